@@ -1,0 +1,48 @@
+package cascade
+
+import (
+	"mime"
+	"strings"
+)
+
+// BodyKind returns how values in the body of an http tool are quoted, and the content type to send when the tool's
+// headers name none. A body is JSON when it is declared as such, or looks like it.
+func (t *Tool) BodyKind() (kind TemplateKind, contentType string) {
+	for name, v := range t.Headers {
+		if strings.EqualFold(name, "Content-Type") {
+			return kindOfMedia(v), ""
+		}
+	}
+	if looksLikeJSON(t.Body) {
+		return TemplateJSON, "application/json"
+	}
+	return TemplateText, "text/plain; charset=utf-8"
+}
+
+func kindOfMedia(contentType string) TemplateKind {
+	media, _, err := mime.ParseMediaType(contentType)
+	switch {
+	case err != nil:
+		return TemplateText
+	case media == "application/json" || strings.HasSuffix(media, "+json"):
+		return TemplateJSON
+	case media == "application/x-www-form-urlencoded":
+		return TemplateForm
+	default:
+		return TemplateText
+	}
+}
+
+// looksLikeJSON reports whether a body begins as a JSON object or array and not as a template's tag.
+func looksLikeJSON(body string) bool {
+	start := strings.TrimSpace(body)
+	if strings.HasPrefix(start, "[") {
+		return true
+	}
+	for _, tag := range []string{"{{", "{%", "{#"} {
+		if strings.HasPrefix(start, tag) {
+			return false
+		}
+	}
+	return strings.HasPrefix(start, "{")
+}

@@ -1,0 +1,119 @@
+package cascade
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// checkPhaseNames refuses names that are taken, and those that context.from understands as something else. That a name
+// can be written as outputs.NAME is the schema's business.
+func (k *checker) checkPhaseNames() {
+	first := map[string]located{}
+	for _, p := range k.phases {
+		if p.Name == "" {
+			continue
+		}
+		if slices.Contains([]string{FromAll, FromFirst, FromPrevious, fromPrev}, p.Name) {
+			p.at.key("name").error(CodeInvalidName, fmt.Sprintf("a phase cannot be called %q: the word has a meaning in context.from", p.Name), "choose another name")
+		}
+		if before, ok := first[p.Name]; ok {
+			p.at.key("name").error(CodeDuplicatePhase,
+				fmt.Sprintf("two phases are called %q; the first is at %s", p.Name, before.at.key("name")), "give each phase a name of its own")
+			continue
+		}
+		first[p.Name] = p
+	}
+}
+
+// checkKind holds a phase to exactly one of instructions and tool.
+func (k *checker) checkKind(p located) {
+	hasTask, hasTool := p.at.has("instructions"), p.at.has("tool")
+	switch {
+	case hasTask && hasTool:
+		p.at.keyError("tool", CodePhaseKind, p.title()+" has both \"instructions\" and \"tool\"",
+			"a phase either asks a model or runs a tool; split it into two phases")
+	case !hasTask && !hasTool && !p.at.meant("instructions") && !p.at.meant("tool"):
+		p.at.error(CodePhaseKind, p.title()+" has neither \"instructions\" nor \"tool\"",
+			"give it instructions for a model, or a tool to run")
+	case hasTask && k.blank(p.at.key("instructions")):
+		p.at.key("instructions").error(CodePhaseKind, "the instructions of "+p.title()+" are empty", "say what the model is to do")
+	case hasTool && k.blank(p.at.key("tool")):
+		p.at.key("tool").error(CodePhaseKind, "the tool of "+p.title()+" has no name", "name a tool")
+	}
+}
+
+// blank reports whether a value is a string of nothing but space.
+func (k *checker) blank(at place) bool {
+	n := at.node()
+	return n != nil && at.doc.edits[at.pointer] == 0 && strings.TrimSpace(n.Text) == ""
+}
+
+// The fields that only one kind of phase has.
+var (
+	modelFields = []string{
+		"model", "temperature", "max_output_tokens", "model_options", "tackle", "tools", "use_native_tools", "rules", "output_schema",
+	}
+	toolFields = []string{"inputs", "routing", "retry", "timeout"}
+)
+
+// checkMisplaced refuses fields of the other kind of phase.
+func (k *checker) checkMisplaced(p located) {
+	hasTask, hasTool := p.at.has("instructions"), p.at.has("tool")
+	if hasTask == hasTool {
+		return
+	}
+	foreign, kind, belongs := toolFields, "asks a model", "runs a tool"
+	if hasTool {
+		foreign, kind, belongs = modelFields, "runs a tool", "asks a model"
+	}
+	for _, key := range foreign {
+		if p.at.has(key) {
+			p.at.keyError(key, CodeMisplacedField, fmt.Sprintf("%q belongs to a phase that %s; %s %s", key, belongs, p.title(), kind), "remove it")
+		}
+	}
+	if p.at.has("tackle") && p.at.has("tools") {
+		p.at.keyError("tools", CodeMisplacedField, fmt.Sprintf("%s has both \"tackle\" and \"tools\", which mean the same", p.title()), "keep one of the two")
+	}
+}
+
+// checkRules finds rules that have nothing to work on.
+func (k *checker) checkRules(p located) {
+	rules, r := p.at.key("rules"), p.Rules
+	if !rules.has("loop_until") {
+		for _, key := range []string{"loop_until_silent", "loop_until_prompt"} {
+			if rules.has(key) {
+				rules.keyError(key, CodeMisplacedField, fmt.Sprintf("%q of %s goes with \"loop_until\", which is missing", key, p.title()), "add loop_until or remove this")
+			}
+		}
+	}
+	checked := rules.has("loop_until") || p.at.has("output_schema")
+	if r.MaxAttempts > 1 && !checked {
+		rules.noEffect("max_attempts", fmt.Sprintf("%s has %d attempts but nothing that an attempt could fail", p.title(), r.MaxAttempts), "add loop_until or output_schema")
+	}
+	if rules.has("retry_instructions") && !checked {
+		rules.noEffect("retry_instructions", fmt.Sprintf("%s is never retried: it has neither loop_until nor output_schema", p.title()), "add one of them")
+	}
+	if rules.has("turn_prompt") && p.MaxTurns() == 1 {
+		rules.noEffect("turn_prompt", fmt.Sprintf("%s has one turn, so its turn_prompt is never used", p.title()), "set max_turns to 2 or more")
+	}
+}
+
+// checkLoopUntil resolves the validator of a phase.
+func (k *checker) checkLoopUntil(p located) {
+	at := p.at.keys("rules", "loop_until")
+	if p.Rules.LoopUntil == "" {
+		if k.blank(at) {
+			at.error(CodeUnknownValidator, "loop_until of "+p.title()+" names no validator", "name one or remove the key")
+		}
+		return
+	}
+	k.checkValidatorRef(at, p.Rules.LoopUntil)
+}
+
+// checkOutputSchema compiles the schema of a phase's answer.
+func (k *checker) checkOutputSchema(p located) {
+	if len(p.OutputSchema) > 0 {
+		k.checkSchema(p.at.key("output_schema"), p.OutputSchema, "output_schema")
+	}
+}

@@ -1,0 +1,38 @@
+package cascade
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/windlass-run/windlass/internal/source"
+	"github.com/windlass-run/windlass/schema"
+)
+
+// checkSchema compiles a schema and reports what is wrong with it, where it can at the place inside it.
+func (k *checker) checkSchema(at place, raw json.RawMessage, what string) {
+	_, err := schema.Compile(raw)
+	if err == nil {
+		return
+	}
+	var invalid *schema.InvalidError
+	if !errors.As(err, &invalid) {
+		at.error(CodeInvalidSchema, fmt.Sprintf("%s is not a JSON Schema: %v", what, err), "")
+		return
+	}
+	for _, v := range invalid.Violations {
+		place{at.doc, at.pointer + v.Pointer}.error(CodeInvalidSchema, fmt.Sprintf("%s is not a valid JSON Schema: %s", what, v), "")
+	}
+}
+
+// checkInputsSchema checks either form of an inputs_schema. Inputs are an object, so its schema must be one of objects.
+func (k *checker) checkInputsSchema(s *InputsSchema, owner place) {
+	at := owner.key("inputs_schema")
+	if s == nil || s.Schema == nil || at.node() == nil {
+		return
+	}
+	k.checkSchema(at, s.Schema, "inputs_schema")
+	if t := at.key("type"); t.node() != nil && t.node().Kind == source.String && t.node().Text != "object" {
+		t.error(CodeInvalidSchema, fmt.Sprintf("inputs are an object, so the type of inputs_schema is \"object\", not %q", t.node().Text), "")
+	}
+}

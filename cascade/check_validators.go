@@ -1,0 +1,67 @@
+package cascade
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// checkValidators checks the inline validators.
+func (k *checker) checkValidators() {
+	list := k.root.key("validators")
+	for _, name := range slices.Sorted(maps.Keys(k.cascade.Validators)) {
+		at := list.key(name)
+		switch prefix, _, _ := strings.Cut(name, ":"); {
+		case slices.Contains(builtinValidatorNames(), prefix):
+			list.keyError(name, CodeShadowsBuiltin, fmt.Sprintf("%q is the name of a built-in validator", prefix), "choose another name")
+		case strings.TrimSpace(name) == "":
+			list.keyError(name, CodeInvalidName, "a validator has no name", "give it one")
+		}
+		if k.blank(at.key("instructions")) {
+			at.key("instructions").error(CodeInvalidValue, "the instructions of "+describe(at)+" are empty", "say what the model is to judge")
+		}
+		k.checkModel(at)
+		k.checkTemplate(at.key("instructions"), k.cascade.Validators[name].Instructions)
+	}
+}
+
+// checkValidatorRef resolves the text of a loop_until.
+func (k *checker) checkValidatorRef(at place, text string) {
+	v, err := k.cascade.ParseValidator(text)
+	var unknown *UnknownValidatorError
+	switch {
+	case errors.As(err, &unknown) && isCascadeFile(text):
+		at.error(CodeNotSupportedYet, fmt.Sprintf("a cascade as a validator (%q) is not supported yet by this version of windlass", text), "use a tool or a command")
+	case errors.As(err, &unknown):
+		at.error(CodeUnknownValidator, err.Error(), k.validatorHint(text))
+	case err != nil:
+		at.error(CodeInvalidValidator, err.Error(), "")
+	case v.Kind == ValidatorCommand:
+		k.checkTemplateFrom(TemplateCommand, at, strings.TrimSuffix(text, v.Command), v.Command)
+	}
+}
+
+func isCascadeFile(name string) bool {
+	return slices.ContainsFunc([]string{".json", ".yaml", ".yml"}, func(ext string) bool { return strings.HasSuffix(name, ext) })
+}
+
+func (k *checker) validatorHint(name string) string {
+	own := slices.Sorted(maps.Keys(k.cascade.Validators))
+	for _, t := range k.cascade.Tools {
+		own = append(own, t.ToolID)
+	}
+	return cmp.Or(meant(name, slices.Concat(own, builtinValidatorNames())), knownNames("there are ", slices.Concat(own, BuiltinValidators())))
+}
+
+// builtinValidatorNames returns the names of the built-in validators without their arguments.
+func builtinValidatorNames() []string {
+	var names []string
+	for _, v := range BuiltinValidators() {
+		name, _, _ := strings.Cut(v, ":")
+		names = append(names, name)
+	}
+	return names
+}

@@ -1,0 +1,261 @@
+package cascade
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+// The forms that the language allows beside a type's own: a string for an object, one for a list. Each type reads every
+// form and writes the plainest one that says the same. JSON null leaves a value as it is, so that the loader can blank
+// out what is wrong and still decode the rest.
+
+// oneOrMany reads a list, or a single element as a list of one.
+type oneOrMany[T any] []T
+
+func (l *oneOrMany[T]) UnmarshalJSON(data []byte) error {
+	switch kindOf(data) {
+	case 'n':
+		return nil
+	case '[':
+		return json.Unmarshal(data, (*[]T)(l))
+	}
+	var one T
+	if err := json.Unmarshal(data, &one); err != nil {
+		return err
+	}
+	*l = oneOrMany[T]{one}
+	return nil
+}
+
+// kindOf returns the first byte of a JSON value, which tells its type; 'n' is null.
+func kindOf(data []byte) byte {
+	data = bytes.TrimLeft(data, " \t\r\n")
+	if len(data) == 0 {
+		return 0
+	}
+	return data[0]
+}
+
+// UnmarshalJSON also reads "tools" for "tackle" and a single hand-off for a list of one.
+func (p *Phase) UnmarshalJSON(data []byte) error {
+	type plain Phase
+	aux := struct {
+		*plain
+		Handoffs oneOrMany[Handoff] `json:"handoffs"`
+		Tools    []string           `json:"tools"`
+	}{plain: (*plain)(p)}
+	if err := json.Unmarshal(data, &aux); err != nil {
+		return err
+	}
+	if aux.Handoffs != nil {
+		p.Handoffs = aux.Handoffs
+	}
+	if p.Tackle == nil {
+		p.Tackle = aux.Tools
+	}
+	return nil
+}
+
+// UnmarshalJSON also reads a single source for a list of one.
+func (c *Context) UnmarshalJSON(data []byte) error {
+	type plain Context
+	aux := struct {
+		*plain
+		From oneOrMany[Source] `json:"from"`
+	}{plain: (*plain)(c)}
+	if err := json.Unmarshal(data, &aux); err != nil {
+		return err
+	}
+	if aux.From != nil {
+		c.From = aux.From
+	}
+	for i, name := range c.Exclude {
+		c.Exclude[i] = canonicalSource(name)
+	}
+	return nil
+}
+
+// fromPrev is the short way to write [FromPrevious].
+const fromPrev = "prev"
+
+func canonicalSource(name string) string {
+	if name == fromPrev {
+		return FromPrevious
+	}
+	return name
+}
+
+// UnmarshalJSON reads a name or an object.
+func (s *Source) UnmarshalJSON(data []byte) error {
+	type plain Source
+	var err error
+	if kindOf(data) == '"' {
+		err = json.Unmarshal(data, &s.Phase)
+	} else {
+		err = json.Unmarshal(data, (*plain)(s))
+	}
+	s.Phase = canonicalSource(s.Phase)
+	return err
+}
+
+// UnmarshalJSON reads a phase's name or an object.
+func (h *Handoff) UnmarshalJSON(data []byte) error {
+	type plain Handoff
+	if kindOf(data) == '"' {
+		return json.Unmarshal(data, &h.Target)
+	}
+	return json.Unmarshal(data, (*plain)(h))
+}
+
+// UnmarshalJSON reads a template for the output's callout, or an object.
+func (c *Callouts) UnmarshalJSON(data []byte) error {
+	type plain Callouts
+	if kindOf(data) == '"' {
+		return json.Unmarshal(data, &c.Output)
+	}
+	return json.Unmarshal(data, (*plain)(c))
+}
+
+// UnmarshalJSON reads a phase's name or a phase.
+func (e *OnError) UnmarshalJSON(data []byte) error {
+	switch kindOf(data) {
+	case 'n':
+		return nil
+	case '"':
+		return json.Unmarshal(data, &e.Phase)
+	}
+	e.Inline = &Phase{}
+	return json.Unmarshal(data, e.Inline)
+}
+
+// MarshalJSON writes the form that is set.
+func (e OnError) MarshalJSON() ([]byte, error) {
+	if e.Inline != nil {
+		return json.Marshal(e.Inline)
+	}
+	return json.Marshal(e.Phase)
+}
+
+// UnmarshalJSON reads either form. An object is a JSON Schema when it has one of the keywords that make it one, with the
+// kind of value that the keyword takes; otherwise its keys are the names of inputs.
+func (s *InputsSchema) UnmarshalJSON(data []byte) error {
+	if kindOf(data) == 'n' {
+		return nil
+	}
+	var keys map[string]json.RawMessage
+	if err := json.Unmarshal(data, &keys); err != nil {
+		return err
+	}
+	if isSchema(keys) {
+		s.Schema = bytes.Clone(data)
+		return nil
+	}
+	s.Names = make(map[string]string, len(keys))
+	for name, raw := range keys {
+		if kindOf(raw) == 'n' {
+			continue
+		}
+		var text string
+		if err := json.Unmarshal(raw, &text); err != nil {
+			return fmt.Errorf("input %q: %w", name, err)
+		}
+		s.Names[name] = text
+	}
+	return nil
+}
+
+// isSchema reports whether an object is a JSON Schema and not a list of names with descriptions. A name that happens to
+// be a keyword, as an input called "type", is told by its value, which is a description.
+func isSchema(keys map[string]json.RawMessage) bool {
+	if string(bytes.TrimSpace(keys["type"])) == `"object"` {
+		return true
+	}
+	for _, k := range []string{"properties", "patternProperties", "$defs", "definitions", "additionalProperties", "not", "if"} {
+		if kind := kindOf(keys[k]); kind == '{' {
+			return true
+		}
+	}
+	for _, k := range []string{"type", "required", "allOf", "anyOf", "oneOf", "enum"} {
+		if kindOf(keys[k]) == '[' {
+			return true
+		}
+	}
+	for _, k := range []string{"$schema", "$ref", "$id"} {
+		if _, ok := keys[k]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+// MarshalJSON writes the form that is set.
+func (s InputsSchema) MarshalJSON() ([]byte, error) {
+	if s.Schema != nil {
+		return s.Schema, nil
+	}
+	return json.Marshal(s.Names)
+}
+
+// JSONSchema returns the contract as a JSON Schema of an object, whichever form it was written in. A nil contract allows
+// any object.
+func (s *InputsSchema) JSONSchema() json.RawMessage {
+	if s == nil {
+		return json.RawMessage(`{"type":"object"}`)
+	}
+	if s.Schema != nil {
+		return s.Schema
+	}
+	properties := make(map[string]any, len(s.Names))
+	for name, description := range s.Names {
+		properties[name] = map[string]string{"type": "string", "description": description}
+	}
+	raw, err := json.Marshal(map[string]any{
+		"type": "object", "properties": properties, "required": s.required(), "additionalProperties": false,
+	})
+	if err != nil {
+		panic(fmt.Sprintf("cascade: encode strings: %v", err)) // Maps of strings always encode.
+	}
+	return raw
+}
+
+// required returns the names of the short form in order, never nil: JSON Schema wants a list.
+func (s *InputsSchema) required() []string {
+	names := slices.AppendSeq(make([]string, 0, len(s.Names)), maps.Keys(s.Names))
+	slices.Sort(names)
+	return names
+}
+
+// UnmarshalJSON reads seconds or a string as in "1m30s".
+func (d *Duration) UnmarshalJSON(data []byte) error {
+	switch kindOf(data) {
+	case 'n':
+		return nil
+	case '"':
+		var text string
+		if err := json.Unmarshal(data, &text); err != nil {
+			return err
+		}
+		v, err := time.ParseDuration(text)
+		*d = Duration(v)
+		return err
+	}
+	var seconds float64
+	if err := json.Unmarshal(data, &seconds); err != nil {
+		return err
+	}
+	if limit := time.Duration(1<<63 - 1).Seconds(); seconds >= limit || seconds <= -limit {
+		return fmt.Errorf("%g seconds are more than a duration holds", seconds)
+	}
+	*d = Duration(seconds * float64(time.Second))
+	return nil
+}
+
+// MarshalJSON writes the form of [time.Duration.String].
+func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()) }
+
+// String returns the span as [time.Duration.String] does.
+func (d Duration) String() string { return time.Duration(d).String() }

@@ -1,0 +1,140 @@
+package cascade
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Severity says how bad a diagnostic is.
+type Severity string
+
+// The severities. A cascade with an error cannot run; one with warnings can.
+const (
+	SeverityError   Severity = "error"
+	SeverityWarning Severity = "warning"
+)
+
+// Code tells kinds of diagnostics apart. Codes are stable: tools may rely on them.
+type Code string
+
+// The codes.
+const (
+	CodeSyntax             Code = "syntax"
+	CodeEncoding           Code = "encoding"
+	CodeTooLarge           Code = "too_large"
+	CodeTooDeep            Code = "too_deep"
+	CodeDuplicateKey       Code = "duplicate_key"
+	CodeUnknownKey         Code = "unknown_key"
+	CodeMissingKey         Code = "missing_key"
+	CodeWrongType          Code = "wrong_type"
+	CodeInvalidValue       Code = "invalid_value"
+	CodeOutOfRange         Code = "out_of_range"
+	CodeNotSupportedYet    Code = "not_supported_yet"
+	CodeNoPhases           Code = "no_phases"
+	CodeDuplicatePhase     Code = "duplicate_phase"
+	CodeInvalidName        Code = "invalid_name"
+	CodePhaseKind          Code = "phase_kind"
+	CodeMisplacedField     Code = "misplaced_field"
+	CodeNoEffect           Code = "no_effect"
+	CodeUnknownPhase       Code = "unknown_phase"
+	CodeUnknownValidator   Code = "unknown_validator"
+	CodeInvalidValidator   Code = "invalid_validator"
+	CodeUnknownTool        Code = "unknown_tool"
+	CodeDuplicateTool      Code = "duplicate_tool"
+	CodeShadowsBuiltin     Code = "shadows_builtin"
+	CodeIncompleteTool     Code = "incomplete_tool"
+	CodeToolFileOverridden Code = "tool_file_overridden"
+	CodeInvalidJQ          Code = "invalid_jq"
+	CodeEmptyModel         Code = "empty_model"
+	CodeInvalidSchema      Code = "invalid_schema"
+	CodeInvalidTemplate    Code = "invalid_template"
+	CodeUnreachablePhase   Code = "unreachable_phase"
+	CodeEndlessRoute       Code = "endless_route"
+)
+
+// Diagnostic is one thing that is wrong with a file, and where.
+type Diagnostic struct {
+	Severity Severity `json:"severity"`
+	Code     Code     `json:"code"`
+	File     string   `json:"file"`
+	Line     int      `json:"line"`    // from 1
+	Col      int      `json:"col"`     // from 1, in characters
+	EndCol   int      `json:"end_col"` // the first column after what is meant, on the same line
+	Message  string   `json:"message"`
+	Hint     string   `json:"hint,omitempty"` // the next thing to try
+
+	// Source is the text of the line, or of a long line the part around Col, and SourceCol the column it starts at.
+	Source    string `json:"source"`
+	SourceCol int    `json:"source_col"`
+}
+
+// String returns the diagnostic in one line, as compilers do.
+func (d Diagnostic) String() string {
+	return fmt.Sprintf("%s:%d:%d: %s: %s [%s]", d.File, d.Line, d.Col, d.Severity, d.Message, d.Code)
+}
+
+// Diagnostics is everything found in a cascade and its tool files, in the order of the files.
+type Diagnostics []Diagnostic
+
+// Count returns how many errors and warnings there are.
+func (ds Diagnostics) Count() (errors, warnings int) {
+	for _, d := range ds {
+		if d.Severity == SeverityError {
+			errors++
+		} else {
+			warnings++
+		}
+	}
+	return errors, warnings
+}
+
+// sorted returns the diagnostics by place without repetitions: one value is reached through several rules, and with
+// YAML aliases through several places.
+func (ds Diagnostics) sorted() Diagnostics {
+	out := slices.Clone(ds)
+	slices.SortStableFunc(out, func(a, b Diagnostic) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col),
+			cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message))
+	})
+	return slices.CompactFunc(out, func(a, b Diagnostic) bool {
+		return a.File == b.File && a.Line == b.Line && a.Col == b.Col && a.Message == b.Message
+	})
+}
+
+// InvalidError says that a file holds no sound cascade. It carries everything that was found, warnings too.
+type InvalidError struct {
+	File        string
+	Diagnostics Diagnostics
+}
+
+func (e *InvalidError) Error() string {
+	n, _ := e.Diagnostics.Count()
+	var first string
+	for _, d := range e.Diagnostics {
+		if d.Severity == SeverityError {
+			first = d.String()
+			break
+		}
+	}
+	if n > 1 {
+		return fmt.Sprintf("%s (and %s)", first, plural(n-1, "more error"))
+	}
+	return first
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func quoteList(names []string) string {
+	quoted := make([]string, len(names))
+	for i, n := range names {
+		quoted[i] = fmt.Sprintf("%q", n)
+	}
+	return strings.Join(quoted, ", ")
+}

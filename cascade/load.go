@@ -1,0 +1,221 @@
+package cascade
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/windlass-run/windlass/internal/source"
+	"github.com/windlass-run/windlass/schema"
+)
+
+// Known is what cascades refer to and the language does not define itself.
+type Known struct {
+	// Tools are the names of the tools that exist without being declared.
+	Tools []string
+
+	// CheckTemplate returns what is wrong with a template's syntax, nil when nothing is. A nil function leaves templates
+	// unchecked.
+	CheckTemplate func(kind TemplateKind, text string) *TemplateProblem
+}
+
+// TemplateKind is the kind of text that a template makes; values are quoted as it needs.
+type TemplateKind string
+
+// The kinds of templates in a cascade.
+const (
+	TemplateText    TemplateKind = "text"
+	TemplateCommand TemplateKind = "command"
+	TemplateURL     TemplateKind = "url"
+	TemplateJSON    TemplateKind = "json"
+	TemplateForm    TemplateKind = "form"
+)
+
+// TemplateProblem is a syntax error of a template.
+type TemplateProblem struct {
+	Line, Col int // from one, inside the template's text; Col counts bytes; zero when the place is not known
+	Message   string
+	Hint      string
+}
+
+// toolFileSuffix marks the files beside a cascade that declare one tool each.
+const toolFileSuffix = ".tool.json"
+
+// Load reads a cascade file, JSON or YAML, and the *.tool.json files beside it.
+//
+// The cascade is returned only when nothing is wrong with it; otherwise the error is an [InvalidError] with everything
+// that is, or says why the file cannot be read. The diagnostics hold the warnings in either case.
+func Load(path string, known Known) (*Cascade, Diagnostics, error) {
+	data, err := readFile(path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("load cascade: %w", err)
+	}
+	files, err := readToolFiles(filepath.Dir(path))
+	if err != nil {
+		return nil, nil, fmt.Errorf("load cascade %q: %w", path, err)
+	}
+	return parse(path, data, files, known)
+}
+
+// Parse is [Load] for a cascade that is not in a file: name stands for it in messages and, by its extension, tells JSON
+// from YAML. No other file is read.
+func Parse(name string, data []byte, known Known) (*Cascade, Diagnostics, error) {
+	return parse(name, data, nil, known)
+}
+
+// IsToolFile reports whether a path is that of a file that declares one tool.
+func IsToolFile(path string) bool { return strings.HasSuffix(path, toolFileSuffix) }
+
+// CheckToolFile checks a *.tool.json file by itself, as [Load] checks those beside a cascade. The error is an
+// [InvalidError] or says why the file cannot be read.
+func CheckToolFile(path string, known Known) (Diagnostics, error) {
+	data, err := readFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("load tool: %w", err)
+	}
+	var found Diagnostics
+	none := &document{file: source.Parse(path, nil), found: &Diagnostics{}}
+	k := &checker{known: known, cascade: &Cascade{}, root: place{doc: none}}
+	k.declareTools([]rawFile{{name: path, data: data}}, &found)
+	return found.verdict(path)
+}
+
+// rawFile is a file's bytes.
+type rawFile struct {
+	name string
+	data []byte
+}
+
+// readFile reads at most one byte more than a source file may have, which is enough to see that it is too large.
+func readFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // only read from
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("%s is a folder, not a cascade file", path)
+	}
+	return io.ReadAll(io.LimitReader(f, source.MaxBytes+1))
+}
+
+func readToolFiles(dir string) ([]rawFile, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("look for tool files: %w", err)
+	}
+	var files []rawFile
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		// A link to a file is one; anything else of the name, as a pipe, would only be waited for.
+		if info, err := os.Stat(path); !IsToolFile(path) || err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		data, err := readFile(path)
+		if err != nil {
+			return nil, fmt.Errorf("read tool file: %w", err)
+		}
+		files = append(files, rawFile{name: path, data: data})
+	}
+	return files, nil
+}
+
+// parse goes the whole way: text, syntax, schema, typed values, meaning. Each step works on what the one before it left
+// intact, so that one mistake hides no other.
+func parse(name string, data []byte, toolFiles []rawFile, known Known) (*Cascade, Diagnostics, error) {
+	var found Diagnostics
+	doc := open(rawFile{name: name, data: data}, schema.Cascade(), &found)
+	c := &Cascade{}
+	checkable := doc.decode(c)
+	nameInlinePhases(c.Phases)
+	k := &checker{known: known, cascade: c, root: place{doc: doc}}
+	k.declareTools(toolFiles, &found)
+	if checkable {
+		k.check()
+	}
+	found, err := found.verdict(name)
+	if err != nil {
+		return nil, found, err
+	}
+	return c, found, nil
+}
+
+// verdict puts the diagnostics in order and makes an error of them when there is one among them.
+func (ds Diagnostics) verdict(name string) (Diagnostics, error) {
+	found := ds.sorted()
+	if n, _ := found.Count(); n > 0 {
+		return found, &InvalidError{File: name, Diagnostics: found}
+	}
+	return found, nil
+}
+
+// nameInlinePhases gives phases that are written in place and have no name one of their own.
+func nameInlinePhases(phases []Phase) {
+	for i := range phases {
+		for p := &phases[i]; p.OnError != nil && p.OnError.Inline != nil; p = p.OnError.Inline {
+			if p.OnError.Inline.Name == "" && p.Name != "" {
+				p.OnError.Inline.Name = p.Name + "_on_error"
+			}
+		}
+	}
+}
+
+// document is one file on its way to typed values.
+type document struct {
+	file  *source.File
+	found *Diagnostics
+	edits map[string]source.Edit // what the schema found wrong, by pointer, to be left out when decoding
+	meant map[string]bool        // the pointers of keys that are misspelt: they are missing for no other reason
+}
+
+// open parses a file and checks it against its schema.
+func open(raw rawFile, s *schema.Schema, found *Diagnostics) *document {
+	d := &document{
+		file: source.Parse(raw.name, raw.data), found: found, edits: map[string]source.Edit{}, meant: map[string]bool{},
+	}
+	for _, p := range d.file.Problems {
+		d.report(SeverityError, Code(p.Code), span{p.Start, p.End}, p.Message, p.Hint)
+	}
+	if d.file.Root == nil {
+		return d
+	}
+	violations, err := s.Validate(d.file.Root.JSON(nil))
+	if err != nil {
+		// The text was written by us from a parsed tree, so only a schema that cannot be evaluated ends here.
+		d.report(SeverityError, CodeInvalidValue, span{0, 0}, err.Error(), "")
+		return d
+	}
+	for _, v := range violations {
+		if d.full() {
+			d.edits[""] = source.Nullify // This is no cascade: there is nothing to decode.
+			return d
+		}
+		d.violation(v)
+	}
+	d.checkForms()
+	return d
+}
+
+// decode fills in v from what the schema accepts and reports whether there is anything to look at.
+func (d *document) decode(v any) bool {
+	if d.file.Root == nil || d.edits[""] != source.Keep {
+		return false
+	}
+	raw := d.file.Root.JSON(func(pointer string) source.Edit { return d.edits[pointer] })
+	if err := json.Unmarshal(raw, v); err != nil {
+		// What the schema accepts but a Go type does not hold; with errors reported already it may be their consequence.
+		if n, _ := d.found.Count(); n == 0 {
+			at := place{doc: d}
+			var te *json.UnmarshalTypeError
+			if errors.As(err, &te) && te.Field != "" {
+				at.pointer = "/" + strings.ReplaceAll(te.Field, ".", "/")
+			}
+			at.error(CodeInvalidValue, err.Error(), "")
+		}
+	}
+	return true
+}

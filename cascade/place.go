@@ -1,0 +1,135 @@
+package cascade
+
+import (
+	"strconv"
+
+	"github.com/windlass-run/windlass/internal/source"
+)
+
+// span is a range of bytes of a file.
+type span struct{ start, end int }
+
+// place is a value in a document, by its JSON pointer.
+type place struct {
+	doc     *document
+	pointer string
+}
+
+func (p place) key(k string) place { return place{p.doc, p.pointer + "/" + source.EscapePointer(k)} }
+
+func (p place) index(i int) place { return place{p.doc, p.pointer + "/" + strconv.Itoa(i)} }
+
+// keys is key for a path.
+func (p place) keys(path ...string) place {
+	for _, k := range path {
+		p = p.key(k)
+	}
+	return p
+}
+
+// node returns the value, nil when the file has none there.
+func (p place) node() *source.Node {
+	if p.doc.file.Root == nil {
+		return nil
+	}
+	return p.doc.file.Root.At(p.pointer)
+}
+
+// has reports whether the file has the key, be its value right or wrong.
+func (p place) has(key string) bool {
+	n := p.node()
+	return n != nil && n.Get(key) != nil
+}
+
+// meant reports whether a misspelt key of the value stands for this one.
+func (p place) meant(key string) bool { return p.doc.meant[p.key(key).pointer] }
+
+// element is the place of an element of a list that may also be written without the list around it.
+func (p place) element(i int) place {
+	if n := p.node(); n != nil && n.Kind != source.Array {
+		return p
+	}
+	return p.index(i)
+}
+
+// valueSpan returns what is marked for a value: all of a scalar, the opening bracket of a collection. A value that the
+// file does not have is shown at the nearest one around it.
+func (p place) valueSpan() span {
+	if p.doc.file.Root == nil {
+		return span{}
+	}
+	n := p.doc.file.Root.Nearest(p.pointer)
+	if n.Kind == source.Array || n.Kind == source.Object {
+		return p.doc.opening(n)
+	}
+	return span{n.Start, n.End}
+}
+
+// opening marks the first character of a collection or, in block style, its first key.
+func (d *document) opening(n *source.Node) span {
+	if n.Kind == source.Object && len(n.Members) > 0 && n.Members[0].KeyStart == n.Start {
+		return span{n.Start, n.Members[0].KeyEnd}
+	}
+	return span{n.Start, n.Start + 1}
+}
+
+// keySpan returns what is marked for a key of the value.
+func (p place) keySpan(key string) span {
+	if n := p.node(); n != nil {
+		if m, ok := n.Member(key); ok {
+			return span{m.KeyStart, m.KeyEnd}
+		}
+	}
+	return p.valueSpan()
+}
+
+func (p place) error(code Code, message, hint string) {
+	p.doc.report(SeverityError, code, p.valueSpan(), message, hint)
+}
+
+func (p place) warn(code Code, message, hint string) {
+	p.doc.report(SeverityWarning, code, p.valueSpan(), message, hint)
+}
+
+// keyError reports something wrong with a key itself, not with its value.
+func (p place) keyError(key string, code Code, message, hint string) {
+	p.doc.report(SeverityError, code, p.keySpan(key), message, hint)
+}
+
+// noEffect warns of a key that changes nothing.
+func (p place) noEffect(key, message, hint string) {
+	p.doc.report(SeverityWarning, CodeNoEffect, p.keySpan(key), message, hint)
+}
+
+// line and column of the value, for messages that name a second place.
+func (p place) String() string {
+	at := p.doc.file.Pos(p.valueSpan().start)
+	return p.doc.file.Name + ":" + strconv.Itoa(at.Line) + ":" + strconv.Itoa(at.Col)
+}
+
+// maxFound bounds how many diagnostics are collected: a file with more mistakes is not a cascade at all, and nobody reads
+// that far.
+const maxFound = 1000
+
+// maxSource is the number of characters of a line that a diagnostic carries; a minified file is one long line.
+const maxSource = 400
+
+// full reports whether no more diagnostics are taken.
+func (d *document) full() bool { return len(*d.found) >= maxFound }
+
+// report adds a diagnostic. The mark ends on the line it starts on.
+func (d *document) report(severity Severity, code Code, s span, message, hint string) {
+	if d.full() {
+		return
+	}
+	start, end := d.file.Pos(s.start), d.file.Pos(max(s.start, s.end))
+	if end.Line != start.Line {
+		end.Col = d.file.LineEnd(start.Line)
+	}
+	text, from := d.file.Around(s.start, maxSource)
+	*d.found = append(*d.found, Diagnostic{
+		Severity: severity, Code: code, File: d.file.Name,
+		Line: start.Line, Col: start.Col, EndCol: max(end.Col, start.Col),
+		Message: message, Hint: hint, Source: text, SourceCol: from,
+	})
+}

@@ -1,0 +1,53 @@
+package cascade
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// suggest returns the candidate that a misspelt name most likely means, or "".
+func suggest(name string, candidates []string) string {
+	length := utf8.RuneCountInString(name)
+	if length > 100 {
+		return "" // The time grows with the product of the lengths, and nobody misspells a name of that length.
+	}
+	// A third of the characters may be wrong, but never all of them.
+	best, bestDistance := "", min(max(1, min(3, length/3))+1, length)
+	folded := fold(name)
+	for _, c := range candidates[:min(len(candidates), 1000)] {
+		if c == name || utf8.RuneCountInString(c) > length+bestDistance {
+			continue
+		}
+		if d := distance(folded, fold(c)); d < bestDistance {
+			best, bestDistance = c, d
+		}
+	}
+	return best
+}
+
+// fold takes away what people mix up: case, and dashes for underscores.
+func fold(s string) string { return strings.ReplaceAll(strings.ToLower(s), "-", "_") }
+
+// distance is the number of characters to insert, remove, replace or swap with their neighbour to get from a to b.
+func distance(a, b string) int {
+	x, y := []rune(a), []rune(b)
+	before, last, row := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(x); i++ {
+		row[0] = i
+		for j := 1; j <= len(y); j++ {
+			cost := 1
+			if x[i-1] == y[j-1] {
+				cost = 0
+			}
+			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
+			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(y)]
+}

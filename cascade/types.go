@@ -1,0 +1,244 @@
+package cascade
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Cascade is one workflow: a file, decoded and checked. [Load] is the only way to get one that is known to be sound.
+// It is immutable after loading.
+type Cascade struct {
+	Schema       string                     `json:"$schema,omitempty"` // where an editor finds the JSON Schema; not used here
+	CascadeID    string                     `json:"cascade_id"`
+	Description  string                     `json:"description,omitempty"`
+	Tags         []string                   `json:"tags,omitempty"`
+	InputsSchema *InputsSchema              `json:"inputs_schema,omitempty"`
+	Model        string                     `json:"model,omitempty"`
+	Budget       *Budget                    `json:"budget,omitempty"`
+	Validators   map[string]InlineValidator `json:"validators,omitempty"`
+	Tools        []Tool                     `json:"tools,omitempty"`
+	Phases       []Phase                    `json:"phases"`
+}
+
+// InputsSchema is the contract of a run's input: either names with a description each (all strings, all required) or a
+// JSON Schema object.
+type InputsSchema struct {
+	Names  map[string]string // the short form; nil when Schema is set
+	Schema json.RawMessage   // the long form; nil when Names is set
+}
+
+// Budget limits a run. It is checked before each model call: a run stops when what it has used reaches a limit. Zero
+// means no limit.
+type Budget struct {
+	MaxUSD     float64 `json:"max_usd,omitempty"`
+	MaxTokens  int64   `json:"max_tokens,omitempty"` // in and out together
+	MaxSeconds float64 `json:"max_seconds,omitempty"`
+}
+
+// InlineValidator is a validator that a model runs: it is shown the instructions and must answer {valid, reason}.
+type InlineValidator struct {
+	Instructions string `json:"instructions"`
+	Model        string `json:"model,omitempty"`
+	MaxTurns     int    `json:"max_turns,omitempty"`
+}
+
+// ToolType tells declared tools apart.
+type ToolType string
+
+// The types of declared tools.
+const (
+	ToolShell ToolType = "shell"
+	ToolHTTP  ToolType = "http"
+)
+
+// Tool is a tool that a cascade declares.
+type Tool struct {
+	ToolID       string            `json:"tool_id"`
+	Description  string            `json:"description,omitempty"`
+	Type         ToolType          `json:"type"`
+	InputsSchema *InputsSchema     `json:"inputs_schema,omitempty"`
+	Command      string            `json:"command,omitempty"`     // shell: a template; every value is quoted unless "| raw"
+	Method       string            `json:"method,omitempty"`      // http: GET by default
+	URL          string            `json:"url,omitempty"`         // http: a template
+	Headers      map[string]string `json:"headers,omitempty"`     // http: templates
+	Body         string            `json:"body,omitempty"`        // http: a template
+	ResponseJQ   string            `json:"response_jq,omitempty"` // a jq program over the result
+	Timeout      Duration          `json:"timeout,omitempty"`
+	Idempotent   bool              `json:"idempotent,omitempty"` // may be run again after a crash
+}
+
+// Phase is one step of a cascade: either a conversation with a model (Instructions) or one tool run (Tool). A phase that
+// is written in place, under on_error, may leave its name out: the loader then calls it after the phase it stands in.
+type Phase struct {
+	Name string `json:"name"`
+
+	// A phase with a model.
+	Instructions    string                     `json:"instructions,omitempty"`
+	Model           string                     `json:"model,omitempty"`
+	Temperature     *float64                   `json:"temperature,omitempty"`
+	MaxOutputTokens int                        `json:"max_output_tokens,omitempty"`
+	ModelOptions    map[string]json.RawMessage `json:"model_options,omitempty"`
+	Tackle          []string                   `json:"tackle,omitempty"` // alias: tools
+	UseNativeTools  *bool                      `json:"use_native_tools,omitempty"`
+	Rules           Rules                      `json:"rules,omitzero"`
+	OutputSchema    json.RawMessage            `json:"output_schema,omitempty"`
+
+	// A deterministic phase.
+	Tool    string                     `json:"tool,omitempty"`
+	Inputs  map[string]json.RawMessage `json:"inputs,omitempty"` // strings in it are templates
+	Routing map[string]string          `json:"routing,omitempty"`
+	Retry   *Retry                     `json:"retry,omitempty"`
+	Timeout Duration                   `json:"timeout,omitempty"`
+
+	// Either.
+	Context  *Context  `json:"context,omitempty"`
+	Handoffs []Handoff `json:"handoffs,omitempty"`
+	Callouts *Callouts `json:"callouts,omitempty"`
+	OnError  *OnError  `json:"on_error,omitempty"`
+}
+
+// Deterministic reports whether the phase runs one tool without a model.
+func (p *Phase) Deterministic() bool { return p.Tool != "" }
+
+// NativeTools reports whether tools are called through the provider's protocol; otherwise they are described in the
+// prompt and calls are parsed from the answer's JSON blocks.
+func (p *Phase) NativeTools() bool { return p.UseNativeTools == nil || *p.UseNativeTools }
+
+// Rules bound a phase's loops. Use the methods: they know the defaults.
+type Rules struct {
+	MaxTurns          int    `json:"max_turns,omitempty"`    // default 1 without tools, 25 with
+	MaxAttempts       int    `json:"max_attempts,omitempty"` // default 1; 3 with an output_schema
+	LoopUntil         string `json:"loop_until,omitempty"`
+	LoopUntilPrompt   string `json:"loop_until_prompt,omitempty"`
+	LoopUntilSilent   bool   `json:"loop_until_silent,omitempty"`
+	RetryInstructions string `json:"retry_instructions,omitempty"`
+	TurnPrompt        string `json:"turn_prompt,omitempty"`
+}
+
+// Defaults of Rules.
+const (
+	DefaultMaxTurns            = 1
+	DefaultMaxTurnsWithTools   = 25
+	DefaultMaxAttempts         = 1
+	DefaultMaxAttemptsOfSchema = 3
+)
+
+// ChoosesRoute reports whether the model is asked, by the tool route_to, which phase runs next: when it has a choice, or
+// is told what the one target is for.
+func (p *Phase) ChoosesRoute() bool {
+	return len(p.Handoffs) > 1 || len(p.Handoffs) == 1 && p.Handoffs[0].Description != ""
+}
+
+// MaxTurns returns the number of turns one attempt may take. A phase that chooses its route has a tool.
+func (p *Phase) MaxTurns() int {
+	switch {
+	case p.Rules.MaxTurns > 0:
+		return p.Rules.MaxTurns
+	case len(p.Tackle) > 0 || p.ChoosesRoute():
+		return DefaultMaxTurnsWithTools
+	default:
+		return DefaultMaxTurns
+	}
+}
+
+// MaxAttempts returns the number of attempts the phase may take.
+func (p *Phase) MaxAttempts() int {
+	switch {
+	case p.Rules.MaxAttempts > 0:
+		return p.Rules.MaxAttempts
+	case len(p.OutputSchema) > 0:
+		return DefaultMaxAttemptsOfSchema
+	default:
+		return DefaultMaxAttempts
+	}
+}
+
+// Handoff is a phase that may run next. In a file it is a phase's name or an object.
+type Handoff struct {
+	Target      string `json:"target"`
+	Description string `json:"description,omitempty"` // tells the model when to choose it
+}
+
+// Retry says how often a deterministic phase's tool is tried.
+type Retry struct {
+	MaxAttempts        int     `json:"max_attempts,omitempty"` // default 1
+	Backoff            Backoff `json:"backoff,omitempty"`      // default none
+	BackoffBaseSeconds float64 `json:"backoff_base_seconds,omitempty"`
+}
+
+// Backoff is how the wait between tries grows.
+type Backoff string
+
+// The backoffs.
+const (
+	BackoffNone        Backoff = "none"
+	BackoffLinear      Backoff = "linear"
+	BackoffExponential Backoff = "exponential"
+)
+
+// OnError says where a failed phase goes: to a phase by name, or to one written in place. Exactly one is set.
+type OnError struct {
+	Phase  string
+	Inline *Phase
+}
+
+// Context says what comes into a phase from other phases.
+type Context struct {
+	Mode         ContextMode `json:"mode,omitempty"` // default explicit
+	From         []Source    `json:"from,omitempty"`
+	Exclude      []string    `json:"exclude,omitempty"`       // phases that "all" leaves out
+	IncludeInput *bool       `json:"include_input,omitempty"` // default: unless the instructions use it themselves
+}
+
+// ContextMode says who chooses what comes into a phase.
+type ContextMode string
+
+// ContextExplicit means that From lists it.
+const ContextExplicit ContextMode = "explicit"
+
+// The words that From understands beside phase names.
+const (
+	FromAll      = "all"
+	FromFirst    = "first"
+	FromPrevious = "previous" // alias: prev
+)
+
+// Source is one entry of Context.From. In a file it is a name (then only Phase is set) or an object.
+type Source struct {
+	Phase          string         `json:"phase"`
+	Include        []Include      `json:"include,omitempty"` // default: output and images
+	MessagesFilter MessagesFilter `json:"messages_filter,omitempty"`
+	AsRole         string         `json:"as_role,omitempty"`   // user (default) or system
+	Condition      string         `json:"condition,omitempty"` // a template; "", "false", "0", "none" leave the source out
+}
+
+// Include is one thing a Source brings in.
+type Include string
+
+// What a Source can bring in.
+const (
+	IncludeOutput   Include = "output"
+	IncludeMessages Include = "messages"
+	IncludeImages   Include = "images"
+	IncludeState    Include = "state"
+)
+
+// MessagesFilter picks messages of a phase.
+type MessagesFilter string
+
+// The filters.
+const (
+	MessagesAll           MessagesFilter = "all"
+	MessagesAssistantOnly MessagesFilter = "assistant_only"
+	MessagesLastTurn      MessagesFilter = "last_turn"
+)
+
+// Callouts mark messages as important. In a file it is a template for the name of the output's callout, or an object.
+type Callouts struct {
+	Output         string         `json:"output,omitempty"`   // a template: the name of the output's callout
+	Messages       string         `json:"messages,omitempty"` // a template: the name of the messages' callouts
+	MessagesFilter MessagesFilter `json:"messages_filter,omitempty"`
+}
+
+// Duration is a time span. In a file it is seconds as a number, or a string as in "90s", "5m", "1h30m".
+type Duration time.Duration

@@ -1,0 +1,221 @@
+package cascade
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/windlass-run/windlass/internal/source"
+	"github.com/windlass-run/windlass/schema"
+)
+
+// violation reports what the schema found and marks the value to be left out when decoding.
+func (d *document) violation(v schema.Violation) {
+	at := place{doc: d, pointer: v.Pointer}
+	switch v.Keyword {
+	case "additionalProperties":
+		d.edits[at.key(v.Property).pointer] = source.Drop
+		d.unknownKey(at, v)
+	case "required":
+		if !d.meant[at.key(v.Property).pointer] {
+			at.error(CodeMissingKey, fmt.Sprintf("%s has no %q", describe(at), v.Property), "add it")
+		}
+	default:
+		d.edits[v.Pointer] = source.Nullify
+		d.wrongValue(at, v)
+	}
+}
+
+// unknownKey reports a key that the schema does not have at this place.
+func (d *document) unknownKey(at place, v schema.Violation) {
+	key := v.Property
+	if laterKey(v.Pointer, key) {
+		at.keyError(key, CodeNotSupportedYet, fmt.Sprintf("%q is not supported yet by this version of windlass", key), "remove it")
+		return
+	}
+	hint := "known here are " + strings.Join(v.Expected, ", ")
+	if near := suggest(key, v.Expected); near != "" {
+		hint = fmt.Sprintf("did you mean %q?", near)
+		d.meant[at.key(near).pointer] = true
+	} else if home := keyHome(key); home != "" {
+		hint = fmt.Sprintf("%q belongs %s", key, home)
+	}
+	at.keyError(key, CodeUnknownKey, fmt.Sprintf("unknown key %q in %s", key, describe(at)), hint)
+}
+
+// wrongValue reports a value that the schema does not accept.
+func (d *document) wrongValue(at place, v schema.Violation) {
+	n := at.node()
+	if text, hint := laterValue(v.Pointer, n); text != "" {
+		at.error(CodeNotSupportedYet, text+" is not supported yet by this version of windlass", hint)
+		return
+	}
+	what := describe(at)
+	switch v.Keyword {
+	case "type":
+		at.error(CodeWrongType, fmt.Sprintf("%s: %s", what, v.Message), typeHint(v, n))
+	case "enum", "const":
+		at.error(CodeInvalidValue, fmt.Sprintf("%s: %s", what, v.Message), enumHint(v, n))
+	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum":
+		at.error(CodeOutOfRange, fmt.Sprintf("%s %s", what, v.Message), "")
+	case "minItems":
+		if v.Pointer == "/phases" {
+			at.error(CodeNoPhases, "the cascade has no phases", `add at least one, as {"name": "answer", "instructions": "..."}`)
+			return
+		}
+		at.error(CodeInvalidValue, fmt.Sprintf("%s %s", what, v.Message), "")
+	case "pattern":
+		d.wrongText(at, v, what)
+	default:
+		at.error(CodeInvalidValue, fmt.Sprintf("%s: %s", what, v.Message), "")
+	}
+}
+
+// typeHint says how to write what was probably meant.
+func typeHint(v schema.Violation, n *source.Node) string {
+	if n == nil || n.Kind != source.String {
+		return ""
+	}
+	for _, t := range v.Expected {
+		_, notNumber := strconv.ParseFloat(n.Text, 64)
+		_, notBool := strconv.ParseBool(n.Text)
+		if (t == "integer" || t == "number") && notNumber == nil || t == "boolean" && notBool == nil {
+			return "remove the quotes"
+		}
+	}
+	if slices.Contains(v.Expected, "array") {
+		return fmt.Sprintf("write it as a list: [%q]", n.Text)
+	}
+	return ""
+}
+
+func enumHint(v schema.Violation, n *source.Node) string {
+	if n == nil || n.Kind != source.String {
+		return ""
+	}
+	if near := suggest(strconv.Quote(n.Text), v.Expected); near != "" {
+		return "did you mean " + near + "?"
+	}
+	return ""
+}
+
+// wrongText reports a string that a pattern refuses, in the words of what the string is for.
+func (d *document) wrongText(at place, v schema.Violation, what string) {
+	text := strconv.Quote(at.node().Text)
+	switch v.Pointer[strings.LastIndexByte(v.Pointer, '/')+1:] {
+	case "name":
+		at.error(CodeInvalidName, text+" cannot be the name of a phase",
+			"a phase's name starts with a letter or underscore and goes on with letters, digits, _ and -")
+	case "tool_id":
+		at.error(CodeInvalidName, text+" cannot be the name of a tool", "a tool's name has letters, digits, _ and -, at most 64 of them")
+	case "timeout":
+		at.error(CodeInvalidValue, text+" is no time span above zero", spanHint)
+	case "cascade_id":
+		at.error(CodeInvalidName, "the cascade_id is empty", "name the workflow, as logs and cost reports are to show it")
+	default:
+		at.error(CodeInvalidValue, fmt.Sprintf("%s: %s", what, v.Message), "")
+	}
+}
+
+// describe names a place for messages: the phase, tool or validator around it and the path inside.
+func describe(at place) string {
+	tokens := source.SplitPointer(at.pointer)
+	var owner string
+	var rest []string
+	switch {
+	case len(tokens) == 0 && strings.HasSuffix(at.doc.file.Name, toolFileSuffix):
+		return "the tool"
+	case len(tokens) == 0:
+		return "the cascade"
+	case len(tokens) >= 2 && tokens[0] == "phases":
+		owner, rest = named("phase", place{at.doc, "/phases"}, tokens[1], "name"), tokens[2:]
+	case len(tokens) >= 2 && tokens[0] == "tools":
+		owner, rest = named("tool", place{at.doc, "/tools"}, tokens[1], "tool_id"), tokens[2:]
+	case len(tokens) >= 2 && tokens[0] == "validators":
+		owner, rest = fmt.Sprintf("validator %q", tokens[1]), tokens[2:]
+	default:
+		return fmt.Sprintf("%q", strings.Join(tokens, "."))
+	}
+	if len(rest) == 0 {
+		return owner
+	}
+	return fmt.Sprintf("%q of %s", strings.Join(rest, "."), owner)
+}
+
+func named(kind string, list place, index, key string) string {
+	if n := list.key(index).node(); n != nil {
+		if name := n.Get(key); name != nil && name.Kind == source.String && name.Text != "" {
+			return fmt.Sprintf("%s %q", kind, name.Text)
+		}
+	}
+	if i, err := strconv.Atoi(index); err == nil {
+		return fmt.Sprintf("%s %d", kind, i+1)
+	}
+	return kind
+}
+
+// keyHome says where a key belongs that is written at the wrong place, for the mistakes that people make.
+func keyHome(key string) string {
+	if slices.Contains([]string{
+		"max_turns", "max_attempts", "loop_until", "loop_until_prompt", "loop_until_silent", "retry_instructions", "turn_prompt",
+	}, key) {
+		return `in the phase's "rules"`
+	}
+	if slices.Contains([]string{"instructions", "tackle", "handoffs", "rules", "output_schema", "callouts", "context", "routing", "on_error"}, key) {
+		return "in a phase"
+	}
+	return ""
+}
+
+// The parts of the language that later versions bring. A file that uses one is told so, instead of being told that the
+// key is unknown.
+var (
+	phasePointer   = regexp.MustCompile(`^/phases/\d+(/on_error)*$`)
+	contextPointer = regexp.MustCompile(`^/phases/\d+(/on_error)*/context$`)
+	tacklePointer  = regexp.MustCompile(`^/phases/\d+(/on_error)*/(tackle|tools)(/\d+)?$`)
+	toolPointer    = regexp.MustCompile(`^/tools/\d+$`)
+)
+
+func laterKey(pointer, key string) bool {
+	var later []string
+	switch {
+	case pointer == "":
+		later = []string{"auto_context", "token_budget", "mcp_servers", "memory", "soundings", "tool_caching", "continuity", "steps"}
+	case phasePointer.MatchString(pointer):
+		later = []string{
+			"intra_context", "wards", "soundings", "sub_cascades", "async_cascades", "human_input", "output_extraction", "rag",
+		}
+	case contextPointer.MatchString(pointer):
+		later = []string{"anchors", "selection"}
+	case toolPointer.MatchString(pointer):
+		later = []string{"steps"}
+	}
+	return slices.Contains(later, key)
+}
+
+// laterValue names what a value stands for when later versions bring it, and says what to write meanwhile; "" for any
+// other value.
+func laterValue(pointer string, n *source.Node) (what, hint string) {
+	if n == nil || n.Kind != source.String {
+		return "", ""
+	}
+	last := max(0, strings.LastIndexByte(pointer, '/'))
+	parent, key := pointer[:last], strings.TrimPrefix(pointer[last:], "/")
+	switch {
+	case key == "mode" && n.Text == "auto" && contextPointer.MatchString(parent):
+		return `the context mode "auto"`, `remove it and list the phases in "from"`
+	case key == "type" && (n.Text == "composite" || n.Text == "cascade") && (parent == "" || toolPointer.MatchString(parent)):
+		return fmt.Sprintf("the tool type %q", n.Text), "declare a shell or http tool"
+	case n.Text == manifest && tacklePointer.MatchString(pointer):
+		return fmt.Sprintf("choosing tools by %q", manifest), manifestHint
+	}
+	return "", ""
+}
+
+// manifest is the word that will let a model choose a phase's tools.
+const (
+	manifest     = "manifest"
+	manifestHint = "list the tools by name"
+)

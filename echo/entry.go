@@ -1,0 +1,111 @@
+package echo
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// NodeType says what an [Entry] records. The names are those of the node_type column in ClickHouse.
+type NodeType string
+
+// The node types. Those marked "effect" are results of something non-deterministic or paid for: a resumed run is
+// answered from them.
+const (
+	NodeRunStart   NodeType = "run_start"         // data: input, versions
+	NodeRunEnd     NodeType = "run_end"           // data: status, reason, output; cost and usage are the run's totals
+	NodePhaseStart NodeType = "phase_start"       // data: visit, model
+	NodePhaseEnd   NodeType = "phase_end"         // data: status, reason, output; cost and usage are the phase's totals
+	NodeMessage    NodeType = "message"           // a system or user message that entered a phase's history
+	NodeSelection  NodeType = "context_selection" // what one model call is sent, by form
+	NodeModelCall  NodeType = "model_call"        // effect; the message is the model's answer
+	NodeToolCall   NodeType = "tool_call"         // effect; the message is the tool's result
+	NodeVerdict    NodeType = "verdict"           // data: validator, valid, reason
+	NodeRoute      NodeType = "route"             // data: from, to, reason
+	NodeState      NodeType = "state"             // data: key, value
+	NodeCallout    NodeType = "callout"           // data: name; content_hash of the message it marks
+	NodeValue      NodeType = "value"             // effect; data: a clock reading or a random value
+	NodeWarning    NodeType = "warning"           // data: what a person should know and the run goes on after
+)
+
+// Usage counts tokens of one model call, as the provider reported them.
+type Usage struct {
+	In        int64 `json:"in"`                  // tokens sent, cached ones included
+	Cached    int64 `json:"cached,omitempty"`    // of In: read from the provider's prefix cache
+	Out       int64 `json:"out"`                 // tokens generated, reasoning included
+	Reasoning int64 `json:"reasoning,omitempty"` // of Out: reasoning tokens
+	Estimated bool  `json:"estimated,omitempty"` // counted here, because the provider reported nothing
+}
+
+// Add returns the sum of two usages. The sum is estimated when either part is.
+func (u Usage) Add(v Usage) Usage {
+	return Usage{
+		In: u.In + v.In, Cached: u.Cached + v.Cached, Out: u.Out + v.Out,
+		Reasoning: u.Reasoning + v.Reasoning, Estimated: u.Estimated || v.Estimated,
+	}
+}
+
+// Failure is an error as it is recorded: what kind it was and its text, with secrets already removed.
+type Failure struct {
+	Kind    string `json:"kind"` // a closed set per node type, such as rate_limited, timeout, invalid_arguments
+	Message string `json:"message"`
+}
+
+// ToolUse is the request that a tool_call entry answers.
+type ToolUse struct {
+	Name      string `json:"name"`
+	CallID    string `json:"call_id"`
+	Arguments string `json:"arguments"` // JSON text as the model wrote it
+}
+
+// Span is a stretch of consecutive messages of a history that were sent in the same form for the same reason.
+type Span struct {
+	From   int    `json:"from"`  // index of the first message in the phase's history
+	Count  int    `json:"count"` // number of messages
+	Form   string `json:"form"`
+	Reason string `json:"reason"`
+}
+
+// Selection is what one model call is sent: the sizes are in tokens, estimated before the call.
+type Selection struct {
+	FullHistorySize int64  `json:"full_history_size"` // what the whole history would have been
+	ContextSize     int64  `json:"context_size"`      // what is sent
+	TokensSaved     int64  `json:"tokens_saved"`      // the difference
+	MessageCount    int    `json:"message_count"`     // messages sent
+	MaskedCount     int    `json:"masked_count"`      // messages not sent in full
+	Spans           []Span `json:"spans"`             // every message of the history, by form and reason
+}
+
+// Entry is one thing that happened in a session. Entries are immutable once appended to a [Log].
+//
+// Key is structural: the path of the place in the run, such as "draft/attempt1/turn3/model", with "~2" after the name
+// of a phase on its second visit. It tells parallel branches apart; Seq and At only say in which order and when the
+// entries were recorded, and the engine never reads them.
+type Entry struct {
+	SessionID string    `json:"session_id"`
+	Seq       uint64    `json:"seq"` // from 1, without gaps
+	At        time.Time `json:"at"`  // UTC, microseconds
+	NodeType  NodeType  `json:"node_type"`
+	Key       string    `json:"key"`
+
+	CascadeID string `json:"cascade_id,omitempty"`
+	Phase     string `json:"phase,omitempty"`
+	Attempt   int    `json:"attempt,omitempty"`  // from 1
+	Turn      int    `json:"turn,omitempty"`     // from 1
+	Sounding  int    `json:"sounding,omitempty"` // from 1; 0 outside soundings
+
+	Message     *Message `json:"message,omitempty"`
+	ContentHash Hash     `json:"content_hash,omitempty"` // set by Log.Append when Message is
+
+	Model       string     `json:"model,omitempty"`    // as asked for
+	Provider    string     `json:"provider,omitempty"` // host of the endpoint, or "scripted"
+	Scripted    bool       `json:"scripted,omitempty"` // answered by a script, not by a model
+	Usage       *Usage     `json:"usage,omitempty"`
+	CostUSD     *float64   `json:"cost_usd,omitempty"`    // nil: unknown, which is not zero
+	DurationMS  float64    `json:"duration_ms,omitempty"` // wall time of the effect
+	RequestHash string     `json:"request_hash,omitempty"`
+	Tool        *ToolUse   `json:"tool,omitempty"`
+	Selection   *Selection `json:"selection,omitempty"`
+	Error       *Failure   `json:"error,omitempty"`
+
+	Data json.RawMessage `json:"data,omitempty"` // what only this node type has
+}

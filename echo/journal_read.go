@@ -1,0 +1,90 @@
+package echo
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// Recording is a journal as it was read.
+type Recording struct {
+	Header  Header
+	Entries []*Entry
+	Torn    bool // the last line was cut off in the middle and has been left out
+}
+
+// JournalDamageError says which line of a journal cannot be read, and why.
+type JournalDamageError struct {
+	Path string
+	Line int // from 1; the header is line 1
+	Err  error
+}
+
+func (d *JournalDamageError) Error() string {
+	return fmt.Sprintf("journal %s is damaged at line %d: %v", d.Path, d.Line, d.Err)
+}
+
+// Unwrap returns what is wrong with the line.
+func (d *JournalDamageError) Unwrap() error { return d.Err }
+
+// ReadJournal reads a journal. A last line without its newline is what a crash leaves behind: it is dropped and Torn is
+// set. Any other damage is a [*JournalDamageError].
+func ReadJournal(path string) (*Recording, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("open journal: %w", err)
+	}
+	defer f.Close() //nolint:errcheck // only read from
+	return readJournal(path, f)
+}
+
+func readJournal(path string, r io.Reader) (*Recording, error) {
+	rec := &Recording{}
+	br := bufio.NewReaderSize(r, 1<<16)
+	for line := 1; ; line++ {
+		text, err := br.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			rec.Torn = len(text) > 0
+			if line == 1 {
+				return nil, &JournalDamageError{Path: path, Line: 1, Err: errors.New("no header")}
+			}
+			return rec, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read journal %s: %w", path, err)
+		}
+		if err := rec.add(line, text); err != nil {
+			return nil, &JournalDamageError{Path: path, Line: line, Err: err}
+		}
+	}
+}
+
+// add reads one whole line.
+func (r *Recording) add(line int, text []byte) error {
+	if line == 1 {
+		if err := json.Unmarshal(text, &r.Header); err != nil {
+			return err
+		}
+		if v := r.Header.Version; v < 1 || v > JournalVersion {
+			return fmt.Errorf("format version %d, this windlass reads up to %d", v, JournalVersion)
+		}
+		return nil
+	}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	e := &Entry{}
+	if err := dec.Decode(e); err != nil {
+		return err
+	}
+	if want := uint64(line - 1); e.Seq != want {
+		return fmt.Errorf("entry %d stands where entry %d should", e.Seq, want)
+	}
+	if e.Message != nil && e.Message.Hash() != e.ContentHash {
+		return fmt.Errorf("entry %d: the content does not match its hash %s", e.Seq, e.ContentHash)
+	}
+	r.Entries = append(r.Entries, e)
+	return nil
+}

@@ -1,0 +1,270 @@
+package echo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/stretchr/testify/require"
+)
+
+func newJournal(t *testing.T) (*Journal, string) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "s1")
+	j, err := CreateJournal(dir, Header{SessionID: "s1", Windlass: "test", Cascade: []byte(`{}`), Input: []byte(`{}`)})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = j.Close(context.Background()) })
+	return j, dir
+}
+
+func entryOf(text string) *Entry {
+	return &Entry{NodeType: NodeMessage, Key: "p/task", Message: NewText(RoleUser, KindTask, text)}
+}
+
+func TestJournalKeepsWhatWasAppended(t *testing.T) {
+	t.Parallel()
+	j, dir := newJournal(t)
+	log := NewLog("s1", nil, j)
+	cost := 0.25
+	full := &Entry{
+		NodeType: NodeModelCall, Key: "p/attempt1/turn1/model", CascadeID: "c", Phase: "p", Attempt: 1, Turn: 1, Sounding: 2,
+		Message: NewText(RoleAssistant, KindAnswer, "line\nline \u2028 \x00"), Model: "m", Provider: "h", Scripted: true,
+		Usage: &Usage{In: 4, Cached: 3, Out: 2, Reasoning: 1, Estimated: true}, CostUSD: &cost, DurationMS: 1.5, RequestHash: "ff",
+		Tool: &ToolUse{Name: "n", CallID: "i", Arguments: "{"}, Error: &Failure{Kind: "k", Message: "m"},
+		Selection: &Selection{ContextSize: 7, Spans: []Span{{From: 0, Count: 2, Form: "full", Reason: "r"}}},
+		Data:      []byte(`{"x":[1,2]}`),
+	}
+	require.NoError(t, log.Append(full))
+	require.NoError(t, log.Append(entryOf("two")))
+	require.NoError(t, log.Close(context.Background()))
+
+	rec, err := ReadJournal(filepath.Join(dir, JournalFile))
+	require.NoError(t, err)
+	require.False(t, rec.Torn)
+	require.Equal(t, "s1", rec.Header.SessionID)
+	require.Equal(t, JournalVersion, rec.Header.Version)
+	require.Len(t, rec.Entries, 2)
+	require.Equal(t, full, rec.Entries[0])
+	require.Equal(t, full.Message.Hash(), rec.Entries[0].ContentHash)
+	require.Equal(t, uint64(2), rec.Entries[1].Seq)
+}
+
+// Waiting promises that the entries are in the file, whoever appended them and however many waited at once.
+func TestWaitMakesConcurrentAppendsDurable(t *testing.T) {
+	t.Parallel()
+	j, dir := newJournal(t)
+	log := NewLog("s1", nil, j)
+	const workers, each = 8, 25
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			for i := range each {
+				require.NoError(t, log.Append(entryOf(fmt.Sprintf("%d/%d", w, i))))
+				require.NoError(t, log.Wait(context.Background()))
+				b, err := os.ReadFile(filepath.Join(dir, JournalFile))
+				require.NoError(t, err)
+				require.Contains(t, string(b), fmt.Sprintf(`"text":"%d/%d"`, w, i))
+			}
+		})
+	}
+	wg.Wait()
+	rec, err := ReadJournal(j.Path())
+	require.NoError(t, err)
+	require.Len(t, rec.Entries, workers*each)
+	require.LessOrEqual(t, j.Syncs(), uint64(workers*each+1))
+}
+
+func TestJournalBelongsToOneProcess(t *testing.T) {
+	t.Parallel()
+	j, dir := newJournal(t)
+	_, err := CreateJournal(dir, Header{SessionID: "s1"})
+	require.ErrorIs(t, err, ErrSessionBusy)
+	require.ErrorContains(t, err, "lock session s1")
+	require.NoError(t, j.Close(context.Background()))
+	require.NoError(t, j.Close(context.Background()), "closing twice does nothing")
+	_, err = CreateJournal(dir, Header{SessionID: "s1"})
+	require.ErrorIs(t, err, ErrSessionExists)
+	require.ErrorIs(t, j.Write(entryOf("late")), ErrLogClosed)
+}
+
+// A torn last line is what a crash leaves behind. A cut at any byte of it loses that line and nothing else.
+func TestTornLastLineIsDropped(t *testing.T) {
+	t.Parallel()
+	j, _ := newJournal(t)
+	log := NewLog("s1", nil, j)
+	require.NoError(t, log.Append(entryOf("first")))
+	require.NoError(t, log.Append(entryOf("second")))
+	require.NoError(t, log.Close(context.Background()))
+	whole, err := os.ReadFile(j.Path())
+	require.NoError(t, err)
+	lastLine := strings.LastIndexByte(strings.TrimSuffix(string(whole), "\n"), '\n') + 1
+	for cut := lastLine; cut < len(whole); cut++ {
+		path := filepath.Join(t.TempDir(), "j")
+		require.NoError(t, os.WriteFile(path, whole[:cut], 0o600))
+		rec, err := ReadJournal(path)
+		require.NoError(t, err)
+		require.Len(t, rec.Entries, 1)
+		require.Equal(t, cut > lastLine, rec.Torn)
+	}
+}
+
+func TestDamageIsNamedByLine(t *testing.T) {
+	t.Parallel()
+	j, _ := newJournal(t)
+	log := NewLog("s1", nil, j)
+	for _, s := range []string{"one", "two", "three"} {
+		require.NoError(t, log.Append(entryOf(s)))
+	}
+	require.NoError(t, log.Close(context.Background()))
+	whole, err := os.ReadFile(j.Path())
+	require.NoError(t, err)
+	lines := strings.SplitAfter(string(whole), "\n")
+	for name, tc := range map[string]struct {
+		text string
+		line int
+		want string
+	}{
+		"a line is gone":      {lines[0] + lines[1] + lines[3], 3, "entry 3 stands where entry 2 should"},
+		"a line is garbage":   {lines[0] + "}{\n" + lines[2], 2, "invalid character"},
+		"content was changed": {lines[0] + strings.Replace(lines[1], `"text":"one"`, `"text":"eno"`, 1), 2, "does not match its hash"},
+		"no header":           {"", 1, "no header"},
+		"another program":     {"{}\n", 1, "format version 0"},
+		"a newer version":     {`{"windlass_journal":9}` + "\n", 1, "format version 9, this windlass reads up to 1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := readJournal("j", strings.NewReader(tc.text))
+			var damage *JournalDamageError
+			require.ErrorAs(t, err, &damage)
+			require.Equal(t, tc.line, damage.Line)
+			require.ErrorContains(t, err, tc.want)
+			require.ErrorContains(t, err, fmt.Sprintf("journal j is damaged at line %d", tc.line))
+		})
+	}
+	_, err = ReadJournal(filepath.Join(t.TempDir(), "none"))
+	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+// A full disk stops the log with the disk's own error; nothing is accepted after it and nothing hangs.
+func TestFullDiskStopsTheLog(t *testing.T) {
+	t.Parallel()
+	f, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	require.NoError(t, err)
+	j := startJournal("full", dataFile{f}, flock.New(filepath.Join(t.TempDir(), "lock")))
+	log := NewLog("s1", nil, j)
+	require.NoError(t, log.Append(entryOf("x")))
+	err = log.Wait(context.Background())
+	require.ErrorIs(t, err, syscall.ENOSPC)
+	require.ErrorContains(t, err, "write journal full")
+	require.ErrorIs(t, log.Append(entryOf("y")), syscall.ENOSPC)
+	require.ErrorIs(t, log.Append(entryOf("z")), ErrLogClosed)
+	require.ErrorIs(t, log.Close(context.Background()), syscall.ENOSPC)
+}
+
+// smallDisk is a file on a disk with room for so many bytes.
+type smallDisk struct {
+	content []byte
+	room    int
+}
+
+func (d *smallDisk) Write(b []byte) (int, error) {
+	n := min(len(b), d.room-len(d.content))
+	d.content = append(d.content, b[:n]...)
+	if n < len(b) {
+		return n, syscall.ENOSPC
+	}
+	return n, nil
+}
+
+func (d *smallDisk) Truncate(size int64) error { d.content = d.content[:size]; return nil }
+func (d *smallDisk) Sync() error               { return nil }
+func (d *smallDisk) Close() error              { return nil }
+
+// Once flushed, an entry is in the file, synced or not: a killed process loses nothing of it.
+func TestFlushedEntriesOutliveTheProcess(t *testing.T) {
+	t.Parallel()
+	j, _ := newJournal(t)
+	log := NewLog("s1", nil, j)
+	syncs := j.Syncs()
+	require.NoError(t, log.Append(entryOf("first")))
+	require.NoError(t, log.Append(entryOf("second")))
+	log.Flush()
+	rec, err := ReadJournal(j.Path())
+	require.NoError(t, err)
+	require.Len(t, rec.Entries, 2)
+	require.Equal(t, syncs, j.Syncs(), "nothing asked for a sync")
+}
+
+// What a failed write got through is cut off again: the file ends with a whole line.
+func TestFailedWriteLeavesNoHalfLine(t *testing.T) {
+	t.Parallel()
+	d := &smallDisk{room: 1000}
+	j := startJournal("small", d, flock.New(filepath.Join(t.TempDir(), "lock")))
+	log := NewLog("s1", nil, j)
+	var err error
+	for i := 0; err == nil; i++ {
+		require.Less(t, i, 1000)
+		if err = log.Append(entryOf(strings.Repeat("x", 50))); err == nil {
+			err = log.Wait(context.Background())
+		}
+	}
+	require.ErrorIs(t, err, syscall.ENOSPC)
+	require.NotEmpty(t, d.content)
+	require.True(t, strings.HasSuffix(string(d.content), "\n"))
+	require.ErrorIs(t, log.Close(context.Background()), syscall.ENOSPC)
+}
+
+func TestWaitEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	j := &Journal{}
+	j.cond = sync.NewCond(&j.mu)
+	j.written = 1 // there is nobody to sync it
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cause := errors.New("enough")
+	time.AfterFunc(0, func() { cancel(cause) })
+	require.ErrorIs(t, j.Wait(ctx), cause)
+}
+
+type badSink struct{ err error }
+
+func (b badSink) Write(*Entry) error          { return b.err }
+func (b badSink) Close(context.Context) error { return b.err }
+
+func TestLogStopsAtASinkThatFails(t *testing.T) {
+	t.Parallel()
+	boom := errors.New("boom")
+	log := NewLog("s1", nil, nil, badSink{boom})
+	require.ErrorIs(t, log.Append(entryOf("x")), boom)
+	require.Zero(t, log.Len())
+	require.ErrorIs(t, log.Append(entryOf("x")), ErrLogClosed)
+	require.ErrorIs(t, log.Close(context.Background()), boom)
+	require.NoError(t, log.Close(context.Background()))
+	require.NoError(t, log.Wait(context.Background()), "without a journal there is nothing to wait for")
+}
+
+// Whatever stands in a journal, reading it gives entries without gaps or says which line is wrong.
+func FuzzReadJournal(f *testing.F) {
+	f.Add("")
+	f.Add(`{"windlass_journal":1}` + "\n" + `{"seq":1,"node_type":"message","key":"k"}` + "\n")
+	f.Add(`{"windlass_journal":1}` + "\n" + `{"seq":1,"message":{"role":"user"}` + "\n{")
+	f.Fuzz(func(t *testing.T, text string) {
+		rec, err := readJournal("j", strings.NewReader(text))
+		if err != nil {
+			var damage *JournalDamageError
+			require.ErrorAs(t, err, &damage)
+			require.Positive(t, damage.Line)
+			return
+		}
+		for i, e := range rec.Entries {
+			require.Equal(t, uint64(i+1), e.Seq)
+		}
+	})
+}

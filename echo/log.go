@@ -1,0 +1,128 @@
+package echo
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// Sink takes the entries of a session. Write is called with entries in the order of their sequence numbers, by one
+// goroutine at a time; it must be quick (queue, do not wait for a network) and must not change the entry. An error from
+// Write ends the run. Close delivers what is queued, as far as ctx lets it, and is called once.
+type Sink interface {
+	Write(e *Entry) error
+	Close(ctx context.Context) error
+}
+
+// DurableSink is a sink that can promise that what was written will outlive the machine's power.
+type DurableSink interface {
+	Sink
+	// Flush hands everything written so far to the operating system: the death of the process loses none of it.
+	Flush()
+	// Commit begins to make everything written so far durable and does not wait.
+	Commit()
+	// Wait returns when everything written before the call is durable, or with the error that prevents it.
+	Wait(ctx context.Context) error
+}
+
+// Log is the record of one session: it numbers entries and hands each to every sink. All methods are safe for
+// concurrent use; the order of concurrent appends is the order of their numbers.
+type Log struct {
+	session string
+	now     func() time.Time
+	durable DurableSink // nil: nothing is kept on disk
+	sinks   []Sink      // the durable one first
+
+	mu     sync.Mutex // guards seq and closed, and keeps the sinks' order
+	seq    uint64
+	closed bool
+}
+
+// ErrLogClosed is returned for an append after Close.
+var ErrLogClosed = errors.New("append to a closed log")
+
+// NewLog returns the log of a session whose next entry is number 1. durable may be nil (a run that keeps nothing);
+// now is the clock of the entries, nil for the system's.
+func NewLog(sessionID string, now func() time.Time, durable DurableSink, sinks ...Sink) *Log {
+	if now == nil {
+		now = time.Now
+	}
+	l := &Log{session: sessionID, now: now, durable: durable}
+	if durable != nil {
+		l.sinks = append(l.sinks, durable)
+	}
+	l.sinks = append(l.sinks, sinks...)
+	return l
+}
+
+// SessionID returns the session that the log belongs to.
+func (l *Log) SessionID() string { return l.session }
+
+// Append completes e with session, number, time and content hash and gives it to every sink. The entry belongs to the
+// log afterwards. After an error the log takes nothing more: a record with a hole in it would be worthless.
+func (l *Log) Append(e *Entry) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return ErrLogClosed
+	}
+	e.SessionID = l.session
+	e.Seq = l.seq + 1
+	e.At = l.now().UTC().Truncate(time.Microsecond)
+	if e.Message != nil {
+		e.ContentHash = e.Message.Hash()
+	}
+	for _, s := range l.sinks {
+		if err := s.Write(e); err != nil {
+			l.closed = true
+			return err
+		}
+	}
+	l.seq++
+	return nil
+}
+
+// Flush makes everything appended so far outlive the process.
+func (l *Log) Flush() {
+	if l.durable != nil {
+		l.durable.Flush()
+	}
+}
+
+// Commit begins to make everything appended so far durable, in the background.
+func (l *Log) Commit() {
+	if l.durable != nil {
+		l.durable.Commit()
+	}
+}
+
+// Wait returns when everything appended so far is durable. It is called before anything outside the process depends on
+// what was appended.
+func (l *Log) Wait(ctx context.Context) error {
+	if l.durable == nil {
+		return nil
+	}
+	return l.durable.Wait(ctx)
+}
+
+// Len returns the number of entries appended.
+func (l *Log) Len() uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.seq
+}
+
+// Close takes no more entries, then closes every sink, each within ctx, and joins their errors. It is safe to call
+// twice; the second call does nothing.
+func (l *Log) Close(ctx context.Context) error {
+	l.mu.Lock()
+	sinks := l.sinks
+	l.sinks, l.closed = nil, true
+	l.mu.Unlock()
+	var errs []error
+	for _, s := range sinks {
+		errs = append(errs, s.Close(ctx))
+	}
+	return errors.Join(errs...)
+}

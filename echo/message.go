@@ -1,0 +1,268 @@
+package echo
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// Role says who speaks in a [Message].
+type Role string
+
+// The roles of the chat-completions protocol that windlass uses. A tool's result is always role "tool" inside windlass;
+// how a model without tool calling is shown it is the renderer's business.
+const (
+	RoleSystem    Role = "system"
+	RoleUser      Role = "user"
+	RoleAssistant Role = "assistant"
+	RoleTool      Role = "tool"
+)
+
+// Kind says why a message is in a history. It is not sent to the model and not part of the content hash.
+type Kind string
+
+// The kinds of messages that the engine writes.
+const (
+	KindSystem     Kind = "system"      // the phase's system message
+	KindContext    Kind = "context"     // brought in from another phase
+	KindTask       Kind = "task"        // the phase's instructions and input
+	KindTurnPrompt Kind = "turn_prompt" // the prompt of turn 2 and later
+	KindRetry      Kind = "retry"       // the request to try again, with the verdict
+	KindNotice     Kind = "notice"      // a word from the engine ("no more tool calls: answer now")
+	KindAnswer     Kind = "answer"      // what the model said, with or without tool calls
+	KindToolResult Kind = "tool_result" // what a tool answered
+)
+
+// PartType tells the parts of a message's content apart.
+type PartType string
+
+// The types of content parts.
+const (
+	PartText  PartType = "text"
+	PartImage PartType = "image"
+)
+
+// Part is one piece of a message's content.
+type Part struct {
+	Type PartType `json:"type"`
+	Text string   `json:"text,omitempty"` // of a text part
+	URL  string   `json:"url,omitempty"`  // of an image part: an https: or data: URL
+}
+
+// Text returns a content of one text part.
+func Text(s string) []Part { return []Part{{Type: PartText, Text: s}} }
+
+// ToolCall is a model's request to run a tool. Arguments is the JSON text exactly as the model wrote it; it may be
+// invalid, and then stays so, because history is never edited.
+type ToolCall struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+}
+
+// Hash is a content hash: the first 16 hexadecimal digits of SHA-256 over a message's role, content and tool calls in
+// canonical JSON. Two tool results with the same text have the same hash, whatever call they answer.
+type Hash string
+
+// Draft is what a [Message] is made of, before it is sealed.
+type Draft struct {
+	Role       Role       `json:"role"`
+	Parts      []Part     `json:"parts,omitempty"`
+	ToolCalls  []ToolCall `json:"tool_calls,omitempty"`
+	ToolCallID string     `json:"tool_call_id,omitempty"` // role tool: the call that this answers
+	Kind       Kind       `json:"kind,omitempty"`
+	Tool       string     `json:"tool,omitempty"`   // role tool: the tool's name
+	Failed     bool       `json:"failed,omitempty"` // role tool: the tool itself reported failure
+}
+
+// Message is one immutable message of a history. It is encoded once, when it is made: the same bytes are sent to the
+// provider, hashed, journaled and stored. A Message may be shared between goroutines; callers must not write to the
+// slices that its methods return.
+type Message struct {
+	draft  Draft
+	wire   []byte
+	digest [sha256.Size]byte
+	hash   Hash
+}
+
+// Seal makes a Message of a draft. The draft's slices belong to the message afterwards.
+func Seal(d Draft) *Message {
+	m := &Message{draft: d}
+	m.wire = make([]byte, 0, m.wireSize())
+	m.wire = append(m.wire, '{')
+	m.wire = d.appendContent(m.wire)
+	m.wire = appendMember(m.wire, false, "role")
+	m.wire = AppendString(m.wire, string(d.Role))
+	if d.Role == RoleTool {
+		hashed := sha256.Sum256(append(m.wire, '}'))
+		m.hash = shortHash(hashed)
+		m.wire = appendMember(m.wire, false, "tool_call_id")
+		m.wire = AppendString(m.wire, d.ToolCallID)
+		m.wire = append(m.wire, '}')
+		m.digest = sha256.Sum256(m.wire)
+		return m
+	}
+	if len(d.ToolCalls) > 0 {
+		m.wire = appendMember(m.wire, false, "tool_calls")
+		m.wire = appendToolCalls(m.wire, d.ToolCalls)
+	}
+	m.wire = append(m.wire, '}')
+	m.digest = sha256.Sum256(m.wire)
+	m.hash = shortHash(m.digest)
+	return m
+}
+
+// NewText returns a message with one text part: the common case for system and user messages.
+func NewText(role Role, kind Kind, text string) *Message {
+	return Seal(Draft{Role: role, Kind: kind, Parts: Text(text)})
+}
+
+// NewToolResult returns the message that answers call.
+func NewToolResult(call ToolCall, parts []Part, failed bool) *Message {
+	return Seal(Draft{
+		Role: RoleTool, Kind: KindToolResult, Parts: parts,
+		ToolCallID: call.ID, Tool: call.Name, Failed: failed,
+	})
+}
+
+// Role returns who speaks.
+func (m *Message) Role() Role { return m.draft.Role }
+
+// Kind returns why the message is in the history.
+func (m *Message) Kind() Kind { return m.draft.Kind }
+
+// Parts returns the content. It must not be written to.
+func (m *Message) Parts() []Part { return m.draft.Parts }
+
+// ToolCalls returns the tool calls of an assistant message. It must not be written to.
+func (m *Message) ToolCalls() []ToolCall { return m.draft.ToolCalls }
+
+// ToolCallID returns the id of the call that a tool message answers.
+func (m *Message) ToolCallID() string { return m.draft.ToolCallID }
+
+// Tool returns the name of the tool whose result this is.
+func (m *Message) Tool() string { return m.draft.Tool }
+
+// Failed reports whether the tool itself said that it failed (exit code, isError, HTTP status): never guessed from
+// the text.
+func (m *Message) Failed() bool { return m.draft.Failed }
+
+// Draft returns a copy of what the message was made of, to derive another one from. The slices are shared: replace
+// them, do not write to them.
+func (m *Message) Draft() Draft { return m.draft }
+
+// Hash returns the content hash.
+func (m *Message) Hash() Hash { return m.hash }
+
+// Digest returns SHA-256 over [Message.JSON]. Unlike the hash it covers the id of the call that a tool message answers.
+func (m *Message) Digest() [sha256.Size]byte { return m.digest }
+
+// JSON returns the message in canonical JSON, in the shape of the chat-completions protocol. It must not be written to.
+func (m *Message) JSON() []byte { return m.wire }
+
+// Text returns the text parts, joined by newlines.
+func (m *Message) Text() string {
+	parts := m.draft.Parts
+	if len(parts) == 1 && parts[0].Type == PartText {
+		return parts[0].Text
+	}
+	var texts []string
+	for _, p := range parts {
+		if p.Type == PartText {
+			texts = append(texts, p.Text)
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// ContentJSON returns the content as it stands in [Message.JSON]: a JSON string, an array of parts, or null.
+func (m *Message) ContentJSON() string {
+	return string(m.draft.appendContentValue(nil))
+}
+
+// ToolCallsJSON returns the tool calls as they stand in [Message.JSON], or an empty string when there are none.
+func (m *Message) ToolCallsJSON() string {
+	if len(m.draft.ToolCalls) == 0 {
+		return ""
+	}
+	return string(appendToolCalls(nil, m.draft.ToolCalls))
+}
+
+// MarshalJSON writes the draft, from which [Message.UnmarshalJSON] makes the same message again.
+func (m *Message) MarshalJSON() ([]byte, error) { return json.Marshal(m.draft) }
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (m *Message) UnmarshalJSON(b []byte) error {
+	var d Draft
+	if err := json.Unmarshal(b, &d); err != nil {
+		return fmt.Errorf("read message: %w", err)
+	}
+	*m = *Seal(d)
+	return nil
+}
+
+func (m *Message) wireSize() int {
+	n := 96 + len(m.draft.ToolCallID)
+	for _, p := range m.draft.Parts {
+		n += len(p.Text) + len(p.Text)/16 + len(p.URL) + 48
+	}
+	for _, c := range m.draft.ToolCalls {
+		n += len(c.ID) + len(c.Name) + len(c.Arguments) + len(c.Arguments)/8 + 80
+	}
+	return n
+}
+
+func (d *Draft) appendContent(dst []byte) []byte {
+	dst = appendMember(dst, true, "content")
+	return d.appendContentValue(dst)
+}
+
+func (d *Draft) appendContentValue(dst []byte) []byte {
+	switch {
+	case len(d.Parts) == 0 && len(d.ToolCalls) > 0:
+		return append(dst, "null"...)
+	case len(d.Parts) == 0:
+		return append(dst, `""`...)
+	case len(d.Parts) == 1 && d.Parts[0].Type == PartText:
+		return AppendString(dst, d.Parts[0].Text)
+	}
+	dst = append(dst, '[')
+	for i, p := range d.Parts {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if p.Type == PartImage {
+			dst = append(dst, `{"image_url":{"url":`...)
+			dst = AppendString(dst, p.URL)
+			dst = append(dst, `},"type":"image_url"}`...)
+			continue
+		}
+		dst = append(dst, `{"text":`...)
+		dst = AppendString(dst, p.Text)
+		dst = append(dst, `,"type":"text"}`...)
+	}
+	return append(dst, ']')
+}
+
+func appendToolCalls(dst []byte, calls []ToolCall) []byte {
+	dst = append(dst, '[')
+	for i, c := range calls {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, `{"function":{"arguments":`...)
+		dst = AppendString(dst, c.Arguments)
+		dst = append(dst, `,"name":`...)
+		dst = AppendString(dst, c.Name)
+		dst = append(dst, `},"id":`...)
+		dst = AppendString(dst, c.ID)
+		dst = append(dst, `,"type":"function"}`...)
+	}
+	return append(dst, ']')
+}
+
+func shortHash(sum [sha256.Size]byte) Hash {
+	return Hash(hex.EncodeToString(sum[:8]))
+}

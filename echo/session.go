@@ -1,0 +1,126 @@
+package echo
+
+import "encoding/json"
+
+// Item is one message of a phase's history, with the place where it entered.
+type Item struct {
+	Message *Message
+	Attempt int
+	Turn    int // 0 before the first turn of an attempt
+}
+
+// PhaseRecord is what a session knows of one visit to a phase. Its history only ever grows.
+type PhaseRecord struct {
+	Name      string
+	Visit     int // from 1
+	History   []Item
+	Output    any      // a string, or the parsed value of a structured answer; nil until the phase has ended
+	StateKeys []string // state that the phase set, in order, each once
+	Done      bool     // the phase ended well
+}
+
+// Text returns the output as text: a string as it is, anything else as JSON.
+func (p *PhaseRecord) Text() string { return AsText(p.Output) }
+
+// Append adds a message to the history.
+func (p *PhaseRecord) Append(m *Message, attempt, turn int) {
+	p.History = append(p.History, Item{Message: m, Attempt: attempt, Turn: turn})
+}
+
+// Callout is a message that was marked as important, by name.
+type Callout struct {
+	Name  string `json:"name"`
+	Phase string `json:"phase"`
+	Hash  Hash   `json:"content_hash"`
+}
+
+// Session is the state of a run: the history of each phase in the order of their visits, the state that phases share,
+// and the callouts. It is owned by one goroutine, the one that runs the engine; nothing in it is locked.
+type Session struct {
+	ID       string
+	Phases   []*PhaseRecord
+	State    map[string]any
+	Callouts []Callout
+}
+
+// NewSession returns an empty session.
+func NewSession(id string) *Session {
+	return &Session{ID: id, State: map[string]any{}}
+}
+
+// Begin records that a phase begins and returns its record.
+func (s *Session) Begin(name string) *PhaseRecord {
+	p := &PhaseRecord{Name: name, Visit: s.Visits(name) + 1}
+	s.Phases = append(s.Phases, p)
+	return p
+}
+
+// Visits returns how many times a phase has begun.
+func (s *Session) Visits(name string) int {
+	n := 0
+	for _, p := range s.Phases {
+		if p.Name == name {
+			n++
+		}
+	}
+	return n
+}
+
+// Last returns the newest finished record of a phase, or nil.
+func (s *Session) Last(name string) *PhaseRecord {
+	for i := len(s.Phases) - 1; i >= 0; i-- {
+		if p := s.Phases[i]; p.Name == name && p.Done {
+			return p
+		}
+	}
+	return nil
+}
+
+// Finished returns the finished phases in the order of their newest visits, each once.
+func (s *Session) Finished() []*PhaseRecord {
+	var out []*PhaseRecord
+	for i, p := range s.Phases {
+		if p.Done && s.lastFinished(p.Name) == i {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func (s *Session) lastFinished(name string) int {
+	for i := len(s.Phases) - 1; i >= 0; i-- {
+		if s.Phases[i].Name == name && s.Phases[i].Done {
+			return i
+		}
+	}
+	return -1
+}
+
+// Set sets a value of the shared state and remembers which phase did; by may be nil for the engine itself.
+func (s *Session) Set(by *PhaseRecord, key string, value any) {
+	s.State[key] = value
+	if by == nil {
+		return
+	}
+	for _, k := range by.StateKeys {
+		if k == key {
+			return
+		}
+	}
+	by.StateKeys = append(by.StateKeys, key)
+}
+
+// AsText returns a value as text: a string as it is, nothing for nil, anything else as JSON.
+func AsText(v any) string {
+	switch t := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return t
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return "" // values come from JSON, which can always be written again
+	}
+	return string(b)
+}

@@ -1,0 +1,147 @@
+// Package schemagen writes the JSON Schema of cascade files from the types of package cascade. The command does not
+// contain it: a test compares its output with the file that package schema embeds, and rewrites it on demand:
+//
+//	go test ./internal/schemagen -update
+package schemagen
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/invopop/jsonschema"
+
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/schema"
+)
+
+// Generate returns the schema. It fails when a field has no description, or a description no field.
+func Generate() ([]byte, error) {
+	r := jsonschema.Reflector{ExpandedStruct: true, Anonymous: true, Mapper: mapType}
+	root := r.Reflect(cascade.Cascade{})
+	defs := root.Definitions
+	defs["Cascade"] = root
+	// These are reached only through types that are written by hand.
+	for name, d := range r.Reflect(cascade.Phase{}).Definitions {
+		defs[name] = d
+	}
+	if err := annotate(defs); err != nil {
+		return nil, err
+	}
+	addForms(defs)
+	delete(defs, "Cascade")
+	root.ID = schema.CascadeURL
+	root.Title = "windlass cascade"
+	root.Description = "An LLM workflow, declared phase by phase."
+	return encode(root)
+}
+
+func encode(root *jsonschema.Schema) ([]byte, error) {
+	raw, err := json.Marshal(root)
+	if err != nil {
+		return nil, fmt.Errorf("encode the cascade schema: %w", err)
+	}
+	var out bytes.Buffer
+	if err := json.Indent(&out, raw, "", "  "); err != nil {
+		return nil, fmt.Errorf("indent the cascade schema: %w", err)
+	}
+	out.WriteByte('\n')
+	return out.Bytes(), nil
+}
+
+// mapType gives the schemas of types that reflection cannot see into.
+func mapType(t reflect.Type) *jsonschema.Schema {
+	if values, ok := enums()[t]; ok {
+		return &jsonschema.Schema{Type: "string", Enum: values}
+	}
+	switch t {
+	case reflect.TypeFor[json.RawMessage]():
+		return &jsonschema.Schema{}
+	case reflect.TypeFor[cascade.Duration]():
+		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{
+			{Type: "number", ExclusiveMinimum: "0", Maximum: "31536000"},
+			{Type: "string", Pattern: `^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`},
+		}}
+	case reflect.TypeFor[cascade.InputsSchema]():
+		return &jsonschema.Schema{Type: "object"}
+	case reflect.TypeFor[cascade.OnError]():
+		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "string"}, {Ref: "#/$defs/Phase"}}}
+	}
+	return nil
+}
+
+// enums lists the closed sets of the language.
+func enums() map[reflect.Type][]any {
+	return map[reflect.Type][]any{
+		reflect.TypeFor[cascade.ToolType]():    {cascade.ToolShell, cascade.ToolHTTP},
+		reflect.TypeFor[cascade.Backoff]():     {cascade.BackoffNone, cascade.BackoffLinear, cascade.BackoffExponential},
+		reflect.TypeFor[cascade.ContextMode](): {cascade.ContextExplicit},
+		reflect.TypeFor[cascade.Include](): {
+			cascade.IncludeOutput, cascade.IncludeMessages, cascade.IncludeImages, cascade.IncludeState,
+		},
+		reflect.TypeFor[cascade.MessagesFilter](): {
+			cascade.MessagesAll, cascade.MessagesAssistantOnly, cascade.MessagesLastTurn,
+		},
+	}
+}
+
+// annotate adds to each property what the table says about it.
+func annotate(defs jsonschema.Definitions) error {
+	table := fields()
+	for _, name := range slices.Sorted(maps.Keys(defs)) {
+		def := defs[name]
+		if def.Properties == nil {
+			continue
+		}
+		for p := def.Properties.Oldest(); p != nil; p = p.Next() {
+			f, ok := table[name][p.Key]
+			if !ok {
+				return fmt.Errorf("describe the schema: the field %s of %s has no description", p.Key, name)
+			}
+			p.Value = f.apply(p.Value)
+			delete(table[name], p.Key)
+		}
+		for key := range table[name] {
+			return fmt.Errorf("describe the schema: %s describes %q, which is no field", name, key)
+		}
+		delete(table, name)
+	}
+	for name := range table {
+		return fmt.Errorf("describe the schema: there is no type %s", name)
+	}
+	return nil
+}
+
+// addForms adds the short forms of the language, which package cascade decodes by hand.
+func addForms(defs jsonschema.Definitions) {
+	name := &jsonschema.Schema{Type: "string"}
+	ref := func(def string) *jsonschema.Schema { return &jsonschema.Schema{Ref: "#/$defs/" + def} }
+	set := func(def, key string, forms ...*jsonschema.Schema) {
+		old, _ := defs[def].Properties.Get(key)
+		s := *old
+		s.Ref, s.Type, s.Items, s.AnyOf = "", "", nil, forms
+		defs[def].Properties.Set(key, &s)
+	}
+	list := func(items *jsonschema.Schema) *jsonschema.Schema {
+		return &jsonschema.Schema{Type: "array", Items: items}
+	}
+	handoff := &jsonschema.Schema{AnyOf: []*jsonschema.Schema{name, ref("Handoff")}}
+	source := &jsonschema.Schema{AnyOf: []*jsonschema.Schema{name, ref("Source")}}
+	set("Phase", "handoffs", list(handoff), name, ref("Handoff"))
+	set("Phase", "callouts", name, ref("Callouts"))
+	set("Context", "from", list(source), name, ref("Source"))
+
+	// The alias of tackle.
+	tackle, _ := defs["Phase"].Properties.Get("tackle")
+	alias := *tackle
+	alias.Description = "The same as tackle."
+	defs["Phase"].Properties.Set("tools", &alias)
+
+	// A phase written in place, under on_error, needs no name.
+	phases, _ := defs["Cascade"].Properties.Get("phases")
+	phases.Items = &jsonschema.Schema{Ref: "#/$defs/Phase", Required: []string{"name"}}
+	defs["Phase"].Required = slices.DeleteFunc(defs["Phase"].Required, func(k string) bool { return k == "name" })
+}

@@ -1,0 +1,347 @@
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
+)
+
+// collector turns the library's tree of errors into violations. It takes only places from the library and reads what
+// a keyword says from the schema itself, so that the messages are ours.
+type collector struct {
+	doc      any    // the schema; nil when the places lead into a meta-schema
+	url      string // of doc
+	instance any
+}
+
+func (c *collector) walk(e *jsonschema.ValidationError) []Violation {
+	if len(e.Causes) == 0 {
+		return c.leaf(e)
+	}
+	switch keyword, _ := c.keyword(e); keyword {
+	case "anyOf", "oneOf":
+		return c.union(e)
+	case "contains", "minContains":
+		return c.leaf(e)
+	}
+	var out []Violation
+	for _, cause := range e.Causes {
+		out = append(out, c.walk(cause)...)
+	}
+	return out
+}
+
+// union explains a value that fits none of several forms. When the value's type fits exactly one of them, that form's
+// violations are what the writer wants to know; when it fits none, the types are.
+func (c *collector) union(e *jsonschema.ValidationError) []Violation {
+	at := pointerOf(e.InstanceLocation)
+	var fitting [][]Violation
+	var types []string
+	for _, branch := range e.Causes {
+		found := c.walk(branch)
+		if i := slices.IndexFunc(found, func(v Violation) bool { return v.Keyword == "type" && v.Pointer == at }); i >= 0 {
+			types = append(types, found[i].Expected...)
+			continue
+		}
+		fitting = append(fitting, found)
+	}
+	if len(fitting) > 0 {
+		return slices.MinFunc(fitting, func(a, b []Violation) int { return len(a) - len(b) })
+	}
+	types = unique(types)
+	return []Violation{{Pointer: at, Keyword: "type", Expected: types, Message: wrongType(types, c.value(e))}}
+}
+
+func unique(items []string) []string {
+	var out []string
+	for _, s := range items {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// keyword returns the name of the violated keyword and the tokens of its place in the schema.
+func (c *collector) keyword(e *jsonschema.ValidationError) (string, []string) {
+	_, fragment, _ := strings.Cut(e.AbsoluteKeywordLocation, "#")
+	tokens := splitPointer(pointerOf(fragment))
+	if len(tokens) >= 3 && (tokens[len(tokens)-3] == "dependentRequired" || tokens[len(tokens)-3] == "dependencies") {
+		return tokens[len(tokens)-3], tokens
+	}
+	if len(tokens) == 0 {
+		return "", nil
+	}
+	return tokens[len(tokens)-1], tokens
+}
+
+// pointerOf undoes the percent encoding that the library puts on pointers.
+func pointerOf(location string) string {
+	if p, err := url.PathUnescape(location); err == nil {
+		return p
+	}
+	return location
+}
+
+func (c *collector) value(e *jsonschema.ValidationError) any {
+	tokens := splitPointer(pointerOf(e.InstanceLocation))
+	if strings.Contains(e.KeywordLocation, "/propertyNames") && len(tokens) > 0 {
+		return tokens[len(tokens)-1] // The name is what is checked, not its value.
+	}
+	v, _ := lookup(c.instance, tokens)
+	return v
+}
+
+func (c *collector) leaf(e *jsonschema.ValidationError) []Violation {
+	keyword, tokens := c.keyword(e)
+	v := Violation{Pointer: pointerOf(e.InstanceLocation), Keyword: keyword, Message: e.Message}
+	base, _, _ := strings.Cut(e.AbsoluteKeywordLocation, "#")
+	if c.doc == nil || base != c.url && base != inlineURL {
+		return []Violation{c.foreign(v, e)}
+	}
+	says, ok := lookup(c.doc, tokens)
+	if !ok && keyword != "minContains" { // It is 1 when "contains" stands alone.
+		return []Violation{v}
+	}
+	if says == false && keyword != "additionalProperties" && keyword != "unevaluatedProperties" {
+		v.Keyword, v.Message = "false", "nothing is allowed here"
+		return []Violation{v}
+	}
+	var around map[string]any
+	if parent, ok := lookup(c.doc, tokens[:max(0, len(tokens)-1)]); ok {
+		around, _ = parent.(map[string]any)
+	}
+	return c.explain(v, says, around, c.value(e))
+}
+
+// foreign explains a violation whose schema we do not have at hand: the meta-schema's, or one with its own $id.
+func (c *collector) foreign(v Violation, e *jsonschema.ValidationError) Violation {
+	if v.Keyword == "format" {
+		if text, ok := c.value(e).(string); ok {
+			if _, err := regexp.Compile(text); err != nil {
+				v.Message = err.Error()
+				return v
+			}
+		}
+	}
+	if v.Keyword == "type" {
+		v.Expected = nil
+		v.Message = strings.Replace(v.Message, ", but got ", ", got ", 1)
+	}
+	return v
+}
+
+// explain writes the message for a keyword whose value in the schema is says, with the keywords around it.
+func (c *collector) explain(v Violation, says any, around map[string]any, got any) []Violation {
+	switch v.Keyword {
+	case "type":
+		v.Expected = stringList(says)
+		v.Message = wrongType(v.Expected, got)
+	case "required":
+		return eachMissing(v, stringList(says), got)
+	case "additionalProperties", "unevaluatedProperties":
+		return eachUnknown(v, around, got)
+	case "enum", "const":
+		v.Expected = jsonList(says, v.Keyword == "enum")
+		v.Message = fmt.Sprintf("expected %s, got %s", oneOf(v.Expected), excerpt(got))
+	default:
+		if message, ok := limitMessage(v.Keyword, says, got); ok {
+			v.Message = message
+		}
+	}
+	return []Violation{v}
+}
+
+func wrongType(expected []string, got any) string {
+	return fmt.Sprintf("expected %s, got %s", orList(expected), typeOf(got))
+}
+
+func orList(words []string) string {
+	if len(words) < 3 {
+		return strings.Join(words, " or ")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+}
+
+func eachMissing(v Violation, required []string, got any) []Violation {
+	object, _ := got.(map[string]any)
+	var out []Violation
+	for _, name := range required {
+		if _, ok := object[name]; !ok {
+			w := v
+			w.Property, w.Message = name, fmt.Sprintf("missing required property %q", name)
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+func eachUnknown(v Violation, around map[string]any, got any) []Violation {
+	object, _ := got.(map[string]any)
+	properties, _ := around["properties"].(map[string]any)
+	patterns, _ := around["patternProperties"].(map[string]any)
+	known := slices.Sorted(maps.Keys(properties))
+	var out []Violation
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		if _, ok := properties[name]; ok || matchesAny(patterns, name) {
+			continue
+		}
+		w := v
+		w.Property, w.Expected, w.Message = name, known, fmt.Sprintf("unknown property %q", name)
+		if len(known) > 0 && len(known) <= 12 {
+			w.Message += "; known are " + strings.Join(known, ", ")
+		}
+		out = append(out, w)
+	}
+	if len(out) == 0 {
+		return []Violation{v}
+	}
+	return out
+}
+
+func matchesAny(patterns map[string]any, name string) bool {
+	for p := range patterns {
+		if re, err := regexp.Compile(p); err == nil && re.MatchString(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// limitMessage explains the keywords that compare a value with a bound.
+func limitMessage(keyword string, says, got any) (string, bool) {
+	bound := excerpt(says)
+	switch keyword {
+	case "minimum":
+		return fmt.Sprintf("must be at least %s, got %s", bound, excerpt(got)), true
+	case "exclusiveMinimum":
+		return fmt.Sprintf("must be greater than %s, got %s", bound, excerpt(got)), true
+	case "maximum":
+		return fmt.Sprintf("must be at most %s, got %s", bound, excerpt(got)), true
+	case "exclusiveMaximum":
+		return fmt.Sprintf("must be less than %s, got %s", bound, excerpt(got)), true
+	case "multipleOf":
+		return fmt.Sprintf("must be a multiple of %s, got %s", bound, excerpt(got)), true
+	case "minLength", "minItems", "minProperties":
+		return fmt.Sprintf("must have at least %s, has %d", counted(keyword, bound), sizeOf(got)), true
+	case "maxLength", "maxItems", "maxProperties":
+		return fmt.Sprintf("must have at most %s, has %d", counted(keyword, bound), sizeOf(got)), true
+	case "pattern":
+		return fmt.Sprintf("%s does not match the pattern %s", excerpt(got), bound), true
+	case "format":
+		return fmt.Sprintf("%s is not a valid %v", excerpt(got), says), true
+	case "uniqueItems":
+		return "two items are equal, all must differ", true
+	case "contains", "minContains":
+		return "has too few items of the kind that it must contain", true
+	case "oneOf":
+		return "fits more than one of the allowed forms, must fit exactly one", true
+	case "not":
+		return "has a form that is excluded", true
+	}
+	return "", false
+}
+
+func counted(keyword, bound string) string {
+	noun := map[string]string{"Length": "character", "Items": "item", "Properties": "property"}[keyword[len("min"):]]
+	switch {
+	case bound == "1":
+	case noun == "property":
+		noun = "properties"
+	default:
+		noun += "s"
+	}
+	return bound + " " + noun
+}
+
+func sizeOf(v any) int {
+	switch v := v.(type) {
+	case string:
+		return utf8.RuneCountInString(v)
+	case []any:
+		return len(v)
+	case map[string]any:
+		return len(v)
+	}
+	return 0
+}
+
+func stringList(v any) []string {
+	switch v := v.(type) {
+	case string:
+		return []string{v}
+	case []any:
+		var out []string
+		for _, item := range v {
+			if s, ok := item.(string); ok {
+				out = append(out, s)
+			}
+		}
+		return out
+	}
+	return nil
+}
+
+func jsonList(says any, several bool) []string {
+	list, ok := says.([]any)
+	if !several || !ok {
+		list = []any{says}
+	}
+	out := make([]string, 0, len(list))
+	for _, item := range list {
+		out = append(out, excerpt(item))
+	}
+	return out
+}
+
+func oneOf(values []string) string {
+	if len(values) == 1 {
+		return values[0]
+	}
+	return "one of " + strings.Join(values, ", ")
+}
+
+// typeOf names a decoded value's JSON type.
+func typeOf(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "boolean"
+	case json.Number:
+		if strings.ContainsAny(v.String(), ".eE") {
+			return "number"
+		}
+		return "integer"
+	case string:
+		return "string"
+	case []any:
+		return "array"
+	default:
+		return "object"
+	}
+}
+
+// excerpt writes a value as JSON, shortened to what fits a message.
+func excerpt(v any) string {
+	const limit = 80
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return fmt.Sprint(v)
+	}
+	text := strings.TrimSpace(b.String())
+	if runes := []rune(text); len(runes) > limit {
+		return string(runes[:limit]) + "..."
+	}
+	return text
+}
