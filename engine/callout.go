@@ -1,0 +1,52 @@
+package engine
+
+import (
+	"fmt"
+
+	"github.com/windlass-run/windlass/echo"
+)
+
+// callouts marks the output, or messages, of a phase that has ended well as important.
+func (v *visit) callouts() error {
+	c := v.phase.Callouts
+	if c == nil {
+		return nil
+	}
+	if c.Output != "" {
+		if last := lastAnswer(v.record.History); last != nil {
+			if err := v.callout("output", c.Output, last); err != nil {
+				return err
+			}
+		}
+	}
+	if c.Messages == "" {
+		return nil
+	}
+	for i, it := range pick(v.record.History, c.MessagesFilter) {
+		if err := v.callout(fmt.Sprintf("message%d", i+1), c.Messages, it.Message); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *visit) callout(what, nameTemplate string, m *echo.Message) error {
+	name, err := v.text("callouts", nameTemplate)
+	if err != nil {
+		return err
+	}
+	v.session.Callouts = append(v.session.Callouts, echo.Callout{Name: name, Phase: v.phase.Name, Hash: m.Hash()})
+	e := siteEntry(echo.NodeCallout, v.key+"/callout/"+what, v.place())
+	e.ContentHash = m.Hash()
+	e.Data = mustJSON(map[string]string{"name": name})
+	return v.append(e)
+}
+
+func lastAnswer(history []echo.Item) *echo.Message {
+	for i := len(history) - 1; i >= 0; i-- {
+		if k := history[i].Message.Kind(); k == echo.KindAnswer || k == echo.KindToolResult {
+			return history[i].Message
+		}
+	}
+	return nil
+}

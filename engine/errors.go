@@ -1,0 +1,132 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// PhaseError is a phase that ended badly, with its place in the run.
+type PhaseError struct {
+	Site   Site
+	Reason StopReason
+	Err    error
+}
+
+// Error names the place and the cause.
+func (e *PhaseError) Error() string { return e.Site.String() + ": " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *PhaseError) Unwrap() error { return e.Err }
+
+// String names the place as a person would look for it.
+func (s Site) String() string {
+	var b strings.Builder
+	b.WriteString(s.Cascade)
+	if s.Phase != "" {
+		b.WriteString("/" + s.Phase)
+	}
+	if s.Attempt > 0 {
+		fmt.Fprintf(&b, " (attempt %d", s.Attempt)
+		if s.Turn > 0 {
+			fmt.Fprintf(&b, ", turn %d", s.Turn)
+		}
+		b.WriteByte(')')
+	}
+	if s.Validator != "" {
+		fmt.Fprintf(&b, " validator %s", s.Validator)
+	}
+	return b.String()
+}
+
+// BudgetError is a limit that was reached.
+type BudgetError struct {
+	Limit string // max_usd, max_tokens, max_seconds
+	Used  float64
+	Max   float64
+	Cause string // instead of a comparison: why the limit cannot be kept
+}
+
+// Error says which limit was reached and what was used.
+func (e *BudgetError) Error() string {
+	if e.Cause != "" {
+		return fmt.Sprintf("budget %s %s cannot be kept: %s", e.Limit, amount(e.Limit, e.Max), e.Cause)
+	}
+	return fmt.Sprintf("budget reached: %s is %s, used %s", e.Limit, amount(e.Limit, e.Max), amount(e.Limit, e.Used))
+}
+
+func amount(limit string, v float64) string {
+	switch limit {
+	case "max_usd":
+		return fmt.Sprintf("$%.4f", v)
+	case "max_seconds":
+		return fmt.Sprintf("%.1f s", v)
+	default:
+		return fmt.Sprintf("%.0f tokens", v)
+	}
+}
+
+// RecordError is a record that could not be written: the disk, not the cascade, has failed. The run stops, because
+// what is not recorded must not be paid for.
+type RecordError struct{ Err error }
+
+// Error says what could not be written.
+func (e *RecordError) Error() string { return "the run's record cannot be written: " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *RecordError) Unwrap() error { return e.Err }
+
+// ToolError is a deterministic phase's tool that failed, or a tool that could not be run at all.
+type ToolError struct {
+	Tool    string
+	Kind    string
+	Message string
+}
+
+// Error says which tool failed and what it said.
+func (e *ToolError) Error() string { return fmt.Sprintf("tool %s failed: %s", e.Tool, e.Message) }
+
+// VerdictError is an answer that no attempt got past the checks.
+type VerdictError struct {
+	Check    string // output_schema or the validator
+	Attempts int
+	Reason   string // of the last verdict
+}
+
+// Error says what did not pass and why.
+func (e *VerdictError) Error() string {
+	return fmt.Sprintf("no answer passed %s in %s: %s", e.Check, plural(e.Attempts, "attempt"), excerpt(e.Reason))
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// classify maps the error that ended a phase or a run to a status and a reason. A failure of its own outranks the
+// context that ended at the same time.
+func classify(err error) (Status, StopReason) {
+	var budget *BudgetError
+	var phase *PhaseError
+	switch {
+	case err == nil:
+		return StatusCompleted, StopEndOfCascade
+	case errors.As(err, &budget):
+		return StatusOverBudget, StopBudget
+	case endedByContext(err):
+		return StatusInterrupted, StopInterrupted
+	case errors.As(err, &phase):
+		return StatusFailed, phase.Reason
+	default:
+		return StatusFailed, StopError
+	}
+}
+
+// endedByContext reports whether the end of a context is the cause. A model call that timed out on its own is not.
+func endedByContext(err error) bool {
+	var me *ModelError
+	return !errors.As(err, &me) && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded))
+}

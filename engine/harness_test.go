@@ -1,0 +1,232 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo"
+)
+
+// testBundle is a run with a scripted model and tools made of functions: what a test sets up and then looks at.
+type testBundle struct {
+	t       *testing.T
+	runner  *Runner
+	model   *fakeModel
+	tools   *fakeTools
+	entries *memory
+}
+
+func setup(t *testing.T, answers ...answerFunc) *testBundle {
+	t.Helper()
+	b := &testBundle{t: t, model: &fakeModel{answers: answers}, tools: &fakeTools{}, entries: &memory{}}
+	b.runner = &Runner{Model: b.model, Tools: b.tools, DefaultModel: "m"}
+	return b
+}
+
+// run runs a cascade given as JSON, decoded without the loader's checks.
+func (b *testBundle) run(source string, input map[string]any) (*Result, error) {
+	return b.runCtx(context.Background(), source, input)
+}
+
+func (b *testBundle) runCtx(ctx context.Context, source string, input map[string]any) (*Result, error) {
+	b.t.Helper()
+	c := &cascade.Cascade{}
+	require.NoError(b.t, json.Unmarshal([]byte(source), c))
+	log := echo.NewLog("s1", nil, nil, b.entries)
+	res, err := b.runner.Run(ctx, Spec{Cascade: c, Input: input, Log: log, WorkDir: "/scratch"})
+	b.entries.checkKeys(b.t)
+	return res, err
+}
+
+// memory is a sink that keeps entries.
+type memory struct {
+	list []*echo.Entry
+	fail func(*echo.Entry) error
+}
+
+func (m *memory) Write(e *echo.Entry) error {
+	if m.fail != nil {
+		if err := m.fail(e); err != nil {
+			return err
+		}
+	}
+	m.list = append(m.list, e)
+	return nil
+}
+
+func (m *memory) Close(context.Context) error { return nil }
+
+func (m *memory) of(t echo.NodeType) []*echo.Entry {
+	var out []*echo.Entry
+	for _, e := range m.list {
+		if e.NodeType == t {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+func (m *memory) keys(t echo.NodeType) []string {
+	var out []string
+	for _, e := range m.of(t) {
+		out = append(out, e.Key)
+	}
+	return out
+}
+
+// checkKeys holds what every run must: an effect's key stands for one effect.
+func (m *memory) checkKeys(t *testing.T) {
+	t.Helper()
+	seen := map[string]bool{}
+	for _, e := range m.list {
+		switch e.NodeType {
+		case echo.NodeModelCall, echo.NodeToolCall, echo.NodeValue:
+			require.False(t, seen[e.Key], "two effects share the key %s", e.Key)
+			seen[e.Key] = true
+		}
+	}
+}
+
+// answerFunc is one answer of the fake model.
+type answerFunc func(req *ModelRequest) (*ModelResponse, error)
+
+// fakeModel answers in order and keeps the requests. It is as strict as a provider about the order of messages.
+type fakeModel struct {
+	mu       sync.Mutex
+	answers  []answerFunc
+	requests []*ModelRequest
+}
+
+func (f *fakeModel) Complete(ctx context.Context, req *ModelRequest) (*ModelResponse, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := checkSequence(req.Messages); err != nil {
+		return nil, &ModelError{Kind: ModelErrBadRequest, Model: req.Model, Message: err.Error(), Status: 400}
+	}
+	f.requests = append(f.requests, req)
+	if len(f.requests) > len(f.answers) {
+		return nil, errors.New("the test has no more answers")
+	}
+	return f.answers[len(f.requests)-1](req)
+}
+
+func checkSequence(ms []*echo.Message) error {
+	open := map[string]bool{}
+	for i, m := range ms {
+		if m.Role() == echo.RoleTool {
+			if !open[m.ToolCallID()] {
+				return fmt.Errorf("message %d answers no call", i)
+			}
+			delete(open, m.ToolCallID())
+			continue
+		}
+		if len(open) > 0 {
+			return fmt.Errorf("message %d comes before all calls are answered", i)
+		}
+		for _, c := range m.ToolCalls() {
+			open[c.ID] = true
+		}
+	}
+	if len(open) > 0 {
+		return errors.New("the last calls are not answered")
+	}
+	return nil
+}
+
+const (
+	usageIn, usageOut = 100, 10
+	callCost          = 0.01
+)
+
+func respond(m *echo.Message) *ModelResponse {
+	cost := callCost
+	return &ModelResponse{
+		Message: m, Provider: "fake", Model: "m", FinishReason: "stop",
+		Usage: echo.Usage{In: usageIn, Cached: 40, Out: usageOut}, CostUSD: &cost,
+	}
+}
+
+// say answers with text.
+func say(text string) answerFunc {
+	return func(*ModelRequest) (*ModelResponse, error) {
+		return respond(echo.Seal(echo.Draft{Role: echo.RoleAssistant, Kind: echo.KindAnswer, Parts: echo.Text(text)})), nil
+	}
+}
+
+// call answers with tool calls, written as name and arguments in turn.
+func call(pairs ...string) answerFunc {
+	return func(req *ModelRequest) (*ModelResponse, error) {
+		d := echo.Draft{Role: echo.RoleAssistant, Kind: echo.KindAnswer}
+		for i := 0; i < len(pairs); i += 2 {
+			d.ToolCalls = append(d.ToolCalls, echo.ToolCall{
+				ID: fmt.Sprintf("a%dt%d#%d", req.Site.Attempt, req.Site.Turn, i/2), Name: pairs[i], Arguments: pairs[i+1],
+			})
+		}
+		return respond(echo.Seal(d)), nil
+	}
+}
+
+func refuse(err error) answerFunc {
+	return func(*ModelRequest) (*ModelResponse, error) { return nil, err }
+}
+
+// fakeTools are tools made of functions. A tool takes any object unless a schema is given.
+type fakeTools struct {
+	mu      sync.Mutex
+	schemas map[string]string
+	fns     map[string]func(ctx context.Context, req ToolRequest) (ToolResult, error)
+	calls   []ToolRequest
+}
+
+func (f *fakeTools) add(name, schema string, fn func(ctx context.Context, req ToolRequest) (ToolResult, error)) {
+	if f.fns == nil {
+		f.fns, f.schemas = map[string]func(context.Context, ToolRequest) (ToolResult, error){}, map[string]string{}
+	}
+	f.fns[name], f.schemas[name] = fn, schema
+}
+
+// echoTool answers with its own arguments.
+func (f *fakeTools) addEcho(name string) {
+	f.add(name, `{"type":"object"}`, func(_ context.Context, req ToolRequest) (ToolResult, error) {
+		return ToolResult{Parts: echo.Text(name + ":" + string(req.Arguments))}, nil
+	})
+}
+
+func (f *fakeTools) Spec(name string) (ToolSpec, bool) {
+	s, ok := f.schemas[name]
+	return ToolSpec{Name: name, Description: "test", Parameters: json.RawMessage(s)}, ok
+}
+
+func (f *fakeTools) Call(ctx context.Context, req ToolRequest) (ToolResult, error) {
+	f.mu.Lock()
+	f.calls = append(f.calls, req)
+	fn := f.fns[req.Name]
+	f.mu.Unlock()
+	if fn == nil {
+		return ToolResult{}, fmt.Errorf("no tool %s", req.Name)
+	}
+	return fn(ctx, req)
+}
+
+// roles spells out a request for comparison: role and text of every message.
+func roles(req *ModelRequest) []string {
+	var out []string
+	for _, m := range req.Messages {
+		s := string(m.Role()) + ": " + m.Text()
+		for _, c := range m.ToolCalls() {
+			s += " +" + c.Name
+		}
+		out = append(out, s)
+	}
+	return out
+}

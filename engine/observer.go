@@ -1,0 +1,31 @@
+package engine
+
+// EventKind says what begins in an [Event].
+type EventKind string
+
+// The kinds of events. What has ended is in the log's entries; events tell what is going on meanwhile.
+const (
+	EventModelCall EventKind = "model_call" // a request is about to be sent
+	EventDelta     EventKind = "delta"      // a piece of an answer arrived, or the request is tried again
+	EventToolCall  EventKind = "tool_call"  // a tool is about to run
+)
+
+// Event is something that begins or goes on. Events are for people who watch: they are not recorded.
+type Event struct {
+	Kind        EventKind
+	Site        Site
+	Model       string // model_call
+	ContextSize int64  // model_call: estimated tokens
+	Tool        string // tool_call
+	Arguments   string // tool_call
+	Delta       Delta  // delta
+}
+
+// Observer is told what is going on. Observe is called by the goroutine of the run and must return at once.
+type Observer interface {
+	Observe(Event)
+}
+
+type noObserver struct{}
+
+func (noObserver) Observe(Event) {}

@@ -1,0 +1,50 @@
+package engine
+
+// Status is how far a run or a phase has come. The values are persisted by name; the zero value is "untouched".
+type Status int
+
+// The states; from StatusCompleted on nothing more will happen.
+const (
+	StatusPending     Status = iota // not begun; set by nobody
+	StatusRunning                   // set when it begins
+	StatusCompleted                 // it ended well
+	StatusFailed                    // it ended badly: a phase, a validator, a tool, the provider
+	StatusInterrupted               // the context ended: Ctrl-C, a deadline of the caller
+	StatusOverBudget                // a limit of the budget was reached
+)
+
+var statusNames = [...]string{"pending", "running", "completed", "failed", "interrupted", "over_budget"}
+
+// String returns the name that is recorded.
+func (s Status) String() string {
+	if s < 0 || int(s) >= len(statusNames) {
+		return "unknown"
+	}
+	return statusNames[s]
+}
+
+// MarshalText writes the name.
+func (s Status) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// IsDone reports whether nothing more will happen.
+func (s Status) IsDone() bool { return s >= StatusCompleted }
+
+// IsSuccess reports whether it ended well.
+func (s Status) IsSuccess() bool { return s == StatusCompleted }
+
+// StopReason says why a loop ended. Every loop of the engine ends for one of these.
+type StopReason string
+
+// The reasons.
+const (
+	StopAnswered     StopReason = "answered"           // the model answered without calling tools
+	StopMaxTurns     StopReason = "max_turns"          // the last allowed turn was used; one answer without tools was asked for
+	StopLoopUntil    StopReason = "loop_until"         // the validator passed before the turns were used up
+	StopToolResult   StopReason = "tool_result"        // a deterministic phase's tool answered
+	StopExhausted    StopReason = "attempts_exhausted" // no attempt passed
+	StopError        StopReason = "error"              // a model call, a tool or a template failed
+	StopBudget       StopReason = "budget"             // a limit of the budget was reached
+	StopInterrupted  StopReason = "interrupted"        // the context ended
+	StopEndOfCascade StopReason = "end_of_cascade"     // no phase is left to run
+	StopVisitLimit   StopReason = "visit_limit"        // a route led to the same phase too often
+)

@@ -1,0 +1,106 @@
+package engine
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/windlass-run/windlass/cascade"
+)
+
+// The engine's own tools: they read and change the run itself, so they are no effects.
+const (
+	toolSetState = "set_state"
+	toolGetState = "get_state"
+	toolRouteTo  = "route_to"
+)
+
+// OwnTools returns the names of the tools that the engine has itself and that a phase may list in its tackle.
+func OwnTools() []string { return []string{toolGetState, toolSetState} }
+
+// toolset is what one phase can call.
+type toolset struct {
+	specs  []ToolSpec
+	byName map[string]ToolSpec
+	digest [sha256.Size]byte
+}
+
+func newToolset(specs []ToolSpec) toolset {
+	t := toolset{specs: specs, byName: make(map[string]ToolSpec, len(specs)), digest: digestTools(specs)}
+	for _, s := range specs {
+		t.byName[s.Name] = s
+	}
+	return t
+}
+
+func (t toolset) names() []string {
+	names := make([]string, len(t.specs))
+	for i, s := range t.specs {
+		names[i] = s.Name
+	}
+	return names
+}
+
+// gatherTools collects the tools of the phase in the order of its tackle, and route_to when the model has a choice.
+func (v *visit) gatherTools() (toolset, error) {
+	var specs []ToolSpec
+	for _, name := range v.phase.Tackle {
+		spec, ok := engineSpec(name)
+		if !ok && v.Tools != nil {
+			spec, ok = v.Tools.Spec(name)
+		}
+		if !ok {
+			return toolset{}, fmt.Errorf("no tool named %q", name)
+		}
+		specs = append(specs, spec)
+	}
+	if v.phase.ChoosesRoute() {
+		specs = append(specs, routeSpec(v.phase.Handoffs))
+	}
+	return newToolset(specs), nil
+}
+
+func engineSpec(name string) (ToolSpec, bool) {
+	switch name {
+	case toolSetState:
+		return ToolSpec{
+			Name: toolSetState, Idempotent: true,
+			Description: "Store a value under a key for later phases of this run. An existing value is replaced.",
+			Parameters: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["key","value"],"properties":{` +
+				`"key":{"type":"string","minLength":1,"description":"the name of the value"},` +
+				`"value":{"description":"any JSON value"}}}`),
+		}, true
+	case toolGetState:
+		return ToolSpec{
+			Name: toolGetState, Idempotent: true,
+			Description: "Read a value that was stored with set_state, or that the run set itself.",
+			Parameters: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["key"],"properties":{` +
+				`"key":{"type":"string","minLength":1,"description":"the name of the value"}}}`),
+		}, true
+	}
+	return ToolSpec{}, false
+}
+
+func routeSpec(handoffs []cascade.Handoff) ToolSpec {
+	var lines, names []string
+	for _, h := range handoffs {
+		line := "- " + h.Target
+		if h.Description != "" {
+			line += ": " + h.Description
+		}
+		lines = append(lines, line)
+		names = append(names, h.Target)
+	}
+	return ToolSpec{
+		Name: toolRouteTo, Idempotent: true,
+		Description: "Choose which phase runs after this one. Then finish your answer. The phases are:\n" + strings.Join(lines, "\n"),
+		Parameters: mustJSON(map[string]any{
+			"type": "object", "additionalProperties": false, "required": []string{"target"},
+			"properties": map[string]any{
+				"target": map[string]any{"type": "string", "enum": names, "description": "the phase to run next"},
+				"reason": map[string]any{"type": "string", "description": "why, in a few words"},
+			},
+		}),
+	}
+}

@@ -1,0 +1,161 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/windlass-run/windlass/autocontext"
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo"
+)
+
+// visit is one visit to a phase: the state that its attempts and turns share. It belongs to the run's goroutine.
+type visit struct {
+	*run
+	phase   *cascade.Phase
+	record  *echo.PhaseRecord
+	key     string // of the visit, see visitKey
+	result  PhaseResult
+	tools   toolset
+	render  *autocontext.Renderer
+	repeats repeats
+	model   string
+	chosen  string // by route_to
+	verdict string // why the last answer was not accepted; templates see it as validation_error
+	attempt int
+	turn    int
+}
+
+// visit runs a phase once and records how it ended.
+func (r *run) visit(ctx context.Context, p *cascade.Phase) (outcome, error) {
+	v := &visit{run: r, phase: p, record: r.session.Begin(p.Name)}
+	v.key = visitKey(v.record)
+	v.result = PhaseResult{Phase: p.Name, Visit: v.record.Visit, Status: StatusRunning}
+	start := r.now()
+	out, err := v.perform(ctx)
+	v.result.DurationMS = millis(r.now().Sub(start))
+	return out, v.finish(out, err)
+}
+
+// visitKey is the first part of every key of a visit: the phase's name, with "~2" on the second visit.
+func visitKey(p *echo.PhaseRecord) string {
+	if p.Visit == 1 {
+		return p.Name
+	}
+	return fmt.Sprintf("%s~%d", p.Name, p.Visit)
+}
+
+func (v *visit) perform(ctx context.Context) (outcome, error) {
+	v.model = v.modelName()
+	e := siteEntry(echo.NodePhaseStart, v.key+"/start", v.place())
+	e.Model = v.model
+	e.Data = mustJSON(map[string]any{"visit": v.record.Visit})
+	if err := v.append(e); err != nil {
+		return outcome{}, err
+	}
+	var value any
+	var err error
+	if v.phase.Deterministic() {
+		value, err = v.deterministic(ctx)
+	} else {
+		value, err = v.conversation(ctx)
+	}
+	if err != nil {
+		return outcome{}, v.located(err)
+	}
+	return outcome{value: value, chosen: v.chosen}, v.settleOutput(value)
+}
+
+// settleOutput makes a phase's output known to the rest of the run.
+func (v *visit) settleOutput(value any) error {
+	v.record.Output, v.record.Done = value, true
+	v.session.Set(nil, "output_"+v.phase.Name, value)
+	if len(v.phase.OutputSchema) > 0 {
+		v.session.Set(nil, "validated_output", value)
+	}
+	return v.callouts()
+}
+
+// located puts the place of the phase around an error that has none yet.
+func (v *visit) located(err error) error {
+	var pe *PhaseError
+	if errors.As(err, &pe) || isRecordError(err) {
+		return err
+	}
+	var verdict *VerdictError
+	reason := StopError
+	if errors.As(err, &verdict) {
+		reason = StopExhausted
+	}
+	return &PhaseError{Site: v.place(), Reason: reason, Err: err}
+}
+
+// finish records the end of the visit. The error is what ended it, or what made the record fail.
+func (v *visit) finish(out outcome, err error) error {
+	res := &v.result
+	if err != nil {
+		res.Status, res.Reason = classify(err)
+		res.Error = err.Error()
+	} else {
+		res.Status, res.Output = StatusCompleted, out.value
+		v.run.result.Output = out.value
+	}
+	v.run.result.Phases = append(v.run.result.Phases, *res)
+	if isRecordError(err) {
+		return err
+	}
+	e := siteEntry(echo.NodePhaseEnd, v.key+"/end", Site{Cascade: v.cascade.CascadeID, Phase: v.phase.Name})
+	e.Model = v.model
+	fillEnd(e, res.Totals, res.DurationMS, err)
+	e.Data = mustJSON(endData{
+		Status: res.Status, Reason: res.Reason, Attempts: res.Attempts, Turns: res.Turns,
+		Calls: res.Calls, Unknown: res.UnknownCosts, Output: res.Output,
+	})
+	return errors.Join(err, v.append(e))
+}
+
+func (v *visit) modelName() string {
+	if v.phase.Deterministic() {
+		return ""
+	}
+	return cmp.Or(v.PhaseModels[v.phase.Name], v.phase.Model, v.DefaultModel)
+}
+
+// native reports whether tools are called through the provider's protocol in this phase.
+func (v *visit) native() bool {
+	if v.phase.UseNativeTools == nil && v.NativeTools != nil {
+		if native, known := v.NativeTools(v.model); known {
+			return native
+		}
+	}
+	return v.phase.NativeTools()
+}
+
+// place names where the visit is now.
+func (v *visit) place() Site {
+	return Site{
+		Cascade: v.cascade.CascadeID, Phase: v.phase.Name, Visit: v.record.Visit, Attempt: v.attempt, Turn: v.turn,
+	}
+}
+
+// at returns the structural key of something in the current turn.
+func (v *visit) at(what string) string {
+	switch {
+	case v.attempt == 0:
+		return v.key + "/" + what
+	case v.turn == 0:
+		return fmt.Sprintf("%s/attempt%d/%s", v.key, v.attempt, what)
+	default:
+		return fmt.Sprintf("%s/attempt%d/turn%d/%s", v.key, v.attempt, v.turn, what)
+	}
+}
+
+// say adds a message of the engine's own to the history.
+func (v *visit) say(what string, m *echo.Message) error {
+	e := siteEntry(echo.NodeMessage, v.at(what), v.place())
+	e.Message = m
+	v.record.Append(m, v.attempt, v.turn)
+	return v.append(e)
+}
