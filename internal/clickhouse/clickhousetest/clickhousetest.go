@@ -1,0 +1,132 @@
+// Package clickhousetest gives tests a real ClickHouse: one embedded engine, shared by all test packages of this machine,
+// and a database of its own for every test. Nothing is skipped: where there is no engine, tests fail and say how to get
+// one.
+//
+// WINDLASS_TEST_DSN makes the tests use a server instead.
+package clickhousetest
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/windlass-run/windlass/internal/clickhouse"
+	"github.com/windlass-run/windlass/internal/clickhouse/embedded"
+	"github.com/windlass-run/windlass/internal/config"
+)
+
+const (
+	dsnEnv = "WINDLASS_TEST_DSN"
+	prefix = "windlass_test_"
+	maxAge = time.Hour // after which a database of a killed test run is dropped
+)
+
+// Main runs a test package. It must be what TestMain does, because the engine process is the test binary itself, started
+// again:
+//
+//	func TestMain(m *testing.M) { os.Exit(clickhousetest.Main(m)) }
+func Main(m *testing.M) int {
+	if args := os.Args[1:]; embedded.IsServe(args) {
+		return embedded.Serve(args)
+	}
+	return m.Run()
+}
+
+// Home returns the home folder that the tests' engine lives in, below the cache folder, and the cache folder. It is the
+// same for every test package, so that the engine is fetched and started once.
+func Home(t testing.TB) (home, cache string) {
+	t.Helper()
+	cache, err := config.CacheDir()
+	if err != nil {
+		t.Fatalf("find the cache folder: %v", err)
+	}
+	return filepath.Join(cache, "test-home"), cache
+}
+
+// Options returns how to open a new database with a random name, and drops that database when the test ends.
+func Options(t testing.TB) clickhouse.Options {
+	t.Helper()
+	home, cache := Home(t)
+	o := clickhouse.Options{DSN: os.Getenv(dsnEnv), Home: home, CacheDir: cache, Database: databaseName()}
+	t.Cleanup(func() { drop(t, o) })
+	return o
+}
+
+// Open returns a new, empty database with the current schema. It is closed and dropped when the test ends.
+func Open(t testing.TB) *clickhouse.DB {
+	t.Helper()
+	db, err := clickhouse.Open(t.Context(), Options(t))
+	if err != nil {
+		t.Fatalf("open a ClickHouse for the test: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Errorf("close the test's ClickHouse: %v", err)
+		}
+	})
+	return db
+}
+
+// databaseName holds the time of its making, by which leftovers of killed tests are known.
+func databaseName() string {
+	var b [6]byte
+	_, _ = rand.Read(b[:]) // never fails: crypto/rand ends the program instead
+	return fmt.Sprintf("%s%d_%s", prefix, time.Now().Unix(), hex.EncodeToString(b[:]))
+}
+
+// drop deletes the test's database and those that killed tests left. The test's own context has ended by now.
+func drop(t testing.TB, o clickhouse.Options) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	db, err := clickhouse.Open(ctx, o)
+	if err != nil {
+		t.Errorf("open ClickHouse to drop the test's database: %v", err)
+		return
+	}
+	defer func() { _ = db.Close() }()
+	names, err := db.Databases(ctx)
+	if err != nil {
+		t.Errorf("list databases: %v", err)
+	}
+	for _, name := range names {
+		if name != o.Database && !isLeftover(name, time.Now()) {
+			continue
+		}
+		if err := db.DropDatabase(ctx, name); err != nil {
+			t.Errorf("drop the test's database: %v", err)
+		}
+	}
+}
+
+func isLeftover(name string, now time.Time) bool {
+	rest, ok := strings.CutPrefix(name, prefix)
+	if !ok {
+		return false
+	}
+	stamp, _, _ := strings.Cut(rest, "_")
+	made, err := strconv.ParseInt(stamp, 10, 64)
+	return err == nil && now.Sub(time.Unix(made, 0)) > maxAge
+}
+
+// DSN returns a data source name of db's own database, as a server's user would write it.
+func DSN(t testing.TB, db *clickhouse.DB) string {
+	t.Helper()
+	if e := db.Endpoint(); e != nil {
+		return e.DSN(db.Database())
+	}
+	u, err := url.Parse(os.Getenv(dsnEnv))
+	if err != nil {
+		t.Fatalf("read %s: it is not a URL", dsnEnv)
+	}
+	u.Path = "/" + db.Database()
+	return u.String()
+}

@@ -1,0 +1,282 @@
+package clickhouse_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/clickhouse"
+	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// requireGolden compares with a file in testdata.
+func requireGolden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".golden")
+	if *update {
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o600))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(want), got)
+}
+
+// story writes the log of a run: what entry gives is completed with session, number and time.
+type story struct {
+	session string
+	entries []*echo.Entry
+	roles   map[string][]echo.Role // of the messages in the history of each phase
+}
+
+func (s *story) add(e echo.Entry) {
+	e.SessionID, e.CascadeID, e.Seq = s.session, "incident_report", uint64(len(s.entries)+1)
+	e.At = time.Date(2026, 3, 1, 12, 0, len(s.entries), 0, time.UTC)
+	if s.session == "s2" {
+		e.At = e.At.AddDate(0, 0, 1)
+	}
+	if e.Message != nil {
+		e.ContentHash = e.Message.Hash()
+	}
+	s.entries = append(s.entries, &e)
+	if e.Message != nil {
+		if s.roles == nil {
+			s.roles = map[string][]echo.Role{}
+		}
+		s.roles[e.Phase] = append(s.roles[e.Phase], e.Message.Role())
+	}
+}
+
+func (s *story) say(phase string, attempt int, role echo.Role, kind echo.Kind, text string) {
+	key := fmt.Sprintf("%s/attempt%d/%s", phase, attempt, kind)
+	s.add(echo.Entry{NodeType: echo.NodeMessage, Key: key, Phase: phase, Attempt: attempt, Message: echo.NewText(role, kind, text)})
+}
+
+// spans masks the results of tools.
+func (s *story) spans(phase string) []echo.Span {
+	var spans []echo.Span
+	for i, role := range s.roles[phase] {
+		form, reason := "full", "no_policy"
+		if role == echo.RoleTool {
+			form, reason = "masked", "frontier"
+		}
+		if n := len(spans); n > 0 && spans[n-1].Form == form {
+			spans[n-1].Count++
+			continue
+		}
+		spans = append(spans, echo.Span{From: i, Count: 1, Form: form, Reason: reason})
+	}
+	return spans
+}
+
+func (s *story) call(phase string, attempt, turn int, in, cached, out int64, cost *float64, failure *echo.Failure) {
+	place := fmt.Sprintf("%s/attempt%d/turn%d", phase, attempt, turn)
+	s.add(echo.Entry{
+		NodeType: echo.NodeSelection, Key: place + "/context", Phase: phase, Attempt: attempt, Turn: turn,
+		Selection: &echo.Selection{
+			FullHistorySize: in * 2, ContextSize: in, TokensSaved: in, MessageCount: len(s.roles[phase]), MaskedCount: 1,
+			Spans: s.spans(phase),
+		},
+	})
+	e := echo.Entry{
+		NodeType: echo.NodeModelCall, Key: place + "/model", Phase: phase, Attempt: attempt, Turn: turn, Model: "gpt-5",
+		Provider: "api.example.org", CostUSD: cost, DurationMS: float64(in), Error: failure,
+	}
+	if failure == nil {
+		e.Usage = &echo.Usage{In: in, Cached: cached, Out: out}
+		e.Message = echo.NewText(echo.RoleAssistant, echo.KindAnswer, "answer of "+place)
+	}
+	s.add(e)
+}
+
+func (s *story) tool(phase, name, result string, ms float64, failed bool) {
+	call := echo.ToolCall{ID: fmt.Sprint("c", len(s.entries)), Name: name, Arguments: `{"path":"main.go"}`}
+	s.add(echo.Entry{
+		NodeType: echo.NodeToolCall, Key: phase + "/attempt1/turn1/tool0", Phase: phase, Attempt: 1, Turn: 1, DurationMS: ms,
+		Tool:    &echo.ToolUse{Name: name, CallID: call.ID, Arguments: call.Arguments},
+		Message: echo.NewToolResult(call, echo.Text(result), failed),
+	})
+}
+
+func (s *story) mark(n echo.NodeType, phase string, data any) {
+	b, err := json.Marshal(data)
+	if err != nil {
+		panic(err) // the data are the test's own
+	}
+	s.add(echo.Entry{NodeType: n, Key: strings.TrimPrefix(phase+"/"+string(n), "/"), Phase: phase, Attempt: 1, Data: b})
+}
+
+// end marks the end of a phase or a run. As the engine does, it repeats the sums of its calls.
+func (s *story) end(n echo.NodeType, phase, status string, sum echo.Usage, cost *float64) {
+	s.mark(n, phase, map[string]any{"status": status, "reason": ""})
+	last := s.entries[len(s.entries)-1]
+	last.Usage, last.CostUSD = &sum, cost
+}
+
+// stories are two runs: one that completed, with an unknown cost in it, and one that was killed.
+func stories() []*echo.Entry {
+	cents := func(f float64) *float64 { return &f }
+	s1 := &story{session: "s1"}
+	s1.mark(echo.NodeRunStart, "", map[string]any{"input": "db"})
+	s1.mark(echo.NodePhaseStart, "research", map[string]any{"visit": 1})
+	s1.say("research", 0, echo.RoleUser, echo.KindTask, "Find out why.")
+	s1.call("research", 1, 1, 1000, 0, 50, cents(0.0125), nil)
+	s1.tool("research", "read_file", "package main", 12, false)
+	s1.tool("research", "run_command", "exit status 1", 900, true)
+	s1.call("research", 1, 2, 1500, 1000, 80, nil, nil)
+	s1.end(echo.NodePhaseEnd, "research", "completed", echo.Usage{In: 2500, Cached: 1000, Out: 130}, nil)
+	s1.mark(echo.NodePhaseStart, "fix", map[string]any{"visit": 1})
+	s1.say("fix", 0, echo.RoleSystem, echo.KindSystem, "Be brief.")
+	s1.say("fix", 0, echo.RoleUser, echo.KindTask, "Fix it.")
+	s1.call("fix", 1, 1, 400, 0, 30, cents(0.005), nil)
+	s1.mark(echo.NodeVerdict, "fix", map[string]any{"validator": "tests_pass", "valid": false, "reason": "2 tests fail"})
+	s1.say("fix", 2, echo.RoleUser, echo.KindRetry, "2 tests fail")
+	s1.call("fix", 2, 1, 700, 300, 60, cents(0.0075), nil)
+	s1.end(echo.NodePhaseEnd, "fix", "completed", echo.Usage{In: 1100, Cached: 300, Out: 90}, cents(0.0125))
+	s1.end(echo.NodeRunEnd, "", "completed", echo.Usage{In: 3600, Cached: 1300, Out: 220}, nil)
+	s2 := &story{session: "s2"}
+	s2.mark(echo.NodeRunStart, "", map[string]any{"input": "web"})
+	s2.mark(echo.NodePhaseStart, "research", map[string]any{"visit": 1})
+	s2.call("research", 1, 1, 900, 0, 0, cents(0), &echo.Failure{Kind: "rate_limited", Message: "429: slow down"})
+	return append(s1.entries, s2.entries...)
+}
+
+func fill(t *testing.T) *clickhouse.DB {
+	t.Helper()
+	db := clickhousetest.Open(t)
+	require.NoError(t, db.Insert(t.Context(), stories()))
+	require.NoError(t, db.Insert(t.Context(), stories()[:5]), "what is delivered twice counts once")
+	return db
+}
+
+var sqlBlock = regexp.MustCompile("(?s)\n## ([^\n]+)\n(.*?)```sql\n(.*?)```")
+
+// TestDocumentedQueries runs every query of docs/sql.md.
+func TestDocumentedQueries(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/sql.md")
+	require.NoError(t, err)
+	blocks := sqlBlock.FindAllStringSubmatch(string(page), -1)
+	require.Len(t, blocks, strings.Count(string(page), "```sql"), "every query stands under a heading of its own")
+	db := fill(t)
+	var out strings.Builder
+	for _, b := range blocks {
+		fmt.Fprintf(&out, "## %s\n%s\n", b[1], result(t, db, b[3]))
+	}
+	requireGolden(t, "docs_sql", out.String())
+}
+
+var quotedQuery = regexp.MustCompile(`(?m)^windlass sql (?:--\w+ )?"([^"]+)"$`)
+
+// TestQueriesElsewhere runs the queries that the other pages show.
+func TestQueriesElsewhere(t *testing.T) {
+	t.Parallel()
+	db := fill(t)
+	pages, err := filepath.Glob("../../docs/*.md")
+	require.NoError(t, err)
+	var out strings.Builder
+	for _, path := range append(pages, "../../README.md") {
+		page, err := os.ReadFile(path)
+		require.NoError(t, err)
+		for _, m := range quotedQuery.FindAllStringSubmatch(string(page), -1) {
+			fmt.Fprintf(&out, "## %s: %s\n%s\n", filepath.Base(path), m[1], result(t, db, m[1]))
+		}
+	}
+	requireGolden(t, "docs_elsewhere", out.String())
+}
+
+// TestEveryColumnIsDocumented looks for the columns of unified_logs in the table of docs/sql.md, and for columns there that
+// do not exist.
+func TestEveryColumnIsDocumented(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/sql.md")
+	require.NoError(t, err)
+	_, table, found := strings.Cut(string(page), "| column | meaning |")
+	require.True(t, found)
+	table, _, _ = strings.Cut(table, "\n\n")
+	var documented []string
+	for line := range strings.Lines(table) {
+		cell, _, _ := strings.Cut(strings.TrimPrefix(line, "|"), "|")
+		for _, m := range regexp.MustCompile("`([a-z_]+)`").FindAllStringSubmatch(cell, -1) {
+			documented = append(documented, m[1])
+		}
+	}
+	db := clickhousetest.Open(t)
+	columns := result(t, db, "SELECT name FROM system.columns WHERE database = currentDatabase() AND table = 'unified_logs'")
+	require.ElementsMatch(t, strings.Fields(strings.TrimPrefix(columns, "name\n")), documented)
+}
+
+// result returns the rows of a query as lines.
+func result(t *testing.T, db *clickhouse.DB, sql string) string {
+	t.Helper()
+	rows, err := db.Query(t.Context(), sql, clickhouse.QueryOptions{})
+	require.NoError(t, err, sql)
+	var out strings.Builder
+	for i, c := range rows.Columns {
+		if i > 0 {
+			out.WriteString(" | ")
+		}
+		out.WriteString(c.Name)
+	}
+	out.WriteString("\n")
+	for rows.Next() {
+		row, err := rows.Row()
+		require.NoError(t, err)
+		for i, v := range row {
+			if i > 0 {
+				out.WriteString(" | ")
+			}
+			out.WriteString(v.String())
+		}
+		out.WriteString("\n")
+	}
+	require.NoError(t, rows.Close(), sql)
+	return out.String()
+}
+
+func TestReports(t *testing.T) {
+	t.Parallel()
+	db := fill(t)
+	report := map[string]any{}
+	for _, by := range clickhouse.CostBys() {
+		rows, err := db.Costs(t.Context(), by)
+		require.NoError(t, err)
+		report["cost_by_"+string(by)] = rows
+	}
+	sessions, err := db.Sessions(t.Context(), 0)
+	require.NoError(t, err)
+	report["sessions"] = sessions
+	report["phases"], err = db.Phases(t.Context(), "s1")
+	require.NoError(t, err)
+	report["calls"], err = db.Calls(t.Context(), "s1")
+	require.NoError(t, err)
+	b, err := json.MarshalIndent(report, "", "  ")
+	require.NoError(t, err)
+	requireGolden(t, "reports", string(b)+"\n")
+}
+
+func TestSessionByTheBeginningOfItsID(t *testing.T) {
+	t.Parallel()
+	db := fill(t)
+	require.NoError(t, db.Insert(t.Context(), texts("s10", "x", 1)))
+	for id, want := range map[string]string{"s1": "s1", "s10": "s10", "s2": "s2"} {
+		s, err := db.Session(t.Context(), id)
+		require.NoError(t, err)
+		require.Equal(t, want, s.ID)
+	}
+	_, err := db.Session(t.Context(), "s")
+	require.EqualError(t, err, `"s" is the beginning of several sessions: s1, s10, s2`)
+	_, err = db.Session(t.Context(), "nope")
+	require.EqualError(t, err, `no session "nope" in ClickHouse`)
+}

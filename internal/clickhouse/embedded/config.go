@@ -1,0 +1,139 @@
+package embedded
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/xml"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+const (
+	listenHost = "127.0.0.1"
+	userName   = "windlass"
+)
+
+// serverConfig is the configuration of the engine. It is modest on purpose: the engine sits on a person's laptop beside
+// the work that it records.
+type serverConfig struct {
+	dir      string
+	port     int
+	password string
+}
+
+// newPassword returns a random password.
+func newPassword() string {
+	var b [24]byte
+	_, _ = rand.Read(b[:]) // never fails: crypto/rand ends the program instead
+	return hex.EncodeToString(b[:])
+}
+
+// write puts the configuration files into the engine's folder and returns the path of the main one.
+func (c serverConfig) write() (string, error) {
+	if err := writePrivate(filepath.Join(c.dir, usersFile), []byte(c.users())); err != nil {
+		return "", err
+	}
+	for _, d := range []string{dataDir, filepath.Join(dataDir, "tmp"), filepath.Join(dataDir, "user_files")} {
+		if err := os.MkdirAll(filepath.Join(c.dir, d), 0o700); err != nil {
+			return "", fmt.Errorf("make the engine's data folder: %w", err)
+		}
+	}
+	path := filepath.Join(c.dir, configFile)
+	return path, writePrivate(path, []byte(c.server()))
+}
+
+// server returns the main configuration. Log tables of ClickHouse itself are off: they would write all the time and
+// grow without a limit. There is no user directory that can be
+// written to, because clickhouse-local has none: every user is known when the engine starts.
+func (c serverConfig) server() string {
+	data := filepath.Join(c.dir, dataDir)
+	return `<clickhouse>
+  <listen_host>` + listenHost + `</listen_host>
+  <tcp_port>` + fmt.Sprint(c.port) + `</tcp_port>
+  <path>` + escape(data) + `/</path>
+  <tmp_path>` + escape(filepath.Join(data, "tmp")) + `/</tmp_path>
+  <user_files_path>` + escape(filepath.Join(data, "user_files")) + `/</user_files_path>
+  <users_config>` + escape(filepath.Join(c.dir, usersFile)) + `</users_config>
+  <default_profile>default</default_profile>
+  <default_database>default</default_database>
+  <max_server_memory_usage>2147483648</max_server_memory_usage>
+  <max_concurrent_queries>64</max_concurrent_queries>
+  <max_connections>256</max_connections>
+  <mark_cache_size>67108864</mark_cache_size>
+  <index_mark_cache_size>16777216</index_mark_cache_size>
+  <uncompressed_cache_size>0</uncompressed_cache_size>
+  <index_uncompressed_cache_size>0</index_uncompressed_cache_size>
+  <mmap_cache_size>100</mmap_cache_size>
+  <compiled_expression_cache_size>16777216</compiled_expression_cache_size>
+  <query_cache><max_size_in_bytes>16777216</max_size_in_bytes></query_cache>
+  <background_pool_size>2</background_pool_size>
+  <background_merges_mutations_concurrency_ratio>2</background_merges_mutations_concurrency_ratio>
+  <background_schedule_pool_size>4</background_schedule_pool_size>
+  <background_fetches_pool_size>1</background_fetches_pool_size>
+  <background_move_pool_size>1</background_move_pool_size>
+  <background_common_pool_size>2</background_common_pool_size>
+  <background_buffer_flush_schedule_pool_size>1</background_buffer_flush_schedule_pool_size>
+  <background_message_broker_schedule_pool_size>1</background_message_broker_schedule_pool_size>
+  <background_distributed_schedule_pool_size>1</background_distributed_schedule_pool_size>
+  <tables_loader_foreground_pool_size>2</tables_loader_foreground_pool_size>
+  <tables_loader_background_pool_size>1</tables_loader_background_pool_size>
+  <max_thread_pool_size>256</max_thread_pool_size>
+  <max_thread_pool_free_size>8</max_thread_pool_free_size>
+  <thread_pool_queue_size>1000</thread_pool_queue_size>
+  <asynchronous_metrics_update_period_s>30</asynchronous_metrics_update_period_s>
+  <send_crash_reports><enabled>false</enabled></send_crash_reports>
+  <merge_tree>
+    <number_of_free_entries_in_pool_to_execute_mutation>1</number_of_free_entries_in_pool_to_execute_mutation>
+    <number_of_free_entries_in_pool_to_lower_max_size_of_merge>1</number_of_free_entries_in_pool_to_lower_max_size_of_merge>
+    <number_of_free_entries_in_pool_to_execute_optimize_entire_partition>1</number_of_free_entries_in_pool_to_execute_optimize_entire_partition>
+  </merge_tree>
+</clickhouse>
+`
+}
+
+// users returns the users. The engine's own session is the user "default", from loopback and without a password, and
+// other local clients look the same to it: so "default" may do nothing but open the port. Everything else is done by a
+// second user with a random password.
+func (c serverConfig) users() string {
+	hash := sha256.Sum256([]byte(c.password))
+	return `<clickhouse>
+  <profiles>
+    <default>
+      <max_threads>4</max_threads>
+      <query_profiler_real_time_period_ns>0</query_profiler_real_time_period_ns>
+      <query_profiler_cpu_time_period_ns>0</query_profiler_cpu_time_period_ns>
+      <log_queries>0</log_queries>
+      <max_memory_usage>1610612736</max_memory_usage>
+    </default>
+    <reader>
+` + readerProfile() + `    </reader>
+  </profiles>
+  <quotas><default></default></quotas>
+  <users>
+    <default>
+      <password></password>
+      <networks><ip>` + listenHost + `</ip></networks>
+      <profile>default</profile>
+      <quota>default</quota>
+      <grants><query>GRANT SYSTEM LISTEN ON *.*</query></grants>
+    </default>
+    <` + userName + `>
+      <password_sha256_hex>` + hex.EncodeToString(hash[:]) + `</password_sha256_hex>
+      <networks><ip>` + listenHost + `</ip></networks>
+      <profile>default</profile>
+      <quota>default</quota>
+      <access_management>1</access_management>
+    </` + userName + `>
+` + readerUsers(c.password) + `  </users>
+</clickhouse>
+`
+}
+
+func escape(s string) string {
+	var b strings.Builder
+	_ = xml.EscapeText(&b, []byte(s)) // a strings.Builder does not fail
+	return b.String()
+}

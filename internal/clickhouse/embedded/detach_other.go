@@ -1,0 +1,9 @@
+//go:build !unix
+
+package embedded
+
+import "os/exec"
+
+func restrictFiles() {}
+
+func detach(*exec.Cmd) {}

@@ -1,0 +1,117 @@
+package embedded
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/gofrs/flock"
+)
+
+// The files of an engine folder.
+const (
+	endpointFile  = "endpoint.json"
+	runLockFile   = "run.lock"
+	startLockFile = "start.lock"
+	logFile       = "engine.log"
+	configFile    = "config.xml"
+	usersFile     = "users.xml"
+	dataDir       = "data"
+)
+
+// Endpoint is where a running engine listens. Password is a secret: it stands in a file that only its owner can read.
+type Endpoint struct {
+	Host     string `json:"host"`
+	Port     int    `json:"port"`
+	PID      int    `json:"pid"`
+	User     string `json:"user"`
+	Password string `json:"password"`
+	Version  string `json:"version"` // of ClickHouse
+	Engine   string `json:"engine"`  // path of the library or the binary
+}
+
+// Addr returns host:port.
+func (e Endpoint) Addr() string { return net.JoinHostPort(e.Host, strconv.Itoa(e.Port)) }
+
+// DSN returns the endpoint as a data source name, password included.
+func (e Endpoint) DSN(database string) string {
+	u := url.URL{Scheme: "clickhouse", User: url.UserPassword(e.User, e.Password), Host: e.Addr(), Path: "/" + database}
+	return u.String()
+}
+
+// Running returns the endpoint of the engine that runs in dir, or nil when none does. It costs two system calls and no
+// connection: an engine that is about to end may still be reported, so a caller that then fails to connect asks again
+// through [Start].
+func Running(dir string) (*Endpoint, error) {
+	alive, err := lockHeld(filepath.Join(dir, runLockFile))
+	if err != nil || !alive {
+		return nil, err
+	}
+	return readEndpoint(dir)
+}
+
+// lockHeld reports whether another process holds path exclusively. A file that does not exist is held by nobody.
+func lockHeld(path string) (bool, error) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	l := flock.New(path, flock.SetFlag(os.O_RDONLY))
+	free, err := l.TryRLock()
+	if err != nil {
+		return false, fmt.Errorf("look at the engine's lock: %w", err)
+	}
+	if free {
+		return false, l.Unlock()
+	}
+	return true, nil
+}
+
+// readEndpoint returns nil when there is no endpoint file.
+func readEndpoint(dir string) (*Endpoint, error) {
+	b, err := os.ReadFile(filepath.Join(dir, endpointFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil //nolint:nilnil // there need not be one
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the engine's endpoint: %w", err)
+	}
+	var e Endpoint
+	if err := json.Unmarshal(b, &e); err != nil {
+		return nil, fmt.Errorf("read the engine's endpoint %s: %w", filepath.Join(dir, endpointFile), err)
+	}
+	return &e, nil
+}
+
+func writeEndpoint(dir string, e Endpoint) error {
+	b, err := json.Marshal(e)
+	if err != nil {
+		return fmt.Errorf("encode the engine's endpoint: %w", err)
+	}
+	return writePrivate(filepath.Join(dir, endpointFile), b)
+}
+
+// writePrivate writes a file that only its owner can read, so that readers see the old or the new content, never a part.
+func writePrivate(path string, content []byte) error {
+	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	defer func() { _ = os.Remove(tmp.Name()) }() // fails after the rename, as it should
+	_, err = tmp.Write(content)
+	if cerr := tmp.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = os.Rename(tmp.Name(), path)
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}

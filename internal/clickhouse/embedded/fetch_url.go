@@ -1,0 +1,168 @@
+package embedded
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+const (
+	answerTimeout = 30 * time.Second // until a server begins to answer
+	stallTimeout  = 60 * time.Second // without a single byte
+)
+
+// canFetchURL reports why WINDLASS_ENGINE_URL cannot be used.
+func (c Config) canFetchURL() error {
+	if c.URL == "" {
+		return errNothing
+	}
+	if !canLoad {
+		return ErrUnsupported
+	}
+	if c.CacheDir == "" {
+		return errNoCache
+	}
+	if c.SHA256 == "" {
+		return errors.New("WINDLASS_ENGINE_SHA256 is not set: nothing is fetched and run without a checksum")
+	}
+	if b, err := hex.DecodeString(c.SHA256); err != nil || len(b) != sha256.Size {
+		return errors.New("WINDLASS_ENGINE_SHA256 is not a SHA-256 checksum: 64 hexadecimal digits are expected")
+	}
+	u, err := url.Parse(c.URL)
+	if err != nil {
+		return errors.New("it is not a URL") // the parser's own message would show a password in it
+	}
+	if u.Scheme != "https" && u.Scheme != "http" && u.Scheme != "file" {
+		return fmt.Errorf("its scheme is %q: http, https or file is expected", u.Scheme)
+	}
+	return nil
+}
+
+// fetchURL fetches an archive that the user names.
+func (c Config) fetchURL(ctx context.Context, progress func(Progress)) (Engine, error) {
+	if err := c.canFetchURL(); err != nil {
+		return Engine{}, err
+	}
+	want, err := hex.DecodeString(c.SHA256)
+	if err != nil {
+		return Engine{}, fmt.Errorf("read WINDLASS_ENGINE_SHA256: %w", err)
+	}
+	get := func(ctx context.Context, staging string) (string, error) {
+		path := filepath.Join(staging, "archive")
+		return path, getURL(ctx, c.URL, path, progress)
+	}
+	sum := checksum{hash: sha256.New(), want: want, name: strings.ToLower(c.SHA256)}
+	return c.fetch(ctx, c.urlDir(), sum, get, progress)
+}
+
+func (c Config) urlDir() string {
+	return filepath.Join(c.CacheDir, engineDir, "sha256-"+strings.ToLower(c.SHA256)[:min(16, len(c.SHA256))])
+}
+
+// cachedDirs are the folders in the cache where an engine of this configuration would be. A URL that the user names goes
+// before the pinned package.
+func (c Config) cachedDirs() []string {
+	var dirs []string
+	if c.URL != "" {
+		if c.canFetchURL() != nil {
+			return nil // the wrong setting is reported when its turn comes
+		}
+		return append(dirs, c.urlDir())
+	}
+	if p, ok := pins()[c.platform()]; ok {
+		dirs = append(dirs, c.npmDir(p))
+	}
+	return dirs
+}
+
+// getURL copies what is at rawURL to path.
+func getURL(ctx context.Context, rawURL, path string, progress func(Progress)) error {
+	body, size, err := openURL(ctx, rawURL)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = body.Close() }()
+	out, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("download the engine: %w", err)
+	}
+	m := &meter{progress: progress, state: Progress{Step: StepDownload, Total: max(size, 0)}}
+	_, err = io.Copy(io.MultiWriter(out, m), contextReader{ctx, body})
+	if err = errors.Join(err, out.Close()); err != nil {
+		return fmt.Errorf("download the engine: %w", err)
+	}
+	return nil
+}
+
+func openURL(ctx context.Context, rawURL string) (io.ReadCloser, int64, error) {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		return nil, 0, errors.New("download the engine: it is not a URL")
+	}
+	if u.Scheme == "file" {
+		f, err := os.Open(u.Path)
+		if err != nil {
+			return nil, 0, fmt.Errorf("open the engine's archive: %w", err)
+		}
+		info, err := f.Stat()
+		if err != nil {
+			return nil, 0, errors.Join(err, f.Close())
+		}
+		return f, info.Size(), nil
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, rawURL, http.NoBody)
+	if err != nil {
+		cancel(nil)
+		return nil, 0, errors.New("download the engine: it is not a URL")
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // nothing here replaces it
+	transport.ResponseHeaderTimeout = answerTimeout
+	resp, err := (&http.Client{Transport: transport}).Do(req)
+	if err != nil {
+		cancel(nil)
+		return nil, 0, fmt.Errorf("download the engine: %w", err) // net/http hides a password in the URL
+	}
+	if resp.StatusCode != http.StatusOK {
+		cancel(nil)
+		return nil, 0, errors.Join(fmt.Errorf("download the engine from %s: %s", u.Redacted(), resp.Status), resp.Body.Close())
+	}
+	return newStallGuard(ctx, resp.Body, cancel), resp.ContentLength, nil
+}
+
+// stallGuard cancels a download that has stopped giving bytes without saying so.
+type stallGuard struct {
+	ctx    context.Context //nolint:containedctx // it carries the cause that a stalled read ends with
+	body   io.ReadCloser
+	cancel context.CancelCauseFunc
+	timer  *time.Timer
+}
+
+func newStallGuard(ctx context.Context, body io.ReadCloser, cancel context.CancelCauseFunc) *stallGuard {
+	t := time.AfterFunc(stallTimeout, func() { cancel(fmt.Errorf("no data for %s", stallTimeout)) })
+	return &stallGuard{ctx: ctx, body: body, cancel: cancel, timer: t}
+}
+
+func (g *stallGuard) Read(b []byte) (int, error) {
+	n, err := g.body.Read(b)
+	g.timer.Reset(stallTimeout)
+	if err != nil && !errors.Is(err, io.EOF) && g.ctx.Err() != nil {
+		err = context.Cause(g.ctx)
+	}
+	return n, err
+}
+
+func (g *stallGuard) Close() error {
+	g.timer.Stop()
+	g.cancel(nil)
+	return g.body.Close()
+}

@@ -1,0 +1,214 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// Source says where an engine can come from.
+type Source string
+
+// The sources, in the order in which they are asked. The first that has an engine is used.
+const (
+	SourceLibrary Source = "WINDLASS_CHDB_LIB"
+	SourceBinary  Source = "clickhouse on PATH"
+	SourceCache   Source = "cache"
+	SourceURL     Source = "WINDLASS_ENGINE_URL"
+	SourceNpm     Source = "npm"
+)
+
+// Attempt is what came of asking one source.
+type Attempt struct {
+	Source  Source `json:"source"`
+	OK      bool   `json:"ok"`
+	Outcome string `json:"outcome"` // what was found, or why nothing was
+}
+
+// Config is where to look. The zero value of a field turns its source off, except for Platform.
+type Config struct {
+	Library  string // path of libchdb
+	URL      string // of an archive (.tar.gz) with libchdb in it, or of the library itself
+	SHA256   string // of what URL gives, hexadecimal
+	CacheDir string // folder for fetched engines; without one none is fetched
+	Path     string // as the environment variable: where to look for clickhouse and npm
+	Platform string // GOOS/GOARCH; default: this machine's
+}
+
+// ConfigFromEnv reads the configuration from the environment.
+func ConfigFromEnv(cacheDir string) Config {
+	return Config{
+		Library:  os.Getenv(string(SourceLibrary)),
+		URL:      os.Getenv(string(SourceURL)),
+		SHA256:   os.Getenv("WINDLASS_ENGINE_SHA256"),
+		CacheDir: cacheDir,
+		Path:     os.Getenv("PATH"),
+	}
+}
+
+func (c Config) platform() string {
+	if c.Platform != "" {
+		return c.Platform
+	}
+	return runtime.GOOS + "/" + runtime.GOARCH
+}
+
+// NotFoundError says that there is no engine, what was tried, and how to get one.
+type NotFoundError struct {
+	Platform string
+	Attempts []Attempt
+	Err      error // the reason of the source that came closest; may be nil
+}
+
+func (e *NotFoundError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "no ClickHouse engine for %s; tried:\n", e.Platform)
+	for _, a := range e.Attempts {
+		fmt.Fprintf(&b, "  - %s: %s\n", a.Source, a.Outcome)
+	}
+	b.WriteString(howToGet)
+	return b.String()
+}
+
+func (e *NotFoundError) Unwrap() error { return e.Err }
+
+const howToGet = `Get the engine in one of these ways:
+  1. npm: install Node.js with npm, or set WINDLASS_ENGINE_URL and WINDLASS_ENGINE_SHA256 to an archive with libchdb
+  2. chdb's own installer (github.com/chdb-io/chdb-core), then set WINDLASS_CHDB_LIB to the path of libchdb.so
+  3. a clickhouse binary 25.8 or newer on PATH (clickhouse.com/docs/install), or a server: WINDLASS_CLICKHOUSE_DSN`
+
+// errNothing is why a source that is not set up has nothing. It is no failure: the next source is asked.
+var errNothing = errors.New("not set")
+
+// errNoCache is why nothing is looked for in a cache, nor fetched into it, by a configuration without one.
+var errNoCache = errors.New("no cache folder is set, so nothing is fetched")
+
+// Find returns the first engine there is, fetching it if need be, and what came of each source that was asked.
+// An error of a source that the user named explicitly ends the search: a wrong setting is not silently passed over.
+func Find(ctx context.Context, c Config, progress func(Progress)) (Engine, []Attempt, error) {
+	return c.search(ctx, c.sources(progress))
+}
+
+// Survey says what each source has, without fetching anything.
+func Survey(ctx context.Context, c Config) (Engine, []Attempt, error) {
+	s := c.sources(nil)
+	for i := range s {
+		if s[i].fetches {
+			s[i].ask = s[i].promise
+		}
+	}
+	return c.search(ctx, s)
+}
+
+// source is one place that may have an engine.
+type source struct {
+	name     Source
+	explicit bool // the user named it: its failure is final
+	fetches  bool
+	ask      func(context.Context) (Engine, error)
+	promise  func(context.Context) (Engine, error) // of a source that fetches: whether it could
+}
+
+func (c Config) sources(progress func(Progress)) []source {
+	return []source{
+		{name: SourceLibrary, explicit: c.Library != "", ask: c.findLibrary},
+		{name: SourceBinary, ask: c.findBinary},
+		{name: SourceCache, ask: c.findCached},
+		{
+			name: SourceURL, explicit: c.URL != "", fetches: true,
+			ask:     func(ctx context.Context) (Engine, error) { return c.fetchURL(ctx, progress) },
+			promise: func(context.Context) (Engine, error) { return Engine{}, c.canFetchURL() },
+		},
+		{
+			name: SourceNpm, fetches: true,
+			ask:     func(ctx context.Context) (Engine, error) { return c.fetchNpm(ctx, progress) },
+			promise: func(context.Context) (Engine, error) { _, _, err := c.canFetchNpm(); return Engine{}, err },
+		},
+	}
+}
+
+func (c Config) search(ctx context.Context, sources []source) (Engine, []Attempt, error) {
+	var attempts []Attempt
+	var last error
+	for _, s := range sources {
+		e, err := s.ask(ctx)
+		switch {
+		case err == nil && e.Path == "": // a promise
+			attempts = append(attempts, Attempt{Source: s.name, OK: true, Outcome: "can be fetched on first use"})
+			return Engine{}, attempts, nil
+		case err == nil:
+			return e, append(attempts, Attempt{Source: s.name, OK: true, Outcome: e.Path}), nil
+		case ctx.Err() != nil:
+			return Engine{}, attempts, ctx.Err()
+		}
+		attempts = append(attempts, Attempt{Source: s.name, Outcome: err.Error()})
+		if s.explicit {
+			return Engine{}, attempts, fmt.Errorf("%s: %w", s.name, err)
+		}
+		if !errors.Is(err, errNothing) {
+			last = err
+		}
+	}
+	return Engine{}, attempts, &NotFoundError{Platform: c.platform(), Attempts: attempts, Err: last}
+}
+
+func (c Config) findLibrary(context.Context) (Engine, error) {
+	if c.Library == "" {
+		return Engine{}, errNothing
+	}
+	if !canLoad {
+		return Engine{}, ErrUnsupported
+	}
+	info, err := os.Stat(c.Library)
+	if err != nil {
+		return Engine{}, fmt.Errorf("no library: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return Engine{}, fmt.Errorf("%s is not a file: give the path of libchdb.so itself", c.Library)
+	}
+	abs, err := filepath.Abs(c.Library)
+	if err != nil {
+		return Engine{}, fmt.Errorf("resolve %s: %w", c.Library, err)
+	}
+	return Engine{Kind: KindLibrary, Path: abs}, nil
+}
+
+// findCached looks for what fetchURL or fetchNpm has fetched before.
+func (c Config) findCached(context.Context) (Engine, error) {
+	if !canLoad {
+		return Engine{}, ErrUnsupported
+	}
+	if c.CacheDir == "" {
+		return Engine{}, errNoCache
+	}
+	var looked []string
+	for _, dir := range c.cachedDirs() {
+		path := filepath.Join(dir, libraryName)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			return Engine{Kind: KindLibrary, Path: path}, nil
+		}
+		looked = append(looked, path)
+	}
+	if len(looked) == 0 {
+		return Engine{}, errors.New("no engine that could be in it")
+	}
+	return Engine{}, fmt.Errorf("nothing at %s", strings.Join(looked, " or "))
+}
+
+// lookPath finds an executable in the configured PATH.
+func (c Config) lookPath(name string) (string, error) {
+	for _, dir := range filepath.SplitList(c.Path) {
+		if !filepath.IsAbs(dir) {
+			continue // never run what lies in the current folder
+		}
+		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("no %s on PATH", name)
+}

@@ -1,0 +1,14 @@
+//go:build unix
+
+package embedded
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+// killGroup has a cancelled command end together with the processes that it started.
+func killGroup(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+}

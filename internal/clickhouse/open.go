@@ -1,0 +1,145 @@
+package clickhouse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	driver "github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/windlass-run/windlass/internal/clickhouse/embedded"
+)
+
+// DB is an open database with an up-to-date schema. It is safe for concurrent use.
+type DB struct {
+	conn     driver.Conn
+	layout   layout
+	target   target
+	endpoint *embedded.Endpoint // nil for a server
+	dir      string             // of the embedded engine
+}
+
+// EngineDir returns the folder of the embedded engine below home.
+func EngineDir(home string) string { return filepath.Join(home, "clickhouse") }
+
+// Open connects to the database and brings its schema up to date. Without a DSN it finds, fetches and starts the
+// embedded engine as needed, which takes a minute at worst and is told to o.Progress; with a running engine it costs one
+// connection and one query. The error is an [UnavailableError] or an [embedded.NotFoundError] when there is no
+// ClickHouse, and a [NewerSchemaError] when the database is too new.
+func Open(ctx context.Context, o Options) (*DB, error) {
+	if o.DSN != "" {
+		t, err := parseDSN(o.DSN, o.Database)
+		if err != nil {
+			return nil, err
+		}
+		return openTarget(ctx, t)
+	}
+	return openEmbedded(ctx, o)
+}
+
+// openEmbedded first tries what runs. An engine may end between the look and the connection; then it is started again.
+func openEmbedded(ctx context.Context, o Options) (*DB, error) {
+	dir := EngineDir(o.Home)
+	if e, err := embedded.Running(dir); err == nil && e != nil {
+		db, err := openEndpoint(ctx, *e, dir, o.Database)
+		if err == nil || !isGone(err) {
+			return db, err
+		}
+	}
+	config := o.Engine
+	if config == (embedded.Config{}) {
+		config = embedded.ConfigFromEnv(o.CacheDir)
+	}
+	engine, _, err := embedded.Find(ctx, config, o.Progress)
+	if err != nil {
+		return nil, err
+	}
+	e, err := embedded.Start(ctx, dir, engine, o.Progress)
+	if err != nil {
+		return nil, &UnavailableError{Where: "the embedded engine", Err: err}
+	}
+	return openEndpoint(ctx, e, dir, o.Database)
+}
+
+// isGone reports whether an endpoint does not lead to its engine any more.
+func isGone(err error) bool { return isNetwork(err) || hasCode(err, codeAuthFailed) }
+
+func openEndpoint(ctx context.Context, e embedded.Endpoint, dir, database string) (*DB, error) {
+	db, err := openTarget(ctx, embeddedTarget(e, database))
+	if err != nil {
+		return nil, err
+	}
+	db.endpoint, db.dir = &e, dir
+	return db, nil
+}
+
+func openTarget(ctx context.Context, t target) (*DB, error) {
+	t.tune()
+	l := layout{database: t.database, cluster: t.cluster}
+	conn, err := connect(ctx, t, l)
+	if err != nil {
+		return nil, err
+	}
+	return &DB{conn: conn, layout: l, target: t}, nil
+}
+
+// connect opens the connections and migrates. A server refuses a connection to a database that does not exist, so the
+// database is then made through a connection without one.
+func connect(ctx context.Context, t target, l layout) (driver.Conn, error) {
+	conn, err := driver.Open(t.options)
+	if err != nil {
+		return nil, fmt.Errorf("open ClickHouse: %w", err)
+	}
+	err = migrate(ctx, conn, l)
+	if hasCode(err, codeUnknownDatabase) {
+		if err = createDatabase(ctx, t, l); err == nil {
+			err = migrate(ctx, conn, l)
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(explain(err, t), conn.Close())
+	}
+	return conn, nil
+}
+
+func createDatabase(ctx context.Context, t target, l layout) error {
+	o := *t.options
+	o.Auth.Database = "default"
+	conn, err := driver.Open(&o)
+	if err != nil {
+		return fmt.Errorf("open ClickHouse: %w", err)
+	}
+	return errors.Join(l.run(ctx, conn, l.bootstrap()), conn.Close())
+}
+
+// explain adds to a failed connection where it was to lead and what to check.
+func explain(err error, t target) error {
+	where := strings.Join(t.options.Addr, ", ")
+	switch {
+	case hasCode(err, codeAuthFailed):
+		return &UnavailableError{Where: where, Err: fmt.Errorf("user %q: wrong name or password: %w", t.options.Auth.Username, sqlError(err))}
+	case isNetwork(err):
+		return &UnavailableError{Where: where, Err: fmt.Errorf("no answer: %w", err)}
+	case exception(err) != nil:
+		var inner *driver.Exception
+		errors.As(err, &inner)
+		return fmt.Errorf("prepare database %q at %s: %w", t.database, where, sqlError(inner))
+	}
+	return err
+}
+
+// Close ends the connections. The embedded engine goes on for others.
+func (db *DB) Close() error {
+	if err := db.conn.Close(); err != nil {
+		return fmt.Errorf("close ClickHouse: %w", err)
+	}
+	return nil
+}
+
+// Database returns the name of the database.
+func (db *DB) Database() string { return db.layout.database }
+
+// Endpoint returns where the embedded engine listens, nil for a server.
+func (db *DB) Endpoint() *embedded.Endpoint { return db.endpoint }

@@ -1,0 +1,184 @@
+package clickhouse
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+
+	driver "github.com/ClickHouse/clickhouse-go/v2"
+)
+
+// Column is a column of a result.
+type Column struct {
+	Name string `json:"name"`
+	Type string `json:"type"` // as ClickHouse writes it
+}
+
+// Rows are the rows of a result, read one by one. They must be closed.
+type Rows struct {
+	Columns []Column
+	Format  string // of the query's FORMAT clause, which the caller is asked to honour; empty when there was none
+
+	rows  rowSource // nil: a statement without a result
+	types []valueType
+	dest  []any
+	cut   error           // why the rows ended early
+	ctx   context.Context //nolint:containedctx // it is the query's, whose end explains a failing read
+}
+
+// rowSource is what is used of the driver's rows.
+type rowSource interface {
+	Next() bool
+	Scan(dest ...any) error
+	Err() error
+	Close() error
+}
+
+// QueryOptions say what a query may do.
+type QueryOptions struct {
+	Write bool // it may change data; otherwise the server refuses that
+}
+
+// readOnly is sent with every query that may not write. With 2 the server refuses every change of data, and lets the query
+// set other settings (1 would refuse any SETTINGS clause). See also checkReadonly.
+const readOnly = 2
+
+// Query runs one statement. Without Write the server itself enforces that nothing is changed. Cancelling ctx cancels the
+// query on the server. Errors of the SQL are [SQLError]s.
+func (db *DB) Query(ctx context.Context, sql string, o QueryOptions) (*Rows, error) {
+	st, err := parseStatement(sql)
+	if err != nil {
+		return nil, err
+	}
+	var settings driver.Settings
+	if !o.Write {
+		if err := st.checkReadonly(); err != nil {
+			return nil, err
+		}
+		settings = driver.Settings{"readonly": readOnly}
+	}
+	rows, err := run(ctx, db.conn, st, settings)
+	if !o.Write && isOwnReadonly(err) {
+		// The user of the DSN is read-only on the server, which also forbids to say so once more.
+		rows, err = run(ctx, db.conn, st, nil)
+	}
+	return rows, err
+}
+
+// isOwnReadonly reports whether the server refused our settings because the user may change none.
+func isOwnReadonly(err error) bool {
+	se, ok := err.(*SQLError) //nolint:errorlint // run returns it bare
+	return ok && se.Code == codeReadonly && strings.Contains(se.Message, "Cannot modify 'readonly'")
+}
+
+func run(ctx context.Context, conn driver.Conn, st statement, settings driver.Settings) (*Rows, error) {
+	if settings != nil {
+		ctx = driver.Context(ctx, driver.WithSettings(settings))
+	}
+	if !st.returnsRows() {
+		if err := conn.Exec(ctx, st.sql); err != nil {
+			return nil, queryError(ctx, err)
+		}
+		return &Rows{ctx: ctx}, nil
+	}
+	rows, err := conn.Query(ctx, st.sql)
+	if err != nil {
+		return nil, queryError(ctx, err)
+	}
+	r := &Rows{rows: rows, ctx: ctx, Format: st.format}
+	for _, t := range rows.ColumnTypes() {
+		r.Columns = append(r.Columns, Column{Name: t.Name(), Type: t.DatabaseTypeName()})
+		r.types = append(r.types, parseType(t.DatabaseTypeName()))
+		r.dest = append(r.dest, reflect.New(t.ScanType()).Interface())
+	}
+	return r, nil
+}
+
+// queryError prefers the caller's own cancellation to whatever the driver made of it.
+func queryError(ctx context.Context, err error) error {
+	if over := ended(ctx); over != nil {
+		return over
+	}
+	if ex := exception(err); ex != nil {
+		return sqlError(ex)
+	}
+	return fmt.Errorf("run the query: %w", err)
+}
+
+// ended returns why the context is over, or nil. The driver gives its deadline to the connection, where a read can run
+// into it a moment before the context itself does.
+func ended(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if deadline, ok := ctx.Deadline(); ok && !time.Now().Before(deadline) {
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+// Next reports whether there is another row.
+func (r *Rows) Next() bool {
+	if r.rows == nil {
+		return false
+	}
+	if r.rows.Next() {
+		return true
+	}
+	r.cut = ended(r.ctx) // the driver may end a cancelled result like a complete one
+	return false
+}
+
+// Row returns the current row.
+func (r *Rows) Row() ([]Value, error) {
+	if err := r.rows.Scan(r.dest...); err != nil {
+		return nil, fmt.Errorf("read a row: %w", err)
+	}
+	values := make([]Value, len(r.dest))
+	for i, d := range r.dest {
+		v, err := r.types[i].convert(reflect.ValueOf(d).Elem())
+		if err != nil {
+			return nil, fmt.Errorf("read column %q of type %s: %w (toString(...) makes it readable)",
+				r.Columns[i].Name, r.Columns[i].Type, err)
+		}
+		values[i] = v
+	}
+	return values, nil
+}
+
+// Close ends the query and returns the error that cut it short, if any.
+func (r *Rows) Close() error {
+	if r.rows == nil {
+		return nil
+	}
+	err := r.rows.Close()
+	if r.cut != nil {
+		return r.cut
+	}
+	if rerr := r.rows.Err(); rerr != nil {
+		err = rerr
+	}
+	if err != nil {
+		return queryError(r.ctx, err)
+	}
+	return nil
+}
+
+// CheckStatement reports what makes a text no single statement, before a database is opened for it.
+func CheckStatement(sql string) error {
+	_, err := parseStatement(sql)
+	return err
+}
+
+// IsNumber reports whether the column holds numbers, which tables show right-aligned.
+func (c Column) IsNumber() bool {
+	name := parseType(c.Type).name
+	for _, prefix := range []string{"Int", "UInt", "Float", "Decimal", "BFloat"} {
+		if strings.HasPrefix(name, prefix) && !strings.HasPrefix(name, "Interval") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,243 @@
+package clickhouse
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// CostBy is what costs are summed up by.
+type CostBy string
+
+// The ways to sum up costs. Each has a view of the same name.
+const (
+	ByCascade CostBy = "cascade"
+	ByPhase   CostBy = "phase"
+	ByModel   CostBy = "model"
+	BySession CostBy = "session"
+	ByDay     CostBy = "day"
+)
+
+// CostBys lists the ways to sum up costs.
+func CostBys() []CostBy { return []CostBy{ByCascade, ByPhase, ByModel, BySession, ByDay} }
+
+// Usage is what model calls used and cost.
+type Usage struct {
+	Calls            uint64   `json:"calls" ch:"calls"`
+	UnknownCostCalls uint64   `json:"unknown_cost_calls" ch:"unknown_cost_calls"` // left out of CostUSD
+	FailedCalls      uint64   `json:"failed_calls" ch:"failed_calls"`
+	ScriptedCalls    uint64   `json:"scripted_calls" ch:"scripted_calls"` // answered by a script, not by a model
+	TokensIn         int64    `json:"tokens_in" ch:"tokens_in"`
+	TokensCached     int64    `json:"tokens_cached" ch:"tokens_cached"`
+	TokensOut        int64    `json:"tokens_out" ch:"tokens_out"`
+	TokensReasoning  int64    `json:"tokens_reasoning" ch:"tokens_reasoning"`
+	CostUSD          *float64 `json:"cost_usd" ch:"cost_usd"` // nil when no call's cost is known
+	DurationMS       float64  `json:"duration_ms" ch:"duration_ms"`
+}
+
+// CostRow is one line of a cost report. Of the names only those that the report is by are set.
+type CostRow struct {
+	SessionID string `json:"session_id,omitempty" ch:"session_id"`
+	CascadeID string `json:"cascade_id,omitempty" ch:"cascade_id"`
+	Phase     string `json:"phase_name,omitempty" ch:"phase_name"`
+	Model     string `json:"model,omitempty" ch:"model"`
+	Provider  string `json:"provider,omitempty" ch:"provider"`
+	Day       string `json:"day,omitempty" ch:"day"`
+	Usage
+}
+
+// Sums are rounded far below the price of a token: adding floating point numbers leaves noise in the last digits, which
+// depends on the order.
+const usageColumns = "calls, unknown_cost_calls, failed_calls, scripted_calls, " +
+	"tokens_in, tokens_cached, tokens_out, tokens_reasoning, round(cost_usd, 12) AS cost_usd, duration_ms"
+
+// Costs sums up what all sessions cost, the dearest first; days in their order.
+func (db *DB) Costs(ctx context.Context, by CostBy) ([]CostRow, error) {
+	names := map[CostBy]string{
+		ByCascade: "cascade_id", ByPhase: "cascade_id, phase_name", ByModel: "model, provider",
+		BySession: "session_id, cascade_id", ByDay: "toString(day) AS day",
+	}[by]
+	if names == "" {
+		return nil, fmt.Errorf("costs cannot be summed up by %q", by)
+	}
+	order := "ifNull(cost_usd, 0) DESC, tokens_in DESC, 1"
+	if by == ByDay {
+		order = "day"
+	}
+	query := "SELECT " + names + ", " + usageColumns + " FROM " + db.layout.table("cost_by_"+string(by)) + " ORDER BY " + order
+	return list[CostRow](ctx, db, "ask for the costs", query)
+}
+
+// list returns all rows of a query; what says in an error what they were wanted for.
+func list[T any](ctx context.Context, db *DB, what, query string, args ...any) ([]T, error) {
+	var rows []T
+	if err := db.conn.Select(ctx, &rows, query, args...); err != nil {
+		return nil, fmt.Errorf("%s: %w", what, sqlError(err))
+	}
+	return rows, nil
+}
+
+// Session is what the log says of one run.
+type Session struct {
+	ID               string    `json:"session_id" ch:"session_id"`
+	CascadeID        string    `json:"cascade_id" ch:"cascade_id"`
+	Status           string    `json:"status" ch:"status"`
+	Reason           string    `json:"reason,omitempty" ch:"reason"`
+	Error            string    `json:"error,omitempty" ch:"error"` // what ended a run that did not complete
+	StartedAt        time.Time `json:"started_at" ch:"started_at"`
+	LastAt           time.Time `json:"last_at" ch:"last_at"`
+	Phases           uint64    `json:"phases" ch:"phases"` // each visit counts
+	Calls            uint64    `json:"calls" ch:"calls"`
+	ToolCalls        uint64    `json:"tool_calls" ch:"tool_calls"`
+	UnknownCostCalls uint64    `json:"unknown_cost_calls" ch:"unknown_cost_calls"`
+	ScriptedCalls    uint64    `json:"scripted_calls" ch:"scripted_calls"`
+	TokensIn         int64     `json:"tokens_in" ch:"tokens_in"`
+	TokensCached     int64     `json:"tokens_cached" ch:"tokens_cached"`
+	TokensOut        int64     `json:"tokens_out" ch:"tokens_out"`
+	CostUSD          *float64  `json:"cost_usd" ch:"cost_usd"` // nil when no call's cost is known
+}
+
+// Duration is the time between the first and the last entry.
+func (s Session) Duration() time.Duration { return s.LastAt.Sub(s.StartedAt) }
+
+// Sessions lists the newest sessions, the newest first; all of them when limit is 0.
+func (db *DB) Sessions(ctx context.Context, limit int) ([]Session, error) {
+	query := db.sessionQuery() + " ORDER BY started_at DESC, session_id"
+	if limit > 0 {
+		query += fmt.Sprintf(" LIMIT %d", limit)
+	}
+	return db.sessions(ctx, query)
+}
+
+func (db *DB) sessionQuery() string {
+	return "SELECT * REPLACE (round(cost_usd, 12) AS cost_usd) FROM " + db.layout.table("sessions")
+}
+
+func (db *DB) sessions(ctx context.Context, query string, args ...any) ([]Session, error) {
+	return list[Session](ctx, db, "list the sessions", query, args...)
+}
+
+// SessionError says that an id does not name exactly one session.
+type SessionError struct {
+	ID      string
+	Matches []string // sessions whose ids begin with it; none when it is unknown
+}
+
+func (e *SessionError) Error() string {
+	if len(e.Matches) == 0 {
+		return fmt.Sprintf("no session %q in ClickHouse", e.ID)
+	}
+	names := strings.Join(e.Matches, ", ")
+	if len(e.Matches) == maxMatches {
+		names += " and perhaps more"
+	}
+	return fmt.Sprintf("%q is the beginning of several sessions: %s", e.ID, names)
+}
+
+const maxMatches = 10 // that a SessionError lists
+
+// Session returns the session whose id is id, or begins with it if there is only one such.
+func (db *DB) Session(ctx context.Context, id string) (Session, error) {
+	found, err := db.sessions(ctx, db.sessionQuery()+
+		fmt.Sprintf(" WHERE startsWith(session_id, ?) ORDER BY session_id = ? DESC, session_id LIMIT %d", maxMatches), id, id)
+	if err != nil {
+		return Session{}, err
+	}
+	if id != "" && len(found) > 0 && (len(found) == 1 || found[0].ID == id) {
+		return found[0], nil
+	}
+	e := &SessionError{ID: id}
+	for _, s := range found {
+		e.Matches = append(e.Matches, s.ID)
+	}
+	return Session{}, e
+}
+
+// PhaseReport is what one visit of a phase did.
+type PhaseReport struct {
+	Visit     string    `json:"visit" ch:"visit"` // the phase's name, with ~2 after it on its second visit
+	Phase     string    `json:"phase_name" ch:"phase_name"`
+	Status    string    `json:"status" ch:"status"`
+	Reason    string    `json:"reason,omitempty" ch:"reason"`
+	StartedAt time.Time `json:"started_at" ch:"started_at"`
+	LastAt    time.Time `json:"last_at" ch:"last_at"`
+	Attempts  int32     `json:"attempts" ch:"attempts"`
+	ToolCalls uint64    `json:"tool_calls" ch:"tool_calls"`
+	Usage
+}
+
+// Phases returns what the phases of a session did, in the order in which they began. A route is not part of a phase: it
+// stands under the visit that it follows, which after an inline phase of on_error is not one of the phase that it names.
+func (db *DB) Phases(ctx context.Context, sessionID string) ([]PhaseReport, error) {
+	const call = "l.node_type = 'model_call'"
+	return list[PhaseReport](ctx, db, "ask for the phases of session "+sessionID, `SELECT splitByChar('/', l.key)[1] AS visit,
+		any(l.phase_name) AS phase_name,
+		if(countIf(l.node_type = 'phase_end') > 0,
+		   argMaxIf(JSONExtractString(l.data_json, 'status'), l.seq, l.node_type = 'phase_end'), 'running or interrupted') AS status,
+		argMaxIf(JSONExtractString(l.data_json, 'reason'), l.seq, l.node_type = 'phase_end') AS reason,
+		min(l.at) AS started_at, max(l.at) AS last_at, max(l.attempt) AS attempts,
+		countIf(l.node_type = 'tool_call') AS tool_calls,
+		countIf(`+call+`) AS calls,
+		countIf(`+call+` AND l.cost_usd IS NULL) AS unknown_cost_calls,
+		countIf(`+call+` AND l.error_kind != '') AS failed_calls,
+		countIf(`+call+` AND l.scripted) AS scripted_calls,
+		sumIf(l.tokens_in, `+call+`) AS tokens_in, sumIf(l.tokens_cached, `+call+`) AS tokens_cached,
+		sumIf(l.tokens_out, `+call+`) AS tokens_out, sumIf(l.tokens_reasoning, `+call+`) AS tokens_reasoning,
+		round(sumOrNullIf(l.cost_usd, `+call+`), 12) AS cost_usd, sumIf(l.duration_ms, `+call+`) AS duration_ms
+		FROM `+db.layout.table("unified_logs")+` AS l FINAL
+		WHERE l.session_id = ? AND l.phase_name != '' AND l.node_type != 'route'
+		GROUP BY visit ORDER BY min(l.seq)`, sessionID)
+}
+
+// Call is one model or tool call of a session.
+type Call struct {
+	Seq          uint64   `json:"seq" ch:"seq"`
+	NodeType     string   `json:"node_type" ch:"node_type"` // model_call or tool_call
+	Key          string   `json:"key" ch:"key"`
+	Phase        string   `json:"phase_name" ch:"phase_name"`
+	Name         string   `json:"name" ch:"name"` // of the model or the tool
+	TokensIn     int64    `json:"tokens_in" ch:"tokens_in"`
+	TokensCached int64    `json:"tokens_cached" ch:"tokens_cached"`
+	TokensOut    int64    `json:"tokens_out" ch:"tokens_out"`
+	CostUSD      *float64 `json:"cost_usd" ch:"cost_usd"`
+	DurationMS   float64  `json:"duration_ms" ch:"duration_ms"`
+	Failed       bool     `json:"failed" ch:"failed"`
+	Error        string   `json:"error,omitempty" ch:"error"`
+}
+
+// Calls returns the model and tool calls of a session in their order.
+func (db *DB) Calls(ctx context.Context, sessionID string) ([]Call, error) {
+	return list[Call](ctx, db, "ask for the calls of session "+sessionID, `SELECT l.seq AS seq, l.node_type AS node_type, l.key AS key, l.phase_name AS phase_name,
+		if(l.node_type = 'model_call', l.model, l.tool_name) AS name, l.tokens_in AS tokens_in,
+		l.tokens_cached AS tokens_cached, l.tokens_out AS tokens_out, l.cost_usd AS cost_usd, l.duration_ms AS duration_ms,
+		(l.failed OR l.error_kind != '') AS failed, l.error AS error
+		FROM `+db.layout.table("unified_logs")+` AS l FINAL
+		WHERE l.session_id = ? AND l.node_type IN ('model_call', 'tool_call') ORDER BY l.seq`, sessionID)
+}
+
+// Size is how much a database holds.
+type Size struct {
+	Rows  uint64 `json:"rows" ch:"rows"`
+	Bytes uint64 `json:"bytes" ch:"bytes"` // on disk, compressed
+}
+
+// Size asks how much the database holds on the node that answers.
+func (db *DB) Size(ctx context.Context) (Size, error) {
+	var s Size
+	err := db.conn.QueryRow(ctx, "SELECT sum(rows) AS rows, sum(bytes_on_disk) AS bytes FROM system.parts WHERE active AND database = ?",
+		db.layout.database).Scan(&s.Rows, &s.Bytes)
+	if err != nil {
+		return Size{}, fmt.Errorf("ask for the size of the database: %w", sqlError(err))
+	}
+	return s, nil
+}
+
+// Version returns ClickHouse's version.
+func (db *DB) Version() (string, error) {
+	v, err := db.conn.ServerVersion()
+	if err != nil {
+		return "", fmt.Errorf("ask ClickHouse for its version: %w", err)
+	}
+	return v.Version.String(), nil
+}

@@ -1,0 +1,376 @@
+package clickhouse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/windlass-run/windlass/echo"
+)
+
+const (
+	flushRows    = 500                    // a batch is written as soon as it has this many rows,
+	flushEvery   = 250 * time.Millisecond // or this long after its first row
+	maxBatchRows = 5000                   // of one write, when rows have piled up
+	maxBatchSize = 16 << 20               // bytes of one write, about
+	maxBacklog   = 64 << 20               // bytes that wait in memory, about; above it rows stay in the journal only
+	rowOverhead  = 512                    // bytes of a row besides its texts
+
+	firstPause = 100 * time.Millisecond // between attempts, doubled
+	longPause  = 5 * time.Second        // up to this
+	writeLimit = 30 * time.Second       // for one write
+)
+
+// SinkStats is what became of the entries given to a [Sink].
+type SinkStats struct {
+	Written   int64 // delivered
+	Pending   int64 // waiting
+	Failed    int64 // given up: the server refused them, or there was no room to keep them
+	LastError error // of the last attempt that failed; nil once one succeeds
+}
+
+// SinkOptions are the seams of a [Sink]. The zero value is right for a run.
+type SinkOptions struct {
+	// Notify is told, once each, that rows are not being delivered and why. It is called from the sink's goroutine and
+	// must return quickly. May be nil.
+	Notify func(message string)
+	// Backlog is how many bytes may wait in memory; 0: 64 MiB.
+	Backlog int64
+}
+
+// Sink writes entries to ClickHouse behind the run. It is made before the database is open, and opens it itself, so that
+// a run waits for neither. It implements echo.Sink.
+//
+// Write appends to a list under a lock; one goroutine owns everything else: it opens the database, takes the list, and
+// writes it. Entries must not change after Write.
+type Sink struct {
+	open    func(context.Context) (*DB, error)
+	options SinkOptions
+
+	mu     sync.Mutex
+	queue  []*echo.Entry
+	size   int64 // bytes of queue, about
+	closed bool
+	lost   bool // there will be no database: nothing is kept
+	full   bool // the backlog limit was reached,
+	stats  SinkStats
+
+	toldFull bool // and the caller told so
+
+	wake chan struct{} // holds one token when there is something to do
+	urge chan struct{} // closed when Close wants no more waiting
+	done chan struct{} // closed when the goroutine has ended
+
+	cancel context.CancelFunc // ends the goroutine's work at once
+	once   sync.Once
+}
+
+// NewSink starts a sink. open is called in the background, again after a failure that may pass; the sink closes the
+// database that it returns.
+func NewSink(open func(context.Context) (*DB, error), options SinkOptions) *Sink {
+	if options.Backlog == 0 {
+		options.Backlog = maxBacklog
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	s := &Sink{
+		open: open, options: options, cancel: cancel,
+		wake: make(chan struct{}, 1), urge: make(chan struct{}), done: make(chan struct{}),
+	}
+	go s.work(ctx)
+	return s
+}
+
+// Write takes an entry. It never blocks on the database and fails only after Close. An entry that finds no room is
+// counted as failed; the journal still has it.
+func (s *Sink) Write(e *echo.Entry) error {
+	size := entrySize(e)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return errors.New("write to the ClickHouse sink: it is closed")
+	}
+	if s.lost || s.size+size > s.options.Backlog {
+		s.full = true
+		s.stats.Failed++
+		return nil
+	}
+	s.queue = append(s.queue, e)
+	s.size += size
+	if len(s.queue) == 1 || len(s.queue) == flushRows {
+		s.signal()
+	}
+	return nil
+}
+
+func (s *Sink) signal() {
+	select {
+	case s.wake <- struct{}{}:
+	default: // a token is there already
+	}
+}
+
+// entrySize estimates the memory that an entry holds on to.
+func entrySize(e *echo.Entry) int64 {
+	n := rowOverhead + len(e.Data)
+	if e.Message != nil {
+		n += len(e.Message.JSON())
+	}
+	if e.Tool != nil {
+		n += len(e.Tool.Arguments)
+	}
+	return int64(n)
+}
+
+// Stats returns a snapshot.
+func (s *Sink) Stats() SinkStats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	stats := s.stats
+	stats.Pending = int64(len(s.queue))
+	return stats
+}
+
+// Close delivers what waits, for as long as ctx allows, and ends the sink. The error says how many rows were not
+// delivered and why. It may be called again, and then returns the same.
+func (s *Sink) Close(ctx context.Context) error {
+	s.once.Do(func() {
+		s.mu.Lock()
+		s.closed = true
+		s.mu.Unlock()
+		close(s.urge)
+		s.signal()
+	})
+	select {
+	case <-s.done:
+	case <-ctx.Done():
+		s.cancel()
+		<-s.done
+	}
+	stats := s.Stats()
+	if lost := stats.Pending + stats.Failed; lost > 0 {
+		return &UndeliveredError{Rows: lost, Err: stats.LastError}
+	}
+	return nil
+}
+
+// UndeliveredError says that rows of a run did not reach ClickHouse. They are in the journal.
+type UndeliveredError struct {
+	Rows int64
+	Err  error // the last reason; may be nil when there was no room
+}
+
+func (e *UndeliveredError) Error() string {
+	if e.Err == nil {
+		return fmt.Sprintf("%d log rows did not reach ClickHouse: too many were waiting", e.Rows)
+	}
+	return fmt.Sprintf("%d log rows did not reach ClickHouse: %v", e.Rows, e.Err)
+}
+
+func (e *UndeliveredError) Unwrap() error { return e.Err }
+
+// work is the sink's goroutine.
+func (s *Sink) work(ctx context.Context) {
+	defer close(s.done)
+	defer s.cancel()
+	db := s.connect(ctx)
+	if db == nil {
+		return
+	}
+	defer func() { _ = db.Close() }() // the rows are delivered or counted; a failing close changes nothing
+	for s.await(ctx) {
+		batch, size := s.take()
+		if !s.deliver(ctx, db, batch, size) {
+			return
+		}
+	}
+}
+
+// connect opens the database, trying again while it may help. It returns nil when there will be none.
+func (s *Sink) connect(ctx context.Context) *DB {
+	for pause := firstPause; ; pause = min(2*pause, longPause) {
+		db, err := s.open(ctx)
+		if err == nil {
+			s.succeeded(0)
+			return db
+		}
+		s.failed(err)
+		// A database that never answered is not waited for at the end of a run.
+		if !isRetryable(err) || !s.rest(ctx, pause) || s.isClosed() {
+			s.awaitClose(ctx)
+			return nil
+		}
+	}
+}
+
+// awaitClose keeps the goroutine until Close. Nothing is kept for a database that will not come; Write only counts.
+func (s *Sink) awaitClose(ctx context.Context) {
+	s.mu.Lock()
+	s.lost = true
+	s.stats.Failed += int64(len(s.queue))
+	s.queue, s.size = nil, 0
+	s.mu.Unlock()
+	select {
+	case <-s.urge:
+	case <-ctx.Done():
+	}
+}
+
+// await waits until a batch is due. It returns false when there is nothing more to come.
+func (s *Sink) await(ctx context.Context) bool {
+	for {
+		n, closed := s.waiting()
+		switch {
+		case n >= flushRows || n > 0 && closed:
+			return true
+		case closed || ctx.Err() != nil:
+			return false
+		case n > 0:
+			s.linger(ctx)
+			if n, _ := s.waiting(); n > 0 {
+				return ctx.Err() == nil
+			}
+		}
+		select {
+		case <-s.wake:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// linger gives a batch time to grow.
+func (s *Sink) linger(ctx context.Context) {
+	t := time.NewTimer(flushEvery)
+	defer t.Stop()
+	for {
+		select {
+		case <-s.wake:
+			if n, closed := s.waiting(); n >= flushRows || closed {
+				return
+			}
+		case <-t.C:
+			return
+		case <-s.urge:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (s *Sink) waiting() (rows int, closed bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.queue), s.closed
+}
+
+func (s *Sink) isClosed() bool {
+	_, closed := s.waiting()
+	return closed
+}
+
+// take returns the next batch and its size. The rows stay in the queue until they are delivered, so that Stats and the
+// backlog's limit count them.
+func (s *Sink) take() (batch []*echo.Entry, size int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, e := range s.queue {
+		if len(batch) == maxBatchRows || size > maxBatchSize {
+			break
+		}
+		batch = append(batch, e)
+		size += entrySize(e)
+	}
+	return batch, size
+}
+
+// deliver writes a batch, again and again while that may help. It returns false when it had to give up the sink.
+func (s *Sink) deliver(ctx context.Context, db *DB, batch []*echo.Entry, size int64) bool {
+	for pause := firstPause; ; pause = min(2*pause, longPause) {
+		err := writeBatch(ctx, db, batch)
+		if err == nil {
+			s.remove(len(batch), size)
+			s.succeeded(len(batch))
+			return true
+		}
+		s.failed(err)
+		if ctx.Err() != nil {
+			return false
+		}
+		if !isRetryable(err) {
+			s.remove(len(batch), size)
+			s.refused(len(batch))
+			return true
+		}
+		if !s.rest(ctx, pause) {
+			return false
+		}
+	}
+}
+
+func writeBatch(ctx context.Context, db *DB, batch []*echo.Entry) error {
+	ctx, cancel := context.WithTimeout(ctx, writeLimit)
+	defer cancel()
+	return db.Insert(ctx, batch)
+}
+
+// rest waits between two attempts. It returns false when the sink has to end. After Close it waits only briefly: the
+// caller stands and waits too.
+func (s *Sink) rest(ctx context.Context, pause time.Duration) bool {
+	t := time.NewTimer(pause)
+	defer t.Stop()
+	urge := s.urge
+	if s.isClosed() {
+		urge = nil
+		t.Reset(min(pause, firstPause))
+	}
+	select {
+	case <-t.C:
+	case <-urge:
+	case <-ctx.Done():
+	}
+	return ctx.Err() == nil
+}
+
+func (s *Sink) remove(n int, size int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.queue[:n]) // the entries may go
+	if s.queue = s.queue[n:]; len(s.queue) == 0 {
+		s.queue = nil
+	}
+	s.size -= size
+}
+
+func (s *Sink) succeeded(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stats.Written += int64(n)
+	s.stats.LastError = nil
+}
+
+func (s *Sink) refused(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stats.Failed += int64(n)
+}
+
+// failed records why an attempt failed and tells it, the first time in a row and once when the backlog is full.
+func (s *Sink) failed(err error) {
+	s.mu.Lock()
+	first := s.stats.LastError == nil
+	s.stats.LastError = err
+	n, full := len(s.queue), s.full && !s.toldFull
+	s.toldFull = s.toldFull || full
+	s.mu.Unlock()
+	if s.options.Notify == nil {
+		return
+	}
+	if first {
+		s.options.Notify(fmt.Sprintf("ClickHouse does not take the log now; the journal has everything: %v", err))
+	}
+	if full {
+		s.options.Notify(fmt.Sprintf("%d log rows wait for ClickHouse; more are kept in the journal only", n))
+	}
+}

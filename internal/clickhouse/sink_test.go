@@ -1,0 +1,338 @@
+package clickhouse_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"net"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/clickhouse"
+	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
+)
+
+// stored is a row as it is read back, column by column; it names every column a second time, on purpose, so that the
+// writer's list is checked against it.
+type stored struct {
+	SessionID       string    `ch:"session_id"`
+	Seq             uint64    `ch:"seq"`
+	At              time.Time `ch:"at"`
+	NodeType        string    `ch:"node_type"`
+	Key             string    `ch:"key"`
+	CascadeID       string    `ch:"cascade_id"`
+	PhaseName       string    `ch:"phase_name"`
+	Attempt         int32     `ch:"attempt"`
+	Turn            int32     `ch:"turn"`
+	Sounding        int32     `ch:"sounding"`
+	Role            string    `ch:"role"`
+	Kind            string    `ch:"kind"`
+	ContentHash     string    `ch:"content_hash"`
+	ContentJSON     string    `ch:"content_json"`
+	ToolCallsJSON   string    `ch:"tool_calls_json"`
+	ToolName        string    `ch:"tool_name"`
+	ToolCallID      string    `ch:"tool_call_id"`
+	ToolArguments   string    `ch:"tool_arguments"`
+	Failed          bool      `ch:"failed"`
+	Model           string    `ch:"model"`
+	Provider        string    `ch:"provider"`
+	Scripted        bool      `ch:"scripted"`
+	HasUsage        bool      `ch:"has_usage"`
+	TokensIn        int64     `ch:"tokens_in"`
+	TokensCached    int64     `ch:"tokens_cached"`
+	TokensOut       int64     `ch:"tokens_out"`
+	TokensReasoning int64     `ch:"tokens_reasoning"`
+	UsageEstimated  bool      `ch:"usage_estimated"`
+	CostUSD         *float64  `ch:"cost_usd"`
+	DurationMS      float64   `ch:"duration_ms"`
+	RequestHash     string    `ch:"request_hash"`
+	FullHistorySize int64     `ch:"full_history_size"`
+	ContextSize     int64     `ch:"context_size"`
+	TokensSaved     int64     `ch:"tokens_saved"`
+	MessageCount    int64     `ch:"message_count"`
+	MaskedCount     int64     `ch:"masked_count"`
+	SpanFrom        []int64   `ch:"span_from"`
+	SpanCount       []int64   `ch:"span_count"`
+	SpanForm        []string  `ch:"span_form"`
+	SpanReason      []string  `ch:"span_reason"`
+	ErrorKind       string    `ch:"error_kind"`
+	Error           string    `ch:"error"`
+	DataJSON        string    `ch:"data_json"`
+}
+
+// expect says what must be stored of an entry, without the code that stores it.
+func expect(e *echo.Entry) stored {
+	s := stored{
+		SessionID: e.SessionID, Seq: e.Seq, At: e.At, NodeType: string(e.NodeType), Key: e.Key, CascadeID: e.CascadeID,
+		PhaseName: e.Phase, Attempt: int32(e.Attempt), Turn: int32(e.Turn), Sounding: int32(e.Sounding),
+		ContentHash: string(e.ContentHash), Model: e.Model, Provider: e.Provider, Scripted: e.Scripted,
+		CostUSD: e.CostUSD, DurationMS: e.DurationMS, RequestHash: e.RequestHash, DataJSON: string(e.Data),
+		SpanFrom: []int64{}, SpanCount: []int64{}, SpanForm: []string{}, SpanReason: []string{},
+	}
+	if m := e.Message; m != nil {
+		s.Role, s.Kind, s.Failed = string(m.Role()), string(m.Kind()), m.Failed()
+		s.ContentJSON, s.ToolCallsJSON = m.ContentJSON(), m.ToolCallsJSON()
+		s.ToolName, s.ToolCallID = m.Tool(), m.ToolCallID()
+	}
+	if t := e.Tool; t != nil {
+		s.ToolName, s.ToolCallID, s.ToolArguments = t.Name, t.CallID, t.Arguments
+	}
+	if u := e.Usage; u != nil {
+		s.HasUsage, s.TokensIn, s.TokensCached = true, u.In, u.Cached
+		s.TokensOut, s.TokensReasoning, s.UsageEstimated = u.Out, u.Reasoning, u.Estimated
+	}
+	if f := e.Error; f != nil {
+		s.ErrorKind, s.Error = f.Kind, f.Message
+	}
+	if sel := e.Selection; sel != nil {
+		s.FullHistorySize, s.ContextSize, s.TokensSaved = sel.FullHistorySize, sel.ContextSize, sel.TokensSaved
+		s.MessageCount, s.MaskedCount = int64(sel.MessageCount), int64(sel.MaskedCount)
+		for _, sp := range sel.Spans {
+			s.SpanFrom, s.SpanCount = append(s.SpanFrom, int64(sp.From)), append(s.SpanCount, int64(sp.Count))
+			s.SpanForm, s.SpanReason = append(s.SpanForm, sp.Form), append(s.SpanReason, sp.Reason)
+		}
+	}
+	return s
+}
+
+// randomText returns texts that are hard to carry: empty, quotes, control characters, other scripts, not UTF-8, long.
+func randomText(r *rand.Rand) string {
+	pieces := []string{
+		"", "plain", `"quoted" \ 'both'`, "two\nlines\ttab", "\x00\x01\x1f", "žluťoučký kůň", "漢字🦊👩‍👩‍👧", "\u2028\ufeff",
+		"\xff\xfe broken", `\N`, "NULL", "'); DROP TABLE unified_logs; --", "{}", strings.Repeat("long ", r.IntN(2000)),
+	}
+	return pieces[r.IntN(len(pieces))] + pieces[r.IntN(len(pieces))]
+}
+
+func randomMessage(r *rand.Rand) *echo.Message {
+	d := echo.Draft{Role: echo.RoleAssistant, Kind: echo.KindAnswer, Parts: echo.Text(randomText(r))}
+	switch r.IntN(4) {
+	case 0:
+		d.Role, d.Kind = echo.RoleTool, echo.KindToolResult
+		d.ToolCallID, d.Tool, d.Failed = "call_"+randomText(r), randomText(r), r.IntN(2) == 0
+	case 1:
+		d.Parts = append(d.Parts, echo.Part{Type: echo.PartImage, URL: "data:image/png;base64," + randomText(r)})
+	case 2:
+		d.Parts = nil
+		for range 1 + r.IntN(3) {
+			d.ToolCalls = append(d.ToolCalls, echo.ToolCall{ID: randomText(r), Name: "tool", Arguments: randomText(r)})
+		}
+	}
+	return echo.Seal(d)
+}
+
+// randomEntry returns an entry in which each part is there or not.
+func randomEntry(r *rand.Rand, session string, seq uint64) *echo.Entry {
+	types := []echo.NodeType{echo.NodeMessage, echo.NodeModelCall, echo.NodeToolCall, echo.NodeSelection, echo.NodeState}
+	e := &echo.Entry{
+		SessionID: session, Seq: seq, At: time.UnixMicro(1_700_000_000_000_000 + r.Int64N(5e13)).UTC(),
+		NodeType: types[r.IntN(len(types))], Key: randomText(r), CascadeID: randomText(r), Phase: randomText(r),
+		Attempt: r.IntN(5), Turn: r.IntN(100), Sounding: r.IntN(3), Model: randomText(r), Provider: randomText(r),
+		Scripted: r.IntN(2) == 0, DurationMS: r.Float64() * 1e5, RequestHash: randomText(r),
+	}
+	maybe := func(set func()) {
+		if r.IntN(2) == 0 {
+			set()
+		}
+	}
+	maybe(func() { e.Message = randomMessage(r); e.ContentHash = e.Message.Hash() })
+	maybe(func() {
+		e.Usage = &echo.Usage{In: r.Int64(), Cached: r.Int64(), Out: 1, Reasoning: -1, Estimated: true}
+	})
+	maybe(func() { c := r.NormFloat64(); e.CostUSD = &c })
+	maybe(func() { zero := 0.0; e.CostUSD = &zero })
+	maybe(func() { e.Tool = &echo.ToolUse{Name: randomText(r), CallID: randomText(r), Arguments: randomText(r)} })
+	maybe(func() { e.Error = &echo.Failure{Kind: "timeout", Message: randomText(r)} })
+	maybe(func() { e.Data, _ = json.Marshal(map[string]string{"value": randomText(r)}) })
+	maybe(func() {
+		e.Selection = &echo.Selection{FullHistorySize: r.Int64(), ContextSize: 7, TokensSaved: -3, MessageCount: 4, MaskedCount: 2}
+		for range r.IntN(4) {
+			e.Selection.Spans = append(e.Selection.Spans, echo.Span{From: r.IntN(9), Count: r.IntN(9), Form: randomText(r), Reason: randomText(r)})
+		}
+	})
+	return e
+}
+
+func randomEntries(seed uint64, session string, n int) []*echo.Entry {
+	r := rand.New(rand.NewPCG(seed, 1))
+	entries := make([]*echo.Entry, n)
+	for i := range entries {
+		entries[i] = randomEntry(r, session, uint64(i+1))
+	}
+	return entries
+}
+
+func opener(o clickhouse.Options) func(context.Context) (*clickhouse.DB, error) {
+	return func(ctx context.Context) (*clickhouse.DB, error) { return clickhouse.Open(ctx, o) }
+}
+
+// deliver sends entries through a sink and waits for them.
+func deliver(t *testing.T, o clickhouse.Options, entries []*echo.Entry) {
+	t.Helper()
+	s := clickhouse.NewSink(opener(o), clickhouse.SinkOptions{})
+	for _, e := range entries {
+		require.NoError(t, s.Write(e))
+	}
+	require.NoError(t, s.Close(t.Context()))
+	stats := s.Stats()
+	require.Equal(t, clickhouse.SinkStats{Written: int64(len(entries))}, stats)
+}
+
+// requireStored compares every column of every row with what was given.
+func requireStored(t *testing.T, db *clickhouse.DB, entries []*echo.Entry) {
+	t.Helper()
+	want := make([]stored, len(entries))
+	for i, e := range entries {
+		want[i] = expect(e)
+	}
+	var got []stored
+	require.NoError(t, clickhouse.Conn(db).Select(t.Context(), &got,
+		"SELECT * FROM unified_logs FINAL WHERE session_id = ? ORDER BY seq", entries[0].SessionID))
+	require.Empty(t, cmp.Diff(want, got))
+}
+
+func TestEveryValueArrives(t *testing.T) {
+	t.Parallel()
+	embedded := clickhousetest.Options(t)
+	db, err := clickhouse.Open(t.Context(), embedded)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+
+	t.Run("embedded", func(t *testing.T) {
+		t.Parallel()
+		entries := randomEntries(1, "embedded", 1500)
+		deliver(t, embedded, entries)
+		requireStored(t, db, entries)
+	})
+	t.Run("DSN", func(t *testing.T) {
+		t.Parallel()
+		entries := randomEntries(2, "dsn", 700)
+		o := clickhouse.Options{DSN: clickhousetest.DSN(t, db)}
+		deliver(t, o, entries)
+		requireStored(t, db, entries)
+	})
+	t.Run("twice is once", func(t *testing.T) {
+		t.Parallel()
+		entries := randomEntries(3, "twice", 300)
+		deliver(t, embedded, entries)
+		deliver(t, embedded, entries[100:])
+		requireStored(t, db, entries)
+	})
+}
+
+func TestSinkDeliversWhileTheRunGoesOn(t *testing.T) {
+	t.Parallel()
+	o := clickhousetest.Options(t)
+	s := clickhouse.NewSink(opener(o), clickhouse.SinkOptions{})
+	t.Cleanup(func() { require.NoError(t, s.Close(context.Background())) })
+	require.NoError(t, s.Write(randomEntries(4, "slow", 1)[0]))
+	require.Eventually(t, func() bool { return s.Stats().Written == 1 }, 30*time.Second, 5*time.Millisecond)
+}
+
+func TestSinkWithoutClickHouse(t *testing.T) {
+	t.Parallel()
+	entries := randomEntries(5, "lost", 3)
+
+	t.Run("nothing to open", func(t *testing.T) {
+		t.Parallel()
+		s := clickhouse.NewSink(func(context.Context) (*clickhouse.DB, error) { return nil, errors.New("no engine here") },
+			clickhouse.SinkOptions{})
+		for _, e := range entries {
+			require.NoError(t, s.Write(e))
+		}
+		err := s.Close(t.Context())
+		require.EqualError(t, err, "3 log rows did not reach ClickHouse: no engine here")
+		var undelivered *clickhouse.UndeliveredError
+		require.ErrorAs(t, err, &undelivered)
+		require.EqualError(t, s.Write(entries[0]), "write to the ClickHouse sink: it is closed")
+		require.Equal(t, err, s.Close(t.Context()), "a second close says the same")
+	})
+	t.Run("a server that is away", func(t *testing.T) {
+		t.Parallel()
+		var told atomic.Value
+		s := clickhouse.NewSink(opener(clickhouse.Options{DSN: "clickhouse://user:geheim@" + closedPort(t) + "/db"}),
+			clickhouse.SinkOptions{Notify: func(m string) { told.Store(m) }})
+		require.NoError(t, s.Write(entries[0]))
+		require.Eventually(t, func() bool { return told.Load() != nil }, 10*time.Second, time.Millisecond)
+		err := s.Close(t.Context())
+		require.ErrorContains(t, err, "1 log rows did not reach ClickHouse: ClickHouse at 127.0.0.1:")
+		require.ErrorContains(t, err, "connection refused")
+		require.NotContains(t, err.Error()+told.Load().(string), "geheim")
+	})
+	t.Run("close does not wait longer than it may", func(t *testing.T) {
+		t.Parallel()
+		s := clickhouse.NewSink(func(ctx context.Context) (*clickhouse.DB, error) { <-ctx.Done(); return nil, ctx.Err() },
+			clickhouse.SinkOptions{})
+		require.NoError(t, s.Write(entries[0]))
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		require.ErrorContains(t, s.Close(ctx), "1 log rows did not reach ClickHouse")
+	})
+}
+
+func TestSinkReconnects(t *testing.T) {
+	t.Parallel()
+	o := clickhousetest.Options(t)
+	var calls atomic.Int32
+	s := clickhouse.NewSink(func(ctx context.Context) (*clickhouse.DB, error) {
+		if calls.Add(1) < 3 {
+			return nil, &clickhouse.UnavailableError{Where: "nowhere", Err: errors.New("not yet")}
+		}
+		return clickhouse.Open(ctx, o)
+	}, clickhouse.SinkOptions{})
+	require.NoError(t, s.Write(randomEntries(6, "later", 1)[0]))
+	require.Eventually(t, func() bool { return s.Stats().Written == 1 }, 30*time.Second, 5*time.Millisecond)
+	require.NoError(t, s.Close(t.Context()))
+	require.NoError(t, s.Stats().LastError)
+}
+
+func TestSinkBacklogIsBounded(t *testing.T) {
+	t.Parallel()
+	release := make(chan struct{})
+	s := clickhouse.NewSink(func(context.Context) (*clickhouse.DB, error) {
+		<-release
+		return nil, errors.New("gone")
+	}, clickhouse.SinkOptions{Backlog: 10_000})
+	for i := range 100 {
+		require.NoError(t, s.Write(&echo.Entry{SessionID: "s", Seq: uint64(i + 1), Data: json.RawMessage(strings.Repeat("x", 500))}))
+	}
+	stats := s.Stats()
+	require.Positive(t, stats.Pending)
+	require.Less(t, stats.Pending, int64(11))
+	require.Equal(t, int64(100), stats.Pending+stats.Failed)
+	close(release)
+	require.EqualError(t, s.Close(t.Context()), "100 log rows did not reach ClickHouse: gone")
+}
+
+func BenchmarkSinkWrite(b *testing.B) {
+	s := clickhouse.NewSink(func(ctx context.Context) (*clickhouse.DB, error) { <-ctx.Done(); return nil, ctx.Err() },
+		clickhouse.SinkOptions{Backlog: 1 << 40})
+	e := randomEntries(7, "bench", 1)[0]
+	for b.Loop() {
+		if err := s.Write(e); err != nil {
+			b.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithCancel(b.Context())
+	cancel()
+	_ = s.Close(ctx)
+}
+
+// closedPort returns an address that nobody listens on.
+func closedPort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	addr := l.Addr().String()
+	require.NoError(t, l.Close())
+	return addr
+}
+
+var _ echo.Sink = (*clickhouse.Sink)(nil)

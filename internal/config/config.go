@@ -1,0 +1,147 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// FileName is the name of the configuration file.
+const FileName = "windlass.json"
+
+// Config is what windlass.json says. The zero value is the configuration without a file. It is immutable.
+type Config struct {
+	Path            string // the file it was read from; empty when there is none
+	DefaultModel    string
+	Models          map[string]Model // by the name used in cascades, or a pattern with * in it
+	ClickHouseDSN   string
+	TrustedCommands []string
+}
+
+// Model is how one model, or all that match a pattern, are reached and paid for. A zero field means the default.
+type Model struct {
+	Model           string // the provider's name for it; empty: the name it is asked by
+	BaseURL         string // of the OpenAI-compatible endpoint, up to and without /chat/completions
+	APIKeyEnv       string // the environment variable that holds the key; the key itself never stands in the file
+	Timeout         time.Duration
+	IdleTimeout     time.Duration     // to the first byte, and between two pieces of a stream
+	MaxRetries      *int              // nil: the default
+	Headers         map[string]string // a value "${NAME}" stands for the environment variable
+	Price           *Price
+	ContextWindow   int
+	MaxOutputTokens int
+	MaxTokensParam  string                     // max_completion_tokens (default) or max_tokens
+	NativeTools     *bool                      // nil: as the cascade says
+	Options         map[string]json.RawMessage // further members of the request body
+}
+
+// Price is what a model costs, in US dollars per million tokens.
+type Price struct {
+	Input       float64
+	CachedInput *float64 // nil: cached tokens cost as much as others
+	Output      float64
+	Long        *LongPrice // for long requests, where they cost more
+	AsOf        string     // the day the figures were true, as 2026-01-31
+	Source      string     // where they were read
+}
+
+// LongPrice replaces a price for requests of more than Over tokens: for all of the request's tokens, not only for those
+// beyond.
+type LongPrice struct {
+	Over        int64
+	Input       float64
+	CachedInput *float64
+	Output      float64
+}
+
+// Lookup returns what the file says of a model: under its own name, else under the pattern that matches with the most
+// characters that are not *, else nothing.
+func (c *Config) Lookup(name string) (Model, bool) {
+	if m, ok := c.Models[name]; ok {
+		return m, true
+	}
+	best, literal := "", -1
+	for pattern := range c.Models {
+		if n := len(pattern) - strings.Count(pattern, "*"); strings.Contains(pattern, "*") && match(pattern, name) {
+			if n > literal || n == literal && pattern < best {
+				best, literal = pattern, n
+			}
+		}
+	}
+	m, ok := c.Models[best]
+	return m, ok && literal >= 0
+}
+
+// match reports whether name matches a pattern in which * stands for any characters.
+func match(pattern, name string) bool {
+	head, rest, star := strings.Cut(pattern, "*")
+	if !star {
+		return pattern == name
+	}
+	if !strings.HasPrefix(name, head) {
+		return false
+	}
+	name = name[len(head):]
+	parts := strings.Split(rest, "*")
+	for _, part := range parts[:len(parts)-1] {
+		i := strings.Index(name, part)
+		if i < 0 {
+			return false
+		}
+		name = name[i+len(part):]
+	}
+	return strings.HasSuffix(name, parts[len(parts)-1])
+}
+
+// Find looks for windlass.json in dir and its parents, then in home. It returns "" when there is none.
+func Find(dir, home string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", fmt.Errorf("look for %s: %w", FileName, err)
+	}
+	places := []string{dir}
+	for parent := filepath.Dir(dir); parent != dir; dir, parent = parent, filepath.Dir(parent) {
+		places = append(places, parent)
+	}
+	if home != "" {
+		places = append(places, home)
+	}
+	for _, p := range places {
+		path := filepath.Join(p, FileName)
+		info, err := os.Stat(path)
+		switch {
+		case err == nil && !info.IsDir():
+			return path, nil
+		case err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR): // a file stands where a folder would
+			return "", fmt.Errorf("look for %s: %w", FileName, err)
+		}
+	}
+	return "", nil
+}
+
+// Open finds and reads the configuration for commands that are run in dir. Without a file it is empty.
+func Open(dir, home string) (*Config, error) {
+	path, err := Find(dir, home)
+	if err != nil {
+		return nil, err
+	}
+	if path == "" {
+		return &Config{}, nil
+	}
+	return Load(path)
+}
+
+// Load reads a configuration file. What is wrong with its content is a [*strict.Error] with every problem.
+func Load(path string) (*Config, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read configuration: %w", err)
+	}
+	return Parse(path, data)
+}

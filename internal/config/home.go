@@ -1,0 +1,54 @@
+// Package config says where windlass keeps its files and reads windlass.json.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// Home returns the folder that windlass keeps its sessions and its embedded database in: $WINDLASS_HOME, else .windlass
+// in the user's home folder. It is not created.
+func Home() (string, error) {
+	if h, err := folderFrom("WINDLASS_HOME"); h != "" || err != nil {
+		return h, err
+	}
+	h, err := os.UserHomeDir()
+	if err != nil {
+		return "", errors.New("no home folder for windlass: neither WINDLASS_HOME nor HOME is set")
+	}
+	return filepath.Join(h, ".windlass"), nil
+}
+
+// folderFrom returns the absolute path of the folder that an environment variable names; it is empty when none does.
+func folderFrom(env string) (string, error) {
+	dir := os.Getenv(env)
+	if dir == "" {
+		return "", nil
+	}
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", fmt.Errorf("resolve %s %q: %w", env, dir, err)
+	}
+	return abs, nil
+}
+
+// CacheDir returns the folder for what can be fetched again, such as the embedded engine's library: $WINDLASS_CACHE,
+// else a folder in the user's cache folder, else one in [Home]. It is not created.
+func CacheDir() (string, error) {
+	if c, err := folderFrom("WINDLASS_CACHE"); c != "" || err != nil {
+		return c, err
+	}
+	if c, err := os.UserCacheDir(); err == nil {
+		return filepath.Join(c, "windlass"), nil
+	}
+	h, err := Home()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(h, "cache"), nil
+}
+
+// SessionDir returns the folder of one session below home.
+func SessionDir(home, sessionID string) string { return filepath.Join(home, "sessions", sessionID) }

@@ -1,0 +1,211 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/windlass-run/windlass/internal/config/strict"
+	"github.com/windlass-run/windlass/internal/source"
+)
+
+// reservedOptions are the members of a request body that options must not set: they are the request itself.
+var reservedOptions = []string{"messages", "model", "stream", "stream_options", "tools", "tool_choice", "n"}
+
+// CheckOption says why a member of model_options or options cannot be set, or returns nil.
+func CheckOption(name string) error {
+	if slices.Contains(reservedOptions, name) {
+		return fmt.Errorf("option %q cannot be set: windlass writes %s itself", name, name)
+	}
+	return nil
+}
+
+// The forms of values that are checked.
+var (
+	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	variableRef  = regexp.MustCompile(`^\$\{[A-Za-z_][A-Za-z0-9_]*\}$`)
+	secretHeader = regexp.MustCompile(`(?i)^(authorization|proxy-authorization|cookie|.*(api[-_]?key|token|secret).*)$`)
+	secretParam  = regexp.MustCompile(`(?i)^(key|.*(api[-_]?key|token|secret|sig(nature)?))$`)
+	dayForm      = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`)
+)
+
+// inlineKeys are keys that a person may try to write a secret under.
+var inlineKeys = []string{"api_key", "apikey", "key", "token", "api_token", "secret", "password"}
+
+// Parse reads the content of a configuration file; name is its path in messages.
+func Parse(name string, data []byte) (*Config, error) {
+	p := parser{strict.Parse(name, data)}
+	c := &Config{Path: name, Models: map[string]Model{}}
+	if p.Root() != nil {
+		p.Object(p.Root(), FileName, strict.Fields{
+			"$schema":          func(n *source.Node) { p.String(n, "$schema") },
+			"default_model":    func(n *source.Node) { c.DefaultModel = p.String(n, "default_model") },
+			"clickhouse_dsn":   func(n *source.Node) { c.ClickHouseDSN = p.String(n, "clickhouse_dsn") },
+			"trusted_commands": func(n *source.Node) { c.TrustedCommands = p.Strings(n, "trusted_commands") },
+			"models": func(n *source.Node) {
+				p.Each(n, "models", func(key string, v *source.Node) { c.Models[key] = p.model(key, v) })
+			},
+		})
+	}
+	if err := p.Err(); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+type parser struct{ *strict.Reader }
+
+func (p parser) model(name string, n *source.Node) Model {
+	var m Model
+	what := fmt.Sprintf("model %q", name)
+	fields := strict.Fields{
+		"model":                func(n *source.Node) { m.Model = p.String(n, "model") },
+		"base_url":             func(n *source.Node) { m.BaseURL = p.baseURL(n) },
+		"api_key_env":          func(n *source.Node) { m.APIKeyEnv = p.variable(n) },
+		"timeout_seconds":      func(n *source.Node) { m.Timeout = p.seconds(n, "timeout_seconds") },
+		"idle_timeout_seconds": func(n *source.Node) { m.IdleTimeout = p.seconds(n, "idle_timeout_seconds") },
+		"max_retries":          func(n *source.Node) { v := p.Int(n, "max_retries", 0); m.MaxRetries = &v },
+		"headers":              func(n *source.Node) { m.Headers = p.headers(n) },
+		"price":                func(n *source.Node) { m.Price = p.price(n) },
+		"context_window":       func(n *source.Node) { m.ContextWindow = p.Int(n, "context_window", 1) },
+		"max_output_tokens":    func(n *source.Node) { m.MaxOutputTokens = p.Int(n, "max_output_tokens", 1) },
+		"max_tokens_param":     func(n *source.Node) { m.MaxTokensParam = p.maxTokensParam(n) },
+		"native_tools":         func(n *source.Node) { v := p.Bool(n, "native_tools"); m.NativeTools = &v },
+		"options":              func(n *source.Node) { m.Options = p.options(n) },
+	}
+	for _, key := range inlineKeys {
+		if v := n.Get(key); v != nil {
+			p.Fail(v, `put the key into an environment variable and name it: "api_key_env": "NAME"`,
+				"%s must not hold a key: files are shared and committed", what)
+			fields[key] = func(*source.Node) {}
+		}
+	}
+	p.Object(n, what, fields)
+	return m
+}
+
+func (p parser) seconds(n *source.Node, what string) time.Duration {
+	s := p.Number(n, what, 0)
+	if s > 24*60*60 {
+		p.Fail(n, "", "%s must be at most a day, it is %s", what, n.Text)
+		return 0
+	}
+	return time.Duration(s * float64(time.Second))
+}
+
+func (p parser) variable(n *source.Node) string {
+	name := p.String(n, "api_key_env")
+	if n.Kind == source.String && !variableName.MatchString(name) {
+		p.Fail(n, "", "api_key_env must be the name of an environment variable")
+		return ""
+	}
+	return name
+}
+
+func (p parser) baseURL(n *source.Node) string {
+	s := p.String(n, "base_url")
+	if s == "" {
+		return ""
+	}
+	if why := CheckBaseURL(s); why != "" {
+		p.Fail(n, `as in "https://host/v1"`, "base_url %s", why)
+		return ""
+	}
+	return s
+}
+
+// CheckBaseURL says what is wrong with the URL of an endpoint, or "". The URL itself is not repeated, because it may
+// hold a secret.
+func CheckBaseURL(s string) string {
+	u, err := url.Parse(s)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
+		return "must be an http or https URL with a host"
+	case u.User != nil:
+		return "must not hold a user or password"
+	case u.Fragment != "":
+		return "must not have a fragment"
+	}
+	for key := range u.Query() {
+		if secretParam.MatchString(key) {
+			return "must not hold a key in its query"
+		}
+	}
+	return ""
+}
+
+func (p parser) headers(n *source.Node) map[string]string {
+	out := map[string]string{}
+	p.Each(n, "headers", func(key string, v *source.Node) {
+		value := p.String(v, "header "+key)
+		switch {
+		case key == "" || strings.ContainsAny(key, " \t\r\n:") || strings.ContainsAny(value, "\r\n"):
+			p.Fail(v, "", "header %q cannot be sent", key)
+		case secretHeader.MatchString(key) && !variableRef.MatchString(value):
+			p.Fail(v, `write it as "${NAME}" with the name of an environment variable`,
+				"header %s must not hold a secret: files are shared and committed", key)
+		}
+		out[key] = value
+	})
+	return out
+}
+
+func (p parser) price(n *source.Node) *Price {
+	price := &Price{}
+	var input, output bool
+	ok := p.Object(n, "price", strict.Fields{
+		"input":        func(n *source.Node) { price.Input, input = p.Number(n, "input", 0), true },
+		"cached_input": func(n *source.Node) { v := p.Number(n, "cached_input", 0); price.CachedInput = &v },
+		"output":       func(n *source.Node) { price.Output, output = p.Number(n, "output", 0), true },
+		"long":         func(n *source.Node) { price.Long = p.longPrice(n) },
+		"as_of": func(n *source.Node) {
+			price.AsOf = p.String(n, "as_of")
+			if n.Kind == source.String && !dayForm.MatchString(price.AsOf) {
+				p.Fail(n, "", "as_of must be a day like 2026-01-31")
+			}
+		},
+		"source": func(n *source.Node) { price.Source = p.String(n, "source") },
+	})
+	if ok && (!input || !output) {
+		p.Fail(n, "", "price needs input and output, in US dollars per million tokens")
+	}
+	return price
+}
+
+func (p parser) longPrice(n *source.Node) *LongPrice {
+	long := &LongPrice{}
+	p.Object(n, "long", strict.Fields{
+		"over":         func(n *source.Node) { long.Over = int64(p.Int(n, "over", 1)) },
+		"input":        func(n *source.Node) { long.Input = p.Number(n, "input", 0) },
+		"cached_input": func(n *source.Node) { v := p.Number(n, "cached_input", 0); long.CachedInput = &v },
+		"output":       func(n *source.Node) { long.Output = p.Number(n, "output", 0) },
+	})
+	if n.Kind == source.Object && (n.Get("over") == nil || n.Get("input") == nil || n.Get("output") == nil) {
+		p.Fail(n, "", "long needs over (tokens), input and output")
+	}
+	return long
+}
+
+func (p parser) maxTokensParam(n *source.Node) string {
+	s := p.String(n, "max_tokens_param")
+	if s != "max_tokens" && s != "max_completion_tokens" && n.Kind == source.String {
+		p.Fail(n, "", `max_tokens_param must be "max_completion_tokens" or "max_tokens"`)
+	}
+	return s
+}
+
+func (p parser) options(n *source.Node) map[string]json.RawMessage {
+	out := map[string]json.RawMessage{}
+	p.Each(n, "options", func(key string, v *source.Node) {
+		if err := CheckOption(key); err != nil {
+			p.Fail(v, "", "%v", err)
+			return
+		}
+		out[key] = v.JSON(nil)
+	})
+	return out
+}

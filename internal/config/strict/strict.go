@@ -1,0 +1,211 @@
+// Package strict reads a parsed JSON or YAML file field by field: unknown keys and wrong types are problems with the
+// place where they stand, and all of them are collected before anything is refused.
+package strict
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+
+	"github.com/windlass-run/windlass/internal/source"
+)
+
+// Problem is one thing wrong with a file.
+type Problem struct {
+	File    string
+	Pos     source.Pos
+	Message string
+	Hint    string // what to do about it; may be empty
+}
+
+// String returns "file:line:col: message (hint)".
+func (p Problem) String() string {
+	s := fmt.Sprintf("%s:%d:%d: %s", p.File, p.Pos.Line, p.Pos.Col, p.Message)
+	if p.Hint != "" {
+		s += " (" + p.Hint + ")"
+	}
+	return s
+}
+
+// Error is everything wrong with one file, in the order of the file.
+type Error struct{ Problems []Problem }
+
+// Error returns one line for each problem.
+func (e *Error) Error() string {
+	lines := make([]string, len(e.Problems))
+	for i, p := range e.Problems {
+		lines[i] = p.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Reader reads the values of one file. It belongs to one goroutine. Its methods never fail: they note a problem and
+// return a zero value, and [Reader.Err] tells about all of them in the end.
+type Reader struct {
+	file     *source.File
+	problems []Problem
+	offsets  []int
+}
+
+// Parse reads the file's text.
+func Parse(name string, data []byte) *Reader {
+	r := &Reader{file: source.Parse(name, data)}
+	for _, p := range r.file.Problems {
+		r.note(p.Start, p.Hint, p.Message)
+	}
+	return r
+}
+
+// Root returns the file's value, or nil when the syntax is broken.
+func (r *Reader) Root() *source.Node { return r.file.Root }
+
+// Err returns an [*Error] with every problem found so far, or nil.
+func (r *Reader) Err() error {
+	if len(r.problems) == 0 {
+		return nil
+	}
+	order := make([]int, len(r.problems))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return r.offsets[a] - r.offsets[b] })
+	sorted := make([]Problem, len(order))
+	for i, o := range order {
+		sorted[i] = r.problems[o]
+	}
+	return &Error{Problems: sorted}
+}
+
+// Fail notes a problem with a value.
+func (r *Reader) Fail(n *source.Node, hint, format string, args ...any) {
+	at := 0
+	if n != nil {
+		at = n.Start
+	}
+	r.note(at, hint, fmt.Sprintf(format, args...))
+}
+
+func (r *Reader) note(offset int, hint, message string) {
+	r.problems = append(r.problems, Problem{File: r.file.Name, Pos: r.file.Pos(offset), Message: message, Hint: hint})
+	r.offsets = append(r.offsets, offset)
+}
+
+// Fields says how each key of an object is read.
+type Fields map[string]func(*source.Node)
+
+// Object reads an object; what names it in messages. A key that is not among the fields is a problem, as is anything
+// that is not an object. It reports whether n was an object with known keys only: then it is worth saying what is
+// missing in it.
+func (r *Reader) Object(n *source.Node, what string, fields Fields) bool {
+	if !r.is(n, source.Object, what, "an object") {
+		return false
+	}
+	sound := true
+	for _, m := range n.Members {
+		read, ok := fields[m.Key]
+		if !ok {
+			sound = false
+			r.note(m.KeyStart, suggest(m.Key, fields), fmt.Sprintf("unknown key %q in %s", m.Key, what))
+			continue
+		}
+		read(m.Value)
+	}
+	return sound
+}
+
+// Each reads an object with free keys, in the order of the file.
+func (r *Reader) Each(n *source.Node, what string, read func(key string, value *source.Node)) {
+	if !r.is(n, source.Object, what, "an object") {
+		return
+	}
+	for _, m := range n.Members {
+		read(m.Key, m.Value)
+	}
+}
+
+// List reads an array.
+func (r *Reader) List(n *source.Node, what string, read func(i int, item *source.Node)) {
+	if !r.is(n, source.Array, what, "a list") {
+		return
+	}
+	for i, item := range n.Items {
+		read(i, item)
+	}
+}
+
+// String reads a string.
+func (r *Reader) String(n *source.Node, what string) string {
+	if !r.is(n, source.String, what, "a string") {
+		return ""
+	}
+	return n.Text
+}
+
+// Strings reads a list of strings.
+func (r *Reader) Strings(n *source.Node, what string) []string {
+	var out []string
+	r.List(n, what, func(_ int, item *source.Node) { out = append(out, r.String(item, "an item of "+what)) })
+	return out
+}
+
+// Bool reads true or false.
+func (r *Reader) Bool(n *source.Node, what string) bool {
+	return r.is(n, source.Bool, what, "true or false") && n.Text == "true"
+}
+
+// Number reads a number that is not below the minimum.
+func (r *Reader) Number(n *source.Node, what string, minimum float64) float64 {
+	if !r.is(n, source.Number, what, "a number") {
+		return 0
+	}
+	var v float64
+	if err := json.Unmarshal([]byte(n.Text), &v); err != nil {
+		r.Fail(n, "", "%s is not a number that can be used: %s", what, n.Text)
+		return 0
+	}
+	if v < minimum {
+		r.Fail(n, "", "%s must be at least %g, it is %s", what, minimum, n.Text)
+		return 0
+	}
+	return v
+}
+
+// Int reads a whole number that is not below the minimum.
+func (r *Reader) Int(n *source.Node, what string, minimum int) int {
+	v := r.Number(n, what, float64(minimum))
+	if v != float64(int(v)) {
+		r.Fail(n, "", "%s must be a whole number, it is %s", what, n.Text)
+		return 0
+	}
+	return int(v)
+}
+
+func (r *Reader) is(n *source.Node, kind source.Kind, what, article string) bool {
+	if n != nil && n.Kind == kind {
+		return true
+	}
+	r.Fail(n, "", "%s must be %s", what, article)
+	return false
+}
+
+// suggest names the known key that a misspelt one is nearest to, or else all of them.
+func suggest(key string, fields Fields) string {
+	known := make([]string, 0, len(fields))
+	for k := range fields {
+		known = append(known, k)
+	}
+	slices.Sort(known)
+	best, distance := "", len(key)/3+2
+	for _, k := range known {
+		if d := levenshtein.ComputeDistance(key, k); d < distance {
+			best, distance = k, d
+		}
+	}
+	if best != "" {
+		return fmt.Sprintf("did you mean %q?", best)
+	}
+	return "known keys: " + strings.Join(known, ", ")
+}

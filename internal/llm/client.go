@@ -1,0 +1,359 @@
+package llm
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"time"
+
+	openai "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/internal/config"
+)
+
+// Defaults of what windlass.json can set for a model.
+const (
+	DefaultTimeout     = 10 * time.Minute // of a call, with all its retries
+	DefaultIdleTimeout = 5 * time.Minute  // to the first byte, and between two pieces of a stream: some models think that long
+	DefaultMaxRetries  = 4
+)
+
+// The waits between two attempts double from the base to the ceiling; what the provider asks for counts more, up to
+// the longest wait that a person would sit through.
+const (
+	backoffBase    = 500 * time.Millisecond
+	backoffCeiling = 20 * time.Second
+	longestWait    = 2 * time.Minute
+)
+
+// client asks one model at one endpoint. It is immutable but for caches that lock themselves, and safe for concurrent
+// use.
+type client struct {
+	api      openai.Client
+	provider string // host of the endpoint
+	settings config.Model
+	retries  int
+	timeout  time.Duration
+	idle     time.Duration
+	price    *config.Price
+	secrets  secrets
+	tools    *toolCache
+	counter  func() *Counter
+
+	now   func() time.Time
+	sleep func(context.Context, time.Duration) error
+}
+
+// endpoint is where and how a client sends.
+type endpoint struct {
+	base    *url.URL
+	key     string
+	headers map[string]string // with values filled in
+}
+
+func newClient(e endpoint, m config.Model, httpClient *http.Client) *client {
+	opts := []option.RequestOption{
+		option.WithBaseURL(e.base.String()), option.WithHTTPClient(httpClient), option.WithMaxRetries(0),
+	}
+	c := &client{
+		provider: e.base.Host, settings: m, tools: &toolCache{}, now: time.Now, sleep: sleep,
+		retries: DefaultMaxRetries, timeout: orDefault(m.Timeout, DefaultTimeout), idle: orDefault(m.IdleTimeout, DefaultIdleTimeout),
+	}
+	if m.MaxRetries != nil {
+		c.retries = *m.MaxRetries
+	}
+	if e.key != "" {
+		opts = append(opts, option.WithAPIKey(e.key))
+		c.secrets = append(c.secrets, e.key)
+	}
+	for k, v := range e.headers {
+		opts = append(opts, option.WithHeader(k, v))
+		if m.Headers[k] != v && v != "" { // it was filled in from a variable
+			c.secrets = append(c.secrets, v)
+		}
+	}
+	c.api = openai.Client{Options: opts}
+	return c
+}
+
+func orDefault(v, otherwise time.Duration) time.Duration {
+	if v > 0 {
+		return v
+	}
+	return otherwise
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+// complete asks until there is an answer, or a failure that will not pass. model is the provider's name for it.
+func (c *client) complete(ctx context.Context, req *engine.ModelRequest, model string) (*engine.ModelResponse, error) {
+	options, err := c.options(req)
+	if err != nil {
+		return nil, c.fail(req, &failure{kind: engine.ModelErrConfig, message: err.Error(), err: err}, 0, false)
+	}
+	call, cancel := context.WithTimeoutCause(ctx, c.timeout, errOverall)
+	defer cancel()
+	b := newBody(func(dst []byte) []byte {
+		return appendBody(dst, &wireRequest{
+			model: model, temperature: req.Temperature, maxTokens: c.maxTokens(req), maxTokensParam: c.maxTokensParam(),
+			options: options, tools: c.tools.encoded(req.Tools), noToolCalls: req.NoToolCalls,
+		}, req.Messages)
+	})
+	defer b.release()
+	generated := false // an answer may have been under way in one of the tries
+	for retries := 0; ; retries++ {
+		answer, f := c.attempt(call, b, req.OnDelta)
+		if f == nil {
+			return c.response(req, model, answer, retries), nil
+		}
+		generated = generated || f.mayHaveGenerated()
+		if ctx.Err() != nil {
+			return nil, c.interrupted(ctx, req, retries)
+		}
+		if err := c.pause(call, req, f, retries); err != nil {
+			if ctx.Err() != nil {
+				return nil, c.interrupted(ctx, req, retries)
+			}
+			return nil, c.fail(req, f, retries, generated)
+		}
+	}
+}
+
+// errNoRetry ends the retries.
+var errNoRetry = errors.New("no retry")
+
+// pause waits before the next attempt, or says that there is none.
+func (c *client) pause(ctx context.Context, req *engine.ModelRequest, f *failure, retries int) error {
+	if retries >= f.limit(c.retries) {
+		return errNoRetry
+	}
+	wait := backoff(retries)
+	if f.after >= 0 {
+		wait = f.after
+	}
+	if deadline, ok := ctx.Deadline(); wait > longestWait || ok && c.now().Add(wait).After(deadline) {
+		if f.after >= 0 {
+			f.message += fmt.Sprintf(" (the provider asks to wait %s)", wait.Round(time.Second))
+		}
+		return errNoRetry
+	}
+	if req.OnDelta != nil {
+		req.OnDelta(engine.Delta{Retrying: c.secrets.clean(f.message), RetryWait: wait})
+	}
+	return c.sleep(ctx, wait)
+}
+
+// backoff returns the wait after so many retries, with a jitter of a quarter, so that parallel conversations do not
+// come back all at once.
+func backoff(retries int) time.Duration {
+	wait := backoffCeiling
+	if retries < 10 {
+		wait = min(backoffBase<<retries, backoffCeiling)
+	}
+	return wait - time.Duration(rand.Int64N(int64(wait/4)))
+}
+
+// attempt sends the request once.
+func (c *client) attempt(ctx context.Context, b *body, onDelta func(engine.Delta)) (*assembly, *failure) {
+	ctx, dog, stop := watch(ctx, c.idle)
+	defer stop()
+	var res *http.Response
+	err := c.api.Post(ctx, "chat/completions", nil, &res, option.WithRequestBody("application/json", b.reader()),
+		option.WithResponseInto(&res), option.WithMiddleware(c.prepare(b, dog)))
+	if res != nil && res.Body != nil {
+		defer res.Body.Close() //nolint:errcheck // only read from
+	}
+	if err != nil {
+		if res != nil && res.StatusCode >= http.StatusBadRequest {
+			text, _ := io.ReadAll(io.LimitReader(res.Body, maxErrorBody)) // what has arrived is enough to tell
+			return nil, statusFailure(res.StatusCode, res.Header, text, c.now())
+		}
+		return nil, transportFailure(err, context.Cause(ctx))
+	}
+	if res.StatusCode >= http.StatusMultipleChoices {
+		return nil, statusFailure(res.StatusCode, res.Header, nil, c.now()) // a redirect that leads nowhere
+	}
+	a := &assembly{onDelta: onDelta}
+	if err := a.read(res); err != nil {
+		var pf *providerFailureError
+		if errors.As(err, &pf) {
+			return nil, pf.f
+		}
+		return nil, transportFailure(err, context.Cause(ctx))
+	}
+	return a, nil
+}
+
+// maxErrorBody bounds what is read of an error's body.
+const maxErrorBody = 1 << 20
+
+// prepare gives the transport what openai-go does not know of a body that is a reader: its length, and how to start
+// again on another connection. It also bounds error bodies, which openai-go reads whole.
+func (c *client) prepare(b *body, dog *watchdog) option.Middleware {
+	return func(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+		r.ContentLength = b.len()
+		r.GetBody = func() (io.ReadCloser, error) { return b.reader(), nil }
+		res, err := next(r)
+		if err != nil {
+			return res, err
+		}
+		dog.feed()
+		res.Body = &watchedBody{ReadCloser: res.Body, dog: dog}
+		if res.StatusCode >= http.StatusBadRequest {
+			text, err := io.ReadAll(io.LimitReader(res.Body, maxErrorBody))
+			_ = res.Body.Close() // only read from
+			if err != nil && len(text) == 0 {
+				text = nil // the status is enough
+			}
+			res.Body = io.NopCloser(bytes.NewReader(text))
+		}
+		return res, nil
+	}
+}
+
+func (c *client) maxTokens(req *engine.ModelRequest) int {
+	if req.MaxOutputTokens > 0 {
+		return req.MaxOutputTokens
+	}
+	return c.settings.MaxOutputTokens
+}
+
+func (c *client) maxTokensParam() string {
+	if c.settings.MaxTokensParam != "" {
+		return c.settings.MaxTokensParam
+	}
+	return "max_completion_tokens"
+}
+
+// options merges the configured options with the request's, which win.
+func (c *client) options(req *engine.ModelRequest) (map[string]json.RawMessage, error) {
+	if len(req.Options) == 0 {
+		return c.settings.Options, nil
+	}
+	out := maps.Clone(c.settings.Options)
+	if out == nil {
+		out = map[string]json.RawMessage{}
+	}
+	for k, v := range req.Options {
+		if err := config.CheckOption(k); err != nil {
+			return nil, err
+		}
+		if !json.Valid(v) {
+			return nil, fmt.Errorf("option %q is not valid JSON", k)
+		}
+		out[k] = v
+	}
+	return out, nil
+}
+
+// response makes the answer of what was assembled.
+func (c *client) response(req *engine.ModelRequest, model string, a *assembly, retries int) *engine.ModelResponse {
+	r := &engine.ModelResponse{
+		Message: a.message(req.Messages), Provider: c.provider, Model: a.model, FinishReason: a.finishReason(), Retries: retries,
+	}
+	if r.Model == "" {
+		r.Model = model
+	}
+	usage, ok := a.usage.usage()
+	if !ok {
+		usage = c.count(req, r.Message)
+	}
+	r.Usage = usage
+	r.CostUSD = a.usage.cost()
+	if r.CostUSD == nil && c.price != nil {
+		cost := Cost(*c.price, usage)
+		r.CostUSD = &cost
+	}
+	return r
+}
+
+// count counts the tokens of a call for which the provider reports none.
+func (c *client) count(req *engine.ModelRequest, answer *echo.Message) echo.Usage {
+	counter := c.counter()
+	return echo.Usage{In: counter.Request(req.Messages, req.Tools), Out: counter.Answer(answer), Estimated: true}
+}
+
+func (c *client) fail(req *engine.ModelRequest, f *failure, retries int, generated bool) error {
+	return &engine.ModelError{
+		Kind: f.kind, Provider: c.provider, Model: req.Model, Status: f.status, Retries: retries, Unpaid: !generated,
+		Message: c.secrets.clean(describe(f, retries)), Hint: f.hint, Err: c.cause(f),
+	}
+}
+
+// cause returns the error below a failure when its text may be shown: the library's errors may hold URLs and headers.
+func (c *client) cause(f *failure) error {
+	if f.err == nil {
+		return nil
+	}
+	return &cleanError{text: c.secrets.clean(rootText(f.err)), err: f.err}
+}
+
+// cleanError shows a text without secrets and keeps the chain for errors.Is.
+type cleanError struct {
+	text string
+	err  error
+}
+
+func (e *cleanError) Error() string        { return e.text }
+func (e *cleanError) Is(target error) bool { return errors.Is(e.err, target) }
+
+// describe says what happened, with the status and the number of tries.
+func describe(f *failure, retries int) string {
+	s := f.message
+	if f.status > 0 {
+		s = fmt.Sprintf("%s (%d): %s", words(f.kind), f.status, f.message)
+	}
+	if retries > 0 {
+		s += fmt.Sprintf(" (tried %d times)", retries+1)
+	}
+	return s
+}
+
+// words names a kind of error for a person.
+func words(kind engine.ModelErrorKind) string {
+	switch kind {
+	case engine.ModelErrAuth:
+		return "the key was refused"
+	case engine.ModelErrUnknownModel:
+		return "the model is not known there"
+	case engine.ModelErrRateLimited:
+		return "rate limited"
+	case engine.ModelErrQuota:
+		return "no quota left"
+	case engine.ModelErrContextLength:
+		return "the request is too long for the model"
+	case engine.ModelErrServer:
+		return "the provider failed"
+	case engine.ModelErrTimeout:
+		return "the provider timed out"
+	default:
+		return "the request was refused"
+	}
+}
+
+// interrupted reports that the caller's context ended.
+func (c *client) interrupted(ctx context.Context, req *engine.ModelRequest, retries int) error {
+	return &engine.ModelError{
+		Kind: engine.ModelErrTimeout, Provider: c.provider, Model: req.Model, Retries: retries,
+		Message: "the call was ended: " + ctx.Err().Error(), Err: ctx.Err(),
+	}
+}

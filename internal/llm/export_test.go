@@ -1,0 +1,38 @@
+package llm
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/windlass-run/windlass/echo"
+)
+
+// SleepLess makes a model's client wait no time between attempts and returns the waits it was asked for.
+func SleepLess(t *testing.T, r *Router, model string) *[]time.Duration {
+	t.Helper()
+	c, err := r.client(model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	waits := &[]time.Duration{}
+	c.sleep = func(ctx context.Context, d time.Duration) error {
+		mu.Lock()
+		defer mu.Unlock()
+		*waits = append(*waits, d)
+		return ctx.Err()
+	}
+	return waits
+}
+
+// ReadAnswer assembles a response body and returns the answer, or why it is none.
+func ReadAnswer(res *http.Response) (*echo.Message, error) {
+	var a assembly
+	if err := a.read(res); err != nil {
+		return nil, err
+	}
+	return a.message(nil), nil
+}

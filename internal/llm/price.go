@@ -1,0 +1,104 @@
+package llm
+
+import (
+	_ "embed"
+	"encoding/json"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/config"
+)
+
+//go:embed prices.json
+var pricesJSON []byte
+
+// Card is what is known of a well-known model: its price and its limits in tokens. Zero limits are unknown.
+type Card struct {
+	Model           string
+	Price           config.Price
+	ContextWindow   int
+	MaxOutputTokens int
+}
+
+// dated matches the suffixes that name a release of the same model at the same price. Nothing else may follow a known
+// name: gpt-5-nano is not a kind of gpt-5.
+var dated = regexp.MustCompile(`^(.+?)[-@](\d{4}-\d{2}-\d{2}|20\d{6}|latest)$`)
+
+// familyName returns a model's name without the provider's prefix ("openai/gpt-5"), in lower case.
+func familyName(model string) string {
+	return strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])
+}
+
+// LookupCard returns the card of a model, by its name without provider and date. A fine-tuned model or an unknown name
+// has none.
+func LookupCard(model string) (Card, bool) {
+	name := familyName(model)
+	cards := cardTable()
+	if c, ok := cards[name]; ok {
+		return c, true
+	}
+	if m := dated.FindStringSubmatch(name); m != nil {
+		c, ok := cards[m[1]]
+		return c, ok
+	}
+	return Card{}, false
+}
+
+// Cards returns the whole table, by name. It must not be written to.
+func Cards() map[string]Card { return cardTable() }
+
+var cardTable = sync.OnceValue(func() map[string]Card {
+	cards, err := parseCards(pricesJSON)
+	if err != nil {
+		panic("llm: the embedded price card cannot be read: " + err.Error()) // a test reads it
+	}
+	return cards
+})
+
+func parseCards(data []byte) (map[string]Card, error) {
+	type figures struct {
+		Over   int64    `json:"over"`
+		Input  float64  `json:"input"`
+		Cached *float64 `json:"cached_input"`
+		Output float64  `json:"output"`
+	}
+	var rows []struct {
+		Model string `json:"model"`
+		figures
+		Long            *figures `json:"long"`
+		ContextWindow   int      `json:"context_window"`
+		MaxOutputTokens int      `json:"max_output_tokens"`
+		AsOf            string   `json:"as_of"`
+		Source          string   `json:"source"`
+	}
+	if err := json.Unmarshal(data, &rows); err != nil {
+		return nil, err
+	}
+	cards := make(map[string]Card, len(rows))
+	for _, r := range rows {
+		p := config.Price{Input: r.Input, CachedInput: r.Cached, Output: r.Output, AsOf: r.AsOf, Source: r.Source}
+		if r.Long != nil {
+			p.Long = &config.LongPrice{Over: r.Long.Over, Input: r.Long.Input, CachedInput: r.Long.Cached, Output: r.Long.Output}
+		}
+		cards[r.Model] = Card{Model: r.Model, Price: p, ContextWindow: r.ContextWindow, MaxOutputTokens: r.MaxOutputTokens}
+	}
+	return cards, nil
+}
+
+// Cost returns the price of a call in US dollars: (in - cached) * input + cached * cached_input + out * output, with the
+// prices for long requests when the request is one.
+func Cost(p config.Price, u echo.Usage) float64 {
+	input, cached, output := p.Input, p.CachedInput, p.Output
+	if p.Long != nil && u.In > p.Long.Over {
+		input, cached, output = p.Long.Input, p.Long.CachedInput, p.Long.Output
+	}
+	cachedPrice := input
+	if cached != nil {
+		cachedPrice = *cached
+	}
+	hit := min(max(u.Cached, 0), u.In)
+	const million = 1e6
+	return (float64(u.In-hit)*input + float64(hit)*cachedPrice + float64(u.Out)*output) / million
+}

@@ -1,0 +1,18 @@
+package llm_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/windlass-run/windlass/engine"
+)
+
+func requireConfigError(t *testing.T, err error, text, hint string) {
+	t.Helper()
+	var me *engine.ModelError
+	require.ErrorAs(t, err, &me)
+	require.Equal(t, engine.ModelErrConfig, me.Kind)
+	require.Equal(t, text, me.Error())
+	require.Contains(t, me.Hint, hint)
+}

@@ -1,0 +1,217 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+
+	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/internal/config"
+)
+
+// The variables of the default endpoint.
+const (
+	EnvAPIKey      = "OPENAI_API_KEY"
+	EnvBaseURL     = "OPENAI_BASE_URL"
+	defaultBaseURL = "https://api.openai.com/v1"
+)
+
+// Router is an [engine.Model] that sends each request to the endpoint that the configuration names for its model. It
+// is safe for concurrent use. Clients are made on first use, one for each model name, and share their connections.
+type Router struct {
+	cfg       *config.Config
+	getenv    func(string) string
+	transport *http.Transport
+	http      *http.Client
+
+	mu      sync.Mutex
+	clients map[string]*client
+}
+
+// NewRouter returns a router. getenv reads the environment; it is asked once for each model.
+func NewRouter(cfg *config.Config, getenv func(string) string) *Router {
+	t := newTransport()
+	return &Router{cfg: cfg, getenv: getenv, transport: t, http: newHTTPClient(t), clients: map[string]*client{}}
+}
+
+// Complete implements [engine.Model].
+func (r *Router) Complete(ctx context.Context, req *engine.ModelRequest) (*engine.ModelResponse, error) {
+	c, err := r.client(req.Model)
+	if err != nil {
+		return nil, err
+	}
+	return c.complete(ctx, req, providerName(req.Model, c.settings))
+}
+
+// Close closes the connections that are not in use.
+func (r *Router) Close() { r.transport.CloseIdleConnections() }
+
+// Check reports, without sending anything, why a model could not be asked: no key, no valid endpoint.
+func (r *Router) Check(model string) error {
+	_, err := r.client(model)
+	return err
+}
+
+// NativeTools reports whether a model has tool calling of its own, as the configuration says; known is false when it
+// says nothing.
+func (r *Router) NativeTools(model string) (native, known bool) {
+	m, _ := r.cfg.Lookup(model)
+	if m.NativeTools == nil {
+		return false, false
+	}
+	return *m.NativeTools, true
+}
+
+// Limits returns the tokens that a model can take in all and write in one answer; zero is unknown. The configuration
+// counts more than the embedded table.
+func (r *Router) Limits(model string) (contextWindow, maxOutputTokens int) {
+	m, _ := r.cfg.Lookup(model)
+	card, _ := LookupCard(providerName(model, m))
+	contextWindow, maxOutputTokens = card.ContextWindow, card.MaxOutputTokens
+	if m.ContextWindow > 0 {
+		contextWindow = m.ContextWindow
+	}
+	if m.MaxOutputTokens > 0 {
+		maxOutputTokens = m.MaxOutputTokens
+	}
+	return contextWindow, maxOutputTokens
+}
+
+// Price returns what a model costs, or nil when that is unknown.
+func (r *Router) Price(model string) *config.Price {
+	m, _ := r.cfg.Lookup(model)
+	if m.Price != nil {
+		return m.Price
+	}
+	if card, ok := LookupCard(providerName(model, m)); ok {
+		return &card.Price
+	}
+	return nil
+}
+
+// providerName returns the provider's name of a model.
+func providerName(model string, m config.Model) string {
+	if m.Model != "" {
+		return m.Model
+	}
+	return model
+}
+
+func (r *Router) client(model string) (*client, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if c, ok := r.clients[model]; ok {
+		return c, nil
+	}
+	settings, _ := r.cfg.Lookup(model)
+	e, err := r.endpoint(model, settings)
+	if err != nil {
+		return nil, err
+	}
+	c := newClient(e, settings, r.http)
+	c.price = r.Price(model)
+	c.counter = sync.OnceValue(func() *Counter { return NewCounter(providerName(model, settings)) })
+	r.clients[model] = c
+	return c, nil
+}
+
+// endpoint fills in what the environment says, and reports what is missing before anything is sent.
+func (r *Router) endpoint(model string, m config.Model) (endpoint, error) {
+	var e endpoint
+	base, from := m.BaseURL, "base_url in windlass.json"
+	if base == "" {
+		base, from = r.getenv(EnvBaseURL), EnvBaseURL
+	}
+	if base == "" {
+		base = defaultBaseURL
+	}
+	if why := config.CheckBaseURL(base); why != "" {
+		return e, configError(model, "", from+" "+why, "write it as in https://host/v1")
+	}
+	var err error
+	if e.base, err = url.Parse(base); err != nil {
+		return e, configError(model, "", from+" cannot be read", "write it as in https://host/v1")
+	}
+	if e.headers, err = r.headers(model, e.base.Host, m.Headers); err != nil {
+		return e, err
+	}
+	e.key, err = r.key(model, e, m)
+	return e, err
+}
+
+// key returns the key for an endpoint. One on this machine needs none, and neither does one with its own header for it.
+func (r *Router) key(model string, e endpoint, m config.Model) (string, error) {
+	name := m.APIKeyEnv
+	if name == "" {
+		name = EnvAPIKey
+	}
+	key := strings.TrimSpace(r.getenv(name))
+	switch {
+	case strings.ContainsAny(key, "\r\n"):
+		return "", configError(model, e.base.Host, name+" holds more than one line, which cannot be a key", "set "+name+" again")
+	case key != "" && m.APIKeyEnv == "" && m.BaseURL != "" && !isLocal(e.base) && r.foreign(e.base):
+		// The key of the default endpoint is not shown to another one.
+		key = ""
+	}
+	if key != "" || isLocal(e.base) || hasKeyHeader(e.headers) {
+		return key, nil
+	}
+	if m.APIKeyEnv == "" && m.BaseURL != "" {
+		return "", configError(model, e.base.Host, "no key for this endpoint",
+			`name the variable that holds it in windlass.json: "api_key_env": "NAME"`)
+	}
+	return "", configError(model, e.base.Host, "no key: "+name+" is not set",
+		"export "+name+"=..., or run with --offline to use the script beside the cascade")
+}
+
+// foreign reports whether an endpoint is another one than that of the default key.
+func (r *Router) foreign(base *url.URL) bool {
+	own := r.getenv(EnvBaseURL)
+	if own == "" {
+		own = defaultBaseURL
+	}
+	u, err := url.Parse(own)
+	return err != nil || !strings.EqualFold(u.Host, base.Host)
+}
+
+func (r *Router) headers(model, host string, in map[string]string) (map[string]string, error) {
+	out := make(map[string]string, len(in))
+	for k, v := range in {
+		if name, ok := strings.CutPrefix(v, "${"); ok && strings.HasSuffix(name, "}") {
+			name = strings.TrimSuffix(name, "}")
+			if v = r.getenv(name); v == "" || strings.ContainsAny(v, "\r\n") {
+				return nil, configError(model, host, fmt.Sprintf("header %s needs %s, which is not set or not one line", k, name), "export "+name+"=...")
+			}
+		}
+		out[k] = v
+	}
+	return out, nil
+}
+
+func hasKeyHeader(headers map[string]string) bool {
+	for k := range headers {
+		switch strings.ToLower(k) {
+		case "authorization", "api-key", "x-api-key":
+			return true
+		}
+	}
+	return false
+}
+
+// isLocal reports whether an endpoint is on this machine.
+func isLocal(u *url.URL) bool {
+	host := u.Hostname()
+	ip := net.ParseIP(host)
+	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
+}
+
+func configError(model, host, message, hint string) error {
+	return &engine.ModelError{
+		Kind: engine.ModelErrConfig, Provider: host, Model: model, Unpaid: true, Message: message, Hint: hint, Err: errors.New(message),
+	}
+}

@@ -1,0 +1,315 @@
+package script
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/internal/llm"
+)
+
+// Provider is the name of the provider in answers and errors.
+const Provider = "scripted"
+
+// Model is the scripted model, an [engine.Model]. What it answers depends only on the script and the request, and on
+// the request's place in the run: so a run that is resumed goes on where it was. It is safe for concurrent use.
+type Model struct {
+	script  *Script
+	counter func() *llm.Counter
+
+	mu       sync.Mutex
+	previous map[string][]*echo.Message // the last request of each phase, for the tokens that a cache would hold
+	tools    map[toolSet]int64          // the tokens of tool sets
+}
+
+type toolSet struct {
+	first *engine.ToolSpec
+	count int
+}
+
+// NewModel returns a model that plays a script.
+func NewModel(s *Script) *Model {
+	name := s.tokenModel
+	if name == "" {
+		name = "gpt-5"
+	}
+	return &Model{
+		script: s, counter: sync.OnceValue(func() *llm.Counter { return llm.NewCounter(name) }),
+		previous: map[string][]*echo.Message{}, tools: map[toolSet]int64{},
+	}
+}
+
+// Complete implements [engine.Model].
+func (m *Model) Complete(ctx context.Context, req *engine.ModelRequest) (*engine.ModelResponse, error) {
+	if err := llm.CheckSequence(req.Messages); err != nil {
+		return nil, m.refuse(req, engine.ModelErrBadRequest, "the messages are not in a valid order: "+err.Error(), "")
+	}
+	t, err := m.turn(req)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.check(req, t); err != nil {
+		return nil, err
+	}
+	if err := wait(ctx, t.delay); err != nil {
+		return nil, err
+	}
+	if t.fail != nil {
+		return nil, &engine.ModelError{
+			Kind: engine.ModelErrorKind(t.fail.kind), Provider: Provider, Model: req.Model, Status: t.fail.status,
+			Unpaid: true, Message: t.fail.message, Hint: "the script " + m.script.Path + " makes this call fail",
+		}
+	}
+	msg, err := m.answer(req, t)
+	if err != nil {
+		return nil, err
+	}
+	stream(req.OnDelta, msg)
+	var nothing float64
+	return &engine.ModelResponse{
+		Message: msg, Provider: Provider, Model: Provider + ":" + req.Model, Scripted: true,
+		Usage: m.usage(req, t, msg), CostUSD: &nothing, FinishReason: finishReason(t),
+	}, nil
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+// stream tells about the answer as a provider would: the text, then the calls.
+func stream(onDelta func(engine.Delta), msg *echo.Message) {
+	if onDelta == nil {
+		return
+	}
+	if text := msg.Text(); text != "" {
+		onDelta(engine.Delta{Text: text})
+	}
+	for _, c := range msg.ToolCalls() {
+		onDelta(engine.Delta{ToolCall: c.Name})
+	}
+}
+
+func finishReason(t *turn) string {
+	switch {
+	case t.finish != "":
+		return t.finish
+	case len(t.calls) > 0:
+		return "tool_calls"
+	default:
+		return "stop"
+	}
+}
+
+// place names where in the run and in the script a request stands.
+func (m *Model) place(s engine.Site) string {
+	if s.Validator != "" {
+		return fmt.Sprintf("validator %q in phase %q, attempt %d, turn %d", s.Validator, s.Phase, s.Attempt, s.Turn)
+	}
+	return fmt.Sprintf("phase %q, attempt %d, turn %d", s.Phase, s.Attempt, s.Turn)
+}
+
+func (m *Model) refuse(req *engine.ModelRequest, kind engine.ModelErrorKind, message, hint string) error {
+	return &engine.ModelError{
+		Kind: kind, Provider: Provider, Model: req.Model, Unpaid: true, Message: message + " (" + m.place(req.Site) + ")", Hint: hint,
+	}
+}
+
+func (m *Model) scriptError(req *engine.ModelRequest, format string, args ...any) error {
+	return m.refuse(req, engine.ModelErrScript, fmt.Sprintf(format, args...), "edit "+m.script.Path)
+}
+
+// turn finds the turn that answers a request.
+func (m *Model) turn(req *engine.ModelRequest) (*turn, error) {
+	site := req.Site
+	p, ok := m.script.phases[fmt.Sprintf("%s~%d", site.Phase, site.Visit)]
+	if !ok {
+		p, ok = m.script.phases[site.Phase]
+	}
+	if site.Validator != "" {
+		if p, ok = m.script.validators[site.Validator]; !ok {
+			return nil, m.scriptError(req, "%s has no answers for validator %q", m.script.Path, site.Validator)
+		}
+	} else if !ok {
+		if p = m.script.fallback; p == nil {
+			return nil, m.scriptError(req, "%s has no answers for phase %q", m.script.Path, site.Phase)
+		}
+	}
+	attempt := max(site.Attempt, 1)
+	if attempt > len(p.attempts) && !p.repeat {
+		return nil, m.scriptError(req, "%s ends after attempt %d", m.script.Path, len(p.attempts))
+	}
+	turns := p.attempts[min(attempt, len(p.attempts))-1]
+	number := max(site.Turn, 1)
+	if number > len(turns) && !turns[len(turns)-1].repeat {
+		return nil, m.scriptError(req, "%s ends after turn %d of attempt %d", m.script.Path, len(turns), attempt)
+	}
+	return turns[min(number, len(turns))-1], nil
+}
+
+// check compares a turn with the request that it is to answer.
+func (m *Model) check(req *engine.ModelRequest, t *turn) error {
+	if req.NoToolCalls && len(t.calls) > 0 {
+		return m.scriptError(req, "%s calls %q, but only an answer in text is possible now", m.script.Path, t.calls[0].tool)
+	}
+	for _, c := range t.calls {
+		if !offered(req, c.tool) {
+			return m.scriptError(req, "%s calls %q, which is not offered (%s)", m.script.Path, c.tool, offers(req))
+		}
+	}
+	if t.expect == nil {
+		return nil
+	}
+	last := req.Messages[len(req.Messages)-1].Text()
+	for _, s := range t.expect.contains {
+		if !strings.Contains(last, s) {
+			return m.scriptError(req, "%s expects %q in the last message, which is %q", m.script.Path, s, clip(last))
+		}
+	}
+	for _, re := range t.expect.matches {
+		if !re.MatchString(last) {
+			return m.scriptError(req, "%s expects a match of %s in the last message, which is %q", m.script.Path, re, clip(last))
+		}
+	}
+	for _, tool := range t.expect.tools {
+		if !offered(req, tool) {
+			return m.scriptError(req, "%s expects the tool %q, which is not offered (%s)", m.script.Path, tool, offers(req))
+		}
+	}
+	return nil
+}
+
+func clip(s string) string {
+	const shown = 200
+	if r := []rune(s); len(r) > shown {
+		return string(r[:shown]) + "..."
+	}
+	return s
+}
+
+// offered reports whether the request offers a tool: declared, or described in the prompt.
+func offered(req *engine.ModelRequest, tool string) bool {
+	if req.Prompted {
+		return slices.ContainsFunc(req.Messages, func(m *echo.Message) bool {
+			return m.Role() == echo.RoleSystem && strings.Contains(m.Text(), "Tool "+tool+":")
+		})
+	}
+	return slices.ContainsFunc(req.Tools, func(t engine.ToolSpec) bool { return t.Name == tool })
+}
+
+func offers(req *engine.ModelRequest) string {
+	if len(req.Tools) == 0 {
+		return "no tools are declared"
+	}
+	names := make([]string, len(req.Tools))
+	for i, t := range req.Tools {
+		names[i] = t.Name
+	}
+	return "offered: " + strings.Join(names, ", ")
+}
+
+// answer renders a turn. Values are filled into templates once: what a tool answered is never read as a template.
+func (m *Model) answer(req *engine.ModelRequest, t *turn) (*echo.Message, error) {
+	vars := &variables{req: req}
+	fill := func(x *text) (string, error) {
+		out, warnings, err := x.template.Render(vars.forTemplate(x))
+		if err != nil {
+			return "", m.scriptError(req, "%s: template %q: %v", m.script.Path, clip(x.source), err)
+		}
+		if len(warnings) > 0 {
+			return "", m.scriptError(req, "%s: template %q: %s", m.script.Path, clip(x.source), warnings[0])
+		}
+		return out, nil
+	}
+	d := echo.Draft{Role: echo.RoleAssistant, Kind: echo.KindAnswer}
+	var words string
+	if t.text != nil {
+		var err error
+		if words, err = fill(t.text); err != nil {
+			return nil, err
+		}
+	}
+	var blocks []string
+	for i := range t.calls {
+		args, err := t.calls[i].argumentsText(fill)
+		if err != nil {
+			return nil, err
+		}
+		if req.Prompted {
+			blocks = append(blocks, block(t.calls[i].tool, args))
+			continue
+		}
+		d.ToolCalls = append(d.ToolCalls, echo.ToolCall{ID: llm.FillCallID(req.Messages, i), Name: t.calls[i].tool, Arguments: args})
+	}
+	if len(blocks) > 0 {
+		words = strings.TrimLeft(words+"\n"+strings.Join(blocks, "\n"), "\n")
+	}
+	if words != "" {
+		d.Parts = echo.Text(words)
+	}
+	return echo.Seal(d), nil
+}
+
+// block writes a call in the form that a model without tool calling is told to use.
+func block(tool, arguments string) string {
+	return "```json\n{\"tool\": " + string(echo.AppendString(nil, tool)) + ", \"arguments\": " + arguments + "}\n```"
+}
+
+// usage counts the tokens: those of the longest common prefix with the phase's previous request are cached.
+func (m *Model) usage(req *engine.ModelRequest, t *turn, answer *echo.Message) echo.Usage {
+	if t.usage != nil {
+		return echo.Usage{In: t.usage.in, Cached: t.usage.cached, Out: t.usage.out, Reasoning: t.usage.reasoning, Estimated: true}
+	}
+	counter := m.counter()
+	tools := m.toolTokens(req.Tools, counter)
+	key := req.Site.Phase + "\x00" + req.Site.Validator
+	m.mu.Lock()
+	before := m.previous[key]
+	m.previous[key] = req.Messages
+	m.mu.Unlock()
+	u := echo.Usage{In: counter.Request(req.Messages, nil) + tools, Out: counter.Answer(answer), Estimated: true}
+	for i := 0; i < len(before) && i < len(req.Messages) && same(before[i], req.Messages[i]); i++ {
+		u.Cached += counter.Message(req.Messages[i])
+	}
+	if u.Cached > 0 {
+		u.Cached += tools
+	}
+	return u
+}
+
+func same(a, b *echo.Message) bool {
+	return a == b || a.Digest() == b.Digest()
+}
+
+// toolTokens counts a tool set once: all requests of a phase share one slice, which is never changed.
+func (m *Model) toolTokens(tools []engine.ToolSpec, counter *llm.Counter) int64 {
+	if len(tools) == 0 {
+		return 0
+	}
+	key := toolSet{&tools[0], len(tools)}
+	m.mu.Lock()
+	n, ok := m.tools[key]
+	m.mu.Unlock()
+	if ok {
+		return n
+	}
+	n = counter.Tools(tools)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.tools[key] = n
+	return n
+}

@@ -1,0 +1,150 @@
+package llm
+
+import (
+	"crypto/sha256"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/tiktoken-go/tokenizer"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine"
+)
+
+// What the protocol adds around texts, in tokens. The figures for messages are those OpenAI gives for its chat format.
+const (
+	tokensPerMessage = 3
+	tokensOfReply    = 3
+	tokensPerCall    = 8
+	tokensPerTool    = 12
+	tokensPerImage   = 765 // an image of 1024x1024 in high detail; the real figure depends on its size
+)
+
+// maxExact is the length of text from which tokens are estimated: counting takes about 0.1 ms for each kilobyte.
+const maxExact = 1 << 20
+
+// maxCounted bounds the memory of a [Counter].
+const maxCounted = 1 << 16
+
+// Counter counts tokens as a family of models does, exactly where the family's tokenizer is known and by the length
+// otherwise. It remembers messages by their digest, so that each is counted once. It is safe for concurrent use.
+type Counter struct {
+	codec tokenizer.Codec // nil: estimated
+
+	mu      sync.Mutex
+	counted map[[sha256.Size]byte]int64
+}
+
+// NewCounter returns a counter for a model.
+func NewCounter(model string) *Counter {
+	c := &Counter{counted: map[[sha256.Size]byte]int64{}}
+	if enc, ok := encodingOf(model); ok {
+		c.codec, _ = tokenizer.Get(enc) // the two encodings exist; without one, tokens are estimated
+	}
+	return c
+}
+
+// Exact reports whether the model family's own tokenizer is used.
+func (c *Counter) Exact() bool { return c.codec != nil }
+
+// encodingOf returns the encoding of OpenAI's models. Other vendors do not publish theirs in a form to embed.
+func encodingOf(model string) (tokenizer.Encoding, bool) {
+	name := familyName(model)
+	name = strings.TrimPrefix(name, "ft:")
+	for _, p := range []string{"gpt-4o", "gpt-4.1", "gpt-4.5", "gpt-5", "gpt-6", "chatgpt-", "gpt-oss", "o1", "o3", "o4"} {
+		if strings.HasPrefix(name, p) {
+			return tokenizer.O200kBase, true
+		}
+	}
+	for _, p := range []string{"gpt-4", "gpt-3.5", "gpt-35"} {
+		if strings.HasPrefix(name, p) {
+			return tokenizer.Cl100kBase, true
+		}
+	}
+	return "", false
+}
+
+// Text returns the number of tokens of a text.
+func (c *Counter) Text(s string) int64 {
+	if c.codec != nil && len(s) <= maxExact {
+		if n, err := c.codec.Count(s); err == nil {
+			return int64(n)
+		}
+	}
+	return estimate(s)
+}
+
+// estimate guesses the tokens of a text: four ASCII characters or one other character are about one token.
+func estimate(s string) int64 {
+	runes := utf8.RuneCountInString(s)
+	other := 0
+	if runes < len(s) {
+		for _, r := range s {
+			if r >= utf8.RuneSelf {
+				other++
+			}
+		}
+	}
+	return int64((runes-other+3)/4 + other)
+}
+
+// Message returns the tokens of one message as it is sent.
+func (c *Counter) Message(m *echo.Message) int64 {
+	key := m.Digest()
+	c.mu.Lock()
+	n, ok := c.counted[key]
+	c.mu.Unlock()
+	if ok {
+		return n
+	}
+	n = c.message(m)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.counted) >= maxCounted {
+		clear(c.counted)
+	}
+	c.counted[key] = n
+	return n
+}
+
+func (c *Counter) message(m *echo.Message) int64 {
+	n := int64(tokensPerMessage)
+	for _, p := range m.Parts() {
+		if p.Type == echo.PartImage {
+			n += tokensPerImage
+		} else {
+			n += c.Text(p.Text)
+		}
+	}
+	return n + c.calls(m.ToolCalls())
+}
+
+func (c *Counter) calls(calls []echo.ToolCall) int64 {
+	var n int64
+	for _, call := range calls {
+		n += tokensPerCall + c.Text(call.Name) + c.Text(call.Arguments)
+	}
+	return n
+}
+
+// Tools returns the tokens of the tools as they are offered.
+func (c *Counter) Tools(tools []engine.ToolSpec) int64 {
+	var n int64
+	for _, t := range tools {
+		n += tokensPerTool + c.Text(t.Name) + c.Text(t.Description) + c.Text(string(t.Parameters))
+	}
+	return n
+}
+
+// Request returns the tokens of a whole request.
+func (c *Counter) Request(msgs []*echo.Message, tools []engine.ToolSpec) int64 {
+	n := c.Tools(tools) + tokensOfReply
+	for _, m := range msgs {
+		n += c.Message(m)
+	}
+	return n
+}
+
+// Answer returns the tokens of an answer.
+func (c *Counter) Answer(m *echo.Message) int64 { return c.Text(m.Text()) + c.calls(m.ToolCalls()) }

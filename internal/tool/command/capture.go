@@ -1,0 +1,81 @@
+package command
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Capture keeps the beginning and the end of what is written to it, in bounded memory.
+type Capture struct {
+	limit int
+	head  []byte
+	tail  []byte // a ring once it is full
+	next  int    // where the ring goes on
+	total int64
+}
+
+// NewCapture returns a Capture that keeps at most limit bytes: two thirds from the beginning, the rest from the end.
+func NewCapture(limit int) *Capture { return &Capture{limit: limit} }
+
+// Write never fails.
+func (c *Capture) Write(p []byte) (int, error) {
+	n := len(p)
+	c.total += int64(n)
+	if room := c.headSize() - len(c.head); room > 0 {
+		take := min(room, len(p))
+		c.head = append(c.head, p[:take]...)
+		p = p[take:]
+	}
+	size := c.limit - c.headSize()
+	if len(p) > size { // only the last of it can remain
+		p = p[len(p)-size:]
+	}
+	if room := size - len(c.tail); room > 0 {
+		take := min(room, len(p))
+		c.tail = append(c.tail, p[:take]...)
+		p = p[take:]
+	}
+	for len(p) > 0 {
+		k := copy(c.tail[c.next:], p)
+		c.next = (c.next + k) % len(c.tail)
+		p = p[k:]
+	}
+	return n, nil
+}
+
+func (c *Capture) headSize() int { return c.limit * 2 / 3 }
+
+// Total returns how many bytes were written.
+func (c *Capture) Total() int64 { return c.total }
+
+// Cut returns how many bytes were not kept.
+func (c *Capture) Cut() int64 { return c.total - int64(len(c.head)) - int64(len(c.tail)) }
+
+// String returns what was kept, as valid UTF-8, with a line in between that says what was left out.
+func (c *Capture) String() string {
+	tail := string(c.tail[c.next:]) + string(c.tail[:c.next])
+	if c.Cut() == 0 {
+		return strings.ToValidUTF8(string(c.head)+tail, "\uFFFD")
+	}
+	head := trimBroken(string(c.head))
+	for len(tail) > 0 && !utf8.RuneStart(tail[0]) {
+		tail = tail[1:]
+	}
+	cut := c.total - int64(len(head)) - int64(len(tail))
+	note := fmt.Sprintf("\n[... %d of %d bytes left out ...]\n", cut, c.total)
+	return strings.ToValidUTF8(head, "\uFFFD") + note + strings.ToValidUTF8(tail, "\uFFFD")
+}
+
+// trimBroken removes a character at the end of s that was cut in two.
+func trimBroken(s string) string {
+	for i := 1; i <= min(utf8.UTFMax, len(s)); i++ {
+		if c := s[len(s)-i]; utf8.RuneStart(c) {
+			if !utf8.FullRuneInString(s[len(s)-i:]) {
+				return s[:len(s)-i]
+			}
+			break
+		}
+	}
+	return s
+}

@@ -1,0 +1,247 @@
+// Package command runs one command line of a shell so that nothing of it remains: its processes end with it, its output
+// is bounded, and it sees only the environment that it is given.
+//
+// A command runs in a process group of its own. When it ends, when its time is up or when the caller's context ends,
+// the whole group is killed. On Linux, processes that left the group (setsid) are found by a mark in their environment
+// and killed too; one that also cleared its environment is out of reach, as is any that left the group on other systems.
+//
+// The package imports nothing else of windlass.
+package command
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// The defaults of a [Spec].
+const (
+	DefaultMaxOutput = 64 << 10
+	DefaultGrace     = 2 * time.Second
+)
+
+// mark is the environment variable by which the processes of a command are known.
+const mark = "WINDLASS_COMMAND"
+
+// drainTime is how long the output is read after the last process of the command was killed. What is in the pipe is
+// there at once; only a process out of reach can hold the pipe open longer.
+const drainTime = 500 * time.Millisecond
+
+// ErrUnsupported is returned where there is no POSIX shell to run commands with.
+var ErrUnsupported = errors.New("running commands is not supported on this system")
+
+// Spec is a command to run.
+type Spec struct {
+	Line      string        // for /bin/sh -c
+	Dir       string        // the working directory
+	Env       []string      // the whole environment, as NAME=value
+	Stdin     string        // empty: no input
+	Timeout   time.Duration // 0: until the context ends
+	Grace     time.Duration // between the request to end and the kill; 0: [DefaultGrace]
+	MaxOutput int           // bytes kept of each stream; 0: [DefaultMaxOutput]
+	Combined  bool          // write both streams into Stdout, in the order they came
+}
+
+// Result is how a command ended.
+type Result struct {
+	Stdout, Stderr Capture
+	ExitCode       int    // -1 when a signal ended it
+	Signal         string // the signal that ended it, or empty
+	TimedOut       bool
+	LeftBehind     int // processes that were still running when the command had ended, and were killed
+}
+
+// Run runs a command and returns when nothing of it is left. A command that fails or whose time is up is a Result. The
+// error is ctx's when that ended, wraps [ErrUnsupported], or says why the command did not start.
+func Run(ctx context.Context, s Spec) (Result, error) {
+	if err := ctx.Err(); err != nil {
+		return Result{}, err
+	}
+	if strings.IndexByte(s.Line, 0) >= 0 {
+		return Result{}, errors.New("start command: it holds a NUL character")
+	}
+	if s.Grace == 0 {
+		s.Grace = DefaultGrace
+	}
+	if s.MaxOutput == 0 {
+		s.MaxOutput = DefaultMaxOutput
+	}
+	id := ownMark() + rand.Text()
+	cmd, err := newCommand(s.Line)
+	if err != nil {
+		return Result{}, err
+	}
+	cmd.Dir = s.Dir
+	cmd.Env = append(append(make([]string, 0, len(s.Env)+1), s.Env...), mark+"="+id)
+	p := &process{cmd: cmd, id: id, spec: s}
+	if err := p.start(); err != nil {
+		return Result{}, fmt.Errorf("start command: %w", err)
+	}
+	return p.wait(ctx)
+}
+
+// ownMark begins the marks of all commands of this process.
+func ownMark() string { return strconv.Itoa(os.Getpid()) + "-" }
+
+// KillAll kills the processes of all commands that this process is running, at once and without waiting for their ends.
+// It is for a program that is about to exit in haste, and finds them on Linux only.
+func KillAll() { killStrays(ownMark()) }
+
+// process is a running command. Its fields belong to the goroutine that called Run; the readers own their Capture until
+// readers is done.
+type process struct {
+	cmd  *exec.Cmd
+	id   string
+	spec Spec
+
+	stdout, stderr Capture
+	pipes          []*os.File // the ends that this side reads
+	readers        sync.WaitGroup
+}
+
+func (p *process) start() error {
+	var theirs []*os.File
+	defer func() {
+		for _, f := range theirs {
+			_ = f.Close() // the child has its own copy
+		}
+	}()
+	p.stdout.limit, p.stderr.limit = p.spec.MaxOutput, p.spec.MaxOutput
+	stdin, err := p.stdin()
+	if err != nil {
+		return err
+	}
+	theirs = append(theirs, stdin)
+	p.cmd.Stdin = stdin
+	out, err := p.pipe(&p.stdout)
+	if err != nil {
+		return err
+	}
+	theirs = append(theirs, out)
+	p.cmd.Stdout, p.cmd.Stderr = out, out
+	if !p.spec.Combined {
+		errs, err := p.pipe(&p.stderr)
+		if err != nil {
+			p.closePipes()
+			return err
+		}
+		theirs = append(theirs, errs)
+		p.cmd.Stderr = errs
+	}
+	if err := p.cmd.Start(); err != nil {
+		p.closePipes()
+		return err
+	}
+	return nil
+}
+
+// stdin returns what the command reads. Input goes through a file that has no name any more, so that no goroutine has
+// to feed a command that does not read.
+func (p *process) stdin() (*os.File, error) {
+	if p.spec.Stdin == "" {
+		return os.Open(os.DevNull)
+	}
+	f, err := os.CreateTemp("", "windlass-stdin-")
+	if err != nil {
+		return nil, err
+	}
+	_, err = f.WriteString(p.spec.Stdin)
+	if err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err = errors.Join(err, os.Remove(f.Name())); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// pipe returns the end that the command writes, and reads the other one into c.
+func (p *process) pipe(c *Capture) (*os.File, error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	p.pipes = append(p.pipes, r)
+	p.readers.Go(func() {
+		_, _ = io.Copy(c, r) // an error is the end: the pipe was closed or its time was up
+	})
+	return w, nil
+}
+
+// closePipes ends the readers.
+func (p *process) closePipes() {
+	for _, r := range p.pipes {
+		_ = r.Close()
+	}
+	p.readers.Wait()
+}
+
+// wait waits for the end of the command, brings it about when it has to, and clears up.
+func (p *process) wait(ctx context.Context) (Result, error) {
+	exited := make(chan error, 1)
+	go func() { exited <- p.cmd.Wait() }()
+	var timeUp <-chan time.Time
+	if p.spec.Timeout > 0 {
+		t := time.NewTimer(p.spec.Timeout)
+		defer t.Stop()
+		timeUp = t.C
+	}
+	var res Result
+	var waitErr, ctxErr error
+	select {
+	case waitErr = <-exited:
+	case <-timeUp:
+		res.TimedOut = true
+		waitErr = p.end(exited)
+	case <-ctx.Done():
+		ctxErr = ctx.Err()
+		waitErr = p.end(exited)
+	}
+	res.LeftBehind = p.clear()
+	p.drain()
+	res.Stdout, res.Stderr = p.stdout, p.stderr
+	res.ExitCode, res.Signal = p.cmd.ProcessState.ExitCode(), signalOf(p.cmd.ProcessState)
+	var exit *exec.ExitError
+	if waitErr != nil && !errors.As(waitErr, &exit) && ctxErr == nil {
+		return res, fmt.Errorf("wait for command: %w", waitErr)
+	}
+	return res, ctxErr
+}
+
+// end asks the group to end, and kills it when it does not.
+func (p *process) end(exited <-chan error) error {
+	terminate(p.cmd.Process.Pid)
+	t := time.NewTimer(p.spec.Grace)
+	defer t.Stop()
+	select {
+	case err := <-exited:
+		return err
+	case <-t.C:
+	}
+	kill(p.cmd.Process.Pid)
+	return <-exited
+}
+
+// clear kills what the command has left behind, and returns how many processes that were, as far as they can be seen.
+func (p *process) clear() int {
+	found := killStrays(p.id)
+	kill(p.cmd.Process.Pid)
+	return found
+}
+
+// drain reads the rest of the output.
+func (p *process) drain() {
+	for _, r := range p.pipes {
+		_ = r.SetReadDeadline(time.Now().Add(drainTime)) // pipes have deadlines wherever commands run
+	}
+	p.readers.Wait()
+	p.closePipes()
+}

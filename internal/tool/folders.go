@@ -1,0 +1,154 @@
+package tool
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// folders are the granted folders. Every access goes through os.Root, which follows no link out of its folder, also
+// when the link is made while it is being followed.
+type folders struct {
+	roots   []folder
+	private []string // absolute; see isPrivate
+}
+
+type folder struct {
+	path string // absolute
+	real string // with links resolved
+	root *os.Root
+	info fs.FileInfo
+}
+
+func openFolders(paths, private []string) (*folders, error) {
+	f := &folders{}
+	for _, p := range paths {
+		one, err := openFolder(p)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("open granted folder %q: %w", p, err), f.close())
+		}
+		f.roots = append(f.roots, one)
+	}
+	for _, p := range private {
+		abs, err := filepath.Abs(p)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("find private folder %q: %w", p, err), f.close())
+		}
+		f.private = append(f.private, abs)
+	}
+	return f, nil
+}
+
+func openFolder(path string) (folder, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return folder{}, err
+	}
+	real, err := filepath.EvalSymlinks(abs)
+	if errors.Is(err, fs.ErrNotExist) {
+		return folder{}, errors.New("there is no such folder")
+	}
+	if err != nil {
+		return folder{}, err
+	}
+	root, err := os.OpenRoot(real)
+	if err != nil {
+		return folder{}, err
+	}
+	info, err := root.Stat(".")
+	if err != nil {
+		return folder{}, errors.Join(err, root.Close())
+	}
+	return folder{path: abs, real: real, root: root, info: info}, nil
+}
+
+func (f *folders) close() error {
+	var errs []error
+	for _, r := range f.roots {
+		errs = append(errs, r.root.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// dir returns the folder that paths are relative to and commands run in.
+func (f *folders) dir() string { return f.roots[0].real }
+
+// place is a path inside a granted folder.
+type place struct {
+	root *os.Root
+	name string // inside the root, slash-separated where fs.FS needs it
+	show string // as it is shown: relative to the first folder, or absolute
+}
+
+// find returns the granted folder that a path is in. The path is only cleaned: whether links lead out of the folder is
+// seen when it is opened.
+func (f *folders) find(path string) (place, error) {
+	if strings.IndexByte(path, 0) >= 0 {
+		return place{}, &failure{kindBadArguments, errors.New("a path cannot hold a NUL character")}
+	}
+	abs := filepath.FromSlash(path)
+	if !filepath.IsAbs(abs) {
+		abs = filepath.Join(f.dir(), abs)
+	}
+	abs = filepath.Clean(abs)
+	for i, r := range f.roots {
+		for _, base := range []string{r.real, r.path} {
+			rel, err := filepath.Rel(base, abs)
+			if err != nil || !filepath.IsLocal(rel) {
+				continue
+			}
+			if f.isPrivate(abs) {
+				return place{}, &failure{kindNotAllowed, fmt.Errorf("%s is in a folder of windlass itself, which tools leave alone", path)}
+			}
+			show := filepath.ToSlash(rel)
+			if i > 0 {
+				show = filepath.ToSlash(filepath.Join(r.path, rel))
+			}
+			return place{r.root, rel, show}, nil
+		}
+	}
+	return place{}, f.outside(path)
+}
+
+func (f *folders) outside(path string) error {
+	var granted []string
+	for _, r := range f.roots {
+		granted = append(granted, r.path)
+	}
+	return &failure{kindNotAllowed, fmt.Errorf("%s is outside the granted folders (%s)", path, strings.Join(granted, ", "))}
+}
+
+// explain puts an error of the file system into words that say nothing of what is outside the granted folders.
+func (f *folders) explain(verb string, p place, err error) error {
+	var pathErr *fs.PathError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return &failure{kindNotFound, fmt.Errorf("%s %s: there is no such file; list_files shows what there is", verb, p.show)}
+	case errors.Is(err, fs.ErrPermission):
+		return &failure{kindNotAllowed, fmt.Errorf("%s %s: permission denied", verb, p.show)}
+	case errors.As(err, &pathErr) && strings.Contains(pathErr.Err.Error(), "escapes"):
+		return &failure{kindNotAllowed, fmt.Errorf("%s %s: a symbolic link in it leads outside the granted folder", verb, p.show)}
+	case pathErr != nil:
+		return fmt.Errorf("%s %s: %w", verb, p.show, pathErr.Err)
+	}
+	return fmt.Errorf("%s %s: %w", verb, p.show, err)
+}
+
+// open opens a regular file or a folder for reading. Anything else could block, or be a device.
+func (f *folders) open(verb string, p place) (*os.File, fs.FileInfo, error) {
+	file, err := p.root.OpenFile(p.name, os.O_RDONLY|openNonblock, 0)
+	if err != nil {
+		return nil, nil, f.explain(verb, p, err)
+	}
+	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		err = errors.New("it is neither a file nor a folder")
+	}
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("%s %s: %w", verb, p.show, err), file.Close())
+	}
+	return file, info, nil
+}

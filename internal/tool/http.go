@@ -1,0 +1,246 @@
+package tool
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/internal/template"
+	"github.com/windlass-run/windlass/internal/tool/command"
+)
+
+const (
+	maxBody      = 4 << 20 // bytes of a response that are read
+	maxRedirects = 5
+)
+
+// declaredHTTP is an http tool of a cascade.
+type declaredHTTP struct {
+	method  string
+	url     *textTemplate
+	headers map[string]*textTemplate // canonical names
+	body    *textTemplate            // nil: none
+	program *program
+	env     environment
+	client  *http.Client
+}
+
+func newHTTP(d *cascade.Tool, p *program, env environment) (*declaredHTTP, error) {
+	h := &declaredHTTP{method: strings.ToUpper(d.Method), program: p, env: env, headers: map[string]*textTemplate{}}
+	if h.method == "" {
+		h.method = http.MethodGet
+	}
+	var err error
+	if h.url, err = parseField("url", template.ModeURL, d.URL); err != nil {
+		return nil, err
+	}
+	for name, src := range d.Headers {
+		t, err := parseField("headers."+name, template.ModeText, src)
+		if err != nil {
+			return nil, err
+		}
+		h.headers[http.CanonicalHeaderKey(name)] = t
+	}
+	if d.Body != "" {
+		mode, kind := bodyMode(d)
+		if h.body, err = parseField("body", mode, d.Body); err != nil {
+			return nil, err
+		}
+		if _, ok := h.headers["Content-Type"]; !ok && kind != "" {
+			if h.headers["Content-Type"], err = parseField("headers.Content-Type", template.ModeText, kind); err != nil {
+				return nil, err
+			}
+		}
+	}
+	h.client = &http.Client{Transport: newTransport(), CheckRedirect: sameHost}
+	return h, nil
+}
+
+// bodyMode returns how values in a body are quoted, and the content type when the tool does not say it.
+func bodyMode(d *cascade.Tool) (template.Mode, string) {
+	kind, contentType := d.BodyKind()
+	switch kind {
+	case cascade.TemplateJSON:
+		return template.ModeJSON, contentType
+	case cascade.TemplateForm:
+		return template.ModeForm, contentType
+	default:
+		return template.ModeText, contentType
+	}
+}
+
+func newTransport() *http.Transport {
+	return &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
+		ForceAttemptHTTP2:     true,
+		TLSHandshakeTimeout:   10 * time.Second,
+		ResponseHeaderTimeout: maxTimeout,
+		DisableKeepAlives:     true, // no connection outlives its call
+	}
+}
+
+var errRedirect = errors.New("redirected to another host, which is not followed")
+
+// sameHost keeps a response from sending the request, and the secrets in its headers, somewhere else.
+func sameHost(req *http.Request, via []*http.Request) error {
+	first := via[0].URL
+	switch {
+	case len(via) > maxRedirects:
+		return fmt.Errorf("redirected more than %d times", maxRedirects)
+	case req.URL.Host != first.Host || first.Scheme == "https" && req.URL.Scheme != "https":
+		return fmt.Errorf("%w: %s://%s", errRedirect, req.URL.Scheme, req.URL.Host)
+	}
+	return nil
+}
+
+func (h *declaredHTTP) templates() []*textTemplate {
+	all := []*textTemplate{h.url}
+	for _, name := range slices.Sorted(maps.Keys(h.headers)) {
+		all = append(all, h.headers[name])
+	}
+	if h.body != nil {
+		all = append(all, h.body)
+	}
+	return all
+}
+
+func (h *declaredHTTP) run(ctx context.Context, c *call) engine.ToolResult {
+	vars, err := variables(c.Arguments, h.env)
+	if err != nil {
+		return failed(err)
+	}
+	req, err := h.request(ctx, vars)
+	if err != nil {
+		return failed(err)
+	}
+	resp, err := h.client.Do(req) // the host is the cascade author's; values cannot choose it
+	if err != nil {
+		return failed(fmt.Errorf("%s %s: %w", h.method, shownURL(req.URL), cause(err)))
+	}
+	defer resp.Body.Close() //nolint:errcheck // it was only read
+	return h.result(ctx, req, resp)
+}
+
+// cause takes the URL out of an error of the client: it may hold secrets, and is named in another way.
+func cause(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		return u.Err
+	}
+	return err
+}
+
+// shownURL leaves out what may be secret.
+func shownURL(u *url.URL) string { return u.Scheme + "://" + u.Host + u.EscapedPath() }
+
+func (h *declaredHTTP) request(ctx context.Context, vars map[string]any) (*http.Request, error) {
+	raw, err := h.url.render(vars)
+	if err != nil {
+		return nil, err
+	}
+	u, err := checkURL(strings.TrimSpace(raw))
+	if err != nil {
+		return nil, err
+	}
+	var body io.Reader
+	if h.body != nil {
+		text, err := h.body.render(vars)
+		if err != nil {
+			return nil, err
+		}
+		body = strings.NewReader(text)
+	}
+	req, err := http.NewRequestWithContext(ctx, h.method, u.String(), body)
+	if err != nil {
+		return nil, fmt.Errorf("make request: %w", err)
+	}
+	req.Header.Set("User-Agent", "windlass")
+	for name, t := range h.headers {
+		v, err := t.render(vars)
+		if err != nil {
+			return nil, err
+		}
+		if strings.ContainsAny(v, "\r\n\x00") {
+			return nil, &failure{kindBadArguments, fmt.Errorf("headers.%s: the value has a line break in it", name)}
+		}
+		if name == "Host" {
+			req.Host = v
+			continue
+		}
+		req.Header.Set(name, v)
+	}
+	return req, nil
+}
+
+// checkURL refuses what is no plain URL, and paths that a server would take for another one.
+func checkURL(raw string) (*url.URL, error) {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return nil, &failure{kindBadArguments, fmt.Errorf("url: %w", cause(err))}
+	}
+	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, &failure{kindBadArguments, errors.New("url: it is not an http or https URL with a host")}
+	}
+	for _, segment := range strings.Split(u.Path, "/") {
+		if segment == "." || segment == ".." {
+			return nil, &failure{kindBadArguments, errors.New(`url: a part of the path is "." or ".."`)}
+		}
+	}
+	return u, nil
+}
+
+func (h *declaredHTTP) result(ctx context.Context, req *http.Request, resp *http.Response) engine.ToolResult {
+	data, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
+	if err != nil {
+		return failed(fmt.Errorf("%s %s: read response: %w", h.method, shownURL(req.URL), err))
+	}
+	if resp.StatusCode >= http.StatusBadRequest {
+		return fail(kindHTTPStatus, "%s[HTTP status %s]", endLine(bodyText(resp, data)), resp.Status)
+	}
+	if h.program == nil {
+		return done(orNoOutput(bodyText(resp, data)))
+	}
+	if len(data) > maxBody {
+		return fail(kindOutputLimit, "the response has more than the %d MiB that response_jq reads", maxBody>>20)
+	}
+	text, err := h.program.run(ctx, data)
+	if err != nil {
+		return failed(err)
+	}
+	return done(orNoOutput(text))
+}
+
+// bodyText returns what is shown of a response.
+func bodyText(resp *http.Response, data []byte) string {
+	kind := resp.Header.Get("Content-Type")
+	whole := len(data) <= maxBody // a character at the end may be incomplete otherwise
+	if bytes.IndexByte(data, 0) >= 0 || whole && !utf8.Valid(data) && !strings.HasPrefix(kind, "text/") {
+		return fmt.Sprintf("[%d bytes of %s, which is no text]", len(data), orUnknown(kind))
+	}
+	c := command.NewCapture(maxText)
+	_, _ = c.Write(data) // it never fails
+	if !whole {
+		return c.String() + fmt.Sprintf("\n[the response has more than the %d MiB that are read]", maxBody>>20)
+	}
+	return c.String()
+}
+
+func orUnknown(kind string) string {
+	if kind == "" {
+		return "an unknown type"
+	}
+	return kind
+}

@@ -1,0 +1,74 @@
+package tool
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// isPrivate says whether a path is in a private folder: whether, going up from it, a private folder comes before a
+// granted one. Folders are compared by identity, since a link or another spelling leads to the same one.
+func (f *folders) isPrivate(abs string) bool {
+	if len(f.private) == 0 {
+		return false
+	}
+	for dir := resolve(abs); ; dir = filepath.Dir(dir) {
+		if slices.ContainsFunc(f.private, func(p string) bool { return resolve(p) == dir }) {
+			return true
+		}
+		if info, err := os.Stat(dir); err == nil {
+			if f.holdsPrivate(info) {
+				return true
+			}
+			if f.isGranted(info) {
+				return false
+			}
+		}
+		if dir == filepath.Dir(dir) {
+			return false
+		}
+	}
+}
+
+// holdsPrivate says whether a folder that exists is a private one. They are looked up each time, since one can be made
+// during the run.
+func (f *folders) holdsPrivate(info fs.FileInfo) bool {
+	for _, path := range f.private {
+		if p, err := os.Stat(path); err == nil && os.SameFile(p, info) {
+			return true
+		}
+	}
+	return false
+}
+
+func (f *folders) isGranted(info fs.FileInfo) bool {
+	for _, r := range f.roots {
+		if os.SameFile(r.info, info) {
+			return true
+		}
+	}
+	return false
+}
+
+// resolve follows the links of a path as far as it exists; what does not exist yet is kept as it is.
+func resolve(abs string) string {
+	rest := ""
+	for dir := abs; ; dir = filepath.Dir(dir) {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			return filepath.Join(real, rest)
+		}
+		if dir == filepath.Dir(dir) {
+			return abs
+		}
+		rest = filepath.Join(filepath.Base(dir), rest)
+	}
+}
+
+func (f *folders) isPrivateEntry(d fs.DirEntry) bool {
+	if len(f.private) == 0 {
+		return false
+	}
+	info, err := d.Info()
+	return err == nil && f.holdsPrivate(info)
+}

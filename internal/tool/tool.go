@@ -1,0 +1,248 @@
+// Package tool is the set of tools that a run can use: the built-in ones and the shell and http tools that a cascade
+// declares. [Registry] implements engine.Tools.
+//
+// What a model writes is hostile. Paths stay inside the granted folders whatever links there are; commands run only when
+// they were allowed, or when the cascade's author wrote them, and then with every value quoted; everything a tool
+// returns is bounded; nothing that a tool started outlives its call.
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine"
+)
+
+// The names of the built-in tools.
+const (
+	ReadFile    = "read_file"
+	ListFiles   = "list_files"
+	SearchFiles = "search_files"
+	WriteFile   = "write_file"
+	RunCommand  = "run_command"
+	SQLQuery    = "sql_query"
+)
+
+// BuiltinNames returns the names of the tools that every run has, sorted, apart from the engine's own.
+func BuiltinNames() []string {
+	return []string{ListFiles, ReadFile, RunCommand, SearchFiles, SQLQuery, WriteFile}
+}
+
+// The kinds of failed results.
+const (
+	kindBadArguments = "invalid_arguments"
+	kindFailed       = "failed"
+	kindNotAllowed   = "not_allowed"
+	kindNotFound     = "not_found"
+	kindTimeout      = "timeout"
+	kindExitStatus   = "exit_status"
+	kindHTTPStatus   = "http_status"
+	kindOutputLimit  = "output_limit"
+	kindUnsupported  = "unsupported"
+)
+
+// Limits that are the same for all tools.
+const (
+	// DefaultTimeout is how long a tool may take that says nothing itself.
+	DefaultTimeout = 60 * time.Second
+	// maxTimeout is the longest time that a model may ask for.
+	maxTimeout = 10 * time.Minute
+	// maxText is how many bytes of text a tool returns.
+	maxText = 64 << 10
+)
+
+// Querier runs SQL that a model wrote, as a user that can only read, and only the session's own rows. Values are of the
+// types that encoding/json knows.
+type Querier interface {
+	QuerySession(ctx context.Context, sessionID, sql string) (columns []string, rows [][]any, err error)
+}
+
+// Options say what tools may do.
+type Options struct {
+	Roots           []string       // the granted folders; empty: the working directory. Paths are relative to the first
+	Private         []string       // folders that file tools leave alone, apart from granted ones inside them
+	AllowCommands   bool           // run_command runs anything
+	TrustedCommands []string       // commands that run_command runs in any case, see [Registry]
+	Declared        []cascade.Tool // the cascade's own tools
+	SQL             Querier        // nil: there is no ClickHouse
+	AllowEnv        []string       // environment variables that tools and their templates see
+	Getenv          func(string) (string, bool)
+	Log             *slog.Logger // for what went wrong inside; nil: nowhere
+}
+
+// Registry holds the tools of a run.
+//
+// A trusted command is a command line that may be run word for word, or, when it ends in " *", the words that one must
+// begin with; then the rest may hold no character that means something to a shell. Trust only programs that do not run
+// others for their arguments.
+//
+// The table of tools does not change after New. Calls own what they open and start; Close closes the granted folders
+// and is called when no call runs any more.
+type Registry struct {
+	tools   map[string]tool
+	files   *folders
+	log     *slog.Logger
+	secrets redactor
+	close   sync.Once
+}
+
+// tool is one entry of the table.
+type tool struct {
+	spec    engine.ToolSpec
+	timeout time.Duration // 0: DefaultTimeout
+	own     bool          // the tool keeps to its timeout itself
+	run     func(ctx context.Context, c *call) engine.ToolResult
+}
+
+// call is one call of a tool.
+type call struct {
+	engine.ToolRequest
+	timeout time.Duration
+}
+
+// New opens the granted folders and prepares the declared tools. The error names the folder, or the tool and the field
+// of it that cannot be used.
+func New(o Options) (*Registry, error) {
+	if o.Getenv == nil {
+		o.Getenv = os.LookupEnv
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if len(o.Roots) == 0 {
+		o.Roots = []string{"."}
+	}
+	files, err := openFolders(o.Roots, o.Private)
+	if err != nil {
+		return nil, err
+	}
+	env := newEnvironment(o)
+	r := &Registry{tools: map[string]tool{}, files: files, log: o.Log, secrets: env.secrets()}
+	for _, t := range slices.Concat(fileTools(files), []tool{
+		commandTool(o, env, files.dir()), validatorTool(env, files.dir()), sqlTool(o.SQL),
+	}) {
+		r.tools[t.spec.Name] = t
+	}
+	for i := range o.Declared {
+		t, err := declare(&o.Declared[i], env, files.dir())
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("tool %q: %w", o.Declared[i].ToolID, err), files.close())
+		}
+		if _, taken := r.tools[t.spec.Name]; taken {
+			return nil, errors.Join(fmt.Errorf("tool %q: there is a tool of that name already", t.spec.Name), files.close())
+		}
+		r.tools[t.spec.Name] = t
+	}
+	return r, nil
+}
+
+// Close closes the granted folders.
+func (r *Registry) Close() error {
+	var err error
+	r.close.Do(func() { err = r.files.close() })
+	return err
+}
+
+// Spec returns what a model is told about a tool. The tool that runs the commands of validators has none: no model can
+// ask for it.
+func (r *Registry) Spec(name string) (engine.ToolSpec, bool) {
+	t, ok := r.tools[name]
+	if !ok || name == engine.CommandTool {
+		return engine.ToolSpec{}, false
+	}
+	return t.spec, true
+}
+
+// Call runs a tool. It returns when nothing of the tool is left running.
+func (r *Registry) Call(ctx context.Context, req engine.ToolRequest) (engine.ToolResult, error) {
+	t, ok := r.tools[req.Name]
+	if !ok {
+		return engine.ToolResult{}, fmt.Errorf("no tool named %q", req.Name)
+	}
+	if err := ctx.Err(); err != nil {
+		return engine.ToolResult{}, err
+	}
+	c := &call{ToolRequest: req, timeout: firstOf(req.Timeout, t.timeout, DefaultTimeout)}
+	within := ctx
+	if !t.own {
+		var cancel context.CancelFunc
+		within, cancel = context.WithTimeout(ctx, c.timeout)
+		defer cancel()
+	}
+	res := r.guarded(within, t, c)
+	if err := ctx.Err(); err != nil {
+		return engine.ToolResult{}, err
+	}
+	if within.Err() != nil && res.Failed {
+		res = fail(kindTimeout, "timed out after %s", c.timeout)
+	}
+	return r.secrets.result(res), nil
+}
+
+// guarded keeps a tool's panic from ending the run. The stack is for the log, not for a model.
+func (r *Registry) guarded(ctx context.Context, t tool, c *call) (res engine.ToolResult) {
+	defer func() {
+		if p := recover(); p != nil {
+			r.log.Debug("tool panicked", "tool", c.Name, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			res = fail(kindFailed, "the tool %s failed by an error of its own; try other arguments", c.Name)
+		}
+	}()
+	return t.run(ctx, c)
+}
+
+func firstOf(times ...time.Duration) time.Duration {
+	for _, t := range times {
+		if t > 0 {
+			return t
+		}
+	}
+	return 0
+}
+
+func done(text string) engine.ToolResult { return engine.ToolResult{Parts: echo.Text(text)} }
+
+func fail(kind, format string, args ...any) engine.ToolResult {
+	return engine.ToolResult{Parts: echo.Text(fmt.Sprintf(format, args...)), Failed: true, Kind: kind}
+}
+
+// failure is an error with the kind of the result that it becomes.
+type failure struct {
+	kind string
+	err  error
+}
+
+func (f *failure) Error() string { return f.err.Error() }
+func (f *failure) Unwrap() error { return f.err }
+
+func failed(err error) engine.ToolResult {
+	var f *failure
+	if errors.As(err, &f) {
+		return fail(f.kind, "%s", f.Error())
+	}
+	return fail(kindFailed, "%s", err.Error())
+}
+
+// typed makes a tool of a function over its decoded arguments.
+func typed[A any](fn func(ctx context.Context, c *call, args A) (string, error)) func(context.Context, *call) engine.ToolResult {
+	return func(ctx context.Context, c *call) engine.ToolResult {
+		var args A
+		if err := json.Unmarshal(c.Arguments, &args); err != nil {
+			return fail(kindBadArguments, "the arguments cannot be read: %s", err)
+		}
+		text, err := fn(ctx, c, args)
+		if err != nil {
+			return failed(err)
+		}
+		return done(text)
+	}
+}
