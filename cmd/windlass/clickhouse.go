@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/windlass-run/windlass/internal/clickhouse"
+	"github.com/windlass-run/windlass/internal/clickhouse/embedded"
+	"github.com/windlass-run/windlass/internal/config"
+)
+
+// withClickHouse opens the database that the environment and windlass.json name, for a command that cannot do without.
+func (a *app) withClickHouse(ctx context.Context, do func(context.Context, *clickhouse.DB) error) error {
+	ctx, stop := interruptible(ctx, newNotices(io.Discard)) // what only asks has nothing to record, and ends at once
+	defer stop()
+	o, err := a.clickHouse()
+	if err != nil {
+		return err
+	}
+	progress := newFetchProgress(a.err)
+	o.Progress = progress.show
+	db, err := clickhouse.Open(ctx, o)
+	progress.mute()
+	if err != nil {
+		return clickHouseError(ctx, err)
+	}
+	err = do(ctx, db)
+	return clickHouseError(ctx, errors.Join(err, db.Close()))
+}
+
+// clickHouse says which database it is.
+func (a *app) clickHouse() (clickhouse.Options, error) {
+	home, err := config.Home()
+	if err != nil {
+		return clickhouse.Options{}, withExit(exitStorage, err, "set WINDLASS_HOME to a folder")
+	}
+	cfg, err := config.Open(".", home)
+	if err != nil {
+		return clickhouse.Options{}, usageError(err, "correct the file; docs/models.md describes it")
+	}
+	o, err := databaseOptions(home, cfg)
+	if err != nil {
+		return clickhouse.Options{}, withExit(exitStorage, err, "set WINDLASS_CACHE to a folder")
+	}
+	return o, nil
+}
+
+// clickHouseError gives an error its exit code: a database that is not there is a matter of storage, wrong SQL is not.
+func clickHouseError(ctx context.Context, err error) error {
+	var (
+		ee          *exitError
+		sql         *clickhouse.SQLError
+		notFound    *embedded.NotFoundError
+		unavailable *clickhouse.UnavailableError
+		newer       *clickhouse.NewerSchemaError
+	)
+	switch {
+	case err == nil || errors.As(err, &ee):
+		return err
+	case ctx.Err() != nil:
+		return withExit(exitInterrupted, errInterrupted, "")
+	case errors.As(err, &notFound), errors.As(err, &newer):
+		return withExit(exitStorage, err, "")
+	case errors.As(err, &unavailable):
+		return withExit(exitStorage, err, "windlass doctor")
+	case errors.As(err, &sql):
+		return withExit(exitFailed, err, "")
+	}
+	return withExit(exitStorage, err, "windlass doctor")
+}
+
+// printJSON writes a value to standard output, indented.
+func (a *app) printJSON(v any) error {
+	enc := json.NewEncoder(a.out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// formatCost writes a cost that may be unknown, in full or in part.
+func formatCost(cost *float64, calls, unknown uint64) string {
+	switch {
+	case calls == 0:
+		return ""
+	case cost == nil:
+		return "unknown"
+	case unknown > 0:
+		return formatUSD(*cost) + " + unknown"
+	}
+	return formatUSD(*cost)
+}
+
+// unknownNote says what the costs above leave out.
+func (a *app) unknownNote(unknown uint64) {
+	if unknown > 0 {
+		fmt.Fprintf(a.err, "The cost of %s is unknown and in no sum; windlass.json can set a model's price.\n",
+			plural(int(unknown), "model call"))
+	}
+}
+
+// jsonFlag adds --json.
+func jsonFlag(cmd *cobra.Command, v *bool) { cmd.Flags().BoolVar(v, "json", false, "print JSON") }

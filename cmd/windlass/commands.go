@@ -1,0 +1,18 @@
+package main
+
+import "github.com/spf13/cobra"
+
+// commands lists every command, in the order of the help text.
+func commands(a *app) []*cobra.Command {
+	return []*cobra.Command{
+		newRunCommand(a),
+		newValidateCommand(a),
+		newSchemaCommand(a),
+		newSQLCommand(a),
+		newCostCommand(a),
+		newSessionsCommand(a),
+		newDoctorCommand(a),
+		newVersionCommand(a),
+		newEngineCommand(a),
+	}
+}

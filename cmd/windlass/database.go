@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/windlass-run/windlass/internal/clickhouse"
+	"github.com/windlass-run/windlass/internal/config"
+)
+
+// EnvDSN names the variable with the DSN of a ClickHouse server.
+const envDSN = "WINDLASS_CLICKHOUSE_DSN"
+
+// databaseOptions says which ClickHouse a command works with: the server of the environment, else that of
+// windlass.json, else the embedded engine.
+func databaseOptions(home string, cfg *config.Config) (clickhouse.Options, error) {
+	cache, err := config.CacheDir()
+	if err != nil {
+		return clickhouse.Options{}, err
+	}
+	dsn := os.Getenv(envDSN)
+	if dsn == "" {
+		dsn = cfg.ClickHouseDSN
+	}
+	return clickhouse.Options{DSN: dsn, Home: home, CacheDir: cache}, nil
+}
+
+// database is ClickHouse as a run uses it: opened once, in the background, while the run already goes on.
+type database struct {
+	options clickhouse.Options
+	cancel  context.CancelFunc // ends the first attempt
+	ready   chan struct{}      // closed when the first attempt has ended
+	first   sync.Once          // hands the outcome of that attempt to the sink
+	db      *clickhouse.DB
+	err     error
+}
+
+// openDatabase begins to open ClickHouse. The end of ctx does not end that: also an interrupted run has rows to deliver.
+func openDatabase(ctx context.Context, o clickhouse.Options) *database {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	d := &database{options: o, cancel: cancel, ready: make(chan struct{})}
+	go func() {
+		defer close(d.ready)
+		d.db, d.err = clickhouse.Open(ctx, o)
+	}()
+	return d
+}
+
+// open is what the sink calls. The first call gets what was begun; later ones try again.
+func (d *database) open(ctx context.Context) (db *clickhouse.DB, err error) {
+	again := true
+	d.first.Do(func() {
+		again = false
+		select {
+		case <-d.ready:
+			db, err = d.db, d.err
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+	})
+	if again {
+		return clickhouse.Open(ctx, d.options)
+	}
+	return db, err
+}
+
+// close ends what is still under way, after the sink has ended.
+func (d *database) close() error {
+	d.cancel()
+	<-d.ready
+	var err error
+	d.first.Do(func() {
+		if d.db != nil {
+			err = d.db.Close()
+		}
+	})
+	return err
+}
+
+// settleTime is how long a run waits for ClickHouse to open before it begins. A running engine answers within it; a
+// cold one, or a server that is away, is waited for behind the run.
+const settleTime = 300 * time.Millisecond
+
+// settle waits for the first attempt: shortly, or as long as an engine is being fetched, which happens once. Who
+// interrupts that does not want to wait for it.
+func (d *database) settle(ctx context.Context, fetching func() bool) {
+	t := time.NewTicker(settleTime)
+	defer t.Stop()
+	for {
+		select {
+		case <-d.ready:
+			return
+		case <-ctx.Done():
+			if fetching() {
+				d.cancel()
+			}
+			return
+		case <-t.C:
+			if !fetching() {
+				return
+			}
+		}
+	}
+}
+
+// sessionQuerier answers the SQL of models: as a user that can read the rows of one session and nothing else. The
+// reader is made when the first query comes. Its queries run one at a time.
+type sessionQuerier struct {
+	options clickhouse.Options
+
+	mu     sync.Mutex
+	db     *clickhouse.DB
+	reader *clickhouse.Reader
+}
+
+// QuerySession implements tool.Querier.
+func (q *sessionQuerier) QuerySession(ctx context.Context, sessionID, sql string) ([]string, [][]any, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.reader == nil {
+		db, err := clickhouse.Open(ctx, q.options)
+		if err != nil {
+			return nil, nil, fmt.Errorf("open ClickHouse: %w", err)
+		}
+		reader, err := db.SessionReader(ctx, sessionID)
+		if err != nil {
+			return nil, nil, errors.Join(err, db.Close())
+		}
+		q.db, q.reader = db, reader
+	}
+	return q.reader.Query(ctx, sql)
+}
+
+// Close drops the user that was made.
+func (q *sessionQuerier) Close(ctx context.Context) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.reader == nil {
+		return nil
+	}
+	err := q.reader.Close(ctx)
+	q.reader = nil
+	return errors.Join(err, q.db.Close())
+}

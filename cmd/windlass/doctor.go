@@ -1,0 +1,255 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/windlass-run/windlass/internal/clickhouse"
+	"github.com/windlass-run/windlass/internal/clickhouse/embedded"
+	"github.com/windlass-run/windlass/internal/config"
+)
+
+// health is what "windlass doctor" finds. Secrets are in it only as set or not set.
+type health struct {
+	Version    versionInfo      `json:"version"`
+	Home       string           `json:"home"`
+	Cache      string           `json:"cache"`
+	Config     string           `json:"config,omitempty"` // windlass.json; empty: there is none
+	ClickHouse clickHouseHealth `json:"clickhouse"`
+	Npm        string           `json:"npm,omitempty"` // its path; empty: not found
+	Model      string           `json:"model,omitempty"`
+	BaseURL    string           `json:"base_url,omitempty"`
+	Keys       []keyHealth      `json:"keys"`
+	Problems   []string         `json:"problems"`
+}
+
+type clickHouseHealth struct {
+	Kind     string             `json:"kind"` // server or embedded
+	DSN      string             `json:"dsn,omitempty"`
+	Sources  []embedded.Attempt `json:"sources,omitempty"` // of the engine, in the order in which they are asked
+	Engine   string             `json:"engine,omitempty"`
+	Endpoint string             `json:"endpoint,omitempty"` // of the running engine
+	PID      int                `json:"pid,omitempty"`
+	DataDir  string             `json:"data_dir,omitempty"`
+	Version  string             `json:"version,omitempty"`
+	Database string             `json:"database,omitempty"`
+	Rows     uint64             `json:"rows"`
+	Bytes    uint64             `json:"bytes"`
+	Answers  bool               `json:"answers"`
+	Error    string             `json:"error,omitempty"`
+}
+
+type keyHealth struct {
+	Name string `json:"name"`
+	Set  bool   `json:"set"`
+}
+
+func newDoctorCommand(a *app) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Check what windlass needs: ClickHouse, npm, keys",
+		Long: "Shows where windlass keeps its files, where its ClickHouse comes from and whether it answers, and which keys are\n" +
+			"set. It starts an engine that is on this machine, and fetches none. Exit code 6 when there is no\n" +
+			"ClickHouse, 2 when windlass.json is wrong.",
+		Example: "  windlass doctor\n  windlass doctor --json",
+		Args:    noArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context(), asJSON) },
+	}
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+func (a *app) doctor(ctx context.Context, asJSON bool) error {
+	ctx, stop := interruptible(ctx, newNotices(io.Discard))
+	defer stop()
+	h, err := a.examine(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return withExit(exitInterrupted, errInterrupted, "")
+	case err != nil:
+		return err
+	}
+	if asJSON {
+		err = a.printJSON(h)
+	} else {
+		err = a.printHealth(h)
+	}
+	switch {
+	case err != nil:
+		return err
+	case h.ClickHouse.Error != "":
+		return &exitError{code: exitStorage, err: errors.New(h.ClickHouse.Error), silent: true}
+	case len(h.Problems) > 0: // windlass.json, which every other command refuses to go on with
+		return &exitError{code: exitUsage, err: errors.New(h.Problems[0]), silent: true}
+	}
+	return nil
+}
+
+func (a *app) examine(ctx context.Context) (health, error) {
+	h := health{Version: readVersion(), Problems: []string{}}
+	home, err := config.Home()
+	if err != nil {
+		return h, withExit(exitStorage, err, "set WINDLASS_HOME to a folder")
+	}
+	cfg, err := config.Open(".", home)
+	if err != nil {
+		h.Problems = append(h.Problems, err.Error())
+		cfg = &config.Config{}
+	}
+	o, err := databaseOptions(home, cfg)
+	if err != nil {
+		return h, withExit(exitStorage, err, "set WINDLASS_CACHE to a folder")
+	}
+	h.Home, h.Cache, h.Config = home, o.CacheDir, cfg.Path
+	h.Npm, _ = exec.LookPath("npm") // not finding it is an answer
+	h.Model, h.BaseURL = os.Getenv("WINDLASS_MODEL"), hideURL(os.Getenv("OPENAI_BASE_URL"))
+	if h.Model == "" {
+		h.Model = cfg.DefaultModel
+	}
+	h.Keys = examineKeys(cfg)
+	h.ClickHouse = examineClickHouse(ctx, o)
+	if e := h.ClickHouse.Error; e != "" {
+		h.Problems = append(h.Problems, e)
+	}
+	return h, nil
+}
+
+func hideURL(s string) string {
+	if s == "" {
+		return ""
+	}
+	return clickhouse.HideDSN(s)
+}
+
+// examineKeys lists the variables that keys are read from.
+func examineKeys(cfg *config.Config) []keyHealth {
+	keys := []keyHealth{{Name: "OPENAI_API_KEY", Set: os.Getenv("OPENAI_API_KEY") != ""}}
+	seen := map[string]bool{"OPENAI_API_KEY": true, "": true}
+	for _, name := range slices.Sorted(maps.Keys(cfg.Models)) {
+		m := cfg.Models[name]
+		if !seen[m.APIKeyEnv] {
+			seen[m.APIKeyEnv] = true
+			keys = append(keys, keyHealth{Name: m.APIKeyEnv, Set: os.Getenv(m.APIKeyEnv) != ""})
+		}
+	}
+	return keys
+}
+
+// examineClickHouse opens the database if that fetches nothing.
+func examineClickHouse(ctx context.Context, o clickhouse.Options) clickHouseHealth {
+	h := clickHouseHealth{Kind: "server"}
+	if o.DSN != "" {
+		h.DSN = clickhouse.HideDSN(o.DSN)
+	} else {
+		h.Kind, h.DataDir = "embedded", clickhouse.EngineDir(o.Home)
+		engine, attempts, err := embedded.Survey(ctx, embedded.ConfigFromEnv(o.CacheDir))
+		h.Engine, h.Sources = engine.Path, attempts
+		if err != nil {
+			h.Error = err.Error()
+			return h
+		}
+		if engine.Path == "" {
+			return h // it will be fetched by the first run
+		}
+	}
+	db, err := clickhouse.Open(ctx, o)
+	if err != nil {
+		h.Error = err.Error()
+		return h
+	}
+	defer func() { _ = db.Close() }()
+	h.ask(ctx, db)
+	return h
+}
+
+func (h *clickHouseHealth) ask(ctx context.Context, db *clickhouse.DB) {
+	h.Database = db.Database()
+	if e := db.Endpoint(); e != nil {
+		h.Endpoint, h.PID, h.Engine = e.Addr(), e.PID, e.Engine
+	}
+	size, err := db.Size(ctx)
+	if err == nil {
+		h.Version, err = db.Version()
+	}
+	if err != nil {
+		h.Error = err.Error()
+		return
+	}
+	h.Rows, h.Bytes, h.Answers = size.Rows, size.Bytes, true
+}
+
+func (a *app) printHealth(h health) error {
+	t := newTable("what", "finding")
+	t.add("windlass", fmt.Sprintf("%s (%s, %s)", h.Version.Version, h.Version.Platform, h.Version.Go))
+	t.add("home", h.Home)
+	t.add("cache", h.Cache)
+	t.add("windlass.json", orElse(h.Config, "none"))
+	t.add("ClickHouse", h.ClickHouse.summary())
+	for _, r := range h.ClickHouse.rows() {
+		t.add(r[0], r[1])
+	}
+	t.add("npm", orElse(h.Npm, "not found"))
+	t.add("model", orElse(h.Model, "none set (WINDLASS_MODEL, --model, or in the cascade)"))
+	t.add("endpoint of models", orElse(h.BaseURL, "the provider's own"))
+	for _, k := range h.Keys {
+		state := "not set"
+		if k.Set {
+			state = "set"
+		}
+		t.add(k.Name, state)
+	}
+	if err := t.render(a.out, 0); err != nil { // nothing here may be cut: it is read for details
+		return err
+	}
+	for _, p := range h.Problems {
+		fmt.Fprintf(a.out, "\nProblem: %s\n", p)
+	}
+	return nil
+}
+
+func (h clickHouseHealth) summary() string {
+	switch {
+	case h.Error != "":
+		return h.Kind + ": does not answer"
+	case h.Answers:
+		return fmt.Sprintf("%s, version %s: answers", h.Kind, h.Version)
+	}
+	return h.Kind + ": not on this machine yet, the first run fetches it"
+}
+
+func (h clickHouseHealth) rows() [][2]string {
+	var rows [][2]string
+	if h.DSN != "" {
+		rows = append(rows, [2]string{"  server", h.DSN})
+	}
+	for _, s := range h.Sources {
+		rows = append(rows, [2]string{"  from " + string(s.Source), s.Outcome})
+	}
+	if h.Endpoint != "" {
+		rows = append(rows, [2]string{"  engine", fmt.Sprintf("process %d listens on %s", h.PID, h.Endpoint)})
+	}
+	if h.DataDir != "" {
+		rows = append(rows, [2]string{"  data", h.DataDir})
+	}
+	if h.Answers {
+		rows = append(rows, [2]string{"  database", fmt.Sprintf("%s: %s rows, %s bytes", h.Database,
+			formatCount(int64(h.Rows)), formatCount(int64(h.Bytes)))})
+	}
+	return rows
+}
+
+func orElse(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}

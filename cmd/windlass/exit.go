@@ -1,0 +1,58 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+// The exit codes. They are part of the command's contract: docs/cli.md lists them.
+const (
+	exitOK          = 0
+	exitFailed      = 1 // the cascade failed: a phase, a validator
+	exitUsage       = 2 // wrong usage
+	exitInvalid     = 3 // the cascade file is invalid
+	exitProvider    = 4 // the provider failed
+	exitBudget      = 5 // a budget was reached
+	exitStorage     = 6 // storage or engine not available where it was asked for
+	exitInterrupted = 130
+)
+
+// exitError is an error with the exit code it ends the process with and, mostly, what to try next.
+type exitError struct {
+	code   int
+	err    error
+	hint   string
+	silent bool // already shown
+}
+
+func (e *exitError) Error() string { return e.err.Error() }
+func (e *exitError) Unwrap() error { return e.err }
+
+// withExit gives err an exit code and a hint.
+func withExit(code int, err error, hint string) error {
+	return &exitError{code: code, err: err, hint: hint}
+}
+
+func usageError(err error, hint string) error { return withExit(exitUsage, err, hint) }
+
+// exclude makes two flags of a command exclude each other.
+func exclude(cmd *cobra.Command, one, other string) {
+	before := cmd.PreRunE
+	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
+		if cmd.Flags().Changed(one) && cmd.Flags().Changed(other) {
+			return usageError(fmt.Errorf("--%s and --%s exclude each other", one, other), "one of them, or neither")
+		}
+		if before != nil {
+			return before(cmd, args)
+		}
+		return nil
+	}
+}
+
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usageError(fmt.Errorf("%s takes no arguments, got %q", cmd.CommandPath(), args), cmd.CommandPath()+" --help")
+	}
+	return nil
+}

@@ -1,0 +1,224 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"syscall"
+	"unicode"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/internal/clickhouse"
+	"github.com/windlass-run/windlass/internal/template"
+)
+
+// finish closes the session, prints the result, and turns the end of the run into the command's error.
+func (s *session) finish(res *engine.Result, runErr error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
+	defer cancel()
+	closeErr := errors.Join(s.log.Close(ctx), s.tools.Close())
+	if s.querier != nil {
+		closeErr = errors.Join(closeErr, s.querier.Close(ctx), s.database.close())
+	}
+	var undelivered *clickhouse.UndeliveredError
+	errors.As(closeErr, &undelivered)
+	s.delivered = s.sink != nil && undelivered == nil
+	printErr := s.printResult(res, runErr)
+	s.printSummary(res, undelivered)
+	if runErr != nil {
+		return s.failure(res, runErr)
+	}
+	if printErr != nil {
+		return withExit(exitStorage, printErr, "the run is done and recorded: "+s.lookHint())
+	}
+	if closeErr != nil && undelivered == nil {
+		return withExit(exitStorage, closeErr, "")
+	}
+	return nil
+}
+
+// printResult writes what the run was for to standard output.
+func (s *session) printResult(res *engine.Result, runErr error) error {
+	var err error
+	switch {
+	case s.options.events:
+	case s.options.asJSON:
+		err = s.printJSON(res, runErr)
+	case runErr != nil:
+	default:
+		err = s.printOutput(res.Output)
+	}
+	if err != nil && !errors.Is(err, syscall.EPIPE) { // a reader that has left, such as head, has what it wanted
+		return fmt.Errorf("print the result: %w", err)
+	}
+	return nil
+}
+
+// phaseJSON is a phase's result with a cost that is null when the cost of a call is unknown.
+type phaseJSON struct {
+	engine.PhaseResult
+	Cost *float64 `json:"cost_usd"`
+}
+
+func (s *session) printJSON(res *engine.Result, runErr error) error {
+	out := struct {
+		*engine.Result
+		Phases []phaseJSON `json:"phases"`
+		Cost   *float64    `json:"cost_usd"` // null when the cost of a call is unknown
+		Error  string      `json:"error,omitempty"`
+	}{Result: res, Cost: res.Cost(), Phases: make([]phaseJSON, len(res.Phases))}
+	for i, p := range res.Phases {
+		out.Phases[i] = phaseJSON{PhaseResult: p, Cost: p.Cost()}
+	}
+	if runErr != nil {
+		out.Error = runErr.Error()
+	}
+	enc := json.NewEncoder(s.app.out)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(out)
+}
+
+func (s *session) printOutput(output any) error {
+	text := echo.AsText(output)
+	if _, ok := output.(string); !ok && output != nil {
+		b, err := json.MarshalIndent(output, "", "  ")
+		if err != nil {
+			return err
+		}
+		text = string(b)
+	}
+	if !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	if isTerminal(s.app.out) {
+		text = withoutControls(text)
+	}
+	_, err := io.WriteString(s.app.out, text)
+	return err
+}
+
+// withoutControls removes what would command a terminal: a model wrote the text. Files and pipes get it as it is.
+func withoutControls(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// printSummary says on standard error what it took and what to try next.
+func (s *session) printSummary(res *engine.Result, undelivered *clickhouse.UndeliveredError) {
+	if s.options.quiet {
+		if undelivered != nil {
+			fmt.Fprintf(s.app.err, "Warning: %v\n", undelivered)
+		}
+		return
+	}
+	t := res.Totals
+	sum := spent{usage: t.Usage, cost: t.CostUSD, calls: t.Calls, unknown: t.UnknownCosts, scripted: t.Scripted}
+	scripted := ""
+	if t.Scripted {
+		scripted = "  (scripted: no model was asked, nothing was paid)"
+	}
+	fmt.Fprintf(s.app.err, "\n%s in %s: %s, %s  %s  %s%s\n", statusWord(res.Status), formatMillis(res.DurationMS),
+		plural(len(res.Phases), "phase"), plural(t.Calls, "model call"), sum.tokens(), sum.money(), scripted)
+	fmt.Fprintf(s.app.err, "session %s\n", s.id)
+	switch {
+	case undelivered != nil:
+		fmt.Fprintf(s.app.err, "Warning: %v\nThe journal has them all. %s doctor says what is wrong with ClickHouse.\n", undelivered, selfCommand())
+	case s.delivered:
+		fmt.Fprintf(s.app.err, "Ask what it did: %s sql \"SELECT phase_name, count() AS calls, sum(tokens_in) AS sent, sum(tokens_cached) AS cached, sum(tokens_out) AS got, sum(cost_usd) AS usd FROM model_calls WHERE session_id = '%s' GROUP BY phase_name ORDER BY min(seq)\"\n",
+			selfCommand(), s.id)
+	}
+}
+
+func statusWord(s engine.Status) string {
+	switch s {
+	case engine.StatusCompleted:
+		return "Completed"
+	case engine.StatusOverBudget:
+		return "Stopped by the budget"
+	case engine.StatusInterrupted:
+		return "Interrupted"
+	default:
+		return "Failed"
+	}
+}
+
+// failure gives the error that ended a run its exit code and says what to try.
+func (s *session) failure(res *engine.Result, err error) error {
+	var record *engine.RecordError
+	var model *engine.ModelError
+	var missing *template.MissingError
+	var budget *engine.BudgetError
+	var output *outputError
+	switch {
+	case errors.As(err, &output):
+		return withExit(exitStorage, err, "write the events to a place with room; everything up to here is in "+s.journalPath)
+	case errors.As(err, &record):
+		return withExit(exitStorage, err, "free space, or set WINDLASS_HOME to a folder on another disk; the journal holds everything up to here")
+	case res.Status == engine.StatusInterrupted:
+		return withExit(exitInterrupted, errors.New("interrupted"), s.goOnHint())
+	case errors.As(err, &budget) && budget.Cause != "":
+		return withExit(exitBudget, err, "give the model a price in windlass.json (docs/models.md), or leave "+budget.Limit+" out")
+	case res.Status == engine.StatusOverBudget:
+		return withExit(exitBudget, err, "raise the limit in the cascade's budget")
+	case errors.As(err, &model):
+		return providerError(err)
+	case errors.As(err, &missing):
+		return withExit(exitFailed, err, missingHint(s.file, missing.Name))
+	default:
+		return withExit(exitFailed, err, s.lookHint())
+	}
+}
+
+// missingHint says what to do about a variable that a template needs.
+func missingHint(file, name string) string {
+	fallback := fmt.Sprintf("write {{ %s | default('...') }} in %s", name, file)
+	if input, ok := strings.CutPrefix(name, "input."); ok {
+		return fmt.Sprintf("windlass run %s --input %s=..., or %s", file, input, fallback)
+	}
+	return fallback
+}
+
+// goOnHint says what can be done after an interrupt.
+func (s *session) goOnHint() string {
+	again := fmt.Sprintf("run it again for a new session; everything up to here is in %s", s.journalPath)
+	if hint := s.inspectHint(); hint != "" {
+		return hint + ", or " + again
+	}
+	return again
+}
+
+// lookHint says where the record of the run is.
+func (s *session) lookHint() string {
+	if hint := s.inspectHint(); hint != "" {
+		return hint
+	}
+	return "see " + s.journalPath
+}
+
+func (s *session) inspectHint() string {
+	if !s.delivered {
+		return ""
+	}
+	return fmt.Sprintf("%s sessions show %s", selfCommand(), s.id)
+}
+
+// providerError gives a failed model call its exit code. A script that has no answer is the user's own file.
+func providerError(err error) error {
+	var model *engine.ModelError
+	if !errors.As(err, &model) {
+		return withExit(exitProvider, err, "")
+	}
+	if model.Kind == engine.ModelErrScript {
+		return withExit(exitFailed, err, model.Hint)
+	}
+	return withExit(exitProvider, err, model.Hint)
+}

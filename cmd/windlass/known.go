@@ -1,0 +1,43 @@
+package main
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/internal/template"
+	"github.com/windlass-run/windlass/internal/tool"
+)
+
+// knownNames tells the loader what cascades refer to without declaring it: the built-in tools, and what a template is.
+func knownNames() cascade.Known {
+	return cascade.Known{
+		Tools:         slices.Concat(tool.BuiltinNames(), engine.OwnTools()),
+		CheckTemplate: checkTemplate,
+	}
+}
+
+func checkTemplate(kind cascade.TemplateKind, text string) *cascade.TemplateProblem {
+	mode := template.ModeText
+	switch kind {
+	case cascade.TemplateText:
+	case cascade.TemplateCommand:
+		mode = template.ModeShell
+	case cascade.TemplateURL:
+		mode = template.ModeURL
+	case cascade.TemplateJSON:
+		mode = template.ModeJSON
+	case cascade.TemplateForm:
+		mode = template.ModeForm
+	}
+	_, err := template.ParseMode(mode, text)
+	if err == nil {
+		return nil
+	}
+	var syntax *template.SyntaxError
+	if errors.As(err, &syntax) {
+		return &cascade.TemplateProblem{Line: syntax.Line, Col: syntax.Col, Message: syntax.Msg, Hint: syntax.Hint}
+	}
+	return &cascade.TemplateProblem{Message: err.Error()}
+}

@@ -1,0 +1,111 @@
+// Command windlass runs cascades: LLM workflows declared phase by phase in JSON or YAML files.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// app is what every command is given: the streams it reads and writes. Results go to out; progress, logs and errors
+// go to err.
+type app struct {
+	in  io.Reader
+	out io.Writer
+	err io.Writer
+}
+
+func main() { os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+
+// run executes one command line and returns the exit code. It is main without the process.
+func run(ctx context.Context, args []string, in io.Reader, out, errw io.Writer) int {
+	a := &app{in: in, out: out, err: errw}
+	root := newRootCommand(a)
+	root.SetArgs(args)
+	root.SetIn(in)
+	root.SetOut(out)
+	root.SetErr(errw)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	return a.report(err)
+}
+
+func newRootCommand(a *app) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "windlass",
+		Short: "Run LLM workflows declared phase by phase, and ask what they did and cost",
+		Long: `Run LLM workflows declared phase by phase, and ask what they did and cost.
+
+Exit codes: 0 done; 1 the cascade failed; 2 wrong usage; 3 the file is invalid; 4 the provider failed;
+5 a budget was reached; 6 storage or engine not available; 130 interrupted.`,
+		Example: `  windlass run examples/cascades/minimal.json --offline
+  windlass validate incident.json
+  windlass cost --by phase
+  windlass sql "SELECT * FROM sessions ORDER BY started_at DESC LIMIT 5"`,
+		DisableFlagsInUseLine: true,
+		SilenceErrors:         true,
+		SilenceUsage:          true,
+	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usageError(err, fmt.Sprintf("%s --help", cmd.CommandPath()))
+	})
+	root.SuggestionsMinimumDistance = 2 // cobra sets it only for its own message
+	root.Args = func(_ *cobra.Command, args []string) error { return unknownCommand(root, args) }
+	root.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	root.AddCommand(commands(a)...)
+	markErrors(root)
+	return root
+}
+
+func unknownCommand(root *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := "windlass --help"
+	if near := root.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = "windlass " + strings.Join(near, ", or windlass ")
+	}
+	return usageError(fmt.Errorf("unknown command %q", args[0]), hint)
+}
+
+// markErrors makes the errors of commands known from those that cobra finds in the command line.
+func markErrors(cmd *cobra.Command) {
+	for _, c := range cmd.Commands() {
+		markErrors(c)
+	}
+	work := cmd.RunE
+	if work == nil {
+		return
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		err := work(cmd, args)
+		var ee *exitError
+		if err == nil || errors.As(err, &ee) {
+			return err
+		}
+		return withExit(exitFailed, err, "")
+	}
+}
+
+// report shows an error the way every command does and returns its exit code.
+func (a *app) report(err error) int {
+	var ee *exitError
+	if !errors.As(err, &ee) { // cobra's own: see markErrors
+		ee = &exitError{code: exitUsage, hint: "windlass --help"}
+	}
+	if ee.silent {
+		return ee.code
+	}
+	fmt.Fprintf(a.err, "Error: %s\n", cleanLines(err.Error()))
+	if ee.hint != "" {
+		fmt.Fprintf(a.err, "Try: %s\n", ee.hint)
+	}
+	return ee.code
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/llm"
+	"github.com/windlass-run/windlass/internal/llm/script"
+)
+
+// chooseModels sets the model of the run: the script beside the cascade, or the endpoints of the configuration, each
+// checked for what it needs before anything is sent. It returns the script's file.
+func (s *session) chooseModels(cfg *config.Config) (scriptFile string, err error) {
+	s.runner.DefaultModel = cmp.Or(s.cascade.Model, os.Getenv("WINDLASS_MODEL"), cfg.DefaultModel)
+	s.runner.PhaseModels = map[string]string{}
+	for _, m := range s.options.models {
+		phase, model, one := strings.Cut(m, "=")
+		switch {
+		case !one && m != "":
+			s.runner.DefaultModel = m
+		case !one || phase == "" || model == "":
+			return "", usageError(fmt.Errorf("--model %q: expected MODEL or PHASE=MODEL", m), "windlass run --help")
+		case !hasPhase(s.cascade, phase):
+			return "", usageError(fmt.Errorf("--model %q: the cascade has no phase %q", m, phase), "windlass validate "+s.file)
+		default:
+			s.runner.PhaseModels[phase] = model
+		}
+	}
+	if s.options.offline {
+		return s.chooseScript()
+	}
+	router := llm.NewRouter(cfg, os.Getenv)
+	for _, model := range s.modelsInUse() {
+		if model == "" {
+			return "", usageError(fmt.Errorf("no model: %s names none, and neither --model, WINDLASS_MODEL nor windlass.json does", s.file),
+				"windlass run "+s.file+" --model gpt-5-mini, or --offline to use the script beside the cascade")
+		}
+		if err := router.Check(model); err != nil {
+			return "", providerError(err)
+		}
+	}
+	s.runner.Model = router
+	s.runner.NativeTools = router.NativeTools
+	return "", nil
+}
+
+func (s *session) chooseScript() (string, error) {
+	path, err := script.Find(s.file)
+	if err != nil {
+		return "", usageError(err, "docs/models.md describes scripts; without --offline a model answers")
+	}
+	plan, err := script.Load(path)
+	if err != nil {
+		return "", withExit(exitInvalid, err, "docs/models.md describes scripts")
+	}
+	if s.runner.DefaultModel == "" {
+		s.runner.DefaultModel = "scripted"
+	}
+	s.runner.Model = script.NewModel(plan)
+	return path, nil
+}
+
+// modelsInUse lists the models that the run may ask, each once.
+func (s *session) modelsInUse() []string {
+	var names []string
+	add := func(name string) {
+		for _, n := range names {
+			if n == name {
+				return
+			}
+		}
+		names = append(names, name)
+	}
+	for i := range s.cascade.Phases {
+		for p := &s.cascade.Phases[i]; p != nil; p = inlinePhase(p) {
+			if p.Deterministic() {
+				continue
+			}
+			own := cmp.Or(s.runner.PhaseModels[p.Name], p.Model, s.runner.DefaultModel)
+			add(own)
+			if v, ok := s.cascade.Validators[p.Rules.LoopUntil]; ok {
+				add(cmp.Or(v.Model, own))
+			}
+		}
+	}
+	return names
+}
+
+func inlinePhase(p *cascade.Phase) *cascade.Phase {
+	if p.OnError == nil {
+		return nil
+	}
+	return p.OnError.Inline
+}
+
+func hasPhase(c *cascade.Cascade, name string) bool {
+	for i := range c.Phases {
+		for p := &c.Phases[i]; p != nil; p = inlinePhase(p) {
+			if p.Name == name {
+				return true
+			}
+		}
+	}
+	return false
+}

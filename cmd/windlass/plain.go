@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine"
+)
+
+// plainView writes one line for everything that has ended: for logs, pipes and terminals that cannot draw. Write is
+// called by one goroutine at a time, as the log promises.
+type plainView struct {
+	out io.Writer
+}
+
+func newPlainView(out io.Writer) *plainView { return &plainView{out: out} }
+
+// Observe implements engine.Observer: only retries are worth a line of their own.
+func (v *plainView) Observe(ev engine.Event) {
+	if ev.Kind == engine.EventDelta && ev.Delta.Retrying != "" {
+		v.line("%s: trying again in %s: %s", placeOf(ev.Site.Phase, ev.Site.Attempt, ev.Site.Turn),
+			ev.Delta.RetryWait.Round(100*time.Millisecond), oneLine(ev.Delta.Retrying))
+	}
+}
+
+// Close implements echo.Sink.
+func (v *plainView) Close(context.Context) error { return nil }
+
+// Write implements echo.Sink.
+func (v *plainView) Write(e *echo.Entry) error {
+	place := placeOf(e.Phase, e.Attempt, e.Turn)
+	switch e.NodeType {
+	case echo.NodeRunStart:
+		v.line("%s: session %s", e.CascadeID, e.SessionID)
+	case echo.NodeModelCall:
+		v.modelCall(place, e)
+	case echo.NodeToolCall:
+		v.line("%s: %s", place, columns("tool "+spaced(oneLine(e.Tool.Name), argumentHint(e.Tool.Arguments)), outcomeOf(e), formatMillis(e.DurationMS)))
+	case echo.NodeVerdict:
+		v.verdict(place, e)
+	case echo.NodeWarning:
+		var d struct{ Message string }
+		if json.Unmarshal(e.Data, &d) == nil {
+			v.line("%s: warning: %s", place, oneLine(d.Message))
+		}
+	case echo.NodePhaseEnd:
+		v.phaseEnd(e)
+	}
+	return nil
+}
+
+func (v *plainView) modelCall(place string, e *echo.Entry) {
+	if name := validatorOf(e.Key); name != "" {
+		place += ": validator " + name
+	}
+	if e.Error != nil {
+		v.line("%s: model %s failed (%s): %s", place, e.Model, e.Error.Kind, oneLine(e.Error.Message))
+		return
+	}
+	var s spent
+	s.add(e)
+	scripted := ""
+	if e.Scripted {
+		scripted = " (scripted)"
+	}
+	v.line("%s: model %s%s  %s  %s  %s", place, e.Model, scripted, s.tokens(), s.money(), formatMillis(e.DurationMS))
+}
+
+func (v *plainView) verdict(place string, e *echo.Entry) {
+	var d struct {
+		Validator string
+		Valid     bool
+		Reason    string
+	}
+	if json.Unmarshal(e.Data, &d) != nil {
+		return
+	}
+	if d.Valid {
+		v.line("%s: %s passed", place, cut(oneLine(d.Validator), 60))
+		return
+	}
+	v.line("%s: %s did not pass: %s", place, cut(oneLine(d.Validator), 60), cut(oneLine(d.Reason), 160))
+}
+
+func (v *plainView) phaseEnd(e *echo.Entry) {
+	var d struct {
+		Status, Reason string
+		Turns          int
+	}
+	if json.Unmarshal(e.Data, &d) != nil {
+		return
+	}
+	v.line("%s: %s (%s)  %s", e.Phase, d.Status, d.Reason, formatMillis(e.DurationMS))
+}
+
+func (v *plainView) line(format string, args ...any) {
+	_, _ = fmt.Fprintf(v.out, format+"\n", args...) // a pipe that was closed does not stop the run
+}
+
+func placeOf(phase string, attempt, turn int) string {
+	s := phase
+	if attempt > 1 {
+		s += fmt.Sprintf(" attempt %d", attempt)
+	}
+	if turn > 0 {
+		s += fmt.Sprintf(" turn %d", turn)
+	}
+	if s == "" {
+		return "run"
+	}
+	return s
+}
+
+func outcomeOf(e *echo.Entry) string {
+	if e.Error != nil {
+		return "failed (" + e.Error.Kind + ")"
+	}
+	return ""
+}
+
+// validatorOf returns the validator that a model call was made for, by its key, or nothing.
+func validatorOf(key string) string {
+	_, rest, ok := strings.Cut(key, "/validate/")
+	if !ok {
+		return ""
+	}
+	name, _, _ := strings.Cut(rest, "/")
+	return name
+}
+
+// columns joins the parts that there are with two spaces.
+func columns(parts ...string) string { return joined("  ", parts) }
+
+// spaced joins the parts that there are with one space.
+func spaced(parts ...string) string { return joined(" ", parts) }
+
+func joined(separator string, parts []string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), separator)
+}

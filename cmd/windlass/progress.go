@@ -1,0 +1,222 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine"
+)
+
+// progress is what a run looks like from outside, gathered from its entries and events. It is written to by the run and
+// read by whoever draws; the mutex guards everything.
+type progress struct {
+	mu      sync.Mutex
+	now     func() time.Time
+	cascade string
+	session string
+	started time.Time
+	phases  []phaseProgress
+	total   spent
+	note    string // something that concerns the whole run, such as an interrupt
+}
+
+// phaseProgress is one line: a visit to a phase, or a phase that is still to come.
+type phaseProgress struct {
+	name     string
+	status   engine.Status
+	attempt  int
+	turn     int
+	tools    int
+	activity string
+	detail   string
+	spent    spent
+	started  time.Time
+	duration time.Duration
+}
+
+// spent adds up model calls as a person reads them.
+type spent struct {
+	usage    echo.Usage
+	cost     float64
+	calls    int
+	unknown  int // calls of unknown cost
+	scripted bool
+}
+
+func (s *spent) add(e *echo.Entry) {
+	s.calls++
+	if e.Usage != nil {
+		s.usage = s.usage.Add(*e.Usage)
+	}
+	if e.CostUSD == nil {
+		s.unknown++
+	} else {
+		s.cost += *e.CostUSD
+	}
+	s.scripted = s.scripted || e.Scripted
+}
+
+// money shows what was spent. A sum with calls of unknown cost in it is never shown as if it were whole.
+func (s spent) money() string {
+	switch {
+	case s.unknown > 0 && s.cost == 0:
+		return "cost unknown"
+	case s.unknown > 0:
+		return formatUSD(s.cost) + " + unknown"
+	default:
+		return formatUSD(s.cost)
+	}
+}
+
+func (s spent) tokens() string {
+	return fmt.Sprintf("in %s  cached %s  out %s", formatCount(s.usage.In), formatCount(s.usage.Cached), formatCount(s.usage.Out))
+}
+
+func newProgress(cascadeID, session string, phases []string, now func() time.Time) *progress {
+	p := &progress{cascade: cascadeID, session: session, now: now, started: now()}
+	for _, name := range phases {
+		p.phases = append(p.phases, phaseProgress{name: name})
+	}
+	return p
+}
+
+// entry takes in what was recorded.
+func (p *progress) entry(e *echo.Entry) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch e.NodeType {
+	case echo.NodePhaseStart:
+		ph := p.begin(e.Phase)
+		ph.status, ph.started = engine.StatusRunning, p.now()
+	case echo.NodeModelCall:
+		if ph := p.current(e.Phase); ph != nil {
+			ph.attempt, ph.turn, ph.activity, ph.detail = e.Attempt, e.Turn, "", ""
+			if e.Error == nil {
+				ph.spent.add(e)
+			}
+		}
+		if e.Error == nil {
+			p.total.add(e)
+		}
+	case echo.NodeToolCall:
+		if ph := p.current(e.Phase); ph != nil {
+			ph.tools++
+			ph.activity, ph.detail = "", ""
+		}
+	case echo.NodePhaseEnd:
+		if ph := p.current(e.Phase); ph != nil {
+			ph.status, ph.duration = statusOf(e), p.now().Sub(ph.started)
+			ph.activity, ph.detail = "", ""
+		}
+	}
+}
+
+// event takes in what has begun.
+func (p *progress) event(ev engine.Event) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	ph := p.current(ev.Site.Phase)
+	if ph == nil {
+		return
+	}
+	ph.attempt, ph.turn = ev.Site.Attempt, ev.Site.Turn
+	switch ev.Kind {
+	case engine.EventModelCall:
+		ph.activity, ph.detail = "asking "+ev.Model, ""
+		if ev.Site.Validator != "" {
+			ph.activity = "validator " + ev.Site.Validator
+		}
+	case engine.EventToolCall:
+		ph.activity, ph.detail = clean(ev.Tool), argumentHint(ev.Arguments)
+	case engine.EventDelta:
+		switch {
+		case ev.Delta.Retrying != "":
+			ph.activity, ph.detail = fmt.Sprintf("retrying in %s", ev.Delta.RetryWait.Round(100*time.Millisecond)), ev.Delta.Retrying
+		case ev.Delta.ToolCall != "":
+			ph.activity, ph.detail = "calling "+clean(ev.Delta.ToolCall), ""
+		case ev.Delta.Text != "":
+			ph.activity = "answering"
+			ph.detail = tail(ph.detail+ev.Delta.Text, 200)
+		}
+	}
+}
+
+func (p *progress) setNote(note string) {
+	p.mu.Lock()
+	p.note = note
+	p.mu.Unlock()
+}
+
+// begin returns the line of a phase that starts: the first one that waits, else a new one before those that wait.
+func (p *progress) begin(name string) *phaseProgress {
+	at := len(p.phases)
+	for i := range p.phases {
+		if p.phases[i].status != engine.StatusPending {
+			continue
+		}
+		if p.phases[i].name == name {
+			return &p.phases[i]
+		}
+		at = min(at, i)
+	}
+	p.phases = slices.Insert(p.phases, at, phaseProgress{name: name})
+	return &p.phases[at]
+}
+
+// current returns the line of a phase that is running, or nil.
+func (p *progress) current(name string) *phaseProgress {
+	for i := len(p.phases) - 1; i >= 0; i-- {
+		if p.phases[i].name == name && p.phases[i].status == engine.StatusRunning {
+			return &p.phases[i]
+		}
+	}
+	return nil
+}
+
+func statusOf(e *echo.Entry) engine.Status {
+	var d struct {
+		Status string `json:"status"`
+	}
+	if json.Unmarshal(e.Data, &d) != nil {
+		return engine.StatusFailed
+	}
+	for s := engine.StatusPending; s <= engine.StatusOverBudget; s++ {
+		if s.String() == d.Status {
+			return s
+		}
+	}
+	return engine.StatusFailed
+}
+
+// telling are the arguments that say best what a call is about, the best first.
+var telling = []string{"pattern", "path", "command", "url", "sql", "target", "key", "dir"}
+
+// argumentHint shows what a call is about: the most telling of its arguments, else its first string by name.
+func argumentHint(args string) string {
+	var all map[string]any
+	if json.Unmarshal([]byte(args), &all) != nil {
+		return ""
+	}
+	for _, name := range slices.Concat(telling, sortedNames(all)) {
+		if text, ok := all[name].(string); ok && text != "" {
+			return cut(oneLine(text), 80)
+		}
+	}
+	return ""
+}
+
+// oneLine puts a text on one line that is safe to print, whoever wrote it.
+func oneLine(s string) string { return clean(strings.Join(strings.Fields(s), " ")) }
+
+// tail returns the last n bytes of a text, from a whole character on.
+func tail(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[len(s)-n:], "")
+}

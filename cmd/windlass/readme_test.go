@@ -1,0 +1,166 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/require"
+
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
+)
+
+// pagesForPeople are the pages that show commands.
+func pagesForPeople(t *testing.T) []string {
+	t.Helper()
+	pages, err := filepath.Glob("../../docs/*.md")
+	require.NoError(t, err)
+	return append(pages, "../../README.md", "../../CONTRIBUTING.md")
+}
+
+var (
+	shell    = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
+	jsonText = regexp.MustCompile("(?ms)^```json\n(.*?)^```$")
+	word     = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"']+`)
+	link     = regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`)
+	flagName = regexp.MustCompile("`(?:[^`\n]*\\s)?(--[a-z][a-z-]*)")
+)
+
+// commandsOf returns the windlass commands that a page shows, each split into its words without the program.
+func commandsOf(page string) [][]string {
+	var found [][]string
+	for _, b := range shell.FindAllStringSubmatch(page, -1) {
+		for line := range strings.Lines(b[1]) {
+			line, _, _ = strings.Cut(line, " #")
+			words := word.FindAllString(line, -1)
+			for i := range words {
+				words[i] = strings.Trim(words[i], `"'`)
+			}
+			text := strings.Join(words, " ")
+			switch {
+			case strings.HasPrefix(text, "go run ./cmd/windlass"):
+				found = append(found, words[3:])
+			case strings.HasPrefix(text, "windlass "):
+				found = append(found, words[1:])
+			}
+		}
+	}
+	return found
+}
+
+// TestShownCommandsExist takes every command that a page shows apart: its name, its flags, and the files of this
+// repository.
+func TestShownCommandsExist(t *testing.T) {
+	t.Parallel()
+	total := 0
+	for _, path := range pagesForPeople(t) {
+		page, err := os.ReadFile(path)
+		require.NoError(t, err)
+		for _, args := range commandsOf(string(page)) {
+			total++
+			for i, a := range args {
+				if a == "<" || a == "|" || a == ">" || a == "&&" { // what follows is the shell's
+					args = args[:i]
+					break
+				}
+			}
+			cmd, rest, err := newRootCommand(&app{}).Find(args)
+			require.NoError(t, err, "%s: %v", path, args)
+			require.NotEqual(t, "windlass", cmd.Name(), "%s: %v", path, args)
+			require.NoError(t, cmd.ParseFlags(rest), "%s: %v", path, args)
+			if cmd.Args != nil {
+				require.NoError(t, cmd.ValidateArgs(cmd.Flags().Args()), "%s: %v", path, args)
+			}
+			for _, a := range args {
+				if strings.HasPrefix(a, "examples/") {
+					require.FileExists(t, filepath.Join("../..", a), path)
+				}
+			}
+		}
+	}
+	require.Greater(t, total, 7)
+}
+
+// TestReadme runs the README's first command word for word, from the repository's folder, and loads its cascade.
+func TestReadme(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("../../README.md")
+	require.NoError(t, err)
+	first := commandsOf(string(data))[0]
+	require.Equal(t, []string{"run", "examples/cascades/repo_audit.json", "--offline"}, first)
+	l := newLab(t, clickhousetest.DSN(t, clickhousetest.Open(t)))
+	l.dir, err = filepath.Abs("../..")
+	require.NoError(t, err)
+	p := l.run(exitOK, first...)
+	require.Contains(t, p.out.String(), `"next_steps": [`)
+	next := regexp.MustCompile(`(?m)^Ask what it did: windlass sql "(.*)"$`).FindStringSubmatch(p.err.String())
+	require.NotNil(t, next, p.err.String())
+	asked := l.run(exitOK, "sql", "--csv", next[1])
+	require.Contains(t, asked.out.String(), "survey,3,")
+
+	shown := jsonText.FindSubmatch(data)
+	require.NotNil(t, shown)
+	_, found, err := cascade.Parse("README.md.json", shown[1], knownNames())
+	require.NoError(t, err)
+	require.Empty(t, found)
+}
+
+func TestLinksLeadSomewhere(t *testing.T) {
+	t.Parallel()
+	for _, path := range pagesForPeople(t) {
+		page, err := os.ReadFile(path)
+		require.NoError(t, err)
+		for _, m := range link.FindAllStringSubmatch(string(page), -1) {
+			_, err := os.Stat(filepath.Join(filepath.Dir(path), m[1]))
+			require.NoError(t, err, "%s links to %s", path, m[1])
+		}
+	}
+}
+
+// TestFlagsAreDocumented holds the page of the command and the command's flags against each other.
+func TestFlagsAreDocumented(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("../../docs/cli.md")
+	require.NoError(t, err)
+	there := map[string]bool{"--help": true}
+	each(newRootCommand(&app{}), func(cmd *cobra.Command) {
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			there["--"+f.Name] = true
+			require.Contains(t, string(data), "`--"+f.Name, "%s --%s is not in docs/cli.md", cmd.CommandPath(), f.Name)
+		})
+	})
+	shown := flagName.FindAllStringSubmatch(string(data), -1)
+	require.NotEmpty(t, shown)
+	for _, m := range shown {
+		require.True(t, there[m[1]], "docs/cli.md has %s, which no command has", m[1])
+	}
+}
+
+// TestHelpHasExamples looks at every command's help.
+func TestHelpHasExamples(t *testing.T) {
+	t.Parallel()
+	each(newRootCommand(&app{}), func(cmd *cobra.Command) {
+		require.NotEmpty(t, cmd.Short, cmd.CommandPath())
+		if cmd.RunE == nil {
+			return
+		}
+		require.NotEmpty(t, cmd.Example, cmd.CommandPath())
+		for line := range strings.Lines(cmd.Example) {
+			require.Contains(t, line, "windlass ", cmd.CommandPath())
+		}
+	})
+}
+
+func each(cmd *cobra.Command, do func(*cobra.Command)) {
+	if !cmd.Hidden {
+		do(cmd)
+		for _, c := range cmd.Commands() {
+			each(c, do)
+		}
+	}
+}

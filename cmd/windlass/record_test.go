@@ -1,0 +1,252 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
+)
+
+// The cascades of this test besides the examples.
+var recorded = map[string]string{
+	"ask.json":  `{"cascade_id": "ask", "phases": [{"name": "one", "instructions": "Say <something> & \"more\"."}]}`,
+	"read.json": `{"cascade_id": "read", "phases": [{"name": "one", "instructions": "Read.", "tackle": ["read_file"]}]}`,
+	"odd.json": `{"cascade_id": "odd", "tools": [{"tool_id": "odd", "type": "shell", "command": "printf 'tab\\there \\\\ quote \" \\001\\377 <&> \\360\\237\\246\\212\\n'"}],
+		"phases": [{"name": "strange", "tool": "odd", "callouts": "Odd"}, {"name": "two", "instructions": "{{ outputs['strange'] }}{{ state.nothing }}"}]}`,
+	"odd.script.json": `{"phases": {"two": [{"text": "{{ input }}\n\u2028 \u0000 end"}]}}`,
+	"windlass.json":   `{"models": {"*": {"max_retries": 0}}}`,
+}
+
+// TestEverythingArrives runs cascades with --events and holds, for every entry, the event, the journal and the row in
+// ClickHouse against each other, value by value: through a server's DSN, and through the embedded engine.
+func TestEverythingArrives(t *testing.T) {
+	t.Parallel()
+	t.Run("dsn", func(t *testing.T) {
+		t.Parallel()
+		everythingArrives(t, newLab(t, clickhousetest.DSN(t, clickhousetest.Open(t))))
+	})
+	t.Run("embedded", func(t *testing.T) {
+		t.Parallel()
+		l := embeddedLab(t)
+		everythingArrives(t, l)
+		l.engineEnds()
+	})
+}
+
+func everythingArrives(t *testing.T, l *lab) {
+	for name, text := range recorded {
+		l.file(name, text)
+	}
+	repo, err := filepath.Abs("../..")
+	require.NoError(t, err)
+	example := func(name string) string { return filepath.Join(repo, "examples", "cascades", name) }
+	require.NoError(t, os.CopyFS(filepath.Join(l.dir, "examples", "data"), os.DirFS(filepath.Join(repo, "examples", "data"))))
+	l.file("README.md", "# A project\n")
+	l.file("main.go", "package main\n\nfunc main() {}\n")
+	runs := []struct {
+		code int
+		args []string
+	}{
+		{exitOK, []string{example("log_triage.json"), "--offline"}},
+		{exitOK, []string{example("repo_audit.json"), "--model", "gpt-5-mini"}},
+		{exitOK, []string{"read.json", "--model", "bad-arguments"}},
+		{exitOK, []string{"ask.json", "--model", "empty"}},
+		{exitProvider, []string{"ask.json", "--model", "html"}},
+		{exitOK, []string{"odd.json", "--offline"}},
+	}
+	seen := map[echo.NodeType]bool{}
+	for i, r := range runs {
+		id := fmt.Sprintf("run-%d", i)
+		p := l.run(r.code, append([]string{"run", "--events", "--session", id}, r.args...)...)
+		events := eventsOf(t, p.out.String())
+		require.Equal(t, events, journalOf(t, l.home, id))
+		rows := rowsBy(t, l, id)
+		require.Len(t, rows, len(events))
+		for n, line := range events {
+			var e map[string]any
+			require.NoError(t, decode(line, &e))
+			seen[echo.NodeType(e["node_type"].(string))] = true
+			want := expectedRow(t, e)
+			require.Empty(t, e, "values of an entry that have no column")
+			require.Empty(t, gocmp.Diff(want, comparable(t, rows[n])), "%s\n%s", r.args[0], line)
+		}
+	}
+	for _, n := range []echo.NodeType{
+		echo.NodeRunStart, echo.NodeRunEnd, echo.NodePhaseStart, echo.NodePhaseEnd, echo.NodeMessage, echo.NodeSelection,
+		echo.NodeModelCall, echo.NodeToolCall, echo.NodeVerdict, echo.NodeRoute, echo.NodeState, echo.NodeCallout,
+		echo.NodeValue, echo.NodeWarning,
+	} {
+		require.True(t, seen[n], "no entry of type %s was compared", n)
+	}
+}
+
+func decode(text string, into any) error {
+	dec := json.NewDecoder(strings.NewReader(text))
+	dec.UseNumber()
+	return dec.Decode(into)
+}
+
+func eventsOf(t *testing.T, out string) []string {
+	t.Helper()
+	var events []string
+	for line := range strings.Lines(out) {
+		events = append(events, strings.TrimSuffix(line, "\n"))
+	}
+	require.NotEmpty(t, events)
+	return events
+}
+
+// journalOf returns the entries of a journal as they stand there.
+func journalOf(t *testing.T, home, id string) []string {
+	t.Helper()
+	path := filepath.Join(home, "sessions", id, echo.JournalFile)
+	_, err := echo.ReadJournal(path) // it must be sound as well
+	require.NoError(t, err)
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")[1:]
+}
+
+// rowsBy asks windlass itself for the rows of a session.
+func rowsBy(t *testing.T, l *lab, id string) []map[string]any {
+	t.Helper()
+	p := l.run(exitOK, "sql", "--json", "SELECT * FROM unified_logs WHERE session_id = '"+id+"' ORDER BY seq")
+	var rows []map[string]any
+	require.NoError(t, decode(p.out.String(), &rows))
+	return rows
+}
+
+// expectedRow says what the row of an event must hold. It takes what it has used out of the event.
+func expectedRow(t *testing.T, e map[string]any) map[string]any {
+	t.Helper()
+	row := map[string]any{"at": instant(t, time.RFC3339Nano, take(e, "at", ""))}
+	for column, path := range map[string]string{
+		"session_id": "session_id", "node_type": "node_type", "key": "key", "cascade_id": "cascade_id", "phase_name": "phase",
+		"role": "message.role", "kind": "message.kind", "content_hash": "content_hash", "model": "model", "provider": "provider",
+		"request_hash": "request_hash", "error_kind": "error.kind", "error": "error.message", "tool_arguments": "tool.arguments",
+	} {
+		row[column] = take(e, path, "")
+	}
+	for column, path := range map[string]string{
+		"seq": "seq", "attempt": "attempt", "turn": "turn", "sounding": "sounding", "duration_ms": "duration_ms",
+		"full_history_size": "selection.full_history_size", "context_size": "selection.context_size",
+		"tokens_saved": "selection.tokens_saved", "message_count": "selection.message_count", "masked_count": "selection.masked_count",
+	} {
+		row[column] = take(e, path, json.Number("0"))
+	}
+	row["scripted"], row["failed"] = take(e, "scripted", false), take(e, "message.failed", false)
+	row["cost_usd"] = take(e, "cost_usd", nil)
+	_, row["has_usage"] = e["usage"]
+	for column, path := range map[string]string{
+		"tokens_in": "usage.in", "tokens_cached": "usage.cached", "tokens_out": "usage.out", "tokens_reasoning": "usage.reasoning",
+	} {
+		row[column] = take(e, path, json.Number("0"))
+	}
+	row["usage_estimated"] = take(e, "usage.estimated", false)
+	inMessage, inTool := take(e, "message.tool", ""), take(e, "tool.name", "")
+	row["tool_name"] = cmp.Or(inTool.(string), inMessage.(string))
+	inMessage, inTool = take(e, "message.tool_call_id", ""), take(e, "tool.call_id", "")
+	row["tool_call_id"] = cmp.Or(inTool.(string), inMessage.(string))
+	row["tool_calls_json"] = calls(take(e, "message.tool_calls", nil))
+	row["content_json"] = content(take(e, "message.parts", nil), row["role"] != "" && row["tool_calls_json"] == nil)
+	row["data_json"] = take(e, "data", nil)
+	spans, _ := take(e, "selection.spans", []any{}).([]any)
+	for column, name := range map[string]string{"span_from": "from", "span_count": "count", "span_form": "form", "span_reason": "reason"} {
+		values := []any{}
+		for _, s := range spans {
+			values = append(values, s.(map[string]any)[name])
+		}
+		row[column] = values
+	}
+	return row
+}
+
+// take removes a value from an event, with the objects that are empty then.
+func take(e map[string]any, path string, otherwise any) any {
+	name, rest, deeper := strings.Cut(path, ".")
+	value, ok := e[name]
+	if !ok {
+		return otherwise
+	}
+	if deeper {
+		inner, ok := value.(map[string]any)
+		if !ok {
+			return otherwise
+		}
+		value = take(inner, rest, otherwise)
+		if len(inner) == 0 {
+			delete(e, name)
+		}
+		return value
+	}
+	delete(e, name)
+	return value
+}
+
+// content is a message's content as providers are sent it: the text of a single part, the parts, or else null for a
+// message that only calls tools and an empty text for others.
+func content(parts any, wantsText bool) any {
+	list, _ := parts.([]any)
+	if len(list) == 1 {
+		if text, ok := list[0].(map[string]any)["text"]; ok {
+			return text
+		}
+	}
+	switch {
+	case len(list) > 0:
+		return parts
+	case wantsText:
+		return ""
+	default:
+		return nil
+	}
+}
+
+// calls are a message's tool calls as providers are sent them.
+func calls(in any) any {
+	list, _ := in.([]any)
+	if len(list) == 0 {
+		return nil
+	}
+	var out []any
+	for _, c := range list {
+		call := maps.Clone(c.(map[string]any))
+		out = append(out, map[string]any{
+			"id": call["id"], "type": "function", "function": map[string]any{"name": call["name"], "arguments": call["arguments"]},
+		})
+	}
+	return out
+}
+
+// comparable decodes the columns of a row that hold JSON.
+func comparable(t *testing.T, row map[string]any) map[string]any {
+	t.Helper()
+	for _, column := range []string{"content_json", "tool_calls_json", "data_json"} {
+		text := row[column].(string)
+		var value any
+		if text != "" {
+			require.NoError(t, decode(text, &value))
+		}
+		row[column] = value
+	}
+	row["at"] = instant(t, "2006-01-02 15:04:05.999999", row["at"])
+	return row
+}
+
+func instant(t *testing.T, layout string, text any) string {
+	t.Helper()
+	at, err := time.Parse(layout, text.(string))
+	require.NoError(t, err)
+	return at.UTC().Format(time.RFC3339Nano)
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/windlass-run/windlass/schema"
+)
+
+func newSchemaCommand(a *app) *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use:     "schema",
+		Short:   "Print the JSON Schema of cascade files, for editors",
+		Long:    "Print the JSON Schema of cascade files. docs/editor.md says how an editor picks it up.",
+		Example: "  windlass schema\n  windlass schema --output .vscode/cascade.schema.json",
+		Args:    noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if output == "" {
+				_, err := a.out.Write(schema.CascadeJSON())
+				return err
+			}
+			if err := replaceFile(output, schema.CascadeJSON()); err != nil {
+				return withExit(exitFailed, fmt.Errorf("write the schema: %w", err), "check that the folder exists and can be written")
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", "", "write to this file instead of standard output")
+	return cmd
+}
+
+// replaceFile writes a file as a whole or not at all: a reader sees the old content or the new. A symbolic link keeps
+// pointing where it does.
+func replaceFile(path string, data []byte) (err error) {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = tmp.Close() // Closed already when a later step failed; the first error counts.
+			_ = os.Remove(tmp.Name())
+		}
+	}()
+	if _, err = tmp.Write(data); err != nil {
+		return err
+	}
+	if err = tmp.Chmod(0o644); err != nil {
+		return err
+	}
+	if err = tmp.Sync(); err != nil {
+		return err
+	}
+	if err = tmp.Close(); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), path)
+}

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/internal/clickhouse"
+	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/tool"
+)
+
+// session is one run with everything that has to be closed after it.
+type session struct {
+	app         *app
+	options     runOptions
+	file        string
+	id          string
+	cascade     *cascade.Cascade
+	workDir     string
+	journalPath string
+	tools       *tool.Registry
+	log         *echo.Log
+	runner      *engine.Runner
+	sink        *clickhouse.Sink // nil without ClickHouse
+	database    *database        // nil without ClickHouse
+	querier     *sessionQuerier  // nil without ClickHouse
+	view        view
+	notices     *notices
+	delivered   bool // everything is in ClickHouse; known once the run has ended
+}
+
+// closeLimit is how long rows may take to reach ClickHouse after a run. What does not get there is in the journal.
+const closeLimit = 15 * time.Second
+
+// openSession checks what can be checked before anything is paid for, and then makes the session: journal, log, views,
+// model, tools. When it fails, nothing is left open and nothing is left of the session.
+func (a *app) openSession(ctx context.Context, file string, c *cascade.Cascade, input map[string]any, n *notices, o runOptions) (*session, error) {
+	home, err := config.Home()
+	if err != nil {
+		return nil, withExit(exitStorage, err, "set WINDLASS_HOME to a folder")
+	}
+	cfg, err := config.Open(".", home)
+	if err != nil {
+		return nil, usageError(err, "correct the file; docs/models.md describes it")
+	}
+	s := &session{app: a, options: o, file: file, cascade: c, notices: n}
+	if s.id, err = sessionID(o.session); err != nil {
+		return nil, err
+	}
+	s.runner = &engine.Runner{Env: grantedEnv(o.allowEnv)}
+	scriptFile, err := s.chooseModels(cfg)
+	if err != nil {
+		return nil, err
+	}
+	journal, err := createJournal(home, s.id, file, scriptFile, c, input)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.equip(ctx, home, cfg, journal); err != nil {
+		return nil, errors.Join(err, journal.Close(ctx), removeSession(journal.Path(), s.workDir))
+	}
+	return s, nil
+}
+
+// removeSession takes back a session that did not begin: its journal, its work folder and, when nothing else is in it,
+// its own folder.
+func removeSession(journal, workDir string) error {
+	var errs []error
+	for _, path := range []string{workDir, journal, filepath.Join(filepath.Dir(journal), "lock"), filepath.Dir(journal)} {
+		if path == "" {
+			continue
+		}
+		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// equip makes what stands on the journal. Everything that can fail comes before anything that has to be closed.
+func (s *session) equip(ctx context.Context, home string, cfg *config.Config, journal *echo.Journal) error {
+	var err error
+	if s.workDir, err = makeWorkDir(home, s.id); err != nil {
+		return err
+	}
+	db, err := databaseOptions(home, cfg)
+	if err != nil {
+		return withExit(exitStorage, err, "set WINDLASS_CACHE to a folder")
+	}
+	if !s.options.noClickHouse {
+		s.querier = &sessionQuerier{options: db}
+	}
+	if err := s.chooseTools(home, cfg); err != nil {
+		return err
+	}
+	if !s.options.noClickHouse {
+		s.connect(ctx, db)
+	}
+	s.view = s.chooseView()
+	s.runner.Observer = s.view
+	sinks := []echo.Sink{s.view}
+	if s.options.events {
+		sinks = append(sinks, &eventSink{out: s.app.out})
+	}
+	if s.sink != nil {
+		sinks = append(sinks, s.sink)
+	}
+	s.journalPath = journal.Path()
+	s.log = echo.NewLog(s.id, nil, journal, sinks...)
+	return nil
+}
+
+// connect begins to open ClickHouse and makes the sink. A run depends on neither: it goes on without them.
+func (s *session) connect(ctx context.Context, o clickhouse.Options) {
+	fetch := newFetchProgress(s.app.err)
+	o.Progress = fetch.show
+	s.database = openDatabase(ctx, o)
+	s.database.settle(ctx, fetch.isFetching)
+	fetch.mute()
+	s.sink = clickhouse.NewSink(s.database.open, clickhouse.SinkOptions{})
+}
+
+func (s *session) chooseTools(home string, cfg *config.Config) error {
+	roots := s.options.roots
+	if len(roots) == 0 {
+		wd, err := os.Getwd()
+		if err != nil {
+			return fmt.Errorf("find the working folder: %w", err)
+		}
+		roots = []string{wd}
+	}
+	o := tool.Options{
+		Roots:           append(roots, s.workDir),
+		Private:         []string{filepath.Dir(config.SessionDir(home, s.id)), clickhouse.EngineDir(home)},
+		AllowCommands:   s.options.allowCommands,
+		TrustedCommands: cfg.TrustedCommands,
+		Declared:        s.cascade.Tools,
+		AllowEnv:        s.options.allowEnv,
+	}
+	if s.querier != nil {
+		o.SQL = s.querier
+	}
+	registry, err := tool.New(o)
+	if err != nil {
+		return usageError(err, "--root FOLDER with a folder that exists; docs/tools.md describes what tools need")
+	}
+	s.tools, s.runner.Tools = registry, registry
+	return nil
+}
+
+// grantedEnv reads the variables that templates may see.
+func grantedEnv(names []string) map[string]string {
+	env := map[string]string{}
+	for _, n := range names {
+		if v, ok := os.LookupEnv(n); ok {
+			env[n] = v
+		}
+	}
+	return env
+}
+
+// selfCommand is how this program was called, as a person would type it again.
+func selfCommand() string {
+	exe, err := os.Executable()
+	if err == nil && strings.Contains(filepath.ToSlash(exe), "/go-build") {
+		return "go run ./cmd/windlass"
+	}
+	return "windlass"
+}

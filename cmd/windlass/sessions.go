@@ -1,0 +1,181 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/windlass-run/windlass/internal/clickhouse"
+)
+
+func newSessionsCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "sessions",
+		Short:   "List runs and show what one did",
+		Example: "  windlass sessions list\n  windlass sessions show 01JZ4K",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return usageError(errors.New("windlass sessions needs list or show"), "windlass sessions list")
+		},
+	}
+	cmd.AddCommand(newSessionsListCommand(a), newSessionsShowCommand(a))
+	return cmd
+}
+
+func newSessionsListCommand(a *app) *cobra.Command {
+	var asJSON bool
+	var limit int
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List the newest runs",
+		Example: "  windlass sessions list\n  windlass sessions list --limit 100 --json",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if limit < 0 {
+				return usageError(fmt.Errorf("--limit %d is below zero", limit), "--limit 20, or 0 for all")
+			}
+			return a.listSessions(cmd.Context(), limit, asJSON)
+		},
+	}
+	cmd.Flags().IntVar(&limit, "limit", 20, "how many; 0 for all")
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+func newSessionsShowCommand(a *app) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "show ID",
+		Short:   "Show a run phase by phase and call by call",
+		Long:    "Shows a run phase by phase and call by call. ID may be the beginning of a session's id if no other begins so.",
+		Example: "  windlass sessions show 01JZ4K\n  windlass sessions show 01JZ4K --json",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 || args[0] == "" {
+				return usageError(fmt.Errorf("%s takes one session id, got %q", cmd.CommandPath(), args), "windlass sessions list")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return a.showSession(cmd.Context(), args[0], asJSON) },
+	}
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+func (a *app) listSessions(ctx context.Context, limit int, asJSON bool) error {
+	return a.withClickHouse(ctx, func(ctx context.Context, db *clickhouse.DB) error {
+		sessions, err := db.Sessions(ctx, limit)
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			return a.printJSON(append([]clickhouse.Session{}, sessions...)) // an empty list is [], not null
+		}
+		if len(sessions) == 0 {
+			fmt.Fprintln(a.err, "No sessions yet. Make one: windlass run FILE")
+			return nil
+		}
+		return a.show(sessionTable(sessions))
+	})
+}
+
+func sessionTable(sessions []clickhouse.Session) *table {
+	t := newTable("session", "cascade", "status", "started", ">duration", ">phases", ">calls",
+		">tokens in", ">cached", ">tokens out", ">cost")
+	for _, s := range sessions {
+		t.add(s.ID, s.CascadeID, s.Status, s.StartedAt.Local().Format(time.DateTime), formatDuration(s.Duration()),
+			formatCount(int64(s.Phases)), formatCount(int64(s.Calls)),
+			formatCount(s.TokensIn), formatCount(s.TokensCached), formatCount(s.TokensOut),
+			formatCost(s.CostUSD, s.Calls, s.UnknownCostCalls))
+	}
+	return t
+}
+
+// sessionDetail is all that "sessions show" knows.
+type sessionDetail struct {
+	clickhouse.Session
+	PhaseReports []clickhouse.PhaseReport `json:"phase_reports"`
+	CallList     []clickhouse.Call        `json:"call_list"`
+}
+
+func (a *app) showSession(ctx context.Context, id string, asJSON bool) error {
+	return a.withClickHouse(ctx, func(ctx context.Context, db *clickhouse.DB) error {
+		d, err := loadSession(ctx, db, id)
+		var unknown *clickhouse.SessionError
+		if errors.As(err, &unknown) {
+			return withExit(exitUsage, err, "windlass sessions list")
+		}
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			return a.printJSON(d)
+		}
+		return a.printSession(d)
+	})
+}
+
+func loadSession(ctx context.Context, db *clickhouse.DB, id string) (d sessionDetail, err error) {
+	if d.Session, err = db.Session(ctx, id); err != nil {
+		return d, err
+	}
+	if d.PhaseReports, err = db.Phases(ctx, d.ID); err != nil {
+		return d, err
+	}
+	d.CallList, err = db.Calls(ctx, d.ID)
+	return d, err
+}
+
+func (a *app) printSession(d sessionDetail) error {
+	fmt.Fprintf(a.out, "session   %s\ncascade   %s\nstatus    %s\n", d.ID, printable(d.CascadeID), d.Status)
+	if d.Reason != "" {
+		fmt.Fprintf(a.out, "reason    %s\n", printable(d.Reason))
+	}
+	if d.Error != "" {
+		fmt.Fprintf(a.out, "error     %s\n", printable(d.Error))
+	}
+	fmt.Fprintf(a.out, "started   %s\nduration  %s\ncost      %s\n\n",
+		d.StartedAt.Local().Format(time.DateTime), formatDuration(d.Duration()), formatCost(d.CostUSD, d.Calls, d.UnknownCostCalls))
+	phases := newTable("phase", "status", ">attempts", ">tools",
+		">calls", ">scripted", ">failed", ">tokens in", ">cached", ">tokens out", ">cost", ">time")
+	for _, p := range d.PhaseReports {
+		phases.add(append([]string{
+			p.Visit, p.Status, formatCount(int64(p.Attempts)), formatCount(int64(p.ToolCalls)),
+		}, usageCells(p.Usage)...)...)
+	}
+	if err := a.show(phases); err != nil {
+		return err
+	}
+	fmt.Fprintln(a.out)
+	if err := a.show(callTable(d.CallList)); err != nil {
+		return err
+	}
+	a.unknownNote(d.UnknownCostCalls)
+	return nil
+}
+
+func callTable(calls []clickhouse.Call) *table {
+	t := newTable(">seq", "where", "call", ">tokens in", ">cached", ">tokens out", ">cost", ">time", "outcome")
+	for _, c := range calls {
+		outcome := "ok"
+		if c.Failed {
+			outcome = "failed"
+			if c.Error != "" {
+				outcome += ": " + c.Error
+			}
+		}
+		if c.NodeType == "tool_call" {
+			t.add(formatCount(int64(c.Seq)), c.Key, c.Name, "", "", "", "", formatMillis(c.DurationMS), outcome)
+			continue
+		}
+		unknown := uint64(0)
+		if c.CostUSD == nil {
+			unknown = 1
+		}
+		t.add(formatCount(int64(c.Seq)), c.Key, c.Name, formatCount(c.TokensIn), formatCount(c.TokensCached),
+			formatCount(c.TokensOut), formatCost(c.CostUSD, 1, unknown), formatMillis(c.DurationMS), outcome)
+	}
+	return t
+}

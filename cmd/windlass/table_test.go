@@ -1,0 +1,58 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestTable(t *testing.T) {
+	t.Parallel()
+	sample := func() *table {
+		tb := newTable("name", ">count")
+		tb.add("漢字 and more text", "1,234")
+		tb.add("a\nb\x1b[31mred\u202e", "5")
+		return tb
+	}
+	for name, tc := range map[string]struct {
+		width int
+		want  string
+	}{
+		"off a terminal nothing is cut": {0, "" +
+			"name                count\n" +
+			"------------------  -----\n" +
+			"漢字 and more text  1,234\n" +
+			"a⏎b[31mred              5\n"},
+		"text is cut to the width, numbers are not": {18, "" +
+			"name         count\n" +
+			"-----------  -----\n" +
+			"漢字 and m…  1,234\n" +
+			"a⏎b[31mred       5\n"},
+		"no column is cut to nothing": {1, "" +
+			"name      count\n" +
+			"--------  -----\n" +
+			"漢字 an…  1,234\n" +
+			"a⏎b[31m…      5\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var b strings.Builder
+			require.NoError(t, sample().render(&b, tc.width))
+			require.Equal(t, tc.want, b.String())
+			require.NotContains(t, b.String(), "\x1b")
+		})
+	}
+}
+
+func TestFormatCost(t *testing.T) {
+	t.Parallel()
+	half := 0.5
+	require.Equal(t, "", formatCost(nil, 0, 0))
+	require.Equal(t, "unknown", formatCost(nil, 2, 2))
+	require.Equal(t, "$0.5000 + unknown", formatCost(&half, 2, 1))
+	require.Equal(t, "$0.5000", formatCost(&half, 2, 0))
+	for usd, want := range map[float64]string{0: "$0.00", 12.345: "$12.35", 0.00031: "$0.0003", 0.0001: "$0.0001", 0.000045: "$0.000045", 1.5e-7: "$0.00000015"} {
+		require.Equal(t, want, formatUSD(usd))
+	}
+}

@@ -1,0 +1,215 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"github.com/mattn/go-runewidth"
+	"github.com/stretchr/testify/require"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine"
+)
+
+// golden compares a text with testdata/name, or writes it there with -update.
+func golden(t *testing.T, name, text string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(want), text, "go test ./cmd/windlass -update writes what is seen")
+}
+
+// onTerminal runs windlass on a pseudo terminal, calls during with what it has shown so far whenever that has grown, and
+// returns all that it has sent.
+func (l *lab) onTerminal(width, height, code int, during func(shown string, tty io.Writer), args ...string) string {
+	l.t.Helper()
+	cmd := exec.Command("windlass", args...)
+	cmd.Dir, cmd.Env = l.dir, append(append([]string(nil), l.env...), "TERM=xterm-256color")
+	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: uint16(height), Cols: uint16(width)})
+	require.NoError(l.t, err)
+	defer tty.Close() //nolint:errcheck // what was on it has been read
+	var all strings.Builder
+	buf := make([]byte, 1<<16)
+	for {
+		n, err := tty.Read(buf)
+		all.Write(buf[:n])
+		if err != nil { // the process has closed its side
+			break
+		}
+		if during != nil {
+			during(all.String(), tty)
+		}
+	}
+	_ = cmd.Wait() // the exit code is looked at
+	require.Equal(l.t, code, cmd.ProcessState.ExitCode(), all.String())
+	return all.String()
+}
+
+const (
+	fewPhases = `{"cascade_id": "few", "tools": [{"tool_id": "make", "type": "shell", "command": "echo made"}], "phases": [
+		{"name": "prepare", "tool": "make"},
+		{"name": "think", "instructions": "x", "tackle": ["read_file"], "rules": {"loop_until": "min_words:3", "max_attempts": 2}},
+		{"name": "report_of_a_name_that_is_rather_long_for_a_column", "instructions": "y"}]}`
+	fewAnswers = `{"phases": {"think": {"attempts": [[{"text": "I look.", "calls": [{"tool": "read_file", "arguments": {"path": "few.json"}}]},
+		{"text": "no"}], [{"text": "now it is long enough"}]]}}, "default": [{"text": "Done."}]}`
+)
+
+func TestLiveView(t *testing.T) {
+	t.Parallel()
+	for _, width := range []int{60, 120} {
+		t.Run(fmt.Sprint(width), func(t *testing.T) {
+			t.Parallel()
+			l := newLab(t, "")
+			l.env = append(l.env, "NO_COLOR=1")
+			l.file("few.json", fewPhases)
+			l.file("few.script.json", fewAnswers)
+			shown := l.onTerminal(width, 24, exitOK, nil, "run", "few.json", "--offline", "--no-clickhouse", "--session", "live")
+			require.NotRegexp(t, `\x1b\[\d*m`, shown, "NO_COLOR")
+			s := newScreen(width, 24)
+			s.write(t, shown)
+			golden(t, fmt.Sprintf("live-%d.golden", width), scrub(s.text(), l.dir))
+		})
+	}
+}
+
+// TestLiveViewOfManyPhases has more phases than lines: nothing is left over on the way, and all phases stand there at
+// the end.
+func TestLiveViewOfManyPhases(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, "")
+	var phases []string
+	for i := range 40 {
+		phases = append(phases, fmt.Sprintf(`{"name": "phase_%02d", "instructions": "x"}`, i))
+	}
+	l.file("many.json", `{"cascade_id": "many", "phases": [`+strings.Join(phases, ",")+`]}`)
+	l.file("many.script.json", `{"default": [{"text": "one two three", "delay_ms": 20}]}`)
+	shown := l.onTerminal(80, 12, exitOK, nil, "run", "many.json", "--offline", "--no-clickhouse")
+	require.Contains(t, shown, " before")
+	require.Contains(t, shown, " to come")
+	require.Contains(t, shown, colourGreen)
+	s := newScreen(80, 12)
+	s.write(t, shown)
+	text := s.text()
+	for i := range 40 {
+		require.Equal(t, 1, strings.Count(text, fmt.Sprintf("✓ phase_%02d  turn 1", i)), text)
+	}
+	require.Equal(t, 1, strings.Count(text, "\n  in "), text)
+	require.NotContains(t, text, "▸")
+	require.NotContains(t, text, "to come")
+}
+
+// TestInterruptOnTerminal presses Ctrl-C there.
+func TestInterruptOnTerminal(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, "")
+	l.file("ask.json", recorded["ask.json"])
+	pressed := false
+	shown := l.onTerminal(100, 24, exitInterrupted, func(shown string, tty io.Writer) {
+		if !pressed && strings.Contains(shown, "asking hangs") && len(l.provider.Requests()) > 0 {
+			pressed = true
+			_, err := io.WriteString(tty, "\x03")
+			require.NoError(t, err)
+		}
+	}, "run", "ask.json", "--model", "hangs", "--session", "pressed", "--no-clickhouse")
+	s := newScreen(100, 24)
+	s.write(t, shown)
+	golden(t, "live-interrupt.golden", scrub(s.text(), l.dir))
+}
+
+// TestHostileOutput has a tool and a model write escape sequences: none reaches the terminal, and a pipe gets the
+// answer as it is.
+func TestHostileOutput(t *testing.T) {
+	t.Parallel()
+	const hostile = `\u001b]0;owned\u0007\u001b[2J\u009b31m`
+	l := newLab(t, "")
+	l.env = append(l.env, "NO_COLOR=1")
+	l.file("answer.json", recorded["ask.json"])
+	l.file("answer.script.json", `{"default": [{"text": "before `+hostile+` after"}]}`)
+	l.file("fails.json", `{"cascade_id": "fails", "tools": [{"tool_id": "f", "type": "shell", "command": "printf 'before \\033[2J\\033]0;owned\\007 after'; exit 1"}], "phases": [{"name": "one", "tool": "f"}]}`)
+	l.file("fails.script.json", `{}`)
+	shown := l.onTerminal(100, 24, exitOK, nil, "run", "answer.json", "--offline", "--no-clickhouse")
+	require.Contains(t, shown, "before ")
+	requireHarmless(t, shown)
+	shown = l.onTerminal(100, 24, exitFailed, nil, "run", "fails.json", "--offline", "--no-clickhouse")
+	require.Contains(t, shown, " after")
+	requireHarmless(t, shown)
+	piped := l.run(exitOK, "run", "answer.json", "--offline", "--no-clickhouse")
+	require.Equal(t, "before \x1b]0;owned\a\x1b[2J\u009b31m after\n", piped.out.String())
+}
+
+func requireHarmless(t *testing.T, shown string) {
+	t.Helper()
+	require.NotContains(t, shown, "\x1b]")
+	require.NotContains(t, shown, "\x1b[2J")
+	require.NotContains(t, shown, "\u009b")
+	require.NotContains(t, shown, "\a")
+}
+
+// TestFrames shows the view of a run as it goes on, in terminals of several sizes.
+func TestFrames(t *testing.T) {
+	t.Parallel()
+	clock := time.Date(2026, 1, 31, 9, 0, 0, 0, time.UTC)
+	p := newProgress("incident", "nightly-7", []string{"count", "research", "report", "publish"}, func() time.Time { return clock })
+	var b strings.Builder
+	show := func(after string, rooms ...size) {
+		for _, room := range rooms {
+			lines := p.frame(room, false)
+			fmt.Fprintf(&b, "== %s, %d columns, %d lines\n", after, room.width, room.height)
+			for _, line := range lines {
+				require.LessOrEqual(t, runewidth.StringWidth(line), room.width)
+				b.WriteString(line + "\n")
+			}
+			if room.height > 0 {
+				require.LessOrEqual(t, len(lines), room.height)
+			}
+		}
+	}
+	wide, narrow := size{120, 20}, size{60, 20}
+	show("nothing yet", wide)
+	start := func(phase string) { p.entry(&echo.Entry{NodeType: echo.NodePhaseStart, Phase: phase}) }
+	end := func(phase, status string) {
+		p.entry(&echo.Entry{NodeType: echo.NodePhaseEnd, Phase: phase, Data: []byte(`{"status": "` + status + `"}`)})
+	}
+	call := func(phase string, turn int, cost *float64) {
+		p.entry(&echo.Entry{
+			NodeType: echo.NodeModelCall, Phase: phase, Attempt: 1, Turn: turn, Model: "gpt-5-mini", CostUSD: cost,
+			Usage: &echo.Usage{In: 12345, Cached: 9000, Out: 678},
+		})
+	}
+	cents := 0.0123
+	start("count")
+	p.event(engine.Event{Kind: engine.EventToolCall, Site: engine.Site{Phase: "count", Attempt: 1}, Tool: "count_errors", Arguments: `{"path":"a\u001b[2Jb.log"}`})
+	clock = clock.Add(1500 * time.Millisecond)
+	show("a tool with a hostile argument", wide, narrow)
+	p.entry(&echo.Entry{NodeType: echo.NodeToolCall, Phase: "count"})
+	end("count", "completed")
+	start("research")
+	at := engine.Site{Phase: "research", Attempt: 1, Turn: 1}
+	p.event(engine.Event{Kind: engine.EventModelCall, Site: at, Model: "gpt-5-mini"})
+	p.event(engine.Event{Kind: engine.EventDelta, Site: at, Delta: engine.Delta{Text: "The pool is\nexhausted because 接続 "}})
+	show("an answer streams", wide, narrow)
+	p.event(engine.Event{Kind: engine.EventDelta, Site: at, Delta: engine.Delta{Retrying: "the stream broke off", RetryWait: 2 * time.Second}})
+	show("it is tried again", wide)
+	call("research", 1, &cents)
+	call("research", 2, nil)
+	clock = clock.Add(75 * time.Second)
+	show("a cost is unknown", wide, narrow, size{24, 20})
+	end("research", "failed")
+	start("apologise")
+	p.setNote("Stopping: what is under way is recorded. Press Ctrl-C again to quit at once.")
+	show("a phase failed, another one was put in, Ctrl-C", wide, size{60, 6}, size{60, 2})
+	golden(t, "frames.golden", b.String())
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/internal/config/strict"
+	"github.com/windlass-run/windlass/internal/llm/script"
+)
+
+func newValidateCommand(a *app) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "validate FILE...",
+		Short: "Check cascade files and say everything that is wrong with them",
+		Long: `Check cascade files, JSON or YAML, without running them. Everything that is wrong is reported at once, with its
+place in the file. "-" reads standard input. The *.tool.json files beside a cascade are checked with it; they and the
+scripts of the scripted model (*.script.json) can be checked by themselves.
+
+Exit codes: 0 when no file has errors (warnings may have been printed), 3 when one has, 2 when one cannot be read.`,
+		Example: "  windlass validate cascade.json\n  windlass validate examples/cascades/*.json\n  windlass validate --json cascade.yaml\n" +
+			"  generate-cascade | windlass validate -",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usageError(errors.New("validate needs at least one cascade file"), cmd.CommandPath()+" --help")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return runValidate(a, args, asJSON) },
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the diagnostics as a JSON array")
+	return cmd
+}
+
+// runValidate checks every file before it says how it went. A file that cannot be read does not keep the others from
+// being checked.
+func runValidate(a *app, paths []string, asJSON bool) error {
+	all := cascade.Diagnostics{}
+	seen := map[string]bool{} // A tool file is reached from every cascade beside it.
+	checked := 0
+	var failed error
+	for _, path := range paths {
+		found, err := checkFile(a, path)
+		for _, d := range found {
+			if text := d.String(); !seen[text] {
+				seen[text] = true
+				all = append(all, d)
+			}
+		}
+		var invalid *cascade.InvalidError
+		if err == nil || errors.As(err, &invalid) {
+			checked++
+			continue
+		}
+		if failed != nil {
+			a.report(failed) // Only the last one is left to be shown by the caller.
+		}
+		failed = unreadable(path, err)
+	}
+	if err := printResult(a, checked, all, asJSON); err != nil {
+		return err
+	}
+	if failed != nil {
+		return failed
+	}
+	if n, _ := all.Count(); n > 0 {
+		return &exitError{code: exitInvalid, err: fmt.Errorf("invalid cascade: %s", plural(n, "error")), silent: true}
+	}
+	return nil
+}
+
+// checkFile checks a cascade, or one of the files that stand beside cascades: a tool or a script.
+func checkFile(a *app, path string) (cascade.Diagnostics, error) {
+	switch {
+	case cascade.IsToolFile(path):
+		return cascade.CheckToolFile(path, knownNames())
+	case script.IsFile(path):
+		return checkScript(path)
+	}
+	_, found, err := readCascade(a, path)
+	return found, err
+}
+
+// codeInvalidScript is the code of everything that is wrong with a script.
+const codeInvalidScript cascade.Code = "invalid_script"
+
+// checkScript checks the script of a scripted model.
+func checkScript(path string) (cascade.Diagnostics, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("load script: %w", err)
+	}
+	_, err = script.Parse(path, data)
+	var wrong *strict.Error
+	if !errors.As(err, &wrong) {
+		return nil, err
+	}
+	lines := strings.Split(string(data), "\n")
+	found := make(cascade.Diagnostics, 0, len(wrong.Problems))
+	for _, p := range wrong.Problems {
+		d := cascade.Diagnostic{
+			Severity: cascade.SeverityError, Code: codeInvalidScript, File: path, Line: p.Pos.Line, Col: p.Pos.Col, EndCol: p.Pos.Col + 1,
+			Message: p.Message, Hint: p.Hint, SourceCol: 1,
+		}
+		if p.Pos.Line <= len(lines) {
+			d.Source = strings.TrimSuffix(lines[p.Pos.Line-1], "\r")
+		}
+		found = append(found, d)
+	}
+	return found, &cascade.InvalidError{File: path, Diagnostics: found}
+}
+
+func printResult(a *app, checked int, all cascade.Diagnostics, asJSON bool) error {
+	if asJSON {
+		enc := json.NewEncoder(a.out)
+		enc.SetIndent("", "  ")
+		enc.SetEscapeHTML(false)
+		return enc.Encode(all)
+	}
+	if checked == 0 {
+		return nil // There is nothing to count, only the error to show.
+	}
+	printDiagnostics(a.err, all)
+	errs, warnings := all.Count()
+	_, err := fmt.Fprintf(a.out, "%s, %s, %s\n", plural(checked, "file"), plural(errs, "error"), plural(warnings, "warning"))
+	return err
+}

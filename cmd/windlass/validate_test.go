@@ -1,0 +1,181 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/schema"
+)
+
+// commandLine runs one command line and returns its exit code and what it wrote.
+func commandLine(t *testing.T, stdin string, args ...string) (code int, out, errs string) {
+	t.Helper()
+	var o, e bytes.Buffer
+	code = run(context.Background(), args, strings.NewReader(stdin), &o, &e)
+	return code, o.String(), e.String()
+}
+
+const (
+	soundCascade   = `{"cascade_id": "x", "phases": [{"name": "a", "instructions": "hello {{ input.x }}"}]}`
+	warningCascade = `{"cascade_id": "x", "phases": [{"name": "a", "instructions": "x", "rules": {"max_attempts": 3}}]}`
+	brokenCascade  = "{\n  \"cascade_id\": \"x\",\n  \"phases\": [{\"name\": \"a\", \"instructions\": \"{{ oops\", \"tackle\": [\"read_flie\"]}]\n}\n"
+)
+
+func TestValidateCommand(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		return path
+	}
+	sound, warns, broken := file("sound.json", soundCascade), file("warns.json", warningCascade), file("broken.json", brokenCascade)
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "t"), 0o700))
+	tool := file("t/t.tool.json", `{"tool_id": "t", "type": "shell", "command": " "}`)
+	beside := file("t/beside.json", soundCascade)
+	scripted := file("x.script.json", "{\n \"phasse\": {}}")
+	missing := filepath.Join(dir, "missing.json")
+	tests := []struct {
+		name, stdin string
+		args        []string
+		code        int
+		out, errs   string // errs is only contained
+	}{
+		{"sound", "", []string{sound}, exitOK, "1 file, 0 errors, 0 warnings\n", ""},
+		{"warning", "", []string{warns}, exitOK, "1 file, 0 errors, 1 warning\n", warns + `:1:77: warning: phase "a" has 3 attempts`},
+		{"errors", "", []string{broken}, exitInvalid, "1 file, 2 errors, 0 warnings\n", broken + `:3:66: error: the tackle of phase "a" names "read_flie"`},
+		{"several", "", []string{sound, warns, broken}, exitInvalid, "3 files, 2 errors, 1 warning\n", `hint: did you mean "read_file"?`},
+		{"standard input", soundCascade, []string{"-"}, exitOK, "1 file, 0 errors, 0 warnings\n", ""},
+		{"YAML on standard input", "cascade_id: x\n", []string{"-"}, exitInvalid, "1 file, 1 error, 0 warnings\n", `<stdin>:1:1: error: the cascade has no "phases"`},
+		{"missing file", "", []string{missing}, exitUsage, "", "Error: there is no file " + missing + "\nTry: "},
+		{"missing file among others", "", []string{missing, broken}, exitUsage, "1 file, 2 errors, 0 warnings\n", "Error: there is no file " + missing},
+		{"two missing files", "", []string{missing, missing + "x"}, exitUsage, "", "Error: there is no file " + missing + "\nTry: check the path; " +
+			"windlass validate FILE... reads JSON and YAML\nError: there is no file " + missing + "x\n"},
+		{"a tool file", "", []string{tool}, exitInvalid, "1 file, 1 error, 0 warnings\n", tool + `:1:46: error: tool "t" is of type shell and needs a "command"`},
+		{"a tool file again", "", []string{beside, tool, tool}, exitInvalid, "3 files, 1 error, 0 warnings\n", ""},
+		{"a script", "", []string{scripted}, exitInvalid, "1 file, 1 error, 0 warnings\n", scripted + ":2:2: error: "},
+		{"a folder", "", []string{dir}, exitUsage, "", "is a folder, not a cascade file"},
+		{"no file", "", nil, exitUsage, "", "Error: validate needs at least one cascade file\nTry: windlass validate --help"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			code, out, errs := commandLine(t, tt.stdin, append([]string{"validate"}, tt.args...)...)
+			require.Equal(t, tt.code, code, errs)
+			require.Equal(t, tt.out, out)
+			require.Contains(t, errs, tt.errs)
+			if tt.errs == "" && tt.code == exitOK {
+				require.Empty(t, errs)
+			}
+			require.NotContains(t, errs, "\x1b")
+		})
+	}
+}
+
+// TestDiagnosticText holds what a person sees.
+func TestDiagnosticText(t *testing.T) {
+	t.Parallel()
+	_, _, errs := commandLine(t, brokenCascade, "validate", "-")
+	require.Contains(t, errs, `<stdin>:3:66: error: the tackle of phase "a" names "read_flie", which is no tool [unknown_tool]
+    3 |   "phases": [{"name": "a", "instructions": "{{ oops", "tackle": ["read_flie"]}]
+      |                                                                  ^^^^^^^^^^^
+      = hint: did you mean "read_file"?
+`)
+	require.Contains(t, errs, "[invalid_template]\n    3 |")
+}
+
+func TestValidateJSON(t *testing.T) {
+	t.Parallel()
+	code, out, errs := commandLine(t, brokenCascade, "validate", "--json", "-")
+	require.Equal(t, exitInvalid, code)
+	require.Empty(t, errs)
+	var found cascade.Diagnostics
+	require.NoError(t, json.Unmarshal([]byte(out), &found))
+	require.Len(t, found, 2)
+	require.Equal(t, cascade.CodeUnknownTool, found[1].Code)
+	require.Equal(t, [3]int{3, 66, 77}, [3]int{found[1].Line, found[1].Col, found[1].EndCol})
+	require.Contains(t, found[1].Source, "read_flie")
+
+	code, out, _ = commandLine(t, soundCascade, "validate", "--json", "-")
+	require.Equal(t, exitOK, code)
+	require.Equal(t, "[]\n", out)
+}
+
+func TestHostileTextIsNotPrintedRaw(t *testing.T) {
+	t.Parallel()
+	_, _, errs := commandLine(t, "{\"cascade_id\": \"x\", \"phases\": [{\"name\": \"a\", \"tool\": \"\\u001b[31mred\"}]}", "validate", "-")
+	require.Contains(t, errs, "unknown_tool")
+	require.NotContains(t, errs, "\x1b")
+}
+
+func TestLoadCascade(t *testing.T) {
+	t.Parallel()
+	var out, errs bytes.Buffer
+	a := &app{in: strings.NewReader(warningCascade), out: &out, err: &errs}
+	c, err := loadCascade(a, "-")
+	require.NoError(t, err)
+	require.Equal(t, "x", c.CascadeID)
+	require.Contains(t, errs.String(), "warning: ")
+
+	a = &app{in: strings.NewReader(brokenCascade), out: &out, err: &errs}
+	_, err = loadCascade(a, "-")
+	var ee *exitError
+	require.ErrorAs(t, err, &ee)
+	require.Equal(t, exitInvalid, ee.code)
+	require.True(t, ee.silent)
+	require.Contains(t, errs.String(), "Error: standard input is not a valid cascade: 2 errors\n")
+	require.Empty(t, out.String())
+
+	_, err = loadCascade(a, filepath.Join(t.TempDir(), "none.json"))
+	require.ErrorAs(t, err, &ee)
+	require.Equal(t, exitUsage, ee.code)
+}
+
+func TestSchemaCommand(t *testing.T) {
+	t.Parallel()
+	code, out, _ := commandLine(t, "", "schema")
+	require.Equal(t, exitOK, code)
+	require.Equal(t, string(schema.CascadeJSON()), out)
+
+	dir := t.TempDir()
+	path := filepath.Join(dir, "s.json")
+	require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
+	link := filepath.Join(dir, "link.json")
+	require.NoError(t, os.Symlink(path, link))
+	code, out, errs := commandLine(t, "", "schema", "--output", link)
+	require.Equal(t, exitOK, code, errs)
+	require.Empty(t, out)
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(schema.CascadeJSON()), string(data))
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, entries, 2, "no temporary file is left behind")
+
+	code, _, errs = commandLine(t, "", "schema", "-o", filepath.Join(dir, "none", "s.json"))
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, errs, "Error: write the schema: ")
+	require.Contains(t, errs, "Try: ")
+	code, _, errs = commandLine(t, "", "schema", "extra")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, errs, "takes no arguments")
+}
+
+func TestReplaceFileLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	target := filepath.Join(dir, "folder")
+	require.NoError(t, os.MkdirAll(filepath.Join(target, "full"), 0o700))
+	require.Error(t, replaceFile(target, []byte("x")))
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, entries, 1)
+}
