@@ -7,7 +7,12 @@ type Form string
 
 // The forms.
 const (
-	FormFull Form = "full" // as it is
+	FormFull    Form = "full"    // as it is
+	FormMasked  Form = "masked"  // a tool result whose content gave way to a placeholder that names its hash
+	FormExcerpt Form = "excerpt" // head and tail of a text, with what matters between them
+	FormStub    Form = "stub"    // an assistant message whose long call arguments are cut
+	FormSummary Form = "summary" // told by the summary in force; the first such message carries it
+	FormDropped Form = "dropped" // not sent; the history keeps it
 )
 
 // Reason says why a message has its form.
@@ -15,7 +20,22 @@ type Reason string
 
 // The reasons.
 const (
-	ReasonNoPolicy Reason = "no_policy" // no context settings apply: full history is sent
+	ReasonNoPolicy   Reason = "no_policy"   // no context settings apply: full history is sent
+	ReasonRecent     Reason = "recent"      // not old enough for anything to become of it
+	ReasonKept       Reason = "kept"        // a system message, the task, a request of the user, a pinned message, a callout
+	ReasonSmall      Reason = "small"       // old enough, but what would stand for it is no shorter
+	ReasonExcluded   Reason = "excluded"    // the result of a tool that is never masked
+	ReasonAged       Reason = "aged"        // older than window or mask_observations_after, when the frontier moved
+	ReasonError      Reason = "error"       // an old failure: the lines around it are kept
+	ReasonTier       Reason = "tier"        // longer than its tier of truncation allows
+	ReasonCleared    Reason = "cleared"     // clear_tool_uses
+	ReasonRetry      Reason = "retry"       // of an attempt that did not pass
+	ReasonRemoved    Reason = "removed"     // the guard removed this tool result, from the middle outward
+	ReasonCompacted  Reason = "compacted"   // the guard had the older messages summed up
+	ReasonSlid       Reason = "slid"        // token_budget left out the oldest turns
+	ReasonOversize   Reason = "oversize"    // a tool result that alone would not have fitted
+	ReasonRepaired   Reason = "repaired"    // something was added or left out to make the sequence valid
+	ReasonOtherModel Reason = "other_model" // calls in another model's way, written as text
 )
 
 // Item is one message of the history and what becomes of it.
@@ -23,47 +43,30 @@ type Item struct {
 	Message *echo.Message
 	Form    Form
 	Reason  Reason
+
+	Sent   *echo.Message   // what is sent for it; nil: nothing
+	After  []*echo.Message // what a repair adds behind it
+	Tokens int64           // of what is sent for it, by [Tokens]
 }
 
-// View is what one model call is sent: every message of the history in order, with its form.
+// plain reports whether the message itself is sent, and nothing else for it.
+func (it *Item) plain() bool { return it.Sent == it.Message && len(it.After) == 0 }
+
+// View is what one model call is sent: every message of the history in order, with its form. It belongs to its
+// [Builder] and is valid until the next call of Build.
 type View struct {
 	Items []Item
-}
 
-// Build returns the view of a history.
-func Build(history []echo.Item) *View {
-	v := &View{Items: make([]Item, len(history))}
-	for i, h := range history {
-		v.Items[i] = Item{Message: h.Message, Form: FormFull, Reason: ReasonNoPolicy}
-	}
-	return v
+	changed int // items before this one are as they were in the view of the call before
+	before  int // length of the history at the call before; 0: there was none
+	touched []int
+	report  echo.Selection // without spans
 }
 
 // Tokens estimates the tokens of a message as sent, its overhead included: a quarter of the bytes of its encoding. It
-// is an estimate for records and reports, made without a tokenizer; what a provider counted is in the usage of the call.
+// is an estimate for records, for decisions about money and for reports, made without a tokenizer; what a provider
+// counted is in the usage of the call.
 func Tokens(m *echo.Message) int64 { return int64(len(m.JSON())+3) / 4 }
 
 // Report sums the view up for the record.
-func (v *View) Report() echo.Selection {
-	var s echo.Selection
-	for i, it := range v.Items {
-		n := Tokens(it.Message)
-		s.FullHistorySize += n
-		s.ContextSize += n
-		s.MessageCount++
-		s.Spans = extend(s.Spans, i, it)
-	}
-	s.TokensSaved = s.FullHistorySize - s.ContextSize
-	return s
-}
-
-// extend adds item i to the last span when form and reason are the same, else begins a span.
-func extend(spans []echo.Span, i int, it Item) []echo.Span {
-	if n := len(spans); n > 0 {
-		if last := &spans[n-1]; last.Form == string(it.Form) && last.Reason == string(it.Reason) {
-			last.Count++
-			return spans
-		}
-	}
-	return append(spans, echo.Span{From: i, Count: 1, Form: string(it.Form), Reason: string(it.Reason)})
-}
+func (v *View) Report() echo.Selection { return v.report }

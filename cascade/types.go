@@ -14,6 +14,8 @@ type Cascade struct {
 	Tags         []string                   `json:"tags,omitempty"`
 	InputsSchema *InputsSchema              `json:"inputs_schema,omitempty"`
 	Model        string                     `json:"model,omitempty"`
+	AutoContext  *AutoContext               `json:"auto_context,omitempty"`
+	TokenBudget  *TokenBudget               `json:"token_budget,omitempty"`
 	Budget       *Budget                    `json:"budget,omitempty"`
 	Validators   map[string]InlineValidator `json:"validators,omitempty"`
 	Tools        []Tool                     `json:"tools,omitempty"`
@@ -81,6 +83,7 @@ type Phase struct {
 	Tackle          []string                   `json:"tackle,omitempty"` // alias: tools
 	UseNativeTools  *bool                      `json:"use_native_tools,omitempty"`
 	Rules           Rules                      `json:"rules,omitzero"`
+	IntraContext    *IntraContext              `json:"intra_context,omitempty"`
 	OutputSchema    json.RawMessage            `json:"output_schema,omitempty"`
 
 	// A deterministic phase.

@@ -25,6 +25,7 @@ const (
 	NodeCallout    NodeType = "callout"           // data: name; content_hash of the message it marks
 	NodeValue      NodeType = "value"             // effect; data: a clock reading or a random value
 	NodeWarning    NodeType = "warning"           // data: what a person should know and the run goes on after
+	NodeGuard      NodeType = "context_guard"     // data: event (context_warning, compacting, compaction_complete), sizes
 )
 
 // Usage counts tokens of one model call, as the provider reported them.
@@ -57,22 +58,49 @@ type ToolUse struct {
 	Arguments string `json:"arguments"` // JSON text as the model wrote it
 }
 
-// Span is a stretch of consecutive messages of a history that were sent in the same form for the same reason.
+// Span is a stretch of consecutive messages of a history that are sent in the same form for the same reason.
 type Span struct {
-	From   int    `json:"from"`  // index of the first message in the phase's history
-	Count  int    `json:"count"` // number of messages
-	Form   string `json:"form"`
-	Reason string `json:"reason"`
+	From   int     `json:"from"`   // index of the first message in the history of the visit
+	Count  int     `json:"count"`  // number of messages
+	Form   string  `json:"form"`   // see autocontext.Form
+	Reason string  `json:"reason"` // see autocontext.Reason
+	Hashes []Hash  `json:"hashes"` // of the original messages
+	Tokens []int64 `json:"tokens"` // of what is sent for each; 0 when nothing is
+
+	// Sent is what stands in the request for each message, before it is put into words for a model without tool calling;
+	// nil when every message of the span is sent as it is. An element is empty when nothing stands for the message.
+	Sent [][]*Message `json:"sent,omitempty"`
 }
 
-// Selection is what one model call is sent: the sizes are in tokens, estimated before the call.
+// Selection is what one model call is sent. Sizes are in tokens, estimated before the call: a quarter of the bytes of the
+// messages as sent, see autocontext.Tokens.
+//
+// The spans of the first selection of a visit to a phase name every message of the history. Those of a later one name
+// only what is new or has another form than in the selection before it; a [SelectionReader] puts them together again.
 type Selection struct {
-	FullHistorySize int64  `json:"full_history_size"` // what the whole history would have been
-	ContextSize     int64  `json:"context_size"`      // what is sent
-	TokensSaved     int64  `json:"tokens_saved"`      // the difference
-	MessageCount    int    `json:"message_count"`     // messages sent
-	MaskedCount     int    `json:"masked_count"`      // messages not sent in full
-	Spans           []Span `json:"spans"`             // every message of the history, by form and reason
+	FullHistorySize int64 `json:"full_history_size"` // what the whole history would have been
+	ContextSize     int64 `json:"context_size"`      // what is sent
+	TokensSaved     int64 `json:"tokens_saved"`      // the difference
+	MessageCount    int   `json:"message_count"`     // messages sent
+	MaskedCount     int   `json:"masked_count"`      // messages of the history that are not sent in full
+
+	// What a prefix cache can reuse: the tokens of the longest prefix that is equal, message by message, to the request
+	// before it in the same visit. FullSharedSize is the same for full history.
+	SharedSize     int64 `json:"shared_size"`
+	FullSharedSize int64 `json:"full_shared_size"`
+
+	// What the messages cost by the model's price card when the shared prefix is read from the cache, and what full
+	// history would have cost with the same caching. nil: the price is not known.
+	SentUSD *float64 `json:"sent_usd,omitempty"`
+	FullUSD *float64 `json:"full_usd,omitempty"`
+
+	// What the guard compared: the size of the whole request, tool schemas included, in tokens of the model, and how many
+	// it may have. Zero: not known, or so far below the limit that nothing was counted.
+	RequestSize int64 `json:"request_size,omitempty"`
+	Limit       int64 `json:"limit,omitempty"`
+
+	Delta bool   `json:"delta,omitempty"` // the spans are what changed since the selection before
+	Spans []Span `json:"spans"`
 }
 
 // Entry is one thing that happened in a session. Entries are immutable once appended to a [Log].

@@ -33,6 +33,7 @@ const (
 	KindNotice     Kind = "notice"      // a word from the engine ("no more tool calls: answer now")
 	KindAnswer     Kind = "answer"      // what the model said, with or without tool calls
 	KindToolResult Kind = "tool_result" // what a tool answered
+	KindSummary    Kind = "summary"     // stands for older messages in a view; it is in no history
 )
 
 // PartType tells the parts of a message's content apart.

@@ -6,7 +6,9 @@ import "encoding/json"
 type Item struct {
 	Message *Message
 	Attempt int
-	Turn    int // 0 before the first turn of an attempt
+	Turn    int  // 0 before the first turn of an attempt
+	Pinned  bool // always sent in full, as callouts are
+	Foreign bool // made for another model's way of calling tools: calls and results are sent as text
 }
 
 // PhaseRecord is what a session knows of one visit to a phase. Its history only ever grows.

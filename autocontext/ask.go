@@ -1,0 +1,74 @@
+package autocontext
+
+import (
+	"fmt"
+
+	"github.com/windlass-run/windlass/echo"
+)
+
+// AskKind says what a view needs before it can be sent.
+type AskKind string
+
+// The kinds.
+const (
+	AskSummary AskKind = "summary" // a model's summary of older messages
+	AskRecount AskKind = "recount" // the provider's own count of the request
+)
+
+// Ask is something that a view needs and that this package does not do itself: it costs money. The caller gets the
+// answer, and calls Build again with the carry of [Builder.Answer].
+type Ask struct {
+	Kind     AskKind
+	Number   int             // of this kind in the phase, from 1: part of the structural key
+	Messages []*echo.Message // what to send: the request for a summary, or the request to count
+	MaxOut   int             // tokens of the answer
+
+	covers int
+	text   string // extraction: what stands in for the summary when the model fails
+	count  int64
+}
+
+// Answer is what came of an [Ask].
+type Answer struct {
+	Text   string // a summary
+	Tokens int64  // a count of what was sent
+	Failed bool   // there is no answer: the model could not be asked, or said nothing
+}
+
+// GuardEvent is something that a person should see happen.
+type GuardEvent struct {
+	Event  GuardEventKind `json:"event"`
+	Tokens int64          `json:"tokens"`           // of the request now
+	Before int64          `json:"before,omitempty"` // compaction_complete: of the request before
+	Limit  int64          `json:"limit"`
+	Detail string         `json:"detail,omitempty"`
+}
+
+// GuardEventKind names a [GuardEvent].
+type GuardEventKind string
+
+// The events.
+const (
+	EventWarning  GuardEventKind = "context_warning"     // the request is above warn_percent; once, until it is below again
+	EventActing   GuardEventKind = "compacting"          // above compact_percent: the guard makes room
+	EventComplete GuardEventKind = "compaction_complete" // it did
+)
+
+// FitError says that a request cannot be made small enough.
+type FitError struct {
+	Tokens, Limit int64
+	Largest       *echo.Message // the largest message that must stay
+	LargestTokens int64
+	LargestIndex  int // in the history
+	Why           string
+}
+
+// Error says what does not fit and why, and what to try.
+func (e *FitError) Error() string {
+	s := fmt.Sprintf("the request has %d tokens and may have %d: %s", e.Tokens, e.Limit, e.Why)
+	if e.Largest != nil {
+		s += fmt.Sprintf("; the largest message is %d (%s, %s), with %d tokens", e.LargestIndex+1, e.Largest.Role(),
+			e.Largest.Kind(), e.LargestTokens)
+	}
+	return s
+}
