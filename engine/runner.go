@@ -18,9 +18,7 @@ type Runner struct {
 	Env          map[string]string // what templates see as env
 	Observer     Observer          // nil: nobody watches
 
-	// NativeTools says whether a model has tool calling of its own, for phases that do not say; known is false when that
-	// is not known either, and then it is taken to have it. May be nil.
-	NativeTools func(model string) (native, known bool)
+	Facts func(model string) ModelFacts // what is known of a model; nil: nothing is
 
 	Now func() time.Time // nil: the system's clock
 }

@@ -22,6 +22,7 @@ type visit struct {
 	render  *autocontext.Renderer
 	repeats repeats
 	model   string
+	facts   ModelFacts
 	chosen  string // by route_to
 	verdict string // why the last answer was not accepted; templates see it as validation_error
 	attempt int
@@ -49,6 +50,7 @@ func visitKey(p *echo.PhaseRecord) string {
 
 func (v *visit) perform(ctx context.Context) (outcome, error) {
 	v.model = v.modelName()
+	v.facts = v.factsOf(v.model)
 	e := siteEntry(echo.NodePhaseStart, v.key+"/start", v.place())
 	e.Model = v.model
 	e.Data = mustJSON(map[string]any{"visit": v.record.Visit})
@@ -125,10 +127,8 @@ func (v *visit) modelName() string {
 
 // native reports whether tools are called through the provider's protocol in this phase.
 func (v *visit) native() bool {
-	if v.phase.UseNativeTools == nil && v.NativeTools != nil {
-		if native, known := v.NativeTools(v.model); known {
-			return native
-		}
+	if v.phase.UseNativeTools == nil && v.facts.NativeTools != nil {
+		return *v.facts.NativeTools
 	}
 	return v.phase.NativeTools()
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/llm"
 	"github.com/windlass-run/windlass/internal/llm/script"
@@ -30,10 +31,12 @@ func (s *session) chooseModels(cfg *config.Config) (scriptFile string, err error
 			s.runner.PhaseModels[phase] = model
 		}
 	}
+	router := llm.NewRouter(cfg, os.Getenv)
+	s.runner.Facts = router.Facts
 	if s.options.offline {
+		s.runner.Facts = factsOffline(router)
 		return s.chooseScript()
 	}
-	router := llm.NewRouter(cfg, os.Getenv)
 	for _, model := range s.modelsInUse() {
 		if model == "" {
 			return "", usageError(fmt.Errorf("no model: %s names none, and neither --model, WINDLASS_MODEL nor windlass.json does", s.file),
@@ -44,8 +47,17 @@ func (s *session) chooseModels(cfg *config.Config) (scriptFile string, err error
 		}
 	}
 	s.runner.Model = router
-	s.runner.NativeTools = router.NativeTools
 	return "", nil
+}
+
+// factsOffline returns what is known of models that a script plays: their limits are kept to, but nothing is paid, and a
+// script calls tools in the way that the cascade says.
+func factsOffline(r *llm.Router) func(string) engine.ModelFacts {
+	return func(model string) engine.ModelFacts {
+		f := r.Facts(model)
+		f.Price, f.NativeTools = nil, nil
+		return f
+	}
 }
 
 func (s *session) chooseScript() (string, error) {
@@ -82,6 +94,9 @@ func (s *session) modelsInUse() []string {
 			}
 			own := cmp.Or(s.runner.PhaseModels[p.Name], p.Model, s.runner.DefaultModel)
 			add(own)
+			if g := s.cascade.EffectiveIntra(p).Guard; g.Enabled && g.SummarizerModel != "" {
+				add(g.SummarizerModel)
+			}
 			if v, ok := s.cascade.Validators[p.Rules.LoopUntil]; ok {
 				add(cmp.Or(v.Model, own))
 			}

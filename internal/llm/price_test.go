@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/llm"
@@ -175,10 +176,19 @@ func TestRouterFacts(t *testing.T) {
 	r := llm.NewRouter(cfg, func(string) string { return "" })
 	window, output := r.Limits("alias")
 	require.Equal(t, []int{1000, 128000}, []int{window, output})
-	native, known := r.NativeTools("alias")
-	require.Equal(t, []bool{false, true}, []bool{native, known})
-	_, known = r.NativeTools("gpt-5")
-	require.False(t, known)
+	f := r.Facts("alias")
+	require.False(t, *f.NativeTools)
+	require.Nil(t, r.Facts("gpt-5").NativeTools)
+	require.Equal(t, []int64{1000, 128000}, []int64{f.Window, f.MaxOutput})
+	require.Equal(t, autocontext.Price{Input: 1.25, Cached: 0.125}, *f.Price)
+	require.True(t, f.Exact)
+	m := echo.NewText(echo.RoleUser, echo.KindTask, "one two three")
+	require.Equal(t, llm.NewCounter("gpt-5").Message(m), f.Count(m))
+	other := r.Facts("priced")
+	require.Equal(t, autocontext.Price{Input: 1, Cached: 1}, *other.Price, "without a price of their own, cached tokens cost as much as others")
+	require.False(t, other.Exact)
+	require.Zero(t, other.Window)
+	require.Nil(t, r.Facts("nobody-knows").Price)
 	require.InDelta(t, 1.25, r.Price("alias").Input, 0)
 	require.InDelta(t, 2.0, r.Price("priced").Output, 0)
 	require.Nil(t, r.Price("nobody-knows"))

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/windlass-run/windlass/autocontext"
+	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/config"
 )
@@ -29,14 +31,18 @@ type Router struct {
 	transport *http.Transport
 	http      *http.Client
 
-	mu      sync.Mutex
-	clients map[string]*client
+	mu       sync.Mutex
+	clients  map[string]*client
+	counters map[string]func() *Counter // by the provider's name; each is made when something is counted
 }
 
 // NewRouter returns a router. getenv reads the environment; it is asked once for each model.
 func NewRouter(cfg *config.Config, getenv func(string) string) *Router {
 	t := newTransport()
-	return &Router{cfg: cfg, getenv: getenv, transport: t, http: newHTTPClient(t), clients: map[string]*client{}}
+	return &Router{
+		cfg: cfg, getenv: getenv, transport: t, http: newHTTPClient(t), clients: map[string]*client{},
+		counters: map[string]func() *Counter{},
+	}
 }
 
 // Complete implements [engine.Model].
@@ -57,14 +63,26 @@ func (r *Router) Check(model string) error {
 	return err
 }
 
-// NativeTools reports whether a model has tool calling of its own, as the configuration says; known is false when it
-// says nothing.
-func (r *Router) NativeTools(model string) (native, known bool) {
+// Facts returns what is known of a model from the configuration and the embedded table, for [engine.Runner].
+func (r *Router) Facts(model string) engine.ModelFacts {
 	m, _ := r.cfg.Lookup(model)
-	if m.NativeTools == nil {
-		return false, false
+	window, output := r.Limits(model)
+	name := providerName(model, m)
+	r.mu.Lock()
+	counter := r.counter(name)
+	r.mu.Unlock()
+	f := engine.ModelFacts{
+		Window: int64(window), MaxOutput: int64(output), NativeTools: m.NativeTools,
+		Count: func(m *echo.Message) int64 { return counter().Message(m) }, Exact: HasTokenizer(name),
+		CountFixed: EstimateFixed,
 	}
-	return *m.NativeTools, true
+	if p := r.Price(model); p != nil {
+		f.Price = &autocontext.Price{Input: p.Input, Cached: p.Input}
+		if p.CachedInput != nil {
+			f.Price.Cached = *p.CachedInput
+		}
+	}
+	return f
 }
 
 // Limits returns the tokens that a model can take in all and write in one answer; zero is unknown. The configuration
@@ -115,9 +133,19 @@ func (r *Router) client(model string) (*client, error) {
 	}
 	c := newClient(e, settings, r.http)
 	c.price = r.Price(model)
-	c.counter = sync.OnceValue(func() *Counter { return NewCounter(providerName(model, settings)) })
+	c.counter = r.counter(providerName(model, settings))
 	r.clients[model] = c
 	return c, nil
+}
+
+// counter returns the counter of a model; r.mu is held.
+func (r *Router) counter(name string) func() *Counter {
+	c, ok := r.counters[name]
+	if !ok {
+		c = sync.OnceValue(func() *Counter { return NewCounter(name) })
+		r.counters[name] = c
+	}
+	return c
 }
 
 // endpoint fills in what the environment says, and reports what is missing before anything is sent.

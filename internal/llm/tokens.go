@@ -48,6 +48,12 @@ func NewCounter(model string) *Counter {
 // Exact reports whether the model family's own tokenizer is used.
 func (c *Counter) Exact() bool { return c.codec != nil }
 
+// HasTokenizer reports whether the tokenizer of a model is known, without loading it.
+func HasTokenizer(model string) bool {
+	_, ok := encodingOf(model)
+	return ok
+}
+
 // encodingOf returns the encoding of OpenAI's models. Other vendors do not publish theirs in a form to embed.
 func encodingOf(model string) (tokenizer.Encoding, bool) {
 	name := familyName(model)
@@ -133,6 +139,17 @@ func (c *Counter) Tools(tools []engine.ToolSpec) int64 {
 	var n int64
 	for _, t := range tools {
 		n += tokensPerTool + c.Text(t.Name) + c.Text(t.Description) + c.Text(string(t.Parameters))
+	}
+	return n
+}
+
+// EstimateFixed estimates what a request has beside its messages: its tools and the protocol's own tokens. How a provider
+// writes tools down is its own affair, so counting them with a tokenizer would be no nearer to the truth, and would make
+// every run load one.
+func EstimateFixed(tools []engine.ToolSpec) int64 {
+	n := int64(tokensOfReply)
+	for _, t := range tools {
+		n += tokensPerTool + estimate(t.Name) + estimate(t.Description) + estimate(string(t.Parameters))
 	}
 	return n
 }

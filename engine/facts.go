@@ -1,0 +1,95 @@
+package engine
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/windlass-run/windlass/autocontext"
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo"
+)
+
+// ModelFacts is what is known of a model before it is asked. The zero value says that nothing is known.
+type ModelFacts struct {
+	Window    int64 // tokens of a request and its answer together; 0: unknown
+	MaxOutput int64 // tokens of the longest answer; 0: unknown
+	Price     *autocontext.Price
+
+	// NativeTools says whether the model has tool calling of its own, for phases that do not say; nil: not known, and then
+	// it is taken to have it.
+	NativeTools *bool
+
+	// Count counts a message as it is sent, its overhead included; nil: four bytes are a token. Exact says that this is
+	// the count of the model's own tokenizer.
+	Count func(*echo.Message) int64
+	Exact bool
+	// CountFixed counts what a request has beside its messages: its tools, and the protocol's own tokens. May be nil.
+	CountFixed func([]ToolSpec) int64
+}
+
+// factsOf returns what is known of a model.
+func (r *run) factsOf(model string) ModelFacts {
+	if r.Facts == nil {
+		return ModelFacts{}
+	}
+	return r.Facts(model)
+}
+
+// room is how many tokens a request may have, and why.
+type room struct {
+	limit   int64 // 0: unknown
+	ceiling int64 // of request and answer together
+	reserve int64 // for the answer
+	from    string
+}
+
+// roomFor returns what a request may have: the model's window, or less where a token_budget says so, less what is kept
+// for the answer. That is what the budget reserves, else the phase's max_output_tokens, else the model's longest answer
+// but at most a quarter of the whole.
+func roomFor(f ModelFacts, b *cascade.TokenBudget, maxOutput int) room {
+	r := room{ceiling: f.Window}
+	if b != nil && b.MaxTotal > 0 && (r.ceiling == 0 || b.MaxTotal < r.ceiling) {
+		r.ceiling = b.MaxTotal
+	}
+	if r.ceiling == 0 {
+		return room{}
+	}
+	switch {
+	case b != nil && b.ReserveForOutput > 0:
+		r.reserve, r.from = b.ReserveForOutput, "token_budget.reserve_for_output"
+	case maxOutput > 0:
+		r.reserve, r.from = int64(maxOutput), "max_output_tokens"
+	default:
+		r.reserve = r.ceiling / 4
+		if f.MaxOutput > 0 {
+			r.reserve = min(r.reserve, f.MaxOutput)
+		}
+	}
+	r.limit = max(r.ceiling-r.reserve, 0)
+	return r
+}
+
+// check says why nothing could be sent at all.
+func (r room) check(model string) error {
+	if r.ceiling == 0 || r.limit > 0 {
+		return nil
+	}
+	return fmt.Errorf("%s keeps %d tokens for the answer, and %s takes only %d in all: nothing is left to send; lower %s, "+
+		"or set context_window of the model in windlass.json if it takes more", r.from, r.reserve, model, r.ceiling, r.from)
+}
+
+// settingsFor returns what the views of a phase are made with.
+func settingsFor(c *cascade.Cascade, p *cascade.Phase, f ModelFacts, d autocontext.Dialect) (autocontext.Settings, room) {
+	budget := c.EffectiveTokenBudget(p)
+	r := roomFor(f, budget, p.MaxOutputTokens)
+	s := autocontext.Settings{
+		Policy: c.EffectiveIntra(p), Dialect: d, Price: f.Price, Limit: r.limit, Count: f.Count, Exact: f.Exact,
+	}
+	if budget != nil {
+		s.Strategy = budget.Strategy
+		if budget.WarningThreshold > 0 {
+			s.Policy.Guard.WarnPercent = int(math.Round(100 * budget.WarningThreshold))
+		}
+	}
+	return s, r
+}
