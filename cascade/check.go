@@ -1,9 +1,5 @@
 package cascade
 
-import (
-	"strings"
-)
-
 // checker looks for what a cascade means wrongly. Each rule is a small method; together they report everything.
 type checker struct {
 	known   Known
@@ -14,6 +10,7 @@ type checker struct {
 	phases  []located       // every phase, those written in place too
 	targets []string        // the names that hand-offs can lead to
 	named   map[string]bool // by the name of a phase: whether it is a target; those written in place are not
+	offered map[string]bool // the tools that the model of some phase can call
 }
 
 // located is a phase with its place.
@@ -33,8 +30,9 @@ type declared struct {
 func (k *checker) check() {
 	k.phases = locatePhases(k.root.key("phases"), k.cascade.Phases)
 	k.indexNames()
+	k.indexOffered()
 	k.checkInputsSchema(k.cascade.InputsSchema, k.root)
-	k.checkModel(k.root)
+	k.checkModel(k.root, "model")
 	k.checkValidators()
 	k.checkPhaseNames()
 	for _, p := range k.phases {
@@ -43,6 +41,8 @@ func (k *checker) check() {
 		}
 		k.checkPhase(p)
 	}
+	k.checkAutoContext()
+	k.checkTokenBudget()
 	k.checkFlow()
 }
 
@@ -50,11 +50,12 @@ func (k *checker) checkPhase(p located) {
 	k.checkKind(p)
 	k.checkMisplaced(p)
 	k.checkRules(p)
-	k.checkModel(p.at)
+	k.checkModel(p.at, "model")
 	k.checkTackle(p)
 	k.checkLoopUntil(p)
 	k.checkTargets(p)
 	k.checkContext(p)
+	k.checkIntraContext(p)
 	k.checkOutputSchema(p)
 	k.checkPhaseTemplates(p)
 }
@@ -105,10 +106,8 @@ func (k *checker) toolNames() []string {
 
 // checkModel refuses a model's name that is blank. That none is given is no mistake: the command line or the environment
 // may bring one.
-func (k *checker) checkModel(at place) {
-	n := at.key("model").node()
-	if n == nil || strings.TrimSpace(n.Text) != "" || at.doc.edits[at.key("model").pointer] != 0 {
-		return
+func (k *checker) checkModel(owner place, key string) {
+	if at := owner.key(key); k.blank(at) {
+		at.error(CodeEmptyModel, describe(owner)+" names a model of nothing", "name a model, or remove the key to use the default")
 	}
-	at.key("model").error(CodeEmptyModel, describe(at)+" names a model of nothing", "name a model, or remove the key to use the default")
 }

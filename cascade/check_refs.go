@@ -94,6 +94,7 @@ func (k *checker) checkTackle(p located) {
 	if !p.at.has("tackle") {
 		list = p.at.key("tools")
 	}
+	seen := make(map[string]bool, len(p.Tackle))
 	for i, name := range p.Tackle {
 		at := list.index(i)
 		if name == manifest {
@@ -101,9 +102,10 @@ func (k *checker) checkTackle(p located) {
 			continue
 		}
 		k.checkTool(at, name, "the tackle of "+p.title())
-		if slices.Contains(p.Tackle[:i], name) && name != "" {
+		if seen[name] && name != "" {
 			at.warn(CodeNoEffect, fmt.Sprintf("the tackle of %s lists %q twice", p.title(), name), "remove one of the two")
 		}
+		seen[name] = true
 	}
 	if p.Tool != "" && !k.blank(p.at.key("tool")) {
 		k.checkTool(p.at.key("tool"), p.Tool, p.title())
@@ -114,20 +116,31 @@ func (k *checker) checkTackle(p located) {
 const routeTool = "route_to"
 
 // laterTools returns the built-in tools that later versions bring.
-func laterTools() []string { return []string{"recall", "search_context"} }
+func laterTools() []string { return []string{"search_context"} }
 
 func (k *checker) checkTool(at place, name, from string) {
-	_, isDeclared := k.toolAt[name]
-	if at.doc.edits[at.pointer] != 0 || isDeclared || slices.Contains(k.known.Tools, name) {
-		return
-	}
 	switch {
+	case at.doc.edits[at.pointer] != 0 || k.isTool(name):
+		return
 	case slices.Contains(laterTools(), name):
 		at.error(CodeNotSupportedYet, fmt.Sprintf("the tool %q is not supported yet by this version of windlass", name), "remove it")
 		return
 	case name == routeTool:
 		at.error(CodeMisplacedField, fmt.Sprintf("%q is not listed: a phase has it when its hand-offs leave a choice", name), "remove it")
 		return
+	}
+	k.unknownTool(at, name, from)
+}
+
+// isTool reports whether a name is that of a declared or a built-in tool.
+func (k *checker) isTool(name string) bool {
+	_, isDeclared := k.toolAt[name]
+	return isDeclared || slices.Contains(k.known.Tools, name)
+}
+
+func (k *checker) unknownTool(at place, name, from string) {
+	if at.doc.full() {
+		return // The hint takes its time.
 	}
 	names := k.toolNames()
 	hint := cmp.Or(meant(name, names), knownNames(`declare it under "tools"; there are `, slices.Sorted(slices.Values(names))))

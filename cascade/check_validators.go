@@ -23,7 +23,7 @@ func (k *checker) checkValidators() {
 		if k.blank(at.key("instructions")) {
 			at.key("instructions").error(CodeInvalidValue, "the instructions of "+describe(at)+" are empty", "say what the model is to judge")
 		}
-		k.checkModel(at)
+		k.checkModel(at, "model")
 		k.checkTemplate(at.key("instructions"), k.cascade.Validators[name].Instructions)
 	}
 }

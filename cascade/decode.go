@@ -140,6 +140,31 @@ func (e OnError) MarshalJSON() ([]byte, error) {
 	return json.Marshal(e.Phase)
 }
 
+// UnmarshalJSON reads an object, or a boolean that switches the block on or off.
+func (t *Truncation) UnmarshalJSON(data []byte) error {
+	type plain Truncation
+	return readSwitch(data, &t.Enabled, (*plain)(t))
+}
+
+// UnmarshalJSON reads an object, or a boolean that switches the block on or off.
+func (c *ClearToolUses) UnmarshalJSON(data []byte) error {
+	type plain ClearToolUses
+	return readSwitch(data, &c.Enabled, (*plain)(c))
+}
+
+// UnmarshalJSON reads an object, or a boolean that switches the guard on or off.
+func (g *Guard) UnmarshalJSON(data []byte) error {
+	type plain Guard
+	return readSwitch(data, &g.Enabled, (*plain)(g))
+}
+
+func readSwitch(data []byte, enabled **bool, object any) error {
+	if k := kindOf(data); k == 't' || k == 'f' {
+		return json.Unmarshal(data, enabled)
+	}
+	return json.Unmarshal(data, object)
+}
+
 // UnmarshalJSON reads either form. An object is a JSON Schema when it has one of the keywords that make it one, with the
 // kind of value that the keyword takes; otherwise its keys are the names of inputs.
 func (s *InputsSchema) UnmarshalJSON(data []byte) error {

@@ -50,6 +50,7 @@ const (
 	CodeEmptyModel         Code = "empty_model"
 	CodeInvalidSchema      Code = "invalid_schema"
 	CodeInvalidTemplate    Code = "invalid_template"
+	CodeConflicting        Code = "conflicting_settings"
 	CodeUnreachablePhase   Code = "unreachable_phase"
 	CodeEndlessRoute       Code = "endless_route"
 )

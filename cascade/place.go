@@ -41,6 +41,16 @@ func (p place) has(key string) bool {
 	return n != nil && n.Get(key) != nil
 }
 
+// intact reports whether the schema found nothing wrong with these keys or elements.
+func (p place) intact(keys ...string) bool {
+	for _, k := range keys {
+		if p.doc.edits[p.key(k).pointer] != source.Keep {
+			return false
+		}
+	}
+	return true
+}
+
 // meant reports whether a misspelt key of the value stands for this one.
 func (p place) meant(key string) bool { return p.doc.meant[p.key(key).pointer] }
 

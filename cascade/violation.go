@@ -163,6 +163,19 @@ func keyHome(key string) string {
 	}, key) {
 		return `in the phase's "rules"`
 	}
+	if slices.Contains(intraKeys(), key) {
+		return `in the phase's "intra_context", or for all phases in "auto_context": {"intra_phase": {...}}`
+	}
+	switch key {
+	case "intra_context":
+		return `in a phase; for all phases write "auto_context": {"intra_phase": {...}}`
+	case "auto_context":
+		return `in the cascade; a phase has "intra_context"`
+	case "intra_phase":
+		return `in the cascade's "auto_context"; a phase has "intra_context"`
+	case "token_budget":
+		return `in the cascade; for one phase write "token_budget": {"phase_overrides": {"NAME": {...}}}`
+	}
 	if slices.Contains([]string{"instructions", "tackle", "handoffs", "rules", "output_schema", "callouts", "context", "routing", "on_error"}, key) {
 		return "in a phase"
 	}
@@ -182,11 +195,11 @@ func laterKey(pointer, key string) bool {
 	var later []string
 	switch {
 	case pointer == "":
-		later = []string{"auto_context", "token_budget", "mcp_servers", "memory", "soundings", "tool_caching", "continuity", "steps"}
+		later = []string{"mcp_servers", "memory", "soundings", "tool_caching", "continuity", "steps"}
 	case phasePointer.MatchString(pointer):
-		later = []string{
-			"intra_context", "wards", "soundings", "sub_cascades", "async_cascades", "human_input", "output_extraction", "rag",
-		}
+		later = []string{"wards", "soundings", "sub_cascades", "async_cascades", "human_input", "output_extraction", "rag"}
+	case pointer == "/auto_context":
+		later = []string{"inter_phase"}
 	case contextPointer.MatchString(pointer):
 		later = []string{"anchors", "selection"}
 	case toolPointer.MatchString(pointer):

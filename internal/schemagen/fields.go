@@ -13,16 +13,22 @@ type field struct {
 	text     string
 	def      any
 	min, max json.Number
+	above    json.Number // an exclusive lower bound
 	minItems uint64
 	pattern  string
 	enum     []any
 	examples []any
+	items    *field // of each element of a list
 }
 
 // apply returns a schema with what the field says: a copy, because types share schemas.
 func (f field) apply(s *jsonschema.Schema) *jsonschema.Schema {
 	out := *s
 	out.Description, out.Default, out.Examples, out.Minimum, out.Maximum = f.text, f.def, f.examples, f.min, f.max
+	out.ExclusiveMinimum = f.above
+	if f.items != nil {
+		out.Items = f.items.apply(out.Items)
+	}
 	if f.pattern != "" {
 		out.Pattern = f.pattern
 	}
@@ -51,17 +57,24 @@ const (
 // fields describes every key of the language, type by type.
 func fields() map[string]map[string]field {
 	return map[string]map[string]field{
-		"Cascade":         cascadeFields(),
-		"Budget":          budgetFields(),
-		"InlineValidator": validatorFields(),
-		"Tool":            toolFields(),
-		"Phase":           phaseFields(),
-		"Rules":           rulesFields(),
-		"Handoff":         handoffFields(),
-		"Retry":           retryFields(),
-		"Context":         contextFields(),
-		"Source":          sourceFields(),
-		"Callouts":        calloutsFields(),
+		"Cascade":             cascadeFields(),
+		"AutoContext":         autoContextFields(),
+		"IntraContext":        intraFields(),
+		"Truncation":          truncationFields(),
+		"ClearToolUses":       clearFields(),
+		"Guard":               guardFields(),
+		"TokenBudget":         tokenBudgetFields(),
+		"TokenBudgetOverride": tokenOverrideFields(),
+		"Budget":              budgetFields(),
+		"InlineValidator":     validatorFields(),
+		"Tool":                toolFields(),
+		"Phase":               phaseFields(),
+		"Rules":               rulesFields(),
+		"Handoff":             handoffFields(),
+		"Retry":               retryFields(),
+		"Context":             contextFields(),
+		"Source":              sourceFields(),
+		"Callouts":            calloutsFields(),
 	}
 }
 
@@ -75,11 +88,16 @@ func cascadeFields() map[string]field {
 			text:     "The contract of a run's input: names with a description each (all strings, all required), or a JSON Schema of an object. Input is checked before anything is paid for.",
 			examples: []any{map[string]any{"service": "the failing service"}},
 		},
-		"model":      {text: "The model of all phases that name none. Without it, --model or WINDLASS_MODEL says.", examples: []any{"gpt-5-mini"}},
-		"budget":     {text: "Limits of one run, checked before each model call."},
-		"validators": {text: "Validators that a model runs, by name, for loop_until.", examples: []any{map[string]any{"polite": map[string]any{"instructions": "Is this polite? {{ content }}"}}}},
-		"tools":      {text: "Tools that this cascade declares. Files named *.tool.json beside it declare one tool each."},
-		"phases":     {text: "The steps. They run in this order when none of them has handoffs or routing; otherwise a phase without them ends the run.", minItems: 1},
+		"model": {text: "The model of all phases that name none. Without it, --model or WINDLASS_MODEL says.", examples: []any{"gpt-5-mini"}},
+		"auto_context": {
+			text:     "What becomes of older messages. Without it every call is sent the phase's whole history, under the guard.",
+			examples: []any{map[string]any{"intra_phase": map[string]any{"window": 5, "mask_observations_after": 3}}},
+		},
+		"token_budget": {text: "A lower ceiling than the model's window for every request.", examples: []any{map[string]any{"max_total": 60000}}},
+		"budget":       {text: "Limits of one run, checked before each model call."},
+		"validators":   {text: "Validators that a model runs, by name, for loop_until.", examples: []any{map[string]any{"polite": map[string]any{"instructions": "Is this polite? {{ content }}"}}}},
+		"tools":        {text: "Tools that this cascade declares. Files named *.tool.json beside it declare one tool each."},
+		"phases":       {text: "The steps. They run in this order when none of them has handoffs or routing; otherwise a phase without them ends the run.", minItems: 1},
 	}
 }
 
@@ -126,6 +144,7 @@ func phaseFields() map[string]field {
 		"model_options":     {text: "Further options, passed to the provider as they are.", examples: []any{map[string]any{"reasoning_effort": "low"}}},
 		"tackle":            {text: "The names of the tools that the model may call.", examples: []any{[]string{"list_files", "read_file"}}},
 		"use_native_tools":  {text: "Call tools through the provider's protocol. If false, they are described in the prompt and calls are read from the answer's JSON blocks.", def: true},
+		"intra_context":     {text: "What becomes of older messages in this phase: auto_context.intra_phase, field by field.", examples: []any{map[string]any{"loop_history_limit": 2}}},
 		"rules":             {text: "The bounds of the phase's loops, and what its answer is checked against."},
 		"output_schema":     {text: "A JSON Schema of the answer. An answer that does not match is retried with what is wrong; the parsed value is the phase's output."},
 		"tool":              {text: "The tool to run without a model."},

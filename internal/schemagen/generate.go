@@ -79,6 +79,11 @@ func enums() map[reflect.Type][]any {
 		reflect.TypeFor[cascade.ToolType]():    {cascade.ToolShell, cascade.ToolHTTP},
 		reflect.TypeFor[cascade.Backoff]():     {cascade.BackoffNone, cascade.BackoffLinear, cascade.BackoffExponential},
 		reflect.TypeFor[cascade.ContextMode](): {cascade.ContextExplicit},
+		reflect.TypeFor[cascade.Advance]():     {cascade.AdvanceCost, cascade.AdvanceEveryTurn, cascade.AdvanceStep},
+		reflect.TypeFor[cascade.Recount]():     {cascade.RecountTokenizer, cascade.RecountProbe},
+		reflect.TypeFor[cascade.BudgetStrategy](): {
+			cascade.BudgetSlidingWindow, cascade.BudgetPruneOldest, cascade.BudgetSummarize, cascade.BudgetFail,
+		},
 		reflect.TypeFor[cascade.Include](): {
 			cascade.IncludeOutput, cascade.IncludeMessages, cascade.IncludeImages, cascade.IncludeState,
 		},
@@ -133,6 +138,10 @@ func addForms(defs jsonschema.Definitions) {
 	set("Phase", "handoffs", list(handoff), name, ref("Handoff"))
 	set("Phase", "callouts", name, ref("Callouts"))
 	set("Context", "from", list(source), name, ref("Source"))
+	onOff := &jsonschema.Schema{Type: "boolean"}
+	set("IntraContext", "truncation", onOff, ref("Truncation"))
+	set("IntraContext", "clear_tool_uses", onOff, ref("ClearToolUses"))
+	set("IntraContext", "guard", onOff, ref("Guard"))
 
 	// The alias of tackle.
 	tackle, _ := defs["Phase"].Properties.Get("tackle")

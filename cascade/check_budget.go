@@ -1,0 +1,88 @@
+package cascade
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// checkTokenBudget checks the ceiling of requests: that it leaves room for one in every phase.
+func (k *checker) checkTokenBudget() {
+	b := k.cascade.TokenBudget
+	if b == nil {
+		return
+	}
+	at := k.root.key("token_budget")
+	k.checkOverrides(at.key("phase_overrides"), b.PhaseOverrides)
+	k.checkCeiling(at, b, "")
+	k.checkThreshold(at, b, mergeIntra(k.cascade.AutoContext.intra()).Guard)
+	for _, p := range k.phases {
+		if _, own := b.PhaseOverrides[p.Name]; own && !p.Deterministic() {
+			k.checkOverride(at.keys("phase_overrides", p.Name), p)
+		}
+		k.checkAnswerFits(p)
+	}
+}
+
+// checkOverrides resolves the phases that have a ceiling of their own.
+func (k *checker) checkOverrides(at place, overrides map[string]TokenBudgetOverride) {
+	for _, name := range slices.Sorted(maps.Keys(overrides)) {
+		i := slices.IndexFunc(k.phases, func(p located) bool { return p.Name == name })
+		switch {
+		case i >= 0 && k.phases[i].Deterministic():
+			at.noEffect(name, fmt.Sprintf("%s runs a tool and sends no requests", k.phases[i].title()), "remove it")
+		case i < 0:
+			if _, written := k.named[name]; !written {
+				at.keyError(name, CodeUnknownPhase, fmt.Sprintf("%s names %q, which is no phase", describe(at), name), k.phaseHint(name))
+			}
+		}
+	}
+}
+
+// checkOverride checks what a phase's ceiling amounts to, where its override says something about it.
+func (k *checker) checkOverride(at place, p located) {
+	b := k.cascade.EffectiveTokenBudget(p.Phase)
+	if at.has("max_total") || at.has("reserve_for_output") {
+		k.checkCeiling(at, b, " for "+p.title())
+	}
+	if at.has("warning_threshold") {
+		k.checkThreshold(at, b, k.cascade.EffectiveIntra(p.Phase).Guard)
+	}
+}
+
+// checkCeiling refuses a reserve that leaves nothing of the ceiling. A size that is zero is wrong and has been reported, or
+// is not given.
+func (k *checker) checkCeiling(at place, b *TokenBudget, whose string) {
+	if b.MaxTotal == 0 || b.MaxTotal > b.ReserveForOutput || !at.intact("max_total", "reserve_for_output") {
+		return
+	}
+	key := "reserve_for_output"
+	if !at.has(key) {
+		key = "max_total"
+	}
+	at.key(key).error(CodeConflicting,
+		fmt.Sprintf("the token_budget%s has a max_total of %d and a reserve_for_output of %d, which leaves nothing for the request",
+			whose, b.MaxTotal, b.ReserveForOutput), "make max_total larger than reserve_for_output, by what a request needs")
+}
+
+// checkAnswerFits refuses an answer that takes the whole ceiling, where it is the reserve.
+func (k *checker) checkAnswerFits(p located) {
+	b := k.cascade.EffectiveTokenBudget(p.Phase)
+	if b.ReserveForOutput > 0 || b.MaxTotal == 0 || p.MaxOutputTokens == 0 || b.MaxTotal > int64(p.MaxOutputTokens) {
+		return
+	}
+	p.at.key("max_output_tokens").error(CodeConflicting,
+		fmt.Sprintf("the token_budget has a max_total of %d and max_output_tokens of %s is %d, which leaves nothing for the request",
+			b.MaxTotal, p.title(), p.MaxOutputTokens), "lower max_output_tokens, or set reserve_for_output")
+}
+
+// checkThreshold warns of a warning that comes after the guard has acted.
+func (k *checker) checkThreshold(at place, b *TokenBudget, g IntraGuard) {
+	share := 100 * b.WarningThreshold
+	if b.Strategy == BudgetFail || share <= float64(g.CompactPercent) || !at.intact("warning_threshold") {
+		return
+	}
+	at.noEffect("warning_threshold",
+		fmt.Sprintf("a warning at %g %% comes too late: the guard makes room at %d %% (compact_percent)", share, g.CompactPercent),
+		fmt.Sprintf("set warning_threshold to %g or less", float64(g.CompactPercent)/100))
+}

@@ -1,0 +1,228 @@
+package cascade
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/windlass-run/windlass/internal/source"
+)
+
+// intraBlock is a block of settings for the context inside a phase, as it is written in one place.
+type intraBlock struct {
+	*IntraContext
+	at    place
+	below *intraBlock // what it inherits from: for a phase's block the cascade's, when there is one
+}
+
+// merged returns what the block amounts to.
+func (b *intraBlock) merged() Intra {
+	if b.below == nil {
+		return mergeIntra(b.IntraContext)
+	}
+	return mergeIntra(b.below.IntraContext, b.IntraContext)
+}
+
+// cascadeBlock returns the cascade's block, nil when there is none.
+func (k *checker) cascadeBlock() *intraBlock {
+	if s := k.cascade.AutoContext.intra(); s != nil {
+		return &intraBlock{IntraContext: s, at: k.root.keys("auto_context", "intra_phase")}
+	}
+	return nil
+}
+
+// checkAutoContext checks the settings that all phases inherit.
+func (k *checker) checkAutoContext() {
+	if n := k.root.key("auto_context").node(); n != nil && n.Kind == source.Object && len(n.Members) == 0 {
+		k.root.noEffect("auto_context", `"auto_context" is empty, which changes nothing`, `write "auto_context": {"intra_phase": {}} to take the defaults`)
+	}
+	b := k.cascadeBlock()
+	if b == nil {
+		return
+	}
+	k.checkIntraBlock(b)
+	steps := slices.ContainsFunc(k.phases, func(p located) bool {
+		return !p.Deterministic() && k.cascade.EffectiveIntra(p.Phase).Advance == AdvanceStep
+	})
+	if !steps {
+		b.stepWithoutEffect()
+	}
+}
+
+// checkIntraContext checks a phase's own settings, and that they go together with what they inherit.
+func (k *checker) checkIntraContext(p located) {
+	if p.IntraContext == nil || p.at.has("tool") {
+		return // That a phase with a tool has none is said elsewhere.
+	}
+	b := &intraBlock{IntraContext: p.IntraContext, at: p.at.key("intra_context"), below: k.cascadeBlock()}
+	k.checkIntraBlock(b)
+	if b.merged().Advance != AdvanceStep {
+		b.stepWithoutEffect()
+	}
+	k.checkIdleSettings(p)
+}
+
+func (k *checker) checkIntraBlock(b *intraBlock) {
+	k.checkExcluded(b.at.key("exclude_tools"), b.ExcludeTools)
+	if b.ClearToolUses != nil {
+		k.checkExcluded(b.at.keys("clear_tool_uses", "exclude_tools"), b.ClearToolUses.ExcludeTools)
+	}
+	k.checkModel(b.at.key("guard"), "summarizer_model")
+	b.checkRemovalLevels()
+	in := b.merged()
+	g := in.Guard
+	b.checkOrder("guard", atMost("warn_percent", g.WarnPercent, "compact_percent", g.CompactPercent, "a warning comes before the guard acts"))
+	b.checkOrder("guard", below("target_percent", g.TargetPercent, "compact_percent", g.CompactPercent, "else the guard would act on what it has just done"))
+	if t := in.Truncation; t != nil {
+		const why = "older results are not to keep more than newer ones"
+		b.checkOrder("truncation", atMost("older_limit", t.OlderLimit, "recent_limit", t.RecentLimit, why))
+		b.checkOrder("truncation", atMost("inactive_limit", t.InactiveLimit, "older_limit", t.OlderLimit, why))
+	}
+}
+
+// checkRemovalLevels holds the guard's levels to a rising order.
+func (b *intraBlock) checkRemovalLevels() {
+	if b.Guard == nil {
+		return
+	}
+	list := b.at.keys("guard", "removal_levels")
+	for i, level := range b.Guard.RemovalLevels {
+		if i == 0 || level > b.Guard.RemovalLevels[i-1] || !list.intact(strconv.Itoa(i-1), strconv.Itoa(i)) {
+			continue
+		}
+		list.index(i).error(CodeInvalidValue,
+			fmt.Sprintf("the levels of %s do not rise: %d comes after %d", describe(list), level, b.Guard.RemovalLevels[i-1]),
+			"write them in rising order, each once, as [10, 20, 50, 100]")
+	}
+}
+
+// order is a rule about two numbers of one block.
+type order struct {
+	low, high       string // keys
+	lowest, highest int    // their values
+	broken          bool
+	limit, why      string // what low may be, and why
+}
+
+func atMost(low string, lowest int, high string, highest int, why string) order {
+	return order{low, high, lowest, highest, lowest > highest, fmt.Sprintf("at most %d", highest), why}
+}
+
+func below(low string, lowest int, high string, highest int, why string) order {
+	return order{low, high, lowest, highest, lowest >= highest, fmt.Sprintf("below %d", highest), why}
+}
+
+// checkOrder reports a rule that the merged settings break. It says nothing when neither number is written here, because
+// then it was said where they are, and when one of them is no number.
+func (b *intraBlock) checkOrder(block string, o order) {
+	at := b.at.key(block)
+	if !o.broken || !at.has(o.low) && !at.has(o.high) {
+		return
+	}
+	for layer := b; layer != nil; layer = layer.below {
+		if !layer.at.key(block).intact(o.low, o.high) {
+			return
+		}
+	}
+	key := o.low
+	if !at.has(key) {
+		key = o.high
+	}
+	at.key(key).error(CodeConflicting,
+		fmt.Sprintf("%s: %q is %d%s and %q is %d%s: %s", describe(at), o.low, o.lowest, b.origin(block, o.low), o.high, o.highest,
+			b.origin(block, o.high), o.why),
+		fmt.Sprintf("set %q to %s", o.low, o.limit))
+}
+
+// origin says where a value comes from that is not written in the block itself.
+func (b *intraBlock) origin(block, key string) string {
+	switch {
+	case b.at.key(block).has(key):
+		return ""
+	case b.below != nil && b.below.at.key(block).has(key):
+		return " in the cascade"
+	default:
+		return " by default"
+	}
+}
+
+// stepWithoutEffect warns of a step that nothing takes.
+func (b *intraBlock) stepWithoutEffect() {
+	if b.StepTurns != nil && b.at.intact("advance") {
+		b.at.noEffect("step_turns", `"step_turns" is only used with "advance": "step"`, `add "advance": "step" or remove it`)
+	}
+}
+
+// checkExcluded resolves the tools whose results stay.
+func (k *checker) checkExcluded(list place, names []string) {
+	seen := make(map[string]bool, len(names))
+	for i, name := range names {
+		at := list.index(i)
+		switch {
+		case !list.intact(strconv.Itoa(i)):
+		case seen[name]:
+			at.warn(CodeNoEffect, fmt.Sprintf("%s lists %q twice", describe(list), name), "remove one of the two")
+		case k.offered[name]:
+		case k.isTool(name) || name == routeTool:
+			at.warn(CodeNoEffect, fmt.Sprintf("%s names %q, which no phase has among its tools", describe(list), name), "add it to a phase's tackle, or remove it here")
+		default:
+			k.unknownTool(at, name, describe(list))
+		}
+		seen[name] = true
+	}
+}
+
+// recallTool is the tool that returns what is masked; the engine offers it by itself.
+const recallTool = "recall"
+
+// indexOffered notes the tools that the model of some phase can call.
+func (k *checker) indexOffered() {
+	k.offered = map[string]bool{recallTool: true}
+	for _, p := range k.phases {
+		for _, name := range p.Tackle {
+			k.offered[name] = true
+		}
+		k.offered[routeTool] = k.offered[routeTool] || p.ChoosesRoute()
+	}
+}
+
+// checkIdleSettings warns of settings of a phase that has nothing they apply to.
+func (k *checker) checkIdleSettings(p located) {
+	at := p.at.key("intra_context")
+	if p.MaxAttempts() == 1 && p.at.key("rules").intact("max_attempts") && !p.at.has("output_schema") {
+		for _, key := range []string{"compress_loops", "loop_history_limit", "loop_output_limit"} {
+			if at.has(key) {
+				at.noEffect(key, fmt.Sprintf("%s has one attempt, so %q is never used", p.title(), key), "set max_attempts to 2 or more, or remove it")
+			}
+		}
+	}
+	if p.at.has("tackle") || p.at.has("tools") || p.ChoosesRoute() || bringsMessages(p.Context) {
+		return
+	}
+	for _, key := range []string{
+		"mask_observations_after", "min_masked_size", "preserve_errors", "exclude_tools", "truncation", "clear_tool_uses",
+	} {
+		if at.has(key) {
+			at.noEffect(key, fmt.Sprintf("%s has no tools, so there are no results for %q", p.title(), key), "give it tools or remove it")
+		}
+	}
+}
+
+// bringsMessages reports whether the messages of another phase, tool results among them, come into a phase.
+func bringsMessages(c *Context) bool {
+	return c != nil && slices.ContainsFunc(c.From, func(s Source) bool { return slices.Contains(s.Include, IncludeMessages) })
+}
+
+// intraKeys returns the keys of [IntraContext] but "enabled", which says nothing about where it belongs.
+func intraKeys() []string {
+	t := reflect.TypeFor[IntraContext]()
+	var keys []string
+	for i := range t.NumField() {
+		if key, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ","); key != "enabled" {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}

@@ -1,0 +1,63 @@
+package cascade_test
+
+import (
+	"encoding/json"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/windlass-run/windlass/schema"
+)
+
+// TestDocumentedDefaults holds the tables about the context inside a phase against the schema: every key has its row, and
+// the default in it is the one that the schema says, which is made from the values that the code uses.
+func TestDocumentedDefaults(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("../docs/cascade.md")
+	require.NoError(t, err)
+	var doc struct {
+		Defs map[string]struct {
+			Properties map[string]struct {
+				Default json.RawMessage `json:"default"`
+			} `json:"properties"`
+		} `json:"$defs"`
+	}
+	require.NoError(t, json.Unmarshal(schema.CascadeJSON(), &doc))
+	_, section, found := strings.Cut(string(data), "\n## Context inside a phase\n")
+	require.True(t, found)
+	section, _, _ = strings.Cut(section, "\n## ")
+	for head, name := range map[string]string{
+		"key": "IntraContext", "key of `truncation`": "Truncation", "key of `clear_tool_uses`": "ClearToolUses", "key of `guard`": "Guard",
+		"key of `token_budget`": "TokenBudget",
+	} {
+		rows := tableOf(t, section, head)
+		properties := doc.Defs[name].Properties
+		require.Len(t, rows, len(properties), name)
+		for key, p := range properties {
+			cell, ok := rows[key]
+			require.True(t, ok, "the table of %s has no row for %s", name, key)
+			if p.Default == nil {
+				require.NotRegexp(t, "^`[0-9\"\\[]", cell, "%s of %s has no default in the schema", key, name)
+				continue
+			}
+			require.Regexp(t, "^`.*`$", cell, "%s of %s", key, name)
+			require.JSONEq(t, string(p.Default), strings.Trim(cell, "`"), "%s of %s", key, name)
+		}
+	}
+}
+
+// tableOf returns the second cells of a table by the keys in its first.
+func tableOf(t *testing.T, page, head string) map[string]string {
+	t.Helper()
+	_, table, found := strings.Cut(page, "| "+head+" | default | meaning |\n|---|---|---|\n")
+	require.True(t, found, "there is no table with the head %q", head)
+	table, _, _ = strings.Cut(table, "\n\n")
+	rows := map[string]string{}
+	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| (.*?) \\|").FindAllStringSubmatch(table, -1) {
+		rows[m[1]] = m[2]
+	}
+	return rows
+}
