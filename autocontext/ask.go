@@ -23,9 +23,9 @@ type Ask struct {
 	Messages []*echo.Message // what to send: the request for a summary, or the request to count
 	MaxOut   int             // tokens of the answer
 
-	covers int
-	text   string // extraction: what stands in for the summary when the model fails
-	count  int64
+	covers int             // a summary: the messages before this index are told
+	told   []*echo.Message // they themselves, and the summary before
+	count  int64           // a recount: what was counted here
 }
 
 // Answer is what came of an [Ask].

@@ -32,9 +32,15 @@ func NewRenderer(d Dialect) *Renderer {
 
 // Render returns the messages to send, in order.
 func (r *Renderer) Render(v *View) []*echo.Message {
-	out := make([]*echo.Message, len(v.Items))
-	for i, it := range v.Items {
-		out[i] = r.message(it.Message)
+	out := make([]*echo.Message, 0, len(v.Items)+2)
+	for i := range v.Items {
+		it := &v.Items[i]
+		if it.Sent != nil {
+			out = append(out, r.message(it.Sent))
+		}
+		for _, m := range it.After {
+			out = append(out, r.message(m))
+		}
 	}
 	return out
 }

@@ -1,6 +1,9 @@
 package autocontext
 
 import (
+	"math"
+	"slices"
+
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 )
@@ -56,7 +59,12 @@ type Carry struct {
 	Cut     []int    `json:"cut,omitempty"`     // indices of tool results that alone would not fit
 	Warned  bool     `json:"warned,omitempty"`  // the warning was given, and the request is not below it since
 	Scale   int64    `json:"scale,omitempty"`   // tokens by usage for 1,000 counted; 0: not known yet
-	Probed  *Probed  `json:"probed,omitempty"`  // the provider's count of the request under way
+	Acting  int64    `json:"acting,omitempty"`  // size of the request at which the guard began to act; 0: it does not
+	Cold    bool     `json:"cold,omitempty"`    // the prefix cache has surely expired since the call before; the caller says so
+	Ceiling int64    `json:"ceiling,omitempty"` // a limit learned from requests that were refused as too long
+	Refused int      `json:"refused,omitempty"` // how often in a row
+
+	Answered *Answered `json:"answered,omitempty"` // what came of the asks for the view under way
 }
 
 // Removal is the stretch of the history, from the middle outward, in which the guard removed tool results.
@@ -74,8 +82,37 @@ type Summary struct {
 	Message *echo.Message `json:"-"`  // recorded as an entry of its own
 }
 
-// Probed is the provider's own count of a request.
-type Probed struct {
-	Counted int64 `json:"counted"` // what was counted here
-	Actual  int64 `json:"actual"`
+// Answered holds the answers to the asks for one view.
+type Answered struct {
+	Counted int64    `json:"counted,omitempty"` // the count here of the request that the provider counted
+	Actual  int64    `json:"actual,omitempty"`  // what the provider counted; 0: it could not be asked
+	Summary *Summary `json:"summary,omitempty"`
 }
+
+// sameForms reports whether two carries make the same of every message.
+func (c *Carry) sameForms(o *Carry) bool {
+	return c.AsOf == o.AsOf && c.Cleared == o.Cleared && c.Slid == o.Slid && sameRemoval(c.Removed, o.Removed) &&
+		sameSummary(c.Summary, o.Summary) && slices.Equal(c.Cut, o.Cut)
+}
+
+func sameRemoval(a, b *Removal) bool { return a == b || a != nil && b != nil && *a == *b }
+
+func sameSummary(a, b *Summary) bool {
+	return a == b || a != nil && b != nil && a.Covers == b.Covers && a.Hash == b.Hash
+}
+
+// ratio is the price of a cached token in millionths of that of another one.
+func (s *Settings) ratio() int64 {
+	if s.Price == nil || s.Price.Input <= 0 {
+		return assumedRatio
+	}
+	return min(max(int64(math.Round(s.Price.Cached/s.Price.Input*whole)), 0), whole)
+}
+
+const (
+	whole        = 1_000_000 // a whole token at full price
+	assumedRatio = whole / 10
+)
+
+// cost is what a request of size tokens costs when shared of them are read from the cache, in millionths of a token.
+func cost(size, shared, ratio int64) int64 { return (size-shared)*whole + shared*ratio }

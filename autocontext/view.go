@@ -57,16 +57,12 @@ func (it *Item) plain() bool { return it.Sent == it.Message && len(it.After) == 
 type View struct {
 	Items []Item
 
-	changed int // items before this one are as they were in the view of the call before
-	before  int // length of the history at the call before; 0: there was none
-	touched []int
-	report  echo.Selection // without spans
+	before  int   // length of the history at the call before; 0: there was none
+	touched []int // items before that index of which something was made since
+	report  echo.Selection
 }
 
 // Tokens estimates the tokens of a message as sent, its overhead included: a quarter of the bytes of its encoding. It
 // is an estimate for records, for decisions about money and for reports, made without a tokenizer; what a provider
 // counted is in the usage of the call.
 func Tokens(m *echo.Message) int64 { return int64(len(m.JSON())+3) / 4 }
-
-// Report sums the view up for the record.
-func (v *View) Report() echo.Selection { return v.report }

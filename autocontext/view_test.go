@@ -1,10 +1,11 @@
-package autocontext
+package autocontext_test
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/echo"
 )
 
@@ -18,40 +19,51 @@ func history(ms ...*echo.Message) []echo.Item {
 
 func conversation() []echo.Item {
 	call := echo.ToolCall{ID: "c1", Name: "read_file", Arguments: `{"path":"a"}`}
+	again := echo.ToolCall{ID: "c2", Name: "read_file", Arguments: `{"path":"a"}`}
 	image := echo.Part{Type: echo.PartImage, URL: "data:image/png;base64,AA=="}
 	return history(
 		echo.NewText(echo.RoleUser, echo.KindTask, "go"),
 		echo.Seal(echo.Draft{Role: echo.RoleAssistant, Kind: echo.KindAnswer, ToolCalls: []echo.ToolCall{call}}),
 		echo.NewToolResult(call, []echo.Part{{Type: echo.PartText, Text: "content"}, image}, false),
-		echo.Seal(echo.Draft{Role: echo.RoleAssistant, Kind: echo.KindAnswer, Parts: echo.Text("again"), ToolCalls: []echo.ToolCall{call}}),
-		echo.NewToolResult(call, echo.Text("no such file"), true),
+		echo.Seal(echo.Draft{Role: echo.RoleAssistant, Kind: echo.KindAnswer, Parts: echo.Text("again"), ToolCalls: []echo.ToolCall{again}}),
+		echo.NewToolResult(again, echo.Text("no such file"), true),
 	)
+}
+
+// fullHistory is the view of a history without any policy.
+func fullHistory(t *testing.T, h []echo.Item, d autocontext.Dialect) *autocontext.View {
+	t.Helper()
+	step, err := autocontext.NewBuilder(autocontext.Settings{Dialect: d}).Build(h, autocontext.Carry{})
+	require.NoError(t, err)
+	require.Nil(t, step.Ask)
+	return step.View
 }
 
 // Without context settings full history is sent, byte for byte: the very messages of the history.
 func TestFullHistoryIsSentAsItIs(t *testing.T) {
 	t.Parallel()
 	h := conversation()
-	view := Build(h)
-	sent := NewRenderer(Native).Render(view)
+	view := fullHistory(t, h, autocontext.Native)
+	sent := autocontext.NewRenderer(autocontext.Native).Render(view)
 	require.Len(t, sent, len(h))
 	var size int64
 	for i := range h {
 		require.Same(t, h[i].Message, sent[i])
-		size += Tokens(h[i].Message)
+		size += autocontext.Tokens(h[i].Message)
 	}
-	require.Equal(t, echo.Selection{
-		FullHistorySize: size, ContextSize: size, MessageCount: 5,
-		Spans: []echo.Span{{From: 0, Count: 5, Form: "full", Reason: "no_policy"}},
-	}, view.Report())
-	require.Empty(t, Build(nil).Report().Spans)
+	r := view.Report()
+	require.Equal(t, size, r.FullHistorySize)
+	require.Equal(t, size, r.ContextSize)
+	require.Equal(t, 5, r.MessageCount)
+	require.Zero(t, r.MaskedCount)
+	require.Empty(t, fullHistory(t, nil, autocontext.Native).Report().Spans)
 }
 
 // A model without tool calling sees calls and results as text, and never a tool message or a tool call.
 func TestPromptedRendering(t *testing.T) {
 	t.Parallel()
-	r := NewRenderer(Prompted)
-	sent := r.Render(Build(conversation()))
+	r := autocontext.NewRenderer(autocontext.Prompted)
+	sent := r.Render(fullHistory(t, conversation(), autocontext.Prompted))
 	var got []string
 	for _, m := range sent {
 		require.Empty(t, m.ToolCalls())
@@ -62,11 +74,11 @@ func TestPromptedRendering(t *testing.T) {
 		"assistant: ```json\n{\"tool\": \"read_file\", \"arguments\": {\"path\":\"a\"}}\n```",
 		"user: Tool result of read_file (c1):\ncontent",
 		"assistant: again",
-		"user: Tool error of read_file (c1):\nno such file",
+		"user: Tool error of read_file (c2):\nno such file",
 	}, got)
 	require.Len(t, sent[2].Parts(), 2, "images stay")
 	h := conversation()
-	first, second := r.Render(Build(h)), r.Render(Build(h))
+	first, second := r.Render(fullHistory(t, h, autocontext.Prompted)), r.Render(fullHistory(t, h, autocontext.Prompted))
 	for i := range first {
 		require.Same(t, first[i], second[i], "a message is derived once")
 	}
@@ -75,5 +87,5 @@ func TestPromptedRendering(t *testing.T) {
 func TestTokensIsAQuarterOfTheBytes(t *testing.T) {
 	t.Parallel()
 	m := echo.NewText(echo.RoleUser, echo.KindTask, "12345678")
-	require.Equal(t, int64((len(`{"content":"12345678","role":"user"}`)+3)/4), Tokens(m))
+	require.Equal(t, int64((len(`{"content":"12345678","role":"user"}`)+3)/4), autocontext.Tokens(m))
 }

@@ -40,7 +40,8 @@ func TestOnePhase(t *testing.T) {
 		"phase_end greet/end", "route greet/route", "run_end run/end",
 	}, nodes)
 	sel := b.entries.of(echo.NodeSelection)[0].Selection
-	require.Equal(t, []echo.Span{{From: 0, Count: 1, Form: "full", Reason: "no_policy"}}, sel.Spans)
+	require.Len(t, sel.Spans, 1)
+	require.Equal(t, []any{0, 1, "full", "no_policy"}, []any{sel.Spans[0].From, sel.Spans[0].Count, sel.Spans[0].Form, sel.Spans[0].Reason})
 	require.Equal(t, sel.FullHistorySize, sel.ContextSize)
 }
 

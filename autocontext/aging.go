@@ -1,0 +1,64 @@
+package autocontext
+
+import (
+	"slices"
+	"unicode/utf8"
+
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo"
+)
+
+// errorLimit is the length to which an old failure is cut, in characters.
+const errorLimit = 800
+
+// aged is the sliding window: what was older than the window or mask_observations_after when the frontier last moved. Tool
+// results are masked, failures excerpted, long call arguments and long old answers cut.
+func aged(p *cascade.Intra, _ int, n *node, m *moment) (shape, bool) {
+	age := m.asOf - n.turn
+	switch n.msg.Role() {
+	case echo.RoleTool:
+		return agedResult(p, n, age)
+	case echo.RoleAssistant:
+		return agedAnswer(p, n, age)
+	}
+	return shape{}, false
+}
+
+func agedResult(p *cascade.Intra, n *node, age int) (shape, bool) {
+	switch {
+	case age <= p.MaskAfter:
+		return shape{}, false
+	case excluded(p.ExcludeTools, n):
+		return full(ReasonExcluded), true
+	case shorter(n.msg.Text(), p.MinMaskedSize) && !hasImages(n.msg):
+		return full(ReasonSmall), true
+	case n.msg.Failed() && p.PreserveErrors:
+		return shape{form: FormExcerpt, reason: ReasonError, limit: errorLimit}, true
+	}
+	return shape{form: FormMasked, reason: ReasonAged}, true
+}
+
+func agedAnswer(p *cascade.Intra, n *node, age int) (shape, bool) {
+	limit := p.ReasoningLimit
+	if !p.PreserveReasoning {
+		limit = -1
+	}
+	switch {
+	case age <= p.Window:
+		return shape{}, false
+	case len(n.msg.ToolCalls()) > 0:
+		return shape{form: FormStub, reason: ReasonAged, limit: limit}, true
+	case limit < 0:
+		return shape{form: FormMasked, reason: ReasonAged}, true
+	}
+	return shape{form: FormExcerpt, reason: ReasonAged, limit: limit}, true
+}
+
+// shorter reports whether a text has less than n characters.
+func shorter(s string, n int) bool {
+	return len(s) < n || len(s) < 4*n && utf8.RuneCountInString(s) < n
+}
+
+func hasImages(m *echo.Message) bool {
+	return slices.ContainsFunc(m.Parts(), func(p echo.Part) bool { return p.Type == echo.PartImage })
+}

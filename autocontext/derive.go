@@ -1,0 +1,219 @@
+package autocontext
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/windlass-run/windlass/echo"
+)
+
+// What a placeholder or a cut says. They hold nothing but the message's own content, so that they are the same bytes on
+// every turn, and they name the whole content hash, by which recall returns the original.
+const (
+	namesInPlaceholder = 160 // characters of names kept of a masked tool result
+	argumentLimit      = 400 // characters of a call's arguments that are left as they are
+	argumentHead       = 300 // characters kept of a long string in a call's arguments
+	namesInArgument    = 240 // characters of names kept of what was cut from it
+)
+
+// placeholder returns the tool result m with its content masked. The original's images go with it.
+func placeholder(m *echo.Message) *echo.Message {
+	text := m.Text()
+	s := fmt.Sprintf("[Masked: %d characters. recall(%q) returns them.]", utf8.RuneCountInString(text), m.Hash())
+	if names := joinNames(text, namesInPlaceholder); names != "" {
+		s += " Names in it: " + names
+	}
+	return withText(m, s)
+}
+
+// bare returns the tool result m with its content masked and nothing of it kept.
+func bare(m *echo.Message) *echo.Message {
+	return withText(m, fmt.Sprintf("[Removed. recall(%q)]", m.Hash()))
+}
+
+// leftOut is what stands for the text of an old answer.
+func leftOut(m *echo.Message) string {
+	return fmt.Sprintf("[Earlier text left out: %d characters. recall(%q)]", utf8.RuneCountInString(m.Text()), m.Hash())
+}
+
+// excerpt returns m with its text cut to about limit characters: its head, its tail, and, of a failed tool result, the
+// lines around the failure.
+func excerpt(m *echo.Message, limit int) *echo.Message {
+	text := m.Text()
+	cut := cutMiddle(text, limit, m.Hash())
+	if m.Failed() {
+		cut = cutAround(text, limit, m.Hash())
+	}
+	return withText(m, cut)
+}
+
+// withText returns m with another text as its whole content.
+func withText(m *echo.Message, text string) *echo.Message {
+	d := m.Draft()
+	d.Parts = echo.Text(text)
+	return echo.Seal(d)
+}
+
+// stub returns an assistant message with its long call arguments cut, and its text cut to limit characters; with a limit
+// below zero the text is left out.
+func stub(m *echo.Message, limit int) *echo.Message {
+	d := m.Draft()
+	d.ToolCalls = make([]echo.ToolCall, len(m.ToolCalls()))
+	for i, c := range m.ToolCalls() {
+		c.Arguments = stubArguments(c.Arguments, m.Hash())
+		d.ToolCalls[i] = c
+	}
+	switch text := m.Text(); {
+	case text == "":
+	case limit < 0:
+		d.Parts = nil
+	default:
+		if cut := cutMiddle(text, limit, m.Hash()); len(cut) < len(text) {
+			d.Parts = echo.Text(cut)
+		}
+	}
+	return echo.Seal(d)
+}
+
+// stubArguments cuts the long strings of a call's arguments. What comes out is valid JSON when what went in was; text
+// that is not JSON stays, as nobody knows what a part of it would mean.
+func stubArguments(args string, h echo.Hash) string {
+	if len(args) <= argumentLimit {
+		return args
+	}
+	dec := json.NewDecoder(strings.NewReader(args))
+	dec.UseNumber()
+	var value any
+	if err := dec.Decode(&value); err != nil {
+		return args
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(cutStrings(value, h)); err != nil {
+		return args
+	}
+	if out := strings.TrimSuffix(b.String(), "\n"); len(out) < len(args) {
+		return out
+	}
+	return args
+}
+
+// cutStrings cuts every long string of a JSON value.
+func cutStrings(v any, h echo.Hash) any {
+	switch t := v.(type) {
+	case string:
+		head, rest := splitRunes(t, argumentHead)
+		mark := fmt.Sprintf(" [%d characters cut, recall(%q)]", utf8.RuneCountInString(rest), h)
+		if names := joinNames(rest, namesInArgument); names != "" {
+			mark += " Names in them: " + names
+		}
+		if len(mark) < len(rest) {
+			return head + mark
+		}
+	case []any:
+		for i := range t {
+			t[i] = cutStrings(t[i], h)
+		}
+	case map[string]any:
+		for k := range t {
+			t[k] = cutStrings(t[k], h)
+		}
+	}
+	return v
+}
+
+// cutMiddle keeps the head and the tail of a text, two thirds and one third of limit characters.
+func cutMiddle(text string, limit int, h echo.Hash) string {
+	n := utf8.RuneCountInString(text)
+	if n <= limit {
+		return text
+	}
+	head, rest := splitRunes(text, limit-limit/3)
+	_, tail := splitRunes(rest, n-limit)
+	return head + cutMark(n-limit, h) + tail
+}
+
+func cutMark(n int, h echo.Hash) string {
+	return fmt.Sprintf("\n[%d characters cut. recall(%q) returns all.]\n", n, h)
+}
+
+// splitRunes splits a text after n characters.
+func splitRunes(s string, n int) (head, rest string) {
+	for i := range s {
+		if n == 0 {
+			return s[:i], s[i:]
+		}
+		n--
+	}
+	return s, ""
+}
+
+// failureWords mark the lines around which an old failure is excerpted. They choose lines of a result that its tool called
+// failed; they never decide whether it failed.
+var failureWords = []string{"error", "fail", "fatal", "panic", "exception", "traceback", "expected", "cannot", "denied", "not found"}
+
+// cutAround keeps a quarter of limit characters at the head, a quarter at the tail, and between them the lines that say
+// what went wrong, with the line before and after each.
+func cutAround(text string, limit int, h echo.Hash) string {
+	n := utf8.RuneCountInString(text)
+	if n <= limit {
+		return text
+	}
+	head, rest := splitRunes(text, limit/4)
+	middle, tail := splitRunes(rest, utf8.RuneCountInString(rest)-limit/4)
+	kept := failureLines(middle, limit/2)
+	if kept == "" {
+		return cutMiddle(text, limit, h)
+	}
+	cut := utf8.RuneCountInString(middle) - utf8.RuneCountInString(kept)
+	return head + cutMark(cut, h) + kept + "\n[...]\n" + tail
+}
+
+// failureLines returns the lines with a word of failure and their neighbours, up to limit characters.
+func failureLines(text string, limit int) string {
+	lines := strings.Split(text, "\n")
+	keep := make([]bool, len(lines))
+	for i, l := range lines {
+		if hasFailureWord(l) {
+			for j := max(0, i-1); j <= min(i+1, len(lines)-1); j++ {
+				keep[j] = true
+			}
+		}
+	}
+	var b strings.Builder
+	gap := false
+	for i, l := range lines {
+		if !keep[i] {
+			gap = b.Len() > 0
+			continue
+		}
+		if utf8.RuneCountInString(l) > limit {
+			l, _ = splitRunes(l, limit)
+		}
+		if gap {
+			b.WriteString("[...]\n")
+			gap = false
+		}
+		limit -= utf8.RuneCountInString(l) + 1
+		if limit < 0 {
+			break
+		}
+		b.WriteString(l)
+		b.WriteByte('\n')
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+func hasFailureWord(line string) bool {
+	low := strings.ToLower(line)
+	for _, w := range failureWords {
+		if strings.Contains(low, w) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,142 @@
+package autocontext
+
+import (
+	"fmt"
+
+	"github.com/windlass-run/windlass/cascade"
+)
+
+// The guard looks at the coming request, not at the last one's usage. Above warn_percent of what a request may have it
+// warns, once. Above compact_percent it makes room, down to target_percent, so that it does not have to act again on the
+// next turn: it moves the frontier fully; removes tool results by level, from the middle outward; has the older messages
+// summed up; cuts tool results that alone would not fit. What is still too large then cannot be sent, and the error says
+// which message it is.
+
+// guard makes room when the request needs it. An ask has to be answered before the view can be sent.
+func (b *Builder) guard() (*Ask, []GuardEvent, error) {
+	g := &b.settings.Policy.Guard
+	limit := b.limit()
+	if limit <= 0 || !g.Enabled {
+		return nil, nil, nil
+	}
+	warnAt, actAt := percent(limit, g.WarnPercent), percent(limit, g.CompactPercent)
+	if b.surelyBelow(warnAt) || b.size() < warnAt {
+		b.carry.Warned, b.carry.Acting = false, 0
+		return nil, nil, nil
+	}
+	var events []GuardEvent
+	if !b.carry.Warned {
+		b.carry.Warned = true
+		events = append(events, GuardEvent{Event: EventWarning, Tokens: b.size(), Limit: limit})
+	}
+	if b.size() < actAt {
+		return nil, events, nil
+	}
+	if g.Recount == cascade.RecountProbe && b.carry.Answered == nil {
+		return b.askRecount(), events, nil
+	}
+	if b.size() < actAt {
+		return nil, events, nil
+	}
+	if b.settings.Strategy == cascade.BudgetFail {
+		if b.size() <= limit {
+			return nil, events, nil
+		}
+		return nil, events, b.doesNotFit(limit, `token_budget has the strategy "fail"`)
+	}
+	if b.carry.Acting == 0 {
+		b.carry.Acting = b.size()
+		events = append(events, GuardEvent{Event: EventActing, Tokens: b.size(), Limit: limit})
+	}
+	ask, did, err := b.makeRoom(percent(limit, g.TargetPercent), actAt)
+	if ask != nil || err != nil {
+		return ask, events, err
+	}
+	events = append(events, GuardEvent{
+		Event: EventComplete, Tokens: b.size(), Before: b.carry.Acting, Limit: limit, Detail: did,
+	})
+	b.carry.Acting = 0
+	b.carry.Warned = b.size() >= warnAt
+	return nil, events, nil
+}
+
+func percent(n int64, p int) int64 { return n * int64(p) / 100 }
+
+// limit is what a request may have; 0: not known.
+func (b *Builder) limit() int64 {
+	switch l, c := b.settings.Limit, b.carry.Ceiling; {
+	case c > 0 && (l <= 0 || c < l):
+		return c
+	default:
+		return max(l, 0)
+	}
+}
+
+// makeRoom brings the request down to target, or at least below most. It says what it did.
+func (b *Builder) makeRoom(target, most int64) (*Ask, string, error) {
+	if b.moveFully(); b.size() <= target {
+		return nil, "old tool results were masked", nil
+	}
+	switch b.settings.Strategy {
+	case cascade.BudgetSlidingWindow:
+		if b.slide(target); b.size() < most {
+			return nil, "the oldest turns were left out", nil
+		}
+	case cascade.BudgetPruneOldest:
+		if b.removeOldest(target); b.size() <= target {
+			return nil, "the oldest tool results were removed", nil
+		}
+		if b.slide(target); b.size() < most {
+			return nil, "the oldest turns were left out", nil
+		}
+	default:
+		level := b.removeByLevel(target)
+		if b.size() <= (target+most)/2 {
+			return nil, fmt.Sprintf("%d %% of the tool results were removed", level), nil
+		}
+		ask, done := b.compact(target, most)
+		if ask != nil {
+			return ask, "", nil
+		}
+		if done && b.size() < most {
+			return nil, "older messages were summed up by " + b.carry.Summary.By, nil
+		}
+	}
+	if b.cutOversize(most); b.size() < most {
+		return nil, "tool results that alone did not fit were cut", nil
+	}
+	return nil, "", b.doesNotFit(b.limit(), "nothing more can be left out")
+}
+
+// moveFully moves the frontier to the coming turn, whatever it costs.
+func (b *Builder) moveFully() {
+	if b.carry.AsOf == b.coming() {
+		return
+	}
+	b.carry.AsOf, b.carry.Debt = b.coming(), 0
+	b.reshape(0)
+}
+
+// doesNotFit explains a request that cannot be made smaller.
+func (b *Builder) doesNotFit(limit int64, why string) error {
+	e := &FitError{Tokens: b.size(), Limit: limit, Why: why}
+	for i := range b.nodes {
+		n := &b.nodes[i]
+		if size := b.scaled(b.countMade(&n.cur)); n.cur.sent != nil && size > e.LargestTokens {
+			e.Largest, e.LargestTokens, e.LargestIndex = n.msg, size, i
+		}
+	}
+	return e
+}
+
+// Refused returns the carry after a call that the provider refused as too long: the next Build makes room. It reports
+// false when that has not helped before, or when there is no guard to do it.
+func (b *Builder) Refused(c Carry) (Carry, bool) {
+	const most = 3
+	if !b.settings.Policy.Guard.Enabled || b.settings.Strategy == cascade.BudgetFail || c.Refused >= most {
+		return c, false
+	}
+	c.Refused++
+	c.Ceiling = b.size()
+	return c, true
+}

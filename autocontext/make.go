@@ -1,0 +1,114 @@
+package autocontext
+
+import (
+	"slices"
+
+	"github.com/windlass-run/windlass/echo"
+)
+
+// made is a shape that was carried out on a message.
+type made struct {
+	shape
+	asked  shape // what was to be done; shape says what came of it
+	sent   *echo.Message
+	after  []*echo.Message
+	tokens int64
+}
+
+// same reports whether two mades send the same.
+func (m *made) same(o *made) bool { return m.sent == o.sent && slices.Equal(m.after, o.after) }
+
+// make carries a shape out on message i. What would be no shorter than the message is not done: the message is sent in
+// full.
+func (b *Builder) make(i int, s shape) made {
+	n := &b.nodes[i]
+	m := made{shape: s, asked: s}
+	if s.form == FormDropped || s.form == FormSummary {
+		m.sent = b.standIn(i, s)
+		return b.withAfter(i, m)
+	}
+	switch s {
+	case n.cur.asked:
+		return n.cur
+	case n.next.asked:
+		return n.next
+	}
+	switch s.form {
+	case FormFull:
+		m.sent = n.msg
+	default:
+		m.sent = b.cut(n, s)
+		if m.sent == nil { // nothing is left to say
+			m.form = FormDropped
+			return b.withAfter(i, m)
+		}
+		if Tokens(b.render.message(m.sent)) >= n.size && !mustCut(n, s) {
+			m.sent = n.msg
+			m.shape = full(uncut(s))
+		}
+	}
+	if n.foreign {
+		m.sent = isolated(m.sent)
+	}
+	return b.withAfter(i, m)
+}
+
+// mustCut reports whether a shape changes more than the length: an answer of an earlier attempt loses its calls, as their
+// results are not sent.
+func mustCut(n *node, s shape) bool { return s.reason == ReasonRetry && len(n.msg.ToolCalls()) > 0 }
+
+// uncut is the reason for sending a message in full that was to be cut.
+func uncut(s shape) Reason {
+	if s.reason == ReasonRetry {
+		return ReasonRetry
+	}
+	return ReasonSmall
+}
+
+// cut makes the message that a shape asks for.
+func (b *Builder) cut(n *node, s shape) *echo.Message {
+	m := n.msg
+	switch {
+	case s.form == FormStub:
+		return stub(m, s.limit)
+	case s.form == FormMasked && m.Role() == echo.RoleAssistant:
+		return withText(m, leftOut(m))
+	case s.form == FormMasked && s.bare:
+		return bare(m)
+	case s.form == FormMasked:
+		return placeholder(m)
+	case s.reason == ReasonRetry:
+		d := m.Draft()
+		if d.ToolCalls = nil; m.Text() == "" {
+			return nil
+		}
+		return excerpt(echo.Seal(d), s.limit)
+	}
+	return excerpt(m, s.limit)
+}
+
+// withAfter adds what the group of a message lacks, and counts what is sent.
+func (b *Builder) withAfter(i int, m made) made {
+	n := &b.nodes[i]
+	if m.form != FormDropped && m.form != FormSummary && len(n.after) > 0 && m.reason != ReasonRetry {
+		m.after = n.after
+		if n.foreign {
+			m.after = isolateAll(n.after)
+		}
+		if m.form == FormFull {
+			m.reason = ReasonRepaired
+		}
+	}
+	m.tokens = 0
+	if m.sent != nil {
+		if m.sent == n.msg {
+			m.tokens = n.size
+		} else {
+			m.tokens = Tokens(b.render.message(m.sent))
+		}
+	}
+	for _, a := range m.after {
+		m.tokens += Tokens(b.render.message(a))
+	}
+	return m
+}

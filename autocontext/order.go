@@ -1,0 +1,106 @@
+package autocontext
+
+import (
+	"slices"
+
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo"
+)
+
+// shape is a form with its reason and, for the forms that cut, the limit in characters.
+type shape struct {
+	form   Form
+	reason Reason
+	limit  int
+	bare   bool // masked without the names of what was in it
+}
+
+func full(r Reason) shape { return shape{form: FormFull, reason: r} }
+
+// node is what a builder knows of one message of the history. The first part never changes.
+type node struct {
+	msg     *echo.Message
+	attempt int
+	turn    int // of the visit, over all attempts, from 1; 0 before the first
+	result  int // for a tool result: its ordinal in the history, from 1
+	pinned  bool
+	foreign bool
+	size    int64 // tokens of the message as it is
+
+	orphan bool            // a tool result without its call: never sent
+	after  []*echo.Message // results that its group lacks, after the last message of the group
+
+	was  made  // what the call before was sent for it
+	cur  made  // what is sent for it
+	next made  // what would be sent for it if the frontier moved to the coming turn
+	gain int64 // tokens that this would save
+}
+
+// moment is all that decides what becomes of a message, beside the message itself and the settings. The aging passes look
+// at asOf and nothing else that changes from turn to turn; so the views of two calls differ only when asOf moved, a new
+// attempt began, or the guard acted.
+type moment struct {
+	asOf    int // the turn as of which ages are taken
+	attempt int // the attempt under way
+	latest  int // index of the latest request of the user
+	task    int // index of the task
+	results int // tool results in turns before asOf
+	answers map[int]int
+	carry   *Carry
+}
+
+// pass is one technique: a pure function that says what becomes of one message, or that it has nothing to say.
+type pass func(p *cascade.Intra, i int, n *node, m *moment) (shape, bool)
+
+// order is the order of the passes. The first that has something to say decides: what takes a message out of the request
+// comes before what shortens it, and what the guard had to do before what the settings want.
+var order = [...]pass{
+	compacted, // the summary in force tells it
+	slid,      // a token_budget left its turn out
+	retried,   // it belongs to an attempt that did not pass
+	oversize,  // alone it would not have fitted
+	removed,   // the guard removed it, from the middle outward
+	cleared,   // clear_tool_uses
+	aged,      // it is older than the window, as of the frontier
+	tiered,    // it is longer than its tier allows, as of the frontier
+}
+
+// shapeOf applies the passes to one message. What none of them decides is sent in full.
+func (b *Builder) shapeOf(i int, m *moment) shape {
+	n := &b.nodes[i]
+	if n.orphan {
+		return shape{form: FormDropped, reason: ReasonRepaired}
+	}
+	p := &b.settings.Policy
+	resting := !p.Enabled && m.asOf == 0 // the guard moves the frontier before it does anything else
+	if b.survives(i, m) && !resting {
+		return full(ReasonKept)
+	}
+	for _, pass := range order {
+		if s, ok := pass(p, i, n, m); ok {
+			return s
+		}
+	}
+	switch {
+	case n.foreign && (n.msg.Role() == echo.RoleTool || len(n.msg.ToolCalls()) > 0):
+		return full(ReasonOtherModel)
+	case resting:
+		return full(ReasonNoPolicy)
+	}
+	return full(ReasonRecent)
+}
+
+// survives reports whether a message is sent in full whatever happens: system messages, the task, the latest request of
+// the user, pinned messages. A pinned tool call survives with its whole group, so only messages without calls can be
+// pinned on their own.
+func (b *Builder) survives(i int, m *moment) bool {
+	n := &b.nodes[i]
+	if n.msg.Role() == echo.RoleSystem || i == m.task || i == m.latest {
+		return true
+	}
+	return n.pinned
+}
+
+func isToolResult(n *node) bool { return n.msg.Role() == echo.RoleTool }
+
+func excluded(names []string, n *node) bool { return slices.Contains(names, n.msg.Tool()) }

@@ -1,0 +1,73 @@
+package autocontext
+
+import "github.com/windlass-run/windlass/cascade"
+
+// removed masks the tool results in the stretch that the guard removed, whatever the settings say of them.
+func removed(_ *cascade.Intra, i int, n *node, m *moment) (shape, bool) {
+	r := m.carry.Removed
+	if r == nil || i < r.From || i >= r.To || !isToolResult(n) {
+		return shape{}, false
+	}
+	return shape{form: FormMasked, reason: ReasonRemoved, bare: true}, true
+}
+
+// removeByLevel removes tool results from the middle of the history outward, by the levels of the guard, until the request
+// has target tokens. The beginning of a phase says what it is about and its end where it stands: the middle is missed
+// least. It returns the level.
+func (b *Builder) removeByLevel(target int64) int {
+	level := 0
+	list := b.removable()
+	if len(list) == 0 {
+		return 0
+	}
+	for _, level = range b.settings.Policy.Guard.RemovalLevels {
+		k := (len(list)*level + 99) / 100
+		if k == 0 {
+			continue
+		}
+		first := (len(list) - k) / 2
+		b.remove(list[first], list[first+k-1]+1, level)
+		if b.size() <= target {
+			break
+		}
+	}
+	return level
+}
+
+// removeOldest removes tool results from the oldest on until the request has target tokens.
+func (b *Builder) removeOldest(target int64) {
+	list := b.removable()
+	size := b.size()
+	for at, i := range list {
+		n := &b.nodes[i]
+		size -= b.scaled(b.countMade(&n.cur) - b.countMade(ref(b.make(i, shape{form: FormMasked, reason: ReasonRemoved, bare: true}))))
+		if size <= target || at == len(list)-1 {
+			b.remove(0, i+1, 100)
+			return
+		}
+	}
+}
+
+func ref[T any](v T) *T { return &v }
+
+// remove makes a stretch of the history, together with what was removed before, one without tool results.
+func (b *Builder) remove(from, to, level int) {
+	r := &Removal{From: from, To: to, Level: level}
+	if old := b.carry.Removed; old != nil {
+		r.From, r.To, r.Level = min(from, old.From), max(to, old.To), max(level, old.Level)
+	}
+	b.carry.Removed = r
+	b.reshape(0)
+}
+
+// removable lists the tool results that the guard may remove: all but those among the newest messages.
+func (b *Builder) removable() []int {
+	var list []int
+	end := len(b.nodes) - b.settings.Policy.Guard.KeepRecentMessages
+	for i := 0; i < end; i++ {
+		if n := &b.nodes[i]; isToolResult(n) && n.cur.sent != nil && !b.survives(i, &b.moment) {
+			list = append(list, i)
+		}
+	}
+	return list
+}

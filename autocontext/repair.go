@@ -1,0 +1,171 @@
+package autocontext
+
+import (
+	"slices"
+
+	"github.com/windlass-run/windlass/echo"
+)
+
+// A history may be broken: a call without its result, because the run was interrupted; a result whose call is not there, or
+// that came late; a call whose id is missing or was used before; an end in the wrong role. Providers refuse such sequences.
+// The history is never edited: what is missing is added to the view, what does not belong is left out of it, and calls that
+// cannot be told apart are written as text.
+
+// noResponse is the result of a call that has none.
+const noResponse = "Tool no response: the call was made, but its result is not known. Make it again if you need it."
+
+// goOn completes a conversation that would end with the model's own words.
+const goOn = "Continue."
+
+// groupBook knows which calls wait for their results.
+type groupBook struct {
+	open []echo.ToolCall // calls of the newest group without a result
+	at   int             // the message that made them
+	last int             // the newest message of that group
+	text bool            // the group is written as text
+	ids  map[string]bool // of all calls so far
+	late map[string]int  // calls of older groups without a result: the last message of the group
+
+	ending int // the node that completes the conversation for now, plus 1; 0: none does
+}
+
+// add takes in message i of the history.
+func (g *groupBook) add(b *Builder, i int) {
+	g.reopen(b)
+	n := &b.nodes[i]
+	if n.msg.Role() == echo.RoleTool {
+		g.answer(b, i)
+		return
+	}
+	g.finish(b)
+	if len(n.msg.ToolCalls()) == 0 {
+		return
+	}
+	if g.ids == nil {
+		g.ids, g.late = map[string]bool{}, map[string]int{}
+	}
+	g.at, g.last, g.text = i, i, n.foreign
+	g.open = slices.Clone(n.msg.ToolCalls())
+	for _, c := range g.open {
+		unclear := c.ID == "" || c.Name == "" || g.ids[c.ID]
+		g.text = g.text || unclear && b.settings.Dialect == Native
+		g.ids[c.ID] = true
+	}
+	n.foreign = g.text
+}
+
+// answer takes in a tool result.
+func (g *groupBook) answer(b *Builder, i int) {
+	n := &b.nodes[i]
+	id := n.msg.ToolCallID()
+	if at := slices.IndexFunc(g.open, func(c echo.ToolCall) bool { return c.ID == id }); at >= 0 {
+		g.open = slices.Delete(g.open, at, at+1)
+		n.foreign = g.text
+		g.last = i
+		g.pin(b)
+		return
+	}
+	n.orphan = true
+	at, ok := g.late[id]
+	if !ok {
+		return
+	}
+	delete(g.late, id)
+	owner := &b.nodes[at]
+	for j, m := range owner.after {
+		if m.ToolCallID() == id {
+			owner.after = slices.Clone(owner.after)
+			owner.after[j] = n.msg
+		}
+	}
+	b.refresh(at)
+}
+
+// pin makes the whole newest group survive when one message of it does: a result cannot stay without its call.
+func (g *groupBook) pin(b *Builder) {
+	if !b.nodes[g.at].pinned && !b.nodes[g.last].pinned {
+		return
+	}
+	for i := g.at; i <= g.last; i++ {
+		if n := &b.nodes[i]; !n.orphan && !n.pinned {
+			n.pinned = true
+			b.refresh(i)
+		}
+	}
+}
+
+// finish closes the newest group: what it lacks is added behind it.
+func (g *groupBook) finish(b *Builder) {
+	for _, c := range g.open {
+		g.late[c.ID] = g.last
+	}
+	if len(g.open) > 0 {
+		b.complete(g.last, missing(g.open))
+	}
+	g.open = nil
+}
+
+// settle completes the conversation as it stands, until more of it comes.
+func (g *groupBook) settle(b *Builder) {
+	end := len(b.nodes) - 1
+	for end >= 0 && b.nodes[end].orphan {
+		end--
+	}
+	switch {
+	case end < 0 || g.ending > 0:
+		return
+	case len(g.open) > 0:
+		b.complete(g.last, missing(g.open))
+		g.ending = g.last + 1
+	case b.nodes[end].msg.Role() == echo.RoleAssistant:
+		b.complete(end, []*echo.Message{echo.NewText(echo.RoleUser, echo.KindNotice, goOn)})
+		g.ending = end + 1
+	}
+}
+
+// reopen takes back what settle did.
+func (g *groupBook) reopen(b *Builder) {
+	if g.ending > 0 {
+		b.complete(g.ending-1, nil)
+		g.ending = 0
+	}
+}
+
+// complete makes what is sent behind message i.
+func (b *Builder) complete(i int, after []*echo.Message) {
+	b.nodes[i].after = after
+	b.refresh(i)
+}
+
+func missing(calls []echo.ToolCall) []*echo.Message {
+	out := make([]*echo.Message, len(calls))
+	for i, c := range calls {
+		out[i] = echo.NewToolResult(c, echo.Text(noResponse), true)
+	}
+	return out
+}
+
+// isolated writes calls and results as text, for a model or a provider to which their form means nothing.
+func isolated(m *echo.Message) *echo.Message {
+	switch {
+	case m.Role() == echo.RoleTool:
+		return prompted(m)
+	case len(m.ToolCalls()) > 0:
+		text := callsAsText(m.ToolCalls())
+		if m.Text() != "" {
+			text = m.Text() + "\n" + text
+		}
+		d := m.Draft()
+		d.ToolCalls, d.Parts = nil, echo.Text(text)
+		return echo.Seal(d)
+	}
+	return m
+}
+
+func isolateAll(ms []*echo.Message) []*echo.Message {
+	out := make([]*echo.Message, len(ms))
+	for i, m := range ms {
+		out[i] = isolated(m)
+	}
+	return out
+}

@@ -1,0 +1,94 @@
+package autocontext
+
+import (
+	"slices"
+
+	"github.com/windlass-run/windlass/echo"
+)
+
+// Report sums the view up for the record. Its spans name what changed since the view of the call before.
+func (v *View) Report() echo.Selection { return v.report }
+
+// report fills in the sizes and the money of the view.
+func (b *Builder) report(shared, fullShared int64) echo.Selection {
+	r := echo.Selection{
+		FullHistorySize: b.full, ContextSize: b.sent, TokensSaved: b.full - b.sent,
+		MessageCount: b.sends, MaskedCount: b.masked, SharedSize: shared, FullSharedSize: fullShared,
+		Delta: b.views.before > 0,
+	}
+	if b.limit() > 0 {
+		r.Limit = b.limit()
+		if b.count.on || !b.settings.Exact {
+			r.RequestSize = b.size()
+		}
+	}
+	if p := b.settings.Price; p != nil {
+		r.SentUSD = usd(*p, b.sent, shared)
+		r.FullUSD = usd(*p, b.full, fullShared)
+	}
+	return r
+}
+
+func (it *Item) count() int {
+	n := len(it.After)
+	if it.Sent != nil {
+		n++
+	}
+	return n
+}
+
+// usd is what a request costs when a part of it is read from the cache.
+func usd(p Price, size, shared int64) *float64 {
+	v := (float64(size-shared)*p.Input + float64(shared)*p.Cached) / 1e6
+	return &v
+}
+
+// spans names the messages that are new or of which something else became than in the call before.
+func (b *Builder) spans() []echo.Span {
+	v := &b.views
+	slices.Sort(v.touched)
+	var out []echo.Span
+	for _, i := range slices.Compact(v.touched) {
+		if n := &b.nodes[i]; n.was.shape != n.cur.shape || !n.was.same(&n.cur) {
+			out = v.extend(out, i)
+		}
+	}
+	for i := v.before; i < len(v.Items); i++ {
+		out = v.extend(out, i)
+	}
+	return out
+}
+
+// extend adds item i to the last span when it continues it, else begins one.
+func (v *View) extend(spans []echo.Span, i int) []echo.Span {
+	it := &v.Items[i]
+	last := len(spans) - 1
+	if last < 0 || !continues(&spans[last], i, it) {
+		s := echo.Span{From: i, Form: string(it.Form), Reason: string(it.Reason)}
+		if !it.plain() {
+			s.Sent = [][]*echo.Message{}
+		}
+		spans = append(spans, s)
+		last++
+	}
+	s := &spans[last]
+	s.Count++
+	s.Hashes = append(s.Hashes, it.Message.Hash())
+	s.Tokens = append(s.Tokens, it.Tokens)
+	if s.Sent != nil {
+		s.Sent = append(s.Sent, it.messages(nil))
+	}
+	return spans
+}
+
+func continues(s *echo.Span, i int, it *Item) bool {
+	return s.From+s.Count == i && s.Form == string(it.Form) && s.Reason == string(it.Reason) && (s.Sent == nil) == it.plain()
+}
+
+// messages appends what is sent for the item.
+func (it *Item) messages(dst []*echo.Message) []*echo.Message {
+	if it.Sent != nil {
+		dst = append(dst, it.Sent)
+	}
+	return append(dst, it.After...)
+}
