@@ -105,6 +105,7 @@ func (b *Builder) read(history []echo.Item) {
 	b.groups.settle(b)
 	switch {
 	case attempt != b.moment.attempt && first > 0:
+		b.carry.Debt = 0 // what it was owed for is left out now
 		b.reshape(0)
 	case latest >= 0 && latest != b.moment.latest:
 		b.reshapeOne(latest)

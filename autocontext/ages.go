@@ -1,0 +1,23 @@
+package autocontext
+
+import "github.com/windlass-run/windlass/echo"
+
+// Ages tells what a whole history would be sent as for every place of the frontier. It is for comparing schedules of the
+// frontier after the fact. It belongs to one goroutine.
+type Ages struct{ b *Builder }
+
+// NewAges reads a history.
+func NewAges(s Settings, history []echo.Item) *Ages {
+	b := NewBuilder(s)
+	b.read(history)
+	return &Ages{b: b}
+}
+
+// At returns the view with ages taken as of a turn; 0: nothing is old. It is valid until the next call. Going through the
+// turns in order costs least: a message is made anew only when it becomes something else.
+func (a *Ages) At(asOf int) *View {
+	a.b.carry.AsOf = asOf
+	a.b.reshape(0)
+	a.b.views.touched = a.b.views.touched[:0]
+	return &a.b.views
+}
