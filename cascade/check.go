@@ -32,7 +32,7 @@ func (k *checker) check() {
 	k.indexNames()
 	k.indexOffered()
 	k.checkInputsSchema(k.cascade.InputsSchema, k.root)
-	k.checkModel(k.root, "model")
+	checkModel(k.root, "model")
 	k.checkValidators()
 	k.checkPhaseNames()
 	for _, p := range k.phases {
@@ -50,7 +50,7 @@ func (k *checker) checkPhase(p located) {
 	k.checkKind(p)
 	k.checkMisplaced(p)
 	k.checkRules(p)
-	k.checkModel(p.at, "model")
+	checkModel(p.at, "model")
 	k.checkTackle(p)
 	k.checkLoopUntil(p)
 	k.checkTargets(p)
@@ -106,8 +106,8 @@ func (k *checker) toolNames() []string {
 
 // checkModel refuses a model's name that is blank. That none is given is no mistake: the command line or the environment
 // may bring one.
-func (k *checker) checkModel(owner place, key string) {
-	if at := owner.key(key); k.blank(at) {
+func checkModel(owner place, key string) {
+	if at := owner.key(key); blank(at) {
 		at.error(CodeEmptyModel, describe(owner)+" names a model of nothing", "name a model, or remove the key to use the default")
 	}
 }

@@ -26,15 +26,19 @@ func (k *checker) checkTokenBudget() {
 
 // checkOverrides resolves the phases that have a ceiling of their own.
 func (k *checker) checkOverrides(at place, overrides map[string]TokenBudgetOverride) {
+	asks := make(map[string]bool, len(k.phases))
+	for _, p := range k.phases {
+		asks[p.Name] = asks[p.Name] || !p.Deterministic()
+	}
 	for _, name := range slices.Sorted(maps.Keys(overrides)) {
-		i := slices.IndexFunc(k.phases, func(p located) bool { return p.Name == name })
+		_, written := k.named[name]
 		switch {
-		case i >= 0 && k.phases[i].Deterministic():
-			at.noEffect(name, fmt.Sprintf("%s runs a tool and sends no requests", k.phases[i].title()), "remove it")
-		case i < 0:
-			if _, written := k.named[name]; !written {
-				at.keyError(name, CodeUnknownPhase, fmt.Sprintf("%s names %q, which is no phase", describe(at), name), k.phaseHint(name))
-			}
+		case k.root.doc.full():
+			return
+		case !written:
+			at.keyError(name, CodeUnknownPhase, fmt.Sprintf("%s names %q, which is no phase", describe(at), name), k.phaseHint(name))
+		case !asks[name]:
+			at.noEffect(name, fmt.Sprintf("phase %q runs a tool and sends no requests", name), "remove it")
 		}
 	}
 }

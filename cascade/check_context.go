@@ -69,14 +69,19 @@ func (k *checker) checkIntraBlock(b *intraBlock) {
 	if b.ClearToolUses != nil {
 		k.checkExcluded(b.at.keys("clear_tool_uses", "exclude_tools"), b.ClearToolUses.ExcludeTools)
 	}
-	k.checkModel(b.at.key("guard"), "summarizer_model")
+	b.check()
+}
+
+// check holds the block to the rules that need no more than it and what it inherits from.
+func (b *intraBlock) check() {
+	checkModel(b.at.key("guard"), "summarizer_model")
 	b.checkRemovalLevels()
 	in := b.merged()
 	g := in.Guard
-	b.checkOrder("guard", atMost("warn_percent", g.WarnPercent, "compact_percent", g.CompactPercent, "a warning comes before the guard acts"))
-	b.checkOrder("guard", below("target_percent", g.TargetPercent, "compact_percent", g.CompactPercent, "else the guard would act on what it has just done"))
+	b.checkOrder("guard", atMost("warn_percent", g.WarnPercent, "compact_percent", g.CompactPercent, "the warning has to come before the guard acts"))
+	b.checkOrder("guard", below("target_percent", g.TargetPercent, "compact_percent", g.CompactPercent, "the guard would act again on what it has just done"))
 	if t := in.Truncation; t != nil {
-		const why = "older results are not to keep more than newer ones"
+		const why = "older results would keep more than newer ones"
 		b.checkOrder("truncation", atMost("older_limit", t.OlderLimit, "recent_limit", t.RecentLimit, why))
 		b.checkOrder("truncation", atMost("inactive_limit", t.InactiveLimit, "older_limit", t.OlderLimit, why))
 	}
@@ -107,7 +112,7 @@ type order struct {
 }
 
 func atMost(low string, lowest int, high string, highest int, why string) order {
-	return order{low, high, lowest, highest, lowest > highest, fmt.Sprintf("at most %d", highest), why}
+	return order{low, high, lowest, highest, lowest > highest, fmt.Sprintf("to at most %d", highest), why}
 }
 
 func below(low string, lowest int, high string, highest int, why string) order {
@@ -133,7 +138,7 @@ func (b *intraBlock) checkOrder(block string, o order) {
 	at.key(key).error(CodeConflicting,
 		fmt.Sprintf("%s: %q is %d%s and %q is %d%s: %s", describe(at), o.low, o.lowest, b.origin(block, o.low), o.high, o.highest,
 			b.origin(block, o.high), o.why),
-		fmt.Sprintf("set %q to %s", o.low, o.limit))
+		fmt.Sprintf("set %q %s", o.low, o.limit))
 }
 
 // origin says where a value comes from that is not written in the block itself.

@@ -36,15 +36,15 @@ func (k *checker) checkKind(p located) {
 	case !hasTask && !hasTool && !p.at.meant("instructions") && !p.at.meant("tool"):
 		p.at.error(CodePhaseKind, p.title()+" has neither \"instructions\" nor \"tool\"",
 			"give it instructions for a model, or a tool to run")
-	case hasTask && k.blank(p.at.key("instructions")):
+	case hasTask && blank(p.at.key("instructions")):
 		p.at.key("instructions").error(CodePhaseKind, "the instructions of "+p.title()+" are empty", "say what the model is to do")
-	case hasTool && k.blank(p.at.key("tool")):
+	case hasTool && blank(p.at.key("tool")):
 		p.at.key("tool").error(CodePhaseKind, "the tool of "+p.title()+" has no name", "name a tool")
 	}
 }
 
 // blank reports whether a value is a string of nothing but space.
-func (k *checker) blank(at place) bool {
+func blank(at place) bool {
 	n := at.node()
 	return n != nil && at.doc.edits[at.pointer] == 0 && strings.TrimSpace(n.Text) == ""
 }
@@ -104,7 +104,7 @@ func (k *checker) checkRules(p located) {
 func (k *checker) checkLoopUntil(p located) {
 	at := p.at.keys("rules", "loop_until")
 	if p.Rules.LoopUntil == "" {
-		if k.blank(at) {
+		if blank(at) {
 			at.error(CodeUnknownValidator, "loop_until of "+p.title()+" names no validator", "name one or remove the key")
 		}
 		return

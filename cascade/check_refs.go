@@ -107,7 +107,7 @@ func (k *checker) checkTackle(p located) {
 		}
 		seen[name] = true
 	}
-	if p.Tool != "" && !k.blank(p.at.key("tool")) {
+	if p.Tool != "" && !blank(p.at.key("tool")) {
 		k.checkTool(p.at.key("tool"), p.Tool, p.title())
 	}
 }

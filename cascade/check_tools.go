@@ -23,7 +23,7 @@ func (k *checker) declareTools(files []rawFile, found *Diagnostics) {
 	}
 	ownCount := len(k.tools)
 	for _, f := range files {
-		doc := open(f, schema.Tool(), found)
+		doc := open(titleTool, f, schema.Tool(), found)
 		t := &Tool{}
 		if doc.decode(t) {
 			k.declareFile(declared{Tool: t, at: place{doc: doc}}, ownCount)
@@ -84,7 +84,7 @@ func (k *checker) checkToolFields(t declared) {
 	default:
 		return // The schema has said so.
 	}
-	if !t.at.has(needs) && !t.at.meant(needs) || k.blank(t.at.key(needs)) {
+	if !t.at.has(needs) && !t.at.meant(needs) || blank(t.at.key(needs)) {
 		t.at.key(needs).error(CodeIncompleteTool, fmt.Sprintf("%s is of type %s and needs a %q", k.toolTitle(t), t.Type, needs), "add it")
 	}
 	for _, key := range foreign {

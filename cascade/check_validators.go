@@ -20,10 +20,10 @@ func (k *checker) checkValidators() {
 		case strings.TrimSpace(name) == "":
 			list.keyError(name, CodeInvalidName, "a validator has no name", "give it one")
 		}
-		if k.blank(at.key("instructions")) {
+		if blank(at.key("instructions")) {
 			at.key("instructions").error(CodeInvalidValue, "the instructions of "+describe(at)+" are empty", "say what the model is to judge")
 		}
-		k.checkModel(at, "model")
+		checkModel(at, "model")
 		k.checkTemplate(at.key("instructions"), k.cascade.Validators[name].Instructions)
 	}
 }

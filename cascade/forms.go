@@ -12,6 +12,9 @@ import (
 // checkForms finds values that the JSON Schema lets through but that do not decode, and marks them to be left out: the
 // two forms of inputs_schema are both objects, and not every text that looks like a time span is one.
 func (d *document) checkForms() {
+	if d.title == titleSettings {
+		return // They have neither.
+	}
 	root := place{doc: d}
 	d.checkOwner(root)
 	for i := range items(root.key("tools")) {

@@ -29,6 +29,9 @@ func FuzzParse(f *testing.F) {
 		if yaml {
 			name = "x.yaml"
 		}
+		if in, _, err := ParseIntra(name, data); err == nil && in.Window < 0 {
+			t.Fatalf("settings with a window of %d turns", in.Window)
+		}
 		c, found, err := Parse(name, data, testKnown())
 		if (c == nil) != (err != nil) {
 			t.Fatalf("cascade %v with error %v", c, err)

@@ -245,3 +245,42 @@ phases:
 	require.Equal(t, &IntraTruncation{5, 5000, 1000, 300}, in.Truncation)
 	require.Equal(t, int64(5000), c.EffectiveTokenBudget(&c.Phases[0]).MaxTotal)
 }
+
+// TestParseIntra reads settings that stand by themselves: as sound as those in a cascade, and as clearly refused.
+func TestParseIntra(t *testing.T) {
+	t.Parallel()
+	want := DefaultIntra()
+	for _, text := range []string{"{}", `{"enabled": true}`} {
+		in, found, err := ParseIntra("policy", []byte(text))
+		require.NoError(t, err)
+		require.Empty(t, found)
+		require.Empty(t, cmp.Diff(want, in))
+	}
+	want.Window, want.Advance, want.ExcludeTools, want.Guard.Enabled = 3, AdvanceStep, []string{"any_tool"}, false
+	for name, text := range map[string]string{
+		"policy":      `{"window": 3, "advance": "step", "exclude_tools": ["any_tool"], "guard": false}`,
+		"policy.yaml": "window: 3\nadvance: step\nexclude_tools: [any_tool]\nguard: false\n",
+	} {
+		in, _, err := ParseIntra(name, []byte(text))
+		require.NoError(t, err)
+		require.Empty(t, cmp.Diff(want, in), name)
+	}
+	for text, message := range map[string]string{
+		`{"windw": 3}`:                    `policy:1:2: error: unknown key "windw" in the settings [unknown_key]`,
+		`{"window": -1}`:                  `policy:1:12: error: "window" must be at least 0, got -1 [out_of_range]`,
+		`{"advance": "cots"}`:             `policy:1:13: error: "advance": expected one of "cost", "every_turn", "step", got "cots" [invalid_value]`,
+		`{"guard": {"warn_percent": 95}}`: `policy:1:28: error: "guard": "warn_percent" is 95 and "compact_percent" is 90 by default: the warning has to come before the guard acts [conflicting_settings]`,
+		`{"guard": {"removal_levels": [20, 10], "summarizer_model": ""}}`: `policy:1:35: error: the levels of "guard.removal_levels" do not rise: 10 comes after 20 [invalid_value] (and 1 more error)`,
+		`[1]`: `policy:1:1: error: the settings: expected object, got array [wrong_type]`,
+		`{"timeout": "soon", "phases": [{"timeout": "soon"}]}`: `policy:1:2: error: unknown key "timeout" in the settings [unknown_key] (and 1 more error)`,
+	} {
+		in, _, err := ParseIntra("policy", []byte(text))
+		require.EqualError(t, err, message)
+		require.Zero(t, in)
+	}
+	for _, text := range []string{"", "{", "null", "nope"} {
+		_, found, err := ParseIntra("policy", []byte(text))
+		require.Error(t, err, text)
+		require.NotEmpty(t, found, text)
+	}
+}

@@ -78,10 +78,27 @@ func CheckToolFile(path string, known Known) (Diagnostics, error) {
 		return nil, fmt.Errorf("load tool: %w", err)
 	}
 	var found Diagnostics
-	none := &document{file: source.Parse(path, nil), found: &Diagnostics{}}
+	none := &document{title: titleTool, file: source.Parse(path, nil), found: &Diagnostics{}}
 	k := &checker{known: known, cascade: &Cascade{}, root: place{doc: none}}
 	k.declareTools([]rawFile{{name: path, data: data}}, &found)
 	return found.verdict(path)
+}
+
+// ParseIntra reads settings for the context inside a phase that stand by themselves, as an intra_context does in a phase,
+// and puts them over the defaults. JSON is told from YAML by the extension of name, which stands for the settings in
+// messages. Names of tools are not looked up. The error is an [InvalidError].
+func ParseIntra(name string, data []byte) (Intra, Diagnostics, error) {
+	var found Diagnostics
+	doc := open(titleSettings, rawFile{name: name, data: data}, schema.Intra(), &found)
+	b := &intraBlock{IntraContext: &IntraContext{}, at: place{doc: doc}}
+	if doc.decode(b.IntraContext) {
+		b.check()
+	}
+	found, err := found.verdict(name)
+	if err != nil {
+		return Intra{}, found, err
+	}
+	return b.merged(), found, nil
 }
 
 // rawFile is a file's bytes.
@@ -128,7 +145,7 @@ func readToolFiles(dir string) ([]rawFile, error) {
 // intact, so that one mistake hides no other.
 func parse(name string, data []byte, toolFiles []rawFile, known Known) (*Cascade, Diagnostics, error) {
 	var found Diagnostics
-	doc := open(rawFile{name: name, data: data}, schema.Cascade(), &found)
+	doc := open(titleCascade, rawFile{name: name, data: data}, schema.Cascade(), &found)
 	c := &Cascade{}
 	checkable := doc.decode(c)
 	nameInlinePhases(c.Phases)
@@ -164,8 +181,16 @@ func nameInlinePhases(phases []Phase) {
 	}
 }
 
+// What the whole of a document is called in messages.
+const (
+	titleCascade  = "the cascade"
+	titleTool     = "the tool"
+	titleSettings = "the settings"
+)
+
 // document is one file on its way to typed values.
 type document struct {
+	title string
 	file  *source.File
 	found *Diagnostics
 	edits map[string]source.Edit // what the schema found wrong, by pointer, to be left out when decoding
@@ -173,9 +198,9 @@ type document struct {
 }
 
 // open parses a file and checks it against its schema.
-func open(raw rawFile, s *schema.Schema, found *Diagnostics) *document {
+func open(title string, raw rawFile, s *schema.Schema, found *Diagnostics) *document {
 	d := &document{
-		file: source.Parse(raw.name, raw.data), found: found, edits: map[string]source.Edit{}, meant: map[string]bool{},
+		title: title, file: source.Parse(raw.name, raw.data), found: found, edits: map[string]source.Edit{}, meant: map[string]bool{},
 	}
 	for _, p := range d.file.Problems {
 		d.report(SeverityError, Code(p.Code), span{p.Start, p.End}, p.Message, p.Hint)

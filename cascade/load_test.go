@@ -159,6 +159,17 @@ func TestManyMistakesAreBounded(t *testing.T) {
 	require.Contains(t, found[500].Source[found[500].Col-found[500].SourceCol:], "{")
 }
 
+// TestWarningsHideNoError has more warnings than are taken before the one error.
+func TestWarningsHideNoError(t *testing.T) {
+	t.Parallel()
+	data := `{"cascade_id": "x", "phases": [{"name": "a", "instructions": "x", "tackle": ["read_file"` + strings.Repeat(`, "read_file"`, 5000) + `, "none"]}]}`
+	_, found, err := Parse("x.json", []byte(data), testKnown())
+	require.Error(t, err)
+	errs, warnings := found.Count()
+	require.Equal(t, 1, errs)
+	require.Equal(t, maxWarned, warnings)
+}
+
 func TestLoadErrors(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

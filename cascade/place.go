@@ -124,12 +124,16 @@ const maxFound = 1000
 // maxSource is the number of characters of a line that a diagnostic carries; a minified file is one long line.
 const maxSource = 400
 
-// full reports whether no more diagnostics are taken.
+// maxWarned is how many diagnostics there may be for a warning to be taken. It leaves room for errors: warnings alone must
+// not keep a file from being refused.
+const maxWarned = maxFound / 2
+
+// full reports whether no more diagnostics are taken. There are errors among them then.
 func (d *document) full() bool { return len(*d.found) >= maxFound }
 
 // report adds a diagnostic. The mark ends on the line it starts on.
 func (d *document) report(severity Severity, code Code, s span, message, hint string) {
-	if d.full() {
+	if d.full() || severity == SeverityWarning && len(*d.found) >= maxWarned {
 		return
 	}
 	start, end := d.file.Pos(s.start), d.file.Pos(max(s.start, s.end))

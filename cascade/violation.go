@@ -31,7 +31,7 @@ func (d *document) violation(v schema.Violation) {
 // unknownKey reports a key that the schema does not have at this place.
 func (d *document) unknownKey(at place, v schema.Violation) {
 	key := v.Property
-	if laterKey(v.Pointer, key) {
+	if d.laterKey(v.Pointer, key) {
 		at.keyError(key, CodeNotSupportedYet, fmt.Sprintf("%q is not supported yet by this version of windlass", key), "remove it")
 		return
 	}
@@ -77,6 +77,9 @@ func (d *document) wrongValue(at place, v schema.Violation) {
 func typeHint(v schema.Violation, n *source.Node) string {
 	if n == nil || n.Kind != source.String {
 		return ""
+	}
+	if slices.Contains(v.Expected, "boolean") && slices.Contains([]string{"on", "off", "yes", "no"}, strings.ToLower(n.Text)) {
+		return "write true or false" // YAML had these words once, and people still write them.
 	}
 	for _, t := range v.Expected {
 		_, notNumber := strconv.ParseFloat(n.Text, 64)
@@ -125,10 +128,8 @@ func describe(at place) string {
 	var owner string
 	var rest []string
 	switch {
-	case len(tokens) == 0 && strings.HasSuffix(at.doc.file.Name, toolFileSuffix):
-		return "the tool"
 	case len(tokens) == 0:
-		return "the cascade"
+		return at.doc.title
 	case len(tokens) >= 2 && tokens[0] == "phases":
 		owner, rest = named("phase", place{at.doc, "/phases"}, tokens[1], "name"), tokens[2:]
 	case len(tokens) >= 2 && tokens[0] == "tools":
@@ -191,11 +192,14 @@ var (
 	toolPointer    = regexp.MustCompile(`^/tools/\d+$`)
 )
 
-func laterKey(pointer, key string) bool {
+func (d *document) laterKey(pointer, key string) bool {
+	if d.title != titleCascade {
+		return pointer == "" && d.title == titleTool && key == "steps"
+	}
 	var later []string
 	switch {
 	case pointer == "":
-		later = []string{"mcp_servers", "memory", "soundings", "tool_caching", "continuity", "steps"}
+		later = []string{"mcp_servers", "memory", "soundings", "tool_caching", "continuity"}
 	case phasePointer.MatchString(pointer):
 		later = []string{"wards", "soundings", "sub_cascades", "async_cascades", "human_input", "output_extraction", "rag"}
 	case pointer == "/auto_context":

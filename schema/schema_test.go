@@ -127,6 +127,10 @@ func TestEmbeddedSchemas(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, violations, 1)
 	require.Equal(t, "comand", violations[0].Property)
+	violations, err = Intra().Validate([]byte(`{"window": 5, "guard": {"warn": 80}, "truncation": true}`))
+	require.NoError(t, err)
+	require.Len(t, violations, 1)
+	require.Equal(t, "warn", violations[0].Property)
 	var doc struct {
 		ID string `json:"$id"`
 	}

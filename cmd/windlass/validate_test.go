@@ -29,6 +29,11 @@ const (
 	brokenCascade  = "{\n  \"cascade_id\": \"x\",\n  \"phases\": [{\"name\": \"a\", \"instructions\": \"{{ oops\", \"tackle\": [\"read_flie\"]}]\n}\n"
 )
 
+// contextCascade has mistakes in what it says about context: names of tools are those of the real registry.
+const contextCascade = `{"cascade_id": "x", "auto_context": {"intra_phase": {"exclude_tools": ["raed_file", "write_file"]}},
+ "token_budget": {"max_total": 9000},
+ "phases": [{"name": "a", "instructions": "x", "intra_context": {"guard": {"compact_percent": 70}}, "tackle": ["read_file"]}]}`
+
 func TestValidateCommand(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -63,6 +68,8 @@ func TestValidateCommand(t *testing.T) {
 		{"a tool file again", "", []string{beside, tool, tool}, exitInvalid, "3 files, 1 error, 0 warnings\n", ""},
 		{"a script", "", []string{scripted}, exitInvalid, "1 file, 1 error, 0 warnings\n", scripted + ":2:2: error: "},
 		{"a folder", "", []string{dir}, exitUsage, "", "is a folder, not a cascade file"},
+		{"context settings", contextCascade, []string{"-"}, exitInvalid, "1 file, 3 errors, 1 warning\n", `<stdin>:3:95: error: "intra_context.guard" of phase "a": ` +
+			`"warn_percent" is 80 by default and "compact_percent" is 70: the warning has to come before the guard acts [conflicting_settings]`},
 		{"no file", "", nil, exitUsage, "", "Error: validate needs at least one cascade file\nTry: windlass validate --help"},
 	}
 	for _, tt := range tests {
