@@ -14,6 +14,8 @@ import (
 // every turn, and they name the whole content hash, by which recall returns the original.
 const (
 	namesInPlaceholder = 160 // characters of names kept of a masked tool result
+	remarkLimit        = 300 // characters kept of what an assistant said beside its calls
+	namesInRemark      = 80  // characters of names kept of what was cut from it
 	argumentLimit      = 400 // characters of a call's arguments that are left as they are
 	argumentHead       = 300 // characters kept of a long string in a call's arguments
 	namesInArgument    = 240 // characters of names kept of what was cut from it
@@ -22,9 +24,9 @@ const (
 // placeholder returns the tool result m with its content masked. The original's images go with it.
 func placeholder(m *echo.Message) *echo.Message {
 	text := m.Text()
-	s := fmt.Sprintf("[Masked: %d characters. recall(%q) returns them.]", utf8.RuneCountInString(text), m.Hash())
+	s := fmt.Sprintf("[Masked, %d characters: recall(%q)]", utf8.RuneCountInString(text), m.Hash())
 	if names := joinNames(text, namesInPlaceholder); names != "" {
-		s += " Names in it: " + names
+		s += " " + names
 	}
 	return withText(m, s)
 }
@@ -57,8 +59,8 @@ func withText(m *echo.Message, text string) *echo.Message {
 	return echo.Seal(d)
 }
 
-// stub returns an assistant message with its long call arguments cut, and its text cut to limit characters; with a limit
-// below zero the text is left out.
+// stub returns an assistant message with its long call arguments cut, and the words beside the calls cut to limit
+// characters; with a limit below zero they are left out.
 func stub(m *echo.Message, limit int) *echo.Message {
 	d := m.Draft()
 	d.ToolCalls = make([]echo.ToolCall, len(m.ToolCalls()))
@@ -71,11 +73,22 @@ func stub(m *echo.Message, limit int) *echo.Message {
 	case limit < 0:
 		d.Parts = nil
 	default:
-		if cut := cutMiddle(text, limit, m.Hash()); len(cut) < len(text) {
-			d.Parts = echo.Text(cut)
-		}
+		d.Parts = echo.Text(cutTail(text, min(limit, remarkLimit), namesInRemark, m.Hash()))
 	}
 	return echo.Seal(d)
+}
+
+// cutTail keeps the head of a text, and some names of what was cut; a text that would not become shorter stays.
+func cutTail(text string, head, keep int, h echo.Hash) string {
+	kept, rest := splitRunes(text, head)
+	mark := fmt.Sprintf(" [%d characters cut: recall(%q)]", utf8.RuneCountInString(rest), h)
+	if n := joinNames(rest, keep); n != "" {
+		mark += " " + n
+	}
+	if len(mark) >= len(rest) {
+		return text
+	}
+	return kept + mark
 }
 
 // stubArguments cuts the long strings of a call's arguments. What comes out is valid JSON when what went in was; text
@@ -106,14 +119,7 @@ func stubArguments(args string, h echo.Hash) string {
 func cutStrings(v any, h echo.Hash) any {
 	switch t := v.(type) {
 	case string:
-		head, rest := splitRunes(t, argumentHead)
-		mark := fmt.Sprintf(" [%d characters cut, recall(%q)]", utf8.RuneCountInString(rest), h)
-		if names := joinNames(rest, namesInArgument); names != "" {
-			mark += " Names in them: " + names
-		}
-		if len(mark) < len(rest) {
-			return head + mark
-		}
+		return cutTail(t, argumentHead, namesInArgument, h)
 	case []any:
 		for i := range t {
 			t[i] = cutStrings(t[i], h)
