@@ -1,6 +1,9 @@
 package echo
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+)
 
 // Item is one message of a phase's history, with the place where it entered.
 type Item struct {
@@ -14,7 +17,9 @@ type Item struct {
 // PhaseRecord is what a session knows of one visit to a phase. Its history only ever grows.
 type PhaseRecord struct {
 	Name      string
-	Visit     int // from 1
+	Visit     int    // from 1
+	Model     string // that it was run with; empty for a deterministic phase
+	Prompted  bool   // tools were called in the prompt, not by the provider's protocol
 	History   []Item
 	Output    any      // a string, or the parsed value of a structured answer; nil until the phase has ended
 	StateKeys []string // state that the phase set, in order, each once
@@ -43,6 +48,11 @@ type Session struct {
 	Phases   []*PhaseRecord
 	State    map[string]any
 	Callouts []Callout
+}
+
+// IsCallout reports whether the message with a hash was marked as important.
+func (s *Session) IsCallout(h Hash) bool {
+	return slices.ContainsFunc(s.Callouts, func(c Callout) bool { return c.Hash == h })
 }
 
 // NewSession returns an empty session.

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 
-	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/echo"
 )
 
@@ -100,14 +99,10 @@ func (v *visit) finalAnswer(ctx context.Context, before answer) (answer, error) 
 
 // takeTurn is one model call together with the tool results that answer it.
 func (v *visit) takeTurn(ctx context.Context, noTools bool) (*ModelResponse, error) {
-	if err := v.checkBudget(ctx); err != nil {
+	if err := v.checkBudget(ctx, v.clockKey()); err != nil {
 		return nil, err
 	}
-	req, err := v.request(noTools)
-	if err != nil {
-		return nil, err
-	}
-	resp, err := v.ask(ctx, v.at("model"), req)
+	resp, err := v.send(ctx, noTools)
 	if err != nil {
 		return nil, err
 	}
@@ -131,27 +126,4 @@ func (v *visit) ask(ctx context.Context, key string, req *ModelRequest) (*ModelR
 		}
 	}
 	return resp, err
-}
-
-// request builds the view of the history and what is sent, and records the selection.
-func (v *visit) request(noTools bool) (*ModelRequest, error) {
-	view := autocontext.Build(v.record.History)
-	report := view.Report()
-	e := siteEntry(echo.NodeSelection, v.at("context"), v.place())
-	e.Model, e.Selection = v.model, &report
-	if err := v.append(e); err != nil {
-		return nil, err
-	}
-	site := v.place()
-	v.observer.Observe(Event{Kind: EventModelCall, Site: site, Model: v.model, ContextSize: report.ContextSize})
-	req := &ModelRequest{
-		Site: site, Model: v.model, Messages: v.render.Render(view),
-		NoToolCalls: noTools, Prompted: !v.native(),
-		Temperature: v.phase.Temperature, MaxOutputTokens: v.phase.MaxOutputTokens, Options: v.phase.ModelOptions,
-		OnDelta: func(d Delta) { v.observer.Observe(Event{Kind: EventDelta, Site: site, Delta: d}) },
-	}
-	if v.native() {
-		req.Tools, req.toolsDigest = v.tools.specs, v.tools.digest
-	}
-	return req, nil
 }

@@ -6,9 +6,9 @@ import (
 	"fmt"
 )
 
-// checkBudget is asked before each model call. Time is a reading of the clock, so it is only taken, and recorded, when
-// the budget limits it.
-func (v *visit) checkBudget(ctx context.Context) error {
+// checkBudget is asked before each model call. Time is a reading of the clock, so it is only taken, and recorded under
+// clockKey, when the budget limits it.
+func (v *visit) checkBudget(ctx context.Context, clockKey string) error {
 	b := v.cascade.Budget
 	if b == nil {
 		return nil
@@ -26,13 +26,15 @@ func (v *visit) checkBudget(ctx context.Context) error {
 		return &BudgetError{Limit: "max_tokens", Max: float64(b.MaxTokens), Used: float64(used)}
 	}
 	if b.MaxSeconds > 0 {
-		return v.checkTime(ctx, b.MaxSeconds)
+		return v.checkTime(ctx, clockKey, b.MaxSeconds)
 	}
 	return nil
 }
 
-func (v *visit) checkTime(ctx context.Context, limit float64) error {
-	key := v.at(fmt.Sprintf("clock%d", v.run.result.Calls))
+// clockKey is the key for the reading before a turn's own call and before a validator's: there are several in a turn.
+func (v *visit) clockKey() string { return v.at(fmt.Sprintf("clock%d", v.run.result.Calls)) }
+
+func (v *visit) checkTime(ctx context.Context, key string, limit float64) error {
 	raw, err := v.effects.Value(ctx, key, v.place(), func() any { return v.now().Sub(v.start).Seconds() })
 	if err != nil {
 		return err

@@ -14,7 +14,7 @@ func (v *visit) callouts() error {
 	}
 	if c.Output != "" {
 		if last := lastAnswer(v.record.History); last != nil {
-			if err := v.callout("output", c.Output, last); err != nil {
+			if err := v.callout("output", c.Output, last.Message); err != nil {
 				return err
 			}
 		}
@@ -42,10 +42,11 @@ func (v *visit) callout(what, nameTemplate string, m *echo.Message) error {
 	return v.append(e)
 }
 
-func lastAnswer(history []echo.Item) *echo.Message {
+// lastAnswer returns the newest answer or tool result of a history, or nil.
+func lastAnswer(history []echo.Item) *echo.Item {
 	for i := len(history) - 1; i >= 0; i-- {
 		if k := history[i].Message.Kind(); k == echo.KindAnswer || k == echo.KindToolResult {
-			return history[i].Message
+			return &history[i]
 		}
 	}
 	return nil

@@ -25,9 +25,9 @@ func (v *visit) bringContext() error {
 			continue
 		}
 		for _, rec := range v.sources(src.Phase, c.Exclude) {
-			for _, m := range contextMessages(rec, src, v.session) {
+			for _, it := range v.contextMessages(rec, src) {
 				brought++
-				if err := v.say(fmt.Sprintf("context%d", brought), m); err != nil {
+				if err := v.bring(fmt.Sprintf("context%d", brought), it); err != nil {
 					return err
 				}
 			}
@@ -71,8 +71,8 @@ func (v *visit) sources(name string, exclude []string) []*echo.PhaseRecord {
 	return nil // the phase has not run: nothing to bring
 }
 
-// contextMessages turns what a source includes of one phase into messages.
-func contextMessages(rec *echo.PhaseRecord, src cascade.Source, s *echo.Session) []*echo.Message {
+// contextMessages turns what a source includes of one phase into messages, marked as this phase has to treat them.
+func (v *visit) contextMessages(rec *echo.PhaseRecord, src cascade.Source) []echo.Item {
 	include := src.Include
 	if len(include) == 0 {
 		include = []cascade.Include{cascade.IncludeOutput, cascade.IncludeImages}
@@ -81,24 +81,41 @@ func contextMessages(rec *echo.PhaseRecord, src cascade.Source, s *echo.Session)
 	if src.AsRole == string(echo.RoleSystem) {
 		role = echo.RoleSystem
 	}
-	var out []*echo.Message
+	history := v.asSeenFromHere(rec)
+	var out []echo.Item
 	for _, what := range include {
 		switch what {
 		case cascade.IncludeOutput:
 			if text := rec.Text(); text != "" {
-				out = append(out, framed(role, rec.Name, "output", text))
+				last := lastAnswer(history)
+				out = append(out, echo.Item{Message: framed(role, rec.Name, "output", text), Pinned: last != nil && last.Pinned})
 			}
 		case cascade.IncludeState:
-			if text := stateText(rec, s); text != "" {
-				out = append(out, framed(role, rec.Name, "state", text))
+			if text := stateText(rec, v.session); text != "" {
+				out = append(out, echo.Item{Message: framed(role, rec.Name, "state", text)})
 			}
 		case cascade.IncludeImages:
 			if m := imagesOf(rec); m != nil {
-				out = append(out, m)
+				out = append(out, echo.Item{Message: m})
 			}
 		case cascade.IncludeMessages:
-			out = append(out, transcript(rec, src.MessagesFilter)...)
+			out = append(out, transcript(rec.Name, history, src.MessagesFilter)...)
 		}
+	}
+	return out
+}
+
+// asSeenFromHere returns the history of an earlier phase. Callouts are pinned. Calls and results are foreign when they were
+// made for another model or in another way of calling tools, or when this phase has no tools: providers refuse calls in
+// a request that declares none.
+func (v *visit) asSeenFromHere(rec *echo.PhaseRecord) []echo.Item {
+	other := rec.Model != v.record.Model || rec.Prompted != v.record.Prompted || len(v.tools.specs) == 0
+	out := slices.Clone(rec.History)
+	for i := range out {
+		it := &out[i]
+		it.Pinned = it.Pinned || v.session.IsCallout(it.Message.Hash())
+		calls := len(it.Message.ToolCalls()) > 0 || it.Message.Role() == echo.RoleTool
+		it.Foreign = it.Foreign || other && calls
 	}
 	return out
 }
@@ -137,18 +154,15 @@ func imagesOf(rec *echo.PhaseRecord) *echo.Message {
 
 // transcript brings the messages of a phase themselves, unabridged and in order, between two markers. Tool calls stay
 // with their results, so that the sequence is valid for every provider.
-func transcript(rec *echo.PhaseRecord, filter cascade.MessagesFilter) []*echo.Message {
-	var body []*echo.Message
-	for _, it := range pick(rec.History, filter) {
-		body = append(body, it.Message)
-	}
+func transcript(phase string, history []echo.Item, filter cascade.MessagesFilter) []echo.Item {
+	body := pick(history, filter)
 	if len(body) == 0 {
 		return nil
 	}
-	out := make([]*echo.Message, 0, len(body)+2)
-	out = append(out, echo.NewText(echo.RoleUser, echo.KindContext, fmt.Sprintf("From phase %q, its messages begin:", rec.Name)))
-	out = append(out, body...)
-	return append(out, echo.NewText(echo.RoleUser, echo.KindContext, fmt.Sprintf("From phase %q, its messages end.", rec.Name)))
+	marker := func(what string) echo.Item {
+		return echo.Item{Message: echo.NewText(echo.RoleUser, echo.KindContext, fmt.Sprintf("From phase %q, its messages %s", phase, what))}
+	}
+	return slices.Concat([]echo.Item{marker("begin:")}, body, []echo.Item{marker("end.")})
 }
 
 // pick chooses messages of a phase. What the phase itself was brought as context, and its system message, are not its
@@ -189,7 +203,7 @@ func withoutCalls(items []echo.Item) []echo.Item {
 		if len(it.Message.ToolCalls()) > 0 {
 			d := it.Message.Draft()
 			d.ToolCalls = nil
-			out[i].Message = echo.Seal(d)
+			out[i].Message, out[i].Foreign = echo.Seal(d), false
 		}
 	}
 	return out

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/echo"
 )
 
@@ -42,19 +41,8 @@ func (v *visit) conversation(ctx context.Context) (any, error) {
 	}
 }
 
-// prepare gathers the phase's tools and writes what comes before the first turn: system message, context, task.
+// prepare writes what comes before the first turn: system message, context, task.
 func (v *visit) prepare() error {
-	tools, err := v.gatherTools()
-	if err != nil {
-		return err
-	}
-	v.tools = tools
-	v.repeats = repeats{}
-	dialect := autocontext.Native
-	if !v.native() {
-		dialect = autocontext.Prompted
-	}
-	v.render = autocontext.NewRenderer(dialect)
 	system, err := v.systemText()
 	if err != nil {
 		return err

@@ -19,7 +19,8 @@ type Effects interface {
 	Model(ctx context.Context, key string, req *ModelRequest) (*ModelResponse, error)
 	// Tool runs a tool whose arguments have been checked.
 	Tool(ctx context.Context, key string, spec ToolSpec, req ToolRequest) (*echo.Message, error)
-	// Value takes a reading that is not deterministic: a clock, a random value.
+	// Value takes a reading that is not deterministic: a clock, a random value. A reading of nil says that there is nothing
+	// to know: it is not recorded and the value is nil, and so is the value of a replay that has no record.
 	Value(ctx context.Context, key string, site Site, read func() any) (json.RawMessage, error)
 }
 
@@ -117,8 +118,12 @@ func (l *liveEffects) Tool(ctx context.Context, key string, spec ToolSpec, req T
 }
 
 func (l *liveEffects) Value(_ context.Context, key string, site Site, read func() any) (json.RawMessage, error) {
+	value := read()
+	if value == nil {
+		return nil, nil
+	}
 	e := siteEntry(echo.NodeValue, key, site)
-	e.Data = mustJSON(read())
+	e.Data = mustJSON(value)
 	return e.Data, l.record(e)
 }
 

@@ -394,6 +394,8 @@ func TestContextFrom(t *testing.T) {
 		{"name":"b","instructions":"B","handoffs":["d"]},
 		{"name":"d","instructions":"D","context":%s}]}`
 	image := echo.Part{Type: echo.PartImage, URL: "data:image/png;base64,AA=="}
+	// The phase that asks has no tools, and providers refuse calls in a request that declares none.
+	const asText = "\n```json\n{\"tool\": \"echo\", \"arguments\": {}}\n```\n```json\n{\"tool\": \"set_state\", \"arguments\": {\"key\":\"k\",\"value\":[1]}}\n```"
 	for name, tc := range map[string]struct {
 		context string
 		want    []string
@@ -407,7 +409,7 @@ func TestContextFrom(t *testing.T) {
 		"state":          {`{"from":[{"phase":"a","include":["state"]}]}`, []string{`user: From phase "a", state:` + "\n" + `{"k":[1]}`, "user: D"}},
 		"as system":      {`{"from":[{"phase":"b","as_role":"system"}]}`, []string{`system: From phase "b", output:` + "\nout b", "user: D"}},
 		"condition":      {`{"from":[{"phase":"a","condition":"{{ state.k | length > 5 }}"},{"phase":"b","condition":"{{ state.k }}"}]}`, []string{`user: From phase "b", output:` + "\nout b", "user: D"}},
-		"messages":       {`{"from":[{"phase":"a","include":["messages"]}]}`, []string{`user: From phase "a", its messages begin:`, "user: A", "assistant: thinking +echo +set_state", "tool: r", "tool: Stored.", "assistant: out a", `user: From phase "a", its messages end.`, "user: D"}},
+		"messages":       {`{"from":[{"phase":"a","include":["messages"]}]}`, []string{`user: From phase "a", its messages begin:`, "user: A", "assistant: thinking" + asText, "user: Tool result of echo (a1t1#0):\nr", "user: Tool result of set_state (a1t1#1):\nStored.", "assistant: out a", `user: From phase "a", its messages end.`, "user: D"}},
 		"assistant only": {`{"from":[{"phase":"a","include":["messages"],"messages_filter":"assistant_only"}]}`, []string{`user: From phase "a", its messages begin:`, "assistant: thinking", "assistant: out a", `user: From phase "a", its messages end.`, "user: D"}},
 		"last turn":      {`{"from":[{"phase":"a","include":["messages"],"messages_filter":"last_turn"}]}`, []string{`user: From phase "a", its messages begin:`, "assistant: out a", `user: From phase "a", its messages end.`, "user: D"}},
 	} {

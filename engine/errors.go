@@ -37,6 +37,9 @@ func (s Site) String() string {
 	if s.Validator != "" {
 		fmt.Fprintf(&b, " validator %s", s.Validator)
 	}
+	if s.Purpose != "" {
+		b.WriteString(" " + s.Purpose)
+	}
 	return b.String()
 }
 

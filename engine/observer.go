@@ -1,5 +1,7 @@
 package engine
 
+import "github.com/windlass-run/windlass/autocontext"
+
 // EventKind says what begins in an [Event].
 type EventKind string
 
@@ -8,17 +10,23 @@ const (
 	EventModelCall EventKind = "model_call" // a request is about to be sent
 	EventDelta     EventKind = "delta"      // a piece of an answer arrived, or the request is tried again
 	EventToolCall  EventKind = "tool_call"  // a tool is about to run
+
+	// What the guard does, see [autocontext.GuardEvent].
+	EventContextWarning     = EventKind(autocontext.EventWarning)
+	EventCompacting         = EventKind(autocontext.EventActing)
+	EventCompactionComplete = EventKind(autocontext.EventComplete)
 )
 
 // Event is something that begins or goes on. Events are for people who watch: they are not recorded.
 type Event struct {
 	Kind        EventKind
 	Site        Site
-	Model       string // model_call
-	ContextSize int64  // model_call: estimated tokens
-	Tool        string // tool_call
-	Arguments   string // tool_call
-	Delta       Delta  // delta
+	Model       string                 // model_call
+	ContextSize int64                  // model_call: estimated tokens
+	Tool        string                 // tool_call
+	Arguments   string                 // tool_call
+	Delta       Delta                  // delta
+	Guard       autocontext.GuardEvent // context_warning, compacting, compaction_complete
 }
 
 // Observer is told what is going on. Observe is called by the goroutine of the run and must return at once.

@@ -52,6 +52,7 @@ type PhaseResult struct {
 	Attempts int        `json:"attempts"`
 	Turns    int        `json:"turns"` // of all attempts
 	Totals
+	ContextFigures
 	DurationMS float64 `json:"duration_ms"`
 	Output     any     `json:"output,omitempty"`
 	Error      string  `json:"error,omitempty"`
@@ -184,6 +185,9 @@ type endData struct {
 	Turns    int        `json:"turns,omitempty"`
 	Calls    int        `json:"model_calls"`
 	Unknown  int        `json:"unknown_costs,omitempty"`
+	Masked   int        `json:"masked_results,omitempty"`
+	Recalls  int        `json:"recalls,omitempty"`
+	Rereads  int        `json:"rereads,omitempty"`
 	Output   any        `json:"output,omitempty"`
 }
 

@@ -43,7 +43,7 @@ func (v *visit) runTools(ctx context.Context, m *echo.Message, refused bool) err
 	var again []string
 	for i := range plan {
 		v.record.Append(plan[i].result, v.attempt, v.turn)
-		if turn := v.repeats.seen(plan[i].call, plan[i].result.Hash(), v.turn); turn > 0 {
+		if turn := v.repetition(plan[i].call, plan[i].result.Hash()); turn > 0 {
 			again = append(again, fmt.Sprintf("%s (as in turn %d)", plan[i].call.Name, turn))
 		}
 	}
@@ -151,6 +151,9 @@ func (v *visit) engineTool(name string, args json.RawMessage) (text string, fail
 		Reason string `json:"reason"`
 	}
 	switch name {
+	case toolRecall:
+		text, failed, err = v.recall(args)
+		return text, failed, true, err
 	case toolSetState, toolGetState, toolRouteTo:
 		dec := json.NewDecoder(bytes.NewReader(args))
 		dec.UseNumber() // what a model stores comes back as it was
@@ -193,17 +196,30 @@ func orNone(names []string) string {
 type repeats map[string]pastCall
 
 type pastCall struct {
-	result echo.Hash
-	turn   int
+	result        echo.Hash
+	attempt, turn int
 }
 
-// seen records a call and returns the turn in which the same call last had the same result, or 0.
-func (r repeats) seen(c echo.ToolCall, result echo.Hash, turn int) int {
+// seen records a call and returns where the same call last had the same result; ok is false when it had not, or had it
+// only in this very turn.
+func (r repeats) seen(c echo.ToolCall, now pastCall) (before pastCall, ok bool) {
 	id := c.Name + "\x00" + compactJSON(c.Arguments)
-	before, ok := r[id]
-	r[id] = pastCall{result: result, turn: turn}
-	if ok && before.result == result && before.turn != turn {
+	before, ok = r[id]
+	r[id] = now
+	return before, ok && before.result == now.result && before.turn != now.turn
+}
+
+// repetition returns the turn whose call and result are repeated for no reason, or 0. A result that the model was not
+// shown any more is a reason: reading it again is counted, unless it was of an attempt before, which every attempt does.
+func (v *visit) repetition(c echo.ToolCall, result echo.Hash) int {
+	before, ok := v.repeats.seen(c, pastCall{result: result, attempt: v.attempt, turn: v.turn})
+	switch {
+	case !ok:
+		return 0
+	case !v.builder.Masked(result):
 		return before.turn
+	case before.attempt == v.attempt && c.Name != toolRecall:
+		v.reads.repeated(c.Name, result)
 	}
 	return 0
 }

@@ -17,7 +17,7 @@ const (
 )
 
 // OwnTools returns the names of the tools that the engine has itself and that a phase may list in its tackle.
-func OwnTools() []string { return []string{toolGetState, toolSetState} }
+func OwnTools() []string { return []string{toolGetState, toolRecall, toolSetState} }
 
 // toolset is what one phase can call.
 type toolset struct {
@@ -78,6 +78,8 @@ func engineSpec(name string) (ToolSpec, bool) {
 			Parameters: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["key"],"properties":{` +
 				`"key":{"type":"string","minLength":1,"description":"the name of the value"}}}`),
 		}, true
+	case toolRecall:
+		return recallSpec(), true
 	}
 	return ToolSpec{}, false
 }

@@ -142,7 +142,7 @@ func (v *visit) validateInline(ctx context.Context, name, content string) (*verd
 }
 
 func (v *visit) askValidator(ctx context.Context, name string, def cascade.InlineValidator, try int, messages []*echo.Message) (*ModelResponse, error) {
-	if err := v.checkBudget(ctx); err != nil {
+	if err := v.checkBudget(ctx, v.clockKey()); err != nil {
 		return nil, err
 	}
 	site := v.place()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/cascade"
@@ -19,14 +20,23 @@ type visit struct {
 	key     string // of the visit, see visitKey
 	result  PhaseResult
 	tools   toolset
-	render  *autocontext.Renderer
 	repeats repeats
+	reads   reads
 	model   string
 	facts   ModelFacts
 	chosen  string // by route_to
 	verdict string // why the last answer was not accepted; templates see it as validation_error
 	attempt int
 	turn    int
+
+	// What the phase's views are made with, see equip. A deterministic phase has none of it.
+	settings autocontext.Settings
+	room     room
+	builder  *autocontext.Builder
+	carry    autocontext.Carry
+	render   *autocontext.Renderer
+	answered time.Time // when the last answer of the phase came
+	guarded  int       // things that the guard did
 }
 
 // visit runs a phase once and records how it ended.
@@ -50,19 +60,23 @@ func visitKey(p *echo.PhaseRecord) string {
 
 func (v *visit) perform(ctx context.Context) (outcome, error) {
 	v.model = v.modelName()
-	v.facts = v.factsOf(v.model)
+	err := v.equip()
 	e := siteEntry(echo.NodePhaseStart, v.key+"/start", v.place())
 	e.Model = v.model
-	e.Data = mustJSON(map[string]any{"visit": v.record.Visit})
+	e.Data = mustJSON(phaseStartData{Visit: v.record.Visit, Context: v.contextData()})
 	if err := v.append(e); err != nil {
 		return outcome{}, err
 	}
 	var value any
-	var err error
-	if v.phase.Deterministic() {
+	switch {
+	case err != nil:
+	case v.phase.Deterministic():
 		value, err = v.deterministic(ctx)
-	} else {
+	default:
 		value, err = v.conversation(ctx)
+		if closeErr := v.closeContext(); closeErr != nil && !isRecordError(err) {
+			err = errors.Join(err, closeErr)
+		}
 	}
 	if err != nil {
 		return outcome{}, v.located(err)
@@ -114,6 +128,7 @@ func (v *visit) finish(out outcome, err error) error {
 	e.Data = mustJSON(endData{
 		Status: res.Status, Reason: res.Reason, Attempts: res.Attempts, Turns: res.Turns,
 		Calls: res.Calls, Unknown: res.UnknownCosts, Output: res.Output,
+		Masked: res.MaskedResults, Recalls: res.Recalls, Rereads: res.Rereads,
 	})
 	return errors.Join(err, v.append(e))
 }
@@ -153,9 +168,13 @@ func (v *visit) at(what string) string {
 }
 
 // say adds a message of the engine's own to the history.
-func (v *visit) say(what string, m *echo.Message) error {
+func (v *visit) say(what string, m *echo.Message) error { return v.bring(what, echo.Item{Message: m}) }
+
+// bring adds a message to the history, with the marks it has.
+func (v *visit) bring(what string, it echo.Item) error {
 	e := siteEntry(echo.NodeMessage, v.at(what), v.place())
-	e.Message = m
-	v.record.Append(m, v.attempt, v.turn)
+	e.Message = it.Message
+	it.Attempt, it.Turn = v.attempt, v.turn
+	v.record.History = append(v.record.History, it)
 	return v.append(e)
 }

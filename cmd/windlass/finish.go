@@ -128,6 +128,9 @@ func (s *session) printSummary(res *engine.Result, undelivered *clickhouse.Undel
 	}
 	fmt.Fprintf(s.app.err, "\n%s in %s: %s, %s  %s  %s%s\n", statusWord(res.Status), formatMillis(res.DurationMS),
 		plural(len(res.Phases), "phase"), plural(t.Calls, "model call"), sum.tokens(), sum.money(), scripted)
+	if line := contextLine(res); line != "" {
+		fmt.Fprintln(s.app.err, line)
+	}
 	fmt.Fprintf(s.app.err, "session %s\n", s.id)
 	switch {
 	case undelivered != nil:
@@ -136,6 +139,29 @@ func (s *session) printSummary(res *engine.Result, undelivered *clickhouse.Undel
 		fmt.Fprintf(s.app.err, "Ask what it did: %s sql \"SELECT phase_name, count() AS calls, sum(tokens_in) AS sent, sum(tokens_cached) AS cached, sum(tokens_out) AS got, sum(cost_usd) AS usd FROM model_calls WHERE session_id = '%s' GROUP BY phase_name ORDER BY min(seq)\"\n",
 			selfCommand(), s.id)
 	}
+}
+
+// contextLine says what became of the context of all phases; it is empty when everything was sent whole.
+func contextLine(res *engine.Result) string {
+	var f engine.ContextFigures
+	for _, p := range res.Phases {
+		f = f.Add(p.ContextFigures)
+	}
+	var parts []string
+	if f.SentSize < f.FullSize {
+		parts = append(parts, fmt.Sprintf("sent %s of %s tokens of history (%d%% less, estimated)",
+			formatCount(f.SentSize), formatCount(f.FullSize), percentOf(f.FullSize-f.SentSize, f.FullSize)))
+	}
+	if f.MaskedResults > 0 {
+		parts = append(parts, plural(f.MaskedResults, "tool result")+" masked at the end")
+	}
+	if f.Recalls > 0 || f.Rereads > 0 {
+		parts = append(parts, fmt.Sprintf("%s and %s of masked results", plural(f.Recalls, "recall"), plural(f.Rereads, "repeated call")))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "Context: " + strings.Join(parts, ", ")
 }
 
 func statusWord(s engine.Status) string {

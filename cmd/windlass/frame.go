@@ -34,11 +34,8 @@ func (p *progress) frame(room size, color bool) []string {
 	}
 	head := columns(p.cascade, scripted, "session "+p.session)
 	out := []string{paint(colourBold, cut(head, room.width))}
-	activity := p.activity()
-	lines := room.height - len(out) - len(foot)
-	if activity != "" {
-		lines--
-	}
+	below := p.below(room.width, paint)
+	lines := room.height - len(out) - len(foot) - len(below)
 	from, to := p.window(lines, room.height > 0)
 	if from > 0 {
 		out = append(out, paint(colourDim, fmt.Sprintf("  ⋮ %d before", from)))
@@ -50,8 +47,8 @@ func (p *progress) frame(room size, color bool) []string {
 			row = paint(style, row)
 		}
 		out = append(out, "  "+paint(style, mark)+" "+row)
-		if from+i == p.active() && activity != "" {
-			out = append(out, paint(colourDim, cut("      "+activity, room.width)))
+		if from+i == p.active() {
+			out = append(out, below...)
 		}
 	}
 	if to < len(p.phases) {
@@ -73,6 +70,21 @@ func (p *progress) active() int {
 		}
 	}
 	return at
+}
+
+// below returns the lines under the active phase: what it is doing, and what the guard of its context did.
+func (p *progress) below(width int, paint func(style, text string) string) []string {
+	var out []string
+	if activity := p.activity(); activity != "" {
+		out = append(out, paint(colourDim, cut("      "+activity, width)))
+	}
+	if len(p.phases) == 0 {
+		return out
+	}
+	if ph := &p.phases[p.active()]; ph.status == engine.StatusRunning && ph.guard != "" {
+		out = append(out, paint(colourYellow, cut("      "+ph.guard, width)))
+	}
+	return out
 }
 
 // activity says what the running phase is doing.

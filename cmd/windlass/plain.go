@@ -49,6 +49,10 @@ func (v *plainView) Write(e *echo.Entry) error {
 		if json.Unmarshal(e.Data, &d) == nil {
 			v.line("%s: warning: %s", place, oneLine(d.Message))
 		}
+	case echo.NodeGuard:
+		if line := guardLine(e); line != "" {
+			v.line("%s: %s", place, line)
+		}
 	case echo.NodePhaseEnd:
 		v.phaseEnd(e)
 	}
@@ -58,6 +62,9 @@ func (v *plainView) Write(e *echo.Entry) error {
 func (v *plainView) modelCall(place string, e *echo.Entry) {
 	if name := validatorOf(e.Key); name != "" {
 		place += ": validator " + name
+	}
+	if purpose := purposeOf(e.Key); purpose != "" {
+		place += ": " + purposeWords(purpose)
 	}
 	if e.Error != nil {
 		v.line("%s: model %s failed (%s): %s", place, e.Model, e.Error.Kind, oneLine(e.Error.Message))

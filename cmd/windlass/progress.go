@@ -34,6 +34,7 @@ type phaseProgress struct {
 	tools    int
 	activity string
 	detail   string
+	guard    string // what the guard of its context did last
 	spent    spent
 	started  time.Time
 	duration time.Duration
@@ -108,6 +109,10 @@ func (p *progress) entry(e *echo.Entry) {
 			ph.tools++
 			ph.activity, ph.detail = "", ""
 		}
+	case echo.NodeGuard:
+		if ph := p.current(e.Phase); ph != nil {
+			ph.guard = guardLine(e)
+		}
 	case echo.NodePhaseEnd:
 		if ph := p.current(e.Phase); ph != nil {
 			ph.status, ph.duration = statusOf(e), p.now().Sub(ph.started)
@@ -130,6 +135,9 @@ func (p *progress) event(ev engine.Event) {
 		ph.activity, ph.detail = "asking "+ev.Model, ""
 		if ev.Site.Validator != "" {
 			ph.activity = "validator " + ev.Site.Validator
+		}
+		if ev.Site.Purpose != "" {
+			ph.activity = purposeWords(ev.Site.Purpose) + " with " + ev.Model
 		}
 	case engine.EventToolCall:
 		ph.activity, ph.detail = clean(ev.Tool), argumentHint(ev.Arguments)

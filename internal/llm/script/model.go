@@ -117,8 +117,11 @@ func finishReason(t *turn) string {
 
 // place names where in the run and in the script a request stands.
 func (m *Model) place(s engine.Site) string {
-	if s.Validator != "" {
+	switch {
+	case s.Validator != "":
 		return fmt.Sprintf("validator %q in phase %q, attempt %d, turn %d", s.Validator, s.Phase, s.Attempt, s.Turn)
+	case s.Purpose != "":
+		return fmt.Sprintf("%s in phase %q, attempt %d, turn %d", s.Purpose, s.Phase, s.Attempt, s.Turn)
 	}
 	return fmt.Sprintf("phase %q, attempt %d, turn %d", s.Phase, s.Attempt, s.Turn)
 }
@@ -140,11 +143,18 @@ func (m *Model) turn(req *engine.ModelRequest) (*turn, error) {
 	if !ok {
 		p, ok = m.script.phases[site.Phase]
 	}
-	if site.Validator != "" {
+	switch {
+	case site.Purpose == engine.PurposeRecount:
+		return &turn{}, nil // the answer is not looked at; a script reports no usage of its own
+	case site.Purpose == engine.PurposeSummary:
+		if p, ok = m.script.summaries[site.Phase]; !ok {
+			return nil, m.scriptError(req, "%s has no summary for phase %q", m.script.Path, site.Phase)
+		}
+	case site.Validator != "":
 		if p, ok = m.script.validators[site.Validator]; !ok {
 			return nil, m.scriptError(req, "%s has no answers for validator %q", m.script.Path, site.Validator)
 		}
-	} else if !ok {
+	case !ok:
 		if p = m.script.fallback; p == nil {
 			return nil, m.scriptError(req, "%s has no answers for phase %q", m.script.Path, site.Phase)
 		}
@@ -276,7 +286,7 @@ func (m *Model) usage(req *engine.ModelRequest, t *turn, answer *echo.Message) e
 	}
 	counter := m.counter()
 	tools := m.toolTokens(req.Tools, counter)
-	key := req.Site.Phase + "\x00" + req.Site.Validator
+	key := req.Site.Phase + "\x00" + req.Site.Validator + "\x00" + req.Site.Purpose
 	m.mu.Lock()
 	before := m.previous[key]
 	m.previous[key] = req.Messages

@@ -121,6 +121,25 @@ func TestAttemptsTurnsAndValidators(t *testing.T) {
 	}
 }
 
+// What the guard of a phase's context asks is answered apart from the phase's own turns.
+func TestSummariesAndRecounts(t *testing.T) {
+	t.Parallel()
+	m := play(t, `{"phases": {"p": [{"text": "turn one"}]}, "summaries": {"p": {"text": "notes of {{ phase }}, {{ attempt }}/{{ turn }}"}}}`)
+	ask := func(phase, purpose string) (*engine.ModelResponse, error) {
+		req := at(phase, 2, 7)
+		req.Site.Purpose = purpose
+		return m.Complete(t.Context(), req)
+	}
+	resp, err := ask("p", engine.PurposeSummary)
+	require.NoError(t, err)
+	require.Equal(t, "notes of p, 2/7", resp.Message.Text())
+	_, err = ask("q", engine.PurposeSummary)
+	require.ErrorContains(t, err, `x.script.json has no summary for phase "q" (summary in phase "q", attempt 2, turn 7)`)
+	resp, err = ask("p", engine.PurposeRecount)
+	require.NoError(t, err)
+	require.True(t, resp.Usage.Estimated, "a script counts nothing that could teach anything")
+}
+
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	src := `{"phases": {

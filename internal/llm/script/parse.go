@@ -28,7 +28,7 @@ const maxDelay = time.Minute
 // Parse reads the content of a script; name is its path in messages.
 func Parse(name string, data []byte) (*Script, error) {
 	p := parser{strict.Parse(name, data)}
-	s := &Script{Path: name, phases: map[string]*part{}, validators: map[string]*part{}}
+	s := &Script{Path: name, phases: map[string]*part{}, validators: map[string]*part{}, summaries: map[string]*part{}}
 	if p.Root() != nil {
 		p.Object(p.Root(), "the script", strict.Fields{
 			"$schema":     func(n *source.Node) { p.String(n, "$schema") },
@@ -36,6 +36,7 @@ func Parse(name string, data []byte) (*Script, error) {
 			"model":       func(n *source.Node) { s.tokenModel = p.String(n, "model") },
 			"phases":      func(n *source.Node) { p.parts(n, "phases", s.phases, p.phase) },
 			"validators":  func(n *source.Node) { p.parts(n, "validators", s.validators, p.validator) },
+			"summaries":   func(n *source.Node) { p.parts(n, "summaries", s.summaries, p.summary) },
 			"default":     func(n *source.Node) { s.fallback = p.phase(n) },
 		})
 	}
@@ -87,6 +88,13 @@ func (p parser) validator(n *source.Node) *part {
 		p.Fail(n, "", "a validator needs at least one answer")
 	}
 	return out
+}
+
+// summary reads the turn that answers whenever older messages of a phase are summed up.
+func (p parser) summary(n *source.Node) *part {
+	t := p.turn(n)
+	t.repeat = true
+	return &part{attempts: [][]*turn{{t}}, repeat: true}
 }
 
 func (p parser) turns(n *source.Node) []*turn {

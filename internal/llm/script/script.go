@@ -26,6 +26,7 @@ type Script struct {
 	tokenModel string           // whose tokenizer counts; empty: that of gpt-5
 	phases     map[string]*part // by the name of the phase
 	validators map[string]*part // by the name of the inline validator
+	summaries  map[string]*part // by the name of the phase whose older messages are summed up
 	fallback   *part            // for phases that are not named; may be nil
 }
 

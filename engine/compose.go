@@ -1,0 +1,152 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/windlass-run/windlass/autocontext"
+	"github.com/windlass-run/windlass/echo"
+)
+
+// maxAsks is how many answers the view of one call may need. It is above what can be needed: the guard asks for one
+// summary at a time and for one count of each request that came of it.
+const maxAsks = 20
+
+// maxRefusals is how often a request may be refused as too long and be made smaller. The builder gives up before; this
+// only says that the loop ends.
+const maxRefusals = 10
+
+// send makes the model call of a turn. A request that the provider refuses as too long is made smaller and sent again, as
+// long as there is something to leave out.
+func (v *visit) send(ctx context.Context, noTools bool) (*ModelResponse, error) {
+	if err := v.readIdle(ctx); err != nil {
+		return nil, err
+	}
+	for try := 1; ; try++ {
+		req, err := v.request(ctx, numbered("context", try), noTools)
+		if err != nil {
+			return nil, err
+		}
+		resp, err := v.ask(ctx, v.at(numbered("model", try)), req)
+		if err == nil {
+			v.learn(resp)
+			return resp, nil
+		}
+		if !refusedAsTooLong(err) {
+			return nil, err
+		}
+		smaller := false
+		if v.carry, smaller = v.builder.Refused(v.carry); !smaller || try == maxRefusals {
+			return nil, fmt.Errorf("nothing is left that the request could do without: %w", err)
+		}
+		note := "the provider refused the request as too long; it is made smaller and sent again"
+		if err := v.warn(v.at(numbered("model", try)), v.place(), note); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// numbered names the first of several without a number, as "model", and the others as "model2".
+func numbered(what string, n int) string {
+	if n == 1 {
+		return what
+	}
+	return fmt.Sprintf("%s%d", what, n)
+}
+
+func refusedAsTooLong(err error) bool {
+	var me *ModelError
+	return errors.As(err, &me) && me.Kind == ModelErrContextLength && !isRecordError(err)
+}
+
+// learn takes from an answer what later requests depend on: when the cache was written, and how many tokens the provider
+// counted. Tokens that were counted here, or by a script, teach nothing.
+func (v *visit) learn(resp *ModelResponse) {
+	v.answered = v.now()
+	counted := resp.Usage.In
+	if resp.Usage.Estimated || resp.Scripted {
+		counted = 0
+	}
+	v.carry = v.builder.Used(v.carry, counted)
+}
+
+// request builds the view of the history and what is sent, and records the selection under key.
+func (v *visit) request(ctx context.Context, key string, noTools bool) (*ModelRequest, error) {
+	view, err := v.compose(ctx)
+	if err != nil {
+		return nil, err
+	}
+	report := view.Report()
+	site := v.place()
+	e := siteEntry(echo.NodeSelection, v.at(key), site)
+	e.Model, e.Selection, e.Data = v.model, &report, mustJSON(v.carry)
+	if err := v.append(e); err != nil {
+		return nil, err
+	}
+	v.result.saw(&report)
+	v.observer.Observe(Event{Kind: EventModelCall, Site: site, Model: v.model, ContextSize: report.ContextSize})
+	req := &ModelRequest{
+		Site: site, Model: v.model, Messages: v.render.Render(view),
+		NoToolCalls: noTools, Prompted: !v.native(),
+		Temperature: v.phase.Temperature, MaxOutputTokens: v.phase.MaxOutputTokens, Options: v.phase.ModelOptions,
+		OnDelta: func(d Delta) { v.observer.Observe(Event{Kind: EventDelta, Site: site, Delta: d}) },
+	}
+	if v.native() {
+		req.Tools, req.toolsDigest = v.tools.specs, v.tools.digest
+	}
+	return req, nil
+}
+
+// compose decides what the next call is sent: it answers what the builder asks until there is a view.
+func (v *visit) compose(ctx context.Context) (*autocontext.View, error) {
+	for range maxAsks {
+		step, err := v.builder.Build(v.record.History, v.carry)
+		v.carry = step.Carry
+		if err := v.recordGuard(step.Events); err != nil {
+			return nil, err
+		}
+		if err != nil {
+			return nil, v.explain(err)
+		}
+		if step.Ask == nil {
+			v.offerRecall(v.builder.MayMask(v.carry))
+			return step.View, nil
+		}
+		ans, err := v.answerAsk(ctx, step.Ask)
+		if err != nil {
+			return nil, err
+		}
+		var summary *echo.Message
+		v.carry, summary = v.builder.Answer(v.carry, step.Ask, ans)
+		if err := v.recordSummary(step.Ask.Number, summary); err != nil {
+			return nil, err
+		}
+	}
+	return nil, fmt.Errorf("the view of the history is not settled after %d questions to models", maxAsks)
+}
+
+// explain adds what can be done about a request that does not fit.
+func (v *visit) explain(err error) error {
+	var fit *autocontext.FitError
+	if !errors.As(err, &fit) {
+		return err
+	}
+	advice := ""
+	if fit.Largest != nil {
+		switch fit.Largest.Kind() {
+		case echo.KindToolResult:
+			advice = fmt.Sprintf("let %s answer shorter or read less at a time, ", fit.Largest.Tool())
+		case echo.KindContext:
+			advice = "bring in less with context.from, "
+		case echo.KindTask:
+			advice = "shorten the instructions or the input, "
+		}
+	}
+	advice += "take a model with a larger window"
+	if v.room.reserve > 0 {
+		advice += fmt.Sprintf(", or keep less for the answer (%d of %d tokens; max_output_tokens, token_budget.reserve_for_output)",
+			v.room.reserve, v.room.ceiling)
+	}
+	return fmt.Errorf("%w; %s", err, advice)
+}

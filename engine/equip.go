@@ -1,0 +1,132 @@
+package engine
+
+import (
+	"github.com/windlass-run/windlass/autocontext"
+	"github.com/windlass-run/windlass/cascade"
+)
+
+// equip gathers what a phase with a model works with: its tools, and what its views are made with. It touches nothing
+// outside.
+func (v *visit) equip() error {
+	if v.phase.Deterministic() {
+		return nil
+	}
+	v.facts = v.factsOf(v.model)
+	v.record.Model, v.record.Prompted = v.model, !v.native()
+	dialect := autocontext.Native
+	if v.record.Prompted {
+		dialect = autocontext.Prompted
+	}
+	v.repeats = repeats{}
+	v.reads = newReads(&v.result.ContextFigures)
+	v.render = autocontext.NewRenderer(dialect)
+	v.settings, v.room = settingsFor(v.cascade, v.phase, v.facts, dialect)
+	var err error
+	if v.tools, err = v.gatherTools(); err != nil {
+		return err
+	}
+	v.settings.Fixed = v.fixedTokens()
+	v.builder = autocontext.NewBuilder(v.settings)
+	v.offerRecall(v.recallFromStart())
+	if v.settings.Policy.Guard.Enabled {
+		return v.room.check(v.model)
+	}
+	return nil
+}
+
+// fixedTokens counts what every request has beside its messages. Recall is among it, as it may join the tools later.
+func (v *visit) fixedTokens() int64 {
+	if v.facts.CountFixed == nil {
+		return 0
+	}
+	var specs []ToolSpec
+	if v.native() {
+		specs = v.tools.specs
+		if _, has := v.tools.byName[toolRecall]; !has {
+			specs = append(specs[:len(specs):len(specs)], recallSpec())
+		}
+	}
+	return v.facts.CountFixed(specs)
+}
+
+// phaseStartData is what only a phase_start entry has.
+type phaseStartData struct {
+	Visit   int          `json:"visit"`
+	Context *contextData `json:"context,omitempty"` // of a phase with a model
+}
+
+// contextData are the settings of a phase's views. With them, the history and the carry of each selection the record says
+// by itself what was sent and why.
+type contextData struct {
+	Dialect  string                 `json:"dialect"` // native or prompted
+	Policy   *cascade.IntraContext  `json:"policy"`
+	Limit    int64                  `json:"limit,omitempty"`   // tokens that a request may have
+	Window   int64                  `json:"window,omitempty"`  // of the model
+	Reserve  int64                  `json:"reserve,omitempty"` // for the answer
+	Strategy cascade.BudgetStrategy `json:"strategy,omitempty"`
+	Fixed    int64                  `json:"fixed,omitempty"` // tokens of a request beside its messages
+	Exact    bool                   `json:"exact,omitempty"` // tokens are counted by the model's own tokenizer
+	Price    *priceData             `json:"price,omitempty"`
+}
+
+// priceData is in USD per million tokens.
+type priceData struct {
+	Input  float64 `json:"input"`
+	Cached float64 `json:"cached"`
+}
+
+func (v *visit) contextData() *contextData {
+	if v.phase.Deterministic() {
+		return nil
+	}
+	s := &v.settings
+	d := &contextData{
+		Dialect: "native", Policy: written(&s.Policy), Limit: s.Limit, Window: v.facts.Window, Reserve: v.room.reserve,
+		Strategy: s.Strategy, Fixed: s.Fixed, Exact: s.Exact,
+	}
+	if s.Dialect == autocontext.Prompted {
+		d.Dialect = "prompted"
+	}
+	if s.Price != nil {
+		d.Price = &priceData{Input: s.Price.Input, Cached: s.Price.Cached}
+	}
+	return d
+}
+
+// written returns settings in the form of a cascade file, with everything decided. Settings that are not enabled have
+// nothing but the guard.
+func written(in *cascade.Intra) *cascade.IntraContext {
+	g := in.Guard
+	out := &cascade.IntraContext{
+		Enabled: &in.Enabled,
+		Guard: &cascade.Guard{
+			Enabled: &g.Enabled, WarnPercent: &g.WarnPercent, CompactPercent: &g.CompactPercent, TargetPercent: &g.TargetPercent,
+			RemovalLevels: g.RemovalLevels, KeepRecentMessages: &g.KeepRecentMessages, Recount: g.Recount,
+		},
+	}
+	if g.SummarizerModel != "" {
+		out.Guard.SummarizerModel = &g.SummarizerModel
+	}
+	if !in.Enabled {
+		return out
+	}
+	out.Window, out.MaskObservationsAfter, out.MinMaskedSize = &in.Window, &in.MaskAfter, &in.MinMaskedSize
+	out.Advance = &in.Advance
+	if in.Advance == cascade.AdvanceStep {
+		out.StepTurns = &in.StepTurns
+	}
+	out.PreserveReasoning, out.ReasoningLimit, out.PreserveErrors = &in.PreserveReasoning, &in.ReasoningLimit, &in.PreserveErrors
+	out.ExcludeTools = in.ExcludeTools
+	out.CompressLoops, out.LoopHistoryLimit, out.LoopOutputLimit = &in.CompressLoops, &in.LoopHistoryLimit, &in.LoopOutputLimit
+	if t := in.Truncation; t != nil {
+		out.Truncation = &cascade.Truncation{
+			RecentResults: &t.RecentResults, RecentLimit: &t.RecentLimit, OlderLimit: &t.OlderLimit, InactiveLimit: &t.InactiveLimit,
+		}
+	}
+	if c := in.ClearToolUses; c != nil {
+		out.ClearToolUses = &cascade.ClearToolUses{
+			TriggerTokens: &c.TriggerTokens, Keep: &c.Keep, ClearAtLeastTokens: &c.ClearAtLeastTokens, ExcludeTools: c.ExcludeTools,
+		}
+	}
+	return out
+}

@@ -1,0 +1,100 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/windlass-run/windlass/autocontext"
+	"github.com/windlass-run/windlass/echo"
+)
+
+// The purposes of model calls that the guard makes, see [Site].
+const (
+	PurposeSummary = "summary" // to sum older messages up
+	PurposeRecount = "recount" // to have the provider count a request
+)
+
+// smallestAnswer is what a recount lets the model write. One token would do, but OpenAI's endpoints refuse less than 16.
+const smallestAnswer = 16
+
+// thinkingRoom is what a summary may take beyond its own length: models that reason count that as output, and without
+// room for it they end before they have written anything.
+const thinkingRoom = 8192
+
+// answerAsk gets what a view needs from a model. Whatever goes wrong with the call is an answer too, and the view does
+// without; the end of the run, of its budget or of its record is none.
+func (v *visit) answerAsk(ctx context.Context, a *autocontext.Ask) (autocontext.Answer, error) {
+	var failed autocontext.Answer
+	failed.Failed = true
+	req, name := v.askRequest(a)
+	if err := v.checkBudget(ctx, v.at(name+"/clock")); err != nil {
+		return failed, err
+	}
+	v.observer.Observe(Event{Kind: EventModelCall, Site: req.Site, Model: req.Model})
+	resp, err := v.ask(ctx, v.at(name+"/model"), req)
+	switch {
+	case err != nil && (isRecordError(err) || endedByContext(err)):
+		return failed, err
+	case err != nil:
+		return failed, v.warn(v.at(name), req.Site, fallback(req, firstLine(err.Error())))
+	case a.Kind == autocontext.AskSummary && strings.TrimSpace(resp.Message.Text()) == "":
+		return failed, v.warn(v.at(name), req.Site, fallback(req, fmt.Sprintf("the answer is empty (finish reason %q)", resp.FinishReason)))
+	case a.Kind == autocontext.AskRecount && (resp.Usage.Estimated || resp.Usage.In <= 0):
+		return failed, v.warn(v.at(name), req.Site, fallback(req, "the provider reports no usage"))
+	}
+	return autocontext.Answer{Text: resp.Message.Text(), Tokens: resp.Usage.In}, nil
+}
+
+// askRequest returns the request for what a view needs, and the part of its key.
+func (v *visit) askRequest(a *autocontext.Ask) (req *ModelRequest, name string) {
+	site := v.place()
+	req = &ModelRequest{Messages: a.Messages, MaxOutputTokens: a.MaxOut}
+	switch a.Kind {
+	case autocontext.AskRecount:
+		site.Purpose, name = PurposeRecount, "recount"
+		req.Model, req.MaxOutputTokens = v.model, max(a.MaxOut, smallestAnswer)
+		if v.native() {
+			req.Tools, req.toolsDigest = v.tools.specs, v.tools.digest
+		}
+	default:
+		site.Purpose, name = PurposeSummary, "compact"
+		req.Model = cmp.Or(v.settings.Policy.Guard.SummarizerModel, v.model)
+		req.MaxOutputTokens = max(a.MaxOut, min(int(v.room.reserve), a.MaxOut+thinkingRoom))
+	}
+	req.Site = site
+	return req, fmt.Sprintf("%s%d", name, a.Number)
+}
+
+// fallback says what happened to a call of the guard and what is done without it.
+func fallback(req *ModelRequest, why string) string {
+	if req.Site.Purpose == PurposeRecount {
+		return "the request could not be counted by the provider, the count made here is used: " + why
+	}
+	return fmt.Sprintf("%s gave no summary of the older messages, so one is put together from them without a model: %s", req.Model, why)
+}
+
+// recordGuard records what the guard did, and tells those who watch.
+func (v *visit) recordGuard(events []autocontext.GuardEvent) error {
+	for _, ev := range events {
+		v.guarded++
+		e := siteEntry(echo.NodeGuard, v.at(fmt.Sprintf("guard%d", v.guarded)), v.place())
+		e.Model, e.Data = v.model, mustJSON(ev)
+		if err := v.append(e); err != nil {
+			return err
+		}
+		v.observer.Observe(Event{Kind: EventKind(ev.Event), Site: v.place(), Model: v.model, Guard: ev})
+	}
+	return nil
+}
+
+// recordSummary records a summary that comes into force. It stands for messages in views and is in no history.
+func (v *visit) recordSummary(number int, m *echo.Message) error {
+	if m == nil {
+		return nil
+	}
+	e := siteEntry(echo.NodeMessage, v.at(fmt.Sprintf("summary%d", number)), v.place())
+	e.Message = m
+	return v.append(e)
+}

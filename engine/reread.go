@@ -1,0 +1,95 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/windlass-run/windlass/echo"
+)
+
+// ContextFigures say what became of a phase's context.
+type ContextFigures struct {
+	FullSize      int64 `json:"-"`                        // tokens that all requests would have had with full history, estimated
+	SentSize      int64 `json:"-"`                        // tokens that they had; the record has both for each call
+	MaskedResults int   `json:"masked_results,omitempty"` // tool results that the last view did not hold whole
+	Recalls       int   `json:"recalls,omitempty"`        // calls of recall that found their message
+	Rereads       int   `json:"rereads,omitempty"`        // repeated calls, with the same result, of which the first result was masked
+}
+
+// saw adds what one request was.
+func (f *ContextFigures) saw(s *echo.Selection) {
+	f.FullSize += s.FullHistorySize
+	f.SentSize += s.ContextSize
+}
+
+// Add returns the sum of two sets of figures.
+func (f ContextFigures) Add(g ContextFigures) ContextFigures {
+	return ContextFigures{
+		FullSize: f.FullSize + g.FullSize, SentSize: f.SentSize + g.SentSize,
+		MaskedResults: f.MaskedResults + g.MaskedResults, Recalls: f.Recalls + g.Recalls, Rereads: f.Rereads + g.Rereads,
+	}
+}
+
+// reads counts what a model reads again because a view did not hold it.
+type reads struct {
+	figures *ContextFigures
+	again   map[echo.Hash]bool // masked results that were read again, each once
+	tools   []string           // whose results they are, in order, each once
+}
+
+func newReads(into *ContextFigures) reads { return reads{figures: into, again: map[echo.Hash]bool{}} }
+
+// recalled counts a recall. One of a message that is there to be seen is not a sign of anything.
+func (r *reads) recalled(h echo.Hash, masked func(echo.Hash) bool) {
+	r.figures.Recalls++
+	if masked(h) {
+		r.again[h] = true
+	}
+}
+
+// repeated counts a call that was made again because its result is masked.
+func (r *reads) repeated(tool string, h echo.Hash) {
+	r.figures.Rereads++
+	r.again[h] = true
+	if !slices.Contains(r.tools, tool) {
+		r.tools = append(r.tools, tool)
+	}
+}
+
+// Masking is too eager when at least so many results were read again, and they are more than this share of the masked.
+const (
+	eagerResults = 5
+	eagerShare   = 5 // a fifth
+)
+
+// closeContext counts what the phase's last view did not hold, and says when too much of it was read again.
+func (v *visit) closeContext() error {
+	if v.builder == nil || !v.builder.MayMask(v.carry) {
+		return nil
+	}
+	f := &v.result.ContextFigures
+	for _, it := range v.record.History {
+		if it.Message.Role() == echo.RoleTool && v.builder.Masked(it.Message.Hash()) {
+			f.MaskedResults++
+		}
+	}
+	again := len(v.reads.again)
+	if again < eagerResults || again*eagerShare <= f.MaskedResults {
+		return nil
+	}
+	return v.warn(v.key+"/context", v.place(), fmt.Sprintf("%d of %d masked tool results were read again (%s, %s): masking is too eager here; %s",
+		again, max(f.MaskedResults, again), plural(f.Recalls, "recall"), plural(f.Rereads, "repeated call"), v.milder()))
+}
+
+// milder names the setting that would mask less.
+func (v *visit) milder() string {
+	if !v.settings.Policy.Enabled {
+		return "the requests come near the model's window: take a model with a larger one, or let tools answer shorter"
+	}
+	s := fmt.Sprintf("raise intra_context.mask_observations_after (now %d)", v.settings.Policy.MaskAfter)
+	if len(v.reads.tools) > 0 {
+		s += ", or name the tool in intra_context.exclude_tools (" + strings.Join(v.reads.tools, ", ") + ")"
+	}
+	return s
+}
