@@ -22,6 +22,27 @@ func (k *checker) checkTokenBudget() {
 		}
 		k.checkAnswerFits(p)
 	}
+	k.checkHeld()
+}
+
+// checkHeld warns where the guard is switched off, which would hold the ceiling.
+func (k *checker) checkHeld() {
+	warn := func(at place) {
+		at.noEffect("guard", `without the guard nothing holds the "token_budget"`, "switch the guard on, or remove the token_budget")
+	}
+	below := false
+	for _, p := range k.phases {
+		switch {
+		case p.Deterministic() || k.cascade.EffectiveIntra(p.Phase).Guard.Enabled:
+		case p.IntraContext != nil && p.IntraContext.Guard != nil:
+			warn(p.at.key("intra_context"))
+		default:
+			below = true
+		}
+	}
+	if below {
+		warn(k.root.keys("auto_context", "intra_phase"))
+	}
 }
 
 // checkOverrides resolves the phases that have a ceiling of their own.

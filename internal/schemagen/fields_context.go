@@ -50,7 +50,7 @@ func clearFields() map[string]field {
 	d := cascade.DefaultClear()
 	return map[string]field{
 		"enabled":               {text: switchText, def: true},
-		"trigger_tokens":        {text: "A request of more tokens has its oldest tool results masked.", def: d.TriggerTokens, min: "1", max: manyTokens},
+		"trigger_tokens":        {text: "A request with this many tokens has its oldest tool results masked.", def: d.TriggerTokens, min: "1", max: manyTokens},
 		"keep":                  {text: "The newest tool results, which stay.", def: d.Keep, min: "0", max: manyTurns},
 		"clear_at_least_tokens": {text: "Nothing is masked unless it makes the request smaller by this many tokens, because it also rewrites what the provider has cached.", def: d.ClearAtLeastTokens, min: "0", max: manyTokens},
 		"exclude_tools":         {text: "Tools whose results stay, beside those of the settings' own exclude_tools.", def: []string{}, examples: []any{[]string{"read_file"}}},
@@ -60,12 +60,12 @@ func clearFields() map[string]field {
 func guardFields() map[string]field {
 	d := cascade.DefaultIntra().Guard
 	return map[string]field{
-		"enabled":              {text: switchText + " Without the guard a request that is too long is the provider's to refuse.", def: d.Enabled},
+		"enabled":              {text: switchText + " Without the guard nothing keeps requests short, a token_budget neither.", def: d.Enabled},
 		"warn_percent":         {text: "A request above this share of what it may have is warned of, once. Percentages are of the model's window less the reserve for the answer.", def: d.WarnPercent, min: "1", max: "100"},
 		"compact_percent":      {text: "Above this share the guard makes room.", def: d.CompactPercent, min: "1", max: "100"},
 		"target_percent":       {text: "What the guard makes room down to.", def: d.TargetPercent, min: "1", max: "100"},
 		"removal_levels":       {text: "The shares of the tool results, in percent and rising, that are removed one after the other until there is room, from the middle of the history outward.", def: d.RemovalLevels, minItems: 1, items: &field{min: "1", max: "100"}},
-		"keep_recent_messages": {text: "The newest messages, which compaction leaves as they are.", def: d.KeepRecentMessages, min: "1", max: manyTurns},
+		"keep_recent_messages": {text: "The newest messages, of which no tool result is removed. Compaction leaves as they are as many of them as fit.", def: d.KeepRecentMessages, min: "1", max: manyTurns},
 		"summarizer_model":     {text: "The model that sums up older messages; by default the phase's own.", examples: []any{"gpt-5-nano"}},
 		"recount":              {text: "How a request is counted before the guard acts: tokenizer by the model family's tokenizer or an estimate, probe by a minimal call to the provider.", def: d.Recount},
 	}
@@ -87,7 +87,7 @@ func tokenOverrideFields() map[string]field {
 	return map[string]field{
 		"max_total":          {text: "The most tokens of one request and its answer. The model's window still holds where it is smaller.", min: "1", max: manyTokens, examples: []any{60000}},
 		"reserve_for_output": {text: "The tokens of max_total that are kept for the answer. Default: the phase's max_output_tokens; else what the model can answer, at most a quarter of its window.", min: "1", max: manyTokens, examples: []any{8000}},
-		"strategy":           {text: "What makes room near the ceiling: summarize takes the guard's steps, prune_oldest removes the oldest tool results and then leaves out the oldest turns, sliding_window leaves out the oldest turns, fail fails the phase."},
+		"strategy":           {text: "What makes room near the ceiling: summarize takes the guard's steps, prune_oldest removes the oldest tool results and then leaves out the oldest turns, sliding_window leaves out the oldest turns, fail fails the phase at the first request above the ceiling."},
 		"warning_threshold":  {text: "The share of the ceiling above which a request is warned of. Default: the guard's warn_percent.", above: "0", max: "1", examples: []any{0.8}},
 	}
 }
