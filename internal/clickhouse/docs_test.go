@@ -37,7 +37,8 @@ func requireGolden(t *testing.T, name, got string) {
 type story struct {
 	session string
 	entries []*echo.Entry
-	roles   map[string][]echo.Role // of the messages in the history of each phase
+	history map[string][]*echo.Message // of each phase
+	tools   int
 }
 
 func (s *story) add(e echo.Entry) {
@@ -50,11 +51,11 @@ func (s *story) add(e echo.Entry) {
 		e.ContentHash = e.Message.Hash()
 	}
 	s.entries = append(s.entries, &e)
-	if e.Message != nil {
-		if s.roles == nil {
-			s.roles = map[string][]echo.Role{}
+	if e.Message != nil && !strings.Contains(e.Key, "compact") {
+		if s.history == nil {
+			s.history = map[string][]*echo.Message{}
 		}
-		s.roles[e.Phase] = append(s.roles[e.Phase], e.Message.Role())
+		s.history[e.Phase] = append(s.history[e.Phase], e.Message)
 	}
 }
 
@@ -66,16 +67,14 @@ func (s *story) say(phase string, attempt int, role echo.Role, kind echo.Kind, t
 // spans masks the results of tools.
 func (s *story) spans(phase string) []echo.Span {
 	var spans []echo.Span
-	for i, role := range s.roles[phase] {
-		form, reason := "full", "no_policy"
-		if role == echo.RoleTool {
-			form, reason = "masked", "frontier"
+	for i, m := range s.history[phase] {
+		sp := echo.Span{From: i, Count: 1, Form: "full", Reason: "recent", Hashes: []echo.Hash{m.Hash()}, Tokens: []int64{int64(10 * (i + 1))}}
+		if m.Role() == echo.RoleTool {
+			d := m.Draft()
+			d.Parts = echo.Text(fmt.Sprintf("[Masked: recall(%q)]", m.Hash()))
+			sp.Form, sp.Reason, sp.Tokens, sp.Sent = "masked", "aged", []int64{5}, [][]*echo.Message{{echo.Seal(d)}}
 		}
-		if n := len(spans); n > 0 && spans[n-1].Form == form {
-			spans[n-1].Count++
-			continue
-		}
-		spans = append(spans, echo.Span{From: i, Count: 1, Form: form, Reason: reason})
+		spans = append(spans, sp)
 	}
 	return spans
 }
@@ -83,12 +82,19 @@ func (s *story) spans(phase string) []echo.Span {
 func (s *story) call(phase string, attempt, turn int, in, cached, out int64, cost *float64, failure *echo.Failure) {
 	place := fmt.Sprintf("%s/attempt%d/turn%d", phase, attempt, turn)
 	s.add(echo.Entry{
-		NodeType: echo.NodeSelection, Key: place + "/context", Phase: phase, Attempt: attempt, Turn: turn,
+		NodeType: echo.NodeSelection, Key: place + "/context", Phase: phase, Attempt: attempt, Turn: turn, Model: "gpt-5",
 		Selection: &echo.Selection{
-			FullHistorySize: in * 2, ContextSize: in, TokensSaved: in, MessageCount: len(s.roles[phase]), MaskedCount: 1,
-			Spans: s.spans(phase),
+			FullHistorySize: in * 2, ContextSize: in, TokensSaved: in, MessageCount: len(s.history[phase]), MaskedCount: 1,
+			SharedSize: cached, FullSharedSize: cached * 2, Spans: s.spans(phase),
 		},
 	})
+	if sel := s.entries[len(s.entries)-1].Selection; cost != nil { // the price is known where the cost is
+		sel.SentUSD, sel.FullUSD = usd(in-cached, cached), usd(2*(in-cached), 2*cached)
+		if attempt == 2 { // the frontier moved: full history would have come from the cache
+			sel.FullSharedSize = 2*in - 100
+			sel.FullUSD = usd(100, sel.FullSharedSize)
+		}
+	}
 	e := echo.Entry{
 		NodeType: echo.NodeModelCall, Key: place + "/model", Phase: phase, Attempt: attempt, Turn: turn, Model: "gpt-5",
 		Provider: "api.example.org", CostUSD: cost, DurationMS: float64(in), Error: failure,
@@ -100,10 +106,17 @@ func (s *story) call(phase string, attempt, turn int, in, cached, out int64, cos
 	s.add(e)
 }
 
+// usd is what tokens cost at 10 dollars a million, and a tenth of that in the cache.
+func usd(written, cached int64) *float64 {
+	v := float64(10*written+cached) / 1e6
+	return &v
+}
+
 func (s *story) tool(phase, name, result string, ms float64, failed bool) {
 	call := echo.ToolCall{ID: fmt.Sprint("c", len(s.entries)), Name: name, Arguments: `{"path":"main.go"}`}
+	s.tools++
 	s.add(echo.Entry{
-		NodeType: echo.NodeToolCall, Key: phase + "/attempt1/turn1/tool0", Phase: phase, Attempt: 1, Turn: 1, DurationMS: ms,
+		NodeType: echo.NodeToolCall, Key: fmt.Sprintf("%s/attempt1/turn1/tool%d", phase, s.tools), Phase: phase, Attempt: 1, Turn: 1, DurationMS: ms,
 		Tool:    &echo.ToolUse{Name: name, CallID: call.ID, Arguments: call.Arguments},
 		Message: echo.NewToolResult(call, echo.Text(result), failed),
 	})
@@ -142,9 +155,14 @@ func stories() []*echo.Entry {
 	s1.call("fix", 1, 1, 400, 0, 30, cents(0.005), nil)
 	s1.mark(echo.NodeVerdict, "fix", map[string]any{"validator": "tests_pass", "valid": false, "reason": "2 tests fail"})
 	s1.say("fix", 2, echo.RoleUser, echo.KindRetry, "2 tests fail")
+	s1.add(echo.Entry{
+		NodeType: echo.NodeModelCall, Key: "fix/attempt2/turn1/compact1/model", Phase: "fix", Attempt: 2, Turn: 1, Model: "gpt-5-nano",
+		Provider: "api.example.org", CostUSD: cents(0.0001), Usage: &echo.Usage{In: 150, Out: 20},
+		Message: echo.NewText(echo.RoleAssistant, echo.KindAnswer, "a summary"),
+	})
 	s1.call("fix", 2, 1, 700, 300, 60, cents(0.0075), nil)
-	s1.end(echo.NodePhaseEnd, "fix", "completed", echo.Usage{In: 1100, Cached: 300, Out: 90}, cents(0.0125))
-	s1.end(echo.NodeRunEnd, "", "completed", echo.Usage{In: 3600, Cached: 1300, Out: 220}, nil)
+	s1.end(echo.NodePhaseEnd, "fix", "completed", echo.Usage{In: 1250, Cached: 300, Out: 110}, cents(0.0126))
+	s1.end(echo.NodeRunEnd, "", "completed", echo.Usage{In: 3750, Cached: 1300, Out: 240}, nil)
 	s2 := &story{session: "s2"}
 	s2.mark(echo.NodeRunStart, "", map[string]any{"input": "web"})
 	s2.mark(echo.NodePhaseStart, "research", map[string]any{"visit": 1})
@@ -156,7 +174,7 @@ func fill(t *testing.T) *clickhouse.DB {
 	t.Helper()
 	db := clickhousetest.Open(t)
 	require.NoError(t, db.Insert(t.Context(), stories()))
-	require.NoError(t, db.Insert(t.Context(), stories()[:5]), "what is delivered twice counts once")
+	require.NoError(t, db.Insert(t.Context(), stories()[:8]), "what is delivered twice counts once")
 	return db
 }
 
@@ -196,25 +214,31 @@ func TestQueriesElsewhere(t *testing.T) {
 	requireGolden(t, "docs_elsewhere", out.String())
 }
 
-// TestEveryColumnIsDocumented looks for the columns of unified_logs in the table of docs/sql.md, and for columns there that
-// do not exist.
+// TestEveryColumnIsDocumented looks for the columns of each table and view that docs/sql.md has a table of, and for columns
+// there that do not exist.
 func TestEveryColumnIsDocumented(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/sql.md")
 	require.NoError(t, err)
-	_, table, found := strings.Cut(string(page), "| column | meaning |")
-	require.True(t, found)
-	table, _, _ = strings.Cut(table, "\n\n")
-	var documented []string
-	for line := range strings.Lines(table) {
-		cell, _, _ := strings.Cut(strings.TrimPrefix(line, "|"), "|")
-		for _, m := range regexp.MustCompile("`([a-z_]+)`").FindAllStringSubmatch(cell, -1) {
-			documented = append(documented, m[1])
-		}
-	}
 	db := clickhousetest.Open(t)
-	columns := result(t, db, "SELECT name FROM system.columns WHERE database = currentDatabase() AND table = 'unified_logs'")
-	require.ElementsMatch(t, strings.Fields(strings.TrimPrefix(columns, "name\n")), documented)
+	for name, title := range map[string]string{
+		"unified_logs": "unified_logs", "context_selections": "context_selections", "savings_by_phase": "the savings views",
+	} {
+		_, table, found := strings.Cut(string(page), "## The columns of "+title+"\n")
+		require.True(t, found, title)
+		_, table, found = strings.Cut(table, "| column | meaning |")
+		require.True(t, found, title)
+		table, _, _ = strings.Cut(table, "\n\n")
+		var documented []string
+		for line := range strings.Lines(table) {
+			cell, _, _ := strings.Cut(strings.TrimPrefix(line, "|"), "|")
+			for _, m := range regexp.MustCompile("`([a-z_]+)`").FindAllStringSubmatch(cell, -1) {
+				documented = append(documented, m[1])
+			}
+		}
+		columns := result(t, db, "SELECT name FROM system.columns WHERE database = currentDatabase() AND table = '"+name+"'")
+		require.ElementsMatch(t, strings.Fields(strings.TrimPrefix(columns, "name\n")), documented)
+	}
 }
 
 // result returns the rows of a query as lines.

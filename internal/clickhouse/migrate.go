@@ -44,6 +44,36 @@ const costColumns = `count() AS calls,
        sumOrNull(c.cost_usd) AS cost_usd,
        sum(c.duration_ms) AS duration_ms`
 
+// guardCalls are the calls that are made to make room for a request: summaries and exact counts.
+const guardCalls = `match(key, '/(compact|recount)[0-9]+/model[0-9]*$')`
+
+// savingsColumns are the columns that every view of savings has, over savingsRows AS c.
+const savingsColumns = `countIf(c.sent) AS calls,
+       countIf(c.sent AND c.saved_usd IS NULL) AS unpriced_calls,
+       sum(c.full_history_size) AS full_tokens,
+       sum(c.context_size) AS sent_tokens,
+       sum(c.tokens_saved) AS saved_tokens,
+       sumOrNullIf(c.full_usd, c.saved_usd IS NOT NULL) AS full_usd,
+       sumOrNullIf(c.sent_usd, c.saved_usd IS NOT NULL) AS sent_usd,
+       sumOrNull(c.saved_usd) AS saved_usd,
+       countIf(NOT c.sent) AS guard_calls,
+       sumOrNullIf(c.cost_usd, NOT c.sent) AS guard_usd,
+       sumOrNullIf(c.cost_usd, c.sent) AS cost_usd,
+       if(sent_tokens = 0, NULL, sum(c.shared_size) / sent_tokens) AS cached_estimated,
+       if(sumIf(c.tokens_in, c.counted) = 0, NULL, sumIf(c.tokens_cached, c.counted) / sumIf(c.tokens_in, c.counted)) AS cached_reported`
+
+// savingsRows are the calls of phases, and those of the guard, which have no selection.
+func (l layout) savingsRows() string {
+	return `(
+    SELECT session_id, cascade_id, phase_name, model, true AS sent, full_history_size, context_size, tokens_saved, shared_size,
+           full_usd, sent_usd, saved_usd, counted, tokens_in, tokens_cached, cost_usd
+    FROM ` + l.table("context_calls") + `
+    UNION ALL
+    SELECT session_id, cascade_id, phase_name, model, false, 0, 0, 0, 0, NULL, NULL, NULL, false, 0, 0, cost_usd
+    FROM ` + l.table("model_calls") + ` WHERE ` + guardCalls + `
+)`
+}
+
 func (l layout) table(name string) string { return quoteName(l.database) + "." + quoteName(name) }
 
 // local is the table that holds the rows; on a cluster the name itself is that of the distributed table over it.
@@ -76,6 +106,16 @@ func (l layout) distributed(name, shardingKey string) string {
 	return fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s%s AS %s ENGINE = Distributed(%s, %s, %s, %s)",
 		l.table(name), l.onCluster(), l.local(name),
 		quoteName(l.cluster), quoteName(l.database), quoteName(name+"_local"), shardingKey)
+}
+
+// addColumns are the statements that add columns to a table, and to the one over all nodes.
+func (l layout) addColumns(name string, columns ...string) string {
+	change := l.onCluster() + "\n    ADD COLUMN IF NOT EXISTS " + strings.Join(columns, ",\n    ADD COLUMN IF NOT EXISTS ")
+	alter := "ALTER TABLE " + l.local(name) + change
+	if l.cluster != "" {
+		alter += ";\n\nALTER TABLE " + l.table(name) + change
+	}
+	return alter
 }
 
 // bootstrap are the statements that the record of migrations itself needs.
@@ -124,7 +164,8 @@ func (l layout) load(file string) (migration, error) {
 	}
 	t, err := template.New(file).Funcs(template.FuncMap{
 		"table": l.table, "local": l.local, "onCluster": l.onCluster, "replacing": l.replacing,
-		"distributed": l.distributed, "costs": func() string { return costColumns },
+		"distributed": l.distributed, "addColumns": l.addColumns, "costs": func() string { return costColumns },
+		"savings": func() string { return savingsColumns }, "savingsRows": l.savingsRows,
 	}).Parse(string(text))
 	if err != nil {
 		return migration{}, err

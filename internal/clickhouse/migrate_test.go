@@ -1,6 +1,7 @@
 package clickhouse_test
 
 import (
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -23,7 +24,20 @@ func TestStatements(t *testing.T) {
 
 func TestManyMigrateOneDatabase(t *testing.T) {
 	t.Parallel()
+	for version := range uint32(4) {
+		t.Run(fmt.Sprintf("from version %d", version), func(t *testing.T) {
+			t.Parallel()
+			manyMigrate(t, version)
+		})
+	}
+}
+
+// manyMigrate opens a database of a version several times at once.
+func manyMigrate(t *testing.T, version uint32) {
 	o := clickhousetest.Options(t)
+	if version > 0 {
+		clickhouse.MakeVersion(t, clickhousetest.Open(t), o.Database, version)
+	}
 	errs := make([]error, 6)
 	var wg sync.WaitGroup
 	for i := range errs {
@@ -41,7 +55,7 @@ func TestManyMigrateOneDatabase(t *testing.T) {
 	db, err := clickhouse.Open(t.Context(), o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
-	require.Equal(t, "1 | unified_logs\n2 | views\n3 | sent_messages\n",
+	require.Equal(t, "1 | unified_logs\n2 | views\n3 | sent_messages\n4 | selections\n",
 		strings.TrimPrefix(result(t, db, "SELECT version, name FROM schema_migrations FINAL ORDER BY version"), "version | name\n"))
 }
 
@@ -53,7 +67,7 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 	conn := clickhouse.Conn(db)
 	require.NoError(t, conn.Exec(t.Context(), "INSERT INTO schema_migrations (version, name) VALUES (99, 'future')"))
 	_, err = clickhouse.Open(t.Context(), o)
-	require.ErrorContains(t, err, `the ClickHouse database "`+o.Database+`" has schema version 99, but this windlass knows only up to 3: `+
+	require.ErrorContains(t, err, `the ClickHouse database "`+o.Database+`" has schema version 99, but this windlass knows only up to 4: `+
 		"use a newer windlass, or another database")
 	var newer *clickhouse.NewerSchemaError
 	require.ErrorAs(t, err, &newer)

@@ -191,18 +191,17 @@ func (r *Reader) Query(ctx context.Context, sql string) (columns []string, rows 
 	return r.read(ctx, st)
 }
 
-// refresh copies the rows that have come since the last query.
+// refresh copies the rows of the session that have come since the last query.
 func (r *Reader) refresh(ctx context.Context) error {
-	names := make([]string, 0, len(columns()))
-	for _, c := range columns() {
-		names = append(names, c.name)
-	}
-	list := strings.Join(names, ", ")
-	err := r.admin.Exec(ctx, "INSERT INTO "+r.copy.table("unified_logs")+" ("+list+") SELECT "+list+
-		" FROM "+r.source.table("unified_logs")+" FINAL WHERE session_id = ? AND seq NOT IN (SELECT seq FROM "+
-		r.copy.table("unified_logs")+")", r.session)
-	if err != nil {
-		return queryError(ctx, err)
+	for table, columns := range map[string]string{
+		"unified_logs": columnNames(logColumns()), "unified_selections": columnNames(selectionColumns()),
+	} {
+		err := r.admin.Exec(ctx, "INSERT INTO "+r.copy.table(table)+" ("+columns+") SELECT "+columns+
+			" FROM "+r.source.table(table)+" FINAL WHERE session_id = ? AND seq NOT IN (SELECT seq FROM "+
+			r.copy.table(table)+")", r.session)
+		if err != nil {
+			return queryError(ctx, err)
+		}
 	}
 	return nil
 }

@@ -147,3 +147,28 @@ func TestReaderLeavesNothingBehind(t *testing.T) {
 	require.NoError(t, r.Close(t.Context()))
 	require.NoError(t, r.Close(t.Context()), "closing twice is harmless")
 }
+
+func TestReaderSeesWhatItsOwnCallsWereSent(t *testing.T) {
+	t.Parallel()
+	db := fill(t)
+	r, err := db.SessionReader(t.Context(), "s2")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, r.Close(context.Background())) })
+	ask := func(query string) string {
+		_, rows, err := r.Query(t.Context(), query)
+		require.NoError(t, err)
+		b, err := json.Marshal(rows)
+		require.NoError(t, err)
+		return string(b)
+	}
+	for _, name := range []string{"unified_selections", "context_selections", "context_calls", "savings_by_session"} {
+		require.Equal(t, `[["s2"]]`, ask("SELECT DISTINCT session_id FROM "+name))
+	}
+	require.Equal(t, "[]", ask("SELECT DISTINCT session_id FROM sent_messages"), "its one call was sent nothing")
+	later := &story{session: "s2", entries: stories()[len(stories())-4:]}
+	later.mark(echo.NodePhaseStart, "fix", nil)
+	later.say("fix", 0, echo.RoleUser, echo.KindTask, "a task of its own")
+	later.call("fix", 1, 1, 10, 0, 1, nil, nil)
+	require.NoError(t, db.Insert(t.Context(), later.entries))
+	require.Equal(t, `[["s2","a task of its own"]]`, ask("SELECT session_id, content_text FROM sent_messages"), "rows that came later are seen")
+}

@@ -3,20 +3,59 @@ package clickhouse
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/windlass-run/windlass/echo"
 )
 
-// column is one column of unified_logs and where its value comes from.
-type column struct {
-	name  string
-	value func(*echo.Entry) any
+// row is an entry as it is written: to unified_logs, and a selection to unified_selections as well.
+type row struct {
+	*echo.Entry
+	worded    *echo.Message // the entry's message as the visit's model is sent it
+	selection *selectionRow // nil: the entry is no selection
 }
 
-// columns lists every column that is written, once, so that names and values cannot get out of step.
-func columns() []column {
-	return []column{
+// column is one column of a table and where its value comes from.
+type column[T any] struct {
+	name  string
+	value func(T) any
+}
+
+// logColumns lists every column of unified_logs that is written, once, so that names and values cannot get out of step.
+func logColumns() []column[*row] {
+	list := []column[*row]{{"prompted_json", func(r *row) any {
+		if r.Message == nil || r.worded == r.Message {
+			return ""
+		}
+		return r.worded.ContentJSON()
+	}}}
+	for _, c := range slices.Concat(entryColumns(), sizeColumns()) {
+		list = append(list, column[*row]{c.name, func(r *row) any { return c.value(r.Entry) }})
+	}
+	return list
+}
+
+// sizeColumns are what both tables have of a selection.
+func sizeColumns() []column[*echo.Entry] {
+	return []column[*echo.Entry]{
+		{"full_history_size", func(e *echo.Entry) any { return selection(e).FullHistorySize }},
+		{"context_size", func(e *echo.Entry) any { return selection(e).ContextSize }},
+		{"tokens_saved", func(e *echo.Entry) any { return selection(e).TokensSaved }},
+		{"message_count", func(e *echo.Entry) any { return int64(selection(e).MessageCount) }},
+		{"masked_count", func(e *echo.Entry) any { return int64(selection(e).MaskedCount) }},
+		{"shared_size", func(e *echo.Entry) any { return selection(e).SharedSize }},
+		{"full_shared_size", func(e *echo.Entry) any { return selection(e).FullSharedSize }},
+		{"sent_usd", func(e *echo.Entry) any { return selection(e).SentUSD }},
+		{"full_usd", func(e *echo.Entry) any { return selection(e).FullUSD }},
+		{"request_size", func(e *echo.Entry) any { return selection(e).RequestSize }},
+		{"request_limit", func(e *echo.Entry) any { return selection(e).Limit }},
+	}
+}
+
+// entryColumns are what every entry has, and the parts that some have.
+func entryColumns() []column[*echo.Entry] {
+	return []column[*echo.Entry]{
 		{"session_id", func(e *echo.Entry) any { return e.SessionID }},
 		{"seq", func(e *echo.Entry) any { return e.Seq }},
 		{"at", func(e *echo.Entry) any { return e.At }},
@@ -48,15 +87,6 @@ func columns() []column {
 		{"cost_usd", func(e *echo.Entry) any { return e.CostUSD }},
 		{"duration_ms", func(e *echo.Entry) any { return e.DurationMS }},
 		{"request_hash", func(e *echo.Entry) any { return e.RequestHash }},
-		{"full_history_size", func(e *echo.Entry) any { return selection(e).FullHistorySize }},
-		{"context_size", func(e *echo.Entry) any { return selection(e).ContextSize }},
-		{"tokens_saved", func(e *echo.Entry) any { return selection(e).TokensSaved }},
-		{"message_count", func(e *echo.Entry) any { return int64(selection(e).MessageCount) }},
-		{"masked_count", func(e *echo.Entry) any { return int64(selection(e).MaskedCount) }},
-		{"span_from", ofSpans(func(s echo.Span) int64 { return int64(s.From) })},
-		{"span_count", ofSpans(func(s echo.Span) int64 { return int64(s.Count) })},
-		{"span_form", ofSpans(func(s echo.Span) string { return s.Form })},
-		{"span_reason", ofSpans(func(s echo.Span) string { return s.Reason })},
 		{"error_kind", func(e *echo.Entry) any { return failure(e).Kind }},
 		{"error", func(e *echo.Entry) any { return failure(e).Message }},
 		{"data_json", func(e *echo.Entry) any { return string(e.Data) }},
@@ -69,17 +99,6 @@ func ofMessage(get func(*echo.Message) string) func(*echo.Entry) any {
 			return ""
 		}
 		return get(e.Message)
-	}
-}
-
-func ofSpans[T any](get func(echo.Span) T) func(*echo.Entry) any {
-	return func(e *echo.Entry) any {
-		spans := selection(e).Spans
-		values := make([]T, len(spans))
-		for i, s := range spans {
-			values[i] = get(s)
-		}
-		return values
 	}
 }
 
@@ -115,33 +134,66 @@ func failure(e *echo.Entry) echo.Failure {
 	return *e.Error
 }
 
-// Insert writes entries, all or none of them. Entries that are there already are written again, which changes nothing.
+// Insert writes the entries of sessions, in their order: all of them or, of the last batch, perhaps only the rows of
+// unified_logs. Entries that are there already are written again, which changes nothing. A selection can be written only
+// with all entries of its visit before it, because it says what changed since; the error names the first that does not
+// fit, and nothing is written then.
 func (db *DB) Insert(ctx context.Context, entries []*echo.Entry) error {
-	if len(entries) == 0 {
+	rec := newRecorder()
+	rows := make([]*row, len(entries))
+	for i, e := range entries {
+		var err error
+		if rows[i], err = rec.row(e); err != nil {
+			return fmt.Errorf("read the selections of session %s: %w", e.SessionID, err)
+		}
+	}
+	return db.insert(ctx, rows)
+}
+
+// insert writes rows. When it fails between the two tables, writing them again completes them.
+func (db *DB) insert(ctx context.Context, rows []*row) error {
+	var selections []*selectionRow
+	for _, r := range rows {
+		if r.selection != nil {
+			selections = append(selections, r.selection)
+		}
+	}
+	if err := writeRows(ctx, db, "unified_logs", "log", logColumns(), rows); err != nil {
+		return err
+	}
+	return writeRows(ctx, db, "unified_selections", "selection", selectionColumns(), selections)
+}
+
+// writeRows writes rows to a table, all or none of them.
+func writeRows[T any](ctx context.Context, db *DB, table, what string, columns []column[T], rows []T) error {
+	if len(rows) == 0 {
 		return nil
 	}
-	cols := columns()
-	names := make([]string, len(cols))
-	for i, c := range cols {
-		names[i] = c.name
-	}
-	query := "INSERT INTO " + db.layout.table("unified_logs") + " (" + strings.Join(names, ", ") + ")"
-	batch, err := db.conn.PrepareBatch(ctx, query)
+	batch, err := db.conn.PrepareBatch(ctx, "INSERT INTO "+db.layout.table(table)+" ("+columnNames(columns)+")")
 	if err != nil {
-		return fmt.Errorf("begin a batch of %d log rows: %w", len(entries), err)
+		return fmt.Errorf("begin a batch of %d %s rows: %w", len(rows), what, err)
 	}
 	defer func() { _ = batch.Close() }() // after Send there is nothing left to close
-	values := make([]any, len(cols))
-	for _, e := range entries {
-		for i, c := range cols {
-			values[i] = c.value(e)
+	values := make([]any, len(columns))
+	for n, r := range rows {
+		for i, c := range columns {
+			values[i] = c.value(r)
 		}
 		if err := batch.Append(values...); err != nil {
-			return fmt.Errorf("encode log row %s/%d: %w", e.SessionID, e.Seq, err)
+			return fmt.Errorf("encode %s row %d of %d: %w", what, n+1, len(rows), err)
 		}
 	}
 	if err := batch.Send(); err != nil {
-		return fmt.Errorf("write %d log rows: %w", len(entries), err)
+		return fmt.Errorf("write %d %s rows: %w", len(rows), what, err)
 	}
 	return nil
+}
+
+// columnNames lists the names of columns as SQL does.
+func columnNames[T any](columns []column[T]) string {
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = c.name
+	}
+	return strings.Join(names, ", ")
 }

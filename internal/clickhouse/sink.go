@@ -1,9 +1,11 @@
 package clickhouse
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -28,7 +30,20 @@ type SinkStats struct {
 	Written   int64 // delivered
 	Pending   int64 // waiting
 	Failed    int64 // given up: the server refused them, or there was no room to keep them
-	LastError error // of the last attempt that failed; nil once one succeeds
+	LastError error // of the last attempt that failed, until one succeeds; else why a selection could not be read
+}
+
+// queued is an entry that waits.
+type queued struct {
+	*echo.Entry
+	gap bool // entries before it were left out
+}
+
+// batch is what one write delivers.
+type batch struct {
+	rows   []*row
+	size   int64 // as in the queue, about
+	unread int   // rows whose selection could not be read, and is left out
 }
 
 // SinkOptions are the seams of a [Sink]. The zero value is right for a run.
@@ -49,12 +64,16 @@ type Sink struct {
 	open    func(context.Context) (*DB, error)
 	options SinkOptions
 
+	rec *recorder // the goroutine's
+
 	mu     sync.Mutex
-	queue  []*echo.Entry
+	queue  []queued
 	size   int64 // bytes of queue, about
 	closed bool
-	lost   bool // there will be no database: nothing is kept
-	full   bool // the backlog limit was reached,
+	lost   bool  // there will be no database: nothing is kept
+	full   bool  // the backlog limit was reached,
+	gap    bool  // entries were left out behind the newest one in the queue
+	unread error // why a selection could not be read, the first time
 	stats  SinkStats
 
 	toldFull bool // and the caller told so
@@ -75,7 +94,7 @@ func NewSink(open func(context.Context) (*DB, error), options SinkOptions) *Sink
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Sink{
-		open: open, options: options, cancel: cancel,
+		open: open, options: options, cancel: cancel, rec: newRecorder(),
 		wake: make(chan struct{}, 1), urge: make(chan struct{}), done: make(chan struct{}),
 	}
 	go s.work(ctx)
@@ -83,20 +102,22 @@ func NewSink(open func(context.Context) (*DB, error), options SinkOptions) *Sink
 }
 
 // Write takes an entry. It never blocks on the database and fails only after Close. An entry that finds no room is
-// counted as failed; the journal still has it.
+// counted as failed, and so are the selections of the visit after it, which cannot be read without it; the journal still
+// has them.
 func (s *Sink) Write(e *echo.Entry) error {
-	size := entrySize(e)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return errors.New("write to the ClickHouse sink: it is closed")
 	}
+	size := entrySize(e)
 	if s.lost || s.size+size > s.options.Backlog {
-		s.full = true
+		s.full, s.gap = true, true
 		s.stats.Failed++
 		return nil
 	}
-	s.queue = append(s.queue, e)
+	s.queue = append(s.queue, queued{e, s.gap})
+	s.gap = false
 	s.size += size
 	if len(s.queue) == 1 || len(s.queue) == flushRows {
 		s.signal()
@@ -129,6 +150,7 @@ func (s *Sink) Stats() SinkStats {
 	defer s.mu.Unlock()
 	stats := s.stats
 	stats.Pending = int64(len(s.queue))
+	stats.LastError = cmp.Or(stats.LastError, s.unread)
 	return stats
 }
 
@@ -180,8 +202,7 @@ func (s *Sink) work(ctx context.Context) {
 	}
 	defer func() { _ = db.Close() }() // the rows are delivered or counted; a failing close changes nothing
 	for s.await(ctx) {
-		batch, size := s.take()
-		if !s.deliver(ctx, db, batch, size) {
+		if !s.deliver(ctx, db, s.take()) {
 			return
 		}
 	}
@@ -270,28 +291,49 @@ func (s *Sink) isClosed() bool {
 	return closed
 }
 
-// take returns the next batch and its size. The rows stay in the queue until they are delivered, so that Stats and the
-// backlog's limit count them.
-func (s *Sink) take() (batch []*echo.Entry, size int64) {
+// take returns the next batch. Its entries stay in the queue until they are delivered, so that Stats and the backlog's
+// limit count them.
+func (s *Sink) take() *batch {
+	b := &batch{}
+	for _, q := range s.next() {
+		if q.gap { // selections say what changed since one that is not here
+			s.rec.forget()
+		}
+		r, err := s.rec.row(q.Entry)
+		if err != nil {
+			b.unread++
+			s.mu.Lock()
+			s.unread = cmp.Or(s.unread, fmt.Errorf("session %s: %w", q.SessionID, err))
+			s.mu.Unlock()
+		}
+		b.rows = append(b.rows, r)
+		b.size += entrySize(q.Entry)
+	}
+	return b
+}
+
+// next returns the entries that one write should take.
+func (s *Sink) next() []queued {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, e := range s.queue {
-		if len(batch) == maxBatchRows || size > maxBatchSize {
-			break
+	var size int64
+	for i, q := range s.queue {
+		if i == maxBatchRows || size > maxBatchSize {
+			return slices.Clone(s.queue[:i])
 		}
-		batch = append(batch, e)
-		size += entrySize(e)
+		size += entrySize(q.Entry)
 	}
-	return batch, size
+	return slices.Clone(s.queue)
 }
 
 // deliver writes a batch, again and again while that may help. It returns false when it had to give up the sink.
-func (s *Sink) deliver(ctx context.Context, db *DB, batch []*echo.Entry, size int64) bool {
+func (s *Sink) deliver(ctx context.Context, db *DB, b *batch) bool {
 	for pause := firstPause; ; pause = min(2*pause, longPause) {
-		err := writeBatch(ctx, db, batch)
+		err := writeBatch(ctx, db, b.rows)
 		if err == nil {
-			s.remove(len(batch), size)
-			s.succeeded(len(batch))
+			s.remove(b)
+			s.succeeded(len(b.rows) - b.unread)
+			s.gaveUp(b.unread)
 			return true
 		}
 		s.failed(err)
@@ -299,8 +341,8 @@ func (s *Sink) deliver(ctx context.Context, db *DB, batch []*echo.Entry, size in
 			return false
 		}
 		if !isRetryable(err) {
-			s.remove(len(batch), size)
-			s.refused(len(batch))
+			s.remove(b)
+			s.gaveUp(len(b.rows))
 			return true
 		}
 		if !s.rest(ctx, pause) {
@@ -309,10 +351,10 @@ func (s *Sink) deliver(ctx context.Context, db *DB, batch []*echo.Entry, size in
 	}
 }
 
-func writeBatch(ctx context.Context, db *DB, batch []*echo.Entry) error {
+func writeBatch(ctx context.Context, db *DB, rows []*row) error {
 	ctx, cancel := context.WithTimeout(ctx, writeLimit)
 	defer cancel()
-	return db.Insert(ctx, batch)
+	return db.insert(ctx, rows)
 }
 
 // rest waits between two attempts. It returns false when the sink has to end. After Close it waits only briefly: the
@@ -333,14 +375,15 @@ func (s *Sink) rest(ctx context.Context, pause time.Duration) bool {
 	return ctx.Err() == nil
 }
 
-func (s *Sink) remove(n int, size int64) {
+func (s *Sink) remove(b *batch) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	n := len(b.rows)
 	clear(s.queue[:n]) // the entries may go
 	if s.queue = s.queue[n:]; len(s.queue) == 0 {
 		s.queue = nil
 	}
-	s.size -= size
+	s.size -= b.size
 }
 
 func (s *Sink) succeeded(n int) {
@@ -350,7 +393,7 @@ func (s *Sink) succeeded(n int) {
 	s.stats.LastError = nil
 }
 
-func (s *Sink) refused(n int) {
+func (s *Sink) gaveUp(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stats.Failed += int64(n)

@@ -58,13 +58,52 @@ type stored struct {
 	TokensSaved     int64     `ch:"tokens_saved"`
 	MessageCount    int64     `ch:"message_count"`
 	MaskedCount     int64     `ch:"masked_count"`
-	SpanFrom        []int64   `ch:"span_from"`
-	SpanCount       []int64   `ch:"span_count"`
-	SpanForm        []string  `ch:"span_form"`
-	SpanReason      []string  `ch:"span_reason"`
+	SharedSize      int64     `ch:"shared_size"`
+	FullSharedSize  int64     `ch:"full_shared_size"`
+	SentUSD         *float64  `ch:"sent_usd"`
+	FullUSD         *float64  `ch:"full_usd"`
+	RequestSize     int64     `ch:"request_size"`
+	RequestLimit    int64     `ch:"request_limit"`
 	ErrorKind       string    `ch:"error_kind"`
 	Error           string    `ch:"error"`
 	DataJSON        string    `ch:"data_json"`
+	PromptedJSON    string    `ch:"prompted_json"`
+	SpanFrom        []int64   `ch:"span_from"` // not written any more
+	SpanCount       []int64   `ch:"span_count"`
+	SpanForm        []string  `ch:"span_form"`
+	SpanReason      []string  `ch:"span_reason"`
+}
+
+// storedSelection is a row of unified_selections as it is read back.
+type storedSelection struct {
+	SessionID       string    `ch:"session_id"`
+	Seq             uint64    `ch:"seq"`
+	At              time.Time `ch:"at"`
+	Key             string    `ch:"key"`
+	CascadeID       string    `ch:"cascade_id"`
+	PhaseName       string    `ch:"phase_name"`
+	Attempt         int32     `ch:"attempt"`
+	Turn            int32     `ch:"turn"`
+	Sounding        int32     `ch:"sounding"`
+	Model           string    `ch:"model"`
+	Dialect         string    `ch:"dialect"`
+	MessageSeq      []uint64  `ch:"message_seq"`
+	Hash            []string  `ch:"hash"`
+	Form            []string  `ch:"form"`
+	Reason          []string  `ch:"reason"`
+	Tokens          []int64   `ch:"tokens"`
+	SentJSON        []string  `ch:"sent_json"`
+	FullHistorySize int64     `ch:"full_history_size"`
+	ContextSize     int64     `ch:"context_size"`
+	TokensSaved     int64     `ch:"tokens_saved"`
+	MessageCount    int64     `ch:"message_count"`
+	MaskedCount     int64     `ch:"masked_count"`
+	SharedSize      int64     `ch:"shared_size"`
+	FullSharedSize  int64     `ch:"full_shared_size"`
+	SentUSD         *float64  `ch:"sent_usd"`
+	FullUSD         *float64  `ch:"full_usd"`
+	RequestSize     int64     `ch:"request_size"`
+	RequestLimit    int64     `ch:"request_limit"`
 }
 
 // expect says what must be stored of an entry, without the code that stores it.
@@ -80,6 +119,9 @@ func expect(e *echo.Entry) stored {
 		s.Role, s.Kind, s.Failed = string(m.Role()), string(m.Kind()), m.Failed()
 		s.ContentJSON, s.ToolCallsJSON = m.ContentJSON(), m.ToolCallsJSON()
 		s.ToolName, s.ToolCallID = m.Tool(), m.ToolCallID()
+		if w := inWords(e.Key, m); w != m {
+			s.PromptedJSON = w.ContentJSON()
+		}
 	}
 	if t := e.Tool; t != nil {
 		s.ToolName, s.ToolCallID, s.ToolArguments = t.Name, t.CallID, t.Arguments
@@ -94,10 +136,8 @@ func expect(e *echo.Entry) stored {
 	if sel := e.Selection; sel != nil {
 		s.FullHistorySize, s.ContextSize, s.TokensSaved = sel.FullHistorySize, sel.ContextSize, sel.TokensSaved
 		s.MessageCount, s.MaskedCount = int64(sel.MessageCount), int64(sel.MaskedCount)
-		for _, sp := range sel.Spans {
-			s.SpanFrom, s.SpanCount = append(s.SpanFrom, int64(sp.From)), append(s.SpanCount, int64(sp.Count))
-			s.SpanForm, s.SpanReason = append(s.SpanForm, sp.Form), append(s.SpanReason, sp.Reason)
-		}
+		s.SharedSize, s.FullSharedSize, s.SentUSD, s.FullUSD = sel.SharedSize, sel.FullSharedSize, sel.SentUSD, sel.FullUSD
+		s.RequestSize, s.RequestLimit = sel.RequestSize, sel.Limit
 	}
 	return s
 }
@@ -128,47 +168,6 @@ func randomMessage(r *rand.Rand) *echo.Message {
 	return echo.Seal(d)
 }
 
-// randomEntry returns an entry in which each part is there or not.
-func randomEntry(r *rand.Rand, session string, seq uint64) *echo.Entry {
-	types := []echo.NodeType{echo.NodeMessage, echo.NodeModelCall, echo.NodeToolCall, echo.NodeSelection, echo.NodeState}
-	e := &echo.Entry{
-		SessionID: session, Seq: seq, At: time.UnixMicro(1_700_000_000_000_000 + r.Int64N(5e13)).UTC(),
-		NodeType: types[r.IntN(len(types))], Key: randomText(r), CascadeID: randomText(r), Phase: randomText(r),
-		Attempt: r.IntN(5), Turn: r.IntN(100), Sounding: r.IntN(3), Model: randomText(r), Provider: randomText(r),
-		Scripted: r.IntN(2) == 0, DurationMS: r.Float64() * 1e5, RequestHash: randomText(r),
-	}
-	maybe := func(set func()) {
-		if r.IntN(2) == 0 {
-			set()
-		}
-	}
-	maybe(func() { e.Message = randomMessage(r); e.ContentHash = e.Message.Hash() })
-	maybe(func() {
-		e.Usage = &echo.Usage{In: r.Int64(), Cached: r.Int64(), Out: 1, Reasoning: -1, Estimated: true}
-	})
-	maybe(func() { c := r.NormFloat64(); e.CostUSD = &c })
-	maybe(func() { zero := 0.0; e.CostUSD = &zero })
-	maybe(func() { e.Tool = &echo.ToolUse{Name: randomText(r), CallID: randomText(r), Arguments: randomText(r)} })
-	maybe(func() { e.Error = &echo.Failure{Kind: "timeout", Message: randomText(r)} })
-	maybe(func() { e.Data, _ = json.Marshal(map[string]string{"value": randomText(r)}) })
-	maybe(func() {
-		e.Selection = &echo.Selection{FullHistorySize: r.Int64(), ContextSize: 7, TokensSaved: -3, MessageCount: 4, MaskedCount: 2}
-		for range r.IntN(4) {
-			e.Selection.Spans = append(e.Selection.Spans, echo.Span{From: r.IntN(9), Count: r.IntN(9), Form: randomText(r), Reason: randomText(r)})
-		}
-	})
-	return e
-}
-
-func randomEntries(seed uint64, session string, n int) []*echo.Entry {
-	r := rand.New(rand.NewPCG(seed, 1))
-	entries := make([]*echo.Entry, n)
-	for i := range entries {
-		entries[i] = randomEntry(r, session, uint64(i+1))
-	}
-	return entries
-}
-
 func opener(o clickhouse.Options) func(context.Context) (*clickhouse.DB, error) {
 	return func(ctx context.Context) (*clickhouse.DB, error) { return clickhouse.Open(ctx, o) }
 }
@@ -186,7 +185,7 @@ func deliver(t *testing.T, o clickhouse.Options, entries []*echo.Entry) {
 }
 
 // requireStored compares every column of every row with what was given.
-func requireStored(t *testing.T, db *clickhouse.DB, entries []*echo.Entry) {
+func requireStored(t *testing.T, db *clickhouse.DB, entries []*echo.Entry, selections []storedSelection) {
 	t.Helper()
 	want := make([]stored, len(entries))
 	for i, e := range entries {
@@ -196,6 +195,10 @@ func requireStored(t *testing.T, db *clickhouse.DB, entries []*echo.Entry) {
 	require.NoError(t, clickhouse.Conn(db).Select(t.Context(), &got,
 		"SELECT * FROM unified_logs FINAL WHERE session_id = ? ORDER BY seq", entries[0].SessionID))
 	require.Empty(t, cmp.Diff(want, got))
+	var gotSelections []storedSelection
+	require.NoError(t, clickhouse.Conn(db).Select(t.Context(), &gotSelections,
+		"SELECT * FROM context_selections WHERE session_id = ? ORDER BY seq", entries[0].SessionID))
+	require.Empty(t, cmp.Diff(selections, gotSelections))
 }
 
 func TestEveryValueArrives(t *testing.T) {
@@ -207,23 +210,24 @@ func TestEveryValueArrives(t *testing.T) {
 
 	t.Run("embedded", func(t *testing.T) {
 		t.Parallel()
-		entries := randomEntries(1, "embedded", 1500)
+		entries, selections := randomSession(1, "embedded", 1500)
 		deliver(t, embedded, entries)
-		requireStored(t, db, entries)
+		requireStored(t, db, entries, selections)
 	})
 	t.Run("DSN", func(t *testing.T) {
 		t.Parallel()
-		entries := randomEntries(2, "dsn", 700)
+		entries, selections := randomSession(2, "dsn", 700)
 		o := clickhouse.Options{DSN: clickhousetest.DSN(t, db)}
 		deliver(t, o, entries)
-		requireStored(t, db, entries)
+		requireStored(t, db, entries, selections)
 	})
 	t.Run("twice is once", func(t *testing.T) {
 		t.Parallel()
-		entries := randomEntries(3, "twice", 300)
+		entries, selections := randomSession(3, "twice", 300)
 		deliver(t, embedded, entries)
-		deliver(t, embedded, entries[100:])
-		requireStored(t, db, entries)
+		deliver(t, embedded, entries[:200])
+		require.NoError(t, db.Insert(t.Context(), entries))
+		requireStored(t, db, entries, selections)
 	})
 }
 
@@ -232,13 +236,13 @@ func TestSinkDeliversWhileTheRunGoesOn(t *testing.T) {
 	o := clickhousetest.Options(t)
 	s := clickhouse.NewSink(opener(o), clickhouse.SinkOptions{})
 	t.Cleanup(func() { require.NoError(t, s.Close(context.Background())) })
-	require.NoError(t, s.Write(randomEntries(4, "slow", 1)[0]))
+	require.NoError(t, s.Write(entriesOf(4, "slow", 1)[0]))
 	require.Eventually(t, func() bool { return s.Stats().Written == 1 }, 30*time.Second, 5*time.Millisecond)
 }
 
 func TestSinkWithoutClickHouse(t *testing.T) {
 	t.Parallel()
-	entries := randomEntries(5, "lost", 3)
+	entries := entriesOf(5, "lost", 3)
 
 	t.Run("nothing to open", func(t *testing.T) {
 		t.Parallel()
@@ -287,7 +291,7 @@ func TestSinkReconnects(t *testing.T) {
 		}
 		return clickhouse.Open(ctx, o)
 	}, clickhouse.SinkOptions{})
-	require.NoError(t, s.Write(randomEntries(6, "later", 1)[0]))
+	require.NoError(t, s.Write(entriesOf(6, "later", 1)[0]))
 	require.Eventually(t, func() bool { return s.Stats().Written == 1 }, 30*time.Second, 5*time.Millisecond)
 	require.NoError(t, s.Close(t.Context()))
 	require.NoError(t, s.Stats().LastError)
@@ -314,7 +318,7 @@ func TestSinkBacklogIsBounded(t *testing.T) {
 func BenchmarkSinkWrite(b *testing.B) {
 	s := clickhouse.NewSink(func(ctx context.Context) (*clickhouse.DB, error) { <-ctx.Done(); return nil, ctx.Err() },
 		clickhouse.SinkOptions{Backlog: 1 << 40})
-	e := randomEntries(7, "bench", 1)[0]
+	e := entriesOf(7, "bench", 1)[0]
 	for b.Loop() {
 		if err := s.Write(e); err != nil {
 			b.Fatal(err)
