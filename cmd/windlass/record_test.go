@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -73,6 +74,7 @@ func everythingArrives(t *testing.T, l *lab) {
 		require.Equal(t, events, journalOf(t, l.home, id))
 		rows := rowsBy(t, l, id)
 		require.Len(t, rows, len(events))
+		requireSelections(t, l, id)
 		for n, line := range events {
 			var e map[string]any
 			require.NoError(t, decode(line, &e))
@@ -142,6 +144,8 @@ func expectedRow(t *testing.T, e map[string]any) map[string]any {
 		"seq": "seq", "attempt": "attempt", "turn": "turn", "sounding": "sounding", "duration_ms": "duration_ms",
 		"full_history_size": "selection.full_history_size", "context_size": "selection.context_size",
 		"tokens_saved": "selection.tokens_saved", "message_count": "selection.message_count", "masked_count": "selection.masked_count",
+		"shared_size": "selection.shared_size", "full_shared_size": "selection.full_shared_size",
+		"request_size": "selection.request_size", "request_limit": "selection.limit",
 	} {
 		row[column] = take(e, path, json.Number("0"))
 	}
@@ -161,16 +165,57 @@ func expectedRow(t *testing.T, e map[string]any) map[string]any {
 	row["tool_calls_json"] = calls(take(e, "message.tool_calls", nil))
 	row["content_json"] = content(take(e, "message.parts", nil), row["role"] != "" && row["tool_calls_json"] == nil)
 	row["data_json"] = take(e, "data", nil)
-	spans, _ := take(e, "selection.spans", []any{}).([]any)
-	for column, name := range map[string]string{"span_from": "from", "span_count": "count", "span_form": "form", "span_reason": "reason"} {
-		values := []any{}
-		for _, s := range spans {
-			values = append(values, s.(map[string]any)[name])
-		}
-		row[column] = values
+	row["sent_usd"], row["full_usd"] = take(e, "selection.sent_usd", nil), take(e, "selection.full_usd", nil)
+	row["prompted_json"] = nil // no phase here has a model without tool calling
+	for _, column := range []string{"span_from", "span_count", "span_form", "span_reason"} {
+		row[column] = []any{} // not written any more: see expectedSelections
 	}
+	take(e, "selection.delta", nil)
+	take(e, "selection.spans", nil)
 	return row
 }
+
+// requireSelections holds the rows of context_selections against the selections of the journal, put together.
+func requireSelections(t *testing.T, l *lab, id string) {
+	t.Helper()
+	rec, err := echo.ReadJournal(filepath.Join(l.home, "sessions", id, echo.JournalFile))
+	require.NoError(t, err)
+	reader := echo.NewRequestReader()
+	want := []map[string]any{}
+	for _, e := range rec.Entries {
+		req, err := reader.Read(e)
+		require.NoError(t, err)
+		if req == nil {
+			continue
+		}
+		row := map[string]any{"seq": number(e.Seq), "key": strings.TrimSuffix(e.Key, "/context") + "/model", "model": e.Model}
+		for _, column := range []string{"message_seq", "hash", "form", "reason", "tokens", "sent_json"} {
+			row[column] = []any{}
+		}
+		add := func(column string, v any) { row[column] = append(row[column].([]any), v) }
+		for i, s := range req.Sent {
+			add("message_seq", number(req.History[i].Seq))
+			add("hash", string(s.Hash))
+			add("form", s.Form)
+			add("reason", s.Reason)
+			add("tokens", number(uint64(s.Tokens)))
+			text := ""
+			if !s.Full {
+				parts := []string{}
+				for _, m := range s.As {
+					parts = append(parts, string(m.JSON()))
+				}
+				text = "[" + strings.Join(parts, ",") + "]"
+			}
+			add("sent_json", text)
+		}
+		want = append(want, row)
+	}
+	require.Empty(t, gocmp.Diff(want, append([]map[string]any{}, l.ask(
+		"SELECT seq, key, model, message_seq, hash, form, reason, tokens, sent_json FROM context_selections WHERE session_id = '"+id+"' ORDER BY seq")...)))
+}
+
+func number(n uint64) json.Number { return json.Number(strconv.FormatUint(n, 10)) }
 
 // take removes a value from an event, with the objects that are empty then.
 func take(e map[string]any, path string, otherwise any) any {
@@ -232,7 +277,7 @@ func calls(in any) any {
 // comparable decodes the columns of a row that hold JSON.
 func comparable(t *testing.T, row map[string]any) map[string]any {
 	t.Helper()
-	for _, column := range []string{"content_json", "tool_calls_json", "data_json"} {
+	for _, column := range []string{"content_json", "tool_calls_json", "data_json", "prompted_json"} {
 		text := row[column].(string)
 		var value any
 		if text != "" {

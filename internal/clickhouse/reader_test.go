@@ -164,7 +164,7 @@ func TestReaderSeesWhatItsOwnCallsWereSent(t *testing.T) {
 	for _, name := range []string{"unified_selections", "context_selections", "context_calls", "savings_by_session"} {
 		require.Equal(t, `[["s2"]]`, ask("SELECT DISTINCT session_id FROM "+name))
 	}
-	require.Equal(t, "[]", ask("SELECT DISTINCT session_id FROM sent_messages"), "its one call was sent nothing")
+	require.Equal(t, "null", ask("SELECT DISTINCT session_id FROM sent_messages"), "its one call was sent nothing")
 	later := &story{session: "s2", entries: stories()[len(stories())-4:]}
 	later.mark(echo.NodePhaseStart, "fix", nil)
 	later.say("fix", 0, echo.RoleUser, echo.KindTask, "a task of its own")

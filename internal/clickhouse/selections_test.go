@@ -18,7 +18,7 @@ import (
 // sentRow is a row of sent_messages.
 type sentRow struct {
 	Key             string `ch:"key"`
-	Position        int64 `ch:"position"`
+	Position        int64  `ch:"position"`
 	HistoryPosition uint32 `ch:"history_position"`
 	MessageSeq      uint64 `ch:"message_seq"`
 	Role            string `ch:"role"`
