@@ -23,10 +23,11 @@ func (v *visit) send(ctx context.Context, noTools bool) (*ModelResponse, error) 
 	if err := v.readIdle(ctx); err != nil {
 		return nil, err
 	}
+	var refusal error
 	for try := 1; ; try++ {
 		req, err := v.request(ctx, numbered("context", try), noTools)
 		if err != nil {
-			return nil, err
+			return nil, refusedForGood(refusal, err)
 		}
 		resp, err := v.ask(ctx, v.at(numbered("model", try)), req)
 		if err == nil {
@@ -36,9 +37,10 @@ func (v *visit) send(ctx context.Context, noTools bool) (*ModelResponse, error) 
 		if !refusedAsTooLong(err) {
 			return nil, err
 		}
+		refusal = err
 		smaller := false
 		if v.carry, smaller = v.builder.Refused(v.carry); !smaller || try == maxRefusals {
-			return nil, fmt.Errorf("nothing is left that the request could do without: %w", err)
+			return nil, refusedForGood(refusal, nil)
 		}
 		note := "the provider refused the request as too long; it is made smaller and sent again"
 		if err := v.warn(v.at(numbered("model", try)), v.place(), note); err != nil {
@@ -58,6 +60,21 @@ func numbered(what string, n int) string {
 func refusedAsTooLong(err error) bool {
 	var me *ModelError
 	return errors.As(err, &me) && me.Kind == ModelErrContextLength && !isRecordError(err)
+}
+
+// refusedForGood is the error of a request that the provider refused as too long and that could not be made any smaller,
+// for the reason of fit. Any other error is itself.
+func refusedForGood(refusal, err error) error {
+	var fit *autocontext.FitError
+	switch {
+	case refusal == nil || err != nil && !errors.As(err, &fit):
+		return err
+	case fit == nil || fit.Largest == nil:
+		return fmt.Errorf("%w; nothing more can be left out of it", refusal)
+	}
+	m := fit.Largest
+	return fmt.Errorf("%w; nothing more can be left out of it; its largest message is %d (%s, %s): %sor take a model with a larger window",
+		refusal, fit.LargestIndex+1, m.Role(), m.Kind(), shorten(m))
 }
 
 // learn takes from an answer what later requests depend on: when the cache was written, and how many tokens the provider
@@ -110,16 +127,10 @@ func (v *visit) compose(ctx context.Context) (*autocontext.View, error) {
 			return nil, v.explain(err)
 		}
 		if step.Ask == nil {
-			v.offerRecall(v.builder.MayMask(v.carry))
+			v.offerRecall(v.recallIsOfUse(step.View.Report().MaskedCount))
 			return step.View, nil
 		}
-		ans, err := v.answerAsk(ctx, step.Ask)
-		if err != nil {
-			return nil, err
-		}
-		var summary *echo.Message
-		v.carry, summary = v.builder.Answer(v.carry, step.Ask, ans)
-		if err := v.recordSummary(step.Ask.Number, summary); err != nil {
+		if err := v.settleAsk(ctx, step.Ask); err != nil {
 			return nil, err
 		}
 	}
@@ -134,14 +145,7 @@ func (v *visit) explain(err error) error {
 	}
 	advice := ""
 	if fit.Largest != nil {
-		switch fit.Largest.Kind() {
-		case echo.KindToolResult:
-			advice = fmt.Sprintf("let %s answer shorter or read less at a time, ", fit.Largest.Tool())
-		case echo.KindContext:
-			advice = "bring in less with context.from, "
-		case echo.KindTask:
-			advice = "shorten the instructions or the input, "
-		}
+		advice = shorten(fit.Largest)
 	}
 	advice += "take a model with a larger window"
 	if v.room.reserve > 0 {
@@ -149,4 +153,18 @@ func (v *visit) explain(err error) error {
 			v.room.reserve, v.room.ceiling)
 	}
 	return fmt.Errorf("%w; %s", err, advice)
+}
+
+// shorten says how a message that is too long could be made shorter.
+func shorten(m *echo.Message) string {
+	switch m.Kind() {
+	case echo.KindToolResult:
+		return fmt.Sprintf("let %s answer shorter or read less at a time, ", m.Tool())
+	case echo.KindContext:
+		return "bring in less with context.from, "
+	case echo.KindTask:
+		return "shorten the instructions or the input, "
+	default:
+		return ""
+	}
 }

@@ -18,6 +18,7 @@ func (v *visit) equip() error {
 		dialect = autocontext.Prompted
 	}
 	v.repeats = repeats{}
+	v.asks = map[autocontext.AskKind]int{}
 	v.reads = newReads(&v.result.ContextFigures)
 	v.render = autocontext.NewRenderer(dialect)
 	v.settings, v.room = settingsFor(v.cascade, v.phase, v.facts, dialect)
@@ -27,7 +28,7 @@ func (v *visit) equip() error {
 	}
 	v.settings.Fixed = v.fixedTokens()
 	v.builder = autocontext.NewBuilder(v.settings)
-	v.offerRecall(v.recallFromStart())
+	v.offerRecall(v.recallIsOfUse(0))
 	if v.settings.Policy.Guard.Enabled {
 		return v.room.check(v.model)
 	}

@@ -23,6 +23,23 @@ const smallestAnswer = 16
 // room for it they end before they have written anything.
 const thinkingRoom = 8192
 
+// settleAsk gets what a view needs and takes it into the carry.
+func (v *visit) settleAsk(ctx context.Context, a *autocontext.Ask) error {
+	v.asks[a.Kind]++
+	ans, err := v.answerAsk(ctx, a)
+	if err != nil {
+		return err
+	}
+	var summary *echo.Message
+	if v.carry, summary = v.builder.Answer(v.carry, a, ans); summary == nil {
+		return nil
+	}
+	// It stands for messages in views and is in no history.
+	e := siteEntry(echo.NodeMessage, v.at(fmt.Sprintf("summary%d", v.asks[a.Kind])), v.place())
+	e.Message = summary
+	return v.append(e)
+}
+
 // answerAsk gets what a view needs from a model. Whatever goes wrong with the call is an answer too, and the view does
 // without; the end of the run, of its budget or of its record is none.
 func (v *visit) answerAsk(ctx context.Context, a *autocontext.Ask) (autocontext.Answer, error) {
@@ -64,7 +81,7 @@ func (v *visit) askRequest(a *autocontext.Ask) (req *ModelRequest, name string) 
 		req.MaxOutputTokens = max(a.MaxOut, min(int(v.room.reserve), a.MaxOut+thinkingRoom))
 	}
 	req.Site = site
-	return req, fmt.Sprintf("%s%d", name, a.Number)
+	return req, fmt.Sprintf("%s%d", name, v.asks[a.Kind])
 }
 
 // fallback says what happened to a call of the guard and what is done without it.
@@ -87,14 +104,4 @@ func (v *visit) recordGuard(events []autocontext.GuardEvent) error {
 		v.observer.Observe(Event{Kind: EventKind(ev.Event), Site: v.place(), Model: v.model, Guard: ev})
 	}
 	return nil
-}
-
-// recordSummary records a summary that comes into force. It stands for messages in views and is in no history.
-func (v *visit) recordSummary(number int, m *echo.Message) error {
-	if m == nil {
-		return nil
-	}
-	e := siteEntry(echo.NodeMessage, v.at(fmt.Sprintf("summary%d", number)), v.place())
-	e.Message = m
-	return v.append(e)
 }

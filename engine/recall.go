@@ -40,11 +40,14 @@ func (v *visit) offerRecall(useful bool) {
 	v.tools = newToolset(append(v.tools.specs[:len(v.tools.specs):len(v.tools.specs)], recallSpec()))
 }
 
-// recallFromStart reports whether recall is offered before anything is masked: under a policy it is only a matter of time,
-// and a list of tools that never changes keeps the cached prefix. A phase that calls no tools and has one attempt is left
-// alone.
-func (v *visit) recallFromStart() bool {
-	return v.builder.MayMask(v.carry) && (len(v.tools.specs) > 0 || v.phase.MaxAttempts() > 1)
+// recallIsOfUse reports whether recall is to be offered when a view leaves so many messages out in part or whole. Under a
+// policy that is only a matter of time in a phase that calls tools or has attempts, so it is offered from the start: a
+// list of tools that never changes keeps the cached prefix. Without one it is offered once the guard has made room.
+func (v *visit) recallIsOfUse(masked int) bool {
+	if !v.builder.MayMask(v.carry) {
+		return false
+	}
+	return !v.settings.Policy.Enabled || len(v.tools.specs) > 0 || v.phase.MaxAttempts() > 1 || masked > 0
 }
 
 // recall returns a stretch of a message of this session.

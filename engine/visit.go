@@ -35,8 +35,9 @@ type visit struct {
 	builder  *autocontext.Builder
 	carry    autocontext.Carry
 	render   *autocontext.Renderer
-	answered time.Time // when the last answer of the phase came
-	guarded  int       // things that the guard did
+	answered time.Time                   // when the last answer of the phase came
+	guarded  int                         // things that the guard did
+	asks     map[autocontext.AskKind]int // how often the builder has asked
 }
 
 // visit runs a phase once and records how it ended.
