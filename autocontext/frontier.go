@@ -22,7 +22,7 @@ import "github.com/windlass-run/windlass/cascade"
 // have with full history, as less of it is sent, so maxRegret also bounds the sum at the end.
 const (
 	alphaNum, alphaDen         = 1, 2
-	maxRegretNum, maxRegretDen = 115, 100
+	maxRegretNum, maxRegretDen = 112, 100
 )
 
 // pace is what the frontier needs to know between turns.
