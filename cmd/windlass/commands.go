@@ -10,6 +10,7 @@ func commands(a *app) []*cobra.Command {
 		newSchemaCommand(a),
 		newSQLCommand(a),
 		newCostCommand(a),
+		newSimulateCommand(a),
 		newSessionsCommand(a),
 		newDoctorCommand(a),
 		newVersionCommand(a),

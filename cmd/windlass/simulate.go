@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/windlass-run/windlass/internal/simulate"
+)
+
+// simulateOptions are the flags of windlass simulate.
+type simulateOptions struct {
+	policies []string
+	prices   []string
+	asJSON   bool
+	plot     string
+	calls    string
+	dump     string
+}
+
+func newSimulateCommand(a *app) *cobra.Command {
+	var o simulateOptions
+	cmd := &cobra.Command{
+		Use:   "simulate FILE.jsonl|SESSION...",
+		Short: "Replay recorded conversations under context settings, without a model",
+		Long: `Replays recorded conversations under one or many context settings and shows what each would have sent, what a prefix
+cache would have shared, what it would have cost, and what would have been lost. No model is asked.
+
+A FILE has one conversation per line: a JSON array of chat messages. A SESSION is an id, or the beginning of one, of a
+run on this machine. Every policy is held against full history and against the best schedule in hindsight, which knows
+the whole conversation. docs/simulate.md says what the columns mean.
+
+POLICY is ` + strings.Join(simulate.PolicyNames(), ", ") + `, a JSON object of intra_context settings, or @FILE with one;
+NAME=OBJECT and NAME=@FILE give it a name. PRICES is what a cached token costs as a share of another (0.1; 1: nothing is
+cached), IN:CACHED in USD per million tokens, or the name of a model.`,
+		Example: "  windlass simulate transcripts.jsonl\n" +
+			"  windlass simulate transcripts.jsonl --prices 1,0.1,gpt-5-mini --plot cost.svg\n" +
+			"  windlass simulate transcripts.jsonl --policy default --policy 'tight={\"mask_observations_after\": 1}'\n" +
+			"  windlass simulate 01JZ4K --policy full --policy @settings.json --json\n" +
+			"  windlass simulate transcripts.jsonl --policy default --calls calls.jsonl --dump requests.jsonl",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usageError(errors.New("simulate needs at least one file or session"), cmd.CommandPath()+" --help")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return a.simulate(cmd.Context(), args, o) },
+	}
+	f := cmd.Flags()
+	f.StringArrayVar(&o.policies, "policy", nil, "settings to replay under, repeatable; default: full, every_turn, step:10 and default")
+	f.StringSliceVar(&o.prices, "prices", []string{"0.1"}, "what tokens cost, repeatable or separated by commas")
+	f.StringVar(&o.plot, "plot", "", "write a picture of cost against information kept to this file, as SVG")
+	f.StringVar(&o.calls, "calls", "", "write a line of JSON per call to this file")
+	f.StringVar(&o.dump, "dump", "", "write a line of JSON per call to this file, with the messages as they would be sent")
+	jsonFlag(cmd, &o.asJSON)
+	return cmd
+}
+
+func (a *app) simulate(ctx context.Context, args []string, o simulateOptions) error {
+	ctx, stop := interruptible(ctx, newNotices(io.Discard))
+	defer stop()
+	named, err := a.choosePolicies(o.policies)
+	if err != nil {
+		return err
+	}
+	prices, err := choosePrices(o.prices)
+	if err != nil {
+		return err
+	}
+	all, err := readConversations(args)
+	if err != nil {
+		return err
+	}
+	sim := &simulate.Simulation{Policies: simulate.WithHindsight(named), Prices: prices, Keep: o.dump != ""}
+	report, err := a.replay(ctx, sim, all, len(named), o)
+	if ctx.Err() != nil {
+		return withExit(exitInterrupted, errInterrupted, "")
+	}
+	if err != nil {
+		return err
+	}
+	if o.asJSON {
+		return a.printJSON(report)
+	}
+	return a.printSimulation(report)
+}
+
+// replay runs the simulation and writes the files that are asked for: all of them as a whole, or none. The first named
+// policies are those that a person chose; files with a line per call are about them alone.
+func (a *app) replay(ctx context.Context, sim *simulate.Simulation, all []*simulate.Conversation, named int, o simulateOptions) (_ *simulate.Report, err error) {
+	files := &outputs{named: named, policies: len(sim.Policies)}
+	defer func() { err = errors.Join(err, files.discard()) }()
+	if err := files.open(o); err != nil {
+		return nil, err
+	}
+	sum := simulate.NewCollector(sim)
+	progress := newCounter(a.err, "conversations", len(all))
+	defer progress.clear()
+	err = sim.Run(ctx, all, func(out *simulate.Outcome) error {
+		sum.Add(out)
+		progress.step()
+		return files.write(out)
+	})
+	if err != nil {
+		return nil, err
+	}
+	report := sum.Report()
+	return report, files.finish(report)
+}
+
+func (a *app) printSimulation(r *simulate.Report) error {
+	for i, g := range append(r.Groups, r.Total...) {
+		if i > 0 {
+			fmt.Fprintln(a.out)
+		}
+		name := g.File
+		if name == "" {
+			name = "all files"
+		}
+		fmt.Fprintf(a.out, "%s: %s, %s, %s tokens with full history; %s\n\n", printable(name),
+			counted(g.Conversations, "conversation"), counted(g.Calls, "call"), formatCount(g.TokensFull), g.Prices)
+		if err := a.show(simulationTable(g)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func simulationTable(g *simulate.Group) *table {
+	t := newTable("policy", ">tokens sent", ">saved", ">cached", ">cost", ">of best", ">of full", ">worst of full", "where",
+		">invalid", ">references kept")
+	for _, s := range g.Policies {
+		best, kept := "", ""
+		if s.OfBest != nil {
+			best = fmt.Sprintf("%.3f", *s.OfBest)
+		}
+		if s.KeptShare != nil {
+			kept = formatPercent(*s.KeptShare)
+		}
+		t.add(s.Policy, formatCount(s.TokensSent), formatPercent(s.Saved), formatPercent(s.Cached), formatMoney(g.Prices, s.Money),
+			best, fmt.Sprintf("%.3f", s.OfFull), fmt.Sprintf("%.3f", s.Worst), worstPlace(g, s), formatCount(int64(s.Invalid)), kept)
+	}
+	return t
+}
+
+// worstPlace says where to look for the conversation that a policy did worst in, when it did worse there than full history.
+func worstPlace(g *simulate.Group, s *simulate.Summary) string {
+	place := fmt.Sprintf("line %d", s.WorstAt)
+	if s.WorstName != "" {
+		place = s.WorstName
+	}
+	switch {
+	case s.Worst <= 1:
+		return ""
+	case g.File == "":
+		return filepath.Base(s.WorstFile) + ", " + place
+	}
+	return place
+}
+
+// counted is plural for large numbers.
+func counted(n int, noun string) string {
+	return formatCount(int64(n)) + strings.TrimPrefix(plural(n, noun), strconv.Itoa(n))
+}
+
+func formatPercent(share float64) string { return fmt.Sprintf("%.1f%%", share*100) }
+
+// formatMoney writes a cost in USD, or in tokens at full price.
+func formatMoney(p simulate.Prices, v float64) string {
+	if p.USD {
+		return formatUSD(v)
+	}
+	return formatCount(int64(v + 0.5))
+}

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/llm"
+	"github.com/windlass-run/windlass/internal/simulate"
+)
+
+// readConversations reads everything that is to be replayed, before anything is.
+func readConversations(args []string) ([]*simulate.Conversation, error) {
+	var all []*simulate.Conversation
+	for _, arg := range args {
+		found, err := readSource(arg)
+		var damage *echo.JournalDamageError
+		switch {
+		case errors.As(err, &damage):
+			return nil, withExit(exitStorage, err, "windlass sessions list has others")
+		case err != nil:
+			return nil, asUsage(err, "docs/simulate.md describes the files")
+		}
+		all = append(all, found...)
+	}
+	if !slices.ContainsFunc(all, func(c *simulate.Conversation) bool { return c.Calls() > 0 }) {
+		return nil, usageError(errors.New("there is no call to replay: no conversation has an assistant message with one before it"),
+			"docs/simulate.md describes the files")
+	}
+	return all, nil
+}
+
+// asUsage makes an error one of usage, unless it says already what it is.
+func asUsage(err error, hint string) error {
+	var ee *exitError
+	if errors.As(err, &ee) {
+		return err
+	}
+	return usageError(err, hint)
+}
+
+// readSource reads one argument: a file when there is one of that name, else a session.
+func readSource(arg string) ([]*simulate.Conversation, error) {
+	info, err := os.Stat(arg)
+	switch {
+	case err == nil && info.IsDir():
+		return nil, usageError(fmt.Errorf("%s is a folder", arg), "windlass simulate "+filepath.Join(arg, "*.jsonl"))
+	case err == nil:
+		return simulate.ReadFile(arg)
+	case !errors.Is(err, os.ErrNotExist):
+		return nil, err
+	}
+	home, err := config.Home()
+	if err != nil {
+		return nil, withExit(exitStorage, err, "set WINDLASS_HOME to a folder")
+	}
+	id, err := findJournal(home, arg)
+	if err != nil {
+		return nil, err
+	}
+	rec, err := echo.ReadJournal(filepath.Join(config.SessionDir(home, id), echo.JournalFile))
+	if err != nil {
+		return nil, err
+	}
+	return simulate.FromRecording(id, rec)
+}
+
+// findJournal returns the session on this machine whose id is id, or begins with it if there is only one such.
+func findJournal(home, id string) (string, error) {
+	journals, err := filepath.Glob(filepath.Join(config.SessionDir(home, "*"), echo.JournalFile))
+	if err != nil {
+		return "", err
+	}
+	var found []string
+	for _, path := range journals {
+		name := filepath.Base(filepath.Dir(path))
+		if name == id {
+			return id, nil
+		}
+		if id != "" && strings.HasPrefix(name, id) {
+			found = append(found, name)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return "", usageError(fmt.Errorf("there is no file %s, and no session on this machine whose id begins so", arg(id)), "windlass sessions list")
+	}
+	return "", usageError(fmt.Errorf("%s is the beginning of several sessions: %s", arg(id), strings.Join(found, ", ")), "more of the id")
+}
+
+// arg shows what was given on the command line.
+func arg(s string) string { return fmt.Sprintf("%q", s) }
+
+// choosePolicies reads --policy.
+func (a *app) choosePolicies(texts []string) ([]simulate.Policy, error) {
+	if len(texts) == 0 {
+		return simulate.ComparisonSet(), nil
+	}
+	var out []simulate.Policy
+	for _, text := range texts {
+		p, err := a.choosePolicy(text)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(out, func(q simulate.Policy) bool { return q.Name == p.Name }) {
+			return nil, usageError(fmt.Errorf("--policy: there are two of the name %q", p.Name), "NAME=OBJECT or NAME=@FILE gives one another name")
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+// choosePolicy reads NAME, [NAME=]OBJECT or [NAME=]@FILE.
+func (a *app) choosePolicy(text string) (simulate.Policy, error) {
+	if p, ok := simulate.NamedPolicy(text); ok {
+		return p, nil
+	}
+	name, body, named := text, text, false
+	if before, after, ok := strings.Cut(text, "="); ok && before != "" && (strings.HasPrefix(after, "{") || strings.HasPrefix(after, "@")) {
+		name, body, named = before, after, true
+	}
+	source, settings := "--policy", []byte(body)
+	if path, ok := strings.CutPrefix(body, "@"); ok {
+		var err error
+		if settings, err = os.ReadFile(path); err != nil {
+			return simulate.Policy{}, usageError(fmt.Errorf("--policy %s: %w", text, err), "a file with an object of intra_context settings")
+		}
+		if source = path; !named {
+			name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+		}
+	} else if !strings.HasPrefix(body, "{") {
+		return simulate.Policy{}, usageError(fmt.Errorf("--policy %q: expected one of %s, a JSON object of intra_context settings, or @FILE with one",
+			text, strings.Join(simulate.PolicyNames(), ", ")), "windlass simulate --help")
+	}
+	if _, taken := simulate.NamedPolicy(name); taken {
+		return simulate.Policy{}, usageError(fmt.Errorf("--policy %s: there is a policy of the name %q already", text, name), "another name: NAME=OBJECT or NAME=@FILE")
+	}
+	p, found, err := simulate.ParsePolicy(name, source, settings)
+	printDiagnostics(a.err, found)
+	if err != nil {
+		n, _ := found.Count()
+		return simulate.Policy{}, usageError(fmt.Errorf("the policy is not valid: %s", plural(n, "error")),
+			"docs/cascade.md describes the settings of intra_context")
+	}
+	return p, nil
+}
+
+// choosePrices reads --prices.
+func choosePrices(texts []string) ([]simulate.Prices, error) {
+	var out []simulate.Prices
+	for _, text := range texts {
+		p, err := simulate.ParsePrices(text)
+		if errors.Is(err, simulate.ErrNotPrices) {
+			p, err = modelPrices(text)
+		}
+		if err != nil {
+			return nil, asUsage(err, "--prices 0.1, --prices 2.5:0.25, or --prices MODEL")
+		}
+		if slices.ContainsFunc(out, func(q simulate.Prices) bool { return q.Name == p.Name }) {
+			return nil, usageError(fmt.Errorf("--prices has %s twice", text), "each once")
+		}
+		out = append(out, p)
+	}
+	if len(out) == 0 {
+		return nil, usageError(errors.New("--prices is empty"), "--prices 0.1, or leave it out")
+	}
+	return out, nil
+}
+
+// modelPrices looks a model up in windlass.json and in the table of well-known models.
+func modelPrices(model string) (simulate.Prices, error) {
+	home, err := config.Home()
+	if err != nil {
+		return simulate.Prices{}, withExit(exitStorage, err, "set WINDLASS_HOME to a folder")
+	}
+	cfg, err := config.Open(".", home)
+	if err != nil {
+		return simulate.Prices{}, usageError(err, "correct the file; docs/models.md describes it")
+	}
+	price := llm.NewRouter(cfg, os.Getenv).Price(model)
+	if price == nil {
+		return simulate.Prices{}, fmt.Errorf("--prices %q: neither a share such as 0.1, nor IN:CACHED such as 2.5:0.25, nor a model whose price is known", model)
+	}
+	cached := price.Input
+	if price.CachedInput != nil {
+		cached = *price.CachedInput
+	}
+	return simulate.ModelPrices(model, price.Input, cached)
+}
