@@ -7,7 +7,7 @@ PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
 
 .PHONY: help
 help: ## list the targets
-	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## build bin/windlass
@@ -56,6 +56,11 @@ fuzz: ## run every fuzz target for FUZZTIME (default 20s)
 .PHONY: bench
 bench: ## measure the turn loop against its floors (docs/performance.md)
 	go run ./internal/bench
+
+.PHONY: bench-context
+bench-context: ## measure the context settings on recorded conversations in DATA (docs/simulate.md)
+	@test -n "$(DATA)" || { echo "usage: make bench-context DATA=FOLDER, with transcripts/*.jsonl and retry/*.jsonl in it"; exit 2; }
+	go run ./internal/bench/context "$(DATA)"
 
 .PHONY: ci
 ci: ## what CI runs

@@ -120,6 +120,52 @@ func TestSchedulesCostWhatTheirReplaysCost(t *testing.T) {
 	require.Greater(t, better, 50, "hindsight is no better than anything: the test does not look at what it should")
 }
 
+// The same with attempts that did not pass: what is sent for their messages changes with the next attempt.
+func TestSchedulesOfAttemptsCostWhatTheirReplaysCost(t *testing.T) {
+	t.Parallel()
+	price := Prices{Name: "0.1", Input: 1, Cached: 0.1}
+	r := rand.New(rand.NewPCG(8, 8))
+	for i := range 20 {
+		c := attempts(r)
+		replayer := newReplayer(c, false)
+		class, _ := Policy{Intra: tight(cascade.AdvanceCost)}.class()
+		scheduled := Policy{Intra: class}.settings(c, price, true)
+		co := lay(c, scheduled)
+		schedule, least := best(co.stages, price)
+		found := Run{Calls: must(replayer.replay(scheduled, price, co.asOf(schedule)))(t)}
+		require.InDelta(t, least, found.total().money, 1e-6, "conversation %d", i)
+		for _, advance := range []cascade.Advance{cascade.AdvanceEveryTurn, cascade.AdvanceStep, cascade.AdvanceCost} {
+			run := Run{Calls: must(replayer.replay(Policy{Intra: tight(advance)}.settings(c, price, false), price, nil))(t)}
+			require.GreaterOrEqual(t, run.total().money, least-1e-6, "conversation %d, %s", i, advance)
+			for _, call := range run.Calls {
+				require.Empty(t, call.Invalid)
+			}
+		}
+	}
+}
+
+// attempts is a conversation of attempts that use tools.
+func attempts(r *rand.Rand) *Conversation {
+	c := &Conversation{File: "attempts", Number: 1}
+	add := func(attempt, turn int, m *echo.Message) {
+		c.Items = append(c.Items, echo.Item{Message: m, Attempt: attempt, Turn: turn})
+	}
+	add(0, 0, echo.NewText(echo.RoleUser, echo.KindTask, prose(r, 30)))
+	for attempt := 1; attempt <= 5; attempt++ {
+		if attempt > 1 {
+			add(attempt, 0, echo.NewText(echo.RoleUser, echo.KindRetry, prose(r, 12)))
+		}
+		turn := 1
+		for ; turn <= 1+r.IntN(4); turn++ {
+			call := echo.ToolCall{ID: fmt.Sprintf("c%d_%d", attempt, turn), Name: "look", Arguments: `{"path":"src/main.go"}`}
+			add(attempt, turn, echo.Seal(echo.Draft{Role: echo.RoleAssistant, Kind: echo.KindAnswer, ToolCalls: []echo.ToolCall{call}}))
+			add(attempt, turn, echo.NewToolResult(call, echo.Text(prose(r, r.IntN(300))), false))
+		}
+		add(attempt, turn, echo.NewText(echo.RoleAssistant, echo.KindAnswer, prose(r, r.IntN(300)+1)))
+	}
+	return c
+}
+
 // regrows reports whether a request of a conversation ends with the assistant's own words, so that something is added
 // behind them that a later request may not have.
 func regrows(c *Conversation) bool {
