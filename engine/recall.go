@@ -21,14 +21,13 @@ const (
 	recallShown   = 5 // hashes named in an error
 )
 
+// recallSpec is short, because it is a part of every request.
 func recallSpec() ToolSpec {
 	return ToolSpec{
 		Name: toolRecall, Idempotent: true,
-		Description: "Read the original of a message of this session that is shown to you shortened or masked, by the hash that stands in its place.",
+		Description: fmt.Sprintf("Read the original of a message that is masked or cut here, by its hash: limit characters (default %d) from offset on.", recallDefault),
 		Parameters: json.RawMessage(fmt.Sprintf(`{"type":"object","additionalProperties":false,"required":["hash"],"properties":{`+
-			`"hash":{"type":"string","minLength":1,"description":"the hash, or its first 6 or more digits"},`+
-			`"offset":{"type":"integer","minimum":0,"description":"characters to skip, default 0"},`+
-			`"limit":{"type":"integer","minimum":1,"maximum":%d,"description":"characters to return, default %d"}}}`, recallMost, recallDefault)),
+			`"hash":{"type":"string"},"offset":{"type":"integer","minimum":0},"limit":{"type":"integer","minimum":1,"maximum":%d}}}`, recallMost)),
 	}
 }
 
