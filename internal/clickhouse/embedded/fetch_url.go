@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/windlass-run/windlass/internal/fetch"
 )
 
 const (
@@ -60,7 +62,7 @@ func (c Config) fetchURL(ctx context.Context, progress func(Progress)) (Engine, 
 		path := filepath.Join(staging, "archive")
 		return path, getURL(ctx, c.URL, path, progress)
 	}
-	sum := checksum{hash: sha256.New(), want: want, name: strings.ToLower(c.SHA256)}
+	sum := fetch.Checksum{Hash: sha256.New(), Want: want, Name: strings.ToLower(c.SHA256)}
 	return c.fetch(ctx, c.urlDir(), sum, get, progress)
 }
 
@@ -95,8 +97,8 @@ func getURL(ctx context.Context, rawURL, path string, progress func(Progress)) e
 	if err != nil {
 		return fmt.Errorf("download the engine: %w", err)
 	}
-	m := &meter{progress: progress, state: Progress{Step: StepDownload, Total: max(size, 0)}}
-	_, err = io.Copy(io.MultiWriter(out, m), contextReader{ctx, body})
+	m := fetch.NewMeter(StepDownload, max(size, 0), progress)
+	_, err = io.Copy(io.MultiWriter(out, m), fetch.Reader(ctx, body))
 	if err = errors.Join(err, out.Close()); err != nil {
 		return fmt.Errorf("download the engine: %w", err)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -198,17 +197,4 @@ func (c Config) findCached(context.Context) (Engine, error) {
 		return Engine{}, errors.New("no engine that could be in it")
 	}
 	return Engine{}, fmt.Errorf("nothing at %s", strings.Join(looked, " or "))
-}
-
-// lookPath finds an executable in the configured PATH.
-func (c Config) lookPath(name string) (string, error) {
-	for _, dir := range filepath.SplitList(c.Path) {
-		if !filepath.IsAbs(dir) {
-			continue // never run what lies in the current folder
-		}
-		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
-			return path, nil
-		}
-	}
-	return "", fmt.Errorf("no %s on PATH", name)
 }

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/windlass-run/windlass/internal/fetch"
 )
 
 // The oldest clickhouse binary that the tables and settings of windlass work with.
@@ -24,7 +26,7 @@ func (c Config) findBinary(ctx context.Context) (Engine, error) {
 	if runtime.GOOS == "windows" {
 		return Engine{}, ErrUnsupported
 	}
-	path, err := c.lookPath("clickhouse")
+	path, err := fetch.LookPath(c.Path, "clickhouse")
 	if err != nil {
 		return Engine{}, err
 	}

@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/windlass-run/windlass/internal/fetch"
 )
 
 // archive returns a .tar.gz with these files.
@@ -48,7 +50,7 @@ func serveFile(t *testing.T, content []byte) string {
 // requireClean checks that a fetch left neither a part of a library nor its staging folder.
 func requireClean(t *testing.T, cache string) {
 	t.Helper()
-	for _, pattern := range []string{"*/" + libraryName, stagingPrefix + "*"} {
+	for _, pattern := range []string{"*/" + libraryName, fetch.StagingPrefix + "*"} {
 		left, err := filepath.Glob(filepath.Join(cache, engineDir, pattern))
 		require.NoError(t, err)
 		require.Empty(t, left)
@@ -59,7 +61,7 @@ func TestFetchURL(t *testing.T) {
 	t.Parallel()
 	content := archive(t, map[string]string{"package/../../evil": "x", "package/libchdb.so": "the library"})
 	c := Config{URL: serveFile(t, content), SHA256: hexSum(content), CacheDir: t.TempDir()}
-	require.NoError(t, os.MkdirAll(filepath.Join(c.CacheDir, engineDir, stagingPrefix+"old"), 0o755))
+	require.NoError(t, os.MkdirAll(filepath.Join(c.CacheDir, engineDir, fetch.StagingPrefix+"old"), 0o755))
 	var steps []Step
 	e, attempts, err := Find(t.Context(), c, func(p Progress) {
 		if len(steps) == 0 || steps[len(steps)-1] != p.Step {
@@ -72,7 +74,7 @@ func TestFetchURL(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "the library", string(got))
 	require.Equal(t, []Step{StepDownload, StepVerify, StepUnpack}, steps)
-	left, err := filepath.Glob(filepath.Join(c.CacheDir, engineDir, stagingPrefix+"*"))
+	left, err := filepath.Glob(filepath.Join(c.CacheDir, engineDir, fetch.StagingPrefix+"*"))
 	require.NoError(t, err)
 	require.Empty(t, left, "the folders of this fetch and of an older one that was interrupted are gone")
 
@@ -92,7 +94,7 @@ func TestFetchURLRefuses(t *testing.T) {
 	}{
 		"no checksum":        {serveFile(t, good), "", "WINDLASS_ENGINE_SHA256 is not set"},
 		"no real checksum":   {serveFile(t, good), "abc", "64 hexadecimal digits"},
-		"wrong checksum":     {serveFile(t, good), hexSum([]byte("other")), "the engine's checksum is wrong: fetched " + hexSum(good)},
+		"wrong checksum":     {serveFile(t, good), hexSum([]byte("other")), "the checksum of the engine is wrong: fetched " + hexSum(good)},
 		"no library":         {serveFile(t, empty), hexSum(empty), "there is no libchdb in the archive"},
 		"half an archive":    {serveFile(t, cut), hexSum(cut), "unpack the engine: "},
 		"unknown scheme":     {"ftp://example.org/x", hexSum(good), `its scheme is "ftp"`},
@@ -139,7 +141,7 @@ func TestNpmFailures(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ script, want string }{
 		"refused":  {"echo 'npm error code E404' >&2; echo 'npm error 404 not found' >&2; exit 1", "exit status 1: code E404; 404 not found"},
-		"replaced": {`echo damaged > "$4/chdb.tgz"`, "the engine's checksum is wrong"},
+		"replaced": {`echo damaged > "$4/chdb.tgz"`, "the checksum of the engine is wrong"},
 		"silent":   {"exit 0", "left 0 archives, expected 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -183,8 +185,8 @@ func TestCheckVersion(t *testing.T) {
 func TestPinsAreWhole(t *testing.T) {
 	t.Parallel()
 	for platform, p := range pins() {
-		require.Regexp(t, `^sha512-[A-Za-z0-9+/]{86}==$`, p.integrity, platform)
-		require.Positive(t, p.packed, platform)
+		require.Regexp(t, `^sha512-[A-Za-z0-9+/]{86}==$`, p.Integrity, platform)
+		require.Positive(t, p.Packed, platform)
 		require.Positive(t, p.unpacked, platform)
 	}
 }

@@ -1,12 +1,11 @@
 package embedded
 
+import "github.com/windlass-run/windlass/internal/fetch"
+
 // pin names one published package with the engine's library for one platform, and what it must be byte for byte.
 type pin struct {
-	pkg       string
-	version   string
-	integrity string // as npm writes it: "sha512-" and base64 of the packed file's SHA-512
-	packed    int64  // bytes of the packed file
-	unpacked  int64  // bytes of the library in it
+	fetch.Package
+	unpacked int64 // bytes of the library in it
 }
 
 // pins are the packages that windlass fetches by itself, by GOOS/GOARCH. A platform is listed only with an integrity that
@@ -15,11 +14,13 @@ type pin struct {
 func pins() map[string]pin {
 	return map[string]pin{
 		"linux/amd64": {
-			pkg:       "@chdb/lib-linux-x64-gnu",
-			version:   "26.7.3-stable.1",
-			integrity: "sha512-XP97mMqnc5tZpKQywR8N7cLTsHNiTmHr30pC5mzo3jWmukjKn2IBa60c2B/gWUNcuFjOMjWoorQICCqBVj5wpw==",
-			packed:    177817999,
-			unpacked:  566330096,
+			Package: fetch.Package{
+				Name:      "@chdb/lib-linux-x64-gnu",
+				Version:   "26.7.3-stable.1",
+				Integrity: "sha512-XP97mMqnc5tZpKQywR8N7cLTsHNiTmHr30pC5mzo3jWmukjKn2IBa60c2B/gWUNcuFjOMjWoorQICCqBVj5wpw==",
+				Packed:    177817999,
+			},
+			unpacked: 566330096,
 		},
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gofrs/flock"
+	"github.com/windlass-run/windlass/internal/fetch"
 )
 
 const (
@@ -35,7 +35,7 @@ func Start(ctx context.Context, dir string, engine Engine, progress func(Progres
 	if err := os.Chmod(dir, 0o700); err != nil { // it may have been made by someone less careful
 		return Endpoint{}, fmt.Errorf("protect the engine's folder: %w", err)
 	}
-	unlock, err := lock(ctx, filepath.Join(dir, startLockFile), func() { tell(progress, Progress{Step: StepWait}) })
+	unlock, err := fetch.Lock(ctx, filepath.Join(dir, startLockFile), func() { fetch.Tell(progress, Progress{Step: StepWait}) })
 	if err != nil {
 		return Endpoint{}, err
 	}
@@ -47,22 +47,8 @@ func Start(ctx context.Context, dir string, engine Engine, progress func(Progres
 	if e != nil {
 		return *e, nil
 	}
-	tell(progress, Progress{Step: StepStart})
+	fetch.Tell(progress, Progress{Step: StepStart})
 	return spawn(ctx, serveArgs{dir: dir, engine: engine})
-}
-
-// lock takes an exclusive file lock and returns how to release it. It calls waiting once if another process has it.
-func lock(ctx context.Context, path string, waiting func()) (func(), error) {
-	l := flock.New(path, flock.SetPermissions(0o600))
-	got, err := l.TryLock()
-	if err == nil && !got {
-		waiting()
-		_, err = l.TryLockContext(ctx, lockPoll)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("lock %s: %w", path, err)
-	}
-	return func() { _ = l.Unlock() }, nil // the lock ends with the descriptor in any case
 }
 
 // takeOver returns the engine that already runs in dir and answers. It returns nil once no process holds the folder:
@@ -80,7 +66,7 @@ func takeOver(ctx context.Context, dir string, progress func(Progress)) (*Endpoi
 		}
 		if !told {
 			told = true
-			tell(progress, Progress{Step: StepWait})
+			fetch.Tell(progress, Progress{Step: StepWait})
 		}
 		if time.Now().After(deadline) {
 			return nil, errors.Join(stuckError(dir, e), err)

@@ -1,0 +1,93 @@
+package fetch
+
+import (
+	"context"
+	"crypto/sha512"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Package is one published npm package, and what it must be byte for byte.
+type Package struct {
+	Name      string
+	Version   string
+	Integrity string // as npm writes it: "sha512-" and base64 of the packed file's SHA-512
+	Packed    int64  // bytes of the packed file
+}
+
+// Checksum returns what the packed file must be.
+func (p Package) Checksum() (Checksum, error) {
+	want, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(p.Integrity, "sha512-"))
+	if err != nil {
+		return Checksum{}, fmt.Errorf("read the pinned checksum of %s: %w", p.Name, err)
+	}
+	return Checksum{Hash: sha512.New(), Want: want, Name: p.Integrity}, nil
+}
+
+// Pack fetches the package with "npm pack", which downloads and runs nothing of it. npm, the path of which is given, is
+// used with the user's own configuration, so that proxies, mirrors and credentials are as for every other package.
+//
+// Its own cache goes into the staging folder: the user's would keep a second copy for good, and the growth of this one
+// shows how far the download is.
+func (p Package) Pack(npm string, step Step, progress func(Progress)) Download {
+	return func(ctx context.Context, staging string) (string, error) {
+		cache := filepath.Join(staging, "npm")
+		cmd := exec.CommandContext(ctx, npm, "pack", p.Name+"@"+p.Version,
+			"--pack-destination", staging, "--cache", cache, "--ignore-scripts", "--loglevel", "error", "--no-update-notifier")
+		cmd.Dir = staging
+		killGroup(cmd)
+		cmd.WaitDelay = 2 * time.Second
+		var stderr strings.Builder
+		cmd.Stderr = &stderr
+		stop := watchSize(cache, Progress{Step: step, Total: p.Packed}, progress)
+		err := cmd.Run()
+		stop()
+		if ctx.Err() != nil {
+			return "", ctx.Err()
+		}
+		if err != nil {
+			return "", fmt.Errorf("npm pack %s@%s: %w%s", p.Name, p.Version, err, npmReason(stderr.String()))
+		}
+		found, err := filepath.Glob(filepath.Join(staging, "*.tgz"))
+		if err != nil || len(found) != 1 {
+			return "", errors.Join(fmt.Errorf("npm pack %s@%s left %d archives, expected 1", p.Name, p.Version, len(found)), err)
+		}
+		return found[0], nil
+	}
+}
+
+// npmReason returns the lines of npm's complaint that help, without its pointers to log files that are deleted here.
+func npmReason(stderr string) string {
+	var lines []string
+	for line := range strings.Lines(stderr) {
+		line = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "npm error"))
+		if line == "" || strings.Contains(line, "complete log of this run") || strings.HasPrefix(line, "npm warn") {
+			continue
+		}
+		if lines = append(lines, line); len(lines) == 6 {
+			break
+		}
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(lines, "; ")
+}
+
+// LookPath finds an executable in a list of folders like the variable PATH.
+func LookPath(pathList, name string) (string, error) {
+	for _, dir := range filepath.SplitList(pathList) {
+		if !filepath.IsAbs(dir) {
+			continue // never run what lies in the current folder
+		}
+		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("no %s on PATH", name)
+}
