@@ -2,6 +2,7 @@ package contextcards
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/windlass-run/windlass/echo"
@@ -28,18 +29,19 @@ func (s Source) Worth() bool {
 	case echo.KindSystem, echo.KindContext, echo.KindNotice, echo.KindSummary:
 		return false
 	}
-	return m.Role() != echo.RoleSystem && (m.Text() != "" || len(m.ToolCalls()) > 0)
+	hasContent := func(p echo.Part) bool { return p.Text != "" || p.Type == echo.PartImage }
+	return m.Role() != echo.RoleSystem && (len(m.ToolCalls()) > 0 || slices.ContainsFunc(m.Parts(), hasContent))
 }
 
-// Card describes one message of a session.
+// Card describes one message of a session. Its slices are shared: they must not be written to.
 type Card struct {
 	SessionID string
 	Hash      echo.Hash
-	Summary   string
-	Keywords  []string
+	Summary   string   // one line of at most 300 characters
+	Keywords  []string // see [Keywords]
 
 	Embedding      []float32 // unit length; nil: none
-	EmbeddingModel string    // what made it
+	EmbeddingModel string    // the name of the [Embedder] that was asked; "": none was
 
 	Tokens  int64 // of the message, estimated
 	Role    echo.Role
@@ -47,38 +49,46 @@ type Card struct {
 	Visit   int
 	Attempt int
 	Turn    int
-	Order   int // see [Source]
+	Order   int // see [Source]; of a message that entered several times, the first place
 
 	Callout string // its name; "": none
 	Anchor  bool   // it was brought in as an anchor at least once
 
-	GeneratedAt time.Time
-	Generator   string // "message", "shape", "extraction", or the name of the model that wrote the summary
-	MessageAt   time.Time
-	Late        bool // extracted at once, because the card was not ready in time
+	GeneratedAt time.Time // UTC, microseconds; of two versions of a card the later one counts
+	Generator   string    // "message", "shape", "extraction", or the name of the model that wrote the summary
+	MessageAt   time.Time // UTC, microseconds
+	Late        bool      // taken before it was finished: extracted, or without an embedding. It is not kept in a store
 }
 
-// Summarizer sums messages up in one or two sentences each. Implementations are safe for concurrent use. The result has
-// one text for each source; an empty one means that there is none.
+// Summarizer sums messages up in one or two sentences each. Implementations are safe for concurrent use. They are given
+// at most [MaxSummaries] messages at a time, which they must not keep. The result has one text for each source; an empty
+// one means that there is none.
 type Summarizer interface {
 	Summarize(ctx context.Context, sources []Source) ([]string, error)
 	Name() string
 }
 
-// Embedder turns texts into vectors of unit length. Implementations are safe for concurrent use. Vectors of different
-// names are never compared.
+// Embedder turns texts into vectors of unit length, nil for a text that has nothing to embed. Implementations are safe
+// for concurrent use. Vectors of different names are never compared.
 type Embedder interface {
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 	Name() string // model and dimensions, such as "text-embedding-3-small@512"
 }
 
-// Store keeps cards. Implementations are safe for concurrent use; writing the same card again changes nothing.
+// Store keeps cards, one for each session and hash, and embeddings, one for each session, hash and embedder.
+// Implementations are safe for concurrent use and pass the tests of cardstest.
 type Store interface {
+	// Put writes cards, all or none. A card takes the place of one with the same session and hash that is not newer by
+	// GeneratedAt; an older one changes nothing. An embedding stays beside those of other embedders, also when a card
+	// without one follows. Writing the same card again changes nothing.
 	Put(ctx context.Context, cards []Card) error
-	// Cards returns the cards of a session in their order; of several with the same hash the first.
+	// Cards returns the cards of a session by their order, then by hash. The embedding of each is the one that the card
+	// was last written with.
 	Cards(ctx context.Context, sessionID string) ([]Card, error)
 	// Rank returns the similarity, -1 to 1, of the session's cards to a vector of the embedder with this name, at most
-	// limit of them, the most similar first. Cards without such a vector are left out.
+	// limit of them: the most similar first, equal ones by their order, then by hash. The vector needs no unit length.
+	// Cards without a vector of that embedder and of that length are left out; so is everything when the vector is all
+	// zeros, which has no direction.
 	Rank(ctx context.Context, sessionID, embedder string, vector []float32, limit int) ([]Ranked, error)
 }
 

@@ -1,0 +1,225 @@
+package contextcards
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+)
+
+const (
+	maxSaved  = 500 // cards of one write
+	saveDelay = 250 * time.Millisecond
+	saveLimit = 10 * time.Second // for one write
+)
+
+// saves are the cards that the store does not have yet. They are guarded by the pipeline's lock.
+type saves struct {
+	wake    chan struct{} // holds one token when there is something to deliver
+	waiting []key
+	in      map[key]bool // waiting
+	writing []key
+
+	failing bool         // the last write failed,
+	last    error        // for this reason
+	works   int          // writes that did not
+	alone   map[key]int  // cards that were refused when written alone, and works then
+	refused map[key]bool // given up
+}
+
+func (s *saves) add(k key) {
+	if s.in[k] {
+		return
+	}
+	if s.in == nil {
+		s.in, s.alone, s.refused = map[key]bool{}, map[key]int{}, map[key]bool{}
+	}
+	s.in[k] = true
+	if s.waiting = append(s.waiting, k); len(s.waiting) == 1 || len(s.waiting) == maxSaved {
+		signal(s.wake)
+	}
+}
+
+// take begins a write of at most n cards.
+func (s *saves) take(n int) []key {
+	n = min(n, len(s.waiting))
+	s.writing = slices.Clone(s.waiting[:n])
+	s.waiting = s.waiting[n:]
+	for _, k := range s.writing {
+		delete(s.in, k)
+	}
+	return s.writing
+}
+
+// settle ends a write. Cards that were not taken wait again, behind the others. A card that is refused alone, while others
+// are taken, is at fault itself and given up; settle returns it.
+func (s *saves) settle(err error) (refused key, gaveUp bool) {
+	keys := s.writing
+	s.writing = nil
+	s.failing, s.last = err != nil, err
+	if err == nil {
+		s.works++
+		for _, k := range keys {
+			delete(s.alone, k)
+			delete(s.refused, k)
+		}
+		return key{}, false
+	}
+	if len(keys) == 1 {
+		works, before := s.alone[keys[0]]
+		if before && s.works > works {
+			s.failing = false
+			s.refused[keys[0]] = true
+			delete(s.alone, keys[0])
+			return keys[0], true
+		}
+		s.alone[keys[0]] = s.works
+	}
+	for _, k := range keys {
+		s.add(k)
+	}
+	return key{}, false
+}
+
+// lacks reports whether the store does not have every card of a session.
+func (s *saves) lacks(session string) bool {
+	has := func(k key) bool { return k.session == session }
+	if slices.ContainsFunc(s.waiting, has) || slices.ContainsFunc(s.writing, has) {
+		return true
+	}
+	for k := range s.refused {
+		if has(k) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *saves) lost() int { return len(s.waiting) + len(s.writing) + len(s.refused) }
+
+// deliver writes cards to the store until nothing more is made and all is written, or the store fails at the end.
+func (p *Pipeline) deliver(ctx context.Context) {
+	defer close(p.done)
+	if p.options.Store == nil {
+		<-p.made
+		return
+	}
+	size, pause, last := maxSaved, firstPause, 0
+	for p.awaitSaves(ctx) {
+		ended := p.ended()
+		n, err := p.save(ctx, size)
+		if err == nil {
+			size, pause = min(2*size, maxSaved), firstPause
+			continue
+		}
+		if ended {
+			last++
+		}
+		// A store that does not answer is not waited for at the end of a run.
+		if last > 1 || !sleep(ctx, p.made, pause) {
+			break
+		}
+		// Fewer at a time, so that one card which the store refuses does not keep back the others.
+		size, pause = max(n/2, 1), min(2*pause, longPause)
+	}
+	<-p.made
+}
+
+// save writes one batch of n cards. The error says that it was not taken and will be tried again.
+func (p *Pipeline) save(ctx context.Context, size int) (n int, err error) {
+	p.mu.Lock()
+	keys := p.saves.take(size)
+	cards := make([]Card, 0, len(keys))
+	for _, k := range keys {
+		c, _ := p.memory.card(k.session, k.hash)
+		cards = append(cards, c)
+	}
+	p.mu.Unlock()
+	_, err = attempt(ctx, saveLimit, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, p.options.Store.Put(ctx, cards)
+	})
+	p.mu.Lock()
+	refused, gaveUp := p.saves.settle(err)
+	p.announce()
+	p.mu.Unlock()
+	switch {
+	case err == nil:
+		p.notices.worked(NoticeStore)
+	case gaveUp:
+		p.notices.tell(NoticeRefused, fmt.Sprintf("the card store does not take the card of message %s: %v", refused.hash, err))
+		return len(keys), nil
+	case ctx.Err() == nil:
+		p.notices.tell(NoticeStore, fmt.Sprintf("the card store takes no cards now; they wait in memory: %v", err))
+	}
+	return len(keys), err
+}
+
+// awaitSaves waits until a write is due. It returns false when there is nothing more to come.
+func (p *Pipeline) awaitSaves(ctx context.Context) bool {
+	var ripe <-chan time.Time
+	for {
+		ended := p.ended() // looked at first: what was made before it is in the list
+		p.mu.Lock()
+		waiting, hurried := len(p.saves.waiting), p.urgent > 0
+		p.mu.Unlock()
+		switch {
+		case ctx.Err() != nil:
+			return false
+		case waiting > 0 && (ended || hurried || waiting >= maxSaved):
+			return true
+		case ended:
+			return false
+		case waiting > 0 && ripe == nil:
+			t := time.NewTimer(saveDelay)
+			defer t.Stop() // once: ripe is set from now on
+			ripe = t.C
+		}
+		select {
+		case <-p.saves.wake:
+		case <-p.made:
+		case <-ripe:
+			return true
+		case <-ctx.Done():
+		}
+	}
+}
+
+// ended reports whether nothing more will be made.
+func (p *Pipeline) ended() bool {
+	select {
+	case <-p.made:
+		return true
+	default:
+		return false
+	}
+}
+
+// delivered waits until the store has every card of a session. It returns false when that cannot be waited for.
+func (p *Pipeline) delivered(ctx context.Context, sessionID string) bool {
+	if p.options.Store == nil {
+		return false
+	}
+	p.mu.Lock()
+	p.urgent++
+	p.mu.Unlock()
+	defer func() {
+		p.mu.Lock()
+		p.urgent--
+		p.mu.Unlock()
+	}()
+	signal(p.saves.wake)
+	signal(p.wake)
+	for {
+		p.mu.Lock()
+		changed, failing, lacks := p.changed, p.saves.failing, p.saves.lacks(sessionID)
+		p.mu.Unlock()
+		switch {
+		case failing:
+			return false
+		case !lacks:
+			return true
+		case !awaitAny(ctx, changed, p.done):
+			return false
+		}
+	}
+}

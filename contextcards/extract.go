@@ -1,0 +1,160 @@
+package contextcards
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/windlass-run/windlass/echo"
+)
+
+const (
+	maxSentences = 400 // looked at
+	minSentence  = 20  // characters; anything shorter ("Sure!") is not what a message is about, when there is more
+)
+
+// extract sums a text up without a model: its first sentence that says something, and the one that has most of the
+// message's keywords.
+func extract(m *echo.Message) string {
+	list := sentences(head(m.Text(), maxRead))
+	if len(list) == 0 {
+		return oneLine(m.Text(), maxSummary)
+	}
+	first := 0
+	for i, s := range list {
+		if longerThan(s, minSentence-1) {
+			first = i
+			break
+		}
+	}
+	opening := oneLine(list[first], maxSummary)
+	second := fullest(list, first, Keywords(m))
+	if second < 0 {
+		return opening
+	}
+	other := oneLine(list[second], maxSummary)
+	if n := utf8.RuneCountInString(other); utf8.RuneCountInString(opening)+1+n > maxSummary {
+		opening = oneLine(opening, max(maxSummary-1-n, maxSummary/2))
+		other = oneLine(other, maxSummary-1-utf8.RuneCountInString(opening))
+	}
+	if second < first {
+		return other + " " + opening
+	}
+	return opening + " " + other
+}
+
+// fullest returns the index of the sentence, other than the first, with most keywords, -1 when none has any.
+func fullest(list []string, first int, keywords []string) int {
+	wanted := make(map[string]bool, len(keywords))
+	for _, k := range keywords {
+		wanted[singular(k)], wanted[k] = true, true
+	}
+	best, most := -1, 0
+	for i, s := range list {
+		if i == first {
+			continue
+		}
+		seen := map[string]bool{}
+		eachWord(s, func(w string, _ bool) {
+			one := judge(w, true)
+			if wanted[one.key] {
+				seen[one.key] = true
+			}
+		})
+		if len(seen) > most {
+			best, most = i, len(seen)
+		}
+	}
+	return best
+}
+
+// sentences splits a text. A sentence ends at its full stop, at an empty line, and before a line that begins an item of a
+// list, a heading, or a row of a table; blocks of code are left out.
+func sentences(text string) []string {
+	var list []string
+	var run strings.Builder // lines that belong together
+	flush := func() {
+		list = appendSentences(list, run.String())
+		run.Reset()
+	}
+	fenced := false
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "```") {
+			fenced = !fenced
+			flush()
+			continue
+		}
+		if fenced {
+			continue
+		}
+		if line == "" || beginsItem(line) {
+			flush()
+		}
+		run.WriteString(strings.TrimLeft(line, "#>*-| \t"))
+		run.WriteByte(' ')
+		if strings.HasPrefix(line, "#") {
+			flush()
+		}
+		if len(list) >= maxSentences {
+			return list
+		}
+	}
+	flush()
+	return list
+}
+
+func beginsItem(line string) bool {
+	if strings.ContainsAny(line[:1], "#>*-|") {
+		return true
+	}
+	rest := strings.TrimLeft(line, "0123456789")
+	return len(rest) < len(line) && (strings.HasPrefix(rest, ". ") || strings.HasPrefix(rest, ") "))
+}
+
+// appendSentences splits running text at full stops. One ends a sentence when a space and anything but a small letter
+// follow: so abbreviations, versions and file names do not.
+func appendSentences(list []string, text string) []string {
+	start := 0
+	for i, r := range text {
+		if !isStop(r) {
+			continue
+		}
+		end := i + utf8.RuneLen(r)
+		if r < utf8.RuneSelf && !followed(text[end:]) {
+			continue
+		}
+		list = appendSentence(list, text[start:end])
+		start = end
+	}
+	return appendSentence(list, text[start:])
+}
+
+func isStop(r rune) bool {
+	switch r {
+	case '.', '!', '?', '。', '！', '？', '।', '؟':
+		return true
+	}
+	return false
+}
+
+func followed(rest string) bool {
+	rest = strings.TrimLeft(rest, ".!?\"')]*")
+	r, size := utf8.DecodeRuneInString(rest)
+	if size == 0 {
+		return true
+	}
+	if !unicode.IsSpace(r) {
+		return false
+	}
+	r, size = utf8.DecodeRuneInString(strings.TrimLeft(rest, " \t"))
+	return size == 0 || !unicode.IsLower(r)
+}
+
+func appendSentence(list []string, s string) []string {
+	s = strings.TrimSpace(s)
+	if strings.IndexFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) < 0 {
+		return list
+	}
+	return append(list, s)
+}

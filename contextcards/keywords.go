@@ -1,0 +1,291 @@
+package contextcards
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/windlass-run/windlass/echo"
+)
+
+const (
+	maxKeywords = 12
+	minWord     = 3  // characters
+	maxWord     = 80 // of anything longer than this, data and not a word
+	maxCounted  = 6  // more of the same says no more
+)
+
+// Keywords returns what a message is about, at most twelve words: the frequent ones and, before these, names: paths,
+// identifiers, and words with a capital in the middle of a sentence. Names stand as they are written, other words in lower
+// case; singular and plural are one word. English words without a meaning of their own are left out. What a message calls
+// tools with counts as its text. The order is by weight, then by place: the same message has the same keywords.
+func Keywords(m *echo.Message) []string {
+	t := &tally{}
+	t.read(head(m.Tool(), maxWord))
+	t.read(head(m.Text(), maxRead))
+	for _, c := range m.ToolCalls() {
+		t.read(head(c.Name, maxWord))
+		t.read(head(c.Arguments, maxRead/4))
+	}
+	return t.best(maxKeywords, func(*term) bool { return true })
+}
+
+// nameList returns the names of a text, the most frequent first, separated by spaces: limit characters at most.
+func nameList(text string, limit int) string {
+	t := &tally{}
+	t.read(head(text, maxRead))
+	var b strings.Builder
+	for _, n := range t.best(maxKeywords, func(w *term) bool { return w.name }) {
+		if b.Len()+1+len(n) > limit {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(n)
+	}
+	return b.String()
+}
+
+// tally counts the words of texts.
+type tally struct {
+	terms []term
+	index map[string]int // of terms, by what makes two words the same
+}
+
+type term struct {
+	text   string // as first written; lower case when it is no name
+	key    string
+	count  int
+	weight int
+	name   bool
+}
+
+// read counts the words of one more text.
+func (t *tally) read(text string) {
+	if t.index == nil {
+		t.index = make(map[string]int, min(len(text)/12, 512))
+	}
+	start := true // of a sentence
+	eachWord(text, func(w string, ends bool) {
+		t.add(w, start)
+		start = ends
+	})
+}
+
+func (t *tally) add(w string, start bool) {
+	if len(w) > maxWord || utf8.RuneCountInString(w) < minWord && !isIdeographic(w) {
+		return
+	}
+	one := judge(w, start)
+	if i, ok := t.index[one.key]; ok {
+		old := &t.terms[i]
+		old.count = min(old.count+1, maxCounted)
+		old.weight = max(old.weight, one.weight)
+		return
+	}
+	if !one.name && isStopWord(one.text) {
+		return
+	}
+	t.index[one.key] = len(t.terms)
+	t.terms = append(t.terms, one)
+}
+
+// best returns the heaviest words that are wanted.
+func (t *tally) best(limit int, wanted func(*term) bool) []string {
+	order := make([]int, 0, len(t.terms))
+	for i := range t.terms {
+		if wanted(&t.terms[i]) {
+			order = append(order, i)
+		}
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(t.terms[b].score()-t.terms[a].score(), a-b)
+	})
+	out := make([]string, 0, min(limit, len(order)))
+	for _, i := range order[:min(limit, len(order))] {
+		out = append(out, t.terms[i].text)
+	}
+	return out
+}
+
+func (w *term) score() int { return w.count * w.weight }
+
+// The weights of one occurrence.
+const (
+	weighsNumber = 1
+	weighsWord   = 2
+	weighsLong   = 3 // of seven characters or more: long words say more than short ones
+	weighsName   = 4
+)
+
+// judge says what a word is. start: it begins a sentence, so that its capital means nothing.
+func judge(w string, start bool) term {
+	digits, letters, inner, upper := 0, 0, false, 0
+	for i, r := range w {
+		switch {
+		case unicode.IsDigit(r):
+			digits++
+		case unicode.IsUpper(r):
+			letters++
+			upper++
+			inner = inner || i > 0 && upper < letters
+		case unicode.IsLetter(r):
+			letters++
+		}
+	}
+	one := term{text: w, key: w, count: 1, weight: weighsName, name: true}
+	switch {
+	case letters == 0:
+		one.weight, one.name = weighsNumber, false
+	case strings.ContainsAny(w, "_/.") || digits > 0 || inner:
+	default:
+		one.text = strings.ToLower(w)
+		one.key = singular(one.text)
+		one.weight, one.name = weighsWord, false
+		if len(w) >= 7 {
+			one.weight = weighsLong
+		}
+		if upper > 0 && !start {
+			one.weight = weighsName
+		}
+	}
+	return one
+}
+
+// singular takes the ending of an English plural off a word.
+func singular(w string) string {
+	switch {
+	case len(w) > 4 && strings.HasSuffix(w, "ies"):
+		return w[:len(w)-3] + "y"
+	case len(w) > 4 && (strings.HasSuffix(w, "sses") || strings.HasSuffix(w, "xes") || strings.HasSuffix(w, "ches") || strings.HasSuffix(w, "shes")):
+		return w[:len(w)-2]
+	case len(w) > 3 && strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss") && !strings.HasSuffix(w, "us") && !strings.HasSuffix(w, "is"):
+		return w[:len(w)-1]
+	}
+	return w
+}
+
+// eachWord gives every word of a text to yield, and whether a sentence ends behind it. A word is a run of letters, digits
+// and underscores, together with the dots, slashes and hyphens inside it and one slash or dot before it: so a path is one
+// word. Scripts without spaces have no words to see; there, every two characters next to each other are one.
+func eachWord(text string, yield func(w string, ends bool)) {
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		switch {
+		case isSpaceless(r):
+			i = pairs(text, i, yield)
+		case isWordRune(r) || isLead(text, i):
+			end := wordEnd(text, i)
+			yield(strings.TrimRight(text[i:end], "./-"), endsSentence(text, end))
+			i = end
+		default:
+			i += size
+		}
+	}
+}
+
+// wordEnd returns the end of the word that begins at i.
+func wordEnd(text string, i int) int {
+	for i < len(text) {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		if isSpaceless(r) || !isWordRune(r) && !isJoint(r) {
+			break
+		}
+		i += size
+	}
+	return i
+}
+
+// isLead reports whether a path begins at i, with a slash or a dot.
+func isLead(text string, i int) bool {
+	if text[i] != '/' && text[i] != '.' || i+1 >= len(text) {
+		return false
+	}
+	next := text[i+1]
+	return next < utf8.RuneSelf && isWordRune(rune(next)) || text[i] == '.' && next == '/'
+}
+
+// endsSentence reports whether a sentence ends at i, behind a word.
+func endsSentence(text string, i int) bool {
+	if i > 0 && text[i-1] == '.' {
+		return true
+	}
+	for ; i < len(text); i++ {
+		switch text[i] {
+		case '.', '!', '?', ':', '\n', '"', '(', '*', '#', '|', '>':
+			return true
+		case ' ', '\t', ')', '\'', ']', '}':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// pairs gives the pairs of characters of a run of a script without spaces.
+func pairs(text string, i int, yield func(w string, ends bool)) int {
+	first, before := i, i
+	for i < len(text) {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		if !isSpaceless(r) {
+			break
+		}
+		if before < i {
+			yield(text[before:i+size], false)
+		}
+		before = i
+		i += size
+	}
+	if before == first { // a character by itself
+		yield(text[first:i], false)
+	}
+	return i
+}
+
+func isWordRune(r rune) bool {
+	if r < utf8.RuneSelf {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '_'
+	}
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
+}
+
+func isJoint(r rune) bool { return r == '.' || r == '/' || r == '-' }
+
+func isSpaceless(r rune) bool {
+	return r >= 0x0E00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+}
+
+func isIdeographic(w string) bool {
+	r, _ := utf8.DecodeRuneInString(w)
+	return isSpaceless(r)
+}
+
+func isStopWord(w string) bool {
+	_, ok := stopWords[w]
+	return ok
+}
+
+// stopWords are English words that are in every text, and what is left of them where an apostrophe cuts them.
+var stopWords = set(`able about above actually after again against all almost alone along already also although always and another any
+anyone anything are aren around ask asked asks aside back because been before being below best better between both but came can cannot come comes coming
+could couldn did didn different does doesn doing don done down during each either else enough etc even ever every everyone everything few find first
+following for found from full further gave general get gets getting give given gives going gone good got great had hadn has hasn have haven
+having hello help her here hers him himself his how however into isn its itself just keep kept kind know known last later least less let
+lets like likely little long look looking looks lot made make makes making many maybe mean means might more most much must myself need needs
+neither never new next nice non none nor not nothing now off often okay once one ones only onto other others our ours out over own particular
+per perhaps please possible probably put quite rather really right said same saw say saying says second see seem seems seen several shall she
+should shouldn show shows since some someone something sometimes soon still such sure take taken takes taking tell than thank thanks that the
+their theirs them themselves then there these they thing things think this those though three through thus time told too took toward tried
+try trying two under until upon use used uses using usually very via want wanted wants was wasn way ways well went were weren what whatever
+when where whether which while who whole whom whose why will with within without won would wouldn yeah yes yet you your yours yourself`)
+
+func set(words string) map[string]struct{} {
+	m := map[string]struct{}{}
+	for w := range strings.FieldsSeq(words) {
+		m[w] = struct{}{}
+	}
+	return m
+}

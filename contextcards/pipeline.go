@@ -1,0 +1,406 @@
+package contextcards
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/windlass-run/windlass/echo"
+)
+
+// Options say what a [Pipeline] works with. The zero value makes cards without models and keeps them in memory.
+type Options struct {
+	Summarizer Summarizer // nil: long messages are summed up by extraction
+	Embedder   Embedder   // nil: cards have no embeddings
+	Store      Store      // nil: cards are kept in memory only
+
+	// Notice is told what goes wrong, once until it works again. It is called by a goroutine of its own, one call at a
+	// time. May be nil.
+	Notice func(kind NoticeKind, detail string)
+	Now    func() time.Time // nil: the system's clock
+
+	Queue    int           // messages that may wait; 0: 4096
+	Workers  int           // batches that are made at the same time; 0: 4
+	Delay    time.Duration // how long a batch may wait to grow; 0: 50 ms
+	Timeout  time.Duration // of one call of the summarizer or the embedder; 0: 30 s
+	Attempts int           // at such a call, before the cards do without; 0: 2
+}
+
+// maxBatch is the number of messages in a batch that needs no summarizer.
+const maxBatch = 64
+
+func (o Options) withDefaults() Options {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Queue <= 0 {
+		o.Queue = 4096
+	}
+	if o.Workers <= 0 {
+		o.Workers = 4
+	}
+	if o.Delay <= 0 {
+		o.Delay = 50 * time.Millisecond
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = 30 * time.Second
+	}
+	if o.Attempts <= 0 {
+		o.Attempts = 2
+	}
+	return o
+}
+
+// Pipeline makes cards in the background and keeps them in memory and in a store.
+//
+// What it promises: Add costs a look into a table, and nothing that a summarizer, embedder or store does, be it slow,
+// failing, panicking or never returning, blocks or fails a caller. A message's card is made once for each session and
+// hash. A card that lacks something because a component failed is kept without it, and completed when it is asked for
+// again. A store is given every card at least once, and again until it takes it or the pipeline is closed.
+//
+// Three kinds of goroutines do the work: one forms batches, workers make the cards of a batch, one delivers cards to the
+// store. The lock guards what they share and is never held during a call of a component. All methods are safe for
+// concurrent use.
+type Pipeline struct {
+	options    Options
+	memory     Memory
+	summarizer component
+	embedder   component
+	notices    *notices
+
+	mu      sync.Mutex
+	items   map[key]*item
+	queue   []*item
+	crowded bool // the queue was full and is not half empty since
+	urgent  int  // callers who wait
+	closed  bool
+	changed chan struct{} // closed, and made anew, when a card is made or delivered
+	saves   saves
+
+	wake chan struct{} // holds one token when there is something to make
+	made chan struct{} // closed when nothing more will be made
+	done chan struct{} // closed when all goroutines have ended
+
+	hurry  context.CancelFunc // ends the calls of summarizer and embedder
+	cancel context.CancelFunc // ends everything
+	once   sync.Once
+}
+
+type key struct {
+	session string
+	hash    echo.Hash
+}
+
+// item is what the pipeline knows of a message. Its card, once there is one, is in memory.
+type item struct {
+	source Source
+	carded bool // there is a card
+	queued bool // waiting, or being made
+	anchor bool
+	tries  int // the summarizer was asked
+}
+
+// maxTries bounds how often the summarizer is asked about a message: it may be the message that it fails at.
+const maxTries = 3
+
+// Start starts a pipeline. It must be closed.
+func Start(o Options) *Pipeline {
+	p := &Pipeline{
+		options: o.withDefaults(), items: map[key]*item{}, changed: make(chan struct{}), notices: newNotices(o.Notice),
+		wake: make(chan struct{}, 1), made: make(chan struct{}), done: make(chan struct{}),
+	}
+	p.summarizer.kind, p.embedder.kind = NoticeSummarizer, NoticeEmbedder
+	p.saves.wake = make(chan struct{}, 1)
+	hard, cancel := context.WithCancel(context.Background())
+	soft, hurry := context.WithCancel(hard)
+	p.cancel, p.hurry = cancel, hurry
+	go p.work(hard, soft)
+	go p.deliver(hard)
+	return p
+}
+
+// Add takes a message for which a card is to be made. It never blocks. A message that needs no card is ignored; so is
+// one that finds no room, which is told once and gets its card when [Pipeline.Wait] asks for it. The callout of a message
+// that was added before is taken over.
+func (p *Pipeline) Add(s Source) {
+	if !s.Worth() {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return
+	}
+	if len(p.queue) >= p.options.Queue {
+		if !p.crowded {
+			p.notices.tell(NoticeQueue, fmt.Sprintf(
+				"%d messages wait for their cards; newer ones get theirs when a selection asks for them", len(p.queue)))
+		}
+		p.crowded = true
+		return
+	}
+	p.want(s)
+}
+
+// want queues a message unless its card is complete or under way. The lock is held.
+func (p *Pipeline) want(s Source) {
+	k := key{s.SessionID, s.Message.Hash()}
+	it := p.items[k]
+	switch {
+	case it == nil:
+		it = &item{source: s}
+		p.items[k] = it
+	case it.source.Message == nil: // known from the store
+		callout := it.source.Callout
+		it.source = s
+		it.source.Callout = callout
+	}
+	if s.Callout != "" && s.Callout != it.source.Callout {
+		it.source.Callout = s.Callout
+		p.revise(k, it)
+	}
+	if it.queued || it.carded && !p.incomplete(k, it) {
+		return
+	}
+	it.queued = true
+	if p.queue = append(p.queue, it); len(p.queue) == 1 || len(p.queue) == maxBatch {
+		signal(p.wake)
+	}
+}
+
+// incomplete reports whether a card lacks something that may be had now. The lock is held.
+func (p *Pipeline) incomplete(k key, it *item) bool {
+	c, _ := p.memory.card(k.session, k.hash)
+	return p.needsSummary(it, &c) || p.needsEmbedding(&c)
+}
+
+// needsSummary reports whether the summarizer should be asked. The lock is held.
+func (p *Pipeline) needsSummary(it *item, c *Card) bool {
+	return p.options.Summarizer != nil && (c.Generator == "" || c.Generator == GeneratorExtraction) &&
+		it.tries < maxTries && needsModel(it.source.Message) && p.summarizer.ready(p.options.Now())
+}
+
+// needsEmbedding reports whether the embedder should be asked: also when the card has an embedding of another one.
+func (p *Pipeline) needsEmbedding(c *Card) bool {
+	return p.options.Embedder != nil && c.EmbeddingModel != p.options.Embedder.Name() && p.embedder.ready(p.options.Now())
+}
+
+// Wait returns the card of each source, in their order, as soon as all are made, or what there is when ctx ends: then a
+// card that is not finished is extracted at once and marked as late. late is how many those are; they are finished
+// afterwards. Each card has the place and the callout of its source.
+func (p *Pipeline) Wait(ctx context.Context, sources []Source) (cards []Card, late int) {
+	p.mu.Lock()
+	p.urgent++
+	if !p.closed {
+		for _, s := range sources {
+			if s.Worth() {
+				p.want(s)
+			}
+		}
+	}
+	p.mu.Unlock()
+	signal(p.wake)
+	for {
+		p.mu.Lock()
+		changed, pending := p.changed, p.pending(sources)
+		p.mu.Unlock()
+		if !pending || !awaitAny(ctx, changed, p.made) {
+			break
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.urgent--
+	return p.collect(sources)
+}
+
+// pending reports whether a card of some sources is under way. The lock is held.
+func (p *Pipeline) pending(sources []Source) bool {
+	for i := range sources {
+		if it := p.items[key{sources[i].SessionID, sources[i].Message.Hash()}]; it != nil && it.queued {
+			return true
+		}
+	}
+	return false
+}
+
+// collect returns the cards of sources as they are now. The lock is held.
+func (p *Pipeline) collect(sources []Source) (cards []Card, late int) {
+	cards = make([]Card, len(sources))
+	for i, s := range sources {
+		k := key{s.SessionID, s.Message.Hash()}
+		it := p.items[k]
+		c, made := p.memory.card(k.session, k.hash)
+		if !made {
+			c = Extract(s, p.options.Now())
+		}
+		c = c.placed(s)
+		c.Late = s.Worth() && (!made || it != nil && it.queued)
+		if c.Late {
+			late++
+		}
+		cards[i] = c
+	}
+	return cards, late
+}
+
+// Mark records that messages of a session were brought into another phase as anchors.
+func (p *Pipeline) Mark(sessionID string, anchors []echo.Hash) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, h := range anchors {
+		k := key{sessionID, h}
+		if it := p.items[k]; it != nil && !it.anchor {
+			it.anchor = true
+			p.revise(k, it)
+		}
+	}
+}
+
+// revise writes a card anew after its callout or its being an anchor has changed. The lock is held.
+func (p *Pipeline) revise(k key, it *item) {
+	if !it.carded || p.closed {
+		return // what is made later has it
+	}
+	c, _ := p.memory.card(k.session, k.hash)
+	p.keep(k, it, c)
+}
+
+// keep puts a card into memory and has it delivered, as the newest version. The lock is held.
+func (p *Pipeline) keep(k key, it *item, c Card) {
+	now := stamp(p.options.Now())
+	if old, ok := p.memory.card(k.session, k.hash); ok && !now.After(old.GeneratedAt) {
+		now = old.GeneratedAt.Add(time.Microsecond)
+	}
+	c.GeneratedAt = now
+	c.Callout, c.Anchor = it.source.Callout, it.anchor
+	it.carded = true
+	p.memory.put(&c)
+	if p.options.Store != nil {
+		p.saves.add(k)
+	}
+}
+
+// Load takes over the cards that the store has of a session, so that a session which goes on makes none of them again.
+// It is called before the first Add. Without a store it does nothing.
+func (p *Pipeline) Load(ctx context.Context, sessionID string) error {
+	if p.options.Store == nil {
+		return nil
+	}
+	cards, err := guarded(ctx, func(ctx context.Context) ([]Card, error) { return p.options.Store.Cards(ctx, sessionID) })
+	if err != nil {
+		return fmt.Errorf("load the cards of session %s: %w", sessionID, err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i := range cards {
+		c := &cards[i]
+		k := key{sessionID, c.Hash}
+		if c.SessionID != sessionID || p.items[k] != nil {
+			continue
+		}
+		p.items[k] = &item{source: Source{SessionID: sessionID, Callout: c.Callout}, carded: true, anchor: c.Anchor}
+		p.memory.put(c)
+	}
+	return nil
+}
+
+// Rank returns the similarity of a session's cards to a vector of the pipeline's embedder, as [Store] says. The store is
+// asked when it has every card of the session, for which Rank waits as long as ctx allows; otherwise, or when it fails,
+// the cards in memory are ranked, which gives the same. stored says which it was.
+func (p *Pipeline) Rank(ctx context.Context, sessionID string, vector []float32, limit int) (ranked []Ranked, stored bool) {
+	if p.options.Embedder == nil {
+		return nil, false
+	}
+	name := p.options.Embedder.Name()
+	if p.delivered(ctx, sessionID) {
+		ranked, err := guarded(ctx, func(ctx context.Context) ([]Ranked, error) {
+			return p.options.Store.Rank(ctx, sessionID, name, vector, limit)
+		})
+		if err == nil {
+			return ranked, true
+		}
+		p.notices.tell(NoticeStore, fmt.Sprintf("the card store cannot rank; cards are ranked in memory: %v", err))
+	}
+	ranked, _ = p.memory.Rank(ctx, sessionID, name, vector, limit) // it never fails
+	return ranked, false
+}
+
+// Close finishes what waits, for as long as ctx allows, and ends the pipeline. When ctx has a deadline, summarizer and
+// embedder get half of the time; after it the rest is extracted, so that the store still gets its cards. The error says
+// how many cards the store does not have. Close may be called again, and then returns the same.
+func (p *Pipeline) Close(ctx context.Context) error {
+	p.once.Do(func() {
+		p.mu.Lock()
+		p.closed = true
+		p.mu.Unlock()
+		signal(p.wake)
+		signal(p.saves.wake)
+		if deadline, ok := ctx.Deadline(); ok {
+			t := time.AfterFunc(time.Until(deadline)/2, p.hurry)
+			defer t.Stop()
+		}
+		p.finish(ctx)
+	})
+	p.finish(ctx)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if lost := len(p.queue) + p.saves.lost(); lost > 0 {
+		return &UndeliveredError{Cards: lost, Err: p.saves.last}
+	}
+	return nil
+}
+
+// finish waits for the goroutines, which end soon after ctx.
+func (p *Pipeline) finish(ctx context.Context) {
+	select {
+	case <-p.done:
+	case <-ctx.Done():
+		p.cancel()
+		<-p.done
+	}
+	p.cancel()
+	p.notices.close(ctx)
+}
+
+// UndeliveredError says that cards were not made, or did not reach the store. The messages themselves are in the journal.
+type UndeliveredError struct {
+	Cards int
+	Err   error // the last reason; nil when there was no time
+}
+
+func (e *UndeliveredError) Error() string {
+	if e.Err == nil {
+		return fmt.Sprintf("%d context cards did not reach the card store: there was no time left", e.Cards)
+	}
+	return fmt.Sprintf("%d context cards did not reach the card store: %v", e.Cards, e.Err)
+}
+
+// Unwrap returns the reason.
+func (e *UndeliveredError) Unwrap() error { return e.Err }
+
+// announce tells all who wait that something has changed. The lock is held.
+func (p *Pipeline) announce() {
+	close(p.changed)
+	p.changed = make(chan struct{})
+}
+
+// signal leaves a token for a goroutine that waits for one.
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default: // one is there already
+	}
+}
+
+// awaitAny waits for a change. It returns false when none will come: ctx has ended, or the work has.
+func awaitAny(ctx context.Context, changed, ended <-chan struct{}) bool {
+	select {
+	case <-changed:
+		return true
+	case <-ctx.Done():
+	case <-ended:
+	}
+	return false
+}
