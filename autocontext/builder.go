@@ -137,7 +137,8 @@ func (b *Builder) take(it echo.Item) {
 		b.toolResults++
 		n.result = b.toolResults
 	case echo.RoleUser:
-		if b.moment.task < 0 && m.Kind() != echo.KindContext {
+		// Messages that were brought in from another phase may hold that phase's task: the own one comes after them.
+		if m.Kind() == echo.KindTask || b.moment.task < 0 && m.Kind() != echo.KindContext {
 			b.moment.task = i
 		}
 		if m.Kind() != echo.KindNotice && m.Kind() != echo.KindContext {
