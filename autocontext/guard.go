@@ -49,7 +49,7 @@ func (b *Builder) guard() (*Ask, []GuardEvent, error) {
 		events = append(events, GuardEvent{Event: EventActing, Tokens: b.size(), Limit: limit})
 	}
 	ask, did, err := b.makeRoom(percent(limit, g.TargetPercent), actAt)
-	if ask != nil || err != nil {
+	if ask != nil || err != nil || did == "" { // without room it goes on acting, and says so once
 		return ask, events, err
 	}
 	events = append(events, GuardEvent{
@@ -72,7 +72,8 @@ func (b *Builder) limit() int64 {
 	}
 }
 
-// makeRoom brings the request down to target, or at least below most. It says what it did.
+// makeRoom brings the request down to target, or at least below most, and says what it did. It says nothing when it could
+// not, but the request fits as it is.
 func (b *Builder) makeRoom(target, most int64) (*Ask, string, error) {
 	if b.moveFully(); b.size() <= target {
 		return nil, "old tool results were masked", nil
@@ -92,6 +93,9 @@ func (b *Builder) makeRoom(target, most int64) (*Ask, string, error) {
 	default:
 		level := b.removeByLevel(target)
 		if b.size() <= (target+most)/2 {
+			if level == 0 {
+				return nil, "old tool results were masked", nil
+			}
 			return nil, fmt.Sprintf("%d %% of the tool results were removed", level), nil
 		}
 		ask, done := b.compact(target, most)
@@ -104,6 +108,9 @@ func (b *Builder) makeRoom(target, most int64) (*Ask, string, error) {
 	}
 	if b.cutOversize(most); b.size() < most {
 		return nil, "tool results that alone did not fit were cut", nil
+	}
+	if b.size() < b.limit() {
+		return nil, "", nil
 	}
 	return nil, "", b.doesNotFit(b.limit(), "nothing more can be left out")
 }
