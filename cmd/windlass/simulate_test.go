@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/simulate"
 )
 
@@ -46,6 +48,54 @@ func TestSimulatePage(t *testing.T) {
 		require.InDelta(t, l.Money, simulate.Prices{Input: 1, Cached: 0.1}.Money(l.Tokens, l.Shared), 1e-9)
 	}
 	require.Equal(t, 1, shown)
+}
+
+// What a simulation says that a run would be sent is what a run with these settings was sent, call by call: with native
+// and with prompted tool calls, over attempts that did not pass.
+func TestSimulationAgreesWithTheRun(t *testing.T) {
+	t.Parallel()
+	const settings = `{"window": 1, "mask_observations_after": 1, "advance": "every_turn"}`
+	for _, native := range []string{"true", "false"} {
+		t.Run("native tools "+native, func(t *testing.T) {
+			t.Parallel()
+			l := newLab(t, "")
+			l.file("long.txt", strings.Repeat("a line with src/file_7.go in it\n", 200))
+			l.file("c.json", `{"cascade_id": "c", "phases": [{"name": "look", "instructions": "Look.", "tackle": ["read_file"],
+				"use_native_tools": `+native+`, "intra_context": `+settings+`,
+				"rules": {"max_turns": 9, "max_attempts": 2, "loop_until": "regex:second"}}]}`)
+			turn := `{"text": "I read on.", "calls": [{"tool": "read_file", "arguments": {"path": "long.txt", "limit": %d}}]}`
+			var turns []string
+			for n := range 5 {
+				turns = append(turns, fmt.Sprintf(turn, 100+n))
+			}
+			reads := strings.Join(turns, ",")
+			l.file("c.script.json", `{"phases": {"look": {"attempts": [[`+reads+`, {"text": "first"}], [`+reads+`, {"text": "second"}]]}}}`)
+			l.run(exitOK, "run", "c.json", "--offline", "--no-clickhouse", "--session", "whole")
+			l.run(exitOK, "simulate", "whole", "--policy", "same="+settings, "--calls", "calls.jsonl")
+
+			rec, err := echo.ReadJournal(filepath.Join(l.home, "sessions", "whole", echo.JournalFile))
+			require.NoError(t, err)
+			var recorded, simulated [][3]int64
+			saved := int64(0)
+			for _, e := range rec.Entries {
+				if s := e.Selection; s != nil {
+					recorded = append(recorded, [3]int64{int64(len(recorded) + 1), s.ContextSize, s.SharedSize})
+					saved += s.TokensSaved
+				}
+			}
+			data, err := os.ReadFile(filepath.Join(l.dir, "calls.jsonl"))
+			require.NoError(t, err)
+			for line := range strings.Lines(string(data)) {
+				var c callLine
+				require.NoError(t, json.Unmarshal([]byte(line), &c))
+				require.Empty(t, c.Invalid)
+				simulated = append(simulated, [3]int64{int64(c.Call), c.Tokens, c.Shared})
+			}
+			require.Len(t, recorded, 12)
+			require.Equal(t, recorded, simulated)
+			require.Positive(t, saved)
+		})
+	}
 }
 
 // What a file held stays when nothing complete takes its place, and nothing else is left beside it.
