@@ -54,7 +54,7 @@ func (a *app) withContextRecord(ctx context.Context, session string, do func(*co
 		return err
 	}
 	if n := len(r.missing); n > 0 {
-		fmt.Fprintf(a.err, "ClickHouse does not have what %s was sent, the first one %s; the journal, where the session was run, has it.\n",
+		fmt.Fprintf(a.err, "ClickHouse does not have what was sent in %s, the first one %s; the journal, where the session was run, has it.\n",
 			plural(n, "model call"), r.missing[0])
 	}
 	return do(r)

@@ -252,14 +252,14 @@ func (a *app) printDiff(d *contextDiff) error {
 
 // diffTable lists changes; messages that follow each other and are the same share a line.
 func diffTable(list []messageChange) *table {
-	t := newTable("", ">from", ">to", "message", "hash", "form", ">tokens")
+	t := newTable("", ">from", ">to", "message", "hash", "was", "is", "why", ">tokens")
 	for i := 0; i < len(list); {
 		n := i
 		for n < len(list) && list[n].Change == changeSame {
 			n++
 		}
 		if n-i > 1 {
-			t.add("=", places(list[i:n], fromSide), places(list[i:n], toSide), plural(n-i, "message"), "", "same", formatCount(tokensOf(list[i:n])))
+			t.add("=", places(list[i:n], fromSide), places(list[i:n], toSide), plural(n-i, "message"), "", "", "same", "", formatCount(tokensOf(list[i:n])))
 			i = n
 			continue
 		}
@@ -269,7 +269,7 @@ func diffTable(list []messageChange) *table {
 		if c.Tool != "" {
 			what += " " + c.Tool
 		}
-		t.add(mark, places(list[i:i+1], fromSide), places(list[i:i+1], toSide), what, string(c.Hash), both(c, (*sentSide).form), both(c, (*sentSide).size))
+		t.add(mark, places(list[i:i+1], fromSide), places(list[i:i+1], toSide), what, string(c.Hash), c.From.form(), c.To.form(), c.reason(), c.sizes())
 		i++
 	}
 	return t
@@ -289,10 +289,10 @@ func places(list []messageChange, side func(*messageChange) *sentSide) string {
 			last = s.Position + s.Messages - 1
 		}
 	}
-	switch {
-	case first == 0:
+	switch first {
+	case 0:
 		return ""
-	case first == last:
+	case last:
 		return fmt.Sprint(first)
 	}
 	return fmt.Sprintf("%d-%d", first, last)
@@ -306,20 +306,31 @@ func tokensOf(list []messageChange) int64 {
 	return sum
 }
 
-func (s *sentSide) form() string { return fmt.Sprintf("%s (%s)", s.Form, s.Reason) }
-func (s *sentSide) size() string { return formatCount(s.Tokens) }
+// form returns how a message is sent, nothing for one that is not in the history.
+func (s *sentSide) form() string {
+	if s == nil {
+		return ""
+	}
+	return string(s.Form)
+}
 
-// both writes a value of both sides, once when it is the same or only one has it.
-func both(c *messageChange, value func(*sentSide) string) string {
+// reason says why a message is sent as it is now.
+func (c *messageChange) reason() string {
+	if c.To == nil {
+		return ""
+	}
+	return string(c.To.Reason)
+}
+
+// sizes are the tokens of a message in both requests, once when they are the same or only one has it.
+func (c *messageChange) sizes() string {
 	switch {
 	case c.From == nil:
-		return value(c.To)
-	case c.To == nil:
-		return value(c.From)
-	case value(c.From) == value(c.To):
-		return value(c.To)
+		return formatCount(c.To.Tokens)
+	case c.To == nil, c.From.Tokens == c.To.Tokens:
+		return formatCount(c.From.Tokens)
 	}
-	return value(c.From) + " -> " + value(c.To)
+	return formatCount(c.From.Tokens) + " -> " + formatCount(c.To.Tokens)
 }
 
 // capital begins a sentence.

@@ -252,13 +252,19 @@ func incident() []*echo.Entry {
 // TestContextSeed holds testdata/reports/context.jsonl, the session of context.txtar, against the code that writes it.
 func TestContextSeed(t *testing.T) {
 	t.Parallel()
-	var b bytes.Buffer
+	golden(t, filepath.Join("reports", "context.jsonl"), seedLines(t))
+}
+
+// seedLines writes the incident as a journal does.
+func seedLines(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
 	for _, e := range incident() {
 		line, err := json.Marshal(e)
 		require.NoError(t, err)
 		b.Write(append(line, '\n'))
 	}
-	golden(t, filepath.Join("reports", "context.jsonl"), b.String())
+	return b.String()
 }
 
 // journalFromLines makes a journal of entries, one a line.
