@@ -133,7 +133,7 @@ func TestGuardStepsInOrder(t *testing.T) {
 		{12_000, "", "full no_policy"},
 		{9600, "old tool results were masked", "masked aged"},
 		{5600, "50 % of the tool results were removed", "masked aged"},
-		{2300, "older messages were summed up by extraction", "summary compacted"},
+		{2100, "older messages were summed up by extraction", "summary compacted"},
 	} {
 		p := newPhase(t, guarded(c.limit, func(in *cascade.Intra) { in.MaskAfter = 12; in.Guard.KeepRecentMessages = 4 }))
 		p.reads(16, 2000)
