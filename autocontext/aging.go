@@ -28,14 +28,32 @@ func agedResult(p *cascade.Intra, n *node, age int) (shape, bool) {
 	switch {
 	case age <= p.MaskAfter:
 		return shape{}, false
-	case excluded(p.ExcludeTools, n):
-		return full(ReasonExcluded), true
-	case shorter(n.msg.Text(), p.MinMaskedSize) && !hasImages(n.msg):
-		return full(ReasonSmall), true
+	case spared(p, n) != "":
+		return shape{}, false
 	case n.msg.Failed() && p.PreserveErrors:
 		return shape{form: FormExcerpt, reason: ReasonError, limit: errorLimit}, true
 	}
 	return shape{form: FormMasked, reason: ReasonAged}, true
+}
+
+// spared says why a tool result is never masked for its age; "" when it may be.
+func spared(p *cascade.Intra, n *node) Reason {
+	switch {
+	case excluded(p.ExcludeTools, n):
+		return ReasonExcluded
+	case shorter(n.msg.Text(), p.MinMaskedSize) && !hasImages(n.msg):
+		return ReasonSmall
+	}
+	return ""
+}
+
+// stayed says of an old tool result that no other pass has shortened why it is sent as it is.
+func stayed(p *cascade.Intra, _ int, n *node, m *moment) (shape, bool) {
+	if !isToolResult(n) || m.asOf-n.turn <= p.MaskAfter {
+		return shape{}, false
+	}
+	why := spared(p, n)
+	return full(why), why != ""
 }
 
 func agedAnswer(p *cascade.Intra, n *node, age int) (shape, bool) {

@@ -31,6 +31,8 @@ type Builder struct {
 	toolResults int
 	sends       int // messages sent
 
+	newest map[echo.Hash]int // index of the newest tool result with a hash
+
 	note  *echo.Message // what stands for turns that slid out, and how many
 	noted int
 }
@@ -44,8 +46,8 @@ func NewBuilder(s Settings) *Builder {
 
 // reset forgets everything.
 func (b *Builder) reset() {
-	*b = Builder{settings: b.settings, render: b.render, sums: []int64{0}}
-	b.moment = moment{latest: -1, task: -1, answers: map[int]int{}, carry: &b.carry}
+	*b = Builder{settings: b.settings, render: b.render, sums: []int64{0}, newest: map[echo.Hash]int{}}
+	b.moment = moment{latest: -1, task: -1, told: -1, gone: -1, answers: map[int]int{}, carry: &b.carry}
 	b.pace.reset()
 }
 
@@ -58,8 +60,12 @@ type Step struct {
 }
 
 // Build decides what the next call is sent. The history may only have grown since the last call. Once a step without an
-// Ask was returned, its view counts as sent. The error is a [*FitError].
+// Ask was returned, its view counts as sent. The error is a [*FitError], or says that the carry lacks the message of its
+// summary.
 func (b *Builder) Build(history []echo.Item, c Carry) (Step, error) {
+	if err := c.Summary.check(); err != nil {
+		return Step{Carry: c}, err
+	}
 	b.resume(history, c)
 	b.read(history)
 	b.advance()
@@ -97,15 +103,19 @@ func (b *Builder) resume(history []echo.Item, c Carry) {
 func (b *Builder) read(history []echo.Item) {
 	first := len(b.nodes)
 	attempt := b.moment.attempt
-	latest := b.moment.latest
+	latest, task := b.moment.latest, b.moment.task
 	for i := first; i < len(history); i++ {
 		b.take(history[i])
 	}
 	b.moment.asOf, b.moment.results = b.carry.AsOf, b.resultsBefore(b.carry.AsOf)
 	b.groups.settle(b)
-	switch {
-	case attempt != b.moment.attempt && first > 0:
+	tryAgain := first > 0 && attempt != b.moment.attempt
+	if tryAgain {
 		b.carry.Debt = 0 // what it was owed for is left out now
+	}
+	moved := b.placeStandIns()
+	switch {
+	case tryAgain || first > 0 && (moved || task != b.moment.task):
 		b.reshape(0)
 	case latest >= 0 && latest != b.moment.latest:
 		b.reshapeOne(latest)
@@ -134,10 +144,12 @@ func (b *Builder) take(it echo.Item) {
 			b.moment.answers[it.Attempt] = i + 1
 		}
 	case echo.RoleTool:
+		b.newest[m.Hash()] = i
 		b.toolResults++
 		n.result = b.toolResults
 	case echo.RoleUser:
-		if b.moment.task < 0 && m.Kind() != echo.KindContext {
+		// Messages that were brought in from another phase may hold that phase's task: the own one comes after them.
+		if m.Kind() == echo.KindTask || b.moment.task < 0 && m.Kind() != echo.KindContext {
 			b.moment.task = i
 		}
 		if m.Kind() != echo.KindNotice && m.Kind() != echo.KindContext {
@@ -172,6 +184,7 @@ func (b *Builder) coming() int { return len(b.turns) + 1 }
 // reshape decides anew about every message from index i on.
 func (b *Builder) reshape(i int) {
 	b.moment.asOf, b.moment.results = b.carry.AsOf, b.resultsBefore(b.carry.AsOf)
+	b.placeStandIns()
 	for ; i < len(b.nodes); i++ {
 		b.reshapeOne(i)
 	}
@@ -183,6 +196,7 @@ func (b *Builder) reshapeOne(i int) {
 	b.put(i, b.make(i, b.shapeOf(i, &b.moment)))
 	b.pace.gain -= n.gain
 	n.next, n.gain = n.cur, 0
+	b.pace.forget(b, i)
 }
 
 // refresh carries out anew what is sent for message i, after what its group lacks has changed.
@@ -234,6 +248,9 @@ func (b *Builder) close() {
 	v.report.Spans = b.spans()
 	b.carry.Paid += cost(b.sent, shared, b.settings.ratio())
 	b.carry.Full += cost(b.full, fullShared, b.settings.ratio())
+	if a := b.carry.Answered; a != nil && a.Actual > 0 && a.Counted > 0 {
+		b.carry.Scale = scale(a.Actual, a.Counted) // or every later call would have to be counted by the provider as well
+	}
 	b.carry.Cold, b.carry.Answered = false, nil
 	b.fix()
 	b.carry.Sent = v.before
@@ -271,8 +288,11 @@ func (b *Builder) fix() {
 // Used returns the carry after a call whose request the provider counted: in is the tokens that it reported as sent.
 func (b *Builder) Used(c Carry, in int64) Carry {
 	c.Refused = 0
-	if counted := b.count.size(b); in > 0 && counted > 0 && !b.settings.Exact {
-		c.Scale = in * 1000 / counted
+	if in <= 0 || b.settings.Exact && b.settings.Count != nil {
+		return c // an exact count needs no correction, and is not made for nothing
+	}
+	if counted := b.count.size(b); counted > 0 {
+		c.Scale = scale(in, counted)
 	}
 	return c
 }
@@ -297,10 +317,6 @@ func (b *Builder) Frontier(c Carry) int {
 
 // Masked reports whether the newest view does not hold the whole of the tool result with this hash.
 func (b *Builder) Masked(h echo.Hash) bool {
-	for i := len(b.nodes) - 1; i >= 0; i-- {
-		if n := &b.nodes[i]; n.msg.Hash() == h && isToolResult(n) {
-			return n.cur.sent == nil || n.cur.form != FormFull
-		}
-	}
-	return false
+	i, ok := b.newest[h]
+	return ok && (b.nodes[i].cur.sent == nil || b.nodes[i].cur.form != FormFull)
 }

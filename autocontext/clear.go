@@ -40,9 +40,14 @@ func (b *Builder) clearToolUses() {
 func (b *Builder) freed(from, to int) int64 {
 	sum := int64(0)
 	for i := from; i < to; i++ {
-		if n := &b.nodes[i]; isToolResult(n) && clearable(&b.settings.Policy, n) {
-			sum += max(n.cur.tokens-b.make(i, shape{form: FormMasked, reason: ReasonCleared}).tokens, 0)
+		n := &b.nodes[i]
+		if !isToolResult(n) || n.cur.sent == nil || n.cur.form == FormMasked || !clearable(&b.settings.Policy, n) || b.survives(i, &b.moment) {
+			continue
 		}
+		if n.cleared == 0 { // made once: looking at it again on every turn would cost as much as the history is long
+			n.cleared = b.make(i, shape{form: FormMasked, reason: ReasonCleared}).tokens
+		}
+		sum += max(n.cur.tokens-n.cleared, 0)
 	}
 	return sum
 }

@@ -3,6 +3,7 @@ package autocontext
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
@@ -47,26 +48,25 @@ func (b *Builder) compact(target, most int64) (*Ask, bool) {
 // coverable returns the index of the history before which a summary should tell everything: as near to
 // keep_recent_messages from the end as lets the rest fit, and at the beginning of a turn. 0: there is no such place.
 func (b *Builder) coverable(target, most, allowance int64) int {
-	keep := b.settings.Policy.Guard.KeepRecentMessages
-	rest := b.scaled(b.settings.Fixed) + allowance // what is sent in any case
+	rest := b.settings.Fixed // what is sent in any case, and from message i on
 	for i := range b.nodes {
 		if b.survives(i, &b.moment) {
-			rest += b.scaled(b.countMade(&b.nodes[i].cur))
+			rest += b.countMade(&b.nodes[i].cur)
 		}
 	}
-	best, tail := 0, int64(0) // tail: of the messages from i on
-	for i := len(b.nodes) - 1; i > b.covered(); i-- {
+	best, worth := 0, b.worthFrom()
+	for i := len(b.nodes) - 1; i >= worth; i-- {
 		if !b.survives(i, &b.moment) {
-			tail += b.scaled(b.countMade(&b.nodes[i].cur))
+			rest += b.countMade(&b.nodes[i].cur)
 		}
-		size := rest + tail
-		if best > 0 && size > target || !b.coversMore(i) {
+		size := b.scaled(rest) + allowance
+		if size >= most || best > 0 && size > target {
 			break
 		}
-		if !isToolResult(&b.nodes[i]) && size < most {
+		if !isToolResult(&b.nodes[i]) {
 			best = i
 		}
-		if best > 0 && len(b.nodes)-i >= keep {
+		if best > 0 && len(b.nodes)-i >= b.settings.Policy.Guard.KeepRecentMessages {
 			break
 		}
 	}
@@ -81,48 +81,69 @@ func (b *Builder) covered() int {
 	return b.carry.Summary.Covers
 }
 
-// coversMore reports whether a summary up to i would tell at least two messages that are sent now.
-func (b *Builder) coversMore(i int) bool {
+// worthFrom is the first index up to which a summary would tell at least two messages that are sent now.
+func (b *Builder) worthFrom() int {
 	n := 0
-	for j := b.covered(); j < i && n < 2; j++ {
-		if b.nodes[j].cur.sent != nil && !b.survives(j, &b.moment) {
+	for i := b.covered(); i < len(b.nodes); i++ {
+		if b.nodes[i].cur.sent != nil && !b.survives(i, &b.moment) {
 			n++
 		}
+		if n == 2 {
+			return i + 1
+		}
 	}
-	return n >= 2
+	return len(b.nodes)
 }
 
 // standIn returns what is sent in the place of messages that are not: it stands at the first of them.
 func (b *Builder) standIn(i int, s shape) *echo.Message {
-	switch s.reason {
-	case ReasonCompacted:
-		if b.firstOf(i, func(j int) bool { return j < b.covered() }) {
-			return b.carry.Summary.Message
+	switch {
+	case s.reason == ReasonCompacted && i == b.moment.told:
+		return b.carry.Summary.Message
+	case s.reason == ReasonSlid && i == b.moment.gone:
+		if b.note == nil || b.noted != b.carry.Slid {
+			b.note, b.noted = slidNote(b.carry.Slid), b.carry.Slid
 		}
-	case ReasonSlid:
-		if b.firstOf(i, func(j int) bool { return b.nodes[j].turn > 0 && b.nodes[j].turn <= b.carry.Slid }) {
-			if b.note == nil || b.noted != b.carry.Slid {
-				b.note, b.noted = slidNote(b.carry.Slid), b.carry.Slid
-			}
-			return b.note
-		}
+		return b.note
 	}
 	return nil
 }
 
-// firstOf reports whether i is the first message that is among some and does not survive.
-func (b *Builder) firstOf(i int, among func(int) bool) bool {
-	for j := range b.nodes[:i] {
-		if among(j) && !b.nodes[j].orphan && !b.survives(j, &b.moment) {
-			return false
+// placeStandIns finds where the summary and the note on turns that slid out stand: at the first message that each of them
+// is for. It reports whether they stand elsewhere than before.
+func (b *Builder) placeStandIns() bool {
+	m := &b.moment
+	told, gone := m.told, m.gone
+	m.told, m.gone = -1, -1
+	if s := b.carry.Summary; s != nil {
+		m.told = b.firstGone(0, min(s.Covers, len(b.nodes)))
+	}
+	if slid := min(b.carry.Slid, len(b.turns)); slid > 0 {
+		end := len(b.nodes)
+		if slid < len(b.turns) {
+			end = b.turns[slid]
+		}
+		m.gone = b.firstGone(max(b.covered(), b.turns[0]), end)
+	}
+	return told != m.told || gone != m.gone
+}
+
+// firstGone returns the first message between two indices that does not survive; -1: there is none.
+func (b *Builder) firstGone(from, to int) int {
+	for i := from; i < to; i++ {
+		if !b.nodes[i].orphan && !b.survives(i, &b.moment) {
+			return i
 		}
 	}
-	return true
+	return -1
 }
 
 // askRecount asks for the provider's own count of the request as it is.
 func (b *Builder) askRecount() *Ask {
-	return &Ask{Kind: AskRecount, Messages: b.render.Render(&b.views), MaxOut: 1, count: b.count.size(b)}
+	return &Ask{
+		Kind: AskRecount, Number: b.carry.Recounts + 1,
+		Messages: b.render.Render(&b.views), MaxOut: 1, count: b.count.size(b),
+	}
 }
 
 // askSummary asks for a summary of everything before covers.
@@ -132,12 +153,15 @@ func (b *Builder) askSummary(covers int, allowance int64) *Ask {
 		told = append(told, s.Message)
 	}
 	for i := b.covered(); i < covers; i++ {
-		if n := &b.nodes[i]; n.cur.sent != nil && !b.survives(i, &b.moment) {
+		n := &b.nodes[i]
+		// A request of the user survives only until the next one, so the notes have to tell it as well.
+		request := i == b.moment.latest && i != b.moment.task && !n.pinned
+		if n.cur.sent != nil && (request || !b.survives(i, &b.moment)) {
 			told = append(told, n.msg)
 		}
 	}
 	return &Ask{
-		Kind: AskSummary, Messages: summaryRequest(told, int(2*b.limit())), MaxOut: int(allowance),
+		Kind: AskSummary, Number: b.carry.Summaries + 1, Messages: summaryRequest(told, int(2*b.limit())), MaxOut: int(allowance),
 		covers: covers, told: told,
 	}
 }
@@ -150,6 +174,7 @@ func (b *Builder) Answer(c Carry, a *Ask, ans Answer) (Carry, *echo.Message) {
 		got = *c.Answered
 	}
 	if a.Kind == AskRecount {
+		c.Recounts = a.Number
 		got.Counted = a.count
 		if !ans.Failed {
 			got.Actual = ans.Tokens
@@ -161,11 +186,28 @@ func (b *Builder) Answer(c Carry, a *Ask, ans Answer) (Carry, *echo.Message) {
 	if ans.Failed || text == "" {
 		text, by = extract(a.told, 3*a.MaxOut), "extraction"
 	}
-	text, _ = splitRunes(text, 4*a.MaxOut) // a model that ignores its limit must not undo what the summary is for
-	m := echo.NewText(echo.RoleUser, echo.KindSummary, fmt.Sprintf(
-		"[Summary of the %d messages of this conversation before this one, made by %s. The originals are kept.]\n\n%s",
-		a.covers, by, text))
+	m := b.summary(a, by, text)
+	c.Summaries = a.Number
 	got.Summary = &Summary{Covers: a.covers, Hash: m.Hash(), By: by, Message: m}
 	c.Answered = &got
 	return c, m
+}
+
+// summaryHead begins the message of a summary.
+const summaryHead = "[Summary of the "
+
+// summary makes the message of a summary. A text that is longer than was asked for is cut: a model that ignores its limit
+// must not undo what the summary is for.
+func (b *Builder) summary(a *Ask, by, text string) *echo.Message {
+	for {
+		m := echo.NewText(echo.RoleUser, echo.KindSummary, fmt.Sprintf(
+			summaryHead+"%d messages of this conversation before this one, made by %s. The originals are kept.]\n\n%s",
+			a.covers, by, text))
+		have, most := b.scaled(b.countMade(&made{sent: m, tokens: Tokens(m)})), int64(a.MaxOut)
+		n := int64(utf8.RuneCountInString(text))
+		if have <= most || n == 0 {
+			return m
+		}
+		text, _ = splitRunes(text, int(min(n*most/have, n-1)))
+	}
 }

@@ -49,6 +49,9 @@ func excerpt(m *echo.Message, limit int) *echo.Message {
 	if m.Failed() {
 		cut = cutAround(text, limit, m.Hash())
 	}
+	if cut == text && hasImages(m) { // the mark of a cut would have said where they are
+		cut = strings.TrimPrefix(fmt.Sprintf("%s\n[Images left out: recall(%q)]", text, m.Hash()), "\n")
+	}
 	return withText(m, cut)
 }
 
@@ -60,20 +63,32 @@ func withText(m *echo.Message, text string) *echo.Message {
 }
 
 // stub returns an assistant message with its long call arguments cut, and the words beside the calls cut to limit
-// characters; with a limit below zero they are left out.
-func stub(m *echo.Message, limit int) *echo.Message {
+// characters; with a limit below zero they are left out. In the prompted dialect the text has the calls as well, and gets
+// the cut ones instead.
+func stub(m *echo.Message, limit int, dialect Dialect) *echo.Message {
 	d := m.Draft()
 	d.ToolCalls = make([]echo.ToolCall, len(m.ToolCalls()))
 	for i, c := range m.ToolCalls() {
 		c.Arguments = stubArguments(c.Arguments, m.Hash())
 		d.ToolCalls[i] = c
 	}
-	switch text := m.Text(); {
-	case text == "":
+	words, calls := m.Text(), ""
+	if dialect == Prompted {
+		if before := beforeCalls(words); before != words {
+			words, calls = strings.TrimSpace(before), callsAsText(d.ToolCalls)
+		}
+	}
+	switch {
 	case limit < 0:
-		d.Parts = nil
-	default:
-		d.Parts = echo.Text(cutTail(text, min(limit, remarkLimit), namesInRemark, m.Hash()))
+		words = ""
+	case words != "":
+		words = cutTail(words, min(limit, remarkLimit), namesInRemark, m.Hash())
+	}
+	if calls != "" {
+		words = strings.TrimPrefix(words+"\n"+calls, "\n")
+	}
+	if d.Parts = nil; words != "" {
+		d.Parts = echo.Text(words)
 	}
 	return echo.Seal(d)
 }
@@ -94,7 +109,7 @@ func cutTail(text string, head, keep int, h echo.Hash) string {
 // stubArguments cuts the long strings of a call's arguments. What comes out is valid JSON when what went in was; text
 // that is not JSON stays, as nobody knows what a part of it would mean.
 func stubArguments(args string, h echo.Hash) string {
-	if len(args) <= argumentLimit {
+	if shorter(args, argumentLimit+1) || !json.Valid([]byte(args)) {
 		return args
 	}
 	dec := json.NewDecoder(strings.NewReader(args))
@@ -143,7 +158,11 @@ func cutMiddle(text string, limit int, h echo.Hash) string {
 	return head + cutMark(n-limit, h) + tail
 }
 
+// cutMark says how much was cut and, when h is not "", how to get it.
 func cutMark(n int, h echo.Hash) string {
+	if h == "" {
+		return fmt.Sprintf("\n[%d characters cut.]\n", n)
+	}
 	return fmt.Sprintf("\n[%d characters cut. recall(%q) returns all.]\n", n, h)
 }
 
@@ -170,48 +189,54 @@ func cutAround(text string, limit int, h echo.Hash) string {
 		return text
 	}
 	head, rest := splitRunes(text, limit/4)
-	middle, tail := splitRunes(rest, utf8.RuneCountInString(rest)-limit/4)
-	kept := failureLines(middle, limit/2)
+	middle, tail := splitRunes(rest, n-limit/4-limit/4)
+	kept, of := failureLines(middle, limit/2)
 	if kept == "" {
 		return cutMiddle(text, limit, h)
 	}
-	cut := utf8.RuneCountInString(middle) - utf8.RuneCountInString(kept)
-	return head + cutMark(cut, h) + kept + "\n[...]\n" + tail
+	return head + cutMark(max(utf8.RuneCountInString(middle)-of, 0), h) + kept + "\n" + gapMark + tail
 }
 
-// failureLines returns the lines with a word of failure and their neighbours, up to limit characters.
-func failureLines(text string, limit int) string {
+// gapMark stands for lines that are left out.
+const gapMark = "[...]\n"
+
+// failureLines returns the lines with a word of failure and their neighbours, in limit characters at most, and how many
+// characters of the text that are. Of a line that is too long its beginning is kept: of a neighbour at most a quarter of
+// limit, so that it does not take the place of what it stands beside.
+func failureLines(text string, limit int) (kept string, of int) {
 	lines := strings.Split(text, "\n")
-	keep := make([]bool, len(lines))
+	failure := make([]bool, len(lines))
 	for i, l := range lines {
-		if hasFailureWord(l) {
-			for j := max(0, i-1); j <= min(i+1, len(lines)-1); j++ {
-				keep[j] = true
-			}
-		}
+		failure[i] = hasFailureWord(l)
 	}
 	var b strings.Builder
-	gap := false
+	left, gap := limit, false
 	for i, l := range lines {
-		if !keep[i] {
+		if !failure[i] && !(i > 0 && failure[i-1]) && !(i+1 < len(lines) && failure[i+1]) {
 			gap = b.Len() > 0
 			continue
 		}
-		if utf8.RuneCountInString(l) > limit {
-			l, _ = splitRunes(l, limit)
-		}
 		if gap {
-			b.WriteString("[...]\n")
-			gap = false
+			left -= len(gapMark)
 		}
-		limit -= utf8.RuneCountInString(l) + 1
-		if limit < 0 {
+		most := left - 1 // for the end of the line
+		if !failure[i] {
+			most = min(most, limit/4)
+		}
+		if most <= 0 {
 			break
 		}
+		if gap {
+			b.WriteString(gapMark)
+			gap = false
+		}
+		l, _ = splitRunes(l, most)
+		n := utf8.RuneCountInString(l) + 1
+		left, of = left-n, of+n
 		b.WriteString(l)
 		b.WriteByte('\n')
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return strings.TrimSuffix(b.String(), "\n"), of
 }
 
 func hasFailureWord(line string) bool {

@@ -35,6 +35,20 @@ type pace struct {
 
 func (p *pace) reset() { *p = pace{first: -1} }
 
+// forget takes down that message i would not change if the frontier moved.
+func (p *pace) forget(b *Builder, i int) {
+	if p.first != i {
+		return
+	}
+	p.first = -1
+	for i++; i < len(b.nodes); i++ {
+		if n := &b.nodes[i]; !n.next.same(&n.cur) {
+			p.first = i
+			return
+		}
+	}
+}
+
 // advance moves the frontier when it should move.
 func (b *Builder) advance() {
 	p := &b.settings.Policy
@@ -71,7 +85,10 @@ func (b *Builder) project() {
 		gain := n.cur.tokens - n.next.tokens
 		p.gain += gain - n.gain
 		n.gain = gain
-		if !n.next.same(&n.cur) && (p.first < 0 || i < p.first) {
+		switch changes := !n.next.same(&n.cur); {
+		case !changes:
+			p.forget(b, i)
+		case p.first < 0 || i < p.first:
 			p.first = i
 		}
 	}
@@ -121,16 +138,17 @@ func (b *Builder) pays() bool {
 	return alphaDen*c.Debt >= alphaNum*(whole-ratio)*resent && b.affordable(ratio)
 }
 
-// affordable reports whether moving now keeps what was paid within maxRegret of full history.
+// affordable reports whether moving now keeps what was paid within maxRegret of full history, or costs nothing.
 func (b *Builder) affordable(ratio int64) bool {
-	shared, fullShared := int64(0), int64(0)
+	stayShared, moveShared, fullShared := int64(0), int64(0), int64(0)
 	if b.views.before > 0 && !b.carry.Cold {
-		shared = b.tokensBetween(0, min(b.pace.first, b.changed()))
+		changed := b.changed()
+		stayShared, moveShared = b.sums[changed], b.sums[min(b.pace.first, changed)]
 		fullShared = b.fullBefore
 	}
-	paid := b.carry.Paid + cost(b.sent-b.pace.gain, shared, ratio)
+	stay, move := cost(b.sent, stayShared, ratio), cost(b.sent-b.pace.gain, moveShared, ratio)
 	full := b.carry.Full + cost(b.full, fullShared, ratio)
-	return paid/maxRegretNum <= full/maxRegretDen
+	return move <= stay || (b.carry.Paid+move)/maxRegretNum <= full/maxRegretDen
 }
 
 // tokensBetween returns what is sent for the messages from i to j.

@@ -2,6 +2,7 @@ package autocontext
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/windlass-run/windlass/cascade"
 )
@@ -49,7 +50,7 @@ func (b *Builder) guard() (*Ask, []GuardEvent, error) {
 		events = append(events, GuardEvent{Event: EventActing, Tokens: b.size(), Limit: limit})
 	}
 	ask, did, err := b.makeRoom(percent(limit, g.TargetPercent), actAt)
-	if ask != nil || err != nil {
+	if ask != nil || err != nil || did == "" { // without room it goes on acting, and says so once
 		return ask, events, err
 	}
 	events = append(events, GuardEvent{
@@ -60,7 +61,8 @@ func (b *Builder) guard() (*Ask, []GuardEvent, error) {
 	return nil, events, nil
 }
 
-func percent(n int64, p int) int64 { return n * int64(p) / 100 }
+// percent returns p percent of n, also of an n that is near the largest there is.
+func percent(n int64, p int) int64 { return n/100*int64(p) + n%100*int64(p)/100 }
 
 // limit is what a request may have; 0: not known.
 func (b *Builder) limit() int64 {
@@ -72,40 +74,62 @@ func (b *Builder) limit() int64 {
 	}
 }
 
-// makeRoom brings the request down to target, or at least below most. It says what it did.
+// makeRoom brings the request down to target, or at least below most, and says what it did, the last step of it. It says
+// nothing when it could not, but the request fits as it is.
 func (b *Builder) makeRoom(target, most int64) (*Ask, string, error) {
+	did := "old tool results were masked"
 	if b.moveFully(); b.size() <= target {
-		return nil, "old tool results were masked", nil
+		return nil, did, nil
 	}
+	var ask *Ask
+	cut := b.carry.Cut
 	switch b.settings.Strategy {
 	case cascade.BudgetSlidingWindow:
-		if b.slide(target); b.size() < most {
-			return nil, "the oldest turns were left out", nil
-		}
+		b.slideFurther(target, &did)
 	case cascade.BudgetPruneOldest:
-		if b.removeOldest(target); b.size() <= target {
-			return nil, "the oldest tool results were removed", nil
+		if b.removeOldest(target) {
+			did = "the oldest tool results were removed"
 		}
-		if b.slide(target); b.size() < most {
-			return nil, "the oldest turns were left out", nil
-		}
+		b.slideFurther(target, &did)
 	default:
-		level := b.removeByLevel(target)
-		if b.size() <= (target+most)/2 {
-			return nil, fmt.Sprintf("%d %% of the tool results were removed", level), nil
-		}
-		ask, done := b.compact(target, most)
-		if ask != nil {
-			return ask, "", nil
-		}
-		if done && b.size() < most {
-			return nil, "older messages were summed up by " + b.carry.Summary.By, nil
-		}
+		ask = b.summarize(target, most, &did)
 	}
-	if b.cutOversize(most); b.size() < most {
-		return nil, "tool results that alone did not fit were cut", nil
+	if ask != nil {
+		return ask, "", nil
+	}
+	if b.cutOversize(most); !slices.Equal(b.carry.Cut, cut) {
+		did = "tool results that alone did not fit were cut"
+	}
+	switch {
+	case b.size() < most:
+		return nil, did, nil
+	case b.size() < b.limit():
+		return nil, "", nil
 	}
 	return nil, "", b.doesNotFit(b.limit(), "nothing more can be left out")
+}
+
+// slideFurther leaves out the oldest turns as far as that is needed to have target tokens.
+func (b *Builder) slideFurther(target int64, did *string) {
+	if b.slide(target) {
+		*did = "the oldest turns were left out"
+	}
+}
+
+// summarize removes tool results from the middle outward, and has the older messages summed up when that frees too little.
+// It returns the ask for a summary until it is answered.
+func (b *Builder) summarize(target, most int64, did *string) *Ask {
+	if level := b.removeByLevel(target); level > 0 {
+		*did = fmt.Sprintf("%d %% of the tool results were removed", level)
+	}
+	if b.size() <= (target+most)/2 {
+		return nil
+	}
+	ask, done := b.compact(target, most)
+	if ask == nil && done {
+		*did = "older messages were summed up by " + b.carry.Summary.By
+	}
+	return ask
 }
 
 // moveFully moves the frontier to the coming turn, whatever it costs.

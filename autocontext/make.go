@@ -15,8 +15,14 @@ type made struct {
 	tokens int64
 }
 
-// same reports whether two mades send the same.
-func (m *made) same(o *made) bool { return m.sent == o.sent && slices.Equal(m.after, o.after) }
+// same reports whether two mades send the same bytes.
+func (m *made) same(o *made) bool {
+	return sameMessage(m.sent, o.sent) && slices.EqualFunc(m.after, o.after, sameMessage)
+}
+
+func sameMessage(a, b *echo.Message) bool {
+	return a == b || a != nil && b != nil && a.Digest() == b.Digest()
+}
 
 // make carries a shape out on message i. What would be no shorter than the message is not done: the message is sent in
 // full.
@@ -70,7 +76,7 @@ func (b *Builder) cut(n *node, s shape) *echo.Message {
 	m := n.msg
 	switch {
 	case s.form == FormStub:
-		return stub(m, s.limit)
+		return stub(m, s.limit, b.settings.Dialect)
 	case s.form == FormMasked && m.Role() == echo.RoleAssistant:
 		return withText(m, leftOut(m))
 	case s.form == FormMasked && s.bare:

@@ -34,6 +34,8 @@ type node struct {
 	cur  made  // what is sent for it
 	next made  // what would be sent for it if the frontier moved to the coming turn
 	gain int64 // tokens that this would save
+
+	cleared int64 // tokens of it when clear_tool_uses has cleared it; 0: not known yet
 }
 
 // moment is all that decides what becomes of a message, beside the message itself and the settings. The aging passes look
@@ -45,6 +47,8 @@ type moment struct {
 	latest  int // index of the latest request of the user
 	task    int // index of the task
 	results int // tool results in turns before asOf
+	told    int // the message at whose place the summary in force stands; -1: none
+	gone    int // the message at whose place the note on turns that slid out stands; -1: none
 	answers map[int]int
 	carry   *Carry
 }
@@ -58,11 +62,12 @@ var order = [...]pass{
 	compacted, // the summary in force tells it
 	slid,      // a token_budget left its turn out
 	retried,   // it belongs to an attempt that did not pass
-	oversize,  // alone it would not have fitted
 	removed,   // the guard removed it, from the middle outward
 	cleared,   // clear_tool_uses
+	oversize,  // alone it would not have fitted
 	aged,      // it is older than the window, as of the frontier
 	tiered,    // it is longer than its tier allows, as of the frontier
+	stayed,    // it is old, and stays all the same
 }
 
 // shapeOf applies the passes to one message. What none of them decides is sent in full.

@@ -6,32 +6,56 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 )
 
-// oversizeLimit is the length to which a tool result is cut that alone would not fit, in characters.
-const oversizeLimit = 4000
+// oversizeLimits are the lengths to which tool results are cut that alone would not fit, in characters: all to the first,
+// and while the request is still too long, the largest to the next.
+var oversizeLimits = [...]int{4000, 1000, 300}
 
-// oversize cuts tool results that alone would not have fitted.
-func oversize(_ *cascade.Intra, i int, n *node, m *moment) (shape, bool) {
-	if !slices.Contains(m.carry.Cut, i) {
+// oversize cuts tool results that alone would not have fitted, unless they have become old enough to be cut shorter.
+func oversize(p *cascade.Intra, i int, n *node, m *moment) (shape, bool) {
+	limit := m.carry.cutTo(i)
+	if limit < 0 || !isToolResult(n) {
 		return shape{}, false
 	}
-	return shape{form: FormExcerpt, reason: ReasonOversize, limit: oversizeLimit}, isToolResult(n)
+	for _, pass := range [...]pass{aged, tiered} {
+		if s, ok := pass(p, i, n, m); ok && (s.form == FormMasked || s.limit < limit) {
+			return s, true
+		}
+	}
+	return shape{form: FormExcerpt, reason: ReasonOversize, limit: limit}, true
+}
+
+// cutTo is the length to which a message is cut because it alone would not fit; -1: it is not.
+func (c *Carry) cutTo(i int) int {
+	if at := slices.IndexFunc(c.Cut, func(t Cut) bool { return t.At == i }); at >= 0 {
+		return c.Cut[at].To
+	}
+	return -1
 }
 
 // cutOversize cuts tool results, the largest first, until the request has less than most tokens.
 func (b *Builder) cutOversize(most int64) {
-	for b.size() >= most {
-		at, largest := -1, int64(0)
-		for i := range b.nodes {
-			n := &b.nodes[i]
-			if isToolResult(n) && n.cur.sent == n.msg && n.cur.tokens > largest && !shorter(n.msg.Text(), oversizeLimit+1) &&
-				!n.pinned && !slices.Contains(b.carry.Cut, i) {
-				at, largest = i, n.cur.tokens
+	for _, limit := range oversizeLimits {
+		for b.size() >= most {
+			i := b.largestResult(limit)
+			if i < 0 {
+				break
 			}
+			others := slices.DeleteFunc(slices.Clone(b.carry.Cut), func(t Cut) bool { return t.At == i })
+			b.carry.Cut = append(others, Cut{At: i, To: limit})
+			b.reshapeOne(i)
 		}
-		if at < 0 {
-			return
-		}
-		b.carry.Cut = append(slices.Clone(b.carry.Cut), at)
-		b.reshapeOne(at)
 	}
+}
+
+// largestResult returns the largest tool result that is sent with more than limit characters; -1: there is none.
+func (b *Builder) largestResult(limit int) int {
+	at, largest := -1, int64(0)
+	for i := range b.nodes {
+		n := &b.nodes[i]
+		long := n.cur.form == FormFull && !shorter(n.msg.Text(), limit+1) || n.cur.form == FormExcerpt && n.cur.limit > limit
+		if to := b.carry.cutTo(i); isToolResult(n) && long && !n.pinned && n.cur.tokens > largest && (to < 0 || to > limit) {
+			at, largest = i, n.cur.tokens
+		}
+	}
+	return at
 }

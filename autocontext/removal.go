@@ -34,8 +34,9 @@ func (b *Builder) removeByLevel(target int64) int {
 	return level
 }
 
-// removeOldest removes tool results from the oldest on until the request has target tokens.
-func (b *Builder) removeOldest(target int64) {
+// removeOldest removes tool results from the oldest on until the request has target tokens. It reports whether it removed
+// any.
+func (b *Builder) removeOldest(target int64) bool {
 	list := b.removable()
 	size := b.size()
 	for at, i := range list {
@@ -43,9 +44,10 @@ func (b *Builder) removeOldest(target int64) {
 		size -= b.scaled(b.countMade(&n.cur) - b.countMade(ref(b.make(i, shape{form: FormMasked, reason: ReasonRemoved, bare: true}))))
 		if size <= target || at == len(list)-1 {
 			b.remove(0, i+1, 100)
-			return
+			return true
 		}
 	}
+	return false
 }
 
 func ref[T any](v T) *T { return &v }

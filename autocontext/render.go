@@ -81,6 +81,21 @@ func prompted(m *echo.Message) *echo.Message {
 	return echo.Seal(echo.Draft{Role: echo.RoleUser, Kind: echo.KindToolResult, Parts: parts})
 }
 
+// beforeCalls returns what a model without tool calling wrote before its calls: its whole text when there are none in it.
+func beforeCalls(text string) string {
+	for at := 0; ; {
+		i := strings.Index(text[at:], "```")
+		if i < 0 {
+			return text
+		}
+		block, _, _ := strings.Cut(text[at+i+3:], "```")
+		if strings.Contains(block, `"tool"`) {
+			return text[:at+i]
+		}
+		at = min(at+i+3+len(block)+3, len(text))
+	}
+}
+
 // callsAsText writes calls that came without text in the form that a prompted model would have used.
 func callsAsText(calls []echo.ToolCall) string {
 	var b strings.Builder

@@ -2,6 +2,7 @@ package autocontext
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/windlass-run/windlass/echo"
 )
@@ -151,9 +152,9 @@ func isolated(m *echo.Message) *echo.Message {
 	case m.Role() == echo.RoleTool:
 		return prompted(m)
 	case len(m.ToolCalls()) > 0:
-		text := callsAsText(m.ToolCalls())
-		if m.Text() != "" {
-			text = m.Text() + "\n" + text
+		text := m.Text()
+		if words := beforeCalls(text); words == text { // a model without tool calling wrote its calls there
+			text = strings.TrimPrefix(text+"\n"+callsAsText(m.ToolCalls()), "\n")
 		}
 		d := m.Draft()
 		d.ToolCalls, d.Parts = nil, echo.Text(text)

@@ -18,7 +18,7 @@ func (b *Builder) report(shared, fullShared int64) echo.Selection {
 	}
 	if b.limit() > 0 {
 		r.Limit = b.limit()
-		if b.count.on || !b.settings.Exact {
+		if b.count.on || b.settings.Count == nil {
 			r.RequestSize = b.size()
 		}
 	}

@@ -1,6 +1,7 @@
 package autocontext
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -56,13 +57,16 @@ type Carry struct {
 	Removed *Removal `json:"removed,omitempty"` // the guard's removal of tool results
 	Slid    int      `json:"slid,omitempty"`    // turns up to this one are left out by a token_budget
 	Summary *Summary `json:"summary,omitempty"` // the summary in force
-	Cut     []int    `json:"cut,omitempty"`     // indices of tool results that alone would not fit
+	Cut     []Cut    `json:"cut,omitempty"`     // tool results that alone would not fit
 	Warned  bool     `json:"warned,omitempty"`  // the warning was given, and the request is not below it since
 	Scale   int64    `json:"scale,omitempty"`   // tokens by usage for 1,000 counted; 0: not known yet
 	Acting  int64    `json:"acting,omitempty"`  // size of the request at which the guard began to act; 0: it does not
 	Cold    bool     `json:"cold,omitempty"`    // the prefix cache has surely expired since the call before; the caller says so
 	Ceiling int64    `json:"ceiling,omitempty"` // a limit learned from requests that were refused as too long
 	Refused int      `json:"refused,omitempty"` // how often in a row
+
+	Summaries int `json:"summaries,omitempty"` // asks for a summary that were answered so far
+	Recounts  int `json:"recounts,omitempty"`  // asks for a count that were answered so far
 
 	Answered *Answered `json:"answered,omitempty"` // what came of the asks for the view under way
 }
@@ -74,12 +78,26 @@ type Removal struct {
 	Level int `json:"level"`
 }
 
+// Cut is a tool result that alone would not fit, and to how many characters it is cut.
+type Cut struct {
+	At int `json:"at"` // its index in the history
+	To int `json:"to"`
+}
+
 // Summary is what stands for the older messages of a phase.
 type Summary struct {
 	Covers  int           `json:"covers"` // messages of the history before this index are told by it, unless they always survive
 	Hash    echo.Hash     `json:"hash"`
 	By      string        `json:"by"` // model or extraction
 	Message *echo.Message `json:"-"`  // recorded as an entry of its own
+}
+
+// check reports a summary whose message was not restored: what it stands for would be lost without a word.
+func (s *Summary) check() error {
+	if s == nil || s.Message != nil && s.Message.Hash() == s.Hash {
+		return nil
+	}
+	return fmt.Errorf("the carry has the summary %s of %d messages without its message: restore Summary.Message from the record", s.Hash, s.Covers)
 }
 
 // Answered holds the answers to the asks for one view.

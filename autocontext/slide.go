@@ -15,8 +15,9 @@ func slid(_ *cascade.Intra, _ int, n *node, m *moment) (shape, bool) {
 	return shape{}, false
 }
 
-// slide leaves out whole turns, the oldest first, until the request has target tokens. The newest turn stays.
-func (b *Builder) slide(target int64) {
+// slide leaves out whole turns, the oldest first, until the request has target tokens. The newest turn stays. It reports
+// whether it left out any.
+func (b *Builder) slide(target int64) bool {
 	size := b.size()
 	upto := b.carry.Slid
 	for t := upto + 1; t < len(b.turns) && size > target; t++ {
@@ -27,10 +28,12 @@ func (b *Builder) slide(target int64) {
 		}
 		upto = t
 	}
-	if upto != b.carry.Slid {
-		b.carry.Slid = upto
-		b.reshape(0)
+	if upto == b.carry.Slid {
+		return false
 	}
+	b.carry.Slid = upto
+	b.reshape(0)
+	return true
 }
 
 // slidNote stands for the turns that were left out.

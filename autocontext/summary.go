@@ -25,90 +25,108 @@ Write in plain text under these headings, leaving out a heading that has nothing
 
 Be exact and short. Invent nothing.`
 
-// summaryRequest asks for a summary of some messages, in about size characters at most.
+// summaryRequest asks for a summary of some messages. What is told of them has about size bytes at most, not characters: of
+// writings in which a character is a token or more, fewer fit.
 func summaryRequest(told []*echo.Message, size int) []*echo.Message {
+	size = max(size, 1000)
 	text := ""
 	for _, limit := range []int{8000, 4000, 2000, 1000, 500, 200, 80} {
-		if text = transcript(told, limit); utf8.RuneCountInString(text) <= size {
+		if text = transcript(told, limit); len(text) <= size {
 			break
 		}
 	}
-	text = cutMiddle(text, max(size, 1000), "")
+	if len(text) > size {
+		text = cutMiddle(text, utf8.RuneCountInString(text)*size/len(text), "")
+	}
 	return []*echo.Message{
 		echo.NewText(echo.RoleSystem, echo.KindSystem, summaryTask),
 		echo.NewText(echo.RoleUser, echo.KindTask, "The transcript:\n\n"+text+"\n\nWrite the notes now."),
 	}
 }
 
-// transcript writes messages as text, each cut to limit characters.
+// transcript writes messages as text, each cut to limit characters. Only what is said here begins a line: the lines of a
+// message are indented, so that none of them can pass for another message.
 func transcript(told []*echo.Message, limit int) string {
 	var b strings.Builder
 	for i, m := range told {
 		fmt.Fprintf(&b, "[%d] %s", i+1, m.Role())
 		if m.Tool() != "" {
-			fmt.Fprintf(&b, " %s", m.Tool())
+			fmt.Fprintf(&b, " %s", indented(m.Tool()))
 		}
 		if m.Failed() {
 			b.WriteString(" (failed)")
 		}
 		b.WriteString(": ")
-		b.WriteString(cutMiddle(m.Text(), limit, m.Hash()))
+		b.WriteString(indented(cutMiddle(m.Text(), limit, m.Hash())))
 		for _, c := range m.ToolCalls() {
-			fmt.Fprintf(&b, "\ncalls %s %s", c.Name, cutMiddle(c.Arguments, limit, m.Hash()))
+			fmt.Fprintf(&b, "\ncalls %s %s", indented(c.Name), indented(cutMiddle(c.Arguments, limit, m.Hash())))
 		}
 		b.WriteString("\n\n")
 	}
 	return strings.TrimSpace(b.String())
 }
 
+var lineEnds = strings.NewReplacer("\r\n", "\n  ", "\n", "\n  ", "\r", "\n  ", "\u2028", "\n  ", "\u2029", "\n  ")
+
+func indented(s string) string { return lineEnds.Replace(s) }
+
+// extractHead begins notes that no model wrote.
+const extractHead = "Notes taken from the conversation itself, without a model:"
+
 // extract sums messages up without a model, in size characters at most: what the user asked for, every call with the names
 // of what came back, what failed, and the model's own words, the newest whole and the older ones cut. A summary before this
 // one goes in cut.
 func extract(told []*echo.Message, size int) string {
-	lines := make([]string, 0, len(told))
+	var lines []string
 	for i, m := range told {
-		lines = append(lines, extractLine(m, i >= len(told)-4)...)
+		limit := 160
+		if i >= len(told)-4 {
+			limit = 600
+		}
+		lines = append(lines, extractLines(m, limit)...)
 	}
-	const head = "Notes taken from the conversation itself, without a model:\n"
-	budget := max(size-len(head), 200)
+	budget := max(size-len(extractHead)-1, 200)
 	// The newest lines matter most for what comes next, the first ones for what it is about.
-	if n := runes(lines); n > budget {
+	if runes(lines) > budget {
 		lines = thin(lines, budget)
 	}
-	return head + strings.Join(lines, "\n")
+	return extractHead + "\n" + strings.Join(lines, "\n")
 }
 
-func extractLine(m *echo.Message, newest bool) []string {
-	limit := 160
-	if newest {
-		limit = 600
-	}
+// extractLines tells one message, in lines with limit characters of its text at most.
+func extractLines(m *echo.Message, limit int) []string {
 	text := oneLine(m.Text(), limit)
-	switch m.Role() {
-	case echo.RoleTool:
-		switch {
-		case m.Failed():
-			return []string{"- " + m.Tool() + " failed: " + oneLine(failureLines(m.Text(), limit), limit)}
-		default:
-			return []string{"- " + m.Tool() + " returned " + fmt.Sprintf("%d characters", utf8.RuneCountInString(m.Text())) + named(m.Text())}
+	switch {
+	case m.Kind() == echo.KindSummary:
+		return summaryLines(m.Text())
+	case m.Role() == echo.RoleTool && m.Failed():
+		if why, _ := failureLines(m.Text(), limit); why != "" {
+			text = oneLine(why, limit)
 		}
-	case echo.RoleAssistant:
+		return []string{"- " + oneLine(m.Tool(), limit) + " failed: " + text}
+	case m.Role() == echo.RoleTool:
+		return []string{fmt.Sprintf("- %s returned %d characters%s", oneLine(m.Tool(), limit), utf8.RuneCountInString(m.Text()), named(m.Text()))}
+	case m.Role() == echo.RoleAssistant:
 		var out []string
 		if text != "" {
 			out = append(out, "- said: "+text)
 		}
 		for _, c := range m.ToolCalls() {
-			out = append(out, "- called "+c.Name+" "+oneLine(c.Arguments, 160))
+			out = append(out, "- called "+oneLine(c.Name, limit)+" "+oneLine(c.Arguments, limit))
 		}
 		return out
-	}
-	if m.Kind() == echo.KindSummary {
-		return strings.Split(m.Text(), "\n")
-	}
-	if text == "" {
+	case text == "":
 		return nil
 	}
 	return []string{"- asked: " + text}
+}
+
+// summaryLines returns the lines of a summary before this one, without what was said about it.
+func summaryLines(text string) []string {
+	if strings.HasPrefix(text, summaryHead) {
+		_, text, _ = strings.Cut(text, "\n\n")
+	}
+	return strings.Split(strings.TrimPrefix(text, extractHead+"\n"), "\n")
 }
 
 func named(text string) string {
@@ -138,7 +156,7 @@ func runes(lines []string) int {
 // thin keeps a third of budget of the first lines and two thirds of the last ones.
 func thin(lines []string, budget int) []string {
 	const mark = "- [...]"
-	var head, tail []string
+	var head []string
 	left := budget/3 - len(mark)
 	for _, l := range lines {
 		if left -= utf8.RuneCountInString(l) + 1; left < 0 {
@@ -147,11 +165,12 @@ func thin(lines []string, budget int) []string {
 		head = append(head, l)
 	}
 	left = budget - budget/3
-	for i := len(lines) - 1; i >= len(head); i-- {
-		if left -= utf8.RuneCountInString(lines[i]) + 1; left < 0 {
+	from := len(lines)
+	for from > len(head) {
+		if left -= utf8.RuneCountInString(lines[from-1]) + 1; left < 0 {
 			break
 		}
-		tail = append([]string{lines[i]}, tail...)
+		from--
 	}
-	return append(append(head, mark), tail...)
+	return append(append(head, mark), lines[from:]...)
 }

@@ -52,7 +52,7 @@ func NewRequestReader() *RequestReader {
 
 // Read takes the next entry and returns the request that it is the selection of, nil for any other entry. An error says
 // that the selection does not fit the history before it.
-func (r *RequestReader) Read(e *Entry) (*Request, error) {
+func (r *RequestReader) Read(e *Entry) (req *Request, err error) {
 	visit := VisitOf(e.Key)
 	if e.NodeType == NodePhaseStart {
 		delete(r.visits, visit)
@@ -68,7 +68,7 @@ func (r *RequestReader) Read(e *Entry) (*Request, error) {
 	}
 	if e.NodeType != NodeSelection || e.Selection == nil {
 		h.take(e)
-		return nil, nil
+		return req, nil
 	}
 	h.settle()
 	if err := fits(e, sent, h.entries); err != nil {

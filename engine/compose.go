@@ -38,10 +38,11 @@ func (v *visit) send(ctx context.Context, noTools bool) (*ModelResponse, error) 
 			return nil, err
 		}
 		refusal = err
-		smaller := false
-		if v.carry, smaller = v.builder.Refused(v.carry); !smaller || try == maxRefusals {
+		carry, smaller := v.builder.Refused(v.carry)
+		if !smaller || try == maxRefusals {
 			return nil, refusedForGood(refusal, nil)
 		}
+		v.carry = carry
 		note := "the provider refused the request as too long; it is made smaller and sent again"
 		if err := v.warn(v.at(numbered("model", try)), v.place(), note); err != nil {
 			return nil, err

@@ -527,6 +527,23 @@ func TestMessageLargerThanTheWindow(t *testing.T) {
 		"or keep less for the answer (250 of 1000 tokens; max_output_tokens, token_budget.reserve_for_output)")
 }
 
+// A request that cannot be made smaller and fits all the same is sent, and is spoken of once.
+func TestRequestNearTheLimitIsSent(t *testing.T) {
+	t.Parallel()
+	b := setup(t, estimated(call("get_state", `{"key":"none"}`)), estimated(say("fine")))
+	b.guarded(4000)
+	res, err := b.run(`{"cascade_id":"c","phases":[{"name":"p","instructions":"`+strings.Repeat("word ", 2200)+`","tackle":["get_state"]}]}`, nil)
+	require.NoError(t, err)
+	require.Equal(t, "fine", res.Output)
+	var events []string
+	for _, e := range b.entries.of(echo.NodeGuard) {
+		var ev autocontext.GuardEvent
+		require.NoError(t, json.Unmarshal(e.Data, &ev))
+		events = append(events, string(ev.Event))
+	}
+	require.Equal(t, []string{"context_warning", "compacting"}, events)
+}
+
 // What was called in another way, or for another model, comes in as text; a callout is pinned.
 func TestContextOfAnotherModelIsText(t *testing.T) {
 	t.Parallel()

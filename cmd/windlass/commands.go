@@ -12,6 +12,7 @@ func commands(a *app) []*cobra.Command {
 		newCostCommand(a),
 		newSimulateCommand(a),
 		newSessionsCommand(a),
+		newContextCommand(a),
 		newDoctorCommand(a),
 		newVersionCommand(a),
 		newEngineCommand(a),

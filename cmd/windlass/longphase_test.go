@@ -311,3 +311,28 @@ func TestFailingAttemptsSendLess(t *testing.T) {
 	t.Logf("full %d, policy %d: %.1f %% fewer", sent["full"], sent["policy"], 100-100*float64(sent["policy"])/float64(sent["full"]))
 	require.LessOrEqual(t, float64(sent["policy"]), 0.2*float64(sent["full"]))
 }
+
+// What a phase with tools did can be brought into a phase without any, and into one of another model: a strict provider
+// refuses calls that a request declares no tools for.
+func TestCallsComeInAsText(t *testing.T) {
+	t.Parallel()
+	p := &tightProvider{work: readParts(1, 2)}
+	l := tightLab(t, p, "", 2, 300)
+	source := strings.Replace(readingCascade("", ""), `"rules": {"max_turns": 100}}]`, `"rules": {"max_turns": 100}},
+		{"name": "plain", "instructions": "Sum up.", "context": {"from": [{"phase": "read", "include": ["messages"]}]}},
+		{"name": "other", "model": "another", "tackle": ["part"], "instructions": "Check.", "context": {"from": [{"phase": "read", "include": ["messages"]}]}},
+		{"name": "same", "tackle": ["part"], "instructions": "Check again.", "context": {"from": [{"phase": "read", "include": ["messages"]}]}}]`, 1)
+	l.reading(exitOK, source, "--model", "tight")
+	require.Equal(t, 5, p.turns)
+	sent := map[string]string{}
+	for _, c := range l.entries() {
+		if c.NodeType == echo.NodeSelection {
+			for _, s := range c.Selection.Spans {
+				sent[c.Phase] += " " + s.Reason
+			}
+		}
+	}
+	require.Contains(t, sent["plain"], "other_model")
+	require.Contains(t, sent["other"], "other_model")
+	require.NotContains(t, sent["same"], "other_model")
+}

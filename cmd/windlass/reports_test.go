@@ -19,7 +19,8 @@ import (
 // TestReportScripts runs testdata/reports/*.txtar: the commands that ask what runs did. Each script has a database of its
 // own, which is empty. Beside the commands of TestScripts there is:
 //
-//	seed FILE   writes the entries in FILE, one per line as in a journal, into the database
+//	seed FILE    writes the entries in FILE, one per line as in a journal, into the database
+//	local FILE   makes a journal of the entries in FILE in the home folder
 func TestReportScripts(t *testing.T) {
 	t.Parallel()
 	scripts, err := filepath.Glob("testdata/reports/*.txtar")
@@ -29,6 +30,8 @@ func TestReportScripts(t *testing.T) {
 	bin, err := exec.LookPath("windlass")
 	require.NoError(t, err)
 	seed, err := filepath.Abs("testdata/reports/entries.jsonl")
+	require.NoError(t, err)
+	contextSeed, err := filepath.Abs("testdata/reports/context.jsonl")
 	require.NoError(t, err)
 	for _, script := range scripts {
 		db := clickhousetest.Open(t)
@@ -42,10 +45,10 @@ func TestReportScripts(t *testing.T) {
 			Setup: func(e *testscript.Env) error {
 				e.Values[dbKey{}] = db
 				e.Vars = append(e.Vars, environment(e.WorkDir, cache, dsn, "http://127.0.0.1:1/v1")...)
-				e.Vars = append(e.Vars, "DSN="+dsn, "DATABASE="+db.Database(), "BIN="+filepath.Dir(bin), "SEED="+seed)
+				e.Vars = append(e.Vars, "DSN="+dsn, "DATABASE="+db.Database(), "BIN="+filepath.Dir(bin), "SEED="+seed, "CONTEXT="+contextSeed)
 				return nil
 			},
-			Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": scriptExits, "seed": scriptSeed},
+			Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": scriptExits, "seed": scriptSeed, "local": scriptLocal},
 		})
 	}
 }
@@ -64,4 +67,11 @@ func scriptSeed(ts *testscript.TestScript, neg bool, args []string) {
 		entries = append(entries, e)
 	}
 	ts.Check(ts.Value(dbKey{}).(*clickhouse.DB).Insert(context.Background(), entries))
+}
+
+func scriptLocal(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: local FILE")
+	}
+	ts.Check(journalFromLines(ts.Getenv("WINDLASS_HOME"), ts.ReadFile(args[0])))
 }

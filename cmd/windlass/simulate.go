@@ -133,8 +133,7 @@ func (a *app) printSimulation(r *simulate.Report) error {
 }
 
 func simulationTable(g *simulate.Group) *table {
-	t := newTable("policy", ">tokens sent", ">saved", ">cached", ">cost", ">of best", ">of full", ">worst of full", "where",
-		">invalid", ">references kept")
+	t := newTable("policy", ">tokens", ">saved", ">cached", ">cost", ">of best", ">of full", ">worst", "where", ">invalid", ">kept")
 	for _, s := range g.Policies {
 		best, kept := "", ""
 		if s.OfBest != nil {

@@ -59,9 +59,16 @@ func readSource(arg string) ([]*simulate.Conversation, error) {
 	if err != nil {
 		return nil, withExit(exitStorage, err, "set WINDLASS_HOME to a folder")
 	}
-	id, err := findJournal(home, arg)
+	local, err := localSessions(home)
 	if err != nil {
-		return nil, err
+		return nil, withExit(exitStorage, err, "windlass doctor")
+	}
+	id, err := matchSession(arg, local)
+	switch {
+	case err != nil:
+		return nil, usageError(err, "windlass sessions list")
+	case id == "" || arg == "":
+		return nil, usageError(fmt.Errorf("there is no file %q, and no session on this machine whose id begins so", arg), "windlass sessions list")
 	}
 	rec, err := echo.ReadJournal(filepath.Join(config.SessionDir(home, id), echo.JournalFile))
 	if err != nil {
@@ -69,34 +76,6 @@ func readSource(arg string) ([]*simulate.Conversation, error) {
 	}
 	return simulate.FromRecording(id, rec)
 }
-
-// findJournal returns the session on this machine whose id is id, or begins with it if there is only one such.
-func findJournal(home, id string) (string, error) {
-	journals, err := filepath.Glob(filepath.Join(config.SessionDir(home, "*"), echo.JournalFile))
-	if err != nil {
-		return "", err
-	}
-	var found []string
-	for _, path := range journals {
-		name := filepath.Base(filepath.Dir(path))
-		if name == id {
-			return id, nil
-		}
-		if id != "" && strings.HasPrefix(name, id) {
-			found = append(found, name)
-		}
-	}
-	switch len(found) {
-	case 1:
-		return found[0], nil
-	case 0:
-		return "", usageError(fmt.Errorf("there is no file %s, and no session on this machine whose id begins so", arg(id)), "windlass sessions list")
-	}
-	return "", usageError(fmt.Errorf("%s is the beginning of several sessions: %s", arg(id), strings.Join(found, ", ")), "more of the id")
-}
-
-// arg shows what was given on the command line.
-func arg(s string) string { return fmt.Sprintf("%q", s) }
 
 // choosePolicies reads --policy.
 func (a *app) choosePolicies(texts []string) ([]simulate.Policy, error) {

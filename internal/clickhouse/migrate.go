@@ -62,12 +62,12 @@ const savingsColumns = `countIf(c.sent) AS calls,
        if(sent_tokens = 0, NULL, sum(c.shared_size) / sent_tokens) AS cached_estimated,
        if(sumIf(c.tokens_in, c.counted) = 0, NULL, sumIf(c.tokens_cached, c.counted) / sumIf(c.tokens_in, c.counted)) AS cached_reported`
 
-// savingsRows are the calls of phases, and those of the guard, which have no selection.
+// savingsRows are the calls of phases that were answered, as others were not paid for or not sent at all, and those of the guard, which have no selection.
 func (l layout) savingsRows() string {
 	return `(
     SELECT session_id, cascade_id, phase_name, model, true AS sent, full_history_size, context_size, tokens_saved, shared_size,
            full_usd, sent_usd, saved_usd, counted, tokens_in, tokens_cached, cost_usd
-    FROM ` + l.table("context_calls") + `
+    FROM ` + l.table("context_calls") + ` WHERE answered
     UNION ALL
     SELECT session_id, cascade_id, phase_name, model, false, 0, 0, 0, 0, NULL, NULL, NULL, false, 0, 0, cost_usd
     FROM ` + l.table("model_calls") + ` WHERE ` + guardCalls + `

@@ -80,7 +80,7 @@ func randomEntry(r *rand.Rand, session string, seq uint64) *echo.Entry {
 	maybe(func() {
 		e.Tool = &echo.ToolUse{Name: randomText(r), CallID: randomText(r), Arguments: randomText(r)}
 		if e.Message != nil { // the message answers the call
-			e.Tool.CallID = e.Message.ToolCallID()
+			e.Tool.Name, e.Tool.CallID = e.Message.Tool(), e.Message.ToolCallID()
 		}
 	})
 	maybe(func() { e.Error = &echo.Failure{Kind: "timeout", Message: randomText(r)} })

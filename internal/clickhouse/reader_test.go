@@ -161,7 +161,7 @@ func TestReaderSeesWhatItsOwnCallsWereSent(t *testing.T) {
 		require.NoError(t, err)
 		return string(b)
 	}
-	for _, name := range []string{"unified_selections", "context_selections", "context_calls", "savings_by_session"} {
+	for _, name := range []string{"unified_selections", "context_selections", "context_calls"} {
 		require.Equal(t, `[["s2"]]`, ask("SELECT DISTINCT session_id FROM "+name))
 	}
 	require.Equal(t, "null", ask("SELECT DISTINCT session_id FROM sent_messages"), "its one call was sent nothing")

@@ -129,18 +129,19 @@ func (e *SessionError) Error() string {
 		return fmt.Sprintf("no session %q in ClickHouse", e.ID)
 	}
 	names := strings.Join(e.Matches, ", ")
-	if len(e.Matches) == maxMatches {
+	if len(e.Matches) == MaxMatches {
 		names += " and perhaps more"
 	}
 	return fmt.Sprintf("%q is the beginning of several sessions: %s", e.ID, names)
 }
 
-const maxMatches = 10 // that a SessionError lists
+// MaxMatches is how many sessions a [SessionError] lists at most.
+const MaxMatches = 10
 
 // Session returns the session whose id is id, or begins with it if there is only one such.
 func (db *DB) Session(ctx context.Context, id string) (Session, error) {
 	found, err := db.sessions(ctx, db.sessionQuery()+
-		fmt.Sprintf(" WHERE startsWith(session_id, ?) ORDER BY session_id = ? DESC, session_id LIMIT %d", maxMatches), id, id)
+		fmt.Sprintf(" WHERE startsWith(session_id, ?) ORDER BY session_id = ? DESC, session_id LIMIT %d", MaxMatches), id, id)
 	if err != nil {
 		return Session{}, err
 	}

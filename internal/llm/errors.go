@@ -185,7 +185,7 @@ func hintFor(kind engine.ModelErrorKind) string {
 	case engine.ModelErrQuota:
 		return "the account has no credit left: check the provider's billing page"
 	case engine.ModelErrContextLength:
-		return "send less: narrow context.from, or let tools answer shorter"
+		return "send less: narrow context.from, or let tools answer shorter; with context_window of the model in windlass.json room is made in time"
 	case engine.ModelErrServer, engine.ModelErrBadResponse:
 		return "the provider is in trouble: try again later, or another model"
 	case engine.ModelErrNetwork:

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 
@@ -98,13 +97,13 @@ func TestSchedulesCostWhatTheirReplaysCost(t *testing.T) {
 		class, _ := Policy{Intra: tight(cascade.AdvanceCost)}.class()
 		scheduled := Policy{Intra: class}.settings(c, price, true)
 		co := lay(c, scheduled)
-		full := Run{Calls: must(r.replay(Policy{}.settings(c, price, false), price, nil))(t)}
-		schedule, least := best(co.stages, price)
-		found := Run{Calls: must(r.replay(scheduled, price, co.asOf(schedule)))(t)}
+		full := Run{Calls: must(r.replay(t.Context(), Policy{}.settings(c, price, false), price, nil))(t)}
+		schedule, least := search(t, co.stages, price)
+		found := Run{Calls: must(r.replay(t.Context(), scheduled, price, co.asOf(schedule)))(t)}
 		require.InDelta(t, least, found.total().money, 1e-6, "conversation %d", i)
 		require.InDelta(t, full.total().money, cost(co.stages, make([]int, len(co.stages)), price), 1e-6, "conversation %d", i)
 		for _, advance := range []cascade.Advance{cascade.AdvanceEveryTurn, cascade.AdvanceStep, cascade.AdvanceCost} {
-			calls := must(r.replay(Policy{Intra: tight(advance)}.settings(c, price, false), price, nil))(t)
+			calls := must(r.replay(t.Context(), Policy{Intra: tight(advance)}.settings(c, price, false), price, nil))(t)
 			run := Run{Calls: calls}
 			chosen := make([]int, len(calls))
 			for k := range calls {
@@ -131,11 +130,11 @@ func TestSchedulesOfAttemptsCostWhatTheirReplaysCost(t *testing.T) {
 		class, _ := Policy{Intra: tight(cascade.AdvanceCost)}.class()
 		scheduled := Policy{Intra: class}.settings(c, price, true)
 		co := lay(c, scheduled)
-		schedule, least := best(co.stages, price)
-		found := Run{Calls: must(replayer.replay(scheduled, price, co.asOf(schedule)))(t)}
+		schedule, least := search(t, co.stages, price)
+		found := Run{Calls: must(replayer.replay(t.Context(), scheduled, price, co.asOf(schedule)))(t)}
 		require.InDelta(t, least, found.total().money, 1e-6, "conversation %d", i)
 		for _, advance := range []cascade.Advance{cascade.AdvanceEveryTurn, cascade.AdvanceStep, cascade.AdvanceCost} {
-			run := Run{Calls: must(replayer.replay(Policy{Intra: tight(advance)}.settings(c, price, false), price, nil))(t)}
+			run := Run{Calls: must(replayer.replay(t.Context(), Policy{Intra: tight(advance)}.settings(c, price, false), price, nil))(t)}
 			require.GreaterOrEqual(t, run.total().money, least-1e-6, "conversation %d, %s", i, advance)
 			for _, call := range run.Calls {
 				require.Empty(t, call.Invalid)
@@ -193,17 +192,16 @@ func TestReplayAgreesWithTheBuildersReport(t *testing.T) {
 	for i, c := range randomConversations(t, 40, 9) {
 		for _, advance := range []cascade.Advance{cascade.AdvanceEveryTurn, cascade.AdvanceStep, cascade.AdvanceCost} {
 			set := Policy{Intra: tight(advance)}.settings(c, price, false)
-			calls := must(newReplayer(c, true).replay(set, price, nil))(t)
+			calls := must(newReplayer(c, true).replay(t.Context(), set, price, nil))(t)
 			b := autocontext.NewBuilder(set)
 			var carry autocontext.Carry
-			repaired := false
 			for k, p := range c.points() {
 				view, next, err := build(b, c.Items[:p.at], carry)
 				require.NoError(t, err)
 				carry = next
 				report := view.Report()
 				require.Equal(t, report.ContextSize, calls[k].Tokens, "conversation %d, %s, call %d", i, advance, k+1)
-				if repaired = repaired || isRepaired(view); repaired { // what is added behind a message is counted with it
+				if regrows(c) { // what is added behind a message is counted with it
 					require.LessOrEqual(t, report.SharedSize, calls[k].Shared, "conversation %d, %s, call %d", i, advance, k+1)
 				} else {
 					require.Equal(t, report.SharedSize, calls[k].Shared, "conversation %d, %s, call %d", i, advance, k+1)
@@ -215,11 +213,6 @@ func TestReplayAgreesWithTheBuildersReport(t *testing.T) {
 		}
 	}
 	require.Positive(t, saved)
-}
-
-// isRepaired reports whether something was added behind a message of the view.
-func isRepaired(v *autocontext.View) bool {
-	return slices.ContainsFunc(v.Items, func(it autocontext.Item) bool { return len(it.After) > 0 })
 }
 
 // A simulation gives the same report however its conversations are spread over processors, and in the order of the files.

@@ -1,6 +1,9 @@
 package simulate
 
-import "math"
+import (
+	"context"
+	"math"
+)
 
 // The best schedule in hindsight. Under one class of settings everything that ages is a function of the message and of
 // the turn as of which ages are taken: the frontier. So a way through a conversation is a frontier for each call, which
@@ -47,9 +50,10 @@ func (s *sheet) shared(before stage, g, f int) int64 {
 
 // best returns the cheapest schedule and its cost. Of schedules that cost the same it takes the one that moves later. It
 // takes time in proportion to the calls and the square of the frontiers.
-func best(stages []stage, p Prices) ([]int, float64) {
+// It ends early, with the cause, when ctx does.
+func best(ctx context.Context, stages []stage, p Prices) ([]int, float64, error) {
 	if len(stages) == 0 {
-		return nil, 0
+		return nil, 0, nil
 	}
 	costs := make([]float64, stages[0].last+1)
 	for f := range costs {
@@ -57,6 +61,9 @@ func best(stages []stage, p Prices) ([]int, float64) {
 	}
 	from := make([][]int32, len(stages))
 	for k := 1; k < len(stages); k++ {
+		if err := context.Cause(ctx); err != nil {
+			return nil, 0, err
+		}
 		costs, from[k] = step(stages[k-1], stages[k], costs, p)
 	}
 	end := 0
@@ -72,7 +79,7 @@ func best(stages []stage, p Prices) ([]int, float64) {
 			f = int(from[k][f])
 		}
 	}
-	return schedule, costs[end]
+	return schedule, costs[end], nil
 }
 
 // step goes from one call to the next: for each frontier of the next call the least cost so far and the frontier that it

@@ -74,6 +74,13 @@ func everySchedule(stages []stage, yield func([]int)) {
 	from(0)
 }
 
+func search(t *testing.T, stages []stage, p Prices) ([]int, float64) {
+	t.Helper()
+	schedule, found, err := best(t.Context(), stages, p)
+	require.NoError(t, err)
+	return schedule, found
+}
+
 // The programme finds what trying every schedule finds, and what it says a schedule costs is what it costs.
 func TestBestScheduleIsTheCheapestOfAll(t *testing.T) {
 	t.Parallel()
@@ -89,7 +96,7 @@ func TestBestScheduleIsTheCheapestOfAll(t *testing.T) {
 				least = c
 			}
 		})
-		schedule, found := best(stages, p)
+		schedule, found := search(t, stages, p)
 		require.Positive(t, tried)
 		require.InDelta(t, least, found, 1e-6)
 		require.InDelta(t, found, cost(stages, schedule, p), 1e-6)
@@ -102,7 +109,7 @@ func TestBestScheduleIsTheCheapestOfAll(t *testing.T) {
 
 func TestBestScheduleOfNothing(t *testing.T) {
 	t.Parallel()
-	schedule, found := best(nil, Prices{Input: 1})
+	schedule, found := search(t, nil, Prices{Input: 1})
 	require.Empty(t, schedule)
 	require.Zero(t, found)
 }
@@ -114,7 +121,7 @@ func TestBestScheduleMovesOnlyForAReason(t *testing.T) {
 	for range 3 {
 		s.ids, s.sums = append(s.ids, []uint32{0, 1, 2}), append(s.sums, []int64{0, 10, 20, 30})
 	}
-	schedule, _ := best([]stage{{1, 1, s}, {2, 2, s}, {3, 2, s}}, Prices{Input: 1, Cached: 0.1})
+	schedule, _ := search(t, []stage{{1, 1, s}, {2, 2, s}, {3, 2, s}}, Prices{Input: 1, Cached: 0.1})
 	require.Equal(t, []int{0, 0, 0}, schedule)
 }
 

@@ -160,7 +160,11 @@ func TestChecker(t *testing.T) {
 		"role":                    {[]*echo.Message{text("robot", "a")}, `message 1: there is no role "robot"`},
 	} {
 		k := newChecker(&Conversation{Items: []echo.Item{{Message: asks("{cut", "x")}}})
-		err := k.check(tt.request)
+		var request []*wireMessage
+		for _, m := range tt.request {
+			request = append(request, k.read(m.JSON()))
+		}
+		err := checkSequence(request)
 		if tt.want == "" {
 			require.NoError(t, err, name)
 			continue
@@ -187,7 +191,7 @@ func TestCheckerOfOneMessage(t *testing.T) {
 		`{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"f"}}]}`: `the call "a" has no arguments`,
 	} {
 		k := newChecker(&Conversation{})
-		err := k.readWire([]byte(body)).err
+		err := k.read([]byte(body)).err
 		if want == "" {
 			require.NoError(t, err, body)
 			continue
@@ -205,31 +209,40 @@ func TestReferences(t *testing.T) {
 		{ID: "1", Name: "f", Arguments: `{"path": "src/main.go", "new": "src/new.go", "line": 1234, "n": 12, "word": "main", "list": ["user_id\nsrc/main.go"]}`},
 		{ID: "2", Name: "f", Arguments: `{"cut": "tail_9`},
 	}})
-	r := newReferences()
-	require.ElementsMatch(t, []string{"src/main.go", "src/new.go", "1234", "user_id", "tail_9"}, r.wordsOf(answer))
 	before := []echo.Item{
 		{Message: result("see ./src/main.go:1234")},
 		{Message: seal(echo.Draft{Role: echo.RoleAssistant, ToolCalls: []echo.ToolCall{{ID: "0", Name: "f", Arguments: `{"q": "user_id"}`}}})},
 		{Message: result("tail_9")},
+		{Message: answer},
+		{Message: result("no call")},
 	}
-	all, kept := r.count(answer, before, []*echo.Message{result("masked"), before[1].Message, before[2].Message})
+	r := newReferences(&Conversation{Items: before})
+	require.ElementsMatch(t, []string{"src/main.go", "src/new.go", "1234", "user_id", "tail_9"}, r.wordsOf(answer, 3))
+	whole := []bool{false, true, true, false, false}
+	all, kept := r.count(answer, 3, &sentText{whole: whole, other: []string{"masked"}})
 	require.Equal(t, []int{4, 2}, []int{all, kept}, "src/main.go and 1234 are gone; src/new.go never was there")
-	all, kept = r.count(result("no call"), before, nil)
+	all, kept = r.count(answer, 3, &sentText{whole: whole, other: []string{"masked", "Names in it: 1234"}})
+	require.Equal(t, []int{4, 3}, []int{all, kept}, "a name in a placeholder is kept")
+	all, kept = r.count(before[4].Message, 4, &sentText{whole: whole})
 	require.Zero(t, all+kept)
+	require.Equal(t, []int{0, 3}, r.find("src/main.go", 5), "a later call may look at more of the history")
+	require.Equal(t, []int{0}, r.find("src/main.go", 3), "and an earlier one of another policy at less")
 }
 
 func TestMeasure(t *testing.T) {
 	t.Parallel()
 	m := func(s string) *echo.Message { return echo.NewText(echo.RoleUser, echo.KindTask, s) }
 	size := func(s string) int64 { return int64(len(m(s).JSON())+3) / 4 }
+	r := newReplayer(&Conversation{}, false)
+	request := func(ms ...*echo.Message) *request { return r.readRequest(ms, &request{}) }
 	a, b := m("one"), m("two, longer")
-	tokens, shared := measure(nil, []*echo.Message{a, b})
+	tokens, shared := measure(request(), request(a, b))
 	require.Equal(t, []int64{size("one") + size("two, longer"), 0}, []int64{tokens, shared})
-	_, shared = measure([]*echo.Message{m("one"), m("other")}, []*echo.Message{a, b})
+	_, shared = measure(request(m("one"), m("other")), request(a, b))
 	require.Equal(t, size("one"), shared, "equal bytes are shared, whoever made them")
-	_, shared = measure([]*echo.Message{m("other"), b}, []*echo.Message{a, b})
+	_, shared = measure(request(m("other"), b), request(a, b))
 	require.Zero(t, shared, "only a prefix is")
-	_, shared = measure([]*echo.Message{a}, []*echo.Message{a, b})
+	_, shared = measure(request(a), request(a, b))
 	require.Equal(t, size("one"), shared)
 }
 

@@ -3,6 +3,7 @@ package simulate
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/windlass-run/windlass/echo"
@@ -15,97 +16,98 @@ var referenceWord = regexp.MustCompile(`[A-Za-z0-9_./-]{4,}`)
 // referenceMark is what tells a reference from a plain word of prose.
 const referenceMark = "0123456789/_."
 
-// ReferencePattern describes what counts as a reference, for reports.
-const ReferencePattern = `words of [A-Za-z0-9_./-]{4,} with a digit, "/", "_" or "."`
-
-// references counts the references of a conversation's calls. It remembers which message holds which word.
+// references counts the references of a conversation's calls. It remembers where in the history a word stands, so that a
+// message is searched for a word once, however many calls and policies ask.
 type references struct {
-	words map[*echo.Message][]string // of a message's calls, each word once
-	texts map[*echo.Message]string
-	holds map[holding]bool
+	history []string            // what each message of the conversation says
+	words   map[int][]string    // of the calls of the message at this index, each word once
+	places  map[string]*placing // by word
 }
 
-type holding struct {
-	word    string
-	message *echo.Message
+// placing is where a word stands in the history, as far as it was searched.
+type placing struct {
+	searched int
+	at       []int // rising
 }
 
-func newReferences() *references {
-	return &references{
-		words: map[*echo.Message][]string{}, texts: map[*echo.Message]string{}, holds: map[holding]bool{},
+func newReferences(c *Conversation) *references {
+	r := &references{words: map[int][]string{}, places: map[string]*placing{}}
+	for _, it := range c.Items {
+		r.history = append(r.history, saidBy(it.Message))
 	}
+	return r
 }
 
-// count returns how many references the answer to a call makes to the history before it, and how many of them stand
+// sentText is a request as references are looked for in it.
+type sentText struct {
+	whole []bool   // the message of the history at this index is in it as it is
+	other []string // what the other messages say
+}
+
+// count returns how many references an answer makes to the messages before index at, where it stands, and how many of them stand
 // literally in what was sent.
-func (r *references) count(answer *echo.Message, history []echo.Item, sent []*echo.Message) (all, kept int) {
-	for _, w := range r.wordsOf(answer) {
-		if !r.inHistory(w, history) {
+func (r *references) count(answer *echo.Message, at int, sent *sentText) (all, kept int) {
+	for _, w := range r.wordsOf(answer, at) {
+		places := r.find(w, at)
+		if len(places) == 0 {
 			continue
 		}
 		all++
-		if r.inSent(w, sent) {
+		if sent.has(w, places) {
 			kept++
 		}
 	}
 	return all, kept
 }
 
-func (r *references) inHistory(word string, history []echo.Item) bool {
-	for i := range history {
-		if r.in(word, history[i].Message) {
-			return true
+// find returns the messages before index end that hold a word.
+func (r *references) find(word string, end int) []int {
+	p := r.places[word]
+	if p == nil {
+		p = &placing{}
+		r.places[word] = p
+	}
+	for ; p.searched < end; p.searched++ {
+		if strings.Contains(r.history[p.searched], word) {
+			p.at = append(p.at, p.searched)
 		}
 	}
-	return false
+	before, _ := slices.BinarySearch(p.at, end)
+	return p.at[:before]
 }
 
-func (r *references) inSent(word string, sent []*echo.Message) bool {
-	for _, m := range sent {
-		if r.in(word, m) {
-			return true
-		}
-	}
-	return false
+func (s *sentText) has(word string, places []int) bool {
+	return slices.ContainsFunc(places, func(i int) bool { return s.whole[i] }) ||
+		slices.ContainsFunc(s.other, func(text string) bool { return strings.Contains(text, word) })
 }
 
-func (r *references) in(word string, m *echo.Message) bool {
-	key := holding{word, m}
-	found, known := r.holds[key]
-	if !known {
-		found = strings.Contains(r.textOf(m), word)
-		r.holds[key] = found
-	}
-	return found
-}
-
-// textOf returns all that a message says: its text and the strings of its calls' arguments.
-func (r *references) textOf(m *echo.Message) string {
-	if len(m.ToolCalls()) == 0 {
-		return m.Text()
-	}
-	text, ok := r.texts[m]
+func (r *references) wordsOf(m *echo.Message, at int) []string {
+	words, ok := r.words[at]
 	if !ok {
-		text = m.Text() + "\n" + argumentsOf(m)
-		r.texts[m] = text
+		words = referenceWords(argumentsOf(m))
+		r.words[at] = words
 	}
-	return text
+	return words
 }
 
-func (r *references) wordsOf(m *echo.Message) []string {
-	words, ok := r.words[m]
-	if ok {
-		return words
-	}
+// referenceWords returns the words of a text that may be references, each once.
+func referenceWords(text string) (words []string) {
 	seen := map[string]bool{}
-	for _, w := range referenceWord.FindAllString(argumentsOf(m), -1) {
+	for _, w := range referenceWord.FindAllString(text, -1) {
 		if strings.ContainsAny(w, referenceMark) && !seen[w] {
 			seen[w] = true
 			words = append(words, w)
 		}
 	}
-	r.words[m] = words
 	return words
+}
+
+// saidBy returns all that a message says: its text and the values in its calls' arguments.
+func saidBy(m *echo.Message) string {
+	if len(m.ToolCalls()) == 0 {
+		return m.Text()
+	}
+	return m.Text() + "\n" + argumentsOf(m)
 }
 
 // argumentsOf returns the values in the arguments of a message's calls, one per line; arguments that are not JSON as they

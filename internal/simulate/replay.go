@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/windlass-run/windlass/autocontext"
@@ -23,54 +24,114 @@ type Call struct {
 	Request []*echo.Message // nil unless it was asked for
 }
 
-// replayer replays one conversation, again and again with other settings.
+// replayer replays one conversation, again and again with other settings. It belongs to one goroutine.
 type replayer struct {
 	conversation *Conversation
 	points       []point
 	checker      *checker
 	references   *references
-	keep         bool // requests are kept
+	messages     map[*echo.Message]*reading // what was read already
+	keep         bool                       // requests are kept
+}
+
+// reading is what is known of a message that is sent.
+type reading struct {
+	at     int // its index in the history; -1: it was made for a view
+	text   string
+	tokens int64
+	wire   *wireMessage
 }
 
 func newReplayer(c *Conversation, keep bool) *replayer {
-	return &replayer{
-		conversation: c, points: c.points(), checker: newChecker(c), references: newReferences(), keep: keep,
+	r := &replayer{
+		conversation: c, points: c.points(), checker: newChecker(c), references: newReferences(c),
+		messages: map[*echo.Message]*reading{}, keep: keep,
 	}
+	for i, it := range c.Items {
+		r.read(it.Message).at = i
+	}
+	return r
+}
+
+// read reads a message as it would be sent, once.
+func (r *replayer) read(m *echo.Message) *reading {
+	d, ok := r.messages[m]
+	if !ok {
+		d = &reading{at: -1, text: saidBy(m), tokens: autocontext.Tokens(m), wire: r.checker.read(m.JSON())}
+		r.messages[m] = d
+	}
+	return d
+}
+
+// request is what one call would be sent.
+type request struct {
+	messages []*echo.Message
+	readings []*reading
+}
+
+// readRequest reads a request, with what it has in common with the one before it.
+func (r *replayer) readRequest(sent []*echo.Message, before *request) *request {
+	q := &request{messages: append([]*echo.Message(nil), sent...), readings: make([]*reading, len(sent))}
+	for i, m := range sent {
+		if i < len(before.messages) && before.messages[i] == m {
+			q.readings[i] = before.readings[i]
+		} else {
+			q.readings[i] = r.read(m)
+		}
+	}
+	return q
 }
 
 // replay makes every request of the conversation. A schedule says for each call as of which turn ages are taken; without
 // one the settings do.
-func (r *replayer) replay(settings autocontext.Settings, prices Prices, schedule []int) ([]Call, error) {
+func (r *replayer) replay(ctx context.Context, settings autocontext.Settings, prices Prices, schedule []int) ([]Call, error) {
 	b := autocontext.NewBuilder(settings)
 	render := autocontext.NewRenderer(settings.Dialect)
 	calls := make([]Call, len(r.points))
 	var carry autocontext.Carry
-	var before []*echo.Message
+	before := &request{}
 	for k, p := range r.points {
+		if err := context.Cause(ctx); err != nil {
+			return nil, err
+		}
 		if schedule != nil {
 			carry.AsOf = schedule[k]
 		}
-		history := r.conversation.Items[:p.at]
-		view, next, err := build(b, history, carry)
+		view, next, err := build(b, r.conversation.Items[:p.at], carry)
 		if err != nil {
 			return nil, err
 		}
 		carry = next
-		sent := append([]*echo.Message(nil), render.Render(view)...)
+		q := r.readRequest(render.Render(view), before)
 		c := &calls[k]
 		c.History, c.AsOf, c.Frontier = p.at, carry.AsOf, b.Frontier(carry)
-		c.Tokens, c.Shared = measure(before, sent)
+		r.measure(c, p, q, before)
 		c.Money = prices.Money(c.Tokens, c.Shared)
-		if err := r.checker.check(sent); err != nil {
-			c.Invalid = err.Error()
-		}
-		c.References, c.Kept = r.references.count(p.answer, history, sent)
 		if r.keep {
-			c.Request = sent
+			c.Request = q.messages
 		}
-		before = sent
+		before = q
 	}
 	return calls, nil
+}
+
+// measure takes a request's measures.
+func (r *replayer) measure(c *Call, p point, q, before *request) {
+	c.Tokens, c.Shared = measure(before, q)
+	wire := make([]*wireMessage, len(q.readings))
+	text := sentText{whole: make([]bool, len(r.conversation.Items))}
+	for i, d := range q.readings {
+		wire[i] = d.wire
+		if d.at >= 0 {
+			text.whole[d.at] = true
+		} else {
+			text.other = append(text.other, d.text)
+		}
+	}
+	if err := checkSequence(wire); err != nil {
+		c.Invalid = err.Error()
+	}
+	c.References, c.Kept = r.references.count(p.answer, p.at, &text)
 }
 
 // build makes one view. Without a limit the builder has nothing to ask and nothing to refuse.
@@ -87,15 +148,16 @@ func build(b *autocontext.Builder, history []echo.Item, carry autocontext.Carry)
 
 // measure returns the tokens of a request and those of the prefix that it shares with the request before it, message by
 // message.
-func measure(before, sent []*echo.Message) (tokens, shared int64) {
+func measure(before, q *request) (tokens, shared int64) {
 	same := true
-	for i, m := range sent {
-		n := autocontext.Tokens(m)
-		tokens += n
-		same = same && i < len(before) && (before[i] == m || before[i].Digest() == m.Digest())
+	for i, d := range q.readings {
+		tokens += d.tokens
+		same = same && i < len(before.messages) && equal(before.messages[i], q.messages[i])
 		if same {
-			shared += n
+			shared += d.tokens
 		}
 	}
 	return tokens, shared
 }
+
+func equal(a, b *echo.Message) bool { return a == b || a.Digest() == b.Digest() }

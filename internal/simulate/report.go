@@ -1,7 +1,5 @@
 package simulate
 
-import "math"
-
 // Report is what a simulation found: a group for each file and price, and, when there are several files, one for each price
 // over all of them.
 type Report struct {
@@ -173,7 +171,7 @@ func (s *Summary) finish(g *Group, measured bool) {
 
 // ratio returns a / b, and 1 when both are nothing.
 func ratio(a, b float64) float64 {
-	if b == 0 || math.IsNaN(b) {
+	if b == 0 {
 		return 1
 	}
 	return a / b

@@ -4,16 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-
-	"github.com/windlass-run/windlass/echo"
 )
 
 // checker says whether a provider would take a list of messages. It knows the protocol of chat completions and nothing of
 // how the list was made: it reads the very bytes that would be sent, as a server does. It is no part of what it checks, and
 // shares no code with it.
 type checker struct {
-	read    map[*echo.Message]*wireMessage // what was read already
-	crooked map[string]bool                // arguments that are no JSON object as they were recorded: they stay so
+	crooked map[string]bool // arguments that are no JSON object as they were recorded: they stay so
 }
 
 // wireMessage is a message as a server reads it.
@@ -33,7 +30,7 @@ type wireMessage struct {
 }
 
 func newChecker(c *Conversation) *checker {
-	k := &checker{read: map[*echo.Message]*wireMessage{}, crooked: map[string]bool{}}
+	k := &checker{crooked: map[string]bool{}}
 	for _, it := range c.Items {
 		for _, call := range it.Message.ToolCalls() {
 			if !isObject(call.Arguments) {
@@ -44,16 +41,16 @@ func newChecker(c *Conversation) *checker {
 	return k
 }
 
-// check returns why a request would be refused, nil when it would not.
-func (k *checker) check(request []*echo.Message) error {
+// checkSequence returns why a request would be refused, nil when it would not.
+func checkSequence(request []*wireMessage) error {
 	if len(request) == 0 {
 		return errors.New("there are no messages")
 	}
 	used := map[string]bool{}
 	open := map[string]bool{}
 	var last *wireMessage
-	for i, m := range request {
-		last = k.message(m)
+	for i := range request {
+		last = request[i]
 		err := last.err
 		switch {
 		case err != nil:
@@ -92,17 +89,8 @@ func (w *wireMessage) openCalls(used, open map[string]bool) error {
 	return nil
 }
 
-// message reads one message, once.
-func (k *checker) message(m *echo.Message) *wireMessage {
-	if w, ok := k.read[m]; ok {
-		return w
-	}
-	w := k.readWire(m.JSON())
-	k.read[m] = w
-	return w
-}
-
-func (k *checker) readWire(body []byte) *wireMessage {
+// read reads one message.
+func (k *checker) read(body []byte) *wireMessage {
 	w := &wireMessage{}
 	if w.err = json.Unmarshal(body, w); w.err == nil {
 		w.err = w.checkAlone()

@@ -100,7 +100,7 @@ func (s *Simulation) one(ctx context.Context, c *Conversation) (*Outcome, error)
 	courses := map[int]*course{} // by the index of the policy of the class
 	full, _ := NamedPolicy(PolicyFull)
 	for _, prices := range s.Prices {
-		calls, err := r.replay(full.settings(c, prices, false), prices, nil)
+		calls, err := r.replay(ctx, full.settings(c, prices, false), prices, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -112,7 +112,7 @@ func (s *Simulation) one(ctx context.Context, c *Conversation) (*Outcome, error)
 			if p.Hindsight && courses[i] == nil {
 				courses[i] = lay(c, p.settings(c, prices, true))
 			}
-			calls, err := s.replay(r, p, prices, courses[i])
+			calls, err := r.run(ctx, p, prices, courses[i])
 			if err != nil {
 				return nil, err
 			}
@@ -122,12 +122,16 @@ func (s *Simulation) one(ctx context.Context, c *Conversation) (*Outcome, error)
 	return out, nil
 }
 
-func (s *Simulation) replay(r *replayer, p Policy, prices Prices, co *course) ([]Call, error) {
+// run replays the conversation under a policy; co is needed for those of hindsight.
+func (r *replayer) run(ctx context.Context, p Policy, prices Prices, co *course) ([]Call, error) {
 	if !p.Hindsight {
-		return r.replay(p.settings(r.conversation, prices, false), prices, nil)
+		return r.replay(ctx, p.settings(r.conversation, prices, false), prices, nil)
 	}
-	schedule, _ := best(co.stages, prices)
-	return r.replay(p.settings(r.conversation, prices, true), prices, co.asOf(schedule))
+	schedule, _, err := best(ctx, co.stages, prices)
+	if err != nil {
+		return nil, err
+	}
+	return r.replay(ctx, p.settings(r.conversation, prices, true), prices, co.asOf(schedule))
 }
 
 // bestFor returns the index of the policy that is the hindsight of a policy's class, -1 when there is none.

@@ -94,12 +94,12 @@ SELECT s.session_id AS session_id, s.seq AS seq, s.at AS at, s.key AS key, s.cas
        s.message_count AS message_count, s.masked_count AS masked_count, s.shared_size AS shared_size,
        s.full_shared_size AS full_shared_size, s.full_usd AS full_usd, s.sent_usd AS sent_usd,
        s.full_usd - s.sent_usd AS saved_usd, s.request_size AS request_size, s.request_limit AS request_limit,
-       c.has_usage AND NOT c.usage_estimated AS counted, c.tokens_in AS tokens_in, c.tokens_cached AS tokens_cached,
-       c.cost_usd AS cost_usd
+       c.key != '' AND c.error_kind = '' AS answered, c.has_usage AND NOT c.usage_estimated AS counted,
+       c.tokens_in AS tokens_in, c.tokens_cached AS tokens_cached, c.cost_usd AS cost_usd
 FROM {{table "context_selections"}} AS s
 LEFT JOIN {{table "model_calls"}} AS c ON s.session_id = c.session_id AND s.key = c.key;
 
--- What sending less has saved, in tokens and in money: full_usd is what full history would have cost with the same
+-- What sending less has saved, in tokens and in money, by the calls that were answered: full_usd is what full history would have cost with the same
 -- caching, sent_usd what was sent, both by the price card and without answers. Sums of money leave unpriced_calls out and
 -- are NULL when nothing is left; guard_usd is what summaries and recounts cost besides.
 CREATE OR REPLACE VIEW {{table "savings_by_session"}}{{onCluster}} AS

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+)
+
+func newContextCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "context",
+		Short: "Show what model calls were sent, in which form and why",
+		Long: "Shows what the model calls of a run were sent, message by message, in which form and why.\n\n" +
+			"SESSION is a session's id, or its beginning. The journal on this machine is read, and ClickHouse when there is none.\n" +
+			"CALL is the number of a call in its session, such as 3, or its key, such as research/attempt1/turn3.\n" +
+			"Tokens are estimates made without a tokenizer, a quarter of the bytes; what the provider counted is said to be its count.",
+		Example: "  windlass context stats 01JZ4K\n  windlass context show 01JZ4K --phase research --turn 3\n" +
+			"  windlass context diff 01JZ4K 3 4\n  windlass context why 01JZ4K 802db2e5",
+		Args: noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			return usageError(errors.New("windlass context needs show, diff, why or stats"), "windlass context stats SESSION")
+		},
+	}
+	cmd.AddCommand(newContextShowCommand(a), newContextDiffCommand(a), newContextWhyCommand(a), newContextStatsCommand(a))
+	return cmd
+}
+
+// contextCommand makes a command about one session. wanted says what its arguments are, n how many, the session first.
+func contextCommand(a *app, use, short, long, example string, n int, wanted string, do func(*contextRecord, []string, bool) error) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: use, Short: short, Long: long, Example: example,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == n && !slices.Contains(args, "") {
+				return nil
+			}
+			return usageError(fmt.Errorf("%s takes %s, got %q", cmd.CommandPath(), wanted, args), cmd.CommandPath()+" --help")
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.withContextRecord(cmd.Context(), args[0], func(r *contextRecord) error { return do(r, args[1:], asJSON) })
+		},
+	}
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+// withContextRecord reads a session's record and says what is missing of it.
+func (a *app) withContextRecord(ctx context.Context, session string, do func(*contextRecord) error) error {
+	r, err := a.readContextRecord(ctx, session)
+	if err != nil {
+		return err
+	}
+	if n := len(r.missing); n > 0 {
+		fmt.Fprintf(a.err, "ClickHouse does not have what was sent in %s, the first one %s; the journal, where the session was run, has it.\n",
+			plural(n, "model call"), r.missing[0])
+	}
+	return do(r)
+}
+
+func newContextShowCommand(a *app) *cobra.Command {
+	var pick callFlags
+	cmd := contextCommand(a, "show SESSION", "Print exactly what one model call was sent",
+		"Prints exactly what one model call was sent, message by message: its form and why, its size, the content hash of the\n"+
+			"original, and the text as sent. Without flags it is the session's last call, else the last one that the flags name.",
+		"  windlass context show 01JZ4K\n  windlass context show 01JZ4K --phase research --turn 3\n"+
+			"  windlass context show 01JZ4K --call research/attempt2/turn1 --json",
+		1, "one session id",
+		func(r *contextRecord, _ []string, asJSON bool) error {
+			c, err := r.pick(pick)
+			if err != nil {
+				return err
+			}
+			return a.showContext(r, c, asJSON)
+		})
+	cmd.Flags().StringVar(&pick.call, "call", "", "the call's number or key")
+	cmd.Flags().StringVar(&pick.phase, "phase", "", "the phase, or the visit as in research~2")
+	cmd.Flags().IntVar(&pick.attempt, "attempt", 0, "the attempt, from 1")
+	cmd.Flags().IntVar(&pick.turn, "turn", 0, "the turn, from 1")
+	for _, other := range []string{"phase", "attempt", "turn"} {
+		exclude(cmd, "call", other)
+	}
+	return cmd
+}
+
+func newContextDiffCommand(a *app) *cobra.Command {
+	return contextCommand(a, "diff SESSION CALL CALL", "Show what changed between the requests of two calls",
+		"Shows what changed between the requests of two calls, and where their common beginning ends: what a prefix cache can give.",
+		"  windlass context diff 01JZ4K 3 4\n  windlass context diff 01JZ4K research/attempt1/turn3 research/attempt2/turn1",
+		3, "one session id and two calls", func(r *contextRecord, args []string, asJSON bool) error {
+			from, err := r.call(args[0])
+			if err != nil {
+				return err
+			}
+			to, err := r.call(args[1])
+			if err != nil {
+				return err
+			}
+			return a.diffContext(r, from, to, asJSON)
+		})
+}
+
+func newContextWhyCommand(a *app) *cobra.Command {
+	return contextCommand(a, "why SESSION HASH", "List the calls that a message was sent in, in which form and why",
+		"Lists the calls that a message was sent in, in which form and why. HASH is its content hash, or the beginning of it.",
+		"  windlass context why 01JZ4K 802db2e58ea89691\n  windlass context why 01JZ4K 802d --json",
+		2, "one session id and one hash", func(r *contextRecord, args []string, asJSON bool) error {
+			return a.explainMessage(r, args[0], asJSON)
+		})
+}
+
+func newContextStatsCommand(a *app) *cobra.Command {
+	return contextCommand(a, "stats SESSION", "Sum up what was sent and what that saved, with a bar for each call",
+		"Sums up what the model calls of a run were sent: in tokens and in money, beside full history with the same caching.\n"+
+			"Each call has a bar of its tokens by form; what full history would have had is dotted.",
+		"  windlass context stats 01JZ4K\n  windlass context stats 01JZ4K --json",
+		1, "one session id", func(r *contextRecord, _ []string, asJSON bool) error {
+			return a.sumUpContext(r, asJSON)
+		})
+}

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/mattn/go-runewidth"
+
+	"github.com/windlass-run/windlass/autocontext"
+)
+
+// guardCall finds the key of a call that was made to make room for a request.
+var guardCall = regexp.MustCompile(`/(compact|recount)[0-9]+/model[0-9]*$`)
+
+const (
+	widestBar = 60 // columns
+	narrowBar = 10
+)
+
+// barPart is one kind of stretch in a bar. The marks differ, so that a bar can be read without colours.
+type barPart struct {
+	forms  []autocontext.Form
+	mark   string
+	colour string
+	name   string
+}
+
+// barParts are the stretches in their order. Behind them stands what full history would have had besides.
+var barParts = []barPart{
+	{[]autocontext.Form{autocontext.FormFull}, "█", colourCyan, "full"},
+	{[]autocontext.Form{autocontext.FormExcerpt, autocontext.FormStub}, "▓", colourGreen, "cut"},
+	{[]autocontext.Form{autocontext.FormMasked}, "▒", colourYellow, "masked"},
+	{[]autocontext.Form{autocontext.FormSummary}, "◆", colourRed, "summary"},
+}
+
+const savedMark = "·"
+
+// bars writes a line for each call, with the tokens of each form as a bar. All bars have one scale.
+func (p *contextPrinter) bars(calls []contextCall, width int) {
+	var longest int64 = 1
+	for i := range calls {
+		longest = max(longest, calls[i].FullHistorySize, calls[i].ContextSize)
+	}
+	head, rows := barRows(calls, width)
+	room := max(narrowBar, min(widestBar, width-runewidth.StringWidth(head)-1-noteWidth(calls)))
+	p.line("%s\n%s", legend(p.painter), p.paint(colourDim, head))
+	for i := range calls {
+		c := &calls[i]
+		if i == 0 || c.Visit != calls[i-1].Visit {
+			p.line("%s %s", p.paint(colourBold, c.Visit), p.paint(colourDim, printable(c.Model)))
+		}
+		note := notAnswered(c)
+		if note != "" {
+			note = cut(note, width-runewidth.StringWidth(head)-1-room)
+		}
+		p.line("%s", strings.TrimRight(rows[i]+" "+p.bar(c, longest, room)+note, " "))
+	}
+}
+
+// notAnswered says why a call has no answer, with a blank before it; "" when it has one.
+func notAnswered(c *contextCall) string {
+	switch {
+	case c.Answered:
+		return ""
+	case c.Error == "":
+		return " no answer"
+	}
+	return " " + printable(c.Error)
+}
+
+func noteWidth(calls []contextCall) (n int) {
+	for i := range calls {
+		n = max(n, runewidth.StringWidth(notAnswered(&calls[i])))
+	}
+	return n
+}
+
+// barRows returns what stands left of the bars, with a head: as many columns as leave room for a bar.
+func barRows(calls []contextCall, width int) (head string, rows []string) {
+	cells := [][]string{{"call", "turn", "sent", "of full", "as before"}}
+	for i := range calls {
+		c := &calls[i]
+		cells = append(cells, []string{
+			fmt.Sprint(c.Number), strings.TrimPrefix(c.place(), c.Visit+"/"), formatCount(c.ContextSize), formatCount(c.FullHistorySize), asBefore(c),
+		})
+	}
+	widths := make([]int, len(cells[0]))
+	for _, row := range cells {
+		for i, cell := range row {
+			widths[i] = max(widths[i], runewidth.StringWidth(cell))
+		}
+	}
+	columns := len(widths)
+	for columns > 3 && sum(widths[:columns])+columns+narrowBar+noteWidth(calls) > width {
+		columns--
+	}
+	for _, row := range cells {
+		for i, cell := range row[:columns] {
+			if row[i] = runewidth.FillLeft(cell, widths[i]); i == 1 {
+				row[i] = runewidth.FillRight(cell, widths[i])
+			}
+		}
+		rows = append(rows, strings.Join(row[:columns], " "))
+	}
+	return rows[0], rows[1:]
+}
+
+func sum(list []int) (n int) {
+	for _, v := range list {
+		n += v
+	}
+	return n
+}
+
+// asBefore says how much of a request was equal to the one before.
+func asBefore(c *contextCall) string {
+	if c.ContextSize == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.0f %%", 100*float64(c.SharedSize)/float64(c.ContextSize))
+}
+
+// legend explains the marks.
+func legend(p painter) string {
+	var parts []string
+	for _, part := range barParts {
+		parts = append(parts, p.paint(part.colour, part.mark)+" "+part.name)
+	}
+	parts = append(parts, p.paint(colourDim, savedMark)+" not sent")
+	return strings.Join(parts, "  ")
+}
+
+// bar draws a call in at most room columns for the longest one.
+func (p *contextPrinter) bar(c *contextCall, longest int64, room int) string {
+	sizes := make([]int64, len(barParts)+1)
+	for i, part := range barParts {
+		for _, f := range part.forms {
+			sizes[i] += c.Forms[f].Tokens
+		}
+	}
+	sizes[len(barParts)] = max(0, c.FullHistorySize-c.ContextSize)
+	var b strings.Builder
+	for i, n := range fitCells(sizes, longest, room) {
+		switch {
+		case n == 0:
+		case i == len(barParts):
+			b.WriteString(p.paint(colourDim, strings.Repeat(savedMark, n)))
+		default:
+			b.WriteString(p.paint(barParts[i].colour, strings.Repeat(barParts[i].mark, n)))
+		}
+	}
+	return b.String()
+}
+
+// fitCells turns sizes into numbers of cells, at most room for a sum of longest: what there is has at least one cell, the
+// rest goes where the most is lacking.
+func fitCells(sizes []int64, longest int64, room int) []int {
+	var sum int64
+	for _, s := range sizes {
+		sum += s
+	}
+	cells := make([]int, len(sizes))
+	total := int(min((sum*int64(room)+longest/2)/longest, int64(room)))
+	used := 0
+	for i, s := range sizes {
+		if s > 0 {
+			cells[i] = max(1, int(s*int64(room)/longest))
+			used += cells[i]
+		}
+	}
+	for ; used > total; used-- { // the ones that got a cell for next to nothing: the largest give
+		largest := slices.Index(cells, slices.Max(cells))
+		if cells[largest] <= 1 {
+			break
+		}
+		cells[largest]--
+	}
+	for ; used < total; used++ {
+		most, lack := -1, int64(-1)
+		for i, s := range sizes {
+			if d := s*int64(room) - int64(cells[i])*longest; s > 0 && d > lack {
+				most, lack = i, d
+			}
+		}
+		if most < 0 {
+			break
+		}
+		cells[most]++
+	}
+	return cells
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/windlass-run/windlass/autocontext"
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine"
+)
+
+func guardEntry(t *testing.T, ev autocontext.GuardEvent) *echo.Entry {
+	t.Helper()
+	data, err := json.Marshal(ev)
+	require.NoError(t, err)
+	return &echo.Entry{NodeType: echo.NodeGuard, Phase: "read", Attempt: 1, Turn: 7, Data: data}
+}
+
+func TestGuardLine(t *testing.T) {
+	t.Parallel()
+	for want, ev := range map[string]autocontext.GuardEvent{
+		"context at 82% of its limit (105,984 of 128,000 tokens)": {Event: autocontext.EventWarning, Tokens: 105_984, Limit: 128_000},
+		"making room in the context (120,000 of 128,000 tokens)":  {Event: autocontext.EventActing, Tokens: 120_000, Limit: 128_000},
+		"made room in the context, 120,000 -> 71,000 tokens: older messages were summed up by model": {
+			Event: autocontext.EventComplete, Tokens: 71_000, Before: 120_000, Limit: 128_000, Detail: "older messages were\nsummed up by model",
+		},
+		"": {Event: "something_newer"},
+	} {
+		require.Equal(t, want, guardLine(guardEntry(t, ev)))
+	}
+	require.Empty(t, guardLine(&echo.Entry{Data: json.RawMessage(`[]`)}))
+}
+
+func TestPurposeOf(t *testing.T) {
+	t.Parallel()
+	for key, want := range map[string]string{
+		"read/attempt1/turn7/model":              "",
+		"read/attempt1/turn7/model2":             "",
+		"read/attempt1/turn7/compact1/model":     engine.PurposeSummary,
+		"read~2/attempt2/turn17/recount12/model": engine.PurposeRecount,
+		"compact1/attempt1/turn1/model":          "",
+		"p/attempt1/turn1/validate/x/model":      "",
+	} {
+		require.Equal(t, want, purposeOf(key), key)
+	}
+}
+
+// Both views show what the guard does, once, and what its model calls are for.
+func TestGuardIsShown(t *testing.T) {
+	t.Parallel()
+	start := &echo.Entry{NodeType: echo.NodePhaseStart, Phase: "read"}
+	warning := guardEntry(t, autocontext.GuardEvent{Event: autocontext.EventWarning, Tokens: 90, Limit: 100})
+	summary := &echo.Entry{NodeType: echo.NodeModelCall, Key: "read/attempt1/turn7/compact1/model", Phase: "read", Attempt: 1, Turn: 7, Model: "cheap", CostUSD: new(0.0)}
+
+	var out bytes.Buffer
+	plain := newPlainView(&out)
+	for _, e := range []*echo.Entry{start, warning, summary} {
+		require.NoError(t, plain.Write(e))
+	}
+	require.Equal(t, "read turn 7: context at 90% of its limit (90 of 100 tokens)\n"+
+		"read turn 7: summing up older messages: model cheap  in 0  cached 0  out 0  $0.00  0ms\n", out.String())
+
+	now := time.Now()
+	p := newProgress("c", "s", []string{"read", "report"}, func() time.Time { return now })
+	p.entry(start)
+	p.entry(warning)
+	p.event(engine.Event{Kind: engine.EventModelCall, Model: "cheap", Site: engine.Site{Phase: "read", Attempt: 1, Turn: 7, Purpose: engine.PurposeSummary}})
+	frame := strings.Join(p.frame(size{width: 80, height: 20}, false), "\n")
+	require.Contains(t, frame, "\n      summing up older messages with cheap\n      context at 90% of its limit (90 of 100 tokens)\n")
+	require.Len(t, p.frame(size{width: 80, height: 6}, false), 6)
+	for _, line := range p.frame(size{width: 30}, false) {
+		require.LessOrEqual(t, len([]rune(line)), 30)
+	}
+	p.entry(&echo.Entry{NodeType: echo.NodePhaseEnd, Phase: "read", Data: json.RawMessage(`{"status":"completed"}`)})
+	require.NotContains(t, strings.Join(p.frame(size{width: 80}, false), "\n"), "context at")
+}
+
+func TestContextLine(t *testing.T) {
+	t.Parallel()
+	result := func(f ...engine.ContextFigures) *engine.Result {
+		res := &engine.Result{}
+		for _, g := range f {
+			res.Phases = append(res.Phases, engine.PhaseResult{ContextFigures: g})
+		}
+		return res
+	}
+	require.Empty(t, contextLine(result()))
+	require.Empty(t, contextLine(result(engine.ContextFigures{FullSize: 100, SentSize: 100})))
+	require.Equal(t, "Context: sent 2,500 of 10,000 tokens of history (75% less, estimated), 3 tool results masked at the end, "+
+		"1 recall and 2 repeated calls of masked results",
+		contextLine(result(engine.ContextFigures{FullSize: 9000, SentSize: 1500, MaskedResults: 2, Rereads: 2}, engine.ContextFigures{FullSize: 1000, SentSize: 1000, MaskedResults: 1, Recalls: 1})))
+}

@@ -1,0 +1,97 @@
+package clickhouse_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/windlass-run/windlass/autocontext"
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/clickhouse"
+	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
+)
+
+// TestRecordIsThatOfTheJournal reads a session's record from ClickHouse: its entries are those that were written, and its
+// calls were sent the same.
+func TestRecordIsThatOfTheJournal(t *testing.T) {
+	t.Parallel()
+	db := clickhousetest.Open(t)
+	entries := entriesOf(21, "back", 500)
+	require.NoError(t, db.Insert(t.Context(), entries))
+	got, missing, err := db.Record(t.Context(), "back")
+	require.NoError(t, err)
+	require.Empty(t, missing)
+	require.Len(t, got, len(entries))
+	want, back := autocontext.NewRecordReader(), autocontext.NewRecordReader()
+	for i, e := range entries {
+		r, err := want.Read(e)
+		require.NoError(t, err)
+		b, err := back.Read(got[i])
+		require.NoError(t, err)
+		require.Equal(t, r == nil, b == nil)
+		if r != nil {
+			require.Equal(t, sentBy(r), sentBy(b))
+		}
+		require.JSONEq(t, bare(t, e), bare(t, got[i]))
+	}
+}
+
+// sentBy writes out what a request was.
+func sentBy(r *autocontext.Recorded) []string {
+	out := []string{r.Key()}
+	for i, s := range r.Sent {
+		out = append(out, string(s.Hash), s.Form, s.Reason, string(rune(s.Tokens)))
+		for _, m := range r.Messages(i) {
+			out = append(out, string(m.JSON()))
+		}
+	}
+	return out
+}
+
+// bare writes an entry without the spans of its selection, and without what a row holds only of a tool call.
+func bare(t *testing.T, e *echo.Entry) string {
+	t.Helper()
+	c := *e
+	if c.Selection != nil {
+		s := *c.Selection
+		s.Spans, s.Delta = nil, false
+		c.Selection = &s
+	}
+	if c.NodeType != echo.NodeToolCall {
+		c.Tool = nil
+	} else if c.Tool == nil {
+		c.Tool = &echo.ToolUse{}
+		if c.Message != nil {
+			c.Tool.Name, c.Tool.CallID = c.Message.Tool(), c.Message.ToolCallID()
+		}
+	}
+	b, err := json.Marshal(&c)
+	require.NoError(t, err)
+	return string(b)
+}
+
+func TestRecordWithoutASelection(t *testing.T) {
+	t.Parallel()
+	db := fill(t)
+	require.NoError(t, clickhouse.Conn(db).Exec(t.Context(),
+		"DELETE FROM unified_selections WHERE key = 'fix/attempt1/turn1/model'"))
+	_, missing, err := db.Record(t.Context(), "s1")
+	require.NoError(t, err)
+	require.Equal(t, []string{"fix/attempt1/turn1/context"}, missing)
+}
+
+func TestRecordThatIsDamaged(t *testing.T) {
+	t.Parallel()
+	for change, want := range map[string]string{
+		`content_json = '"other"'`:     "entry 3 (research/attempt0/task): the content has the hash ",
+		`content_json = '{'`:           "entry 3 (research/attempt0/task): read the content: ",
+		`tool_calls_json = '[{"id":]'`: "entry 3 (research/attempt0/task): read the tool calls: ",
+	} {
+		db := fill(t)
+		require.NoError(t, clickhouse.Conn(db).Exec(t.Context(),
+			"ALTER TABLE unified_logs UPDATE "+change+" WHERE seq = 3 AND session_id = 's1' SETTINGS mutations_sync = 1"))
+		_, _, err := db.Record(t.Context(), "s1")
+		require.ErrorContains(t, err, "read the record of session s1: "+want)
+	}
+}
