@@ -42,6 +42,7 @@ func (k *checker) check() {
 		k.checkPhase(p)
 	}
 	k.checkAutoContext()
+	k.checkInterPhase()
 	k.checkTokenBudget()
 	k.checkFlow()
 }
@@ -55,6 +56,7 @@ func (k *checker) checkPhase(p located) {
 	k.checkLoopUntil(p)
 	k.checkTargets(p)
 	k.checkContext(p)
+	k.checkSelects(p)
 	k.checkIntraContext(p)
 	k.checkOutputSchema(p)
 	k.checkPhaseTemplates(p)

@@ -143,10 +143,18 @@ func (b *intraBlock) checkOrder(block string, o order) {
 
 // origin says where a value comes from that is not written in the block itself.
 func (b *intraBlock) origin(block, key string) string {
+	if b.below == nil {
+		return origin(key, b.at.key(block))
+	}
+	return origin(key, b.at.key(block), b.below.at.key(block))
+}
+
+// origin says where a value comes from that is not written in a place itself, but below it or nowhere.
+func origin(key string, at place, below ...place) string {
 	switch {
-	case b.at.key(block).has(key):
+	case at.has(key):
 		return ""
-	case b.below != nil && b.below.at.key(block).has(key):
+	case slices.ContainsFunc(below, func(b place) bool { return b.has(key) }):
 		return " in the cascade"
 	default:
 		return " by default"
@@ -217,7 +225,7 @@ func (k *checker) checkIdleSettings(p located) {
 
 // bringsMessages reports whether the messages of another phase, tool results among them, come into a phase.
 func bringsMessages(c *Context) bool {
-	return c != nil && slices.ContainsFunc(c.From, func(s Source) bool { return slices.Contains(s.Include, IncludeMessages) })
+	return c.auto() || c != nil && slices.ContainsFunc(c.From, func(s Source) bool { return slices.Contains(s.Include, IncludeMessages) })
 }
 
 // intraKeys returns the keys of [IntraContext] but "enabled", which says nothing about where it belongs.

@@ -68,23 +68,23 @@ func (k *checker) checkContext(p located) {
 		if where.has("phase") {
 			where = where.key("phase")
 		}
-		k.checkSource(where, s.Phase, p)
+		k.checkSource(where, s.Phase, "the context of "+p.title())
 	}
 	for i, name := range p.Context.Exclude {
-		k.checkSource(at.key("exclude").index(i), name, p)
+		k.checkSource(at.key("exclude").index(i), name, "the context of "+p.title())
 	}
 	reachesAll := slices.ContainsFunc(p.Context.From, func(s Source) bool { return s.Phase == FromAll })
-	if at.has("exclude") && !reachesAll {
+	if at.has("exclude") && !reachesAll && !p.Context.auto() && at.intact("mode") && !at.meant("mode") {
 		at.noEffect("exclude", `"exclude" leaves phases out of "all", which is not in "from"`, `write "from": ["all"] or remove it`)
 	}
 }
 
-func (k *checker) checkSource(at place, name string, p located) {
+func (k *checker) checkSource(at place, name, from string) {
 	if at.doc.edits[at.pointer] != 0 || at.node() == nil || name == FromAll || name == FromFirst || name == FromPrevious {
 		return
 	}
 	if _, known := k.named[name]; !known {
-		at.error(CodeUnknownPhase, fmt.Sprintf("the context of %s names %q, which is no phase", p.title(), name), k.phaseHint(name, FromAll, FromFirst, FromPrevious))
+		at.error(CodeUnknownPhase, fmt.Sprintf("%s names %q, which is no phase", from, name), k.phaseHint(name, FromAll, FromFirst, FromPrevious))
 	}
 }
 
@@ -115,15 +115,9 @@ func (k *checker) checkTackle(p located) {
 // routeTool is the tool by which a model chooses among hand-offs.
 const routeTool = "route_to"
 
-// laterTools returns the built-in tools that later versions bring.
-func laterTools() []string { return []string{"search_context"} }
-
 func (k *checker) checkTool(at place, name, from string) {
 	switch {
 	case at.doc.edits[at.pointer] != 0 || k.isTool(name):
-		return
-	case slices.Contains(laterTools(), name):
-		at.error(CodeNotSupportedYet, fmt.Sprintf("the tool %q is not supported yet by this version of windlass", name), "remove it")
 		return
 	case name == routeTool:
 		at.error(CodeMisplacedField, fmt.Sprintf("%q is not listed: a phase has it when its hand-offs leave a choice", name), "remove it")

@@ -79,6 +79,18 @@ func (c *Context) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
+// UnmarshalJSON also reads prev for previous.
+func (a *Anchors) UnmarshalJSON(data []byte) error {
+	type plain Anchors
+	if err := json.Unmarshal(data, (*plain)(a)); err != nil {
+		return err
+	}
+	for i, name := range a.FromPhases {
+		a.FromPhases[i] = canonicalSource(name)
+	}
+	return nil
+}
+
 // fromPrev is the short way to write [FromPrevious].
 const fromPrev = "prev"
 

@@ -12,8 +12,8 @@ import (
 	"github.com/windlass-run/windlass/schema"
 )
 
-// TestDocumentedDefaults holds the tables about the context inside a phase against the schema: every key has its row, and
-// the default in it is the one that the schema says, which is made from the values that the code uses.
+// TestDocumentedDefaults holds the tables about context against the schema: every key has its row, and the default in it
+// is the one that the schema says, which is made from the values that the code uses.
 func TestDocumentedDefaults(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("../docs/cascade.md")
@@ -26,13 +26,18 @@ func TestDocumentedDefaults(t *testing.T) {
 		} `json:"$defs"`
 	}
 	require.NoError(t, json.Unmarshal(schema.CascadeJSON(), &doc))
-	_, section, found := strings.Cut(string(data), "\n## Context inside a phase\n")
-	require.True(t, found)
-	section, _, _ = strings.Cut(section, "\n## ")
 	for head, name := range map[string]string{
+		"key of `context`": "Context", "key of an object in `from`": "Source", "key of `inter_phase`": "InterContext",
+		"key of `cards`": "Cards", "key of `anchors`": "Anchors", "key of `selection`": "Selection",
 		"key": "IntraContext", "key of `truncation`": "Truncation", "key of `clear_tool_uses`": "ClearToolUses", "key of `guard`": "Guard",
 		"key of `token_budget`": "TokenBudget",
 	} {
+		_, section, found := strings.Cut(string(data), "\n## Context between phases\n")
+		require.True(t, found)
+		if head == "key" { // Other parts of the page have tables of this head, too.
+			_, section, found = strings.Cut(section, "\n## Context inside a phase\n")
+			require.True(t, found)
+		}
 		rows := tableOf(t, section, head)
 		properties := doc.Defs[name].Properties
 		require.Len(t, rows, len(properties), name)
@@ -56,8 +61,10 @@ func tableOf(t *testing.T, page, head string) map[string]string {
 	require.True(t, found, "there is no table with the head %q", head)
 	table, _, _ = strings.Cut(table, "\n\n")
 	rows := map[string]string{}
-	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| (.*?) \\|").FindAllStringSubmatch(table, -1) {
-		rows[m[1]] = m[2]
+	for _, m := range regexp.MustCompile("(?m)^\\| (`[a-z_`, ]+`) \\| (.*?) \\|").FindAllStringSubmatch(table, -1) {
+		for key := range strings.SplitSeq(m[1], ", ") {
+			rows[strings.Trim(key, "`")] = m[2]
+		}
 	}
 	return rows
 }

@@ -3,6 +3,7 @@ package cascade
 // AutoContext says how windlass chooses what a model is sent.
 type AutoContext struct {
 	IntraPhase *IntraContext `json:"intra_phase,omitempty"`
+	InterPhase *InterContext `json:"inter_phase,omitempty"`
 }
 
 // IntraContext says what becomes of older messages inside a phase, as it is written in a file: a field that is not set

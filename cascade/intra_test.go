@@ -138,10 +138,14 @@ func fillRandom(t *testing.T, v reflect.Value, rnd *rand.Rand) {
 			f.SetBool(rnd.IntN(2) == 0)
 		case f.CanInt():
 			f.SetInt(rnd.Int64N(100))
+		case f.CanFloat():
+			f.SetFloat(float64(rnd.IntN(100)) / 4)
 		case f.Kind() == reflect.String:
 			f.SetString([]string{"cost", "probe", "step"}[rnd.IntN(3)])
 		case f.Type() == reflect.TypeFor[[]string]():
 			f.Set(reflect.ValueOf([][]string{{}, {"a"}, {"b", "c"}}[rnd.IntN(3)]))
+		case f.Type() == reflect.TypeFor[[]AnchorInclude]():
+			f.Set(reflect.ValueOf([][]AnchorInclude{{}, {AnchorInput}, {AnchorOutput, AnchorErrors}}[rnd.IntN(3)]))
 		case f.Type() == reflect.TypeFor[[]int]():
 			f.Set(reflect.ValueOf([][]int{{}, {1}, {2, 3}}[rnd.IntN(3)]))
 		default:

@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 // testKnown stands for the rest of windlass: some tools, and templates of which only one thing can be wrong.
 func testKnown() Known {
 	return Known{
-		Tools: []string{"read_file", "list_files", "write_file", "recall"},
+		Tools: []string{"read_file", "list_files", "write_file", "recall", "search_context"},
 		CheckTemplate: func(_ TemplateKind, text string) *TemplateProblem {
 			at := strings.Index(text, "{{ broken")
 			if at < 0 {

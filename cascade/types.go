@@ -2,6 +2,7 @@ package cascade
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -189,15 +190,20 @@ type OnError struct {
 type Context struct {
 	Mode         ContextMode `json:"mode,omitempty"` // default explicit
 	From         []Source    `json:"from,omitempty"`
-	Exclude      []string    `json:"exclude,omitempty"`       // phases that "all" leaves out
+	Exclude      []string    `json:"exclude,omitempty"`       // phases that "all" and a selection leave out
 	IncludeInput *bool       `json:"include_input,omitempty"` // default: unless the instructions use it themselves
+	Anchors      *Anchors    `json:"anchors,omitempty"`       // with the mode auto
+	Selection    *Selection  `json:"selection,omitempty"`     // with the mode auto
 }
 
 // ContextMode says who chooses what comes into a phase.
 type ContextMode string
 
-// ContextExplicit means that From lists it.
-const ContextExplicit ContextMode = "explicit"
+// The modes.
+const (
+	ContextExplicit ContextMode = "explicit" // From lists it
+	ContextAuto     ContextMode = "auto"     // messages of earlier phases are selected, beside what From lists
+)
 
 // The words that From understands beside phase names.
 const (
@@ -213,6 +219,12 @@ type Source struct {
 	MessagesFilter MessagesFilter `json:"messages_filter,omitempty"`
 	AsRole         string         `json:"as_role,omitempty"`   // user (default) or system
 	Condition      string         `json:"condition,omitempty"` // a template; "", "false", "0", "none" leave the source out
+}
+
+// TakesOver reports whether the source brings what its phases said, their output or messages. With [ContextAuto] it then
+// stands alone for them: they have neither anchors nor candidates of a selection.
+func (s Source) TakesOver() bool {
+	return len(s.Include) == 0 || slices.Contains(s.Include, IncludeOutput) || slices.Contains(s.Include, IncludeMessages)
 }
 
 // Include is one thing a Source brings in.

@@ -36,7 +36,9 @@ func (d *document) unknownKey(at place, v schema.Violation) {
 		return
 	}
 	hint := "known here are " + strings.Join(v.Expected, ", ")
-	if near := suggest(key, v.Expected); near != "" {
+	if home := interKeyHome(v.Pointer, key); home != "" {
+		hint = home
+	} else if near := suggest(key, v.Expected); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 		d.meant[at.key(near).pointer] = true
 	} else if home := keyHome(key); home != "" {
@@ -186,10 +188,9 @@ func keyHome(key string) string {
 // The parts of the language that later versions bring. A file that uses one is told so, instead of being told that the
 // key is unknown.
 var (
-	phasePointer   = regexp.MustCompile(`^/phases/\d+(/on_error)*$`)
-	contextPointer = regexp.MustCompile(`^/phases/\d+(/on_error)*/context$`)
-	tacklePointer  = regexp.MustCompile(`^/phases/\d+(/on_error)*/(tackle|tools)(/\d+)?$`)
-	toolPointer    = regexp.MustCompile(`^/tools/\d+$`)
+	phasePointer  = regexp.MustCompile(`^/phases/\d+(/on_error)*$`)
+	tacklePointer = regexp.MustCompile(`^/phases/\d+(/on_error)*/(tackle|tools)(/\d+)?$`)
+	toolPointer   = regexp.MustCompile(`^/tools/\d+$`)
 )
 
 func (d *document) laterKey(pointer, key string) bool {
@@ -202,10 +203,6 @@ func (d *document) laterKey(pointer, key string) bool {
 		later = []string{"mcp_servers", "memory", "soundings", "tool_caching", "continuity"}
 	case phasePointer.MatchString(pointer):
 		later = []string{"wards", "soundings", "sub_cascades", "async_cascades", "human_input", "output_extraction", "rag"}
-	case pointer == "/auto_context":
-		later = []string{"inter_phase"}
-	case contextPointer.MatchString(pointer):
-		later = []string{"anchors", "selection"}
 	case toolPointer.MatchString(pointer):
 		later = []string{"steps"}
 	}
@@ -221,8 +218,6 @@ func laterValue(pointer string, n *source.Node) (what, hint string) {
 	last := max(0, strings.LastIndexByte(pointer, '/'))
 	parent, key := pointer[:last], strings.TrimPrefix(pointer[last:], "/")
 	switch {
-	case key == "mode" && n.Text == "auto" && contextPointer.MatchString(parent):
-		return `the context mode "auto"`, `remove it and list the phases in "from"`
 	case key == "type" && (n.Text == "composite" || n.Text == "cascade") && (parent == "" || toolPointer.MatchString(parent)):
 		return fmt.Sprintf("the tool type %q", n.Text), "declare a shell or http tool"
 	case n.Text == manifest && tacklePointer.MatchString(pointer):

@@ -63,6 +63,10 @@ func fields() map[string]map[string]field {
 		"Truncation":          truncationFields(),
 		"ClearToolUses":       clearFields(),
 		"Guard":               guardFields(),
+		"InterContext":        interFields(),
+		"Cards":               cardsFields(),
+		"Anchors":             anchorsFields(),
+		"Selection":           selectionFields(),
 		"TokenBudget":         tokenBudgetFields(),
 		"TokenBudgetOverride": tokenOverrideFields(),
 		"Budget":              budgetFields(),
@@ -90,7 +94,7 @@ func cascadeFields() map[string]field {
 		},
 		"model": {text: "The model of all phases that name none. Without it, --model or WINDLASS_MODEL says.", examples: []any{"gpt-5-mini"}},
 		"auto_context": {
-			text:     "What becomes of older messages. Without it every call is sent the phase's whole history, under the guard.",
+			text:     "How what a model is sent is chosen: what becomes of older messages inside a phase, and what is selected of earlier phases. Without it every call is sent the phase's whole history, under the guard.",
 			examples: []any{map[string]any{"intra_phase": map[string]any{"window": 5, "mask_observations_after": 3}}},
 		},
 		"token_budget": {text: "A lower ceiling than the model's window for every request.", examples: []any{map[string]any{"max_total": 60000}}},
@@ -196,10 +200,12 @@ func retryFields() map[string]field {
 
 func contextFields() map[string]field {
 	return map[string]field{
-		"mode":          {text: "Who chooses what comes in: explicit is what from lists.", def: cascade.ContextExplicit},
+		"mode":          {text: "Who chooses what comes in: explicit is what from lists, auto also selects what the phase needs of earlier ones: anchors first, then messages by selection.", def: cascade.ContextExplicit},
 		"from":          {text: "The phases whose results come in: names, all, first, previous (prev), or objects that say more.", examples: []any{[]string{"all"}, "previous"}},
-		"exclude":       {text: "The phases that all leaves out."},
+		"exclude":       {text: "The phases that all leaves out, and anchors and selection with the mode auto."},
 		"include_input": {text: "Whether the run's input comes in. By default it does, unless the instructions use it themselves."},
+		"anchors":       {text: "With the mode auto: what comes in whatever is selected. auto_context.inter_phase.anchors, field by field.", examples: []any{map[string]any{"from_phases": []string{"research"}}}},
+		"selection":     {text: "With the mode auto: how messages of earlier phases are chosen. auto_context.inter_phase.selection, field by field.", examples: []any{map[string]any{"strategy": "hybrid", "max_tokens": 20000}}},
 	}
 }
 

@@ -2,12 +2,17 @@ package schemagen
 
 import "github.com/windlass-run/windlass/cascade"
 
-// manyChars bounds sizes of text, far above what any model reads.
-const manyChars = "1000000000"
+// manyChars bounds sizes of text, far above what any model reads; manyWeight bounds weights, of which only the proportion
+// matters.
+const (
+	manyChars  = "1000000000"
+	manyWeight = "1000"
+)
 
 func autoContextFields() map[string]field {
 	return map[string]field{
 		"intra_phase": {text: "What becomes of older messages inside every phase that asks a model. A phase changes it, field by field, with intra_context."},
+		"inter_phase": {text: "What is selected of earlier phases for every phase whose context has the mode auto. A phase changes it, field by field, with anchors and selection in its context.", examples: []any{map[string]any{"strategy": "hybrid", "selector_model": "gpt-5-nano"}}},
 	}
 }
 
@@ -89,5 +94,47 @@ func tokenOverrideFields() map[string]field {
 		"reserve_for_output": {text: "The tokens of max_total that are kept for the answer. Default: the phase's max_output_tokens; else what the model can answer, at most a quarter of its window.", min: "1", max: manyTokens, examples: []any{8000}},
 		"strategy":           {text: "What makes room near the ceiling: summarize takes the guard's steps, prune_oldest removes the oldest tool results and then leaves out the oldest turns, sliding_window leaves out the oldest turns, fail fails the phase at the first request above the ceiling."},
 		"warning_threshold":  {text: "The share of the ceiling above which a request is warned of. Default: the guard's warn_percent.", above: "0", max: "1", examples: []any{0.8}},
+	}
+}
+
+func interFields() map[string]field {
+	d := cascade.DefaultInter()
+	return map[string]field{
+		"enabled":        {text: "Whether messages are selected. If false, phases with the mode auto get what their from lists and nothing else.", def: d.Enabled},
+		"strategy":       {text: "The same as strategy in selection.", def: d.Selection.Strategy},
+		"selector_model": {text: "The same as selector_model in selection.", examples: []any{"gpt-5-nano"}},
+		"card_model":     {text: "The model that sums messages up in a sentence or two, in the background: a cheap one. Without it the sentences that say most are taken from them.", examples: []any{"gpt-5-nano"}},
+		"cards":          {text: "How the cards are come by that messages are selected on."},
+		"anchors":        {text: "What comes in whatever is selected."},
+		"selection":      {text: "How messages of earlier phases are chosen."},
+	}
+}
+
+func cardsFields() map[string]field {
+	return map[string]field{
+		"wait_seconds": {text: "How long a selection waits for cards that are being made. A message whose card is late is selected on what can be said of it at once.", def: cascade.DefaultInter().Cards.Wait.Seconds(), min: "0", max: "3600"},
+	}
+}
+
+func anchorsFields() map[string]field {
+	d := cascade.DefaultInter().Anchors
+	return map[string]field{
+		"window":      {text: "The newest turns of each source phase.", def: d.Window, min: "0", max: manyTurns},
+		"from_phases": {text: "The source phases: names, all, first, previous (prev).", def: d.FromPhases, examples: []any{[]string{"research"}}},
+		"include":     {text: "What else is an anchor: the output of the source phases, their callouts, the run's input, their tool results that are errors.", def: d.Include},
+	}
+}
+
+func selectionFields() map[string]field {
+	d := cascade.DefaultInter().Selection
+	return map[string]field{
+		"strategy":             {text: "How messages are chosen: heuristic by words, semantic by meaning, llm by a model that reads their summaries, hybrid by words and meaning and then by a model.", def: d.Strategy},
+		"max_tokens":           {text: "The most tokens that are chosen, anchors not counted.", def: d.MaxTokens, min: "1", max: manyTokens},
+		"max_messages":         {text: "The most messages that are chosen, anchors not counted.", def: d.MaxMessages, min: "1", max: manyTurns},
+		"selector_model":       {text: "With llm and hybrid: the model that chooses, a cheap one; by default the phase's own.", examples: []any{"gpt-5-nano"}},
+		"recency_weight":       {text: "How much being recent raises what is found by words. It is counted in places, not in time.", def: d.RecencyWeight, min: "0", max: manyWeight},
+		"keyword_weight":       {text: "How much words in common with the task count.", def: d.KeywordWeight, min: "0", max: manyWeight},
+		"callout_weight":       {text: "How much it counts that a message is a callout.", def: d.CalloutWeight, min: "0", max: manyWeight},
+		"similarity_threshold": {text: "With semantic: messages that are less similar to the task than this share of the most similar one are left out.", def: d.SimilarityThreshold, min: "0", max: "1"},
 	}
 }

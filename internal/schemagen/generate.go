@@ -78,9 +78,15 @@ func enums() map[reflect.Type][]any {
 	return map[reflect.Type][]any{
 		reflect.TypeFor[cascade.ToolType]():    {cascade.ToolShell, cascade.ToolHTTP},
 		reflect.TypeFor[cascade.Backoff]():     {cascade.BackoffNone, cascade.BackoffLinear, cascade.BackoffExponential},
-		reflect.TypeFor[cascade.ContextMode](): {cascade.ContextExplicit},
+		reflect.TypeFor[cascade.ContextMode](): {cascade.ContextExplicit, cascade.ContextAuto},
 		reflect.TypeFor[cascade.Advance]():     {cascade.AdvanceCost, cascade.AdvanceEveryTurn, cascade.AdvanceStep},
 		reflect.TypeFor[cascade.Recount]():     {cascade.RecountTokenizer, cascade.RecountProbe},
+		reflect.TypeFor[cascade.AnchorInclude](): {
+			cascade.AnchorOutput, cascade.AnchorCallouts, cascade.AnchorInput, cascade.AnchorErrors,
+		},
+		reflect.TypeFor[cascade.SelectionStrategy](): {
+			cascade.StrategyHeuristic, cascade.StrategySemantic, cascade.StrategyLLM, cascade.StrategyHybrid,
+		},
 		reflect.TypeFor[cascade.BudgetStrategy](): {
 			cascade.BudgetSlidingWindow, cascade.BudgetPruneOldest, cascade.BudgetSummarize, cascade.BudgetFail,
 		},
