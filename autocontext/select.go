@@ -1,7 +1,7 @@
 package autocontext
 
 import (
-	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/windlass-run/windlass/contextcards"
@@ -11,19 +11,22 @@ import (
 // Strategy is a way to choose what a phase gets from earlier ones.
 type Strategy string
 
-// The strategies, the cheaper first: a strategy that fails falls back to the one before it.
+// The strategies.
 const (
 	StrategyHeuristic Strategy = "heuristic" // by words, with recency and callouts
 	StrategySemantic  Strategy = "semantic"  // by meaning: similarity of embeddings
 	StrategyLLM       Strategy = "llm"       // a model chooses from a menu of summaries
 	StrategyHybrid    Strategy = "hybrid"    // words and meaning choose twice the budget, then a model
+
+	// StrategyPrefilter is words and meaning without the model: what hybrid falls back to. It cannot be asked for.
+	StrategyPrefilter Strategy = "prefilter"
 )
 
 // SelectSettings are what a selection is made with.
 type SelectSettings struct {
 	Strategy      Strategy
 	MaxTokens     int64 // of the messages chosen
-	MaxMessages   int
+	MaxMessages   int   // 0: any number
 	KeywordWeight float64
 	RecencyWeight float64
 	CalloutWeight float64
@@ -48,19 +51,6 @@ type Group struct {
 	Embedded bool    // Meaning is known
 }
 
-// text is what a group is found by.
-func (g *Group) text() string {
-	var b []byte
-	for _, c := range g.Cards {
-		b = append(b, c.Summary...)
-		for _, k := range c.Keywords {
-			b = append(append(b, ' '), k...)
-		}
-		b = append(b, '\n')
-	}
-	return string(b)
-}
-
 // Score says how a group came to its place.
 type Score struct {
 	ID       echo.Hash `json:"id"`
@@ -71,8 +61,8 @@ type Score struct {
 	Recency  float64   `json:"recency"` // 0 to 1
 	Callout  bool      `json:"callout,omitempty"`
 	Meaning  *float64  `json:"meaning,omitempty"` // similarity, neighbours included, as a share of the best
-	Total    float64   `json:"total"`
-	Rank     int       `json:"rank"` // from 1; 0: not a candidate for the budget at all
+	Total    float64   `json:"total"`             // by which it was ranked, before a model chose; 0: it was not ranked
+	Rank     int       `json:"rank"`              // from 1, in which it was taken; 0: it was not up for choice
 	Chosen   bool      `json:"chosen"`
 	Late     bool      `json:"late,omitempty"` // its card was not ready: extracted
 }
@@ -95,89 +85,108 @@ type Selected struct {
 	Scores []Score     `json:"scores"` // of every candidate, in that order
 }
 
-// Select chooses groups for a task. Groups come in the order of their places in the session. With a strategy that asks a
-// model it returns the menu to ask with; call it again with the answer. It is a pure function.
+// Select is [Index.Select] with an index that has seen nothing yet.
 func Select(task string, groups []Group, s SelectSettings, answer *MenuAnswer) (*Selected, *Menu) {
-	sel := &Selected{Asked: s.Strategy, Strategy: s.Strategy, Candidates: len(groups), Budget: s.MaxTokens}
-	sel.Scores = make([]Score, len(groups))
-	fits := true
-	for i := range groups {
-		g := &groups[i]
-		sel.CandidateTokens += g.Tokens
-		sel.Messages += len(g.Items)
-		sel.Scores[i] = Score{ID: g.ID, Phase: g.Phase, Tokens: g.Tokens, Messages: len(g.Items), Callout: g.Callout}
-		for _, c := range g.Cards {
-			sel.Scores[i].Late = sel.Scores[i].Late || c.Late
-		}
-	}
-	fits = sel.CandidateTokens <= s.MaxTokens && sel.Messages <= s.MaxMessages
-	sel.Messages = 0
-	words := byWords(task, groups, s, sel.Scores)
-	if (s.Strategy == StrategyHybrid || s.Strategy == StrategyLLM) && fits {
-		sel.note("everything fits: no model was asked")
-		return sel.take(groups, all(len(groups)), s), nil
-	}
+	return NewIndex().Select(task, groups, s, answer)
+}
+
+// Select chooses groups for a task. Groups come in the order of their places in the session; of several with the same ID
+// at most one is chosen. With a strategy that asks a model, and no answer yet, it returns the menu to ask with and nothing
+// else; call it again with the answer. What it chooses depends on nothing but its arguments.
+func (x *Index) Select(task string, groups []Group, s SelectSettings, answer *MenuAnswer) (*Selected, *Menu) {
+	sel := newSelected(groups, s)
+	words := sel.byWords(x.relevance(task, groups), groups, s)
 	switch s.Strategy {
 	case StrategySemantic:
 		return sel.bySemantic(groups, words, s), nil
 	case StrategyHybrid, StrategyLLM:
 		return sel.byModel(task, groups, words, s, answer)
 	}
-	return sel.take(groups, words, s), nil
+	return sel.take(groups, sel.scored(words), s), nil
 }
 
-func (sel *Selected) note(text string) { sel.Notes = append(sel.Notes, text) }
-
-func all(n int) []int {
-	list := make([]int, n)
-	for i := range list {
-		list[i] = i
+// newSelected describes the candidates.
+func newSelected(groups []Group, s SelectSettings) *Selected {
+	sel := &Selected{
+		Asked: s.Strategy, Strategy: s.Strategy, Candidates: len(groups), Budget: s.MaxTokens,
+		Chosen: []echo.Hash{}, Scores: make([]Score, len(groups)),
 	}
-	return list
+	for i := range groups {
+		g := &groups[i]
+		sel.CandidateTokens += g.Tokens
+		sel.Scores[i] = Score{
+			ID: g.ID, Phase: g.Phase, Tokens: g.Tokens, Messages: len(g.Items), Callout: g.Callout,
+			Late: slices.ContainsFunc(g.Cards, func(c contextcards.Card) bool { return c.Late }),
+		}
+	}
+	return sel
+}
+
+func (sel *Selected) note(format string, args ...any) {
+	sel.Notes = append(sel.Notes, fmt.Sprintf(format, args...))
+}
+
+// fits reports whether all candidates together are within the budget.
+func (sel *Selected) fits(groups []Group, s SelectSettings) bool {
+	messages := 0
+	for i := range groups {
+		messages += len(groups[i].Items)
+	}
+	return sel.CandidateTokens <= s.MaxTokens && (s.MaxMessages <= 0 || messages <= s.MaxMessages)
 }
 
 // bySemantic takes what is nearest in meaning, or falls back to words when nothing has an embedding.
-func (sel *Selected) bySemantic(groups []Group, words []int, s SelectSettings) *Selected {
-	ranked := byMeaning(groups, s.Threshold, sel.Scores)
-	if ranked == nil && len(groups) > 0 {
+func (sel *Selected) bySemantic(groups []Group, words []place, s SelectSettings) *Selected {
+	meant := sel.byMeaning(groups, s.Threshold)
+	if meant == nil && len(groups) > 0 {
 		sel.Strategy = StrategyHeuristic
 		sel.note("no embeddings: chosen by words")
-		return sel.take(groups, words, s)
+		meant = words
 	}
-	return sel.take(groups, ranked, s)
+	return sel.take(groups, sel.scored(meant), s)
 }
 
 // byModel has a model choose from a menu, and falls back to what words and meaning choose.
-func (sel *Selected) byModel(task string, groups []Group, words []int, s SelectSettings, answer *MenuAnswer) (*Selected, *Menu) {
-	ranked := words
-	if s.Strategy == StrategyHybrid {
-		if meant := byMeaning(groups, 0, sel.Scores); meant != nil {
-			ranked = fuse(words, meant)
-		} else {
-			sel.note("no embeddings: prefiltered by words")
-		}
+func (sel *Selected) byModel(task string, groups []Group, words []place, s SelectSettings, answer *MenuAnswer) (*Selected, *Menu) {
+	order, without := sel.prefilter(groups, words, s)
+	if sel.fits(groups, s) {
+		sel.note("everything fits: no model was asked")
+		return sel.take(groups, sel.withRest(order), s), nil
 	}
-	if s.Prefilter {
-		return sel.take(groups, ranked, s), nil
-	}
-	offered := within(groups, ranked, hybridFactor*s.MaxTokens, menuMost)
-	if s.Strategy == StrategyLLM {
-		offered = within(groups, rest(ranked, len(groups)), 0, menuMost)
-	}
+	var chosen []int
+	problem := ""
+	offered := sel.offer(groups, order, s)
 	switch {
+	case s.Prefilter:
+		problem = "it was not to be asked"
+	case len(offered) == 0:
+		problem = "there is nothing to choose from"
 	case answer == nil:
 		return nil, newMenu(task, groups, offered, s)
 	case answer.Failed != "":
-		sel.fall(ranked, s.Strategy, "the model could not choose: "+answer.Failed)
-		return sel.take(groups, ranked, s), nil
+		problem = answer.Failed
+	default:
+		chosen, sel.Ignored, problem = readMenu(answer.Text, offered)
 	}
-	chosen, ignored, problem := readMenu(answer.Text, groups, offered)
-	sel.Ignored = ignored
 	if problem != "" {
-		sel.fall(ranked, s.Strategy, "the model's choice could not be used: "+problem)
-		return sel.take(groups, ranked, s), nil
+		sel.Strategy = without
+		sel.note("no model chose: %s", problem)
+		chosen = order
 	}
 	return sel.take(groups, chosen, s), nil
+}
+
+// prefilter ranks groups without a model, and says which strategy that is.
+func (sel *Selected) prefilter(groups []Group, words []place, s SelectSettings) ([]int, Strategy) {
+	if s.Strategy != StrategyHybrid {
+		return sel.scored(words), StrategyHeuristic
+	}
+	meant := sel.byMeaning(groups, 0)
+	if meant == nil {
+		sel.note("no embeddings: prefiltered by words")
+		return sel.scored(words), StrategyHeuristic
+	}
+	return sel.scored(fuse(len(groups), words, meant)), StrategyPrefilter
 }
 
 // hybridFactor is how many times the budget hybrid shows to the model; menuMost bounds a menu.
@@ -186,68 +195,92 @@ const (
 	menuMost     = 200
 )
 
-func (sel *Selected) fall(_ []int, from Strategy, why string) {
-	sel.Strategy = StrategyHeuristic
-	if from == StrategyHybrid {
-		sel.Strategy = StrategySemantic
+// offer returns what a menu lists, in the order of places: for hybrid the best within twice the budget, else everything,
+// the best of them when that is too much. What is larger than the budget cannot be chosen and is not offered.
+func (sel *Selected) offer(groups []Group, order []int, s SelectSettings) []int {
+	room := newBudget(hybridFactor*s.MaxTokens, hybridFactor*s.MaxMessages)
+	if s.Strategy == StrategyLLM {
+		order, room = sel.withRest(order), newBudget(sel.CandidateTokens, 0)
 	}
-	sel.note(why)
-}
-
-// rest appends what a ranking leaves out, in order.
-func rest(ranked []int, n int) []int {
-	in := make([]bool, n)
-	for _, i := range ranked {
-		in[i] = true
-	}
-	out := slices.Clone(ranked)
-	for i := range n {
-		if !in[i] {
+	var out []int
+	for _, i := range order {
+		whole := newBudget(s.MaxTokens, s.MaxMessages)
+		if len(out) < menuMost && whole.fit(&groups[i]) && room.fit(&groups[i]) {
 			out = append(out, i)
 		}
 	}
-	return out
-}
-
-// within takes the best of a ranking up to a number of tokens (0: any) and of groups, in the order of their places.
-func within(groups []Group, ranked []int, tokens int64, most int) []int {
-	var out []int
-	var used int64
-	for _, i := range ranked {
-		if tokens > 0 && used+groups[i].Tokens > tokens || len(out) == most {
-			continue
-		}
-		used += groups[i].Tokens
-		out = append(out, i)
+	if len(out) < len(groups) && !s.Prefilter {
+		sel.note("the menu has %d of %d candidates", len(out), len(groups))
 	}
 	slices.Sort(out)
 	return out
 }
 
-// take fills the budget with the best of a ranking. What does not fit is passed over, smaller ones behind it may fit.
-func (sel *Selected) take(groups []Group, ranked []int, s SelectSettings) *Selected {
-	var picked []int
-	for rank, i := range ranked {
-		sel.Scores[i].Rank = rank + 1
-		g := &groups[i]
-		if sel.Used+g.Tokens > s.MaxTokens || sel.Messages+len(g.Items) > s.MaxMessages {
-			continue
-		}
-		sel.Used += g.Tokens
-		sel.Messages += len(g.Items)
-		sel.Scores[i].Chosen = true
-		picked = append(picked, i)
+// scored writes the scores of a ranking down and returns its groups, the best first.
+func (sel *Selected) scored(ranking []place) []int {
+	order := make([]int, len(ranking))
+	for k, p := range ranking {
+		sel.Scores[p.group].Total = p.score
+		order[k] = p.group
 	}
-	slices.Sort(picked)
-	sel.Chosen = []echo.Hash{}
-	for _, i := range picked {
-		sel.Chosen = append(sel.Chosen, groups[i].ID)
-	}
-	return sel
+	return order
 }
 
-// byScore orders indices by a score, the higher first; of equal ones the newer.
-func byScore(indices []int, score func(int) float64) []int {
-	slices.SortFunc(indices, func(a, b int) int { return cmp.Or(cmp.Compare(score(b), score(a)), cmp.Compare(b, a)) })
-	return indices
+// withRest appends the groups that an order leaves out, the newest first.
+func (sel *Selected) withRest(order []int) []int {
+	in := make([]bool, len(sel.Scores))
+	for _, i := range order {
+		in[i] = true
+	}
+	for i := len(in) - 1; i >= 0; i-- {
+		if !in[i] {
+			order = append(order, i)
+		}
+	}
+	return order
+}
+
+// budget is what there is still room for.
+type budget struct {
+	tokens   int64
+	messages int
+	bounded  bool // messages counts
+}
+
+// newBudget returns a budget; 0 messages: any number.
+func newBudget(tokens int64, messages int) budget {
+	return budget{tokens: tokens, messages: messages, bounded: messages > 0}
+}
+
+// fit takes the room of a group when there is enough.
+func (b *budget) fit(g *Group) bool {
+	if g.Tokens > b.tokens || b.bounded && len(g.Items) > b.messages {
+		return false
+	}
+	b.tokens -= g.Tokens
+	b.messages -= len(g.Items)
+	return true
+}
+
+// take fills the budget with the first groups of an order. What does not fit is passed over, smaller ones behind it may
+// fit.
+func (sel *Selected) take(groups []Group, order []int, s SelectSettings) *Selected {
+	left := newBudget(s.MaxTokens, s.MaxMessages)
+	taken := map[echo.Hash]bool{}
+	for rank, i := range order {
+		g := &groups[i]
+		sel.Scores[i].Rank = rank + 1
+		if taken[g.ID] || !left.fit(g) {
+			continue
+		}
+		taken[g.ID], sel.Scores[i].Chosen = true, true
+		sel.Used += g.Tokens
+		sel.Messages += len(g.Items)
+	}
+	for i := range sel.Scores {
+		if sel.Scores[i].Chosen {
+			sel.Chosen = append(sel.Chosen, sel.Scores[i].ID)
+		}
+	}
+	return sel
 }

@@ -1,53 +1,180 @@
 package autocontext
 
 import (
-	"math"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/kljensen/snowball/english"
 )
 
-// The parameters of BM25 are the usual ones (Robertson and Zaragoza, The Probabilistic Relevance Framework, 2009).
-const (
-	bm25K1 = 1.2
-	bm25B  = 0.75
-)
+// maxIndexed bounds what is read of a message to find it by, in bytes. What a message is about shows in its beginning;
+// and a log of a million lines would make every word seem frequent.
+const maxIndexed = 16 << 10
 
-// terms returns the words of a text as they are compared: in lower case, stemmed, without the words that every text has.
-// Paths and identifiers are one term as a whole and one for each of their parts, so that "Cause" finds "root_cause.go".
-func terms(text string) []string { return stems{}.terms(text) }
+// stopWord is the term of words without a meaning of their own.
+const stopWord = -1
 
-// stems remembers the stems of words: a conversation uses the same ones over and over.
-type stems map[string]string
-
-func (m stems) of(word string) string {
-	s, ok := m[word]
-	if !ok {
-		s = english.Stem(word, false)
-		m[word] = s
-	}
-	return s
+// lexicon numbers terms: words as they are compared. Stemming is slow and a session uses the same words over and over, so
+// it remembers what became of each word.
+type lexicon struct {
+	words map[string]int32 // by the word in lower case
+	terms map[string]int32 // by the stem
 }
 
-func (m stems) terms(text string) []string {
-	var out []string
-	for _, field := range strings.FieldsFunc(text, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_./-", r)
-	}) {
-		field = strings.Trim(strings.ToLower(field), "_./-")
-		parts := strings.FieldsFunc(field, func(r rune) bool { return strings.ContainsRune("_./-", r) })
-		if len(parts) > 1 && len(field) <= maxName {
-			out = append(out, field)
-		}
-		for _, p := range parts {
-			if _, stop := stopWords[p]; stop || len(p) > maxName {
-				continue
-			}
-			out = append(out, m.of(p))
-		}
+func newLexicon() lexicon { return lexicon{words: map[string]int32{}, terms: map[string]int32{}} }
+
+// read appends the terms of a text, at most [maxIndexed] bytes of it. A term is a word in lower case, stemmed; words that
+// every text has are left out. A path or an identifier is a term as a whole, and so is each of its parts: "Cause" finds
+// root_cause.go and rootCause. Scripts without spaces between words are read in pairs of characters.
+func (l *lexicon) read(terms []int32, text string) []int32 {
+	w := wordReader{lexicon: l, out: terms}
+	for _, r := range text[:min(len(text), maxIndexed)] {
+		w.take(r)
 	}
-	return out
+	w.end()
+	return w.out
+}
+
+// term returns the number of a word in lower case.
+func (l *lexicon) term(word []byte) int32 {
+	if t, known := l.words[string(word)]; known {
+		return t
+	}
+	w := string(word)
+	t := int32(stopWord)
+	if _, stop := stopWords[w]; !stop {
+		t = l.number(stem(w))
+	}
+	l.words[w] = t
+	return t
+}
+
+func (l *lexicon) number(stem string) int32 {
+	t, known := l.terms[stem]
+	if !known {
+		t = int32(len(l.terms))
+		l.terms[stem] = t
+	}
+	return t
+}
+
+// stem cuts the endings of an English word. What has other characters than letters is a name, and stays.
+func stem(word string) string {
+	if strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		return word
+	}
+	return english.Stem(word, false)
+}
+
+// wordReader finds the words of a text, a character at a time.
+type wordReader struct {
+	*lexicon
+	out []int32
+
+	field []byte // the run of characters since the last one that is in no word, in lower case
+	part  int    // where its last part begins
+	parts int    // that ended before
+	lower bool   // the last character was a small letter
+
+	wide  rune // the last character of a run without spaces
+	pairs int  // that it has given
+}
+
+// take reads a character.
+func (w *wordReader) take(r rune) {
+	switch {
+	case r < utf8.RuneSelf && asciiWord[r]:
+		if 'A' <= r && r <= 'Z' {
+			if w.lower {
+				w.endPart()
+			}
+			r += 'a' - 'A'
+			w.lower = false
+		} else {
+			w.lower = r >= 'a'
+		}
+		w.field = append(w.field, byte(r))
+	case r == '_' || r == '.' || r == '/' || r == '-':
+		if len(w.field) > 0 {
+			w.endPart()
+			w.field = append(w.field, byte(r))
+			w.part = len(w.field)
+		}
+	case r < utf8.RuneSelf:
+		w.end()
+	case unicode.In(r, unspaced...):
+		w.takeWide(r)
+	case unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r):
+		w.field = utf8.AppendRune(w.field, unicode.ToLower(r))
+		w.lower = unicode.IsLower(r)
+	default:
+		w.end()
+	}
+}
+
+// takeWide reads a character of a script that writes words without spaces.
+func (w *wordReader) takeWide(r rune) {
+	w.endField()
+	if w.wide != 0 {
+		w.add(utf8.AppendRune(utf8.AppendRune(nil, w.wide), r))
+		w.pairs++
+	}
+	w.wide = r
+}
+
+// end ends whatever is open.
+func (w *wordReader) end() {
+	w.endField()
+	if w.wide != 0 && w.pairs == 0 {
+		w.add(utf8.AppendRune(nil, w.wide))
+	}
+	w.wide, w.pairs = 0, 0
+}
+
+func (w *wordReader) endPart() {
+	if w.part < len(w.field) {
+		w.add(w.field[w.part:])
+		w.parts++
+	}
+	w.part, w.lower = len(w.field), false
+}
+
+func (w *wordReader) endField() {
+	if len(w.field) == 0 {
+		return
+	}
+	w.endPart()
+	whole := w.field
+	for last := len(whole) - 1; strings.IndexByte("_./-", whole[last]) >= 0; last-- {
+		whole = whole[:last]
+	}
+	if w.parts > 1 {
+		w.add(whole)
+	}
+	w.field, w.part, w.parts = w.field[:0], 0, 0
+}
+
+// add appends the term of a word. What is longer than any name is data and no word.
+func (w *wordReader) add(word []byte) {
+	if len(word) > maxName {
+		return
+	}
+	if t := w.term(word); t != stopWord {
+		w.out = append(w.out, t)
+	}
+}
+
+var asciiWord = func() (is [utf8.RuneSelf]bool) {
+	for r := range rune(utf8.RuneSelf) {
+		is[r] = 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
+	}
+	return is
+}()
+
+// unspaced are the scripts that write words without spaces between them, or with too few.
+var unspaced = []*unicode.RangeTable{
+	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
 }
 
 // stopWords are words without a meaning of their own. Measured on questions about long conversations, leaving them out
@@ -59,67 +186,8 @@ under up us ve very was we were what when where which who whom why will with wou
 
 func set(words string) map[string]struct{} {
 	m := map[string]struct{}{}
-	for _, w := range strings.Fields(words) {
+	for w := range strings.FieldsSeq(words) {
 		m[w] = struct{}{}
 	}
 	return m
-}
-
-// wordIndex ranks texts by the words of a query, by BM25 with the collection itself as its statistics.
-type wordIndex struct {
-	postings map[string][]posting
-	n        int
-}
-
-type posting struct {
-	text   int
-	weight float64
-}
-
-func newWordIndex(texts []string) *wordIndex {
-	x := &wordIndex{postings: map[string][]posting{}, n: len(texts)}
-	lengths := make([]float64, len(texts))
-	total := 0.0
-	known := stems{}
-	for i, t := range texts {
-		counts := map[string]int{}
-		var order []string
-		for _, w := range known.terms(t) {
-			if counts[w] == 0 {
-				order = append(order, w)
-			}
-			counts[w]++
-			lengths[i]++
-		}
-		total += lengths[i]
-		for _, w := range order {
-			x.postings[w] = append(x.postings[w], posting{text: i, weight: float64(counts[w])})
-		}
-	}
-	mean := max(total/float64(max(len(texts), 1)), 1)
-	for _, list := range x.postings {
-		df := float64(len(list))
-		idf := math.Log(1 + (float64(x.n)-df+0.5)/(df+0.5))
-		for i := range list {
-			tf := list[i].weight
-			list[i].weight = idf * tf * (bm25K1 + 1) / (tf + bm25K1*(1-bm25B+bm25B*lengths[list[i].text]/mean))
-		}
-	}
-	return x
-}
-
-// scores returns the relevance of every text to the query; 0: no word in common.
-func (x *wordIndex) scores(query string) []float64 {
-	out := make([]float64, x.n)
-	seen := map[string]bool{}
-	for _, w := range terms(query) {
-		if seen[w] {
-			continue
-		}
-		seen[w] = true
-		for _, p := range x.postings[w] {
-			out[p.text] += p.weight
-		}
-	}
-	return out
 }

@@ -1,0 +1,134 @@
+package autocontext
+
+import (
+	"math"
+
+	"github.com/windlass-run/windlass/contextcards"
+	"github.com/windlass-run/windlass/echo"
+)
+
+// The parameters of BM25 are the usual ones (Robertson and Zaragoza, The Probabilistic Relevance Framework, 2009).
+const (
+	bm25K1 = 1.2
+	bm25B  = 0.75
+)
+
+// Index remembers the words of a session's messages from one selection to the next: reading them is most of the work. What
+// is chosen does not depend on what an index has seen before. It belongs to one goroutine.
+type Index struct {
+	lexicon
+	bags map[bagKey][]int32 // the terms of a message and its card, as often as they occur
+}
+
+// bagKey says what was read: a message may get a better card later.
+type bagKey struct {
+	hash    echo.Hash
+	summary string
+}
+
+// NewIndex returns an index that has seen nothing yet.
+func NewIndex() *Index { return &Index{lexicon: newLexicon(), bags: map[bagKey][]int32{}} }
+
+// bagsOf returns the terms by which a group is found, a list for each of its cards: what the message says and calls, and
+// what the card says of it. The words of the message find more than those of the card alone (docs/selection.md).
+func (x *Index) bagsOf(g *Group) [][]int32 {
+	out := make([][]int32, len(g.Cards))
+	at := 0
+	for i := range g.Cards {
+		c := &g.Cards[i]
+		for at < len(g.Items)-1 && g.Items[at].Message.Hash() != c.Hash {
+			at++
+		}
+		key := bagKey{hash: c.Hash, summary: c.Summary}
+		bag, known := x.bags[key]
+		if !known {
+			if at < len(g.Items) && g.Items[at].Message.Hash() == c.Hash {
+				bag = x.readMessage(bag, g.Items[at].Message)
+			}
+			bag = x.readCard(bag, c)
+			x.bags[key] = bag
+		}
+		out[i] = bag
+	}
+	return out
+}
+
+func (x *Index) readMessage(bag []int32, m *echo.Message) []int32 {
+	bag = x.read(bag, m.Text())
+	for _, call := range m.ToolCalls() {
+		bag = x.read(x.read(bag, call.Name), call.Arguments)
+	}
+	return bag
+}
+
+func (x *Index) readCard(bag []int32, c *contextcards.Card) []int32 {
+	if c.Generator != contextcards.GeneratorMessage || c.Role == echo.RoleTool { // else it is the message over again
+		bag = x.read(bag, c.Summary)
+	}
+	for _, k := range c.Keywords {
+		bag = x.read(bag, k)
+	}
+	return bag
+}
+
+// relevance returns how relevant each group is to a query, by BM25 with the groups themselves as its statistics. 0: no
+// word in common.
+func (x *Index) relevance(query string, groups []Group) []float64 {
+	hits, lengths := x.hits(query, groups)
+	having := map[int32]float64{} // groups, by term
+	for _, h := range hits {
+		having[h.term]++
+	}
+	n, total := float64(len(groups)), 0.0
+	for _, l := range lengths {
+		total += l
+	}
+	mean := max(total/max(n, 1), 1)
+	out := make([]float64, len(groups))
+	for _, h := range hits {
+		idf := math.Log(1 + (n-having[h.term]+0.5)/(having[h.term]+0.5))
+		out[h.group] += idf * h.count * (bm25K1 + 1) / (h.count + bm25K1*(1-bm25B+bm25B*lengths[h.group]/mean))
+	}
+	return out
+}
+
+// hit is a term of the query in a group that has it.
+type hit struct {
+	group int
+	term  int32
+	count float64
+}
+
+// hits finds the terms of a query in groups, and says how many terms each group has.
+func (x *Index) hits(query string, groups []Group) (hits []hit, lengths []float64) {
+	bags := make([][][]int32, len(groups))
+	for i := range groups {
+		bags[i] = x.bagsOf(&groups[i])
+	}
+	asked := x.read(nil, query)
+	isAsked := make([]bool, len(x.terms))
+	for _, t := range asked {
+		isAsked[t] = true
+	}
+	lengths = make([]float64, len(groups))
+	counts := make([]float64, len(x.terms)) // of the group at hand
+	for i := range groups {
+		first := len(hits)
+		for _, bag := range bags[i] {
+			lengths[i] += float64(len(bag))
+			for _, t := range bag {
+				if !isAsked[t] {
+					continue
+				}
+				if counts[t] == 0 {
+					hits = append(hits, hit{group: i, term: t})
+				}
+				counts[t]++
+			}
+		}
+		for k := first; k < len(hits); k++ {
+			hits[k].count, counts[hits[k].term] = counts[hits[k].term], 0
+		}
+	}
+	return hits, lengths
+}
