@@ -19,6 +19,7 @@ const FileName = "windlass.json"
 type Config struct {
 	Path            string // the file it was read from; empty when there is none
 	DefaultModel    string
+	EmbeddingModel  string           // the model that embeds texts; empty: the local one
 	Models          map[string]Model // by the name used in cascades, or a pattern with * in it
 	ClickHouseDSN   string
 	TrustedCommands []string
@@ -36,6 +37,8 @@ type Model struct {
 	Price           *Price
 	ContextWindow   int
 	MaxOutputTokens int
+	Dimensions      int                        // of an embedding model's vectors; 0: as many as it gives
+	BatchSize       int                        // texts in one request to an embedding model; 0: the default
 	MaxTokensParam  string                     // max_completion_tokens (default) or max_tokens
 	NativeTools     *bool                      // nil: as the cascade says
 	Options         map[string]json.RawMessage // further members of the request body

@@ -17,6 +17,7 @@ func TestParse(t *testing.T) {
 	t.Parallel()
 	c, err := config.Parse("windlass.json", []byte(`{
 		"default_model": "big",
+		"embedding_model": "small",
 		"clickhouse_dsn": "clickhouse://host:9000/db",
 		"trusted_commands": ["go test"],
 		"models": {
@@ -24,11 +25,11 @@ func TestParse(t *testing.T) {
 				"idle_timeout_seconds": 1.5, "max_retries": 0, "headers": {"X-Title": "windlass", "Api-Key": "${OTHER_KEY}"},
 				"price": {"input": 1, "cached_input": 0, "output": 2.5, "as_of": "2026-01-31", "source": "contract",
 					"long": {"over": 200000, "input": 2, "output": 5}},
-				"context_window": 1000, "max_output_tokens": 100, "max_tokens_param": "max_tokens", "native_tools": false,
+				"context_window": 1000, "max_output_tokens": 100, "dimensions": 512, "batch_size": 10, "max_tokens_param": "max_tokens", "native_tools": false,
 				"options": {"reasoning_effort": "low"}}}}`))
 	require.NoError(t, err)
 	want := &config.Config{
-		Path: "windlass.json", DefaultModel: "big", ClickHouseDSN: "clickhouse://host:9000/db", TrustedCommands: []string{"go test"},
+		Path: "windlass.json", DefaultModel: "big", EmbeddingModel: "small", ClickHouseDSN: "clickhouse://host:9000/db", TrustedCommands: []string{"go test"},
 		Models: map[string]config.Model{"big": {
 			Model: "vendor/big-1", BaseURL: "https://host/v1", APIKeyEnv: "HOST_KEY", Timeout: 90 * time.Second,
 			IdleTimeout: 1500 * time.Millisecond, MaxRetries: new(0), Headers: map[string]string{"X-Title": "windlass", "Api-Key": "${OTHER_KEY}"},
@@ -36,7 +37,7 @@ func TestParse(t *testing.T) {
 				Input: 1, CachedInput: new(0.0), Output: 2.5, AsOf: "2026-01-31", Source: "contract",
 				Long: &config.LongPrice{Over: 200000, Input: 2, Output: 5},
 			},
-			ContextWindow: 1000, MaxOutputTokens: 100, MaxTokensParam: "max_tokens", NativeTools: new(false),
+			ContextWindow: 1000, MaxOutputTokens: 100, Dimensions: 512, BatchSize: 10, MaxTokensParam: "max_tokens", NativeTools: new(false),
 			Options: c.Models["big"].Options,
 		}},
 	}

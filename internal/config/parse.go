@@ -14,7 +14,7 @@ import (
 )
 
 // reservedOptions are the members of a request body that options must not set: they are the request itself.
-var reservedOptions = []string{"messages", "model", "stream", "stream_options", "tools", "tool_choice", "n"}
+var reservedOptions = []string{"messages", "model", "stream", "stream_options", "tools", "tool_choice", "n", "input", "dimensions", "encoding_format"}
 
 // CheckOption says why a member of model_options or options cannot be set, or returns nil.
 func CheckOption(name string) error {
@@ -44,6 +44,7 @@ func Parse(name string, data []byte) (*Config, error) {
 		p.Object(p.Root(), FileName, strict.Fields{
 			"$schema":          func(n *source.Node) { p.String(n, "$schema") },
 			"default_model":    func(n *source.Node) { c.DefaultModel = p.String(n, "default_model") },
+			"embedding_model":  func(n *source.Node) { c.EmbeddingModel = p.String(n, "embedding_model") },
 			"clickhouse_dsn":   func(n *source.Node) { c.ClickHouseDSN = p.String(n, "clickhouse_dsn") },
 			"trusted_commands": func(n *source.Node) { c.TrustedCommands = p.Strings(n, "trusted_commands") },
 			"models": func(n *source.Node) {
@@ -73,6 +74,8 @@ func (p parser) model(name string, n *source.Node) Model {
 		"price":                func(n *source.Node) { m.Price = p.price(n) },
 		"context_window":       func(n *source.Node) { m.ContextWindow = p.Int(n, "context_window", 1) },
 		"max_output_tokens":    func(n *source.Node) { m.MaxOutputTokens = p.Int(n, "max_output_tokens", 1) },
+		"dimensions":           func(n *source.Node) { m.Dimensions = p.Int(n, "dimensions", 1) },
+		"batch_size":           func(n *source.Node) { m.BatchSize = p.Int(n, "batch_size", 1) },
 		"max_tokens_param":     func(n *source.Node) { m.MaxTokensParam = p.maxTokensParam(n) },
 		"native_tools":         func(n *source.Node) { v := p.Bool(n, "native_tools"); m.NativeTools = &v },
 		"options":              func(n *source.Node) { m.Options = p.options(n) },

@@ -176,22 +176,11 @@ func backoff(retries int) time.Duration {
 func (c *client) attempt(ctx context.Context, b *body, onDelta func(engine.Delta)) (*assembly, *failure) {
 	ctx, dog, stop := watch(ctx, c.idle)
 	defer stop()
-	var res *http.Response
-	err := c.api.Post(ctx, "chat/completions", nil, &res, option.WithRequestBody("application/json", b.reader()),
-		option.WithResponseInto(&res), option.WithMiddleware(c.prepare(b, dog)))
-	if res != nil && res.Body != nil {
-		defer res.Body.Close() //nolint:errcheck // only read from
+	res, f := c.post(ctx, "chat/completions", b, dog)
+	if f != nil {
+		return nil, f
 	}
-	if err != nil {
-		if res != nil && res.StatusCode >= http.StatusBadRequest {
-			text, _ := io.ReadAll(io.LimitReader(res.Body, maxErrorBody)) // what has arrived is enough to tell
-			return nil, statusFailure(res.StatusCode, res.Header, text, c.now())
-		}
-		return nil, transportFailure(err, context.Cause(ctx))
-	}
-	if res.StatusCode >= http.StatusMultipleChoices {
-		return nil, statusFailure(res.StatusCode, res.Header, nil, c.now()) // a redirect that leads nowhere
-	}
+	defer res.Body.Close() //nolint:errcheck // only read from
 	a := &assembly{onDelta: onDelta}
 	if err := a.read(res); err != nil {
 		var pf *providerFailureError
@@ -201,6 +190,29 @@ func (c *client) attempt(ctx context.Context, b *body, onDelta func(engine.Delta
 		return nil, transportFailure(err, context.Cause(ctx))
 	}
 	return a, nil
+}
+
+// post sends a request to a path of the endpoint. A response that it returns is a success, and its body is to be closed.
+func (c *client) post(ctx context.Context, path string, b *body, dog *watchdog) (*http.Response, *failure) {
+	var res *http.Response
+	err := c.api.Post(ctx, path, nil, &res, option.WithRequestBody("application/json", b.reader()),
+		option.WithResponseInto(&res), option.WithMiddleware(c.prepare(b, dog)))
+	var f *failure
+	switch {
+	case err != nil && res != nil && res.StatusCode >= http.StatusBadRequest:
+		text, _ := io.ReadAll(io.LimitReader(res.Body, maxErrorBody)) // what has arrived is enough to tell
+		f = statusFailure(res.StatusCode, res.Header, text, c.now())
+	case err != nil:
+		f = transportFailure(err, context.Cause(ctx))
+	case res.StatusCode >= http.StatusMultipleChoices:
+		f = statusFailure(res.StatusCode, res.Header, nil, c.now()) // a redirect that leads nowhere
+	default:
+		return res, nil
+	}
+	if res != nil && res.Body != nil {
+		_ = res.Body.Close() // only read from
+	}
+	return nil, f
 }
 
 // maxErrorBody bounds what is read of an error's body.

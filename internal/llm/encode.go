@@ -41,12 +41,7 @@ func appendBody(dst []byte, w *wireRequest, msgs []*echo.Message) []byte {
 		dst = append(dst, `":`...)
 		dst = strconv.AppendInt(dst, int64(w.maxTokens), 10)
 	}
-	for _, name := range slices.Sorted(maps.Keys(w.options)) {
-		dst = append(dst, ',')
-		dst = echo.AppendString(dst, name)
-		dst = append(dst, ':')
-		dst = append(dst, w.options[name]...)
-	}
+	dst = appendOptions(dst, w.options)
 	if len(w.tools) > 0 {
 		dst = append(dst, `,"tools":`...)
 		dst = append(dst, w.tools...)
@@ -58,6 +53,17 @@ func appendBody(dst []byte, w *wireRequest, msgs []*echo.Message) []byte {
 		dst = append(dst, `,"tool_choice":"none"`...)
 	}
 	return append(dst, '}')
+}
+
+// appendOptions appends further members of a request, each after a comma.
+func appendOptions(dst []byte, options map[string]json.RawMessage) []byte {
+	for _, name := range slices.Sorted(maps.Keys(options)) {
+		dst = append(dst, ',')
+		dst = echo.AppendString(dst, name)
+		dst = append(dst, ':')
+		dst = append(dst, options[name]...)
+	}
+	return dst
 }
 
 // appendMessages appends the messages as they are encoded already. The one exception are images in tool results, which

@@ -159,7 +159,8 @@ func classify(status int, words string) (engine.ModelErrorKind, retryClass) {
 	case status == http.StatusTooManyRequests:
 		return engine.ModelErrRateLimited, retryFully
 	case status == http.StatusRequestEntityTooLarge,
-		has("context_length_exceeded", "maximum context length", "context window", "prompt is too long", "too many tokens"):
+		has("context_length_exceeded", "maximum context length", "context window", "prompt is too long", "too many tokens",
+			"exceeds the context length", "too large to process"): // Ollama and llama.cpp, of texts to embed
 		return engine.ModelErrContextLength, retryNever
 	case status == http.StatusNotFound, has("model_not_found", "unknown_model", "invalid model name"):
 		return engine.ModelErrUnknownModel, retryNever

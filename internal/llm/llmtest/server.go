@@ -101,13 +101,15 @@ type Answer struct {
 	Raw       string         // written in place of the events or of the JSON
 	Header    http.Header    // added to the response
 	Fault     Fault          // goes wrong instead
+	Vectors   [][]float64    // to /embeddings: one for each text
 }
 
 // Config says how a server behaves.
 type Config struct {
-	Key    string                // the key that requests must carry; empty: any or none
-	Models []string              // the models there are; empty: all
-	Answer func(Request) *Answer // decides each answer; nil: the text "ok"
+	Key    string                     // the key that requests must carry; empty: any or none
+	Models []string                   // the models there are; empty: all
+	Answer func(Request) *Answer      // decides each answer; nil: the text "ok"
+	Embed  func(EmbedRequest) *Answer // decides each answer to /embeddings; nil: a vector for each text
 	// Lenient turns the checks of messages off, for benchmarks that measure the client and not this server.
 	Lenient bool
 }
@@ -123,6 +125,7 @@ type Server struct {
 
 	mu       sync.Mutex
 	requests []Request
+	embedded []EmbedRequest
 	refused  []error
 	count    int
 }
@@ -170,12 +173,13 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		writeError(w, status, code, err.Error())
 		return
 	}
+	if r.URL.Path == embeddingsPath {
+		s.serveEmbeddings(w, r, data)
+		return
+	}
 	req, err := s.read(data)
 	if err != nil {
-		s.mu.Lock()
-		s.refused = append(s.refused, err)
-		s.mu.Unlock()
-		writeError(w, http.StatusBadRequest, "invalid_request_error", err.Error())
+		s.refuse(w, err)
 		return
 	}
 	if len(s.cfg.Models) > 0 && !contains(s.cfg.Models, req.Model) {
@@ -197,6 +201,14 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	s.respond(w, r, req, a)
 }
 
+// refuse answers a request that has not passed the checks, and remembers why.
+func (s *Server) refuse(w http.ResponseWriter, err error) {
+	s.mu.Lock()
+	s.refused = append(s.refused, err)
+	s.mu.Unlock()
+	writeError(w, http.StatusBadRequest, "invalid_request_error", err.Error())
+}
+
 // readAll reads a body into a slice of the right size, so that benchmarks measure the client and not this server.
 func readAll(r *http.Request) ([]byte, error) {
 	const largest = 256 << 20
@@ -211,7 +223,7 @@ func readAll(r *http.Request) ([]byte, error) {
 // admit checks the request line and the headers.
 func (s *Server) admit(r *http.Request) (status int, code string, err error) {
 	switch {
-	case r.URL.Path != "/v1/chat/completions":
+	case r.URL.Path != "/v1/chat/completions" && r.URL.Path != embeddingsPath:
 		return http.StatusNotFound, "unknown_url", fmt.Errorf("unknown request URL: %s %s", r.Method, r.URL.Path)
 	case r.Method != http.MethodPost:
 		return http.StatusMethodNotAllowed, "method_not_allowed", fmt.Errorf("only POST is allowed")

@@ -58,6 +58,42 @@ func TestStrictness(t *testing.T) {
 	}
 }
 
+func TestEmbeddingsStrictness(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		body   string
+		status int
+		text   string
+	}{
+		"good":           {`{"model":"m","input":["a","b"],"dimensions":3}`, 200, `"object":"list"`},
+		"not JSON":       {`{"model":`, 400, "the body is not a JSON object"},
+		"unknown member": {`{"model":"m","input":["a"],"inputs":1}`, 400, "unrecognized request argument supplied: inputs"},
+		"twice":          {`{"model":"m","model":"m","input":["a"]}`, 400, "is there twice"},
+		"no model":       {`{"input":["a"]}`, 400, "you must provide a model"},
+		"no input":       {`{"model":"m","input":[]}`, 400, "input has 0 texts"},
+		"too many":       {`{"model":"m","input":["a"` + strings.Repeat(`,"a"`, 2048) + `]}`, 400, "input has 2049 texts"},
+		"empty":          {`{"model":"m","input":["a",""]}`, 400, "input cannot be an empty string"},
+		"no text":        {`{"model":"m","input":[1]}`, 400, "read input: "},
+		"dimensions":     {`{"model":"m","input":["a"],"dimensions":0}`, 400, "read dimensions: it must be at least 1"},
+		"unknown model":  {`{"model":"n","input":["a"]}`, 404, "model_not_found"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := llmtest.Start(llmtest.Config{Models: []string{"m"}})
+			t.Cleanup(s.Close)
+			res, err := http.Post(s.URL+"/embeddings", "application/json", strings.NewReader(tt.body))
+			require.NoError(t, err)
+			text, err := io.ReadAll(res.Body)
+			require.NoError(t, errors.Join(err, res.Body.Close()))
+			require.Equal(t, tt.status, res.StatusCode, string(text))
+			require.Contains(t, string(text), tt.text)
+			require.Equal(t, tt.status == 400, s.Refused() != nil)
+			require.Equal(t, tt.status == 200, len(s.Embeddings()) == 1)
+		})
+	}
+}
+
 func TestKeyAndPath(t *testing.T) {
 	t.Parallel()
 	s := llmtest.Start(llmtest.Config{Key: "right"})

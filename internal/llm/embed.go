@@ -1,0 +1,292 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine"
+)
+
+// Defaults of an embedding model. It answers fast or not at all, so it is waited for less long than a model that thinks.
+const (
+	DefaultEmbedTimeout     = time.Minute // of a request, with all its retries
+	DefaultEmbedIdleTimeout = 30 * time.Second
+	DefaultBatchSize        = 64   // texts in a request: Cohere takes 96, Gemini 100, OpenAI 2048
+	defaultEmbedWindow      = 8192 // tokens of a text
+)
+
+const (
+	maxBatchBytes = 256 << 10 // of the texts in a request: OpenAI takes 300,000 tokens in all
+	bytesPerToken = 3         // what a text is cut by. Prose has four; too much is found out by the error
+	minText       = 200       // bytes below which a text that is too long for the model is not cut any further
+)
+
+// Embedder asks an endpoint for the vectors of texts. It is safe for concurrent use.
+type Embedder struct {
+	c     *client
+	model string // as windlass.json and errors call it
+	name  string // the provider's name for it
+	batch int
+
+	mu    sync.Mutex
+	limit int // bytes of a text that is sent; the rest is cut off
+	dims  int // of the vectors: those asked for, else those of the first answer; 0: not known yet
+	use   EmbeddingUse
+}
+
+// EmbeddingUse is what an embedder has used so far.
+type EmbeddingUse struct {
+	Requests int
+	Tokens   int64    // as the provider counts them; 0 where it does not
+	CostUSD  *float64 // nil: unknown
+}
+
+// Embedder returns an embedder that asks the endpoint which the configuration names for this model. The error is an
+// [*engine.ModelError]: no key, no valid endpoint. Nothing is sent.
+func (r *Router) Embedder(model string) (*Embedder, error) {
+	shared, err := r.client(model)
+	if err != nil {
+		return nil, err
+	}
+	c, m := *shared, shared.settings
+	c.timeout, c.idle = orDefault(m.Timeout, DefaultEmbedTimeout), orDefault(m.IdleTimeout, DefaultEmbedIdleTimeout)
+	e := &Embedder{
+		c: &c, model: model, name: providerName(model, m), batch: DefaultBatchSize,
+		limit: defaultEmbedWindow * bytesPerToken, dims: m.Dimensions,
+	}
+	if m.BatchSize > 0 {
+		e.batch = m.BatchSize
+	}
+	if m.ContextWindow > 0 {
+		e.limit = m.ContextWindow * bytesPerToken
+	}
+	return e, nil
+}
+
+// Name returns the provider's name of the model, and "@" with the number of dimensions if windlass.json names one.
+func (e *Embedder) Name() string {
+	if d := e.c.settings.Dimensions; d > 0 {
+		return fmt.Sprintf("%s@%d", e.name, d)
+	}
+	return e.name
+}
+
+// Used returns what was used so far.
+func (e *Embedder) Used() EmbeddingUse {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.use
+}
+
+// Embed returns a vector of unit length for each text, nil for one that is empty, white space, or nothing to the model. A text that is longer
+// than the model takes is embedded by its beginning. The error is an [*engine.ModelError]; then there are no vectors.
+func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	out := make([][]float32, len(texts))
+	for _, batch := range e.batches(texts) {
+		some := make([]string, len(batch))
+		for i, at := range batch {
+			some[i] = texts[at]
+		}
+		vectors, err := e.embed(ctx, some)
+		if err != nil {
+			return nil, err
+		}
+		for i, at := range batch {
+			out[at] = vectors[i]
+		}
+	}
+	return out, nil
+}
+
+// batches returns the indices of the texts that have something to embed, a slice for each request.
+func (e *Embedder) batches(texts []string) [][]int {
+	limit := e.textLimit()
+	var out [][]int
+	var batch []int
+	size := 0
+	for i, text := range texts {
+		if strings.TrimSpace(text) == "" {
+			continue
+		}
+		n := min(len(text), limit)
+		if len(batch) == e.batch || len(batch) > 0 && size+n > maxBatchBytes {
+			out, batch, size = append(out, batch), nil, 0
+		}
+		batch, size = append(batch, i), size+n
+	}
+	if len(batch) > 0 {
+		out = append(out, batch)
+	}
+	return out
+}
+
+func (e *Embedder) textLimit() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.limit
+}
+
+// embed asks for one batch. When a text is too long for the model, all are cut shorter: which one it was is not said. The
+// shorter limit stays, so that the next batch does not run into it again.
+func (e *Embedder) embed(ctx context.Context, texts []string) ([][]float32, error) {
+	for limit := e.textLimit(); ; {
+		cut := make([]string, len(texts))
+		longest := 0
+		for i, text := range texts {
+			cut[i] = beginning(text, limit)
+			longest = max(longest, len(cut[i]))
+		}
+		vectors, err := e.ask(ctx, cut)
+		var failed *engine.ModelError
+		if !errors.As(err, &failed) || failed.Kind != engine.ModelErrContextLength || longest <= minText {
+			return vectors, err
+		}
+		limit = max(longest/2, minText)
+		e.mu.Lock()
+		e.limit = min(e.limit, limit)
+		e.mu.Unlock()
+	}
+}
+
+// beginning returns at most n bytes of a text, whole characters, as valid UTF-8.
+func beginning(text string, n int) string {
+	if len(text) > n {
+		for n > 0 && !utf8.RuneStart(text[n]) {
+			n--
+		}
+		text = text[:n]
+	}
+	return strings.ToValidUTF8(text, "\uFFFD")
+}
+
+// ask sends texts until there is an answer, or a failure that will not pass.
+func (e *Embedder) ask(ctx context.Context, texts []string) ([][]float32, error) {
+	call, cancel := context.WithTimeoutCause(ctx, e.c.timeout, errOverall)
+	defer cancel()
+	b := newBody(func(dst []byte) []byte { return e.appendBody(dst, texts) })
+	defer b.release()
+	req := &engine.ModelRequest{Model: e.model} // for the messages of errors
+	generated := false                          // an answer may have been paid for in one of the tries
+	for retries := 0; ; retries++ {
+		vectors, f := e.attempt(call, b, len(texts))
+		if f == nil {
+			return vectors, nil
+		}
+		generated = generated || f.mayHaveGenerated()
+		if ctx.Err() != nil {
+			return nil, e.c.interrupted(ctx, req, retries)
+		}
+		if err := e.c.pause(call, req, f, retries); err != nil {
+			if ctx.Err() != nil {
+				return nil, e.c.interrupted(ctx, req, retries)
+			}
+			f.hint = embedHint(f)
+			return nil, e.c.fail(req, f, retries, generated)
+		}
+	}
+}
+
+const dimensionsHint = "take dimensions of the model out of windlass.json: the endpoint does not shorten vectors"
+
+// embedHint says what to try next where that is something else than for a chat.
+func embedHint(f *failure) string {
+	switch f.kind {
+	case engine.ModelErrContextLength:
+		return "set context_window for the model in windlass.json to what it takes"
+	case engine.ModelErrBadRequest:
+		return "check dimensions and batch_size of the model in windlass.json: not every endpoint takes the one, and some take fewer texts"
+	default:
+		return f.hint
+	}
+}
+
+// appendBody appends the request body.
+func (e *Embedder) appendBody(dst []byte, texts []string) []byte {
+	dst = append(dst, `{"model":`...)
+	dst = echo.AppendString(dst, e.name)
+	if d := e.c.settings.Dimensions; d > 0 {
+		dst = fmt.Appendf(dst, `,"dimensions":%d`, d)
+	}
+	dst = appendOptions(dst, e.c.settings.Options)
+	dst = append(dst, `,"input":[`...)
+	for i, text := range texts {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = echo.AppendString(dst, text)
+	}
+	return append(dst, `]}`...)
+}
+
+// attempt sends the request once.
+func (e *Embedder) attempt(ctx context.Context, b *body, texts int) ([][]float32, *failure) {
+	ctx, dog, stop := watch(ctx, e.c.idle)
+	defer stop()
+	res, f := e.c.post(ctx, "embeddings", b, dog)
+	if f != nil {
+		return nil, f
+	}
+	defer res.Body.Close() //nolint:errcheck // only read from
+	answer, err := readEmbeddings(res)
+	if err != nil {
+		var pf *providerFailureError
+		if errors.As(err, &pf) {
+			return nil, pf.f
+		}
+		return nil, transportFailure(err, context.Cause(ctx))
+	}
+	vectors, err := answer.vectors(texts)
+	if err != nil {
+		return nil, transportFailure(err, nil)
+	}
+	return vectors, e.accept(vectors, answer.Usage)
+}
+
+// accept checks that the vectors of an answer are as long as was asked for, or as before, and adds up what it used.
+func (e *Embedder) accept(vectors [][]float32, u *wireUsage) *failure {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.count(u)
+	for _, v := range vectors {
+		if v == nil {
+			continue // nothing to embed
+		}
+		if e.dims == 0 {
+			e.dims = len(v)
+		}
+		if len(v) != e.dims {
+			return &failure{
+				kind: engine.ModelErrBadResponse, class: retryNever, after: -1, hint: dimensionsHint,
+				message: fmt.Sprintf("the vectors have %d dimensions, expected %d", len(v), e.dims),
+			}
+		}
+	}
+	return nil
+}
+
+// count adds up the usage of an answer; e.mu is held. The cost is unknown as soon as that of one answer is.
+func (e *Embedder) count(u *wireUsage) {
+	e.use.Requests++
+	usage, counted := u.usage()
+	e.use.Tokens += usage.In
+	cost := u.cost()
+	if p := e.c.price; cost == nil && counted && p != nil {
+		c := Cost(*p, usage)
+		cost = &c
+	}
+	switch {
+	case cost == nil:
+		e.use.CostUSD = nil
+	case e.use.Requests == 1:
+		e.use.CostUSD = cost
+	case e.use.CostUSD != nil:
+		sum := *e.use.CostUSD + *cost
+		e.use.CostUSD = &sum
+	}
+}
