@@ -36,19 +36,24 @@ const (
 // spread adds to each score the shares of its neighbours' scores.
 func spread(groups []Group, scores []float64) []float64 {
 	out := slices.Clone(scores)
-	for i := range scores {
+	eachNeighbour(groups, func(i, j int, share float64) { out[i] += share * scores[j] })
+	return out
+}
+
+// eachNeighbour tells for each group i its neighbours j in the same visit, and their shares.
+func eachNeighbour(groups []Group, tell func(i, j int, share float64)) {
+	for i := range groups {
 		before, after := shareOfPrevious, shareOfNext
 		for d := 1; d <= neighbours; d++ {
 			if j := i - d; j >= 0 && groups[j].Segment == groups[i].Segment {
-				out[i] += before * scores[j]
+				tell(i, j, before)
 			}
-			if j := i + d; j < len(scores) && groups[j].Segment == groups[i].Segment {
-				out[i] += after * scores[j]
+			if j := i + d; j < len(groups) && groups[j].Segment == groups[i].Segment {
+				tell(i, j, after)
 			}
 			before, after = before/2, after/2
 		}
 	}
-	return out
 }
 
 // recencyHalf is the number of groups after which recency has halved. It counts places and not time: in a run that is
@@ -77,27 +82,75 @@ func (sel *Selected) byWords(relevance []float64, groups []Group, s SelectSettin
 	return ranked(totals)
 }
 
-// byMeaning ranks groups by the similarity of their embeddings to the task, neighbours included, and leaves out those
-// below threshold times the best. It returns nil when no group has an embedding.
+// rawShare is the weight of a group's own similarity beside how much it and its neighbours stand out: it decides among
+// those that do not.
+const rawShare = 0.01
+
+// byMeaning ranks groups by the similarity of their embeddings to the task. It returns nil when no group has one.
+//
+// Whatever is said in one session is somewhat similar to any task in it, and the more so with some embedders than with
+// others. So what counts is by how much a group is above the mean and one standard deviation of all; that is what its
+// neighbours share in. Left out is what is less similar than threshold times the most similar group, and is not near
+// enough to one that is similar either.
 func (sel *Selected) byMeaning(groups []Group, threshold float64) []place {
-	meaning := make([]float64, len(groups))
-	known := false
-	for i := range groups {
-		if groups[i].Embedded {
-			known = true
-			if m := groups[i].Meaning; m > 0 { // a store's answer may be no number
-				meaning[i] = min(m, 1)
-			}
-		}
-	}
+	similar, known := similarities(groups)
 	if !known {
 		return nil
 	}
-	meaning = normalized(spread(groups, meaning))
-	for i := range meaning {
-		sel.Scores[i].Meaning = &meaning[i]
+	for i := range groups {
+		if groups[i].Embedded {
+			sel.Scores[i].Meaning = &similar[i]
+		}
 	}
-	return slices.DeleteFunc(ranked(meaning), func(p place) bool { return p.score < threshold })
+	scores := normalized(spread(groups, outstanding(groups, similar)))
+	raw := make([]float64, len(groups))
+	for i := range raw {
+		raw[i] = max(similar[i], 0)
+	}
+	near := nearest(groups, normalized(raw))
+	for i := range scores {
+		scores[i] += rawShare * raw[i]
+		if near[i] < threshold {
+			scores[i] = 0
+		}
+	}
+	return ranked(scores)
+}
+
+// similarities returns the similarity of each group, 0 for one that has no embedding, and whether any has.
+func similarities(groups []Group) (list []float64, known bool) {
+	list = make([]float64, len(groups))
+	for i := range groups {
+		known = known || groups[i].Embedded
+		if m := groups[i].Meaning; groups[i].Embedded && !math.IsNaN(m) { // a store's answer may be no number
+			list[i] = min(max(m, -1), 1)
+		}
+	}
+	return list, known
+}
+
+// outstanding returns by how much each group is more similar than the mean of all and one standard deviation.
+func outstanding(groups []Group, similar []float64) []float64 {
+	var n, sum, squares float64
+	for i, s := range similar {
+		if groups[i].Embedded {
+			n, sum, squares = n+1, sum+s, squares+s*s
+		}
+	}
+	mean := sum / n
+	floor := mean + math.Sqrt(max(squares/n-mean*mean, 0))
+	out := make([]float64, len(similar))
+	for i, s := range similar {
+		out[i] = max(s-floor, 0)
+	}
+	return out
+}
+
+// nearest gives each group the best of its own score and its neighbours' shares.
+func nearest(groups []Group, scores []float64) []float64 {
+	out := slices.Clone(scores)
+	eachNeighbour(groups, func(i, j int, share float64) { out[i] = max(out[i], share*scores[j]) })
+	return out
 }
 
 // normalized divides by the largest score.

@@ -31,7 +31,8 @@ type SelectSettings struct {
 	RecencyWeight float64
 	CalloutWeight float64
 	// Threshold leaves out, in a selection by meaning, what is less similar to the task than this share of the most similar
-	// candidate: embedders differ in what they call similar, so only the proportion means something.
+	// candidate and not next to such a one: embedders differ in what they call similar, so only the proportion means
+	// something.
 	Threshold float64
 	// Prefilter makes hybrid stop before the model is asked.
 	Prefilter bool
@@ -60,7 +61,7 @@ type Score struct {
 	Keyword  float64   `json:"keyword"` // relevance by words, 0 to 1, neighbours included
 	Recency  float64   `json:"recency"` // 0 to 1
 	Callout  bool      `json:"callout,omitempty"`
-	Meaning  *float64  `json:"meaning,omitempty"` // similarity, neighbours included, as a share of the best
+	Meaning  *float64  `json:"meaning,omitempty"` // similarity to the task, -1 to 1
 	Total    float64   `json:"total"`             // by which it was ranked, before a model chose; 0: it was not ranked
 	Rank     int       `json:"rank"`              // from 1, in which it was taken; 0: it was not up for choice
 	Chosen   bool      `json:"chosen"`

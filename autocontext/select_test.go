@@ -185,13 +185,31 @@ func TestSemantic(t *testing.T) {
 	chosen, sel := choose(t, "pump", groups, selecting(StrategySemantic, 1000), nil)
 	require.Equal(t, []int{1, 2}, chosen, "what is less than half as similar as the best stays away")
 	require.Equal(t, StrategySemantic, sel.Strategy)
-	require.InDelta(t, 1, sel.Scores[1].Total, 1e-12)
-	require.InDelta(t, 0.25, *sel.Scores[0].Meaning, 1e-12)
+	require.Equal(t, []int{0, 1, 2, 0}, []int{sel.Scores[0].Rank, sel.Scores[1].Rank, sel.Scores[2].Rank, sel.Scores[3].Rank})
+	require.InDelta(t, 1+rawShare, sel.Scores[1].Total, 1e-12)
+	require.InDelta(t, 0.2, *sel.Scores[0].Meaning, 1e-12)
 	require.Equal(t, 1.0, sel.Scores[3].Keyword, "the words are told, too")
 	s := selecting(StrategySemantic, 1000)
 	s.Threshold = 0
 	chosen, _ = choose(t, "pump", groups, s, nil)
-	require.Equal(t, []int{0, 1, 2}, chosen, "what is unlike the task is never taken")
+	require.Equal(t, []int{0, 1, 2}, chosen, "what is unlike the task is never taken by itself")
+}
+
+// Any two texts are somewhat similar to some embedders. What stands out comes first and takes its answer along; a place in
+// the middle of a visit, with similar things all around, is worth nothing by itself.
+func TestSemanticStandsOut(t *testing.T) {
+	t.Parallel()
+	var groups []Group
+	for i := range 40 {
+		groups = append(groups, said(fmt.Sprintf("text %d", i)))
+		groups[i].Segment, groups[i].Embedded, groups[i].Meaning = i/20, true, 0.4
+	}
+	groups[0].Meaning, groups[1].Meaning = 0.6, 0.1 // a question at the beginning of a visit, and its short answer
+	groups[25].Embedded, groups[25].Meaning = false, 0.9
+	chosen, sel := choose(t, "task", groups, selecting(StrategySemantic, 20), nil)
+	require.Equal(t, []int{0, 1}, chosen)
+	require.Nil(t, sel.Scores[25].Meaning)
+	require.Zero(t, sel.Scores[25].Total)
 }
 
 func TestSemanticWithoutEmbeddings(t *testing.T) {
