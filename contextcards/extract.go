@@ -1,11 +1,10 @@
 package contextcards
 
 import (
+	"math/bits"
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/windlass-run/windlass/echo"
 )
 
 const (
@@ -14,11 +13,11 @@ const (
 )
 
 // extract sums a text up without a model: its first sentence that says something, and the one that has most of the
-// message's keywords.
-func extract(m *echo.Message) string {
-	list := sentences(head(m.Text(), maxRead))
+// keywords.
+func extract(text string, keywords []string) string {
+	list := sentences(head(text, maxRead))
 	if len(list) == 0 {
-		return oneLine(m.Text(), maxSummary)
+		return oneLine(text, maxSummary)
 	}
 	first := 0
 	for i, s := range list {
@@ -28,7 +27,7 @@ func extract(m *echo.Message) string {
 		}
 	}
 	opening := oneLine(list[first], maxSummary)
-	second := fullest(list, first, Keywords(m))
+	second := fullest(list, first, keywords)
 	if second < 0 {
 		return opening
 	}
@@ -45,24 +44,19 @@ func extract(m *echo.Message) string {
 
 // fullest returns the index of the sentence, other than the first, with most keywords, -1 when none has any.
 func fullest(list []string, first int, keywords []string) int {
-	wanted := make(map[string]bool, len(keywords))
-	for _, k := range keywords {
-		wanted[singular(k)], wanted[k] = true, true
+	wanted := make(map[string]uint, 2*len(keywords)) // a bit each
+	for i, k := range keywords {
+		wanted[k], wanted[singular(k)] = 1<<i, 1<<i
 	}
 	best, most := -1, 0
 	for i, s := range list {
 		if i == first {
 			continue
 		}
-		seen := map[string]bool{}
-		eachWord(s, func(w string, _ bool) {
-			one := judge(w, true)
-			if wanted[one.key] {
-				seen[one.key] = true
-			}
-		})
-		if len(seen) > most {
-			best, most = i, len(seen)
+		var seen uint
+		eachWord(s, func(w string, _ bool) { seen |= wanted[judge(w, true).key] })
+		if n := bits.OnesCount(seen); n > most {
+			best, most = i, n
 		}
 	}
 	return best

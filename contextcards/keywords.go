@@ -27,18 +27,22 @@ func Keywords(m *echo.Message) []string {
 	t.read(head(m.Text(), maxRead))
 	for _, c := range m.ToolCalls() {
 		t.read(head(c.Name, maxWord))
-		t.read(head(c.Arguments, maxRead/4))
+		t.read(unescape.Replace(head(c.Arguments, maxRead/4)))
 	}
 	return t.best(maxKeywords, func(*term) bool { return true })
 }
 
-// nameList returns the names of a text, the most frequent first, separated by spaces: limit characters at most.
-func nameList(text string, limit int) string {
+// unescape takes the marks of JSON strings out of the arguments of a call, as they would stick to the words behind them.
+var unescape = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\"`, `"`)
+
+// nameList returns the names of a text that are not said yet, the most frequent first, separated by spaces: limit
+// characters at most.
+func nameList(text, said string, limit int) string {
 	t := &tally{}
 	t.read(head(text, maxRead))
 	var b strings.Builder
-	for _, n := range t.best(maxKeywords, func(w *term) bool { return w.name }) {
-		if b.Len()+1+len(n) > limit {
+	for _, n := range t.best(2*maxKeywords, func(w *term) bool { return w.name }) {
+		if b.Len()+1+utf8.RuneCountInString(n) > limit || strings.Contains(said, n) {
 			continue
 		}
 		if b.Len() > 0 {
@@ -123,9 +127,15 @@ const (
 
 // judge says what a word is. start: it begins a sentence, so that its capital means nothing.
 func judge(w string, start bool) term {
-	digits, letters, inner, upper := 0, 0, false, 0
+	digits, letters, upper, inner, joined, dotted := 0, 0, 0, false, false, false
 	for i, r := range w {
 		switch {
+		case 'a' <= r && r <= 'z':
+			letters++
+		case r == '_' || r == '/':
+			joined = true
+		case r == '.':
+			dotted = true
 		case unicode.IsDigit(r):
 			digits++
 		case unicode.IsUpper(r):
@@ -136,23 +146,24 @@ func judge(w string, start bool) term {
 			letters++
 		}
 	}
-	one := term{text: w, key: w, count: 1, weight: weighsName, name: true}
 	switch {
 	case letters == 0:
-		one.weight, one.name = weighsNumber, false
-	case strings.ContainsAny(w, "_/.") || digits > 0 || inner:
-	default:
-		one.text = strings.ToLower(w)
-		one.key = singular(one.text)
-		one.weight, one.name = weighsWord, false
-		if len(w) >= 7 {
-			one.weight = weighsLong
-		}
-		if upper > 0 && !start {
-			one.weight = weighsName
-		}
+		return term{text: w, key: w, count: 1, weight: weighsNumber}
+	case joined || inner || digits > 0 || dotted && len(w) > len("e.g"):
+		return term{text: w, key: w, count: 1, weight: weighsName, name: true}
 	}
-	return one
+	text := w
+	if upper > 0 {
+		text = strings.ToLower(w)
+	}
+	weight := weighsWord
+	switch {
+	case upper > 0 && !start:
+		weight = weighsName
+	case len(w) >= 7:
+		weight = weighsLong
+	}
+	return term{text: text, key: singular(text), count: 1, weight: weight}
 }
 
 // singular takes the ending of an English plural off a word.
@@ -179,7 +190,11 @@ func eachWord(text string, yield func(w string, ends bool)) {
 			i = pairs(text, i, yield)
 		case isWordRune(r) || isLead(text, i):
 			end := wordEnd(text, i)
-			yield(strings.TrimRight(text[i:end], "./-"), endsSentence(text, end))
+			last := end
+			for last > i && isJoint(rune(text[last-1])) {
+				last--
+			}
+			yield(text[i:last], endsSentence(text, end))
 			i = end
 		default:
 			i += size
@@ -199,9 +214,9 @@ func wordEnd(text string, i int) int {
 	return i
 }
 
-// isLead reports whether a path begins at i, with a slash or a dot.
+// isLead reports whether a path begins at i, with a slash or a dot. The slash of a closing tag begins none.
 func isLead(text string, i int) bool {
-	if text[i] != '/' && text[i] != '.' || i+1 >= len(text) {
+	if text[i] != '/' && text[i] != '.' || i+1 >= len(text) || i > 0 && text[i-1] == '<' {
 		return false
 	}
 	next := text[i+1]
@@ -255,7 +270,7 @@ func isWordRune(r rune) bool {
 func isJoint(r rune) bool { return r == '.' || r == '/' || r == '-' }
 
 func isSpaceless(r rune) bool {
-	return r >= 0x0E00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+	return r == 'ー' || r >= 0x0E00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
 func isIdeographic(w string) bool {
@@ -269,7 +284,7 @@ func isStopWord(w string) bool {
 }
 
 // stopWords are English words that are in every text, and what is left of them where an apostrophe cuts them.
-var stopWords = set(`able about above actually after again against all almost alone along already also although always and another any
+var stopWords = set(`a i am an as at be by do he if in is it me my no of on or so to up us we a.m e.g i.e p.m able about above actually after again against all almost alone along already also although always and another any
 anyone anything are aren around ask asked asks aside back because been before being below best better between both but came can cannot come comes coming
 could couldn did didn different does doesn doing don done down during each either else enough etc even ever every everyone everything few find first
 following for found from full further gave general get gets getting give given gives going gone good got great had hadn has hasn have haven

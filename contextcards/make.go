@@ -23,9 +23,10 @@ const (
 
 // Extract makes the card of a message without a model, at once. It has no embedding. It is a pure function.
 func Extract(s Source, now time.Time) Card {
-	summary, generator := describe(s.Message)
+	keywords := Keywords(s.Message)
+	summary, generator := describe(s.Message, keywords)
 	c := Card{
-		Summary: summary, Keywords: Keywords(s.Message), Hash: s.Message.Hash(), Role: s.Message.Role(),
+		Summary: summary, Keywords: keywords, Hash: s.Message.Hash(), Role: s.Message.Role(),
 		Tokens: tokens(s.Message), GeneratedAt: stamp(now), Generator: generator,
 	}
 	return c.placed(s)
@@ -53,7 +54,7 @@ func EmbedText(m *echo.Message, summary string) string {
 }
 
 // describe sums a message up as well as can be done without a model, and says how.
-func describe(m *echo.Message) (summary, generator string) {
+func describe(m *echo.Message, keywords []string) (summary, generator string) {
 	text := m.Text()
 	switch {
 	case m.Role() == echo.RoleTool:
@@ -70,7 +71,7 @@ func describe(m *echo.Message) (summary, generator string) {
 	if line, ok := short(text); ok {
 		return oneLine(line+also(m)+calls(m), maxSummary), GeneratorMessage
 	}
-	return extract(m), GeneratorExtraction
+	return extract(text, keywords), GeneratorExtraction
 }
 
 // short returns a text in one line when it is short enough to be its own summary.

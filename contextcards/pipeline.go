@@ -22,7 +22,7 @@ type Options struct {
 
 	Queue    int           // messages that may wait; 0: 4096
 	Workers  int           // batches that are made at the same time; 0: 4
-	Delay    time.Duration // how long a batch may wait to grow; 0: 50 ms
+	Delay    time.Duration // how long a batch may wait to grow; 0: 5 ms
 	Timeout  time.Duration // of one call of the summarizer or the embedder; 0: 30 s
 	Attempts int           // at such a call, before the cards do without; 0: 2
 }
@@ -41,7 +41,7 @@ func (o Options) withDefaults() Options {
 		o.Workers = 4
 	}
 	if o.Delay <= 0 {
-		o.Delay = 50 * time.Millisecond
+		o.Delay = 5 * time.Millisecond
 	}
 	if o.Timeout <= 0 {
 		o.Timeout = 30 * time.Second

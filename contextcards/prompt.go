@@ -26,6 +26,8 @@ const (
 	promptHead = 3000 // characters of a message that a model is shown: its beginning
 	promptTail = 1000 // and its end
 	promptArgs = 1000 // of the arguments of a call
+
+	maxOpenings = 100 // brackets of an answer at which its JSON may begin
 )
 
 // material is a message as a model is shown it. It is written as JSON, so that no text can pretend to be the end of its
@@ -80,16 +82,17 @@ func headAndTail(s string, first, last int) string {
 // 300 characters; "" where the answer has none. An id that is unknown or given twice counts as none, as it cannot be told
 // whose summary it is. The error says that the answer holds no summaries at all.
 func ParseSummaries(text string, n int) ([]string, error) {
-	for at := 0; at < len(text); at++ {
-		next := strings.IndexAny(text[at:], "{[")
-		if next < 0 {
+	// The answer may stand in a block of code, or between words.
+	rest := text
+	for range maxOpenings {
+		at := strings.IndexAny(rest, "{[")
+		if at < 0 {
 			break
 		}
-		at += next
-		// The answer may stand in a block of code, or between words.
-		if list, ok := parseSummaries(text[at:], n); ok {
+		if list, ok := parseSummaries(rest[at:], n); ok {
 			return list, nil
 		}
+		rest = rest[at+1:]
 	}
 	if strings.TrimSpace(text) == "" {
 		return nil, errors.New("read the summaries: the answer is empty")

@@ -38,7 +38,7 @@ func shape(m *echo.Message) string {
 	s := label(m) + strings.Join(parts, "; ")
 	const lead = "; names "
 	if room := maxSummary - utf8.RuneCountInString(s) - len(lead); room >= minWord {
-		if names := nameList(text, min(room, maxNames)); names != "" {
+		if names := nameList(text, s, min(room, maxNames)); names != "" {
 			s += lead + names
 		}
 	}

@@ -48,6 +48,8 @@ func (p *Pipeline) await(ctx context.Context) bool {
 		due := waiting > 0 && (closed || p.urgent > 0 || waiting >= maxBatch)
 		p.mu.Unlock()
 		switch {
+		case ctx.Err() != nil:
+			return false
 		case due:
 			return true
 		case closed:
@@ -87,7 +89,10 @@ func (p *Pipeline) take() []*draft {
 		}
 		batch = append(batch, d)
 	}
-	p.queue = append(others, p.queue[n:]...)
+	clear(p.queue[:n]) // what was taken need not be kept
+	if p.queue = p.queue[n:]; len(others) > 0 {
+		p.queue = append(others, p.queue...)
+	}
 	if p.crowded && len(p.queue) <= p.options.Queue/2 {
 		p.crowded = false
 		p.notices.worked(NoticeQueue)
