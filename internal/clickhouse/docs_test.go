@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/windlass-run/windlass/contextcards"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
@@ -175,7 +176,25 @@ func fill(t *testing.T) *clickhouse.DB {
 	db := clickhousetest.Open(t)
 	require.NoError(t, db.Insert(t.Context(), stories()))
 	require.NoError(t, db.Insert(t.Context(), stories()[:8]), "what is delivered twice counts once")
+	putCards(t, db, stories())
 	return db
+}
+
+// putCards has cards made of the messages of sessions and writes them.
+func putCards(t *testing.T, db *clickhouse.DB, entries []*echo.Entry) {
+	t.Helper()
+	p := contextcards.Start(contextcards.Options{
+		Embedder: contextcards.NewHashed(64), Store: db.Cards(), Now: func() time.Time { return time.Date(2026, 3, 1, 13, 0, 0, 0, time.UTC) },
+		Notice: func(kind contextcards.NoticeKind, detail string) { t.Errorf("%s: %s", kind, detail) },
+	})
+	for i, e := range entries {
+		if e.Message != nil && !strings.Contains(e.Key, "compact") {
+			p.Add(contextcards.Source{
+				SessionID: e.SessionID, Message: e.Message, Phase: e.Phase, Visit: 1, Attempt: e.Attempt, Turn: e.Turn, Order: i + 1, At: e.At,
+			})
+		}
+	}
+	require.NoError(t, p.Close(t.Context()))
 }
 
 var sqlBlock = regexp.MustCompile("(?s)\n## ([^\n]+)\n(.*?)```sql\n(.*?)```")
@@ -223,6 +242,7 @@ func TestEveryColumnIsDocumented(t *testing.T) {
 	db := clickhousetest.Open(t)
 	for name, title := range map[string]string{
 		"unified_logs": "unified_logs", "context_selections": "context_selections", "savings_by_phase": "the savings views",
+		"context_cards": "context_cards", "context_embeddings": "context_embeddings",
 	} {
 		_, table, found := strings.Cut(string(page), "## The columns of "+title+"\n")
 		require.True(t, found, title)

@@ -91,11 +91,20 @@ func (l layout) onCluster() string {
 	return " ON CLUSTER " + quoteName(l.cluster)
 }
 
-func (l layout) replacing() string {
+// replacing is the engine of a table in which the newest row of a key stays: the last one written, or that with the highest
+// value in a column named as the version.
+func (l layout) replacing(version ...string) string {
 	if l.cluster == "" {
-		return "ReplacingMergeTree"
+		return "ReplacingMergeTree" + argumentList(version)
 	}
-	return "ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}')"
+	return "ReplicatedReplacingMergeTree" + argumentList(append([]string{"'/clickhouse/tables/{uuid}/{shard}'", "'{replica}'"}, version...))
+}
+
+func argumentList(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return "(" + strings.Join(list, ", ") + ")"
 }
 
 // distributed is the statement that makes the table over all nodes, or nothing on one server.

@@ -24,7 +24,7 @@ func TestStatements(t *testing.T) {
 
 func TestManyMigrateOneDatabase(t *testing.T) {
 	t.Parallel()
-	for version := range uint32(4) {
+	for version := range uint32(5) {
 		t.Run(fmt.Sprintf("from version %d", version), func(t *testing.T) {
 			t.Parallel()
 			manyMigrate(t, version)
@@ -55,7 +55,7 @@ func manyMigrate(t *testing.T, version uint32) {
 	db, err := clickhouse.Open(t.Context(), o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
-	require.Equal(t, "1 | unified_logs\n2 | views\n3 | sent_messages\n4 | selections\n",
+	require.Equal(t, "1 | unified_logs\n2 | views\n3 | sent_messages\n4 | selections\n5 | cards\n",
 		strings.TrimPrefix(result(t, db, "SELECT version, name FROM schema_migrations FINAL ORDER BY version"), "version | name\n"))
 }
 
@@ -67,7 +67,7 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 	conn := clickhouse.Conn(db)
 	require.NoError(t, conn.Exec(t.Context(), "INSERT INTO schema_migrations (version, name) VALUES (99, 'future')"))
 	_, err = clickhouse.Open(t.Context(), o)
-	require.ErrorContains(t, err, `the ClickHouse database "`+o.Database+`" has schema version 99, but this windlass knows only up to 4: `+
+	require.ErrorContains(t, err, `the ClickHouse database "`+o.Database+`" has schema version 99, but this windlass knows only up to 5: `+
 		"use a newer windlass, or another database")
 	var newer *clickhouse.NewerSchemaError
 	require.ErrorAs(t, err, &newer)

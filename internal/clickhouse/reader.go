@@ -193,12 +193,15 @@ func (r *Reader) Query(ctx context.Context, sql string) (columns []string, rows 
 
 // refresh copies the rows of the session that have come since the last query.
 func (r *Reader) refresh(ctx context.Context) error {
-	for table, columns := range map[string]string{
-		"unified_logs": columnNames(logColumns()), "unified_selections": columnNames(selectionColumns()),
+	for table, copied := range map[string]struct{ columns, version string }{
+		"unified_logs":       {columnNames(logColumns()), "seq"},
+		"unified_selections": {columnNames(selectionColumns()), "seq"},
+		"unified_cards":      {columnNames(cardColumns()), "(content_hash, generated_at)"},
+		"unified_embeddings": {columnNames(embeddingColumns()), "(content_hash, embedding_model, generated_at)"},
 	} {
-		err := r.admin.Exec(ctx, "INSERT INTO "+r.copy.table(table)+" ("+columns+") SELECT "+columns+
-			" FROM "+r.source.table(table)+" FINAL WHERE session_id = ? AND seq NOT IN (SELECT seq FROM "+
-			r.copy.table(table)+")", r.session)
+		err := r.admin.Exec(ctx, "INSERT INTO "+r.copy.table(table)+" ("+copied.columns+") SELECT "+copied.columns+
+			" FROM "+r.source.table(table)+" FINAL WHERE session_id = ? AND "+copied.version+" NOT IN (SELECT "+copied.version+
+			" FROM "+r.copy.table(table)+")", r.session)
 		if err != nil {
 			return queryError(ctx, err)
 		}

@@ -1,0 +1,342 @@
+package clickhouse
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	driver "github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/windlass-run/windlass/contextcards"
+	"github.com/windlass-run/windlass/echo"
+)
+
+// Cards keeps the cards of sessions in a database. It implements [contextcards.Store] and is safe for concurrent use.
+//
+// Cards and embeddings are two tables, because embeddings of several models live side by side. A write gives the
+// embeddings first, so whoever sees a card finds its embedding; an embedding without a card is not seen.
+type Cards struct {
+	open func(context.Context) (*DB, error)
+	turn chan struct{} // holds a token; whoever has it may open the database
+	db   *DB
+	own  bool // the database was opened here and is closed here
+}
+
+// Cards returns the store of cards in the database, which stays the caller's to close.
+func (db *DB) Cards() *Cards {
+	c := NewCards(nil)
+	c.db = db
+	return c
+}
+
+// NewCards returns a store in a database that is opened when it is first used, and again at the next use when that fails.
+// So a run waits for no database before it starts. The store must be closed.
+func NewCards(open func(context.Context) (*DB, error)) *Cards {
+	c := &Cards{open: open, turn: make(chan struct{}, 1), own: open != nil}
+	c.turn <- struct{}{}
+	return c
+}
+
+var errCardsClosed = errors.New("the card store is closed")
+
+// database returns the open database. Of several callers one opens it, and the others wait for as long as they may.
+func (c *Cards) database(ctx context.Context) (*DB, error) {
+	select {
+	case <-c.turn:
+	case <-ctx.Done():
+		return nil, fmt.Errorf("wait for ClickHouse to open: %w", context.Cause(ctx))
+	}
+	defer func() { c.turn <- struct{}{} }()
+	if c.db != nil {
+		return c.db, nil
+	}
+	if c.open == nil {
+		return nil, errCardsClosed
+	}
+	db, err := c.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.db = db
+	return db, nil
+}
+
+// Close ends the use of the database. Calls after it fail.
+func (c *Cards) Close() error {
+	<-c.turn
+	defer func() { c.turn <- struct{}{} }()
+	db := c.db
+	c.db, c.open = nil, nil
+	if db == nil || !c.own {
+		return nil
+	}
+	return db.Close()
+}
+
+// Put writes cards, and their embeddings before them. When it fails between the two, writing them again completes them;
+// until then the old cards stay, with the new embeddings.
+func (c *Cards) Put(ctx context.Context, cards []contextcards.Card) error {
+	if len(cards) == 0 {
+		return nil
+	}
+	db, err := c.database(ctx)
+	if err != nil {
+		return fmt.Errorf("write %d cards: %w", len(cards), err)
+	}
+	if db.layout.cluster != "" { // wait for the nodes, so that a ranking that follows has the cards
+		ctx = driver.Context(ctx, driver.WithSettings(driver.Settings{"distributed_foreground_insert": 1}))
+	}
+	var all, embedded []*contextcards.Card
+	for i := range cards {
+		all = append(all, &cards[i])
+		if len(cards[i].Embedding) > 0 {
+			embedded = append(embedded, &cards[i])
+		}
+	}
+	if err := writeRows(ctx, db, "unified_embeddings", "embedding", embeddingColumns(), embedded); err != nil {
+		return fmt.Errorf("write %d cards: %w", len(cards), sqlError(err))
+	}
+	if err := writeRows(ctx, db, "unified_cards", "card", cardColumns(), all); err != nil {
+		return fmt.Errorf("write %d cards: %w", len(cards), sqlError(err))
+	}
+	return nil
+}
+
+// Cards returns the cards of a session with their embeddings.
+func (c *Cards) Cards(ctx context.Context, sessionID string) ([]contextcards.Card, error) {
+	cards, dimensions, err := c.read(ctx, sessionID)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.addEmbeddings(ctx, sessionID, cards, dimensions); err != nil {
+		return nil, fmt.Errorf("read the embeddings of session %s: %w", sessionID, err)
+	}
+	return cards, nil
+}
+
+// Summaries returns the cards of a session without their embeddings, which are most of what a card takes and which a
+// choice by words does not need.
+func (c *Cards) Summaries(ctx context.Context, sessionID string) ([]contextcards.Card, error) {
+	cards, _, err := c.read(ctx, sessionID)
+	return cards, err
+}
+
+// read returns the cards of a session, and how long the embedding of each is.
+func (c *Cards) read(ctx context.Context, sessionID string) (cards []contextcards.Card, dimensions []uint32, err error) {
+	err = c.query(ctx, func(db *DB) string {
+		return `SELECT content_hash, summary, keywords, embedding_model, dimensions, estimated_tokens, role, phase_name, visit,
+			attempt, turn_number, message_order, callout_name, is_anchor, generated_at, generator_model, message_timestamp
+			FROM ` + db.layout.table("unified_cards") + ` FINAL WHERE session_id = ? ORDER BY message_order, content_hash`
+	}, func(row rowSource) error {
+		var hash, role string
+		var size uint32
+		var visit, attempt, turn int32
+		var order int64
+		card := contextcards.Card{SessionID: sessionID}
+		err := row.Scan(&hash, &card.Summary, &card.Keywords, &card.EmbeddingModel, &size, &card.Tokens, &role, &card.Phase, &visit,
+			&attempt, &turn, &order, &card.Callout, &card.Anchor, &card.GeneratedAt, &card.Generator, &card.MessageAt)
+		if len(card.Keywords) == 0 {
+			card.Keywords = nil
+		}
+		card.Hash, card.Role = echo.Hash(hash), echo.Role(role)
+		card.Visit, card.Attempt, card.Turn, card.Order = int(visit), int(attempt), int(turn), int(order)
+		card.GeneratedAt, card.MessageAt = fromColumn(card.GeneratedAt), fromColumn(card.MessageAt)
+		cards, dimensions = append(cards, card), append(dimensions, size)
+		return err
+	}, sessionID)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the cards of session %s: %w", sessionID, err)
+	}
+	return cards, dimensions, nil
+}
+
+// addEmbeddings gives every card the embedding that it was last written with.
+func (c *Cards) addEmbeddings(ctx context.Context, sessionID string, cards []contextcards.Card, dimensions []uint32) error {
+	type key struct {
+		hash  echo.Hash
+		model string
+	}
+	at := map[key]*contextcards.Card{}
+	for i := range cards {
+		if dimensions[i] > 0 {
+			at[key{cards[i].Hash, cards[i].EmbeddingModel}] = &cards[i]
+		}
+	}
+	if len(at) == 0 {
+		return nil
+	}
+	// The driver takes arrays apart element by element, which for this many takes ten times as long as the rest.
+	return c.query(ctx, func(db *DB) string {
+		return `SELECT content_hash, embedding_model, formatRow('RowBinary', embedding)
+			FROM ` + db.layout.table("unified_embeddings") + ` FINAL WHERE session_id = ?`
+	}, func(row rowSource) error {
+		var hash, model, packed string
+		if err := row.Scan(&hash, &model, &packed); err != nil {
+			return err
+		}
+		card := at[key{echo.Hash(hash), model}]
+		if card == nil {
+			return nil
+		}
+		var err error
+		if card.Embedding, err = unpackVector(packed); err != nil {
+			return fmt.Errorf("the embedding of message %s: %w", hash, err)
+		}
+		return nil
+	}, sessionID)
+}
+
+// Rank compares a vector with every card of the session, exactly.
+func (c *Cards) Rank(ctx context.Context, sessionID, embedder string, vector []float32, limit int) ([]contextcards.Ranked, error) {
+	literal, ok := vectorLiteral(vector)
+	if !ok || limit <= 0 {
+		return nil, nil
+	}
+	var out []contextcards.Ranked
+	err := c.query(ctx, func(db *DB) string {
+		return `SELECT e.content_hash AS hash, 1 - cosineDistance(e.embedding, ` + literal + `) AS similarity
+			FROM (SELECT content_hash, embedding FROM ` + db.layout.table("unified_embeddings") + ` FINAL
+			      WHERE session_id = ? AND embedding_model = ? AND dimensions = ?) AS e
+			INNER JOIN (SELECT content_hash, message_order FROM ` + db.layout.table("unified_cards") + ` FINAL WHERE session_id = ?) AS c
+			ON e.content_hash = c.content_hash
+			ORDER BY similarity DESC NULLS LAST, c.message_order, hash LIMIT ?`
+	}, func(row rowSource) error {
+		var hash string
+		var similarity float64
+		if err := row.Scan(&hash, &similarity); err != nil {
+			return err
+		}
+		if !math.IsNaN(similarity) { // a vector of zeros; these come last
+			out = append(out, contextcards.Ranked{Hash: echo.Hash(hash), Similarity: min(max(similarity, -1), 1)})
+		}
+		return nil
+	}, sessionID, embedder, len(vector), sessionID, limit)
+	if err != nil {
+		return nil, fmt.Errorf("rank the cards of session %s: %w", sessionID, err)
+	}
+	return out, nil
+}
+
+// query gives every row of a result to take.
+func (c *Cards) query(ctx context.Context, sql func(*DB) string, take func(rowSource) error, args ...any) error {
+	db, err := c.database(ctx)
+	if err != nil {
+		return err
+	}
+	rows, err := db.conn.Query(ctx, sql(db), args...)
+	if err != nil {
+		return brief(queryError(ctx, err))
+	}
+	defer func() { _ = rows.Close() }() // what went wrong is in Err
+	for rows.Next() {
+		if err := take(rows); err != nil {
+			return err
+		}
+	}
+	if over := ended(ctx); over != nil { // the driver may end a cancelled result like a complete one
+		return over
+	}
+	if err := rows.Err(); err != nil {
+		return brief(queryError(ctx, err))
+	}
+	return nil
+}
+
+// maxSQLError is how many bytes of what the server says of a query of ours are shown.
+const maxSQLError = 300
+
+// brief cuts what the server said: it may repeat the query, in which a vector is long.
+func brief(err error) error {
+	var se *SQLError
+	if errors.As(err, &se) && len(se.Message) > maxSQLError {
+		se.Message = strings.ToValidUTF8(se.Message[:maxSQLError], "") + " ..."
+	}
+	return err
+}
+
+// cardColumns lists every column of unified_cards.
+func cardColumns() []column[*contextcards.Card] {
+	return []column[*contextcards.Card]{
+		{"session_id", func(c *contextcards.Card) any { return c.SessionID }},
+		{"content_hash", func(c *contextcards.Card) any { return string(c.Hash) }},
+		{"summary", func(c *contextcards.Card) any { return c.Summary }},
+		{"keywords", func(c *contextcards.Card) any { return c.Keywords }},
+		{"embedding_model", func(c *contextcards.Card) any { return c.EmbeddingModel }},
+		{"dimensions", func(c *contextcards.Card) any { return uint32(len(c.Embedding)) }},
+		{"estimated_tokens", func(c *contextcards.Card) any { return c.Tokens }},
+		{"role", func(c *contextcards.Card) any { return string(c.Role) }},
+		{"phase_name", func(c *contextcards.Card) any { return c.Phase }},
+		{"visit", func(c *contextcards.Card) any { return int32(c.Visit) }},
+		{"attempt", func(c *contextcards.Card) any { return int32(c.Attempt) }},
+		{"turn_number", func(c *contextcards.Card) any { return int32(c.Turn) }},
+		{"message_order", func(c *contextcards.Card) any { return int64(c.Order) }},
+		{"is_anchor", func(c *contextcards.Card) any { return c.Anchor }},
+		{"callout_name", func(c *contextcards.Card) any { return c.Callout }},
+		{"generated_at", func(c *contextcards.Card) any { return toColumn(c.GeneratedAt) }},
+		{"generator_model", func(c *contextcards.Card) any { return c.Generator }},
+		{"message_timestamp", func(c *contextcards.Card) any { return toColumn(c.MessageAt) }},
+	}
+}
+
+// embeddingColumns lists every column of unified_embeddings.
+func embeddingColumns() []column[*contextcards.Card] {
+	return []column[*contextcards.Card]{
+		{"session_id", func(c *contextcards.Card) any { return c.SessionID }},
+		{"content_hash", func(c *contextcards.Card) any { return string(c.Hash) }},
+		{"embedding_model", func(c *contextcards.Card) any { return c.EmbeddingModel }},
+		{"dimensions", func(c *contextcards.Card) any { return uint32(len(c.Embedding)) }},
+		{"embedding", func(c *contextcards.Card) any { return c.Embedding }},
+		{"generated_at", func(c *contextcards.Card) any { return toColumn(c.GeneratedAt) }},
+	}
+}
+
+// toColumn is how a time is stored: one that is not known, which is before all that a column can hold, as 0.
+func toColumn(t time.Time) time.Time {
+	if t.IsZero() {
+		return time.Unix(0, 0).UTC()
+	}
+	return t
+}
+
+func fromColumn(t time.Time) time.Time {
+	if t.UnixMicro() == 0 {
+		return time.Time{}
+	}
+	return t
+}
+
+// unpackVector reads an array in the format RowBinary: its length, and four bytes for each element.
+func unpackVector(packed string) ([]float32, error) {
+	b := []byte(packed)
+	n, head := binary.Uvarint(b)
+	if b = b[max(head, 0):]; head <= 0 || n != uint64(len(b))/4 || len(b)%4 != 0 {
+		return nil, fmt.Errorf("%d bytes are no list of numbers", len(packed))
+	}
+	out := make([]float32, n)
+	for i := range out {
+		out[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+	}
+	return out, nil
+}
+
+// vectorLiteral writes a vector in SQL. It reports false for one without a direction.
+func vectorLiteral(v []float32) (sql string, ok bool) {
+	square := 0.0
+	out := []byte{'['}
+	for i, x := range v {
+		square += float64(x) * float64(x)
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = strconv.AppendFloat(out, float64(x), 'g', -1, 32)
+	}
+	if !(square > 0) || math.IsInf(square, 1) { // NaN is not above 0 either
+		return "", false
+	}
+	return string(append(out, ']')), true
+}
