@@ -180,21 +180,34 @@ func fill(t *testing.T) *clickhouse.DB {
 	return db
 }
 
-// putCards has cards made of the messages of sessions and writes them.
+// putCards writes a card for each message that is worth one. They are made here, so that what is shown does not change with
+// what makes cards.
 func putCards(t *testing.T, db *clickhouse.DB, entries []*echo.Entry) {
 	t.Helper()
-	p := contextcards.Start(contextcards.Options{
-		Embedder: contextcards.NewHashed(64), Store: db.Cards(), Now: func() time.Time { return time.Date(2026, 3, 1, 13, 0, 0, 0, time.UTC) },
-		Notice: func(kind contextcards.NoticeKind, detail string) { t.Errorf("%s: %s", kind, detail) },
-	})
+	var cards []contextcards.Card
 	for i, e := range entries {
-		if e.Message != nil && !strings.Contains(e.Key, "compact") {
-			p.Add(contextcards.Source{
-				SessionID: e.SessionID, Message: e.Message, Phase: e.Phase, Visit: 1, Attempt: e.Attempt, Turn: e.Turn, Order: i + 1, At: e.At,
-			})
+		s := contextcards.Source{SessionID: e.SessionID, Message: e.Message}
+		if e.Message == nil || !s.Worth() || strings.Contains(e.Key, "compact") {
+			continue
 		}
+		text := e.Message.Parts()[0].Text
+		cards = append(cards, contextcards.Card{
+			SessionID: e.SessionID, Hash: e.Message.Hash(), Summary: text, Keywords: strings.Fields(strings.ToLower(text)),
+			Embedding: vowels(text), EmbeddingModel: "vowels@5", Tokens: int64(len(text)+3) / 4, Role: e.Message.Role(),
+			Phase: e.Phase, Visit: 1, Attempt: e.Attempt, Turn: e.Turn, Order: i + 1,
+			GeneratedAt: e.At.Add(time.Second), Generator: "message", MessageAt: e.At,
+		})
 	}
-	require.NoError(t, p.Close(t.Context()))
+	require.NoError(t, db.Cards().Put(t.Context(), cards))
+}
+
+// vowels embeds a text by how often it has each vowel.
+func vowels(text string) []float32 {
+	var v []float32
+	for _, vowel := range "aeiou" {
+		v = append(v, float32(strings.Count(text, string(vowel))))
+	}
+	return v
 }
 
 var sqlBlock = regexp.MustCompile("(?s)\n## ([^\n]+)\n(.*?)```sql\n(.*?)```")
