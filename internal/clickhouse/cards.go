@@ -48,8 +48,12 @@ var errCardsClosed = errors.New("the card store is closed")
 func (c *Cards) database(ctx context.Context) (*DB, error) {
 	select {
 	case <-c.turn:
-	case <-ctx.Done():
-		return nil, fmt.Errorf("wait for ClickHouse to open: %w", context.Cause(ctx))
+	default: // somebody is at it
+		select {
+		case <-c.turn:
+		case <-ctx.Done():
+			return nil, fmt.Errorf("wait for ClickHouse to open: %w", context.Cause(ctx))
+		}
 	}
 	defer func() { c.turn <- struct{}{} }()
 	if c.db != nil {
