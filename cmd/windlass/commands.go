@@ -14,6 +14,7 @@ func commands(a *app) []*cobra.Command {
 		newSessionsCommand(a),
 		newContextCommand(a),
 		newDoctorCommand(a),
+		newFetchCommand(a),
 		newVersionCommand(a),
 		newEngineCommand(a),
 	}

@@ -27,6 +27,7 @@ type health struct {
 	Npm        string           `json:"npm,omitempty"` // its path; empty: not found
 	Model      string           `json:"model,omitempty"`
 	BaseURL    string           `json:"base_url,omitempty"`
+	Embedder   embedderHealth   `json:"embedder"`
 	Keys       []keyHealth      `json:"keys"`
 	Problems   []string         `json:"problems"`
 }
@@ -115,7 +116,7 @@ func (a *app) examine(ctx context.Context) (health, error) {
 	if h.Model == "" {
 		h.Model = cfg.DefaultModel
 	}
-	h.Keys = examineKeys(cfg)
+	h.Keys, h.Embedder = examineKeys(cfg), examineEmbedder(cfg, o.CacheDir)
 	h.ClickHouse = examineClickHouse(ctx, o)
 	if e := h.ClickHouse.Error; e != "" {
 		h.Problems = append(h.Problems, e)
@@ -200,6 +201,7 @@ func (a *app) printHealth(h health) error {
 	t.add("npm", orElse(h.Npm, "not found"))
 	t.add("model", orElse(h.Model, "none set (WINDLASS_MODEL, --model, or in the cascade)"))
 	t.add("endpoint of models", orElse(h.BaseURL, "the provider's own"))
+	t.add("embedder", h.Embedder.summary())
 	for _, k := range h.Keys {
 		state := "not set"
 		if k.Set {

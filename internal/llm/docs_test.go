@@ -32,6 +32,7 @@ func TestDocumentation(t *testing.T) {
 			c, err := config.Parse("models.md", []byte(b[2]))
 			require.NoError(t, err)
 			require.Contains(t, c.Models, "fast")
+			require.Equal(t, 512, c.Models[c.EmbeddingModel].Dimensions)
 		case "script":
 			s, err := script.Parse("models.md", []byte(b[2]))
 			require.NoError(t, err)
@@ -67,4 +68,5 @@ func checkExample(t *testing.T, m engine.Model) {
 func TestDocumentedDefaults(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, []float64{600, 300, 4}, []float64{llm.DefaultTimeout.Seconds(), llm.DefaultIdleTimeout.Seconds(), llm.DefaultMaxRetries})
+	require.Equal(t, []float64{60, 30, 64}, []float64{llm.DefaultEmbedTimeout.Seconds(), llm.DefaultEmbedIdleTimeout.Seconds(), llm.DefaultBatchSize})
 }
