@@ -9,6 +9,7 @@ import (
 
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/fetch"
 	"github.com/windlass-run/windlass/internal/llm"
 	"github.com/windlass-run/windlass/internal/vectors"
 )
@@ -33,7 +34,7 @@ func TestOpenEmbedder(t *testing.T) {
 	require.NoError(t, e.instead)
 	require.Equal(t, "hashed-ngrams@256", e.Name())
 
-	e, err = openEmbedder(t.Context(), embedderWords, nowhere, router, nil)
+	e, err = openEmbedder(t.Context(), embedderWords, nowhere, router, func(fetch.Progress) { t.Error("nothing is fetched") })
 	require.NoError(t, err)
 	require.EqualError(t, e.instead, "no word vectors: no npm on PATH")
 	require.Equal(t, "hashed-ngrams@256", e.Name())

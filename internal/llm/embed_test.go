@@ -322,7 +322,8 @@ func TestEmbedEndsWithItsContext(t *testing.T) {
 	})
 	_, err := e.Embed(ctx, []string{"one"})
 	require.ErrorIs(t, err, context.Canceled)
-	requireModelError(t, err, engine.ModelErrTimeout)
+	failed := requireModelError(t, err, engine.ModelErrTimeout)
+	require.Equal(t, "the call was ended: context canceled", failed.Message)
 }
 
 func TestEmbedTimesOut(t *testing.T) {

@@ -91,10 +91,10 @@ func (p *parser) member(key string) error {
 	if err != nil {
 		return err
 	}
-	switch {
-	case c == '[':
+	switch c {
+	case '[':
 		return p.array(p.scalar)
-	case c == '"':
+	case '"':
 		_, err = p.str()
 		return err
 	}
