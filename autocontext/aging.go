@@ -12,9 +12,13 @@ import (
 const errorLimit = 800
 
 // aged is the sliding window: what was older than the window or mask_observations_after when the frontier last moved. Tool
-// results are masked, failures excerpted, long call arguments and long old answers cut.
+// results are masked, failures excerpted, long call arguments and long old answers cut. What was selected of earlier phases
+// is left alone: it came in because it matters.
 func aged(p *cascade.Intra, _ int, n *node, m *moment) (shape, bool) {
 	age := m.asOf - n.turn
+	if n.kept {
+		return shape{}, false
+	}
 	switch n.msg.Role() {
 	case echo.RoleTool:
 		return agedResult(p, n, age)

@@ -132,7 +132,7 @@ func (b *Builder) read(history []echo.Item) {
 func (b *Builder) take(it echo.Item) {
 	i := len(b.nodes)
 	m := it.Message
-	n := node{msg: m, attempt: it.Attempt, pinned: it.Pinned, foreign: it.Foreign}
+	n := node{msg: m, attempt: it.Attempt, pinned: it.Pinned, foreign: it.Foreign, kept: it.Kept}
 	b.moment.attempt = max(b.moment.attempt, it.Attempt)
 	switch m.Role() {
 	case echo.RoleAssistant:

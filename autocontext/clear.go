@@ -11,7 +11,7 @@ func cleared(p *cascade.Intra, i int, n *node, m *moment) (shape, bool) {
 }
 
 func clearable(p *cascade.Intra, n *node) bool {
-	return p.ClearToolUses != nil && !excluded(p.ClearToolUses.ExcludeTools, n) && !excluded(p.ExcludeTools, n)
+	return p.ClearToolUses != nil && !n.kept && !excluded(p.ClearToolUses.ExcludeTools, n) && !excluded(p.ExcludeTools, n)
 }
 
 // clearToolUses masks the oldest tool results once the messages have trigger_tokens: all but the newest keep, when that

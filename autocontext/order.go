@@ -25,6 +25,7 @@ type node struct {
 	result  int // for a tool result: its ordinal in the history, from 1
 	pinned  bool
 	foreign bool
+	kept    bool
 	size    int64 // tokens of the message as it is
 
 	orphan bool            // a tool result without its call: never sent
@@ -91,6 +92,8 @@ func (b *Builder) shapeOf(i int, m *moment) shape {
 		return full(ReasonOtherModel)
 	case resting:
 		return full(ReasonNoPolicy)
+	case n.kept:
+		return full(ReasonKept)
 	}
 	return full(ReasonRecent)
 }

@@ -7,7 +7,7 @@ import "github.com/windlass-run/windlass/cascade"
 // first tier.
 func tiered(p *cascade.Intra, _ int, n *node, m *moment) (shape, bool) {
 	t := p.Truncation
-	if !p.Enabled || t == nil || !isToolResult(n) || excluded(p.ExcludeTools, n) {
+	if !p.Enabled || t == nil || !isToolResult(n) || n.kept || excluded(p.ExcludeTools, n) {
 		return shape{}, false
 	}
 	limit := t.RecentLimit

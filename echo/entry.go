@@ -26,6 +26,7 @@ const (
 	NodeValue      NodeType = "value"             // effect; data: a clock reading or a random value
 	NodeWarning    NodeType = "warning"           // data: what a person should know and the run goes on after
 	NodeGuard      NodeType = "context_guard"     // data: event (context_warning, compacting, compaction_complete), sizes
+	NodeInter      NodeType = "context_inter"     // effect, unless a model chose; data: what was selected of earlier phases, with scores
 )
 
 // Usage counts tokens of one model call, as the provider reported them.

@@ -12,6 +12,8 @@ type Item struct {
 	Turn    int  // 0 before the first turn of an attempt
 	Pinned  bool // always sent in full, as callouts are
 	Foreign bool // made for another model's way of calling tools: calls and results are sent as text
+	Kept    bool // brought in by a selection: its age does nothing to it, only the guard does
+	Order   int  // its running number in the session, from 1; 0: it was brought in from another phase
 }
 
 // PhaseRecord is what a session knows of one visit to a phase. Its history only ever grows.

@@ -107,7 +107,7 @@ func (v *visit) takeTurn(ctx context.Context, noTools bool) (*ModelResponse, err
 		return nil, err
 	}
 	v.result.Turns++
-	v.record.Append(resp.Message, v.attempt, v.turn)
+	v.enter(resp.Message, v.turn)
 	if len(resp.Message.ToolCalls()) == 0 {
 		return resp, v.noteAnswer(resp)
 	}

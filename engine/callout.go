@@ -36,6 +36,7 @@ func (v *visit) callout(what, nameTemplate string, m *echo.Message) error {
 		return err
 	}
 	v.session.Callouts = append(v.session.Callouts, echo.Callout{Name: name, Phase: v.phase.Name, Hash: m.Hash()})
+	v.markCallout(m.Hash(), name)
 	e := siteEntry(echo.NodeCallout, v.key+"/callout/"+what, v.place())
 	e.ContentHash = m.Hash()
 	e.Data = mustJSON(map[string]string{"name": name})

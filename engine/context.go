@@ -9,31 +9,36 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// bringContext adds what the phase's context names of earlier phases, in the order it is named.
-func (v *visit) bringContext() error {
+// bringContext adds what the phase's context names of earlier phases, in the order it is named. It returns the names of
+// the phases whose words came in: nothing else comes in of them.
+func (v *visit) bringContext() (takenOver map[string]bool, err error) {
+	takenOver = map[string]bool{}
 	c := v.phase.Context
 	if c == nil {
-		return nil
+		return takenOver, nil
 	}
 	brought := 0
 	for _, src := range c.From {
 		keep, err := v.sourceApplies(src)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if !keep {
 			continue
 		}
 		for _, rec := range v.sources(src.Phase, c.Exclude) {
+			if src.TakesOver() {
+				takenOver[rec.Name] = true
+			}
 			for _, it := range v.contextMessages(rec, src) {
 				brought++
 				if err := v.bring(fmt.Sprintf("context%d", brought), it); err != nil {
-					return err
+					return nil, err
 				}
 			}
 		}
 	}
-	return nil
+	return takenOver, nil
 }
 
 // sourceApplies evaluates a source's condition.
@@ -172,7 +177,7 @@ func pick(history []echo.Item, filter cascade.MessagesFilter) []echo.Item {
 	last := lastTurn(history)
 	for _, it := range history {
 		m := it.Message
-		own := m.Role() != echo.RoleSystem && m.Kind() != echo.KindContext
+		own := m.Role() != echo.RoleSystem && m.Kind() != echo.KindContext && it.Order > 0
 		switch filter {
 		case cascade.MessagesAssistantOnly:
 			own = own && m.Role() == echo.RoleAssistant && m.Text() != ""

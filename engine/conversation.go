@@ -11,7 +11,7 @@ import (
 // conversation runs a phase with a model: attempts until one answer passes every check. The value is the answer, parsed
 // when the phase has an output_schema.
 func (v *visit) conversation(ctx context.Context) (any, error) {
-	if err := v.prepare(); err != nil {
+	if err := v.prepare(ctx); err != nil {
 		return nil, err
 	}
 	limit := v.phase.MaxAttempts()
@@ -41,8 +41,8 @@ func (v *visit) conversation(ctx context.Context) (any, error) {
 	}
 }
 
-// prepare writes what comes before the first turn: system message, context, task.
-func (v *visit) prepare() error {
+// prepare writes what comes before the first turn: system message, context, what is selected, task.
+func (v *visit) prepare(ctx context.Context) error {
 	system, err := v.systemText()
 	if err != nil {
 		return err
@@ -52,11 +52,15 @@ func (v *visit) prepare() error {
 			return err
 		}
 	}
-	if err := v.bringContext(); err != nil {
-		return err
-	}
 	task, err := v.taskText()
 	if err != nil {
+		return err
+	}
+	brought, err := v.bringContext()
+	if err != nil {
+		return err
+	}
+	if err := v.selectContext(ctx, task, brought); err != nil {
 		return err
 	}
 	return v.say("task", echo.NewText(echo.RoleUser, echo.KindTask, task))

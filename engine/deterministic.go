@@ -69,7 +69,7 @@ func (v *visit) tryTool(ctx context.Context, spec ToolSpec) (value any, inputs j
 	if err != nil {
 		return nil, args, err
 	}
-	v.record.Append(m, v.attempt, 0)
+	v.enter(m, 0)
 	if m.Failed() {
 		return nil, args, &ToolError{Tool: spec.Name, Kind: "failed", Message: excerpt(m.Text())}
 	}

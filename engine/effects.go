@@ -123,6 +123,9 @@ func (l *liveEffects) Value(_ context.Context, key string, site Site, read func(
 		return nil, nil
 	}
 	e := siteEntry(echo.NodeValue, key, site)
+	if r, ok := value.(interface{ nodeType() echo.NodeType }); ok {
+		e.NodeType = r.nodeType()
+	}
 	e.Data = mustJSON(value)
 	return e.Data, l.record(e)
 }

@@ -22,6 +22,7 @@ func (v *visit) equip() error {
 	v.reads = newReads(&v.result.ContextFigures)
 	v.render = autocontext.NewRenderer(dialect)
 	v.settings, v.room = settingsFor(v.cascade, v.phase, v.facts, dialect)
+	v.inter = v.cascade.EffectiveInter(v.phase)
 	var err error
 	if v.tools, err = v.gatherTools(); err != nil {
 		return err

@@ -10,10 +10,11 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// The purposes of model calls that the guard makes, see [Site].
+// The purposes of model calls that are made for a phase's context, see [Site].
 const (
 	PurposeSummary = "summary" // to sum older messages up
 	PurposeRecount = "recount" // to have the provider count a request
+	PurposeSelect  = "select"  // to choose what comes in of earlier phases
 )
 
 // smallestAnswer is what a recount lets the model write. One token would do, but OpenAI's endpoints refuse less than 16.

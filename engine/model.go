@@ -19,7 +19,7 @@ type Site struct {
 	Attempt   int
 	Turn      int
 	Validator string // set when the call is made by an inline validator, not by the phase itself
-	Purpose   string // set when the call is made for the phase's context: PurposeSummary or PurposeRecount
+	Purpose   string // set when the call is made for the phase's context: PurposeSummary, PurposeRecount or PurposeSelect
 }
 
 // Model answers one request. Implementations are safe for concurrent use.

@@ -3,7 +3,10 @@ package engine
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/windlass-run/windlass/cascade"
 )
 
 // systemText is what the engine itself has to tell the model: tools that are described, what will be checked, the form
@@ -57,11 +60,14 @@ func (v *visit) taskText() (string, error) {
 	return text + "\n\nInput:\n```json\n" + string(input) + "\n```", nil
 }
 
-// includesInput reports whether the input is added to the task. It is, unless the phase says no or its instructions use
-// the input themselves: then it would be paid for twice.
+// includesInput reports whether the input is added to the task. It is, unless the phase says no, leaves it out of its
+// anchors, or its instructions use the input themselves: then it would be paid for twice.
 func (v *visit) includesInput() bool {
 	if c := v.phase.Context; c != nil && c.IncludeInput != nil {
 		return *c.IncludeInput
+	}
+	if v.inter.Enabled && !slices.Contains(v.inter.Anchors.Include, cascade.AnchorInput) {
+		return false
 	}
 	return !v.texts.uses(v.phase.Instructions, "input")
 }

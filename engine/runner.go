@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/contextcards"
 	"github.com/windlass-run/windlass/echo"
 )
 
@@ -19,6 +20,10 @@ type Runner struct {
 	Observer     Observer          // nil: nobody watches
 
 	Facts func(model string) ModelFacts // what is known of a model; nil: nothing is
+
+	Cards     Cards   // nil: messages are selected on what can be said of them at once
+	CardModel string  // what sums messages up for Cards; "": nothing does
+	Meaning   Meaning // nil: nothing is selected by meaning
 
 	Now func() time.Time // nil: the system's clock
 }
@@ -133,6 +138,7 @@ type run struct {
 	now      func() time.Time
 	schemas  schemaCache
 	texts    textCache
+	entered  []contextcards.Source // every message that entered the session, by its order less 1
 }
 
 func newRun(r *Runner, spec Spec) *run {

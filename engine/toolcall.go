@@ -42,7 +42,7 @@ func (v *visit) runTools(ctx context.Context, m *echo.Message, refused bool) err
 	}
 	var again []string
 	for i := range plan {
-		v.record.Append(plan[i].result, v.attempt, v.turn)
+		v.enter(plan[i].result, v.turn)
 		if turn := v.repetition(plan[i].call, plan[i].result.Hash()); turn > 0 {
 			again = append(again, fmt.Sprintf("%s (as in turn %d)", plan[i].call.Name, turn))
 		}

@@ -32,6 +32,7 @@ type visit struct {
 	// What the phase's views are made with, see equip. A deterministic phase has none of it.
 	settings autocontext.Settings
 	room     room
+	inter    cascade.Inter
 	builder  *autocontext.Builder
 	carry    autocontext.Carry
 	render   *autocontext.Renderer
@@ -169,13 +170,20 @@ func (v *visit) at(what string) string {
 }
 
 // say adds a message of the engine's own to the history.
-func (v *visit) say(what string, m *echo.Message) error { return v.bring(what, echo.Item{Message: m}) }
+func (v *visit) say(what string, m *echo.Message) error {
+	v.enter(m, v.turn)
+	return v.recordMessage(what, m)
+}
 
-// bring adds a message to the history, with the marks it has.
+// bring adds a message of another phase to the history, with the marks it has.
 func (v *visit) bring(what string, it echo.Item) error {
-	e := siteEntry(echo.NodeMessage, v.at(what), v.place())
-	e.Message = it.Message
-	it.Attempt, it.Turn = v.attempt, v.turn
+	it.Attempt, it.Turn, it.Order = v.attempt, v.turn, 0
 	v.record.History = append(v.record.History, it)
+	return v.recordMessage(what, it.Message)
+}
+
+func (v *visit) recordMessage(what string, m *echo.Message) error {
+	e := siteEntry(echo.NodeMessage, v.at(what), v.place())
+	e.Message = m
 	return v.append(e)
 }
