@@ -151,11 +151,11 @@ func TestSelectDegrades(t *testing.T) {
 		},
 		{
 			name: "model fails", selection: `{"strategy":"llm","max_tokens":120}`, answers: []answerFunc{refuse(&ModelError{Kind: ModelErrServer, Model: "m", Message: "down"}), say("done")},
-			strategy: "heuristic", warning: "context was selected by llm with less than it asks for: the model could not choose: model m: down", has: "crane of steel",
+			strategy: "heuristic", warning: "context was selected by llm with less than it asks for: no model chose: model m: down", has: "crane of steel",
 		},
 		{
 			name: "model says nothing", selection: `{"strategy":"llm","max_tokens":120}`, answers: []answerFunc{say(" "), say("done")},
-			strategy: "heuristic", warning: "context was selected by llm with less than it asks for: the model could not choose: the answer is empty (finish reason \"stop\")", has: "crane of steel",
+			strategy: "heuristic", warning: "context was selected by llm with less than it asks for: no model chose: the answer is empty (finish reason \"stop\")", has: "crane of steel",
 		},
 		{
 			name: "model chooses", selection: `{"strategy":"llm","max_tokens":120}`, answers: []answerFunc{say(`{"ids":["m3"]}`), say("done")},
