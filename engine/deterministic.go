@@ -55,7 +55,7 @@ func (v *visit) tryTool(ctx context.Context, spec ToolSpec) (value any, inputs j
 	if len(violations) > 0 {
 		return nil, args, &ToolError{Tool: spec.Name, Kind: "invalid_arguments", Message: "its inputs do not match its schema:\n" + bullets(violations)}
 	}
-	if text, failed, ok, err := v.engineTool(spec.Name, args); ok || err != nil {
+	if text, failed, ok, err := v.engineTool(ctx, v.at("tool"), spec.Name, args); ok || err != nil {
 		if err == nil && failed {
 			err = &ToolError{Tool: spec.Name, Kind: "failed", Message: text}
 		}

@@ -33,7 +33,7 @@ func (v *visit) runTools(ctx context.Context, m *echo.Message, refused bool) err
 	plan := make([]plannedCall, len(m.ToolCalls()))
 	for i, c := range m.ToolCalls() {
 		plan[i] = plannedCall{call: c, key: v.at(fmt.Sprintf("tool%d", i+1))}
-		if err := v.plan(&plan[i], refused); err != nil {
+		if err := v.plan(ctx, &plan[i], refused); err != nil {
 			return err
 		}
 	}
@@ -56,7 +56,7 @@ func (v *visit) runTools(ctx context.Context, m *echo.Message, refused bool) err
 }
 
 // plan checks one call and settles it if no tool of the outside has to run.
-func (v *visit) plan(p *plannedCall, refused bool) error {
+func (v *visit) plan(ctx context.Context, p *plannedCall, refused bool) error {
 	if refused {
 		return v.settle(p, "not_allowed", true, "No more tool calls are possible in this phase.")
 	}
@@ -73,7 +73,7 @@ func (v *visit) plan(p *plannedCall, refused bool) error {
 		return v.settle(p, "invalid_arguments", true, problem)
 	}
 	p.spec, p.args = spec, args
-	if text, failed, ok, err := v.engineTool(p.call.Name, args); err != nil {
+	if text, failed, ok, err := v.engineTool(ctx, p.key, p.call.Name, args); err != nil {
 		return err
 	} else if ok {
 		return v.settle(p, "failed", failed, text)
@@ -143,7 +143,7 @@ func (v *visit) checkArguments(spec ToolSpec, text string) (args json.RawMessage
 }
 
 // engineTool runs one of the engine's own tools. It reports false when the name is not one of them.
-func (v *visit) engineTool(name string, args json.RawMessage) (text string, failed, ok bool, err error) {
+func (v *visit) engineTool(ctx context.Context, key, name string, args json.RawMessage) (text string, failed, ok bool, err error) {
 	var in struct {
 		Key    string `json:"key"`
 		Value  any    `json:"value"`
@@ -153,6 +153,9 @@ func (v *visit) engineTool(name string, args json.RawMessage) (text string, fail
 	switch name {
 	case toolRecall:
 		text, failed, err = v.recall(args)
+		return text, failed, true, err
+	case ToolSearchContext:
+		text, failed, err = v.searchContext(ctx, key, args)
 		return text, failed, true, err
 	case toolSetState, toolGetState, toolRouteTo:
 		dec := json.NewDecoder(bytes.NewReader(args))

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/windlass-run/windlass/cascade"
@@ -16,8 +17,11 @@ const (
 	toolRouteTo  = "route_to"
 )
 
+// ToolSearchContext is the name of the tool by which a model searches its session.
+const ToolSearchContext = "search_context"
+
 // OwnTools returns the names of the tools that the engine has itself and that a phase may list in its tackle.
-func OwnTools() []string { return []string{toolGetState, toolRecall, toolSetState} }
+func OwnTools() []string { return []string{toolGetState, toolRecall, ToolSearchContext, toolSetState} }
 
 // toolset is what one phase can call.
 type toolset struct {
@@ -55,6 +59,9 @@ func (v *visit) gatherTools() (toolset, error) {
 		}
 		specs = append(specs, spec)
 	}
+	if slices.Contains(v.phase.Tackle, ToolSearchContext) && !slices.Contains(v.phase.Tackle, toolRecall) {
+		specs = append(specs, recallSpec()) // what is found is read by it
+	}
 	if v.phase.ChoosesRoute() {
 		specs = append(specs, routeSpec(v.phase.Handoffs))
 	}
@@ -80,6 +87,8 @@ func engineSpec(name string) (ToolSpec, bool) {
 		}, true
 	case toolRecall:
 		return recallSpec(), true
+	case ToolSearchContext:
+		return searchSpec(), true
 	}
 	return ToolSpec{}, false
 }

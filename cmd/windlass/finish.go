@@ -20,6 +20,7 @@ import (
 func (s *session) finish(res *engine.Result, runErr error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
 	defer cancel()
+	cardsErr := s.cards.finish() // first: what it has to say goes into the log
 	closeErr := errors.Join(s.log.Close(ctx), s.tools.Close())
 	if s.querier != nil {
 		closeErr = errors.Join(closeErr, s.querier.Close(ctx), s.database.close())
@@ -29,6 +30,9 @@ func (s *session) finish(res *engine.Result, runErr error) error {
 	s.delivered = s.sink != nil && undelivered == nil
 	printErr := s.printResult(res, runErr)
 	s.printSummary(res, undelivered)
+	if cardsErr != nil {
+		fmt.Fprintf(s.app.err, "Warning: %v\n", cardsErr)
+	}
 	if runErr != nil {
 		return s.failure(res, runErr)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/internal/llm"
 )
 
 // guardLine says what the guard of a phase's context did, or nothing for an entry that cannot be read.
@@ -42,9 +43,11 @@ func percentOf(part, whole int64) int64 {
 }
 
 // purposes names model calls that are made for a phase's context, by the part of their key.
-var purposes = map[string]string{"compact": engine.PurposeSummary, "recount": engine.PurposeRecount}
+var purposes = map[string]string{
+	"compact": engine.PurposeSummary, "recount": engine.PurposeRecount, "select": engine.PurposeSelect, "cards": llm.PurposeCards,
+}
 
-var purposeKey = regexp.MustCompile(`/(compact|recount)\d+/model$`)
+var purposeKey = regexp.MustCompile(`(?:/(compact|recount)\d+/model|/(select)/model|^(cards)/call\d+)$`)
 
 // purposeOf returns what a model call was made for by its key: a purpose of the engine's, or nothing.
 func purposeOf(key string) string {
@@ -52,13 +55,18 @@ func purposeOf(key string) string {
 	if m == nil {
 		return ""
 	}
-	return purposes[m[1]]
+	return purposes[m[1]+m[2]+m[3]]
 }
 
 // purposeWords say what a call for a phase's context does.
 func purposeWords(purpose string) string {
-	if purpose == engine.PurposeRecount {
+	switch purpose {
+	case engine.PurposeRecount:
 		return "having the request counted"
+	case engine.PurposeSelect:
+		return "choosing context"
+	case llm.PurposeCards:
+		return "summing messages up for their cards"
 	}
 	return "summing up older messages"
 }

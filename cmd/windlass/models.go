@@ -31,10 +31,10 @@ func (s *session) chooseModels(cfg *config.Config) (scriptFile string, err error
 			s.runner.PhaseModels[phase] = model
 		}
 	}
-	router := llm.NewRouter(cfg, os.Getenv)
-	s.runner.Facts = router.Facts
+	s.router = llm.NewRouter(cfg, os.Getenv)
+	s.runner.Facts = s.router.Facts
 	if s.options.offline {
-		s.runner.Facts = factsOffline(router)
+		s.runner.Facts = factsOffline(s.router)
 		return s.chooseScript()
 	}
 	for _, model := range s.modelsInUse() {
@@ -42,11 +42,11 @@ func (s *session) chooseModels(cfg *config.Config) (scriptFile string, err error
 			return "", usageError(fmt.Errorf("no model: %s names none, and neither --model, WINDLASS_MODEL nor windlass.json does", s.file),
 				"windlass run "+s.file+" --model gpt-5-mini, or --offline to use the script beside the cascade")
 		}
-		if err := router.Check(model); err != nil {
+		if err := s.router.Check(model); err != nil {
 			return "", providerError(err)
 		}
 	}
-	s.runner.Model = router
+	s.runner.Model = s.router
 	return "", nil
 }
 
@@ -96,6 +96,9 @@ func (s *session) modelsInUse() []string {
 			add(own)
 			if g := s.cascade.EffectiveIntra(p).Guard; g.Enabled && g.SummarizerModel != "" {
 				add(g.SummarizerModel)
+			}
+			if in := s.cascade.EffectiveInter(p); in.Enabled && in.Selection.Strategy.AsksModel() && in.Selection.SelectorModel != "" {
+				add(in.Selection.SelectorModel)
 			}
 			if v, ok := s.cascade.Validators[p.Rules.LoopUntil]; ok {
 				add(cmp.Or(v.Model, own))

@@ -53,6 +53,10 @@ func (v *plainView) Write(e *echo.Entry) error {
 		if line := guardLine(e); line != "" {
 			v.line("%s: %s", place, line)
 		}
+	case echo.NodeInter:
+		if line := selectionLine(e); line != "" {
+			v.line("%s: %s", place, line)
+		}
 	case echo.NodePhaseEnd:
 		v.phaseEnd(e)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/llm"
 	"github.com/windlass-run/windlass/internal/tool"
 )
 
@@ -32,6 +33,8 @@ type session struct {
 	sink        *clickhouse.Sink // nil without ClickHouse
 	database    *database        // nil without ClickHouse
 	querier     *sessionQuerier  // nil without ClickHouse
+	router      *llm.Router
+	cards       *cards // nil when no phase has a use for them
 	view        view
 	notices     *notices
 	delivered   bool // everything is in ClickHouse; known once the run has ended
@@ -104,6 +107,7 @@ func (s *session) equip(ctx context.Context, home string, cfg *config.Config, jo
 	if !s.options.noClickHouse {
 		s.connect(ctx, db)
 	}
+	cards := s.cardOptions(ctx, cfg, db.CacheDir)
 	s.view = s.chooseView()
 	s.runner.Observer = s.view
 	sinks := []echo.Sink{s.view}
@@ -115,6 +119,7 @@ func (s *session) equip(ctx context.Context, home string, cfg *config.Config, jo
 	}
 	s.journalPath = journal.Path()
 	s.log = echo.NewLog(s.id, nil, journal, sinks...)
+	s.makeCards(cards)
 	return nil
 }
 

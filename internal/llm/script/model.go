@@ -150,6 +150,10 @@ func (m *Model) turn(req *engine.ModelRequest) (*turn, error) {
 		if p, ok = m.script.summaries[site.Phase]; !ok {
 			return nil, m.scriptError(req, "%s has no summary for phase %q", m.script.Path, site.Phase)
 		}
+	case site.Purpose == engine.PurposeSelect:
+		if p, ok = m.script.selections[site.Phase]; !ok {
+			return nil, m.scriptError(req, "%s has no selection for phase %q", m.script.Path, site.Phase)
+		}
 	case site.Validator != "":
 		if p, ok = m.script.validators[site.Validator]; !ok {
 			return nil, m.scriptError(req, "%s has no answers for validator %q", m.script.Path, site.Validator)

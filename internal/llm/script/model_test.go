@@ -140,6 +140,24 @@ func TestSummariesAndRecounts(t *testing.T) {
 	require.True(t, resp.Usage.Estimated, "a script counts nothing that could teach anything")
 }
 
+func TestSelections(t *testing.T) {
+	t.Parallel()
+	m := play(t, `{"phases": {"p": [{"text": "turn one"}]}, "selections": {"p": {"text": "{\"ids\": [\"m1\"]}", "expect": {"contains": ["crane"]}}}}`)
+	ask := func(phase, menu string) (*engine.ModelResponse, error) {
+		req := at(phase, 0, 0)
+		req.Site.Purpose = engine.PurposeSelect
+		req.Messages = []*echo.Message{echo.NewText(echo.RoleUser, echo.KindTask, menu)}
+		return m.Complete(t.Context(), req)
+	}
+	resp, err := ask("p", "m1 | the crane")
+	require.NoError(t, err)
+	require.Equal(t, `{"ids": ["m1"]}`, resp.Message.Text())
+	_, err = ask("p", "m1 | cows")
+	require.ErrorContains(t, err, `expects "crane" in the last message`)
+	_, err = ask("q", "m1 | the crane")
+	require.ErrorContains(t, err, `x.script.json has no selection for phase "q" (select in phase "q", attempt 0, turn 0)`)
+}
+
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	src := `{"phases": {

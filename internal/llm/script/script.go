@@ -27,6 +27,7 @@ type Script struct {
 	phases     map[string]*part // by the name of the phase
 	validators map[string]*part // by the name of the inline validator
 	summaries  map[string]*part // by the name of the phase whose older messages are summed up
+	selections map[string]*part // by the name of the phase that messages are chosen for
 	fallback   *part            // for phases that are not named; may be nil
 }
 

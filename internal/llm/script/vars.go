@@ -3,6 +3,7 @@ package script
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/windlass-run/windlass/echo"
@@ -41,11 +42,11 @@ func (v *variables) forTemplate(x *text) map[string]any {
 // taskText returns the text of the phase's task, or else of the first user message.
 func taskText(msgs []*echo.Message) string {
 	first := ""
-	for _, m := range msgs {
+	for _, m := range slices.Backward(msgs) { // the tasks of earlier phases may have been brought in before the own one
 		if m.Kind() == echo.KindTask {
 			return m.Text()
 		}
-		if first == "" && m.Role() == echo.RoleUser {
+		if m.Role() == echo.RoleUser {
 			first = m.Text()
 		}
 	}

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/contextcards"
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/internal/clickhouse"
+	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/fetch"
+	"github.com/windlass-run/windlass/internal/llm"
+	"github.com/windlass-run/windlass/internal/vectors"
+)
+
+// envEmbeddingModel names the variable with the model that embeds texts, by an endpoint.
+const envEmbeddingModel = "WINDLASS_EMBEDDING_MODEL"
+
+// cardsLimit is how long cards that are under way may take after a run. The messages themselves are in the journal.
+const cardsLimit = 10 * time.Second
+
+// cards are what a run's messages are selected by. The run depends on nothing of it.
+type cards struct {
+	pipeline *contextcards.Pipeline
+	embedder contextcards.Embedder
+	store    contextcards.Store // nil: in memory only
+	close    func() error       // of the store
+	calls    atomic.Int64       // of the model that sums up
+}
+
+// makeCards starts to make cards when some phase has a use for them. It comes when the log is there, which is told what
+// goes wrong and what it cost.
+func (s *session) makeCards(o contextcards.Options) {
+	if !s.cascade.UsesCards() {
+		return
+	}
+	s.cards = &cards{embedder: o.Embedder, store: o.Store}
+	if sum, ok := o.Summarizer.(*llm.Summarizer); ok {
+		sum.Called = s.recordCardCall
+		s.runner.CardModel = sum.Name()
+	}
+	o.Notice = func(_ contextcards.NoticeKind, detail string) { s.warn("cards/warning", detail) }
+	s.cards.pipeline = contextcards.Start(o)
+	s.runner.Cards = s.cards.pipeline
+	if o.Embedder != nil {
+		s.runner.Meaning = s.cards
+	}
+}
+
+// cardOptions chooses what cards are made with. It says what is not there, but fails for none of it.
+func (s *session) cardOptions(ctx context.Context, cfg *config.Config, cacheDir string) contextcards.Options {
+	var o contextcards.Options
+	if !s.cascade.UsesCards() {
+		return o
+	}
+	if model := s.cascade.EffectiveCards().Model; model != "" && !s.options.offline {
+		if err := s.router.Check(model); err != nil {
+			s.notices.tell(fmt.Sprintf("Cards are made without %s: %v", model, err))
+		} else {
+			o.Summarizer = &llm.Summarizer{Model: s.router, Use: model}
+		}
+	}
+	e := embedding{model: cmp.Or(os.Getenv(envEmbeddingModel), cfg.EmbeddingModel), router: s.router, local: vectors.ConfigFromEnv(cacheDir), fetch: !s.options.offline}
+	if s.options.offline {
+		e.model = "" // nothing is asked but the script
+	}
+	o.Embedder = e.choose(ctx, s.needsMeaning(), s.notices.tell, newFetchProgress(s.app.err))
+	return o
+}
+
+// need is how much a command needs to compare by meaning.
+type need int
+
+const (
+	needNone need = iota // cards have vectors when that costs nothing
+	needSome             // a model may ask for it
+	needMuch             // messages are selected by it
+)
+
+func (s *session) needsMeaning() need {
+	n := needNone
+	for i := range s.cascade.Phases {
+		for p := &s.cascade.Phases[i]; p != nil; p = inlinePhase(p) {
+			if in := s.cascade.EffectiveInter(p); in.Enabled &&
+				(in.Selection.Strategy == cascade.StrategySemantic || in.Selection.Strategy == cascade.StrategyHybrid) {
+				return needMuch
+			}
+			for _, t := range p.Tackle {
+				if t == engine.ToolSearchContext {
+					n = needSome
+				}
+			}
+		}
+	}
+	return n
+}
+
+// embedding is where vectors can be had from.
+type embedding struct {
+	model  string // of an endpoint; "": none
+	router *llm.Router
+	local  vectors.Config
+	fetch  bool // word vectors may be fetched
+}
+
+// choose returns the best embedder that there is for a need, nil for none: the endpoint's, else word vectors on this
+// machine, which are fetched when messages are selected by meaning, else hashed runs of characters, of which it tells.
+func (e embedding) choose(ctx context.Context, n need, tell func(string), progress *fetchProgress) contextcards.Embedder {
+	if e.model != "" && n > needNone {
+		embedder, err := e.router.Embedder(e.model)
+		if err == nil {
+			return embedder
+		}
+		tell(fmt.Sprintf("Nothing is embedded by %s: %v", e.model, err))
+	}
+	switch away := !e.local.Here(); {
+	case away && n == needNone:
+		return nil
+	case away && n == needMuch && !e.fetch:
+		tell("Messages are compared by their spelling and not by meaning: the word vectors are not on this machine, and --offline fetches none")
+		return contextcards.NewHashed(0)
+	case away && n == needSome:
+		return contextcards.NewHashed(0)
+	}
+	words, err := vectors.Open(ctx, e.local, func(p fetch.Progress) { progress.show(clickhouse.Progress(p)) })
+	progress.mute()
+	if err == nil {
+		return words
+	}
+	if n == needNone || ctx.Err() != nil {
+		return nil
+	}
+	text := fmt.Sprintf("Messages are compared by their spelling and not by meaning: %v", err)
+	var away *vectors.UnavailableError
+	if errors.As(err, &away) {
+		text += "\nTry: " + away.Hint()
+	}
+	tell(text)
+	return contextcards.NewHashed(0)
+}
+
+// Name implements [engine.Meaning].
+func (c *cards) Name() string { return c.embedder.Name() }
+
+// Similar implements [engine.Meaning].
+func (c *cards) Similar(ctx context.Context, sessionID, text string, limit int) ([]contextcards.Ranked, string, error) {
+	list, err := c.embedder.Embed(ctx, []string{text})
+	if err != nil {
+		return nil, "", err
+	}
+	if len(list) != 1 || list[0] == nil {
+		return nil, "", errors.New("the text has nothing that could be embedded")
+	}
+	ranked, stored := c.pipeline.Rank(ctx, sessionID, list[0], limit)
+	if c.store != nil && !stored {
+		return ranked, "ClickHouse could not rank: ranked in memory", nil
+	}
+	return ranked, "", nil
+}
+
+// finish waits for the cards that are under way, shortly, and says what did not get done.
+func (c *cards) finish() error {
+	if c == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), cardsLimit)
+	defer cancel()
+	err := c.pipeline.Close(ctx)
+	if c.close != nil {
+		err = errors.Join(err, c.close())
+	}
+	return err
+}
+
+// recordCardCall records what a call of the model cost that sums messages up. It is no effect: a run that is answered from
+// its record does not ask for it again.
+func (s *session) recordCardCall(req *engine.ModelRequest, resp *engine.ModelResponse, err error) {
+	e := &echo.Entry{
+		NodeType: echo.NodeModelCall, Key: fmt.Sprintf("cards/call%d", s.cards.calls.Add(1)), CascadeID: s.cascade.CascadeID,
+		Model: req.Model, RequestHash: req.Hash(),
+	}
+	var failed *engine.ModelError
+	switch {
+	case errors.As(err, &failed):
+		e.Provider, e.Error = failed.Provider, &echo.Failure{Kind: string(failed.Kind), Message: failed.Message}
+		if failed.Unpaid {
+			e.CostUSD = new(float64)
+		}
+	case err != nil:
+		e.Error = &echo.Failure{Kind: "failed", Message: oneLine(err.Error())}
+	default:
+		e.Message, e.Provider, e.Usage, e.CostUSD = resp.Message, resp.Provider, &resp.Usage, resp.CostUSD
+	}
+	_ = s.log.Append(e) // a log that fails ends the run by itself
+}
+
+// warn records something that a person should know of what goes on beside the run.
+func (s *session) warn(key, text string) {
+	data := []byte(`{"message":` + string(echo.AppendString(nil, text)) + `}`)
+	_ = s.log.Append(&echo.Entry{NodeType: echo.NodeWarning, Key: key, CascadeID: s.cascade.CascadeID, Data: data})
+}

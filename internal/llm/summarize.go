@@ -1,0 +1,51 @@
+package llm
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/windlass-run/windlass/contextcards"
+	"github.com/windlass-run/windlass/engine"
+)
+
+// PurposeCards is the purpose of calls that sum messages up for their cards, see [engine.Site].
+const PurposeCards = "cards"
+
+// What a call for summaries may answer with: a summary has 250 characters at most, and models that reason count that as
+// output, too.
+const (
+	summaryTokens = 150
+	reasoningRoom = 4096
+)
+
+// Summarizer has a model sum messages up for their cards. It implements [contextcards.Summarizer] and is safe for
+// concurrent use when its model is.
+type Summarizer struct {
+	Model engine.Model
+	Use   string // the model's name
+	// Called is told what came of each call, as it may have cost something. May be nil; it is called by several goroutines.
+	Called func(*engine.ModelRequest, *engine.ModelResponse, error)
+}
+
+// Name returns the model's name.
+func (s *Summarizer) Name() string { return s.Use }
+
+// Summarize asks the model once.
+func (s *Summarizer) Summarize(ctx context.Context, sources []contextcards.Source) ([]string, error) {
+	req := &engine.ModelRequest{
+		Site: engine.Site{Purpose: PurposeCards}, Model: s.Use,
+		Messages: contextcards.SummaryPrompt(sources), MaxOutputTokens: summaryTokens*len(sources) + reasoningRoom,
+	}
+	resp, err := s.Model.Complete(ctx, req)
+	if s.Called != nil {
+		s.Called(req, resp, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	list, err := contextcards.ParseSummaries(resp.Message.Text(), len(sources))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.Use, err)
+	}
+	return list, nil
+}
