@@ -41,7 +41,11 @@ func (s *session) makeCards(o contextcards.Options) {
 	if !s.cascade.UsesCards() {
 		return
 	}
-	s.cards = &cards{embedder: o.Embedder, store: o.Store}
+	s.cards = &cards{embedder: o.Embedder}
+	if s.database != nil {
+		store := clickhouse.NewCards(s.database.another)
+		s.cards.store, s.cards.close, o.Store = store, store.Close, store
+	}
 	if sum, ok := o.Summarizer.(*llm.Summarizer); ok {
 		sum.Called = s.recordCardCall
 		s.runner.CardModel = sum.Name()

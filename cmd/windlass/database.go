@@ -68,6 +68,16 @@ func (d *database) open(ctx context.Context) (db *clickhouse.DB, err error) {
 	return db, err
 }
 
+// another opens ClickHouse for a use beside the sink's, once the first attempt has ended: so that one starts the engine.
+func (d *database) another(ctx context.Context) (*clickhouse.DB, error) {
+	select {
+	case <-d.ready:
+		return clickhouse.Open(ctx, d.options)
+	case <-ctx.Done():
+		return nil, fmt.Errorf("open ClickHouse: %w", ctx.Err())
+	}
+}
+
 // close ends what is still under way, after the sink has ended.
 func (d *database) close() error {
 	d.cancel()
