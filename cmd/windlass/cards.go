@@ -1,11 +1,9 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"sync/atomic"
 	"time"
 
@@ -19,9 +17,6 @@ import (
 	"github.com/windlass-run/windlass/internal/llm"
 	"github.com/windlass-run/windlass/internal/vectors"
 )
-
-// envEmbeddingModel names the variable with the model that embeds texts, by an endpoint.
-const envEmbeddingModel = "WINDLASS_EMBEDDING_MODEL"
 
 // cardsLimit is how long cards that are under way may take after a run. The messages themselves are in the journal.
 const cardsLimit = 10 * time.Second
@@ -71,11 +66,7 @@ func (s *session) cardOptions(ctx context.Context, cfg *config.Config, cacheDir 
 			o.Summarizer = &llm.Summarizer{Model: s.router, Use: model}
 		}
 	}
-	e := embedding{model: cmp.Or(os.Getenv(envEmbeddingModel), cfg.EmbeddingModel), router: s.router, local: vectors.ConfigFromEnv(cacheDir), fetch: !s.options.offline}
-	if s.options.offline {
-		e.model = "" // nothing is asked but the script
-	}
-	o.Embedder = e.choose(ctx, s.needsMeaning(), s.notices.tell, newFetchProgress(s.app.err))
+	o.Embedder = s.chooseEmbedder(ctx, embeddingModel(cfg), vectors.ConfigFromEnv(cacheDir))
 	return o
 }
 
@@ -106,48 +97,36 @@ func (s *session) needsMeaning() need {
 	return n
 }
 
-// embedding is where vectors can be had from.
-type embedding struct {
-	model  string // of an endpoint; "": none
-	router *llm.Router
-	local  vectors.Config
-	fetch  bool // word vectors may be fetched
-}
-
-// choose returns the best embedder that there is for a need, nil for none: the endpoint's, else word vectors on this
-// machine, which are fetched when messages are selected by meaning, else hashed runs of characters, of which it tells.
-func (e embedding) choose(ctx context.Context, n need, tell func(string), progress *fetchProgress) contextcards.Embedder {
-	if e.model != "" && n > needNone {
-		embedder, err := e.router.Embedder(e.model)
-		if err == nil {
-			return embedder
-		}
-		tell(fmt.Sprintf("Nothing is embedded by %s: %v", e.model, err))
+// chooseEmbedder returns what embeds messages, nil when nothing needs to. An endpoint is only asked, and word vectors are
+// only fetched, for a run that compares by meaning; and neither under --offline. What stands in is told.
+func (s *session) chooseEmbedder(ctx context.Context, name string, local vectors.Config) contextcards.Embedder {
+	n := s.needsMeaning()
+	if s.options.offline && name != embedderHashed {
+		name = embedderWords
 	}
-	switch away := !e.local.Here(); {
-	case away && n == needNone:
+	switch {
+	case name == embedderWords && local.Here(), name == embedderHashed:
+	case n == needNone:
 		return nil
-	case away && n == needMuch && !e.fetch:
-		tell("Messages are compared by their spelling and not by meaning: the word vectors are not on this machine, and --offline fetches none")
-		return contextcards.NewHashed(0)
-	case away && n == needSome:
-		return contextcards.NewHashed(0)
+	case name == embedderWords && n == needSome:
+		name = embedderHashed
+	case name == embedderWords && s.options.offline:
+		s.notices.tell("Messages are compared by their spelling and not by meaning: the word vectors are not on this machine, and --offline fetches none. Try: windlass fetch")
+		name = embedderHashed
 	}
-	words, err := vectors.Open(ctx, e.local, func(p fetch.Progress) { progress.show(clickhouse.Progress(p)) })
+	progress := newFetchProgress(s.app.err)
+	e, err := openEmbedder(ctx, name, local, s.router, func(p fetch.Progress) { progress.show(clickhouse.Progress(p)) })
 	progress.mute()
-	if err == nil {
-		return words
-	}
-	if n == needNone || ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		return nil
+	case err != nil:
+		s.notices.tell(fmt.Sprintf("Messages are compared by their spelling and not by meaning: %v", err))
+		return contextcards.NewHashed(0)
+	case e.instead != nil:
+		s.notices.tell(fmt.Sprintf("Messages are compared by their spelling and not by meaning: %v", e.instead))
 	}
-	text := fmt.Sprintf("Messages are compared by their spelling and not by meaning: %v", err)
-	var away *vectors.UnavailableError
-	if errors.As(err, &away) {
-		text += "\nTry: " + away.Hint()
-	}
-	tell(text)
-	return contextcards.NewHashed(0)
+	return e.Embedder
 }
 
 // Name implements [engine.Meaning].
