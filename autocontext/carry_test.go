@@ -107,6 +107,11 @@ func TestBuilderStartsAnew(t *testing.T) {
 	require.Equal(t, want, string(bytesOf(s, again.View)))
 	require.Equal(t, late.Carry, again.Carry)
 
+	again, err = b.Build(k.items[:12], late.Carry) // the history has shrunk, and the carry knows more of it
+	require.NoError(t, err)
+	require.Len(t, again.View.Items, 12)
+	validSequence(t, autocontext.NewRenderer(s.Dialect).Render(again.View))
+
 	odd := late.Carry
 	odd.Sent, odd.Cleared, odd.Slid, odd.AsOf = 1000, 1000, 1000, 1000
 	odd.Removed, odd.Cut = &autocontext.Removal{From: -5, To: 5000}, []autocontext.Cut{{At: 999, To: -1}}
