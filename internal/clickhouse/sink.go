@@ -201,8 +201,9 @@ func (s *Sink) work(ctx context.Context) {
 		return
 	}
 	defer func() { _ = db.Close() }() // the rows are delivered or counted; a failing close changes nothing
+	w := newWriter(db)
 	for s.await(ctx) {
-		if !s.deliver(ctx, db, s.take()) {
+		if !s.deliver(ctx, w, s.take()) {
 			return
 		}
 	}
@@ -327,9 +328,9 @@ func (s *Sink) next() []queued {
 }
 
 // deliver writes a batch, again and again while that may help. It returns false when it had to give up the sink.
-func (s *Sink) deliver(ctx context.Context, db *DB, b *batch) bool {
+func (s *Sink) deliver(ctx context.Context, w *writer, b *batch) bool {
 	for pause := firstPause; ; pause = min(2*pause, longPause) {
-		err := writeBatch(ctx, db, b.rows)
+		err := writeBatch(ctx, w, b.rows)
 		if err == nil {
 			s.remove(b)
 			s.succeeded(len(b.rows) - b.unread)
@@ -351,10 +352,10 @@ func (s *Sink) deliver(ctx context.Context, db *DB, b *batch) bool {
 	}
 }
 
-func writeBatch(ctx context.Context, db *DB, rows []*row) error {
+func writeBatch(ctx context.Context, w *writer, rows []*row) error {
 	ctx, cancel := context.WithTimeout(ctx, writeLimit)
 	defer cancel()
-	return db.insert(ctx, rows)
+	return w.insert(ctx, rows)
 }
 
 // rest waits between two attempts. It returns false when the sink has to end. After Close it waits only briefly: the
