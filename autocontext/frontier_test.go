@@ -164,6 +164,18 @@ func TestFrontierMovesForFreeWhenCold(t *testing.T) {
 		"there is nothing to mask yet")
 }
 
+// What costs less than staying is done even by a phase that has already paid more than the cap allows.
+func TestFrontierMovesForFreeAboveTheCap(t *testing.T) {
+	t.Parallel()
+	k := newTalk().reads(8, 1500)
+	for cold, want := range map[bool]int{true: 9, false: 0} {
+		c := autocontext.Carry{Sent: len(k.items) - 2, Paid: 2_000_000_000, Full: 1_000_000_000, Debt: 1 << 50, Cold: cold}
+		step, err := autocontext.NewBuilder(atPrice(0.1, nil)).Build(k.items, c)
+		require.NoError(t, err)
+		require.Equal(t, want, step.Carry.AsOf, "cold: %v", cold)
+	}
+}
+
 // Whatever the conversation and the prices, the rule never makes a phase cost more than maxRegret of what full history
 // would have cost, at any time. It holds for what the frontier decides: what compresses retries, clears or makes room does
 // so whatever it costs.
