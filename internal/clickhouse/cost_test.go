@@ -1,6 +1,7 @@
 package clickhouse_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -60,18 +61,39 @@ func policies() map[string]cascade.Intra {
 // TestRowsCostWhatIsNew holds that a row is made and encoded without an allocation for each message of the history before
 // it, although a row of unified_selections names them all.
 func TestRowsCostWhatIsNew(t *testing.T) { // not parallel: the allocations of other tests would count
-	db, rows := clickhouse.Discarding(t, clickhousetest.Open(t))
+	db, taken := clickhouse.Discarding(t, clickhousetest.Open(t))
 	for name, policy := range policies() {
 		short, long := longPhase(t, policy, 100), longPhase(t, policy, 400)
 		perTurn := func(entries []*echo.Entry, turns float64) float64 {
 			return testing.AllocsPerRun(3, func() { require.NoError(t, db.Insert(t.Context(), entries)) }) / turns
 		}
-		before := rows()
+		before := taken.Rows
 		few, many := perTurn(short, 100), perTurn(long, 400)
 		t.Logf("%s: %.1f allocations a turn in 100 turns, %.1f in 400", name, few, many)
-		require.Equal(t, 4*(len(short)+100+len(long)+400), rows()-before, "every entry has a row, and every selection one more")
+		require.Equal(t, 4*(len(short)+100+len(long)+400), taken.Rows-before, "every entry has a row, and every selection one more")
 		require.Less(t, many, few+4, "%s: allocations a turn grow with the history", name)
 	}
+}
+
+// TestLongSelectionsAreWrittenApart lets the selections of a long phase pile up: one write takes so many of them only that
+// its arrays stay small, and nothing is left out.
+func TestLongSelectionsAreWrittenApart(t *testing.T) {
+	t.Parallel()
+	db, taken := clickhouse.Discarding(t, clickhousetest.Open(t))
+	entries := longPhase(t, cascade.Intra{}, 800) // they name 640,000 messages in all
+	release := make(chan struct{})
+	s := clickhouse.NewSink(func(context.Context) (*clickhouse.DB, error) {
+		<-release
+		return db, nil
+	}, clickhouse.SinkOptions{})
+	for _, e := range entries {
+		require.NoError(t, s.Write(e))
+	}
+	close(release)
+	require.NoError(t, s.Close(t.Context()))
+	require.Equal(t, clickhouse.SinkStats{Written: int64(len(entries))}, s.Stats())
+	require.Equal(t, len(entries)+800, taken.Rows)
+	require.Equal(t, map[string]int{"unified_logs": 3, "unified_selections": 3}, taken.Writes)
 }
 
 // BenchmarkRows is a phase of 200 turns made into rows and encoded for the wire.

@@ -38,9 +38,15 @@ func MakeVersion(t *testing.T, through *DB, database string, version uint32) {
 	}
 }
 
+// Discarded is what a database from [Discarding] has taken: rows, and writes by table.
+type Discarded struct {
+	Rows   int
+	Writes map[string]int
+}
+
 // Discarding returns a database that encodes rows into the driver's columns of db's tables and throws them away, so that
-// what a row costs here can be measured without the server. Rows returns how many rows it has taken so far.
-func Discarding(t testing.TB, db *DB) (discarding *DB, rows func() int) {
+// what a row costs here can be measured without the server. It is for one goroutine at a time.
+func Discarding(t testing.TB, db *DB) (*DB, *Discarded) {
 	t.Helper()
 	var list []struct {
 		Table string `ch:"table"`
@@ -49,11 +55,11 @@ func Discarding(t testing.TB, db *DB) (discarding *DB, rows func() int) {
 	}
 	require.NoError(t, db.conn.Select(t.Context(), &list,
 		"SELECT table, name, type FROM system.columns WHERE database = ?", db.layout.database))
-	conn := &discard{types: map[string]string{}}
+	conn := &discard{types: map[string]string{}, taken: Discarded{Writes: map[string]int{}}}
 	for _, c := range list {
 		conn.types[c.Table+"."+c.Name] = c.Type
 	}
-	return &DB{conn: conn, layout: db.layout}, func() int { return conn.rows }
+	return &DB{conn: conn, layout: db.layout}, &conn.taken
 }
 
 // discard is a connection that takes batches only.
@@ -61,7 +67,7 @@ type discard struct {
 	driver.Conn
 
 	types map[string]string // by table and column
-	rows  int
+	taken Discarded
 }
 
 func (d *discard) Close() error { return nil }
@@ -70,7 +76,7 @@ func (d *discard) Close() error { return nil }
 func (d *discard) PrepareBatch(_ context.Context, sql string, _ ...batches.PrepareBatchOption) (batches.Batch, error) {
 	head, names, _ := strings.Cut(strings.TrimSuffix(sql, ")"), " (")
 	table := strings.Trim(head[strings.LastIndexByte(head, '.')+1:], "`")
-	b := &discardedBatch{conn: d, block: proto.NewBlock()}
+	b := &discardedBatch{taken: &d.taken, table: table, block: proto.NewBlock()}
 	for _, name := range strings.Split(names, ", ") {
 		if err := b.block.AddColumn(name, columns.Type(d.types[table+"."+name])); err != nil {
 			return nil, err
@@ -82,7 +88,8 @@ func (d *discard) PrepareBatch(_ context.Context, sql string, _ ...batches.Prepa
 type discardedBatch struct {
 	batches.Batch
 
-	conn  *discard
+	taken *Discarded
+	table string
 	block *proto.Block
 }
 
@@ -91,6 +98,7 @@ func (b *discardedBatch) Append(values ...any) error { return b.block.Append(val
 func (b *discardedBatch) Close() error { return nil }
 
 func (b *discardedBatch) Send() error {
-	b.conn.rows += b.block.Rows()
+	b.taken.Rows += b.block.Rows()
+	b.taken.Writes[b.table]++
 	return nil
 }

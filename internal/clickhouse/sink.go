@@ -17,6 +17,7 @@ const (
 	flushEvery   = 250 * time.Millisecond // or this long after its first row
 	maxBatchRows = 5000                   // of one write, when rows have piled up
 	maxBatchSize = 16 << 20               // bytes of one write, about
+	maxCells     = 250_000                // messages that the selections of one write name, about; 100 bytes each
 	maxBacklog   = 64 << 20               // bytes that wait in memory, about; above it rows stay in the journal only
 	rowOverhead  = 512                    // bytes of a row besides its texts
 
@@ -296,7 +297,11 @@ func (s *Sink) isClosed() bool {
 // limit count them.
 func (s *Sink) take() *batch {
 	b := &batch{}
+	cells := 0
 	for _, q := range s.next() {
+		if cells > maxCells { // they are known only once they are read; what is left comes with the next batch
+			break
+		}
 		if q.gap { // selections say what changed since one that is not here
 			s.rec.forget()
 		}
@@ -306,6 +311,9 @@ func (s *Sink) take() *batch {
 			s.mu.Lock()
 			s.unread = cmp.Or(s.unread, fmt.Errorf("session %s: %w", q.SessionID, err))
 			s.mu.Unlock()
+		}
+		if r.selection != nil {
+			cells += len(r.selection.cells)
 		}
 		b.rows = append(b.rows, r)
 		b.size += entrySize(q.Entry)
