@@ -183,7 +183,7 @@ func TestFrontierNeverCostsMuchMoreThanFullHistory(t *testing.T) {
 	t.Parallel()
 	const most = 1.121 // of full history: 1.12, and what is rounded
 	worst := 0.0
-	for seed := range uint64(250) {
+	for seed := range uint64(120) {
 		w := newWorld(seed, false)
 		s := w.settings()
 		s.Limit, s.Policy.ClearToolUses, s.Policy.CompressLoops = 0, nil, false
@@ -254,7 +254,7 @@ func TestAgesAtIsBuild(t *testing.T) {
 // told from the bytes of two calls in a row.
 func TestSharedIsTheCommonPrefix(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(120) {
+	for seed := range uint64(80) {
 		w := newWorld(seed, seed%2 == 0)
 		s := w.settings()
 		s.Limit = 0

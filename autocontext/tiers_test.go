@@ -43,7 +43,7 @@ func TestTiersLeave(t *testing.T) {
 // Nothing becomes longer as it ages, whatever the settings.
 func TestAgingNeverMakesLonger(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(150) {
+	for seed := range uint64(80) {
 		w := newWorld(seed, seed%2 == 0)
 		s := w.settings()
 		s.Policy.Enabled, s.Policy.MinMaskedSize = true, []int{0, 200, 5000}[w.IntN(3)]
