@@ -17,7 +17,7 @@ func NewAges(s Settings, history []echo.Item) *Ages {
 // turns in order costs least: a message is made anew only when it becomes something else.
 func (a *Ages) At(asOf int) *View {
 	a.b.carry.AsOf = asOf
-	a.b.reshape(0)
+	a.b.reshape()
 	a.b.views.touched = a.b.views.touched[:0]
 	return &a.b.views
 }

@@ -14,28 +14,31 @@ const errorLimit = 800
 // aged is the sliding window: what was older than the window or mask_observations_after when the frontier last moved. Tool
 // results are masked, failures excerpted, long call arguments and long old answers cut. What was selected of earlier phases
 // is left alone: it came in because it matters.
-func aged(p *cascade.Intra, _ int, n *node, m *moment) (shape, bool) {
-	age := m.asOf - n.turn
+func aged(p *cascade.Intra, i int, n *node, m *moment) (shape, bool) {
 	if n.kept {
 		return shape{}, false
 	}
 	switch n.msg.Role() {
 	case echo.RoleTool:
-		return agedResult(p, n, age)
+		return agedResult(p, i, n, m)
 	case echo.RoleAssistant:
-		return agedAnswer(p, n, age)
+		return agedAnswer(p, n, m.asOf-n.turn)
 	}
 	return shape{}, false
 }
 
-func agedResult(p *cascade.Intra, n *node, age int) (shape, bool) {
+func agedResult(p *cascade.Intra, i int, n *node, m *moment) (shape, bool) {
 	switch {
-	case age <= p.MaskAfter:
+	case m.asOf-n.turn <= p.MaskAfter:
 		return shape{}, false
 	case spared(p, n) != "":
 		return shape{}, false
 	case n.msg.Failed() && p.PreserveErrors:
-		return shape{form: FormExcerpt, reason: ReasonError, limit: errorLimit}, true
+		limit := errorLimit
+		if t, ok := tiered(p, i, n, m); ok { // what its tier has cut shorter does not grow again
+			limit = min(limit, t.limit)
+		}
+		return shape{form: FormExcerpt, reason: ReasonError, limit: limit}, true
 	}
 	return shape{form: FormMasked, reason: ReasonAged}, true
 }

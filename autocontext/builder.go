@@ -95,7 +95,7 @@ func (b *Builder) resume(history []echo.Item, c Carry) {
 	same := b.carry.sameForms(&c)
 	b.carry = c
 	if !same {
-		b.reshape(0)
+		b.reshape()
 	}
 }
 
@@ -116,7 +116,7 @@ func (b *Builder) read(history []echo.Item) {
 	moved := b.placeStandIns()
 	switch {
 	case tryAgain || first > 0 && (moved || task != b.moment.task):
-		b.reshape(0)
+		b.reshape()
 	case latest >= 0 && latest != b.moment.latest:
 		b.reshapeOne(latest)
 		fallthrough
@@ -181,11 +181,11 @@ func (b *Builder) resultsBefore(turn int) int {
 // coming is the turn that the call to be made begins.
 func (b *Builder) coming() int { return len(b.turns) + 1 }
 
-// reshape decides anew about every message from index i on.
-func (b *Builder) reshape(i int) {
+// reshape decides anew about every message.
+func (b *Builder) reshape() {
 	b.moment.asOf, b.moment.results = b.carry.AsOf, b.resultsBefore(b.carry.AsOf)
 	b.placeStandIns()
-	for ; i < len(b.nodes); i++ {
+	for i := range b.nodes {
 		b.reshapeOne(i)
 	}
 	b.pace.reset()

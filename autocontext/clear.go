@@ -33,7 +33,7 @@ func (b *Builder) clearToolUses() {
 		return
 	}
 	b.carry.Cleared = upto
-	b.reshape(0)
+	b.reshape()
 }
 
 // freed is what masking the tool results between two messages would free, in tokens.

@@ -70,7 +70,11 @@ func TestClearToolUsesLeavesPinned(t *testing.T) {
 	for i := range k.items {
 		k.items[i].Pinned = true
 	}
-	v := viewOf(t, clearing(1, 0, 0), k)
+	s := clearing(1, 0, 0)
+	step, err := autocontext.NewBuilder(s).Build(k.items, autocontext.Carry{})
+	require.NoError(t, err)
+	require.Zero(t, step.Carry.Cleared)
+	v := viewOf(t, s, k)
 	require.Zero(t, clearedIn(v))
 	require.Zero(t, v.Report().TokensSaved)
 }

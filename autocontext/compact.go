@@ -30,7 +30,7 @@ const (
 func (b *Builder) compact(target, most int64) (*Ask, bool) {
 	if a := b.carry.Answered; a != nil && a.Summary != nil {
 		b.carry.Summary = a.Summary
-		b.reshape(0)
+		b.reshape()
 		return nil, true
 	}
 	allowance := min(max(percent(b.limit(), summaryShare), minSummary), maxSummary)

@@ -212,7 +212,7 @@ func failureLines(text string, limit int) (kept string, of int) {
 	var b strings.Builder
 	left, gap := limit, false
 	for i, l := range lines {
-		if !failure[i] && !(i > 0 && failure[i-1]) && !(i+1 < len(lines) && failure[i+1]) {
+		if beside := i > 0 && failure[i-1] || i+1 < len(lines) && failure[i+1]; !failure[i] && !beside {
 			gap = b.Len() > 0
 			continue
 		}

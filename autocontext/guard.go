@@ -138,7 +138,7 @@ func (b *Builder) moveFully() {
 		return
 	}
 	b.carry.AsOf, b.carry.Debt = b.coming(), 0
-	b.reshape(0)
+	b.reshape()
 }
 
 // doesNotFit explains a request that cannot be made smaller.

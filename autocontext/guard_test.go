@@ -467,6 +467,19 @@ func TestGuardCutsWhatAloneDoesNotFit(t *testing.T) {
 	}
 }
 
+// What was cut is still taken out when the guard needs more room.
+func TestGuardRemovesWhatItCut(t *testing.T) {
+	t.Parallel()
+	p := newPhase(t, guarded(3000, func(in *cascade.Intra) { in.MaskAfter, in.Guard.KeepRecentMessages = 1000, 4 }))
+	p.calls("", result{text: filler(1, 400_000)})
+	require.NoError(t, p.call())
+	require.Equal(t, "o", resultsOf(p.view))
+	p.reads(5, 1800)
+	require.NoError(t, p.call())
+	require.Equal(t, "RRRR..", resultsOf(p.view))
+	require.Less(t, p.view.Items[3].Tokens, int64(40))
+}
+
 // A pinned result is never cut, so a phase with one that does not fit ends with the reason.
 func TestGuardNeverCutsPinned(t *testing.T) {
 	t.Parallel()
@@ -514,7 +527,7 @@ func TestGuardCountsByCount(t *testing.T) {
 		s := guarded(2000, nil)
 		s.Exact, s.Count = exact, func(m *echo.Message) int64 { return int64(len(m.Text()))/4 + 765*int64(len(m.Parts())-1) + 5 }
 		p := newPhase(t, s)
-		p.calls("", result{text: "a picture", image: true})
+		p.calls("", result{text: "a picture", image: true}, result{text: "another", image: true})
 		require.NoError(t, p.call())
 		require.Empty(t, p.told(), "four thousand characters of an image are 765 tokens")
 		require.Zero(t, p.view.Report().TokensSaved)

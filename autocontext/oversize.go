@@ -40,8 +40,9 @@ func (b *Builder) cutOversize(most int64) {
 			if i < 0 {
 				break
 			}
-			others := slices.DeleteFunc(slices.Clone(b.carry.Cut), func(t Cut) bool { return t.At == i })
-			b.carry.Cut = append(others, Cut{At: i, To: limit})
+			cut := slices.DeleteFunc(slices.Clone(b.carry.Cut), func(t Cut) bool { return t.At == i })
+			cut = append(cut, Cut{At: i, To: limit})
+			b.carry.Cut = cut
 			b.reshapeOne(i)
 		}
 	}

@@ -59,7 +59,7 @@ func (b *Builder) remove(from, to, level int) {
 		r.From, r.To, r.Level = min(from, old.From), max(to, old.To), max(level, old.Level)
 	}
 	b.carry.Removed = r
-	b.reshape(0)
+	b.reshape()
 }
 
 // removable lists the tool results that the guard may remove: all but those among the newest messages.

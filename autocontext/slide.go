@@ -32,7 +32,7 @@ func (b *Builder) slide(target int64) bool {
 		return false
 	}
 	b.carry.Slid = upto
-	b.reshape(0)
+	b.reshape()
 	return true
 }
 

@@ -31,3 +31,20 @@ func TestTheOwnTaskSurvives(t *testing.T) {
 	require.Equal(t, autocontext.ReasonKept, step.View.Items[2].Reason)
 	require.Same(t, own, step.View.Items[2].Sent)
 }
+
+// It takes the place of what was taken for the task before it came, also when that was in a call before.
+func TestALaterTaskTakesThePlace(t *testing.T) {
+	t.Parallel()
+	k := &talk{attempt: 1}
+	k.user(echo.KindTask, "brought in").reads(5, 1000).user(echo.KindTurnPrompt, "go on")
+	b := autocontext.NewBuilder(policy(nil))
+	step, err := b.Build(k.items, autocontext.Carry{})
+	require.NoError(t, err)
+	require.Equal(t, "full kept", form(step.View, 0))
+	k.user(echo.KindTask, "the own task").user(echo.KindTurnPrompt, "go on")
+	step, err = b.Build(k.items, step.Carry)
+	require.NoError(t, err)
+	require.Equal(t, "full recent", form(step.View, 0))
+	require.Equal(t, "full recent", form(step.View, 11), "nor is it the latest request any more")
+	require.Equal(t, "full kept", form(step.View, 12))
+}

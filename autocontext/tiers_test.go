@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/cascade"
 )
 
@@ -37,6 +38,32 @@ func TestTiersLeave(t *testing.T) {
 	require.Equal(t, []string{"full recent", "full recent", "full small", "excerpt tier"}, formsOf(v)[3:7],
 		"an excluded tool, the limit itself, one character more, which an excerpt would not make shorter, and more than that")
 	require.Equal(t, []string{"full excluded", "masked aged"}, formsOf(viewOf(t, policy(tiers), k.reads(3, 10)))[3:5])
+}
+
+// Nothing becomes longer as it ages, whatever the settings.
+func TestAgingNeverMakesLonger(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(80) {
+		w := newWorld(seed, seed%2 == 0)
+		s := w.settings()
+		s.Policy.Enabled, s.Policy.MinMaskedSize = true, []int{0, 200, 5000}[w.IntN(3)]
+		if t := s.Policy.Truncation; t != nil { // limits that fall, as they have to
+			t.RecentLimit = 300 + w.IntN(3000)
+			t.OlderLimit = 100 + w.IntN(t.RecentLimit-200)
+			t.InactiveLimit = 50 + w.IntN(t.OlderLimit-50)
+		}
+		history, _ := w.conversation(14)
+		ages := autocontext.NewAges(s, history)
+		before := map[int]int64{}
+		for at := range 20 {
+			for i, it := range ages.At(at).Items {
+				if at > 0 {
+					require.LessOrEqual(t, it.Tokens, before[i], "seed %d: message %d (%s %s) at %d", seed, i, it.Form, it.Reason, at)
+				}
+				before[i] = it.Tokens
+			}
+		}
+	}
 }
 
 // A result never becomes longer as it ages: one that min_masked_size spares is still cut by its tier.

@@ -58,11 +58,7 @@ func appendEscape(dst []byte, b byte) []byte {
 	}
 }
 
-// appendMember appends a comma if an object already has members, then the quoted key and a colon.
-func appendMember(dst []byte, first bool, key string) []byte {
-	if !first {
-		dst = append(dst, ',')
-	}
-	dst = strconv.AppendQuote(dst, key)
-	return append(dst, ':')
+// appendMember appends a comma, the quoted key and a colon.
+func appendMember(dst []byte, key string) []byte {
+	return append(strconv.AppendQuote(append(dst, ','), key), ':')
 }

@@ -82,31 +82,38 @@ type Draft struct {
 // provider, hashed, journaled and stored. A Message may be shared between goroutines; callers must not write to the
 // slices that its methods return.
 type Message struct {
-	draft  Draft
-	wire   []byte
-	digest [sha256.Size]byte
-	hash   Hash
+	draft   Draft
+	wire    []byte
+	content int // where the content ends in wire,
+	calls   int // and where the tool calls begin, 0 when there are none
+	digest  [sha256.Size]byte
+	hash    Hash
 }
+
+// contentMember is how every encoding begins: content is the first member of all.
+const contentMember = `{"content":`
 
 // Seal makes a Message of a draft. The draft's slices belong to the message afterwards.
 func Seal(d Draft) *Message {
 	m := &Message{draft: d}
 	m.wire = make([]byte, 0, m.wireSize())
-	m.wire = append(m.wire, '{')
-	m.wire = d.appendContent(m.wire)
-	m.wire = appendMember(m.wire, false, "role")
+	m.wire = append(m.wire, contentMember...)
+	m.wire = d.appendContentValue(m.wire)
+	m.content = len(m.wire)
+	m.wire = appendMember(m.wire, "role")
 	m.wire = AppendString(m.wire, string(d.Role))
 	if d.Role == RoleTool {
 		hashed := sha256.Sum256(append(m.wire, '}'))
 		m.hash = shortHash(hashed)
-		m.wire = appendMember(m.wire, false, "tool_call_id")
+		m.wire = appendMember(m.wire, "tool_call_id")
 		m.wire = AppendString(m.wire, d.ToolCallID)
 		m.wire = append(m.wire, '}')
 		m.digest = sha256.Sum256(m.wire)
 		return m
 	}
 	if len(d.ToolCalls) > 0 {
-		m.wire = appendMember(m.wire, false, "tool_calls")
+		m.wire = appendMember(m.wire, "tool_calls")
+		m.calls = len(m.wire)
 		m.wire = appendToolCalls(m.wire, d.ToolCalls)
 	}
 	m.wire = append(m.wire, '}')
@@ -180,15 +187,15 @@ func (m *Message) Text() string {
 
 // ContentJSON returns the content as it stands in [Message.JSON]: a JSON string, an array of parts, or null.
 func (m *Message) ContentJSON() string {
-	return string(m.draft.appendContentValue(nil))
+	return string(m.wire[len(contentMember):m.content])
 }
 
 // ToolCallsJSON returns the tool calls as they stand in [Message.JSON], or an empty string when there are none.
 func (m *Message) ToolCallsJSON() string {
-	if len(m.draft.ToolCalls) == 0 {
+	if m.calls == 0 {
 		return ""
 	}
-	return string(appendToolCalls(nil, m.draft.ToolCalls))
+	return string(m.wire[m.calls : len(m.wire)-1])
 }
 
 // MarshalJSON writes the draft, from which [Message.UnmarshalJSON] makes the same message again.
@@ -213,11 +220,6 @@ func (m *Message) wireSize() int {
 		n += len(c.ID) + len(c.Name) + len(c.Arguments) + len(c.Arguments)/8 + 80
 	}
 	return n
-}
-
-func (d *Draft) appendContent(dst []byte) []byte {
-	dst = appendMember(dst, true, "content")
-	return d.appendContentValue(dst)
 }
 
 func (d *Draft) appendContentValue(dst []byte) []byte {

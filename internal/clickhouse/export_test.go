@@ -1,9 +1,14 @@
 package clickhouse
 
 import (
+	"context"
+	"strings"
 	"testing"
 
 	driver "github.com/ClickHouse/clickhouse-go/v2"
+	columns "github.com/ClickHouse/clickhouse-go/v2/lib/column"
+	batches "github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/proto"
 	"github.com/stretchr/testify/require"
 )
 
@@ -31,4 +36,69 @@ func MakeVersion(t *testing.T, through *DB, database string, version uint32) {
 	for _, m := range all[:version] {
 		require.NoError(t, apply(t.Context(), through.conn, l, m))
 	}
+}
+
+// Discarded is what a database from [Discarding] has taken: rows, and writes by table.
+type Discarded struct {
+	Rows   int
+	Writes map[string]int
+}
+
+// Discarding returns a database that encodes rows into the driver's columns of db's tables and throws them away, so that
+// what a row costs here can be measured without the server. It is for one goroutine at a time.
+func Discarding(t testing.TB, db *DB) (*DB, *Discarded) {
+	t.Helper()
+	var list []struct {
+		Table string `ch:"table"`
+		Name  string `ch:"name"`
+		Type  string `ch:"type"`
+	}
+	require.NoError(t, db.conn.Select(t.Context(), &list,
+		"SELECT table, name, type FROM system.columns WHERE database = ?", db.layout.database))
+	conn := &discard{types: map[string]string{}, taken: Discarded{Writes: map[string]int{}}}
+	for _, c := range list {
+		conn.types[c.Table+"."+c.Name] = c.Type
+	}
+	return &DB{conn: conn, layout: db.layout}, &conn.taken
+}
+
+// discard is a connection that takes batches only.
+type discard struct {
+	driver.Conn
+
+	types map[string]string // by table and column
+	taken Discarded
+}
+
+func (d *discard) Close() error { return nil }
+
+// PrepareBatch makes a batch with the columns that the statement names.
+func (d *discard) PrepareBatch(_ context.Context, sql string, _ ...batches.PrepareBatchOption) (batches.Batch, error) {
+	head, names, _ := strings.Cut(strings.TrimSuffix(sql, ")"), " (")
+	table := strings.Trim(head[strings.LastIndexByte(head, '.')+1:], "`")
+	b := &discardedBatch{taken: &d.taken, table: table, block: proto.NewBlock()}
+	for _, name := range strings.Split(names, ", ") {
+		if err := b.block.AddColumn(name, columns.Type(d.types[table+"."+name])); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+type discardedBatch struct {
+	batches.Batch
+
+	taken *Discarded
+	table string
+	block *proto.Block
+}
+
+func (b *discardedBatch) Append(values ...any) error { return b.block.Append(values...) }
+
+func (b *discardedBatch) Close() error { return nil }
+
+func (b *discardedBatch) Send() error {
+	b.taken.Rows += b.block.Rows()
+	b.taken.Writes[b.table]++
+	return nil
 }

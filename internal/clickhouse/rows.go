@@ -1,6 +1,7 @@
 package clickhouse
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -16,7 +17,9 @@ type row struct {
 	selection *selectionRow // nil: the entry is no selection
 }
 
-// column is one column of a table and where its value comes from.
+// column is one column of a table and where its value comes from. The driver takes values in interfaces: one of a pointer
+// holds it as it is, one of a text or a number is an allocation, so wherever a value has an address it is given by it. What
+// is pointed at is read before the next row's value is asked for.
 type column[T any] struct {
 	name  string
 	value func(T) any
@@ -39,62 +42,79 @@ func logColumns() []column[*row] {
 // sizeColumns are what both tables have of a selection.
 func sizeColumns() []column[*echo.Entry] {
 	return []column[*echo.Entry]{
-		{"full_history_size", func(e *echo.Entry) any { return selection(e).FullHistorySize }},
-		{"context_size", func(e *echo.Entry) any { return selection(e).ContextSize }},
-		{"tokens_saved", func(e *echo.Entry) any { return selection(e).TokensSaved }},
+		{"full_history_size", func(e *echo.Entry) any { return &selection(e).FullHistorySize }},
+		{"context_size", func(e *echo.Entry) any { return &selection(e).ContextSize }},
+		{"tokens_saved", func(e *echo.Entry) any { return &selection(e).TokensSaved }},
 		{"message_count", func(e *echo.Entry) any { return int64(selection(e).MessageCount) }},
 		{"masked_count", func(e *echo.Entry) any { return int64(selection(e).MaskedCount) }},
-		{"shared_size", func(e *echo.Entry) any { return selection(e).SharedSize }},
-		{"full_shared_size", func(e *echo.Entry) any { return selection(e).FullSharedSize }},
+		{"shared_size", func(e *echo.Entry) any { return &selection(e).SharedSize }},
+		{"full_shared_size", func(e *echo.Entry) any { return &selection(e).FullSharedSize }},
 		{"sent_usd", func(e *echo.Entry) any { return selection(e).SentUSD }},
 		{"full_usd", func(e *echo.Entry) any { return selection(e).FullUSD }},
-		{"request_size", func(e *echo.Entry) any { return selection(e).RequestSize }},
-		{"request_limit", func(e *echo.Entry) any { return selection(e).Limit }},
+		{"request_size", func(e *echo.Entry) any { return &selection(e).RequestSize }},
+		{"request_limit", func(e *echo.Entry) any { return &selection(e).Limit }},
 	}
 }
 
 // entryColumns are what every entry has, and the parts that some have.
 func entryColumns() []column[*echo.Entry] {
+	few := ofFew(names{})
 	return []column[*echo.Entry]{
-		{"session_id", func(e *echo.Entry) any { return e.SessionID }},
-		{"seq", func(e *echo.Entry) any { return e.Seq }},
-		{"at", func(e *echo.Entry) any { return e.At }},
-		{"node_type", func(e *echo.Entry) any { return string(e.NodeType) }},
-		{"key", func(e *echo.Entry) any { return e.Key }},
-		{"cascade_id", func(e *echo.Entry) any { return e.CascadeID }},
-		{"phase_name", func(e *echo.Entry) any { return e.Phase }},
+		{"session_id", func(e *echo.Entry) any { return &e.SessionID }},
+		{"seq", func(e *echo.Entry) any { return &e.Seq }},
+		{"at", func(e *echo.Entry) any { return &e.At }},
+		{"node_type", few(func(e *echo.Entry) string { return string(e.NodeType) })},
+		{"key", func(e *echo.Entry) any { return &e.Key }},
+		{"cascade_id", few(func(e *echo.Entry) string { return e.CascadeID })},
+		{"phase_name", few(func(e *echo.Entry) string { return e.Phase })},
 		{"attempt", func(e *echo.Entry) any { return int32(e.Attempt) }},
 		{"turn", func(e *echo.Entry) any { return int32(e.Turn) }},
 		{"sounding", func(e *echo.Entry) any { return int32(e.Sounding) }},
-		{"role", ofMessage(func(m *echo.Message) string { return string(m.Role()) })},
-		{"kind", ofMessage(func(m *echo.Message) string { return string(m.Kind()) })},
-		{"content_hash", func(e *echo.Entry) any { return string(e.ContentHash) }},
-		{"content_json", ofMessage((*echo.Message).ContentJSON)},
-		{"tool_calls_json", ofMessage((*echo.Message).ToolCallsJSON)},
-		{"tool_name", func(e *echo.Entry) any { return toolUse(e).Name }},
-		{"tool_call_id", func(e *echo.Entry) any { return toolUse(e).CallID }},
-		{"tool_arguments", func(e *echo.Entry) any { return toolUse(e).Arguments }},
+		{"role", few(ofMessage(func(m *echo.Message) string { return string(m.Role()) }))},
+		{"kind", few(ofMessage(func(m *echo.Message) string { return string(m.Kind()) }))},
+		{"content_hash", func(e *echo.Entry) any { return (*string)(&e.ContentHash) }},
+		{"content_json", asText(ofMessage((*echo.Message).ContentJSON))},
+		{"tool_calls_json", asText(ofMessage((*echo.Message).ToolCallsJSON))},
+		{"tool_name", few(func(e *echo.Entry) string { return toolUse(e).Name })},
+		{"tool_call_id", asText(func(e *echo.Entry) string { return toolUse(e).CallID })},
+		{"tool_arguments", asText(func(e *echo.Entry) string { return toolUse(e).Arguments })},
 		{"failed", func(e *echo.Entry) any { return e.Message != nil && e.Message.Failed() }},
-		{"model", func(e *echo.Entry) any { return e.Model }},
-		{"provider", func(e *echo.Entry) any { return e.Provider }},
+		{"model", few(func(e *echo.Entry) string { return e.Model })},
+		{"provider", few(func(e *echo.Entry) string { return e.Provider })},
 		{"scripted", func(e *echo.Entry) any { return e.Scripted }},
 		{"has_usage", func(e *echo.Entry) any { return e.Usage != nil }},
-		{"tokens_in", func(e *echo.Entry) any { return usage(e).In }},
-		{"tokens_cached", func(e *echo.Entry) any { return usage(e).Cached }},
-		{"tokens_out", func(e *echo.Entry) any { return usage(e).Out }},
-		{"tokens_reasoning", func(e *echo.Entry) any { return usage(e).Reasoning }},
+		{"tokens_in", func(e *echo.Entry) any { return &usage(e).In }},
+		{"tokens_cached", func(e *echo.Entry) any { return &usage(e).Cached }},
+		{"tokens_out", func(e *echo.Entry) any { return &usage(e).Out }},
+		{"tokens_reasoning", func(e *echo.Entry) any { return &usage(e).Reasoning }},
 		{"usage_estimated", func(e *echo.Entry) any { return usage(e).Estimated }},
 		{"cost_usd", func(e *echo.Entry) any { return e.CostUSD }},
-		{"duration_ms", func(e *echo.Entry) any { return e.DurationMS }},
-		{"request_hash", func(e *echo.Entry) any { return e.RequestHash }},
-		{"error_kind", func(e *echo.Entry) any { return failure(e).Kind }},
-		{"error", func(e *echo.Entry) any { return failure(e).Message }},
-		{"data_json", func(e *echo.Entry) any { return string(e.Data) }},
+		{"duration_ms", func(e *echo.Entry) any { return &e.DurationMS }},
+		{"request_hash", func(e *echo.Entry) any { return &e.RequestHash }},
+		{"error_kind", few(func(e *echo.Entry) string { return failure(e).Kind })},
+		{"error", func(e *echo.Entry) any { return &failure(e).Message }},
+		{"data_json", asText(func(e *echo.Entry) string { return string(e.Data) })},
 	}
 }
 
-func ofMessage(get func(*echo.Message) string) func(*echo.Entry) any {
+// ofFew makes values of texts of which there are few, in a LowCardinality column: each is given by one address.
+func ofFew(n names) func(get func(*echo.Entry) string) func(*echo.Entry) any {
+	return func(get func(*echo.Entry) string) func(*echo.Entry) any {
+		return func(e *echo.Entry) any { return n.of(get(e)) }
+	}
+}
+
+// asText makes values of texts that have no address, in the same place one after the other.
+func asText(get func(*echo.Entry) string) func(*echo.Entry) any {
+	text := new(string)
 	return func(e *echo.Entry) any {
+		*text = get(e)
+		return text
+	}
+}
+
+func ofMessage(get func(*echo.Message) string) func(*echo.Entry) string {
+	return func(e *echo.Entry) string {
 		if e.Message == nil {
 			return ""
 		}
@@ -113,26 +133,18 @@ func toolUse(e *echo.Entry) echo.ToolUse {
 	return echo.ToolUse{}
 }
 
-func usage(e *echo.Entry) echo.Usage {
-	if e.Usage == nil {
-		return echo.Usage{}
-	}
-	return *e.Usage
-}
+// What an entry has that has no such part. They are only read.
+var (
+	noUsage     echo.Usage
+	noSelection echo.Selection
+	noFailure   echo.Failure
+)
 
-func selection(e *echo.Entry) echo.Selection {
-	if e.Selection == nil {
-		return echo.Selection{}
-	}
-	return *e.Selection
-}
+func usage(e *echo.Entry) *echo.Usage { return cmp.Or(e.Usage, &noUsage) }
 
-func failure(e *echo.Entry) echo.Failure {
-	if e.Error == nil {
-		return echo.Failure{}
-	}
-	return *e.Error
-}
+func selection(e *echo.Entry) *echo.Selection { return cmp.Or(e.Selection, &noSelection) }
+
+func failure(e *echo.Entry) *echo.Failure { return cmp.Or(e.Error, &noFailure) }
 
 // Insert writes the entries of sessions, in their order: all of them or, of the last batch, perhaps only the rows of
 // unified_logs. Entries that are there already are written again, which changes nothing. A selection can be written only
@@ -147,21 +159,32 @@ func (db *DB) Insert(ctx context.Context, entries []*echo.Entry) error {
 			return fmt.Errorf("read the selections of session %s: %w", e.SessionID, err)
 		}
 	}
-	return db.insert(ctx, rows)
+	return newWriter(db).insert(ctx, rows)
+}
+
+// writer writes rows. It keeps what writing needs from one batch to the next and belongs to one goroutine.
+type writer struct {
+	db         *DB
+	logs       []column[*row]
+	selections []column[*selectionRow]
+}
+
+func newWriter(db *DB) *writer {
+	return &writer{db: db, logs: logColumns(), selections: selectionColumns()}
 }
 
 // insert writes rows. When it fails between the two tables, writing them again completes them.
-func (db *DB) insert(ctx context.Context, rows []*row) error {
+func (w *writer) insert(ctx context.Context, rows []*row) error {
 	var selections []*selectionRow
 	for _, r := range rows {
 		if r.selection != nil {
 			selections = append(selections, r.selection)
 		}
 	}
-	if err := writeRows(ctx, db, "unified_logs", "log", logColumns(), rows); err != nil {
+	if err := writeRows(ctx, w.db, "unified_logs", "log", w.logs, rows); err != nil {
 		return err
 	}
-	return writeRows(ctx, db, "unified_selections", "selection", selectionColumns(), selections)
+	return writeRows(ctx, w.db, "unified_selections", "selection", w.selections, selections)
 }
 
 // writeRows writes rows to a table, all or none of them.

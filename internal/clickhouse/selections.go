@@ -19,12 +19,16 @@ const (
 // changed since the one before it. It belongs to one goroutine.
 type recorder struct {
 	sessions map[string]*autocontext.RecordReader
-	partial  bool            // entries were left out: only visits whose start was seen can be read
-	begun    map[string]bool // the visits whose start was seen, by session and key
+	visits   map[visitID]*selectedVisit
+	names    names
+	partial  bool // entries were left out: only visits whose start was seen can be read
 }
 
+// visitID names a visit to a phase.
+type visitID struct{ session, visit string }
+
 func newRecorder() *recorder {
-	return &recorder{sessions: map[string]*autocontext.RecordReader{}, begun: map[string]bool{}}
+	return &recorder{sessions: map[string]*autocontext.RecordReader{}, visits: map[visitID]*selectedVisit{}, names: names{}}
 }
 
 // forget makes a recorder that goes on after entries were left out.
@@ -41,54 +45,123 @@ func (rec *recorder) row(e *echo.Entry) (*row, error) {
 		reader = autocontext.NewRecordReader()
 		rec.sessions[e.SessionID] = reader
 	}
-	visit := e.SessionID + "/" + echo.VisitOf(e.Key)
-	if e.NodeType == echo.NodePhaseStart {
-		rec.begun[visit] = true
-	}
+	v := rec.visit(e)
 	req, err := reader.Read(e)
 	r := &row{Entry: e}
 	if e.Message != nil {
 		r.worded = reader.Worded(e)
 	}
 	switch {
-	case e.NodeType == echo.NodeSelection && rec.partial && !rec.begun[visit]:
+	case e.NodeType == echo.NodeSelection && rec.partial && !v.begun:
 		err = fmt.Errorf("entry %d (%s): entries before the selection were left out", e.Seq, e.Key)
 	case req != nil:
-		r.selection = newSelectionRow(req)
+		r.selection = newSelectionRow(req, v.follow(req, rec.names))
+	}
+	if err != nil {
+		v.behind = true
 	}
 	return r, err
 }
 
-// selectionRow is a row of unified_selections. The slices have an element for each message of the history.
-type selectionRow struct {
-	entry      *echo.Entry
-	key        string
-	dialect    string
-	messageSeq []uint64
-	hash       []string
-	form       []string
-	reason     []string
-	tokens     []int64
-	sent       []string // a JSON array of what was sent in place of the message; "": the message itself
+// visit returns what is known of the visit of an entry. A phase that begins or ends has sent nothing yet, or nothing more.
+func (rec *recorder) visit(e *echo.Entry) *selectedVisit {
+	id := visitID{e.SessionID, echo.VisitOf(e.Key)}
+	v := rec.visits[id]
+	if v == nil {
+		v = &selectedVisit{}
+		rec.visits[id] = v
+	}
+	switch e.NodeType {
+	case echo.NodePhaseStart:
+		*v = selectedVisit{begun: true}
+	case echo.NodePhaseEnd:
+		v.cells = nil
+	}
+	return v
 }
 
-func newSelectionRow(req *autocontext.Recorded) *selectionRow {
-	n := len(req.Sent)
-	r := &selectionRow{
-		entry: req.Selection, key: req.Key(), dialect: dialectNative,
-		messageSeq: make([]uint64, n), hash: make([]string, n), form: make([]string, n), reason: make([]string, n),
-		tokens: make([]int64, n), sent: make([]string, n),
+// selectedVisit is what became of the messages of a visit in its newest call.
+type selectedVisit struct {
+	begun  bool    // its start was seen
+	behind bool    // a selection could not be read, so that more may have changed than the next one says
+	cells  []*cell // one for each message of the history; rows share them
+}
+
+// cell is what became of one message of a history, until something else does. It never changes.
+type cell struct {
+	seq    uint64 // of the entry that has the message
+	hash   string
+	form   *string // one of the recorder's names
+	reason *string // likewise
+	tokens int64
+	sent   *string // a JSON array of what was sent in place of the message; nil: the message itself
+}
+
+// follow takes the next request of the visit and returns a cell for each message of its history. It costs what changed;
+// the slice must not be written to.
+func (v *selectedVisit) follow(req *autocontext.Recorded, n names) []*cell {
+	sel := req.Selection.Selection
+	switch {
+	case v.behind || !sel.Delta:
+		v.behind, v.cells = false, nil
+		v.set(req, n, 0, len(req.Sent))
+	default:
+		if known := len(v.cells); slices.ContainsFunc(sel.Spans, func(s echo.Span) bool { return s.From < known }) {
+			v.cells = slices.Clone(v.cells) // the rows before keep what was
+		}
+		for i := range sel.Spans {
+			s := &sel.Spans[i]
+			v.set(req, n, s.From, s.From+s.Count)
+		}
 	}
+	return slices.Clip(v.cells)
+}
+
+// set makes the cells of a stretch of the history.
+func (v *selectedVisit) set(req *autocontext.Recorded, n names, from, to int) {
+	made := make([]cell, to-from)
+	for i := from; i < to; i++ {
+		c, s := &made[i-from], &req.Sent[i]
+		*c = cell{
+			seq: req.History[i].Seq, hash: string(s.Hash), form: n.of(s.Form), reason: n.of(s.Reason), tokens: s.Tokens,
+		}
+		if !s.Full {
+			sent := messagesJSON(req.Messages(i))
+			c.sent = &sent
+		}
+		if i < len(v.cells) {
+			v.cells[i] = c
+		} else {
+			v.cells = append(v.cells, c)
+		}
+	}
+}
+
+// names holds each of a few texts once. The driver keeps the texts of a LowCardinality column apart by their addresses
+// when it is given pointers.
+type names map[string]*string
+
+func (n names) of(text string) *string {
+	if p := n[text]; p != nil {
+		return p
+	}
+	kept := text // text itself would be an allocation on every call
+	n[text] = &kept
+	return &kept
+}
+
+// selectionRow is a row of unified_selections.
+type selectionRow struct {
+	entry   *echo.Entry
+	key     string
+	dialect string
+	cells   []*cell
+}
+
+func newSelectionRow(req *autocontext.Recorded, cells []*cell) *selectionRow {
+	r := &selectionRow{entry: req.Selection, key: req.Key(), dialect: dialectNative, cells: cells}
 	if req.Dialect == autocontext.Prompted {
 		r.dialect = dialectPrompted
-	}
-	for i := range req.Sent {
-		s := &req.Sent[i]
-		r.messageSeq[i] = req.History[i].Seq
-		r.hash[i], r.form[i], r.reason[i], r.tokens[i] = string(s.Hash), s.Form, s.Reason, s.Tokens
-		if !s.Full {
-			r.sent[i] = messagesJSON(req.Messages(i))
-		}
 	}
 	return r
 }
@@ -116,13 +189,26 @@ func selectionColumns() []column[*selectionRow] {
 		list = append(list, column[*selectionRow]{c.name, func(r *selectionRow) any { return c.value(r.entry) }})
 	}
 	return append(list,
-		column[*selectionRow]{"key", func(r *selectionRow) any { return r.key }},
+		column[*selectionRow]{"key", func(r *selectionRow) any { return &r.key }},
 		column[*selectionRow]{"dialect", func(r *selectionRow) any { return r.dialect }},
-		column[*selectionRow]{"message_seq", func(r *selectionRow) any { return r.messageSeq }},
-		column[*selectionRow]{"hash", func(r *selectionRow) any { return r.hash }},
-		column[*selectionRow]{"form", func(r *selectionRow) any { return r.form }},
-		column[*selectionRow]{"reason", func(r *selectionRow) any { return r.reason }},
-		column[*selectionRow]{"tokens", func(r *selectionRow) any { return r.tokens }},
-		column[*selectionRow]{"sent_json", func(r *selectionRow) any { return r.sent }},
+		ofCells("message_seq", func(c *cell) *uint64 { return &c.seq }),
+		ofCells("hash", func(c *cell) *string { return &c.hash }),
+		ofCells("form", func(c *cell) *string { return c.form }),
+		ofCells("reason", func(c *cell) *string { return c.reason }),
+		ofCells("tokens", func(c *cell) *int64 { return &c.tokens }),
+		ofCells("sent_json", func(c *cell) *string { return c.sent }),
 	)
+}
+
+// ofCells is a column with an array of a part of each cell. The driver takes every element in an interface, which holds a
+// pointer as it is and would have to allocate each text and number. Each row overwrites the array of the one before it.
+func ofCells[T any](name string, part func(*cell) *T) column[*selectionRow] {
+	var list []*T
+	return column[*selectionRow]{name, func(r *selectionRow) any {
+		list = slices.Grow(list[:0], len(r.cells))
+		for _, c := range r.cells {
+			list = append(list, part(c))
+		}
+		return list
+	}}
 }

@@ -3,6 +3,7 @@ package clickhouse_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -163,4 +164,40 @@ func TestSelectionsAfterAGap(t *testing.T) {
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
 	require.Equal(t, "first/attempt1/turn1/model second/attempt1/turn1/model",
 		scalar(t, db, "SELECT arrayStringConcat(groupArray(key), ' ') FROM (SELECT key FROM context_selections ORDER BY seq)"))
+}
+
+// TestSelectionAfterAnUnreadableOne gives the sink a selection that names a message before it is in the history, and then
+// one that changes something else: its row has what both of them say.
+func TestSelectionAfterAnUnreadableOne(t *testing.T) {
+	t.Parallel()
+	o := clickhousetest.Options(t)
+	st := &story{session: "late"}
+	st.mark(echo.NodePhaseStart, "p", nil)
+	st.say("p", 0, echo.RoleUser, echo.KindTask, "first")
+	second := echo.NewText(echo.RoleUser, echo.KindNotice, "second")
+	selected := func(turn int, delta bool, spans ...echo.Span) {
+		st.add(echo.Entry{
+			NodeType: echo.NodeSelection, Key: fmt.Sprintf("p/attempt1/turn%d/context", turn), Phase: "p", Attempt: 1, Turn: turn,
+			Selection: &echo.Selection{Delta: delta, Spans: spans},
+		})
+	}
+	span := func(at int, m *echo.Message, reason string) echo.Span {
+		return echo.Span{From: at, Count: 1, Form: "full", Reason: reason, Hashes: []echo.Hash{m.Hash()}, Tokens: []int64{1}}
+	}
+	first := st.history["p"][0]
+	selected(1, false, span(0, first, "one"))
+	selected(2, true, span(0, first, "two"), span(1, second, "two"))
+	st.add(echo.Entry{NodeType: echo.NodeMessage, Key: "p/attempt1/notice", Phase: "p", Attempt: 1, Message: second})
+	selected(3, true, span(1, second, "three"))
+	selected(4, true, span(0, first, "four"))
+	s := clickhouse.NewSink(opener(o), clickhouse.SinkOptions{})
+	for _, e := range st.entries {
+		require.NoError(t, s.Write(e))
+	}
+	require.ErrorContains(t, s.Close(t.Context()), "the selection names 2 messages, the history has 1")
+	db, err := clickhouse.Open(t.Context(), o)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	require.Equal(t, "1: one; 3: two,three; 4: four,three", scalar(t, db, `SELECT arrayStringConcat(groupArray(
+		concat(toString(turn), ': ', arrayStringConcat(reason, ','))), '; ') FROM (SELECT * FROM context_selections ORDER BY seq)`))
 }

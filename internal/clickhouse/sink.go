@@ -17,6 +17,7 @@ const (
 	flushEvery   = 250 * time.Millisecond // or this long after its first row
 	maxBatchRows = 5000                   // of one write, when rows have piled up
 	maxBatchSize = 16 << 20               // bytes of one write, about
+	maxCells     = 250_000                // messages that the selections of one write name, about; 100 bytes each
 	maxBacklog   = 64 << 20               // bytes that wait in memory, about; above it rows stay in the journal only
 	rowOverhead  = 512                    // bytes of a row besides its texts
 
@@ -201,8 +202,9 @@ func (s *Sink) work(ctx context.Context) {
 		return
 	}
 	defer func() { _ = db.Close() }() // the rows are delivered or counted; a failing close changes nothing
+	w := newWriter(db)
 	for s.await(ctx) {
-		if !s.deliver(ctx, db, s.take()) {
+		if !s.deliver(ctx, w, s.take()) {
 			return
 		}
 	}
@@ -295,7 +297,11 @@ func (s *Sink) isClosed() bool {
 // limit count them.
 func (s *Sink) take() *batch {
 	b := &batch{}
+	cells := 0
 	for _, q := range s.next() {
+		if cells > maxCells { // they are known only once they are read; what is left comes with the next batch
+			break
+		}
 		if q.gap { // selections say what changed since one that is not here
 			s.rec.forget()
 		}
@@ -305,6 +311,9 @@ func (s *Sink) take() *batch {
 			s.mu.Lock()
 			s.unread = cmp.Or(s.unread, fmt.Errorf("session %s: %w", q.SessionID, err))
 			s.mu.Unlock()
+		}
+		if r.selection != nil {
+			cells += len(r.selection.cells)
 		}
 		b.rows = append(b.rows, r)
 		b.size += entrySize(q.Entry)
@@ -327,9 +336,9 @@ func (s *Sink) next() []queued {
 }
 
 // deliver writes a batch, again and again while that may help. It returns false when it had to give up the sink.
-func (s *Sink) deliver(ctx context.Context, db *DB, b *batch) bool {
+func (s *Sink) deliver(ctx context.Context, w *writer, b *batch) bool {
 	for pause := firstPause; ; pause = min(2*pause, longPause) {
-		err := writeBatch(ctx, db, b.rows)
+		err := writeBatch(ctx, w, b.rows)
 		if err == nil {
 			s.remove(b)
 			s.succeeded(len(b.rows) - b.unread)
@@ -351,10 +360,10 @@ func (s *Sink) deliver(ctx context.Context, db *DB, b *batch) bool {
 	}
 }
 
-func writeBatch(ctx context.Context, db *DB, rows []*row) error {
+func writeBatch(ctx context.Context, w *writer, rows []*row) error {
 	ctx, cancel := context.WithTimeout(ctx, writeLimit)
 	defer cancel()
-	return db.insert(ctx, rows)
+	return w.insert(ctx, rows)
 }
 
 // rest waits between two attempts. It returns false when the sink has to end. After Close it waits only briefly: the

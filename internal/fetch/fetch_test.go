@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -129,6 +130,8 @@ func TestMeterTellsNowAndThen(t *testing.T) {
 func TestLookPathNeverLooksHere(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
+	syscall.ForkLock.RLock() // a child forked now would keep the file open for writing: "text file busy"
+	defer syscall.ForkLock.RUnlock()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "npm"), []byte("#!/bin/sh\n"), 0o755)) //nolint:gosec // it must be executable
 	got, err := fetch.LookPath("."+string(os.PathListSeparator)+dir, "npm")
 	require.NoError(t, err)

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -96,6 +97,8 @@ func npmWith(t *testing.T, archive []byte, script string) (c Config, runs string
 	path, runs := filepath.Join(dir, "made.tgz"), filepath.Join(dir, "runs")
 	require.NoError(t, os.WriteFile(path, archive, 0o600))
 	text := fmt.Sprintf("#!/bin/sh\nARCHIVE='%s'\necho \"$1 $2\" >> '%s'\n%s\n", path, runs, script)
+	syscall.ForkLock.RLock() // a child forked now would keep the file open for writing: "text file busy"
+	defer syscall.ForkLock.RUnlock()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "npm"), []byte(text), 0o755)) //nolint:gosec // it must be executable
 	sum := sha512.Sum512(archive)
 	return Config{

@@ -73,7 +73,7 @@ func TestEngineFromABinary(t *testing.T) {
 	require.NoError(t, err)
 	bin := t.TempDir()
 	script := "#!/bin/sh\ncase \"$1\" in\nlocal) echo 'ClickHouse local version 25.8.1.1.' ;;\n*) exec '" + self + "' " + fakeServer + " \"$@\" ;;\nesac\n"
-	require.NoError(t, os.WriteFile(filepath.Join(bin, "clickhouse"), []byte(script), 0o755))
+	writeProgram(t, filepath.Join(bin, "clickhouse"), script)
 	engine, _, err := Find(t.Context(), Config{Path: bin}, nil)
 	require.NoError(t, err)
 	require.Equal(t, Engine{Kind: KindBinary, Path: filepath.Join(bin, "clickhouse")}, engine)
@@ -98,7 +98,7 @@ func TestBinaryThatIsTooOld(t *testing.T) {
 	t.Parallel()
 	bin := t.TempDir()
 	script := "#!/bin/sh\necho 'ClickHouse local version 24.3.1.1.'\n"
-	require.NoError(t, os.WriteFile(filepath.Join(bin, "clickhouse"), []byte(script), 0o755))
+	writeProgram(t, filepath.Join(bin, "clickhouse"), script)
 	_, attempts, err := Find(t.Context(), Config{Path: bin, Platform: "plan9/mips"}, nil)
 	require.ErrorContains(t, err, "version 24.3 is too old, 25.8 or newer is needed")
 	require.Equal(t, SourceBinary, attempts[1].Source)

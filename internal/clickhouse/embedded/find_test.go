@@ -133,7 +133,7 @@ func TestFetchIsInterrupted(t *testing.T) {
 func fakeNpm(t *testing.T, script string) string {
 	t.Helper()
 	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "npm"), []byte("#!/bin/sh\n"+script), 0o755))
+	writeProgram(t, filepath.Join(dir, "npm"), "#!/bin/sh\n"+script)
 	return dir
 }
 
@@ -196,7 +196,7 @@ func TestPinsAreWhole(t *testing.T) {
 func TestNoCacheNoFetch(t *testing.T) {
 	t.Parallel()
 	npm := filepath.Join(t.TempDir(), "npm")
-	require.NoError(t, os.WriteFile(npm, []byte("#!/bin/sh\nexit 1\n"), 0o755)) //nolint:gosec // it must be executable
+	writeProgram(t, npm, "#!/bin/sh\nexit 1\n")
 	c := Config{Path: filepath.Dir(npm), Platform: "linux/amd64"}
 	for _, find := range []func() (Engine, []Attempt, error){
 		func() (Engine, []Attempt, error) { return Find(t.Context(), c, nil) },
