@@ -62,6 +62,10 @@ bench-context: ## measure the context settings on recorded conversations in DATA
 	@test -n "$(DATA)" || { echo "usage: make bench-context DATA=FOLDER, with transcripts/*.jsonl and retry/*.jsonl in it"; exit 2; }
 	go run ./internal/bench/context "$(DATA)"
 
+.PHONY: bench-cards
+bench-cards: ## measure a selection among 100,000 cards in ClickHouse (docs/performance.md)
+	go run ./internal/bench/cards
+
 .PHONY: ci
 ci: ## what CI runs
 	bash .ci/run

@@ -1,12 +1,12 @@
 package clickhouse
 
 import (
+	"cmp"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,7 +19,7 @@ import (
 // Cards keeps the cards of sessions in a database. It implements [contextcards.Store] and is safe for concurrent use.
 //
 // Cards and embeddings are two tables, because embeddings of several models live side by side. A write gives the
-// embeddings first, so whoever sees a card finds its embedding; an embedding without a card is not seen.
+// embeddings first, so whoever sees a card finds its embedding.
 type Cards struct {
 	open func(context.Context) (*DB, error)
 	turn chan struct{} // holds a token; whoever has it may open the database
@@ -83,7 +83,7 @@ func (c *Cards) Close() error {
 }
 
 // Put writes cards, and their embeddings before them. When it fails between the two, writing them again completes them;
-// until then the old cards stay, with the new embeddings.
+// until then the old cards stay, and are ranked by the new embeddings.
 func (c *Cards) Put(ctx context.Context, cards []contextcards.Card) error {
 	if len(cards) == 0 {
 		return nil
@@ -133,25 +133,28 @@ func (c *Cards) Summaries(ctx context.Context, sessionID string) ([]contextcards
 // read returns the cards of a session, and how long the embedding of each is.
 func (c *Cards) read(ctx context.Context, sessionID string) (cards []contextcards.Card, dimensions []uint32, err error) {
 	err = c.query(ctx, func(db *DB) string {
-		return `SELECT content_hash, summary, keywords, embedding_model, dimensions, estimated_tokens, role, phase_name, visit,
+		return `SELECT content_hash, summary, formatRow('RowBinary', keywords), embedding_model, dimensions, estimated_tokens, role, phase_name, visit,
 			attempt, turn_number, message_order, callout_name, is_anchor, generated_at, generator_model, message_timestamp
 			FROM ` + db.layout.table("unified_cards") + ` FINAL WHERE session_id = ? ORDER BY message_order, content_hash`
 	}, func(row rowSource) error {
-		var hash, role string
+		var hash, role, keywords string
 		var size uint32
 		var visit, attempt, turn int32
 		var order int64
 		card := contextcards.Card{SessionID: sessionID}
-		err := row.Scan(&hash, &card.Summary, &card.Keywords, &card.EmbeddingModel, &size, &card.Tokens, &role, &card.Phase, &visit,
-			&attempt, &turn, &order, &card.Callout, &card.Anchor, &card.GeneratedAt, &card.Generator, &card.MessageAt)
-		if len(card.Keywords) == 0 {
-			card.Keywords = nil
+		if err := row.Scan(&hash, &card.Summary, &keywords, &card.EmbeddingModel, &size, &card.Tokens, &role, &card.Phase, &visit,
+			&attempt, &turn, &order, &card.Callout, &card.Anchor, &card.GeneratedAt, &card.Generator, &card.MessageAt); err != nil {
+			return err
+		}
+		var err error
+		if card.Keywords, err = unpackTexts(keywords); err != nil {
+			return fmt.Errorf("the keywords of message %s: %w", hash, err)
 		}
 		card.Hash, card.Role = echo.Hash(hash), echo.Role(role)
 		card.Visit, card.Attempt, card.Turn, card.Order = int(visit), int(attempt), int(turn), int(order)
 		card.GeneratedAt, card.MessageAt = fromColumn(card.GeneratedAt), fromColumn(card.MessageAt)
 		cards, dimensions = append(cards, card), append(dimensions, size)
-		return err
+		return nil
 	}, sessionID)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the cards of session %s: %w", sessionID, err)
@@ -174,7 +177,6 @@ func (c *Cards) addEmbeddings(ctx context.Context, sessionID string, cards []con
 	if len(at) == 0 {
 		return nil
 	}
-	// The driver takes arrays apart element by element, which for this many takes ten times as long as the rest.
 	return c.query(ctx, func(db *DB) string {
 		return `SELECT content_hash, embedding_model, formatRow('RowBinary', embedding)
 			FROM ` + db.layout.table("unified_embeddings") + ` FINAL WHERE session_id = ?`
@@ -196,19 +198,40 @@ func (c *Cards) addEmbeddings(ctx context.Context, sessionID string, cards []con
 }
 
 // Rank compares a vector with every card of the session, exactly.
+//
+// The order of messages is a matter of cards, and joining them would double the time. It is asked for only when
+// similarities are equal.
 func (c *Cards) Rank(ctx context.Context, sessionID, embedder string, vector []float32, limit int) ([]contextcards.Ranked, error) {
 	literal, ok := vectorLiteral(vector)
 	if !ok || limit <= 0 {
 		return nil, nil
 	}
-	var out []contextcards.Ranked
-	err := c.query(ctx, func(db *DB) string {
-		return `SELECT e.content_hash AS hash, 1 - cosineDistance(e.embedding, ` + literal + `) AS similarity
-			FROM (SELECT content_hash, embedding FROM ` + db.layout.table("unified_embeddings") + ` FINAL
-			      WHERE session_id = ? AND embedding_model = ? AND dimensions = ?) AS e
-			INNER JOIN (SELECT content_hash, message_order FROM ` + db.layout.table("unified_cards") + ` FINAL WHERE session_id = ?) AS c
-			ON e.content_hash = c.content_hash
-			ORDER BY similarity DESC NULLS LAST, c.message_order, hash LIMIT ?`
+	ranked, err := c.similar(ctx, sessionID, embedder, literal, len(vector), limit)
+	if err == nil && hasTies(ranked) {
+		err = c.settleTies(ctx, sessionID, ranked)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("rank the cards of session %s: %w", sessionID, err)
+	}
+	return ranked[:min(limit, len(ranked))], nil
+}
+
+func hasTies(ranked []contextcards.Ranked) bool {
+	for i := 1; i < len(ranked); i++ {
+		if ranked[i].Similarity == ranked[i-1].Similarity {
+			return true
+		}
+	}
+	return false
+}
+
+// similar returns the most similar first, limit of them and those that are equal to the last of these.
+func (c *Cards) similar(ctx context.Context, sessionID, embedder, literal string, dimensions, limit int) (ranked []contextcards.Ranked, err error) {
+	err = c.query(ctx, func(db *DB) string {
+		return `SELECT content_hash, 1 - cosineDistance(embedding, ` + literal + `) AS similarity
+			FROM ` + db.layout.table("unified_embeddings") + ` FINAL
+			WHERE session_id = ? AND embedding_model = ? AND dimensions = ?
+			ORDER BY similarity DESC LIMIT ? WITH TIES`
 	}, func(row rowSource) error {
 		var hash string
 		var similarity float64
@@ -216,14 +239,29 @@ func (c *Cards) Rank(ctx context.Context, sessionID, embedder string, vector []f
 			return err
 		}
 		if !math.IsNaN(similarity) { // a vector of zeros; these come last
-			out = append(out, contextcards.Ranked{Hash: echo.Hash(hash), Similarity: min(max(similarity, -1), 1)})
+			ranked = append(ranked, contextcards.Ranked{Hash: echo.Hash(hash), Similarity: min(max(similarity, -1), 1)})
 		}
 		return nil
-	}, sessionID, embedder, len(vector), sessionID, limit)
-	if err != nil {
-		return nil, fmt.Errorf("rank the cards of session %s: %w", sessionID, err)
-	}
-	return out, nil
+	}, sessionID, embedder, dimensions, limit)
+	return ranked, err
+}
+
+// settleTies sorts what is equally similar by the order of the messages.
+func (c *Cards) settleTies(ctx context.Context, sessionID string, ranked []contextcards.Ranked) error {
+	orders := make(map[echo.Hash]int64, len(ranked))
+	err := c.query(ctx, func(db *DB) string {
+		return "SELECT content_hash, message_order FROM " + db.layout.table("unified_cards") + " FINAL WHERE session_id = ?"
+	}, func(row rowSource) error {
+		var hash string
+		var order int64
+		err := row.Scan(&hash, &order)
+		orders[echo.Hash(hash)] = order
+		return err
+	}, sessionID)
+	slices.SortFunc(ranked, func(a, b contextcards.Ranked) int {
+		return cmp.Or(cmp.Compare(b.Similarity, a.Similarity), cmp.Compare(orders[a.Hash], orders[b.Hash]), cmp.Compare(a.Hash, b.Hash))
+	})
+	return err
 }
 
 // query gives every row of a result to take.
@@ -312,35 +350,4 @@ func fromColumn(t time.Time) time.Time {
 		return time.Time{}
 	}
 	return t
-}
-
-// unpackVector reads an array in the format RowBinary: its length, and four bytes for each element.
-func unpackVector(packed string) ([]float32, error) {
-	b := []byte(packed)
-	n, head := binary.Uvarint(b)
-	if b = b[max(head, 0):]; head <= 0 || n != uint64(len(b))/4 || len(b)%4 != 0 {
-		return nil, fmt.Errorf("%d bytes are no list of numbers", len(packed))
-	}
-	out := make([]float32, n)
-	for i := range out {
-		out[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
-	}
-	return out, nil
-}
-
-// vectorLiteral writes a vector in SQL. It reports false for one without a direction.
-func vectorLiteral(v []float32) (sql string, ok bool) {
-	square := 0.0
-	out := []byte{'['}
-	for i, x := range v {
-		square += float64(x) * float64(x)
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = strconv.AppendFloat(out, float64(x), 'g', -1, 32)
-	}
-	if !(square > 0) || math.IsInf(square, 1) { // NaN is not above 0 either
-		return "", false
-	}
-	return string(append(out, ']')), true
 }
