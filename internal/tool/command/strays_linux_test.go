@@ -17,5 +17,5 @@ func TestRunFindsWhatLeftItsGroup(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "done\n", res.Stdout.String())
 	require.Positive(t, res.LeftBehind)
-	require.False(t, running(t, "sleep 3804"))
+	requireGone(t, "sleep 3804")
 }
