@@ -21,10 +21,10 @@ func newContextCommand(a *app) *cobra.Command {
 			"  windlass context diff 01JZ4K 3 4\n  windlass context why 01JZ4K 802db2e5",
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			return usageError(errors.New("windlass context needs show, diff, why or stats"), "windlass context stats SESSION")
+			return usageError(errors.New("windlass context needs show, diff, why, stats or select"), "windlass context stats SESSION")
 		},
 	}
-	cmd.AddCommand(newContextShowCommand(a), newContextDiffCommand(a), newContextWhyCommand(a), newContextStatsCommand(a))
+	cmd.AddCommand(newContextShowCommand(a), newContextDiffCommand(a), newContextWhyCommand(a), newContextStatsCommand(a), newContextSelectCommand(a))
 	return cmd
 }
 

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/windlass-run/windlass/autocontext"
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/contextcards"
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/internal/clickhouse"
+	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/fetch"
+	"github.com/windlass-run/windlass/internal/llm"
+	"github.com/windlass-run/windlass/internal/vectors"
+)
+
+// strategyPrefilter is hybrid without the model.
+const strategyPrefilter = "prefilter"
+
+// selectFlags are the flags of windlass context select.
+type selectFlags struct {
+	task, strategy, phase, model string
+	budget                       int64
+	asJSON                       bool
+}
+
+func newContextSelectCommand(a *app) *cobra.Command {
+	var o selectFlags
+	cmd := &cobra.Command{
+		Use: "select SESSION", Short: "Try which messages of a session would be selected for a task",
+		Long: "Tries which messages of a recorded session would be selected for a task, without running anything. Everything that\n" +
+			"finished phases said is a candidate; there are no anchors. Strategies: heuristic, semantic, prefilter (words and\n" +
+			"meaning), and with --model, which is asked and paid for, llm and hybrid.",
+		Example: "  windlass context select 01JZ4K --for \"Why did orders fail?\"\n" +
+			"  windlass context select 01JZ4K --for \"Write the fix\" --strategy heuristic --budget 4000 --phase fix\n" +
+			"  windlass context select 01JZ4K --for \"Write the fix\" --strategy llm --model gpt-5-nano --json",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 && args[0] != "" {
+				return nil
+			}
+			return usageError(fmt.Errorf("%s takes one session id, got %q", cmd.CommandPath(), args), cmd.CommandPath()+" --help")
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.check(); err != nil {
+				return err
+			}
+			return a.withContextRecord(cmd.Context(), args[0], func(r *contextRecord) error {
+				return a.trySelection(cmd.Context(), r, o)
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.task, "for", "", "the `TASK` to select for")
+	f.StringVar(&o.strategy, "strategy", strategyPrefilter, "how: heuristic, semantic, prefilter, llm or hybrid")
+	f.Int64Var(&o.budget, "budget", cascade.DefaultInter().Selection.MaxTokens, "the most `TOKENS`")
+	f.StringVar(&o.phase, "phase", "", "select from what had finished when this `PHASE` began")
+	f.StringVar(&o.model, "model", "", "the `MODEL` that chooses, with llm and hybrid")
+	jsonFlag(cmd, &o.asJSON)
+	return cmd
+}
+
+func (o *selectFlags) check() error {
+	asks := cascade.SelectionStrategy(o.strategy).AsksModel()
+	known := []string{strategyPrefilter, string(cascade.StrategyHeuristic), string(cascade.StrategySemantic), string(cascade.StrategyLLM), string(cascade.StrategyHybrid)}
+	switch {
+	case strings.TrimSpace(o.task) == "":
+		return usageError(errors.New("no task to select for"), `windlass context select SESSION --for "why did it fail?"`)
+	case !slices.Contains(known, o.strategy):
+		return usageError(fmt.Errorf("--strategy %q: there are %s", o.strategy, strings.Join(known, ", ")), "--strategy heuristic")
+	case o.budget < 1:
+		return usageError(fmt.Errorf("--budget %d: expected 1 or more tokens", o.budget), "--budget 4000")
+	case asks && o.model == "":
+		return usageError(fmt.Errorf("the strategy %s asks a model, and none is named", o.strategy), "--model gpt-5-nano, or --strategy prefilter")
+	case !asks && o.model != "":
+		return usageError(fmt.Errorf("--model is for the strategies llm and hybrid; %s asks none", o.strategy), "leave it out, or --strategy llm")
+	}
+	return nil
+}
+
+// settings returns what the selection is made with.
+func (o *selectFlags) settings() (s cascade.InterSelection, prefilter bool) {
+	s = cascade.DefaultInter().Selection
+	s.Strategy, s.MaxTokens, s.SelectorModel = cascade.SelectionStrategy(o.strategy), o.budget, o.model
+	if o.strategy == strategyPrefilter {
+		s.Strategy, prefilter = cascade.StrategyHybrid, true
+	}
+	return s, prefilter
+}
+
+// trySelection selects and shows what came of it.
+func (a *app) trySelection(ctx context.Context, r *contextRecord, o selectFlags) error {
+	begins := func(e *echo.Entry) bool { return e.NodeType == echo.NodePhaseStart && e.Phase == o.phase }
+	if o.phase != "" && !slices.ContainsFunc(r.entries, begins) {
+		return usageError(fmt.Errorf("session %s has no phase %q", r.id, o.phase), "windlass sessions show "+r.id)
+	}
+	home, err := config.Home()
+	if err != nil {
+		return withExit(exitStorage, err, "set WINDLASS_HOME to a folder")
+	}
+	cfg, err := config.Open(".", home)
+	if err != nil {
+		return usageError(err, "correct the file; docs/models.md describes it")
+	}
+	router := llm.NewRouter(cfg, os.Getenv)
+	defer router.Close()
+	t := engine.Trial{Task: o.task, Before: o.phase, Now: time.Now}
+	t.Selection, t.Prefilter = o.settings()
+	if o.model != "" {
+		if err := router.Check(o.model); err != nil {
+			return providerError(err)
+		}
+		t.Model, t.Count = router, router.Facts(o.model).Count
+	}
+	embedder, err := a.selectEmbedder(ctx, cfg, router, t.Selection.Strategy)
+	if err != nil {
+		return err
+	}
+	c := &cards{embedder: embedder, pipeline: contextcards.Start(contextcards.Options{Embedder: embedder})}
+	defer func() { _ = c.finish() }() // it only keeps them in memory
+	if t.Cards = c.pipeline; embedder != nil {
+		t.Meaning = c
+	}
+	sel, err := engine.Try(ctx, r.id, r.entries, t)
+	if err != nil {
+		return usageError(err, "windlass sessions show "+r.id)
+	}
+	if o.asJSON {
+		return a.printJSON(sel)
+	}
+	return a.printSelection(sel)
+}
+
+// selectEmbedder returns what a strategy compares by meaning with, nil for one that does not.
+func (a *app) selectEmbedder(ctx context.Context, cfg *config.Config, router *llm.Router, s cascade.SelectionStrategy) (contextcards.Embedder, error) {
+	if s != cascade.StrategySemantic && s != cascade.StrategyHybrid {
+		return nil, nil
+	}
+	dir, err := config.CacheDir()
+	if err != nil {
+		return nil, withExit(exitStorage, err, "set WINDLASS_CACHE to a folder")
+	}
+	progress := newFetchProgress(a.err)
+	defer progress.mute()
+	e, err := openEmbedder(ctx, embeddingModel(cfg), vectors.ConfigFromEnv(dir), router, func(p fetch.Progress) { progress.show(clickhouse.Progress(p)) })
+	if err != nil {
+		return nil, err
+	}
+	if e.instead != nil {
+		fmt.Fprintf(a.err, "Messages are compared by their spelling and not by meaning: %v\n", e.instead)
+	}
+	return e.Embedder, nil
+}
+
+// printSelection shows the scores of every candidate and the sums.
+func (a *app) printSelection(s *engine.Selection) error {
+	if err := a.show(scoreTable(s.Scores)); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.out, "\nchosen by %s: %d of %s, %s of %s tokens; everything is %s tokens\n", s.Strategy, len(s.Chosen),
+		plural(s.Candidates, "candidate"), formatCount(s.Used), formatCount(s.Budget), formatCount(s.Everything))
+	if s.Embedder != "" {
+		fmt.Fprintf(a.out, "compared by meaning with %s\n", s.Embedder)
+	}
+	for _, note := range slices.Concat(s.Notes, s.Degraded) {
+		fmt.Fprintf(a.out, "note: %s\n", printable(note))
+	}
+	return nil
+}
+
+func scoreTable(scores []autocontext.Score) *table {
+	t := newTable("hash", "phase", ">tokens", ">keyword", ">recency", ">meaning", "callout", ">total", ">rank", "chosen")
+	for i := range scores {
+		s := &scores[i]
+		meaning, callout, rank, chosen := "", "", "", ""
+		if s.Meaning != nil {
+			meaning = fmt.Sprintf("%.2f", *s.Meaning)
+		}
+		if s.Callout {
+			callout = "yes"
+		}
+		if s.Rank > 0 {
+			rank = fmt.Sprint(s.Rank)
+		}
+		if s.Chosen {
+			chosen = "yes"
+		}
+		t.add(string(s.ID), s.Phase, formatCount(s.Tokens), fmt.Sprintf("%.2f", s.Keyword), fmt.Sprintf("%.2f", s.Recency), meaning, callout,
+			fmt.Sprintf("%.3f", s.Total), rank, chosen)
+	}
+	return t
+}

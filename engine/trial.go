@@ -1,0 +1,157 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/windlass-run/windlass/autocontext"
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo"
+)
+
+// Trial is a selection on the record of a session, made without running anything. There are no anchors: everything that
+// finished phases said is a candidate.
+type Trial struct {
+	Task      string
+	Before    string // a phase: what had finished when it began first is selected from; "": everything
+	Selection cascade.InterSelection
+	Prefilter bool // hybrid does not ask a model
+
+	Count   func(*echo.Message) int64 // nil: four bytes are a token
+	Cards   Cards                     // nil: extracted
+	Meaning Meaning                   // nil: nothing is compared by meaning
+	Model   Model                     // what the menu is given to; nil: nothing
+	Now     func() time.Time
+}
+
+// Try makes a trial selection. The error says that there is nothing to select from.
+func Try(ctx context.Context, id string, entries []*echo.Entry, t Trial) (*Selection, error) {
+	r := &run{Runner: &Runner{Cards: t.Cards, Meaning: t.Meaning}, session: echo.NewSession(id), now: t.Now}
+	r.restore(entries, t.Before)
+	v := &visit{run: r, phase: &cascade.Phase{Context: &cascade.Context{}}, record: &echo.PhaseRecord{}, render: autocontext.NewRenderer(autocontext.Native)}
+	v.settings.Count = t.Count
+	v.inter = cascade.Inter{Selection: t.Selection, Cards: cascade.InterCards{Wait: rankLimit}}
+	_, candidates := v.gather(nil)
+	if len(candidates) == 0 {
+		return nil, fmt.Errorf("no phase of session %s had finished with anything to select from", id)
+	}
+	s := v.newSelecting(t.Task, nil, candidates)
+	s.settings.Prefilter = t.Prefilter
+	f := s.look(ctx)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	groups := s.groups(f)
+	sel, menu := autocontext.Select(t.Task, groups, s.inside(), nil)
+	if menu != nil {
+		sel, _ = autocontext.Select(t.Task, groups, s.inside(), t.ask(ctx, menu))
+	}
+	return s.outcome(f, sel), nil
+}
+
+// ask gives the menu to the model.
+func (t *Trial) ask(ctx context.Context, menu *autocontext.Menu) *autocontext.MenuAnswer {
+	if t.Model == nil {
+		return &autocontext.MenuAnswer{Failed: "no model is named"}
+	}
+	resp, err := t.Model.Complete(ctx, &ModelRequest{
+		Site: Site{Purpose: PurposeSelect}, Model: t.Selection.SelectorModel, Messages: menu.Messages, MaxOutputTokens: menu.MaxOut + thinkingRoom,
+	})
+	if err != nil {
+		return &autocontext.MenuAnswer{Failed: firstLine(err.Error())}
+	}
+	return &autocontext.MenuAnswer{Text: resp.Message.Text()}
+}
+
+// restore reads the histories of a session off its record: what phases said themselves, in order. It ends where a phase
+// begins first, when one is named.
+func (r *run) restore(entries []*echo.Entry, before string) {
+	var v *visit
+	results := map[int]*echo.Entry{} // of the newest answer, by the number of the call
+	settle := func() {
+		for _, n := range sortedKeys(results) {
+			e := results[n]
+			v.attempt = e.Attempt
+			v.enter(e.Message, e.Turn)
+		}
+		clear(results)
+	}
+	for _, e := range entries {
+		switch e.NodeType {
+		case echo.NodePhaseStart:
+			if e.Phase == before {
+				return
+			}
+			v = &visit{run: r, phase: &cascade.Phase{Name: e.Phase}, record: r.session.Begin(e.Phase)}
+			v.record.Model = e.Model
+		case echo.NodePhaseEnd:
+			if v != nil {
+				settle()
+				v.end(e)
+			}
+		case echo.NodeCallout:
+			if v != nil {
+				settle()
+				r.session.Callouts = append(r.session.Callouts, echo.Callout{Phase: e.Phase, Hash: e.ContentHash})
+			}
+		default:
+			what, number := historyPart(e)
+			if v == nil || what == "" {
+				continue
+			}
+			if what == "tool" {
+				results[number] = e
+				continue
+			}
+			settle()
+			v.attempt = e.Attempt
+			v.enter(e.Message, e.Turn)
+		}
+	}
+}
+
+func (v *visit) end(e *echo.Entry) {
+	var d struct {
+		Status string
+		Output any
+	}
+	if json.Unmarshal(e.Data, &d) == nil {
+		v.record.Output, v.record.Done = d.Output, d.Status == StatusCompleted.String()
+	}
+}
+
+// historyPart says whether an entry's message is one of the phase's own: "tool" with the number of the call, or "message".
+func historyPart(e *echo.Entry) (what string, number int) {
+	if e.Message == nil || e.Message.Kind() == echo.KindSummary {
+		return "", 0
+	}
+	parts := strings.Split(e.Key, "/")
+	last := parts[len(parts)-1]
+	inTurn := len(parts) == 4
+	switch {
+	case e.NodeType == echo.NodeToolCall && len(parts) == 3 && last == "tool":
+		return "message", 0
+	case e.NodeType == echo.NodeToolCall && inTurn:
+		if n, err := fmt.Sscanf(last, "tool%d", &number); err == nil && n == 1 {
+			return "tool", number
+		}
+	case e.NodeType == echo.NodeModelCall && inTurn && strings.HasPrefix(last, "model"):
+		return "message", 0
+	case e.NodeType == echo.NodeMessage && !strings.HasPrefix(last, "context") && !strings.HasPrefix(last, "select"):
+		return "message", 0
+	}
+	return "", 0
+}
+
+func sortedKeys(m map[int]*echo.Entry) []int {
+	keys := make([]int, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
