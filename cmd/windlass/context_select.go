@@ -180,21 +180,27 @@ func scoreTable(scores []autocontext.Score) *table {
 	t := newTable("hash", "phase", ">tokens", ">keyword", ">recency", ">meaning", "callout", ">total", ">rank", "chosen")
 	for i := range scores {
 		s := &scores[i]
-		meaning, callout, rank, chosen := "", "", "", ""
-		if s.Meaning != nil {
-			meaning = fmt.Sprintf("%.2f", *s.Meaning)
-		}
-		if s.Callout {
-			callout = "yes"
-		}
-		if s.Rank > 0 {
-			rank = fmt.Sprint(s.Rank)
-		}
-		if s.Chosen {
-			chosen = "yes"
-		}
-		t.add(string(s.ID), s.Phase, formatCount(s.Tokens), fmt.Sprintf("%.2f", s.Keyword), fmt.Sprintf("%.2f", s.Recency), meaning, callout,
-			fmt.Sprintf("%.3f", s.Total), rank, chosen)
+		cells := append([]string{string(s.ID), s.Phase, formatCount(s.Tokens)}, scoreCells(s)...)
+		t.add(append(cells, ifSo(s.Chosen))...)
 	}
 	return t
+}
+
+// scoreCells are the parts of a score: keyword, recency, meaning, callout, total, rank.
+func scoreCells(s *autocontext.Score) []string {
+	meaning, rank := "", ""
+	if s.Meaning != nil {
+		meaning = fmt.Sprintf("%.2f", *s.Meaning)
+	}
+	if s.Rank > 0 {
+		rank = fmt.Sprint(s.Rank)
+	}
+	return []string{fmt.Sprintf("%.2f", s.Keyword), fmt.Sprintf("%.2f", s.Recency), meaning, ifSo(s.Callout), fmt.Sprintf("%.3f", s.Total), rank}
+}
+
+func ifSo(is bool) string {
+	if is {
+		return "yes"
+	}
+	return ""
 }

@@ -37,6 +37,8 @@ type explained struct {
 	Tokens    int64        `json:"tokens"` // of the message itself
 	Uses      []messageUse `json:"uses"`
 
+	Selections []selectionUse `json:"selections,omitempty"` // for later phases
+
 	message *echo.Message
 }
 
@@ -55,10 +57,15 @@ func (a *app) explainMessage(r *contextRecord, prefix string, asJSON bool) error
 	if x.Uses, err = r.uses(m.Hash()); err != nil {
 		return err
 	}
+	x.Selections = r.selections(m.Hash())
 	if asJSON {
 		return a.printJSON(x)
 	}
-	return a.printUses(&x)
+	if err := a.printUses(&x); err != nil || len(x.Selections) == 0 {
+		return err
+	}
+	fmt.Fprintln(a.out)
+	return a.show(selectionUseTable(x.Selections))
 }
 
 // hashes returns the messages of all histories, and those that were sent in place of one, by hash. Of the latter that are

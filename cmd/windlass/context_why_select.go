@@ -1,0 +1,84 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/windlass-run/windlass/autocontext"
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo"
+)
+
+// selectionUse is what a selection for a later phase made of a message.
+type selectionUse struct {
+	Visit    string                `json:"visit"` // that was selected for
+	Strategy autocontext.Strategy  `json:"strategy"`
+	Anchor   cascade.AnchorInclude `json:"anchor,omitempty"` // why it came in as an anchor
+	Score    *autocontext.Score    `json:"score,omitempty"`  // of its turn group, as a candidate
+}
+
+// selections returns what became of a message in the selections for later phases. Groups are recorded by the hash of their
+// first message, so a tool result is found by the answer that called for it.
+func (r *contextRecord) selections(h echo.Hash) []selectionUse {
+	group := map[echo.Hash]bool{h: true}
+	answers := map[string]echo.Hash{} // of each turn, by its key
+	var out []selectionUse
+	for _, e := range r.entries {
+		turn := e.Key[:max(strings.LastIndexByte(e.Key, '/'), 0)]
+		switch {
+		case e.NodeType == echo.NodeModelCall && e.Message != nil:
+			answers[turn] = e.Message.Hash()
+		case e.NodeType == echo.NodeToolCall && e.Message != nil && e.Message.Hash() == h:
+			if first, ok := answers[turn]; ok {
+				group[first] = true
+			}
+		case e.NodeType == echo.NodeInter:
+			out = append(out, selectionUses(e, group)...)
+		}
+	}
+	return out
+}
+
+func selectionUses(e *echo.Entry, group map[echo.Hash]bool) []selectionUse {
+	s := selectionOf(e)
+	if s == nil {
+		return nil
+	}
+	var out []selectionUse
+	use := selectionUse{Visit: echo.VisitOf(e.Key), Strategy: s.Strategy}
+	for _, a := range s.Anchors {
+		if group[a.ID] {
+			use.Anchor = a.Why
+			out = append(out, use)
+		}
+	}
+	use.Anchor = ""
+	for i := range s.Scores {
+		if group[s.Scores[i].ID] {
+			use.Score = &s.Scores[i]
+			out = append(out, use)
+		}
+	}
+	return out
+}
+
+func selectionUseTable(uses []selectionUse) *table {
+	t := newTable("selected for", "by", ">keyword", ">recency", ">meaning", "callout", ">total", ">rank", "outcome")
+	for _, u := range uses {
+		if u.Score == nil {
+			t.add(u.Visit, string(u.Strategy), "", "", "", "", "", "", "anchor: "+string(u.Anchor))
+			continue
+		}
+		s := u.Score
+		cells := scoreCells(s)
+		outcome := "left out"
+		switch {
+		case s.Chosen:
+			outcome = "chosen"
+		case s.Rank > 0:
+			outcome = fmt.Sprintf("left out: no room for its %s tokens", formatCount(s.Tokens))
+		}
+		t.add(append(append([]string{u.Visit, string(u.Strategy)}, cells...), outcome)...)
+	}
+	return t
+}
