@@ -113,37 +113,53 @@ func (c *Cards) Put(ctx context.Context, cards []contextcards.Card) error {
 
 // Cards returns the cards of a session with their embeddings.
 func (c *Cards) Cards(ctx context.Context, sessionID string) ([]contextcards.Card, error) {
-	cards, dimensions, err := c.read(ctx, sessionID)
+	rows, err := c.read(ctx, sessionID)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.addEmbeddings(ctx, sessionID, cards, dimensions); err != nil {
+	if err := c.addEmbeddings(ctx, sessionID, rows); err != nil {
 		return nil, fmt.Errorf("read the embeddings of session %s: %w", sessionID, err)
 	}
-	return cards, nil
+	return inOrder(rows), nil
 }
 
 // Summaries returns the cards of a session without their embeddings, which are most of what a card takes and which a
 // choice by words does not need.
 func (c *Cards) Summaries(ctx context.Context, sessionID string) ([]contextcards.Card, error) {
-	cards, _, err := c.read(ctx, sessionID)
-	return cards, err
+	rows, err := c.read(ctx, sessionID)
+	return inOrder(rows), err
 }
 
-// read returns the cards of a session, and how long the embedding of each is.
-func (c *Cards) read(ctx context.Context, sessionID string) (cards []contextcards.Card, dimensions []uint32, err error) {
+// cardRow is a row of unified_cards.
+type cardRow struct {
+	contextcards.Card
+	dimensions uint32 // of the embedding that it was written with
+}
+
+// inOrder sorts cards. It is done here because the server takes longer for it than for everything else about a row.
+func inOrder(rows []cardRow) []contextcards.Card {
+	slices.SortFunc(rows, func(a, b cardRow) int { return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.Hash, b.Hash)) })
+	var cards []contextcards.Card
+	for i := range rows {
+		cards = append(cards, rows[i].Card)
+	}
+	return cards
+}
+
+// read returns the cards of a session in no order.
+func (c *Cards) read(ctx context.Context, sessionID string) (rows []cardRow, err error) {
 	err = c.query(ctx, func(db *DB) string {
-		return `SELECT content_hash, summary, formatRow('RowBinary', keywords), embedding_model, dimensions, estimated_tokens, role, phase_name, visit,
-			attempt, turn_number, message_order, callout_name, is_anchor, generated_at, generator_model, message_timestamp
-			FROM ` + db.layout.table("unified_cards") + ` FINAL WHERE session_id = ? ORDER BY message_order, content_hash`
+		return `SELECT content_hash, summary, formatRow('RowBinary', keywords), embedding_model, dimensions, estimated_tokens, role,
+			phase_name, visit, attempt, turn_number, message_order, callout_name, is_anchor, generated_at, generator_model,
+			message_timestamp FROM ` + db.layout.table("unified_cards") + ` FINAL WHERE session_id = ?`
 	}, func(row rowSource) error {
 		var hash, role, keywords string
-		var size uint32
 		var visit, attempt, turn int32
 		var order int64
-		card := contextcards.Card{SessionID: sessionID}
-		if err := row.Scan(&hash, &card.Summary, &keywords, &card.EmbeddingModel, &size, &card.Tokens, &role, &card.Phase, &visit,
-			&attempt, &turn, &order, &card.Callout, &card.Anchor, &card.GeneratedAt, &card.Generator, &card.MessageAt); err != nil {
+		card := cardRow{Card: contextcards.Card{SessionID: sessionID}}
+		if err := row.Scan(&hash, &card.Summary, &keywords, &card.EmbeddingModel, &card.dimensions, &card.Tokens, &role,
+			&card.Phase, &visit, &attempt, &turn, &order, &card.Callout, &card.Anchor, &card.GeneratedAt, &card.Generator,
+			&card.MessageAt); err != nil {
 			return err
 		}
 		var err error
@@ -153,25 +169,25 @@ func (c *Cards) read(ctx context.Context, sessionID string) (cards []contextcard
 		card.Hash, card.Role = echo.Hash(hash), echo.Role(role)
 		card.Visit, card.Attempt, card.Turn, card.Order = int(visit), int(attempt), int(turn), int(order)
 		card.GeneratedAt, card.MessageAt = fromColumn(card.GeneratedAt), fromColumn(card.MessageAt)
-		cards, dimensions = append(cards, card), append(dimensions, size)
+		rows = append(rows, card)
 		return nil
 	}, sessionID)
 	if err != nil {
-		return nil, nil, fmt.Errorf("read the cards of session %s: %w", sessionID, err)
+		return nil, fmt.Errorf("read the cards of session %s: %w", sessionID, err)
 	}
-	return cards, dimensions, nil
+	return rows, nil
 }
 
 // addEmbeddings gives every card the embedding that it was last written with.
-func (c *Cards) addEmbeddings(ctx context.Context, sessionID string, cards []contextcards.Card, dimensions []uint32) error {
+func (c *Cards) addEmbeddings(ctx context.Context, sessionID string, cards []cardRow) error {
 	type key struct {
 		hash  echo.Hash
 		model string
 	}
 	at := map[key]*contextcards.Card{}
 	for i := range cards {
-		if dimensions[i] > 0 {
-			at[key{cards[i].Hash, cards[i].EmbeddingModel}] = &cards[i]
+		if cards[i].dimensions > 0 {
+			at[key{cards[i].Hash, cards[i].EmbeddingModel}] = &cards[i].Card
 		}
 	}
 	if len(at) == 0 {

@@ -1,12 +1,13 @@
 -- What messages are chosen by: a card for each message of a session that is worth one. A card that was made later, by
 -- generated_at, takes the place of the one before it. The view "context_cards" shows each once, with the embedding that it
--- was last written with. Sessions are read one at a time, so a granule has about as many rows as a session.
+-- was last written with. Sessions are read one at a time and in a hurry, so granules are small and texts
+-- are compressed lightly.
 CREATE TABLE IF NOT EXISTS {{local "unified_cards"}}{{onCluster}}
 (
     session_id           String,
     content_hash         String,
-    summary              String CODEC(ZSTD(3)),
-    keywords             Array(String) CODEC(ZSTD(3)),
+    summary              String,
+    keywords             Array(String),
     embedding_model      LowCardinality(String) COMMENT 'the embedder that was asked; empty: none was',
     dimensions           UInt32 COMMENT 'of the embedding; 0: there is none',
     estimated_tokens     Int64,
@@ -24,7 +25,7 @@ CREATE TABLE IF NOT EXISTS {{local "unified_cards"}}{{onCluster}}
 )
 ENGINE = {{replacing "generated_at"}}
 ORDER BY (session_id, content_hash)
-SETTINGS index_granularity = 1024;
+SETTINGS index_granularity = 256;
 
 {{distributed "unified_cards" "cityHash64(session_id)"}};
 
@@ -41,7 +42,7 @@ CREATE TABLE IF NOT EXISTS {{local "unified_embeddings"}}{{onCluster}}
 )
 ENGINE = {{replacing "generated_at"}}
 ORDER BY (session_id, embedding_model, content_hash)
-SETTINGS index_granularity = 1024;
+SETTINGS index_granularity = 256;
 
 {{distributed "unified_embeddings" "cityHash64(session_id)"}};
 
