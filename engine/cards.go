@@ -30,7 +30,7 @@ type Meaning interface {
 
 // enter adds a message of the phase's own to the history and has a card made of it.
 func (v *visit) enter(m *echo.Message, turn int) {
-	order := len(v.run.entered) + 1
+	order := len(v.entered) + 1
 	v.record.History = append(v.record.History, echo.Item{Message: m, Attempt: v.attempt, Turn: turn, Order: order})
 	s := contextcards.Source{
 		SessionID: v.session.ID, Message: m, Phase: v.phase.Name, Visit: v.record.Visit, Attempt: v.attempt, Turn: turn, Order: order,
@@ -39,7 +39,7 @@ func (v *visit) enter(m *echo.Message, turn int) {
 		s.At = v.now()
 		v.Cards.Add(s)
 	}
-	v.run.entered = append(v.run.entered, s)
+	v.entered = append(v.entered, s)
 }
 
 // markCallout has the card of a message say that it is a callout.
@@ -48,7 +48,7 @@ func (v *visit) markCallout(h echo.Hash, name string) {
 		if it.Order == 0 || it.Message.Hash() != h {
 			continue
 		}
-		s := &v.run.entered[it.Order-1]
+		s := &v.entered[it.Order-1]
 		s.Callout = name
 		if v.Cards != nil {
 			v.Cards.Add(*s)

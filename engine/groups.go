@@ -92,7 +92,7 @@ func (g *turnGroup) calls(id string) bool {
 // join adds a message to a group. A phase that ran a tool has its result without a call, so it comes in as text.
 func (v *visit) join(g *turnGroup, it *echo.Item) {
 	m := it.Message
-	src := v.run.entered[it.Order-1]
+	src := v.entered[it.Order-1]
 	g.sources = append(g.sources, src)
 	g.callout = g.callout || src.Callout != "" || v.session.IsCallout(m.Hash())
 	g.failed = g.failed || m.Failed()

@@ -78,7 +78,7 @@ func (v *visit) phasesBegun() []string {
 func (v *visit) searchable(phase string) []contextcards.Source {
 	seen := map[echo.Hash]bool{}
 	var out []contextcards.Source
-	for _, s := range slices.Backward(v.run.entered) {
+	for _, s := range slices.Backward(v.entered) {
 		now := s.Phase == v.phase.Name && s.Visit == v.record.Visit && s.Attempt == v.attempt && s.Turn == v.turn
 		h := s.Message.Hash()
 		if phase != "" && s.Phase != phase || now || !s.Worth() || looksUp(s.Message) || seen[h] {
@@ -132,7 +132,7 @@ func (v *visit) compareAll(ctx context.Context, key, query string, groups []auto
 		if v.Cards != nil {
 			v.Cards.Wait(limited, v.searchable(""))
 		}
-		list, _, err := v.Meaning.Similar(limited, v.session.ID, query, len(v.run.entered))
+		list, _, err := v.Meaning.Similar(limited, v.session.ID, query, len(v.entered))
 		if ctx.Err() != nil {
 			return nil
 		}

@@ -130,7 +130,7 @@ func (s *selecting) compare(ctx context.Context, f *findings) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, rankLimit)
 	defer cancel()
-	list, degraded, err := s.Meaning.Similar(ctx, s.session.ID, s.task, len(s.run.entered))
+	list, degraded, err := s.Meaning.Similar(ctx, s.session.ID, s.task, len(s.entered))
 	if err != nil {
 		f.degrade("nothing could be compared by meaning with %s: %s", s.Meaning.Name(), firstLine(err.Error()))
 		return

@@ -13,7 +13,6 @@ import (
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/config"
-	"github.com/windlass-run/windlass/internal/fetch"
 	"github.com/windlass-run/windlass/internal/llm"
 	"github.com/windlass-run/windlass/internal/vectors"
 )
@@ -115,7 +114,7 @@ func (s *session) chooseEmbedder(ctx context.Context, name string, local vectors
 		name = embedderHashed
 	}
 	progress := newFetchProgress(s.app.err)
-	e, err := openEmbedder(ctx, name, local, s.router, func(p fetch.Progress) { progress.show(clickhouse.Progress(p)) })
+	e, err := openEmbedder(ctx, name, local, s.router, progress.show)
 	progress.mute()
 	switch {
 	case ctx.Err() != nil:

@@ -16,9 +16,7 @@ import (
 	"github.com/windlass-run/windlass/contextcards"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine"
-	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/config"
-	"github.com/windlass-run/windlass/internal/fetch"
 	"github.com/windlass-run/windlass/internal/llm"
 	"github.com/windlass-run/windlass/internal/vectors"
 )
@@ -142,7 +140,7 @@ func (a *app) trySelection(ctx context.Context, r *contextRecord, o selectFlags)
 // selectEmbedder returns what a strategy compares by meaning with, nil for one that does not.
 func (a *app) selectEmbedder(ctx context.Context, cfg *config.Config, router *llm.Router, s cascade.SelectionStrategy) (contextcards.Embedder, error) {
 	if s != cascade.StrategySemantic && s != cascade.StrategyHybrid {
-		return nil, nil
+		return nil, nil //nolint:nilnil // a strategy that compares no meanings has no embedder
 	}
 	dir, err := config.CacheDir()
 	if err != nil {
@@ -150,7 +148,7 @@ func (a *app) selectEmbedder(ctx context.Context, cfg *config.Config, router *ll
 	}
 	progress := newFetchProgress(a.err)
 	defer progress.mute()
-	e, err := openEmbedder(ctx, embeddingModel(cfg), vectors.ConfigFromEnv(dir), router, func(p fetch.Progress) { progress.show(clickhouse.Progress(p)) })
+	e, err := openEmbedder(ctx, embeddingModel(cfg), vectors.ConfigFromEnv(dir), router, progress.show)
 	if err != nil {
 		return nil, err
 	}
