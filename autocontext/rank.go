@@ -168,16 +168,21 @@ func normalized(scores []float64) []float64 {
 }
 
 // fusionConstant dampens the weight of the first ranks in reciprocal rank fusion (Cormack, Clarke and Buettcher, 2009, who
-// use 60; 20 found more here, where only the first few dozen ranks matter).
+// use 60; between 5 and 60 it hardly matters here).
 const fusionConstant = 20
 
+// meaningWeight is the weight of the ranking by meaning beside that by words, which finds more by itself.
+const meaningWeight = 0.5
+
 // fuse joins two rankings of n groups by the sum of the reciprocals of the ranks.
-func fuse(n int, a, b []place) []place {
+func fuse(n int, words, meaning []place) []place {
 	scores := make([]float64, n)
-	for _, ranking := range [][]place{a, b} {
+	add := func(ranking []place, weight float64) {
 		for rank, p := range ranking {
-			scores[p.group] += 1 / float64(fusionConstant+rank+1)
+			scores[p.group] += weight / float64(fusionConstant+rank+1)
 		}
 	}
+	add(words, 1)
+	add(meaning, meaningWeight)
 	return ranked(scores)
 }

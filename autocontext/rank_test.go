@@ -109,13 +109,13 @@ func TestRankedAndFused(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, []place{{3, 2}, {4, 1}, {1, 1}}, ranked([]float64{0, 1, -1, 2, 1}), "of equal ones the newer first")
 
-	a := []place{{2, 9}, {0, 8}, {1, 7}}
-	b := []place{{1, 0.5}, {2, 0.4}}
-	got := fuse(4, a, b)
+	words := []place{{2, 9}, {0, 8}, {1, 7}}
+	meaning := []place{{1, 0.5}, {2, 0.4}}
+	got := fuse(4, words, meaning)
 	require.Len(t, got, 3, "what neither ranks is left out")
 	require.Equal(t, []int{2, 1, 0}, []int{got[0].group, got[1].group, got[2].group})
-	require.InDelta(t, 1.0/21+1.0/22, got[0].score, 1e-12)
-	require.InDelta(t, 1.0/23+1.0/21, got[1].score, 1e-12)
+	require.InDelta(t, 1.0/21+0.5/22, got[0].score, 1e-12)
+	require.InDelta(t, 1.0/23+0.5/21, got[1].score, 1e-12)
 	require.InDelta(t, 1.0/22, got[2].score, 1e-12)
 }
 

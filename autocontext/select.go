@@ -2,8 +2,10 @@ package autocontext
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
+	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/contextcards"
 	"github.com/windlass-run/windlass/echo"
 )
@@ -36,6 +38,15 @@ type SelectSettings struct {
 	Threshold float64
 	// Prefilter makes hybrid stop before the model is asked.
 	Prefilter bool
+}
+
+// SelectSettingsOf returns the settings of a phase.
+func SelectSettingsOf(in cascade.InterSelection) SelectSettings {
+	return SelectSettings{
+		Strategy: Strategy(in.Strategy), MaxTokens: in.MaxTokens, MaxMessages: in.MaxMessages,
+		KeywordWeight: in.KeywordWeight, RecencyWeight: in.RecencyWeight, CalloutWeight: in.CalloutWeight,
+		Threshold: in.SimilarityThreshold,
+	}
 }
 
 // Group is the unit of selection: an assistant message with its tool calls and their results, or any other message by
@@ -199,7 +210,7 @@ const (
 // offer returns what a menu lists, in the order of places: for hybrid the best within twice the budget, else everything,
 // the best of them when that is too much. What is larger than the budget cannot be chosen and is not offered.
 func (sel *Selected) offer(groups []Group, order []int, s SelectSettings) []int {
-	room := newBudget(hybridFactor*s.MaxTokens, hybridFactor*s.MaxMessages)
+	room := newBudget(hybridFactor*min(s.MaxTokens, math.MaxInt64/hybridFactor), hybridFactor*min(s.MaxMessages, math.MaxInt/hybridFactor))
 	if s.Strategy == StrategyLLM {
 		order, room = sel.withRest(order), newBudget(sel.CandidateTokens, 0)
 	}

@@ -321,9 +321,9 @@ func TestModelChooses(t *testing.T) {
 
 func TestModelDoesNotChoose(t *testing.T) {
 	t.Parallel()
-	plain := apart("a", "pump one", "pump two", "b")
-	embedded := apart("a", "pump one", "pump two", "b")
-	embedded[3].Meaning, embedded[3].Embedded = 1, true
+	plain := apart("a", "pump one", "pump two", "pump three", "b")
+	embedded := apart("a", "pump one", "pump two", "pump three", "b")
+	embedded[1].Meaning, embedded[1].Embedded = 1, true
 	for name, c := range map[string]struct {
 		strategy Strategy
 		groups   []Group
@@ -336,36 +336,36 @@ func TestModelDoesNotChoose(t *testing.T) {
 			StrategyLLM, plain,
 			MenuAnswer{Failed: "gpt-5-nano: status 500"},
 			StrategyHeuristic,
-			[]int{1, 2},
+			[]int{2, 3},
 			[]string{"no model chose: gpt-5-nano: status 500"},
 		},
 		"llm, prose": {
 			StrategyLLM, plain,
 			MenuAnswer{Text: "I would take the second."},
 			StrategyHeuristic,
-			[]int{1, 2},
+			[]int{2, 3},
 			[]string{`no model chose: its answer has no JSON object with a list "ids"`},
 		},
 		"llm, unknown": {
 			StrategyLLM, plain,
 			MenuAnswer{Text: `{"ids": ["x"]}`},
 			StrategyHeuristic,
-			[]int{1, 2},
+			[]int{2, 3},
 			[]string{"no model chose: none of the ids that it gave is in the menu"},
 		},
 		"hybrid, meaning and words": {
 			StrategyHybrid, embedded,
 			MenuAnswer{Failed: "timeout"},
 			StrategyPrefilter,
-			[]int{2, 3},
-			[]string{"the menu has 3 of 4 candidates", "no model chose: timeout"},
+			[]int{1, 3},
+			[]string{"the menu has 3 of 5 candidates", "no model chose: timeout"},
 		},
 		"hybrid, words": {
 			StrategyHybrid, plain,
 			MenuAnswer{Failed: "timeout"},
 			StrategyHeuristic,
-			[]int{1, 2},
-			[]string{"no embeddings: prefiltered by words", "the menu has 2 of 4 candidates", "no model chose: timeout"},
+			[]int{2, 3},
+			[]string{"no embeddings: prefiltered by words", "the menu has 3 of 5 candidates", "no model chose: timeout"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -17,5 +17,6 @@ func commands(a *app) []*cobra.Command {
 		newFetchCommand(a),
 		newVersionCommand(a),
 		newEngineCommand(a),
+		newBenchCommand(a),
 	}
 }
