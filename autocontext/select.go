@@ -165,12 +165,14 @@ func (sel *Selected) byModel(task string, groups []Group, words []place, s Selec
 		sel.note("everything fits: no model was asked")
 		return sel.take(groups, sel.withRest(order), s), nil
 	}
+	if s.Prefilter {
+		sel.Strategy = without
+		return sel.take(groups, order, s), nil
+	}
 	var chosen []int
 	var problem string
 	offered := sel.offer(groups, order, s)
 	switch {
-	case s.Prefilter:
-		problem = "it was not to be asked"
 	case len(offered) == 0:
 		problem = "there is nothing to choose from"
 	case answer == nil:
@@ -221,7 +223,7 @@ func (sel *Selected) offer(groups []Group, order []int, s SelectSettings) []int 
 			out = append(out, i)
 		}
 	}
-	if len(out) < len(groups) && !s.Prefilter {
+	if len(out) < len(groups) {
 		sel.note("the menu has %d of %d candidates", len(out), len(groups))
 	}
 	slices.Sort(out)
