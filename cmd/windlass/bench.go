@@ -11,7 +11,7 @@ func newBenchCommand(a *app) *cobra.Command {
 		Long:    "Measurements of windlass itself, on published data that is not part of it.",
 		Example: "  windlass bench locomo conversations.json",
 		Hidden:  true,
-		Args:    func(cmd *cobra.Command, args []string) error { return unknownCommand(cmd, args) },
+		Args:    unknownCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newBenchLocomoCommand(a))
