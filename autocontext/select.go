@@ -170,7 +170,7 @@ func (sel *Selected) byModel(task string, groups []Group, words []place, s Selec
 		return sel.take(groups, order, s), nil
 	}
 	var chosen []int
-	problem := ""
+	var problem string
 	offered := sel.offer(groups, order, s)
 	switch {
 	case len(offered) == 0:
