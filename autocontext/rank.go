@@ -168,7 +168,7 @@ func normalized(scores []float64) []float64 {
 }
 
 // fusionConstant dampens the weight of the first ranks in reciprocal rank fusion (Cormack, Clarke and Buettcher, 2009, who
-// use 60; between 5 and 60 it hardly matters here).
+// use 60; between 5 and 60 it hardly matters here: docs/selection.md).
 const fusionConstant = 20
 
 // meaningWeight is the weight of the ranking by meaning beside that by words, which finds more by itself.
