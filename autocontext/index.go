@@ -2,6 +2,7 @@ package autocontext
 
 import (
 	"math"
+	"slices"
 
 	"github.com/windlass-run/windlass/contextcards"
 	"github.com/windlass-run/windlass/echo"
@@ -17,17 +18,24 @@ const (
 // is chosen does not depend on what an index has seen before. It belongs to one goroutine.
 type Index struct {
 	lexicon
-	bags map[bagKey][]int32 // the terms of a message and its card, as often as they occur
+	bags map[bagKey]bag
 }
 
-// bagKey says what was read: a message may get a better card later.
+// bagKey says what was read: a message may get a better card later, and may be asked for by its card alone.
 type bagKey struct {
 	hash    echo.Hash
-	summary string
+	message bool   // the words of the message itself
+	summary string // "": not read
+}
+
+// bag holds the terms of a message and its card, as often as they occur.
+type bag struct {
+	terms    []int32
+	keywords []string // that were read, too
 }
 
 // NewIndex returns an index that has seen nothing yet.
-func NewIndex() *Index { return &Index{lexicon: newLexicon(), bags: map[bagKey][]int32{}} }
+func NewIndex() *Index { return &Index{lexicon: newLexicon(), bags: map[bagKey]bag{}} }
 
 // bagsOf returns the terms by which a group is found, a list for each of its cards: what the message says and calls, and
 // what the card says of it. The words of the message find more than those of the card alone (docs/selection.md).
@@ -39,36 +47,38 @@ func (x *Index) bagsOf(g *Group) [][]int32 {
 		for at < len(g.Items)-1 && g.Items[at].Message.Hash() != c.Hash {
 			at++
 		}
-		key := bagKey{hash: c.Hash, summary: c.Summary}
-		bag, known := x.bags[key]
-		if !known {
-			if at < len(g.Items) && g.Items[at].Message.Hash() == c.Hash {
-				bag = x.readMessage(bag, g.Items[at].Message)
-			}
-			bag = x.readCard(bag, c)
-			x.bags[key] = bag
+		key := bagKey{hash: c.Hash, message: at < len(g.Items) && g.Items[at].Message.Hash() == c.Hash, summary: c.Summary}
+		if c.Generator == contextcards.GeneratorMessage && c.Role != echo.RoleTool {
+			key.summary = "" // it is the message over again
 		}
-		out[i] = bag
+		b, known := x.bags[key]
+		if !known || !slices.Equal(b.keywords, c.Keywords) {
+			b = bag{keywords: c.Keywords}
+			if key.message {
+				b.terms = x.readMessage(b.terms, g.Items[at].Message)
+			}
+			b.terms = x.readCard(b.terms, key.summary, c.Keywords)
+			x.bags[key] = b
+		}
+		out[i] = b.terms
 	}
 	return out
 }
 
-func (x *Index) readMessage(bag []int32, m *echo.Message) []int32 {
-	bag = x.read(bag, m.Text())
+func (x *Index) readMessage(terms []int32, m *echo.Message) []int32 {
+	terms = x.read(terms, m.Text())
 	for _, call := range m.ToolCalls() {
-		bag = x.read(x.read(bag, call.Name), call.Arguments)
+		terms = x.read(x.read(terms, call.Name), call.Arguments)
 	}
-	return bag
+	return terms
 }
 
-func (x *Index) readCard(bag []int32, c *contextcards.Card) []int32 {
-	if c.Generator != contextcards.GeneratorMessage || c.Role == echo.RoleTool { // else it is the message over again
-		bag = x.read(bag, c.Summary)
+func (x *Index) readCard(terms []int32, summary string, keywords []string) []int32 {
+	terms = x.read(terms, summary)
+	for _, k := range keywords {
+		terms = x.read(terms, k)
 	}
-	for _, k := range c.Keywords {
-		bag = x.read(bag, k)
-	}
-	return bag
+	return terms
 }
 
 // relevance returns how relevant each group is to a query, by BM25 with the groups themselves as its statistics. 0: no

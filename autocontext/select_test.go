@@ -516,3 +516,53 @@ func checkSelected(t *testing.T, groups []Group, s SelectSettings, sel *Selected
 		require.True(t, ranks[rank+1], "rank %d is missing", rank+1)
 	}
 }
+
+// otherCards returns groups with other cards for the same messages: from a model, from the message itself, with other
+// keywords, late. Some groups show their message in other words than its own, as what a tool's phase said comes in.
+func otherCards(r *rand.Rand, groups []Group) []Group {
+	out := slices.Clone(groups)
+	for i := range out {
+		g := &out[i]
+		g.Cards = slices.Clone(g.Cards)
+		for k := range g.Cards {
+			c := &g.Cards[k]
+			switch r.IntN(5) {
+			case 0:
+				c.Summary, c.Generator = "a pump that failed", "model"
+			case 1:
+				c.Generator, c.Role = contextcards.GeneratorMessage, echo.RoleUser
+			case 2:
+				c.Keywords = []string{"valve", "main.go"}[:r.IntN(3)]
+			case 3:
+				c.Late = true
+			}
+		}
+		if r.IntN(6) == 0 && len(g.Items) > 0 {
+			framed := echo.NewText(echo.RoleUser, echo.KindContext, "Output: valve "+g.Items[0].Message.Text())
+			g.Items = append([]echo.Item{{Message: framed}}, g.Items[1:]...)
+		}
+	}
+	return out
+}
+
+// An index that is kept through all selections of a session chooses what a new one for each of them does, with the same
+// scores to the last bit: whatever the cards were before, and however a message was looked at.
+func TestKeptIndexChoosesTheSame(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(6, 28))
+	tasks := []string{"the pump", "Which valve failed?", "", "main.go 東京", "a pump that failed", "nothing known"}
+	for range 50 {
+		kept := NewIndex()
+		session := randomGroups(r)
+		for range 8 {
+			session = append(session, randomGroups(r)...)
+			groups := otherCards(r, session)
+			s := selecting([]Strategy{StrategyHeuristic, StrategySemantic, StrategyHybrid}[r.IntN(3)], r.Int64N(3000))
+			s.Prefilter = true
+			task := tasks[r.IntN(len(tasks))]
+			want, _ := Select(task, groups, s, nil)
+			got, _ := kept.Select(task, groups, s, nil)
+			require.Equal(t, encoded(t, want), encoded(t, got))
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/contextcards"
 	"github.com/windlass-run/windlass/echo"
@@ -138,6 +139,7 @@ type run struct {
 	now      func() time.Time
 	schemas  schemaCache
 	texts    textCache
+	index    *autocontext.Index    // what selections have read of the session's messages
 	entered  []contextcards.Source // every message that entered the session, by its order less 1
 }
 
@@ -147,7 +149,7 @@ func newRun(r *Runner, spec Spec) *run {
 		session:  echo.NewSession(spec.Log.SessionID()),
 		result:   &Result{SessionID: spec.Log.SessionID(), CascadeID: spec.Cascade.CascadeID},
 		observer: r.Observer, now: r.Now,
-		schemas: schemaCache{}, texts: textCache{},
+		schemas: schemaCache{}, texts: textCache{}, index: autocontext.NewIndex(),
 	}
 	if x.observer == nil {
 		x.observer = noObserver{}

@@ -59,7 +59,7 @@ func (v *visit) searchContext(ctx context.Context, key string, args json.RawMess
 			return fmt.Sprintf("The search by meaning is not possible (%s). Search by words.", problem), true, nil
 		}
 	}
-	sel, _ := autocontext.Select(in.Query, groups, settings, nil)
+	sel, _ := v.index.Select(in.Query, groups, settings, nil)
 	return searchResult(sel, sources, groups), false, nil
 }
 

@@ -142,7 +142,7 @@ func (s *selecting) choose(ctx context.Context) (*Selection, error) {
 		out := &Selection{}
 		return out, s.read(ctx, "select", out, func() any {
 			f := s.look(ctx)
-			sel, _ := autocontext.Select(s.task, s.groups(f), s.inside(), nil)
+			sel, _ := s.index.Select(s.task, s.groups(f), s.inside(), nil)
 			return s.outcome(f, sel)
 		})
 	}
@@ -151,13 +151,13 @@ func (s *selecting) choose(ctx context.Context) (*Selection, error) {
 		return nil, err
 	}
 	groups := s.groups(f)
-	sel, menu := autocontext.Select(s.task, groups, s.inside(), nil)
+	sel, menu := s.index.Select(s.task, groups, s.inside(), nil)
 	if menu != nil {
 		answer, err := s.askMenu(ctx, menu)
 		if err != nil {
 			return nil, err
 		}
-		sel, _ = autocontext.Select(s.task, groups, s.inside(), answer)
+		sel, _ = s.index.Select(s.task, groups, s.inside(), answer)
 	}
 	out := s.outcome(f, sel)
 	e := siteEntry(out.nodeType(), s.at("select"), s.place())

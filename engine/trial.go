@@ -46,9 +46,10 @@ func Try(ctx context.Context, id string, entries []*echo.Entry, t Trial) (*Selec
 		return nil, ctx.Err()
 	}
 	groups := s.groups(f)
-	sel, menu := autocontext.Select(t.Task, groups, s.inside(), nil)
+	index := autocontext.NewIndex()
+	sel, menu := index.Select(t.Task, groups, s.inside(), nil)
 	if menu != nil {
-		sel, _ = autocontext.Select(t.Task, groups, s.inside(), t.ask(ctx, menu))
+		sel, _ = index.Select(t.Task, groups, s.inside(), t.ask(ctx, menu))
 	}
 	return s.outcome(f, sel), nil
 }
