@@ -72,7 +72,8 @@ func (p *progress) active() int {
 	return at
 }
 
-// below returns the lines under the active phase: what it is doing, and what the guard of its context did.
+// below returns the lines under the active phase: what it is doing, what came into it of earlier phases, and what the
+// guard of its context did.
 func (p *progress) below(width int, paint func(style, text string) string) []string {
 	var out []string
 	if activity := p.activity(); activity != "" {
@@ -81,7 +82,14 @@ func (p *progress) below(width int, paint func(style, text string) string) []str
 	if len(p.phases) == 0 {
 		return out
 	}
-	if ph := &p.phases[p.active()]; ph.status == engine.StatusRunning && ph.guard != "" {
+	ph := &p.phases[p.active()]
+	if ph.status != engine.StatusRunning {
+		return out
+	}
+	if ph.selected != "" {
+		out = append(out, paint(colourDim, cut("      "+ph.selected, width)))
+	}
+	if ph.guard != "" {
 		out = append(out, paint(colourYellow, cut("      "+ph.guard, width)))
 	}
 	return out

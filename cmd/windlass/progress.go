@@ -34,6 +34,7 @@ type phaseProgress struct {
 	tools    int
 	activity string
 	detail   string
+	selected string // what came in of earlier phases
 	guard    string // what the guard of its context did last
 	spent    spent
 	started  time.Time
@@ -108,6 +109,10 @@ func (p *progress) entry(e *echo.Entry) {
 		if ph := p.current(e.Phase); ph != nil {
 			ph.tools++
 			ph.activity, ph.detail = "", ""
+		}
+	case echo.NodeInter:
+		if ph := p.current(e.Phase); ph != nil {
+			ph.selected = selectionLine(e)
 		}
 	case echo.NodeGuard:
 		if ph := p.current(e.Phase); ph != nil {

@@ -52,7 +52,7 @@ func everythingArrives(t *testing.T, l *lab) {
 	repo, err := filepath.Abs("../..")
 	require.NoError(t, err)
 	example := func(name string) string { return filepath.Join(repo, "examples", "cascades", name) }
-	require.NoError(t, os.CopyFS(filepath.Join(l.dir, "examples", "data"), os.DirFS(filepath.Join(repo, "examples", "data"))))
+	require.NoError(t, os.CopyFS(filepath.Join(l.dir, "examples"), os.DirFS(filepath.Join(repo, "examples"))))
 	l.file("README.md", "# A project\n")
 	l.file("main.go", "package main\n\nfunc main() {}\n")
 	runs := []struct {
@@ -65,6 +65,7 @@ func everythingArrives(t *testing.T, l *lab) {
 		{exitOK, []string{"ask.json", "--model", "empty"}},
 		{exitProvider, []string{"ask.json", "--model", "html"}},
 		{exitOK, []string{"odd.json", "--offline"}},
+		{exitOK, []string{example("incident_review.json"), "--offline"}},
 	}
 	seen := map[echo.NodeType]bool{}
 	for i, r := range runs {
@@ -87,7 +88,7 @@ func everythingArrives(t *testing.T, l *lab) {
 	for _, n := range []echo.NodeType{
 		echo.NodeRunStart, echo.NodeRunEnd, echo.NodePhaseStart, echo.NodePhaseEnd, echo.NodeMessage, echo.NodeSelection,
 		echo.NodeModelCall, echo.NodeToolCall, echo.NodeVerdict, echo.NodeRoute, echo.NodeState, echo.NodeCallout,
-		echo.NodeValue, echo.NodeWarning,
+		echo.NodeValue, echo.NodeWarning, echo.NodeInter,
 	} {
 		require.True(t, seen[n], "no entry of type %s was compared", n)
 	}

@@ -197,6 +197,8 @@ func TestFrames(t *testing.T) {
 	p.entry(&echo.Entry{NodeType: echo.NodeToolCall, Phase: "count"})
 	end("count", "completed")
 	start("research")
+	p.entry(selectionEntry(t))
+	show("context was selected", wide, narrow)
 	at := engine.Site{Phase: "research", Attempt: 1, Turn: 1}
 	p.event(engine.Event{Kind: engine.EventModelCall, Site: at, Model: "gpt-5-mini"})
 	p.event(engine.Event{Kind: engine.EventDelta, Site: at, Delta: engine.Delta{Text: "The pool is\nexhausted because 接続 "}})
