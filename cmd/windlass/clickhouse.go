@@ -18,6 +18,11 @@ import (
 func (a *app) withClickHouse(ctx context.Context, do func(context.Context, *clickhouse.DB) error) error {
 	ctx, stop := interruptible(ctx, newNotices(io.Discard)) // what only asks has nothing to record, and ends at once
 	defer stop()
+	return a.askClickHouse(ctx, do)
+}
+
+// askClickHouse is withClickHouse for whoever hears of signals in another way.
+func (a *app) askClickHouse(ctx context.Context, do func(context.Context, *clickhouse.DB) error) error {
 	o, err := a.clickHouse()
 	if err != nil {
 		return err

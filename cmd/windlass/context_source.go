@@ -16,6 +16,13 @@ import (
 // readContextRecord finds a session by its id or the beginning of it and reads its record: the journal on this machine,
 // which is there first and whole, or ClickHouse when there is none.
 func (a *app) readContextRecord(ctx context.Context, session string) (*contextRecord, error) {
+	return a.findContextRecord(ctx, session, a.withClickHouse)
+}
+
+// askingClickHouse opens ClickHouse for one use: withClickHouse or askClickHouse.
+type askingClickHouse func(context.Context, func(context.Context, *clickhouse.DB) error) error
+
+func (a *app) findContextRecord(ctx context.Context, session string, ask askingClickHouse) (*contextRecord, error) {
 	home, err := config.Home()
 	if err != nil {
 		return nil, withExit(exitStorage, err, "set WINDLASS_HOME to a folder")
@@ -29,7 +36,7 @@ func (a *app) readContextRecord(ctx context.Context, session string) (*contextRe
 	case err != nil:
 		return nil, usageError(err, "windlass sessions list")
 	case id == "":
-		return a.recordFromClickHouse(ctx, session, local)
+		return recordFromClickHouse(ctx, session, local, ask)
 	}
 	rec, err := echo.ReadJournal(filepath.Join(config.SessionDir(home, id), echo.JournalFile))
 	if err != nil {
@@ -77,9 +84,9 @@ func matchSession(given string, ids []string) (string, error) {
 	return "", &clickhouse.SessionError{ID: given, Matches: matches[:min(len(matches), clickhouse.MaxMatches)]}
 }
 
-func (a *app) recordFromClickHouse(ctx context.Context, session string, local []string) (*contextRecord, error) {
+func recordFromClickHouse(ctx context.Context, session string, local []string, ask askingClickHouse) (*contextRecord, error) {
 	var r *contextRecord
-	err := a.withClickHouse(ctx, func(ctx context.Context, db *clickhouse.DB) error {
+	err := ask(ctx, func(ctx context.Context, db *clickhouse.DB) error {
 		s, err := db.Session(ctx, session)
 		var unknown *clickhouse.SessionError
 		if errors.As(err, &unknown) {

@@ -16,22 +16,36 @@ import (
 	"github.com/windlass-run/windlass/internal/template"
 )
 
-// finish closes the session, prints the result, and turns the end of the run into the command's error.
-func (s *session) finish(res *engine.Result, runErr error) error {
+// closed is what closing a session has left to say.
+type closed struct {
+	cards       error                        // cards that did not get done
+	undelivered *clickhouse.UndeliveredError // rows that ClickHouse does not have; nil: none
+	err         error                        // anything else
+}
+
+// close ends everything that the session has open. It comes after the run, once.
+func (s *session) close() closed {
 	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
 	defer cancel()
-	cardsErr := s.cards.finish() // first: what it has to say goes into the log
-	closeErr := errors.Join(s.log.Close(ctx), s.tools.Close())
+	c := closed{cards: s.cards.finish()} // first: what it has to say goes into the log
+	err := errors.Join(s.log.Close(ctx), s.tools.Close())
 	if s.querier != nil {
-		closeErr = errors.Join(closeErr, s.querier.Close(ctx), s.database.close())
+		err = errors.Join(err, s.querier.Close(ctx), s.database.close())
 	}
-	var undelivered *clickhouse.UndeliveredError
-	errors.As(closeErr, &undelivered)
-	s.delivered = s.sink != nil && undelivered == nil
+	if !errors.As(err, &c.undelivered) {
+		c.err = err
+	}
+	s.delivered = s.sink != nil && c.undelivered == nil
+	return c
+}
+
+// finish closes the session, prints the result, and turns the end of the run into the command's error.
+func (s *session) finish(res *engine.Result, runErr error) error {
+	c := s.close()
 	printErr := s.printResult(res, runErr)
-	s.printSummary(res, undelivered)
-	if cardsErr != nil {
-		fmt.Fprintf(s.app.err, "Warning: %v\n", cardsErr)
+	s.printSummary(res, c.undelivered)
+	if c.cards != nil {
+		fmt.Fprintf(s.app.err, "Warning: %v\n", c.cards)
 	}
 	if runErr != nil {
 		return s.failure(res, runErr)
@@ -39,8 +53,8 @@ func (s *session) finish(res *engine.Result, runErr error) error {
 	if printErr != nil {
 		return withExit(exitStorage, printErr, "the run is done and recorded: "+s.lookHint())
 	}
-	if closeErr != nil && undelivered == nil {
-		return withExit(exitStorage, closeErr, "")
+	if c.err != nil {
+		return withExit(exitStorage, c.err, "")
 	}
 	return nil
 }

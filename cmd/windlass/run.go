@@ -16,7 +16,6 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/config"
 )
 
@@ -100,12 +99,25 @@ func (a *app) runCascade(ctx context.Context, file string, o runOptions) error {
 	ctx, stop := interruptible(ctx, notices)
 	defer stop()
 	defer surviveClosedPipes()()
+	if len(o.roots) == 0 {
+		if o.roots, err = workingFolder(); err != nil {
+			return err
+		}
+	}
 	s, err := a.openSession(ctx, file, c, input, notices, o)
 	if err != nil {
 		return err
 	}
-	res, runErr := s.runner.Run(ctx, engine.Spec{Cascade: c, Input: input, Log: s.log, WorkDir: s.workDir})
-	return s.finish(res, runErr)
+	return s.finish(s.run(ctx))
+}
+
+// workingFolder is what file tools may use when nothing else is granted.
+func workingFolder() ([]string, error) {
+	wd, err := os.Getwd()
+	if err != nil {
+		return nil, fmt.Errorf("find the working folder: %w", err)
+	}
+	return []string{wd}, nil
 }
 
 // checkStdin refuses what a cascade on standard input cannot have.

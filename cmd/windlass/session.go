@@ -3,9 +3,9 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,6 +25,7 @@ type session struct {
 	file        string
 	id          string
 	cascade     *cascade.Cascade
+	input       map[string]any
 	workDir     string
 	journalPath string
 	tools       *tool.Registry
@@ -43,8 +44,9 @@ type session struct {
 // closeLimit is how long rows may take to reach ClickHouse after a run. What does not get there is in the journal.
 const closeLimit = 15 * time.Second
 
-// openSession checks what can be checked before anything is paid for, and then makes the session: journal, log, views,
-// model, tools. When it fails, nothing is left open and nothing is left of the session.
+// openSession is how every run begins, whoever asks for it. It checks what can be checked before anything is paid for, and
+// then makes the session: journal, log, views, model, tools. The run has the rights that o grants and no others; o.roots
+// may be empty. When it fails, nothing is left open and nothing is left of the session.
 func (a *app) openSession(ctx context.Context, file string, c *cascade.Cascade, input map[string]any, n *notices, o runOptions) (*session, error) {
 	home, err := config.Home()
 	if err != nil {
@@ -54,7 +56,7 @@ func (a *app) openSession(ctx context.Context, file string, c *cascade.Cascade, 
 	if err != nil {
 		return nil, usageError(err, "correct the file; docs/models.md describes it")
 	}
-	s := &session{app: a, options: o, file: file, cascade: c, notices: n}
+	s := &session{app: a, options: o, file: file, cascade: c, input: input, notices: n}
 	if s.id, err = sessionID(o.session); err != nil {
 		return nil, err
 	}
@@ -71,6 +73,11 @@ func (a *app) openSession(ctx context.Context, file string, c *cascade.Cascade, 
 		return nil, errors.Join(err, journal.Close(ctx), removeSession(journal.Path(), s.workDir))
 	}
 	return s, nil
+}
+
+// run runs the session's cascade to its end. The session is to be closed afterwards, however it ended.
+func (s *session) run(ctx context.Context) (*engine.Result, error) {
+	return s.runner.Run(ctx, engine.Spec{Cascade: s.cascade, Input: s.input, Log: s.log, WorkDir: s.workDir})
 }
 
 // removeSession takes back a session that did not begin: its journal, its work folder and, when nothing else is in it,
@@ -134,16 +141,8 @@ func (s *session) connect(ctx context.Context, o clickhouse.Options) {
 }
 
 func (s *session) chooseTools(home string, cfg *config.Config) error {
-	roots := s.options.roots
-	if len(roots) == 0 {
-		wd, err := os.Getwd()
-		if err != nil {
-			return fmt.Errorf("find the working folder: %w", err)
-		}
-		roots = []string{wd}
-	}
 	o := tool.Options{
-		Roots:           append(roots, s.workDir),
+		Roots:           append(slices.Clone(s.options.roots), s.workDir),
 		Private:         []string{filepath.Dir(config.SessionDir(home, s.id)), clickhouse.EngineDir(home)},
 		AllowCommands:   s.options.allowCommands,
 		TrustedCommands: cfg.TrustedCommands,

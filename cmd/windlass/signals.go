@@ -43,6 +43,13 @@ func (n *notices) tell(text string) {
 // interruptible returns a context that the first Ctrl-C (or SIGTERM, or the end of the terminal) ends, so that everything can stop cleanly. The
 // second one ends the process at once.
 func interruptible(ctx context.Context, n *notices) (context.Context, func()) {
+	return onInterrupt(ctx, func() {
+		n.tell("Stopping: what is under way is recorded. Press Ctrl-C again to quit at once.")
+	})
+}
+
+// onInterrupt is interruptible with something else to say at the first signal.
+func onInterrupt(ctx context.Context, tell func()) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -56,7 +63,7 @@ func interruptible(ctx context.Context, n *notices) (context.Context, func()) {
 		case <-done:
 			return
 		}
-		n.tell("Stopping: what is under way is recorded. Press Ctrl-C again to quit at once.")
+		tell()
 		cancel(errInterrupted)
 		select {
 		case <-signals:
