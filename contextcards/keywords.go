@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -22,24 +23,49 @@ const (
 // case; singular and plural are one word. English words without a meaning of their own are left out. What a message calls
 // tools with counts as its text. The order is by weight, then by place: the same message has the same keywords.
 func Keywords(m *echo.Message) []string {
-	t := &tally{}
+	t := tallyOf(m)
+	defer t.release()
+	return t.keywords()
+}
+
+// tallyOf counts the words of a message. The tally is to be released.
+func tallyOf(m *echo.Message) *tally {
+	t, _ := tallies.Get().(*tally)
 	t.read(head(m.Tool(), maxWord))
 	t.read(head(m.Text(), maxRead))
 	for _, c := range m.ToolCalls() {
 		t.read(head(c.Name, maxWord))
 		t.read(unescape.Replace(head(c.Arguments, maxRead/4)))
 	}
+	return t
+}
+
+// tallies are used again, as one takes more memory than all else that a card does.
+var tallies = sync.Pool{New: func() any { return &tally{index: make(map[string]int, keptTerms/2)} }}
+
+// keptTerms is how large a tally may be to be used again: to clear a larger one would cost more than a short message does.
+const keptTerms = 512
+
+// release gives a tally back. Nothing may use it afterwards; the words that it gave out stay.
+func (t *tally) release() {
+	if len(t.terms) > keptTerms {
+		return
+	}
+	clear(t.terms) // a kept text would keep its whole message
+	clear(t.index)
+	t.terms = t.terms[:0]
+	tallies.Put(t)
+}
+
+func (t *tally) keywords() []string {
 	return t.best(maxKeywords, func(*term) bool { return true })
 }
 
 // unescape takes the marks of JSON strings out of the arguments of a call, as they would stick to the words behind them.
 var unescape = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\"`, `"`)
 
-// nameList returns the names of a text that are not said yet, the most frequent first, separated by spaces: limit
-// characters at most.
-func nameList(text, said string, limit int) string {
-	t := &tally{}
-	t.read(head(text, maxRead))
+// names returns the names that are not said yet, the most frequent first, separated by spaces: limit characters at most.
+func (t *tally) names(said string, limit int) string {
 	var b strings.Builder
 	for _, n := range t.best(2*maxKeywords, func(w *term) bool { return w.name }) {
 		if b.Len()+1+utf8.RuneCountInString(n) > limit || strings.Contains(said, n) {
@@ -69,9 +95,6 @@ type term struct {
 
 // read counts the words of one more text.
 func (t *tally) read(text string) {
-	if t.index == nil {
-		t.index = make(map[string]int, min(len(text)/12, 512))
-	}
 	start := true // of a sentence
 	eachWord(text, func(w string, ends bool) {
 		t.add(w, start)
@@ -205,8 +228,15 @@ func eachWord(text string, yield func(w string, ends bool)) {
 // wordEnd returns the end of the word that begins at i.
 func wordEnd(text string, i int) int {
 	for i < len(text) {
+		if c := rune(text[i]); c < utf8.RuneSelf { // most are
+			if !isWordRune(c) && !isJoint(c) {
+				break
+			}
+			i++
+			continue
+		}
 		r, size := utf8.DecodeRuneInString(text[i:])
-		if isSpaceless(r) || !isWordRune(r) && !isJoint(r) {
+		if isSpaceless(r) || !isWordRune(r) {
 			break
 		}
 		i += size

@@ -23,8 +23,10 @@ const (
 
 // Extract makes the card of a message without a model, at once. It has no embedding. It is a pure function.
 func Extract(s Source, now time.Time) Card {
-	keywords := Keywords(s.Message)
-	summary, generator := describe(s.Message, keywords)
+	words := tallyOf(s.Message)
+	defer words.release()
+	keywords := words.keywords()
+	summary, generator := describe(s.Message, words, keywords)
 	c := Card{
 		Summary: summary, Keywords: keywords, Hash: s.Message.Hash(), Role: s.Message.Role(),
 		Tokens: tokens(s.Message), GeneratedAt: stamp(now), Generator: generator,
@@ -54,7 +56,7 @@ func EmbedText(m *echo.Message, summary string) string {
 }
 
 // describe sums a message up as well as can be done without a model, and says how.
-func describe(m *echo.Message, keywords []string) (summary, generator string) {
+func describe(m *echo.Message, words *tally, keywords []string) (summary, generator string) {
 	text := m.Text()
 	switch {
 	case m.Role() == echo.RoleTool:
@@ -64,7 +66,7 @@ func describe(m *echo.Message, keywords []string) (summary, generator string) {
 		if line, ok := short(text); ok {
 			return oneLine(label(m)+line+also(m), maxSummary), GeneratorMessage
 		}
-		return shape(m), GeneratorShape
+		return shape(m, words), GeneratorShape
 	case strings.TrimSpace(text) == "":
 		return oneLine(strings.TrimPrefix(also(m)+calls(m), "; "), maxSummary), GeneratorShape
 	}

@@ -22,13 +22,19 @@ type Options struct {
 
 	Queue    int           // messages that may wait; 0: 4096
 	Workers  int           // batches that are made at the same time; 0: 4
-	Delay    time.Duration // how long a batch may wait to grow; 0: 5 ms
+	Delay    time.Duration // how long no message must have come before a batch is made; 0: 10 ms
 	Timeout  time.Duration // of one call of the summarizer or the embedder; 0: 30 s
 	Attempts int           // at such a call, before the cards do without; 0: 2
 }
 
-// maxBatch is the number of messages in a batch that needs no summarizer.
-const maxBatch = 64
+const (
+	// maxBatch is the number of messages in a batch that needs no summarizer.
+	maxBatch = 64
+	// manyWait is how many messages are not left waiting for a pause,
+	manyWait = 8 * maxBatch
+	// longWait how long none is, when no pause comes.
+	longWait = 250 * time.Millisecond
+)
 
 func (o Options) withDefaults() Options {
 	if o.Now == nil {
@@ -41,7 +47,7 @@ func (o Options) withDefaults() Options {
 		o.Workers = 4
 	}
 	if o.Delay <= 0 {
-		o.Delay = 5 * time.Millisecond
+		o.Delay = 10 * time.Millisecond
 	}
 	if o.Timeout <= 0 {
 		o.Timeout = 30 * time.Second
@@ -59,6 +65,9 @@ func (o Options) withDefaults() Options {
 // hash. A card that lacks something because a component failed is kept without it, and completed when it is asked for
 // again. A store is given every card at least once, and again until it takes it or the pipeline is closed.
 //
+// Messages come in bursts: an answer, and the results of its calls. Between them the run waits for a model, and that is when
+// cards are made: after a pause, so that making them takes nothing from a turn.
+//
 // Three kinds of goroutines do the work: one forms batches, workers make the cards of a batch, one delivers cards to the
 // store. The lock guards what they share and is never held during a call of a component. All methods are safe for
 // concurrent use.
@@ -72,8 +81,9 @@ type Pipeline struct {
 	mu      sync.Mutex
 	items   map[key]*item
 	queue   []*item
-	crowded bool // the queue was full and is not half empty since
-	urgent  int  // callers who wait
+	newest  time.Time // when the last of the queue came
+	crowded bool      // the queue was full and is not half empty since
+	urgent  int       // callers who wait
 	closed  bool
 	changed chan struct{} // closed, and made anew, when a card is made or delivered
 	saves   saves
@@ -164,10 +174,14 @@ func (p *Pipeline) want(s Source) {
 		return
 	}
 	it.queued = true
-	if p.queue = append(p.queue, it); len(p.queue) == 1 || len(p.queue) == maxBatch {
+	p.newest = time.Now()
+	if p.queue = append(p.queue, it); len(p.queue) == 1 || len(p.queue) == p.many() {
 		signal(p.wake)
 	}
 }
+
+// many is how many messages are not left waiting for a pause: less than the queue has room for.
+func (p *Pipeline) many() int { return min(manyWait, max(p.options.Queue/2, 1)) }
 
 // incomplete reports whether a card lacks something that may be had now. The lock is held.
 func (p *Pipeline) incomplete(k key, it *item) bool {

@@ -210,6 +210,40 @@ func TestPipelineMakesAndDeliversCards(t *testing.T) {
 	})
 }
 
+// Cards are made when messages pause, so that they take nothing from a turn; but no message waits for a pause that does not
+// come, and not too many wait at once.
+func TestCardsAreMadeInThePausesOfARun(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		emb := &double{}
+		p := start(t, contextcards.Options{Embedder: emb, Workers: 1})
+		next := 0
+		burst := func(n int, gap time.Duration) {
+			for range n {
+				next++
+				p.Add(source(next, user(fmt.Sprintf("Message %d.", next))))
+				time.Sleep(gap)
+			}
+			synctest.Wait()
+		}
+		burst(5, 9*time.Millisecond)
+		require.Empty(t, emb.calls(), "the messages come one after the other")
+		time.Sleep(2 * time.Millisecond)
+		synctest.Wait()
+		require.Equal(t, []int{5}, emb.calls(), "10 ms without a message are a pause")
+		burst(60, 7*time.Millisecond)
+		require.Equal(t, []int{5, 36}, emb.calls(), "after 250 ms without a pause those that there are")
+		time.Sleep(time.Second)
+		synctest.Wait()
+		require.Equal(t, []int{5, 36, 24}, emb.calls())
+		burst(511, 0)
+		require.Len(t, emb.calls(), 3)
+		burst(1, 0)
+		require.Equal(t, []int{64, 64, 64, 64, 64, 64, 64, 64}, emb.calls()[3:], "512 do not wait at all")
+		require.NoError(t, p.Close(t.Context()))
+	})
+}
+
 func TestCardsOfASessionAreMadeOncePerHash(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -20,7 +20,7 @@ const (
 // shape sums a long tool result up by what it looks like: the tool, whether it failed, the members of a JSON value or the
 // first line of a text, its size, and the names that are most frequent in it. What a result means a model would have to
 // say; for finding it again the names do.
-func shape(m *echo.Message) string {
+func shape(m *echo.Message, words *tally) string {
 	text := m.Text()
 	var parts []string
 	if looks := jsonShape(text); looks != "" {
@@ -38,7 +38,7 @@ func shape(m *echo.Message) string {
 	s := label(m) + strings.Join(parts, "; ")
 	const lead = "; names "
 	if room := maxSummary - utf8.RuneCountInString(s) - len(lead); room >= minWord {
-		if names := nameList(text, s, min(room, maxNames)); names != "" {
+		if names := words.names(s, min(room, maxNames)); names != "" {
 			s += lead + names
 		}
 	}

@@ -39,30 +39,34 @@ func (p *Pipeline) work(hard, soft context.Context) {
 	_ = workers.Wait()
 }
 
-// await waits until a batch is due. It returns false when there is nothing more to come.
+// await waits until a batch is due: many messages wait, somebody waits for them, or no message came for a while. It returns
+// false when there is nothing more to come.
 func (p *Pipeline) await(ctx context.Context) bool {
-	var ripe <-chan time.Time // the first message has waited long enough
+	var look <-chan time.Time // when to see whether there is a pause
+	var latest time.Time      // when there need be none any more
 	for {
 		p.mu.Lock()
-		waiting, closed := len(p.queue), p.closed
-		due := waiting > 0 && (closed || p.urgent > 0 || waiting >= maxBatch)
+		waiting, closed, pause := len(p.queue), p.closed, p.options.Delay-time.Since(p.newest)
+		due := waiting > 0 && (closed || p.urgent > 0 || waiting >= p.many())
 		p.mu.Unlock()
+		now := time.Now()
+		if waiting > 0 && latest.IsZero() {
+			latest = now.Add(longWait)
+		}
 		switch {
 		case ctx.Err() != nil:
 			return false
-		case due:
+		case due, waiting > 0 && (pause <= 0 || !now.Before(latest)):
 			return true
 		case closed:
 			return false
-		case waiting > 0 && ripe == nil:
-			t := time.NewTimer(p.options.Delay)
-			defer t.Stop() // once: ripe is set from now on
-			ripe = t.C
+		case waiting > 0 && look == nil:
+			look = time.After(min(pause, latest.Sub(now)))
 		}
 		select {
 		case <-p.wake:
-		case <-ripe:
-			return true
+		case <-look:
+			look = nil
 		case <-ctx.Done():
 			return false
 		}
