@@ -57,7 +57,7 @@ func (l *liveEffects) Model(ctx context.Context, key string, req *ModelRequest) 
 	}
 	e.Message, e.Provider, e.Scripted = resp.Message, resp.Provider, resp.Scripted
 	e.Usage, e.CostUSD = &resp.Usage, resp.CostUSD
-	e.Data = mustJSON(modelCallData{Model: resp.Model, FinishReason: resp.FinishReason, Retries: resp.Retries})
+	e.Data = mustJSON(modelCallData{Model: resp.Model, FinishReason: resp.FinishReason, Retries: resp.Retries, RetryKinds: resp.RetryKinds})
 	if err := l.record(e); err != nil {
 		return nil, err
 	}
@@ -66,11 +66,12 @@ func (l *liveEffects) Model(ctx context.Context, key string, req *ModelRequest) 
 
 // modelCallData is what only a model_call entry has.
 type modelCallData struct {
-	Model        string `json:"model,omitempty"` // as the provider names it
-	FinishReason string `json:"finish_reason,omitempty"`
-	Retries      int    `json:"retries,omitempty"`
-	Status       int    `json:"status,omitempty"` // HTTP status of a failure
-	Hint         string `json:"hint,omitempty"`
+	Model        string           `json:"model,omitempty"` // as the provider names it
+	FinishReason string           `json:"finish_reason,omitempty"`
+	Retries      int              `json:"retries,omitempty"`
+	RetryKinds   []ModelErrorKind `json:"retry_kinds,omitempty"` // one for each of them
+	Status       int              `json:"status,omitempty"`      // HTTP status of a failure
+	Hint         string           `json:"hint,omitempty"`
 }
 
 func modelFailure(e *echo.Entry, err error) {
@@ -84,7 +85,7 @@ func modelFailure(e *echo.Entry, err error) {
 	if me.Unpaid {
 		e.CostUSD = new(float64)
 	}
-	e.Data = mustJSON(modelCallData{Retries: me.Retries, Status: me.Status, Hint: me.Hint})
+	e.Data = mustJSON(modelCallData{Retries: me.Retries, RetryKinds: me.RetryKinds, Status: me.Status, Hint: me.Hint})
 }
 
 // quickTool is how long an idempotent tool runs before the answer that asked for it is synced meanwhile. One that ends

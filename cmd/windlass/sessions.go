@@ -159,15 +159,8 @@ func (a *app) printSession(d sessionDetail) error {
 func callTable(calls []clickhouse.Call) *table {
 	t := newTable(">seq", "where", "call", ">tokens in", ">cached", ">tokens out", ">cost", ">time", "outcome")
 	for _, c := range calls {
-		outcome := "ok"
-		if c.Failed {
-			outcome = "failed"
-			if c.Error != "" {
-				outcome += ": " + c.Error
-			}
-		}
 		if c.NodeType == "tool_call" {
-			t.add(formatCount(int64(c.Seq)), c.Key, c.Name, "", "", "", "", formatMillis(c.DurationMS), outcome)
+			t.add(formatCount(int64(c.Seq)), c.Key, c.Name, "", "", "", "", formatMillis(c.DurationMS), callOutcome(c))
 			continue
 		}
 		unknown := uint64(0)
@@ -175,7 +168,21 @@ func callTable(calls []clickhouse.Call) *table {
 			unknown = 1
 		}
 		t.add(formatCount(int64(c.Seq)), c.Key, c.Name, formatCount(c.TokensIn), formatCount(c.TokensCached),
-			formatCount(c.TokensOut), formatCost(c.CostUSD, 1, unknown), formatMillis(c.DurationMS), outcome)
+			formatCount(c.TokensOut), formatCost(c.CostUSD, 1, unknown), formatMillis(c.DurationMS), callOutcome(c))
 	}
 	return t
+}
+
+// callOutcome says how a call ended. The error of one that failed says itself how often it was tried.
+func callOutcome(c clickhouse.Call) string {
+	switch {
+	case c.Failed && c.Error != "":
+		return "failed: " + c.Error
+	case c.Failed:
+		return "failed"
+	case c.Retries > 0:
+		return fmt.Sprintf("ok (tried %d times)", c.Retries+1)
+	default:
+		return "ok"
+	}
 }

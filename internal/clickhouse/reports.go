@@ -204,6 +204,8 @@ type Call struct {
 	CostUSD      *float64 `json:"cost_usd" ch:"cost_usd"`
 	DurationMS   float64  `json:"duration_ms" ch:"duration_ms"`
 	Failed       bool     `json:"failed" ch:"failed"`
+	Retries      uint64   `json:"retries,omitempty" ch:"retries"`         // requests of a model call that failed before
+	RetryKinds   []string `json:"retry_kinds,omitempty" ch:"retry_kinds"` // why each of them did
 	Error        string   `json:"error,omitempty" ch:"error"`
 }
 
@@ -212,7 +214,9 @@ func (db *DB) Calls(ctx context.Context, sessionID string) ([]Call, error) {
 	return list[Call](ctx, db, "ask for the calls of session "+sessionID, `SELECT l.seq AS seq, l.node_type AS node_type, l.key AS key, l.phase_name AS phase_name,
 		if(l.node_type = 'model_call', l.model, l.tool_name) AS name, l.tokens_in AS tokens_in,
 		l.tokens_cached AS tokens_cached, l.tokens_out AS tokens_out, l.cost_usd AS cost_usd, l.duration_ms AS duration_ms,
-		(l.failed OR l.error_kind != '') AS failed, l.error AS error
+		(l.failed OR l.error_kind != '') AS failed, l.error AS error,
+		if(l.node_type = 'model_call', JSONExtractUInt(l.data_json, 'retries'), 0) AS retries,
+		if(l.node_type = 'model_call', JSONExtract(l.data_json, 'retry_kinds', 'Array(String)'), []) AS retry_kinds
 		FROM `+db.layout.table("unified_logs")+` AS l FINAL
 		WHERE l.session_id = ? AND l.node_type IN ('model_call', 'tool_call') ORDER BY l.seq`, sessionID)
 }

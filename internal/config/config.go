@@ -33,6 +33,7 @@ type Model struct {
 	Timeout         time.Duration
 	IdleTimeout     time.Duration     // to the first byte, and between two pieces of a stream
 	MaxRetries      *int              // nil: the default
+	RetryWait       time.Duration     // before the first retry; the waits after it double
 	Headers         map[string]string // a value "${NAME}" stands for the environment variable
 	Price           *Price
 	ContextWindow   int

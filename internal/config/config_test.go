@@ -22,7 +22,7 @@ func TestParse(t *testing.T) {
 		"trusted_commands": ["go test"],
 		"models": {
 			"big": {"model": "vendor/big-1", "base_url": "https://host/v1", "api_key_env": "HOST_KEY", "timeout_seconds": 90,
-				"idle_timeout_seconds": 1.5, "max_retries": 0, "headers": {"X-Title": "windlass", "Api-Key": "${OTHER_KEY}"},
+				"idle_timeout_seconds": 1.5, "max_retries": 0, "retry_wait_seconds": 0.25, "headers": {"X-Title": "windlass", "Api-Key": "${OTHER_KEY}"},
 				"price": {"input": 1, "cached_input": 0, "output": 2.5, "as_of": "2026-01-31", "source": "contract",
 					"long": {"over": 200000, "input": 2, "output": 5}},
 				"context_window": 1000, "max_output_tokens": 100, "dimensions": 512, "batch_size": 10, "max_tokens_param": "max_tokens", "native_tools": false,
@@ -32,7 +32,7 @@ func TestParse(t *testing.T) {
 		Path: "windlass.json", DefaultModel: "big", EmbeddingModel: "small", ClickHouseDSN: "clickhouse://host:9000/db", TrustedCommands: []string{"go test"},
 		Models: map[string]config.Model{"big": {
 			Model: "vendor/big-1", BaseURL: "https://host/v1", APIKeyEnv: "HOST_KEY", Timeout: 90 * time.Second,
-			IdleTimeout: 1500 * time.Millisecond, MaxRetries: new(0), Headers: map[string]string{"X-Title": "windlass", "Api-Key": "${OTHER_KEY}"},
+			IdleTimeout: 1500 * time.Millisecond, MaxRetries: new(0), RetryWait: 250 * time.Millisecond, Headers: map[string]string{"X-Title": "windlass", "Api-Key": "${OTHER_KEY}"},
 			Price: &config.Price{
 				Input: 1, CachedInput: new(0.0), Output: 2.5, AsOf: "2026-01-31", Source: "contract",
 				Long: &config.LongPrice{Over: 200000, Input: 2, Output: 5},

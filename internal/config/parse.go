@@ -70,6 +70,7 @@ func (p parser) model(name string, n *source.Node) Model {
 		"timeout_seconds":      func(n *source.Node) { m.Timeout = p.seconds(n, "timeout_seconds") },
 		"idle_timeout_seconds": func(n *source.Node) { m.IdleTimeout = p.seconds(n, "idle_timeout_seconds") },
 		"max_retries":          func(n *source.Node) { v := p.Int(n, "max_retries", 0); m.MaxRetries = &v },
+		"retry_wait_seconds":   func(n *source.Node) { m.RetryWait = p.seconds(n, "retry_wait_seconds") },
 		"headers":              func(n *source.Node) { m.Headers = p.headers(n) },
 		"price":                func(n *source.Node) { m.Price = p.price(n) },
 		"context_window":       func(n *source.Node) { m.ContextWindow = p.Int(n, "context_window", 1) },

@@ -26,12 +26,12 @@ const (
 	DefaultTimeout     = 10 * time.Minute // of a call, with all its retries
 	DefaultIdleTimeout = 5 * time.Minute  // to the first byte, and between two pieces of a stream: some models think that long
 	DefaultMaxRetries  = 4
+	DefaultRetryWait   = 500 * time.Millisecond // before the second try
 )
 
-// The waits between two attempts double from the base to the ceiling; what the provider asks for counts more, up to
+// The waits between two attempts double from the first to the ceiling; what the provider asks for counts more, up to
 // the longest wait that a person would sit through.
 const (
-	backoffBase    = 500 * time.Millisecond
 	backoffCeiling = 20 * time.Second
 	longestWait    = 2 * time.Minute
 )
@@ -43,6 +43,7 @@ type client struct {
 	provider string // host of the endpoint
 	settings config.Model
 	retries  int
+	wait     time.Duration // before the second try
 	timeout  time.Duration
 	idle     time.Duration
 	price    *config.Price
@@ -67,7 +68,8 @@ func newClient(e endpoint, m config.Model, httpClient *http.Client) *client {
 	}
 	c := &client{
 		provider: e.base.Host, settings: m, tools: &toolCache{}, now: time.Now, sleep: sleep,
-		retries: DefaultMaxRetries, timeout: orDefault(m.Timeout, DefaultTimeout), idle: orDefault(m.IdleTimeout, DefaultIdleTimeout),
+		retries: DefaultMaxRetries, wait: orDefault(m.RetryWait, DefaultRetryWait),
+		timeout: orDefault(m.Timeout, DefaultTimeout), idle: orDefault(m.IdleTimeout, DefaultIdleTimeout),
 	}
 	if m.MaxRetries != nil {
 		c.retries = *m.MaxRetries
@@ -108,7 +110,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 func (c *client) complete(ctx context.Context, req *engine.ModelRequest, model string) (*engine.ModelResponse, error) {
 	options, err := c.options(req)
 	if err != nil {
-		return nil, c.fail(req, &failure{kind: engine.ModelErrConfig, message: err.Error(), err: err}, 0, false)
+		return nil, c.fail(req, &failure{kind: engine.ModelErrConfig, message: err.Error(), err: err}, nil, false)
 	}
 	call, cancel := context.WithTimeoutCause(ctx, c.timeout, errOverall)
 	defer cancel()
@@ -120,21 +122,23 @@ func (c *client) complete(ctx context.Context, req *engine.ModelRequest, model s
 	})
 	defer b.release()
 	generated := false // an answer may have been under way in one of the tries
-	for retries := 0; ; retries++ {
+	var retried []engine.ModelErrorKind
+	for {
 		answer, f := c.attempt(call, b, req.OnDelta)
 		if f == nil {
-			return c.response(req, model, answer, retries), nil
+			return c.response(req, model, answer, retried), nil
 		}
 		generated = generated || f.mayHaveGenerated()
 		if ctx.Err() != nil {
-			return nil, c.interrupted(ctx, req, retries)
+			return nil, c.interrupted(ctx, req, retried)
 		}
-		if err := c.pause(call, req, f, retries); err != nil {
+		if err := c.pause(call, req, f, len(retried)); err != nil {
 			if ctx.Err() != nil {
-				return nil, c.interrupted(ctx, req, retries)
+				return nil, c.interrupted(ctx, req, retried)
 			}
-			return nil, c.fail(req, f, retries, generated)
+			return nil, c.fail(req, f, retried, generated)
 		}
+		retried = append(retried, f.kind)
 	}
 }
 
@@ -146,7 +150,7 @@ func (c *client) pause(ctx context.Context, req *engine.ModelRequest, f *failure
 	if retries >= f.limit(c.retries) {
 		return errNoRetry
 	}
-	wait := backoff(retries)
+	wait := backoff(c.wait, retries)
 	if f.after >= 0 {
 		wait = f.after
 	}
@@ -162,14 +166,15 @@ func (c *client) pause(ctx context.Context, req *engine.ModelRequest, f *failure
 	return c.sleep(ctx, wait)
 }
 
-// backoff returns the wait after so many retries, with a jitter of a quarter, so that parallel conversations do not
-// come back all at once.
-func backoff(retries int) time.Duration {
-	wait := backoffCeiling
-	if retries < 10 {
-		wait = min(backoffBase<<retries, backoffCeiling)
+// backoff returns the wait after so many retries: it doubles from the first one up to the ceiling, or stays at a first one
+// that is longer. A jitter of a quarter keeps parallel conversations from coming back all at once.
+func backoff(first time.Duration, retries int) time.Duration {
+	wait := first
+	for ; retries > 0 && wait < backoffCeiling; retries-- {
+		wait *= 2
 	}
-	return wait - time.Duration(rand.Int64N(int64(wait/4)))
+	wait = min(wait, max(first, backoffCeiling))
+	return wait - time.Duration(rand.Int64N(int64(wait/4)+1))
 }
 
 // attempt sends the request once.
@@ -278,9 +283,10 @@ func (c *client) options(req *engine.ModelRequest) (map[string]json.RawMessage, 
 }
 
 // response makes the answer of what was assembled.
-func (c *client) response(req *engine.ModelRequest, model string, a *assembly, retries int) *engine.ModelResponse {
+func (c *client) response(req *engine.ModelRequest, model string, a *assembly, retried []engine.ModelErrorKind) *engine.ModelResponse {
 	r := &engine.ModelResponse{
-		Message: a.message(req.Messages), Provider: c.provider, Model: a.model, FinishReason: a.finishReason(), Retries: retries,
+		Message: a.message(req.Messages), Provider: c.provider, Model: a.model, FinishReason: a.finishReason(),
+		Retries: len(retried), RetryKinds: retried,
 	}
 	if r.Model == "" {
 		r.Model = model
@@ -304,10 +310,10 @@ func (c *client) count(req *engine.ModelRequest, answer *echo.Message) echo.Usag
 	return echo.Usage{In: counter.Request(req.Messages, req.Tools), Out: counter.Answer(answer), Estimated: true}
 }
 
-func (c *client) fail(req *engine.ModelRequest, f *failure, retries int, generated bool) error {
+func (c *client) fail(req *engine.ModelRequest, f *failure, retried []engine.ModelErrorKind, generated bool) error {
 	return &engine.ModelError{
-		Kind: f.kind, Provider: c.provider, Model: req.Model, Status: f.status, Retries: retries, Unpaid: !generated,
-		Message: c.secrets.clean(describe(f, retries)), Hint: f.hint, Err: c.cause(f),
+		Kind: f.kind, Provider: c.provider, Model: req.Model, Status: f.status, Unpaid: !generated,
+		Retries: len(retried), RetryKinds: retried, Message: c.secrets.clean(describe(f, len(retried))), Hint: f.hint, Err: c.cause(f),
 	}
 }
 
@@ -363,9 +369,9 @@ func words(kind engine.ModelErrorKind) string {
 }
 
 // interrupted reports that the caller's context ended.
-func (c *client) interrupted(ctx context.Context, req *engine.ModelRequest, retries int) error {
+func (c *client) interrupted(ctx context.Context, req *engine.ModelRequest, retried []engine.ModelErrorKind) error {
 	return &engine.ModelError{
-		Kind: engine.ModelErrTimeout, Provider: c.provider, Model: req.Model, Retries: retries,
+		Kind: engine.ModelErrTimeout, Provider: c.provider, Model: req.Model, Retries: len(retried), RetryKinds: retried,
 		Message: "the call was ended: " + ctx.Err().Error(), Err: ctx.Err(),
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -264,6 +265,7 @@ func TestFailures(t *testing.T) {
 		"conflict":         {fault: llmtest.Fault{Status: 409, Message: "busy"}, kind: engine.ModelErrServer, tries: 4, text: "the provider failed (409): busy (tried 4 times)"},
 		"HTML":             {fault: llmtest.Fault{HTML: true}, kind: engine.ModelErrBadResponse, tries: 3, text: "an answer that is not JSON: <html>"},
 		"no choices":       {fault: llmtest.Fault{NoChoices: true}, kind: engine.ModelErrBadResponse, tries: 3, text: "the answer has no choices"},
+		"empty choice":     {fault: llmtest.Fault{Empty: true}, kind: engine.ModelErrBadResponse, tries: 3, text: "the answer's choice is empty: it holds no text, no calls and no reason for its end (tried 3 times)"},
 		"reset":            {fault: llmtest.Fault{ResetAt: llmtest.AtStart}, kind: engine.ModelErrNetwork, tries: 4, text: "(tried 4 times)"},
 		"dropped halfway":  {fault: llmtest.Fault{ResetAt: llmtest.AtMiddle}, kind: engine.ModelErrNetwork, tries: 4, text: "the stream broke off before the answer was whole: the connection was closed (tried 4 times)"},
 		"ended halfway":    {raw: "data: {\"choices\":[{\"delta\":{\"content\":\"hi\"}}]}\n\n", kind: engine.ModelErrNetwork, tries: 4, text: "the stream ended before the answer was whole (tried 4 times)"},
@@ -287,6 +289,7 @@ func TestFailures(t *testing.T) {
 			require.Contains(t, me.Message, tt.text)
 			require.Len(t, b.server.Requests(), tt.tries)
 			require.Equal(t, tt.tries-1, me.Retries)
+			require.Equal(t, slices.Repeat([]engine.ModelErrorKind{tt.kind}, tt.tries-1), append([]engine.ModelErrorKind{}, me.RetryKinds...))
 			require.NotEmpty(t, me.Provider)
 			broke := map[engine.ModelErrorKind]bool{
 				engine.ModelErrNetwork: true, engine.ModelErrTimeout: true, engine.ModelErrServer: true, engine.ModelErrBadResponse: true,
@@ -327,6 +330,7 @@ func TestRetryIsToldAndVoidsWhatWasStreamed(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "whole", resp.Message.Text())
 	require.Equal(t, 1, resp.Retries)
+	require.Equal(t, []engine.ModelErrorKind{engine.ModelErrNetwork}, resp.RetryKinds)
 	require.Equal(t, []string{"half an", "retry", "whole"}, told)
 }
 
@@ -380,12 +384,59 @@ func TestSilenceIsATimeout(t *testing.T) {
 
 func TestOverallTimeout(t *testing.T) {
 	t.Parallel()
-	b := setup(t, `{"timeout_seconds": 0.05}`, always(&llmtest.Answer{Fault: llmtest.Fault{HangAt: llmtest.AtStart}}))
+	for name, fault := range map[string]llmtest.Fault{"silence": {HangAt: llmtest.AtStart}, "no end": {Drip: true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, `{"timeout_seconds": 0.05}`, always(&llmtest.Answer{Fault: fault}))
+			_, err := b.router.Complete(t.Context(), request())
+			var me *engine.ModelError
+			require.ErrorAs(t, err, &me)
+			require.Equal(t, engine.ModelErrTimeout, me.Kind)
+			require.Equal(t, "no whole answer within the time limit", me.Message)
+			require.Zero(t, me.Retries, "there is no time left to try again")
+		})
+	}
+}
+
+// An empty plain answer is no answer either; one that says why it ended is one, as models end with nothing to add.
+func TestEmptyAnswer(t *testing.T) {
+	t.Parallel()
+	b := setup(t, `{"max_retries": 0}`, always(&llmtest.Answer{Plain: true, Fault: llmtest.Fault{Empty: true}}))
 	_, err := b.router.Complete(t.Context(), request())
-	var me *engine.ModelError
-	require.ErrorAs(t, err, &me)
-	require.Equal(t, engine.ModelErrTimeout, me.Kind)
-	require.Equal(t, "no whole answer within the time limit", me.Message)
+	require.ErrorContains(t, err, "the answer's choice is empty")
+	b = setup(t, `{"max_retries": 0}`, always(&llmtest.Answer{}))
+	resp, err := b.router.Complete(t.Context(), request())
+	require.NoError(t, err)
+	require.Empty(t, resp.Message.Text())
+	require.Equal(t, "stop", resp.FinishReason)
+}
+
+// The waits double from retry_wait_seconds, each less a jitter of at most a quarter, and never exceed the ceiling.
+func TestWaits(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		settings string
+		want     []time.Duration
+	}{
+		"default": {`{"max_retries": 8}`, []time.Duration{500e6, 1e9, 2e9, 4e9, 8e9, 16e9, 20e9, 20e9}},
+		"short":   {`{"max_retries": 3, "retry_wait_seconds": 0.002}`, []time.Duration{2e6, 4e6, 8e6}},
+		"long":    {`{"max_retries": 2, "retry_wait_seconds": 30}`, []time.Duration{30e9, 30e9}},
+		"tiny":    {`{"max_retries": 2, "retry_wait_seconds": 0.000000001}`, []time.Duration{1, 2}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, tt.settings, always(&llmtest.Answer{Fault: llmtest.Fault{Status: 503}}))
+			waits := llm.SleepLess(t, b.router, "m")
+			_, err := b.router.Complete(t.Context(), request())
+			require.Error(t, err)
+			require.Len(t, *waits, len(tt.want))
+			for i, want := range tt.want {
+				require.LessOrEqual(t, (*waits)[i], want)
+				require.GreaterOrEqual(t, (*waits)[i], want-want/4)
+			}
+		})
+	}
 }
 
 func TestCancellation(t *testing.T) {

@@ -67,6 +67,8 @@ func checkExample(t *testing.T, m engine.Model) {
 // The defaults that the page names are those of the code.
 func TestDocumentedDefaults(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, []float64{600, 300, 4}, []float64{llm.DefaultTimeout.Seconds(), llm.DefaultIdleTimeout.Seconds(), llm.DefaultMaxRetries})
+	require.Equal(t, []float64{600, 300, 4, 0.5}, []float64{
+		llm.DefaultTimeout.Seconds(), llm.DefaultIdleTimeout.Seconds(), llm.DefaultMaxRetries, llm.DefaultRetryWait.Seconds(),
+	})
 	require.Equal(t, []float64{60, 30, 64}, []float64{llm.DefaultEmbedTimeout.Seconds(), llm.DefaultEmbedIdleTimeout.Seconds(), llm.DefaultBatchSize})
 }

@@ -173,22 +173,24 @@ func (e *Embedder) ask(ctx context.Context, texts []string) ([][]float32, error)
 	defer b.release()
 	req := &engine.ModelRequest{Model: e.model} // for the messages of errors
 	generated := false                          // an answer may have been paid for in one of the tries
-	for retries := 0; ; retries++ {
+	var retried []engine.ModelErrorKind
+	for {
 		vectors, f := e.attempt(call, b, len(texts))
 		if f == nil {
 			return vectors, nil
 		}
 		generated = generated || f.mayHaveGenerated()
 		if ctx.Err() != nil {
-			return nil, e.c.interrupted(ctx, req, retries)
+			return nil, e.c.interrupted(ctx, req, retried)
 		}
-		if err := e.c.pause(call, req, f, retries); err != nil {
+		if err := e.c.pause(call, req, f, len(retried)); err != nil {
 			if ctx.Err() != nil {
-				return nil, e.c.interrupted(ctx, req, retries)
+				return nil, e.c.interrupted(ctx, req, retried)
 			}
 			f.hint = embedHint(f)
-			return nil, e.c.fail(req, f, retries, generated)
+			return nil, e.c.fail(req, f, retried, generated)
 		}
+		retried = append(retried, f.kind)
 	}
 }
 

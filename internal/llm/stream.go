@@ -298,6 +298,9 @@ func (a *assembly) complete() error {
 	if !a.choices {
 		return &badAnswerError{why: "the answer has no choices"}
 	}
+	if a.finish == "" && len(a.calls) == 0 && a.text.Len() == 0 && a.refusal.Len() == 0 {
+		return &badAnswerError{why: "the answer's choice is empty: it holds no text, no calls and no reason for its end"}
+	}
 	for _, c := range a.calls {
 		if c.name == "" {
 			return &badAnswerError{why: "the answer calls a tool without naming it"}

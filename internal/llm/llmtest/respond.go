@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -19,6 +20,8 @@ type Fault struct {
 	HangAt    Point // send nothing more until the server closes or the client goes
 	Truncate  bool  // end a plain JSON answer in the middle, but properly
 	NoChoices bool  // an answer without choices
+	Empty     bool  // an answer with a choice that holds nothing: no content, no calls, no reason for its end
+	Drip      bool  // a stream that never falls silent and never ends, until the server closes or the client goes
 	NoDone    bool  // a stream without [DONE]
 	HTML      bool  // a page of HTML in place of the answer, with status 200
 	Redirect  string
@@ -56,6 +59,8 @@ func (s *Server) respond(w http.ResponseWriter, r *http.Request, req *Request, a
 			w.Header().Set("Content-Type", "text/event-stream")
 		}
 		fmt.Fprint(w, a.Raw)
+	case f.Drip:
+		s.drip(w, r)
 	case req.Stream && !a.Plain:
 		s.stream(w, r, req, a)
 	default:
@@ -119,6 +124,9 @@ func plain(w http.ResponseWriter, req *Request, a *Answer) {
 	if a.Fault.NoChoices {
 		body["choices"] = []any{}
 	}
+	if a.Fault.Empty {
+		body["choices"] = []any{map[string]any{}}
+	}
 	if a.Usage != nil {
 		body["usage"] = a.Usage
 	}
@@ -158,9 +166,11 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, req *Request, a 
 		s.breakOff(w, r, a, &out, delta)
 		return
 	}
-	if a.Fault.NoChoices {
+	switch {
+	case a.Fault.NoChoices:
 		out.Reset()
-	} else {
+	case a.Fault.Empty: // the first event is all there is
+	default:
 		a.deltas(delta)
 		delta(map[string]any{}, a.finish())
 	}
@@ -171,6 +181,24 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, req *Request, a 
 		out.WriteString("data: [DONE]\n\n")
 	}
 	_, _ = w.Write(out.Bytes()) // a client that has gone does not read it
+}
+
+// drip sends a piece of an answer every now and then, without an end.
+func (s *Server) drip(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		fmt.Fprint(w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"and \"}}]}\n\n")
+		_ = http.NewResponseController(w).Flush()
+		select {
+		case <-r.Context().Done():
+			return
+		case <-s.done:
+			return
+		case <-tick.C:
+		}
+	}
 }
 
 // breakOff sends the beginning of an answer and then nothing, or drops the connection.
