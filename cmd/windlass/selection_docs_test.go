@@ -36,7 +36,7 @@ func TestSelectionPage(t *testing.T) {
 			require.Empty(t, found)
 		}
 	}
-	require.Equal(t, 7, commands)
+	require.Equal(t, 8, commands)
 	require.Equal(t, 1, snippets)
 	for _, s := range []autocontext.Strategy{
 		autocontext.StrategyHeuristic, autocontext.StrategySemantic, autocontext.StrategyLLM, autocontext.StrategyHybrid, autocontext.StrategyPrefilter,
