@@ -17,7 +17,7 @@ const (
 	NodePhaseEnd   NodeType = "phase_end"         // data: status, reason, output; cost and usage are the phase's totals
 	NodeMessage    NodeType = "message"           // a system or user message that entered a phase's history
 	NodeSelection  NodeType = "context_selection" // what one model call is sent, by form
-	NodeModelCall  NodeType = "model_call"        // effect; the message is the model's answer
+	NodeModelCall  NodeType = "model_call"        // effect, unless it is in the background; the message is the model's answer
 	NodeToolCall   NodeType = "tool_call"         // effect; the message is the tool's result
 	NodeVerdict    NodeType = "verdict"           // data: validator, valid, reason
 	NodeRoute      NodeType = "route"             // data: from, to, reason

@@ -118,12 +118,7 @@ func (v *visit) takeTurn(ctx context.Context, noTools bool) (*ModelResponse, err
 // have cost something.
 func (v *visit) ask(ctx context.Context, key string, req *ModelRequest) (*ModelResponse, error) {
 	resp, err := v.effects.Model(ctx, key, req)
-	for _, t := range []*Totals{&v.result.Totals, &v.run.result.Totals} {
-		if err != nil {
-			t.addFailure(err)
-		} else {
-			t.add(resp)
-		}
-	}
+	v.result.Count(resp, err)
+	v.run.result.Count(resp, err)
 	return resp, err
 }

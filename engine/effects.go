@@ -44,24 +44,35 @@ func (l *liveEffects) Model(ctx context.Context, key string, req *ModelRequest) 
 	if err != nil && interrupted(ctx, err) {
 		return nil, ctx.Err() // not as the failure of a model, which it is wrapped in
 	}
+	if err == nil && req.Prompted {
+		resp.Message = promptedCalls(resp.Message, req.Site)
+	}
+	recorded := l.record(CallEntry(key, req, resp, err, l.now().Sub(start)))
+	switch {
+	case err != nil:
+		return nil, errors.Join(recorded, err)
+	case recorded != nil:
+		return nil, recorded
+	}
+	return resp, nil
+}
+
+// CallEntry returns the entry of a model call that has ended: with its answer, or with the reason why there is none. A
+// request without messages, such as one for embeddings, has no hash, and its answer no message.
+func CallEntry(key string, req *ModelRequest, resp *ModelResponse, err error, took time.Duration) *echo.Entry {
 	e := siteEntry(echo.NodeModelCall, key, req.Site)
-	e.Model = req.Model
-	e.RequestHash = req.Hash()
-	e.DurationMS = millis(l.now().Sub(start))
+	e.Model, e.DurationMS = req.Model, millis(took)
+	if len(req.Messages) > 0 {
+		e.RequestHash = req.Hash()
+	}
 	if err != nil {
 		modelFailure(e, err)
-		return nil, errors.Join(l.record(e), err)
-	}
-	if req.Prompted {
-		resp.Message = promptedCalls(resp.Message, req.Site)
+		return e
 	}
 	e.Message, e.Provider, e.Scripted = resp.Message, resp.Provider, resp.Scripted
 	e.Usage, e.CostUSD = &resp.Usage, resp.CostUSD
 	e.Data = mustJSON(modelCallData{Model: resp.Model, FinishReason: resp.FinishReason, Retries: resp.Retries, RetryKinds: resp.RetryKinds})
-	if err := l.record(e); err != nil {
-		return nil, err
-	}
-	return resp, nil
+	return e
 }
 
 // modelCallData is what only a model_call entry has.

@@ -35,6 +35,10 @@ type Spec struct {
 	Input   map[string]any
 	Log     *echo.Log // the session's; the caller makes and closes it
 	WorkDir string    // the session's own folder, which templates see as session.work_dir
+
+	// Beside returns what calls beside the run have taken since it was last asked, such as those for cards; nil: there are
+	// none. The cascade's budget counts it, as far as the cost is known; the result does not.
+	Beside func() Totals
 }
 
 // Result is how a run ended.
@@ -82,7 +86,12 @@ func (t Totals) Cost() *float64 {
 	return &c
 }
 
-func (t *Totals) add(r *ModelResponse) {
+// Count adds a call that has ended. One that failed counts only when it may have cost something: then its cost is unknown.
+func (t *Totals) Count(r *ModelResponse, err error) {
+	if err != nil {
+		t.addFailure(err)
+		return
+	}
 	t.Calls++
 	t.Usage = t.Usage.Add(r.Usage)
 	t.Scripted = t.Scripted || r.Scripted
@@ -91,6 +100,14 @@ func (t *Totals) add(r *ModelResponse) {
 		return
 	}
 	t.CostUSD += *r.CostUSD
+}
+
+// Plus returns the sum of both.
+func (t Totals) Plus(u Totals) Totals {
+	return Totals{
+		Calls: t.Calls + u.Calls, Usage: t.Usage.Add(u.Usage), CostUSD: t.CostUSD + u.CostUSD,
+		UnknownCosts: t.UnknownCosts + u.UnknownCosts, Scripted: t.Scripted || u.Scripted,
+	}
 }
 
 // addFailure counts a failed call whose cost is unknown. One that cost nothing, or has no outcome, changes nothing.
@@ -135,6 +152,7 @@ type run struct {
 	effects  Effects
 	result   *Result
 	start    time.Time // for budgets of time
+	beside   Totals    // what calls beside the run had taken when the budget was last checked
 	observer Observer
 	now      func() time.Time
 	schemas  schemaCache

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"github.com/windlass-run/windlass/cascade"
@@ -26,7 +25,7 @@ type cards struct {
 	embedder contextcards.Embedder
 	store    contextcards.Store // nil: in memory only
 	close    func() error       // of the store
-	calls    atomic.Int64       // of the model that sums up
+	costs    *cardCosts         // nil: nothing is asked that costs anything
 }
 
 // makeCards starts to make cards when some phase has a use for them. It comes when the log is there, which is told what
@@ -35,16 +34,19 @@ func (s *session) makeCards(o contextcards.Options) {
 	if !s.cascade.UsesCards() {
 		return
 	}
-	s.cards = &cards{embedder: o.Embedder}
+	s.cards = &cards{embedder: o.Embedder, costs: newCardCosts(s.cascade.CascadeID, s.log)}
 	if s.database != nil {
 		store := clickhouse.NewCards(s.database.another)
 		s.cards.store, s.cards.close, o.Store = store, store.Close, store
 	}
 	if sum, ok := o.Summarizer.(*llm.Summarizer); ok {
-		sum.Called = s.recordCardCall
+		sum.Watch = s.cards.costs.watch
 		s.runner.CardModel = sum.Name()
 	}
-	o.Notice = func(_ contextcards.NoticeKind, detail string) { s.warn("cards/warning", detail) }
+	if e, ok := o.Embedder.(*llm.Embedder); ok {
+		e.Watch(s.cards.costs.watch)
+	}
+	o.Notice = func(_ contextcards.NoticeKind, detail string) { s.warn(echo.KeyCardWarning, detail) }
 	s.cards.pipeline = contextcards.Start(o)
 	s.runner.Cards = s.cards.pipeline
 	if o.Embedder != nil {
@@ -155,32 +157,11 @@ func (c *cards) finish() error {
 	ctx, cancel := context.WithTimeout(context.Background(), cardsLimit)
 	defer cancel()
 	err := c.pipeline.Close(ctx)
+	c.costs.settle(settleLimit)
 	if c.close != nil {
 		err = errors.Join(err, c.close())
 	}
 	return err
-}
-
-// recordCardCall records what a call of the model cost that sums messages up. It is no effect: a run that is answered from
-// its record does not ask for it again.
-func (s *session) recordCardCall(req *engine.ModelRequest, resp *engine.ModelResponse, err error) {
-	e := &echo.Entry{
-		NodeType: echo.NodeModelCall, Key: fmt.Sprintf("cards/call%d", s.cards.calls.Add(1)), CascadeID: s.cascade.CascadeID,
-		Model: req.Model, RequestHash: req.Hash(),
-	}
-	var failed *engine.ModelError
-	switch {
-	case errors.As(err, &failed):
-		e.Provider, e.Error = failed.Provider, &echo.Failure{Kind: string(failed.Kind), Message: failed.Message}
-		if failed.Unpaid {
-			e.CostUSD = new(float64)
-		}
-	case err != nil:
-		e.Error = &echo.Failure{Kind: "failed", Message: oneLine(err.Error())}
-	default:
-		e.Message, e.Provider, e.Usage, e.CostUSD = resp.Message, resp.Provider, &resp.Usage, resp.CostUSD
-	}
-	_ = s.log.Append(e) // a log that fails ends the run by itself
 }
 
 // warn records something that a person should know of what goes on beside the run.

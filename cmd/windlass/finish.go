@@ -82,13 +82,28 @@ type phaseJSON struct {
 	Cost *float64 `json:"cost_usd"`
 }
 
+// cardsJSON is what cards took.
+type cardsJSON struct {
+	engine.Totals
+	Cost *float64 `json:"cost_usd"` // null when the cost of a call is unknown
+}
+
+// totals are those of the run and of what went on beside it.
+func (s *session) totals(res *engine.Result) engine.Totals { return res.Totals.Plus(s.cards.spent()) }
+
 func (s *session) printJSON(res *engine.Result, runErr error) error {
+	whole := *res
+	whole.Totals = s.totals(res)
 	out := struct {
 		*engine.Result
 		Phases []phaseJSON `json:"phases"`
-		Cost   *float64    `json:"cost_usd"` // null when the cost of a call is unknown
+		Cards  *cardsJSON  `json:"cards,omitempty"` // what cards took of it, which is in no phase
+		Cost   *float64    `json:"cost_usd"`        // null when the cost of a call is unknown
 		Error  string      `json:"error,omitempty"`
-	}{Result: res, Cost: res.Cost(), Phases: make([]phaseJSON, len(res.Phases))}
+	}{Result: &whole, Cost: whole.Cost(), Phases: make([]phaseJSON, len(res.Phases))}
+	if t := s.cards.spent(); t != (engine.Totals{}) {
+		out.Cards = &cardsJSON{Totals: t, Cost: t.Cost()}
+	}
 	for i, p := range res.Phases {
 		out.Phases[i] = phaseJSON{PhaseResult: p, Cost: p.Cost()}
 	}
@@ -138,14 +153,18 @@ func (s *session) printSummary(res *engine.Result, undelivered *clickhouse.Undel
 		}
 		return
 	}
-	t := res.Totals
-	sum := spent{usage: t.Usage, cost: t.CostUSD, calls: t.Calls, unknown: t.UnknownCosts, scripted: t.Scripted}
+	t := s.totals(res)
+	sum := spentOf(t)
 	scripted := ""
 	if t.Scripted {
 		scripted = "  (scripted: no model was asked, nothing was paid)"
 	}
 	fmt.Fprintf(s.app.err, "\n%s in %s: %s, %s  %s  %s%s\n", statusWord(res.Status), formatMillis(res.DurationMS),
 		plural(len(res.Phases), "phase"), plural(t.Calls, "model call"), sum.tokens(), sum.money(), scripted)
+	if t := s.cards.spent(); t != (engine.Totals{}) {
+		sum := spentOf(t)
+		fmt.Fprintf(s.app.err, "Cards: %s of it, %s  %s\n", plural(t.Calls, "call"), sum.tokens(), sum.money())
+	}
 	if line := contextLine(res); line != "" {
 		fmt.Fprintln(s.app.err, line)
 	}

@@ -44,10 +44,11 @@ func percentOf(part, whole int64) int64 {
 
 // purposes names model calls that are made for a phase's context, by the part of their key.
 var purposes = map[string]string{
-	"compact": engine.PurposeSummary, "recount": engine.PurposeRecount, "select": engine.PurposeSelect, "cards": llm.PurposeCards,
+	"compact": engine.PurposeSummary, "recount": engine.PurposeRecount, "select": engine.PurposeSelect,
+	"cards/call": llm.PurposeCards, "cards/embed": llm.PurposeEmbed,
 }
 
-var purposeKey = regexp.MustCompile(`(?:/(compact|recount)\d+/model|/(select)/model|^(cards)/call\d+)$`)
+var purposeKey = regexp.MustCompile(`(?:/(compact|recount)\d+/model|/(select)/model|^(cards/call|cards/embed)\d+)$`)
 
 // purposeOf returns what a model call was made for by its key: a purpose of the engine's, or nothing.
 func purposeOf(key string) string {
@@ -67,6 +68,8 @@ func purposeWords(purpose string) string {
 		return "choosing context"
 	case llm.PurposeCards:
 		return "summing messages up for their cards"
+	case llm.PurposeEmbed:
+		return "embedding messages"
 	}
 	return "summing up older messages"
 }

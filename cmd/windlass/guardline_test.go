@@ -12,6 +12,7 @@ import (
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/internal/llm"
 )
 
 func guardEntry(t *testing.T, ev autocontext.GuardEvent) *echo.Entry {
@@ -45,6 +46,9 @@ func TestPurposeOf(t *testing.T) {
 		"read~2/attempt2/turn17/recount12/model": engine.PurposeRecount,
 		"compact1/attempt1/turn1/model":          "",
 		"p/attempt1/turn1/validate/x/model":      "",
+		"cards/call12":                           llm.PurposeCards,
+		"cards/embed1":                           llm.PurposeEmbed,
+		"cards/attempt1/turn1/model":             "",
 	} {
 		require.Equal(t, want, purposeOf(key), key)
 	}

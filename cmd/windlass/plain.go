@@ -11,6 +11,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/internal/llm"
 )
 
 // plainView writes one line for everything that has ended: for logs, pipes and terminals that cannot draw. Write is
@@ -67,7 +68,11 @@ func (v *plainView) modelCall(place string, e *echo.Entry) {
 	if name := validatorOf(e.Key); name != "" {
 		place += ": validator " + name
 	}
-	if purpose := purposeOf(e.Key); purpose != "" {
+	purpose := purposeOf(e.Key)
+	if purpose == llm.PurposeEmbed && e.Error == nil {
+		return // one for nearly every message: the sums have them
+	}
+	if purpose != "" {
 		place += ": " + purposeWords(purpose)
 	}
 	if e.Error != nil {

@@ -50,6 +50,10 @@ type spent struct {
 	scripted bool
 }
 
+func spentOf(t engine.Totals) spent {
+	return spent{usage: t.Usage, cost: t.CostUSD, calls: t.Calls, unknown: t.UnknownCosts, scripted: t.Scripted}
+}
+
 func (s *spent) add(e *echo.Entry) {
 	s.calls++
 	if e.Usage != nil {

@@ -20,8 +20,9 @@ func startProvider() *llmtest.Server {
 		Key: testKey,
 		Models: []string{
 			"plain", "gpt-5-mini", "html", "broken-json", "no-choices", "empty", "cut-once", "cut", "limited-once", "limited", "hangs",
-			"hangs-midway", "bad-arguments", "unknown-tool", "calls-slow", "overloaded",
+			"hangs-midway", "bad-arguments", "unknown-tool", "calls-slow", "overloaded", "summer", "vectors",
 		},
+		Embed: embed,
 		Answer: func(r llmtest.Request) *llmtest.Answer {
 			_, again := asked.LoadOrStore(r.Model, true)
 			return answer(r, !again)
@@ -37,6 +38,8 @@ func answer(r llmtest.Request, first bool) *llmtest.Answer {
 	a := &llmtest.Answer{Text: "An answer in plain words.", Usage: usage}
 	called := r.Messages[len(r.Messages)-1].Role == "tool"
 	switch r.Model {
+	case "summer":
+		a.Text = `{"summaries": [{"id": 1, "summary": "What the first says."}, {"id": 2, "summary": "What the second says."}]}`
 	case "gpt-5-mini":
 		return work(r)
 	case "html":
@@ -77,6 +80,18 @@ func answer(r llmtest.Request, first bool) *llmtest.Answer {
 		if !called {
 			a.Calls = []llmtest.Call{{ID: "c1", Name: "slow", Arguments: `{}`}}
 		}
+	}
+	return a
+}
+
+// embed answers with vectors and, of the model "vectors", with what they took.
+func embed(r llmtest.EmbedRequest) *llmtest.Answer {
+	a := &llmtest.Answer{Vectors: llmtest.Vectors(r.Input, r.Dimensions)}
+	switch r.Model {
+	case "vectors":
+		a.Usage = map[string]any{"prompt_tokens": 100 * len(r.Input), "total_tokens": 100 * len(r.Input)}
+	case "limited":
+		a.Fault = llmtest.Fault{Status: http.StatusBadRequest, Message: "No vectors for " + testKey}
 	}
 	return a
 }

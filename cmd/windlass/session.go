@@ -77,7 +77,11 @@ func (a *app) openSession(ctx context.Context, file string, c *cascade.Cascade, 
 
 // run runs the session's cascade to its end. The session is to be closed afterwards, however it ended.
 func (s *session) run(ctx context.Context) (*engine.Result, error) {
-	return s.runner.Run(ctx, engine.Spec{Cascade: s.cascade, Input: s.input, Log: s.log, WorkDir: s.workDir})
+	spec := engine.Spec{Cascade: s.cascade, Input: s.input, Log: s.log, WorkDir: s.workDir}
+	if s.cards != nil {
+		spec.Beside = s.cards.costs.sinceAsked
+	}
+	return s.runner.Run(ctx, spec)
 }
 
 // removeSession takes back a session that did not begin: its journal, its work folder and, when nothing else is in it,

@@ -33,18 +33,11 @@ type Embedder struct {
 	model string // as windlass.json and errors call it
 	name  string // the provider's name for it
 	batch int
+	watch Watch
 
 	mu    sync.Mutex
 	limit int // bytes of a text that is sent; the rest is cut off
 	dims  int // of the vectors: those asked for, else those of the first answer; 0: not known yet
-	use   EmbeddingUse
-}
-
-// EmbeddingUse is what an embedder has used so far.
-type EmbeddingUse struct {
-	Requests int
-	Tokens   int64    // as the provider counts them; 0 where it does not
-	CostUSD  *float64 // nil: unknown
 }
 
 // Embedder returns an embedder that asks the endpoint which the configuration names for this model. The error is an
@@ -77,12 +70,8 @@ func (e *Embedder) Name() string {
 	return e.name
 }
 
-// Used returns what was used so far.
-func (e *Embedder) Used() EmbeddingUse {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.use
-}
+// Watch has requests watched from now on, as they cost something. It is called before the first one.
+func (e *Embedder) Watch(w Watch) { e.watch = w }
 
 // Embed returns a vector of unit length for each text, nil for one that is empty, white space, or nothing to the model. A text that is longer
 // than the model takes is embedded by its beginning. The error is an [*engine.ModelError]; then there are no vectors.
@@ -165,30 +154,39 @@ func beginning(text string, n int) string {
 	return strings.ToValidUTF8(text, "\uFFFD")
 }
 
-// ask sends texts until there is an answer, or a failure that will not pass.
+// ask sends texts and has it watched.
 func (e *Embedder) ask(ctx context.Context, texts []string) ([][]float32, error) {
+	// It names purpose and model, for the messages of errors and for who watches.
+	req := &engine.ModelRequest{Site: engine.Site{Purpose: PurposeEmbed}, Model: e.model}
+	ended, start := e.watch.begin(), e.c.now()
+	vectors, resp, err := e.send(ctx, req, texts)
+	ended(Call{Request: req, Response: resp, Err: err, Took: e.c.now().Sub(start)})
+	return vectors, err
+}
+
+// send sends texts until there is an answer, or a failure that will not pass.
+func (e *Embedder) send(ctx context.Context, req *engine.ModelRequest, texts []string) ([][]float32, *engine.ModelResponse, error) {
 	call, cancel := context.WithTimeoutCause(ctx, e.c.timeout, errOverall)
 	defer cancel()
 	b := newBody(func(dst []byte) []byte { return e.appendBody(dst, texts) })
 	defer b.release()
-	req := &engine.ModelRequest{Model: e.model} // for the messages of errors
-	generated := false                          // an answer may have been paid for in one of the tries
+	generated := false // an answer may have been paid for in one of the tries
 	var retried []engine.ModelErrorKind
 	for {
-		vectors, f := e.attempt(call, b, len(texts))
+		vectors, u, f := e.attempt(call, b, len(texts))
 		if f == nil {
-			return vectors, nil
+			return vectors, e.response(u, texts, retried), nil
 		}
 		generated = generated || f.mayHaveGenerated()
 		if ctx.Err() != nil {
-			return nil, e.c.interrupted(ctx, req, retried)
+			return nil, nil, e.c.interrupted(ctx, req, retried)
 		}
 		if err := e.c.pause(call, req, f, len(retried)); err != nil {
 			if ctx.Err() != nil {
-				return nil, e.c.interrupted(ctx, req, retried)
+				return nil, nil, e.c.interrupted(ctx, req, retried)
 			}
 			f.hint = embedHint(f)
-			return nil, e.c.fail(req, f, retried, generated)
+			return nil, nil, e.c.fail(req, f, retried, generated)
 		}
 		retried = append(retried, f.kind)
 	}
@@ -227,34 +225,33 @@ func (e *Embedder) appendBody(dst []byte, texts []string) []byte {
 }
 
 // attempt sends the request once.
-func (e *Embedder) attempt(ctx context.Context, b *body, texts int) ([][]float32, *failure) {
+func (e *Embedder) attempt(ctx context.Context, b *body, texts int) ([][]float32, *wireUsage, *failure) {
 	ctx, dog, stop := watch(ctx, e.c.idle)
 	defer stop()
 	res, f := e.c.post(ctx, "embeddings", b, dog)
 	if f != nil {
-		return nil, f
+		return nil, nil, f
 	}
 	defer res.Body.Close() //nolint:errcheck // only read from
 	answer, err := readEmbeddings(res)
 	if err != nil {
 		var pf *providerFailureError
 		if errors.As(err, &pf) {
-			return nil, pf.f
+			return nil, nil, pf.f
 		}
-		return nil, transportFailure(err, context.Cause(ctx))
+		return nil, nil, transportFailure(err, context.Cause(ctx))
 	}
 	vectors, err := answer.vectors(texts)
 	if err != nil {
-		return nil, transportFailure(err, nil)
+		return nil, nil, transportFailure(err, nil)
 	}
-	return vectors, e.accept(vectors, answer.Usage)
+	return vectors, answer.Usage, e.accept(vectors)
 }
 
-// accept checks that the vectors of an answer are as long as was asked for, or as before, and adds up what it used.
-func (e *Embedder) accept(vectors [][]float32, u *wireUsage) *failure {
+// accept checks that the vectors of an answer are as long as was asked for, or as before.
+func (e *Embedder) accept(vectors [][]float32) *failure {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.count(u)
 	for _, v := range vectors {
 		if v == nil {
 			continue // nothing to embed
@@ -272,23 +269,20 @@ func (e *Embedder) accept(vectors [][]float32, u *wireUsage) *failure {
 	return nil
 }
 
-// count adds up the usage of an answer; e.mu is held. The cost is unknown as soon as that of one answer is.
-func (e *Embedder) count(u *wireUsage) {
-	e.use.Requests++
-	usage, counted := u.usage()
-	e.use.Tokens += usage.In
-	cost := u.cost()
-	if p := e.c.price; cost == nil && counted && p != nil {
-		c := Cost(*p, usage)
-		cost = &c
+// response says what an answer cost: by what the provider charged, else by the model's price for input. Tokens that it
+// does not report are counted here.
+func (e *Embedder) response(u *wireUsage, texts []string, retried []engine.ModelErrorKind) *engine.ModelResponse {
+	r := &engine.ModelResponse{Provider: e.c.provider, Model: e.name, Retries: len(retried), RetryKinds: retried, CostUSD: u.cost()}
+	var reported bool
+	if r.Usage, reported = u.usage(); !reported {
+		r.Usage.Estimated = true
+		for _, text := range texts {
+			r.Usage.In += e.c.counter().Text(text)
+		}
 	}
-	switch {
-	case cost == nil:
-		e.use.CostUSD = nil
-	case e.use.Requests == 1:
-		e.use.CostUSD = cost
-	case e.use.CostUSD != nil:
-		sum := *e.use.CostUSD + *cost
-		e.use.CostUSD = &sum
+	if r.CostUSD == nil && e.c.price != nil {
+		cost := Cost(*e.c.price, r.Usage)
+		r.CostUSD = &cost
 	}
+	return r
 }

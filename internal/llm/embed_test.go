@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/contextcards"
+	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/llm"
 	"github.com/windlass-run/windlass/internal/llm/llmtest"
@@ -288,29 +289,90 @@ func TestEmbedShapes(t *testing.T) {
 	require.Equal(t, [][]float32{nil, {0, 1}}, v)
 }
 
-func TestEmbedUse(t *testing.T) {
+// Every request is told with what it cost: by what the provider charged, else by its usage, else by a count of its own.
+func TestEmbedIsWatched(t *testing.T) {
 	t.Parallel()
 	answer := func(r llmtest.EmbedRequest) *llmtest.Answer {
 		a := &llmtest.Answer{Vectors: llmtest.Vectors(r.Input, 0)}
-		if r.Input[0] != "uncounted" {
-			a.Usage = map[string]any{"prompt_tokens": 1000 * len(r.Input), "total_tokens": 1000 * len(r.Input)}
+		n := 1000 * len(r.Input)
+		switch r.Input[0] {
+		case "not counted":
+		case "charged":
+			a.Usage = map[string]any{"prompt_tokens": n, "total_tokens": n, "cost": 0.5}
+		default:
+			a.Usage = map[string]any{"prompt_tokens": n, "total_tokens": n}
 		}
 		return a
 	}
-	e := setupEmbedder(t, `{"price": {"input": 0.02, "output": 0}, "batch_size": 2}`, answer)
-	require.Equal(t, llm.EmbeddingUse{}, e.Used())
-	_, err := e.Embed(t.Context(), []string{"a", "b", "c"})
+	e := setupEmbedder(t, `{"model": "vendor/small", "price": {"input": 0.02, "output": 9}, "batch_size": 2}`, answer)
+	w := &watched{}
+	e.Watch(w.watch)
+	for _, texts := range [][]string{{"a", "", "b", "c"}, {"not counted"}, {"charged"}} {
+		_, err := e.Embed(t.Context(), texts)
+		require.NoError(t, err)
+	}
+	require.Equal(t, 4, w.begun)
+	require.Len(t, w.calls, 4)
+	for i, want := range []struct {
+		usage echo.Usage
+		cost  float64
+	}{
+		{echo.Usage{In: 2000}, 2000 * 0.02 / 1e6},
+		{echo.Usage{In: 1000}, 1000 * 0.02 / 1e6},
+		{echo.Usage{In: 3, Estimated: true}, 3 * 0.02 / 1e6},
+		{echo.Usage{In: 1000}, 0.5},
+	} {
+		c := w.calls[i]
+		require.NoError(t, c.Err)
+		require.Equal(t, engine.Site{Purpose: llm.PurposeEmbed}, c.Request.Site)
+		require.Equal(t, "m", c.Request.Model)
+		require.Equal(t, want.usage, c.Response.Usage)
+		require.InDelta(t, want.cost, *c.Response.CostUSD, 1e-12)
+		require.Equal(t, "vendor/small", c.Response.Model)
+		require.Contains(t, c.Response.Provider, "127.0.0.1:")
+		require.Nil(t, c.Response.Message)
+	}
+}
+
+// Without a price the cost is unknown, which is not zero.
+func TestEmbedCostIsUnknown(t *testing.T) {
+	t.Parallel()
+	e := setupEmbedder(t, "", nil)
+	w := &watched{}
+	e.Watch(w.watch)
+	_, err := e.Embed(t.Context(), []string{"one"})
 	require.NoError(t, err)
-	use := e.Used()
-	require.Equal(t, 2, use.Requests)
-	require.Equal(t, int64(3000), use.Tokens)
-	require.InDelta(t, 3000*0.02/1e6, *use.CostUSD, 1e-12)
-	_, err = e.Embed(t.Context(), []string{"uncounted"})
-	require.NoError(t, err)
-	require.Equal(t, llm.EmbeddingUse{Requests: 3, Tokens: 3000}, e.Used(), "unknown is not zero")
-	_, err = e.Embed(t.Context(), []string{"a"})
-	require.NoError(t, err)
-	require.Equal(t, llm.EmbeddingUse{Requests: 4, Tokens: 4000}, e.Used(), "and stays unknown")
+	require.Nil(t, w.calls[0].Response.CostUSD)
+}
+
+// A request that failed is told once, with all its tries, and without secrets.
+func TestEmbedFailureIsWatched(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		fault   llmtest.Fault
+		kind    engine.ModelErrorKind
+		unpaid  bool
+		retries int
+	}{
+		"refused": {llmtest.Fault{Status: 401, Message: "wrong key " + secretKey}, engine.ModelErrAuth, true, 0},
+		"trouble": {llmtest.Fault{Status: 500, Message: "oops " + secretKey}, engine.ModelErrServer, false, 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := setupEmbedder(t, "", func(llmtest.EmbedRequest) *llmtest.Answer { return &llmtest.Answer{Fault: tt.fault} })
+			w := &watched{}
+			e.Watch(w.watch)
+			_, err := e.Embed(t.Context(), []string{"one"})
+			require.Error(t, err)
+			require.Equal(t, 1, w.begun)
+			require.Len(t, w.calls, 1)
+			require.Nil(t, w.calls[0].Response)
+			failed := requireModelError(t, w.calls[0].Err, tt.kind)
+			require.Equal(t, tt.unpaid, failed.Unpaid)
+			require.Equal(t, tt.retries, failed.Retries)
+			require.NotContains(t, w.calls[0].Err.Error(), secretKey)
+		})
+	}
 }
 
 func TestEmbedEndsWithItsContext(t *testing.T) {
@@ -349,6 +411,8 @@ func TestEmbedAtTheSameTime(t *testing.T) {
 	e := setupEmbedder(t, "", nil)
 	want, err := e.Embed(t.Context(), []string{"one", "two"})
 	require.NoError(t, err)
+	w := &watched{}
+	e.Watch(w.watch)
 	var wg sync.WaitGroup
 	errs := make([]error, 8)
 	for i := range errs {
@@ -366,5 +430,5 @@ func TestEmbedAtTheSameTime(t *testing.T) {
 	}
 	wg.Wait()
 	require.NoError(t, errors.Join(errs...))
-	require.Equal(t, 9, e.Used().Requests)
+	require.Len(t, w.calls, 8)
 }

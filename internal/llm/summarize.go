@@ -3,13 +3,11 @@ package llm
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/windlass-run/windlass/contextcards"
 	"github.com/windlass-run/windlass/engine"
 )
-
-// PurposeCards is the purpose of calls that sum messages up for their cards, see [engine.Site].
-const PurposeCards = "cards"
 
 // What a call for summaries may answer with: a summary has 250 characters at most, and models that reason count that as
 // output, too.
@@ -23,8 +21,7 @@ const (
 type Summarizer struct {
 	Model engine.Model
 	Use   string // the model's name
-	// Called is told what came of each call, as it may have cost something. May be nil; it is called by several goroutines.
-	Called func(*engine.ModelRequest, *engine.ModelResponse, error)
+	Watch Watch  // of the calls, as they cost something; may be nil
 }
 
 // Name returns the model's name.
@@ -36,10 +33,9 @@ func (s *Summarizer) Summarize(ctx context.Context, sources []contextcards.Sourc
 		Site: engine.Site{Purpose: PurposeCards}, Model: s.Use,
 		Messages: contextcards.SummaryPrompt(sources), MaxOutputTokens: summaryTokens*len(sources) + reasoningRoom,
 	}
+	ended, start := s.Watch.begin(), time.Now()
 	resp, err := s.Model.Complete(ctx, req)
-	if s.Called != nil {
-		s.Called(req, resp, err)
-	}
+	ended(Call{Request: req, Response: resp, Err: err, Took: time.Since(start)})
 	if err != nil {
 		return nil, err
 	}

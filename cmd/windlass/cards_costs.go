@@ -1,0 +1,105 @@
+package main
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/internal/llm"
+)
+
+// settleLimit is how long calls for cards may take to end when nobody waits for their answers any more: they have been
+// told to.
+const settleLimit = time.Second
+
+// cardCosts records the calls that are made for cards and adds up what they took. The run neither waits for it nor fails by
+// it. It is safe for concurrent use.
+type cardCosts struct {
+	cascade string
+	log     *echo.Log
+
+	mu       sync.Mutex
+	numbers  map[string]int // calls that have ended, by the beginning of their keys
+	total    engine.Totals
+	untold   engine.Totals // of it, what the run has not asked for yet
+	underWay int
+	idle     chan struct{} // closed when no call is under way
+}
+
+func newCardCosts(cascadeID string, log *echo.Log) *cardCosts {
+	return &cardCosts{cascade: cascadeID, log: log, numbers: map[string]int{}}
+}
+
+// watch implements [llm.Watch].
+func (c *cardCosts) watch() (ended func(llm.Call)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.underWay++; c.underWay == 1 {
+		c.idle = make(chan struct{})
+	}
+	return c.ended
+}
+
+func (c *cardCosts) ended(call llm.Call) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	prefix := echo.KeyCardCall
+	if call.Request.Site.Purpose == llm.PurposeEmbed {
+		prefix = echo.KeyCardEmbed
+	}
+	c.numbers[prefix]++
+	e := engine.CallEntry(fmt.Sprint(prefix, c.numbers[prefix]), call.Request, call.Response, call.Err, call.Took)
+	e.CascadeID = c.cascade
+	if c.log.Append(e) == nil { // a log that fails ends the run by itself
+		c.log.Flush()
+	}
+	c.total.Count(call.Response, call.Err)
+	c.untold.Count(call.Response, call.Err)
+	if c.underWay--; c.underWay == 0 {
+		close(c.idle)
+	}
+}
+
+// settle waits until no call is under way, for so long at most.
+func (c *cardCosts) settle(limit time.Duration) {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	underWay, idle := c.underWay, c.idle
+	c.mu.Unlock()
+	if underWay == 0 {
+		return
+	}
+	t := time.NewTimer(limit)
+	defer t.Stop()
+	select {
+	case <-idle:
+	case <-t.C:
+	}
+}
+
+// sinceAsked returns what calls have taken since it was last asked, see [engine.Spec].
+func (c *cardCosts) sinceAsked() engine.Totals {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := c.untold
+	c.untold = engine.Totals{}
+	return t
+}
+
+func (c *cardCosts) all() engine.Totals {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.total
+}
+
+// spent returns what cards have cost so far.
+func (c *cards) spent() engine.Totals {
+	if c == nil || c.costs == nil {
+		return engine.Totals{}
+	}
+	return c.costs.all()
+}

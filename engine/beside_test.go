@@ -1,0 +1,112 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo"
+)
+
+// runBeside runs a cascade while calls beside it take what is given, once for each time that it asks.
+func (b *testBundle) runBeside(source string, took ...Totals) (*Result, error) {
+	b.t.Helper()
+	c := &cascade.Cascade{}
+	require.NoError(b.t, json.Unmarshal([]byte(source), c))
+	asked := 0
+	res, err := b.runner.Run(context.Background(), Spec{Cascade: c, Log: echo.NewLog("s1", nil, nil, b.entries), Beside: func() Totals {
+		if asked++; asked > len(took) {
+			return Totals{}
+		}
+		return took[asked-1]
+	}})
+	b.entries.checkKeys(b.t)
+	return res, err
+}
+
+const besideSource = `{"cascade_id":"c","budget":{%s},"phases":[{"name":"a","instructions":"A"},{"name":"b","instructions":"B"},{"name":"cards","instructions":"C"}]}`
+
+// A budget counts what goes on beside the run; what a phase and the run itself took stays theirs.
+func TestBudgetCountsWhatGoesOnBeside(t *testing.T) {
+	t.Parallel()
+	some := Totals{Calls: 2, CostUSD: 0.004, Usage: echo.Usage{In: 300, Out: 20}}
+	for name, tc := range map[string]struct{ budget, want string }{
+		"usd":    {`"max_usd":0.025`, "budget reached: max_usd is $0.0250, used $0.0280"},
+		"tokens": {`"max_tokens":740`, "budget reached: max_tokens is 740 tokens, used 860 tokens"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, say("a"), say("b"))
+			res, err := b.runBeside(fmt.Sprintf(besideSource, tc.budget), Totals{}, some, some)
+			require.ErrorContains(t, err, "c/cards (attempt 1, turn 1): "+tc.want)
+			require.Equal(t, StatusOverBudget, res.Status)
+			require.Equal(t, 2, res.Calls, "of its own")
+			require.InDelta(t, 0.02, res.CostUSD, 1e-12)
+		})
+	}
+}
+
+// What was known of it is a reading like that of a clock: recorded when there is something new, and never as an effect of
+// its own beside the run.
+func TestBesideIsAReading(t *testing.T) {
+	t.Parallel()
+	some := Totals{Calls: 2, CostUSD: 0.004, Usage: echo.Usage{In: 300}}
+	b := setup(t, say("a"), say("b"), say("c"))
+	_, err := b.runBeside(fmt.Sprintf(besideSource, `"max_usd":1`), some, Totals{}, some)
+	require.NoError(t, err)
+	require.Equal(t, []string{"a/attempt1/turn1/clock0/beside", "cards/attempt1/turn1/clock2/beside"}, b.entries.keys(echo.NodeValue))
+	require.JSONEq(t, `{"model_calls":2,"usage":{"in":300,"out":0},"cost_usd":0.004,"unknown_costs":0}`, string(b.entries.of(echo.NodeValue)[0].Data))
+	for _, e := range b.entries.list {
+		require.False(t, e.Background(), "%s: of a phase that is called cards", e.Key)
+	}
+
+	for name, budget := range map[string]string{"no limit that it counts for": `"max_seconds":60`, "nothing goes on": `"max_usd":1`} {
+		b := setup(t, say("a"), say("b"), say("c"))
+		took := []Totals{some}
+		if name == "nothing goes on" {
+			took = nil
+		}
+		_, err := b.runBeside(fmt.Sprintf(besideSource, budget), took...)
+		require.NoError(t, err, name)
+		for _, key := range b.entries.keys(echo.NodeValue) {
+			require.NotContains(t, key, "beside", name)
+		}
+	}
+}
+
+// A cost that is not known is told once and does not end the run: it depends on none of these calls.
+func TestBesideOfUnknownCost(t *testing.T) {
+	t.Parallel()
+	unknown := Totals{Calls: 1, UnknownCosts: 1}
+	b := setup(t, say("a"), say("b"), say("c"))
+	res, err := b.runBeside(fmt.Sprintf(besideSource, `"max_usd":1`), unknown, unknown, unknown)
+	require.NoError(t, err)
+	require.Equal(t, StatusCompleted, res.Status)
+	require.NotNil(t, res.Cost(), "that of the run itself is known")
+	require.Equal(t, []string{"a/attempt1/turn1/clock0/beside/warning"}, b.entries.keys(echo.NodeWarning))
+	require.JSONEq(t, `{"message":"max_usd counts what cards cost as far as that is known: the cost of 1 call for them is unknown"}`,
+		string(b.entries.of(echo.NodeWarning)[0].Data))
+
+	b = setup(t, say("a"), say("b"), say("c"))
+	_, err = b.runBeside(fmt.Sprintf(besideSource, `"max_tokens":1000`), unknown)
+	require.NoError(t, err)
+	require.Empty(t, b.entries.of(echo.NodeWarning), "tokens are known")
+}
+
+func TestTotals(t *testing.T) {
+	t.Parallel()
+	var sum Totals
+	cost := 0.5
+	sum.Count(&ModelResponse{Usage: echo.Usage{In: 3, Out: 1}, CostUSD: &cost}, nil)
+	sum.Count(&ModelResponse{Usage: echo.Usage{In: 2}}, nil)
+	sum.Count(nil, &ModelError{Unpaid: true})
+	sum.Count(nil, &ModelError{})
+	want := Totals{Calls: 2, Usage: echo.Usage{In: 5, Out: 1}, CostUSD: 0.5, UnknownCosts: 2}
+	require.Equal(t, want, sum)
+	require.Equal(t, want, want.Plus(Totals{}))
+	require.Equal(t, Totals{Calls: 4, Usage: echo.Usage{In: 10, Out: 2}, CostUSD: 1, UnknownCosts: 4, Scripted: true}, want.Plus(want).Plus(Totals{Scripted: true}))
+}

@@ -1,0 +1,32 @@
+package llm
+
+import (
+	"time"
+
+	"github.com/windlass-run/windlass/engine"
+)
+
+// The purposes of calls for cards, see [engine.Site].
+const (
+	PurposeCards = "cards" // to sum messages up
+	PurposeEmbed = "embed" // to embed texts
+)
+
+// Call is a call for cards that has ended, for those who account for it.
+type Call struct {
+	Request  *engine.ModelRequest  // of an embedding: purpose and model only
+	Response *engine.ModelResponse // nil when it failed; of an embedding: without a message
+	Err      error
+	Took     time.Duration // with all tries
+}
+
+// Watch is told that a call begins, and what it returns is told once how the call ended. Both are called by several
+// goroutines. A nil Watch watches nothing.
+type Watch func() (ended func(Call))
+
+func (w Watch) begin() (ended func(Call)) {
+	if w == nil {
+		return func(Call) {}
+	}
+	return w()
+}
