@@ -42,6 +42,7 @@ func MakeVersion(t *testing.T, through *DB, database string, version uint32) {
 type Discarded struct {
 	Rows   int
 	Writes map[string]int
+	Sent   func(context.Context) // when a batch is sent, with its context; may be nil
 }
 
 // Discarding returns a database that encodes rows into the driver's columns of db's tables and throws them away, so that
@@ -73,10 +74,14 @@ type discard struct {
 func (d *discard) Close() error { return nil }
 
 // PrepareBatch makes a batch with the columns that the statement names.
-func (d *discard) PrepareBatch(_ context.Context, sql string, _ ...batches.PrepareBatchOption) (batches.Batch, error) {
+func (d *discard) PrepareBatch(ctx context.Context, sql string, _ ...batches.PrepareBatchOption) (batches.Batch, error) {
 	head, names, _ := strings.Cut(strings.TrimSuffix(sql, ")"), " (")
 	table := strings.Trim(head[strings.LastIndexByte(head, '.')+1:], "`")
-	b := &discardedBatch{taken: &d.taken, table: table, block: proto.NewBlock()}
+	b := &discardedBatch{sent: func() {
+		if d.taken.Sent != nil {
+			d.taken.Sent(ctx)
+		}
+	}, taken: &d.taken, table: table, block: proto.NewBlock()}
 	for _, name := range strings.Split(names, ", ") {
 		if err := b.block.AddColumn(name, columns.Type(d.types[table+"."+name])); err != nil {
 			return nil, err
@@ -89,6 +94,7 @@ type discardedBatch struct {
 	batches.Batch
 
 	taken *Discarded
+	sent  func()
 	table string
 	block *proto.Block
 }
@@ -100,5 +106,6 @@ func (b *discardedBatch) Close() error { return nil }
 func (b *discardedBatch) Send() error {
 	b.taken.Rows += b.block.Rows()
 	b.taken.Writes[b.table]++
+	b.sent()
 	return nil
 }

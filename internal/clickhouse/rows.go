@@ -192,6 +192,8 @@ func writeRows[T any](ctx context.Context, db *DB, table, what string, columns [
 	if len(rows) == 0 {
 		return nil
 	}
+	ctx, over := beginWriting(ctx)
+	defer over()
 	batch, err := db.conn.PrepareBatch(ctx, "INSERT INTO "+db.layout.table(table)+" ("+columnNames(columns)+")")
 	if err != nil {
 		return fmt.Errorf("begin a batch of %d %s rows: %w", len(rows), what, err)
