@@ -19,11 +19,14 @@ const (
 	NodeSelection  NodeType = "context_selection" // what one model call is sent, by form
 	NodeModelCall  NodeType = "model_call"        // effect, unless it is in the background; the message is the model's answer
 	NodeToolCall   NodeType = "tool_call"         // effect; the message is the tool's result
+	NodeToolStart  NodeType = "tool_start"        // a tool is about to begin that may do harm when it is run twice
 	NodeVerdict    NodeType = "verdict"           // data: validator, valid, reason
 	NodeRoute      NodeType = "route"             // data: from, to, reason
 	NodeState      NodeType = "state"             // data: key, value
 	NodeCallout    NodeType = "callout"           // data: name; content_hash of the message it marks
 	NodeValue      NodeType = "value"             // effect; data: a clock reading or a random value
+	NodeResume     NodeType = "run_resume"        // the run was taken up again; data: set_aside, the numbers of the entries it goes on without
+	NodeHandoff    NodeType = "handoff"           // data: where a phase or an interrupted run stands, for whoever goes on
 	NodeWarning    NodeType = "warning"           // data: what a person should know and the run goes on after
 	NodeGuard      NodeType = "context_guard"     // data: event (context_warning, compacting, compaction_complete), sizes
 	NodeInter      NodeType = "context_inter"     // effect, unless a model chose; data: what was selected of earlier phases, with scores

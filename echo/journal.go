@@ -14,7 +14,11 @@ import (
 )
 
 // JournalVersion is the format of the journals that this package writes, and the newest one it reads.
-const JournalVersion = 1
+//
+// Every line of version 2 ends with a member "sum": the first 16 hexadecimal digits of SHA-256 over the sum of the line
+// before it and the line itself without that member. So a change of any byte is found, and so is a line that was left out,
+// added or moved. Journals of version 1 have no sums.
+const JournalVersion = 2
 
 // The files of a session's folder.
 const (
@@ -32,6 +36,11 @@ type Header struct {
 	Cascade   json.RawMessage `json:"cascade"`          // the whole cascade, as it was understood
 	Script    string          `json:"script,omitempty"` // the script that answered instead of a model
 	Input     json.RawMessage `json:"input"`
+	Options   json.RawMessage `json:"options,omitempty"` // what else the run was begun with, in the form of whoever began it
+
+	// Of a session that was forked from another: its id, and the number of the last entry that it has of it.
+	Parent    string `json:"parent,omitempty"`
+	ParentSeq uint64 `json:"parent_seq,omitempty"`
 }
 
 // ErrSessionBusy is returned when another process owns the session.
@@ -56,11 +65,12 @@ type Journal struct {
 	mu       sync.Mutex
 	cond     *sync.Cond // signalled when wanted, durable, err or closing change
 	buf      []byte
-	written  uint64 // entries accepted; the header counts as one
-	flushed  uint64 // entries in the file
-	wanted   uint64 // entries that somebody asked to be durable
-	durable  uint64 // entries that are
-	size     int64  // bytes of whole lines in the file
+	sum      lineSum // of the last line
+	written  uint64  // entries accepted; the header counts as one
+	flushed  uint64  // entries in the file
+	wanted   uint64  // entries that somebody asked to be durable
+	durable  uint64  // entries that are
+	size     int64   // bytes of whole lines in the file
 	syncs    uint64
 	err      error // the first failure; nothing is written after it
 	closing  bool
@@ -93,8 +103,7 @@ func CreateJournal(dir string, h Header) (*Journal, error) {
 		return nil, errors.Join(err, lock.Close())
 	}
 	j := startJournal(path, dataFile{f}, lock)
-	j.buf = append(append(j.buf, head...), '\n')
-	j.written = 1
+	j.line(head)
 	if err := j.Wait(context.Background()); err != nil {
 		return nil, errors.Join(err, j.discard(dir))
 	}
@@ -169,9 +178,15 @@ func (j *Journal) Write(e *Entry) error {
 	if j.closing {
 		return ErrLogClosed
 	}
-	j.buf = append(append(j.buf, line...), '\n')
-	j.written++
+	j.line(line)
 	return nil
+}
+
+// line queues one line. The caller holds the mutex, or is the only one who knows the journal.
+func (j *Journal) line(text []byte) {
+	j.sum = j.sum.next(text)
+	j.buf = appendSummed(j.buf, text, j.sum)
+	j.written++
 }
 
 // Flush hands what was written to the operating system. A failure is kept, and told by the next Write or Wait.
@@ -291,5 +306,8 @@ func (j *Journal) Close(ctx context.Context) error {
 	if cerr := j.file.Close(); err == nil && cerr != nil {
 		err = fmt.Errorf("close journal: %w", cerr)
 	}
-	return errors.Join(err, j.lock.Close())
+	if j.lock != nil {
+		err = errors.Join(err, j.lock.Close())
+	}
+	return err
 }

@@ -15,6 +15,9 @@ type Recording struct {
 	Header  Header
 	Entries []*Entry
 	Torn    bool // the last line was cut off in the middle and has been left out
+
+	size int64   // bytes of whole lines
+	sum  lineSum // of the last one
 }
 
 // JournalDamageError says which line of a journal cannot be read, and why.
@@ -60,6 +63,7 @@ func readJournal(path string, r io.Reader) (*Recording, error) {
 		if err := rec.add(line, text); err != nil {
 			return nil, &JournalDamageError{Path: path, Line: line, Err: err}
 		}
+		rec.size += int64(len(text))
 	}
 }
 
@@ -72,6 +76,14 @@ func (r *Recording) add(line int, text []byte) error {
 		if v := r.Header.Version; v < 1 || v > JournalVersion {
 			return fmt.Errorf("format version %d, this windlass reads up to %d", v, JournalVersion)
 		}
+	}
+	if r.Header.Version >= 2 {
+		body, sum, ok := cutSum(text)
+		if r.sum = r.sum.next(body); !ok || r.sum != sum {
+			return errors.New("the line does not match its checksum: it was changed, or a line before it was added, removed or moved")
+		}
+	}
+	if line == 1 {
 		return nil
 	}
 	dec := json.NewDecoder(bytes.NewReader(text))

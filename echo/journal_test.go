@@ -127,17 +127,22 @@ func TestDamageIsNamedByLine(t *testing.T) {
 	whole, err := os.ReadFile(j.Path())
 	require.NoError(t, err)
 	lines := strings.SplitAfter(string(whole), "\n")
+	const old = `{"windlass_journal":1,"session_id":"s1"}` + "\n"
 	for name, tc := range map[string]struct {
 		text string
 		line int
 		want string
 	}{
-		"a line is gone":      {lines[0] + lines[1] + lines[3], 3, "entry 3 stands where entry 2 should"},
-		"a line is garbage":   {lines[0] + "}{\n" + lines[2], 2, "invalid character"},
-		"content was changed": {lines[0] + strings.Replace(lines[1], `"text":"one"`, `"text":"eno"`, 1), 2, "does not match its hash"},
+		"a line is gone":      {lines[0] + lines[1] + lines[3], 3, "does not match its checksum"},
+		"a line is garbage":   {lines[0] + "}{\n" + lines[2], 2, "does not match its checksum"},
+		"content was changed": {lines[0] + strings.Replace(lines[1], `"text":"one"`, `"text":"eno"`, 1), 2, "does not match its checksum"},
 		"no header":           {"", 1, "no header"},
 		"another program":     {"{}\n", 1, "format version 0"},
-		"a newer version":     {`{"windlass_journal":9}` + "\n", 1, "format version 9, this windlass reads up to 1"},
+		"no sum":              {lines[0] + `{"seq":1}` + "\n", 2, "does not match its checksum"},
+		"old: a hole":         {old + oldLine(t, lines[1]) + oldLine(t, lines[3]), 3, "entry 3 stands where entry 2 should"},
+		"old: garbage":        {old + "}{\n", 2, "invalid character"},
+		"old: changed":        {old + strings.Replace(oldLine(t, lines[1]), `"text":"one"`, `"text":"eno"`, 1), 2, "does not match its hash"},
+		"a newer version":     {`{"windlass_journal":9}` + "\n", 1, "format version 9, this windlass reads up to 2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -151,6 +156,99 @@ func TestDamageIsNamedByLine(t *testing.T) {
 	}
 	_, err = ReadJournal(filepath.Join(t.TempDir(), "none"))
 	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+// oldLine returns a line as version 1 wrote it.
+func oldLine(t *testing.T, line string) string {
+	body, _, ok := cutSum([]byte(line))
+	require.True(t, ok)
+	return string(body) + "\n"
+}
+
+// Whatever byte of a whole line is changed, the journal is refused, and the line is named.
+func TestEveryChangedByteIsFound(t *testing.T) {
+	t.Parallel()
+	j, _ := newJournal(t)
+	log := NewLog("s1", nil, j)
+	for _, s := range []string{"one", "two"} {
+		require.NoError(t, log.Append(entryOf(s)))
+	}
+	require.NoError(t, log.Close(context.Background()))
+	whole, err := os.ReadFile(j.Path())
+	require.NoError(t, err)
+	line := 1
+	for i, c := range whole {
+		if c == '\n' {
+			line++
+			continue // two lines become one, or the last is torn
+		}
+		changed := append([]byte(nil), whole...)
+		changed[i] ^= 1
+		if changed[i] == '\n' {
+			continue
+		}
+		_, err := readJournal("j", strings.NewReader(string(changed)))
+		var damage *JournalDamageError
+		require.ErrorAs(t, err, &damage, "byte %d", i)
+		require.Equal(t, line, damage.Line, "byte %d", i)
+	}
+}
+
+// A session that a crash cut off at any byte of its last line is taken up again: what was whole stays, and what is added
+// follows it.
+func TestOpenJournalAfterACrash(t *testing.T) {
+	t.Parallel()
+	j, _ := newJournal(t)
+	log := NewLog("s1", nil, j)
+	require.NoError(t, log.Append(entryOf("first")))
+	require.NoError(t, log.Append(entryOf("second")))
+	require.NoError(t, log.Close(context.Background()))
+	whole, err := os.ReadFile(j.Path())
+	require.NoError(t, err)
+	lastLine := strings.LastIndexByte(strings.TrimSuffix(string(whole), "\n"), '\n') + 1
+	for cut := lastLine; cut <= len(whole); cut++ {
+		dir := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(dir, JournalFile), whole[:cut], 0o600))
+		j, rec, err := OpenJournal(dir)
+		require.NoError(t, err)
+		kept := 1
+		if cut == len(whole) {
+			kept = 2
+		}
+		require.Len(t, rec.Entries, kept)
+		require.Equal(t, cut > lastLine && cut < len(whole), rec.Torn)
+		_, _, err = OpenJournal(dir)
+		require.ErrorIs(t, err, ErrSessionBusy)
+		log := ContinueLog("s1", uint64(kept), nil, j)
+		require.NoError(t, log.Append(entryOf("more")))
+		require.NoError(t, log.Close(context.Background()))
+		again, err := ReadJournal(filepath.Join(dir, JournalFile))
+		require.NoError(t, err)
+		require.False(t, again.Torn)
+		require.Len(t, again.Entries, kept+1)
+		require.Equal(t, "more", again.Entries[kept].Message.Text())
+	}
+}
+
+func TestOpenJournalRefuses(t *testing.T) {
+	t.Parallel()
+	_, _, err := OpenJournal(t.TempDir())
+	require.ErrorIs(t, err, os.ErrNotExist)
+
+	dir := t.TempDir()
+	path := filepath.Join(dir, JournalFile)
+	require.NoError(t, os.WriteFile(path, []byte(`{"windlass_journal":1}`+"\n"+`{"seq":1}`+"\n"), 0o600))
+	_, _, err = OpenJournal(dir)
+	require.ErrorContains(t, err, "has format version 1: this windlass reads it and goes on with none but version 2")
+
+	text := []byte(`{"windlass_journal":2}` + "\n" + `{"seq`)
+	require.NoError(t, os.WriteFile(path, text, 0o600))
+	_, _, err = OpenJournal(dir)
+	var damage *JournalDamageError
+	require.ErrorAs(t, err, &damage)
+	left, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, text, left, "nothing is changed")
 }
 
 // A full disk stops the log with the disk's own error; nothing is accepted after it and nothing hangs.

@@ -56,6 +56,14 @@ func NewLog(sessionID string, now func() time.Time, durable DurableSink, sinks .
 	return l
 }
 
+// ContinueLog returns the log of a session that has seq entries: the next one is number seq+1. The sinks are given only
+// what is appended from here on.
+func ContinueLog(sessionID string, seq uint64, now func() time.Time, durable DurableSink, sinks ...Sink) *Log {
+	l := NewLog(sessionID, now, durable, sinks...)
+	l.seq = seq
+	return l
+}
+
 // SessionID returns the session that the log belongs to.
 func (l *Log) SessionID() string { return l.session }
 

@@ -68,9 +68,12 @@ func (v *visit) countBeside(ctx context.Context, key string) error {
 func (v *visit) clockKey() string { return v.at(fmt.Sprintf("clock%d", v.run.result.Calls)) }
 
 func (v *visit) checkTime(ctx context.Context, key string, limit float64) error {
-	raw, err := v.effects.Value(ctx, key, v.place(), func() any { return v.now().Sub(v.start).Seconds() })
+	raw, err := v.effects.Value(ctx, key, v.place(), func() any { return v.active().Sub(v.start).Seconds() })
 	if err != nil {
 		return err
+	}
+	if raw == nil {
+		return nil // the limit did not hold when this was recorded
 	}
 	var elapsed float64
 	if err := json.Unmarshal(raw, &elapsed); err != nil {

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -33,7 +34,8 @@ func (v *visit) deterministic(ctx context.Context) (any, error) {
 		if !recoverable(err) {
 			return nil, err
 		}
-		if v.attempt == tries {
+		var tool *ToolError
+		if v.attempt == tries || errors.As(err, &tool) && tool.Kind == kindUnfinished {
 			return nil, v.failDeterministic(err, inputs)
 		}
 		if err := v.backOff(ctx); err != nil {
@@ -71,7 +73,11 @@ func (v *visit) tryTool(ctx context.Context, spec ToolSpec) (value any, inputs j
 	}
 	v.enter(m, 0)
 	if m.Failed() {
-		return nil, args, &ToolError{Tool: spec.Name, Kind: "failed", Message: excerpt(m.Text())}
+		kind := "failed"
+		if m.Text() == unfinishedText(spec.Name) {
+			kind = kindUnfinished // no retry was meant for that: a person has to look
+		}
+		return nil, args, &ToolError{Tool: spec.Name, Kind: kind, Message: excerpt(m.Text())}
 	}
 	return structured(m.Text()), args, nil
 }

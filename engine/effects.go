@@ -83,12 +83,14 @@ type modelCallData struct {
 	RetryKinds   []ModelErrorKind `json:"retry_kinds,omitempty"` // one for each of them
 	Status       int              `json:"status,omitempty"`      // HTTP status of a failure
 	Hint         string           `json:"hint,omitempty"`
+	Failed       bool             `json:"failed,omitempty"` // by an error that is no [ModelError]
 }
 
 func modelFailure(e *echo.Entry, err error) {
 	var me *ModelError
 	if !errors.As(err, &me) {
 		e.Error = &echo.Failure{Kind: "failed", Message: err.Error()}
+		e.Data = mustJSON(modelCallData{Failed: true})
 		return
 	}
 	e.Provider = me.Provider
@@ -96,7 +98,7 @@ func modelFailure(e *echo.Entry, err error) {
 	if me.Unpaid {
 		e.CostUSD = new(float64)
 	}
-	e.Data = mustJSON(modelCallData{Retries: me.Retries, RetryKinds: me.RetryKinds, Status: me.Status, Hint: me.Hint})
+	e.Data = mustJSON(modelCallData{Model: me.Model, Retries: me.Retries, RetryKinds: me.RetryKinds, Status: me.Status, Hint: me.Hint})
 }
 
 // quickTool is how long an idempotent tool runs before the answer that asked for it is synced meanwhile. One that ends
@@ -104,10 +106,11 @@ func modelFailure(e *echo.Entry, err error) {
 const quickTool = 100 * time.Microsecond
 
 func (l *liveEffects) Tool(ctx context.Context, key string, spec ToolSpec, req ToolRequest) (*echo.Message, error) {
+	call := echo.ToolCall{ID: req.CallID, Name: req.Name, Arguments: string(req.Arguments)}
 	if spec.Idempotent {
 		overlap := time.AfterFunc(quickTool, l.log.Commit)
 		defer overlap.Stop()
-	} else if err := l.settle(ctx); err != nil {
+	} else if err := l.announce(ctx, key, spec, req, call); err != nil {
 		return nil, err
 	}
 	start := l.now()
@@ -118,7 +121,6 @@ func (l *liveEffects) Tool(ctx context.Context, key string, spec ToolSpec, req T
 		}
 		res = ToolResult{Failed: true, Kind: "failed", Parts: echo.Text(err.Error())}
 	}
-	call := echo.ToolCall{ID: req.CallID, Name: req.Name, Arguments: string(req.Arguments)}
 	m := echo.NewToolResult(call, res.Parts, res.Failed)
 	e := toolEntry(key, req.Site, call, m, res.Kind)
 	e.DurationMS = millis(l.now().Sub(start))
@@ -127,6 +129,18 @@ func (l *liveEffects) Tool(ctx context.Context, key string, spec ToolSpec, req T
 	}
 	l.log.Commit()
 	return m, nil
+}
+
+// announce makes durable that a tool is about to begin that may do harm when it is run twice.
+func (l *liveEffects) announce(ctx context.Context, key string, spec ToolSpec, req ToolRequest, call echo.ToolCall) error {
+	if !mayRunAgain(spec, req) {
+		e := siteEntry(echo.NodeToolStart, key, req.Site)
+		e.Tool = toolUse(call)
+		if err := l.record(e); err != nil {
+			return err
+		}
+	}
+	return l.settle(ctx)
 }
 
 func (l *liveEffects) Value(_ context.Context, key string, site Site, read func() any) (json.RawMessage, error) {
@@ -176,7 +190,7 @@ func siteEntry(t echo.NodeType, key string, s Site) *echo.Entry {
 func toolEntry(key string, s Site, call echo.ToolCall, m *echo.Message, kind string) *echo.Entry {
 	e := siteEntry(echo.NodeToolCall, key, s)
 	e.Message = m
-	e.Tool = &echo.ToolUse{Name: call.Name, CallID: call.ID, Arguments: call.Arguments}
+	e.Tool = toolUse(call)
 	if m.Failed() {
 		if kind == "" {
 			kind = "failed"
@@ -184,6 +198,10 @@ func toolEntry(key string, s Site, call echo.ToolCall, m *echo.Message, kind str
 		e.Error = &echo.Failure{Kind: kind, Message: firstLine(m.Text())}
 	}
 	return e
+}
+
+func toolUse(call echo.ToolCall) *echo.ToolUse {
+	return &echo.ToolUse{Name: call.Name, CallID: call.ID, Arguments: call.Arguments}
 }
 
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

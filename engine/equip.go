@@ -11,7 +11,10 @@ func (v *visit) equip() error {
 	if v.phase.Deterministic() {
 		return nil
 	}
-	v.facts = v.factsOf(v.model)
+	var err error
+	if v.facts, err = v.factsOf(v.model); err != nil {
+		return err
+	}
 	v.record.Model, v.record.Prompted = v.model, !v.native()
 	dialect := autocontext.Native
 	if v.record.Prompted {
@@ -23,7 +26,6 @@ func (v *visit) equip() error {
 	v.render = autocontext.NewRenderer(dialect)
 	v.settings, v.room = settingsFor(v.cascade, v.phase, v.facts, dialect)
 	v.inter = v.cascade.EffectiveInter(v.phase)
-	var err error
 	if v.tools, err = v.gatherTools(); err != nil {
 		return err
 	}

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 
@@ -27,12 +29,43 @@ type ModelFacts struct {
 	CountFixed func([]ToolSpec) int64
 }
 
-// factsOf returns what is known of a model.
-func (r *run) factsOf(model string) ModelFacts {
-	if r.Facts == nil {
-		return ModelFacts{}
+// factsOf returns what is known of a model. What was known when the run first asked is recorded, and holds for all of the
+// run, also when it is taken up again later and elsewhere. How tokens are counted is not recorded: that is a matter of the
+// model's name.
+func (r *run) factsOf(model string) (ModelFacts, error) {
+	if f, ok := r.known[model]; ok {
+		return f, nil
 	}
-	return r.Facts(model)
+	var f ModelFacts
+	if r.Facts != nil {
+		f = r.Facts(model)
+	}
+	raw, err := r.effects.Value(context.Background(), "run/facts/"+model, r.site(), func() any {
+		if r.Facts == nil {
+			return nil
+		}
+		return factsData{f.Window, f.MaxOutput, f.Price, f.NativeTools}
+	})
+	if err != nil {
+		return f, err
+	}
+	if raw != nil {
+		var d factsData
+		if err := json.Unmarshal(raw, &d); err != nil {
+			return f, fmt.Errorf("read the record of run/facts/%s: %w", model, err)
+		}
+		f.Window, f.MaxOutput, f.Price, f.NativeTools = d.Window, d.MaxOutput, d.Price, d.NativeTools
+	}
+	r.known[model] = f
+	return f, nil
+}
+
+// factsData is what is recorded of what is known of a model.
+type factsData struct {
+	Window      int64              `json:"window,omitempty"`
+	MaxOutput   int64              `json:"max_output,omitempty"`
+	Price       *autocontext.Price `json:"price,omitempty"`
+	NativeTools *bool              `json:"native_tools,omitempty"`
 }
 
 // room is how many tokens a request may have, and why.

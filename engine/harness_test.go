@@ -42,7 +42,53 @@ func (b *testBundle) runCtx(ctx context.Context, source string, input map[string
 	log := echo.NewLog("s1", nil, nil, b.entries)
 	res, err := b.runner.Run(ctx, Spec{Cascade: c, Input: input, Log: log, WorkDir: "/scratch"})
 	b.entries.checkKeys(b.t)
+	if !isRecordError(err) {
+		b.checkReplay(c, input, res, err)
+	}
 	return res, err
+}
+
+// checkReplay holds what every record must: without a model and without tools the run goes the same way again, to the same
+// end, and everything that it would record is what is recorded.
+func (b *testBundle) checkReplay(c *cascade.Cascade, input map[string]any, res *Result, err error) {
+	b.t.Helper()
+	again := *b.runner
+	again.Model, again.Tools, again.Observer, again.Cards, again.Meaning = nil, onlySpecs{b.tools}, nil, nil, nil
+	replayed, replayErr := again.Run(context.Background(), Spec{
+		Cascade: c, Input: input, WorkDir: "/scratch", Name: "s1", Past: b.entries.asRead(b.t), Replay: true,
+	})
+	if res.Status == StatusInterrupted || res.Status == StatusOverBudget {
+		require.ErrorIs(b.t, replayErr, ErrEndOfRecord, "the replay of %v", err)
+		return
+	}
+	if err == nil {
+		require.NoError(b.t, replayErr)
+	} else {
+		require.EqualError(b.t, replayErr, err.Error())
+	}
+	require.Equal(b.t, res.Status, replayed.Status)
+	require.Equal(b.t, res.Totals, replayed.Totals)
+	require.Equal(b.t, echo.AsText(res.Output), echo.AsText(replayed.Output))
+}
+
+// onlySpecs are tools that may be described and not run.
+type onlySpecs struct{ Tools }
+
+func (onlySpecs) Call(_ context.Context, req ToolRequest) (ToolResult, error) {
+	panic("a replay runs the tool " + req.Name)
+}
+
+// asRead returns the entries as a journal gives them back.
+func (m *memory) asRead(t *testing.T) []*echo.Entry {
+	t.Helper()
+	out := make([]*echo.Entry, len(m.list))
+	for i, e := range m.list {
+		b, err := json.Marshal(e)
+		require.NoError(t, err)
+		out[i] = &echo.Entry{}
+		require.NoError(t, json.Unmarshal(b, out[i]))
+	}
+	return out
 }
 
 // memory is a sink that keeps entries.

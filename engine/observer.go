@@ -34,6 +34,18 @@ type Observer interface {
 	Observe(Event)
 }
 
+// presentObserver tells nothing of what is only answered from the record.
+type presentObserver struct {
+	past *past
+	Observer
+}
+
+func (p *presentObserver) Observe(e Event) {
+	if p.past.pending() == nil {
+		p.Observer.Observe(e)
+	}
+}
+
 type noObserver struct{}
 
 func (noObserver) Observe(Event) {}

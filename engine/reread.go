@@ -63,8 +63,9 @@ const (
 	eagerShare   = 5 // a fifth
 )
 
-// closeContext counts what the phase's last view did not hold, and says when too much of it was read again.
-func (v *visit) closeContext() error {
+// closeContext counts what the phase's last view did not hold, and says when too much of it was read again in a phase that
+// ended well.
+func (v *visit) closeContext(well bool) error {
 	if v.builder == nil || !v.builder.MayMask(v.carry) {
 		return nil
 	}
@@ -75,7 +76,7 @@ func (v *visit) closeContext() error {
 		}
 	}
 	again := len(v.reads.again)
-	if again < eagerResults || again*eagerShare <= f.MaskedResults {
+	if !well || again < eagerResults || again*eagerShare <= f.MaskedResults {
 		return nil
 	}
 	return v.warn(v.key+"/context", v.place(), fmt.Sprintf("%d of %d masked tool results were read again (%s, %s): masking is too eager here; %s",

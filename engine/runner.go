@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -35,6 +36,18 @@ type Spec struct {
 	Input   map[string]any
 	Log     *echo.Log // the session's; the caller makes and closes it
 	WorkDir string    // the session's own folder, which templates see as session.work_dir
+	Name    string    // what templates see as session.id; "": the id of the log's session
+
+	// Header is what the session was begun with. It is recorded with the beginning of the run, so that the session can be
+	// had from its entries alone. May be nil.
+	Header json.RawMessage
+
+	// Past is what is recorded of the run already, in its order: it is answered from there as far as that goes, and then goes
+	// on. The log holds these entries already. A run that does not follow them ends with a [*DivergenceError].
+	Past []*echo.Entry
+	// Replay keeps the run to its past: nothing is asked of the world and nothing is recorded. Where the past ends, the run
+	// ends with [ErrEndOfRecord]. The log is not used and may be nil.
+	Replay bool
 
 	// Beside returns what calls beside the run have taken since it was last asked, such as those for cards; nil: there are
 	// none. The cascade's budget counts it, as far as the cost is known; the result does not.
@@ -123,23 +136,40 @@ func (t *Totals) addFailure(err error) {
 // the log, unless the log itself failed.
 func (r *Runner) Run(ctx context.Context, spec Spec) (*Result, error) {
 	run := newRun(r, spec)
-	start := run.now()
 	err := run.begin()
 	if err == nil {
 		err = run.phases(ctx)
 	}
 	run.result.Status, run.result.Reason = classify(err)
-	run.result.DurationMS = millis(run.now().Sub(start))
-	if end := run.end(err); end != nil && !isRecordError(err) {
+	run.result.DurationMS = millis(run.active().Sub(run.start))
+	if isRecordError(err) {
+		return run.result, run.missing(err)
+	}
+	if end := run.end(err); end != nil {
 		err = errors.Join(err, end)
 		run.result.Status, run.result.Reason = StatusFailed, StopError
+	} else if next := run.past.pending(); next != nil {
+		return run.result, other(next, echo.NodeRunEnd, "run/end")
 	}
 	return run.result, err
 }
 
+// missing is the error of a run that found something not recorded. When other things are still recorded, that was not the
+// end of the record but another way.
+func (r *run) missing(err error) error {
+	var end *endError
+	if next := r.past.pending(); next != nil && errors.As(err, &end) {
+		return other(next, end.node, end.key)
+	}
+	return err
+}
+
+// isRecordError reports whether the record is why the run ended: it cannot be written, it says something else than what the
+// run does, or it ends. Nothing more is recorded then.
 func isRecordError(err error) bool {
 	var re *RecordError
-	return errors.As(err, &re)
+	var de *DivergenceError
+	return errors.As(err, &re) || errors.As(err, &de) || errors.Is(err, ErrEndOfRecord)
 }
 
 // run is the state of one run. One goroutine, the one that called Run, owns all of it; only the calls of tools leave
@@ -150,40 +180,96 @@ type run struct {
 	cascade  *cascade.Cascade
 	session  *echo.Session
 	effects  Effects
+	past     *past // nil: everything is new
 	result   *Result
-	start    time.Time // for budgets of time
+	start    time.Time // when it began, by the clock of active
 	beside   Totals    // what calls beside the run had taken when the budget was last checked
 	observer Observer
-	now      func() time.Time
+	clock    func() time.Time
 	schemas  schemaCache
 	texts    textCache
 	index    *autocontext.Index    // what selections have read of the session's messages
 	entered  []contextcards.Source // every message that entered the session, by its order less 1
+	known    map[string]ModelFacts
+
+	stopped, resumed time.Time // when the past ends, and when it was taken up; zero without a past
 }
 
 func newRun(r *Runner, spec Spec) *run {
 	x := &run{
 		Runner: r, spec: spec, cascade: spec.Cascade,
-		session:  echo.NewSession(spec.Log.SessionID()),
-		result:   &Result{SessionID: spec.Log.SessionID(), CascadeID: spec.Cascade.CascadeID},
-		observer: r.Observer, now: r.Now,
-		schemas: schemaCache{}, texts: textCache{}, index: autocontext.NewIndex(),
+		session:  echo.NewSession(spec.sessionID()),
+		result:   &Result{SessionID: spec.sessionID(), CascadeID: spec.Cascade.CascadeID},
+		observer: r.Observer, clock: r.Now,
+		schemas: schemaCache{}, texts: textCache{}, index: autocontext.NewIndex(), known: map[string]ModelFacts{},
 	}
 	if x.observer == nil {
 		x.observer = noObserver{}
 	}
-	if x.now == nil {
-		x.now = time.Now
+	if x.clock == nil {
+		x.clock = time.Now
 	}
-	x.start = x.now()
-	x.effects = &liveEffects{model: r.Model, tools: r.Tools, log: spec.Log, now: x.now}
+	live := &liveEffects{model: r.Model, tools: r.Tools, log: spec.Log, now: x.clock}
+	x.effects = live
+	if len(spec.Past) > 0 {
+		x.past = newPast(spec.Past)
+		x.observer = &presentObserver{x.past, x.observer}
+		if spec.Replay {
+			live = nil
+		}
+		x.effects = &recordedEffects{past: x.past, live: live}
+	}
+	x.start = x.active()
 	return x
+}
+
+func (s *Spec) sessionID() string {
+	if s.Log == nil {
+		return s.Name
+	}
+	return s.Log.SessionID()
+}
+
+// now returns the time; in the part of the run that is recorded, when the last of it that was used was recorded.
+func (r *run) now() time.Time {
+	at, _ := r.time()
+	return at
+}
+
+// active returns the time on a clock that stands still while nobody runs the session.
+func (r *run) active() time.Time {
+	at, away := r.time()
+	return at.Add(-away)
+}
+
+func (r *run) time() (at time.Time, away time.Duration) {
+	switch {
+	case r.past == nil:
+		return r.clock(), 0
+	case r.spec.Replay || r.past.pending() != nil:
+		return r.past.clock()
+	}
+	at, away = r.past.clock()
+	if r.resumed.IsZero() {
+		return at, away
+	}
+	return r.clock(), away + max(r.resumed.Sub(r.stopped), 0)
 }
 
 func (r *run) site() Site { return Site{Cascade: r.cascade.CascadeID} }
 
 // append records something that follows from what is recorded already.
 func (r *run) append(e *echo.Entry) error {
+	if r.past != nil {
+		switch recorded, next := r.past.follow(e.NodeType, e.Key); {
+		case recorded != nil:
+			return compare(recorded, e)
+		case next != nil:
+			return other(next, e.NodeType, e.Key)
+		case r.spec.Replay:
+			return &endError{e.NodeType, e.Key}
+		}
+	}
 	if err := r.spec.Log.Append(e); err != nil {
 		return &RecordError{Err: err}
 	}
@@ -198,9 +284,19 @@ func (r *run) warn(key string, s Site, message string) error {
 }
 
 func (r *run) begin() error {
+	if err := r.takeUp(); err != nil {
+		return err
+	}
 	e := siteEntry(echo.NodeRunStart, "run/start", r.site())
-	e.Data = mustJSON(map[string]any{"input": r.spec.Input, "work_dir": r.spec.WorkDir})
+	e.Data = mustJSON(runStartData{Input: r.spec.Input, WorkDir: r.spec.WorkDir, Header: r.spec.Header})
 	return r.append(e)
+}
+
+// runStartData is what only a run_start entry has.
+type runStartData struct {
+	Input   map[string]any  `json:"input"`
+	WorkDir string          `json:"work_dir"`
+	Header  json.RawMessage `json:"header,omitempty"` // of the session's journal
 }
 
 // runEndData is what only run_end and phase_end entries have.
@@ -227,7 +323,9 @@ func (r *run) end(err error) error {
 	if err := r.append(e); err != nil {
 		return err
 	}
-	r.spec.Log.Commit()
+	if !r.spec.Replay {
+		r.spec.Log.Commit()
+	}
 	return nil
 }
 

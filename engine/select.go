@@ -225,7 +225,11 @@ func (s *selecting) askMenu(ctx context.Context, menu *autocontext.Menu) (*autoc
 		Site: site, Model: cmp.Or(s.inter.Selection.SelectorModel, s.model), Messages: menu.Messages,
 		MaxOutputTokens: menu.MaxOut + thinkingRoom,
 	}
-	if most := s.factsOf(req.Model).MaxOutput; most > 0 {
+	facts, err := s.factsOf(req.Model)
+	if err != nil {
+		return nil, err
+	}
+	if most := facts.MaxOutput; most > 0 {
 		req.MaxOutputTokens = min(req.MaxOutputTokens, int(most))
 	}
 	s.observer.Observe(Event{Kind: EventModelCall, Site: site, Model: req.Model})

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -95,7 +96,7 @@ func (v *visit) vars() map[string]any {
 		"turn": v.turn, "max_turns": v.phase.MaxTurns(),
 		"attempt": v.attempt, "max_attempts": v.phase.MaxAttempts(), "validation_error": v.verdict,
 		"sounding_index": 0, "sounding_factor": 1,
-		"session": map[string]any{"id": v.session.ID, "work_dir": v.spec.WorkDir},
+		"session": map[string]any{"id": cmp.Or(v.spec.Name, v.session.ID), "work_dir": v.spec.WorkDir},
 	}
 }
 

@@ -30,7 +30,7 @@ type Trial struct {
 
 // Try makes a trial selection. The error says that there is nothing to select from.
 func Try(ctx context.Context, id string, entries []*echo.Entry, t Trial) (*Selection, error) {
-	r := &run{Runner: &Runner{Cards: t.Cards, Meaning: t.Meaning}, session: echo.NewSession(id), now: t.Now}
+	r := &run{Runner: &Runner{Cards: t.Cards, Meaning: t.Meaning}, session: echo.NewSession(id), clock: t.Now, known: map[string]ModelFacts{}}
 	r.restore(entries, t.Before)
 	v := &visit{run: r, phase: &cascade.Phase{Context: &cascade.Context{}}, record: &echo.PhaseRecord{}, render: autocontext.NewRenderer(autocontext.Native)}
 	v.settings.Count = t.Count

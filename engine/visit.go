@@ -46,9 +46,9 @@ func (r *run) visit(ctx context.Context, p *cascade.Phase) (outcome, error) {
 	v := &visit{run: r, phase: p, record: r.session.Begin(p.Name)}
 	v.key = visitKey(v.record)
 	v.result = PhaseResult{Phase: p.Name, Visit: v.record.Visit, Status: StatusRunning}
-	start := r.now()
+	start := r.active()
 	out, err := v.perform(ctx)
-	v.result.DurationMS = millis(r.now().Sub(start))
+	v.result.DurationMS = millis(r.active().Sub(start))
 	return out, v.finish(out, err)
 }
 
@@ -76,7 +76,7 @@ func (v *visit) perform(ctx context.Context) (outcome, error) {
 		value, err = v.deterministic(ctx)
 	default:
 		value, err = v.conversation(ctx)
-		if closeErr := v.closeContext(); closeErr != nil && !isRecordError(err) {
+		if closeErr := v.closeContext(err == nil); closeErr != nil {
 			err = errors.Join(err, closeErr)
 		}
 	}

@@ -1,0 +1,159 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/windlass-run/windlass/echo"
+)
+
+// ErrEndOfRecord ends a run that may use nothing but its record, where the record ends.
+var ErrEndOfRecord = errors.New("the record ends here")
+
+// endError is [ErrEndOfRecord] with what the run came to that is not recorded.
+type endError struct {
+	node echo.NodeType
+	key  string
+}
+
+func (e *endError) Error() string {
+	return fmt.Sprintf("%v, before %s at %s", ErrEndOfRecord, e.node, e.key)
+}
+func (e *endError) Unwrap() error { return ErrEndOfRecord }
+
+// DivergenceError is a run that does not go the way that is recorded. Nothing was asked of the world, and nothing recorded,
+// after the difference.
+type DivergenceError struct {
+	Seq      uint64 // of the entry of the record
+	Node     echo.NodeType
+	Key      string
+	Field    string // what differs: content, request, selection, ...; "" when something else is done than what is recorded
+	Recorded string // shortened
+	Now      string // shortened
+}
+
+// Error says where the difference is, and shows both sides.
+func (e *DivergenceError) Error() string {
+	if e.Field == "" {
+		return fmt.Sprintf("the run does not follow its record: entry %d is %s at %s, but now the run comes to %s", e.Seq, e.Node, e.Key, e.Now)
+	}
+	return fmt.Sprintf("the run does not follow its record: entry %d (%s at %s) has another %s: recorded %s, now %s",
+		e.Seq, e.Node, e.Key, e.Field, e.Recorded, e.Now)
+}
+
+// other is the difference between what is recorded next and what the run does instead.
+func other(recorded *echo.Entry, node echo.NodeType, key string) error {
+	return &DivergenceError{Seq: recorded.Seq, Node: recorded.NodeType, Key: recorded.Key, Now: fmt.Sprintf("%s at %s", node, key)}
+}
+
+// compare returns the first difference between an entry of the record and the same entry made again, nil when there is
+// none. When they were recorded, and how long things took, is no difference.
+func compare(recorded, now *echo.Entry) error {
+	differ := func(field, a, b string) error {
+		a, b = difference(a, b)
+		return &DivergenceError{Seq: recorded.Seq, Node: recorded.NodeType, Key: recorded.Key, Field: field, Recorded: a, Now: b}
+	}
+	switch {
+	case recorded.Message == nil != (now.Message == nil):
+		return differ("message", present(recorded.Message), present(now.Message))
+	case now.Message != nil && recorded.Message.Hash() != now.Message.Hash():
+		return differ("content", string(recorded.Message.JSON()), string(now.Message.JSON()))
+	case now.Message != nil && recorded.Message.Kind() != now.Message.Kind():
+		return differ("kind", string(recorded.Message.Kind()), string(now.Message.Kind()))
+	case now.Message == nil && recorded.ContentHash != now.ContentHash:
+		return differ("content_hash", string(recorded.ContentHash), string(now.ContentHash))
+	case recorded.Model != now.Model:
+		return differ("model", recorded.Model, now.Model)
+	}
+	for _, f := range []struct {
+		name string
+		a, b any
+	}{
+		{"tool", recorded.Tool, now.Tool},
+		{"selection", recorded.Selection, now.Selection},
+		{"usage", recorded.Usage, now.Usage},
+		{"cost_usd", recorded.CostUSD, now.CostUSD},
+		{"error", recorded.Error, now.Error},
+	} {
+		if a, b := mustJSON(f.a), mustJSON(f.b); !bytes.Equal(a, b) {
+			return differ(f.name, string(a), string(b))
+		}
+	}
+	if a, b := comparable(recorded), comparable(now); a != b {
+		return differ("data", a, b)
+	}
+	return nil
+}
+
+// comparable returns the data of an entry without what a run does not depend on.
+func comparable(e *echo.Entry) string {
+	if len(e.Data) == 0 {
+		return ""
+	}
+	if e.NodeType != echo.NodeRunStart {
+		var b bytes.Buffer
+		if json.Compact(&b, e.Data) == nil {
+			return string(mustJSON(json.RawMessage(b.Bytes())))
+		}
+		return string(e.Data)
+	}
+	var d struct {
+		Input   any    `json:"input"`
+		WorkDir string `json:"work_dir"`
+	}
+	if err := decode(e.Data, &d); err != nil {
+		return string(e.Data)
+	}
+	return string(mustJSON(d))
+}
+
+func decode(data []byte, into any) error {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	return dec.Decode(into)
+}
+
+func present(m *echo.Message) string {
+	if m == nil {
+		return "none"
+	}
+	return string(m.JSON())
+}
+
+// shownBefore and shownAfter are how many bytes are shown on either side of where two texts begin to differ.
+const (
+	shownBefore = 40
+	shownAfter  = 80
+)
+
+// difference shortens two texts to where they begin to differ.
+func difference(a, b string) (string, string) {
+	same := 0
+	for same < min(len(a), len(b)) && a[same] == b[same] {
+		same++
+	}
+	return around(a, same), around(b, same)
+}
+
+func around(s string, at int) string {
+	from, to := max(at-shownBefore, 0), min(at+shownAfter, len(s))
+	for from > 0 && !utf8.RuneStart(s[from]) {
+		from--
+	}
+	for to < len(s) && !utf8.RuneStart(s[to]) {
+		to++
+	}
+	var b strings.Builder
+	if from > 0 {
+		b.WriteString("…")
+	}
+	b.WriteString(s[from:to])
+	if to < len(s) {
+		b.WriteString("…")
+	}
+	return fmt.Sprintf("%q", b.String())
+}
