@@ -41,21 +41,21 @@ func (r *run) factsOf(model string) (ModelFacts, error) {
 		f = r.Facts(model)
 	}
 	raw, err := r.effects.Value(context.Background(), "run/facts/"+model, r.site(), func() any {
-		if r.Facts == nil {
-			return nil
+		if d := (factsData{f.Window, f.MaxOutput, f.Price, f.NativeTools}); d != (factsData{}) {
+			return d
 		}
-		return factsData{f.Window, f.MaxOutput, f.Price, f.NativeTools}
+		return nil
 	})
 	if err != nil {
 		return f, err
 	}
+	var d factsData // nothing is known when nothing is recorded
 	if raw != nil {
-		var d factsData
 		if err := json.Unmarshal(raw, &d); err != nil {
 			return f, fmt.Errorf("read the record of run/facts/%s: %w", model, err)
 		}
-		f.Window, f.MaxOutput, f.Price, f.NativeTools = d.Window, d.MaxOutput, d.Price, d.NativeTools
 	}
+	f.Window, f.MaxOutput, f.Price, f.NativeTools = d.Window, d.MaxOutput, d.Price, d.NativeTools
 	r.known[model] = f
 	return f, nil
 }

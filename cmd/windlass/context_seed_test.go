@@ -277,7 +277,7 @@ func journalFromLines(home, lines string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	head, err := json.Marshal(echo.Header{Version: echo.JournalVersion, SessionID: first.SessionID, Cascade: json.RawMessage("{}"), Input: json.RawMessage("{}")})
+	head, err := json.Marshal(echo.Header{Version: 1, SessionID: first.SessionID, Cascade: json.RawMessage("{}"), Input: json.RawMessage("{}")})
 	if err != nil {
 		return err
 	}
