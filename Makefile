@@ -63,7 +63,7 @@ bench-context: ## measure the context settings on recorded conversations in DATA
 	go run ./internal/bench/context "$(DATA)"
 
 .PHONY: bench-cards
-bench-cards: ## measure a selection among 100,000 cards in ClickHouse (docs/performance.md)
+bench-cards: ## measure a selection among 100,000 cards in ClickHouse, and what making cards adds to a run (docs/performance.md)
 	go run ./internal/bench/cards
 
 .PHONY: ci

@@ -1,6 +1,7 @@
-// Command cards measures what a selection between phases needs of ClickHouse, and the selection itself, and holds it to the
-// bars that the project has set itself: 100,000 cards over 100 sessions, a selection in a session of 2,000 of them. It is
-// run by `make bench-cards` and ends with 1 when a bar is missed. docs/performance.md explains the figures.
+// Command cards measures what a selection between phases needs of ClickHouse, the selection itself, and what making cards
+// adds to a run, and holds it to the bars that the project has set itself: 100,000 cards over 100 sessions, a selection in
+// a session of 2,000 of them; a run of 50 turns of the scripted model. It is run by `make bench-cards` and ends with 1 when
+// a bar is missed. docs/performance.md explains the figures.
 package main
 
 import (
@@ -58,10 +59,12 @@ func run(ctx context.Context, args []string) (passed bool, err error) {
 	fs.IntVar(&s.dimensions, "dimensions", 100, "of the embeddings")
 	fs.IntVar(&s.batch, "batch", 500, "cards of one write")
 	rounds := fs.Int("rounds", 41, "rounds that count, after three that do not")
+	quick := fs.Int("runs", 401, "rounds of runs with and without cards, of a model that answers at once")
+	slow := fs.Int("slow-runs", 15, "the same of one that takes 20 ms a turn")
 	if err := fs.Parse(args); err != nil {
 		return false, err
 	}
-	if s.sessions < 2 || s.own < 1 || s.cards < s.own+s.sessions || s.dimensions < 1 || s.batch < 1 || *rounds < 1 {
+	if s.sessions < 2 || s.own < 1 || s.cards < s.own+s.sessions || s.dimensions < 1 || s.batch < 1 || *rounds < 1 || *quick < 1 || *slow < 1 {
 		return false, errors.New("-cards must be more than -own and -sessions together, -sessions at least 2, everything else at least 1")
 	}
 	home, err := os.MkdirTemp("", "windlass-bench-cards-")
@@ -69,43 +72,55 @@ func run(ctx context.Context, args []string) (passed bool, err error) {
 		return false, err
 	}
 	defer os.RemoveAll(home) //nolint:errcheck // a temporary folder; the engine ends when it is gone
-	db, dsn, err := openDatabase(ctx, home)
+	options, err := databaseOptions(home)
+	if err != nil {
+		return false, err
+	}
+	selected, err := measureSelection(ctx, options, s, *rounds)
+	if err != nil {
+		return false, err
+	}
+	light, err := measureRuns(ctx, options, *quick, *slow)
+	return selected && light, err
+}
+
+func databaseOptions(home string) (clickhouse.Options, error) {
+	cache, err := config.CacheDir()
+	return clickhouse.Options{DSN: os.Getenv(dsnEnv), Home: home, CacheDir: cache}, err
+}
+
+// measureSelection measures selections in a database of their own.
+func measureSelection(ctx context.Context, o clickhouse.Options, s size, rounds int) (passed bool, err error) {
+	o.Database = database
+	db, err := clickhouse.Open(ctx, o)
 	if err != nil {
 		return false, err
 	}
 	defer func() { err = errors.Join(err, db.DropDatabase(context.WithoutCancel(ctx), database), db.Close()) }()
-	return fillAndMeasure(ctx, db, dsn, s, *rounds)
-}
-
-// openDatabase opens a database of the bench's own, and says how the bare queries reach it.
-func openDatabase(ctx context.Context, home string) (*clickhouse.DB, string, error) {
-	cache, err := config.CacheDir()
-	if err != nil {
-		return nil, "", err
-	}
-	o := clickhouse.Options{DSN: os.Getenv(dsnEnv), Home: home, CacheDir: cache, Database: database}
-	db, err := clickhouse.Open(ctx, o)
-	if err != nil {
-		return nil, "", err
-	}
-	if e := db.Endpoint(); e != nil {
-		return db, e.DSN(database), nil
-	}
-	return db, o.DSN, nil
-}
-
-// fillAndMeasure writes the cards as a run does, in batches, and leaves the merging to ClickHouse.
-func fillAndMeasure(ctx context.Context, db *clickhouse.DB, dsn string, s size, rounds int) (bool, error) {
-	options, err := driver.ParseDSN(dsn)
-	if err != nil {
-		return false, errors.New("read the ClickHouse DSN: it is not one") // its text may hold a password
-	}
-	options.Auth.Database = database
-	conn, err := driver.Open(options)
+	conn, err := connect(db, o)
 	if err != nil {
 		return false, err
 	}
 	defer conn.Close() //nolint:errcheck // nothing was written through it
+	return fillAndMeasure(ctx, db, conn, s, rounds)
+}
+
+// connect opens a connection of the bench's own to a database that is open already.
+func connect(db *clickhouse.DB, o clickhouse.Options) (driver.Conn, error) {
+	dsn := o.DSN
+	if e := db.Endpoint(); e != nil {
+		dsn = e.DSN(o.Database)
+	}
+	options, err := driver.ParseDSN(dsn)
+	if err != nil {
+		return nil, errors.New("read the ClickHouse DSN: it is not one") // its text may hold a password
+	}
+	options.Auth.Database = o.Database
+	return driver.Open(options)
+}
+
+// fillAndMeasure writes the cards as a run does, in batches, and leaves the merging to ClickHouse.
+func fillAndMeasure(ctx context.Context, db *clickhouse.DB, conn driver.Conn, s size, rounds int) (bool, error) {
 	made := makeCards(s)
 	start := time.Now()
 	store := db.Cards()
