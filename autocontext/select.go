@@ -24,6 +24,13 @@ const (
 	StrategyPrefilter Strategy = "prefilter"
 )
 
+// UsesMeaning reports whether a strategy makes use of what an embedder of this name says of groups. Words find what is
+// spelled alike by themselves, and more of it: joined with a ranking by spelling they find less (docs/selection.md). So
+// hybrid does without it, while semantic has nothing else.
+func (s Strategy) UsesMeaning(embedder string) bool {
+	return s == StrategySemantic || s == StrategyHybrid && !contextcards.BySpelling(embedder)
+}
+
 // SelectSettings are what a selection is made with.
 type SelectSettings struct {
 	Strategy      Strategy

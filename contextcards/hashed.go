@@ -28,8 +28,13 @@ func NewHashed(dim int) Hashed {
 	return Hashed{dim: dim}
 }
 
+const hashedName = "hashed-ngrams@"
+
 // Name returns "hashed-ngrams@" and the number of dimensions.
-func (h Hashed) Name() string { return fmt.Sprintf("hashed-ngrams@%d", h.dim) }
+func (h Hashed) Name() string { return fmt.Sprint(hashedName, h.dim) }
+
+// BySpelling reports whether the embedder of this name compares how texts are spelled, and not what they mean.
+func BySpelling(embedder string) bool { return strings.HasPrefix(embedder, hashedName) }
 
 // Embed returns a vector for each text, nil for one without words. It ends early only when ctx does.
 func (h Hashed) Embed(ctx context.Context, texts []string) ([][]float32, error) {

@@ -70,3 +70,12 @@ func TestHashedEndsWithItsContext(t *testing.T) {
 	_, err := contextcards.NewHashed(0).Embed(ctx, []string{"word"})
 	require.ErrorIs(t, err, context.Canceled)
 }
+
+func TestBySpelling(t *testing.T) {
+	t.Parallel()
+	require.True(t, contextcards.BySpelling(contextcards.NewHashed(0).Name()))
+	require.True(t, contextcards.BySpelling(contextcards.NewHashed(64).Name()))
+	for _, name := range []string{"", "words-100d-1", "text-embedding-3-small@512", "vendor/hashed-ngrams@256"} {
+		require.False(t, contextcards.BySpelling(name), name)
+	}
+}

@@ -61,7 +61,9 @@ func countThirds(m *echo.Message) int64 { return int64(len(m.JSON())/3 + 5) }
 
 type hashedMeaning struct{ pipeline *contextcards.Pipeline }
 
-func (hashedMeaning) Name() string { return contextcards.NewHashed(64).Name() }
+// Name is another one than that of the embedder: hybrid would do without a comparison of spelling.
+func (hashedMeaning) Name() string { return "hashed, taken for meaning" }
+
 func (h hashedMeaning) Similar(ctx context.Context, id, text string, limit int) ([]contextcards.Ranked, string, error) {
 	v, err := contextcards.NewHashed(64).Embed(ctx, []string{text})
 	if err != nil {

@@ -106,6 +106,12 @@ type fakeMeaning struct {
 }
 
 func (fakeMeaning) Name() string { return "fake@2" }
+
+// spelling must not be asked.
+type spelling struct{ fakeMeaning }
+
+func (spelling) Name() string { return contextcards.NewHashed(0).Name() }
+
 func (f fakeMeaning) Similar(context.Context, string, string, int) ([]contextcards.Ranked, string, error) {
 	return f.list, f.degraded, f.err
 }
@@ -139,6 +145,11 @@ func TestSelectDegrades(t *testing.T) {
 			name: "store away", selection: `{"strategy":"semantic"}`, meaning: fakeMeaning{list: hit("Cows eat grass."), degraded: "ranked in memory"},
 			answers: []answerFunc{say("done")}, strategy: "semantic", has: "Cows",
 			warning: "context was selected by semantic with less than it asks for: ranked in memory; 4 of 5 candidates have no embedding of fake@2",
+		},
+		{
+			name: "spelling only", selection: `{"strategy":"hybrid"}`, meaning: spelling{fakeMeaning{list: hit("Cows eat grass.")}}, answers: []answerFunc{say("done")},
+			strategy: "hybrid", has: "crane of steel",
+			warning: "context was selected by hybrid with less than it asks for: hybrid goes by words alone: hashed-ngrams@256 compares spelling, not meaning",
 		},
 		{
 			name: "cards late", selection: `{}`, cards: &fakeCards{late: 2}, answers: []answerFunc{say("done")}, strategy: "heuristic", has: "crane of steel",

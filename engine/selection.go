@@ -128,6 +128,10 @@ func (s *selecting) compare(ctx context.Context, f *findings) {
 		f.degrade("there is no embedder")
 		return
 	}
+	if by := s.Meaning.Name(); !s.settings.Strategy.UsesMeaning(by) {
+		f.degrade("%s goes by words alone: %s compares spelling, not meaning", s.settings.Strategy, by)
+		return
+	}
 	ctx, cancel := context.WithTimeout(ctx, rankLimit)
 	defer cancel()
 	list, degraded, err := s.Meaning.Similar(ctx, s.session.ID, s.task, len(s.entered))

@@ -156,6 +156,9 @@ func (a *app) warnLocomo(r *locomo.Report) {
 		fmt.Fprintf(a.err, "Note: %s of evidence that no turn has: %s\n", plural(len(r.Unknown), "id"), printable(strings.Join(r.Unknown, ", ")))
 	}
 	for _, m := range r.Methods {
+		if m.Embedder != "" && !m.Strategy.UsesMeaning(m.Embedder) {
+			fmt.Fprintf(a.err, "Note: %s goes by words alone: %s compares spelling, not meaning\n", m.Strategy, printable(m.Embedder))
+		}
 		if m.FellBack > 0 {
 			fmt.Fprintf(a.err, "Note: %s by %s knew nothing of %s: chosen by words\n", m.Strategy, printable(m.Embedder), plural(m.FellBack, "question"))
 		}

@@ -16,6 +16,11 @@ type Method struct {
 	Embedder contextcards.Embedder // nil for heuristic
 }
 
+// usesMeaning reports whether the embedder has a part in it.
+func (m Method) usesMeaning() bool {
+	return m.Embedder != nil && m.Strategy.UsesMeaning(m.Embedder.Name())
+}
+
 // Bench says what is measured. It is read only while it runs.
 type Bench struct {
 	Methods  []Method
@@ -78,11 +83,11 @@ func (b *Bench) one(ctx context.Context, c *Conversation) (*Outcome, error) {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			cand.compare(ctx, q)
+			cand.compare(ctx, q, m)
 			for _, budget := range b.Budgets {
 				sel, _ := x.Select(c.Questions[q].Text, cand.groups, b.settings(i, budget), nil)
 				choice := chosen(c, &c.Questions[q], sel)
-				choice.Fell = m.Embedder != nil && sel.Strategy == autocontext.StrategyHeuristic
+				choice.Fell = m.usesMeaning() && sel.Strategy == autocontext.StrategyHeuristic
 				out.Choices[q] = append(out.Choices[q], choice)
 			}
 		}

@@ -100,10 +100,10 @@ func embedQuestions(ctx context.Context, c *Conversation, by contextcards.Embedd
 	return vectors, nil
 }
 
-// compare writes down how similar each turn is to a question.
-func (c *candidates) compare(ctx context.Context, question int) {
+// compare writes down how similar each turn is to a question, for a method that makes use of it.
+func (c *candidates) compare(ctx context.Context, question int, m Method) {
 	similar := map[echo.Hash]float64{}
-	if c.questions != nil && c.questions[question] != nil {
+	if m.usesMeaning() && c.questions[question] != nil {
 		list, _ := c.pipe.Rank(ctx, c.session, c.questions[question], len(c.groups))
 		for _, r := range list {
 			similar[r.Hash] = r.Similarity

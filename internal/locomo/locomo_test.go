@@ -191,6 +191,24 @@ func TestBench(t *testing.T) {
 	require.Contains(t, string(data), `"turns":["D2:2"]`)
 }
 
+// Hybrid is measured as runs use it: by words alone where vectors say how texts are spelled.
+func TestBenchBySpelling(t *testing.T) {
+	t.Parallel()
+	by := contextcards.NewHashed(0)
+	b := benchOf(
+		Method{Strategy: autocontext.StrategyHeuristic}, Method{Strategy: autocontext.StrategyHybrid, Embedder: by},
+		Method{Strategy: autocontext.StrategySemantic, Embedder: by},
+	)
+	outcomes, err := b.Run(t.Context(), read(t, two), func() {})
+	require.NoError(t, err)
+	r := b.Report(outcomes)
+	require.Zero(t, r.Methods[1].FellBack, "it is no failure")
+	for _, asked := range r.Asked {
+		require.Equal(t, asked.Methods[0].Choices, asked.Methods[1].Choices)
+	}
+	require.NotEqual(t, r.Methods[0].Recall, r.Methods[2].Recall)
+}
+
 func TestBenchWithAFewTurnsOnly(t *testing.T) {
 	t.Parallel()
 	b := benchOf(Method{Strategy: autocontext.StrategyHeuristic})
