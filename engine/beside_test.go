@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -12,19 +13,26 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// runBeside runs a cascade while calls beside it take what is given, once for each time that it asks.
+// runBeside runs a cascade while calls beside it take what is given, once for each time that it asks. They are recorded in
+// the middle of the run, as they would be, and a replay goes the same way without them.
 func (b *testBundle) runBeside(source string, took ...Totals) (*Result, error) {
 	b.t.Helper()
 	c := &cascade.Cascade{}
 	require.NoError(b.t, json.Unmarshal([]byte(source), c))
+	log := echo.NewLog("s1", nil, nil, b.entries)
 	asked := 0
-	res, err := b.runner.Run(context.Background(), Spec{Cascade: c, Log: echo.NewLog("s1", nil, nil, b.entries), Beside: func() Totals {
-		if asked++; asked > len(took) {
+	res, err := b.runner.Run(context.Background(), Spec{Cascade: c, Log: log, WorkDir: "/scratch", Beside: func() Totals {
+		asked++
+		for _, key := range []string{fmt.Sprint(echo.KeyCardCall, asked), fmt.Sprint(echo.KeyCardEmbed, asked)} {
+			require.NoError(b.t, log.Append(&echo.Entry{NodeType: echo.NodeModelCall, Key: key}))
+		}
+		if asked > len(took) {
 			return Totals{}
 		}
 		return took[asked-1]
 	}})
 	b.entries.checkKeys(b.t)
+	b.checkReplay(c, nil, res, err)
 	return res, err
 }
 
@@ -61,7 +69,8 @@ func TestBesideIsAReading(t *testing.T) {
 	require.Equal(t, []string{"a/attempt1/turn1/clock0/beside", "cards/attempt1/turn1/clock2/beside"}, b.entries.keys(echo.NodeValue))
 	require.JSONEq(t, `{"model_calls":2,"usage":{"in":300,"out":0},"cost_usd":0.004,"unknown_costs":0}`, string(b.entries.of(echo.NodeValue)[0].Data))
 	for _, e := range b.entries.list {
-		require.False(t, e.Background(), "%s: of a phase that is called cards", e.Key)
+		require.Equal(t, strings.HasPrefix(e.Key, echo.KeyCardCall) || strings.HasPrefix(e.Key, echo.KeyCardEmbed), e.Background(),
+			"%s: a phase may be called cards", e.Key)
 	}
 
 	for name, budget := range map[string]string{"no limit that it counts for": `"max_seconds":60`, "nothing goes on": `"max_usd":1`} {
@@ -75,6 +84,31 @@ func TestBesideIsAReading(t *testing.T) {
 		for _, key := range b.entries.keys(echo.NodeValue) {
 			require.NotContains(t, key, "beside", name)
 		}
+	}
+}
+
+// A run that is taken up after any entry counts what was read before it stopped: it stops at the same place.
+func TestBesideAfterAStop(t *testing.T) {
+	t.Parallel()
+	source := fmt.Sprintf(besideSource, `"max_usd":0.025`)
+	b := setup(t, say("a"), say("b"))
+	_, err := b.runBeside(source, Totals{}, Totals{Calls: 1, CostUSD: 0.012})
+	require.ErrorContains(t, err, "c/cards (attempt 1, turn 1): budget reached: max_usd is $0.0250, used $0.0320")
+	whole := b.entries.asRead(t)
+	c := &cascade.Cascade{}
+	require.NoError(t, json.Unmarshal([]byte(source), c))
+	from := 0
+	for i, e := range whole {
+		if strings.HasSuffix(e.Key, "/beside") {
+			from = i + 1
+		}
+	}
+	require.Positive(t, from)
+	for n := from; n < len(whole) && whole[n].NodeType != echo.NodePhaseEnd; n++ {
+		again := setup(t, say("b"), say("c"))
+		sink := &memory{list: whole[:n:n]}
+		_, err := again.runner.Run(context.Background(), Spec{Cascade: c, Log: echo.ContinueLog("s1", uint64(n), nil, nil, sink), WorkDir: "/scratch", Past: whole[:n:n], Beside: func() Totals { return Totals{} }})
+		require.ErrorContains(t, err, "c/cards (attempt 1, turn 1): budget reached: max_usd is $0.0250, used $0.0320", "after entry %d", n)
 	}
 }
 
