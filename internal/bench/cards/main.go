@@ -59,7 +59,7 @@ func run(ctx context.Context, args []string) (passed bool, err error) {
 	fs.IntVar(&s.dimensions, "dimensions", 100, "of the embeddings")
 	fs.IntVar(&s.batch, "batch", 500, "cards of one write")
 	rounds := fs.Int("rounds", 41, "rounds that count, after three that do not")
-	quick := fs.Int("runs", 401, "rounds of runs with and without cards, of a model that answers at once")
+	quick := fs.Int("runs", 801, "rounds of runs with and without cards, of a model that answers at once")
 	slow := fs.Int("slow-runs", 15, "the same of one that takes 20 ms a turn")
 	if err := fs.Parse(args); err != nil {
 		return false, err
