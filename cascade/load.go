@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,11 +51,39 @@ const toolFileSuffix = ".tool.json"
 // The cascade is returned only when nothing is wrong with it; otherwise the error is an [InvalidError] with everything
 // that is, or says why the file cannot be read. The diagnostics hold the warnings in either case.
 func Load(path string, known Known) (*Cascade, Diagnostics, error) {
-	data, err := readFile(path)
+	return load(machine{}, path, known)
+}
+
+// LoadFS is [Load] for a file of fsys. Nothing is opened in another way, so the files of an [os.Root] cannot lead out of
+// it. The path is that of package fs, and stands for the file in messages.
+func LoadFS(fsys fs.FS, path string, known Known) (*Cascade, Diagnostics, error) {
+	return load(slashed{fsys}, path, known)
+}
+
+// machine is all files of this machine, by the paths that it has for them.
+type machine struct{}
+
+func (machine) Open(name string) (fs.File, error)          { return os.Open(name) }
+func (machine) Stat(name string) (fs.FileInfo, error)      { return os.Stat(name) }
+func (machine) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(name) }
+
+// slashed is a file system of package fs for paths that may have been made by package filepath.
+type slashed struct{ fs.FS }
+
+func (s slashed) Open(name string) (fs.File, error) { return s.FS.Open(filepath.ToSlash(name)) }
+
+func (s slashed) Stat(name string) (fs.FileInfo, error) { return fs.Stat(s.FS, filepath.ToSlash(name)) }
+
+func (s slashed) ReadDir(name string) ([]fs.DirEntry, error) {
+	return fs.ReadDir(s.FS, filepath.ToSlash(name))
+}
+
+func load(fsys fs.FS, path string, known Known) (*Cascade, Diagnostics, error) {
+	data, err := readFile(fsys, path)
 	if err != nil {
 		return nil, nil, fmt.Errorf("load cascade: %w", err)
 	}
-	files, err := readToolFiles(filepath.Dir(path))
+	files, err := readToolFiles(fsys, filepath.Dir(path))
 	if err != nil {
 		return nil, nil, fmt.Errorf("load cascade %q: %w", path, err)
 	}
@@ -73,7 +102,7 @@ func IsToolFile(path string) bool { return strings.HasSuffix(path, toolFileSuffi
 // CheckToolFile checks a *.tool.json file by itself, as [Load] checks those beside a cascade. The error is an
 // [InvalidError] or says why the file cannot be read.
 func CheckToolFile(path string, known Known) (Diagnostics, error) {
-	data, err := readFile(path)
+	data, err := readFile(machine{}, path)
 	if err != nil {
 		return nil, fmt.Errorf("load tool: %w", err)
 	}
@@ -108,8 +137,8 @@ type rawFile struct {
 }
 
 // readFile reads at most one byte more than a source file may have, which is enough to see that it is too large.
-func readFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
+func readFile(fsys fs.FS, path string) ([]byte, error) {
+	f, err := fsys.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -120,8 +149,8 @@ func readFile(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, source.MaxBytes+1))
 }
 
-func readToolFiles(dir string) ([]rawFile, error) {
-	entries, err := os.ReadDir(dir)
+func readToolFiles(fsys fs.FS, dir string) ([]rawFile, error) {
+	entries, err := fs.ReadDir(fsys, dir)
 	if err != nil {
 		return nil, fmt.Errorf("look for tool files: %w", err)
 	}
@@ -129,10 +158,10 @@ func readToolFiles(dir string) ([]rawFile, error) {
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
 		// A link to a file is one; anything else of the name, as a pipe, would only be waited for.
-		if info, err := os.Stat(path); !IsToolFile(path) || err != nil || !info.Mode().IsRegular() {
+		if info, err := fs.Stat(fsys, path); !IsToolFile(path) || err != nil || !info.Mode().IsRegular() {
 			continue
 		}
-		data, err := readFile(path)
+		data, err := readFile(fsys, path)
 		if err != nil {
 			return nil, fmt.Errorf("read tool file: %w", err)
 		}

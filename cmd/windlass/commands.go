@@ -6,6 +6,7 @@ import "github.com/spf13/cobra"
 func commands(a *app) []*cobra.Command {
 	return []*cobra.Command{
 		newRunCommand(a),
+		newServeCommand(a),
 		newValidateCommand(a),
 		newSchemaCommand(a),
 		newSQLCommand(a),

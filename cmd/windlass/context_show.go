@@ -53,24 +53,32 @@ type shownCall struct {
 	Forms     []sentForm        `json:"history"`
 }
 
-func (a *app) showContext(r *contextRecord, c *contextCall, asJSON bool) error {
+// show returns what a call was sent.
+func (r *contextRecord) show(c *contextCall) (*shownCall, error) {
 	req, err := r.request(c)
+	if err != nil {
+		return nil, err
+	}
+	out := &shownCall{SessionID: r.id, Call: c, Messages: []json.RawMessage{}, Forms: formsOf(req)}
+	for _, f := range out.Forms {
+		for _, m := range f.sent {
+			out.Messages = append(out.Messages, m.JSON())
+		}
+	}
+	return out, nil
+}
+
+func (a *app) showContext(r *contextRecord, c *contextCall, asJSON bool) error {
+	shown, err := r.show(c)
 	if err != nil {
 		return err
 	}
-	forms := formsOf(req)
 	if asJSON {
-		out := shownCall{SessionID: r.id, Call: c, Messages: []json.RawMessage{}, Forms: forms}
-		for _, f := range forms {
-			for _, m := range f.sent {
-				out.Messages = append(out.Messages, m.JSON())
-			}
-		}
-		return a.printJSON(out)
+		return a.printJSON(shown)
 	}
 	p := contextPrinter{w: a.out, painter: painter{on: wantsColour(a.out)}, safe: isTerminal(a.out)}
 	p.head(r, c)
-	p.messages(forms)
+	p.messages(shown.Forms)
 	return p.err
 }
 

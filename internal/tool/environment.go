@@ -14,7 +14,7 @@ import (
 var basicEnv = [...]string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR"}
 
 // neverEnv is what no command sees, even when it was allowed: it would let a command act as windlass itself.
-var neverEnv = [...]string{"OPENAI_API_KEY", "WINDLASS_CLICKHOUSE_DSN"}
+var neverEnv = [...]string{"OPENAI_API_KEY", "WINDLASS_CLICKHOUSE_DSN", "WINDLASS_SERVE_TOKEN"}
 
 // environment is what tools see of the process's environment.
 type environment struct {

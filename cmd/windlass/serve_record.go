@@ -1,0 +1,373 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/internal/clickhouse"
+	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/server"
+)
+
+// served reads sessions for the API: from the journals on this machine, which are there first and whole, and from
+// ClickHouse for those that were run elsewhere. It implements [server.Record].
+type served struct {
+	app          *app
+	home         string
+	noClickHouse bool
+	alive        func(id string) bool // its engine runs in this server
+
+	mu    sync.Mutex
+	seen  map[string]seenJournal // what was read of journals that did not change since
+	began map[string]time.Time   // when sessions began
+}
+
+// seenJournal is what a journal said when it had this size and age.
+type seenJournal struct {
+	size   int64
+	change time.Time
+	detail *server.SessionDetail
+}
+
+// askTime is how long ClickHouse may take to answer for the API.
+const askTime = 10 * time.Second
+
+func newServed(a *app, home string, noClickHouse bool, alive func(string) bool) *served {
+	return &served{app: a, home: home, noClickHouse: noClickHouse, alive: alive, seen: map[string]seenJournal{}, began: map[string]time.Time{}}
+}
+
+// ask opens ClickHouse for one use.
+func (s *served) ask(ctx context.Context, do func(context.Context, *clickhouse.DB) error) error {
+	if s.noClickHouse {
+		return withExit(exitStorage, errors.New("this server was started with --no-clickhouse"), "")
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	return s.app.askClickHouse(ctx, do)
+}
+
+// local returns the whole id of a session on this machine; "" when there is none.
+func (s *served) local(id string) (string, error) {
+	ids, err := localSessions(s.home)
+	if err != nil {
+		return "", storageProblem(err)
+	}
+	whole, err := matchSession(id, ids)
+	if err != nil {
+		return "", unknownProblem(id, err)
+	}
+	return whole, nil
+}
+
+// find says why there is no session with this whole id.
+func (s *served) find(ctx context.Context, id string) error {
+	_, err := s.Get(ctx, id)
+	return err
+}
+
+// List implements [server.Record].
+func (s *served) List(ctx context.Context, limit int) (*server.SessionList, error) {
+	list := &server.SessionList{Sessions: []server.Session{}, Notes: []string{}}
+	ids, err := localSessions(s.home)
+	if err != nil {
+		return nil, storageProblem(err)
+	}
+	here := map[string]bool{}
+	for _, id := range ids {
+		here[id] = true
+	}
+	for _, id := range s.newest(ids, limit) {
+		d, err := s.read(id)
+		if err != nil {
+			list.Notes = append(list.Notes, fmt.Sprintf("session %s is left out: %v", id, err))
+			continue
+		}
+		list.Sessions = append(list.Sessions, d.Session)
+	}
+	if !s.noClickHouse {
+		elsewhere, err := s.elsewhere(ctx, limit, here)
+		if err != nil {
+			list.Notes = append(list.Notes, fmt.Sprintf("sessions of other machines are left out: %v", err))
+		}
+		list.Sessions = append(list.Sessions, elsewhere...)
+	}
+	slices.SortFunc(list.Sessions, func(a, b server.Session) int {
+		return cmp.Or(b.StartedAt.Compare(a.StartedAt), cmp.Compare(a.ID, b.ID))
+	})
+	list.Sessions = list.Sessions[:min(limit, len(list.Sessions))]
+	return list, nil
+}
+
+// newest returns the sessions that began last.
+func (s *served) newest(ids []string, limit int) []string {
+	began := make(map[string]time.Time, len(ids))
+	for _, id := range ids {
+		began[id] = s.begin(id)
+	}
+	slices.SortFunc(ids, func(a, b string) int { return cmp.Or(began[b].Compare(began[a]), cmp.Compare(a, b)) })
+	return ids[:min(limit, len(ids))]
+}
+
+// begin returns when a session began, by the first line of its journal; a session whose journal cannot be read counts as
+// new, so that its fault is told.
+func (s *served) begin(id string) time.Time {
+	s.mu.Lock()
+	at, ok := s.began[id]
+	s.mu.Unlock()
+	if ok {
+		return at
+	}
+	f, err := os.Open(s.journal(id))
+	if err != nil {
+		return time.Now()
+	}
+	defer f.Close() //nolint:errcheck // only read from
+	var head echo.Header
+	if err := json.NewDecoder(f).Decode(&head); err != nil {
+		return time.Now()
+	}
+	s.mu.Lock()
+	s.began[id] = head.StartedAt
+	s.mu.Unlock()
+	return head.StartedAt
+}
+
+// elsewhere lists the sessions that only ClickHouse knows.
+func (s *served) elsewhere(ctx context.Context, limit int, here map[string]bool) ([]server.Session, error) {
+	var out []server.Session
+	err := s.ask(ctx, func(ctx context.Context, db *clickhouse.DB) error {
+		rows, err := db.Sessions(ctx, limit+len(here))
+		for i := range rows {
+			if !here[rows[i].ID] {
+				out = append(out, fromRow(&rows[i]))
+			}
+		}
+		return err
+	})
+	return out, err
+}
+
+// statusUnfinished is that of a session that has not ended as far as ClickHouse knows.
+const statusUnfinished = "unfinished"
+
+func fromRow(r *clickhouse.Session) server.Session {
+	status := r.Status
+	if !isStatus(status) {
+		status = statusUnfinished
+	}
+	return server.Session{
+		ID: r.ID, CascadeID: r.CascadeID, Status: status, Reason: r.Reason, Error: r.Error, StartedAt: r.StartedAt.UTC(), LastAt: r.LastAt.UTC(),
+		Phases: int(r.Phases), Calls: int(r.Calls), ToolCalls: int(r.ToolCalls), UnknownCostCalls: int(r.UnknownCostCalls),
+		ScriptedCalls: int(r.ScriptedCalls), TokensIn: r.TokensIn, TokensCached: r.TokensCached, TokensOut: r.TokensOut, CostUSD: r.CostUSD,
+	}
+}
+
+// isStatus reports whether a word is the recorded status of a run that has ended.
+func isStatus(word string) bool {
+	for s := engine.StatusCompleted; s <= engine.StatusOverBudget; s++ {
+		if s.String() == word {
+			return true
+		}
+	}
+	return false
+}
+
+// Get implements [server.Record].
+func (s *served) Get(ctx context.Context, id string) (*server.SessionDetail, error) {
+	whole, err := s.local(id)
+	if err != nil {
+		return nil, err
+	}
+	if whole != "" {
+		d, err := s.read(whole)
+		if err != nil {
+			return nil, storageProblem(err)
+		}
+		return d, nil
+	}
+	whole, entries, err := s.remote(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	d := summarize(whole, entries)
+	if d.Status == engine.StatusRunning.String() {
+		d.Status = statusUnfinished
+	}
+	return d, nil
+}
+
+// remote reads a session that has no journal on this machine.
+func (s *served) remote(ctx context.Context, id string) (whole string, entries []*echo.Entry, err error) {
+	if s.noClickHouse {
+		return "", nil, unknownProblem(id, fmt.Errorf("no session %q on this machine", id))
+	}
+	err = s.ask(ctx, func(ctx context.Context, db *clickhouse.DB) error {
+		row, err := db.Session(ctx, id)
+		if err != nil {
+			return err
+		}
+		whole = row.ID
+		entries, _, err = db.Record(ctx, row.ID)
+		return err
+	})
+	return whole, entries, sessionProblem(id, err)
+}
+
+// read returns what the journal of a session on this machine says.
+func (s *served) read(id string) (*server.SessionDetail, error) {
+	info, err := os.Stat(s.journal(id))
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	known := s.seen[id]
+	s.mu.Unlock()
+	if known.detail == nil || known.size != info.Size() || !known.change.Equal(info.ModTime()) {
+		rec, err := echo.ReadJournal(s.journal(id))
+		if err != nil {
+			return nil, err
+		}
+		known = seenJournal{info.Size(), info.ModTime(), summarize(id, rec.Entries)}
+		if len(rec.Entries) == 0 { // it has only just begun
+			known.detail.StartedAt, known.detail.LastAt = rec.Header.StartedAt, rec.Header.StartedAt
+			known.detail.CascadeID = cascadeIDOf(rec.Header.Cascade)
+		}
+		s.mu.Lock()
+		s.seen[id] = known
+		s.mu.Unlock()
+	}
+	d := *known.detail
+	d.PhaseReports = slices.Clone(d.PhaseReports)
+	s.judge(id, &d)
+	return &d, nil
+}
+
+func cascadeIDOf(raw json.RawMessage) string {
+	var c struct {
+		CascadeID string `json:"cascade_id"`
+	}
+	_ = json.Unmarshal(raw, &c) // what wrote the journal had it
+	return c.CascadeID
+}
+
+// judge says of a session that has not ended whether it goes on.
+func (s *served) judge(id string, d *server.SessionDetail) {
+	running := s.isRunning(id)
+	if d.Status == engine.StatusRunning.String() && !running {
+		d.Status = engine.StatusInterrupted.String()
+		for i := range d.PhaseReports {
+			if p := &d.PhaseReports[i]; p.Status == engine.StatusRunning.String() {
+				p.Status = d.Status
+			}
+		}
+	}
+	d.Resumable = !running && (d.Status == engine.StatusInterrupted.String() || d.Status == engine.StatusOverBudget.String())
+}
+
+// isRunning reports whether more may come of a session: its engine runs in this server, or a process has its lock.
+func (s *served) isRunning(id string) bool {
+	if s.alive(id) {
+		return true
+	}
+	lock := flock.New(filepath.Join(config.SessionDir(s.home, id), "lock"), flock.SetFlag(os.O_RDONLY))
+	defer lock.Close() //nolint:errcheck // it is only looked at
+	free, err := lock.TryRLock()
+	return err == nil && !free
+}
+
+func (s *served) journal(id string) string {
+	return filepath.Join(config.SessionDir(s.home, id), echo.JournalFile)
+}
+
+// Handoff implements [server.Record].
+func (s *served) Handoff(context.Context, string) (any, error) {
+	return nil, server.NewProblem(server.NotSupported, "GET /api/sessions/{id} shows what was done", "this version of windlass records no handoffs")
+}
+
+// Context implements [server.Record].
+func (s *served) Context(ctx context.Context, id, call string) (any, error) {
+	r, err := s.app.findContextRecord(ctx, id, s.ask)
+	if err != nil {
+		return nil, sessionProblem(id, err)
+	}
+	c, err := r.call(call)
+	if err != nil {
+		return nil, &server.Problem{Kind: server.UnknownCall, Detail: err.Error(), Try: "a call's number, such as 1, or its key, such as PHASE/attempt1/turn1", Err: err}
+	}
+	shown, err := r.show(c)
+	if err != nil {
+		return nil, storageProblem(err)
+	}
+	return shown, nil
+}
+
+// Events implements [server.Record].
+func (s *served) Events(ctx context.Context, id string, from uint64) (server.Events, error) {
+	whole, err := s.local(id)
+	if err != nil {
+		return nil, err
+	}
+	if whole != "" {
+		t, err := openTail(s.journal(whole), from, func() bool { return s.isRunning(whole) })
+		if err != nil {
+			return nil, storageProblem(err)
+		}
+		return t, nil
+	}
+	_, entries, err := s.remote(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	i, _ := slices.BinarySearchFunc(entries, from, func(e *echo.Entry, from uint64) int { return cmp.Compare(e.Seq, from) })
+	return &finished{entries[i:]}, nil
+}
+
+// sessionProblem says to a client why a session could not be read.
+func sessionProblem(id string, err error) error {
+	var unknown *clickhouse.SessionError
+	var ee *exitError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &unknown), errors.As(err, &ee) && ee.code == exitUsage:
+		return unknownProblem(id, err)
+	}
+	return storageProblem(err)
+}
+
+func unknownProblem(id string, err error) error {
+	return &server.Problem{Kind: server.UnknownSession, Detail: err.Error(), Try: "GET /api/sessions lists them", Err: err}
+}
+
+func storageProblem(err error) error {
+	return &server.Problem{Kind: server.StorageFailed, Detail: err.Error(), Try: "on the server: windlass doctor", Err: err}
+}
+
+// endOf is what the end of a run or of a phase says in its data.
+type endOf struct {
+	Status   string `json:"status"`
+	Reason   string `json:"reason"`
+	Attempts int    `json:"attempts"`
+	Turns    int    `json:"turns"`
+	Output   any    `json:"output"`
+}
+
+func readEnd(e *echo.Entry) endOf {
+	var d endOf
+	if json.Unmarshal(e.Data, &d) != nil || d.Status == "" {
+		d.Status = engine.StatusFailed.String()
+	}
+	return d
+}

@@ -1,0 +1,327 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/internal/server"
+)
+
+// host runs the sessions that are begun over the API: at most so many at once, each on a goroutine of its own, with the
+// server's rights. It implements [server.Runs].
+type host struct {
+	grants       grants
+	noClickHouse bool
+	max          int
+	log          *log.Logger
+	find         func(ctx context.Context, id string) error // why there is no such session; nil: there is
+
+	mu       sync.Mutex
+	places   int // taken, by runs and by those that are about to begin
+	stopping bool
+	running  map[string]*hosted
+	idle     chan struct{} // closed when stopping and no place is taken
+	stopped  []string      // sessions that the server's end cut off
+}
+
+// hosted is one session that runs here.
+type hosted struct {
+	session *session
+	cancel  context.CancelCauseFunc
+	begun   time.Time
+	ended   bool // the engine has ended; only closing is under way
+}
+
+// Why runs of a server are interrupted.
+var (
+	errCancelled = errors.New("cancelled over the API")
+	errStopping  = errors.New("the server stops")
+)
+
+// retryRun is when a client may try again to begin a run.
+const retryRun = 5 * time.Second
+
+func newHost(g grants, maxRuns int, noClickHouse bool, l *log.Logger) *host {
+	return &host{grants: g, max: maxRuns, noClickHouse: noClickHouse, log: l, running: map[string]*hosted{}, idle: make(chan struct{})}
+}
+
+// Start implements [server.Runs].
+func (h *host) Start(ctx context.Context, r *server.RunRequest) (*server.Session, error) {
+	c, file, err := h.cascadeOf(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.grants.check(c); err != nil {
+		return nil, err
+	}
+	input, err := inputOf(c, r.Input)
+	if err != nil {
+		return nil, err
+	}
+	o := h.options()
+	o.session, o.offline = r.SessionID, o.offline || r.Offline
+	if r.Model != "" {
+		o.models = append(o.models, r.Model)
+	}
+	for _, phase := range sortedNames(r.Models) {
+		o.models = append(o.models, phase+"="+r.Models[phase])
+	}
+	return h.begin(ctx, func(ctx context.Context, a *app, n *notices) (*session, error) {
+		return a.openSession(ctx, file, c, input, n, o)
+	})
+}
+
+func (h *host) options() runOptions {
+	o := h.grants.options()
+	o.noClickHouse = h.noClickHouse
+	return o
+}
+
+// inlineName stands for the file of a cascade that came in a request.
+const inlineName = "cascade.json"
+
+func (h *host) cascadeOf(r *server.RunRequest) (*cascade.Cascade, string, error) {
+	offline := h.grants.offline || r.Offline
+	if r.File != "" {
+		return h.grants.loadServed(r.File, offline)
+	}
+	if offline {
+		return nil, "", server.NewProblem(server.InvalidRequest, "name a file that has a script beside it, or let a model answer",
+			"a cascade that comes in a request has no script beside it to answer from offline")
+	}
+	c, found, err := cascade.Parse(inlineName, r.Cascade, knownNames())
+	if err != nil {
+		return nil, "", cascadeProblem(inlineName, found, err)
+	}
+	return c, inlineName, nil
+}
+
+func inputOf(c *cascade.Cascade, raw json.RawMessage) (map[string]any, error) {
+	if raw == nil {
+		raw = []byte("{}")
+	}
+	input, err := decodeObject("input", raw)
+	if err != nil {
+		return nil, server.NewProblem(server.BadRequest, `"input": {...}`, "%v", err)
+	}
+	violations := c.CheckInput(input)
+	if len(violations) == 0 {
+		return input, nil
+	}
+	p := &server.Problem{Kind: server.InvalidInput, Detail: "the input does not fit the cascade", Try: "correct what violations lists"}
+	for _, v := range violations {
+		v.Pointer = "/input" + v.Pointer
+		p.Detail += "; " + v.String()
+		p.Violations = append(p.Violations, v)
+	}
+	return nil, p
+}
+
+// begin opens a session and lets it run by itself. The request may end meanwhile: what it began goes on.
+func (h *host) begin(ctx context.Context, open func(context.Context, *app, *notices) (*session, error)) (*server.Session, error) {
+	if err := h.take(); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	n := newNotices(io.Discard)
+	n.show(func(text string) { h.log.Print(oneLine(text)) })
+	s, err := open(ctx, &app{out: io.Discard, err: h.log.Writer()}, n)
+	if err != nil {
+		cancel(nil)
+		h.release("")
+		return nil, startProblem(err)
+	}
+	n.show(func(text string) { h.log.Printf("%s: %s", s.id, oneLine(text)) })
+	r := &hosted{session: s, cancel: cancel, begun: time.Now().UTC().Truncate(time.Microsecond)}
+	h.mu.Lock()
+	h.running[s.id] = r
+	stopping := h.stopping
+	h.mu.Unlock()
+	if stopping { // it began to stop while this session was opened
+		cancel(errStopping)
+	}
+	h.log.Printf("%s: begins: %s (%s)", s.id, oneLine(s.cascade.CascadeID), oneLine(s.file))
+	go h.run(ctx, r)
+	return h.view(r), nil
+}
+
+// view is a session that has just begun, or is about to end.
+func (h *host) view(r *hosted) *server.Session {
+	return &server.Session{
+		ID: r.session.id, CascadeID: r.session.cascade.CascadeID, Status: engine.StatusRunning.String(), StartedAt: r.begun, LastAt: r.begun,
+		Entries: r.session.log.Len(),
+	}
+}
+
+// take takes a place for a run.
+func (h *host) take() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case h.stopping:
+		p := server.NewProblem(server.ShuttingDown, "try again when the server is back", "the server is stopping and begins no runs")
+		p.RetryAfter = retryRun
+		return p
+	case h.places >= h.max:
+		p := server.NewProblem(server.TooManyRuns, "try again when one has ended; windlass serve --max-runs allows more", "%s going on, which is the most that this server runs at once", runsAre(h.places))
+		p.RetryAfter = retryRun
+		return p
+	}
+	h.places++
+	return nil
+}
+
+func runsAre(n int) string {
+	if n == 1 {
+		return "1 run is"
+	}
+	return fmt.Sprintf("%d runs are", n)
+}
+
+// release gives a place back.
+func (h *host) release(id string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.running, id)
+	h.places--
+	if h.stopping && h.places == 0 {
+		close(h.idle)
+	}
+}
+
+// run runs one session to its end and closes it. A panic ends that session and no other: its journal has what was done.
+func (h *host) run(ctx context.Context, r *hosted) {
+	s := r.session
+	defer h.release(s.id)
+	defer r.cancel(nil)
+	defer func() {
+		if p := recover(); p != nil {
+			h.log.Printf("%s: panic: %v\n%s", s.id, p, debug.Stack())
+			s.close()
+		}
+	}()
+	res, err := s.run(ctx)
+	h.mu.Lock()
+	r.ended = true
+	if res.Status == engine.StatusInterrupted && errors.Is(context.Cause(ctx), errStopping) {
+		h.stopped = append(h.stopped, s.id)
+	}
+	h.mu.Unlock()
+	h.report(s, res, err, s.close())
+}
+
+// report writes to the log how a run ended.
+func (h *host) report(s *session, res *engine.Result, err error, c closed) {
+	t := res.Totals
+	sum := spent{usage: t.Usage, cost: t.CostUSD, calls: t.Calls, unknown: t.UnknownCosts, scripted: t.Scripted}
+	why := ""
+	if err != nil {
+		why = ": " + oneLine(err.Error())
+	}
+	h.log.Printf("%s: %s in %s: %s, %s%s", s.id, res.Status, formatMillis(res.DurationMS), plural(t.Calls, "model call"), sum.money(), why)
+	if c.undelivered != nil {
+		h.log.Printf("%s: warning: %v", s.id, c.undelivered)
+	}
+	for _, err := range []error{c.cards, c.err} {
+		if err != nil {
+			h.log.Printf("%s: warning: %v", s.id, err)
+		}
+	}
+}
+
+// Cancel implements [server.Runs].
+func (h *host) Cancel(ctx context.Context, id string) (*server.Session, error) {
+	h.mu.Lock()
+	r := h.running[id]
+	running := r != nil && !r.ended
+	h.mu.Unlock()
+	if !running {
+		if err := h.find(ctx, id); err != nil {
+			return nil, err
+		}
+		return nil, server.NewProblem(server.NotRunning, "GET /api/sessions/"+id+" shows how far it has come", "the session %s does not run in this server", id)
+	}
+	r.cancel(errCancelled)
+	return h.view(r), nil
+}
+
+// Resume implements [server.Runs].
+func (h *host) Resume(_ context.Context, id string, _ *server.ResumeRequest) (*server.Session, error) {
+	return nil, server.NewProblem(server.NotSupported, "windlass run begins a new session", "the session %s cannot be resumed by this version of windlass", id)
+}
+
+// alive reports whether a session's engine runs in this server.
+func (h *host) alive(id string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	r := h.running[id]
+	return r != nil && !r.ended
+}
+
+// count returns how many runs are going on.
+func (h *host) count() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.places
+}
+
+// stop begins no more runs, gives those that are going on so much time, interrupts the others, and returns when all are
+// closed. It returns the sessions that were interrupted.
+func (h *host) stop(grace time.Duration) []string {
+	h.mu.Lock()
+	h.stopping = true
+	if h.places == 0 {
+		close(h.idle)
+	}
+	h.mu.Unlock()
+	patience := time.NewTimer(grace)
+	defer patience.Stop()
+	select {
+	case <-h.idle:
+	case <-patience.C:
+		h.interruptAll()
+	}
+	<-h.idle
+	return h.stopped
+}
+
+func (h *host) interruptAll() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, r := range h.running {
+		r.cancel(errStopping)
+	}
+}
+
+// startProblem says to a client why a session could not be opened.
+func startProblem(err error) error {
+	var p *server.Problem
+	var ee *exitError
+	switch {
+	case errors.As(err, &p):
+		return p
+	case errors.Is(err, echo.ErrSessionExists), errors.Is(err, echo.ErrSessionBusy):
+		return &server.Problem{Kind: server.SessionExists, Detail: err.Error(), Try: "another session_id, or none for a new one; if this request was sent twice, the first one began the run", Err: err}
+	case !errors.As(err, &ee):
+		return err
+	}
+	switch ee.code {
+	case exitProvider:
+		return &server.Problem{Kind: server.ModelUnavailable, Detail: err.Error(), Try: "on the server: " + ee.hint, Err: err}
+	case exitStorage:
+		return &server.Problem{Kind: server.StorageFailed, Detail: err.Error(), Try: "on the server: windlass doctor", Err: err}
+	case exitUsage, exitInvalid:
+		return &server.Problem{Kind: server.InvalidRequest, Detail: err.Error(), Try: "name the models with model or models, or in the cascade", Err: err}
+	}
+	return err
+}

@@ -1,0 +1,470 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
+	"github.com/windlass-run/windlass/internal/server"
+	"github.com/windlass-run/windlass/internal/server/servertest"
+)
+
+// TestServeRun begins a run over HTTP, follows it, and holds what the API says of it against its journal, against what
+// the commands say, and, without the journal, against ClickHouse.
+func TestServeRun(t *testing.T) {
+	t.Parallel()
+	l := newServeLab(t, clickhousetest.DSN(t, clickhousetest.Open(t)))
+	l.file("cascades/README.md", "# A project\n")
+	s := l.serve("--root", "cascades")
+	begun := s.begin(inline(`{"cascade_id": "look", "inputs_schema": {"what": "a word"}, "phases": [
+		{"name": "one", "instructions": "Look at {{ input.what }}.", "tackle": ["read_file", "list_files"]},
+		{"name": "two", "instructions": "Say it again: {{ outputs.one }}"}]}`, `"input": {"what": "all"}`, `"model": "plain"`, `"models": {"one": "gpt-5-mini"}`))
+	events := s.events("/api/sessions/" + begun.ID + "/events")
+	s.sameAsJournal(events, begun.ID, 1, "completed")
+
+	d := s.get(begun.ID)
+	require.Equal(t, "look", d.CascadeID)
+	require.Equal(t, "completed", d.Status)
+	require.False(t, d.Resumable)
+	require.Equal(t, "An answer in plain words.", d.Output)
+	require.Equal(t, []int{2, 3, 2, 1}, []int{d.Phases, d.Calls, d.ToolCalls, d.UnknownCostCalls})
+	require.Equal(t, int64(3600), d.TokensIn)
+	require.Equal(t, "one", d.PhaseReports[0].Visit)
+	require.Equal(t, []int{1, 2, 2, 2}, []int{d.PhaseReports[0].Attempts, d.PhaseReports[0].Turns, d.PhaseReports[0].Calls, d.PhaseReports[0].ToolCalls})
+	require.Equal(t, d, s.get(begun.ID[:len(begun.ID)-1]), "by the beginning of its id")
+
+	// From any point, without a gap and without a repetition.
+	for _, from := range []int{1, 2, len(events) - 1, len(events)} {
+		s.sameAsJournal(s.events(fmt.Sprintf("/api/sessions/%s/events?from=%d", begun.ID, from)), begun.ID, from, "completed")
+		s.sameAsJournal(s.events("/api/sessions/"+begun.ID+"/events?from=99", "Last-Event-ID", fmt.Sprint(from-1)), begun.ID, from, "completed")
+	}
+	require.Len(t, s.events("/api/sessions/"+begun.ID+"/events?from=10000"), 1, "only the end")
+
+	call := s.Do(t, http.MethodGet, "/api/sessions/"+begun.ID+"/context/one/attempt1/turn2", nil)
+	require.Equal(t, http.StatusOK, call.Status)
+	shown := l.run(exitOK, "context", "show", begun.ID, "--call", "2", "--json")
+	require.JSONEq(t, shown.out.String(), string(call.Body))
+	require.Equal(t, call.Body, s.Do(t, http.MethodGet, "/api/sessions/"+begun.ID+"/context/2", nil).Body)
+	detail, _ := s.refused(404, server.UnknownCall, http.MethodGet, "/api/sessions/"+begun.ID+"/context/9", nil)
+	require.Equal(t, "session "+begun.ID+" has no model call number 9; it has 3 calls", detail)
+
+	// What another machine ran, ClickHouse tells.
+	require.Eventually(t, func() bool { return len(rowsBy(t, l, begun.ID)) == len(events)-1 }, deadline, 5*time.Millisecond)
+	require.NoError(t, os.Rename(filepath.Join(l.home, "sessions", begun.ID), filepath.Join(l.dir, "gone")))
+	elsewhere := s.get(begun.ID)
+	require.Equal(t, d, elsewhere)
+	again := s.events("/api/sessions/" + begun.ID + "/events?from=3")
+	require.Len(t, again, len(events)-2)
+	require.Equal(t, "3", again[0].id)
+	call = s.Do(t, http.MethodGet, "/api/sessions/"+begun.ID+"/context/2", nil)
+	require.JSONEq(t, shown.out.String(), string(call.Body))
+	require.Contains(t, idsOf(t, s, 1000), begun.ID)
+	log := s.stop(exitOK)
+	require.Contains(t, log, begun.ID+": begins: look (cascade.json)\n")
+	require.Contains(t, log, " stopping: no new runs. Press Ctrl-C again to quit at once.\n", "%s", log)
+}
+
+func idsOf(t *testing.T, s *serving, limit int) []string {
+	t.Helper()
+	a := s.Do(t, http.MethodGet, fmt.Sprintf("/api/sessions?limit=%d", limit), nil)
+	require.Equal(t, http.StatusOK, a.Status)
+	var list server.SessionList
+	a.Into(t, &list)
+	ids := []string{}
+	for i := range list.Sessions {
+		ids = append(ids, list.Sessions[i].ID)
+	}
+	return ids
+}
+
+// TestServeList lists the sessions of this machine, whoever ran them, the newest first.
+func TestServeList(t *testing.T) {
+	t.Parallel()
+	l := newServeLab(t, "")
+	s := l.serve("--root", "cascades", "--no-clickhouse")
+	require.Equal(t, []string{}, idsOf(t, s, 10))
+	for i := range 3 {
+		l.run(exitOK, "run", "cascades/odd.json", "--offline", "--no-clickhouse", "--quiet", "--session", fmt.Sprintf("run-%d", i))
+	}
+	require.Equal(t, []string{"run-2", "run-1", "run-0"}, idsOf(t, s, 10))
+	require.Equal(t, []string{"run-2", "run-1"}, idsOf(t, s, 2))
+	detail, try := s.refused(404, server.UnknownSession, http.MethodGet, "/api/sessions/run", nil)
+	require.Equal(t, `"run" is the beginning of several sessions: run-0, run-1, run-2`, detail)
+	require.Equal(t, "GET /api/sessions lists them", try)
+
+	path := filepath.Join(l.home, "sessions", "run-1", "journal.jsonl")
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(data), `"seq":2`, `"seq":7`, 1)), 0o600))
+	a := s.Do(t, http.MethodGet, "/api/sessions", nil)
+	var list server.SessionList
+	a.Into(t, &list)
+	require.Len(t, list.Sessions, 2)
+	require.Len(t, list.Notes, 1)
+	require.Contains(t, list.Notes[0], "session run-1 is left out: journal ")
+	require.Contains(t, list.Notes[0], "is damaged at line 3")
+	s.refused(503, server.StorageFailed, http.MethodGet, "/api/sessions/run-1", nil)
+	events := s.events("/api/sessions/run-1/events")
+	require.Equal(t, "error", events[len(events)-1].name)
+	require.Contains(t, events[len(events)-1].data, "is damaged at line 3")
+	s.stop(exitOK)
+}
+
+// TestServeCancel interrupts a run: everything is recorded, its stream ends, and its place is free again. The limit of
+// runs holds until then.
+func TestServeCancel(t *testing.T) {
+	t.Parallel()
+	l := newServeLab(t, "")
+	s := l.serve("--root", "cascades", "--no-clickhouse", "--max-runs", "1", "--allow-commands")
+	s.begin(inline(gated, `"session_id": "held"`))
+	l.awaitGate("held")
+	stream, err := http.DefaultClient.Do(s.Request(t, http.MethodGet, "/api/sessions/held/events", nil))
+	require.NoError(t, err)
+	defer stream.Body.Close() //nolint:errcheck // only read from
+	first := s.readEvents(stream.Body, 3)
+	require.Equal(t, "phase_start", first[2].name)
+	require.Equal(t, "running", s.get("held").Status)
+	require.Equal(t, "running", s.get("held").PhaseReports[0].Status)
+
+	a := s.Do(t, http.MethodPost, "/api/runs", `{"file": "ask.json", "model": "plain"}`)
+	require.Equal(t, http.StatusTooManyRequests, a.Status)
+	require.Equal(t, "5", a.Header.Get("Retry-After"))
+	_, detail, _ := a.Problem(t)
+	require.Equal(t, "1 run is going on, which is the most that this server runs at once", detail)
+	require.Len(t, idsOf(t, s, 10), 1, "nothing of it was begun")
+
+	require.Equal(t, http.StatusAccepted, s.Do(t, http.MethodPost, "/api/sessions/held/cancel", nil).Status)
+	s.sameAsJournal(append(first, s.readEvents(stream.Body, -1)...), "held", 1, "interrupted")
+	d := s.get("held")
+	require.True(t, d.Resumable)
+	require.Equal(t, "interrupted", d.Reason)
+	detail, try := s.refused(409, server.NotRunning, http.MethodPost, "/api/sessions/held/cancel", nil)
+	require.Equal(t, "the session held does not run in this server", detail)
+	require.Equal(t, "GET /api/sessions/held shows how far it has come", try)
+	s.refused(404, server.UnknownSession, http.MethodPost, "/api/sessions/nobody/cancel", nil)
+
+	until(t, "the place is free", func() bool {
+		return s.Do(t, http.MethodPost, "/api/runs", `{"file": "ask.json", "model": "plain", "session_id": "next"}`).Status == http.StatusCreated
+	})
+	s.sameAsJournal(s.events("/api/sessions/next/events"), "next", 1, "completed")
+	s.refused(409, server.SessionExists, http.MethodPost, "/api/runs", `{"file": "ask.json", "model": "plain", "session_id": "next"}`)
+	s.stop(exitOK)
+}
+
+// TestServeStops: runs that finish in time end well; the others are interrupted and named. Meanwhile nothing new begins,
+// and streams get to the end of what they follow.
+func TestServeStops(t *testing.T) {
+	t.Parallel()
+	l := newServeLab(t, "")
+	s := l.serve("--root", "cascades", "--no-clickhouse", "--allow-commands", "--grace", "24h")
+	s.begin(inline(gated, `"session_id": "slow"`))
+	l.awaitGate("slow")
+	require.NoError(t, s.process.Process.Signal(os.Interrupt))
+	until(t, "it stops", func() bool { return strings.Contains(s.process.err.String(), "1 run has up to 24h0m0s to finish") })
+	until(t, "nothing begins", func() bool {
+		a := s.Do(t, http.MethodPost, "/api/runs", `{"file": "ask.json", "model": "hangs"}`)
+		return a.Status == http.StatusServiceUnavailable && a.Header.Get("Retry-After") == "5"
+	})
+	require.Equal(t, "running", s.get("slow").Status, "what is there can still be asked for")
+	l.open("slow")
+	require.Equal(t, exitOK, s.process.wait(), s.process.err.String())
+	require.Contains(t, s.process.err.String(), "slow: completed in ")
+
+	s = l.serve("--root", "cascades", "--no-clickhouse", "--allow-commands", "--grace", "0s")
+	s.begin(`{"file": "ask.json", "model": "hangs", "session_id": "cut-1"}`)
+	s.begin(inline(gated, `"session_id": "cut-2"`))
+	l.awaitGate("cut-2")
+	l.awaitHanging("cut-1")
+	other := l.start("run", "cascades/ask.json", "--model", "hangs", "--session", "other", "--no-clickhouse")
+	until(t, "the other process runs", func() bool { return s.Do(t, http.MethodGet, "/api/sessions/other", nil).Status == http.StatusOK })
+	streams := map[string]*http.Response{}
+	for _, id := range []string{"cut-1", "cut-2", "other"} {
+		resp, err := http.DefaultClient.Do(s.Request(t, http.MethodGet, "/api/sessions/"+id+"/events", nil))
+		require.NoError(t, err)
+		defer resp.Body.Close() //nolint:errcheck // only read from
+		streams[id] = resp
+	}
+	log := s.stop(exitInterrupted)
+	require.Contains(t, log, "Error: interrupted 2 runs: cut-")
+	for _, id := range []string{"cut-1", "cut-2"} {
+		s.sameAsJournal(s.readEvents(streams[id].Body, -1), id, 1, "interrupted")
+	}
+	events := s.readEvents(streams["other"].Body, -1)
+	require.Equal(t, "shutdown", events[len(events)-1].name)
+	require.NoError(t, other.Process.Signal(os.Interrupt))
+	require.Equal(t, exitInterrupted, other.wait())
+}
+
+// TestServeOtherProcesses follows sessions that this server does not run, to their end and to their death.
+func TestServeOtherProcesses(t *testing.T) {
+	t.Parallel()
+	l := newServeLab(t, "")
+	s := l.serve("--no-clickhouse")
+	for _, id := range []string{"ends", "dies"} {
+		p := l.start("run", "cascades/ask.json", "--model", "hangs", "--session", id, "--no-clickhouse")
+		until(t, "the model is asked", func() bool {
+			lines, err := os.ReadFile(filepath.Join(l.home, "sessions", id, "journal.jsonl"))
+			return err == nil && strings.Contains(string(lines), `"context_selection"`)
+		})
+		require.Equal(t, "running", s.get(id).Status)
+		require.False(t, s.get(id).Resumable)
+		s.refused(409, server.NotRunning, http.MethodPost, "/api/sessions/"+id+"/cancel", nil)
+		if id == "ends" {
+			require.NoError(t, p.Process.Signal(os.Interrupt))
+		} else {
+			require.NoError(t, p.Process.Kill())
+		}
+		s.sameAsJournal(s.events("/api/sessions/"+id+"/events"), id, 1, "interrupted")
+		p.wait()
+		d := s.get(id)
+		require.Equal(t, "interrupted", d.Status)
+		require.True(t, d.Resumable)
+		require.Equal(t, "interrupted", d.PhaseReports[0].Status)
+	}
+	s.stop(exitOK)
+}
+
+// TestServeSlowReader: a client that reads nothing holds up nothing, and finds everything when it reads.
+func TestServeSlowReader(t *testing.T) {
+	t.Parallel()
+	l := newServeLab(t, "")
+	l.file("cascades/big.json", `{"cascade_id": "big", "phases": [{"name": "one", "instructions": "{% for i in range(60) %}`+strings.Repeat("word ", 10_000)+`{% endfor %}"},
+		{"name": "two", "instructions": "{{ history }}", "context": {"from": [{"phase": "one", "include": ["messages"]}]}}]}`)
+	l.file("cascades/big.script.json", `{"phases": {"one": [{"text": "one"}], "two": [{"text": "two"}]}}`)
+	s := l.serve("--root", "cascades", "--no-clickhouse", "--offline")
+	s.begin(`{"file": "big.json", "session_id": "big"}`)
+	conn, err := net.Dial("tcp", strings.TrimPrefix(s.Base, "http://"))
+	require.NoError(t, err)
+	defer conn.Close() //nolint:errcheck // only read from
+	_, err = fmt.Fprint(conn, "GET /api/sessions/big/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	require.NoError(t, err)
+	until(t, "the run ends", func() bool { return s.get("big").Status == "completed" })
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	require.NoError(t, err)
+	defer resp.Body.Close() //nolint:errcheck // only read from
+	s.sameAsJournal(s.readEvents(bufio.NewReader(resp.Body), -1), "big", 1, "completed")
+	s.stop(exitOK)
+}
+
+// TestServeGrants: what the flags do not grant no request gets.
+func TestServeGrants(t *testing.T) {
+	t.Parallel()
+	l := newServeLab(t, "")
+	l.file("outside.json", recorded["ask.json"])
+	l.file("outside.script.json", `{"phases": {"one": [{"text": "x"}]}}`)
+	l.file("outside.tool.json", `{"tool_id": "secret", "type": "shell", "command": "echo TOPSECRET"}`)
+	require.NoError(t, os.Mkdir(filepath.Join(l.dir, "cascades", "sub"), 0o700))
+	for name, target := range map[string]string{
+		"link.json": "../outside.json", "sub/inside.json": "../ask.json", "up": "..", "sub/scripted.json": "../ask.json",
+		"sub/scripted.script.json": "../../outside.script.json", "absolute.json": filepath.Join(l.dir, "outside.json"),
+	} {
+		require.NoError(t, os.Symlink(target, filepath.Join(l.dir, "cascades", name)))
+	}
+	l.file("cascades/bad.json", "{\n  \"cascade_id\": \"bad\",\n  \"phase\": []\n}\n")
+	shell := `{"cascade_id": "c", "tools": [{"tool_id": "t", "type": "shell", "command": "touch pwned"}], "phases": [{"name": "one", "tool": "t"}]}`
+	web := `{"cascade_id": "c", "tools": [{"tool_id": "t", "type": "http", "url": "http://169.254.169.254/"}], "phases": [{"name": "one", "tool": "t"}]}`
+	judged := `{"cascade_id": "c", "phases": [{"name": "one", "instructions": "x", "rules": {"loop_until": "command:touch pwned"}}]}`
+	handled := `{"cascade_id": "c", "phases": [{"name": "one", "tool": "read_file", "inputs": {"path": "x"}, "on_error": {"name": "two", "instructions": "x", "rules": {"loop_until": "command:true"}}}]}`
+	l.file("cascades/shell.json", shell)
+	tests := map[string]struct {
+		body   string
+		status int
+		kind   server.Kind
+		detail string
+	}{
+		"a shell tool":              {inline(shell), 403, server.NotGranted, `the tool "t" runs a command, which this server was not started with --allow-commands for`},
+		"a shell tool in a root":    {`{"file": "shell.json"}`, 403, server.NotGranted, `the tool "t" runs a command, which this server was not started with --allow-commands for`},
+		"a validator":               {inline(judged), 403, server.NotGranted, `loop_until of the phase "one" runs a command, which this server was not started with --allow-commands for`},
+		"a validator after a fault": {inline(handled), 403, server.NotGranted, `loop_until of the phase "two" runs a command, which this server was not started with --allow-commands for`},
+		"an http tool":              {inline(web), 403, server.NotGranted, `the tool "t" sends requests over HTTP, which this server was not started with --allow-http for`},
+		"outside":                   {`{"file": "../outside.json"}`, 403, server.NotGranted, "../outside.json is outside the folders that this server was started with"},
+		"outside, absolute":         {`{"file": "/etc/passwd"}`, 403, server.NotGranted, "/etc/passwd is outside the folders that this server was started with"},
+		"outside, around":           {`{"file": "sub/../../outside.json"}`, 403, server.NotGranted, "sub/../../outside.json is outside the folders that this server was started with"},
+		"a link out":                {`{"file": "link.json"}`, 403, server.NotGranted, "a link in link.json leads out of the folder that this server was started with"},
+		"an absolute link out":      {`{"file": "absolute.json"}`, 403, server.NotGranted, "a link in absolute.json leads out of the folder that this server was started with"},
+		"a linked folder":           {`{"file": "up/outside.json"}`, 403, server.NotGranted, "a link in up/outside.json leads out of the folder that this server was started with"},
+		"a script that leads out":   {`{"file": "sub/scripted.json", "offline": true}`, 403, server.NotGranted, "a link in scripted.script.json leads out of the folder that this server was started with"},
+		"no file":                   {`{"file": "none.json"}`, 422, server.InvalidRequest, "there is no file none.json in the folders that this server was started with"},
+		"a folder":                  {`{"file": "sub"}`, 422, server.InvalidRequest, "sub is not a file"},
+		"a NUL":                     {`{"file": "a\u0000b"}`, 403, server.NotGranted, "is outside the folders that this server was started with"},
+		"no script":                 {`{"file": "ask.json", "offline": true}`, 422, server.InvalidRequest, "there is no script beside ask.json"},
+		"no script inline":          {inline(recorded["ask.json"], `"offline": true`), 422, server.InvalidRequest, "a cascade that comes in a request has no script beside it to answer from offline"},
+		"a broken cascade":          {`{"file": "bad.json"}`, 422, server.InvalidCascade, "bad.json is not a valid cascade: 1 error"},
+		"a broken cascade inline":   {inline(`{"cascade_id": "c"}`), 422, server.InvalidCascade, "cascade.json is not a valid cascade: 1 error"},
+		"a phase that is not":       {`{"file": "ask.json", "models": {"two": "plain"}}`, 422, server.InvalidRequest, `--model "two=plain": the cascade has no phase "two"`},
+		"no model":                  {`{"file": "ask.json"}`, 422, server.InvalidRequest, "no model: "},
+		"an input that does not fit": {
+			inline(`{"cascade_id": "c", "inputs_schema": {"n": "a number"}, "phases": [{"name": "one", "instructions": "x"}]}`, `"input": {"m": 1}`, `"model": "plain"`),
+			422, server.InvalidInput, `the input does not fit the cascade; /input: unknown input "m"; /input: missing input "n" (a number)`,
+		},
+	}
+	s := l.serve("--root", "cascades", "--no-clickhouse")
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			a := s.Do(t, http.MethodPost, "/api/runs", tt.body)
+			kind, detail, try := a.Problem(t)
+			require.Equal(t, tt.status, a.Status, "%s", a.Body)
+			require.Equal(t, string(tt.kind), kind)
+			require.Contains(t, detail, tt.detail)
+			require.NotEmpty(t, try)
+			require.NotContains(t, string(a.Body), "TOPSECRET")
+		})
+	}
+	require.Empty(t, idsOf(t, s, 10), "no session was begun")
+	a := s.Do(t, http.MethodPost, "/api/runs", `{"file": "bad.json"}`)
+	var p struct {
+		Diagnostics []struct {
+			Line int
+			File string
+		}
+	}
+	a.Into(t, &p)
+	require.Len(t, p.Diagnostics, 1)
+	require.Equal(t, "bad.json", p.Diagnostics[0].File)
+
+	// run_command refuses what nobody granted; a link within the root leads where it should; absolute paths are as good.
+	s.begin(inline(`{"cascade_id": "c", "phases": [{"name": "one", "tool": "run_command", "inputs": {"command": "touch pwned"}}]}`, `"session_id": "command"`))
+	s.sameAsJournal(s.events("/api/sessions/command/events"), "command", 1, "failed")
+	require.Contains(t, s.get("command").Error, "--allow-commands")
+	s.begin(`{"file": "sub/inside.json", "model": "plain", "session_id": "inside"}`)
+	s.begin(fmt.Sprintf(`{"file": %q, "model": "plain", "session_id": "absolute"}`, filepath.Join(l.dir, "cascades", "ask.json")))
+	for _, id := range []string{"inside", "absolute"} {
+		s.sameAsJournal(s.events("/api/sessions/"+id+"/events"), id, 1, "completed")
+	}
+	require.NoFileExists(t, filepath.Join(l.dir, "cascades", "pwned"))
+	s.stop(exitOK)
+
+	// Without a folder there are only cascades in requests, and file tools have the session's own folder.
+	s = l.serve("--no-clickhouse")
+	detail, _ := s.refused(403, server.NotGranted, http.MethodPost, "/api/runs", `{"file": "ask.json"}`)
+	require.Equal(t, `the request names the file "ask.json", and this server was started without a folder of cascades`, detail)
+	s.begin(inline(`{"cascade_id": "c", "phases": [{"name": "one", "tool": "read_file", "inputs": {"path": "`+filepath.Join(l.dir, "outside.json")+`"}}]}`, `"session_id": "reads"`))
+	s.sameAsJournal(s.events("/api/sessions/reads/events"), "reads", 1, "failed")
+	require.Contains(t, s.get("reads").Error, "outside the granted folders")
+	s.stop(exitOK)
+}
+
+// TestServeToken: elsewhere than on loopback nothing goes without the token. No run sees it, and it is written nowhere.
+func TestServeToken(t *testing.T) {
+	t.Parallel()
+	const token = "0123456789abcdef0123"
+	l := newServeLab(t, "")
+	p := l.run(exitUsage, "serve", "--listen", "0.0.0.0:0", "--no-clickhouse")
+	require.Contains(t, p.err.String(), "Error: --listen 0.0.0.0:0 can be reached from other machines, which needs a token\n")
+	l.file("token", token+"\n")
+	fromFile := l.serveAt("0.0.0.0:0", token, "--no-clickhouse", "--token-file", "token")
+	fromFile.stop(exitOK)
+	l.env = append(l.env, envToken+"="+token)
+	p = l.run(exitUsage, "serve", "--token-file", "token")
+	require.Contains(t, p.err.String(), "Error: --token-file and WINDLASS_SERVE_TOKEN exclude each other\n")
+
+	s := l.serveAt("0.0.0.0:0", token, "--no-clickhouse", "--allow-commands", "--allow-env", envToken)
+	nobody := servertest.Client{Base: s.Base, Description: s.Description}
+	a := nobody.Do(t, http.MethodPost, "/api/runs", inline(recorded["ask.json"]))
+	require.Equal(t, http.StatusUnauthorized, a.Status)
+	require.Equal(t, http.StatusOK, s.Do(t, http.MethodGet, "/api/sessions", nil, "Host", "windlass.example").Status, "a name of its own, with the token")
+	s.begin(inline(`{"cascade_id": "c", "tools": [{"tool_id": "env", "type": "shell", "command": "env"}], "phases": [
+		{"name": "one", "tool": "env"}, {"name": "two", "instructions": "[{{ env.`+envToken+` | default('nothing') }}]"}]}`, `"session_id": "env"`, `"model": "plain"`))
+	s.sameAsJournal(s.events("/api/sessions/env/events"), "env", 1, "completed")
+	for _, line := range journalOf(t, l.home, "env") {
+		require.NotContains(t, line, token)
+	}
+	require.Contains(t, strings.Join(journalOf(t, l.home, "env"), "\n"), "[nothing]")
+	require.NotContains(t, s.stop(exitOK), token)
+}
+
+// TestServeManyAtOnce begins, follows and reads runs from many clients at once.
+func TestServeManyAtOnce(t *testing.T) {
+	t.Parallel()
+	l := newServeLab(t, "")
+	s := l.serve("--root", "cascades", "--no-clickhouse", "--max-runs", "4")
+	const clients = 12
+	done := make(chan int, clients)
+	for i := range clients {
+		go func() {
+			taken := 0
+			defer func() { done <- taken }()
+			id := fmt.Sprintf("many-%d", i)
+			for taken == 0 {
+				a, err := post(t.Context(), s.Base+"/api/runs", fmt.Sprintf(`{"file": "ask.json", "model": "plain", "session_id": %q}`, id))
+				switch {
+				case err != nil:
+					return
+				case a == http.StatusCreated:
+					taken = 1
+				case a != http.StatusTooManyRequests:
+					return
+				}
+			}
+		}()
+	}
+	total := 0
+	for range clients {
+		total += <-done
+	}
+	require.Equal(t, clients, total)
+	for i := range clients {
+		id := fmt.Sprintf("many-%d", i)
+		s.sameAsJournal(s.events("/api/sessions/"+id+"/events"), id, 1, "completed")
+	}
+	ids := idsOf(t, s, 100)
+	slices.Sort(ids)
+	require.Len(t, slices.Compact(ids), clients)
+	require.Len(t, l.provider.Requests(), clients)
+	s.stop(exitOK)
+}
+
+func post(ctx context.Context, url, body string) (int, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		return 0, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	return resp.StatusCode, resp.Body.Close()
+}
+
+// TestContextIsDescribed holds what a model call was sent against its schemas, both ways.
+func TestContextIsDescribed(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("../../internal/server/openapi.json")
+	require.NoError(t, err)
+	d := servertest.Read(t, data)
+	for name, v := range map[string]any{"CallContext": shownCall{}, "ContextCall": contextCall{}, "SentForm": sentForm{}, "FormSum": formSum{}} {
+		d.SameFields(t, name, v)
+	}
+}
+
+// TestServeFaults: what is wrong with the server itself is said as that.
+func TestServeFaults(t *testing.T) {
+	t.Parallel()
+	l := newServeLab(t, "")
+	l.env = append(l.env, "OPENAI_API_KEY=", "OPENAI_BASE_URL=https://models.example/v1")
+	s := l.serve("--root", "cascades", "--no-clickhouse")
+	detail, try := s.refused(503, server.ModelUnavailable, http.MethodPost, "/api/runs", `{"file": "ask.json", "model": "plain"}`)
+	require.Contains(t, detail, "no key: OPENAI_API_KEY is not set")
+	require.True(t, strings.HasPrefix(try, "on the server: "), try)
+	require.NoError(t, os.WriteFile(filepath.Join(l.home), nil, 0o600))
+	detail, _ = s.refused(503, server.StorageFailed, http.MethodPost, "/api/runs", inline(`{"cascade_id": "c", "phases": [{"name": "one", "tool": "list_files"}]}`))
+	require.Contains(t, detail, "make session folder: ")
+	var v any
+	require.NoError(t, json.Unmarshal(s.Do(t, http.MethodGet, "/api/openapi.json", nil).Body, &v))
+	s.stop(exitOK)
+}

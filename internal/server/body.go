@@ -1,0 +1,71 @@
+package server
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"time"
+
+	"github.com/windlass-run/windlass/schema"
+)
+
+// maxBody is how many bytes a body may have: a cascade file may have 4 MiB, and its input comes beside it.
+const maxBody = 16 << 20
+
+// bodyTime is how long a client may take to send a body.
+const bodyTime = 30 * time.Second
+
+// readBody reads the JSON of a request into v, after checking it against the description of the API. Without a body v
+// stays as it is; required says that there must be one.
+func (s *Server) readBody(w http.ResponseWriter, r *http.Request, form *schema.Schema, required bool, v any) error {
+	data, err := s.bodyOf(w, r)
+	switch {
+	case err != nil:
+		return err
+	case form == nil && len(data) > 0:
+		return NewProblem(BadRequest, "send none", "%s %s takes no body", r.Method, r.URL.Path)
+	case len(data) == 0 && required:
+		return NewProblem(BadRequest, "send a JSON object; GET /api/openapi.json describes it", "%s %s needs a body", r.Method, r.URL.Path)
+	case len(data) == 0:
+		return nil
+	}
+	violations, err := form.Validate(data)
+	if err != nil {
+		return NewProblem(BadRequest, "send one JSON object", "the body cannot be read: %v", err)
+	}
+	if len(violations) > 0 {
+		return &Problem{
+			Kind: InvalidRequest, Detail: "the body is not what is expected: " + schema.Join(violations, 3),
+			Try: "GET /api/openapi.json describes it", Violations: violations,
+		}
+	}
+	if err := json.Unmarshal(data, v); err != nil {
+		return NewProblem(BadRequest, "GET /api/openapi.json describes the body", "the body cannot be read: %v", err)
+	}
+	return nil
+}
+
+// bodyOf returns the body of a request. A form of a page can be sent to any server, but not with the media type of JSON.
+func (s *Server) bodyOf(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	deadlines := http.NewResponseController(w)
+	_ = deadlines.SetReadDeadline(time.Now().Add(bodyTime)) // not supported by the recorders of tests
+	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.maxBody))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return nil, NewProblem(BodyTooLarge, "send less; a cascade in a file below a --root of the server is named with file", "the body has more than %d bytes", tooLarge.Limit)
+	case err != nil:
+		return nil, NewProblem(BadRequest, "send it again", "the body did not arrive: %v", err)
+	}
+	_ = deadlines.SetReadDeadline(time.Time{})
+	declared := r.Header.Get("Content-Type")
+	if len(data) == 0 && declared == "" {
+		return nil, nil
+	}
+	if media, _, err := mime.ParseMediaType(declared); err != nil || media != "application/json" {
+		return nil, NewProblem(WrongMediaType, "send the header Content-Type: application/json", "the body is declared as %q", declared)
+	}
+	return data, nil
+}

@@ -1,0 +1,86 @@
+package server
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// guard decides who may ask. Whoever is on this machine may, unless there is a token; a page in a browser on this machine
+// is somebody else, and is told apart by the names that browsers put into Host, Origin and Sec-Fetch-Site.
+type guard struct {
+	loopback bool
+	token    *[sha256.Size]byte // nil: none is demanded
+}
+
+func newGuard(o Options) guard {
+	g := guard{loopback: o.Loopback}
+	if o.Token != "" {
+		sum := sha256.Sum256([]byte(o.Token))
+		g.token = &sum
+	}
+	return g
+}
+
+// check returns why a request is not answered, nil when it is.
+func (g guard) check(r *http.Request) *Problem {
+	switch {
+	case g.loopback && !isLoopbackName(r.Host):
+		return NewProblem(ForeignOrigin, "ask for localhost or 127.0.0.1; a proxy in front is to send one of them as Host",
+			"the request is for the host %q, and this server listens on loopback only", r.Host)
+	case fromAnotherSite(r):
+		return NewProblem(ForeignOrigin, "ask from a program, or from a page with the same origin as the API",
+			"a page of another site (%s) sent this request", firstSet(r.Header.Get("Origin"), "Sec-Fetch-Site: "+r.Header.Get("Sec-Fetch-Site")))
+	case g.token != nil && !g.hasToken(r):
+		return NewProblem(Unauthorized, "send the header Authorization: Bearer TOKEN with the server's token", "the request has no token, or not the right one")
+	}
+	return nil
+}
+
+// hasToken compares digests, so that the time it takes tells nothing of the token, not even its length.
+func (g guard) hasToken(r *http.Request) bool {
+	scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " ")
+	sum := sha256.Sum256([]byte(strings.TrimSpace(token)))
+	return subtle.ConstantTimeCompare(sum[:], g.token[:]) == 1 && ok && strings.EqualFold(scheme, "Bearer")
+}
+
+// isLoopbackName reports whether a Host names this machine for itself. Any port will do, as it may be forwarded.
+func isLoopbackName(host string) bool {
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
+
+// fromAnotherSite reports whether a browser sent the request for a page that is not of this server. Programs send neither
+// of the headers that it looks at.
+func fromAnotherSite(r *http.Request) bool {
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "", "same-origin", "none":
+	default:
+		return true
+	}
+	origin := r.Header.Get("Origin")
+	if origin == "" {
+		return false
+	}
+	u, err := url.Parse(origin)
+	return err != nil || u.Host == "" || !strings.EqualFold(u.Host, r.Host)
+}
+
+func firstSet(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}
