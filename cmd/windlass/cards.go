@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/windlass-run/windlass/cascade"
@@ -23,6 +24,7 @@ const cardsLimit = 10 * time.Second
 type cards struct {
 	pipeline *contextcards.Pipeline
 	embedder contextcards.Embedder
+	instead  string             // why the embedder is another one than was asked for; "": it is not
 	store    contextcards.Store // nil: in memory only
 	close    func() error       // of the store
 	costs    *cardCosts         // nil: nothing is asked that costs anything
@@ -30,44 +32,56 @@ type cards struct {
 
 // makeCards starts to make cards when some phase has a use for them. It comes when the log is there, which is told what
 // goes wrong and what it cost.
-func (s *session) makeCards(o contextcards.Options) {
+func (s *session) makeCards(o cardOptions) {
 	if !s.cascade.UsesCards() {
 		return
 	}
-	s.cards = &cards{embedder: o.Embedder, costs: newCardCosts(s.cascade.CascadeID, s.log)}
+	s.cards = &cards{embedder: o.Embedder, instead: o.instead, costs: newCardCosts(s.cascade.CascadeID, s.log)}
 	if s.database != nil {
 		store := clickhouse.NewCards(s.database.another)
 		s.cards.store, s.cards.close, o.Store = store, store.Close, store
 	}
 	if sum, ok := o.Summarizer.(*llm.Summarizer); ok {
 		sum.Watch = s.cards.costs.watch
-		s.runner.CardModel = sum.Name()
 	}
+	s.runner.CardModel = o.model
 	if e, ok := o.Embedder.(*llm.Embedder); ok {
 		e.Watch(s.cards.costs.watch)
 	}
 	o.Notice = func(_ contextcards.NoticeKind, detail string) { s.warn(echo.KeyCardWarning, detail) }
-	s.cards.pipeline = contextcards.Start(o)
+	s.cards.pipeline = contextcards.Start(o.Options)
 	s.runner.Cards = s.cards.pipeline
 	if o.Embedder != nil {
 		s.runner.Meaning = s.cards
 	}
 }
 
-// cardOptions chooses what cards are made with. It says what is not there, but fails for none of it.
-func (s *session) cardOptions(ctx context.Context, cfg *config.Config, cacheDir string) contextcards.Options {
-	var o contextcards.Options
+// cardOptions are what cards are made with, and what they should be made with.
+type cardOptions struct {
+	contextcards.Options
+	model   string // that should sum up; "": none should
+	instead string // why messages are not compared by meaning although they should be; "": they are
+}
+
+// chooseCards chooses what cards are made with. It says what is not there, but fails for none of it.
+func (s *session) chooseCards(ctx context.Context, cfg *config.Config, cacheDir string) cardOptions {
+	var o cardOptions
 	if !s.cascade.UsesCards() {
 		return o
 	}
 	if model := s.cascade.EffectiveCards().Model; model != "" && !s.options.offline {
+		o.model = model
 		if err := s.router.Check(model); err != nil {
 			s.notices.tell(fmt.Sprintf("Cards are made without %s: %v", model, err))
 		} else {
 			o.Summarizer = &llm.Summarizer{Model: s.router, Use: model}
 		}
 	}
-	o.Embedder = s.chooseEmbedder(ctx, embeddingModel(cfg), vectors.ConfigFromEnv(cacheDir))
+	e := s.chooseEmbedder(ctx, embeddingModel(cfg), vectors.ConfigFromEnv(cacheDir))
+	if o.Embedder = e.Embedder; e.instead != nil {
+		o.instead = "compared by spelling and not by meaning: " + oneLine(e.instead.Error())
+		s.notices.tell(fmt.Sprintf("Messages are compared by their spelling and not by meaning: %v", e.instead))
+	}
 	return o
 }
 
@@ -98,9 +112,12 @@ func (s *session) needsMeaning() need {
 	return n
 }
 
-// chooseEmbedder returns what embeds messages, nil when nothing needs to. An endpoint is only asked, and word vectors are
-// only fetched, for a run that compares by meaning; and neither under --offline. What stands in is told.
-func (s *session) chooseEmbedder(ctx context.Context, name string, local vectors.Config) contextcards.Embedder {
+// errWordsOffline is why messages are compared by spelling under --offline.
+var errWordsOffline = errors.New("the word vectors are not on this machine, and --offline fetches none. Try: windlass fetch")
+
+// chooseEmbedder returns what embeds messages, none when nothing needs to. An endpoint is only asked, and word vectors are
+// only fetched, for a run that compares by meaning; and neither under --offline.
+func (s *session) chooseEmbedder(ctx context.Context, name string, local vectors.Config) embedderInUse {
 	n := s.needsMeaning()
 	if s.options.offline && name != embedderHashed {
 		name = embedderWords
@@ -108,26 +125,22 @@ func (s *session) chooseEmbedder(ctx context.Context, name string, local vectors
 	switch {
 	case name == embedderWords && local.Here(), name == embedderHashed:
 	case n == needNone:
-		return nil
+		return embedderInUse{}
 	case name == embedderWords && n == needSome:
 		name = embedderHashed
 	case name == embedderWords && s.options.offline:
-		s.notices.tell("Messages are compared by their spelling and not by meaning: the word vectors are not on this machine, and --offline fetches none. Try: windlass fetch")
-		name = embedderHashed
+		return embedderInUse{Embedder: contextcards.NewHashed(0), instead: errWordsOffline}
 	}
 	progress := newFetchProgress(s.app.err)
 	e, err := openEmbedder(ctx, name, local, s.router, progress.show)
 	progress.mute()
 	switch {
 	case ctx.Err() != nil:
-		return nil
+		return embedderInUse{}
 	case err != nil:
-		s.notices.tell(fmt.Sprintf("Messages are compared by their spelling and not by meaning: %v", err))
-		return contextcards.NewHashed(0)
-	case e.instead != nil:
-		s.notices.tell(fmt.Sprintf("Messages are compared by their spelling and not by meaning: %v", e.instead))
+		return embedderInUse{Embedder: contextcards.NewHashed(0), instead: err}
 	}
-	return e.Embedder
+	return e
 }
 
 // Name implements [engine.Meaning].
@@ -143,10 +156,14 @@ func (c *cards) Similar(ctx context.Context, sessionID, text string, limit int) 
 		return nil, "", errors.New("the text has nothing that could be embedded")
 	}
 	ranked, stored := c.pipeline.Rank(ctx, sessionID, list[0], limit)
-	if c.store != nil && !stored {
-		return ranked, "ClickHouse could not rank: ranked in memory", nil
+	var degraded []string
+	if c.instead != "" {
+		degraded = append(degraded, c.instead)
 	}
-	return ranked, "", nil
+	if c.store != nil && !stored {
+		degraded = append(degraded, "ClickHouse could not rank: ranked in memory")
+	}
+	return ranked, strings.Join(degraded, "; "), nil
 }
 
 // finish waits for the cards that are under way, shortly, and says what did not get done.

@@ -118,7 +118,7 @@ func (s *session) equip(ctx context.Context, home string, cfg *config.Config, jo
 	if !s.options.noClickHouse {
 		s.connect(ctx, db)
 	}
-	cards := s.cardOptions(ctx, cfg, db.CacheDir)
+	cards := s.chooseCards(ctx, cfg, db.CacheDir)
 	s.view = s.chooseView()
 	s.runner.Observer = s.view
 	sinks := []echo.Sink{s.view}

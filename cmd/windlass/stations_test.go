@@ -48,7 +48,6 @@ func stationCascade(strategy string, budget int, settings string) string {
 var (
 	stationTask = regexp.MustCompile(`^Station (\d+): `)
 	menuLine    = regexp.MustCompile(`(?m)^(m\d+) \| `)
-	cardCount   = regexp.MustCompile(`^The (\d+) messages:`)
 )
 
 // A request is of one of three kinds, by what it begins with.
@@ -110,14 +109,21 @@ func chooseSome(menu string) string {
 	return `{"ids": ["` + strings.Join(ids, `", "`) + `"]}`
 }
 
+// cardsAsked sums each message up by its beginning, whichever it stands beside.
 func cardsAsked(r *llmtest.Request) string {
-	var n int
-	_, _ = fmt.Sscan(cardCount.FindStringSubmatch(r.Messages[1].Text())[1], &n) // digits
-	var list []string
-	for i := range n {
-		list = append(list, fmt.Sprintf(`{"id": %d, "summary": "Something is said of part %d."}`, i+1, i+1))
+	text := r.Messages[1].Text()
+	var list []struct {
+		ID   int    `json:"id"`
+		Text string `json:"text"`
 	}
-	return `{"summaries": [` + strings.Join(list, ",") + `]}`
+	if err := json.Unmarshal([]byte(text[strings.Index(text, "["):]), &list); err != nil {
+		return err.Error()
+	}
+	var out []string
+	for _, m := range list {
+		out = append(out, fmt.Sprintf(`{"id": %d, "summary": %q}`, m.ID, "In short: "+m.Text[:min(len(m.Text), 60)]))
+	}
+	return `{"summaries": [` + strings.Join(out, ",") + `]}`
 }
 
 // embedStations gives texts that are spelled alike vectors that are alike.
