@@ -70,6 +70,25 @@ func (c *Cards) database(ctx context.Context) (*DB, error) {
 	return db, nil
 }
 
+// lost lets go of a database that does not answer any more, so that the next use opens it anew: an embedded engine that has
+// died comes back at another address. It returns the error.
+func (c *Cards) lost(ctx context.Context, db *DB, err error) error {
+	if err == nil || ctx.Err() != nil || !c.own || !isGone(err) {
+		return err
+	}
+	select {
+	case <-c.turn:
+	default:
+		return err // somebody is at it
+	}
+	defer func() { c.turn <- struct{}{} }()
+	if c.db == db {
+		c.db = nil
+		_ = db.Close() // there is nothing to say goodbye to; who still uses a connection keeps it
+	}
+	return err
+}
+
 // Close ends the use of the database. Calls after it fail.
 func (c *Cards) Close() error {
 	<-c.turn
@@ -103,10 +122,10 @@ func (c *Cards) Put(ctx context.Context, cards []contextcards.Card) error {
 		}
 	}
 	if err := writeRows(ctx, db, "unified_embeddings", "embedding", embeddingColumns(), embedded); err != nil {
-		return fmt.Errorf("write %d cards: %w", len(cards), sqlError(err))
+		return fmt.Errorf("write %d cards: %w", len(cards), sqlError(c.lost(ctx, db, err)))
 	}
 	if err := writeRows(ctx, db, "unified_cards", "card", cardColumns(), all); err != nil {
-		return fmt.Errorf("write %d cards: %w", len(cards), sqlError(err))
+		return fmt.Errorf("write %d cards: %w", len(cards), sqlError(c.lost(ctx, db, err)))
 	}
 	return nil
 }
@@ -288,7 +307,7 @@ func (c *Cards) query(ctx context.Context, sql func(*DB) string, take func(rowSo
 	}
 	rows, err := db.conn.Query(ctx, sql(db), args...)
 	if err != nil {
-		return brief(queryError(ctx, err))
+		return brief(queryError(ctx, c.lost(ctx, db, err)))
 	}
 	defer func() { _ = rows.Close() }() // what went wrong is in Err
 	for rows.Next() {
@@ -300,7 +319,7 @@ func (c *Cards) query(ctx context.Context, sql func(*DB) string, take func(rowSo
 		return over
 	}
 	if err := rows.Err(); err != nil {
-		return brief(queryError(ctx, err))
+		return brief(queryError(ctx, c.lost(ctx, db, err)))
 	}
 	return nil
 }

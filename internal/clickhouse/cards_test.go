@@ -187,6 +187,43 @@ func TestCardsOpenTheirDatabaseWhenTheyAreUsed(t *testing.T) {
 }
 
 // TestCardsWaitNoLongerThanTheyMay holds the opening of the database up.
+// TestCardsOpenADatabaseThatWasLostAgain loses the connections under each method: the call says so, and the next one opens
+// the database again. One that is only too late loses nothing.
+func TestCardsOpenADatabaseThatWasLostAgain(t *testing.T) {
+	t.Parallel()
+	o := clickhousetest.Options(t)
+	var opened []*clickhouse.DB
+	cards := clickhouse.NewCards(func(ctx context.Context) (*clickhouse.DB, error) {
+		db, err := clickhouse.Open(ctx, o)
+		opened = append(opened, db)
+		return db, err
+	})
+	t.Cleanup(func() { require.NoError(t, cards.Close()) })
+	card := cardstest.Card("s", 1)
+	uses := []func(context.Context) error{
+		func(ctx context.Context) error { return cards.Put(ctx, []contextcards.Card{card}) },
+		func(ctx context.Context) error { _, err := cards.Cards(ctx, "s"); return err },
+		func(ctx context.Context) error {
+			_, err := cards.Rank(ctx, "s", card.EmbeddingModel, card.Embedding, 5)
+			return err
+		},
+	}
+	for n, use := range uses {
+		require.NoError(t, use(t.Context()))
+		require.Len(t, opened, n+1)
+		require.NoError(t, opened[n].Close())
+		require.Error(t, use(t.Context()))
+		require.Len(t, opened, n+1)
+		require.NoError(t, use(t.Context()))
+		require.Len(t, opened, n+2)
+	}
+	late, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.Error(t, uses[0](late))
+	require.NoError(t, uses[0](t.Context()))
+	require.Len(t, opened, len(uses)+1)
+}
+
 func TestCardsWaitNoLongerThanTheyMay(t *testing.T) {
 	t.Parallel()
 	opening, release := make(chan struct{}), make(chan struct{})
