@@ -87,8 +87,8 @@ type Sink struct {
 	once   sync.Once
 }
 
-// NewSink starts a sink. open is called in the background, again after a failure that may pass; the sink closes the
-// database that it returns.
+// NewSink starts a sink. open is called in the background, again after a failure that may pass and when the connection is
+// lost; the sink closes the databases that it returns.
 func NewSink(open func(context.Context) (*DB, error), options SinkOptions) *Sink {
 	if options.Backlog == 0 {
 		options.Backlog = maxBacklog
@@ -201,8 +201,8 @@ func (s *Sink) work(ctx context.Context) {
 	if db == nil {
 		return
 	}
-	defer func() { _ = db.Close() }() // the rows are delivered or counted; a failing close changes nothing
 	w := newWriter(db)
+	defer func() { _ = w.db.Close() }() // the rows are delivered or counted; a failing close changes nothing
 	for s.await(ctx) {
 		if !s.deliver(ctx, w, s.take()) {
 			return
@@ -357,7 +357,22 @@ func (s *Sink) deliver(ctx context.Context, w *writer, b *batch) bool {
 		if !s.rest(ctx, pause) {
 			return false
 		}
+		if isNetwork(err) {
+			s.reopen(ctx, w)
+		}
 	}
+}
+
+// reopen opens the database anew after its connection was lost: an embedded engine that has died comes back at another
+// address. When that fails, the next attempt at the old one says how it is.
+func (s *Sink) reopen(ctx context.Context, w *writer) {
+	db, err := s.open(ctx)
+	if err != nil {
+		s.failed(err)
+		return
+	}
+	_ = w.db.Close() // there is nothing to say goodbye to
+	w.db = db
 }
 
 func writeBatch(ctx context.Context, w *writer, rows []*row) error {

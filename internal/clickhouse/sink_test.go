@@ -297,6 +297,29 @@ func TestSinkReconnects(t *testing.T) {
 	require.NoError(t, s.Stats().LastError)
 }
 
+// TestSinkOpensADatabaseThatWasLostAgain loses the sink's connections: what it has then goes to a database that it opens anew,
+// the first time in vain.
+func TestSinkOpensADatabaseThatWasLostAgain(t *testing.T) {
+	t.Parallel()
+	o := clickhousetest.Options(t)
+	var opened []*clickhouse.DB // by the sink's goroutine, one after the other
+	s := clickhouse.NewSink(func(ctx context.Context) (*clickhouse.DB, error) {
+		if len(opened) == 1 {
+			opened = append(opened, nil)
+			return nil, errors.New("not yet")
+		}
+		db, err := clickhouse.Open(ctx, o)
+		if opened = append(opened, db); len(opened) == 1 {
+			err = errors.Join(err, db.Close())
+		}
+		return db, err
+	}, clickhouse.SinkOptions{})
+	require.NoError(t, s.Write(entriesOf(6, "lost", 1)[0]))
+	require.Eventually(t, func() bool { return s.Stats().Written == 1 }, time.Minute, time.Millisecond)
+	require.NoError(t, s.Close(t.Context()))
+	require.Len(t, opened, 3)
+}
+
 func TestSinkBacklogIsBounded(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
