@@ -16,11 +16,9 @@ import (
 	"github.com/windlass-run/windlass/internal/llm/llmtest"
 )
 
-// cardSettings ask a cheap model for summaries, and wait for them only shortly.
-const cardSettings = `"card_model": "cheap", "cards": {"wait_seconds": 0.5},`
-
 // The models of a disturbed run: what fails fails soon.
 const (
+	single = `"max_retries": 0`
 	soon   = `"max_retries": 0, "timeout_seconds": 1`
 	nobody = `"base_url": "https://models.example/v1", "api_key_env": "NOBODY_HAS_THIS_KEY"`
 )
@@ -37,6 +35,7 @@ type disturbance struct {
 	cards    func(llmtest.Request) *llmtest.Answer
 	embed    func(llmtest.EmbedRequest) *llmtest.Answer
 	models   string // of windlass.json
+	hangs    bool   // something does not answer: it is not waited for long
 	degraded string // what each selection says of it, a regular expression
 	warned   string // what the run says of it on standard error
 }
@@ -74,11 +73,11 @@ func TestStationsDisturbed(t *testing.T) {
 	}
 	for name, d := range map[string]disturbance{
 		"summarizer fails":            {cards: func(llmtest.Request) *llmtest.Answer { return failing() }, degraded: `^\d+ cards of \d+ extracted, as cheap gave no summary$`},
-		"summarizer hangs":            {cards: func(llmtest.Request) *llmtest.Answer { return hanging() }, degraded: `(?m)^\d+ cards? of \d+ (not ready after 500ms: judged by what could be extracted at once|extracted, as cheap gave no summary)$`},
+		"summarizer hangs":            {hangs: true, models: `"cheap": {` + soon + `}`, cards: func(llmtest.Request) *llmtest.Answer { return hanging() }, degraded: `(?m)^\d+ cards? of \d+ (not ready after 500ms: judged by what could be extracted at once|extracted, as cheap gave no summary)$`},
 		"summarizer talks":            {cards: func(llmtest.Request) *llmtest.Answer { return &llmtest.Answer{Text: "I would rather not."} }, degraded: `extracted, as cheap gave no summary$`},
 		"summarizer is absent":        {models: `"cheap": {` + nobody + `}`, degraded: `extracted, as cheap gave no summary$`, warned: `Cards are made without cheap: `},
 		"embedder fails":              {embed: func(llmtest.EmbedRequest) *llmtest.Answer { return failing() }, degraded: `^nothing could be compared by meaning with embedder: .*not today`},
-		"embedder hangs":              {embed: func(llmtest.EmbedRequest) *llmtest.Answer { return hanging() }, degraded: `(?m)^nothing could be compared by meaning with embedder: `},
+		"embedder hangs":              {hangs: true, models: `"embedder": {` + soon + `}`, embed: func(llmtest.EmbedRequest) *llmtest.Answer { return hanging() }, degraded: `(?m)^nothing could be compared by meaning with embedder: `},
 		"embedder has odd dimensions": {embed: wide, degraded: `^(nothing could be compared by meaning with embedder: |\d+ of \d+ candidates have no embedding of embedder$)`},
 		"embedder gives too few":      {embed: few, degraded: `^nothing could be compared by meaning with embedder: `},
 		"embedder is absent":          {models: `"embedder": {` + nobody + `}`, degraded: `^compared by spelling and not by meaning: `, warned: `Messages are compared by their spelling and not by meaning: `},
@@ -86,7 +85,7 @@ func TestStationsDisturbed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l, _ := stationLab(t, clickhousetest.DSN(t, clickhousetest.Open(t)), d.config())
-			l.disturbed(d.models)
+			l.disturbed(d.models, d.hangs)
 			run := l.runStations("long", "--json")
 			require.Equal(t, undisturbed(), outputsOf(t, run))
 			require.Contains(t, run.err.String(), d.warned)
@@ -96,16 +95,17 @@ func TestStationsDisturbed(t *testing.T) {
 	}
 }
 
-// disturbed writes the files of a run. models are those that are not what they should be.
-func (l *lab) disturbed(models string) {
+// disturbed writes the files of a run. models are those that are not what they should be. Cards are waited for until they are
+// there, or but shortly when something hangs.
+func (l *lab) disturbed(models string, hangs bool) {
 	l.t.Helper()
 	for _, name := range []string{"cheap", "embedder"} {
 		if !strings.Contains(models, `"`+name+`"`) {
-			models = strings.TrimPrefix(models+fmt.Sprintf(`, %q: {%s}`, name, soon), ", ")
+			models = strings.TrimPrefix(models+fmt.Sprintf(`, %q: {%s}`, name, single), ", ")
 		}
 	}
 	l.file("windlass.json", `{"models": {`+models+`}}`)
-	l.file("stations.json", stationCascade("hybrid", 1500, cardSettings))
+	l.file("stations.json", stationCascade("hybrid", 1500, fmt.Sprintf(`"card_model": "cheap", "cards": {"wait_seconds": %g},`, map[bool]float64{true: 0.5, false: 60}[hangs])))
 }
 
 // undisturbed returns what the stations answer when all is well.
@@ -212,20 +212,20 @@ func (l *lab) requireCards(by string) {
 func TestLateCardsArrive(t *testing.T) {
 	t.Parallel()
 	selected := make(chan struct{})
-	var once sync.Once
+	var first sync.Once
 	d := disturbance{cards: func(llmtest.Request) *llmtest.Answer { <-selected; return nil }}
 	answers := d.config()
 	answer := answers.Answer
 	answers.Answer = func(r llmtest.Request) *llmtest.Answer {
 		if !asksForCards(&r) && !asksForMenu(&r) {
 			if station, _, _ := stationOf(&r); station == 1 {
-				once.Do(func() { close(selected) })
+				first.Do(func() { close(selected) })
 			}
 		}
 		return answer(r)
 	}
 	l, _ := stationLab(t, clickhousetest.DSN(t, clickhousetest.Open(t)), answers)
-	l.disturbed(`"cheap": {"max_retries": 0}`)
+	l.disturbed("", true)
 	require.Equal(t, undisturbed(), outputsOf(t, l.runStations("long", "--json")))
 	require.Regexp(t, `^\d+ cards? of \d+ not ready after 500ms: judged by what could be extracted at once`, l.degradations()[0])
 	l.requireCards("generator_model = 'cheap'")
@@ -239,7 +239,7 @@ func TestStationsWithoutClickHouse(t *testing.T) {
 	dsn := fmt.Sprintf("clickhouse://u:p@%s/nowhere", free.Addr())
 	require.NoError(t, free.Close())
 	l, _ := stationLab(t, dsn, (&disturbance{}).config())
-	l.disturbed("")
+	l.disturbed("", false)
 	run := l.runStations("long", "--json")
 	require.Equal(t, undisturbed(), outputsOf(t, run))
 	for i, d := range l.degradations() {
@@ -253,7 +253,7 @@ func TestStationsWithoutClickHouse(t *testing.T) {
 func (l *lab) requireSameSelections() {
 	l.t.Helper()
 	other, _ := stationLab(l.t, clickhousetest.DSN(l.t, clickhousetest.Open(l.t)), (&disturbance{}).config())
-	other.disturbed("")
+	other.disturbed("", false)
 	require.Equal(l.t, undisturbed(), outputsOf(l.t, other.runStations("long", "--json")))
 	want, got := other.selectionsOf("long"), l.selectionsOf("long")
 	require.Len(l.t, got, len(want))
