@@ -35,6 +35,7 @@ type disturbance struct {
 	cards    func(llmtest.Request) *llmtest.Answer
 	embed    func(llmtest.EmbedRequest) *llmtest.Answer
 	models   string // of windlass.json
+	strategy string // of the selections; "": hybrid
 	hangs    bool   // something does not answer: it is not waited for long
 	degraded string // what each selection says of it, a regular expression
 	warned   string // what the run says of it on standard error
@@ -80,12 +81,16 @@ func TestStationsDisturbed(t *testing.T) {
 		"embedder hangs":              {hangs: true, models: `"embedder": {` + soon + `}`, embed: func(llmtest.EmbedRequest) *llmtest.Answer { return hanging() }, degraded: `(?m)^nothing could be compared by meaning with embedder: `},
 		"embedder has odd dimensions": {embed: wide, degraded: `^(nothing could be compared by meaning with embedder: |\d+ of \d+ candidates have no embedding of embedder$)`},
 		"embedder gives too few":      {embed: few, degraded: `^nothing could be compared by meaning with embedder: `},
-		"embedder is absent":          {models: `"embedder": {` + nobody + `}`, degraded: `^compared by spelling and not by meaning: `, warned: `Messages are compared by their spelling and not by meaning: `},
+		"embedder is absent":          {models: `"embedder": {` + nobody + `}`, degraded: `^hybrid goes by words alone: hashed-ngrams@256 compares spelling, not meaning$`, warned: `Messages are compared by their spelling and not by meaning: `},
+		"semantic has no embedder":    {strategy: "semantic", models: `"embedder": {` + nobody + `}`, degraded: `^compared by spelling and not by meaning: `, warned: `Messages are compared by their spelling and not by meaning: `},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l, _ := stationLab(t, clickhousetest.DSN(t, clickhousetest.Open(t)), d.config())
 			l.disturbed(d.models, d.hangs)
+			if d.strategy != "" {
+				l.file("stations.json", stationCascade(d.strategy, 1500, ""))
+			}
 			run := l.runStations("long", "--json")
 			require.Equal(t, undisturbed(), outputsOf(t, run))
 			require.Contains(t, run.err.String(), d.warned)
