@@ -29,17 +29,17 @@ func curlOf(t *testing.T, line string) curlCall {
 	require.Equal(t, "curl", words[0])
 	c := curlCall{method: http.MethodGet}
 	for i := 1; i < len(words); i++ {
-		switch w := words[i]; {
-		case w == "-sS" || w == "-sSN":
-		case w == "-X":
+		switch w := words[i]; w {
+		case "-sS", "-sSN":
+		case "-X":
 			i++
 			c.method = words[i]
-		case w == "-H":
+		case "-H":
 			i++
 			name, value, ok := strings.Cut(words[i], ": ")
 			require.True(t, ok, line)
 			c.headers = append(c.headers, name, value)
-		case w == "-d":
+		case "-d":
 			i++
 			c.method, c.body = http.MethodPost, words[i]
 		default:

@@ -36,9 +36,10 @@ type served struct {
 
 // seenJournal is what a journal said when it had this size and age.
 type seenJournal struct {
-	size   int64
-	change time.Time
-	detail *server.SessionDetail
+	size      int64
+	change    time.Time
+	detail    *server.SessionDetail
+	resumable bool // once nobody runs it
 }
 
 // askTime is how long ClickHouse may take to answer for the API.
@@ -66,7 +67,7 @@ func (s *served) local(id string) (string, error) {
 	}
 	whole, err := matchSession(id, ids)
 	if err != nil {
-		return "", unknownProblem(id, err)
+		return "", unknownProblem(err)
 	}
 	return whole, nil
 }
@@ -211,7 +212,7 @@ func (s *served) Get(ctx context.Context, id string) (*server.SessionDetail, err
 // remote reads a session that has no journal on this machine.
 func (s *served) remote(ctx context.Context, id string) (whole string, entries []*echo.Entry, err error) {
 	if s.noClickHouse {
-		return "", nil, unknownProblem(id, fmt.Errorf("no session %q on this machine", id))
+		return "", nil, unknownProblem(fmt.Errorf("no session %q on this machine", id))
 	}
 	err = s.ask(ctx, func(ctx context.Context, db *clickhouse.DB) error {
 		row, err := db.Session(ctx, id)
@@ -222,11 +223,12 @@ func (s *served) remote(ctx context.Context, id string) (whole string, entries [
 		entries, _, err = db.Record(ctx, row.ID)
 		return err
 	})
-	return whole, entries, sessionProblem(id, err)
+	return whole, entries, sessionProblem(err)
 }
 
 // read returns what the journal of a session on this machine says.
 func (s *served) read(id string) (*server.SessionDetail, error) {
+	running := s.isRunning(id) // asked first: what ends in between is then not taken for killed
 	info, err := os.Stat(s.journal(id))
 	if err != nil {
 		return nil, err
@@ -239,7 +241,7 @@ func (s *served) read(id string) (*server.SessionDetail, error) {
 		if err != nil {
 			return nil, err
 		}
-		known = seenJournal{info.Size(), info.ModTime(), summarize(id, rec.Entries)}
+		known = seenJournal{info.Size(), info.ModTime(), summarize(id, rec.Entries), engine.StateOf(rec.Entries).Resumable}
 		if len(rec.Entries) == 0 { // it has only just begun
 			known.detail.StartedAt, known.detail.LastAt = rec.Header.StartedAt, rec.Header.StartedAt
 			known.detail.CascadeID = cascadeIDOf(rec.Header.Cascade)
@@ -250,7 +252,10 @@ func (s *served) read(id string) (*server.SessionDetail, error) {
 	}
 	d := *known.detail
 	d.PhaseReports = slices.Clone(d.PhaseReports)
-	s.judge(id, &d)
+	d.Resumable = known.resumable && !running
+	if d.Status == engine.StatusRunning.String() && !running {
+		endWithout(&d)
+	}
 	return &d, nil
 }
 
@@ -262,18 +267,17 @@ func cascadeIDOf(raw json.RawMessage) string {
 	return c.CascadeID
 }
 
-// judge says of a session that has not ended whether it goes on.
-func (s *served) judge(id string, d *server.SessionDetail) {
-	running := s.isRunning(id)
-	if d.Status == engine.StatusRunning.String() && !running {
-		d.Status = engine.StatusInterrupted.String()
-		for i := range d.PhaseReports {
-			if p := &d.PhaseReports[i]; p.Status == engine.StatusRunning.String() {
-				p.Status = d.Status
-			}
+// statusKilled is the status of a session that has no end although nobody runs it: its process died.
+const statusKilled = "killed"
+
+// endWithout says so of a session.
+func endWithout(d *server.SessionDetail) {
+	d.Status = statusKilled
+	for i := range d.PhaseReports {
+		if p := &d.PhaseReports[i]; p.Status == engine.StatusRunning.String() {
+			p.Status = statusKilled
 		}
 	}
-	d.Resumable = !running && (d.Status == engine.StatusInterrupted.String() || d.Status == engine.StatusOverBudget.String())
 }
 
 // isRunning reports whether more may come of a session: its engine runs in this server, or a process has its lock.
@@ -300,7 +304,7 @@ func (s *served) Handoff(context.Context, string) (any, error) {
 func (s *served) Context(ctx context.Context, id, call string) (any, error) {
 	r, err := s.app.findContextRecord(ctx, id, s.ask)
 	if err != nil {
-		return nil, sessionProblem(id, err)
+		return nil, sessionProblem(err)
 	}
 	c, err := r.call(call)
 	if err != nil {
@@ -335,19 +339,19 @@ func (s *served) Events(ctx context.Context, id string, from uint64) (server.Eve
 }
 
 // sessionProblem says to a client why a session could not be read.
-func sessionProblem(id string, err error) error {
+func sessionProblem(err error) error {
 	var unknown *clickhouse.SessionError
 	var ee *exitError
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &unknown), errors.As(err, &ee) && ee.code == exitUsage:
-		return unknownProblem(id, err)
+		return unknownProblem(err)
 	}
 	return storageProblem(err)
 }
 
-func unknownProblem(id string, err error) error {
+func unknownProblem(err error) error {
 	return &server.Problem{Kind: server.UnknownSession, Detail: err.Error(), Try: "GET /api/sessions lists them", Err: err}
 }
 

@@ -222,7 +222,7 @@ func (h *host) run(ctx context.Context, r *hosted) {
 
 // report writes to the log how a run ended.
 func (h *host) report(s *session, res *engine.Result, err error, c closed) {
-	t := res.Totals
+	t := s.totals(res)
 	sum := spent{usage: t.Usage, cost: t.CostUSD, calls: t.Calls, unknown: t.UnknownCosts, scripted: t.Scripted}
 	why := ""
 	if err != nil {

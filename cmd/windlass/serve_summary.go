@@ -33,9 +33,6 @@ func summarize(id string, entries []*echo.Entry) *server.SessionDetail {
 	return d
 }
 
-// nodeRunResume is where a resumed run goes on: what ended it before is set aside.
-const nodeRunResume echo.NodeType = "run_resume"
-
 // addToRun takes in what an entry says of the whole run.
 func addToRun(d *server.SessionDetail, e *echo.Entry) {
 	switch e.NodeType {
@@ -49,7 +46,7 @@ func addToRun(d *server.SessionDetail, e *echo.Entry) {
 		if e.Error != nil {
 			d.Error = e.Error.Message
 		}
-	case nodeRunResume:
+	case echo.NodeResume: // what ended it before is set aside
 		d.Status, d.Reason, d.Error = engine.StatusRunning.String(), "", ""
 		if n := len(d.PhaseReports); n > 0 && d.PhaseReports[n-1].Status != engine.StatusCompleted.String() {
 			p := &d.PhaseReports[n-1]

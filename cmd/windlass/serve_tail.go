@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -58,7 +57,7 @@ func (t *journalTail) Next() (entries []*echo.Entry, ended bool, err error) {
 		if err != nil {
 			return entries, false, fmt.Errorf("read journal %s: %w", t.path, err)
 		}
-		e, err := t.read(text)
+		e, wanted, err := t.read(text)
 		if err != nil {
 			return entries, false, &server.Problem{
 				Kind: server.StorageFailed, Detail: fmt.Sprintf("journal %s is damaged at line %d: %v", t.path, t.line+1, err), Try: "windlass doctor", Err: err,
@@ -66,26 +65,26 @@ func (t *journalTail) Next() (entries []*echo.Entry, ended bool, err error) {
 		}
 		t.offset += int64(len(text))
 		t.line++
-		if e != nil {
+		if wanted {
 			entries = append(entries, e)
 		}
 	}
 	return entries, false, nil
 }
 
-// read reads one whole line; nil for the header and for entries that are not wanted.
-func (t *journalTail) read(text []byte) (*echo.Entry, error) {
+// read reads one whole line, unless it is the header or an entry that is not wanted.
+func (t *journalTail) read(text []byte) (e *echo.Entry, wanted bool, err error) {
 	if t.line == 0 || t.line < t.from {
-		return nil, nil
+		return nil, false, nil
 	}
-	e := &echo.Entry{}
-	if err := json.NewDecoder(bytes.NewReader(text)).Decode(e); err != nil {
-		return nil, err
+	e = &echo.Entry{}
+	if err := json.Unmarshal(text, e); err != nil {
+		return nil, false, err
 	}
 	if e.Seq != t.line {
-		return nil, fmt.Errorf("entry %d stands where entry %d should", e.Seq, t.line)
+		return nil, false, fmt.Errorf("entry %d stands where entry %d should", e.Seq, t.line)
 	}
-	return e, nil
+	return e, true, nil
 }
 
 // Close implements [server.Events].

@@ -228,12 +228,13 @@ func TestServeOtherProcesses(t *testing.T) {
 		} else {
 			require.NoError(t, p.Process.Kill())
 		}
-		s.sameAsJournal(s.events("/api/sessions/"+id+"/events"), id, 1, "interrupted")
+		status := map[string]string{"ends": "interrupted", "dies": "killed"}[id]
+		s.sameAsJournal(s.events("/api/sessions/"+id+"/events"), id, 1, status)
 		p.wait()
 		d := s.get(id)
-		require.Equal(t, "interrupted", d.Status)
+		require.Equal(t, status, d.Status)
 		require.True(t, d.Resumable)
-		require.Equal(t, "interrupted", d.PhaseReports[0].Status)
+		require.Equal(t, status, d.PhaseReports[0].Status)
 	}
 	s.stop(exitOK)
 }
@@ -461,7 +462,7 @@ func TestServeFaults(t *testing.T) {
 	detail, try := s.refused(503, server.ModelUnavailable, http.MethodPost, "/api/runs", `{"file": "ask.json", "model": "plain"}`)
 	require.Contains(t, detail, "no key: OPENAI_API_KEY is not set")
 	require.True(t, strings.HasPrefix(try, "on the server: "), try)
-	require.NoError(t, os.WriteFile(filepath.Join(l.home), nil, 0o600))
+	require.NoError(t, os.WriteFile(l.home, nil, 0o600))
 	detail, _ = s.refused(503, server.StorageFailed, http.MethodPost, "/api/runs", inline(`{"cascade_id": "c", "phases": [{"name": "one", "tool": "list_files"}]}`))
 	require.Contains(t, detail, "make session folder: ")
 	var v any

@@ -79,7 +79,7 @@ var kinds = map[Kind]kindFacts{
 }
 
 // Problem is an error as a client gets it, in the form of RFC 9457: what failed, why, and what to try next.
-type Problem struct {
+type Problem struct { //nolint:errname // the word of RFC 9457
 	Kind        Kind
 	Detail      string               // what failed and why
 	Try         string               // the next thing to try; may be empty
