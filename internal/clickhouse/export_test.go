@@ -109,3 +109,10 @@ func (b *discardedBatch) Send() error {
 	b.sent()
 	return nil
 }
+
+// Held returns how many bytes of entries a sink keeps in memory, about.
+func Held(s *Sink) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.size
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -101,6 +102,19 @@ func embeddedTarget(e embedded.Endpoint, database string) target {
 			DialTimeout: dialTimeout,
 		},
 	}
+}
+
+// Address says which database it is, without the names and passwords that lead there: what was delivered is noted by it.
+func (o Options) Address() string {
+	if o.DSN == "" {
+		return "embedded/" + cmp.Or(o.Database, DefaultDatabase)
+	}
+	t, err := parseDSN(o.DSN, o.Database)
+	if err != nil {
+		return "unknown" // it cannot be opened either
+	}
+	hosts := slices.Sorted(slices.Values(t.options.Addr))
+	return strings.Join(hosts, ",") + "/" + t.database
 }
 
 // tune sets what windlass wants of every connection and the DSN did not say.

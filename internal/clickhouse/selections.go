@@ -2,7 +2,6 @@ package clickhouse
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
 
 	"github.com/windlass-run/windlass/autocontext"
@@ -21,7 +20,6 @@ type recorder struct {
 	sessions map[string]*autocontext.RecordReader
 	visits   map[visitID]*selectedVisit
 	names    names
-	partial  bool // entries were left out: only visits whose start was seen can be read
 }
 
 // visitID names a visit to a phase.
@@ -29,12 +27,6 @@ type visitID struct{ session, visit string }
 
 func newRecorder() *recorder {
 	return &recorder{sessions: map[string]*autocontext.RecordReader{}, visits: map[visitID]*selectedVisit{}, names: names{}}
-}
-
-// forget makes a recorder that goes on after entries were left out.
-func (rec *recorder) forget() {
-	*rec = *newRecorder()
-	rec.partial = true
 }
 
 // row returns the row of the next entry. The error says that it is a selection that does not fit the entries before it;
@@ -51,10 +43,7 @@ func (rec *recorder) row(e *echo.Entry) (*row, error) {
 	if e.Message != nil {
 		r.worded = reader.Worded(e)
 	}
-	switch {
-	case e.NodeType == echo.NodeSelection && rec.partial && !v.begun:
-		err = fmt.Errorf("entry %d (%s): entries before the selection were left out", e.Seq, e.Key)
-	case req != nil:
+	if req != nil {
 		r.selection = newSelectionRow(req, v.follow(req, rec.names))
 	}
 	if err != nil {
@@ -73,7 +62,7 @@ func (rec *recorder) visit(e *echo.Entry) *selectedVisit {
 	}
 	switch e.NodeType {
 	case echo.NodePhaseStart:
-		*v = selectedVisit{begun: true}
+		*v = selectedVisit{}
 	case echo.NodePhaseEnd:
 		v.cells = nil
 	}
@@ -82,7 +71,6 @@ func (rec *recorder) visit(e *echo.Entry) *selectedVisit {
 
 // selectedVisit is what became of the messages of a visit in its newest call.
 type selectedVisit struct {
-	begun  bool    // its start was seen
 	behind bool    // a selection could not be read, so that more may have changed than the next one says
 	cells  []*cell // one for each message of the history; rows share them
 }

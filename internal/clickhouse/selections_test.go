@@ -1,12 +1,9 @@
 package clickhouse_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -112,7 +109,7 @@ func TestUnreadableSelection(t *testing.T) {
 		require.NoError(t, s.Write(e))
 	}
 	err := s.Close(t.Context())
-	require.ErrorContains(t, err, "1 log rows did not reach ClickHouse: session bent: entry ")
+	require.ErrorContains(t, err, "1 selection of the session is not in ClickHouse: session bent: entry ")
 	require.ErrorContains(t, err, "the selection names 0 messages, the history has ")
 	require.Equal(t, int64(len(entries)-1), s.Stats().Written)
 	db, err := clickhouse.Open(t.Context(), o)
@@ -123,47 +120,6 @@ func TestUnreadableSelection(t *testing.T) {
 	require.Equal(t, "0", scalar(t, db, "SELECT count() FROM context_selections WHERE context_size = 77"))
 	err = db.Insert(t.Context(), entries)
 	require.ErrorContains(t, err, "read the selections of session bent: entry ")
-}
-
-// TestSelectionsAfterAGap fills the backlog: the selections of a visit of which entries were left out are not read as if
-// nothing were missing, those of the next visit are read again.
-func TestSelectionsAfterAGap(t *testing.T) {
-	t.Parallel()
-	o := clickhousetest.Options(t)
-	release := make(chan struct{})
-	s := clickhouse.NewSink(func(ctx context.Context) (*clickhouse.DB, error) {
-		<-release
-		return clickhouse.Open(ctx, o)
-	}, clickhouse.SinkOptions{Backlog: 20_000})
-	st := &story{session: "gap"}
-	st.mark(echo.NodePhaseStart, "first", nil)
-	st.say("first", 0, echo.RoleUser, echo.KindTask, "begin")
-	st.call("first", 1, 1, 10, 0, 1, nil, nil)
-	for range 30 { // more than there is room for
-		st.say("first", 1, echo.RoleUser, echo.KindNotice, strings.Repeat("x", 1000))
-	}
-	for _, e := range st.entries {
-		require.NoError(t, s.Write(e))
-	}
-	lost := s.Stats().Failed
-	require.Positive(t, lost)
-	close(release)
-	require.Eventually(t, func() bool { return s.Stats().Pending == 0 }, 30*time.Second, 5*time.Millisecond)
-	sent := len(st.entries)
-	st.call("first", 1, 2, 10, 0, 1, nil, nil)
-	st.mark(echo.NodePhaseStart, "second", nil)
-	st.say("second", 0, echo.RoleUser, echo.KindTask, "begin")
-	st.call("second", 1, 1, 10, 0, 1, nil, nil)
-	for _, e := range st.entries[sent:] {
-		require.NoError(t, s.Write(e))
-	}
-	require.ErrorContains(t, s.Close(t.Context()), "entries before the selection were left out")
-	require.Equal(t, lost+1, s.Stats().Failed)
-	db, err := clickhouse.Open(t.Context(), o)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, db.Close()) })
-	require.Equal(t, "first/attempt1/turn1/model second/attempt1/turn1/model",
-		scalar(t, db, "SELECT arrayStringConcat(groupArray(key), ' ') FROM (SELECT key FROM context_selections ORDER BY seq)"))
 }
 
 // TestSelectionAfterAnUnreadableOne gives the sink a selection that names a message before it is in the history, and then

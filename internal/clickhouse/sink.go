@@ -10,120 +10,132 @@ import (
 	"time"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/sessions"
 )
 
 const (
-	flushRows    = 500                    // a batch is written as soon as it has this many rows,
-	flushEvery   = 250 * time.Millisecond // or this long after its first row
-	maxBatchRows = 5000                   // of one write, when rows have piled up
-	maxBatchSize = 16 << 20               // bytes of one write, about
-	maxCells     = 250_000                // messages that the selections of one write name, about; 100 bytes each
-	maxBacklog   = 64 << 20               // bytes that wait in memory, about; above it rows stay in the journal only
-	rowOverhead  = 512                    // bytes of a row besides its texts
+	flushRows  = 500                    // a batch is written as soon as it has this many rows,
+	flushEvery = 250 * time.Millisecond // or this long after its first row
+	maxBacklog = 64 << 20               // bytes that wait in memory, about; above it rows are read back from the journal
 
 	firstPause = 100 * time.Millisecond // between attempts, doubled
 	longPause  = 5 * time.Second        // up to this
 	writeLimit = 30 * time.Second       // for one write
+	lastTries  = 10                     // attempts after Close, of a database that was there before
 )
 
 // SinkStats is what became of the entries given to a [Sink].
 type SinkStats struct {
-	Written   int64 // delivered
-	Pending   int64 // waiting
-	Failed    int64 // given up: the server refused them, or there was no room to keep them
+	Written   int64 // delivered by this sink
+	Waiting   int64 // of the session, not delivered yet
+	Unread    int64 // selections that do not fit the entries before them: their rows are delivered without
 	LastError error // of the last attempt that failed, until one succeeds; else why a selection could not be read
+	MarkError error // why it could not be noted what was delivered; it is then delivered again
 }
 
-// queued is an entry that waits.
-type queued struct {
-	*echo.Entry
-	gap bool // entries before it were left out
-}
-
-// batch is what one write delivers.
-type batch struct {
-	rows   []*row
-	size   int64 // as in the queue, about
-	unread int   // rows whose selection could not be read, and is left out
-}
-
-// SinkOptions are the seams of a [Sink]. The zero value is right for a run.
+// SinkOptions say what a [Sink] is for. The zero value delivers what it is given, and keeps all of it in memory until then.
 type SinkOptions struct {
-	// Notify is told, once each, that rows are not being delivered and why. It is called from the sink's goroutine and
+	// Dir is the session's folder: with it, delivery goes on where an earlier process left off, what was delivered is noted
+	// there, and what memory has no room for is read back from the journal there.
+	Dir string
+	// To is the address of the database, of [Options.Address]: what was noted of another one does not count.
+	To string
+	// Notify is told, once in a row, that rows are not being delivered and why. It is called from the sink's goroutine and
 	// must return quickly. May be nil.
 	Notify func(message string)
-	// Backlog is how many bytes may wait in memory; 0: 64 MiB.
+	// Backlog is how many bytes may wait in memory, if there is a Dir; 0: 64 MiB.
 	Backlog int64
 }
 
-// Sink writes entries to ClickHouse behind the run. It is made before the database is open, and opens it itself, so that
-// a run waits for neither. It implements echo.Sink.
+// Sink writes the entries of a session to ClickHouse behind the run. It is made before the database is open, and opens
+// it itself, so that a run waits for neither; when the database is lost it is opened again. It implements echo.Sink.
 //
-// Write appends to a list under a lock; one goroutine owns everything else: it opens the database, takes the list, and
-// writes it. Entries must not change after Write.
+// Write appends to a list under a lock; one goroutine owns everything else: it opens the database, takes entries in their
+// order, from the list or from the journal, and writes them. No entry is passed over: what the database refuses is tried
+// again, and what is behind it waits. Entries must not change after Write.
 type Sink struct {
 	open    func(context.Context) (*DB, error)
 	options SinkOptions
 
-	rec *recorder // the goroutine's
+	// The goroutine's.
+	db      *DB // nil: not open
+	writer  *writer
+	packer  *packer
+	journal *journalReader
+	fresh   []*echo.Entry // taken and in no batch yet
+	batch   *batch        // being written; nil: none
+	opened  bool          // the database was there once
 
+	// Entries are counted from 1 in the order in which they are taken, which is by their numbers.
 	mu     sync.Mutex
-	queue  []queued
-	size   int64 // bytes of queue, about
+	queue  []*echo.Entry // without gaps
+	size   int64         // bytes of queue and of what was taken from it, about
+	last   uint64        // the newest that exists
+	taken  uint64
+	done   uint64 // delivered up to here
 	closed bool
-	lost   bool  // there will be no database: nothing is kept
-	full   bool  // the backlog limit was reached,
-	gap    bool  // entries were left out behind the newest one in the queue
-	unread error // why a selection could not be read, the first time
+	lost   bool // there will be no database: nothing is kept in memory
 	stats  SinkStats
-
-	toldFull bool // and the caller told so
+	unread error // why the first selection could not be read
 
 	wake chan struct{} // holds one token when there is something to do
 	urge chan struct{} // closed when Close wants no more waiting
-	done chan struct{} // closed when the goroutine has ended
+	end  chan struct{} // closed when the goroutine has ended
 
 	cancel context.CancelFunc // ends the goroutine's work at once
 	once   sync.Once
 }
 
-// NewSink starts a sink. open is called in the background, again after a failure that may pass and when the connection is
-// lost; the sink closes the databases that it returns.
+// NewSink starts a sink. open is called in the background, again whenever that may help; the sink closes the database that
+// it returns.
 func NewSink(open func(context.Context) (*DB, error), options SinkOptions) *Sink {
 	if options.Backlog == 0 {
 		options.Backlog = maxBacklog
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Sink{
-		open: open, options: options, cancel: cancel, rec: newRecorder(),
-		wake: make(chan struct{}, 1), urge: make(chan struct{}), done: make(chan struct{}),
+		open: open, options: options, cancel: cancel, packer: newPacker(sessions.Mark{}), journal: newJournalReader(options.Dir),
+		wake: make(chan struct{}, 1), urge: make(chan struct{}), end: make(chan struct{}),
+	}
+	if options.Dir != "" {
+		s.done = sessions.ReadMarks(options.Dir).Of(options.To).Seq // as far as is known before the database says who it is
 	}
 	go s.work(ctx)
 	return s
 }
 
-// Write takes an entry. It never blocks on the database and fails only after Close. An entry that finds no room is
-// counted as failed, and so are the selections of the visit after it, which cannot be read without it; the journal still
-// has them.
+// Write takes an entry. It never blocks on the database and fails only after Close.
 func (s *Sink) Write(e *echo.Entry) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return errors.New("write to the ClickHouse sink: it is closed")
 	}
-	size := entrySize(e)
-	if s.lost || s.size+size > s.options.Backlog {
-		s.full, s.gap = true, true
-		s.stats.Failed++
-		return nil
+	s.last++
+	if s.options.Dir != "" {
+		s.last = e.Seq
 	}
-	s.queue = append(s.queue, queued{e, s.gap})
-	s.gap = false
-	s.size += size
-	if len(s.queue) == 1 || len(s.queue) == flushRows {
+	if s.keeps(e) {
+		s.queue = append(s.queue, e)
+		s.size += entrySize(e)
+	}
+	if n := s.last - s.taken; n == 1 || n%flushRows == 0 {
 		s.signal()
 	}
 	return nil
+}
+
+// keeps reports whether an entry waits in memory. The others are read back from the journal. The caller holds the mutex.
+func (s *Sink) keeps(e *echo.Entry) bool {
+	switch {
+	case s.options.Dir == "":
+		return !s.lost
+	case s.lost || s.size+entrySize(e) > s.options.Backlog:
+		return false
+	case len(s.queue) > 0:
+		return e.Seq == s.queue[len(s.queue)-1].Seq+1
+	}
+	return e.Seq == s.taken+1
 }
 
 func (s *Sink) signal() {
@@ -133,30 +145,18 @@ func (s *Sink) signal() {
 	}
 }
 
-// entrySize estimates the memory that an entry holds on to.
-func entrySize(e *echo.Entry) int64 {
-	n := rowOverhead + len(e.Data)
-	if e.Message != nil {
-		n += len(e.Message.JSON())
-	}
-	if e.Tool != nil {
-		n += len(e.Tool.Arguments)
-	}
-	return int64(n)
-}
-
 // Stats returns a snapshot.
 func (s *Sink) Stats() SinkStats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	stats := s.stats
-	stats.Pending = int64(len(s.queue))
+	stats.Waiting = int64(s.last - min(s.done, s.last))
 	stats.LastError = cmp.Or(stats.LastError, s.unread)
 	return stats
 }
 
-// Close delivers what waits, for as long as ctx allows, and ends the sink. The error says how many rows were not
-// delivered and why. It may be called again, and then returns the same.
+// Close delivers what waits, for as long as ctx allows, and ends the sink. The error is an [*UndeliveredError]. It may be
+// called again, and then returns the same.
 func (s *Sink) Close(ctx context.Context) error {
 	s.once.Do(func() {
 		s.mu.Lock()
@@ -166,72 +166,235 @@ func (s *Sink) Close(ctx context.Context) error {
 		s.signal()
 	})
 	select {
-	case <-s.done:
+	case <-s.end:
 	case <-ctx.Done():
 		s.cancel()
-		<-s.done
+		<-s.end
+		s.mu.Lock()
+		s.stats.LastError = cmp.Or(s.stats.LastError, errTooSlow)
+		s.mu.Unlock()
 	}
 	stats := s.Stats()
-	if lost := stats.Pending + stats.Failed; lost > 0 {
-		return &UndeliveredError{Rows: lost, Err: stats.LastError}
+	if stats.Waiting+stats.Unread > 0 {
+		return &UndeliveredError{Rows: stats.Waiting, Unread: stats.Unread, Err: stats.LastError}
 	}
-	return nil
+	return stats.MarkError
 }
 
-// UndeliveredError says that rows of a run did not reach ClickHouse. They are in the journal.
+// UndeliveredError says that not all of a session reached ClickHouse. It is in the journal.
 type UndeliveredError struct {
-	Rows int64
-	Err  error // the last reason; may be nil when there was no room
+	Rows   int64 // that wait
+	Unread int64 // selections that could not be read
+	Err    error // the last reason; may be nil when there was no time
 }
 
 func (e *UndeliveredError) Error() string {
-	if e.Err == nil {
-		return fmt.Sprintf("%d log rows did not reach ClickHouse: too many were waiting", e.Rows)
+	reason := ""
+	if e.Err != nil {
+		reason = ": " + e.Err.Error()
 	}
-	return fmt.Sprintf("%d log rows did not reach ClickHouse: %v", e.Rows, e.Err)
+	switch {
+	case e.Rows == 1:
+		return "1 row of the session waits for ClickHouse" + reason
+	case e.Rows > 0:
+		return fmt.Sprintf("%d rows of the session wait for ClickHouse%s", e.Rows, reason)
+	case e.Unread == 1:
+		return "1 selection of the session is not in ClickHouse" + reason
+	}
+	return fmt.Sprintf("%d selections of the session are not in ClickHouse%s", e.Unread, reason)
 }
 
 func (e *UndeliveredError) Unwrap() error { return e.Err }
 
 // work is the sink's goroutine.
 func (s *Sink) work(ctx context.Context) {
-	defer close(s.done)
+	defer close(s.end)
 	defer s.cancel()
-	db := s.connect(ctx)
-	if db == nil {
-		return
-	}
-	w := newWriter(db)
-	defer func() { _ = w.db.Close() }() // the rows are delivered or counted; a failing close changes nothing
+	defer s.disconnect()
+	pause, tries := firstPause, 0
 	for s.await(ctx) {
-		if !s.deliver(ctx, w, s.take()) {
+		closed := s.isClosed() // before the look at the journal, which is whole by then
+		idle, err := s.step(ctx)
+		if err == nil {
+			pause, tries = firstPause, 0
+			if idle && (closed || !s.rest(ctx, flushEvery)) {
+				return
+			}
+			continue
+		}
+		s.failed(ctx, err)
+		if s.isClosed() {
+			if tries++; !s.opened || !isRetryable(err) || tries > lastTries {
+				return
+			}
+			pause = firstPause // the caller stands and waits
+		}
+		if !s.opened && !isRetryable(err) {
+			s.giveUp(ctx)
 			return
 		}
+		if !s.rest(ctx, pause) {
+			return
+		}
+		pause = min(2*pause, longPause)
 	}
 }
 
-// connect opens the database, trying again while it may help. It returns nil when there will be none.
-func (s *Sink) connect(ctx context.Context) *DB {
-	for pause := firstPause; ; pause = min(2*pause, longPause) {
-		db, err := s.open(ctx)
-		if err == nil {
-			s.succeeded(0)
-			return db
+// step does the next thing: it opens the database, or writes a batch. It is idle when the entries that are next are not in
+// the journal's file yet.
+func (s *Sink) step(ctx context.Context) (idle bool, err error) {
+	if s.db == nil {
+		return false, s.connect(ctx)
+	}
+	if s.batch == nil {
+		if idle, err := s.fill(); idle || err != nil || s.batch == nil {
+			return idle, err
 		}
-		s.failed(err)
-		// A database that never answered is not waited for at the end of a run.
-		if !isRetryable(err) || !s.rest(ctx, pause) || s.isClosed() {
-			s.awaitClose(ctx)
-			return nil
+	}
+	if err := writeBatch(ctx, s.writer, s.batch.rows); err != nil {
+		if isGone(err) || isUnknownObject(err) {
+			s.disconnect()
 		}
+		return false, err
+	}
+	s.delivered(s.batch)
+	s.batch = nil
+	return false, nil
+}
+
+// connect opens the database. What was delivered to it, as it was noted, is not delivered again. A database that was made
+// anew has nothing of the session.
+func (s *Sink) connect(ctx context.Context) error {
+	db, err := s.open(ctx)
+	if err != nil {
+		return err
+	}
+	if s.options.Dir != "" {
+		if err := s.goOnFrom(ctx, db); err != nil {
+			return errors.Join(err, db.Close())
+		}
+	}
+	s.db, s.writer, s.opened = db, newWriter(db), true
+	s.mu.Lock()
+	s.stats.LastError = nil
+	s.mu.Unlock()
+	return nil
+}
+
+// goOnFrom finds out how much the database has.
+func (s *Sink) goOnFrom(ctx context.Context, db *DB) error {
+	mark, err := db.markOf(ctx, s.options.Dir, s.options.To)
+	switch {
+	case err != nil:
+		return err
+	case !s.opened:
+		s.packer.mark = mark
+		s.mu.Lock()
+		s.done = mark.Seq
+		s.mu.Unlock()
+	case mark.Database != s.packer.mark.Database:
+		s.rewind(mark)
+	}
+	return nil
+}
+
+// disconnect closes a database that may be gone: a failing close changes nothing.
+func (s *Sink) disconnect() {
+	if s.db != nil {
+		_ = s.db.Close()
+		s.db = nil
 	}
 }
 
-// awaitClose keeps the goroutine until Close. Nothing is kept for a database that will not come; Write only counts.
-func (s *Sink) awaitClose(ctx context.Context) {
+// rewind begins the delivery anew after a mark. The entries come from the journal.
+func (s *Sink) rewind(mark sessions.Mark) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.packer, s.batch, s.fresh = newPacker(mark), nil, nil
+	s.journal.rewind()
+	s.queue, s.size, s.taken = nil, 0, 0
+	s.done = mark.Seq
+}
+
+// fill makes the next batch. It is idle when the entries that are next are not in the journal's file yet.
+func (s *Sink) fill() (idle bool, err error) {
+	if len(s.fresh) == 0 {
+		if err := s.take(); err != nil || len(s.fresh) == 0 {
+			return err == nil, err
+		}
+	}
+	b, rest, err := s.packer.pack(s.fresh)
+	if errors.Is(err, errVoidMark) {
+		s.rewind(sessions.Mark{To: s.packer.mark.To, Database: s.packer.mark.Database})
+		return false, nil
+	}
+	s.batch, s.fresh = b, rest
+	return false, err
+}
+
+// take takes the entries that one batch may have: from memory if they are there, else from the journal.
+func (s *Sink) take() error {
+	from, upTo, ok := s.takeQueued()
+	if ok {
+		return nil
+	}
+	entries, err := s.journal.read(from, upTo)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fresh = entries
+	s.taken += uint64(len(entries))
+	for _, e := range entries {
+		s.size += entrySize(e)
+	}
+	return nil
+}
+
+// takeQueued takes entries from memory, or says which have to come from the journal.
+func (s *Sink) takeQueued() (from, upTo uint64, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.queue) == 0 {
+		return s.taken + 1, s.last, false
+	}
+	if first := s.queue[0].Seq; s.options.Dir != "" && first > s.taken+1 {
+		return s.taken + 1, first - 1, false
+	}
+	n := batchLength(s.queue)
+	s.fresh = slices.Clone(s.queue[:n])
+	clear(s.queue[:n]) // once they are delivered they may go
+	if s.queue = s.queue[n:]; len(s.queue) == 0 {
+		s.queue = nil
+	}
+	s.taken += uint64(n)
+	return 0, 0, true
+}
+
+// delivered notes that a batch is in the database.
+func (s *Sink) delivered(b *batch) {
+	s.mu.Lock()
+	s.done = max(s.done, b.last)
+	s.size -= b.size
+	s.stats.Written += int64(len(b.rows) - b.unread)
+	s.stats.Unread += int64(b.unread)
+	s.unread = cmp.Or(s.unread, b.why)
+	s.stats.LastError = nil
+	s.mu.Unlock()
+	if s.options.Dir == "" || b.last <= s.packer.mark.Seq {
+		return
+	}
+	err := sessions.SetMark(s.options.Dir, s.packer.markAt(b))
+	s.mu.Lock()
+	s.stats.MarkError = err
+	s.mu.Unlock()
+}
+
+// giveUp keeps the goroutine until Close. Nothing is kept for a database that will not come; Write only counts.
+func (s *Sink) giveUp(ctx context.Context) {
 	s.mu.Lock()
 	s.lost = true
-	s.stats.Failed += int64(len(s.queue))
 	s.queue, s.size = nil, 0
 	s.mu.Unlock()
 	select {
@@ -242,11 +405,11 @@ func (s *Sink) awaitClose(ctx context.Context) {
 
 // await waits until a batch is due. It returns false when there is nothing more to come.
 func (s *Sink) await(ctx context.Context) bool {
-	for {
+	for s.batch == nil && len(s.fresh) == 0 {
 		n, closed := s.waiting()
 		switch {
 		case n >= flushRows || n > 0 && closed:
-			return true
+			return ctx.Err() == nil
 		case closed || ctx.Err() != nil:
 			return false
 		case n > 0:
@@ -260,6 +423,7 @@ func (s *Sink) await(ctx context.Context) bool {
 		case <-ctx.Done():
 		}
 	}
+	return ctx.Err() == nil
 }
 
 // linger gives a batch time to grow.
@@ -282,97 +446,16 @@ func (s *Sink) linger(ctx context.Context) {
 	}
 }
 
-func (s *Sink) waiting() (rows int, closed bool) {
+// waiting returns how many entries are not taken yet.
+func (s *Sink) waiting() (entries uint64, closed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.queue), s.closed
+	return s.last - s.taken, s.closed
 }
 
 func (s *Sink) isClosed() bool {
 	_, closed := s.waiting()
 	return closed
-}
-
-// take returns the next batch. Its entries stay in the queue until they are delivered, so that Stats and the backlog's
-// limit count them.
-func (s *Sink) take() *batch {
-	b := &batch{}
-	cells := 0
-	for _, q := range s.next() {
-		if cells > maxCells { // they are known only once they are read; what is left comes with the next batch
-			break
-		}
-		if q.gap { // selections say what changed since one that is not here
-			s.rec.forget()
-		}
-		r, err := s.rec.row(q.Entry)
-		if err != nil {
-			b.unread++
-			s.mu.Lock()
-			s.unread = cmp.Or(s.unread, fmt.Errorf("session %s: %w", q.SessionID, err))
-			s.mu.Unlock()
-		}
-		if r.selection != nil {
-			cells += len(r.selection.cells)
-		}
-		b.rows = append(b.rows, r)
-		b.size += entrySize(q.Entry)
-	}
-	return b
-}
-
-// next returns the entries that one write should take.
-func (s *Sink) next() []queued {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var size int64
-	for i, q := range s.queue {
-		if i == maxBatchRows || size > maxBatchSize {
-			return slices.Clone(s.queue[:i])
-		}
-		size += entrySize(q.Entry)
-	}
-	return slices.Clone(s.queue)
-}
-
-// deliver writes a batch, again and again while that may help. It returns false when it had to give up the sink.
-func (s *Sink) deliver(ctx context.Context, w *writer, b *batch) bool {
-	for pause := firstPause; ; pause = min(2*pause, longPause) {
-		err := writeBatch(ctx, w, b.rows)
-		if err == nil {
-			s.remove(b)
-			s.succeeded(len(b.rows) - b.unread)
-			s.gaveUp(b.unread)
-			return true
-		}
-		s.failed(err)
-		if ctx.Err() != nil {
-			return false
-		}
-		if !isRetryable(err) {
-			s.remove(b)
-			s.gaveUp(len(b.rows))
-			return true
-		}
-		if !s.rest(ctx, pause) {
-			return false
-		}
-		if isNetwork(err) {
-			s.reopen(ctx, w)
-		}
-	}
-}
-
-// reopen opens the database anew after its connection was lost: an embedded engine that has died comes back at another
-// address. When that fails, the next attempt at the old one says how it is.
-func (s *Sink) reopen(ctx context.Context, w *writer) {
-	db, err := s.open(ctx)
-	if err != nil {
-		s.failed(err)
-		return
-	}
-	_ = w.db.Close() // there is nothing to say goodbye to
-	w.db = db
 }
 
 func writeBatch(ctx context.Context, w *writer, rows []*row) error {
@@ -381,15 +464,13 @@ func writeBatch(ctx context.Context, w *writer, rows []*row) error {
 	return w.insert(ctx, rows)
 }
 
-// rest waits between two attempts. It returns false when the sink has to end. After Close it waits only briefly: the
-// caller stands and waits too.
+// rest waits between two attempts. It returns false when the sink has to end.
 func (s *Sink) rest(ctx context.Context, pause time.Duration) bool {
 	t := time.NewTimer(pause)
 	defer t.Stop()
 	urge := s.urge
 	if s.isClosed() {
 		urge = nil
-		t.Reset(min(pause, firstPause))
 	}
 	select {
 	case <-t.C:
@@ -399,45 +480,20 @@ func (s *Sink) rest(ctx context.Context, pause time.Duration) bool {
 	return ctx.Err() == nil
 }
 
-func (s *Sink) remove(b *batch) {
+// failed records why an attempt failed and tells it, the first time in a row. What ends because nobody waits any longer
+// has not failed for that: the reason before it stays.
+func (s *Sink) failed(ctx context.Context, err error) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	n := len(b.rows)
-	clear(s.queue[:n]) // the entries may go
-	if s.queue = s.queue[n:]; len(s.queue) == 0 {
-		s.queue = nil
-	}
-	s.size -= b.size
-}
-
-func (s *Sink) succeeded(n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.stats.Written += int64(n)
-	s.stats.LastError = nil
-}
-
-func (s *Sink) gaveUp(n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.stats.Failed += int64(n)
-}
-
-// failed records why an attempt failed and tells it, the first time in a row and once when the backlog is full.
-func (s *Sink) failed(err error) {
-	s.mu.Lock()
-	first := s.stats.LastError == nil
-	s.stats.LastError = err
-	n, full := len(s.queue), s.full && !s.toldFull
-	s.toldFull = s.toldFull || full
-	s.mu.Unlock()
-	if s.options.Notify == nil {
+	if ctx.Err() != nil {
+		s.mu.Unlock()
 		return
 	}
-	if first {
+	first := s.stats.LastError == nil
+	s.stats.LastError = err
+	s.mu.Unlock()
+	if first && s.options.Notify != nil {
 		s.options.Notify(fmt.Sprintf("ClickHouse does not take the log now; the journal has everything: %v", err))
 	}
-	if full {
-		s.options.Notify(fmt.Sprintf("%d log rows wait for ClickHouse; more are kept in the journal only", n))
-	}
 }
+
+var errTooSlow = errors.New("it did not answer in time")

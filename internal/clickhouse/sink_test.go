@@ -2,7 +2,6 @@ package clickhouse_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"math/rand/v2"
 	"net"
@@ -252,7 +251,7 @@ func TestSinkWithoutClickHouse(t *testing.T) {
 			require.NoError(t, s.Write(e))
 		}
 		err := s.Close(t.Context())
-		require.EqualError(t, err, "3 log rows did not reach ClickHouse: no engine here")
+		require.EqualError(t, err, "3 rows of the session wait for ClickHouse: no engine here")
 		var undelivered *clickhouse.UndeliveredError
 		require.ErrorAs(t, err, &undelivered)
 		require.EqualError(t, s.Write(entries[0]), "write to the ClickHouse sink: it is closed")
@@ -266,7 +265,7 @@ func TestSinkWithoutClickHouse(t *testing.T) {
 		require.NoError(t, s.Write(entries[0]))
 		require.Eventually(t, func() bool { return told.Load() != nil }, 10*time.Second, time.Millisecond)
 		err := s.Close(t.Context())
-		require.ErrorContains(t, err, "1 log rows did not reach ClickHouse: ClickHouse at 127.0.0.1:")
+		require.ErrorContains(t, err, "1 row of the session waits for ClickHouse: ClickHouse at 127.0.0.1:")
 		require.ErrorContains(t, err, "connection refused")
 		require.NotContains(t, err.Error()+told.Load().(string), "geheim")
 	})
@@ -277,7 +276,7 @@ func TestSinkWithoutClickHouse(t *testing.T) {
 		require.NoError(t, s.Write(entries[0]))
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		require.ErrorContains(t, s.Close(ctx), "1 log rows did not reach ClickHouse")
+		require.EqualError(t, s.Close(ctx), "1 row of the session waits for ClickHouse: it did not answer in time")
 	})
 }
 
@@ -320,27 +319,9 @@ func TestSinkOpensADatabaseThatWasLostAgain(t *testing.T) {
 	require.Len(t, opened, 3)
 }
 
-func TestSinkBacklogIsBounded(t *testing.T) {
-	t.Parallel()
-	release := make(chan struct{})
-	s := clickhouse.NewSink(func(context.Context) (*clickhouse.DB, error) {
-		<-release
-		return nil, errors.New("gone")
-	}, clickhouse.SinkOptions{Backlog: 10_000})
-	for i := range 100 {
-		require.NoError(t, s.Write(&echo.Entry{SessionID: "s", Seq: uint64(i + 1), Data: json.RawMessage(strings.Repeat("x", 500))}))
-	}
-	stats := s.Stats()
-	require.Positive(t, stats.Pending)
-	require.Less(t, stats.Pending, int64(11))
-	require.Equal(t, int64(100), stats.Pending+stats.Failed)
-	close(release)
-	require.EqualError(t, s.Close(t.Context()), "100 log rows did not reach ClickHouse: gone")
-}
-
 func BenchmarkSinkWrite(b *testing.B) {
 	s := clickhouse.NewSink(func(ctx context.Context) (*clickhouse.DB, error) { <-ctx.Done(); return nil, ctx.Err() },
-		clickhouse.SinkOptions{Backlog: 1 << 40})
+		clickhouse.SinkOptions{})
 	e := entriesOf(7, "bench", 1)[0]
 	for b.Loop() {
 		if err := s.Write(e); err != nil {

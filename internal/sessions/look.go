@@ -1,0 +1,171 @@
+package sessions
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/windlass-run/windlass/echo"
+)
+
+// What has become of a session that has no end in its journal. The others are the names of engine.Status.
+const (
+	Running = "running" // a process owns it
+	Killed  = "killed"  // nobody does: its process died
+)
+
+// Session is what a session's folder says without reading all of its journal.
+type Session struct {
+	ID        string
+	Dir       string
+	Header    echo.Header
+	CascadeID string
+	Last      uint64    // number of the newest entry; 0: there is none
+	LastAt    time.Time // when it was recorded
+	End       *End      // how the run ended; nil: no end is recorded
+	Busy      bool      // a process owns the session at this moment
+	Torn      bool      // the last line was cut off in the middle
+	Marks     Marks
+	Err       error // why the folder cannot be read; what it would have said is missing then
+}
+
+// End is how a run ended.
+type End struct {
+	Status string // see engine.Status
+	Reason string // see engine.StopReason
+	Error  string
+}
+
+// Status says what has become of the session: [Running], [Killed], or how its run ended.
+func (s *Session) Status() string {
+	switch {
+	case s.Busy && s.End == nil:
+		return Running
+	case s.End == nil:
+		return Killed
+	}
+	return s.End.Status
+}
+
+// Waiting returns how many entries a ClickHouse does not have yet, as far as is known here. See [Marks].
+func (s *Session) Waiting(to string) uint64 {
+	m := s.Marks.Of(to)
+	if m.Seq > s.Last || m.Seq == s.Last && !m.EntryAt.Equal(s.LastAt) {
+		return s.Last
+	}
+	return s.Last - m.Seq
+}
+
+// All looks at every session below a folder, in the order of their ids. The error says why the folder itself cannot be
+// read; it may not exist. What is wrong with one session is in that session's Err.
+func All(folder string) ([]*Session, error) {
+	entries, err := os.ReadDir(folder)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list the sessions on this machine: %w", err)
+	}
+	var all []*Session
+	for _, e := range entries {
+		dir := filepath.Join(folder, e.Name())
+		if s, err := Look(dir); !errors.Is(err, os.ErrNotExist) {
+			all = append(all, s)
+		}
+	}
+	return all, nil
+}
+
+// Look reads what a session's folder says. Without a journal the error is [os.ErrNotExist]. The session is never nil; what
+// was found wrong is also in its Err.
+func Look(dir string) (*Session, error) {
+	s := &Session{ID: filepath.Base(dir), Dir: dir}
+	s.Err = s.look()
+	return s, s.Err
+}
+
+func (s *Session) look() error {
+	path := filepath.Join(s.Dir, echo.JournalFile)
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("open journal: %w", err)
+	}
+	defer f.Close() //nolint:errcheck // only read from
+	// Who owns it is asked first: a run that ends in between has then an end, and is not taken for a killed one.
+	s.Busy, err = isBusy(s.Dir)
+	if err != nil {
+		return err
+	}
+	s.Marks = ReadMarks(s.Dir)
+	head, err := firstLine(f)
+	if err == nil {
+		err = json.Unmarshal(head, &s.Header)
+	}
+	if err != nil {
+		return &echo.JournalDamageError{Path: path, Line: 1, Err: err}
+	}
+	var c struct {
+		CascadeID string `json:"cascade_id"`
+	}
+	_ = json.Unmarshal(s.Header.Cascade, &c) // a cascade of another shape has no name
+	s.CascadeID = c.CascadeID
+	if err := s.readEnd(f, int64(len(head))+1); err != nil {
+		return fmt.Errorf("read the end of journal %s: %w", path, err)
+	}
+	return nil
+}
+
+// lastEntry is what is read of the entries at the end of a journal.
+type lastEntry struct {
+	Seq      uint64          `json:"seq"`
+	At       time.Time       `json:"at"`
+	NodeType echo.NodeType   `json:"node_type"`
+	Key      string          `json:"key"`
+	Error    *echo.Failure   `json:"error"`
+	Data     json.RawMessage `json:"data"`
+}
+
+// end reads how the run ended off its last entry.
+func (e *lastEntry) end() *End {
+	var data struct {
+		Status string `json:"status"`
+		Reason string `json:"reason"`
+	}
+	_ = json.Unmarshal(e.Data, &data) // of another shape: an end all the same
+	end := &End{Status: data.Status, Reason: data.Reason}
+	if e.Error != nil {
+		end.Error = e.Error.Message
+	}
+	return end
+}
+
+// readEnd reads entries from the newest back to the one that says how the run stands. The header ends at start.
+func (s *Session) readEnd(f *os.File, start int64) error {
+	torn, err := linesBack(f, start, func(line []byte) (bool, error) {
+		var e lastEntry
+		if err := json.Unmarshal(line, &e); err != nil {
+			return false, err
+		}
+		if s.Last == 0 {
+			s.Last, s.LastAt = e.Seq, e.At
+		}
+		if isBeside(e.NodeType, e.Key) {
+			return true, nil
+		}
+		if e.NodeType == echo.NodeRunEnd {
+			s.End = e.end()
+		}
+		return false, nil
+	})
+	s.Torn = torn
+	return err
+}
+
+// isBeside reports whether an entry is recorded beside the run, so that it may come after the run's end.
+func isBeside(n echo.NodeType, key string) bool {
+	return n == echo.NodeWarning || n == "handoff" || strings.HasPrefix(key, "cards/")
+}

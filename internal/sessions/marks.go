@@ -1,0 +1,87 @@
+package sessions
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// MarksFile is the file of a session's folder that says how much of the session ClickHouse has.
+const MarksFile = "shipped.json"
+
+// Marks say up to which entry a session was delivered, for each ClickHouse that it was delivered to. A mark is written
+// after ClickHouse has taken everything up to it, so it may lag behind and never leads; what is above it is delivered,
+// perhaps for a second time, which changes nothing. A file that is lost or unreadable means that nothing was delivered.
+type Marks struct {
+	// KeepHere says that the session was run with --no-clickhouse: it is only delivered when it is asked for by name.
+	KeepHere bool   `json:"keep_here,omitempty"`
+	Shipped  []Mark `json:"shipped,omitempty"`
+}
+
+// Mark is the newest entry up to which one database has everything.
+type Mark struct {
+	To       string    `json:"to"`       // the address of the database; see clickhouse.Options
+	Database string    `json:"database"` // its own id: one that was made anew has nothing
+	Seq      uint64    `json:"seq"`
+	EntryAt  time.Time `json:"entry_at"` // when that entry was recorded: a journal that was cut and went on has another
+}
+
+// ReadMarks returns the marks of a session's folder.
+func ReadMarks(dir string) Marks {
+	var m Marks
+	b, err := os.ReadFile(filepath.Join(dir, MarksFile))
+	if err != nil || json.Unmarshal(b, &m) != nil {
+		return Marks{}
+	}
+	return m
+}
+
+// Of returns the mark for an address; the zero value when nothing was delivered there.
+func (m Marks) Of(to string) Mark {
+	for _, k := range m.Shipped {
+		if k.To == to {
+			return k
+		}
+	}
+	return Mark{To: to}
+}
+
+// SetMark records a mark in a session's folder, in place of the one for the same address.
+func SetMark(dir string, mark Mark) error {
+	return changeMarks(dir, func(m *Marks) {
+		m.Shipped = slices.DeleteFunc(m.Shipped, func(k Mark) bool { return k.To == mark.To })
+		m.Shipped = append(m.Shipped, mark)
+	})
+}
+
+// KeepHere records that a session is not to be delivered by itself.
+func KeepHere(dir string, keep bool) error {
+	if ReadMarks(dir).KeepHere == keep {
+		return nil
+	}
+	return changeMarks(dir, func(m *Marks) { m.KeepHere = keep })
+}
+
+// changeMarks writes the file anew beside the old one and puts it in its place, so that it is never half written. It is
+// not synced: when a power failure takes it back, more is delivered again.
+func changeMarks(dir string, change func(*Marks)) error {
+	m := ReadMarks(dir)
+	change(&m)
+	b, err := json.Marshal(m)
+	if err != nil {
+		return fmt.Errorf("note what was delivered: %w", err)
+	}
+	path := filepath.Join(dir, MarksFile)
+	beside := fmt.Sprintf("%s.%d", path, os.Getpid())
+	if err = os.WriteFile(beside, append(b, '\n'), 0o600); err == nil {
+		err = os.Rename(beside, path)
+	}
+	if err != nil {
+		_ = os.Remove(beside) // there may be none
+		return fmt.Errorf("note what was delivered: %w", err)
+	}
+	return nil
+}
