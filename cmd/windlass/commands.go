@@ -13,6 +13,7 @@ func commands(a *app) []*cobra.Command {
 		newCostCommand(a),
 		newSimulateCommand(a),
 		newSessionsCommand(a),
+		newShipCommand(a),
 		newContextCommand(a),
 		newDoctorCommand(a),
 		newFetchCommand(a),

@@ -44,6 +44,7 @@ type clickHouseHealth struct {
 	Database string             `json:"database,omitempty"`
 	Rows     uint64             `json:"rows"`
 	Bytes    uint64             `json:"bytes"`
+	Waiting  waiting            `json:"waiting"` // what is on this machine and not there
 	Answers  bool               `json:"answers"`
 	Error    string             `json:"error,omitempty"`
 }
@@ -89,7 +90,7 @@ func (a *app) doctor(ctx context.Context, asJSON bool) error {
 		return err
 	case h.ClickHouse.Error != "":
 		return &exitError{code: exitStorage, err: errors.New(h.ClickHouse.Error), silent: true}
-	case len(h.Problems) > 0: // windlass.json, which every other command refuses to go on with
+	case len(h.Problems) > 0: // mostly windlass.json, which every other command refuses to go on with
 		return &exitError{code: exitUsage, err: errors.New(h.Problems[0]), silent: true}
 	}
 	return nil
@@ -118,6 +119,9 @@ func (a *app) examine(ctx context.Context) (health, error) {
 	}
 	h.Keys, h.Embedder = examineKeys(cfg), examineEmbedder(cfg, o.CacheDir)
 	h.ClickHouse = examineClickHouse(ctx, o)
+	if h.ClickHouse.Waiting, err = countWaiting(sessionsFolder(home), o.Address()); err != nil {
+		h.Problems = append(h.Problems, err.Error())
+	}
 	if e := h.ClickHouse.Error; e != "" {
 		h.Problems = append(h.Problems, e)
 	}
@@ -246,7 +250,7 @@ func (h clickHouseHealth) rows() [][2]string {
 		rows = append(rows, [2]string{"  database", fmt.Sprintf("%s: %s rows, %s bytes", h.Database,
 			formatCount(int64(h.Rows)), formatCount(int64(h.Bytes)))})
 	}
-	return rows
+	return append(rows, [2]string{"  waiting", h.Waiting.String()})
 }
 
 func orElse(s, otherwise string) string {

@@ -20,6 +20,7 @@ import (
 type closed struct {
 	cards       error                        // cards that did not get done
 	undelivered *clickhouse.UndeliveredError // rows that ClickHouse does not have; nil: none
+	caughtUp    caughtUp                     // what was delivered of earlier sessions
 	err         error                        // anything else
 }
 
@@ -29,13 +30,14 @@ func (s *session) close() closed {
 	defer cancel()
 	c := closed{cards: s.cards.finish()} // first: what it has to say goes into the log
 	err := errors.Join(s.log.Close(ctx), s.tools.Close())
+	c.caughtUp = s.catchUp.finish(err == nil)
 	if s.querier != nil {
 		err = errors.Join(err, s.querier.Close(ctx), s.database.close())
 	}
 	if !errors.As(err, &c.undelivered) {
 		c.err = err
 	}
-	s.delivered = s.sink != nil && c.undelivered == nil
+	s.delivered = s.sink != nil && (c.undelivered == nil || c.undelivered.Rows == 0)
 	return c
 }
 
@@ -43,7 +45,7 @@ func (s *session) close() closed {
 func (s *session) finish(res *engine.Result, runErr error) error {
 	c := s.close()
 	printErr := s.printResult(res, runErr)
-	s.printSummary(res, c.undelivered)
+	s.printSummary(res, c)
 	if c.cards != nil {
 		fmt.Fprintf(s.app.err, "Warning: %v\n", c.cards)
 	}
@@ -146,11 +148,9 @@ func withoutControls(text string) string {
 }
 
 // printSummary says on standard error what it took and what to try next.
-func (s *session) printSummary(res *engine.Result, undelivered *clickhouse.UndeliveredError) {
+func (s *session) printSummary(res *engine.Result, c closed) {
 	if s.options.quiet {
-		if undelivered != nil {
-			fmt.Fprintf(s.app.err, "Warning: %v\n", undelivered)
-		}
+		s.printUndelivered(c.undelivered)
 		return
 	}
 	t := s.totals(res)
@@ -169,12 +169,25 @@ func (s *session) printSummary(res *engine.Result, undelivered *clickhouse.Undel
 		fmt.Fprintln(s.app.err, line)
 	}
 	fmt.Fprintf(s.app.err, "session %s\n", s.id)
-	switch {
-	case undelivered != nil:
-		fmt.Fprintf(s.app.err, "Warning: %v\nThe journal has them all. %s doctor says what is wrong with ClickHouse.\n", undelivered, selfCommand())
-	case s.delivered:
+	s.printUndelivered(c.undelivered)
+	if c.caughtUp.rows > 0 {
+		fmt.Fprintf(s.app.err, "Delivered to ClickHouse besides: %s of %s\n", plural(c.caughtUp.rows, "row"), plural(c.caughtUp.sessions, "earlier session"))
+	}
+	if s.delivered {
 		fmt.Fprintf(s.app.err, "Ask what it did: %s sql \"SELECT phase_name, count() AS calls, sum(tokens_in) AS sent, sum(tokens_cached) AS cached, sum(tokens_out) AS got, sum(cost_usd) AS usd FROM model_calls WHERE session_id = '%s' GROUP BY phase_name ORDER BY min(seq)\"\n",
 			selfCommand(), s.id)
+	}
+}
+
+// printUndelivered says how much of the session ClickHouse does not have, and what becomes of it.
+func (s *session) printUndelivered(u *clickhouse.UndeliveredError) {
+	if u == nil {
+		return
+	}
+	fmt.Fprintf(s.app.err, "Warning: %v\n", u)
+	if u.Rows > 0 && !s.options.quiet {
+		fmt.Fprintf(s.app.err, "The journal has them: the next run delivers them, or %s ship %s. %s doctor says what is wrong with ClickHouse.\n",
+			selfCommand(), s.id, selfCommand())
 	}
 }
 

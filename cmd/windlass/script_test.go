@@ -200,7 +200,7 @@ func scriptCutJournal(ts *testscript.TestScript, neg bool, args []string) {
 
 // rowsOf counts a session's rows.
 func rowsOf(ts *testscript.TestScript, db *clickhouse.DB, session string) int {
-	rows, err := queryRows(db, "SELECT seq FROM unified_logs WHERE session_id = '"+session+"'")
+	rows, err := queryRows(db, "SELECT seq FROM logs WHERE session_id = '"+session+"'")
 	ts.Check(err)
 	return len(rows)
 }

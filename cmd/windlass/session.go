@@ -15,6 +15,7 @@ import (
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/llm"
+	"github.com/windlass-run/windlass/internal/sessions"
 	"github.com/windlass-run/windlass/internal/tool"
 )
 
@@ -34,6 +35,7 @@ type session struct {
 	sink        *clickhouse.Sink // nil without ClickHouse
 	database    *database        // nil without ClickHouse
 	querier     *sessionQuerier  // nil without ClickHouse
+	catchUp     *catchUp         // nil without ClickHouse
 	router      *llm.Router
 	cards       *cards // nil when no phase has a use for them
 	view        view
@@ -88,7 +90,8 @@ func (s *session) run(ctx context.Context) (*engine.Result, error) {
 // its own folder.
 func removeSession(journal, workDir string) error {
 	var errs []error
-	for _, path := range []string{workDir, journal, filepath.Join(filepath.Dir(journal), "lock"), filepath.Dir(journal)} {
+	dir := filepath.Dir(journal)
+	for _, path := range []string{workDir, journal, filepath.Join(dir, sessions.MarksFile), filepath.Join(dir, "lock"), dir} {
 		if path == "" {
 			continue
 		}
@@ -115,8 +118,11 @@ func (s *session) equip(ctx context.Context, home string, cfg *config.Config, jo
 	if err := s.chooseTools(home, cfg); err != nil {
 		return err
 	}
+	if err := sessions.KeepHere(filepath.Dir(journal.Path()), s.options.noClickHouse); err != nil {
+		return withExit(exitStorage, err, "free space, or set WINDLASS_HOME to a folder on another disk")
+	}
 	if !s.options.noClickHouse {
-		s.connect(ctx, db)
+		s.connect(ctx, filepath.Dir(journal.Path()), db)
 	}
 	cards := s.chooseCards(ctx, cfg, db.CacheDir)
 	s.view = s.chooseView()
@@ -135,13 +141,15 @@ func (s *session) equip(ctx context.Context, home string, cfg *config.Config, jo
 }
 
 // connect begins to open ClickHouse and makes the sink. A run depends on neither: it goes on without them.
-func (s *session) connect(ctx context.Context, o clickhouse.Options) {
+// What earlier runs have left behind is delivered beside it.
+func (s *session) connect(ctx context.Context, dir string, o clickhouse.Options) {
 	fetch := newFetchProgress(s.app.err)
 	o.Progress = fetch.show
 	s.database = openDatabase(ctx, o)
 	s.database.settle(ctx, fetch.isFetching)
 	fetch.mute()
-	s.sink = clickhouse.NewSink(s.database.open, clickhouse.SinkOptions{})
+	s.sink = clickhouse.NewSink(s.database.open, clickhouse.SinkOptions{Dir: dir, To: o.Address()})
+	s.catchUp = beginCatchUp(ctx, s.database, dir)
 }
 
 func (s *session) chooseTools(home string, cfg *config.Config) error {

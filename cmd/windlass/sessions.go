@@ -29,8 +29,11 @@ func newSessionsListCommand(a *app) *cobra.Command {
 	var asJSON bool
 	var limit int
 	cmd := &cobra.Command{
-		Use:     "list",
-		Short:   "List the newest runs",
+		Use:   "list",
+		Short: "List the newest runs",
+		Long: "Lists the newest runs: those in ClickHouse, and those that are only on this machine so far. A run that was killed,\n" +
+			"interrupted, over its budget or left by its provider can be resumed. Without ClickHouse the runs of this machine\n" +
+			"are listed.",
 		Example: "  windlass sessions list\n  windlass sessions list --limit 100 --json",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -62,35 +65,6 @@ func newSessionsShowCommand(a *app) *cobra.Command {
 	}
 	jsonFlag(cmd, &asJSON)
 	return cmd
-}
-
-func (a *app) listSessions(ctx context.Context, limit int, asJSON bool) error {
-	return a.withClickHouse(ctx, func(ctx context.Context, db *clickhouse.DB) error {
-		sessions, err := db.Sessions(ctx, limit)
-		if err != nil {
-			return err
-		}
-		if asJSON {
-			return a.printJSON(append([]clickhouse.Session{}, sessions...)) // an empty list is [], not null
-		}
-		if len(sessions) == 0 {
-			fmt.Fprintln(a.err, "No sessions yet. Make one: windlass run FILE")
-			return nil
-		}
-		return a.show(sessionTable(sessions))
-	})
-}
-
-func sessionTable(sessions []clickhouse.Session) *table {
-	t := newTable("session", "cascade", "status", "started", ">duration", ">phases", ">calls",
-		">tokens in", ">cached", ">tokens out", ">cost")
-	for _, s := range sessions {
-		t.add(s.ID, s.CascadeID, s.Status, s.StartedAt.Local().Format(time.DateTime), formatDuration(s.Duration()),
-			formatCount(int64(s.Phases)), formatCount(int64(s.Calls)),
-			formatCount(s.TokensIn), formatCount(s.TokensCached), formatCount(s.TokensOut),
-			formatCost(s.CostUSD, s.Calls, s.UnknownCostCalls))
-	}
-	return t
 }
 
 // sessionDetail is all that "sessions show" knows.

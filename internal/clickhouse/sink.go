@@ -175,17 +175,21 @@ func (s *Sink) Close(ctx context.Context) error {
 		s.mu.Unlock()
 	}
 	stats := s.Stats()
-	if stats.Waiting+stats.Unread > 0 {
+	switch {
+	case stats.Waiting+stats.Unread > 0:
 		return &UndeliveredError{Rows: stats.Waiting, Unread: stats.Unread, Err: stats.LastError}
+	case stats.MarkError != nil:
+		return &UndeliveredError{Err: stats.MarkError}
 	}
-	return stats.MarkError
+	return nil
 }
 
-// UndeliveredError says that not all of a session reached ClickHouse. It is in the journal.
+// UndeliveredError says that not all of a session reached ClickHouse, which is in the journal, or that it could not be
+// noted that it did.
 type UndeliveredError struct {
 	Rows   int64 // that wait
 	Unread int64 // selections that could not be read
-	Err    error // the last reason; may be nil when there was no time
+	Err    error // the last reason; may be nil
 }
 
 func (e *UndeliveredError) Error() string {
@@ -198,6 +202,8 @@ func (e *UndeliveredError) Error() string {
 		return "1 row of the session waits for ClickHouse" + reason
 	case e.Rows > 0:
 		return fmt.Sprintf("%d rows of the session wait for ClickHouse%s", e.Rows, reason)
+	case e.Unread == 0:
+		return "all of the session is in ClickHouse and will be delivered again" + reason
 	case e.Unread == 1:
 		return "1 selection of the session is not in ClickHouse" + reason
 	}

@@ -73,6 +73,9 @@ func All(folder string) ([]*Session, error) {
 	var all []*Session
 	for _, e := range entries {
 		dir := filepath.Join(folder, e.Name())
+		if !e.IsDir() {
+			continue
+		}
 		if s, err := Look(dir); !errors.Is(err, os.ErrNotExist) {
 			all = append(all, s)
 		}
@@ -168,4 +171,21 @@ func (s *Session) readEnd(f *os.File, start int64) error {
 // isBeside reports whether an entry is recorded beside the run, so that it may come after the run's end.
 func isBeside(n echo.NodeType, key string) bool {
 	return n == echo.NodeWarning || n == "handoff" || strings.HasPrefix(key, "cards/")
+}
+
+// Resumable reports whether the run can be gone on with.
+func (s *Session) Resumable() bool {
+	switch {
+	case s.Err != nil || s.Busy || s.Last == 0:
+		return false
+	case s.End == nil:
+		return true
+	}
+	return CanResume(s.End.Status, s.End.Reason)
+}
+
+// CanResume reports whether a run that ended so can be gone on with: it was interrupted, it is over its budget, or a call
+// failed. One that ended for another reason would come to the same end again.
+func CanResume(status, reason string) bool {
+	return status == "interrupted" || status == "over_budget" || status == "failed" && reason == "error"
 }

@@ -1,0 +1,234 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/clickhouse"
+	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/sessions"
+)
+
+// listedSession is a session of ClickHouse, of this machine, or of both.
+type listedSession struct {
+	clickhouse.Session
+	Here      bool   `json:"here"`              // its journal is on this machine
+	Resumable bool   `json:"resumable"`         // its run can be gone on with
+	Waiting   uint64 `json:"waiting"`           // rows that ClickHouse does not have yet
+	Problem   string `json:"problem,omitempty"` // why its journal cannot be read
+
+	local *sessions.Session // nil: its journal is not here
+	known bool              // ClickHouse has rows of it
+}
+
+func (a *app) listSessions(ctx context.Context, limit int, asJSON bool) error {
+	home, err := config.Home()
+	if err != nil {
+		return withExit(exitStorage, err, "set WINDLASS_HOME to a folder")
+	}
+	local, err := sessions.All(sessionsFolder(home))
+	if err != nil {
+		return withExit(exitStorage, err, "windlass doctor")
+	}
+	options, err := a.clickHouse()
+	if err != nil {
+		return err
+	}
+	stored, away := a.storedSessions(ctx, limit)
+	var ee *exitError
+	if away != nil && (len(local) == 0 || errors.As(away, &ee) && ee.code == exitInterrupted) {
+		return away
+	}
+	list := mergeSessions(stored, local, options.Address(), limit)
+	for i := range list {
+		list[i].complete()
+	}
+	if asJSON {
+		err = a.printJSON(append([]listedSession{}, list...)) // an empty list is [], not null
+	} else {
+		err = a.printSessions(list)
+	}
+	if away != nil {
+		fmt.Fprintf(a.err, "Warning: only the sessions of this machine are listed: %s\n", cleanLines(away.Error()))
+	}
+	return err
+}
+
+func (a *app) storedSessions(ctx context.Context, limit int) (list []clickhouse.Session, err error) {
+	err = a.withClickHouse(ctx, func(ctx context.Context, db *clickhouse.DB) (err error) {
+		list, err = db.Sessions(ctx, limit)
+		return err
+	})
+	return list, err
+}
+
+// mergeSessions puts what ClickHouse has and what this machine has together, the newest first.
+func mergeSessions(stored []clickhouse.Session, local []*sessions.Session, to string, limit int) []listedSession {
+	at := map[string]int{}
+	var list []listedSession
+	for _, s := range stored {
+		at[s.ID] = len(list)
+		list = append(list, listedSession{Session: s, Resumable: sessions.CanResume(s.Status, s.Reason), known: true})
+	}
+	for _, s := range local {
+		i, known := at[s.ID]
+		if !known {
+			i = len(list)
+			list = append(list, listedSession{Session: clickhouse.Session{
+				ID: s.ID, CascadeID: s.CascadeID, StartedAt: s.Header.StartedAt, LastAt: s.LastAt,
+			}})
+		}
+		l := &list[i]
+		l.local, l.Here = s, true
+		if s.Err != nil {
+			l.Problem, l.Resumable = s.Err.Error(), false
+			continue
+		}
+		l.Waiting, l.Resumable = s.Waiting(to), s.Resumable()
+	}
+	slices.SortStableFunc(list, func(a, b listedSession) int {
+		return cmp.Or(b.StartedAt.Compare(a.StartedAt), strings.Compare(a.ID, b.ID))
+	})
+	if limit > 0 && len(list) > limit {
+		list = list[:limit]
+	}
+	return list
+}
+
+// complete fills in what ClickHouse does not know, from the journal.
+func (l *listedSession) complete() {
+	switch {
+	case l.local == nil:
+		return
+	case l.Problem != "":
+		l.Status = cmp.Or(l.Status, statusDamaged)
+		return
+	case l.Waiting > 0 || !l.known:
+		rec, err := echo.ReadJournal(filepath.Join(l.local.Dir, echo.JournalFile))
+		if err != nil {
+			l.Status, l.Problem, l.Resumable = statusDamaged, err.Error(), false
+			return
+		}
+		l.Session = sessionOf(l.local, rec.Entries)
+	}
+	l.Status = l.local.Status()
+}
+
+// statusDamaged is the status of a session whose journal cannot be read.
+const statusDamaged = "damaged"
+
+// sessionOf sums a journal up as ClickHouse does.
+func sessionOf(local *sessions.Session, entries []*echo.Entry) clickhouse.Session {
+	s := clickhouse.Session{ID: local.ID, CascadeID: local.CascadeID, Status: local.Status(), StartedAt: local.Header.StartedAt, LastAt: local.LastAt}
+	if local.End != nil {
+		s.Reason, s.Error = local.End.Reason, local.End.Error
+	}
+	visits := map[string]bool{}
+	for i, e := range entries {
+		if i == 0 || e.At.Before(s.StartedAt) {
+			s.StartedAt = e.At
+		}
+		if e.At.After(s.LastAt) {
+			s.LastAt = e.At
+		}
+		switch e.NodeType {
+		case echo.NodePhaseStart:
+			visits[e.Key] = true
+		case echo.NodeToolCall:
+			s.ToolCalls++
+		case echo.NodeModelCall:
+			addCall(&s, e)
+		}
+	}
+	s.Phases = uint64(len(visits))
+	return s
+}
+
+func addCall(s *clickhouse.Session, e *echo.Entry) {
+	s.Calls++
+	if e.Scripted {
+		s.ScriptedCalls++
+	}
+	if u := e.Usage; u != nil {
+		s.TokensIn += u.In
+		s.TokensCached += u.Cached
+		s.TokensOut += u.Out
+	}
+	if e.CostUSD == nil {
+		s.UnknownCostCalls++
+		return
+	}
+	sum := *e.CostUSD
+	if s.CostUSD != nil {
+		sum += *s.CostUSD
+	}
+	s.CostUSD = &sum
+}
+
+// printSessions shows a table, and what can be done with the sessions in it.
+func (a *app) printSessions(list []listedSession) error {
+	if len(list) == 0 {
+		fmt.Fprintln(a.err, "No sessions yet. Make one: windlass run FILE")
+		return nil
+	}
+	heads := []string{
+		"session", "cascade", "status", "started", ">duration", ">phases", ">calls",
+		">tokens in", ">cached", ">tokens out", ">cost",
+	}
+	anyWaits := slices.ContainsFunc(list, func(s listedSession) bool { return s.Waiting > 0 })
+	if anyWaits {
+		heads = append(heads, ">waiting")
+	}
+	t := newTable(heads...)
+	for _, s := range list {
+		cells := s.cells()
+		if anyWaits {
+			cells = append(cells, formatCount(int64(s.Waiting)))
+		}
+		t.add(cells...)
+	}
+	if err := a.show(t); err != nil {
+		return err
+	}
+	if w := waitingOf(list); w.Rows > 0 {
+		fmt.Fprintf(a.err, "Waiting for ClickHouse: %s\n", w)
+	}
+	for _, s := range list {
+		if s.Problem != "" {
+			fmt.Fprintf(a.err, "Problem with session %s: %s\n", s.ID, s.Problem)
+		}
+	}
+	return nil
+}
+
+func (s *listedSession) cells() []string {
+	status := s.Status
+	if s.Resumable {
+		status += ", resumable"
+	}
+	return []string{
+		s.ID, s.CascadeID, status, s.StartedAt.Local().Format(time.DateTime), formatDuration(s.Duration()),
+		formatCount(int64(s.Phases)), formatCount(int64(s.Calls)),
+		formatCount(s.TokensIn), formatCount(s.TokensCached), formatCount(s.TokensOut),
+		formatCost(s.CostUSD, s.Calls, s.UnknownCostCalls),
+	}
+}
+
+// waitingOf sums up what waits to be delivered by a later run or windlass ship.
+func waitingOf(list []listedSession) waiting {
+	var w waiting
+	for _, s := range list {
+		if s.Waiting > 0 && !s.local.Busy && !s.local.Marks.KeepHere && s.Problem == "" {
+			w.Sessions++
+			w.Rows += s.Waiting
+		}
+	}
+	return w
+}

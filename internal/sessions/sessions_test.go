@@ -1,0 +1,186 @@
+package sessions_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/sessions"
+)
+
+var began = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// journal makes a session with these entries, and leaves it open when busy.
+func journal(t *testing.T, folder, id string, busy bool, entries ...echo.Entry) string {
+	t.Helper()
+	dir := filepath.Join(folder, id)
+	j, err := echo.CreateJournal(dir, echo.Header{SessionID: id, StartedAt: began, Cascade: []byte(`{"cascade_id":"incident"}`), Input: []byte(`{}`)})
+	require.NoError(t, err)
+	for i, e := range entries {
+		e.SessionID, e.Seq, e.At = id, uint64(i+1), began.Add(time.Duration(i+1)*time.Second)
+		require.NoError(t, j.Write(&e))
+	}
+	j.Flush()
+	if busy {
+		t.Cleanup(func() { require.NoError(t, j.Close(context.Background())) })
+		return dir
+	}
+	require.NoError(t, j.Close(context.Background()))
+	return dir
+}
+
+func runEnd(status, reason string) echo.Entry {
+	return echo.Entry{
+		NodeType: echo.NodeRunEnd, Key: "run/end", Data: json.RawMessage(fmt.Sprintf(`{"status":%q,"reason":%q,"output":{"x":[1]}}`, status, reason)),
+		Error: &echo.Failure{Kind: reason, Message: "why"},
+	}
+}
+
+func TestLook(t *testing.T) {
+	t.Parallel()
+	start := echo.Entry{NodeType: echo.NodeRunStart, Key: "run/start"}
+	call := echo.Entry{NodeType: echo.NodeModelCall, Key: "one/attempt1/turn1/model"}
+	long := echo.Entry{NodeType: echo.NodeToolCall, Key: "one/attempt1/turn1/tool1", Data: json.RawMessage(`"` + strings.Repeat("long ", 60_000) + `"`)}
+	card := echo.Entry{NodeType: echo.NodeModelCall, Key: "cards/call1"}
+	warning := echo.Entry{NodeType: echo.NodeWarning, Key: "cards/warning"}
+	resumed := echo.Entry{NodeType: "run_resume", Key: "run/resume"}
+	for name, tt := range map[string]struct {
+		entries   []echo.Entry
+		busy      bool
+		status    string
+		reason    string
+		resumable bool
+	}{
+		"nothing yet":          {nil, true, sessions.Running, "", false},
+		"nothing at all":       {nil, false, sessions.Killed, "", false},
+		"running":              {[]echo.Entry{start, call}, true, sessions.Running, "", false},
+		"killed":               {[]echo.Entry{start, call}, false, sessions.Killed, "", true},
+		"killed after much":    {[]echo.Entry{start, call, long}, false, sessions.Killed, "", true},
+		"completed":            {[]echo.Entry{start, long, runEnd("completed", "end_of_cascade")}, false, "completed", "end_of_cascade", false},
+		"cards after the end":  {[]echo.Entry{start, runEnd("completed", "end_of_cascade"), card, warning}, false, "completed", "end_of_cascade", false},
+		"cards, then killed":   {[]echo.Entry{start, call, card, warning, card}, false, sessions.Killed, "", true},
+		"interrupted":          {[]echo.Entry{start, runEnd("interrupted", "interrupted")}, false, "interrupted", "interrupted", true},
+		"over its budget":      {[]echo.Entry{start, runEnd("over_budget", "budget")}, false, "over_budget", "budget", true},
+		"a call failed":        {[]echo.Entry{start, runEnd("failed", "error")}, false, "failed", "error", true},
+		"no attempt passed":    {[]echo.Entry{start, runEnd("failed", "attempts_exhausted")}, false, "failed", "attempts_exhausted", false},
+		"resumed":              {[]echo.Entry{start, runEnd("interrupted", "interrupted"), resumed}, true, sessions.Running, "", false},
+		"resumed, then killed": {[]echo.Entry{start, runEnd("interrupted", "interrupted"), resumed, call}, false, sessions.Killed, "", true},
+		"about to close":       {[]echo.Entry{start, runEnd("completed", "end_of_cascade")}, true, "completed", "end_of_cascade", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, err := sessions.Look(journal(t, t.TempDir(), "s1", tt.busy, tt.entries...))
+			require.NoError(t, err)
+			require.Equal(t, "s1", s.ID)
+			require.Equal(t, "incident", s.CascadeID)
+			require.Equal(t, began, s.Header.StartedAt)
+			require.Equal(t, tt.busy, s.Busy)
+			require.Equal(t, uint64(len(tt.entries)), s.Last)
+			require.Equal(t, tt.status, s.Status())
+			require.Equal(t, tt.resumable, s.Resumable())
+			require.False(t, s.Torn)
+			if tt.reason == "" {
+				require.Nil(t, s.End)
+				return
+			}
+			require.Equal(t, sessions.End{Status: tt.status, Reason: tt.reason, Error: "why"}, *s.End)
+		})
+	}
+}
+
+// TestLookAtEveryCut cuts a journal at every byte after its header: what is whole is seen, and what is torn is said.
+func TestLookAtEveryCut(t *testing.T) {
+	t.Parallel()
+	dir := journal(t, t.TempDir(), "s1", false, echo.Entry{NodeType: echo.NodeRunStart, Key: "run/start"}, runEnd("completed", ""))
+	path := filepath.Join(dir, echo.JournalFile)
+	whole, err := os.ReadFile(path)
+	require.NoError(t, err)
+	header := strings.IndexByte(string(whole), '\n') + 1
+	for cut := len(whole); cut >= header; cut-- {
+		require.NoError(t, os.Truncate(path, int64(cut)))
+		s, err := sessions.Look(dir)
+		require.NoError(t, err, cut)
+		text := string(whole[header:cut])
+		require.Equal(t, uint64(strings.Count(text, "\n")), s.Last, cut)
+		require.Equal(t, text != "" && !strings.HasSuffix(text, "\n"), s.Torn, cut)
+		require.Equal(t, cut == len(whole), s.End != nil, cut)
+	}
+}
+
+func TestWhatCannotBeLookedAt(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	_, err := sessions.Look(filepath.Join(folder, "none"))
+	require.ErrorIs(t, err, os.ErrNotExist)
+	for name, tt := range map[string]struct{ text, want string }{
+		"empty":    {"", "is damaged at line 1: no header"},
+		"headless": {"{\n", "is damaged at line 1: unexpected end of JSON input"},
+		"garbled":  {"{}\n}{\n", "read the end of journal "},
+	} {
+		dir := filepath.Join(folder, name)
+		require.NoError(t, os.Mkdir(dir, 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, echo.JournalFile), []byte(tt.text), 0o600))
+		s, err := sessions.Look(dir)
+		require.ErrorContains(t, err, tt.want)
+		require.Equal(t, err, s.Err)
+		require.False(t, s.Resumable())
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "file"), nil, 0o600))
+	require.NoError(t, os.Mkdir(filepath.Join(folder, "empty folder"), 0o700))
+	journal(t, folder, "sound", false)
+	all, err := sessions.All(folder)
+	require.NoError(t, err)
+	var ids []string
+	for _, s := range all {
+		ids = append(ids, s.ID)
+	}
+	require.Equal(t, []string{"empty", "garbled", "headless", "sound"}, ids)
+	all, err = sessions.All(filepath.Join(folder, "nowhere"))
+	require.NoError(t, err)
+	require.Empty(t, all)
+	_, err = sessions.All(filepath.Join(folder, "file"))
+	require.ErrorContains(t, err, "list the sessions on this machine: ")
+}
+
+// TestMarks: a mark is of one address, lags and never leads.
+func TestMarks(t *testing.T) {
+	t.Parallel()
+	dir := journal(t, t.TempDir(), "s1", false, echo.Entry{}, echo.Entry{}, runEnd("completed", ""))
+	waiting := func(to string) uint64 {
+		s, err := sessions.Look(dir)
+		require.NoError(t, err)
+		return s.Waiting(to)
+	}
+	at := func(seq uint64) time.Time { return began.Add(time.Duration(seq) * time.Second) }
+	require.Equal(t, uint64(3), waiting("here"))
+	require.NoError(t, sessions.SetMark(dir, sessions.Mark{To: "here", Database: "id", Seq: 2, EntryAt: at(2)}))
+	require.Equal(t, uint64(1), waiting("here"))
+	require.Equal(t, uint64(3), waiting("there"))
+	require.NoError(t, sessions.SetMark(dir, sessions.Mark{To: "there", Seq: 3, EntryAt: at(3)}))
+	require.NoError(t, sessions.KeepHere(dir, true))
+	require.NoError(t, sessions.KeepHere(dir, true))
+	require.Equal(t, uint64(1), waiting("here"))
+	require.Zero(t, waiting("there"))
+	require.True(t, sessions.ReadMarks(dir).KeepHere)
+	require.NoError(t, sessions.SetMark(dir, sessions.Mark{To: "there", Seq: 3, EntryAt: at(9)}))
+	require.Equal(t, uint64(3), waiting("there"), "the mark is of another entry")
+	require.NoError(t, sessions.SetMark(dir, sessions.Mark{To: "there", Seq: 4, EntryAt: at(4)}))
+	require.Equal(t, uint64(3), waiting("there"), "the mark is above the end")
+	path := filepath.Join(dir, sessions.MarksFile)
+	require.NoError(t, os.WriteFile(path, []byte("{"), 0o600))
+	require.Equal(t, uint64(3), waiting("here"), "nothing is known")
+	require.NoError(t, os.Remove(path))
+	require.NoError(t, os.Mkdir(path, 0o700))
+	require.ErrorContains(t, sessions.SetMark(dir, sessions.Mark{}), "note what was delivered: ")
+	left, err := filepath.Glob(filepath.Join(dir, sessions.MarksFile+".*"))
+	require.NoError(t, err)
+	require.Empty(t, left)
+}
