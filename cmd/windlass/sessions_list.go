@@ -189,8 +189,10 @@ func (a *app) printSessions(list []listedSession) error {
 	t := newTable(heads...)
 	for _, s := range list {
 		cells := s.cells()
-		if anyWaits {
+		if anyWaits && s.Waiting > 0 {
 			cells = append(cells, formatCount(int64(s.Waiting)))
+		} else if anyWaits {
+			cells = append(cells, "")
 		}
 		t.add(cells...)
 	}

@@ -67,8 +67,8 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 	conn := clickhouse.Conn(db)
 	require.NoError(t, conn.Exec(t.Context(), "INSERT INTO schema_migrations (version, name) VALUES (99, 'future')"))
 	_, err = clickhouse.Open(t.Context(), o)
-	require.ErrorContains(t, err, `the ClickHouse database "`+o.Database+`" has schema version 99, but this windlass knows only up to 5: `+
-		"use a newer windlass, or another database")
+	require.ErrorContains(t, err, `the ClickHouse database "`+o.Database+`" has schema version 99, but this windlass knows only up to `)
+	require.ErrorContains(t, err, ": use a newer windlass, or another database")
 	var newer *clickhouse.NewerSchemaError
 	require.ErrorAs(t, err, &newer)
 	require.NoError(t, conn.Exec(t.Context(), "TRUNCATE TABLE schema_migrations"), "so that the test's cleanup can open it")
