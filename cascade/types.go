@@ -30,8 +30,8 @@ type InputsSchema struct {
 	Schema json.RawMessage   // the long form; nil when Names is set
 }
 
-// Budget limits a run. It is checked before each model call: a run stops when what it has used reaches a limit. Zero
-// means no limit.
+// Budget limits a run. It is checked before each model call: a run stops when the call, by what it is expected to take, would
+// exceed a limit. Zero means no limit.
 type Budget struct {
 	MaxUSD     float64 `json:"max_usd,omitempty"`
 	MaxTokens  int64   `json:"max_tokens,omitempty"` // in and out together

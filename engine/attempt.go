@@ -99,9 +99,6 @@ func (v *visit) finalAnswer(ctx context.Context, before answer) (answer, error) 
 
 // takeTurn is one model call together with the tool results that answer it.
 func (v *visit) takeTurn(ctx context.Context, noTools bool) (*ModelResponse, error) {
-	if err := v.checkBudget(ctx, v.clockKey()); err != nil {
-		return nil, err
-	}
 	resp, err := v.send(ctx, noTools)
 	if err != nil {
 		return nil, err
@@ -120,5 +117,8 @@ func (v *visit) ask(ctx context.Context, key string, req *ModelRequest) (*ModelR
 	resp, err := v.effects.Model(ctx, key, req)
 	v.result.Count(resp, err)
 	v.run.result.Count(resp, err)
+	if err == nil {
+		v.answers.add(req, resp)
+	}
 	return resp, err
 }

@@ -66,8 +66,8 @@ func TestBesideIsAReading(t *testing.T) {
 	b := setup(t, say("a"), say("b"), say("c"))
 	_, err := b.runBeside(fmt.Sprintf(besideSource, `"max_usd":1`), some, Totals{}, some)
 	require.NoError(t, err)
-	require.Equal(t, []string{"a/attempt1/turn1/clock0/beside", "cards/attempt1/turn1/clock2/beside"}, b.entries.keys(echo.NodeValue))
-	require.JSONEq(t, `{"model_calls":2,"usage":{"in":300,"out":0},"cost_usd":0.004,"unknown_costs":0}`, string(b.entries.of(echo.NodeValue)[0].Data))
+	require.Equal(t, []string{"a/attempt1/turn1/model/beside", "cards/attempt1/turn1/model/beside"}, b.entries.keys(echo.NodeValue))
+	require.JSONEq(t, `{"model_calls":2,"usage":{"in":300,"out":0},"cost_usd":0.004,"unknown_costs":0,"limited_usd":true}`, string(b.entries.of(echo.NodeValue)[0].Data))
 	for _, e := range b.entries.list {
 		require.Equal(t, strings.HasPrefix(e.Key, echo.KeyCardCall) || strings.HasPrefix(e.Key, echo.KeyCardEmbed), e.Background(),
 			"%s: a phase may be called cards", e.Key)
@@ -121,7 +121,7 @@ func TestBesideOfUnknownCost(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, StatusCompleted, res.Status)
 	require.NotNil(t, res.Cost(), "that of the run itself is known")
-	require.Equal(t, []string{"a/attempt1/turn1/clock0/beside/warning"}, b.entries.keys(echo.NodeWarning))
+	require.Equal(t, []string{"a/attempt1/turn1/model/beside/warning"}, b.entries.keys(echo.NodeWarning))
 	require.JSONEq(t, `{"message":"max_usd counts what cards cost as far as that is known: the cost of 1 call for them is unknown"}`,
 		string(b.entries.of(echo.NodeWarning)[0].Data))
 

@@ -4,36 +4,93 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+
+	"github.com/windlass-run/windlass/autocontext"
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo"
 )
 
-// checkBudget is asked before each model call. Time is a reading of the clock, so it is only taken, and recorded under
-// clockKey, when the budget limits it; so is what went on beside the run.
-func (v *visit) checkBudget(ctx context.Context, clockKey string) error {
-	b := v.cascade.Budget
-	if b == nil {
-		return nil
-	}
-	if b.MaxUSD > 0 || b.MaxTokens > 0 {
-		if err := v.countBeside(ctx, clockKey+"/beside"); err != nil {
-			return err
+// BudgetInForce returns what a run may take; the zero value limits nothing.
+func (s *Spec) BudgetInForce() cascade.Budget {
+	for _, b := range []*cascade.Budget{s.Budget, RecordedBudget(s.Past), s.Cascade.Budget} {
+		if b != nil {
+			return *b
 		}
 	}
-	t := v.run.result.Totals
-	if b.MaxUSD > 0 {
-		if t.UnknownCosts > 0 {
-			return &BudgetError{Limit: "max_usd", Max: b.MaxUSD, Cause: "the cost of " + plural(t.UnknownCosts, "call") + " is unknown"}
+	return cascade.Budget{}
+}
+
+// RecordedBudget returns the budget that was in force when a run was last begun or taken up, as that is recorded; nil when
+// nothing limited it.
+func RecordedBudget(entries []*echo.Entry) *cascade.Budget {
+	for i := len(entries) - 1; i >= 0; i-- {
+		if e := entries[i]; e.NodeType == echo.NodeRunStart || e.NodeType == echo.NodeResume {
+			var d struct {
+				Budget *cascade.Budget `json:"budget"`
+			}
+			_ = json.Unmarshal(e.Data, &d) // what cannot be read says nothing of a budget
+			return d.Budget
 		}
-		if used := t.CostUSD + v.beside.CostUSD; used >= b.MaxUSD {
-			return &BudgetError{Limit: "max_usd", Max: b.MaxUSD, Used: used}
-		}
-	}
-	if u := t.Usage.Add(v.beside.Usage); b.MaxTokens > 0 && u.In+u.Out >= b.MaxTokens {
-		return &BudgetError{Limit: "max_tokens", Max: float64(b.MaxTokens), Used: float64(u.In + u.Out)}
-	}
-	if b.MaxSeconds > 0 {
-		return v.checkTime(ctx, clockKey, b.MaxSeconds)
 	}
 	return nil
+}
+
+// budgetInForce is what is recorded of the budget: also that there is none where the cascade has one.
+func (r *run) budgetInForce() *cascade.Budget {
+	if r.budget == (cascade.Budget{}) && r.cascade.Budget == nil {
+		return nil
+	}
+	b := r.budget
+	return &b
+}
+
+// afford is asked before each model call, by the call's key: it returns a [*BudgetError] when the call, by what it is
+// expected to take, would exceed a limit. What is known of the model and the readings are asked for whatever the limits are,
+// so that a run that goes on under others finds what is recorded. A call that is in the past of the run was
+// decided then: it is paid for, or it is made again because there was no answer.
+func (v *visit) afford(ctx context.Context, key string, req *ModelRequest, sent func(ModelFacts) requestSize) error {
+	f, err := v.factsOf(req.Model)
+	if err != nil {
+		return err
+	}
+	if err := v.countBeside(ctx, key+"/beside"); err != nil {
+		return err
+	}
+	elapsed, err := v.readClock(ctx, key+"/clock")
+	if err != nil || v.budget == (cascade.Budget{}) || v.past.pending() != nil {
+		return err
+	}
+	next := v.answers.estimate(req, sent(f), f)
+	return overLimit(v.budget, v.run.result.Totals, v.beside, elapsed, &next)
+}
+
+// overLimit compares what a run has used, with what goes on beside it, and what the next call will take, with its limits.
+// What the calls beside it cost counts as far as it is known; the run depends on none of them.
+func overLimit(b cascade.Budget, used, beside Totals, elapsed *float64, next *Estimate) error {
+	if b.MaxUSD > 0 && used.UnknownCosts > 0 {
+		return &BudgetError{Limit: LimitUSD, Max: b.MaxUSD, Cause: "the cost of " + plural(used.UnknownCosts, "call") + " is unknown"}
+	}
+	sum := used.Plus(beside)
+	figures := []BudgetError{
+		{Limit: LimitUSD, Max: b.MaxUSD, Used: sum.CostUSD},
+		{Limit: LimitTokens, Max: float64(b.MaxTokens), Used: float64(sum.Usage.In + sum.Usage.Out)},
+	}
+	if elapsed != nil {
+		figures = append(figures, BudgetError{Limit: LimitSeconds, Max: b.MaxSeconds, Used: *elapsed})
+	}
+	for _, f := range figures {
+		if f.Next = next; f.Max > 0 && (f.Used >= f.Max || f.Used+f.nextTakes() > f.Max) {
+			return &f
+		}
+	}
+	return nil
+}
+
+// besideData is what a reading of the calls beside a run says: what they took since the reading before, and whether what
+// they cost was limited then.
+type besideData struct {
+	Totals
+	Limited bool `json:"limited_usd,omitempty"`
 }
 
 // countBeside takes in what calls beside the run have taken. They end when they end, so this is a reading: a run that is
@@ -41,46 +98,89 @@ func (v *visit) checkBudget(ctx context.Context, clockKey string) error {
 // depends on none of these calls; it is told once.
 func (v *visit) countBeside(ctx context.Context, key string) error {
 	raw, err := v.effects.Value(ctx, key, v.place(), func() any {
-		if v.spec.Beside == nil {
+		if v.spec.Beside == nil || v.budget.MaxUSD <= 0 && v.budget.MaxTokens <= 0 {
 			return nil
 		}
 		if t := v.spec.Beside(); t != (Totals{}) {
-			return t
+			return besideData{t, v.budget.MaxUSD > 0}
 		}
 		return nil
 	})
 	if err != nil || raw == nil {
 		return err
 	}
-	var t Totals
-	if err := json.Unmarshal(raw, &t); err != nil {
+	var d besideData
+	if err := json.Unmarshal(raw, &d); err != nil {
 		return fmt.Errorf("read the record of %s: %w", key, err)
 	}
-	told := v.beside.UnknownCosts > 0
-	v.beside = v.beside.Plus(t)
-	if told || t.UnknownCosts == 0 || v.cascade.Budget.MaxUSD <= 0 {
+	told := v.besideTold
+	v.beside = v.beside.Plus(d.Totals)
+	if told || d.UnknownCosts == 0 || !d.Limited {
 		return nil
 	}
-	return v.warn(key, v.place(), "max_usd counts what cards cost as far as that is known: the cost of "+plural(t.UnknownCosts, "call")+" for them is unknown")
+	v.besideTold = true
+	return v.warn(key, v.place(), "max_usd counts what cards cost as far as that is known: the cost of "+plural(d.UnknownCosts, "call")+" for them is unknown")
 }
 
-// clockKey is the key for the reading before a turn's own call and before a validator's: there are several in a turn.
-func (v *visit) clockKey() string { return v.at(fmt.Sprintf("clock%d", v.run.result.Calls)) }
-
-func (v *visit) checkTime(ctx context.Context, key string, limit float64) error {
-	raw, err := v.effects.Value(ctx, key, v.place(), func() any { return v.active().Sub(v.start).Seconds() })
-	if err != nil {
-		return err
-	}
-	if raw == nil {
-		return nil // the limit did not hold when this was recorded
+// readClock returns for how many seconds the run has been active, nil when nothing is known of it. It is a reading of the
+// clock, so it is only taken, and recorded, when the budget limits it.
+func (v *visit) readClock(ctx context.Context, key string) (*float64, error) {
+	raw, err := v.effects.Value(ctx, key, v.place(), func() any {
+		if v.budget.MaxSeconds <= 0 {
+			return nil
+		}
+		return v.active().Sub(v.start).Seconds()
+	})
+	if err != nil || raw == nil {
+		return nil, err
 	}
 	var elapsed float64
 	if err := json.Unmarshal(raw, &elapsed); err != nil {
-		return fmt.Errorf("read the clock of %s: %w", key, err)
+		return nil, fmt.Errorf("read the clock of %s: %w", key, err)
 	}
-	if elapsed >= limit {
-		return &BudgetError{Limit: "max_seconds", Max: limit, Used: elapsed}
+	return &elapsed, nil
+}
+
+// requestSize is how many tokens a request has, and how many of them the provider has seen before.
+type requestSize struct{ in, cached int64 }
+
+// sizeOf counts a request by its model's tokenizer.
+func sizeOf(req *ModelRequest) func(ModelFacts) requestSize {
+	return func(f ModelFacts) requestSize {
+		var s requestSize
+		for _, m := range req.Messages {
+			s.in += f.count(m)
+		}
+		if f.CountFixed != nil {
+			s.in += f.CountFixed(req.Tools)
+		}
+		return s
 	}
-	return nil
+}
+
+// sizeOfView returns the size of a phase's own request. It is what the builder counted for the guard, when it did; else it
+// is counted here and corrected by what the provider counted of requests before. The part that is shared with the request
+// before is known in other units, so it is taken as a share.
+func (v *visit) sizeOfView(req *ModelRequest, report *echo.Selection) func(ModelFacts) requestSize {
+	return func(f ModelFacts) requestSize {
+		s := requestSize{in: report.RequestSize}
+		if s.in == 0 {
+			s = sizeOf(req)(f)
+			if v.carry.Scale > 0 {
+				s.in = s.in * v.carry.Scale / 1000
+			}
+		}
+		if report.ContextSize > 0 {
+			s.cached = s.in * report.SharedSize / report.ContextSize
+		}
+		return s
+	}
+}
+
+// count returns the tokens of a message, by four bytes each where no tokenizer is known.
+func (f ModelFacts) count(m *echo.Message) int64 {
+	if f.Count == nil {
+		return autocontext.Tokens(m)
+	}
+	return f.Count(m)
 }

@@ -25,11 +25,12 @@ func (v *visit) send(ctx context.Context, noTools bool) (*ModelResponse, error) 
 	}
 	var refusal error
 	for try := 1; ; try++ {
-		req, err := v.request(ctx, numbered("context", try), noTools)
+		key := v.at(numbered("model", try))
+		req, err := v.request(ctx, numbered("context", try), key, noTools)
 		if err != nil {
 			return nil, refusedForGood(refusal, err)
 		}
-		resp, err := v.ask(ctx, v.at(numbered("model", try)), req)
+		resp, err := v.ask(ctx, key, req)
 		if err == nil {
 			v.learn(resp)
 			return resp, nil
@@ -44,7 +45,7 @@ func (v *visit) send(ctx context.Context, noTools bool) (*ModelResponse, error) 
 		}
 		v.carry = carry
 		note := "the provider refused the request as too long; it is made smaller and sent again"
-		if err := v.warn(v.at(numbered("model", try)), v.place(), note); err != nil {
+		if err := v.warn(key, v.place(), note); err != nil {
 			return nil, err
 		}
 	}
@@ -89,21 +90,31 @@ func (v *visit) learn(resp *ModelResponse) {
 	v.carry = v.builder.Used(v.carry, counted)
 }
 
-// request builds the view of the history and what is sent, and records the selection under key.
-func (v *visit) request(ctx context.Context, key string, noTools bool) (*ModelRequest, error) {
+// request builds the view of the history and what is sent by the call of a key, and records the selection, unless the call
+// would exceed the budget.
+func (v *visit) request(ctx context.Context, selection, call string, noTools bool) (*ModelRequest, error) {
 	view, err := v.compose(ctx)
 	if err != nil {
 		return nil, err
 	}
 	report := view.Report()
-	site := v.place()
-	e := siteEntry(echo.NodeSelection, v.at(key), site)
+	req := v.requestOf(view, noTools)
+	if err := v.afford(ctx, call, req, v.sizeOfView(req, &report)); err != nil {
+		return nil, err
+	}
+	e := siteEntry(echo.NodeSelection, v.at(selection), req.Site)
 	e.Model, e.Selection, e.Data = v.model, &report, mustJSON(v.carry)
 	if err := v.append(e); err != nil {
 		return nil, err
 	}
 	v.result.saw(&report)
-	v.observer.Observe(Event{Kind: EventModelCall, Site: site, Model: v.model, ContextSize: report.ContextSize})
+	v.observer.Observe(Event{Kind: EventModelCall, Site: req.Site, Model: v.model, ContextSize: report.ContextSize})
+	return req, nil
+}
+
+// requestOf is what a view is sent as.
+func (v *visit) requestOf(view *autocontext.View, noTools bool) *ModelRequest {
+	site := v.place()
 	req := &ModelRequest{
 		Site: site, Model: v.model, Messages: v.render.Render(view),
 		NoToolCalls: noTools, Prompted: !v.native(),
@@ -113,7 +124,7 @@ func (v *visit) request(ctx context.Context, key string, noTools bool) (*ModelRe
 	if v.native() {
 		req.Tools, req.toolsDigest = v.tools.specs, v.tools.digest
 	}
-	return req, nil
+	return req
 }
 
 // compose decides what the next call is sent: it answers what the builder asks until there is a view.

@@ -456,7 +456,7 @@ func TestPromptedTools(t *testing.T) {
 
 func TestBudget(t *testing.T) {
 	t.Parallel()
-	const source = `{"cascade_id":"c","budget":{%s},"phases":[{"name":"a","instructions":"A"},{"name":"b","instructions":"B"}]}`
+	const source = `{"cascade_id":"c","budget":{%s},"phases":[{"name":"a","instructions":"A","max_output_tokens":10},{"name":"b","instructions":"B"}]}`
 	for name, tc := range map[string]struct{ budget, want string }{
 		"usd":     {`"max_usd":0.01`, "budget reached: max_usd is $0.0100, used $0.0100"},
 		"tokens":  {`"max_tokens":110`, "budget reached: max_tokens is 110 tokens, used 110 tokens"},

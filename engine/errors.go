@@ -43,27 +43,66 @@ func (s Site) String() string {
 	return b.String()
 }
 
-// BudgetError is a limit that was reached.
+// The limits of a budget.
+const (
+	LimitUSD     = "max_usd"
+	LimitTokens  = "max_tokens"
+	LimitSeconds = "max_seconds"
+)
+
+// BudgetError is a limit that was reached, or that the next call would exceed.
 type BudgetError struct {
-	Limit string // max_usd, max_tokens, max_seconds
+	Limit string // LimitUSD, LimitTokens or LimitSeconds
 	Used  float64
 	Max   float64
-	Cause string // instead of a comparison: why the limit cannot be kept
+	Next  *Estimate // what the next call would take
+	Cause string    // instead of a comparison: why the limit cannot be kept
 }
 
-// Error says which limit was reached and what was used.
+// Error says which limit was reached, what was used, and what the next call would take.
 func (e *BudgetError) Error() string {
 	if e.Cause != "" {
 		return fmt.Sprintf("budget %s %s cannot be kept: %s", e.Limit, amount(e.Limit, e.Max), e.Cause)
 	}
-	return fmt.Sprintf("budget reached: %s is %s, used %s", e.Limit, amount(e.Limit, e.Max), amount(e.Limit, e.Used))
+	figures := fmt.Sprintf("%s is %s, used %s", e.Limit, amount(e.Limit, e.Max), amount(e.Limit, e.Used))
+	switch {
+	case e.Next == nil:
+		return "budget reached: " + figures
+	case e.Used < e.Max:
+		return fmt.Sprintf("the next call would exceed the budget: %s; the call is estimated at %s", figures, e.Next)
+	default:
+		return fmt.Sprintf("budget reached: %s; the next call is estimated at %s", figures, e.Next)
+	}
+}
+
+// Enough returns a limit, as it is written, under which the run can go on for a while: twice as high, or what is used and
+// the next call twice if that is more. "0", which is no limit, when it cannot be kept at any height.
+func (e *BudgetError) Enough() string {
+	if e.Cause != "" {
+		return "0"
+	}
+	return roundUp(max(2*e.Max, e.Used+2*e.nextTakes()))
+}
+
+// nextTakes returns what the next call would take of what is limited, as far as that is known.
+func (e *BudgetError) nextTakes() float64 {
+	switch {
+	case e.Next == nil:
+		return 0
+	case e.Limit == LimitUSD && e.Next.USD != nil:
+		return *e.Next.USD
+	case e.Limit == LimitTokens:
+		return float64(e.Next.Tokens())
+	default:
+		return 0
+	}
 }
 
 func amount(limit string, v float64) string {
 	switch limit {
-	case "max_usd":
-		return fmt.Sprintf("$%.4f", v)
-	case "max_seconds":
+	case LimitUSD:
+		return dollars(v)
+	case LimitSeconds:
 		return fmt.Sprintf("%.1f s", v)
 	default:
 		return fmt.Sprintf("%.0f tokens", v)

@@ -16,6 +16,7 @@ type ModelFacts struct {
 	Window    int64 // tokens of a request and its answer together; 0: unknown
 	MaxOutput int64 // tokens of the longest answer; 0: unknown
 	Price     *autocontext.Price
+	Tariff    *Tariff // what a whole call costs; nil: unknown
 
 	// NativeTools says whether the model has tool calling of its own, for phases that do not say; nil: not known, and then
 	// it is taken to have it.
@@ -41,7 +42,7 @@ func (r *run) factsOf(model string) (ModelFacts, error) {
 		f = r.Facts(model)
 	}
 	raw, err := r.effects.Value(context.Background(), "run/facts/"+model, r.site(), func() any {
-		if d := (factsData{f.Window, f.MaxOutput, f.Price, f.NativeTools}); d != (factsData{}) {
+		if d := (factsData{f.Window, f.MaxOutput, f.Price, f.Tariff, f.NativeTools}); d != (factsData{}) {
 			return d
 		}
 		return nil
@@ -55,7 +56,7 @@ func (r *run) factsOf(model string) (ModelFacts, error) {
 			return f, fmt.Errorf("read the record of run/facts/%s: %w", model, err)
 		}
 	}
-	f.Window, f.MaxOutput, f.Price, f.NativeTools = d.Window, d.MaxOutput, d.Price, d.NativeTools
+	f.Window, f.MaxOutput, f.Price, f.Tariff, f.NativeTools = d.Window, d.MaxOutput, d.Price, d.Tariff, d.NativeTools
 	r.known[model] = f
 	return f, nil
 }
@@ -65,6 +66,7 @@ type factsData struct {
 	Window      int64              `json:"window,omitempty"`
 	MaxOutput   int64              `json:"max_output,omitempty"`
 	Price       *autocontext.Price `json:"price,omitempty"`
+	Tariff      *Tariff            `json:"tariff,omitempty"`
 	NativeTools *bool              `json:"native_tools,omitempty"`
 }
 

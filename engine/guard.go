@@ -47,11 +47,12 @@ func (v *visit) answerAsk(ctx context.Context, a *autocontext.Ask) (autocontext.
 	var failed autocontext.Answer
 	failed.Failed = true
 	req, name := v.askRequest(a)
-	if err := v.checkBudget(ctx, v.at(name+"/clock")); err != nil {
+	key := v.at(name + "/model")
+	if err := v.afford(ctx, key, req, sizeOf(req)); err != nil {
 		return failed, err
 	}
 	v.observer.Observe(Event{Kind: EventModelCall, Site: req.Site, Model: req.Model})
-	resp, err := v.ask(ctx, v.at(name+"/model"), req)
+	resp, err := v.ask(ctx, key, req)
 	switch {
 	case err != nil && (isRecordError(err) || endedByContext(err)):
 		return failed, err
@@ -79,6 +80,7 @@ func (v *visit) askRequest(a *autocontext.Ask) (req *ModelRequest, name string) 
 	default:
 		site.Purpose, name = PurposeSummary, "compact"
 		req.Model = cmp.Or(v.settings.Policy.Guard.SummarizerModel, v.model)
+		req.answerLength = a.MaxOut
 		req.MaxOutputTokens = max(a.MaxOut, min(int(v.room.reserve), a.MaxOut+thinkingRoom))
 	}
 	req.Site = site

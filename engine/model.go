@@ -43,7 +43,8 @@ type ModelRequest struct {
 	MaxOutputTokens int                        // 0: the provider's default
 	Options         map[string]json.RawMessage // further members of the request body, sent as they are
 
-	toolsDigest [sha256.Size]byte // of Tools; the engine computes it once for all requests of a phase
+	toolsDigest  [sha256.Size]byte // of Tools; the engine computes it once for all requests of a phase
+	answerLength int               // tokens that the answer is asked to have, below what it may have; 0: nothing is said
 
 	// OnDelta, when set, is told about the answer as it streams in, from the goroutine that called Complete.
 	OnDelta func(Delta)

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 )
 
@@ -109,7 +110,8 @@ func (p *past) clock() (at time.Time, away time.Duration) {
 
 // tookUp is the data of a run_resume entry.
 type tookUp struct {
-	SetAside []uint64 `json:"set_aside"` // numbers of entries that the run goes on without: how it had ended, a call that is made again
+	Budget   *cascade.Budget `json:"budget,omitempty"` // in force from now on; nil: there is none
+	SetAside []uint64        `json:"set_aside"`        // numbers of entries that the run goes on without: how it had ended, a call that is made again
 }
 
 // setAside returns the numbers of all entries that runs went on without.

@@ -21,7 +21,7 @@ func (r *run) takeUp() error {
 	}
 	aside = append(aside, end.failed...)
 	e := siteEntry(echo.NodeResume, "run/resume", r.site())
-	e.Data = mustJSON(tookUp{SetAside: append([]uint64{}, aside...)})
+	e.Data = mustJSON(tookUp{Budget: r.budgetInForce(), SetAside: append([]uint64{}, aside...)})
 	if err := r.spec.Log.Append(e); err != nil {
 		return &RecordError{Err: err}
 	}

@@ -49,8 +49,12 @@ type Spec struct {
 	// ends with [ErrEndOfRecord]. The log is not used and may be nil.
 	Replay bool
 
+	// Budget is what the run may take; nil: what was in force when it was last recorded, or else what the cascade says. The
+	// zero value limits nothing.
+	Budget *cascade.Budget
+
 	// Beside returns what calls beside the run have taken since it was last asked, such as those for cards; nil: there are
-	// none. The cascade's budget counts it, as far as the cost is known; the result does not.
+	// none. The budget counts it, as far as the cost is known; the result does not.
 	Beside func() Totals
 }
 
@@ -176,14 +180,19 @@ func isRecordError(err error) bool {
 // that goroutine, and they touch nothing but effects.
 type run struct {
 	*Runner
-	spec     Spec
-	cascade  *cascade.Cascade
-	session  *echo.Session
-	effects  Effects
-	past     *past // nil: everything is new
-	result   *Result
-	start    time.Time // when it began, by the clock of active
-	beside   Totals    // what calls beside the run had taken when the budget was last checked
+	spec    Spec
+	cascade *cascade.Cascade
+	session *echo.Session
+	effects Effects
+	past    *past // nil: everything is new
+	result  *Result
+	start   time.Time      // when it began, by the clock of active
+	budget  cascade.Budget // in force; the zero value limits nothing
+	answers answers        // so far, for estimates of the next call
+
+	beside     Totals // what calls beside the run had taken when the budget was last checked
+	besideTold bool   // that not all of it is known
+
 	observer Observer
 	clock    func() time.Time
 	schemas  schemaCache
@@ -202,6 +211,7 @@ func newRun(r *Runner, spec Spec) *run {
 		result:   &Result{SessionID: spec.sessionID(), CascadeID: spec.Cascade.CascadeID},
 		observer: r.Observer, clock: r.Now,
 		schemas: schemaCache{}, texts: textCache{}, index: autocontext.NewIndex(), known: map[string]ModelFacts{},
+		budget: spec.BudgetInForce(), answers: newAnswers(),
 	}
 	if x.observer == nil {
 		x.observer = noObserver{}
@@ -288,7 +298,7 @@ func (r *run) begin() error {
 		return err
 	}
 	e := siteEntry(echo.NodeRunStart, "run/start", r.site())
-	e.Data = mustJSON(runStartData{Input: r.spec.Input, WorkDir: r.spec.WorkDir, Header: r.spec.Header})
+	e.Data = mustJSON(runStartData{Input: r.spec.Input, WorkDir: r.spec.WorkDir, Header: r.spec.Header, Budget: r.budgetInForce()})
 	return r.append(e)
 }
 
@@ -297,6 +307,7 @@ type runStartData struct {
 	Input   map[string]any  `json:"input"`
 	WorkDir string          `json:"work_dir"`
 	Header  json.RawMessage `json:"header,omitempty"` // of the session's journal
+	Budget  *cascade.Budget `json:"budget,omitempty"` // in force; nil: there is none
 }
 
 // runEndData is what only run_end and phase_end entries have.

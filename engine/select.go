@@ -216,14 +216,11 @@ func (s *selecting) groups(f *findings) []autocontext.Group {
 // askMenu has a model choose. Whatever goes wrong with the call is an answer too; the end of the run, of its budget or of
 // its record is none.
 func (s *selecting) askMenu(ctx context.Context, menu *autocontext.Menu) (*autocontext.MenuAnswer, error) {
-	if err := s.checkBudget(ctx, s.at("select/clock")); err != nil {
-		return nil, err
-	}
 	site := s.place()
 	site.Purpose = PurposeSelect
 	req := &ModelRequest{
 		Site: site, Model: cmp.Or(s.inter.Selection.SelectorModel, s.model), Messages: menu.Messages,
-		MaxOutputTokens: menu.MaxOut + thinkingRoom,
+		MaxOutputTokens: menu.MaxOut + thinkingRoom, answerLength: menu.MaxOut,
 	}
 	facts, err := s.factsOf(req.Model)
 	if err != nil {
@@ -232,8 +229,12 @@ func (s *selecting) askMenu(ctx context.Context, menu *autocontext.Menu) (*autoc
 	if most := facts.MaxOutput; most > 0 {
 		req.MaxOutputTokens = min(req.MaxOutputTokens, int(most))
 	}
+	key := s.at("select/model")
+	if err := s.afford(ctx, key, req, sizeOf(req)); err != nil {
+		return nil, err
+	}
 	s.observer.Observe(Event{Kind: EventModelCall, Site: site, Model: req.Model})
-	resp, err := s.ask(ctx, s.at("select/model"), req)
+	resp, err := s.ask(ctx, key, req)
 	switch {
 	case err != nil && (isRecordError(err) || endedByContext(err)):
 		return nil, err

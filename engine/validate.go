@@ -142,9 +142,6 @@ func (v *visit) validateInline(ctx context.Context, name, content string) (*verd
 }
 
 func (v *visit) askValidator(ctx context.Context, name string, def cascade.InlineValidator, try int, messages []*echo.Message) (*ModelResponse, error) {
-	if err := v.checkBudget(ctx, v.clockKey()); err != nil {
-		return nil, err
-	}
 	site := v.place()
 	site.Validator = name
 	key := v.at("validate/" + name + "/model")
@@ -152,6 +149,9 @@ func (v *visit) askValidator(ctx context.Context, name string, def cascade.Inlin
 		key = fmt.Sprintf("%s%d", key, try)
 	}
 	req := &ModelRequest{Site: site, Model: cmp.Or(def.Model, v.model), Messages: messages[:len(messages):len(messages)]}
+	if err := v.afford(ctx, key, req, sizeOf(req)); err != nil {
+		return nil, err
+	}
 	v.observer.Observe(Event{Kind: EventModelCall, Site: site, Model: req.Model})
 	return v.ask(ctx, key, req)
 }

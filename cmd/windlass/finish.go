@@ -242,9 +242,9 @@ func (s *session) failure(res *engine.Result, err error) error {
 	case res.Status == engine.StatusInterrupted:
 		return withExit(exitInterrupted, errors.New("interrupted"), s.goOnHint())
 	case errors.As(err, &budget) && budget.Cause != "":
-		return withExit(exitBudget, err, "give the model a price in windlass.json (docs/models.md), or leave "+budget.Limit+" out")
-	case res.Status == engine.StatusOverBudget:
-		return withExit(exitBudget, err, "raise the limit in the cascade's budget")
+		return withExit(exitBudget, err, "give the model a price in windlass.json (docs/models.md), or go without the limit: "+s.goOnWith(budget))
+	case budget != nil:
+		return withExit(exitBudget, err, s.goOnWith(budget))
 	case errors.As(err, &model):
 		return providerError(err)
 	case errors.As(err, &missing):
@@ -270,6 +270,11 @@ func (s *session) goOnHint() string {
 		return hint + ", or " + again
 	}
 	return again
+}
+
+// goOnWith says how a run that a limit has stopped goes on.
+func (s *session) goOnWith(e *engine.BudgetError) string {
+	return fmt.Sprintf("%s resume %s %s", selfCommand(), s.id, limitFlag(e.Limit, e.Enough()))
 }
 
 // lookHint says where the record of the run is.

@@ -55,7 +55,7 @@ func (s *session) chooseModels(cfg *config.Config) (scriptFile string, err error
 func factsOffline(r *llm.Router) func(string) engine.ModelFacts {
 	return func(model string) engine.ModelFacts {
 		f := r.Facts(model)
-		f.Price, f.NativeTools = nil, nil
+		f.Price, f.Tariff, f.NativeTools = nil, nil, nil
 		return f
 	}
 }

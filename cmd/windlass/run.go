@@ -34,6 +34,7 @@ type runOptions struct {
 	quiet         bool
 	allowCommands bool
 	noClickHouse  bool
+	budget        budgetOverride
 }
 
 func newRunCommand(a *app) *cobra.Command {
@@ -48,7 +49,8 @@ Exit codes: 0 done; 1 the cascade failed; 2 wrong usage; 3 the file is invalid; 
 		Example: `  windlass run examples/cascades/minimal.json --offline
   windlass run triage.json --input service=checkout --input hours=3
   windlass run triage.json --input-file input.json --model gpt-5-mini --json
-  windlass run fix.json --allow-commands --model fix=gpt-5`,
+  windlass run fix.json --allow-commands --model fix=gpt-5
+  windlass run audit.json --max-usd 0.50 --max-seconds 600`,
 		Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.runCascade(cmd.Context(), args[0], o)
@@ -68,6 +70,7 @@ Exit codes: 0 done; 1 the cascade failed; 2 wrong usage; 3 the file is invalid; 
 	f.StringArrayVar(&o.allowEnv, "allow-env", nil, "an environment variable `NAME` that templates and tools may see (repeatable)")
 	f.BoolVar(&o.allowCommands, "allow-commands", false, "let models run any command with run_command")
 	f.BoolVar(&o.noClickHouse, "no-clickhouse", false, "keep the journal only")
+	o.budget.flags(cmd)
 	exclude(cmd, "json", "events")
 	return cmd
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
+	"github.com/windlass-run/windlass/internal/llm/llmtest"
 )
 
 var update = flag.Bool("update", false, "write what is seen into the golden files and scripts")
@@ -35,6 +36,7 @@ const testKey = "sk-test-5f2c9e7a11d04b6f"
 //	                        a row in ClickHouse for each of its entries. "undelivered" after it demands no rows
 //	nosessions              demands that no session was begun
 //	cutjournal ID           demands that a session's journal ends with a whole line, before the end of the run
+//	asked MODEL N           demands that the provider has got N requests to a model so far
 //	gone TEXT               demands that no process has TEXT in its command line
 func TestScripts(t *testing.T) {
 	t.Parallel()
@@ -59,6 +61,7 @@ func TestScripts(t *testing.T) {
 			p := startProvider()
 			e.Defer(p.Close)
 			e.Values[dbKey{}] = db
+			e.Values[providerKey{}] = p
 			repo, err := filepath.Abs("../..")
 			e.Vars = append(e.Vars, environment(e.WorkDir, cache, dsn, p.URL)...)
 			e.Vars = append(e.Vars, "KEY="+testKey, "URL="+p.URL, "CACHE="+cache, "REPO="+repo, "REALHOME="+os.Getenv("HOME"), "DSN="+dsn, "WRONGDSN="+wrongPassword(dsn), "GOOS="+runtime.GOOS)
@@ -68,12 +71,15 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": scriptExits, "journal": scriptJournal, "nosessions": scriptNoSessions, "gone": scriptGone,
-			"cutjournal": scriptCutJournal,
+			"cutjournal": scriptCutJournal, "asked": scriptAsked,
 		},
 	})
 }
 
-type dbKey struct{}
+type (
+	dbKey       struct{}
+	providerKey struct{}
+)
 
 // environment is what windlass is given in tests, apart from PATH: nothing of the person who runs them.
 func environment(work, cache, dsn, baseURL string) []string {
@@ -203,6 +209,21 @@ func rowsOf(ts *testscript.TestScript, db *clickhouse.DB, session string) int {
 	rows, err := queryRows(db, "SELECT seq FROM logs WHERE session_id = '"+session+"'")
 	ts.Check(err)
 	return len(rows)
+}
+
+func scriptAsked(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: asked MODEL N")
+	}
+	n := 0
+	for _, r := range ts.Value(providerKey{}).(*llmtest.Server).Requests() {
+		if r.Model == args[0] {
+			n++
+		}
+	}
+	if fmt.Sprint(n) != args[1] {
+		ts.Fatalf("%s was asked %d times, want %s", args[0], n, args[1])
+	}
 }
 
 func scriptGone(ts *testscript.TestScript, neg bool, args []string) {

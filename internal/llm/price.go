@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/config"
 )
 
@@ -90,15 +91,21 @@ func parseCards(data []byte) (map[string]Card, error) {
 // Cost returns the price of a call in US dollars: (in - cached) * input + cached * cached_input + out * output, with the
 // prices for long requests when the request is one.
 func Cost(p config.Price, u echo.Usage) float64 {
-	input, cached, output := p.Input, p.CachedInput, p.Output
-	if p.Long != nil && u.In > p.Long.Over {
-		input, cached, output = p.Long.Input, p.Long.CachedInput, p.Long.Output
+	return tariff(p).Cost(u)
+}
+
+// tariff is a price as the engine knows it.
+func tariff(p config.Price) engine.Tariff {
+	t := engine.Tariff{Input: p.Input, Cached: orElse(p.CachedInput, p.Input), Output: p.Output}
+	if l := p.Long; l != nil {
+		t.Over, t.Long = l.Over, &engine.Tariff{Input: l.Input, Cached: orElse(l.CachedInput, l.Input), Output: l.Output}
 	}
-	cachedPrice := input
-	if cached != nil {
-		cachedPrice = *cached
+	return t
+}
+
+func orElse(p *float64, otherwise float64) float64 {
+	if p == nil {
+		return otherwise
 	}
-	hit := min(max(u.Cached, 0), u.In)
-	const million = 1e6
-	return (float64(u.In-hit)*input + float64(hit)*cachedPrice + float64(u.Out)*output) / million
+	return *p
 }

@@ -77,10 +77,9 @@ func (r *Router) Facts(model string) engine.ModelFacts {
 		CountFixed: EstimateFixed,
 	}
 	if p := r.Price(model); p != nil {
-		f.Price = &autocontext.Price{Input: p.Input, Cached: p.Input}
-		if p.CachedInput != nil {
-			f.Price.Cached = *p.CachedInput
-		}
+		t := tariff(*p)
+		f.Tariff = &t
+		f.Price = &autocontext.Price{Input: t.Input, Cached: t.Cached}
 	}
 	return f
 }

@@ -1,0 +1,249 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo"
+)
+
+// budgeted runs a cascade in pieces: with a budget that is used up before every call that is not yet affordable, and taken
+// up again with one that is just enough for it.
+type budgeted struct {
+	*testBundle
+	cascade *cascade.Cascade
+	past    []*echo.Entry
+}
+
+func (b *testBundle) budgeted(source string) *budgeted {
+	c := &cascade.Cascade{}
+	require.NoError(b.t, json.Unmarshal([]byte(source), c))
+	return &budgeted{testBundle: b, cascade: c}
+}
+
+// take runs, or takes up, under a budget; nil is the one that was in force.
+func (b *budgeted) take(limits *cascade.Budget) (*Result, error) {
+	b.t.Helper()
+	sink := &memory{list: b.past}
+	res, err := b.runner.Run(context.Background(), Spec{
+		Cascade: b.cascade, Log: echo.ContinueLog("s1", uint64(len(b.past)), b.runner.Now, nil, sink), WorkDir: "/scratch", Past: b.past, Budget: limits,
+	})
+	b.past = sink.asRead(b.t)
+	return res, err
+}
+
+func (b *budgeted) replay() error {
+	b.t.Helper()
+	again := *b.runner
+	again.Model, again.Tools, again.Cards, again.Meaning = nil, onlySpecs{b.tools}, nil, nil
+	_, err := again.Run(context.Background(), Spec{Cascade: b.cascade, WorkDir: "/scratch", Name: "s1", Past: b.past, Replay: true})
+	return err
+}
+
+// A run is stopped before each of its calls, whatever the call is for, as long as it cannot be paid, and goes on to the same
+// end when it can. The model is not asked for what was stopped, and nothing of it is left in the record.
+func TestBudgetStopsBeforeEveryKindOfCall(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		bundle func(t *testing.T) *testBundle
+		source string
+		keys   []string // of calls before which it must have stopped
+	}{
+		"turns, tools and a validator": {
+			func(t *testing.T) *testBundle {
+				b := setup(t, call("look", `{}`), say("a"), say(`{"valid": false, "reason": "short"}`), say("abc"), say("hm"), say(`{"valid": true}`), say("end"))
+				b.tools.addEcho("look")
+				return b
+			},
+			`{"cascade_id":"c","validators":{"fair":{"instructions":"Fair?","max_turns":2,"model":"judge"}},"phases":[
+				{"name":"p","instructions":"Go.","tackle":["look"],"rules":{"loop_until":"fair","max_attempts":2}},{"name":"q","instructions":"End."}]}`,
+			[]string{
+				"p/attempt1/turn1/model", "p/attempt1/turn2/model", "p/attempt1/turn2/validate/fair/model", "p/attempt2/turn1/model",
+				"p/attempt2/turn1/validate/fair/model", "p/attempt2/turn1/validate/fair/model2", "q/attempt1/turn1/model",
+			},
+		},
+		"a menu": {
+			func(t *testing.T) *testBundle { return setupThree(t, say(`{"ids":["m3"]}`), say("done")) },
+			fmt.Sprintf(threePhases, `""`, `{"mode":"auto","selection":{"strategy":"llm","max_tokens":120}}`),
+			[]string{"write/select/model", "write/attempt1/turn1/model"},
+		},
+		"summaries": {
+			func(t *testing.T) *testBundle {
+				b := setup(t, talking(40, 1600)...)
+				b.tools.addBig("big", 20)
+				b.guarded(4000)
+				b.model.summarizer(estimated(say("It was the butler.")))
+				return b
+			},
+			fmt.Sprintf(longPhase, `,"intra_context":{"enabled":false,"guard":{"summarizer_model":"cheap"}}`),
+			[]string{`p/attempt1/turn\d+/compact1/model`, `p/attempt1/turn\d+/model`},
+		},
+		"a request that is refused as too long": {
+			func(t *testing.T) *testBundle {
+				answers := talking(12, 1600)
+				answers = append(answers[:8:8], append([]answerFunc{refuse(&ModelError{Kind: ModelErrContextLength, Model: "m", Unpaid: true})}, answers[8:]...)...)
+				b := setup(t, answers...)
+				b.tools.addBig("big", 2000)
+				return b
+			},
+			fmt.Sprintf(longPhase, `,"intra_context":{"mask_observations_after":2}`),
+			[]string{`p/attempt1/turn9/model`},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			whole := tt.bundle(t).budgeted(tt.source)
+			whole.runner.Model = heavy{whole.model}
+			want, err := whole.take(nil)
+			require.NoError(t, err)
+			b := tt.bundle(t).budgeted(tt.source)
+			b.runner.Model = heavy{b.model}
+			limit := &cascade.Budget{MaxTokens: 1}
+			for stops := 0; ; stops++ {
+				asked := len(b.model.requests)
+				res, err := b.take(limit)
+				if err == nil {
+					require.Equal(t, want.Output, res.Output)
+					require.Equal(t, want.Totals, res.Totals)
+					require.Equal(t, res.Calls, stops, "it was stopped before every call that was answered")
+					break
+				}
+				var be *BudgetError
+				require.ErrorAs(t, err, &be)
+				require.Equal(t, StatusOverBudget, res.Status)
+				require.Equal(t, StatusOverBudget, StateOf(b.past).Status)
+				require.Greater(t, be.Used+float64(be.Next.Tokens()), be.Max)
+				ends := b.past[len(b.past)-2:]
+				require.Equal(t, []echo.NodeType{echo.NodePhaseEnd, echo.NodeRunEnd}, []echo.NodeType{ends[0].NodeType, ends[1].NodeType})
+				require.NotEqual(t, echo.NodeSelection, b.past[len(b.past)-3].NodeType, "what is not sent is not selected")
+				require.ErrorIs(t, b.replay(), ErrEndOfRecord)
+				if stops > 0 {
+					require.Greater(t, len(b.model.requests), asked, "the call is affordable now")
+				}
+				limit = &cascade.Budget{MaxTokens: int64(be.Used) + be.Next.Tokens()}
+			}
+			require.NoError(t, b.replay())
+			require.Equal(t, len(whole.model.requests), len(b.model.requests), "nothing is asked twice")
+			require.Equal(t, shape(whole.past), shape(withoutStops(b.past)))
+			for _, key := range tt.keys {
+				require.Condition(t, func() bool { return containsMatch(firstAfterResume(b.past), key) }, "%s is not among %q", key, firstAfterResume(b.past))
+			}
+		})
+	}
+}
+
+// heavy makes every call take more than any estimate, so that a budget that is enough for one call is not for the next.
+type heavy struct{ Model }
+
+func (h heavy) Complete(ctx context.Context, req *ModelRequest) (*ModelResponse, error) {
+	resp, err := h.Model.Complete(ctx, req)
+	if err == nil {
+		resp.Usage = echo.Usage{In: 10_000, Out: 600, Estimated: true}
+	}
+	return resp, err
+}
+
+// firstAfterResume lists the keys of the calls that were made first each time that a run was taken up.
+func firstAfterResume(entries []*echo.Entry) []string {
+	var keys []string
+	fresh := false
+	for _, e := range entries {
+		switch {
+		case e.NodeType == echo.NodeResume:
+			fresh = true
+		case e.NodeType == echo.NodeModelCall && fresh:
+			keys = append(keys, e.Key)
+			fresh = false
+		}
+	}
+	return keys
+}
+
+func containsMatch(keys []string, pattern string) bool {
+	for _, k := range keys {
+		if regexp.MustCompile("^" + pattern + "$").MatchString(k) {
+			return true
+		}
+	}
+	return false
+}
+
+func withoutStops(entries []*echo.Entry) []*echo.Entry {
+	var out []*echo.Entry
+	aside := setAside(entries)
+	for _, e := range entries {
+		if !aside[e.Seq] {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+const twoPhases = `{"cascade_id":"c"%s,"phases":[{"name":"a","instructions":"A","max_output_tokens":10},{"name":"b","instructions":"B","max_output_tokens":10},{"name":"d","instructions":"D","max_output_tokens":10}]}`
+
+// The budget in force is recorded, and holds until another one is given: lower, higher, or none.
+func TestBudgetInForce(t *testing.T) {
+	t.Parallel()
+	b := setup(t, say("a"), say("b"), say("d")).budgeted(fmt.Sprintf(twoPhases, `,"budget":{"max_tokens":150}`))
+	require.Nil(t, RecordedBudget(nil))
+	for _, step := range []struct {
+		limits   *cascade.Budget
+		want     string // "" when it ends well
+		recorded *cascade.Budget
+	}{
+		{&cascade.Budget{MaxTokens: 5}, "c/a (attempt 1, turn 1): the next call would exceed the budget: max_tokens is 5 tokens, used 0 tokens", &cascade.Budget{MaxTokens: 5}},
+		{nil, "c/a (attempt 1, turn 1): the next call would exceed the budget: max_tokens is 5 tokens, used 0 tokens", &cascade.Budget{MaxTokens: 5}},
+		{&cascade.Budget{MaxTokens: 120}, "c/b (attempt 1, turn 1): the next call would exceed the budget: max_tokens is 120 tokens, used 110 tokens", &cascade.Budget{MaxTokens: 120}},
+		{&cascade.Budget{MaxTokens: 7}, "c/b (attempt 1, turn 1): budget reached: max_tokens is 7 tokens, used 110 tokens", &cascade.Budget{MaxTokens: 7}},
+		{&cascade.Budget{MaxUSD: 0.015, MaxSeconds: 1e6}, "c/d (attempt 1, turn 1): budget reached: max_usd is $0.0150, used $0.0200", &cascade.Budget{MaxUSD: 0.015, MaxSeconds: 1e6}},
+		{&cascade.Budget{}, "", &cascade.Budget{}},
+	} {
+		_, err := b.take(step.limits)
+		require.Equal(t, step.recorded, RecordedBudget(b.past))
+		if step.want == "" {
+			require.NoError(t, err)
+			continue
+		}
+		require.ErrorContains(t, err, step.want)
+	}
+	require.Len(t, b.model.requests, 3)
+	require.NoError(t, b.replay())
+
+	unlimited := setup(t, say("a"), say("b"), say("d")).budgeted(fmt.Sprintf(twoPhases, ""))
+	_, err := unlimited.take(nil)
+	require.NoError(t, err)
+	require.NotContains(t, string(unlimited.past[0].Data), "budget")
+}
+
+// Time counts while the run is active: what passes before it is taken up again does not.
+func TestBudgetOfTimeOverAResume(t *testing.T) {
+	t.Parallel()
+	clock := time.Unix(0, 0)
+	after := func(text string) answerFunc {
+		return func(req *ModelRequest) (*ModelResponse, error) {
+			clock = clock.Add(40 * time.Second)
+			return say(text)(req)
+		}
+	}
+	b := setup(t, after("a"), after("b"), after("d")).budgeted(fmt.Sprintf(twoPhases, `,"budget":{"max_seconds":30}`))
+	b.runner.Now = func() time.Time { return clock }
+	_, err := b.take(nil)
+	var be *BudgetError
+	require.True(t, errors.As(err, &be))
+	require.Equal(t, "60", be.Enough())
+	clock = clock.Add(time.Hour)
+	_, err = b.take(&cascade.Budget{MaxSeconds: 60})
+	require.ErrorContains(t, err, "c/d (attempt 1, turn 1): budget reached: max_seconds is 60.0 s, used 80.0 s")
+	clock = clock.Add(time.Hour)
+	res, err := b.take(&cascade.Budget{MaxSeconds: 90})
+	require.NoError(t, err)
+	require.Equal(t, "d", res.Output)
+}
