@@ -260,3 +260,38 @@ func TestToolFiles(t *testing.T) {
 		broken + ":2:19 unknown_key", main + ":1:43 tool_file_overridden", again + ":1:13 shadows_builtin",
 	}, got)
 }
+
+// TestLoadFS reads a cascade and the tool files beside it from a file system, and follows no link out of a root.
+func TestLoadFS(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	inside := filepath.Join(dir, "inside", "sub")
+	require.NoError(t, os.MkdirAll(inside, 0o700))
+	write := func(path, text string) { require.NoError(t, os.WriteFile(path, []byte(text), 0o600)) }
+	cascadeText := `{"cascade_id": "c", "phases": [{"name": "one", "tool": "beside"}]}`
+	write(filepath.Join(inside, "c.json"), cascadeText)
+	write(filepath.Join(inside, "beside.tool.json"), `{"tool_id": "beside", "type": "shell", "command": "true"}`)
+	write(filepath.Join(dir, "outside.json"), `{"cascade_id": "outside", "phases": [{"name": "one", "instructions": "x"}]}`)
+	write(filepath.Join(dir, "outside.tool.json"), `{"tool_id": "far", "type": "shell", "command": "true"}`)
+	root, err := os.OpenRoot(filepath.Join(dir, "inside"))
+	require.NoError(t, err)
+	defer root.Close() //nolint:errcheck // only read from
+
+	c, found, err := LoadFS(root.FS(), "sub/c.json", Known{})
+	require.NoError(t, err)
+	require.Empty(t, found)
+	require.Equal(t, "beside", c.Tools[0].ToolID)
+	same, _, err := Load(filepath.Join(inside, "c.json"), Known{})
+	require.NoError(t, err)
+	require.Equal(t, same, c)
+
+	require.NoError(t, os.Symlink("../../outside.json", filepath.Join(inside, "link.json")))
+	_, _, err = LoadFS(root.FS(), "sub/link.json", Known{})
+	require.ErrorContains(t, err, "escapes")
+	require.NoError(t, os.Symlink("../../outside.tool.json", filepath.Join(inside, "far.tool.json")))
+	c, _, err = LoadFS(root.FS(), "sub/c.json", Known{})
+	require.NoError(t, err)
+	require.Len(t, c.Tools, 1, "a tool file that lies outside is none")
+	_, _, err = LoadFS(root.FS(), "sub/none.json", Known{})
+	require.ErrorIs(t, err, os.ErrNotExist)
+}

@@ -230,11 +230,11 @@ func (h *host) report(s *session, res *engine.Result, err error, c closed) {
 	}
 	h.log.Printf("%s: %s in %s: %s, %s%s", s.id, res.Status, formatMillis(res.DurationMS), plural(t.Calls, "model call"), sum.money(), why)
 	if c.undelivered != nil {
-		h.log.Printf("%s: warning: %v", s.id, c.undelivered)
+		h.log.Printf("%s: warning: %s", s.id, oneLine(c.undelivered.Error()))
 	}
 	for _, err := range []error{c.cards, c.err} {
 		if err != nil {
-			h.log.Printf("%s: warning: %v", s.id, err)
+			h.log.Printf("%s: warning: %s", s.id, oneLine(err.Error()))
 		}
 	}
 }

@@ -47,6 +47,9 @@ func (s *Server) followEvents(r *request) error {
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no") // for proxies that would collect the stream
 	r.WriteHeader(http.StatusOK)
+	if r.Method == http.MethodHead {
+		return nil
+	}
 	st := &stream{server: s, w: r.ResponseWriter, control: http.NewResponseController(r.ResponseWriter), id: id}
 	st.follow(r.Context(), events)
 	return nil
@@ -179,7 +182,7 @@ func (st *stream) fail(ctx context.Context, err error) {
 	}
 	p := asProblem(err)
 	if p.Kind == Internal {
-		st.server.log.Printf("events of %s: %v", st.id, err)
+		st.server.log.Printf("events of %q: %v", st.id, err)
 	}
 	st.event(eventError, p.body())
 	_ = st.send()

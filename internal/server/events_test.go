@@ -57,7 +57,7 @@ func TestEventsOfADamagedRecord(t *testing.T) {
 	}
 	a = b.client.Do(t, http.MethodGet, "/api/sessions/s1/events", nil)
 	require.NotContains(t, string(a.Body), "secret detail")
-	require.Contains(t, b.log.String(), "events of s1: secret detail")
+	require.Contains(t, b.log.String(), `events of "s1": secret detail`)
 }
 
 // TestSilentStreams say that they are still there, end when the server stops, and take up a place while they last.
@@ -85,6 +85,19 @@ func TestSilentStreams(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, strings.HasSuffix(string(rest), "event: shutdown\ndata: {}\n\n"), "%s", rest)
 	<-quiet.closed
+}
+
+// TestHeadOfEvents ends at once: there is no body to wait for.
+func TestHeadOfEvents(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, Options{Poll: time.Hour})
+	s := &steps{closed: make(chan struct{}), list: []step{{}}}
+	b.fake.events = func(uint64) Events { return s }
+	resp, err := b.client.HTTP.Do(b.client.Request(t, http.MethodHead, "/api/sessions/s1/events", nil))
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	require.Equal(t, http.StatusOK, resp.StatusCode)
+	<-s.closed
 }
 
 // TestClientThatLeaves frees its place.

@@ -161,7 +161,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	p := asProblem(err)
 	if p.Kind == Internal {
-		s.log.Printf("%s %s: %v", r.Method, r.URL.Path, err)
+		s.log.Printf("%s %q: %v", r.Method, r.URL.Path, err)
 	}
 	writeProblem(w, p)
 }
@@ -192,7 +192,7 @@ func (s *Server) survive(w http.ResponseWriter, r *http.Request) {
 	if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 		panic(p)
 	}
-	s.log.Printf("%s %s: panic: %v\n%s", r.Method, r.URL.Path, p, debug.Stack())
+	s.log.Printf("%s %q: panic: %v\n%s", r.Method, r.URL.Path, p, debug.Stack())
 	writeProblem(w, asProblem(fmt.Errorf("panic: %v", p)))
 }
 

@@ -277,7 +277,7 @@ func TestFaultsStayInside(t *testing.T) {
 			require.Equal(t, string(Internal), kind)
 			require.Equal(t, "windlass failed to answer this request", detail)
 			require.Equal(t, "look at the server's log", try)
-			require.Contains(t, b.log.String(), "GET /api/sessions/s1: ")
+			require.Contains(t, b.log.String(), `GET "/api/sessions/s1": `)
 			b.fake.err = nil
 			require.Equal(t, http.StatusOK, b.client.Do(t, http.MethodGet, "/api/sessions/s1", nil).Status)
 		})

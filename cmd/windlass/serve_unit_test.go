@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/windlass-run/windlass/echo"
+)
+
+// seqsOf reads what is there of a tail.
+func seqsOf(t *testing.T, tail *journalTail) (seqs []uint64, ended bool) {
+	t.Helper()
+	for {
+		entries, over, err := tail.Next()
+		require.NoError(t, err)
+		for _, e := range entries {
+			seqs = append(seqs, e.Seq)
+		}
+		if over || len(entries) == 0 {
+			return seqs, over
+		}
+	}
+}
+
+// TestTail follows a journal that grows, tears, is mended and ends.
+func TestTail(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "s1")
+	j, err := echo.CreateJournal(dir, echo.Header{SessionID: "s1", Cascade: []byte(`{}`), Input: []byte(`{}`)})
+	require.NoError(t, err)
+	log := echo.NewLog("s1", nil, j)
+	add := func(n int) {
+		for i := range n {
+			require.NoError(t, log.Append(&echo.Entry{NodeType: echo.NodeState, Key: fmt.Sprint(i)}))
+		}
+		log.Flush()
+	}
+	alive := true
+	path := filepath.Join(dir, echo.JournalFile)
+	tail, err := openTail(path, 3, func() bool { return alive })
+	require.NoError(t, err)
+	defer tail.Close() //nolint:errcheck // only read from
+	seqs, ended := seqsOf(t, tail)
+	require.Empty(t, seqs, "there is only a header")
+	require.False(t, ended)
+	add(2)
+	seqs, _ = seqsOf(t, tail)
+	require.Empty(t, seqs, "none of these is wanted")
+	add(3)
+	seqs, _ = seqsOf(t, tail)
+	require.Equal(t, []uint64{3, 4, 5}, seqs)
+	add(2*tailBatch + 1)
+	seqs, ended = seqsOf(t, tail)
+	require.Len(t, seqs, 2*tailBatch+1)
+	require.Equal(t, uint64(6), seqs[0])
+	require.False(t, ended)
+
+	// A crash tears the last line; whoever goes on cuts it off and writes another one in its place.
+	require.NoError(t, log.Close(context.Background()))
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	require.NoError(t, err)
+	_, err = f.WriteString(`{"session_id":"s1","seq":519,"at":"2026-01-01T00:00:00Z","node_type":"state","key":"torn and much longer than what comes`)
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	seqs, _ = seqsOf(t, tail)
+	require.Empty(t, seqs)
+	j, rec, err := echo.OpenJournal(dir)
+	require.NoError(t, err)
+	log = echo.ContinueLog("s1", uint64(len(rec.Entries)), nil, j)
+	add(1)
+	seqs, _ = seqsOf(t, tail)
+	require.Equal(t, []uint64{519}, seqs)
+
+	// What was written before the end is read before the end is told.
+	add(1)
+	require.NoError(t, log.Close(context.Background()))
+	alive = false
+	tail.quiet = lookEvery
+	seqs, ended = seqsOf(t, tail)
+	require.Equal(t, []uint64{520}, seqs)
+	require.True(t, ended)
+}
+
+// TestSummary reads off how a run that was taken up again stands: its newest end counts, and what was set aside does not.
+func TestSummary(t *testing.T) {
+	t.Parallel()
+	cost := 0.5
+	entries := []*echo.Entry{
+		{NodeType: echo.NodeRunStart, Key: "run/start", CascadeID: "c"},
+		{NodeType: echo.NodePhaseStart, Key: "one/start", Phase: "one"},
+		{NodeType: echo.NodeModelCall, Key: "one/attempt1/turn1/model", Phase: "one", Attempt: 1, CostUSD: &cost, Usage: &echo.Usage{In: 3, Cached: 2, Out: 1}},
+		{NodeType: echo.NodePhaseEnd, Key: "one/end", Phase: "one", Data: []byte(`{"status":"completed","reason":"answered","turns":1,"output":"done"}`)},
+		{NodeType: echo.NodeRoute, Key: "one/route", Phase: "one"},
+		{NodeType: echo.NodePhaseStart, Key: "two/start", Phase: "two"},
+		{NodeType: echo.NodeModelCall, Key: "two/attempt1/turn1/model", Phase: "two", Attempt: 1, Error: &echo.Failure{Kind: "server", Message: "down"}},
+		{NodeType: echo.NodePhaseEnd, Key: "two/end", Phase: "two", Data: []byte(`{"status":"failed","reason":"error"}`), Error: &echo.Failure{Message: "down"}},
+		{NodeType: echo.NodeRunEnd, Key: "run/end", Data: []byte(`{"status":"failed","reason":"error"}`), Error: &echo.Failure{Message: "two: down"}},
+		{NodeType: echo.NodeResume, Key: "run/resume"},
+		{NodeType: echo.NodeToolCall, Key: "two/attempt1/turn1/tool1", Phase: "two", Attempt: 1},
+		{NodeType: echo.NodePhaseEnd, Key: "two/end", Phase: "two", Data: []byte(`not JSON`)},
+		{NodeType: echo.NodeRunEnd, Key: "run/end", Data: []byte(`{"status":"completed","reason":"end_of_cascade","output":"all"}`)},
+	}
+	for i, e := range entries {
+		e.Seq = uint64(i + 1)
+	}
+	at := func(n int) (status, reason, problem, two, twoError string) {
+		d := summarize("s1", entries[:n])
+		require.Equal(t, uint64(n), d.Entries)
+		if len(d.PhaseReports) > 1 {
+			two, twoError = d.PhaseReports[1].Status, d.PhaseReports[1].Error
+		}
+		return d.Status, d.Reason, d.Error, two, twoError
+	}
+	for n, want := range map[int][5]string{
+		1:  {"running", "", "", "", ""},
+		6:  {"running", "", "", "running", ""},
+		9:  {"failed", "error", "two: down", "failed", "down"},
+		10: {"running", "", "", "running", ""},
+		13: {"completed", "end_of_cascade", "", "failed", ""},
+	} {
+		status, reason, problem, two, twoError := at(n)
+		require.Equal(t, want, [5]string{status, reason, problem, two, twoError}, "after %d entries", n)
+	}
+	d := summarize("s1", entries)
+	require.Equal(t, []int{2, 2, 1, 1}, []int{d.Phases, d.Calls, d.ToolCalls, d.UnknownCostCalls})
+	require.Equal(t, []int64{3, 2, 1}, []int64{d.TokensIn, d.TokensCached, d.TokensOut})
+	require.Equal(t, &cost, d.CostUSD)
+	require.Nil(t, d.PhaseReports[1].CostUSD, "no cost is known")
+	require.Equal(t, "done", summarize("s1", entries[:8]).Output)
+}
