@@ -12,13 +12,12 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/server"
+	"github.com/windlass-run/windlass/internal/sessions"
 )
 
 // served reads sessions for the API: from the journals on this machine, which are there first and whole, and from
@@ -29,9 +28,8 @@ type served struct {
 	noClickHouse bool
 	alive        func(id string) bool // its engine runs in this server
 
-	mu    sync.Mutex
-	seen  map[string]seenJournal // what was read of journals that did not change since
-	began map[string]time.Time   // when sessions began
+	mu   sync.Mutex
+	seen map[string]seenJournal // what was read of journals that did not change since
 }
 
 // seenJournal is what a journal said when it had this size and age.
@@ -46,7 +44,7 @@ type seenJournal struct {
 const askTime = 10 * time.Second
 
 func newServed(a *app, home string, noClickHouse bool, alive func(string) bool) *served {
-	return &served{app: a, home: home, noClickHouse: noClickHouse, alive: alive, seen: map[string]seenJournal{}, began: map[string]time.Time{}}
+	return &served{app: a, home: home, noClickHouse: noClickHouse, alive: alive, seen: map[string]seenJournal{}}
 }
 
 // ask opens ClickHouse for one use.
@@ -81,18 +79,18 @@ func (s *served) find(ctx context.Context, id string) error {
 // List implements [server.Record].
 func (s *served) List(ctx context.Context, limit int) (*server.SessionList, error) {
 	list := &server.SessionList{Sessions: []server.Session{}, Notes: []string{}}
-	ids, err := localSessions(s.home)
+	local, err := sessions.All(sessionsFolder(s.home))
 	if err != nil {
 		return nil, storageProblem(err)
 	}
 	here := map[string]bool{}
-	for _, id := range ids {
-		here[id] = true
+	for _, l := range local {
+		here[l.ID] = true
 	}
-	for _, id := range s.newest(ids, limit) {
-		d, err := s.read(id)
+	for _, l := range newest(local, limit) {
+		d, err := s.read(l.ID)
 		if err != nil {
-			list.Notes = append(list.Notes, fmt.Sprintf("session %s is left out: %v", id, err))
+			list.Notes = append(list.Notes, fmt.Sprintf("session %s is left out: %v", l.ID, err))
 			continue
 		}
 		list.Sessions = append(list.Sessions, d.Session)
@@ -111,38 +109,19 @@ func (s *served) List(ctx context.Context, limit int) (*server.SessionList, erro
 	return list, nil
 }
 
-// newest returns the sessions that began last.
-func (s *served) newest(ids []string, limit int) []string {
-	began := make(map[string]time.Time, len(ids))
-	for _, id := range ids {
-		began[id] = s.begin(id)
-	}
-	slices.SortFunc(ids, func(a, b string) int { return cmp.Or(began[b].Compare(began[a]), cmp.Compare(a, b)) })
-	return ids[:min(limit, len(ids))]
-}
-
-// begin returns when a session began, by the first line of its journal; a session whose journal cannot be read counts as
-// new, so that its fault is told.
-func (s *served) begin(id string) time.Time {
-	s.mu.Lock()
-	at, ok := s.began[id]
-	s.mu.Unlock()
-	if ok {
-		return at
-	}
-	f, err := os.Open(s.journal(id))
-	if err != nil {
-		return time.Now()
-	}
-	defer f.Close() //nolint:errcheck // only read from
-	var head echo.Header
-	if err := json.NewDecoder(f).Decode(&head); err != nil {
-		return time.Now()
-	}
-	s.mu.Lock()
-	s.began[id] = head.StartedAt
-	s.mu.Unlock()
-	return head.StartedAt
+// newest returns the sessions of this machine that began last. One whose journal has no head counts as new, so that its
+// fault is told.
+func newest(local []*sessions.Session, limit int) []*sessions.Session {
+	slices.SortStableFunc(local, func(a, b *sessions.Session) int {
+		headless := func(s *sessions.Session) int {
+			if s.Header.StartedAt.IsZero() {
+				return 0
+			}
+			return 1
+		}
+		return cmp.Or(headless(a)-headless(b), b.Header.StartedAt.Compare(a.Header.StartedAt))
+	})
+	return local[:min(limit, len(local))]
 }
 
 // elsewhere lists the sessions that only ClickHouse knows.
@@ -268,7 +247,7 @@ func cascadeIDOf(raw json.RawMessage) string {
 }
 
 // statusKilled is the status of a session that has no end although nobody runs it: its process died.
-const statusKilled = "killed"
+const statusKilled = sessions.Killed
 
 // endWithout says so of a session.
 func endWithout(d *server.SessionDetail) {
@@ -285,10 +264,8 @@ func (s *served) isRunning(id string) bool {
 	if s.alive(id) {
 		return true
 	}
-	lock := flock.New(filepath.Join(config.SessionDir(s.home, id), "lock"), flock.SetFlag(os.O_RDONLY))
-	defer lock.Close() //nolint:errcheck // it is only looked at
-	free, err := lock.TryRLock()
-	return err == nil && !free
+	look, _ := sessions.Look(config.SessionDir(s.home, id)) // what else is wrong with it is found by who reads it
+	return look.Busy
 }
 
 func (s *served) journal(id string) string {
