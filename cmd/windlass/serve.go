@@ -29,6 +29,7 @@ type serveOptions struct {
 	noClickHouse  bool
 	maxRuns       int
 	grace         time.Duration
+	budget        budgetOverride
 }
 
 // envToken names the variable with the token that clients have to show.
@@ -42,13 +43,15 @@ func newServeCommand(a *app) *cobra.Command {
 		Long: `Offer runs and their records over HTTP, on this machine only unless --listen says otherwise. docs/serve.md describes the
 API, and GET /api/openapi.json does for programs.
 
-A run over the API has the rights that these flags grant, and no others. Elsewhere than on loopback every request needs
+A run over the API has the rights that these flags grant, and no others; --max-usd, --max-tokens and --max-seconds are the
+most that each run may take, whatever its cascade or the request says. Elsewhere than on loopback every request needs
 a token, from WINDLASS_SERVE_TOKEN or --token-file.
 
 The first Ctrl-C ends it cleanly: no new runs; those that are going on have --grace to finish and are then interrupted.
 Exit codes: 0 every run had ended; 2 wrong usage; 6 storage is not available; 130 runs were interrupted.`,
 		Example: `  windlass serve --root cascades
   windlass serve --root cascades --listen 127.0.0.1:9000 --max-runs 2
+  windlass serve --root cascades --max-usd 0.50
   windlass serve --root /srv/cascades --listen 0.0.0.0:8765 --token-file /run/secrets/windlass`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context(), o) },
@@ -63,6 +66,7 @@ Exit codes: 0 every run had ended; 2 wrong usage; 6 storage is not available; 13
 	f.BoolVar(&o.offline, "offline", false, "answer from the scripts beside the cascades instead of a model")
 	f.BoolVar(&o.noClickHouse, "no-clickhouse", false, "keep journals only")
 	f.IntVar(&o.maxRuns, "max-runs", 8, "how many runs may go on at once")
+	o.budget.flags(cmd)
 	f.DurationVar(&o.grace, "grace", 10*time.Second, "how long runs may go on after Ctrl-C before they are interrupted")
 	return cmd
 }
@@ -92,7 +96,7 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 	defer ln.Close() //nolint:errcheck // closed already when it has served
 	defer surviveClosedPipes()()
 	l := log.New(a.err, "", log.LstdFlags|log.LUTC)
-	g := grants{roots: roots, allowEnv: o.allowEnv, allowCommands: o.allowCommands, allowHTTP: o.allowHTTP, offline: o.offline}
+	g := grants{roots: roots, allowEnv: o.allowEnv, allowCommands: o.allowCommands, allowHTTP: o.allowHTTP, offline: o.offline, budget: o.budget}
 	h := newHost(g, o.maxRuns, o.noClickHouse, l)
 	rec := newServed(&app{out: a.out, err: l.Writer()}, home, o.noClickHouse, h.alive)
 	h.find = rec.find

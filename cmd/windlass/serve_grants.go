@@ -21,6 +21,7 @@ type grants struct {
 	allowCommands bool
 	allowHTTP     bool
 	offline       bool
+	budget        budgetOverride // the most that one run may take
 }
 
 // servedRoot is a folder whose cascades may be run and whose files tools may use. It is opened once: what is read by
@@ -99,6 +100,36 @@ func (g *grants) check(c *cascade.Cascade) error {
 		}
 	}
 	return nil
+}
+
+// limits returns the limits that a run is begun or taken up with which otherwise has those of base: as the request asks,
+// but never more than the server grants.
+func (g *grants) limits(asked *server.Budget, base cascade.Budget) (o budgetOverride, err error) {
+	if asked == nil {
+		asked = &server.Budget{}
+	}
+	if o.MaxUSD, err = limit("max_usd", asked.MaxUSD, g.budget.MaxUSD, base.MaxUSD); err != nil {
+		return o, err
+	}
+	if o.MaxTokens, err = limit("max_tokens", asked.MaxTokens, g.budget.MaxTokens, base.MaxTokens); err != nil {
+		return o, err
+	}
+	o.MaxSeconds, err = limit("max_seconds", asked.MaxSeconds, g.budget.MaxSeconds, base.MaxSeconds)
+	return o, err
+}
+
+// limit returns one limit of a run; nil when it stays as it is. Zero is no limit.
+func limit[T int64 | float64](name string, asked, most *T, base T) (*T, error) {
+	switch {
+	case most == nil || *most == 0:
+		return asked, nil
+	case asked != nil && (*asked == 0 || *asked > *most):
+		return nil, server.NewProblem(server.NotGranted, fmt.Sprintf(`"budget": {%q: %v} or less`, name, *most),
+			"the request asks for a %s of %v, and this server grants a run %v at most", name, *asked, *most)
+	case asked == nil && (base == 0 || base > *most):
+		return most, nil
+	}
+	return asked, nil
 }
 
 func notGranted(what, flag string, args ...any) error {

@@ -69,6 +69,9 @@ func (h *host) Start(ctx context.Context, r *server.RunRequest) (*server.Session
 		return nil, err
 	}
 	o := h.options()
+	if o.budget, err = h.grants.limits(r.Budget, budgetOfFile(c)); err != nil {
+		return nil, err
+	}
 	o.session, o.offline = r.SessionID, o.offline || r.Offline
 	if r.Model != "" {
 		o.models = append(o.models, r.Model)
@@ -79,6 +82,13 @@ func (h *host) Start(ctx context.Context, r *server.RunRequest) (*server.Session
 	return h.begin(ctx, func(ctx context.Context, a *app, n *notices) (*session, error) {
 		return a.openSession(ctx, file, c, input, n, o)
 	})
+}
+
+func budgetOfFile(c *cascade.Cascade) cascade.Budget {
+	if c.Budget == nil {
+		return cascade.Budget{}
+	}
+	return *c.Budget
 }
 
 func (h *host) options() runOptions {

@@ -359,6 +359,25 @@ func TestServeGrants(t *testing.T) {
 	s.stop(exitOK)
 }
 
+// TestServeBudget: a run stops at the limit of the request, of the cascade or of the server, whichever counts.
+func TestServeBudget(t *testing.T) {
+	t.Parallel()
+	l := newServeLab(t, "")
+	s := l.serve("--no-clickhouse", "--max-usd", "0.5", "--max-tokens", "100000")
+	detail, try := s.refused(403, server.NotGranted, http.MethodPost, "/api/runs", inline(recorded["ask.json"], `"budget": {"max_usd": 2}`, `"model": "gpt-5-mini"`))
+	require.Equal(t, "the request asks for a max_usd of 2, and this server grants a run 0.5 at most", detail)
+	require.Equal(t, `"budget": {"max_usd": 0.5} or less`, try)
+	s.refused(422, server.InvalidRequest, http.MethodPost, "/api/runs", inline(recorded["ask.json"], `"budget": {"max_usd": -1}`))
+	s.begin(inline(recorded["ask.json"], `"budget": {"max_tokens": 10}`, `"model": "gpt-5-mini"`, `"session_id": "small"`))
+	s.sameAsJournal(s.events("/api/sessions/small/events"), "small", 1, "over_budget")
+	require.True(t, s.get("small").Resumable)
+	require.Empty(t, l.provider.Requests(), "the call that would exceed it is not made")
+	s.begin(inline(recorded["ask.json"], `"model": "gpt-5-mini"`, `"session_id": "enough"`))
+	s.sameAsJournal(s.events("/api/sessions/enough/events"), "enough", 1, "completed")
+	require.Contains(t, journalOf(t, l.home, "enough")[0], `"budget":{"max_usd":0.5,"max_tokens":100000}`)
+	s.stop(exitOK)
+}
+
 // TestServeToken: elsewhere than on loopback nothing goes without the token. No run sees it, and it is written nowhere.
 func TestServeToken(t *testing.T) {
 	t.Parallel()

@@ -49,11 +49,21 @@ type RunRequest struct {
 	Model     string            `json:"model,omitempty"`
 	Models    map[string]string `json:"models,omitempty"`
 	SessionID string            `json:"session_id,omitempty"`
+	Budget    *Budget           `json:"budget,omitempty"`
 	Offline   bool              `json:"offline,omitempty"`
 }
 
 // ResumeRequest is the body of POST /api/sessions/{id}/resume, which may be left out.
-type ResumeRequest struct{}
+type ResumeRequest struct {
+	Budget *Budget `json:"budget,omitempty"`
+}
+
+// Budget are limits that count more than those that a run would have: nil leaves a limit as it is, 0 takes it away.
+type Budget struct {
+	MaxUSD     *float64 `json:"max_usd,omitempty"`
+	MaxTokens  *int64   `json:"max_tokens,omitempty"`
+	MaxSeconds *float64 `json:"max_seconds,omitempty"`
+}
 
 // Session is one run in figures.
 type Session struct {

@@ -55,7 +55,7 @@ func TestEveryFieldIsDescribed(t *testing.T) {
 	t.Parallel()
 	d := servertest.Read(t, openAPI)
 	types := map[string]any{
-		"RunRequest": RunRequest{}, "ResumeRequest": ResumeRequest{}, "Session": Session{}, "SessionList": SessionList{},
+		"RunRequest": RunRequest{}, "ResumeRequest": ResumeRequest{}, "Budget": Budget{}, "Session": Session{}, "SessionList": SessionList{},
 		"SessionDetail": SessionDetail{}, "PhaseReport": PhaseReport{}, "Problem": problemBody{}, "Violation": violation{},
 		"Diagnostic": cascade.Diagnostic{}, "Entry": echo.Entry{}, "Message": echo.Draft{}, "Part": echo.Part{}, "ToolCall": echo.ToolCall{},
 		"ToolUse": echo.ToolUse{}, "Usage": echo.Usage{}, "Failure": echo.Failure{}, "Selection": echo.Selection{}, "Span": echo.Span{},
