@@ -151,16 +151,14 @@ func sizeOf(req *ModelRequest) func(ModelFacts) requestSize {
 		for _, m := range req.Messages {
 			s.in += f.count(m)
 		}
-		if f.CountFixed != nil {
-			s.in += f.CountFixed(req.Tools)
-		}
+		s.in += f.fixed(req.Tools)
 		return s
 	}
 }
 
 // sizeOfView returns the size of a phase's own request. It is what the builder counted for the guard, when it did; else it
-// is counted here and corrected by what the provider counted of requests before. The part that is shared with the request
-// before is known in other units, so it is taken as a share.
+// is counted here and corrected by what the provider counted of requests before. What is shared with the request before are its
+// tools, which come first, and a part of its messages, which is known in other units and so is taken as a share.
 func (v *visit) sizeOfView(req *ModelRequest, report *echo.Selection) func(ModelFacts) requestSize {
 	return func(f ModelFacts) requestSize {
 		s := requestSize{in: report.RequestSize}
@@ -170,11 +168,19 @@ func (v *visit) sizeOfView(req *ModelRequest, report *echo.Selection) func(Model
 				s.in = s.in * v.carry.Scale / 1000
 			}
 		}
-		if report.ContextSize > 0 {
-			s.cached = s.in * report.SharedSize / report.ContextSize
+		if fixed := min(f.fixed(req.Tools), s.in); report.SharedSize > 0 {
+			s.cached = fixed + (s.in-fixed)*report.SharedSize/report.ContextSize
 		}
 		return s
 	}
+}
+
+// fixed returns the tokens of what a request has beside its messages.
+func (f ModelFacts) fixed(tools []ToolSpec) int64 {
+	if f.CountFixed == nil {
+		return 0
+	}
+	return f.CountFixed(tools)
 }
 
 // count returns the tokens of a message, by four bytes each where no tokenizer is known.

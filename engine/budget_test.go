@@ -77,7 +77,7 @@ func TestBudgetStopsBeforeEveryKindOfCall(t *testing.T) {
 		},
 		"summaries": {
 			func(t *testing.T) *testBundle {
-				b := setup(t, talking(40, 1600)...)
+				b := setup(t, talking(20, 1600)...)
 				b.tools.addBig("big", 20)
 				b.guarded(4000)
 				b.model.summarizer(estimated(say("It was the butler.")))

@@ -3,6 +3,7 @@ package llm_test
 import (
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -71,4 +72,46 @@ func TestDocumentedDefaults(t *testing.T) {
 		llm.DefaultTimeout.Seconds(), llm.DefaultIdleTimeout.Seconds(), llm.DefaultMaxRetries, llm.DefaultRetryWait.Seconds(),
 	})
 	require.Equal(t, []float64{60, 30, 64}, []float64{llm.DefaultEmbedTimeout.Seconds(), llm.DefaultEmbedIdleTimeout.Seconds(), llm.DefaultBatchSize})
+}
+
+var (
+	kindRow = regexp.MustCompile("(?m)^\\| ([^|]+) \\| `(\\w+)` \\| ([^|]+) \\|$")
+	status  = regexp.MustCompile(`\b([45])(\d\d|xx)\b(?:,| \|| or|$)`)
+)
+
+// TestDocumentedKinds holds the table of what goes wrong against what the code makes of every status, and looks for kinds
+// that it does not have.
+func TestDocumentedKinds(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/models.md")
+	require.NoError(t, err)
+	_, table, found := strings.Cut(string(page), "| what happens | kind | tried again |\n")
+	require.True(t, found)
+	table, _, _ = strings.Cut(table, "\n\n")
+	tried := map[string]int{"no": 0, "up to `max_retries`": 7, "at most twice": 2}
+	type outcome struct {
+		kind  engine.ModelErrorKind
+		tries int
+	}
+	documented, kinds := map[string]outcome{}, map[engine.ModelErrorKind]bool{}
+	for _, row := range kindRow.FindAllStringSubmatch(table, -1) {
+		kinds[engine.ModelErrorKind(row[2])] = true
+		for _, m := range status.FindAllStringSubmatch(row[1], -1) {
+			documented[m[1]+m[2]] = outcome{engine.ModelErrorKind(row[2]), tried[row[3]]}
+		}
+	}
+	for code := 400; code < 600; code++ {
+		want, ok := documented[strconv.Itoa(code)]
+		if !ok {
+			want, ok = documented[strconv.Itoa(code)[:1]+"xx"]
+		}
+		require.True(t, ok, code)
+		kind, tries := llm.Tried(code, 7)
+		require.Equal(t, want, outcome{kind, tries}, code)
+	}
+	source, err := os.ReadFile("../../engine/model.go")
+	require.NoError(t, err)
+	for _, m := range regexp.MustCompile(`ModelErr\w+ +ModelErrorKind = "(\w+)"`).FindAllStringSubmatch(string(source), -1) {
+		require.True(t, kinds[engine.ModelErrorKind(m[1])] || m[1] == string(engine.ModelErrScript), "docs/models.md says nothing about %s", m[1])
+	}
 }
