@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -13,8 +14,9 @@ import (
 
 // ModelFacts is what is known of a model before it is asked. The zero value says that nothing is known.
 type ModelFacts struct {
-	Window    int64 // tokens of a request and its answer together; 0: unknown
-	MaxOutput int64 // tokens of the longest answer; 0: unknown
+	Name      string // as its provider has it: what its tokens are counted by; "": the name that it was asked for
+	Window    int64  // tokens of a request and its answer together; 0: unknown
+	MaxOutput int64  // tokens of the longest answer; 0: unknown
 	Price     *autocontext.Price
 	Tariff    *Tariff // what a whole call costs; nil: unknown
 
@@ -41,8 +43,11 @@ func (r *run) factsOf(model string) (ModelFacts, error) {
 	if r.Facts != nil {
 		f = r.Facts(model)
 	}
+	if f.Name == model {
+		f.Name = ""
+	}
 	raw, err := r.effects.Value(context.Background(), "run/facts/"+model, r.site(), func() any {
-		if d := (factsData{f.Window, f.MaxOutput, f.Price, f.Tariff, f.NativeTools}); d != (factsData{}) {
+		if d := (factsData{f.Name, f.Window, f.MaxOutput, f.Price, f.Tariff, f.NativeTools}); d != (factsData{}) {
 			return d
 		}
 		return nil
@@ -56,6 +61,9 @@ func (r *run) factsOf(model string) (ModelFacts, error) {
 			return f, fmt.Errorf("read the record of run/facts/%s: %w", model, err)
 		}
 	}
+	if d.Name != f.Name && r.Facts != nil { // it stood for another model then
+		f = r.Facts(cmp.Or(d.Name, model))
+	}
 	f.Window, f.MaxOutput, f.Price, f.Tariff, f.NativeTools = d.Window, d.MaxOutput, d.Price, d.Tariff, d.NativeTools
 	r.known[model] = f
 	return f, nil
@@ -63,6 +71,7 @@ func (r *run) factsOf(model string) (ModelFacts, error) {
 
 // factsData is what is recorded of what is known of a model.
 type factsData struct {
+	Name        string             `json:"name,omitempty"`
 	Window      int64              `json:"window,omitempty"`
 	MaxOutput   int64              `json:"max_output,omitempty"`
 	Price       *autocontext.Price `json:"price,omitempty"`

@@ -6,6 +6,7 @@ import "github.com/spf13/cobra"
 func commands(a *app) []*cobra.Command {
 	return []*cobra.Command{
 		newRunCommand(a),
+		newResumeCommand(a),
 		newServeCommand(a),
 		newValidateCommand(a),
 		newSchemaCommand(a),
@@ -15,6 +16,8 @@ func commands(a *app) []*cobra.Command {
 		newSessionsCommand(a),
 		newShipCommand(a),
 		newContextCommand(a),
+		newVerifyCommand(a),
+		newReplayCommand(a),
 		newDoctorCommand(a),
 		newFetchCommand(a),
 		newVersionCommand(a),

@@ -234,7 +234,11 @@ func (s *session) failure(res *engine.Result, err error) error {
 	var missing *template.MissingError
 	var budget *engine.BudgetError
 	var output *outputError
+	var differs *engine.DivergenceError
 	switch {
+	case errors.As(err, &differs):
+		return withExit(exitFailed, err, fmt.Sprintf("%s resume %s --fork %d, to go on from before that in a new session; windlass %s began this one",
+			selfCommand(), s.id, max(differs.Seq, 2)-1, s.header.Windlass))
 	case errors.As(err, &output):
 		return withExit(exitStorage, err, "write the events to a place with room; everything up to here is in "+s.journalPath)
 	case errors.As(err, &record):
@@ -246,12 +250,25 @@ func (s *session) failure(res *engine.Result, err error) error {
 	case budget != nil:
 		return withExit(exitBudget, err, s.goOnWith(budget))
 	case errors.As(err, &model):
-		return providerError(err)
+		return s.providerFailure(err)
 	case errors.As(err, &missing):
 		return withExit(exitFailed, err, missingHint(s.file, missing.Name))
 	default:
 		return withExit(exitFailed, err, s.lookHint())
 	}
+}
+
+// providerFailure is providerError of a run, which can be gone on with when the provider answers again.
+func (s *session) providerFailure(err error) error {
+	var ee *exitError
+	if err = providerError(err); errors.As(err, &ee) && ee.code == exitProvider {
+		then := "then " + s.goOnHint()
+		if ee.hint != "" {
+			then = ee.hint + "; " + then
+		}
+		ee.hint = then
+	}
+	return err
 }
 
 // missingHint says what to do about a variable that a template needs.
@@ -263,14 +280,8 @@ func missingHint(file, name string) string {
 	return fallback
 }
 
-// goOnHint says what can be done after an interrupt.
-func (s *session) goOnHint() string {
-	again := fmt.Sprintf("run it again for a new session; everything up to here is in %s", s.journalPath)
-	if hint := s.inspectHint(); hint != "" {
-		return hint + ", or " + again
-	}
-	return again
-}
+// goOnHint says how a run is gone on with.
+func (s *session) goOnHint() string { return fmt.Sprintf("%s resume %s", selfCommand(), s.id) }
 
 // goOnWith says how a run that a limit has stopped goes on.
 func (s *session) goOnWith(e *engine.BudgetError) string {

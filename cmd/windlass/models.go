@@ -16,20 +16,8 @@ import (
 // chooseModels sets the model of the run: the script beside the cascade, or the endpoints of the configuration, each
 // checked for what it needs before anything is sent. It returns the script's file.
 func (s *session) chooseModels(cfg *config.Config) (scriptFile string, err error) {
-	s.runner.DefaultModel = cmp.Or(s.cascade.Model, os.Getenv("WINDLASS_MODEL"), cfg.DefaultModel)
-	s.runner.PhaseModels = map[string]string{}
-	for _, m := range s.options.models {
-		phase, model, one := strings.Cut(m, "=")
-		switch {
-		case !one && m != "":
-			s.runner.DefaultModel = m
-		case !one || phase == "" || model == "":
-			return "", usageError(fmt.Errorf("--model %q: expected MODEL or PHASE=MODEL", m), "windlass run --help")
-		case !hasPhase(s.cascade, phase):
-			return "", usageError(fmt.Errorf("--model %q: the cascade has no phase %q", m, phase), "windlass validate "+s.file)
-		default:
-			s.runner.PhaseModels[phase] = model
-		}
+	if err := s.splitModels(cfg); err != nil {
+		return "", err
 	}
 	s.router = llm.NewRouter(cfg, os.Getenv)
 	s.runner.Facts = s.router.Facts
@@ -50,6 +38,29 @@ func (s *session) chooseModels(cfg *config.Config) (scriptFile string, err error
 	return "", nil
 }
 
+// splitModels sets which phases ask which model.
+func (s *session) splitModels(cfg *config.Config) error {
+	s.runner.DefaultModel = cmp.Or(s.cascade.Model, os.Getenv("WINDLASS_MODEL"), cfg.DefaultModel)
+	s.runner.PhaseModels = map[string]string{}
+	for _, m := range s.options.models {
+		phase, model, one := strings.Cut(m, "=")
+		switch {
+		case !one && m != "":
+			s.runner.DefaultModel = m
+		case !one || phase == "" || model == "":
+			return usageError(fmt.Errorf("--model %q: expected MODEL or PHASE=MODEL", m), "windlass run --help")
+		case !hasPhase(s.cascade, phase):
+			return usageError(fmt.Errorf("--model %q: the cascade has no phase %q", m, phase), "windlass validate "+s.file)
+		default:
+			s.runner.PhaseModels[phase] = model
+		}
+	}
+	if s.options.offline && s.runner.DefaultModel == "" {
+		s.runner.DefaultModel = "scripted"
+	}
+	return nil
+}
+
 // factsOffline returns what is known of models that a script plays: their limits are kept to, but nothing is paid, and a
 // script calls tools in the way that the cascade says.
 func factsOffline(r *llm.Router) func(string) engine.ModelFacts {
@@ -61,16 +72,16 @@ func factsOffline(r *llm.Router) func(string) engine.ModelFacts {
 }
 
 func (s *session) chooseScript() (string, error) {
-	path, err := script.Find(s.file)
-	if err != nil {
-		return "", usageError(err, "docs/models.md describes scripts; without --offline a model answers")
+	path := s.header.Script // of a session that is taken up
+	if path == "" {
+		var err error
+		if path, err = script.Find(s.file); err != nil {
+			return "", usageError(err, "docs/models.md describes scripts; without --offline a model answers")
+		}
 	}
 	plan, err := script.Load(path)
 	if err != nil {
 		return "", withExit(exitInvalid, err, "docs/models.md describes scripts")
-	}
-	if s.runner.DefaultModel == "" {
-		s.runner.DefaultModel = "scripted"
 	}
 	s.runner.Model = script.NewModel(plan)
 	return path, nil

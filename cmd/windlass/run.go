@@ -2,14 +2,12 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"time"
 
 	"github.com/oklog/ulid/v2"
 	"github.com/spf13/cobra"
@@ -174,19 +172,8 @@ func sessionID(wanted string) (string, error) {
 }
 
 // createJournal makes the session's folder and its journal.
-func createJournal(home, id, file, script string, c *cascade.Cascade, input map[string]any) (*echo.Journal, error) {
-	whole, err := json.Marshal(c)
-	if err != nil {
-		return nil, fmt.Errorf("encode cascade: %w", err)
-	}
-	given, err := json.Marshal(input)
-	if err != nil {
-		return nil, usageError(fmt.Errorf("encode input: %w", err), "")
-	}
-	j, err := echo.CreateJournal(config.SessionDir(home, id), echo.Header{
-		SessionID: id, StartedAt: time.Now().UTC(), Windlass: readVersion().Version,
-		File: file, Cascade: whole, Script: script, Input: given,
-	})
+func createJournal(home string, h echo.Header) (*echo.Journal, error) {
+	j, err := echo.CreateJournal(config.SessionDir(home, h.SessionID), h)
 	switch {
 	case errors.Is(err, echo.ErrSessionExists), errors.Is(err, echo.ErrSessionBusy):
 		return nil, usageError(err, "another --session ID, or none for a new one")
@@ -196,11 +183,12 @@ func createJournal(home, id, file, script string, c *cascade.Cascade, input map[
 	return j, nil
 }
 
-// workDir makes the session's own folder for files.
-func makeWorkDir(home, id string) (string, error) {
-	dir := filepath.Join(config.SessionDir(home, id), "work")
+// workDir is the session's own folder for files.
+func workDir(home, id string) string { return filepath.Join(config.SessionDir(home, id), "work") }
+
+func makeWorkDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", withExit(exitStorage, fmt.Errorf("make the session's work folder: %w", err), "")
+		return withExit(exitStorage, fmt.Errorf("make the session's work folder: %w", err), "")
 	}
-	return dir, nil
+	return nil
 }

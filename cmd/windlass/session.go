@@ -40,7 +40,10 @@ type session struct {
 	cards       *cards // nil when no phase has a use for them
 	view        view
 	notices     *notices
-	delivered   bool // everything is in ClickHouse; known once the run has ended
+	header      echo.Header
+	name        string        // what templates see as the session's id; "": its id
+	past        []*echo.Entry // what is recorded already of a session that is taken up
+	delivered   bool          // everything is in ClickHouse; known once the run has ended
 }
 
 // closeLimit is how long rows may take to reach ClickHouse after a run. What does not get there is in the journal.
@@ -67,7 +70,10 @@ func (a *app) openSession(ctx context.Context, file string, c *cascade.Cascade, 
 	if err != nil {
 		return nil, err
 	}
-	journal, err := createJournal(home, s.id, file, scriptFile, c, input)
+	if s.header, err = s.newHeader(home, scriptFile); err != nil {
+		return nil, err
+	}
+	journal, err := createJournal(home, s.header)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +85,7 @@ func (a *app) openSession(ctx context.Context, file string, c *cascade.Cascade, 
 
 // run runs the session's cascade to its end. The session is to be closed afterwards, however it ended.
 func (s *session) run(ctx context.Context) (*engine.Result, error) {
-	spec := engine.Spec{Cascade: s.cascade, Input: s.input, Log: s.log, WorkDir: s.workDir}
+	spec := engine.Spec{Cascade: s.cascade, Input: s.input, Log: s.log, WorkDir: s.workDir, Header: encoded(s.header), Past: s.past, Name: s.name}
 	spec.Budget = s.options.budget.apply(spec.BudgetInForce())
 	if s.cards != nil {
 		spec.Beside = s.cards.costs.sinceAsked
@@ -106,7 +112,10 @@ func removeSession(journal, workDir string) error {
 // equip makes what stands on the journal. Everything that can fail comes before anything that has to be closed.
 func (s *session) equip(ctx context.Context, home string, cfg *config.Config, journal *echo.Journal) error {
 	var err error
-	if s.workDir, err = makeWorkDir(home, s.id); err != nil {
+	if s.workDir == "" {
+		s.workDir = workDir(home, s.id)
+	}
+	if err := makeWorkDir(s.workDir); err != nil {
 		return err
 	}
 	db, err := databaseOptions(home, cfg)
@@ -136,8 +145,9 @@ func (s *session) equip(ctx context.Context, home string, cfg *config.Config, jo
 		sinks = append(sinks, s.sink)
 	}
 	s.journalPath = journal.Path()
-	s.log = echo.NewLog(s.id, nil, journal, sinks...)
+	s.log = echo.ContinueLog(s.id, uint64(len(s.past)), nil, journal, sinks...)
 	s.makeCards(cards)
+	s.bringUp(ctx)
 	return nil
 }
 

@@ -72,7 +72,7 @@ func (r *Router) Facts(model string) engine.ModelFacts {
 	counter := r.counter(name)
 	r.mu.Unlock()
 	f := engine.ModelFacts{
-		Window: int64(window), MaxOutput: int64(output), NativeTools: m.NativeTools,
+		Name: name, Window: int64(window), MaxOutput: int64(output), NativeTools: m.NativeTools,
 		Count: func(m *echo.Message) int64 { return counter().Message(m) }, Exact: HasTokenizer(name),
 		CountFixed: EstimateFixed,
 	}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/config"
+)
+
+// replayOptions are the flags of windlass replay.
+type replayOptions struct {
+	speed  float64
+	events bool
+	list   bool
+}
+
+func newReplayCommand(a *app) *cobra.Command {
+	var o replayOptions
+	cmd := &cobra.Command{
+		Use:   "replay SESSION",
+		Short: "Show a run again as it went",
+		Long: `Show a run again, off its record, as it was shown while it ran: in place on a terminal, else line by line. Nothing is
+asked of anybody, nothing is run and nothing is written.`,
+		Example: `  windlass replay 01jz4k --speed 10
+  windlass replay 01jz4k --list
+  windlass replay 01jz4k --events | jq 'select(.node_type == "model_call")'`,
+		Args: oneSession,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.speed < 0 {
+				return usageError(fmt.Errorf("--speed %g is below zero", o.speed), "--speed 1 for the speed of the run, 10 for ten times that, 0 for at once")
+			}
+			return a.replaySession(cmd.Context(), args[0], o)
+		},
+	}
+	f := cmd.Flags()
+	f.Float64Var(&o.speed, "speed", 0, "how many times as fast as the run went; 0: at once")
+	f.BoolVar(&o.events, "events", false, "print every entry as a line of JSON")
+	f.BoolVar(&o.list, "list", false, "list the entries with their numbers, as --fork takes them")
+	exclude(cmd, "events", "list")
+	return cmd
+}
+
+// longestPause bounds how long a replay stands still, before its speed: nobody ran a session between two of its parts.
+const longestPause = time.Minute
+
+func (a *app) replaySession(ctx context.Context, given string, o replayOptions) error {
+	home, err := config.Home()
+	if err != nil {
+		return withExit(exitStorage, err, "set WINDLASS_HOME to a folder")
+	}
+	id, err := findLocal(home, given)
+	if err != nil {
+		return err
+	}
+	rec, err := echo.ReadJournal(journalPath(home, id))
+	if err != nil {
+		return openError(id, err)
+	}
+	if o.list {
+		return a.show(entryTable(rec.Entries))
+	}
+	c, _, _, err := readHeader(rec.Header)
+	if err != nil {
+		return withExit(exitStorage, err, "replay the session with the windlass that began it")
+	}
+	n := newNotices(a.err)
+	ctx, stop := interruptible(ctx, n)
+	defer stop()
+	var sink echo.Sink = &eventSink{out: a.out}
+	if !o.events {
+		s := &session{app: a, cascade: c, id: id, notices: n}
+		sink = s.chooseView()
+	}
+	err = playBack(ctx, rec.Entries, sink, o.speed)
+	if closeErr := sink.Close(context.WithoutCancel(ctx)); err == nil {
+		err = closeErr
+	}
+	if ctx.Err() != nil {
+		return withExit(exitInterrupted, errInterrupted, "")
+	}
+	return err
+}
+
+// playBack gives entries to a sink, with the pauses between them at a speed.
+func playBack(ctx context.Context, entries []*echo.Entry, sink echo.Sink, speed float64) error {
+	for i, e := range entries {
+		if speed > 0 && i > 0 {
+			pause := min(e.At.Sub(entries[i-1].At), longestPause)
+			t := time.NewTimer(time.Duration(float64(pause) / speed))
+			select {
+			case <-t.C:
+			case <-ctx.Done():
+				t.Stop()
+				return nil
+			}
+		}
+		if err := sink.Write(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func entryTable(entries []*echo.Entry) *table {
+	t := newTable(">entry", "at", "what", "where", "status")
+	for _, e := range entries {
+		status := ""
+		if e.Error != nil {
+			status = printable(e.Error.Kind)
+		}
+		t.add(formatCount(int64(e.Seq)), e.At.Local().Format(time.TimeOnly), string(e.NodeType), printable(e.Key), status)
+	}
+	return t
+}
+
+func journalPath(home, id string) string {
+	return filepath.Join(config.SessionDir(home, id), echo.JournalFile)
+}

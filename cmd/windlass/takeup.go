@@ -1,0 +1,160 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/llm"
+	"github.com/windlass-run/windlass/internal/tool"
+)
+
+// takeUpOptions say how a session is taken up. What it was begun with holds; only what is here may be different.
+type takeUpOptions struct {
+	cascade string // a file that is gone on with in place of the recorded cascade; "": none
+	asJSON  bool
+	events  bool
+	quiet   bool
+}
+
+// takeUpSession opens a session on this machine that did not come to its end, to go on with it. It is openSession for a
+// session that there is: what can be checked is checked before anything is paid for, and when it fails nothing is changed.
+func (a *app) takeUpSession(ctx context.Context, home, id string, n *notices, o takeUpOptions) (*session, error) {
+	journal, rec, err := echo.OpenJournal(config.SessionDir(home, id))
+	if err != nil {
+		return nil, openError(id, err)
+	}
+	s, err := a.takeUp(ctx, home, journal, rec, n, o)
+	if err != nil {
+		return nil, errors.Join(err, journal.Close(ctx))
+	}
+	return s, nil
+}
+
+func (a *app) takeUp(ctx context.Context, home string, journal *echo.Journal, rec *echo.Recording, n *notices, o takeUpOptions) (*session, error) {
+	id := rec.Header.SessionID
+	if err := engine.CheckResumable(rec.Entries); err != nil {
+		return nil, usageError(fmt.Errorf("session %s: %w", id, err), fmt.Sprintf("%s resume %s --fork ENTRY, to go on from an entry of it in a new session; %s replay %s lists them",
+			selfCommand(), id, selfCommand(), id))
+	}
+	c, input, begun, err := readHeader(rec.Header)
+	if err != nil {
+		return nil, withExit(exitStorage, err, "take the session up with the windlass that began it")
+	}
+	if o.cascade != "" {
+		if c, err = loadCascade(a, o.cascade); err != nil {
+			return nil, err
+		}
+	} else {
+		tellIfChanged(n, rec.Header, c)
+	}
+	cfg, err := config.Open(begun.Dir, home)
+	if err != nil {
+		return nil, usageError(err, "correct the file; docs/models.md describes it")
+	}
+	s := &session{
+		app: a, options: begun.options(), file: rec.Header.File, cascade: c, input: input, notices: n, id: id,
+		header: rec.Header, past: rec.Entries, workDir: begun.WorkDir, name: begun.Name,
+	}
+	s.options.asJSON, s.options.events, s.options.quiet = o.asJSON, o.events, o.quiet
+	s.runner = &engine.Runner{Env: grantedEnv(begun.AllowEnv)}
+	if _, err := s.chooseModels(cfg); err != nil {
+		return nil, err
+	}
+	return s, s.equip(ctx, home, cfg, journal)
+}
+
+// openError says why a session's journal cannot be gone on with.
+func openError(id string, err error) error {
+	var damage *echo.JournalDamageError
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return usageError(fmt.Errorf("no session %q on this machine", id), "windlass sessions list")
+	case errors.Is(err, echo.ErrSessionBusy):
+		return usageError(err, "wait for its end, or stop that process")
+	case errors.As(err, &damage):
+		return withExit(exitStorage, err, "put a sound copy of the journal in its place")
+	}
+	return withExit(exitStorage, err, "windlass doctor")
+}
+
+// tellIfChanged says when the file that the session was begun from says something else by now.
+func tellIfChanged(n *notices, h echo.Header, c *cascade.Cascade) {
+	if h.File == stdinName {
+		return
+	}
+	now, _, err := cascade.Load(h.File, knownNames())
+	if err != nil || now == nil || string(encoded(now)) == string(encoded(c)) {
+		return
+	}
+	n.tell(fmt.Sprintf("%s has changed since the session began. The session goes on with the cascade as it was; --cascade %s takes the new one.", h.File, h.File))
+}
+
+// bringUp brings what stands on the log to where the record of a session that is taken up ends: the view of a terminal shows
+// what was done, and cards that are kept are not made again. What ClickHouse does not have its sink reads off the journal.
+func (s *session) bringUp(ctx context.Context) {
+	if len(s.past) == 0 {
+		return
+	}
+	live, _ := s.view.(*liveView)
+	for _, e := range s.past {
+		if live != nil {
+			_ = live.Write(e) // it only draws
+		}
+	}
+	if live == nil && !s.options.quiet {
+		calls := 0
+		for _, e := range s.past {
+			if e.NodeType == echo.NodeModelCall && e.Error == nil && !e.Background() {
+				calls++
+			}
+		}
+		fmt.Fprintf(s.app.err, "%s: session %s is taken up after %s, %s answered from its record\n",
+			s.cascade.CascadeID, s.id, plural(len(s.past), "entry"), plural(calls, "model call"))
+	}
+	if s.cards == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, loadCardsLimit)
+	defer cancel()
+	if err := s.cards.pipeline.Load(ctx, s.id); err != nil {
+		s.warn(echo.KeyCardWarning, oneLine(err.Error()))
+	}
+}
+
+// loadCardsLimit bounds how long a session that is taken up waits for its cards.
+const loadCardsLimit = 10 * time.Second
+
+// replayer returns what runs a recorded session again with nothing but its record: no model, no tool, nothing written.
+//
+// Tools are there to be described only: what a model was told of them is part of what it was sent.
+func replayer(home string, h echo.Header) (*engine.Runner, *engine.Spec, func() error, error) {
+	c, input, begun, err := readHeader(h)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	cfg, err := config.Open(begun.Dir, home)
+	if err != nil {
+		cfg = &config.Config{} // of another machine: what counts of it is in the record
+	}
+	s := &session{options: begun.options(), file: h.File, cascade: c}
+	s.runner = &engine.Runner{Env: grantedEnv(begun.AllowEnv)}
+	if err := s.splitModels(cfg); err != nil {
+		return nil, nil, nil, err
+	}
+	s.runner.Facts = llm.NewRouter(cfg, os.Getenv).Facts
+	tools, err := tool.New(tool.Options{Roots: []string{os.TempDir()}, Declared: c.Tools, AllowEnv: begun.AllowEnv})
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	s.runner.Tools = tools
+	spec := &engine.Spec{Cascade: c, Input: input, Name: cmp.Or(begun.Name, h.SessionID), WorkDir: begun.WorkDir, Replay: true}
+	return s.runner, spec, tools.Close, nil
+}
