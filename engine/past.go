@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -25,6 +26,11 @@ type past struct {
 	next   int // the first entry that is not used
 	left   int // how many are not
 	last   int // the entry that was used last, -1 when none was
+
+	gone *time.Duration // how long nobody had run the session when it was gone on with; nil: it has not been
+
+	once   sync.Once // guards what is recorded when it is gone on with,
+	failed error     // and why that could not be
 }
 
 // pastKey is what an entry is found by. A key alone may stand for several things, such as a call and its start.
@@ -60,12 +66,30 @@ func newPast(entries []*echo.Entry) *past {
 }
 
 // follow uses the entry that is next, if it is of a type and key. Otherwise it returns what is next, nil at the end.
+//
+// A reading for a limit of the budget is passed over when the run does not take it any more: limits may be lifted.
 func (p *past) follow(node echo.NodeType, key string) (used, next *echo.Entry) {
-	if next = p.pending(); next == nil || next.NodeType != node || next.Key != key {
-		return nil, next
+	for next = p.pending(); next != nil; next = p.pending() {
+		if next.NodeType == node && next.Key == key {
+			return p.take(node, key), nil
+		}
+		if next.NodeType != echo.NodeValue || !budgetReading.MatchString(next.Key) || !p.has(node, key) {
+			return nil, next
+		}
+		p.take(next.NodeType, next.Key)
 	}
-	return p.take(node, key), nil
+	return nil, nil
 }
+
+// has reports whether an entry of a type and key is not used yet.
+func (p *past) has(node echo.NodeType, key string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.queues[pastKey{node, key}]) > 0
+}
+
+// budgetReading matches the keys of the readings that checkBudget takes.
+var budgetReading = regexp.MustCompile(`/clock\d*(/beside)?$`)
 
 // take uses the next entry of a type and key, wherever it is; nil when there is none.
 func (p *past) take(node echo.NodeType, key string) *echo.Entry {
@@ -98,6 +122,23 @@ func (p *past) pending() *echo.Entry {
 		return nil
 	}
 	return p.entries[p.next]
+}
+
+// resume notes that the run goes on, so long after its record ends.
+func (p *past) resume(after time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.gone = &after
+}
+
+// resumed returns how long nobody has run the session, in all, and whether the run goes on.
+func (p *past) resumed() (away time.Duration, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.gone == nil {
+		return 0, false
+	}
+	return p.away[len(p.away)-1] + *p.gone, true
 }
 
 // clock returns when the entry that was used last was recorded, and how long nobody had run the session before that.

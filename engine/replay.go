@@ -16,6 +16,7 @@ import (
 type recordedEffects struct {
 	past *past
 	live *liveEffects // nil: nothing is performed, the run ends where the record ends
+	goOn func() error // called before live is
 }
 
 func (r *recordedEffects) Model(ctx context.Context, key string, req *ModelRequest) (*ModelResponse, error) {
@@ -26,6 +27,9 @@ func (r *recordedEffects) Model(ctx context.Context, key string, req *ModelReque
 		}
 		if r.live == nil {
 			return nil, &endError{echo.NodeModelCall, key}
+		}
+		if err := r.goOn(); err != nil {
+			return nil, err
 		}
 		return r.live.Model(ctx, key, req)
 	}
@@ -82,7 +86,11 @@ func (r *recordedEffects) Tool(ctx context.Context, key string, spec ToolSpec, r
 		return e.Message, nil
 	case r.live == nil:
 		return nil, &endError{echo.NodeToolCall, key}
-	case started != nil && !mayRunAgain(spec, req):
+	}
+	if err := r.goOn(); err != nil {
+		return nil, err
+	}
+	if started != nil && !mayRunAgain(spec, req) {
 		return r.live.unfinished(key, req, call)
 	}
 	return r.live.Tool(ctx, key, spec, req)
@@ -99,6 +107,9 @@ func (r *recordedEffects) Value(ctx context.Context, key string, site Site, read
 		return nil, nil // there was nothing to know
 	case r.live == nil:
 		return nil, &endError{echo.NodeValue, key}
+	}
+	if err := r.goOn(); err != nil {
+		return nil, err
 	}
 	return r.live.Value(ctx, key, site, read)
 }

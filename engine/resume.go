@@ -6,28 +6,38 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// takeUp records that a run is taken up again, and what of its past it goes on without: how it had been stopped, and the
-// call that made it fail, which is made again.
-func (r *run) takeUp() error {
+// takeUp leaves out of the past what the run goes on without: how it had been stopped, and the call that made it fail,
+// which is made again.
+func (r *run) takeUp() {
+	if r.past == nil {
+		return
+	}
+	end := endOf(r.spec.Past)
+	r.aside = end.stop
+	if !r.spec.Replay {
+		r.aside = append(r.aside, end.failed...)
+	}
+	r.past.forget(r.aside)
+}
+
+// goOn records, once, that a run is taken up again and what it goes on without. It comes where the past ends, before
+// anything that is new: a run that does not follow its record leaves no trace in it. Parallel tools may call it at the same
+// time.
+func (r *run) goOn() error {
 	if r.past == nil {
 		return nil
 	}
-	last := r.spec.Past[len(r.spec.Past)-1]
-	end := endOf(r.spec.Past)
-	aside := end.stop
-	if r.spec.Replay {
-		r.past.forget(aside)
-		return nil
-	}
-	aside = append(aside, end.failed...)
-	e := siteEntry(echo.NodeResume, "run/resume", r.site())
-	e.Data = mustJSON(tookUp{Budget: r.budgetInForce(), SetAside: append([]uint64{}, aside...)})
-	if err := r.spec.Log.Append(e); err != nil {
-		return &RecordError{Err: err}
-	}
-	r.past.forget(aside)
-	r.stopped, r.resumed = last.At, r.clock()
-	return nil
+	r.past.once.Do(func() {
+		last := r.spec.Past[len(r.spec.Past)-1]
+		e := siteEntry(echo.NodeResume, "run/resume", r.site())
+		e.Data = mustJSON(tookUp{Budget: r.budgetInForce(), SetAside: append([]uint64{}, r.aside...)})
+		if err := r.spec.Log.Append(e); err != nil {
+			r.past.failed = &RecordError{Err: err}
+			return
+		}
+		r.past.resume(max(r.clock().Sub(last.At), 0))
+	})
+	return r.past.failed
 }
 
 // forget leaves entries out that are not used yet.

@@ -292,6 +292,7 @@ func TestResumeRefusesAnotherRun(t *testing.T) {
 		"instructions": {"Choose.", "Choose well.", `(message at pick/task) has another content: recorded`},
 		"order":        {`"rules":{"max_attempts":2,"loop_until":"fair"}`, `"rules":{"max_attempts":2}`, "is message at work/system, but now the run comes to message at work/task"},
 		"policy":       {`"window":1`, `"window":2`, "(phase_start at work/start) has another data"},
+		"no limits":    {`"max_seconds":1000,"max_usd":100`, `"max_tokens":1000000`, ""},
 		"first":        {`"name":"look"`, `"name":"see"`, "(route at run/route) has another data"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -301,6 +302,10 @@ func TestResumeRefusesAnotherRun(t *testing.T) {
 			require.NoError(t, json.Unmarshal([]byte(strings.Replace(manySided, tc.from, tc.to, 1)), c))
 			r := &Runner{Tools: onlySpecs{newWorld()}, DefaultModel: "m", Facts: func(string) ModelFacts { return ModelFacts{} }}
 			_, err := r.Run(context.Background(), Spec{Cascade: c, WorkDir: "/scratch", Name: "s1", Past: whole.asRead(t), Replay: true})
+			if tc.want == "" {
+				require.NoError(t, err)
+				return
+			}
 			var differs *DivergenceError
 			require.ErrorAs(t, err, &differs)
 			require.ErrorContains(t, err, "the run does not follow its record: entry ")

@@ -200,8 +200,7 @@ type run struct {
 	index    *autocontext.Index    // what selections have read of the session's messages
 	entered  []contextcards.Source // every message that entered the session, by its order less 1
 	known    map[string]ModelFacts
-
-	stopped, resumed time.Time // when the past ends, and when it was taken up; zero without a past
+	aside    []uint64 // numbers of entries of the past that it goes on without
 }
 
 func newRun(r *Runner, spec Spec) *run {
@@ -227,7 +226,7 @@ func newRun(r *Runner, spec Spec) *run {
 		if spec.Replay {
 			live = nil
 		}
-		x.effects = &recordedEffects{past: x.past, live: live}
+		x.effects = &recordedEffects{past: x.past, live: live, goOn: x.goOn}
 	}
 	x.start = x.active()
 	return x
@@ -256,14 +255,13 @@ func (r *run) time() (at time.Time, away time.Duration) {
 	switch {
 	case r.past == nil:
 		return r.clock(), 0
-	case r.spec.Replay || r.past.pending() != nil:
+	case r.spec.Replay:
 		return r.past.clock()
 	}
-	at, away = r.past.clock()
-	if r.resumed.IsZero() {
-		return at, away
+	if away, ok := r.past.resumed(); ok {
+		return r.clock(), away
 	}
-	return r.clock(), away + max(r.resumed.Sub(r.stopped), 0)
+	return r.past.clock()
 }
 
 func (r *run) site() Site { return Site{Cascade: r.cascade.CascadeID} }
@@ -278,6 +276,9 @@ func (r *run) append(e *echo.Entry) error {
 			return other(next, e.NodeType, e.Key)
 		case r.spec.Replay:
 			return &endError{e.NodeType, e.Key}
+		}
+		if err := r.goOn(); err != nil {
+			return err
 		}
 	}
 	if err := r.spec.Log.Append(e); err != nil {
@@ -294,9 +295,7 @@ func (r *run) warn(key string, s Site, message string) error {
 }
 
 func (r *run) begin() error {
-	if err := r.takeUp(); err != nil {
-		return err
-	}
+	r.takeUp()
 	e := siteEntry(echo.NodeRunStart, "run/start", r.site())
 	e.Data = mustJSON(runStartData{Input: r.spec.Input, WorkDir: r.spec.WorkDir, Header: r.spec.Header, Budget: r.budgetInForce()})
 	return r.append(e)

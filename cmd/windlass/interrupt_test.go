@@ -50,7 +50,7 @@ func TestInterrupt(t *testing.T) {
 			require.Empty(t, p.out.String())
 			require.Contains(t, p.err.String(), "\nStopping: what is under way is recorded. Press Ctrl-C again to quit at once.\n")
 			require.Contains(t, p.err.String(), "\nInterrupted in ")
-			require.Contains(t, p.err.String(), "Error: interrupted\nTry: windlass sessions show "+id)
+			require.Contains(t, p.err.String(), "Error: interrupted\nTry: windlass resume "+id)
 			l.endsInterrupted(id)
 			if tt.gone != "" {
 				require.Empty(t, processesWith(tt.gone))

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/config"
 )
 
@@ -38,7 +39,7 @@ windlass run.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch set := cmd.Flags().Changed; {
 			case set("fork") && o.fork == 0:
-				return usageError(errors.New("--fork 0: entries are counted from 1"), "windlass replay "+args[0]+" lists the entries")
+				return usageError(errors.New("--fork 0: entries are counted from 1"), "windlass replay "+args[0]+" --list")
 			case o.fork == 0 && (o.cascade != "" || o.session != ""):
 				return usageError(errors.New("--cascade and --session go with --fork: a session keeps the cascade and the id that it was begun with"),
 					"windlass resume "+args[0]+" --fork ENTRY --cascade FILE")
@@ -113,7 +114,7 @@ func (a *app) forkSession(ctx context.Context, home, parent string, n *notices, 
 		return nil, openError(parent, err)
 	}
 	if o.fork > uint64(len(rec.Entries)) {
-		return nil, usageError(fmt.Errorf("--fork %d: session %s has %s", o.fork, parent, plural(len(rec.Entries), "entry")), "windlass replay "+parent+" lists the entries")
+		return nil, usageError(fmt.Errorf("--fork %d: session %s has %s", o.fork, parent, plural(len(rec.Entries), "entry")), "windlass replay "+parent+" --list")
 	}
 	id, err := sessionID(o.session)
 	if err != nil {
@@ -121,6 +122,9 @@ func (a *app) forkSession(ctx context.Context, home, parent string, n *notices, 
 	}
 	h, err := forkHeader(a, rec.Header, id, o)
 	if err != nil {
+		return nil, err
+	}
+	if err := checkFork(ctx, home, h, rec.Entries[:o.fork]); err != nil {
 		return nil, err
 	}
 	journal, err := createJournal(home, h)
@@ -153,6 +157,18 @@ func forkHeader(a *app, parent echo.Header, id string, o resumeOptions) (echo.He
 	h.Options = encoded(begun)
 	h.SessionID, h.Parent, h.ParentSeq = id, parent.SessionID, o.fork
 	return h, nil
+}
+
+// checkFork finds out, before there is a session, whether what a fork has of its parent follows from its cascade.
+func checkFork(ctx context.Context, home string, h echo.Header, entries []*echo.Entry) error {
+	if err := engine.CheckResumable(entries); err != nil {
+		return usageError(fmt.Errorf("entry %d of session %s: %w", h.ParentSeq, h.Parent, err), "an entry before it: windlass replay "+h.Parent+" --list")
+	}
+	v, err := verifyRecord(ctx, home, &echo.Recording{Header: h, Entries: entries})
+	if err != nil || v.Holds {
+		return err
+	}
+	return withExit(exitFailed, errors.New(v.Difference), "--fork with an entry before that one, or a cascade from which it follows")
 }
 
 func (a *app) copyAndTakeUp(ctx context.Context, home string, journal *echo.Journal, h echo.Header, entries []*echo.Entry, n *notices, o resumeOptions) (*session, error) {

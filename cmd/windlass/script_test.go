@@ -71,7 +71,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": scriptExits, "journal": scriptJournal, "nosessions": scriptNoSessions, "gone": scriptGone,
-			"cutjournal": scriptCutJournal, "asked": scriptAsked,
+			"cutjournal": scriptCutJournal, "asked": scriptAsked, "damage": scriptDamage,
 		},
 	})
 }
@@ -202,6 +202,21 @@ func scriptCutJournal(ts *testscript.TestScript, neg bool, args []string) {
 	if rec.Torn || len(rec.Entries) == 0 || rec.Entries[len(rec.Entries)-1].NodeType == echo.NodeRunEnd {
 		ts.Fatalf("torn: %v, %d entries", rec.Torn, len(rec.Entries))
 	}
+}
+
+// scriptDamage changes one letter of a line of a journal.
+func scriptDamage(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: damage ID LINE")
+	}
+	number, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	path := filepath.Join(ts.Getenv("WINDLASS_HOME"), "sessions", args[0], echo.JournalFile)
+	data, err := os.ReadFile(path)
+	ts.Check(err)
+	lines := strings.SplitAfter(string(data), "\n")
+	lines[number-1] = strings.Replace(lines[number-1], `"at":"2`, `"at":"3`, 1)
+	ts.Check(os.WriteFile(path, []byte(strings.Join(lines, "")), 0o600))
 }
 
 // rowsOf counts a session's rows.

@@ -41,7 +41,7 @@ func (a *app) takeUpSession(ctx context.Context, home, id string, n *notices, o 
 func (a *app) takeUp(ctx context.Context, home string, journal *echo.Journal, rec *echo.Recording, n *notices, o takeUpOptions) (*session, error) {
 	id := rec.Header.SessionID
 	if err := engine.CheckResumable(rec.Entries); err != nil {
-		return nil, usageError(fmt.Errorf("session %s: %w", id, err), fmt.Sprintf("%s resume %s --fork ENTRY, to go on from an entry of it in a new session; %s replay %s lists them",
+		return nil, usageError(fmt.Errorf("session %s: %w", id, err), fmt.Sprintf("%s resume %s --fork ENTRY, to go on from an entry of it in a new session; %s replay %s --list numbers them",
 			selfCommand(), id, selfCommand(), id))
 	}
 	c, input, begun, err := readHeader(rec.Header)
