@@ -54,6 +54,7 @@ windlass run.`,
 	f.BoolVar(&o.asJSON, "json", false, "print the whole result as JSON")
 	f.BoolVar(&o.events, "events", false, "print every new entry of the record as a line of JSON, as it happens")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
+	o.budget.flags(cmd)
 	exclude(cmd, "json", "events")
 	return cmd
 }

@@ -19,6 +19,7 @@ import (
 // takeUpOptions say how a session is taken up. What it was begun with holds; only what is here may be different.
 type takeUpOptions struct {
 	cascade string // a file that is gone on with in place of the recorded cascade; "": none
+	budget  budgetOverride
 	asJSON  bool
 	events  bool
 	quiet   bool
@@ -63,7 +64,7 @@ func (a *app) takeUp(ctx context.Context, home string, journal *echo.Journal, re
 		app: a, options: begun.options(), file: rec.Header.File, cascade: c, input: input, notices: n, id: id,
 		header: rec.Header, past: rec.Entries, workDir: begun.WorkDir, name: begun.Name,
 	}
-	s.options.asJSON, s.options.events, s.options.quiet = o.asJSON, o.events, o.quiet
+	s.options.asJSON, s.options.events, s.options.quiet, s.options.budget = o.asJSON, o.events, o.quiet, o.budget
 	s.runner = &engine.Runner{Env: grantedEnv(begun.AllowEnv)}
 	if _, err := s.chooseModels(cfg); err != nil {
 		return nil, err
