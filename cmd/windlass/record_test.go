@@ -81,7 +81,9 @@ func everythingArrives(t *testing.T, l *lab) {
 			var e map[string]any
 			require.NoError(t, decode(line, &e))
 			seen[echo.NodeType(e["node_type"].(string))] = true
+			selection := whole(t, e["selection"])
 			want := expectedRow(t, e)
+			want["selection_json"] = selection
 			require.Empty(t, e, "values of an entry that have no column")
 			require.Empty(t, gocmp.Diff(want, comparable(t, rows[n])), "%s\n%s", r.args[0], line)
 		}
@@ -93,6 +95,16 @@ func everythingArrives(t *testing.T, l *lab) {
 	} {
 		require.True(t, seen[n], "no entry of type %s was compared", n)
 	}
+}
+
+// whole copies a value, before parts are taken out of it.
+func whole(t *testing.T, value any) any {
+	t.Helper()
+	text, err := json.Marshal(value)
+	require.NoError(t, err)
+	var out any
+	require.NoError(t, decode(string(text), &out))
+	return out
 }
 
 func decode(text string, into any) error {
@@ -283,7 +295,7 @@ func calls(in any) any {
 // comparable decodes the columns of a row that hold JSON.
 func comparable(t *testing.T, row map[string]any) map[string]any {
 	t.Helper()
-	for _, column := range []string{"content_json", "tool_calls_json", "data_json", "prompted_json"} {
+	for _, column := range []string{"content_json", "tool_calls_json", "data_json", "prompted_json", "selection_json"} {
 		text := row[column].(string)
 		var value any
 		if text != "" {

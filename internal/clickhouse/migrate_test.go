@@ -55,7 +55,7 @@ func manyMigrate(t *testing.T, version uint32) {
 	db, err := clickhouse.Open(t.Context(), o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
-	require.Equal(t, "1 | unified_logs\n2 | views\n3 | sent_messages\n4 | selections\n5 | cards\n6 | retries\n",
+	require.Equal(t, "1 | unified_logs\n2 | views\n3 | sent_messages\n4 | selections\n5 | cards\n6 | retries\n7 | resumed\n",
 		strings.TrimPrefix(result(t, db, "SELECT version, name FROM schema_migrations FINAL ORDER BY version"), "version | name\n"))
 }
 

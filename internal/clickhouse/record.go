@@ -44,6 +44,7 @@ type recordRow struct {
 	ErrorKind       string    `ch:"error_kind"`
 	Error           string    `ch:"error"`
 	DataJSON        string    `ch:"data_json"`
+	SelectionJSON   string    `ch:"selection_json"`
 }
 
 // selectionRecord is a row of context_selections, as far as a selection is made of it.
@@ -67,16 +68,16 @@ type selectionRecord struct {
 	RequestLimit    int64    `ch:"request_limit"`
 }
 
-// Record returns the entries of a session as its journal has them, with two differences: selections are whole and not what
-// changed, and what stood for a message in them is in the words of the model's dialect. missing are the keys of the
-// selections that ClickHouse does not have; their entries come without one.
+// Record returns the entries of a session as its journal has them. Rows from before schema version 7 have selections that are
+// whole and not what changed, and what stood for a message in them is in the words of the model's dialect. missing are the
+// keys of the selections that ClickHouse does not have; their entries come without one.
 func (db *DB) Record(ctx context.Context, sessionID string) (entries []*echo.Entry, missing []string, err error) {
 	what := "read the record of session " + sessionID
 	rows, err := list[recordRow](ctx, db, what, `SELECT seq, at, node_type, key, cascade_id, phase_name, attempt, turn, sounding,
 		role, kind, content_hash, content_json, tool_calls_json, tool_name, tool_call_id, tool_arguments, failed, model, provider,
 		scripted, has_usage, tokens_in, tokens_cached, tokens_out, tokens_reasoning, usage_estimated, cost_usd, duration_ms,
-		request_hash, error_kind, error, data_json
-		FROM `+db.layout.table("logs")+` WHERE session_id = ? ORDER BY seq`, sessionID)
+		request_hash, error_kind, error, data_json, selection_json
+		FROM `+db.layout.table("unified_logs")+` FINAL WHERE session_id = ? ORDER BY seq`, sessionID)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -92,7 +93,7 @@ func (db *DB) Record(ctx context.Context, sessionID string) (entries []*echo.Ent
 	}
 	for i := range rows {
 		e, err := rows[i].entry(sessionID)
-		if err == nil && selections[e.Seq] != nil {
+		if err == nil && e.Selection == nil && selections[e.Seq] != nil {
 			e.Selection, err = selections[e.Seq].selection()
 		}
 		if err != nil {
@@ -118,7 +119,8 @@ func (r *recordRow) entry(sessionID string) (*echo.Entry, error) {
 			In: r.TokensIn, Cached: r.TokensCached, Out: r.TokensOut, Reasoning: r.TokensReasoning, Estimated: r.UsageEstimated,
 		}
 	}
-	if e.NodeType == echo.NodeToolCall {
+	// A tool's result that no call is recorded with names its tool in the message.
+	if e.NodeType == echo.NodeToolCall || r.Role == "" && r.ToolName != "" {
 		e.Tool = &echo.ToolUse{Name: r.ToolName, CallID: r.ToolCallID, Arguments: r.ToolArguments}
 	}
 	if r.ErrorKind != "" || r.Error != "" {
@@ -126,6 +128,11 @@ func (r *recordRow) entry(sessionID string) (*echo.Entry, error) {
 	}
 	if r.DataJSON != "" {
 		e.Data = json.RawMessage(r.DataJSON)
+	}
+	if r.SelectionJSON != "" {
+		if err := json.Unmarshal([]byte(r.SelectionJSON), &e.Selection); err != nil {
+			return nil, fmt.Errorf("read the selection: %w", err)
+		}
 	}
 	if r.Role == "" {
 		return e, nil

@@ -41,7 +41,8 @@ func TestRecordIsThatOfTheJournal(t *testing.T) {
 func sentBy(r *autocontext.Recorded) []string {
 	out := []string{r.Key()}
 	for i, s := range r.Sent {
-		out = append(out, string(s.Hash), s.Form, s.Reason, string(rune(s.Tokens)))
+		// A text that is not UTF-8 is mended on its way, byte by byte.
+		out = append(out, string(s.Hash), s.Form, string([]rune(s.Reason)), string(rune(s.Tokens)))
 		for _, m := range r.Messages(i) {
 			out = append(out, string(m.JSON()))
 		}
@@ -71,12 +72,31 @@ func bare(t *testing.T, e *echo.Entry) string {
 	return string(b)
 }
 
-func TestRecordWithoutASelection(t *testing.T) {
+// TestRecordOfOldRows: rows from before selections were kept as the journal has them have them whole.
+func TestRecordOfOldRows(t *testing.T) {
 	t.Parallel()
 	db := fill(t)
+	before, missing, err := db.Record(t.Context(), "s1")
+	require.NoError(t, err)
+	require.Empty(t, missing)
+	require.NoError(t, clickhouse.Conn(db).Exec(t.Context(),
+		"ALTER TABLE unified_logs UPDATE selection_json = '' WHERE true SETTINGS mutations_sync = 1"))
+	after, missing, err := db.Record(t.Context(), "s1")
+	require.NoError(t, err)
+	require.Empty(t, missing)
+	want, back := autocontext.NewRecordReader(), autocontext.NewRecordReader()
+	for i := range before {
+		r, err := want.Read(before[i])
+		require.NoError(t, err)
+		b, err := back.Read(after[i])
+		require.NoError(t, err)
+		if r != nil {
+			require.Equal(t, sentBy(r), sentBy(b))
+		}
+	}
 	require.NoError(t, clickhouse.Conn(db).Exec(t.Context(),
 		"DELETE FROM unified_selections WHERE key = 'fix/attempt1/turn1/model'"))
-	_, missing, err := db.Record(t.Context(), "s1")
+	_, missing, err = db.Record(t.Context(), "s1")
 	require.NoError(t, err)
 	require.Equal(t, []string{"fix/attempt1/turn1/context"}, missing)
 }
@@ -85,6 +105,7 @@ func TestRecordThatIsDamaged(t *testing.T) {
 	t.Parallel()
 	for change, want := range map[string]string{
 		`content_json = '"other"'`:     "entry 3 (research/attempt0/task): the content has the hash ",
+		`selection_json = '{'`:         "entry 3 (research/attempt0/task): read the selection: ",
 		`content_json = '{'`:           "entry 3 (research/attempt0/task): read the content: ",
 		`tool_calls_json = '[{"id":]'`: "entry 3 (research/attempt0/task): read the tool calls: ",
 	} {

@@ -172,11 +172,14 @@ type PhaseReport struct {
 // stands under the visit that it follows, which after an inline phase of on_error is not one of the phase that it names.
 func (db *DB) Phases(ctx context.Context, sessionID string) ([]PhaseReport, error) {
 	const call = "l.node_type = 'model_call'"
+	// What comes after the end of a phase was done when its run was taken up again.
+	const work = "l.node_type IN ('phase_start', 'message', 'context_selection', 'model_call', 'tool_start', 'tool_call')"
 	return list[PhaseReport](ctx, db, "ask for the phases of session "+sessionID, `SELECT splitByChar('/', l.key)[1] AS visit,
 		any(l.phase_name) AS phase_name,
-		if(countIf(l.node_type = 'phase_end') > 0,
+		if(maxIf(l.seq, l.node_type = 'phase_end') > maxIf(l.seq, `+work+`),
 		   argMaxIf(JSONExtractString(l.data_json, 'status'), l.seq, l.node_type = 'phase_end'), 'running or interrupted') AS status,
-		argMaxIf(JSONExtractString(l.data_json, 'reason'), l.seq, l.node_type = 'phase_end') AS reason,
+		if(status = 'running or interrupted', '',
+		   argMaxIf(JSONExtractString(l.data_json, 'reason'), l.seq, l.node_type = 'phase_end')) AS reason,
 		min(l.at) AS started_at, max(l.at) AS last_at, max(l.attempt) AS attempts,
 		countIf(l.node_type = 'tool_call') AS tool_calls,
 		countIf(`+call+`) AS calls,

@@ -3,6 +3,7 @@ package clickhouse
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,6 +16,18 @@ type row struct {
 	*echo.Entry
 	worded    *echo.Message // the entry's message as the visit's model is sent it
 	selection *selectionRow // nil: the entry is no selection
+}
+
+// selectionJSON is the entry's selection as the journal has it.
+func (r *row) selectionJSON() string {
+	if r.Selection == nil {
+		return ""
+	}
+	b, err := json.Marshal(r.Selection)
+	if err != nil {
+		return "" // texts and numbers, which the journal has written already
+	}
+	return string(b)
 }
 
 // column is one column of a table and where its value comes from. The driver takes values in interfaces: one of a pointer
@@ -32,7 +45,7 @@ func logColumns() []column[*row] {
 			return ""
 		}
 		return r.worded.ContentJSON()
-	}}}
+	}}, {"selection_json", func(r *row) any { return r.selectionJSON() }}}
 	for _, c := range slices.Concat(entryColumns(), sizeColumns()) {
 		list = append(list, column[*row]{c.name, func(r *row) any { return c.value(r.Entry) }})
 	}

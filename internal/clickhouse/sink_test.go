@@ -2,6 +2,7 @@ package clickhouse_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"math/rand/v2"
 	"net"
@@ -67,6 +68,7 @@ type stored struct {
 	Error           string    `ch:"error"`
 	DataJSON        string    `ch:"data_json"`
 	PromptedJSON    string    `ch:"prompted_json"`
+	SelectionJSON   string    `ch:"selection_json"`
 	SpanFrom        []int64   `ch:"span_from"` // not written any more
 	SpanCount       []int64   `ch:"span_count"`
 	SpanForm        []string  `ch:"span_form"`
@@ -133,6 +135,8 @@ func expect(e *echo.Entry) stored {
 		s.ErrorKind, s.Error = f.Kind, f.Message
 	}
 	if sel := e.Selection; sel != nil {
+		text, _ := json.Marshal(sel)
+		s.SelectionJSON = string(text)
 		s.FullHistorySize, s.ContextSize, s.TokensSaved = sel.FullHistorySize, sel.ContextSize, sel.TokensSaved
 		s.MessageCount, s.MaskedCount = int64(sel.MessageCount), int64(sel.MaskedCount)
 		s.SharedSize, s.FullSharedSize, s.SentUSD, s.FullUSD = sel.SharedSize, sel.FullSharedSize, sel.SentUSD, sel.FullUSD

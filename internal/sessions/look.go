@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/windlass-run/windlass/echo"
@@ -156,7 +155,7 @@ func (s *Session) readEnd(f *os.File, start int64) error {
 		if s.Last == 0 {
 			s.Last, s.LastAt = e.Seq, e.At
 		}
-		if isBeside(e.NodeType, e.Key) {
+		if e.isBeside() {
 			return true, nil
 		}
 		if e.NodeType == echo.NodeRunEnd {
@@ -168,9 +167,10 @@ func (s *Session) readEnd(f *os.File, start int64) error {
 	return err
 }
 
-// isBeside reports whether an entry is recorded beside the run, so that it may come after the run's end.
-func isBeside(n echo.NodeType, key string) bool {
-	return n == echo.NodeWarning || n == "handoff" || strings.HasPrefix(key, "cards/")
+// isBeside reports whether an entry may come after the end of a run: it says nothing of how the run stands.
+func (e *lastEntry) isBeside() bool {
+	beside := echo.Entry{Key: e.Key}
+	return e.NodeType == echo.NodeWarning || e.NodeType == echo.NodeHandoff || beside.Background()
 }
 
 // Resumable reports whether the run can be gone on with.

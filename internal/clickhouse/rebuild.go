@@ -1,0 +1,113 @@
+package clickhouse
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/windlass-run/windlass/echo"
+)
+
+// IncompleteError says what ClickHouse does not have of a session, so that its journal cannot be made from it.
+type IncompleteError struct {
+	SessionID  string
+	Entries    []uint64 // numbers of entries that are missing before others that are there
+	Selections []string // keys of selections that are missing
+	Header     bool     // what the session was begun with is missing
+}
+
+// Error names what is missing.
+func (e *IncompleteError) Error() string {
+	var parts []string
+	if len(e.Entries) > 0 {
+		noun := "entries "
+		if len(e.Entries) == 1 {
+			noun = "entry "
+		}
+		parts = append(parts, noun+ranges(e.Entries))
+	}
+	if len(e.Selections) > 0 {
+		parts = append(parts, "what was selected at "+strings.Join(e.Selections[:min(len(e.Selections), MaxMatches)], ", "))
+	}
+	if e.Header {
+		parts = append(parts, "what the run was begun with (its cascade, input and options), which a windlass before this one did not record there")
+	}
+	return fmt.Sprintf("ClickHouse does not have all of session %s: missing is %s", e.SessionID, strings.Join(parts, "; "))
+}
+
+// ranges writes numbers, which ascend, shortly.
+func ranges(numbers []uint64) string {
+	var parts []string
+	for i := 0; i < len(numbers); {
+		from := i
+		for i++; i < len(numbers) && numbers[i] == numbers[i-1]+1; {
+			i++
+		}
+		part := fmt.Sprint(numbers[from])
+		if i-from > 1 {
+			part += fmt.Sprintf(" to %d", numbers[i-1])
+		}
+		parts = append(parts, part)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Rebuild makes the journal of a session in the folder dir again, as it was where the session was run, so that the session
+// can be gone on with on this machine. The error is an [*IncompleteError] when rows are missing, and then nothing is made.
+// Rows missing at the end cannot be known of: the session is then that of an earlier moment. It fails with
+// [echo.ErrSessionExists] when dir has a journal.
+func (db *DB) Rebuild(ctx context.Context, sessionID, dir string) error {
+	entries, missing, err := db.Record(ctx, sessionID)
+	if err != nil {
+		return err
+	}
+	if len(entries) == 0 {
+		return &SessionError{ID: sessionID}
+	}
+	header, err := headerOf(sessionID, entries, missing)
+	if err != nil {
+		return err
+	}
+	j, err := echo.CreateJournal(dir, header)
+	if err != nil {
+		return fmt.Errorf("make the journal of session %s again: %w", sessionID, err)
+	}
+	for _, e := range entries {
+		if err = j.Write(e); err != nil {
+			break
+		}
+	}
+	// Closing writes it out, whatever becomes of the caller meanwhile.
+	if err = errors.Join(err, j.Close(context.WithoutCancel(ctx))); err != nil {
+		_ = os.Remove(filepath.Join(dir, echo.JournalFile)) // half of it is worse than nothing
+		return fmt.Errorf("make the journal of session %s again: %w", sessionID, err)
+	}
+	return nil
+}
+
+// headerOf returns what a session was begun with, if its entries are complete.
+func headerOf(sessionID string, entries []*echo.Entry, missing []string) (echo.Header, error) {
+	lost := &IncompleteError{SessionID: sessionID, Selections: missing}
+	next := uint64(1)
+	for _, e := range entries {
+		for ; next < e.Seq; next++ {
+			lost.Entries = append(lost.Entries, next)
+		}
+		next = e.Seq + 1
+	}
+	var start struct {
+		Header *echo.Header `json:"header"`
+	}
+	first := entries[0]
+	if first.Seq == 1 && (json.Unmarshal(first.Data, &start) != nil || start.Header == nil || start.Header.SessionID != sessionID) {
+		lost.Header = true
+	}
+	if len(lost.Entries)+len(lost.Selections) > 0 || lost.Header {
+		return echo.Header{}, lost
+	}
+	return *start.Header, nil
+}
