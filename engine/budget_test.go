@@ -238,7 +238,7 @@ func TestBudgetOfTimeOverAResume(t *testing.T) {
 	_, err := b.take(nil)
 	var be *BudgetError
 	require.True(t, errors.As(err, &be))
-	require.Equal(t, "60", be.Enough())
+	require.Equal(t, "80", be.Enough(), "more than is used, not only more than the limit")
 	clock = clock.Add(time.Hour)
 	_, err = b.take(&cascade.Budget{MaxSeconds: 60})
 	require.ErrorContains(t, err, "c/d (attempt 1, turn 1): budget reached: max_seconds is 60.0 s, used 80.0 s")

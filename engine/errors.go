@@ -75,13 +75,13 @@ func (e *BudgetError) Error() string {
 	}
 }
 
-// Enough returns a limit, as it is written, under which the run can go on for a while: twice as high, or what is used and
-// the next call twice if that is more. "0", which is no limit, when it cannot be kept at any height.
+// Enough returns a limit, as it is written, under which the run can go on for a while: twice as high, or twice what is used
+// with the next call if that is more. "0", which is no limit, when it cannot be kept at any height.
 func (e *BudgetError) Enough() string {
 	if e.Cause != "" {
 		return "0"
 	}
-	return roundUp(max(2*e.Max, e.Used+2*e.nextTakes()))
+	return roundUp(2 * max(e.Max, e.Used+e.nextTakes()))
 }
 
 // nextTakes returns what the next call would take of what is limited, as far as that is known.

@@ -144,7 +144,7 @@ func TestOverLimit(t *testing.T) {
 		},
 		"time that is not known": {budget: cascade.Budget{MaxSeconds: 9}, used: used, next: next},
 		"a small limit and a large call": {
-			budget: cascade.Budget{MaxTokens: 10}, used: Totals{}, next: next, enough: "300",
+			budget: cascade.Budget{MaxTokens: 10}, used: Totals{}, next: next, enough: "400",
 			want: "budget reached: max_tokens is 10 tokens, used 100 tokens; the next call is estimated at 100 tokens (90 in; 10 out, assumed) and $0.0100",
 		},
 	}
