@@ -97,8 +97,8 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 	defer surviveClosedPipes()()
 	l := log.New(a.err, "", log.LstdFlags|log.LUTC)
 	g := grants{roots: roots, allowEnv: o.allowEnv, allowCommands: o.allowCommands, allowHTTP: o.allowHTTP, offline: o.offline, budget: o.budget}
-	h := newHost(g, o.maxRuns, o.noClickHouse, l)
-	rec := newServed(&app{out: a.out, err: l.Writer()}, home, o.noClickHouse, h.alive)
+	h := newHost(home, g, o.maxRuns, o.noClickHouse, l)
+	rec := newServed(&app{out: a.out, err: l.Writer()}, h)
 	h.find = rec.find
 	api, err := server.New(h, rec, server.Options{Token: token, Loopback: loopback, Log: l})
 	if err != nil {

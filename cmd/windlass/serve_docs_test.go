@@ -71,15 +71,15 @@ func TestServePage(t *testing.T) {
 			}
 		}
 	}
-	require.Len(t, calls, 7)
+	require.Len(t, calls, 8)
 	for _, c := range calls {
 		want := http.StatusOK
 		var body any
 		if c.body != "" {
 			want, body = http.StatusCreated, c.body
 		}
-		if strings.HasSuffix(c.path, "/cancel") {
-			want = http.StatusConflict // it has ended meanwhile
+		if strings.HasSuffix(c.path, "/cancel") || strings.HasSuffix(c.path, "/resume") {
+			want = http.StatusConflict // it has completed meanwhile
 		}
 		a := s.Do(t, c.method, c.path, body, c.headers...)
 		require.Equal(t, want, a.Status, "%s %s: %s", c.method, c.path, a.Body)

@@ -26,7 +26,8 @@ type served struct {
 	app          *app
 	home         string
 	noClickHouse bool
-	alive        func(id string) bool // its engine runs in this server
+	alive        func(id string) bool   // its engine runs in this server
+	refusal      func(id string) string // why it could not go on when it was last taken up; "": it could
 
 	mu   sync.Mutex
 	seen map[string]seenJournal // what was read of journals that did not change since
@@ -43,8 +44,8 @@ type seenJournal struct {
 // askTime is how long ClickHouse may take to answer for the API.
 const askTime = 10 * time.Second
 
-func newServed(a *app, home string, noClickHouse bool, alive func(string) bool) *served {
-	return &served{app: a, home: home, noClickHouse: noClickHouse, alive: alive, seen: map[string]seenJournal{}}
+func newServed(a *app, h *host) *served {
+	return &served{app: a, home: h.home, noClickHouse: h.noClickHouse, alive: h.alive, refusal: h.refusal, seen: map[string]seenJournal{}}
 }
 
 // ask opens ClickHouse for one use.
@@ -70,10 +71,14 @@ func (s *served) local(id string) (string, error) {
 	return whole, nil
 }
 
-// find says why there is no session with this whole id.
-func (s *served) find(ctx context.Context, id string) error {
-	_, err := s.Get(ctx, id)
-	return err
+// find returns the whole id of a session, on this machine or elsewhere.
+func (s *served) find(ctx context.Context, id string) (string, error) {
+	whole, err := s.local(id)
+	if err != nil || whole != "" {
+		return whole, err
+	}
+	whole, _, err = s.remote(ctx, id)
+	return whole, err
 }
 
 // List implements [server.Record].
@@ -234,6 +239,9 @@ func (s *served) read(id string) (*server.SessionDetail, error) {
 	d.Resumable = known.resumable && !running
 	if d.Status == engine.StatusRunning.String() && !running {
 		endWithout(&d)
+	}
+	if why := s.refusal(id); why != "" && !running {
+		d.Error = why
 	}
 	return &d, nil
 }

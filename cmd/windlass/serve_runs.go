@@ -24,14 +24,16 @@ type host struct {
 	noClickHouse bool
 	max          int
 	log          *log.Logger
-	find         func(ctx context.Context, id string) error // why there is no such session; nil: there is
+	home         string
+	find         func(ctx context.Context, id string) (string, error) // the whole id of a session that there is
 
 	mu       sync.Mutex
 	places   int // taken, by runs and by those that are about to begin
 	stopping bool
 	running  map[string]*hosted
-	idle     chan struct{} // closed when stopping and no place is taken
-	stopped  []string      // sessions that the server's end cut off
+	idle     chan struct{}     // closed when stopping and no place is taken
+	stopped  []string          // sessions that the server's end cut off
+	refused  map[string]string // why sessions could not go on from their record, which says nothing of it
 }
 
 // hosted is one session that runs here.
@@ -51,8 +53,11 @@ var (
 // retryRun is when a client may try again to begin a run.
 const retryRun = 5 * time.Second
 
-func newHost(g grants, maxRuns int, noClickHouse bool, l *log.Logger) *host {
-	return &host{grants: g, max: maxRuns, noClickHouse: noClickHouse, log: l, running: map[string]*hosted{}, idle: make(chan struct{})}
+func newHost(home string, g grants, maxRuns int, noClickHouse bool, l *log.Logger) *host {
+	return &host{
+		home: home, grants: g, max: maxRuns, noClickHouse: noClickHouse, log: l, running: map[string]*hosted{}, idle: make(chan struct{}),
+		refused: map[string]string{},
+	}
 }
 
 // Start implements [server.Runs].
@@ -79,7 +84,7 @@ func (h *host) Start(ctx context.Context, r *server.RunRequest) (*server.Session
 	for _, phase := range sortedNames(r.Models) {
 		o.models = append(o.models, phase+"="+r.Models[phase])
 	}
-	return h.begin(ctx, func(ctx context.Context, a *app, n *notices) (*session, error) {
+	return h.begin(ctx, startProblem, func(ctx context.Context, a *app, n *notices) (*session, error) {
 		return a.openSession(ctx, file, c, input, n, o)
 	})
 }
@@ -97,8 +102,12 @@ func (h *host) options() runOptions {
 	return o
 }
 
-// inlineName stands for the file of a cascade that came in a request.
-const inlineName = "cascade.json"
+// What stands for the file of a cascade that came in a request: in diagnostics, which begin with a file and a line, and
+// everywhere else.
+const (
+	inlineName  = "cascade.json"
+	requestName = "the cascade of the request"
+)
 
 func (h *host) cascadeOf(r *server.RunRequest) (*cascade.Cascade, string, error) {
 	offline := h.grants.offline || r.Offline
@@ -113,7 +122,7 @@ func (h *host) cascadeOf(r *server.RunRequest) (*cascade.Cascade, string, error)
 	if err != nil {
 		return nil, "", cascadeProblem(inlineName, found, err)
 	}
-	return c, inlineName, nil
+	return c, requestName, nil
 }
 
 func inputOf(c *cascade.Cascade, raw json.RawMessage) (map[string]any, error) {
@@ -138,7 +147,7 @@ func inputOf(c *cascade.Cascade, raw json.RawMessage) (map[string]any, error) {
 }
 
 // begin opens a session and lets it run by itself. The request may end meanwhile: what it began goes on.
-func (h *host) begin(ctx context.Context, open func(context.Context, *app, *notices) (*session, error)) (*server.Session, error) {
+func (h *host) begin(ctx context.Context, explain func(error) error, open func(context.Context, *app, *notices) (*session, error)) (*server.Session, error) {
 	if err := h.take(); err != nil {
 		return nil, err
 	}
@@ -149,7 +158,7 @@ func (h *host) begin(ctx context.Context, open func(context.Context, *app, *noti
 	if err != nil {
 		cancel(nil)
 		h.release("")
-		return nil, startProblem(err)
+		return nil, explain(err)
 	}
 	n.show(func(text string) { h.log.Printf("%s: %s", s.id, oneLine(text)) })
 	r := &hosted{session: s, cancel: cancel, begun: time.Now().UTC().Truncate(time.Microsecond)}
@@ -221,8 +230,12 @@ func (h *host) run(ctx context.Context, r *hosted) {
 		}
 	}()
 	res, err := s.run(ctx)
+	var differs *engine.DivergenceError
 	h.mu.Lock()
 	r.ended = true
+	if delete(h.refused, s.id); errors.As(err, &differs) {
+		h.refused[s.id] = err.Error()
+	}
 	if res.Status == engine.StatusInterrupted && errors.Is(context.Cause(ctx), errStopping) {
 		h.stopped = append(h.stopped, s.id)
 	}
@@ -251,23 +264,19 @@ func (h *host) report(s *session, res *engine.Result, err error, c closed) {
 
 // Cancel implements [server.Runs].
 func (h *host) Cancel(ctx context.Context, id string) (*server.Session, error) {
+	id, err := h.find(ctx, id)
+	if err != nil {
+		return nil, err
+	}
 	h.mu.Lock()
 	r := h.running[id]
 	running := r != nil && !r.ended
 	h.mu.Unlock()
 	if !running {
-		if err := h.find(ctx, id); err != nil {
-			return nil, err
-		}
 		return nil, server.NewProblem(server.NotRunning, "GET /api/sessions/"+id+" shows how far it has come", "the session %s does not run in this server", id)
 	}
 	r.cancel(errCancelled)
 	return h.view(r), nil
-}
-
-// Resume implements [server.Runs].
-func (h *host) Resume(_ context.Context, id string, _ *server.ResumeRequest) (*server.Session, error) {
-	return nil, server.NewProblem(server.NotSupported, "windlass run begins a new session", "the session %s cannot be resumed by this version of windlass", id)
 }
 
 // alive reports whether a session's engine runs in this server.
@@ -276,6 +285,13 @@ func (h *host) alive(id string) bool {
 	defer h.mu.Unlock()
 	r := h.running[id]
 	return r != nil && !r.ended
+}
+
+// refusal returns why a session could not go on from its record when it was last taken up here; "" when it could.
+func (h *host) refusal(id string) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.refused[id]
 }
 
 // count returns how many runs are going on.

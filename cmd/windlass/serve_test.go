@@ -74,7 +74,7 @@ func TestServeRun(t *testing.T) {
 	require.JSONEq(t, shown.out.String(), string(call.Body))
 	require.Contains(t, idsOf(t, s, 1000), begun.ID)
 	log := s.stop(exitOK)
-	require.Contains(t, log, begun.ID+": begins: look (cascade.json)\n")
+	require.Contains(t, log, begun.ID+": begins: look (the cascade of the request)\n")
 	require.Contains(t, log, " stopping: no new runs. Press Ctrl-C again to quit at once.\n", "%s", log)
 }
 
@@ -356,6 +356,146 @@ func TestServeGrants(t *testing.T) {
 	s.begin(inline(`{"cascade_id": "c", "phases": [{"name": "one", "tool": "read_file", "inputs": {"path": "`+filepath.Join(l.dir, "outside.json")+`"}}]}`, `"session_id": "reads"`))
 	s.sameAsJournal(s.events("/api/sessions/reads/events"), "reads", 1, "failed")
 	require.Contains(t, s.get("reads").Error, "outside the granted folders")
+	s.stop(exitOK)
+}
+
+// TestServeResume goes on with sessions that did not come to their ends: nothing is asked twice, the stream goes on where
+// it was, and what cannot go on is refused.
+func TestServeResume(t *testing.T) {
+	t.Parallel()
+	l := newServeLab(t, "")
+	l.file("windlass.json", recorded["windlass.json"])
+	s := l.serve("--no-clickhouse", "--allow-commands", "--max-runs", "1")
+	two := `{"cascade_id": "two", "phases": [{"name": "one", "instructions": "x"}, {"name": "two", "instructions": "y"}]}`
+	s.begin(inline(two, `"session_id": "limited"`, `"models": {"one": "plain", "two": "limited-once"}`))
+	first := s.events("/api/sessions/limited/events")
+	s.sameAsJournal(first, "limited", 1, "failed")
+	require.True(t, s.get("limited").Resumable)
+	asked := len(l.provider.Requests())
+	until(t, "its place is free", func() bool {
+		a := s.Do(t, http.MethodPost, "/api/sessions/limit/resume", nil)
+		return a.Status == http.StatusAccepted && a.Header.Get("Location") == "/api/sessions/limited"
+	})
+	last := first[len(first)-2].id
+	s.sameAsJournal(append(first[:len(first)-1:len(first)-1], s.events("/api/sessions/limited/events", "Last-Event-ID", last)...), "limited", 1, "completed")
+	require.Len(t, l.provider.Requests(), asked+1, "only the call that failed is made again")
+	d := s.get("limited")
+	require.Equal(t, []int{2, 3}, []int{d.Phases, d.Calls})
+	require.Equal(t, []string{"completed", "completed"}, []string{d.PhaseReports[0].Status, d.PhaseReports[1].Status})
+	require.Empty(t, d.Error)
+	detail, try := s.refused(409, server.NotResumable, http.MethodPost, "/api/sessions/limited/resume", `{}`)
+	require.Equal(t, "session limited: the run has completed: there is nothing to go on with", detail)
+	require.Equal(t, "POST /api/runs begins a new run", try)
+	s.refused(404, server.UnknownSession, http.MethodPost, "/api/sessions/nobody/resume", nil)
+
+	// A budget that was too small, and one that is not.
+	s.awaitPlace()
+	s.begin(inline(recorded["ask.json"], `"budget": {"max_tokens": 10}`, `"model": "gpt-5-mini"`, `"session_id": "small"`))
+	s.sameAsJournal(s.events("/api/sessions/small/events"), "small", 1, "over_budget")
+	for _, again := range []struct{ body, status string }{{`{}`, "over_budget"}, {`{"budget": {"max_tokens": 90000}}`, "completed"}} {
+		s.awaitPlace()
+		require.Equal(t, http.StatusAccepted, s.Do(t, http.MethodPost, "/api/sessions/small/resume", again.body).Status)
+		s.sameAsJournal(s.events("/api/sessions/small/events"), "small", 1, again.status)
+	}
+
+	// One that runs, here and elsewhere; and the limit of runs.
+	s.awaitPlace()
+	s.begin(inline(gated, `"session_id": "held"`))
+	l.awaitGate("held")
+	detail, _ = s.refused(409, server.NotResumable, http.MethodPost, "/api/sessions/held/resume", nil)
+	require.Equal(t, "the session held is running", detail)
+	cut := l.start("run", "cascades/ask.json", "--model", "hangs", "--session", "cut", "--no-clickhouse", "--root", "cascades")
+	until(t, "the model is asked", func() bool { return len(l.provider.Requests()) > asked+2 })
+	a := s.Do(t, http.MethodPost, "/api/sessions/cut/resume", nil)
+	require.Equal(t, http.StatusForbidden, a.Status, "it has a folder that the server has not")
+	require.NoError(t, cut.Process.Kill())
+	cut.wait()
+	s.stopRunning("held")
+}
+
+// awaitPlace waits until the server has room for a run: one gives its place back a moment after its end is recorded. The
+// session limited is there already, so nothing begins.
+func (s *serving) awaitPlace() {
+	s.lab.t.Helper()
+	until(s.lab.t, "a place is free", func() bool {
+		a := s.Do(s.lab.t, http.MethodPost, "/api/runs", inline(recorded["ask.json"], `"model": "plain"`, `"session_id": "limited"`))
+		return a.Status == http.StatusConflict
+	})
+}
+
+// stopRunning cancels a run and ends the server.
+func (s *serving) stopRunning(id string) {
+	s.lab.t.Helper()
+	require.Equal(s.lab.t, http.StatusAccepted, s.Do(s.lab.t, http.MethodPost, "/api/sessions/"+id+"/cancel", nil).Status)
+	s.sameAsJournal(s.events("/api/sessions/"+id+"/events"), id, 1, "interrupted")
+	s.stop(exitOK)
+}
+
+// TestServeResumeKilled: the process of the server dies; the next one goes on with its run.
+func TestServeResumeKilled(t *testing.T) {
+	t.Parallel()
+	l := newServeLab(t, "")
+	s := l.serve("--no-clickhouse", "--allow-commands")
+	waits := strings.Replace(gated, `"type": "shell"`, `"type": "shell", "idempotent": true`, 1)
+	s.begin(inline(waits, `"session_id": "dies"`))
+	l.awaitGate("dies")
+	require.NoError(t, s.process.Process.Kill())
+	s.process.wait()
+	s = l.serve("--no-clickhouse", "--allow-commands")
+	d := s.get("dies")
+	require.Equal(t, "killed", d.Status)
+	require.True(t, d.Resumable)
+	require.Equal(t, http.StatusAccepted, s.Do(t, http.MethodPost, "/api/sessions/dies/resume", nil).Status)
+	require.Equal(t, "running", s.get("dies").Status)
+	l.open("dies")
+	s.sameAsJournal(s.events("/api/sessions/dies/events"), "dies", 1, "completed")
+	require.Equal(t, "through\n", s.get("dies").Output)
+	s.stop(exitOK)
+}
+
+// TestServeResumeGrants: a session keeps the rights that it was begun with, so a server that has fewer does not take it up.
+func TestServeResumeGrants(t *testing.T) {
+	t.Parallel()
+	l := newServeLab(t, "")
+	l.file("windlass.json", recorded["windlass.json"])
+	l.env = append(l.env, "SEEN=one")
+	require.NoError(t, os.MkdirAll(filepath.Join(l.dir, "cascades", "elsewhere"), 0o700))
+	l.file("cascades/elsewhere/windlass.json", recorded["windlass.json"])
+	l.file("cascades/env.json", `{"cascade_id": "env", "phases": [{"name": "one", "instructions": "{{ env.SEEN }}"}]}`)
+	begin := func(id string, args ...string) {
+		l.run(exitProvider, append([]string{"run", "--session", id, "--model", "limited", "--no-clickhouse", "--quiet"}, args...)...)
+	}
+	begin("commands", "cascades/ask.json", "--root", "cascades", "--allow-commands")
+	begin("env", "cascades/env.json", "--root", "cascades", "--allow-env", "SEEN")
+	begin("folder", "cascades/ask.json")
+	begin("fine", "cascades/ask.json", "--root", "cascades/elsewhere")
+	dir := l.dir
+	l.dir = filepath.Join(dir, "cascades", "elsewhere")
+	begin("elsewhere", "../ask.json", "--root", "..")
+	l.dir = dir
+	s := l.serve("--root", "cascades", "--no-clickhouse")
+	for id, want := range map[string]string{
+		"commands":  "the session was begun with --allow-commands, which this server was not: it may run any command",
+		"env":       "the session was begun with --allow-env SEEN, which this server was not: it sees the variable SEEN",
+		"folder":    "the session was begun with --root " + l.dir + ", which this server was not: it may use the folder " + l.dir,
+		"elsewhere": "the session was begun in " + filepath.Join(l.dir, "cascades", "elsewhere") + ", where another windlass.json holds than here",
+	} {
+		detail, try := s.refused(403, server.NotGranted, http.MethodPost, "/api/sessions/"+id+"/resume", nil)
+		require.Equal(t, want, detail)
+		require.NotEmpty(t, try)
+		require.True(t, s.get(id).Resumable, "nothing was changed")
+	}
+	require.Equal(t, http.StatusAccepted, s.Do(t, http.MethodPost, "/api/sessions/fine/resume", nil).Status)
+	s.sameAsJournal(s.events("/api/sessions/fine/events"), "fine", 1, "failed")
+	s.stop(exitOK)
+
+	// What a template sees has changed since: the run does not go the way that is recorded, and says so.
+	l.env = append(l.env, "SEEN=another")
+	s = l.serve("--root", "cascades", "--no-clickhouse", "--allow-env", "SEEN")
+	require.Equal(t, http.StatusAccepted, s.Do(t, http.MethodPost, "/api/sessions/env/resume", nil).Status)
+	s.events("/api/sessions/env/events")
+	require.Contains(t, s.get("env").Error, "another", "why it does not go on")
+	require.Equal(t, "failed", s.get("env").Status)
 	s.stop(exitOK)
 }
 

@@ -23,6 +23,8 @@ type takeUpOptions struct {
 	asJSON  bool
 	events  bool
 	quiet   bool
+
+	noClickHouse bool // also when it was begun with ClickHouse
 }
 
 // takeUpSession opens a session on this machine that did not come to its end, to go on with it. It is openSession for a
@@ -65,6 +67,7 @@ func (a *app) takeUp(ctx context.Context, home string, journal *echo.Journal, re
 		header: rec.Header, past: rec.Entries, workDir: begun.WorkDir, name: begun.Name,
 	}
 	s.options.asJSON, s.options.events, s.options.quiet, s.options.budget = o.asJSON, o.events, o.quiet, o.budget
+	s.options.noClickHouse = s.options.noClickHouse || o.noClickHouse
 	s.runner = &engine.Runner{Env: grantedEnv(begun.AllowEnv)}
 	if _, err := s.chooseModels(cfg); err != nil {
 		return nil, err

@@ -8,11 +8,11 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// Runs is what the API changes. Errors that a client can act on are [*Problem]s. All methods are safe for concurrent use.
+// Runs is what the API changes. An id may be the beginning of one if no other begins so. Errors that a client can act on are [*Problem]s. All methods are safe for concurrent use.
 type Runs interface {
 	// Start begins a run and returns when it goes on by itself: everything that can be checked for nothing has been.
 	Start(ctx context.Context, r *RunRequest) (*Session, error)
-	// Cancel interrupts a run of this server and does not wait for its end. The id is whole.
+	// Cancel interrupts a run of this server and does not wait for its end.
 	Cancel(ctx context.Context, id string) (*Session, error)
 	// Resume goes on with a session that ended before it was done, and returns when it goes on by itself.
 	Resume(ctx context.Context, id string, r *ResumeRequest) (*Session, error)

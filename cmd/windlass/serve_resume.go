@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/server"
+)
+
+// Resume implements [server.Runs].
+func (h *host) Resume(ctx context.Context, id string, r *server.ResumeRequest) (*server.Session, error) {
+	id, err := h.find(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if h.alive(id) {
+		return nil, notResumable("follow it, or cancel it", "the session %s is running", id)
+	}
+	rec, err := echo.ReadJournal(journalPath(h.home, id))
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, notResumable("resume it where it was run", "the session %s has no journal on this machine", id)
+	case err != nil:
+		return nil, storageProblem(err)
+	}
+	c, _, begun, err := readHeader(rec.Header)
+	if err != nil {
+		return nil, storageProblem(err)
+	}
+	if err := h.grants.cover(h.home, c, &begun); err != nil {
+		return nil, err
+	}
+	o := takeUpOptions{quiet: true, noClickHouse: h.noClickHouse}
+	spec := engine.Spec{Cascade: c, Past: rec.Entries}
+	if o.budget, err = h.grants.limits(r.Budget, spec.BudgetInForce()); err != nil {
+		return nil, err
+	}
+	return h.begin(ctx, resumeProblem, func(ctx context.Context, a *app, n *notices) (*session, error) {
+		return a.takeUpSession(ctx, h.home, id, n, o)
+	})
+}
+
+// cover refuses a session that was begun with more than the server grants: it would go on with it.
+func (g *grants) cover(home string, c *cascade.Cascade, begun *begunWith) error {
+	if err := g.check(c); err != nil {
+		return err
+	}
+	if begun.AllowCommands && !g.allowCommands {
+		return notCovered("--allow-commands", "may run any command")
+	}
+	for _, name := range begun.AllowEnv {
+		if !slices.Contains(g.allowEnv, name) {
+			return notCovered("--allow-env "+name, "sees the variable "+name)
+		}
+	}
+	for _, root := range begun.Roots {
+		if !g.holds(root) {
+			return notCovered("--root "+root, "may use the folder "+root)
+		}
+	}
+	if g.offline && !begun.Offline {
+		return server.NewProblem(server.NotGranted, "windlass serve without --offline", "the session asks models, and this server asks none")
+	}
+	return sameConfig(home, begun.Dir)
+}
+
+// holds reports whether a folder is one of the server's, or in one.
+func (g *grants) holds(folder string) bool {
+	real, err := filepath.EvalSymlinks(folder)
+	return err == nil && slices.ContainsFunc(g.roots, func(r servedRoot) bool {
+		rel, err := filepath.Rel(r.real, real)
+		return err == nil && filepath.IsLocal(rel)
+	})
+}
+
+// sameConfig refuses a session that was begun under another windlass.json, which may trust other commands and name other
+// endpoints.
+func sameConfig(home, dir string) error {
+	then, err := config.Find(dir, home)
+	if err != nil {
+		return storageProblem(err)
+	}
+	now, err := config.Find(".", home)
+	if err != nil {
+		return storageProblem(err)
+	}
+	if then != now {
+		return server.NewProblem(server.NotGranted, "windlass resume, or windlass serve in "+dir,
+			"the session was begun in %s, where another windlass.json holds than here", dir)
+	}
+	return nil
+}
+
+func notCovered(flag, what string) error {
+	return server.NewProblem(server.NotGranted, "windlass resume, or windlass serve "+flag,
+		"the session was begun with %s, which this server was not: it %s", flag, what)
+}
+
+func notResumable(try, format string, args ...any) error {
+	return server.NewProblem(server.NotResumable, try, format, args...)
+}
+
+// resumeProblem says to a client why a session could not be taken up.
+func resumeProblem(err error) error {
+	var ended *engine.NotResumableError
+	switch {
+	case errors.As(err, &ended):
+		return &server.Problem{Kind: server.NotResumable, Detail: err.Error(), Try: "POST /api/runs begins a new run", Err: err}
+	case errors.Is(err, echo.ErrSessionBusy):
+		return &server.Problem{Kind: server.NotResumable, Detail: err.Error(), Try: "wait for its end", Err: err}
+	}
+	return startProblem(fmt.Errorf("take up the session: %w", err))
+}
