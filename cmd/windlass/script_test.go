@@ -60,6 +60,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			p := startProvider()
 			e.Defer(p.Close)
+			e.Defer(func() { requireAllHold(t, filepath.Join(e.WorkDir, "windlass")) })
 			e.Values[dbKey{}] = db
 			e.Values[providerKey{}] = p
 			repo, err := filepath.Abs("../..")

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/windlass-run/windlass/echo"
+)
+
+// requireAllHold verifies every session that is in a home. Those whose record a test has damaged, or made by hand, are no
+// runs of windlass.
+func requireAllHold(t *testing.T, home string) {
+	t.Helper()
+	if info, err := os.Stat(filepath.Join(home, "sessions")); err != nil || !info.IsDir() {
+		return
+	}
+	ids, err := localSessions(home)
+	require.NoError(t, err)
+	for _, id := range ids {
+		require.NoError(t, holds(home, id), "session %s", id)
+	}
+}
+
+func holds(home, id string) error {
+	rec, err := echo.ReadJournal(journalPath(home, id))
+	var damage *echo.JournalDamageError
+	switch {
+	case errors.As(err, &damage), err == nil && rec.Header.Version < echo.JournalVersion:
+		return nil
+	case err != nil:
+		return err
+	}
+	var begun begunWith
+	if err := json.Unmarshal(rec.Header.Options, &begun); err != nil {
+		return err
+	}
+	if len(begun.AllowEnv) > 0 { // their values are part of what the run is a function of, and another process had them
+		return nil
+	}
+	v, err := verifyRecord(context.Background(), home, rec)
+	if err == nil && !v.Holds {
+		err = errors.New(v.Difference)
+	}
+	return err
+}
+
+// Whoever changes a journal and computes its checksums anew is found out where what follows does not follow any more. The
+// same finds a change of the code that decides what is sent.
+func TestVerifyFindsChangedRecords(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, "")
+	l.env = append(l.env, "REPO=x")
+	repo, err := filepath.Abs("../..")
+	require.NoError(t, err)
+	require.NoError(t, os.CopyFS(filepath.Join(l.dir, "examples"), os.DirFS(filepath.Join(repo, "examples"))))
+	l.run(exitOK, "run", "examples/cascades/log_triage.json", "--offline", "--no-clickhouse", "--session", "whole")
+	rec, err := echo.ReadJournal(journalPath(l.home, "whole"))
+	require.NoError(t, err)
+	tried := 0
+	for i, e := range rec.Entries {
+		for what, edit := range map[string]func(*echo.Entry) bool{
+			"answer": func(e *echo.Entry) bool {
+				if e.NodeType != echo.NodeModelCall || e.Message.Text() == "" || strings.Contains(e.Key, "/validate/") {
+					return false
+				}
+				e.Message = echo.Seal(echo.Draft{
+					Role: e.Message.Role(), Kind: e.Message.Kind(), Parts: echo.Text(strings.Replace(e.Message.Text(), "e", "a", 1)), ToolCalls: e.Message.ToolCalls(),
+				})
+				return true
+			},
+			"form": func(e *echo.Entry) bool {
+				if e.Selection == nil {
+					return false
+				}
+				e.Selection.Spans[0].Form = "masked"
+				return true
+			},
+			"size": func(e *echo.Entry) bool {
+				if e.Selection == nil {
+					return false
+				}
+				e.Selection.ContextSize++
+				return true
+			},
+			"request": func(e *echo.Entry) bool {
+				if e.RequestHash == "" {
+					return false
+				}
+				e.RequestHash = strings.Repeat("0", len(e.RequestHash))
+				return true
+			},
+		} {
+			changed := *e
+			if e.Selection != nil {
+				sel := *e.Selection
+				sel.Spans = append([]echo.Span(nil), sel.Spans...)
+				changed.Selection = &sel
+			}
+			if !edit(&changed) {
+				continue
+			}
+			tried++
+			id := fmt.Sprintf("changed-%d-%s", i, what)
+			writeJournal(t, l.home, id, rec, i, &changed)
+			p := l.run(exitFailed, "verify", id)
+			require.Contains(t, p.err.String(), "does not hold: the run does not follow its record: entry ")
+			require.NoError(t, os.RemoveAll(filepath.Dir(journalPath(l.home, id))))
+		}
+	}
+	require.Greater(t, tried, 15)
+}
+
+// writeJournal writes a recording as a journal of its own, with one entry in another's place.
+func writeJournal(t *testing.T, home, id string, rec *echo.Recording, at int, instead *echo.Entry) {
+	t.Helper()
+	j, err := echo.CreateJournal(filepath.Dir(journalPath(home, id)), rec.Header)
+	require.NoError(t, err)
+	for i, e := range rec.Entries {
+		if i == at {
+			e = instead
+			if e.Message != nil {
+				e.ContentHash = e.Message.Hash()
+			}
+		}
+		require.NoError(t, j.Write(e))
+	}
+	require.NoError(t, j.Close(context.Background()))
+}
