@@ -127,28 +127,55 @@ type sessionQuerier struct {
 	reader *clickhouse.Reader
 }
 
-// QuerySession implements tool.Querier.
+// QuerySession implements tool.Querier. A database that was lost since the query before is opened again, once.
 func (q *sessionQuerier) QuerySession(ctx context.Context, sessionID, sql string) ([]string, [][]any, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.reader == nil {
-		db, err := clickhouse.Open(ctx, q.options)
-		if err != nil {
-			return nil, nil, fmt.Errorf("open ClickHouse: %w", err)
-		}
-		reader, err := db.SessionReader(ctx, sessionID)
-		if err != nil {
-			return nil, nil, errors.Join(err, db.Close())
-		}
-		q.db, q.reader = db, reader
+	fresh := q.reader == nil
+	if err := q.open(ctx, sessionID); err != nil {
+		return nil, nil, err
+	}
+	columns, rows, err := q.reader.Query(ctx, sql)
+	if fresh || !clickhouse.IsLost(err) {
+		return columns, rows, err
+	}
+	_ = q.shut(ctx) // it fails, too: nobody is there
+	if err := q.open(ctx, sessionID); err != nil {
+		return nil, nil, err
 	}
 	return q.reader.Query(ctx, sql)
 }
 
-// Close drops the user that was made.
+// open makes the reader if there is none. The caller holds the mutex.
+func (q *sessionQuerier) open(ctx context.Context, sessionID string) error {
+	if q.reader != nil {
+		return nil
+	}
+	db, err := clickhouse.Open(ctx, q.options)
+	if err != nil {
+		return fmt.Errorf("open ClickHouse: %w", err)
+	}
+	reader, err := db.SessionReader(ctx, sessionID)
+	if err != nil {
+		return errors.Join(err, db.Close())
+	}
+	q.db, q.reader = db, reader
+	return nil
+}
+
+// Close drops the user that was made. What is left of a database that was lost went with it, or is dropped by a later run.
 func (q *sessionQuerier) Close(ctx context.Context) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	err := q.shut(ctx)
+	if clickhouse.IsLost(err) {
+		return nil
+	}
+	return err
+}
+
+// shut closes the reader, if there is one. The caller holds the mutex.
+func (q *sessionQuerier) shut(ctx context.Context) error {
 	if q.reader == nil {
 		return nil
 	}

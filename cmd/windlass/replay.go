@@ -53,7 +53,7 @@ func (a *app) replaySession(ctx context.Context, given string, o replayOptions) 
 	if err != nil {
 		return withExit(exitStorage, err, "set WINDLASS_HOME to a folder")
 	}
-	id, err := findLocal(home, given)
+	id, err := a.findSession(ctx, home, given)
 	if err != nil {
 		return err
 	}

@@ -71,7 +71,7 @@ func (a *app) resume(ctx context.Context, given string, o resumeOptions) error {
 	if err != nil {
 		return withExit(exitStorage, err, "set WINDLASS_HOME to a folder")
 	}
-	id, err := findLocal(home, given)
+	id, err := a.findSession(ctx, home, given)
 	if err != nil {
 		return err
 	}
@@ -90,22 +90,6 @@ func (a *app) resume(ctx context.Context, given string, o resumeOptions) error {
 	}
 	res, runErr := s.run(ctx)
 	return s.finish(res, runErr)
-}
-
-// findLocal returns the id of the session on this machine that is given by its id or the beginning of it.
-func findLocal(home, given string) (string, error) {
-	local, err := localSessions(home)
-	if err != nil {
-		return "", withExit(exitStorage, err, "windlass doctor")
-	}
-	id, err := matchSession(given, local)
-	if err != nil {
-		return "", usageError(err, "windlass sessions list")
-	}
-	if id == "" {
-		return "", usageError(fmt.Errorf("no session %q on this machine", given), "windlass sessions list")
-	}
-	return id, nil
 }
 
 // forkSession makes a new session of the beginning of another one, which stays as it is, and takes it up.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/sessions"
@@ -110,15 +111,21 @@ func (l *listedSession) complete() {
 	case l.Problem != "":
 		l.Status = cmp.Or(l.Status, statusDamaged)
 		return
-	case l.Waiting > 0 || !l.known:
-		rec, err := echo.ReadJournal(filepath.Join(l.local.Dir, echo.JournalFile))
-		if err != nil {
-			l.Status, l.Problem, l.Resumable = statusDamaged, err.Error(), false
-			return
-		}
-		l.Session = sessionOf(l.local, rec.Entries)
 	}
 	l.Status = l.local.Status()
+	stale := l.Waiting > 0 || !l.known
+	if failed := l.Status == engine.StatusFailed.String(); !stale && !(failed && l.Resumable) {
+		return
+	}
+	rec, err := echo.ReadJournal(filepath.Join(l.local.Dir, echo.JournalFile))
+	if err != nil {
+		l.Status, l.Problem, l.Resumable = statusDamaged, err.Error(), false
+		return
+	}
+	if stale {
+		l.Session = sessionOf(l.local, rec.Entries)
+	}
+	l.Resumable = l.Resumable && engine.StateOf(rec.Entries).Resumable
 }
 
 // statusDamaged is the status of a session whose journal cannot be read.

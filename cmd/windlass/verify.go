@@ -48,7 +48,7 @@ func (a *app) verify(ctx context.Context, given string, asJSON bool) error {
 	if err != nil {
 		return withExit(exitStorage, err, "set WINDLASS_HOME to a folder")
 	}
-	id, err := findLocal(home, given)
+	id, err := a.findSession(ctx, home, given)
 	if err != nil {
 		return err
 	}

@@ -82,6 +82,10 @@ func isNetwork(err error) bool {
 		errors.Is(err, context.DeadlineExceeded)
 }
 
+// IsLost reports whether an error says that a database which was open is not there any more, so that it may help to open it
+// again.
+func IsLost(err error) bool { return isGone(err) && !errors.Is(err, context.DeadlineExceeded) }
+
 // SQLError is what the server said of a query, without the server's internals.
 type SQLError struct {
 	Code    int32

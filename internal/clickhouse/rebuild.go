@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/sessions"
 )
 
 // IncompleteError says what ClickHouse does not have of a session, so that its journal cannot be made from it.
@@ -58,9 +59,9 @@ func ranges(numbers []uint64) string {
 
 // Rebuild makes the journal of a session in the folder dir again, as it was where the session was run, so that the session
 // can be gone on with on this machine. The error is an [*IncompleteError] when rows are missing, and then nothing is made.
-// Rows missing at the end cannot be known of: the session is then that of an earlier moment. It fails with
-// [echo.ErrSessionExists] when dir has a journal.
-func (db *DB) Rebuild(ctx context.Context, sessionID, dir string) error {
+// Rows missing at the end cannot be known of: the session is then that of an earlier moment. What is in the database is
+// noted under its address, of [Options.Address], as delivered. It fails with [echo.ErrSessionExists] when dir has a journal.
+func (db *DB) Rebuild(ctx context.Context, sessionID, dir, to string) error {
 	entries, missing, err := db.Record(ctx, sessionID)
 	if err != nil {
 		return err
@@ -86,7 +87,13 @@ func (db *DB) Rebuild(ctx context.Context, sessionID, dir string) error {
 		_ = os.Remove(filepath.Join(dir, echo.JournalFile)) // half of it is worse than nothing
 		return fmt.Errorf("make the journal of session %s again: %w", sessionID, err)
 	}
-	return nil
+	mark, err := db.markOf(ctx, dir, to)
+	if err != nil {
+		return nil // what is there is delivered once more, which changes nothing
+	}
+	last := entries[len(entries)-1]
+	mark.Seq, mark.EntryAt = last.Seq, last.At
+	return sessions.SetMark(dir, mark)
 }
 
 // headerOf returns what a session was begun with, if its entries are complete.

@@ -11,6 +11,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
+	"github.com/windlass-run/windlass/internal/sessions"
 )
 
 // begun makes a session that begins as runs do: with an entry that has all that the header has.
@@ -40,18 +41,21 @@ func TestRebuild(t *testing.T) {
 	_, err := db.Ship(t.Context(), k.dir, clickhouse.ShipOptions{To: "here"})
 	require.NoError(t, err)
 	dir := filepath.Join(t.TempDir(), "elsewhere")
-	require.NoError(t, db.Rebuild(t.Context(), "elsewhere", dir))
+	require.NoError(t, db.Rebuild(t.Context(), "elsewhere", dir, "here"))
 	want, err := os.ReadFile(filepath.Join(k.dir, echo.JournalFile))
 	require.NoError(t, err)
 	got, err := os.ReadFile(filepath.Join(dir, echo.JournalFile))
 	require.NoError(t, err)
 	require.Equal(t, string(want), string(got))
+	look, err := sessions.Look(dir)
+	require.NoError(t, err)
+	require.Zero(t, look.Waiting("here"))
 	j, rec, err := echo.OpenJournal(dir)
 	require.NoError(t, err)
 	require.Len(t, rec.Entries, len(k.entries))
 	require.NoError(t, j.Close(t.Context()))
-	require.ErrorIs(t, db.Rebuild(t.Context(), "elsewhere", dir), echo.ErrSessionExists)
-	require.EqualError(t, db.Rebuild(t.Context(), "nowhere", dir), `no session "nowhere" in ClickHouse`)
+	require.ErrorIs(t, db.Rebuild(t.Context(), "elsewhere", dir, "here"), echo.ErrSessionExists)
+	require.EqualError(t, db.Rebuild(t.Context(), "nowhere", dir, "here"), `no session "nowhere" in ClickHouse`)
 }
 
 // TestRebuildWithoutEverything says what is missing, and makes nothing.
@@ -90,7 +94,7 @@ func TestRebuildWithoutEverything(t *testing.T) {
 				require.NoError(t, clickhouse.Conn(db).Exec(t.Context(), sql))
 			}
 			dir := filepath.Join(t.TempDir(), "lost")
-			err := db.Rebuild(t.Context(), "lost", dir)
+			err := db.Rebuild(t.Context(), "lost", dir, "here")
 			var incomplete *clickhouse.IncompleteError
 			require.ErrorAs(t, err, &incomplete)
 			require.ErrorContains(t, err, "ClickHouse does not have all of session lost: "+tt.want)

@@ -173,10 +173,11 @@ func (e *lastEntry) isBeside() bool {
 	return e.NodeType == echo.NodeWarning || e.NodeType == echo.NodeHandoff || beside.Background()
 }
 
-// Resumable reports whether the run can be gone on with.
+// Resumable reports whether the run can be gone on with, as far as its end tells: one that failed may have failed for
+// something that would come again, which only all of its record tells; see engine.StateOf.
 func (s *Session) Resumable() bool {
 	switch {
-	case s.Err != nil || s.Busy || s.Last == 0:
+	case s.Err != nil || s.Busy || s.Last == 0 || s.Header.Version < echo.JournalVersion:
 		return false
 	case s.End == nil:
 		return true
@@ -185,7 +186,7 @@ func (s *Session) Resumable() bool {
 }
 
 // CanResume reports whether a run that ended so can be gone on with: it was interrupted, it is over its budget, or a call
-// failed. One that ended for another reason would come to the same end again.
+// may have failed. One that ended for another reason would come to the same end again.
 func CanResume(status, reason string) bool {
 	return status == "interrupted" || status == "over_budget" || status == "failed" && reason == "error"
 }
