@@ -30,15 +30,14 @@ type served struct {
 	refusal      func(id string) string // why it could not go on when it was last taken up; "": it could
 
 	mu   sync.Mutex
-	seen map[string]seenJournal // what was read of journals that did not change since
+	seen map[string]seenJournal // for lists: what was read of journals that did not change since
 }
 
 // seenJournal is what a journal said when it had this size and age.
 type seenJournal struct {
-	size      int64
-	change    time.Time
-	detail    *server.SessionDetail
-	resumable bool // once nobody runs it
+	size    int64
+	change  time.Time
+	session server.Session
 }
 
 // askTime is how long ClickHouse may take to answer for the API.
@@ -93,12 +92,12 @@ func (s *served) List(ctx context.Context, limit int) (*server.SessionList, erro
 		here[l.ID] = true
 	}
 	for _, l := range newest(local, limit) {
-		d, err := s.read(l.ID)
+		sum, err := s.sum(l.ID)
 		if err != nil {
 			list.Notes = append(list.Notes, fmt.Sprintf("session %s is left out: %v", l.ID, err))
 			continue
 		}
-		list.Sessions = append(list.Sessions, d.Session)
+		list.Sessions = append(list.Sessions, sum)
 	}
 	if !s.noClickHouse {
 		elsewhere, err := s.elsewhere(ctx, limit, here)
@@ -213,37 +212,50 @@ func (s *served) remote(ctx context.Context, id string) (whole string, entries [
 // read returns what the journal of a session on this machine says.
 func (s *served) read(id string) (*server.SessionDetail, error) {
 	running := s.isRunning(id) // asked first: what ends in between is then not taken for killed
-	info, err := os.Stat(s.journal(id))
+	rec, err := echo.ReadJournal(s.journal(id))
 	if err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	known := s.seen[id]
-	s.mu.Unlock()
-	if known.detail == nil || known.size != info.Size() || !known.change.Equal(info.ModTime()) {
-		rec, err := echo.ReadJournal(s.journal(id))
-		if err != nil {
-			return nil, err
-		}
-		known = seenJournal{info.Size(), info.ModTime(), summarize(id, rec.Entries), engine.StateOf(rec.Entries).Resumable}
-		if len(rec.Entries) == 0 { // it has only just begun
-			known.detail.StartedAt, known.detail.LastAt = rec.Header.StartedAt, rec.Header.StartedAt
-			known.detail.CascadeID = cascadeIDOf(rec.Header.Cascade)
-		}
-		s.mu.Lock()
-		s.seen[id] = known
-		s.mu.Unlock()
+	d := summarize(id, rec.Entries)
+	if len(rec.Entries) == 0 { // it has only just begun
+		d.StartedAt, d.LastAt, d.CascadeID = rec.Header.StartedAt, rec.Header.StartedAt, cascadeIDOf(rec.Header.Cascade)
 	}
-	d := *known.detail
-	d.PhaseReports = slices.Clone(d.PhaseReports)
-	d.Resumable = known.resumable && !running
-	if d.Status == engine.StatusRunning.String() && !running {
-		endWithout(&d)
+	if running {
+		return d, nil
 	}
-	if why := s.refusal(id); why != "" && !running {
+	d.Resumable = engine.StateOf(rec.Entries).Resumable
+	if d.Status == engine.StatusRunning.String() {
+		endWithout(d)
+	}
+	if why := s.refusal(id); why != "" {
 		d.Error = why
 	}
-	return &d, nil
+	return d, nil
+}
+
+// sum returns the figures of a session on this machine. Those of one that nobody runs are kept until its journal changes.
+func (s *served) sum(id string) (server.Session, error) {
+	info, err := os.Stat(s.journal(id))
+	if err != nil {
+		return server.Session{}, err
+	}
+	settled := !s.isRunning(id) && s.refusal(id) == ""
+	s.mu.Lock()
+	known, ok := s.seen[id]
+	s.mu.Unlock()
+	if ok && settled && known.size == info.Size() && known.change.Equal(info.ModTime()) {
+		return known.session, nil
+	}
+	d, err := s.read(id)
+	if err != nil {
+		return server.Session{}, err
+	}
+	if settled {
+		s.mu.Lock()
+		s.seen[id] = seenJournal{info.Size(), info.ModTime(), d.Session}
+		s.mu.Unlock()
+	}
+	return d.Session, nil
 }
 
 func cascadeIDOf(raw json.RawMessage) string {
