@@ -117,6 +117,7 @@ func (v *visit) judge(ctx context.Context, ans answer) (value any, failed string
 }
 
 func (v *visit) recordVerdict(check string, valid bool, reason string) error {
+	v.refused(check, valid, reason)
 	e := siteEntry(echo.NodeVerdict, v.at("verdict/"+check), v.place())
 	e.Data = mustJSON(map[string]any{"validator": check, "valid": valid, "reason": reason})
 	return v.append(e)

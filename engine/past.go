@@ -201,10 +201,10 @@ func endOf(entries []*echo.Entry) end {
 				out.failed = failedCall(live)
 			}
 		}
-		if !stopped && e.NodeType != echo.NodeHandoff || out.status == StatusFailed || out.status == StatusCompleted {
+		if !stopped || out.status == StatusFailed || out.status == StatusCompleted {
 			break
 		}
-		if out.status == StatusRunning && stopped { // killed between the end of the phase and that of the run
+		if out.status == StatusRunning { // killed while the stop was recorded
 			out.status, out.reason = status, reason
 		}
 		out.stop = append(out.stop, e.Seq)
@@ -212,9 +212,12 @@ func endOf(entries []*echo.Entry) end {
 	return out
 }
 
-// statusOf reads the status off the end of a phase or a run; StatusPending for any other entry.
+// statusOf reads the status off the end of a phase or a run, or off the handoff before it; StatusPending for any other
+// entry.
 func statusOf(e *echo.Entry) (Status, StopReason) {
-	if e.NodeType != echo.NodePhaseEnd && e.NodeType != echo.NodeRunEnd {
+	switch e.NodeType {
+	case echo.NodePhaseEnd, echo.NodeRunEnd, echo.NodeHandoff:
+	default:
 		return StatusPending, ""
 	}
 	var d struct {

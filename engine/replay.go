@@ -97,7 +97,7 @@ func (r *recordedEffects) Tool(ctx context.Context, key string, spec ToolSpec, r
 }
 
 func (r *recordedEffects) Value(ctx context.Context, key string, site Site, read func() any) (json.RawMessage, error) {
-	for _, node := range []echo.NodeType{echo.NodeValue, echo.NodeInter} {
+	for _, node := range []echo.NodeType{echo.NodeValue, echo.NodeInter, echo.NodeHandoff} {
 		if e, _ := r.past.follow(node, key); e != nil {
 			return e.Data, nil
 		}

@@ -123,7 +123,9 @@ func (w *world) go1(t *testing.T, ctx context.Context, sink *memory, past []*ech
 	}}
 	log := echo.ContinueLog("s1", uint64(len(past)), nil, nil, sink)
 	sink.list = append(sink.list, past...)
-	return r.Run(ctx, Spec{Cascade: c, Log: log, WorkDir: "/scratch", Past: past})
+	res, err := r.Run(ctx, Spec{Cascade: c, Log: log, WorkDir: "/scratch", Past: past, Header: json.RawMessage(`{"cascade":` + manySided + `}`)})
+	checkHandoffs(t, sink.asRead(t))
+	return res, err
 }
 
 // Wherever a process dies, the run that takes the session up comes to the same end. No answered call is asked again, no tool

@@ -45,7 +45,9 @@ func (r *run) route(from, to, reason string) error {
 		key, s.Phase = visitKey(last)+"/route", last.Name
 	}
 	e := siteEntry(echo.NodeRoute, key, s)
-	e.Data = mustJSON(map[string]string{"from": from, "to": to, "reason": reason})
+	taken := takenRoute{From: from, To: to, Reason: reason}
+	r.taken = append(r.taken, taken)
+	e.Data = mustJSON(taken)
 	return r.append(e)
 }
 

@@ -27,6 +27,10 @@ type Runner struct {
 	CardModel string  // what sums messages up for Cards; "": nothing does
 	Meaning   Meaning // nil: nothing is selected by meaning
 
+	// Workspace reads what is known of the files that runs work on, nil when that is nothing; nil: nothing is read. It is
+	// asked for when a phase stops before its end, and when tools ran in it that may have changed something.
+	Workspace func(ctx context.Context) *Workspace
+
 	Now func() time.Time // nil: the system's clock
 }
 
@@ -200,6 +204,8 @@ type run struct {
 	index    *autocontext.Index    // what selections have read of the session's messages
 	entered  []contextcards.Source // every message that entered the session, by its order less 1
 	known    map[string]ModelFacts
+	taken    []takenRoute // the way so far
+	files    *Workspace   // the newest reading
 	aside    []uint64 // numbers of entries of the past that it goes on without
 }
 

@@ -1,5 +1,7 @@
 package engine
 
+import "fmt"
+
 // Status is how far a run or a phase has come. The values are persisted by name; the zero value is "untouched".
 type Status int
 
@@ -25,6 +27,17 @@ func (s Status) String() string {
 
 // MarshalText writes the name.
 func (s Status) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads the name.
+func (s *Status) UnmarshalText(text []byte) error {
+	for i, name := range statusNames {
+		if name == string(text) {
+			*s = Status(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("there is no status %q", text)
+}
 
 // IsDone reports whether nothing more will happen.
 func (s Status) IsDone() bool { return s >= StatusCompleted }

@@ -93,6 +93,7 @@ func (v *visit) performAll(ctx context.Context, plan []plannedCall) error {
 	for i := range plan {
 		if !plan[i].settled {
 			open = append(open, &plan[i])
+			v.touched = v.touched || !plan[i].spec.Idempotent
 			v.observer.Observe(Event{
 				Kind: EventToolCall, Site: v.place(), Tool: plan[i].call.Name, Arguments: plan[i].call.Arguments,
 			})

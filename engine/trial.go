@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -97,7 +96,7 @@ func (r *run) restore(entries []*echo.Entry, before string) {
 		case echo.NodeCallout:
 			if v != nil {
 				settle()
-				r.session.Callouts = append(r.session.Callouts, echo.Callout{Phase: e.Phase, Hash: e.ContentHash})
+				r.session.Callouts = append(r.session.Callouts, echo.Callout{Name: calloutName(e), Phase: e.Phase, Hash: e.ContentHash})
 			}
 		default:
 			what, number := historyPart(e)
@@ -113,6 +112,13 @@ func (r *run) restore(entries []*echo.Entry, before string) {
 			v.enter(e.Message, e.Turn)
 		}
 	}
+	settle()
+}
+
+func calloutName(e *echo.Entry) string {
+	var d struct{ Name string }
+	_ = decode(e.Data, &d) // one that cannot be read has no name
+	return d.Name
 }
 
 func (v *visit) end(e *echo.Entry) {
@@ -120,7 +126,7 @@ func (v *visit) end(e *echo.Entry) {
 		Status string
 		Output any
 	}
-	if json.Unmarshal(e.Data, &d) == nil {
+	if decode(e.Data, &d) == nil {
 		v.record.Output, v.record.Done = d.Output, d.Status == StatusCompleted.String()
 	}
 }

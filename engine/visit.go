@@ -26,6 +26,8 @@ type visit struct {
 	facts   ModelFacts
 	chosen  string // by route_to
 	verdict string // why the last answer was not accepted; templates see it as validation_error
+	refusal string // the same with the name of what did not accept it, for handoffs
+	touched bool   // a tool ran that may have changed something
 	attempt int
 	turn    int
 
@@ -49,7 +51,7 @@ func (r *run) visit(ctx context.Context, p *cascade.Phase) (outcome, error) {
 	start := r.active()
 	out, err := v.perform(ctx)
 	v.result.DurationMS = millis(r.active().Sub(start))
-	return out, v.finish(out, err)
+	return out, v.finish(ctx, out, err)
 }
 
 // visitKey is the first part of every key of a visit: the phase's name, with "~2" on the second visit.
@@ -111,7 +113,7 @@ func (v *visit) located(err error) error {
 }
 
 // finish records the end of the visit. The error is what ended it, or what made the record fail.
-func (v *visit) finish(out outcome, err error) error {
+func (v *visit) finish(ctx context.Context, out outcome, err error) error {
 	res := &v.result
 	if err != nil {
 		res.Status, res.Reason = classify(err)
@@ -123,6 +125,9 @@ func (v *visit) finish(out outcome, err error) error {
 	v.run.result.Phases = append(v.run.result.Phases, *res)
 	if isRecordError(err) {
 		return err
+	}
+	if failed := v.handOff(ctx, err); failed != nil {
+		return errors.Join(err, failed)
 	}
 	e := siteEntry(echo.NodePhaseEnd, v.key+"/end", Site{Cascade: v.cascade.CascadeID, Phase: v.phase.Name})
 	e.Model = v.model

@@ -1,0 +1,152 @@
+package engine
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/windlass-run/windlass/echo"
+)
+
+// writeFile is the built-in tool that writes files. The engine knows its name for what it says in a handoff only.
+const writeFile = "write_file"
+
+var (
+	checkItem    = regexp.MustCompile(`^\s*(?:[-*+]|\d+[.)])\s+\[([ xX])\]\s+(\S.*)$`)
+	decisionLine = regexp.MustCompile(`(?i)^\s*(?:[-*+>]\s+)*\**decision\**\s*:\s*\**\s*(\S.*)$`)
+)
+
+// checked is an item of a checklist.
+type checked struct {
+	text string
+	done bool
+}
+
+// checklistIn returns the items of the Markdown checklists in a text.
+func checklistIn(text string) []checked {
+	if !strings.Contains(text, "] ") {
+		return nil
+	}
+	var out []checked
+	for l := range strings.SplitSeq(text, "\n") {
+		if m := checkItem.FindStringSubmatch(l); m != nil {
+			out = append(out, checked{text: oneLine(m[2], widest.item), done: m[1] != " "})
+		}
+	}
+	return out
+}
+
+// decisionsIn returns what the lines of a text say that begin with "Decision:".
+func decisionsIn(text string) []string {
+	if !strings.Contains(text, "ecision") && !strings.Contains(text, "ECISION") {
+		return nil
+	}
+	var out []string
+	for l := range strings.SplitSeq(text, "\n") {
+		if m := decisionLine.FindStringSubmatch(l); m != nil {
+			out = append(out, strings.TrimRight(m[1], " \t\r*"))
+		}
+	}
+	return out
+}
+
+// checklists are the newest versions of the checklists of a session, by where they stand: in the answers of a phase, in a
+// value of the state, in a file. A new version takes the place of the one before.
+type checklists struct {
+	order  []string // by their newest versions, the newest last
+	latest map[string][]checked
+}
+
+func (c *checklists) set(place string, items []checked) {
+	c.order = append(slices.DeleteFunc(c.order, func(p string) bool { return p == place }), place)
+	c.latest[place] = items
+}
+
+// merged returns every item once, in the order in which it first appears; where it stands in several lists, as the newest
+// of these has it.
+func (c *checklists) merged() []checked {
+	var out []checked
+	at := map[string]int{}
+	for _, place := range c.order {
+		for _, it := range c.latest[place] {
+			key := strings.ToLower(it.text)
+			if i, ok := at[key]; ok {
+				out[i].done = it.done
+				continue
+			}
+			at[key] = len(out)
+			out = append(out, it)
+		}
+	}
+	return out
+}
+
+// readHistories finds checklists, written files and decisions in what phases said and did.
+func (g *gathered) readHistories(s *echo.Session) {
+	lists := &checklists{latest: map[string][]checked{}}
+	for _, p := range s.Phases {
+		for i, it := range p.History {
+			m := it.Message
+			if it.Order == 0 || m.Role() != echo.RoleAssistant {
+				continue
+			}
+			if items := checklistIn(m.Text()); len(items) > 0 {
+				lists.set("answers of "+p.Name, items)
+			}
+			for _, d := range decisionsIn(m.Text()) {
+				g.decisions = append(g.decisions, HandoffItem{sourceAnswer, d})
+			}
+			for _, c := range wellDone(m.ToolCalls(), p.History[i+1:]) {
+				g.readCall(lists, c)
+			}
+		}
+	}
+	for _, it := range lists.merged() {
+		g.progress.Items++
+		item := HandoffItem{sourceChecklist, it.text}
+		if it.done {
+			g.progress.Checked++
+			g.done = append(g.done, item)
+			continue
+		}
+		g.remaining = append(g.remaining, item)
+	}
+}
+
+// readCall takes what set_state and write_file were given.
+func (g *gathered) readCall(lists *checklists, c echo.ToolCall) {
+	var in struct {
+		Key, Path, Content string
+		Value              any
+		Append             bool
+	}
+	if c.Name != toolSetState && c.Name != writeFile || json.Unmarshal([]byte(c.Arguments), &in) != nil {
+		return
+	}
+	if c.Name == toolSetState {
+		lists.set(sourceState+in.Key, checklistIn(echo.AsText(in.Value)))
+		return
+	}
+	g.written = append(slices.DeleteFunc(g.written, func(p string) bool { return p == in.Path }), in.Path)
+	items := checklistIn(in.Content)
+	if in.Append {
+		items = append(slices.Clone(lists.latest["file "+in.Path]), items...)
+	}
+	lists.set("file "+in.Path, items)
+}
+
+// wellDone returns the calls of an answer that have a result which is no failure. What follows is the history behind it.
+func wellDone(calls []echo.ToolCall, follows []echo.Item) []echo.ToolCall {
+	if len(calls) == 0 {
+		return nil
+	}
+	well := map[string]bool{}
+	for _, it := range follows {
+		if it.Message.Role() != echo.RoleTool {
+			break
+		}
+		well[it.Message.ToolCallID()] = !it.Message.Failed()
+	}
+	return slices.DeleteFunc(slices.Clone(calls), func(c echo.ToolCall) bool { return !well[c.ID] })
+}

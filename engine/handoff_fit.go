@@ -1,0 +1,149 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/windlass-run/windlass/echo"
+)
+
+// fit makes the handoff with what limits leave room for. Of what was done and decided the newest is kept, of what remains
+// the first.
+func (s *standing) fit(g *gathered, l handoffLimits) *Handoff {
+	h := &Handoff{
+		SessionID: s.session.ID, CascadeID: oneLine(s.cascadeID, maxName), Phase: oneLine(s.visit, maxName), Attempt: s.attempt, Turn: s.turn,
+		Status: s.status, Reason: s.reason, Task: clipClean(g.task, l.task), Progress: g.progress,
+	}
+	if text := echo.AsText(s.input); text != "{}" && text != "null" {
+		h.Input = clipClean(text, l.input)
+	}
+	h.Progress.Said = clipClean(g.said, l.said)
+	var o Omitted
+	h.Done, o.Done = newestItems(g.done, l.items, l.item)
+	h.Remaining, o.Remaining = firstItems(g.remaining, l.items, l.item)
+	h.Blocking, o.Blocking = newestItems(g.blocking, l.items/2, l.problem)
+	h.Decisions, o.Decisions = newestItems(g.decisions, l.items, l.item)
+	kept := g.written[max(0, len(g.written)-l.items):]
+	o.Written = len(g.written) - len(kept)
+	h.Written = make([]string, len(kept))
+	for i, p := range kept {
+		h.Written[i] = oneLine(p, l.path)
+	}
+	h.Workspace, o.Changed = s.workspace.fit(l)
+	if o != (Omitted{}) {
+		h.Omitted = &o
+	}
+	h.Continuation = h.continuation(l)
+	return h
+}
+
+func clipClean(s string, n int) string {
+	lines := strings.Split(clip(s, n), "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimRight(clean(l), " ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+func newestItems(items []HandoffItem, n, size int) (kept []HandoffItem, omitted int) {
+	from := max(0, len(items)-max(n, 1))
+	return shortened(items[from:], size), from
+}
+
+func firstItems(items []HandoffItem, n, size int) (kept []HandoffItem, omitted int) {
+	to := min(len(items), max(n, 1))
+	return shortened(items[:to], size), len(items) - to
+}
+
+// maxName is how many bytes the names may have that come from the file.
+const maxName = 200
+
+// maxSource is how many bytes the name of a source may have; models choose some of these names.
+const maxSource = 80
+
+func shortened(items []HandoffItem, size int) []HandoffItem {
+	out := make([]HandoffItem, len(items))
+	for i, it := range items {
+		out[i] = HandoffItem{Source: oneLine(it.Source, maxSource), Text: oneLine(it.Text, size)}
+	}
+	return out
+}
+
+// fit returns the reading with at most so many files.
+func (w *Workspace) fit(l handoffLimits) (*Workspace, int) {
+	if w == nil {
+		return nil, 0
+	}
+	out := *w
+	out.Branch, out.Head, out.Problem = oneLine(w.Branch, maxName), oneLine(w.Head, maxName), oneLine(w.Problem, maxName)
+	kept := w.Files[:min(len(w.Files), max(l.files, 1))]
+	out.Files = make([]FileChange, len(kept))
+	for i, f := range kept {
+		out.Files[i] = FileChange{Path: oneLine(f.Path, l.path), Change: oneLine(f.Change, maxSource)}
+	}
+	out.More += len(w.Files) - len(kept)
+	return &out, out.More
+}
+
+// How much of the lists a continuation takes over.
+const (
+	continuationItems = 5
+	continuationTask  = 600
+)
+
+// continuation tells a model that goes on what it needs first.
+func (h *Handoff) continuation(l handoffLimits) string {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	if h.Phase == "" {
+		return fmt.Sprintf("No phase of cascade %s has begun.", oneLine(h.CascadeID, maxName))
+	}
+	line("Where the work stands: cascade %s, phase %s.", oneLine(h.CascadeID, maxName), h.where())
+	if h.Task != "" {
+		line("Task: %s", oneLine(h.Task, min(continuationTask, l.task)))
+	}
+	for _, part := range []struct {
+		name  string
+		items []HandoffItem
+		from  int
+	}{
+		{"Done", h.Done, max(0, len(h.Done)-continuationItems)},
+		{"Remaining", h.Remaining, 0},
+		{"In the way", h.Blocking, max(0, len(h.Blocking)-continuationItems)},
+		{"Decided", h.Decisions, max(0, len(h.Decisions)-continuationItems)},
+	} {
+		if list := part.items[part.from:min(len(part.items), part.from+continuationItems)]; len(list) > 0 {
+			line("%s: %s.", part.name, listed(list, l.item/2))
+		}
+	}
+	if w := h.Workspace; w != nil {
+		line("Files: %s", w.String())
+	}
+	if open := firstOpen(h.Remaining); open != "" {
+		line("Begin with: %s. What is done is not to be done again.", open)
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+func listed(items []HandoffItem, size int) string {
+	parts := make([]string, len(items))
+	for i, it := range items {
+		text := strings.TrimRight(oneLine(it.Text, size), ".")
+		if it.Source == sourceChecklist {
+			parts[i] = text
+			continue
+		}
+		parts[i] = it.Source + ": " + text
+	}
+	return strings.Join(parts, "; ")
+}
+
+// firstOpen returns the first item of the checklist that is open.
+func firstOpen(items []HandoffItem) string {
+	for _, it := range items {
+		if it.Source == sourceChecklist {
+			return strings.TrimRight(it.Text, ".")
+		}
+	}
+	return ""
+}

@@ -1,0 +1,295 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// checkHandoffs holds what every record must: each visit that ended has a handoff directly before its end, and it says what
+// can be said from the record alone.
+func checkHandoffs(t *testing.T, entries []*echo.Entry) {
+	t.Helper()
+	for i, e := range entries {
+		if e.NodeType != echo.NodePhaseEnd {
+			continue
+		}
+		before := entries[i-1]
+		if before.NodeType == echo.NodeResume { // the process died between the two
+			before = entries[i-2]
+		}
+		require.Equal(t, echo.NodeHandoff, before.NodeType)
+		require.Equal(t, echo.VisitOf(e.Key), echo.VisitOf(before.Key))
+		h := handoffOf(t, entries[:i+1])
+		now, err := json.Marshal(h)
+		require.NoError(t, err)
+		require.Equal(t, string(before.Data), string(now), "the handoff before entry %d", e.Seq)
+		require.LessOrEqual(t, len(h.Markdown()), MaxHandoff)
+	}
+}
+
+func handoffOf(t *testing.T, entries []*echo.Entry) *Handoff {
+	t.Helper()
+	h, err := HandoffOf(entries)
+	require.NoError(t, err)
+	return h
+}
+
+func TestChecklistIn(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		text string
+		want []checked
+	}{
+		"none":        {"Nothing to do.\n- a list\n[x] no list", nil},
+		"dashes":      {"Plan:\n- [ ] one\n- [x] two\n", []checked{{"one", false}, {"two", true}}},
+		"other marks": {"* [X] a\n+ [ ] b\n1. [x] c\n2) [ ] d", []checked{{"a", true}, {"b", false}, {"c", true}, {"d", false}}},
+		"indented":    {"  - [ ]   spaces   inside  ", []checked{{"spaces inside", false}}},
+		"no text":     {"- [ ] \n- [ ]\n- [y] odd", nil},
+		"controls":    {"- [ ] a\x1b[2Jb\u202e", []checked{{"a[2Jb", false}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, tc.want, checklistIn(tc.text))
+		})
+	}
+}
+
+func TestDecisionsIn(t *testing.T) {
+	t.Parallel()
+	text := "Decision: use A\n- **Decision:** use B\n> decision : use C\nThe decision: none\nDecisions: none\nDecision:\nDECISION: D"
+	require.Equal(t, []string{"use A", "use B", "use C", "D"}, decisionsIn(text))
+}
+
+func TestMergedChecklists(t *testing.T) {
+	t.Parallel()
+	c := &checklists{latest: map[string][]checked{}}
+	c.set("plan", []checked{{"one", false}, {"two", false}, {"gone", false}})
+	c.set("file", []checked{{"Two", true}, {"three", false}})
+	require.Equal(t, []checked{{"one", false}, {"two", true}, {"gone", false}, {"three", false}}, c.merged())
+	c.set("plan", []checked{{"one", true}, {"two", false}})
+	require.Equal(t, []checked{{"Two", false}, {"three", false}, {"one", true}}, c.merged(), "what a new version leaves out is gone, and it is the newest")
+}
+
+const handedOver = `{"cascade_id":"repair","phases":[
+	{"name":"look","instructions":"Find out what is broken.","callouts":"cause","handoffs":[{"target":"fix"},{"target":"stop"}]},
+	{"name":"fix","instructions":"Mend it.\nThen test it.","tackle":["set_state","write_file","test"],"rules":{"max_attempts":2,"loop_until":"regex:mended"},"handoffs":["report"]},
+	{"name":"report","instructions":"Report."},
+	{"name":"stop","instructions":"Say why not."}]}`
+
+func repairing(t *testing.T, last answerFunc) *testBundle {
+	t.Helper()
+	b := setup(t,
+		call("route_to", `{"target":"fix"}`), say("The seal leaks.\nDecision: replace the seal"),
+		call("set_state", `{"key":"plan","value":"- [ ] order a seal\n- [ ] fit it\n- [ ] test it"}`, "set_state", `{"key":"size","value":12}`,
+			"write_file", `{"path":"notes.md","content":"- [x] order a seal\n"}`),
+		call("test", `{}`),
+		say("I cannot test it.\n- [x] find the valve"),
+		last,
+	)
+	b.tools.addEcho("write_file")
+	b.tools.add("test", `{"type":"object"}`, func(context.Context, ToolRequest) (ToolResult, error) {
+		return ToolResult{Failed: true, Parts: echo.Text("no pressure\nat valve 3")}, nil
+	})
+	b.runner.Workspace = func(ctx context.Context) *Workspace {
+		require.NoError(t, ctx.Err(), "the files are read after the end of the run's context, too")
+		return &Workspace{
+			At: time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC), Branch: "main", Head: "0123456789abcdef0123",
+			Files: []FileChange{{"notes.md", "untracked"}, {"valve.go", "modified"}}, More: 1,
+		}
+	}
+	return b
+}
+
+func TestHandoffMarkdown(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	b := repairing(t, func(*ModelRequest) (*ModelResponse, error) {
+		cancel()
+		return nil, ctx.Err()
+	})
+	_, err := b.runCtx(ctx, handedOver, map[string]any{"valve": 3})
+	require.ErrorIs(t, err, context.Canceled)
+	entries := b.entries.asRead(t)
+	h := handoffOf(t, entries)
+	require.Equal(t, StatusInterrupted, h.Status)
+	requireGolden(t, "handoff-interrupted", h.Markdown())
+	requireGolden(t, "handoff-interrupted-json", indented(t, h))
+
+	killed := entries[:len(entries)-3] // before the stop was recorded
+	requireGolden(t, "handoff-killed", handoffOf(t, killed).Markdown())
+
+	b = repairing(t, say("Still nothing."))
+	_, err = b.run(handedOver, nil)
+	require.ErrorContains(t, err, "no answer passed")
+	requireGolden(t, "handoff-failed", handoffOf(t, b.entries.asRead(t)).Markdown())
+
+	b = repairing(t, say("It is mended."))
+	b.model.answers = append(b.model.answers, say("All is well."))
+	_, err = b.run(handedOver, nil)
+	require.NoError(t, err)
+	entries = b.entries.asRead(t)
+	requireGolden(t, "handoff-completed", handoffOf(t, entries).Markdown())
+	requireGolden(t, "handoff-begun", handoffOf(t, entries[:2]).Markdown())
+	handoffs := b.entries.of(echo.NodeHandoff)
+	require.Len(t, handoffs, 3)
+	require.NotContains(t, string(handoffs[0].Data), "workspace", "no tool ran in it that could have changed something")
+	require.Contains(t, string(handoffs[1].Data), "workspace")
+}
+
+func indented(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.MarshalIndent(v, "", "  ")
+	require.NoError(t, err)
+	return string(text) + "\n"
+}
+
+func requireGolden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".golden")
+	if *update {
+		require.NoError(t, os.MkdirAll("testdata", 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o600))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(want), got)
+}
+
+// However much a run has said, written and decided, and whatever characters are in it, its handoff has its size, and every
+// item of it is one line.
+func TestHandoffIsBounded(t *testing.T) {
+	t.Parallel()
+	hostile := strings.Repeat("ä\x1b]0;x\x07 \u202e\n# Head\n", 400)
+	s := &standing{cascadeID: hostile, session: echo.NewSession("s1"), input: map[string]any{"text": hostile}, refusal: hostile, problem: hostile, status: StatusFailed}
+	s.workspace = &Workspace{Branch: hostile, Head: strings.Repeat("a", 40)}
+	for i := range 300 {
+		s.workspace.Files = append(s.workspace.Files, FileChange{Path: fmt.Sprint(i, hostile), Change: hostile})
+	}
+	for i := range 40 {
+		p := s.session.Begin(fmt.Sprint(hostile, i))
+		p.Done, p.Output = true, hostile
+		s.session.Set(p, hostile+fmt.Sprint(i), hostile)
+		s.routes = append(s.routes, takenRoute{From: hostile, To: hostile, Reason: "route_to"})
+		var plan strings.Builder
+		for n := range 100 {
+			fmt.Fprintf(&plan, "- [ ] %d %d %s\nDecision: %s\n", i, n, strings.Repeat("long ", 100), hostile)
+		}
+		p.History = append(p.History,
+			echo.Item{Order: 1, Message: echo.NewText(echo.RoleUser, echo.KindTask, hostile)},
+			echo.Item{Order: 2, Message: echo.NewText(echo.RoleAssistant, echo.KindAnswer, plan.String())})
+		s.visit = hostile
+	}
+	h := s.handoff()
+	text := h.Markdown()
+	require.LessOrEqual(t, len(text), MaxHandoff)
+	require.Greater(t, len(text), MaxHandoff/4, "no more is cut than has to be")
+	require.LessOrEqual(t, len(mustJSON(h)), 2*MaxHandoff)
+	require.NotContains(t, text, "\x1b")
+	require.NotContains(t, text, "\u202e")
+	require.NotContains(t, text, "\n# Head")
+	require.Positive(t, h.Omitted.Remaining)
+	require.Positive(t, h.Omitted.Changed)
+}
+
+// A stop that was recorded in part, because the process was killed meanwhile, is set aside as one that was recorded whole.
+func TestResumeAfterAStopThatIsRecordedInPart(t *testing.T) {
+	t.Parallel()
+	for cut := range 4 {
+		t.Run(fmt.Sprint(cut, " entries missing"), func(t *testing.T) {
+			t.Parallel()
+			w := &stopping{world: newWorld(), at: 4}
+			var ctx context.Context
+			ctx, w.cancel = context.WithCancel(context.Background())
+			defer w.cancel()
+			sink := &memory{}
+			_, err := w.run(t, ctx, sink, nil)
+			require.ErrorIs(t, err, context.Canceled)
+			past := sink.asRead(t)
+			require.Equal(t, []echo.NodeType{echo.NodeHandoff, echo.NodePhaseEnd, echo.NodeRunEnd}, nodeTypes(past[len(past)-3:]))
+			past = past[:len(past)-cut]
+			state := StateOf(past)
+			require.True(t, state.Resumable)
+			require.Equal(t, cut < 3, state.Status == StatusInterrupted)
+			goOn, sink := &stopping{world: w.world}, &memory{}
+			res, err := goOn.run(t, context.Background(), sink, past)
+			require.NoError(t, err)
+			require.Equal(t, StatusCompleted, res.Status)
+			replay(t, sink.asRead(t))
+		})
+	}
+}
+
+func nodeTypes(entries []*echo.Entry) []echo.NodeType {
+	var out []echo.NodeType
+	for _, e := range entries {
+		out = append(out, e.NodeType)
+	}
+	return out
+}
+
+func TestHandoffOfNothing(t *testing.T) {
+	t.Parallel()
+	_, err := HandoffOf(nil)
+	require.EqualError(t, err, "the session has no entries yet")
+}
+
+// A record of before there were handoffs is followed all the same.
+func TestRecordWithoutHandoffs(t *testing.T) {
+	t.Parallel()
+	b := repairing(t, say("It is mended."))
+	b.model.answers = append(b.model.answers, say("All is well."))
+	_, err := b.run(handedOver, nil)
+	require.NoError(t, err)
+	var old []*echo.Entry
+	for _, e := range b.entries.asRead(t) {
+		if e.NodeType != echo.NodeHandoff {
+			old = append(old, e)
+		}
+	}
+	c := &cascade.Cascade{}
+	require.NoError(t, json.Unmarshal([]byte(handedOver), c))
+	again := *b.runner
+	again.Model, again.Tools = nil, onlySpecs{b.tools}
+	_, err = again.Run(context.Background(), Spec{Cascade: c, WorkDir: "/scratch", Name: "s1", Past: old, Replay: true})
+	require.NoError(t, err)
+}
+
+// BenchmarkHandoff sums up a phase of 200 turns: words, a call of write_file every tenth turn, results of 4 kB.
+func BenchmarkHandoff(b *testing.B) {
+	s := &standing{cascadeID: "c", session: echo.NewSession("s1"), status: StatusCompleted, visit: "work"}
+	p := s.session.Begin("work")
+	add := func(m *echo.Message) {
+		p.History = append(p.History, echo.Item{Message: m, Attempt: 1, Turn: len(p.History), Order: len(p.History) + 1})
+	}
+	add(echo.NewText(echo.RoleUser, echo.KindTask, "Mend it."))
+	for i := range 200 {
+		c := echo.ToolCall{ID: fmt.Sprint("c", i), Name: "read_file", Arguments: `{"path":"a.go"}`}
+		if i%10 == 0 {
+			c = echo.ToolCall{ID: c.ID, Name: writeFile, Arguments: string(mustJSON(map[string]string{
+				"path": "plan.md", "content": strings.Repeat("- [x] something that was to be done\n", 100),
+			}))}
+		}
+		add(echo.Seal(echo.Draft{
+			Role: echo.RoleAssistant, Kind: echo.KindAnswer, Parts: echo.Text(strings.Repeat("I look at the next file. ", 20)), ToolCalls: []echo.ToolCall{c},
+		}))
+		add(echo.NewToolResult(c, echo.Text(strings.Repeat("line\n", 800)), false))
+	}
+	for b.Loop() {
+		s.handoff()
+	}
+}
