@@ -18,6 +18,9 @@ func (v *visit) runAttempt(ctx context.Context) (answer, error) {
 	limit := v.phase.MaxTurns()
 	for v.turn = 1; ; v.turn++ {
 		if v.turn > 1 {
+			if err := v.openAgain(ctx); err != nil {
+				return answer{}, err
+			}
 			if err := v.promptTurn(); err != nil {
 				return answer{}, err
 			}
@@ -83,6 +86,9 @@ func (v *visit) finalAnswer(ctx context.Context, before answer) (answer, error) 
 		note = "The checks pass now. Give your final answer, in text, without calling tools."
 	}
 	v.turn++
+	if err := v.openAgain(ctx); err != nil {
+		return answer{}, err
+	}
 	if err := v.say("notice", echo.NewText(echo.RoleUser, echo.KindNotice, note)); err != nil {
 		return answer{}, err
 	}

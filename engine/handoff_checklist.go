@@ -54,14 +54,16 @@ func decisionsIn(text string) []string {
 // checklists are the newest versions of the checklists of a session, by where they stand: in the answers of a phase, in a
 // value of the state, in a file. A new version takes the place of the one before.
 type checklists struct {
-	order  []string // by their newest versions, the newest last
-	latest map[string][]checked
+	order  []string            // by their newest versions, the newest last
+	latest map[string][]string // the texts that they are in
 }
 
-func (c *checklists) set(place string, items []checked) {
+func (c *checklists) set(place string, texts ...string) {
 	c.order = append(slices.DeleteFunc(c.order, func(p string) bool { return p == place }), place)
-	c.latest[place] = items
+	c.latest[place] = texts
 }
+
+func (c *checklists) add(place, text string) { c.set(place, append(c.latest[place], text)...) }
 
 // merged returns every item once, in the order in which it first appears; where it stands in several lists, as the newest
 // of these has it.
@@ -69,7 +71,7 @@ func (c *checklists) merged() []checked {
 	var out []checked
 	at := map[string]int{}
 	for _, place := range c.order {
-		for _, it := range c.latest[place] {
+		for _, it := range checklistIn(strings.Join(c.latest[place], "")) {
 			key := strings.ToLower(it.text)
 			if i, ok := at[key]; ok {
 				out[i].done = it.done
@@ -84,17 +86,18 @@ func (c *checklists) merged() []checked {
 
 // readHistories finds checklists, written files and decisions in what phases said and did.
 func (g *gathered) readHistories(s *echo.Session) {
-	lists := &checklists{latest: map[string][]checked{}}
+	lists := &checklists{latest: map[string][]string{}}
 	for _, p := range s.Phases {
 		for i, it := range p.History {
 			m := it.Message
 			if it.Order == 0 || m.Role() != echo.RoleAssistant {
 				continue
 			}
-			if items := checklistIn(m.Text()); len(items) > 0 {
-				lists.set("answers of "+p.Name, items)
+			text := m.Text()
+			if len(checklistIn(text)) > 0 {
+				lists.set("answers of "+p.Name, text)
 			}
-			for _, d := range decisionsIn(m.Text()) {
+			for _, d := range decisionsIn(text) {
 				g.decisions = append(g.decisions, HandoffItem{sourceAnswer, d})
 			}
 			for _, c := range wellDone(m.ToolCalls(), p.History[i+1:]) {
@@ -125,15 +128,15 @@ func (g *gathered) readCall(lists *checklists, c echo.ToolCall) {
 		return
 	}
 	if c.Name == toolSetState {
-		lists.set(sourceState+in.Key, checklistIn(echo.AsText(in.Value)))
+		lists.set(sourceState+in.Key, echo.AsText(in.Value))
 		return
 	}
 	g.written = append(slices.DeleteFunc(g.written, func(p string) bool { return p == in.Path }), in.Path)
-	items := checklistIn(in.Content)
 	if in.Append {
-		items = append(slices.Clone(lists.latest["file "+in.Path]), items...)
+		lists.add("file "+in.Path, in.Content)
+		return
 	}
-	lists.set("file "+in.Path, items)
+	lists.set("file "+in.Path, in.Content)
 }
 
 // wellDone returns the calls of an answer that have a result which is no failure. What follows is the history behind it.

@@ -20,7 +20,9 @@ const lookLimit = time.Second
 func (v *visit) handOff(ctx context.Context, err error) error {
 	raw, failed := v.effects.Value(ctx, v.key+"/handoff", v.place(), func() any {
 		if err != nil || v.touched {
-			v.lookAtFiles(ctx)
+			if files := v.readFiles(ctx); files != nil {
+				v.files = files
+			}
 		}
 		return v.standing(err).handoff()
 	})
@@ -35,16 +37,14 @@ func (v *visit) handOff(ctx context.Context, err error) error {
 	return nil
 }
 
-// lookAtFiles reads the files anew, if anybody can.
-func (r *run) lookAtFiles(ctx context.Context) {
+// readFiles reads what is known of the files; nil when that is nothing.
+func (r *run) readFiles(ctx context.Context) *Workspace {
 	if r.Workspace == nil {
-		return
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookLimit)
 	defer cancel()
-	if w := r.Workspace(ctx); w != nil {
-		r.files = w
-	}
+	return r.Workspace(ctx)
 }
 
 // standing returns where the run stands at the end of a visit, which an error may have brought about.

@@ -76,11 +76,12 @@ func TestDecisionsIn(t *testing.T) {
 
 func TestMergedChecklists(t *testing.T) {
 	t.Parallel()
-	c := &checklists{latest: map[string][]checked{}}
-	c.set("plan", []checked{{"one", false}, {"two", false}, {"gone", false}})
-	c.set("file", []checked{{"Two", true}, {"three", false}})
+	c := &checklists{latest: map[string][]string{}}
+	c.set("plan", "- [ ] one\n- [ ] two\n- [ ] gone")
+	c.set("file", "- [x] Two\n- [ ] thr")
+	c.add("file", "ee\n")
 	require.Equal(t, []checked{{"one", false}, {"two", true}, {"gone", false}, {"three", false}}, c.merged())
-	c.set("plan", []checked{{"one", true}, {"two", false}})
+	c.set("plan", "- [x] one\n- [ ] two")
 	require.Equal(t, []checked{{"Two", false}, {"three", false}, {"one", true}}, c.merged(), "what a new version leaves out is gone, and it is the newest")
 }
 

@@ -206,6 +206,7 @@ type run struct {
 	known    map[string]ModelFacts
 	taken    []takenRoute // the way so far
 	files    *Workspace   // the newest reading
+	opened   bool         // a turn has begun after the end of the past
 	aside    []uint64 // numbers of entries of the past that it goes on without
 }
 

@@ -15,21 +15,23 @@ import (
 // visit is one visit to a phase: the state that its attempts and turns share. It belongs to the run's goroutine.
 type visit struct {
 	*run
-	phase   *cascade.Phase
-	record  *echo.PhaseRecord
-	key     string // of the visit, see visitKey
-	result  PhaseResult
-	tools   toolset
-	repeats repeats
-	reads   reads
-	model   string
-	facts   ModelFacts
-	chosen  string // by route_to
-	verdict string // why the last answer was not accepted; templates see it as validation_error
-	refusal string // the same with the name of what did not accept it, for handoffs
-	touched bool   // a tool ran that may have changed something
-	attempt int
-	turn    int
+	phase    *cascade.Phase
+	record   *echo.PhaseRecord
+	key      string // of the visit, see visitKey
+	result   PhaseResult
+	tools    toolset
+	repeats  repeats
+	reads    reads
+	model    string
+	facts    ModelFacts
+	chosen   string // by route_to
+	verdict  string // why the last answer was not accepted; templates see it as validation_error
+	refusal  string // the same with the name of what did not accept it, for handoffs
+	touched  bool   // a tool ran that may have changed something
+	recorded bool   // it had begun when the run was taken up
+	told     int    // the turn at which the model was told that the run was taken up, 0: none
+	attempt  int
+	turn     int
 
 	// What the phase's views are made with, see equip. A deterministic phase has none of it.
 	settings autocontext.Settings
@@ -45,7 +47,7 @@ type visit struct {
 
 // visit runs a phase once and records how it ended.
 func (r *run) visit(ctx context.Context, p *cascade.Phase) (outcome, error) {
-	v := &visit{run: r, phase: p, record: r.session.Begin(p.Name)}
+	v := &visit{run: r, phase: p, record: r.session.Begin(p.Name), recorded: r.past.pending() != nil}
 	v.key = visitKey(v.record)
 	v.result = PhaseResult{Phase: p.Name, Visit: v.record.Visit, Status: StatusRunning}
 	start := r.active()

@@ -14,6 +14,7 @@ import (
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/git"
 	"github.com/windlass-run/windlass/internal/llm"
 	"github.com/windlass-run/windlass/internal/sessions"
 	"github.com/windlass-run/windlass/internal/tool"
@@ -180,6 +181,9 @@ func (s *session) chooseTools(home string, cfg *config.Config) error {
 		return usageError(err, "--root FOLDER with a folder that exists; docs/tools.md describes what tools need")
 	}
 	s.tools, s.runner.Tools = registry, registry
+	if len(s.options.roots) > 0 {
+		s.runner.Workspace = func(ctx context.Context) *engine.Workspace { return git.Look(ctx, s.options.roots[0]) }
+	}
 	return nil
 }
 

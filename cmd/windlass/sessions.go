@@ -15,13 +15,13 @@ func newSessionsCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "sessions",
 		Short:   "List runs and show what one did",
-		Example: "  windlass sessions list\n  windlass sessions show 01JZ4K",
+		Example: "  windlass sessions list\n  windlass sessions show 01JZ4K\n  windlass sessions handoff 01JZ4K",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usageError(errors.New("windlass sessions needs list or show"), "windlass sessions list")
+			return usageError(errors.New("windlass sessions needs list, show or handoff"), "windlass sessions list")
 		},
 	}
-	cmd.AddCommand(newSessionsListCommand(a), newSessionsShowCommand(a))
+	cmd.AddCommand(newSessionsListCommand(a), newSessionsShowCommand(a), newSessionsHandoffCommand(a))
 	return cmd
 }
 

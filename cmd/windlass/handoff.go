@@ -1,0 +1,36 @@
+package main
+
+import (
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/windlass-run/windlass/engine"
+)
+
+func newSessionsHandoffCommand(a *app) *cobra.Command {
+	return contextCommand(a, "handoff SESSION", "Say where a run stands, for whoever goes on with it",
+		"Says where a run stands, for whoever goes on with it, as Markdown: the task, what is done, what remains, what is in the\n"+
+			"way, what was decided, which files differ from the last commit, and what to tell a model that goes on. It is made of\n"+
+			"the record, so that it is there for a run that was killed, too. No model is asked.",
+		"  windlass sessions handoff 01JZ4K\n  windlass sessions handoff 01JZ4K > handoff.md\n  windlass sessions handoff 01JZ4K --json",
+		1, "one session id", func(r *contextRecord, _ []string, asJSON bool) error {
+			return a.printHandoff(r, asJSON)
+		})
+}
+
+func (a *app) printHandoff(r *contextRecord, asJSON bool) error {
+	h, err := engine.HandoffOf(r.entries)
+	if err != nil {
+		return withExit(exitFailed, err, "windlass sessions list")
+	}
+	if asJSON {
+		return a.printJSON(h)
+	}
+	text := h.Markdown()
+	if isTerminal(a.out) {
+		text = cleanLines(text)
+	}
+	_, err = io.WriteString(a.out, text)
+	return err
+}

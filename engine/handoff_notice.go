@@ -1,0 +1,42 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/windlass-run/windlass/echo"
+)
+
+// What is said around a continuation when a run is taken up again.
+const (
+	takenUpHead = "This run was stopped here and is taken up again now: what is outside of it may have changed meanwhile. " +
+		"Older messages of it are only summed up.\n\n"
+	takenUpTail = "\n\nGo on from there."
+)
+
+// openAgain tells the model of a phase that is taken up again where the work stands, when older messages are no longer
+// before it: at the first turn that begins after the record's end. A turn that had begun before is sent what it would have
+// been sent, as that is recorded already. What was told is recorded, and a run that is answered from its record tells the
+// same in the same place, whatever the files are by then.
+func (v *visit) openAgain(ctx context.Context) error {
+	if v.past == nil {
+		return nil
+	}
+	what := "resumed"
+	if e, _ := v.past.follow(echo.NodeMessage, v.at(what)); e != nil {
+		v.enter(e.Message, v.turn)
+		v.told = v.turn
+		return nil
+	}
+	if !v.recorded || v.run.opened || v.spec.Replay || v.past.pending() != nil {
+		return nil
+	}
+	v.run.opened = true
+	if v.carry.Summary == nil || v.told > 0 && v.told == v.turn-1 {
+		return nil
+	}
+	s := v.standing(nil)
+	if files := v.readFiles(ctx); files != nil {
+		s.workspace = files
+	}
+	return v.say(what, echo.NewText(echo.RoleUser, echo.KindNotice, takenUpHead+s.handoff().Continuation+takenUpTail))
+}
