@@ -207,7 +207,7 @@ type run struct {
 	taken    []takenRoute // the way so far
 	files    *Workspace   // the newest reading
 	opened   bool         // a turn has begun after the end of the past
-	aside    []uint64 // numbers of entries of the past that it goes on without
+	aside    []uint64     // numbers of entries of the past that it goes on without
 }
 
 func newRun(r *Runner, spec Spec) *run {
