@@ -27,11 +27,11 @@ type standing struct {
 	workspace *Workspace
 }
 
-// takenRoute is a way that a run went from one phase to the next.
+// takenRoute is a way that a run went from one phase to the next, as it is recorded.
 type takenRoute struct {
 	From   string `json:"from"`
-	To     string `json:"to"`
 	Reason string `json:"reason"`
+	To     string `json:"to"`
 }
 
 // Where the items of a handoff come from; those that there are several of have their name behind it.
