@@ -57,6 +57,10 @@ fuzz: ## run every fuzz target for FUZZTIME (default 20s)
 bench: ## measure the turn loop against its floors (docs/performance.md)
 	go run ./internal/bench
 
+.PHONY: outlive
+outlive: ## kill ClickHouse at random under OUTLIVE runs (default 100), and look for every row
+	WINDLASS_OUTLIVE_RUNS=$(or $(OUTLIVE),100) go test ./cmd/windlass -count=1 -timeout 60m -v -run '^TestRunsOutliveTheEngine$$'
+
 .PHONY: bench-context
 bench-context: ## measure the context settings on recorded conversations in DATA (docs/simulate.md)
 	@test -n "$(DATA)" || { echo "usage: make bench-context DATA=FOLDER, with transcripts/*.jsonl and retry/*.jsonl in it"; exit 2; }
