@@ -218,7 +218,7 @@ func TestResumeAfterAStopThatIsRecordedInPart(t *testing.T) {
 			ctx, w.cancel = context.WithCancel(context.Background())
 			defer w.cancel()
 			sink := &memory{}
-			_, err := w.run(t, ctx, sink, nil)
+			_, err := w.run(ctx, t, sink, nil)
 			require.ErrorIs(t, err, context.Canceled)
 			past := sink.asRead(t)
 			require.Equal(t, []echo.NodeType{echo.NodeHandoff, echo.NodePhaseEnd, echo.NodeRunEnd}, nodeTypes(past[len(past)-3:]))
@@ -227,7 +227,7 @@ func TestResumeAfterAStopThatIsRecordedInPart(t *testing.T) {
 			require.True(t, state.Resumable)
 			require.Equal(t, cut < 3, state.Status == StatusInterrupted)
 			goOn, sink := &stopping{world: w.world}, &memory{}
-			res, err := goOn.run(t, context.Background(), sink, past)
+			res, err := goOn.run(context.Background(), t, sink, past)
 			require.NoError(t, err)
 			require.Equal(t, StatusCompleted, res.Status)
 			replay(t, sink.asRead(t))

@@ -112,7 +112,7 @@ func (w *world) Call(ctx context.Context, req ToolRequest) (ToolResult, error) {
 }
 
 // go1 runs or takes up manySided on a world.
-func (w *world) go1(t *testing.T, ctx context.Context, sink *memory, past []*echo.Entry) (*Result, error) {
+func (w *world) go1(ctx context.Context, t *testing.T, sink *memory, past []*echo.Entry) (*Result, error) {
 	t.Helper()
 	c := &cascade.Cascade{}
 	require.NoError(t, json.Unmarshal([]byte(manySided), c))
@@ -134,7 +134,7 @@ func TestResumeAfterEveryEntry(t *testing.T) {
 	t.Parallel()
 	first := newWorld()
 	whole := &memory{}
-	res, err := first.go1(t, context.Background(), whole, nil)
+	res, err := first.go1(context.Background(), t, whole, nil)
 	require.NoError(t, err)
 	require.Equal(t, StatusCompleted, res.Status)
 	require.Len(t, whole.keys(echo.NodeToolStart), 2)
@@ -144,7 +144,7 @@ func TestResumeAfterEveryEntry(t *testing.T) {
 			t.Parallel()
 			past := (&memory{list: entries[:cut]}).asRead(t)
 			second, sink := newWorld(), &memory{}
-			again, err := second.go1(t, context.Background(), sink, past)
+			again, err := second.go1(context.Background(), t, sink, past)
 			require.NoError(t, err)
 			unfinished := unfinishedTools(sink.list)
 			if len(unfinished) == 0 {
@@ -216,7 +216,7 @@ func replayOf(t *testing.T, entries []*echo.Entry) (*Result, error) {
 func TestReplayFindsEveryChange(t *testing.T) {
 	t.Parallel()
 	whole := &memory{}
-	_, err := newWorld().go1(t, context.Background(), whole, nil)
+	_, err := newWorld().go1(context.Background(), t, whole, nil)
 	require.NoError(t, err)
 	entries := whole.asRead(t)
 	replay(t, entries)
@@ -288,7 +288,7 @@ func changes(t *testing.T, e *echo.Entry) map[string]*echo.Entry {
 func TestResumeRefusesAnotherRun(t *testing.T) {
 	t.Parallel()
 	whole := &memory{}
-	_, err := newWorld().go1(t, context.Background(), whole, nil)
+	_, err := newWorld().go1(context.Background(), t, whole, nil)
 	require.NoError(t, err)
 	for name, tc := range map[string]struct{ from, to, want string }{
 		"instructions": {"Choose.", "Choose well.", `(message at pick/task) has another content: recorded`},
@@ -341,12 +341,12 @@ func TestResumeAfterAStop(t *testing.T) {
 					defer w.cancel()
 				}
 				sink := &memory{}
-				_, err := w.run(t, ctx, sink, nil)
+				_, err := w.run(ctx, t, sink, nil)
 				require.ErrorIs(t, err, want)
 				past := sink.asRead(t)
 				require.NoError(t, CheckResumable(past))
 				goOn, sink := &stopping{world: w.world}, &memory{}
-				res, err := goOn.run(t, context.Background(), sink, past)
+				res, err := goOn.run(context.Background(), t, sink, past)
 				require.NoError(t, err, "stopped at %d", at)
 				require.Equal(t, "the answer of end~1 1.2 "+strings.Repeat("fox ", 40), res.Output)
 				require.Equal(t, StatusCompleted, StateOf(sink.list).Status)
@@ -374,7 +374,7 @@ func (s *stopping) Complete(ctx context.Context, req *ModelRequest) (*ModelRespo
 	return s.world.Complete(ctx, req)
 }
 
-func (s *stopping) run(t *testing.T, ctx context.Context, sink *memory, past []*echo.Entry) (*Result, error) {
+func (s *stopping) run(ctx context.Context, t *testing.T, sink *memory, past []*echo.Entry) (*Result, error) {
 	t.Helper()
 	c := &cascade.Cascade{}
 	require.NoError(t, json.Unmarshal([]byte(manySided), c))
@@ -388,7 +388,7 @@ func (s *stopping) run(t *testing.T, ctx context.Context, sink *memory, past []*
 func TestNotResumable(t *testing.T) {
 	t.Parallel()
 	done := &memory{}
-	_, err := newWorld().go1(t, context.Background(), done, nil)
+	_, err := newWorld().go1(context.Background(), t, done, nil)
 	require.NoError(t, err)
 	require.EqualError(t, CheckResumable(done.list), "the run has completed: there is nothing to go on with")
 

@@ -91,7 +91,7 @@ type cardsJSON struct {
 }
 
 // totals are those of the run and of what went on beside it.
-func (s *session) totals(res *engine.Result) engine.Totals { return res.Totals.Plus(s.cards.spent()) }
+func (s *session) totals(res *engine.Result) engine.Totals { return res.Plus(s.cards.spent()) }
 
 func (s *session) printJSON(res *engine.Result, runErr error) error {
 	whole := *res

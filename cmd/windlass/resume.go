@@ -126,12 +126,13 @@ func (a *app) forkSession(ctx context.Context, home, parent string, n *notices, 
 // forkHeader is the header of a fork: what its parent was begun with, under an id of its own.
 func forkHeader(a *app, parent echo.Header, id string, o resumeOptions) (echo.Header, error) {
 	h := parent
-	c, _, begun, err := readHeader(parent)
+	_, _, begun, err := readHeader(parent)
 	if err != nil {
 		return h, withExit(exitStorage, err, "take the session up with the windlass that began it")
 	}
 	if o.cascade != "" {
-		if c, err = loadCascade(a, o.cascade); err != nil {
+		c, err := loadCascade(a, o.cascade)
+		if err != nil {
 			return h, err
 		}
 		h.Cascade, h.File = encoded(c), o.cascade

@@ -114,7 +114,7 @@ func (l *listedSession) complete() {
 	}
 	l.Status = l.local.Status()
 	stale := l.Waiting > 0 || !l.known
-	if failed := l.Status == engine.StatusFailed.String(); !stale && !(failed && l.Resumable) {
+	if failed := l.Status == engine.StatusFailed.String(); !stale && (!failed || !l.Resumable) {
 		return
 	}
 	rec, err := echo.ReadJournal(filepath.Join(l.local.Dir, echo.JournalFile))
@@ -217,16 +217,16 @@ func (a *app) printSessions(list []listedSession) error {
 	return nil
 }
 
-func (s *listedSession) cells() []string {
-	status := s.Status
-	if s.Resumable {
+func (l *listedSession) cells() []string {
+	status := l.Status
+	if l.Resumable {
 		status += ", resumable"
 	}
 	return []string{
-		s.ID, s.CascadeID, status, s.StartedAt.Local().Format(time.DateTime), formatDuration(s.Duration()),
-		formatCount(int64(s.Phases)), formatCount(int64(s.Calls)),
-		formatCount(s.TokensIn), formatCount(s.TokensCached), formatCount(s.TokensOut),
-		formatCost(s.CostUSD, s.Calls, s.UnknownCostCalls),
+		l.ID, l.CascadeID, status, l.StartedAt.Local().Format(time.DateTime), formatDuration(l.Duration()),
+		formatCount(int64(l.Phases)), formatCount(int64(l.Calls)),
+		formatCount(l.TokensIn), formatCount(l.TokensCached), formatCount(l.TokensOut),
+		formatCost(l.CostUSD, l.Calls, l.UnknownCostCalls),
 	}
 }
 

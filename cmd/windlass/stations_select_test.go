@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,7 +48,7 @@ func TestStations(t *testing.T) {
 				try = append(try, "--model", "gpt-5-mini")
 			}
 			for _, form := range [][]string{nil, {"--json"}} {
-				command := append(try, form...)
+				command := slices.Concat(try, form)
 				require.Equal(t, tried(l, command), tried(l, command))
 			}
 		})

@@ -116,7 +116,7 @@ func cardsAsked(r *llmtest.Request) string {
 		ID   int    `json:"id"`
 		Text string `json:"text"`
 	}
-	if err := json.Unmarshal([]byte(text[strings.Index(text, "["):]), &list); err != nil {
+	if err := json.Unmarshal([]byte(text[max(strings.Index(text, "["), 0):]), &list); err != nil {
 		return err.Error()
 	}
 	var out []string
