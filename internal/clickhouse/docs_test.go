@@ -162,6 +162,10 @@ func stories() []*echo.Entry {
 		Message: echo.NewText(echo.RoleAssistant, echo.KindAnswer, "a summary"),
 	})
 	s1.call("fix", 2, 1, 700, 300, 60, cents(0.0075), nil)
+	s1.mark(echo.NodeHandoff, "fix", map[string]any{
+		"status": "completed", "remaining": []any{map[string]any{"source": "checklist", "text": "tell the owners"}},
+		"continuation": "Begin with: tell the owners.",
+	})
 	s1.end(echo.NodePhaseEnd, "fix", "completed", echo.Usage{In: 1250, Cached: 300, Out: 110}, cents(0.0126))
 	s1.end(echo.NodeRunEnd, "", "completed", echo.Usage{In: 3750, Cached: 1300, Out: 240}, nil)
 	s2 := &story{session: "s2"}
