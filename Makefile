@@ -61,6 +61,10 @@ bench: ## measure the turn loop against its floors (docs/performance.md)
 outlive: ## kill ClickHouse at random under OUTLIVE runs (default 100), and look for every row
 	WINDLASS_OUTLIVE_RUNS=$(or $(OUTLIVE),100) go test ./cmd/windlass -count=1 -timeout 60m -v -run '^TestRunsOutliveTheEngine$$'
 
+.PHONY: crash
+crash: ## kill windlass KILLS times (default 200), ClickHouse too, and go on each time (docs/resume.md)
+	go test -count=1 -timeout 120m ./cmd/windlass -run '^TestCrash$$' -v -args -kills $(or $(KILLS),200)
+
 .PHONY: bench-context
 bench-context: ## measure the context settings on recorded conversations in DATA (docs/simulate.md)
 	@test -n "$(DATA)" || { echo "usage: make bench-context DATA=FOLDER, with transcripts/*.jsonl and retry/*.jsonl in it"; exit 2; }

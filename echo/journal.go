@@ -1,6 +1,7 @@
 package echo
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -78,7 +79,8 @@ type Journal struct {
 }
 
 // CreateJournal makes the folder dir and a journal in it that starts with h, and takes ownership of the session. It
-// fails with [ErrSessionExists] when dir has a journal already. Nothing is left behind on failure.
+// fails with [ErrSessionExists] when dir has a journal already; one without a whole line is none, as its process died
+// before the session had begun. Nothing is left behind on failure.
 func CreateJournal(dir string, h Header) (*Journal, error) {
 	h.Version = JournalVersion
 	head, err := json.Marshal(h)
@@ -93,12 +95,7 @@ func CreateJournal(dir string, h Header) (*Journal, error) {
 		return nil, err
 	}
 	path := filepath.Join(dir, JournalFile)
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, os.ErrExist) {
-		err = fmt.Errorf("create journal %s: %w", path, ErrSessionExists)
-	} else if err != nil {
-		err = fmt.Errorf("create journal: %w", err)
-	}
+	f, err := createFile(path)
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
@@ -111,6 +108,21 @@ func CreateJournal(dir string, h Header) (*Journal, error) {
 		return nil, errors.Join(fmt.Errorf("sync session folder: %w", err), j.discard(dir))
 	}
 	return j, nil
+}
+
+// createFile makes an empty file for a journal. The caller owns the session.
+func createFile(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		if old, readErr := os.ReadFile(path); readErr != nil || bytes.ContainsRune(old, '\n') {
+			return nil, errors.Join(fmt.Errorf("create journal %s: %w", path, ErrSessionExists), readErr)
+		}
+		f, err = os.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0o600)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("create journal: %w", err)
+	}
+	return f, nil
 }
 
 // discard takes back a journal that could not be begun, and the folder when nothing else is in it.

@@ -53,7 +53,7 @@ func readJournal(path string, r io.Reader) (*Recording, error) {
 		if errors.Is(err, io.EOF) {
 			rec.Torn = len(text) > 0
 			if line == 1 {
-				return nil, &JournalDamageError{Path: path, Line: 1, Err: errors.New("no header")}
+				return nil, &JournalDamageError{Path: path, Line: 1, Err: errors.New("no header: its process died before the session had begun")}
 			}
 			return rec, nil
 		}

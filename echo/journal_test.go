@@ -57,6 +57,28 @@ func TestJournalKeepsWhatWasAppended(t *testing.T) {
 	require.Equal(t, uint64(2), rec.Entries[1].Seq)
 }
 
+// A process may die before the first line is whole. Then there is no session, and its id can be used.
+func TestJournalThatWasNotBegun(t *testing.T) {
+	t.Parallel()
+	for name, rest := range map[string]string{"empty": "", "half a header": `{"windlass_journal":2,"sess`} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			require.NoError(t, os.WriteFile(filepath.Join(dir, JournalFile), []byte(rest), 0o600))
+			_, _, err := OpenJournal(dir)
+			require.ErrorContains(t, err, "is damaged at line 1: no header: its process died before the session had begun")
+			j, err := CreateJournal(dir, Header{SessionID: "s1", Cascade: []byte(`{}`), Input: []byte(`{}`)})
+			require.NoError(t, err)
+			log := NewLog("s1", nil, j)
+			require.NoError(t, log.Append(entryOf("first")))
+			require.NoError(t, log.Close(context.Background()))
+			rec, err := ReadJournal(j.Path())
+			require.NoError(t, err)
+			require.Len(t, rec.Entries, 1)
+		})
+	}
+}
+
 // Waiting promises that the entries are in the file, whoever appended them and however many waited at once.
 func TestWaitMakesConcurrentAppendsDurable(t *testing.T) {
 	t.Parallel()

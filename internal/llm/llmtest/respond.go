@@ -163,7 +163,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, req *Request, a 
 	}
 	delta(map[string]any{"role": "assistant", "content": ""}, nil)
 	if a.Fault.ResetAt == AtMiddle || a.Fault.HangAt == AtMiddle {
-		s.breakOff(w, r, a, &out, delta)
+		s.breakOff(w, r, req, a, &out, delta)
 		return
 	}
 	switch {
@@ -202,7 +202,7 @@ func (s *Server) drip(w http.ResponseWriter, r *http.Request) {
 }
 
 // breakOff sends the beginning of an answer and then nothing, or drops the connection.
-func (s *Server) breakOff(w http.ResponseWriter, r *http.Request, a *Answer, out *bytes.Buffer, delta func(map[string]any, any)) {
+func (s *Server) breakOff(w http.ResponseWriter, r *http.Request, req *Request, a *Answer, out *bytes.Buffer, delta func(map[string]any, any)) {
 	text := a.Text
 	if text == "" {
 		text = "half an answer"
@@ -210,6 +210,9 @@ func (s *Server) breakOff(w http.ResponseWriter, r *http.Request, a *Answer, out
 	delta(map[string]any{"content": text[:len(text)/2]}, nil)
 	_, _ = w.Write(out.Bytes())
 	_ = http.NewResponseController(w).Flush()
+	if s.cfg.Sent != nil {
+		s.cfg.Sent(*req, false)
+	}
 	if a.Fault.HangAt == AtMiddle {
 		s.hang(r)
 		return

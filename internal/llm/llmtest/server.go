@@ -110,6 +110,9 @@ type Config struct {
 	Models []string                   // the models there are; empty: all
 	Answer func(Request) *Answer      // decides each answer; nil: the text "ok"
 	Embed  func(EmbedRequest) *Answer // decides each answer to /embeddings; nil: a vector for each text
+	// Sent is told what has been sent of an answer to a request for a completion, once it is on its way: a part of it,
+	// before the rest is held back or dropped, or all of it. May be nil.
+	Sent func(r Request, whole bool)
 	// Lenient turns the checks of messages off, for benchmarks that measure the client and not this server.
 	Lenient bool
 }
@@ -199,6 +202,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		a = &Answer{}
 	}
 	s.respond(w, r, req, a)
+	if s.cfg.Sent != nil && a.Fault == (Fault{}) {
+		_ = http.NewResponseController(w).Flush() // fails when the client has gone
+		s.cfg.Sent(*req, true)
+	}
 }
 
 // refuse answers a request that has not passed the checks, and remembers why.
