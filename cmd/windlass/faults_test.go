@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -91,9 +92,15 @@ func faults() []fault {
 	}
 }
 
+// faultyLab is a lab with a provider at which models go wrong.
+type faultyLab struct {
+	*lab
+	repaired []atomic.Bool // by the row of faults: its model answers well from now on
+}
+
 // faultLab has a provider at which the model "fault-N" does what row N of faults says, and all others answer well.
-func faultLab(t *testing.T, list []fault) *lab {
-	l := newLab(t, clickhousetest.DSN(t, clickhousetest.Open(t)))
+func faultLab(t *testing.T, list []fault) *faultyLab {
+	l := &faultyLab{newLab(t, clickhousetest.DSN(t, clickhousetest.Open(t))), make([]atomic.Bool, len(list))}
 	asked := make(chan map[string]int, 1)
 	asked <- map[string]int{}
 	l.provider.Close()
@@ -101,6 +108,9 @@ func faultLab(t *testing.T, list []fault) *lab {
 		a := faultyAnswers["well"]
 		if n, ok := strings.CutPrefix(r.Model, "fault-"); ok {
 			i, _ := strconv.Atoi(n)
+			if l.repaired[i].Load() {
+				return &a
+			}
 			count := <-asked
 			a = list[i].answers[min(count[n], len(list[i].answers)-1)]
 			count[n]++
@@ -123,22 +133,27 @@ func faultLab(t *testing.T, list []fault) *lab {
 
 // TestProviderFaults lets everything go wrong that goes wrong at providers, one fault in each run, after a call that went
 // well on the same connection. It holds what comes of it against the server's count of requests, the journal, ClickHouse
-// and the table of docs/models.md, which -update writes. No fault may keep a run from ending.
+// and the table of docs/models.md, which -update writes. No fault may keep a run from ending, and every run that failed goes on
+// when the provider is well again, without asking anew for what it has.
 func TestProviderFaults(t *testing.T) {
 	t.Parallel()
 	list := faults()
 	l := faultLab(t, list)
-	codes := make([]int, len(list))
+	codes, requests := make([]int, len(list)), make([]int, len(list))
 	t.Run("runs", func(t *testing.T) {
 		for i, f := range list {
 			t.Run(f.what, func(t *testing.T) {
 				t.Parallel()
 				codes[i] = l.runFault(t, i, f)
+				if requests[i] = l.asked(f.id(i)); codes[i] != exitOK {
+					l.goesOn(t, i)
+				}
 			})
 		}
 	})
 	require.NoError(t, l.provider.Refused())
-	rows := l.ask("SELECT session_id, retries, retry_kinds, error_kind FROM model_calls WHERE phase_name = 'two' ORDER BY toUInt32(substring(session_id, 7))")
+	require.Equal(t, len(list), l.asked("fine"), "the first call of each run, once")
+	rows := l.ask("SELECT session_id, retries, retry_kinds, error_kind FROM model_calls WHERE phase_name = 'two' ORDER BY toUInt32(substring(session_id, 7)), seq LIMIT 1 BY session_id")
 	require.Len(t, rows, len(list))
 	table := "| the endpoint answers with | requests | what comes of it | kind | exit code |\n|---|---|---|---|---|\n"
 	for i, f := range list {
@@ -146,29 +161,49 @@ func TestProviderFaults(t *testing.T) {
 		for _, kind := range f.retried {
 			retried = append(retried, kind)
 		}
-		requests := 0
-		for _, r := range l.provider.Requests() {
-			if r.Model == fmt.Sprintf("fault-%d", i) {
-				requests++
-			}
-		}
-		require.Equal(t, len(f.retried)+1, requests, f.what)
+		require.Equal(t, len(f.retried)+1, requests[i], f.what)
 		require.Equal(t, map[string]any{
-			"session_id": fmt.Sprintf("fault-%d", i), "retries": number(uint64(requests - 1)), "retry_kinds": retried, "error_kind": f.kind,
+			"session_id": f.id(i), "retries": number(uint64(requests[i] - 1)), "retry_kinds": retried, "error_kind": f.kind,
 		}, rows[i], f.what)
 		outcome, kind := "an answer", ""
 		if f.kind != "" {
 			outcome, kind = "failed", "`"+f.kind+"`"
 		}
-		table += fmt.Sprintf("| %s | %d | %s | %s | %d |\n", f.what, requests, outcome, kind, codes[i])
+		table += fmt.Sprintf("| %s | %d | %s | %s | %d |\n", f.what, requests[i], outcome, kind, codes[i])
 	}
 	l.showsTries()
 	requireInPage(t, "models.md", "| the endpoint answers with |", table)
 }
 
+// id is the name of a row's model, and of its session.
+func (fault) id(row int) string { return fmt.Sprintf("fault-%d", row) }
+
+// asked counts the requests to a model.
+func (l *faultyLab) asked(model string) int {
+	n := 0
+	for _, r := range l.provider.Requests() {
+		if r.Model == model {
+			n++
+		}
+	}
+	return n
+}
+
+// goesOn takes up a run that failed, at a provider that is well again.
+func (l *faultyLab) goesOn(t *testing.T, row int) {
+	id := fault{}.id(row)
+	before := l.asked(id)
+	l.repaired[row].Store(true)
+	p := l.start("resume", id)
+	require.Equal(t, exitOK, p.wait(), p.err.String())
+	require.Equal(t, "An answer in plain words.\n", p.out.String())
+	require.Contains(t, p.err.String(), "1 model call answered from its record")
+	require.Equal(t, before+1, l.asked(id))
+}
+
 // runFault runs one row and looks at its output and its journal.
-func (l *lab) runFault(t *testing.T, i int, f fault) int {
-	id := fmt.Sprintf("fault-%d", i)
+func (l *faultyLab) runFault(t *testing.T, i int, f fault) int {
+	id := f.id(i)
 	p := l.start("run", "it.json", "--model", "fine", "--model", "two="+id, "--session", id)
 	// The longest wait for a fault is two seconds. This only ends a test that would hang otherwise.
 	stop := time.AfterFunc(5*time.Minute, func() { _ = p.Process.Kill() })
@@ -210,11 +245,12 @@ func (l *lab) runFault(t *testing.T, i int, f fault) int {
 	require.Equal(t, exitProvider, code, p.err.String())
 	require.Empty(t, p.out.String())
 	require.Contains(t, p.err.String(), "Error: it/two (attempt 1, turn 1): model "+id+" at ")
+	require.Contains(t, p.err.String(), "windlass resume "+id+"\n")
 	return code
 }
 
 // showsTries demands that windlass sessions show says how often calls were tried.
-func (l *lab) showsTries() {
+func (l *faultyLab) showsTries() {
 	l.t.Helper()
 	require.Regexp(l.t, `two/attempt1/turn1/model .* ok \(tried 2 times\)`, l.run(exitOK, "sessions", "show", "fault-0").out.String())
 	require.Regexp(l.t, `two/attempt1/turn1/model .* failed: rate limited \(429\): not now \(tried 5 times\)`, l.run(exitOK, "sessions", "show", "fault-1").out.String())
