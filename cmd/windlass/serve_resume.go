@@ -27,7 +27,7 @@ func (h *host) Resume(ctx context.Context, id string, r *server.ResumeRequest) (
 	rec, err := echo.ReadJournal(journalPath(h.home, id))
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return nil, notResumable("resume it where it was run", "the session %s has no journal on this machine", id)
+		return nil, notResumable("resume it where it was run, or, on the server: windlass resume "+id+", which brings it there", "the session %s was run on another machine", id)
 	case err != nil:
 		return nil, storageProblem(err)
 	}

@@ -73,6 +73,8 @@ func TestServeRun(t *testing.T) {
 	call = s.Do(t, http.MethodGet, "/api/sessions/"+begun.ID+"/context/2", nil)
 	require.JSONEq(t, shown.out.String(), string(call.Body))
 	require.Contains(t, idsOf(t, s, 1000), begun.ID)
+	detail, _ = s.refused(409, server.NotResumable, http.MethodPost, "/api/sessions/"+begun.ID+"/resume", nil)
+	require.Equal(t, "the session "+begun.ID+" was run on another machine", detail)
 	log := s.stop(exitOK)
 	require.Contains(t, log, begun.ID+": begins: look (the cascade of the request)\n")
 	require.Contains(t, log, " stopping: no new runs. Press Ctrl-C again to quit at once.\n", "%s", log)
