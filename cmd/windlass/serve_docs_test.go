@@ -71,7 +71,7 @@ func TestServePage(t *testing.T) {
 			}
 		}
 	}
-	require.Len(t, calls, 8)
+	require.Len(t, calls, 9)
 	for _, c := range calls {
 		want := http.StatusOK
 		var body any

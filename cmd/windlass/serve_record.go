@@ -293,8 +293,16 @@ func (s *served) journal(id string) string {
 }
 
 // Handoff implements [server.Record].
-func (s *served) Handoff(context.Context, string) (any, error) {
-	return nil, server.NewProblem(server.NotSupported, "GET /api/sessions/{id} shows what was done", "this version of windlass records no handoffs")
+func (s *served) Handoff(ctx context.Context, id string) (any, error) {
+	r, err := s.app.findContextRecord(ctx, id, s.ask)
+	if err != nil {
+		return nil, sessionProblem(err)
+	}
+	h, err := engine.HandoffOf(r.entries)
+	if err != nil {
+		return nil, &server.Problem{Kind: server.NoHandoff, Detail: err.Error(), Try: "try again when the run has begun", Err: err}
+	}
+	return h, nil
 }
 
 // Context implements [server.Record].

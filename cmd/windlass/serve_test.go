@@ -18,6 +18,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
 	"github.com/windlass-run/windlass/internal/server"
 	"github.com/windlass-run/windlass/internal/server/servertest"
@@ -66,6 +68,7 @@ func TestServeRun(t *testing.T) {
 	require.Eventually(t, func() bool { return len(rowsBy(t, l, begun.ID)) == len(events)-1 }, deadline, 5*time.Millisecond)
 	require.NoError(t, os.Rename(filepath.Join(l.home, "sessions", begun.ID), filepath.Join(l.dir, "gone")))
 	elsewhere := s.get(begun.ID)
+	s.sameHandoff(begun.ID, "completed")
 	require.Equal(t, d, elsewhere)
 	again := s.events("/api/sessions/" + begun.ID + "/events?from=3")
 	require.Len(t, again, len(events)-2)
@@ -78,6 +81,15 @@ func TestServeRun(t *testing.T) {
 	log := s.stop(exitOK)
 	require.Contains(t, log, begun.ID+": begins: look (the cascade of the request)\n")
 	require.Contains(t, log, " stopping: no new runs. Press Ctrl-C again to quit at once.\n", "%s", log)
+}
+
+// sameHandoff demands that the API says of where a run stands what the command says.
+func (s *serving) sameHandoff(id, status string) {
+	s.lab.t.Helper()
+	a := s.Do(s.lab.t, http.MethodGet, "/api/sessions/"+id+"/handoff", nil)
+	require.Equal(s.lab.t, http.StatusOK, a.Status, "%s", a.Body)
+	require.JSONEq(s.lab.t, s.lab.run(exitOK, "sessions", "handoff", id, "--json").out.String(), string(a.Body))
+	require.Contains(s.lab.t, string(a.Body), fmt.Sprintf(`"status":%q`, status))
 }
 
 func idsOf(t *testing.T, s *serving, limit int) []string {
@@ -138,6 +150,7 @@ func TestServeCancel(t *testing.T) {
 	require.NoError(t, err)
 	defer stream.Body.Close() //nolint:errcheck // only read from
 	first := s.readEvents(stream.Body, 3)
+	s.sameHandoff("held", "running")
 	require.Equal(t, "phase_start", first[2].name)
 	require.Equal(t, "running", s.get("held").Status)
 	require.Equal(t, "running", s.get("held").PhaseReports[0].Status)
@@ -154,6 +167,7 @@ func TestServeCancel(t *testing.T) {
 	d := s.get("held")
 	require.True(t, d.Resumable)
 	require.Equal(t, "interrupted", d.Reason)
+	s.sameHandoff("held", "interrupted")
 	detail, try := s.refused(409, server.NotRunning, http.MethodPost, "/api/sessions/held/cancel", nil)
 	require.Equal(t, "the session held does not run in this server", detail)
 	require.Equal(t, "GET /api/sessions/held shows how far it has come", try)
@@ -239,6 +253,29 @@ func TestServeOtherProcesses(t *testing.T) {
 		require.Equal(t, status, d.PhaseReports[0].Status)
 	}
 	s.stop(exitOK)
+}
+
+// TestServeNothingYet shows a session that died before its first entry.
+func TestServeNothingYet(t *testing.T) {
+	t.Parallel()
+	l := newServeLab(t, "")
+	dir := filepath.Join(l.home, "sessions", "empty")
+	require.NoError(t, os.MkdirAll(filepath.Dir(dir), 0o700))
+	j, err := echo.CreateJournal(dir, echo.Header{SessionID: "empty", StartedAt: time.Unix(1e9, 0).UTC(), Cascade: []byte(`{"cascade_id": "c"}`), Input: []byte(`{}`)})
+	require.NoError(t, err)
+	s := l.serve("--no-clickhouse")
+	require.Equal(t, "running", s.get("empty").Status)
+	require.NoError(t, j.Close(context.Background()))
+	d := s.get("empty")
+	require.Equal(t, []string{"killed", "c", "2001-09-09T01:46:40Z"}, []string{d.Status, d.CascadeID, d.StartedAt.Format(time.RFC3339)})
+	require.Len(t, s.events("/api/sessions/empty/events"), 1, "only the end")
+	detail, try := s.refused(404, server.NoHandoff, http.MethodGet, "/api/sessions/empty/handoff", nil)
+	require.Equal(t, "the session has no entries yet", detail)
+	require.Equal(t, "try again when the run has begun", try)
+	s.refused(404, server.UnknownCall, http.MethodGet, "/api/sessions/empty/context/1", nil)
+	s.refused(503, server.StorageFailed, http.MethodPost, "/api/sessions/empty/resume", nil)
+	s.stop(exitOK)
+	require.NoError(t, os.RemoveAll(dir)) // no run of windlass
 }
 
 // TestServeSlowReader: a client that reads nothing holds up nothing, and finds everything when it reads.
@@ -610,6 +647,12 @@ func TestContextIsDescribed(t *testing.T) {
 	require.NoError(t, err)
 	d := servertest.Read(t, data)
 	for name, v := range map[string]any{"CallContext": shownCall{}, "ContextCall": contextCall{}, "SentForm": sentForm{}, "FormSum": formSum{}} {
+		d.SameFields(t, name, v)
+	}
+	for name, v := range map[string]any{
+		"Handoff": engine.Handoff{}, "HandoffItem": engine.HandoffItem{}, "HandoffProgress": engine.HandoffProgress{}, "Omitted": engine.Omitted{},
+		"Workspace": engine.Workspace{}, "FileChange": engine.FileChange{},
+	} {
 		d.SameFields(t, name, v)
 	}
 }

@@ -25,7 +25,7 @@ type Record interface {
 	List(ctx context.Context, limit int) (*SessionList, error)
 	// Get returns what one session did.
 	Get(ctx context.Context, id string) (*SessionDetail, error)
-	// Handoff returns the newest handoff of a session.
+	// Handoff says where a run stands, for whoever goes on.
 	Handoff(ctx context.Context, id string) (any, error)
 	// Context returns what one model call was sent; call is its number or its key.
 	Context(ctx context.Context, id, call string) (any, error)

@@ -24,7 +24,7 @@ const (
 	NotFound         Kind = "not_found"         // no such address
 	UnknownSession   Kind = "unknown_session"   // no such session, or more than one
 	UnknownCall      Kind = "unknown_call"      // the session has no such model call
-	NoHandoff        Kind = "no_handoff"        // the session has none yet
+	NoHandoff        Kind = "no_handoff"        // the session has not begun yet
 	WrongMethod      Kind = "wrong_method"      // the address is there, but not for this method
 	SessionExists    Kind = "session_exists"    // the id is taken
 	NotRunning       Kind = "not_running"       // there is nothing to cancel here
@@ -40,7 +40,6 @@ const (
 	StorageFailed    Kind = "storage_failed"    // a disk, a journal, ClickHouse
 	ModelUnavailable Kind = "model_unavailable" // a model cannot be asked: no key, no endpoint
 	ShuttingDown     Kind = "shutting_down"     //
-	NotSupported     Kind = "not_supported"     //
 )
 
 // problemBase is what the type of every problem begins with.
@@ -75,7 +74,6 @@ var kinds = map[Kind]kindFacts{
 	StorageFailed:    {http.StatusServiceUnavailable, "The record cannot be reached"},
 	ModelUnavailable: {http.StatusServiceUnavailable, "A model cannot be asked"},
 	ShuttingDown:     {http.StatusServiceUnavailable, "The server is stopping"},
-	NotSupported:     {http.StatusNotImplemented, "This is not supported yet"},
 }
 
 // Problem is an error as a client gets it, in the form of RFC 9457: what failed, why, and what to try next.
