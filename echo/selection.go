@@ -28,7 +28,7 @@ func NewSelectionReader() *SelectionReader { return &SelectionReader{visits: map
 func (r *SelectionReader) Read(e *Entry) ([]Sent, error) {
 	visit := VisitOf(e.Key)
 	switch {
-	case e.NodeType == NodePhaseStart || e.NodeType == NodePhaseEnd:
+	case e.NodeType == NodePhaseStart || e.NodeType == NodePhaseEnd && e.Error == nil: // one that was stopped may go on
 		delete(r.visits, visit)
 		return nil, nil
 	case e.NodeType != NodeSelection || e.Selection == nil:

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/windlass-run/windlass/echo"
 )
@@ -90,6 +91,18 @@ func StateOf(entries []*echo.Entry) State {
 		Status: end.status, Reason: end.reason,
 		Resumable: end.status != StatusCompleted && (end.status != StatusFailed || len(end.failed) > 0),
 	}
+}
+
+// Standing returns the entries of a record that a run which takes it up goes on from: without what is set aside.
+func Standing(entries []*echo.Entry) []*echo.Entry {
+	aside := setAside(entries)
+	end := endOf(entries)
+	for _, seq := range slices.Concat(end.stop, end.failed) {
+		aside[seq] = true
+	}
+	return slices.DeleteFunc(slices.Clone(entries), func(e *echo.Entry) bool {
+		return aside[e.Seq] || e.NodeType == echo.NodeResume
+	})
 }
 
 // CheckResumable returns a [*NotResumableError] when a run cannot be taken up again.

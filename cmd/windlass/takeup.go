@@ -107,15 +107,16 @@ func (s *session) bringUp(ctx context.Context) {
 	if len(s.past) == 0 {
 		return
 	}
+	standing := engine.Standing(s.past)
 	live, _ := s.view.(*liveView)
-	for _, e := range s.past {
-		if live != nil {
+	if live != nil {
+		for _, e := range standing {
 			_ = live.Write(e) // it only draws
 		}
 	}
 	if live == nil && !s.options.quiet {
 		calls := 0
-		for _, e := range s.past {
+		for _, e := range standing {
 			if e.NodeType == echo.NodeModelCall && e.Error == nil && !e.Background() {
 				calls++
 			}

@@ -52,7 +52,8 @@ func (rec *recorder) row(e *echo.Entry) (*row, error) {
 	return r, err
 }
 
-// visit returns what is known of the visit of an entry. A phase that begins or ends has sent nothing yet, or nothing more.
+// visit returns what is known of the visit of an entry. A phase that begins has sent nothing yet, and one that ends well
+// sends nothing more; one that was stopped may go on.
 func (rec *recorder) visit(e *echo.Entry) *selectedVisit {
 	id := visitID{e.SessionID, echo.VisitOf(e.Key)}
 	v := rec.visits[id]
@@ -64,7 +65,9 @@ func (rec *recorder) visit(e *echo.Entry) *selectedVisit {
 	case echo.NodePhaseStart:
 		*v = selectedVisit{}
 	case echo.NodePhaseEnd:
-		v.cells = nil
+		if e.Error == nil {
+			v.cells = nil
+		}
 	}
 	return v
 }
