@@ -248,7 +248,7 @@ func (a *app) answer(ctx context.Context, ln net.Listener, api *server.Server, h
 	switch {
 	case len(interrupted) > 0:
 		return withExit(exitInterrupted, fmt.Errorf("interrupted %s: %s", plural(len(interrupted), "run"), strings.Join(interrupted, ", ")),
-			selfCommand()+" sessions list")
+			selfCommand()+" resume "+interrupted[0]+", or POST /api/sessions/"+interrupted[0]+"/resume")
 	case serveErr != nil && !errors.Is(serveErr, http.ErrServerClosed):
 		return withExit(exitFailed, fmt.Errorf("serve: %w", serveErr), "")
 	}

@@ -216,6 +216,7 @@ func TestServeStops(t *testing.T) {
 	}
 	log := s.stop(exitInterrupted)
 	require.Contains(t, log, "Error: interrupted 2 runs: cut-")
+	require.Regexp(t, `Try: windlass resume (cut-\d), or POST /api/sessions/(cut-\d)/resume\n$`, log)
 	for _, id := range []string{"cut-1", "cut-2"} {
 		s.sameAsJournal(s.readEvents(streams[id].Body, -1), id, 1, "interrupted")
 	}
