@@ -162,6 +162,9 @@ func (a *app) copyAndTakeUp(ctx context.Context, home string, journal *echo.Jour
 	for _, e := range entries {
 		mine := *e
 		mine.SessionID = h.SessionID
+		if mine.NodeType == echo.NodeRunStart {
+			mine.Data = withHeader(mine.Data, h)
+		}
 		if err := journal.Write(&mine); err != nil {
 			return nil, withExit(exitStorage, err, "free space, or set WINDLASS_HOME to a folder on another disk")
 		}

@@ -87,13 +87,13 @@ func (db *DB) Rebuild(ctx context.Context, sessionID, dir, to string) error {
 		_ = os.Remove(filepath.Join(dir, echo.JournalFile)) // half of it is worse than nothing
 		return fmt.Errorf("make the journal of session %s again: %w", sessionID, err)
 	}
-	mark, err := db.markOf(ctx, dir, to)
-	if err != nil {
-		return nil // what is there is delivered once more, which changes nothing
+	// If this fails, what is there is delivered once more, which changes nothing.
+	if mark, err := db.markOf(ctx, dir, to); err == nil {
+		last := entries[len(entries)-1]
+		mark.Seq, mark.EntryAt = last.Seq, last.At
+		_ = sessions.SetMark(dir, mark)
 	}
-	last := entries[len(entries)-1]
-	mark.Seq, mark.EntryAt = last.Seq, last.At
-	return sessions.SetMark(dir, mark)
+	return nil
 }
 
 // headerOf returns what a session was begun with, if its entries are complete.
