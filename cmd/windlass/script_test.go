@@ -72,7 +72,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": scriptExits, "journal": scriptJournal, "nosessions": scriptNoSessions, "gone": scriptGone,
-			"cutjournal": scriptCutJournal, "asked": scriptAsked, "damage": scriptDamage,
+			"cutjournal": scriptCutJournal, "asked": scriptAsked, "damage": scriptDamage, "cutlines": scriptCutLines,
 		},
 	})
 }
@@ -218,6 +218,20 @@ func scriptDamage(ts *testscript.TestScript, neg bool, args []string) {
 	lines := strings.SplitAfter(string(data), "\n")
 	lines[number-1] = strings.Replace(lines[number-1], `"at":"2`, `"at":"3`, 1)
 	ts.Check(os.WriteFile(path, []byte(strings.Join(lines, "")), 0o600))
+}
+
+// scriptCutLines leaves so many lines of a journal.
+func scriptCutLines(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: cutlines ID LINES")
+	}
+	number, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	path := filepath.Join(ts.Getenv("WINDLASS_HOME"), "sessions", args[0], echo.JournalFile)
+	data, err := os.ReadFile(path)
+	ts.Check(err)
+	lines := strings.SplitAfter(string(data), "\n")
+	ts.Check(os.WriteFile(path, []byte(strings.Join(lines[:number], "")), 0o600))
 }
 
 // rowsOf counts a session's rows.

@@ -47,6 +47,10 @@ func (a *app) takeUp(ctx context.Context, home string, journal *echo.Journal, re
 		return nil, usageError(fmt.Errorf("session %s: %w", id, err), fmt.Sprintf("%s resume %s --fork ENTRY, to go on from an entry of it in a new session; %s replay %s --list numbers them",
 			selfCommand(), id, selfCommand(), id))
 	}
+	if missing := int(rec.Header.ParentSeq) - len(rec.Entries); missing > 0 {
+		return nil, usageError(fmt.Errorf("session %s: its process died before the fork of %s was whole: %s of %d are missing", id, rec.Header.Parent,
+			plural(missing, "entry"), rec.Header.ParentSeq), fmt.Sprintf("%s resume %s --fork %d", selfCommand(), rec.Header.Parent, rec.Header.ParentSeq))
+	}
 	c, input, begun, err := readHeader(rec.Header)
 	if err != nil {
 		return nil, withExit(exitStorage, err, "take the session up with the windlass that began it")

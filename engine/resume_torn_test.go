@@ -1,0 +1,95 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo"
+)
+
+// twoTurns asks a model, runs a tool that may do harm, and asks again.
+const twoTurns = `{"cascade_id":"c","phases":[{"name":"p","instructions":"Go.","tackle":["write"]}]}`
+
+// runTwoTurns runs or takes up twoTurns on a journal, which it closes.
+func runTwoTurns(t *testing.T, j *echo.Journal, past []*echo.Entry) (*Result, *world) {
+	t.Helper()
+	c := &cascade.Cascade{}
+	require.NoError(t, json.Unmarshal([]byte(twoTurns), c))
+	w := newWorld()
+	model := answerFunc(func(req *ModelRequest) (*ModelResponse, error) {
+		w.models[req.Hash()]++
+		if req.Site.Turn == 1 {
+			return call("write", `{"n":1}`)(req)
+		}
+		return say("It is done.")(req)
+	})
+	r := &Runner{Model: modelOf(model), Tools: w, DefaultModel: "m"}
+	log := echo.ContinueLog("s1", uint64(len(past)), nil, j)
+	res, err := r.Run(context.Background(), Spec{Cascade: c, Log: log, WorkDir: "/scratch", Past: past})
+	require.NoError(t, err)
+	require.NoError(t, log.Close(context.Background()))
+	return res, w
+}
+
+// modelOf is a model that is one function.
+type modelOf answerFunc
+
+func (m modelOf) Complete(_ context.Context, req *ModelRequest) (*ModelResponse, error) {
+	return m(req)
+}
+
+// Whatever the last line of a journal is that a crash leaves, and wherever in it the file was cut off, the session is taken up
+// from there: the line is lost and nothing else is.
+func TestResumeFromEveryByteOfTheLastLine(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "whole")
+	j, err := echo.CreateJournal(dir, echo.Header{SessionID: "s1", Cascade: []byte(twoTurns), Input: []byte(`{}`)})
+	require.NoError(t, err)
+	whole, asked := runTwoTurns(t, j, nil)
+	require.Equal(t, "It is done.", whole.Output)
+	require.Len(t, asked.models, 2)
+	text, err := os.ReadFile(j.Path())
+	require.NoError(t, err)
+	rec, err := echo.ReadJournal(j.Path())
+	require.NoError(t, err)
+	start := bytes.IndexByte(text, '\n') + 1
+	for i, e := range rec.Entries {
+		line := text[start : start+bytes.IndexByte(text[start:], '\n')+1]
+		from, before := start, rec.Entries[:i]
+		start += len(line)
+		if e.NodeType == echo.NodeModelCall || e.NodeType == echo.NodeToolStart || e.NodeType == echo.NodeRunEnd {
+			t.Run(fmt.Sprintf("%d %s", i+1, e.NodeType), func(t *testing.T) {
+				t.Parallel()
+				for cut := range line {
+					resumeCut(t, text[:from+cut], before)
+				}
+			})
+		}
+	}
+}
+
+// resumeCut takes up what is left of a journal, of which these entries are whole.
+func resumeCut(t *testing.T, text []byte, left []*echo.Entry) {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, echo.JournalFile), text, 0o600))
+	j, rec, err := echo.OpenJournal(dir)
+	require.NoError(t, err)
+	require.Len(t, rec.Entries, len(left))
+	again, w := runTwoTurns(t, j, rec.Entries)
+	require.Equal(t, "It is done.", again.Output)
+	calls := (&memory{list: left}).of(echo.NodeModelCall)
+	require.Len(t, w.models, 2-len(calls), "an answer that is recorded is not asked for again")
+	sound, err := echo.ReadJournal(j.Path())
+	require.NoError(t, err)
+	require.False(t, sound.Torn)
+	require.Equal(t, StatusCompleted, StateOf(sound.Entries).Status)
+}
