@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -29,6 +30,8 @@ func main() {
 		err = serve()
 	case len(os.Args) > 1 && os.Args[1] == "child":
 		err = child(os.Args[2:])
+	case len(os.Args) > 1 && os.Args[1] == "journal":
+		err = journalChild(os.Args[2:])
 	default:
 		err = orchestrate(os.Args[1:])
 	}
@@ -54,6 +57,8 @@ func orchestrate(args []string) error {
 	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
 	rounds := fs.Int("rounds", 7, "rounds that count, after one that does not")
 	starts := fs.Int("starts", 15, "whole one-turn runs of the command")
+	pairs := fs.Int("journal", 101, "rounds of runs with and without a journal")
+	only := fs.Bool("only-journal", false, "measure nothing but what journaling costs")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
@@ -64,23 +69,36 @@ func orchestrate(args []string) error {
 		return err
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
+	url, err := startServer(ctx)
+	if err != nil {
+		return err
+	}
+	// First, while no engine takes part of the machine.
+	cheap, err := measureJournal(ctx, os.Stdout, *pairs, url, dir)
+	if err == nil && !*only {
+		err = measureTurns(ctx, *rounds, *starts, url, dir)
+	}
+	if err == nil && !cheap {
+		err = errors.New("journaling costs more than it may, or the noise was too large to say")
+	}
+	return err
+}
+
+// measureTurns measures the product against its floors, and whole runs of the command.
+func measureTurns(ctx context.Context, rounds, starts int, url, dir string) error {
 	db, err := openDatabase(ctx, dir)
 	if err != nil {
 		return err
 	}
 	defer db.Close() //nolint:errcheck // nothing was written through it
-	url, err := startServer(ctx)
-	if err != nil {
-		return err
-	}
 	for _, l := range []load{{50, 1}, {200, 1}, {50, 64}} {
-		r, err := measure(ctx, l, *rounds, url, dir)
+		r, err := measure(ctx, l, rounds, url, dir)
 		if err != nil {
 			return err
 		}
 		printResult(os.Stdout, r)
 	}
-	return measureStart(ctx, *starts, url, dir)
+	return measureStart(ctx, starts, url, dir)
 }
 
 // openDatabase opens ClickHouse with its data below home. The first process to do so starts the engine, which the others
