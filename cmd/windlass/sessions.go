@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/internal/clickhouse"
+	"github.com/windlass-run/windlass/internal/config"
 )
 
 func newSessionsCommand(a *app) *cobra.Command {
@@ -79,7 +80,7 @@ func (a *app) showSession(ctx context.Context, id string, asJSON bool) error {
 		d, err := loadSession(ctx, db, id)
 		var unknown *clickhouse.SessionError
 		if errors.As(err, &unknown) {
-			return withExit(exitUsage, err, "windlass sessions list")
+			return usageError(err, showHint(id))
 		}
 		if err != nil {
 			return err
@@ -159,4 +160,21 @@ func callOutcome(c clickhouse.Call) string {
 	default:
 		return "ok"
 	}
+}
+
+// showHint says where a session may be that ClickHouse does not know.
+func showHint(given string) string {
+	hint := "windlass sessions list"
+	home, err := config.Home()
+	if err != nil {
+		return hint
+	}
+	local, err := localSessions(home)
+	if err != nil {
+		return hint
+	}
+	if id, err := matchSession(given, local); err == nil && id != "" {
+		return fmt.Sprintf("windlass ship %s, as it waits on this machine", id)
+	}
+	return hint
 }
