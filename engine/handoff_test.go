@@ -175,19 +175,19 @@ func requireGolden(t *testing.T, name, got string) {
 // item of it is one line.
 func TestHandoffIsBounded(t *testing.T) {
 	t.Parallel()
-	hostile := strings.Repeat("ä\x1b]0;x\x07 \u202e\n# Head\n", 400)
+	hostile := strings.Repeat("ä\x1b]0;x\x07 \u202e\n# Head\n", 40)
 	s := &standing{cascadeID: hostile, session: echo.NewSession("s1"), input: map[string]any{"text": hostile}, refusal: hostile, problem: hostile, status: StatusFailed}
 	s.workspace = &Workspace{Branch: hostile, Head: strings.Repeat("a", 40)}
 	for i := range 300 {
 		s.workspace.Files = append(s.workspace.Files, FileChange{Path: fmt.Sprint(i, hostile), Change: hostile})
 	}
-	for i := range 40 {
+	for i := range 20 {
 		p := s.session.Begin(fmt.Sprint(hostile, i))
 		p.Done, p.Output = true, hostile
 		s.session.Set(p, hostile+fmt.Sprint(i), hostile)
 		s.routes = append(s.routes, takenRoute{From: hostile, To: hostile, Reason: "route_to"})
 		var plan strings.Builder
-		for n := range 100 {
+		for n := range 30 {
 			fmt.Fprintf(&plan, "- [ ] %d %d %s\nDecision: %s\n", i, n, strings.Repeat("long ", 100), hostile)
 		}
 		p.History = append(p.History,

@@ -220,10 +220,13 @@ func TestReplayFindsEveryChange(t *testing.T) {
 	require.NoError(t, err)
 	entries := whole.asRead(t)
 	replay(t, entries)
-	tried := 0
+	tried := map[string]int{}
 	for i, e := range entries {
 		for what, changed := range changes(t, e) {
-			tried++
+			kind := string(e.NodeType) + " " + what
+			if tried[kind]++; tried[kind] > 3 { // of each kind a few: a replay takes milliseconds, and there are hundreds
+				continue
+			}
 			list := (&memory{list: entries}).asRead(t)
 			list[i] = changed
 			_, err := replayOf(t, list)
@@ -231,7 +234,7 @@ func TestReplayFindsEveryChange(t *testing.T) {
 			require.ErrorAs(t, err, &differs, "%s of entry %d (%s at %s)", what, e.Seq, e.NodeType, e.Key)
 		}
 	}
-	require.Greater(t, tried, len(entries))
+	require.Greater(t, len(tried), 25)
 }
 
 // changes returns an entry with one thing changed in each.
