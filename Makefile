@@ -19,7 +19,7 @@ test: ## run the tests as the README says
 
 .PHONY: race
 race: ## run the tests under the race detector, in random order
-	go test -race -shuffle=on ./...
+	go test -race -shuffle=on -timeout 30m ./...
 
 .PHONY: lint
 lint: fmt-check ## gofumpt, go vet, staticcheck, golangci-lint
