@@ -208,7 +208,11 @@ func andMore(n int) string {
 // String says in a line what is known.
 func (w *Workspace) String() string {
 	at := w.At.UTC().Format("2006-01-02 15:04:05 UTC")
-	if w.Problem != "" {
+	problem := ""
+	switch {
+	case w.Problem != "" && len(w.Files) > 0:
+		problem = " There are more: " + oneLine(w.Problem, maxName) + "."
+	case w.Problem != "":
 		return fmt.Sprintf("The repository could not be read at %s: %s.", at, oneLine(w.Problem, maxName))
 	}
 	on := "no branch"
@@ -218,7 +222,7 @@ func (w *Workspace) String() string {
 	if w.Head != "" {
 		on += " at " + w.Head[:min(len(w.Head), 12)]
 	}
-	return fmt.Sprintf("%s, %s not as committed (at %s).", strings.ToUpper(on[:1])+on[1:], plural(len(w.Files)+w.More, "file"), at)
+	return fmt.Sprintf("%s, %s not as committed (at %s).%s", strings.ToUpper(on[:1])+on[1:], plural(len(w.Files)+w.More, "file"), at, problem)
 }
 
 // oneLine puts a text into one line without control characters, cut to n bytes.

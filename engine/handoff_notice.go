@@ -27,10 +27,10 @@ func (v *visit) openAgain(ctx context.Context) error {
 		v.told = v.turn
 		return nil
 	}
-	if !v.recorded || v.run.opened || v.spec.Replay || v.past.pending() != nil {
+	if !v.recorded || v.opened || v.spec.Replay || v.past.pending() != nil {
 		return nil
 	}
-	v.run.opened = true
+	v.opened = true
 	if v.carry.Summary == nil || v.told > 0 && v.told == v.turn-1 {
 		return nil
 	}

@@ -139,3 +139,26 @@ func TestEnvironment(t *testing.T) {
 	require.Equal(t, []string{"PATH=/bin", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C"},
 		environment([]string{"GIT_DIR=/elsewhere", "PATH=/bin", "GIT_INDEX_FILE=x"}))
 }
+
+func TestLookWithoutGit(t *testing.T) {
+	dir := repository(t)
+	t.Setenv("PATH", t.TempDir())
+	w := Look(t.Context(), dir)
+	require.Equal(t, "there is no git on PATH", w.Problem)
+	require.Equal(t, "The repository could not be read at "+w.At.Format("2006-01-02 15:04:05 UTC")+": there is no git on PATH.", w.String())
+}
+
+// An answer without end is not read to its end.
+func TestLookReadsNoMoreThanSoMuch(t *testing.T) {
+	t.Parallel()
+	dir := repository(t)
+	long := strings.Repeat("x", 230)
+	for i := range maxOutput/len(long) + 100 {
+		write(t, dir, fmt.Sprint(long, i), "")
+	}
+	w := Look(t.Context(), dir)
+	require.Len(t, w.Files, maxFiles)
+	require.Positive(t, w.More)
+	require.Equal(t, "git named more files than 1024 KiB hold", w.Problem)
+	require.Regexp(t, `^Branch trunk at [0-9a-f]{12}, \d+ files not as committed \(at .*\)\. There are more: git named more files than 1024 KiB hold\.$`, w.String())
+}
