@@ -174,10 +174,10 @@ func fitType(value, schemaType any) any {
 	return parsed
 }
 
-// backOff waits before the next try.
+// backOff waits before the next try, unless that is recorded.
 func (v *visit) backOff(ctx context.Context) error {
 	wait := backoffDelay(v.phase.Retry, v.attempt)
-	if wait <= 0 {
+	if wait <= 0 || v.spec.Answers != nil || v.past.pending() != nil {
 		return ctx.Err()
 	}
 	t := time.NewTimer(wait)

@@ -81,6 +81,9 @@ func (p *past) follow(node echo.NodeType, key string) (used, next *echo.Entry) {
 	return nil, nil
 }
 
+// IsBudgetReading reports whether a key is that of a reading that is taken for the limits of a budget.
+func IsBudgetReading(key string) bool { return budgetReading.MatchString(key) }
+
 // has reports whether an entry of a type and key is not used yet.
 func (p *past) has(node echo.NodeType, key string) bool {
 	p.mu.Lock()
@@ -181,8 +184,9 @@ type end struct {
 	failed []uint64 // the failed call that made the run fail, and what followed from it; nil when it was no call
 }
 
-// endOf reads how a record ends.
-func endOf(entries []*echo.Entry) end {
+// Standing returns what counts of a record, in its order: nothing that a run which took it up went on without, and nothing
+// that went on beside the run.
+func Standing(entries []*echo.Entry) []*echo.Entry {
 	var live []*echo.Entry
 	aside := setAside(entries)
 	for _, e := range entries {
@@ -190,6 +194,12 @@ func endOf(entries []*echo.Entry) end {
 			live = append(live, e)
 		}
 	}
+	return live
+}
+
+// endOf reads how a record ends.
+func endOf(entries []*echo.Entry) end {
+	live := Standing(entries)
 	out := end{status: StatusRunning}
 	for i := len(live) - 1; i >= 0; i-- {
 		e := live[i]

@@ -53,6 +53,11 @@ type Spec struct {
 	// ends with [ErrEndOfRecord]. The log is not used and may be nil.
 	Replay bool
 
+	// Answers are recorded outcomes of effects that the run is answered from, by their keys and whatever it asks, in place of
+	// the model and the tools: nothing is asked of the world. What happens is recorded in the log as in any run. A call that
+	// has no answer ends the run with an [*UnansweredError]. nil: the world answers. Past is not used with it.
+	Answers []*echo.Entry
+
 	// Budget is what the run may take; nil: what was in force when it was last recorded, or else what the cascade says. The
 	// zero value limits nothing.
 	Budget *cascade.Budget
@@ -173,11 +178,12 @@ func (r *run) missing(err error) error {
 }
 
 // isRecordError reports whether the record is why the run ended: it cannot be written, it says something else than what the
-// run does, or it ends. Nothing more is recorded then.
+// run does, or it ends, or has no answer. Nothing more is recorded then.
 func isRecordError(err error) bool {
 	var re *RecordError
 	var de *DivergenceError
-	return errors.As(err, &re) || errors.As(err, &de) || errors.Is(err, ErrEndOfRecord)
+	var ue *UnansweredError
+	return errors.As(err, &re) || errors.As(err, &de) || errors.As(err, &ue) || errors.Is(err, ErrEndOfRecord)
 }
 
 // run is the state of one run. One goroutine, the one that called Run, owns all of it; only the calls of tools leave
@@ -227,7 +233,9 @@ func newRun(r *Runner, spec Spec) *run {
 	}
 	live := &liveEffects{model: r.Model, tools: r.Tools, log: spec.Log, now: x.clock}
 	x.effects = live
-	if len(spec.Past) > 0 {
+	if spec.Answers != nil {
+		x.effects = newAnsweredEffects(spec.Log, spec.Answers)
+	} else if len(spec.Past) > 0 {
 		x.past = newPast(spec.Past)
 		x.observer = &presentObserver{x.past, x.observer}
 		if spec.Replay {

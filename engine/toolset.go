@@ -23,6 +23,12 @@ const ToolSearchContext = "search_context"
 // OwnTools returns the names of the tools that the engine has itself and that a phase may list in its tackle.
 func OwnTools() []string { return []string{toolGetState, toolRecall, ToolSearchContext, toolSetState} }
 
+// IsOwnTool reports whether the engine answers calls of a tool itself.
+func IsOwnTool(name string) bool {
+	_, ok := engineSpec(name)
+	return ok || name == toolRouteTo
+}
+
 // toolset is what one phase can call.
 type toolset struct {
 	specs  []ToolSpec

@@ -18,6 +18,7 @@ func commands(a *app) []*cobra.Command {
 		newContextCommand(a),
 		newVerifyCommand(a),
 		newReplayCommand(a),
+		newTestCommand(a),
 		newDoctorCommand(a),
 		newFetchCommand(a),
 		newVersionCommand(a),

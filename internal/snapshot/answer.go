@@ -1,0 +1,82 @@
+package snapshot
+
+import (
+	"encoding/json"
+
+	"github.com/windlass-run/windlass/echo"
+)
+
+// Answer is the recorded outcome of one effect: what a model or a tool said, why it failed, or a reading.
+type Answer struct {
+	Key    string          `json:"key"`
+	Type   echo.NodeType   `json:"type"`
+	Tool   string          `json:"tool,omitempty"` // whose outcome it is
+	Text   *string         `json:"text,omitempty"`
+	Parts  []echo.Part     `json:"parts,omitempty"` // in place of the text, when it is more than that
+	Calls  []echo.ToolCall `json:"tool_calls,omitempty"`
+	Failed bool            `json:"failed,omitempty"` // the tool said so
+	Finish string          `json:"finish_reason,omitempty"`
+	Usage  *echo.Usage     `json:"usage,omitempty"`
+	Error  *echo.Failure   `json:"error,omitempty"`
+	Origin string          `json:"provider,omitempty"` // of a failure, which names it
+	Unpaid bool            `json:"unpaid,omitempty"`   // the failure cost nothing
+	Data   json.RawMessage `json:"data,omitempty"`     // of a failure or a reading
+}
+
+// callData is what counts of the data of a model call that was answered.
+type callData struct {
+	Finish string `json:"finish_reason,omitempty"`
+}
+
+func answerOf(e *echo.Entry) Answer {
+	a := Answer{Key: e.Key, Type: e.NodeType, Error: e.Error, Data: e.Data}
+	if e.Tool != nil {
+		a.Tool = e.Tool.Name
+	}
+	if e.Message != nil {
+		a.take(e.Message)
+	}
+	if e.NodeType != echo.NodeModelCall {
+		return a
+	}
+	a.Usage = e.Usage
+	if e.Error != nil {
+		a.Origin, a.Unpaid = e.Provider, e.CostUSD != nil
+		return a
+	}
+	var d callData
+	_ = json.Unmarshal(e.Data, &d) // of the engine's own making
+	a.Finish, a.Data = d.Finish, nil
+	return a
+}
+
+func (a *Answer) take(m *echo.Message) {
+	a.Calls, a.Failed = m.ToolCalls(), m.Failed()
+	switch parts := m.Parts(); {
+	case len(parts) == 1 && parts[0].Type == echo.PartText:
+		a.Text = &parts[0].Text
+	default:
+		a.Parts = parts
+	}
+}
+
+// entry returns the entry that the engine takes the answer from.
+func (a *Answer) entry() *echo.Entry {
+	e := &echo.Entry{Key: a.Key, NodeType: a.Type, Usage: a.Usage, Error: a.Error, Data: a.Data, Provider: a.Origin}
+	parts := a.Parts
+	if a.Text != nil {
+		parts = echo.Text(*a.Text)
+	}
+	switch {
+	case a.Type == echo.NodeToolCall:
+		e.Tool = &echo.ToolUse{Name: a.Tool}
+		e.Message = echo.NewToolResult(echo.ToolCall{Name: a.Tool}, parts, a.Failed)
+	case a.Type == echo.NodeModelCall && a.Error == nil:
+		e.Message = echo.Seal(echo.Draft{Role: echo.RoleAssistant, Kind: echo.KindAnswer, Parts: parts, ToolCalls: a.Calls})
+		e.Data = encoded(callData{a.Finish})
+	}
+	if a.Unpaid {
+		e.CostUSD = new(float64)
+	}
+	return e
+}

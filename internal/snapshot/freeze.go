@@ -1,0 +1,112 @@
+package snapshot
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine"
+)
+
+// Recorded is a session to be frozen.
+type Recorded struct {
+	Name    string // of the test
+	Cascade string // its file, relative to that of the test
+	Session string // what templates saw as the id of the session
+	Models  []string
+	Input   map[string]any
+	Match   []Aspect
+	Entries []*echo.Entry // of the session, all of them
+	Env     map[string]string
+	Masks   []Mask // of what belongs to the machine or is secret
+}
+
+// UnfaithfulError says that a run with the answers of a session does not come to what the session came to.
+type UnfaithfulError struct {
+	Unanswered  *engine.UnansweredError
+	Differences []Difference
+}
+
+// Error says what is different.
+func (e *UnfaithfulError) Error() string {
+	if e.Unanswered != nil {
+		return e.Unanswered.Error()
+	}
+	var b strings.Builder
+	for _, d := range e.Differences {
+		fmt.Fprintf(&b, "%s:\n%s", d.Aspect, d.Diff)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// Freeze makes a test of a session. What it expects is what the session's own cascade comes to with the answers as they
+// stand in the test, with all masks applied; that this is what is recorded is checked, in everything but the context, in
+// which masks may be. An [*UnfaithfulError] says that it is not.
+func Freeze(ctx context.Context, rec Recorded, r engine.Runner, c *cascade.Cascade) (*Test, error) {
+	entries, err := maskEntries(engine.Standing(rec.Entries), rec.Masks)
+	if err != nil {
+		return nil, err
+	}
+	t := &Test{
+		Version: Version, Name: rec.Name, Cascade: rec.Cascade, Session: rec.Session, Models: rec.Models, Env: rec.Env,
+		Match: rec.Match, Answers: answersOf(entries),
+	}
+	input, _ := mask(rec.Input, rec.Masks).(map[string]any)
+	t.Input = input
+	now, err := t.Run(ctx, r, c)
+	if err != nil {
+		return nil, err
+	}
+	if d := Compare(Observe(entries), now.Observed, Usual()); now.Unanswered != nil || len(d) > 0 {
+		return nil, &UnfaithfulError{now.Unanswered, d}
+	}
+	t.Expect = now.only(t.Match)
+	return t, nil
+}
+
+// answersOf returns the outcomes of effects that a run is answered from. Readings of clocks and budgets are left out: none
+// counts in a test. So is what follows from other answers: a selection by a model, and what the engine's own tools did.
+func answersOf(entries []*echo.Entry) []Answer {
+	byModel := map[string]bool{}
+	for _, e := range entries {
+		if e.NodeType == echo.NodeValue {
+			byModel[strings.TrimSuffix(e.Key, "/cards")] = true
+		}
+	}
+	answers := []Answer{}
+	for _, e := range entries {
+		switch {
+		case e.NodeType == echo.NodeModelCall,
+			e.NodeType == echo.NodeToolCall && e.Tool != nil && !engine.IsOwnTool(e.Tool.Name),
+			e.NodeType == echo.NodeInter && !byModel[e.Key],
+			e.NodeType == echo.NodeValue && !engine.IsBudgetReading(e.Key):
+			answers = append(answers, answerOf(e))
+		}
+	}
+	return answers
+}
+
+func maskEntries(entries []*echo.Entry, masks []Mask) ([]*echo.Entry, error) {
+	if len(masks) == 0 {
+		return entries, nil
+	}
+	out := make([]*echo.Entry, len(entries))
+	for i, e := range entries {
+		data, err := json.Marshal(e)
+		if err != nil {
+			return nil, fmt.Errorf("encode entry %d: %w", e.Seq, err)
+		}
+		var v any
+		if err := decode(data, &v); err != nil {
+			return nil, fmt.Errorf("read entry %d: %w", e.Seq, err)
+		}
+		out[i] = &echo.Entry{}
+		if err := json.Unmarshal(encoded(mask(v, masks)), out[i]); err != nil {
+			return nil, fmt.Errorf("mask entry %d: %w", e.Seq, err)
+		}
+	}
+	return out, nil
+}

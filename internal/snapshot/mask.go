@@ -1,0 +1,100 @@
+package snapshot
+
+import (
+	"cmp"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Mask puts one text in the place of another wherever it stands as a whole: a folder of the machine, the value of a
+// variable.
+type Mask struct{ From, To string }
+
+// shortest is the length below which a text is not masked: it would stand in many that mean something else.
+const shortest = 4
+
+// Maskable reports whether a text is long enough to be masked.
+func Maskable(s string) bool { return len(s) >= shortest }
+
+// PathMasks returns masks for folders, the first of them under the name of the project's.
+func PathMasks(workDir, dir, home string, roots []string) []Mask {
+	masks := []Mask{{workDir, WorkDir}, {dir, "/project"}, {home, "/home/user"}}
+	for _, r := range roots {
+		if !slices.ContainsFunc(masks, func(m Mask) bool { return m.From == r }) {
+			masks = append(masks, Mask{r, "/root/" + filepath.Base(r)})
+		}
+	}
+	masks = slices.DeleteFunc(masks, func(m Mask) bool {
+		return m.From == "" || filepath.Dir(m.From) == m.From || !Maskable(m.From)
+	})
+	return masks
+}
+
+// order puts the longest texts first: a folder comes before the one that it is in.
+func order(masks []Mask) []Mask {
+	out := slices.Clone(masks)
+	slices.SortStableFunc(out, func(a, b Mask) int { return cmp.Compare(len(b.From), len(a.From)) })
+	return out
+}
+
+// mask applies masks to every text in a value that came out of JSON. It returns another value.
+func mask(value any, masks []Mask) any {
+	return maskAll(value, order(masks))
+}
+
+func maskAll(value any, masks []Mask) any {
+	switch v := value.(type) {
+	case string:
+		return maskText(v, masks)
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = maskAll(v[i], masks)
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, e := range v {
+			out[maskText(k, masks)] = maskAll(e, masks)
+		}
+		return out
+	}
+	return value
+}
+
+// maskText replaces each mask's text where it begins and ends as a word or a path does. What was put in is not looked at
+// again.
+func maskText(s string, masks []Mask) string {
+	var b strings.Builder
+	kept := 0 // up to where s is written
+	for at := 0; at < len(s); {
+		i := slices.IndexFunc(masks, func(m Mask) bool {
+			return strings.HasPrefix(s[at:], m.From) && boundary(s, at, at+len(m.From))
+		})
+		if i < 0 {
+			at++
+			continue
+		}
+		b.WriteString(s[kept:at] + masks[i].To)
+		at += len(masks[i].From)
+		kept = at
+	}
+	return b.String() + s[kept:]
+}
+
+// boundary reports whether what stands from at to end is not the middle of something longer. In JSON inside of a text an
+// escape such as \n may stand before it.
+func boundary(s string, at, end int) bool {
+	if end < len(s) && inWord(s[end]) {
+		return false
+	}
+	if at == 0 || !inWord(s[at-1]) && s[at-1] != '.' {
+		return true
+	}
+	return at > 1 && s[at-2] == '\\' && strings.IndexByte("nrt", s[at-1]) >= 0
+}
+
+func inWord(c byte) bool {
+	return c == '_' || c == '-' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c >= 0x80
+}

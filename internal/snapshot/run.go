@@ -1,0 +1,77 @@
+package snapshot
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine"
+)
+
+// Outcome is what a test came to.
+type Outcome struct {
+	Observed
+
+	// Unanswered says what the run asked that has no recorded answer: it went no further. nil: everything was answered.
+	Unanswered *engine.UnansweredError
+}
+
+// standstill is when everything in a test happens, so that it depends on no clock.
+var standstill = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// Run runs a cascade with the answers of the test and says what it comes to. The runner says what models and tools there
+// are; neither is asked for anything, nothing is written, and no budget limits it, as nothing is paid for. The error says
+// that the test could not be run to where a run ends: its own end is no error. Several may run at once.
+func (t *Test) Run(ctx context.Context, r engine.Runner, c *cascade.Cascade) (*Outcome, error) {
+	answers := make([]*echo.Entry, len(t.Answers))
+	for i := range t.Answers {
+		answers[i] = t.Answers[i].entry()
+	}
+	kept := &keeper{}
+	r.Env, r.Now = t.Env, func() time.Time { return standstill }
+	_, err := r.Run(ctx, engine.Spec{
+		Cascade: c, Input: t.Input, WorkDir: WorkDir, Budget: &cascade.Budget{}, Answers: answers,
+		Log: echo.NewLog(t.Session, r.Now, nil, kept),
+	})
+	out := &Outcome{}
+	var record *engine.RecordError
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case errors.As(err, &record):
+		return nil, err
+	}
+	errors.As(err, &out.Unanswered) // any other error is how the run ended: it is in what was observed
+	out.Observed = Observe(kept.entries)
+	return out, nil
+}
+
+// Differences compares what a test came to with what it expects. Of a run that went no further for want of an answer, what
+// only its end would have brought is not compared.
+func (t *Test) Differences(now *Outcome) []Difference {
+	chosen := t.Match
+	if now.Unanswered != nil {
+		chosen = slices.DeleteFunc(slices.Clone(chosen), func(a Aspect) bool { return a == Output || a == State })
+	}
+	return Compare(t.Expect, now.Observed, chosen)
+}
+
+// Accept makes what a test came to what it expects, and reports whether that is something else than before.
+func (t *Test) Accept(now *Outcome) bool {
+	changed := len(t.Differences(now))+len(t.Lacking()) > 0
+	t.Expect = now.only(t.Match)
+	return changed
+}
+
+// keeper keeps the entries of a run in memory.
+type keeper struct{ entries []*echo.Entry }
+
+func (k *keeper) Write(e *echo.Entry) error {
+	k.entries = append(k.entries, e)
+	return nil
+}
+
+func (k *keeper) Close(context.Context) error { return nil }
