@@ -74,7 +74,7 @@ func (a *app) freeze(ctx context.Context, given string, o freezeOptions) error {
 		return usageError(fmt.Errorf("--name %q: use up to 64 letters, digits, dots, dashes and underscores, beginning with a letter or digit", o.name),
 			"windlass test freeze "+given+" --name refund")
 	}
-	rec, err := a.endedSession(given)
+	rec, err := a.endedSession(ctx, given)
 	if err != nil {
 		return err
 	}
@@ -109,12 +109,12 @@ func errTestExists(path string) error {
 }
 
 // endedSession reads a session of this machine that came to an end of its own.
-func (a *app) endedSession(given string) (*echo.Recording, error) {
+func (a *app) endedSession(ctx context.Context, given string) (*echo.Recording, error) {
 	home, err := config.Home()
 	if err != nil {
 		return nil, withExit(exitStorage, err, "set WINDLASS_HOME to a folder")
 	}
-	id, err := findLocal(home, given)
+	id, err := a.findSession(ctx, home, given)
 	if err != nil {
 		return nil, err
 	}
