@@ -184,9 +184,9 @@ type end struct {
 	failed []uint64 // the failed call that made the run fail, and what followed from it; nil when it was no call
 }
 
-// Standing returns what counts of a record, in its order: nothing that a run which took it up went on without, and nothing
+// Counted returns what counts of a record, in its order: nothing that a run which took it up went on without, and nothing
 // that went on beside the run.
-func Standing(entries []*echo.Entry) []*echo.Entry {
+func Counted(entries []*echo.Entry) []*echo.Entry {
 	var live []*echo.Entry
 	aside := setAside(entries)
 	for _, e := range entries {
@@ -199,7 +199,7 @@ func Standing(entries []*echo.Entry) []*echo.Entry {
 
 // endOf reads how a record ends.
 func endOf(entries []*echo.Entry) end {
-	live := Standing(entries)
+	live := Counted(entries)
 	out := end{status: StatusRunning}
 	for i := len(live) - 1; i >= 0; i-- {
 		e := live[i]

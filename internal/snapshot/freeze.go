@@ -46,7 +46,7 @@ func (e *UnfaithfulError) Error() string {
 // stand in the test, with all masks applied; that this is what is recorded is checked, in everything but the context, in
 // which masks may be. An [*UnfaithfulError] says that it is not.
 func Freeze(ctx context.Context, rec Recorded, r engine.Runner, c *cascade.Cascade) (*Test, error) {
-	entries, err := maskEntries(engine.Standing(rec.Entries), rec.Masks)
+	entries, err := maskEntries(engine.Counted(rec.Entries), rec.Masks)
 	if err != nil {
 		return nil, err
 	}

@@ -91,7 +91,7 @@ func (o Observed) only(chosen []Aspect) Observed {
 }
 
 // Observe reads off the entries of a run, in their order, what it came to. Only what counts of a record belongs in it, see
-// engine.Standing.
+// engine.Counted.
 func Observe(entries []*echo.Entry) Observed {
 	o := Observed{Routes: []string{}, Tools: []ToolCall{}, Output: json.RawMessage("null"), State: map[string]any{}, Context: []string{}}
 	phases := phaseLines{}
