@@ -134,10 +134,16 @@ func (j *Journal) discard(dir string) error {
 	return err
 }
 
+// ownLimit is how long a session may be taken by somebody before it counts as in use: who only looks whether it is holds
+// the lock for microseconds.
+const ownLimit = 100 * time.Millisecond
+
 func own(dir string) (*flock.Flock, error) {
 	lock := flock.New(filepath.Join(dir, lockFile), flock.SetPermissions(0o600))
-	ok, err := lock.TryLock()
-	if err != nil {
+	ctx, cancel := context.WithTimeout(context.Background(), ownLimit)
+	defer cancel()
+	ok, err := lock.TryLockContext(ctx, ownLimit/20)
+	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		return nil, fmt.Errorf("lock session: %w", err)
 	}
 	if !ok {
