@@ -30,6 +30,9 @@ func checklistIn(text string) []checked {
 	}
 	var out []checked
 	for l := range strings.SplitSeq(text, "\n") {
+		if !strings.Contains(l, "] ") {
+			continue // quicker than the expression
+		}
 		if m := checkItem.FindStringSubmatch(l); m != nil {
 			out = append(out, checked{text: oneLine(m[2], widest.item), done: m[1] != " "})
 		}
@@ -39,11 +42,15 @@ func checklistIn(text string) []checked {
 
 // decisionsIn returns what the lines of a text say that begin with "Decision:".
 func decisionsIn(text string) []string {
-	if !strings.Contains(text, "ecision") && !strings.Contains(text, "ECISION") {
+	mentions := func(s string) bool { return strings.Contains(s, "ecision") || strings.Contains(s, "ECISION") }
+	if !mentions(text) {
 		return nil
 	}
 	var out []string
 	for l := range strings.SplitSeq(text, "\n") {
+		if !mentions(l) {
+			continue
+		}
 		if m := decisionLine.FindStringSubmatch(l); m != nil {
 			out = append(out, strings.TrimRight(m[1], " \t\r*"))
 		}
