@@ -40,6 +40,13 @@ func (s *Memory) Put(_ context.Context, cards []Card) error {
 	return nil
 }
 
+// keep puts one card, while others may be read.
+func (s *Memory) keep(c *Card) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.put(c)
+}
+
 func (s *Memory) put(c *Card) {
 	at := s.sessions[c.SessionID]
 	if at == nil {

@@ -290,7 +290,7 @@ func (p *Pipeline) keep(k key, it *item, c Card) {
 	c.GeneratedAt = now
 	c.Callout, c.Anchor = it.source.Callout, it.anchor
 	it.carded = true
-	p.memory.put(&c)
+	p.memory.keep(&c)
 	if p.options.Store != nil {
 		p.saves.add(k)
 	}
@@ -315,7 +315,7 @@ func (p *Pipeline) Load(ctx context.Context, sessionID string) error {
 			continue
 		}
 		p.items[k] = &item{source: Source{SessionID: sessionID, Callout: c.Callout}, carded: true, anchor: c.Anchor}
-		p.memory.put(c)
+		p.memory.keep(c)
 	}
 	return nil
 }
