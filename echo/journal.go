@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -184,7 +185,7 @@ func (j *Journal) Syncs() uint64 {
 
 // Write queues an entry. It fails when an earlier write to the disk has.
 func (j *Journal) Write(e *Entry) error {
-	line, err := json.Marshal(e)
+	line, err := encodeEntry(e)
 	if err != nil {
 		return fmt.Errorf("encode journal entry %d (%s): %w", e.Seq, e.Key, err)
 	}
@@ -199,6 +200,29 @@ func (j *Journal) Write(e *Entry) error {
 	j.line(line)
 	return nil
 }
+
+// encodeEntry returns what json.Marshal makes of an entry, with the message as the last member: of what a marshaler returns
+// encoding/json would read every byte once more, and the message is most of an entry.
+func encodeEntry(e *Entry) ([]byte, error) {
+	if e.Message == nil {
+		return json.Marshal(e)
+	}
+	rest := *e
+	rest.Message = nil
+	line, err := json.Marshal(&rest)
+	if err != nil {
+		return nil, err
+	}
+	message, err := e.Message.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	line = slices.Grow(line[:len(line)-1], len(message)+len(messageMember)+1)
+	line = append(append(line, messageMember...), message...)
+	return append(line, '}'), nil
+}
+
+const messageMember = `,"message":`
 
 // line queues one line. The caller holds the mutex, or is the only one who knows the journal.
 func (j *Journal) line(text []byte) {

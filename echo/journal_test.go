@@ -2,6 +2,7 @@ package echo
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -55,6 +56,19 @@ func TestJournalKeepsWhatWasAppended(t *testing.T) {
 	require.Equal(t, full, rec.Entries[0])
 	require.Equal(t, full.Message.Hash(), rec.Entries[0].ContentHash)
 	require.Equal(t, uint64(2), rec.Entries[1].Seq)
+}
+
+// A line of a journal says what json.Marshal says, in another order.
+func TestEntriesAreEncodedWhole(t *testing.T) {
+	t.Parallel()
+	for _, e := range []*Entry{entryOf("two <lines>\n\u2028"), {NodeType: NodeRoute, Key: "run/route", Data: []byte(`{"to":"a"}`)}} {
+		line, err := encodeEntry(e)
+		require.NoError(t, err)
+		want, err := json.Marshal(e)
+		require.NoError(t, err)
+		require.JSONEq(t, string(want), string(line))
+		require.Len(t, line, len(want), "not a byte more")
+	}
 }
 
 // A process may die before the first line is whole. Then there is no session, and its id can be used.
