@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 
@@ -201,28 +200,33 @@ func (j *Journal) Write(e *Entry) error {
 	return nil
 }
 
-// encodeEntry returns what json.Marshal makes of an entry, with the message as the last member: of what a marshaler returns
-// encoding/json would read every byte once more, and the message is most of an entry.
+// encodeEntry returns what json.Marshal makes of an entry, byte for byte, in about half the time: of what a marshaler returns
+// encoding/json reads every byte once more, and the message is most of an entry. So it is put in its place here.
 func encodeEntry(e *Entry) ([]byte, error) {
-	if e.Message == nil {
-		return json.Marshal(e)
-	}
 	rest := *e
 	rest.Message = nil
 	line, err := json.Marshal(&rest)
-	if err != nil {
-		return nil, err
+	if err != nil || e.Message == nil {
+		return line, err
+	}
+	// The first of these is the member itself: quotes in the values before it are escaped.
+	at := bytes.Index(line, []byte(afterMessage))
+	if at < 0 {
+		return json.Marshal(e)
 	}
 	message, err := e.Message.MarshalJSON()
 	if err != nil {
 		return nil, err
 	}
-	line = slices.Grow(line[:len(line)-1], len(message)+len(messageMember)+1)
-	line = append(append(line, messageMember...), message...)
-	return append(line, '}'), nil
+	whole := make([]byte, 0, len(line)+len(messageMember)+len(message))
+	whole = append(append(whole, line[:at]...), messageMember...)
+	return append(append(whole, message...), line[at:]...), nil
 }
 
-const messageMember = `,"message":`
+const (
+	messageMember = `,"message":`
+	afterMessage  = `,"content_hash":` // the member that follows; the log gives every message one
+)
 
 // line queues one line. The caller holds the mutex, or is the only one who knows the journal.
 func (j *Journal) line(text []byte) {

@@ -65,7 +65,7 @@ func TestResumeFromEveryByteOfTheLastLine(t *testing.T) {
 		line := text[start : start+bytes.IndexByte(text[start:], '\n')+1]
 		from, before := start, rec.Entries[:i]
 		start += len(line)
-		if e.NodeType == echo.NodeModelCall || e.NodeType == echo.NodeToolStart || e.NodeType == echo.NodeRunEnd {
+		if e.NodeType == echo.NodeModelCall && e.Turn == 1 || e.NodeType == echo.NodeToolStart || e.NodeType == echo.NodeRunEnd {
 			t.Run(fmt.Sprintf("%d %s", i+1, e.NodeType), func(t *testing.T) {
 				t.Parallel()
 				for cut := range line {

@@ -170,7 +170,7 @@ func (r *crashRound) play(traps int) {
 			require.Equal(r.t, engine.StatusCompleted, engine.StateOf(rec.Entries).Status, r.story())
 			return
 		case code == exitStorage && t != nil && t.kind == trapDisk:
-			require.Regexp(r.t, `Error: (.*write journal .*|.*): file too large\nTry: free space, or set WINDLASS_HOME to a folder on another disk`, p.err.String(), r.story())
+			require.Regexp(r.t, diskFullText, p.err.String(), r.story())
 		default:
 			require.Equal(r.t, -1, code, "%s\n%s\n%s", r.story(), p.out.String(), p.err.String())
 		}
