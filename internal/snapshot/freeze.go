@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/windlass-run/windlass/cascade"
@@ -89,10 +91,41 @@ func answersOf(entries []*echo.Entry) []Answer {
 	return answers
 }
 
+// maxRounds bounds how often masks are applied anew: a model may name a message by its hash, in a message that another one
+// names, and so on.
+const maxRounds = 20
+
+// maskEntries applies masks to entries. A message that they change has another hash then; where a model has named it by the
+// old one, as it does to recall it, the new one is put.
 func maskEntries(entries []*echo.Entry, masks []Mask) ([]*echo.Entry, error) {
 	if len(masks) == 0 {
 		return entries, nil
 	}
+	renamed := map[echo.Hash]echo.Hash{}
+	for range maxRounds {
+		all := slices.Clone(masks)
+		for from, to := range renamed {
+			all = append(all, Mask{string(from), string(to)})
+		}
+		out, err := maskOnce(entries, all)
+		if err != nil {
+			return nil, err
+		}
+		now := map[echo.Hash]echo.Hash{}
+		for i, e := range entries {
+			if e.Message != nil && e.Message.Hash() != out[i].Message.Hash() {
+				now[e.Message.Hash()] = out[i].Message.Hash()
+			}
+		}
+		if maps.Equal(now, renamed) {
+			return out, nil
+		}
+		renamed = now
+	}
+	return nil, fmt.Errorf("the hashes by which messages name each other do not settle in %d rounds", maxRounds)
+}
+
+func maskOnce(entries []*echo.Entry, masks []Mask) ([]*echo.Entry, error) {
 	out := make([]*echo.Entry, len(entries))
 	for i, e := range entries {
 		data, err := json.Marshal(e)
