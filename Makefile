@@ -63,7 +63,7 @@ outlive: ## kill ClickHouse at random under OUTLIVE runs (default 100), and look
 
 .PHONY: crash
 crash: ## kill windlass KILLS times (default 200), ClickHouse too, and go on each time (docs/resume.md)
-	go test -count=1 -timeout 120m ./cmd/windlass -run '^TestCrash$$' -v -args -kills $(or $(KILLS),200)
+	go test -count=1 -timeout 120m ./cmd/windlass -parallel 3 -run '^TestCrash$$' -v -args -kills $(or $(KILLS),200)
 
 .PHONY: bench-context
 bench-context: ## measure the context settings on recorded conversations in DATA (docs/simulate.md)
