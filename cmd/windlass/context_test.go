@@ -200,6 +200,7 @@ func TestContextWithoutASelection(t *testing.T) {
 	l := newLab(t, clickhousetest.DSN(t, db))
 	require.NoError(t, db.Insert(t.Context(), incident()))
 	l.run(exitOK, "sql", "--write", "DELETE FROM unified_selections WHERE key LIKE 'report/%'")
+	l.run(exitOK, "sql", "--write", "ALTER TABLE unified_logs UPDATE selection_json = '' WHERE key LIKE 'report/%' SETTINGS mutations_sync = 1")
 	p := l.run(exitOK, "context", "stats", "01k0cc")
 	require.Contains(t, p.out.String(), "calls    5 calls in 2 visits of phases; 1 more, not answered, in no sum\n")
 	require.Equal(t, "ClickHouse does not have what was sent in 2 model calls, the first one report/attempt1/turn1/model; "+
