@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -79,6 +81,14 @@ func (w *world) answer(place string) answerFunc {
 	}
 }
 
+// ticking returns a clock that goes on by a millisecond whenever it is read: a run on a slow machine takes no longer.
+func ticking() func() time.Time {
+	var reads atomic.Int64
+	return func() time.Time {
+		return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC).Add(time.Duration(reads.Add(1)) * time.Millisecond)
+	}
+}
+
 // asked returns how many model calls were answered.
 func (w *world) asked() int {
 	n := 0
@@ -118,10 +128,11 @@ func (w *world) go1(ctx context.Context, t *testing.T, sink *memory, past []*ech
 	require.NoError(t, json.Unmarshal([]byte(manySided), c))
 	pipeline := contextcards.Start(contextcards.Options{})
 	defer func() { require.NoError(t, pipeline.Close(context.Background())) }()
-	r := &Runner{Model: w, Tools: w, DefaultModel: "m", Cards: pipeline, Facts: func(string) ModelFacts {
+	now := ticking()
+	r := &Runner{Model: w, Tools: w, DefaultModel: "m", Cards: pipeline, Now: now, Facts: func(string) ModelFacts {
 		return ModelFacts{Window: 100_000}
 	}}
-	log := echo.ContinueLog("s1", uint64(len(past)), nil, nil, sink)
+	log := echo.ContinueLog("s1", uint64(len(past)), now, nil, sink)
 	sink.list = append(sink.list, past...)
 	res, err := r.Run(ctx, Spec{Cascade: c, Log: log, WorkDir: "/scratch", Past: past, Header: json.RawMessage(`{"cascade":` + manySided + `}`)})
 	checkHandoffs(t, sink.asRead(t))
@@ -381,10 +392,11 @@ func (s *stopping) run(ctx context.Context, t *testing.T, sink *memory, past []*
 	t.Helper()
 	c := &cascade.Cascade{}
 	require.NoError(t, json.Unmarshal([]byte(manySided), c))
-	r := &Runner{Model: s, Tools: s, DefaultModel: "m", Facts: func(string) ModelFacts { return ModelFacts{} }}
+	now := ticking()
+	r := &Runner{Model: s, Tools: s, DefaultModel: "m", Now: now, Facts: func(string) ModelFacts { return ModelFacts{} }}
 	sink.list = append(sink.list, past...)
 	return r.Run(ctx, Spec{
-		Cascade: c, Log: echo.ContinueLog("s1", uint64(len(past)), nil, nil, sink), WorkDir: "/scratch", Past: past,
+		Cascade: c, Log: echo.ContinueLog("s1", uint64(len(past)), now, nil, sink), WorkDir: "/scratch", Past: past,
 	})
 }
 
