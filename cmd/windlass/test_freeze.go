@@ -122,10 +122,10 @@ func (a *app) endedSession(ctx context.Context, given string) (*echo.Recording, 
 	if err != nil {
 		return nil, openError(id, err)
 	}
-	switch state := engine.StateOf(rec.Entries); {
-	case state.Status == engine.StatusCompleted, state.Status == engine.StatusFailed:
+	switch state := engine.StateOf(rec.Entries); state.Status {
+	case engine.StatusCompleted, engine.StatusFailed:
 		return rec, nil
-	case state.Status == engine.StatusRunning:
+	case engine.StatusRunning:
 		return nil, usageError(fmt.Errorf("session %s has not ended: it runs, or its process died. There is nothing to freeze yet", id), "wait for its end; or windlass resume "+id)
 	default:
 		return nil, usageError(fmt.Errorf("session %s is %s: what it would have come to is not known", id, state.Status), "windlass resume "+id+", and then freeze it")

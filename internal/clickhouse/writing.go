@@ -11,8 +11,8 @@ import (
 // sent, but not waited for: one that comes late on a busy machine finds the context ended, by a caller who is done, and
 // closes a connection that serves another query by then.
 type writing struct {
-	context.Context // ends the write
-	asked           context.Context
+	context.Context                 //nolint:containedctx // it is one; this ends the write
+	asked           context.Context //nolint:containedctx // what it was made of
 }
 
 // beginWriting returns the context for a write, and what must be called when the write is over.
