@@ -141,13 +141,19 @@ func (p *past) resumed() (away time.Duration, ok bool) {
 	if p.gone == nil {
 		return 0, false
 	}
-	return p.away[len(p.away)-1] + *p.gone, true
+	if n := len(p.away); n > 0 {
+		away = p.away[n-1]
+	}
+	return away + *p.gone, true
 }
 
 // clock returns when the entry that was used last was recorded, and how long nobody had run the session before that.
 func (p *past) clock() (at time.Time, away time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if len(p.entries) == 0 {
+		return time.Time{}, 0
+	}
 	i := max(p.last, 0)
 	return p.entries[i].At, p.away[i]
 }

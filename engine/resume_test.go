@@ -453,3 +453,22 @@ func TestUnfinishedToolOfAPhaseWithoutAModel(t *testing.T) {
 	require.Len(t, b.tools.calls, before+1)
 	require.Equal(t, StatusCompleted, StateOf(past).Status)
 }
+
+// A record in which nothing counts is no run's: a replay of it asks nobody anything, and a run that takes it up begins.
+func TestRecordOfNothing(t *testing.T) {
+	t.Parallel()
+	for name, past := range map[string][]*echo.Entry{
+		"empty":       nil,
+		"only beside": {{SessionID: "s1", Seq: 1, NodeType: echo.NodeModelCall, Key: echo.KeyCardCall + "1"}},
+		"only resume": {{SessionID: "s1", Seq: 1, NodeType: echo.NodeResume, Key: "run/resume", Data: json.RawMessage(`{"set_aside":[9,1]}`)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := replayOf(t, past)
+			require.ErrorIs(t, err, ErrEndOfRecord)
+			res, err := newWorld().go1(context.Background(), t, &memory{}, past)
+			require.NoError(t, err)
+			require.Equal(t, StatusCompleted, res.Status)
+		})
+	}
+}

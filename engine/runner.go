@@ -235,7 +235,7 @@ func newRun(r *Runner, spec Spec) *run {
 	x.effects = live
 	if spec.Answers != nil {
 		x.effects = newAnsweredEffects(spec.Log, spec.Answers)
-	} else if len(spec.Past) > 0 {
+	} else if len(spec.Past) > 0 || spec.Replay {
 		x.past = newPast(spec.Past)
 		x.observer = &presentObserver{x.past, x.observer}
 		if spec.Replay {

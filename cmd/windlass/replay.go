@@ -49,17 +49,9 @@ asked of anybody, nothing is run and nothing is written.`,
 const longestPause = time.Minute
 
 func (a *app) replaySession(ctx context.Context, given string, o replayOptions) error {
-	home, err := config.Home()
-	if err != nil {
-		return withExit(exitStorage, err, "set WINDLASS_HOME to a folder")
-	}
-	id, err := a.findSession(ctx, home, given)
+	_, rec, err := a.readSession(ctx, given)
 	if err != nil {
 		return err
-	}
-	rec, err := echo.ReadJournal(journalPath(home, id))
-	if err != nil {
-		return openError(id, err)
 	}
 	if o.list {
 		return a.show(entryTable(rec.Entries))
@@ -73,7 +65,7 @@ func (a *app) replaySession(ctx context.Context, given string, o replayOptions) 
 	defer stop()
 	var sink echo.Sink = &eventSink{out: a.out}
 	if !o.events {
-		s := &session{app: a, cascade: c, id: id, notices: n}
+		s := &session{app: a, cascade: c, id: rec.Header.SessionID, notices: n}
 		sink = s.chooseView()
 	}
 	err = playBack(ctx, rec.Entries, sink, o.speed)

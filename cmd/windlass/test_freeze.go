@@ -14,7 +14,6 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine"
-	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/snapshot"
 )
 
@@ -110,18 +109,11 @@ func errTestExists(path string) error {
 
 // endedSession reads a session of this machine that came to an end of its own.
 func (a *app) endedSession(ctx context.Context, given string) (*echo.Recording, error) {
-	home, err := config.Home()
-	if err != nil {
-		return nil, withExit(exitStorage, err, "set WINDLASS_HOME to a folder")
-	}
-	id, err := a.findSession(ctx, home, given)
+	_, rec, err := a.readSession(ctx, given)
 	if err != nil {
 		return nil, err
 	}
-	rec, err := echo.ReadJournal(journalPath(home, id))
-	if err != nil {
-		return nil, openError(id, err)
-	}
+	id := rec.Header.SessionID
 	switch state := engine.StateOf(rec.Entries); state.Status {
 	case engine.StatusCompleted, engine.StatusFailed:
 		return rec, nil

@@ -44,18 +44,11 @@ type verification struct {
 }
 
 func (a *app) verify(ctx context.Context, given string, asJSON bool) error {
-	home, err := config.Home()
-	if err != nil {
-		return withExit(exitStorage, err, "set WINDLASS_HOME to a folder")
-	}
-	id, err := a.findSession(ctx, home, given)
+	home, rec, err := a.readSession(ctx, given)
 	if err != nil {
 		return err
 	}
-	rec, err := echo.ReadJournal(journalPath(home, id))
-	if err != nil {
-		return openError(id, err)
-	}
+	id := rec.Header.SessionID
 	v, err := verifyRecord(ctx, home, rec)
 	if err != nil {
 		return err
@@ -71,6 +64,21 @@ func (a *app) verify(ctx context.Context, given string, asJSON bool) error {
 	}
 	return withExit(exitFailed, fmt.Errorf("session %s does not hold: %s", id, v.Difference),
 		"windlass version: windlass "+rec.Header.Windlass+" began the session, and another version may decide otherwise; or the record was changed")
+}
+
+// readSession finds a session by its id or the beginning of it, and reads its journal.
+func (a *app) readSession(ctx context.Context, given string) (home string, rec *echo.Recording, err error) {
+	if home, err = config.Home(); err != nil {
+		return "", nil, withExit(exitStorage, err, "set WINDLASS_HOME to a folder")
+	}
+	id, err := a.findSession(ctx, home, given)
+	if err != nil {
+		return "", nil, err
+	}
+	if rec, err = echo.ReadJournal(journalPath(home, id)); err != nil {
+		return "", nil, openError(id, err)
+	}
+	return home, rec, nil
 }
 
 // verifyRecord runs a record again. The error says that it could not be tried.
