@@ -268,7 +268,7 @@ func (r *run) active() time.Time {
 
 func (r *run) time() (at time.Time, away time.Duration) {
 	switch {
-	case r.past == nil:
+	case r.past == nil, len(r.past.entries) == 0 && !r.spec.Replay:
 		return r.clock(), 0
 	case r.spec.Replay:
 		return r.past.clock()

@@ -67,7 +67,7 @@ func (d *disturbance) config() llmtest.Config {
 func TestStationsDisturbed(t *testing.T) {
 	t.Parallel()
 	wide := func(r llmtest.EmbedRequest) *llmtest.Answer {
-		return &llmtest.Answer{Vectors: llmtest.Vectors(r.Input, 3+r.Number%5)}
+		return &llmtest.Answer{Vectors: llmtest.Vectors(r.Input, 3+r.Number)} // no two answers fit together
 	}
 	few := func(llmtest.EmbedRequest) *llmtest.Answer {
 		return &llmtest.Answer{Vectors: [][]float64{{1, 2}, {3, 4}}}
