@@ -31,8 +31,8 @@ asked of anybody, nothing is run and nothing is written.`,
   windlass replay 01jz4k --events | jq 'select(.node_type == "model_call")'`,
 		Args: oneSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.speed < 0 {
-				return usageError(fmt.Errorf("--speed %g is below zero", o.speed), "--speed 1 for the speed of the run, 10 for ten times that, 0 for at once")
+			if !(o.speed >= 0) { // no number is not one, either
+				return usageError(fmt.Errorf("--speed %g is no number from 0 on", o.speed), "--speed 1 for the speed of the run, 10 for ten times that, 0 for at once")
 			}
 			return a.replaySession(cmd.Context(), args[0], o)
 		},
