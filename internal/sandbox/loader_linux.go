@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 )
@@ -11,14 +12,26 @@ import (
 // libraryFolders are where the dynamic loader looks for libraries on the systems that windlass runs on.
 var libraryFolders = []string{"/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/nix/store", "/gnu/store"}
 
+// maxPath is the longest path that the kernel takes, in bytes.
+const maxPath = 4096
+
+// programFolders are where the programs are that a script runs.
+var programFolders = []string{"/bin", "/usr/bin", "/usr/local/bin", "/opt", "/nix/store", "/gnu/store"}
+
 // Loader returns what a program needs beside itself to be started: the dynamic loader that it names, which has to be in
-// [Policy].Execute, and the files and folders with libraries, for [Policy].Read. A program that is no ELF file, such as a
-// script, names its own interpreter: for that the error is nil and the lists are those of any program.
+// [Policy].Execute, and the files and folders with libraries, for [Policy].Read. What a script runs cannot be known: it may
+// run the programs of the system and those in its own folder.
 func Loader(program string) (execute, read []string, err error) {
 	read = append([]string{"/etc/ld.so.cache", "/etc/ld.so.preload"}, libraryFolders...)
-	interpreter, err := interpreterOf(program)
-	if err != nil {
+	interpreter, isELF, err := interpreterOf(program)
+	switch {
+	case err != nil:
 		return nil, nil, fmt.Errorf("find the loader of %s: %w", program, err)
+	case !isELF:
+		execute = append([]string{filepath.Dir(program)}, programFolders...)
+		if interpreter, _, err = interpreterOf("/bin/sh"); err != nil {
+			return nil, nil, fmt.Errorf("find the loader of the shell: %w", err)
+		}
 	}
 	if interpreter != "" {
 		execute = append(execute, interpreter)
@@ -29,27 +42,26 @@ func Loader(program string) (execute, read []string, err error) {
 	return execute, read, nil
 }
 
-// interpreterOf returns the dynamic loader that an ELF file names; empty for a static program and for other files.
-func interpreterOf(program string) (string, error) {
+// interpreterOf returns the dynamic loader that an ELF file names, which is empty for a static program.
+func interpreterOf(program string) (path string, isELF bool, err error) {
 	f, err := elf.Open(program)
 	var format *elf.FormatError
 	switch {
-	case errors.As(err, &format):
-		return "", nil
+	case errors.As(err, &format), errors.Is(err, io.EOF):
+		return "", false, nil
 	case err != nil:
-		return "", err
+		return "", false, err
 	}
 	defer func() { _ = f.Close() }()
 	for _, p := range f.Progs {
 		if p.Type != elf.PT_INTERP {
 			continue
 		}
-		text := make([]byte, p.Filesz)
+		text := make([]byte, min(p.Filesz, maxPath))
 		if _, err := p.ReadAt(text, 0); err != nil {
-			return "", err
+			return "", true, err
 		}
-		return strings.TrimRight(string(text), "\x00"), nil
+		return strings.TrimRight(string(text), "\x00"), true, nil
 	}
-	return "", nil
+	return "", true, nil
 }
-

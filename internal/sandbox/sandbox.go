@@ -1,7 +1,8 @@
 // Package sandbox starts processes that the operating system confines: to named files, to one TCP port that they may
 // listen on, and to no connection of their own.
 //
-// On Linux this is Landlock for files and TCP, and a seccomp filter for the other kinds of sockets. Neither needs root.
+// On Linux this is Landlock for files and TCP, a seccomp filter for the other kinds of sockets, and no capabilities but those
+// over the files that Landlock leaves. None of it needs root.
 // A process cannot leave its sandbox, nor can what it starts. On other systems nothing is confined, and [Missing] says so.
 package sandbox
 
@@ -34,8 +35,7 @@ func Start(cmd *exec.Cmd, p Policy) (<-chan error, error) {
 		return nil, ErrNoFiles
 	}
 	started, exited := make(chan error, 1), make(chan error, 1)
-	go func() {
-		runtime.LockOSThread() // never unlocked, so that the confined thread runs nothing else and ends with this goroutine
+	onThread(func() {
 		if err := confineThread(p); err != nil {
 			started <- fmt.Errorf("confine %s: %w", cmd.Path, err)
 			return
@@ -45,6 +45,27 @@ func Start(cmd *exec.Cmd, p Policy) (<-chan error, error) {
 		if err == nil {
 			exited <- cmd.Wait()
 		}
-	}()
+	})
 	return exited, <-started
+}
+
+// onThread calls do on a thread of its own, which ends with it. The first thread of the process is not taken: a thread cannot
+// be freed of its sandbox, that one outlives its goroutines, and it stands for the whole process where the kernel decides who
+// may look into it.
+func onThread(do func()) {
+	go func() {
+		runtime.LockOSThread()
+		if !isFirstThread() {
+			do() // never unlocked, so that the thread runs nothing else
+			return
+		}
+		defer runtime.UnlockOSThread()
+		done := make(chan struct{})
+		go func() { // on another thread, as this one is taken
+			runtime.LockOSThread()
+			defer close(done)
+			do()
+		}()
+		<-done
+	}()
 }

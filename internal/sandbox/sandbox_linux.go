@@ -72,6 +72,9 @@ func confineThread(p Policy) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("give up new privileges: %w", err)
 	}
+	if err := dropCapabilities(); err != nil {
+		return err
+	}
 	if abi() >= abiFiles {
 		if err := restrict(p); err != nil {
 			return err
@@ -174,3 +177,5 @@ func addRule(ruleset uintptr, kind uintptr, rule unsafe.Pointer) unix.Errno {
 	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, ruleset, kind, uintptr(rule), 0, 0, 0)
 	return errno
 }
+
+func isFirstThread() bool { return unix.Gettid() == unix.Getpid() }

@@ -202,6 +202,18 @@ func TestNetwork(t *testing.T) {
 	require.Equal(t, "done", confined(t, p, "socket", strconv.Itoa(unix.AF_NETLINK), strconv.Itoa(unix.SOCK_RAW), "0"))
 }
 
+// TestFirstThreadStaysFree: however often a thread is confined, and whatever the first one is busy with, a confined process
+// cannot look into this one.
+func TestFirstThreadStaysFree(t *testing.T) {
+	t.Parallel()
+	for range 20 {
+		done := make(chan bool)
+		onThread(func() { done <- isFirstThread() })
+		require.False(t, <-done)
+	}
+	require.Regexp(t, "permission denied$", confined(t, Policy{Read: []string{"/proc"}}, "read", fmt.Sprintf("/proc/%d/environ", os.Getpid())))
+}
+
 func TestStartNeedsStreams(t *testing.T) {
 	t.Parallel()
 	_, err := Start(exec.Command("/bin/true"), Policy{}) //nolint:noctx // it does not start

@@ -1,7 +1,6 @@
 package embedded
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -14,8 +13,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/windlass-run/windlass/internal/config"
 )
 
 // fakeServer is the argument that makes the test binary a stand-in for "clickhouse server". It is strict about how it is
@@ -49,29 +46,43 @@ func runFakeServer(args []string) error {
 	if err != nil {
 		return err
 	}
-	cache, err := config.CacheDir()
+	lib, err := os.Readlink(filepath.Join(string(data[1]), "library"))
 	if err != nil {
 		return err
 	}
-	c := ConfigFromEnv(cache)
-	lib, err := c.findCached(context.Background())
-	if err != nil {
+	if path, err = openDefault(path, string(data[1])); err != nil {
 		return err
 	}
-	r, err := startLibrary(lib.Path, localArgs(filepath.Dir(path), path, n))
+	return runLibrary(lib, localArgs(filepath.Dir(string(data[1])), path, n))
+}
+
+// openDefault writes a configuration for the library in the stand-in, whose own session is a user "default" without a
+// password, and returns its path. A server has no such session.
+func openDefault(path, data string) (string, error) {
+	config, err := os.ReadFile(path)
 	if err != nil {
-		return err
+		return "", err
 	}
-	<-r.done()
-	return r.err()
+	users, err := os.ReadFile(filepath.Join(filepath.Dir(path), usersFile))
+	if err != nil {
+		return "", err
+	}
+	open := regexp.MustCompile(`(?s)(<default>\s*)<password_sha256_hex>[0-9a-f]{64}</password_sha256_hex>`).ReplaceAll(users, []byte("$1<password></password>"))
+	if string(open) == string(users) {
+		return "", errors.New("the user default has no secret password")
+	}
+	ours := filepath.Join(data, "users.xml")
+	if err := os.WriteFile(ours, open, 0o600); err != nil {
+		return "", err
+	}
+	path = filepath.Join(data, "config.xml")
+	return path, os.WriteFile(path, regexp.MustCompile(`<users_config>.*</users_config>`).ReplaceAll(config, []byte("<users_config>"+ours+"</users_config>")), 0o600)
 }
 
 func TestEngineFromABinary(t *testing.T) {
 	t.Parallel()
-	realEngine(t) // the stand-in needs the library in the cache
-	self, err := os.Executable()
-	require.NoError(t, err)
 	bin := t.TempDir()
+	self := copyOfSelf(t, filepath.Join(bin, "server")) // a script may run what is in its own folder
 	script := "#!/bin/sh\ncase \"$1\" in\nlocal) echo 'ClickHouse local version 25.8.1.1.' ;;\n*) exec '" + self + "' " + fakeServer + " \"$@\" ;;\nesac\n"
 	writeProgram(t, filepath.Join(bin, "clickhouse"), script)
 	engine, _, err := Find(t.Context(), Config{Path: bin}, nil)
@@ -79,8 +90,11 @@ func TestEngineFromABinary(t *testing.T) {
 	require.Equal(t, Engine{Kind: KindBinary, Path: filepath.Join(bin, "clickhouse")}, engine)
 
 	dir := tempEngine(t)
+	require.NoError(t, os.MkdirAll(dataPath(dir), 0o700))
+	require.NoError(t, os.Symlink(realEngine(t).Path, filepath.Join(dataPath(dir), "library")))
 	e, err := Start(t.Context(), dir, engine, nil)
 	require.NoError(t, err)
+	require.Error(t, loginAtPort(t, e, "default", "")) // openDefault holds that a server has no user without a password
 	exec1(t, e, "CREATE TABLE default.t (a Int64) ENGINE = MergeTree ORDER BY a")
 	exec1(t, e, "INSERT INTO default.t VALUES (1)")
 	sendSignal(t, e, syscall.SIGTERM)
@@ -92,6 +106,17 @@ func TestEngineFromABinary(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, uint64(1), count(t, e))
 	stopEngine(t, dir, e)
+}
+
+// copyOfSelf copies the test binary, as the sandbox takes a program for where it is, and returns the path of the copy.
+func copyOfSelf(t *testing.T, path string) string {
+	t.Helper()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	b, err := os.ReadFile(self)
+	require.NoError(t, err)
+	writeProgram(t, path, string(b))
+	return path
 }
 
 func TestBinaryThatIsTooOld(t *testing.T) {

@@ -20,6 +20,7 @@ const (
 // the work that it records.
 type serverConfig struct {
 	dir      string
+	kind     Kind
 	port     int
 	password string
 }
@@ -53,11 +54,12 @@ func (c serverConfig) server() string {
 	return `<clickhouse>
   <listen_host>` + listenHost + `</listen_host>
   <tcp_port>` + fmt.Sprint(c.port) + `</tcp_port>
+  <listen_reuse_port>1</listen_reuse_port>
   <path>` + escape(data) + `/</path>
   <tmp_path>` + escape(filepath.Join(data, "tmp")) + `/</tmp_path>
   <user_files_path>` + escape(filepath.Join(data, "user_files")) + `/</user_files_path>
   <users_config>` + escape(filepath.Join(c.dir, usersFile)) + `</users_config>
-  <default_profile>default</default_profile>
+  <default_profile>base</default_profile>
   <default_database>default</default_database>
   <max_server_memory_usage>2147483648</max_server_memory_usage>
   <max_concurrent_queries>64</max_concurrent_queries>
@@ -84,6 +86,7 @@ func (c serverConfig) server() string {
   <max_thread_pool_free_size>8</max_thread_pool_free_size>
   <thread_pool_queue_size>1000</thread_pool_queue_size>
   <asynchronous_metrics_update_period_s>30</asynchronous_metrics_update_period_s>
+  <access_control_improvements><table_engines_require_grant>true</table_engines_require_grant></access_control_improvements>
   <send_crash_reports><enabled>false</enabled></send_crash_reports>
   <merge_tree>
     <number_of_free_entries_in_pool_to_execute_mutation>1</number_of_free_entries_in_pool_to_execute_mutation>
@@ -94,27 +97,42 @@ func (c serverConfig) server() string {
 `
 }
 
-// users returns the users. The engine's own session is the user "default", from loopback and without a password, and
-// other local clients look the same to it: so "default" may do nothing but open the port. Everything else is done by a
-// second user with a random password.
+// users returns the users.
+//
+// The library's own session, in which ClickHouse lives, is the user "default", from loopback and without a password, and every
+// local client that names this user looks the same to it. So this user may have one session at a time: its own takes that
+// place before the port opens and keeps it as long as the process lives, and every other login as "default" is refused. Should
+// one come in all the same, it may do nothing but open the port. A clickhouse binary needs no such user: there it has a
+// password that nobody knows.
+//
+// Everything is done by users with random passwords. None of them may reach files, the network or programs.
 func (c serverConfig) users() string {
 	hash := sha256.Sum256([]byte(c.password))
 	return `<clickhouse>
   <profiles>
+    <base></base>
     <default>
+      <max_sessions_for_user>1</max_sessions_for_user>
+      <max_threads>1</max_threads>
+      <max_memory_usage>134217728</max_memory_usage>
+      <log_queries>0</log_queries>
+      <query_profiler_real_time_period_ns>0</query_profiler_real_time_period_ns>
+      <query_profiler_cpu_time_period_ns>0</query_profiler_cpu_time_period_ns>
+    </default>
+    <` + userName + `>
       <max_threads>4</max_threads>
       <query_profiler_real_time_period_ns>0</query_profiler_real_time_period_ns>
       <query_profiler_cpu_time_period_ns>0</query_profiler_cpu_time_period_ns>
       <log_queries>0</log_queries>
       <max_memory_usage>1610612736</max_memory_usage>
-    </default>
+    </` + userName + `>
     <reader>
 ` + readerProfile() + `    </reader>
   </profiles>
   <quotas><default></default></quotas>
   <users>
     <default>
-      <password></password>
+      ` + c.defaultPassword() + `
       <networks><ip>` + listenHost + `</ip></networks>
       <profile>default</profile>
       <quota>default</quota>
@@ -123,13 +141,39 @@ func (c serverConfig) users() string {
     <` + userName + `>
       <password_sha256_hex>` + hex.EncodeToString(hash[:]) + `</password_sha256_hex>
       <networks><ip>` + listenHost + `</ip></networks>
-      <profile>default</profile>
+      <profile>` + userName + `</profile>
       <quota>default</quota>
-      <access_management>1</access_management>
+      <grants>
+        <query>GRANT ` + strings.Join(fullGrants, ", ") + ` ON *.*</query>
+        <query>GRANT TABLE ENGINE ON ` + strings.Join(tableEngines, ", TABLE ENGINE ON ") + `</query>
+      </grants>
     </` + userName + `>
 ` + readerUsers(c.password) + `  </users>
 </clickhouse>
 `
+}
+
+// fullGrants are the rights of windlass's own user: to its data and the system's tables. What is not here it may not do,
+// above all: sources (files, URLs, other servers), backups, functions, dictionaries, named collections, users, SYSTEM.
+var fullGrants = []string{
+	"SHOW", "SELECT", "INSERT", "ALTER", "CREATE DATABASE", "CREATE TABLE", "CREATE VIEW", "CREATE TEMPORARY TABLE",
+	"DROP DATABASE", "DROP TABLE", "DROP VIEW", "UNDROP TABLE", "TRUNCATE", "OPTIMIZE",
+}
+
+// tableEngines are the engines of tables that keep their rows in the engine's own folder or in memory.
+var tableEngines = []string{
+	"MergeTree", "ReplacingMergeTree", "SummingMergeTree", "AggregatingMergeTree", "CollapsingMergeTree",
+	"VersionedCollapsingMergeTree", "CoalescingMergeTree", "GraphiteMergeTree", "Memory", "Null", "Set", "Join", "Log", "TinyLog",
+	"StripeLog", "Buffer", "Merge", "GenerateRandom",
+}
+
+// defaultPassword is the password of the user "default" as the users file has it.
+func (c serverConfig) defaultPassword() string {
+	if c.kind == KindLibrary {
+		return "<password></password>"
+	}
+	nobodys := sha256.Sum256([]byte(newPassword()))
+	return "<password_sha256_hex>" + hex.EncodeToString(nobodys[:]) + "</password_sha256_hex>"
 }
 
 func escape(s string) string {

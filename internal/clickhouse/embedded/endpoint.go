@@ -17,6 +17,7 @@ import (
 // The files of an engine folder.
 const (
 	endpointFile  = "endpoint.json"
+	socketFile    = "engine.sock"
 	runLockFile   = "run.lock"
 	startLockFile = "start.lock"
 	logFile       = "engine.log"
@@ -25,21 +26,26 @@ const (
 	dataDir       = "data"
 )
 
-// Endpoint is where a running engine listens. Password is a secret: it stands in a file that only its owner can read.
+// Endpoint is where a running engine is reached. Password is a secret: it stands in a file that only its owner can read.
 type Endpoint struct {
-	Host     string `json:"host"`
+	Socket   string `json:"socket"` // the path that windlass connects to; only the owner's processes can
+	Host     string `json:"host"`   // where ClickHouse itself listens
 	Port     int    `json:"port"`
-	PID      int    `json:"pid"`
+	PID      int    `json:"pid"` // of the engine process
 	User     string `json:"user"`
 	Password string `json:"password"`
 	Version  string `json:"version"` // of ClickHouse
 	Engine   string `json:"engine"`  // path of the library or the binary
+
+	// Unconfined says what the system could not confine of the engine, see [sandbox.Missing]. Empty: it is confined.
+	Unconfined []string `json:"unconfined,omitempty"`
 }
 
 // Addr returns host:port.
 func (e Endpoint) Addr() string { return net.JoinHostPort(e.Host, strconv.Itoa(e.Port)) }
 
-// DSN returns the endpoint as a data source name, password included.
+// DSN returns the address of ClickHouse's own port as a data source name, password included. It is for programs that cannot
+// use the socket: unlike that, a port is no proof of who listens on it.
 func (e Endpoint) DSN(database string) string {
 	u := url.URL{Scheme: "clickhouse", User: url.UserPassword(e.User, e.Password), Host: e.Addr(), Path: "/" + database}
 	return u.String()
@@ -47,14 +53,21 @@ func (e Endpoint) DSN(database string) string {
 
 // Running returns the endpoint of the engine that runs in dir, or nil when none does. It costs two system calls and no
 // connection: an engine that is about to end may still be reported, so a caller that then fails to connect asks again
-// through [Start].
+// through [Start], which also replaces an engine of an older windlass; that one is not reported.
 func Running(dir string) (*Endpoint, error) {
 	alive, err := lockHeld(filepath.Join(dir, runLockFile))
 	if err != nil || !alive {
 		return nil, err
 	}
-	return readEndpoint(dir)
+	e, err := readEndpoint(dir)
+	if err != nil || e == nil || e.isOlder() {
+		return nil, err
+	}
+	return e, nil
 }
+
+// isOlder reports whether a windlass wrote the endpoint whose engines have no socket.
+func (e Endpoint) isOlder() bool { return e.Socket == "" }
 
 // lockHeld reports whether another process holds path exclusively. A file that does not exist is held by nobody.
 func lockHeld(path string) (bool, error) {

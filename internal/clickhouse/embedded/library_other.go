@@ -7,4 +7,4 @@ const canLoad = false
 
 func localArgs(string, string, int) []string { return nil }
 
-func startLibrary(string, []string) (runner, error) { return nil, ErrUnsupported }
+func runLibrary(string, []string) error { return ErrUnsupported }

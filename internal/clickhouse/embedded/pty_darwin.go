@@ -40,5 +40,3 @@ func grantTerminal(fd uintptr) (string, error) {
 	}
 	return string(name[:max(bytes.IndexByte(name[:], 0), 0)]), nil
 }
-
-func dupTo(from, to int) error { return unix.Dup2(from, to) }

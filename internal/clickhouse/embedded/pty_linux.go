@@ -27,5 +27,3 @@ func openTerminal() (master, slave *os.File, err error) {
 	}
 	return master, slave, nil
 }
-
-func dupTo(from, to int) error { return unix.Dup3(from, to, 0) }

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/gofrs/flock"
+	"github.com/windlass-run/windlass/internal/sandbox"
 )
 
 const (
@@ -21,17 +21,12 @@ const (
 	stopGrace = 10 * time.Second
 )
 
-// runner is a started ClickHouse. done is closed when it has ended, for whatever reason, and then err says why.
-type runner interface {
-	done() <-chan struct{}
-	err() error
-	// stop ends it, and waits for that as long as ctx allows.
-	stop(ctx context.Context)
-}
-
 // Serve is the engine process: the whole program behind [ServeCommand]. args are the command line without the
 // program's name. It returns the exit code when the engine has ended.
 func Serve(args []string) int {
+	if len(args) > 1 && args[1] == coreWord {
+		return runCore(args)
+	}
 	// The parent waits until the pipe is closed, so a clickhouse server started from here must not hold it open.
 	syscall.CloseOnExec(reportFD)
 	out := os.NewFile(reportFD, "report")
@@ -65,35 +60,34 @@ func serve(args []string, out io.WriteCloser) error {
 	signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGPIPE)
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer cancel()
-	run := flock.New(filepath.Join(a.dir, runLockFile), flock.SetPermissions(0o600))
 	lockCtx, cancelLock := context.WithTimeout(ctx, endTimeout)
 	defer cancelLock()
-	// Others look at the lock by taking it for an instant, so one failure proves nothing.
-	if _, err := run.TryLockContext(lockCtx, lockPoll); err != nil {
+	lock, err := lockFolder(lockCtx, filepath.Join(a.dir, runLockFile))
+	if err != nil {
 		return fmt.Errorf("lock the engine's folder %s: %w", a.dir, err)
 	}
-	// The lock is never given back: it ends with the process, because the library holds the data folder until then.
-	defer runtime.KeepAlive(run)
+	// The lock is never given back: it ends with this process and ClickHouse's, which has the data folder until then.
+	defer runtime.KeepAlive(lock)
 	removeLeftovers(a.dir)
-	r, e, err := launch(ctx, a)
+	e, err := launch(ctx, a, lock)
 	if err != nil {
 		return err
 	}
-	if err := writeEndpoint(a.dir, e); err != nil {
-		halt(r)
+	if err := writeEndpoint(a.dir, e.endpoint); err != nil {
+		e.halt()
 		return err
 	}
-	sendReport(out, report{Endpoint: e})
-	w := watcher{dir: a.dir, endpoint: e, idle: idle}
-	watch(ctx, w, r.done())
+	sendReport(out, report{Endpoint: e.endpoint})
+	w := watcher{dir: a.dir, endpoint: e.endpoint, idle: idle, gate: e.gate}
+	err = watch(ctx, w, e.process)
 	if !w.folderIsOurs() { // gone, or another engine's by now: nothing in it may be touched any more
-		abandon(r)
+		e.abandon()
 		return nil
 	}
 	// The endpoint goes first: who still finds it waits for the lock, and then starts anew.
 	_ = os.Remove(filepath.Join(a.dir, endpointFile))
-	halt(r)
-	return nil
+	e.halt()
+	return err
 }
 
 // removeLeftovers deletes what a killed engine left. Only the holder of run.lock may call it.
@@ -104,84 +98,82 @@ func removeLeftovers(dir string) {
 	}
 }
 
-// launch starts ClickHouse on a free port and waits until it answers. A port may be taken by someone else between the
-// moment it was found free and the moment ClickHouse binds it, so it is tried more than once.
-func launch(ctx context.Context, a serveArgs) (runner, Endpoint, error) {
-	var err error
-	for range 3 {
-		var r runner
-		var e Endpoint
-		if r, e, err = launchOnce(ctx, a); err == nil {
-			return r, e, nil
-		}
-		if a.engine.Kind == KindLibrary {
-			break // a library can be started once per process
-		}
-	}
-	return nil, Endpoint{}, err
+// started is a ClickHouse that answers through its gate.
+type started struct {
+	process  *process
+	gate     *gate
+	endpoint Endpoint
+	port     *os.File // keeps the port from others, see holdPort
 }
 
-func launchOnce(ctx context.Context, a serveArgs) (runner, Endpoint, error) {
-	port, err := freePort(ctx)
+// launch starts ClickHouse on a port of its own and waits until it answers.
+func launch(ctx context.Context, a serveArgs, lock *os.File) (*started, error) {
+	hold, port, err := holdPort()
 	if err != nil {
-		return nil, Endpoint{}, err
+		return nil, err
 	}
 	password := newPassword()
-	config, err := serverConfig{dir: a.dir, port: port, password: password}.write()
+	config, err := serverConfig{dir: a.dir, kind: a.engine.Kind, port: port, password: password}.write()
 	if err != nil {
-		return nil, Endpoint{}, err
+		return nil, err
 	}
-	e := Endpoint{Host: listenHost, Port: port, PID: os.Getpid(), User: userName, Password: password, Engine: a.engine.Path}
-	r, err := startEngine(a, config, port)
-	if err != nil {
-		return nil, Endpoint{}, err
+	e := &started{port: hold, endpoint: Endpoint{
+		Host: listenHost, Port: port, PID: os.Getpid(), User: userName, Password: password, Engine: a.engine.Path,
+		Unconfined: sandbox.Missing(),
+	}}
+	if e.process, err = startProcess(a, config, port, lock); err != nil {
+		return nil, err
 	}
-	e.Version, err = awaitAnswer(ctx, r, e)
-	if err != nil {
-		halt(r)
-		return nil, Endpoint{}, err
+	if err := awaitPort(ctx, e.process, e.endpoint.Addr()); err != nil {
+		halt(e.process)
+		return nil, err
 	}
-	return r, e, nil
+	if e.gate, err = openGate(ctx, a.dir, e.endpoint.Addr()); err != nil {
+		halt(e.process)
+		return nil, err
+	}
+	e.endpoint.Socket = e.gate.path
+	if e.endpoint.Version, err = awaitAnswer(ctx, e.process, e.endpoint); err != nil {
+		e.halt()
+		return nil, err
+	}
+	return e, nil
 }
 
-func startEngine(a serveArgs, config string, port int) (runner, error) {
-	switch a.engine.Kind {
-	case KindLibrary:
-		return startLibrary(a.engine.Path, localArgs(a.dir, config, port))
-	case KindBinary:
-		return startBinary(a.engine.Path, config, filepath.Join(a.dir, dataDir))
-	default:
-		return nil, fmt.Errorf("unknown kind of engine %q", a.engine.Kind)
-	}
+// awaitPort waits until ClickHouse listens.
+func awaitPort(ctx context.Context, p *process, addr string) error {
+	return await(ctx, p, func(ctx context.Context) error {
+		c, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
+		if err == nil {
+			_ = c.Close()
+		}
+		return err
+	})
 }
 
-func freePort(ctx context.Context) (int, error) {
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(listenHost, "0"))
-	if err != nil {
-		return 0, fmt.Errorf("find a free port: %w", err)
-	}
-	port := l.Addr().(*net.TCPAddr).Port //nolint:forcetypeassert // it listens on TCP
-	if err := l.Close(); err != nil {
-		return 0, fmt.Errorf("find a free port: %w", err)
-	}
-	return port, nil
+// awaitAnswer returns ClickHouse's version as soon as it answers as the private user.
+func awaitAnswer(ctx context.Context, p *process, e Endpoint) (version string, err error) {
+	err = await(ctx, p, func(ctx context.Context) (err error) {
+		version, err = askVersion(ctx, e)
+		return err
+	})
+	return version, err
 }
 
-// awaitAnswer returns ClickHouse's version as soon as it answers as the private user: that proves that the listener on
-// the port is ours, because nobody else knows the password.
-func awaitAnswer(ctx context.Context, r runner, e Endpoint) (string, error) {
+// await repeats what is asked of a starting ClickHouse until it succeeds.
+func await(ctx context.Context, p *process, ask func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	for {
-		version, err := askVersion(ctx, e)
+		err := ask(ctx)
 		if err == nil {
-			return version, nil
+			return nil
 		}
 		select {
-		case <-r.done():
-			return "", fmt.Errorf("ClickHouse ended while it was starting: %w", r.err())
+		case <-p.done():
+			return fmt.Errorf("ClickHouse ended while it was starting: %w", p.err())
 		case <-ctx.Done():
-			return "", fmt.Errorf("ClickHouse does not answer: %w", err)
+			return fmt.Errorf("ClickHouse does not answer: %w", err)
 		case <-time.After(5 * time.Millisecond):
 		}
 	}
@@ -198,16 +190,24 @@ func askVersion(ctx context.Context, e Endpoint) (string, error) {
 	return v, err
 }
 
-// abandon ends ClickHouse at once, without time to write.
-func abandon(r runner) {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	r.stop(ctx)
+// halt ends the gate, then ClickHouse.
+func (e *started) halt() {
+	_ = e.gate.close() // what it could not remove does no harm
+	halt(e.process)
+	runtime.KeepAlive(e.port)
 }
 
-// halt ends ClickHouse. After the grace time the process ends anyway: ClickHouse's parts on disk are complete or ignored.
-func halt(r runner) {
+// abandon ends ClickHouse at once, without time to write.
+func (e *started) abandon() {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	e.process.stop(ctx)
+	_ = e.gate.close()
+}
+
+// halt ends ClickHouse. After the grace time it is killed: its parts on disk are complete or ignored.
+func halt(p *process) {
 	ctx, cancel := context.WithTimeout(context.Background(), stopGrace)
 	defer cancel()
-	r.stop(ctx)
+	p.stop(ctx)
 }

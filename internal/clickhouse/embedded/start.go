@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/windlass-run/windlass/internal/fetch"
@@ -61,7 +62,11 @@ func takeOver(ctx context.Context, dir string, progress func(Progress)) (*Endpoi
 			return nil, err
 		}
 		e, err := readEndpoint(dir) // an error may pass: who holds the lock writes it anew, or ends
-		if e != nil && ping(ctx, *e) == nil {
+		switch {
+		case e == nil:
+		case e.isOlder():
+			endOlder(*e)
+		case ping(ctx, *e) == nil:
 			return e, nil
 		}
 		if !told {
@@ -76,6 +81,14 @@ func takeOver(ctx context.Context, dir string, progress func(Progress)) (*Endpoi
 			return nil, ctx.Err()
 		case <-time.After(lockPoll):
 		}
+	}
+}
+
+// endOlder asks the engine of an older windlass to end. It holds the folder's lock, so its endpoint file is its own. What is
+// connected to it finds the next engine.
+func endOlder(e Endpoint) {
+	if p, err := os.FindProcess(e.PID); err == nil {
+		_ = p.Signal(syscall.SIGTERM) // it may have ended by itself
 	}
 }
 

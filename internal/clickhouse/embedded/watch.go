@@ -2,18 +2,20 @@ package embedded
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"time"
-
-	"github.com/ClickHouse/clickhouse-go/v2"
 )
 
 const (
 	idleEnv     = "WINDLASS_ENGINE_IDLE"
 	defaultIdle = time.Minute
 )
+
+// errDeaf is why an engine ends whose ClickHouse runs and does not listen.
+var errDeaf = errors.New("ClickHouse does not listen on its port any more")
 
 // idleTime returns how long the engine stays without clients: a Go duration in $WINDLASS_ENGINE_IDLE, else a minute.
 func idleTime() (time.Duration, error) {
@@ -33,42 +35,36 @@ type watcher struct {
 	dir      string
 	endpoint Endpoint
 	idle     time.Duration
+	gate     *gate
 }
 
-// activity is what ClickHouse counts: open client connections, and queries since it started. The watcher's own
-// connection and its own questions are part of both.
-type activity struct{ connections, queries int64 }
-
-// watch returns when the engine has ended, was told to end, had no clients for the idle time, or has lost its folder.
-func watch(ctx context.Context, w watcher, ended <-chan struct{}) {
-	conn, err := connect(w.endpoint)
-	if err != nil {
-		return
-	}
-	defer func() { _ = conn.Close() }()
+// watch returns when the engine has ended, was told to end, had no clients for the idle time, does not listen any more, or
+// has lost its folder. The error says why an engine ends that should not.
+func watch(ctx context.Context, w watcher, c *process) error {
 	tick := time.NewTicker(min(max(w.idle/6, 20*time.Millisecond), 5*time.Second))
 	defer tick.Stop()
-	var last activity
+	var last uint64
 	busy := time.Now()
 	for {
 		select {
 		case <-ctx.Done():
-			return
-		case <-ended:
-			return
+			return nil
+		case <-c.done():
+			return c.err()
+		case <-w.gate.deaf:
+			return errDeaf
 		case <-tick.C:
 		}
 		trimLog(filepath.Join(w.dir, logFile))
-		now, err := ask(ctx, conn)
 		if !w.folderIsOurs() {
-			return
+			return nil
 		}
-		if err != nil || now.busySince(last) {
-			busy = time.Now()
+		open, served := w.gate.activity()
+		if open > 0 || served != last {
+			busy, last = time.Now(), served
 		}
-		last = now
 		if time.Since(busy) >= w.idle {
-			return
+			return nil
 		}
 	}
 }
@@ -80,25 +76,10 @@ func trimLog(path string) {
 	}
 }
 
-// busySince reports whether there was a client besides the watcher: one connected now, or one that came and went.
-func (a activity) busySince(last activity) bool {
-	return a.connections > 1 || a.queries-last.queries > 1
-}
-
-func ask(ctx context.Context, conn clickhouse.Conn) (activity, error) {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	var a activity
-	err := conn.QueryRow(ctx, `SELECT sumIf(value, what = 'TCPConnection'), sumIf(value, what = 'Query') FROM (
-		SELECT metric AS what, value FROM system.metrics WHERE metric = 'TCPConnection'
-		UNION ALL SELECT event, toInt64(value) FROM system.events WHERE event = 'Query')`).Scan(&a.connections, &a.queries)
-	return a, err
-}
-
 // folderIsOurs reports whether the endpoint in the folder is still the one that this process wrote. It is not when the
 // folder was deleted, or deleted and made again.
 func (w watcher) folderIsOurs() bool {
-	if _, err := os.Stat(filepath.Join(w.dir, dataDir)); err != nil {
+	if _, err := os.Stat(dataPath(w.dir)); err != nil {
 		return false
 	}
 	e, err := readEndpoint(w.dir)

@@ -1,0 +1,25 @@
+package embedded
+
+import (
+	"net"
+
+	"golang.org/x/sys/unix"
+)
+
+// peerUser returns the user of the process at the other end, as the kernel noted it when that process connected or began to
+// listen.
+func peerUser(c *net.UnixConn) (uid uint32, err error) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	var cred *unix.Xucred
+	cerr := raw.Control(func(fd uintptr) { cred, err = unix.GetsockoptXucred(int(fd), unix.SOL_LOCAL, unix.LOCAL_PEERCRED) })
+	if cerr != nil {
+		return 0, cerr
+	}
+	if err != nil {
+		return 0, err
+	}
+	return cred.Uid, nil
+}
