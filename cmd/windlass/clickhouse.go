@@ -52,6 +52,7 @@ func (a *app) clickHouse() (clickhouse.Options, error) {
 	if err != nil {
 		return clickhouse.Options{}, withExit(exitStorage, err, "set WINDLASS_CACHE to a folder")
 	}
+	o.Warn = func(text string) { fmt.Fprintf(a.err, "Warning: %s\n", text) }
 	return o, nil
 }
 
@@ -63,13 +64,14 @@ func clickHouseError(ctx context.Context, err error) error {
 		notFound    *embedded.NotFoundError
 		unavailable *clickhouse.UnavailableError
 		newer       *clickhouse.NewerSchemaError
+		unconfined  *clickhouse.UnconfinedError
 	)
 	switch {
 	case err == nil || errors.As(err, &ee):
 		return err
 	case ctx.Err() != nil:
 		return withExit(exitInterrupted, errInterrupted, "")
-	case errors.As(err, &notFound), errors.As(err, &newer):
+	case errors.As(err, &notFound), errors.As(err, &newer), errors.As(err, &unconfined):
 		return withExit(exitStorage, err, "")
 	case errors.As(err, &unavailable):
 		return withExit(exitStorage, err, "windlass doctor")

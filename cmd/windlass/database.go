@@ -26,7 +26,7 @@ func databaseOptions(home string, cfg *config.Config) (clickhouse.Options, error
 	if dsn == "" {
 		dsn = cfg.ClickHouseDSN
 	}
-	return clickhouse.Options{DSN: dsn, Home: home, CacheDir: cache}, nil
+	return clickhouse.Options{DSN: dsn, Home: home, CacheDir: cache, RequireSandbox: cfg.RequireSandbox}, nil
 }
 
 // database is ClickHouse as a run uses it: opened once, in the background, while the run already goes on.
@@ -37,6 +37,7 @@ type database struct {
 	first   sync.Once          // hands the outcome of that attempt to the sink
 	db      *clickhouse.DB
 	err     error
+	warning string // what a person should know of the engine that was started; valid when ready is closed
 }
 
 // openDatabase begins to open ClickHouse. The end of ctx does not end that: also an interrupted run has rows to deliver.
@@ -45,6 +46,7 @@ func openDatabase(ctx context.Context, o clickhouse.Options) *database {
 	d := &database{options: o, cancel: cancel, ready: make(chan struct{})}
 	go func() {
 		defer close(d.ready)
+		o.Warn = func(text string) { d.warning = text }
 		d.db, d.err = clickhouse.Open(ctx, o)
 	}()
 	return d

@@ -9,12 +9,14 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/clickhouse/embedded"
 	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/sandbox"
 )
 
 // health is what "windlass doctor" finds. Secrets are in it only as set or not set.
@@ -44,9 +46,29 @@ type clickHouseHealth struct {
 	Database string             `json:"database,omitempty"`
 	Rows     uint64             `json:"rows"`
 	Bytes    uint64             `json:"bytes"`
-	Waiting  waiting            `json:"waiting"` // what is on this machine and not there
+	Waiting  waiting            `json:"waiting"`           // what is on this machine and not there
+	Sandbox  *sandboxHealth     `json:"sandbox,omitempty"` // of the embedded engine
 	Answers  bool               `json:"answers"`
 	Error    string             `json:"error,omitempty"`
+}
+
+// sandboxHealth is what holds the engine, whatever SQL it is given.
+type sandboxHealth struct {
+	Confined bool     `json:"confined"`
+	Required bool     `json:"required"` // by windlass.json
+	Missing  []string `json:"missing"`  // what this system cannot confine
+}
+
+func examineSandbox(required bool) *sandboxHealth {
+	missing := sandbox.Missing()
+	return &sandboxHealth{Confined: len(missing) == 0, Required: required, Missing: append([]string{}, missing...)}
+}
+
+func (s *sandboxHealth) summary() string {
+	if s.Confined {
+		return "the kernel confines the engine to its folder and its port"
+	}
+	return "incomplete: the system cannot confine " + strings.Join(s.Missing, "; nor ")
 }
 
 type keyHealth struct {
@@ -155,7 +177,7 @@ func examineClickHouse(ctx context.Context, o clickhouse.Options) clickHouseHeal
 	if o.DSN != "" {
 		h.DSN = clickhouse.HideDSN(o.DSN)
 	} else {
-		h.Kind, h.DataDir = "embedded", clickhouse.EngineDir(o.Home)
+		h.Kind, h.DataDir, h.Sandbox = "embedded", clickhouse.EngineDir(o.Home), examineSandbox(o.RequireSandbox)
 		engine, attempts, err := embedded.Survey(ctx, embedded.ConfigFromEnv(o.CacheDir))
 		h.Engine, h.Sources = engine.Path, attempts
 		if err != nil {
@@ -242,6 +264,9 @@ func (h clickHouseHealth) rows() [][2]string {
 	}
 	if h.Endpoint != "" {
 		rows = append(rows, [2]string{"  engine", fmt.Sprintf("process %d listens on %s", h.PID, h.Endpoint)})
+	}
+	if h.Sandbox != nil {
+		rows = append(rows, [2]string{"  sandbox", h.Sandbox.summary()})
 	}
 	if h.DataDir != "" {
 		rows = append(rows, [2]string{"  data", h.DataDir})

@@ -21,6 +21,7 @@ type closed struct {
 	cards       error                        // cards that did not get done
 	undelivered *clickhouse.UndeliveredError // rows that ClickHouse does not have; nil: none
 	caughtUp    caughtUp                     // what was delivered of earlier sessions
+	engine      string                       // what a person should know of the engine; "": nothing
 	err         error                        // anything else
 }
 
@@ -33,6 +34,7 @@ func (s *session) close() closed {
 	c.caughtUp = s.catchUp.finish(err == nil)
 	if s.querier != nil {
 		err = errors.Join(err, s.querier.Close(ctx), s.database.close())
+		c.engine = s.database.warning
 	}
 	if !errors.As(err, &c.undelivered) {
 		c.err = err
@@ -48,6 +50,9 @@ func (s *session) finish(res *engine.Result, runErr error) error {
 	s.printSummary(res, c)
 	if c.cards != nil {
 		fmt.Fprintf(s.app.err, "Warning: %v\n", c.cards)
+	}
+	if c.engine != "" {
+		fmt.Fprintf(s.app.err, "Warning: %s\n", c.engine)
 	}
 	if runErr != nil {
 		return s.failure(res, runErr)

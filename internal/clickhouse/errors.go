@@ -43,6 +43,17 @@ type UnavailableError struct {
 func (e *UnavailableError) Error() string { return fmt.Sprintf("ClickHouse at %s: %v", e.Where, e.Err) }
 func (e *UnavailableError) Unwrap() error { return e.Err }
 
+// UnconfinedError says that the embedded engine was not started because it has to be confined and this system cannot do that.
+type UnconfinedError struct {
+	Missing []string // see sandbox.Missing
+}
+
+func (e *UnconfinedError) Error() string {
+	return fmt.Sprintf("the engine is not started: require_sandbox in windlass.json asks for one that the system confines, and this "+
+		"system cannot confine %s. Use a newer kernel or a ClickHouse server (WINDLASS_CLICKHOUSE_DSN), or set require_sandbox to false",
+		strings.Join(e.Missing, "; nor "))
+}
+
 // exception returns what the server said, or nil when err is not an answer of a server.
 func exception(err error) *driver.Exception {
 	var ex *driver.Exception

@@ -10,6 +10,7 @@ import (
 	driver "github.com/ClickHouse/clickhouse-go/v2"
 
 	"github.com/windlass-run/windlass/internal/clickhouse/embedded"
+	"github.com/windlass-run/windlass/internal/sandbox"
 )
 
 // DB is an open database with an up-to-date schema. It is safe for concurrent use.
@@ -42,6 +43,10 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 // openEmbedded first tries what runs. An engine may end between the look and the connection; then it is started again.
 func openEmbedded(ctx context.Context, o Options) (*DB, error) {
 	dir := EngineDir(o.Home)
+	missing := sandbox.Missing()
+	if o.RequireSandbox && len(missing) > 0 {
+		return nil, &UnconfinedError{Missing: missing}
+	}
 	if e, err := embedded.Running(dir); err == nil && e != nil {
 		db, err := openEndpoint(ctx, *e, dir, o.Database)
 		if err == nil || !isGone(err) {
@@ -59,6 +64,9 @@ func openEmbedded(ctx context.Context, o Options) (*DB, error) {
 	e, err := embedded.Start(ctx, dir, engine, o.Progress)
 	if err != nil {
 		return nil, &UnavailableError{Where: "the embedded engine", Err: err}
+	}
+	if e.Started && len(missing) > 0 && o.Warn != nil {
+		o.Warn("the engine is not fully confined on this system; windlass doctor says what is missing")
 	}
 	return openEndpoint(ctx, e, dir, o.Database)
 }

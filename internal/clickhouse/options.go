@@ -36,6 +36,9 @@ type Options struct {
 	Database string          // default: the DSN's, else [DefaultDatabase]
 	Progress func(Progress)  // may be nil
 	Engine   embedded.Config // where to look for an engine; zero: as the environment says
+	Warn     func(string)    // is told once when an engine starts that the system cannot fully confine; may be nil
+
+	RequireSandbox bool // such an engine is not started; the error is an [UnconfinedError]
 }
 
 // target is a parsed DSN.

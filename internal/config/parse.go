@@ -47,6 +47,7 @@ func Parse(name string, data []byte) (*Config, error) {
 			"embedding_model":  func(n *source.Node) { c.EmbeddingModel = p.String(n, "embedding_model") },
 			"clickhouse_dsn":   func(n *source.Node) { c.ClickHouseDSN = p.String(n, "clickhouse_dsn") },
 			"trusted_commands": func(n *source.Node) { c.TrustedCommands = p.Strings(n, "trusted_commands") },
+			"require_sandbox":  func(n *source.Node) { c.RequireSandbox = p.Bool(n, "require_sandbox") },
 			"models": func(n *source.Node) {
 				p.Each(n, "models", func(key string, v *source.Node) { c.Models[key] = p.model(key, v) })
 			},

@@ -37,8 +37,7 @@ type Endpoint struct {
 	Version  string `json:"version"` // of ClickHouse
 	Engine   string `json:"engine"`  // path of the library or the binary
 
-	// Unconfined says what the system could not confine of the engine, see [sandbox.Missing]. Empty: it is confined.
-	Unconfined []string `json:"unconfined,omitempty"`
+	Started bool `json:"-"` // by the call of [Start] that returned it
 }
 
 // Addr returns host:port.

@@ -12,8 +12,6 @@ import (
 	"runtime"
 	"syscall"
 	"time"
-
-	"github.com/windlass-run/windlass/internal/sandbox"
 )
 
 const (
@@ -119,7 +117,6 @@ func launch(ctx context.Context, a serveArgs, lock *os.File) (*started, error) {
 	}
 	e := &started{port: hold, endpoint: Endpoint{
 		Host: listenHost, Port: port, PID: os.Getpid(), User: userName, Password: password, Engine: a.engine.Path,
-		Unconfined: sandbox.Missing(),
 	}}
 	if e.process, err = startProcess(a, config, port, lock); err != nil {
 		return nil, err

@@ -178,6 +178,7 @@ func readReport(ctx context.Context, r *os.File, logPath string) (Endpoint, erro
 	if rep.Error != "" {
 		return Endpoint{}, fmt.Errorf("start the engine: %s", rep.Error)
 	}
+	rep.Endpoint.Started = true
 	return rep.Endpoint, nil
 }
 
