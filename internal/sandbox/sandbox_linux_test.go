@@ -55,7 +55,7 @@ func try(what string, args []string) error {
 	case "remove":
 		return os.Remove(args[0])
 	case "run":
-		return exec.Command(args[0], args[1:]...).Run() //nolint:noctx // it ends by itself
+		return exec.Command(args[0], args[1:]...).Run()
 	case "listen":
 		l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", args[0])
 		if err == nil {
@@ -100,7 +100,7 @@ func confined(t *testing.T, p Policy, args ...string) string {
 	programs, libraries, err := Loader(self)
 	require.NoError(t, err)
 	p.Execute, p.Read = append(p.Execute, programs...), append(p.Read, libraries...)
-	cmd := exec.Command(self, append([]string{"__try"}, args...)...) //nolint:noctx // it ends by itself
+	cmd := exec.Command(self, append([]string{"__try"}, args...)...)
 	null, err := os.Open(os.DevNull)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, null.Close()) }()
@@ -216,7 +216,7 @@ func TestFirstThreadStaysFree(t *testing.T) {
 
 func TestStartNeedsStreams(t *testing.T) {
 	t.Parallel()
-	_, err := Start(exec.Command("/bin/true"), Policy{}) //nolint:noctx // it does not start
+	_, err := Start(exec.Command("/bin/true"), Policy{})
 	require.ErrorIs(t, err, ErrNoFiles)
 }
 
