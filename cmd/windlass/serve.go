@@ -7,7 +7,6 @@ import (
 	"log"
 	"net"
 	"net/http"
-	"os"
 	"strings"
 	"time"
 
@@ -15,12 +14,15 @@ import (
 
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/server"
+	"github.com/windlass-run/windlass/internal/server/certificate"
 )
 
 // serveOptions are the flags of windlass serve.
 type serveOptions struct {
 	listen        string
 	tokenFile     string
+	tlsCert       string
+	tlsKey        string
 	roots         []string
 	allowEnv      []string
 	allowCommands bool
@@ -32,9 +34,6 @@ type serveOptions struct {
 	budget        budgetOverride
 }
 
-// envToken names the variable with the token that clients have to show.
-const envToken = "WINDLASS_SERVE_TOKEN"
-
 func newServeCommand(a *app) *cobra.Command {
 	var o serveOptions
 	cmd := &cobra.Command{
@@ -44,21 +43,25 @@ func newServeCommand(a *app) *cobra.Command {
 API, and GET /api/openapi.json does for programs.
 
 A run over the API has the rights that these flags grant, and no others; --max-usd, --max-tokens and --max-seconds are the
-most that each run may take, whatever its cascade or the request says. Elsewhere than on loopback every request needs
-a token, from WINDLASS_SERVE_TOKEN or --token-file.
+most that each run may take, whatever its cascade or the request says. Every request needs a token, on loopback too: that of
+WINDLASS_SERVE_TOKEN or --token-file, or else one that is made once, in a file that only you can read. "windlass serve token"
+prints it.
 
 The first Ctrl-C ends it cleanly: no new runs; those that are going on have --grace to finish and are then interrupted.
 Exit codes: 0 every run had ended; 2 wrong usage; 6 storage is not available; 130 runs were interrupted.`,
 		Example: `  windlass serve --root cascades
   windlass serve --root cascades --listen 127.0.0.1:9000 --max-runs 2
   windlass serve --root cascades --max-usd 0.50
-  windlass serve --root /srv/cascades --listen 0.0.0.0:8765 --token-file /run/secrets/windlass`,
+  windlass serve token --header | curl -sS -H @- http://127.0.0.1:8765/api/sessions
+  windlass serve --root /srv/cascades --listen 0.0.0.0:8765 --token-file /run/secrets/windlass --tls-cert cert.pem --tls-key key.pem`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context(), o) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.listen, "listen", "127.0.0.1:8765", "the `ADDRESS` to listen on; elsewhere than on loopback a token is needed")
-	f.StringVar(&o.tokenFile, "token-file", "", "a `FILE` with the token that clients have to show (or "+envToken+")")
+	f.StringVar(&o.listen, "listen", "127.0.0.1:8765", "the `ADDRESS` to listen on")
+	tokenFlag(cmd, &o.tokenFile)
+	f.StringVar(&o.tlsCert, "tls-cert", "", "a `FILE` with a certificate (PEM): the server speaks TLS; read anew when it changes")
+	f.StringVar(&o.tlsKey, "tls-key", "", "the `FILE` with the key of --tls-cert (PEM), which other users must not be able to read")
 	f.StringArrayVar(&o.roots, "root", nil, "a `FOLDER` whose cascades may be run and whose files tools may use (repeatable; default: none)")
 	f.StringArrayVar(&o.allowEnv, "allow-env", nil, "an environment variable `NAME` that templates and tools may see (repeatable)")
 	f.BoolVar(&o.allowCommands, "allow-commands", false, "let cascades and models run any command")
@@ -68,6 +71,7 @@ Exit codes: 0 every run had ended; 2 wrong usage; 6 storage is not available; 13
 	f.IntVar(&o.maxRuns, "max-runs", 8, "how many runs may go on at once")
 	o.budget.flags(cmd)
 	f.DurationVar(&o.grace, "grace", 10*time.Second, "how long runs may go on after Ctrl-C before they are interrupted")
+	cmd.AddCommand(newServeTokenCommand(a))
 	return cmd
 }
 
@@ -80,7 +84,8 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 	if err != nil {
 		return err
 	}
-	token, err := readToken(o.tokenFile)
+	l := log.New(a.err, "", log.LstdFlags|log.LUTC)
+	cert, err := o.certificate(l)
 	if err != nil {
 		return err
 	}
@@ -89,43 +94,72 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 		return err
 	}
 	defer closeRoots(roots) //nolint:errcheck // only read from
-	ln, loopback, err := listen(ctx, o.listen, token)
+	token, err := readToken(o.tokenFile, home, l)
+	if err != nil {
+		return err
+	}
+	ln, loopback, err := listen(ctx, o.listen)
 	if err != nil {
 		return err
 	}
 	defer ln.Close() //nolint:errcheck // closed already when it has served
 	defer surviveClosedPipes()()
-	l := log.New(a.err, "", log.LstdFlags|log.LUTC)
 	g := grants{roots: roots, allowEnv: o.allowEnv, allowCommands: o.allowCommands, allowHTTP: o.allowHTTP, offline: o.offline, budget: o.budget}
 	h := newHost(home, g, o.maxRuns, o.noClickHouse, l)
 	rec := newServed(&app{out: a.out, err: l.Writer()}, h)
 	h.find = rec.find
-	api, err := server.New(h, rec, server.Options{Token: token, Loopback: loopback, Log: l})
+	api, err := server.New(h, rec, server.Options{Token: token.text, Loopback: loopback, Log: l})
 	if err != nil {
 		return err
 	}
-	l.Printf("listening on http://%s/api: %s", ln.Addr(), o.summary(token))
-	return a.answer(ctx, ln, api, h, o.grace)
+	o.announce(l, ln.Addr(), loopback, cert, token)
+	return a.answer(ctx, ln, api, cert, h, o.grace)
 }
 
 func (o serveOptions) check() error {
 	switch {
 	case o.maxRuns < 1:
 		return usageError(fmt.Errorf("--max-runs %d: at least one run must be possible", o.maxRuns), "--max-runs 8")
+	case (o.tlsCert == "") != (o.tlsKey == ""):
+		return usageError(errors.New("--tls-cert and --tls-key belong together, and only one of them is given"), "--tls-cert FILE --tls-key FILE, or neither")
 	case o.grace < 0:
 		return usageError(fmt.Errorf("--grace %s is below zero", o.grace), "--grace 10s")
 	}
 	return nil
 }
 
+// certificate reads what --tls-cert and --tls-key name; nil without them.
+func (o serveOptions) certificate(l *log.Logger) (*certificate.Pair, error) {
+	if o.tlsCert == "" {
+		return nil, nil //nolint:nilnil // no certificate is one of the ways to serve
+	}
+	cert, err := certificate.Load(o.tlsCert, o.tlsKey, func(text string) { l.Print(oneLine(text)) })
+	if err != nil {
+		return nil, usageError(fmt.Errorf("--tls-cert: %w", err), "--tls-cert FILE --tls-key FILE with a certificate that is valid now, and its key")
+	}
+	return cert, nil
+}
+
+// announce says where the server listens, what it grants, and where its token is: never the token itself.
+func (o serveOptions) announce(l *log.Logger, at net.Addr, loopback bool, cert *certificate.Pair, token serveToken) {
+	scheme := "http"
+	if cert != nil {
+		scheme = "https"
+	}
+	l.Printf("listening on %s://%s/api: %s", scheme, at, o.summary(token))
+	switch {
+	case cert != nil:
+		l.Printf("the certificate is valid until %s", cert.Until().UTC().Format(time.RFC3339))
+	case !loopback:
+		l.Print("warning: without --tls-cert and --tls-key the token and all that is asked and answered cross the network unencrypted; docs/serve.md says what a proxy in front has to do")
+	}
+}
+
 // summary says in one line what the server grants.
-func (o serveOptions) summary(token string) string {
-	parts := []string{"no folder", "no token", fmt.Sprintf("up to %s", plural(o.maxRuns, "run"))}
+func (o serveOptions) summary(token serveToken) string {
+	parts := []string{"no folder", "token: " + token.from, fmt.Sprintf("up to %s", plural(o.maxRuns, "run"))}
 	if len(o.roots) > 0 {
 		parts[0] = strings.Join(o.roots, ", ")
-	}
-	if token != "" {
-		parts[1] = "with a token"
 	}
 	if o.allowCommands {
 		parts = append(parts, "commands")
@@ -151,44 +185,10 @@ func serveHome() (string, error) {
 	return home, nil
 }
 
-// minToken is how many characters a token has at least: fewer can be tried out.
-const minToken = 16
-
-// readToken returns the token that clients have to show, "" when there is none. The variable is taken out of the
-// environment, so that no tool of a run inherits it.
-func readToken(file string) (string, error) {
-	token, from := os.Getenv(envToken), envToken
-	if err := os.Unsetenv(envToken); err != nil {
-		return "", fmt.Errorf("take %s out of the environment: %w", envToken, err)
-	}
-	if file != "" {
-		if token != "" {
-			return "", usageError(fmt.Errorf("--token-file and %s exclude each other", envToken), "one of them")
-		}
-		data, err := os.ReadFile(file)
-		if err != nil {
-			return "", usageError(fmt.Errorf("read --token-file: %w", err), "--token-file FILE with the token in it")
-		}
-		token, from = string(data), "--token-file "+file
-	} else if token == "" {
-		return "", nil
-	}
-	token = strings.TrimSpace(token)
-	if len(token) < minToken || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", usageError(fmt.Errorf("%s: a token is one word of at least %d letters, digits and signs", from, minToken), "openssl rand -hex 32")
-	}
-	return token, nil
-}
-
 // listen opens the listener and says whether only this machine can reach it.
-func listen(ctx context.Context, address, token string) (net.Listener, bool, error) {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
+func listen(ctx context.Context, address string) (net.Listener, bool, error) {
+	if _, _, err := net.SplitHostPort(address); err != nil {
 		return nil, false, usageError(fmt.Errorf("--listen %q: expected HOST:PORT", address), "--listen 127.0.0.1:8765")
-	}
-	if token == "" && !isLoopbackHost(ctx, host) {
-		return nil, false, usageError(fmt.Errorf("--listen %s can be reached from other machines, which needs a token", address),
-			"set "+envToken+" or --token-file FILE (openssl rand -hex 32 makes one), or --listen 127.0.0.1:8765")
 	}
 	var c net.ListenConfig
 	ln, err := c.Listen(ctx, "tcp", address)
@@ -196,28 +196,7 @@ func listen(ctx context.Context, address, token string) (net.Listener, bool, err
 		return nil, false, usageError(fmt.Errorf("listen: %w", err), "--listen with an address of this machine and a port that is free; port 0 is any")
 	}
 	addr, ok := ln.Addr().(*net.TCPAddr)
-	loopback := ok && addr.IP.IsLoopback()
-	if token == "" && !loopback { // the name led elsewhere the second time
-		return nil, false, errors.Join(usageError(fmt.Errorf("--listen %s led to %s, which needs a token", address, ln.Addr()), "--listen 127.0.0.1:8765"), ln.Close())
-	}
-	return ln, loopback, nil
-}
-
-// isLoopbackHost reports whether all addresses of a host are this machine's own.
-func isLoopbackHost(ctx context.Context, host string) bool {
-	if host == "" {
-		return false
-	}
-	addresses, err := net.DefaultResolver.LookupIPAddr(ctx, host)
-	if err != nil || len(addresses) == 0 {
-		return false
-	}
-	for _, a := range addresses {
-		if !a.IP.IsLoopback() {
-			return false
-		}
-	}
-	return true
+	return server.Limit(ln), ok && addr.IP.IsLoopback(), nil
 }
 
 // closeTime is how long requests that are under way may take after the last run has ended.
@@ -225,14 +204,14 @@ const closeTime = 5 * time.Second
 
 // answer serves until ctx ends or the first signal comes, and then ends in an order in which nobody is cut off who can
 // still be served: first runs, then the streams that tell of their ends, then everything.
-func (a *app) answer(ctx context.Context, ln net.Listener, api *server.Server, h *host, grace time.Duration) error {
+func (a *app) answer(ctx context.Context, ln net.Listener, api *server.Server, cert *certificate.Pair, h *host, grace time.Duration) error {
 	ctx, stop := onInterrupt(ctx, func() {
 		h.log.Print("stopping: no new runs" + lastChance(h.count(), grace))
 	})
 	defer stop()
 	srv := api.HTTP()
 	failed := make(chan error, 1)
-	go func() { failed <- srv.Serve(ln) }()
+	go func() { failed <- serveOn(srv, ln, cert) }()
 	var serveErr error
 	select {
 	case <-ctx.Done():
@@ -254,6 +233,15 @@ func (a *app) answer(ctx context.Context, ln net.Listener, api *server.Server, h
 	}
 	h.log.Print("stopped")
 	return nil
+}
+
+// serveOn answers on a listener, with TLS when there is a certificate; HTTP/2 comes with it.
+func serveOn(srv *http.Server, ln net.Listener, cert *certificate.Pair) error {
+	if cert == nil {
+		return srv.Serve(ln)
+	}
+	srv.TLSConfig = cert.Config()
+	return srv.ServeTLS(ln, "", "")
 }
 
 // lastChance says what becomes of the runs that are going on.

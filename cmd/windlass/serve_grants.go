@@ -123,7 +123,7 @@ func limit[T int64 | float64](name string, asked, most *T, base T) (*T, error) {
 	switch {
 	case most == nil || *most == 0:
 		return asked, nil
-	case asked != nil && (*asked == 0 || *asked > *most):
+	case asked != nil && (*asked <= 0 || *asked > *most):
 		return nil, server.NewProblem(server.NotGranted, fmt.Sprintf(`"budget": {%q: %v} or less`, name, *most),
 			"the request asks for a %s of %v, and this server grants a run %v at most", name, *asked, *most)
 	case asked == nil && (base == 0 || base > *most):

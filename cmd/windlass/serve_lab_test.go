@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -26,17 +27,34 @@ type serving struct {
 	process *process
 }
 
-var listening = regexp.MustCompile(`listening on (http://\S+)/api: `)
+var listening = regexp.MustCompile(`listening on (https?://\S+)/api: `)
 
-// serve starts the server on a free port of loopback and waits until it listens.
+// serve starts the server on a free port of loopback and waits until it listens. The client shows the token that the
+// command prints for it.
 func (l *lab) serve(args ...string) *serving {
 	l.t.Helper()
-	return l.serveAt("127.0.0.1:0", "", args...)
+	return l.serveAt("127.0.0.1:0", args...)
 }
 
-func (l *lab) serveAt(listen, token string, args ...string) *serving {
+// token returns what windlass serve token prints.
+func (l *lab) token(args ...string) string {
 	l.t.Helper()
-	s := &serving{lab: l, Client: &servertest.Client{Token: token}}
+	return strings.TrimSuffix(l.run(exitOK, append([]string{"serve", "token"}, args...)...).out.String(), "\n")
+}
+
+func (l *lab) serveAt(listen string, args ...string) *serving {
+	l.t.Helper()
+	var file []string
+	if i := slices.Index(args, "--token-file"); i >= 0 {
+		file = args[i : i+2]
+	}
+	return l.serveTo(&servertest.Client{Token: l.token(file...)}, listen, args...)
+}
+
+// serveTo starts the server for a client.
+func (l *lab) serveTo(c *servertest.Client, listen string, args ...string) *serving {
+	l.t.Helper()
+	s := &serving{lab: l, Client: c}
 	s.process = l.start(append([]string{"serve", "--listen", listen}, args...)...)
 	until(l.t, "the server listens", func() bool {
 		m := listening.FindStringSubmatch(s.process.err.String())
@@ -45,8 +63,7 @@ func (l *lab) serveAt(listen, token string, args ...string) *serving {
 		}
 		return m != nil || s.process.ProcessState != nil
 	})
-	req := s.Request(l.t, http.MethodGet, "/api/openapi.json", nil)
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := s.client().Do(s.Request(l.t, http.MethodGet, "/api/openapi.json", nil))
 	require.NoError(l.t, err)
 	defer resp.Body.Close() //nolint:errcheck // only read from
 	data, err := io.ReadAll(resp.Body)
@@ -54,6 +71,13 @@ func (l *lab) serveAt(listen, token string, args ...string) *serving {
 	require.Equal(l.t, http.StatusOK, resp.StatusCode, "%s", data)
 	s.Description = servertest.Read(l.t, data)
 	return s
+}
+
+func (s *serving) client() *http.Client {
+	if s.HTTP != nil {
+		return s.HTTP
+	}
+	return http.DefaultClient
 }
 
 // stop interrupts the server and demands an exit code.
@@ -103,7 +127,7 @@ type sentEvent struct{ id, name, data string }
 // events follows a session to the end of the stream.
 func (s *serving) events(path string, headers ...string) []sentEvent {
 	s.lab.t.Helper()
-	resp, err := http.DefaultClient.Do(s.Request(s.lab.t, http.MethodGet, path, nil, headers...))
+	resp, err := s.client().Do(s.Request(s.lab.t, http.MethodGet, path, nil, headers...))
 	require.NoError(s.lab.t, err)
 	defer resp.Body.Close() //nolint:errcheck // only read from
 	return s.readEvents(resp.Body, -1)

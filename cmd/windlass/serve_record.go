@@ -195,7 +195,7 @@ func (s *served) Get(ctx context.Context, id string) (*server.SessionDetail, err
 // remote reads a session that has no journal on this machine.
 func (s *served) remote(ctx context.Context, id string) (whole string, entries []*echo.Entry, err error) {
 	if s.noClickHouse {
-		return "", nil, unknownProblem(fmt.Errorf("no session %q on this machine", id))
+		return "", nil, unknownHere(id)
 	}
 	err = s.ask(ctx, func(ctx context.Context, db *clickhouse.DB) error {
 		row, err := db.Session(ctx, id)
@@ -292,11 +292,26 @@ func (s *served) journal(id string) string {
 	return filepath.Join(config.SessionDir(s.home, id), echo.JournalFile)
 }
 
+// record reads a session with its model calls.
+func (s *served) record(ctx context.Context, id string) (*contextRecord, error) {
+	whole, err := s.local(id)
+	switch {
+	case err != nil:
+		return nil, err
+	case whole == "" && s.noClickHouse: // there is nobody else to ask, so nothing is out of reach
+		return nil, unknownHere(id)
+	case whole != "":
+		id = whole
+	}
+	r, err := s.app.findContextRecord(ctx, id, s.ask)
+	return r, sessionProblem(err)
+}
+
 // Handoff implements [server.Record].
 func (s *served) Handoff(ctx context.Context, id string) (any, error) {
-	r, err := s.app.findContextRecord(ctx, id, s.ask)
+	r, err := s.record(ctx, id)
 	if err != nil {
-		return nil, sessionProblem(err)
+		return nil, err
 	}
 	h, err := engine.HandoffOf(r.entries)
 	if err != nil {
@@ -307,9 +322,9 @@ func (s *served) Handoff(ctx context.Context, id string) (any, error) {
 
 // Context implements [server.Record].
 func (s *served) Context(ctx context.Context, id, call string) (any, error) {
-	r, err := s.app.findContextRecord(ctx, id, s.ask)
+	r, err := s.record(ctx, id)
 	if err != nil {
-		return nil, sessionProblem(err)
+		return nil, err
 	}
 	c, err := r.call(call)
 	if err != nil {
@@ -354,6 +369,10 @@ func sessionProblem(err error) error {
 		return unknownProblem(err)
 	}
 	return storageProblem(err)
+}
+
+func unknownHere(id string) error {
+	return unknownProblem(fmt.Errorf("no session %q on this machine", id))
 }
 
 func unknownProblem(err error) error {

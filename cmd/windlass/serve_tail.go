@@ -16,6 +16,9 @@ import (
 // tailBatch is how many entries a tail returns at once: enough to be quick, few enough to be held in memory.
 const tailBatch = 256
 
+// tailBytes is how many bytes of a journal a tail reads at once, and one line more: many clients may follow long entries.
+const tailBytes = 1 << 20
+
 // journalTail reads a journal while it grows. It reads the file and nothing else, so it never holds up whoever writes it, and a
 // reader that is slow finds everything that it has not read yet. It implements [server.Events].
 type journalTail struct {
@@ -48,7 +51,7 @@ func (t *journalTail) Next() (entries []*echo.Entry, ended bool, err error) {
 		t.over = !t.alive() // asked before reading: what was written before its end is then read
 	}
 	r := bufio.NewReaderSize(io.NewSectionReader(t.file, t.offset, math.MaxInt64-t.offset), 1<<16)
-	for len(entries) < tailBatch {
+	for begin := t.offset; len(entries) < tailBatch && (len(entries) == 0 || t.offset-begin < tailBytes); {
 		text, err := r.ReadBytes('\n')
 		if errors.Is(err, io.EOF) { // a line without an end is one that is being written, or was torn by a crash
 			t.quiet++

@@ -5,6 +5,8 @@ package main
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -22,6 +24,7 @@ import (
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
 	"github.com/windlass-run/windlass/internal/server"
+	"github.com/windlass-run/windlass/internal/server/certificate/certificatetest"
 	"github.com/windlass-run/windlass/internal/server/servertest"
 )
 
@@ -291,7 +294,7 @@ func TestServeSlowReader(t *testing.T) {
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.Base, "http://"))
 	require.NoError(t, err)
 	defer conn.Close() //nolint:errcheck // only read from
-	_, err = fmt.Fprint(conn, "GET /api/sessions/big/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	_, err = fmt.Fprintf(conn, "GET /api/sessions/big/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n\r\n", s.Token)
 	require.NoError(t, err)
 	until(t, "the run ends", func() bool { return s.get("big").Status == "completed" })
 	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
@@ -548,6 +551,8 @@ func TestServeBudget(t *testing.T) {
 	require.Equal(t, "the request asks for a max_usd of 2, and this server grants a run 0.5 at most", detail)
 	require.Equal(t, `"budget": {"max_usd": 0.5} or less`, try)
 	s.refused(422, server.InvalidRequest, http.MethodPost, "/api/runs", inline(recorded["ask.json"], `"budget": {"max_usd": -1}`))
+	s.refused(400, server.BadRequest, http.MethodPost, "/api/runs", inline(recorded["ask.json"], `"budget": {"max_usd": -1}`, `"budget": {}`, `"model": "plain"`))
+	require.Empty(t, idsOf(t, s, 10))
 	s.begin(inline(recorded["ask.json"], `"budget": {"max_tokens": 10}`, `"model": "gpt-5-mini"`, `"session_id": "small"`))
 	s.sameAsJournal(s.events("/api/sessions/small/events"), "small", 1, "over_budget")
 	require.True(t, s.get("small").Resumable)
@@ -558,21 +563,28 @@ func TestServeBudget(t *testing.T) {
 	s.stop(exitOK)
 }
 
-// TestServeToken: elsewhere than on loopback nothing goes without the token. No run sees it, and it is written nowhere.
+// TestServeToken: the token that a person gives is demanded, no run sees it, and it is written nowhere.
 func TestServeToken(t *testing.T) {
 	t.Parallel()
 	const token = "0123456789abcdef0123"
 	l := newServeLab(t, "")
-	p := l.run(exitUsage, "serve", "--listen", "0.0.0.0:0", "--no-clickhouse")
-	require.Contains(t, p.err.String(), "Error: --listen 0.0.0.0:0 can be reached from other machines, which needs a token\n")
 	l.file("token", token+"\n")
-	fromFile := l.serveAt("0.0.0.0:0", token, "--no-clickhouse", "--token-file", "token")
-	fromFile.stop(exitOK)
+	require.NoError(t, os.Chmod(filepath.Join(l.dir, "token"), 0o644))
+	fromFile := l.serveAt("0.0.0.0:0", "--no-clickhouse", "--token-file", "token")
+	require.Equal(t, token, fromFile.Token)
+	log := fromFile.stop(exitOK)
+	require.Contains(t, log, " warning: other users of this machine can use --token-file token (mode 0644): chmod 600\n")
+	require.Contains(t, log, " warning: without --tls-cert and --tls-key the token and all that is asked and answered cross the network unencrypted")
+	require.NotContains(t, log, token)
+	require.NoDirExists(t, filepath.Join(l.home, "serve"), "no token is made where one is given")
 	l.env = append(l.env, envToken+"="+token)
-	p = l.run(exitUsage, "serve", "--token-file", "token")
+	p := l.run(exitUsage, "serve", "--token-file", "token")
 	require.Contains(t, p.err.String(), "Error: --token-file and WINDLASS_SERVE_TOKEN exclude each other\n")
+	p = l.run(exitUsage, "serve", "token", "--new")
+	require.Contains(t, p.err.String(), "Error: --new makes the token of the home folder anew, and WINDLASS_SERVE_TOKEN is set\n")
 
-	s := l.serveAt("0.0.0.0:0", token, "--no-clickhouse", "--allow-commands", "--allow-env", envToken)
+	s := l.serveAt("0.0.0.0:0", "--no-clickhouse", "--allow-commands", "--allow-env", envToken)
+	require.Equal(t, token, s.Token)
 	nobody := servertest.Client{Base: s.Base, Description: s.Description}
 	a := nobody.Do(t, http.MethodPost, "/api/runs", inline(recorded["ask.json"]))
 	require.Equal(t, http.StatusUnauthorized, a.Status)
@@ -585,6 +597,162 @@ func TestServeToken(t *testing.T) {
 	}
 	require.Contains(t, strings.Join(journalOf(t, l.home, "env"), "\n"), "[nothing]")
 	require.NotContains(t, s.stop(exitOK), token)
+}
+
+// TestServeMadeToken: on loopback, too, nothing is answered without the token. Nobody has to give one: it is made, for all
+// servers of a home, in a file of its owner alone, and stays until a person wants another one.
+func TestServeMadeToken(t *testing.T) {
+	t.Parallel()
+	l := newServeLab(t, "")
+	s, other := l.serve("--root", "cascades", "--no-clickhouse"), l.serve("--no-clickhouse")
+	require.Regexp(t, "^[0-9a-f]{64}$", s.Token)
+	require.Equal(t, s.Token, other.Token)
+	require.Equal(t, "Authorization: Bearer "+s.Token, l.token("--header"))
+	file := filepath.Join(l.home, "serve", "token")
+	for path, mode := range map[string]os.FileMode{file: 0o600, filepath.Dir(file): 0o700} {
+		info, err := os.Stat(path)
+		require.NoError(t, err)
+		require.Equal(t, mode, info.Mode().Perm(), path)
+	}
+	nobody := servertest.Client{Base: s.Base, Description: s.Description}
+	for _, request := range []string{"POST /api/runs", "POST /api/sessions/x/resume", "GET /api/sessions", "GET /api/sessions/x/events", "GET /api/openapi.json", "GET /"} {
+		method, path, _ := strings.Cut(request, " ")
+		var body any
+		if method == http.MethodPost {
+			body = `{"file": "ask.json", "model": "plain"}`
+		}
+		for _, wrong := range []string{"", "Bearer ", "Bearer " + s.Token[:63], "Bearer " + strings.Repeat("0", 64), "Basic " + s.Token} {
+			a := nobody.Do(t, method, path, body, "Authorization", wrong)
+			require.Equal(t, http.StatusUnauthorized, a.Status, "%s %q", request, wrong)
+			require.Equal(t, `Bearer realm="windlass"`, a.Header.Get("WWW-Authenticate"))
+			_, detail, try := a.Problem(t)
+			require.Equal(t, "the request has no token, or not the right one", detail)
+			require.Equal(t, "send the header Authorization: Bearer TOKEN; windlass serve token --header prints it", try)
+		}
+	}
+	require.Empty(t, idsOf(t, s, 10), "nothing was begun")
+
+	renewed := l.token("--new")
+	require.NotEqual(t, s.Token, renewed)
+	require.Equal(t, http.StatusOK, s.Do(t, http.MethodGet, "/api/sessions", nil).Status, "a server that runs keeps its token")
+	require.Equal(t, http.StatusUnauthorized, nobody.Do(t, http.MethodGet, "/api/sessions", nil, "Authorization", "Bearer "+renewed).Status)
+	for _, log := range []string{s.stop(exitOK), other.stop(exitOK)} {
+		require.Contains(t, log, "; token: "+file+"; up to 8 runs")
+		require.NotContains(t, log, s.Token)
+		require.NotContains(t, log, "warning: without --tls-cert")
+	}
+	s = l.serve("--no-clickhouse")
+	require.Equal(t, renewed, s.Token)
+	s.stop(exitOK)
+
+	// What others can read is known to them.
+	require.NoError(t, os.Chmod(file, 0o644))
+	p := l.run(exitStorage, "serve", "--no-clickhouse")
+	require.Equal(t, "Error: the token's file "+file+" can be used by other users of this machine (mode 0644)\nTry: others may know the token: windlass serve token --new makes another one\n", p.err.String())
+	l.run(exitStorage, "serve", "token")
+	require.NotEqual(t, renewed, l.token("--new"))
+	l.serve("--no-clickhouse").stop(exitOK)
+	require.NoError(t, os.Chmod(filepath.Dir(file), 0o755))
+	p = l.run(exitStorage, "serve", "--no-clickhouse")
+	require.Contains(t, p.err.String(), "Error: the token's folder "+filepath.Dir(file)+" can be used by other users of this machine (mode 0755)\nTry: make it yours alone: chmod 700 ")
+	require.NoError(t, os.RemoveAll(l.home))
+	l.file("windlass", "")
+	p = l.run(exitStorage, "serve", "--no-clickhouse")
+	require.Regexp(t, `^Error: make the folder of the token: .*\nTry: set WINDLASS_SERVE_TOKEN or --token-file FILE, or WINDLASS_HOME to a folder that can be written\n$`, p.err.String())
+	require.NoError(t, os.Remove(l.home))
+}
+
+// TestServeUnknown: a session that nobody has is unknown and nothing is out of reach, whatever is asked of it, also in a
+// server without ClickHouse.
+func TestServeUnknown(t *testing.T) {
+	t.Parallel()
+	l := newServeLab(t, "")
+	s := l.serve("--no-clickhouse")
+	for _, path := range []string{"", "/handoff", "/context/1", "/context/..%2f", "/context/p%2Fattempt1", "/events"} {
+		a := s.Do(t, http.MethodGet, "/api/sessions/nobody"+path, nil)
+		require.Equal(t, http.StatusNotFound, a.Status, "%s: %s", path, a.Body)
+	}
+	detail, _ := s.refused(404, server.UnknownSession, http.MethodGet, "/api/sessions/nobody/context/1", nil)
+	require.Equal(t, `no session "nobody" on this machine`, detail)
+	detail, try := s.refused(404, server.UnknownCall, http.MethodGet, "/api/sessions/nobody/context/..%2f", nil)
+	require.Equal(t, `no model call can be named "../"`, detail)
+	require.Equal(t, "a call's number, such as 1, or its key, such as PHASE/attempt1/turn1", try)
+	detail, try = s.refused(404, server.UnknownSession, http.MethodGet, "/api/sessions/..%2f/handoff", nil)
+	require.Equal(t, `no session can be named "../"`, detail)
+	require.Equal(t, "GET /api/sessions lists them", try)
+	detail, try = s.refused(404, server.NotFound, http.MethodGet, "/api/sessions/../sessions", nil)
+	require.Equal(t, "there is nothing at /api/sessions/../sessions", detail)
+	require.Equal(t, "ask for /api/sessions", try)
+	s.stop(exitOK)
+}
+
+// TestServeTLS: with a certificate everything goes over TLS, also streams, over HTTP/2, and a renewed certificate is used
+// without a restart.
+func TestServeTLS(t *testing.T) {
+	t.Parallel()
+	l := newServeLab(t, "")
+	now := time.Now()
+	write := func(serial int64) certificatetest.Files {
+		return certificatetest.Write(t, l.dir, serial, now.Add(-time.Hour), now.Add(24*time.Hour))
+	}
+	files := write(1)
+	var served *x509.Certificate
+	dial := func(config *tls.Config) *http.Client {
+		config.RootCAs = files.Pool
+		config.VerifyConnection = func(state tls.ConnectionState) error { served = state.PeerCertificates[0]; return nil }
+		tr := &http.Transport{TLSClientConfig: config, ForceAttemptHTTP2: true}
+		t.Cleanup(tr.CloseIdleConnections)
+		return &http.Client{Transport: tr}
+	}
+	client := &servertest.Client{Token: l.token(), HTTP: dial(&tls.Config{})}
+	s := l.serveTo(client, "127.0.0.1:0", "--root", "cascades", "--no-clickhouse", "--allow-commands", "--tls-cert", "cert.pem", "--tls-key", "key.pem")
+	require.True(t, strings.HasPrefix(s.Base, "https://127.0.0.1:"), s.Base)
+	a := s.Do(t, http.MethodGet, "/api/sessions", nil)
+	require.Equal(t, []any{http.StatusOK, "HTTP/2.0"}, []any{a.Status, a.Proto})
+	s.begin(inline(gated, `"session_id": "held"`))
+	l.awaitGate("held")
+	resp, err := s.HTTP.Do(s.Request(t, http.MethodGet, "/api/sessions/held/events", nil))
+	require.NoError(t, err)
+	defer resp.Body.Close() //nolint:errcheck // only read from
+	require.Equal(t, "HTTP/2.0", resp.Proto)
+	first := s.readEvents(resp.Body, 3)
+	require.Equal(t, "running", s.get("held").Status, "beside the open stream, over the same connection")
+	l.open("held")
+	s.sameAsJournal(append(first, s.readEvents(resp.Body, -1)...), "held", 1, "completed")
+	a = (&servertest.Client{Base: s.Base, Description: s.Description, HTTP: s.HTTP}).Do(t, http.MethodGet, "/api/sessions", nil)
+	require.Equal(t, http.StatusUnauthorized, a.Status)
+
+	// Old TLS and none.
+	_, err = dial(&tls.Config{MaxVersion: tls.VersionTLS11, MinVersion: tls.VersionTLS10}).Get(s.Base)
+	require.ErrorContains(t, err, "protocol version")
+	plain, err := http.Get(strings.Replace(s.Base, "https:", "http:", 1) + "/api/sessions")
+	require.NoError(t, err)
+	require.NoError(t, plain.Body.Close())
+	require.Equal(t, http.StatusBadRequest, plain.StatusCode)
+
+	require.Equal(t, int64(1), served.SerialNumber.Int64())
+	files = write(2)
+	until(t, "the new certificate is used", func() bool {
+		c := dial(&tls.Config{})
+		resp, err := c.Do(s.Request(t, http.MethodGet, "/api/sessions", nil))
+		return err == nil && resp.Body.Close() == nil && served.SerialNumber.Int64() == 2
+	})
+	log := s.stop(exitOK)
+	require.Contains(t, log, " the certificate was read anew; it is valid until ")
+	require.Contains(t, log, " the certificate is valid until "+now.Add(24*time.Hour).UTC().Format(time.RFC3339)+"\n")
+
+	for name, tt := range map[string]struct {
+		args []string
+		want string
+	}{
+		"no key":         {[]string{"--tls-cert", "cert.pem"}, "Error: --tls-cert and --tls-key belong together, and only one of them is given\nTry: --tls-cert FILE --tls-key FILE, or neither\n"},
+		"no certificate": {[]string{"--tls-key", "key.pem"}, "Error: --tls-cert and --tls-key belong together, and only one of them is given\nTry: --tls-cert FILE --tls-key FILE, or neither\n"},
+		"swapped":        {[]string{"--tls-cert", "key.pem", "--tls-key", "cert.pem"}, "Error: --tls-cert: use the certificate key.pem with the key cert.pem: tls: "},
+		"nothing there":  {[]string{"--tls-cert", "none.pem", "--tls-key", "key.pem"}, "Error: --tls-cert: stat none.pem: no such file or directory\nTry: --tls-cert FILE --tls-key FILE with a certificate that is valid now, and its key\n"},
+	} {
+		p := l.run(exitUsage, append([]string{"serve", "--no-clickhouse"}, tt.args...)...)
+		require.Contains(t, p.err.String(), tt.want, name)
+	}
 }
 
 // TestServeManyAtOnce begins, follows and reads runs from many clients at once.
@@ -600,7 +768,7 @@ func TestServeManyAtOnce(t *testing.T) {
 			defer func() { done <- taken }()
 			id := fmt.Sprintf("many-%d", i)
 			for taken == 0 {
-				a, err := post(t.Context(), s.Base+"/api/runs", fmt.Sprintf(`{"file": "ask.json", "model": "plain", "session_id": %q}`, id))
+				a, err := post(t.Context(), s.Base+"/api/runs", s.Token, fmt.Sprintf(`{"file": "ask.json", "model": "plain", "session_id": %q}`, id))
 				switch {
 				case err != nil:
 					return
@@ -628,12 +796,13 @@ func TestServeManyAtOnce(t *testing.T) {
 	s.stop(exitOK)
 }
 
-func post(ctx context.Context, url, body string) (int, error) {
+func post(ctx context.Context, url, token, body string) (int, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(body))
 	if err != nil {
 		return 0, err
 	}
 	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Authorization", "Bearer "+token)
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return 0, err
@@ -667,6 +836,7 @@ func TestServeFaults(t *testing.T) {
 	detail, try := s.refused(503, server.ModelUnavailable, http.MethodPost, "/api/runs", `{"file": "ask.json", "model": "plain"}`)
 	require.Contains(t, detail, "no key: OPENAI_API_KEY is not set")
 	require.True(t, strings.HasPrefix(try, "on the server: "), try)
+	require.NoError(t, os.RemoveAll(l.home))
 	require.NoError(t, os.WriteFile(l.home, nil, 0o600))
 	detail, _ = s.refused(503, server.StorageFailed, http.MethodPost, "/api/runs", inline(`{"cascade_id": "c", "phases": [{"name": "one", "tool": "list_files"}]}`))
 	require.Contains(t, detail, "make session folder: ")

@@ -157,6 +157,7 @@ func TestServedLimits(t *testing.T) {
 		"the request's, as the server's":    {usd(2), usd(2), 1, usd(2), false},
 		"the request's, above the server's": {usd(2.5), usd(2), 1, nil, true},
 		"the request wants no limit":        {usd(0), usd(2), 1, nil, true},
+		"the request's, below zero":         {usd(-1), usd(2), 1, nil, true},
 		"the server has no limit":           {usd(7), usd(0), 1, usd(7), false},
 	} {
 		t.Run(name, func(t *testing.T) {

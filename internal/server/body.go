@@ -18,20 +18,23 @@ const maxBody = 16 << 20
 const bodyTime = 30 * time.Second
 
 // readBody reads the JSON of a request into v, after checking it against the description of the API. Without a body v
-// stays as it is; required says that there must be one.
-func (s *Server) readBody(w http.ResponseWriter, r *http.Request, form *schema.Schema, required bool, v any) error {
-	data, err := s.bodyOf(w, r)
+// stays as it is.
+func (s *Server) readBody(r *request, v any) error {
+	data, err := s.bodyOf(r.ResponseWriter, r.Request)
 	switch {
 	case err != nil:
 		return err
-	case form == nil && len(data) > 0:
+	case r.forms.body == nil && len(data) > 0:
 		return NewProblem(BadRequest, "send none", "%s %s takes no body", r.Method, r.URL.Path)
-	case len(data) == 0 && required:
+	case len(data) == 0 && r.forms.required:
 		return NewProblem(BadRequest, "send a JSON object; GET /api/openapi.json describes it", "%s %s needs a body", r.Method, r.URL.Path)
 	case len(data) == 0:
 		return nil
 	}
-	violations, err := form.Validate(data)
+	if err := saidOnce(data); err != nil {
+		return NewProblem(BadRequest, "say each thing once", "the body cannot be read: %v", err)
+	}
+	violations, err := r.forms.body.Validate(data)
 	if err != nil {
 		return NewProblem(BadRequest, "send one JSON object", "the body cannot be read: %v", err)
 	}
@@ -49,13 +52,16 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request, form *schema.S
 
 // bodyOf returns the body of a request. A form of a page can be sent to any server, but not with the media type of JSON.
 func (s *Server) bodyOf(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	if r.ContentLength > s.maxBody {
+		return nil, tooLargeBody(s.maxBody)
+	}
 	deadlines := http.NewResponseController(w)
-	_ = deadlines.SetReadDeadline(time.Now().Add(bodyTime)) // not supported by the recorders of tests
+	_ = deadlines.SetReadDeadline(time.Now().Add(s.times.body)) // not supported by the recorders of tests
 	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.maxBody))
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return nil, NewProblem(BodyTooLarge, "send less; a cascade in a file below a --root of the server is named with file", "the body has more than %d bytes", tooLarge.Limit)
+		return nil, tooLargeBody(tooLarge.Limit)
 	case err != nil:
 		return nil, NewProblem(BadRequest, "send it again", "the body did not arrive: %v", err)
 	}
@@ -68,4 +74,8 @@ func (s *Server) bodyOf(w http.ResponseWriter, r *http.Request) ([]byte, error) 
 		return nil, NewProblem(WrongMediaType, "send the header Content-Type: application/json", "the body is declared as %q", declared)
 	}
 	return data, nil
+}
+
+func tooLargeBody(limit int64) *Problem {
+	return NewProblem(BodyTooLarge, "send less; a cascade in a file below a --root of the server is named with file", "the body has more than %d bytes", limit)
 }

@@ -205,7 +205,7 @@ func (st *stream) event(name string, data any) {
 }
 
 func (st *stream) send() error {
-	if err := st.control.SetWriteDeadline(time.Now().Add(sendTime)); err != nil {
+	if err := st.control.SetWriteDeadline(time.Now().Add(st.server.times.send)); err != nil {
 		return err
 	}
 	if _, err := st.w.Write(st.buf.Bytes()); err != nil {

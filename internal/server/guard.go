@@ -7,22 +7,26 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/windlass-run/windlass/internal/server/token"
 )
 
-// guard decides who may ask. Whoever is on this machine may, unless there is a token; a page in a browser on this machine
-// is somebody else, and is told apart by the names that browsers put into Host, Origin and Sec-Fetch-Site.
+// guard decides who may ask: whoever has the token. A port of loopback is open to every user of the machine and to every
+// page in a browser on it, so where a request comes from gives no right; a page is refused even if it had the token, and
+// is told apart by the names that browsers put into Host, Origin and Sec-Fetch-Site.
+//
+// There is no limit of attempts: a made token has 256 random bits, which nobody guesses, and a limit would let any other
+// user lock out those who have it.
 type guard struct {
 	loopback bool
-	token    *[sha256.Size]byte // nil: none is demanded
+	token    [sha256.Size]byte
 }
 
-func newGuard(o Options) guard {
-	g := guard{loopback: o.Loopback}
-	if o.Token != "" {
-		sum := sha256.Sum256([]byte(o.Token))
-		g.token = &sum
+func newGuard(o Options) (guard, error) {
+	if _, err := token.Parse(o.Token); err != nil {
+		return guard{}, err
 	}
-	return g
+	return guard{loopback: o.Loopback, token: sha256.Sum256([]byte(o.Token))}, nil
 }
 
 // check returns why a request is not answered, nil when it is.
@@ -34,16 +38,16 @@ func (g guard) check(r *http.Request) *Problem {
 	case fromAnotherSite(r):
 		return NewProblem(ForeignOrigin, "ask from a program, or from a page with the same origin as the API",
 			"a page of another site (%s) sent this request", firstSet(r.Header.Get("Origin"), "Sec-Fetch-Site: "+r.Header.Get("Sec-Fetch-Site")))
-	case g.token != nil && !g.hasToken(r):
-		return NewProblem(Unauthorized, "send the header Authorization: Bearer TOKEN with the server's token", "the request has no token, or not the right one")
+	case !g.hasToken(r):
+		return NewProblem(Unauthorized, "send the header Authorization: Bearer TOKEN; windlass serve token --header prints it", "the request has no token, or not the right one")
 	}
 	return nil
 }
 
 // hasToken compares digests, so that the time it takes tells nothing of the token, not even its length.
 func (g guard) hasToken(r *http.Request) bool {
-	scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " ")
-	sum := sha256.Sum256([]byte(strings.TrimSpace(token)))
+	scheme, shown, ok := strings.Cut(r.Header.Get("Authorization"), " ")
+	sum := sha256.Sum256([]byte(strings.TrimSpace(shown)))
 	return subtle.ConstantTimeCompare(sum[:], g.token[:]) == 1 && ok && strings.EqualFold(scheme, "Bearer")
 }
 

@@ -3,6 +3,8 @@ package server
 import (
 	_ "embed" // the description of the API
 	"encoding/json"
+	"fmt"
+	"net/http"
 	"strings"
 
 	"github.com/windlass-run/windlass/schema"
@@ -13,6 +15,11 @@ var openAPI []byte
 
 // operation is what is read of an operation's description.
 type operation struct {
+	Parameters []struct {
+		Name   string          `json:"name"`
+		In     string          `json:"in"`
+		Schema json.RawMessage `json:"schema"`
+	} `json:"parameters"`
 	RequestBody *struct {
 		Required bool `json:"required"`
 		Content  map[string]struct {
@@ -21,20 +28,64 @@ type operation struct {
 	} `json:"requestBody"`
 }
 
-// requestForm returns the schema of an operation's body; nil when it takes none.
-func requestForm(method, path string) (form *schema.Schema, required bool, err error) {
+// forms are what a request of one operation has to look like.
+type forms struct {
+	path     map[string]*schema.Schema // of each parameter in the path
+	body     *schema.Schema            // nil: there is none
+	required bool                      // the body
+}
+
+// formsOf returns the forms that the description has for an operation.
+func formsOf(method, path string) (f forms, err error) {
 	var doc struct {
 		Paths map[string]map[string]operation `json:"paths"`
 	}
 	if err := json.Unmarshal(openAPI, &doc); err != nil {
-		return nil, false, err
+		return f, err
 	}
-	body := doc.Paths[path][strings.ToLower(method)].RequestBody
-	if body == nil {
-		return nil, false, nil
+	op := doc.Paths[path][strings.ToLower(method)]
+	f.path = map[string]*schema.Schema{}
+	for _, p := range op.Parameters {
+		if p.In != "path" {
+			continue
+		}
+		if f.path[p.Name], err = compileForm(p.Schema); err != nil {
+			return f, fmt.Errorf("the parameter %s: %w", p.Name, err)
+		}
 	}
-	form, err = compileForm(body.Content["application/json"].Schema)
-	return form, body.Required, err
+	if op.RequestBody == nil {
+		return f, nil
+	}
+	f.required = op.RequestBody.Required
+	f.body, err = compileForm(op.RequestBody.Content["application/json"].Schema)
+	return f, err
+}
+
+// checkPath refuses a request whose path has a value that nothing can be named by, before anything is looked for under it.
+func (f forms) checkPath(r *http.Request) error {
+	for name, form := range f.path {
+		value := r.PathValue(name)
+		text, err := json.Marshal(value)
+		if err != nil {
+			return err
+		}
+		violations, err := form.Validate(text)
+		if err != nil {
+			return err
+		}
+		if len(violations) > 0 {
+			return nothingNamed(name, value)
+		}
+	}
+	return nil
+}
+
+// nothingNamed is the problem of a value in the path that has not the form of its parameter.
+func nothingNamed(parameter, value string) *Problem {
+	if parameter == "call" {
+		return NewProblem(UnknownCall, "a call's number, such as 1, or its key, such as PHASE/attempt1/turn1", "no model call can be named %s", quote(value))
+	}
+	return NewProblem(UnknownSession, "GET /api/sessions lists them", "no session can be named %s", quote(value))
 }
 
 // compileForm prepares a schema of the description for use. Its references lead to the components, which it is given.

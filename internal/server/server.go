@@ -15,13 +15,11 @@ import (
 	"strconv"
 	"sync"
 	"time"
-
-	"github.com/windlass-run/windlass/schema"
 )
 
 // Options say how the API is offered.
 type Options struct {
-	Token    string // what every request has to show; empty: nothing
+	Token    string // what every request has to show
 	Loopback bool   // the listener is reached from this machine only; then Host has to name it
 	Log      *log.Logger
 
@@ -30,6 +28,10 @@ type Options struct {
 	MaxStreams int           // event streams that are open at once
 	Poll       time.Duration // how often an event stream looks for new entries
 	Heartbeat  time.Duration // how long an event stream may be silent
+	HeaderTime time.Duration // how long a client may take for TLS and for the headers of a request
+	BodyTime   time.Duration // how long a client may take for the body of a request
+	IdleTime   time.Duration // how long a connection may be open without a request
+	SendTime   time.Duration // how long a client may leave an event unread
 }
 
 // The defaults of [Options], and what is the same for every server.
@@ -41,6 +43,7 @@ const (
 	answerTime    = time.Minute
 	startTime     = 15 * time.Minute // for POST: the first run may have to fetch word vectors
 	idleTime      = 2 * time.Minute
+	leaveTime     = time.Second // for the rest of a request that is refused for want of a token
 	maxHeaderSize = 32 << 10
 )
 
@@ -54,16 +57,25 @@ type Server struct {
 	maxBody int64
 	poll    time.Duration
 	beat    time.Duration
+	times   times
 
 	streams  chan struct{} // a place for each open event stream
 	stopping chan struct{} // closed when event streams are to end
 	stop     sync.Once
 }
 
+// times are how long a client may take.
+type times struct{ header, body, idle, send time.Duration }
+
 // New returns a server that works on runs and record.
 func New(runs Runs, record Record, o Options) (*Server, error) {
+	g, err := newGuard(o)
+	if err != nil {
+		return nil, err
+	}
 	s := &Server{
-		runs: runs, record: record, guard: newGuard(o), log: o.Log, mux: http.NewServeMux(),
+		runs: runs, record: record, guard: g, log: o.Log, mux: http.NewServeMux(),
+		times:   times{or(o.HeaderTime, headerTime), or(o.BodyTime, bodyTime), or(o.IdleTime, idleTime), or(o.SendTime, sendTime)},
 		maxBody: or(o.MaxBody, maxBody), poll: or(o.Poll, pollEvery), beat: or(o.Heartbeat, heartbeat),
 		streams: make(chan struct{}, or(o.MaxStreams, maxStreams)), stopping: make(chan struct{}),
 	}
@@ -71,11 +83,11 @@ func New(runs Runs, record Record, o Options) (*Server, error) {
 		s.log = log.New(io.Discard, "", 0)
 	}
 	for _, rt := range routes() {
-		form, required, err := requestForm(rt.method, rt.path)
+		f, err := formsOf(rt.method, rt.path)
 		if err != nil {
 			return nil, fmt.Errorf("the description of %s %s: %w", rt.method, rt.path, err)
 		}
-		s.mux.Handle(rt.pattern(), s.handler(rt, form, required))
+		s.mux.Handle(rt.pattern(), s.handler(rt, f))
 	}
 	return s, nil
 }
@@ -91,7 +103,8 @@ func or[T comparable](v, instead T) T {
 // HTTP returns an http.Server with limits of time and size for everything that a client can draw out.
 func (s *Server) HTTP() *http.Server {
 	return &http.Server{
-		Handler: s, ErrorLog: s.log, ReadHeaderTimeout: headerTime, WriteTimeout: answerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeaderSize,
+		Handler: s, ErrorLog: quietLog(s.log), ReadHeaderTimeout: s.times.header, WriteTimeout: answerTime, IdleTimeout: s.times.idle,
+		MaxHeaderBytes: maxHeaderSize, DisableGeneralOptionsHandler: true, // which would answer OPTIONS * to everybody
 	}
 }
 
@@ -132,8 +145,7 @@ func (rt route) pattern() string {
 type request struct {
 	http.ResponseWriter
 	*http.Request
-	form     *schema.Schema // of the body; nil: there is none
-	required bool           // the body
+	forms forms
 }
 
 func (r *request) Header() http.Header { return r.ResponseWriter.Header() }
@@ -146,20 +158,25 @@ func (r *request) answer(status int, v any) error {
 	return nil
 }
 
-func (s *Server) handler(rt route, form *schema.Schema, required bool) http.Handler {
+func (s *Server) handler(rt route, f forms) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := rt.handle(s, &request{w, r, form, required}); err != nil {
+		err := f.checkPath(r)
+		if err == nil {
+			err = rt.handle(s, &request{w, r, f})
+		}
+		if err != nil {
 			s.refuse(w, r, err)
 		}
 	})
 }
 
-// refuse answers with what failed. What is not for clients goes to the log.
+// refuse answers with what failed. What is not for clients goes to the log. What failed because the client went away, or
+// was too slow, is neither: the connection ends without an answer, which nobody can take for success.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	if r.Context().Err() != nil {
-		return // nobody listens any more
-	}
 	p := asProblem(err)
+	if p.Kind == Internal && r.Context().Err() != nil {
+		panic(http.ErrAbortHandler)
+	}
 	if p.Kind == Internal {
 		s.log.Printf("%s %q: %v", r.Method, r.URL.Path, err)
 	}
@@ -172,8 +189,19 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
+	deadlines := http.NewResponseController(w)
 	if p := s.guard.check(r); p != nil {
+		// Whoever has no token keeps no connection, and is not waited for: net/http would read the rest of the body.
+		_ = deadlines.SetReadDeadline(time.Now().Add(leaveTime)) // not supported by the recorders of tests
+		h.Set("Connection", "close")
 		writeProblem(w, p)
+		return
+	}
+	if r.ContentLength != 0 { // also when nothing reads the body
+		_ = deadlines.SetReadDeadline(time.Now().Add(s.times.body))
+	}
+	if clean := cleanPath(r.URL.EscapedPath()); clean != r.URL.EscapedPath() {
+		writeProblem(w, NewProblem(NotFound, "ask for "+shorten(clean), "there is nothing at %s", shorten(r.URL.EscapedPath())))
 		return
 	}
 	if _, pattern := s.mux.Handler(r); pattern == "" {
@@ -204,10 +232,10 @@ func (s *Server) unknown(w http.ResponseWriter, r *http.Request) {
 	if seen.status == http.StatusMethodNotAllowed {
 		allow := seen.header.Get("Allow")
 		w.Header().Set("Allow", allow)
-		writeProblem(w, NewProblem(WrongMethod, "use "+allow, "%s has no %s", r.URL.Path, r.Method))
+		writeProblem(w, NewProblem(WrongMethod, "use "+allow, "%s has no %s", shorten(r.URL.EscapedPath()), shorten(r.Method)))
 		return
 	}
-	writeProblem(w, NewProblem(NotFound, "GET /api/openapi.json lists what there is", "there is nothing at %s", r.URL.Path))
+	writeProblem(w, NewProblem(NotFound, "GET /api/openapi.json lists what there is", "there is nothing at %s", shorten(r.URL.EscapedPath())))
 }
 
 // statusOnly takes an answer and keeps nothing of its body.
@@ -223,7 +251,7 @@ func (s *statusOnly) WriteHeader(status int)      { s.status = status }
 func (s *Server) startRun(r *request) error {
 	_ = http.NewResponseController(r.ResponseWriter).SetWriteDeadline(time.Now().Add(startTime))
 	var body RunRequest
-	if err := s.readBody(r.ResponseWriter, r.Request, r.form, r.required, &body); err != nil {
+	if err := s.readBody(r, &body); err != nil {
 		return err
 	}
 	session, err := s.runs.Start(r.Context(), &body)
@@ -235,7 +263,7 @@ func (s *Server) startRun(r *request) error {
 }
 
 func (s *Server) cancelRun(r *request) error {
-	if err := s.readBody(r.ResponseWriter, r.Request, r.form, r.required, nil); err != nil {
+	if err := s.readBody(r, nil); err != nil {
 		return err
 	}
 	session, err := s.runs.Cancel(r.Context(), r.PathValue("id"))
@@ -248,7 +276,7 @@ func (s *Server) cancelRun(r *request) error {
 func (s *Server) resumeRun(r *request) error {
 	_ = http.NewResponseController(r.ResponseWriter).SetWriteDeadline(time.Now().Add(startTime))
 	var body ResumeRequest
-	if err := s.readBody(r.ResponseWriter, r.Request, r.form, r.required, &body); err != nil {
+	if err := s.readBody(r, &body); err != nil {
 		return err
 	}
 	session, err := s.runs.Resume(r.Context(), r.PathValue("id"), &body)

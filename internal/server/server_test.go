@@ -22,6 +22,7 @@ import (
 type fake struct {
 	mu      sync.Mutex
 	started []RunRequest
+	asked   []string // ids and calls that were looked for
 	err     error // of everything; a panic when it is errPanic
 	events  func(from uint64) Events
 }
@@ -39,6 +40,14 @@ func (f *fake) fails() error {
 	return f.err
 }
 
+// look notes what is looked for.
+func (f *fake) look(names ...string) error {
+	f.mu.Lock()
+	f.asked = append(f.asked, names...)
+	f.mu.Unlock()
+	return f.fails()
+}
+
 func (f *fake) Start(_ context.Context, r *RunRequest) (*Session, error) {
 	if err := f.fails(); err != nil {
 		return nil, err
@@ -50,36 +59,40 @@ func (f *fake) Start(_ context.Context, r *RunRequest) (*Session, error) {
 	return &s, nil
 }
 
-func (f *fake) Cancel(context.Context, string) (*Session, error) {
+func (f *fake) Cancel(_ context.Context, id string) (*Session, error) {
 	s := fakeSession
-	return &s, f.fails()
+	return &s, f.look(id)
 }
 
-func (f *fake) Resume(context.Context, string, *ResumeRequest) (*Session, error) {
+func (f *fake) Resume(_ context.Context, id string, _ *ResumeRequest) (*Session, error) {
 	s := fakeSession
-	return &s, f.fails()
+	return &s, f.look(id)
 }
 
 func (f *fake) List(context.Context, int) (*SessionList, error) {
 	return &SessionList{Sessions: []Session{fakeSession}, Notes: []string{}}, f.fails()
 }
 
-func (f *fake) Get(context.Context, string) (*SessionDetail, error) {
-	return &SessionDetail{Session: fakeSession, PhaseReports: []PhaseReport{{Visit: "p", Phase: "p", Status: "running"}}}, f.fails()
+func (f *fake) Get(_ context.Context, id string) (*SessionDetail, error) {
+	return &SessionDetail{Session: fakeSession, PhaseReports: []PhaseReport{{Visit: "p", Phase: "p", Status: "running"}}}, f.look(id)
 }
 
-func (f *fake) Handoff(context.Context, string) (any, error) { return nil, f.fails() }
+func (f *fake) Handoff(_ context.Context, id string) (any, error) { return nil, f.look(id) }
 
-func (f *fake) Context(_ context.Context, _, call string) (any, error) {
+func (f *fake) Context(_ context.Context, id, call string) (any, error) {
+	_ = f.look(id, call)
 	return nil, NewProblem(UnknownCall, "", "no call %q", call)
 }
 
-func (f *fake) Events(_ context.Context, _ string, from uint64) (Events, error) {
-	if err := f.fails(); err != nil {
+func (f *fake) Events(_ context.Context, id string, from uint64) (Events, error) {
+	if err := f.look(id); err != nil {
 		return nil, err
 	}
 	return f.events(from), nil
 }
+
+// testToken is what the servers of these tests demand.
+const testToken = "0123456789abcdef-token"
 
 // testBundle is a server on loopback with a client that checks every answer.
 type testBundle struct {
@@ -109,7 +122,7 @@ func (b *lockedBuffer) String() string {
 func newBundle(t *testing.T, o Options) *testBundle {
 	t.Helper()
 	b := &testBundle{fake: &fake{}, log: &lockedBuffer{}}
-	o.Loopback, o.Log = true, log.New(b.log, "", 0)
+	o.Loopback, o.Log, o.Token = true, log.New(b.log, "", 0), testToken
 	var err error
 	b.api, err = New(b.fake, b.fake, o)
 	require.NoError(t, err)
@@ -164,11 +177,11 @@ func TestWhoMayAsk(t *testing.T) {
 	}
 }
 
-// TestToken: with a token nothing is answered without it, not even the description, and it is nowhere in what is written.
+// TestToken: nothing is answered without the token, not even the description, and it is nowhere in what is written.
 func TestToken(t *testing.T) {
 	t.Parallel()
-	const token = "0123456789abcdef-token"
-	b := newBundle(t, Options{Token: token})
+	const token = testToken
+	b := newBundle(t, Options{})
 	for name, header := range map[string]string{
 		"none": "", "another": "Bearer 0123456789abcdef-tokem", "a part": "Bearer 0123456789abcdef", "longer": "Bearer " + token + "x",
 		"no scheme": token, "another scheme": "Basic " + token, "empty": "Bearer ",
@@ -177,23 +190,39 @@ func TestToken(t *testing.T) {
 			t.Parallel()
 			c := *b.client
 			c.Token = ""
-			for _, path := range []string{"/api/sessions", "/api/openapi.json", "/api/sessions/s1/events", "/nothing"} {
-				a := c.Do(t, http.MethodGet, path, nil, "Authorization", header)
-				require.Equal(t, http.StatusUnauthorized, a.Status)
+			for _, request := range everyRequest() {
+				method, path, _ := strings.Cut(request, " ")
+				a := c.Do(t, method, path, nil, "Authorization", header)
+				require.Equal(t, http.StatusUnauthorized, a.Status, request)
 				require.Equal(t, `Bearer realm="windlass"`, a.Header.Get("WWW-Authenticate"))
 				require.NotContains(t, string(a.Body), token)
+				require.True(t, a.Closed, "whoever has no token keeps no connection")
 			}
 		})
 	}
 	require.Equal(t, http.StatusOK, b.client.Do(t, http.MethodGet, "/api/sessions", nil).Status)
 	require.Equal(t, http.StatusOK, b.client.Do(t, http.MethodGet, "/api/sessions", nil, "Authorization", "bearer  "+token).Status)
 	require.NotContains(t, b.log.String(), token)
+	require.Empty(t, b.fake.started)
+	for _, text := range []string{"", "short", "two words of a token"} {
+		_, err := New(b.fake, b.fake, Options{Token: text, Loopback: true})
+		require.EqualError(t, err, "a token is one word of at least 16 letters, digits and signs")
+	}
+}
+
+// everyRequest lists a request for every route, and for what there is none.
+func everyRequest() []string {
+	list := []string{"GET /", "GET /nothing", "GET /healthz", "OPTIONS /api/runs", "TRACE /api/sessions", "DELETE /api/sessions/s1", "GET /api/sessions/../sessions"}
+	for _, rt := range routes() {
+		list = append(list, rt.method+" "+strings.NewReplacer("{id}", "s1", "{call}", "1").Replace(rt.path))
+	}
+	return list
 }
 
 // TestBodies: what is not one JSON object of the described form begins nothing.
 func TestBodies(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t, Options{MaxBody: 1000})
+	b := newBundle(t, Options{MaxBody: 200_000})
 	tests := map[string]struct {
 		path, body string
 		headers    []string
@@ -215,8 +244,16 @@ func TestBodies(t *testing.T) {
 		"another case":        {"/api/runs", `{"file": "a", "Model": "m"}`, nil, 422, InvalidRequest, `unknown property "Model"`},
 		"a phase in a model":  {"/api/runs", `{"file": "a", "model": "p=m"}`, nil, 422, InvalidRequest, `/model: "p=m" does not match the pattern "^[^=]+$"`},
 		"a path as an id":     {"/api/runs", `{"file": "a", "session_id": "../x"}`, nil, 422, InvalidRequest, `/session_id: "../x" does not match`},
-		"too much":            {"/api/runs", `{"file": "` + strings.Repeat("a", 1000) + `"}`, nil, 413, BodyTooLarge, "the body has more than 1000 bytes"},
+		"too much":            {"/api/runs", `{"file": "` + strings.Repeat("a", 200_000) + `"}`, nil, 413, BodyTooLarge, "the body has more than 200000 bytes"},
 		"a body for nothing":  {"/api/sessions/s1/cancel", `{}`, nil, 400, BadRequest, "POST /api/sessions/s1/cancel takes no body"},
+		"a name twice":        {"/api/runs", `{"file": "a", "session_id": "a", "session_id": "b"}`, nil, 400, BadRequest, `an object has the name "session_id" twice`},
+		"a limit twice":       {"/api/runs", `{"file": "a", "budget": {"max_usd": -1}, "budget": {}}`, nil, 400, BadRequest, `an object has the name "budget" twice`},
+		"twice, escaped":      {"/api/runs", `{"file": "a", "fil\u0065": "b"}`, nil, 400, BadRequest, `an object has the name "file" twice`},
+		"twice, far inside":   {"/api/runs", `{"file": "a", "input": {"x": [{"y": {"z": 1}, "z": {"z": 2, "z": 3}}]}}`, nil, 400, BadRequest, `an object has the name "z" twice`},
+		"twice when resumed":  {"/api/sessions/s1/resume", `{"budget": {"max_usd": -1}, "budget": {"max_tokens": 1}}`, nil, 400, BadRequest, `an object has the name "budget" twice`},
+		"below zero":          {"/api/sessions/s1/resume", `{"budget": {"max_usd": -1}}`, nil, 422, InvalidRequest, "/budget/max_usd: must be at least 0, got -1"},
+		"a path of a mile":    {"/api/runs", `{"file": "` + strings.Repeat("a/", 2049) + `"}`, nil, 422, InvalidRequest, "/file: "},
+		"deeper than deep":    {"/api/runs", `{"cascade": ` + strings.Repeat(`{"a":`, 20000) + "1" + strings.Repeat("}", 20001), nil, 400, BadRequest, "exceeded max depth"},
 		"a limit that is not": {"GET /api/sessions?limit=0", "", nil, 400, BadRequest, "limit=0 is not a number from 1 to 1000"},
 		"from nowhere":        {"GET /api/sessions/s1/events?from=0", "", nil, 400, BadRequest, "from=0 is not the number of an entry; they are counted from 1"},
 		"after nothing":       {"GET /api/sessions/s1/events", "", []string{"Last-Event-ID", "-3"}, 400, BadRequest, `Last-Event-ID "-3" is not the number of an entry`},

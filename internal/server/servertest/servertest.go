@@ -126,6 +126,8 @@ type Answer struct {
 	Status int
 	Header http.Header
 	Body   []byte
+	Closed bool // the server closes the connection after it
+	Proto  string
 }
 
 // Into reads the body.
@@ -165,7 +167,7 @@ func (c *Client) Do(t *testing.T, method, path string, body any, headers ...stri
 	defer resp.Body.Close() //nolint:errcheck // only read from
 	got, err := io.ReadAll(resp.Body)
 	require.NoError(t, err)
-	a := &Answer{Status: resp.StatusCode, Header: resp.Header, Body: got}
+	a := &Answer{Status: resp.StatusCode, Header: resp.Header, Body: got, Closed: resp.Close, Proto: resp.Proto}
 	c.check(t, method, req.URL.Path, data, a)
 	return a
 }

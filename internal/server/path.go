@@ -1,0 +1,31 @@
+package server
+
+import (
+	"path"
+	"strconv"
+	"strings"
+)
+
+// cleanPath returns the only spelling under which a path is answered: without empty parts, "." and "..". What is encoded
+// is part of a value and stays.
+func cleanPath(p string) string {
+	clean := path.Clean("/" + p)
+	if strings.HasSuffix(p, "/") && clean != "/" {
+		clean += "/"
+	}
+	return clean
+}
+
+// maxShown is how many bytes of what a client sent stand in an answer: it knows what it sent.
+const maxShown = 200
+
+// shorten returns the beginning of a text.
+func shorten(s string) string {
+	if len(s) <= maxShown {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxShown], "") + "..."
+}
+
+// quote returns the beginning of a text in quotes, with what cannot be shown escaped.
+func quote(s string) string { return strconv.QuoteToASCII(shorten(s)) }
