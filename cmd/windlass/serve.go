@@ -44,8 +44,8 @@ API, and GET /api/openapi.json does for programs.
 
 A run over the API has the rights that these flags grant, and no others; --max-usd, --max-tokens and --max-seconds are the
 most that each run may take, whatever its cascade or the request says. Every request needs a token, on loopback too: that of
-WINDLASS_SERVE_TOKEN or --token-file, or else one that is made once, in a file that only you can read. "windlass serve token"
-prints it.
+WINDLASS_SERVE_TOKEN or --token-file, or else one that is made at each start, in a file that only you can read. "windlass
+serve token" prints it.
 
 The first Ctrl-C ends it cleanly: no new runs; those that are going on have --grace to finish and are then interrupted.
 Exit codes: 0 every run had ended; 2 wrong usage; 6 storage is not available; 130 runs were interrupted.`,
@@ -94,7 +94,7 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 		return err
 	}
 	defer closeRoots(roots) //nolint:errcheck // only read from
-	token, err := readToken(o.tokenFile, home, l)
+	token, err := givenToken(o.tokenFile, l)
 	if err != nil {
 		return err
 	}
@@ -103,6 +103,11 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 		return err
 	}
 	defer ln.Close() //nolint:errcheck // closed already when it has served
+	token, removeToken, err := keepToken(ctx, token, home, ln.Addr())
+	if err != nil {
+		return err
+	}
+	defer removeToken() //nolint:errcheck // it is worth nothing to the next server
 	defer surviveClosedPipes()()
 	g := grants{roots: roots, allowEnv: o.allowEnv, allowCommands: o.allowCommands, allowHTTP: o.allowHTTP, offline: o.offline, budget: o.budget}
 	h := newHost(home, g, o.maxRuns, o.noClickHouse, l)

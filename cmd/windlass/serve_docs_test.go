@@ -13,6 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// withToken is what hands the token to curl without an argument that others could see.
+const withToken = "windlass serve token --header | "
+
 // curlCall is a request as docs/serve.md writes it for curl.
 type curlCall struct {
 	method, path, body string
@@ -36,6 +39,9 @@ func curlOf(t *testing.T, line string) curlCall {
 			c.method = words[i]
 		case "-H":
 			i++
+			if words[i] == "@-" { // what stands before the pipe
+				continue
+			}
 			name, value, ok := strings.Cut(words[i], ": ")
 			require.True(t, ok, line)
 			c.headers = append(c.headers, name, value)
@@ -66,13 +72,18 @@ func TestServePage(t *testing.T) {
 	var calls []curlCall
 	for _, b := range shell.FindAllStringSubmatch(string(page), -1) {
 		for line := range strings.Lines(b[1]) {
-			if strings.HasPrefix(line, "curl ") {
+			if line, ok := strings.CutPrefix(line, withToken); ok {
 				calls = append(calls, curlOf(t, strings.TrimSpace(line)))
 			}
+			require.False(t, strings.HasPrefix(line, "curl "), "without a token: %s", line)
 		}
 	}
 	require.Len(t, calls, 9)
+	s.Token = "" // it is shown as the page shows it
 	for _, c := range calls {
+		name, value, ok := strings.Cut(l.token("--header"), ": ")
+		require.True(t, ok)
+		c.headers = append(c.headers, name, value)
 		want := http.StatusOK
 		var body any
 		if c.body != "" {
@@ -95,11 +106,14 @@ func TestServePageIsComplete(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/serve.md")
 	require.NoError(t, err)
-	cmd, _, err := newRootCommand(&app{}).Find([]string{"serve"})
-	require.NoError(t, err)
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if f.Name != "help" && f.Name != "no-clickhouse" {
-			require.Contains(t, string(page), "`--"+f.Name, "docs/serve.md")
-		}
-	})
+	for _, name := range [][]string{{"serve"}, {"serve", "token"}} {
+		cmd, _, err := newRootCommand(&app{}).Find(name)
+		require.NoError(t, err)
+		require.Contains(t, string(page), cmd.CommandPath())
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if f.Name != "help" && f.Name != "no-clickhouse" {
+				require.True(t, strings.Contains(string(page), "`--"+f.Name), "docs/serve.md does not have --%s", f.Name)
+			}
+		})
+	}
 }

@@ -44,11 +44,7 @@ func (l *lab) token(args ...string) string {
 
 func (l *lab) serveAt(listen string, args ...string) *serving {
 	l.t.Helper()
-	var file []string
-	if i := slices.Index(args, "--token-file"); i >= 0 {
-		file = args[i : i+2]
-	}
-	return l.serveTo(&servertest.Client{Token: l.token(file...)}, listen, args...)
+	return l.serveTo(&servertest.Client{}, listen, args...)
 }
 
 // serveTo starts the server for a client.
@@ -56,13 +52,20 @@ func (l *lab) serveTo(c *servertest.Client, listen string, args ...string) *serv
 	l.t.Helper()
 	s := &serving{lab: l, Client: c}
 	s.process = l.start(append([]string{"serve", "--listen", listen}, args...)...)
+	var at string
 	until(l.t, "the server listens", func() bool {
 		m := listening.FindStringSubmatch(s.process.err.String())
 		if m != nil {
 			s.Base = strings.Replace(m[1], "[::]", "127.0.0.1", 1)
+			_, at, _ = strings.Cut(m[1], "://")
 		}
 		return m != nil || s.process.ProcessState != nil
 	})
+	ask := []string{at}
+	if i := slices.Index(args, "--token-file"); i >= 0 {
+		ask = args[i : i+2]
+	}
+	s.Token = l.token(ask...)
 	resp, err := s.client().Do(s.Request(l.t, http.MethodGet, "/api/openapi.json", nil))
 	require.NoError(l.t, err)
 	defer resp.Body.Close() //nolint:errcheck // only read from

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -580,8 +581,6 @@ func TestServeToken(t *testing.T) {
 	l.env = append(l.env, envToken+"="+token)
 	p := l.run(exitUsage, "serve", "--token-file", "token")
 	require.Contains(t, p.err.String(), "Error: --token-file and WINDLASS_SERVE_TOKEN exclude each other\n")
-	p = l.run(exitUsage, "serve", "token", "--new")
-	require.Contains(t, p.err.String(), "Error: --new makes the token of the home folder anew, and WINDLASS_SERVE_TOKEN is set\n")
 
 	s := l.serveAt("0.0.0.0:0", "--no-clickhouse", "--allow-commands", "--allow-env", envToken)
 	require.Equal(t, token, s.Token)
@@ -599,16 +598,28 @@ func TestServeToken(t *testing.T) {
 	require.NotContains(t, s.stop(exitOK), token)
 }
 
-// TestServeMadeToken: on loopback, too, nothing is answered without the token. Nobody has to give one: it is made, for all
-// servers of a home, in a file of its owner alone, and stays until a person wants another one.
+// TestServeMadeToken: on loopback, too, nothing is answered without the token. Nobody has to give one: each server makes
+// its own, in a file of its owner alone, and takes it away when it ends.
 func TestServeMadeToken(t *testing.T) {
 	t.Parallel()
 	l := newServeLab(t, "")
-	s, other := l.serve("--root", "cascades", "--no-clickhouse"), l.serve("--no-clickhouse")
+	nobodyServes := func() {
+		t.Helper()
+		p := l.run(exitUsage, "serve", "token")
+		require.Equal(t, "Error: no server of this home folder is running that made a token\nTry: windlass serve starts one; a token of your own is that of WINDLASS_SERVE_TOKEN or --token-file FILE\n", p.err.String())
+		require.Empty(t, p.out.String())
+	}
+	nobodyServes()
+	s := l.serve("--root", "cascades", "--no-clickhouse")
 	require.Regexp(t, "^[0-9a-f]{64}$", s.Token)
-	require.Equal(t, s.Token, other.Token)
 	require.Equal(t, "Authorization: Bearer "+s.Token, l.token("--header"))
-	file := filepath.Join(l.home, "serve", "token")
+	other := l.serve("--no-clickhouse")
+	require.NotEqual(t, s.Token, other.Token)
+	p := l.run(exitUsage, "serve", "token")
+	require.Regexp(t, `^Error: several servers of this home folder made a token: 127.0.0.1:\d+, 127.0.0.1:\d+\nTry: windlass serve token 127.0.0.1:\d+\n$`, p.err.String())
+	p = l.run(exitUsage, "serve", "token", "127.0.0.1:1")
+	require.Contains(t, p.err.String(), "Error: no server of this home folder made a token for 127.0.0.1:1; there are 127.0.0.1:")
+	file := filepath.Join(l.home, "serve", strings.ReplaceAll(strings.TrimPrefix(s.Base, "http://"), ":", "_")+".token")
 	for path, mode := range map[string]os.FileMode{file: 0o600, filepath.Dir(file): 0o700} {
 		info, err := os.Stat(path)
 		require.NoError(t, err)
@@ -621,7 +632,7 @@ func TestServeMadeToken(t *testing.T) {
 		if method == http.MethodPost {
 			body = `{"file": "ask.json", "model": "plain"}`
 		}
-		for _, wrong := range []string{"", "Bearer ", "Bearer " + s.Token[:63], "Bearer " + strings.Repeat("0", 64), "Basic " + s.Token} {
+		for _, wrong := range []string{"", "Bearer ", "Bearer " + s.Token[:63], "Bearer " + strings.Repeat("0", 64), "Basic " + s.Token, "Bearer " + other.Token} {
 			a := nobody.Do(t, method, path, body, "Authorization", wrong)
 			require.Equal(t, http.StatusUnauthorized, a.Status, "%s %q", request, wrong)
 			require.Equal(t, `Bearer realm="windlass"`, a.Header.Get("WWW-Authenticate"))
@@ -632,32 +643,38 @@ func TestServeMadeToken(t *testing.T) {
 	}
 	require.Empty(t, idsOf(t, s, 10), "nothing was begun")
 
-	renewed := l.token("--new")
-	require.NotEqual(t, s.Token, renewed)
-	require.Equal(t, http.StatusOK, s.Do(t, http.MethodGet, "/api/sessions", nil).Status, "a server that runs keeps its token")
-	require.Equal(t, http.StatusUnauthorized, nobody.Do(t, http.MethodGet, "/api/sessions", nil, "Authorization", "Bearer "+renewed).Status)
-	for _, log := range []string{s.stop(exitOK), other.stop(exitOK)} {
-		require.Contains(t, log, "; token: "+file+"; up to 8 runs")
-		require.NotContains(t, log, s.Token)
-		require.NotContains(t, log, "warning: without --tls-cert")
-	}
-	s = l.serve("--no-clickhouse")
-	require.Equal(t, renewed, s.Token)
-	s.stop(exitOK)
-
 	// What others can read is known to them.
 	require.NoError(t, os.Chmod(file, 0o644))
-	p := l.run(exitStorage, "serve", "--no-clickhouse")
-	require.Equal(t, "Error: the token's file "+file+" can be used by other users of this machine (mode 0644)\nTry: others may know the token: windlass serve token --new makes another one\n", p.err.String())
-	l.run(exitStorage, "serve", "token")
-	require.NotEqual(t, renewed, l.token("--new"))
-	l.serve("--no-clickhouse").stop(exitOK)
+	p = l.run(exitStorage, "serve", "token", strings.TrimPrefix(s.Base, "http://"))
+	require.Equal(t, "Error: the token's file "+file+" can be used by other users of this machine (mode 0644)\nTry: others may know the token: stop the server, and remove the file\n", p.err.String())
+	require.Empty(t, p.out.String())
+	for _, one := range []*serving{s, other} {
+		log := one.stop(exitOK)
+		require.Regexp(t, `; token: `+regexp.QuoteMeta(filepath.Dir(file))+`/127\.0\.0\.1_\d+\.token; up to 8 runs\n`, log)
+		require.NotContains(t, log, one.Token)
+		require.NotContains(t, log, "warning: ")
+	}
+	require.NoFileExists(t, file)
+	nobodyServes()
+
+	// A server that was killed leaves its file, and nobody is told what is in it.
+	s = l.serve("--no-clickhouse")
+	require.NoError(t, s.process.Process.Kill())
+	s.process.wait()
+	require.FileExists(t, filepath.Join(l.home, "serve", strings.ReplaceAll(strings.TrimPrefix(s.Base, "http://"), ":", "_")+".token"))
+	nobodyServes()
+	again := l.serveAt(strings.TrimPrefix(s.Base, "http://"), "--no-clickhouse")
+	require.NotEqual(t, s.Token, again.Token)
+	again.stop(exitOK)
+
 	require.NoError(t, os.Chmod(filepath.Dir(file), 0o755))
-	p = l.run(exitStorage, "serve", "--no-clickhouse")
-	require.Contains(t, p.err.String(), "Error: the token's folder "+filepath.Dir(file)+" can be used by other users of this machine (mode 0755)\nTry: make it yours alone: chmod 700 ")
+	for _, args := range [][]string{{"serve", "--listen", "127.0.0.1:0", "--no-clickhouse"}, {"serve", "token"}} {
+		p = l.run(exitStorage, args...)
+		require.Contains(t, p.err.String(), "Error: the token's folder "+filepath.Dir(file)+" can be used by other users of this machine (mode 0755)\nTry: make it yours alone: chmod 700 ")
+	}
 	require.NoError(t, os.RemoveAll(l.home))
 	l.file("windlass", "")
-	p = l.run(exitStorage, "serve", "--no-clickhouse")
+	p = l.run(exitStorage, "serve", "--listen", "127.0.0.1:0", "--no-clickhouse")
 	require.Regexp(t, `^Error: make the folder of the token: .*\nTry: set WINDLASS_SERVE_TOKEN or --token-file FILE, or WINDLASS_HOME to a folder that can be written\n$`, p.err.String())
 	require.NoError(t, os.Remove(l.home))
 }
@@ -704,7 +721,7 @@ func TestServeTLS(t *testing.T) {
 		t.Cleanup(tr.CloseIdleConnections)
 		return &http.Client{Transport: tr}
 	}
-	client := &servertest.Client{Token: l.token(), HTTP: dial(&tls.Config{})}
+	client := &servertest.Client{HTTP: dial(&tls.Config{})}
 	s := l.serveTo(client, "127.0.0.1:0", "--root", "cascades", "--no-clickhouse", "--allow-commands", "--tls-cert", "cert.pem", "--tls-key", "key.pem")
 	require.True(t, strings.HasPrefix(s.Base, "https://127.0.0.1:"), s.Base)
 	a := s.Do(t, http.MethodGet, "/api/sessions", nil)

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log"
+	"net"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,70 +20,65 @@ import (
 const envToken = "WINDLASS_SERVE_TOKEN"
 
 func tokenFlag(cmd *cobra.Command, to *string) {
-	cmd.Flags().StringVar(to, "token-file", "", "a `FILE` with the token that clients have to show (or "+envToken+"; without both one is made)")
+	cmd.Flags().StringVar(to, "token-file", "", "a `FILE` with the token that clients have to show (or "+envToken+"; without both the server makes one)")
 }
 
 // serveToken is the token that clients have to show, and what to call the place that it is from.
 type serveToken struct{ text, from string }
 
-// serveTokenOptions are the flags of windlass serve token.
-type serveTokenOptions struct {
-	file   string
-	header bool
-	renew  bool
-}
-
 func newServeTokenCommand(a *app) *cobra.Command {
-	var o serveTokenOptions
+	var file string
+	var header bool
 	cmd := &cobra.Command{
-		Use:   "token",
+		Use:   "token [ADDRESS]",
 		Short: "Print the token that windlass serve demands",
-		Long: `Print the token that windlass serve demands: that of WINDLASS_SERVE_TOKEN or --token-file, or else the one that windlass
-made for this home folder, in a file that only its owner can read. When there is none yet, it is made.
+		Long: `Print the token that windlass serve demands: that of WINDLASS_SERVE_TOKEN or --token-file, or else the one that the
+server made when it started, which is in a file that only its owner can read. ADDRESS says which server is meant when
+several are running, as its first line has it.
 
 Hand it to a client through a pipe, as in the example: the arguments of a command can be seen by every user of the
-machine. --new makes another token; servers that are running keep the old one until they are started again.`,
+machine. A server that starts again makes another token.`,
 		Example: `  windlass serve token --header | curl -sS -H @- http://127.0.0.1:8765/api/sessions
-  windlass serve token --new`,
-		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error { return a.serveToken(o) },
+  windlass serve token 127.0.0.1:9000`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usageError(fmt.Errorf("%s takes one address, got %q", cmd.CommandPath(), args), cmd.CommandPath()+" 127.0.0.1:8765")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			return a.printServeToken(file, strings.Join(args, ""), header)
+		},
 	}
-	tokenFlag(cmd, &o.file)
-	cmd.Flags().BoolVar(&o.header, "header", false, "print the header of a request that shows it")
-	cmd.Flags().BoolVar(&o.renew, "new", false, "make another token, in the place of the one that windlass made")
-	exclude(cmd, "token-file", "new")
+	tokenFlag(cmd, &file)
+	cmd.Flags().BoolVar(&header, "header", false, "print the header of a request that shows it")
 	return cmd
 }
 
-// serveToken prints the token.
-func (a *app) serveToken(o serveTokenOptions) error {
+// printServeToken prints the token for a client.
+func (a *app) printServeToken(file, address string, header bool) error {
 	home, err := config.Home()
 	if err != nil {
 		return withExit(exitStorage, err, "set WINDLASS_HOME to a folder")
 	}
-	if o.renew {
-		if _, given := os.LookupEnv(envToken); given {
-			return usageError(fmt.Errorf("--new makes the token of the home folder anew, and %s is set", envToken), "unset "+envToken)
-		}
-		if _, err := token.Renew(token.File(home)); err != nil {
-			return tokenProblem(err)
-		}
+	t, err := givenToken(file, log.New(a.err, "", 0))
+	if err == nil && t.text == "" {
+		t.text, err = token.Find(token.Folder(home), address)
+		err = tokenProblem(err)
 	}
-	t, err := readToken(o.file, home, log.New(a.err, "", 0))
 	if err != nil {
 		return err
 	}
-	if o.header {
+	if header {
 		t.text = "Authorization: Bearer " + t.text
 	}
 	_, err = fmt.Fprintln(a.out, t.text)
 	return err
 }
 
-// readToken returns the token that clients have to show: that of the variable or of a file that the person names, or else
-// the one that is kept in the home folder. The variable is taken out of the environment, so that no tool of a run
-// inherits it.
-func readToken(file, home string, l *log.Logger) (serveToken, error) {
+// givenToken returns the token that a person gave, by the variable or in a file; an empty one when none is. The variable is
+// taken out of the environment, so that no tool of a run inherits it.
+func givenToken(file string, l *log.Logger) (serveToken, error) {
 	text, given := os.LookupEnv(envToken)
 	if err := os.Unsetenv(envToken); err != nil {
 		return serveToken{}, fmt.Errorf("take %s out of the environment: %w", envToken, err)
@@ -93,18 +91,26 @@ func readToken(file, home string, l *log.Logger) (serveToken, error) {
 	case given:
 		return parseToken(text, envToken)
 	}
-	made := token.File(home)
-	text, err := token.Keep(made)
-	if err != nil {
-		return serveToken{}, tokenProblem(err)
+	return serveToken{}, nil
+}
+
+// keepToken returns the token that was given, or makes one for a server that listens at an address. The function that
+// it returns takes away what it made.
+func keepToken(ctx context.Context, t serveToken, home string, at net.Addr) (serveToken, func() error, error) {
+	if t.text != "" {
+		return t, func() error { return nil }, nil
 	}
-	return serveToken{text, made}, nil
+	made, err := token.Make(ctx, token.Folder(home), at.String())
+	if err != nil {
+		return t, nil, tokenProblem(err)
+	}
+	return serveToken{made.Text, made.File}, made.Remove, nil
 }
 
 func parseToken(text, from string) (serveToken, error) {
 	t, err := token.Parse(text)
 	if err != nil {
-		return serveToken{}, usageError(fmt.Errorf("%s: %w", from, err), "openssl rand -hex 32, or give none: windlass then makes one")
+		return serveToken{}, usageError(fmt.Errorf("%s: %w", from, err), "openssl rand -hex 32, or give none: the server then makes one")
 	}
 	return serveToken{t, from}, nil
 }
@@ -138,8 +144,16 @@ func tokenOfFile(file string, l *log.Logger) (serveToken, error) {
 // tokenProblem says why there is no token that only its owner knows.
 func tokenProblem(err error) error {
 	var refused *token.FileError
-	if errors.As(err, &refused) {
+	var nobody *token.NoServerError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &refused):
 		return withExit(exitStorage, err, refused.Try)
+	case errors.As(err, &nobody) && len(nobody.Running) > 0:
+		return usageError(err, "windlass serve token "+nobody.Running[0])
+	case errors.As(err, &nobody):
+		return usageError(err, "windlass serve starts one; a token of your own is that of "+envToken+" or --token-file FILE")
 	}
 	return withExit(exitStorage, err, "set "+envToken+" or --token-file FILE, or WINDLASS_HOME to a folder that can be written")
 }

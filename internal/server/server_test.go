@@ -23,7 +23,7 @@ type fake struct {
 	mu      sync.Mutex
 	started []RunRequest
 	asked   []string // ids and calls that were looked for
-	err     error // of everything; a panic when it is errPanic
+	err     error    // of everything; a panic when it is errPanic
 	events  func(from uint64) Events
 }
 

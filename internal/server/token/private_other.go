@@ -13,7 +13,7 @@ func open(file string) (*os.File, error) {
 	info, err := os.Lstat(file)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("read the token file: %w", err)
+		return nil, fmt.Errorf("read the token's file: %w", err)
 	case !info.Mode().IsRegular():
 		return nil, notRegular(file)
 	}

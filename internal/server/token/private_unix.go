@@ -17,7 +17,7 @@ func open(file string) (*os.File, error) {
 	case errors.Is(err, syscall.ELOOP), errors.Is(err, syscall.EMLINK), errors.Is(err, syscall.ENXIO): // EMLINK on FreeBSD, ENXIO for a socket
 		return nil, notRegular(file)
 	case err != nil:
-		return nil, fmt.Errorf("read the token file: %w", err)
+		return nil, fmt.Errorf("read the token's file: %w", err)
 	}
 	return f, nil
 }

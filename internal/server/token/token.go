@@ -1,11 +1,12 @@
-// Package token keeps the secret that clients of windlass serve show: one for each home folder, in a file that only its
-// owner can read.
+// Package token keeps the secrets that clients of windlass serve show: one for each server that runs, in a file that only
+// its owner can read.
 //
-// The file outlives the servers that use it, so clients need not ask for it again, and several servers at once share
-// it. A token that is not used gives nobody anything: whoever can read the file can already do all that its owner can.
+// A server makes its token when it starts and takes it away when it ends. So a client that finds no server sends nothing
+// to whoever listens at its address now, and what was shown to a server that is gone is worth nothing to the next one.
 package token
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -14,7 +15,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/gofrs/flock"
 )
@@ -49,32 +52,118 @@ type FileError struct {
 
 func (e *FileError) Error() string { return fmt.Sprintf("the token's %s %s %s", e.What, e.Path, e.Why) }
 
-// File returns the path of the token of a home folder.
-func File(home string) string { return filepath.Join(home, "serve", "token") }
-
-// Keep returns the token in a file, and makes one when there is no file yet. Of several processes that find none one makes
-// it, and all return the same. The error is a [FileError] when somebody else may know what is in the file.
-func Keep(file string) (string, error) {
-	if err := folder(filepath.Dir(file)); err != nil {
-		return "", err
-	}
-	if t, err := read(file); !errors.Is(err, fs.ErrNotExist) {
-		return t, err
-	}
-	return locked(file, func() (string, error) {
-		if t, err := read(file); !errors.Is(err, fs.ErrNotExist) {
-			return t, err // another process was faster
-		}
-		return write(file)
-	})
+// NoServerError says that it cannot be told which server's token is wanted.
+type NoServerError struct {
+	Address string   // that was asked for; "": the only one
+	Running []string // the addresses of the servers that there are
 }
 
-// Renew puts a new token in the place of whatever is there. Servers that run keep the one that they were started with.
-func Renew(file string) (string, error) {
-	if err := folder(filepath.Dir(file)); err != nil {
+func (e *NoServerError) Error() string {
+	switch running := strings.Join(e.Running, ", "); {
+	case e.Address == "" && len(e.Running) > 0:
+		return "several servers of this home folder made a token: " + running
+	case len(e.Running) > 0:
+		return fmt.Sprintf("no server of this home folder made a token for %s; there are %s", e.Address, running)
+	}
+	return "no server of this home folder is running that made a token"
+}
+
+// ErrInUse says that another process serves at an address with the same home folder.
+var ErrInUse = errors.New("another windlass serve with this home folder has made a token for the same address")
+
+// Folder returns the folder of the tokens of a home folder.
+func Folder(home string) string { return filepath.Join(home, "serve") }
+
+// What the files of a server are called, after its address.
+const (
+	fileEnd = ".token"
+	lockEnd = ".lock" // held while the server runs
+)
+
+// baseOf is the name of a server's files without its end. A colon cannot be in the name of a file everywhere.
+func baseOf(address string) string { return strings.ReplaceAll(address, ":", "_") }
+
+func addressOf(base string) string { return strings.ReplaceAll(base, "_", ":") }
+
+// Made is the token of a server that runs.
+type Made struct {
+	Text string
+	File string
+	lock *flock.Flock
+}
+
+// lockTime is how long a client may be looking at a server's lock.
+const lockTime = 2 * time.Second
+
+// Make makes the token of a server, which listens at an address already, and keeps it until [Made.Remove]. Whatever is in
+// the place of its file is replaced. The error is a [FileError] when somebody else could exchange the file.
+func Make(ctx context.Context, dir, address string) (*Made, error) {
+	if err := folder(dir); err != nil {
+		return nil, err
+	}
+	base := filepath.Join(dir, baseOf(address))
+	m := &Made{File: base + fileEnd, lock: flock.New(base+lockEnd, flock.SetPermissions(0o600))}
+	patience, cancel := context.WithTimeout(ctx, lockTime)
+	defer cancel()
+	switch taken, err := m.lock.TryLockContext(patience, 10*time.Millisecond); {
+	case errors.Is(err, context.DeadlineExceeded), err == nil && !taken:
+		return nil, ErrInUse
+	case err != nil:
+		return nil, fmt.Errorf("lock the token's file: %w", err)
+	}
+	var err error
+	if m.Text, err = write(m.File); err != nil {
+		return nil, errors.Join(err, m.lock.Close())
+	}
+	return m, nil
+}
+
+// Remove takes the token away.
+func (m *Made) Remove() error { return errors.Join(os.Remove(m.File), m.lock.Close()) }
+
+// Find returns the token of the server that runs at an address; without an address, of the only one that runs. The error is
+// a [NoServerError] when there is none, and a [FileError] when somebody else may know the token.
+func Find(dir, address string) (string, error) {
+	running, err := serving(dir)
+	if err != nil {
 		return "", err
 	}
-	return locked(file, func() (string, error) { return write(file) })
+	switch {
+	case address == "" && len(running) == 1:
+		address = running[0]
+	case !slices.Contains(running, address):
+		return "", &NoServerError{address, running}
+	}
+	return read(filepath.Join(dir, baseOf(address)+fileEnd))
+}
+
+// serving lists the addresses of the servers that run. A server that was killed leaves its file, but not its lock.
+func serving(dir string) (addresses []string, err error) {
+	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err := folder(dir); err != nil {
+		return nil, err
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("look for tokens: %w", err)
+	}
+	for _, f := range files {
+		base, ok := strings.CutSuffix(f.Name(), fileEnd)
+		if !ok || strings.HasPrefix(base, ".") {
+			continue
+		}
+		l := flock.New(filepath.Join(dir, base+lockEnd), flock.SetPermissions(0o600))
+		free, err := l.TryRLock()
+		if err == nil && !free {
+			addresses = append(addresses, addressOf(base))
+		}
+		if err := errors.Join(err, l.Close()); err != nil {
+			return nil, fmt.Errorf("look for the server of a token: %w", err)
+		}
+	}
+	return addresses, nil
 }
 
 // Shared reports whether the mode of a regular file lets other users of this machine use it.
@@ -102,17 +191,7 @@ func folder(dir string) error {
 	return nil
 }
 
-// locked runs do while no other process writes the file.
-func locked(file string, do func() (string, error)) (string, error) {
-	l := flock.New(file+".lock", flock.SetPermissions(0o600))
-	if err := l.Lock(); err != nil {
-		return "", fmt.Errorf("lock the token file: %w", err)
-	}
-	t, err := do()
-	return t, errors.Join(err, l.Close())
-}
-
-// read returns the token in a file. The error wraps fs.ErrNotExist when there is none.
+// read returns the token in a file.
 func read(file string) (string, error) {
 	f, err := open(file)
 	if err != nil {
@@ -122,26 +201,26 @@ func read(file string) (string, error) {
 	info, err := f.Stat()
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("read the token file: %w", err)
+		return "", fmt.Errorf("read the token's file: %w", err)
 	case !info.Mode().IsRegular():
 		return "", notRegular(file)
 	}
 	if why := foreign(info, os.Geteuid()); why != "" {
-		return "", &FileError{"file", file, why, "others may know the token: windlass serve token --new makes another one"}
+		return "", &FileError{"file", file, why, "others may know the token: stop the server, and remove the file"}
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxFile))
 	if err != nil {
-		return "", fmt.Errorf("read the token file: %w", err)
+		return "", fmt.Errorf("read the token's file: %w", err)
 	}
 	t, err := Parse(string(data))
 	if err != nil {
-		return "", &FileError{"file", file, "holds no token", "windlass serve token --new makes one"}
+		return "", &FileError{"file", file, "holds no token", "start the server again: it makes another one"}
 	}
 	return t, nil
 }
 
 func notRegular(file string) error {
-	return &FileError{"file", file, "is a link or something else that is no file", "find out who put it there; windlass serve token --new replaces it"}
+	return &FileError{"file", file, "is a link or something else that is no file", "find out who put it there, and remove it; a server that starts makes another one"}
 }
 
 // write puts a new token into a file at once: whoever reads it finds the old one or the new one, whole.
@@ -151,7 +230,7 @@ func write(file string) (string, error) {
 	t := hex.EncodeToString(secret)
 	tmp, err := os.CreateTemp(filepath.Dir(file), ".token.*") // readable by its owner only
 	if err != nil {
-		return "", fmt.Errorf("write the token file: %w", err)
+		return "", fmt.Errorf("write the token's file: %w", err)
 	}
 	defer func() { _ = os.Remove(tmp.Name()) }() // fails after the rename, as it should
 	_, err = tmp.WriteString(t + "\n")
@@ -162,7 +241,7 @@ func write(file string) (string, error) {
 		err = os.Rename(tmp.Name(), file)
 	}
 	if err != nil {
-		return "", fmt.Errorf("write the token file: %w", err)
+		return "", fmt.Errorf("write the token's file: %w", err)
 	}
 	return t, nil
 }
