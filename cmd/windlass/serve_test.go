@@ -740,7 +740,7 @@ func TestServeTLS(t *testing.T) {
 	require.Equal(t, http.StatusUnauthorized, a.Status)
 
 	// Old TLS and none.
-	_, err = dial(&tls.Config{MaxVersion: tls.VersionTLS11, MinVersion: tls.VersionTLS10}).Get(s.Base)
+	_, err = tls.Dial("tcp", strings.TrimPrefix(s.Base, "https://"), &tls.Config{RootCAs: files.Pool, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11})
 	require.ErrorContains(t, err, "protocol version")
 	plain, err := http.Get(strings.Replace(s.Base, "https:", "http:", 1) + "/api/sessions")
 	require.NoError(t, err)

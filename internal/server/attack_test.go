@@ -2,6 +2,7 @@ package server
 
 import (
 	"bufio"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"log"
@@ -14,6 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/server/certificate"
+	"github.com/windlass-run/windlass/internal/server/certificate/certificatetest"
+	"github.com/windlass-run/windlass/internal/server/servertest"
 )
 
 // patience is how long these tests wait for what happens within milliseconds on an idle machine.
@@ -30,15 +34,17 @@ func (b *testBundle) dial(t *testing.T) net.Conn {
 }
 
 // raw sends bytes as they are, with the token in the place of TOKEN, and reads one answer.
-func (b *testBundle) raw(t *testing.T, text string) *http.Response {
+func (b *testBundle) raw(t *testing.T, text string) *servertest.Answer {
 	t.Helper()
 	c := b.dial(t)
 	_, err := io.WriteString(c, strings.ReplaceAll(text, "TOKEN", "Authorization: Bearer "+testToken))
 	require.NoError(t, err)
 	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = resp.Body.Close() })
-	return resp
+	defer resp.Body.Close() //nolint:errcheck // only read from
+	body, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	return &servertest.Answer{Status: resp.StatusCode, Header: resp.Header, Body: body, Closed: resp.Close}
 }
 
 // hostile are values that name nothing, as they stand in the path of a request.
@@ -65,13 +71,11 @@ func TestHostilePaths(t *testing.T) {
 			for name, value := range hostile {
 				t.Run(rt.method+" "+rt.path+" "+parameter+" "+name, func(t *testing.T) {
 					path := strings.NewReplacer("{id}", "s1", "{call}", "1").Replace(strings.Replace(rt.path, parameter, value, 1))
-					resp := b.raw(t, rt.method+" "+path+" HTTP/1.1\r\nHost: localhost\r\nTOKEN\r\nContent-Length: 0\r\n\r\n")
-					body, err := io.ReadAll(resp.Body)
-					require.NoError(t, err)
-					require.Equal(t, http.StatusNotFound, resp.StatusCode, "%s", body)
-					require.Equal(t, "application/problem+json", resp.Header.Get("Content-Type"))
-					require.Empty(t, resp.Header.Get("X-Injected"))
-					require.Less(t, len(body), 1000, "an answer does not repeat what was sent at any length")
+					a := b.raw(t, rt.method+" "+path+" HTTP/1.1\r\nHost: localhost\r\nTOKEN\r\nContent-Length: 0\r\n\r\n")
+					require.Equal(t, http.StatusNotFound, a.Status, "%s", a.Body)
+					require.Equal(t, "application/problem+json", a.Header.Get("Content-Type"))
+					require.Empty(t, a.Header.Get("X-Injected"))
+					require.Less(t, len(a.Body), 1000, "an answer does not repeat what was sent at any length")
 				})
 			}
 		}
@@ -79,7 +83,7 @@ func TestHostilePaths(t *testing.T) {
 	require.Empty(t, b.fake.asked)
 	require.Empty(t, b.log.String())
 	for _, call := range []string{"1", "999999999", "p/attempt1/turn1", "p%2Fattempt1%2Fturn1", "p~2/attempt1/turn1/model/", "A-b_c"} {
-		require.Equal(t, http.StatusNotFound, b.raw(t, "GET /api/sessions/a.B-c_1/context/"+call+" HTTP/1.1\r\nHost: localhost\r\nTOKEN\r\n\r\n").StatusCode)
+		require.Equal(t, http.StatusNotFound, b.raw(t, "GET /api/sessions/a.B-c_1/context/"+call+" HTTP/1.1\r\nHost: localhost\r\nTOKEN\r\n\r\n").Status)
 	}
 	require.Equal(t, []string{
 		"a.B-c_1", "1", "a.B-c_1", "999999999", "a.B-c_1", "p/attempt1/turn1", "a.B-c_1", "p/attempt1/turn1", "a.B-c_1", "p~2/attempt1/turn1/model/", "a.B-c_1", "A-b_c",
@@ -132,16 +136,16 @@ func TestHostileRequests(t *testing.T) {
 	b := newBundle(t, Options{MaxBody: 400_000, BodyTime: time.Second})
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			resp := b.raw(t, tt.text)
-			require.Equal(t, tt.status, resp.StatusCode)
-			require.Empty(t, resp.Header.Get("Access-Control-Allow-Origin"))
-			require.Empty(t, resp.Header.Get("Location"))
+			a := b.raw(t, tt.text)
+			require.Equal(t, tt.status, a.Status, "%s", a.Body)
+			require.Empty(t, a.Header.Get("Access-Control-Allow-Origin"))
+			require.Empty(t, a.Header.Get("Location"))
 		})
 	}
 	require.Empty(t, b.fake.started)
 	require.NotContains(t, b.log.String(), testToken)
-	resp := b.raw(t, post("Transfer-Encoding: chunked\r\nTrailer: Content-Type\r\n", "12\r\n"+run+"\r\n0\r\nContent-Type: text/plain\r\nX-Trailer: x\r\n\r\n"))
-	require.Equal(t, http.StatusCreated, resp.StatusCode, "trailers mean nothing")
+	a := b.raw(t, post("Transfer-Encoding: chunked\r\nTrailer: Content-Type\r\n", "12\r\n"+run+"\r\n0\r\nContent-Type: text/plain\r\nX-Trailer: x\r\n\r\n"))
+	require.Equal(t, http.StatusCreated, a.Status, "trailers mean nothing")
 	require.Len(t, b.fake.started, 1)
 }
 
@@ -198,6 +202,62 @@ func TestReaderThatDoesNotRead(t *testing.T) {
 	_, err := fmt.Fprintf(c, "GET /api/sessions/s1/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n\r\n", testToken)
 	require.NoError(t, err)
 	closedSoon(t, s.closed)
+}
+
+// secure lets the server of a bundle speak TLS, as windlass serve does, and returns its address and a client.
+func (b *testBundle) secure(t *testing.T) (string, *http.Client) {
+	t.Helper()
+	files := certificatetest.Write(t, t.TempDir(), 1, time.Now().Add(-time.Hour), time.Now().Add(time.Hour))
+	pair, err := certificate.Load(files.Cert, files.Key, func(string) {})
+	require.NoError(t, err)
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	srv := b.api.HTTP()
+	srv.TLSConfig = pair.Config()
+	go func() { _ = srv.ServeTLS(Limit(ln), "", "") }()
+	t.Cleanup(func() { _ = srv.Close() })
+	tr := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: files.Pool}, ForceAttemptHTTP2: true}
+	t.Cleanup(tr.CloseIdleConnections)
+	return ln.Addr().String(), &http.Client{Transport: tr}
+}
+
+// TestReaderThatDoesNotReadHTTP2: the same over HTTP/2, where the others on the same connection go on.
+func TestReaderThatDoesNotReadHTTP2(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, Options{Poll: time.Millisecond, MaxStreams: 1, SendTime: 50 * time.Millisecond})
+	s := &steps{closed: make(chan struct{}), list: []step{{entries: []*echo.Entry{longEntry()}}}}
+	b.fake.events = func(uint64) Events { return s }
+	address, client := b.secure(t)
+	c := *b.client
+	c.Base, c.HTTP = "https://"+address, client
+	resp, err := client.Do(c.Request(t, http.MethodGet, "/api/sessions/s1/events", nil))
+	require.NoError(t, err)
+	defer resp.Body.Close() //nolint:errcheck // only read from
+	require.Equal(t, "HTTP/2.0", resp.Proto)
+	closedSoon(t, s.closed)
+	require.Equal(t, http.StatusOK, c.Do(t, http.MethodGet, "/api/sessions", nil).Status)
+	c.Token = ""
+	require.Equal(t, http.StatusUnauthorized, c.Do(t, http.MethodGet, "/api/sessions", nil).Status)
+}
+
+// TestSlowHandshake: whoever does not get on with TLS loses the connection.
+func TestSlowHandshake(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, Options{HeaderTime: 50 * time.Millisecond})
+	address, _ := b.secure(t)
+	for _, text := range []string{"", "\x16", "\x16\x03\x01\x40\x00\x01"} {
+		c, err := net.Dial("tcp", address)
+		require.NoError(t, err)
+		defer c.Close() //nolint:errcheck // the test ends
+		require.NoError(t, c.SetDeadline(time.Now().Add(patience)))
+		_, err = io.WriteString(c, text)
+		require.NoError(t, err)
+		_, err = io.Copy(io.Discard, c)
+		var late net.Error
+		if err != nil { // it was reset, which is as good
+			require.NotErrorAs(t, err, &late, "the connection is still open")
+		}
+	}
 }
 
 // longEntry is larger than what a system keeps for a connection.
