@@ -210,8 +210,12 @@ func (r servedRoot) holdsScript(file, inside string) error {
 	if err != nil {
 		return server.NewProblem(server.InvalidRequest, "docs/models.md describes scripts; without offline a model answers", "there is no script beside %s", file)
 	}
-	if _, err := r.root.Stat(filepath.Join(filepath.Dir(inside), filepath.Base(path))); err != nil {
+	info, err := r.root.Stat(filepath.Join(filepath.Dir(inside), filepath.Base(path)))
+	switch {
+	case err != nil:
 		return unreadableFile(filepath.Base(path), err)
+	case !info.Mode().IsRegular(): // reading a FIFO would wait for ever, in the place of a run
+		return server.NewProblem(server.InvalidRequest, "docs/models.md describes scripts", "%s is not a file", filepath.Base(path))
 	}
 	return nil
 }

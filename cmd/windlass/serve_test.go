@@ -16,6 +16,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -319,6 +320,11 @@ func TestServeGrants(t *testing.T) {
 	} {
 		require.NoError(t, os.Symlink(target, filepath.Join(l.dir, "cascades", name)))
 	}
+	for _, fifo := range []string{"pipe.json", "sub/piped.script.json"} {
+		require.NoError(t, syscall.Mkfifo(filepath.Join(l.dir, "cascades", fifo), 0o600))
+	}
+	l.file("cascades/sub/piped.json", recorded["ask.json"])
+	l.file("cascades/a\n2030 forged.json", recorded["ask.json"])
 	l.file("cascades/bad.json", "{\n  \"cascade_id\": \"bad\",\n  \"phase\": []\n}\n")
 	shell := `{"cascade_id": "c", "tools": [{"tool_id": "t", "type": "shell", "command": "touch pwned"}], "phases": [{"name": "one", "tool": "t"}]}`
 	web := `{"cascade_id": "c", "tools": [{"tool_id": "t", "type": "http", "url": "http://169.254.169.254/"}], "phases": [{"name": "one", "tool": "t"}]}`
@@ -345,6 +351,9 @@ func TestServeGrants(t *testing.T) {
 		"a script that leads out":   {`{"file": "sub/scripted.json", "offline": true}`, 403, server.NotGranted, "a link in scripted.script.json leads out of the folder that this server was started with"},
 		"no file":                   {`{"file": "none.json"}`, 422, server.InvalidRequest, "there is no file none.json in the folders that this server was started with"},
 		"a folder":                  {`{"file": "sub"}`, 422, server.InvalidRequest, "sub is not a file"},
+		"a FIFO":                    {`{"file": "pipe.json"}`, 422, server.InvalidRequest, "pipe.json is not a file"},
+		"a script that is a FIFO":   {`{"file": "sub/piped.json", "offline": true}`, 422, server.InvalidRequest, "piped.script.json is not a file"},
+		"a long path":               {`{"file": "` + strings.Repeat("a/", 2000) + `b.json"}`, 422, server.InvalidRequest, "there is no file a/a/a/"},
 		"a NUL":                     {`{"file": "a\u0000b"}`, 403, server.NotGranted, "is outside the folders that this server was started with"},
 		"no script":                 {`{"file": "ask.json", "offline": true}`, 422, server.InvalidRequest, "there is no script beside ask.json"},
 		"no script inline":          {inline(recorded["ask.json"], `"offline": true`), 422, server.InvalidRequest, "a cascade that comes in a request has no script beside it to answer from offline"},
@@ -391,7 +400,11 @@ func TestServeGrants(t *testing.T) {
 		s.sameAsJournal(s.events("/api/sessions/"+id+"/events"), id, 1, "completed")
 	}
 	require.NoFileExists(t, filepath.Join(l.dir, "cascades", "pwned"))
-	s.stop(exitOK)
+	s.begin(`{"file": "a\n2030 forged.json", "model": "plain", "session_id": "forged"}`)
+	s.sameAsJournal(s.events("/api/sessions/forged/events"), "forged", 1, "completed")
+	log := s.stop(exitOK)
+	require.Contains(t, log, " forged.json)\n")
+	require.NotContains(t, log, "\n2030", "a name does not begin a line of the log")
 
 	// Without a folder there are only cascades in requests, and file tools have the session's own folder.
 	s = l.serve("--no-clickhouse")

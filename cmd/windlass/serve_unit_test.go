@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -85,6 +86,31 @@ func TestTail(t *testing.T) {
 	tail.quiet = lookEvery
 	seqs, ended = seqsOf(t, tail)
 	require.Equal(t, []uint64{520}, seqs)
+	require.True(t, ended)
+}
+
+// TestTailTakesLongEntriesOneByOne: however long entries are, a reader is not given more at once than it has to be, as there
+// may be many readers.
+func TestTailTakesLongEntriesOneByOne(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "s1")
+	j, err := echo.CreateJournal(dir, echo.Header{SessionID: "s1", Cascade: []byte(`{}`), Input: []byte(`{}`)})
+	require.NoError(t, err)
+	log := echo.NewLog("s1", nil, j)
+	for i := range 5 {
+		require.NoError(t, log.Append(&echo.Entry{NodeType: echo.NodeState, Key: fmt.Sprint(i), Data: []byte(`"` + strings.Repeat("x", tailBytes*2/3) + `"`)}))
+	}
+	require.NoError(t, log.Close(context.Background()))
+	tail, err := openTail(filepath.Join(dir, echo.JournalFile), 1, func() bool { return false })
+	require.NoError(t, err)
+	defer tail.Close() //nolint:errcheck // only read from
+	for _, want := range []int{2, 2, 1} {
+		entries, _, err := tail.Next()
+		require.NoError(t, err)
+		require.Len(t, entries, want)
+	}
+	_, ended, err := tail.Next()
+	require.NoError(t, err)
 	require.True(t, ended)
 }
 
