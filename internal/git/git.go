@@ -1,20 +1,24 @@
 // Package git says what is known of the files that a run works on: of the repository that they are in.
 //
-// git is asked with one command that changes nothing, for at most as long as the caller's context lives. What is in a
-// repository may be hostile, and so may be what a model wrote beside it: nothing that its configuration names is run, as
-// far as that can be switched off, and git itself refuses repositories of other people.
+// What is in a repository may be hostile, and so may be what a model wrote into it. A configuration of git can name
+// programs in many ways, and new versions add more, so a list of what to switch off is never complete. Therefore the
+// command that compares files is given a folder of git that is made for it: it holds a configuration with settings that
+// name no programs, the commit that is checked out and what is to be ignored, and it uses the index and the objects of
+// the repository. So git never reads a configuration of the repository, of the person or of the machine when it does
+// anything that could start a program, and it sees nothing of the environment of windlass but what it needs to run.
+//
+// Where that folder of git and its settings come from is asked before, with commands of git that only print what they
+// read.
 package git
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
+	"regexp"
 	"strings"
 	"time"
 
@@ -27,31 +31,64 @@ const (
 )
 
 // Look reads the state of the repository that a folder is in: its branch, its commit, and which files of the folder are not
-// as they were committed. It returns nil when the folder is in no repository, and says why when git does not answer. It
-// never fails.
+// as they were committed. Filters are not run, so a file that a filter would change counts as modified once git has to
+// read it. It returns nil when the folder is in no repository, and says why when git does not answer. It never fails.
 func Look(ctx context.Context, folder string) *engine.Workspace {
-	if !inRepository(folder) {
+	top := inRepository(folder)
+	if top == "" {
 		return nil
 	}
 	w := &engine.Workspace{At: time.Now().UTC().Truncate(time.Second), Files: []engine.FileChange{}}
-	out, cut, err := status(ctx, folder)
-	if err != nil {
+	if err := look(ctx, w, top, folder); err != nil {
 		w.Problem = problem(ctx, err)
-		return w
-	}
-	read(w, out)
-	if cut {
-		w.Problem = fmt.Sprintf("git named more files than %d KiB hold", maxOutput>>10)
 	}
 	return w
 }
 
-// inRepository looks for a .git in the folder and above it, which costs nothing where there is none.
-func inRepository(folder string) bool {
+// noRepository is what git says of a .git that is none, as an empty folder. It then looks further up.
+const noRepository = "not a git repository"
+
+func look(ctx context.Context, w *engine.Workspace, top, folder string) (err error) {
+	repo, err := find(ctx, top)
+	for above := top; err != nil && strings.Contains(err.Error(), noRepository); {
+		if above = inRepository(filepath.Dir(above)); above == "" {
+			return err
+		}
+		if outer, outerErr := find(ctx, above); outerErr == nil {
+			repo, err = outer, nil
+		}
+	}
+	if err != nil {
+		return err
+	}
+	w.Branch, w.Head = repo.branch, repo.head
+	stand, err := newStandIn(repo)
+	if err != nil {
+		return fmt.Errorf("prepare the question to git: %w", err)
+	}
+	defer func() { err = errors.Join(err, stand.remove()) }()
+	out, cut, err := stand.git(folder).read(ctx, maxOutput,
+		"status", "--porcelain=v2", "-z", "--untracked-files=normal", "--ignore-submodules=all", "--no-renames", "--", ".")
+	if err != nil {
+		return err
+	}
+	read(w, out)
+	if cut {
+		return fmt.Errorf("git named more files than %d KiB hold", maxOutput>>10)
+	}
+	return nil
+}
+
+// inRepository returns the nearest folder, from the given one upwards, that has a .git; "" when there is none. It costs
+// nothing where there is none.
+func inRepository(folder string) string {
 	dir, err := filepath.Abs(folder)
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
 	for err == nil {
 		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
-			return true
+			return dir
 		}
 		above := filepath.Dir(dir)
 		if above == dir {
@@ -59,63 +96,11 @@ func inRepository(folder string) bool {
 		}
 		dir = above
 	}
-	return false
+	return ""
 }
 
-// status asks git. Of an answer that is too long only the beginning is returned.
-func status(ctx context.Context, folder string) (out []byte, cut bool, err error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "git",
-		"-c", "core.fsmonitor=false", // it may name a program
-		"-c", "safe.bareRepository=explicit", // a folder that looks like one is none
-		"status", "--porcelain=v2", "--branch", "-z", "--untracked-files=normal", "--ignore-submodules=all", "--no-renames", "--no-ahead-behind", "--", ".")
-	cmd.Dir, cmd.Env = folder, environment(os.Environ())
-	cmd.WaitDelay = 100 * time.Millisecond
-	var said bytes.Buffer
-	cmd.Stderr = &limited{w: &said, left: 500}
-	pipe, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, false, err
-	}
-	if err := cmd.Start(); err != nil {
-		return nil, false, err
-	}
-	out, err = io.ReadAll(io.LimitReader(pipe, maxOutput+1))
-	if cut = len(out) > maxOutput; cut {
-		cancel() // nobody reads the rest
-		_ = cmd.Wait()
-		return out[:maxOutput], true, nil
-	}
-	if err := errors.Join(err, cmd.Wait()); err != nil {
-		if text := strings.TrimSpace(said.String()); text != "" {
-			return nil, false, errors.New(text)
-		}
-		return nil, false, err
-	}
-	return out, false, nil
-}
-
-// environment is what git gets: not where another command that runs windlass has told it to work.
-func environment(env []string) []string {
-	out := slices.DeleteFunc(slices.Clone(env), func(v string) bool { return strings.HasPrefix(v, "GIT_") })
-	return append(out, "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
-}
-
-// limited writes the beginning of what it is given, and takes the rest.
-type limited struct {
-	w    io.Writer
-	left int
-}
-
-func (l *limited) Write(b []byte) (int, error) {
-	n := min(len(b), l.left)
-	l.left -= n
-	if _, err := l.w.Write(b[:n]); err != nil {
-		return 0, err
-	}
-	return len(b), nil
-}
+// tooOld is what a git says that does not know what it is asked with.
+var tooOld = regexp.MustCompile(`(?i)unknown (option|switch)|unsupported porcelain version`)
 
 func problem(ctx context.Context, err error) string {
 	switch {
@@ -123,18 +108,18 @@ func problem(ctx context.Context, err error) string {
 		return "there is no git on PATH"
 	case ctx.Err() != nil:
 		return "git did not answer in time"
+	case tooOld.MatchString(err.Error()):
+		return "the git on PATH is too old: version 2.18 or later is needed"
 	default:
 		return err.Error()
 	}
 }
 
-// read takes what git status says. Its records end with a NUL: headers with "#", and a line for each file.
+// read takes what git status says. Its records end with a NUL, and there is one for each file.
 func read(w *engine.Workspace, out []byte) {
 	for record := range strings.SplitSeq(string(out), "\x00") {
 		kind, rest, _ := strings.Cut(record, " ")
 		switch kind {
-		case "#":
-			header(w, rest)
 		case "?":
 			add(w, rest, "untracked")
 		case "1":
@@ -148,16 +133,6 @@ func read(w *engine.Workspace, out []byte) {
 				add(w, f[9], "unmerged")
 			}
 		}
-	}
-}
-
-func header(w *engine.Workspace, rest string) {
-	name, value, _ := strings.Cut(rest, " ")
-	switch {
-	case name == "branch.oid" && value != "(initial)":
-		w.Head = value
-	case name == "branch.head" && value != "(detached)":
-		w.Branch = value
 	}
 }
 

@@ -15,8 +15,8 @@ import (
 	"github.com/windlass-run/windlass/engine"
 )
 
-// repository makes a repository with one commit.
-func repository(t *testing.T) string {
+// newRepository makes a repository with one commit.
+func newRepository(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	run(t, dir, "init", "-q", "-b", "trunk")
@@ -37,6 +37,19 @@ func run(t *testing.T, dir string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
+// try runs git as a person would, however it ends.
+func try(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "git", args...)
+	cmd.Dir, cmd.WaitDelay = dir, time.Second
+	_, _ = cmd.CombinedOutput() // what it leaves is what counts
+}
+
+// long is a time long ago.
+var long = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+
 func write(t *testing.T, dir, name, text string) {
 	t.Helper()
 	path := filepath.Join(dir, name)
@@ -46,7 +59,7 @@ func write(t *testing.T, dir, name, text string) {
 
 func TestLook(t *testing.T) {
 	t.Parallel()
-	dir := repository(t)
+	dir := newRepository(t)
 	head := run(t, dir, "rev-parse", "HEAD")
 	w := Look(t.Context(), dir)
 	require.WithinDuration(t, time.Now(), w.At, time.Minute)
@@ -79,7 +92,7 @@ func TestLookWhereNothingIsKnown(t *testing.T) {
 	t.Parallel()
 	require.Nil(t, Look(t.Context(), t.TempDir()))
 
-	dir := repository(t)
+	dir := newRepository(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	require.Equal(t, "git did not answer in time", Look(ctx, dir).Problem)
@@ -88,6 +101,74 @@ func TestLookWhereNothingIsKnown(t *testing.T) {
 	w := Look(t.Context(), dir)
 	require.Contains(t, w.Problem, "not a git repository")
 	require.Empty(t, w.Files)
+}
+
+// Where a folder named .git is no repository, git looks further up.
+func TestLookPassesWhatIsNoRepository(t *testing.T) {
+	t.Parallel()
+	dir := newRepository(t)
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "sub", ".git"), 0o755))
+	w := Look(t.Context(), filepath.Join(dir, "sub"))
+	require.Empty(t, w.Problem)
+	require.Equal(t, "trunk", w.Branch)
+}
+
+// Working trees beside the first one, split indexes, other hashes and names that only differ in line ends.
+func TestLookAtRepositoriesOfOtherKinds(t *testing.T) {
+	t.Parallel()
+	modified := []engine.FileChange{{Path: "changed.txt", Change: "modified"}}
+
+	dir := newRepository(t)
+	tree := filepath.Join(t.TempDir(), "tree")
+	run(t, dir, "worktree", "add", "-q", "-b", "side", tree)
+	write(t, tree, "changed.txt", "second, and longer\n")
+	w := Look(t.Context(), tree)
+	require.Equal(t, "side", w.Branch)
+	require.Equal(t, modified, w.Files)
+	require.Empty(t, Look(t.Context(), dir).Files)
+
+	run(t, dir, "update-index", "--split-index")
+	write(t, dir, "changed.txt", "second, and longer\n")
+	w = Look(t.Context(), dir)
+	require.Empty(t, w.Problem)
+	require.Equal(t, modified, w.Files)
+
+	sha256 := t.TempDir()
+	run(t, sha256, "init", "-q", "-b", "trunk", "--object-format=sha256")
+	write(t, sha256, "changed.txt", "first\n")
+	run(t, sha256, "add", ".")
+	run(t, sha256, "commit", "-q", "-m", "first")
+	write(t, sha256, "changed.txt", "second, and longer\n")
+	w = Look(t.Context(), sha256)
+	require.Len(t, w.Head, 64)
+	require.Equal(t, modified, w.Files)
+
+	ends := newRepository(t)
+	run(t, ends, "config", "core.autocrlf", "true")
+	write(t, ends, "changed.txt", "first\r\n")
+	run(t, ends, "add", "changed.txt")
+	require.NoError(t, os.Chtimes(filepath.Join(ends, "changed.txt"), long, long)) // git has to read it
+	write(t, ends, ".git/info/exclude", "*.log\n")
+	write(t, ends, "a.log", "x")
+	require.Empty(t, Look(t.Context(), ends).Files)
+
+	sparse := newRepository(t)
+	run(t, sparse, "sparse-checkout", "set", "sub")
+	w = Look(t.Context(), sparse)
+	require.Empty(t, w.Problem)
+	require.Empty(t, w.Files)
+}
+
+// A git that does not know the question says so in its own words, which help nobody.
+func TestLookWithAnOldGit(t *testing.T) {
+	dir := newRepository(t)
+	bin := t.TempDir()
+	real, err := exec.LookPath("git")
+	require.NoError(t, err)
+	script := "#!/bin/sh\ncase \"$2\" in status) echo \"error: unknown option \\`no-renames'\" >&2; exit 129;; esac\nexec " + real + " \"$@\"\n"
+	require.NoError(t, os.WriteFile(filepath.Join(bin, "git"), []byte(script), 0o700))
+	t.Setenv("PATH", bin)
+	require.Equal(t, "the git on PATH is too old: version 2.18 or later is needed", Look(t.Context(), dir).Problem)
 }
 
 func TestLookAtAnEmptyRepository(t *testing.T) {
@@ -102,7 +183,7 @@ func TestLookAtAnEmptyRepository(t *testing.T) {
 
 func TestLookNamesNoMoreThanSoMany(t *testing.T) {
 	t.Parallel()
-	dir := repository(t)
+	dir := newRepository(t)
 	for i := range maxFiles + 7 {
 		write(t, dir, fmt.Sprint("new", i), "x")
 	}
@@ -114,7 +195,7 @@ func TestLookNamesNoMoreThanSoMany(t *testing.T) {
 // What a repository's configuration names is not run, and a folder that a model made to look like a repository is none.
 func TestLookRunsNothing(t *testing.T) {
 	t.Parallel()
-	dir := repository(t)
+	dir := newRepository(t)
 	mark := filepath.Join(t.TempDir(), "ran")
 	program := filepath.Join(t.TempDir(), "program")
 	require.NoError(t, os.WriteFile(program, []byte("#!/bin/sh\ntouch "+mark+"\n"), 0o700))
@@ -130,18 +211,23 @@ func TestLookRunsNothing(t *testing.T) {
 	run(t, bare, "config", "core.bare", "false")
 	run(t, bare, "config", "core.worktree", bare)
 	w := Look(t.Context(), bare)
-	require.NotEmpty(t, w.Problem)
+	require.Empty(t, w.Problem)
+	require.Equal(t, "trunk", w.Branch, "of the repository around it")
+	require.Equal(t, []engine.FileChange{{Path: "bare/", Change: "untracked"}}, w.Files)
 	require.NoFileExists(t, mark)
 }
 
 func TestEnvironment(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, []string{"PATH=/bin", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C"},
-		environment([]string{"GIT_DIR=/elsewhere", "PATH=/bin", "GIT_INDEX_FILE=x"}))
+	env := map[string]string{"PATH": "/bin", "GIT_DIR": "/elsewhere", "HOME": "/home/n", "OPENAI_API_KEY": "sk", "LD_PRELOAD": "x.so"}
+	lookup := func(name string) (string, bool) { v, ok := env[name]; return v, ok }
+	require.Equal(t, []string{
+		"PATH=/bin", "HOME=/home/n", "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none",
+	}, environment(lookup))
 }
 
 func TestLookWithoutGit(t *testing.T) {
-	dir := repository(t)
+	dir := newRepository(t)
 	t.Setenv("PATH", t.TempDir())
 	w := Look(t.Context(), dir)
 	require.Equal(t, "there is no git on PATH", w.Problem)
@@ -151,7 +237,7 @@ func TestLookWithoutGit(t *testing.T) {
 // An answer without end is not read to its end.
 func TestLookReadsNoMoreThanSoMuch(t *testing.T) {
 	t.Parallel()
-	dir := repository(t)
+	dir := newRepository(t)
 	long := strings.Repeat("x", 230)
 	for i := range maxOutput/len(long) + 100 {
 		write(t, dir, fmt.Sprint(long, i), "")
