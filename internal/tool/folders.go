@@ -7,32 +7,42 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/windlass-run/windlass/internal/protection"
 )
 
 // folders are the granted folders. Every access goes through os.Root, which follows no link out of its folder, also
 // when the link is made while it is being followed.
 type folders struct {
 	roots   []folder
-	private []string // absolute; see isPrivate
+	private []string          // absolute; see isPrivate
+	rules   *protection.Rules // for what is written
 }
 
 type folder struct {
+	own bool // the session's: what is above it is nobody's choice
+
 	path string // absolute
 	real string // with links resolved
 	root *os.Root
 	info fs.FileInfo
 }
 
-func openFolders(paths, private []string) (*folders, error) {
-	f := &folders{}
-	for _, p := range paths {
+func openFolders(o Options) (*folders, error) {
+	rules, err := protection.New(o.ProtectPaths, o.AllowWrite)
+	if err != nil {
+		return nil, err
+	}
+	f := &folders{rules: rules}
+	for _, p := range o.folders() {
 		one, err := openFolder(p)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("open granted folder %q: %w", p, err), f.close())
 		}
+		one.own = p == o.Work
 		f.roots = append(f.roots, one)
 	}
-	for _, p := range private {
+	for _, p := range o.Private {
 		abs, err := filepath.Abs(p)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("find private folder %q: %w", p, err), f.close())
@@ -65,6 +75,18 @@ func openFolder(path string) (folder, error) {
 	return folder{path: abs, real: real, root: root, info: info}, nil
 }
 
+// above returns the names of the folder's absolute path. They count for what is protected, unless nobody chose the place.
+func (f *folder) above() []string {
+	if f.own {
+		return nil
+	}
+	path := strings.Trim(filepath.ToSlash(f.real), "/")
+	if path == "" {
+		return []string{}
+	}
+	return strings.Split(path, "/")
+}
+
 func (f *folders) close() error {
 	var errs []error
 	for _, r := range f.roots {
@@ -78,9 +100,10 @@ func (f *folders) dir() string { return f.roots[0].real }
 
 // place is a path inside a granted folder.
 type place struct {
-	root *os.Root
-	name string // inside the root, slash-separated where fs.FS needs it
-	show string // as it is shown: relative to the first folder, or absolute
+	folder *folder
+	root   *os.Root
+	name   string // inside the root, slash-separated where fs.FS needs it
+	show   string // as it is shown: relative to the first folder, or absolute
 }
 
 // find returns the granted folder that a path is in. The path is only cleaned: whether links lead out of the folder is
@@ -94,7 +117,8 @@ func (f *folders) find(path string) (place, error) {
 		abs = filepath.Join(f.dir(), abs)
 	}
 	abs = filepath.Clean(abs)
-	for i, r := range f.roots {
+	for i := range f.roots {
+		r := &f.roots[i]
 		for _, base := range []string{r.real, r.path} {
 			rel, err := filepath.Rel(base, abs)
 			if err != nil || !filepath.IsLocal(rel) {
@@ -107,7 +131,7 @@ func (f *folders) find(path string) (place, error) {
 			if i > 0 {
 				show = filepath.ToSlash(filepath.Join(r.path, rel))
 			}
-			return place{r.root, rel, show}, nil
+			return place{r, r.root, rel, show}, nil
 		}
 	}
 	return place{}, f.outside(path)
@@ -130,6 +154,8 @@ func (f *folders) explain(verb string, p place, err error) error {
 	case errors.Is(err, fs.ErrPermission):
 		return &failure{kindNotAllowed, fmt.Errorf("%s %s: permission denied", verb, p.show)}
 	case errors.As(err, &pathErr) && strings.Contains(pathErr.Err.Error(), "escapes"):
+		return &failure{kindNotAllowed, fmt.Errorf("%s %s: a symbolic link in it leads outside the granted folder", verb, p.show)}
+	case errors.Is(err, errEscapes):
 		return &failure{kindNotAllowed, fmt.Errorf("%s %s: a symbolic link in it leads outside the granted folder", verb, p.show)}
 	case pathErr != nil:
 		return fmt.Errorf("%s %s: %w", verb, p.show, pathErr.Err)

@@ -46,7 +46,8 @@ func TestConfigurationIsNotWritten(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tool.Options{})
 	for _, path := range []string{"windlass.json", "sub/Windlass.JSON"} {
-		require.Equal(t, "write "+path+": it says what windlass itself may run, so that only people change it",
+		require.Equal(t, "write "+path+": not written without a grant: windlass runs the commands that it trusts, and sends keys to the endpoints "+
+			"that it names; grant with --allow-write '"+path+"'",
 			b.fails(t, "not_allowed", tool.WriteFile, `{"path": "`+path+`", "content": "{}"}`))
 	}
 }

@@ -80,7 +80,7 @@ func (f *folders) search(ctx context.Context, a searchArgs) (string, error) {
 		if !e.d.Type().IsRegular() || !pattern.match(e.rel) {
 			return nil
 		}
-		return s.file(ctx, f, place{p.root, e.name, e.show})
+		return s.file(ctx, f, place{p.folder, p.root, e.name, e.show})
 	})
 	if err != nil {
 		return "", err

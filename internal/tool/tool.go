@@ -69,8 +69,11 @@ type Querier interface {
 
 // Options say what tools may do.
 type Options struct {
-	Roots           []string       // the granted folders; empty: the working directory. Paths are relative to the first
+	Roots           []string       // the granted folders; without any, Work too: the working directory. Paths are relative to the first
+	Work            string         // the session's own folder, granted after the others; "": none
 	Private         []string       // folders that file tools leave alone, apart from granted ones inside them
+	ProtectPaths    []string       // what no tool writes, besides the table of protection
+	AllowWrite      []string       // what tools write all the same; see [protection.New]
 	AllowCommands   bool           // run_command runs anything
 	TrustedCommands []string       // commands that run_command runs in any case, see [Registry]
 	Declared        []cascade.Tool // the cascade's own tools
@@ -78,6 +81,18 @@ type Options struct {
 	AllowEnv        []string       // environment variables that tools and their templates see
 	Getenv          func(string) (string, bool)
 	Log             *slog.Logger // for what went wrong inside; nil: nowhere
+}
+
+// folders returns the granted folders, the one that paths are relative to first.
+func (o Options) folders() []string {
+	out := slices.Clone(o.Roots)
+	if o.Work != "" {
+		out = append(out, o.Work)
+	}
+	if len(out) == 0 {
+		out = []string{"."}
+	}
+	return out
 }
 
 // Registry holds the tools of a run.
@@ -119,10 +134,7 @@ func New(o Options) (*Registry, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if len(o.Roots) == 0 {
-		o.Roots = []string{"."}
-	}
-	files, err := openFolders(o.Roots, o.Private)
+	files, err := openFolders(o)
 	if err != nil {
 		return nil, err
 	}

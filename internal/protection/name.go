@@ -1,0 +1,68 @@
+package protection
+
+import (
+	"path"
+	"regexp"
+	"strings"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+)
+
+// fold returns a name in the form in which names are compared. Two names that any common file system takes for one have
+// one form: HFS+ and APFS ignore case and some characters that are not seen, and compose others; Windows ignores case,
+// and dots and spaces at the end, and has streams of a file after a colon.
+func fold(name string) string {
+	name, _, _ = strings.Cut(name, ":")
+	name = strings.Map(func(r rune) rune {
+		if ignored(r) {
+			return -1
+		}
+		return r
+	}, name)
+	return strings.TrimRight(norm.NFKD.String(cases.Fold().String(norm.NFKD.String(name))), ". ")
+}
+
+// ignored are the characters that HFS+ leaves out of account.
+func ignored(r rune) bool {
+	return r >= 0x200c && r <= 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x206a && r <= 0x206f || r == 0xfeff
+}
+
+// shortForm is a name that Windows makes for programs that know only short ones: the beginning of the real one, or, when
+// several have that, two characters and four digits of a checksum.
+var shortForm = regexp.MustCompile(`^([^.~]{1,6})~[0-9]{1,3}(?:\.([^.]{1,3}))?$`)
+
+// isShortFor says whether a folded name can be the short one of a file that a folded pattern matches.
+func isShortFor(pattern, name string) bool {
+	m := shortForm.FindStringSubmatch(name)
+	if m == nil {
+		return false
+	}
+	stem, extension := strings.TrimLeft(pattern, "."), ""
+	if i := strings.LastIndexByte(stem, '.'); i >= 0 {
+		stem, extension = stem[:i], stem[i+1:]
+	}
+	stem = strings.NewReplacer(".", "", " ", "").Replace(stem)
+	return isCut(extension, m[2], 3) && (isCut(stem, m[1], 6) || isChecksum(stem, m[1]))
+}
+
+// isCut says whether a part of a short name is a part of a pattern, cut to so many characters or, for the number after it,
+// to one or two less.
+func isCut(pattern, short string, most int) bool {
+	if i := strings.IndexAny(pattern, `*?[\`); i >= 0 {
+		return strings.HasPrefix(short, pattern[:min(i, len(short))])
+	}
+	return pattern == short || strings.HasPrefix(pattern, short) && len(short) >= min(len(pattern), most)-2 && short != ""
+}
+
+var checksumForm = regexp.MustCompile(`^.{2}[0-9a-f]{4}$`)
+
+func isChecksum(pattern, short string) bool {
+	return checksumForm.MatchString(short) && len(pattern) >= 2 && pattern[:2] == short[:2]
+}
+
+// matchName says whether a folded name is one that a folded pattern of one name protects.
+func matchName(pattern, name string) bool {
+	ok, err := path.Match(pattern, name)
+	return err == nil && ok || isShortFor(pattern, name)
+}

@@ -1,0 +1,158 @@
+package protection
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Rules say which files may be written. They are immutable.
+type Rules struct {
+	rows   []rule
+	grants []pattern
+}
+
+type rule struct {
+	Row
+	patterns []pattern
+}
+
+// New returns the rules of the table, of protect_paths and of the grants.
+//
+// A pattern of protect_paths is one of the table: it names a file or a folder at any depth, and everything in the folder
+// with it; with a slash at its beginning it is an absolute path. A grant names files by their whole path from the granted
+// folder, or their absolute path. In both, * and ? stand for characters of one name, and ** for any number of names. A
+// ".git" and a bare repository are only granted by a pattern that has their name without wildcards.
+func New(protect, allow []string) (*Rules, error) {
+	r := &Rules{}
+	for _, row := range Table() {
+		one := rule{Row: row}
+		for _, name := range row.Names {
+			p, err := parsePath(name)
+			if err != nil {
+				panic("windlass: the table of protected files: " + name + ": " + err.Error())
+			}
+			one.patterns = append(one.patterns, p)
+		}
+		r.rows = append(r.rows, one)
+	}
+	for _, text := range protect {
+		p, err := parsePath(text)
+		if err != nil {
+			return nil, fmt.Errorf("protect_paths: %q: %w", text, err)
+		}
+		row := Row{Names: []string{text}, By: "windlass.json protects", What: fmt.Sprintf("it (protect_paths: %q)", text)}
+		r.rows = append(r.rows, rule{Row: row, patterns: []pattern{p}})
+	}
+	for _, text := range allow {
+		p, err := parsePattern(text)
+		if err != nil {
+			return nil, fmt.Errorf("--allow-write %q: %w", text, err)
+		}
+		r.grants = append(r.grants, p)
+	}
+	return r, nil
+}
+
+// File is a file that is to be written, by its path with all links followed.
+type File struct {
+	Above []string // the names of the absolute path of the granted folder; nil when what is above it does not count
+	Path  []string // the names from the granted folder on
+	Bare  []bool   // for each name of Above and Path: the folder that it is in is a bare repository, or would become one
+}
+
+// RefusedError says that a file is not written.
+type RefusedError struct {
+	Row   Row
+	Grant string // the pattern of --allow-write that would grant it
+}
+
+func (e *RefusedError) Error() string {
+	return fmt.Sprintf("not written without a grant: %s %s; grant with --allow-write %s", e.Row.By, e.Row.What, quote(e.Grant))
+}
+
+// quote quotes a word for a shell.
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// Check refuses a file that the table has by its name or by the folder that it is in. The error is a [*RefusedError].
+func (r *Rules) Check(f File) error {
+	folded := f.folded()
+	for _, row := range r.rows {
+		protects := func(p pattern) bool { return p.protects(folded, f.Above != nil) }
+		if slices.ContainsFunc(row.patterns, protects) {
+			return r.unlessGranted(f, row.Row)
+		}
+	}
+	if slices.Contains(f.Bare, true) {
+		return r.unlessGranted(f, bareRepositories)
+	}
+	return nil
+}
+
+// CheckText refuses a file whose text, before or after it is written, is a cascade. The error is a [*RefusedError].
+func (r *Rules) CheckText(f File, texts ...[]byte) error {
+	for _, text := range texts {
+		if IsCascade(text) {
+			return r.unlessGranted(f, cascades)
+		}
+	}
+	return nil
+}
+
+// folded returns the names of the file's path in the form in which they are compared. On other systems than Windows a
+// name may hold what is a separator there.
+func (f File) folded() []string {
+	var out []string
+	for _, name := range slices.Concat(f.Above, f.Path) {
+		for part := range strings.SplitSeq(name, `\`) {
+			out = append(out, fold(part))
+		}
+	}
+	return out
+}
+
+func (r *Rules) unlessGranted(f File, row Row) error {
+	explicit := f.explicit()
+	above := explicit[:len(f.Above)]
+	for _, p := range r.grants {
+		switch {
+		case p.rooted && f.Above != nil && p.grants(slices.Concat(f.Above, f.Path), explicit):
+			return nil
+		case !p.rooted && !slices.Contains(above, true) && p.grants(f.Path, explicit[len(f.Above):]):
+			return nil
+		}
+	}
+	grant := strings.Join(f.Path, "/")
+	if slices.Contains(above, true) {
+		grant = rooted(f.Above) + "/" + grant
+	}
+	return &RefusedError{Row: row, Grant: escapedPath(grant)}
+}
+
+// explicit says which names a grant has to have without wildcards.
+func (f File) explicit() []bool {
+	names := slices.Concat(f.Above, f.Path)
+	out := make([]bool, len(names))
+	for i, name := range names {
+		out[i] = matchName(".git", fold(name)) || i+1 < len(f.Bare) && f.Bare[i+1]
+	}
+	return out
+}
+
+// rooted returns an absolute path. A drive of Windows has no slash before it.
+func rooted(names []string) string {
+	path := strings.Join(names, "/")
+	if strings.Contains(names[0], ":") {
+		return path
+	}
+	return "/" + path
+}
+
+// IsBare says whether a folder is a bare repository, by the names that are in it: git then takes its configuration and
+// hooks from it.
+func IsBare(has func(name string) bool) bool {
+	return has("HEAD") && (has("commondir") || has("objects") && has("refs"))
+}
+
+// SameName says whether a file system may take two names for one.
+func SameName(a, b string) bool { return fold(a) == fold(b) }
