@@ -21,6 +21,7 @@ type begunWith struct {
 	Roots         []string `json:"roots"`            // absolute
 	AllowEnv      []string `json:"allow_env,omitempty"`
 	AllowCommands bool     `json:"allow_commands,omitempty"`
+	AllowWrite    []string `json:"allow_write,omitempty"`
 	Offline       bool     `json:"offline,omitempty"`
 	NoClickHouse  bool     `json:"no_clickhouse,omitempty"`
 }
@@ -53,7 +54,7 @@ func (s *session) begun(home string) (begunWith, error) {
 	o := s.options
 	b := begunWith{
 		WorkDir:  workDir(home, s.id),
-		AllowEnv: o.allowEnv, AllowCommands: o.allowCommands, Offline: o.offline, NoClickHouse: o.noClickHouse, Roots: []string{},
+		AllowEnv: o.allowEnv, AllowCommands: o.allowCommands, AllowWrite: o.allowWrite, Offline: o.offline, NoClickHouse: o.noClickHouse, Roots: []string{},
 	}
 	var err error
 	if b.Dir, err = os.Getwd(); err != nil {
@@ -78,7 +79,7 @@ func (s *session) begun(home string) (begunWith, error) {
 // options returns the flags that a run was begun with.
 func (b *begunWith) options() runOptions {
 	return runOptions{
-		models: b.Models, roots: b.Roots, allowEnv: b.AllowEnv, allowCommands: b.AllowCommands, offline: b.Offline,
+		models: b.Models, roots: b.Roots, allowEnv: b.AllowEnv, allowCommands: b.AllowCommands, allowWrite: b.AllowWrite, offline: b.Offline,
 		noClickHouse: b.NoClickHouse,
 	}
 }

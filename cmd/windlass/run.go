@@ -15,6 +15,7 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/protection"
 )
 
 // runOptions are the flags of windlass run.
@@ -26,6 +27,7 @@ type runOptions struct {
 	session       string
 	roots         []string
 	allowEnv      []string
+	allowWrite    []string
 	offline       bool
 	asJSON        bool
 	events        bool
@@ -67,10 +69,27 @@ Exit codes: 0 done; 1 the cascade failed; 2 wrong usage; 3 the file is invalid; 
 	f.StringArrayVar(&o.roots, "root", nil, "a `FOLDER` that file tools may use (repeatable; default: the working folder)")
 	f.StringArrayVar(&o.allowEnv, "allow-env", nil, "an environment variable `NAME` that templates and tools may see (repeatable)")
 	f.BoolVar(&o.allowCommands, "allow-commands", false, "let models run any command with run_command")
+	allowWriteFlag(cmd, &o.allowWrite)
 	f.BoolVar(&o.noClickHouse, "no-clickhouse", false, "keep the journal only")
 	o.budget.flags(cmd)
 	exclude(cmd, "json", "events")
 	return cmd
+}
+
+// allowWriteFlag adds the flag that grants what no tool writes otherwise.
+func allowWriteFlag(cmd *cobra.Command, patterns *[]string) {
+	cmd.Flags().StringArrayVar(patterns, "allow-write", nil,
+		"a `PATTERN` of files that file tools may write although programs run them, as 'cascades/*.json' (repeatable)")
+}
+
+// checkAllowWrite says what is wrong with the patterns of --allow-write.
+func checkAllowWrite(patterns []string) error {
+	for _, p := range patterns {
+		if err := protection.CheckGrant(p); err != nil {
+			return usageError(fmt.Errorf("--allow-write %q: %w", p, err), "--allow-write 'cascades/*.json', or --allow-write '.git/hooks/*'")
+		}
+	}
+	return nil
 }
 
 func oneFile(cmd *cobra.Command, args []string) error {
@@ -83,6 +102,9 @@ func oneFile(cmd *cobra.Command, args []string) error {
 // runCascade checks everything that can be checked for nothing, makes the session, runs, and shows how it ended.
 func (a *app) runCascade(ctx context.Context, file string, o runOptions) error {
 	if err := checkStdin(file, o); err != nil {
+		return err
+	}
+	if err := checkAllowWrite(o.allowWrite); err != nil {
 		return err
 	}
 	c, err := loadCascade(a, file)

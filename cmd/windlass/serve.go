@@ -25,6 +25,7 @@ type serveOptions struct {
 	tlsKey        string
 	roots         []string
 	allowEnv      []string
+	allowWrite    []string
 	allowCommands bool
 	allowHTTP     bool
 	offline       bool
@@ -65,6 +66,7 @@ Exit codes: 0 every run had ended; 2 wrong usage; 6 storage is not available; 13
 	f.StringArrayVar(&o.roots, "root", nil, "a `FOLDER` whose cascades may be run and whose files tools may use (repeatable; default: none)")
 	f.StringArrayVar(&o.allowEnv, "allow-env", nil, "an environment variable `NAME` that templates and tools may see (repeatable)")
 	f.BoolVar(&o.allowCommands, "allow-commands", false, "let cascades and models run any command")
+	allowWriteFlag(cmd, &o.allowWrite)
 	f.BoolVar(&o.allowHTTP, "allow-http", false, "let cascades declare tools that send requests over HTTP")
 	f.BoolVar(&o.offline, "offline", false, "answer from the scripts beside the cascades instead of a model")
 	f.BoolVar(&o.noClickHouse, "no-clickhouse", false, "keep journals only")
@@ -109,7 +111,7 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 	}
 	defer removeToken() //nolint:errcheck // it is worth nothing to the next server
 	defer surviveClosedPipes()()
-	g := grants{roots: roots, allowEnv: o.allowEnv, allowCommands: o.allowCommands, allowHTTP: o.allowHTTP, offline: o.offline, budget: o.budget}
+	g := grants{roots: roots, allowEnv: o.allowEnv, allowCommands: o.allowCommands, allowWrite: o.allowWrite, allowHTTP: o.allowHTTP, offline: o.offline, budget: o.budget}
 	h := newHost(home, g, o.maxRuns, o.noClickHouse, l)
 	rec := newServed(&app{out: a.out, err: l.Writer()}, h)
 	h.find = rec.find
@@ -130,7 +132,7 @@ func (o serveOptions) check() error {
 	case o.grace < 0:
 		return usageError(fmt.Errorf("--grace %s is below zero", o.grace), "--grace 10s")
 	}
-	return nil
+	return checkAllowWrite(o.allowWrite)
 }
 
 // certificate reads what --tls-cert and --tls-key name; nil without them.
@@ -168,6 +170,9 @@ func (o serveOptions) summary(token serveToken) string {
 	}
 	if o.allowCommands {
 		parts = append(parts, "commands")
+	}
+	if len(o.allowWrite) > 0 {
+		parts = append(parts, "writes "+strings.Join(o.allowWrite, ", "))
 	}
 	if o.allowHTTP {
 		parts = append(parts, "HTTP tools")

@@ -19,6 +19,7 @@ type grants struct {
 	roots         []servedRoot
 	allowEnv      []string
 	allowCommands bool
+	allowWrite    []string
 	allowHTTP     bool
 	offline       bool
 	budget        budgetOverride // the most that one run may take
@@ -71,7 +72,7 @@ func closeRoots(roots []servedRoot) error {
 
 // options returns what a session with these rights is opened with.
 func (g *grants) options() runOptions {
-	o := runOptions{allowEnv: g.allowEnv, allowCommands: g.allowCommands, offline: g.offline, quiet: true}
+	o := runOptions{allowEnv: g.allowEnv, allowCommands: g.allowCommands, allowWrite: g.allowWrite, offline: g.offline, quiet: true}
 	for _, r := range g.roots {
 		o.roots = append(o.roots, r.path)
 	}

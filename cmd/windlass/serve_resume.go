@@ -61,6 +61,11 @@ func (g *grants) cover(home string, c *cascade.Cascade, begun *begunWith) error 
 			return notCovered("--allow-env "+name, "sees the variable "+name)
 		}
 	}
+	for _, pattern := range begun.AllowWrite {
+		if !slices.Contains(g.allowWrite, pattern) {
+			return notCovered("--allow-write "+pattern, "may write "+pattern)
+		}
+	}
 	for _, root := range begun.Roots {
 		if !g.holds(root) {
 			return notCovered("--root "+root, "may use the folder "+root)

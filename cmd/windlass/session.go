@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -166,10 +165,13 @@ func (s *session) connect(ctx context.Context, dir string, o clickhouse.Options)
 
 func (s *session) chooseTools(home string, cfg *config.Config) error {
 	o := tool.Options{
-		Roots:           append(slices.Clone(s.options.roots), s.workDir),
+		Roots:           s.options.roots,
+		Work:            s.workDir,
 		Private:         []string{filepath.Dir(config.SessionDir(home, s.id)), clickhouse.EngineDir(home)},
 		AllowCommands:   s.options.allowCommands,
 		TrustedCommands: cfg.TrustedCommands,
+		ProtectPaths:    cfg.ProtectPaths,
+		AllowWrite:      s.options.allowWrite,
 		Declared:        s.cascade.Tools,
 		AllowEnv:        s.options.allowEnv,
 	}

@@ -23,7 +23,8 @@ type Config struct {
 	Models          map[string]Model // by the name used in cascades, or a pattern with * in it
 	ClickHouseDSN   string
 	TrustedCommands []string
-	RequireSandbox  bool // the embedded engine does not run where the system cannot confine it
+	RequireSandbox  bool     // the embedded engine does not run where the system cannot confine it
+	ProtectPaths    []string // what tools do not write, besides the table of package protection
 }
 
 // Model is how one model, or all that match a pattern, are reached and paid for. A zero field means the default.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/windlass-run/windlass/internal/config/strict"
+	"github.com/windlass-run/windlass/internal/protection"
 	"github.com/windlass-run/windlass/internal/source"
 )
 
@@ -48,6 +49,7 @@ func Parse(name string, data []byte) (*Config, error) {
 			"clickhouse_dsn":   func(n *source.Node) { c.ClickHouseDSN = p.String(n, "clickhouse_dsn") },
 			"trusted_commands": func(n *source.Node) { c.TrustedCommands = p.Strings(n, "trusted_commands") },
 			"require_sandbox":  func(n *source.Node) { c.RequireSandbox = p.Bool(n, "require_sandbox") },
+			"protect_paths":    func(n *source.Node) { c.ProtectPaths = p.protectPaths(n) },
 			"models": func(n *source.Node) {
 				p.Each(n, "models", func(key string, v *source.Node) { c.Models[key] = p.model(key, v) })
 			},
@@ -91,6 +93,21 @@ func (p parser) model(name string, n *source.Node) Model {
 	}
 	p.Object(n, what, fields)
 	return m
+}
+
+func (p parser) protectPaths(n *source.Node) []string {
+	var out []string
+	p.List(n, "protect_paths", func(_ int, item *source.Node) {
+		text := p.String(item, "a pattern of protect_paths")
+		if item.Kind != source.String {
+			return
+		}
+		if err := protection.CheckPath(text); err != nil {
+			p.Fail(item, `name a file or a folder, as in "deploy" or "config/*.yaml"`, "protect_paths %q: %v", text, err)
+		}
+		out = append(out, text)
+	})
+	return out
 }
 
 func (p parser) seconds(n *source.Node, what string) time.Duration {
