@@ -524,6 +524,7 @@ func TestServeResumeGrants(t *testing.T) {
 	}
 	begin("commands", "cascades/ask.json", "--root", "cascades", "--allow-commands")
 	begin("env", "cascades/env.json", "--root", "cascades", "--allow-env", "SEEN")
+	begin("writes", "cascades/ask.json", "--root", "cascades", "--allow-write", "flows/*.json")
 	begin("folder", "cascades/ask.json")
 	begin("fine", "cascades/ask.json", "--root", "cascades/elsewhere")
 	dir := l.dir
@@ -534,6 +535,7 @@ func TestServeResumeGrants(t *testing.T) {
 	for id, want := range map[string]string{
 		"commands":  "the session was begun with --allow-commands, which this server was not: it may run any command",
 		"env":       "the session was begun with --allow-env SEEN, which this server was not: it sees the variable SEEN",
+		"writes":    "the session was begun with --allow-write flows/*.json, which this server was not: it may write flows/*.json",
 		"folder":    "the session was begun with --root " + l.dir + ", which this server was not: it may use the folder " + l.dir,
 		"elsewhere": "the session was begun in " + filepath.Join(l.dir, "cascades", "elsewhere") + ", where another windlass.json holds than here",
 	} {
@@ -548,7 +550,9 @@ func TestServeResumeGrants(t *testing.T) {
 
 	// What a template sees has changed since: the run does not go the way that is recorded, and says so.
 	l.env = append(l.env, "SEEN=another")
-	s = l.serve("--root", "cascades", "--no-clickhouse", "--allow-env", "SEEN")
+	s = l.serve("--root", "cascades", "--no-clickhouse", "--allow-env", "SEEN", "--allow-write", "flows/*.json")
+	require.Equal(t, http.StatusAccepted, s.Do(t, http.MethodPost, "/api/sessions/writes/resume", nil).Status)
+	s.sameAsJournal(s.events("/api/sessions/writes/events"), "writes", 1, "failed")
 	require.Equal(t, http.StatusAccepted, s.Do(t, http.MethodPost, "/api/sessions/env/resume", nil).Status)
 	s.events("/api/sessions/env/events")
 	require.Contains(t, s.get("env").Error, "another", "why it does not go on")

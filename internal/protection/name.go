@@ -34,6 +34,9 @@ var shortForm = regexp.MustCompile(`^([^.~]{1,6})~[0-9]{1,3}(?:\.([^.]{1,3}))?$`
 
 // isShortFor says whether a folded name can be the short one of a file that a folded pattern matches.
 func isShortFor(pattern, name string) bool {
+	if !strings.Contains(name, "~") {
+		return false
+	}
 	m := shortForm.FindStringSubmatch(name)
 	if m == nil {
 		return false

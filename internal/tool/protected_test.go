@@ -2,12 +2,19 @@ package tool_test
 
 import (
 	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/windlass-run/windlass/internal/protection"
 	"github.com/windlass-run/windlass/internal/tool"
 )
 
@@ -175,4 +182,138 @@ func TestAppendingThroughAHardLink(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, string(got))
 	}
+}
+
+func TestGrantedWrites(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	b := setup(t, tool.Options{
+		Roots: []string{dir}, AllowWrite: []string{".git/hooks/*", "flows/*.json", ".envrc"}, ProtectPaths: []string{"deploy", "*.lock"},
+	})
+	b.file(t, "flows/old.json", `{"cascade_id": "old"}`)
+	require.NoError(t, os.Symlink(".git", filepath.Join(dir, "ref")))
+	require.NoError(t, os.Mkdir(filepath.Join(dir, ".git"), 0o755))
+	for _, path := range []string{".git/hooks/pre-commit", "ref/hooks/post-commit", ".envrc", "flows/old.json", "flows/new.json"} {
+		b.ok(t, tool.WriteFile, writing(t, path, `{"cascade_id": "new"}`))
+		b.ok(t, tool.WriteFile, appending(t, path, "\n"))
+	}
+	for _, path := range []string{".git/config", "ref/config", "flows/deep/new.json", "sub/.envrc", "deploy/x", "sub/deploy", "a.lock"} {
+		require.Contains(t, b.fails(t, "not_allowed", tool.WriteFile, writing(t, path, `{"cascade_id": "new"}`)), "not written without a grant: ", path)
+	}
+	_, err := tool.New(tool.Options{Roots: []string{dir}, AllowWrite: []string{""}})
+	require.EqualError(t, err, `--allow-write "": it is empty`)
+}
+
+// What is above a granted folder counts, as the folder is where programs look. Where the session's own folder is nobody
+// chose.
+func TestGrantedFoldersInProtectedPlaces(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, path := range []string{".git/hooks", ".git/windlass/work", "repo.git/hooks", "repo.git/objects", "repo.git/refs"} {
+		require.NoError(t, os.MkdirAll(filepath.Join(dir, path), 0o755))
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "repo.git", "HEAD"), []byte("ref: refs/heads/main\n"), 0o600))
+	real, err := filepath.EvalSymlinks(dir)
+	require.NoError(t, err)
+	for _, path := range []string{".git/hooks", "repo.git/hooks"} {
+		root := filepath.Join(dir, path)
+		b := setup(t, tool.Options{Roots: []string{root}, AllowWrite: []string{"**", filepath.Join(real, "*", "**")}})
+		require.Contains(t, b.fails(t, "not_allowed", tool.WriteFile, writing(t, "post-receive", "x")),
+			"grant with --allow-write '"+filepath.ToSlash(filepath.Join(real, path, "post-receive"))+"'")
+		b = setup(t, tool.Options{Roots: []string{root}, AllowWrite: []string{filepath.Join(real, path, "*")}})
+		b.ok(t, tool.WriteFile, writing(t, "post-receive", "x"))
+	}
+	b := setup(t, tool.Options{Work: filepath.Join(dir, ".git", "windlass", "work")})
+	b.ok(t, tool.WriteFile, writing(t, "draft.md", "x"))
+	b.fails(t, "not_allowed", tool.WriteFile, writing(t, ".envrc", "x"))
+}
+
+// A folder that is a link to the repository at times is never written through.
+func TestLinksToProtectedFoldersThatChangeMeanwhile(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tool.Options{})
+	b.file(t, ".git/config", "")
+	b.file(t, "dir/keep", "")
+	at := func(name string) string { return filepath.Join(b.dir, name) }
+	require.NoError(t, os.Symlink(".git", at("link")))
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			_ = os.Rename(at("dir"), at("folder"))
+			_ = os.Rename(at("link"), at("dir"))
+			_ = os.Rename(at("dir"), at("link"))
+			_ = os.Rename(at("folder"), at("dir"))
+		}
+	}()
+	written := 0
+	for range 300 {
+		if !b.call(t, tool.WriteFile, writing(t, "dir/new.txt", "x")).Failed {
+			written++
+		}
+		b.call(t, tool.WriteFile, appending(t, "dir/config", "x"))
+	}
+	close(stop)
+	<-done
+	require.Positive(t, written, "some are written where they may be")
+	left, err := os.ReadDir(filepath.Join(b.dir, ".git"))
+	require.NoError(t, err)
+	require.Len(t, left, 1)
+	config, err := os.ReadFile(filepath.Join(b.dir, ".git", "config"))
+	require.NoError(t, err)
+	require.Empty(t, config)
+}
+
+// Parts that calls add at the same time make no cascade either.
+func TestCascadesAreNotWrittenInParts(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tool.Options{})
+	for range 200 {
+		b.ok(t, tool.WriteFile, writing(t, "x.yaml", "a: b\n"))
+		var calls sync.WaitGroup
+		for _, part := range []string{"cascade_", "id: x\n"} {
+			calls.Go(func() { b.call(t, tool.WriteFile, appending(t, "x.yaml", part)) })
+		}
+		calls.Wait()
+		text, err := os.ReadFile(filepath.Join(b.dir, "x.yaml"))
+		require.NoError(t, err)
+		require.False(t, protection.IsCascade(text), "%s", text)
+	}
+}
+
+// Files are opened for writing, made and moved in one place, which checks them.
+func TestNothingElseWrites(t *testing.T) {
+	t.Parallel()
+	writers := []string{
+		"Create", "CreateTemp", "OpenFile", "WriteFile", "Mkdir", "MkdirAll", "MkdirTemp", "Rename", "Remove", "RemoveAll", "Symlink", "Link",
+		"Truncate", "Chmod", "Chown", "Lchown", "Chtimes", "CopyFS",
+	}
+	files, err := filepath.Glob("*.go")
+	require.NoError(t, err)
+	found := 0
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		require.NoError(t, err)
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			s, ok := n.(*ast.SelectorExpr)
+			if !ok || !slices.Contains(writers, s.Sel.Name) {
+				return true
+			}
+			if name == "target.go" {
+				found++
+				return true
+			}
+			require.True(t, name == "folders.go" && s.Sel.Name == "OpenFile", "%s calls %s: a tool writes files only by target.go", name, s.Sel.Name)
+			return true
+		})
+	}
+	require.Positive(t, found)
 }
