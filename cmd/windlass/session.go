@@ -125,7 +125,7 @@ func (s *session) equip(ctx context.Context, home string, cfg *config.Config, jo
 	if !s.options.noClickHouse {
 		s.querier = &sessionQuerier{options: db}
 	}
-	if err := s.chooseTools(home, cfg); err != nil {
+	if err := s.chooseTools(home, db.CacheDir, cfg); err != nil {
 		return err
 	}
 	if err := sessions.KeepHere(filepath.Dir(journal.Path()), s.options.noClickHouse); err != nil {
@@ -163,11 +163,11 @@ func (s *session) connect(ctx context.Context, dir string, o clickhouse.Options)
 	s.catchUp = beginCatchUp(ctx, s.database, dir)
 }
 
-func (s *session) chooseTools(home string, cfg *config.Config) error {
+func (s *session) chooseTools(home, cache string, cfg *config.Config) error {
 	o := tool.Options{
 		Roots:           s.options.roots,
 		Work:            s.workDir,
-		Private:         []string{filepath.Dir(config.SessionDir(home, s.id)), clickhouse.EngineDir(home)},
+		Private:         []string{filepath.Dir(config.SessionDir(home, s.id)), clickhouse.EngineDir(home), cache}, // fetched engines are run
 		AllowCommands:   s.options.allowCommands,
 		TrustedCommands: cfg.TrustedCommands,
 		ProtectPaths:    cfg.ProtectPaths,

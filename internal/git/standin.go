@@ -111,11 +111,11 @@ func quoted(value string) string {
 func readRules(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxRules {
-		return "", nil //nolint:nilerr // most repositories have none
+		return "", nil // most repositories have none
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return "", nil //nolint:nilerr // git could not read it either
+		return "", nil // git could not read it either
 	}
 	defer file.Close() //nolint:errcheck // only read from
 	text, err := io.ReadAll(io.LimitReader(file, maxRules))
