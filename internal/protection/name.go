@@ -32,13 +32,23 @@ func ignored(r rune) bool {
 // several have that, two characters and four digits of a checksum.
 var shortForm = regexp.MustCompile(`^([^.~]{1,6})~[0-9]{1,3}(?:\.([^.]{1,3}))?$`)
 
-// isShortFor says whether a folded name can be the short one of a file that a folded pattern matches.
-func isShortFor(pattern, name string) bool {
-	if !strings.Contains(name, "~") {
-		return false
+// foldedName is a name of a path in the form in which it is compared.
+type foldedName struct {
+	text  string
+	short []string // the parts of a short form; nil when it is none
+}
+
+func foldName(name string) foldedName {
+	f := foldedName{text: fold(name)}
+	if strings.Contains(f.text, "~") {
+		f.short = shortForm.FindStringSubmatch(f.text)
 	}
-	m := shortForm.FindStringSubmatch(name)
-	if m == nil {
+	return f
+}
+
+// isShortFor says whether a name can be the short one of a file that a folded pattern matches.
+func (f foldedName) isShortFor(pattern string) bool {
+	if f.short == nil {
 		return false
 	}
 	stem, extension := strings.TrimLeft(pattern, "."), ""
@@ -46,7 +56,7 @@ func isShortFor(pattern, name string) bool {
 		stem, extension = stem[:i], stem[i+1:]
 	}
 	stem = strings.NewReplacer(".", "", " ", "").Replace(stem)
-	return isCut(extension, m[2], 3) && (isCut(stem, m[1], 6) || isChecksum(stem, m[1]))
+	return isCut(extension, f.short[2], 3) && (isCut(stem, f.short[1], 6) || isChecksum(stem, f.short[1]))
 }
 
 // isCut says whether a part of a short name is a part of a pattern, cut to so many characters or, for the number after it,
@@ -64,8 +74,8 @@ func isChecksum(pattern, short string) bool {
 	return checksumForm.MatchString(short) && len(pattern) >= 2 && pattern[:2] == short[:2]
 }
 
-// matchName says whether a folded name is one that a folded pattern of one name protects.
-func matchName(pattern, name string) bool {
-	ok, err := path.Match(pattern, name)
-	return err == nil && ok || isShortFor(pattern, name)
+// matches says whether a folded pattern of one name protects the name.
+func (f foldedName) matches(pattern string) bool {
+	ok, err := path.Match(pattern, f.text)
+	return err == nil && ok || f.isShortFor(pattern)
 }

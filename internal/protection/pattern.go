@@ -67,54 +67,71 @@ func parsePath(text string) (pattern, error) {
 
 // protects says whether the pattern matches a folded path, or a folder that it is in. A pattern that is not rooted may
 // begin at any name.
-func (p pattern) protects(folded []string, absolute bool) bool {
-	if p.rooted {
-		return absolute && covers(p.names, folded)
+func (p pattern) protects(folded []foldedName, absolute bool) bool {
+	if p.rooted && !absolute {
+		return false
 	}
-	for i := range folded {
-		if covers(p.names, folded[i:]) {
+	at := p.begin()
+	for _, name := range folded {
+		if !p.rooted {
+			at[0] = true
+			at = p.skip(at)
+		}
+		at = p.step(at, true, name.matches)
+		if at[len(p.names)] {
 			return true
 		}
 	}
 	return false
 }
 
-// covers says whether a pattern matches the first names of a path, or all of them.
-func covers(names, folded []string) bool {
-	switch {
-	case len(names) == 0:
-		return true
-	case names[0] == "**":
-		return covers(names[1:], folded) || len(folded) > 0 && covers(names, folded[1:])
-	case len(folded) == 0:
-		return false
-	}
-	return matchName(names[0], folded[0]) && covers(names[1:], folded[1:])
-}
-
 // grants says whether the pattern matches a whole path, as it is written. The names that are explicit are matched by no
 // wildcard.
 func (p pattern) grants(names []string, explicit []bool) bool {
-	return grants(p.names, names, explicit)
+	at := p.begin()
+	for i, name := range names {
+		at = p.step(at, !explicit[i], func(want string) bool {
+			if explicit[i] {
+				return unescaped(want) == name
+			}
+			ok, err := path.Match(want, name)
+			return err == nil && ok
+		})
+	}
+	return at[len(p.names)]
 }
 
-func grants(pattern, names []string, explicit []bool) bool {
-	switch {
-	case len(pattern) == 0:
-		return len(names) == 0
-	case pattern[0] == "**":
-		return grants(pattern[1:], names, explicit) || len(names) > 0 && !explicit[0] && grants(pattern, names[1:], explicit[1:])
-	case len(names) == 0:
-		return false
-	}
-	if explicit[0] {
-		if unescaped(pattern[0]) != names[0] {
-			return false
+// begin returns the places of the pattern where a match can be before its first name: how many names of the pattern are
+// behind it. All of them are followed at the same time, so a match takes no longer than path and pattern are.
+func (p pattern) begin() []bool {
+	at := make([]bool, len(p.names)+1)
+	at[0] = true
+	return p.skip(at)
+}
+
+// step returns the places after one more name of a path. A ** matches the name if it may match any.
+func (p pattern) step(at []bool, any bool, matches func(want string) bool) []bool {
+	next := make([]bool, len(at))
+	for i, want := range p.names {
+		switch {
+		case !at[i]:
+		case want == "**":
+			next[i] = next[i] || any
+		case matches(want):
+			next[i+1] = true
 		}
-	} else if ok, err := path.Match(pattern[0], names[0]); err != nil || !ok {
-		return false
 	}
-	return grants(pattern[1:], names[1:], explicit[1:])
+	return p.skip(next)
+}
+
+// skip adds the places behind each ** that matches no name.
+func (p pattern) skip(at []bool) []bool {
+	for i, want := range p.names {
+		if at[i] && want == "**" {
+			at[i+1] = true
+		}
+	}
+	return at
 }
 
 // unescaped returns the name that a pattern without wildcards stands for, "" when it has some.

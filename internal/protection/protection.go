@@ -101,11 +101,11 @@ func (r *Rules) CheckText(f File, texts ...[]byte) error {
 
 // folded returns the names of the file's path in the form in which they are compared. On other systems than Windows a
 // name may hold what is a separator there.
-func (f File) folded() []string {
-	var out []string
+func (f File) folded() []foldedName {
+	var out []foldedName
 	for _, name := range slices.Concat(f.Above, f.Path) {
 		for part := range strings.SplitSeq(name, `\`) {
-			out = append(out, fold(part))
+			out = append(out, foldName(part))
 		}
 	}
 	return out
@@ -134,7 +134,7 @@ func (f File) explicit() []bool {
 	names := slices.Concat(f.Above, f.Path)
 	out := make([]bool, len(names))
 	for i, name := range names {
-		out[i] = matchName(".git", fold(name)) || i+1 < len(f.Bare) && f.Bare[i+1]
+		out[i] = foldName(name).matches(".git") || i+1 < len(f.Bare) && f.Bare[i+1]
 	}
 	return out
 }

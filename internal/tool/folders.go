@@ -106,11 +106,17 @@ type place struct {
 	show   string // as it is shown: relative to the first folder, or absolute
 }
 
+// maxPath is how long a path may be, as for most systems. What is checked of a path takes longer the more names it has.
+const maxPath = 4096
+
 // find returns the granted folder that a path is in. The path is only cleaned: whether links lead out of the folder is
 // seen when it is opened.
 func (f *folders) find(path string) (place, error) {
 	if strings.IndexByte(path, 0) >= 0 {
 		return place{}, &failure{kindBadArguments, errors.New("a path cannot hold a NUL character")}
+	}
+	if len(path) > maxPath {
+		return place{}, &failure{kindBadArguments, fmt.Errorf("the path has %d bytes, more than %d", len(path), maxPath)}
 	}
 	abs := filepath.FromSlash(path)
 	if !filepath.IsAbs(abs) {

@@ -119,6 +119,7 @@ func TestPathsStayInside(t *testing.T) {
 	}
 	require.True(t, b.call(t, "read_file", `{"path":"loop"}`).Failed)
 	require.Equal(t, "a path cannot hold a NUL character", b.fails(t, "invalid_arguments", "read_file", `{"path":"a\u0000b"}`))
+	require.Equal(t, "the path has 5000 bytes, more than 4096", b.fails(t, "invalid_arguments", "write_file", `{"path":"`+strings.Repeat("a/", 2500)+`","content":""}`))
 	left, err := os.ReadDir(outside)
 	require.NoError(t, err)
 	require.Len(t, left, 1)
