@@ -171,6 +171,28 @@ func TestLookWithAnOldGit(t *testing.T) {
 	require.Equal(t, "the git on PATH is too old: version 2.18 or later is needed", Look(t.Context(), dir).Problem)
 }
 
+// What git answers may be nonsense, and there may be no room to ask it.
+func TestLookSaysWhatIsWrong(t *testing.T) {
+	dir := newRepository(t)
+	real, err := exec.LookPath("git")
+	require.NoError(t, err)
+	for answer, want := range map[string]string{
+		`--absolute-git-dir*) echo one line`:         "git does not say where its folder for " + dir + " is",
+		`-q*--verify*HEAD) echo nonsense`:            "git does not say which commit is checked out",
+		`*config*--list*) head -c 2000000 /dev/zero`: "git config printed more than 1024 KiB",
+		`*symbolic-ref*) echo broken >&2; exit 3`:    "broken",
+	} {
+		bin := t.TempDir()
+		script := "#!/bin/sh\ncase \"$*\" in *" + answer + "; exit;; esac\nexec " + real + " \"$@\"\n"
+		require.NoError(t, os.WriteFile(filepath.Join(bin, "git"), []byte(script), 0o700))
+		t.Setenv("PATH", bin+":/usr/bin:/bin")
+		require.Equal(t, want, Look(t.Context(), dir).Problem)
+	}
+	t.Setenv("PATH", filepath.Dir(real))
+	t.Setenv("TMPDIR", filepath.Join(dir, "kept.txt"))
+	require.Contains(t, Look(t.Context(), dir).Problem, "prepare the question to git: mkdir ")
+}
+
 func TestLookAtAnEmptyRepository(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -55,6 +55,20 @@ func TestWhatIsWrittenIsTheResolvedPath(t *testing.T) {
 	}
 	require.Equal(t, "write settings: it is a symbolic link; write to the file that it leads to",
 		b.fails(t, "failed", tool.WriteFile, writing(t, "settings", "x")))
+	link("loop", "loop")
+	link("../..", "deep/out")
+	link("nowhere/../docs", "odd")
+	link("docs/page.md", "page")
+	for path, text := range map[string]string{
+		"loop/x":     "write loop/x: too many symbolic links",
+		"page/x":     "write page/x: not a directory",
+		"deep/out/x": "write deep/out/x: a symbolic link in it leads outside the granted folder",
+		"odd/x":      "write odd/x: there is no such file; list_files shows what there is",
+	} {
+		res := b.call(t, tool.WriteFile, writing(t, path, "x"))
+		require.True(t, res.Failed)
+		require.Equal(t, text, res.Parts[0].Text)
+	}
 	require.NoDirExists(t, filepath.Join(b.dir, ".git", "hooks"))
 	require.NoDirExists(t, filepath.Join(b.dir, ".git", "new"))
 	config, err := os.ReadFile(filepath.Join(b.dir, ".git", "config"))
