@@ -89,6 +89,20 @@ var attacks = []struct {
 		h.filtered(t, "x", "clean", ".gitattributes")
 		run(t, h.dir, "config", "core.worktree", h.dir)
 	}},
+	{name: "repository inside the repository", set: func(t *testing.T, h *hostile) {
+		inner := filepath.Join(h.dir, "inner")
+		require.NoError(t, os.Mkdir(inner, 0o755))
+		run(t, inner, "init", "-q")
+		write(t, inner, "file", "first\n")
+		run(t, inner, "add", ".")
+		run(t, inner, "commit", "-q", "-m", "first")
+		run(t, h.dir, "add", "inner")
+		run(t, h.dir, "commit", "-q", "-m", "second")
+		run(t, inner, "config", "core.fsmonitor", h.program)
+		run(t, inner, "config", "filter.x.clean", h.program)
+		write(t, inner, ".gitattributes", "* filter=x\n")
+		write(t, inner, "file", "secon\n")
+	}},
 	{name: "transport of a promised object", set: func(t *testing.T, h *hostile) { h.promised(t, "ext::"+h.program) }},
 	{name: "program at the other end", set: func(t *testing.T, h *hostile) {
 		h.promised(t, h.dir)
