@@ -27,6 +27,10 @@ func (a *app) askClickHouse(ctx context.Context, do func(context.Context, *click
 	if err != nil {
 		return err
 	}
+	return a.openClickHouse(ctx, o, do)
+}
+
+func (a *app) openClickHouse(ctx context.Context, o clickhouse.Options, do func(context.Context, *clickhouse.DB) error) error {
 	progress := newFetchProgress(a.err)
 	o.Progress = progress.show
 	db, err := clickhouse.Open(ctx, o)
@@ -65,6 +69,7 @@ func clickHouseError(ctx context.Context, err error) error {
 		unavailable *clickhouse.UnavailableError
 		newer       *clickhouse.NewerSchemaError
 		unconfined  *clickhouse.UnconfinedError
+		refused     *clickhouse.RefusedError
 	)
 	switch {
 	case err == nil || errors.As(err, &ee):
@@ -75,7 +80,7 @@ func clickHouseError(ctx context.Context, err error) error {
 		return withExit(exitStorage, err, "")
 	case errors.As(err, &unavailable):
 		return withExit(exitStorage, err, "windlass doctor")
-	case errors.As(err, &sql):
+	case errors.As(err, &sql), errors.As(err, &refused), errors.Is(err, clickhouse.ErrManyStatements):
 		return withExit(exitFailed, err, "")
 	}
 	return withExit(exitStorage, err, "windlass doctor")

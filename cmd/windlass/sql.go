@@ -75,7 +75,14 @@ func (a *app) sql(ctx context.Context, query string, o sqlOptions) error {
 	if err := clickhouse.CheckStatement(query); err != nil {
 		return usageError(err, `windlass sql "SELECT ..."`)
 	}
-	return a.withClickHouse(ctx, func(ctx context.Context, db *clickhouse.DB) error {
+	ctx, stop := interruptible(ctx, newNotices(io.Discard))
+	defer stop()
+	options, err := a.clickHouse()
+	if err != nil {
+		return err
+	}
+	options.Reading = !o.write
+	return a.openClickHouse(ctx, options, func(ctx context.Context, db *clickhouse.DB) error {
 		rows, err := db.Query(ctx, query, clickhouse.QueryOptions{Write: o.write})
 		if err != nil {
 			return sqlHint(err)
@@ -88,11 +95,17 @@ func (a *app) sql(ctx context.Context, query string, o sqlOptions) error {
 	})
 }
 
-// sqlHint adds what to do about a refused write.
+// sqlHint adds what to do about a refused statement.
 func sqlHint(err error) error {
-	var se *clickhouse.SQLError
-	if errors.As(err, &se) && se.IsReadonly() {
+	var (
+		se      *clickhouse.SQLError
+		refused *clickhouse.RefusedError
+	)
+	switch {
+	case errors.As(err, &se) && se.IsReadonly():
 		return withExit(exitFailed, err, "windlass sql --write, if it is meant to change data or settings")
+	case errors.As(err, &refused) && refused.Liftable:
+		return withExit(exitFailed, err, "windlass sql --write, if it is meant: then the rights of the database's user decide")
 	}
 	return err
 }

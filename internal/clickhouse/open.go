@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	driver "github.com/ClickHouse/clickhouse-go/v2"
 
@@ -20,6 +21,10 @@ type DB struct {
 	target   target
 	endpoint *embedded.Endpoint // nil for a server
 	dir      string             // of the embedded engine
+
+	readMu sync.Mutex
+	read   driver.Conn   // see reading; nil until it is needed
+	warm   chan struct{} // closed when the first connection of read is there, or failed; nil: nobody opens it ahead
 }
 
 // EngineDir returns the folder of the embedded engine below home.
@@ -48,7 +53,7 @@ func openEmbedded(ctx context.Context, o Options) (*DB, error) {
 		return nil, &UnconfinedError{Missing: missing}
 	}
 	if e, err := embedded.Running(dir); err == nil && e != nil {
-		db, err := openEndpoint(ctx, *e, dir, o.Database)
+		db, err := openEndpoint(ctx, *e, dir, o)
 		if err == nil || !isGone(err) {
 			return db, err
 		}
@@ -68,29 +73,37 @@ func openEmbedded(ctx context.Context, o Options) (*DB, error) {
 	if e.Started && len(missing) > 0 && o.Warn != nil {
 		o.Warn("the engine is not fully confined on this system; windlass doctor says what is missing")
 	}
-	return openEndpoint(ctx, e, dir, o.Database)
+	return openEndpoint(ctx, e, dir, o)
 }
 
 // isGone reports whether an endpoint does not lead to its engine any more.
 func isGone(err error) bool { return isNetwork(err) || hasCode(err, codeAuthFailed) }
 
-func openEndpoint(ctx context.Context, e embedded.Endpoint, dir, database string) (*DB, error) {
-	db, err := openTarget(ctx, embeddedTarget(e, database))
-	if err != nil {
-		return nil, err
+func openEndpoint(ctx context.Context, e embedded.Endpoint, dir string, o Options) (*DB, error) {
+	db := &DB{target: embeddedTarget(e, o.Database), endpoint: &e, dir: dir}
+	db.target.tune()
+	if o.Reading {
+		db.warmReading(ctx)
 	}
-	db.endpoint, db.dir = &e, dir
+	if err := db.connect(ctx); err != nil {
+		return nil, errors.Join(err, db.closeReading())
+	}
 	return db, nil
 }
 
 func openTarget(ctx context.Context, t target) (*DB, error) {
 	t.tune()
-	l := layout{database: t.database, cluster: t.cluster}
-	conn, err := connect(ctx, t, l)
-	if err != nil {
+	db := &DB{target: t}
+	if err := db.connect(ctx); err != nil {
 		return nil, err
 	}
-	return &DB{conn: conn, layout: l, target: t}, nil
+	return db, nil
+}
+
+func (db *DB) connect(ctx context.Context) (err error) {
+	db.layout = layout{database: db.target.database, cluster: db.target.cluster}
+	db.conn, err = connect(ctx, db.target, db.layout)
+	return err
 }
 
 // connect opens the connections and migrates. A server refuses a connection to a database that does not exist, so the
@@ -140,7 +153,7 @@ func explain(err error, t target) error {
 
 // Close ends the connections. The embedded engine goes on for others.
 func (db *DB) Close() error {
-	if err := db.conn.Close(); err != nil {
+	if err := errors.Join(db.conn.Close(), db.closeReading()); err != nil {
 		return fmt.Errorf("close ClickHouse: %w", err)
 	}
 	return nil

@@ -41,30 +41,28 @@ type QueryOptions struct {
 	Write bool // it may change data; otherwise the server refuses that
 }
 
-// readOnly is sent with every query that may not write. With 2 the server refuses every change of data, and lets the query
-// set other settings (1 would refuse any SETTINGS clause). See also checkReadonly.
-const readOnly = 2
-
-// Query runs one statement. Without Write the server itself enforces that nothing is changed. Cancelling ctx cancels the
-// query on the server. Errors of the SQL are [SQLError]s.
+// Query runs one statement. Without Write nothing can be changed: the statement runs as a user that may only read
+// (embedded) or with readonly = 1 (a server). What reaches files, programs or the network is refused, on a server only
+// without Write. Cancelling ctx cancels the query on the server. Errors of the SQL are [SQLError]s; the error is a
+// [RefusedError] for a statement that the server was not asked to run.
 func (db *DB) Query(ctx context.Context, sql string, o QueryOptions) (*Rows, error) {
 	st, err := parseStatement(sql)
 	if err != nil {
 		return nil, err
 	}
-	var settings driver.Settings
+	conn := db.conn
 	if !o.Write {
-		if err := st.checkReadonly(); err != nil {
+		if conn, err = db.reading(); err != nil {
 			return nil, err
 		}
-		settings = driver.Settings{"readonly": readOnly}
 	}
-	rows, err := run(ctx, db.conn, st, settings)
-	if !o.Write && isOwnReadonly(err) {
-		// The user of the DSN is read-only on the server, which also forbids to say so once more.
-		rows, err = run(ctx, db.conn, st, nil)
+	if err := (guard{write: o.Write, embedded: db.endpoint != nil}).check(ctx, conn, st); err != nil {
+		return nil, db.explainReading(err)
 	}
-	return rows, err
+	if o.Write || db.endpoint != nil {
+		return run(ctx, conn, st, nil)
+	}
+	return queryServer(ctx, conn, st)
 }
 
 // isOwnReadonly reports whether the server refused our settings because the user may change none.

@@ -28,9 +28,9 @@ const (
 // goroutines; queries run one at a time.
 type Reader struct {
 	session string
-	source  layout   // where the rows come from
-	copy    layout   // where the reader sees them
-	refused []string // names of functions that run programs of the server's owner
+	source  layout // where the rows come from
+	copy    layout // where the reader sees them
+	guard   guard
 
 	mu      sync.Mutex
 	admin   driver.Conn // as the user of the DB
@@ -69,9 +69,11 @@ func (r *Reader) prepare(ctx context.Context, db *DB, o driver.Options) error {
 	if err := migrate(ctx, r.admin, r.copy); err != nil {
 		return sqlError(err)
 	}
-	if r.refused, err = r.ownFunctions(ctx); err != nil {
+	own, err := r.ownFunctions(ctx)
+	if err != nil {
 		return err
 	}
+	r.guard = guard{guest: true, own: own, embedded: db.endpoint != nil}
 	o.Auth = driver.Auth{Database: name, Username: name, Password: password}
 	o.Settings = nil // a read-only user may not set any
 	r.conn, err = driver.Open(&o)
@@ -177,14 +179,11 @@ func (r *Reader) Query(ctx context.Context, sql string) (columns []string, rows 
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := st.checkGuest(r.refused); err != nil {
-		return nil, nil, err
-	}
-	if !st.returnsRows() || st.tokens[0].is("KILL") {
-		return nil, nil, errors.New("only queries that read are allowed here, such as SELECT")
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if err := r.check(ctx, st); err != nil {
+		return nil, nil, err
+	}
 	if err := r.refresh(ctx); err != nil {
 		return nil, nil, fmt.Errorf("bring the session's rows up to date: %w", err)
 	}
@@ -209,15 +208,30 @@ func (r *Reader) refresh(ctx context.Context) error {
 	return nil
 }
 
-// read runs the statement as the reader. The context's deadline is kept by cancelling: the driver would send it as a
-// setting, which a read-only user may not set.
-func (r *Reader) read(ctx context.Context, st statement) ([]string, [][]any, error) {
-	inner, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	defer cancel(nil)
-	stop := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
+// check asks the guard, as the reader.
+func (r *Reader) check(ctx context.Context, st statement) error {
+	inner, stop := readerContext(ctx)
 	defer stop()
+	return r.guard.check(inner, r.conn, st)
+}
+
+// readerContext returns the context for a query of the reader. The deadline of ctx is kept by cancelling: the driver would
+// send it as a setting, which a read-only user may not set.
+func readerContext(ctx context.Context) (context.Context, func()) {
+	inner, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
 	watchdog := time.AfterFunc(readerWait, func() { cancel(errors.New("the query took too long")) })
-	defer watchdog.Stop()
+	return inner, func() {
+		watchdog.Stop()
+		stop()
+		cancel(nil)
+	}
+}
+
+// read runs the statement as the reader.
+func (r *Reader) read(ctx context.Context, st statement) ([]string, [][]any, error) {
+	inner, stop := readerContext(ctx)
+	defer stop()
 	result, err := run(inner, r.conn, st, nil)
 	if err != nil {
 		return nil, nil, err

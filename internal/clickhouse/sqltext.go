@@ -2,7 +2,6 @@ package clickhouse
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -89,6 +88,11 @@ func next(sql string, i int) token {
 	case c == '`' || c == '"':
 		n := quoted(s)
 		return token{start: i, end: i + n, kind: 'q', text: unquote(s[:n])}
+	case strings.HasPrefix(s, "‘"):
+		return token{start: i, end: i + lengthUntil(s, "’"), kind: 's'}
+	case strings.HasPrefix(s, "“"):
+		n := lengthUntil(s, "”")
+		return token{start: i, end: i + n, kind: 'q', text: strings.TrimSuffix(s[len("“"):n], "”")}
 	case c == '$':
 		if n := heredoc(s); n > 0 {
 			return token{start: i, end: i + n, kind: 's'}
@@ -194,54 +198,4 @@ func (s statement) returnsRows() bool {
 	}
 	words := []string{"SELECT", "WITH", "SHOW", "DESCRIBE", "DESC", "EXPLAIN", "EXISTS", "CHECK", "FROM", "KILL", "VALUES"}
 	return slices.ContainsFunc(words, s.tokens[0].is)
-}
-
-// checkReadonly refuses a statement that would lift the rule that it may only read. The server lets a SETTINGS clause
-// do that.
-func (s statement) checkReadonly() error {
-	for i, t := range s.tokens {
-		if i+1 == len(s.tokens) || s.tokens[i+1].kind != '=' {
-			continue
-		}
-		escaped := t.kind == 'q' && strings.Contains(s.source[t.start:t.end], `\`)
-		if escaped || (t.kind == 'w' || t.kind == 'q') && strings.EqualFold(t.text, "readonly") {
-			return &SQLError{Code: codeReadonly, Name: "READONLY", Message: "the setting readonly cannot be changed by a query that may only read"}
-		}
-	}
-	return nil
-}
-
-// forbidden are names that a session reader's query may not hold, whatever they stand for: databases of the server itself,
-// and the scalar functions that reach files, other tables or other machines without asking for a grant. (Table functions
-// that do so need grants that a reader does not have.)
-func forbidden() []string {
-	return []string{
-		"system", "information_schema",
-		"file", "hascolumnintable", "catboostevaluate", "showcertificate",
-		"getserversetting", "getmacro", "logtrace", "generateserialid",
-	}
-}
-
-// checkGuest refuses what the grants of a session reader do not keep it from. more are further names to refuse, in lower
-// case. It looks at every name wherever it stands, because a function is also called by its bare name (APPLY) and a
-// database named in many ways; and it refuses the two ways to write a name that is not in the text.
-func (s statement) checkGuest(more []string) error {
-	for _, t := range s.tokens {
-		switch t.kind {
-		case '{':
-			return errors.New("query parameters in braces cannot be used here")
-		case 'q':
-			if strings.Contains(s.source[t.start:t.end], `\`) {
-				return errors.New("names with a backslash cannot be used here")
-			}
-		case 'w':
-		default:
-			continue
-		}
-		name := strings.ToLower(t.text)
-		if slices.Contains(forbidden(), name) || slices.Contains(more, name) {
-			return fmt.Errorf("the name %q cannot be used here: only the session's own rows can be read", t.text)
-		}
-	}
-	return nil
 }

@@ -128,7 +128,7 @@ func (c serverConfig) users() string {
     </` + userName + `>
     <reader>
 ` + readerProfile() + `    </reader>
-  </profiles>
+` + readonlyProfile() + `  </profiles>
   <quotas><default></default></quotas>
   <users>
     <default>
@@ -148,7 +148,7 @@ func (c serverConfig) users() string {
         <query>GRANT TABLE ENGINE ON ` + strings.Join(tableEngines, ", TABLE ENGINE ON ") + `</query>
       </grants>
     </` + userName + `>
-` + readerUsers(c.password) + `  </users>
+` + readerUsers(c.password) + readonlyUser(c.password) + `  </users>
 </clickhouse>
 `
 }

@@ -1,0 +1,82 @@
+package embedded
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+)
+
+// readonlyName is the user of statements that may only read.
+const readonlyName = userName + "_readonly"
+
+// ReadonlyUser returns the name and the password of the user that can read the tables of the engine and do nothing else.
+func ReadonlyUser(e Endpoint) (name, password string) {
+	return readonlyName, derivedPassword(e.Password, readonlyName)
+}
+
+// derivedPassword derives the password of a further user from that of the engine, so that one secret is stored.
+func derivedPassword(password, name string) string {
+	mac := hmac.New(sha256.New, []byte(password))
+	mac.Write([]byte(name))
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// ReadonlySettings are what a statement that may only read can set for itself: how much it may use, and how joins, NULLs,
+// sets, times and the order of rows behave. None of them reaches anything outside of the database.
+func ReadonlySettings() []string {
+	return []string{
+		"max_threads", "max_block_size", "max_execution_time", "timeout_overflow_mode", "max_memory_usage",
+		"max_rows_to_read", "max_bytes_to_read", "read_overflow_mode", "max_result_rows", "max_result_bytes",
+		"result_overflow_mode", "max_rows_to_group_by", "group_by_overflow_mode", "max_rows_to_sort", "sort_overflow_mode",
+		"max_bytes_before_external_group_by", "max_bytes_before_external_sort", "max_rows_in_join", "max_bytes_in_join",
+		"join_overflow_mode", "join_algorithm", "join_use_nulls", "any_join_distinct_right_table_keys", "group_by_use_nulls",
+		"aggregate_functions_null_for_empty", "transform_null_in", "cast_keep_nullable", "union_default_mode",
+		"except_default_mode", "intersect_default_mode", "final", "do_not_merge_across_partitions_select_final",
+		"optimize_read_in_order", "optimize_aggregation_in_order", "optimize_move_to_prewhere", "use_skip_indexes",
+		"force_primary_key", "force_index_by_date", "prefer_column_name_to_alias", "distributed_product_mode",
+		"max_recursive_cte_evaluation_depth", "max_expanded_ast_elements", "max_ast_elements", "max_ast_depth",
+		"max_query_size", "max_parser_depth", "session_timezone", "extremes", "limit", "offset", "log_comment",
+		"short_circuit_function_evaluation", "allow_suspicious_types_in_group_by", "allow_suspicious_types_in_order_by",
+	}
+}
+
+// readonlyHidden are tables of the system that the read-only user does not see: who may log in and with what right, keys
+// of other systems, and what the engine's process has in memory.
+func readonlyHidden() []string {
+	return []string{
+		"users", "roles", "grants", "role_grants", "user_directories", "settings_profiles", "settings_profile_elements",
+		"row_policies", "quotas", "named_collections", "certificates", "stack_trace", "symbols", "jemalloc_profile_text",
+	}
+}
+
+// readonlyProfile returns the settings profile of the read-only user.
+func readonlyProfile() string {
+	var b strings.Builder
+	b.WriteString("    <readonly>\n      <readonly>1</readonly>\n      <constraints>\n")
+	for _, name := range ReadonlySettings() {
+		fmt.Fprintf(&b, "        <%[1]s><changeable_in_readonly/></%[1]s>\n", name)
+	}
+	b.WriteString("      </constraints>\n    </readonly>\n")
+	return b.String()
+}
+
+// readonlyUser returns the read-only user's part of the users file.
+func readonlyUser(password string) string {
+	sum := sha256.Sum256([]byte(derivedPassword(password, readonlyName)))
+	var hidden strings.Builder
+	for _, table := range readonlyHidden() {
+		fmt.Fprintf(&hidden, "        <query>REVOKE SELECT ON system.%s</query>\n", table)
+	}
+	return fmt.Sprintf(`    <%[1]s>
+      <password_sha256_hex>%[2]x</password_sha256_hex>
+      <networks><ip>%[3]s</ip></networks>
+      <profile>readonly</profile>
+      <quota>default</quota>
+      <grants>
+        <query>GRANT SELECT, CHECK ON *.*</query>
+%[4]s      </grants>
+    </%[1]s>
+`, readonlyName, sum, listenHost, hidden.String())
+}

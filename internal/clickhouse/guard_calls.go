@@ -1,0 +1,118 @@
+package clickhouse
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+func (t token) isName() bool { return t.kind == 'w' || t.kind == 'q' }
+
+// called returns what the token at i calls: a name before a bracket, or behind APPLY.
+func called(tokens []token, i int) (string, bool) {
+	t := tokens[i]
+	if !t.isName() {
+		return "", false
+	}
+	if i+1 < len(tokens) && tokens[i+1].kind == '(' {
+		return t.text, true
+	}
+	lambda := i+2 < len(tokens) && tokens[i+1].kind == '-' && tokens[i+2].kind == '>'
+	return t.text, i > 0 && tokens[i-1].is("APPLY") && !lambda
+}
+
+// checkCalls looks at every function, table function and engine that is called, by its name with arguments or, where a
+// function takes a function, by its bare name.
+func (g guard) checkCalls(source string, tokens []token) error {
+	var around []string // what the open brackets belong to
+	for i, t := range tokens {
+		name, call := called(tokens, i)
+		switch {
+		case call && t.kind == 'q' && strings.Contains(source[t.start:t.end], `\`):
+			return errors.New("names with a backslash cannot be called here")
+		case call && reachesOutside(name), t.isName() && takesFunction(around) && isName(t.text, nameOutward):
+			return g.outward(t.text + "()")
+		case call && g.knownOnly() && !isHarmless(name) && !isName(name, nameServer) && !isNoCall(tokens, i):
+			return &RefusedError{What: name + "()", Why: "cannot be used here: windlass does not know what it reaches", Liftable: !g.guest}
+		}
+		around = nest(around, tokens, i)
+	}
+	return nil
+}
+
+// knownOnly reports whether only functions may be called that windlass knows. A server may have its own, which are its
+// administrator's to grant.
+func (g guard) knownOnly() bool { return g.guest || g.embedded && !g.write }
+
+// nest follows the brackets: it returns what is around the token after i.
+func nest(around []string, tokens []token, i int) []string {
+	switch tokens[i].kind {
+	case '(':
+		name := ""
+		if i > 0 && tokens[i-1].isName() {
+			name = tokens[i-1].text
+		}
+		return append(around, name)
+	case '[', '{':
+		return append(around, tokens[i].text+"[")
+	case ')', ']', '}':
+		return around[:max(0, len(around)-1)]
+	}
+	return around
+}
+
+// takesFunction reports whether a bare name may be that of a function here: directly in a call that takes one.
+func takesFunction(around []string) bool {
+	for _, name := range slices.Backward(around) {
+		if name != "" { // else a bracket that only groups
+			return isName(name, nameHigher)
+		}
+	}
+	return false
+}
+
+// isNoCall reports whether the name at i, which a bracket follows, is no function: a word of the language, or a name with
+// its columns.
+func isNoCall(tokens []token, i int) bool {
+	t := tokens[i]
+	if t.kind == 'w' && slices.Contains(clauseWords(), t.text) {
+		return true
+	}
+	if i > 0 && tokens[i-1].is("AS") { // FROM t AS u(a, b)
+		return true
+	}
+	end := closing(tokens, i+1) // WITH t(a, b) AS (SELECT ...)
+	return end+2 < len(tokens) && tokens[end+1].is("AS") && tokens[end+2].kind == '('
+}
+
+// clauseWords are the words that a bracket may follow in the canonical form of a statement that reads.
+func clauseWords() []string {
+	return []string{
+		"ALL", "AND", "ANY", "ARRAY", "AS", "ASC", "BETWEEN", "BY", "COLUMNS", "DESC", "DISTINCT", "DIV", "ELSE", "EXCEPT",
+		"EXISTS", "FILL", "FROM", "HAVING", "ILIKE", "IN", "INTERPOLATE", "INTERSECT", "IS", "JOIN", "LIKE", "LIMIT", "MOD",
+		"NOT", "OFFSET", "ON", "OR", "OVER", "PREWHERE", "QUALIFY", "REGEXP", "REPLACE", "SAMPLE", "SELECT", "SETS",
+		"STALENESS", "STEP", "TABLE", "THEN", "TO", "UNION", "USING", "WHEN", "WHERE", "WITH", "XOR",
+	}
+}
+
+// checkNames refuses what the grants of a session reader do not keep a model from: databases and functions of the server
+// itself. It looks at every name wherever it stands, because a database is named in many ways.
+func (g guard) checkNames(source string, tokens []token) error {
+	if !g.guest {
+		return nil
+	}
+	for _, t := range tokens {
+		name := strings.ToLower(t.text)
+		switch {
+		case t.kind == '{':
+			return errors.New("query parameters in braces cannot be used here")
+		case t.kind == 'q' && strings.Contains(source[t.start:t.end], `\`):
+			return errors.New("names with a backslash cannot be used here")
+		case !t.isName():
+		case name == "system", name == "information_schema", isName(name, nameServer, nameOutward), slices.Contains(g.own, name):
+			return fmt.Errorf("the name %q cannot be used here: only the session's own rows can be read", t.text)
+		}
+	}
+	return nil
+}

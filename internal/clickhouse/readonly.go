@@ -1,0 +1,135 @@
+package clickhouse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	driver "github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/windlass-run/windlass/internal/clickhouse/embedded"
+)
+
+// reading returns the connections for statements that may only read. On the embedded engine they are those of a user of
+// its own, and are opened when the first such statement comes.
+func (db *DB) reading() (driver.Conn, error) {
+	if db.endpoint == nil {
+		return db.conn, nil
+	}
+	db.readMu.Lock()
+	defer db.readMu.Unlock()
+	if db.warm != nil {
+		<-db.warm
+	}
+	if db.read != nil {
+		return db.read, nil
+	}
+	o := *db.target.options
+	o.Auth.Username, o.Auth.Password = embedded.ReadonlyUser(*db.endpoint)
+	o.Settings = nil
+	conn, err := driver.Open(&o)
+	if err != nil {
+		return nil, fmt.Errorf("open ClickHouse to read: %w", err)
+	}
+	db.read = conn
+	return conn, nil
+}
+
+// warmReading opens the first of these connections in the background. A failure is seen again by whoever uses it.
+func (db *DB) warmReading(ctx context.Context) {
+	conn, err := db.reading()
+	if err != nil {
+		return
+	}
+	db.warm = make(chan struct{})
+	go func() {
+		defer close(db.warm)
+		_ = conn.Ping(ctx)
+	}()
+}
+
+func (db *DB) closeReading() error {
+	db.readMu.Lock()
+	defer db.readMu.Unlock()
+	if db.warm != nil {
+		<-db.warm
+	}
+	if db.read == nil {
+		return nil
+	}
+	return db.read.Close()
+}
+
+// explainReading says why the read-only user cannot log in.
+func (db *DB) explainReading(err error) error {
+	if db.endpoint == nil || !isAuthFailed(err) {
+		return err
+	}
+	return &UnavailableError{Where: db.endpoint.Addr(), Err: fmt.Errorf("the engine that runs (process %d) was started by a windlass "+
+		"without a read-only user: it ends by itself a minute after its last use, and the next command starts a new one: %w",
+		db.endpoint.PID, err)}
+}
+
+func isAuthFailed(err error) bool {
+	var se *SQLError
+	return errors.As(err, &se) && se.Code == codeAuthFailed
+}
+
+// queryServer runs a statement on a server with readonly = 1. SETTINGS at the end of the statement are sent beside it:
+// behind readonly = 1 the server would refuse them.
+func queryServer(ctx context.Context, conn driver.Conn, st statement) (*Rows, error) {
+	bare, settings := st.takeSettings()
+	settings["readonly"] = 1
+	rows, err := run(ctx, conn, bare, settings)
+	if isOwnReadonly(err) {
+		// The user of the DSN is read-only on the server, which also forbids to say so once more.
+		return run(ctx, conn, st, nil)
+	}
+	return rows, err
+}
+
+func isReadonlySetting(name string) bool { return slices.Contains(embedded.ReadonlySettings(), name) }
+
+var plainValue = regexp.MustCompile(`^(-?[0-9A-Za-z_.]+|'[^'\\]*')$`)
+
+// takeSettings takes the SETTINGS clause off the end of a statement, if all that it sets is what a statement that reads
+// may set, to plain values.
+func (s statement) takeSettings() (statement, driver.Settings) {
+	settings := driver.Settings{}
+	at := slices.IndexFunc(s.tokens, func(t token) bool { return t.is("SETTINGS") })
+	for i := at; i >= 0 && i < len(s.tokens); i++ {
+		if s.tokens[i].is("SETTINGS") {
+			at = i // the last one
+		}
+	}
+	if at < 1 {
+		return s, settings
+	}
+	end := s.tokens[len(s.tokens)-1].end
+	for i := at + 1; i < len(s.tokens); {
+		next := i
+		for next < len(s.tokens) && s.tokens[next].kind != ',' {
+			next++
+		}
+		if next-i < 3 || s.tokens[i+1].kind != '=' || !isReadonlySetting(s.tokens[i].text) {
+			return s, driver.Settings{}
+		}
+		stop := end
+		if next < len(s.tokens) {
+			stop = s.tokens[next].start
+		}
+		value := strings.TrimSpace(s.source[s.tokens[i+1].end:stop])
+		if !plainValue.MatchString(value) {
+			return s, driver.Settings{}
+		}
+		settings[s.tokens[i].text] = strings.Trim(value, "'")
+		i = next + 1
+	}
+	bare := s
+	bare.tokens = s.tokens[:at]
+	bare.sql = s.source[:s.tokens[at-1].end]
+	return bare, settings
+}
