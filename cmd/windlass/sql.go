@@ -85,7 +85,7 @@ func (a *app) sql(ctx context.Context, query string, o sqlOptions) error {
 	return a.openClickHouse(ctx, options, func(ctx context.Context, db *clickhouse.DB) error {
 		rows, err := db.Query(ctx, query, clickhouse.QueryOptions{Write: o.write})
 		if err != nil {
-			return sqlHint(err)
+			return sqlHint(err, o.write)
 		}
 		format, err := o.format(rows.Format)
 		if err == nil {
@@ -96,7 +96,7 @@ func (a *app) sql(ctx context.Context, query string, o sqlOptions) error {
 }
 
 // sqlHint adds what to do about a refused statement.
-func sqlHint(err error) error {
+func sqlHint(err error, write bool) error {
 	var (
 		se      *clickhouse.SQLError
 		refused *clickhouse.RefusedError
@@ -104,6 +104,8 @@ func sqlHint(err error) error {
 	switch {
 	case errors.As(err, &se) && se.IsReadonly():
 		return withExit(exitFailed, err, "windlass sql --write, if it is meant to change data or settings")
+	case errors.As(err, &se) && se.IsDenied() && !write:
+		return withExit(exitFailed, err, "windlass sql --write, if it is meant to do more than read tables")
 	case errors.As(err, &refused) && refused.Liftable:
 		return withExit(exitFailed, err, "windlass sql --write, if it is meant: then the rights of the database's user decide")
 	}

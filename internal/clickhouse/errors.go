@@ -135,3 +135,6 @@ func sqlError(err error) error {
 
 // IsReadonly reports whether the statement was refused because it may only read.
 func (e *SQLError) IsReadonly() bool { return e.Code == codeReadonly }
+
+// IsDenied reports whether the user of the database may not do what the statement does.
+func (e *SQLError) IsDenied() bool { return e.Code == codeAccessDenied }

@@ -26,6 +26,7 @@ func called(tokens []token, i int) (string, bool) {
 // function takes a function, by its bare name.
 func (g guard) checkCalls(source string, tokens []token) error {
 	var around []string // what the open brackets belong to
+	lambdas := lambdaNames(tokens)
 	for i, t := range tokens {
 		name, call := called(tokens, i)
 		switch {
@@ -33,12 +34,41 @@ func (g guard) checkCalls(source string, tokens []token) error {
 			return errors.New("names with a backslash cannot be called here")
 		case call && reachesOutside(name), t.isName() && takesFunction(around) && isName(t.text, nameOutward):
 			return g.outward(t.text + "()")
-		case call && g.knownOnly() && !isHarmless(name) && !isName(name, nameServer) && !isNoCall(tokens, i):
+		case call && g.knownOnly() && !isHarmless(name) && !isName(name, nameServer) && !slices.Contains(lambdas, name) && !isNoCall(tokens, i):
 			return &RefusedError{What: name + "()", Why: "cannot be used here: windlass does not know what it reaches", Liftable: !g.guest}
 		}
 		around = nest(around, tokens, i)
 	}
 	return nil
+}
+
+// lambdaNames returns the names that the statement gives to functions of its own: WITH x -> x + 1 AS f. The canonical form
+// may have brackets around the function.
+func lambdaNames(tokens []token) []string {
+	type bracket struct{ call, lambda bool }
+	var names []string
+	open := []bracket{{}}
+	for i, t := range tokens {
+		top := &open[len(open)-1]
+		switch {
+		case t.kind == '(':
+			open = append(open, bracket{call: i > 0 && tokens[i-1].isName()})
+		case t.kind == ')' && len(open) > 1:
+			grouped := top.lambda && !top.call
+			open = open[:len(open)-1]
+			open[len(open)-1].lambda = open[len(open)-1].lambda || grouped
+		case t.kind == ',':
+			top.lambda = false
+		case t.kind == '>' && i > 0 && tokens[i-1].kind == '-':
+			top.lambda = true
+		case t.isName() && i > 0 && tokens[i-1].is("AS"):
+			if top.lambda {
+				names = append(names, t.text)
+			}
+			top.lambda = false
+		}
+	}
+	return names
 }
 
 // knownOnly reports whether only functions may be called that windlass knows. A server may have its own, which are its

@@ -96,40 +96,39 @@ func isReadonlySetting(name string) bool { return slices.Contains(embedded.Reado
 var plainValue = regexp.MustCompile(`^(-?[0-9A-Za-z_.]+|'[^'\\]*')$`)
 
 // takeSettings takes the SETTINGS clause off the end of a statement, if all that it sets is what a statement that reads
-// may set, to plain values.
+// may set, to plain values. Otherwise it returns the statement as it is.
 func (s statement) takeSettings() (statement, driver.Settings) {
-	settings := driver.Settings{}
-	at := slices.IndexFunc(s.tokens, func(t token) bool { return t.is("SETTINGS") })
-	for i := at; i >= 0 && i < len(s.tokens); i++ {
-		if s.tokens[i].is("SETTINGS") {
-			at = i // the last one
-		}
+	at := len(s.tokens) - 1
+	for at > 0 && !s.tokens[at].is("SETTINGS") {
+		at--
 	}
-	if at < 1 {
+	settings := driver.Settings{}
+	if at <= 0 || at == len(s.tokens)-1 {
 		return s, settings
 	}
-	end := s.tokens[len(s.tokens)-1].end
 	for i := at + 1; i < len(s.tokens); {
-		next := i
-		for next < len(s.tokens) && s.tokens[next].kind != ',' {
-			next++
-		}
-		if next-i < 3 || s.tokens[i+1].kind != '=' || !isReadonlySetting(s.tokens[i].text) {
+		name, value, next := s.settingAt(i)
+		if !isReadonlySetting(name) || !plainValue.MatchString(value) {
 			return s, driver.Settings{}
 		}
-		stop := end
-		if next < len(s.tokens) {
-			stop = s.tokens[next].start
-		}
-		value := strings.TrimSpace(s.source[s.tokens[i+1].end:stop])
-		if !plainValue.MatchString(value) {
-			return s, driver.Settings{}
-		}
-		settings[s.tokens[i].text] = strings.Trim(value, "'")
-		i = next + 1
+		settings[name] = strings.Trim(value, "'")
+		i = next
 	}
 	bare := s
 	bare.tokens = s.tokens[:at]
 	bare.sql = s.source[:s.tokens[at-1].end]
 	return bare, settings
+}
+
+// settingAt returns the setting that begins with the token at i, and the index after its comma. The name is empty if there
+// is none.
+func (s statement) settingAt(i int) (name, value string, next int) {
+	next = i
+	for next < len(s.tokens) && s.tokens[next].kind != ',' {
+		next++
+	}
+	if next-i < 3 || s.tokens[i+1].kind != '=' {
+		return "", "", next
+	}
+	return s.tokens[i].text, s.source[s.tokens[i+2].start:s.tokens[next-1].end], next + 1
 }

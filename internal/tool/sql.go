@@ -42,30 +42,52 @@ func sqlTool(q Querier) tool {
 	}
 }
 
-// table writes rows as tab-separated values.
+// table writes rows as tab-separated values. It is bounded as a whole, whatever the number of rows and columns and
+// however long their names.
 func table(columns []string, rows [][]any) string {
-	var b strings.Builder
-	b.WriteString(strings.Join(columns, "\t"))
-	for i, r := range rows {
-		if i == maxSQLRows || b.Len() > maxText {
-			fmt.Fprintf(&b, "\n[%d of %d rows; use LIMIT or aggregate]", i, len(rows))
-			return b.String()
+	t := bounded{left: maxText}
+	for i, name := range columns {
+		if !t.add(i, cell(name)) {
+			return t.text.String() + fmt.Sprintf("\n[the names of %d of %d columns; select fewer]", i, len(columns))
 		}
-		b.WriteByte('\n')
+	}
+	for i, r := range rows {
+		if i == maxSQLRows || t.left <= 0 {
+			return t.text.String() + fmt.Sprintf("\n[%d of %d rows; use LIMIT or aggregate]", i, len(rows))
+		}
+		t.text.WriteByte('\n')
 		for j, v := range r {
-			if j > 0 {
-				b.WriteByte('\t')
+			if !t.add(j, cell(v)) {
+				return t.text.String() + fmt.Sprintf("\n[row %d of %d ends after %d of %d columns: more than %d KiB; select fewer columns, "+
+					"or parts of them by substring(column, from, length)]", i+1, len(rows), j, len(r), maxText>>10)
 			}
-			b.WriteString(cell(v))
 		}
 	}
 	if len(rows) == 0 {
-		b.WriteString("\n[no rows]")
+		t.text.WriteString("\n[no rows]")
 	}
-	return b.String()
+	return t.text.String()
 }
 
-// cell writes one value on one line.
+// bounded is a text that takes so many bytes more.
+type bounded struct {
+	text strings.Builder
+	left int
+}
+
+// add writes the i-th value of a line, if it fits.
+func (b *bounded) add(i int, s string) bool {
+	if b.left -= len(s) + 1; b.left < 0 {
+		return false
+	}
+	if i > 0 {
+		b.text.WriteByte('\t')
+	}
+	b.text.WriteString(s)
+	return true
+}
+
+// cell writes one value on one line. What is cut of it can be had by substring.
 func cell(v any) string {
 	s, ok := v.(string)
 	if !ok {

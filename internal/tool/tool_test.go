@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -376,6 +377,18 @@ func TestSQLQuery(t *testing.T) {
 			return []string{"n"}, make([][]any, 5000), nil
 		case "s1:none":
 			return []string{"n"}, nil, nil
+		case "s1:wide": // of one row: 1,000 columns of 2,000 bytes
+			row := make([]any, 1000)
+			for i := range row {
+				row[i] = strings.Repeat("w", 2000)
+			}
+			return slices.Repeat([]string{"c"}, len(row)), [][]any{row, row}, nil
+		case "s1:names":
+			return slices.Repeat([]string{strings.Repeat("n", 1000)}, 1000), [][]any{{1}}, nil
+		case "s1:name":
+			return []string{strings.Repeat("n", 2<<20)}, [][]any{{1}}, nil
+		case "s1:cell":
+			return []string{"c"}, [][]any{{strings.Repeat("\t", 2<<20)}}, nil
 		case "s1:two":
 			return []string{"a", "b"}, [][]any{{"x\ty\n", 1}, {nil, []string{"q"}}}, nil
 		}
@@ -384,6 +397,16 @@ func TestSQLQuery(t *testing.T) {
 	require.Equal(t, "a\tb\nx\\ty\\n\t1\nnull\t[\"q\"]", b.ok(t, "sql_query", `{"sql":"two"}`))
 	require.Equal(t, "n\n[no rows]", b.ok(t, "sql_query", `{"sql":"none"}`))
 	require.Contains(t, b.ok(t, "sql_query", `{"sql":"many"}`), "[1000 of 5000 rows; use LIMIT or aggregate]")
+	for query, note := range map[string]string{
+		"wide":  "\n[row 1 of 2 ends after 31 of 1000 columns: more than 64 KiB; select fewer columns, or parts of them by substring(column, from, length)]",
+		"names": "\n[the names of 65 of 1000 columns; select fewer]",
+		"name":  "... (2097152 bytes)\n1",
+		"cell":  `\t... (2097152 bytes)`,
+	} {
+		text := b.ok(t, "sql_query", `{"sql":"`+query+`"}`)
+		require.True(t, strings.HasSuffix(text, note), "%s ends with %q", query, text[max(0, len(text)-200):])
+		require.LessOrEqual(t, len(text), 64<<10+200, query)
+	}
 	require.Equal(t, "query: no such table", b.fails(t, "failed", "sql_query", `{"sql":"x"}`))
 	require.Equal(t, "the tool sql_query failed by an error of its own; try other arguments", b.fails(t, "failed", "sql_query", `{"sql":"panic"}`))
 	require.Equal(t, "there is no ClickHouse in this run, so that sql_query cannot be used",
