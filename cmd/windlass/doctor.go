@@ -49,7 +49,9 @@ type clickHouseHealth struct {
 	Waiting  waiting            `json:"waiting"`           // what is on this machine and not there
 	Sandbox  *sandboxHealth     `json:"sandbox,omitempty"` // of the embedded engine
 	Answers  bool               `json:"answers"`
-	Error    string             `json:"error,omitempty"`
+
+	Reading *clickhouse.ReadingRights `json:"reading,omitempty"` // of windlass sql without --write
+	Error   string                    `json:"error,omitempty"`
 }
 
 // sandboxHealth is what holds the engine, whatever SQL it is given.
@@ -212,6 +214,12 @@ func (h *clickHouseHealth) ask(ctx context.Context, db *clickhouse.DB) {
 		return
 	}
 	h.Rows, h.Bytes, h.Answers = size.Rows, size.Bytes, true
+	rights, err := db.ReadingRights(ctx)
+	if err != nil {
+		h.Error = err.Error()
+		return
+	}
+	h.Reading = &rights
 }
 
 func (a *app) printHealth(h health) error {
@@ -274,6 +282,12 @@ func (h clickHouseHealth) rows() [][2]string {
 	if h.Answers {
 		rows = append(rows, [2]string{"  database", fmt.Sprintf("%s: %s rows, %s bytes", h.Database,
 			formatCount(int64(h.Rows)), formatCount(int64(h.Bytes)))})
+	}
+	if h.Reading != nil {
+		rows = append(rows, [2]string{"  sql without --write", h.Reading.How})
+		if out := h.Reading.Outward; len(out) > 0 {
+			rows = append(rows, [2]string{"  warning", "with --write, SQL reaches out of the server: its user has " + strings.Join(out, ", ")})
+		}
 	}
 	return append(rows, [2]string{"  waiting", h.Waiting.String()})
 }

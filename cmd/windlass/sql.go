@@ -245,7 +245,7 @@ func writeTableRows(w io.Writer, rows *clickhouse.Rows, width int) error {
 	err := eachRow(rows, func(row []clickhouse.Value) error {
 		cells := make([]string, len(row))
 		for i, v := range row {
-			cells[i] = v.String()
+			cells[i] = visible(v.String(), width)
 		}
 		t.add(cells...)
 		return nil
@@ -254,4 +254,14 @@ func writeTableRows(w io.Writer, rows *clickhouse.Rows, width int) error {
 		return err
 	}
 	return t.render(w, width)
+}
+
+// visible cuts a value of a table to what a terminal of this width can show of it, as a value can be megabytes long and a
+// table is kept until its columns are known. 0: nothing is cut.
+func visible(s string, width int) string {
+	keep := 4 * (width + 1) // a character has four bytes at most
+	if width == 0 || len(s) <= keep {
+		return s
+	}
+	return strings.ToValidUTF8(s[:keep], "") + "…"
 }

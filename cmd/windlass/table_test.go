@@ -56,3 +56,17 @@ func TestFormatCost(t *testing.T) {
 		require.Equal(t, want, formatUSD(usd))
 	}
 }
+
+// TestVisible cuts what a terminal cannot show, and nothing that it can.
+func TestVisible(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("漢", 1<<20)
+	require.Equal(t, long, visible(long, 0), "off a terminal nothing is cut")
+	require.Equal(t, "short", visible("short", 80))
+	require.Less(t, len(visible(long, 80)), 400)
+	tb := newTable("text")
+	tb.add(visible(long, 20))
+	var b strings.Builder
+	require.NoError(t, tb.render(&b, 20))
+	require.Contains(t, b.String(), strings.Repeat("漢", 9)+"…\n")
+}

@@ -160,3 +160,8 @@ func WithPassword(db *DB, password string) *DB {
 	e.Password = password
 	return &DB{conn: db.conn, layout: db.layout, target: db.target, endpoint: &e, dir: db.dir}
 }
+
+// Granted returns those of some privileges that the user has.
+func Granted(ctx context.Context, db *DB, privileges ...string) []string {
+	return db.granted(ctx, privileges)
+}

@@ -132,3 +132,49 @@ func (s statement) settingAt(i int) (name, value string, next int) {
 	}
 	return s.tokens[i].text, s.source[s.tokens[i+2].start:s.tokens[next-1].end], next + 1
 }
+
+// ReadingRights say how statements that may only read are kept from more.
+type ReadingRights struct {
+	How     string   `json:"how"`
+	Outward []string `json:"outward,omitempty"` // what the user of a server may reach outside of it, such as FILE
+}
+
+// sources are the privileges of ClickHouse by which SQL reaches outside of it.
+func sources() []string {
+	return []string{
+		"FILE", "URL", "REMOTE", "MONGO", "REDIS", "MYSQL", "POSTGRES", "SQLITE", "ODBC", "JDBC", "HDFS", "S3", "HIVE", "AZURE",
+		"KAFKA", "NATS", "RABBITMQ", "BACKUP", "CREATE FUNCTION", "CREATE NAMED COLLECTION",
+	}
+}
+
+// ReadingRights asks the database. A server that cannot be asked for one of the rights is not asked for it.
+func (db *DB) ReadingRights(ctx context.Context) (ReadingRights, error) {
+	if db.endpoint != nil {
+		name, _ := embedded.ReadonlyUser(*db.endpoint)
+		return ReadingRights{How: "as the user " + name + ", which may only read"}, nil
+	}
+	user := db.target.options.Auth.Username
+	rights := ReadingRights{How: fmt.Sprintf("readonly = 1 with every statement; otherwise the rights of the user %q decide", user)}
+	var readonly uint64
+	if err := db.conn.QueryRow(ctx, "SELECT toUInt64(getSetting('readonly'))").Scan(&readonly); err != nil {
+		return rights, queryError(ctx, err)
+	}
+	if readonly != 0 {
+		rights.How = fmt.Sprintf("the user %q is read-only on the server", user)
+	}
+	rights.Outward = db.granted(ctx, sources())
+	return rights, nil
+}
+
+// granted returns those of some privileges that the user has for everything. One that the server does not know, or cannot
+// be asked for, is left out.
+func (db *DB) granted(ctx context.Context, privileges []string) []string {
+	var has []string
+	for _, p := range privileges {
+		var yes uint8
+		if err := db.conn.QueryRow(ctx, "CHECK GRANT "+p+" ON *.*").Scan(&yes); err == nil && yes == 1 {
+			has = append(has, p)
+		}
+	}
+	return has
+}

@@ -1,0 +1,45 @@
+package clickhouse_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/windlass-run/windlass/internal/clickhouse"
+	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
+	"github.com/windlass-run/windlass/internal/clickhouse/embedded"
+)
+
+// TestReadingRights of the embedded engine, and of it as a server by users with different rights.
+func TestReadingRights(t *testing.T) {
+	t.Parallel()
+	db := clickhousetest.Open(t)
+	e := db.Endpoint()
+	require.NotNil(t, e, "the users are those of the embedded engine")
+	readonly := *e
+	readonly.User, readonly.Password = embedded.ReadonlyUser(*e)
+	for want, o := range map[string]clickhouse.Options{
+		`readonly = 1 with every statement; otherwise the rights of the user "windlass" decide`: {DSN: clickhousetest.DSN(t, db)},
+		`the user "windlass_readonly" is read-only on the server`:                               {DSN: readonly.DSN(db.Database())},
+	} {
+		server, err := clickhouse.Open(t.Context(), o)
+		require.NoError(t, err)
+		rights, err := server.ReadingRights(t.Context())
+		require.NoError(t, err)
+		require.NoError(t, server.Close())
+		require.Equal(t, want, rights.How)
+		if o.DSN == readonly.DSN(db.Database()) {
+			require.Empty(t, rights.Outward)
+		}
+	}
+	rights, err := db.ReadingRights(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, clickhouse.ReadingRights{How: "as the user windlass_readonly, which may only read"}, rights)
+}
+
+// TestGranted asks for rights one by one.
+func TestGranted(t *testing.T) {
+	t.Parallel()
+	db := clickhousetest.Open(t)
+	require.Equal(t, []string{"SELECT", "INSERT"}, clickhouse.Granted(t.Context(), db, "SELECT", "NO SUCH RIGHT", "INSERT", "SELECT("))
+}
