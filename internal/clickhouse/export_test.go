@@ -165,3 +165,7 @@ func WithPassword(db *DB, password string) *DB {
 func Granted(ctx context.Context, db *DB, privileges ...string) []string {
 	return db.granted(ctx, privileges)
 }
+
+// QuoteString and QuoteName quote for SQL.
+func QuoteString(s string) string { return quoteString(s) }
+func QuoteName(s string) string   { return quoteName(s) }

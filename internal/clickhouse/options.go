@@ -39,7 +39,7 @@ type Options struct {
 	Warn     func(string)    // is told once when an engine starts that the system cannot fully confine; may be nil
 
 	RequireSandbox bool // such an engine is not started; the error is an [UnconfinedError]
-	Reading  bool            // [DB.Query] without Write will be called: what it needs is opened ahead
+	Reading        bool // [DB.Query] without Write will be called: what it needs is opened ahead
 }
 
 // target is a parsed DSN.

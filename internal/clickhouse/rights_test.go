@@ -43,3 +43,22 @@ func TestGranted(t *testing.T) {
 	db := clickhousetest.Open(t)
 	require.Equal(t, []string{"SELECT", "INSERT"}, clickhouse.Granted(t.Context(), db, "SELECT", "NO SUCH RIGHT", "INSERT", "SELECT("))
 }
+
+// TestQuoting gives the server foreign text as strings and names: it comes back as it was, and nothing of it is SQL.
+func TestQuoting(t *testing.T) {
+	t.Parallel()
+	db := clickhousetest.Open(t)
+	for _, s := range []string{
+		`'`, `\`, `\'`, `\\'; SELECT 1 --`, "`", "\\`", "``", "a`, file('x'), `b", "' OR file('/etc/passwd') != '", "\n\t\r\x00\x1b", "“", "‘’",
+		"$$", "-- x", "/*", "{a:String}", "?", "$1", "@a", "\xff\xfe", "%s", "漢字", "x' /*", "*/", "#!", `\x27`, `\`,
+	} {
+		rows, err := db.Query(t.Context(), "SELECT "+clickhouse.QuoteString(s)+" AS "+clickhouse.QuoteName("n"+s), clickhouse.QueryOptions{})
+		require.NoError(t, err, "%q", s)
+		require.Equal(t, "n"+s, rows.Columns[0].Name)
+		require.True(t, rows.Next())
+		row, err := rows.Row()
+		require.NoError(t, err)
+		require.Equal(t, s, row[0].String())
+		require.NoError(t, rows.Close())
+	}
+}

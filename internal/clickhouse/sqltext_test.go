@@ -34,7 +34,7 @@ func TestParseStatement(t *testing.T) {
 }
 
 func FuzzParseStatement(f *testing.F) {
-	for _, s := range []string{"SELECT 1", "$a$;$a$", "/* /* */", "'\\", "`", "SELECT 1; x", "# x\n1", "\xff\u00a0"} {
+	for _, s := range []string{"SELECT 1", "$a$;$a$", "/* /* */", "'\\", "`", "SELECT 1; x", "# x\n1", "\xff\u00a0", "‘;’ “;”", "“", "‘"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, sql string) {
