@@ -175,7 +175,7 @@ func (g guard) checkChange(tokens []token) error {
 	if rest, ok := strings.CutPrefix(head, "SYSTEM "); ok && !begins(systemStatements(), rest) {
 		return &RefusedError{What: strings.TrimSpace(head), Why: "cannot be used here: the engine is run by windlass"}
 	}
-	if words[0] == "ATTACH" && slices.ContainsFunc(pairs(tokens), func(p pair) bool { return p.is("FROM", 's') }) {
+	if tokens[0].is("ATTACH") && slices.ContainsFunc(pairs(tokens), func(p pair) bool { return p.is("FROM", 's') }) {
 		return g.outward("ATTACH ... FROM")
 	}
 	return nil

@@ -73,7 +73,7 @@ func FuzzJudge(f *testing.F) {
 	for _, s := range []string{
 		"SELECT 1 SETTINGS a = 1, b.c = 'x', d = disk(type = s3), e = {'a': 1}", "SELECT arrayMap((file AS f), [1])",
 		"SELECT * APPLY x -> f(x)", "WITH t(a) AS (SELECT 1) SELECT ((", "CREATE TABLE t ENGINE = ", "SETTINGS", "ATTACH FROM '", "SETTINGS a = (",
-		"PARALLEL WITH", "INTO OUTFILE 'x'", "SETTINGS a = -", "f(", "AS (",
+		"PARALLEL WITH", "INTO OUTFILE 'x'", "SETTINGS a = -", "f(", "AS (", "!0",
 	} {
 		f.Add(s, byte(0))
 		f.Add(s, byte(7))
