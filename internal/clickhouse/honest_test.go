@@ -181,7 +181,7 @@ func TestGrantsOfTheEngineUsers(t *testing.T) {
 				err := conn.Exec(context.WithoutCancel(t.Context()), w.fill(sql))
 				w.untouched(t, "")
 				require.Error(t, err)
-				require.Regexp(t, "Not enough privileges|Cannot modify|readonly mode|Requested cluster|is not set|is not supported", err.Error())
+				require.Regexp(t, "Not enough privileges|unable to open database file|Cannot modify|readonly mode|Requested cluster|is not set|is not supported", err.Error())
 			})
 		}
 	}

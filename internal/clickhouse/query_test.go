@@ -80,7 +80,7 @@ func TestQueryOnlyReadsUnlessToldTo(t *testing.T) {
 		"CREATE TABLE x (a Int8) ENGINE = Memory",
 		"INSERT INTO schema_migrations (version) VALUES (99)",
 		"INSERT INTO schema_migrations (version) SELECT 99",
-		"DROP TABLE unified_logs", "TRUNCATE TABLE unified_logs",
+		"DROP TABLE unified_logs", "TRUNCATE TABLE unified_logs", "SYSTEM FLUSH LOGS",
 		"SELECT 1 SETTINGS readonly = 0", "INSERT INTO schema_migrations (version) SETTINGS `readonly`=0 VALUES (99)",
 		"WITH 1 AS x INSERT INTO schema_migrations (version) SELECT 99", `SELECT 1 SETTINGS "read\x6fnly" = 0`,
 		"SET readonly = 0", "ALTER TABLE unified_logs DELETE WHERE 1",
@@ -90,8 +90,6 @@ func TestQueryOnlyReadsUnlessToldTo(t *testing.T) {
 		require.ErrorAs(t, err, &se, sql)
 		require.True(t, se.IsReadonly(), "%s: %v", sql, err)
 	}
-	_, err := db.Query(ctx, "SYSTEM FLUSH LOGS", clickhouse.QueryOptions{})
-	require.ErrorContains(t, err, "Not enough privileges")
 	for _, sql := range []string{"CREATE TABLE x (a Int8) ENGINE = Memory", "INSERT INTO x VALUES (1), (2)"} {
 		rows, err := db.Query(ctx, sql, clickhouse.QueryOptions{Write: true})
 		require.NoError(t, err)

@@ -154,10 +154,12 @@ func (c serverConfig) users() string {
 }
 
 // fullGrants are the rights of windlass's own user: to its data and the system's tables. What is not here it may not do,
-// above all: sources (files, URLs, other servers), backups, functions, dictionaries, named collections, users, SYSTEM.
+// above all: sources (files, URLs, other servers), backups, functions, dictionaries, named collections, users, and of SYSTEM
+// everything but what keeps its own tables: merges, caches, logs.
 var fullGrants = []string{
 	"SHOW", "SELECT", "INSERT", "ALTER", "CREATE DATABASE", "CREATE TABLE", "CREATE VIEW", "CREATE TEMPORARY TABLE",
-	"DROP DATABASE", "DROP TABLE", "DROP VIEW", "UNDROP TABLE", "TRUNCATE", "OPTIMIZE",
+	"DROP DATABASE", "DROP TABLE", "DROP VIEW", "UNDROP TABLE", "TRUNCATE", "OPTIMIZE", "CHECK", "SYSTEM MERGES", "SYSTEM DROP CACHE", "SYSTEM FLUSH LOGS",
+	"SYSTEM SYNC FILE CACHE",
 }
 
 // tableEngines are the engines of tables that keep their rows in the engine's own folder or in memory.
@@ -165,6 +167,7 @@ var tableEngines = []string{
 	"MergeTree", "ReplacingMergeTree", "SummingMergeTree", "AggregatingMergeTree", "CollapsingMergeTree",
 	"VersionedCollapsingMergeTree", "CoalescingMergeTree", "GraphiteMergeTree", "Memory", "Null", "Set", "Join", "Log", "TinyLog",
 	"StripeLog", "Buffer", "Merge", "GenerateRandom",
+	"Atomic", // of databases
 }
 
 // defaultPassword is the password of the user "default" as the users file has it.
