@@ -1,0 +1,103 @@
+package secret
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+)
+
+// JSON returns a JSON value with "[value of NAME]" for every secret in its strings. Everything else stays byte for byte.
+func (s *Set) JSON(raw []byte) []byte {
+	if !s.Has(string(raw)) {
+		return raw
+	}
+	var b bytes.Buffer
+	for at := 0; at < len(raw); {
+		if raw[at] != '"' {
+			b.WriteByte(raw[at])
+			at++
+			continue
+		}
+		n := literal(raw[at:])
+		s.writeString(&b, raw[at:at+n])
+		at += n
+	}
+	return b.Bytes()
+}
+
+// literal returns the length of the string that a text begins with.
+func literal(raw []byte) int {
+	for i := 1; i < len(raw); i++ {
+		switch raw[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(raw)
+}
+
+func (s *Set) writeString(b *bytes.Buffer, quoted []byte) {
+	var text string
+	if json.Unmarshal(quoted, &text) == nil {
+		if clean := s.Text(text); clean != text {
+			enc := json.NewEncoder(b)
+			enc.SetEscapeHTML(false)
+			_ = enc.Encode(clean) // a string can always be encoded
+			b.Truncate(b.Len() - 1)
+			return
+		}
+	}
+	b.Write(quoted)
+}
+
+// Any returns a value of the types that encoding/json decodes into, with "[value of NAME]" for every secret in its strings.
+// What holds none is returned as it is; nothing is written to.
+func (s *Set) Any(value any) any {
+	if s == nil {
+		return value
+	}
+	switch t := value.(type) {
+	case string:
+		return s.Text(t)
+	case []any:
+		out := make([]any, len(t))
+		for i, e := range t {
+			out[i] = s.Any(e)
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(t))
+		for k, e := range t {
+			out[s.Text(k)] = s.Any(e)
+		}
+		return out
+	}
+	return value
+}
+
+// Stream takes secrets out of a text that comes in pieces. What may be the beginning of one is held back until more has
+// come. It belongs to one goroutine.
+type Stream struct {
+	Set  *Set
+	held string
+}
+
+// Next takes a piece and returns what can be shown of the text so far and was not before.
+func (s *Stream) Next(piece string) string {
+	if s.Set == nil {
+		return piece
+	}
+	text := s.held + piece
+	out, rest := s.Set.replace(text, false)
+	s.held = strings.Clone(text[rest:])
+	return out
+}
+
+// Rest returns what was held back, at the end of the text.
+func (s *Stream) Rest() string {
+	out := s.Set.Text(s.held)
+	s.held = ""
+	return out
+}
