@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/windlass-run/windlass/autocontext"
@@ -13,6 +12,7 @@ import (
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/llm"
 	"github.com/windlass-run/windlass/internal/locomo"
+	"github.com/windlass-run/windlass/internal/vault"
 	"github.com/windlass-run/windlass/internal/vectors"
 )
 
@@ -105,7 +105,7 @@ func (a *app) newEmbedderOpener() (*embedderOpener, error) {
 func (o *embedderOpener) open(ctx context.Context, name string, orAnother bool) (contextcards.Embedder, error) {
 	progress := newFetchProgress(o.app.err)
 	defer progress.mute()
-	e, err := openEmbedder(ctx, name, vectors.ConfigFromEnv(o.cache), llm.NewRouter(o.cfg, os.Getenv), progress.show)
+	e, err := openEmbedder(ctx, name, vectors.ConfigFromEnv(o.cache), llm.NewRouter(o.cfg, vault.Getenv), progress.show)
 	switch {
 	case err != nil:
 		return nil, err

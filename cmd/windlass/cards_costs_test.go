@@ -141,7 +141,7 @@ func TestCardsCostOfFailures(t *testing.T) {
 	}
 	require.Equal(t, map[string]string{"cards/call": "rate_limited", "cards/embed": "bad_request"}, models)
 	all := strings.Join(journalOf(t, l.home, "s1"), "\n")
-	require.Contains(t, all, "[removed]")
+	require.Contains(t, all, "[value of OPENAI_API_KEY]")
 	require.NotContains(t, all+p.err.String(), testKey)
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/llm"
+	"github.com/windlass-run/windlass/internal/vault"
 	"github.com/windlass-run/windlass/internal/vectors"
 )
 
@@ -108,7 +108,7 @@ func (a *app) trySelection(ctx context.Context, r *contextRecord, o selectFlags)
 	if err != nil {
 		return usageError(err, "correct the file; docs/models.md describes it")
 	}
-	router := llm.NewRouter(cfg, os.Getenv)
+	router := llm.NewRouter(cfg, vault.Getenv)
 	defer router.Close()
 	t := engine.Trial{Task: o.task, Before: o.phase, Now: time.Now}
 	t.Selection, t.Prefilter = o.settings()

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 	"time"
 
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/vault"
 )
 
 // EnvDSN names the variable with the DSN of a ClickHouse server.
@@ -22,7 +22,7 @@ func databaseOptions(home string, cfg *config.Config) (clickhouse.Options, error
 	if err != nil {
 		return clickhouse.Options{}, err
 	}
-	dsn := os.Getenv(envDSN)
+	dsn := vault.Getenv(envDSN)
 	if dsn == "" {
 		dsn = cfg.ClickHouseDSN
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/windlass-run/windlass/internal/clickhouse/embedded"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/sandbox"
+	"github.com/windlass-run/windlass/internal/vault"
 )
 
 // health is what "windlass doctor" finds. Secrets are in it only as set or not set.
@@ -137,7 +138,7 @@ func (a *app) examine(ctx context.Context) (health, error) {
 	}
 	h.Home, h.Cache, h.Config = home, o.CacheDir, cfg.Path
 	h.Npm, _ = exec.LookPath("npm") // not finding it is an answer
-	h.Model, h.BaseURL = os.Getenv("WINDLASS_MODEL"), hideURL(os.Getenv("OPENAI_BASE_URL"))
+	h.Model, h.BaseURL = os.Getenv("WINDLASS_MODEL"), hideURL(vault.Getenv("OPENAI_BASE_URL"))
 	if h.Model == "" {
 		h.Model = cfg.DefaultModel
 	}
@@ -161,13 +162,13 @@ func hideURL(s string) string {
 
 // examineKeys lists the variables that keys are read from.
 func examineKeys(cfg *config.Config) []keyHealth {
-	keys := []keyHealth{{Name: "OPENAI_API_KEY", Set: os.Getenv("OPENAI_API_KEY") != ""}}
+	keys := []keyHealth{{Name: "OPENAI_API_KEY", Set: vault.Getenv("OPENAI_API_KEY") != ""}}
 	seen := map[string]bool{"OPENAI_API_KEY": true, "": true}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Models)) {
 		m := cfg.Models[name]
 		if !seen[m.APIKeyEnv] {
 			seen[m.APIKeyEnv] = true
-			keys = append(keys, keyHealth{Name: m.APIKeyEnv, Set: os.Getenv(m.APIKeyEnv) != ""})
+			keys = append(keys, keyHealth{Name: m.APIKeyEnv, Set: vault.Getenv(m.APIKeyEnv) != ""})
 		}
 	}
 	return keys

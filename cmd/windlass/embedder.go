@@ -9,6 +9,7 @@ import (
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/fetch"
 	"github.com/windlass-run/windlass/internal/llm"
+	"github.com/windlass-run/windlass/internal/vault"
 	"github.com/windlass-run/windlass/internal/vectors"
 )
 
@@ -76,7 +77,7 @@ func examineEmbedder(cfg *config.Config, cacheDir string) embedderHealth {
 			err = c.CanFetch()
 		}
 	default:
-		r := llm.NewRouter(cfg, os.Getenv)
+		r := llm.NewRouter(cfg, vault.Getenv)
 		defer r.Close()
 		err = r.Check(h.Model)
 		h.Here = err == nil

@@ -11,6 +11,7 @@ import (
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/llm"
 	"github.com/windlass-run/windlass/internal/llm/script"
+	"github.com/windlass-run/windlass/internal/vault"
 )
 
 // chooseModels sets the model of the run: the script beside the cascade, or the endpoints of the configuration, each
@@ -19,7 +20,7 @@ func (s *session) chooseModels(cfg *config.Config) (scriptFile string, err error
 	if err := s.splitModels(cfg); err != nil {
 		return "", err
 	}
-	s.router = llm.NewRouter(cfg, os.Getenv)
+	s.router = llm.NewRouter(cfg, vault.Getenv)
 	s.runner.Facts = s.router.Facts
 	if s.options.offline {
 		s.runner.Facts = factsOffline(s.router)

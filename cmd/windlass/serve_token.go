@@ -14,6 +14,7 @@ import (
 
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/server/token"
+	"github.com/windlass-run/windlass/internal/vault"
 )
 
 // envToken names the variable with the token that clients have to show.
@@ -79,10 +80,8 @@ func (a *app) printServeToken(file, address string, header bool) error {
 // givenToken returns the token that a person gave, by the variable or in a file; an empty one when none is. The variable is
 // taken out of the environment, so that no tool of a run inherits it.
 func givenToken(file string, l *log.Logger) (serveToken, error) {
-	text, given := os.LookupEnv(envToken)
-	if err := os.Unsetenv(envToken); err != nil {
-		return serveToken{}, fmt.Errorf("take %s out of the environment: %w", envToken, err)
-	}
+	text, given := vault.LookupEnv(envToken)
+	vault.Hide(envToken)
 	switch {
 	case given && file != "":
 		return serveToken{}, usageError(fmt.Errorf("--token-file and %s exclude each other", envToken), "one of them")

@@ -17,6 +17,7 @@ import (
 	"github.com/windlass-run/windlass/internal/llm"
 	"github.com/windlass-run/windlass/internal/sessions"
 	"github.com/windlass-run/windlass/internal/tool"
+	"github.com/windlass-run/windlass/internal/vault"
 )
 
 // session is one run with everything that has to be closed after it.
@@ -193,7 +194,7 @@ func (s *session) chooseTools(home, cache string, cfg *config.Config) error {
 func grantedEnv(names []string) map[string]string {
 	env := map[string]string{}
 	for _, n := range names {
-		if v, ok := os.LookupEnv(n); ok {
+		if v, ok := vault.LookupEnv(n); ok {
 			env[n] = v
 		}
 	}

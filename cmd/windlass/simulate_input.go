@@ -12,6 +12,7 @@ import (
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/llm"
 	"github.com/windlass-run/windlass/internal/simulate"
+	"github.com/windlass-run/windlass/internal/vault"
 )
 
 // readConversations reads everything that is to be replayed, before anything is.
@@ -163,7 +164,7 @@ func modelPrices(model string) (simulate.Prices, error) {
 	if err != nil {
 		return simulate.Prices{}, usageError(err, "correct the file; docs/models.md describes it")
 	}
-	price := llm.NewRouter(cfg, os.Getenv).Price(model)
+	price := llm.NewRouter(cfg, vault.Getenv).Price(model)
 	if price == nil {
 		return simulate.Prices{}, fmt.Errorf("--prices %q: neither a share such as 0.1, nor IN:CACHED such as 2.5:0.25, nor a model whose price is known", model)
 	}

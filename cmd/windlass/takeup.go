@@ -14,6 +14,7 @@ import (
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/llm"
 	"github.com/windlass-run/windlass/internal/tool"
+	"github.com/windlass-run/windlass/internal/vault"
 )
 
 // takeUpOptions say how a session is taken up. What it was begun with holds; only what is here may be different.
@@ -158,7 +159,7 @@ func replayer(home string, h echo.Header) (*engine.Runner, *engine.Spec, func() 
 	if err := s.splitModels(cfg); err != nil {
 		return nil, nil, nil, err
 	}
-	s.runner.Facts = llm.NewRouter(cfg, os.Getenv).Facts
+	s.runner.Facts = llm.NewRouter(cfg, vault.Getenv).Facts
 	tools, err := tool.New(tool.Options{Roots: []string{os.TempDir()}, Declared: c.Tools, AllowEnv: begun.AllowEnv})
 	if err != nil {
 		return nil, nil, nil, err

@@ -15,6 +15,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/snapshot"
+	"github.com/windlass-run/windlass/internal/vault"
 )
 
 // freezeOptions are the flags of windlass test freeze.
@@ -206,7 +207,7 @@ func (a *app) maskEnv(granted, keep []string) (map[string]string, []snapshot.Mas
 	env := map[string]string{}
 	var masks []snapshot.Mask
 	for _, name := range granted {
-		value, set := os.LookupEnv(name)
+		value, set := vault.LookupEnv(name)
 		switch {
 		case slices.Contains(keep, name):
 			if !set {

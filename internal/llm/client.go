@@ -19,6 +19,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/secret"
 )
 
 // Defaults of what windlass.json can set for a model.
@@ -47,7 +48,7 @@ type client struct {
 	timeout  time.Duration
 	idle     time.Duration
 	price    *config.Price
-	secrets  secrets
+	secrets  cleaner
 	tools    *toolCache
 	counter  func() *Counter
 
@@ -60,6 +61,7 @@ type endpoint struct {
 	base    *url.URL
 	key     string
 	headers map[string]string // with values filled in
+	secrets *secret.Set       // that no answer may show
 }
 
 func newClient(e endpoint, m config.Model, httpClient *http.Client) *client {
@@ -67,7 +69,7 @@ func newClient(e endpoint, m config.Model, httpClient *http.Client) *client {
 		option.WithBaseURL(e.base.String()), option.WithHTTPClient(httpClient), option.WithMaxRetries(0),
 	}
 	c := &client{
-		provider: e.base.Host, settings: m, tools: &toolCache{}, now: time.Now, sleep: sleep,
+		secrets: cleaner{e.secrets}, provider: e.base.Host, settings: m, tools: &toolCache{}, now: time.Now, sleep: sleep,
 		retries: DefaultMaxRetries, wait: orDefault(m.RetryWait, DefaultRetryWait),
 		timeout: orDefault(m.Timeout, DefaultTimeout), idle: orDefault(m.IdleTimeout, DefaultIdleTimeout),
 	}
@@ -76,13 +78,9 @@ func newClient(e endpoint, m config.Model, httpClient *http.Client) *client {
 	}
 	if e.key != "" {
 		opts = append(opts, option.WithAPIKey(e.key))
-		c.secrets = append(c.secrets, e.key)
 	}
 	for k, v := range e.headers {
 		opts = append(opts, option.WithHeader(k, v))
-		if m.Headers[k] != v && v != "" { // it was filled in from a variable
-			c.secrets = append(c.secrets, v)
-		}
 	}
 	c.api = openai.Client{Options: opts}
 	return c
@@ -186,7 +184,7 @@ func (c *client) attempt(ctx context.Context, b *body, onDelta func(engine.Delta
 		return nil, f
 	}
 	defer res.Body.Close() //nolint:errcheck // only read from
-	a := &assembly{onDelta: onDelta}
+	a := &assembly{onDelta: onDelta, secrets: c.secrets, shown: secret.Stream{Set: c.secrets.Set}}
 	if err := a.read(res); err != nil {
 		var pf *providerFailureError
 		if errors.As(err, &pf) {
@@ -206,7 +204,7 @@ func (c *client) post(ctx context.Context, path string, b *body, dog *watchdog) 
 	switch {
 	case err != nil && res != nil && res.StatusCode >= http.StatusBadRequest:
 		text, _ := io.ReadAll(io.LimitReader(res.Body, maxErrorBody)) // what has arrived is enough to tell
-		f = statusFailure(res.StatusCode, res.Header, text, c.now())
+		f = statusFailure(res.StatusCode, res.Header, c.secrets.body(text), c.now())
 	case err != nil:
 		f = transportFailure(err, context.Cause(ctx))
 	case res.StatusCode >= http.StatusMultipleChoices:
@@ -285,7 +283,7 @@ func (c *client) options(req *engine.ModelRequest) (map[string]json.RawMessage, 
 // response makes the answer of what was assembled.
 func (c *client) response(req *engine.ModelRequest, model string, a *assembly, retried []engine.ModelErrorKind) *engine.ModelResponse {
 	r := &engine.ModelResponse{
-		Message: a.message(req.Messages), Provider: c.provider, Model: a.model, FinishReason: a.finishReason(),
+		Message: a.message(req.Messages), Provider: c.provider, Model: c.secrets.Text(a.model), FinishReason: a.finishReason(),
 		Retries: len(retried), RetryKinds: retried,
 	}
 	if r.Model == "" {

@@ -503,7 +503,7 @@ func TestSecretsAreNeverShown(t *testing.T) {
 					require.NotContains(t, fmt.Sprintf("%v %+v", e, e)+told.String(), secret)
 				}
 			}
-			require.Contains(t, err.Error(), "[removed]")
+			require.Contains(t, err.Error(), "[value of ")
 		})
 	}
 }

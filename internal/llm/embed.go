@@ -233,7 +233,7 @@ func (e *Embedder) attempt(ctx context.Context, b *body, texts int) ([][]float32
 		return nil, nil, f
 	}
 	defer res.Body.Close() //nolint:errcheck // only read from
-	answer, err := readEmbeddings(res)
+	answer, err := readEmbeddings(res, e.c.secrets)
 	if err != nil {
 		var pf *providerFailureError
 		if errors.As(err, &pf) {

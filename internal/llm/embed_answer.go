@@ -20,7 +20,7 @@ type embeddings struct {
 }
 
 // readEmbeddings reads a response body, and reports why it is not an answer.
-func readEmbeddings(res *http.Response) (*embeddings, error) {
+func readEmbeddings(res *http.Response, secrets cleaner) (*embeddings, error) {
 	data, err := io.ReadAll(&limitedBody{body: res.Body, left: maxAnswer})
 	if err != nil {
 		if errors.Is(err, errTooLong) {
@@ -33,7 +33,7 @@ func readEmbeddings(res *http.Response) (*embeddings, error) {
 		if json.Valid(data) {
 			return nil, &badAnswerError{why: "the answer holds no vectors of numbers"}
 		}
-		return nil, &badAnswerError{why: textOf(data)}
+		return nil, &badAnswerError{why: textOf(secrets.body(data))}
 	}
 	if err := (&chunk{Error: a.Error}).failure(data); err != nil {
 		return nil, err

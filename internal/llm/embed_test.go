@@ -229,7 +229,7 @@ func TestEmbedFails(t *testing.T) {
 		want   string
 		hint   string
 	}{
-		"key":          {fault(401, "wrong key "+secretKey), engine.ModelErrAuth, "the key was refused (401): wrong key [removed]", "check the key"},
+		"key":          {fault(401, "wrong key "+secretKey), engine.ModelErrAuth, "the key was refused (401): wrong key [value of OPENAI_API_KEY]", "check the key"},
 		"model":        {fault(404, "no such model"), engine.ModelErrUnknownModel, "the model is not known there (404): no such model", "check the model's name"},
 		"refused":      {fault(400, "batch size is invalid, it should not be larger than 10"), engine.ModelErrBadRequest, "the request was refused (400): batch size is invalid, it should not be larger than 10", "check dimensions and batch_size"},
 		"quota":        {fault(402, "pay first"), engine.ModelErrQuota, "no quota left (402): pay first", "billing"},

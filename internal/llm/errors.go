@@ -17,6 +17,7 @@ import (
 	"unicode"
 
 	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/internal/secret"
 )
 
 // retryClass says how often a failure is tried again.
@@ -295,8 +296,16 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 // maxHeaderWait keeps the figures of a header far below the largest duration.
 const maxHeaderWait = 1e9
 
-// secrets removes what must not be shown from texts.
-type secrets []string
+// cleaner removes what must not be shown from texts.
+type cleaner struct{ *secret.Set }
+
+// body returns the body of a response without secrets. It comes before anything is cut off, which could be the half of one.
+func (s cleaner) body(b []byte) []byte {
+	if json.Valid(b) {
+		return s.JSON(b)
+	}
+	return []byte(s.Text(string(b)))
+}
 
 // The forms of keys that are removed even when they are not the one that was sent.
 var (
@@ -311,10 +320,8 @@ const removed = "[removed]"
 const maxShown = 600
 
 // clean makes a text fit to be shown: secrets out, on one line, not too long.
-func (s secrets) clean(text string) string {
-	for _, secret := range s {
-		text = strings.ReplaceAll(text, secret, removed)
-	}
+func (s cleaner) clean(text string) string {
+	text = s.Text(text)
 	text = bearerForm.ReplaceAllString(text, "$1 "+removed)
 	text = keyForm.ReplaceAllString(text, removed)
 	text = urlForm.ReplaceAllString(text, "$1$2"+removed)

@@ -1,12 +1,15 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 
@@ -14,6 +17,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/secret"
 )
 
 // The variables of the default endpoint.
@@ -31,6 +35,8 @@ type Router struct {
 	transport *http.Transport
 	http      *http.Client
 
+	secrets *secret.Set
+
 	mu       sync.Mutex
 	clients  map[string]*client
 	counters map[string]func() *Counter // by the provider's name; each is made when something is counted
@@ -44,6 +50,10 @@ func NewRouter(cfg *config.Config, getenv func(string) string) *Router {
 		counters: map[string]func() *Counter{},
 	}
 }
+
+// Know has the router keep these secrets out of whatever endpoints answer, beside the keys and headers that it sends itself.
+// It is called before anything is asked.
+func (r *Router) Know(s *secret.Set) { r.secrets = s }
 
 // Complete implements [engine.Model].
 func (r *Router) Complete(ctx context.Context, req *engine.ModelRequest) (*engine.ModelResponse, error) {
@@ -168,6 +178,7 @@ func (r *Router) endpoint(model string, m config.Model) (endpoint, error) {
 		return e, err
 	}
 	e.key, err = r.key(model, e, m)
+	e.secrets = r.secrets.With(Secrets(m, r.getenv)...)
 	return e, err
 }
 
@@ -220,10 +231,32 @@ func (r *Router) headers(model, host string, in map[string]string) (map[string]s
 	return out, nil
 }
 
+// Secrets lists what a model's endpoint is sent to know windlass by: the key, and the values of headers that come from the
+// environment or hold a key.
+func Secrets(m config.Model, getenv func(string) string) []secret.Value {
+	name := cmp.Or(m.APIKeyEnv, EnvAPIKey)
+	out := []secret.Value{{Name: name, Value: strings.TrimSpace(getenv(name))}}
+	for _, k := range slices.Sorted(maps.Keys(m.Headers)) {
+		v := m.Headers[k]
+		variable, ok := strings.CutPrefix(v, "${")
+		switch {
+		case ok && strings.HasSuffix(variable, "}"):
+			variable = strings.TrimSuffix(variable, "}")
+			out = append(out, secret.Value{Name: variable, Value: getenv(variable)})
+		case keyHeaders[strings.ToLower(k)]:
+			_, credentials, _ := strings.Cut(v, " ")
+			out = append(out, secret.Value{Name: "header " + k, Value: v}, secret.Value{Name: "header " + k, Value: credentials})
+		}
+	}
+	return out
+}
+
+// keyHeaders are the headers that keys are sent in.
+var keyHeaders = map[string]bool{"authorization": true, "api-key": true, "x-api-key": true}
+
 func hasKeyHeader(headers map[string]string) bool {
 	for k := range headers {
-		switch strings.ToLower(k) {
-		case "authorization", "api-key", "x-api-key":
+		if keyHeaders[strings.ToLower(k)] {
 			return true
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/internal/secret"
 )
 
 // maxAnswer bounds the bytes of one answer, streamed or not.
@@ -97,6 +98,8 @@ func (a *arguments) UnmarshalJSON(b []byte) error {
 // assembly puts an answer together from its pieces.
 type assembly struct {
 	onDelta func(engine.Delta)
+	secrets cleaner       // for whole texts,
+	shown   secret.Stream // and for the text as it comes
 
 	model   string
 	text    strings.Builder
@@ -147,7 +150,7 @@ func (a *assembly) add(c *chunk) {
 func (a *assembly) part(p *part) {
 	if p.Content != "" {
 		a.text.WriteString(string(p.Content))
-		a.tell(engine.Delta{Text: string(p.Content)})
+		a.tellText(a.shown.Next(string(p.Content)))
 	}
 	a.refusal.WriteString(p.Refusal)
 	for i := range p.ToolCalls {
@@ -163,7 +166,7 @@ func (a *assembly) call(p *callPart) {
 	}
 	if s.name == "" && p.Function.Name != "" {
 		s.name = p.Function.Name
-		a.tell(engine.Delta{ToolCall: s.name})
+		a.tell(engine.Delta{ToolCall: a.secrets.Text(s.name)})
 	}
 	s.args.WriteString(string(p.Function.Arguments))
 }
@@ -198,6 +201,12 @@ func (a *assembly) slot(p *callPart) *callState {
 	return s
 }
 
+func (a *assembly) tellText(text string) {
+	if text != "" {
+		a.tell(engine.Delta{Text: text})
+	}
+}
+
 func (a *assembly) tell(d engine.Delta) {
 	if a.onDelta != nil {
 		a.onDelta(d)
@@ -224,7 +233,7 @@ func (a *assembly) read(res *http.Response) error {
 	}
 	var c chunk
 	if err := json.Unmarshal(trimmed, &c); err != nil {
-		return &badAnswerError{why: textOf(trimmed)}
+		return &badAnswerError{why: textOf(a.secrets.body(trimmed))}
 	}
 	if err := c.failure(trimmed); err != nil {
 		return err
@@ -250,7 +259,7 @@ func (a *assembly) events(res *http.Response, r io.Reader) error {
 		}
 		var c chunk
 		if err := json.Unmarshal(data, &c); err != nil {
-			return &badAnswerError{why: "the stream holds " + textOf(data)}
+			return &badAnswerError{why: "the stream holds " + textOf(a.secrets.body(data))}
 		}
 		if err := c.failure(data); err != nil {
 			return err
@@ -306,6 +315,7 @@ func (a *assembly) complete() error {
 			return &badAnswerError{why: "the answer calls a tool without naming it"}
 		}
 	}
+	a.tellText(a.shown.Rest())
 	return nil
 }
 
@@ -313,9 +323,9 @@ func (a *assembly) complete() error {
 // follows from the request, so that the same answer always becomes the same message.
 func (a *assembly) message(msgs []*echo.Message) *echo.Message {
 	d := echo.Draft{Role: echo.RoleAssistant, Kind: echo.KindAnswer}
-	text := a.text.String()
+	text := a.secrets.Text(a.text.String())
 	if text == "" {
-		text = a.refusal.String()
+		text = a.secrets.Text(a.refusal.String())
 	}
 	if text != "" {
 		d.Parts = echo.Text(text)
@@ -327,15 +337,15 @@ func (a *assembly) message(msgs []*echo.Message) *echo.Message {
 		return usesCallID(msgs, id) || slices.ContainsFunc(d.ToolCalls, func(c echo.ToolCall) bool { return c.ID == id })
 	}
 	for i, c := range a.calls {
-		id := c.id
+		id := a.secrets.Text(c.id)
 		if id == "" || taken(id) {
 			id = FillCallID(msgs, i)
 		}
-		args := c.args.String()
+		args := string(a.secrets.body([]byte(c.args.String())))
 		if strings.TrimSpace(args) == "" {
 			args = "{}"
 		}
-		d.ToolCalls = append(d.ToolCalls, echo.ToolCall{ID: id, Name: c.name, Arguments: args})
+		d.ToolCalls = append(d.ToolCalls, echo.ToolCall{ID: id, Name: a.secrets.Text(c.name), Arguments: args})
 	}
 	return echo.Seal(d)
 }

@@ -1,12 +1,12 @@
 package tool
 
 import (
+	"maps"
 	"slices"
-	"sort"
-	"strings"
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/internal/secret"
 )
 
 // basicEnv is what a command sees of the environment in any case: what programs need to find each other, their files
@@ -51,48 +51,25 @@ func (e environment) vars() map[string]any {
 	return vars
 }
 
-// minSecret is the length from which a value of the environment is taken for a secret. Shorter ones are part of too
-// many innocent texts.
-const minSecret = 8
-
-// secrets returns the allowed values that look as if they must not be shown. Those of the basic variables are names
-// and paths.
-func (e environment) secrets() redactor {
-	var r redactor
-	for name, v := range e.allowed {
-		if len(v) >= minSecret && !slices.Contains(basicEnv[:], name) {
-			r = append(r, secret{name, v})
+// secrets returns the granted values that must not be shown. Those of the basic variables are names and paths.
+func (e environment) secrets() []secret.Value {
+	var out []secret.Value
+	for _, name := range slices.Sorted(maps.Keys(e.allowed)) {
+		if !slices.Contains(basicEnv[:], name) {
+			out = append(out, secret.Value{Name: name, Value: e.allowed[name]})
 		}
 	}
-	// Longer ones first, as one may be part of another.
-	sort.Slice(r, func(i, j int) bool {
-		if len(r[i].value) != len(r[j].value) {
-			return len(r[i].value) > len(r[j].value)
-		}
-		return r[i].name < r[j].name
-	})
-	return r
+	return out
 }
 
-type secret struct{ name, value string }
-
-// redactor takes secrets out of what tools return.
-type redactor []secret
-
-func (r redactor) text(s string) string {
-	for _, x := range r {
-		s = strings.ReplaceAll(s, x.value, "[value of "+x.name+"]")
-	}
-	return s
-}
-
-func (r redactor) result(res engine.ToolResult) engine.ToolResult {
-	if len(r) == 0 {
+// withoutSecrets returns a result with nothing in it that the set knows.
+func withoutSecrets(s *secret.Set, res engine.ToolResult) engine.ToolResult {
+	if len(s.Values()) == 0 {
 		return res
 	}
 	parts := make([]echo.Part, len(res.Parts))
 	for i, p := range res.Parts {
-		p.Text, p.URL = r.text(p.Text), r.text(p.URL)
+		p.Text, p.URL = s.Text(p.Text), s.Text(p.URL)
 		parts[i] = p
 	}
 	res.Parts = parts

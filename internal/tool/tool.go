@@ -21,6 +21,7 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/internal/secret"
 )
 
 // The names of the built-in tools.
@@ -80,6 +81,7 @@ type Options struct {
 	SQL             Querier        // nil: there is no ClickHouse
 	AllowEnv        []string       // environment variables that tools and their templates see
 	Getenv          func(string) (string, bool)
+	Secrets         *secret.Set  // that no result shows, beside the granted values
 	Log             *slog.Logger // for what went wrong inside; nil: nowhere
 }
 
@@ -107,7 +109,7 @@ type Registry struct {
 	tools   map[string]tool
 	files   *folders
 	log     *slog.Logger
-	secrets redactor
+	secrets *secret.Set
 	close   sync.Once
 }
 
@@ -139,7 +141,7 @@ func New(o Options) (*Registry, error) {
 		return nil, err
 	}
 	env := newEnvironment(o)
-	r := &Registry{tools: map[string]tool{}, files: files, log: o.Log, secrets: env.secrets()}
+	r := &Registry{tools: map[string]tool{}, files: files, log: o.Log, secrets: o.Secrets.With(env.secrets()...)}
 	for _, t := range slices.Concat(fileTools(files), []tool{
 		commandTool(o, env, files.dir()), validatorTool(env, files.dir()), sqlTool(o.SQL),
 	}) {
@@ -198,14 +200,14 @@ func (r *Registry) Call(ctx context.Context, req engine.ToolRequest) (engine.Too
 	if within.Err() != nil && res.Failed {
 		res = fail(kindTimeout, "timed out after %s", c.timeout)
 	}
-	return r.secrets.result(res), nil
+	return withoutSecrets(r.secrets, res), nil
 }
 
 // guarded keeps a tool's panic from ending the run. The stack is for the log, not for a model.
 func (r *Registry) guarded(ctx context.Context, t tool, c *call) (res engine.ToolResult) {
 	defer func() {
 		if p := recover(); p != nil {
-			r.log.Debug("tool panicked", "tool", c.Name, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			r.log.Debug("tool panicked", "tool", c.Name, "panic", r.secrets.Text(fmt.Sprint(p)), "stack", string(debug.Stack()))
 			res = fail(kindFailed, "the tool %s failed by an error of its own; try other arguments", c.Name)
 		}
 	}()

@@ -1,0 +1,128 @@
+// Package vault keeps the secrets of the environment where no other process of the same user finds them.
+//
+// A process that imports it begins by looking at its environment. When there are secrets in it, the process hands them over
+// to itself in memory, executes itself again with an environment without them (taking a variable out of an environment does
+// not wipe it), and reads them back before anything else begins. So its children inherit none, and the environment that
+// the system shows of it has none. On Linux the process is also closed to all processes of the same user: none can read its
+// memory, its environment or its descriptors, or trace it, and it leaves no core. What becomes of it elsewhere [State] says.
+//
+// All of this happens while the packages of the program are initialized. The package imports next to nothing, so that it
+// comes among the first: then it costs the milliseconds of a process's start and not those of windlass. The binaries of
+// tests are left as they are.
+//
+// Everything that is read from the environment and may be a secret is read through this package.
+package vault
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// variable tells the process that was executed again where its secrets are.
+const variable = "WINDLASS_HANDED_OVER"
+
+var (
+	mu     sync.RWMutex // guards both
+	hidden = map[string]string{}
+	state  State
+)
+
+// State is what is known of how this process keeps its secrets.
+type State struct {
+	Closed  bool   // the memory of the process is closed to other processes of the same user
+	Problem string // why the environment that the process was started with still shows them; "": it shows none
+}
+
+// Current returns the state of this process.
+func Current() State {
+	mu.RLock()
+	defer mu.RUnlock()
+	return state
+}
+
+// LookupEnv is [os.LookupEnv] for variables that may be hidden.
+func LookupEnv(name string) (string, bool) {
+	mu.RLock()
+	v, ok := hidden[name]
+	mu.RUnlock()
+	if ok {
+		return v, true
+	}
+	return os.LookupEnv(name)
+}
+
+// Getenv is [os.Getenv] for variables that may be hidden.
+func Getenv(name string) string {
+	v, _ := LookupEnv(name)
+	return v
+}
+
+// Hide takes variables out of the environment that children inherit, as they turned out to be secrets.
+func Hide(names ...string) {
+	mu.Lock()
+	defer mu.Unlock()
+	for _, name := range names {
+		if v, ok := os.LookupEnv(name); ok && name != "" && os.Unsetenv(name) == nil {
+			hidden[name] = v
+		}
+	}
+}
+
+// Hidden returns what is hidden, as NAME=value, sorted.
+func Hidden() []string {
+	mu.RLock()
+	defer mu.RUnlock()
+	out := make([]string, 0, len(hidden))
+	for name, v := range hidden {
+		out = append(out, name+"="+v)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func init() {
+	if isTest(os.Args) {
+		return
+	}
+	state.Closed = closeProcess()
+	if at, ok := os.LookupEnv(variable); ok {
+		receive(at)
+		return
+	}
+	keep, hide := split(os.Environ(), named())
+	if len(hide) == 0 {
+		return
+	}
+	state.Problem = again(keep, hide) // it returns only when it could not be done
+	for _, entry := range hide {
+		name, v, _ := strings.Cut(entry, "=")
+		if os.Unsetenv(name) == nil {
+			hidden[name] = v
+		}
+	}
+}
+
+// isTest reports whether a program is the binary of a test.
+func isTest(args []string) bool {
+	return len(args) > 0 && strings.HasSuffix(strings.TrimSuffix(args[0], ".exe"), ".test")
+}
+
+// receive takes what was handed over. Without it the process would go on as if it had been given no key.
+func receive(at string) {
+	_ = os.Unsetenv(variable) // it is there
+	data, err := fetch(at)
+	head, rest, whole := strings.Cut(data, "\x00")
+	if err != nil || !whole || head != variable {
+		_, _ = os.Stderr.WriteString("Error: the secrets of the environment were not handed over, as " + variable + " says they were\nTry: unset " + variable + "\n")
+		os.Exit(1)
+	}
+	for _, entry := range strings.Split(strings.TrimSuffix(rest, "\x00"), "\x00") {
+		name, v, _ := strings.Cut(entry, "=")
+		hidden[name] = v
+	}
+}
+
+// handed is what is handed over.
+func handed(hide []string) string { return variable + "\x00" + strings.Join(hide, "\x00") + "\x00" }
