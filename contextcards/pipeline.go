@@ -15,6 +15,10 @@ type Options struct {
 	Embedder   Embedder   // nil: cards have no embeddings
 	Store      Store      // nil: cards are kept in memory only
 
+	// Mask takes secrets out of a text. Cards are made of what it leaves, and nothing else reaches Summarizer, Embedder and
+	// Store. nil: there are none.
+	Mask func(text string) string
+
 	// Notice is told what goes wrong, once until it works again. It is called by a goroutine of its own, one call at a
 	// time. May be nil.
 	Notice func(kind NoticeKind, detail string)
@@ -35,6 +39,22 @@ const (
 	// longWait how long none is, when no pause comes.
 	longWait = 250 * time.Millisecond
 )
+
+func (o Options) masked(text string) string {
+	if o.Mask == nil {
+		return text
+	}
+	return o.Mask(text)
+}
+
+// source returns what a card is made of.
+func (o Options) source(s Source) Source {
+	if s.Message != nil {
+		s.Message = s.Message.Rewritten(o.masked)
+	}
+	s.Callout = o.masked(s.Callout)
+	return s
+}
 
 func (o Options) withDefaults() Options {
 	if o.Now == nil {
@@ -247,9 +267,9 @@ func (p *Pipeline) collect(sources []Source) (cards []Card, late int) {
 		it := p.items[k]
 		c, made := p.memory.card(k.session, k.hash)
 		if !made {
-			c = Extract(s, p.options.Now())
+			c = p.extract(s)
 		}
-		c = c.placed(s)
+		c = p.placed(c, s)
 		c.Late = s.Worth() && (!made || it != nil && it.queued)
 		if c.Late {
 			late++
@@ -258,6 +278,15 @@ func (p *Pipeline) collect(sources []Source) (cards []Card, late int) {
 	}
 	return cards, late
 }
+
+// extract is [Extract] without secrets. The card is found by the hash of the message as it is in the session.
+func (p *Pipeline) extract(s Source) Card {
+	c := Extract(p.options.source(s), p.options.Now())
+	c.Hash = s.Message.Hash()
+	return c
+}
+
+func (p *Pipeline) placed(c Card, s Source) Card { return c.placed(p.options.source(s)) }
 
 // Mark records that messages of a session were brought into another phase as anchors.
 func (p *Pipeline) Mark(sessionID string, anchors []echo.Hash) {
@@ -288,7 +317,7 @@ func (p *Pipeline) keep(k key, it *item, c Card) {
 		now = old.GeneratedAt.Add(time.Microsecond)
 	}
 	c.GeneratedAt = now
-	c.Callout, c.Anchor = it.source.Callout, it.anchor
+	c.Callout, c.Anchor = p.options.masked(it.source.Callout), it.anchor
 	it.carded = true
 	p.memory.keep(&c)
 	if p.options.Store != nil {

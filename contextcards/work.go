@@ -106,7 +106,7 @@ func (p *Pipeline) take() []*draft {
 
 // draft begins the card of an item. The lock is held.
 func (p *Pipeline) draft(it *item) *draft {
-	d := &draft{key: key{it.source.SessionID, it.source.Message.Hash()}, item: it, source: it.source}
+	d := &draft{key: key{it.source.SessionID, it.source.Message.Hash()}, item: it, source: p.options.source(it.source)}
 	d.card, _ = p.memory.card(d.key.session, d.key.hash)
 	d.summary, d.embedding = p.needsSummary(it, &d.card), p.needsEmbedding(&d.card)
 	return d
@@ -117,6 +117,7 @@ func (p *Pipeline) make(ctx context.Context, batch []*draft) {
 	for _, d := range batch {
 		if d.card.Hash == "" {
 			d.card = Extract(d.source, p.options.Now())
+			d.card.Hash = d.key.hash
 		}
 	}
 	p.summarize(ctx, batch)

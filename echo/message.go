@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -88,6 +89,7 @@ type Message struct {
 	calls   int // and where the tool calls begin, 0 when there are none
 	digest  [sha256.Size]byte
 	hash    Hash
+	open    *Message // what is sent in its place; nil: the message itself
 }
 
 // contentMember is how every encoding begins: content is the first member of all.
@@ -169,6 +171,50 @@ func (m *Message) Digest() [sha256.Size]byte { return m.digest }
 
 // JSON returns the message in canonical JSON, in the shape of the chat-completions protocol. It must not be written to.
 func (m *Message) JSON() []byte { return m.wire }
+
+// Rewritten returns the message with every text of it rewritten, images and tool calls included; the message itself when
+// nothing changes.
+func (m *Message) Rewritten(text func(string) string) *Message {
+	d, changed := m.draft, false
+	rewrite := func(s string) string {
+		t := text(s)
+		changed = changed || t != s
+		return t
+	}
+	d.Parts = slices.Clone(d.Parts)
+	for i, p := range d.Parts {
+		d.Parts[i].Text, d.Parts[i].URL = rewrite(p.Text), rewrite(p.URL)
+	}
+	d.ToolCalls = slices.Clone(d.ToolCalls)
+	for i, c := range d.ToolCalls {
+		d.ToolCalls[i].Arguments = rewrite(c.Arguments)
+	}
+	if changed {
+		return Seal(d)
+	}
+	if m.open != nil { // what it stands for is not for whoever asks for this
+		same := *m
+		same.open = nil
+		return &same
+	}
+	return m
+}
+
+// SentAs returns the message with another one in its place on the way to a model, and nowhere else: it is hashed, kept and
+// derived from as before.
+func (m *Message) SentAs(open *Message) *Message {
+	out := *m
+	out.open = open
+	return &out
+}
+
+// Open returns what is sent to a model: the message itself, or what [Message.SentAs] put in its place.
+func (m *Message) Open() *Message {
+	if m.open != nil {
+		return m.open
+	}
+	return m
+}
 
 // Text returns the text parts, joined by newlines.
 func (m *Message) Text() string {

@@ -60,10 +60,11 @@ func (v *visit) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := v.selectContext(ctx, task, brought); err != nil {
+	message := echo.NewText(echo.RoleUser, echo.KindTask, task)
+	if err := v.selectContext(ctx, v.kept("task", message, true).Text(), brought); err != nil {
 		return err
 	}
-	return v.say("task", echo.NewText(echo.RoleUser, echo.KindTask, task))
+	return v.say("task", message)
 }
 
 // askAgain opens an attempt after one that did not pass.

@@ -64,7 +64,7 @@ func (v *visit) tryTool(ctx context.Context, spec ToolSpec) (value any, inputs j
 		return structured(text), args, err
 	}
 	v.touched = v.touched || !spec.Idempotent
-	v.observer.Observe(Event{Kind: EventToolCall, Site: v.place(), Tool: spec.Name, Arguments: string(args)})
+	v.observer.Observe(Event{Kind: EventToolCall, Site: v.place(), Tool: spec.Name, Arguments: maskedArguments(v.mask, string(args))})
 	m, err := v.effects.Tool(ctx, v.at("tool"), spec, ToolRequest{
 		Site: v.place(), SessionID: v.session.ID, Name: spec.Name, Arguments: args,
 		Timeout: time.Duration(v.phase.Timeout),

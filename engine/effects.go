@@ -33,11 +33,15 @@ type liveEffects struct {
 	tools Tools
 	log   *echo.Log
 	now   func() time.Time
+	mask  Mask // of whatever comes back, before it is an outcome
 }
 
 func (l *liveEffects) Model(ctx context.Context, key string, req *ModelRequest) (*ModelResponse, error) {
 	if err := l.settle(ctx); err != nil {
 		return nil, err
+	}
+	if isOthers(req) {
+		req = maskedRequest(l.mask, req)
 	}
 	start := l.now()
 	resp, err := l.model.Complete(ctx, req)
@@ -47,7 +51,10 @@ func (l *liveEffects) Model(ctx context.Context, key string, req *ModelRequest) 
 	if err == nil && req.Prompted {
 		resp.Message = promptedCalls(resp.Message, req.Site)
 	}
-	recorded := l.record(CallEntry(key, req, resp, err, l.now().Sub(start)))
+	if err == nil {
+		resp.Message = resp.Message.Rewritten(l.mask.Text)
+	}
+	recorded := l.record(withoutSecrets(l.mask, CallEntry(key, req, resp, err, l.now().Sub(start))))
 	switch {
 	case err != nil:
 		return nil, errors.Join(recorded, err)
@@ -106,7 +113,7 @@ func modelFailure(e *echo.Entry, err error) {
 const quickTool = 100 * time.Microsecond
 
 func (l *liveEffects) Tool(ctx context.Context, key string, spec ToolSpec, req ToolRequest) (*echo.Message, error) {
-	call := echo.ToolCall{ID: req.CallID, Name: req.Name, Arguments: string(req.Arguments)}
+	call := echo.ToolCall{ID: req.CallID, Name: req.Name, Arguments: maskedArguments(l.mask, string(req.Arguments))}
 	if spec.Idempotent {
 		overlap := time.AfterFunc(quickTool, l.log.Commit)
 		defer overlap.Stop()
@@ -121,7 +128,7 @@ func (l *liveEffects) Tool(ctx context.Context, key string, spec ToolSpec, req T
 		}
 		res = ToolResult{Failed: true, Kind: "failed", Parts: echo.Text(err.Error())}
 	}
-	m := echo.NewToolResult(call, res.Parts, res.Failed)
+	m := echo.NewToolResult(call, res.Parts, res.Failed).Rewritten(l.mask.Text)
 	e := toolEntry(key, req.Site, call, m, res.Kind)
 	e.DurationMS = millis(l.now().Sub(start))
 	if err := l.record(e); err != nil {
@@ -152,7 +159,7 @@ func (l *liveEffects) Value(_ context.Context, key string, site Site, read func(
 	if r, ok := value.(interface{ nodeType() echo.NodeType }); ok {
 		e.NodeType = r.nodeType()
 	}
-	e.Data = mustJSON(value)
+	e.Data = l.mask.JSON(mustJSON(value))
 	return e.Data, l.record(e)
 }
 

@@ -91,6 +91,20 @@ func (p *past) has(node echo.NodeType, key string) bool {
 	return len(p.queues[pastKey{node, key}]) > 0
 }
 
+// peek returns the next entry of a type and key that is not used yet, and does not use it; nil when there is none.
+func (p *past) peek(node echo.NodeType, key string) *echo.Entry {
+	if p == nil {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	q := p.queues[pastKey{node, key}]
+	if len(q) == 0 {
+		return nil
+	}
+	return p.entries[q[0]]
+}
+
 // budgetReading matches the keys of the readings that checkBudget takes.
 var budgetReading = regexp.MustCompile(`/clock\d*(/beside)?$`)
 

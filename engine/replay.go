@@ -17,6 +17,7 @@ type recordedEffects struct {
 	past *past
 	live *liveEffects // nil: nothing is performed, the run ends where the record ends
 	goOn func() error // called before live is
+	mask Mask
 }
 
 func (r *recordedEffects) Model(ctx context.Context, key string, req *ModelRequest) (*ModelResponse, error) {
@@ -33,8 +34,8 @@ func (r *recordedEffects) Model(ctx context.Context, key string, req *ModelReque
 		}
 		return r.live.Model(ctx, key, req)
 	}
-	if now := req.Hash(); e.RequestHash != now {
-		return nil, &DivergenceError{Seq: e.Seq, Node: e.NodeType, Key: key, Field: "request", Recorded: e.RequestHash, Now: now}
+	if !asRecorded(r.mask, req, e.RequestHash) {
+		return nil, &DivergenceError{Seq: e.Seq, Node: e.NodeType, Key: key, Field: "request", Recorded: e.RequestHash, Now: req.Hash()}
 	}
 	return recordedAnswer(e, req)
 }
@@ -75,11 +76,13 @@ func recordedAnswer(e *echo.Entry, req *ModelRequest) (*ModelResponse, error) {
 func (r *recordedEffects) Tool(ctx context.Context, key string, spec ToolSpec, req ToolRequest) (*echo.Message, error) {
 	started := r.past.take(echo.NodeToolStart, key)
 	e := r.past.take(echo.NodeToolCall, key)
-	call := echo.ToolCall{ID: req.CallID, Name: req.Name, Arguments: string(req.Arguments)}
+	open := echo.ToolCall{ID: req.CallID, Name: req.Name, Arguments: string(req.Arguments)}
+	call := open
+	call.Arguments = maskedArguments(r.mask, call.Arguments)
 	switch {
 	case e != nil:
 		recorded, now := mustJSON(e.Tool), mustJSON(toolUse(call))
-		if string(recorded) != string(now) || e.Message == nil {
+		if string(recorded) != string(now) && string(recorded) != string(mustJSON(toolUse(open))) || e.Message == nil {
 			a, b := difference(string(recorded), string(now))
 			return nil, &DivergenceError{Seq: e.Seq, Node: e.NodeType, Key: key, Field: "tool", Recorded: a, Now: b}
 		}

@@ -68,7 +68,7 @@ func (v *visit) rendered(field string, t *template.Template, vars map[string]any
 func (v *visit) varsFor(src string) map[string]any {
 	vars := v.vars()
 	if v.texts.uses(src, "history") {
-		vars["history"] = historyVar(v.record.History)
+		vars["history"] = v.fresh(historyVar(v.record.History))
 	}
 	return vars
 }
@@ -92,7 +92,7 @@ func (v *visit) vars() map[string]any {
 		input = map[string]any{}
 	}
 	return map[string]any{
-		"input": input, "state": v.session.State, "outputs": outputs, "lineage": lineage, "env": env,
+		"input": input, "state": v.fresh(v.session.State), "outputs": v.fresh(outputs), "lineage": v.fresh(lineage), "env": env,
 		"turn": v.turn, "max_turns": v.phase.MaxTurns(),
 		"attempt": v.attempt, "max_attempts": v.phase.MaxAttempts(), "validation_error": v.verdict,
 		"sounding_index": 0, "sounding_factor": 1,

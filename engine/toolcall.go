@@ -95,7 +95,7 @@ func (v *visit) performAll(ctx context.Context, plan []plannedCall) error {
 			open = append(open, &plan[i])
 			v.touched = v.touched || !plan[i].spec.Idempotent
 			v.observer.Observe(Event{
-				Kind: EventToolCall, Site: v.place(), Tool: plan[i].call.Name, Arguments: plan[i].call.Arguments,
+				Kind: EventToolCall, Site: v.place(), Tool: plan[i].call.Name, Arguments: v.mask.Text(plan[i].call.Arguments),
 			})
 		}
 	}
@@ -183,9 +183,11 @@ func (v *visit) engineTool(ctx context.Context, key, name string, args json.RawM
 }
 
 func (v *visit) setState(key string, value any) error {
+	entry := func(value any) json.RawMessage { return mustJSON(map[string]any{"key": key, "value": value}) }
+	value = v.stateKept(key, value, entry)
 	v.session.Set(v.record, key, value)
 	e := siteEntry(echo.NodeState, v.at("state/"+key), v.place())
-	e.Data = mustJSON(map[string]any{"key": key, "value": value})
+	e.Data = entry(value)
 	return v.append(e)
 }
 

@@ -121,7 +121,7 @@ func (v *visit) validateInline(ctx context.Context, name, content string) (*verd
 	messages := []*echo.Message{
 		echo.NewText(echo.RoleSystem, echo.KindSystem,
 			`You judge an answer. Reply with one JSON object and nothing else: {"valid": true or false, "reason": "in one or two sentences, what is wrong"}`),
-		echo.NewText(echo.RoleUser, echo.KindTask, text),
+		v.shown(echo.NewText(echo.RoleUser, echo.KindTask, text)),
 	}
 	for try := 1; ; try++ {
 		resp, err := v.askValidator(ctx, name, def, try, messages)
@@ -203,7 +203,7 @@ func (v *visit) validateCommand(ctx context.Context, line, content string) (*ver
 func (v *visit) toolVerdict(ctx context.Context, spec ToolSpec, args json.RawMessage) (*verdict, error) {
 	site := v.place()
 	site.Validator = spec.Name
-	v.observer.Observe(Event{Kind: EventToolCall, Site: site, Tool: spec.Name, Arguments: string(args)})
+	v.observer.Observe(Event{Kind: EventToolCall, Site: site, Tool: spec.Name, Arguments: maskedArguments(v.mask, string(args))})
 	m, err := v.effects.Tool(ctx, v.at("validate/"+spec.Name), spec, ToolRequest{
 		Site: site, SessionID: v.session.ID, Name: spec.Name, Arguments: args,
 	})

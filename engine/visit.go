@@ -119,7 +119,7 @@ func (v *visit) finish(ctx context.Context, out outcome, err error) error {
 	res := &v.result
 	if err != nil {
 		res.Status, res.Reason = classify(err)
-		res.Error = err.Error()
+		res.Error = v.mask.Text(err.Error())
 	} else {
 		res.Status, res.Output = StatusCompleted, out.value
 		v.run.result.Output = out.value
@@ -178,6 +178,7 @@ func (v *visit) at(what string) string {
 
 // say adds a message of the engine's own to the history.
 func (v *visit) say(what string, m *echo.Message) error {
+	m = v.kept(what, m, true)
 	v.enter(m, v.turn)
 	return v.recordMessage(what, m)
 }
@@ -185,6 +186,7 @@ func (v *visit) say(what string, m *echo.Message) error {
 // bring adds a message of another phase to the history, with the marks it has.
 func (v *visit) bring(what string, it echo.Item) error {
 	it.Attempt, it.Turn, it.Order = v.attempt, v.turn, 0
+	it.Message = v.kept(what, it.Message, false)
 	v.record.History = append(v.record.History, it)
 	return v.recordMessage(what, it.Message)
 }

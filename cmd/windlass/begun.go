@@ -47,6 +47,7 @@ func (s *session) newHeader(home, scriptFile string) (echo.Header, error) {
 		}
 	}
 	h.Options = encoded(begun)
+	h.Cascade, h.Input = s.secrets.JSON(h.Cascade), s.secrets.JSON(h.Input)
 	return h, nil
 }
 

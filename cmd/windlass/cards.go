@@ -48,6 +48,7 @@ func (s *session) makeCards(o cardOptions) {
 	if e, ok := o.Embedder.(*llm.Embedder); ok {
 		e.Watch(s.cards.costs.watch)
 	}
+	o.Mask = s.secrets.Text
 	o.Notice = func(_ contextcards.NoticeKind, detail string) { s.warn(echo.KeyCardWarning, detail) }
 	s.cards.pipeline = contextcards.Start(o.Options)
 	s.runner.Cards = s.cards.pipeline

@@ -108,9 +108,10 @@ func (a *app) trySelection(ctx context.Context, r *contextRecord, o selectFlags)
 	if err != nil {
 		return usageError(err, "correct the file; docs/models.md describes it")
 	}
-	router := llm.NewRouter(cfg, vault.Getenv)
+	router, secrets := llm.NewRouter(cfg, vault.Getenv), knownSecrets(cfg, nil)
+	router.Know(secrets)
 	defer router.Close()
-	t := engine.Trial{Task: o.task, Before: o.phase, Now: time.Now}
+	t := engine.Trial{Task: secrets.Text(o.task), Before: o.phase, Now: time.Now}
 	t.Selection, t.Prefilter = o.settings()
 	if o.model != "" {
 		if err := router.Check(o.model); err != nil {
@@ -122,7 +123,7 @@ func (a *app) trySelection(ctx context.Context, r *contextRecord, o selectFlags)
 	if err != nil {
 		return err
 	}
-	c := &cards{embedder: embedder, pipeline: contextcards.Start(contextcards.Options{Embedder: embedder})}
+	c := &cards{embedder: embedder, pipeline: contextcards.Start(contextcards.Options{Embedder: embedder, Mask: secrets.Text})}
 	defer func() { _ = c.finish() }() // it only keeps them in memory
 	if t.Cards = c.pipeline; embedder != nil {
 		t.Meaning = c

@@ -21,6 +21,7 @@ func (s *session) chooseModels(cfg *config.Config) (scriptFile string, err error
 		return "", err
 	}
 	s.router = llm.NewRouter(cfg, vault.Getenv)
+	s.router.Know(s.secrets)
 	s.runner.Facts = s.router.Facts
 	if s.options.offline {
 		s.runner.Facts = factsOffline(s.router)

@@ -13,6 +13,9 @@ import (
 	"github.com/windlass-run/windlass/internal/vault"
 )
 
+// know has the session keep the secrets of this process to itself.
+func (s *session) know(cfg *config.Config, granted []string) { s.secrets = knownSecrets(cfg, granted) }
+
 // knownSecrets returns what no result, record or answer may show: the keys of all endpoints, the password of ClickHouse, the
 // variables that were granted, and whatever else of the environment is taken for a secret. Variables that turn out to be
 // secrets only now are hidden from children, too.
@@ -59,12 +62,13 @@ func password(name, value string) []secret.Value {
 		return nil
 	}
 	u, err := url.Parse(value)
-	if err != nil || u.User == nil {
+	if err != nil {
 		return nil
 	}
 	p, _ := u.User.Password()
-	if p == u.User.Username() {
-		return nil
+	out := []secret.Value{{Name: "the password of " + name, Value: u.Query().Get("password")}}
+	if p != u.User.Username() {
+		out = append(out, secret.Value{Name: "the password of " + name, Value: p})
 	}
-	return []secret.Value{{Name: "the password of " + name, Value: p}}
+	return out
 }

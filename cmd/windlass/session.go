@@ -15,6 +15,7 @@ import (
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/git"
 	"github.com/windlass-run/windlass/internal/llm"
+	"github.com/windlass-run/windlass/internal/secret"
 	"github.com/windlass-run/windlass/internal/sessions"
 	"github.com/windlass-run/windlass/internal/tool"
 	"github.com/windlass-run/windlass/internal/vault"
@@ -38,6 +39,7 @@ type session struct {
 	querier     *sessionQuerier  // nil without ClickHouse
 	catchUp     *catchUp         // nil without ClickHouse
 	router      *llm.Router
+	secrets     *secret.Set
 	cards       *cards // nil when no phase has a use for them
 	view        view
 	notices     *notices
@@ -66,7 +68,8 @@ func (a *app) openSession(ctx context.Context, file string, c *cascade.Cascade, 
 	if s.id, err = sessionID(o.session); err != nil {
 		return nil, err
 	}
-	s.runner = &engine.Runner{Env: grantedEnv(o.allowEnv)}
+	s.know(cfg, o.allowEnv)
+	s.runner = &engine.Runner{Env: grantedEnv(o.allowEnv), Mask: s.secrets}
 	scriptFile, err := s.chooseModels(cfg)
 	if err != nil {
 		return nil, err
@@ -175,6 +178,8 @@ func (s *session) chooseTools(home, cache string, cfg *config.Config) error {
 		AllowWrite:      s.options.allowWrite,
 		Declared:        s.cascade.Tools,
 		AllowEnv:        s.options.allowEnv,
+		Getenv:          vault.LookupEnv,
+		Secrets:         s.secrets,
 	}
 	if s.querier != nil {
 		o.SQL = s.querier

@@ -60,8 +60,6 @@ func (a *app) takeUp(ctx context.Context, home string, journal *echo.Journal, re
 		if c, err = loadCascade(a, o.cascade); err != nil {
 			return nil, err
 		}
-	} else {
-		tellIfChanged(n, rec.Header, c)
 	}
 	cfg, err := config.Open(begun.Dir, home)
 	if err != nil {
@@ -73,7 +71,11 @@ func (a *app) takeUp(ctx context.Context, home string, journal *echo.Journal, re
 	}
 	s.options.asJSON, s.options.events, s.options.quiet, s.options.budget = o.asJSON, o.events, o.quiet, o.budget
 	s.options.noClickHouse = s.options.noClickHouse || o.noClickHouse
-	s.runner = &engine.Runner{Env: grantedEnv(begun.AllowEnv)}
+	s.know(cfg, begun.AllowEnv)
+	if o.cascade == "" {
+		s.tellIfChanged()
+	}
+	s.runner = &engine.Runner{Env: grantedEnv(begun.AllowEnv), Mask: s.secrets}
 	if _, err := s.chooseModels(cfg); err != nil {
 		return nil, err
 	}
@@ -95,15 +97,16 @@ func openError(id string, err error) error {
 }
 
 // tellIfChanged says when the file that the session was begun from says something else by now.
-func tellIfChanged(n *notices, h echo.Header, c *cascade.Cascade) {
+func (s *session) tellIfChanged() {
+	h, c := s.header, s.cascade
 	if h.File == stdinName {
 		return
 	}
 	now, _, err := cascade.Load(h.File, knownNames())
-	if err != nil || now == nil || string(encoded(now)) == string(encoded(c)) {
+	if err != nil || now == nil || string(s.secrets.JSON(encoded(now))) == string(encoded(c)) {
 		return
 	}
-	n.tell(fmt.Sprintf("%s has changed since the session began. The session goes on with the cascade as it was; --cascade %s takes the new one.", h.File, h.File))
+	s.notices.tell(fmt.Sprintf("%s has changed since the session began. The session goes on with the cascade as it was; --cascade %s takes the new one.", h.File, h.File))
 }
 
 // bringUp brings what stands on the log to where the record of a session that is taken up ends: the view of a terminal shows
@@ -155,12 +158,13 @@ func replayer(home string, h echo.Header) (*engine.Runner, *engine.Spec, func() 
 		cfg = &config.Config{} // of another machine: what counts of it is in the record
 	}
 	s := &session{options: begun.options(), file: h.File, cascade: c}
-	s.runner = &engine.Runner{Env: grantedEnv(begun.AllowEnv)}
+	s.secrets = knownSecrets(cfg, begun.AllowEnv)
+	s.runner = &engine.Runner{Env: grantedEnv(begun.AllowEnv), Mask: s.secrets}
 	if err := s.splitModels(cfg); err != nil {
 		return nil, nil, nil, err
 	}
 	s.runner.Facts = llm.NewRouter(cfg, vault.Getenv).Facts
-	tools, err := tool.New(tool.Options{Roots: []string{os.TempDir()}, Declared: c.Tools, AllowEnv: begun.AllowEnv})
+	tools, err := tool.New(tool.Options{Roots: []string{os.TempDir()}, Declared: c.Tools, AllowEnv: begun.AllowEnv, Getenv: vault.LookupEnv, Secrets: s.secrets})
 	if err != nil {
 		return nil, nil, nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/internal/secret"
 	"github.com/windlass-run/windlass/internal/snapshot"
 	"github.com/windlass-run/windlass/internal/vault"
 )
@@ -208,6 +209,12 @@ func (a *app) maskEnv(granted, keep []string) (map[string]string, []snapshot.Mas
 	var masks []snapshot.Mask
 	for _, name := range granted {
 		value, set := vault.LookupEnv(name)
+		// Its record has no values any more.
+		recorded := snapshot.Mask{From: secret.Placeholder(name), To: placeholder(name)}
+		if slices.Contains(keep, name) {
+			recorded.To = value
+		}
+		masks = append(masks, recorded)
 		switch {
 		case slices.Contains(keep, name):
 			if !set {

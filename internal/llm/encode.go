@@ -80,6 +80,7 @@ func appendMessages(dst []byte, msgs []*echo.Message) []byte {
 	}
 	var images []echo.Part
 	for i, m := range msgs {
+		m = m.Open()
 		if !hasToolImage(m) {
 			add(m.JSON())
 		} else {

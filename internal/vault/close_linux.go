@@ -1,40 +1,45 @@
 package vault
 
 import (
+	"errors"
+	"syscall"
 	"unsafe"
+)
 
-	"golang.org/x/sys/unix"
+// Numbers of the system that package syscall does not have. Package unix has them, and would come later.
+const (
+	prSetDumpable = 4
+	prSetName     = 15
+	fSetPipeSize  = 1031
 )
 
 // closeProcess closes the process to all others of the same user: it cannot be traced, what the system shows of its memory,
 // its environment and its descriptors is root's, and it leaves no core.
 func closeProcess() bool {
 	noCore()
-	return unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) == nil
+	_, _, errno := syscall.RawSyscall(syscall.SYS_PRCTL, prSetDumpable, 0, 0)
+	return errno == 0
 }
 
-// memory returns a descriptor of a file in memory that the next program inherits.
-func memory(data string) (int, error) {
-	fd, err := unix.MemfdCreate("windlass", 0)
-	if err != nil {
-		return pipe(data) // a kernel, or a sandbox, without it
+// widen makes room in a pipe.
+func widen(fd, size int) error {
+	got, _, errno := syscall.RawSyscall(syscall.SYS_FCNTL, uintptr(fd), fSetPipeSize, uintptr(size)) //nolint:gosec // both are small
+	switch {
+	case errno != 0:
+		return errno
+	case int(got) < size: //nolint:gosec // the size of a pipe
+		return errors.New("a pipe does not hold them")
 	}
-	if _, err = unix.Write(fd, []byte(data)); err == nil {
-		_, err = unix.Seek(fd, 0, 0)
-	}
-	if err != nil {
-		_ = unix.Close(fd)
-	}
-	return fd, err
+	return nil
 }
 
 // self is the program that runs, also when its file was replaced or removed meanwhile.
 func self() (string, error) { return "/proc/self/exe", nil }
 
-// rename has the process called by its own name again, and not by that of the link that it was executed by.
+// rename has the process called by its own name again, and not by that of the link that it was executed by. The main thread,
+// whose name counts, is the one that initializes packages.
 func rename(name string) {
-	b, err := unix.ByteSliceFromString(name)
-	if err == nil {
-		_ = unix.Prctl(unix.PR_SET_NAME, uintptr(unsafe.Pointer(&b[0])), 0, 0, 0) // it is only a name
+	if b, err := syscall.BytePtrFromString(name); err == nil {
+		_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, prSetName, uintptr(unsafe.Pointer(b)), 0) //nolint:gosec // it is only a name
 	}
 }

@@ -2,7 +2,6 @@ package vault
 
 import (
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -78,11 +77,11 @@ const maxConfig = 1 << 20
 // when it is read.
 func named() []string {
 	for _, dir := range folders() {
-		info, err := os.Stat(filepath.Join(dir, "windlass.json"))
+		info, err := os.Stat(dir + "/windlass.json")
 		if err != nil || !info.Mode().IsRegular() || info.Size() > maxConfig {
 			continue
 		}
-		data, err := os.ReadFile(filepath.Join(dir, "windlass.json"))
+		data, err := os.ReadFile(dir + "/windlass.json")
 		if err != nil {
 			return nil
 		}
@@ -95,18 +94,15 @@ func named() []string {
 func folders() []string {
 	var out []string
 	if dir, err := os.Getwd(); err == nil {
-		for parent := filepath.Dir(dir); ; dir, parent = parent, filepath.Dir(parent) {
+		for found := true; found; dir, _, found = cutLast(dir, string(os.PathSeparator)) {
 			out = append(out, dir)
-			if parent == dir {
-				break
-			}
 		}
 	}
 	if home := os.Getenv("WINDLASS_HOME"); home != "" {
 		return append(out, home)
 	}
 	if home, err := os.UserHomeDir(); err == nil {
-		out = append(out, filepath.Join(home, ".windlass"))
+		out = append(out, home + "/.windlass")
 	}
 	return out
 }
