@@ -93,6 +93,7 @@ func secretsLab(t *testing.T) *lab {
 			{"name": "ask", "instructions": "Use {{ env.GRANTED }} and {{ input.key }} of GRANTED_URL. A long text is summed up. A long text is summed up. A long text is summed up. A long text is summed up. A long text is summed up. A long text is summed up.", "tackle": ["read_file", "look"], "rules": {"max_turns": 3, "loop_until": "command: test -n {{ env.GRANTED }}"}},
 			{"name": "next", "instructions": "Go on.", "model": "other", "context": {"from": [{"phase": "ask", "include": ["messages", "output", "state"]}], "include_input": false}},
 			{"name": "selects", "instructions": "What of {{ env.GRANTED }}?", "model": "third", "context": {"mode": "auto", "anchors": {"window": 1}, "selection": {"strategy": "llm", "selector_model": "picks", "max_tokens": 500}}},
+			{"name": "means", "instructions": "What of {{ env.GRANTED }}?", "model": "third", "context": {"mode": "auto", "anchors": {"window": 1}, "selection": {"strategy": "semantic"}}},
 			{"name": "fails", "instructions": "Say {{ env.GRANTED }}.", "model": "refuses"}]}`))
 	return l
 }
