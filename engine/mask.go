@@ -86,15 +86,25 @@ func asRecorded(mask Mask, req *ModelRequest, hash string) bool {
 	return req.Hash() == hash || maskedRequest(mask, req).Hash() == hash || openRequest(req).Hash() == hash
 }
 
-// kept returns a message in the form in which it enters the history under a key, and is recorded: without secrets, unless
-// the record has it with them. A message that the phase's author wrote is sent with what its templates rendered.
+// sameButSecrets is compare for an entry that may have been recorded when fewer secrets were known.
+func sameButSecrets(mask Mask, recorded, now *echo.Entry) error {
+	clean := withoutSecrets(mask, now)
+	err := compare(recorded, clean)
+	if err == nil || compare(withoutSecrets(mask, recorded), clean) == nil {
+		return nil
+	}
+	return err
+}
+
+// kept returns a message in the form in which it enters the history under a key, and is recorded: without secrets, or as far
+// as the record has it without them. A message that the phase's author wrote is sent with what its templates rendered.
 func (v *visit) kept(what string, m *echo.Message, own bool) *echo.Message {
 	clean := m.Rewritten(v.mask.Text)
 	if clean == m {
 		return m
 	}
-	if e := v.past.peek(echo.NodeMessage, v.at(what)); e != nil && e.Message != nil && e.Message.Hash() == m.Hash() {
-		return m
+	if e := v.past.peek(echo.NodeMessage, v.at(what)); e != nil && e.Message != nil && e.Message.Rewritten(v.mask.Text).Hash() == clean.Hash() {
+		clean = e.Message
 	}
 	if own {
 		return clean.SentAs(m)
@@ -110,14 +120,27 @@ func (v *visit) shown(m *echo.Message) *echo.Message {
 	return m
 }
 
+// stateData is what only a state entry has.
+type stateData struct {
+	Key   string `json:"key"`
+	Value any    `json:"value"`
+}
+
 // stateKept returns a value in the form in which it is kept under a name of the session's state.
-func (v *visit) stateKept(name string, value any, entry func(any) json.RawMessage) any {
+func (v *visit) stateKept(name string, value any) any {
 	clean := v.mask.Any(value)
 	e := v.past.peek(echo.NodeState, v.at("state/"+name))
-	if e != nil && string(e.Data) == string(entry(value)) {
+	if e == nil || string(v.mask.JSON(e.Data)) != string(mustJSON(stateData{name, clean})) {
+		return clean
+	}
+	if string(e.Data) == string(mustJSON(stateData{name, value})) {
 		return value
 	}
-	return clean
+	var recorded stateData
+	if decode(e.Data, &recorded) != nil {
+		return clean
+	}
+	return recorded.Value
 }
 
 // fresh returns what templates see of the session so far, without secrets that were recorded before they were known to be

@@ -183,11 +183,10 @@ func (v *visit) engineTool(ctx context.Context, key, name string, args json.RawM
 }
 
 func (v *visit) setState(key string, value any) error {
-	entry := func(value any) json.RawMessage { return mustJSON(map[string]any{"key": key, "value": value}) }
-	value = v.stateKept(key, value, entry)
+	value = v.stateKept(key, value)
 	v.session.Set(v.record, key, value)
 	e := siteEntry(echo.NodeState, v.at("state/"+key), v.place())
-	e.Data = entry(value)
+	e.Data = mustJSON(stateData{key, value})
 	return v.append(e)
 }
 
