@@ -32,6 +32,7 @@ type health struct {
 	BaseURL    string           `json:"base_url,omitempty"`
 	Embedder   embedderHealth   `json:"embedder"`
 	Keys       []keyHealth      `json:"keys"`
+	Secrets    secretHealth     `json:"secrets"`
 	Problems   []string         `json:"problems"`
 }
 
@@ -142,6 +143,7 @@ func (a *app) examine(ctx context.Context) (health, error) {
 	if h.Model == "" {
 		h.Model = cfg.DefaultModel
 	}
+	h.Secrets = examineSecrets(vault.Current())
 	h.Keys, h.Embedder = examineKeys(cfg), examineEmbedder(cfg, o.CacheDir)
 	h.ClickHouse = examineClickHouse(ctx, o)
 	if h.ClickHouse.Waiting, err = countWaiting(sessionsFolder(home), o.Address()); err != nil {
@@ -233,6 +235,7 @@ func (a *app) printHealth(h health) error {
 	for _, r := range h.ClickHouse.rows() {
 		t.add(r[0], r[1])
 	}
+	t.add("secrets", h.Secrets.summary())
 	t.add("npm", orElse(h.Npm, "not found"))
 	t.add("model", orElse(h.Model, "none set (WINDLASS_MODEL, --model, or in the cascade)"))
 	t.add("endpoint of models", orElse(h.BaseURL, "the provider's own"))

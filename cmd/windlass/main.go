@@ -10,6 +10,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/windlass-run/windlass/internal/fetch"
+	"github.com/windlass-run/windlass/internal/vault"
 )
 
 // app is what every command is given: the streams it reads and writes. Results go to out; progress, logs and errors
@@ -20,7 +23,10 @@ type app struct {
 	err io.Writer
 }
 
-func main() { os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+func main() {
+	fetch.HiddenVariables = vault.Hidden
+	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
 
 // run executes one command line and returns the exit code. It is main without the process.
 func run(ctx context.Context, args []string, in io.Reader, out, errw io.Writer) int {

@@ -16,6 +16,22 @@ import (
 // know has the session keep the secrets of this process to itself.
 func (s *session) know(cfg *config.Config, granted []string) { s.secrets = knownSecrets(cfg, granted) }
 
+// withoutSecrets returns an error whose text shows no secret. What it is made of is as it was.
+func (s *session) withoutSecrets(err error) error {
+	if err == nil || !s.secrets.Has(err.Error()) {
+		return err
+	}
+	return &quietError{s.secrets.Text(err.Error()), err}
+}
+
+type quietError struct {
+	text string
+	err  error
+}
+
+func (e *quietError) Error() string { return e.text }
+func (e *quietError) Unwrap() error { return e.err }
+
 // knownSecrets returns what no result, record or answer may show: the keys of all endpoints, the password of ClickHouse, the
 // variables that were granted, and whatever else of the environment is taken for a secret. Variables that turn out to be
 // secrets only now are hidden from children, too.
@@ -42,6 +58,25 @@ func knownSecrets(cfg *config.Config, granted []string) *secret.Set {
 	}
 	list = append(list, password("clickhouse_dsn", cfg.ClickHouseDSN)...)
 	return secret.New(list...)
+}
+
+// secretHealth is what "windlass doctor" says of how this process keeps secrets from others of the same user.
+type secretHealth struct {
+	Closed  bool   `json:"closed"`            // nobody but root reads its memory
+	Problem string `json:"problem,omitempty"` // why its environment shows them
+}
+
+func examineSecrets(s vault.State) secretHealth { return secretHealth{s.Closed, s.Problem} }
+
+func (h secretHealth) summary() string {
+	memory := "this system does not close the memory of a process to others of the same user"
+	if h.Closed {
+		memory = "memory closed to other processes"
+	}
+	if h.Problem != "" {
+		return h.Problem + "; " + memory
+	}
+	return "not in the environment of the process; " + memory
 }
 
 // plainVariables are granted often and hold nothing that must not be seen.

@@ -121,8 +121,12 @@ func TestNothingThatIsKeptOrShownHoldsASecret(t *testing.T) {
 	require.Contains(t, p.err.String(), "[value of OPENAI_API_KEY]")
 	sql := func(q string) string { return l.run(exitOK, "sql", "--json", q).out.String() }
 	for _, args := range [][]string{
-		{"sessions", "show", "s1"}, {"sessions", "handoff", "s1"}, {"context", "show", "s1"}, {"replay", "s1", "--list"},
-		{"sql", "--json", "SELECT * FROM logs WHERE session_id = 's1'"}, {"sql", "--json", "SELECT * FROM context_cards WHERE session_id = 's1'"},
+		{"sessions", "show", "s1"},
+		{"sessions", "handoff", "s1"},
+		{"context", "show", "s1"},
+		{"replay", "s1", "--list"},
+		{"sql", "--json", "SELECT * FROM logs WHERE session_id = 's1'"},
+		{"sql", "--json", "SELECT * FROM context_cards WHERE session_id = 's1'"},
 	} {
 		p := l.run(exitOK, args...)
 		requireClean(t, strings.Join(args, " "), p.out.String()+p.err.String())

@@ -94,7 +94,8 @@ func (s *session) run(ctx context.Context) (*engine.Result, error) {
 	if s.cards != nil {
 		spec.Beside = s.cards.costs.sinceAsked
 	}
-	return s.runner.Run(ctx, spec)
+	res, err := s.runner.Run(ctx, spec)
+	return res, s.withoutSecrets(err)
 }
 
 // removeSession takes back a session that did not begin: its journal, its work folder and, when nothing else is in it,

@@ -138,3 +138,23 @@ func TestLookPathNeverLooksHere(t *testing.T) {
 	_, err = fetch.LookPath(".", "npm")
 	require.EqualError(t, err, "no npm on PATH")
 }
+
+// npm gets the hidden variables that are its own, and those that its configuration reads, and no others.
+func TestPackGivesNpmItsVariables(t *testing.T) {
+	dir := t.TempDir()
+	npm := filepath.Join(dir, "npm")
+	require.NoError(t, os.WriteFile(npm, []byte("#!/bin/sh\nenv > \"$OUT\"\ntouch a.tgz\n"), 0o755)) //nolint:gosec // it is run
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "npmrc"), []byte("//host/:_authToken=${HOST_TOKEN}\n"), 0o600))
+	t.Setenv("OUT", filepath.Join(dir, "env"))
+	t.Setenv("NPM_CONFIG_USERCONFIG", filepath.Join(dir, "npmrc"))
+	before := fetch.HiddenVariables
+	t.Cleanup(func() { fetch.HiddenVariables = before })
+	fetch.HiddenVariables = func() []string { return []string{"HOST_TOKEN=one", "NPM_TOKEN=two", "OPENAI_API_KEY=three"} }
+	_, err := fetch.Package{Name: "a", Version: "1"}.Pack(npm, fetch.Step("get"), nil)(t.Context(), t.TempDir())
+	require.NoError(t, err)
+	env, err := os.ReadFile(filepath.Join(dir, "env"))
+	require.NoError(t, err)
+	require.Contains(t, string(env), "\nHOST_TOKEN=one\n")
+	require.Contains(t, string(env), "\nNPM_TOKEN=two\n")
+	require.NotContains(t, string(env), "three")
+}

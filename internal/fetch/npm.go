@@ -1,13 +1,16 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha512"
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -39,7 +42,7 @@ func (p Package) Pack(npm string, step Step, progress func(Progress)) Download {
 		cache := filepath.Join(staging, "npm")
 		cmd := exec.CommandContext(ctx, npm, "pack", p.Name+"@"+p.Version,
 			"--pack-destination", staging, "--cache", cache, "--ignore-scripts", "--loglevel", "error", "--no-update-notifier")
-		cmd.Dir = staging
+		cmd.Dir, cmd.Env = staging, append(os.Environ(), npmVariables()...)
 		killGroup(cmd)
 		cmd.WaitDelay = 2 * time.Second
 		var stderr strings.Builder
@@ -59,6 +62,21 @@ func (p Package) Pack(npm string, step Step, progress func(Progress)) Download {
 		}
 		return found[0], nil
 	}
+}
+
+// HiddenVariables returns variables, as NAME=value, that are not in the environment of this process, as they are secrets.
+// Who keeps some sets it before anything is fetched.
+var HiddenVariables = func() []string { return nil }
+
+// npmVariables returns the hidden variables that npm needs to be as it is for the user: its own, and those that the user's
+// configuration of it reads.
+func npmVariables() []string {
+	home, _ := os.UserHomeDir() // without one there is no configuration in it
+	config, _ := os.ReadFile(cmp.Or(os.Getenv("NPM_CONFIG_USERCONFIG"), os.Getenv("npm_config_userconfig"), filepath.Join(home, ".npmrc")))
+	return slices.DeleteFunc(HiddenVariables(), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return !strings.HasPrefix(strings.ToLower(name), "npm_") && !strings.Contains(string(config), "${"+name+"}")
+	})
 }
 
 // npmReason returns the lines of npm's complaint that help, without its pointers to log files that are deleted here.

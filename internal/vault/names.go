@@ -102,7 +102,7 @@ func folders() []string {
 		return append(out, home)
 	}
 	if home, err := os.UserHomeDir(); err == nil {
-		out = append(out, home + "/.windlass")
+		out = append(out, home+"/.windlass")
 	}
 	return out
 }
