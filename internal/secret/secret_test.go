@@ -153,7 +153,7 @@ func FuzzText(f *testing.F) {
 	f.Fuzz(func(t *testing.T, value, text string) {
 		set := secret.New(secret.Value{Name: "N", Value: value})
 		clean := set.Text(text + value + text)
-		if len(set.Values()) > 0 && !strings.Contains("[value of N]", value) && strings.Contains(clean, value) && !strings.Contains(text+"[value of N]"+text, value) {
+		if len(set.Values()) > 0 && strings.Contains(clean, value) && !strings.Contains(text+secret.Placeholder("N")+text, value) {
 			t.Errorf("%q is in %q", value, clean)
 		}
 		s := secret.Stream{Set: set}

@@ -59,15 +59,13 @@ func hasPassword(value string) bool {
 	if end := strings.IndexAny(rest, "/?# "); end >= 0 {
 		host = rest[:end]
 	}
-	login, _, ok := cutLast(host, "@")
+	login, ok := beforeLast(host, "@")
 	return ok && strings.Contains(login, ":")
 }
 
-func cutLast(s, sep string) (before, after string, found bool) {
-	if i := strings.LastIndex(s, sep); i >= 0 {
-		return s[:i], s[i+len(sep):], true
-	}
-	return s, "", false
+func beforeLast(s, sep string) (before string, found bool) {
+	i := strings.LastIndex(s, sep)
+	return s[:max(i, 0)], i >= 0
 }
 
 // maxConfig bounds what is read of a windlass.json here.
@@ -94,7 +92,7 @@ func named() []string {
 func folders() []string {
 	var out []string
 	if dir, err := os.Getwd(); err == nil {
-		for found := true; found; dir, _, found = cutLast(dir, string(os.PathSeparator)) {
+		for found := true; found; dir, found = beforeLast(dir, string(os.PathSeparator)) {
 			out = append(out, dir)
 		}
 	}
