@@ -81,7 +81,7 @@ func (a *app) printServeToken(file, address string, header bool) error {
 // taken out of the environment, so that no tool of a run inherits it.
 func givenToken(file string, l *log.Logger) (serveToken, error) {
 	text, given := vault.LookupEnv(envToken)
-	vault.Hide(envToken)
+	vault.Withhold(envToken)
 	switch {
 	case given && file != "":
 		return serveToken{}, usageError(fmt.Errorf("--token-file and %s exclude each other", envToken), "one of them")

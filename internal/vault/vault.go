@@ -24,9 +24,10 @@ import (
 const variable = "WINDLASS_HANDED_OVER"
 
 var (
-	mu     sync.RWMutex // guards both
-	hidden = map[string]string{}
-	state  State
+	mu       sync.RWMutex // guards all
+	hidden   = map[string]string{}
+	withheld = map[string]bool{} // of the hidden ones, those that nobody is given any more
+	state    State
 )
 
 // State is what is known of how this process keeps its secrets.
@@ -46,8 +47,12 @@ func Current() State {
 func LookupEnv(name string) (string, bool) {
 	mu.RLock()
 	v, ok := hidden[name]
+	gone := withheld[name]
 	mu.RUnlock()
-	if ok {
+	switch {
+	case gone:
+		return "", false
+	case ok:
 		return v, true
 	}
 	return os.LookupEnv(name)
@@ -68,6 +73,14 @@ func Hide(names ...string) {
 			hidden[name] = v
 		}
 	}
+}
+
+// Withhold hides a variable that nobody is to be given any more, whatever was granted. It stays known as a secret.
+func Withhold(name string) {
+	Hide(name)
+	mu.Lock()
+	defer mu.Unlock()
+	withheld[name] = true
 }
 
 // Hidden returns what is hidden, as NAME=value, sorted.

@@ -49,7 +49,11 @@ func TestHide(t *testing.T) {
 	require.False(t, shown)
 	require.Equal(t, "value", Getenv("VAULT_TEST_ONE"))
 	require.Contains(t, Hidden(), "VAULT_TEST_ONE=value")
-	_, ok := LookupEnv("VAULT_TEST_NONE")
+	Withhold("VAULT_TEST_ONE")
+	_, ok := LookupEnv("VAULT_TEST_ONE")
+	require.False(t, ok)
+	require.Contains(t, Hidden(), "VAULT_TEST_ONE=value")
+	_, ok = LookupEnv("VAULT_TEST_NONE")
 	require.False(t, ok)
 	require.Equal(t, State{}, Current(), "the binary of a test is left as it is")
 }
