@@ -83,6 +83,13 @@ func Withhold(name string) {
 	withheld[name] = true
 }
 
+// Keep adds a secret that did not come from the environment, under a name that nobody is given it by.
+func Keep(name, value string) {
+	mu.Lock()
+	defer mu.Unlock()
+	hidden[name], withheld[name] = value, true
+}
+
 // Hidden returns what is hidden, as NAME=value, sorted.
 func Hidden() []string {
 	mu.RLock()

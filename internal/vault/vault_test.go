@@ -57,3 +57,10 @@ func TestHide(t *testing.T) {
 	require.False(t, ok)
 	require.Equal(t, State{}, Current(), "the binary of a test is left as it is")
 }
+
+func TestKeep(t *testing.T) {
+	Keep("MADE_TOKEN", "0123456789abcdef")
+	_, ok := LookupEnv("MADE_TOKEN")
+	require.False(t, ok, "nobody is given it")
+	require.Contains(t, Hidden(), "MADE_TOKEN=0123456789abcdef", "and it is known as a secret")
+}
