@@ -173,3 +173,20 @@ func TestOnlyTheModelOfThePhaseIsSentASecret(t *testing.T) {
 	require.NotEmpty(t, l.provider.Embeddings())
 	require.NotContains(t, sent["echoes"], plantedOther, "a tool read it out of a file")
 }
+
+// The token of a server that made it itself, or read it from a file, is a secret as one of the environment is.
+func TestRunsDoNotShowTheTokenOfTheServer(t *testing.T) {
+	t.Parallel()
+	l := newServeLab(t, "")
+	l.file("token", "the-token-of-the-file-0123\n")
+	for id, args := range map[string][]string{"made": nil, "file": {"--token-file", "token"}} {
+		s := l.serve(append([]string{"--no-clickhouse", "--allow-commands"}, args...)...)
+		s.begin(inline(`{"cascade_id": "c", "tools": [{"tool_id": "look", "type": "shell", "command": "cat `+filepath.Join(l.dir, "token")+`; find `+l.home+`/serve -type f -exec cat {} +"}],
+			"phases": [{"name": "one", "tool": "look"}]}`, `"session_id": "`+id+`"`))
+		s.sameAsJournal(s.events("/api/sessions/"+id+"/events"), id, 1, "completed")
+		record := strings.Join(journalOf(t, l.home, id), "\n")
+		require.NotContains(t, record, s.Token)
+		require.Contains(t, record, "[value of WINDLASS_SERVE_TOKEN]")
+		s.stop(exitOK)
+	}
+}

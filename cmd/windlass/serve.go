@@ -117,6 +117,7 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 	h := newHost(home, g, o.maxRuns, o.noClickHouse, l)
 	rec := newServed(&app{out: a.out, err: l.Writer()}, h)
 	h.find = rec.find
+	vault.Keep(envToken, token.text) // no run shows it
 	api, err := server.New(h, rec, server.Options{Token: token.text, Loopback: loopback, Log: l})
 	if err != nil {
 		return err

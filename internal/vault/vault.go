@@ -83,7 +83,7 @@ func Withhold(name string) {
 	withheld[name] = true
 }
 
-// Keep adds a secret that did not come from the environment, under a name that nobody is given it by.
+// Keep makes a secret known that did not come from the environment, under the name of a variable that nobody is given.
 func Keep(name, value string) {
 	mu.Lock()
 	defer mu.Unlock()
