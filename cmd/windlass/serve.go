@@ -110,8 +110,7 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 	if err != nil {
 		return err
 	}
-	vault.Keep(envToken, token.text) // also one that was made or stood in a file is a secret to every run
-	defer removeToken()              //nolint:errcheck // it is worth nothing to the next server
+	defer removeToken() //nolint:errcheck // it is worth nothing to the next server
 	defer surviveClosedPipes()()
 	g := grants{roots: roots, allowEnv: o.allowEnv, allowCommands: o.allowCommands, allowWrite: o.allowWrite, allowHTTP: o.allowHTTP, offline: o.offline, budget: o.budget}
 	h := newHost(home, g, o.maxRuns, o.noClickHouse, l)

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"github.com/windlass-run/windlass/internal/vault"
 )
 
 // Source says where an engine can come from.
@@ -43,7 +45,7 @@ type Config struct {
 func ConfigFromEnv(cacheDir string) Config {
 	return Config{
 		Library:  os.Getenv(string(SourceLibrary)),
-		URL:      os.Getenv(string(SourceURL)),
+		URL:      vault.Getenv(string(SourceURL)), // it may hold a password
 		SHA256:   os.Getenv("WINDLASS_ENGINE_SHA256"),
 		CacheDir: cacheDir,
 		Path:     os.Getenv("PATH"),

