@@ -181,7 +181,7 @@ func TestRunsDoNotShowTheTokenOfTheServer(t *testing.T) {
 	l.file("token", "the-token-of-the-file-0123\n")
 	for id, args := range map[string][]string{"made": nil, "file": {"--token-file", "token"}} {
 		s := l.serve(append([]string{"--no-clickhouse", "--allow-commands"}, args...)...)
-		s.begin(inline(`{"cascade_id": "c", "tools": [{"tool_id": "look", "type": "shell", "command": "cat `+filepath.Join(l.dir, "token")+`; find `+l.home+`/serve -type f -exec cat {} +"}],
+		s.begin(inline(`{"cascade_id": "c", "tools": [{"tool_id": "look", "type": "shell", "command": "cat `+filepath.Join(l.dir, "token")+`; find `+l.home+`/serve -type f -exec cat {} + ; true"}],
 			"phases": [{"name": "one", "tool": "look"}]}`, `"session_id": "`+id+`"`))
 		s.sameAsJournal(s.events("/api/sessions/"+id+"/events"), id, 1, "completed")
 		record := strings.Join(journalOf(t, l.home, id), "\n")
