@@ -2,6 +2,7 @@ package cascade
 
 // checker looks for what a cascade means wrongly. Each rule is a small method; together they report everything.
 type checker struct {
+	stop    func() error // why to stop, nil while somebody waits for the result
 	known   Known
 	cascade *Cascade
 	root    place
@@ -11,6 +12,7 @@ type checker struct {
 	targets []string        // the names that hand-offs can lead to
 	named   map[string]bool // by the name of a phase: whether it is a target; those written in place are not
 	offered map[string]bool // the tools that the model of some phase can call
+	schemas int             // subschemas of all schemas so far
 }
 
 // located is a phase with its place.
@@ -36,7 +38,7 @@ func (k *checker) check() {
 	k.checkValidators()
 	k.checkPhaseNames()
 	for _, p := range k.phases {
-		if k.root.doc.full() {
+		if k.root.doc.full() || k.stop() != nil {
 			return
 		}
 		k.checkPhase(p)

@@ -9,10 +9,21 @@ import (
 	"github.com/windlass-run/windlass/schema"
 )
 
+// maxSubschemas is how many subschemas all schemas of a cascade may have: compiling one takes time with the square of its
+// size.
+const maxSubschemas = 4 * schema.MaxSubschemas
+
 // checkSchema compiles a schema and reports what is wrong with it, where it can at the place inside it.
 func (k *checker) checkSchema(at place, raw json.RawMessage, what string) {
-	_, err := schema.Compile(raw)
+	if k.schemas > maxSubschemas || k.stop() != nil {
+		return // It has been said, or nobody waits for more.
+	}
+	compiled, err := schema.Compile(raw)
 	if err == nil {
+		if k.schemas += compiled.Size(); k.schemas > maxSubschemas {
+			at.error(CodeInvalidSchema, fmt.Sprintf("up to %s, the schemas of the cascade have %d subschemas in all, at most %d are checked",
+				what, k.schemas, maxSubschemas), "split the cascade, or check less with its schemas")
+		}
 		return
 	}
 	var invalid *schema.InvalidError

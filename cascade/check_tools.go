@@ -1,6 +1,7 @@
 package cascade
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,7 +16,7 @@ import (
 
 // declareTools gathers the cascade's own tools and those of the files beside it, checks them, and leaves all that apply
 // in the cascade. Its own win over a file's.
-func (k *checker) declareTools(files []rawFile, found *Diagnostics) {
+func (k *checker) declareTools(ctx context.Context, files []rawFile, found *Diagnostics) {
 	k.toolAt = map[string]int{}
 	own := k.root.key("tools")
 	for i := range k.cascade.Tools {
@@ -23,7 +24,7 @@ func (k *checker) declareTools(files []rawFile, found *Diagnostics) {
 	}
 	ownCount := len(k.tools)
 	for _, f := range files {
-		doc := open(titleTool, f, schema.Tool(), found)
+		doc := open(ctx, titleTool, f, schema.Tool(), found)
 		t := &Tool{}
 		if doc.decode(t) {
 			k.declareFile(declared{Tool: t, at: place{doc: doc}}, ownCount)
@@ -33,6 +34,9 @@ func (k *checker) declareTools(files []rawFile, found *Diagnostics) {
 		k.cascade.Tools = append(k.cascade.Tools, *t.Tool)
 	}
 	for _, t := range k.tools {
+		if k.stop() != nil {
+			return
+		}
 		k.checkDeclared(t)
 	}
 }
@@ -110,12 +114,19 @@ func (k *checker) toolTitle(t declared) string {
 	return fmt.Sprintf("tool %q", t.ToolID)
 }
 
+// MaxJQBytes bounds a response_jq: compiling one takes memory with its nesting.
+const MaxJQBytes = 16 << 10
+
 // checkJQ compiles the program over a tool's result.
 func (k *checker) checkJQ(t declared) {
 	if t.ResponseJQ == "" {
 		return
 	}
 	at := t.at.key("response_jq")
+	if len(t.ResponseJQ) > MaxJQBytes {
+		at.error(CodeInvalidJQ, fmt.Sprintf("response_jq of %s has %d bytes, more than the limit of %d", k.toolTitle(t), len(t.ResponseJQ), MaxJQBytes), "")
+		return
+	}
 	query, err := gojq.Parse(t.ResponseJQ)
 	if err == nil {
 		_, err = gojq.Compile(query)

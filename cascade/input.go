@@ -1,6 +1,7 @@
 package cascade
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -11,6 +12,12 @@ import (
 // CheckInput returns what is wrong with a run's input, nothing when it fits. A cascade without inputs_schema takes any
 // input. The pointers of the violations lead into the input.
 func (c *Cascade) CheckInput(input map[string]any) []schema.Violation {
+	return c.CheckInputContext(context.Background(), input)
+}
+
+// CheckInputContext is [Cascade.CheckInput] for somebody who may go away: the end of ctx ends it with a violation that
+// says so.
+func (c *Cascade) CheckInputContext(ctx context.Context, input map[string]any) []schema.Violation {
 	if c.InputsSchema == nil {
 		return nil
 	}
@@ -25,7 +32,7 @@ func (c *Cascade) CheckInput(input map[string]any) []schema.Violation {
 	if err != nil {
 		return []schema.Violation{{Keyword: "$schema", Message: fmt.Sprintf("inputs_schema: %v", err)}}
 	}
-	violations, err := compiled.Validate(raw)
+	violations, err := compiled.ValidateContext(ctx, raw)
 	if err != nil {
 		return []schema.Violation{{Keyword: "type", Message: err.Error()}}
 	}

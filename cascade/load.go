@@ -1,6 +1,7 @@
 package cascade
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -51,13 +52,18 @@ const toolFileSuffix = ".tool.json"
 // The cascade is returned only when nothing is wrong with it; otherwise the error is an [InvalidError] with everything
 // that is, or says why the file cannot be read. The diagnostics hold the warnings in either case.
 func Load(path string, known Known) (*Cascade, Diagnostics, error) {
-	return load(machine{}, path, known)
+	return LoadContext(context.Background(), path, known)
+}
+
+// LoadContext is [Load] for somebody who may go away: the end of ctx ends it, with what ended it as the error.
+func LoadContext(ctx context.Context, path string, known Known) (*Cascade, Diagnostics, error) {
+	return load(ctx, machine{}, path, known)
 }
 
 // LoadFS is [Load] for a file of fsys. Nothing is opened in another way, so the files of an [os.Root] cannot lead out of
 // it. The path is that of package fs, and stands for the file in messages.
-func LoadFS(fsys fs.FS, path string, known Known) (*Cascade, Diagnostics, error) {
-	return load(slashed{fsys}, path, known)
+func LoadFS(ctx context.Context, fsys fs.FS, path string, known Known) (*Cascade, Diagnostics, error) {
+	return load(ctx, slashed{fsys}, path, known)
 }
 
 // machine is all files of this machine, by the paths that it has for them.
@@ -78,7 +84,7 @@ func (s slashed) ReadDir(name string) ([]fs.DirEntry, error) {
 	return fs.ReadDir(s.FS, filepath.ToSlash(name))
 }
 
-func load(fsys fs.FS, path string, known Known) (*Cascade, Diagnostics, error) {
+func load(ctx context.Context, fsys fs.FS, path string, known Known) (*Cascade, Diagnostics, error) {
 	data, err := readFile(fsys, path)
 	if err != nil {
 		return nil, nil, fmt.Errorf("load cascade: %w", err)
@@ -87,13 +93,18 @@ func load(fsys fs.FS, path string, known Known) (*Cascade, Diagnostics, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("load cascade %q: %w", path, err)
 	}
-	return parse(path, data, files, known)
+	return parse(ctx, path, data, files, known)
 }
 
 // Parse is [Load] for a cascade that is not in a file: name stands for it in messages and, by its extension, tells JSON
 // from YAML. No other file is read.
 func Parse(name string, data []byte, known Known) (*Cascade, Diagnostics, error) {
-	return parse(name, data, nil, known)
+	return ParseContext(context.Background(), name, data, known)
+}
+
+// ParseContext is [Parse] for somebody who may go away, as [LoadContext] is [Load].
+func ParseContext(ctx context.Context, name string, data []byte, known Known) (*Cascade, Diagnostics, error) {
+	return parse(ctx, name, data, nil, known)
 }
 
 // IsToolFile reports whether a path is that of a file that declares one tool.
@@ -101,15 +112,18 @@ func IsToolFile(path string) bool { return strings.HasSuffix(path, toolFileSuffi
 
 // CheckToolFile checks a *.tool.json file by itself, as [Load] checks those beside a cascade. The error is an
 // [InvalidError] or says why the file cannot be read.
-func CheckToolFile(path string, known Known) (Diagnostics, error) {
+func CheckToolFile(ctx context.Context, path string, known Known) (Diagnostics, error) {
 	data, err := readFile(machine{}, path)
 	if err != nil {
 		return nil, fmt.Errorf("load tool: %w", err)
 	}
 	var found Diagnostics
 	none := &document{title: titleTool, file: source.Parse(path, nil), found: &Diagnostics{}}
-	k := &checker{known: known, cascade: &Cascade{}, root: place{doc: none}}
-	k.declareTools([]rawFile{{name: path, data: data}}, &found)
+	k := &checker{stop: ctx.Err, known: known, cascade: &Cascade{}, root: place{doc: none}}
+	k.declareTools(ctx, []rawFile{{name: path, data: data}}, &found)
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("check tool %q: %w", path, err)
+	}
 	return found.verdict(path)
 }
 
@@ -118,7 +132,7 @@ func CheckToolFile(path string, known Known) (Diagnostics, error) {
 // messages. Names of tools are not looked up. The error is an [InvalidError].
 func ParseIntra(name string, data []byte) (Intra, Diagnostics, error) {
 	var found Diagnostics
-	doc := open(titleSettings, rawFile{name: name, data: data}, schema.Intra(), &found)
+	doc := open(context.Background(), titleSettings, rawFile{name: name, data: data}, schema.Intra(), &found)
 	b := &intraBlock{IntraContext: &IntraContext{}, at: place{doc: doc}}
 	if doc.decode(b.IntraContext) {
 		b.check()
@@ -172,16 +186,19 @@ func readToolFiles(fsys fs.FS, dir string) ([]rawFile, error) {
 
 // parse goes the whole way: text, syntax, schema, typed values, meaning. Each step works on what the one before it left
 // intact, so that one mistake hides no other.
-func parse(name string, data []byte, toolFiles []rawFile, known Known) (*Cascade, Diagnostics, error) {
+func parse(ctx context.Context, name string, data []byte, toolFiles []rawFile, known Known) (*Cascade, Diagnostics, error) {
 	var found Diagnostics
-	doc := open(titleCascade, rawFile{name: name, data: data}, schema.Cascade(), &found)
+	doc := open(ctx, titleCascade, rawFile{name: name, data: data}, schema.Cascade(), &found)
 	c := &Cascade{}
 	checkable := doc.decode(c)
 	nameInlinePhases(c.Phases)
-	k := &checker{known: known, cascade: c, root: place{doc: doc}}
-	k.declareTools(toolFiles, &found)
+	k := &checker{stop: ctx.Err, known: known, cascade: c, root: place{doc: doc}}
+	k.declareTools(ctx, toolFiles, &found)
 	if checkable {
 		k.check()
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, nil, fmt.Errorf("check cascade %q: %w", name, err)
 	}
 	found, err := found.verdict(name)
 	if err != nil {
@@ -227,7 +244,7 @@ type document struct {
 }
 
 // open parses a file and checks it against its schema.
-func open(title string, raw rawFile, s *schema.Schema, found *Diagnostics) *document {
+func open(ctx context.Context, title string, raw rawFile, s *schema.Schema, found *Diagnostics) *document {
 	d := &document{
 		title: title, file: source.Parse(raw.name, raw.data), found: found, edits: map[string]source.Edit{}, meant: map[string]bool{},
 	}
@@ -237,7 +254,7 @@ func open(title string, raw rawFile, s *schema.Schema, found *Diagnostics) *docu
 	if d.file.Root == nil {
 		return d
 	}
-	violations, err := s.Validate(d.file.Root.JSON(nil))
+	violations, err := s.ValidateContext(ctx, d.file.Root.JSON(nil))
 	if err != nil {
 		// The text was written by us from a parsed tree, so only a schema that cannot be evaluated ends here.
 		d.report(SeverityError, CodeInvalidValue, span{0, 0}, err.Error(), "")

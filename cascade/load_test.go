@@ -277,7 +277,7 @@ func TestLoadFS(t *testing.T) {
 	require.NoError(t, err)
 	defer root.Close() //nolint:errcheck // only read from
 
-	c, found, err := LoadFS(root.FS(), "sub/c.json", Known{})
+	c, found, err := LoadFS(t.Context(), root.FS(), "sub/c.json", Known{})
 	require.NoError(t, err)
 	require.Empty(t, found)
 	require.Equal(t, "beside", c.Tools[0].ToolID)
@@ -286,12 +286,12 @@ func TestLoadFS(t *testing.T) {
 	require.Equal(t, same, c)
 
 	require.NoError(t, os.Symlink("../../outside.json", filepath.Join(inside, "link.json")))
-	_, _, err = LoadFS(root.FS(), "sub/link.json", Known{})
+	_, _, err = LoadFS(t.Context(), root.FS(), "sub/link.json", Known{})
 	require.ErrorContains(t, err, "escapes")
 	require.NoError(t, os.Symlink("../../outside.tool.json", filepath.Join(inside, "far.tool.json")))
-	c, _, err = LoadFS(root.FS(), "sub/c.json", Known{})
+	c, _, err = LoadFS(t.Context(), root.FS(), "sub/c.json", Known{})
 	require.NoError(t, err)
 	require.Len(t, c.Tools, 1, "a tool file that lies outside is none")
-	_, _, err = LoadFS(root.FS(), "sub/none.json", Known{})
+	_, _, err = LoadFS(t.Context(), root.FS(), "sub/none.json", Known{})
 	require.ErrorIs(t, err, os.ErrNotExist)
 }

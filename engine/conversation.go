@@ -89,7 +89,7 @@ func (v *visit) judge(ctx context.Context, ans answer) (value any, failed string
 	value = ans.text
 	v.verdict = ""
 	if len(v.phase.OutputSchema) > 0 {
-		parsed, reason, err := v.checkSchema(ans.text)
+		parsed, reason, err := v.checkSchema(ctx, ans.text)
 		if err != nil {
 			return nil, "", err
 		}

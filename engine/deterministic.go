@@ -50,7 +50,7 @@ func (v *visit) tryTool(ctx context.Context, spec ToolSpec) (value any, inputs j
 	if err != nil {
 		return nil, nil, err
 	}
-	violations, err := v.schemas.check(spec.Parameters, args)
+	violations, err := v.schemas.check(ctx, spec.Parameters, args)
 	if err != nil {
 		return nil, args, fmt.Errorf("check inputs of tool %s: %w", spec.Name, err)
 	}

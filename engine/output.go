@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -30,13 +31,13 @@ func extractJSON(text string) (raw json.RawMessage, ok bool) {
 }
 
 // checkSchema reads an answer by the phase's output_schema. The reason quotes every violation, for the model.
-func (v *visit) checkSchema(text string) (value any, reason string, err error) {
+func (v *visit) checkSchema(ctx context.Context, text string) (value any, reason string, err error) {
 	raw, ok := extractJSON(text)
 	if !ok {
 		return nil, "it is not JSON: there is no JSON value in the text. " +
 			"Answer with one JSON value that matches the schema, and nothing else.", nil
 	}
-	violations, err := v.schemas.check(v.phase.OutputSchema, raw)
+	violations, err := v.schemas.check(ctx, v.phase.OutputSchema, raw)
 	if err != nil {
 		return nil, "", fmt.Errorf("check output_schema: %w", err)
 	}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 
@@ -10,8 +11,8 @@ import (
 // schemaCache compiles each schema of a run once. It belongs to the run's goroutine.
 type schemaCache map[string]*schema.Schema
 
-// check returns what is wrong with a JSON value, nothing if it matches.
-func (c schemaCache) check(raw json.RawMessage, value []byte) ([]schema.Violation, error) {
+// check returns what is wrong with a JSON value, nothing if it matches. It ends with ctx.
+func (c schemaCache) check(ctx context.Context, raw json.RawMessage, value []byte) ([]schema.Violation, error) {
 	s, ok := c[string(raw)]
 	if !ok {
 		var err error
@@ -20,7 +21,7 @@ func (c schemaCache) check(raw json.RawMessage, value []byte) ([]schema.Violatio
 		}
 		c[string(raw)] = s
 	}
-	return s.Validate(value)
+	return s.ValidateContext(ctx, value)
 }
 
 // bullets lists violations, a line each.

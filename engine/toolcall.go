@@ -65,7 +65,7 @@ func (v *visit) plan(ctx context.Context, p *plannedCall, refused bool) error {
 		return v.settle(p, "unknown_tool", true, fmt.Sprintf("There is no tool named %q. The tools are: %s.",
 			p.call.Name, orNone(v.tools.names())))
 	}
-	args, problem, err := v.checkArguments(spec, p.call.Arguments)
+	args, problem, err := v.checkArguments(ctx, spec, p.call.Arguments)
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (v *visit) performAll(ctx context.Context, plan []plannedCall) error {
 
 // checkArguments checks a call's arguments against the tool's schema. The problem is written for the model, so that it
 // can correct the call.
-func (v *visit) checkArguments(spec ToolSpec, text string) (args json.RawMessage, problem string, err error) {
+func (v *visit) checkArguments(ctx context.Context, spec ToolSpec, text string) (args json.RawMessage, problem string, err error) {
 	args = json.RawMessage(strings.TrimSpace(text))
 	if len(args) == 0 {
 		args = json.RawMessage("{}")
@@ -132,7 +132,7 @@ func (v *visit) checkArguments(spec ToolSpec, text string) (args json.RawMessage
 	if args[0] != '{' {
 		return nil, fmt.Sprintf("The arguments of %s must be a JSON object that matches this schema: %s", spec.Name, spec.Parameters), nil
 	}
-	violations, err := v.schemas.check(spec.Parameters, args)
+	violations, err := v.schemas.check(ctx, spec.Parameters, args)
 	if err != nil {
 		return nil, "", fmt.Errorf("check arguments of tool %s: %w", spec.Name, err)
 	}

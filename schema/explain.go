@@ -20,6 +20,14 @@ type collector struct {
 	doc      any    // the schema; nil when the places lead into a meta-schema
 	url      string // of doc
 	instance any
+	meter    *meter // nil: of a schema's own check
+}
+
+// spend counts the work of explaining.
+func (c *collector) spend(n int) {
+	if c.meter != nil {
+		c.meter.spend(n)
+	}
 }
 
 func (c *collector) walk(e *jsonschema.ValidationError) []Violation {
@@ -101,6 +109,8 @@ func (c *collector) value(e *jsonschema.ValidationError) any {
 }
 
 func (c *collector) leaf(e *jsonschema.ValidationError) []Violation {
+	got := c.value(e)
+	c.spend(4 + roughly(got)/8 + len(e.Message)/64)
 	keyword, tokens := c.keyword(e)
 	v := Violation{Pointer: pointerOf(e.InstanceLocation), Keyword: keyword, Message: e.Message}
 	base, _, _ := strings.Cut(e.AbsoluteKeywordLocation, "#")
@@ -119,7 +129,22 @@ func (c *collector) leaf(e *jsonschema.ValidationError) []Violation {
 	if parent, ok := lookup(c.doc, tokens[:max(0, len(tokens)-1)]); ok {
 		around, _ = parent.(map[string]any)
 	}
-	return c.explain(v, says, around, c.value(e))
+	known, _ := around["properties"].(map[string]any)
+	c.spend(roughly(says) + len(known))
+	return c.explain(v, says, around, got)
+}
+
+// roughly is how many members, items or words of bytes a value has: what a message about it looks at.
+func roughly(v any) int {
+	switch v := v.(type) {
+	case string:
+		return len(v) / 64
+	case []any:
+		return len(v)
+	case map[string]any:
+		return len(v)
+	}
+	return 0
 }
 
 // foreign explains a violation whose schema we do not have at hand: the meta-schema's, or one with its own $id.
@@ -333,15 +358,57 @@ func typeOf(v any) string {
 // excerpt writes a value as JSON, shortened to what fits a message.
 func excerpt(v any) string {
 	const limit = 80
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return fmt.Sprint(v)
-	}
-	text := strings.TrimSpace(b.String())
+	text := string(beginning(nil, v, 4*limit+1)) // a character has four bytes at most
 	if runes := []rune(text); len(runes) > limit {
 		return string(runes[:limit]) + "..."
 	}
 	return text
+}
+
+// beginning appends a value as JSON, at least its first limit bytes. It looks at no more of the value than it writes,
+// apart from the names of an object.
+func beginning(b []byte, v any, limit int) []byte {
+	switch v := v.(type) {
+	case string:
+		if len(v) > limit {
+			v = strings.ToValidUTF8(v[:limit], "")
+		}
+		return appendJSON(b, v)
+	case []any:
+		b = append(b, '[')
+		for i, item := range v {
+			if len(b) > limit {
+				return b
+			}
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = beginning(b, item, limit)
+		}
+		return append(b, ']')
+	case map[string]any:
+		b = append(b, '{')
+		for i, key := range slices.Sorted(maps.Keys(v)) {
+			if len(b) > limit {
+				return b
+			}
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = append(beginning(b, key, limit), ':')
+			b = beginning(b, v[key], limit)
+		}
+		return append(b, '}')
+	}
+	return appendJSON(b, v)
+}
+
+func appendJSON(b []byte, v any) []byte {
+	var w bytes.Buffer
+	enc := json.NewEncoder(&w)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return fmt.Append(b, v)
+	}
+	return append(b, bytes.TrimSpace(w.Bytes())...)
 }

@@ -4,10 +4,15 @@
 // leaves the schema is an error. What is wrong with a value comes back as [Violation]s with JSON pointers and messages
 // that a person or a model can act on, in an order that depends on nothing but the schema and the value.
 //
+// Schemas and values may be hostile. A schema beyond the bounds of its size is not compiled, and a check is ended when it
+// takes too much work, whatever combinators and references multiply to; either is a violation with [KeywordBound]. A
+// check also ends with its context.
+//
 // The package imports nothing else of windlass.
 package schema
 
 import (
+	"context"
 	_ "embed" // the cascade schema
 	"encoding/json"
 	"errors"
@@ -30,7 +35,7 @@ func CascadeJSON() []byte { return []byte(cascadeJSON) }
 
 // Cascade returns the compiled schema of cascade files.
 var Cascade = sync.OnceValue(func() *Schema {
-	s, err := Compile([]byte(cascadeJSON))
+	s, err := CompileOwn([]byte(cascadeJSON))
 	if err != nil {
 		panic(fmt.Sprintf("the embedded cascade schema: %v", err)) // A test compiles it.
 	}
@@ -39,10 +44,15 @@ var Cascade = sync.OnceValue(func() *Schema {
 
 // Schema is a compiled schema. It is safe for concurrent use.
 type Schema struct {
-	compiled *jsonschema.Schema
-	doc      any    // the decoded schema, for what a violated keyword says
-	url      string // what keyword locations in doc start with
+	forms  *copies
+	doc    any    // the decoded schema, for what a violated keyword says
+	url    string // what keyword locations in doc start with
+	census *census
+	own    bool // it comes with windlass, and its work is linear in the value's size
 }
+
+// Size returns the number of subschemas, of which there can be [MaxSubschemas].
+func (s *Schema) Size() int { return s.census.size() }
 
 // InvalidError says that a document is not a schema that can be used. The pointers of its violations lead into the
 // document.
@@ -58,18 +68,31 @@ func (e *InvalidError) Error() string {
 var ErrNotJSON = errors.New("not valid JSON")
 
 // Compile prepares a schema for use. The error is an [InvalidError] or wraps [ErrNotJSON].
-func Compile(raw json.RawMessage) (*Schema, error) {
+func Compile(raw json.RawMessage) (*Schema, error) { return prepare(raw, false) }
+
+// CompileOwn is [Compile] for a schema that comes with windlass: it is known to take work that is linear in the size of
+// a value, so that values of any size are checked.
+func CompileOwn(raw json.RawMessage) (*Schema, error) { return prepare(raw, true) }
+
+func prepare(raw json.RawMessage, own bool) (*Schema, error) {
 	doc, err := decode(raw)
 	if err != nil {
 		return nil, fmt.Errorf("compile schema: %w", err)
 	}
-	if bad := precheck(doc); len(bad) > 0 {
+	counted, bad := bounded(doc, len(raw))
+	if len(bad) == 0 {
+		bad = precheck(doc)
+	}
+	if len(bad) > 0 {
 		return nil, &InvalidError{Violations: bad}
 	}
-	s := &Schema{doc: doc, url: documentURL(doc)}
-	if s.compiled, err = compile(raw); err != nil {
+	s := &Schema{doc: doc, url: documentURL(doc), census: counted, own: own}
+	s.forms = &copies{make: func() (*compiledForm, error) { return compile(raw) }}
+	form, err := s.forms.take() // the first is kept for the first check
+	if err != nil {
 		return nil, &InvalidError{Violations: compileViolations(doc, err)}
 	}
+	s.forms.put(form)
 	return s, nil
 }
 
@@ -93,21 +116,28 @@ func (e *refusedError) Error() string {
 	return fmt.Sprintf("%q is outside this schema, and nothing is loaded from elsewhere", e.url)
 }
 
-func compile(raw []byte) (compiled *jsonschema.Schema, err error) {
+func compile(raw []byte) (form *compiledForm, err error) {
 	// The library checks schemas against the meta-schema and then trusts them; a schema that slips through must not
 	// take the process down.
 	defer func() {
 		if r := recover(); r != nil {
-			compiled, err = nil, fmt.Errorf("the schema cannot be compiled: %v", r)
+			form, err = nil, fmt.Errorf("the schema cannot be compiled: %v", r)
 		}
 	}()
+	meters := &meterCompiler{meter: &meter{}}
 	c := jsonschema.NewCompiler()
 	c.AssertFormat = true
+	c.Formats["regex"] = isPattern
+	c.RegisterExtension(meterName, nil, meters)
 	c.LoadURL = func(url string) (io.ReadCloser, error) { return nil, &refusedError{url: url} }
 	if err := c.AddResource(inlineURL, strings.NewReader(string(raw))); err != nil {
 		return nil, err
 	}
-	return c.Compile(inlineURL)
+	root, err := c.Compile(inlineURL)
+	if err != nil {
+		return nil, err
+	}
+	return &compiledForm{root: root, meter: meters.meter, loose: takeOver(root) < meters.unique}, nil
 }
 
 // compileViolations explains a failed compilation with places in the schema.
@@ -132,17 +162,43 @@ func compileViolations(doc any, err error) []Violation {
 	return []Violation{{Keyword: "$schema", Message: strings.TrimPrefix(err.Error(), "jsonschema: ")}}
 }
 
-// Validate checks a JSON document. No violations means that it is valid. The error wraps [ErrNotJSON] when data is not
-// one JSON value.
+// Validate is [Schema.ValidateContext] where nobody can go away.
 func (s *Schema) Validate(data []byte) ([]Violation, error) {
+	return s.ValidateContext(context.Background(), data)
+}
+
+// ValidateContext checks a JSON document. No violations means that it is valid. The error wraps [ErrNotJSON] when data is
+// not one JSON value, or what ended the context, which ends the check.
+func (s *Schema) ValidateContext(ctx context.Context, data []byte) ([]Violation, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("check a value against its schema: %w", err)
+	}
 	instance, err := decode(data)
 	if err != nil {
 		return nil, err
 	}
+	form, err := s.forms.take()
+	if err != nil {
+		return nil, fmt.Errorf("validate against the schema: %w", err)
+	}
+	defer s.forms.put(form)
+	if bad := s.beyondValue(form, extentOf(instance)); len(bad) > 0 {
+		return bad, nil
+	}
 	if bad := badNumbers(instance, ""); len(bad) > 0 {
 		return bad, nil
 	}
-	err = s.compiled.Validate(instance)
+	limit := maxWork
+	if s.own {
+		limit = noLimit
+	}
+	form.meter.begin(ctx, limit)
+	return form.run(func() ([]Violation, error) { return s.violations(form, instance) })
+}
+
+// violations checks a value with a form of the schema.
+func (s *Schema) violations(form *compiledForm, instance any) ([]Violation, error) {
+	err := form.root.Validate(instance)
 	if err == nil {
 		return nil, nil
 	}
@@ -150,7 +206,7 @@ func (s *Schema) Validate(data []byte) ([]Violation, error) {
 	if !errors.As(err, &ve) {
 		return nil, fmt.Errorf("validate against the schema: %w", err)
 	}
-	c := collector{doc: s.doc, url: s.url, instance: instance}
+	c := collector{doc: s.doc, url: s.url, instance: instance, meter: form.meter}
 	return normalize(c.walk(ve)), nil
 }
 

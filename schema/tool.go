@@ -35,5 +35,5 @@ func definition(name string) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Compile(raw)
+	return CompileOwn(raw)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,8 +16,8 @@ import (
 
 // loadCascade loads a cascade for a command that goes on with it. Warnings and errors are printed; an unsound file is an
 // error with the exit code for it, which is not shown a second time.
-func loadCascade(a *app, path string) (*cascade.Cascade, error) {
-	c, found, err := readCascade(a, path)
+func loadCascade(ctx context.Context, a *app, path string) (*cascade.Cascade, error) {
+	c, found, err := readCascade(ctx, a, path)
 	printDiagnostics(a.err, found)
 	var invalid *cascade.InvalidError
 	switch {
@@ -41,15 +42,15 @@ func displayName(path string) string {
 }
 
 // readCascade loads a file, or standard input for "-".
-func readCascade(a *app, path string) (*cascade.Cascade, cascade.Diagnostics, error) {
+func readCascade(ctx context.Context, a *app, path string) (*cascade.Cascade, cascade.Diagnostics, error) {
 	if path != stdinName {
-		return cascade.Load(path, knownNames())
+		return cascade.LoadContext(ctx, path, knownNames())
 	}
 	data, err := io.ReadAll(io.LimitReader(a.in, source.MaxBytes+1))
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the cascade from standard input: %w", err)
 	}
-	return cascade.Parse("<stdin>", data, knownNames())
+	return cascade.ParseContext(ctx, "<stdin>", data, knownNames())
 }
 
 // unreadable is the error for a file that cannot be read at all.

@@ -105,7 +105,7 @@ func (a *app) forkSession(ctx context.Context, home, parent string, n *notices, 
 	if err != nil {
 		return nil, err
 	}
-	h, err := forkHeader(a, rec.Header, id, o)
+	h, err := forkHeader(ctx, a, rec.Header, id, o)
 	if err != nil {
 		return nil, err
 	}
@@ -124,14 +124,14 @@ func (a *app) forkSession(ctx context.Context, home, parent string, n *notices, 
 }
 
 // forkHeader is the header of a fork: what its parent was begun with, under an id of its own.
-func forkHeader(a *app, parent echo.Header, id string, o resumeOptions) (echo.Header, error) {
+func forkHeader(ctx context.Context, a *app, parent echo.Header, id string, o resumeOptions) (echo.Header, error) {
 	h := parent
 	_, _, begun, err := readHeader(parent)
 	if err != nil {
 		return h, withExit(exitStorage, err, "take the session up with the windlass that began it")
 	}
 	if o.cascade != "" {
-		c, err := loadCascade(a, o.cascade)
+		c, err := loadCascade(ctx, a, o.cascade)
 		if err != nil {
 			return h, err
 		}

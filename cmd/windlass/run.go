@@ -107,7 +107,7 @@ func (a *app) runCascade(ctx context.Context, file string, o runOptions) error {
 	if err := checkAllowWrite(o.allowWrite); err != nil {
 		return err
 	}
-	c, err := loadCascade(a, file)
+	c, err := loadCascade(ctx, a, file)
 	if err != nil {
 		return err
 	}

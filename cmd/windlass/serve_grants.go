@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -139,7 +140,7 @@ func notGranted(what, flag string, args ...any) error {
 }
 
 // loadServed loads a cascade's file from the first root that has it. What it returns as name is the file's path.
-func (g *grants) loadServed(file string, offline bool) (c *cascade.Cascade, name string, err error) {
+func (g *grants) loadServed(ctx context.Context, file string, offline bool) (c *cascade.Cascade, name string, err error) {
 	if len(g.roots) == 0 {
 		return nil, "", server.NewProblem(server.NotGranted, "windlass serve --root FOLDER, or send the cascade itself with cascade",
 			"the request names the file %q, and this server was started without a folder of cascades", file)
@@ -149,7 +150,7 @@ func (g *grants) loadServed(file string, offline bool) (c *cascade.Cascade, name
 		return nil, "", err
 	}
 	name = filepath.Join(r.path, inside)
-	c, found, err := cascade.LoadFS(r.root.FS(), filepath.ToSlash(inside), knownNames())
+	c, found, err := cascade.LoadFS(ctx, r.root.FS(), filepath.ToSlash(inside), knownNames())
 	if err != nil {
 		return nil, "", cascadeProblem(file, found, err)
 	}

@@ -62,14 +62,14 @@ func newHost(home string, g grants, maxRuns int, noClickHouse bool, l *log.Logge
 
 // Start implements [server.Runs].
 func (h *host) Start(ctx context.Context, r *server.RunRequest) (*server.Session, error) {
-	c, file, err := h.cascadeOf(r)
+	c, file, err := h.cascadeOf(ctx, r)
 	if err != nil {
 		return nil, err
 	}
 	if err := h.grants.check(c); err != nil {
 		return nil, err
 	}
-	input, err := inputOf(c, r.Input)
+	input, err := inputOf(ctx, c, r.Input)
 	if err != nil {
 		return nil, err
 	}
@@ -109,23 +109,23 @@ const (
 	requestName = "the cascade of the request"
 )
 
-func (h *host) cascadeOf(r *server.RunRequest) (*cascade.Cascade, string, error) {
+func (h *host) cascadeOf(ctx context.Context, r *server.RunRequest) (*cascade.Cascade, string, error) {
 	offline := h.grants.offline || r.Offline
 	if r.File != "" {
-		return h.grants.loadServed(r.File, offline)
+		return h.grants.loadServed(ctx, r.File, offline)
 	}
 	if offline {
 		return nil, "", server.NewProblem(server.InvalidRequest, "name a file that has a script beside it, or let a model answer",
 			"a cascade that comes in a request has no script beside it to answer from offline")
 	}
-	c, found, err := cascade.Parse(inlineName, r.Cascade, knownNames())
+	c, found, err := cascade.ParseContext(ctx, inlineName, r.Cascade, knownNames())
 	if err != nil {
 		return nil, "", cascadeProblem(inlineName, found, err)
 	}
 	return c, requestName, nil
 }
 
-func inputOf(c *cascade.Cascade, raw json.RawMessage) (map[string]any, error) {
+func inputOf(ctx context.Context, c *cascade.Cascade, raw json.RawMessage) (map[string]any, error) {
 	if raw == nil {
 		raw = []byte("{}")
 	}
@@ -133,7 +133,7 @@ func inputOf(c *cascade.Cascade, raw json.RawMessage) (map[string]any, error) {
 	if err != nil {
 		return nil, server.NewProblem(server.BadRequest, `"input": {...}`, "%v", err)
 	}
-	violations := c.CheckInput(input)
+	violations := c.CheckInputContext(ctx, input)
 	if len(violations) == 0 {
 		return input, nil
 	}

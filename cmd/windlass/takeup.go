@@ -57,7 +57,7 @@ func (a *app) takeUp(ctx context.Context, home string, journal *echo.Journal, re
 		return nil, withExit(exitStorage, err, "take the session up with the windlass that began it")
 	}
 	if o.cascade != "" {
-		if c, err = loadCascade(a, o.cascade); err != nil {
+		if c, err = loadCascade(ctx, a, o.cascade); err != nil {
 			return nil, err
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -32,7 +33,7 @@ Exit codes: 0 when no file has errors (warnings may have been printed), 3 when o
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return runValidate(a, args, asJSON) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runValidate(cmd.Context(), a, args, asJSON) },
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the diagnostics as a JSON array")
 	return cmd
@@ -40,13 +41,13 @@ Exit codes: 0 when no file has errors (warnings may have been printed), 3 when o
 
 // runValidate checks every file before it says how it went. A file that cannot be read does not keep the others from
 // being checked.
-func runValidate(a *app, paths []string, asJSON bool) error {
+func runValidate(ctx context.Context, a *app, paths []string, asJSON bool) error {
 	all := cascade.Diagnostics{}
 	seen := map[string]bool{} // A tool file is reached from every cascade beside it.
 	checked := 0
 	var failed error
 	for _, path := range paths {
-		found, err := checkFile(a, path)
+		found, err := checkFile(ctx, a, path)
 		for _, d := range found {
 			if text := d.String(); !seen[text] {
 				seen[text] = true
@@ -76,14 +77,14 @@ func runValidate(a *app, paths []string, asJSON bool) error {
 }
 
 // checkFile checks a cascade, or one of the files that stand beside cascades: a tool or a script.
-func checkFile(a *app, path string) (cascade.Diagnostics, error) {
+func checkFile(ctx context.Context, a *app, path string) (cascade.Diagnostics, error) {
 	switch {
 	case cascade.IsToolFile(path):
-		return cascade.CheckToolFile(path, knownNames())
+		return cascade.CheckToolFile(ctx, path, knownNames())
 	case script.IsFile(path):
 		return checkScript(path)
 	}
-	_, found, err := readCascade(a, path)
+	_, found, err := readCascade(ctx, a, path)
 	return found, err
 }
 

@@ -127,13 +127,13 @@ func TestLoadCascade(t *testing.T) {
 	t.Parallel()
 	var out, errs bytes.Buffer
 	a := &app{in: strings.NewReader(warningCascade), out: &out, err: &errs}
-	c, err := loadCascade(a, "-")
+	c, err := loadCascade(t.Context(), a, "-")
 	require.NoError(t, err)
 	require.Equal(t, "x", c.CascadeID)
 	require.Contains(t, errs.String(), "warning: ")
 
 	a = &app{in: strings.NewReader(brokenCascade), out: &out, err: &errs}
-	_, err = loadCascade(a, "-")
+	_, err = loadCascade(t.Context(), a, "-")
 	var ee *exitError
 	require.ErrorAs(t, err, &ee)
 	require.Equal(t, exitInvalid, ee.code)
@@ -141,7 +141,7 @@ func TestLoadCascade(t *testing.T) {
 	require.Contains(t, errs.String(), "Error: standard input is not a valid cascade: 2 errors\n")
 	require.Empty(t, out.String())
 
-	_, err = loadCascade(a, filepath.Join(t.TempDir(), "none.json"))
+	_, err = loadCascade(t.Context(), a, filepath.Join(t.TempDir(), "none.json"))
 	require.ErrorAs(t, err, &ee)
 	require.Equal(t, exitUsage, ee.code)
 }

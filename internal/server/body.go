@@ -34,7 +34,7 @@ func (s *Server) readBody(r *request, v any) error {
 	if err := saidOnce(data); err != nil {
 		return NewProblem(BadRequest, "say each thing once", "the body cannot be read: %v", err)
 	}
-	violations, err := r.forms.body.Validate(data)
+	violations, err := r.forms.body.ValidateContext(r.Context(), data)
 	if err != nil {
 		return NewProblem(BadRequest, "send one JSON object", "the body cannot be read: %v", err)
 	}

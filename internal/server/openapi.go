@@ -100,5 +100,5 @@ func compileForm(raw json.RawMessage) (*schema.Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	return schema.Compile(whole)
+	return schema.CompileOwn(whole)
 }
