@@ -1,29 +1,22 @@
 package tool
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
-	"github.com/itchyny/gojq"
+	"github.com/windlass-run/windlass/internal/jq"
 )
 
 // program is a jq program over a tool's result.
-type program struct{ code *gojq.Code }
+type program struct{ code *jq.Program }
 
 // newProgram compiles a program; none is a nil program.
 func newProgram(src string) (*program, error) {
 	if src == "" {
 		return nil, nil //nolint:nilnil // there need not be a program
 	}
-	q, err := gojq.Parse(src)
-	if err != nil {
-		return nil, fmt.Errorf("response_jq: %w", err)
-	}
-	code, err := gojq.Compile(q, gojq.WithEnvironLoader(func() []string { return nil }))
+	code, err := jq.Compile(src)
 	if err != nil {
 		return nil, fmt.Errorf("response_jq: %w", err)
 	}
@@ -32,45 +25,14 @@ func newProgram(src string) (*program, error) {
 
 // run applies the program to a JSON text. A single string is returned bare; several results are one line each.
 func (p *program) run(ctx context.Context, data []byte) (string, error) {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber()
-	var v any
-	if err := d.Decode(&v); err != nil {
-		return "", fmt.Errorf("response_jq: the result is not JSON: %w", err)
-	}
-	var lines []string
-	size := 0
-	iter := p.code.RunWithContext(ctx, v)
-	for {
-		r, ok := iter.Next()
-		if !ok {
-			return strings.Join(lines, "\n"), nil
-		}
-		line, err := resultLine(r)
-		if err != nil {
-			return "", err
-		}
-		if size += len(line); size > maxText {
-			return "", &failure{kindOutputLimit, fmt.Errorf("response_jq: the result has more than %d KiB; let it choose less", maxText>>10)}
-		}
-		lines = append(lines, line)
-	}
-}
-
-func resultLine(r any) (string, error) {
-	switch x := r.(type) {
-	case error:
-		var halt *gojq.HaltError
-		if errors.As(x, &halt) && halt.Value() == nil {
-			return "", nil
-		}
-		return "", fmt.Errorf("response_jq: %w", x)
-	case string:
-		return x, nil
-	}
-	b, err := gojq.Marshal(r)
-	if err != nil {
+	text, err := p.code.Run(ctx, data, maxText)
+	switch {
+	case errors.Is(err, jq.ErrOutput):
+		return "", &failure{kindOutputLimit, fmt.Errorf("response_jq: the result has more than %d KiB; let it choose less", maxText>>10)}
+	case errors.Is(err, jq.ErrMemory):
+		return "", &failure{kindOutputLimit, fmt.Errorf("response_jq: %w", err)}
+	case err != nil:
 		return "", fmt.Errorf("response_jq: %w", err)
 	}
-	return string(b), nil
+	return text, nil
 }
