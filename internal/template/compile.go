@@ -134,7 +134,7 @@ func (c *compiler) interpolation(at pos, n nodes.Node) (stmt, error) {
 		return nil, err
 	}
 	write, err := c.text.value(at, raw)
-	return &output{x: x, write: write}, err
+	return &output{x: x, write: write, at: at, raw: raw, number: endsInNumber(n)}, err
 }
 
 func (c *compiler) tag(n *tagNode) (stmt, error) {

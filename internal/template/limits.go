@@ -24,6 +24,13 @@ type run struct {
 	work      int
 	calls     int
 	warnings  []string
+	placed    []span // the values in a command, in their order
+}
+
+// span is a word of the output that a value was written as.
+type span struct {
+	start, end int
+	number     bool // there is nothing in it for a shell to evaluate
 }
 
 func limitf(format string, args ...any) error {

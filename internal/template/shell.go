@@ -1,6 +1,7 @@
 package template
 
 import (
+	"encoding/json"
 	"errors"
 	"strings"
 )
@@ -195,9 +196,12 @@ func quoteShell(r *run, v any) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		return quoteWord(r, s)
+		w, err := quoteWord(r, s)
+		r.place(0, w, v)
+		return w, err
 	}
 	words := make([]string, len(l))
+	offset := 0
 	for i, x := range l {
 		s, err := r.text(plain(x))
 		if err != nil {
@@ -206,8 +210,41 @@ func quoteShell(r *run, v any) (string, error) {
 		if words[i], err = quoteWord(r, s); err != nil {
 			return "", err
 		}
+		r.place(offset, words[i], plain(x))
+		offset += len(words[i]) + 1
 	}
 	return strings.Join(words, " "), nil
+}
+
+// place notes a word of a value that is about to be written.
+func (r *run) place(offset int, word string, v any) {
+	start := len(r.out) + offset
+	r.placed = append(r.placed, span{start, start + len(word), writtenAsNumber(v)})
+}
+
+// writtenAsNumber reports whether a value is written as a number, so that a shell has nothing to evaluate in it.
+func writtenAsNumber(v any) bool {
+	switch v.(type) {
+	case int, int64, float64, json.Number:
+		return true
+	}
+	return false
+}
+
+// skeleton returns the command with placeholders for its values, and how many there are.
+func (r *run) skeleton() (string, int) {
+	var b strings.Builder
+	at, n := 0, 0
+	for _, s := range r.placed {
+		if s.number {
+			continue
+		}
+		b.Write(r.out[at:s.start])
+		b.WriteString("'" + placeholder(n) + "'")
+		at, n = s.end, n+1
+	}
+	b.Write(r.out[at:])
+	return b.String(), n
 }
 
 func quoteWord(r *run, s string) (string, error) {

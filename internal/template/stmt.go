@@ -33,6 +33,10 @@ func (s *constant) render(f *frame) error { return s.at.fail(f.write(s.text)) }
 type output struct {
 	x     expr
 	write func(r *run, v any) (string, error)
+
+	at     pos
+	raw    bool // as it is, unquoted
+	number bool // by its last filter
 }
 
 func (s *output) render(f *frame) error {

@@ -50,6 +50,11 @@ func ParseMode(mode Mode, src string) (*Template, error) {
 	if err != nil {
 		return nil, err
 	}
+	if mode == ModeShell {
+		if err := checkWays(b); err != nil {
+			return nil, err
+		}
+	}
 	return &Template{body: b, roots: slices.Sorted(maps.Keys(c.roots))}, nil
 }
 
@@ -88,6 +93,11 @@ func (t *Template) Render(vars map[string]any, opts ...Option) (text string, war
 	}()
 	if err := t.body.render(&frame{run: r}); err != nil {
 		return "", r.warnings, err
+	}
+	if len(r.placed) > 0 {
+		if err := checkCommand(r.skeleton()); err != nil {
+			return "", r.warnings, pos{1, 1}.fail(err)
+		}
 	}
 	return string(r.out), r.warnings, nil
 }
