@@ -126,6 +126,12 @@ func (v *visit) recordVerdict(check string, valid bool, reason string) error {
 
 // emptyAnswer explains an answer without text.
 func (v *visit) noteAnswer(resp *ModelResponse) error {
+	if resp.Ignored != "" && !v.doubted {
+		v.doubted = true
+		if err := v.warn(v.at("figures"), v.place(), resp.Ignored); err != nil {
+			return err
+		}
+	}
 	switch {
 	case resp.FinishReason == "length":
 		return v.warn(v.at("model"), v.place(), "the answer was cut off at the limit of output tokens")

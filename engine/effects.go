@@ -78,7 +78,9 @@ func CallEntry(key string, req *ModelRequest, resp *ModelResponse, err error, to
 	}
 	e.Message, e.Provider, e.Scripted = resp.Message, resp.Provider, resp.Scripted
 	e.Usage, e.CostUSD = &resp.Usage, resp.CostUSD
-	e.Data = mustJSON(modelCallData{Model: resp.Model, FinishReason: resp.FinishReason, Retries: resp.Retries, RetryKinds: resp.RetryKinds})
+	e.Data = mustJSON(modelCallData{
+		Model: resp.Model, FinishReason: resp.FinishReason, Retries: resp.Retries, RetryKinds: resp.RetryKinds, Ignored: resp.Ignored,
+	})
 	return e
 }
 
@@ -88,6 +90,7 @@ type modelCallData struct {
 	FinishReason string           `json:"finish_reason,omitempty"`
 	Retries      int              `json:"retries,omitempty"`
 	RetryKinds   []ModelErrorKind `json:"retry_kinds,omitempty"` // one for each of them
+	Ignored      string           `json:"ignored,omitempty"`     // figures of the endpoint
 	Status       int              `json:"status,omitempty"`      // HTTP status of a failure
 	Hint         string           `json:"hint,omitempty"`
 	Failed       bool             `json:"failed,omitempty"` // by an error that is no [ModelError]

@@ -105,6 +105,7 @@ type ModelResponse struct {
 	FinishReason string           // stop, tool_calls, length, content_filter
 	Retries      int              // requests that failed before this one
 	RetryKinds   []ModelErrorKind // why each of them failed
+	Ignored      string           // what the endpoint reports that cannot be true, for a warning
 }
 
 // ModelErrorKind is what went wrong with a model call; it decides what is tried next and the exit code.

@@ -65,7 +65,7 @@ func recordedAnswer(e *echo.Entry, req *ModelRequest) (*ModelResponse, error) {
 	}
 	resp := &ModelResponse{
 		Message: e.Message, Provider: e.Provider, Model: d.Model, Scripted: e.Scripted, CostUSD: e.CostUSD,
-		FinishReason: d.FinishReason, Retries: d.Retries, RetryKinds: d.RetryKinds,
+		FinishReason: d.FinishReason, Retries: d.Retries, RetryKinds: d.RetryKinds, Ignored: d.Ignored,
 	}
 	if e.Usage != nil {
 		resp.Usage = *e.Usage

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"time"
 
 	"github.com/windlass-run/windlass/autocontext"
@@ -126,13 +127,17 @@ func (t *Totals) Count(r *ModelResponse, err error) {
 		t.UnknownCosts++
 		return
 	}
-	t.CostUSD += *r.CostUSD
+	t.CostUSD = addCosts(t.CostUSD, *r.CostUSD)
 }
+
+// addCosts adds amounts. What is recorded is believed only in ranges that cannot overflow; older records may hold more, and
+// a sum must stay a number that can be recorded.
+func addCosts(a, b float64) float64 { return min(max(a+b, -math.MaxFloat64), math.MaxFloat64) }
 
 // Plus returns the sum of both.
 func (t Totals) Plus(u Totals) Totals {
 	return Totals{
-		Calls: t.Calls + u.Calls, Usage: t.Usage.Add(u.Usage), CostUSD: t.CostUSD + u.CostUSD,
+		Calls: t.Calls + u.Calls, Usage: t.Usage.Add(u.Usage), CostUSD: addCosts(t.CostUSD, u.CostUSD),
 		UnknownCosts: t.UnknownCosts + u.UnknownCosts, Scripted: t.Scripted || u.Scripted,
 	}
 }
@@ -214,6 +219,7 @@ type run struct {
 	known    map[string]ModelFacts
 	taken    []takenRoute // the way so far
 	files    *Workspace   // the newest reading
+	doubted  bool         // that figures of an endpoint were ignored has been said
 	opened   bool         // a turn has begun after the end of the past
 	aside    []uint64     // numbers of entries of the past that it goes on without
 }

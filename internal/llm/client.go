@@ -294,7 +294,7 @@ func (c *client) response(req *engine.ModelRequest, model string, a *assembly, r
 		usage = c.count(req, r.Message)
 	}
 	r.Usage = usage
-	r.CostUSD = a.usage.cost()
+	r.CostUSD, r.Ignored = a.usage.cost(), a.usage.ignored()
 	if r.CostUSD == nil && c.price != nil {
 		cost := Cost(*c.price, usage)
 		r.CostUSD = &cost

@@ -272,7 +272,7 @@ func (e *Embedder) accept(vectors [][]float32) *failure {
 // response says what an answer cost: by what the provider charged, else by the model's price for input. Tokens that it
 // does not report are counted here.
 func (e *Embedder) response(u *wireUsage, texts []string, retried []engine.ModelErrorKind) *engine.ModelResponse {
-	r := &engine.ModelResponse{Provider: e.c.provider, Model: e.name, Retries: len(retried), RetryKinds: retried, CostUSD: u.cost()}
+	r := &engine.ModelResponse{Provider: e.c.provider, Model: e.name, Retries: len(retried), RetryKinds: retried, CostUSD: u.cost(), Ignored: u.ignored()}
 	var reported bool
 	if r.Usage, reported = u.usage(); !reported {
 		r.Usage.Estimated = true

@@ -11,12 +11,14 @@ import (
 
 // embeddings is an answer of /embeddings.
 type embeddings struct {
-	Data []struct {
-		Index     *int      `json:"index"`
-		Embedding []float32 `json:"embedding"`
-	} `json:"data"`
+	Data  []embedded      `json:"data"`
 	Usage *wireUsage      `json:"usage"`
 	Error json.RawMessage `json:"error"`
+}
+
+type embedded struct {
+	Index     *int      `json:"index"`
+	Embedding []float32 `json:"embedding"`
 }
 
 // readEmbeddings reads a response body, and reports why it is not an answer.
@@ -58,6 +60,9 @@ func (a *embeddings) vectors(texts int) ([][]float32, error) {
 		}
 		if len(d.Embedding) == 0 {
 			return nil, &badAnswerError{why: fmt.Sprintf("the vector of text %d is empty", at+1)}
+		}
+		if len(d.Embedding) > maxDims {
+			return nil, &badAnswerError{why: fmt.Sprintf("the vector of text %d has %d dimensions, more than the limit of %d", at+1, len(d.Embedding), maxDims)}
 		}
 		taken[at], out[at] = true, unit(d.Embedding)
 	}

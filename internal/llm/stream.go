@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -120,7 +121,7 @@ type callState struct {
 // add takes in one chunk.
 func (a *assembly) add(c *chunk) {
 	if c.Model != "" {
-		a.model = c.Model
+		a.model = strings.ToValidUTF8(c.Model[:min(len(c.Model), maxName)], "")
 	}
 	if c.Usage != nil {
 		a.usage = c.Usage
@@ -311,8 +312,11 @@ func (a *assembly) complete() error {
 		return &badAnswerError{why: "the answer's choice is empty: it holds no text, no calls and no reason for its end"}
 	}
 	for _, c := range a.calls {
-		if c.name == "" {
+		switch {
+		case c.name == "":
 			return &badAnswerError{why: "the answer calls a tool without naming it"}
+		case len(c.name) > maxName:
+			return &badAnswerError{why: fmt.Sprintf("the answer calls a tool by a name of %d bytes", len(c.name))}
 		}
 	}
 	a.tellText(a.shown.Rest())
@@ -338,7 +342,7 @@ func (a *assembly) message(msgs []*echo.Message) *echo.Message {
 	}
 	for i, c := range a.calls {
 		id := a.secrets.Text(c.id)
-		if id == "" || taken(id) {
+		if id == "" || len(id) > maxID || taken(id) {
 			id = FillCallID(msgs, i)
 		}
 		args := string(a.secrets.body([]byte(c.args.String())))

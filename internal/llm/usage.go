@@ -6,48 +6,56 @@ import (
 
 // wireUsage is the usage object in the shapes that providers send.
 type wireUsage struct {
-	PromptTokens     int64 `json:"prompt_tokens"`
-	CompletionTokens int64 `json:"completion_tokens"`
-	InputTokens      int64 `json:"input_tokens"`
-	OutputTokens     int64 `json:"output_tokens"`
+	PromptTokens     tokens `json:"prompt_tokens"`
+	CompletionTokens tokens `json:"completion_tokens"`
+	InputTokens      tokens `json:"input_tokens"`
+	OutputTokens     tokens `json:"output_tokens"`
 	PromptDetails    struct {
-		Cached int64 `json:"cached_tokens"`
+		Cached tokens `json:"cached_tokens"`
 	} `json:"prompt_tokens_details"`
 	CompletionDetails struct {
-		Reasoning int64 `json:"reasoning_tokens"`
+		Reasoning tokens `json:"reasoning_tokens"`
 	} `json:"completion_tokens_details"`
-	CacheHit    int64    `json:"prompt_cache_hit_tokens"` // DeepSeek
-	CachedFlat  int64    `json:"cached_tokens"`           // Moonshot and others
-	CacheRead   int64    `json:"cache_read_input_tokens"`
-	Reasoning   int64    `json:"reasoning_tokens"`
-	Cost        *float64 `json:"cost"` // OpenRouter: what was charged, in US dollars
+	CacheHit    tokens  `json:"prompt_cache_hit_tokens"` // DeepSeek
+	CachedFlat  tokens  `json:"cached_tokens"`           // Moonshot and others
+	CacheRead   tokens  `json:"cache_read_input_tokens"`
+	Reasoning   tokens  `json:"reasoning_tokens"`
+	Cost        dollars `json:"cost"` // OpenRouter: what was charged, in US dollars
 	CostDetails struct {
-		Upstream *float64 `json:"upstream_inference_cost"`
+		Upstream dollars `json:"upstream_inference_cost"`
 	} `json:"cost_details"`
 	IsBYOK bool `json:"is_byok"`
 }
 
-// usage returns the tokens in one shape; ok is false when the provider gave no figures.
+// usage returns the tokens in one shape; ok is false when the provider gave no figures, or none that can be true.
 func (u *wireUsage) usage() (out echo.Usage, ok bool) {
 	if u == nil {
 		return out, false
 	}
-	out.In = max(u.PromptTokens, u.InputTokens, 0)
-	out.Out = max(u.CompletionTokens, u.OutputTokens, 0)
-	out.Cached = min(max(u.PromptDetails.Cached, u.CacheHit, u.CachedFlat, u.CacheRead, 0), out.In)
-	out.Reasoning = min(max(u.CompletionDetails.Reasoning, u.Reasoning, 0), out.Out)
+	out.In = max(u.PromptTokens.n, u.InputTokens.n)
+	out.Out = max(u.CompletionTokens.n, u.OutputTokens.n)
+	out.Cached = min(max(u.PromptDetails.Cached.n, u.CacheHit.n, u.CachedFlat.n, u.CacheRead.n), out.In)
+	out.Reasoning = min(max(u.CompletionDetails.Reasoning.n, u.Reasoning.n), out.Out)
+	for _, t := range []tokens{u.PromptTokens, u.InputTokens, u.CompletionTokens, u.OutputTokens} {
+		if t.bad != "" {
+			return echo.Usage{}, false // half of it would make a call look cheap
+		}
+	}
 	return out, out.In > 0 || out.Out > 0
 }
 
 // cost returns what the provider says it charged, or nil. With a key of one's own at the upstream provider the charge
 // is the upstream's and comes on top.
 func (u *wireUsage) cost() *float64 {
-	if u == nil || u.Cost == nil || *u.Cost < 0 {
+	if u == nil || !u.Cost.set {
 		return nil
 	}
-	total := *u.Cost
-	if u.IsBYOK && u.CostDetails.Upstream != nil {
-		total += *u.CostDetails.Upstream
+	total := u.Cost.usd
+	if u.IsBYOK {
+		if u.CostDetails.Upstream.bad != "" {
+			return nil
+		}
+		total += u.CostDetails.Upstream.usd
 	}
 	return &total
 }
