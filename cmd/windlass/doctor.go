@@ -17,6 +17,7 @@ import (
 	"github.com/windlass-run/windlass/internal/clickhouse/embedded"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/sandbox"
+	"github.com/windlass-run/windlass/internal/tool"
 	"github.com/windlass-run/windlass/internal/vault"
 )
 
@@ -34,6 +35,7 @@ type health struct {
 	Keys       []keyHealth      `json:"keys"`
 	Secrets    secretHealth     `json:"secrets"`
 	Problems   []string         `json:"problems"`
+	Warnings   []string         `json:"warnings,omitempty"` // of what works and may not be meant
 }
 
 type clickHouseHealth struct {
@@ -137,6 +139,7 @@ func (a *app) examine(ctx context.Context) (health, error) {
 	if err != nil {
 		return h, withExit(exitStorage, err, "set WINDLASS_CACHE to a folder")
 	}
+	h.Warnings = tool.RiskyTrust(cfg.TrustedCommands)
 	h.Home, h.Cache, h.Config = home, o.CacheDir, cfg.Path
 	h.Npm, _ = exec.LookPath("npm") // not finding it is an answer
 	h.Model, h.BaseURL = os.Getenv("WINDLASS_MODEL"), hideURL(vault.Getenv("OPENAI_BASE_URL"))
@@ -249,6 +252,9 @@ func (a *app) printHealth(h health) error {
 	}
 	if err := t.render(a.out, 0); err != nil { // nothing here may be cut: it is read for details
 		return err
+	}
+	for _, w := range h.Warnings {
+		fmt.Fprintf(a.err, "Warning: %s\n", clean(w))
 	}
 	for _, p := range h.Problems {
 		fmt.Fprintf(a.out, "\nProblem: %s\n", p)
