@@ -18,7 +18,9 @@ func phasesWith(n int, schema string) []byte {
 	return []byte("{\"cascade_id\": \"x\", \"phases\": [\n" + strings.Join(phases, ",\n") + "]}")
 }
 
-func wide(n int) string { return `{"allOf": [` + strings.TrimSuffix(strings.Repeat("{},", n), ",") + `]}` }
+func wide(n int) string {
+	return `{"allOf": [` + strings.TrimSuffix(strings.Repeat("{},", n), ",") + `]}`
+}
 
 // TestHostileSchemasAreReported: a schema that would keep the loader busy is an error with its place.
 func TestHostileSchemasAreReported(t *testing.T) {

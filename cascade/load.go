@@ -69,7 +69,7 @@ func LoadFS(ctx context.Context, fsys fs.FS, path string, known Known) (*Cascade
 // machine is all files of this machine, by the paths that it has for them.
 type machine struct{}
 
-func (machine) Open(name string) (fs.File, error)          { return os.Open(name) }
+func (machine) Open(name string) (fs.File, error)          { return source.Open(name) }
 func (machine) Stat(name string) (fs.FileInfo, error)      { return os.Stat(name) }
 func (machine) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(name) }
 
@@ -152,14 +152,18 @@ type rawFile struct {
 
 // readFile reads at most one byte more than a source file may have, which is enough to see that it is too large.
 func readFile(fsys fs.FS, path string) ([]byte, error) {
+	if _, ok := fsys.(machine); !ok { // of the machine's files, Open sees to it
+		if info, err := fs.Stat(fsys, path); err == nil {
+			if err := source.Readable(path, info.Mode()); err != nil {
+				return nil, err
+			}
+		}
+	}
 	f, err := fsys.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close() //nolint:errcheck // only read from
-	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return nil, fmt.Errorf("%s is a folder, not a cascade file", path)
-	}
 	return io.ReadAll(io.LimitReader(f, source.MaxBytes+1))
 }
 

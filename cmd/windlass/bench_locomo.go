@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/internal/locomo"
+	"github.com/windlass-run/windlass/internal/source"
 )
 
 // locomoOptions are the flags of windlass bench locomo.
@@ -138,7 +138,7 @@ func once[T int64 | string](flag string, list []T) error {
 }
 
 func readLocomo(path string) ([]*locomo.Conversation, error) {
-	f, err := os.Open(path)
+	f, err := source.Open(path)
 	if err != nil {
 		return nil, usageError(err, "a file of conversations in the format of LoCoMo; docs/selection.md describes it")
 	}

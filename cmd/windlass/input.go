@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
 
 	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/internal/source"
 )
 
 // maxInputBytes bounds an input file; what a run is told should fit a prompt.
@@ -49,7 +49,7 @@ func readInput(stdin io.Reader, c *cascade.Cascade, o runOptions) (map[string]an
 func readInputFile(stdin io.Reader, path string) (map[string]any, error) {
 	r := stdin
 	if path != "-" {
-		f, err := os.Open(path)
+		f, err := source.Open(path)
 		if err != nil {
 			return nil, fmt.Errorf("--input-file: %w", err)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/windlass-run/windlass/internal/llm"
 	"github.com/windlass-run/windlass/internal/simulate"
 	"github.com/windlass-run/windlass/internal/vault"
+	files "github.com/windlass-run/windlass/internal/source"
 )
 
 // readConversations reads everything that is to be replayed, before anything is.
@@ -109,7 +110,7 @@ func (a *app) choosePolicy(text string) (simulate.Policy, error) {
 	source, settings := "--policy", []byte(body)
 	if path, ok := strings.CutPrefix(body, "@"); ok {
 		var err error
-		if settings, err = os.ReadFile(path); err != nil {
+		if settings, err = files.ReadFile(path, files.MaxBytes); err != nil {
 			return simulate.Policy{}, usageError(fmt.Errorf("--policy %s: %w", text, err), "a file with an object of intra_context settings")
 		}
 		if source = path; !named {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,6 +12,7 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/internal/config/strict"
 	"github.com/windlass-run/windlass/internal/llm/script"
+	"github.com/windlass-run/windlass/internal/source"
 )
 
 func newValidateCommand(a *app) *cobra.Command {
@@ -93,7 +93,7 @@ const codeInvalidScript cascade.Code = "invalid_script"
 
 // checkScript checks the script of a scripted model.
 func checkScript(path string) (cascade.Diagnostics, error) {
-	data, err := os.ReadFile(path)
+	data, err := source.ReadFile(path, script.MaxBytes)
 	if err != nil {
 		return nil, fmt.Errorf("load script: %w", err)
 	}

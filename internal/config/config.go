@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/windlass-run/windlass/internal/source"
 )
 
 // FileName is the name of the configuration file.
@@ -145,7 +147,7 @@ func Open(dir, home string) (*Config, error) {
 
 // Load reads a configuration file. What is wrong with its content is a [*strict.Error] with every problem.
 func Load(path string) (*Config, error) {
-	data, err := os.ReadFile(path)
+	data, err := source.ReadFile(path, source.MaxBytes)
 	if err != nil {
 		return nil, fmt.Errorf("read configuration: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/source"
 )
 
 // LineError says which line of a file is no conversation, and why.
@@ -31,7 +32,7 @@ var ErrNoConversations = errors.New("there is no conversation in it")
 // them, or an object with such an array as "messages". Empty lines are passed over. Lines may have any length. The first
 // line that is no conversation is a [*LineError]. The journal of a session is known by its header and read as one.
 func ReadFile(path string) ([]*Conversation, error) {
-	f, err := os.Open(path)
+	f, err := source.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read conversations: %w", err)
 	}

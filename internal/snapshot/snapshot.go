@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/source"
 )
 
 // Version is the version of the format of test files.
@@ -60,7 +61,7 @@ const maxFile = 64 << 20
 
 // Load reads a test file. An error is a [*FileError], unless the file cannot be read at all.
 func Load(path string) (*Test, error) {
-	f, err := os.Open(path)
+	f, err := source.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read test: %w", err)
 	}

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/windlass-run/windlass/internal/source"
 	"github.com/windlass-run/windlass/internal/template"
 )
 
@@ -112,9 +113,12 @@ func IsFile(path string) bool {
 	return slices.ContainsFunc(extensions, func(ext string) bool { return strings.HasSuffix(path, ext) })
 }
 
+// MaxBytes bounds a script, which may hold long answers.
+const MaxBytes = 64 << 20
+
 // Load reads a script. What is wrong with its content is a [*strict.Error] with every problem.
 func Load(path string) (*Script, error) {
-	data, err := os.ReadFile(path)
+	data, err := source.ReadFile(path, MaxBytes)
 	if err != nil {
 		return nil, fmt.Errorf("read script: %w", err)
 	}

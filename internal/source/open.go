@@ -1,0 +1,89 @@
+package source
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// ErrNoFile is wrapped by errors for what is no file: a folder, a named pipe, a device, a socket. Reading one may wait for
+// ever, or never end.
+var ErrNoFile = errors.New("not a file")
+
+// ErrTooLarge is wrapped by errors for files that are larger than what they may be.
+var ErrTooLarge = errors.New("too large")
+
+// Open opens a file for reading, and nothing else: it never waits. The exceptions are the names under which a process has
+// what it was given, as /dev/stdin and the /dev/fd/63 of a shell's <(...): these may be pipes and terminals.
+func Open(path string) (*os.File, error) {
+	given := isGiven(path)
+	if info, err := os.Stat(path); err != nil {
+		return nil, err
+	} else if err := Readable(path, info.Mode()); err != nil && !given {
+		return nil, err // without opening it: opening some devices does something
+	}
+	flags := os.O_RDONLY
+	if !given {
+		flags |= nonblock // what was a file a moment ago may be a pipe now
+	}
+	f, err := os.OpenFile(path, flags, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && (!given || info.IsDir()) {
+		err = Readable(path, info.Mode())
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// Readable returns an error that wraps [ErrNoFile] when a mode is not that of a file.
+func Readable(path string, mode fs.FileMode) error {
+	kind := ""
+	switch {
+	case mode.IsRegular():
+		return nil
+	case mode.IsDir():
+		kind = "a folder"
+	case mode&fs.ModeNamedPipe != 0:
+		kind = "a named pipe, which may never end"
+	case mode&fs.ModeSocket != 0:
+		kind = "a socket"
+	case mode&fs.ModeDevice != 0:
+		kind = "a device, which may never end"
+	default:
+		kind = "something else"
+	}
+	return fmt.Errorf("%s is %w but %s", path, ErrNoFile, kind)
+}
+
+// isGiven reports whether a path names what this process was given by whoever started it.
+func isGiven(path string) bool {
+	path = filepath.ToSlash(filepath.Clean(path))
+	return path == "/dev/stdin" || strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/self/fd/")
+}
+
+// ReadFile reads a file as [Open] opens it, of limit bytes at most. A larger one is an error that wraps [ErrTooLarge].
+func ReadFile(path string, limit int64) ([]byte, error) {
+	f, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // only read from
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(data)) > limit {
+		return nil, fmt.Errorf("%s is %w: it has more than %d bytes", path, ErrTooLarge, limit)
+	}
+	return data, nil
+}
