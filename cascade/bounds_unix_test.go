@@ -24,5 +24,5 @@ func TestAPipeIsNoCascade(t *testing.T) {
 	require.NoError(t, err)
 	defer root.Close()
 	_, _, err = LoadFS(t.Context(), root.FS(), "c.json", testKnown())
-	require.EqualError(t, err, "load cascade: c.json is not a file but a named pipe, which may never end")
+	require.EqualError(t, err, "load cascade: c.json is a named pipe, not a file: it may never end")
 }

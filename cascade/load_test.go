@@ -176,7 +176,7 @@ func TestLoadErrors(t *testing.T) {
 	_, _, err := Load(filepath.Join(dir, "none.json"), Known{})
 	require.ErrorIs(t, err, os.ErrNotExist)
 	_, _, err = Load(dir, Known{})
-	require.ErrorContains(t, err, "is a folder, not a cascade file")
+	require.ErrorContains(t, err, "is a folder, not a file")
 	_, _, err = Parse("x.json", []byte(`{"cascade_id": 5, "phases": 5}`), Known{})
 	require.EqualError(t, err, `x.json:1:16: error: "cascade_id": expected string, got integer [wrong_type] (and 1 more error)`)
 	require.False(t, errors.Is(err, os.ErrNotExist))

@@ -48,12 +48,12 @@ func TestNoCommandWaitsForAPipe(t *testing.T) {
 	} {
 		code, out, errs := seen(t, "", args...)
 		require.NotEqual(t, exitOK, code, "%v", args)
-		require.Contains(t, out+errs, "not a file but a ", "%v", args)
+		require.Contains(t, out+errs, ", not a file: it may never end", "%v", args)
 	}
 	t.Chdir(dir)
 	code, _, errs := seen(t, "", "cost")
 	require.NotEqual(t, exitOK, code)
-	require.Contains(t, errs, "windlass.json is not a file but a named pipe, which may never end")
+	require.Contains(t, errs, "windlass.json is a named pipe, not a file: it may never end")
 }
 
 // TestValidateIsLinear: a hundred thousand of anything end in a verdict.

@@ -67,7 +67,7 @@ func TestValidateCommand(t *testing.T) {
 		{"a tool file", "", []string{tool}, exitInvalid, "1 file, 1 error, 0 warnings\n", tool + `:1:46: error: tool "t" is of type shell and needs a "command"`},
 		{"a tool file again", "", []string{beside, tool, tool}, exitInvalid, "3 files, 1 error, 0 warnings\n", ""},
 		{"a script", "", []string{scripted}, exitInvalid, "1 file, 1 error, 0 warnings\n", scripted + ":2:2: error: "},
-		{"a folder", "", []string{dir}, exitUsage, "", "is a folder, not a cascade file"},
+		{"a folder", "", []string{dir}, exitUsage, "", "is a folder, not a file"},
 		{"context settings", contextCascade, []string{"-"}, exitInvalid, "1 file, 3 errors, 1 warning\n", `<stdin>:3:95: error: "intra_context.guard" of phase "a": ` +
 			`"warn_percent" is 80 by default and "compact_percent" is 70: the warning has to come before the guard acts [conflicting_settings]`},
 		{"no file", "", nil, exitUsage, "", "Error: validate needs at least one cascade file\nTry: windlass validate --help"},

@@ -47,22 +47,20 @@ func Open(path string) (*os.File, error) {
 
 // Readable returns an error that wraps [ErrNoFile] when a mode is not that of a file.
 func Readable(path string, mode fs.FileMode) error {
-	kind := ""
+	kind, end := "something else", ""
 	switch {
 	case mode.IsRegular():
 		return nil
 	case mode.IsDir():
 		kind = "a folder"
 	case mode&fs.ModeNamedPipe != 0:
-		kind = "a named pipe, which may never end"
+		kind, end = "a named pipe", ": it may never end"
 	case mode&fs.ModeSocket != 0:
 		kind = "a socket"
 	case mode&fs.ModeDevice != 0:
-		kind = "a device, which may never end"
-	default:
-		kind = "something else"
+		kind, end = "a device", ": it may never end"
 	}
-	return fmt.Errorf("%s is %w but %s", path, ErrNoFile, kind)
+	return fmt.Errorf("%s is %s, %w%s", path, kind, ErrNoFile, end)
 }
 
 // isGiven reports whether a path names what this process was given by whoever started it.

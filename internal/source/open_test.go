@@ -24,9 +24,9 @@ func TestOnlyFilesAreRead(t *testing.T) {
 	require.NoError(t, err)
 	defer l.Close()
 	for path, want := range map[string]string{
-		pipe: " is not a file but a named pipe, which may never end", link: " is not a file but a named pipe, which may never end",
-		"/dev/zero": " is not a file but a device, which may never end", "/dev/null": " is not a file but a device, which may never end",
-		socket: " is not a file but a socket", dir: " is not a file but a folder",
+		pipe: " is a named pipe, not a file: it may never end", link: " is a named pipe, not a file: it may never end",
+		"/dev/zero": " is a device, not a file: it may never end", "/dev/null": " is a device, not a file: it may never end",
+		socket: " is a socket, not a file", dir: " is a folder, not a file",
 	} {
 		_, err := ReadFile(path, 10)
 		require.ErrorIs(t, err, ErrNoFile)
