@@ -22,7 +22,7 @@ func TestAPipeIsNoCascade(t *testing.T) {
 	require.ErrorIs(t, err, source.ErrNoFile)
 	root, err := os.OpenRoot(dir)
 	require.NoError(t, err)
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 	_, _, err = LoadFS(t.Context(), root.FS(), "c.json", testKnown())
 	require.EqualError(t, err, "load cascade: c.json is a named pipe, not a file: it may never end")
 }

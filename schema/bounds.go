@@ -28,9 +28,9 @@ const (
 // KeywordBound is the keyword of a violation that says that a schema or a value is beyond a bound.
 const KeywordBound = "bound"
 
-func beyond(pointer, what string, counted, limit int, try string) Violation {
+func beyond(what string, counted, limit int, try string) Violation {
 	return Violation{
-		Pointer: pointer, Keyword: KeywordBound,
+		Keyword: KeywordBound,
 		Message: fmt.Sprintf("%s: counted %d, at most %d are checked; %s", what, counted, limit, try),
 	}
 }
@@ -125,26 +125,26 @@ func (c *census) size() int { return c.subschemas + c.composite }
 // bounded says in what way a schema is beyond the bounds, nothing when it is not.
 func bounded(doc any, size int) (*census, []Violation) {
 	if size > maxSchemaBytes {
-		return nil, []Violation{beyond("", "the schema has too many bytes", size, maxSchemaBytes, "leave out what does not check anything")}
+		return nil, []Violation{beyond("the schema has too many bytes", size, maxSchemaBytes, "leave out what does not check anything")}
 	}
 	c := takeCensus(doc)
 	const split = "split it, or check less with it"
 	switch {
 	case c.deep:
-		return c, []Violation{beyond("", "the schema is nested too deeply", maxDepth+1, maxDepth, `name its parts in $defs and refer to them with $ref`)}
+		return c, []Violation{beyond("the schema is nested too deeply", maxDepth+1, maxDepth, `name its parts in $defs and refer to them with $ref`)}
 	case c.size() > MaxSubschemas:
-		return c, []Violation{beyond("", "the schema has too many subschemas", c.size(), MaxSubschemas, split)}
+		return c, []Violation{beyond("the schema has too many subschemas", c.size(), MaxSubschemas, split)}
 	case c.values > maxEnumValues:
-		return c, []Violation{beyond("", "enum has too many values", c.values, maxEnumValues, "check the value with a validator or a tool")}
+		return c, []Violation{beyond("enum has too many values", c.values, maxEnumValues, "check the value with a validator or a tool")}
 	case c.pattern > maxPatternSize:
-		return c, []Violation{beyond("", "the patterns are too large with their repetitions written out", c.pattern, maxPatternSize,
+		return c, []Violation{beyond("the patterns are too large with their repetitions written out", c.pattern, maxPatternSize,
 			"repeat less ({1,1000} is a thousand copies), or bound the length with maxLength")}
 	case c.anchors*c.subschemas > maxLookups:
-		return c, []Violation{beyond("", "too many references by $anchor for a schema of this size", c.anchors*c.subschemas, maxLookups,
+		return c, []Violation{beyond("too many references by $anchor for a schema of this size", c.anchors*c.subschemas, maxLookups,
 			`refer to "#/$defs/NAME"`)}
 	}
 	if n := c.below(doc); n > maxTargets {
-		return c, []Violation{beyond("", "references lead to too many subschemas", n, maxTargets, "refer to parts of $defs that do not overlap")}
+		return c, []Violation{beyond("references lead to too many subschemas", n, maxTargets, "refer to parts of $defs that do not overlap")}
 	}
 	return c, nil
 }

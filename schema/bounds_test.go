@@ -122,8 +122,8 @@ func TestChecksEnd(t *testing.T) {
 
 // leaving is a context that ends after it was looked at so many times.
 type leaving struct {
-	context.Context
-	looks, after int
+	context.Context //nolint:containedctx // it is one
+	looks, after    int
 }
 
 func (l *leaving) Err() error {

@@ -276,15 +276,15 @@ func (s *Schema) beyondValue(form *compiledForm, e extent) []Violation {
 	match, named := s.census.pattern*e.text, s.census.names*e.members
 	switch {
 	case e.depth > maxNesting:
-		return []Violation{beyond("", "the value is nested too deeply", e.depth, maxNesting, "nest it less")}
+		return []Violation{beyond("the value is nested too deeply", e.depth, maxNesting, "nest it less")}
 	case s.own:
 		return nil
 	case match > maxMatch:
-		return []Violation{beyond("", "the schema's patterns are too large for a text of this length", match, maxMatch, less)}
+		return []Violation{beyond("the schema's patterns are too large for a text of this length", match, maxMatch, less)}
 	case named > maxNamed:
-		return []Violation{beyond("", "patternProperties has too many patterns for this number of properties", named, maxNamed, less)}
+		return []Violation{beyond("patternProperties has too many patterns for this number of properties", named, maxNamed, less)}
 	case form.loose && e.items > maxLoose:
-		return []Violation{beyond("", "too many items to compare for uniqueItems", e.items, maxLoose, less)}
+		return []Violation{beyond("too many items to compare for uniqueItems", e.items, maxLoose, less)}
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ func TestOnlyFilesAreRead(t *testing.T) {
 	require.NoError(t, os.Symlink(pipe, link))
 	l, err := net.Listen("unix", socket)
 	require.NoError(t, err)
-	defer l.Close()
+	defer func() { _ = l.Close() }()
 	for path, want := range map[string]string{
 		pipe: " is a named pipe, not a file: it may never end", link: " is a named pipe, not a file: it may never end",
 		"/dev/zero": " is a device, not a file: it may never end", "/dev/null": " is a device, not a file: it may never end",
@@ -53,7 +53,7 @@ func TestWhatAProcessWasGivenIsRead(t *testing.T) {
 	t.Parallel()
 	r, w, err := os.Pipe()
 	require.NoError(t, err)
-	defer r.Close()
+	defer func() { _ = r.Close() }()
 	go func() {
 		_, _ = w.WriteString("given")
 		_ = w.Close()

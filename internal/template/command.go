@@ -297,7 +297,7 @@ func redirected(r *syntax.Redirect, w *syntax.Word) string {
 		return "" // A variable there: what reads the text is checked as a command.
 	}
 	switch r.Op {
-	case syntax.RdrOut, syntax.AppOut, syntax.RdrIn, syntax.RdrInOut, syntax.ClbOut, syntax.RdrAll, syntax.AppAll, syntax.WordHdoc:
+	case syntax.RdrOut, syntax.AppOut, syntax.RdrIn, syntax.RdrInOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll, syntax.WordHdoc:
 		return ""
 	}
 	return fmt.Sprintf("a value cannot stand after %s", r.Op)
