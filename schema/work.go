@@ -15,7 +15,7 @@ import (
 const (
 	maxWork    = 2_000_000  // steps: one for each value that meets a subschema, and more for what takes longer
 	maxNesting = 1000       // of a value
-	maxMatch   = 1 << 28    // instructions of all patterns, times the bytes of the longest text
+	maxMatch   = 1 << 30    // instructions of all patterns, times the bytes of the longest text
 	maxNamed   = 20_000_000 // patterns of property names, times properties
 	maxLoose   = 10_000     // items of an array, where the library compares them itself
 	perCheck   = 1024       // steps between two looks at the context
