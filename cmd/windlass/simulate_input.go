@@ -12,8 +12,8 @@ import (
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/llm"
 	"github.com/windlass-run/windlass/internal/simulate"
-	"github.com/windlass-run/windlass/internal/vault"
 	files "github.com/windlass-run/windlass/internal/source"
+	"github.com/windlass-run/windlass/internal/vault"
 )
 
 // readConversations reads everything that is to be replayed, before anything is.
