@@ -1,0 +1,12 @@
+//go:build unix
+
+package attack
+
+// groups lists all surfaces.
+func groups() []group {
+	return []group{
+		paths(),
+		shell(),
+		commands(),
+	}
+}
