@@ -6,7 +6,10 @@ go 1.26.0
 
 replace github.com/windlass-run/windlass => ../
 
-require github.com/windlass-run/windlass v0.0.0
+require (
+	github.com/creack/pty v1.1.24
+	github.com/windlass-run/windlass v0.0.0
+)
 
 require (
 	github.com/gofrs/flock v0.13.1 // indirect

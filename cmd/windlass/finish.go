@@ -142,10 +142,12 @@ func (s *session) printOutput(output any) error {
 	return err
 }
 
-// withoutControls removes what would command a terminal: a model wrote the text. Files and pipes get it as it is.
+// withoutControls removes what would command a terminal, or show words in another order than they stand in: a model
+// wrote the text. Files and pipes get it as it is. The marks that texts from right to left have between words stay.
 func withoutControls(text string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+		embeds := r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069'
+		if embeds || unicode.IsControl(r) && r != '\n' && r != '\t' {
 			return -1
 		}
 		return r

@@ -111,7 +111,7 @@ func (a *app) report(err error) int {
 	}
 	fmt.Fprintf(a.err, "Error: %s\n", cleanLines(err.Error()))
 	if ee.hint != "" {
-		fmt.Fprintf(a.err, "Try: %s\n", ee.hint)
+		fmt.Fprintf(a.err, "Try: %s\n", cleanLines(ee.hint))
 	}
 	return ee.code
 }

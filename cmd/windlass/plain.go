@@ -116,7 +116,7 @@ func (v *plainView) phaseEnd(e *echo.Entry) {
 }
 
 func (v *plainView) line(format string, args ...any) {
-	_, _ = fmt.Fprintf(v.out, format+"\n", args...) // a pipe that was closed does not stop the run
+	_, _ = fmt.Fprintln(v.out, clean(fmt.Sprintf(format, args...))) // a pipe that was closed does not stop the run
 }
 
 func placeOf(phase string, attempt, turn int) string {

@@ -84,7 +84,7 @@ func (s spent) tokens() string {
 }
 
 func newProgress(cascadeID, session string, phases []string, now func() time.Time) *progress {
-	p := &progress{cascade: cascadeID, session: session, now: now, started: now()}
+	p := &progress{cascade: oneLine(cascadeID), session: session, now: now, started: now()}
 	for _, name := range phases {
 		p.phases = append(p.phases, phaseProgress{name: name})
 	}

@@ -8,5 +8,7 @@ func groups() []group {
 		paths(),
 		shell(),
 		commands(),
+		web(),
+		terminal(),
 	}
 }
