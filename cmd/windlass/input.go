@@ -10,9 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml"
-
 	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/internal/config/strict"
 	"github.com/windlass-run/windlass/internal/source"
 )
 
@@ -64,11 +63,20 @@ func readInputFile(stdin io.Reader, path string) (map[string]any, error) {
 		return nil, fmt.Errorf("--input-file %s: larger than %d MiB", path, maxInputBytes>>20)
 	}
 	if strings.HasSuffix(path, ".yaml") || strings.HasSuffix(path, ".yml") {
-		if data, err = yaml.YAMLToJSON(data); err != nil {
-			return nil, fmt.Errorf("--input-file %s: %w", path, err)
+		if data, err = jsonOfYAML(path, data); err != nil {
+			return nil, fmt.Errorf("--input-file %w", err)
 		}
 	}
 	return decodeObject("--input-file "+path, data)
+}
+
+// jsonOfYAML reads YAML within the bounds that cascades have, too: a few hundred bytes of aliases can stand for gigabytes.
+func jsonOfYAML(path string, data []byte) ([]byte, error) {
+	f := strict.Parse(path, data)
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	return f.Root().JSON(nil), nil
 }
 
 // decodeObject reads one JSON object and nothing after it, with its numbers exact.

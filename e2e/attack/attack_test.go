@@ -20,6 +20,7 @@ import (
 
 var (
 	mutantsFlag = flag.String("mutants", "", "also run the groups against windlass with their check taken out: all, or names with commas between them")
+	boundFlag   = flag.Duration("bound", lab.Bound, "after what time a program is taken for one that does not end")
 	tableFlag   = flag.String("table", "", "write the table of groups to this file")
 )
 
@@ -50,6 +51,7 @@ var (
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	lab.Bound = *boundFlag
 	os.Exit(run(m))
 }
 

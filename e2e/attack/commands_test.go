@@ -65,11 +65,11 @@ var almostTrusted = []string{
 var otherCommands = []calls{
 	{
 		name: "flood", flags: []string{"--allow-commands"}, calls: []lab.Call{{Tool: "run_command", Args: map[string]any{"command": "head -c 300000000 /dev/zero | tr '\\0' x"}}},
-		want: []check{within(500, 80<<10)},
+		want: []check{within(80 << 10)},
 	},
 	{
 		name: "flood of errors", flags: []string{"--allow-commands"}, calls: []lab.Call{{Tool: "run_command", Args: map[string]any{"command": "head -c 300000000 /dev/zero | tr '\\0' x >&2"}}},
-		want: []check{within(500, 80<<10)},
+		want: []check{within(80 << 10)},
 	},
 	{
 		name: "waits for input", flags: []string{"--allow-commands"}, calls: []lab.Call{{Tool: "run_command", Args: map[string]any{"command": "cat; read x; echo end"}}},

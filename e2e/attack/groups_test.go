@@ -10,5 +10,7 @@ func groups() []group {
 		commands(),
 		web(),
 		terminal(),
+		bombs(),
+		inputs(),
 	}
 }

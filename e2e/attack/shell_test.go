@@ -125,7 +125,7 @@ var refusedContexts = []string{
 
 func refusedContext(line string) command {
 	return command{
-		name: "context: " + line,
+		name:    "context: " + line,
 		prepare: func(w *lab.World) { w.JSON("c.json", declaring(line)) },
 		args:    []string{"validate", "c.json"},
 		want:    []check{exits(exitInvalid, "")},

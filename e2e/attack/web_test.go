@@ -293,22 +293,22 @@ var requests = []request{
 		name: "body: another field of a form", tool: map[string]any{"method": "POST", "url": "{server}/", "headers": map[string]any{"Content-Type": "application/x-www-form-urlencoded"}, "body": "v={{ v }}&role=user", "inputs_schema": map[string]any{"v": "x"}},
 		args: map[string]any{"v": "a&role=admin"}, sent: body("v=a%26role%3Dadmin&role=user"),
 	},
-	{name: "answer: huge", tool: map[string]any{"url": "{server}/"}, answer: writes(3000, strings.Repeat("x", 1<<20)), want: []check{within(400, 80<<10)}},
-	{name: "answer: huge for a program", tool: map[string]any{"url": "{server}/", "response_jq": "."}, answer: writes(3000, strings.Repeat("1 ", 1<<19)), want: []check{refused("more than the 4 MiB"), within(400, 80<<10)}},
-	{name: "answer: compressed bomb", tool: map[string]any{"url": "{server}/"}, answer: zipped(1000), want: []check{within(400, 80<<10)}},
-	{name: "answer: compressed bomb for a program", tool: map[string]any{"url": "{server}/", "response_jq": "."}, answer: zipped(1000), want: []check{refused("more than the 4 MiB"), within(400, 80<<10)}},
+	{name: "answer: huge", tool: map[string]any{"url": "{server}/"}, answer: writes(3000, strings.Repeat("x", 1<<20)), want: []check{within(80 << 10)}},
+	{name: "answer: huge for a program", tool: map[string]any{"url": "{server}/", "response_jq": "."}, answer: writes(3000, strings.Repeat("1 ", 1<<19)), want: []check{refused("more than the 4 MiB"), within(80 << 10)}},
+	{name: "answer: compressed bomb", tool: map[string]any{"url": "{server}/"}, answer: zipped(1000), want: []check{within(80 << 10)}},
+	{name: "answer: compressed bomb for a program", tool: map[string]any{"url": "{server}/", "response_jq": "."}, answer: zipped(1000), want: []check{refused("more than the 4 MiB"), within(80 << 10)}},
 	{name: "answer: huge error", tool: map[string]any{"url": "{server}/"}, answer: func(w http.ResponseWriter, r *http.Request, v string) {
 		w.WriteHeader(http.StatusInternalServerError)
 		writes(100, strings.Repeat("x", 1<<20))(w, r, v)
-	}, want: []check{refused("500"), within(400, 80<<10)}},
+	}, want: []check{refused("500"), within(80 << 10)}},
 	{name: "answer: huge header", tool: map[string]any{"url": "{server}/"}, answer: func(w http.ResponseWriter, _ *http.Request, _ string) {
 		w.Header().Set("X-Long", strings.Repeat("x", 40<<20))
-	}, want: []check{refused(""), within(400, 80<<10)}},
+	}, want: []check{refused(""), within(80 << 10)}},
 	{name: "answer: never", tool: map[string]any{"url": "{server}/", "timeout": "300ms"}, answer: func(_ http.ResponseWriter, r *http.Request, _ string) { <-r.Context().Done() }, want: []check{refused("timed out")}},
 	{name: "answer: a byte, and then nothing", tool: map[string]any{"url": "{server}/", "timeout": "500ms"}, answer: dribble, want: []check{refused("timed out")}},
 	{name: "answer: binary", tool: map[string]any{"url": "{server}/"}, answer: writes(1, "\x00\x01\x02\xff"), want: []check{lacks("\x01")}},
-	{name: "answer: deep JSON for a program", tool: map[string]any{"url": "{server}/", "response_jq": "."}, answer: writes(1, strings.Repeat("[", 3<<20)), want: []check{refused(""), within(1500, 80<<10)}},
-	{name: "answer: numbers for a program", tool: map[string]any{"url": "{server}/", "response_jq": ". + 1"}, answer: writes(1, "1e999999999"), want: []check{within(400, 80<<10)}},
+	{name: "answer: deep JSON for a program", tool: map[string]any{"url": "{server}/", "response_jq": "."}, answer: writes(1, strings.Repeat("[", 3<<20)), want: []check{refused(""), within(80 << 10)}},
+	{name: "answer: numbers for a program", tool: map[string]any{"url": "{server}/", "response_jq": ". + 1"}, answer: writes(1, "1e999999999"), want: []check{within(80 << 10)}},
 	{
 		name: "the key of the model in the environment", tool: map[string]any{"url": "{server}/", "headers": map[string]any{"X-Key": "{{ env.OPENAI_API_KEY }}"}}, none: true, want: []check{refused("")},
 	},
@@ -334,6 +334,6 @@ var webPrograms = []webProgram{
 func (p webProgram) attempt() attempt {
 	return request{
 		name: "program: " + p.name, tool: map[string]any{"url": "{server}/", "response_jq": p.program, "timeout": "2s"},
-		answer: writes(1, `{"a": 1}`), want: []check{within(1500, 80<<10), lacks("PATH="), lacks("WINDLASS")},
+		answer: writes(1, `{"a": 1}`), want: []check{within(80 << 10), lacks("PATH="), lacks("WINDLASS")},
 	}.attempt()
 }

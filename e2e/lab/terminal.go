@@ -18,7 +18,7 @@ func (w *World) Terminal(args ...string) *Outcome {
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 30, Cols: 120})
 	w.Must(err)
 	defer tty.Close() //nolint:errcheck // what was on it has been read
-	bound := time.AfterFunc(deadline, func() { _ = cmd.Process.Kill() })
+	bound := time.AfterFunc(Bound, func() { _ = cmd.Process.Kill() })
 	var all strings.Builder
 	buf := make([]byte, 1<<16)
 	for {
@@ -29,7 +29,7 @@ func (w *World) Terminal(args ...string) *Outcome {
 		}
 	}
 	_ = cmd.Wait() // the exit code is looked at
-	o := &Outcome{Code: cmd.ProcessState.ExitCode(), Out: all.String(), Endless: !bound.Stop(), MaxRSS: maxRSS(cmd.ProcessState)}
+	o := &Outcome{Code: cmd.ProcessState.ExitCode(), Out: all.String(), Endless: !bound.Stop()}
 	w.readJournals(o)
 	return o
 }

@@ -25,9 +25,12 @@ const (
 	Canary = "canary-9d41c2e7-outside"
 	// Key is the model's key. It must not stand in anything that windlass writes either.
 	Key = "sk-attack-6f0b1d2c93a84e57"
-	// deadline is when a program is taken for one that does not end. It is long, as it bounds and does not measure.
-	deadline = 2 * time.Minute
+	// DefaultMemory is how many MiB of memory a program may have. A run without an attack takes about 100.
+	DefaultMemory = 1024
 )
+
+// Bound is when a program is taken for one that does not end. It is long, as it bounds and does not measure.
+var Bound = time.Minute
 
 // World is what one attempt has: a working folder that is granted to file tools; a folder outside of it with a file that
 // nobody may read or change; a home; and the path of a marker that only a program of the attacker would make.
@@ -40,6 +43,7 @@ type World struct {
 	Home    string
 	Marker  string
 	Env     []string
+	Memory  int // MiB of memory that a program may have; 0: any. One that wants more crashes, which is seen
 
 	outside map[string]string
 	secrets []string // further texts that nothing may show
@@ -59,6 +63,7 @@ func New(t testing.TB, bin string) *World {
 	w := &World{
 		T: t, Bin: bin, Base: base, Dir: filepath.Join(base, "work"), Outside: filepath.Join(base, "outside"),
 		Home: filepath.Join(base, "home"), Marker: filepath.Join(base, "marker"), secrets: []string{Canary, Key},
+		Memory: DefaultMemory,
 	}
 	for _, dir := range []string{w.Dir, w.Outside, w.Home, filepath.Join(base, "tmp")} {
 		w.Must(os.Mkdir(dir, 0o700))
@@ -152,8 +157,7 @@ func (w *World) tree(dir string) map[string]string {
 type Outcome struct {
 	Code     int
 	Out, Err string
-	MaxRSS   int64 // bytes of memory at most
-	Endless  bool  // it did not end by itself
+	Endless  bool // it did not end by itself
 	Tools    []ToolResult
 	Journal  string // all journals of the home, as they are
 }
@@ -176,9 +180,10 @@ func (w *World) Input(stdin string, args ...string) *Outcome {
 // Program runs any program the same way.
 func (w *World) Program(stdin, name string, args ...string) *Outcome {
 	w.T.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), deadline)
+	ctx, cancel := context.WithTimeout(context.Background(), Bound)
 	defer cancel()
 	var out, errs strings.Builder
+	name, args = w.limited(name, args)
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = w.Dir, w.Env, strings.NewReader(stdin), &out, &errs
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -189,9 +194,18 @@ func (w *World) Program(stdin, name string, args ...string) *Outcome {
 	if cmd.ProcessState == nil || err != nil && !errors.As(err, &exit) && ctx.Err() == nil && !errors.Is(err, exec.ErrWaitDelay) {
 		w.T.Fatalf("start %s: %v", name, err)
 	}
-	o := &Outcome{Code: cmd.ProcessState.ExitCode(), Out: out.String(), Err: errs.String(), Endless: ctx.Err() != nil, MaxRSS: maxRSS(cmd.ProcessState)}
+	o := &Outcome{Code: cmd.ProcessState.ExitCode(), Out: out.String(), Err: errs.String(), Endless: ctx.Err() != nil}
 	w.readJournals(o)
 	return o
+}
+
+// limited returns the command line that gives a program no more than its memory.
+func (w *World) limited(name string, args []string) (string, []string) {
+	if w.Memory == 0 {
+		return name, args
+	}
+	line := fmt.Sprintf(`ulimit -d %d && exec "$0" "$@"`, w.Memory<<10)
+	return "/bin/sh", append([]string{"-c", line, name}, args...)
 }
 
 // readJournals adds what the sessions of the home have recorded.
