@@ -12,5 +12,6 @@ func groups() []group {
 		terminal(),
 		bombs(),
 		inputs(),
+		serve(),
 	}
 }
