@@ -13,5 +13,9 @@ func groups() []group {
 		bombs(),
 		inputs(),
 		serve(),
+		protected(),
+		git(),
+		secrets(),
+		record(),
 	}
 }

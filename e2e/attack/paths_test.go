@@ -109,11 +109,7 @@ func (f way) by(tool string) calls {
 // private makes a home inside the granted folder, with a session in it.
 func private(w *lab.World) {
 	w.Home = w.Path("home")
-	for i, e := range w.Env {
-		if strings.HasPrefix(e, "WINDLASS_HOME=") {
-			w.Env[i] = "WINDLASS_HOME=" + w.Home
-		}
-	}
+	w.Setenv("WINDLASS_HOME", w.Home)
 	w.File("home/sessions/other/work/secret.txt", lab.Canary)
 	w.File("home/clickhouse/endpoint.json", lab.Canary)
 }

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -71,7 +72,7 @@ func New(t testing.TB, bin string) *World {
 	w.Must(os.WriteFile(filepath.Join(w.Outside, "secret.txt"), []byte(Canary+"\n"), 0o600))
 	w.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(base, "person"), "TMPDIR=" + filepath.Join(base, "tmp"), "WINDLASS_HOME=" + w.Home,
-		"WINDLASS_EMBEDDING_MODEL=hashed", "OPENAI_API_KEY=" + Key, "OPENAI_BASE_URL=http://127.0.0.1:9/v1", "TERM=dumb", "TZ=UTC",
+		"WINDLASS_EMBEDDING_MODEL=hashed", "WINDLASS_CLICKHOUSE_DSN=clickhouse://127.0.0.1:9/windlass", "OPENAI_API_KEY=" + Key, "OPENAI_BASE_URL=http://127.0.0.1:9/v1", "TERM=dumb", "TZ=UTC",
 	}
 	w.outside = w.tree(w.Outside)
 	return w
@@ -87,6 +88,19 @@ func (w *World) Must(err error) {
 
 // Secret adds a text that nothing may show.
 func (w *World) Secret(text string) { w.secrets = append(w.secrets, text) }
+
+// Keys replaces the key of the model and everything that nothing may show by secrets that no other attempt has, so that
+// what is found of the processes of another one is not taken for a find. The first is the model's key.
+func (w *World) Keys(secrets ...string) {
+	w.secrets = append([]string{Canary}, secrets...)
+	w.Setenv("OPENAI_API_KEY", secrets[0])
+}
+
+// Setenv sets a variable of the programs' environment.
+func (w *World) Setenv(name, value string) {
+	w.Env = slices.DeleteFunc(w.Env, func(e string) bool { return strings.HasPrefix(e, name+"=") })
+	w.Env = append(w.Env, name+"="+value)
+}
 
 // Path returns the path of a file in the working folder.
 func (w *World) Path(name string) string { return filepath.Join(w.Dir, name) }
@@ -214,7 +228,7 @@ func (w *World) readJournals(o *Outcome) {
 	paths, err := filepath.Glob(filepath.Join(w.Home, "sessions", "*", echo.JournalFile))
 	w.Must(err)
 	for _, path := range paths {
-		if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+		if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() || info.Size() > 1<<28 {
 			continue // a hostile one of the attempt's own
 		}
 		data, err := os.ReadFile(path)
@@ -342,3 +356,6 @@ func literal(v any) any {
 
 // Settle takes what is outside now for what it has to be afterwards.
 func (w *World) Settle() { w.outside = w.tree(w.Outside) }
+
+// Mkfifo makes a named pipe.
+func Mkfifo(path string) error { return syscall.Mkfifo(path, 0o600) }
