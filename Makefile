@@ -1,13 +1,15 @@
 # Targets for working on windlass. `make` alone lists them.
 
 TOOL := go tool -modfile=tools/go.mod
+TOOL_HERE := go tool -modfile=$(CURDIR)/tools/go.mod
+MODULES := . e2e
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
 
 .DEFAULT_GOAL := help
 
 .PHONY: help
 help: ## list the targets
-	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## build bin/windlass
@@ -22,10 +24,8 @@ race: ## run the tests under the race detector, in random order
 	go test -race -shuffle=on -timeout 30m ./...
 
 .PHONY: lint
-lint: fmt-check ## gofumpt, go vet, staticcheck, golangci-lint
-	go vet ./...
-	$(TOOL) staticcheck ./...
-	$(TOOL) golangci-lint run ./...
+lint: fmt-check ## gofumpt, go vet, staticcheck, golangci-lint, of all modules
+	@for m in $(MODULES); do echo "lint $$m"; (cd $$m && go vet ./... && $(TOOL_HERE) staticcheck ./... && $(TOOL_HERE) golangci-lint run ./...) || exit 1; done
 
 .PHONY: fmt
 fmt: ## format every file
@@ -41,7 +41,7 @@ cross: ## build for every platform, without cgo
 
 .PHONY: tidy-check
 tidy-check: ## fail when go.mod or go.sum are not tidy
-	go mod tidy -diff
+	@for m in $(MODULES); do (cd $$m && go mod tidy -diff) || exit 1; done
 
 .PHONY: schema
 schema: ## write schema/cascade.schema.json from the types
@@ -49,9 +49,31 @@ schema: ## write schema/cascade.schema.json from the types
 
 .PHONY: fuzz
 fuzz: ## run every fuzz target for FUZZTIME (default 20s)
-	@for t in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u); do \
-	  for f in $$(grep -rhoE --include='*_test.go' '^func Fuzz[A-Za-z0-9_]*' $$t/*_test.go | sed 's/func //' | sort -u); do \
-	    echo "$$t $$f"; go test -run '^$$' -fuzz "^$$f$$" -fuzztime $${FUZZTIME:-20s} $$t || exit 1; done; done
+	@bash .ci/fuzz
+
+.PHONY: fuzz-list
+fuzz-list: ## list the fuzz targets
+	@bash .ci/fuzz list
+
+.PHONY: attack
+attack: ## attack the built program, then the same program with one check taken out for each group (docs/security.md)
+	cd e2e && go test -count=1 -timeout 60m ./attack -mutants $(or $(MUTANTS),all)
+
+.PHONY: e2e-users
+e2e-users: ## try every door as other users of the machine; needs root (docs/security.md)
+	cd e2e && go test -count=1 -timeout 30m ./users
+
+.PHONY: vulncheck
+vulncheck: ## look for known vulnerabilities in what is called
+	@bash .ci/vulncheck
+
+.PHONY: licences
+licences: ## write LICENSES.csv: the modules that are linked in, with their licences
+	cd tools && go run ./licences ../LICENSES.csv
+
+.PHONY: licences-check
+licences-check: ## fail when LICENSES.csv is not current, or a licence is not an allowed one
+	cd tools && go run ./licences -check ../LICENSES.csv
 
 .PHONY: bench
 bench: ## measure the turn loop against its floors (docs/performance.md)
