@@ -17,5 +17,7 @@ func groups() []group {
 		git(),
 		secrets(),
 		record(),
+		sqlOfPeople(),
+		sqlOfModels(),
 	}
 }

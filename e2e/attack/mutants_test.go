@@ -24,3 +24,8 @@ var secretsMutant = mutant{"the removal of secrets from results", []lab.Edit{{
 	Old:  "return r.secrets.result(res), nil",
 	New:  "return res, nil",
 }}}
+
+var (
+	sqlMutant      = mutant{"", nil}
+	sqlQueryMutant = mutant{"", nil}
+)
