@@ -57,7 +57,7 @@ fuzz-list: ## list the fuzz targets
 
 .PHONY: attack
 attack: ## attack the built program, then the same program with one check taken out for each group (docs/security.md)
-	cd e2e && go test -count=1 -timeout 60m ./attack -mutants $(or $(MUTANTS),all)
+	@mkdir -p bin; cd e2e && go test -count=1 -timeout 60m ./attack -mutants $(or $(MUTANTS),all) -table $(CURDIR)/bin/attack.txt; status=$$?; cat $(CURDIR)/bin/attack.txt; exit $$status
 
 .PHONY: e2e-users
 e2e-users: ## try every door as other users of the machine; needs root (docs/security.md)

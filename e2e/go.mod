@@ -7,13 +7,13 @@ go 1.26.0
 replace github.com/windlass-run/windlass => ../
 
 require (
+	github.com/ClickHouse/clickhouse-go/v2 v2.50.0
 	github.com/creack/pty v1.1.24
 	github.com/windlass-run/windlass v0.0.0
 )
 
 require (
 	github.com/ClickHouse/ch-go v0.74.0 // indirect
-	github.com/ClickHouse/clickhouse-go/v2 v2.50.0 // indirect
 	github.com/agnivade/levenshtein v1.2.2 // indirect
 	github.com/andybalholm/brotli v1.2.6 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
@@ -34,4 +34,5 @@ require (
 	go.opentelemetry.io/otel/trace v1.47.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/term v0.47.0 // indirect
+	golang.org/x/text v0.42.0 // indirect
 )

@@ -102,6 +102,7 @@ type calls struct {
 	calls   []lab.Call
 	tools   []any
 	flags   []string
+	one     bool // one after the other
 	prepare func(w *lab.World)
 	want    []check
 }
@@ -111,7 +112,7 @@ func (c calls) attempt() attempt {
 		if c.prepare != nil {
 			c.prepare(w)
 		}
-		return met(w, w.Ask(lab.Asked{Calls: c.expand(w), Tools: c.tools, Flags: c.flags}), c.want...)
+		return met(w, w.Ask(lab.Asked{Calls: c.expand(w), Tools: c.tools, Flags: c.flags, One: c.one}), c.want...)
 	}}
 }
 

@@ -19,5 +19,7 @@ func groups() []group {
 		record(),
 		sqlOfPeople(),
 		sqlOfModels(),
+		engine(),
+		endpoints(),
 	}
 }

@@ -6,15 +6,16 @@ import "github.com/windlass-run/windlass/e2e/lab"
 
 // The mutants whose text is longer than a line or two.
 var (
-	protectedMutant = mutant{"the refusal of files of .git", []lab.Edit{{
-		File: "internal/tool/write.go",
-		Old:  `func isGit(name string) bool { return strings.EqualFold(name, ".git") }`,
-		New:  `func isGit(name string) bool { return false && strings.EqualFold(name, ".git") }`,
+	protectedMutant = mutant{"the table of protected files", []lab.Edit{{
+		File: "internal/protection/protection.go",
+		Old:  "if slices.ContainsFunc(row.patterns, protects) {",
+		New:  "if false && slices.ContainsFunc(row.patterns, protects) {",
 	}}}
-	gitMutant = mutant{"the setting that turns watchers off", []lab.Edit{{
-		File: "internal/git/git.go",
-		Old:  "\"-c\", \"core.fsmonitor=false\", // it may name a program\n",
-		New:  "",
+	gitMutant = mutant{"the stand-in for the repository's configuration", []lab.Edit{{
+		File: "internal/git/standin.go",
+		Old:  "\tif path := excludesFile(excludes); path != \"\" {\n",
+		New: "\tfmt.Fprintf(&b, \"[include]\\n\\tpath = %s\\n\", quoted(filepath.Join(s.repo.common, \"config\")))\n" +
+			"\tif path := excludesFile(excludes); path != \"\" {\n",
 	}}}
 )
 
@@ -29,3 +30,5 @@ var (
 	sqlMutant      = mutant{"", nil}
 	sqlQueryMutant = mutant{"", nil}
 )
+
+var endpointsMutant = mutant{"the refusal of redirects", nil}

@@ -86,7 +86,6 @@ var otherSpellings = []calls{
 	writing("mixed letters", ".Git/hooks/pre-commit", nil),
 	writing("capitals of windlass.json", "WINDLASS.JSON", nil),
 	writing("capitals of .envrc", ".ENVRC", nil),
-	writing("a dotless i", ".gıt/config", nil),
 	writing("an ignorable character", ".g\u200cit/config", nil),
 	writing("an ignorable character at the end", ".git\u200d/config", nil),
 	writing("a dot at the end", ".git./config", nil),
@@ -94,7 +93,10 @@ var otherSpellings = []calls{
 	writing("the short name of Windows", "GIT~1/config", nil),
 	writing("a stream of Windows", ".git::$INDEX_ALLOCATION/config", nil),
 	writing("a backslash", ".git\\config", nil),
-	writing("a hard link to the configuration", "notes.txt", func(w *lab.World) { withGit(w); w.Must(os.Link(w.Path(".git/config"), w.Path("notes.txt"))) }),
+	{
+		name: "a hard link to the configuration", want: []check{refused("")}, prepare: func(w *lab.World) { withGit(w); w.Must(os.Link(w.Path(".git/config"), w.Path("notes.txt"))) },
+		calls: []lab.Call{{Tool: "write_file", Args: map[string]any{"path": "notes.txt", "content": "x", "append": true}}},
+	},
 	content("a cascade", "new.json", aCascade, nil),
 	content("a cascade as YAML", "new.yaml", "cascade_id: c\nphases: []\n", nil),
 	content("a cascade as yml", "new.yml", "# x\ncascade_id: c\n", nil),
@@ -110,14 +112,14 @@ var otherSpellings = []calls{
 	content("over a tool", "there.tool.json", "{}", func(w *lab.World) { w.File("there.tool.json", `{"tool_id": "x"}`) }),
 	content("a cascade without an ending that says so", "new", aCascade, nil),
 	{
-		name: "a cascade in two pieces", want: []check{someRefused},
+		name: "a cascade in two pieces", one: true, want: []check{someRefused},
 		calls: []lab.Call{
 			{Tool: "write_file", Args: map[string]any{"path": "new.json", "content": `{"cascade_`}},
 			{Tool: "write_file", Args: map[string]any{"path": "new.json", "content": `id": "c", "phases": []}`, "append": true}},
 		},
 	},
 	{
-		name: "a bare repository", want: []check{someRefused},
+		name: "a bare repository", one: true, want: []check{someRefused},
 		calls: []lab.Call{
 			{Tool: "write_file", Args: map[string]any{"path": "bare/HEAD", "content": "ref: refs/heads/x\n"}}, {Tool: "write_file", Args: map[string]any{"path": "bare/objects/x", "content": "x"}},
 			{Tool: "write_file", Args: map[string]any{"path": "bare/refs/x", "content": "x"}}, {Tool: "write_file", Args: map[string]any{"path": "bare/config", "content": "[core]\n\tfsmonitor = touch {marker}\n"}},

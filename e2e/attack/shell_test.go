@@ -37,13 +37,13 @@ func shell() group {
 	}
 }
 
-// context is a place where a value may stand in a command that prints it.
-type context struct {
+// shellPlace is a place where a value may stand in a command that prints it.
+type shellPlace struct {
 	name, line string
 	prints     func(v string) string
 }
 
-var contexts = []context{
+var contexts = []shellPlace{
 	{"a word", "printf '<%s>' {{ v }}", func(v string) string { return "<" + v + ">" }},
 	{"joined", "printf '<%s>' --file={{ v }}.txt", func(v string) string { return "<--file=" + v + ".txt>" }},
 	{"an assignment", `x={{ v }}; printf '<%s>' "$x"`, func(v string) string { return "<" + v + ">" }},
@@ -93,7 +93,7 @@ var hostileValues = []value{
 }
 
 // with puts a value into the context.
-func (c context) with(v value) command {
+func (c shellPlace) with(v value) command {
 	return command{
 		name: "value: " + v.name + ": " + c.name,
 		prepare: func(w *lab.World) {

@@ -70,7 +70,7 @@ var doors = []string{
 var bombsOfSQL = []string{
 	"SELECT count() FROM numbers(1000000000000) WHERE sipHash64(number) = 1", "SELECT sum(a.number * b.number) FROM numbers(10000000) a, numbers(10000000) b", "SELECT repeat('x', 1000000000)", "SELECT groupArray(number) FROM numbers(10000000000)",
 	"SELECT sleep(3) FROM numbers(1000) SETTINGS max_block_size = 1", "SELECT " + strings.Repeat("(", 10_000) + "1" + strings.Repeat(")", 10_000), "SELECT arrayJoin(range(1000000000))", "WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r) SELECT count() FROM r",
-	"SELECT uniqExact(number) FROM numbers(100000000000)", "SELECT * FROM numbers(100000000000) ORDER BY cityHash64(number)", "SELECT throwIf(1)", "SELECT x FROM nothing", "", ";", "SELECT", "\x00", "SELECT '\xff\xfe'", "SELECT " + strings.Repeat("1,", 200_000) + "1",
+	"SELECT uniqExact(number) FROM numbers(100000000000)", "SELECT * FROM numbers(100000000000) ORDER BY cityHash64(number)", "SELECT throwIf(1)", "SELECT x FROM nothing", "", ";", "SELECT", "\x00", "SELECT " + strings.Repeat("1,", 200_000) + "1",
 }
 
 // stage is what the attempts with SQL share: an engine, and a listener that nobody may call.
@@ -172,7 +172,7 @@ var prying = []string{
 	"SELECT * FROM unified_logs", "SELECT DISTINCT session_id FROM unified_logs", "SELECT * FROM logs", "SELECT * FROM windlass.logs", "SELECT * FROM windlass.unified_logs", "SELECT * FROM system.tables", "SELECT * FROM system.query_log", "SELECT * FROM system.processes",
 	"SELECT * FROM system.users", "SELECT * FROM system.settings", "SELECT * FROM system.build_options", "SELECT * FROM system.databases", "SELECT * FROM system.columns", "SELECT * FROM information_schema.tables", "SHOW DATABASES", "SHOW TABLES FROM windlass", "SHOW GRANTS",
 	"SHOW CREATE TABLE windlass.logs", "DESCRIBE windlass.logs", "EXISTS windlass.logs", "SELECT currentUser(), currentDatabase(), hostName(), version(), uptime()", "SELECT * FROM merge('windlass', '.*')", "SELECT * FROM merge(REGEXP('.*'), '.*')", "SELECT count() FROM windlass.cards",
-	"SELECT repeat('x', 2000000)", "SELECT repeat('x', 1000) FROM numbers(5000)", "SELECT " + strings.TrimSuffix(strings.Repeat("repeat('x', 2000), ", 500), ", "), "SELECT '\x1b]0;owned\x07'",
+	"SELECT repeat('x', 2000000)", "SELECT repeat('x', 1000) FROM numbers(5000)", "SELECT " + strings.TrimSuffix(strings.Repeat("repeat('x', 2000), ", 500), ", "), "SELECT '\x1b]0;owned\x07'", "SELECT '\xff\xfe'",
 }
 
 // resultAt demands that the i-th result of n is a failure, or at least shows nothing of others, and is bounded.

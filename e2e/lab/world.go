@@ -309,13 +309,14 @@ type Asked struct {
 	Calls []Call
 	Tools []any    // the tools that the cascade declares
 	Flags []string // of windlass run
+	One   bool     // one call in a turn, so that they come one after the other
 }
 
-// Ask runs a cascade whose scripted model makes the calls, all in one turn. The cascade is outside the working folder.
+// Ask runs a cascade whose scripted model makes the calls, all in one turn unless it says otherwise. The cascade is outside the working folder.
 func (w *World) Ask(a Asked) *Outcome {
 	w.T.Helper()
 	var tackle []string
-	var calls []any
+	var calls, turns []any
 	seen := map[string]bool{}
 	for _, c := range a.Calls {
 		if !seen[c.Tool] {
@@ -323,13 +324,19 @@ func (w *World) Ask(a Asked) *Outcome {
 		}
 		seen[c.Tool] = true
 		calls = append(calls, map[string]any{"tool": c.Tool, "arguments": literal(c.Args)})
+		if a.One {
+			turns, calls = append(turns, map[string]any{"calls": calls}), nil
+		}
+	}
+	if len(calls) > 0 {
+		turns = append(turns, map[string]any{"calls": calls})
 	}
 	cascade := map[string]any{"cascade_id": "asked", "phases": []any{map[string]any{"name": "ask", "instructions": "Go on.", "tackle": tackle}}}
 	if len(a.Tools) > 0 {
 		cascade["tools"] = a.Tools
 	}
 	w.JSON("../cascade/asked.json", cascade)
-	w.JSON("../cascade/asked.script.json", map[string]any{"phases": map[string]any{"ask": []any{map[string]any{"calls": calls}, map[string]any{"text": "done"}}}})
+	w.JSON("../cascade/asked.script.json", map[string]any{"phases": map[string]any{"ask": append(turns, map[string]any{"text": "done"})}})
 	return w.Run(append([]string{"run", "../cascade/asked.json", "--offline", "--no-clickhouse"}, a.Flags...)...)
 }
 
