@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -35,6 +36,7 @@ func (w *World) Serve(args ...string) *Server {
 	w.T.Helper()
 	s := &Server{World: w, cmd: exec.Command(w.Bin, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)}
 	s.cmd.Dir, s.cmd.Env = w.Dir, w.Env
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: w.credential()}
 	errs, err := s.cmd.StderrPipe()
 	w.Must(err)
 	w.Must(s.cmd.Start())
@@ -70,6 +72,9 @@ func (w *World) Serve(args ...string) *Server {
 	}
 	return s
 }
+
+// PID returns the process of the server.
+func (s *Server) PID() int { return s.cmd.Process.Pid }
 
 // Said returns what the server has written to standard error.
 func (s *Server) Said() string {

@@ -44,6 +44,7 @@ type World struct {
 	Home    string
 	Marker  string
 	Env     []string
+	UID     int // the user that programs run as; 0: the one who runs the tests
 	Memory  int // MiB of memory that a program may have; 0: any. One that wants more crashes, which is seen
 
 	outside map[string]string
@@ -200,7 +201,7 @@ func (w *World) Program(stdin, name string, args ...string) *Outcome {
 	name, args = w.limited(name, args)
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = w.Dir, w.Env, strings.NewReader(stdin), &out, &errs
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: w.credential()}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = 10 * time.Second
 	err := cmd.Run()
@@ -211,6 +212,28 @@ func (w *World) Program(stdin, name string, args ...string) *Outcome {
 	o := &Outcome{Code: cmd.ProcessState.ExitCode(), Out: out.String(), Err: errs.String(), Endless: ctx.Err() != nil}
 	w.readJournals(o)
 	return o
+}
+
+// credential returns who programs run as.
+func (w *World) credential() *syscall.Credential {
+	if w.UID == 0 {
+		return nil
+	}
+	return &syscall.Credential{Uid: uint32(w.UID), Gid: uint32(w.UID)} //nolint:gosec // the tests' own numbers
+}
+
+// Give makes everything below the world's folder another user's, and has programs run as that user. The folder itself can
+// be entered by everybody, as the home folders of many systems can.
+func (w *World) Give(uid int) {
+	w.T.Helper()
+	w.UID = uid
+	w.Must(filepath.WalkDir(w.Base, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return os.Lchown(path, uid, uid)
+	}))
+	w.Must(os.Chmod(w.Base, 0o755)) //nolint:gosec // others are to get as far as windlass lets them
 }
 
 // limited returns the command line that gives a program no more than its memory.
