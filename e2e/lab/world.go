@@ -111,6 +111,9 @@ func (w *World) File(name, text string) {
 	w.T.Helper()
 	w.Must(os.MkdirAll(filepath.Dir(w.Path(name)), 0o700))
 	w.Must(os.WriteFile(w.Path(name), []byte(text), 0o600))
+	if w.UID != 0 {
+		w.Must(os.Chown(w.Path(name), w.UID, w.UID))
+	}
 }
 
 // Link makes a symbolic link in the working folder.

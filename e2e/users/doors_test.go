@@ -189,7 +189,7 @@ func TestStrangersAtSessions(t *testing.T) {
 func TestCommandsAsTheOwner(t *testing.T) {
 	w := given(t)
 	w.File("../cascade/x", "")
-	w.Give(owner)
+	w.Give(owner) // also the folder of cascades
 	for _, line := range []string{
 		"cat /proc/$PPID/environ", "cat /proc/$PPID/task/*/environ", "head -c 100 /proc/$PPID/mem", "cat /proc/$PPID/maps", "ls -la /proc/$PPID/fd/", "cat /proc/$PPID/auxv", "readlink /proc/$PPID/cwd", "env", "kill -QUIT 0; true",
 	} {
