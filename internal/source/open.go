@@ -22,7 +22,7 @@ var ErrTooLarge = errors.New("too large")
 func Open(path string) (*os.File, error) {
 	given := isGiven(path)
 	if info, err := os.Stat(path); err != nil {
-		return nil, err
+		return nil, asOpen(err)
 	} else if err := Readable(path, info.Mode()); err != nil && !given {
 		return nil, err // without opening it: opening some devices does something
 	}
@@ -43,6 +43,15 @@ func Open(path string) (*os.File, error) {
 		return nil, err
 	}
 	return f, nil
+}
+
+// asOpen makes the error of a look the one that opening would have given: a person asked for no look.
+func asOpen(err error) error {
+	var failed *fs.PathError
+	if errors.As(err, &failed) {
+		return &fs.PathError{Op: "open", Path: failed.Path, Err: failed.Err}
+	}
+	return err
 }
 
 // Readable returns an error that wraps [ErrNoFile] when a mode is not that of a file.
