@@ -41,7 +41,7 @@ func fails(w *lab.World, o *lab.Outcome) error {
 	return bounded(w, o)
 }
 
-func bounded(w *lab.World, o *lab.Outcome) error { return within(100<<10)(w, o) }
+func bounded(w *lab.World, o *lab.Outcome) error { return within(140<<10)(w, o) }
 
 func bombFile(name, file string, text func() string, want check) command {
 	return command{name: "file: " + name, prepare: func(w *lab.World) { w.File(file, text()) }, args: []string{"validate", file}, want: []check{want}}

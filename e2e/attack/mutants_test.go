@@ -19,16 +19,25 @@ var (
 	}}}
 )
 
-// secretsMutant is a variable of its own, as is each of those below.
-var secretsMutant = mutant{"the removal of secrets from results", []lab.Edit{{
-	File: "internal/tool/tool.go",
-	Old:  "return r.secrets.result(res), nil",
-	New:  "return res, nil",
-}}}
-
 var (
-	sqlMutant      = mutant{"", nil}
-	sqlQueryMutant = mutant{"", nil}
+	secretsMutant = mutant{"the removal of secrets from results", []lab.Edit{{
+		File: "internal/tool/tool.go",
+		Old:  "withoutSecrets(r.secrets, res)",
+		New:  "res",
+	}}}
+	sqlMutant = mutant{"the look at statements of people", []lab.Edit{{
+		File: "internal/clickhouse/query.go",
+		Old:  "embedded: db.endpoint != nil}).check(ctx, conn, st); err != nil {",
+		New:  "embedded: db.endpoint != nil}).check(ctx, conn, st); false {",
+	}}}
+	sqlQueryMutant = mutant{"the look at statements of models", []lab.Edit{{
+		File: "internal/clickhouse/reader.go",
+		Old:  "return r.guard.check(inner, r.conn, st)",
+		New:  "_ = r.guard.check(inner, r.conn, st)\n\treturn nil",
+	}}}
+	endpointsMutant = mutant{"the refusal of redirects", []lab.Edit{{
+		File: "internal/llm/transport.go",
+		Old:  "CheckRedirect: func(*http.Request, []*http.Request) error { return errRefused },",
+		New:  "CheckRedirect: func(*http.Request, []*http.Request) error { _ = errRefused; return nil },",
+	}}}
 )
-
-var endpointsMutant = mutant{"the refusal of redirects", nil}

@@ -22,6 +22,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/secret"
+	"github.com/windlass-run/windlass/internal/tool/command"
 )
 
 // The names of the built-in tools.
@@ -200,7 +201,27 @@ func (r *Registry) Call(ctx context.Context, req engine.ToolRequest) (engine.Too
 	if within.Err() != nil && res.Failed {
 		res = fail(kindTimeout, "timed out after %s", c.timeout)
 	}
-	return withoutSecrets(r.secrets, res), nil
+	return cutFailure(withoutSecrets(r.secrets, res)), nil
+}
+
+// maxFailure is how many bytes the text of a failure has at most. What a command printed on both streams fits, with why it
+// failed.
+const maxFailure = 2*maxText + 4<<10
+
+// cutFailure cuts the text of a failure: it may quote what a model wrote, of any length. What a tool returns otherwise is
+// bounded by the tool.
+func cutFailure(res engine.ToolResult) engine.ToolResult {
+	if !res.Failed {
+		return res
+	}
+	for i, p := range res.Parts {
+		if len(p.Text) > maxFailure {
+			c := command.NewCapture(maxFailure)
+			_, _ = c.Write([]byte(p.Text)) // it never fails
+			res.Parts[i].Text = c.String()
+		}
+	}
+	return res
 }
 
 // guarded keeps a tool's panic from ending the run. The stack is for the log, not for a model.

@@ -455,3 +455,12 @@ func TestRunningToolsEndWithTheirContext(t *testing.T) {
 	_, err := b.reg.Call(ctx, engine.ToolRequest{Name: "run_command", Arguments: json.RawMessage(`{"command":"sleep 3841"}`)})
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 }
+
+// A failure may quote what a model wrote, of any length.
+func TestFailuresAreBounded(t *testing.T) {
+	t.Parallel()
+	text := setup(t, tool.Options{}).fails(t, "invalid_arguments", "search_files", `{"pattern": "`+strings.Repeat("(", 1<<20)+`"}`)
+	require.Less(t, len(text), 140<<10)
+	require.Contains(t, text, "the pattern is not a regular expression of RE2")
+	require.Contains(t, text, "bytes left out")
+}
