@@ -37,12 +37,24 @@ func (d *JournalDamageError) Unwrap() error { return d.Err }
 // ReadJournal reads a journal. A last line without its newline is what a crash leaves behind: it is dropped and Torn is
 // set. Any other damage is a [*JournalDamageError].
 func ReadJournal(path string) (*Recording, error) {
+	if err := isFile(path); err != nil {
+		return nil, fmt.Errorf("open journal: %w", err)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}
 	defer f.Close() //nolint:errcheck // only read from
 	return readJournal(path, f)
+}
+
+// isFile returns an error for what is there and no file. Opening a pipe would wait for whoever writes into it.
+func isFile(path string) error {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is not a file", path)
+	}
+	return nil // what is not there, opening says
 }
 
 func readJournal(path string, r io.Reader) (*Recording, error) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math/bits"
 	"net/url"
 	"regexp/syntax"
 	"slices"
@@ -179,7 +180,7 @@ func patternSize(pattern string) int {
 }
 
 func instructions(re *syntax.Regexp) int {
-	n := 1 + len(re.Rune)/8
+	n := 1 + bits.Len(uint(len(re.Rune))/8) // a class is one instruction, whose ranges are searched by halves
 	for _, sub := range re.Sub {
 		n += instructions(sub)
 	}

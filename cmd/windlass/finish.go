@@ -236,6 +236,15 @@ func statusWord(s engine.Status) string {
 
 // failure gives the error that ended a run its exit code and says what to try.
 func (s *session) failure(res *engine.Result, err error) error {
+	failed := s.failureOf(res, err)
+	var ee *exitError
+	if errors.As(failed, &ee) {
+		ee.hint = s.secrets.Text(ee.hint) // it may name what a template rendered
+	}
+	return failed
+}
+
+func (s *session) failureOf(res *engine.Result, err error) error {
 	var record *engine.RecordError
 	var model *engine.ModelError
 	var missing *template.MissingError

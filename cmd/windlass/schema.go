@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/windlass-run/windlass/internal/source"
 	"github.com/windlass-run/windlass/schema"
 )
 
@@ -38,6 +39,11 @@ func newSchemaCommand(a *app) *cobra.Command {
 func replaceFile(path string, data []byte) (err error) {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
+	}
+	if info, err := os.Stat(path); err == nil { // a device or a pipe would be replaced by a file
+		if err := source.Readable(path, info.Mode()); err != nil {
+			return err
+		}
 	}
 	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/internal/llm/script"
 	"github.com/windlass-run/windlass/internal/server"
+	"github.com/windlass-run/windlass/internal/source"
 )
 
 // grants are the rights of runs that are begun over the API: those that the flags of "windlass serve" give. No request
@@ -56,7 +57,7 @@ func openRoot(path string) (servedRoot, error) {
 	if err != nil {
 		return servedRoot{}, err
 	}
-	root, err := os.OpenRoot(real)
+	root, err := source.OpenRoot(real)
 	if err != nil {
 		return servedRoot{}, err
 	}

@@ -7,13 +7,13 @@ import (
 	"io"
 	"log"
 	"net"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/server/token"
+	"github.com/windlass-run/windlass/internal/source"
 	"github.com/windlass-run/windlass/internal/vault"
 )
 
@@ -117,11 +117,11 @@ func parseToken(text, from string) (serveToken, error) {
 // maxTokenFile bounds what is read of a file that a person names.
 const maxTokenFile = 4 << 10
 
-// tokenOfFile reads the token from a file that a person names. It may be a pipe, or a link, as the secrets of containers
-// are; that others can read it is only told.
+// tokenOfFile reads the token from a file that a person names. It may be what a shell's <(...) names, or a link, as the secrets of
+// containers are; that others can read it is only told.
 func tokenOfFile(file string, l *log.Logger) (serveToken, error) {
 	const try = "--token-file FILE with the token in it"
-	f, err := os.Open(file)
+	f, err := source.Open(file)
 	if err != nil {
 		return serveToken{}, usageError(fmt.Errorf("read --token-file: %w", err), try)
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime/metrics"
+	"strings"
 	"time"
 )
 
@@ -105,7 +106,8 @@ func (p *Program) apart(ctx context.Context, data []byte, limit int) (string, er
 	}
 	var a answer
 	if decodeErr := json.Unmarshal(out.Bytes(), &a); err != nil || decodeErr != nil {
-		return "", fmt.Errorf("the process of the program ended without an answer: %s", cmd.ProcessState)
+		said, _, _ := strings.Cut(strings.TrimSpace(string(errs.Bytes())), "\n")
+		return "", fmt.Errorf("the process of the program ended without an answer: %s: %.200s", cmd.ProcessState, said)
 	}
 	switch {
 	case a.Long:
@@ -118,7 +120,12 @@ func (p *Program) apart(ctx context.Context, data []byte, limit int) (string, er
 
 // ranOut reports whether the runtime's last words are that the system gave it no more memory.
 func ranOut(errs []byte) bool {
-	return bytes.Contains(errs, []byte("out of memory")) || bytes.Contains(errs, []byte("cannot allocate memory"))
+	for _, words := range []string{"out of memory", "cannot allocate memory", "failed to allocate"} { // the last are the race detector's
+		if bytes.Contains(errs, []byte(words)) {
+			return true
+		}
+	}
+	return false
 }
 
 // capped keeps the beginning of what is written.

@@ -4,6 +4,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"unicode"
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
@@ -23,9 +24,10 @@ func fold(name string) string {
 	return strings.TrimRight(norm.NFKD.String(cases.Fold().String(norm.NFKD.String(name))), ". ")
 }
 
-// ignored are the characters that HFS+ leaves out of account.
+// ignored are the characters that some file system leaves out of account: HFS+ a few of the format characters, an ext4 that
+// ignores case all that Unicode has no glyph for by default.
 func ignored(r rune) bool {
-	return r >= 0x200c && r <= 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x206a && r <= 0x206f || r == 0xfeff
+	return unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
 // shortForm is a name that Windows makes for programs that know only short ones: the beginning of the real one, or, when

@@ -77,6 +77,13 @@ func (s *Set) Any(value any) any {
 	return value
 }
 
+// Head is [Set.Text] for the beginning of a text whose rest was cut away: what may be the beginning of a secret at its end is
+// left out.
+func (s *Set) Head(text string) string {
+	out, _ := s.replace(text, false)
+	return out
+}
+
 // Stream takes secrets out of a text that comes in pieces. What may be the beginning of one is held back until more has
 // come. It belongs to one goroutine.
 type Stream struct {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 // ErrNoFile is wrapped by errors for what is no file: a folder, a named pipe, a device, a socket. Reading one may wait for
@@ -52,6 +53,18 @@ func asOpen(err error) error {
 		return &fs.PathError{Op: "open", Path: failed.Path, Err: failed.Err}
 	}
 	return err
+}
+
+// OpenRoot opens a folder as [os.OpenRoot] does, and never waits: what is no folder is an error.
+func OpenRoot(path string) (*os.Root, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, asOpen(err)
+	}
+	if !info.IsDir() {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.ENOTDIR}
+	}
+	return os.OpenRoot(path)
 }
 
 // Readable returns an error that wraps [ErrNoFile] when a mode is not that of a file.

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/windlass-run/windlass/internal/protection"
+	"github.com/windlass-run/windlass/internal/secret"
+	"github.com/windlass-run/windlass/internal/source"
 )
 
 // folders are the granted folders. Every access goes through os.Root, which follows no link out of its folder, also
@@ -17,6 +19,7 @@ type folders struct {
 	roots   []folder
 	private []string          // absolute; see isPrivate
 	rules   *protection.Rules // for what is written
+	secrets *secret.Set       // taken out of a text before it is cut: afterwards a part of one is not found
 }
 
 type folder struct {
@@ -64,7 +67,7 @@ func openFolder(path string) (folder, error) {
 	if err != nil {
 		return folder{}, err
 	}
-	root, err := os.OpenRoot(real)
+	root, err := source.OpenRoot(real)
 	if err != nil {
 		return folder{}, err
 	}

@@ -8,13 +8,16 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/protection"
+	"github.com/windlass-run/windlass/internal/secret"
 	"github.com/windlass-run/windlass/internal/tool"
 )
 
@@ -330,4 +333,46 @@ func TestNothingElseWrites(t *testing.T) {
 		})
 	}
 	require.Positive(t, found)
+}
+
+// TestParallelCallsMakeNoBareRepository: calls of one turn run in parallel, also those that make a folder together.
+func TestParallelCallsMakeNoBareRepository(t *testing.T) {
+	t.Parallel()
+	b := setup(t, tool.Options{})
+	for i := range 60 {
+		dir := "p" + strconv.Itoa(i)
+		var wg sync.WaitGroup
+		for name, text := range map[string]string{
+			"config": "[core]\n\tbare = false\n", "HEAD": "ref: refs/heads/main\n", "objects/k": "k", "refs/k": "k",
+		} {
+			wg.Go(func() {
+				args, err := json.Marshal(map[string]any{"path": dir + "/" + name, "content": text})
+				if err == nil {
+					_, err = b.reg.Call(t.Context(), engine.ToolRequest{Name: "write_file", Arguments: args})
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		parts := 0
+		for _, name := range []string{"HEAD", "objects", "refs"} {
+			if _, err := os.Stat(filepath.Join(b.dir, dir, name)); err == nil {
+				parts++
+			}
+		}
+		require.Less(t, parts, 3, "%s is a repository", dir)
+	}
+}
+
+// TestCutTextsHoldNoPartOfASecret: what is cut is cleaned before.
+func TestCutTextsHoldNoPartOfASecret(t *testing.T) {
+	t.Parallel()
+	const key = "sk-pl4nt-0123456789abcdef"
+	b := setup(t, tool.Options{Secrets: secret.New(secret.Value{Name: "KEY", Value: key})})
+	b.file(t, "line", strings.Repeat("p", 373)+key+strings.Repeat("q", 3000)+"MATCHME")
+	b.file(t, "long", strings.Repeat("p", 65512)+key+strings.Repeat("q", 3000))
+	require.NotContains(t, b.ok(t, "search_files", `{"pattern": "MATCHME"}`), key[:8])
+	require.NotContains(t, b.ok(t, "read_file", `{"path": "long"}`), key[:8])
 }

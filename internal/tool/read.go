@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/internal/secret"
 )
 
 const (
@@ -64,7 +65,7 @@ func (f *folders) read(ctx context.Context, a readArgs) (string, error) {
 	if err := w.read(ctx, in); err != nil {
 		return "", f.explain("read", p, err)
 	}
-	return w.text(p.show, info.Size()), nil
+	return w.text(p.show, info.Size(), f.secrets), nil
 }
 
 // binary reports whether what comes is not text.
@@ -140,8 +141,11 @@ func (w *window) keep(piece []byte) {
 	w.split = true
 }
 
-func (w *window) text(name string, size int64) string {
+func (w *window) text(name string, size int64, secrets *secret.Set) string {
 	text := strings.ToValidUTF8(w.buf.String(), "\uFFFD")
+	if w.split {
+		text = secrets.Head(text)
+	}
 	switch {
 	case size == 0:
 		return fmt.Sprintf("[%s is empty]", name)

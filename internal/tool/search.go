@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/internal/secret"
 )
 
 const (
@@ -75,7 +76,7 @@ func (f *folders) search(ctx context.Context, a searchArgs) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	s := &search{re: re, left: within(a.MaxResults, defaultSearchResults, maxSearchResults), around: min(max(a.Context, 0), maxSearchContext)}
+	s := &search{secrets: f.secrets, re: re, left: within(a.MaxResults, defaultSearchResults, maxSearchResults), around: min(max(a.Context, 0), maxSearchContext)}
 	err = f.walk(ctx, p, 0, a.All, func(e entry) error {
 		if !e.d.Type().IsRegular() || !pattern.match(e.rel) {
 			return nil
@@ -90,12 +91,13 @@ func (f *folders) search(ctx context.Context, a searchArgs) (string, error) {
 
 // search collects matches.
 type search struct {
-	re     *regexp.Regexp
-	around int
-	left   int // matches still wanted
-	more   bool
-	files  int
-	out    strings.Builder
+	secrets *secret.Set
+	re      *regexp.Regexp
+	around  int
+	left    int // matches still wanted
+	more    bool
+	files   int
+	out     strings.Builder
 }
 
 func (s *search) file(ctx context.Context, f *folders, p place) error {
@@ -148,7 +150,7 @@ func (s *search) lines(name string, lines [][]byte) error {
 }
 
 func (s *search) line(name string, i int, mark byte, text []byte) {
-	shown := strings.TrimRight(string(text), "\r")
+	shown := s.secrets.Text(strings.TrimRight(string(text), "\r"))
 	if len(shown) > maxSearchLine {
 		shown = shown[:maxSearchLine] + fmt.Sprintf("... (%d bytes)", len(text))
 	}

@@ -36,7 +36,7 @@ func TestResultsHoldNoSecret(t *testing.T) {
 		Declared: []cascade.Tool{
 			declared(t, `{"tool_id":"get","type":"http","url":"`+srv.URL+`/{{ env.TOKEN }}?q={{ env.TOKEN }}&fail={{ fail }}"}`),
 			declared(t, `{"tool_id":"gone","type":"http","url":"http://127.0.0.1:1/{{ env.TOKEN }}/{{ fail }}?t={{ env.TOKEN }}"}`),
-			declared(t, `{"tool_id":"shell","type":"shell","command":"cat .env; printf %s {{ env.TOKEN }} | od -An -tx1 | tr -d ' \\n'; exit {{ fail }}"}`),
+			declared(t, `{"tool_id":"shell","type":"shell","command":"cat .env; printf %s {{ env.TOKEN }} | od -An -tx1 | tr -d ' \\n'; exit {{ fail | int }}"}`),
 		},
 	})
 	all := secret.New(secret.Value{Name: "a", Value: granted}, secret.Value{Name: "b", Value: known})

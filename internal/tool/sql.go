@@ -6,13 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/internal/secret"
 )
 
 const (
-	maxSQLRows = 1000
-	maxSQLCell = 2000 // bytes of one value
+	maxSQLRows  = 1000
+	maxSQLCell  = 2000      // bytes of one value
+	maxSQLError = 4000      // bytes of the server's refusal
+	maxSQLText  = 100 << 10 // bytes of a query; ClickHouse itself takes 256 KiB, and windlass sends it written out
 )
 
 type sqlArgs struct {
@@ -20,7 +24,7 @@ type sqlArgs struct {
 }
 
 // sqlTool is sql_query.
-func sqlTool(q Querier) tool {
+func sqlTool(q Querier, secrets *secret.Set) tool {
 	return tool{
 		spec: engine.ToolSpec{
 			Name:       SQLQuery,
@@ -33,21 +37,24 @@ func sqlTool(q Querier) tool {
 			if q == nil {
 				return "", &failure{kindUnsupported, errors.New("there is no ClickHouse in this run, so that sql_query cannot be used")}
 			}
-			columns, rows, err := q.QuerySession(ctx, c.SessionID, a.SQL)
-			if err != nil {
-				return "", fmt.Errorf("query: %w", err)
+			if len(a.SQL) > maxSQLText {
+				return "", &failure{kindBadArguments, fmt.Errorf("query: it has %d bytes, and at most %d are taken", len(a.SQL), maxSQLText)}
 			}
-			return table(columns, rows), nil
+			columns, rows, err := q.QuerySession(ctx, c.SessionID, a.SQL)
+			if err != nil { // it may quote what the query made, of any length
+				return "", fmt.Errorf("query: %s", value(secrets, err.Error(), maxSQLError))
+			}
+			return table(secrets, columns, rows), nil
 		}),
 	}
 }
 
 // table writes rows as tab-separated values. It is bounded as a whole, whatever the number of rows and columns and
 // however long their names.
-func table(columns []string, rows [][]any) string {
+func table(secrets *secret.Set, columns []string, rows [][]any) string {
 	t := bounded{left: maxText}
 	for i, name := range columns {
-		if !t.add(i, cell(name)) {
+		if !t.add(i, cell(secrets, name)) {
 			return t.text.String() + fmt.Sprintf("\n[the names of %d of %d columns; select fewer]", i, len(columns))
 		}
 	}
@@ -57,7 +64,7 @@ func table(columns []string, rows [][]any) string {
 		}
 		t.text.WriteByte('\n')
 		for j, v := range r {
-			if !t.add(j, cell(v)) {
+			if !t.add(j, cell(secrets, v)) {
 				return t.text.String() + fmt.Sprintf("\n[row %d of %d ends after %d of %d columns: more than %d KiB; select fewer columns, "+
 					"or parts of them by substring(column, from, length)]", i+1, len(rows), j, len(r), maxText>>10)
 			}
@@ -88,7 +95,7 @@ func (b *bounded) add(i int, s string) bool {
 }
 
 // cell writes one value on one line. What is cut of it can be had by substring.
-func cell(v any) string {
+func cell(secrets *secret.Set, v any) string {
 	s, ok := v.(string)
 	if !ok {
 		raw, err := json.Marshal(v)
@@ -97,8 +104,19 @@ func cell(v any) string {
 		}
 		s = string(raw)
 	}
-	if len(s) > maxSQLCell {
-		s = strings.ToValidUTF8(s[:maxSQLCell], "") + fmt.Sprintf("... (%d bytes)", len(s))
+	return strings.NewReplacer("\\", "\\\\", "\t", "\\t", "\n", "\\n", "\r", "\\r").Replace(value(secrets, s, maxSQLCell))
+}
+
+// value returns the beginning of a text, without secrets and without characters that command a terminal.
+func value(secrets *secret.Set, s string, most int) string {
+	size := len(s)
+	if size > most {
+		s = strings.ToValidUTF8(secrets.Head(s[:most]), "") + fmt.Sprintf("... (%d bytes)", size)
 	}
-	return strings.NewReplacer("\\", "\\\\", "\t", "\\t", "\n", "\\n", "\r", "\\r").Replace(s)
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\t' && r != '\n' && r != '\r' {
+			return '\uFFFD'
+		}
+		return r
+	}, s)
 }

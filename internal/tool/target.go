@@ -18,8 +18,8 @@ import (
 // newFileMode is the mode of a file that a tool makes, before the umask.
 const newFileMode = 0o644
 
-// writing is held while a file is checked and written: what was checked is what is written, also when calls run in
-// parallel that add to one file.
+// writing is held from the first look at a path until its file is written: what was checked is what is written, also when calls
+// run in parallel that add to one file, or make one folder.
 var writing sync.Mutex
 
 // target is the file that a tool is to write, as it is reached once links in its path are followed: opened folders, the
@@ -216,10 +216,9 @@ func (t *target) has(below int, name string) bool {
 	return err == nil
 }
 
-// write writes a text into the file as the rules allow it, and says in a word what it did.
+// write writes a text into the file as the rules allow it, and says in a word what it did. The caller holds writing since before
+// it made the target.
 func (t *target) write(rules *protection.Rules, text string, add bool) (verb string, err error) {
-	writing.Lock()
-	defer writing.Unlock()
 	file, err := t.check(rules)
 	if err != nil {
 		return "", err

@@ -143,8 +143,9 @@ func New(o Options) (*Registry, error) {
 	}
 	env := newEnvironment(o)
 	r := &Registry{tools: map[string]tool{}, files: files, log: o.Log, secrets: o.Secrets.With(env.secrets()...)}
+	files.secrets = r.secrets
 	for _, t := range slices.Concat(fileTools(files), []tool{
-		commandTool(o, env, files.dir()), validatorTool(env, files.dir()), sqlTool(o.SQL),
+		commandTool(o, env, files.dir()), validatorTool(env, files.dir()), sqlTool(o.SQL, r.secrets),
 	}) {
 		r.tools[t.spec.Name] = t
 	}

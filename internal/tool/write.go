@@ -39,6 +39,8 @@ func (f *folders) write(a writeArgs) (text string, err error) {
 	if len(a.Content) > maxWrite {
 		return "", &failure{kindOutputLimit, fmt.Errorf("write %s: the content has more than %d MiB", p.show, maxWrite>>20)}
 	}
+	writing.Lock()
+	defer writing.Unlock()
 	t, err := f.target(p)
 	if err != nil {
 		return "", err

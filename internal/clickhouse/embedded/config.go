@@ -34,6 +34,9 @@ func newPassword() string {
 
 // write puts the configuration files into the engine's folder and returns the path of the main one.
 func (c serverConfig) write() (string, error) {
+	if strings.ContainsAny(c.dir, "\\") {
+		return "", fmt.Errorf("ClickHouse does not run in a folder with a backslash in its path (%s): set WINDLASS_HOME to another", c.dir)
+	}
 	if err := writePrivate(filepath.Join(c.dir, usersFile), []byte(c.users())); err != nil {
 		return "", err
 	}

@@ -49,6 +49,22 @@ func connect(e Endpoint) (clickhouse.Conn, error) {
 	})
 }
 
+// pingPort reports whether ClickHouse answers at its own port. Only the engine process may use it, which holds the port: see
+// holdPort.
+func (e Endpoint) pingPort(ctx context.Context) error {
+	c, err := clickhouse.Open(&clickhouse.Options{
+		Addr: []string{e.Addr()}, Auth: clickhouse.Auth{Username: e.User, Password: e.Password},
+		DialTimeout: probeTimeout, ReadTimeout: probeTimeout, MaxOpenConns: 1,
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = c.Close() }()
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	return c.Ping(ctx)
+}
+
 // ping reports whether an engine answers at e and knows its password.
 func ping(ctx context.Context, e Endpoint) error {
 	c, err := connect(e)

@@ -76,7 +76,7 @@ func serve(args []string, out io.WriteCloser) error {
 		return err
 	}
 	sendReport(out, report{Endpoint: e.endpoint})
-	w := watcher{dir: a.dir, endpoint: e.endpoint, idle: idle, gate: e.gate}
+	w := watcher{dir: a.dir, endpoint: e.endpoint, idle: idle, gate: e.gate, pause: probeEvery}
 	err = watch(ctx, w, e.process)
 	if !w.folderIsOurs() { // gone, or another engine's by now: nothing in it may be touched any more
 		e.abandon()

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -29,6 +30,9 @@ func serveOtherwise(args []string) {
 	}
 	if q, err := os.ReadFile(filepath.Join(dir, dataDir, "serve-query")); err == nil {
 		serveQuery = string(q)
+	}
+	if _, err := os.Stat(filepath.Join(dir, dataDir, "probe-often")); err == nil {
+		probeEvery = 100 * time.Millisecond
 	}
 	if lib, err := os.Readlink(filepath.Join(dir, dataDir, "library")); err == nil {
 		systemFiles = append(systemFiles, lib)
@@ -253,6 +257,27 @@ func TestEngineThatDoesNotListenEnds(t *testing.T) {
 	require.Contains(t, string(b), "engine: ClickHouse does not listen on its port any more")
 	require.NoError(t, os.Remove(filepath.Join(dataPath(dir), "serve-query")))
 	require.NoError(t, ping(t.Context(), start(t, dir)), "the next one starts anew")
+}
+
+// TestEngineThatDoesNotAnswerEnds stops ClickHouse's process: it takes connections and answers none.
+func TestEngineThatDoesNotAnswerEnds(t *testing.T) {
+	t.Parallel()
+	dir := tempEngine(t)
+	require.NoError(t, os.MkdirAll(dataPath(dir), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(dataPath(dir), "probe-often"), nil, 0o600))
+	e := start(t, dir)
+	out, err := exec.Command("pgrep", "-P", strconv.Itoa(e.PID)).Output()
+	require.NoError(t, err)
+	child, err := strconv.Atoi(strings.TrimSpace(string(out)))
+	require.NoError(t, err)
+	require.NoError(t, syscall.Kill(child, syscall.SIGSTOP))
+	require.Eventually(t, func() bool {
+		held, err := lockHeld(filepath.Join(dir, runLockFile))
+		return err == nil && !held
+	}, 2*time.Minute, 20*time.Millisecond, "the engine did not end")
+	b, err := os.ReadFile(filepath.Join(dir, logFile))
+	require.NoError(t, err)
+	require.Contains(t, string(b), "engine: ClickHouse does not answer any more")
 }
 
 func TestPortIsHeld(t *testing.T) {

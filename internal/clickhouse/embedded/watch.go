@@ -14,6 +14,17 @@ const (
 	defaultIdle = time.Minute
 )
 
+// probeEvery is the pause between two probes of ClickHouse. It is a variable for tests.
+var probeEvery = 15 * time.Second
+
+const (
+	probeTimeout = 10 * time.Second
+	probeTries   = 4 // a busy machine answers late, and is not ended for that
+)
+
+// errSilent is why an engine ends whose ClickHouse takes connections and does not answer.
+var errSilent = errors.New("ClickHouse does not answer any more")
+
 // errDeaf is why an engine ends whose ClickHouse runs and does not listen.
 var errDeaf = errors.New("ClickHouse does not listen on its port any more")
 
@@ -36,6 +47,7 @@ type watcher struct {
 	endpoint Endpoint
 	idle     time.Duration
 	gate     *gate
+	pause    time.Duration // between two probes
 }
 
 // watch returns when the engine has ended, was told to end, had no clients for the idle time, does not listen any more, or
@@ -43,6 +55,10 @@ type watcher struct {
 func watch(ctx context.Context, w watcher, c *process) error {
 	tick := time.NewTicker(min(max(w.idle/6, 20*time.Millisecond), 5*time.Second))
 	defer tick.Stop()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	silent := make(chan struct{})
+	go w.probe(ctx, silent)
 	var last uint64
 	busy := time.Now()
 	for {
@@ -53,6 +69,8 @@ func watch(ctx context.Context, w watcher, c *process) error {
 			return c.err()
 		case <-w.gate.deaf:
 			return errDeaf
+		case <-silent:
+			return errSilent
 		case <-tick.C:
 		}
 		trimLog(filepath.Join(w.dir, logFile))
@@ -67,6 +85,26 @@ func watch(ctx context.Context, w watcher, c *process) error {
 			return nil
 		}
 	}
+}
+
+// probe asks ClickHouse now and then, at its own port so that nobody is taken for a client, and closes silent when it has not
+// answered several times in a row.
+func (w watcher) probe(ctx context.Context, silent chan<- struct{}) {
+	tick := time.NewTicker(w.pause)
+	defer tick.Stop()
+	for failed := 0; failed < probeTries; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if w.endpoint.pingPort(ctx) == nil {
+			failed = 0
+		} else {
+			failed++
+		}
+	}
+	close(silent)
 }
 
 // trimLog begins a log anew that has grown too large. Who writes to it appends, and so goes on at its new end.
