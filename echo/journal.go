@@ -90,6 +90,9 @@ func CreateJournal(dir string, h Header) (*Journal, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make session folder: %w", err)
 	}
+	if info, err := os.Lstat(dir); err == nil && !info.IsDir() { // a link leads to where somebody else keeps something
+		return nil, fmt.Errorf("make session folder %s: %w, and is a link", dir, ErrSessionExists)
+	}
 	lock, err := own(dir)
 	if err != nil {
 		return nil, err
@@ -114,10 +117,10 @@ func CreateJournal(dir string, h Header) (*Journal, error) {
 func createFile(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, os.ErrExist) {
-		if old, readErr := os.ReadFile(path); readErr != nil || bytes.ContainsRune(old, '\n') {
+		if begun, readErr := hasLine(path); readErr != nil || begun {
 			return nil, errors.Join(fmt.Errorf("create journal %s: %w", path, ErrSessionExists), readErr)
 		}
-		f, err = os.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0o600)
+		f, err = openRegular(path, os.O_WRONLY|os.O_TRUNC)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("create journal: %w", err)
@@ -139,6 +142,9 @@ func (j *Journal) discard(dir string) error {
 const ownLimit = 100 * time.Millisecond
 
 func own(dir string) (*flock.Flock, error) {
+	if err := requireRegular(filepath.Join(dir, lockFile)); err != nil {
+		return nil, fmt.Errorf("lock session: %w", err)
+	}
 	lock := flock.New(filepath.Join(dir, lockFile), flock.SetPermissions(0o600))
 	ctx, cancel := context.WithTimeout(context.Background(), ownLimit)
 	defer cancel()

@@ -38,7 +38,7 @@ func openOwned(path string) (*Journal, *Recording, error) {
 		return nil, nil, fmt.Errorf("journal %s has format version %d: this windlass reads it and goes on with none but version %d",
 			path, rec.Header.Version, JournalVersion)
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0o600)
+	f, err := openRegular(path, os.O_WRONLY|os.O_APPEND)
 	if err != nil {
 		return nil, nil, fmt.Errorf("open journal: %w", err)
 	}

@@ -37,10 +37,7 @@ func (d *JournalDamageError) Unwrap() error { return d.Err }
 // ReadJournal reads a journal. A last line without its newline is what a crash leaves behind: it is dropped and Torn is
 // set. Any other damage is a [*JournalDamageError].
 func ReadJournal(path string) (*Recording, error) {
-	if err := isFile(path); err != nil {
-		return nil, fmt.Errorf("open journal: %w", err)
-	}
-	f, err := os.Open(path)
+	f, err := openRegular(path, os.O_RDONLY)
 	if err != nil {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}
@@ -48,26 +45,20 @@ func ReadJournal(path string) (*Recording, error) {
 	return readJournal(path, f)
 }
 
-// isFile returns an error for what is there and no file. Opening a pipe would wait for whoever writes into it.
-func isFile(path string) error {
-	info, err := os.Stat(path)
-	if err == nil && !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is not a file", path)
-	}
-	return nil // what is not there, opening says
-}
-
 func readJournal(path string, r io.Reader) (*Recording, error) {
 	rec := &Recording{}
 	br := bufio.NewReaderSize(r, 1<<16)
 	for line := 1; ; line++ {
-		text, err := br.ReadBytes('\n')
+		text, err := readLine(br)
 		if errors.Is(err, io.EOF) {
 			rec.Torn = len(text) > 0
 			if line == 1 {
 				return nil, &JournalDamageError{Path: path, Line: 1, Err: errors.New("no header: its process died before the session had begun")}
 			}
 			return rec, nil
+		}
+		if errors.Is(err, errLongJournal) {
+			return nil, &JournalDamageError{Path: path, Line: line, Err: err}
 		}
 		if err != nil {
 			return nil, fmt.Errorf("read journal %s: %w", path, err)

@@ -126,9 +126,12 @@ func tokenOfFile(file string, l *log.Logger) (serveToken, error) {
 		return serveToken{}, usageError(fmt.Errorf("read --token-file: %w", err), try)
 	}
 	defer f.Close() //nolint:errcheck // only read from
-	data, err := io.ReadAll(io.LimitReader(f, maxTokenFile))
+	data, err := io.ReadAll(io.LimitReader(f, maxTokenFile+1))
 	if err != nil {
 		return serveToken{}, usageError(fmt.Errorf("read --token-file: %w", err), try)
+	}
+	if len(data) > maxTokenFile {
+		return serveToken{}, usageError(fmt.Errorf("read --token-file: %s has more than %d bytes", file, maxTokenFile), try)
 	}
 	t, err := parseToken(string(data), "--token-file "+file)
 	if err != nil {

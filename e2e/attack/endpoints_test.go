@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -78,7 +79,7 @@ func says(text string) string {
 var answers = map[string]string{
 	"nothing": "", "no JSON": "<html>", "null": "null", "a list": "[]", "a number": "1", "cut": `{"choices": [{`, "deep": strings.Repeat("[", 2_000_000), "deep objects": strings.Repeat(`{"choices":`, 500_000), "no choices": `{"choices": []}`,
 	"choices that are none": `{"choices": {"a": 1}}`, "a choice that is null": `{"choices": [null]}`, "a message that is null": completion(`"message": null`, ""), "a million choices": `{"choices": [` + strings.TrimSuffix(strings.Repeat(`{"index":0},`, 1_000_000), ",") + `]}`,
-	"an index below zero": completion(`"message": {"role": "assistant", "content": "x"}, "finish_reason": "stop", "index": -1`, ""), "a text of 60 MiB": says(strings.Repeat("a", 60<<20)), "another role": completion(`"message": {"role": "system", "content": "x"}, "finish_reason": "stop"`, ""),
+	"an index below zero": completion(`"message": {"role": "assistant", "content": "x"}, "finish_reason": "stop", "index": -1`, ""), "a text of 20 MiB": says(strings.Repeat("a", 20<<20)), "another role": completion(`"message": {"role": "system", "content": "x"}, "finish_reason": "stop"`, ""),
 	"a reason of no kind": completion(`"message": {"role": "assistant", "content": "x"}, "finish_reason": "\u001b[2J"`, ""), "a member twice": `{"choices": [], "choices": [{"message": {"role": "assistant", "content": "x"}}]}`, "content of no kind": completion(`"message": {"role": "assistant", "content": {"a": 1}}`, ""),
 	"no UTF-8": completion("\"message\": {\"role\": \"assistant\", \"content\": \"\xff\xfe\"}", ""), "half a character": completion(`"message": {"role": "assistant", "content": "\ud800"}, "finish_reason": "stop"`, ""), "NUL": says("a\x00b"), "endless white space": strings.Repeat(" ", 60<<20),
 	"the name of a model": strings.Replace(says("x"), `"model": "m"`, `"model": "../../x\u001b[2J"`, 1), "an error in place of an answer": `{"error": {"message": "\u001b]0;owned\u0007", "type": 3, "code": {}}}`, "a template": says(`{{ env.OPENAI_API_KEY }}{% for i in range(999999999) %}`),
@@ -117,6 +118,9 @@ var figures = map[string]string{
 	"a deep object": `"prompt_tokens_details": ` + strings.Repeat(`{"a":`, 5000) + "1" + strings.Repeat("}", 5000), "a list for usage": "",
 }
 
+// noFigure is a number in the books that no call took.
+var noFigure = regexp.MustCompile(`"(in|out|cached|reasoning|cost_usd)": ?(-|\d{11}|[\d.]+e\+?\d|NaN|Infinity)`)
+
 // figure has two runs with a budget of a cent: whatever the endpoint says must not lift the budget, end the books, or be
 // taken for money that comes back.
 func figure(name, usage string) attempt {
@@ -132,10 +136,8 @@ func figure(name, usage string) attempt {
 		if err := met(w, o); err != nil {
 			return err
 		}
-		for _, bad := range []string{`"cost_usd":-`, `"cost_usd": -`, `"in":-`, `"out":-`, `"cached":-`, "e+308", "e+30", ":Infinity", ": Infinity", ":NaN", ": NaN", "9223372036854775807", `-92233`} {
-			if strings.Contains(o.Journal+o.Out, bad) {
-				return errorf("the books have %q: %s", bad, clip(o.Out))
-			}
+		if bad := noFigure.FindString(o.Journal + o.Out); bad != "" {
+			return errorf("the books have %s: %s", bad, clip(o.Out))
 		}
 		return met(w, w.Run("verify", "s"))
 	}}

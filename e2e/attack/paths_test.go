@@ -83,7 +83,7 @@ var ways = []way{
 	{"four dots", "..../outside/secret.txt", nil, ""},
 	{"long name", strings.Repeat("a", 5000), nil, ""},
 	{"long path", strings.Repeat("a/", 4000) + "a", nil, ""},
-	{"long path of ups", strings.Repeat("../", 4000), nil, outsideText},
+	{"long path of ups", strings.Repeat("../", 4000), nil, ""},
 	{"another person's folder", "/root/.ssh/id_ed25519", nil, outsideText},
 	{"a system file", "/etc/passwd", nil, outsideText},
 	{"the environment", "/proc/self/environ", nil, outsideText},

@@ -149,7 +149,7 @@ func (s sink) show(e encoding) attempt {
 
 // core is a text without what its encoding makes of its neighbours at both ends.
 func core(s string) string {
-	s = strings.SplitN(s, "\n", 2)[0]
+	s = s[strings.LastIndexByte(s, '\n')+1:]
 	const margin = 6
 	if len(s) > 8*margin {
 		return s[margin*2 : len(s)-margin*2]

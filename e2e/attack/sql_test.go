@@ -194,7 +194,7 @@ func resultAt(o *lab.Outcome, n, i int, failed bool) error {
 
 // askAll has a model send statements, some to a turn, in a run of its own.
 func (s *stage) askAll(statements []string) *lab.Outcome {
-	const atOnce = 8
+	const atOnce = 1 // results are recorded in the order in which they come
 	var turns []any
 	for len(statements) > 0 {
 		n := min(atOnce, len(statements))

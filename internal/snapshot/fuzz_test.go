@@ -2,7 +2,6 @@ package snapshot
 
 import (
 	"encoding/json"
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -10,9 +9,6 @@ import (
 
 // FuzzParse reads test files: one that is taken is complete, and is the same after it was written and read again.
 func FuzzParse(f *testing.F) {
-	example, err := os.ReadFile("../../examples/tests/log_triage.test.json")
-	require.NoError(f, err)
-	f.Add(example)
 	f.Add([]byte(`{"windlass_test": 1, "name": "a", "cascade": "c.json", "match": ["phases"], "answers": [{"key": "p/attempt1/turn1/model", "type": "model_call"}]}`))
 	f.Add([]byte(`{"windlass_test": 99}`))
 	f.Add([]byte(`{"windlass_test": 1, "match": ["phases"], "expect": {"output": 1e400}} {}`))

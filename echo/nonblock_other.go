@@ -1,0 +1,6 @@
+//go:build !unix
+
+package echo
+
+// nonblock: opening waits for nothing here.
+const nonblock = 0

@@ -1,0 +1,84 @@
+package echo
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// maxLine bounds a line of a journal. The longest that windlass writes is a header with an input of 32 MiB, or an answer of
+// an endpoint.
+const maxLine = 256 << 20
+
+var (
+	errNoFile      = errors.New("it is not a file")
+	errLongJournal = fmt.Errorf("the line has more than %d MiB", maxLine>>20)
+)
+
+// openRegular opens a file of a session's folder, and nothing else: opening or reading what stands there in its place may
+// never end.
+func openRegular(path string, flags int) (*os.File, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: errNoFile} // some devices do something when they are opened
+	}
+	f, err := os.OpenFile(path, flags|nonblock, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err = f.Stat()
+	if err == nil && !info.Mode().IsRegular() { // it was a file a moment ago
+		err = &fs.PathError{Op: "open", Path: path, Err: errNoFile}
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// requireRegular demands that what stands at a path is a file, or nothing.
+func requireRegular(path string) error {
+	info, err := os.Lstat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		return &fs.PathError{Op: "open", Path: path, Err: errNoFile}
+	}
+	return nil
+}
+
+// readLine reads up to a newline, as [bufio.Reader.ReadBytes] does, but not without a bound.
+func readLine(br *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		piece, err := br.ReadSlice('\n')
+		if len(line)+len(piece) > maxLine {
+			return nil, errLongJournal
+		}
+		line = append(line, piece...)
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
+		}
+	}
+}
+
+// hasLine reports whether a file begins with a whole line.
+func hasLine(path string) (bool, error) {
+	f, err := openRegular(path, os.O_RDONLY)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close() //nolint:errcheck // only read from
+	_, err = readLine(bufio.NewReaderSize(f, 1<<16))
+	switch {
+	case errors.Is(err, io.EOF):
+		return false, nil
+	case errors.Is(err, errLongJournal):
+		return true, nil
+	}
+	return err == nil, err
+}

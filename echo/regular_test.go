@@ -1,0 +1,56 @@
+//go:build unix
+
+package echo
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// What stands in the place of a session's files is neither waited for nor read without an end.
+func TestSessionFilesThatAreNone(t *testing.T) {
+	t.Parallel()
+	pipe := func(path string) error { return syscall.Mkfifo(path, 0o600) }
+	device := func(path string) error { return os.Symlink("/dev/zero", path) }
+	sparse := func(path string) error {
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			return err
+		}
+		return os.Truncate(path, 1<<40)
+	}
+	for name, make := range map[string]func(string) error{"pipe": pipe, "device": device, "folder": func(p string) error { return os.Mkdir(p, 0o700) }} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, JournalFile)
+		require.NoError(t, make(path))
+		_, err := ReadJournal(path)
+		require.EqualError(t, err, "open journal: open "+path+": it is not a file", name)
+		_, _, err = OpenJournal(dir)
+		require.ErrorIs(t, err, errNoFile, name)
+		_, err = CreateJournal(dir, Header{SessionID: "s"})
+		require.ErrorIs(t, err, errNoFile, name)
+
+		dir = t.TempDir()
+		require.NoError(t, make(filepath.Join(dir, lockFile)))
+		_, err = CreateJournal(dir, Header{SessionID: "s"})
+		require.EqualError(t, err, "lock session: open "+filepath.Join(dir, lockFile)+": it is not a file", name)
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, JournalFile)
+	require.NoError(t, sparse(path))
+	_, err := ReadJournal(path)
+	require.EqualError(t, err, "journal "+path+" is damaged at line 1: the line has more than 256 MiB")
+	_, err = CreateJournal(dir, Header{SessionID: "s"})
+	require.ErrorIs(t, err, ErrSessionExists)
+
+	elsewhere, link := t.TempDir(), filepath.Join(t.TempDir(), "link")
+	require.NoError(t, os.Symlink(elsewhere, link))
+	_, err = CreateJournal(link, Header{SessionID: "s"})
+	require.EqualError(t, err, "make session folder "+link+": the session exists already, and is a link")
+	entries, err := os.ReadDir(elsewhere)
+	require.NoError(t, err)
+	require.Empty(t, entries)
+}
