@@ -118,7 +118,8 @@ const privateText = "folder of windlass itself"
 
 var otherPaths = []calls{
 	{name: "named pipe", prepare: func(w *lab.World) { w.Fifo("pipe") }, calls: []lab.Call{
-		{Tool: "read_file", Args: map[string]any{"path": "pipe"}}, {Tool: "write_file", Args: map[string]any{"path": "pipe", "content": "x"}},
+		{Tool: "read_file", Args: map[string]any{"path": "pipe"}},
+		{Tool: "write_file", Args: map[string]any{"path": "pipe", "content": "x"}},
 		{Tool: "write_file", Args: map[string]any{"path": "pipe", "content": "x", "append": true}},
 	}, want: []check{refused("")}},
 	{name: "named pipe in a search", prepare: func(w *lab.World) { w.Fifo("pipe") }, calls: []lab.Call{

@@ -121,8 +121,10 @@ var otherSpellings = []calls{
 	{
 		name: "a bare repository", one: true, want: []check{someRefused},
 		calls: []lab.Call{
-			{Tool: "write_file", Args: map[string]any{"path": "bare/HEAD", "content": "ref: refs/heads/x\n"}}, {Tool: "write_file", Args: map[string]any{"path": "bare/objects/x", "content": "x"}},
-			{Tool: "write_file", Args: map[string]any{"path": "bare/refs/x", "content": "x"}}, {Tool: "write_file", Args: map[string]any{"path": "bare/config", "content": "[core]\n\tfsmonitor = touch {marker}\n"}},
+			{Tool: "write_file", Args: map[string]any{"path": "bare/HEAD", "content": "ref: refs/heads/x\n"}},
+			{Tool: "write_file", Args: map[string]any{"path": "bare/objects/x", "content": "x"}},
+			{Tool: "write_file", Args: map[string]any{"path": "bare/refs/x", "content": "x"}},
+			{Tool: "write_file", Args: map[string]any{"path": "bare/config", "content": "[core]\n\tfsmonitor = touch {marker}\n"}},
 		},
 	},
 	{

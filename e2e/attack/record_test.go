@@ -46,7 +46,12 @@ var hostileIDs = []string{"../../outside", "..", ".", "/etc", "a/b", "s\x1b[2J",
 type sessionCommand []string
 
 var sessionCommands = []sessionCommand{
-	{"sessions", "show", "ID", "--no-clickhouse"}, {"verify", "ID"}, {"resume", "ID", "--no-clickhouse"}, {"replay", "ID"}, {"context", "show", "ID", "1", "--no-clickhouse"}, {"run", "c.json", "--offline", "--no-clickhouse", "--session", "ID"},
+	{"sessions", "show", "ID", "--no-clickhouse"},
+	{"verify", "ID"},
+	{"resume", "ID", "--no-clickhouse"},
+	{"replay", "ID"},
+	{"context", "show", "ID", "1", "--no-clickhouse"},
+	{"run", "c.json", "--offline", "--no-clickhouse", "--session", "ID"},
 	{"test", "freeze", "ID"},
 }
 

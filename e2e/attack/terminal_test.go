@@ -90,7 +90,8 @@ func answering(name, text string, tool bool) attempt {
 			phase["tackle"] = []string{"read_file", "list_files"}
 			w.File("name "+strings.Map(printableName, text)+".txt", "x")
 			turns = []any{map[string]any{"text": text, "calls": []any{
-				map[string]any{"tool": "read_file", "arguments": map[string]any{"path": "a.txt"}}, map[string]any{"tool": "read_file", "arguments": map[string]any{"path": text}},
+				map[string]any{"tool": "read_file", "arguments": map[string]any{"path": "a.txt"}},
+				map[string]any{"tool": "read_file", "arguments": map[string]any{"path": text}},
 				map[string]any{"tool": "list_files", "arguments": map[string]any{"path": "."}},
 			}}, map[string]any{"text": "{{ results[0].text }}{{ results[1].text }}{{ results[2].text }}"}}
 		}
@@ -133,7 +134,8 @@ func ran(w *lab.World, text string) {
 		}},
 	})
 	call := map[string]any{"text": text, "calls": []any{
-		map[string]any{"tool": "read_file", "arguments": map[string]any{"path": "a.txt"}}, map[string]any{"tool": "read_file", "arguments": map[string]any{"path": text}},
+		map[string]any{"tool": "read_file", "arguments": map[string]any{"path": "a.txt"}},
+		map[string]any{"tool": "read_file", "arguments": map[string]any{"path": text}},
 		map[string]any{"tool": "set_state", "arguments": map[string]any{"key": "todo", "value": "- [ ] " + text}},
 	}}
 	w.JSON("c.script.json", map[string]any{"phases": map[string]any{"p": map[string]any{"attempts": []any{[]any{call, map[string]any{"text": text + "1"}}, []any{map[string]any{"text": text + "3"}}}}}})

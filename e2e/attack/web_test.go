@@ -325,10 +325,27 @@ func dribble(w http.ResponseWriter, r *http.Request, _ string) {
 type webProgram struct{ name, program string }
 
 var webPrograms = []webProgram{
-	{"the environment", "env"}, {"a variable", "$ENV.OPENAI_API_KEY"}, {"variables", "$ENV"}, {"input", "input"}, {"inputs", "[inputs]"}, {"a file's name", "input_filename"},
-	{"a module", `import "a" as a; a::x`}, {"an include", `include "secret"; .`}, {"data", `import "../outside/secret" as $x; $x`}, {"for ever", "[range(infinite)]"}, {"for ever, one by one", "range(infinite)"},
-	{"recursion", "def f: f; f"}, {"deep recursion", "def f: [f]; f"}, {"repeat", `repeat("x")`}, {"until", "until(false; .)"}, {"while", "[while(true; .)]"},
-	{"halt", `"x" | halt_error`}, {"debug", "debug"}, {"stderr", "stderr"}, {"an expression of regular expressions", `[match("(a*)*b"; "g")]`}, {"limit of what never comes", "limit(1; empty | repeat(.))"},
+	{"the environment", "env"},
+	{"a variable", "$ENV.OPENAI_API_KEY"},
+	{"variables", "$ENV"},
+	{"input", "input"},
+	{"inputs", "[inputs]"},
+	{"a file's name", "input_filename"},
+	{"a module", `import "a" as a; a::x`},
+	{"an include", `include "secret"; .`},
+	{"data", `import "../outside/secret" as $x; $x`},
+	{"for ever", "[range(infinite)]"},
+	{"for ever, one by one", "range(infinite)"},
+	{"recursion", "def f: f; f"},
+	{"deep recursion", "def f: [f]; f"},
+	{"repeat", `repeat("x")`},
+	{"until", "until(false; .)"},
+	{"while", "[while(true; .)]"},
+	{"halt", `"x" | halt_error`},
+	{"debug", "debug"},
+	{"stderr", "stderr"},
+	{"an expression of regular expressions", `[match("(a*)*b"; "g")]`},
+	{"limit of what never comes", "limit(1; empty | repeat(.))"},
 }
 
 func (p webProgram) attempt() attempt {
