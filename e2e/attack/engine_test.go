@@ -178,7 +178,7 @@ func (s *stage) kept(e embedded.Endpoint) []attempt {
 			defer c.Close() //nolint:errcheck // it was tried
 			var shown string
 			if err := c.QueryRow(context.Background(), "SELECT file('/proc/self/environ')").Scan(&shown); err != nil {
-				return nil //nolint:nilerr // it was refused
+				return nil // it was refused
 			}
 			for v := range strings.SplitSeq(strings.TrimSuffix(shown, "\x00"), "\x00") {
 				if name, _, _ := strings.Cut(v, "="); !slices.Contains([]string{"HOME", "PATH", "TZ"}, name) {

@@ -5,7 +5,6 @@ package attack
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -158,13 +157,6 @@ var otherShell = []calls{
 		name: "env of the cascade's command", tools: declaring("env; printf '<%s>' {{ v }}")["tools"].([]any),
 		calls: []lab.Call{{Tool: "show", Args: map[string]any{"v": "x"}}}, want: []check{lacks("OPENAI_API_KEY")},
 	},
-}
-
-// script writes a program that makes the marker, and returns its path.
-func script(w *lab.World, name string) string {
-	w.File(name, "#!/bin/sh\ntouch '"+w.Marker+"'\ncat\n")
-	w.Must(os.Chmod(w.Path(name), 0o700)) //nolint:gosec // it is a program
-	return w.Path(name)
 }
 
 // encoded returns a value as JSON.

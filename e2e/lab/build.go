@@ -3,6 +3,7 @@
 package lab
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -20,7 +21,7 @@ type Edit struct {
 
 // Root returns the folder of the main module.
 func Root() (string, error) {
-	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/windlass-run/windlass").Output()
+	out, err := exec.CommandContext(context.Background(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/windlass-run/windlass").Output()
 	if err != nil {
 		return "", fmt.Errorf("find the module of windlass: %w", err)
 	}
@@ -43,7 +44,7 @@ func Build(dir string, edits ...Edit) (string, error) {
 		}
 		args = append(args, "-overlay", overlay)
 	}
-	cmd := exec.Command("go", append(args, "./cmd/windlass")...)
+	cmd := exec.CommandContext(context.Background(), "go", append(args, "./cmd/windlass")...)
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build windlass: %w\n%s", err, out)

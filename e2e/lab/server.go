@@ -4,6 +4,7 @@ package lab
 
 import (
 	"bufio"
+	"context"
 	"crypto/tls"
 	"io"
 	"net"
@@ -34,7 +35,7 @@ var listening = regexp.MustCompile(`listening on https?://(\S+)/api`)
 // Serve starts windlass serve on a free port of loopback. It ends with the test.
 func (w *World) Serve(args ...string) *Server {
 	w.T.Helper()
-	s := &Server{World: w, cmd: exec.Command(w.Bin, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)}
+	s := &Server{World: w, cmd: exec.CommandContext(context.Background(), w.Bin, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)}
 	s.cmd.Dir, s.cmd.Env = w.Dir, w.Env
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: w.credential()}
 	errs, err := s.cmd.StderrPipe()
@@ -86,13 +87,13 @@ func (s *Server) Said() string {
 // Send sends bytes as they are and returns all that comes back until the server closes, or has sent nothing for long.
 func (s *Server) Send(t testing.TB, raw string) string {
 	t.Helper()
-	conn, err := net.DialTimeout("tcp", s.Address, Bound)
+	conn, err := (&net.Dialer{Timeout: Bound}).DialContext(t.Context(), "tcp", s.Address)
 	if err != nil {
 		t.Fatalf("connect to the server: %v", err)
 	}
 	defer conn.Close() //nolint:errcheck // what was to be read was read
 	if s.TLS {
-		conn = tls.Client(conn, &tls.Config{InsecureSkipVerify: true}) //nolint:gosec // it is the server of the attempt
+		conn = tls.Client(conn, &tls.Config{InsecureSkipVerify: true}) // it is the server of the attempt
 	}
 	_ = conn.SetDeadline(time.Now().Add(Bound)) // connections have deadlines
 	go func() {

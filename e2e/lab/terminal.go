@@ -3,6 +3,7 @@
 package lab
 
 import (
+	"context"
 	"os/exec"
 	"strings"
 	"time"
@@ -13,7 +14,7 @@ import (
 // Terminal runs windlass on a pseudo terminal: Out has all that was sent to it.
 func (w *World) Terminal(args ...string) *Outcome {
 	w.T.Helper()
-	cmd := exec.Command(w.Bin, args...)
+	cmd := exec.CommandContext(context.Background(), w.Bin, args...)
 	cmd.Dir, cmd.Env = w.Dir, append(append([]string(nil), w.Env...), "TERM=xterm-256color")
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 30, Cols: 120})
 	w.Must(err)

@@ -222,7 +222,7 @@ func (w *World) credential() *syscall.Credential {
 	if w.UID == 0 {
 		return nil
 	}
-	return &syscall.Credential{Uid: uint32(w.UID), Gid: uint32(w.UID)} //nolint:gosec // the tests' own numbers
+	return &syscall.Credential{Uid: uint32(w.UID), Gid: uint32(w.UID)} // the tests' own numbers
 }
 
 // Give makes everything below the world's folder another user's, and has programs run as that user. The folder itself can
@@ -236,7 +236,7 @@ func (w *World) Give(uid int) {
 		}
 		return os.Lchown(path, uid, uid)
 	}))
-	w.Must(os.Chmod(w.Base, 0o755)) //nolint:gosec // others are to get as far as windlass lets them
+	w.Must(os.Chmod(w.Base, 0o755)) // others are to get as far as windlass lets them
 }
 
 // limited returns the command line that gives a program no more than its memory.

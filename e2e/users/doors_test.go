@@ -28,10 +28,10 @@ var names = []string{
 func TestStrangersAtTheEngine(t *testing.T) {
 	w := given(t)
 	stop := filepath.Join(t.TempDir(), "stop")
-	if err := os.Chmod(filepath.Dir(stop), 0o755); err != nil { //nolint:gosec // the other is to see when it is over
+	if err := os.Chmod(filepath.Dir(stop), 0o755); err != nil { // the other is to see when it is over
 		t.Fatal(err)
 	}
-	if err := os.Chmod(filepath.Dir(filepath.Dir(stop)), 0o755); err != nil { //nolint:gosec // likewise
+	if err := os.Chmod(filepath.Dir(filepath.Dir(stop)), 0o755); err != nil { // likewise
 		t.Fatal(err)
 	}
 	var result flooded
@@ -46,7 +46,7 @@ func TestStrangersAtTheEngine(t *testing.T) {
 			t.Errorf("the owner is kept out: %s", o.Err)
 		}
 	}
-	if err := os.WriteFile(stop, nil, 0o644); err != nil { //nolint:gosec // likewise
+	if err := os.WriteFile(stop, nil, 0o644); err != nil { // likewise
 		t.Fatal(err)
 	}
 	done.Wait()
@@ -80,7 +80,7 @@ func takes(t *testing.T, w *lab.World, e embedded.Endpoint) {
 	t.Helper()
 	dir := t.TempDir()
 	for _, d := range []string{dir, filepath.Dir(dir)} {
-		if err := os.Chmod(d, 0o755); err != nil { //nolint:gosec // the other is to see when it is over
+		if err := os.Chmod(d, 0o755); err != nil { // the other is to see when it is over
 			t.Fatal(err)
 		}
 	}
@@ -88,7 +88,7 @@ func takes(t *testing.T, w *lab.World, e embedded.Endpoint) {
 	var sent []string
 	var done sync.WaitGroup
 	end := func() {
-		if err := os.WriteFile(stop, nil, 0o644); err != nil { //nolint:gosec // likewise
+		if err := os.WriteFile(stop, nil, 0o644); err != nil { // likewise
 			t.Fatal(err)
 		}
 		done.Wait()

@@ -72,7 +72,7 @@ func copySelf(to string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(to, data, 0o755) //nolint:gosec // the others are to run it
+	return os.WriteFile(to, data, 0o755) // the others are to run it
 }
 
 // try runs a role as a user and returns what it says.

@@ -58,7 +58,7 @@ func run(file string, check bool) error {
 		return err
 	}
 	if !check {
-		return os.WriteFile(file, text, 0o644) //nolint:gosec // it is published
+		return os.WriteFile(file, text, 0o644) // it is published
 	}
 	was, err := os.ReadFile(file)
 	if err != nil {
