@@ -106,7 +106,7 @@ func (p *Program) apart(ctx context.Context, data []byte, limit int) (string, er
 	}
 	var a answer
 	if decodeErr := json.Unmarshal(out.Bytes(), &a); err != nil || decodeErr != nil {
-		said, _, _ := strings.Cut(strings.TrimSpace(string(errs.Bytes())), "\n")
+		said, _, _ := strings.Cut(strings.TrimSpace(errs.String()), "\n")
 		return "", fmt.Errorf("the process of the program ended without an answer: %s: %.200s", cmd.ProcessState, said)
 	}
 	switch {
