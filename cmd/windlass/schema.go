@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/windlass-run/windlass/internal/source"
 	"github.com/windlass-run/windlass/schema"
 )
 
@@ -34,16 +33,26 @@ func newSchemaCommand(a *app) *cobra.Command {
 	return cmd
 }
 
+// replaceable returns an error for what is there and no file: a device or a pipe would be replaced by a file.
+func replaceable(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil || info.Mode().IsRegular():
+		return nil
+	case info.IsDir():
+		return fmt.Errorf("%s is a folder", path)
+	}
+	return fmt.Errorf("%s is not a file, and would be replaced by one", path)
+}
+
 // replaceFile writes a file as a whole or not at all: a reader sees the old content or the new. A symbolic link keeps
 // pointing where it does.
 func replaceFile(path string, data []byte) (err error) {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
-	if info, err := os.Stat(path); err == nil { // a device or a pipe would be replaced by a file
-		if err := source.Readable(path, info.Mode()); err != nil {
-			return err
-		}
+	if err := replaceable(path); err != nil {
+		return err
 	}
 	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {

@@ -12,7 +12,6 @@ import (
 	"golang.org/x/term"
 
 	"github.com/windlass-run/windlass/internal/simulate"
-	"github.com/windlass-run/windlass/internal/source"
 )
 
 // callLine is a line of --calls. Sizes are in tokens, a quarter of the bytes of the messages as sent.
@@ -155,10 +154,8 @@ func newLineFile(path string) (*lineFile, error) {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
-	if info, err := os.Stat(path); err == nil { // a device or a pipe would be replaced by a file
-		if err := source.Readable(path, info.Mode()); err != nil {
-			return nil, err
-		}
+	if err := replaceable(path); err != nil {
+		return nil, err
 	}
 	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
