@@ -20,10 +20,10 @@ var (
 )
 
 var (
-	secretsMutant = mutant{"the removal of secrets from results", []lab.Edit{{
-		File: "internal/tool/tool.go",
-		Old:  "withoutSecrets(r.secrets, res)",
-		New:  "res",
+	secretsMutant = mutant{"the removal of secrets from texts", []lab.Edit{{
+		File: "internal/secret/secret.go", // what a tool returned is cleaned again before it is recorded
+		Old:  "\tout, _ := s.replace(text, true)\n\treturn out\n",
+		New:  "\treturn text\n",
 	}}}
 	sqlMutant = mutant{"the look at statements of people", []lab.Edit{{
 		File: "internal/clickhouse/query.go",
@@ -35,9 +35,9 @@ var (
 		Old:  "return r.guard.check(inner, r.conn, st)",
 		New:  "_ = r.guard.check(inner, r.conn, st)\n\treturn nil",
 	}}}
-	endpointsMutant = mutant{"the refusal of redirects", []lab.Edit{{
-		File: "internal/llm/transport.go",
-		Old:  "CheckRedirect: func(*http.Request, []*http.Request) error { return errRefused },",
-		New:  "CheckRedirect: func(*http.Request, []*http.Request) error { _ = errRefused; return nil },",
+	endpointsMutant = mutant{"the range in which a cost is believed", []lab.Edit{{
+		File: "internal/llm/figures.go",
+		Old:  "case !ok || x < 0 || x > maxCostUSD:",
+		New:  "case !ok:",
 	}}}
 )
