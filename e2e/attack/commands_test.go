@@ -4,6 +4,7 @@ package attack
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"os/exec"
 	"strings"
 	"testing"
@@ -105,8 +106,8 @@ func leftBehind() []attempt {
 		"twice": "(setsid sh -c 'sleep %s' & ) & echo", "without the pipe": "sleep %s <&- >&- 2>&- & echo",
 	}
 	var out []attempt
-	for i, name := range sortedKeys(ways) {
-		seconds := fmt.Sprint(7_654_321_0 + i)
+	for _, name := range sortedKeys(ways) {
+		seconds := fmt.Sprint(10_000_000 + rand.IntN(80_000_000)) // by which the process is known, whoever else runs attacks
 		out = append(out, attempt{"left behind: " + name, func(w *lab.World) error {
 			o := w.Ask(lab.Asked{Calls: []lab.Call{{Tool: "run_command", Args: map[string]any{"command": fmt.Sprintf(ways[name], seconds)}}}, Flags: []string{"--allow-commands"}})
 			if err := met(w, o, answered("[no output]")); err != nil {
