@@ -26,9 +26,9 @@ func runCore(args []string) int {
 		return 1
 	}
 	signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGPIPE)
-	for _, fd := range []int{lifelineFD, lockFD, reasonFD} {
-		syscall.CloseOnExec(fd)
-	}
+	syscall.CloseOnExec(lifelineFD)
+	syscall.CloseOnExec(lockFD)
+	syscall.CloseOnExec(reasonFD)
 	go endWithParent(os.NewFile(lifelineFD, "lifeline"))
 	fmt.Fprint(os.NewFile(reasonFD, "reason"), runLibrary(library, localArgs(dir, config, port)))
 	return 1
