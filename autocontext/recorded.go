@@ -31,19 +31,19 @@ func (r *Recorded) Messages(i int) []*echo.Message {
 // is fed with all entries of one session in their order and belongs to one goroutine.
 type RecordReader struct {
 	requests *echo.RequestReader
-	visits   map[string]*Renderer // by the key of the visit
+	visits   map[echo.Key]*Renderer // by the key of the visit
 }
 
 // NewRecordReader returns a reader that has seen nothing yet.
 func NewRecordReader() *RecordReader {
-	return &RecordReader{requests: echo.NewRequestReader(), visits: map[string]*Renderer{}}
+	return &RecordReader{requests: echo.NewRequestReader(), visits: map[echo.Key]*Renderer{}}
 }
 
 // Read takes the next entry and returns the request that it is the selection of, nil for any other entry. It is valid
 // until the next call. An error says that the selection does not fit the history before it.
 func (r *RecordReader) Read(e *echo.Entry) (*Recorded, error) {
 	if e.NodeType == echo.NodePhaseStart {
-		r.visits[echo.VisitOf(e.Key)] = NewRenderer(recordedDialect(e.Data))
+		r.visits[e.Key.VisitKey()] = NewRenderer(recordedDialect(e.Data))
 	}
 	req, err := r.requests.Read(e)
 	if req == nil || err != nil {
@@ -58,7 +58,7 @@ func (r *RecordReader) Read(e *echo.Entry) (*Recorded, error) {
 func (r *RecordReader) Worded(e *echo.Entry) *echo.Message { return r.renderer(e).message(e.Message) }
 
 func (r *RecordReader) renderer(e *echo.Entry) *Renderer {
-	visit := echo.VisitOf(e.Key)
+	visit := e.Key.VisitKey()
 	if r.visits[visit] == nil {
 		r.visits[visit] = NewRenderer(Native)
 	}

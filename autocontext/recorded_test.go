@@ -31,12 +31,12 @@ func TestRecordedInTheWordsOfTheDialect(t *testing.T) {
 			require.NoError(t, err)
 			return rec
 		}
-		require.Nil(t, read(&echo.Entry{NodeType: echo.NodePhaseStart, Key: "p/start", Data: json.RawMessage(data)}))
-		read(&echo.Entry{NodeType: echo.NodeMessage, Key: "p/task", Message: history[0]})
-		read(&echo.Entry{NodeType: echo.NodeModelCall, Key: "p/attempt1/turn1/model", Message: history[1]})
-		result := &echo.Entry{NodeType: echo.NodeToolCall, Key: "p/attempt1/turn1/tool1", Message: history[2]}
+		require.Nil(t, read(&echo.Entry{NodeType: echo.NodePhaseStart, Key: echo.MustKey("p/start"), Data: json.RawMessage(data)}))
+		read(&echo.Entry{NodeType: echo.NodeMessage, Key: echo.MustKey("p/task"), Message: history[0]})
+		read(&echo.Entry{NodeType: echo.NodeModelCall, Key: echo.MustKey("p/attempt1/turn1/model"), Message: history[1]})
+		result := &echo.Entry{NodeType: echo.NodeToolCall, Key: echo.MustKey("p/attempt1/turn1/tool1"), Message: history[2]}
 		read(result)
-		rec := read(&echo.Entry{NodeType: echo.NodeSelection, Key: "p/attempt1/turn2/context", Selection: &echo.Selection{Spans: []echo.Span{
+		rec := read(&echo.Entry{NodeType: echo.NodeSelection, Key: echo.MustKey("p/attempt1/turn2/context"), Selection: &echo.Selection{Spans: []echo.Span{
 			{From: 0, Count: 2, Form: "full", Reason: "recent", Hashes: []echo.Hash{history[0].Hash(), history[1].Hash()}, Tokens: []int64{1, 2}},
 			{
 				From: 2, Count: 1, Form: "masked", Reason: "aged", Hashes: []echo.Hash{history[2].Hash()}, Tokens: []int64{3},

@@ -109,21 +109,21 @@ type Selection struct {
 
 // Entry is one thing that happened in a session. Entries are immutable once appended to a [Log].
 //
-// Key is structural: the path of the place in the run, such as "draft/attempt1/turn3/model", with "~2" after the name
-// of a phase on its second visit. It tells parallel branches apart; Seq and At only say in which order and when the
-// entries were recorded, and the engine never reads them.
+// The key is its place in the run. Seq and At only say in which order and when entries were recorded.
 type Entry struct {
 	SessionID string    `json:"session_id"`
 	Seq       uint64    `json:"seq"` // from 1, without gaps
 	At        time.Time `json:"at"`  // UTC, microseconds
 	NodeType  NodeType  `json:"node_type"`
-	Key       string    `json:"key"`
+	Key       Key       `json:"key"`
 
 	CascadeID string `json:"cascade_id,omitempty"`
-	Phase     string `json:"phase,omitempty"`
-	Attempt   int    `json:"attempt,omitempty"`  // from 1
-	Turn      int    `json:"turn,omitempty"`     // from 1
-	Sounding  int    `json:"sounding,omitempty"` // from 1; 0 outside soundings
+
+	// Parts of the key, for who reads the JSON; set by Log.Append.
+	Phase    string `json:"phase,omitempty"`
+	Attempt  int    `json:"attempt,omitempty"`
+	Turn     int    `json:"turn,omitempty"`
+	Sounding int    `json:"sounding,omitempty"` // the innermost
 
 	Message     *Message `json:"message,omitempty"`
 	ContentHash Hash     `json:"content_hash,omitempty"` // set by Log.Append when Message is
@@ -140,4 +140,15 @@ type Entry struct {
 	Error       *Failure   `json:"error,omitempty"`
 
 	Data json.RawMessage `json:"data,omitempty"` // what only this node type has
+}
+
+// place sets what the key says already.
+func (e *Entry) place() {
+	p := e.Key.Path()
+	e.Phase, e.Attempt, e.Turn, e.Sounding = p.Phase, p.Attempt, p.Turn, 0
+	for _, b := range p.Branches {
+		if b.Kind == StepSounding {
+			e.Sounding = b.Number
+		}
+	}
 }

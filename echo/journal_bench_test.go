@@ -14,7 +14,7 @@ func BenchmarkJournalWrite(b *testing.B) {
 	require.NoError(b, err)
 	call := ToolCall{ID: "call_1", Name: "lookup", Arguments: `{"n":1}`}
 	e := &Entry{
-		SessionID: "s1", Seq: 1, NodeType: NodeToolCall, Key: "lookup/attempt1/turn1/call1", CascadeID: "bench", Phase: "lookup", Attempt: 1, Turn: 1,
+		SessionID: "s1", Seq: 1, NodeType: NodeToolCall, Key: MustKey("lookup/attempt1/turn1/call1"), CascadeID: "bench", Phase: "lookup", Attempt: 1, Turn: 1,
 		Message: NewToolResult(call, Text(strings.Repeat("x", 1500)), false), DurationMS: 0.01, Tool: &ToolUse{Name: "lookup", CallID: "call_1", Arguments: `{"n":1}`},
 	}
 	b.Run("encode and sum", func(b *testing.B) {

@@ -27,7 +27,7 @@ func newJournal(t *testing.T) (*Journal, string) {
 }
 
 func entryOf(text string) *Entry {
-	return &Entry{NodeType: NodeMessage, Key: "p/task", Message: NewText(RoleUser, KindTask, text)}
+	return &Entry{NodeType: NodeMessage, Key: MustKey("p/task"), Message: NewText(RoleUser, KindTask, text)}
 }
 
 func TestJournalKeepsWhatWasAppended(t *testing.T) {
@@ -36,7 +36,7 @@ func TestJournalKeepsWhatWasAppended(t *testing.T) {
 	log := NewLog("s1", nil, j)
 	cost := 0.25
 	full := &Entry{
-		NodeType: NodeModelCall, Key: "p/attempt1/turn1/model", CascadeID: "c", Phase: "p", Attempt: 1, Turn: 1, Sounding: 2,
+		NodeType: NodeModelCall, Key: MustKey("p/attempt1/turn1/model"), CascadeID: "c", Phase: "p", Attempt: 1, Turn: 1, Sounding: 2,
 		Message: NewText(RoleAssistant, KindAnswer, "line\nline \u2028 \x00"), Model: "m", Provider: "h", Scripted: true,
 		Usage: &Usage{In: 4, Cached: 3, Out: 2, Reasoning: 1, Estimated: true}, CostUSD: &cost, DurationMS: 1.5, RequestHash: "ff",
 		Tool: &ToolUse{Name: "n", CallID: "i", Arguments: "{"}, Error: &Failure{Kind: "k", Message: "m"},
@@ -62,9 +62,9 @@ func TestJournalKeepsWhatWasAppended(t *testing.T) {
 func TestEntriesAreEncodedWhole(t *testing.T) {
 	t.Parallel()
 	hostile := entryOf("two <lines>\n\u2028 & \x00 ,\"content_hash\":\"")
-	hostile.Key, hostile.ContentHash, hostile.Data = `a,"content_hash":b`, hostile.Message.Hash(), []byte(`{ "content_hash" : "<" }`)
+	hostile.Key, hostile.ContentHash, hostile.Data = MustKey(`a,"content_hash":b`), hostile.Message.Hash(), []byte(`{ "content_hash" : "<" }`)
 	for name, e := range map[string]*Entry{
-		"hostile": hostile, "no hash": entryOf("x"), "no message": {NodeType: NodeRoute, Key: "run/route", ContentHash: "ff", Data: []byte(`{"to":"a"}`)},
+		"hostile": hostile, "no hash": entryOf("x"), "no message": {NodeType: NodeRoute, Key: MustKey("run/route"), ContentHash: "ff", Data: []byte(`{"to":"a"}`)},
 	} {
 		line, err := encodeEntry(e)
 		require.NoError(t, err)

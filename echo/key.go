@@ -11,7 +11,7 @@ import (
 
 // Key is the place of an entry in a run, as a path: the visit to a phase, the branches below it, attempt, turn, and what was
 // done there. It follows from the structure of the run alone, so that the same run has the same keys whenever it is run, and
-// it is unique in its session for each kind of entry.
+// it tells the effects of a run apart.
 //
 //	draft~2/item17/sounding2/attempt1/turn3/tool2
 //
@@ -186,6 +186,15 @@ func ParseKey(text string) (Key, error) {
 	return Key{text}, nil
 }
 
+// MustKey is [ParseKey] for keys that stand in code: it panics when the text is no key.
+func MustKey(text string) Key {
+	k, err := ParseKey(text)
+	if err != nil {
+		panic("echo: " + err.Error())
+	}
+	return k
+}
+
 // Path returns what the key consists of; the zero Path for the zero Key.
 func (k Key) Path() Path {
 	if k.text == "" {
@@ -252,10 +261,31 @@ func (k Key) VisitKey() Key {
 	return Key{head}
 }
 
+// Place returns the place where something was done: k without what was done there.
+func (k Key) Place() Key {
+	p := k.Path()
+	p.Effect = nil
+	return p.Key()
+}
+
+// Parent returns k without its last step; a place is its own parent.
+func (k Key) Parent() Key {
+	p := k.Path()
+	p.Effect = p.Effect[:max(len(p.Effect)-1, 0)]
+	return p.Key()
+}
+
 // Under reports whether k is parent or a place below it.
 func (k Key) Under(parent Key) bool {
 	rest, ok := strings.CutPrefix(k.text, parent.text)
 	return ok && (rest == "" || rest[0] == '/' || parent.text == "")
+}
+
+// IsBudgetReading reports whether the key is that of a reading taken for the limits of a budget.
+func (k Key) IsBudgetReading() bool {
+	p := k.Path()
+	kind := p.Last().Kind
+	return kind == StepClock || kind == StepBeside
 }
 
 // From returns k without the parent that it is under, for people who see the parent beside it; all of k when it is not.

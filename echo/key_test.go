@@ -83,6 +83,27 @@ func TestKeysInJSON(t *testing.T) {
 	require.True(t, back.Key.IsZero())
 }
 
+func TestPurposeOfKeys(t *testing.T) {
+	t.Parallel()
+	for key, want := range map[string]Purpose{
+		"read/attempt1/turn7/model":              "",
+		"read/attempt1/turn7/model2":             "",
+		"read/attempt1/turn7/compact1/model":     PurposeSummary,
+		"read~2/attempt2/turn17/recount12/model": PurposeRecount,
+		"read/select/model":                      PurposeSelect,
+		"compact1/attempt1/turn1/model":          "",
+		"p/attempt1/turn1/validate/x/model":      PurposeValidator,
+		"cards/call12":                           PurposeCards,
+		"cards/embed1":                           PurposeEmbed,
+		"cards~1/attempt1/turn1/model":           "",
+		"run":                                    "",
+	} {
+		require.Equal(t, want, MustKey(key).Purpose(), key)
+	}
+	require.Equal(t, "a/b", MustKey("p/attempt1/turn1/validate/a%2Fb/model2").Validator())
+	require.Empty(t, MustKey("p/attempt1/turn1/model").Validator())
+}
+
 func TestRelationsOfKeys(t *testing.T) {
 	t.Parallel()
 	visit := PhaseKey("draft", 2)

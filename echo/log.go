@@ -78,6 +78,7 @@ func (l *Log) Append(e *Entry) error {
 	e.SessionID = l.session
 	e.Seq = l.seq + 1
 	e.At = l.now().UTC().Truncate(time.Microsecond)
+	e.place()
 	if e.Message != nil {
 		e.ContentHash = e.Message.Hash()
 	}

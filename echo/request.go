@@ -3,8 +3,6 @@ package echo
 import (
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 )
 
 // Request is what one model call of a phase was sent, as the record has it: the history so far, and what became of each
@@ -16,7 +14,7 @@ type Request struct {
 }
 
 // Key returns the key of the model call.
-func (r *Request) Key() string { return ModelKey(r.Selection.Key) }
+func (r *Request) Key() Key { return r.Selection.Key.ModelKey() }
 
 // Messages returns what stands in the request for message i of the history, before it is put into words for a model
 // without tool calling.
@@ -31,7 +29,7 @@ func (r *Request) Messages(i int) []*Message {
 // session in their order and belongs to one goroutine.
 type RequestReader struct {
 	selections *SelectionReader
-	visits     map[string]*visitHistory // by the key of the visit
+	visits     map[Key]*visitHistory // by the key of the visit
 }
 
 // visitHistory is the history of one visit to a phase. It only grows.
@@ -47,13 +45,13 @@ type toolResult struct {
 
 // NewRequestReader returns a reader that has seen nothing yet.
 func NewRequestReader() *RequestReader {
-	return &RequestReader{selections: NewSelectionReader(), visits: map[string]*visitHistory{}}
+	return &RequestReader{selections: NewSelectionReader(), visits: map[Key]*visitHistory{}}
 }
 
 // Read takes the next entry and returns the request that it is the selection of, nil for any other entry. An error says
 // that the selection does not fit the history before it.
 func (r *RequestReader) Read(e *Entry) (req *Request, err error) {
-	visit := VisitOf(e.Key)
+	visit := e.Key.VisitKey()
 	if e.NodeType == NodePhaseStart {
 		delete(r.visits, visit)
 	}
@@ -93,17 +91,16 @@ func fits(e *Entry, sent []Sent, history []*Entry) error {
 
 // take adds the message of an entry when it belongs to the history of the visit.
 func (h *visitHistory) take(e *Entry) {
-	what := ofTurn(e.Key)
+	p := e.Key.Path()
+	what := p.InTurn()
 	switch {
 	case e.Message == nil:
 	case e.NodeType == NodeMessage && e.Message.Kind() != KindSummary,
-		e.NodeType == NodeModelCall && strings.HasPrefix(what, "model"):
+		e.NodeType == NodeModelCall && what.Kind == StepModel:
 		h.settle()
 		h.entries = append(h.entries, e)
-	case e.NodeType == NodeToolCall:
-		if n, err := strconv.Atoi(strings.TrimPrefix(what, "tool")); err == nil {
-			h.results = append(h.results, toolResult{n, e})
-		}
+	case e.NodeType == NodeToolCall && what.Kind == StepTool && what.Number > 0:
+		h.results = append(h.results, toolResult{what.Number, e})
 	}
 }
 
@@ -114,37 +111,4 @@ func (h *visitHistory) settle() {
 		h.entries = append(h.entries, r.entry)
 	}
 	h.results = h.results[:0]
-}
-
-// VisitOf returns the first part of a key: the name of the phase, with "~2" after it on its second visit.
-func VisitOf(key string) string {
-	visit, _, _ := strings.Cut(key, "/")
-	return visit
-}
-
-// ofTurn returns the last part of the key of something that belongs to a turn itself, such as model or tool2 of
-// draft/attempt1/turn3/tool2; "" for what is done beside it, such as draft/attempt1/turn3/validate/fair/model.
-func ofTurn(key string) string {
-	parts := strings.Split(key, "/")
-	if len(parts) != 4 {
-		return ""
-	}
-	return parts[3]
-}
-
-// ModelKey returns the key of the model call that a selection with this key belongs to.
-func ModelKey(selection string) string {
-	place, number, ok := cutLast(selection, "/context")
-	if !ok {
-		return selection
-	}
-	return place + "/model" + number
-}
-
-func cutLast(s, sep string) (before, after string, found bool) {
-	i := strings.LastIndex(s, sep)
-	if i < 0 {
-		return s, "", false
-	}
-	return s[:i], s[i+len(sep):], true
 }

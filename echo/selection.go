@@ -16,17 +16,17 @@ type Sent struct {
 // SelectionReader puts the selections of a session together again: entries name only what changed since the selection
 // before. It is fed with all entries of one session in their order and belongs to one goroutine.
 type SelectionReader struct {
-	visits map[string][]Sent // by the key of the visit; a phase that begins again starts anew
+	visits map[Key][]Sent // by the key of the visit; a phase that begins again starts anew
 }
 
 // NewSelectionReader returns a reader that has seen nothing yet.
-func NewSelectionReader() *SelectionReader { return &SelectionReader{visits: map[string][]Sent{}} }
+func NewSelectionReader() *SelectionReader { return &SelectionReader{visits: map[Key][]Sent{}} }
 
 // Read takes the next entry. For a selection it returns what became of every message of the phase's history, in order;
 // the slice is valid until the next call. For any other entry it returns nil. An error says that the entries do not fit
 // together; the selections of that visit can then not be read any further, until one comes that names every message.
 func (r *SelectionReader) Read(e *Entry) ([]Sent, error) {
-	visit := VisitOf(e.Key)
+	visit := e.Key.VisitKey()
 	switch {
 	case e.NodeType == NodePhaseStart || e.NodeType == NodePhaseEnd && e.Error == nil: // one that was stopped may go on
 		delete(r.visits, visit)

@@ -27,7 +27,7 @@ func FuzzSelections(f *testing.F) {
 			for _, span := range s.Spans {
 				most += len(span.Hashes)
 			}
-			view, err := r.Read(&Entry{Seq: uint64(i + 1), Key: "p/attempt1/turn1/context", NodeType: NodeSelection, Selection: &s})
+			view, err := r.Read(&Entry{Seq: uint64(i + 1), Key: MustKey("p/attempt1/turn1/context"), NodeType: NodeSelection, Selection: &s})
 			if s.Delta && failed {
 				require.Error(t, err)
 			}

@@ -81,7 +81,7 @@ func TestSelectionsComeBack(t *testing.T) {
 			visit := []string{"a", "b", "a~2"}[r.IntN(3)]
 			if r.IntN(15) == 0 {
 				delete(views, visit)
-				_, err := reader.Read(&Entry{NodeType: NodePhaseStart, Key: visit + "/start"})
+				_, err := reader.Read(&Entry{NodeType: NodePhaseStart, Key: MustKey(visit + "/start")})
 				require.NoError(t, err)
 			}
 			view, known := views[visit]
@@ -101,7 +101,7 @@ func TestSelectionsComeBack(t *testing.T) {
 			if known && r.IntN(10) == 0 { // a whole one in between is allowed as well
 				sel = &Selection{Spans: spansOf(view, upTo(len(view)))}
 			}
-			got, err := reader.Read(throughJSON(t, &Entry{NodeType: NodeSelection, Key: visit + "/attempt1/turn1/context", Selection: sel}))
+			got, err := reader.Read(throughJSON(t, &Entry{NodeType: NodeSelection, Key: MustKey(visit + "/attempt1/turn1/context"), Selection: sel}))
 			require.NoError(t, err)
 			require.Equal(t, written(view), written(got))
 		}
@@ -149,14 +149,14 @@ func TestDamagedSelections(t *testing.T) {
 		},
 	} {
 		r := NewSelectionReader()
-		_, err := r.Read(&Entry{NodeType: NodeSelection, Key: "one/attempt1/turn1/context", Selection: &Selection{Spans: []Span{two}}})
+		_, err := r.Read(&Entry{NodeType: NodeSelection, Key: MustKey("one/attempt1/turn1/context"), Selection: &Selection{Spans: []Span{two}}})
 		require.NoError(t, err)
-		_, err = r.Read(&Entry{Seq: 7, NodeType: NodeSelection, Key: "one/attempt1/turn2/context", Selection: &sel})
+		_, err = r.Read(&Entry{Seq: 7, NodeType: NodeSelection, Key: MustKey("one/attempt1/turn2/context"), Selection: &sel})
 		require.EqualError(t, err, want)
-		_, err = r.Read(&Entry{Seq: 8, NodeType: NodeSelection, Key: "one/attempt1/turn3/context", Selection: &Selection{Delta: true}})
+		_, err = r.Read(&Entry{Seq: 8, NodeType: NodeSelection, Key: MustKey("one/attempt1/turn3/context"), Selection: &Selection{Delta: true}})
 		require.EqualError(t, err, "entry 8 (one/attempt1/turn3/context): the selection says what changed since the one before it, which is not there",
 			"after damage nothing is read as if nothing had happened")
-		got, err := r.Read(&Entry{Seq: 9, NodeType: NodeSelection, Key: "one/attempt1/turn4/context", Selection: &Selection{Spans: []Span{two}}})
+		got, err := r.Read(&Entry{Seq: 9, NodeType: NodeSelection, Key: MustKey("one/attempt1/turn4/context"), Selection: &Selection{Spans: []Span{two}}})
 		require.NoError(t, err, "a selection that names every message is read again")
 		require.Len(t, got, 2)
 	}
@@ -166,7 +166,7 @@ func TestDamagedSelections(t *testing.T) {
 type record struct{ entries []*Entry }
 
 func (r *record) add(n NodeType, key string, m *Message) *Entry {
-	e := &Entry{Seq: uint64(len(r.entries) + 1), NodeType: n, Key: key, Message: m}
+	e := &Entry{Seq: uint64(len(r.entries) + 1), NodeType: n, Key: MustKey(key), Message: m}
 	r.entries = append(r.entries, e)
 	return e
 }
@@ -222,7 +222,7 @@ func TestRequests(t *testing.T) {
 		if req == nil {
 			continue
 		}
-		line := req.Key()
+		line := req.Key().String()
 		for i := range req.Sent {
 			for _, m := range req.Messages(i) {
 				line += " " + string(m.Kind()) + ":" + m.Text()
@@ -287,16 +287,4 @@ func TestRequestsStandAsThoughLaterOnesHadNotCome(t *testing.T) {
 		require.Len(t, h, i+1)
 		require.True(t, slices.EqualFunc(h, messages[:i+1], func(e *Entry, m *Message) bool { return e.Message == m }))
 	}
-}
-
-func TestKeys(t *testing.T) {
-	t.Parallel()
-	for in, want := range map[string]string{
-		"a/attempt1/turn1/context": "a/attempt1/turn1/model", "a/attempt1/turn1/context2": "a/attempt1/turn1/model2",
-		"context/attempt1/turn1/context": "context/attempt1/turn1/model", "odd": "odd",
-	} {
-		require.Equal(t, want, ModelKey(in))
-	}
-	require.Equal(t, "a~2", VisitOf("a~2/attempt1/turn1/model"))
-	require.Equal(t, "run", VisitOf("run"))
 }

@@ -13,7 +13,7 @@ import (
 // it would do next follows from anything.
 type UnansweredError struct {
 	Node echo.NodeType // model_call or tool_call
-	Key  string
+	Key  echo.Key
 	Site Site
 	Name string // of the model or tool
 }
@@ -46,7 +46,7 @@ func newAnsweredEffects(log *echo.Log, entries []*echo.Entry) *answeredEffects {
 }
 
 // take uses the next answer of a type and key that fits, nil when there is none.
-func (a *answeredEffects) take(node echo.NodeType, key string, fits func(*echo.Entry) bool) *echo.Entry {
+func (a *answeredEffects) take(node echo.NodeType, key echo.Key, fits func(*echo.Entry) bool) *echo.Entry {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	k := pastKey{node, key}
@@ -65,7 +65,7 @@ func (a *answeredEffects) record(e *echo.Entry) error {
 	return nil
 }
 
-func (a *answeredEffects) Model(ctx context.Context, key string, req *ModelRequest) (*ModelResponse, error) {
+func (a *answeredEffects) Model(ctx context.Context, key echo.Key, req *ModelRequest) (*ModelResponse, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (a *answeredEffects) Model(ctx context.Context, key string, req *ModelReque
 	return resp, err
 }
 
-func (a *answeredEffects) Tool(ctx context.Context, key string, _ ToolSpec, req ToolRequest) (*echo.Message, error) {
+func (a *answeredEffects) Tool(ctx context.Context, key echo.Key, _ ToolSpec, req ToolRequest) (*echo.Message, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func (a *answeredEffects) Tool(ctx context.Context, key string, _ ToolSpec, req 
 
 // Value takes a reading itself when none is recorded, or when the one that is was taken of another history: without cards
 // and an embedder, and with a clock that stands still, readings depend on nothing but the run.
-func (a *answeredEffects) Value(_ context.Context, key string, site Site, read func() any) (json.RawMessage, error) {
+func (a *answeredEffects) Value(_ context.Context, key echo.Key, site Site, read func() any) (json.RawMessage, error) {
 	value, node := read(), echo.NodeValue
 	if r, ok := value.(interface{ nodeType() echo.NodeType }); ok {
 		node = r.nodeType()

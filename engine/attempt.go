@@ -57,7 +57,7 @@ func (v *visit) promptTurn() error {
 	if err != nil {
 		return err
 	}
-	return v.say("prompt", echo.NewText(echo.RoleUser, echo.KindTurnPrompt, text))
+	return v.say(echo.StepPrompt, echo.NewText(echo.RoleUser, echo.KindTurnPrompt, text))
 }
 
 // checkTurn asks loop_until whether a turn that does not end the attempt may end it early. What a model says while it
@@ -89,7 +89,7 @@ func (v *visit) finalAnswer(ctx context.Context, before answer) (answer, error) 
 	if err := v.openAgain(ctx); err != nil {
 		return answer{}, err
 	}
-	if err := v.say("notice", echo.NewText(echo.RoleUser, echo.KindNotice, note)); err != nil {
+	if err := v.say(echo.StepNotice, echo.NewText(echo.RoleUser, echo.KindNotice, note)); err != nil {
 		return answer{}, err
 	}
 	resp, err := v.takeTurn(ctx, true)
@@ -119,7 +119,7 @@ func (v *visit) takeTurn(ctx context.Context, noTools bool) (*ModelResponse, err
 
 // ask makes a model call and adds what it took to the phase and to the run, also when it failed: a call that broke off may
 // have cost something.
-func (v *visit) ask(ctx context.Context, key string, req *ModelRequest) (*ModelResponse, error) {
+func (v *visit) ask(ctx context.Context, key echo.Key, req *ModelRequest) (*ModelResponse, error) {
 	resp, err := v.effects.Model(ctx, key, req)
 	v.result.Count(resp, err)
 	v.run.result.Count(resp, err)

@@ -23,7 +23,7 @@ func (b *testBundle) runBeside(source string, took ...Totals) (*Result, error) {
 	asked := 0
 	res, err := b.runner.Run(context.Background(), Spec{Cascade: c, Log: log, WorkDir: "/scratch", Beside: func() Totals {
 		asked++
-		for _, key := range []string{fmt.Sprint(echo.KeyCardCall, asked), fmt.Sprint(echo.KeyCardEmbed, asked)} {
+		for _, key := range []echo.Key{echo.CardsKey().Numbered(echo.StepCall, asked), echo.CardsKey().Numbered(echo.StepEmbed, asked)} {
 			require.NoError(b.t, log.Append(&echo.Entry{NodeType: echo.NodeModelCall, Key: key}))
 		}
 		if asked > len(took) {
@@ -66,10 +66,10 @@ func TestBesideIsAReading(t *testing.T) {
 	b := setup(t, say("a"), say("b"), say("c"))
 	_, err := b.runBeside(fmt.Sprintf(besideSource, `"max_usd":1`), some, Totals{}, some)
 	require.NoError(t, err)
-	require.Equal(t, []string{"a/attempt1/turn1/model/beside", "cards/attempt1/turn1/model/beside"}, b.entries.keys(echo.NodeValue))
+	require.Equal(t, []string{"a/attempt1/turn1/model/beside", "cards~1/attempt1/turn1/model/beside"}, b.entries.keys(echo.NodeValue))
 	require.JSONEq(t, `{"model_calls":2,"usage":{"in":300,"out":0},"cost_usd":0.004,"unknown_costs":0,"limited_usd":true}`, string(b.entries.of(echo.NodeValue)[0].Data))
 	for _, e := range b.entries.list {
-		require.Equal(t, strings.HasPrefix(e.Key, echo.KeyCardCall) || strings.HasPrefix(e.Key, echo.KeyCardEmbed), e.Background(),
+		require.Equal(t, e.Key.Purpose() == echo.PurposeCards || e.Key.Purpose() == echo.PurposeEmbed, e.Background(),
 			"%s: a phase may be called cards", e.Key)
 	}
 
@@ -99,7 +99,7 @@ func TestBesideAfterAStop(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(source), c))
 	from := 0
 	for i, e := range whole {
-		if strings.HasSuffix(e.Key, "/beside") {
+		if strings.HasSuffix(e.Key.String(), "/beside") {
 			from = i + 1
 		}
 	}

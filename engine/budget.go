@@ -48,15 +48,15 @@ func (r *run) budgetInForce() *cascade.Budget {
 // expected to take, would exceed a limit. What is known of the model and the readings are asked for whatever the limits are,
 // so that a run that goes on under others finds what is recorded. A call that is in the past of the run was
 // decided then: it is paid for, or it is made again because there was no answer.
-func (v *visit) afford(ctx context.Context, key string, req *ModelRequest, sent func(ModelFacts) requestSize) error {
+func (v *visit) afford(ctx context.Context, key echo.Key, req *ModelRequest, sent func(ModelFacts) requestSize) error {
 	f, err := v.factsOf(req.Model)
 	if err != nil {
 		return err
 	}
-	if err := v.countBeside(ctx, key+"/beside"); err != nil {
+	if err := v.countBeside(ctx, key.Step(echo.StepBeside)); err != nil {
 		return err
 	}
-	elapsed, err := v.readClock(ctx, key+"/clock")
+	elapsed, err := v.readClock(ctx, key.Step(echo.StepClock))
 	if err != nil || v.budget == (cascade.Budget{}) || v.past.pending() != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ type besideData struct {
 // countBeside takes in what calls beside the run have taken. They end when they end, so this is a reading: a run that is
 // answered from its record counts what was known at this point then. A cost that is not known does not end the run, which
 // depends on none of these calls; it is told once.
-func (v *visit) countBeside(ctx context.Context, key string) error {
+func (v *visit) countBeside(ctx context.Context, key echo.Key) error {
 	raw, err := v.effects.Value(ctx, key, v.place(), func() any {
 		if v.spec.Beside == nil || v.budget.MaxUSD <= 0 && v.budget.MaxTokens <= 0 {
 			return nil
@@ -124,7 +124,7 @@ func (v *visit) countBeside(ctx context.Context, key string) error {
 
 // readClock returns for how many seconds the run has been active, nil when nothing is known of it. It is a reading of the
 // clock, so it is only taken, and recorded, when the budget limits it.
-func (v *visit) readClock(ctx context.Context, key string) (*float64, error) {
+func (v *visit) readClock(ctx context.Context, key echo.Key) (*float64, error) {
 	raw, err := v.effects.Value(ctx, key, v.place(), func() any {
 		if v.budget.MaxSeconds <= 0 {
 			return nil

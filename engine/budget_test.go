@@ -164,7 +164,7 @@ func firstAfterResume(entries []*echo.Entry) []string {
 		case e.NodeType == echo.NodeResume:
 			fresh = true
 		case e.NodeType == echo.NodeModelCall && fresh:
-			keys = append(keys, e.Key)
+			keys = append(keys, e.Key.String())
 			fresh = false
 		}
 	}

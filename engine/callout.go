@@ -37,7 +37,7 @@ func (v *visit) callout(what, nameTemplate string, m *echo.Message) error {
 	}
 	v.session.Callouts = append(v.session.Callouts, echo.Callout{Name: name, Phase: v.phase.Name, Hash: m.Hash()})
 	v.markCallout(m.Hash(), name)
-	e := siteEntry(echo.NodeCallout, v.key+"/callout/"+what, v.place())
+	e := siteEntry(echo.NodeCallout, v.key.Named(echo.StepCallout, what), v.place())
 	e.ContentHash = m.Hash()
 	e.Data = mustJSON(map[string]string{"name": name})
 	return v.append(e)

@@ -25,8 +25,8 @@ func (v *visit) send(ctx context.Context, noTools bool) (*ModelResponse, error) 
 	}
 	var refusal error
 	for try := 1; ; try++ {
-		key := v.at(numbered("model", try))
-		req, err := v.request(ctx, numbered("context", try), key, noTools)
+		key := v.here().Try(echo.StepModel, try)
+		req, err := v.request(ctx, v.here().Try(echo.StepContext, try), key, noTools)
 		if err != nil {
 			return nil, refusedForGood(refusal, err)
 		}
@@ -49,14 +49,6 @@ func (v *visit) send(ctx context.Context, noTools bool) (*ModelResponse, error) 
 			return nil, err
 		}
 	}
-}
-
-// numbered names the first of several without a number, as "model", and the others as "model2".
-func numbered(what string, n int) string {
-	if n == 1 {
-		return what
-	}
-	return fmt.Sprintf("%s%d", what, n)
 }
 
 func refusedAsTooLong(err error) bool {
@@ -92,7 +84,7 @@ func (v *visit) learn(resp *ModelResponse) {
 
 // request builds the view of the history and what is sent by the call of a key, and records the selection, unless the call
 // would exceed the budget.
-func (v *visit) request(ctx context.Context, selection, call string, noTools bool) (*ModelRequest, error) {
+func (v *visit) request(ctx context.Context, selection, call echo.Key, noTools bool) (*ModelRequest, error) {
 	view, err := v.compose(ctx)
 	if err != nil {
 		return nil, err
@@ -102,7 +94,7 @@ func (v *visit) request(ctx context.Context, selection, call string, noTools boo
 	if err := v.afford(ctx, call, req, v.sizeOfView(req, &report)); err != nil {
 		return nil, err
 	}
-	e := siteEntry(echo.NodeSelection, v.at(selection), req.Site)
+	e := siteEntry(echo.NodeSelection, selection, req.Site)
 	e.Model, e.Selection, e.Data = v.model, &report, mustJSON(v.carry)
 	if err := v.append(e); err != nil {
 		return nil, err

@@ -32,7 +32,7 @@ func (v *visit) bringContext() (takenOver map[string]bool, err error) {
 			}
 			for _, it := range v.contextMessages(rec, src) {
 				brought++
-				if err := v.bring(fmt.Sprintf("context%d", brought), it); err != nil {
+				if err := v.bring(v.here().Numbered(echo.StepContext, brought), it); err != nil {
 					return nil, err
 				}
 			}

@@ -48,7 +48,7 @@ func (v *visit) prepare(ctx context.Context) error {
 		return err
 	}
 	if system != "" {
-		if err := v.say("system", echo.NewText(echo.RoleSystem, echo.KindSystem, system)); err != nil {
+		if err := v.say(echo.StepSystem, echo.NewText(echo.RoleSystem, echo.KindSystem, system)); err != nil {
 			return err
 		}
 	}
@@ -61,10 +61,10 @@ func (v *visit) prepare(ctx context.Context) error {
 		return err
 	}
 	message := echo.NewText(echo.RoleUser, echo.KindTask, task)
-	if err := v.selectContext(ctx, v.kept("task", message, true).Text(), brought); err != nil {
+	if err := v.selectContext(ctx, v.kept(v.at(echo.StepTask), message, true).Text(), brought); err != nil {
 		return err
 	}
-	return v.say("task", message)
+	return v.say(echo.StepTask, message)
 }
 
 // askAgain opens an attempt after one that did not pass.
@@ -80,7 +80,7 @@ func (v *visit) askAgain() error {
 			text += "\n\nYour last answer was not accepted: " + v.verdict
 		}
 	}
-	return v.say("retry", echo.NewText(echo.RoleUser, echo.KindRetry, text))
+	return v.say(echo.StepRetry, echo.NewText(echo.RoleUser, echo.KindRetry, text))
 }
 
 // judge checks an answer: output_schema, then loop_until unless it was just asked about this very answer. It returns the
@@ -119,7 +119,7 @@ func (v *visit) judge(ctx context.Context, ans answer) (value any, failed string
 
 func (v *visit) recordVerdict(check string, valid bool, reason string) error {
 	v.refused(check, valid, reason)
-	e := siteEntry(echo.NodeVerdict, v.at("verdict/"+check), v.place())
+	e := siteEntry(echo.NodeVerdict, v.here().Named(echo.StepVerdict, check), v.place())
 	e.Data = mustJSON(map[string]any{"validator": check, "valid": valid, "reason": reason})
 	return v.append(e)
 }
@@ -128,15 +128,15 @@ func (v *visit) recordVerdict(check string, valid bool, reason string) error {
 func (v *visit) noteAnswer(resp *ModelResponse) error {
 	if resp.Ignored != "" && !v.doubted {
 		v.doubted = true
-		if err := v.warn(v.at("figures"), v.place(), resp.Ignored); err != nil {
+		if err := v.warn(v.at(echo.StepFigures), v.place(), resp.Ignored); err != nil {
 			return err
 		}
 	}
 	switch {
 	case resp.FinishReason == "length":
-		return v.warn(v.at("model"), v.place(), "the answer was cut off at the limit of output tokens")
+		return v.warn(v.at(echo.StepModel), v.place(), "the answer was cut off at the limit of output tokens")
 	case strings.TrimSpace(resp.Message.Text()) == "":
-		return v.warn(v.at("model"), v.place(), fmt.Sprintf("the model answered without text (finish reason %q)", resp.FinishReason))
+		return v.warn(v.at(echo.StepModel), v.place(), fmt.Sprintf("the model answered without text (finish reason %q)", resp.FinishReason))
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo"
 )
 
 // deterministic runs the phase's one tool, as often as its retry allows. The value is the tool's result.
@@ -57,7 +58,7 @@ func (v *visit) tryTool(ctx context.Context, spec ToolSpec) (value any, inputs j
 	if len(violations) > 0 {
 		return nil, args, &ToolError{Tool: spec.Name, Kind: "invalid_arguments", Message: "its inputs do not match its schema:\n" + bullets(violations)}
 	}
-	if text, failed, ok, err := v.engineTool(ctx, v.at("tool"), spec.Name, args); ok || err != nil {
+	if text, failed, ok, err := v.engineTool(ctx, v.at(echo.StepTool), spec.Name, args); ok || err != nil {
 		if err == nil && failed {
 			err = &ToolError{Tool: spec.Name, Kind: "failed", Message: text}
 		}
@@ -65,7 +66,7 @@ func (v *visit) tryTool(ctx context.Context, spec ToolSpec) (value any, inputs j
 	}
 	v.touched = v.touched || !spec.Idempotent
 	v.observer.Observe(Event{Kind: EventToolCall, Site: v.place(), Tool: spec.Name, Arguments: maskedArguments(v.mask, string(args))})
-	m, err := v.effects.Tool(ctx, v.at("tool"), spec, ToolRequest{
+	m, err := v.effects.Tool(ctx, v.at(echo.StepTool), spec, ToolRequest{
 		Site: v.place(), SessionID: v.session.ID, Name: spec.Name, Arguments: args,
 		Timeout: time.Duration(v.phase.Timeout),
 	})

@@ -17,7 +17,7 @@ var ErrEndOfRecord = errors.New("the record ends here")
 // endError is [ErrEndOfRecord] with what the run came to that is not recorded.
 type endError struct {
 	node echo.NodeType
-	key  string
+	key  echo.Key
 }
 
 func (e *endError) Error() string {
@@ -30,7 +30,7 @@ func (e *endError) Unwrap() error { return ErrEndOfRecord }
 type DivergenceError struct {
 	Seq      uint64 // of the entry of the record
 	Node     echo.NodeType
-	Key      string
+	Key      echo.Key
 	Field    string // what differs: content, request, selection, ...; "" when something else is done than what is recorded
 	Recorded string // shortened
 	Now      string // shortened
@@ -46,7 +46,7 @@ func (e *DivergenceError) Error() string {
 }
 
 // other is the difference between what is recorded next and what the run does instead.
-func other(recorded *echo.Entry, node echo.NodeType, key string) error {
+func other(recorded *echo.Entry, node echo.NodeType, key echo.Key) error {
 	return &DivergenceError{Seq: recorded.Seq, Node: recorded.NodeType, Key: recorded.Key, Now: fmt.Sprintf("%s at %s", node, key)}
 }
 

@@ -16,12 +16,12 @@ import (
 // or the end of ctx is not an outcome.
 type Effects interface {
 	// Model asks a model.
-	Model(ctx context.Context, key string, req *ModelRequest) (*ModelResponse, error)
+	Model(ctx context.Context, key echo.Key, req *ModelRequest) (*ModelResponse, error)
 	// Tool runs a tool whose arguments have been checked.
-	Tool(ctx context.Context, key string, spec ToolSpec, req ToolRequest) (*echo.Message, error)
+	Tool(ctx context.Context, key echo.Key, spec ToolSpec, req ToolRequest) (*echo.Message, error)
 	// Value takes a reading that is not deterministic: a clock, a random value. A reading of nil says that there is nothing
 	// to know: it is not recorded and the value is nil, and so is the value of a replay that has no record.
-	Value(ctx context.Context, key string, site Site, read func() any) (json.RawMessage, error)
+	Value(ctx context.Context, key echo.Key, site Site, read func() any) (json.RawMessage, error)
 }
 
 // liveEffects performs effects and records them. The order is what makes a paid call be paid once: an outcome is in the
@@ -36,7 +36,7 @@ type liveEffects struct {
 	mask  Mask // of whatever comes back, before it is an outcome
 }
 
-func (l *liveEffects) Model(ctx context.Context, key string, req *ModelRequest) (*ModelResponse, error) {
+func (l *liveEffects) Model(ctx context.Context, key echo.Key, req *ModelRequest) (*ModelResponse, error) {
 	if err := l.settle(ctx); err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func (l *liveEffects) Model(ctx context.Context, key string, req *ModelRequest) 
 
 // CallEntry returns the entry of a model call that has ended: with its answer, or with the reason why there is none. A
 // request without messages, such as one for embeddings, has no hash, and its answer no message.
-func CallEntry(key string, req *ModelRequest, resp *ModelResponse, err error, took time.Duration) *echo.Entry {
+func CallEntry(key echo.Key, req *ModelRequest, resp *ModelResponse, err error, took time.Duration) *echo.Entry {
 	e := siteEntry(echo.NodeModelCall, key, req.Site)
 	e.Model, e.DurationMS = req.Model, millis(took)
 	if len(req.Messages) > 0 {
@@ -115,7 +115,7 @@ func modelFailure(e *echo.Entry, err error) {
 // sooner shares the sync of its own result, which saves a turn of quick tools one of its two syncs.
 const quickTool = 100 * time.Microsecond
 
-func (l *liveEffects) Tool(ctx context.Context, key string, spec ToolSpec, req ToolRequest) (*echo.Message, error) {
+func (l *liveEffects) Tool(ctx context.Context, key echo.Key, spec ToolSpec, req ToolRequest) (*echo.Message, error) {
 	call := echo.ToolCall{ID: req.CallID, Name: req.Name, Arguments: maskedArguments(l.mask, string(req.Arguments))}
 	if spec.Idempotent {
 		overlap := time.AfterFunc(quickTool, l.log.Commit)
@@ -142,7 +142,7 @@ func (l *liveEffects) Tool(ctx context.Context, key string, spec ToolSpec, req T
 }
 
 // announce makes durable that a tool is about to begin that may do harm when it is run twice.
-func (l *liveEffects) announce(ctx context.Context, key string, spec ToolSpec, req ToolRequest, call echo.ToolCall) error {
+func (l *liveEffects) announce(ctx context.Context, key echo.Key, spec ToolSpec, req ToolRequest, call echo.ToolCall) error {
 	if !mayRunAgain(spec, req) {
 		e := siteEntry(echo.NodeToolStart, key, req.Site)
 		e.Tool = toolUse(call)
@@ -153,7 +153,7 @@ func (l *liveEffects) announce(ctx context.Context, key string, spec ToolSpec, r
 	return l.settle(ctx)
 }
 
-func (l *liveEffects) Value(_ context.Context, key string, site Site, read func() any) (json.RawMessage, error) {
+func (l *liveEffects) Value(_ context.Context, key echo.Key, site Site, read func() any) (json.RawMessage, error) {
 	value := read()
 	if value == nil {
 		return nil, nil
@@ -190,14 +190,14 @@ func interrupted(ctx context.Context, err error) bool {
 }
 
 // siteEntry returns an entry with its place filled in.
-func siteEntry(t echo.NodeType, key string, s Site) *echo.Entry {
+func siteEntry(t echo.NodeType, key echo.Key, s Site) *echo.Entry {
 	return &echo.Entry{
 		NodeType: t, Key: key, CascadeID: s.Cascade, Phase: s.Phase, Attempt: s.Attempt, Turn: s.Turn,
 	}
 }
 
 // toolEntry returns the entry of a tool's result; kind says how it failed.
-func toolEntry(key string, s Site, call echo.ToolCall, m *echo.Message, kind string) *echo.Entry {
+func toolEntry(key echo.Key, s Site, call echo.ToolCall, m *echo.Message, kind string) *echo.Entry {
 	e := siteEntry(echo.NodeToolCall, key, s)
 	e.Message = m
 	e.Tool = toolUse(call)

@@ -32,12 +32,12 @@ func TestOnePhase(t *testing.T) {
 
 	var nodes []string
 	for _, e := range b.entries.list {
-		nodes = append(nodes, string(e.NodeType)+" "+e.Key)
+		nodes = append(nodes, string(e.NodeType)+" "+e.Key.String())
 	}
 	require.Equal(t, []string{
 		"run_start run/start", "route run/route", "phase_start greet/start", "message greet/task",
 		"context_selection greet/attempt1/turn1/context", "model_call greet/attempt1/turn1/model",
-		"handoff greet/handoff", "phase_end greet/end", "route greet/route", "run_end run/end",
+		"handoff greet/attempt1/turn1/handoff", "phase_end greet/end", "route greet/route", "run_end run/end",
 	}, nodes)
 	sel := b.entries.of(echo.NodeSelection)[0].Selection
 	require.Len(t, sel.Spans, 1)

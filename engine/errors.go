@@ -38,7 +38,7 @@ func (s Site) String() string {
 		fmt.Fprintf(&b, " validator %s", s.Validator)
 	}
 	if s.Purpose != "" {
-		b.WriteString(" " + s.Purpose)
+		b.WriteString(" " + string(s.Purpose))
 	}
 	return b.String()
 }

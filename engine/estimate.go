@@ -124,10 +124,13 @@ func (t tally) plus(r *ModelResponse) tally {
 }
 
 // answerKind is what answers have in common that are of about the same length.
-type answerKind struct{ phase, validator, purpose, model string }
+type answerKind struct {
+	phase, validator, model string
+	purpose                 echo.Purpose
+}
 
 func kindOf(req *ModelRequest) answerKind {
-	return answerKind{req.Site.Phase, req.Site.Validator, req.Site.Purpose, req.Model}
+	return answerKind{phase: req.Site.Phase, validator: req.Site.Validator, purpose: req.Site.Purpose, model: req.Model}
 }
 
 // answers are the answers of a run so far, for estimates of the next one.

@@ -46,7 +46,8 @@ func (r *run) factsOf(model string) (ModelFacts, error) {
 	if f.Name == model {
 		f.Name = ""
 	}
-	raw, err := r.effects.Value(context.Background(), "run/facts/"+model, r.site(), func() any {
+	key := echo.RunKey().Named(echo.StepFacts, model)
+	raw, err := r.effects.Value(context.Background(), key, r.site(), func() any {
 		if d := (factsData{f.Name, f.Window, f.MaxOutput, f.Price, f.Tariff, f.NativeTools}); d != (factsData{}) {
 			return d
 		}
@@ -58,7 +59,7 @@ func (r *run) factsOf(model string) (ModelFacts, error) {
 	var d factsData // nothing is known when nothing is recorded
 	if raw != nil {
 		if err := json.Unmarshal(raw, &d); err != nil {
-			return f, fmt.Errorf("read the record of run/facts/%s: %w", model, err)
+			return f, fmt.Errorf("read the record of %s: %w", key, err)
 		}
 	}
 	if d.Name != f.Name && r.Facts != nil { // it stood for another model then

@@ -10,13 +10,6 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// The purposes of model calls that are made for a phase's context, see [Site].
-const (
-	PurposeSummary = "summary" // to sum older messages up
-	PurposeRecount = "recount" // to have the provider count a request
-	PurposeSelect  = "select"  // to choose what comes in of earlier phases
-)
-
 // smallestAnswer is what a recount lets the model write. One token would do, but OpenAI's endpoints refuse less than 16.
 const smallestAnswer = 16
 
@@ -36,7 +29,7 @@ func (v *visit) settleAsk(ctx context.Context, a *autocontext.Ask) error {
 		return nil
 	}
 	// It stands for messages in views and is in no history.
-	e := siteEntry(echo.NodeMessage, v.at(fmt.Sprintf("summary%d", v.asks[a.Kind])), v.place())
+	e := siteEntry(echo.NodeMessage, v.here().Numbered(echo.StepSummary, v.asks[a.Kind]), v.place())
 	e.Message = summary
 	return v.append(e)
 }
@@ -46,8 +39,9 @@ func (v *visit) settleAsk(ctx context.Context, a *autocontext.Ask) error {
 func (v *visit) answerAsk(ctx context.Context, a *autocontext.Ask) (autocontext.Answer, error) {
 	var failed autocontext.Answer
 	failed.Failed = true
-	req, name := v.askRequest(a)
-	key := v.at(name + "/model")
+	req, step := v.askRequest(a)
+	place := v.here().Numbered(step, v.asks[a.Kind])
+	key := place.Step(echo.StepModel)
 	if err := v.afford(ctx, key, req, sizeOf(req)); err != nil {
 		return failed, err
 	}
@@ -57,39 +51,39 @@ func (v *visit) answerAsk(ctx context.Context, a *autocontext.Ask) (autocontext.
 	case err != nil && (isRecordError(err) || endedByContext(err)):
 		return failed, err
 	case err != nil:
-		return failed, v.warn(v.at(name), req.Site, fallback(req, firstLine(err.Error())))
+		return failed, v.warn(place, req.Site, fallback(req, firstLine(err.Error())))
 	case a.Kind == autocontext.AskSummary && strings.TrimSpace(resp.Message.Text()) == "":
-		return failed, v.warn(v.at(name), req.Site, fallback(req, fmt.Sprintf("the answer is empty (finish reason %q)", resp.FinishReason)))
+		return failed, v.warn(place, req.Site, fallback(req, fmt.Sprintf("the answer is empty (finish reason %q)", resp.FinishReason)))
 	case a.Kind == autocontext.AskRecount && (resp.Usage.Estimated || resp.Usage.In <= 0):
-		return failed, v.warn(v.at(name), req.Site, fallback(req, "the provider reports no usage"))
+		return failed, v.warn(place, req.Site, fallback(req, "the provider reports no usage"))
 	}
 	return autocontext.Answer{Text: resp.Message.Text(), Tokens: resp.Usage.In}, nil
 }
 
-// askRequest returns the request for what a view needs, and the part of its key.
-func (v *visit) askRequest(a *autocontext.Ask) (req *ModelRequest, name string) {
+// askRequest returns the request for what a view needs, and the step of its key.
+func (v *visit) askRequest(a *autocontext.Ask) (req *ModelRequest, step echo.StepKind) {
 	site := v.place()
 	req = &ModelRequest{Messages: a.Messages, MaxOutputTokens: a.MaxOut}
 	switch a.Kind {
 	case autocontext.AskRecount:
-		site.Purpose, name = PurposeRecount, "recount"
+		site.Purpose, step = echo.PurposeRecount, echo.StepRecount
 		req.Model, req.MaxOutputTokens = v.model, max(a.MaxOut, smallestAnswer)
 		if v.native() {
 			req.Tools, req.toolsDigest = v.tools.specs, v.tools.digest
 		}
 	default:
-		site.Purpose, name = PurposeSummary, "compact"
+		site.Purpose, step = echo.PurposeSummary, echo.StepCompact
 		req.Model = cmp.Or(v.settings.Policy.Guard.SummarizerModel, v.model)
 		req.answerLength = a.MaxOut
 		req.MaxOutputTokens = max(a.MaxOut, min(int(v.room.reserve), a.MaxOut+thinkingRoom))
 	}
 	req.Site = site
-	return req, fmt.Sprintf("%s%d", name, v.asks[a.Kind])
+	return req, step
 }
 
 // fallback says what happened to a call of the guard and what is done without it.
 func fallback(req *ModelRequest, why string) string {
-	if req.Site.Purpose == PurposeRecount {
+	if req.Site.Purpose == echo.PurposeRecount {
 		return "the request could not be counted by the provider, the count made here is used: " + why
 	}
 	return fmt.Sprintf("%s gave no summary of the older messages, so one is put together from them without a model: %s", req.Model, why)
@@ -99,7 +93,7 @@ func fallback(req *ModelRequest, why string) string {
 func (v *visit) recordGuard(events []autocontext.GuardEvent) error {
 	for _, ev := range events {
 		v.guarded++
-		e := siteEntry(echo.NodeGuard, v.at(fmt.Sprintf("guard%d", v.guarded)), v.place())
+		e := siteEntry(echo.NodeGuard, v.here().Numbered(echo.StepGuard, v.guarded), v.place())
 		e.Model, e.Data = v.model, mustJSON(ev)
 		if err := v.append(e); err != nil {
 			return err

@@ -21,7 +21,7 @@ func (v *visit) openAgain(ctx context.Context) error {
 	if v.past == nil {
 		return nil
 	}
-	what := "resumed"
+	what := echo.StepResumed
 	if e, _ := v.past.follow(echo.NodeMessage, v.at(what)); e != nil {
 		v.enter(e.Message, v.turn)
 		v.told = v.turn

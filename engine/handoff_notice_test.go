@@ -100,8 +100,8 @@ func (l *longTalk) replays(source string, entries []*echo.Entry) {
 
 func noticesOf(entries []*echo.Entry) (keys []string) {
 	for _, e := range entries {
-		if e.NodeType == echo.NodeMessage && strings.HasSuffix(e.Key, "/resumed") {
-			keys = append(keys, e.Key)
+		if e.NodeType == echo.NodeMessage && strings.HasSuffix(e.Key.String(), "/resumed") {
+			keys = append(keys, e.Key.String())
 		}
 	}
 	return keys
@@ -141,7 +141,7 @@ func TestModelIsToldThatARunIsTakenUp(t *testing.T) {
 			require.Equal(t, []string{"p/attempt1/turn13/resumed", "p/attempt1/turn16/resumed"}, noticesOf(last))
 			l.replays(source, last)
 			for _, e := range last {
-				if e.NodeType == echo.NodeMessage && strings.HasSuffix(e.Key, "turn13/resumed") {
+				if e.NodeType == echo.NodeMessage && strings.HasSuffix(e.Key.String(), "turn13/resumed") {
 					requireGolden(t, "handoff-taken-up-"+name, e.Message.Text()+"\n")
 				}
 			}

@@ -18,7 +18,7 @@ const lookLimit = time.Second
 // handOff records where the run stands at the end of a visit. It is recorded directly before that end: what a run is
 // taken up without is a handoff and the ends after it.
 func (v *visit) handOff(ctx context.Context, err error) error {
-	raw, failed := v.effects.Value(ctx, v.key+"/handoff", v.place(), func() any {
+	raw, failed := v.effects.Value(ctx, v.at(echo.StepHandoff), v.place(), func() any {
 		if err != nil || v.touched {
 			if files := v.readFiles(ctx); files != nil {
 				v.files = files
@@ -31,7 +31,7 @@ func (v *visit) handOff(ctx context.Context, err error) error {
 	}
 	var d struct{ Workspace *Workspace }
 	if err := json.Unmarshal(raw, &d); err != nil {
-		return fmt.Errorf("read the record of %s/handoff: %w", v.key, err)
+		return fmt.Errorf("read the record of %s: %w", v.at(echo.StepHandoff), err)
 	}
 	v.files = d.Workspace
 	return nil
@@ -51,7 +51,7 @@ func (r *run) readFiles(ctx context.Context) *Workspace {
 func (v *visit) standing(err error) *standing {
 	s := &standing{
 		cascade: v.cascade, cascadeID: v.cascade.CascadeID, session: v.session, input: v.spec.Input, routes: v.taken,
-		refusal: v.refusal, visit: v.key, attempt: v.attempt, turn: v.turn,
+		refusal: v.refusal, visit: v.key.String(), attempt: v.attempt, turn: v.turn,
 		status: v.result.Status, reason: v.result.Reason, workspace: v.files,
 	}
 	if s.status != StatusCompleted && s.status != StatusInterrupted && err != nil {
@@ -129,7 +129,7 @@ func (t *trail) follow(e *echo.Entry) {
 		t.begin(e)
 	case echo.NodePhaseStart:
 		t.visits++
-		t.visit, t.attempt, t.turn = echo.VisitOf(e.Key), 0, 0
+		t.visit, t.attempt, t.turn = e.Key.VisitKey().String(), 0, 0
 		t.status, t.reason, t.problem, t.refusal = StatusRunning, "", "", ""
 	case echo.NodePhaseEnd, echo.NodeRunEnd:
 		t.end(e)

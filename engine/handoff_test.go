@@ -32,7 +32,7 @@ func checkHandoffs(t *testing.T, entries []*echo.Entry) {
 			before = entries[i-2]
 		}
 		require.Equal(t, echo.NodeHandoff, before.NodeType)
-		require.Equal(t, echo.VisitOf(e.Key), echo.VisitOf(before.Key))
+		require.Equal(t, e.Key.VisitKey(), before.Key.VisitKey())
 		h := handoffOf(t, entries[:i+1])
 		now, err := json.Marshal(h)
 		require.NoError(t, err)

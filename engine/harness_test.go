@@ -124,7 +124,7 @@ func (m *memory) of(t echo.NodeType) []*echo.Entry {
 func (m *memory) keys(t echo.NodeType) []string {
 	var out []string
 	for _, e := range m.of(t) {
-		out = append(out, e.Key)
+		out = append(out, e.Key.String())
 	}
 	return out
 }
@@ -132,7 +132,7 @@ func (m *memory) keys(t echo.NodeType) []string {
 // checkKeys holds what every run must: an effect's key stands for one effect.
 func (m *memory) checkKeys(t *testing.T) {
 	t.Helper()
-	seen := map[string]bool{}
+	seen := map[echo.Key]bool{}
 	for _, e := range m.list {
 		switch e.NodeType {
 		case echo.NodeModelCall, echo.NodeToolCall, echo.NodeValue:

@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 	"time"
+
+	"github.com/windlass-run/windlass/echo"
 )
 
 // cacheLife is how long a provider keeps a prefix that nobody asks for: OpenAI says 5 to 10 minutes, Anthropic 5. After
@@ -16,7 +18,7 @@ func (v *visit) readIdle(ctx context.Context) error {
 		return nil
 	}
 	last := v.answered
-	raw, err := v.effects.Value(ctx, v.at("idle"), v.place(), func() any {
+	raw, err := v.effects.Value(ctx, v.at(echo.StepIdle), v.place(), func() any {
 		if idle := v.now().Sub(last); idle > cacheLife {
 			return map[string]float64{"idle_seconds": idle.Seconds()}
 		}

@@ -98,12 +98,12 @@ func sameButSecrets(mask Mask, recorded, now *echo.Entry) error {
 
 // kept returns a message in the form in which it enters the history under a key, and is recorded: without secrets, or as far
 // as the record has it without them. A message that the phase's author wrote is sent with what its templates rendered.
-func (v *visit) kept(what string, m *echo.Message, own bool) *echo.Message {
+func (v *visit) kept(key echo.Key, m *echo.Message, own bool) *echo.Message {
 	clean := m.Rewritten(v.mask.Text)
 	if clean == m {
 		return m
 	}
-	if e := v.past.peek(echo.NodeMessage, v.at(what)); e != nil && e.Message != nil && e.Message.Rewritten(v.mask.Text).Hash() == clean.Hash() {
+	if e := v.past.peek(echo.NodeMessage, key); e != nil && e.Message != nil && e.Message.Rewritten(v.mask.Text).Hash() == clean.Hash() {
 		clean = e.Message
 	}
 	if own {
@@ -129,7 +129,7 @@ type stateData struct {
 // stateKept returns a value in the form in which it is kept under a name of the session's state.
 func (v *visit) stateKept(name string, value any) any {
 	clean := v.mask.Any(value)
-	e := v.past.peek(echo.NodeState, v.at("state/"+name))
+	e := v.past.peek(echo.NodeState, v.here().Named(echo.StepState, name))
 	if e == nil || string(v.mask.JSON(e.Data)) != string(mustJSON(stateData{name, clean})) {
 		return clean
 	}

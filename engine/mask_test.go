@@ -97,7 +97,7 @@ func TestRecordsWithSecretsAreFollowed(t *testing.T) {
 	require.NoError(t, err)
 	var past []*echo.Entry
 	for _, e := range b.entries.asRead(t) {
-		if strings.HasPrefix(e.Key, "next") {
+		if strings.HasPrefix(e.Key.String(), "next") {
 			break
 		}
 		past = append(past, e)

@@ -18,8 +18,8 @@ type Site struct {
 	Visit     int // from 1: how often the phase has begun
 	Attempt   int
 	Turn      int
-	Validator string // set when the call is made by an inline validator, not by the phase itself
-	Purpose   string // set when the call is made for the phase's context: PurposeSummary, PurposeRecount or PurposeSelect
+	Validator string       // set when the call is made by an inline validator, not by the phase itself
+	Purpose   echo.Purpose // set when the call is made for the phase's context, and not by the phase itself
 }
 
 // Model answers one request. Implementations are safe for concurrent use.

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"regexp"
-	"strings"
 	"sync"
 	"time"
 
@@ -36,7 +34,7 @@ type past struct {
 // pastKey is what an entry is found by. A key alone may stand for several things, such as a call and its start.
 type pastKey struct {
 	node echo.NodeType
-	key  string
+	key  echo.Key
 }
 
 // newPast takes what counts of a record: not what was set aside by a run that took it up, and nothing that went on beside
@@ -68,12 +66,12 @@ func newPast(entries []*echo.Entry) *past {
 // follow uses the entry that is next, if it is of a type and key. Otherwise it returns what is next, nil at the end.
 //
 // A reading for a limit of the budget is passed over when the run does not take it any more: limits may be lifted.
-func (p *past) follow(node echo.NodeType, key string) (used, next *echo.Entry) {
+func (p *past) follow(node echo.NodeType, key echo.Key) (used, next *echo.Entry) {
 	for next = p.pending(); next != nil; next = p.pending() {
 		if next.NodeType == node && next.Key == key {
 			return p.take(node, key), nil
 		}
-		if next.NodeType != echo.NodeValue || !budgetReading.MatchString(next.Key) || !p.has(node, key) {
+		if next.NodeType != echo.NodeValue || !next.Key.IsBudgetReading() || !p.has(node, key) {
 			return nil, next
 		}
 		p.take(next.NodeType, next.Key)
@@ -81,18 +79,15 @@ func (p *past) follow(node echo.NodeType, key string) (used, next *echo.Entry) {
 	return nil, nil
 }
 
-// IsBudgetReading reports whether a key is that of a reading that is taken for the limits of a budget.
-func IsBudgetReading(key string) bool { return budgetReading.MatchString(key) }
-
 // has reports whether an entry of a type and key is not used yet.
-func (p *past) has(node echo.NodeType, key string) bool {
+func (p *past) has(node echo.NodeType, key echo.Key) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.queues[pastKey{node, key}]) > 0
 }
 
 // peek returns the next entry of a type and key that is not used yet, and does not use it; nil when there is none.
-func (p *past) peek(node echo.NodeType, key string) *echo.Entry {
+func (p *past) peek(node echo.NodeType, key echo.Key) *echo.Entry {
 	if p == nil {
 		return nil
 	}
@@ -105,11 +100,8 @@ func (p *past) peek(node echo.NodeType, key string) *echo.Entry {
 	return p.entries[q[0]]
 }
 
-// budgetReading matches the keys of the readings that checkBudget takes.
-var budgetReading = regexp.MustCompile(`/clock\d*(/beside)?$`)
-
 // take uses the next entry of a type and key, wherever it is; nil when there is none.
-func (p *past) take(node echo.NodeType, key string) *echo.Entry {
+func (p *past) take(node echo.NodeType, key echo.Key) *echo.Entry {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	k := pastKey{node, key}
@@ -279,7 +271,7 @@ func failedCall(live []*echo.Entry) []uint64 {
 			if i > 0 && live[i-1].NodeType == echo.NodeToolStart && live[i-1].Key == e.Key {
 				seqs = append(seqs, live[i-1].Seq)
 			}
-			return orNil(seqs, e.Error != nil && strings.HasSuffix(e.Key, "/tool"))
+			return orNil(seqs, e.Error != nil && isPhaseTool(e.Key))
 		case echo.NodeValue, echo.NodeInter, echo.NodeVerdict:
 			return nil
 		}
@@ -292,4 +284,10 @@ func orNil(seqs []uint64, ok bool) []uint64 {
 		return nil
 	}
 	return seqs
+}
+
+// isPhaseTool reports whether a key is that of the tool of a phase without a model.
+func isPhaseTool(k echo.Key) bool {
+	p := k.Path()
+	return p.Turn == 0 && len(p.Effect) == 1 && p.Effect[0] == echo.Step{Kind: echo.StepTool}
 }

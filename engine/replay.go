@@ -20,7 +20,7 @@ type recordedEffects struct {
 	mask Mask
 }
 
-func (r *recordedEffects) Model(ctx context.Context, key string, req *ModelRequest) (*ModelResponse, error) {
+func (r *recordedEffects) Model(ctx context.Context, key echo.Key, req *ModelRequest) (*ModelResponse, error) {
 	e, next := r.past.follow(echo.NodeModelCall, key)
 	if e == nil {
 		if next != nil {
@@ -73,7 +73,7 @@ func recordedAnswer(e *echo.Entry, req *ModelRequest) (*ModelResponse, error) {
 	return resp, nil
 }
 
-func (r *recordedEffects) Tool(ctx context.Context, key string, spec ToolSpec, req ToolRequest) (*echo.Message, error) {
+func (r *recordedEffects) Tool(ctx context.Context, key echo.Key, spec ToolSpec, req ToolRequest) (*echo.Message, error) {
 	started := r.past.take(echo.NodeToolStart, key)
 	e := r.past.take(echo.NodeToolCall, key)
 	call := echo.ToolCall{ID: req.CallID, Name: req.Name, Arguments: maskedArguments(r.mask, string(req.Arguments))}
@@ -97,7 +97,7 @@ func (r *recordedEffects) Tool(ctx context.Context, key string, spec ToolSpec, r
 	return r.live.Tool(ctx, key, spec, req)
 }
 
-func (r *recordedEffects) Value(ctx context.Context, key string, site Site, read func() any) (json.RawMessage, error) {
+func (r *recordedEffects) Value(ctx context.Context, key echo.Key, site Site, read func() any) (json.RawMessage, error) {
 	for _, node := range []echo.NodeType{echo.NodeValue, echo.NodeInter, echo.NodeHandoff} {
 		if e, _ := r.past.follow(node, key); e != nil {
 			return e.Data, nil
@@ -131,7 +131,7 @@ func unfinishedText(tool string) string {
 }
 
 // unfinished records that a tool had begun, that its end is not known, and that it is not run again.
-func (l *liveEffects) unfinished(key string, req ToolRequest, call echo.ToolCall) (*echo.Message, error) {
+func (l *liveEffects) unfinished(key echo.Key, req ToolRequest, call echo.ToolCall) (*echo.Message, error) {
 	m := echo.NewToolResult(call, echo.Text(unfinishedText(req.Name)), true)
 	if err := l.record(toolEntry(key, req.Site, call, m, kindUnfinished)); err != nil {
 		return nil, err

@@ -79,7 +79,7 @@ func (v *visit) closeContext(well bool) error {
 	if !well || again < eagerResults || again*eagerShare <= f.MaskedResults {
 		return nil
 	}
-	return v.warn(v.key+"/context", v.place(), fmt.Sprintf("%d of %d masked tool results were read again (%s, %s): masking is too eager here; %s",
+	return v.warn(v.key.Step(echo.StepContext), v.place(), fmt.Sprintf("%d of %d masked tool results were read again (%s, %s): masking is too eager here; %s",
 		again, max(f.MaskedResults, again), plural(f.Recalls, "recall"), plural(f.Rereads, "repeated call"), v.milder()))
 }
 

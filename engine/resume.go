@@ -30,7 +30,7 @@ func (r *run) goOn() error {
 	}
 	r.past.once.Do(func() {
 		last := r.spec.Past[len(r.spec.Past)-1]
-		e := siteEntry(echo.NodeResume, "run/resume", r.site())
+		e := siteEntry(echo.NodeResume, echo.RunKey().Step(echo.StepResume), r.site())
 		e.Data = mustJSON(tookUp{Budget: r.budgetInForce(), SetAside: append([]uint64{}, r.aside...)})
 		if err := r.spec.Log.Append(e); err != nil {
 			r.past.failed = &RecordError{Err: err}

@@ -164,7 +164,7 @@ func TestResumeAfterEveryEntry(t *testing.T) {
 				require.Equal(t, shape(entries), shape(sink.list))
 			}
 			for key := range unfinished {
-				require.Contains(t, []string{entries[cut-1].Key, entries[cut-2].Key, entries[max(cut-3, 0)].Key}, key)
+				require.Contains(t, []echo.Key{entries[cut-1].Key, entries[cut-2].Key, entries[max(cut-3, 0)].Key}, key)
 			}
 			if len(unfinished) == 0 {
 				require.Equal(t, first.asked(), second.asked()+len((&memory{list: past}).of(echo.NodeModelCall)), "calls in all")
@@ -177,8 +177,8 @@ func TestResumeAfterEveryEntry(t *testing.T) {
 	}
 }
 
-func unfinishedTools(entries []*echo.Entry) map[string]bool {
-	out := map[string]bool{}
+func unfinishedTools(entries []*echo.Entry) map[echo.Key]bool {
+	out := map[echo.Key]bool{}
 	for _, e := range entries {
 		if e.NodeType == echo.NodeToolCall && e.Error != nil && e.Error.Kind == kindUnfinished {
 			out[e.Key] = true
@@ -260,8 +260,8 @@ func changes(t *testing.T, e *echo.Entry) map[string]*echo.Entry {
 		f(c)
 		out[what] = c
 	}
-	edit("key", func(c *echo.Entry) { c.Key += "x" })
-	judges := strings.Contains(e.Key, "/validate/") // of what it says only the verdict counts
+	edit("key", func(c *echo.Entry) { c.Key = c.Key.Step("x") })
+	judges := e.Key.Purpose() == echo.PurposeValidator // of what it says only the verdict counts
 	if m := e.Message; m != nil && m.Text() != "" && !judges {
 		edit("text", func(c *echo.Entry) {
 			d := echo.Draft{
@@ -459,8 +459,8 @@ func TestRecordOfNothing(t *testing.T) {
 	t.Parallel()
 	for name, past := range map[string][]*echo.Entry{
 		"empty":       nil,
-		"only beside": {{SessionID: "s1", Seq: 1, NodeType: echo.NodeModelCall, Key: echo.KeyCardCall + "1"}},
-		"only resume": {{SessionID: "s1", Seq: 1, NodeType: echo.NodeResume, Key: "run/resume", Data: json.RawMessage(`{"set_aside":[9,1]}`)}},
+		"only beside": {{SessionID: "s1", Seq: 1, NodeType: echo.NodeModelCall, Key: echo.MustKey("cards/call1")}},
+		"only resume": {{SessionID: "s1", Seq: 1, NodeType: echo.NodeResume, Key: echo.MustKey("run/resume"), Data: json.RawMessage(`{"set_aside":[9,1]}`)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -39,10 +39,10 @@ func (r *run) phases(ctx context.Context) error {
 // route records which phase follows, under the visit that it follows.
 func (r *run) route(from, to, reason string) error {
 	s := r.site()
-	key := "run/route"
+	key := echo.RunKey().Step(echo.StepRoute)
 	if n := len(r.session.Phases); n > 0 {
 		last := r.session.Phases[n-1]
-		key, s.Phase = visitKey(last)+"/route", last.Name
+		key, s.Phase = echo.PhaseKey(last.Name, last.Visit).Step(echo.StepRoute), last.Name
 	}
 	e := siteEntry(echo.NodeRoute, key, s)
 	taken := takenRoute{From: from, To: to, Reason: reason}
@@ -103,7 +103,9 @@ func (r *run) follow(p *cascade.Phase, out outcome) (*cascade.Phase, string, err
 		}
 		site := r.site()
 		site.Phase = p.Name
-		if err := r.warn(visitKey(r.session.Phases[len(r.session.Phases)-1])+"/routing", site, fmt.Sprintf("routing has no entry for %q and no default", label)); err != nil {
+		last := r.session.Phases[len(r.session.Phases)-1]
+		key := echo.PhaseKey(last.Name, last.Visit).Step(echo.StepRouting)
+		if err := r.warn(key, site, fmt.Sprintf("routing has no entry for %q and no default", label)); err != nil {
 			return nil, "", err
 		}
 	}

@@ -168,7 +168,7 @@ func (r *Runner) Run(ctx context.Context, spec Spec) (*Result, error) {
 		err = errors.Join(err, end)
 		run.result.Status, run.result.Reason = StatusFailed, StopError
 	} else if next := run.past.pending(); next != nil {
-		return run.result, other(next, echo.NodeRunEnd, "run/end")
+		return run.result, other(next, echo.NodeRunEnd, echo.RunKey().Step(echo.StepEnd))
 	}
 	return run.result, err
 }
@@ -314,15 +314,15 @@ func (r *run) append(e *echo.Entry) error {
 }
 
 // warn records something that a person should know and that does not stop the run.
-func (r *run) warn(key string, s Site, message string) error {
-	e := siteEntry(echo.NodeWarning, key+"/warning", s)
+func (r *run) warn(key echo.Key, s Site, message string) error {
+	e := siteEntry(echo.NodeWarning, key.Step(echo.StepWarning), s)
 	e.Data = mustJSON(map[string]string{"message": message})
 	return r.append(e)
 }
 
 func (r *run) begin() error {
 	r.takeUp()
-	e := siteEntry(echo.NodeRunStart, "run/start", r.site())
+	e := siteEntry(echo.NodeRunStart, echo.RunKey().Step(echo.StepStart), r.site())
 	e.Data = mustJSON(runStartData{Input: r.spec.Input, WorkDir: r.spec.WorkDir, Header: r.spec.Header, Budget: r.budgetInForce()})
 	return r.append(e)
 }
@@ -350,7 +350,7 @@ type endData struct {
 }
 
 func (r *run) end(err error) error {
-	e := siteEntry(echo.NodeRunEnd, "run/end", r.site())
+	e := siteEntry(echo.NodeRunEnd, echo.RunKey().Step(echo.StepEnd), r.site())
 	res := r.result
 	fillEnd(e, res.Totals, res.DurationMS, err)
 	e.Data = mustJSON(endData{

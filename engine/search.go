@@ -33,7 +33,7 @@ func searchSpec() ToolSpec {
 
 // searchContext looks messages of the session up. By words it depends on nothing but the session. By meaning the
 // similarities are a reading, which is recorded.
-func (v *visit) searchContext(ctx context.Context, key string, args json.RawMessage) (text string, failed bool, err error) {
+func (v *visit) searchContext(ctx context.Context, key echo.Key, args json.RawMessage) (text string, failed bool, err error) {
 	in := struct {
 		Query, By, Phase string
 		Limit            float64
@@ -51,7 +51,7 @@ func (v *visit) searchContext(ctx context.Context, key string, args json.RawMess
 	groups := searchGroups(sources)
 	if in.By == "meaning" {
 		settings.Strategy = autocontext.StrategySemantic
-		problem, err := v.compareAll(ctx, key, in.Query, groups)
+		problem, err := v.compareAll(ctx, key.Step(echo.StepMeaning), in.Query, groups)
 		if err != nil {
 			return "", false, err
 		}
@@ -117,13 +117,13 @@ func searchGroups(sources []contextcards.Source) []autocontext.Group {
 }
 
 // compareAll finds out how similar messages are to a query. The problem says why that is not possible.
-func (v *visit) compareAll(ctx context.Context, key, query string, groups []autocontext.Group) (problem string, err error) {
+func (v *visit) compareAll(ctx context.Context, key echo.Key, query string, groups []autocontext.Group) (problem string, err error) {
 	type reading struct {
 		Embedder   string             `json:"embedder,omitempty"`
 		Similarity map[string]float64 `json:"similarity,omitempty"` // by content hash
 		Problem    string             `json:"problem,omitempty"`
 	}
-	raw, err := v.effects.Value(ctx, key+"/meaning", v.place(), func() any {
+	raw, err := v.effects.Value(ctx, key, v.place(), func() any {
 		if v.Meaning == nil {
 			return reading{Problem: "there is no embedder"}
 		}
@@ -149,11 +149,11 @@ func (v *visit) compareAll(ctx context.Context, key, query string, groups []auto
 		return "", err
 	}
 	if raw == nil {
-		return "", cmp.Or(ctx.Err(), fmt.Errorf("no reading of %s/meaning is recorded", key))
+		return "", cmp.Or(ctx.Err(), fmt.Errorf("no reading of %s is recorded", key))
 	}
 	var r reading
 	if err := json.Unmarshal(raw, &r); err != nil {
-		return "", fmt.Errorf("read the record of %s/meaning: %w", key, err)
+		return "", fmt.Errorf("read the record of %s: %w", key, err)
 	}
 	for i := range groups {
 		groups[i].Meaning, groups[i].Embedded = r.Similarity[string(groups[i].ID)], len(r.Similarity) > 0

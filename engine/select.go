@@ -28,13 +28,13 @@ func (v *visit) selectContext(ctx context.Context, task string, takenOver map[st
 	}
 	brought, err := outcome.brought(anchors, candidates)
 	if err != nil {
-		return fmt.Errorf("%s: %w", v.at("select"), err)
+		return fmt.Errorf("%s: %w", v.at(echo.StepSelect), err)
 	}
 	if v.Cards != nil {
 		v.Cards.Mark(v.session.ID, hashesOf(anchors))
 	}
 	for i, it := range injected(brought) {
-		if err := v.bring(fmt.Sprintf("select%d", i+1), it); err != nil {
+		if err := v.bring(v.here().Numbered(echo.StepSelect, i+1), it); err != nil {
 			return err
 		}
 	}
@@ -140,14 +140,14 @@ func (s *selecting) cost(items []echo.Item) int64 {
 func (s *selecting) choose(ctx context.Context) (*Selection, error) {
 	if !s.inter.Selection.Strategy.AsksModel() {
 		out := &Selection{}
-		return out, s.read(ctx, "select", out, func() any {
+		return out, s.read(ctx, s.at(echo.StepSelect), out, func() any {
 			f := s.look(ctx)
 			sel, _ := s.index.Select(s.task, s.groups(f), s.inside(), nil)
 			return s.outcome(f, sel)
 		})
 	}
 	f := &findings{}
-	if err := s.read(ctx, "select/cards", f, func() any { return s.look(ctx) }); err != nil {
+	if err := s.read(ctx, s.at(echo.StepSelect).Step(echo.StepCards), f, func() any { return s.look(ctx) }); err != nil {
 		return nil, err
 	}
 	groups := s.groups(f)
@@ -160,14 +160,14 @@ func (s *selecting) choose(ctx context.Context) (*Selection, error) {
 		sel, _ = s.index.Select(s.task, groups, s.inside(), answer)
 	}
 	out := s.outcome(f, sel)
-	e := siteEntry(out.nodeType(), s.at("select"), s.place())
+	e := siteEntry(out.nodeType(), s.at(echo.StepSelect), s.place())
 	e.Data = mustJSON(out)
 	return out, s.append(e)
 }
 
 // read takes a reading through the effects. One that the end of the run cut short is none.
-func (s *selecting) read(ctx context.Context, what string, into any, look func() any) error {
-	raw, err := s.effects.Value(ctx, s.at(what), s.place(), func() any {
+func (s *selecting) read(ctx context.Context, key echo.Key, into any, look func() any) error {
+	raw, err := s.effects.Value(ctx, key, s.place(), func() any {
 		value := look()
 		if ctx.Err() != nil {
 			return nil
@@ -181,7 +181,7 @@ func (s *selecting) read(ctx context.Context, what string, into any, look func()
 		return ctx.Err()
 	}
 	if err := json.Unmarshal(raw, into); err != nil {
-		return fmt.Errorf("read the record of %s: %w", s.at(what), err)
+		return fmt.Errorf("read the record of %s: %w", key, err)
 	}
 	return nil
 }
@@ -217,7 +217,7 @@ func (s *selecting) groups(f *findings) []autocontext.Group {
 // its record is none.
 func (s *selecting) askMenu(ctx context.Context, menu *autocontext.Menu) (*autocontext.MenuAnswer, error) {
 	site := s.place()
-	site.Purpose = PurposeSelect
+	site.Purpose = echo.PurposeSelect
 	req := &ModelRequest{
 		Site: site, Model: cmp.Or(s.inter.Selection.SelectorModel, s.model), Messages: menu.Messages,
 		MaxOutputTokens: menu.MaxOut + thinkingRoom, answerLength: menu.MaxOut,
@@ -229,7 +229,7 @@ func (s *selecting) askMenu(ctx context.Context, menu *autocontext.Menu) (*autoc
 	if most := facts.MaxOutput; most > 0 {
 		req.MaxOutputTokens = min(req.MaxOutputTokens, int(most))
 	}
-	key := s.at("select/model")
+	key := s.at(echo.StepSelect).Step(echo.StepModel)
 	if err := s.afford(ctx, key, req, sizeOf(req)); err != nil {
 		return nil, err
 	}

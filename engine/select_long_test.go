@@ -32,7 +32,7 @@ func longRun(t *testing.T, strategy string, budget int, about func(n int) string
 	}
 	b := setup(t, answers...)
 	chooses := func(req *ModelRequest) (*ModelResponse, error) {
-		if req.Site.Purpose == PurposeSelect {
+		if req.Site.Purpose == echo.PurposeSelect {
 			return say(`{"ids":["m4","m4","nothing",7,"m1"]}`)(req)
 		}
 		return say("done")(req)

@@ -211,5 +211,5 @@ func (v *visit) warnDegraded(o *Selection) error {
 	if len(why) == 0 {
 		return nil
 	}
-	return v.warn(v.at("select"), v.place(), fmt.Sprintf("context was selected by %s with less than it asks for: %s", o.Asked, strings.Join(slices.Compact(why), "; ")))
+	return v.warn(v.at(echo.StepSelect), v.place(), fmt.Sprintf("context was selected by %s with less than it asks for: %s", o.Asked, strings.Join(slices.Compact(why), "; ")))
 }

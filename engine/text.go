@@ -57,7 +57,7 @@ func (v *visit) rendered(field string, t *template.Template, vars map[string]any
 		return "", fmt.Errorf("%s: %w", field, err)
 	}
 	for _, w := range warnings {
-		if err := v.warn(v.at("template/"+field), v.place(), w); err != nil {
+		if err := v.warn(v.here().Named(echo.StepTemplate, field), v.place(), w); err != nil {
 			return "", err
 		}
 	}

@@ -21,7 +21,7 @@ const maxParallelTools = 8
 // made) or to be performed.
 type plannedCall struct {
 	call    echo.ToolCall
-	key     string
+	key     echo.Key
 	spec    ToolSpec
 	args    json.RawMessage
 	result  *echo.Message
@@ -32,7 +32,7 @@ type plannedCall struct {
 func (v *visit) runTools(ctx context.Context, m *echo.Message, refused bool) error {
 	plan := make([]plannedCall, len(m.ToolCalls()))
 	for i, c := range m.ToolCalls() {
-		plan[i] = plannedCall{call: c, key: v.at(fmt.Sprintf("tool%d", i+1))}
+		plan[i] = plannedCall{call: c, key: v.here().Numbered(echo.StepTool, i+1)}
 		if err := v.plan(ctx, &plan[i], refused); err != nil {
 			return err
 		}
@@ -50,7 +50,7 @@ func (v *visit) runTools(ctx context.Context, m *echo.Message, refused bool) err
 	if len(again) == 0 {
 		return nil
 	}
-	return v.say("repeat", echo.NewText(echo.RoleUser, echo.KindNotice,
+	return v.say(echo.StepRepeat, echo.NewText(echo.RoleUser, echo.KindNotice,
 		"You made the same call with the same result before: "+strings.Join(again, ", ")+
 			". Making it again will not change the result: use what you have, or try something else."))
 }
@@ -144,7 +144,7 @@ func (v *visit) checkArguments(ctx context.Context, spec ToolSpec, text string) 
 }
 
 // engineTool runs one of the engine's own tools. It reports false when the name is not one of them.
-func (v *visit) engineTool(ctx context.Context, key, name string, args json.RawMessage) (text string, failed, ok bool, err error) {
+func (v *visit) engineTool(ctx context.Context, key echo.Key, name string, args json.RawMessage) (text string, failed, ok bool, err error) {
 	var in struct {
 		Key    string `json:"key"`
 		Value  any    `json:"value"`
@@ -185,7 +185,7 @@ func (v *visit) engineTool(ctx context.Context, key, name string, args json.RawM
 func (v *visit) setState(key string, value any) error {
 	value = v.stateKept(key, value)
 	v.session.Set(v.record, key, value)
-	e := siteEntry(echo.NodeState, v.at("state/"+key), v.place())
+	e := siteEntry(echo.NodeState, v.here().Named(echo.StepState, key), v.place())
 	e.Data = mustJSON(stateData{key, value})
 	return v.append(e)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/windlass-run/windlass/autocontext"
@@ -59,7 +58,7 @@ func (t *Trial) ask(ctx context.Context, menu *autocontext.Menu) *autocontext.Me
 		return &autocontext.MenuAnswer{Failed: "no model is named"}
 	}
 	resp, err := t.Model.Complete(ctx, &ModelRequest{
-		Site: Site{Purpose: PurposeSelect}, Model: t.Selection.SelectorModel, Messages: menu.Messages, MaxOutputTokens: menu.MaxOut + thinkingRoom,
+		Site: Site{Purpose: echo.PurposeSelect}, Model: t.Selection.SelectorModel, Messages: menu.Messages, MaxOutputTokens: menu.MaxOut + thinkingRoom,
 	})
 	if err != nil {
 		return &autocontext.MenuAnswer{Failed: firstLine(err.Error())}
@@ -136,19 +135,15 @@ func historyPart(e *echo.Entry) (what string, number int) {
 	if e.Message == nil || e.Message.Kind() == echo.KindSummary {
 		return "", 0
 	}
-	parts := strings.Split(e.Key, "/")
-	last := parts[len(parts)-1]
-	inTurn := len(parts) == 4
-	switch {
-	case e.NodeType == echo.NodeToolCall && len(parts) == 3 && last == "tool":
+	p := e.Key.Path()
+	switch last := p.Last(); {
+	case e.NodeType == echo.NodeToolCall && isPhaseTool(e.Key):
 		return "message", 0
-	case e.NodeType == echo.NodeToolCall && inTurn:
-		if n, err := fmt.Sscanf(last, "tool%d", &number); err == nil && n == 1 {
-			return "tool", number
-		}
-	case e.NodeType == echo.NodeModelCall && inTurn && strings.HasPrefix(last, "model"):
+	case e.NodeType == echo.NodeToolCall && p.InTurn().Kind == echo.StepTool:
+		return "tool", last.Number
+	case e.NodeType == echo.NodeModelCall && p.InTurn().Kind == echo.StepModel:
 		return "message", 0
-	case e.NodeType == echo.NodeMessage && !strings.HasPrefix(last, "context") && !strings.HasPrefix(last, "select"):
+	case e.NodeType == echo.NodeMessage && last.Kind != echo.StepContext && last.Kind != echo.StepSelect:
 		return "message", 0
 	}
 	return "", 0

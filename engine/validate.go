@@ -134,7 +134,7 @@ func (v *visit) validateInline(ctx context.Context, name, content string) (*verd
 		}
 		if try >= max(def.MaxTurns, 1) {
 			return &verdict{Reason: fmt.Sprintf("the validator %s did not give a verdict", name)},
-				v.warn(v.at("validate/"+name), v.place(), fmt.Sprintf("validator %s answered without a verdict: %s", name, clip(resp.Message.Text(), 200)))
+				v.warn(v.here().Named(echo.StepValidate, name), v.place(), fmt.Sprintf("validator %s answered without a verdict: %s", name, clip(resp.Message.Text(), 200)))
 		}
 		messages = append(messages, resp.Message, echo.NewText(echo.RoleUser, echo.KindRetry,
 			`That is not a verdict. Reply with {"valid": true or false, "reason": "..."} and nothing else.`))
@@ -144,10 +144,7 @@ func (v *visit) validateInline(ctx context.Context, name, content string) (*verd
 func (v *visit) askValidator(ctx context.Context, name string, def cascade.InlineValidator, try int, messages []*echo.Message) (*ModelResponse, error) {
 	site := v.place()
 	site.Validator = name
-	key := v.at("validate/" + name + "/model")
-	if try > 1 {
-		key = fmt.Sprintf("%s%d", key, try)
-	}
+	key := v.here().Named(echo.StepValidate, name).Try(echo.StepModel, try)
 	req := &ModelRequest{Site: site, Model: cmp.Or(def.Model, v.model), Messages: messages[:len(messages):len(messages)]}
 	if err := v.afford(ctx, key, req, sizeOf(req)); err != nil {
 		return nil, err
@@ -204,7 +201,7 @@ func (v *visit) toolVerdict(ctx context.Context, spec ToolSpec, args json.RawMes
 	site := v.place()
 	site.Validator = spec.Name
 	v.observer.Observe(Event{Kind: EventToolCall, Site: site, Tool: spec.Name, Arguments: maskedArguments(v.mask, string(args))})
-	m, err := v.effects.Tool(ctx, v.at("validate/"+spec.Name), spec, ToolRequest{
+	m, err := v.effects.Tool(ctx, v.here().Named(echo.StepValidate, spec.Name), spec, ToolRequest{
 		Site: site, SessionID: v.session.ID, Name: spec.Name, Arguments: args,
 	})
 	if err != nil {

@@ -200,7 +200,7 @@ func TestPauseIsReadFromTheClock(t *testing.T) {
 	require.NoError(t, err)
 	values := b.entries.of(echo.NodeValue)
 	require.Len(t, values, 1)
-	require.Equal(t, "p/attempt1/turn9/idle", values[0].Key)
+	require.Equal(t, "p/attempt1/turn9/idle", values[0].Key.String())
 	require.JSONEq(t, `{"idle_seconds":303}`, string(values[0].Data))
 	before, after := b.model.requests[7], b.model.requests[8]
 	require.NotContains(t, bytesOf(before.Messages), "recall(", "with a cache the frontier waits")
@@ -280,7 +280,7 @@ func TestGuardSumsUp(t *testing.T) {
 			continue
 		}
 		summaries++
-		require.Equal(t, PurposeSummary, r.Site.Purpose)
+		require.Equal(t, echo.PurposeSummary, r.Site.Purpose)
 		require.Equal(t, "cheap", r.Model)
 		require.Empty(t, r.Tools)
 		require.Positive(t, r.MaxOutputTokens)
@@ -296,7 +296,7 @@ func TestGuardSumsUp(t *testing.T) {
 		}
 	}
 	require.Len(t, kept, summaries)
-	require.True(t, strings.HasSuffix(kept[0].Key, "/summary1"), kept[0].Key)
+	require.True(t, strings.HasSuffix(kept[0].Key.String(), "/summary1"), kept[0].Key)
 	require.Contains(t, kept[0].Message.Text(), "It was the butler.")
 	own := b.model.own()
 	require.Contains(t, bytesOf(own[len(own)-1].Messages), "It was the butler.")
@@ -402,7 +402,7 @@ func TestSummaryIsNotAskedPastTheEnd(t *testing.T) {
 		b.model.summarizer(say("notes"))
 		disk := &slowDisk{}
 		disk.fail = func(e *echo.Entry) error {
-			if strings.Contains(e.Key, "/compact1/") {
+			if strings.Contains(e.Key.String(), "/compact1/") {
 				return errors.New("disk full")
 			}
 			return nil
@@ -423,7 +423,7 @@ func TestRecount(t *testing.T) {
 	b.tools.addBig("big", 20)
 	b.guarded(4000)
 	b.model.summarizer(func(req *ModelRequest) (*ModelResponse, error) {
-		require.Equal(t, PurposeRecount, req.Site.Purpose, "counted by the provider, the request is small enough")
+		require.Equal(t, echo.PurposeRecount, req.Site.Purpose, "counted by the provider, the request is small enough")
 		resp, err := say("x")(req)
 		resp.Usage.In = 500
 		return resp, err
@@ -447,7 +447,7 @@ func TestRecount(t *testing.T) {
 	failing.tools.addBig("big", 20)
 	failing.guarded(4000)
 	failing.model.summarizer(func(req *ModelRequest) (*ModelResponse, error) {
-		if req.Site.Purpose == PurposeRecount {
+		if req.Site.Purpose == echo.PurposeRecount {
 			return nil, &ModelError{Kind: ModelErrBadRequest, Model: "m", Message: "16 is too few"}
 		}
 		return estimated(say("notes"))(req)

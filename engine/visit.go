@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/windlass-run/windlass/autocontext"
@@ -17,7 +16,7 @@ type visit struct {
 	*run
 	phase    *cascade.Phase
 	record   *echo.PhaseRecord
-	key      string // of the visit, see visitKey
+	key      echo.Key // of the visit
 	result   PhaseResult
 	tools    toolset
 	repeats  repeats
@@ -48,7 +47,7 @@ type visit struct {
 // visit runs a phase once and records how it ended.
 func (r *run) visit(ctx context.Context, p *cascade.Phase) (outcome, error) {
 	v := &visit{run: r, phase: p, record: r.session.Begin(p.Name), recorded: r.past.pending() != nil}
-	v.key = visitKey(v.record)
+	v.key = echo.PhaseKey(v.record.Name, v.record.Visit)
 	v.result = PhaseResult{Phase: p.Name, Visit: v.record.Visit, Status: StatusRunning}
 	start := r.active()
 	out, err := v.perform(ctx)
@@ -56,18 +55,10 @@ func (r *run) visit(ctx context.Context, p *cascade.Phase) (outcome, error) {
 	return out, v.finish(ctx, out, err)
 }
 
-// visitKey is the first part of every key of a visit: the phase's name, with "~2" on the second visit.
-func visitKey(p *echo.PhaseRecord) string {
-	if p.Visit == 1 {
-		return p.Name
-	}
-	return fmt.Sprintf("%s~%d", p.Name, p.Visit)
-}
-
 func (v *visit) perform(ctx context.Context) (outcome, error) {
 	v.model = v.modelName()
 	err := v.equip()
-	e := siteEntry(echo.NodePhaseStart, v.key+"/start", v.place())
+	e := siteEntry(echo.NodePhaseStart, v.key.Step(echo.StepStart), v.place())
 	e.Model = v.model
 	e.Data = mustJSON(phaseStartData{Visit: v.record.Visit, Context: v.contextData()})
 	if err := v.append(e); err != nil {
@@ -131,7 +122,7 @@ func (v *visit) finish(ctx context.Context, out outcome, err error) error {
 	if failed := v.handOff(ctx, err); failed != nil {
 		return errors.Join(err, failed)
 	}
-	e := siteEntry(echo.NodePhaseEnd, v.key+"/end", Site{Cascade: v.cascade.CascadeID, Phase: v.phase.Name})
+	e := siteEntry(echo.NodePhaseEnd, v.key.Step(echo.StepEnd), Site{Cascade: v.cascade.CascadeID, Phase: v.phase.Name})
 	e.Model = v.model
 	fillEnd(e, res.Totals, res.DurationMS, err)
 	e.Data = mustJSON(endData{
@@ -164,35 +155,39 @@ func (v *visit) place() Site {
 	}
 }
 
-// at returns the structural key of something in the current turn.
-func (v *visit) at(what string) string {
-	switch {
-	case v.attempt == 0:
-		return v.key + "/" + what
-	case v.turn == 0:
-		return fmt.Sprintf("%s/attempt%d/%s", v.key, v.attempt, what)
-	default:
-		return fmt.Sprintf("%s/attempt%d/turn%d/%s", v.key, v.attempt, v.turn, what)
+// here returns the key of the place where the visit is now.
+func (v *visit) here() echo.Key {
+	k := v.key
+	if v.attempt > 0 {
+		k = k.Attempt(v.attempt)
+		if v.turn > 0 {
+			k = k.Turn(v.turn)
+		}
 	}
+	return k
 }
 
+// at returns the key of something that is done where the visit is now.
+func (v *visit) at(kind echo.StepKind) echo.Key { return v.here().Step(kind) }
+
 // say adds a message of the engine's own to the history.
-func (v *visit) say(what string, m *echo.Message) error {
-	m = v.kept(what, m, true)
+func (v *visit) say(kind echo.StepKind, m *echo.Message) error {
+	key := v.at(kind)
+	m = v.kept(key, m, true)
 	v.enter(m, v.turn)
-	return v.recordMessage(what, m)
+	return v.recordMessage(key, m)
 }
 
 // bring adds a message of another phase to the history, with the marks it has.
-func (v *visit) bring(what string, it echo.Item) error {
+func (v *visit) bring(key echo.Key, it echo.Item) error {
 	it.Attempt, it.Turn, it.Order = v.attempt, v.turn, 0
-	it.Message = v.kept(what, it.Message, false)
+	it.Message = v.kept(key, it.Message, false)
 	v.record.History = append(v.record.History, it)
-	return v.recordMessage(what, it.Message)
+	return v.recordMessage(key, it.Message)
 }
 
-func (v *visit) recordMessage(what string, m *echo.Message) error {
-	e := siteEntry(echo.NodeMessage, v.at(what), v.place())
+func (v *visit) recordMessage(key echo.Key, m *echo.Message) error {
+	e := siteEntry(echo.NodeMessage, key, v.place())
 	e.Message = m
 	return v.append(e)
 }

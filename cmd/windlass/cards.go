@@ -49,7 +49,7 @@ func (s *session) makeCards(o cardOptions) {
 		e.Watch(s.cards.costs.watch)
 	}
 	o.Mask = s.secrets.Text
-	o.Notice = func(_ contextcards.NoticeKind, detail string) { s.warn(echo.KeyCardWarning, detail) }
+	o.Notice = func(_ contextcards.NoticeKind, detail string) { s.warn(detail) }
 	s.cards.pipeline = contextcards.Start(o.Options)
 	s.runner.Cards = s.cards.pipeline
 	if o.Embedder != nil {
@@ -182,8 +182,8 @@ func (c *cards) finish() error {
 	return err
 }
 
-// warn records something that a person should know of what goes on beside the run.
-func (s *session) warn(key, text string) {
+// warn records something that a person should know of what is done in the background.
+func (s *session) warn(text string) {
 	data := []byte(`{"message":` + string(echo.AppendString(nil, text)) + `}`)
-	_ = s.log.Append(&echo.Entry{NodeType: echo.NodeWarning, Key: key, CascadeID: s.cascade.CascadeID, Data: data})
+	_ = s.log.Append(&echo.Entry{NodeType: echo.NodeWarning, Key: echo.CardsKey().Step(echo.StepWarning), CascadeID: s.cascade.CascadeID, Data: data})
 }

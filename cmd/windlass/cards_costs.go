@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"sync"
 	"time"
 
@@ -21,7 +20,7 @@ type cardCosts struct {
 	log     *echo.Log
 
 	mu       sync.Mutex
-	numbers  map[string]int // calls that have ended, by the beginning of their keys
+	numbers  map[echo.StepKind]int // calls that have ended, by the beginning of their keys
 	total    engine.Totals
 	untold   engine.Totals // of it, what the run has not asked for yet
 	underWay int
@@ -29,7 +28,7 @@ type cardCosts struct {
 }
 
 func newCardCosts(cascadeID string, log *echo.Log) *cardCosts {
-	return &cardCosts{cascade: cascadeID, log: log, numbers: map[string]int{}}
+	return &cardCosts{cascade: cascadeID, log: log, numbers: map[echo.StepKind]int{}}
 }
 
 // watch implements [llm.Watch].
@@ -45,12 +44,12 @@ func (c *cardCosts) watch() (ended func(llm.Call)) {
 func (c *cardCosts) ended(call llm.Call) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	prefix := echo.KeyCardCall
-	if call.Request.Site.Purpose == llm.PurposeEmbed {
-		prefix = echo.KeyCardEmbed
+	kind := echo.StepCall
+	if call.Request.Site.Purpose == echo.PurposeEmbed {
+		kind = echo.StepEmbed
 	}
-	c.numbers[prefix]++
-	e := engine.CallEntry(fmt.Sprint(prefix, c.numbers[prefix]), call.Request, call.Response, call.Err, call.Took)
+	c.numbers[kind]++
+	e := engine.CallEntry(echo.CardsKey().Numbered(kind, c.numbers[kind]), call.Request, call.Response, call.Err, call.Took)
 	e.CascadeID = c.cascade
 	if c.log.Append(e) == nil { // a log that fails ends the run by itself
 		c.log.Flush()

@@ -137,7 +137,7 @@ func TestCardsCostOfFailures(t *testing.T) {
 	for _, e := range entries {
 		require.NotNil(t, e.Error, e.Key)
 		require.Zero(t, *e.CostUSD, "nothing was made")
-		models[strings.TrimRight(e.Key, "0123456789")] = e.Error.Kind
+		models[strings.TrimRight(e.Key.String(), "0123456789")] = e.Error.Kind
 	}
 	require.Equal(t, map[string]string{"cards/call": "rate_limited", "cards/embed": "bad_request"}, models)
 	all := strings.Join(journalOf(t, l.home, "s1"), "\n")
@@ -152,7 +152,7 @@ func TestCardCostsSettle(t *testing.T) {
 	c.settle(time.Hour) // nothing is under way
 	first, second := c.watch(), c.watch()
 	c.settle(time.Nanosecond)
-	call := llm.Call{Request: &engine.ModelRequest{Site: engine.Site{Purpose: llm.PurposeEmbed}}, Response: &engine.ModelResponse{Usage: echo.Usage{In: 7}}}
+	call := llm.Call{Request: &engine.ModelRequest{Site: engine.Site{Purpose: echo.PurposeEmbed}}, Response: &engine.ModelResponse{Usage: echo.Usage{In: 7}}}
 	first(call)
 	done := make(chan bool)
 	go func() {

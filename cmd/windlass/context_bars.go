@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -10,9 +9,6 @@ import (
 
 	"github.com/windlass-run/windlass/autocontext"
 )
-
-// guardCall finds the key of a call that was made to make room for a request.
-var guardCall = regexp.MustCompile(`/(compact|recount)[0-9]+/model[0-9]*$`)
 
 const (
 	widestBar = 60 // columns
@@ -49,7 +45,7 @@ func (p *contextPrinter) bars(calls []contextCall, width int) {
 	for i := range calls {
 		c := &calls[i]
 		if i == 0 || c.Visit != calls[i-1].Visit {
-			p.line("%s %s", p.paint(colourBold, c.Visit), p.paint(colourDim, printable(c.Model)))
+			p.line("%s %s", p.paint(colourBold, c.Visit.String()), p.paint(colourDim, printable(c.Model)))
 		}
 		note := notAnswered(c)
 		if note != "" {
@@ -83,7 +79,7 @@ func barRows(calls []contextCall, width int) (head string, rows []string) {
 	for i := range calls {
 		c := &calls[i]
 		cells = append(cells, []string{
-			fmt.Sprint(c.Number), strings.TrimPrefix(c.place(), c.Visit+"/"), formatCount(c.ContextSize), formatCount(c.FullHistorySize), asBefore(c),
+			fmt.Sprint(c.Number), c.inVisit(), formatCount(c.ContextSize), formatCount(c.FullHistorySize), asBefore(c),
 		})
 	}
 	widths := make([]int, len(cells[0]))

@@ -20,15 +20,15 @@ type contextRecord struct {
 	id      string
 	entries []*echo.Entry
 	calls   []contextCall
-	missing []string // keys of selections that are not there
+	missing []echo.Key // of selections that are not there
 }
 
 // contextCall is one model call of a phase: what its selection says in figures, and what came of it.
 type contextCall struct {
 	Number  int       `json:"number"` // in the session, from 1
-	Key     string    `json:"key"`    // of the model call
+	Key     echo.Key  `json:"key"`    // of the model call
 	At      time.Time `json:"at"`
-	Visit   string    `json:"visit"`
+	Visit   echo.Key  `json:"visit"`
 	Phase   string    `json:"phase_name"`
 	Attempt int       `json:"attempt"`
 	Turn    int       `json:"turn"`
@@ -65,17 +65,26 @@ type formSum struct {
 }
 
 // place is the call's key as a person writes it.
-func (c *contextCall) place() string { return placeOfCall(c.Key) }
+func (c *contextCall) place() string { return callName(c.Key, echo.Key{}) }
 
-func placeOfCall(key string) string { return strings.TrimSuffix(key, "/model") }
+// inVisit is the call's key as a person reads it who sees the visit.
+func (c *contextCall) inVisit() string { return callName(c.Key, c.Visit) }
+
+// callName is the key of a model call as a person writes it, below a visit: its place is enough for the first call there.
+func callName(call, visit echo.Key) string {
+	if place := call.Place(); place.Step(echo.StepModel) == call {
+		call = place
+	}
+	return call.From(visit)
+}
 
 // newContextRecord reads off the entries of a session which calls were made. The error says that they do not fit together.
-func newContextRecord(id string, entries []*echo.Entry, missing []string) (*contextRecord, error) {
+func newContextRecord(id string, entries []*echo.Entry, missing []echo.Key) (*contextRecord, error) {
 	r := &contextRecord{id: id, entries: entries}
 	for _, key := range missing {
-		r.missing = append(r.missing, echo.ModelKey(key))
+		r.missing = append(r.missing, key.ModelKey())
 	}
-	answers := map[string]*echo.Entry{}
+	answers := map[echo.Key]*echo.Entry{}
 	for _, e := range entries {
 		if e.NodeType == echo.NodeModelCall {
 			answers[e.Key] = e
@@ -123,7 +132,7 @@ func (r *contextRecord) request(c *contextCall) (*autocontext.Recorded, error) {
 func newContextCall(n int, req *autocontext.Recorded, answer *echo.Entry) contextCall {
 	e, s := req.Selection, req.Selection.Selection
 	c := contextCall{
-		Number: n, Key: req.Key(), At: e.At, Visit: echo.VisitOf(e.Key), Phase: e.Phase, Attempt: e.Attempt, Turn: e.Turn, Model: e.Model,
+		Number: n, Key: req.Key(), At: e.At, Visit: e.Key.VisitKey(), Phase: e.Phase, Attempt: e.Attempt, Turn: e.Turn, Model: e.Model,
 		Dialect: "native", FullHistorySize: s.FullHistorySize, ContextSize: s.ContextSize, TokensSaved: s.TokensSaved,
 		MessageCount: s.MessageCount, MaskedCount: s.MaskedCount, SharedSize: s.SharedSize, FullSharedSize: s.FullSharedSize,
 		FullUSD: s.FullUSD, SentUSD: s.SentUSD, RequestSize: s.RequestSize, RequestLimit: s.Limit,
@@ -167,7 +176,7 @@ func (r *contextRecord) pick(f callFlags) (*contextCall, error) {
 	}
 	for i := range slices.Backward(r.calls) {
 		c := &r.calls[i]
-		if (f.phase == "" || f.phase == c.Phase || f.phase == c.Visit) && (f.attempt == 0 || f.attempt == c.Attempt) &&
+		if (f.phase == "" || f.phase == c.Phase || f.phase == c.Visit.String()) && (f.attempt == 0 || f.attempt == c.Attempt) &&
 			(f.turn == 0 || f.turn == c.Turn) {
 			return c, nil
 		}
@@ -199,10 +208,10 @@ func (r *contextRecord) call(name string) (*contextCall, error) {
 		}
 		return &r.calls[n-1], nil
 	}
-	key := echo.ModelKey(strings.TrimSuffix(name, "/"))
+	key, err := echo.ParseKey(strings.TrimSuffix(name, "/"))
 	for i := range slices.Backward(r.calls) {
 		c := &r.calls[i]
-		if c.Key == key || strings.HasPrefix(c.Key, key+"/model") {
+		if err == nil && (c.Key == key.ModelKey() || c.Key.Place() == key) {
 			return c, nil
 		}
 	}

@@ -56,18 +56,18 @@ func (s *seed) begin(visit, phase, model, dialect string, price *autocontext.Pri
 	}
 	*s = seed{entries: s.entries, phase: phase, visit: visit, model: model, price: price, render: autocontext.NewRenderer(d)}
 	s.add(echo.Entry{
-		NodeType: echo.NodePhaseStart, Key: visit + "/start", Model: model,
+		NodeType: echo.NodePhaseStart, Key: echo.MustKey(visit + "/start"), Model: model,
 		Data: json.RawMessage(`{"visit":1,"context":{"dialect":"` + dialect + `"}}`),
 	})
 }
 
 func (s *seed) end(data string) {
-	s.add(echo.Entry{NodeType: echo.NodePhaseEnd, Key: s.visit + "/end", Data: json.RawMessage(data)})
+	s.add(echo.Entry{NodeType: echo.NodePhaseEnd, Key: echo.MustKey(s.visit + "/end"), Data: json.RawMessage(data)})
 }
 
 func (s *seed) say(what string, m *echo.Message) {
 	s.history = append(s.history, m)
-	s.add(echo.Entry{NodeType: echo.NodeMessage, Key: s.visit + "/" + what, Message: m})
+	s.add(echo.Entry{NodeType: echo.NodeMessage, Key: echo.MustKey(s.visit + "/" + what), Message: m})
 }
 
 // call makes a model call of a turn: what it is sent, and the answer with its tool calls and their results.
@@ -79,8 +79,8 @@ func (s *seed) call(attempt, turn int, other map[int]standIn, answer *echo.Messa
 		number = "2" // the request before was refused
 	}
 	sel := s.selection(other)
-	s.add(echo.Entry{NodeType: echo.NodeSelection, Key: at("context" + number), Attempt: attempt, Turn: turn, Model: s.model, Selection: sel})
-	e := echo.Entry{NodeType: echo.NodeModelCall, Key: at("model" + number), Attempt: attempt, Turn: turn, Model: s.model, Error: failure, Message: answer}
+	s.add(echo.Entry{NodeType: echo.NodeSelection, Key: echo.MustKey(at("context" + number)), Attempt: attempt, Turn: turn, Model: s.model, Selection: sel})
+	e := echo.Entry{NodeType: echo.NodeModelCall, Key: echo.MustKey(at("model" + number)), Attempt: attempt, Turn: turn, Model: s.model, Error: failure, Message: answer}
 	if e.Provider = "api.example.org"; failure != nil {
 		e.CostUSD = new(float64)
 	} else {
@@ -97,13 +97,13 @@ func (s *seed) call(attempt, turn int, other map[int]standIn, answer *echo.Messa
 		m := results[n-1]
 		c := answer.ToolCalls()[n-1]
 		s.add(echo.Entry{
-			NodeType: echo.NodeToolCall, Key: at(fmt.Sprintf("tool%d", n)), Attempt: attempt, Turn: turn, Message: m,
+			NodeType: echo.NodeToolCall, Key: echo.MustKey(at(fmt.Sprintf("tool%d", n))), Attempt: attempt, Turn: turn, Message: m,
 			Tool: &echo.ToolUse{Name: c.Name, CallID: c.ID, Arguments: c.Arguments},
 		})
 	}
 	s.history = append(s.history, results...)
 	if failure != nil {
-		s.add(echo.Entry{NodeType: echo.NodeWarning, Key: at("model/warning"), Data: json.RawMessage(`{"message":"refused"}`)})
+		s.add(echo.Entry{NodeType: echo.NodeWarning, Key: echo.MustKey(at("model/warning")), Data: json.RawMessage(`{"message":"refused"}`)})
 	}
 }
 
@@ -195,7 +195,7 @@ func saying(text string) *echo.Message {
 // model without tool calling, a second visit, a price that is unknown, and texts that would control a terminal.
 func incident() []*echo.Entry {
 	s := &seed{}
-	s.add(echo.Entry{NodeType: echo.NodeRunStart, Key: "run/start", Data: json.RawMessage(`{"input":{}}`)})
+	s.add(echo.Entry{NodeType: echo.NodeRunStart, Key: echo.MustKey("run/start"), Data: json.RawMessage(`{"input":{}}`)})
 	s.begin("research", "research", "gpt-5-mini", "native", &autocontext.Price{Input: 0.25, Cached: 0.025})
 	s.say("system", echo.NewText(echo.RoleSystem, echo.KindSystem, "You look for causes.\nBe brief."))
 	s.say("task", echo.NewText(echo.RoleUser, echo.KindTask, "Find out why the report job fails."))
@@ -219,20 +219,20 @@ func incident() []*echo.Entry {
 	again := echo.ToolCall{ID: "call_4", Name: "recall", Arguments: `{"hash":"` + string(source.Hash()) + `"}`}
 	s.call(1, 3, other, calling("I need the file again.", again), nil, echo.NewToolResult(again, source.Parts(), false))
 	other[5] = standIn{autocontext.FormStub, autocontext.ReasonAged, []*echo.Message{calling("", echo.ToolCall{ID: "call_3", Name: "write_file", Arguments: `{"content":"A long note. [500 characters cut]","path":"notes.md"}`})}}
-	s.add(echo.Entry{NodeType: echo.NodeGuard, Key: "research/attempt1/turn4/guard1", Attempt: 1, Turn: 4, Data: json.RawMessage(`{"event":"context_warning","tokens":850,"limit":1000}`)})
+	s.add(echo.Entry{NodeType: echo.NodeGuard, Key: echo.MustKey("research/attempt1/turn4/guard1"), Attempt: 1, Turn: 4, Data: json.RawMessage(`{"event":"context_warning","tokens":850,"limit":1000}`)})
 	s.call(1, 4, other, nil, &echo.Failure{Kind: "context_length", Message: "400: too long"})
 	cost := 0.0002
 	summary := echo.NewText(echo.RoleUser, echo.KindSummary, "What happened so far: the pool is exhausted; see main.go.")
-	s.add(echo.Entry{NodeType: echo.NodeModelCall, Key: "research/attempt1/turn4/compact1/model", Attempt: 1, Turn: 4, Model: "gpt-5-nano", Provider: "api.example.org", CostUSD: &cost, Usage: &echo.Usage{In: 800, Out: 60}, Message: saying(summary.Text())})
-	s.add(echo.Entry{NodeType: echo.NodeMessage, Key: "research/attempt1/turn4/summary1", Attempt: 1, Turn: 4, Message: summary})
-	s.add(echo.Entry{NodeType: echo.NodeGuard, Key: "research/attempt1/turn4/guard2", Attempt: 1, Turn: 4, Data: json.RawMessage(`{"event":"compaction_complete","tokens":300,"before":1010,"limit":1000}`)})
-	s.add(echo.Entry{NodeType: echo.NodeWarning, Key: "research/attempt1/turn4/model/warning", Attempt: 1, Turn: 4, Data: json.RawMessage(`{"message":"sent again"}`)})
+	s.add(echo.Entry{NodeType: echo.NodeModelCall, Key: echo.MustKey("research/attempt1/turn4/compact1/model"), Attempt: 1, Turn: 4, Model: "gpt-5-nano", Provider: "api.example.org", CostUSD: &cost, Usage: &echo.Usage{In: 800, Out: 60}, Message: saying(summary.Text())})
+	s.add(echo.Entry{NodeType: echo.NodeMessage, Key: echo.MustKey("research/attempt1/turn4/summary1"), Attempt: 1, Turn: 4, Message: summary})
+	s.add(echo.Entry{NodeType: echo.NodeGuard, Key: echo.MustKey("research/attempt1/turn4/guard2"), Attempt: 1, Turn: 4, Data: json.RawMessage(`{"event":"compaction_complete","tokens":300,"before":1010,"limit":1000}`)})
+	s.add(echo.Entry{NodeType: echo.NodeWarning, Key: echo.MustKey("research/attempt1/turn4/model/warning"), Attempt: 1, Turn: 4, Data: json.RawMessage(`{"message":"sent again"}`)})
 	other[2] = standIn{autocontext.FormSummary, autocontext.ReasonCompacted, []*echo.Message{summary}}
 	for i := 3; i < 7; i++ {
 		other[i] = standIn{autocontext.FormSummary, autocontext.ReasonCompacted, nil}
 	}
 	s.call(1, 4, other, saying("The pool is exhausted."), nil)
-	s.add(echo.Entry{NodeType: echo.NodeModelCall, Key: "research/attempt1/turn4/validate/fair/model", Attempt: 1, Turn: 4, Model: "gpt-5-nano", CostUSD: &cost, Usage: &echo.Usage{In: 50, Out: 5}, Message: saying(`{"valid": true}`)})
+	s.add(echo.Entry{NodeType: echo.NodeModelCall, Key: echo.MustKey("research/attempt1/turn4/validate/fair/model"), Attempt: 1, Turn: 4, Model: "gpt-5-nano", CostUSD: &cost, Usage: &echo.Usage{In: 50, Out: 5}, Message: saying(`{"valid": true}`)})
 	s.end(`{"status":"completed","reason":"answered","recalls":1,"rereads":2,"masked_results":3}`)
 	s.begin("report", "report", "tiny-local", "prompted", nil)
 	s.say("task", echo.NewText(echo.RoleUser, echo.KindTask, "Report."))
@@ -245,7 +245,7 @@ func incident() []*echo.Entry {
 	s.call(1, 1, nil, saying("As before."), nil)
 	s.end(`{"status":"completed","reason":"answered"}`)
 	s.phase = ""
-	s.add(echo.Entry{NodeType: echo.NodeRunEnd, Key: "run/end", Data: json.RawMessage(`{"status":"completed"}`)})
+	s.add(echo.Entry{NodeType: echo.NodeRunEnd, Key: echo.MustKey("run/end"), Data: json.RawMessage(`{"status":"completed"}`)})
 	return s.entries
 }
 

@@ -78,7 +78,7 @@ func (a *app) sumUpContext(r *contextRecord, asJSON bool) error {
 func (r *contextRecord) sums() contextSums {
 	t := contextSums{}
 	var shared, counted, cached int64
-	visits := map[string]bool{}
+	visits := map[echo.Key]bool{}
 	for i := range r.calls {
 		c := &r.calls[i]
 		visits[c.Visit] = true
@@ -151,7 +151,7 @@ func (g *guardSums) add(e *echo.Entry) {
 			g.Compactions++
 		}
 	case echo.NodeModelCall:
-		if !guardCall.MatchString(e.Key) {
+		if p := e.Key.Purpose(); p != echo.PurposeSummary && p != echo.PurposeRecount {
 			return
 		}
 		g.Calls++

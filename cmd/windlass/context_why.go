@@ -13,13 +13,13 @@ import (
 
 // messageUse is a stretch of calls of one visit in which a message was sent in the same form for the same reason.
 type messageUse struct {
-	Visit      string             `json:"visit"`
+	Visit      echo.Key           `json:"visit"`
 	MessageSeq uint64             `json:"message_seq"`      // the entry that has it
 	Position   int                `json:"history_position"` // of the message in the history, from 1
 	First      int                `json:"first_call"`       // number in the session
 	Last       int                `json:"last_call"`
-	FirstKey   string             `json:"first_key"`
-	LastKey    string             `json:"last_key"`
+	FirstKey   echo.Key           `json:"first_key"`
+	LastKey    echo.Key           `json:"last_key"`
 	Calls      int                `json:"calls"`
 	Form       autocontext.Form   `json:"form"`
 	Reason     autocontext.Reason `json:"reason"`
@@ -128,8 +128,8 @@ func (r *contextRecord) message(prefix string, known map[echo.Hash]*echo.Message
 // message that is in histories more than once is listed place by place.
 func (r *contextRecord) uses(h echo.Hash) ([]messageUse, error) {
 	uses := []messageUse{}
-	open := map[string]int{}    // by visit and message: the newest use, which may go on
-	counted := map[string]int{} // calls of each visit so far
+	open := map[string]int{}      // by visit and message: the newest use, which may go on
+	counted := map[echo.Key]int{} // calls of each visit so far
 	err := r.walk(func(n int, req *autocontext.Recorded) bool {
 		c := &r.calls[n-1]
 		counted[c.Visit]++
@@ -188,10 +188,10 @@ func useTable(uses []messageUse) *table {
 		number, until := fmt.Sprint(u.First), ""
 		if u.Last != u.First {
 			number += fmt.Sprintf("-%d", u.Last)
-			until = strings.TrimPrefix(placeOfCall(u.LastKey), u.Visit+"/")
+			until = callName(u.LastKey, u.Visit)
 		}
 		cells := []string{
-			number, fmt.Sprint(u.Position), placeOfCall(u.FirstKey), until, string(u.Form), string(u.Reason), formatCount(u.Tokens),
+			number, fmt.Sprint(u.Position), callName(u.FirstKey, echo.Key{}), until, string(u.Form), string(u.Reason), formatCount(u.Tokens),
 		}
 		if stood {
 			cells = append(cells, string(u.For))

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/cascade"
@@ -11,7 +10,7 @@ import (
 
 // selectionUse is what a selection for a later phase made of a message.
 type selectionUse struct {
-	Visit    string                `json:"visit"` // that was selected for
+	Visit    echo.Key              `json:"visit"` // that was selected for
 	Strategy autocontext.Strategy  `json:"strategy"`
 	Anchor   cascade.AnchorInclude `json:"anchor,omitempty"` // why it came in as an anchor
 	Score    *autocontext.Score    `json:"score,omitempty"`  // of its turn group, as a candidate
@@ -21,10 +20,10 @@ type selectionUse struct {
 // first message, so a tool result is found by the answer that called for it.
 func (r *contextRecord) selections(h echo.Hash) []selectionUse {
 	group := map[echo.Hash]bool{h: true}
-	answers := map[string]echo.Hash{} // of each turn, by its key
+	answers := map[echo.Key]echo.Hash{} // of each turn
 	var out []selectionUse
 	for _, e := range r.entries {
-		turn := e.Key[:max(strings.LastIndexByte(e.Key, '/'), 0)]
+		turn := e.Key.Place()
 		switch {
 		case e.NodeType == echo.NodeModelCall && e.Message != nil:
 			answers[turn] = e.Message.Hash()
@@ -45,7 +44,7 @@ func selectionUses(e *echo.Entry, group map[echo.Hash]bool) []selectionUse {
 		return nil
 	}
 	var out []selectionUse
-	use := selectionUse{Visit: echo.VisitOf(e.Key), Strategy: s.Strategy}
+	use := selectionUse{Visit: e.Key.VisitKey(), Strategy: s.Strategy}
 	for _, a := range s.Anchors {
 		if group[a.ID] {
 			use.Anchor = a.Why
@@ -66,7 +65,7 @@ func selectionUseTable(uses []selectionUse) *table {
 	t := newTable("selected for", "by", ">keyword", ">recency", ">meaning", "callout", ">total", ">rank", "outcome")
 	for _, u := range uses {
 		if u.Score == nil {
-			t.add(u.Visit, string(u.Strategy), "", "", "", "", "", "", "anchor: "+string(u.Anchor))
+			t.add(u.Visit.String(), string(u.Strategy), "", "", "", "", "", "", "anchor: "+string(u.Anchor))
 			continue
 		}
 		s := u.Score
@@ -78,7 +77,7 @@ func selectionUseTable(uses []selectionUse) *table {
 		case s.Rank > 0:
 			outcome = fmt.Sprintf("left out: no room for its %s tokens", formatCount(s.Tokens))
 		}
-		t.add(append(append([]string{u.Visit, string(u.Strategy)}, cells...), outcome)...)
+		t.add(append(append([]string{u.Visit.String(), string(u.Strategy)}, cells...), outcome)...)
 	}
 	return t
 }

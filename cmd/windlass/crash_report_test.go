@@ -58,9 +58,9 @@ func openTools(entries []*echo.Entry) bool {
 	for _, e := range entries {
 		switch e.NodeType {
 		case echo.NodeToolStart:
-			open[e.Key] = true
+			open[e.Key.String()] = true
 		case echo.NodeToolCall:
-			delete(open, e.Key)
+			delete(open, e.Key.String())
 		}
 	}
 	return len(open) > 0

@@ -3,12 +3,9 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/engine"
-	"github.com/windlass-run/windlass/internal/llm"
 )
 
 // guardLine says what the guard of a phase's context did, or nothing for an entry that cannot be read.
@@ -42,33 +39,16 @@ func percentOf(part, whole int64) int64 {
 	return part * 100 / whole
 }
 
-// purposes names model calls that are made for a phase's context, by the part of their key.
-var purposes = map[string]string{
-	"compact": engine.PurposeSummary, "recount": engine.PurposeRecount, "select": engine.PurposeSelect,
-	"cards/call": llm.PurposeCards, "cards/embed": llm.PurposeEmbed,
-}
-
-var purposeKey = regexp.MustCompile(`(?:/(compact|recount)\d+/model|/(select)/model|^(cards/call|cards/embed)\d+)$`)
-
-// purposeOf returns what a model call was made for by its key: a purpose of the engine's, or nothing.
-func purposeOf(key string) string {
-	m := purposeKey.FindStringSubmatch(key)
-	if m == nil {
-		return ""
-	}
-	return purposes[m[1]+m[2]+m[3]]
-}
-
 // purposeWords say what a call for a phase's context does.
-func purposeWords(purpose string) string {
+func purposeWords(purpose echo.Purpose) string {
 	switch purpose {
-	case engine.PurposeRecount:
+	case echo.PurposeRecount:
 		return "having the request counted"
-	case engine.PurposeSelect:
+	case echo.PurposeSelect:
 		return "choosing context"
-	case llm.PurposeCards:
+	case echo.PurposeCards:
 		return "summing messages up for their cards"
-	case llm.PurposeEmbed:
+	case echo.PurposeEmbed:
 		return "embedding messages"
 	}
 	return "summing up older messages"

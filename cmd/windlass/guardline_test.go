@@ -12,7 +12,6 @@ import (
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine"
-	"github.com/windlass-run/windlass/internal/llm"
 )
 
 func guardEntry(t *testing.T, ev autocontext.GuardEvent) *echo.Entry {
@@ -37,29 +36,12 @@ func TestGuardLine(t *testing.T) {
 	require.Empty(t, guardLine(&echo.Entry{Data: json.RawMessage(`[]`)}))
 }
 
-func TestPurposeOf(t *testing.T) {
-	t.Parallel()
-	for key, want := range map[string]string{
-		"read/attempt1/turn7/model":              "",
-		"read/attempt1/turn7/model2":             "",
-		"read/attempt1/turn7/compact1/model":     engine.PurposeSummary,
-		"read~2/attempt2/turn17/recount12/model": engine.PurposeRecount,
-		"compact1/attempt1/turn1/model":          "",
-		"p/attempt1/turn1/validate/x/model":      "",
-		"cards/call12":                           llm.PurposeCards,
-		"cards/embed1":                           llm.PurposeEmbed,
-		"cards/attempt1/turn1/model":             "",
-	} {
-		require.Equal(t, want, purposeOf(key), key)
-	}
-}
-
 // Both views show what the guard does, once, and what its model calls are for.
 func TestGuardIsShown(t *testing.T) {
 	t.Parallel()
 	start := &echo.Entry{NodeType: echo.NodePhaseStart, Phase: "read"}
 	warning := guardEntry(t, autocontext.GuardEvent{Event: autocontext.EventWarning, Tokens: 90, Limit: 100})
-	summary := &echo.Entry{NodeType: echo.NodeModelCall, Key: "read/attempt1/turn7/compact1/model", Phase: "read", Attempt: 1, Turn: 7, Model: "cheap", CostUSD: new(0.0)}
+	summary := &echo.Entry{NodeType: echo.NodeModelCall, Key: echo.MustKey("read/attempt1/turn7/compact1/model"), Phase: "read", Attempt: 1, Turn: 7, Model: "cheap", CostUSD: new(0.0)}
 
 	var out bytes.Buffer
 	plain := newPlainView(&out)
@@ -73,7 +55,7 @@ func TestGuardIsShown(t *testing.T) {
 	p := newProgress("c", "s", []string{"read", "report"}, func() time.Time { return now })
 	p.entry(start)
 	p.entry(warning)
-	p.event(engine.Event{Kind: engine.EventModelCall, Model: "cheap", Site: engine.Site{Phase: "read", Attempt: 1, Turn: 7, Purpose: engine.PurposeSummary}})
+	p.event(engine.Event{Kind: engine.EventModelCall, Model: "cheap", Site: engine.Site{Phase: "read", Attempt: 1, Turn: 7, Purpose: echo.PurposeSummary}})
 	frame := strings.Join(p.frame(size{width: 80, height: 20}, false), "\n")
 	require.Contains(t, frame, "\n      summing up older messages with cheap\n      context at 90% of its limit (90 of 100 tokens)\n")
 	require.Len(t, p.frame(size{width: 80, height: 6}, false), 6)

@@ -68,7 +68,7 @@ func TestVerifyFindsChangedRecords(t *testing.T) {
 	for i, e := range rec.Entries {
 		for what, edit := range map[string]func(*echo.Entry) bool{
 			"answer": func(e *echo.Entry) bool {
-				if e.NodeType != echo.NodeModelCall || e.Message.Text() == "" || strings.Contains(e.Key, "/validate/") {
+				if e.NodeType != echo.NodeModelCall || e.Message.Text() == "" || strings.Contains(e.Key.String(), "/validate/") {
 					return false
 				}
 				e.Message = echo.Seal(echo.Draft{

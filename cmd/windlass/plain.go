@@ -11,7 +11,6 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine"
-	"github.com/windlass-run/windlass/internal/llm"
 )
 
 // plainView writes one line for everything that has ended: for logs, pipes and terminals that cannot draw. Write is
@@ -65,14 +64,12 @@ func (v *plainView) Write(e *echo.Entry) error {
 }
 
 func (v *plainView) modelCall(place string, e *echo.Entry) {
-	if name := validatorOf(e.Key); name != "" {
-		place += ": validator " + name
-	}
-	purpose := purposeOf(e.Key)
-	if purpose == llm.PurposeEmbed && e.Error == nil {
+	switch purpose := e.Key.Purpose(); {
+	case purpose == echo.PurposeEmbed && e.Error == nil:
 		return // one for nearly every message: the sums have them
-	}
-	if purpose != "" {
+	case purpose == echo.PurposeValidator:
+		place += ": validator " + e.Key.Validator()
+	case purpose != "":
 		place += ": " + purposeWords(purpose)
 	}
 	if e.Error != nil {
@@ -138,16 +135,6 @@ func outcomeOf(e *echo.Entry) string {
 		return "failed (" + e.Error.Kind + ")"
 	}
 	return ""
-}
-
-// validatorOf returns the validator that a model call was made for, by its key, or nothing.
-func validatorOf(key string) string {
-	_, rest, ok := strings.Cut(key, "/validate/")
-	if !ok {
-		return ""
-	}
-	name, _, _ := strings.Cut(rest, "/")
-	return name
 }
 
 // columns joins the parts that there are with two spaces.

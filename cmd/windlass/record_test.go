@@ -206,7 +206,7 @@ func requireSelections(t *testing.T, l *lab, id string) {
 		if req == nil {
 			continue
 		}
-		row := map[string]any{"seq": number(e.Seq), "key": strings.TrimSuffix(e.Key, "/context") + "/model", "model": e.Model}
+		row := map[string]any{"seq": number(e.Seq), "key": strings.TrimSuffix(e.Key.String(), "/context") + "/model", "model": e.Model}
 		for _, column := range []string{"message_seq", "hash", "form", "reason", "tokens", "sent_json"} {
 			row[column] = []any{}
 		}

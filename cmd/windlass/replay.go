@@ -105,7 +105,7 @@ func entryTable(entries []*echo.Entry) *table {
 		if e.Error != nil {
 			status = printable(e.Error.Kind)
 		}
-		t.add(formatCount(int64(e.Seq)), e.At.Local().Format(time.TimeOnly), string(e.NodeType), printable(e.Key), status)
+		t.add(formatCount(int64(e.Seq)), e.At.Local().Format(time.TimeOnly), string(e.NodeType), printable(e.Key.String()), status)
 	}
 	return t
 }

@@ -11,17 +11,17 @@ import (
 func summarize(id string, entries []*echo.Entry) *server.SessionDetail {
 	d := &server.SessionDetail{PhaseReports: []server.PhaseReport{}}
 	d.ID, d.Status = id, engine.StatusRunning.String()
-	visits := map[string]int{} // a visit's place among the reports
+	visits := map[echo.Key]int{} // a visit's place among the reports
 	for _, e := range entries {
 		if d.Entries == 0 {
 			d.StartedAt, d.CascadeID = e.At, e.CascadeID
 		}
 		d.Entries, d.LastAt = e.Seq, e.At
-		visit := echo.VisitOf(e.Key)
+		visit := e.Key.VisitKey()
 		if e.NodeType == echo.NodePhaseStart {
 			if _, again := visits[visit]; !again { // a resumed visit begins once
 				visits[visit] = len(d.PhaseReports)
-				d.PhaseReports = append(d.PhaseReports, server.PhaseReport{Visit: visit, Phase: e.Phase, StartedAt: e.At})
+				d.PhaseReports = append(d.PhaseReports, server.PhaseReport{Visit: visit.String(), Phase: e.Phase, StartedAt: e.At})
 				d.Phases++
 			}
 		}

@@ -39,7 +39,7 @@ func TestTail(t *testing.T) {
 	log := echo.NewLog("s1", nil, j)
 	add := func(n int) {
 		for i := range n {
-			require.NoError(t, log.Append(&echo.Entry{NodeType: echo.NodeState, Key: fmt.Sprint(i)}))
+			require.NoError(t, log.Append(&echo.Entry{NodeType: echo.NodeState, Key: echo.MustKey(fmt.Sprint(i))}))
 		}
 		log.Flush()
 	}
@@ -98,7 +98,7 @@ func TestTailTakesLongEntriesOneByOne(t *testing.T) {
 	require.NoError(t, err)
 	log := echo.NewLog("s1", nil, j)
 	for i := range 5 {
-		require.NoError(t, log.Append(&echo.Entry{NodeType: echo.NodeState, Key: fmt.Sprint(i), Data: []byte(`"` + strings.Repeat("x", tailBytes*2/3) + `"`)}))
+		require.NoError(t, log.Append(&echo.Entry{NodeType: echo.NodeState, Key: echo.MustKey(fmt.Sprint(i)), Data: []byte(`"` + strings.Repeat("x", tailBytes*2/3) + `"`)}))
 	}
 	require.NoError(t, log.Close(context.Background()))
 	tail, err := openTail(filepath.Join(dir, echo.JournalFile), 1, func() bool { return false })
@@ -119,19 +119,19 @@ func TestSummary(t *testing.T) {
 	t.Parallel()
 	cost := 0.5
 	entries := []*echo.Entry{
-		{NodeType: echo.NodeRunStart, Key: "run/start", CascadeID: "c"},
-		{NodeType: echo.NodePhaseStart, Key: "one/start", Phase: "one"},
-		{NodeType: echo.NodeModelCall, Key: "one/attempt1/turn1/model", Phase: "one", Attempt: 1, CostUSD: &cost, Usage: &echo.Usage{In: 3, Cached: 2, Out: 1}},
-		{NodeType: echo.NodePhaseEnd, Key: "one/end", Phase: "one", Data: []byte(`{"status":"completed","reason":"answered","turns":1,"output":"done"}`)},
-		{NodeType: echo.NodeRoute, Key: "one/route", Phase: "one"},
-		{NodeType: echo.NodePhaseStart, Key: "two/start", Phase: "two"},
-		{NodeType: echo.NodeModelCall, Key: "two/attempt1/turn1/model", Phase: "two", Attempt: 1, Error: &echo.Failure{Kind: "server", Message: "down"}},
-		{NodeType: echo.NodePhaseEnd, Key: "two/end", Phase: "two", Data: []byte(`{"status":"failed","reason":"error"}`), Error: &echo.Failure{Message: "down"}},
-		{NodeType: echo.NodeRunEnd, Key: "run/end", Data: []byte(`{"status":"failed","reason":"error"}`), Error: &echo.Failure{Message: "two: down"}},
-		{NodeType: echo.NodeResume, Key: "run/resume"},
-		{NodeType: echo.NodeToolCall, Key: "two/attempt1/turn1/tool1", Phase: "two", Attempt: 1},
-		{NodeType: echo.NodePhaseEnd, Key: "two/end", Phase: "two", Data: []byte(`not JSON`)},
-		{NodeType: echo.NodeRunEnd, Key: "run/end", Data: []byte(`{"status":"completed","reason":"end_of_cascade","output":"all"}`)},
+		{NodeType: echo.NodeRunStart, Key: echo.MustKey("run/start"), CascadeID: "c"},
+		{NodeType: echo.NodePhaseStart, Key: echo.MustKey("one/start"), Phase: "one"},
+		{NodeType: echo.NodeModelCall, Key: echo.MustKey("one/attempt1/turn1/model"), Phase: "one", Attempt: 1, CostUSD: &cost, Usage: &echo.Usage{In: 3, Cached: 2, Out: 1}},
+		{NodeType: echo.NodePhaseEnd, Key: echo.MustKey("one/end"), Phase: "one", Data: []byte(`{"status":"completed","reason":"answered","turns":1,"output":"done"}`)},
+		{NodeType: echo.NodeRoute, Key: echo.MustKey("one/route"), Phase: "one"},
+		{NodeType: echo.NodePhaseStart, Key: echo.MustKey("two/start"), Phase: "two"},
+		{NodeType: echo.NodeModelCall, Key: echo.MustKey("two/attempt1/turn1/model"), Phase: "two", Attempt: 1, Error: &echo.Failure{Kind: "server", Message: "down"}},
+		{NodeType: echo.NodePhaseEnd, Key: echo.MustKey("two/end"), Phase: "two", Data: []byte(`{"status":"failed","reason":"error"}`), Error: &echo.Failure{Message: "down"}},
+		{NodeType: echo.NodeRunEnd, Key: echo.MustKey("run/end"), Data: []byte(`{"status":"failed","reason":"error"}`), Error: &echo.Failure{Message: "two: down"}},
+		{NodeType: echo.NodeResume, Key: echo.MustKey("run/resume")},
+		{NodeType: echo.NodeToolCall, Key: echo.MustKey("two/attempt1/turn1/tool1"), Phase: "two", Attempt: 1},
+		{NodeType: echo.NodePhaseEnd, Key: echo.MustKey("two/end"), Phase: "two", Data: []byte(`not JSON`)},
+		{NodeType: echo.NodeRunEnd, Key: echo.MustKey("run/end"), Data: []byte(`{"status":"completed","reason":"end_of_cascade","output":"all"}`)},
 	}
 	for i, e := range entries {
 		e.Seq = uint64(i + 1)

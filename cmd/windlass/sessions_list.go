@@ -137,7 +137,7 @@ func sessionOf(local *sessions.Session, entries []*echo.Entry) clickhouse.Sessio
 	if local.End != nil {
 		s.Reason, s.Error = local.End.Reason, local.End.Error
 	}
-	visits := map[string]bool{}
+	visits := map[echo.Key]bool{}
 	for i, e := range entries {
 		if i == 0 || e.At.Before(s.StartedAt) {
 			s.StartedAt = e.At

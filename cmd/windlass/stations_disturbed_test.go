@@ -194,7 +194,7 @@ func (l *lab) requireCards(by string) {
 	for _, e := range l.recorded("long") {
 		m := e.Message
 		if m == nil || e.NodeType != echo.NodeMessage && e.NodeType != echo.NodeModelCall && e.NodeType != echo.NodeToolCall ||
-			m.Kind() == echo.KindSystem || m.Kind() == echo.KindContext || e.Phase == "" || strings.HasSuffix(e.Key, "/select/model") || messages[m.Hash()] {
+			m.Kind() == echo.KindSystem || m.Kind() == echo.KindContext || e.Phase == "" || strings.HasSuffix(e.Key.String(), "/select/model") || messages[m.Hash()] {
 			continue
 		}
 		messages[m.Hash()] = true

@@ -138,7 +138,7 @@ func (s *session) bringUp(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, loadCardsLimit)
 	defer cancel()
 	if err := s.cards.pipeline.Load(ctx, s.id); err != nil {
-		s.warn(echo.KeyCardWarning, oneLine(err.Error()))
+		s.warn(oneLine(err.Error()))
 	}
 }
 

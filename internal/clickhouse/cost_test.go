@@ -37,7 +37,7 @@ func longPhase(t testing.TB, policy cascade.Intra, turns int) []*echo.Entry {
 		at := echo.Entry{Phase: "long", Attempt: 1, Turn: turn, Model: "model", Data: json.RawMessage(`{"carry":{}}`)}
 		add := func(n echo.NodeType, key string, fill func(*echo.Entry)) {
 			e := at
-			e.NodeType, e.Key = n, place+key
+			e.NodeType, e.Key = n, echo.MustKey(place+key)
 			fill(&e)
 			s.add(e)
 		}

@@ -52,7 +52,7 @@ func (s *story) add(e echo.Entry) {
 		e.ContentHash = e.Message.Hash()
 	}
 	s.entries = append(s.entries, &e)
-	if e.Message != nil && !strings.Contains(e.Key, "compact") {
+	if e.Message != nil && !strings.Contains(e.Key.String(), "compact") {
 		if s.history == nil {
 			s.history = map[string][]*echo.Message{}
 		}
@@ -62,7 +62,7 @@ func (s *story) add(e echo.Entry) {
 
 func (s *story) say(phase string, attempt int, role echo.Role, kind echo.Kind, text string) {
 	key := fmt.Sprintf("%s/attempt%d/%s", phase, attempt, kind)
-	s.add(echo.Entry{NodeType: echo.NodeMessage, Key: key, Phase: phase, Attempt: attempt, Message: echo.NewText(role, kind, text)})
+	s.add(echo.Entry{NodeType: echo.NodeMessage, Key: echo.MustKey(key), Phase: phase, Attempt: attempt, Message: echo.NewText(role, kind, text)})
 }
 
 // spans masks the results of tools.
@@ -83,7 +83,7 @@ func (s *story) spans(phase string) []echo.Span {
 func (s *story) call(phase string, attempt, turn int, in, cached, out int64, cost *float64, failure *echo.Failure) {
 	place := fmt.Sprintf("%s/attempt%d/turn%d", phase, attempt, turn)
 	s.add(echo.Entry{
-		NodeType: echo.NodeSelection, Key: place + "/context", Phase: phase, Attempt: attempt, Turn: turn, Model: "gpt-5",
+		NodeType: echo.NodeSelection, Key: echo.MustKey(place + "/context"), Phase: phase, Attempt: attempt, Turn: turn, Model: "gpt-5",
 		Selection: &echo.Selection{
 			FullHistorySize: in * 2, ContextSize: in, TokensSaved: in, MessageCount: len(s.history[phase]), MaskedCount: 1,
 			SharedSize: cached, FullSharedSize: cached * 2, Spans: s.spans(phase),
@@ -97,7 +97,7 @@ func (s *story) call(phase string, attempt, turn int, in, cached, out int64, cos
 		}
 	}
 	e := echo.Entry{
-		NodeType: echo.NodeModelCall, Key: place + "/model", Phase: phase, Attempt: attempt, Turn: turn, Model: "gpt-5",
+		NodeType: echo.NodeModelCall, Key: echo.MustKey(place + "/model"), Phase: phase, Attempt: attempt, Turn: turn, Model: "gpt-5",
 		Provider: "api.example.org", CostUSD: cost, DurationMS: float64(in), Error: failure,
 	}
 	if failure == nil {
@@ -117,7 +117,7 @@ func (s *story) tool(phase, name, result string, ms float64, failed bool) {
 	call := echo.ToolCall{ID: fmt.Sprint("c", len(s.entries)), Name: name, Arguments: `{"path":"main.go"}`}
 	s.tools++
 	s.add(echo.Entry{
-		NodeType: echo.NodeToolCall, Key: fmt.Sprintf("%s/attempt1/turn1/tool%d", phase, s.tools), Phase: phase, Attempt: 1, Turn: 1, DurationMS: ms,
+		NodeType: echo.NodeToolCall, Key: echo.MustKey(fmt.Sprintf("%s/attempt1/turn1/tool%d", phase, s.tools)), Phase: phase, Attempt: 1, Turn: 1, DurationMS: ms,
 		Tool:    &echo.ToolUse{Name: name, CallID: call.ID, Arguments: call.Arguments},
 		Message: echo.NewToolResult(call, echo.Text(result), failed),
 	})
@@ -128,7 +128,11 @@ func (s *story) mark(n echo.NodeType, phase string, data any) {
 	if err != nil {
 		panic(err) // the data are the test's own
 	}
-	s.add(echo.Entry{NodeType: n, Key: strings.TrimPrefix(phase+"/"+string(n), "/"), Phase: phase, Attempt: 1, Data: b})
+	key := echo.RunKey()
+	if phase != "" {
+		key = echo.PhaseKey(phase, 1)
+	}
+	s.add(echo.Entry{NodeType: n, Key: key.Step(echo.StepKind(n)), Phase: phase, Attempt: 1, Data: b})
 }
 
 // end marks the end of a phase or a run. As the engine does, it repeats the sums of its calls.
@@ -157,7 +161,7 @@ func stories() []*echo.Entry {
 	s1.mark(echo.NodeVerdict, "fix", map[string]any{"validator": "tests_pass", "valid": false, "reason": "2 tests fail"})
 	s1.say("fix", 2, echo.RoleUser, echo.KindRetry, "2 tests fail")
 	s1.add(echo.Entry{
-		NodeType: echo.NodeModelCall, Key: "fix/attempt2/turn1/compact1/model", Phase: "fix", Attempt: 2, Turn: 1, Model: "gpt-5-nano",
+		NodeType: echo.NodeModelCall, Key: echo.MustKey("fix/attempt2/turn1/compact1/model"), Phase: "fix", Attempt: 2, Turn: 1, Model: "gpt-5-nano",
 		Provider: "api.example.org", CostUSD: cents(0.0001), Usage: &echo.Usage{In: 150, Out: 20},
 		Message: echo.NewText(echo.RoleAssistant, echo.KindAnswer, "a summary"),
 	})
@@ -191,7 +195,7 @@ func putCards(t *testing.T, db *clickhouse.DB, entries []*echo.Entry) {
 	var cards []contextcards.Card
 	for i, e := range entries {
 		s := contextcards.Source{SessionID: e.SessionID, Message: e.Message}
-		if e.Message == nil || !s.Worth() || strings.Contains(e.Key, "compact") {
+		if e.Message == nil || !s.Worth() || strings.Contains(e.Key.String(), "compact") {
 			continue
 		}
 		text := e.Message.Parts()[0].Text

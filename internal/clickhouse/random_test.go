@@ -42,7 +42,7 @@ func randomSession(seed uint64, session string, n int) (entries []*echo.Entry, s
 		e := randomEntry(r, session, uint64(len(entries)+1))
 		v := visits[r.IntN(len(visits))]
 		if len(entries) == 0 {
-			e.NodeType, e.Key, e.Message, e.ContentHash = echo.NodePhaseStart, talking+"/start", nil, ""
+			e.NodeType, e.Key, e.Message, e.ContentHash = echo.NodePhaseStart, echo.MustKey(talking+"/start"), nil, ""
 			e.Data = json.RawMessage(`{"visit":1,"context":{"dialect":"prompted"}}`)
 		} else if v.place(r, e); e.NodeType == echo.NodeSelection {
 			selections = append(selections, v.selection(r, e))
@@ -94,21 +94,21 @@ func (v *randomVisit) place(r *rand.Rand, e *echo.Entry) {
 	enters := e.Message != nil
 	switch e.NodeType {
 	case echo.NodeMessage:
-		e.Key = v.name + "/task"
+		e.Key = echo.MustKey(v.name + "/task")
 	case echo.NodeModelCall:
-		e.Key = turn + "model"
+		e.Key = echo.MustKey(turn + "model")
 		if r.IntN(4) == 0 {
-			e.Key, enters = turn+"validate/fair/model", false
+			e.Key, enters = echo.MustKey(turn+"validate/fair/model"), false
 		}
 	case echo.NodeToolCall:
 		v.tools++ // ever larger, so that the order of the calls is that of the entries
-		e.Key = fmt.Sprintf("%stool%d", turn, v.tools)
+		e.Key = echo.MustKey(fmt.Sprintf("%stool%d", turn, v.tools))
 	case echo.NodeSelection:
 		v.calls++
-		e.Key, enters = fmt.Sprintf("%s/attempt1/turn%d/context", v.name, v.calls), false
+		e.Key, enters = echo.MustKey(fmt.Sprintf("%s/attempt1/turn%d/context", v.name, v.calls)), false
 		e.Message, e.ContentHash = nil, ""
 	default:
-		e.Key, enters = v.name+"/"+randomText(r), false
+		e.Key, enters = echo.PhaseKey(v.name, 1).Named(echo.StepState, randomText(r)), false
 	}
 	if enters {
 		v.history = append(v.history, e)
@@ -166,7 +166,7 @@ func (v *randomVisit) selection(r *rand.Rand, e *echo.Entry) storedSelection {
 func (v *randomVisit) row(e *echo.Entry) storedSelection {
 	sel := e.Selection
 	s := storedSelection{
-		SessionID: e.SessionID, Seq: e.Seq, At: e.At, Key: strings.Replace(e.Key, "/context", "/model", 1), CascadeID: e.CascadeID,
+		SessionID: e.SessionID, Seq: e.Seq, At: e.At, Key: strings.Replace(e.Key.String(), "/context", "/model", 1), CascadeID: e.CascadeID,
 		PhaseName: e.Phase, Attempt: int32(e.Attempt), Turn: int32(e.Turn), Sounding: int32(e.Sounding), Model: e.Model, Dialect: "native",
 		MessageSeq: []uint64{}, Hash: []string{}, Form: []string{}, Reason: []string{}, Tokens: []int64{}, SentJSON: []string{},
 		FullHistorySize: sel.FullHistorySize, ContextSize: sel.ContextSize, TokensSaved: sel.TokensSaved,
@@ -181,7 +181,7 @@ func (v *randomVisit) row(e *echo.Entry) storedSelection {
 		if !sent.Full {
 			var parts []string
 			for _, m := range sent.As {
-				parts = append(parts, string(inWords(e.Key, m).JSON()))
+				parts = append(parts, string(inWords(e.Key.String(), m).JSON()))
 			}
 			text = "[" + strings.Join(parts, ",") + "]"
 		}

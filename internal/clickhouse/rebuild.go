@@ -16,9 +16,9 @@ import (
 // IncompleteError says what ClickHouse does not have of a session, so that its journal cannot be made from it.
 type IncompleteError struct {
 	SessionID  string
-	Entries    []uint64 // numbers of entries that are missing before others that are there
-	Selections []string // keys of selections that are missing
-	Header     bool     // what the session was begun with is missing
+	Entries    []uint64   // numbers of entries that are missing before others that are there
+	Selections []echo.Key // keys of selections that are missing
+	Header     bool       // what the session was begun with is missing
 }
 
 // Error names what is missing.
@@ -32,7 +32,11 @@ func (e *IncompleteError) Error() string {
 		parts = append(parts, noun+ranges(e.Entries))
 	}
 	if len(e.Selections) > 0 {
-		parts = append(parts, "what was selected at "+strings.Join(e.Selections[:min(len(e.Selections), MaxMatches)], ", "))
+		var keys []string
+		for _, k := range e.Selections[:min(len(e.Selections), MaxMatches)] {
+			keys = append(keys, k.String())
+		}
+		parts = append(parts, "what was selected at "+strings.Join(keys, ", "))
 	}
 	if e.Header {
 		parts = append(parts, "what the run was begun with (its cascade, input and options), which a windlass before this one did not record there")
@@ -97,7 +101,7 @@ func (db *DB) Rebuild(ctx context.Context, sessionID, dir, to string) error {
 }
 
 // headerOf returns what a session was begun with, if its entries are complete.
-func headerOf(sessionID string, entries []*echo.Entry, missing []string) (echo.Header, error) {
+func headerOf(sessionID string, entries []*echo.Entry, missing []echo.Key) (echo.Header, error) {
 	lost := &IncompleteError{SessionID: sessionID, Selections: missing}
 	next := uint64(1)
 	for _, e := range entries {

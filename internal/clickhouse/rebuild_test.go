@@ -22,7 +22,7 @@ func begun(t *testing.T, session string) *kept {
 	require.NoError(t, err)
 	data, err := json.Marshal(map[string]any{"input": map[string]any{}, "header": head.Header})
 	require.NoError(t, err)
-	k.add(echo.Entry{NodeType: echo.NodeRunStart, Key: "run/start", Data: data})
+	k.add(echo.Entry{NodeType: echo.NodeRunStart, Key: echo.MustKey("run/start"), Data: data})
 	return k
 }
 
@@ -33,10 +33,10 @@ func TestRebuild(t *testing.T) {
 	k := begun(t, "elsewhere")
 	k.tell(30)
 	k.add(echo.Entry{
-		NodeType: echo.NodeToolStart, Key: "p/attempt1/turn1/tool1", Phase: "p", Attempt: 1, Turn: 1,
+		NodeType: echo.NodeToolStart, Key: echo.MustKey("p/attempt1/turn1/tool1"), Phase: "p", Attempt: 1, Turn: 1,
 		Tool: &echo.ToolUse{Name: "note", CallID: "c1", Arguments: `{"x": 1}`},
 	})
-	k.add(echo.Entry{NodeType: echo.NodeValue, Key: "p/value", Data: json.RawMessage(`{"b":1.50,"a":"<&>"}`)})
+	k.add(echo.Entry{NodeType: echo.NodeValue, Key: echo.MustKey("p/value"), Data: json.RawMessage(`{"b":1.50,"a":"<&>"}`)})
 	k.write(nil)
 	_, err := db.Ship(t.Context(), k.dir, clickhouse.ShipOptions{To: "here"})
 	require.NoError(t, err)
@@ -111,7 +111,7 @@ func TestResumedSession(t *testing.T) {
 	st := &story{session: "twice"}
 	end := func(node echo.NodeType, key, status string) {
 		st.add(echo.Entry{
-			NodeType: node, Key: key, Phase: map[bool]string{true: "p"}[node == echo.NodePhaseEnd],
+			NodeType: node, Key: echo.MustKey(key), Phase: map[bool]string{true: "p"}[node == echo.NodePhaseEnd],
 			Data: json.RawMessage(`{"status":"` + status + `","reason":"of ` + status + `"}`), Error: &echo.Failure{Kind: "k", Message: "error of " + status},
 		})
 	}
@@ -132,7 +132,7 @@ func TestResumedSession(t *testing.T) {
 		last := *st.entries[len(st.entries)-1]
 		return last
 	}
-	st.add(echo.Entry{NodeType: echo.NodeRunStart, Key: "run/start"})
+	st.add(echo.Entry{NodeType: echo.NodeRunStart, Key: echo.MustKey("run/start")})
 	st.mark(echo.NodePhaseStart, "p", nil)
 	st.say("p", 0, echo.RoleUser, echo.KindTask, "begin")
 	st.call("p", 1, 1, 10, 0, 1, nil, &echo.Failure{Kind: "interrupted", Message: "cut off"})
@@ -141,7 +141,7 @@ func TestResumedSession(t *testing.T) {
 	end(echo.NodePhaseEnd, "p/end", "interrupted")
 	end(echo.NodeRunEnd, "run/end", "interrupted")
 	stands("interrupted", "interrupted")
-	st.add(echo.Entry{NodeType: echo.NodeResume, Key: "run/resume"})
+	st.add(echo.Entry{NodeType: echo.NodeResume, Key: echo.MustKey("run/resume")})
 	stands("running or interrupted", "interrupted")
 	cost := 0.5
 	call.Error, call.CostUSD, call.Usage = nil, &cost, &echo.Usage{In: 10, Out: 2}

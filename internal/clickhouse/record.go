@@ -71,7 +71,7 @@ type selectionRecord struct {
 // Record returns the entries of a session as its journal has them. Rows from before schema version 7 have selections that are
 // whole and not what changed, and what stood for a message in them is in the words of the model's dialect. missing are the
 // keys of the selections that ClickHouse does not have; their entries come without one.
-func (db *DB) Record(ctx context.Context, sessionID string) (entries []*echo.Entry, missing []string, err error) {
+func (db *DB) Record(ctx context.Context, sessionID string) (entries []*echo.Entry, missing []echo.Key, err error) {
 	what := "read the record of session " + sessionID
 	rows, err := list[recordRow](ctx, db, what, `SELECT seq, at, node_type, key, cascade_id, phase_name, attempt, turn, sounding,
 		role, kind, content_hash, content_json, tool_calls_json, tool_name, tool_call_id, tool_arguments, failed, model, provider,
@@ -109,8 +109,12 @@ func (db *DB) Record(ctx context.Context, sessionID string) (entries []*echo.Ent
 
 // entry makes the entry again that the row was made of, without its selection.
 func (r *recordRow) entry(sessionID string) (*echo.Entry, error) {
+	key, err := echo.ParseKey(r.Key)
+	if err != nil {
+		return nil, err
+	}
 	e := &echo.Entry{
-		SessionID: sessionID, Seq: r.Seq, At: r.At, NodeType: echo.NodeType(r.NodeType), Key: r.Key, CascadeID: r.CascadeID,
+		SessionID: sessionID, Seq: r.Seq, At: r.At, NodeType: echo.NodeType(r.NodeType), Key: key, CascadeID: r.CascadeID,
 		Phase: r.Phase, Attempt: int(r.Attempt), Turn: int(r.Turn), Sounding: int(r.Sounding), ContentHash: echo.Hash(r.ContentHash),
 		Model: r.Model, Provider: r.Provider, Scripted: r.Scripted, CostUSD: r.CostUSD, DurationMS: r.DurationMS, RequestHash: r.RequestHash,
 	}

@@ -39,7 +39,7 @@ func TestRecordIsThatOfTheJournal(t *testing.T) {
 
 // sentBy writes out what a request was.
 func sentBy(r *autocontext.Recorded) []string {
-	out := []string{r.Key()}
+	out := []string{r.Key().String()}
 	for i, s := range r.Sent {
 		// A text that is not UTF-8 is mended on its way, byte by byte.
 		out = append(out, string(s.Hash), s.Form, string([]rune(s.Reason)), string(rune(s.Tokens)))

@@ -77,7 +77,7 @@ func entryColumns() []column[*echo.Entry] {
 		{"seq", func(e *echo.Entry) any { return &e.Seq }},
 		{"at", func(e *echo.Entry) any { return &e.At }},
 		{"node_type", few(func(e *echo.Entry) string { return string(e.NodeType) })},
-		{"key", func(e *echo.Entry) any { return &e.Key }},
+		{"key", asText(func(e *echo.Entry) string { return e.Key.String() })},
 		{"cascade_id", few(func(e *echo.Entry) string { return e.CascadeID })},
 		{"phase_name", few(func(e *echo.Entry) string { return e.Phase })},
 		{"attempt", func(e *echo.Entry) any { return int32(e.Attempt) }},

@@ -23,7 +23,10 @@ type recorder struct {
 }
 
 // visitID names a visit to a phase.
-type visitID struct{ session, visit string }
+type visitID struct {
+	session string
+	visit   echo.Key
+}
 
 func newRecorder() *recorder {
 	return &recorder{sessions: map[string]*autocontext.RecordReader{}, visits: map[visitID]*selectedVisit{}, names: names{}}
@@ -55,7 +58,7 @@ func (rec *recorder) row(e *echo.Entry) (*row, error) {
 // visit returns what is known of the visit of an entry. A phase that begins has sent nothing yet, and one that ends well
 // sends nothing more; one that was stopped may go on.
 func (rec *recorder) visit(e *echo.Entry) *selectedVisit {
-	id := visitID{e.SessionID, echo.VisitOf(e.Key)}
+	id := visitID{e.SessionID, e.Key.VisitKey()}
 	v := rec.visits[id]
 	if v == nil {
 		v = &selectedVisit{}
@@ -150,7 +153,7 @@ type selectionRow struct {
 }
 
 func newSelectionRow(req *autocontext.Recorded, cells []*cell) *selectionRow {
-	r := &selectionRow{entry: req.Selection, key: req.Key(), dialect: dialectNative, cells: cells}
+	r := &selectionRow{entry: req.Selection, key: req.Key().String(), dialect: dialectNative, cells: cells}
 	if req.Dialect == autocontext.Prompted {
 		r.dialect = dialectPrompted
 	}

@@ -53,14 +53,14 @@ func TestSentMessagesAreTheMessagesOfTheRequest(t *testing.T) {
 			continue
 		}
 		requests++
-		got := byKey[req.Key()]
+		got := byKey[req.Key().String()]
 		for i, s := range req.Sent {
 			for _, m := range req.Messages(i) {
 				require.NotEmpty(t, got, "%s has more messages", req.Key())
 				row := got[0]
 				got = got[1:]
 				messages++
-				require.Equal(t, int64(len(byKey[req.Key()])-len(got)), row.Position)
+				require.Equal(t, int64(len(byKey[req.Key().String()])-len(got)), row.Position)
 				require.Equal(t, []any{uint32(i + 1), req.History[i].Seq, s.Form, s.Reason, string(s.Hash)},
 					[]any{row.HistoryPosition, row.MessageSeq, row.Form, row.Reason, row.ContentHash})
 				require.JSONEq(t, string(m.JSON()), row.wire(t))
@@ -133,7 +133,7 @@ func TestSelectionAfterAnUnreadableOne(t *testing.T) {
 	second := echo.NewText(echo.RoleUser, echo.KindNotice, "second")
 	selected := func(turn int, delta bool, spans ...echo.Span) {
 		st.add(echo.Entry{
-			NodeType: echo.NodeSelection, Key: fmt.Sprintf("p/attempt1/turn%d/context", turn), Phase: "p", Attempt: 1, Turn: turn,
+			NodeType: echo.NodeSelection, Key: echo.MustKey(fmt.Sprintf("p/attempt1/turn%d/context", turn)), Phase: "p", Attempt: 1, Turn: turn,
 			Selection: &echo.Selection{Delta: delta, Spans: spans},
 		})
 	}
@@ -143,7 +143,7 @@ func TestSelectionAfterAnUnreadableOne(t *testing.T) {
 	first := st.history["p"][0]
 	selected(1, false, span(0, first, "one"))
 	selected(2, true, span(0, first, "two"), span(1, second, "two"))
-	st.add(echo.Entry{NodeType: echo.NodeMessage, Key: "p/attempt1/notice", Phase: "p", Attempt: 1, Message: second})
+	st.add(echo.Entry{NodeType: echo.NodeMessage, Key: echo.MustKey("p/attempt1/notice"), Phase: "p", Attempt: 1, Message: second})
 	selected(3, true, span(1, second, "three"))
 	selected(4, true, span(0, first, "four"))
 	s := clickhouse.NewSink(opener(o), clickhouse.SinkOptions{})

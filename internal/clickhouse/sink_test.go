@@ -110,7 +110,7 @@ type storedSelection struct {
 // expect says what must be stored of an entry, without the code that stores it.
 func expect(e *echo.Entry) stored {
 	s := stored{
-		SessionID: e.SessionID, Seq: e.Seq, At: e.At, NodeType: string(e.NodeType), Key: e.Key, CascadeID: e.CascadeID,
+		SessionID: e.SessionID, Seq: e.Seq, At: e.At, NodeType: string(e.NodeType), Key: e.Key.String(), CascadeID: e.CascadeID,
 		PhaseName: e.Phase, Attempt: int32(e.Attempt), Turn: int32(e.Turn), Sounding: int32(e.Sounding),
 		ContentHash: string(e.ContentHash), Model: e.Model, Provider: e.Provider, Scripted: e.Scripted,
 		CostUSD: e.CostUSD, DurationMS: e.DurationMS, RequestHash: e.RequestHash, DataJSON: string(e.Data),
@@ -120,7 +120,7 @@ func expect(e *echo.Entry) stored {
 		s.Role, s.Kind, s.Failed = string(m.Role()), string(m.Kind()), m.Failed()
 		s.ContentJSON, s.ToolCallsJSON = m.ContentJSON(), m.ToolCallsJSON()
 		s.ToolName, s.ToolCallID = m.Tool(), m.ToolCallID()
-		if w := inWords(e.Key, m); w != m {
+		if w := inWords(e.Key.String(), m); w != m {
 			s.PromptedJSON = w.ContentJSON()
 		}
 	}

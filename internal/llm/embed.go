@@ -157,7 +157,7 @@ func beginning(text string, n int) string {
 // ask sends texts and has it watched.
 func (e *Embedder) ask(ctx context.Context, texts []string) ([][]float32, error) {
 	// It names purpose and model, for the messages of errors and for who watches.
-	req := &engine.ModelRequest{Site: engine.Site{Purpose: PurposeEmbed}, Model: e.model}
+	req := &engine.ModelRequest{Site: engine.Site{Purpose: echo.PurposeEmbed}, Model: e.model}
 	ended, start := e.watch.begin(), e.c.now()
 	vectors, resp, err := e.send(ctx, req, texts)
 	ended(Call{Request: req, Response: resp, Err: err, Took: e.c.now().Sub(start)})

@@ -324,7 +324,7 @@ func TestEmbedIsWatched(t *testing.T) {
 	} {
 		c := w.calls[i]
 		require.NoError(t, c.Err)
-		require.Equal(t, engine.Site{Purpose: llm.PurposeEmbed}, c.Request.Site)
+		require.Equal(t, engine.Site{Purpose: echo.PurposeEmbed}, c.Request.Site)
 		require.Equal(t, "m", c.Request.Model)
 		require.Equal(t, want.usage, c.Response.Usage)
 		require.InDelta(t, want.cost, *c.Response.CostUSD, 1e-12)

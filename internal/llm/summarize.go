@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/windlass-run/windlass/contextcards"
+	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine"
 )
 
@@ -30,7 +31,7 @@ func (s *Summarizer) Name() string { return s.Use }
 // Summarize asks the model once.
 func (s *Summarizer) Summarize(ctx context.Context, sources []contextcards.Source) ([]string, error) {
 	req := &engine.ModelRequest{
-		Site: engine.Site{Purpose: PurposeCards}, Model: s.Use,
+		Site: engine.Site{Purpose: echo.PurposeCards}, Model: s.Use,
 		Messages: contextcards.SummaryPrompt(sources), MaxOutputTokens: summaryTokens*len(sources) + reasoningRoom,
 	}
 	ended, start := s.Watch.begin(), time.Now()

@@ -77,7 +77,7 @@ func TestSummarize(t *testing.T) {
 	require.Len(t, w.calls, 1)
 	c := w.calls[0]
 	require.NoError(t, c.Err)
-	require.Equal(t, engine.Site{Purpose: llm.PurposeCards}, c.Request.Site)
+	require.Equal(t, engine.Site{Purpose: echo.PurposeCards}, c.Request.Site)
 	require.Equal(t, 3*150+4096, c.Request.MaxOutputTokens, "room for each summary, and to think")
 	require.Equal(t, echo.Usage{In: 500, Out: 20}, c.Response.Usage)
 	require.InDelta(t, 700/1e6, *c.Response.CostUSD, 1e-12)

@@ -6,12 +6,6 @@ import (
 	"github.com/windlass-run/windlass/engine"
 )
 
-// The purposes of calls for cards, see [engine.Site].
-const (
-	PurposeCards = "cards" // to sum messages up
-	PurposeEmbed = "embed" // to embed texts
-)
-
 // Call is a call for cards that has ended, for those who account for it.
 type Call struct {
 	Request  *engine.ModelRequest  // of an embedding: purpose and model only

@@ -358,5 +358,5 @@ func (s *steps) Next() ([]*echo.Entry, bool, error) {
 func (s *steps) Close() error { close(s.closed); return nil }
 
 func entryOf(seq uint64) *echo.Entry {
-	return &echo.Entry{SessionID: "s1", Seq: seq, NodeType: echo.NodeState, Key: "k", Data: []byte(`{"text":"a\nb"}`)}
+	return &echo.Entry{SessionID: "s1", Seq: seq, NodeType: echo.NodeState, Key: echo.MustKey("k"), Data: []byte(`{"text":"a\nb"}`)}
 }

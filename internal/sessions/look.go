@@ -126,7 +126,7 @@ type lastEntry struct {
 	Seq      uint64          `json:"seq"`
 	At       time.Time       `json:"at"`
 	NodeType echo.NodeType   `json:"node_type"`
-	Key      string          `json:"key"`
+	Key      echo.Key        `json:"key"`
 	Error    *echo.Failure   `json:"error"`
 	Data     json.RawMessage `json:"data"`
 }

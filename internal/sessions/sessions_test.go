@@ -39,19 +39,19 @@ func journal(t *testing.T, folder, id string, busy bool, entries ...echo.Entry) 
 
 func runEnd(status, reason string) echo.Entry {
 	return echo.Entry{
-		NodeType: echo.NodeRunEnd, Key: "run/end", Data: json.RawMessage(fmt.Sprintf(`{"status":%q,"reason":%q,"output":{"x":[1]}}`, status, reason)),
+		NodeType: echo.NodeRunEnd, Key: echo.MustKey("run/end"), Data: json.RawMessage(fmt.Sprintf(`{"status":%q,"reason":%q,"output":{"x":[1]}}`, status, reason)),
 		Error: &echo.Failure{Kind: reason, Message: "why"},
 	}
 }
 
 func TestLook(t *testing.T) {
 	t.Parallel()
-	start := echo.Entry{NodeType: echo.NodeRunStart, Key: "run/start"}
-	call := echo.Entry{NodeType: echo.NodeModelCall, Key: "one/attempt1/turn1/model"}
-	long := echo.Entry{NodeType: echo.NodeToolCall, Key: "one/attempt1/turn1/tool1", Data: json.RawMessage(`"` + strings.Repeat("long ", 60_000) + `"`)}
-	card := echo.Entry{NodeType: echo.NodeModelCall, Key: "cards/call1"}
-	warning := echo.Entry{NodeType: echo.NodeWarning, Key: "cards/warning"}
-	resumed := echo.Entry{NodeType: "run_resume", Key: "run/resume"}
+	start := echo.Entry{NodeType: echo.NodeRunStart, Key: echo.MustKey("run/start")}
+	call := echo.Entry{NodeType: echo.NodeModelCall, Key: echo.MustKey("one/attempt1/turn1/model")}
+	long := echo.Entry{NodeType: echo.NodeToolCall, Key: echo.MustKey("one/attempt1/turn1/tool1"), Data: json.RawMessage(`"` + strings.Repeat("long ", 60_000) + `"`)}
+	card := echo.Entry{NodeType: echo.NodeModelCall, Key: echo.MustKey("cards/call1")}
+	warning := echo.Entry{NodeType: echo.NodeWarning, Key: echo.MustKey("cards/warning")}
+	resumed := echo.Entry{NodeType: "run_resume", Key: echo.MustKey("run/resume")}
 	for name, tt := range map[string]struct {
 		entries   []echo.Entry
 		busy      bool
@@ -99,7 +99,7 @@ func TestLook(t *testing.T) {
 // TestLookAtEveryCut cuts a journal at every byte after its header: what is whole is seen, and what is torn is said.
 func TestLookAtEveryCut(t *testing.T) {
 	t.Parallel()
-	dir := journal(t, t.TempDir(), "s1", false, echo.Entry{NodeType: echo.NodeRunStart, Key: "run/start"}, runEnd("completed", ""))
+	dir := journal(t, t.TempDir(), "s1", false, echo.Entry{NodeType: echo.NodeRunStart, Key: echo.MustKey("run/start")}, runEnd("completed", ""))
 	path := filepath.Join(dir, echo.JournalFile)
 	whole, err := os.ReadFile(path)
 	require.NoError(t, err)

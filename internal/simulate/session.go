@@ -11,7 +11,7 @@ import (
 // FromRecording returns the conversations of a session: one for each visit to a phase that asked a model. name stands for
 // the session in errors and results.
 func FromRecording(name string, rec *echo.Recording) ([]*Conversation, error) {
-	s := sessionReader{name: name, requests: echo.NewRequestReader(), latest: map[string]*visit{}, callouts: map[echo.Hash]bool{}}
+	s := sessionReader{name: name, requests: echo.NewRequestReader(), latest: map[echo.Key]*visit{}, callouts: map[echo.Hash]bool{}}
 	for _, e := range rec.Entries {
 		if err := s.take(e); err != nil {
 			return nil, fmt.Errorf("read session %s: %w", name, err)
@@ -36,14 +36,14 @@ type sessionReader struct {
 	name     string
 	requests *echo.RequestReader
 	visits   []*visit
-	latest   map[string]*visit // by key
+	latest   map[echo.Key]*visit
 	callouts map[echo.Hash]bool
 }
 
 // visit is a visit to a phase, as far as it was read.
 type visit struct {
 	conversation *Conversation
-	asked        string // the key of the newest call, until its answer was read
+	asked        echo.Key // the key of the newest call, until its answer was read
 }
 
 func (s *sessionReader) take(e *echo.Entry) error {
@@ -51,14 +51,14 @@ func (s *sessionReader) take(e *echo.Entry) error {
 		s.callouts[e.ContentHash] = true
 	}
 	if e.NodeType == echo.NodePhaseStart {
-		v := &visit{conversation: &Conversation{File: s.name, Name: echo.VisitOf(e.Key), Dialect: dialectOf(e)}}
-		s.visits, s.latest[echo.VisitOf(e.Key)] = append(s.visits, v), v
+		v := &visit{conversation: &Conversation{File: s.name, Name: e.Key.VisitKey().String(), Dialect: dialectOf(e)}}
+		s.visits, s.latest[e.Key.VisitKey()] = append(s.visits, v), v
 	}
 	req, err := s.requests.Read(e)
 	if err != nil {
 		return err
 	}
-	v := s.latest[echo.VisitOf(e.Key)]
+	v := s.latest[e.Key.VisitKey()]
 	switch {
 	case v == nil:
 	case req != nil:

@@ -8,7 +8,7 @@ import (
 
 // Answer is the recorded outcome of one effect: what a model or a tool said, why it failed, or a reading.
 type Answer struct {
-	Key    string          `json:"key"`
+	Key    echo.Key        `json:"key"`
 	Type   echo.NodeType   `json:"type"`
 	Tool   string          `json:"tool,omitempty"` // whose outcome it is
 	Text   *string         `json:"text,omitempty"`

@@ -72,10 +72,10 @@ func Freeze(ctx context.Context, rec Recorded, r engine.Runner, c *cascade.Casca
 // answersOf returns the outcomes of effects that a run is answered from. Readings of clocks and budgets are left out: none
 // counts in a test. So is what follows from other answers: a selection by a model, and what the engine's own tools did.
 func answersOf(entries []*echo.Entry) []Answer {
-	byModel := map[string]bool{}
+	byModel := map[echo.Key]bool{}
 	for _, e := range entries {
 		if e.NodeType == echo.NodeValue {
-			byModel[strings.TrimSuffix(e.Key, "/cards")] = true
+			byModel[e.Key.Parent()] = true
 		}
 	}
 	answers := []Answer{}
@@ -84,7 +84,7 @@ func answersOf(entries []*echo.Entry) []Answer {
 		case e.NodeType == echo.NodeModelCall,
 			e.NodeType == echo.NodeToolCall && e.Tool != nil && !engine.IsOwnTool(e.Tool.Name),
 			e.NodeType == echo.NodeInter && !byModel[e.Key],
-			e.NodeType == echo.NodeValue && !engine.IsBudgetReading(e.Key):
+			e.NodeType == echo.NodeValue && !e.Key.IsBudgetReading():
 			answers = append(answers, answerOf(e))
 		}
 	}

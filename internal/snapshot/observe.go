@@ -45,10 +45,10 @@ type Observed struct {
 
 // ToolCall is a call that was made of a tool, the engine's own among them.
 type ToolCall struct {
-	At        string `json:"at"` // its key
-	Tool      string `json:"tool"`
-	Arguments any    `json:"arguments"` // what is no JSON is a string
-	Failed    string `json:"failed,omitempty"`
+	At        echo.Key `json:"at"`
+	Tool      string   `json:"tool"`
+	Arguments any      `json:"arguments"` // what is no JSON is a string
+	Failed    string   `json:"failed,omitempty"`
 }
 
 func (o *Observed) has(a Aspect) bool {
@@ -148,38 +148,30 @@ func (o *Observed) read(e *echo.Entry) {
 
 // inTurn puts the calls of one turn, which may have ended in any order, into the order in which the model made them.
 func inTurn(a, b ToolCall) int {
-	turnA, numberA := callNumber(a.At)
-	turnB, numberB := callNumber(b.At)
-	if turnA != turnB || numberA == 0 || numberB == 0 {
+	if a.At.Place() != b.At.Place() {
 		return 0
 	}
-	return numberA - numberB
+	return callNumber(a.At) - callNumber(b.At)
 }
 
-func callNumber(key string) (turn string, number int) {
-	i := strings.LastIndex(key, "/tool")
-	if i < 0 {
-		return key, 0
-	}
-	if _, err := fmt.Sscanf(key[i:], "/tool%d", &number); err != nil {
-		return key, 0
-	}
-	return key[:i], number
+func callNumber(key echo.Key) int {
+	p := key.Path()
+	return p.InTurn().Number
 }
 
 // phaseLines puts together how each visit to a phase went.
 type phaseLines struct {
-	order  []string
-	ends   map[string]string
-	checks map[string][]string
+	order  []echo.Key // of visits
+	ends   map[echo.Key]string
+	checks map[echo.Key][]string
 	run    string
 }
 
 func (p *phaseLines) read(e *echo.Entry) {
 	if p.ends == nil {
-		p.ends, p.checks = map[string]string{}, map[string][]string{}
+		p.ends, p.checks = map[echo.Key]string{}, map[echo.Key][]string{}
 	}
-	visit := echo.VisitOf(e.Key)
+	visit := e.Key.VisitKey()
 	switch e.NodeType {
 	case echo.NodePhaseStart:
 		p.order = append(p.order, visit)
@@ -223,7 +215,7 @@ func endLine(e *echo.Entry) string {
 func (p *phaseLines) lines() []string {
 	var out []string
 	for _, visit := range p.order {
-		out = append(out, visit+": "+cmp.Or(p.ends[visit], "did not end"))
+		out = append(out, visit.String()+": "+cmp.Or(p.ends[visit], "did not end"))
 		out = append(out, p.checks[visit]...)
 	}
 	return append(out, "run: "+cmp.Or(p.run, "did not end"))
@@ -240,7 +232,7 @@ func contextLines(e *echo.Entry, words map[echo.Hash]string) []string {
 		for i := range e.Selection.Spans {
 			s := &e.Selection.Spans[i]
 			for j, h := range s.Hashes {
-				line := fmt.Sprintf("%s %d %s (%s) %s", strings.TrimSuffix(e.Key, "/context"), s.From+j+1, s.Form, s.Reason, h)
+				line := fmt.Sprintf("%s %d %s (%s) %s", e.Key.Place(), s.From+j+1, s.Form, s.Reason, h)
 				if j < len(s.Sent) {
 					for _, m := range s.Sent[j] {
 						line += " as " + string(m.Hash()) + " " + excerpt(m)

@@ -103,7 +103,7 @@ func TestJUnit(t *testing.T) {
 func TestToolCallsStandInTheOrderOfTheModel(t *testing.T) {
 	t.Parallel()
 	call := func(key string) *echo.Entry {
-		return &echo.Entry{NodeType: echo.NodeToolCall, Key: key, Tool: &echo.ToolUse{Name: "x", Arguments: "not JSON"}}
+		return &echo.Entry{NodeType: echo.NodeToolCall, Key: echo.MustKey(key), Tool: &echo.ToolUse{Name: "x", Arguments: "not JSON"}}
 	}
 	o := Observe([]*echo.Entry{
 		call("a/attempt1/turn1/tool10"), call("a/attempt1/turn1/tool2"), call("a/attempt1/turn1/tool1"),

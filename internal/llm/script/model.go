@@ -144,13 +144,13 @@ func (m *Model) turn(req *engine.ModelRequest) (*turn, error) {
 		p, ok = m.script.phases[site.Phase]
 	}
 	switch {
-	case site.Purpose == engine.PurposeRecount:
+	case site.Purpose == echo.PurposeRecount:
 		return &turn{}, nil // the answer is not looked at; a script reports no usage of its own
-	case site.Purpose == engine.PurposeSummary:
+	case site.Purpose == echo.PurposeSummary:
 		if p, ok = m.script.summaries[site.Phase]; !ok {
 			return nil, m.scriptError(req, "%s has no summary for phase %q", m.script.Path, site.Phase)
 		}
-	case site.Purpose == engine.PurposeSelect:
+	case site.Purpose == echo.PurposeSelect:
 		if p, ok = m.script.selections[site.Phase]; !ok {
 			return nil, m.scriptError(req, "%s has no selection for phase %q", m.script.Path, site.Phase)
 		}
@@ -290,7 +290,7 @@ func (m *Model) usage(req *engine.ModelRequest, t *turn, answer *echo.Message) e
 	}
 	counter := m.counter()
 	tools := m.toolTokens(req.Tools, counter)
-	key := req.Site.Phase + "\x00" + req.Site.Validator + "\x00" + req.Site.Purpose
+	key := req.Site.Phase + "\x00" + req.Site.Validator + "\x00" + string(req.Site.Purpose)
 	m.mu.Lock()
 	before := m.previous[key]
 	m.previous[key] = req.Messages

@@ -125,17 +125,17 @@ func TestAttemptsTurnsAndValidators(t *testing.T) {
 func TestSummariesAndRecounts(t *testing.T) {
 	t.Parallel()
 	m := play(t, `{"phases": {"p": [{"text": "turn one"}]}, "summaries": {"p": {"text": "notes of {{ phase }}, {{ attempt }}/{{ turn }}"}}}`)
-	ask := func(phase, purpose string) (*engine.ModelResponse, error) {
+	ask := func(phase string, purpose echo.Purpose) (*engine.ModelResponse, error) {
 		req := at(phase, 2, 7)
 		req.Site.Purpose = purpose
 		return m.Complete(t.Context(), req)
 	}
-	resp, err := ask("p", engine.PurposeSummary)
+	resp, err := ask("p", echo.PurposeSummary)
 	require.NoError(t, err)
 	require.Equal(t, "notes of p, 2/7", resp.Message.Text())
-	_, err = ask("q", engine.PurposeSummary)
+	_, err = ask("q", echo.PurposeSummary)
 	require.ErrorContains(t, err, `x.script.json has no summary for phase "q" (summary in phase "q", attempt 2, turn 7)`)
-	resp, err = ask("p", engine.PurposeRecount)
+	resp, err = ask("p", echo.PurposeRecount)
 	require.NoError(t, err)
 	require.True(t, resp.Usage.Estimated, "a script counts nothing that could teach anything")
 }
@@ -145,7 +145,7 @@ func TestSelections(t *testing.T) {
 	m := play(t, `{"phases": {"p": [{"text": "turn one"}]}, "selections": {"p": {"text": "{\"ids\": [\"m1\"]}", "expect": {"contains": ["crane"]}}}}`)
 	ask := func(phase, menu string) (*engine.ModelResponse, error) {
 		req := at(phase, 0, 0)
-		req.Site.Purpose = engine.PurposeSelect
+		req.Site.Purpose = echo.PurposeSelect
 		req.Messages = []*echo.Message{echo.NewText(echo.RoleUser, echo.KindTask, menu)}
 		return m.Complete(t.Context(), req)
 	}

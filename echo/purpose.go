@@ -1,0 +1,38 @@
+package echo
+
+// Purpose says what a model call was made for when it is not the next answer of a phase's conversation.
+type Purpose string
+
+// The purposes.
+const (
+	PurposeValidator Purpose = "validator" // to judge an answer
+	PurposeSummary   Purpose = "summary"   // to sum older messages up
+	PurposeRecount   Purpose = "recount"   // to have the provider count a request
+	PurposeSelect    Purpose = "select"    // to choose what comes in of earlier phases
+	PurposeCards     Purpose = "cards"     // to sum messages up for their cards, in the background
+	PurposeEmbed     Purpose = "embed"     // to embed texts, in the background
+)
+
+var purposes = map[StepKind]Purpose{
+	StepValidate: PurposeValidator, StepCompact: PurposeSummary, StepRecount: PurposeRecount, StepSelect: PurposeSelect,
+	StepCall: PurposeCards, StepEmbed: PurposeEmbed,
+}
+
+// Purpose returns what a model call with this key was made for; "" for the next answer of a conversation.
+func (k Key) Purpose() Purpose {
+	p := k.Path()
+	if len(p.Effect) == 0 {
+		return ""
+	}
+	return purposes[p.Effect[0].Kind]
+}
+
+// Validator returns the validator that something with this key was done for; "" when it was done for none.
+func (k Key) Validator() string {
+	for _, s := range k.Path().Effect {
+		if s.Kind == StepValidate {
+			return s.Name
+		}
+	}
+	return ""
+}
