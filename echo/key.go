@@ -128,17 +128,35 @@ func PhaseKey(phase string, visit int) Key {
 	return Key{text}
 }
 
-// Attempt returns the place of an attempt below a visit or a branch.
-func (k Key) Attempt(n int) Key { return Key{k.text + "/" + wordAttempt + strconv.Itoa(n)} }
+// Attempt returns the place of an attempt below a visit or a branch, k itself for attempt 0.
+func (k Key) Attempt(n int) Key {
+	if n <= 0 {
+		return k
+	}
+	return Key{k.text + "/" + wordAttempt + strconv.Itoa(n)}
+}
 
-// Turn returns the place of a turn below an attempt.
-func (k Key) Turn(n int) Key { return Key{k.text + "/" + wordTurn + strconv.Itoa(n)} }
+// Turn returns the place of a turn below an attempt, k itself for turn 0.
+func (k Key) Turn(n int) Key {
+	if n <= 0 {
+		return k
+	}
+	return Key{k.text + "/" + wordTurn + strconv.Itoa(n)}
+}
 
-// Step returns the place of something that is done at k, or of a branch below k.
-func (k Key) Step(kind StepKind) Key { return Key{k.text + "/" + string(kind)} }
+// Step returns the place of something that is done at k, or of a branch below k. A kind that has names gets an empty one.
+func (k Key) Step(kind StepKind) Key {
+	if named[kind] {
+		return k.Named(kind, "")
+	}
+	return Key{k.text + "/" + string(kind)}
+}
 
-// Numbered is [Key.Step] with a number, from 1.
+// Numbered is [Key.Step] with a number, from 1; without one for 0.
 func (k Key) Numbered(kind StepKind, n int) Key {
+	if n <= 0 {
+		return k.Step(kind)
+	}
 	return Key{k.text + "/" + string(kind) + strconv.Itoa(n)}
 }
 
@@ -216,12 +234,7 @@ func (p *Path) Key() Key {
 	for _, s := range p.Branches {
 		k = k.with(s)
 	}
-	if p.Attempt > 0 {
-		k = k.Attempt(p.Attempt)
-	}
-	if p.Turn > 0 {
-		k = k.Turn(p.Turn)
-	}
+	k = k.Attempt(p.Attempt).Turn(p.Turn)
 	for _, s := range p.Effect {
 		k = k.with(s)
 	}
@@ -229,13 +242,10 @@ func (p *Path) Key() Key {
 }
 
 func (k Key) with(s Step) Key {
-	switch {
-	case named[s.Kind]:
+	if named[s.Kind] {
 		return k.Named(s.Kind, s.Name)
-	case s.Number > 0:
-		return k.Numbered(s.Kind, s.Number)
 	}
-	return k.Step(s.Kind)
+	return k.Numbered(s.Kind, s.Number)
 }
 
 // Last returns the last step of what was done, the zero Step when nothing was.

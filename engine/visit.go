@@ -157,14 +157,10 @@ func (v *visit) place() Site {
 
 // here returns the key of the place where the visit is now.
 func (v *visit) here() echo.Key {
-	k := v.key
-	if v.attempt > 0 {
-		k = k.Attempt(v.attempt)
-		if v.turn > 0 {
-			k = k.Turn(v.turn)
-		}
+	if v.attempt == 0 {
+		return v.key
 	}
-	return k
+	return v.key.Attempt(v.attempt).Turn(v.turn)
 }
 
 // at returns the key of something that is done where the visit is now.

@@ -63,13 +63,13 @@ func TestCardsCost(t *testing.T) {
 		require.Positive(t, e.DurationMS, e.Key)
 		calls[e.Model]++
 		if e.Model == "summer" {
-			require.Equal(t, fmt.Sprint("cards/call", calls[e.Model]), e.Key)
+			require.Equal(t, fmt.Sprint("cards/call", calls[e.Model]), e.Key.String())
 			require.NotEmpty(t, e.RequestHash)
 			require.Equal(t, echo.Usage{In: 1200, Cached: 200, Out: 40}, *e.Usage)
 			require.InDelta(t, 1.24, *e.CostUSD, 1e-9)
 			continue
 		}
-		require.Equal(t, fmt.Sprint("cards/embed", calls[e.Model]), e.Key)
+		require.Equal(t, fmt.Sprint("cards/embed", calls[e.Model]), e.Key.String())
 		require.Nil(t, e.Message)
 		require.Empty(t, e.RequestHash)
 		require.InDelta(t, float64(e.Usage.In)*2/1e6, *e.CostUSD, 1e-12)

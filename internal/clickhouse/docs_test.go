@@ -61,8 +61,11 @@ func (s *story) add(e echo.Entry) {
 }
 
 func (s *story) say(phase string, attempt int, role echo.Role, kind echo.Kind, text string) {
-	key := fmt.Sprintf("%s/attempt%d/%s", phase, attempt, kind)
-	s.add(echo.Entry{NodeType: echo.NodeMessage, Key: echo.MustKey(key), Phase: phase, Attempt: attempt, Message: echo.NewText(role, kind, text)})
+	key := echo.PhaseKey(phase, 1)
+	if attempt > 0 {
+		key = key.Attempt(attempt)
+	}
+	s.add(echo.Entry{NodeType: echo.NodeMessage, Key: key.Step(echo.StepKind(kind)), Phase: phase, Attempt: attempt, Message: echo.NewText(role, kind, text)})
 }
 
 // spans masks the results of tools.

@@ -90,7 +90,7 @@ func randomEntry(r *rand.Rand, session string, seq uint64) *echo.Entry {
 
 // place gives an entry its key, and lets its message enter the history if it belongs there.
 func (v *randomVisit) place(r *rand.Rand, e *echo.Entry) {
-	turn := fmt.Sprintf("%s/attempt1/turn%d/", v.name, v.calls)
+	turn := fmt.Sprintf("%s/attempt1/turn%d/", v.name, max(v.calls, 1))
 	enters := e.Message != nil
 	switch e.NodeType {
 	case echo.NodeMessage:

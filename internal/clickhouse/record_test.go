@@ -98,16 +98,16 @@ func TestRecordOfOldRows(t *testing.T) {
 		"DELETE FROM unified_selections WHERE key = 'fix/attempt1/turn1/model'"))
 	_, missing, err = db.Record(t.Context(), "s1")
 	require.NoError(t, err)
-	require.Equal(t, []string{"fix/attempt1/turn1/context"}, missing)
+	require.Equal(t, []echo.Key{echo.MustKey("fix/attempt1/turn1/context")}, missing)
 }
 
 func TestRecordThatIsDamaged(t *testing.T) {
 	t.Parallel()
 	for change, want := range map[string]string{
-		`content_json = '"other"'`:     "entry 3 (research/attempt0/task): the content has the hash ",
-		`selection_json = '{'`:         "entry 3 (research/attempt0/task): read the selection: ",
-		`content_json = '{'`:           "entry 3 (research/attempt0/task): read the content: ",
-		`tool_calls_json = '[{"id":]'`: "entry 3 (research/attempt0/task): read the tool calls: ",
+		`content_json = '"other"'`:     "entry 3 (research/task): the content has the hash ",
+		`selection_json = '{'`:         "entry 3 (research/task): read the selection: ",
+		`content_json = '{'`:           "entry 3 (research/task): read the content: ",
+		`tool_calls_json = '[{"id":]'`: "entry 3 (research/task): read the tool calls: ",
 	} {
 		db := fill(t)
 		require.NoError(t, clickhouse.Conn(db).Exec(t.Context(),
