@@ -11,25 +11,27 @@ type NodeType string
 // The node types. Those marked "effect" are results of something non-deterministic or paid for: a resumed run is
 // answered from them.
 const (
-	NodeRunStart   NodeType = "run_start"         // data: input, versions
-	NodeRunEnd     NodeType = "run_end"           // data: status, reason, output; cost and usage are the run's totals
-	NodePhaseStart NodeType = "phase_start"       // data: visit, model
-	NodePhaseEnd   NodeType = "phase_end"         // data: status, reason, output; cost and usage are the phase's totals
-	NodeMessage    NodeType = "message"           // a system or user message that entered a phase's history
-	NodeSelection  NodeType = "context_selection" // what one model call is sent, by form
-	NodeModelCall  NodeType = "model_call"        // effect, unless it is in the background; the message is the model's answer
-	NodeToolCall   NodeType = "tool_call"         // effect; the message is the tool's result
-	NodeToolStart  NodeType = "tool_start"        // a tool is about to begin that may do harm when it is run twice
-	NodeVerdict    NodeType = "verdict"           // data: validator, valid, reason
-	NodeRoute      NodeType = "route"             // data: from, to, reason
-	NodeState      NodeType = "state"             // data: key, value
-	NodeCallout    NodeType = "callout"           // data: name; content_hash of the message it marks
-	NodeValue      NodeType = "value"             // effect; data: a clock reading or a random value
-	NodeResume     NodeType = "run_resume"        // the run was taken up again; data: set_aside, the numbers of the entries it goes on without
-	NodeHandoff    NodeType = "handoff"           // data: where a phase or an interrupted run stands, for whoever goes on
-	NodeWarning    NodeType = "warning"           // data: what a person should know and the run goes on after
-	NodeGuard      NodeType = "context_guard"     // data: event (context_warning, compacting, compaction_complete), sizes
-	NodeInter      NodeType = "context_inter"     // effect, unless a model chose; data: what was selected of earlier phases, with scores
+	NodeRunStart    NodeType = "run_start"         // data: input, versions
+	NodeRunEnd      NodeType = "run_end"           // data: status, reason, output; cost and usage are the run's totals
+	NodePhaseStart  NodeType = "phase_start"       // data: visit, model
+	NodePhaseEnd    NodeType = "phase_end"         // data: status, reason, output; cost and usage are the phase's totals
+	NodeMessage     NodeType = "message"           // a system or user message that entered a phase's history
+	NodeSelection   NodeType = "context_selection" // what one model call is sent, by form
+	NodeModelCall   NodeType = "model_call"        // effect, unless it is in the background; the message is the model's answer
+	NodeToolCall    NodeType = "tool_call"         // effect; the message is the tool's result
+	NodeToolStart   NodeType = "tool_start"        // a tool is about to begin that may do harm when it is run twice
+	NodeVerdict     NodeType = "verdict"           // data: validator, valid, reason
+	NodeRoute       NodeType = "route"             // data: from, to, reason
+	NodeState       NodeType = "state"             // data: key, value
+	NodeCallout     NodeType = "callout"           // data: name; content_hash of the message it marks
+	NodeValue       NodeType = "value"             // effect; data: a clock reading or a random value
+	NodeBranchStart NodeType = "branch_start"      // parallel branches begin; the key is that of a branch
+	NodeBranchEnd   NodeType = "branch_end"        // all of them have ended
+	NodeResume      NodeType = "run_resume"        // the run was taken up again; data: set_aside, the numbers of the entries it goes on without
+	NodeHandoff     NodeType = "handoff"           // data: where a phase or an interrupted run stands, for whoever goes on
+	NodeWarning     NodeType = "warning"           // data: what a person should know and the run goes on after
+	NodeGuard       NodeType = "context_guard"     // data: event (context_warning, compacting, compaction_complete), sizes
+	NodeInter       NodeType = "context_inter"     // effect, unless a model chose; data: what was selected of earlier phases, with scores
 )
 
 // Usage counts tokens of one model call, as the provider reported them.

@@ -327,11 +327,19 @@ func (k Key) Branch() Key {
 		p.Effect = e[:1]
 		return p.Key()
 	}
+	if n := len(p.Branches); n > 0 && p.isBranchMark() {
+		p.Branches = p.Branches[:n-1]
+	}
 	if len(p.Branches) == 0 {
 		return Key{}
 	}
 	p.Attempt, p.Turn, p.Effect = 0, 0, nil
 	return p.Key()
+}
+
+// isBranchMark reports whether the path is that of the start or the end of a branch, which are in the one it grows from.
+func (p *Path) isBranchMark() bool {
+	return p.Attempt == 0 && len(p.Effect) == 1 && (p.Effect[0].Kind == StepStart || p.Effect[0].Kind == StepEnd)
 }
 
 // ParentBranch returns the branch that the branch k grows from. That of the trunk is the trunk.

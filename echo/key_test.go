@@ -137,6 +137,9 @@ func TestBranchesOfKeys(t *testing.T) {
 	require.Equal(t, Key{}, visit.Step(StepTool).Branch(), "the tool of a phase without a model")
 	require.Equal(t, Key{}, visit.Attempt(1).Turn(1).Numbered(StepTool, 1).ParentBranch())
 	require.Equal(t, Key{}, RunKey().Step(StepStart).Branch())
+	require.Equal(t, item, try.Step(StepStart).Branch(), "a branch begins and ends in the one it grows from")
+	require.Equal(t, Key{}, item.Step(StepEnd).Branch())
+	require.Equal(t, try, try.Attempt(1).Step(StepEnd).Branch())
 	require.Equal(t, Key{}, Key{}.ParentBranch())
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // answer is what an attempt came to.
@@ -104,7 +105,7 @@ func (v *visit) finalAnswer(ctx context.Context, before answer) (answer, error) 
 }
 
 // takeTurn is one model call together with the tool results that answer it.
-func (v *visit) takeTurn(ctx context.Context, noTools bool) (*ModelResponse, error) {
+func (v *visit) takeTurn(ctx context.Context, noTools bool) (*effect.ModelResponse, error) {
 	resp, err := v.send(ctx, noTools)
 	if err != nil {
 		return nil, err
@@ -119,8 +120,8 @@ func (v *visit) takeTurn(ctx context.Context, noTools bool) (*ModelResponse, err
 
 // ask makes a model call and adds what it took to the phase and to the run, also when it failed: a call that broke off may
 // have cost something.
-func (v *visit) ask(ctx context.Context, key echo.Key, req *ModelRequest) (*ModelResponse, error) {
-	resp, err := v.effects.Model(ctx, key, req)
+func (v *visit) ask(ctx context.Context, key echo.Key, req *effect.ModelRequest) (*effect.ModelResponse, error) {
+	resp, err := v.rec.Model(ctx, key, req)
 	v.result.Count(resp, err)
 	v.run.result.Count(resp, err)
 	if err == nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // runBeside runs a cascade while calls beside it take what is given, once for each time that it asks. They are recorded in
@@ -107,7 +108,7 @@ func TestBesideAfterAStop(t *testing.T) {
 	for n := from; n < len(whole) && whole[n].NodeType != echo.NodePhaseEnd; n++ {
 		again := setup(t, say("b"), say("c"))
 		sink := &memory{list: whole[:n:n]}
-		_, err := again.runner.Run(context.Background(), Spec{Cascade: c, Log: echo.ContinueLog("s1", uint64(n), nil, nil, sink), WorkDir: "/scratch", Past: whole[:n:n], Beside: func() Totals { return Totals{} }})
+		_, err := again.runner.Run(context.Background(), Spec{Cascade: c, Log: echo.ContinueLog("s1", uint64(n), nil, nil, sink), WorkDir: "/scratch", Recording: whole[:n:n], Beside: func() Totals { return Totals{} }})
 		require.ErrorContains(t, err, "c/cards (attempt 1, turn 1): budget reached: max_usd is $0.0250, used $0.0320", "after entry %d", n)
 	}
 }
@@ -135,10 +136,10 @@ func TestTotals(t *testing.T) {
 	t.Parallel()
 	var sum Totals
 	cost := 0.5
-	sum.Count(&ModelResponse{Usage: echo.Usage{In: 3, Out: 1}, CostUSD: &cost}, nil)
-	sum.Count(&ModelResponse{Usage: echo.Usage{In: 2}}, nil)
-	sum.Count(nil, &ModelError{Unpaid: true})
-	sum.Count(nil, &ModelError{})
+	sum.Count(&effect.ModelResponse{Usage: echo.Usage{In: 3, Out: 1}, CostUSD: &cost}, nil)
+	sum.Count(&effect.ModelResponse{Usage: echo.Usage{In: 2}}, nil)
+	sum.Count(nil, &effect.ModelError{Unpaid: true})
+	sum.Count(nil, &effect.ModelError{})
 	want := Totals{Calls: 2, Usage: echo.Usage{In: 5, Out: 1}, CostUSD: 0.5, UnknownCosts: 2}
 	require.Equal(t, want, sum)
 	require.Equal(t, want, want.Plus(Totals{}))

@@ -8,11 +8,12 @@ import (
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // BudgetInForce returns what a run may take; the zero value limits nothing.
 func (s *Spec) BudgetInForce() cascade.Budget {
-	for _, b := range []*cascade.Budget{s.Budget, RecordedBudget(s.Past), s.Cascade.Budget} {
+	for _, b := range []*cascade.Budget{s.Budget, RecordedBudget(s.Recording), s.Cascade.Budget} {
 		if b != nil {
 			return *b
 		}
@@ -48,7 +49,7 @@ func (r *run) budgetInForce() *cascade.Budget {
 // expected to take, would exceed a limit. What is known of the model and the readings are asked for whatever the limits are,
 // so that a run that goes on under others finds what is recorded. A call that is in the past of the run was
 // decided then: it is paid for, or it is made again because there was no answer.
-func (v *visit) afford(ctx context.Context, key echo.Key, req *ModelRequest, sent func(ModelFacts) requestSize) error {
+func (v *visit) afford(ctx context.Context, key echo.Key, req *effect.ModelRequest, sent func(ModelFacts) requestSize) error {
 	f, err := v.factsOf(req.Model)
 	if err != nil {
 		return err
@@ -57,7 +58,7 @@ func (v *visit) afford(ctx context.Context, key echo.Key, req *ModelRequest, sen
 		return err
 	}
 	elapsed, err := v.readClock(ctx, key.Step(echo.StepClock))
-	if err != nil || v.budget == (cascade.Budget{}) || v.past.pending() != nil {
+	if err != nil || v.budget == (cascade.Budget{}) || v.rec.Pending(trunk) != nil {
 		return err
 	}
 	next := v.answers.estimate(req, sent(f), f)
@@ -97,7 +98,7 @@ type besideData struct {
 // answered from its record counts what was known at this point then. A cost that is not known does not end the run, which
 // depends on none of these calls; it is told once.
 func (v *visit) countBeside(ctx context.Context, key echo.Key) error {
-	raw, err := v.effects.Value(ctx, key, v.place(), func() any {
+	raw, err := v.rec.Value(ctx, key, v.place(), func() any {
 		if v.spec.Beside == nil || v.budget.MaxUSD <= 0 && v.budget.MaxTokens <= 0 {
 			return nil
 		}
@@ -125,7 +126,7 @@ func (v *visit) countBeside(ctx context.Context, key echo.Key) error {
 // readClock returns for how many seconds the run has been active, nil when nothing is known of it. It is a reading of the
 // clock, so it is only taken, and recorded, when the budget limits it.
 func (v *visit) readClock(ctx context.Context, key echo.Key) (*float64, error) {
-	raw, err := v.effects.Value(ctx, key, v.place(), func() any {
+	raw, err := v.rec.Value(ctx, key, v.place(), func() any {
 		if v.budget.MaxSeconds <= 0 {
 			return nil
 		}
@@ -145,7 +146,7 @@ func (v *visit) readClock(ctx context.Context, key echo.Key) (*float64, error) {
 type requestSize struct{ in, cached int64 }
 
 // sizeOf counts a request by its model's tokenizer.
-func sizeOf(req *ModelRequest) func(ModelFacts) requestSize {
+func sizeOf(req *effect.ModelRequest) func(ModelFacts) requestSize {
 	return func(f ModelFacts) requestSize {
 		var s requestSize
 		for _, m := range req.Messages {
@@ -159,7 +160,7 @@ func sizeOf(req *ModelRequest) func(ModelFacts) requestSize {
 // sizeOfView returns the size of a phase's own request. It is what the builder counted for the guard, when it did; else it
 // is counted here and corrected by what the provider counted of requests before. What is shared with the request before are its
 // tools, which come first, and a part of its messages, which is known in other units and so is taken as a share.
-func (v *visit) sizeOfView(req *ModelRequest, report *echo.Selection) func(ModelFacts) requestSize {
+func (v *visit) sizeOfView(req *effect.ModelRequest, report *echo.Selection) func(ModelFacts) requestSize {
 	return func(f ModelFacts) requestSize {
 		s := requestSize{in: report.RequestSize}
 		if s.in == 0 {
@@ -176,7 +177,7 @@ func (v *visit) sizeOfView(req *ModelRequest, report *echo.Selection) func(Model
 }
 
 // fixed returns the tokens of what a request has beside its messages.
-func (f ModelFacts) fixed(tools []ToolSpec) int64 {
+func (f ModelFacts) fixed(tools []effect.ToolSpec) int64 {
 	if f.CountFixed == nil {
 		return 0
 	}

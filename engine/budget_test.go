@@ -13,6 +13,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // budgeted runs a cascade in pieces: with a budget that is used up before every call that is not yet affordable, and taken
@@ -34,7 +35,7 @@ func (b *budgeted) take(limits *cascade.Budget) (*Result, error) {
 	b.t.Helper()
 	sink := &memory{list: b.past}
 	res, err := b.runner.Run(context.Background(), Spec{
-		Cascade: b.cascade, Log: echo.ContinueLog("s1", uint64(len(b.past)), b.runner.Now, nil, sink), WorkDir: "/scratch", Past: b.past, Budget: limits,
+		Cascade: b.cascade, Log: echo.ContinueLog("s1", uint64(len(b.past)), b.runner.Seams.Now, nil, sink), WorkDir: "/scratch", Recording: b.past, Budget: limits,
 	})
 	b.past = sink.asRead(b.t)
 	return res, err
@@ -44,7 +45,7 @@ func (b *budgeted) replay() error {
 	b.t.Helper()
 	again := *b.runner
 	again.Model, again.Tools, again.Cards, again.Meaning = nil, onlySpecs{b.tools}, nil, nil
-	_, err := again.Run(context.Background(), Spec{Cascade: b.cascade, WorkDir: "/scratch", Name: "s1", Past: b.past, Replay: true})
+	_, err := again.Run(context.Background(), Spec{Cascade: b.cascade, WorkDir: "/scratch", Name: "s1", Recording: b.past})
 	return err
 }
 
@@ -89,7 +90,7 @@ func TestBudgetStopsBeforeEveryKindOfCall(t *testing.T) {
 		"a request that is refused as too long": {
 			func(t *testing.T) *testBundle {
 				answers := talking(12, 1600)
-				answers = append(answers[:8:8], append([]answerFunc{refuse(&ModelError{Kind: ModelErrContextLength, Model: "m", Unpaid: true})}, answers[8:]...)...)
+				answers = append(answers[:8:8], append([]answerFunc{refuse(&effect.ModelError{Kind: effect.ModelErrContextLength, Model: "m", Unpaid: true})}, answers[8:]...)...)
 				b := setup(t, answers...)
 				b.tools.addBig("big", 2000)
 				return b
@@ -126,7 +127,7 @@ func TestBudgetStopsBeforeEveryKindOfCall(t *testing.T) {
 				ends := b.past[len(b.past)-2:]
 				require.Equal(t, []echo.NodeType{echo.NodePhaseEnd, echo.NodeRunEnd}, []echo.NodeType{ends[0].NodeType, ends[1].NodeType})
 				require.NotEqual(t, echo.NodeSelection, b.past[len(b.past)-4].NodeType, "what is not sent is not selected")
-				require.ErrorIs(t, b.replay(), ErrEndOfRecord)
+				require.ErrorIs(t, b.replay(), effect.ErrEndOfRecord)
 				if stops > 0 {
 					require.Greater(t, len(b.model.requests), asked, "the call is affordable now")
 				}
@@ -145,9 +146,9 @@ func TestBudgetStopsBeforeEveryKindOfCall(t *testing.T) {
 }
 
 // heavy makes every call take more than any estimate, so that a budget that is enough for one call is not for the next.
-type heavy struct{ Model }
+type heavy struct{ effect.Model }
 
-func (h heavy) Complete(ctx context.Context, req *ModelRequest) (*ModelResponse, error) {
+func (h heavy) Complete(ctx context.Context, req *effect.ModelRequest) (*effect.ModelResponse, error) {
 	resp, err := h.Model.Complete(ctx, req)
 	if err == nil {
 		resp.Usage = echo.Usage{In: 10_000, Out: 600, Estimated: true}
@@ -232,13 +233,13 @@ func TestBudgetOfTimeOverAResume(t *testing.T) {
 	t.Parallel()
 	clock := time.Unix(0, 0)
 	after := func(text string) answerFunc {
-		return func(req *ModelRequest) (*ModelResponse, error) {
+		return func(req *effect.ModelRequest) (*effect.ModelResponse, error) {
 			clock = clock.Add(40 * time.Second)
 			return say(text)(req)
 		}
 	}
 	b := setup(t, after("a"), after("b"), after("d")).budgeted(fmt.Sprintf(twoPhases, `,"budget":{"max_seconds":30}`))
-	b.runner.Now = func() time.Time { return clock }
+	b.runner.Seams.Now = func() time.Time { return clock }
 	_, err := b.take(nil)
 	var be *BudgetError
 	require.True(t, errors.As(err, &be))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // maxAsks is how many answers the view of one call may need. It is above what can be needed: the guard asks for one
@@ -19,7 +20,7 @@ const maxRefusals = 10
 
 // send makes the model call of a turn. A request that the provider refuses as too long is made smaller and sent again, as
 // long as there is something to leave out.
-func (v *visit) send(ctx context.Context, noTools bool) (*ModelResponse, error) {
+func (v *visit) send(ctx context.Context, noTools bool) (*effect.ModelResponse, error) {
 	if err := v.readIdle(ctx); err != nil {
 		return nil, err
 	}
@@ -52,8 +53,8 @@ func (v *visit) send(ctx context.Context, noTools bool) (*ModelResponse, error) 
 }
 
 func refusedAsTooLong(err error) bool {
-	var me *ModelError
-	return errors.As(err, &me) && me.Kind == ModelErrContextLength && !isRecordError(err)
+	var me *effect.ModelError
+	return errors.As(err, &me) && me.Kind == effect.ModelErrContextLength && !effect.IsRecordError(err)
 }
 
 // refusedForGood is the error of a request that the provider refused as too long and that could not be made any smaller,
@@ -73,7 +74,7 @@ func refusedForGood(refusal, err error) error {
 
 // learn takes from an answer what later requests depend on: when the cache was written, and how many tokens the provider
 // counted. Tokens that were counted here, or by a script, teach nothing.
-func (v *visit) learn(resp *ModelResponse) {
+func (v *visit) learn(resp *effect.ModelResponse) {
 	v.answered = v.now()
 	counted := resp.Usage.In
 	if resp.Usage.Estimated || resp.Scripted {
@@ -84,7 +85,7 @@ func (v *visit) learn(resp *ModelResponse) {
 
 // request builds the view of the history and what is sent by the call of a key, and records the selection, unless the call
 // would exceed the budget.
-func (v *visit) request(ctx context.Context, selection, call echo.Key, noTools bool) (*ModelRequest, error) {
+func (v *visit) request(ctx context.Context, selection, call echo.Key, noTools bool) (*effect.ModelRequest, error) {
 	view, err := v.compose(ctx)
 	if err != nil {
 		return nil, err
@@ -105,16 +106,19 @@ func (v *visit) request(ctx context.Context, selection, call echo.Key, noTools b
 }
 
 // requestOf is what a view is sent as.
-func (v *visit) requestOf(view *autocontext.View, noTools bool) *ModelRequest {
+func (v *visit) requestOf(view *autocontext.View, noTools bool) *effect.ModelRequest {
 	site := v.place()
-	req := &ModelRequest{
+	req := &effect.ModelRequest{
 		Site: site, Model: v.model, Messages: v.render.Render(view),
 		NoToolCalls: noTools, Prompted: !v.native(),
 		Temperature: v.phase.Temperature, MaxOutputTokens: v.phase.MaxOutputTokens, Options: v.phase.ModelOptions,
-		OnDelta: func(d Delta) { v.observer.Observe(Event{Kind: EventDelta, Site: site, Delta: d}) },
+		OnDelta: func(d effect.Delta) { v.observer.Observe(Event{Kind: EventDelta, Site: site, Delta: d}) },
+	}
+	if req.Prompted {
+		req.Parse = func(m *echo.Message) *echo.Message { return promptedCalls(m, site) }
 	}
 	if v.native() {
-		req.Tools, req.toolsDigest = v.tools.specs, v.tools.digest
+		req.Tools, req.ToolsDigest = v.tools.specs, v.tools.digest
 	}
 	return req
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // conversation runs a phase with a model: attempts until one answer passes every check. The value is the answer, parsed
@@ -125,7 +126,7 @@ func (v *visit) recordVerdict(check string, valid bool, reason string) error {
 }
 
 // emptyAnswer explains an answer without text.
-func (v *visit) noteAnswer(resp *ModelResponse) error {
+func (v *visit) noteAnswer(resp *effect.ModelResponse) error {
 	if resp.Ignored != "" && !v.doubted {
 		v.doubted = true
 		if err := v.warn(v.at(echo.StepFigures), v.place(), resp.Ignored); err != nil {

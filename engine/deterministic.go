@@ -11,6 +11,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // deterministic runs the phase's one tool, as often as its retry allows. The value is the tool's result.
@@ -36,7 +37,7 @@ func (v *visit) deterministic(ctx context.Context) (any, error) {
 			return nil, err
 		}
 		var tool *ToolError
-		if v.attempt == tries || errors.As(err, &tool) && tool.Kind == kindUnfinished {
+		if v.attempt == tries || errors.As(err, &tool) && tool.Kind == effect.KindUnfinished {
 			return nil, v.failDeterministic(err, inputs)
 		}
 		if err := v.backOff(ctx); err != nil {
@@ -46,7 +47,7 @@ func (v *visit) deterministic(ctx context.Context) (any, error) {
 }
 
 // tryTool runs the tool once.
-func (v *visit) tryTool(ctx context.Context, spec ToolSpec) (value any, inputs json.RawMessage, err error) {
+func (v *visit) tryTool(ctx context.Context, spec effect.ToolSpec) (value any, inputs json.RawMessage, err error) {
 	args, err := v.toolInputs(spec)
 	if err != nil {
 		return nil, nil, err
@@ -65,8 +66,8 @@ func (v *visit) tryTool(ctx context.Context, spec ToolSpec) (value any, inputs j
 		return structured(text), args, err
 	}
 	v.touched = v.touched || !spec.Idempotent
-	v.observer.Observe(Event{Kind: EventToolCall, Site: v.place(), Tool: spec.Name, Arguments: maskedArguments(v.mask, string(args))})
-	m, err := v.effects.Tool(ctx, v.at(echo.StepTool), spec, ToolRequest{
+	v.observer.Observe(Event{Kind: EventToolCall, Site: v.place(), Tool: spec.Name, Arguments: effect.MaskedArguments(v.mask, string(args))})
+	m, err := v.rec.Tool(ctx, v.at(echo.StepTool), spec, effect.ToolRequest{
 		Site: v.place(), SessionID: v.session.ID, Name: spec.Name, Arguments: args,
 		Timeout: time.Duration(v.phase.Timeout),
 	})
@@ -76,8 +77,8 @@ func (v *visit) tryTool(ctx context.Context, spec ToolSpec) (value any, inputs j
 	v.enter(m, 0)
 	if m.Failed() {
 		kind := "failed"
-		if m.Text() == unfinishedText(spec.Name) {
-			kind = kindUnfinished // no retry was meant for that: a person has to look
+		if m.Text() == effect.UnfinishedText(spec.Name) {
+			kind = effect.KindUnfinished // no retry was meant for that: a person has to look
 		}
 		return nil, args, &ToolError{Tool: spec.Name, Kind: kind, Message: excerpt(m.Text())}
 	}
@@ -108,7 +109,7 @@ func orFirst(err, record error) error {
 
 // toolInputs renders the phase's inputs. Every string in them is a template; where the tool's schema wants something
 // other than a string, the rendered text is read as JSON.
-func (v *visit) toolInputs(spec ToolSpec) (json.RawMessage, error) {
+func (v *visit) toolInputs(spec effect.ToolSpec) (json.RawMessage, error) {
 	var s struct {
 		Properties map[string]struct {
 			Type any `json:"type"`
@@ -177,18 +178,7 @@ func fitType(value, schemaType any) any {
 
 // backOff waits before the next try, unless that is recorded.
 func (v *visit) backOff(ctx context.Context) error {
-	wait := backoffDelay(v.phase.Retry, v.attempt)
-	if wait <= 0 || v.spec.Answers != nil || v.past.pending() != nil {
-		return ctx.Err()
-	}
-	t := time.NewTimer(wait)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return v.rec.Sleep(ctx, trunk, backoffDelay(v.phase.Retry, v.attempt))
 }
 
 // maxBackoff bounds the wait between two tries, so that an exponent cannot turn into days.

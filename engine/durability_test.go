@@ -10,6 +10,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // slowDisk is a durable sink whose syncs are only done when somebody waits for them.
@@ -57,7 +58,7 @@ func TestNothingLeavesBeforeTheRecordIsSafe(t *testing.T) {
 	disk := &slowDisk{}
 	b := setup(t, call("write", `{}`, "read", `{}`), call("read", `{"n":2}`), say("done"))
 	for i, answer := range b.model.answers {
-		b.model.answers[i] = func(req *ModelRequest) (*ModelResponse, error) {
+		b.model.answers[i] = func(req *effect.ModelRequest) (*effect.ModelResponse, error) {
 			appended, _, durable := disk.state()
 			require.Equal(t, appended, durable, "request %d left before the record was durable", i)
 			return answer(req)
@@ -65,7 +66,7 @@ func TestNothingLeavesBeforeTheRecordIsSafe(t *testing.T) {
 	}
 	started := map[string]int{}
 	var mu sync.Mutex
-	tool := func(_ context.Context, req ToolRequest) (ToolResult, error) {
+	tool := func(_ context.Context, req effect.ToolRequest) (effect.ToolResult, error) {
 		_, flushed, durable := disk.state()
 		answers := len(disk.answers())
 		require.Equal(t, answers, disk.positionOf(echo.NodeModelCall, flushed), "the answer is not in the file")
@@ -75,7 +76,7 @@ func TestNothingLeavesBeforeTheRecordIsSafe(t *testing.T) {
 		mu.Lock()
 		started[req.Name]++
 		mu.Unlock()
-		return ToolResult{Parts: echo.Text("ok")}, nil
+		return effect.ToolResult{Parts: echo.Text("ok")}, nil
 	}
 	b.tools.add("write", `{"type":"object"}`, tool)
 	b.tools.add("read", `{"type":"object"}`, tool)
@@ -110,11 +111,11 @@ func (d *slowDisk) positionOf(t echo.NodeType, n int) int {
 
 // idempotent marks one tool of a set as harmless to repeat.
 type idempotent struct {
-	Tools
+	effect.Tools
 	name string
 }
 
-func (i idempotent) Spec(name string) (ToolSpec, bool) {
+func (i idempotent) Spec(name string) (effect.ToolSpec, bool) {
 	s, ok := i.Tools.Spec(name)
 	s.Idempotent = name == i.name
 	return s, ok

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 func TestOnePhase(t *testing.T) {
@@ -26,7 +27,7 @@ func TestOnePhase(t *testing.T) {
 	require.Equal(t, "Hello Ada", res.Output)
 	require.Equal(t, []string{"user: Greet Ada."}, roles(b.model.requests[0]), "instructions that use the input are not followed by it")
 	require.Equal(t, "m", b.model.requests[0].Model)
-	require.Equal(t, Site{Cascade: "c", Phase: "greet", Visit: 1, Attempt: 1, Turn: 1}, b.model.requests[0].Site)
+	require.Equal(t, effect.Site{Cascade: "c", Phase: "greet", Visit: 1, Attempt: 1, Turn: 1}, b.model.requests[0].Site)
 	require.InDelta(t, callCost, res.CostUSD, 1e-9)
 	require.Equal(t, echo.Usage{In: 100, Cached: 40, Out: 10}, res.Usage)
 
@@ -68,17 +69,17 @@ func TestToolsRunAndAnswerInOrderOfTheCalls(t *testing.T) {
 	t.Parallel()
 	b := setup(t, call("slow", `{"n":1}`, "fast", `{"n":2}`), say("done"))
 	fastDone := make(chan struct{})
-	b.tools.add("slow", `{"type":"object"}`, func(ctx context.Context, _ ToolRequest) (ToolResult, error) {
+	b.tools.add("slow", `{"type":"object"}`, func(ctx context.Context, _ effect.ToolRequest) (effect.ToolResult, error) {
 		select { // the calls run in parallel, or this never ends
 		case <-fastDone:
-			return ToolResult{Parts: echo.Text("slow result")}, nil
+			return effect.ToolResult{Parts: echo.Text("slow result")}, nil
 		case <-ctx.Done():
-			return ToolResult{}, ctx.Err()
+			return effect.ToolResult{}, ctx.Err()
 		}
 	})
-	b.tools.add("fast", `{"type":"object"}`, func(context.Context, ToolRequest) (ToolResult, error) {
+	b.tools.add("fast", `{"type":"object"}`, func(context.Context, effect.ToolRequest) (effect.ToolResult, error) {
 		close(fastDone)
-		return ToolResult{Parts: echo.Text("fast result"), Failed: true, Kind: "exit_status"}, nil
+		return effect.ToolResult{Parts: echo.Text("fast result"), Failed: true, Kind: "exit_status"}, nil
 	})
 	res, err := b.run(`{"cascade_id":"c","phases":[{"name":"p","instructions":"Go.","tackle":["slow","fast"]}]}`, nil)
 	require.NoError(t, err)
@@ -98,8 +99,8 @@ func TestBadCallsGoBackToTheModel(t *testing.T) {
 	t.Parallel()
 	b := setup(t, call("nope", `{}`, "read", `{"path":`, "read", `[]`, "read", `{"path":1,"x":2}`, "read", ``), say("done"))
 	b.tools.add("read", `{"type":"object","additionalProperties":false,"required":["path"],"properties":{"path":{"type":"string"}}}`,
-		func(context.Context, ToolRequest) (ToolResult, error) {
-			return ToolResult{}, errors.New("must not run")
+		func(context.Context, effect.ToolRequest) (effect.ToolResult, error) {
+			return effect.ToolResult{}, errors.New("must not run")
 		})
 	_, err := b.run(`{"cascade_id":"c","phases":[{"name":"p","instructions":"Go.","tackle":["read"]}]}`, nil)
 	require.NoError(t, err)
@@ -148,8 +149,8 @@ func TestRepeatedCallWithTheSameResultIsNoticed(t *testing.T) {
 	t.Parallel()
 	b := setup(t, call("echo", `{"a": 1, "b": 2}`), call("echo", `{"a":1,"b":2}`), call("echo", `{"a":2}`), say("done"))
 	b.tools.addEcho("echo")
-	b.tools.fns["echo"] = func(context.Context, ToolRequest) (ToolResult, error) {
-		return ToolResult{Parts: echo.Text("same")}, nil
+	b.tools.fns["echo"] = func(context.Context, effect.ToolRequest) (effect.ToolResult, error) {
+		return effect.ToolResult{Parts: echo.Text("same")}, nil
 	}
 	_, err := b.run(`{"cascade_id":"c","phases":[{"name":"p","instructions":"Go.","tackle":["echo"]}]}`, nil)
 	require.NoError(t, err)
@@ -245,12 +246,12 @@ func TestToolAndCommandValidators(t *testing.T) {
 	b := setup(t, call("check", `{}`), say("finished"))
 	b.tools.addEcho("check")
 	var stdin []string
-	b.tools.add(CommandTool, `{"type":"object"}`, func(_ context.Context, req ToolRequest) (ToolResult, error) {
+	b.tools.add(CommandTool, `{"type":"object"}`, func(_ context.Context, req effect.ToolRequest) (effect.ToolResult, error) {
 		var in struct{ Command, Stdin string }
 		require.NoError(t, json.Unmarshal(req.Arguments, &in))
 		require.Equal(t, "test -f '/scratch/it'\\''s'", in.Command)
 		stdin = append(stdin, in.Stdin)
-		return ToolResult{Parts: echo.Text("exit"), Failed: len(stdin) < 1}, nil
+		return effect.ToolResult{Parts: echo.Text("exit"), Failed: len(stdin) < 1}, nil
 	})
 	res, err := b.run(`{"cascade_id":"c","phases":[{"name":"p","instructions":"Go {{ input.f }}.","tackle":["check"],
 		"rules":{"loop_until":"command:test -f {{ session.work_dir ~ '/' ~ input.f }}"}}]}`, map[string]any{"f": "it's"})
@@ -262,11 +263,11 @@ func TestToolAndCommandValidators(t *testing.T) {
 	require.Contains(t, roles(b.model.requests[1])[4], "The checks pass now.")
 
 	b = setup(t, say("a"), say("b"))
-	b.tools.add("lint", `{"type":"object","properties":{"content":{"type":"string"}}}`, func(_ context.Context, req ToolRequest) (ToolResult, error) {
+	b.tools.add("lint", `{"type":"object","properties":{"content":{"type":"string"}}}`, func(_ context.Context, req effect.ToolRequest) (effect.ToolResult, error) {
 		if string(req.Arguments) == `{"content":"a"}` {
-			return ToolResult{Parts: echo.Text(`{"valid":false,"reason":"not a"}`)}, nil
+			return effect.ToolResult{Parts: echo.Text(`{"valid":false,"reason":"not a"}`)}, nil
 		}
-		return ToolResult{Parts: echo.Text("fine")}, nil
+		return effect.ToolResult{Parts: echo.Text("fine")}, nil
 	})
 	res, err = b.run(`{"cascade_id":"c","tools":[{"tool_id":"lint","type":"shell","command":"true"}],
 		"phases":[{"name":"p","instructions":"Go.","rules":{"loop_until":"lint","max_attempts":2}}]}`, nil)
@@ -340,13 +341,13 @@ func TestDeterministicPhase(t *testing.T) {
 	b := setup(t, say("handled"))
 	tries := 0
 	b.tools.add("fetch", `{"type":"object","properties":{"n":{"type":"integer"},"s":{"type":"string"},"l":{"type":"array"}},"required":["n"]}`,
-		func(_ context.Context, req ToolRequest) (ToolResult, error) {
+		func(_ context.Context, req effect.ToolRequest) (effect.ToolResult, error) {
 			require.JSONEq(t, `{"n":3,"s":"3","l":["x 3",{"k":"3"}]}`, string(req.Arguments))
 			require.Equal(t, 5*time.Second, req.Timeout)
 			if tries++; tries < 3 {
-				return ToolResult{Parts: echo.Text("busy"), Failed: true, Kind: "http_status"}, nil
+				return effect.ToolResult{Parts: echo.Text("busy"), Failed: true, Kind: "http_status"}, nil
 			}
-			return ToolResult{Parts: echo.Text(`{"status":"found","n":7}`)}, nil
+			return effect.ToolResult{Parts: echo.Text(`{"status":"found","n":7}`)}, nil
 		})
 	res, err := b.run(`{"cascade_id":"c","phases":[
 		{"name":"a","tool":"fetch","inputs":{"n":"{{ input.n }}","s":"{{ input.n }}","l":["x {{ input.n }}",{"k":"{{ input.n }}"}]},"timeout":5,
@@ -362,8 +363,8 @@ func TestDeterministicPhase(t *testing.T) {
 
 func TestOnError(t *testing.T) {
 	t.Parallel()
-	broken := func(context.Context, ToolRequest) (ToolResult, error) {
-		return ToolResult{Parts: echo.Text("no such host"), Failed: true}, nil
+	broken := func(context.Context, effect.ToolRequest) (effect.ToolResult, error) {
+		return effect.ToolResult{Parts: echo.Text("no such host"), Failed: true}, nil
 	}
 	b := setup(t, say("recovered"), say("after"))
 	b.tools.add("fetch", `{"type":"object"}`, broken)
@@ -415,7 +416,7 @@ func TestContextFrom(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			first := func(req *ModelRequest) (*ModelResponse, error) {
+			first := func(req *effect.ModelRequest) (*effect.ModelResponse, error) {
 				resp, err := call("echo", `{}`, "set_state", `{"key":"k","value":[1]}`)(req)
 				d := resp.Message.Draft()
 				d.Parts = echo.Text("thinking")
@@ -423,8 +424,8 @@ func TestContextFrom(t *testing.T) {
 				return resp, err
 			}
 			b := setup(t, first, say("out a"), say("out b"), say("end"))
-			b.tools.add("echo", `{"type":"object"}`, func(context.Context, ToolRequest) (ToolResult, error) {
-				return ToolResult{Parts: []echo.Part{{Type: echo.PartText, Text: "r"}, image}}, nil
+			b.tools.add("echo", `{"type":"object"}`, func(context.Context, effect.ToolRequest) (effect.ToolResult, error) {
+				return effect.ToolResult{Parts: []echo.Part{{Type: echo.PartText, Text: "r"}, image}}, nil
 			})
 			_, err := b.run(fmt.Sprintf(head, tc.context), nil)
 			require.NoError(t, err)
@@ -465,11 +466,11 @@ func TestBudget(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			clock := time.Unix(0, 0)
-			b := setup(t, func(req *ModelRequest) (*ModelResponse, error) {
+			b := setup(t, func(req *effect.ModelRequest) (*effect.ModelResponse, error) {
 				clock = clock.Add(90 * time.Second)
 				return say("a")(req)
 			})
-			b.runner.Now = func() time.Time { return clock }
+			b.runner.Seams.Now = func() time.Time { return clock }
 			res, err := b.run(fmt.Sprintf(source, tc.budget), nil)
 			var be *BudgetError
 			require.ErrorAs(t, err, &be)
@@ -480,7 +481,7 @@ func TestBudget(t *testing.T) {
 			require.Len(t, b.model.requests, 1)
 		})
 	}
-	b := setup(t, func(req *ModelRequest) (*ModelResponse, error) {
+	b := setup(t, func(req *effect.ModelRequest) (*effect.ModelResponse, error) {
 		resp, err := say("a")(req)
 		resp.CostUSD = nil
 		return resp, err
@@ -492,7 +493,7 @@ func TestBudget(t *testing.T) {
 
 func TestFailuresEndTheRunWithTheirPlace(t *testing.T) {
 	t.Parallel()
-	provider := &ModelError{Kind: ModelErrAuth, Provider: "api.example.com", Model: "m", Status: 401, Unpaid: true, Message: "wrong key", Hint: "set OPENAI_API_KEY"}
+	provider := &effect.ModelError{Kind: effect.ModelErrAuth, Provider: "api.example.com", Model: "m", Status: 401, Unpaid: true, Message: "wrong key", Hint: "set OPENAI_API_KEY"}
 	b := setup(t, refuse(provider))
 	res, err := b.run(`{"cascade_id":"c","phases":[{"name":"p","instructions":"Go."}]}`, nil)
 	require.EqualError(t, err, "c/p (attempt 1, turn 1): model m at api.example.com: wrong key")
@@ -504,7 +505,7 @@ func TestFailuresEndTheRunWithTheirPlace(t *testing.T) {
 	require.Zero(t, *e.CostUSD, "what was refused cost nothing")
 	require.Equal(t, "error", b.entries.of(echo.NodeRunEnd)[0].Error.Kind)
 
-	b = setup(t, refuse(&ModelError{Kind: ModelErrTimeout, Model: "m", Message: "no answer", Err: context.DeadlineExceeded}))
+	b = setup(t, refuse(&effect.ModelError{Kind: effect.ModelErrTimeout, Model: "m", Message: "no answer", Err: context.DeadlineExceeded}))
 	res, err = b.run(`{"cascade_id":"c","phases":[{"name":"p","instructions":"Go."}]}`, nil)
 	require.Error(t, err)
 	require.Equal(t, StatusFailed, res.Status, "a provider that timed out is not an interrupted run")
@@ -526,7 +527,7 @@ func TestFailuresEndTheRunWithTheirPlace(t *testing.T) {
 		return nil
 	}
 	_, err = b.run(`{"cascade_id":"c","phases":[{"name":"p","instructions":"Go."}]}`, nil)
-	var re *RecordError
+	var re *effect.RecordError
 	require.ErrorAs(t, err, &re)
 	require.ErrorIs(t, err, syscall.ENOSPC)
 }
@@ -535,10 +536,10 @@ func TestInterrupt(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
 	b := setup(t, call("wait", `{}`))
-	b.tools.add("wait", `{"type":"object"}`, func(ctx context.Context, _ ToolRequest) (ToolResult, error) {
+	b.tools.add("wait", `{"type":"object"}`, func(ctx context.Context, _ effect.ToolRequest) (effect.ToolResult, error) {
 		cancel()
 		<-ctx.Done()
-		return ToolResult{}, ctx.Err()
+		return effect.ToolResult{}, ctx.Err()
 	})
 	res, err := b.runCtx(ctx, `{"cascade_id":"c","phases":[{"name":"p","instructions":"Go.","tackle":["wait"],"on_error":"p"}]}`, nil)
 	require.ErrorIs(t, err, context.Canceled)
@@ -551,9 +552,9 @@ func TestInterrupt(t *testing.T) {
 func TestInterruptedModelCall(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
-	b := setup(t, func(*ModelRequest) (*ModelResponse, error) {
+	b := setup(t, func(*effect.ModelRequest) (*effect.ModelResponse, error) {
 		cancel()
-		return nil, &ModelError{Kind: ModelErrTimeout, Message: "the call was ended", Err: ctx.Err()}
+		return nil, &effect.ModelError{Kind: effect.ModelErrTimeout, Message: "the call was ended", Err: ctx.Err()}
 	})
 	res, err := b.runCtx(ctx, `{"cascade_id":"c","phases":[{"name":"p","instructions":"Go."}]}`, nil)
 	require.ErrorIs(t, err, context.Canceled)
@@ -601,31 +602,31 @@ func TestModelChoice(t *testing.T) {
 
 func TestRequestHashCoversWhatIsSent(t *testing.T) {
 	t.Parallel()
-	base := func() *ModelRequest {
-		return &ModelRequest{
+	base := func() *effect.ModelRequest {
+		return &effect.ModelRequest{
 			Model: "m", Messages: []*echo.Message{echo.NewText(echo.RoleUser, echo.KindTask, "x")},
-			Tools: []ToolSpec{{Name: "t", Parameters: json.RawMessage(`{}`)}},
+			Tools: []effect.ToolSpec{{Name: "t", Parameters: json.RawMessage(`{}`)}},
 		}
 	}
 	want := base().Hash()
 	require.Len(t, want, 64)
 	half := 0.5
-	for name, change := range map[string]func(*ModelRequest){
-		"model":       func(r *ModelRequest) { r.Model = "n" },
-		"message":     func(r *ModelRequest) { r.Messages[0] = echo.NewText(echo.RoleUser, echo.KindTask, "y") },
-		"tools":       func(r *ModelRequest) { r.Tools[0].Description = "d" },
-		"tool choice": func(r *ModelRequest) { r.NoToolCalls = true },
-		"temperature": func(r *ModelRequest) { r.Temperature = &half },
-		"limit":       func(r *ModelRequest) { r.MaxOutputTokens = 1 },
-		"options":     func(r *ModelRequest) { r.Options = map[string]json.RawMessage{"top_p": json.RawMessage(`1`)} },
+	for name, change := range map[string]func(*effect.ModelRequest){
+		"model":       func(r *effect.ModelRequest) { r.Model = "n" },
+		"message":     func(r *effect.ModelRequest) { r.Messages[0] = echo.NewText(echo.RoleUser, echo.KindTask, "y") },
+		"tools":       func(r *effect.ModelRequest) { r.Tools[0].Description = "d" },
+		"tool choice": func(r *effect.ModelRequest) { r.NoToolCalls = true },
+		"temperature": func(r *effect.ModelRequest) { r.Temperature = &half },
+		"limit":       func(r *effect.ModelRequest) { r.MaxOutputTokens = 1 },
+		"options":     func(r *effect.ModelRequest) { r.Options = map[string]json.RawMessage{"top_p": json.RawMessage(`1`)} },
 	} {
 		r := base()
 		change(r)
 		require.NotEqual(t, want, r.Hash(), name)
 	}
 	r := base()
-	r.Site = Site{Phase: "elsewhere"}
+	r.Site = effect.Site{Phase: "elsewhere"}
 	require.Equal(t, want, r.Hash(), "the place is not sent")
-	r.toolsDigest = digestTools(r.Tools)
+	r.ToolsDigest = effect.DigestTools(r.Tools)
 	require.Equal(t, want, r.Hash(), "the digest made beforehand is the same")
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // equip gathers what a phase with a model works with: its tools, and what its views are made with. It touches nothing
@@ -43,7 +44,7 @@ func (v *visit) fixedTokens() int64 {
 	if v.facts.CountFixed == nil {
 		return 0
 	}
-	var specs []ToolSpec
+	var specs []effect.ToolSpec
 	if v.native() {
 		specs = v.tools.specs
 		if _, has := v.tools.byName[toolRecall]; !has {

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // PhaseError is a phase that ended badly, with its place in the run.
 type PhaseError struct {
-	Site   Site
+	Site   effect.Site
 	Reason StopReason
 	Err    error
 }
@@ -19,29 +21,6 @@ func (e *PhaseError) Error() string { return e.Site.String() + ": " + e.Err.Erro
 
 // Unwrap returns the cause.
 func (e *PhaseError) Unwrap() error { return e.Err }
-
-// String names the place as a person would look for it.
-func (s Site) String() string {
-	var b strings.Builder
-	b.WriteString(s.Cascade)
-	if s.Phase != "" {
-		b.WriteString("/" + s.Phase)
-	}
-	if s.Attempt > 0 {
-		fmt.Fprintf(&b, " (attempt %d", s.Attempt)
-		if s.Turn > 0 {
-			fmt.Fprintf(&b, ", turn %d", s.Turn)
-		}
-		b.WriteByte(')')
-	}
-	if s.Validator != "" {
-		fmt.Fprintf(&b, " validator %s", s.Validator)
-	}
-	if s.Purpose != "" {
-		b.WriteString(" " + string(s.Purpose))
-	}
-	return b.String()
-}
 
 // The limits of a budget.
 const (
@@ -109,16 +88,6 @@ func amount(limit string, v float64) string {
 	}
 }
 
-// RecordError is a record that could not be written: the disk, not the cascade, has failed. The run stops, because
-// what is not recorded must not be paid for.
-type RecordError struct{ Err error }
-
-// Error says what could not be written.
-func (e *RecordError) Error() string { return "the run's record cannot be written: " + e.Err.Error() }
-
-// Unwrap returns the cause.
-func (e *RecordError) Unwrap() error { return e.Err }
-
 // ToolError is a deterministic phase's tool that failed, or a tool that could not be run at all.
 type ToolError struct {
 	Tool    string
@@ -172,6 +141,6 @@ func classify(err error) (Status, StopReason) {
 
 // endedByContext reports whether the end of a context is the cause. A model call that timed out on its own is not.
 func endedByContext(err error) bool {
-	var me *ModelError
+	var me *effect.ModelError
 	return !errors.As(err, &me) && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded))
 }

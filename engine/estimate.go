@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // Tariff is what the tokens of a model cost, in USD per million.
@@ -67,10 +68,10 @@ type expectation struct {
 
 // expectAnswer says how long the answer to a request will be: what it is asked to have, or may have at most; else what the
 // answers of its kind had on average, else those of its model; else a figure that is simply assumed.
-func expectAnswer(req *ModelRequest, kind, model tally, longest int64) expectation {
+func expectAnswer(req *effect.ModelRequest, kind, model tally, longest int64) expectation {
 	switch {
-	case req.answerLength > 0:
-		return expectation{int64(req.answerLength), "as asked for"}
+	case req.AnswerLength > 0:
+		return expectation{int64(req.AnswerLength), "as asked for"}
 	case req.MaxOutputTokens > 0:
 		return expectation{int64(req.MaxOutputTokens), "its max_output_tokens"}
 	case kind.calls > 0:
@@ -111,7 +112,7 @@ type tally struct {
 // average returns the tokens of an answer, rounded up.
 func (t tally) average() int64 { return (t.out + int64(t.calls) - 1) / int64(t.calls) }
 
-func (t tally) plus(r *ModelResponse) tally {
+func (t tally) plus(r *effect.ModelResponse) tally {
 	t.calls++
 	t.out += r.Usage.Out
 	t.tokens += r.Usage.In + r.Usage.Out
@@ -129,7 +130,7 @@ type answerKind struct {
 	purpose                 echo.Purpose
 }
 
-func kindOf(req *ModelRequest) answerKind {
+func kindOf(req *effect.ModelRequest) answerKind {
 	return answerKind{phase: req.Site.Phase, validator: req.Site.Validator, purpose: req.Site.Purpose, model: req.Model}
 }
 
@@ -143,14 +144,14 @@ func newAnswers() answers {
 	return answers{kinds: map[answerKind]tally{}, models: map[string]tally{}}
 }
 
-func (a answers) add(req *ModelRequest, resp *ModelResponse) {
+func (a answers) add(req *effect.ModelRequest, resp *effect.ModelResponse) {
 	kind := kindOf(req)
 	a.kinds[kind] = a.kinds[kind].plus(resp)
 	a.models[req.Model] = a.models[req.Model].plus(resp)
 }
 
 // estimate returns what a request of a size will take.
-func (a answers) estimate(req *ModelRequest, sent requestSize, f ModelFacts) Estimate {
+func (a answers) estimate(req *effect.ModelRequest, sent requestSize, f ModelFacts) Estimate {
 	model := a.models[req.Model]
 	return estimate(sent.in, sent.cached, expectAnswer(req, a.kinds[kindOf(req)], model, f.MaxOutput), f.Tariff, model)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 func TestEstimate(t *testing.T) {
@@ -14,7 +15,7 @@ func TestEstimate(t *testing.T) {
 	tariff := &Tariff{Input: 2, Cached: 0.5, Output: 10, Over: 1_000_000, Long: &Tariff{Input: 4, Cached: 1, Output: 20}}
 	three := tally{calls: 3, out: 100, tokens: 1000, usd: 0.02}
 	tests := map[string]struct {
-		req        ModelRequest
+		req        effect.ModelRequest
 		in, cached int64
 		kind       tally
 		model      tally
@@ -31,11 +32,11 @@ func TestEstimate(t *testing.T) {
 			want: "400 tokens (100 in; 300 out, the model's longest answer) and $0.0032",
 		},
 		"max_output_tokens": {
-			req: ModelRequest{MaxOutputTokens: 50}, in: 100, kind: three, model: three, tariff: tariff, usd: (100*2 + 50*10) / 1e6,
+			req: effect.ModelRequest{MaxOutputTokens: 50}, in: 100, kind: three, model: three, tariff: tariff, usd: (100*2 + 50*10) / 1e6,
 			want: "150 tokens (100 in; 50 out, its max_output_tokens) and $0.00070",
 		},
 		"asked for": {
-			req: ModelRequest{MaxOutputTokens: 9000, answerLength: 800}, in: 100, kind: three, tariff: tariff, usd: (100*2 + 800*10) / 1e6,
+			req: effect.ModelRequest{MaxOutputTokens: 9000, AnswerLength: 800}, in: 100, kind: three, tariff: tariff, usd: (100*2 + 800*10) / 1e6,
 			want: "900 tokens (100 in; 800 out, as asked for) and $0.0082",
 		},
 		"the average of its kind": {
@@ -55,11 +56,11 @@ func TestEstimate(t *testing.T) {
 			want: "500 tokens (466 in; 34 out, the average of 1 answer of the model), at a cost that is not known",
 		},
 		"a long request": {
-			req: ModelRequest{MaxOutputTokens: 100_000}, in: 2_000_000, cached: 1_000_000, tariff: tariff, usd: 4 + 1 + 2,
+			req: effect.ModelRequest{MaxOutputTokens: 100_000}, in: 2_000_000, cached: 1_000_000, tariff: tariff, usd: 4 + 1 + 2,
 			want: "2100000 tokens (2000000 in, 1000000 of them cached; 100000 out, its max_output_tokens) and $7.0000",
 		},
 		"more cached than sent": {
-			req: ModelRequest{MaxOutputTokens: 1}, in: 10, cached: 20, tariff: tariff, usd: (10*0.5 + 10) / 1e6,
+			req: effect.ModelRequest{MaxOutputTokens: 1}, in: 10, cached: 20, tariff: tariff, usd: (10*0.5 + 10) / 1e6,
 			want: "11 tokens (10 in, 10 of them cached; 1 out, its max_output_tokens) and $0.000015",
 		},
 		"free": {in: 10, tariff: &Tariff{}, want: "510 tokens (10 in; 500 out, assumed, as nothing was answered yet) and $0.0000"},
@@ -83,17 +84,17 @@ func TestAnswersByKind(t *testing.T) {
 	t.Parallel()
 	a := newAnswers()
 	add := func(phase, validator, model string, out int64) {
-		a.add(&ModelRequest{Model: model, Site: Site{Phase: phase, Validator: validator}}, &ModelResponse{Usage: echo.Usage{In: 10, Out: out}})
+		a.add(&effect.ModelRequest{Model: model, Site: effect.Site{Phase: phase, Validator: validator}}, &effect.ModelResponse{Usage: echo.Usage{In: 10, Out: out}})
 	}
 	add("p", "", "m", 100)
 	add("p", "", "m", 201)
 	add("p", "v", "m", 5)
 	add("q", "", "n", 7)
-	for want, req := range map[int64]*ModelRequest{
-		151: {Model: "m", Site: Site{Phase: "p", Attempt: 4, Turn: 9}},
-		5:   {Model: "m", Site: Site{Phase: "p", Validator: "v"}},
-		102: {Model: "m", Site: Site{Phase: "q"}},
-		500: {Model: "new", Site: Site{Phase: "p"}},
+	for want, req := range map[int64]*effect.ModelRequest{
+		151: {Model: "m", Site: effect.Site{Phase: "p", Attempt: 4, Turn: 9}},
+		5:   {Model: "m", Site: effect.Site{Phase: "p", Validator: "v"}},
+		102: {Model: "m", Site: effect.Site{Phase: "q"}},
+		500: {Model: "new", Site: effect.Site{Phase: "p"}},
 	} {
 		require.Equal(t, want, a.estimate(req, requestSize{}, ModelFacts{}).Out)
 	}

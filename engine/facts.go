@@ -10,6 +10,7 @@ import (
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // ModelFacts is what is known of a model before it is asked. The zero value says that nothing is known.
@@ -29,7 +30,7 @@ type ModelFacts struct {
 	Count func(*echo.Message) int64
 	Exact bool
 	// CountFixed counts what a request has beside its messages: its tools, and the protocol's own tokens. May be nil.
-	CountFixed func([]ToolSpec) int64
+	CountFixed func([]effect.ToolSpec) int64
 }
 
 // factsOf returns what is known of a model. What was known when the run first asked is recorded, and holds for all of the
@@ -47,7 +48,7 @@ func (r *run) factsOf(model string) (ModelFacts, error) {
 		f.Name = ""
 	}
 	key := echo.RunKey().Named(echo.StepFacts, model)
-	raw, err := r.effects.Value(context.Background(), key, r.site(), func() any {
+	raw, err := r.rec.Value(context.Background(), key, r.site(), func() any {
 		if d := (factsData{f.Name, f.Window, f.MaxOutput, f.Price, f.Tariff, f.NativeTools}); d != (factsData{}) {
 			return d
 		}

@@ -6,13 +6,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // TestIgnoredFiguresAreSaidOnce: a run names them with the first answer that has them, and a replay says the same.
 func TestIgnoredFiguresAreSaidOnce(t *testing.T) {
 	t.Parallel()
 	boasting := func(text string) answerFunc {
-		return func(req *ModelRequest) (*ModelResponse, error) {
+		return func(req *effect.ModelRequest) (*effect.ModelResponse, error) {
 			resp, err := say(text)(req)
 			resp.Ignored = "the endpoint reports figures that cannot be true: cost 1e308"
 			return resp, err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // smallestAnswer is what a recount lets the model write. One token would do, but OpenAI's endpoints refuse less than 16.
@@ -48,7 +49,7 @@ func (v *visit) answerAsk(ctx context.Context, a *autocontext.Ask) (autocontext.
 	v.observer.Observe(Event{Kind: EventModelCall, Site: req.Site, Model: req.Model})
 	resp, err := v.ask(ctx, key, req)
 	switch {
-	case err != nil && (isRecordError(err) || endedByContext(err)):
+	case err != nil && (effect.IsRecordError(err) || endedByContext(err)):
 		return failed, err
 	case err != nil:
 		return failed, v.warn(place, req.Site, fallback(req, firstLine(err.Error())))
@@ -61,20 +62,20 @@ func (v *visit) answerAsk(ctx context.Context, a *autocontext.Ask) (autocontext.
 }
 
 // askRequest returns the request for what a view needs, and the step of its key.
-func (v *visit) askRequest(a *autocontext.Ask) (req *ModelRequest, step echo.StepKind) {
+func (v *visit) askRequest(a *autocontext.Ask) (req *effect.ModelRequest, step echo.StepKind) {
 	site := v.place()
-	req = &ModelRequest{Messages: a.Messages, MaxOutputTokens: a.MaxOut}
+	req = &effect.ModelRequest{Messages: a.Messages, MaxOutputTokens: a.MaxOut}
 	switch a.Kind {
 	case autocontext.AskRecount:
 		site.Purpose, step = echo.PurposeRecount, echo.StepRecount
 		req.Model, req.MaxOutputTokens = v.model, max(a.MaxOut, smallestAnswer)
 		if v.native() {
-			req.Tools, req.toolsDigest = v.tools.specs, v.tools.digest
+			req.Tools, req.ToolsDigest = v.tools.specs, v.tools.digest
 		}
 	default:
 		site.Purpose, step = echo.PurposeSummary, echo.StepCompact
 		req.Model = cmp.Or(v.settings.Policy.Guard.SummarizerModel, v.model)
-		req.answerLength = a.MaxOut
+		req.AnswerLength = a.MaxOut
 		req.MaxOutputTokens = max(a.MaxOut, min(int(v.room.reserve), a.MaxOut+thinkingRoom))
 	}
 	req.Site = site
@@ -82,7 +83,7 @@ func (v *visit) askRequest(a *autocontext.Ask) (req *ModelRequest, step echo.Ste
 }
 
 // fallback says what happened to a call of the guard and what is done without it.
-func fallback(req *ModelRequest, why string) string {
+func fallback(req *effect.ModelRequest, why string) string {
 	if req.Site.Purpose == echo.PurposeRecount {
 		return "the request could not be counted by the provider, the count made here is used: " + why
 	}

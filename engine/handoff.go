@@ -77,7 +77,8 @@ type FileChange struct {
 	Change string `json:"change"` // added, modified, deleted, untracked, unmerged, ...
 }
 
-func (*Handoff) nodeType() echo.NodeType { return echo.NodeHandoff }
+// NodeType says which entries hold handoffs.
+func (*Handoff) NodeType() echo.NodeType { return echo.NodeHandoff }
 
 // MaxHandoff is how many bytes the text of a handoff may have.
 const MaxHandoff = 8000

@@ -18,16 +18,13 @@ const (
 // been sent, as that is recorded already. What was told is recorded, and a run that is answered from its record tells the
 // same in the same place, whatever the files are by then.
 func (v *visit) openAgain(ctx context.Context) error {
-	if v.past == nil {
-		return nil
-	}
 	what := echo.StepResumed
-	if e, _ := v.past.follow(echo.NodeMessage, v.at(what)); e != nil {
+	if e := v.rec.Next(echo.NodeMessage, v.at(what)); e != nil {
 		v.enter(e.Message, v.turn)
 		v.told = v.turn
 		return nil
 	}
-	if !v.recorded || v.opened || v.spec.Replay || v.past.pending() != nil {
+	if !v.recorded || v.opened || v.rec.IsReplay() || v.rec.Pending(trunk) != nil {
 		return nil
 	}
 	v.opened = true

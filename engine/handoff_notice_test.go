@@ -11,6 +11,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // longTalk is a phase that is summed up on its way: its model says much in each of its turns and then answers.
@@ -19,7 +20,7 @@ type longTalk struct {
 	turns  int
 	stopAt int // the turn whose call is cut off; 0: none
 	cancel context.CancelFunc
-	asked  []*ModelRequest
+	asked  []*effect.ModelRequest
 	looks  int
 }
 
@@ -28,7 +29,7 @@ const longTalkSource = `{"cascade_id":"c","phases":[
 		"intra_context":{"enabled":false,"guard":{"summarizer_model":"cheap"}}},
 	{"name":"q","instructions":"Write it up."}]}`
 
-func (l *longTalk) Complete(ctx context.Context, req *ModelRequest) (*ModelResponse, error) {
+func (l *longTalk) Complete(ctx context.Context, req *effect.ModelRequest) (*effect.ModelResponse, error) {
 	require.NoError(l.t, checkSequence(req.Messages))
 	l.asked = append(l.asked, req)
 	s := req.Site
@@ -62,7 +63,7 @@ func (l *longTalk) run(ctx context.Context, source string, past []*echo.Entry) (
 		return &Workspace{Branch: fmt.Sprint("branch", l.looks)}
 	}
 	_, err := r.Run(ctx, Spec{
-		Cascade: c, Past: past, WorkDir: "/scratch", Header: json.RawMessage(`{"cascade":` + source + `}`),
+		Cascade: c, Recording: past, WorkDir: "/scratch", Header: json.RawMessage(`{"cascade":` + source + `}`),
 		Log: echo.ContinueLog("s1", uint64(len(past)), nil, nil, sink),
 	})
 	entries := sink.asRead(l.t)
@@ -90,12 +91,12 @@ func (l *longTalk) replays(source string, entries []*echo.Entry) {
 	tools := &fakeTools{}
 	tools.addBig("big", 20)
 	r := &Runner{Tools: onlySpecs{tools}, DefaultModel: "m", Facts: func(string) ModelFacts { return ModelFacts{} }}
-	_, err := r.Run(context.Background(), Spec{Cascade: c, WorkDir: "/scratch", Name: "s1", Past: entries, Replay: true})
+	_, err := r.Run(context.Background(), Spec{Cascade: c, WorkDir: "/scratch", Name: "s1", Recording: entries})
 	if StateOf(entries).Status == StatusCompleted {
 		require.NoError(l.t, err)
 		return
 	}
-	require.ErrorIs(l.t, err, ErrEndOfRecord)
+	require.ErrorIs(l.t, err, effect.ErrEndOfRecord)
 }
 
 func noticesOf(entries []*echo.Entry) (keys []string) {

@@ -18,7 +18,7 @@ const lookLimit = time.Second
 // handOff records where the run stands at the end of a visit. It is recorded directly before that end: what a run is
 // taken up without is a handoff and the ends after it.
 func (v *visit) handOff(ctx context.Context, err error) error {
-	raw, failed := v.effects.Value(ctx, v.at(echo.StepHandoff), v.place(), func() any {
+	raw, failed := v.rec.Value(ctx, v.at(echo.StepHandoff), v.place(), func() any {
 		if err != nil || v.touched {
 			if files := v.readFiles(ctx); files != nil {
 				v.files = files
@@ -90,7 +90,7 @@ func HandoffOf(entries []*echo.Entry) (*Handoff, error) {
 		}
 	}
 	r := &run{
-		Runner: &Runner{}, session: echo.NewSession(entries[0].SessionID), clock: time.Now,
+		Runner: &Runner{}, session: echo.NewSession(entries[0].SessionID),
 		index: autocontext.NewIndex(), known: map[string]ModelFacts{},
 	}
 	r.restore(live, "")

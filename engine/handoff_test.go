@@ -15,6 +15,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -102,8 +103,8 @@ func repairing(t *testing.T, last answerFunc) *testBundle {
 		last,
 	)
 	b.tools.addEcho("write_file")
-	b.tools.add("test", `{"type":"object"}`, func(context.Context, ToolRequest) (ToolResult, error) {
-		return ToolResult{Failed: true, Parts: echo.Text("no pressure\nat valve 3")}, nil
+	b.tools.add("test", `{"type":"object"}`, func(context.Context, effect.ToolRequest) (effect.ToolResult, error) {
+		return effect.ToolResult{Failed: true, Parts: echo.Text("no pressure\nat valve 3")}, nil
 	})
 	b.runner.Workspace = func(ctx context.Context) *Workspace {
 		require.NoError(t, ctx.Err(), "the files are read after the end of the run's context, too")
@@ -119,7 +120,7 @@ func TestHandoffMarkdown(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	b := repairing(t, func(*ModelRequest) (*ModelResponse, error) {
+	b := repairing(t, func(*effect.ModelRequest) (*effect.ModelResponse, error) {
 		cancel()
 		return nil, ctx.Err()
 	})
@@ -266,7 +267,7 @@ func TestRecordWithoutHandoffs(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(handedOver), c))
 	again := *b.runner
 	again.Model, again.Tools = nil, onlySpecs{b.tools}
-	_, err = again.Run(context.Background(), Spec{Cascade: c, WorkDir: "/scratch", Name: "s1", Past: old, Replay: true})
+	_, err = again.Run(context.Background(), Spec{Cascade: c, WorkDir: "/scratch", Name: "s1", Recording: old})
 	require.NoError(t, err)
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // testBundle is a run with a scripted model and tools made of functions: what a test sets up and then looks at.
@@ -44,7 +45,7 @@ func (b *testBundle) runCtx(ctx context.Context, source string, input map[string
 	res, err := b.runner.Run(ctx, Spec{Cascade: c, Input: input, Log: log, WorkDir: "/scratch", Header: header})
 	b.entries.checkKeys(b.t)
 	checkHandoffs(b.t, b.entries.asRead(b.t))
-	if !isRecordError(err) {
+	if !effect.IsRecordError(err) {
 		b.checkReplay(c, input, res, err)
 	}
 	return res, err
@@ -57,10 +58,10 @@ func (b *testBundle) checkReplay(c *cascade.Cascade, input map[string]any, res *
 	again := *b.runner
 	again.Model, again.Tools, again.Observer, again.Cards, again.Meaning = nil, onlySpecs{b.tools}, nil, nil, nil
 	replayed, replayErr := again.Run(context.Background(), Spec{
-		Cascade: c, Input: input, WorkDir: "/scratch", Name: "s1", Past: b.entries.asRead(b.t), Replay: true,
+		Cascade: c, Input: input, WorkDir: "/scratch", Name: "s1", Recording: b.entries.asRead(b.t),
 	})
 	if res.Status == StatusInterrupted || res.Status == StatusOverBudget {
-		require.ErrorIs(b.t, replayErr, ErrEndOfRecord, "the replay of %v", err)
+		require.ErrorIs(b.t, replayErr, effect.ErrEndOfRecord, "the replay of %v", err)
 		return
 	}
 	if err == nil {
@@ -74,9 +75,9 @@ func (b *testBundle) checkReplay(c *cascade.Cascade, input map[string]any, res *
 }
 
 // onlySpecs are tools that may be described and not run.
-type onlySpecs struct{ Tools }
+type onlySpecs struct{ effect.Tools }
 
-func (onlySpecs) Call(_ context.Context, req ToolRequest) (ToolResult, error) {
+func (onlySpecs) Call(_ context.Context, req effect.ToolRequest) (effect.ToolResult, error) {
 	panic("a replay runs the tool " + req.Name)
 }
 
@@ -143,23 +144,23 @@ func (m *memory) checkKeys(t *testing.T) {
 }
 
 // answerFunc is one answer of the fake model.
-type answerFunc func(req *ModelRequest) (*ModelResponse, error)
+type answerFunc func(req *effect.ModelRequest) (*effect.ModelResponse, error)
 
 // fakeModel answers in order and keeps the requests. It is as strict as a provider about the order of messages.
 type fakeModel struct {
 	mu       sync.Mutex
 	answers  []answerFunc
-	requests []*ModelRequest
+	requests []*effect.ModelRequest
 }
 
-func (f *fakeModel) Complete(ctx context.Context, req *ModelRequest) (*ModelResponse, error) {
+func (f *fakeModel) Complete(ctx context.Context, req *effect.ModelRequest) (*effect.ModelResponse, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	if err := checkSequence(req.Messages); err != nil {
-		return nil, &ModelError{Kind: ModelErrBadRequest, Model: req.Model, Message: err.Error(), Status: 400}
+		return nil, &effect.ModelError{Kind: effect.ModelErrBadRequest, Model: req.Model, Message: err.Error(), Status: 400}
 	}
 	f.requests = append(f.requests, req)
 	if len(f.requests) > len(f.answers) {
@@ -196,9 +197,9 @@ const (
 	callCost          = 0.01
 )
 
-func respond(m *echo.Message) *ModelResponse {
+func respond(m *echo.Message) *effect.ModelResponse {
 	cost := callCost
-	return &ModelResponse{
+	return &effect.ModelResponse{
 		Message: m, Provider: "fake", Model: "m", FinishReason: "stop",
 		Usage: echo.Usage{In: usageIn, Cached: 40, Out: usageOut}, CostUSD: &cost,
 	}
@@ -206,14 +207,14 @@ func respond(m *echo.Message) *ModelResponse {
 
 // say answers with text.
 func say(text string) answerFunc {
-	return func(*ModelRequest) (*ModelResponse, error) {
+	return func(*effect.ModelRequest) (*effect.ModelResponse, error) {
 		return respond(echo.Seal(echo.Draft{Role: echo.RoleAssistant, Kind: echo.KindAnswer, Parts: echo.Text(text)})), nil
 	}
 }
 
 // call answers with tool calls, written as name and arguments in turn.
 func call(pairs ...string) answerFunc {
-	return func(req *ModelRequest) (*ModelResponse, error) {
+	return func(req *effect.ModelRequest) (*effect.ModelResponse, error) {
 		d := echo.Draft{Role: echo.RoleAssistant, Kind: echo.KindAnswer}
 		for i := 0; i < len(pairs); i += 2 {
 			d.ToolCalls = append(d.ToolCalls, echo.ToolCall{
@@ -225,49 +226,49 @@ func call(pairs ...string) answerFunc {
 }
 
 func refuse(err error) answerFunc {
-	return func(*ModelRequest) (*ModelResponse, error) { return nil, err }
+	return func(*effect.ModelRequest) (*effect.ModelResponse, error) { return nil, err }
 }
 
 // fakeTools are tools made of functions. A tool takes any object unless a schema is given.
 type fakeTools struct {
 	mu      sync.Mutex
 	schemas map[string]string
-	fns     map[string]func(ctx context.Context, req ToolRequest) (ToolResult, error)
-	calls   []ToolRequest
+	fns     map[string]func(ctx context.Context, req effect.ToolRequest) (effect.ToolResult, error)
+	calls   []effect.ToolRequest
 }
 
-func (f *fakeTools) add(name, schema string, fn func(ctx context.Context, req ToolRequest) (ToolResult, error)) {
+func (f *fakeTools) add(name, schema string, fn func(ctx context.Context, req effect.ToolRequest) (effect.ToolResult, error)) {
 	if f.fns == nil {
-		f.fns, f.schemas = map[string]func(context.Context, ToolRequest) (ToolResult, error){}, map[string]string{}
+		f.fns, f.schemas = map[string]func(context.Context, effect.ToolRequest) (effect.ToolResult, error){}, map[string]string{}
 	}
 	f.fns[name], f.schemas[name] = fn, schema
 }
 
 // echoTool answers with its own arguments.
 func (f *fakeTools) addEcho(name string) {
-	f.add(name, `{"type":"object"}`, func(_ context.Context, req ToolRequest) (ToolResult, error) {
-		return ToolResult{Parts: echo.Text(name + ":" + string(req.Arguments))}, nil
+	f.add(name, `{"type":"object"}`, func(_ context.Context, req effect.ToolRequest) (effect.ToolResult, error) {
+		return effect.ToolResult{Parts: echo.Text(name + ":" + string(req.Arguments))}, nil
 	})
 }
 
-func (f *fakeTools) Spec(name string) (ToolSpec, bool) {
+func (f *fakeTools) Spec(name string) (effect.ToolSpec, bool) {
 	s, ok := f.schemas[name]
-	return ToolSpec{Name: name, Description: "test", Parameters: json.RawMessage(s)}, ok
+	return effect.ToolSpec{Name: name, Description: "test", Parameters: json.RawMessage(s)}, ok
 }
 
-func (f *fakeTools) Call(ctx context.Context, req ToolRequest) (ToolResult, error) {
+func (f *fakeTools) Call(ctx context.Context, req effect.ToolRequest) (effect.ToolResult, error) {
 	f.mu.Lock()
 	f.calls = append(f.calls, req)
 	fn := f.fns[req.Name]
 	f.mu.Unlock()
 	if fn == nil {
-		return ToolResult{}, fmt.Errorf("no tool %s", req.Name)
+		return effect.ToolResult{}, fmt.Errorf("no tool %s", req.Name)
 	}
 	return fn(ctx, req)
 }
 
 // roles spells out a request for comparison: role and text of every message.
-func roles(req *ModelRequest) []string {
+func roles(req *effect.ModelRequest) []string {
 	var out []string
 	for _, m := range req.Messages {
 		s := string(m.Role()) + ": " + m.Text()

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // Wherever an interrupt comes, the run ends as interrupted and says so in its last entry. One that comes when the last
@@ -22,8 +23,8 @@ func TestInterruptAtEveryEntry(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
 		b := setup(t, call("t", `{"a":1}`, "t", `{"a":2}`), say("bad"), say("good"), say("end"))
-		b.tools.add("t", `{"type":"object"}`, func(ctx context.Context, _ ToolRequest) (ToolResult, error) {
-			return ToolResult{Parts: []echo.Part{{Type: echo.PartText, Text: "seen"}}}, ctx.Err()
+		b.tools.add("t", `{"type":"object"}`, func(ctx context.Context, _ effect.ToolRequest) (effect.ToolResult, error) {
+			return effect.ToolResult{Parts: []echo.Part{{Type: echo.PartText, Text: "seen"}}}, ctx.Err()
 		})
 		seen := 0
 		b.entries.fail = func(*echo.Entry) error {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/secret"
 )
 
@@ -30,13 +31,13 @@ const secretCascade = `{"cascade_id": "c", "phases": [
 	{"name": "ask", "instructions": "Use {{ env.GRANTED }}, {{ state.kept }}, {{ outputs.read }}.", "tackle": ["read"], "rules": {"max_turns": 2}},
 	{"name": "next", "instructions": "Go on.", "context": {"from": [{"phase": "ask", "include": ["messages", "output"]}]}}]}`
 
-func secretBundle(t *testing.T, mask Mask) (*testBundle, *[]string) {
+func secretBundle(t *testing.T, mask effect.Mask) (*testBundle, *[]string) {
 	t.Helper()
 	got := &[]string{}
 	b := setup(t, call("read", `{"q": "x"}`), say("It is "+toolSecret+"."), say("Done."))
-	b.tools.add("read", `{"type":"object"}`, func(_ context.Context, req ToolRequest) (ToolResult, error) {
+	b.tools.add("read", `{"type":"object"}`, func(_ context.Context, req effect.ToolRequest) (effect.ToolResult, error) {
 		*got = append(*got, string(req.Arguments))
-		return ToolResult{Parts: echo.Text("found " + toolSecret + " and " + grantedSecret)}, nil
+		return effect.ToolResult{Parts: echo.Text("found " + toolSecret + " and " + grantedSecret)}, nil
 	})
 	b.runner.Env = map[string]string{"GRANTED": grantedSecret}
 	b.runner.Mask = mask
@@ -76,7 +77,7 @@ func TestRecordsWithSecretsAreFollowed(t *testing.T) {
 	input := map[string]any{"key": toolSecret}
 	c := &cascade.Cascade{}
 	require.NoError(t, json.Unmarshal([]byte(secretCascade), c))
-	for name, mask := range map[string]Mask{"none": nil, "fewer": granted, "all": both} {
+	for name, mask := range map[string]effect.Mask{"none": nil, "fewer": granted, "all": both} {
 		b, _ := secretBundle(t, mask)
 		_, err := b.run(secretCascade, input)
 		require.NoError(t, err, name)
@@ -87,7 +88,7 @@ func TestRecordsWithSecretsAreFollowed(t *testing.T) {
 			if in["key"] != toolSecret && name != "all" {
 				continue // the header of a record has the input as it was recorded
 			}
-			_, err = replay.Run(context.Background(), Spec{Cascade: c, Input: in, WorkDir: "/scratch", Name: "s1", Past: past, Replay: true})
+			_, err = replay.Run(context.Background(), Spec{Cascade: c, Input: in, WorkDir: "/scratch", Name: "s1", Recording: past})
 			require.NoError(t, err, "%s, replayed when all are known", name)
 		}
 	}
@@ -105,7 +106,7 @@ func TestRecordsWithSecretsAreFollowed(t *testing.T) {
 	again, _ := secretBundle(t, both)
 	again.model.answers = []answerFunc{say("Done.")}
 	log := echo.ContinueLog("s1", uint64(len(past)), nil, nil, again.entries)
-	_, err = again.runner.Run(context.Background(), Spec{Cascade: c, Input: input, Log: log, WorkDir: "/scratch", Past: past})
+	_, err = again.runner.Run(context.Background(), Spec{Cascade: c, Input: input, Log: log, WorkDir: "/scratch", Recording: past})
 	require.NoError(t, err)
 	require.Len(t, again.model.requests, 1, "the rest was answered from the record")
 	require.False(t, both.Has(recordOf(t, again)), both.Text(recordOf(t, again)))

@@ -1,6 +1,9 @@
 package engine
 
-import "github.com/windlass-run/windlass/autocontext"
+import (
+	"github.com/windlass-run/windlass/autocontext"
+	"github.com/windlass-run/windlass/engine/effect"
+)
 
 // EventKind says what begins in an [Event].
 type EventKind string
@@ -20,12 +23,12 @@ const (
 // Event is something that begins or goes on. Events are for people who watch: they are not recorded.
 type Event struct {
 	Kind        EventKind
-	Site        Site
+	Site        effect.Site
 	Model       string                 // model_call
 	ContextSize int64                  // model_call: estimated tokens
 	Tool        string                 // tool_call
 	Arguments   string                 // tool_call
-	Delta       Delta                  // delta
+	Delta       effect.Delta           // delta
 	Guard       autocontext.GuardEvent // context_warning, compacting, compaction_complete
 }
 
@@ -36,12 +39,12 @@ type Observer interface {
 
 // presentObserver tells nothing of what is only answered from the record.
 type presentObserver struct {
-	past *past
+	rec *effect.Recorder
 	Observer
 }
 
 func (p *presentObserver) Observe(e Event) {
-	if p.past.pending() == nil {
+	if p.rec.Pending(trunk) == nil {
 		p.Observer.Observe(e)
 	}
 }

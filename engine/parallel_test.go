@@ -12,12 +12,13 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // placeModel answers by the place of the call, so that any number of runs can share it.
 type placeModel struct{}
 
-func (placeModel) Complete(_ context.Context, req *ModelRequest) (*ModelResponse, error) {
+func (placeModel) Complete(_ context.Context, req *effect.ModelRequest) (*effect.ModelResponse, error) {
 	if err := checkSequence(req.Messages); err != nil {
 		return nil, err
 	}

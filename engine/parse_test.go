@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 func TestExtractJSON(t *testing.T) {
@@ -71,7 +72,7 @@ func FuzzModelText(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		m := promptedCalls(echo.NewText(echo.RoleAssistant, echo.KindAnswer, s), Site{Attempt: 1, Turn: 2})
+		m := promptedCalls(echo.NewText(echo.RoleAssistant, echo.KindAnswer, s), effect.Site{Attempt: 1, Turn: 2})
 		ids := map[string]bool{}
 		for _, c := range m.ToolCalls() {
 			require.NotEmpty(t, c.Name)

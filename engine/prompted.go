@@ -6,10 +6,11 @@ import (
 	"strings"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // promptedManual describes tools to a model that has no tool calling of its own.
-func promptedManual(specs []ToolSpec) string {
+func promptedManual(specs []effect.ToolSpec) string {
 	var b strings.Builder
 	b.WriteString("You can use the tools below. To call one, write a JSON block like this one and end your message after it:\n" +
 		"```json\n{\"tool\": \"name\", \"arguments\": {}}\n```\n" +
@@ -23,7 +24,7 @@ func promptedManual(specs []ToolSpec) string {
 
 // promptedCalls reads the tool calls that a model wrote as JSON blocks and returns the message with them. A block that
 // does not name a tool is part of the text.
-func promptedCalls(m *echo.Message, site Site) *echo.Message {
+func promptedCalls(m *echo.Message, site effect.Site) *echo.Message {
 	var calls []echo.ToolCall
 	for _, block := range jsonBlocks(m.Text()) {
 		for _, c := range readCalls(block) {

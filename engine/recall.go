@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // toolRecall returns what a view does not hold.
@@ -22,8 +23,8 @@ const (
 )
 
 // recallSpec is short, because it is a part of every request.
-func recallSpec() ToolSpec {
-	return ToolSpec{
+func recallSpec() effect.ToolSpec {
+	return effect.ToolSpec{
 		Name: toolRecall, Idempotent: true,
 		Description: fmt.Sprintf("Read the original of a message that is masked or cut here, by its hash: limit characters (default %d) from offset on.", recallDefault),
 		Parameters: json.RawMessage(fmt.Sprintf(`{"type":"object","additionalProperties":false,"required":["hash"],"properties":{`+

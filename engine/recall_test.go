@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // recalling is a visit whose session has a few messages in two phases.
@@ -127,7 +128,7 @@ func TestReadingAgainIsCounted(t *testing.T) {
 		b.model.answers = append(b.model.answers, call("big", fmt.Sprintf(`{"n":%d}`, i)))
 	}
 	for i := range 3 { // and 3, 4 and 5 are recalled
-		b.model.answers = append(b.model.answers, func(req *ModelRequest) (*ModelResponse, error) {
+		b.model.answers = append(b.model.answers, func(req *effect.ModelRequest) (*effect.ModelResponse, error) {
 			hash := b.resultOf(fmt.Sprintf(`{"n":%d}`, i+3))
 			return call("recall", fmt.Sprintf(`{"hash":%q,"limit":100}`, hash[:8]))(req)
 		})
@@ -175,7 +176,7 @@ func TestRecallReachesOtherPhases(t *testing.T) {
 	t.Parallel()
 	b := setup(t, call("big", `{"n":1}`), say("out a"))
 	b.tools.addBig("big", 50)
-	b.model.answers = append(b.model.answers, func(req *ModelRequest) (*ModelResponse, error) {
+	b.model.answers = append(b.model.answers, func(req *effect.ModelRequest) (*effect.ModelResponse, error) {
 		return call("recall", fmt.Sprintf(`{"hash":%q}`, b.resultOf(`{"n":1}`)))(req)
 	}, say("out b"))
 	_, err := b.run(`{"cascade_id":"c","phases":[{"name":"a","instructions":"A","tackle":["big"]},{"name":"b","instructions":"B","tackle":["recall"]}]}`, nil)

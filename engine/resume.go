@@ -4,63 +4,25 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 )
 
-// takeUp leaves out of the past what the run goes on without: how it had been stopped, and the call that made it fail,
-// which is made again.
-func (r *run) takeUp() {
-	if r.past == nil {
-		return
+// aside returns the numbers of the entries of the recording that the run goes on without: how it had been stopped, and the calls
+// that made it fail, which are made again. A replay goes without the first only.
+func (r *run) setAside() []uint64 {
+	end := endOf(r.spec.Recording)
+	if r.spec.Log == nil {
+		return end.stop
 	}
-	end := endOf(r.spec.Past)
-	r.aside = end.stop
-	if !r.spec.Replay {
-		r.aside = append(r.aside, end.failed...)
-	}
-	r.past.forget(r.aside)
+	return append(end.stop, end.failed...)
 }
 
-// goOn records, once, that a run is taken up again and what it goes on without. It comes where the past ends, before
-// anything that is new: a run that does not follow its record leaves no trace in it. Parallel tools may call it at the same
-// time.
-func (r *run) goOn() error {
-	if r.past == nil {
-		return nil
-	}
-	r.past.once.Do(func() {
-		last := r.spec.Past[len(r.spec.Past)-1]
-		e := siteEntry(echo.NodeResume, echo.RunKey().Step(echo.StepResume), r.site())
-		e.Data = mustJSON(tookUp{Budget: r.budgetInForce(), SetAside: append([]uint64{}, r.aside...)})
-		if err := r.spec.Log.Append(e); err != nil {
-			r.past.failed = &RecordError{Err: err}
-			return
-		}
-		r.past.resume(max(r.clock().Sub(last.At), 0))
-	})
-	return r.past.failed
-}
-
-// forget leaves entries out that are not used yet.
-func (p *past) forget(seqs []uint64) {
-	aside := map[uint64]bool{}
-	for _, s := range seqs {
-		aside[s] = true
-	}
-	for i := len(p.entries) - 1; i >= 0; i-- {
-		e := p.entries[i]
-		if !aside[e.Seq] || p.used[i] {
-			continue
-		}
-		k := pastKey{e.NodeType, e.Key}
-		q := p.queues[k]
-		p.queues[k] = q[:len(q)-1] // what is set aside is the newest of its key
-		p.used[i] = true
-		p.left--
-	}
-	for p.next < len(p.used) && p.used[p.next] {
-		p.next++
-	}
+// resumed makes the entry that says that the run goes on where its recording ends, and without what.
+func (r *run) resumed() *echo.Entry {
+	e := siteEntry(echo.NodeResume, echo.RunKey().Step(echo.StepResume), r.site())
+	e.Data = mustJSON(tookUp{Budget: r.budgetInForce(), SetAside: append([]uint64{}, r.aside...)})
+	return e
 }
 
 // NotResumableError says why a session cannot be taken up again.
@@ -111,4 +73,160 @@ func CheckResumable(entries []*echo.Entry) error {
 		return &NotResumableError{Status: s.Status, Reason: s.Reason}
 	}
 	return nil
+}
+
+// tookUp is the data of a run_resume entry.
+type tookUp struct {
+	Budget   *cascade.Budget `json:"budget,omitempty"` // in force from now on; nil: there is none
+	SetAside []uint64        `json:"set_aside"`        // numbers of entries that the run goes on without: how it had ended, a call that is made again
+}
+
+// setAside returns the numbers of all entries that runs went on without.
+func setAside(entries []*echo.Entry) map[uint64]bool {
+	aside := map[uint64]bool{}
+	for _, e := range entries {
+		if e.NodeType != echo.NodeResume {
+			continue
+		}
+		var t tookUp
+		if decode(e.Data, &t) == nil {
+			for _, seq := range t.SetAside {
+				aside[seq] = true
+			}
+		}
+	}
+	return aside
+}
+
+// end is how a record ends.
+type end struct {
+	status Status
+	reason StopReason
+	whole  bool     // the end of the run is recorded: nobody killed it
+	stop   []uint64 // the entries of the stop, newest first
+	failed []uint64 // the failed call that made the run fail, and what followed from it; nil when it was no call
+}
+
+// Counted returns what counts of a record, in its order: nothing that a run which took it up went on without, and nothing
+// that went on beside the run.
+func Counted(entries []*echo.Entry) []*echo.Entry {
+	var live []*echo.Entry
+	aside := setAside(entries)
+	for _, e := range entries {
+		if e.NodeType != echo.NodeResume && !aside[e.Seq] && !e.Background() {
+			live = append(live, e)
+		}
+	}
+	return live
+}
+
+// endOf reads how a record ends.
+func endOf(entries []*echo.Entry) end {
+	live := Counted(entries)
+	out := end{status: StatusRunning}
+	for i := len(live) - 1; i >= 0; i-- {
+		e := live[i]
+		status, reason := statusOf(e)
+		stopped := status == StatusInterrupted || status == StatusOverBudget
+		if e.NodeType == echo.NodeRunEnd && i == len(live)-1 {
+			out.status, out.reason, out.whole = status, reason, true
+			if status == StatusFailed {
+				out.failed = failedCall(live)
+			}
+		}
+		if !stopped || out.status == StatusFailed || out.status == StatusCompleted {
+			break
+		}
+		if out.status == StatusRunning { // killed while the stop was recorded
+			out.status, out.reason = status, reason
+		}
+		out.stop = append(out.stop, e.Seq)
+	}
+	return out
+}
+
+// statusOf reads the status off the end of a phase or a run, or off the handoff before it; StatusPending for any other
+// entry.
+func statusOf(e *echo.Entry) (Status, StopReason) {
+	switch e.NodeType {
+	case echo.NodePhaseEnd, echo.NodeRunEnd, echo.NodeHandoff:
+	default:
+		return StatusPending, ""
+	}
+	var d struct {
+		Status string
+		Reason StopReason
+	}
+	if decode(e.Data, &d) == nil {
+		for i, name := range statusNames {
+			if name == d.Status {
+				return Status(i), d.Reason
+			}
+		}
+	}
+	return StatusPending, ""
+}
+
+// failedCall returns the numbers of the calls that made a run fail and of what followed from them, newest first: in each branch
+// that had not ended, its newest outcome when that is a failed model call or the failed tool of a phase without a model. That
+// such a tool had begun is among them: who resumes the session then wants it to be run again.
+func failedCall(live []*echo.Entry) []uint64 {
+	from := map[echo.Key]uint64{} // of branches: the first entry that is set aside
+	for branch, first := range failures(live) {
+		for {
+			if seq, ok := from[branch]; !ok || first < seq {
+				from[branch] = first // what a branch failed of ended those that it grows from
+			}
+			if branch.IsZero() {
+				break
+			}
+			branch = branch.ParentBranch()
+		}
+	}
+	var seqs []uint64
+	for _, e := range slices.Backward(live) {
+		if first, ok := from[e.Key.Branch()]; ok && e.Seq >= first {
+			seqs = append(seqs, e.Seq)
+		}
+	}
+	return seqs
+}
+
+// failures returns, for each branch that had not ended and whose newest outcome is a call that failed, where that call begins.
+func failures(live []*echo.Entry) map[echo.Key]uint64 {
+	out := map[echo.Key]uint64{}
+	settled := map[echo.Key]bool{} // the newest outcome was seen, or the branch has ended
+	for i, e := range slices.Backward(live) {
+		if e.NodeType == echo.NodeBranchEnd {
+			settled[e.Key.Parent()] = true
+		}
+		branch := e.Key.Branch()
+		if settled[branch] || !isOutcome(e) {
+			continue
+		}
+		settled[branch] = true
+		if e.Error == nil || e.NodeType != echo.NodeModelCall && !isPhaseTool(e) {
+			continue
+		}
+		out[branch] = e.Seq
+		if i > 0 && live[i-1].NodeType == echo.NodeToolStart && live[i-1].Key == e.Key {
+			out[branch] = live[i-1].Seq
+		}
+	}
+	return out
+}
+
+// isOutcome reports whether an entry is what came of something, or follows from what came of it.
+func isOutcome(e *echo.Entry) bool {
+	switch e.NodeType {
+	case echo.NodeModelCall, echo.NodeToolCall, echo.NodeValue, echo.NodeInter, echo.NodeVerdict:
+		return true
+	}
+	return false
+}
+
+// isPhaseTool reports whether an entry is the result of the tool of a phase without a model.
+func isPhaseTool(e *echo.Entry) bool {
+	p := e.Key.Path()
+	return e.NodeType == echo.NodeToolCall && p.Turn == 0 && len(p.Effect) == 1 && p.Effect[0] == echo.Step{Kind: echo.StepTool}
 }

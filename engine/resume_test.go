@@ -16,6 +16,7 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/contextcards"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // manySided has a bit of everything that a record can hold: a phase without a model that fails once, parallel tools, state,
@@ -40,12 +41,12 @@ type world struct {
 
 func newWorld() *world { return &world{models: map[string]int{}, tools: map[string]int{}} }
 
-func (w *world) Complete(ctx context.Context, req *ModelRequest) (*ModelResponse, error) {
+func (w *world) Complete(ctx context.Context, req *effect.ModelRequest) (*effect.ModelResponse, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	if err := checkSequence(req.Messages); err != nil {
-		return nil, &ModelError{Kind: ModelErrBadRequest, Model: req.Model, Message: err.Error()}
+		return nil, &effect.ModelError{Kind: effect.ModelErrBadRequest, Model: req.Model, Message: err.Error()}
 	}
 	s := req.Site
 	place := fmt.Sprintf("%s~%d %d.%d %s%s", s.Phase, s.Visit, s.Attempt, s.Turn, s.Validator, s.Purpose)
@@ -98,27 +99,27 @@ func (w *world) asked() int {
 	return n
 }
 
-func (w *world) Spec(name string) (ToolSpec, bool) {
-	return ToolSpec{
+func (w *world) Spec(name string) (effect.ToolSpec, bool) {
+	return effect.ToolSpec{
 		Name: name, Description: "test", Idempotent: name != "write", Parameters: json.RawMessage(`{"type":"object"}`),
 	}, true
 }
 
-func (w *world) Call(ctx context.Context, req ToolRequest) (ToolResult, error) {
+func (w *world) Call(ctx context.Context, req effect.ToolRequest) (effect.ToolResult, error) {
 	what := fmt.Sprintf("%s~%d %d.%d %s %s", req.Site.Phase, req.Site.Visit, req.Site.Attempt, req.Site.Turn, req.Name, req.Arguments)
 	if w.kill != nil {
 		w.kill(what)
 	}
 	if err := ctx.Err(); err != nil {
-		return ToolResult{}, err
+		return effect.ToolResult{}, err
 	}
 	w.mu.Lock()
 	w.tools[what]++
 	w.mu.Unlock()
 	if req.Name == "flaky" && req.Site.Attempt == 1 {
-		return ToolResult{Failed: true, Parts: echo.Text("not yet")}, nil
+		return effect.ToolResult{Failed: true, Parts: echo.Text("not yet")}, nil
 	}
-	return ToolResult{Parts: echo.Text(what + strings.Repeat(" fox", 30))}, nil
+	return effect.ToolResult{Parts: echo.Text(what + strings.Repeat(" fox", 30))}, nil
 }
 
 // go1 runs or takes up manySided on a world.
@@ -129,12 +130,12 @@ func (w *world) go1(ctx context.Context, t *testing.T, sink *memory, past []*ech
 	pipeline := contextcards.Start(contextcards.Options{})
 	defer func() { require.NoError(t, pipeline.Close(context.Background())) }()
 	now := ticking()
-	r := &Runner{Model: w, Tools: w, DefaultModel: "m", Cards: pipeline, Now: now, Facts: func(string) ModelFacts {
+	r := &Runner{Model: w, Tools: w, DefaultModel: "m", Cards: pipeline, Seams: effect.Seams{Now: now}, Facts: func(string) ModelFacts {
 		return ModelFacts{Window: 100_000}
 	}}
 	log := echo.ContinueLog("s1", uint64(len(past)), now, nil, sink)
 	sink.list = append(sink.list, past...)
-	res, err := r.Run(ctx, Spec{Cascade: c, Log: log, WorkDir: "/scratch", Past: past, Header: json.RawMessage(`{"cascade":` + manySided + `}`)})
+	res, err := r.Run(ctx, Spec{Cascade: c, Log: log, WorkDir: "/scratch", Recording: past, Header: json.RawMessage(`{"cascade":` + manySided + `}`)})
 	checkHandoffs(t, sink.asRead(t))
 	return res, err
 }
@@ -180,7 +181,7 @@ func TestResumeAfterEveryEntry(t *testing.T) {
 func unfinishedTools(entries []*echo.Entry) map[echo.Key]bool {
 	out := map[echo.Key]bool{}
 	for _, e := range entries {
-		if e.NodeType == echo.NodeToolCall && e.Error != nil && e.Error.Kind == kindUnfinished {
+		if e.NodeType == echo.NodeToolCall && e.Error != nil && e.Error.Kind == effect.KindUnfinished {
 			out[e.Key] = true
 		}
 	}
@@ -220,7 +221,7 @@ func replayOf(t *testing.T, entries []*echo.Entry) (*Result, error) {
 	c := &cascade.Cascade{}
 	require.NoError(t, json.Unmarshal([]byte(manySided), c))
 	r := &Runner{Tools: onlySpecs{newWorld()}, DefaultModel: "m", Facts: func(string) ModelFacts { return ModelFacts{} }}
-	return r.Run(context.Background(), Spec{Cascade: c, WorkDir: "/scratch", Name: "s1", Past: entries, Replay: true})
+	return r.Run(context.Background(), Spec{Cascade: c, WorkDir: "/scratch", Name: "s1", Recording: entries})
 }
 
 // A record in which anything was changed that the run depends on, or that follows from what it depends on, does not replay.
@@ -241,7 +242,7 @@ func TestReplayFindsEveryChange(t *testing.T) {
 			list := (&memory{list: entries}).asRead(t)
 			list[i] = changed
 			_, err := replayOf(t, list)
-			var differs *DivergenceError
+			var differs *effect.DivergenceError
 			require.ErrorAs(t, err, &differs, "%s of entry %d (%s at %s)", what, e.Seq, e.NodeType, e.Key)
 		}
 	}
@@ -317,12 +318,12 @@ func TestResumeRefusesAnotherRun(t *testing.T) {
 			require.Contains(t, manySided, tc.from)
 			require.NoError(t, json.Unmarshal([]byte(strings.Replace(manySided, tc.from, tc.to, 1)), c))
 			r := &Runner{Tools: onlySpecs{newWorld()}, DefaultModel: "m", Facts: func(string) ModelFacts { return ModelFacts{} }}
-			_, err := r.Run(context.Background(), Spec{Cascade: c, WorkDir: "/scratch", Name: "s1", Past: whole.asRead(t), Replay: true})
+			_, err := r.Run(context.Background(), Spec{Cascade: c, WorkDir: "/scratch", Name: "s1", Recording: whole.asRead(t)})
 			if tc.want == "" {
 				require.NoError(t, err)
 				return
 			}
-			var differs *DivergenceError
+			var differs *effect.DivergenceError
 			require.ErrorAs(t, err, &differs)
 			require.ErrorContains(t, err, "the run does not follow its record: entry ")
 			require.ErrorContains(t, err, tc.want)
@@ -334,7 +335,7 @@ func TestResumeRefusesAnotherRun(t *testing.T) {
 // aside in its record.
 func TestResumeAfterAStop(t *testing.T) {
 	t.Parallel()
-	boom := &ModelError{Kind: ModelErrServer, Model: "m", Provider: "p", Status: 503, Message: "overloaded"}
+	boom := &effect.ModelError{Kind: effect.ModelErrServer, Model: "m", Provider: "p", Status: 503, Message: "overloaded"}
 	for name, stop := range map[string]func(t *testing.T, w *stopping) (context.Context, error){
 		"interrupted": func(*testing.T, *stopping) (context.Context, error) {
 			ctx, cancel := context.WithCancel(context.Background())
@@ -378,7 +379,7 @@ type stopping struct {
 	cancel    context.CancelFunc
 }
 
-func (s *stopping) Complete(ctx context.Context, req *ModelRequest) (*ModelResponse, error) {
+func (s *stopping) Complete(ctx context.Context, req *effect.ModelRequest) (*effect.ModelResponse, error) {
 	if s.calls++; s.calls == s.at {
 		if s.err != nil {
 			return nil, s.err
@@ -393,10 +394,10 @@ func (s *stopping) run(ctx context.Context, t *testing.T, sink *memory, past []*
 	c := &cascade.Cascade{}
 	require.NoError(t, json.Unmarshal([]byte(manySided), c))
 	now := ticking()
-	r := &Runner{Model: s, Tools: s, DefaultModel: "m", Now: now, Facts: func(string) ModelFacts { return ModelFacts{} }}
+	r := &Runner{Model: s, Tools: s, DefaultModel: "m", Seams: effect.Seams{Now: now}, Facts: func(string) ModelFacts { return ModelFacts{} }}
 	sink.list = append(sink.list, past...)
 	return r.Run(ctx, Spec{
-		Cascade: c, Log: echo.ContinueLog("s1", uint64(len(past)), now, nil, sink), WorkDir: "/scratch", Past: past,
+		Cascade: c, Log: echo.ContinueLog("s1", uint64(len(past)), now, nil, sink), WorkDir: "/scratch", Recording: past,
 	})
 }
 
@@ -422,8 +423,8 @@ func TestUnfinishedToolOfAPhaseWithoutAModel(t *testing.T) {
 	t.Parallel()
 	const source = `{"cascade_id":"c","phases":[{"name":"p","tool":"deploy","retry":{"max_attempts":3}}]}`
 	b := setup(t)
-	b.tools.add("deploy", `{"type":"object"}`, func(context.Context, ToolRequest) (ToolResult, error) {
-		return ToolResult{Parts: echo.Text("deployed")}, nil
+	b.tools.add("deploy", `{"type":"object"}`, func(context.Context, effect.ToolRequest) (effect.ToolResult, error) {
+		return effect.ToolResult{Parts: echo.Text("deployed")}, nil
 	})
 	_, err := b.run(source, nil)
 	require.NoError(t, err)
@@ -438,7 +439,7 @@ func TestUnfinishedToolOfAPhaseWithoutAModel(t *testing.T) {
 	takeUp := func(past []*echo.Entry) (*Result, []*echo.Entry, error) {
 		sink := &memory{list: past}
 		log := echo.ContinueLog("s1", uint64(len(past)), nil, nil, sink)
-		res, err := b.runner.Run(context.Background(), Spec{Cascade: c, Log: log, WorkDir: "/scratch", Past: past})
+		res, err := b.runner.Run(context.Background(), Spec{Cascade: c, Log: log, WorkDir: "/scratch", Recording: past})
 		return res, sink.asRead(t), err
 	}
 	before := len(b.tools.calls)
@@ -465,7 +466,7 @@ func TestRecordOfNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := replayOf(t, past)
-			require.ErrorIs(t, err, ErrEndOfRecord)
+			require.ErrorIs(t, err, effect.ErrEndOfRecord)
 			if name == "only resume" { // nothing writes such a record
 				return
 			}

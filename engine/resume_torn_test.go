@@ -13,6 +13,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // twoTurns asks a model, runs a tool that may do harm, and asks again.
@@ -24,7 +25,7 @@ func runTwoTurns(t *testing.T, j *echo.Journal, past []*echo.Entry) (*Result, *w
 	c := &cascade.Cascade{}
 	require.NoError(t, json.Unmarshal([]byte(twoTurns), c))
 	w := newWorld()
-	model := answerFunc(func(req *ModelRequest) (*ModelResponse, error) {
+	model := answerFunc(func(req *effect.ModelRequest) (*effect.ModelResponse, error) {
 		w.models[req.Hash()]++
 		if req.Site.Turn == 1 {
 			return call("write", `{"n":1}`)(req)
@@ -33,7 +34,7 @@ func runTwoTurns(t *testing.T, j *echo.Journal, past []*echo.Entry) (*Result, *w
 	})
 	r := &Runner{Model: modelOf(model), Tools: w, DefaultModel: "m"}
 	log := echo.ContinueLog("s1", uint64(len(past)), nil, j)
-	res, err := r.Run(context.Background(), Spec{Cascade: c, Log: log, WorkDir: "/scratch", Past: past})
+	res, err := r.Run(context.Background(), Spec{Cascade: c, Log: log, WorkDir: "/scratch", Recording: past})
 	require.NoError(t, err)
 	require.NoError(t, log.Close(context.Background()))
 	return res, w
@@ -42,7 +43,7 @@ func runTwoTurns(t *testing.T, j *echo.Journal, past []*echo.Entry) (*Result, *w
 // modelOf is a model that is one function.
 type modelOf answerFunc
 
-func (m modelOf) Complete(_ context.Context, req *ModelRequest) (*ModelResponse, error) {
+func (m modelOf) Complete(_ context.Context, req *effect.ModelRequest) (*effect.ModelResponse, error) {
 	return m(req)
 }
 

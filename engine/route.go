@@ -7,6 +7,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // maxVisits bounds how often one phase may begin in a run, so that a route that leads back ends for a stated reason. A
@@ -80,7 +81,7 @@ func (r *run) phase(ctx context.Context, p *cascade.Phase) (*cascade.Phase, stri
 // recoverable reports whether on_error applies.
 func recoverable(err error) bool {
 	var budget *BudgetError
-	return !isRecordError(err) && !errors.As(err, &budget) && !endedByContext(err)
+	return !effect.IsRecordError(err) && !errors.As(err, &budget) && !endedByContext(err)
 }
 
 // outcome is what a phase leaves behind that decides where the run goes on.

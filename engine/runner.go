@@ -11,17 +11,18 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/contextcards"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // Runner runs cascades. It holds what all runs share and may run several at once.
 type Runner struct {
-	Model        Model
-	Tools        Tools
+	Model        effect.Model      // not used where Spec.Effects are given
+	Tools        effect.Tools      // their specifications are asked for in any case
 	DefaultModel string            // for phases whose cascade names none
 	PhaseModels  map[string]string // for single phases; outranks the file
 	Env          map[string]string // what templates see as env
 	Observer     Observer          // nil: nobody watches
-	Mask         Mask              // of the secrets that are known; nil: none are
+	Mask         effect.Mask       // of the secrets that are known; nil: none are
 
 	Facts func(model string) ModelFacts // what is known of a model; nil: nothing is
 
@@ -33,32 +34,29 @@ type Runner struct {
 	// asked for when a phase stops before its end, and when tools ran in it that may have changed something.
 	Workspace func(ctx context.Context) *Workspace
 
-	Now func() time.Time // nil: the system's clock
+	Seams effect.Seams // the zero value: those of an ordinary process
 }
 
 // Spec is one run.
 type Spec struct {
 	Cascade *cascade.Cascade
 	Input   map[string]any
-	Log     *echo.Log // the session's; the caller makes and closes it
-	WorkDir string    // the session's own folder, which templates see as session.work_dir
-	Name    string    // what templates see as session.id; "": the id of the log's session
+	// Log is the session's; the caller makes and closes it. nil: the run is a replay of its recording. Nothing is asked of the
+	// world and nothing is recorded, and where the recording ends, the run ends with [effect.ErrEndOfRecord].
+	Log     *echo.Log
+	WorkDir string // the session's own folder, which templates see as session.work_dir
+	Name    string // what templates see as session.id; "": the id of the log's session
 
 	// Header is what the session was begun with. It is recorded with the beginning of the run, so that the session can be
 	// had from its entries alone. May be nil.
 	Header json.RawMessage
 
-	// Past is what is recorded of the run already, in its order: it is answered from there as far as that goes, and then goes
-	// on. The log holds these entries already. A run that does not follow them ends with a [*DivergenceError].
-	Past []*echo.Entry
-	// Replay keeps the run to its past: nothing is asked of the world and nothing is recorded. Where the past ends, the run
-	// ends with [ErrEndOfRecord]. The log is not used and may be nil.
-	Replay bool
+	// Recording is what is recorded of the run already, in its order: it is answered from there as far as that goes, and then
+	// goes on. The log holds these entries already. A run that does not follow them ends with an [*effect.DivergenceError].
+	Recording []*echo.Entry
 
-	// Answers are recorded outcomes of effects that the run is answered from, by their keys and whatever it asks, in place of
-	// the model and the tools: nothing is asked of the world. What happens is recorded in the log as in any run. A call that
-	// has no answer ends the run with an [*UnansweredError]. nil: the world answers. Past is not used with it.
-	Answers []*echo.Entry
+	// Effects perform what is not recorded, and record it in the log; nil: the runner's model and tools are asked.
+	Effects effect.Effects
 
 	// Budget is what the run may take; nil: what was in force when it was last recorded, or else what the cascade says. The
 	// zero value limits nothing.
@@ -115,7 +113,7 @@ func (t Totals) Cost() *float64 {
 }
 
 // Count adds a call that has ended. One that failed counts only when it may have cost something: then its cost is unknown.
-func (t *Totals) Count(r *ModelResponse, err error) {
+func (t *Totals) Count(r *effect.ModelResponse, err error) {
 	if err != nil {
 		t.addFailure(err)
 		return
@@ -144,14 +142,14 @@ func (t Totals) Plus(u Totals) Totals {
 
 // addFailure counts a failed call whose cost is unknown. One that cost nothing, or has no outcome, changes nothing.
 func (t *Totals) addFailure(err error) {
-	var me *ModelError
+	var me *effect.ModelError
 	if errors.As(err, &me) && !me.Unpaid {
 		t.UnknownCosts++
 	}
 }
 
 // Run runs a cascade to its end. The result is never nil; the error says why the run did not complete: a [*PhaseError]
-// around its cause, a [*BudgetError], a [*RecordError], or the end of ctx. Whatever happened, the end of the run is in
+// around its cause, a [*BudgetError], a [*effect.RecordError], or the end of ctx. Whatever happened, the end of the run is in
 // the log, unless the log itself failed.
 func (r *Runner) Run(ctx context.Context, spec Spec) (*Result, error) {
 	run := newRun(r, spec)
@@ -161,46 +159,29 @@ func (r *Runner) Run(ctx context.Context, spec Spec) (*Result, error) {
 	}
 	run.result.Status, run.result.Reason = classify(err)
 	run.result.DurationMS = millis(run.active().Sub(run.start))
-	if isRecordError(err) {
-		return run.result, run.missing(err)
+	if effect.IsRecordError(err) {
+		return run.result, run.rec.Missing(err)
 	}
 	if end := run.end(err); end != nil {
 		err = errors.Join(err, end)
 		run.result.Status, run.result.Reason = StatusFailed, StopError
-	} else if next := run.past.pending(); next != nil {
-		return run.result, other(next, echo.NodeRunEnd, echo.RunKey().Step(echo.StepEnd))
+	} else if left := run.rec.Complete(echo.NodeRunEnd, echo.RunKey().Step(echo.StepEnd)); left != nil {
+		return run.result, left
 	}
 	return run.result, err
 }
 
-// missing is the error of a run that found something not recorded. When other things are still recorded, that was not the
-// end of the record but another way.
-func (r *run) missing(err error) error {
-	var end *endError
-	if next := r.past.pending(); next != nil && errors.As(err, &end) {
-		return other(next, end.node, end.key)
-	}
-	return err
-}
-
-// isRecordError reports whether the record is why the run ended: it cannot be written, it says something else than what the
-// run does, or it ends, or has no answer. Nothing more is recorded then.
-func isRecordError(err error) bool {
-	var re *RecordError
-	var de *DivergenceError
-	var ue *UnansweredError
-	return errors.As(err, &re) || errors.As(err, &de) || errors.As(err, &ue) || errors.Is(err, ErrEndOfRecord)
-}
+// trunk is the branch of the run itself.
+var trunk echo.Key
 
 // run is the state of one run. One goroutine, the one that called Run, owns all of it; only the calls of tools leave
-// that goroutine, and they touch nothing but effects.
+// that goroutine, and they touch nothing but the recorder.
 type run struct {
 	*Runner
 	spec    Spec
 	cascade *cascade.Cascade
 	session *echo.Session
-	effects Effects
-	past    *past // nil: everything is new
+	rec     *effect.Recorder
 	result  *Result
 	start   time.Time      // when it began, by the clock of active
 	budget  cascade.Budget // in force; the zero value limits nothing
@@ -210,8 +191,7 @@ type run struct {
 	besideTold bool   // that not all of it is known
 
 	observer Observer
-	mask     Mask
-	clock    func() time.Time
+	mask     effect.Mask
 	schemas  schemaCache
 	texts    textCache
 	index    *autocontext.Index    // what selections have read of the session's messages
@@ -221,7 +201,7 @@ type run struct {
 	files    *Workspace   // the newest reading
 	doubted  bool         // that figures of an endpoint were ignored has been said
 	opened   bool         // a turn has begun after the end of the past
-	aside    []uint64     // numbers of entries of the past that it goes on without
+	aside    []uint64     // numbers of entries of the recording that it goes on without
 }
 
 func newRun(r *Runner, spec Spec) *run {
@@ -229,33 +209,40 @@ func newRun(r *Runner, spec Spec) *run {
 		Runner: r, spec: spec, cascade: spec.Cascade,
 		session:  echo.NewSession(spec.sessionID()),
 		result:   &Result{SessionID: spec.sessionID(), CascadeID: spec.Cascade.CascadeID},
-		observer: r.Observer, mask: r.Mask, clock: r.Now,
+		observer: r.Observer, mask: r.Mask,
 		schemas: schemaCache{}, texts: textCache{}, index: autocontext.NewIndex(), known: map[string]ModelFacts{},
 		budget: spec.BudgetInForce(), answers: newAnswers(),
 	}
 	if x.observer == nil {
 		x.observer = noObserver{}
 	}
-	if x.clock == nil {
-		x.clock = time.Now
-	}
 	if x.mask == nil {
-		x.mask = noMask{}
+		x.mask = effect.NoMask{}
 	}
-	live := &liveEffects{model: r.Model, tools: r.Tools, log: spec.Log, now: x.clock, mask: x.mask}
-	x.effects = live
-	if spec.Answers != nil {
-		x.effects = newAnsweredEffects(spec.Log, spec.Answers)
-	} else if len(spec.Past) > 0 || spec.Replay {
-		x.past = newPast(spec.Past)
-		x.observer = &presentObserver{x.past, x.observer}
-		if spec.Replay {
-			live = nil
-		}
-		x.effects = &recordedEffects{past: x.past, live: live, goOn: x.goOn, mask: x.mask}
+	x.aside = x.setAside()
+	x.rec = x.newRecorder()
+	if len(spec.Recording) > 0 {
+		x.observer = &presentObserver{x.rec, x.observer}
 	}
 	x.start = x.active()
 	return x
+}
+
+func (r *run) newRecorder() *effect.Recorder {
+	o := effect.Options{
+		Log: r.spec.Log, Mask: r.mask, Seams: r.Seams, Effects: r.spec.Effects,
+		Recording: r.spec.Recording, SetAside: setAside(r.spec.Recording),
+	}
+	for _, seq := range r.aside {
+		o.SetAside[seq] = true
+	}
+	if o.Effects == nil {
+		o.Effects = effect.NewLive(r.Model, r.Tools, effect.Writer{Log: o.Log, Mask: o.Mask}, r.Seams.Now)
+	}
+	if len(o.Recording) > 0 {
+		o.Resumed = r.resumed
+	}
+	return effect.NewRecorder(o)
 }
 
 func (s *Spec) sessionID() string {
@@ -277,51 +264,21 @@ func (r *run) active() time.Time {
 	return at.Add(-away)
 }
 
-func (r *run) time() (at time.Time, away time.Duration) {
-	switch {
-	case r.past == nil, len(r.past.entries) == 0 && !r.spec.Replay:
-		return r.clock(), 0
-	case r.spec.Replay:
-		return r.past.clock()
-	}
-	if away, ok := r.past.resumed(); ok {
-		return r.clock(), away
-	}
-	return r.past.clock()
-}
+func (r *run) time() (at time.Time, away time.Duration) { return r.rec.Time(trunk) }
 
-func (r *run) site() Site { return Site{Cascade: r.cascade.CascadeID} }
+func (r *run) site() effect.Site { return effect.Site{Cascade: r.cascade.CascadeID} }
 
 // append records something that follows from what is recorded already.
-func (r *run) append(e *echo.Entry) error {
-	if r.past != nil {
-		switch recorded, next := r.past.follow(e.NodeType, e.Key); {
-		case recorded != nil:
-			return sameButSecrets(r.mask, recorded, e)
-		case next != nil:
-			return other(next, e.NodeType, e.Key)
-		case r.spec.Replay:
-			return &endError{e.NodeType, e.Key}
-		}
-		if err := r.goOn(); err != nil {
-			return err
-		}
-	}
-	if err := r.spec.Log.Append(withoutSecrets(r.mask, e)); err != nil {
-		return &RecordError{Err: err}
-	}
-	return nil
-}
+func (r *run) append(e *echo.Entry) error { return r.rec.Append(e) }
 
 // warn records something that a person should know and that does not stop the run.
-func (r *run) warn(key echo.Key, s Site, message string) error {
+func (r *run) warn(key echo.Key, s effect.Site, message string) error {
 	e := siteEntry(echo.NodeWarning, key.Step(echo.StepWarning), s)
 	e.Data = mustJSON(map[string]string{"message": message})
 	return r.append(e)
 }
 
 func (r *run) begin() error {
-	r.takeUp()
 	e := siteEntry(echo.NodeRunStart, echo.RunKey().Step(echo.StepStart), r.site())
 	e.Data = mustJSON(runStartData{Input: r.spec.Input, WorkDir: r.spec.WorkDir, Header: r.spec.Header, Budget: r.budgetInForce()})
 	return r.append(e)
@@ -359,9 +316,7 @@ func (r *run) end(err error) error {
 	if err := r.append(e); err != nil {
 		return err
 	}
-	if !r.spec.Replay {
-		r.spec.Log.Commit()
-	}
+	r.rec.Commit()
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/contextcards"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // How many messages a search returns.
@@ -20,8 +21,8 @@ const (
 	searchMost    = 50
 )
 
-func searchSpec() ToolSpec {
-	return ToolSpec{
+func searchSpec() effect.ToolSpec {
+	return effect.ToolSpec{
 		Name: ToolSearchContext, Idempotent: true,
 		Description: "Search the earlier messages of this run, of all phases, by words or by meaning. " +
 			"Returns hashes with a summary each; recall(hash) reads the whole message.",
@@ -123,7 +124,7 @@ func (v *visit) compareAll(ctx context.Context, key echo.Key, query string, grou
 		Similarity map[string]float64 `json:"similarity,omitempty"` // by content hash
 		Problem    string             `json:"problem,omitempty"`
 	}
-	raw, err := v.effects.Value(ctx, key, v.place(), func() any {
+	raw, err := v.rec.Value(ctx, key, v.place(), func() any {
 		if v.Meaning == nil {
 			return reading{Problem: "there is no embedder"}
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/contextcards"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // selectContext brings in what the phase needs of earlier ones: anchors, and what is chosen under the budget.
@@ -160,14 +161,14 @@ func (s *selecting) choose(ctx context.Context) (*Selection, error) {
 		sel, _ = s.index.Select(s.task, groups, s.inside(), answer)
 	}
 	out := s.outcome(f, sel)
-	e := siteEntry(out.nodeType(), s.at(echo.StepSelect), s.place())
+	e := siteEntry(out.NodeType(), s.at(echo.StepSelect), s.place())
 	e.Data = mustJSON(out)
 	return out, s.append(e)
 }
 
 // read takes a reading through the effects. One that the end of the run cut short is none.
 func (s *selecting) read(ctx context.Context, key echo.Key, into any, look func() any) error {
-	raw, err := s.effects.Value(ctx, key, s.place(), func() any {
+	raw, err := s.rec.Value(ctx, key, s.place(), func() any {
 		value := look()
 		if ctx.Err() != nil {
 			return nil
@@ -218,9 +219,9 @@ func (s *selecting) groups(f *findings) []autocontext.Group {
 func (s *selecting) askMenu(ctx context.Context, menu *autocontext.Menu) (*autocontext.MenuAnswer, error) {
 	site := s.place()
 	site.Purpose = echo.PurposeSelect
-	req := &ModelRequest{
+	req := &effect.ModelRequest{
 		Site: site, Model: cmp.Or(s.inter.Selection.SelectorModel, s.model), Messages: menu.Messages,
-		MaxOutputTokens: menu.MaxOut + thinkingRoom, answerLength: menu.MaxOut,
+		MaxOutputTokens: menu.MaxOut + thinkingRoom, AnswerLength: menu.MaxOut,
 	}
 	facts, err := s.factsOf(req.Model)
 	if err != nil {
@@ -236,7 +237,7 @@ func (s *selecting) askMenu(ctx context.Context, menu *autocontext.Menu) (*autoc
 	s.observer.Observe(Event{Kind: EventModelCall, Site: site, Model: req.Model})
 	resp, err := s.ask(ctx, key, req)
 	switch {
-	case err != nil && (isRecordError(err) || endedByContext(err)):
+	case err != nil && (effect.IsRecordError(err) || endedByContext(err)):
 		return nil, err
 	case err != nil:
 		return &autocontext.MenuAnswer{Failed: firstLine(err.Error())}, nil

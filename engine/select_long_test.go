@@ -13,6 +13,7 @@ import (
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/contextcards"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // subjects are what the phases before the last read about, one in each turn.
@@ -31,15 +32,15 @@ func longRun(t *testing.T, strategy string, budget int, about func(n int) string
 		answers = append(answers, say(fmt.Sprintf("Answer of phase %d about the %s.", phase, subjects[phase])))
 	}
 	b := setup(t, answers...)
-	chooses := func(req *ModelRequest) (*ModelResponse, error) {
+	chooses := func(req *effect.ModelRequest) (*effect.ModelResponse, error) {
 		if req.Site.Purpose == echo.PurposeSelect {
 			return say(`{"ids":["m4","m4","nothing",7,"m1"]}`)(req)
 		}
 		return say("done")(req)
 	}
 	b.model.answers = append(b.model.answers, chooses, chooses)
-	b.tools.add("look", `{"type":"object"}`, func(_ context.Context, req ToolRequest) (ToolResult, error) {
-		return ToolResult{Parts: echo.Text(strings.Repeat("Seen: "+string(req.Arguments)+"\n", 12))}, nil
+	b.tools.add("look", `{"type":"object"}`, func(_ context.Context, req effect.ToolRequest) (effect.ToolResult, error) {
+		return effect.ToolResult{Parts: echo.Text(strings.Repeat("Seen: "+string(req.Arguments)+"\n", 12))}, nil
 	})
 	pipeline := contextcards.Start(contextcards.Options{Embedder: contextcards.NewHashed(64)})
 	t.Cleanup(func() { _ = pipeline.Close(context.Background()) })

@@ -13,6 +13,7 @@ import (
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/contextcards"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // threePhases: research with two tool turns and an answer, plan, then a phase that selects.
@@ -30,11 +31,11 @@ func threeAnswers(last ...answerFunc) []answerFunc {
 
 func setupThree(t *testing.T, last ...answerFunc) *testBundle {
 	b := setup(t, threeAnswers(last...)...)
-	b.tools.add("look", `{"type":"object"}`, func(_ context.Context, req ToolRequest) (ToolResult, error) {
+	b.tools.add("look", `{"type":"object"}`, func(_ context.Context, req effect.ToolRequest) (effect.ToolResult, error) {
 		if strings.Contains(string(req.Arguments), "harbour") {
-			return ToolResult{Parts: echo.Text("A crane of steel stands in the harbour.")}, nil
+			return effect.ToolResult{Parts: echo.Text("A crane of steel stands in the harbour.")}, nil
 		}
-		return ToolResult{Parts: echo.Text("Cows eat grass.")}, nil
+		return effect.ToolResult{Parts: echo.Text("Cows eat grass.")}, nil
 	})
 	return b
 }
@@ -161,7 +162,7 @@ func TestSelectDegrades(t *testing.T) {
 			warning: "context was selected by heuristic with less than it asks for: 7 cards of 7 extracted, as cheap gave no summary",
 		},
 		{
-			name: "model fails", selection: `{"strategy":"llm","max_tokens":120}`, answers: []answerFunc{refuse(&ModelError{Kind: ModelErrServer, Model: "m", Message: "down"}), say("done")},
+			name: "model fails", selection: `{"strategy":"llm","max_tokens":120}`, answers: []answerFunc{refuse(&effect.ModelError{Kind: effect.ModelErrServer, Model: "m", Message: "down"}), say("done")},
 			strategy: "heuristic", warning: "context was selected by llm with less than it asks for: no model chose: model m: down", has: "crane of steel",
 		},
 		{

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -44,12 +45,44 @@ type CardsUsed struct {
 	Millis   float64  `json:"took_ms"`            // to wait for cards and to rank them
 }
 
-func (*Selection) nodeType() echo.NodeType { return echo.NodeInter }
+// NodeType says which entries hold selections.
+func (*Selection) NodeType() echo.NodeType { return echo.NodeInter }
+
+// Fit implements [effect.Fitting]. What is recorded of a selection names messages by their hashes: as long as there are as many,
+// they are the same ones in other words.
+func (s *Selection) Fit(recorded json.RawMessage) any {
+	var was Selection
+	if decode(recorded, &was) != nil || was.Selected == nil || s.Selected == nil || len(was.Scores) != len(s.Scores) {
+		return s
+	}
+	for i := range was.Scores {
+		was.Scores[i].ID = s.Scores[i].ID
+	}
+	was.Anchors = s.Anchors
+	return &was
+}
 
 // findings are what was known of the candidates when a selection was made.
 type findings struct {
 	CardsUsed
 	Found []found `json:"found"` // of each candidate
+}
+
+// Fit implements [effect.Fitting], as that of [Selection].
+func (f *findings) Fit(recorded json.RawMessage) any {
+	var was findings
+	if decode(recorded, &was) != nil || len(was.Found) != len(f.Found) {
+		return f
+	}
+	for i := range was.Found {
+		if len(was.Found[i].Cards) != len(f.Found[i].Cards) {
+			return f
+		}
+		for j := range was.Found[i].Cards {
+			was.Found[i].Cards[j].Hash = f.Found[i].Cards[j].Hash
+		}
+	}
+	return &was
 }
 
 type found struct {

@@ -9,9 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // maxParallelTools bounds how many tools of one answer run at the same time.
@@ -22,7 +21,7 @@ const maxParallelTools = 8
 type plannedCall struct {
 	call    echo.ToolCall
 	key     echo.Key
-	spec    ToolSpec
+	spec    effect.ToolSpec
 	args    json.RawMessage
 	result  *echo.Message
 	settled bool
@@ -84,7 +83,7 @@ func (v *visit) plan(ctx context.Context, p *plannedCall, refused bool) error {
 func (v *visit) settle(p *plannedCall, kind string, failed bool, text string) error {
 	p.settled = true
 	p.result = echo.NewToolResult(p.call, echo.Text(text), failed)
-	return v.append(toolEntry(p.key, v.place(), p.call, p.result, kind))
+	return v.append(effect.ToolEntry(p.key, v.place(), p.call, p.result, kind))
 }
 
 // performAll runs the calls that are not settled. The first one that cannot go on stops the others.
@@ -100,27 +99,21 @@ func (v *visit) performAll(ctx context.Context, plan []plannedCall) error {
 		}
 	}
 	site, session := v.place(), v.session.ID
-	perform := func(ctx context.Context, p *plannedCall) error {
-		m, err := v.effects.Tool(ctx, p.key, p.spec, ToolRequest{
-			Site: site, SessionID: session, CallID: p.call.ID, Name: p.call.Name, Arguments: p.args,
-		})
-		p.result = m
-		return err
+	branches := make([]effect.Branch, len(open))
+	for i, p := range open {
+		branches[i] = effect.Branch{Key: p.key, Run: func(ctx context.Context) (err error) {
+			p.result, err = v.rec.Tool(ctx, p.key, p.spec, effect.ToolRequest{
+				Site: site, SessionID: session, CallID: p.call.ID, Name: p.call.Name, Arguments: p.args,
+			})
+			return err
+		}}
 	}
-	if len(open) == 1 {
-		return perform(ctx, open[0])
-	}
-	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(maxParallelTools)
-	for _, p := range open {
-		g.Go(func() error { return perform(gctx, p) })
-	}
-	return g.Wait()
+	return v.rec.Fork(ctx, site.Cascade, maxParallelTools, branches)
 }
 
 // checkArguments checks a call's arguments against the tool's schema. The problem is written for the model, so that it
 // can correct the call.
-func (v *visit) checkArguments(ctx context.Context, spec ToolSpec, text string) (args json.RawMessage, problem string, err error) {
+func (v *visit) checkArguments(ctx context.Context, spec effect.ToolSpec, text string) (args json.RawMessage, problem string, err error) {
 	args = json.RawMessage(strings.TrimSpace(text))
 	if len(args) == 0 {
 		args = json.RawMessage("{}")

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // The engine's own tools: they read and change the run itself, so they are no effects.
@@ -31,13 +32,13 @@ func IsOwnTool(name string) bool {
 
 // toolset is what one phase can call.
 type toolset struct {
-	specs  []ToolSpec
-	byName map[string]ToolSpec
+	specs  []effect.ToolSpec
+	byName map[string]effect.ToolSpec
 	digest [sha256.Size]byte
 }
 
-func newToolset(specs []ToolSpec) toolset {
-	t := toolset{specs: specs, byName: make(map[string]ToolSpec, len(specs)), digest: digestTools(specs)}
+func newToolset(specs []effect.ToolSpec) toolset {
+	t := toolset{specs: specs, byName: make(map[string]effect.ToolSpec, len(specs)), digest: effect.DigestTools(specs)}
 	for _, s := range specs {
 		t.byName[s.Name] = s
 	}
@@ -54,7 +55,7 @@ func (t toolset) names() []string {
 
 // gatherTools collects the tools of the phase in the order of its tackle, and route_to when the model has a choice.
 func (v *visit) gatherTools() (toolset, error) {
-	var specs []ToolSpec
+	var specs []effect.ToolSpec
 	for _, name := range v.phase.Tackle {
 		spec, ok := engineSpec(name)
 		if !ok && v.Tools != nil {
@@ -74,10 +75,10 @@ func (v *visit) gatherTools() (toolset, error) {
 	return newToolset(specs), nil
 }
 
-func engineSpec(name string) (ToolSpec, bool) {
+func engineSpec(name string) (effect.ToolSpec, bool) {
 	switch name {
 	case toolSetState:
-		return ToolSpec{
+		return effect.ToolSpec{
 			Name: toolSetState, Idempotent: true,
 			Description: "Store a value under a key for later phases of this run. An existing value is replaced.",
 			Parameters: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["key","value"],"properties":{` +
@@ -85,7 +86,7 @@ func engineSpec(name string) (ToolSpec, bool) {
 				`"value":{"description":"any JSON value"}}}`),
 		}, true
 	case toolGetState:
-		return ToolSpec{
+		return effect.ToolSpec{
 			Name: toolGetState, Idempotent: true,
 			Description: "Read a value that was stored with set_state, or that the run set itself.",
 			Parameters: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["key"],"properties":{` +
@@ -96,10 +97,10 @@ func engineSpec(name string) (ToolSpec, bool) {
 	case ToolSearchContext:
 		return searchSpec(), true
 	}
-	return ToolSpec{}, false
+	return effect.ToolSpec{}, false
 }
 
-func routeSpec(handoffs []cascade.Handoff) ToolSpec {
+func routeSpec(handoffs []cascade.Handoff) effect.ToolSpec {
 	var lines, names []string
 	for _, h := range handoffs {
 		line := "- " + h.Target
@@ -109,7 +110,7 @@ func routeSpec(handoffs []cascade.Handoff) ToolSpec {
 		lines = append(lines, line)
 		names = append(names, h.Target)
 	}
-	return ToolSpec{
+	return effect.ToolSpec{
 		Name: toolRouteTo, Idempotent: true,
 		Description: "Choose which phase runs after this one. Then finish your answer. The phases are:\n" + strings.Join(lines, "\n"),
 		Parameters: mustJSON(map[string]any{

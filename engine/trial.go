@@ -9,6 +9,7 @@ import (
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // Trial is a selection on the record of a session, made without running anything. There are no anchors: everything that
@@ -22,13 +23,14 @@ type Trial struct {
 	Count   func(*echo.Message) int64 // nil: four bytes are a token
 	Cards   Cards                     // nil: extracted
 	Meaning Meaning                   // nil: nothing is compared by meaning
-	Model   Model                     // what the menu is given to; nil: nothing
+	Model   effect.Model              // what the menu is given to; nil: nothing
 	Now     func() time.Time
 }
 
 // Try makes a trial selection. The error says that there is nothing to select from.
 func Try(ctx context.Context, id string, entries []*echo.Entry, t Trial) (*Selection, error) {
-	r := &run{Runner: &Runner{Cards: t.Cards, Meaning: t.Meaning}, session: echo.NewSession(id), clock: t.Now, known: map[string]ModelFacts{}}
+	r := &run{Runner: &Runner{Cards: t.Cards, Meaning: t.Meaning}, session: echo.NewSession(id), known: map[string]ModelFacts{}}
+	r.rec = effect.NewRecorder(effect.Options{Log: echo.NewLog(id, t.Now, nil), Seams: effect.Seams{Now: t.Now}})
 	r.restore(entries, t.Before)
 	v := &visit{run: r, phase: &cascade.Phase{Context: &cascade.Context{}}, record: &echo.PhaseRecord{}, render: autocontext.NewRenderer(autocontext.Native)}
 	v.settings.Count = t.Count
@@ -57,8 +59,8 @@ func (t *Trial) ask(ctx context.Context, menu *autocontext.Menu) *autocontext.Me
 	if t.Model == nil {
 		return &autocontext.MenuAnswer{Failed: "no model is named"}
 	}
-	resp, err := t.Model.Complete(ctx, &ModelRequest{
-		Site: Site{Purpose: echo.PurposeSelect}, Model: t.Selection.SelectorModel, Messages: menu.Messages, MaxOutputTokens: menu.MaxOut + thinkingRoom,
+	resp, err := t.Model.Complete(ctx, &effect.ModelRequest{
+		Site: effect.Site{Purpose: echo.PurposeSelect}, Model: t.Selection.SelectorModel, Messages: menu.Messages, MaxOutputTokens: menu.MaxOut + thinkingRoom,
 	})
 	if err != nil {
 		return &autocontext.MenuAnswer{Failed: firstLine(err.Error())}
@@ -137,7 +139,7 @@ func historyPart(e *echo.Entry) (what string, number int) {
 	}
 	p := e.Key.Path()
 	switch last := p.Last(); {
-	case e.NodeType == echo.NodeToolCall && isPhaseTool(e.Key):
+	case isPhaseTool(e):
 		return "message", 0
 	case e.NodeType == echo.NodeToolCall && p.InTurn().Kind == echo.StepTool:
 		return "tool", last.Number

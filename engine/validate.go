@@ -9,6 +9,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // CommandTool is the tool that runs the command of a "command:" validator. It is asked for by the engine, never offered
@@ -141,11 +142,11 @@ func (v *visit) validateInline(ctx context.Context, name, content string) (*verd
 	}
 }
 
-func (v *visit) askValidator(ctx context.Context, name string, def cascade.InlineValidator, try int, messages []*echo.Message) (*ModelResponse, error) {
+func (v *visit) askValidator(ctx context.Context, name string, def cascade.InlineValidator, try int, messages []*echo.Message) (*effect.ModelResponse, error) {
 	site := v.place()
 	site.Validator = name
 	key := v.here().Named(echo.StepValidate, name).Try(echo.StepModel, try)
-	req := &ModelRequest{Site: site, Model: cmp.Or(def.Model, v.model), Messages: messages[:len(messages):len(messages)]}
+	req := &effect.ModelRequest{Site: site, Model: cmp.Or(def.Model, v.model), Messages: messages[:len(messages):len(messages)]}
 	if err := v.afford(ctx, key, req, sizeOf(req)); err != nil {
 		return nil, err
 	}
@@ -194,14 +195,14 @@ func (v *visit) validateCommand(ctx context.Context, line, content string) (*ver
 	}
 	stdin := mustJSON(map[string]any{"content": content, "original_input": v.spec.Input})
 	args := mustJSON(map[string]string{"command": command, "stdin": string(stdin)})
-	return v.toolVerdict(ctx, ToolSpec{Name: CommandTool}, args)
+	return v.toolVerdict(ctx, effect.ToolSpec{Name: CommandTool}, args)
 }
 
-func (v *visit) toolVerdict(ctx context.Context, spec ToolSpec, args json.RawMessage) (*verdict, error) {
+func (v *visit) toolVerdict(ctx context.Context, spec effect.ToolSpec, args json.RawMessage) (*verdict, error) {
 	site := v.place()
 	site.Validator = spec.Name
-	v.observer.Observe(Event{Kind: EventToolCall, Site: site, Tool: spec.Name, Arguments: maskedArguments(v.mask, string(args))})
-	m, err := v.effects.Tool(ctx, v.here().Named(echo.StepValidate, spec.Name), spec, ToolRequest{
+	v.observer.Observe(Event{Kind: EventToolCall, Site: site, Tool: spec.Name, Arguments: effect.MaskedArguments(v.mask, string(args))})
+	m, err := v.rec.Tool(ctx, v.here().Named(echo.StepValidate, spec.Name), spec, effect.ToolRequest{
 		Site: site, SessionID: v.session.ID, Name: spec.Name, Arguments: args,
 	})
 	if err != nil {
@@ -214,7 +215,7 @@ func (v *visit) toolVerdict(ctx context.Context, spec ToolSpec, args json.RawMes
 }
 
 // fitArguments keeps the arguments that a tool's schema names; a tool that names none gets all.
-func (v *visit) fitArguments(spec ToolSpec, all map[string]any) (json.RawMessage, error) {
+func (v *visit) fitArguments(spec effect.ToolSpec, all map[string]any) (json.RawMessage, error) {
 	var s struct {
 		Properties map[string]json.RawMessage `json:"properties"`
 	}

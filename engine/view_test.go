@@ -15,19 +15,20 @@ import (
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // addBig adds a tool whose every result is n characters, and different by its arguments.
 func (f *fakeTools) addBig(name string, n int) {
-	f.add(name, `{"type":"object"}`, func(_ context.Context, req ToolRequest) (ToolResult, error) {
+	f.add(name, `{"type":"object"}`, func(_ context.Context, req effect.ToolRequest) (effect.ToolResult, error) {
 		line := fmt.Sprintf("result of %s; ", req.Arguments)
-		return ToolResult{Parts: echo.Text(strings.Repeat(line, n/len(line)+1)[:n])}, nil
+		return effect.ToolResult{Parts: echo.Text(strings.Repeat(line, n/len(line)+1)[:n])}, nil
 	})
 }
 
 // estimated makes an answer's usage one that teaches nothing.
 func estimated(f answerFunc) answerFunc {
-	return func(req *ModelRequest) (*ModelResponse, error) {
+	return func(req *effect.ModelRequest) (*effect.ModelResponse, error) {
 		resp, err := f(req)
 		if resp != nil {
 			resp.Usage.Estimated = true
@@ -45,7 +46,7 @@ func reading(n int) []answerFunc {
 	return append(out, estimated(say("done")))
 }
 
-func toolNames(req *ModelRequest) []string {
+func toolNames(req *effect.ModelRequest) []string {
 	var names []string
 	for _, t := range req.Tools {
 		names = append(names, t.Name)
@@ -62,7 +63,7 @@ func bytesOf(ms []*echo.Message) string {
 	return b.String()
 }
 
-func tokensOf(requests []*ModelRequest) (n int64) {
+func tokensOf(requests []*effect.ModelRequest) (n int64) {
 	for _, r := range requests {
 		for _, m := range r.Messages {
 			n += autocontext.Tokens(m)
@@ -132,7 +133,7 @@ func TestPhaseStartTellsTheSettings(t *testing.T) {
 		require.Equal(t, "m", model)
 		return ModelFacts{
 			Window: 10_000, MaxOutput: 1000, Price: &autocontext.Price{Input: 1, Cached: 0.1}, Exact: true,
-			CountFixed: func(specs []ToolSpec) int64 { return int64(100 * len(specs)) }, NativeTools: new(false),
+			CountFixed: func(specs []effect.ToolSpec) int64 { return int64(100 * len(specs)) }, NativeTools: new(false),
 		}
 	}
 	_, err := b.run(`{"cascade_id":"c","token_budget":{"max_total":8000,"warning_threshold":0.5,"strategy":"prune_oldest"},"phases":[
@@ -178,18 +179,18 @@ func TestPauseIsReadFromTheClock(t *testing.T) {
 	b := setup(t, reading(9)...)
 	b.tools.addBig("big", 3000)
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	b.runner.Now = func() time.Time { return now }
+	b.runner.Seams.Now = func() time.Time { return now }
 	answers := b.model.answers
 	pause := func(i int, d time.Duration) {
 		inner := answers[i]
-		answers[i] = func(req *ModelRequest) (*ModelResponse, error) {
+		answers[i] = func(req *effect.ModelRequest) (*effect.ModelResponse, error) {
 			now = now.Add(d)
 			return inner(req)
 		}
 	}
 	pause(5, cacheLife+time.Second) // the model itself thinks that long: its answer comes when the cache was just used
-	b.tools.fns["big"] = func(inner func(context.Context, ToolRequest) (ToolResult, error)) func(context.Context, ToolRequest) (ToolResult, error) {
-		return func(ctx context.Context, req ToolRequest) (ToolResult, error) {
+	b.tools.fns["big"] = func(inner func(context.Context, effect.ToolRequest) (effect.ToolResult, error)) func(context.Context, effect.ToolRequest) (effect.ToolResult, error) {
+		return func(ctx context.Context, req effect.ToolRequest) (effect.ToolResult, error) {
 			if string(req.Arguments) == `{"n":7}` {
 				now = now.Add(cacheLife + 3*time.Second)
 			}
@@ -216,7 +217,7 @@ func (b *testBundle) guarded(window int64) {
 func talking(n, size int) []answerFunc {
 	var out []answerFunc
 	for i := range n {
-		out = append(out, func(req *ModelRequest) (*ModelResponse, error) {
+		out = append(out, func(req *effect.ModelRequest) (*effect.ModelResponse, error) {
 			resp, err := call("big", fmt.Sprintf(`{"n":%d}`, i))(req)
 			d := resp.Message.Draft()
 			d.Parts = echo.Text(strings.Repeat(fmt.Sprintf("thought %d. ", i), size/11))
@@ -233,7 +234,7 @@ func (f *fakeModel) summarizer(aside answerFunc) {
 	next := 0
 	f.answers = nil
 	for range 200 {
-		f.answers = append(f.answers, func(req *ModelRequest) (*ModelResponse, error) {
+		f.answers = append(f.answers, func(req *effect.ModelRequest) (*effect.ModelResponse, error) {
 			if req.Site.Purpose != "" {
 				return aside(req)
 			}
@@ -243,7 +244,7 @@ func (f *fakeModel) summarizer(aside answerFunc) {
 	}
 }
 
-func (f *fakeModel) own() (requests []*ModelRequest) {
+func (f *fakeModel) own() (requests []*effect.ModelRequest) {
 	for _, r := range f.requests {
 		if r.Site.Purpose == "" {
 			requests = append(requests, r)
@@ -276,7 +277,7 @@ func TestGuardSumsUp(t *testing.T) {
 	summaries := 0
 	for _, r := range b.model.requests {
 		if r.Site.Purpose == "" {
-			require.LessOrEqual(t, tokensOf([]*ModelRequest{r}), int64(3000))
+			require.LessOrEqual(t, tokensOf([]*effect.ModelRequest{r}), int64(3000))
 			continue
 		}
 		summaries++
@@ -315,7 +316,7 @@ func TestGuardSumsUp(t *testing.T) {
 	b.entries.checkKeys(t)
 }
 
-func (b *testBundle) firstAside() *ModelRequest {
+func (b *testBundle) firstAside() *effect.ModelRequest {
 	for _, r := range b.model.requests {
 		if r.Site.Purpose != "" {
 			return r
@@ -341,7 +342,7 @@ func TestSummaryThatFailsIsExtracted(t *testing.T) {
 		aside answerFunc
 		why   string
 	}{
-		"an error of the provider": {refuse(&ModelError{Kind: ModelErrServer, Model: "m", Message: "on fire"}), "model m: on fire"},
+		"an error of the provider": {refuse(&effect.ModelError{Kind: effect.ModelErrServer, Model: "m", Message: "on fire"}), "model m: on fire"},
 		"an error of another kind": {refuse(errors.New("no such luck")), "no such luck"},
 		"nothing said":             {estimated(say(" \n")), `the answer is empty (finish reason "stop")`},
 	} {
@@ -371,9 +372,9 @@ func TestSummaryIsNotAskedPastTheEnd(t *testing.T) {
 		b.tools.addBig("big", 20)
 		b.guarded(4000)
 		ctx, cancel := context.WithCancel(t.Context())
-		b.model.summarizer(func(*ModelRequest) (*ModelResponse, error) {
+		b.model.summarizer(func(*effect.ModelRequest) (*effect.ModelResponse, error) {
 			cancel()
-			return nil, &ModelError{Kind: ModelErrTimeout, Message: "ended", Err: context.Canceled}
+			return nil, &effect.ModelError{Kind: effect.ModelErrTimeout, Message: "ended", Err: context.Canceled}
 		})
 		res, err := b.runCtx(ctx, fmt.Sprintf(longPhase, ""), nil)
 		require.ErrorIs(t, err, context.Canceled)
@@ -384,7 +385,7 @@ func TestSummaryIsNotAskedPastTheEnd(t *testing.T) {
 		b := setup(t, talking(30, 1600)...)
 		b.tools.addBig("big", 20)
 		b.guarded(4000)
-		b.model.summarizer(func(req *ModelRequest) (*ModelResponse, error) {
+		b.model.summarizer(func(req *effect.ModelRequest) (*effect.ModelResponse, error) {
 			resp, err := say("notes")(req)
 			resp.Usage = echo.Usage{In: 1_000_000, Estimated: true}
 			return resp, err
@@ -410,7 +411,7 @@ func TestSummaryIsNotAskedPastTheEnd(t *testing.T) {
 		c := &cascade.Cascade{}
 		require.NoError(t, json.Unmarshal(fmt.Appendf(nil, longPhase, ""), c))
 		_, err := b.runner.Run(t.Context(), Spec{Cascade: c, Log: echo.NewLog("s1", nil, disk)})
-		var re *RecordError
+		var re *effect.RecordError
 		require.ErrorAs(t, err, &re)
 	})
 }
@@ -422,7 +423,7 @@ func TestRecount(t *testing.T) {
 	b := setup(t, talking(12, 1600)...)
 	b.tools.addBig("big", 20)
 	b.guarded(4000)
-	b.model.summarizer(func(req *ModelRequest) (*ModelResponse, error) {
+	b.model.summarizer(func(req *effect.ModelRequest) (*effect.ModelResponse, error) {
 		require.Equal(t, echo.PurposeRecount, req.Site.Purpose, "counted by the provider, the request is small enough")
 		resp, err := say("x")(req)
 		resp.Usage.In = 500
@@ -434,7 +435,7 @@ func TestRecount(t *testing.T) {
 	require.Equal(t, []string{"big"}, toolNames(ask))
 	require.Equal(t, "m", ask.Model)
 	require.Equal(t, smallestAnswer, ask.MaxOutputTokens)
-	var next *ModelRequest
+	var next *effect.ModelRequest
 	for i, r := range b.model.requests {
 		if r == ask {
 			next = b.model.requests[i+1]
@@ -446,9 +447,9 @@ func TestRecount(t *testing.T) {
 	failing := setup(t, talking(30, 1600)...)
 	failing.tools.addBig("big", 20)
 	failing.guarded(4000)
-	failing.model.summarizer(func(req *ModelRequest) (*ModelResponse, error) {
+	failing.model.summarizer(func(req *effect.ModelRequest) (*effect.ModelResponse, error) {
 		if req.Site.Purpose == echo.PurposeRecount {
-			return nil, &ModelError{Kind: ModelErrBadRequest, Model: "m", Message: "16 is too few"}
+			return nil, &effect.ModelError{Kind: effect.ModelErrBadRequest, Model: "m", Message: "16 is too few"}
 		}
 		return estimated(say("notes"))(req)
 	})
@@ -459,7 +460,7 @@ func TestRecount(t *testing.T) {
 }
 
 func tooLong() error {
-	return &ModelError{Kind: ModelErrContextLength, Model: "m", Provider: "fake", Message: "the request is too long for the model (400)", Unpaid: true}
+	return &effect.ModelError{Kind: effect.ModelErrContextLength, Model: "m", Provider: "fake", Message: "the request is too long for the model (400)", Unpaid: true}
 }
 
 // A request that is refused as too long is made smaller and sent again under the next key, although no limit is known.
@@ -471,8 +472,8 @@ func TestRefusalAsTooLongMakesRoom(t *testing.T) {
 	b.model.summarizer(estimated(say("notes")))
 	refused := 0
 	for i, inner := range b.model.answers {
-		b.model.answers[i] = func(req *ModelRequest) (*ModelResponse, error) {
-			if req.Site.Purpose == "" && tokensOf([]*ModelRequest{req}) > window {
+		b.model.answers[i] = func(req *effect.ModelRequest) (*effect.ModelResponse, error) {
+			if req.Site.Purpose == "" && tokensOf([]*effect.ModelRequest{req}) > window {
 				refused++
 				return nil, tooLong()
 			}
@@ -504,7 +505,7 @@ func TestRefusalForGoodIsExplained(t *testing.T) {
 		b.model.answers = append(b.model.answers, refuse(tooLong()))
 	}
 	_, err := b.run(`{"cascade_id":"c","phases":[{"name":"p","instructions":"Go."}]}`, nil)
-	var me *ModelError
+	var me *effect.ModelError
 	require.ErrorAs(t, err, &me)
 	require.EqualError(t, err, "c/p (attempt 1, turn 1): model m at fake: the request is too long for the model (400); "+
 		"nothing more can be left out of it; its largest message is 1 (user, task): shorten the instructions or the input, "+

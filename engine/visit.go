@@ -9,6 +9,7 @@ import (
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // visit is one visit to a phase: the state that its attempts and turns share. It belongs to the run's goroutine.
@@ -46,7 +47,7 @@ type visit struct {
 
 // visit runs a phase once and records how it ended.
 func (r *run) visit(ctx context.Context, p *cascade.Phase) (outcome, error) {
-	v := &visit{run: r, phase: p, record: r.session.Begin(p.Name), recorded: r.past.pending() != nil}
+	v := &visit{run: r, phase: p, record: r.session.Begin(p.Name), recorded: r.rec.Pending(trunk) != nil}
 	v.key = echo.PhaseKey(v.record.Name, v.record.Visit)
 	v.result = PhaseResult{Phase: p.Name, Visit: v.record.Visit, Status: StatusRunning}
 	start := r.active()
@@ -94,7 +95,7 @@ func (v *visit) settleOutput(value any) error {
 // located puts the place of the phase around an error that has none yet.
 func (v *visit) located(err error) error {
 	var pe *PhaseError
-	if errors.As(err, &pe) || isRecordError(err) {
+	if errors.As(err, &pe) || effect.IsRecordError(err) {
 		return err
 	}
 	var verdict *VerdictError
@@ -116,13 +117,13 @@ func (v *visit) finish(ctx context.Context, out outcome, err error) error {
 		v.run.result.Output = out.value
 	}
 	v.run.result.Phases = append(v.run.result.Phases, *res)
-	if isRecordError(err) {
+	if effect.IsRecordError(err) {
 		return err
 	}
 	if failed := v.handOff(ctx, err); failed != nil {
 		return errors.Join(err, failed)
 	}
-	e := siteEntry(echo.NodePhaseEnd, v.key.Step(echo.StepEnd), Site{Cascade: v.cascade.CascadeID, Phase: v.phase.Name})
+	e := siteEntry(echo.NodePhaseEnd, v.key.Step(echo.StepEnd), effect.Site{Cascade: v.cascade.CascadeID, Phase: v.phase.Name})
 	e.Model = v.model
 	fillEnd(e, res.Totals, res.DurationMS, err)
 	e.Data = mustJSON(endData{
@@ -149,8 +150,8 @@ func (v *visit) native() bool {
 }
 
 // place names where the visit is now.
-func (v *visit) place() Site {
-	return Site{
+func (v *visit) place() effect.Site {
+	return effect.Site{
 		Cascade: v.cascade.CascadeID, Phase: v.phase.Name, Visit: v.record.Visit, Attempt: v.attempt, Turn: v.turn,
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/llm"
 )
 
@@ -49,7 +50,7 @@ func (c *cardCosts) ended(call llm.Call) {
 		kind = echo.StepEmbed
 	}
 	c.numbers[kind]++
-	e := engine.CallEntry(echo.CardsKey().Numbered(kind, c.numbers[kind]), call.Request, call.Response, call.Err, call.Took)
+	e := effect.CallEntry(echo.CardsKey().Numbered(kind, c.numbers[kind]), call.Request, call.Response, call.Err, call.Took)
 	e.CascadeID = c.cascade
 	if c.log.Append(e) == nil { // a log that fails ends the run by itself
 		c.log.Flush()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
 	"github.com/windlass-run/windlass/internal/llm"
 )
@@ -44,7 +45,7 @@ func (l *lab) cardEntries(id string) (cards []*echo.Entry, sum engine.Totals) {
 			cards = append(cards, e)
 		}
 		if e.Error == nil {
-			sum.Count(&engine.ModelResponse{Usage: *e.Usage, CostUSD: e.CostUSD}, nil)
+			sum.Count(&effect.ModelResponse{Usage: *e.Usage, CostUSD: e.CostUSD}, nil)
 		}
 	}
 	return cards, sum
@@ -152,7 +153,7 @@ func TestCardCostsSettle(t *testing.T) {
 	c.settle(time.Hour) // nothing is under way
 	first, second := c.watch(), c.watch()
 	c.settle(time.Nanosecond)
-	call := llm.Call{Request: &engine.ModelRequest{Site: engine.Site{Purpose: echo.PurposeEmbed}}, Response: &engine.ModelResponse{Usage: echo.Usage{In: 7}}}
+	call := llm.Call{Request: &effect.ModelRequest{Site: effect.Site{Purpose: echo.PurposeEmbed}}, Response: &effect.ModelResponse{Usage: echo.Usage{In: 7}}}
 	first(call)
 	done := make(chan bool)
 	go func() {

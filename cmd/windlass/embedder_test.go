@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/fetch"
 	"github.com/windlass-run/windlass/internal/llm"
@@ -49,7 +49,7 @@ func TestOpenEmbedder(t *testing.T) {
 	keyless := llm.NewRouter(&config.Config{}, func(string) string { return "" })
 	t.Cleanup(keyless.Close)
 	_, err = openEmbedder(t.Context(), "text-embedding-3-small", nowhere, keyless, nil)
-	var failed *engine.ModelError
+	var failed *effect.ModelError
 	require.ErrorAs(t, err, &failed)
 	var exit *exitError
 	require.ErrorAs(t, err, &exit)

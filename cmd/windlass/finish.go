@@ -12,6 +12,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/template"
 )
@@ -245,12 +246,12 @@ func (s *session) failure(res *engine.Result, err error) error {
 }
 
 func (s *session) failureOf(res *engine.Result, err error) error {
-	var record *engine.RecordError
-	var model *engine.ModelError
+	var record *effect.RecordError
+	var model *effect.ModelError
 	var missing *template.MissingError
 	var budget *engine.BudgetError
 	var output *outputError
-	var differs *engine.DivergenceError
+	var differs *effect.DivergenceError
 	switch {
 	case errors.As(err, &differs):
 		return withExit(exitFailed, err, fmt.Sprintf("%s resume %s --fork %d, to go on from before that in a new session; windlass %s began this one",
@@ -321,11 +322,11 @@ func (s *session) inspectHint() string {
 
 // providerError gives a failed model call its exit code. A script that has no answer is the user's own file.
 func providerError(err error) error {
-	var model *engine.ModelError
+	var model *effect.ModelError
 	if !errors.As(err, &model) {
 		return withExit(exitProvider, err, "")
 	}
-	if model.Kind == engine.ModelErrScript {
+	if model.Kind == effect.ModelErrScript {
 		return withExit(exitFailed, err, model.Hint)
 	}
 	return withExit(exitProvider, err, model.Hint)

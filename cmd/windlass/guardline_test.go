@@ -12,6 +12,7 @@ import (
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 func guardEntry(t *testing.T, ev autocontext.GuardEvent) *echo.Entry {
@@ -55,7 +56,7 @@ func TestGuardIsShown(t *testing.T) {
 	p := newProgress("c", "s", []string{"read", "report"}, func() time.Time { return now })
 	p.entry(start)
 	p.entry(warning)
-	p.event(engine.Event{Kind: engine.EventModelCall, Model: "cheap", Site: engine.Site{Phase: "read", Attempt: 1, Turn: 7, Purpose: echo.PurposeSummary}})
+	p.event(engine.Event{Kind: engine.EventModelCall, Model: "cheap", Site: effect.Site{Phase: "read", Attempt: 1, Turn: 7, Purpose: echo.PurposeSummary}})
 	frame := strings.Join(p.frame(size{width: 80, height: 20}, false), "\n")
 	require.Contains(t, frame, "\n      summing up older messages with cheap\n      context at 90% of its limit (90 of 100 tokens)\n")
 	require.Len(t, p.frame(size{width: 80, height: 6}, false), 6)

@@ -12,6 +12,7 @@ import (
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // selectionEntry is what came into a phase of earlier ones: two anchors and one of 41 candidates.
@@ -54,7 +55,7 @@ func TestSelectionIsShown(t *testing.T) {
 	p.entry(start)
 	require.NotContains(t, shown(), "context by")
 	p.entry(selectionEntry(t))
-	p.event(engine.Event{Kind: engine.EventModelCall, Model: "cheap", Site: engine.Site{Phase: "research", Attempt: 1, Turn: 1}})
+	p.event(engine.Event{Kind: engine.EventModelCall, Model: "cheap", Site: effect.Site{Phase: "research", Attempt: 1, Turn: 1}})
 	require.Contains(t, shown(), "\n      asking cheap\n      "+selectionText+"\n")
 	p.entry(&echo.Entry{NodeType: echo.NodePhaseEnd, Phase: "research", Data: json.RawMessage(`{"status":"completed"}`)})
 	p.entry(&echo.Entry{NodeType: echo.NodePhaseStart, Phase: "report"})

@@ -39,7 +39,7 @@ func (h *host) Resume(ctx context.Context, id string, r *server.ResumeRequest) (
 		return nil, err
 	}
 	o := takeUpOptions{quiet: true, noClickHouse: h.noClickHouse}
-	spec := engine.Spec{Cascade: c, Past: rec.Entries}
+	spec := engine.Spec{Cascade: c, Recording: rec.Entries}
 	if o.budget, err = h.grants.limits(r.Budget, spec.BudgetInForce()); err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/server"
 )
 
@@ -230,7 +231,7 @@ func (h *host) run(ctx context.Context, r *hosted) {
 		}
 	}()
 	res, err := s.run(ctx)
-	var differs *engine.DivergenceError
+	var differs *effect.DivergenceError
 	h.mu.Lock()
 	r.ended = true
 	if delete(h.refused, s.id); errors.As(err, &differs) {

@@ -89,7 +89,7 @@ func (a *app) openSession(ctx context.Context, file string, c *cascade.Cascade, 
 
 // run runs the session's cascade to its end. The session is to be closed afterwards, however it ended.
 func (s *session) run(ctx context.Context) (*engine.Result, error) {
-	spec := engine.Spec{Cascade: s.cascade, Input: s.input, Log: s.log, WorkDir: s.workDir, Header: encoded(s.header), Past: s.past, Name: s.name}
+	spec := engine.Spec{Cascade: s.cascade, Input: s.input, Log: s.log, WorkDir: s.workDir, Header: encoded(s.header), Recording: s.past, Name: s.name}
 	spec.Budget = s.options.budget.apply(spec.BudgetInForce())
 	if s.cards != nil {
 		spec.Beside = s.cards.costs.sinceAsked

@@ -169,6 +169,6 @@ func replayer(home string, h echo.Header) (*engine.Runner, *engine.Spec, func() 
 		return nil, nil, nil, err
 	}
 	s.runner.Tools = tools
-	spec := &engine.Spec{Cascade: c, Input: input, Name: cmp.Or(begun.Name, h.SessionID), WorkDir: begun.WorkDir, Replay: true}
+	spec := &engine.Spec{Cascade: c, Input: input, Name: cmp.Or(begun.Name, h.SessionID), WorkDir: begun.WorkDir}
 	return s.runner, spec, tools.Close, nil
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // golden compares a text with testdata/name, or writes it there with -update.
@@ -191,7 +192,7 @@ func TestFrames(t *testing.T) {
 	}
 	cents := 0.0123
 	start("count")
-	p.event(engine.Event{Kind: engine.EventToolCall, Site: engine.Site{Phase: "count", Attempt: 1}, Tool: "count_errors", Arguments: `{"path":"a\u001b[2Jb.log"}`})
+	p.event(engine.Event{Kind: engine.EventToolCall, Site: effect.Site{Phase: "count", Attempt: 1}, Tool: "count_errors", Arguments: `{"path":"a\u001b[2Jb.log"}`})
 	clock = clock.Add(1500 * time.Millisecond)
 	show("a tool with a hostile argument", wide, narrow)
 	p.entry(&echo.Entry{NodeType: echo.NodeToolCall, Phase: "count"})
@@ -199,11 +200,11 @@ func TestFrames(t *testing.T) {
 	start("research")
 	p.entry(selectionEntry(t))
 	show("context was selected", wide, narrow)
-	at := engine.Site{Phase: "research", Attempt: 1, Turn: 1}
+	at := effect.Site{Phase: "research", Attempt: 1, Turn: 1}
 	p.event(engine.Event{Kind: engine.EventModelCall, Site: at, Model: "gpt-5-mini"})
-	p.event(engine.Event{Kind: engine.EventDelta, Site: at, Delta: engine.Delta{Text: "The pool is\nexhausted because 接続 "}})
+	p.event(engine.Event{Kind: engine.EventDelta, Site: at, Delta: effect.Delta{Text: "The pool is\nexhausted because 接続 "}})
 	show("an answer streams", wide, narrow)
-	p.event(engine.Event{Kind: engine.EventDelta, Site: at, Delta: engine.Delta{Retrying: "the stream broke off", RetryWait: 2 * time.Second}})
+	p.event(engine.Event{Kind: engine.EventDelta, Site: at, Delta: effect.Delta{Retrying: "the stream broke off", RetryWait: 2 * time.Second}})
 	show("it is tried again", wide)
 	call("research", 1, &cents)
 	call("research", 2, nil)

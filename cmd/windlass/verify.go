@@ -9,6 +9,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/config"
 )
 
@@ -101,19 +102,19 @@ func verifyRecord(ctx context.Context, home string, rec *echo.Recording) (*verif
 			v.Selections++
 		}
 	}
-	spec.Past = rec.Entries
-	if len(spec.Past) == 0 {
+	spec.Recording = rec.Entries
+	if len(spec.Recording) == 0 {
 		v.Holds = true
 		return v, nil
 	}
 	res, err := runner.Run(ctx, *spec)
-	var differs *engine.DivergenceError
+	var differs *effect.DivergenceError
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case errors.As(err, &differs):
 		v.Difference = differs.Error()
-	case errors.Is(err, engine.ErrEndOfRecord):
+	case errors.Is(err, effect.ErrEndOfRecord):
 		v.Holds = state.Status != engine.StatusCompleted && state.Status != engine.StatusFailed
 	case state.Status == engine.StatusRunning, res.Status == state.Status:
 		v.Holds = true

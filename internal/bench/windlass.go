@@ -10,6 +10,7 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/llm"
@@ -48,7 +49,7 @@ func windlassLoop(ctx context.Context) (conversation, func() (int64, error), err
 	return talk, drain, nil
 }
 
-func converse(ctx context.Context, c *cascade.Cascade, model engine.Model, home, id string, sink echo.Sink) error {
+func converse(ctx context.Context, c *cascade.Cascade, model effect.Model, home, id string, sink echo.Sink) error {
 	journal, err := echo.CreateJournal(config.SessionDir(home, id), echo.Header{
 		SessionID: id, StartedAt: time.Now().UTC(), Cascade: json.RawMessage(`{}`), Input: json.RawMessage(`{}`),
 	})
@@ -81,13 +82,13 @@ func benchCascade() (*cascade.Cascade, error) {
 // lookupTool is the tool of the benchmark, as a tool that only reads.
 type lookupTool struct{}
 
-func (lookupTool) Spec(name string) (engine.ToolSpec, bool) {
-	return engine.ToolSpec{
+func (lookupTool) Spec(name string) (effect.ToolSpec, bool) {
+	return effect.ToolSpec{
 		Name: "lookup", Description: "Look something up.", Idempotent: true,
 		Parameters: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}}}`),
 	}, name == "lookup"
 }
 
-func (lookupTool) Call(_ context.Context, req engine.ToolRequest) (engine.ToolResult, error) {
-	return engine.ToolResult{Parts: echo.Text(lookup(string(req.Arguments)))}, nil
+func (lookupTool) Call(_ context.Context, req effect.ToolRequest) (effect.ToolResult, error) {
+	return effect.ToolResult{Parts: echo.Text(lookup(string(req.Arguments)))}, nil
 }

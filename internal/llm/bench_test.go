@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/llm"
 	"github.com/windlass-run/windlass/internal/llm/llmtest"
@@ -50,7 +50,7 @@ func BenchmarkComplete(b *testing.B) {
 			s := benchServer(b)
 			r := llm.NewRouter(&config.Config{}, func(k string) string { return map[string]string{"OPENAI_BASE_URL": s.URL}[k] })
 			defer r.Close()
-			req := &engine.ModelRequest{Model: "m", Messages: conversation(n), Tools: []engine.ToolSpec{{Name: "read_file", Parameters: json.RawMessage(`{"type":"object"}`)}}}
+			req := &effect.ModelRequest{Model: "m", Messages: conversation(n), Tools: []effect.ToolSpec{{Name: "read_file", Parameters: json.RawMessage(`{"type":"object"}`)}}}
 			b.ReportAllocs()
 			for b.Loop() {
 				_, err := r.Complete(b.Context(), req)

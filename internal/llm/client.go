@@ -17,7 +17,7 @@ import (
 	"github.com/openai/openai-go/v3/option"
 
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/secret"
 )
@@ -105,10 +105,10 @@ func sleep(ctx context.Context, d time.Duration) error {
 }
 
 // complete asks until there is an answer, or a failure that will not pass. model is the provider's name for it.
-func (c *client) complete(ctx context.Context, req *engine.ModelRequest, model string) (*engine.ModelResponse, error) {
+func (c *client) complete(ctx context.Context, req *effect.ModelRequest, model string) (*effect.ModelResponse, error) {
 	options, err := c.options(req)
 	if err != nil {
-		return nil, c.fail(req, &failure{kind: engine.ModelErrConfig, message: err.Error(), err: err}, nil, false)
+		return nil, c.fail(req, &failure{kind: effect.ModelErrConfig, message: err.Error(), err: err}, nil, false)
 	}
 	call, cancel := context.WithTimeoutCause(ctx, c.timeout, errOverall)
 	defer cancel()
@@ -120,7 +120,7 @@ func (c *client) complete(ctx context.Context, req *engine.ModelRequest, model s
 	})
 	defer b.release()
 	generated := false // an answer may have been under way in one of the tries
-	var retried []engine.ModelErrorKind
+	var retried []effect.ModelErrorKind
 	for {
 		answer, f := c.attempt(call, b, req.OnDelta)
 		if f == nil {
@@ -144,7 +144,7 @@ func (c *client) complete(ctx context.Context, req *engine.ModelRequest, model s
 var errNoRetry = errors.New("no retry")
 
 // pause waits before the next attempt, or says that there is none.
-func (c *client) pause(ctx context.Context, req *engine.ModelRequest, f *failure, retries int) error {
+func (c *client) pause(ctx context.Context, req *effect.ModelRequest, f *failure, retries int) error {
 	if retries >= f.limit(c.retries) {
 		return errNoRetry
 	}
@@ -159,7 +159,7 @@ func (c *client) pause(ctx context.Context, req *engine.ModelRequest, f *failure
 		return errNoRetry
 	}
 	if req.OnDelta != nil {
-		req.OnDelta(engine.Delta{Retrying: c.secrets.clean(f.message), RetryWait: wait})
+		req.OnDelta(effect.Delta{Retrying: c.secrets.clean(f.message), RetryWait: wait})
 	}
 	return c.sleep(ctx, wait)
 }
@@ -176,7 +176,7 @@ func backoff(first time.Duration, retries int) time.Duration {
 }
 
 // attempt sends the request once.
-func (c *client) attempt(ctx context.Context, b *body, onDelta func(engine.Delta)) (*assembly, *failure) {
+func (c *client) attempt(ctx context.Context, b *body, onDelta func(effect.Delta)) (*assembly, *failure) {
 	ctx, dog, stop := watch(ctx, c.idle)
 	defer stop()
 	res, f := c.post(ctx, "chat/completions", b, dog)
@@ -245,7 +245,7 @@ func (c *client) prepare(b *body, dog *watchdog) option.Middleware {
 	}
 }
 
-func (c *client) maxTokens(req *engine.ModelRequest) int {
+func (c *client) maxTokens(req *effect.ModelRequest) int {
 	if req.MaxOutputTokens > 0 {
 		return req.MaxOutputTokens
 	}
@@ -260,7 +260,7 @@ func (c *client) maxTokensParam() string {
 }
 
 // options merges the configured options with the request's, which win.
-func (c *client) options(req *engine.ModelRequest) (map[string]json.RawMessage, error) {
+func (c *client) options(req *effect.ModelRequest) (map[string]json.RawMessage, error) {
 	if len(req.Options) == 0 {
 		return c.settings.Options, nil
 	}
@@ -281,8 +281,8 @@ func (c *client) options(req *engine.ModelRequest) (map[string]json.RawMessage, 
 }
 
 // response makes the answer of what was assembled.
-func (c *client) response(req *engine.ModelRequest, model string, a *assembly, retried []engine.ModelErrorKind) *engine.ModelResponse {
-	r := &engine.ModelResponse{
+func (c *client) response(req *effect.ModelRequest, model string, a *assembly, retried []effect.ModelErrorKind) *effect.ModelResponse {
+	r := &effect.ModelResponse{
 		Message: a.message(req.Messages), Provider: c.provider, Model: c.secrets.Text(a.model), FinishReason: a.finishReason(),
 		Retries: len(retried), RetryKinds: retried,
 	}
@@ -303,13 +303,13 @@ func (c *client) response(req *engine.ModelRequest, model string, a *assembly, r
 }
 
 // count counts the tokens of a call for which the provider reports none.
-func (c *client) count(req *engine.ModelRequest, answer *echo.Message) echo.Usage {
+func (c *client) count(req *effect.ModelRequest, answer *echo.Message) echo.Usage {
 	counter := c.counter()
 	return echo.Usage{In: counter.Request(req.Messages, req.Tools), Out: counter.Answer(answer), Estimated: true}
 }
 
-func (c *client) fail(req *engine.ModelRequest, f *failure, retried []engine.ModelErrorKind, generated bool) error {
-	return &engine.ModelError{
+func (c *client) fail(req *effect.ModelRequest, f *failure, retried []effect.ModelErrorKind, generated bool) error {
+	return &effect.ModelError{
 		Kind: f.kind, Provider: c.provider, Model: req.Model, Status: f.status, Unpaid: !generated,
 		Retries: len(retried), RetryKinds: retried, Message: c.secrets.clean(describe(f, len(retried))), Hint: f.hint, Err: c.cause(f),
 	}
@@ -345,21 +345,21 @@ func describe(f *failure, retries int) string {
 }
 
 // words names a kind of error for a person.
-func words(kind engine.ModelErrorKind) string {
+func words(kind effect.ModelErrorKind) string {
 	switch kind {
-	case engine.ModelErrAuth:
+	case effect.ModelErrAuth:
 		return "the key was refused"
-	case engine.ModelErrUnknownModel:
+	case effect.ModelErrUnknownModel:
 		return "the model is not known there"
-	case engine.ModelErrRateLimited:
+	case effect.ModelErrRateLimited:
 		return "rate limited"
-	case engine.ModelErrQuota:
+	case effect.ModelErrQuota:
 		return "no quota left"
-	case engine.ModelErrContextLength:
+	case effect.ModelErrContextLength:
 		return "the request is too long for the model"
-	case engine.ModelErrServer:
+	case effect.ModelErrServer:
 		return "the provider failed"
-	case engine.ModelErrTimeout:
+	case effect.ModelErrTimeout:
 		return "the provider timed out"
 	default:
 		return "the request was refused"
@@ -367,9 +367,9 @@ func words(kind engine.ModelErrorKind) string {
 }
 
 // interrupted reports that the caller's context ended.
-func (c *client) interrupted(ctx context.Context, req *engine.ModelRequest, retried []engine.ModelErrorKind) error {
-	return &engine.ModelError{
-		Kind: engine.ModelErrTimeout, Provider: c.provider, Model: req.Model, Retries: len(retried), RetryKinds: retried,
+func (c *client) interrupted(ctx context.Context, req *effect.ModelRequest, retried []effect.ModelErrorKind) error {
+	return &effect.ModelError{
+		Kind: effect.ModelErrTimeout, Provider: c.provider, Model: req.Model, Retries: len(retried), RetryKinds: retried,
 		Message: "the call was ended: " + ctx.Err().Error(), Err: ctx.Err(),
 	}
 }

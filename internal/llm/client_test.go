@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/llm"
 	"github.com/windlass-run/windlass/internal/llm/llmtest"
@@ -53,11 +53,11 @@ func newRouter(t *testing.T, url, settings string) *llm.Router {
 	return r
 }
 
-func request(msgs ...*echo.Message) *engine.ModelRequest {
+func request(msgs ...*echo.Message) *effect.ModelRequest {
 	if len(msgs) == 0 {
 		msgs = []*echo.Message{echo.NewText(echo.RoleUser, echo.KindTask, "hello")}
 	}
-	return &engine.ModelRequest{Model: "m", Messages: msgs}
+	return &effect.ModelRequest{Model: "m", Messages: msgs}
 }
 
 // always answers the same.
@@ -94,13 +94,13 @@ func TestStreamedAnswer(t *testing.T) {
 		},
 	}))
 	req := request()
-	req.Tools = []engine.ToolSpec{
+	req.Tools = []effect.ToolSpec{
 		{Name: "read_file", Description: "Reads", Parameters: json.RawMessage(`{"type":"object"}`)},
 		{Name: "list_files", Parameters: json.RawMessage(`{"type":"object"}`)},
 	}
 	var text strings.Builder
 	var calls []string
-	req.OnDelta = func(d engine.Delta) {
+	req.OnDelta = func(d effect.Delta) {
 		text.WriteString(d.Text)
 		if d.ToolCall != "" {
 			calls = append(calls, d.ToolCall)
@@ -228,7 +228,7 @@ func TestCallIDsAreFilledDeterministically(t *testing.T) {
 	var ids []string
 	for range 2 {
 		req := request(history...)
-		req.Tools = []engine.ToolSpec{{Name: "a", Parameters: json.RawMessage(`{"type":"object"}`)}}
+		req.Tools = []effect.ToolSpec{{Name: "a", Parameters: json.RawMessage(`{"type":"object"}`)}}
 		resp, err := b.router.Complete(t.Context(), req)
 		require.NoError(t, err)
 		for _, c := range resp.Message.ToolCalls() {
@@ -247,33 +247,33 @@ func TestFailures(t *testing.T) {
 	tests := map[string]struct {
 		fault llmtest.Fault
 		raw   string
-		kind  engine.ModelErrorKind
+		kind  effect.ModelErrorKind
 		tries int
 		text  string
 	}{
-		"wrong key":        {fault: llmtest.Fault{Status: 401, Code: "invalid_api_key", Message: "no"}, kind: engine.ModelErrAuth, tries: 1, text: "the key was refused (401): no"},
-		"forbidden":        {fault: llmtest.Fault{Status: 403, Message: "region"}, kind: engine.ModelErrAuth, tries: 1, text: "the key was refused (403): region"},
-		"unknown model":    {fault: llmtest.Fault{Status: 404, Code: "model_not_found", Message: "gone"}, kind: engine.ModelErrUnknownModel, tries: 1, text: "the model is not known there (404): gone"},
-		"model not found":  {fault: llmtest.Fault{Status: 400, Code: "model_not_found", Message: "gone"}, kind: engine.ModelErrUnknownModel, tries: 1, text: "the model is not known there (400): gone"},
-		"too long":         {fault: llmtest.Fault{Status: 400, Code: "context_length_exceeded", Message: "long"}, kind: engine.ModelErrContextLength, tries: 1, text: "the request is too long for the model (400): long"},
-		"bad request":      {fault: llmtest.Fault{Status: 422, Message: "temperature"}, kind: engine.ModelErrBadRequest, tries: 1, text: "the request was refused (422): temperature"},
-		"rate limit":       {fault: llmtest.Fault{Status: 429, Code: "rate_limit_exceeded", Message: "slow"}, kind: engine.ModelErrRateLimited, tries: 4, text: "rate limited (429): slow (tried 4 times)"},
-		"quota":            {fault: llmtest.Fault{Status: 429, Code: "insufficient_quota", Message: "pay"}, kind: engine.ModelErrQuota, tries: 1, text: "no quota left (429): pay"},
-		"payment":          {fault: llmtest.Fault{Status: 402, Message: "pay"}, kind: engine.ModelErrQuota, tries: 1, text: "no quota left (402): pay"},
-		"server":           {fault: llmtest.Fault{Status: 500, Message: "oops"}, kind: engine.ModelErrServer, tries: 4, text: "the provider failed (500): oops (tried 4 times)"},
-		"overloaded":       {fault: llmtest.Fault{Status: 503, Message: "busy"}, kind: engine.ModelErrServer, tries: 4, text: "the provider failed (503): busy (tried 4 times)"},
-		"conflict":         {fault: llmtest.Fault{Status: 409, Message: "busy"}, kind: engine.ModelErrServer, tries: 4, text: "the provider failed (409): busy (tried 4 times)"},
-		"HTML":             {fault: llmtest.Fault{HTML: true}, kind: engine.ModelErrBadResponse, tries: 3, text: "an answer that is not JSON: <html>"},
-		"no choices":       {fault: llmtest.Fault{NoChoices: true}, kind: engine.ModelErrBadResponse, tries: 3, text: "the answer has no choices"},
-		"empty choice":     {fault: llmtest.Fault{Empty: true}, kind: engine.ModelErrBadResponse, tries: 3, text: "the answer's choice is empty: it holds no text, no calls and no reason for its end (tried 3 times)"},
-		"reset":            {fault: llmtest.Fault{ResetAt: llmtest.AtStart}, kind: engine.ModelErrNetwork, tries: 4, text: "(tried 4 times)"},
-		"dropped halfway":  {fault: llmtest.Fault{ResetAt: llmtest.AtMiddle}, kind: engine.ModelErrNetwork, tries: 4, text: "the stream broke off before the answer was whole: the connection was closed (tried 4 times)"},
-		"ended halfway":    {raw: "data: {\"choices\":[{\"delta\":{\"content\":\"hi\"}}]}\n\n", kind: engine.ModelErrNetwork, tries: 4, text: "the stream ended before the answer was whole (tried 4 times)"},
-		"broken JSON":      {raw: "data: {\"choices\":[{\"delta\":{\"content\":\n\n", kind: engine.ModelErrBadResponse, tries: 3, text: "the stream holds an answer that is not JSON"},
-		"error inside":     {raw: "data: {\"error\":{\"message\":\"upstream\",\"code\":502}}\n\n", kind: engine.ModelErrServer, tries: 4, text: "the provider failed (502): upstream (tried 4 times)"},
-		"limit inside":     {raw: "data: {\"error\":{\"message\":\"slow\",\"type\":\"rate_limit_error\"}}\n\n", kind: engine.ModelErrRateLimited, tries: 4, text: "slow (tried 4 times)"},
-		"redirect nowhere": {fault: llmtest.Fault{Status: 302, Message: "moved"}, kind: engine.ModelErrBadRequest, tries: 1, text: "302"},
-		"redirect":         {fault: llmtest.Fault{Redirect: "http://127.0.0.2:1/v1/chat/completions"}, kind: engine.ModelErrConfig, tries: 1, text: "the endpoint redirects elsewhere"},
+		"wrong key":        {fault: llmtest.Fault{Status: 401, Code: "invalid_api_key", Message: "no"}, kind: effect.ModelErrAuth, tries: 1, text: "the key was refused (401): no"},
+		"forbidden":        {fault: llmtest.Fault{Status: 403, Message: "region"}, kind: effect.ModelErrAuth, tries: 1, text: "the key was refused (403): region"},
+		"unknown model":    {fault: llmtest.Fault{Status: 404, Code: "model_not_found", Message: "gone"}, kind: effect.ModelErrUnknownModel, tries: 1, text: "the model is not known there (404): gone"},
+		"model not found":  {fault: llmtest.Fault{Status: 400, Code: "model_not_found", Message: "gone"}, kind: effect.ModelErrUnknownModel, tries: 1, text: "the model is not known there (400): gone"},
+		"too long":         {fault: llmtest.Fault{Status: 400, Code: "context_length_exceeded", Message: "long"}, kind: effect.ModelErrContextLength, tries: 1, text: "the request is too long for the model (400): long"},
+		"bad request":      {fault: llmtest.Fault{Status: 422, Message: "temperature"}, kind: effect.ModelErrBadRequest, tries: 1, text: "the request was refused (422): temperature"},
+		"rate limit":       {fault: llmtest.Fault{Status: 429, Code: "rate_limit_exceeded", Message: "slow"}, kind: effect.ModelErrRateLimited, tries: 4, text: "rate limited (429): slow (tried 4 times)"},
+		"quota":            {fault: llmtest.Fault{Status: 429, Code: "insufficient_quota", Message: "pay"}, kind: effect.ModelErrQuota, tries: 1, text: "no quota left (429): pay"},
+		"payment":          {fault: llmtest.Fault{Status: 402, Message: "pay"}, kind: effect.ModelErrQuota, tries: 1, text: "no quota left (402): pay"},
+		"server":           {fault: llmtest.Fault{Status: 500, Message: "oops"}, kind: effect.ModelErrServer, tries: 4, text: "the provider failed (500): oops (tried 4 times)"},
+		"overloaded":       {fault: llmtest.Fault{Status: 503, Message: "busy"}, kind: effect.ModelErrServer, tries: 4, text: "the provider failed (503): busy (tried 4 times)"},
+		"conflict":         {fault: llmtest.Fault{Status: 409, Message: "busy"}, kind: effect.ModelErrServer, tries: 4, text: "the provider failed (409): busy (tried 4 times)"},
+		"HTML":             {fault: llmtest.Fault{HTML: true}, kind: effect.ModelErrBadResponse, tries: 3, text: "an answer that is not JSON: <html>"},
+		"no choices":       {fault: llmtest.Fault{NoChoices: true}, kind: effect.ModelErrBadResponse, tries: 3, text: "the answer has no choices"},
+		"empty choice":     {fault: llmtest.Fault{Empty: true}, kind: effect.ModelErrBadResponse, tries: 3, text: "the answer's choice is empty: it holds no text, no calls and no reason for its end (tried 3 times)"},
+		"reset":            {fault: llmtest.Fault{ResetAt: llmtest.AtStart}, kind: effect.ModelErrNetwork, tries: 4, text: "(tried 4 times)"},
+		"dropped halfway":  {fault: llmtest.Fault{ResetAt: llmtest.AtMiddle}, kind: effect.ModelErrNetwork, tries: 4, text: "the stream broke off before the answer was whole: the connection was closed (tried 4 times)"},
+		"ended halfway":    {raw: "data: {\"choices\":[{\"delta\":{\"content\":\"hi\"}}]}\n\n", kind: effect.ModelErrNetwork, tries: 4, text: "the stream ended before the answer was whole (tried 4 times)"},
+		"broken JSON":      {raw: "data: {\"choices\":[{\"delta\":{\"content\":\n\n", kind: effect.ModelErrBadResponse, tries: 3, text: "the stream holds an answer that is not JSON"},
+		"error inside":     {raw: "data: {\"error\":{\"message\":\"upstream\",\"code\":502}}\n\n", kind: effect.ModelErrServer, tries: 4, text: "the provider failed (502): upstream (tried 4 times)"},
+		"limit inside":     {raw: "data: {\"error\":{\"message\":\"slow\",\"type\":\"rate_limit_error\"}}\n\n", kind: effect.ModelErrRateLimited, tries: 4, text: "slow (tried 4 times)"},
+		"redirect nowhere": {fault: llmtest.Fault{Status: 302, Message: "moved"}, kind: effect.ModelErrBadRequest, tries: 1, text: "302"},
+		"redirect":         {fault: llmtest.Fault{Redirect: "http://127.0.0.2:1/v1/chat/completions"}, kind: effect.ModelErrConfig, tries: 1, text: "the endpoint redirects elsewhere"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -283,16 +283,16 @@ func TestFailures(t *testing.T) {
 			b := setup(t, `{"max_retries": 3}`, always(answer))
 			llm.SleepLess(t, b.router, "m")
 			_, err := b.router.Complete(t.Context(), request())
-			var me *engine.ModelError
+			var me *effect.ModelError
 			require.ErrorAs(t, err, &me)
 			require.Equal(t, tt.kind, me.Kind)
 			require.Contains(t, me.Message, tt.text)
 			require.Len(t, b.server.Requests(), tt.tries)
 			require.Equal(t, tt.tries-1, me.Retries)
-			require.Equal(t, slices.Repeat([]engine.ModelErrorKind{tt.kind}, tt.tries-1), append([]engine.ModelErrorKind{}, me.RetryKinds...))
+			require.Equal(t, slices.Repeat([]effect.ModelErrorKind{tt.kind}, tt.tries-1), append([]effect.ModelErrorKind{}, me.RetryKinds...))
 			require.NotEmpty(t, me.Provider)
-			broke := map[engine.ModelErrorKind]bool{
-				engine.ModelErrNetwork: true, engine.ModelErrTimeout: true, engine.ModelErrServer: true, engine.ModelErrBadResponse: true,
+			broke := map[effect.ModelErrorKind]bool{
+				effect.ModelErrNetwork: true, effect.ModelErrTimeout: true, effect.ModelErrServer: true, effect.ModelErrBadResponse: true,
 			}[tt.kind]
 			require.Equal(t, !broke, me.Unpaid, "only what was refused cost nothing")
 			if tt.fault.Status != 0 {
@@ -306,9 +306,9 @@ func TestTruncatedJSON(t *testing.T) {
 	t.Parallel()
 	b := setup(t, `{"max_retries": 0}`, always(&llmtest.Answer{Plain: true, Text: "a longer text", Fault: llmtest.Fault{Truncate: true}}))
 	_, err := b.router.Complete(t.Context(), request())
-	var me *engine.ModelError
+	var me *effect.ModelError
 	require.ErrorAs(t, err, &me)
-	require.Equal(t, engine.ModelErrBadResponse, me.Kind)
+	require.Equal(t, effect.ModelErrBadResponse, me.Kind)
 	require.Contains(t, me.Message, "an answer that is not JSON")
 }
 
@@ -318,7 +318,7 @@ func TestRetryIsToldAndVoidsWhatWasStreamed(t *testing.T) {
 	llm.SleepLess(t, b.router, "m")
 	req := request()
 	var told []string
-	req.OnDelta = func(d engine.Delta) {
+	req.OnDelta = func(d effect.Delta) {
 		if d.Retrying != "" {
 			told = append(told, "retry")
 			require.Positive(t, d.RetryWait)
@@ -330,7 +330,7 @@ func TestRetryIsToldAndVoidsWhatWasStreamed(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "whole", resp.Message.Text())
 	require.Equal(t, 1, resp.Retries)
-	require.Equal(t, []engine.ModelErrorKind{engine.ModelErrNetwork}, resp.RetryKinds)
+	require.Equal(t, []effect.ModelErrorKind{effect.ModelErrNetwork}, resp.RetryKinds)
 	require.Equal(t, []string{"half an", "retry", "whole"}, told)
 }
 
@@ -374,9 +374,9 @@ func TestSilenceIsATimeout(t *testing.T) {
 			t.Parallel()
 			b := setup(t, `{"max_retries": 0, "idle_timeout_seconds": 0.05}`, always(&llmtest.Answer{Fault: llmtest.Fault{HangAt: at}}))
 			_, err := b.router.Complete(t.Context(), request())
-			var me *engine.ModelError
+			var me *effect.ModelError
 			require.ErrorAs(t, err, &me)
-			require.Equal(t, engine.ModelErrTimeout, me.Kind)
+			require.Equal(t, effect.ModelErrTimeout, me.Kind)
 			require.Equal(t, "the endpoint fell silent", me.Message)
 		})
 	}
@@ -389,9 +389,9 @@ func TestOverallTimeout(t *testing.T) {
 			t.Parallel()
 			b := setup(t, `{"timeout_seconds": 0.05}`, always(&llmtest.Answer{Fault: fault}))
 			_, err := b.router.Complete(t.Context(), request())
-			var me *engine.ModelError
+			var me *effect.ModelError
 			require.ErrorAs(t, err, &me)
-			require.Equal(t, engine.ModelErrTimeout, me.Kind)
+			require.Equal(t, effect.ModelErrTimeout, me.Kind)
 			require.Equal(t, "no whole answer within the time limit", me.Message)
 			require.Zero(t, me.Retries, "there is no time left to try again")
 		})
@@ -457,7 +457,7 @@ func TestCancellationWhileWaiting(t *testing.T) {
 	b := setup(t, "", always(&llmtest.Answer{Fault: llmtest.Fault{Status: 503}, Header: http.Header{"Retry-After": {"60"}}}))
 	ctx, cancel := context.WithCancel(t.Context())
 	req := request()
-	req.OnDelta = func(d engine.Delta) {
+	req.OnDelta = func(d effect.Delta) {
 		if d.Retrying != "" {
 			cancel()
 		}
@@ -495,7 +495,7 @@ func TestSecretsAreNeverShown(t *testing.T) {
 			llm.SleepLess(t, r, "m")
 			req := request()
 			var told strings.Builder
-			req.OnDelta = func(d engine.Delta) { told.WriteString(d.Retrying + d.Text) }
+			req.OnDelta = func(d effect.Delta) { told.WriteString(d.Retrying + d.Text) }
 			_, err := r.Complete(t.Context(), req)
 			require.Error(t, err)
 			for e := err; e != nil; e = errors.Unwrap(e) {
@@ -524,9 +524,9 @@ func TestUnreachable(t *testing.T) {
 			r := newRouter(t, tt.url, "")
 			llm.SleepLess(t, r, "m")
 			_, err := r.Complete(t.Context(), request())
-			var me *engine.ModelError
+			var me *effect.ModelError
 			require.ErrorAs(t, err, &me)
-			require.Equal(t, engine.ModelErrNetwork, me.Kind)
+			require.Equal(t, effect.ModelErrNetwork, me.Kind)
 			require.Equal(t, tt.text, me.Message)
 		})
 	}
@@ -545,7 +545,7 @@ func TestBody(t *testing.T) {
 	}
 	temperature := 0.25
 	req := request(msgs[:2]...)
-	req.Tools = []engine.ToolSpec{{Name: "look", Description: "Looks", Parameters: json.RawMessage(`{"type":"object"}`)}}
+	req.Tools = []effect.ToolSpec{{Name: "look", Description: "Looks", Parameters: json.RawMessage(`{"type":"object"}`)}}
 	req.Temperature, req.MaxOutputTokens = &temperature, 99
 	req.Options = map[string]json.RawMessage{"seed": json.RawMessage(`2`)}
 	_, err := b.router.Complete(t.Context(), req)
@@ -574,9 +574,9 @@ func TestForbiddenOption(t *testing.T) {
 	req := request()
 	req.Options = map[string]json.RawMessage{"messages": json.RawMessage(`[]`)}
 	_, err := b.router.Complete(t.Context(), req)
-	var me *engine.ModelError
+	var me *effect.ModelError
 	require.ErrorAs(t, err, &me)
-	require.Equal(t, engine.ModelErrConfig, me.Kind)
+	require.Equal(t, effect.ModelErrConfig, me.Kind)
 	require.Contains(t, me.Message, `option "messages" cannot be set`)
 	require.Empty(t, b.server.Requests())
 }
@@ -655,9 +655,9 @@ func TestUnpaidIsJudgedByEveryTry(t *testing.T) {
 	gone.server.Close()
 	llm.SleepLess(t, gone.router, "m")
 	_, err := gone.router.Complete(t.Context(), request())
-	var me *engine.ModelError
+	var me *effect.ModelError
 	require.ErrorAs(t, err, &me)
-	require.Equal(t, engine.ModelErrNetwork, me.Kind)
+	require.Equal(t, effect.ModelErrNetwork, me.Kind)
 	require.True(t, me.Unpaid)
 
 	var tries atomic.Int32
@@ -670,6 +670,6 @@ func TestUnpaidIsJudgedByEveryTry(t *testing.T) {
 	llm.SleepLess(t, mixed.router, "m")
 	_, err = mixed.router.Complete(t.Context(), request())
 	require.ErrorAs(t, err, &me)
-	require.Equal(t, engine.ModelErrRateLimited, me.Kind)
+	require.Equal(t, effect.ModelErrRateLimited, me.Kind)
 	require.False(t, me.Unpaid)
 }

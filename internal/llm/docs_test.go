@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/llm"
 	"github.com/windlass-run/windlass/internal/llm/script"
@@ -46,12 +46,12 @@ func TestDocumentation(t *testing.T) {
 }
 
 // checkExample plays the example script as the page says it goes.
-func checkExample(t *testing.T, m engine.Model) {
+func checkExample(t *testing.T, m effect.Model) {
 	t.Helper()
 	ask := func(phase string, attempt, turn int, msgs ...*echo.Message) string {
-		resp, err := m.Complete(t.Context(), &engine.ModelRequest{
-			Site: engine.Site{Phase: phase, Attempt: attempt, Turn: turn}, Model: "m", Messages: msgs,
-			Tools: []engine.ToolSpec{{Name: "list_files"}},
+		resp, err := m.Complete(t.Context(), &effect.ModelRequest{
+			Site: effect.Site{Phase: phase, Attempt: attempt, Turn: turn}, Model: "m", Messages: msgs,
+			Tools: []effect.ToolSpec{{Name: "list_files"}},
 		})
 		require.NoError(t, err)
 		return resp.Message.Text()
@@ -90,14 +90,14 @@ func TestDocumentedKinds(t *testing.T) {
 	table, _, _ = strings.Cut(table, "\n\n")
 	tried := map[string]int{"no": 0, "up to `max_retries`": 7, "at most twice": 2}
 	type outcome struct {
-		kind  engine.ModelErrorKind
+		kind  effect.ModelErrorKind
 		tries int
 	}
-	documented, kinds := map[string]outcome{}, map[engine.ModelErrorKind]bool{}
+	documented, kinds := map[string]outcome{}, map[effect.ModelErrorKind]bool{}
 	for _, row := range kindRow.FindAllStringSubmatch(table, -1) {
-		kinds[engine.ModelErrorKind(row[2])] = true
+		kinds[effect.ModelErrorKind(row[2])] = true
 		for _, m := range status.FindAllStringSubmatch(row[1], -1) {
-			documented[m[1]+m[2]] = outcome{engine.ModelErrorKind(row[2]), tried[row[3]]}
+			documented[m[1]+m[2]] = outcome{effect.ModelErrorKind(row[2]), tried[row[3]]}
 		}
 	}
 	for code := 400; code < 600; code++ {
@@ -112,6 +112,6 @@ func TestDocumentedKinds(t *testing.T) {
 	source, err := os.ReadFile("../../engine/model.go")
 	require.NoError(t, err)
 	for _, m := range regexp.MustCompile(`ModelErr\w+ +ModelErrorKind = "(\w+)"`).FindAllStringSubmatch(string(source), -1) {
-		require.True(t, kinds[engine.ModelErrorKind(m[1])] || m[1] == string(engine.ModelErrScript), "docs/models.md says nothing about %s", m[1])
+		require.True(t, kinds[effect.ModelErrorKind(m[1])] || m[1] == string(effect.ModelErrScript), "docs/models.md says nothing about %s", m[1])
 	}
 }

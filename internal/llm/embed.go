@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // Defaults of an embedding model. It answers fast or not at all, so it is waited for less long than a model that thinks.
@@ -41,7 +41,7 @@ type Embedder struct {
 }
 
 // Embedder returns an embedder that asks the endpoint which the configuration names for this model. The error is an
-// [*engine.ModelError]: no key, no valid endpoint. Nothing is sent.
+// [*effect.ModelError]: no key, no valid endpoint. Nothing is sent.
 func (r *Router) Embedder(model string) (*Embedder, error) {
 	shared, err := r.client(model)
 	if err != nil {
@@ -74,7 +74,7 @@ func (e *Embedder) Name() string {
 func (e *Embedder) Watch(w Watch) { e.watch = w }
 
 // Embed returns a vector of unit length for each text, nil for one that is empty, white space, or nothing to the model. A text that is longer
-// than the model takes is embedded by its beginning. The error is an [*engine.ModelError]; then there are no vectors.
+// than the model takes is embedded by its beginning. The error is an [*effect.ModelError]; then there are no vectors.
 func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	out := make([][]float32, len(texts))
 	for _, batch := range e.batches(texts) {
@@ -132,8 +132,8 @@ func (e *Embedder) embed(ctx context.Context, texts []string) ([][]float32, erro
 			longest = max(longest, len(cut[i]))
 		}
 		vectors, err := e.ask(ctx, cut)
-		var failed *engine.ModelError
-		if !errors.As(err, &failed) || failed.Kind != engine.ModelErrContextLength || longest <= minText {
+		var failed *effect.ModelError
+		if !errors.As(err, &failed) || failed.Kind != effect.ModelErrContextLength || longest <= minText {
 			return vectors, err
 		}
 		limit = max(longest/2, minText)
@@ -157,7 +157,7 @@ func beginning(text string, n int) string {
 // ask sends texts and has it watched.
 func (e *Embedder) ask(ctx context.Context, texts []string) ([][]float32, error) {
 	// It names purpose and model, for the messages of errors and for who watches.
-	req := &engine.ModelRequest{Site: engine.Site{Purpose: echo.PurposeEmbed}, Model: e.model}
+	req := &effect.ModelRequest{Site: effect.Site{Purpose: echo.PurposeEmbed}, Model: e.model}
 	ended, start := e.watch.begin(), e.c.now()
 	vectors, resp, err := e.send(ctx, req, texts)
 	ended(Call{Request: req, Response: resp, Err: err, Took: e.c.now().Sub(start)})
@@ -165,13 +165,13 @@ func (e *Embedder) ask(ctx context.Context, texts []string) ([][]float32, error)
 }
 
 // send sends texts until there is an answer, or a failure that will not pass.
-func (e *Embedder) send(ctx context.Context, req *engine.ModelRequest, texts []string) ([][]float32, *engine.ModelResponse, error) {
+func (e *Embedder) send(ctx context.Context, req *effect.ModelRequest, texts []string) ([][]float32, *effect.ModelResponse, error) {
 	call, cancel := context.WithTimeoutCause(ctx, e.c.timeout, errOverall)
 	defer cancel()
 	b := newBody(func(dst []byte) []byte { return e.appendBody(dst, texts) })
 	defer b.release()
 	generated := false // an answer may have been paid for in one of the tries
-	var retried []engine.ModelErrorKind
+	var retried []effect.ModelErrorKind
 	for {
 		vectors, u, f := e.attempt(call, b, len(texts))
 		if f == nil {
@@ -197,9 +197,9 @@ const dimensionsHint = "take dimensions of the model out of windlass.json: the e
 // embedHint says what to try next where that is something else than for a chat.
 func embedHint(f *failure) string {
 	switch f.kind {
-	case engine.ModelErrContextLength:
+	case effect.ModelErrContextLength:
 		return "set context_window for the model in windlass.json to what it takes"
-	case engine.ModelErrBadRequest:
+	case effect.ModelErrBadRequest:
 		return "check dimensions and batch_size of the model in windlass.json: not every endpoint takes the one, and some take fewer texts"
 	default:
 		return f.hint
@@ -261,7 +261,7 @@ func (e *Embedder) accept(vectors [][]float32) *failure {
 		}
 		if len(v) != e.dims {
 			return &failure{
-				kind: engine.ModelErrBadResponse, class: retryNever, after: -1, hint: dimensionsHint,
+				kind: effect.ModelErrBadResponse, class: retryNever, after: -1, hint: dimensionsHint,
 				message: fmt.Sprintf("the vectors have %d dimensions, expected %d", len(v), e.dims),
 			}
 		}
@@ -271,8 +271,8 @@ func (e *Embedder) accept(vectors [][]float32) *failure {
 
 // response says what an answer cost: by what the provider charged, else by the model's price for input. Tokens that it
 // does not report are counted here.
-func (e *Embedder) response(u *wireUsage, texts []string, retried []engine.ModelErrorKind) *engine.ModelResponse {
-	r := &engine.ModelResponse{Provider: e.c.provider, Model: e.name, Retries: len(retried), RetryKinds: retried, CostUSD: u.cost(), Ignored: u.ignored()}
+func (e *Embedder) response(u *wireUsage, texts []string, retried []effect.ModelErrorKind) *effect.ModelResponse {
+	r := &effect.ModelResponse{Provider: e.c.provider, Model: e.name, Retries: len(retried), RetryKinds: retried, CostUSD: u.cost(), Ignored: u.ignored()}
 	var reported bool
 	if r.Usage, reported = u.usage(); !reported {
 		r.Usage.Estimated = true

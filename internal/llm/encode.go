@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // wireRequest is what a request body is made of, apart from the messages.
@@ -120,7 +120,7 @@ func splitImages(m *echo.Message) (text *echo.Message, images []echo.Part) {
 }
 
 // encodeTools encodes the tools as a request's member.
-func encodeTools(tools []engine.ToolSpec) []byte {
+func encodeTools(tools []effect.ToolSpec) []byte {
 	dst := []byte{'['}
 	for i, t := range tools {
 		if i > 0 {
@@ -149,14 +149,14 @@ type toolCache struct {
 }
 
 type toolKey struct {
-	first *engine.ToolSpec
+	first *effect.ToolSpec
 	count int
 }
 
 // maxToolSets bounds the cache; a run has about one set for each phase.
 const maxToolSets = 64
 
-func (c *toolCache) encoded(tools []engine.ToolSpec) []byte {
+func (c *toolCache) encoded(tools []effect.ToolSpec) []byte {
 	if len(tools) == 0 {
 		return nil
 	}

@@ -16,7 +16,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/secret"
 )
 
@@ -34,7 +34,7 @@ const brieflyLimit = 2
 
 // failure is one attempt that came to nothing.
 type failure struct {
-	kind    engine.ModelErrorKind
+	kind    effect.ModelErrorKind
 	status  int
 	message string // not cleaned yet
 	hint    string
@@ -47,9 +47,9 @@ type failure struct {
 // mayHaveGenerated reports whether the provider may have been at an answer when the request failed.
 func (f *failure) mayHaveGenerated() bool {
 	switch f.kind {
-	case engine.ModelErrNetwork:
+	case effect.ModelErrNetwork:
 		return !f.unsent
-	case engine.ModelErrTimeout, engine.ModelErrServer, engine.ModelErrBadResponse:
+	case effect.ModelErrTimeout, effect.ModelErrServer, effect.ModelErrBadResponse:
 		return true
 	default:
 		return false
@@ -143,7 +143,7 @@ func providerFailure(status int, pe *providerError) *failure {
 }
 
 // classify maps a status and the provider's words (code, type, message) to a kind.
-func classify(status int, words string) (engine.ModelErrorKind, retryClass) {
+func classify(status int, words string) (effect.ModelErrorKind, retryClass) {
 	has := func(list ...string) bool {
 		for _, w := range list {
 			if strings.Contains(words, w) {
@@ -154,45 +154,45 @@ func classify(status int, words string) (engine.ModelErrorKind, retryClass) {
 	}
 	switch {
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
-		return engine.ModelErrAuth, retryNever
+		return effect.ModelErrAuth, retryNever
 	case status == http.StatusPaymentRequired, has("insufficient_quota", "insufficient balance", "billing_hard_limit"):
-		return engine.ModelErrQuota, retryNever
+		return effect.ModelErrQuota, retryNever
 	case status == http.StatusTooManyRequests:
-		return engine.ModelErrRateLimited, retryFully
+		return effect.ModelErrRateLimited, retryFully
 	case status == http.StatusRequestEntityTooLarge,
 		has("context_length_exceeded", "maximum context length", "context window", "prompt is too long", "too many tokens",
 			"exceeds the context length", "too large to process"): // Ollama and llama.cpp, of texts to embed
-		return engine.ModelErrContextLength, retryNever
+		return effect.ModelErrContextLength, retryNever
 	case status == http.StatusNotFound, has("model_not_found", "unknown_model", "invalid model name"):
-		return engine.ModelErrUnknownModel, retryNever
+		return effect.ModelErrUnknownModel, retryNever
 	case status == http.StatusRequestTimeout:
-		return engine.ModelErrTimeout, retryFully
+		return effect.ModelErrTimeout, retryFully
 	case status == http.StatusConflict, status == http.StatusTooEarly:
-		return engine.ModelErrServer, retryFully
+		return effect.ModelErrServer, retryFully
 	case status >= 500, status == 0:
-		return engine.ModelErrServer, retryFully
+		return effect.ModelErrServer, retryFully
 	default:
-		return engine.ModelErrBadRequest, retryNever
+		return effect.ModelErrBadRequest, retryNever
 	}
 }
 
-func hintFor(kind engine.ModelErrorKind) string {
+func hintFor(kind effect.ModelErrorKind) string {
 	switch kind {
-	case engine.ModelErrAuth:
+	case effect.ModelErrAuth:
 		return "check the key and that it may use this model"
-	case engine.ModelErrUnknownModel:
+	case effect.ModelErrUnknownModel:
 		return "check the model's name, or map it in windlass.json (\"models\")"
-	case engine.ModelErrRateLimited:
+	case effect.ModelErrRateLimited:
 		return "wait and run it again, or raise max_retries for the model in windlass.json"
-	case engine.ModelErrQuota:
+	case effect.ModelErrQuota:
 		return "the account has no credit left: check the provider's billing page"
-	case engine.ModelErrContextLength:
+	case effect.ModelErrContextLength:
 		return "send less: narrow context.from, or let tools answer shorter; with context_window of the model in windlass.json room is made in time"
-	case engine.ModelErrServer, engine.ModelErrBadResponse:
+	case effect.ModelErrServer, effect.ModelErrBadResponse:
 		return "the provider is in trouble: try again later, or another model"
-	case engine.ModelErrNetwork:
+	case effect.ModelErrNetwork:
 		return "check the network and the endpoint's address (OPENAI_BASE_URL, or base_url in windlass.json)"
-	case engine.ModelErrTimeout:
+	case effect.ModelErrTimeout:
 		return "raise timeout_seconds or idle_timeout_seconds for the model in windlass.json"
 	default:
 		return ""
@@ -226,22 +226,22 @@ func (e *badAnswerError) Error() string { return e.why }
 
 // transportFailure reads an error of the connection or of the stream. cause is why the request's context ended, or nil.
 func transportFailure(err, cause error) *failure {
-	f := &failure{kind: engine.ModelErrNetwork, class: retryFully, message: rootText(err), err: err, after: -1}
+	f := &failure{kind: effect.ModelErrNetwork, class: retryFully, message: rootText(err), err: err, after: -1}
 	var broken *brokenStreamError
 	var bad *badAnswerError
 	var dns *net.DNSError
 	switch {
 	case errors.Is(cause, errIdle), errors.Is(cause, errOverall):
-		f.kind, f.message, f.err = engine.ModelErrTimeout, cause.Error(), cause
+		f.kind, f.message, f.err = effect.ModelErrTimeout, cause.Error(), cause
 		if errors.Is(cause, errOverall) {
 			f.class = retryNever
 		}
 	case errors.Is(err, errTooLong):
-		f.kind, f.class = engine.ModelErrBadResponse, retryNever
+		f.kind, f.class = effect.ModelErrBadResponse, retryNever
 	case errors.Is(err, errRefused):
-		f.kind, f.class = engine.ModelErrConfig, retryNever
+		f.kind, f.class = effect.ModelErrConfig, retryNever
 	case errors.As(err, &bad):
-		f.kind, f.class, f.message = engine.ModelErrBadResponse, retryBriefly, bad.why
+		f.kind, f.class, f.message = effect.ModelErrBadResponse, retryBriefly, bad.why
 	case errors.As(err, &broken):
 		f.message = broken.Error()
 	case errors.As(err, &dns):
@@ -250,7 +250,7 @@ func transportFailure(err, cause error) *failure {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		f.message, f.class, f.unsent = "connection refused: nobody listens there", retryBriefly, true
 	case isTimeout(err):
-		f.kind = engine.ModelErrTimeout
+		f.kind = effect.ModelErrTimeout
 	}
 	f.hint = hintFor(f.kind)
 	return f

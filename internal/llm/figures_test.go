@@ -13,6 +13,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // TestFiguresThatCannotBeTrue: such a figure is as good as none, and is named.
@@ -80,7 +81,7 @@ func FuzzFigures(f *testing.F) {
 		}
 		var sum engine.Totals
 		for range 1000 {
-			sum.Count(&engine.ModelResponse{Usage: usage, CostUSD: u.cost()}, nil)
+			sum.Count(&effect.ModelResponse{Usage: usage, CostUSD: u.cost()}, nil)
 		}
 		require.GreaterOrEqual(t, sum.CostUSD, 0.0)
 		require.LessOrEqual(t, sum.CostUSD, 2*1000.0*maxCostUSD)
@@ -95,7 +96,7 @@ func TestOldRecordsAddUp(t *testing.T) {
 	huge := 1e308
 	var sum engine.Totals
 	for range 3 {
-		sum.Count(&engine.ModelResponse{CostUSD: &huge}, nil)
+		sum.Count(&effect.ModelResponse{CostUSD: &huge}, nil)
 	}
 	require.Equal(t, math.MaxFloat64, sum.Plus(sum).CostUSD)
 	_, err := json.Marshal(sum.Cost())

@@ -5,14 +5,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 func requireConfigError(t *testing.T, err error, text, hint string) {
 	t.Helper()
-	var me *engine.ModelError
+	var me *effect.ModelError
 	require.ErrorAs(t, err, &me)
-	require.Equal(t, engine.ModelErrConfig, me.Kind)
+	require.Equal(t, effect.ModelErrConfig, me.Kind)
 	require.Equal(t, text, me.Error())
 	require.Contains(t, me.Hint, hint)
 }

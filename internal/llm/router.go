@@ -16,6 +16,7 @@ import (
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/secret"
 )
@@ -27,7 +28,7 @@ const (
 	defaultBaseURL = "https://api.openai.com/v1"
 )
 
-// Router is an [engine.Model] that sends each request to the endpoint that the configuration names for its model. It
+// Router is an [effect.Model] that sends each request to the endpoint that the configuration names for its model. It
 // is safe for concurrent use. Clients are made on first use, one for each model name, and share their connections.
 type Router struct {
 	cfg       *config.Config
@@ -55,8 +56,8 @@ func NewRouter(cfg *config.Config, getenv func(string) string) *Router {
 // It is called before anything is asked.
 func (r *Router) Know(s *secret.Set) { r.secrets = s }
 
-// Complete implements [engine.Model].
-func (r *Router) Complete(ctx context.Context, req *engine.ModelRequest) (*engine.ModelResponse, error) {
+// Complete implements [effect.Model].
+func (r *Router) Complete(ctx context.Context, req *effect.ModelRequest) (*effect.ModelResponse, error) {
 	c, err := r.client(req.Model)
 	if err != nil {
 		return nil, err
@@ -271,7 +272,7 @@ func isLocal(u *url.URL) bool {
 }
 
 func configError(model, host, message, hint string) error {
-	return &engine.ModelError{
-		Kind: engine.ModelErrConfig, Provider: host, Model: model, Unpaid: true, Message: message, Hint: hint, Err: errors.New(message),
+	return &effect.ModelError{
+		Kind: effect.ModelErrConfig, Provider: host, Model: model, Unpaid: true, Message: message, Hint: hint, Err: errors.New(message),
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/llm"
 	"github.com/windlass-run/windlass/internal/llm/llmtest"
@@ -32,9 +32,9 @@ func TestAnswersHoldNoSecret(t *testing.T) {
 		}))
 		b.router.Know(secret.New(secret.Value{Name: "KNOWN", Value: known}))
 		req := request()
-		req.Tools = []engine.ToolSpec{{Name: "read_file", Parameters: []byte(`{"type":"object"}`)}}
+		req.Tools = []effect.ToolSpec{{Name: "read_file", Parameters: []byte(`{"type":"object"}`)}}
 		var told strings.Builder
-		req.OnDelta = func(d engine.Delta) { told.WriteString(d.Text + d.ToolCall) }
+		req.OnDelta = func(d effect.Delta) { told.WriteString(d.Text + d.ToolCall) }
 		resp, err := b.router.Complete(t.Context(), req)
 		require.NoError(t, err)
 		call := resp.Message.ToolCalls()[0]

@@ -14,7 +14,7 @@ import (
 	"github.com/openai/openai-go/v3/packages/ssestream"
 
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/secret"
 )
 
@@ -98,7 +98,7 @@ func (a *arguments) UnmarshalJSON(b []byte) error {
 
 // assembly puts an answer together from its pieces.
 type assembly struct {
-	onDelta func(engine.Delta)
+	onDelta func(effect.Delta)
 	secrets cleaner       // for whole texts,
 	shown   secret.Stream // and for the text as it comes
 
@@ -167,7 +167,7 @@ func (a *assembly) call(p *callPart) {
 	}
 	if s.name == "" && p.Function.Name != "" {
 		s.name = p.Function.Name
-		a.tell(engine.Delta{ToolCall: a.secrets.Text(s.name)})
+		a.tell(effect.Delta{ToolCall: a.secrets.Text(s.name)})
 	}
 	s.args.WriteString(string(p.Function.Arguments))
 }
@@ -204,11 +204,11 @@ func (a *assembly) slot(p *callPart) *callState {
 
 func (a *assembly) tellText(text string) {
 	if text != "" {
-		a.tell(engine.Delta{Text: text})
+		a.tell(effect.Delta{Text: text})
 	}
 }
 
-func (a *assembly) tell(d engine.Delta) {
+func (a *assembly) tell(d effect.Delta) {
 	if a.onDelta != nil {
 		a.onDelta(d)
 	}
@@ -295,9 +295,9 @@ func (c *chunk) failure(data []byte) error {
 	status := pe.status()
 	f := providerFailure(status, &pe)
 	if words := strings.ToLower(pe.code() + " " + pe.Type); strings.Contains(words, "rate_limit") {
-		f.kind, f.class = engine.ModelErrRateLimited, retryFully
-	} else if status == 0 && strings.Contains(words, "invalid_request") && f.kind == engine.ModelErrServer {
-		f.kind, f.class = engine.ModelErrBadRequest, retryNever
+		f.kind, f.class = effect.ModelErrRateLimited, retryFully
+	} else if status == 0 && strings.Contains(words, "invalid_request") && f.kind == effect.ModelErrServer {
+		f.kind, f.class = effect.ModelErrBadRequest, retryNever
 	}
 	f.hint = hintFor(f.kind)
 	return &providerFailureError{f}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/windlass-run/windlass/contextcards"
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // What a call for summaries may answer with: a summary has 250 characters at most, and models that reason count that as
@@ -20,7 +20,7 @@ const (
 // Summarizer has a model sum messages up for their cards. It implements [contextcards.Summarizer] and is safe for
 // concurrent use when its model is.
 type Summarizer struct {
-	Model engine.Model
+	Model effect.Model
 	Use   string // the model's name
 	Watch Watch  // of the calls, as they cost something; may be nil
 }
@@ -30,8 +30,8 @@ func (s *Summarizer) Name() string { return s.Use }
 
 // Summarize asks the model once.
 func (s *Summarizer) Summarize(ctx context.Context, sources []contextcards.Source) ([]string, error) {
-	req := &engine.ModelRequest{
-		Site: engine.Site{Purpose: echo.PurposeCards}, Model: s.Use,
+	req := &effect.ModelRequest{
+		Site: effect.Site{Purpose: echo.PurposeCards}, Model: s.Use,
 		Messages: contextcards.SummaryPrompt(sources), MaxOutputTokens: summaryTokens*len(sources) + reasoningRoom,
 	}
 	ended, start := s.Watch.begin(), time.Now()

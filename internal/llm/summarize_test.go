@@ -12,6 +12,7 @@ import (
 	"github.com/windlass-run/windlass/contextcards"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/llm"
 	"github.com/windlass-run/windlass/internal/llm/llmtest"
 )
@@ -77,7 +78,7 @@ func TestSummarize(t *testing.T) {
 	require.Len(t, w.calls, 1)
 	c := w.calls[0]
 	require.NoError(t, c.Err)
-	require.Equal(t, engine.Site{Purpose: echo.PurposeCards}, c.Request.Site)
+	require.Equal(t, effect.Site{Purpose: echo.PurposeCards}, c.Request.Site)
 	require.Equal(t, 3*150+4096, c.Request.MaxOutputTokens, "room for each summary, and to think")
 	require.Equal(t, echo.Usage{In: 500, Out: 20}, c.Response.Usage)
 	require.InDelta(t, 700/1e6, *c.Response.CostUSD, 1e-12)
@@ -102,7 +103,7 @@ func TestSummarizeFails(t *testing.T) {
 	})
 	list, err := s.Summarize(t.Context(), messages("pump"))
 	require.Nil(t, list)
-	failed := requireModelError(t, err, engine.ModelErrServer)
+	failed := requireModelError(t, err, effect.ModelErrServer)
 	require.Equal(t, "the provider failed (500): oops [value of OPENAI_API_KEY] (tried 2 times)", failed.Message)
 	require.Len(t, server.Requests(), 2)
 	require.Len(t, w.calls, 1, "one call, with all its tries")
@@ -130,7 +131,7 @@ func TestSummarizeEndsWithItsContext(t *testing.T) {
 // broken is a model that fails in a way of its own.
 type broken struct{}
 
-func (broken) Complete(context.Context, *engine.ModelRequest) (*engine.ModelResponse, error) {
+func (broken) Complete(context.Context, *effect.ModelRequest) (*effect.ModelResponse, error) {
 	return nil, errors.New("no more")
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/tiktoken-go/tokenizer"
 
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // What the protocol adds around texts, in tokens. The figures for messages are those OpenAI gives for its chat format.
@@ -135,7 +135,7 @@ func (c *Counter) calls(calls []echo.ToolCall) int64 {
 }
 
 // Tools returns the tokens of the tools as they are offered.
-func (c *Counter) Tools(tools []engine.ToolSpec) int64 {
+func (c *Counter) Tools(tools []effect.ToolSpec) int64 {
 	var n int64
 	for _, t := range tools {
 		n += tokensPerTool + c.Text(t.Name) + c.Text(t.Description) + c.Text(string(t.Parameters))
@@ -146,7 +146,7 @@ func (c *Counter) Tools(tools []engine.ToolSpec) int64 {
 // EstimateFixed estimates what a request has beside its messages: its tools and the protocol's own tokens. How a provider
 // writes tools down is its own affair, so counting them with a tokenizer would be no nearer to the truth, and would make
 // every run load one.
-func EstimateFixed(tools []engine.ToolSpec) int64 {
+func EstimateFixed(tools []effect.ToolSpec) int64 {
 	n := int64(tokensOfReply)
 	for _, t := range tools {
 		n += tokensPerTool + estimate(t.Name) + estimate(t.Description) + estimate(string(t.Parameters))
@@ -155,7 +155,7 @@ func EstimateFixed(tools []engine.ToolSpec) int64 {
 }
 
 // Request returns the tokens of a whole request.
-func (c *Counter) Request(msgs []*echo.Message, tools []engine.ToolSpec) int64 {
+func (c *Counter) Request(msgs []*echo.Message, tools []effect.ToolSpec) int64 {
 	n := c.Tools(tools) + tokensOfReply
 	for _, m := range msgs {
 		n += c.Message(m)

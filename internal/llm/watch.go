@@ -3,13 +3,13 @@ package llm
 import (
 	"time"
 
-	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // Call is a call for cards that has ended, for those who account for it.
 type Call struct {
-	Request  *engine.ModelRequest  // of an embedding: purpose and model only
-	Response *engine.ModelResponse // nil when it failed; of an embedding: without a message
+	Request  *effect.ModelRequest  // of an embedding: purpose and model only
+	Response *effect.ModelResponse // nil when it failed; of an embedding: without a message
 	Err      error
 	Took     time.Duration // with all tries
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // Recorded is a session to be frozen.
@@ -28,7 +29,7 @@ type Recorded struct {
 
 // UnfaithfulError says that a run with the answers of a session does not come to what the session came to.
 type UnfaithfulError struct {
-	Unanswered  *engine.UnansweredError
+	Unanswered  *effect.UnansweredError
 	Differences []Difference
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // Outcome is what a test came to.
@@ -16,11 +17,19 @@ type Outcome struct {
 	Observed
 
 	// Unanswered says what the run asked that has no recorded answer: it went no further. nil: everything was answered.
-	Unanswered *engine.UnansweredError
+	Unanswered *effect.UnansweredError
 }
 
 // standstill is when everything in a test happens, so that it depends on no clock.
 var standstill = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// stillSeams have a clock that stands still, and wait for nothing.
+func stillSeams() effect.Seams {
+	return effect.Seams{
+		Now:   func() time.Time { return standstill },
+		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+	}
+}
 
 // Run runs a cascade with the answers of the test and says what it comes to. The runner says what models and tools there
 // are; neither is asked for anything, nothing is written, and no budget limits it, as nothing is paid for. The error says
@@ -31,13 +40,13 @@ func (t *Test) Run(ctx context.Context, r engine.Runner, c *cascade.Cascade) (*O
 		answers[i] = t.Answers[i].entry()
 	}
 	kept := &keeper{}
-	r.Env, r.Now = t.Env, func() time.Time { return standstill }
+	log := echo.NewLog(t.Session, func() time.Time { return standstill }, nil, kept)
+	r.Env, r.Seams = t.Env, stillSeams()
 	_, err := r.Run(ctx, engine.Spec{
-		Cascade: c, Input: t.Input, WorkDir: WorkDir, Budget: &cascade.Budget{}, Answers: answers,
-		Log: echo.NewLog(t.Session, r.Now, nil, kept),
+		Cascade: c, Input: t.Input, WorkDir: WorkDir, Budget: &cascade.Budget{}, Log: log, Effects: effect.NewAnswered(log, answers),
 	})
 	out := &Outcome{}
-	var record *engine.RecordError
+	var record *effect.RecordError
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()

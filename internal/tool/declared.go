@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/windlass-run/windlass/cascade"
-	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/template"
 )
 
@@ -73,7 +73,7 @@ func declare(d *cascade.Tool, env environment, dir string) (tool, error) {
 	default:
 		return tool{}, fmt.Errorf("type: there are shell and http tools, not %q", d.Type)
 	}
-	t.spec = engine.ToolSpec{
+	t.spec = effect.ToolSpec{
 		Name: d.ToolID, Description: d.Description, Parameters: declaredParameters(d, templates), Idempotent: idempotent,
 	}
 	return t, nil

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/secret"
 )
 
@@ -63,7 +63,7 @@ func (e environment) secrets() []secret.Value {
 }
 
 // withoutSecrets returns a result with nothing in it that the set knows.
-func withoutSecrets(s *secret.Set, res engine.ToolResult) engine.ToolResult {
+func withoutSecrets(s *secret.Set, res effect.ToolResult) effect.ToolResult {
 	if len(s.Values()) == 0 {
 		return res
 	}

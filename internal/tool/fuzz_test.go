@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/tool"
 )
 
@@ -39,7 +39,7 @@ func FuzzArguments(f *testing.F) {
 	f.Fuzz(func(t *testing.T, which uint8, path, text string, flag bool) {
 		args, err := json.Marshal(map[string]any{"path": path, "pattern": text, "content": text, "append": flag, "all": flag, "ignore_case": flag, "glob": path})
 		require.NoError(t, err)
-		res, err := r.Call(t.Context(), engine.ToolRequest{Name: names[int(which)%len(names)], Arguments: args})
+		res, err := r.Call(t.Context(), effect.ToolRequest{Name: names[int(which)%len(names)], Arguments: args})
 		require.NoError(t, err)
 		for _, p := range res.Parts {
 			require.False(t, strings.Contains(p.Text, canary) && !strings.Contains(text+path, canary), p.Text)

@@ -16,7 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/windlass-run/windlass/cascade"
-	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/template"
 	"github.com/windlass-run/windlass/internal/tool/command"
 )
@@ -117,7 +117,7 @@ func (h *declaredHTTP) templates() []*textTemplate {
 	return all
 }
 
-func (h *declaredHTTP) run(ctx context.Context, c *call) engine.ToolResult {
+func (h *declaredHTTP) run(ctx context.Context, c *call) effect.ToolResult {
 	vars, err := variables(c.Arguments, h.env)
 	if err != nil {
 		return failed(err)
@@ -202,7 +202,7 @@ func checkURL(raw string) (*url.URL, error) {
 	return u, nil
 }
 
-func (h *declaredHTTP) result(ctx context.Context, req *http.Request, resp *http.Response) engine.ToolResult {
+func (h *declaredHTTP) result(ctx context.Context, req *http.Request, resp *http.Response) effect.ToolResult {
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
 	if err != nil {
 		return failed(fmt.Errorf("%s %s: read response: %w", h.method, shownURL(req.URL), err))

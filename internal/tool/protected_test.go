@@ -15,7 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/protection"
 	"github.com/windlass-run/windlass/internal/secret"
 	"github.com/windlass-run/windlass/internal/tool"
@@ -348,7 +348,7 @@ func TestParallelCallsMakeNoBareRepository(t *testing.T) {
 			wg.Go(func() {
 				args, err := json.Marshal(map[string]any{"path": dir + "/" + name, "content": text})
 				if err == nil {
-					_, err = b.reg.Call(t.Context(), engine.ToolRequest{Name: "write_file", Arguments: args})
+					_, err = b.reg.Call(t.Context(), effect.ToolRequest{Name: "write_file", Arguments: args})
 				}
 				if err != nil {
 					t.Error(err)

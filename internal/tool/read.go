@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/secret"
 )
 
@@ -28,7 +28,7 @@ type readArgs struct {
 
 func readTool(f *folders) tool {
 	return tool{
-		spec: engine.ToolSpec{
+		spec: effect.ToolSpec{
 			Name:       ReadFile,
 			Idempotent: true,
 			Description: fmt.Sprintf("Read a text file of the granted folders. Returns at most %d lines from the line offset on, "+

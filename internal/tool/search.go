@@ -10,7 +10,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/secret"
 )
 
@@ -34,7 +34,7 @@ type searchArgs struct {
 
 func searchTool(f *folders) tool {
 	return tool{
-		spec: engine.ToolSpec{
+		spec: effect.ToolSpec{
 			Name:       SearchFiles,
 			Idempotent: true,
 			Description: "Search the text files of the granted folders for a regular expression (RE2). Returns lines as " +

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/tool/command"
 )
 
@@ -22,7 +23,7 @@ type commandArgs struct {
 func commandTool(o Options, env environment, dir string) tool {
 	return tool{
 		own: true,
-		spec: engine.ToolSpec{
+		spec: effect.ToolSpec{
 			Name: RunCommand,
 			Description: "Run a command line with /bin/sh in the working folder and return what it printed, and its exit status " +
 				"when that is not 0. It gets no input. Everything it has started ends with it.",
@@ -61,7 +62,7 @@ func askedTimeout(seconds float64, c *call) time.Duration {
 func validatorTool(env environment, dir string) tool {
 	return tool{
 		own:  true,
-		spec: engine.ToolSpec{Name: engine.CommandTool},
+		spec: effect.ToolSpec{Name: engine.CommandTool},
 		run: typed(func(ctx context.Context, c *call, a commandArgs) (string, error) {
 			return runLine(ctx, command.Spec{
 				Line: a.Command, Dir: dir, Env: env.command, Stdin: a.Stdin, Timeout: c.timeout, Combined: true,
@@ -174,7 +175,7 @@ type declaredShell struct {
 	dir     string
 }
 
-func (d *declaredShell) run(ctx context.Context, c *call) engine.ToolResult {
+func (d *declaredShell) run(ctx context.Context, c *call) effect.ToolResult {
 	text, err := d.answer(ctx, c)
 	if err != nil {
 		return failed(err)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/secret"
 )
 
@@ -26,7 +26,7 @@ type sqlArgs struct {
 // sqlTool is sql_query.
 func sqlTool(q Querier, secrets *secret.Set) tool {
 	return tool{
-		spec: engine.ToolSpec{
+		spec: effect.ToolSpec{
 			Name:       SQLQuery,
 			Idempotent: true,
 			Description: "Ask the record of this run in ClickHouse with a SELECT statement. The table unified_logs has one row for each " +

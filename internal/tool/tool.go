@@ -1,5 +1,5 @@
 // Package tool is the set of tools that a run can use: the built-in ones and the shell and http tools that a cascade
-// declares. [Registry] implements engine.Tools.
+// declares. [Registry] implements effect.Tools.
 //
 // What a model writes is hostile. Paths stay inside the granted folders whatever links there are; commands run only when
 // they were allowed, or when the cascade's author wrote them, and then with every value quoted; everything a tool
@@ -21,6 +21,7 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/secret"
 	"github.com/windlass-run/windlass/internal/tool/command"
 )
@@ -116,15 +117,15 @@ type Registry struct {
 
 // tool is one entry of the table.
 type tool struct {
-	spec    engine.ToolSpec
+	spec    effect.ToolSpec
 	timeout time.Duration // 0: DefaultTimeout
 	own     bool          // the tool keeps to its timeout itself
-	run     func(ctx context.Context, c *call) engine.ToolResult
+	run     func(ctx context.Context, c *call) effect.ToolResult
 }
 
 // call is one call of a tool.
 type call struct {
-	engine.ToolRequest
+	effect.ToolRequest
 	timeout time.Duration
 }
 
@@ -171,22 +172,22 @@ func (r *Registry) Close() error {
 
 // Spec returns what a model is told about a tool. The tool that runs the commands of validators has none: no model can
 // ask for it.
-func (r *Registry) Spec(name string) (engine.ToolSpec, bool) {
+func (r *Registry) Spec(name string) (effect.ToolSpec, bool) {
 	t, ok := r.tools[name]
 	if !ok || name == engine.CommandTool {
-		return engine.ToolSpec{}, false
+		return effect.ToolSpec{}, false
 	}
 	return t.spec, true
 }
 
 // Call runs a tool. It returns when nothing of the tool is left running.
-func (r *Registry) Call(ctx context.Context, req engine.ToolRequest) (engine.ToolResult, error) {
+func (r *Registry) Call(ctx context.Context, req effect.ToolRequest) (effect.ToolResult, error) {
 	t, ok := r.tools[req.Name]
 	if !ok {
-		return engine.ToolResult{}, fmt.Errorf("no tool named %q", req.Name)
+		return effect.ToolResult{}, fmt.Errorf("no tool named %q", req.Name)
 	}
 	if err := ctx.Err(); err != nil {
-		return engine.ToolResult{}, err
+		return effect.ToolResult{}, err
 	}
 	c := &call{ToolRequest: req, timeout: firstOf(req.Timeout, t.timeout, DefaultTimeout)}
 	within := ctx
@@ -197,7 +198,7 @@ func (r *Registry) Call(ctx context.Context, req engine.ToolRequest) (engine.Too
 	}
 	res := r.guarded(within, t, c)
 	if err := ctx.Err(); err != nil {
-		return engine.ToolResult{}, err
+		return effect.ToolResult{}, err
 	}
 	if within.Err() != nil && res.Failed {
 		res = fail(kindTimeout, "timed out after %s", c.timeout)
@@ -211,7 +212,7 @@ const maxFailure = 2*maxText + 4<<10
 
 // cutFailure cuts the text of a failure: it may quote what a model wrote, of any length. What a tool returns otherwise is
 // bounded by the tool.
-func cutFailure(res engine.ToolResult) engine.ToolResult {
+func cutFailure(res effect.ToolResult) effect.ToolResult {
 	if !res.Failed {
 		return res
 	}
@@ -226,7 +227,7 @@ func cutFailure(res engine.ToolResult) engine.ToolResult {
 }
 
 // guarded keeps a tool's panic from ending the run. The stack is for the log, not for a model.
-func (r *Registry) guarded(ctx context.Context, t tool, c *call) (res engine.ToolResult) {
+func (r *Registry) guarded(ctx context.Context, t tool, c *call) (res effect.ToolResult) {
 	defer func() {
 		if p := recover(); p != nil {
 			r.log.Debug("tool panicked", "tool", c.Name, "panic", r.secrets.Text(fmt.Sprint(p)), "stack", string(debug.Stack()))
@@ -245,10 +246,10 @@ func firstOf(times ...time.Duration) time.Duration {
 	return 0
 }
 
-func done(text string) engine.ToolResult { return engine.ToolResult{Parts: echo.Text(text)} }
+func done(text string) effect.ToolResult { return effect.ToolResult{Parts: echo.Text(text)} }
 
-func fail(kind, format string, args ...any) engine.ToolResult {
-	return engine.ToolResult{Parts: echo.Text(fmt.Sprintf(format, args...)), Failed: true, Kind: kind}
+func fail(kind, format string, args ...any) effect.ToolResult {
+	return effect.ToolResult{Parts: echo.Text(fmt.Sprintf(format, args...)), Failed: true, Kind: kind}
 }
 
 // failure is an error with the kind of the result that it becomes.
@@ -260,7 +261,7 @@ type failure struct {
 func (f *failure) Error() string { return f.err.Error() }
 func (f *failure) Unwrap() error { return f.err }
 
-func failed(err error) engine.ToolResult {
+func failed(err error) effect.ToolResult {
 	var f *failure
 	if errors.As(err, &f) {
 		return fail(f.kind, "%s", f.Error())
@@ -269,8 +270,8 @@ func failed(err error) engine.ToolResult {
 }
 
 // typed makes a tool of a function over its decoded arguments.
-func typed[A any](fn func(ctx context.Context, c *call, args A) (string, error)) func(context.Context, *call) engine.ToolResult {
-	return func(ctx context.Context, c *call) engine.ToolResult {
+func typed[A any](fn func(ctx context.Context, c *call, args A) (string, error)) func(context.Context, *call) effect.ToolResult {
+	return func(ctx context.Context, c *call) effect.ToolResult {
 		var args A
 		if err := json.Unmarshal(c.Arguments, &args); err != nil {
 			return fail(kindBadArguments, "the arguments cannot be read: %s", err)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/tool"
 	"github.com/windlass-run/windlass/schema"
 )
@@ -46,9 +47,9 @@ func (b testBundle) file(t *testing.T, name, text string) {
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 }
 
-func (b testBundle) call(t *testing.T, name, args string) engine.ToolResult {
+func (b testBundle) call(t *testing.T, name, args string) effect.ToolResult {
 	t.Helper()
-	res, err := b.reg.Call(context.Background(), engine.ToolRequest{Name: name, Arguments: json.RawMessage(args), SessionID: "s1"})
+	res, err := b.reg.Call(context.Background(), effect.ToolRequest{Name: name, Arguments: json.RawMessage(args), SessionID: "s1"})
 	require.NoError(t, err)
 	require.Len(t, res.Parts, 1)
 	return res
@@ -430,18 +431,18 @@ func TestContract(t *testing.T) {
 			require.NoError(t, err)
 			require.Contains(t, string(spec.Parameters), `"additionalProperties":false`)
 			for _, args := range []string{"", "null", "[]", "1", `"x"`, "{", `{"path":1}`, `{"a":{"b":[1]}}`, "\xff"} {
-				res, err := b.reg.Call(context.Background(), engine.ToolRequest{Name: name, Arguments: json.RawMessage(args)})
+				res, err := b.reg.Call(context.Background(), effect.ToolRequest{Name: name, Arguments: json.RawMessage(args)})
 				require.NoError(t, err, args)
 				require.NotEmpty(t, res.Parts)
 				require.Equal(t, res.Failed, res.Kind != "", args)
 			}
 			ctx, cancel := context.WithCancel(context.Background())
 			cancel()
-			_, err = b.reg.Call(ctx, engine.ToolRequest{Name: name, Arguments: json.RawMessage(`{}`)})
+			_, err = b.reg.Call(ctx, effect.ToolRequest{Name: name, Arguments: json.RawMessage(`{}`)})
 			require.ErrorIs(t, err, context.Canceled)
 		})
 	}
-	_, err := b.reg.Call(context.Background(), engine.ToolRequest{Name: "nope"})
+	_, err := b.reg.Call(context.Background(), effect.ToolRequest{Name: "nope"})
 	require.EqualError(t, err, `no tool named "nope"`)
 	_, ok := b.reg.Spec("nope")
 	require.False(t, ok)
@@ -452,7 +453,7 @@ func TestRunningToolsEndWithTheirContext(t *testing.T) {
 	b := setup(t, tool.Options{AllowCommands: true})
 	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
 	defer cancel()
-	_, err := b.reg.Call(ctx, engine.ToolRequest{Name: "run_command", Arguments: json.RawMessage(`{"command":"sleep 3841"}`)})
+	_, err := b.reg.Call(ctx, effect.ToolRequest{Name: "run_command", Arguments: json.RawMessage(`{"command":"sleep 3841"}`)})
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 }
 

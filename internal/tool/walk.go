@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 const (
@@ -34,7 +34,7 @@ type listArgs struct {
 
 func listTool(f *folders) tool {
 	return tool{
-		spec: engine.ToolSpec{
+		spec: effect.ToolSpec{
 			Name:       ListFiles,
 			Idempotent: true,
 			Description: "List the files below a granted folder, sorted by path, with their sizes in bytes; folders end in /. " +

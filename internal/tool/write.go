@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 const maxWrite = 4 << 20
@@ -18,7 +18,7 @@ type writeArgs struct {
 
 func writeTool(f *folders) tool {
 	return tool{
-		spec: engine.ToolSpec{
+		spec: effect.ToolSpec{
 			Name: WriteFile,
 			Description: "Write a text file inside the granted folders. The file is replaced as a whole, or made, together with " +
 				"the folders it is in; with append the content is added at its end.",

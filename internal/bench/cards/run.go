@@ -13,6 +13,7 @@ import (
 	"github.com/windlass-run/windlass/contextcards"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/llm/script"
@@ -93,19 +94,19 @@ func newLookup() lookup {
 	return out
 }
 
-func (lookup) Spec(name string) (engine.ToolSpec, bool) {
-	return engine.ToolSpec{
+func (lookup) Spec(name string) (effect.ToolSpec, bool) {
+	return effect.ToolSpec{
 		Name: "lookup", Description: "Look something up.", Idempotent: true,
 		Parameters: json.RawMessage(`{"type": "object", "properties": {"n": {"type": "integer"}}}`),
 	}, name == "lookup"
 }
 
-func (l lookup) Call(_ context.Context, req engine.ToolRequest) (engine.ToolResult, error) {
+func (l lookup) Call(_ context.Context, req effect.ToolRequest) (effect.ToolResult, error) {
 	var in struct{ N int }
 	if err := json.Unmarshal(req.Arguments, &in); err != nil || in.N < 0 || in.N >= len(l) {
-		return engine.ToolResult{}, fmt.Errorf("the arguments %s name no result", req.Arguments)
+		return effect.ToolResult{}, fmt.Errorf("the arguments %s name no result", req.Arguments)
 	}
-	return engine.ToolResult{Parts: echo.Text(l[in.N])}, nil
+	return effect.ToolResult{Parts: echo.Text(l[in.N])}, nil
 }
 
 // took is how long a run took, in milliseconds.

@@ -9,14 +9,14 @@ import (
 	"time"
 
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/llm"
 )
 
 // Provider is the name of the provider in answers and errors.
 const Provider = "scripted"
 
-// Model is the scripted model, an [engine.Model]. What it answers depends only on the script and the request, and on
+// Model is the scripted model, an [effect.Model]. What it answers depends only on the script and the request, and on
 // the request's place in the run: so a run that is resumed goes on where it was. It is safe for concurrent use.
 type Model struct {
 	script  *Script
@@ -28,7 +28,7 @@ type Model struct {
 }
 
 type toolSet struct {
-	first *engine.ToolSpec
+	first *effect.ToolSpec
 	count int
 }
 
@@ -44,10 +44,10 @@ func NewModel(s *Script) *Model {
 	}
 }
 
-// Complete implements [engine.Model].
-func (m *Model) Complete(ctx context.Context, req *engine.ModelRequest) (*engine.ModelResponse, error) {
+// Complete implements [effect.Model].
+func (m *Model) Complete(ctx context.Context, req *effect.ModelRequest) (*effect.ModelResponse, error) {
 	if err := llm.CheckSequence(req.Messages); err != nil {
-		return nil, m.refuse(req, engine.ModelErrBadRequest, "the messages are not in a valid order: "+err.Error(), "")
+		return nil, m.refuse(req, effect.ModelErrBadRequest, "the messages are not in a valid order: "+err.Error(), "")
 	}
 	t, err := m.turn(req)
 	if err != nil {
@@ -60,8 +60,8 @@ func (m *Model) Complete(ctx context.Context, req *engine.ModelRequest) (*engine
 		return nil, err
 	}
 	if t.fail != nil {
-		return nil, &engine.ModelError{
-			Kind: engine.ModelErrorKind(t.fail.kind), Provider: Provider, Model: req.Model, Status: t.fail.status,
+		return nil, &effect.ModelError{
+			Kind: effect.ModelErrorKind(t.fail.kind), Provider: Provider, Model: req.Model, Status: t.fail.status,
 			Unpaid: true, Message: t.fail.message, Hint: "the script " + m.script.Path + " makes this call fail",
 		}
 	}
@@ -71,7 +71,7 @@ func (m *Model) Complete(ctx context.Context, req *engine.ModelRequest) (*engine
 	}
 	stream(req.OnDelta, msg)
 	var nothing float64
-	return &engine.ModelResponse{
+	return &effect.ModelResponse{
 		Message: msg, Provider: Provider, Model: Provider + ":" + req.Model, Scripted: true,
 		Usage: m.usage(req, t, msg), CostUSD: &nothing, FinishReason: finishReason(t),
 	}, nil
@@ -92,15 +92,15 @@ func wait(ctx context.Context, d time.Duration) error {
 }
 
 // stream tells about the answer as a provider would: the text, then the calls.
-func stream(onDelta func(engine.Delta), msg *echo.Message) {
+func stream(onDelta func(effect.Delta), msg *echo.Message) {
 	if onDelta == nil {
 		return
 	}
 	if text := msg.Text(); text != "" {
-		onDelta(engine.Delta{Text: text})
+		onDelta(effect.Delta{Text: text})
 	}
 	for _, c := range msg.ToolCalls() {
-		onDelta(engine.Delta{ToolCall: c.Name})
+		onDelta(effect.Delta{ToolCall: c.Name})
 	}
 }
 
@@ -116,7 +116,7 @@ func finishReason(t *turn) string {
 }
 
 // place names where in the run and in the script a request stands.
-func (m *Model) place(s engine.Site) string {
+func (m *Model) place(s effect.Site) string {
 	switch {
 	case s.Validator != "":
 		return fmt.Sprintf("validator %q in phase %q, attempt %d, turn %d", s.Validator, s.Phase, s.Attempt, s.Turn)
@@ -126,18 +126,18 @@ func (m *Model) place(s engine.Site) string {
 	return fmt.Sprintf("phase %q, attempt %d, turn %d", s.Phase, s.Attempt, s.Turn)
 }
 
-func (m *Model) refuse(req *engine.ModelRequest, kind engine.ModelErrorKind, message, hint string) error {
-	return &engine.ModelError{
+func (m *Model) refuse(req *effect.ModelRequest, kind effect.ModelErrorKind, message, hint string) error {
+	return &effect.ModelError{
 		Kind: kind, Provider: Provider, Model: req.Model, Unpaid: true, Message: message + " (" + m.place(req.Site) + ")", Hint: hint,
 	}
 }
 
-func (m *Model) scriptError(req *engine.ModelRequest, format string, args ...any) error {
-	return m.refuse(req, engine.ModelErrScript, fmt.Sprintf(format, args...), "edit "+m.script.Path)
+func (m *Model) scriptError(req *effect.ModelRequest, format string, args ...any) error {
+	return m.refuse(req, effect.ModelErrScript, fmt.Sprintf(format, args...), "edit "+m.script.Path)
 }
 
 // turn finds the turn that answers a request.
-func (m *Model) turn(req *engine.ModelRequest) (*turn, error) {
+func (m *Model) turn(req *effect.ModelRequest) (*turn, error) {
 	site := req.Site
 	p, ok := m.script.phases[fmt.Sprintf("%s~%d", site.Phase, site.Visit)]
 	if !ok {
@@ -176,7 +176,7 @@ func (m *Model) turn(req *engine.ModelRequest) (*turn, error) {
 }
 
 // check compares a turn with the request that it is to answer.
-func (m *Model) check(req *engine.ModelRequest, t *turn) error {
+func (m *Model) check(req *effect.ModelRequest, t *turn) error {
 	if req.NoToolCalls && len(t.calls) > 0 {
 		return m.scriptError(req, "%s calls %q, but only an answer in text is possible now", m.script.Path, t.calls[0].tool)
 	}
@@ -216,16 +216,16 @@ func clip(s string) string {
 }
 
 // offered reports whether the request offers a tool: declared, or described in the prompt.
-func offered(req *engine.ModelRequest, tool string) bool {
+func offered(req *effect.ModelRequest, tool string) bool {
 	if req.Prompted {
 		return slices.ContainsFunc(req.Messages, func(m *echo.Message) bool {
 			return m.Role() == echo.RoleSystem && strings.Contains(m.Text(), "Tool "+tool+":")
 		})
 	}
-	return slices.ContainsFunc(req.Tools, func(t engine.ToolSpec) bool { return t.Name == tool })
+	return slices.ContainsFunc(req.Tools, func(t effect.ToolSpec) bool { return t.Name == tool })
 }
 
-func offers(req *engine.ModelRequest) string {
+func offers(req *effect.ModelRequest) string {
 	if len(req.Tools) == 0 {
 		return "no tools are declared"
 	}
@@ -237,7 +237,7 @@ func offers(req *engine.ModelRequest) string {
 }
 
 // answer renders a turn. Values are filled into templates once: what a tool answered is never read as a template.
-func (m *Model) answer(req *engine.ModelRequest, t *turn) (*echo.Message, error) {
+func (m *Model) answer(req *effect.ModelRequest, t *turn) (*echo.Message, error) {
 	vars := &variables{req: req}
 	fill := func(x *text) (string, error) {
 		out, warnings, err := x.template.Render(vars.forTemplate(x))
@@ -284,7 +284,7 @@ func block(tool, arguments string) string {
 }
 
 // usage counts the tokens: those of the longest common prefix with the phase's previous request are cached.
-func (m *Model) usage(req *engine.ModelRequest, t *turn, answer *echo.Message) echo.Usage {
+func (m *Model) usage(req *effect.ModelRequest, t *turn, answer *echo.Message) echo.Usage {
 	if t.usage != nil {
 		return echo.Usage{In: t.usage.in, Cached: t.usage.cached, Out: t.usage.out, Reasoning: t.usage.reasoning, Estimated: true}
 	}
@@ -310,7 +310,7 @@ func same(a, b *echo.Message) bool {
 }
 
 // toolTokens counts a tool set once: all requests of a phase share one slice, which is never changed.
-func (m *Model) toolTokens(tools []engine.ToolSpec, counter *llm.Counter) int64 {
+func (m *Model) toolTokens(tools []effect.ToolSpec, counter *llm.Counter) int64 {
 	if len(tools) == 0 {
 		return 0
 	}

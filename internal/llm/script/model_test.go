@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/llm/script"
 )
 
@@ -20,14 +20,14 @@ func play(t *testing.T, src string) *script.Model {
 	return script.NewModel(s)
 }
 
-func at(phase string, attempt, turn int, msgs ...*echo.Message) *engine.ModelRequest {
+func at(phase string, attempt, turn int, msgs ...*echo.Message) *effect.ModelRequest {
 	if len(msgs) == 0 {
 		msgs = []*echo.Message{echo.NewText(echo.RoleUser, echo.KindTask, "the task")}
 	}
-	return &engine.ModelRequest{Site: engine.Site{Phase: phase, Attempt: attempt, Turn: turn}, Model: "gpt-5-mini", Messages: msgs}
+	return &effect.ModelRequest{Site: effect.Site{Phase: phase, Attempt: attempt, Turn: turn}, Model: "gpt-5-mini", Messages: msgs}
 }
 
-var list = []engine.ToolSpec{{Name: "list_files", Parameters: json.RawMessage(`{"type":"object"}`)}, {Name: "read_file", Parameters: json.RawMessage(`{"type":"object"}`)}}
+var list = []effect.ToolSpec{{Name: "list_files", Parameters: json.RawMessage(`{"type":"object"}`)}, {Name: "read_file", Parameters: json.RawMessage(`{"type":"object"}`)}}
 
 // A conversation: a call, its real result, an answer over it.
 func TestPlay(t *testing.T) {
@@ -38,8 +38,8 @@ func TestPlay(t *testing.T) {
 	]}}`)
 	req := at("survey", 1, 1)
 	req.Tools = list
-	var told []engine.Delta
-	req.OnDelta = func(d engine.Delta) { told = append(told, d) }
+	var told []effect.Delta
+	req.OnDelta = func(d effect.Delta) { told = append(told, d) }
 	resp, err := m.Complete(t.Context(), req)
 	require.NoError(t, err)
 	require.True(t, resp.Scripted)
@@ -47,7 +47,7 @@ func TestPlay(t *testing.T) {
 	require.Equal(t, "scripted:gpt-5-mini", resp.Model)
 	require.Equal(t, "tool_calls", resp.FinishReason)
 	require.Zero(t, *resp.CostUSD)
-	require.Equal(t, []engine.Delta{{Text: "I look."}, {ToolCall: "list_files"}}, told)
+	require.Equal(t, []effect.Delta{{Text: "I look."}, {ToolCall: "list_files"}}, told)
 	call := resp.Message.ToolCalls()[0]
 	require.JSONEq(t, `{"path": "the task", "depth": 2, "deep": [true, "survey"]}`, call.Arguments)
 	require.NotEmpty(t, call.ID)
@@ -125,7 +125,7 @@ func TestAttemptsTurnsAndValidators(t *testing.T) {
 func TestSummariesAndRecounts(t *testing.T) {
 	t.Parallel()
 	m := play(t, `{"phases": {"p": [{"text": "turn one"}]}, "summaries": {"p": {"text": "notes of {{ phase }}, {{ attempt }}/{{ turn }}"}}}`)
-	ask := func(phase string, purpose echo.Purpose) (*engine.ModelResponse, error) {
+	ask := func(phase string, purpose echo.Purpose) (*effect.ModelResponse, error) {
 		req := at(phase, 2, 7)
 		req.Site.Purpose = purpose
 		return m.Complete(t.Context(), req)
@@ -143,7 +143,7 @@ func TestSummariesAndRecounts(t *testing.T) {
 func TestSelections(t *testing.T) {
 	t.Parallel()
 	m := play(t, `{"phases": {"p": [{"text": "turn one"}]}, "selections": {"p": {"text": "{\"ids\": [\"m1\"]}", "expect": {"contains": ["crane"]}}}}`)
-	ask := func(phase, menu string) (*engine.ModelResponse, error) {
+	ask := func(phase, menu string) (*effect.ModelResponse, error) {
 		req := at(phase, 0, 0)
 		req.Site.Purpose = echo.PurposeSelect
 		req.Messages = []*echo.Message{echo.NewText(echo.RoleUser, echo.KindTask, menu)}
@@ -169,20 +169,20 @@ func TestRefusals(t *testing.T) {
 		"missing": [{"text": "{{ results[3].text }}"}]}}`
 	user := echo.NewText(echo.RoleUser, echo.KindTask, "pears")
 	tests := map[string]struct {
-		req  *engine.ModelRequest
-		kind engine.ModelErrorKind
+		req  *effect.ModelRequest
+		kind effect.ModelErrorKind
 		text string
 	}{
-		"no such phase":    {at("q", 1, 1), engine.ModelErrScript, `x.script.json has no answers for phase "q" (phase "q", attempt 1, turn 1)`},
-		"no more turns":    {at("p", 1, 2), engine.ModelErrScript, `x.script.json ends after turn 1 of attempt 1 (phase "p", attempt 1, turn 2)`},
-		"no more attempts": {at("p", 2, 1), engine.ModelErrScript, `x.script.json ends after attempt 1 (phase "p", attempt 2, turn 1)`},
-		"not offered":      {at("calls", 1, 1), engine.ModelErrScript, `x.script.json calls "list_files", which is not offered (no tools are declared)`},
-		"contains":         {at("expects", 1, 1, user), engine.ModelErrScript, `x.script.json expects "apples" in the last message, which is "pears"`},
-		"matches":          {at("matches", 1, 1, user), engine.ModelErrScript, `x.script.json expects a match of ^[a-c]+$ in the last message, which is "pears"`},
-		"tools":            {at("tools", 1, 1), engine.ModelErrScript, `x.script.json expects the tool "drill", which is not offered`},
-		"missing value":    {at("missing", 1, 1), engine.ModelErrScript, `x.script.json: template "{{ results[3].text }}"`},
+		"no such phase":    {at("q", 1, 1), effect.ModelErrScript, `x.script.json has no answers for phase "q" (phase "q", attempt 1, turn 1)`},
+		"no more turns":    {at("p", 1, 2), effect.ModelErrScript, `x.script.json ends after turn 1 of attempt 1 (phase "p", attempt 1, turn 2)`},
+		"no more attempts": {at("p", 2, 1), effect.ModelErrScript, `x.script.json ends after attempt 1 (phase "p", attempt 2, turn 1)`},
+		"not offered":      {at("calls", 1, 1), effect.ModelErrScript, `x.script.json calls "list_files", which is not offered (no tools are declared)`},
+		"contains":         {at("expects", 1, 1, user), effect.ModelErrScript, `x.script.json expects "apples" in the last message, which is "pears"`},
+		"matches":          {at("matches", 1, 1, user), effect.ModelErrScript, `x.script.json expects a match of ^[a-c]+$ in the last message, which is "pears"`},
+		"tools":            {at("tools", 1, 1), effect.ModelErrScript, `x.script.json expects the tool "drill", which is not offered`},
+		"missing value":    {at("missing", 1, 1), effect.ModelErrScript, `x.script.json: template "{{ results[3].text }}"`},
 		"orphan result": {
-			at("p", 1, 1, user, echo.NewToolResult(echo.ToolCall{ID: "c", Name: "n"}, echo.Text("r"), false)), engine.ModelErrBadRequest,
+			at("p", 1, 1, user, echo.NewToolResult(echo.ToolCall{ID: "c", Name: "n"}, echo.Text("r"), false)), effect.ModelErrBadRequest,
 			`message 2 is the result of call "c", which the assistant message before it did not make`,
 		},
 	}
@@ -190,7 +190,7 @@ func TestRefusals(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := play(t, src).Complete(t.Context(), tt.req)
-			var me *engine.ModelError
+			var me *effect.ModelError
 			require.ErrorAs(t, err, &me)
 			require.Equal(t, tt.kind, me.Kind)
 			require.Equal(t, "scripted", me.Provider)
@@ -213,9 +213,9 @@ func TestScriptedFailureAndUsage(t *testing.T) {
 		"b": [{"text": "x", "usage": {"in": 100, "cached": 40, "out": 7}, "finish_reason": "length"}],
 		"c": [{"calls": [{"tool": "list_files", "arguments_raw": "{broken"}]}]}}`)
 	_, err := m.Complete(t.Context(), at("a", 1, 1))
-	var me *engine.ModelError
+	var me *effect.ModelError
 	require.ErrorAs(t, err, &me)
-	require.Equal(t, engine.ModelErrRateLimited, me.Kind)
+	require.Equal(t, effect.ModelErrRateLimited, me.Kind)
 	require.Equal(t, 429, me.Status)
 	resp, err := m.Complete(t.Context(), at("b", 1, 1))
 	require.NoError(t, err)

@@ -7,12 +7,12 @@ import (
 	"strings"
 
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // variables are what templates can use. The larger ones are made when a template uses them.
 type variables struct {
-	req *engine.ModelRequest
+	req *effect.ModelRequest
 }
 
 // forTemplate returns the variables that a template uses.

@@ -1,4 +1,4 @@
-package engine
+package effect
 
 import (
 	"context"
@@ -9,18 +9,6 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 )
-
-// Site is a place in a run. It names where something happened in errors, entries and scripts; it is never sent to a
-// model.
-type Site struct {
-	Cascade   string
-	Phase     string
-	Visit     int // from 1: how often the phase has begun
-	Attempt   int
-	Turn      int
-	Validator string       // set when the call is made by an inline validator, not by the phase itself
-	Purpose   echo.Purpose // set when the call is made for the phase's context, and not by the phase itself
-}
 
 // Model answers one request. Implementations are safe for concurrent use.
 //
@@ -43,8 +31,13 @@ type ModelRequest struct {
 	MaxOutputTokens int                        // 0: the provider's default
 	Options         map[string]json.RawMessage // further members of the request body, sent as they are
 
-	toolsDigest  [sha256.Size]byte // of Tools; the engine computes it once for all requests of a phase
-	answerLength int               // tokens that the answer is asked to have, below what it may have; 0: nothing is said
+	// ToolsDigest is [DigestTools] of Tools, for who sends many requests with the same ones; zero: it is computed.
+	ToolsDigest [sha256.Size]byte
+	// AnswerLength is how many tokens the answer is asked to have, below what it may have; 0: nothing is said.
+	AnswerLength int
+
+	// Parse, when set, reads the answer before it becomes an outcome: a prompted model's tool calls are in its text.
+	Parse func(*echo.Message) *echo.Message
 
 	// OnDelta, when set, is told about the answer as it streams in, from the goroutine that called Complete.
 	OnDelta func(Delta)
@@ -60,9 +53,9 @@ type Delta struct {
 
 // Hash identifies what is sent: SHA-256 in hexadecimal over the digests of the messages and all other members.
 func (r *ModelRequest) Hash() string {
-	tools := r.toolsDigest
+	tools := r.ToolsDigest
 	if tools == ([sha256.Size]byte{}) {
-		tools = digestTools(r.Tools)
+		tools = DigestTools(r.Tools)
 	}
 	h := sha256.New()
 	h.Write(mustJSON(struct {
@@ -81,8 +74,8 @@ func (r *ModelRequest) Hash() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// digestTools identifies a set of tools as a model sees it.
-func digestTools(tools []ToolSpec) [sha256.Size]byte {
+// DigestTools identifies a set of tools as a model sees it.
+func DigestTools(tools []ToolSpec) [sha256.Size]byte {
 	type sent struct {
 		Name, Description string
 		Parameters        json.RawMessage

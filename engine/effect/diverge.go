@@ -1,29 +1,14 @@
-package engine
+package effect
 
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/windlass-run/windlass/echo"
 )
-
-// ErrEndOfRecord ends a run that may use nothing but its record, where the record ends.
-var ErrEndOfRecord = errors.New("the record ends here")
-
-// endError is [ErrEndOfRecord] with what the run came to that is not recorded.
-type endError struct {
-	node echo.NodeType
-	key  echo.Key
-}
-
-func (e *endError) Error() string {
-	return fmt.Sprintf("%v, before %s at %s", ErrEndOfRecord, e.node, e.key)
-}
-func (e *endError) Unwrap() error { return ErrEndOfRecord }
 
 // DivergenceError is a run that does not go the way that is recorded. Nothing was asked of the world, and nothing recorded,
 // after the difference.

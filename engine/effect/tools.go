@@ -1,4 +1,4 @@
-package engine
+package effect
 
 import (
 	"context"
@@ -37,7 +37,7 @@ type ToolResult struct {
 	Kind   string // when Failed: timeout, exit_status, not_allowed, http_status, output_limit, failed, ...
 }
 
-// Tools is the set of tools a run can use, apart from those the engine has itself ([OwnTools]). Implementations are
+// Tools is the set of tools a run can use, apart from those the engine has itself. Implementations are
 // safe for concurrent use: the calls of one answer run in parallel.
 //
 // Call honours ctx and leaves nothing running behind. It returns an error only when ctx ended or the name is unknown.

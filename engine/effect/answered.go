@@ -1,0 +1,121 @@
+package effect
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"github.com/windlass-run/windlass/echo"
+)
+
+// UnansweredError is a call of a run with nothing but answers, for which there is none. The run ends there: nothing that
+// it would do next follows from anything.
+type UnansweredError struct {
+	Node echo.NodeType // model_call or tool_call
+	Key  echo.Key
+	Site Site
+	Name string // of the model or tool
+}
+
+// Error says what was asked, and where.
+func (e *UnansweredError) Error() string {
+	what := "the model " + e.Name
+	if e.Node == echo.NodeToolCall {
+		what = "the tool " + e.Name
+	}
+	return fmt.Sprintf("%s asks %s something that has no recorded answer (%s)", e.Site, what, e.Key)
+}
+
+// Answered answers effects from recorded outcomes, by their keys and whatever is asked, and records them as those of a live run
+// are recorded. Nothing is asked of the world. A call that has no answer ends the run with an [*UnansweredError].
+type Answered struct {
+	w Writer
+
+	mu      sync.Mutex // guards answers: parallel tools take theirs on goroutines of their own
+	answers map[slot][]*echo.Entry
+}
+
+// slot is what an entry is found by. A key alone may stand for several things, such as a call and its start.
+type slot struct {
+	node echo.NodeType
+	key  echo.Key
+}
+
+// NewAnswered returns effects with the recorded outcomes of another run. The answers are recorded without secrets already.
+func NewAnswered(log *echo.Log, answers []*echo.Entry) *Answered {
+	a := &Answered{w: Writer{Log: log}, answers: map[slot][]*echo.Entry{}}
+	for _, e := range answers {
+		s := slot{e.NodeType, e.Key}
+		a.answers[s] = append(a.answers[s], e)
+	}
+	return a
+}
+
+// take uses the next answer of a type and key that fits, nil when there is none.
+func (a *Answered) take(node echo.NodeType, key echo.Key, fits func(*echo.Entry) bool) *echo.Entry {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s := slot{node, key}
+	q := a.answers[s]
+	if len(q) == 0 || !fits(q[0]) {
+		return nil
+	}
+	a.answers[s] = q[1:]
+	return q[0]
+}
+
+// Model implements [Effects].
+func (a *Answered) Model(ctx context.Context, key echo.Key, req *ModelRequest) (*ModelResponse, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	e := a.take(echo.NodeModelCall, key, func(e *echo.Entry) bool { return e.Message != nil || e.Error != nil })
+	if e == nil {
+		return nil, &UnansweredError{Node: echo.NodeModelCall, Key: key, Site: req.Site, Name: req.Model}
+	}
+	resp, err := answerOf(e, req)
+	if recorded := a.w.Append(CallEntry(key, req, resp, err, 0)); recorded != nil {
+		return nil, recorded
+	}
+	return resp, err
+}
+
+// Tool implements [Effects].
+func (a *Answered) Tool(ctx context.Context, key echo.Key, _ ToolSpec, req ToolRequest) (*echo.Message, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	e := a.take(echo.NodeToolCall, key, func(e *echo.Entry) bool { return e.Message != nil && e.Message.Tool() == req.Name })
+	if e == nil {
+		return nil, &UnansweredError{Node: echo.NodeToolCall, Key: key, Site: req.Site, Name: req.Name}
+	}
+	call := echo.ToolCall{ID: req.CallID, Name: req.Name, Arguments: string(req.Arguments)}
+	m := echo.NewToolResult(call, e.Message.Parts(), e.Message.Failed())
+	kind := ""
+	if e.Error != nil {
+		kind = e.Error.Kind
+	}
+	return m, a.w.Append(ToolEntry(key, req.Site, call, m, kind))
+}
+
+// Fitting is a reading that knows whether one that is recorded fits it.
+type Fitting interface {
+	// Fit returns the recorded reading, or the one at hand where the recorded one was taken of another history.
+	Fit(recorded json.RawMessage) any
+}
+
+// Value implements [Effects]. It takes a reading itself when none is recorded, or when the one that is was taken of another
+// history: without cards and an embedder, and with a clock that stands still, readings depend on nothing but the run.
+func (a *Answered) Value(_ context.Context, key echo.Key, site Site, read func() any) (json.RawMessage, error) {
+	value := read()
+	node := nodeOf(value)
+	if e := a.take(node, key, func(*echo.Entry) bool { return true }); e != nil {
+		if f, ok := value.(Fitting); ok {
+			value = f.Fit(e.Data)
+		} else {
+			value = e.Data
+		}
+	}
+	return a.w.reading(node, key, site, value)
+}

@@ -1,0 +1,141 @@
+package effect
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/windlass-run/windlass/echo"
+)
+
+// newEntry returns an entry with its place filled in.
+func newEntry(t echo.NodeType, key echo.Key, s Site) *echo.Entry {
+	return &echo.Entry{NodeType: t, Key: key, CascadeID: s.Cascade}
+}
+
+// CallEntry returns the entry of a model call that has ended: with its answer, or with the reason why there is none. A
+// request without messages, such as one for embeddings, has no hash, and its answer no message.
+func CallEntry(key echo.Key, req *ModelRequest, resp *ModelResponse, err error, took time.Duration) *echo.Entry {
+	e := newEntry(echo.NodeModelCall, key, req.Site)
+	e.Model, e.DurationMS = req.Model, millis(took)
+	if len(req.Messages) > 0 {
+		e.RequestHash = req.Hash()
+	}
+	if err != nil {
+		modelFailure(e, err)
+		return e
+	}
+	e.Message, e.Provider, e.Scripted = resp.Message, resp.Provider, resp.Scripted
+	e.Usage, e.CostUSD = &resp.Usage, resp.CostUSD
+	e.Data = mustJSON(modelCallData{
+		Model: resp.Model, FinishReason: resp.FinishReason, Retries: resp.Retries, RetryKinds: resp.RetryKinds, Ignored: resp.Ignored,
+	})
+	return e
+}
+
+// modelCallData is what only a model_call entry has.
+type modelCallData struct {
+	Model        string           `json:"model,omitempty"` // as the provider names it
+	FinishReason string           `json:"finish_reason,omitempty"`
+	Retries      int              `json:"retries,omitempty"`
+	RetryKinds   []ModelErrorKind `json:"retry_kinds,omitempty"` // one for each of them
+	Ignored      string           `json:"ignored,omitempty"`     // figures of the endpoint
+	Status       int              `json:"status,omitempty"`      // HTTP status of a failure
+	Hint         string           `json:"hint,omitempty"`
+	Failed       bool             `json:"failed,omitempty"` // by an error that is no [ModelError]
+}
+
+func modelFailure(e *echo.Entry, err error) {
+	var me *ModelError
+	if !errors.As(err, &me) {
+		e.Error = &echo.Failure{Kind: "failed", Message: err.Error()}
+		e.Data = mustJSON(modelCallData{Failed: true})
+		return
+	}
+	e.Provider = me.Provider
+	e.Error = &echo.Failure{Kind: string(me.Kind), Message: me.Message}
+	if me.Unpaid {
+		e.CostUSD = new(float64)
+	}
+	e.Data = mustJSON(modelCallData{Model: me.Model, Retries: me.Retries, RetryKinds: me.RetryKinds, Status: me.Status, Hint: me.Hint})
+}
+
+// answerOf is the outcome of a model call as it was first seen.
+func answerOf(e *echo.Entry, req *ModelRequest) (*ModelResponse, error) {
+	var d modelCallData
+	if len(e.Data) > 0 {
+		if err := json.Unmarshal(e.Data, &d); err != nil {
+			return nil, fmt.Errorf("read the record of %s: %w", e.Key, err)
+		}
+	}
+	switch {
+	case e.Error != nil && d.Failed:
+		return nil, errors.New(e.Error.Message)
+	case e.Error != nil:
+		model := d.Model
+		if model == "" {
+			model = req.Model
+		}
+		return nil, &ModelError{
+			Kind: ModelErrorKind(e.Error.Kind), Provider: e.Provider, Model: model, Status: d.Status, Message: e.Error.Message,
+			Hint: d.Hint, Retries: d.Retries, RetryKinds: d.RetryKinds, Unpaid: e.CostUSD != nil,
+		}
+	case e.Message == nil:
+		return nil, fmt.Errorf("the record of %s has neither an answer nor an error", e.Key)
+	}
+	resp := &ModelResponse{
+		Message: e.Message, Provider: e.Provider, Model: d.Model, Scripted: e.Scripted, CostUSD: e.CostUSD,
+		FinishReason: d.FinishReason, Retries: d.Retries, RetryKinds: d.RetryKinds, Ignored: d.Ignored,
+	}
+	if e.Usage != nil {
+		resp.Usage = *e.Usage
+	}
+	return resp, nil
+}
+
+// ToolEntry returns the entry of a tool's result; kind says how it failed.
+func ToolEntry(key echo.Key, s Site, call echo.ToolCall, m *echo.Message, kind string) *echo.Entry {
+	e := newEntry(echo.NodeToolCall, key, s)
+	e.Message = m
+	e.Tool = toolUse(call)
+	if m.Failed() {
+		if kind == "" {
+			kind = "failed"
+		}
+		e.Error = &echo.Failure{Kind: kind, Message: firstLine(m.Text())}
+	}
+	return e
+}
+
+func toolUse(call echo.ToolCall) *echo.ToolUse {
+	return &echo.ToolUse{Name: call.Name, CallID: call.ID, Arguments: call.Arguments}
+}
+
+// maxLine is how many bytes of a failure's first line are recorded.
+const maxLine = 300
+
+func firstLine(s string) string {
+	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
+	if len(s) <= maxLine {
+		return s
+	}
+	end := maxLine
+	for end > 0 && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end] + "…"
+}
+
+func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// mustJSON encodes a value of the engine's own making.
+func mustJSON(v any) json.RawMessage {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic("effect: cannot encode its own data: " + err.Error())
+	}
+	return b
+}

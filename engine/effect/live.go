@@ -1,0 +1,77 @@
+package effect
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/windlass-run/windlass/echo"
+)
+
+// Live performs effects and records them. The order is what makes a paid call be paid once: an outcome is in the journal's file
+// before the engine sees it, and everything recorded so far is synced before a request leaves or a tool starts that is not
+// idempotent. Syncs overlap work that does not depend on them: a tool's result is synced while the next request is put
+// together, an answer while the tools run that it asked for.
+type Live struct {
+	model Model
+	tools Tools
+	now   func() time.Time
+	w     Writer
+}
+
+// NewLive returns the effects of a process that asks a model and runs tools itself; now may be nil for the system's clock.
+func NewLive(model Model, tools Tools, w Writer, now func() time.Time) *Live {
+	return &Live{model: model, tools: tools, now: orSystem(now), w: w}
+}
+
+// Model implements [Effects].
+func (l *Live) Model(ctx context.Context, key echo.Key, req *ModelRequest) (*ModelResponse, error) {
+	if err := l.w.Settle(ctx); err != nil {
+		return nil, err
+	}
+	req = l.w.Clean(req)
+	start := l.now()
+	resp, err := l.model.Complete(ctx, req)
+	if err != nil && interrupted(ctx, err) {
+		return nil, ctx.Err() // not as the failure of a model, which it is wrapped in
+	}
+	return l.w.Answer(key, req, resp, err, l.now().Sub(start))
+}
+
+// quickTool is how long an idempotent tool runs before the answer that asked for it is synced meanwhile. One that ends
+// sooner shares the sync of its own result, which saves a turn of quick tools one of its two syncs.
+const quickTool = 100 * time.Microsecond
+
+// Tool implements [Effects].
+func (l *Live) Tool(ctx context.Context, key echo.Key, spec ToolSpec, req ToolRequest) (*echo.Message, error) {
+	if spec.Idempotent {
+		overlap := time.AfterFunc(quickTool, l.w.Log.Commit)
+		defer overlap.Stop()
+	} else if err := l.w.Announce(ctx, key, spec, req); err != nil {
+		return nil, err
+	}
+	start := l.now()
+	res, err := l.tools.Call(ctx, req)
+	if err != nil {
+		if interrupted(ctx, err) {
+			return nil, err
+		}
+		res = ToolResult{Failed: true, Kind: "failed", Parts: echo.Text(err.Error())}
+	}
+	m, err := l.w.Result(key, req, res, l.now().Sub(start))
+	if err == nil {
+		l.w.Log.Commit()
+	}
+	return m, err
+}
+
+// Value implements [Effects].
+func (l *Live) Value(_ context.Context, key echo.Key, site Site, read func() any) (json.RawMessage, error) {
+	return l.w.Reading(key, site, read())
+}
+
+// interrupted reports whether err is the end of ctx and not a failure of its own.
+func interrupted(ctx context.Context, err error) bool {
+	return ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded))
+}

@@ -1,0 +1,105 @@
+package effect
+
+import (
+	"encoding/json"
+
+	"github.com/windlass-run/windlass/echo"
+)
+
+// Mask takes secrets out of what is recorded, kept, or sent to another model than the one that a template was rendered for.
+// It puts something readable in their place, and what it returns it leaves as it is.
+type Mask interface {
+	Text(text string) string
+	// JSON takes secrets out of the strings of a JSON value, and Any out of a value that encoding/json decoded.
+	JSON(raw []byte) []byte
+	Any(value any) any
+}
+
+// NoMask knows no secrets.
+type NoMask struct{}
+
+// Text returns the text.
+func (NoMask) Text(text string) string { return text }
+
+// JSON returns the JSON.
+func (NoMask) JSON(raw []byte) []byte { return raw }
+
+// Any returns the value.
+func (NoMask) Any(value any) any { return value }
+
+func orNoMask(m Mask) Mask {
+	if m == nil {
+		return NoMask{}
+	}
+	return m
+}
+
+// A run masks what it records, and never what is recorded: which secrets are known changes, and a record made when fewer
+// were, or by a windlass that knew none, is followed as it is. So where something follows from a template, it may stand in
+// the record in either form, and the run goes on with the one that stands there.
+
+// withoutSecrets returns an entry as it is recorded. The message is left to who made it.
+func withoutSecrets(mask Mask, e *echo.Entry) *echo.Entry {
+	clean := *e
+	if e.Error != nil {
+		clean.Error = &echo.Failure{Kind: e.Error.Kind, Message: mask.Text(e.Error.Message)}
+	}
+	if e.Tool != nil {
+		use := *e.Tool
+		use.Arguments = MaskedArguments(mask, use.Arguments)
+		clean.Tool = &use
+	}
+	if len(e.Data) > 0 {
+		clean.Data = mask.JSON(e.Data)
+	}
+	return &clean
+}
+
+// MaskedArguments returns the arguments of a call as they are recorded. What a model wrote may be no JSON.
+func MaskedArguments(mask Mask, arguments string) string {
+	if json.Valid([]byte(arguments)) {
+		return string(mask.JSON([]byte(arguments)))
+	}
+	return mask.Text(arguments)
+}
+
+// maskedRequest returns a request without secrets in its messages, the same one when there are none.
+func maskedRequest(mask Mask, req *ModelRequest) *ModelRequest {
+	out := *req
+	out.Messages = make([]*echo.Message, len(req.Messages))
+	same := true
+	for i, m := range req.Messages {
+		out.Messages[i] = m.Rewritten(mask.Text)
+		same = same && out.Messages[i] == m
+	}
+	if same {
+		return req
+	}
+	return &out
+}
+
+// openRequest returns a request with the messages as they are sent.
+func openRequest(req *ModelRequest) *ModelRequest {
+	out := *req
+	out.Messages = make([]*echo.Message, len(req.Messages))
+	for i, m := range req.Messages {
+		out.Messages[i] = m.Open()
+	}
+	return &out
+}
+
+// asRecorded reports whether a request is the one with a hash: as it is, without secrets, or, of a record made before they
+// were masked, with them.
+func asRecorded(mask Mask, req *ModelRequest, hash string) bool {
+	return req.Hash() == hash || maskedRequest(mask, req).Hash() == hash || openRequest(req).Hash() == hash
+}
+
+// sameButSecrets is compare for an entry that may have been recorded when fewer secrets were known.
+func sameButSecrets(mask Mask, recorded, now *echo.Entry) error {
+	clean := withoutSecrets(mask, now)
+	err := compare(recorded, clean)
+	if err == nil || compare(withoutSecrets(mask, recorded), clean) == nil {
+		return nil
+	}
+	return err
+}

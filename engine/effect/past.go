@@ -1,0 +1,190 @@
+package effect
+
+import (
+	"sync"
+	"time"
+
+	"github.com/windlass-run/windlass/echo"
+)
+
+// past is what is recorded of a run and was not used yet: a replay cursor for each branch.
+//
+// The entries of a branch come in the order in which they were recorded; branches have no order among each other. While
+// branches run, the one that they grow from stands still. So when it goes on in the record, they had come to their ends there:
+// nothing of them may be left then, and nothing new may come of them before.
+//
+// The mutex guards everything, as branches run on goroutines of their own.
+type past struct {
+	mu       sync.Mutex
+	branches map[echo.Key]*cursor
+	items    []item
+
+	end  time.Time     // when the newest entry of all was recorded
+	away time.Duration // how long nobody had run the session before that
+}
+
+// item is an entry of the record.
+type item struct {
+	entry *echo.Entry
+	away  time.Duration // how long nobody had run the session before it was recorded
+	used  bool
+}
+
+// cursor is how far a branch has come in the record.
+type cursor struct {
+	own    []int // its entries, as indexes of items
+	next   int   // the first of own that is not used
+	last   int   // the item that was used last, -1 when none was
+	all    []int // its entries and those of the branches below it
+	oldest int   // the first of all that is not used
+	queues map[slot][]int
+}
+
+// newPast takes what counts of a record: nothing that a run which resumed it set aside, and nothing that was done in the
+// background.
+func newPast(entries []*echo.Entry, aside map[uint64]bool) *past {
+	p := &past{branches: map[echo.Key]*cursor{}}
+	var away time.Duration
+	for i, e := range entries {
+		p.end = e.At
+		if e.NodeType == echo.NodeResume {
+			if i > 0 {
+				away += max(e.At.Sub(entries[i-1].At), 0)
+			}
+			continue
+		}
+		if aside[e.Seq] || e.Background() {
+			continue
+		}
+		p.add(item{entry: e, away: away})
+	}
+	p.away = away
+	return p
+}
+
+func (p *past) add(it item) {
+	n := len(p.items)
+	p.items = append(p.items, it)
+	branch := it.entry.Key.Branch()
+	c := p.branch(branch)
+	c.own = append(c.own, n)
+	s := slot{it.entry.NodeType, it.entry.Key}
+	c.queues[s] = append(c.queues[s], n)
+	for {
+		c.all = append(c.all, n)
+		if branch.IsZero() {
+			return
+		}
+		branch = branch.ParentBranch()
+		c = p.branch(branch)
+	}
+}
+
+func (p *past) branch(key echo.Key) *cursor {
+	c := p.branches[key]
+	if c == nil {
+		c = &cursor{last: -1, queues: map[slot][]int{}}
+		p.branches[key] = c
+	}
+	return c
+}
+
+// follow uses the entry that is next in the branch of a key, if it is of a type and that key. Otherwise it returns what stands
+// against it: the entry that is recorded instead, nil where the branch is at the end of its record.
+//
+// A reading for a limit of the budget is skipped when the run does not take it any more: limits may be lifted.
+func (p *past) follow(node echo.NodeType, key echo.Key) (used, instead *echo.Entry) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	branch := key.Branch()
+	c := p.branch(branch)
+	want := slot{node, key}
+	for c.next < len(c.own) {
+		n := c.own[c.next]
+		e := p.items[n].entry
+		if e.NodeType == node && e.Key == key {
+			if left := p.left(c); left != nil && left.Seq < e.Seq {
+				return nil, left
+			}
+			p.use(c, n)
+			return e, nil
+		}
+		if e.NodeType != echo.NodeValue || !e.Key.IsBudgetReading() || len(c.queues[want]) == 0 {
+			return nil, e
+		}
+		p.use(c, n)
+	}
+	return nil, p.beyond(branch)
+}
+
+// beyond returns an entry that shows that the record goes on although a branch is at its end: of a branch below it, or of one
+// that it grows from; nil when there is none.
+func (p *past) beyond(branch echo.Key) *echo.Entry {
+	if left := p.left(p.branch(branch)); left != nil {
+		return left
+	}
+	for !branch.IsZero() {
+		branch = branch.ParentBranch()
+		if c := p.branch(branch); c.next < len(c.own) {
+			return p.items[c.own[c.next]].entry
+		}
+	}
+	return nil
+}
+
+// left returns the first entry of a branch and those below it that is not used.
+func (p *past) left(c *cursor) *echo.Entry {
+	for c.oldest < len(c.all) && p.items[c.all[c.oldest]].used {
+		c.oldest++
+	}
+	if c.oldest == len(c.all) {
+		return nil
+	}
+	return p.items[c.all[c.oldest]].entry
+}
+
+func (p *past) use(c *cursor, n int) {
+	it := &p.items[n]
+	it.used, c.last = true, n
+	s := slot{it.entry.NodeType, it.entry.Key}
+	c.queues[s] = c.queues[s][1:]
+	for c.next < len(c.own) && p.items[c.own[c.next]].used {
+		c.next++
+	}
+}
+
+// pending returns the first entry that the branch of a key has not come to, of it, of those below it, and of those that it grows
+// from; nil when all are at the end of their record.
+func (p *past) pending(branch echo.Key) *echo.Entry {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.beyond(branch)
+}
+
+// peek returns the next entry of a type and key that is not used yet, and does not use it; nil when there is none.
+func (p *past) peek(node echo.NodeType, key echo.Key) *echo.Entry {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	q := p.branch(key.Branch()).queues[slot{node, key}]
+	if len(q) == 0 {
+		return nil
+	}
+	return p.items[q[0]].entry
+}
+
+// clock returns when the entry that a branch used last was recorded, or else the one that the branch it grows from did, and how
+// long nobody had run the session before that.
+func (p *past) clock(branch echo.Key) (at time.Time, away time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.items) == 0 {
+		return time.Time{}, 0
+	}
+	c := p.branch(branch)
+	for c.last < 0 && !branch.IsZero() {
+		branch = branch.ParentBranch()
+		c = p.branch(branch)
+	}
+	it := p.items[max(c.last, 0)]
+	return it.entry.At, it.away
+}

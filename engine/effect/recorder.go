@@ -1,0 +1,242 @@
+package effect
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/windlass-run/windlass/echo"
+)
+
+// Options are what a [Recorder] is made of.
+type Options struct {
+	Log   *echo.Log // of the session; nil: a replay, which performs and records nothing
+	Mask  Mask      // nil: no secrets are known
+	Seams Seams
+
+	// Effects perform what is not recorded. Not used in a replay.
+	Effects Effects
+
+	// Recording is what is recorded of the run already, in its order: the log has it. SetAside are the numbers of the entries
+	// of it that do not count.
+	Recording []*echo.Entry
+	SetAside  map[uint64]bool
+	// Resumed makes the entry that says that the run goes on where its recording ends. It is asked for once.
+	Resumed func() *echo.Entry
+}
+
+// Recorder is what the engine records through. It answers a run from its recording, compares what the run would record with
+// what is recorded, and where a branch is at the end of its recording, passes effects on and appends entries to the log. A run
+// that goes another way than its recording gets a [*DivergenceError], and nothing is recorded of it; a replay ends with an
+// [*EndError].
+//
+// It implements [Effects]. Different branches may use it at the same time, each from one goroutine.
+type Recorder struct {
+	log     *echo.Log
+	w       Writer
+	mask    Mask
+	effects Effects
+	past    *past
+	seams   Seams
+	resumed func() *echo.Entry
+
+	once   sync.Once // guards what follows: going on is recorded once
+	failed error
+
+	mu   sync.Mutex
+	gone *time.Duration // how long nobody had run the session when the run went on; nil: it has not, or had no recording
+}
+
+// NewRecorder returns what records a run.
+func NewRecorder(o Options) *Recorder {
+	return &Recorder{
+		log: o.Log, w: Writer{Log: o.Log, Mask: o.Mask}, mask: orNoMask(o.Mask), effects: o.Effects,
+		past: newPast(o.Recording, o.SetAside), seams: o.Seams.OrSystem(), resumed: o.Resumed,
+	}
+}
+
+// IsReplay reports whether nothing is performed or recorded.
+func (r *Recorder) IsReplay() bool { return r.log == nil }
+
+// Pending returns the first entry of the recording that a branch has not come to; nil when all that it does is new. The zero
+// Key is the trunk: nothing of the whole recording is left then.
+func (r *Recorder) Pending(branch echo.Key) *echo.Entry { return r.past.pending(branch) }
+
+// Peek returns the next entry of a type and key in the recording, and does not use it; nil when there is none.
+func (r *Recorder) Peek(node echo.NodeType, key echo.Key) *echo.Entry { return r.past.peek(node, key) }
+
+// Next uses and returns the entry that is next in the recording of its branch, when it is of a type and key; nil otherwise.
+func (r *Recorder) Next(node echo.NodeType, key echo.Key) *echo.Entry {
+	e, _ := r.past.follow(node, key)
+	return e
+}
+
+// Append records something that follows from what is recorded already, without the secrets in it.
+func (r *Recorder) Append(e *echo.Entry) error {
+	recorded, err := r.follow(e.NodeType, e.Key)
+	if recorded != nil {
+		return sameButSecrets(r.mask, recorded, e)
+	}
+	if err != nil {
+		return err
+	}
+	if err := r.log.Append(withoutSecrets(r.mask, e)); err != nil {
+		return &RecordError{Err: err}
+	}
+	return nil
+}
+
+// Commit begins to make everything recorded durable.
+func (r *Recorder) Commit() {
+	if r.log != nil {
+		r.log.Commit()
+	}
+}
+
+// Model implements [Effects].
+func (r *Recorder) Model(ctx context.Context, key echo.Key, req *ModelRequest) (*ModelResponse, error) {
+	e, err := r.follow(echo.NodeModelCall, key)
+	switch {
+	case err != nil:
+		return nil, err
+	case e == nil:
+		return r.effects.Model(ctx, key, req)
+	case !asRecorded(r.mask, req, e.RequestHash):
+		return nil, &DivergenceError{Seq: e.Seq, Node: e.NodeType, Key: key, Field: "request", Recorded: e.RequestHash, Now: req.Hash()}
+	}
+	return answerOf(e, req)
+}
+
+// Tool implements [Effects].
+func (r *Recorder) Tool(ctx context.Context, key echo.Key, spec ToolSpec, req ToolRequest) (*echo.Message, error) {
+	started := r.Next(echo.NodeToolStart, key)
+	e, err := r.follow(echo.NodeToolCall, key)
+	switch {
+	case err != nil:
+		return nil, err
+	case e != nil:
+		return r.result(e, req)
+	case started != nil && !mayRunAgain(spec, req):
+		res := ToolResult{Failed: true, Kind: KindUnfinished, Parts: echo.Text(UnfinishedText(req.Name))}
+		return r.w.Result(key, req, res, 0)
+	}
+	return r.effects.Tool(ctx, key, spec, req)
+}
+
+// result is what is recorded of a tool call.
+func (r *Recorder) result(e *echo.Entry, req ToolRequest) (*echo.Message, error) {
+	recorded, now := mustJSON(withoutSecrets(r.mask, e).Tool), mustJSON(toolUse(r.w.call(req)))
+	if string(recorded) != string(now) || e.Message == nil {
+		a, b := difference(string(recorded), string(now))
+		return nil, &DivergenceError{Seq: e.Seq, Node: e.NodeType, Key: e.Key, Field: "tool", Recorded: a, Now: b}
+	}
+	return e.Message, nil
+}
+
+// Value implements [Effects].
+func (r *Recorder) Value(ctx context.Context, key echo.Key, site Site, read func() any) (json.RawMessage, error) {
+	for _, node := range []echo.NodeType{echo.NodeValue, echo.NodeInter, echo.NodeHandoff} {
+		if e := r.Next(node, key); e != nil {
+			return e.Data, nil
+		}
+	}
+	if r.past.pending(key.Branch()) != nil {
+		return nil, nil // there was nothing to know
+	}
+	if _, err := r.follow(echo.NodeValue, key); err != nil {
+		return nil, err
+	}
+	return r.effects.Value(ctx, key, site, read)
+}
+
+// follow returns the recorded entry that a run comes to; nil without an error when what it does is new, and the run goes on.
+func (r *Recorder) follow(node echo.NodeType, key echo.Key) (*echo.Entry, error) {
+	recorded, instead := r.past.follow(node, key)
+	switch {
+	case recorded != nil:
+		return recorded, nil
+	case instead != nil:
+		return nil, other(instead, node, key)
+	case r.log == nil:
+		return nil, &EndError{Node: node, Key: key}
+	}
+	return nil, r.goOn()
+}
+
+// goOn records, once, that a run goes on where its recording ends, before anything that is new: a run that does not follow its
+// recording leaves no trace in it.
+func (r *Recorder) goOn() error {
+	if r.resumed == nil {
+		return nil
+	}
+	r.once.Do(func() {
+		if err := r.log.Append(r.resumed()); err != nil {
+			r.failed = &RecordError{Err: err}
+			return
+		}
+		gone := max(r.seams.Now().Sub(r.past.end), 0)
+		r.mu.Lock()
+		r.gone = &gone
+		r.mu.Unlock()
+	})
+	return r.failed
+}
+
+// Complete is called when a run has come to its end, with what it recorded last: an error says that more is recorded.
+func (r *Recorder) Complete(node echo.NodeType, key echo.Key) error {
+	if left := r.past.pending(echo.Key{}); left != nil {
+		return other(left, node, key)
+	}
+	return nil
+}
+
+// Missing returns the error of a run that came to something that is not recorded. When other things are still recorded, that
+// was not the end of the recording but another way.
+func (r *Recorder) Missing(err error) error {
+	var end *EndError
+	if left := r.past.pending(echo.Key{}); left != nil && errors.As(err, &end) {
+		return other(left, end.Node, end.Key)
+	}
+	return err
+}
+
+// Time returns the time in a branch: in the part of it that is recorded, when the entry was recorded that it used last. away is
+// for how long nobody had run the session until then.
+func (r *Recorder) Time(branch echo.Key) (at time.Time, away time.Duration) {
+	if len(r.past.items) == 0 && r.log != nil {
+		return r.seams.Now(), 0
+	}
+	r.mu.Lock()
+	gone := r.gone
+	r.mu.Unlock()
+	if gone != nil && r.past.pending(branch) == nil {
+		return r.seams.Now(), r.past.away + *gone
+	}
+	return r.past.clock(branch)
+}
+
+// Sleep waits, unless what follows is recorded.
+func (r *Recorder) Sleep(ctx context.Context, branch echo.Key, d time.Duration) error {
+	if r.past.pending(branch) != nil {
+		return ctx.Err()
+	}
+	return r.seams.Sleep(ctx, d)
+}
+
+// mayRunAgain reports whether a tool may be run that had begun and whose end is not known. A validator is one: it is asked
+// what holds now.
+func mayRunAgain(spec ToolSpec, req ToolRequest) bool {
+	return spec.Idempotent || req.Site.Validator != ""
+}
+
+// KindUnfinished is the kind of failure of a tool that had begun when the run was stopped.
+const KindUnfinished = "unfinished"
+
+// UnfinishedText is what a model is told of such a tool.
+func UnfinishedText(tool string) string {
+	return fmt.Sprintf("The run was stopped while %s ran. Whether it did what it should is not known, and it was not run again, "+
+		"as that may do harm. Find out what it did before calling it again.", tool)
+}

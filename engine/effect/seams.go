@@ -1,0 +1,65 @@
+package effect
+
+import (
+	"context"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Seams are what a run takes from its process besides effects. A program that runs the engine elsewhere, such as within another
+// workflow engine, gives its own. The zero value is those of an ordinary process.
+type Seams struct {
+	// Now is the clock. What a run depends on of it goes through [Effects.Value].
+	Now func() time.Time
+	// Sleep waits for so long, or until ctx has ended, and returns ctx's error then.
+	Sleep func(ctx context.Context, d time.Duration) error
+	// Parallel starts tasks, at most limit at a time, and returns when all have ended, with the first error. The first error
+	// ends the context of the others.
+	Parallel func(ctx context.Context, limit int, tasks []func(context.Context) error) error
+}
+
+// OrSystem returns the seams with those of an ordinary process where there are none.
+func (s Seams) OrSystem() Seams {
+	s.Now = orSystem(s.Now)
+	if s.Sleep == nil {
+		s.Sleep = sleep
+	}
+	if s.Parallel == nil {
+		s.Parallel = parallel
+	}
+	return s
+}
+
+func orSystem(now func() time.Time) func() time.Time {
+	if now == nil {
+		return time.Now
+	}
+	return now
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func parallel(ctx context.Context, limit int, tasks []func(context.Context) error) error {
+	if len(tasks) == 1 {
+		return tasks[0](ctx)
+	}
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(limit)
+	for _, task := range tasks {
+		g.Go(func() error { return task(gctx) })
+	}
+	return g.Wait()
+}

@@ -1,0 +1,42 @@
+package effect
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/windlass-run/windlass/echo"
+)
+
+// Site is a place in a run. It names where something happened in errors, events and scripts; it is never sent to a model.
+type Site struct {
+	Cascade   string
+	Phase     string
+	Visit     int // from 1: how often the phase has begun
+	Attempt   int
+	Turn      int
+	Validator string       // set when the call is made by an inline validator, not by the phase itself
+	Purpose   echo.Purpose // set when the call is made for the phase's context, and not by the phase itself
+}
+
+// String names the place as a person would look for it.
+func (s Site) String() string {
+	var b strings.Builder
+	b.WriteString(s.Cascade)
+	if s.Phase != "" {
+		b.WriteString("/" + s.Phase)
+	}
+	if s.Attempt > 0 {
+		fmt.Fprintf(&b, " (attempt %d", s.Attempt)
+		if s.Turn > 0 {
+			fmt.Fprintf(&b, ", turn %d", s.Turn)
+		}
+		b.WriteByte(')')
+	}
+	if s.Validator != "" {
+		fmt.Fprintf(&b, " validator %s", s.Validator)
+	}
+	if s.Purpose != "" {
+		b.WriteString(" " + string(s.Purpose))
+	}
+	return b.String()
+}

@@ -1,0 +1,115 @@
+package effect
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/windlass-run/windlass/echo"
+)
+
+// Writer records the outcomes of effects: what implementations of [Effects] have in common. Its methods take the secrets that
+// are known out of an outcome, append it to the log, and return it in the form in which it is recorded. They are safe for
+// concurrent use.
+type Writer struct {
+	Log  *echo.Log
+	Mask Mask // nil: no secrets are known
+}
+
+func (w Writer) mask() Mask { return orNoMask(w.Mask) }
+
+// Settle waits until everything recorded so far is durable. It is called before a request leaves.
+func (w Writer) Settle(ctx context.Context) error {
+	err := w.Log.Wait(ctx)
+	if err == nil || interrupted(ctx, err) {
+		return err
+	}
+	return &RecordError{Err: err}
+}
+
+// Announce makes durable that a tool is about to begin. One that may do harm when it is run twice is recorded as begun: should
+// its end be lost, it is not run again.
+func (w Writer) Announce(ctx context.Context, key echo.Key, spec ToolSpec, req ToolRequest) error {
+	if !mayRunAgain(spec, req) {
+		e := newEntry(echo.NodeToolStart, key, req.Site)
+		e.Tool = toolUse(w.call(req))
+		if err := w.Append(e); err != nil {
+			return err
+		}
+	}
+	return w.Settle(ctx)
+}
+
+// Clean returns a request as it may leave: one for another purpose than the conversation of a phase gets no secrets.
+func (w Writer) Clean(req *ModelRequest) *ModelRequest {
+	if req.Site.Purpose == "" {
+		return req
+	}
+	return maskedRequest(w.mask(), req)
+}
+
+// Answer records what a model call came to, after so long, and returns it. The error is the model's, or a [*RecordError], or both.
+func (w Writer) Answer(key echo.Key, req *ModelRequest, resp *ModelResponse, err error, took time.Duration) (*ModelResponse, error) {
+	if err == nil {
+		read := *resp
+		if req.Parse != nil {
+			read.Message = req.Parse(read.Message)
+		}
+		read.Message = read.Message.Rewritten(w.mask().Text)
+		resp = &read
+	}
+	recorded := w.Append(withoutSecrets(w.mask(), CallEntry(key, req, resp, err, took)))
+	switch {
+	case err != nil:
+		return nil, errors.Join(recorded, err)
+	case recorded != nil:
+		return nil, recorded
+	}
+	return resp, nil
+}
+
+// Result records what a tool answered, after so long, and returns it as a message.
+func (w Writer) Result(key echo.Key, req ToolRequest, res ToolResult, took time.Duration) (*echo.Message, error) {
+	call := w.call(req)
+	m := echo.NewToolResult(call, res.Parts, res.Failed).Rewritten(w.mask().Text)
+	e := ToolEntry(key, req.Site, call, m, res.Kind)
+	e.DurationMS = millis(took)
+	return m, w.Append(e)
+}
+
+// Reading records a reading, and returns it as it is recorded; nil, and nothing is recorded, when there is none.
+func (w Writer) Reading(key echo.Key, site Site, value any) (json.RawMessage, error) {
+	return w.reading(nodeOf(value), key, site, value)
+}
+
+func (w Writer) reading(node echo.NodeType, key echo.Key, site Site, value any) (json.RawMessage, error) {
+	if value == nil {
+		return nil, nil
+	}
+	e := newEntry(node, key, site)
+	e.Data = w.mask().JSON(mustJSON(value))
+	return e.Data, w.Append(e)
+}
+
+// Append records an entry as it is, and hands it to the operating system.
+func (w Writer) Append(e *echo.Entry) error {
+	if err := w.Log.Append(e); err != nil {
+		return &RecordError{Err: err}
+	}
+	w.Log.Flush()
+	return nil
+}
+
+// call is the tool call that a request makes, as it is recorded.
+func (w Writer) call(req ToolRequest) echo.ToolCall {
+	return echo.ToolCall{ID: req.CallID, Name: req.Name, Arguments: MaskedArguments(w.mask(), string(req.Arguments))}
+}
+
+// nodeOf returns the type of entry that a reading is recorded as.
+func nodeOf(value any) echo.NodeType {
+	if r, ok := value.(interface{ NodeType() echo.NodeType }); ok {
+		return r.NodeType()
+	}
+	return echo.NodeValue
+}
