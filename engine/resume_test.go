@@ -17,6 +17,7 @@ import (
 	"github.com/windlass-run/windlass/contextcards"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/engine/effect/effecttest"
 )
 
 // manySided has a bit of everything that a record can hold: a phase without a model that fails once, parallel tools, state,
@@ -33,10 +34,11 @@ const manySided = `{"cascade_id":"c","budget":{"max_seconds":1000,"max_usd":100}
 
 // world answers the calls of a run by their places, and counts them. It is the same however often a run is taken up.
 type world struct {
-	mu     sync.Mutex
-	models map[string]int // calls by place and content
-	tools  map[string]int
-	kill   func(what string) // called before a tool runs
+	foreign bool // effects are performed by another implementation
+	mu      sync.Mutex
+	models  map[string]int // calls by place and content
+	tools   map[string]int
+	kill    func(what string) // called before a tool runs
 }
 
 func newWorld() *world { return &world{models: map[string]int{}, tools: map[string]int{}} }
@@ -135,7 +137,11 @@ func (w *world) go1(ctx context.Context, t *testing.T, sink *memory, past []*ech
 	}}
 	log := echo.ContinueLog("s1", uint64(len(past)), now, nil, sink)
 	sink.list = append(sink.list, past...)
-	res, err := r.Run(ctx, Spec{Cascade: c, Log: log, WorkDir: "/scratch", Recording: past, Header: json.RawMessage(`{"cascade":` + manySided + `}`)})
+	var effects effect.Effects // the runner's own
+	if w.foreign {
+		effects = effecttest.StartForeign(t, w, w, effect.Writer{Log: log})
+	}
+	res, err := r.Run(ctx, Spec{Cascade: c, Log: log, Effects: effects, WorkDir: "/scratch", Recording: past, Header: json.RawMessage(`{"cascade":` + manySided + `}`)})
 	checkHandoffs(t, sink.asRead(t))
 	return res, err
 }
@@ -156,6 +162,7 @@ func TestResumeAfterEveryEntry(t *testing.T) {
 			t.Parallel()
 			past := (&memory{list: entries[:cut]}).asRead(t)
 			second, sink := newWorld(), &memory{}
+			second.foreign = cut%2 == 0 // whoever performs effects goes on with what others recorded
 			again, err := second.go1(context.Background(), t, sink, past)
 			require.NoError(t, err)
 			unfinished := unfinishedTools(sink.list)

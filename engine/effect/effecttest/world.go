@@ -1,0 +1,167 @@
+// Package effecttest is the contract that every implementation of [effect.Effects] passes, and a world for it to touch.
+package effecttest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
+)
+
+// World is a model and tools whose answers follow from what they are asked, and which count what they did. It implements
+// [effect.Model] and [effect.Tools] and is safe for concurrent use.
+type World struct {
+	// Leave, when set, is called when a request leaves or a tool begins.
+	Leave func()
+
+	mu   sync.Mutex
+	done map[string]int
+}
+
+// Names of tools and models that fail; all others answer.
+const (
+	Failing = "failing" // fails: a model with a [effect.ModelError], a tool with a failed result
+	Broken  = "broken"  // a model that fails with an error of another kind
+)
+
+// Done returns how often something was done: what a model was asked, or the arguments of a tool.
+func (w *World) Done(what string) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.done[what]
+}
+
+func (w *World) note(what string) {
+	if w.Leave != nil {
+		w.Leave()
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.done == nil {
+		w.done = map[string]int{}
+	}
+	w.done[what]++
+}
+
+// Complete implements [effect.Model].
+func (w *World) Complete(ctx context.Context, req *effect.ModelRequest) (*effect.ModelResponse, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	asked := req.Messages[len(req.Messages)-1].Text()
+	w.note(asked)
+	switch req.Model {
+	case Failing:
+		return nil, &effect.ModelError{
+			Kind: effect.ModelErrServer, Provider: "world", Model: req.Model, Status: 503, Message: "overloaded", Hint: "later",
+			Retries: 2, RetryKinds: []effect.ModelErrorKind{effect.ModelErrServer, effect.ModelErrTimeout},
+		}
+	case Broken:
+		return nil, errors.New("no such thing")
+	}
+	cost := 0.25
+	return &effect.ModelResponse{
+		Message: echo.NewText(echo.RoleAssistant, echo.KindAnswer, "answer to "+asked), Provider: "world", Model: "world-1",
+		Usage: echo.Usage{In: 7, Cached: 3, Out: 2}, CostUSD: &cost, FinishReason: "stop",
+	}, nil
+}
+
+// Spec implements [effect.Tools].
+func (w *World) Spec(name string) (effect.ToolSpec, bool) {
+	return effect.ToolSpec{Name: name, Parameters: json.RawMessage(`{"type":"object"}`)}, true
+}
+
+// Call implements [effect.Tools].
+func (w *World) Call(ctx context.Context, req effect.ToolRequest) (effect.ToolResult, error) {
+	if err := ctx.Err(); err != nil {
+		return effect.ToolResult{}, err
+	}
+	w.note(string(req.Arguments))
+	if req.Name == Failing {
+		return effect.ToolResult{Failed: true, Kind: "exit_status", Parts: echo.Text("it failed")}, nil
+	}
+	return effect.ToolResult{Parts: echo.Text(fmt.Sprintf("%s of %s", req.Name, req.Arguments))}, nil
+}
+
+// Ask returns a request of the model that is asked something.
+func Ask(model, what string) *effect.ModelRequest {
+	return &effect.ModelRequest{
+		Site: effect.Site{Cascade: "c"}, Model: model, Messages: []*echo.Message{echo.NewText(echo.RoleUser, echo.KindTask, what)},
+	}
+}
+
+// Use returns a request of a tool whose arguments name what is done.
+func Use(tool, what string) effect.ToolRequest {
+	return effect.ToolRequest{
+		Site: effect.Site{Cascade: "c"}, CallID: "call_" + what, Name: tool, Arguments: json.RawMessage(fmt.Sprintf(`{"what":%q}`, what)),
+	}
+}
+
+// Disk is a sink that keeps entries, and knows which of them would outlive the machine's power.
+type Disk struct {
+	// Fail, when set, is asked before an entry is kept.
+	Fail func(*echo.Entry) error
+
+	mu      sync.Mutex
+	entries []*echo.Entry
+	durable int
+}
+
+// Write implements [echo.Sink].
+func (d *Disk) Write(e *echo.Entry) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.Fail != nil {
+		if err := d.Fail(e); err != nil {
+			return err
+		}
+	}
+	d.entries = append(d.entries, e)
+	return nil
+}
+
+// Flush implements [echo.DurableSink].
+func (*Disk) Flush() {}
+
+// Commit implements [echo.DurableSink].
+func (*Disk) Commit() {}
+
+// Wait implements [echo.DurableSink].
+func (d *Disk) Wait(ctx context.Context) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.durable = len(d.entries)
+	return ctx.Err()
+}
+
+// Close implements [echo.Sink].
+func (*Disk) Close(context.Context) error { return nil }
+
+// Entries returns what is kept, as a journal would give it back.
+func (d *Disk) Entries() []*echo.Entry {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	out := make([]*echo.Entry, len(d.entries))
+	for i, e := range d.entries {
+		text, err := json.Marshal(e)
+		if err == nil {
+			out[i] = &echo.Entry{}
+			err = json.Unmarshal(text, out[i])
+		}
+		if err != nil {
+			panic(fmt.Sprintf("entry %d cannot be kept: %v", e.Seq, err))
+		}
+	}
+	return out
+}
+
+// Unsafe returns how many entries a power failure would take.
+func (d *Disk) Unsafe() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.entries) - d.durable
+}

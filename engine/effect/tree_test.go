@@ -1,0 +1,334 @@
+package effect_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/engine/effect/effecttest"
+)
+
+// A random tree stands for what runs will be made of: branches in branches, each with model calls, tools, failures, readings and
+// entries of its own, in a random order that its seed decides.
+type treeNode struct {
+	steps []treeStep
+}
+
+type treeStep struct {
+	kind     stepKind
+	tools    []string    // of stepTools: one call each, side by side
+	branches []*treeNode // of stepFork
+	branch   echo.StepKind
+}
+
+type stepKind int
+
+const (
+	stepModel stepKind = iota
+	stepModelFails
+	stepTools
+	stepReading
+	stepNoReading
+	stepState
+	stepFork
+)
+
+const (
+	treeDepth = 3
+	treeWidth = 5 // branches side by side
+)
+
+func randomTree(r *rand.Rand, depth int) *treeNode {
+	n := &treeNode{}
+	for range 1 + r.IntN(4) {
+		kind := stepKind(r.IntN(int(stepFork)))
+		if depth < treeDepth && r.IntN(3) == 0 {
+			kind = stepFork
+		}
+		s := treeStep{kind: kind}
+		switch kind {
+		case stepTools:
+			for range 1 + r.IntN(4) {
+				s.tools = append(s.tools, []string{"read", "write", effecttest.Failing}[r.IntN(3)])
+			}
+		case stepFork:
+			s.branch = []echo.StepKind{echo.StepItem, echo.StepSounding, echo.StepReforge}[r.IntN(3)]
+			for range 1 + r.IntN(treeWidth) {
+				s.branches = append(s.branches, randomTree(r, depth+1))
+			}
+		}
+		n.steps = append(n.steps, s)
+	}
+	return n
+}
+
+// treeRun runs a tree through a recorder, as the engine runs a cascade.
+type treeRun struct {
+	rec *effect.Recorder
+
+	mu      sync.Mutex
+	digests map[echo.Key]string // of each branch: everything that it came to
+}
+
+// run runs a node at a place, which has a branch of its own.
+func (r *treeRun) run(ctx context.Context, at echo.Key, n *treeNode) error {
+	var seen []string
+	for i, s := range n.steps {
+		got, err := r.step(ctx, at, at.Attempt(1).Turn(i+1), i, s)
+		if err != nil {
+			return err
+		}
+		seen = append(seen, got...)
+		digest := fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(seen, "\n"))))
+		state := &echo.Entry{NodeType: echo.NodeState, Key: at.Attempt(1).Turn(i+1).Named(echo.StepState, "digest"), CascadeID: "tree"}
+		state.Data = json.RawMessage(fmt.Sprintf(`{"key":"digest","value":%q}`, digest))
+		if err := r.rec.Append(state); err != nil {
+			return err
+		}
+		r.mu.Lock()
+		r.digests[at] = digest
+		r.mu.Unlock()
+	}
+	return nil
+}
+
+func (r *treeRun) step(ctx context.Context, at, turn echo.Key, i int, s treeStep) ([]string, error) {
+	switch s.kind {
+	case stepModel, stepModelFails:
+		model := map[stepKind]string{stepModel: "m", stepModelFails: effecttest.Failing}[s.kind]
+		resp, err := r.rec.Model(ctx, turn.Step(echo.StepModel), effecttest.Ask(model, turn.String()))
+		var me *effect.ModelError
+		switch {
+		case err == nil:
+			return []string{resp.Message.Text()}, nil
+		case errors.As(err, &me) && !effect.IsRecordError(err):
+			return []string{me.Error()}, nil
+		}
+		return nil, err
+	case stepTools:
+		return r.tools(ctx, turn, s.tools)
+	case stepReading, stepNoReading:
+		raw, err := r.rec.Value(ctx, turn.Step(echo.StepClock), effect.Site{Cascade: "tree"}, func() any {
+			if s.kind == stepNoReading {
+				return nil
+			}
+			return rand.Int64N(1 << 40)
+		})
+		if s.kind == stepReading && raw == nil && err == nil {
+			err = fmt.Errorf("the reading at %s is lost", turn)
+		}
+		return []string{string(raw)}, err
+	case stepFork:
+		return r.fork(ctx, at, i, s)
+	}
+	return nil, nil
+}
+
+func (r *treeRun) tools(ctx context.Context, turn echo.Key, names []string) ([]string, error) {
+	out := make([]string, len(names))
+	branches := make([]effect.Branch, len(names))
+	for i, name := range names {
+		key := turn.Numbered(echo.StepTool, i+1)
+		branches[i] = effect.Branch{Key: key, Run: func(ctx context.Context) error {
+			m, err := r.rec.Tool(ctx, key, effect.ToolSpec{Name: name, Idempotent: name == "read"}, effecttest.Use(name, key.String()))
+			if err == nil {
+				out[i] = m.Text()
+			}
+			return err
+		}}
+	}
+	return out, r.rec.Fork(ctx, "tree", 3, branches)
+}
+
+// fork numbers branches by their step, so that a node that forks again does not use a key twice.
+func (r *treeRun) fork(ctx context.Context, at echo.Key, i int, s treeStep) ([]string, error) {
+	var keys []echo.Key
+	var branches []effect.Branch
+	for n, child := range s.branches {
+		key := at.Numbered(s.branch, 10*i+n+1)
+		keys = append(keys, key)
+		branches = append(branches, effect.Branch{Key: key, Run: func(ctx context.Context) error { return r.run(ctx, key, child) }})
+	}
+	if err := r.rec.Fork(ctx, "tree", 4, branches); err != nil {
+		return nil, err
+	}
+	out := make([]string, len(keys))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i, k := range keys {
+		out[i] = r.digests[k]
+	}
+	return out, nil
+}
+
+var treeRoot = echo.PhaseKey("tree", 1)
+
+// treeLab runs one tree until it is through, in as many lives as it takes.
+type treeLab struct {
+	tree    *treeNode
+	world   *effecttest.World
+	effects func(testing.TB, effect.Model, effect.Tools, effect.Writer) effect.Effects
+	record  []*echo.Entry  // what a journal would have kept
+	counts  map[string]int // how often the world had done something when its outcome was recorded
+}
+
+var errKilled = errors.New("killed")
+
+// live lets the run live until so many entries more are kept, and reports whether it came to its end.
+func (l *treeLab) live(t *testing.T, entries int) bool {
+	t.Helper()
+	disk := &effecttest.Disk{}
+	kept := 0
+	disk.Fail = func(*echo.Entry) error {
+		if kept >= entries {
+			return errKilled
+		}
+		kept++
+		return nil
+	}
+	log := echo.ContinueLog("tree", uint64(len(l.record)), nil, disk)
+	o := effect.Options{Log: log, Recording: l.record, Effects: l.effects(t, l.world, l.world, effect.Writer{Log: log})}
+	if len(l.record) > 0 {
+		o.Resumed = func() *echo.Entry {
+			return &echo.Entry{NodeType: echo.NodeResume, Key: echo.RunKey().Step(echo.StepResume), CascadeID: "tree", Data: json.RawMessage(`{"set_aside":[]}`)}
+		}
+	}
+	run := &treeRun{rec: effect.NewRecorder(o), digests: map[echo.Key]string{}}
+	err := run.run(t.Context(), treeRoot, l.tree)
+	l.record = append(l.record, disk.Entries()...)
+	if err != nil {
+		require.True(t, errors.Is(err, errKilled) || errors.Is(err, echo.ErrLogClosed), "%v", err)
+		return false
+	}
+	require.NoError(t, run.rec.Complete(echo.NodeRunEnd, echo.RunKey().Step(echo.StepEnd)))
+	return true
+}
+
+// replay runs the record again with nothing else, and returns what the tree came to.
+func (l *treeLab) replay(t *testing.T) string {
+	t.Helper()
+	run := &treeRun{rec: effect.NewRecorder(effect.Options{Recording: l.record}), digests: map[echo.Key]string{}}
+	require.NoError(t, run.run(t.Context(), treeRoot, l.tree))
+	require.NoError(t, run.rec.Complete(echo.NodeRunEnd, echo.RunKey().Step(echo.StepEnd)))
+	return run.digests[treeRoot]
+}
+
+// check holds what a record must be, however often its run was killed.
+func (l *treeLab) check(t *testing.T) {
+	t.Helper()
+	outcomes := map[string]int{}
+	for i, e := range l.record {
+		require.Equal(t, uint64(i+1), e.Seq)
+		switch e.NodeType {
+		case echo.NodeModelCall, echo.NodeToolCall, echo.NodeValue, echo.NodeState, echo.NodeBranchStart, echo.NodeBranchEnd:
+			outcomes[string(e.NodeType)+" "+e.Key.String()]++
+		}
+		if e.NodeType == echo.NodeToolCall && e.Tool.Name != "read" {
+			require.LessOrEqual(t, l.world.Done(e.Tool.Arguments), 1, "%s may do harm when it is run twice", e.Key)
+		}
+	}
+	for what, n := range outcomes {
+		require.Equal(t, 1, n, what)
+	}
+}
+
+// TestBranchTrees kills runs of random trees of branches at random entries and resumes them, until they are through: each
+// outcome is recorded once and none is asked for again, no tool is run twice that may do harm, and the record proves itself.
+func TestBranchTrees(t *testing.T) {
+	t.Parallel()
+	live := func(_ testing.TB, m effect.Model, tools effect.Tools, w effect.Writer) effect.Effects {
+		return effect.NewLive(m, tools, w, nil)
+	}
+	for seed := range uint64(200) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			r := rand.New(rand.NewPCG(seed, 7))
+			l := &treeLab{tree: randomTree(r, 1), world: &effecttest.World{}, effects: live}
+			if seed%4 == 0 {
+				l.effects = effecttest.StartForeign
+			}
+			deaths := 0
+			for {
+				before := len(l.record)
+				whole := l.live(t, 1+r.IntN(20+len(l.record)/2))
+				l.notAskedAgain(t, before)
+				if whole {
+					break
+				}
+				deaths++
+			}
+			l.check(t)
+			digest := l.replay(t)
+			if l.unfinished() == 0 && deterministic(l.tree) {
+				undisturbed := &treeLab{tree: l.tree, world: &effecttest.World{}, effects: live}
+				require.True(t, undisturbed.live(t, 1<<30))
+				require.Equal(t, undisturbed.replay(t), digest, "after %d deaths", deaths)
+			}
+		})
+	}
+}
+
+// notAskedAgain holds that nothing whose outcome was recorded before this life was asked for in it: the world counts.
+func (l *treeLab) notAskedAgain(t *testing.T, before int) {
+	t.Helper()
+	if l.counts == nil {
+		l.counts = map[string]int{}
+	}
+	for i, e := range l.record {
+		what := askedBy(e)
+		if what == "" {
+			continue
+		}
+		if i < before {
+			require.Equal(t, l.counts[what], l.world.Done(what), "%s was asked for again", e.Key)
+		}
+		l.counts[what] = l.world.Done(what)
+	}
+}
+
+// askedBy is what the world counts for an outcome.
+func askedBy(e *echo.Entry) string {
+	switch e.NodeType {
+	case echo.NodeModelCall:
+		return e.Key.Place().String()
+	case echo.NodeToolCall:
+		return e.Tool.Arguments
+	}
+	return ""
+}
+
+// unfinished counts the tools whose end nobody knows.
+func (l *treeLab) unfinished() int {
+	n := 0
+	for _, e := range l.record {
+		if e.Error != nil && e.Error.Kind == effect.KindUnfinished {
+			n++
+		}
+	}
+	return n
+}
+
+// deterministic reports whether a tree takes no readings, which differ from run to run.
+func deterministic(n *treeNode) bool {
+	for _, s := range n.steps {
+		if s.kind == stepReading {
+			return false
+		}
+		for _, b := range s.branches {
+			if !deterministic(b) {
+				return false
+			}
+		}
+	}
+	return true
+}
