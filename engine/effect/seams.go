@@ -2,8 +2,10 @@ package effect
 
 import (
 	"context"
+	"strings"
 	"time"
 
+	"github.com/oklog/ulid/v2"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -14,6 +16,8 @@ type Seams struct {
 	Now func() time.Time
 	// Sleep waits for so long, or until ctx has ended, and returns ctx's error then.
 	Sleep func(ctx context.Context, d time.Duration) error
+	// NewID returns an id that no other call returns, for sessions: letters and digits, and later ones sort behind earlier ones.
+	NewID func() string
 	// Parallel starts tasks, at most limit at a time, and returns when all have ended, with the first error. The first error
 	// ends the context of the others.
 	Parallel func(ctx context.Context, limit int, tasks []func(context.Context) error) error
@@ -24,6 +28,9 @@ func (s Seams) OrSystem() Seams {
 	s.Now = orSystem(s.Now)
 	if s.Sleep == nil {
 		s.Sleep = sleep
+	}
+	if s.NewID == nil {
+		s.NewID = func() string { return strings.ToLower(ulid.Make().String()) }
 	}
 	if s.Parallel == nil {
 		s.Parallel = parallel
