@@ -20,7 +20,7 @@ import (
 )
 
 // Version is the version of the format of test files.
-const Version = 1
+const Version = 2
 
 // Suffix is how the names of test files end.
 const Suffix = ".test.json"
@@ -91,8 +91,11 @@ func parse(data []byte) (*Test, error) {
 	switch {
 	case version.Version == nil:
 		return nil, errors.New("it has no windlass_test; windlass test freeze writes such files")
-	case *version.Version != Version:
-		return nil, fmt.Errorf("it is of version %d; this windlass reads version %d", *version.Version, Version)
+	case *version.Version < Version:
+		return nil, fmt.Errorf("it is of version %d, and this windlass reads version %d: the last windlass that reads it was built from commit %s; "+
+			"run the cascade again and freeze the new session in place of it", *version.Version, Version, echo.LastOldBuild)
+	case *version.Version > Version:
+		return nil, fmt.Errorf("it is of version %d, and this windlass reads version %d: a newer windlass wrote it", *version.Version, Version)
 	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
