@@ -9,29 +9,29 @@ import (
 type NodeType string
 
 // The node types. Those marked "effect" are results of something non-deterministic or paid for: a resumed run is
-// answered from them.
+// answered from them. The type that is named is what the entry's data say, see [Payload].
 const (
-	NodeRunStart    NodeType = "run_start"         // data: input, versions
-	NodeRunEnd      NodeType = "run_end"           // data: status, reason, output; cost and usage are the run's totals
-	NodePhaseStart  NodeType = "phase_start"       // data: visit, model
-	NodePhaseEnd    NodeType = "phase_end"         // data: status, reason, output; cost and usage are the phase's totals
-	NodeMessage     NodeType = "message"           // a system or user message that entered a phase's history
-	NodeSelection   NodeType = "context_selection" // what one model call is sent, by form
-	NodeModelCall   NodeType = "model_call"        // effect, unless it is in the background; the message is the model's answer
-	NodeToolCall    NodeType = "tool_call"         // effect; the message is the tool's result
-	NodeToolStart   NodeType = "tool_start"        // a tool is about to begin that may do harm when it is run twice
-	NodeVerdict     NodeType = "verdict"           // data: validator, valid, reason
-	NodeRoute       NodeType = "route"             // data: from, to, reason
-	NodeState       NodeType = "state"             // data: key, value
-	NodeCallout     NodeType = "callout"           // data: name; content_hash of the message it marks
-	NodeValue       NodeType = "value"             // effect; data: a clock reading or a random value
-	NodeBranchStart NodeType = "branch_start"      // parallel branches begin; the key is that of a branch
-	NodeBranchEnd   NodeType = "branch_end"        // all of them have ended
-	NodeResume      NodeType = "run_resume"        // the run was taken up again; data: set_aside, the numbers of the entries it goes on without
-	NodeHandoff     NodeType = "handoff"           // data: where a phase or an interrupted run stands, for whoever goes on
-	NodeWarning     NodeType = "warning"           // data: what a person should know and the run goes on after
-	NodeGuard       NodeType = "context_guard"     // data: event (context_warning, compacting, compaction_complete), sizes
-	NodeInter       NodeType = "context_inter"     // effect, unless a model chose; data: what was selected of earlier phases, with scores
+	NodeRunStart    NodeType = "run_start"         // RunStart
+	NodeRunEnd      NodeType = "run_end"           // RunEnd; cost and usage are the run's totals
+	NodePhaseStart  NodeType = "phase_start"       // PhaseStart
+	NodePhaseEnd    NodeType = "phase_end"         // PhaseEnd; cost and usage are the phase's totals
+	NodeMessage     NodeType = "message"           // a system or user message that entered a phase's history; no data
+	NodeSelection   NodeType = "context_selection" // Carry; what one model call is sent, by form
+	NodeModelCall   NodeType = "model_call"        // ModelCall; effect, unless it is in the background; the message is the model's answer
+	NodeToolCall    NodeType = "tool_call"         // effect; the message is the tool's result; no data
+	NodeToolStart   NodeType = "tool_start"        // a tool is about to begin that may do harm when it is run twice; no data
+	NodeVerdict     NodeType = "verdict"           // Verdict
+	NodeRoute       NodeType = "route"             // Route
+	NodeState       NodeType = "state"             // State
+	NodeCallout     NodeType = "callout"           // CalloutMark; content_hash of the message it marks
+	NodeValue       NodeType = "value"             // effect: a reading, by the last step of its key Clock, BackgroundTotals, ModelFacts, ...
+	NodeBranchStart NodeType = "branch_start"      // parallel branches begin; the key is that of a branch; no data
+	NodeBranchEnd   NodeType = "branch_end"        // all of them have ended; no data
+	NodeResume      NodeType = "run_resume"        // Resume
+	NodeHandoff     NodeType = "handoff"           // Handoff; effect
+	NodeWarning     NodeType = "warning"           // Warning
+	NodeGuard       NodeType = "context_guard"     // Guard
+	NodeInter       NodeType = "context_inter"     // InterSelection; effect, unless a model chose
 )
 
 // Usage counts tokens of one model call, as the provider reported them.
@@ -141,7 +141,10 @@ type Entry struct {
 	Selection   *Selection `json:"selection,omitempty"`
 	Error       *Failure   `json:"error,omitempty"`
 
-	Data json.RawMessage `json:"data,omitempty"` // what only this node type has
+	// Data is what only this kind of entry says, as it was recorded: a [Payload] is written by Set, and read by [Read].
+	Data json.RawMessage `json:"data,omitempty"`
+
+	invalid error // why the payload could not be encoded
 }
 
 // place sets what the key says already.

@@ -68,12 +68,15 @@ func ContinueLog(sessionID string, seq uint64, now func() time.Time, durable Dur
 func (l *Log) SessionID() string { return l.session }
 
 // Append completes e with session, number, time and content hash and gives it to every sink. The entry belongs to the
-// log afterwards. After an error the log takes nothing more: a record with a hole in it would be worthless.
+// log afterwards. After an error of a sink the log takes nothing more: a record with a hole in it would be worthless.
 func (l *Log) Append(e *Entry) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
 		return ErrLogClosed
+	}
+	if e.invalid != nil {
+		return e.invalid
 	}
 	e.SessionID = l.session
 	e.Seq = l.seq + 1

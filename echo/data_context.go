@@ -1,0 +1,83 @@
+package echo
+
+// Carry is what must survive from one model call to the next in a phase. It is recorded with each selection, and with the
+// history and the settings it determines the next view.
+type Carry struct {
+	// AsOf is the turn of the phase, counted from 1 over all attempts, as of which the ages of messages are taken: the
+	// frontier. It only grows. 0: nothing is old yet.
+	AsOf int `json:"as_of,omitempty"`
+	// Sent is the length of the history at the call before, 0 before the first.
+	Sent int `json:"sent,omitempty"`
+	// Debt is what leaving the frontier where it is has cost since it last moved; Paid and Full are what all calls so far
+	// have cost, and would have cost with full history. In millionths of a token at full price.
+	Debt int64 `json:"debt,omitempty"`
+	Paid int64 `json:"paid,omitempty"`
+	Full int64 `json:"full,omitempty"`
+
+	Cleared int      `json:"cleared,omitempty"` // clear_tool_uses: results of the history before this index are masked
+	Removed *Removal `json:"removed,omitempty"` // the guard's removal of tool results
+	Slid    int      `json:"slid,omitempty"`    // turns up to this one are left out by a token_budget
+	Summary *Summary `json:"summary,omitempty"` // the summary in force
+	Cut     []Cut    `json:"cut,omitempty"`     // tool results that alone would not fit
+	Warned  bool     `json:"warned,omitempty"`  // the warning was given, and the request is not below it since
+	Scale   int64    `json:"scale,omitempty"`   // tokens by usage for 1,000 counted; 0: not known yet
+	Acting  int64    `json:"acting,omitempty"`  // size of the request at which the guard began to act; 0: it does not
+	Cold    bool     `json:"cold,omitempty"`    // the prefix cache has surely expired since the call before; the caller says so
+	Ceiling int64    `json:"ceiling,omitempty"` // a limit learned from requests that were refused as too long
+	Refused int      `json:"refused,omitempty"` // how often in a row
+
+	Summaries int `json:"summaries,omitempty"` // asks for a summary that were answered so far
+	Recounts  int `json:"recounts,omitempty"`  // asks for a count that were answered so far
+
+	Answered *Answered `json:"answered,omitempty"` // what came of the asks for the view under way
+}
+
+// Removal is the stretch of the history, from the middle outward, in which the guard removed tool results.
+type Removal struct {
+	From  int `json:"from"`
+	To    int `json:"to"` // exclusive
+	Level int `json:"level"`
+}
+
+// Cut is a tool result that alone would not fit, and to how many characters it is cut.
+type Cut struct {
+	At int `json:"at"` // its index in the history
+	To int `json:"to"`
+}
+
+// Summary is what stands for the older messages of a phase.
+type Summary struct {
+	Covers  int      `json:"covers"` // it sums up the messages of the history before this index, except those that always survive
+	Hash    Hash     `json:"hash"`
+	By      string   `json:"by"` // model or extraction
+	Message *Message `json:"-"`  // recorded as an entry of its own
+}
+
+// Answered holds the answers to the asks for one view.
+type Answered struct {
+	Counted int64    `json:"counted,omitempty"` // the count here of the request that the provider counted
+	Actual  int64    `json:"actual,omitempty"`  // what the provider counted; 0: it could not be asked
+	Summary *Summary `json:"summary,omitempty"`
+}
+
+// Guard is something that the guard of a phase's context did, and that a person should see.
+type Guard struct {
+	Event  GuardEvent `json:"event"`
+	Tokens int64      `json:"tokens"`           // of the request now
+	Before int64      `json:"before,omitempty"` // compaction_complete: of the request before
+	Limit  int64      `json:"limit"`
+	Detail string     `json:"detail,omitempty"`
+}
+
+// GuardEvent names what the guard did.
+type GuardEvent string
+
+// The events.
+const (
+	GuardWarning  GuardEvent = "context_warning"     // the request is above warn_percent; once, until it is below again
+	GuardActing   GuardEvent = "compacting"          // above compact_percent: the guard makes room
+	GuardComplete GuardEvent = "compaction_complete" // it did
+)
+
+func (Carry) kind() kind { return kind{node: NodeSelection} }
+func (Guard) kind() kind { return kind{node: NodeGuard} }

@@ -1,0 +1,75 @@
+package echo
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// RunStart is what the start of a run says.
+type RunStart struct {
+	Input   map[string]any  `json:"input"`
+	WorkDir string          `json:"work_dir"`
+	Header  json.RawMessage `json:"header,omitempty"` // of the session's journal, so that the entries alone are the session
+	Budget  *Budget         `json:"budget,omitempty"` // in force; nil: there is none
+}
+
+// Budget limits what a run may take. A limit of 0 is none.
+type Budget struct {
+	MaxUSD     float64 `json:"max_usd,omitempty"`
+	MaxTokens  int64   `json:"max_tokens,omitempty"` // in and out together
+	MaxSeconds float64 `json:"max_seconds,omitempty"`
+}
+
+// RunEnd is what the end of a run says. The entry has the run's totals of usage and cost.
+type RunEnd struct {
+	Status  Status     `json:"status"`
+	Reason  StopReason `json:"reason"`
+	Calls   int        `json:"model_calls"`
+	Unknown int        `json:"unknown_costs,omitempty"` // calls whose cost is not known
+	Output  any        `json:"output,omitempty"`        // a string, or a value that came from JSON
+}
+
+// Resume is what is recorded when a run is resumed.
+type Resume struct {
+	Budget   *Budget  `json:"budget,omitempty"` // in force from now on; nil: there is none
+	SetAside []uint64 `json:"set_aside"`        // numbers of the entries that the run goes on without: its stop, a call that is made again
+}
+
+// Route says which phase follows which, and why.
+type Route struct {
+	From   string `json:"from"` // "": the run begins
+	Reason string `json:"reason"`
+	To     string `json:"to"` // "": the run ends
+}
+
+// Warning is something that a person should know and that does not stop the run.
+type Warning struct {
+	Message string `json:"message"`
+}
+
+func (RunStart) kind() kind { return kind{node: NodeRunStart} }
+func (RunEnd) kind() kind   { return kind{node: NodeRunEnd} }
+func (Resume) kind() kind   { return kind{node: NodeResume} }
+func (Route) kind() kind    { return kind{node: NodeRoute} }
+func (Warning) kind() kind  { return kind{node: NodeWarning} }
+
+func (d *RunEnd) check() error { return d.Status.ended() }
+
+// SetHeader puts another header of a journal into the start of a run. Everything else that the entry says stays as it is
+// recorded, also what [RunStart] does not know.
+func (e *Entry) SetHeader(header json.RawMessage) error {
+	if _, err := Read[RunStart](e); err != nil {
+		return err
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(e.Data, &members); err != nil {
+		return fmt.Errorf("read entry %d (%s): %w", e.Seq, e.Key, err)
+	}
+	members["header"] = header
+	data, err := json.Marshal(members)
+	if err != nil {
+		return fmt.Errorf("put a header into entry %d (%s): %w", e.Seq, e.Key, err)
+	}
+	e.Data = data
+	return nil
+}
