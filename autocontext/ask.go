@@ -35,25 +35,6 @@ type Answer struct {
 	Failed bool   // there is no answer: the model could not be asked, or said nothing
 }
 
-// GuardEvent is something that a person should see happen.
-type GuardEvent struct {
-	Event  GuardEventKind `json:"event"`
-	Tokens int64          `json:"tokens"`           // of the request now
-	Before int64          `json:"before,omitempty"` // compaction_complete: of the request before
-	Limit  int64          `json:"limit"`
-	Detail string         `json:"detail,omitempty"`
-}
-
-// GuardEventKind names a [GuardEvent].
-type GuardEventKind string
-
-// The events.
-const (
-	EventWarning  GuardEventKind = "context_warning"     // the request is above warn_percent; once, until it is below again
-	EventActing   GuardEventKind = "compacting"          // above compact_percent: the guard makes room
-	EventComplete GuardEventKind = "compaction_complete" // it did
-)
-
 // FitError says that a request cannot be made small enough.
 type FitError struct {
 	Tokens, Limit int64

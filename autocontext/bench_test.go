@@ -41,12 +41,12 @@ func benchTurns(b *testing.B, advance cascade.Advance, messages int) {
 	render := autocontext.NewRenderer(autocontext.Native)
 	b.ReportAllocs()
 	var builder *autocontext.Builder
-	var c autocontext.Carry
+	var c echo.Carry
 	turn := stretch
 	for b.Loop() {
 		if turn == stretch {
 			b.StopTimer()
-			builder, c, turn = autocontext.NewBuilder(s), autocontext.Carry{}, 0
+			builder, c, turn = autocontext.NewBuilder(s), echo.Carry{}, 0
 			for n := 1; n <= messages; n += 2 {
 				step, err := builder.Build(history[:n], c)
 				if err != nil {

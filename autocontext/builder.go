@@ -1,6 +1,8 @@
 package autocontext
 
-import "github.com/windlass-run/windlass/echo"
+import (
+	"github.com/windlass-run/windlass/echo"
+)
 
 // Builder makes the views of one visit to a phase, one for each model call. It remembers what it made of each message,
 // so that a call costs what has changed since the one before. It belongs to one goroutine. What it returns depends on the
@@ -18,7 +20,7 @@ type Builder struct {
 	results []int     // tool results before each turn
 
 	moment     moment
-	carry      Carry
+	carry      echo.Carry
 	pace       pace
 	fullBefore int64 // tokens of the history at the call before
 
@@ -54,16 +56,16 @@ func (b *Builder) reset() {
 // Step is the next thing to do: to send View, or, when Ask is not nil, to get an answer first.
 type Step struct {
 	View   *View
-	Carry  Carry // for the next Build
+	Carry  echo.Carry // for the next Build
 	Ask    *Ask
-	Events []GuardEvent
+	Events []echo.Guard
 }
 
 // Build decides what the next call is sent. The history may only have grown since the last call. Once a step without an
 // Ask was returned, its view counts as sent. The error is a [*FitError], or says that the carry lacks the message of its
 // summary.
-func (b *Builder) Build(history []echo.Item, c Carry) (Step, error) {
-	if err := c.Summary.check(); err != nil {
+func (b *Builder) Build(history []echo.Item, c echo.Carry) (Step, error) {
+	if err := checkSummary(c.Summary); err != nil {
 		return Step{Carry: c}, err
 	}
 	b.resume(history, c)
@@ -82,7 +84,7 @@ func (b *Builder) Build(history []echo.Item, c Carry) (Step, error) {
 
 // resume takes the carry over. One that is not the successor of the last Build's makes the builder start anew, from what
 // the call before was sent.
-func (b *Builder) resume(history []echo.Item, c Carry) {
+func (b *Builder) resume(history []echo.Item, c echo.Carry) {
 	if len(history) < len(b.nodes) || c.Sent != b.views.before {
 		b.reset()
 		b.carry = c
@@ -92,7 +94,7 @@ func (b *Builder) resume(history []echo.Item, c Carry) {
 		}
 		return
 	}
-	same := b.carry.sameForms(&c)
+	same := sameForms(&b.carry, &c)
 	b.carry = c
 	if !same {
 		b.reshape()
@@ -286,7 +288,7 @@ func (b *Builder) fix() {
 }
 
 // Used returns the carry after a call whose request the provider counted: in is the tokens that it reported as sent.
-func (b *Builder) Used(c Carry, in int64) Carry {
+func (b *Builder) Used(c echo.Carry, in int64) echo.Carry {
 	c.Refused = 0
 	if in <= 0 || b.settings.Exact && b.settings.Count != nil {
 		return c // an exact count needs no correction, and is not made for nothing
@@ -299,12 +301,12 @@ func (b *Builder) Used(c Carry, in int64) Carry {
 
 // MayMask reports whether a view of this phase can hold less than the history, so that recall is worth offering: always
 // under a policy, and else once the guard has made room.
-func (b *Builder) MayMask(c Carry) bool {
+func (b *Builder) MayMask(c echo.Carry) bool {
 	return b.settings.Policy.Enabled || c.AsOf > 0 || c.Removed != nil || c.Summary != nil || c.Slid > 0 || len(c.Cut) > 0
 }
 
 // Frontier returns the index of the history before which tool results may be masked.
-func (b *Builder) Frontier(c Carry) int {
+func (b *Builder) Frontier(c echo.Carry) int {
 	turn := c.AsOf - b.settings.Policy.MaskAfter // the first turn that is too young
 	switch {
 	case turn < 1:

@@ -15,15 +15,15 @@ import (
 func TestCarrySurvivesJSON(t *testing.T) {
 	t.Parallel()
 	m := echo.NewText(echo.RoleUser, echo.KindSummary, "notes")
-	c := autocontext.Carry{
-		AsOf: 1, Sent: 2, Debt: 3, Paid: 4, Full: 5, Cleared: 6, Removed: &autocontext.Removal{From: 1, To: 2, Level: 3}, Slid: 7,
-		Summary: &autocontext.Summary{Covers: 8, Hash: m.Hash(), By: "model", Message: m}, Cut: []autocontext.Cut{{At: 1, To: 300}},
+	c := echo.Carry{
+		AsOf: 1, Sent: 2, Debt: 3, Paid: 4, Full: 5, Cleared: 6, Removed: &echo.Removal{From: 1, To: 2, Level: 3}, Slid: 7,
+		Summary: &echo.Summary{Covers: 8, Hash: m.Hash(), By: "model", Message: m}, Cut: []echo.Cut{{At: 1, To: 300}},
 		Warned: true, Scale: 9, Acting: 10, Cold: true, Ceiling: 11, Refused: 12, Summaries: 13, Recounts: 14,
-		Answered: &autocontext.Answered{Counted: 1, Actual: 2, Summary: &autocontext.Summary{Covers: 1, Hash: m.Hash(), By: "model"}},
+		Answered: &echo.Answered{Counted: 1, Actual: 2, Summary: &echo.Summary{Covers: 1, Hash: m.Hash(), By: "model"}},
 	}
 	raw, err := json.Marshal(c)
 	require.NoError(t, err)
-	var back autocontext.Carry
+	var back echo.Carry
 	require.NoError(t, json.Unmarshal(raw, &back))
 	require.Nil(t, back.Summary.Message)
 	back.Summary.Message = m
@@ -31,7 +31,7 @@ func TestCarrySurvivesJSON(t *testing.T) {
 	var fields map[string]json.RawMessage
 	require.NoError(t, json.Unmarshal(raw, &fields))
 	require.Len(t, fields, 19, "a field that is new is set above")
-	raw, err = json.Marshal(autocontext.Carry{})
+	raw, err = json.Marshal(echo.Carry{})
 	require.NoError(t, err)
 	require.JSONEq(t, `{}`, string(raw))
 }
@@ -48,13 +48,13 @@ func TestCarryGoesOn(t *testing.T) {
 		}
 		history, calls := w.conversation(20)
 		b := autocontext.NewBuilder(s)
-		var c autocontext.Carry
-		var kept []autocontext.Carry
+		var c echo.Carry
+		var kept []echo.Carry
 		var texts []string
 		for k, n := range calls {
 			raw, err := json.Marshal(c)
 			require.NoError(t, err)
-			var back autocontext.Carry
+			var back echo.Carry
 			require.NoError(t, json.Unmarshal(raw, &back))
 			if back.Summary != nil {
 				back.Summary.Message = c.Summary.Message
@@ -87,14 +87,14 @@ func TestBuilderStartsAnew(t *testing.T) {
 	k := newTalk().reads(12, 1000)
 	s := policy(nil)
 	b := autocontext.NewBuilder(s)
-	early, err := b.Build(k.items[:12], autocontext.Carry{})
+	early, err := b.Build(k.items[:12], echo.Carry{})
 	require.NoError(t, err)
 	late, err := b.Build(k.items, early.Carry)
 	require.NoError(t, err)
 	want := string(bytesOf(s, late.View))
 	require.NotEqual(t, early.Carry, late.Carry)
 
-	again, err := b.Build(k.items[:12], autocontext.Carry{}) // the history has shrunk
+	again, err := b.Build(k.items[:12], echo.Carry{}) // the history has shrunk
 	require.NoError(t, err)
 	require.Equal(t, early.Carry, again.Carry)
 	require.False(t, again.View.Report().Delta)
@@ -114,7 +114,7 @@ func TestBuilderStartsAnew(t *testing.T) {
 
 	odd := late.Carry
 	odd.Sent, odd.Cleared, odd.Slid, odd.AsOf = 1000, 1000, 1000, 1000
-	odd.Removed, odd.Cut = &autocontext.Removal{From: -5, To: 5000}, []autocontext.Cut{{At: 999, To: -1}}
+	odd.Removed, odd.Cut = &echo.Removal{From: -5, To: 5000}, []echo.Cut{{At: 999, To: -1}}
 	again, err = b.Build(k.items, odd) // a carry of another phase
 	require.NoError(t, err)
 	validSequence(t, autocontext.NewRenderer(s.Dialect).Render(again.View))
@@ -128,11 +128,11 @@ func TestBuilderMissesTheSummary(t *testing.T) {
 	t.Parallel()
 	k := newTalk().reads(3, 100)
 	m := echo.NewText(echo.RoleUser, echo.KindSummary, "notes")
-	for name, s := range map[string]*autocontext.Summary{
+	for name, s := range map[string]*echo.Summary{
 		"no message":      {Covers: 4, Hash: m.Hash()},
 		"another message": {Covers: 4, Hash: "0123456789abcdef", Message: m},
 	} {
-		c := autocontext.Carry{Sent: 4, AsOf: 2, Summary: s}
+		c := echo.Carry{Sent: 4, AsOf: 2, Summary: s}
 		step, err := autocontext.NewBuilder(policy(nil)).Build(k.items, c)
 		require.EqualError(t, err, "the carry has the summary "+string(s.Hash)+
 			" of 4 messages without its message: restore Summary.Message from the record", name)
@@ -145,19 +145,19 @@ func TestBuilderTells(t *testing.T) {
 	t.Parallel()
 	k := newTalk().reads(6, 1000).say("x").user(echo.KindTurnPrompt, "go on")
 	b := autocontext.NewBuilder(policy(nil))
-	step, err := b.Build(k.items, autocontext.Carry{})
+	step, err := b.Build(k.items, echo.Carry{})
 	require.NoError(t, err)
 	require.Equal(t, 8, step.Carry.AsOf)
 	require.Equal(t, 10, b.Frontier(step.Carry), "results before the fifth turn may be masked")
-	require.Zero(t, b.Frontier(autocontext.Carry{}))
-	require.Equal(t, len(k.items), b.Frontier(autocontext.Carry{AsOf: 99}))
+	require.Zero(t, b.Frontier(echo.Carry{}))
+	require.Equal(t, len(k.items), b.Frontier(echo.Carry{AsOf: 99}))
 	require.True(t, b.Masked(k.items[3].Message.Hash()))
 	require.False(t, b.Masked(k.items[13].Message.Hash()))
 	require.False(t, b.Masked("0123456789abcdef"))
-	require.True(t, b.MayMask(autocontext.Carry{}))
+	require.True(t, b.MayMask(echo.Carry{}))
 	free := autocontext.NewBuilder(guarded(100, nil))
-	require.False(t, free.MayMask(autocontext.Carry{}))
-	for _, c := range []autocontext.Carry{{AsOf: 1}, {Slid: 1}, {Cut: []autocontext.Cut{{}}}, {Removed: &autocontext.Removal{}}, {Summary: &autocontext.Summary{}}} {
+	require.False(t, free.MayMask(echo.Carry{}))
+	for _, c := range []echo.Carry{{AsOf: 1}, {Slid: 1}, {Cut: []echo.Cut{{}}}, {Removed: &echo.Removal{}}, {Summary: &echo.Summary{}}} {
 		require.True(t, free.MayMask(c))
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo"
 )
 
 func clearing(trigger int64, keep int, atLeast int64, exclude ...string) autocontext.Settings {
@@ -50,7 +51,7 @@ func TestClearToolUsesGoesOn(t *testing.T) {
 	t.Parallel()
 	s := clearing(1, 1, 1000) // two results and a bit
 	b := autocontext.NewBuilder(s)
-	var c autocontext.Carry
+	var c echo.Carry
 	k := newTalk()
 	var got []int
 	for range 9 {
@@ -71,7 +72,7 @@ func TestClearToolUsesLeavesPinned(t *testing.T) {
 		k.items[i].Pinned = true
 	}
 	s := clearing(1, 0, 0)
-	step, err := autocontext.NewBuilder(s).Build(k.items, autocontext.Carry{})
+	step, err := autocontext.NewBuilder(s).Build(k.items, echo.Carry{})
 	require.NoError(t, err)
 	require.Zero(t, step.Carry.Cleared)
 	v := viewOf(t, s, k)

@@ -168,8 +168,8 @@ func (b *Builder) askSummary(covers int, allowance int64) *Ask {
 
 // Answer returns the carry with which to build again once an [Ask] is answered, and, for a summary, the message that is
 // now in force, to be recorded. A summary that failed is made by extraction.
-func (b *Builder) Answer(c Carry, a *Ask, ans Answer) (Carry, *echo.Message) {
-	got := Answered{}
+func (b *Builder) Answer(c echo.Carry, a *Ask, ans Answer) (echo.Carry, *echo.Message) {
+	got := echo.Answered{}
 	if c.Answered != nil {
 		got = *c.Answered
 	}
@@ -188,7 +188,7 @@ func (b *Builder) Answer(c Carry, a *Ask, ans Answer) (Carry, *echo.Message) {
 	}
 	m := b.summary(a, by, text)
 	c.Summaries = a.Number
-	got.Summary = &Summary{Covers: a.covers, Hash: m.Hash(), By: by, Message: m}
+	got.Summary = &echo.Summary{Covers: a.covers, Hash: m.Hash(), By: by, Message: m}
 	c.Answered = &got
 	return c, m
 }

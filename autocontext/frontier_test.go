@@ -12,12 +12,12 @@ import (
 )
 
 // run sends every call of a talk that grows by grow, and returns the carries after each.
-func run(t *testing.T, s autocontext.Settings, calls int, grow func(k *talk), before func(call int, c *autocontext.Carry)) []autocontext.Carry {
+func run(t *testing.T, s autocontext.Settings, calls int, grow func(k *talk), before func(call int, c *echo.Carry)) []echo.Carry {
 	t.Helper()
 	b := autocontext.NewBuilder(s)
 	k := newTalk()
-	var c autocontext.Carry
-	var out []autocontext.Carry
+	var c echo.Carry
+	var out []echo.Carry
 	for call := 1; call <= calls; call++ {
 		if before != nil {
 			before(call, &c)
@@ -36,7 +36,7 @@ func run(t *testing.T, s autocontext.Settings, calls int, grow func(k *talk), be
 func read1500(k *talk) { k.reads(1, 1500) }
 
 // moves are the calls at which the frontier moved.
-func moves(cs []autocontext.Carry) []int {
+func moves(cs []echo.Carry) []int {
 	var out []int
 	for i := range cs {
 		if cs[i].AsOf > 0 && (i == 0 || cs[i].AsOf != cs[i-1].AsOf) {
@@ -66,7 +66,7 @@ func TestFrontierStep(t *testing.T) {
 func atPrice(cached float64, change func(*cascade.Intra)) autocontext.Settings {
 	s := policy(change)
 	s.Policy.Advance = cascade.AdvanceCost
-	s.Price = &autocontext.Price{Input: 2, Cached: 2 * cached}
+	s.Price = &echo.Price{Input: 2, Cached: 2 * cached}
 	return s
 }
 
@@ -97,7 +97,7 @@ func TestFrontierOwes(t *testing.T) {
 		ratio := int64([]int{20_000, 100_000, 250_000, 500_000}[w.IntN(4)])
 		s := atPrice(float64(ratio)/1e6, nil)
 		b, k := autocontext.NewBuilder(s), newTalk()
-		step, err := b.Build(k.items, autocontext.Carry{})
+		step, err := b.Build(k.items, echo.Carry{})
 		require.NoError(t, err)
 		c, debt := step.Carry, int64(0)
 		for call := 2; call < 40; call++ {
@@ -156,11 +156,11 @@ func weigh(s autocontext.Settings, items []echo.Item, sent, at, to int) weight {
 // When the cache has expired nothing is lost by moving.
 func TestFrontierMovesForFreeWhenCold(t *testing.T) {
 	t.Parallel()
-	cs := run(t, atPrice(0.1, nil), 9, read1500, func(call int, c *autocontext.Carry) { c.Cold = call == 7 })
+	cs := run(t, atPrice(0.1, nil), 9, read1500, func(call int, c *echo.Carry) { c.Cold = call == 7 })
 	require.Equal(t, []int{7}, moves(cs))
 	require.False(t, cs[6].Cold, "it is said for one call")
 	require.LessOrEqual(t, cs[6].Paid, cs[6].Full)
-	require.Empty(t, moves(run(t, atPrice(0.1, nil), 4, read1500, func(_ int, c *autocontext.Carry) { c.Cold = true })),
+	require.Empty(t, moves(run(t, atPrice(0.1, nil), 4, read1500, func(_ int, c *echo.Carry) { c.Cold = true })),
 		"there is nothing to mask yet")
 }
 
@@ -169,7 +169,7 @@ func TestFrontierMovesForFreeAboveTheCap(t *testing.T) {
 	t.Parallel()
 	k := newTalk().reads(8, 1500)
 	for cold, want := range map[bool]int{true: 9, false: 0} {
-		c := autocontext.Carry{Sent: len(k.items) - 2, Paid: 2_000_000_000, Full: 1_000_000_000, Debt: 1 << 50, Cold: cold}
+		c := echo.Carry{Sent: len(k.items) - 2, Paid: 2_000_000_000, Full: 1_000_000_000, Debt: 1 << 50, Cold: cold}
 		step, err := autocontext.NewBuilder(atPrice(0.1, nil)).Build(k.items, c)
 		require.NoError(t, err)
 		require.Equal(t, want, step.Carry.AsOf, "cold: %v", cold)
@@ -188,12 +188,12 @@ func TestFrontierNeverCostsMuchMoreThanFullHistory(t *testing.T) {
 		s := w.settings()
 		s.Limit, s.Policy.ClearToolUses, s.Policy.CompressLoops = 0, nil, false
 		s.Policy.Advance, s.Policy.Enabled = cascade.AdvanceCost, true
-		s.Price = &autocontext.Price{Input: 1, Cached: []float64{0, 0.02, 0.1, 0.25, 0.5, 0.9, 1}[w.IntN(7)]}
+		s.Price = &echo.Price{Input: 1, Cached: []float64{0, 0.02, 0.1, 0.25, 0.5, 0.9, 1}[w.IntN(7)]}
 		history, calls := w.conversation(5 + w.IntN(30))
 		all := s
 		all.Policy.Enabled = false
 		b, whole := autocontext.NewBuilder(s), autocontext.NewBuilder(all)
-		var c, full autocontext.Carry
+		var c, full echo.Carry
 		for _, n := range calls {
 			c.Cold = w.IntN(15) == 0
 			full.Cold = c.Cold
@@ -215,7 +215,7 @@ func TestFrontierSumsAreThoseOfTheReports(t *testing.T) {
 	s := atPrice(0.25, nil)
 	b := autocontext.NewBuilder(s)
 	k := newTalk()
-	var c autocontext.Carry
+	var c echo.Carry
 	paid, whole := 0.0, 0.0
 	for range 25 {
 		step, err := b.Build(k.items, c)
@@ -241,7 +241,7 @@ func TestAgesAtIsBuild(t *testing.T) {
 		history, _ := w.conversation(12)
 		ages := autocontext.NewAges(s, history)
 		for _, at := range []int{0, 1, 3, 4, 9, 12, 6} {
-			step, err := autocontext.NewBuilder(s).Build(history, autocontext.Carry{AsOf: at})
+			step, err := autocontext.NewBuilder(s).Build(history, echo.Carry{AsOf: at})
 			require.NoError(t, err)
 			v := ages.At(at)
 			require.Equal(t, formsOf(step.View), formsOf(v), "seed %d at %d", seed, at)
@@ -260,7 +260,7 @@ func TestSharedIsTheCommonPrefix(t *testing.T) {
 		s.Limit = 0
 		history, calls := w.conversation(15)
 		b := autocontext.NewBuilder(s)
-		var c autocontext.Carry
+		var c echo.Carry
 		var before []string
 		for _, n := range calls {
 			step, err := b.Build(history[:n], c)

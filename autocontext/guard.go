@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo"
 )
 
 // The guard looks at the coming request, not at the last one's usage. Above warn_percent of what a request may have it
@@ -14,7 +15,7 @@ import (
 // which message it is.
 
 // guard makes room when the request needs it. An ask has to be answered before the view can be sent.
-func (b *Builder) guard() (*Ask, []GuardEvent, error) {
+func (b *Builder) guard() (*Ask, []echo.Guard, error) {
 	g := &b.settings.Policy.Guard
 	limit := b.limit()
 	if limit <= 0 || !g.Enabled {
@@ -25,10 +26,10 @@ func (b *Builder) guard() (*Ask, []GuardEvent, error) {
 		b.carry.Warned, b.carry.Acting = false, 0
 		return nil, nil, nil
 	}
-	var events []GuardEvent
+	var events []echo.Guard
 	if !b.carry.Warned {
 		b.carry.Warned = true
-		events = append(events, GuardEvent{Event: EventWarning, Tokens: b.size(), Limit: limit})
+		events = append(events, echo.Guard{Event: echo.GuardWarning, Tokens: b.size(), Limit: limit})
 	}
 	if b.size() < actAt {
 		return nil, events, nil
@@ -47,14 +48,14 @@ func (b *Builder) guard() (*Ask, []GuardEvent, error) {
 	}
 	if b.carry.Acting == 0 {
 		b.carry.Acting = b.size()
-		events = append(events, GuardEvent{Event: EventActing, Tokens: b.size(), Limit: limit})
+		events = append(events, echo.Guard{Event: echo.GuardActing, Tokens: b.size(), Limit: limit})
 	}
 	ask, did, err := b.makeRoom(percent(limit, g.TargetPercent), actAt)
 	if ask != nil || err != nil || did == "" { // without room it goes on acting, and says so once
 		return ask, events, err
 	}
-	events = append(events, GuardEvent{
-		Event: EventComplete, Tokens: b.size(), Before: b.carry.Acting, Limit: limit, Detail: did,
+	events = append(events, echo.Guard{
+		Event: echo.GuardComplete, Tokens: b.size(), Before: b.carry.Acting, Limit: limit, Detail: did,
 	})
 	b.carry.Acting = 0
 	b.carry.Warned = b.size() >= warnAt
@@ -155,7 +156,7 @@ func (b *Builder) doesNotFit(limit int64, why string) error {
 
 // Refused returns the carry after a call that the provider refused as too long: the next Build makes room. It reports
 // false when that has not helped before, or when there is no guard to do it.
-func (b *Builder) Refused(c Carry) (Carry, bool) {
+func (b *Builder) Refused(c echo.Carry) (echo.Carry, bool) {
 	const most = 3
 	if !b.settings.Policy.Guard.Enabled || b.settings.Strategy == cascade.BudgetFail || c.Refused >= most {
 		return c, false

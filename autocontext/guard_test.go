@@ -27,10 +27,10 @@ type phase struct {
 	t       *testing.T
 	s       autocontext.Settings
 	b       *autocontext.Builder
-	c       autocontext.Carry
+	c       echo.Carry
 	answers func(a *autocontext.Ask) autocontext.Answer // nil: every ask fails
 	asks    []*autocontext.Ask
-	events  []autocontext.GuardEvent // of the newest call
+	events  []echo.Guard // of the newest call
 	view    *autocontext.View
 }
 
@@ -179,7 +179,7 @@ func TestGuardRemovesFromTheMiddleOutward(t *testing.T) {
 		require.NoError(t, p.call())
 		full := p.view.Report().ContextSize
 		p.s.Limit = full * 100 / 91
-		p.b, p.c = autocontext.NewBuilder(p.s), autocontext.Carry{}
+		p.b, p.c = autocontext.NewBuilder(p.s), echo.Carry{}
 		require.NoError(t, p.call())
 		require.Equal(t, want, resultsOf(p.view), "level %d", level)
 		require.Contains(t, p.told(), fmt.Sprintf("%d %% of the tool results were removed", level))
@@ -552,7 +552,7 @@ func TestGuardLearnsFromUsage(t *testing.T) {
 	s.Exact = true
 	s.Count = func(m *echo.Message) int64 { t.Error("nothing is counted for nothing"); return autocontext.Tokens(m) }
 	b := autocontext.NewBuilder(s)
-	step, err := b.Build(newTalk().items, autocontext.Carry{})
+	step, err := b.Build(newTalk().items, echo.Carry{})
 	require.NoError(t, err)
 	require.Zero(t, b.Used(step.Carry, 100).Scale)
 }
@@ -572,7 +572,7 @@ func TestGuardAlwaysEnds(t *testing.T) {
 		}
 		history, calls := w.conversation(5 + w.IntN(25))
 		b := autocontext.NewBuilder(s)
-		var c autocontext.Carry
+		var c echo.Carry
 		for _, n := range calls {
 			step, err := build(t, w, b, history[:n], &c)
 			if err != nil {
@@ -583,7 +583,7 @@ func TestGuardAlwaysEnds(t *testing.T) {
 			}
 			c = step.Carry
 			for _, e := range step.Events {
-				if e.Event == autocontext.EventComplete {
+				if e.Event == echo.GuardComplete {
 					acted++
 					require.Less(t, e.Tokens, s.Limit*90/100, "seed %d: %s", seed, e.Detail)
 				}

@@ -28,7 +28,7 @@ func TestMenuAsItIsSent(t *testing.T) {
 		said("The limit is 17 bar."),
 	}
 	groups[2].Cards[0].Summary = "The limit is 17 bar."
-	menu := newMenu("  Write the report on the limits. ", groups, []int{0, 2}, selecting(StrategyHybrid, 45))
+	menu := newMenu("  Write the report on the limits. ", groups, []int{0, 2}, selecting(echo.StrategyHybrid, 45))
 	require.Equal(t, 1000, menu.MaxOut)
 	require.Len(t, menu.Messages, 2)
 	require.Equal(t, echo.RoleSystem, menu.Messages[0].Role())
@@ -44,7 +44,7 @@ m1 | assistant with tools | phase research | 40 tokens | calls read_file {"path"
 m2 | assistant | phase talk | 10 tokens | The limit is 17 bar.
 `, menu.Messages[1].Text())
 
-	s := selecting(StrategyHybrid, 45)
+	s := selecting(echo.StrategyHybrid, 45)
 	s.MaxMessages = 0
 	text := newMenu(strings.Repeat("é", 5000), groups, nil, s).Messages[1].Text()
 	require.Contains(t, text, strings.Repeat("é", 4000)+"\n[The rest of the task is left out here.]\n\nBudget: 45 tokens.\n")
@@ -62,7 +62,7 @@ func TestHostileSummaries(t *testing.T) {
 		g := said("x")
 		g.Phase = hostile
 		g.Cards[0].Summary = hostile
-		text := newMenu("task", []Group{g}, []int{0}, selecting(StrategyLLM, 10)).Messages[1].Text()
+		text := newMenu("task", []Group{g}, []int{0}, selecting(echo.StrategyLLM, 10)).Messages[1].Text()
 		_, list, ok := strings.Cut(text, "\nEarlier messages:\n")
 		require.True(t, ok)
 		require.Equal(t, 1, strings.Count(list, "\n"), "%q", hostile)

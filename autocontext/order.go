@@ -51,7 +51,7 @@ type moment struct {
 	told    int // the message at whose place the summary in force stands; -1: none
 	gone    int // the message at whose place the note on turns that slid out stands; -1: none
 	answers map[int]int
-	carry   *Carry
+	carry   *echo.Carry
 }
 
 // pass is one technique: a pure function that says what becomes of one message, or that it has nothing to say.

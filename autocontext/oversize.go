@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo"
 )
 
 // oversizeLimits are the lengths to which tool results are cut that alone would not fit, in characters: all to the first,
@@ -12,7 +13,7 @@ var oversizeLimits = [...]int{4000, 1000, 300}
 
 // oversize cuts tool results that alone would not have fitted, unless they have become old enough to be cut shorter.
 func oversize(p *cascade.Intra, i int, n *node, m *moment) (shape, bool) {
-	limit := m.carry.cutTo(i)
+	limit := cutTo(m.carry, i)
 	if limit < 0 || !isToolResult(n) {
 		return shape{}, false
 	}
@@ -25,8 +26,8 @@ func oversize(p *cascade.Intra, i int, n *node, m *moment) (shape, bool) {
 }
 
 // cutTo is the length to which a message is cut because it alone would not fit; -1: it is not.
-func (c *Carry) cutTo(i int) int {
-	if at := slices.IndexFunc(c.Cut, func(t Cut) bool { return t.At == i }); at >= 0 {
+func cutTo(c *echo.Carry, i int) int {
+	if at := slices.IndexFunc(c.Cut, func(t echo.Cut) bool { return t.At == i }); at >= 0 {
 		return c.Cut[at].To
 	}
 	return -1
@@ -40,8 +41,8 @@ func (b *Builder) cutOversize(most int64) {
 			if i < 0 {
 				break
 			}
-			cut := slices.DeleteFunc(slices.Clone(b.carry.Cut), func(t Cut) bool { return t.At == i })
-			cut = append(cut, Cut{At: i, To: limit})
+			cut := slices.DeleteFunc(slices.Clone(b.carry.Cut), func(t echo.Cut) bool { return t.At == i })
+			cut = append(cut, echo.Cut{At: i, To: limit})
 			b.carry.Cut = cut
 			b.reshapeOne(i)
 		}
@@ -54,7 +55,7 @@ func (b *Builder) largestResult(limit int) int {
 	for i := range b.nodes {
 		n := &b.nodes[i]
 		long := n.cur.form == FormFull && !shorter(n.msg.Text(), limit+1) || n.cur.form == FormExcerpt && n.cur.limit > limit
-		if to := b.carry.cutTo(i); isToolResult(n) && long && !n.pinned && n.cur.tokens > largest && (to < 0 || to > limit) {
+		if to := cutTo(&b.carry, i); isToolResult(n) && long && !n.pinned && n.cur.tokens > largest && (to < 0 || to > limit) {
 			at, largest = i, n.cur.tokens
 		}
 	}

@@ -152,7 +152,7 @@ func (w *world) settings() autocontext.Settings {
 	s := autocontext.Settings{Policy: p, Dialect: autocontext.Dialect(w.IntN(2)), Fixed: int64(w.IntN(200))}
 	if w.IntN(3) > 0 {
 		in := 0.1 + w.Float64()*10
-		s.Price = &autocontext.Price{Input: in, Cached: in * []float64{0, 0.1, 0.5, 1}[w.IntN(4)]}
+		s.Price = &echo.Price{Input: in, Cached: in * []float64{0, 0.1, 0.5, 1}[w.IntN(4)]}
 	}
 	if w.IntN(2) == 0 {
 		s.Limit = int64(2000 + w.IntN(20000))

@@ -64,7 +64,7 @@ const recencyHalf = 10
 // multiplies relevance instead of adding to it: what has nothing to do with the task does not become relevant by being new.
 // Groups with neither a word in common nor a callout are left out. Only when keyword_weight is zero, so that there is no
 // relevance to multiply, recency stands for itself.
-func (sel *Selected) byWords(relevance []float64, groups []Group, s SelectSettings) []place {
+func (sel *selected) byWords(relevance []float64, groups []Group, s SelectSettings) []place {
 	relevance = normalized(spread(groups, relevance))
 	totals := make([]float64, len(groups))
 	for i := range groups {
@@ -92,14 +92,14 @@ const rawShare = 0.01
 // others. So what counts is by how much a group is above the mean and one standard deviation of all; that is what its
 // neighbours share in. Left out is what is less similar than threshold times the most similar group, and is not near
 // enough to one that is similar either.
-func (sel *Selected) byMeaning(groups []Group, threshold float64) []place {
+func (sel *selected) byMeaning(groups []Group, threshold float64) []place {
 	similar, known := similarities(groups)
 	if !known {
 		return nil
 	}
 	for i := range groups {
 		if groups[i].Embedded {
-			sel.Scores[i].Meaning = &similar[i]
+			sel.Scores[i].Similarity = &similar[i]
 		}
 	}
 	scores := normalized(spread(groups, outstanding(groups, similar)))

@@ -1,6 +1,9 @@
 package autocontext
 
-import "github.com/windlass-run/windlass/cascade"
+import (
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo"
+)
 
 // removed masks the tool results in the stretch that the guard removed, whatever the settings say of them.
 func removed(_ *cascade.Intra, i int, n *node, m *moment) (shape, bool) {
@@ -54,7 +57,7 @@ func ref[T any](v T) *T { return &v }
 
 // remove makes a stretch of the history, together with what was removed before, one without tool results.
 func (b *Builder) remove(from, to, level int) {
-	r := &Removal{From: from, To: to, Level: level}
+	r := &echo.Removal{From: from, To: to, Level: level}
 	if old := b.carry.Removed; old != nil {
 		r.From, r.To, r.Level = min(from, old.From), max(to, old.To), max(level, old.Level)
 	}

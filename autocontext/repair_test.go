@@ -59,7 +59,7 @@ func TestRepairs(t *testing.T) {
 			},
 		},
 	} {
-		step, err := autocontext.NewBuilder(autocontext.Settings{}).Build(history(c.history...), autocontext.Carry{})
+		step, err := autocontext.NewBuilder(autocontext.Settings{}).Build(history(c.history...), echo.Carry{})
 		require.NoError(t, err)
 		sent := autocontext.NewRenderer(autocontext.Native).Render(step.View)
 		validSequence(t, sent)
@@ -83,7 +83,7 @@ func TestRepairsAreTakenBack(t *testing.T) {
 		echo.NewText(echo.RoleAssistant, echo.KindAnswer, "said"), echo.NewText(echo.RoleUser, echo.KindTurnPrompt, "more"),
 	)
 	b := autocontext.NewBuilder(autocontext.Settings{})
-	var c autocontext.Carry
+	var c echo.Carry
 	var got []int
 	for n := 1; n <= len(all); n++ {
 		step, err := b.Build(all[:n], c)
@@ -100,7 +100,7 @@ func TestRepairsKeepTheCache(t *testing.T) {
 	t.Parallel()
 	all := history(echo.NewText(echo.RoleUser, echo.KindTask, "task"), asks(bash("a")), echo.NewText(echo.RoleUser, echo.KindTurnPrompt, "more"))
 	b := autocontext.NewBuilder(autocontext.Settings{})
-	first, err := b.Build(all[:2], autocontext.Carry{})
+	first, err := b.Build(all[:2], echo.Carry{})
 	require.NoError(t, err)
 	size := first.View.Report().ContextSize
 	second, err := b.Build(all, first.Carry)
@@ -123,7 +123,7 @@ func TestRepairsIsolateAnotherModelsCalls(t *testing.T) {
 		}
 		h := history(echo.NewText(echo.RoleUser, echo.KindTask, "task"), echo.Seal(d), answers("a", "one"))
 		h[1].Foreign, h[2].Foreign = true, true
-		step, err := autocontext.NewBuilder(autocontext.Settings{}).Build(h, autocontext.Carry{})
+		step, err := autocontext.NewBuilder(autocontext.Settings{}).Build(h, echo.Carry{})
 		require.NoError(t, err)
 		require.Equal(t, []string{"user: task", want, "user: Tool result of bash (a):\none"}, textsOf(autocontext.Settings{}, step.View))
 		require.Equal(t, []string{"full no_policy", "full other_model", "full other_model"}, formsOf(step.View))

@@ -38,7 +38,7 @@ func (it *Item) count() int {
 }
 
 // usd is what a request costs when a part of it is read from the cache.
-func usd(p Price, size, shared int64) *float64 {
+func usd(p echo.Price, size, shared int64) *float64 {
 	v := (float64(size-shared)*p.Input + float64(shared)*p.Cached) / 1e6
 	return &v
 }

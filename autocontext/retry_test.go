@@ -108,7 +108,7 @@ func TestRetryNeverSendsMore(t *testing.T) {
 		off := on
 		off.Policy.CompressLoops = false
 		a, b := autocontext.NewBuilder(on), autocontext.NewBuilder(off)
-		var ca, cb autocontext.Carry
+		var ca, cb echo.Carry
 		for _, n := range calls {
 			short, err := a.Build(history[:n], ca)
 			require.NoError(t, err)

@@ -70,7 +70,7 @@ func validSequence(t *testing.T, msgs []*echo.Message) {
 }
 
 // checkRules checks a view against every rule of views.
-func checkRules(t *testing.T, s autocontext.Settings, history []echo.Item, v *autocontext.View, c autocontext.Carry) {
+func checkRules(t *testing.T, s autocontext.Settings, history []echo.Item, v *autocontext.View, c echo.Carry) {
 	t.Helper()
 	sent := autocontext.NewRenderer(s.Dialect).Render(v)
 	validSequence(t, sent)
@@ -147,7 +147,7 @@ func play(t *testing.T, seed uint64, broken bool, turns int) [][]byte {
 	history, calls := w.conversation(turns)
 	b := autocontext.NewBuilder(s)
 	reader := echo.NewSelectionReader()
-	var c autocontext.Carry
+	var c echo.Carry
 	var out [][]byte
 	asOf := 0
 	for k, n := range append(calls, len(history)) {
@@ -177,7 +177,7 @@ func play(t *testing.T, seed uint64, broken bool, turns int) [][]byte {
 }
 
 // build answers asks until there is a view.
-func build(t *testing.T, w *world, b *autocontext.Builder, history []echo.Item, c *autocontext.Carry) (autocontext.Step, error) {
+func build(t *testing.T, w *world, b *autocontext.Builder, history []echo.Item, c *echo.Carry) (autocontext.Step, error) {
 	t.Helper()
 	for range 4 {
 		step, err := b.Build(history, *c)
@@ -243,7 +243,7 @@ func checkRecord(t *testing.T, reader *echo.SelectionReader, v *autocontext.View
 }
 
 // checkFresh compares an incremental view with that of a builder that has seen nothing yet.
-func checkFresh(t *testing.T, w *world, s autocontext.Settings, history []echo.Item, before autocontext.Carry, step autocontext.Step, after autocontext.Carry) {
+func checkFresh(t *testing.T, w *world, s autocontext.Settings, history []echo.Item, before echo.Carry, step autocontext.Step, after echo.Carry) {
 	t.Helper()
 	if w.IntN(4) > 0 || after.Summary != nil && (before.Summary == nil || before.Summary.Hash != after.Summary.Hash) || after.AsOf != before.AsOf && s.Policy.Guard.Recount == cascade.RecountProbe {
 		return // an ask was answered at random in between

@@ -9,13 +9,14 @@ import (
 
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo"
 )
 
 // The whole of a phase on one page: what becomes of each message at each call, what it costs, and what the model sees. A
 // change of behaviour is a change of this file.
 func TestScenario(t *testing.T) {
 	t.Parallel()
-	s := autocontext.Settings{Policy: cascade.DefaultIntra(), Price: &autocontext.Price{Input: 2, Cached: 0.2}}
+	s := autocontext.Settings{Policy: cascade.DefaultIntra(), Price: &echo.Price{Input: 2, Cached: 0.2}}
 	k, b := newTalk(), autocontext.NewBuilder(s)
 	turns := []func(){
 		func() { k.calls("I list the files.", result{tool: "list_files", text: filler(1, 150)}) },
@@ -37,7 +38,7 @@ func TestScenario(t *testing.T) {
 		func() { k.calls("I look again.", result{tool: "read_file", text: filler(10, 5000)}) },
 		func() { k.say("Now it is.") },
 	}
-	var c autocontext.Carry
+	var c echo.Carry
 	var head, sent strings.Builder
 	var v *autocontext.View
 	cells := map[int]string{}

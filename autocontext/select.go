@@ -10,30 +10,16 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// Strategy is a way to choose what a phase gets from earlier ones.
-type Strategy string
-
-// The strategies.
-const (
-	StrategyHeuristic Strategy = "heuristic" // by words, with recency and callouts
-	StrategySemantic  Strategy = "semantic"  // by meaning: similarity of embeddings
-	StrategyLLM       Strategy = "llm"       // a model chooses from a menu of summaries
-	StrategyHybrid    Strategy = "hybrid"    // words and meaning choose twice the budget, then a model
-
-	// StrategyPrefilter is words and meaning without the model: what hybrid falls back to. It cannot be asked for.
-	StrategyPrefilter Strategy = "prefilter"
-)
-
-// UsesMeaning reports whether a strategy makes use of what an embedder of this name says of groups. Words find what is
+// UsesSimilarity reports whether a strategy makes use of what an embedder of this name says of groups. Words find what is
 // spelled alike by themselves, and more of it: joined with a ranking by spelling they find less (docs/selection.md). So
 // hybrid does without it, while semantic has nothing else.
-func (s Strategy) UsesMeaning(embedder string) bool {
-	return s == StrategySemantic || s == StrategyHybrid && !contextcards.BySpelling(embedder)
+func UsesSimilarity(s echo.Strategy, embedder string) bool {
+	return s == echo.StrategySemantic || s == echo.StrategyHybrid && !contextcards.BySpelling(embedder)
 }
 
 // SelectSettings are what a selection is made with.
 type SelectSettings struct {
-	Strategy      Strategy
+	Strategy      echo.Strategy
 	MaxTokens     int64 // of the messages chosen
 	MaxMessages   int   // 0: any number
 	KeywordWeight float64
@@ -50,7 +36,7 @@ type SelectSettings struct {
 // SelectSettingsOf returns the settings of a phase.
 func SelectSettingsOf(in cascade.InterSelection) SelectSettings {
 	return SelectSettings{
-		Strategy: Strategy(in.Strategy), MaxTokens: in.MaxTokens, MaxMessages: in.MaxMessages,
+		Strategy: echo.Strategy(in.Strategy), MaxTokens: in.MaxTokens, MaxMessages: in.MaxMessages,
 		KeywordWeight: in.KeywordWeight, RecencyWeight: in.RecencyWeight, CalloutWeight: in.CalloutWeight,
 		Threshold: in.SimilarityThreshold,
 	}
@@ -70,70 +56,39 @@ type Group struct {
 	Embedded bool    // Meaning is known
 }
 
-// Score says how a group came to its place.
-type Score struct {
-	ID       echo.Hash `json:"id"`
-	Phase    string    `json:"phase"`
-	Tokens   int64     `json:"tokens"`
-	Messages int       `json:"messages"`
-	Keyword  float64   `json:"keyword"` // relevance by words, 0 to 1, neighbours included
-	Recency  float64   `json:"recency"` // 0 to 1
-	Callout  bool      `json:"callout,omitempty"`
-	Meaning  *float64  `json:"meaning,omitempty"` // similarity to the task, -1 to 1
-	Total    float64   `json:"total"`             // by which it was ranked, before a model chose; 0: it was not ranked
-	Rank     int       `json:"rank"`              // from 1, in which it was taken; 0: it was not up for choice
-	Chosen   bool      `json:"chosen"`
-	Late     bool      `json:"late,omitempty"` // its card was not ready: extracted
-}
-
-// Selected is the outcome of a selection. It is plain data: journaled as it is, and with the session's history it
-// determines what is injected.
-type Selected struct {
-	Asked    Strategy `json:"asked"`
-	Strategy Strategy `json:"strategy"` // that was used
-	Notes    []string `json:"notes,omitempty"`
-	Ignored  []string `json:"ignored,omitempty"` // ids that the model gave and that mean nothing
-
-	Candidates      int   `json:"candidates"`
-	CandidateTokens int64 `json:"candidate_tokens"` // what sending all of them would take
-	Budget          int64 `json:"budget"`
-	Used            int64 `json:"used"`
-	Messages        int   `json:"messages"`
-
-	Chosen []echo.Hash `json:"chosen"` // groups, in the order of their places in the session
-	Scores []Score     `json:"scores"` // of every candidate, in that order
-}
-
 // Select is [Index.Select] with an index that has seen nothing yet.
-func Select(task string, groups []Group, s SelectSettings, answer *MenuAnswer) (*Selected, *Menu) {
+func Select(task string, groups []Group, s SelectSettings, answer *MenuAnswer) (*echo.Selected, *Menu) {
 	return NewIndex().Select(task, groups, s, answer)
 }
 
 // Select chooses groups for a task. Groups come in the order of their places in the session; of several with the same ID
 // at most one is chosen. With a strategy that asks a model, and no answer yet, it returns the menu to ask with and nothing
 // else; call it again with the answer. What it chooses depends on nothing but its arguments.
-func (x *Index) Select(task string, groups []Group, s SelectSettings, answer *MenuAnswer) (*Selected, *Menu) {
+func (x *Index) Select(task string, groups []Group, s SelectSettings, answer *MenuAnswer) (*echo.Selected, *Menu) {
 	sel := newSelected(groups, s)
 	words := sel.byWords(x.relevance(task, groups), groups, s)
 	switch s.Strategy {
-	case StrategySemantic:
+	case echo.StrategySemantic:
 		return sel.bySemantic(groups, words, s), nil
-	case StrategyHybrid, StrategyLLM:
+	case echo.StrategyHybrid, echo.StrategyLLM:
 		return sel.byModel(task, groups, words, s, answer)
 	}
 	return sel.take(groups, sel.scored(words), s), nil
 }
 
+// selected is the outcome of a selection while it is made.
+type selected struct{ echo.Selected }
+
 // newSelected describes the candidates.
-func newSelected(groups []Group, s SelectSettings) *Selected {
-	sel := &Selected{
+func newSelected(groups []Group, s SelectSettings) *selected {
+	sel := &selected{echo.Selected{
 		Asked: s.Strategy, Strategy: s.Strategy, Candidates: len(groups), Budget: s.MaxTokens,
-		Chosen: []echo.Hash{}, Scores: make([]Score, len(groups)),
-	}
+		Chosen: []echo.Hash{}, Scores: make([]echo.Score, len(groups)),
+	}}
 	for i := range groups {
 		g := &groups[i]
 		sel.CandidateTokens += g.Tokens
-		sel.Scores[i] = Score{
+		sel.Scores[i] = echo.Score{
 			ID: g.ID, Phase: g.Phase, Tokens: g.Tokens, Messages: len(g.Items), Callout: g.Callout,
 			Late: slices.ContainsFunc(g.Cards, func(c contextcards.Card) bool { return c.Late }),
 		}
@@ -141,12 +96,12 @@ func newSelected(groups []Group, s SelectSettings) *Selected {
 	return sel
 }
 
-func (sel *Selected) note(format string, args ...any) {
+func (sel *selected) note(format string, args ...any) {
 	sel.Notes = append(sel.Notes, fmt.Sprintf(format, args...))
 }
 
 // fits reports whether all candidates together are within the budget.
-func (sel *Selected) fits(groups []Group, s SelectSettings) bool {
+func (sel *selected) fits(groups []Group, s SelectSettings) bool {
 	messages := 0
 	for i := range groups {
 		messages += len(groups[i].Items)
@@ -155,10 +110,10 @@ func (sel *Selected) fits(groups []Group, s SelectSettings) bool {
 }
 
 // bySemantic takes what is nearest in meaning, or falls back to words when nothing has an embedding.
-func (sel *Selected) bySemantic(groups []Group, words []place, s SelectSettings) *Selected {
+func (sel *selected) bySemantic(groups []Group, words []place, s SelectSettings) *echo.Selected {
 	meant := sel.byMeaning(groups, s.Threshold)
 	if meant == nil && len(groups) > 0 {
-		sel.Strategy = StrategyHeuristic
+		sel.Strategy = echo.StrategyHeuristic
 		sel.note("no embeddings: chosen by words")
 		meant = words
 	}
@@ -166,7 +121,7 @@ func (sel *Selected) bySemantic(groups []Group, words []place, s SelectSettings)
 }
 
 // byModel has a model choose from a menu, and falls back to what words and meaning choose.
-func (sel *Selected) byModel(task string, groups []Group, words []place, s SelectSettings, answer *MenuAnswer) (*Selected, *Menu) {
+func (sel *selected) byModel(task string, groups []Group, words []place, s SelectSettings, answer *MenuAnswer) (*echo.Selected, *Menu) {
 	order, without := sel.prefilter(groups, words, s)
 	if sel.fits(groups, s) {
 		sel.note("everything fits: no model was asked")
@@ -198,16 +153,16 @@ func (sel *Selected) byModel(task string, groups []Group, words []place, s Selec
 }
 
 // prefilter ranks groups without a model, and says which strategy that is.
-func (sel *Selected) prefilter(groups []Group, words []place, s SelectSettings) ([]int, Strategy) {
-	if s.Strategy != StrategyHybrid {
-		return sel.scored(words), StrategyHeuristic
+func (sel *selected) prefilter(groups []Group, words []place, s SelectSettings) ([]int, echo.Strategy) {
+	if s.Strategy != echo.StrategyHybrid {
+		return sel.scored(words), echo.StrategyHeuristic
 	}
 	meant := sel.byMeaning(groups, 0)
 	if meant == nil {
 		sel.note("no embeddings: prefiltered by words")
-		return sel.scored(words), StrategyHeuristic
+		return sel.scored(words), echo.StrategyHeuristic
 	}
-	return sel.scored(fuse(len(groups), words, meant)), StrategyPrefilter
+	return sel.scored(fuse(len(groups), words, meant)), echo.StrategyPrefilter
 }
 
 // hybridFactor is how many times the budget hybrid shows to the model; menuMost bounds a menu.
@@ -218,9 +173,9 @@ const (
 
 // offer returns what a menu lists, in the order of places: for hybrid the best within twice the budget, else everything,
 // the best of them when that is too much. What is larger than the budget cannot be chosen and is not offered.
-func (sel *Selected) offer(groups []Group, order []int, s SelectSettings) []int {
+func (sel *selected) offer(groups []Group, order []int, s SelectSettings) []int {
 	room := newBudget(hybridFactor*min(s.MaxTokens, math.MaxInt64/hybridFactor), hybridFactor*min(s.MaxMessages, math.MaxInt/hybridFactor))
-	if s.Strategy == StrategyLLM {
+	if s.Strategy == echo.StrategyLLM {
 		order, room = sel.withRest(order), newBudget(sel.CandidateTokens, 0)
 	}
 	var out []int
@@ -238,7 +193,7 @@ func (sel *Selected) offer(groups []Group, order []int, s SelectSettings) []int 
 }
 
 // scored writes the scores of a ranking down and returns its groups, the best first.
-func (sel *Selected) scored(ranking []place) []int {
+func (sel *selected) scored(ranking []place) []int {
 	order := make([]int, len(ranking))
 	for k, p := range ranking {
 		sel.Scores[p.group].Total = p.score
@@ -248,7 +203,7 @@ func (sel *Selected) scored(ranking []place) []int {
 }
 
 // withRest appends the groups that an order leaves out, the newest first.
-func (sel *Selected) withRest(order []int) []int {
+func (sel *selected) withRest(order []int) []int {
 	in := make([]bool, len(sel.Scores))
 	for _, i := range order {
 		in[i] = true
@@ -285,7 +240,7 @@ func (b *budget) fit(g *Group) bool {
 
 // take fills the budget with the first groups of an order. What does not fit is passed over, smaller ones behind it may
 // fit.
-func (sel *Selected) take(groups []Group, order []int, s SelectSettings) *Selected {
+func (sel *selected) take(groups []Group, order []int, s SelectSettings) *echo.Selected {
 	left := newBudget(s.MaxTokens, s.MaxMessages)
 	taken := map[echo.Hash]bool{}
 	for rank, i := range order {
@@ -303,5 +258,5 @@ func (sel *Selected) take(groups []Group, order []int, s SelectSettings) *Select
 			sel.Chosen = append(sel.Chosen, sel.Scores[i].ID)
 		}
 	}
-	return sel
+	return &sel.Selected
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // selecting returns the defaults of a selection.
-func selecting(s Strategy, tokens int64) SelectSettings {
+func selecting(s echo.Strategy, tokens int64) SelectSettings {
 	return SelectSettings{
 		Strategy: s, MaxTokens: tokens, MaxMessages: 50,
 		KeywordWeight: 0.4, RecencyWeight: 0.3, CalloutWeight: 0.3, Threshold: 0.5,
@@ -23,7 +23,7 @@ func selecting(s Strategy, tokens int64) SelectSettings {
 }
 
 // choose selects and returns the indices of what was chosen.
-func choose(t *testing.T, task string, groups []Group, s SelectSettings, answer *MenuAnswer) ([]int, *Selected) {
+func choose(t *testing.T, task string, groups []Group, s SelectSettings, answer *MenuAnswer) ([]int, *echo.Selected) {
 	t.Helper()
 	sel, menu := Select(task, groups, s, answer)
 	require.Nil(t, menu)
@@ -48,10 +48,10 @@ func apart(texts ...string) []Group {
 func TestHeuristicTakesWhatTheTaskIsAbout(t *testing.T) {
 	t.Parallel()
 	groups := apart("the pump is broken", "lunch at noon", "a new pump was ordered", "the weather is fine")
-	chosen, sel := choose(t, "What about the pumps?", groups, selecting(StrategyHeuristic, 1000), nil)
+	chosen, sel := choose(t, "What about the pumps?", groups, selecting(echo.StrategyHeuristic, 1000), nil)
 	require.Equal(t, []int{0, 2}, chosen, "what has nothing to do with it stays away, though there is room")
 	require.Equal(t, []echo.Hash{groups[0].ID, groups[2].ID}, sel.Chosen)
-	require.Equal(t, StrategyHeuristic, sel.Strategy)
+	require.Equal(t, echo.StrategyHeuristic, sel.Strategy)
 	require.Empty(t, sel.Notes)
 	require.Equal(t, 4, sel.Candidates)
 	require.EqualValues(t, 40, sel.CandidateTokens)
@@ -72,7 +72,7 @@ func TestRecencyDoesNotDrownRelevance(t *testing.T) {
 	}
 	groups = append(groups, said("the reactor of another plant"))
 	groups[len(groups)-1].Segment = len(groups)
-	s := selecting(StrategyHeuristic, 20)
+	s := selecting(echo.StrategyHeuristic, 20)
 	s.RecencyWeight = 1
 	chosen, sel := choose(t, "What is the limit of the reactor, in bar?", groups, s, nil)
 	require.Equal(t, []int{0, 62}, chosen)
@@ -86,7 +86,7 @@ func TestRecencyDecidesBetweenEquals(t *testing.T) {
 	t.Parallel()
 	groups := apart("pump one", "pump two", "pump three")
 	for _, weight := range []float64{0.3, 0} {
-		s := selecting(StrategyHeuristic, 10)
+		s := selecting(echo.StrategyHeuristic, 10)
 		s.RecencyWeight = weight
 		chosen, sel := choose(t, "pump", groups, s, nil)
 		require.Equal(t, []int{2}, chosen, "recency_weight %v", weight)
@@ -102,7 +102,7 @@ func newestRecency(t *testing.T, n int) []float64 {
 	for i := range n {
 		texts = append(texts, fmt.Sprintf("text %d", i))
 	}
-	_, sel := choose(t, "", apart(texts...), selecting(StrategyHeuristic, 1), nil)
+	_, sel := choose(t, "", apart(texts...), selecting(echo.StrategyHeuristic, 1), nil)
 	var out []float64
 	for _, s := range sel.Scores {
 		out = append(out, s.Recency)
@@ -114,7 +114,7 @@ func newestRecency(t *testing.T, n int) []float64 {
 func TestRecencyAlone(t *testing.T) {
 	t.Parallel()
 	groups := apart("pump", "b", "c", "d")
-	s := selecting(StrategyHeuristic, 20)
+	s := selecting(echo.StrategyHeuristic, 20)
 	s.KeywordWeight = 0
 	chosen, _ := choose(t, "pump", groups, s, nil)
 	require.Equal(t, []int{2, 3}, chosen)
@@ -124,11 +124,11 @@ func TestCallouts(t *testing.T) {
 	t.Parallel()
 	groups := apart("nothing of the kind", "the pump is broken", "pump", "other")
 	groups[0].Callout = true
-	chosen, sel := choose(t, "pump", groups, selecting(StrategyHeuristic, 1000), nil)
+	chosen, sel := choose(t, "pump", groups, selecting(echo.StrategyHeuristic, 1000), nil)
 	require.Equal(t, []int{0, 1, 2}, chosen)
 	require.True(t, sel.Scores[0].Callout)
 	require.InDelta(t, 0.3, sel.Scores[0].Total, 1e-12)
-	s := selecting(StrategyHeuristic, 1000)
+	s := selecting(echo.StrategyHeuristic, 1000)
 	s.CalloutWeight = 0
 	chosen, _ = choose(t, "pump", groups, s, nil)
 	require.Equal(t, []int{1, 2}, chosen)
@@ -139,7 +139,7 @@ func TestNeighboursComeAlong(t *testing.T) {
 	t.Parallel()
 	groups := saidAll("Which animal did you adopt?", "A greyhound!", "Lovely.", "Other things.")
 	groups[2].Segment, groups[3].Segment = 2, 2
-	chosen, sel := choose(t, "What did she adopt?", groups, selecting(StrategyHeuristic, 1000), nil)
+	chosen, sel := choose(t, "What did she adopt?", groups, selecting(echo.StrategyHeuristic, 1000), nil)
 	require.Equal(t, []int{0, 1}, chosen)
 	require.InDelta(t, 0.6, sel.Scores[1].Keyword, 1e-12)
 }
@@ -153,11 +153,11 @@ func TestBudgetPassesOver(t *testing.T) {
 	groups[2].Tokens = 70
 	groups[2].Items = append(groups[2].Items, groups[2].Items[0])
 	order := func(s SelectSettings) []int { c, _ := choose(t, "pump", groups, s, nil); return c }
-	require.Equal(t, []int{0}, order(selecting(StrategyHeuristic, 90)))
-	require.Equal(t, []int{1}, order(selecting(StrategyHeuristic, 60)))
-	require.Equal(t, []int{0, 1}, order(selecting(StrategyHeuristic, 120)))
-	require.Empty(t, order(selecting(StrategyHeuristic, 0)))
-	s := selecting(StrategyHeuristic, 1000)
+	require.Equal(t, []int{0}, order(selecting(echo.StrategyHeuristic, 90)))
+	require.Equal(t, []int{1}, order(selecting(echo.StrategyHeuristic, 60)))
+	require.Equal(t, []int{0, 1}, order(selecting(echo.StrategyHeuristic, 120)))
+	require.Empty(t, order(selecting(echo.StrategyHeuristic, 0)))
+	s := selecting(echo.StrategyHeuristic, 1000)
 	s.MaxMessages = 3
 	require.Equal(t, []int{0, 1}, order(s), "the third has two messages")
 	s.MaxMessages = 0
@@ -168,7 +168,7 @@ func TestBudgetPassesOver(t *testing.T) {
 func TestNothingIsChosenTwice(t *testing.T) {
 	t.Parallel()
 	groups := apart("the pump", "other", "the pump")
-	for _, s := range []SelectSettings{selecting(StrategyHeuristic, 1000), selecting(StrategyHybrid, 1000)} {
+	for _, s := range []SelectSettings{selecting(echo.StrategyHeuristic, 1000), selecting(echo.StrategyHybrid, 1000)} {
 		chosen, sel := choose(t, "pump", groups, s, nil)
 		require.Contains(t, chosen, 2)
 		require.NotContains(t, chosen, 0, s.Strategy)
@@ -182,14 +182,14 @@ func TestSemantic(t *testing.T) {
 	for i, m := range []float64{0.2, 0.8, 0.5, -0.3} {
 		groups[i].Meaning, groups[i].Embedded = m, true
 	}
-	chosen, sel := choose(t, "pump", groups, selecting(StrategySemantic, 1000), nil)
+	chosen, sel := choose(t, "pump", groups, selecting(echo.StrategySemantic, 1000), nil)
 	require.Equal(t, []int{1, 2}, chosen, "what is less than half as similar as the best stays away")
-	require.Equal(t, StrategySemantic, sel.Strategy)
+	require.Equal(t, echo.StrategySemantic, sel.Strategy)
 	require.Equal(t, []int{0, 1, 2, 0}, []int{sel.Scores[0].Rank, sel.Scores[1].Rank, sel.Scores[2].Rank, sel.Scores[3].Rank})
 	require.InDelta(t, 1+rawShare, sel.Scores[1].Total, 1e-12)
-	require.InDelta(t, 0.2, *sel.Scores[0].Meaning, 1e-12)
+	require.InDelta(t, 0.2, *sel.Scores[0].Similarity, 1e-12)
 	require.Equal(t, 1.0, sel.Scores[3].Keyword, "the words are told, too")
-	s := selecting(StrategySemantic, 1000)
+	s := selecting(echo.StrategySemantic, 1000)
 	s.Threshold = 0
 	chosen, _ = choose(t, "pump", groups, s, nil)
 	require.Equal(t, []int{0, 1, 2}, chosen, "what is unlike the task is never taken by itself")
@@ -206,21 +206,21 @@ func TestSemanticStandsOut(t *testing.T) {
 	}
 	groups[0].Meaning, groups[1].Meaning = 0.6, 0.1 // a question at the beginning of a visit, and its short answer
 	groups[25].Embedded, groups[25].Meaning = false, 0.9
-	chosen, sel := choose(t, "task", groups, selecting(StrategySemantic, 20), nil)
+	chosen, sel := choose(t, "task", groups, selecting(echo.StrategySemantic, 20), nil)
 	require.Equal(t, []int{0, 1}, chosen)
-	require.Nil(t, sel.Scores[25].Meaning)
+	require.Nil(t, sel.Scores[25].Similarity)
 	require.Zero(t, sel.Scores[25].Total)
 }
 
 func TestSemanticWithoutEmbeddings(t *testing.T) {
 	t.Parallel()
-	chosen, sel := choose(t, "pump", apart("a", "pump"), selecting(StrategySemantic, 1000), nil)
+	chosen, sel := choose(t, "pump", apart("a", "pump"), selecting(echo.StrategySemantic, 1000), nil)
 	require.Equal(t, []int{1}, chosen)
-	require.Equal(t, StrategySemantic, sel.Asked)
-	require.Equal(t, StrategyHeuristic, sel.Strategy)
+	require.Equal(t, echo.StrategySemantic, sel.Asked)
+	require.Equal(t, echo.StrategyHeuristic, sel.Strategy)
 	require.Equal(t, []string{"no embeddings: chosen by words"}, sel.Notes)
-	_, sel = choose(t, "pump", nil, selecting(StrategySemantic, 1000), nil)
-	require.Equal(t, StrategySemantic, sel.Strategy, "of nothing, nothing is chosen by any strategy")
+	_, sel = choose(t, "pump", nil, selecting(echo.StrategySemantic, 1000), nil)
+	require.Equal(t, echo.StrategySemantic, sel.Strategy, "of nothing, nothing is chosen by any strategy")
 	require.Equal(t, []echo.Hash{}, sel.Chosen)
 	require.Empty(t, sel.Notes)
 }
@@ -245,7 +245,7 @@ func many() []Group {
 
 func TestModelIsNotAskedWhenEverythingFits(t *testing.T) {
 	t.Parallel()
-	for _, strategy := range []Strategy{StrategyHybrid, StrategyLLM} {
+	for _, strategy := range []echo.Strategy{echo.StrategyHybrid, echo.StrategyLLM} {
 		chosen, sel := choose(t, "pump", many(), SelectSettings{Strategy: strategy, MaxTokens: 300, MaxMessages: 30, KeywordWeight: 1}, nil)
 		require.Len(t, chosen, 30)
 		require.Equal(t, strategy, sel.Strategy)
@@ -270,20 +270,20 @@ func offeredIn(menu *Menu) []string {
 
 func TestMenusHoldTwiceTheBudget(t *testing.T) {
 	t.Parallel()
-	sel, menu := Select("pump", many(), selecting(StrategyHybrid, 50), nil)
+	sel, menu := Select("pump", many(), selecting(echo.StrategyHybrid, 50), nil)
 	require.Nil(t, sel)
 	require.Len(t, offeredIn(menu), 10)
 	require.Contains(t, menu.Messages[1].Text(), "of note 15 pump", "both words and meaning are for it")
-	s := selecting(StrategyHybrid, 200)
+	s := selecting(echo.StrategyHybrid, 200)
 	s.MaxMessages = 4
 	_, menu = Select("pump", many(), s, nil)
 	require.Len(t, offeredIn(menu), 8, "twice the messages")
-	_, menu = Select("pump", many(), selecting(StrategyLLM, 50), nil)
+	_, menu = Select("pump", many(), selecting(echo.StrategyLLM, 50), nil)
 	require.Len(t, offeredIn(menu), 30, "llm sees everything")
 
 	groups := many()
 	groups[15].Tokens = 60
-	_, menu = Select("pump", groups, selecting(StrategyHybrid, 50), nil)
+	_, menu = Select("pump", groups, selecting(echo.StrategyHybrid, 50), nil)
 	require.NotContains(t, menu.Messages[1].Text(), "note 15", "what is larger than the budget could not be chosen")
 }
 
@@ -293,7 +293,7 @@ func TestMenusAreBounded(t *testing.T) {
 	for i := range groups {
 		groups[i].Cards[0].Summary = strings.Repeat(fmt.Sprintf("long %d ", i), 1000)
 	}
-	s := selecting(StrategyLLM, 10_000)
+	s := selecting(echo.StrategyLLM, 10_000)
 	_, menu := Select(strings.Repeat("a long task ", 10_000), groups, s, nil)
 	require.Len(t, offeredIn(menu), menuMost)
 	require.Less(t, len(menu.Messages[1].Text()), menuTaskLimit+menuMost*(menuSummaryLimit+100))
@@ -304,10 +304,10 @@ func TestMenusAreBounded(t *testing.T) {
 func TestModelChooses(t *testing.T) {
 	t.Parallel()
 	groups := many()
-	s := selecting(StrategyLLM, 25)
+	s := selecting(echo.StrategyLLM, 25)
 	chosen, sel := choose(t, "pump", groups, s, &MenuAnswer{Text: `{"ids": ["m9", "m2", "m30", "m1", "m999", ""]}`})
 	require.Equal(t, []int{1, 8}, chosen, "the budget is enforced on what comes back, the most important first")
-	require.Equal(t, StrategyLLM, sel.Strategy)
+	require.Equal(t, echo.StrategyLLM, sel.Strategy)
 	require.Equal(t, []string{"m999", ""}, sel.Ignored)
 	require.Equal(t, []int{1, 2, 3, 4}, []int{sel.Scores[8].Rank, sel.Scores[1].Rank, sel.Scores[29].Rank, sel.Scores[0].Rank})
 	require.Positive(t, sel.Scores[3].Total, "what words say of the others is kept")
@@ -315,7 +315,7 @@ func TestModelChooses(t *testing.T) {
 
 	chosen, sel = choose(t, "pump", groups, s, &MenuAnswer{Text: `{"ids": []}`})
 	require.Empty(t, chosen, "nothing is a choice, too")
-	require.Equal(t, StrategyLLM, sel.Strategy)
+	require.Equal(t, echo.StrategyLLM, sel.Strategy)
 	require.Empty(t, sel.Notes)
 }
 
@@ -325,45 +325,45 @@ func TestModelDoesNotChoose(t *testing.T) {
 	embedded := apart("a", "pump one", "pump two", "pump three", "b")
 	embedded[1].Meaning, embedded[1].Embedded = 1, true
 	for name, c := range map[string]struct {
-		strategy Strategy
+		strategy echo.Strategy
 		groups   []Group
 		answer   MenuAnswer
-		used     Strategy
+		used     echo.Strategy
 		chosen   []int
 		notes    []string
 	}{
 		"llm, no answer": {
-			StrategyLLM, plain,
+			echo.StrategyLLM, plain,
 			MenuAnswer{Failed: "gpt-5-nano: status 500"},
-			StrategyHeuristic,
+			echo.StrategyHeuristic,
 			[]int{2, 3},
 			[]string{"no model chose: gpt-5-nano: status 500"},
 		},
 		"llm, prose": {
-			StrategyLLM, plain,
+			echo.StrategyLLM, plain,
 			MenuAnswer{Text: "I would take the second."},
-			StrategyHeuristic,
+			echo.StrategyHeuristic,
 			[]int{2, 3},
 			[]string{`no model chose: its answer has no JSON object with a list "ids"`},
 		},
 		"llm, unknown": {
-			StrategyLLM, plain,
+			echo.StrategyLLM, plain,
 			MenuAnswer{Text: `{"ids": ["x"]}`},
-			StrategyHeuristic,
+			echo.StrategyHeuristic,
 			[]int{2, 3},
 			[]string{"no model chose: none of the ids that it gave is in the menu"},
 		},
 		"hybrid, meaning and words": {
-			StrategyHybrid, embedded,
+			echo.StrategyHybrid, embedded,
 			MenuAnswer{Failed: "timeout"},
-			StrategyPrefilter,
+			echo.StrategyPrefilter,
 			[]int{1, 3},
 			[]string{"the menu has 3 of 5 candidates", "no model chose: timeout"},
 		},
 		"hybrid, words": {
-			StrategyHybrid, plain,
+			echo.StrategyHybrid, plain,
 			MenuAnswer{Failed: "timeout"},
-			StrategyHeuristic,
+			echo.StrategyHeuristic,
 			[]int{2, 3},
 			[]string{"no embeddings: prefiltered by words", "the menu has 3 of 5 candidates", "no model chose: timeout"},
 		},
@@ -384,10 +384,10 @@ func TestNothingToChooseFrom(t *testing.T) {
 	t.Parallel()
 	groups := apart("pump", "pump x")
 	groups[0].Tokens, groups[1].Tokens = 100, 100
-	chosen, sel := choose(t, "pump", groups, selecting(StrategyHybrid, 50), nil)
+	chosen, sel := choose(t, "pump", groups, selecting(echo.StrategyHybrid, 50), nil)
 	require.Empty(t, chosen)
 	require.Contains(t, sel.Notes, "no model chose: there is nothing to choose from")
-	for _, strategy := range []Strategy{StrategyHeuristic, StrategySemantic, StrategyLLM, StrategyHybrid} {
+	for _, strategy := range []echo.Strategy{echo.StrategyHeuristic, echo.StrategySemantic, echo.StrategyLLM, echo.StrategyHybrid} {
 		chosen, sel := choose(t, "pump", nil, selecting(strategy, 50), nil)
 		require.Empty(t, chosen)
 		require.NotNil(t, sel.Chosen, "an empty list, in JSON")
@@ -396,11 +396,11 @@ func TestNothingToChooseFrom(t *testing.T) {
 
 func TestPrefilterAsksNobody(t *testing.T) {
 	t.Parallel()
-	s := selecting(StrategyHybrid, 50)
+	s := selecting(echo.StrategyHybrid, 50)
 	s.Prefilter = true
 	chosen, sel := choose(t, "pump", many(), s, nil)
 	require.Len(t, chosen, 5)
-	require.Equal(t, StrategyPrefilter, sel.Strategy)
+	require.Equal(t, echo.StrategyPrefilter, sel.Strategy)
 	require.ElementsMatch(t, []int{1, 2}, []int{sel.Scores[0].Rank, sel.Scores[15].Rank}, "words and meaning are for these")
 	require.Empty(t, sel.Notes)
 }
@@ -409,7 +409,7 @@ func TestLateCardsAreTold(t *testing.T) {
 	t.Parallel()
 	groups := apart("a", "b")
 	groups[1].Cards[0].Late = true
-	_, sel := choose(t, "a", groups, selecting(StrategyHeuristic, 50), nil)
+	_, sel := choose(t, "a", groups, selecting(echo.StrategyHeuristic, 50), nil)
 	require.False(t, sel.Scores[0].Late)
 	require.True(t, sel.Scores[1].Late)
 }
@@ -443,10 +443,10 @@ func randomGroups(r *rand.Rand) []Group {
 func TestSelectionsKeepTheirRules(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(4, 2))
-	used := map[Strategy]int{}
+	used := map[echo.Strategy]int{}
 	for n := range 3000 {
 		groups := randomGroups(r)
-		s := selecting([]Strategy{StrategyHeuristic, StrategySemantic, StrategyLLM, StrategyHybrid}[r.IntN(4)], r.Int64N(3000))
+		s := selecting([]echo.Strategy{echo.StrategyHeuristic, echo.StrategySemantic, echo.StrategyLLM, echo.StrategyHybrid}[r.IntN(4)], r.Int64N(3000))
 		s.MaxMessages, s.Prefilter, s.Threshold = r.IntN(40), r.IntN(4) == 0, r.Float64()
 		task := []string{"the pump", "Which valve failed?", "", "main.go 東京", "nothing known"}[r.IntN(5)]
 		x := NewIndex()
@@ -468,19 +468,19 @@ func TestSelectionsKeepTheirRules(t *testing.T) {
 			t.Fatalf("selection %d", n)
 		}
 	}
-	for _, strategy := range []Strategy{StrategyHeuristic, StrategySemantic, StrategyLLM, StrategyHybrid, StrategyPrefilter} {
+	for _, strategy := range []echo.Strategy{echo.StrategyHeuristic, echo.StrategySemantic, echo.StrategyLLM, echo.StrategyHybrid, echo.StrategyPrefilter} {
 		require.Greater(t, used[strategy], 50, strategy)
 	}
 }
 
-func encoded(t *testing.T, sel *Selected) string {
+func encoded(t *testing.T, sel *echo.Selected) string {
 	t.Helper()
 	data, err := json.Marshal(sel)
 	require.NoError(t, err)
 	return string(data)
 }
 
-func checkSelected(t *testing.T, groups []Group, s SelectSettings, sel *Selected) {
+func checkSelected(t *testing.T, groups []Group, s SelectSettings, sel *echo.Selected) {
 	t.Helper()
 	var tokens, all int64
 	messages := 0
@@ -557,7 +557,7 @@ func TestKeptIndexChoosesTheSame(t *testing.T) {
 		for range 8 {
 			session = append(session, randomGroups(r)...)
 			groups := otherCards(r, session)
-			s := selecting([]Strategy{StrategyHeuristic, StrategySemantic, StrategyHybrid}[r.IntN(3)], r.Int64N(3000))
+			s := selecting([]echo.Strategy{echo.StrategyHeuristic, echo.StrategySemantic, echo.StrategyHybrid}[r.IntN(3)], r.Int64N(3000))
 			s.Prefilter = true
 			task := tasks[r.IntN(len(tasks))]
 			want, _ := Select(task, groups, s, nil)

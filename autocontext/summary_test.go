@@ -109,7 +109,7 @@ func TestExtractIsBounded(t *testing.T) {
 func TestExtractFoldsASummaryIn(t *testing.T) {
 	t.Parallel()
 	b := NewBuilder(Settings{})
-	c, first := b.Answer(Carry{}, &Ask{Kind: AskSummary, Number: 1, MaxOut: 400, covers: 3, told: told(1, 10)}, Answer{Failed: true})
+	c, first := b.Answer(echo.Carry{}, &Ask{Kind: AskSummary, Number: 1, MaxOut: 400, covers: 3, told: told(1, 10)}, Answer{Failed: true})
 	require.Equal(t, first, c.Answered.Summary.Message)
 	_, second := b.Answer(c, &Ask{Kind: AskSummary, Number: 2, MaxOut: 400, covers: 9, told: append([]*echo.Message{first}, told(1, 10)...)}, Answer{Failed: true})
 	require.Equal(t, 1, strings.Count(second.Text(), extractHead))

@@ -133,7 +133,7 @@ func policy(change func(*cascade.Intra)) autocontext.Settings {
 // viewOf is the view of a call that sends the whole history for the first time.
 func viewOf(t *testing.T, s autocontext.Settings, k *talk) *autocontext.View {
 	t.Helper()
-	step, err := autocontext.NewBuilder(s).Build(k.items, autocontext.Carry{})
+	step, err := autocontext.NewBuilder(s).Build(k.items, echo.Carry{})
 	require.NoError(t, err)
 	require.Nil(t, step.Ask)
 	checkRules(t, s, k.items, step.View, step.Carry)

@@ -25,7 +25,7 @@ func TestTheOwnTaskSurvives(t *testing.T) {
 	}
 	s := autocontext.Settings{Policy: cascade.DefaultIntra()}
 	s.Policy.Advance = cascade.AdvanceEveryTurn
-	step, err := autocontext.NewBuilder(s).Build(history, autocontext.Carry{})
+	step, err := autocontext.NewBuilder(s).Build(history, echo.Carry{})
 	require.NoError(t, err)
 	require.Equal(t, autocontext.ReasonRecent, step.View.Items[1].Reason)
 	require.Equal(t, autocontext.ReasonKept, step.View.Items[2].Reason)
@@ -38,7 +38,7 @@ func TestALaterTaskTakesThePlace(t *testing.T) {
 	k := &talk{attempt: 1}
 	k.user(echo.KindTask, "brought in").reads(5, 1000).user(echo.KindTurnPrompt, "go on")
 	b := autocontext.NewBuilder(policy(nil))
-	step, err := b.Build(k.items, autocontext.Carry{})
+	step, err := b.Build(k.items, echo.Carry{})
 	require.NoError(t, err)
 	require.Equal(t, "full kept", form(step.View, 0))
 	k.user(echo.KindTask, "the own task").user(echo.KindTurnPrompt, "go on")

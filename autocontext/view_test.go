@@ -33,7 +33,7 @@ func conversation() []echo.Item {
 // fullHistory is the view of a history without any policy.
 func fullHistory(t *testing.T, h []echo.Item, d autocontext.Dialect) *autocontext.View {
 	t.Helper()
-	step, err := autocontext.NewBuilder(autocontext.Settings{Dialect: d}).Build(h, autocontext.Carry{})
+	step, err := autocontext.NewBuilder(autocontext.Settings{Dialect: d}).Build(h, echo.Carry{})
 	require.NoError(t, err)
 	require.Nil(t, step.Ask)
 	return step.View

@@ -10,7 +10,7 @@ import (
 // answer is what an attempt came to.
 type answer struct {
 	text   string
-	reason StopReason
+	reason echo.StopReason
 	passed bool // loop_until has accepted it already
 }
 
@@ -31,7 +31,7 @@ func (v *visit) runAttempt(ctx context.Context) (answer, error) {
 			return answer{}, err
 		}
 		called := len(resp.Message.ToolCalls()) > 0
-		ans := answer{text: resp.Message.Text(), reason: StopAnswered}
+		ans := answer{text: resp.Message.Text(), reason: echo.StopAnswered}
 		if err := v.checkTurn(ctx, limit, called, &ans); err != nil {
 			return answer{}, err
 		}
@@ -40,7 +40,7 @@ func (v *visit) runAttempt(ctx context.Context) (answer, error) {
 		case called && (ans.passed || last):
 			return v.finalAnswer(ctx, ans)
 		case ans.passed:
-			ans.reason = StopLoopUntil
+			ans.reason = echo.StopLoopUntil
 			return ans, nil
 		case !called && (last || v.phase.Rules.TurnPrompt == ""):
 			return ans, nil
@@ -97,9 +97,9 @@ func (v *visit) finalAnswer(ctx context.Context, before answer) (answer, error) 
 	if err != nil {
 		return answer{}, err
 	}
-	ans := answer{text: resp.Message.Text(), reason: StopMaxTurns}
+	ans := answer{text: resp.Message.Text(), reason: echo.StopMaxTurns}
 	if before.passed {
-		ans.passed, ans.reason = true, StopLoopUntil
+		ans.passed, ans.reason = true, echo.StopLoopUntil
 	}
 	return ans, nil
 }

@@ -52,7 +52,7 @@ func TestBudgetCountsWhatGoesOnBeside(t *testing.T) {
 			b := setup(t, say("a"), say("b"))
 			res, err := b.runBeside(fmt.Sprintf(besideSource, tc.budget), Totals{}, some, some)
 			require.ErrorContains(t, err, "c/cards (attempt 1, turn 1): "+tc.want)
-			require.Equal(t, StatusOverBudget, res.Status)
+			require.Equal(t, echo.StatusOverBudget, res.Status)
 			require.Equal(t, 2, res.Calls, "of its own")
 			require.InDelta(t, 0.02, res.CostUSD, 1e-12)
 		})
@@ -120,7 +120,7 @@ func TestBesideOfUnknownCost(t *testing.T) {
 	b := setup(t, say("a"), say("b"), say("c"))
 	res, err := b.runBeside(fmt.Sprintf(besideSource, `"max_usd":1`), unknown, unknown, unknown)
 	require.NoError(t, err)
-	require.Equal(t, StatusCompleted, res.Status)
+	require.Equal(t, echo.StatusCompleted, res.Status)
 	require.NotNil(t, res.Cost(), "that of the run itself is known")
 	require.Equal(t, []string{"a/attempt1/turn1/model/beside/warning"}, b.entries.keys(echo.NodeWarning))
 	require.JSONEq(t, `{"message":"max_usd counts what cards cost as far as that is known: the cost of 1 call for them is unknown"}`,

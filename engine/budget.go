@@ -2,8 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/cascade"
@@ -26,22 +24,28 @@ func (s *Spec) BudgetInForce() cascade.Budget {
 func RecordedBudget(entries []*echo.Entry) *cascade.Budget {
 	for i := len(entries) - 1; i >= 0; i-- {
 		if e := entries[i]; e.NodeType == echo.NodeRunStart || e.NodeType == echo.NodeResume {
-			var d struct {
-				Budget *cascade.Budget `json:"budget"`
-			}
-			_ = json.Unmarshal(e.Data, &d) // what cannot be read says nothing of a budget
-			return d.Budget
+			return recordedBudget(e)
 		}
 	}
 	return nil
 }
 
+// recordedBudget returns the budget of an entry that records one; one that cannot be read says nothing of it.
+func recordedBudget(e *echo.Entry) *cascade.Budget {
+	start, _ := echo.Read[echo.RunStart](e)
+	budget := start.Budget
+	if resumed, err := echo.Read[echo.Resume](e); err == nil {
+		budget = resumed.Budget
+	}
+	return (*cascade.Budget)(budget)
+}
+
 // budgetInForce is what is recorded of the budget: also that there is none where the cascade has one.
-func (r *run) budgetInForce() *cascade.Budget {
+func (r *run) budgetInForce() *echo.Budget {
 	if r.budget == (cascade.Budget{}) && r.cascade.Budget == nil {
 		return nil
 	}
-	b := r.budget
+	b := echo.Budget(r.budget)
 	return &b
 }
 
@@ -87,35 +91,26 @@ func overLimit(b cascade.Budget, used, beside Totals, elapsed *float64, next *Es
 	return nil
 }
 
-// besideData is what a reading of the calls beside a run says: what they took since the reading before, and whether what
-// they cost was limited then.
-type besideData struct {
-	Totals
-	Limited bool `json:"limited_usd,omitempty"`
-}
-
 // countBeside takes in what calls beside the run have taken. They end when they end, so this is a reading: a run that is
 // answered from its record counts what was known at this point then. A cost that is not known does not end the run, which
 // depends on none of these calls; it is told once.
 func (v *visit) countBeside(ctx context.Context, key echo.Key) error {
-	raw, err := v.rec.Value(ctx, key, v.place(), func() any {
+	d, known, err := reading[echo.BackgroundTotals](ctx, v.rec, key, v.place(), func() echo.Payload {
 		if v.spec.Beside == nil || v.budget.MaxUSD <= 0 && v.budget.MaxTokens <= 0 {
 			return nil
 		}
 		if t := v.spec.Beside(); t != (Totals{}) {
-			return besideData{t, v.budget.MaxUSD > 0}
+			return echo.BackgroundTotals{
+				Calls: t.Calls, Usage: t.Usage, CostUSD: t.CostUSD, UnknownCosts: t.UnknownCosts, Scripted: t.Scripted, Limited: v.budget.MaxUSD > 0,
+			}
 		}
 		return nil
 	})
-	if err != nil || raw == nil {
+	if err != nil || !known {
 		return err
 	}
-	var d besideData
-	if err := json.Unmarshal(raw, &d); err != nil {
-		return fmt.Errorf("read the record of %s: %w", key, err)
-	}
 	told := v.besideTold
-	v.beside = v.beside.Plus(d.Totals)
+	v.beside = v.beside.Plus(Totals{Calls: d.Calls, Usage: d.Usage, CostUSD: d.CostUSD, UnknownCosts: d.UnknownCosts, Scripted: d.Scripted})
 	if told || d.UnknownCosts == 0 || !d.Limited {
 		return nil
 	}
@@ -126,20 +121,16 @@ func (v *visit) countBeside(ctx context.Context, key echo.Key) error {
 // readClock returns for how many seconds the run has been active, nil when nothing is known of it. It is a reading of the
 // clock, so it is only taken, and recorded, when the budget limits it.
 func (v *visit) readClock(ctx context.Context, key echo.Key) (*float64, error) {
-	raw, err := v.rec.Value(ctx, key, v.place(), func() any {
+	elapsed, known, err := reading[echo.Clock](ctx, v.rec, key, v.place(), func() echo.Payload {
 		if v.budget.MaxSeconds <= 0 {
 			return nil
 		}
-		return v.active().Sub(v.start).Seconds()
+		return echo.Clock(v.active().Sub(v.start).Seconds())
 	})
-	if err != nil || raw == nil {
+	if err != nil || !known {
 		return nil, err
 	}
-	var elapsed float64
-	if err := json.Unmarshal(raw, &elapsed); err != nil {
-		return nil, fmt.Errorf("read the clock of %s: %w", key, err)
-	}
-	return &elapsed, nil
+	return (*float64)(&elapsed), nil
 }
 
 // requestSize is how many tokens a request has, and how many of them the provider has seen before.

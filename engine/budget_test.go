@@ -90,7 +90,7 @@ func TestBudgetStopsBeforeEveryKindOfCall(t *testing.T) {
 		"a request that is refused as too long": {
 			func(t *testing.T) *testBundle {
 				answers := talking(12, 1600)
-				answers = append(answers[:8:8], append([]answerFunc{refuse(&effect.ModelError{Kind: effect.ModelErrContextLength, Model: "m", Unpaid: true})}, answers[8:]...)...)
+				answers = append(answers[:8:8], append([]answerFunc{refuse(&effect.ModelError{Kind: echo.ModelErrContextLength, Model: "m", Unpaid: true})}, answers[8:]...)...)
 				b := setup(t, answers...)
 				b.tools.addBig("big", 2000)
 				return b
@@ -121,8 +121,8 @@ func TestBudgetStopsBeforeEveryKindOfCall(t *testing.T) {
 				}
 				var be *BudgetError
 				require.ErrorAs(t, err, &be)
-				require.Equal(t, StatusOverBudget, res.Status)
-				require.Equal(t, StatusOverBudget, StateOf(b.past).Status)
+				require.Equal(t, echo.StatusOverBudget, res.Status)
+				require.Equal(t, echo.StatusOverBudget, StateOf(b.past).Status)
 				require.Greater(t, be.Used+float64(be.Next.Tokens()), be.Max)
 				ends := b.past[len(b.past)-2:]
 				require.Equal(t, []echo.NodeType{echo.NodePhaseEnd, echo.NodeRunEnd}, []echo.NodeType{ends[0].NodeType, ends[1].NodeType})

@@ -37,9 +37,8 @@ func (v *visit) callout(what, nameTemplate string, m *echo.Message) error {
 	}
 	v.session.Callouts = append(v.session.Callouts, echo.Callout{Name: name, Phase: v.phase.Name, Hash: m.Hash()})
 	v.markCallout(m.Hash(), name)
-	e := siteEntry(echo.NodeCallout, v.key.Named(echo.StepCallout, what), v.place())
+	e := payloadEntry(v.key.Named(echo.StepCallout, what), v.place(), echo.CalloutMark{Name: name})
 	e.ContentHash = m.Hash()
-	e.Data = mustJSON(map[string]string{"name": name})
 	return v.append(e)
 }
 

@@ -54,7 +54,7 @@ func (v *visit) send(ctx context.Context, noTools bool) (*effect.ModelResponse, 
 
 func refusedAsTooLong(err error) bool {
 	var me *effect.ModelError
-	return errors.As(err, &me) && me.Kind == effect.ModelErrContextLength && !effect.IsRecordError(err)
+	return errors.As(err, &me) && me.Kind == echo.ModelErrContextLength && !effect.IsRecordError(err)
 }
 
 // refusedForGood is the error of a request that the provider refused as too long and that could not be made any smaller,
@@ -95,8 +95,8 @@ func (v *visit) request(ctx context.Context, selection, call echo.Key, noTools b
 	if err := v.afford(ctx, call, req, v.sizeOfView(req, &report)); err != nil {
 		return nil, err
 	}
-	e := siteEntry(echo.NodeSelection, selection, req.Site)
-	e.Model, e.Selection, e.Data = v.model, &report, mustJSON(v.carry)
+	e := payloadEntry(selection, req.Site, v.carry)
+	e.Model, e.Selection = v.model, &report
 	if err := v.append(e); err != nil {
 		return nil, err
 	}

@@ -120,9 +120,8 @@ func (v *visit) judge(ctx context.Context, ans answer) (value any, failed string
 
 func (v *visit) recordVerdict(check string, valid bool, reason string) error {
 	v.refused(check, valid, reason)
-	e := siteEntry(echo.NodeVerdict, v.here().Named(echo.StepVerdict, check), v.place())
-	e.Data = mustJSON(map[string]any{"validator": check, "valid": valid, "reason": reason})
-	return v.append(e)
+	verdict := echo.Verdict{Validator: check, Valid: valid, Reason: reason}
+	return v.append(payloadEntry(v.here().Named(echo.StepVerdict, check), v.place(), verdict))
 }
 
 // emptyAnswer explains an answer without text.

@@ -30,7 +30,7 @@ func (v *visit) deterministic(ctx context.Context) (any, error) {
 		v.result.Attempts = v.attempt
 		value, inputs, err := v.tryTool(ctx, spec)
 		if err == nil {
-			v.result.Reason = StopToolResult
+			v.result.Reason = echo.StopToolResult
 			return value, nil
 		}
 		if !recoverable(err) {

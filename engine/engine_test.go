@@ -22,8 +22,8 @@ func TestOnePhase(t *testing.T) {
 	b := setup(t, say("Hello Ada"))
 	res, err := b.run(`{"cascade_id":"c","phases":[{"name":"greet","instructions":"Greet {{ input.name }}."}]}`, map[string]any{"name": "Ada"})
 	require.NoError(t, err)
-	require.Equal(t, StatusCompleted, res.Status)
-	require.Equal(t, StopEndOfCascade, res.Reason)
+	require.Equal(t, echo.StatusCompleted, res.Status)
+	require.Equal(t, echo.StopEndOfCascade, res.Reason)
 	require.Equal(t, "Hello Ada", res.Output)
 	require.Equal(t, []string{"user: Greet Ada."}, roles(b.model.requests[0]), "instructions that use the input are not followed by it")
 	require.Equal(t, "m", b.model.requests[0].Model)
@@ -135,7 +135,7 @@ func TestLastTurnIsFollowedByOneAnswerWithoutTools(t *testing.T) {
 	res, err := b.run(`{"cascade_id":"c","phases":[{"name":"p","instructions":"Go.","tackle":["echo"],"rules":{"max_turns":2}},
 		{"name":"q","instructions":"Go on.","context":{"from":[{"phase":"p","include":["messages"]}]}}]}`, nil)
 	require.ErrorContains(t, err, "no more answers")
-	require.Equal(t, StopMaxTurns, res.Phases[0].Reason)
+	require.Equal(t, echo.StopMaxTurns, res.Phases[0].Reason)
 	last := b.model.requests[2]
 	require.True(t, last.NoToolCalls)
 	require.NotEmpty(t, last.Tools, "the prefix of the request stays the same")
@@ -187,8 +187,8 @@ func TestLoopUntil(t *testing.T) {
 			require.Len(t, b.model.requests, len(tc.answers))
 			if tc.wantErr != "" {
 				require.ErrorContains(t, err, tc.wantErr)
-				require.Equal(t, StatusFailed, res.Status)
-				require.Equal(t, StopExhausted, res.Reason)
+				require.Equal(t, echo.StatusFailed, res.Status)
+				require.Equal(t, echo.StopExhausted, res.Reason)
 				return
 			}
 			require.NoError(t, err)
@@ -257,7 +257,7 @@ func TestToolAndCommandValidators(t *testing.T) {
 		"rules":{"loop_until":"command:test -f {{ session.work_dir ~ '/' ~ input.f }}"}}]}`, map[string]any{"f": "it's"})
 	require.NoError(t, err)
 	require.Equal(t, "finished", res.Output)
-	require.Equal(t, StopLoopUntil, res.Phases[0].Reason, "a command is asked after a turn of tool calls, too")
+	require.Equal(t, echo.StopLoopUntil, res.Phases[0].Reason, "a command is asked after a turn of tool calls, too")
 	require.JSONEq(t, `{"content":"","original_input":{"f":"it's"}}`, stdin[0])
 	require.True(t, b.model.requests[1].NoToolCalls)
 	require.Contains(t, roles(b.model.requests[1])[4], "The checks pass now.")
@@ -292,7 +292,7 @@ func TestOutputSchema(t *testing.T) {
 	b = setup(t, say("no"))
 	res, err = b.run(fmt.Sprintf(phase, `,"rules":{"max_attempts":1}`), nil)
 	require.ErrorContains(t, err, "no answer passed output_schema in 1 attempt")
-	require.Equal(t, StopExhausted, res.Phases[0].Reason)
+	require.Equal(t, echo.StopExhausted, res.Phases[0].Reason)
 	require.Len(t, res.Phases, 1, "what comes after a failed phase does not run")
 }
 
@@ -312,7 +312,7 @@ func TestRouting(t *testing.T) {
 		path = append(path, fmt.Sprintf("%s%d", p.Phase, p.Visit))
 	}
 	require.Equal(t, []string{"a1", "b1", "a2", "d1"}, path)
-	require.Equal(t, StopAnswered, res.Phases[2].Reason, "a phase that chooses its route has turns for the choice and the answer")
+	require.Equal(t, echo.StopAnswered, res.Phases[2].Reason, "a phase that chooses its route has turns for the choice and the answer")
 	require.Contains(t, b.entries.keys(echo.NodeModelCall), "a~2/attempt1/turn2/model")
 	require.Contains(t, b.model.requests[0].Tools[0].Description, "- d: when it is done")
 	require.JSONEq(t, `{"from":"a","to":"d","reason":"route_to"}`, string(b.entries.of(echo.NodeRoute)[3].Data))
@@ -333,7 +333,7 @@ func TestRouteThatLeadsBackForeverEnds(t *testing.T) {
 	b := setup(t, answers...)
 	res, err := b.run(`{"cascade_id":"c","phases":[{"name":"a","instructions":"A","handoffs":["a"]}]}`, nil)
 	require.ErrorContains(t, err, "c/a: the phase was entered 100 times, the limit of one run")
-	require.Equal(t, StopVisitLimit, res.Reason)
+	require.Equal(t, echo.StopVisitLimit, res.Reason)
 }
 
 func TestDeterministicPhase(t *testing.T) {
@@ -356,7 +356,7 @@ func TestDeterministicPhase(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "handled", res.Output)
 	require.Equal(t, 3, res.Phases[0].Attempts)
-	require.Equal(t, StopToolResult, res.Phases[0].Reason)
+	require.Equal(t, echo.StopToolResult, res.Phases[0].Reason)
 	require.Contains(t, roles(b.model.requests[0])[0], "n is 7")
 	require.JSONEq(t, `{"from":"a","to":"c","reason":"routing: \"found\""}`, string(b.entries.of(echo.NodeRoute)[1].Data))
 }
@@ -374,7 +374,7 @@ func TestOnError(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "after", res.Output)
 	require.Contains(t, roles(b.model.requests[0])[0], "fetch/x: tool fetch failed: no such host")
-	require.Equal(t, StatusFailed, res.Phases[0].Status)
+	require.Equal(t, echo.StatusFailed, res.Phases[0].Status)
 
 	b = setup(t, say("recovered"))
 	b.tools.add("fetch", `{"type":"object"}`, broken)
@@ -475,8 +475,8 @@ func TestBudget(t *testing.T) {
 			var be *BudgetError
 			require.ErrorAs(t, err, &be)
 			require.ErrorContains(t, err, "c/b (attempt 1, turn 1): "+tc.want)
-			require.Equal(t, StatusOverBudget, res.Status)
-			require.Equal(t, StopBudget, res.Reason)
+			require.Equal(t, echo.StatusOverBudget, res.Status)
+			require.Equal(t, echo.StopBudget, res.Reason)
 			require.Equal(t, "a", res.Output, "what was paid for is not lost")
 			require.Len(t, b.model.requests, 1)
 		})
@@ -493,22 +493,22 @@ func TestBudget(t *testing.T) {
 
 func TestFailuresEndTheRunWithTheirPlace(t *testing.T) {
 	t.Parallel()
-	provider := &effect.ModelError{Kind: effect.ModelErrAuth, Provider: "api.example.com", Model: "m", Status: 401, Unpaid: true, Message: "wrong key", Hint: "set OPENAI_API_KEY"}
+	provider := &effect.ModelError{Kind: echo.ModelErrAuth, Provider: "api.example.com", Model: "m", Status: 401, Unpaid: true, Message: "wrong key", Hint: "set OPENAI_API_KEY"}
 	b := setup(t, refuse(provider))
 	res, err := b.run(`{"cascade_id":"c","phases":[{"name":"p","instructions":"Go."}]}`, nil)
 	require.EqualError(t, err, "c/p (attempt 1, turn 1): model m at api.example.com: wrong key")
 	require.ErrorIs(t, err, provider)
-	require.Equal(t, StatusFailed, res.Status)
+	require.Equal(t, echo.StatusFailed, res.Status)
 	e := b.entries.of(echo.NodeModelCall)[0]
 	require.Zero(t, *res.Cost())
 	require.Equal(t, &echo.Failure{Kind: "auth", Message: "wrong key"}, e.Error)
 	require.Zero(t, *e.CostUSD, "what was refused cost nothing")
 	require.Equal(t, "error", b.entries.of(echo.NodeRunEnd)[0].Error.Kind)
 
-	b = setup(t, refuse(&effect.ModelError{Kind: effect.ModelErrTimeout, Model: "m", Message: "no answer", Err: context.DeadlineExceeded}))
+	b = setup(t, refuse(&effect.ModelError{Kind: echo.ModelErrTimeout, Model: "m", Message: "no answer", Err: context.DeadlineExceeded}))
 	res, err = b.run(`{"cascade_id":"c","phases":[{"name":"p","instructions":"Go."}]}`, nil)
 	require.Error(t, err)
-	require.Equal(t, StatusFailed, res.Status, "a provider that timed out is not an interrupted run")
+	require.Equal(t, echo.StatusFailed, res.Status, "a provider that timed out is not an interrupted run")
 	require.Nil(t, b.entries.of(echo.NodeModelCall)[0].CostUSD, "an answer may have been under way")
 	require.Nil(t, res.Cost(), "and so the cost of the run is unknown, too")
 	require.Nil(t, b.entries.of(echo.NodePhaseEnd)[0].CostUSD)
@@ -543,7 +543,7 @@ func TestInterrupt(t *testing.T) {
 	})
 	res, err := b.runCtx(ctx, `{"cascade_id":"c","phases":[{"name":"p","instructions":"Go.","tackle":["wait"],"on_error":"p"}]}`, nil)
 	require.ErrorIs(t, err, context.Canceled)
-	require.Equal(t, StatusInterrupted, res.Status)
+	require.Equal(t, echo.StatusInterrupted, res.Status)
 	require.Empty(t, b.entries.of(echo.NodeToolCall), "an effect that was cut off has no outcome")
 	require.Equal(t, "interrupted", b.entries.of(echo.NodeRunEnd)[0].Error.Kind)
 }
@@ -554,11 +554,11 @@ func TestInterruptedModelCall(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	b := setup(t, func(*effect.ModelRequest) (*effect.ModelResponse, error) {
 		cancel()
-		return nil, &effect.ModelError{Kind: effect.ModelErrTimeout, Message: "the call was ended", Err: ctx.Err()}
+		return nil, &effect.ModelError{Kind: echo.ModelErrTimeout, Message: "the call was ended", Err: ctx.Err()}
 	})
 	res, err := b.runCtx(ctx, `{"cascade_id":"c","phases":[{"name":"p","instructions":"Go."}]}`, nil)
 	require.ErrorIs(t, err, context.Canceled)
-	require.Equal(t, StatusInterrupted, res.Status)
+	require.Equal(t, echo.StatusInterrupted, res.Status)
 	require.Empty(t, b.entries.of(echo.NodeModelCall))
 }
 

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"encoding/json"
 	"time"
 
@@ -9,12 +8,19 @@ import (
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
-// siteEntry returns an entry with its place filled in.
-func siteEntry(t echo.NodeType, key echo.Key, s effect.Site) *echo.Entry {
-	return &echo.Entry{NodeType: t, Key: key, CascadeID: s.Cascade}
+// messageEntry returns the entry of a message that enters a history, or stands for a part of one.
+func messageEntry(key echo.Key, s effect.Site, m *echo.Message) *echo.Entry {
+	return &echo.Entry{NodeType: echo.NodeMessage, Key: key, CascadeID: s.Cascade, Message: m}
 }
 
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// payloadEntry returns the entry that says p.
+func payloadEntry(key echo.Key, s effect.Site, p echo.Payload) *echo.Entry {
+	e := echo.NewEntry(key, p)
+	e.CascadeID = s.Cascade
+	return e
+}
 
 // mustJSON encodes a value of the engine's own making.
 func mustJSON(v any) json.RawMessage {
@@ -23,11 +29,4 @@ func mustJSON(v any) json.RawMessage {
 		panic("engine: cannot encode its own data: " + err.Error())
 	}
 	return b
-}
-
-// decode reads recorded data; numbers come back as they were.
-func decode(data []byte, into any) error {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.UseNumber()
-	return dec.Decode(into)
 }

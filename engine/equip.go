@@ -3,6 +3,7 @@ package engine
 import (
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
@@ -54,46 +55,20 @@ func (v *visit) fixedTokens() int64 {
 	return v.facts.CountFixed(specs)
 }
 
-// phaseStartData is what only a phase_start entry has.
-type phaseStartData struct {
-	Visit   int          `json:"visit"`
-	Context *contextData `json:"context,omitempty"` // of a phase with a model
-}
-
-// contextData are the settings of a phase's views. With them, the history and the carry of each selection the record says
-// by itself what was sent and why.
-type contextData struct {
-	Dialect  string                 `json:"dialect"` // native or prompted
-	Policy   *cascade.IntraContext  `json:"policy"`
-	Limit    int64                  `json:"limit,omitempty"`   // tokens that a request may have
-	Window   int64                  `json:"window,omitempty"`  // of the model
-	Reserve  int64                  `json:"reserve,omitempty"` // for the answer
-	Strategy cascade.BudgetStrategy `json:"strategy,omitempty"`
-	Fixed    int64                  `json:"fixed,omitempty"` // tokens of a request beside its messages
-	Exact    bool                   `json:"exact,omitempty"` // tokens are counted by the model's own tokenizer
-	Price    *priceData             `json:"price,omitempty"`
-}
-
-// priceData is in USD per million tokens.
-type priceData struct {
-	Input  float64 `json:"input"`
-	Cached float64 `json:"cached"`
-}
-
-func (v *visit) contextData() *contextData {
+func (v *visit) contextData() *echo.PhaseContext {
 	if v.phase.Deterministic() {
 		return nil
 	}
 	s := &v.settings
-	d := &contextData{
-		Dialect: "native", Policy: written(&s.Policy), Limit: s.Limit, Window: v.facts.Window, Reserve: v.room.reserve,
-		Strategy: s.Strategy, Fixed: s.Fixed, Exact: s.Exact,
+	d := &echo.PhaseContext{
+		Dialect: "native", Policy: mustJSON(written(&s.Policy)), Limit: s.Limit, Window: v.facts.Window, Reserve: v.room.reserve,
+		Strategy: string(s.Strategy), Fixed: s.Fixed, Exact: s.Exact,
 	}
 	if s.Dialect == autocontext.Prompted {
 		d.Dialect = "prompted"
 	}
 	if s.Price != nil {
-		d.Price = &priceData{Input: s.Price.Input, Cached: s.Price.Cached}
+		d.Price = &echo.Price{Input: s.Price.Input, Cached: s.Price.Cached}
 	}
 	return d
 }

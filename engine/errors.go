@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // PhaseError is a phase that ended badly, with its place in the run.
 type PhaseError struct {
 	Site   effect.Site
-	Reason StopReason
+	Reason echo.StopReason
 	Err    error
 }
 
@@ -122,20 +123,20 @@ func plural(n int, noun string) string {
 
 // classify maps the error that ended a phase or a run to a status and a reason. A failure of its own outranks the
 // context that ended at the same time.
-func classify(err error) (Status, StopReason) {
+func classify(err error) (echo.Status, echo.StopReason) {
 	var budget *BudgetError
 	var phase *PhaseError
 	switch {
 	case err == nil:
-		return StatusCompleted, StopEndOfCascade
+		return echo.StatusCompleted, echo.StopEndOfCascade
 	case errors.As(err, &budget):
-		return StatusOverBudget, StopBudget
+		return echo.StatusOverBudget, echo.StopBudget
 	case endedByContext(err):
-		return StatusInterrupted, StopInterrupted
+		return echo.StatusInterrupted, echo.StopInterrupted
 	case errors.As(err, &phase):
-		return StatusFailed, phase.Reason
+		return echo.StatusFailed, phase.Reason
 	default:
-		return StatusFailed, StopError
+		return echo.StatusFailed, echo.StopError
 	}
 }
 

@@ -10,27 +10,6 @@ import (
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
-// Tariff is what the tokens of a model cost, in USD per million.
-type Tariff struct {
-	Input  float64 `json:"input"`
-	Cached float64 `json:"cached"` // a token of the request that is read from the provider's prefix cache
-	Output float64 `json:"output"`
-
-	// Over is the size of a request above which Long holds, for all of its tokens; 0: there is no such size.
-	Over int64   `json:"over,omitempty"`
-	Long *Tariff `json:"long,omitempty"`
-}
-
-// Cost returns what a call costs, in USD.
-func (t Tariff) Cost(u echo.Usage) float64 {
-	if t.Long != nil && u.In > t.Over {
-		t = *t.Long
-	}
-	cached := min(max(u.Cached, 0), u.In)
-	const million = 1e6
-	return (float64(u.In-cached)*t.Input + float64(cached)*t.Cached + float64(u.Out)*t.Output) / million
-}
-
 // Estimate is what a model call is expected to take, before it is made.
 type Estimate struct {
 	In     int64    // tokens of the request
@@ -87,7 +66,7 @@ func expectAnswer(req *effect.ModelRequest, kind, model tally, longest int64) ex
 
 // estimate puts together what a call will take. Without a tariff it is as dear, by the token, as the calls of its model
 // were so far, when what these cost is known.
-func estimate(in, cached int64, answer expectation, tariff *Tariff, model tally) Estimate {
+func estimate(in, cached int64, answer expectation, tariff *echo.Tariff, model tally) Estimate {
 	e := Estimate{In: in, Cached: min(max(cached, 0), in), Out: answer.out, Basis: answer.basis}
 	switch {
 	case tariff != nil:

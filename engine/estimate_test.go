@@ -12,7 +12,7 @@ import (
 
 func TestEstimate(t *testing.T) {
 	t.Parallel()
-	tariff := &Tariff{Input: 2, Cached: 0.5, Output: 10, Over: 1_000_000, Long: &Tariff{Input: 4, Cached: 1, Output: 20}}
+	tariff := &echo.Tariff{Input: 2, Cached: 0.5, Output: 10, Over: 1_000_000, Long: &echo.Tariff{Input: 4, Cached: 1, Output: 20}}
 	three := tally{calls: 3, out: 100, tokens: 1000, usd: 0.02}
 	tests := map[string]struct {
 		req        effect.ModelRequest
@@ -20,7 +20,7 @@ func TestEstimate(t *testing.T) {
 		kind       tally
 		model      tally
 		longest    int64
-		tariff     *Tariff
+		tariff     *echo.Tariff
 		want       string
 		usd        float64
 	}{
@@ -63,7 +63,7 @@ func TestEstimate(t *testing.T) {
 			req: effect.ModelRequest{MaxOutputTokens: 1}, in: 10, cached: 20, tariff: tariff, usd: (10*0.5 + 10) / 1e6,
 			want: "11 tokens (10 in, 10 of them cached; 1 out, its max_output_tokens) and $0.000015",
 		},
-		"free": {in: 10, tariff: &Tariff{}, want: "510 tokens (10 in; 500 out, assumed, as nothing was answered yet) and $0.0000"},
+		"free": {in: 10, tariff: &echo.Tariff{}, want: "510 tokens (10 in; 500 out, assumed, as nothing was answered yet) and $0.0000"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 
@@ -18,8 +17,8 @@ type ModelFacts struct {
 	Name      string // as its provider has it: what its tokens are counted by; "": the name that it was asked for
 	Window    int64  // tokens of a request and its answer together; 0: unknown
 	MaxOutput int64  // tokens of the longest answer; 0: unknown
-	Price     *autocontext.Price
-	Tariff    *Tariff // what a whole call costs; nil: unknown
+	Price     *echo.Price
+	Tariff    *echo.Tariff // what a whole call costs; nil: unknown
 
 	// NativeTools says whether the model has tool calling of its own, for phases that do not say; nil: not known, and then
 	// it is taken to have it.
@@ -48,20 +47,17 @@ func (r *run) factsOf(model string) (ModelFacts, error) {
 		f.Name = ""
 	}
 	key := echo.RunKey().Named(echo.StepFacts, model)
-	raw, err := r.rec.Value(context.Background(), key, r.site(), func() any {
-		if d := (factsData{f.Name, f.Window, f.MaxOutput, f.Price, f.Tariff, f.NativeTools}); d != (factsData{}) {
-			return d
+	d, _, err := reading[echo.ModelFacts](context.Background(), r.rec, key, r.site(), func() echo.Payload {
+		d := echo.ModelFacts{
+			Name: f.Name, Window: f.Window, MaxOutput: f.MaxOutput, Price: f.Price, Tariff: f.Tariff, NativeTools: f.NativeTools,
 		}
-		return nil
+		if d == (echo.ModelFacts{}) {
+			return nil
+		}
+		return d
 	})
-	if err != nil {
+	if err != nil { // nothing is known when nothing is recorded
 		return f, err
-	}
-	var d factsData // nothing is known when nothing is recorded
-	if raw != nil {
-		if err := json.Unmarshal(raw, &d); err != nil {
-			return f, fmt.Errorf("read the record of %s: %w", key, err)
-		}
 	}
 	if d.Name != f.Name && r.Facts != nil { // it stood for another model then
 		f = r.Facts(cmp.Or(d.Name, model))
@@ -69,16 +65,6 @@ func (r *run) factsOf(model string) (ModelFacts, error) {
 	f.Window, f.MaxOutput, f.Price, f.Tariff, f.NativeTools = d.Window, d.MaxOutput, d.Price, d.Tariff, d.NativeTools
 	r.known[model] = f
 	return f, nil
-}
-
-// factsData is what is recorded of what is known of a model.
-type factsData struct {
-	Name        string             `json:"name,omitempty"`
-	Window      int64              `json:"window,omitempty"`
-	MaxOutput   int64              `json:"max_output,omitempty"`
-	Price       *autocontext.Price `json:"price,omitempty"`
-	Tariff      *Tariff            `json:"tariff,omitempty"`
-	NativeTools *bool              `json:"native_tools,omitempty"`
 }
 
 // room is how many tokens a request may have, and why.

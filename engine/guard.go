@@ -30,9 +30,7 @@ func (v *visit) settleAsk(ctx context.Context, a *autocontext.Ask) error {
 		return nil
 	}
 	// It stands for messages in views and is in no history.
-	e := siteEntry(echo.NodeMessage, v.here().Numbered(echo.StepSummary, v.asks[a.Kind]), v.place())
-	e.Message = summary
-	return v.append(e)
+	return v.append(messageEntry(v.here().Numbered(echo.StepSummary, v.asks[a.Kind]), v.place(), summary))
 }
 
 // answerAsk gets what a view needs from a model. Whatever goes wrong with the call is an answer too, and the view does
@@ -91,11 +89,11 @@ func fallback(req *effect.ModelRequest, why string) string {
 }
 
 // recordGuard records what the guard did, and tells those who watch.
-func (v *visit) recordGuard(events []autocontext.GuardEvent) error {
+func (v *visit) recordGuard(events []echo.Guard) error {
 	for _, ev := range events {
 		v.guarded++
-		e := siteEntry(echo.NodeGuard, v.here().Numbered(echo.StepGuard, v.guarded), v.place())
-		e.Model, e.Data = v.model, mustJSON(ev)
+		e := payloadEntry(v.here().Numbered(echo.StepGuard, v.guarded), v.place(), ev)
+		e.Model = v.model
 		if err := v.append(e); err != nil {
 			return err
 		}

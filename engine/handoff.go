@@ -4,96 +4,25 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/windlass-run/windlass/echo"
 )
 
-// Handoff says where a run stands, for whoever goes on: a person, a model, or the run itself when it is taken up again. It
-// follows from the record alone, apart from what it says of the files; no model is asked for it. It is bounded: as text
-// it has at most [MaxHandoff] bytes.
-type Handoff struct {
-	SessionID string     `json:"session_id"`
-	CascadeID string     `json:"cascade_id"`
-	Phase     string     `json:"phase"` // the newest, with "~2" on its second visit; "": none has begun
-	Attempt   int        `json:"attempt,omitempty"`
-	Turn      int        `json:"turn,omitempty"`
-	Status    Status     `json:"status"` // of the phase; of the run, once that has ended
-	Reason    StopReason `json:"reason,omitempty"`
-
-	Task     string          `json:"task"`            // of the phase, shortened
-	Input    string          `json:"input,omitempty"` // of the run as JSON, shortened
-	Progress HandoffProgress `json:"progress"`
-
-	Done      []HandoffItem `json:"done"`
-	Remaining []HandoffItem `json:"remaining"`
-	Blocking  []HandoffItem `json:"blocking"`
-	Decisions []HandoffItem `json:"decisions"`
-	Written   []string      `json:"files_written"`     // by write_file, newest last
-	Omitted   *Omitted      `json:"omitted,omitempty"` // what there was no room for
-
-	Workspace    *Workspace `json:"workspace,omitempty"` // the newest reading
-	Continuation string     `json:"continuation"`        // what to tell a model that goes on
-}
-
-// HandoffItem is one thing that was done, remains, blocks or was decided.
-type HandoffItem struct {
-	Source string `json:"source"` // "checklist", or what and which: "phase fix", "tool read_file", "state plan"
-	Text   string `json:"text"`   // one line, shortened
-}
-
-// HandoffProgress is how far the work has come.
-type HandoffProgress struct {
-	PhasesDone int    `json:"phases_done"`    // that have ended well
-	Checked    int    `json:"checked"`        // items of the checklist
-	Items      int    `json:"items"`          // of the checklist in all
-	Said       string `json:"said,omitempty"` // the newest words of a phase that has not ended well, shortened
-}
-
-// Omitted counts what was left out of the lists of a handoff, for its size.
-type Omitted struct {
-	Done      int `json:"done,omitempty"`
-	Remaining int `json:"remaining,omitempty"`
-	Blocking  int `json:"blocking,omitempty"`
-	Decisions int `json:"decisions,omitempty"`
-	Written   int `json:"files_written,omitempty"`
-	Changed   int `json:"files_changed,omitempty"`
-}
-
-// Workspace is what is known of the files that a run works on: of the repository that they are in.
-type Workspace struct {
-	At      time.Time    `json:"at"`                // when it was read
-	Branch  string       `json:"branch,omitempty"`  // "": no branch is checked out
-	Head    string       `json:"head,omitempty"`    // the commit; "": there is none yet
-	Files   []FileChange `json:"files"`             // that differ from the commit, by name
-	More    int          `json:"more,omitempty"`    // how many more there are
-	Problem string       `json:"problem,omitempty"` // why nothing else is known
-}
-
-// FileChange is a file that is not as it was committed.
-type FileChange struct {
-	Path   string `json:"path"`
-	Change string `json:"change"` // added, modified, deleted, untracked, unmerged, ...
-}
-
-// NodeType says which entries hold handoffs.
-func (*Handoff) NodeType() echo.NodeType { return echo.NodeHandoff }
-
 // MaxHandoff is how many bytes the text of a handoff may have.
 const MaxHandoff = 8000
 
-// Markdown returns the handoff as text.
-func (h *Handoff) Markdown() string {
+// Markdown returns a handoff as text.
+func Markdown(h *echo.Handoff) string {
 	m := &markdown{}
 	m.line("# Handoff: %s", cmp.Or(oneLine(h.CascadeID, maxName), "a run"))
 	m.line("")
 	m.line("- session: %s", oneLine(h.SessionID, maxName))
-	m.line("- phase: %s", h.where())
-	m.line("- progress: %s", h.Progress.String())
+	m.line("- phase: %s", where(h))
+	m.line("- progress: %s", progressText(h.Progress))
 	m.quoted("Task", h.Task)
 	m.quoted("Input", h.Input)
-	var o Omitted
+	var o echo.Omitted
 	if h.Omitted != nil {
 		o = *h.Omitted
 	}
@@ -107,8 +36,8 @@ func (h *Handoff) Markdown() string {
 	return m.String()
 }
 
-// where names the phase, and how it stands.
-func (h *Handoff) where() string {
+// where names the phase of a handoff, and how it stands.
+func where(h *echo.Handoff) string {
 	if h.Phase == "" {
 		return "none has begun"
 	}
@@ -119,7 +48,7 @@ func (h *Handoff) where() string {
 	case h.Attempt > 0:
 		s += fmt.Sprintf(" (attempt %d)", h.Attempt)
 	}
-	if h.Status == StatusRunning {
+	if h.Status == echo.StatusRunning {
 		return s + ", under way"
 	}
 	s += ", " + strings.ReplaceAll(h.Status.String(), "_", " ")
@@ -129,8 +58,8 @@ func (h *Handoff) where() string {
 	return s
 }
 
-// String puts the progress into words.
-func (p HandoffProgress) String() string {
+// progressText says how far the work has come.
+func progressText(p echo.HandoffProgress) string {
 	s := plural(p.PhasesDone, "phase") + " done"
 	if p.Items > 0 {
 		s += fmt.Sprintf(", %d of %s of the checklist", p.Checked, plural(p.Items, "item"))
@@ -156,7 +85,7 @@ func (m *markdown) quoted(title, text string) {
 }
 
 // list writes items; those of the checklist have its box before them.
-func (m *markdown) list(title string, items []HandoffItem, omitted int, box string) {
+func (m *markdown) list(title string, items []echo.HandoffItem, omitted int, box string) {
 	if len(items) == 0 {
 		return
 	}
@@ -173,13 +102,13 @@ func (m *markdown) list(title string, items []HandoffItem, omitted int, box stri
 	}
 }
 
-func (m *markdown) files(h *Handoff, o Omitted) {
+func (m *markdown) files(h *echo.Handoff, o echo.Omitted) {
 	if h.Workspace == nil && len(h.Written) == 0 {
 		return
 	}
 	m.head("Files")
 	if w := h.Workspace; w != nil {
-		m.line("%s", w.String())
+		m.line("%s", filesText(w))
 		if len(w.Files) > 0 {
 			m.line("")
 		}
@@ -206,8 +135,8 @@ func andMore(n int) string {
 	return fmt.Sprintf(", and %d more", n)
 }
 
-// String says in a line what is known.
-func (w *Workspace) String() string {
+// filesText says in a line what is known of the files.
+func filesText(w *echo.Workspace) string {
 	at := w.At.UTC().Format("2006-01-02 15:04:05 UTC")
 	problem := ""
 	switch {

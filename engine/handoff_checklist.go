@@ -105,7 +105,7 @@ func (g *gathered) readHistories(s *echo.Session) {
 				lists.set("answers of "+p.Name, text)
 			}
 			for _, d := range decisionsIn(text) {
-				g.decisions = append(g.decisions, HandoffItem{sourceAnswer, d})
+				g.decisions = append(g.decisions, echo.HandoffItem{Source: sourceAnswer, Text: d})
 			}
 			for _, c := range wellDone(m.ToolCalls(), p.History[i+1:]) {
 				g.readCall(lists, c)
@@ -114,7 +114,7 @@ func (g *gathered) readHistories(s *echo.Session) {
 	}
 	for _, it := range lists.merged() {
 		g.progress.Items++
-		item := HandoffItem{sourceChecklist, it.text}
+		item := echo.HandoffItem{Source: sourceChecklist, Text: it.text}
 		if it.done {
 			g.progress.Checked++
 			g.done = append(g.done, item)

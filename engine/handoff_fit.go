@@ -9,8 +9,8 @@ import (
 
 // fit makes the handoff with what limits leave room for. Of what was done and decided the newest is kept, of what remains
 // the first.
-func (s *standing) fit(g *gathered, l handoffLimits) *Handoff {
-	h := &Handoff{
+func (s *standing) fit(g *gathered, l handoffLimits) *echo.Handoff {
+	h := &echo.Handoff{
 		SessionID: s.session.ID, CascadeID: oneLine(s.cascadeID, maxName), Phase: oneLine(s.visit, maxName), Attempt: s.attempt, Turn: s.turn,
 		Status: s.status, Reason: s.reason, Task: clipClean(g.task, l.task), Progress: g.progress,
 	}
@@ -18,7 +18,7 @@ func (s *standing) fit(g *gathered, l handoffLimits) *Handoff {
 		h.Input = clipClean(text, l.input)
 	}
 	h.Progress.Said = clipClean(g.said, l.said)
-	var o Omitted
+	var o echo.Omitted
 	h.Done, o.Done = newestItems(g.done, l.items, l.item)
 	h.Remaining, o.Remaining = firstItems(g.remaining, l.items, l.item)
 	h.Blocking, o.Blocking = newestItems(g.blocking, l.items/2, l.problem)
@@ -29,11 +29,11 @@ func (s *standing) fit(g *gathered, l handoffLimits) *Handoff {
 	for i, p := range kept {
 		h.Written[i] = oneLine(p, l.path)
 	}
-	h.Workspace, o.Changed = s.workspace.fit(l)
-	if o != (Omitted{}) {
+	h.Workspace, o.Changed = fitFiles(s.workspace, l)
+	if o != (echo.Omitted{}) {
 		h.Omitted = &o
 	}
-	h.Continuation = h.continuation(l)
+	h.Continuation = continuation(h, l)
 	return h
 }
 
@@ -45,12 +45,12 @@ func clipClean(s string, n int) string {
 	return strings.Join(lines, "\n")
 }
 
-func newestItems(items []HandoffItem, n, size int) (kept []HandoffItem, omitted int) {
+func newestItems(items []echo.HandoffItem, n, size int) (kept []echo.HandoffItem, omitted int) {
 	from := max(0, len(items)-max(n, 1))
 	return shortened(items[from:], size), from
 }
 
-func firstItems(items []HandoffItem, n, size int) (kept []HandoffItem, omitted int) {
+func firstItems(items []echo.HandoffItem, n, size int) (kept []echo.HandoffItem, omitted int) {
 	to := min(len(items), max(n, 1))
 	return shortened(items[:to], size), len(items) - to
 }
@@ -61,25 +61,25 @@ const maxName = 200
 // maxSource is how many bytes the name of a source may have; models choose some of these names.
 const maxSource = 80
 
-func shortened(items []HandoffItem, size int) []HandoffItem {
-	out := make([]HandoffItem, len(items))
+func shortened(items []echo.HandoffItem, size int) []echo.HandoffItem {
+	out := make([]echo.HandoffItem, len(items))
 	for i, it := range items {
-		out[i] = HandoffItem{Source: oneLine(it.Source, maxSource), Text: oneLine(it.Text, size)}
+		out[i] = echo.HandoffItem{Source: oneLine(it.Source, maxSource), Text: oneLine(it.Text, size)}
 	}
 	return out
 }
 
-// fit returns the reading with at most so many files.
-func (w *Workspace) fit(l handoffLimits) (*Workspace, int) {
+// fitFiles returns a reading with at most so many files.
+func fitFiles(w *echo.Workspace, l handoffLimits) (*echo.Workspace, int) {
 	if w == nil {
 		return nil, 0
 	}
 	out := *w
 	out.Branch, out.Head, out.Problem = oneLine(w.Branch, maxName), oneLine(w.Head, maxName), oneLine(w.Problem, maxName)
 	kept := w.Files[:min(len(w.Files), max(l.files, 1))]
-	out.Files = make([]FileChange, len(kept))
+	out.Files = make([]echo.FileChange, len(kept))
 	for i, f := range kept {
-		out.Files[i] = FileChange{Path: oneLine(f.Path, l.path), Change: oneLine(f.Change, maxSource)}
+		out.Files[i] = echo.FileChange{Path: oneLine(f.Path, l.path), Change: oneLine(f.Change, maxSource)}
 	}
 	out.More += len(w.Files) - len(kept)
 	return &out, out.More
@@ -92,19 +92,19 @@ const (
 )
 
 // continuation tells a model that goes on what it needs first.
-func (h *Handoff) continuation(l handoffLimits) string {
+func continuation(h *echo.Handoff, l handoffLimits) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	if h.Phase == "" {
 		return fmt.Sprintf("No phase of cascade %s has begun.", oneLine(h.CascadeID, maxName))
 	}
-	line("Where the work stands: cascade %s, phase %s.", oneLine(h.CascadeID, maxName), h.where())
+	line("Where the work stands: cascade %s, phase %s.", oneLine(h.CascadeID, maxName), where(h))
 	if h.Task != "" {
 		line("Task: %s", oneLine(h.Task, min(continuationTask, l.task)))
 	}
 	for _, part := range []struct {
 		name  string
-		items []HandoffItem
+		items []echo.HandoffItem
 		from  int
 	}{
 		{"Done", h.Done, max(0, len(h.Done)-continuationItems)},
@@ -117,7 +117,7 @@ func (h *Handoff) continuation(l handoffLimits) string {
 		}
 	}
 	if w := h.Workspace; w != nil {
-		line("Files: %s", w.String())
+		line("Files: %s", filesText(w))
 	}
 	if open := firstOpen(h.Remaining); open != "" {
 		line("Begin with: %s. What is done is not to be done again.", open)
@@ -125,7 +125,7 @@ func (h *Handoff) continuation(l handoffLimits) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-func listed(items []HandoffItem, size int) string {
+func listed(items []echo.HandoffItem, size int) string {
 	parts := make([]string, len(items))
 	for i, it := range items {
 		text := strings.TrimRight(oneLine(it.Text, size), ".")
@@ -139,7 +139,7 @@ func listed(items []HandoffItem, size int) string {
 }
 
 // firstOpen returns the first item of the checklist that is open.
-func firstOpen(items []HandoffItem) string {
+func firstOpen(items []echo.HandoffItem) string {
 	for _, it := range items {
 		if it.Source == sourceChecklist {
 			return strings.TrimRight(it.Text, ".")

@@ -16,22 +16,15 @@ type standing struct {
 	cascadeID string
 	session   *echo.Session
 	input     any
-	routes    []takenRoute
+	routes    []echo.Route
 	refusal   string // why the last answer of the phase was not accepted
 	visit     string // the key of the newest visit; "": no phase has begun
 	attempt   int
 	turn      int
-	status    Status
-	reason    StopReason
+	status    echo.Status
+	reason    echo.StopReason
 	problem   string // why the phase or the run ended badly
-	workspace *Workspace
-}
-
-// takenRoute is a way that a run went from one phase to the next, as it is recorded.
-type takenRoute struct {
-	From   string `json:"from"`
-	Reason string `json:"reason"`
-	To     string `json:"to"`
+	workspace *echo.Workspace
 }
 
 // Where the items of a handoff come from; those that there are several of have their name behind it.
@@ -60,10 +53,10 @@ func (l handoffLimits) half() handoffLimits {
 }
 
 // handoff sums up where a run stands. What does not fit is cut: everything alike, until the text has its size.
-func (s *standing) handoff() *Handoff {
+func (s *standing) handoff() *echo.Handoff {
 	g := s.gather()
 	for l := widest; ; l = l.half() {
-		if h := s.fit(g, l); len(h.Markdown()) <= MaxHandoff || l.items <= 1 {
+		if h := s.fit(g, l); len(Markdown(h)) <= MaxHandoff || l.items <= 1 {
 			return h
 		}
 	}
@@ -72,9 +65,9 @@ func (s *standing) handoff() *Handoff {
 // gathered is what there is to say, uncut and in order.
 type gathered struct {
 	task, said                           string
-	done, remaining, blocking, decisions []HandoffItem
+	done, remaining, blocking, decisions []echo.HandoffItem
 	written                              []string
-	progress                             HandoffProgress
+	progress                             echo.HandoffProgress
 }
 
 func (s *standing) gather() *gathered {
@@ -82,36 +75,36 @@ func (s *standing) gather() *gathered {
 	newest := s.newest()
 	for _, p := range s.session.Finished() {
 		g.progress.PhasesDone++
-		g.done = append(g.done, HandoffItem{sourcePhase + p.Name, cmp.Or(strings.TrimSpace(p.Text()), "ended without an output")})
+		g.done = append(g.done, echo.HandoffItem{Source: sourcePhase + p.Name, Text: cmp.Or(strings.TrimSpace(p.Text()), "ended without an output")})
 	}
 	g.readHistories(s.session)
 	if newest != nil {
 		g.task = taskOf(newest)
 		if !newest.Done {
 			g.said = lastWords(newest)
-			g.remaining = append(g.remaining, HandoffItem{sourcePhase + newest.Name, stands(s.status)})
+			g.remaining = append(g.remaining, echo.HandoffItem{Source: sourcePhase + newest.Name, Text: stands(s.status)})
 			g.blocking = append(g.blocking, blockingOf(newest)...)
 		}
 	}
 	g.remaining = append(g.remaining, s.following(newest)...)
-	if s.refusal != "" && s.reason != StopExhausted && (newest == nil || !newest.Done) {
-		g.blocking = append(g.blocking, HandoffItem{sourceValidator, s.refusal})
+	if s.refusal != "" && s.reason != echo.StopExhausted && (newest == nil || !newest.Done) {
+		g.blocking = append(g.blocking, echo.HandoffItem{Source: sourceValidator, Text: s.refusal})
 	}
 	if s.problem != "" {
-		g.blocking = append(g.blocking, HandoffItem{sourceStop, s.problem})
+		g.blocking = append(g.blocking, echo.HandoffItem{Source: sourceStop, Text: s.problem})
 	}
 	g.decisions = append(s.choices(), g.decisions...)
 	return g
 }
 
 // stands says how a phase stands that has not ended well.
-func stands(s Status) string {
+func stands(s echo.Status) string {
 	switch s {
-	case StatusInterrupted:
+	case echo.StatusInterrupted:
 		return "was interrupted"
-	case StatusOverBudget:
+	case echo.StatusOverBudget:
 		return "was stopped by the budget"
-	case StatusFailed:
+	case echo.StatusFailed:
 		return "failed"
 	default:
 		return "is under way"
@@ -147,8 +140,8 @@ func lastWords(p *echo.PhaseRecord) string {
 }
 
 // blockingOf returns the tools of a phase whose newest call failed, and the calls that were under way when it stopped.
-func blockingOf(p *echo.PhaseRecord) []HandoffItem {
-	var out []HandoffItem
+func blockingOf(p *echo.PhaseRecord) []echo.HandoffItem {
+	var out []echo.HandoffItem
 	seen := map[string]bool{}
 	for _, it := range slices.Backward(p.History) {
 		m := it.Message
@@ -157,12 +150,12 @@ func blockingOf(p *echo.PhaseRecord) []HandoffItem {
 		}
 		seen[m.Tool()] = true
 		if m.Failed() {
-			out = append(out, HandoffItem{sourceTool + m.Tool(), cmp.Or(strings.TrimSpace(m.Text()), "failed without a word")})
+			out = append(out, echo.HandoffItem{Source: sourceTool + m.Tool(), Text: cmp.Or(strings.TrimSpace(m.Text()), "failed without a word")})
 		}
 	}
 	slices.Reverse(out)
 	for _, name := range underWay(p.History) {
-		out = append(out, HandoffItem{sourceTool + name, "was asked for when the run stopped; whether it was run is not known"})
+		out = append(out, echo.HandoffItem{Source: sourceTool + name, Text: "was asked for when the run stopped; whether it was run is not known"})
 	}
 	return out
 }
@@ -190,14 +183,14 @@ func underWay(history []echo.Item) []string {
 }
 
 // following returns the phases that come after the newest one, as far as the cascade says before it happens.
-func (s *standing) following(newest *echo.PhaseRecord) []HandoffItem {
+func (s *standing) following(newest *echo.PhaseRecord) []echo.HandoffItem {
 	if s.cascade == nil || newest == nil || s.over() {
 		return nil
 	}
 	if s.cascade.FileOrder() {
-		var out []HandoffItem
+		var out []echo.HandoffItem
 		for i := len(s.cascade.Phases) - 1; i >= 0 && s.cascade.Phases[i].Name != newest.Name; i-- {
-			out = append(out, HandoffItem{sourcePhase + s.cascade.Phases[i].Name, "has not begun"})
+			out = append(out, echo.HandoffItem{Source: sourcePhase + s.cascade.Phases[i].Name, Text: "has not begun"})
 		}
 		if len(out) == len(s.cascade.Phases) {
 			return nil // an inline phase, which stands in for one that failed
@@ -207,17 +200,17 @@ func (s *standing) following(newest *echo.PhaseRecord) []HandoffItem {
 	}
 	targets := targetsOf(phaseNamed(s.cascade, newest.Name))
 	if len(targets) == 1 {
-		return []HandoffItem{{sourcePhase + targets[0], "follows"}}
+		return []echo.HandoffItem{{Source: sourcePhase + targets[0], Text: "follows"}}
 	}
-	out := make([]HandoffItem, len(targets))
+	out := make([]echo.HandoffItem, len(targets))
 	for i, t := range targets {
-		out[i] = HandoffItem{sourcePhase + t, "may follow"}
+		out[i] = echo.HandoffItem{Source: sourcePhase + t, Text: "may follow"}
 	}
 	return out
 }
 
 // over reports whether no phase follows: the run has come to its end.
-func (s *standing) over() bool { return s.reason == StopEndOfCascade }
+func (s *standing) over() bool { return s.reason == echo.StopEndOfCascade }
 
 func phaseNamed(c *cascade.Cascade, name string) *cascade.Phase {
 	for i := range c.Phases {
@@ -265,11 +258,11 @@ func sortedNames(m map[string]string) []string {
 
 // choices returns what was decided outside of answers: routes that were chosen, state that phases set unless it is a
 // checklist, callouts.
-func (s *standing) choices() []HandoffItem {
-	var out []HandoffItem
+func (s *standing) choices() []echo.HandoffItem {
+	var out []echo.HandoffItem
 	for _, r := range s.routes {
 		if chosen(r) {
-			out = append(out, HandoffItem{sourceRoute, fmt.Sprintf("%s to %s (%s)", r.From, cmp.Or(r.To, "the end"), r.Reason)})
+			out = append(out, echo.HandoffItem{Source: sourceRoute, Text: fmt.Sprintf("%s to %s (%s)", r.From, cmp.Or(r.To, "the end"), r.Reason)})
 		}
 	}
 	seen := map[string]bool{stateOfError: true}
@@ -277,13 +270,13 @@ func (s *standing) choices() []HandoffItem {
 		for _, key := range p.StateKeys {
 			text := echo.AsText(s.session.State[key])
 			if !seen[key] && len(checklistIn(text)) == 0 {
-				out = append(out, HandoffItem{sourceState + key, text})
+				out = append(out, echo.HandoffItem{Source: sourceState + key, Text: text})
 			}
 			seen[key] = true
 		}
 	}
 	for _, c := range s.session.Callouts {
-		out = append(out, HandoffItem{sourceCallout + c.Name, messageText(s.session, c.Hash)})
+		out = append(out, echo.HandoffItem{Source: sourceCallout + c.Name, Text: messageText(s.session, c.Hash)})
 	}
 	return out
 }
@@ -292,7 +285,7 @@ func (s *standing) choices() []HandoffItem {
 const stateOfError = "last_deterministic_error"
 
 // chosen reports whether a route was decided in the run and not in the file.
-func chosen(r takenRoute) bool {
+func chosen(r echo.Route) bool {
 	return r.Reason == "route_to" || r.Reason == "on_error" || strings.HasPrefix(r.Reason, "routing")
 }
 

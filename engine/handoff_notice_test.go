@@ -58,9 +58,9 @@ func (l *longTalk) run(ctx context.Context, source string, past []*echo.Entry) (
 	require.NoError(l.t, json.Unmarshal([]byte(source), c))
 	sink := &memory{list: past[:len(past):len(past)]}
 	r := &Runner{Model: l, Tools: tools, DefaultModel: "m", Facts: func(string) ModelFacts { return ModelFacts{Window: 4000} }}
-	r.Workspace = func(context.Context) *Workspace {
+	r.Workspace = func(context.Context) *echo.Workspace {
 		l.looks++
-		return &Workspace{Branch: fmt.Sprint("branch", l.looks)}
+		return &echo.Workspace{Branch: fmt.Sprint("branch", l.looks)}
 	}
 	_, err := r.Run(ctx, Spec{
 		Cascade: c, Recording: past, WorkDir: "/scratch", Header: json.RawMessage(`{"cascade":` + source + `}`),
@@ -92,7 +92,7 @@ func (l *longTalk) replays(source string, entries []*echo.Entry) {
 	tools.addBig("big", 20)
 	r := &Runner{Tools: onlySpecs{tools}, DefaultModel: "m", Facts: func(string) ModelFacts { return ModelFacts{} }}
 	_, err := r.Run(context.Background(), Spec{Cascade: c, WorkDir: "/scratch", Name: "s1", Recording: entries})
-	if StateOf(entries).Status == StatusCompleted {
+	if StateOf(entries).Status == echo.StatusCompleted {
 		require.NoError(l.t, err)
 		return
 	}

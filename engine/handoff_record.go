@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/windlass-run/windlass/autocontext"
@@ -18,27 +17,23 @@ const lookLimit = time.Second
 // handOff records where the run stands at the end of a visit. It is recorded directly before that end: what a run is
 // taken up without is a handoff and the ends after it.
 func (v *visit) handOff(ctx context.Context, err error) error {
-	raw, failed := v.rec.Value(ctx, v.at(echo.StepHandoff), v.place(), func() any {
+	h, known, failed := reading[echo.Handoff](ctx, v.rec, v.at(echo.StepHandoff), v.place(), func() echo.Payload {
 		if err != nil || v.touched {
 			if files := v.readFiles(ctx); files != nil {
 				v.files = files
 			}
 		}
-		return v.standing(err).handoff()
+		return *v.standing(err).handoff()
 	})
-	if failed != nil || raw == nil {
+	if failed != nil || !known {
 		return failed
 	}
-	var d struct{ Workspace *Workspace }
-	if err := json.Unmarshal(raw, &d); err != nil {
-		return fmt.Errorf("read the record of %s: %w", v.at(echo.StepHandoff), err)
-	}
-	v.files = d.Workspace
+	v.files = h.Workspace
 	return nil
 }
 
 // readFiles reads what is known of the files; nil when that is nothing.
-func (r *run) readFiles(ctx context.Context) *Workspace {
+func (r *run) readFiles(ctx context.Context) *echo.Workspace {
 	if r.Workspace == nil {
 		return nil
 	}
@@ -54,7 +49,7 @@ func (v *visit) standing(err error) *standing {
 		refusal: v.refusal, visit: v.key.String(), attempt: v.attempt, turn: v.turn,
 		status: v.result.Status, reason: v.result.Reason, workspace: v.files,
 	}
-	if s.status != StatusCompleted && s.status != StatusInterrupted && err != nil {
+	if s.status != echo.StatusCompleted && s.status != echo.StatusInterrupted && err != nil {
 		s.problem = err.Error()
 	}
 	return s
@@ -73,14 +68,14 @@ func refusalText(check, reason string) string { return check + " did not pass: "
 // HandoffOf says where a recorded run stands now. For a process that died no handoff is recorded; the record has all that
 // one is made of. What it says of the files is what was read last. A handoff that is recorded is what this returns for
 // the record up to the end of its phase.
-func HandoffOf(entries []*echo.Entry) (*Handoff, error) {
+func HandoffOf(entries []*echo.Entry) (*echo.Handoff, error) {
 	if len(entries) == 0 {
 		return nil, errors.New("the session has no entries yet")
 	}
 	end := endOf(entries)
 	var live []*echo.Entry
 	aside := setAside(entries)
-	var files *Workspace
+	var files *echo.Workspace
 	for _, e := range entries {
 		if e.NodeType == echo.NodeHandoff {
 			files = filesOf(e, files)
@@ -94,7 +89,7 @@ func HandoffOf(entries []*echo.Entry) (*Handoff, error) {
 		index: autocontext.NewIndex(), known: map[string]ModelFacts{},
 	}
 	r.restore(live, "")
-	s := &standing{session: r.session, status: StatusRunning, workspace: files}
+	s := &standing{session: r.session, status: echo.StatusRunning, workspace: files}
 	t := &trail{standing: s}
 	for _, e := range live {
 		t.follow(e)
@@ -106,12 +101,12 @@ func HandoffOf(entries []*echo.Entry) (*Handoff, error) {
 }
 
 // filesOf returns what a handoff says of the files, or what was known before.
-func filesOf(e *echo.Entry, before *Workspace) *Workspace {
-	var d struct{ Workspace *Workspace }
-	if json.Unmarshal(e.Data, &d) != nil || d.Workspace == nil {
+func filesOf(e *echo.Entry, before *echo.Workspace) *echo.Workspace {
+	h, err := echo.Read[echo.Handoff](e)
+	if err != nil || h.Workspace == nil {
 		return before
 	}
-	return d.Workspace
+	return h.Workspace
 }
 
 // trail reads off a record what its histories do not say.
@@ -130,22 +125,17 @@ func (t *trail) follow(e *echo.Entry) {
 	case echo.NodePhaseStart:
 		t.visits++
 		t.visit, t.attempt, t.turn = e.Key.VisitKey().String(), 0, 0
-		t.status, t.reason, t.problem, t.refusal = StatusRunning, "", "", ""
+		t.status, t.reason, t.problem, t.refusal = echo.StatusRunning, "", "", ""
 	case echo.NodePhaseEnd, echo.NodeRunEnd:
 		t.end(e)
 	case echo.NodeRoute:
-		var r takenRoute
-		if decode(e.Data, &r) == nil {
+		if r, err := echo.Read[echo.Route](e); err == nil {
 			t.routes = append(t.routes, r)
 		}
 	case echo.NodeVerdict:
 		t.verdict(e)
 	case echo.NodeState:
-		var d struct {
-			Key   string
-			Value any
-		}
-		if decode(e.Data, &d) == nil && t.visits > 0 && t.visits <= len(t.session.Phases) {
+		if d, err := echo.Read[echo.State](e); err == nil && t.visits > 0 && t.visits <= len(t.session.Phases) {
 			t.session.Set(t.session.Phases[t.visits-1], d.Key, d.Value)
 		}
 	}
@@ -155,16 +145,14 @@ func (t *trail) follow(e *echo.Entry) {
 }
 
 func (t *trail) begin(e *echo.Entry) {
-	var d struct {
-		Input  any
-		Header struct{ Cascade json.RawMessage }
-	}
-	if decode(e.Data, &d) != nil {
+	start, err := echo.Read[echo.RunStart](e)
+	if err != nil {
 		return
 	}
-	t.input = d.Input
+	t.input = start.Input
+	var h echo.Header
 	var c cascade.Cascade
-	if len(d.Header.Cascade) > 0 && json.Unmarshal(d.Header.Cascade, &c) == nil && len(c.Phases) > 0 {
+	if json.Unmarshal(start.Header, &h) == nil && len(h.Cascade) > 0 && json.Unmarshal(h.Cascade, &c) == nil && len(c.Phases) > 0 {
 		t.cascade = &c
 	}
 }
@@ -172,18 +160,14 @@ func (t *trail) begin(e *echo.Entry) {
 func (t *trail) end(e *echo.Entry) {
 	t.status, t.reason = statusOf(e)
 	t.problem = ""
-	if e.Error != nil && t.status != StatusInterrupted {
+	if e.Error != nil && t.status != echo.StatusInterrupted {
 		t.problem = e.Error.Message
 	}
 }
 
 func (t *trail) verdict(e *echo.Entry) {
-	var d struct {
-		Validator string
-		Valid     bool
-		Reason    string
-	}
-	if t.refusal = ""; decode(e.Data, &d) == nil && !d.Valid {
+	t.refusal = ""
+	if d, err := echo.Read[echo.Verdict](e); err == nil && !d.Valid {
 		t.refusal = refusalText(d.Validator, d.Reason)
 	}
 }

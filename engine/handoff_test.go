@@ -38,11 +38,11 @@ func checkHandoffs(t *testing.T, entries []*echo.Entry) {
 		now, err := json.Marshal(h)
 		require.NoError(t, err)
 		require.Equal(t, string(before.Data), string(now), "the handoff before entry %d", e.Seq)
-		require.LessOrEqual(t, len(h.Markdown()), MaxHandoff)
+		require.LessOrEqual(t, len(Markdown(h)), MaxHandoff)
 	}
 }
 
-func handoffOf(t *testing.T, entries []*echo.Entry) *Handoff {
+func handoffOf(t *testing.T, entries []*echo.Entry) *echo.Handoff {
 	t.Helper()
 	h, err := HandoffOf(entries)
 	require.NoError(t, err)
@@ -106,11 +106,11 @@ func repairing(t *testing.T, last answerFunc) *testBundle {
 	b.tools.add("test", `{"type":"object"}`, func(context.Context, effect.ToolRequest) (effect.ToolResult, error) {
 		return effect.ToolResult{Failed: true, Parts: echo.Text("no pressure\nat valve 3")}, nil
 	})
-	b.runner.Workspace = func(ctx context.Context) *Workspace {
+	b.runner.Workspace = func(ctx context.Context) *echo.Workspace {
 		require.NoError(t, ctx.Err(), "the files are read after the end of the run's context, too")
-		return &Workspace{
+		return &echo.Workspace{
 			At: time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC), Branch: "main", Head: "0123456789abcdef0123",
-			Files: []FileChange{{"notes.md", "untracked"}, {"valve.go", "modified"}}, More: 1,
+			Files: []echo.FileChange{{Path: "notes.md", Change: "untracked"}, {Path: "valve.go", Change: "modified"}}, More: 1,
 		}
 	}
 	return b
@@ -128,25 +128,25 @@ func TestHandoffMarkdown(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	entries := b.entries.asRead(t)
 	h := handoffOf(t, entries)
-	require.Equal(t, StatusInterrupted, h.Status)
-	requireGolden(t, "handoff-interrupted", h.Markdown())
+	require.Equal(t, echo.StatusInterrupted, h.Status)
+	requireGolden(t, "handoff-interrupted", Markdown(h))
 	requireGolden(t, "handoff-interrupted-json", indented(t, h))
 
 	killed := entries[:len(entries)-3] // before the stop was recorded
-	requireGolden(t, "handoff-killed", handoffOf(t, killed).Markdown())
+	requireGolden(t, "handoff-killed", Markdown(handoffOf(t, killed)))
 
 	b = repairing(t, say("Still nothing."))
 	_, err = b.run(handedOver, nil)
 	require.ErrorContains(t, err, "no answer passed")
-	requireGolden(t, "handoff-failed", handoffOf(t, b.entries.asRead(t)).Markdown())
+	requireGolden(t, "handoff-failed", Markdown(handoffOf(t, b.entries.asRead(t))))
 
 	b = repairing(t, say("It is mended."))
 	b.model.answers = append(b.model.answers, say("All is well."))
 	_, err = b.run(handedOver, nil)
 	require.NoError(t, err)
 	entries = b.entries.asRead(t)
-	requireGolden(t, "handoff-completed", handoffOf(t, entries).Markdown())
-	requireGolden(t, "handoff-begun", handoffOf(t, entries[:2]).Markdown())
+	requireGolden(t, "handoff-completed", Markdown(handoffOf(t, entries)))
+	requireGolden(t, "handoff-begun", Markdown(handoffOf(t, entries[:2])))
 	handoffs := b.entries.of(echo.NodeHandoff)
 	require.Len(t, handoffs, 3)
 	require.NotContains(t, string(handoffs[0].Data), "workspace", "no tool ran in it that could have changed something")
@@ -177,16 +177,16 @@ func requireGolden(t *testing.T, name, got string) {
 func TestHandoffIsBounded(t *testing.T) {
 	t.Parallel()
 	hostile := strings.Repeat("ä\x1b]0;x\x07 \u202e\n# Head\n", 40)
-	s := &standing{cascadeID: hostile, session: echo.NewSession("s1"), input: map[string]any{"text": hostile}, refusal: hostile, problem: hostile, status: StatusFailed}
-	s.workspace = &Workspace{Branch: hostile, Head: strings.Repeat("a", 40)}
+	s := &standing{cascadeID: hostile, session: echo.NewSession("s1"), input: map[string]any{"text": hostile}, refusal: hostile, problem: hostile, status: echo.StatusFailed}
+	s.workspace = &echo.Workspace{Branch: hostile, Head: strings.Repeat("a", 40)}
 	for i := range 300 {
-		s.workspace.Files = append(s.workspace.Files, FileChange{Path: fmt.Sprint(i, hostile), Change: hostile})
+		s.workspace.Files = append(s.workspace.Files, echo.FileChange{Path: fmt.Sprint(i, hostile), Change: hostile})
 	}
 	for i := range 20 {
 		p := s.session.Begin(fmt.Sprint(hostile, i))
 		p.Done, p.Output = true, hostile
 		s.session.Set(p, hostile+fmt.Sprint(i), hostile)
-		s.routes = append(s.routes, takenRoute{From: hostile, To: hostile, Reason: "route_to"})
+		s.routes = append(s.routes, echo.Route{From: hostile, To: hostile, Reason: "route_to"})
 		var plan strings.Builder
 		for n := range 30 {
 			fmt.Fprintf(&plan, "- [ ] %d %d %s\nDecision: %s\n", i, n, strings.Repeat("long ", 100), hostile)
@@ -197,7 +197,7 @@ func TestHandoffIsBounded(t *testing.T) {
 		s.visit = hostile
 	}
 	h := s.handoff()
-	text := h.Markdown()
+	text := Markdown(h)
 	require.LessOrEqual(t, len(text), MaxHandoff)
 	require.Greater(t, len(text), MaxHandoff/4, "no more is cut than has to be")
 	require.LessOrEqual(t, len(mustJSON(h)), 2*MaxHandoff)
@@ -226,11 +226,11 @@ func TestResumeAfterAStopThatIsRecordedInPart(t *testing.T) {
 			past = past[:len(past)-cut]
 			state := StateOf(past)
 			require.True(t, state.Resumable)
-			require.Equal(t, cut < 3, state.Status == StatusInterrupted)
+			require.Equal(t, cut < 3, state.Status == echo.StatusInterrupted)
 			goOn, sink := &stopping{world: w.world}, &memory{}
 			res, err := goOn.run(context.Background(), t, sink, past)
 			require.NoError(t, err)
-			require.Equal(t, StatusCompleted, res.Status)
+			require.Equal(t, echo.StatusCompleted, res.Status)
 			replay(t, sink.asRead(t))
 		})
 	}
@@ -273,7 +273,7 @@ func TestRecordWithoutHandoffs(t *testing.T) {
 
 // BenchmarkHandoff sums up a phase of 200 turns: words, a call of write_file every tenth turn, results of 4 kB.
 func BenchmarkHandoff(b *testing.B) {
-	s := &standing{cascadeID: "c", session: echo.NewSession("s1"), status: StatusCompleted, visit: "work"}
+	s := &standing{cascadeID: "c", session: echo.NewSession("s1"), status: echo.StatusCompleted, visit: "work"}
 	p := s.session.Begin("work")
 	add := func(m *echo.Message) {
 		p.History = append(p.History, echo.Item{Message: m, Attempt: 1, Turn: len(p.History), Order: len(p.History) + 1})

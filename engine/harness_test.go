@@ -60,7 +60,7 @@ func (b *testBundle) checkReplay(c *cascade.Cascade, input map[string]any, res *
 	replayed, replayErr := again.Run(context.Background(), Spec{
 		Cascade: c, Input: input, WorkDir: "/scratch", Name: "s1", Recording: b.entries.asRead(b.t),
 	})
-	if res.Status == StatusInterrupted || res.Status == StatusOverBudget {
+	if res.Status == echo.StatusInterrupted || res.Status == echo.StatusOverBudget {
 		require.ErrorIs(b.t, replayErr, effect.ErrEndOfRecord, "the replay of %v", err)
 		return
 	}
@@ -160,7 +160,7 @@ func (f *fakeModel) Complete(ctx context.Context, req *effect.ModelRequest) (*ef
 		return nil, err
 	}
 	if err := checkSequence(req.Messages); err != nil {
-		return nil, &effect.ModelError{Kind: effect.ModelErrBadRequest, Model: req.Model, Message: err.Error(), Status: 400}
+		return nil, &effect.ModelError{Kind: echo.ModelErrBadRequest, Model: req.Model, Message: err.Error(), Status: 400}
 	}
 	f.requests = append(f.requests, req)
 	if len(f.requests) > len(f.answers) {

@@ -18,9 +18,9 @@ func (v *visit) readIdle(ctx context.Context) error {
 		return nil
 	}
 	last := v.answered
-	raw, err := v.rec.Value(ctx, v.at(echo.StepIdle), v.place(), func() any {
+	raw, err := v.rec.Value(ctx, v.at(echo.StepIdle), v.place(), func() echo.Payload {
 		if idle := v.now().Sub(last); idle > cacheLife {
-			return map[string]float64{"idle_seconds": idle.Seconds()}
+			return echo.Idle{Seconds: idle.Seconds()}
 		}
 		return nil
 	})

@@ -38,7 +38,7 @@ func TestInterruptAtEveryEntry(t *testing.T) {
 	}
 	res, whole, err := start(t, 0)
 	require.NoError(t, err)
-	require.Equal(t, StatusCompleted, res.Status)
+	require.Equal(t, echo.StatusCompleted, res.Status)
 	paid := 0
 	for i, e := range whole {
 		if e.NodeType == echo.NodeModelCall {
@@ -53,11 +53,11 @@ func TestInterruptAtEveryEntry(t *testing.T) {
 			require.Equal(t, echo.NodeRunEnd, last.NodeType)
 			if at >= paid {
 				require.NoError(t, err)
-				require.Equal(t, StatusCompleted, res.Status)
+				require.Equal(t, echo.StatusCompleted, res.Status)
 				return
 			}
 			require.ErrorIs(t, err, context.Canceled)
-			require.Equal(t, StatusInterrupted, res.Status)
+			require.Equal(t, echo.StatusInterrupted, res.Status)
 			require.Equal(t, "interrupted", last.Error.Kind)
 		})
 	}

@@ -28,25 +28,23 @@ func (v *visit) shown(m *echo.Message) *echo.Message {
 	return m
 }
 
-// stateData is what only a state entry has.
-type stateData struct {
-	Key   string `json:"key"`
-	Value any    `json:"value"`
-}
-
 // stateKept returns a value in the form in which it is kept under a name of the session's state.
 func (v *visit) stateKept(name string, value any) any {
 	clean := v.mask.Any(value)
 	e := v.rec.Peek(echo.NodeState, v.here().Named(echo.StepState, name))
-	if e == nil || string(v.mask.JSON(e.Data)) != string(mustJSON(stateData{name, clean})) {
+	if e == nil {
 		return clean
 	}
-	if string(e.Data) == string(mustJSON(stateData{name, value})) {
+	recorded, err := echo.Read[echo.State](e)
+	if err != nil {
+		return clean
+	}
+	was := mustJSON(recorded.Value)
+	switch {
+	case string(v.mask.JSON(was)) != string(mustJSON(clean)):
+		return clean
+	case string(was) == string(mustJSON(value)):
 		return value
-	}
-	var recorded stateData
-	if decode(e.Data, &recorded) != nil {
-		return clean
 	}
 	return recorded.Value
 }

@@ -1,7 +1,7 @@
 package engine
 
 import (
-	"github.com/windlass-run/windlass/autocontext"
+	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
@@ -15,21 +15,21 @@ const (
 	EventToolCall  EventKind = "tool_call"  // a tool is about to run
 
 	// What the guard does, see [autocontext.GuardEvent].
-	EventContextWarning     = EventKind(autocontext.EventWarning)
-	EventCompacting         = EventKind(autocontext.EventActing)
-	EventCompactionComplete = EventKind(autocontext.EventComplete)
+	EventContextWarning     = EventKind(echo.GuardWarning)
+	EventCompacting         = EventKind(echo.GuardActing)
+	EventCompactionComplete = EventKind(echo.GuardComplete)
 )
 
 // Event is something that begins or goes on. Events are for people who watch: they are not recorded.
 type Event struct {
 	Kind        EventKind
 	Site        effect.Site
-	Model       string                 // model_call
-	ContextSize int64                  // model_call: estimated tokens
-	Tool        string                 // tool_call
-	Arguments   string                 // tool_call
-	Delta       effect.Delta           // delta
-	Guard       autocontext.GuardEvent // context_warning, compacting, compaction_complete
+	Model       string       // model_call
+	ContextSize int64        // model_call: estimated tokens
+	Tool        string       // tool_call
+	Arguments   string       // tool_call
+	Delta       effect.Delta // delta
+	Guard       echo.Guard   // context_warning, compacting, compaction_complete
 }
 
 // Observer is told what is going on. Observe is called by the goroutine of the run and must return at once.

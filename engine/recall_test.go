@@ -123,7 +123,7 @@ func TestReadingAgainIsCounted(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.tools.addBig("big", 3000)
-	b.model.answers = reading(10)[:10]
+	b.model.answers = readBig(10)[:10]
 	for i := range 3 { // results 0, 1 and 2 are masked by now: the calls are made again
 		b.model.answers = append(b.model.answers, call("big", fmt.Sprintf(`{"n":%d}`, i)))
 	}

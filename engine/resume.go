@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 )
 
@@ -20,20 +19,19 @@ func (r *run) setAside() []uint64 {
 
 // resumed makes the entry that says that the run goes on where its recording ends, and without what.
 func (r *run) resumed() *echo.Entry {
-	e := siteEntry(echo.NodeResume, echo.RunKey().Step(echo.StepResume), r.site())
-	e.Data = mustJSON(tookUp{Budget: r.budgetInForce(), SetAside: append([]uint64{}, r.aside...)})
-	return e
+	return payloadEntry(echo.RunKey().Step(echo.StepResume), r.site(),
+		echo.Resume{Budget: r.budgetInForce(), SetAside: append([]uint64{}, r.aside...)})
 }
 
 // NotResumableError says why a session cannot be taken up again.
 type NotResumableError struct {
-	Status Status
-	Reason StopReason
+	Status echo.Status
+	Reason echo.StopReason
 }
 
 // Error says why.
 func (e *NotResumableError) Error() string {
-	if e.Status == StatusCompleted {
+	if e.Status == echo.StatusCompleted {
 		return "the run has completed: there is nothing to go on with"
 	}
 	return fmt.Sprintf("the run failed (%s), and not for want of an answer: it would come to the same end again", e.Reason)
@@ -41,8 +39,8 @@ func (e *NotResumableError) Error() string {
 
 // State is how far a recorded run has come.
 type State struct {
-	Status    Status // StatusRunning: no end is recorded; it runs, or its process died
-	Reason    StopReason
+	Status    echo.Status // StatusRunning: no end is recorded; it runs, or its process died
+	Reason    echo.StopReason
 	Resumable bool // it can be taken up again, once nobody runs it
 }
 
@@ -51,7 +49,7 @@ func StateOf(entries []*echo.Entry) State {
 	end := endOf(entries)
 	return State{
 		Status: end.status, Reason: end.reason,
-		Resumable: end.status != StatusCompleted && (end.status != StatusFailed || len(end.failed) > 0),
+		Resumable: end.status != echo.StatusCompleted && (end.status != echo.StatusFailed || len(end.failed) > 0),
 	}
 }
 
@@ -75,24 +73,13 @@ func CheckResumable(entries []*echo.Entry) error {
 	return nil
 }
 
-// tookUp is the data of a run_resume entry.
-type tookUp struct {
-	Budget   *cascade.Budget `json:"budget,omitempty"` // in force from now on; nil: there is none
-	SetAside []uint64        `json:"set_aside"`        // numbers of entries that the run goes on without: how it had ended, a call that is made again
-}
-
 // setAside returns the numbers of all entries that runs went on without.
 func setAside(entries []*echo.Entry) map[uint64]bool {
 	aside := map[uint64]bool{}
 	for _, e := range entries {
-		if e.NodeType != echo.NodeResume {
-			continue
-		}
-		var t tookUp
-		if decode(e.Data, &t) == nil {
-			for _, seq := range t.SetAside {
-				aside[seq] = true
-			}
+		resumed, _ := echo.Read[echo.Resume](e) // another entry sets nothing aside
+		for _, seq := range resumed.SetAside {
+			aside[seq] = true
 		}
 	}
 	return aside
@@ -100,8 +87,8 @@ func setAside(entries []*echo.Entry) map[uint64]bool {
 
 // end is how a record ends.
 type end struct {
-	status Status
-	reason StopReason
+	status echo.Status
+	reason echo.StopReason
 	whole  bool     // the end of the run is recorded: nobody killed it
 	stop   []uint64 // the entries of the stop, newest first
 	failed []uint64 // the failed call that made the run fail, and what followed from it; nil when it was no call
@@ -123,21 +110,21 @@ func Counted(entries []*echo.Entry) []*echo.Entry {
 // endOf reads how a record ends.
 func endOf(entries []*echo.Entry) end {
 	live := Counted(entries)
-	out := end{status: StatusRunning}
+	out := end{status: echo.StatusRunning}
 	for i := len(live) - 1; i >= 0; i-- {
 		e := live[i]
 		status, reason := statusOf(e)
-		stopped := status == StatusInterrupted || status == StatusOverBudget
+		stopped := status == echo.StatusInterrupted || status == echo.StatusOverBudget
 		if e.NodeType == echo.NodeRunEnd && i == len(live)-1 {
 			out.status, out.reason, out.whole = status, reason, true
-			if status == StatusFailed {
+			if status == echo.StatusFailed {
 				out.failed = failedCall(live)
 			}
 		}
-		if !stopped || out.status == StatusFailed || out.status == StatusCompleted {
+		if !stopped || out.status == echo.StatusFailed || out.status == echo.StatusCompleted {
 			break
 		}
-		if out.status == StatusRunning { // killed while the stop was recorded
+		if out.status == echo.StatusRunning { // killed while the stop was recorded
 			out.status, out.reason = status, reason
 		}
 		out.stop = append(out.stop, e.Seq)
@@ -147,24 +134,17 @@ func endOf(entries []*echo.Entry) end {
 
 // statusOf reads the status off the end of a phase or a run, or off the handoff before it; StatusPending for any other
 // entry.
-func statusOf(e *echo.Entry) (Status, StopReason) {
-	switch e.NodeType {
-	case echo.NodePhaseEnd, echo.NodeRunEnd, echo.NodeHandoff:
-	default:
-		return StatusPending, ""
+func statusOf(e *echo.Entry) (echo.Status, echo.StopReason) {
+	if end, err := echo.Read[echo.RunEnd](e); err == nil {
+		return end.Status, end.Reason
 	}
-	var d struct {
-		Status string
-		Reason StopReason
+	if end, err := echo.Read[echo.PhaseEnd](e); err == nil {
+		return end.Status, end.Reason
 	}
-	if decode(e.Data, &d) == nil {
-		for i, name := range statusNames {
-			if name == d.Status {
-				return Status(i), d.Reason
-			}
-		}
+	if h, err := echo.Read[echo.Handoff](e); err == nil {
+		return h.Status, h.Reason
 	}
-	return StatusPending, ""
+	return echo.StatusPending, ""
 }
 
 // failedCall returns the numbers of the calls that made a run fail and of what followed from them, newest first: in each branch

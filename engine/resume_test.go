@@ -48,7 +48,7 @@ func (w *world) Complete(ctx context.Context, req *effect.ModelRequest) (*effect
 		return nil, err
 	}
 	if err := checkSequence(req.Messages); err != nil {
-		return nil, &effect.ModelError{Kind: effect.ModelErrBadRequest, Model: req.Model, Message: err.Error()}
+		return nil, &effect.ModelError{Kind: echo.ModelErrBadRequest, Model: req.Model, Message: err.Error()}
 	}
 	s := req.Site
 	place := fmt.Sprintf("%s~%d %d.%d %s%s", s.Phase, s.Visit, s.Attempt, s.Turn, s.Validator, s.Purpose)
@@ -154,7 +154,7 @@ func TestResumeAfterEveryEntry(t *testing.T) {
 	whole := &memory{}
 	res, err := first.go1(context.Background(), t, whole, nil)
 	require.NoError(t, err)
-	require.Equal(t, StatusCompleted, res.Status)
+	require.Equal(t, echo.StatusCompleted, res.Status)
 	require.Len(t, whole.keys(echo.NodeToolStart), 2)
 	entries := whole.asRead(t)
 	for cut := 1; cut < len(entries); cut++ {
@@ -342,7 +342,7 @@ func TestResumeRefusesAnotherRun(t *testing.T) {
 // aside in its record.
 func TestResumeAfterAStop(t *testing.T) {
 	t.Parallel()
-	boom := &effect.ModelError{Kind: effect.ModelErrServer, Model: "m", Provider: "p", Status: 503, Message: "overloaded"}
+	boom := &effect.ModelError{Kind: echo.ModelErrServer, Model: "m", Provider: "p", Status: 503, Message: "overloaded"}
 	for name, stop := range map[string]func(t *testing.T, w *stopping) (context.Context, error){
 		"interrupted": func(*testing.T, *stopping) (context.Context, error) {
 			ctx, cancel := context.WithCancel(context.Background())
@@ -371,7 +371,7 @@ func TestResumeAfterAStop(t *testing.T) {
 				res, err := goOn.run(context.Background(), t, sink, past)
 				require.NoError(t, err, "stopped at %d", at)
 				require.Equal(t, "the answer of end~1 1.2 "+strings.Repeat("fox ", 40), res.Output)
-				require.Equal(t, StatusCompleted, StateOf(sink.list).Status)
+				require.Equal(t, echo.StatusCompleted, StateOf(sink.list).Status)
 				replay(t, sink.asRead(t))
 			}
 		})
@@ -459,7 +459,7 @@ func TestUnfinishedToolOfAPhaseWithoutAModel(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "deployed", res.Output)
 	require.Len(t, b.tools.calls, before+1)
-	require.Equal(t, StatusCompleted, StateOf(past).Status)
+	require.Equal(t, echo.StatusCompleted, StateOf(past).Status)
 }
 
 // A record in which nothing counts is no run's: a replay of it asks nobody anything, and a run that takes it up begins.
@@ -479,7 +479,7 @@ func TestRecordOfNothing(t *testing.T) {
 			}
 			res, err := newWorld().go1(context.Background(), t, &memory{}, past)
 			require.NoError(t, err)
-			require.Equal(t, StatusCompleted, res.Status)
+			require.Equal(t, echo.StatusCompleted, res.Status)
 		})
 	}
 }

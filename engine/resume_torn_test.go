@@ -92,5 +92,5 @@ func resumeCut(t *testing.T, text []byte, left []*echo.Entry) {
 	sound, err := echo.ReadJournal(j.Path())
 	require.NoError(t, err)
 	require.False(t, sound.Torn)
-	require.Equal(t, StatusCompleted, StateOf(sound.Entries).Status)
+	require.Equal(t, echo.StatusCompleted, StateOf(sound.Entries).Status)
 }

@@ -26,7 +26,7 @@ func (r *run) phases(ctx context.Context) error {
 		if n := r.session.Visits(p.Name); n >= maxVisits {
 			site := r.site()
 			site.Phase = p.Name
-			return &PhaseError{Site: site, Reason: StopVisitLimit, Err: fmt.Errorf("the phase was entered %d times, the limit of one run", n)}
+			return &PhaseError{Site: site, Reason: echo.StopVisitLimit, Err: fmt.Errorf("the phase was entered %d times, the limit of one run", n)}
 		}
 		next, why, err := r.phase(ctx, p)
 		if err != nil {
@@ -45,11 +45,9 @@ func (r *run) route(from, to, reason string) error {
 		last := r.session.Phases[n-1]
 		key, s.Phase = echo.PhaseKey(last.Name, last.Visit).Step(echo.StepRoute), last.Name
 	}
-	e := siteEntry(echo.NodeRoute, key, s)
-	taken := takenRoute{From: from, To: to, Reason: reason}
+	taken := echo.Route{From: from, To: to, Reason: reason}
 	r.taken = append(r.taken, taken)
-	e.Data = mustJSON(taken)
-	return r.append(e)
+	return r.append(payloadEntry(key, s, taken))
 }
 
 // phase runs one phase and says which one follows and why. A phase that fails goes where its on_error leads, unless the

@@ -32,7 +32,7 @@ type Runner struct {
 
 	// Workspace reads what is known of the files that runs work on, nil when that is nothing; nil: nothing is read. It is
 	// asked for when a phase stops before its end, and when tools ran in it that may have changed something.
-	Workspace func(ctx context.Context) *Workspace
+	Workspace func(ctx context.Context) *echo.Workspace
 
 	Seams effect.Seams // the zero value: those of an ordinary process
 }
@@ -69,24 +69,24 @@ type Spec struct {
 
 // Result is how a run ended.
 type Result struct {
-	SessionID string        `json:"session_id"`
-	CascadeID string        `json:"cascade_id"`
-	Status    Status        `json:"status"`
-	Reason    StopReason    `json:"reason"`
-	Output    any           `json:"output"` // of the last phase that ended well
-	Phases    []PhaseResult `json:"phases"`
+	SessionID string          `json:"session_id"`
+	CascadeID string          `json:"cascade_id"`
+	Status    echo.Status     `json:"status"`
+	Reason    echo.StopReason `json:"reason"`
+	Output    any             `json:"output"` // of the last phase that ended well
+	Phases    []PhaseResult   `json:"phases"`
 	Totals
 	DurationMS float64 `json:"duration_ms"`
 }
 
 // PhaseResult is how one visit to a phase ended.
 type PhaseResult struct {
-	Phase    string     `json:"phase"`
-	Visit    int        `json:"visit"`
-	Status   Status     `json:"status"`
-	Reason   StopReason `json:"reason"`
-	Attempts int        `json:"attempts"`
-	Turns    int        `json:"turns"` // of all attempts
+	Phase    string          `json:"phase"`
+	Visit    int             `json:"visit"`
+	Status   echo.Status     `json:"status"`
+	Reason   echo.StopReason `json:"reason"`
+	Attempts int             `json:"attempts"`
+	Turns    int             `json:"turns"` // of all attempts
 	Totals
 	ContextFigures
 	DurationMS float64 `json:"duration_ms"`
@@ -164,7 +164,7 @@ func (r *Runner) Run(ctx context.Context, spec Spec) (*Result, error) {
 	}
 	if end := run.end(err); end != nil {
 		err = errors.Join(err, end)
-		run.result.Status, run.result.Reason = StatusFailed, StopError
+		run.result.Status, run.result.Reason = echo.StatusFailed, echo.StopError
 	} else if left := run.rec.Complete(echo.NodeRunEnd, echo.RunKey().Step(echo.StepEnd)); left != nil {
 		return run.result, left
 	}
@@ -197,11 +197,11 @@ type run struct {
 	index    *autocontext.Index    // what selections have read of the session's messages
 	entered  []contextcards.Source // every message that entered the session, by its order less 1
 	known    map[string]ModelFacts
-	taken    []takenRoute // the way so far
-	files    *Workspace   // the newest reading
-	doubted  bool         // that figures of an endpoint were ignored has been said
-	opened   bool         // a turn has begun after the end of the past
-	aside    []uint64     // numbers of entries of the recording that it goes on without
+	taken    []echo.Route    // the way so far
+	files    *echo.Workspace // the newest reading
+	doubted  bool            // that figures of an endpoint were ignored has been said
+	opened   bool            // a turn has begun after the end of the past
+	aside    []uint64        // numbers of entries of the recording that it goes on without
 }
 
 func newRun(r *Runner, spec Spec) *run {
@@ -273,46 +273,20 @@ func (r *run) append(e *echo.Entry) error { return r.rec.Append(e) }
 
 // warn records something that a person should know and that does not stop the run.
 func (r *run) warn(key echo.Key, s effect.Site, message string) error {
-	e := siteEntry(echo.NodeWarning, key.Step(echo.StepWarning), s)
-	e.Data = mustJSON(map[string]string{"message": message})
-	return r.append(e)
+	return r.append(payloadEntry(key.Step(echo.StepWarning), s, echo.Warning{Message: message}))
 }
 
 func (r *run) begin() error {
-	e := siteEntry(echo.NodeRunStart, echo.RunKey().Step(echo.StepStart), r.site())
-	e.Data = mustJSON(runStartData{Input: r.spec.Input, WorkDir: r.spec.WorkDir, Header: r.spec.Header, Budget: r.budgetInForce()})
-	return r.append(e)
-}
-
-// runStartData is what only a run_start entry has.
-type runStartData struct {
-	Input   map[string]any  `json:"input"`
-	WorkDir string          `json:"work_dir"`
-	Header  json.RawMessage `json:"header,omitempty"` // of the session's journal
-	Budget  *cascade.Budget `json:"budget,omitempty"` // in force; nil: there is none
-}
-
-// runEndData is what only run_end and phase_end entries have.
-type endData struct {
-	Status   Status     `json:"status"`
-	Reason   StopReason `json:"reason"`
-	Attempts int        `json:"attempts,omitempty"`
-	Turns    int        `json:"turns,omitempty"`
-	Calls    int        `json:"model_calls"`
-	Unknown  int        `json:"unknown_costs,omitempty"`
-	Masked   int        `json:"masked_results,omitempty"`
-	Recalls  int        `json:"recalls,omitempty"`
-	Rereads  int        `json:"rereads,omitempty"`
-	Output   any        `json:"output,omitempty"`
+	start := echo.RunStart{Input: r.spec.Input, WorkDir: r.spec.WorkDir, Header: r.spec.Header, Budget: r.budgetInForce()}
+	return r.append(payloadEntry(echo.RunKey().Step(echo.StepStart), r.site(), start))
 }
 
 func (r *run) end(err error) error {
-	e := siteEntry(echo.NodeRunEnd, echo.RunKey().Step(echo.StepEnd), r.site())
 	res := r.result
-	fillEnd(e, res.Totals, res.DurationMS, err)
-	e.Data = mustJSON(endData{
+	e := payloadEntry(echo.RunKey().Step(echo.StepEnd), r.site(), echo.RunEnd{
 		Status: res.Status, Reason: res.Reason, Calls: res.Calls, Unknown: res.UnknownCosts, Output: res.Output,
 	})
+	fillEnd(e, res.Totals, res.DurationMS, err)
 	if err := r.append(e); err != nil {
 		return err
 	}

@@ -47,11 +47,11 @@ func (v *visit) searchContext(ctx context.Context, key echo.Key, args json.RawMe
 	}
 	sources := v.searchable(in.Phase)
 	settings := autocontext.SelectSettings{
-		Strategy: autocontext.StrategyHeuristic, MaxTokens: 1 << 62, MaxMessages: int(in.Limit), KeywordWeight: 1, RecencyWeight: 0.1,
+		Strategy: echo.StrategyHeuristic, MaxTokens: 1 << 62, MaxMessages: int(in.Limit), KeywordWeight: 1, RecencyWeight: 0.1,
 	}
 	groups := searchGroups(sources)
 	if in.By == "meaning" {
-		settings.Strategy = autocontext.StrategySemantic
+		settings.Strategy = echo.StrategySemantic
 		problem, err := v.compareAll(ctx, key.Step(echo.StepMeaning), in.Query, groups)
 		if err != nil {
 			return "", false, err
@@ -119,14 +119,9 @@ func searchGroups(sources []contextcards.Source) []autocontext.Group {
 
 // compareAll finds out how similar messages are to a query. The problem says why that is not possible.
 func (v *visit) compareAll(ctx context.Context, key echo.Key, query string, groups []autocontext.Group) (problem string, err error) {
-	type reading struct {
-		Embedder   string             `json:"embedder,omitempty"`
-		Similarity map[string]float64 `json:"similarity,omitempty"` // by content hash
-		Problem    string             `json:"problem,omitempty"`
-	}
-	raw, err := v.rec.Value(ctx, key, v.place(), func() any {
+	r, err := wholeReading[echo.Similarity](ctx, v.rec, key, v.place(), func() echo.Payload {
 		if v.Meaning == nil {
-			return reading{Problem: "there is no embedder"}
+			return echo.Similarity{Problem: "there is no embedder"}
 		}
 		limited, cancel := context.WithTimeout(ctx, rankLimit)
 		defer cancel()
@@ -134,36 +129,26 @@ func (v *visit) compareAll(ctx context.Context, key echo.Key, query string, grou
 			v.Cards.Wait(limited, v.searchable(""))
 		}
 		list, _, err := v.Meaning.Similar(limited, v.session.ID, query, len(v.entered))
-		if ctx.Err() != nil {
-			return nil
-		}
 		if err != nil {
-			return reading{Problem: firstLine(err.Error())}
+			return echo.Similarity{Problem: firstLine(err.Error())}
 		}
-		r := reading{Embedder: v.Meaning.Name(), Similarity: map[string]float64{}}
+		r := echo.Similarity{Embedder: v.Meaning.Name(), Messages: map[echo.Hash]float64{}}
 		for _, m := range list {
-			r.Similarity[string(m.Hash)] = m.Similarity
+			r.Messages[m.Hash] = m.Similarity
 		}
 		return r
 	})
 	if err != nil {
 		return "", err
 	}
-	if raw == nil {
-		return "", cmp.Or(ctx.Err(), fmt.Errorf("no reading of %s is recorded", key))
-	}
-	var r reading
-	if err := json.Unmarshal(raw, &r); err != nil {
-		return "", fmt.Errorf("read the record of %s: %w", key, err)
-	}
 	for i := range groups {
-		groups[i].Meaning, groups[i].Embedded = r.Similarity[string(groups[i].ID)], len(r.Similarity) > 0
+		groups[i].Meaning, groups[i].Embedded = r.Messages[groups[i].ID], len(r.Messages) > 0
 	}
 	return r.Problem, nil
 }
 
 // searchResult lists what was found, the best first.
-func searchResult(sel *autocontext.Selected, sources []contextcards.Source, groups []autocontext.Group) string {
+func searchResult(sel *echo.Selected, sources []contextcards.Source, groups []autocontext.Group) string {
 	var found []int
 	for i := range sel.Scores {
 		if sel.Scores[i].Chosen {

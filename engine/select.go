@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,14 +26,14 @@ func (v *visit) selectContext(ctx context.Context, task string, takenOver map[st
 	if err != nil {
 		return err
 	}
-	brought, err := outcome.brought(anchors, candidates)
+	in, err := brought(outcome, anchors, candidates)
 	if err != nil {
 		return fmt.Errorf("%s: %w", v.at(echo.StepSelect), err)
 	}
 	if v.Cards != nil {
 		v.Cards.Mark(v.session.ID, hashesOf(anchors))
 	}
-	for i, it := range injected(brought) {
+	for i, it := range injected(in) {
 		if err := v.bring(v.here().Numbered(echo.StepSelect, i+1), it); err != nil {
 			return err
 		}
@@ -115,7 +114,7 @@ func (v *visit) newSelecting(task string, anchors, candidates []*turnGroup) *sel
 	sel := v.inter.Selection
 	s := &selecting{visit: v, task: task, anchors: anchors, candidates: candidates, tokens: make([]int64, len(candidates))}
 	s.settings = autocontext.SelectSettings{
-		Strategy: autocontext.Strategy(sel.Strategy), MaxTokens: sel.MaxTokens, MaxMessages: sel.MaxMessages,
+		Strategy: echo.Strategy(sel.Strategy), MaxTokens: sel.MaxTokens, MaxMessages: sel.MaxMessages,
 		KeywordWeight: sel.KeywordWeight, RecencyWeight: sel.RecencyWeight, CalloutWeight: sel.CalloutWeight,
 		Threshold: sel.SimilarityThreshold,
 	}
@@ -138,19 +137,21 @@ func (s *selecting) cost(items []echo.Item) int64 {
 // choose makes the selection and has it recorded. Without a model the whole outcome is one effect. With one, what the
 // model is shown depends on cards that are made in the background: that is the effect, and the outcome follows from it and
 // from the model's answer.
-func (s *selecting) choose(ctx context.Context) (*Selection, error) {
+func (s *selecting) choose(ctx context.Context) (*echo.InterSelection, error) {
+	key := s.at(echo.StepSelect)
 	if !s.inter.Selection.Strategy.AsksModel() {
-		out := &Selection{}
-		return out, s.read(ctx, s.at(echo.StepSelect), out, func() any {
+		out, err := wholeReading[echo.InterSelection](ctx, s.rec, key, s.place(), func() echo.Payload {
 			f := s.look(ctx)
 			sel, _ := s.index.Select(s.task, s.groups(f), s.inside(), nil)
-			return s.outcome(f, sel)
+			return *s.outcome(f, sel)
 		})
+		return &out, err
 	}
-	f := &findings{}
-	if err := s.read(ctx, s.at(echo.StepSelect).Step(echo.StepCards), f, func() any { return s.look(ctx) }); err != nil {
+	found, err := wholeReading[echo.Findings](ctx, s.rec, key.Step(echo.StepCards), s.place(), func() echo.Payload { return *s.look(ctx) })
+	if err != nil {
 		return nil, err
 	}
+	f := &found
 	groups := s.groups(f)
 	sel, menu := s.index.Select(s.task, groups, s.inside(), nil)
 	if menu != nil {
@@ -161,30 +162,7 @@ func (s *selecting) choose(ctx context.Context) (*Selection, error) {
 		sel, _ = s.index.Select(s.task, groups, s.inside(), answer)
 	}
 	out := s.outcome(f, sel)
-	e := siteEntry(out.NodeType(), s.at(echo.StepSelect), s.place())
-	e.Data = mustJSON(out)
-	return out, s.append(e)
-}
-
-// read takes a reading through the effects. One that the end of the run cut short is none.
-func (s *selecting) read(ctx context.Context, key echo.Key, into any, look func() any) error {
-	raw, err := s.rec.Value(ctx, key, s.place(), func() any {
-		value := look()
-		if ctx.Err() != nil {
-			return nil
-		}
-		return value
-	})
-	switch {
-	case err != nil:
-		return err
-	case raw == nil && ctx.Err() != nil:
-		return ctx.Err()
-	}
-	if err := json.Unmarshal(raw, into); err != nil {
-		return fmt.Errorf("read the record of %s: %w", key, err)
-	}
-	return nil
+	return out, s.append(payloadEntry(key, s.place(), *out))
 }
 
 // inside returns the settings with room for the marker at the end.
@@ -195,7 +173,7 @@ func (s *selecting) inside() autocontext.SelectSettings {
 }
 
 // groups puts the candidates and what was found of them together for the selection.
-func (s *selecting) groups(f *findings) []autocontext.Group {
+func (s *selecting) groups(f *echo.Findings) []autocontext.Group {
 	out := make([]autocontext.Group, len(s.candidates))
 	for i, g := range s.candidates {
 		out[i] = autocontext.Group{
@@ -207,7 +185,7 @@ func (s *selecting) groups(f *findings) []autocontext.Group {
 		for _, c := range f.Found[i].Cards {
 			out[i].Cards = append(out[i].Cards, contextcards.Card{Hash: c.Hash, Summary: c.Summary, Keywords: c.Keywords, Late: c.Late})
 		}
-		if m := f.Found[i].Meaning; m != nil {
+		if m := f.Found[i].Similarity; m != nil {
 			out[i].Meaning, out[i].Embedded = *m, true
 		}
 	}

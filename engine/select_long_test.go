@@ -10,7 +10,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/contextcards"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/effect"
@@ -22,7 +21,7 @@ var subjects = []string{"harbour crane", "meadow cows", "mountain railway", "riv
 func inTurn(n int) string { return subjects[n%len(subjects)] }
 
 // longRun has five phases with 15 turns in each of the first four. What matters to the last one was read early.
-func longRun(t *testing.T, strategy string, budget int, about func(n int) string) (*testBundle, *Selection) {
+func longRun(t *testing.T, strategy string, budget int, about func(n int) string) (*testBundle, *echo.InterSelection) {
 	t.Helper()
 	var answers []answerFunc
 	for phase := range 4 {
@@ -147,7 +146,7 @@ func TestTryOnARecord(t *testing.T) {
 	got, err := Try(t.Context(), "s1", b.entries.list, sel)
 	require.NoError(t, err)
 	require.Equal(t, len(s.Scores)+len(s.Anchors), len(got.Scores))
-	ids := map[echo.Hash]autocontext.Score{}
+	ids := map[echo.Hash]echo.Score{}
 	for _, sc := range got.Scores {
 		ids[sc.ID] = sc
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/contextcards"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/effect"
@@ -40,11 +39,11 @@ func setupThree(t *testing.T, last ...answerFunc) *testBundle {
 	return b
 }
 
-func selectionOf(t *testing.T, b *testBundle) *Selection {
+func selectionOf(t *testing.T, b *testBundle) *echo.InterSelection {
 	t.Helper()
 	list := b.entries.of(echo.NodeInter)
 	require.Len(t, list, 1)
-	s := &Selection{}
+	s := &echo.InterSelection{}
 	require.NoError(t, json.Unmarshal(list[0].Data, s))
 	return s
 }
@@ -67,7 +66,7 @@ func TestSelectBringsAnchorsAndWhatMatters(t *testing.T) {
 		`user: Write about the harbour crane.`,
 	}, roles(last))
 	s := selectionOf(t, b)
-	require.Equal(t, autocontext.StrategyHeuristic, s.Strategy)
+	require.Equal(t, echo.StrategyHeuristic, s.Strategy)
 	require.Len(t, s.Anchors, 1)
 	require.EqualValues(t, "output", s.Anchors[0].Why)
 	require.Equal(t, s.AnchorTokens+s.CandidateTokens, s.Everything)
@@ -129,7 +128,7 @@ func TestSelectDegrades(t *testing.T) {
 		cards           Cards
 		cardModel       string
 		answers         []answerFunc
-		strategy        autocontext.Strategy
+		strategy        echo.Strategy
 		warning         string
 		has, hasNot     string
 	}{
@@ -162,7 +161,7 @@ func TestSelectDegrades(t *testing.T) {
 			warning: "context was selected by heuristic with less than it asks for: 7 cards of 7 extracted, as cheap gave no summary",
 		},
 		{
-			name: "model fails", selection: `{"strategy":"llm","max_tokens":120}`, answers: []answerFunc{refuse(&effect.ModelError{Kind: effect.ModelErrServer, Model: "m", Message: "down"}), say("done")},
+			name: "model fails", selection: `{"strategy":"llm","max_tokens":120}`, answers: []answerFunc{refuse(&effect.ModelError{Kind: echo.ModelErrServer, Model: "m", Message: "down"}), say("done")},
 			strategy: "heuristic", warning: "context was selected by llm with less than it asks for: no model chose: model m: down", has: "crane of steel",
 		},
 		{

@@ -178,9 +178,7 @@ func (v *visit) engineTool(ctx context.Context, key echo.Key, name string, args 
 func (v *visit) setState(key string, value any) error {
 	value = v.stateKept(key, value)
 	v.session.Set(v.record, key, value)
-	e := siteEntry(echo.NodeState, v.here().Named(echo.StepState, key), v.place())
-	e.Data = mustJSON(stateData{key, value})
-	return v.append(e)
+	return v.append(payloadEntry(v.here().Named(echo.StepState, key), v.place(), echo.State{Key: key, Value: value}))
 }
 
 func orNone(names []string) string {

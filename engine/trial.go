@@ -28,7 +28,7 @@ type Trial struct {
 }
 
 // Try makes a trial selection. The error says that there is nothing to select from.
-func Try(ctx context.Context, id string, entries []*echo.Entry, t Trial) (*Selection, error) {
+func Try(ctx context.Context, id string, entries []*echo.Entry, t Trial) (*echo.InterSelection, error) {
 	r := &run{Runner: &Runner{Cards: t.Cards, Meaning: t.Meaning}, session: echo.NewSession(id), known: map[string]ModelFacts{}}
 	r.rec = effect.NewRecorder(effect.Options{Log: echo.NewLog(id, t.Now, nil), Seams: effect.Seams{Now: t.Now}})
 	r.restore(entries, t.Before)
@@ -117,18 +117,13 @@ func (r *run) restore(entries []*echo.Entry, before string) {
 }
 
 func calloutName(e *echo.Entry) string {
-	var d struct{ Name string }
-	_ = decode(e.Data, &d) // one that cannot be read has no name
-	return d.Name
+	mark, _ := echo.Read[echo.CalloutMark](e) // one that cannot be read has no name
+	return mark.Name
 }
 
 func (v *visit) end(e *echo.Entry) {
-	var d struct {
-		Status string
-		Output any
-	}
-	if decode(e.Data, &d) == nil {
-		v.record.Output, v.record.Done = d.Output, d.Status == StatusCompleted.String()
+	if d, err := echo.Read[echo.PhaseEnd](e); err == nil {
+		v.record.Output, v.record.Done = d.Output, d.Status.IsSuccess()
 	}
 }
 

@@ -37,8 +37,8 @@ func estimated(f answerFunc) answerFunc {
 	}
 }
 
-// reading answers with n turns of one call of "big" each, and then with a text.
-func reading(n int) []answerFunc {
+// readBig answers with n turns of one call of "big" each, and then with a text.
+func readBig(n int) []answerFunc {
 	var out []answerFunc
 	for i := range n {
 		out = append(out, estimated(call("big", fmt.Sprintf(`{"n":%d}`, i))))
@@ -75,7 +75,7 @@ func tokensOf(requests []*effect.ModelRequest) (n int64) {
 // Without settings every request is the history so far, byte for byte, and the tools are those of the phase.
 func TestOffByDefaultIsFullHistory(t *testing.T) {
 	t.Parallel()
-	b := setup(t, reading(8)...)
+	b := setup(t, readBig(8)...)
 	b.tools.addBig("big", 3000)
 	b.runner.Facts = func(string) ModelFacts { return ModelFacts{Window: 1_000_000} }
 	_, err := b.run(`{"cascade_id":"c","phases":[{"name":"p","instructions":"Go.","tackle":["big","set_state"]}]}`, nil)
@@ -99,7 +99,7 @@ const everyTurn = `"intra_context":{"advance":"every_turn","mask_observations_af
 // placeholders, and every selection says what was sent and with which carry.
 func TestPolicyMasksOldResults(t *testing.T) {
 	t.Parallel()
-	b := setup(t, reading(6)...)
+	b := setup(t, readBig(6)...)
 	b.tools.addBig("big", 3000)
 	res, err := b.run(`{"cascade_id":"c","phases":[{"name":"p","instructions":"Go.","tackle":["big"],`+everyTurn+`}]}`, nil)
 	require.NoError(t, err)
@@ -116,7 +116,7 @@ func TestPolicyMasksOldResults(t *testing.T) {
 
 	selections := b.entries.of(echo.NodeSelection)
 	require.Len(t, selections, 7)
-	var carry autocontext.Carry
+	var carry echo.Carry
 	require.NoError(t, json.Unmarshal(selections[6].Data, &carry))
 	require.Positive(t, carry.AsOf)
 	require.Equal(t, tokensOf(b.model.requests[6:]), selections[6].Selection.ContextSize)
@@ -132,7 +132,7 @@ func TestPhaseStartTellsTheSettings(t *testing.T) {
 	b.runner.Facts = func(model string) ModelFacts {
 		require.Equal(t, "m", model)
 		return ModelFacts{
-			Window: 10_000, MaxOutput: 1000, Price: &autocontext.Price{Input: 1, Cached: 0.1}, Exact: true,
+			Window: 10_000, MaxOutput: 1000, Price: &echo.Price{Input: 1, Cached: 0.1}, Exact: true,
 			CountFixed: func(specs []effect.ToolSpec) int64 { return int64(100 * len(specs)) }, NativeTools: new(false),
 		}
 	}
@@ -176,7 +176,7 @@ func TestNoRecallWithoutToolsOrAttempts(t *testing.T) {
 // After a pause that the provider's cache does not outlive the frontier moves for nothing; only such a pause is recorded.
 func TestPauseIsReadFromTheClock(t *testing.T) {
 	t.Parallel()
-	b := setup(t, reading(9)...)
+	b := setup(t, readBig(9)...)
 	b.tools.addBig("big", 3000)
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	b.runner.Seams.Now = func() time.Time { return now }
@@ -342,7 +342,7 @@ func TestSummaryThatFailsIsExtracted(t *testing.T) {
 		aside answerFunc
 		why   string
 	}{
-		"an error of the provider": {refuse(&effect.ModelError{Kind: effect.ModelErrServer, Model: "m", Message: "on fire"}), "model m: on fire"},
+		"an error of the provider": {refuse(&effect.ModelError{Kind: echo.ModelErrServer, Model: "m", Message: "on fire"}), "model m: on fire"},
 		"an error of another kind": {refuse(errors.New("no such luck")), "no such luck"},
 		"nothing said":             {estimated(say(" \n")), `the answer is empty (finish reason "stop")`},
 	} {
@@ -374,11 +374,11 @@ func TestSummaryIsNotAskedPastTheEnd(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		b.model.summarizer(func(*effect.ModelRequest) (*effect.ModelResponse, error) {
 			cancel()
-			return nil, &effect.ModelError{Kind: effect.ModelErrTimeout, Message: "ended", Err: context.Canceled}
+			return nil, &effect.ModelError{Kind: echo.ModelErrTimeout, Message: "ended", Err: context.Canceled}
 		})
 		res, err := b.runCtx(ctx, fmt.Sprintf(longPhase, ""), nil)
 		require.ErrorIs(t, err, context.Canceled)
-		require.Equal(t, StatusInterrupted, res.Status)
+		require.Equal(t, echo.StatusInterrupted, res.Status)
 	})
 	t.Run("budget", func(t *testing.T) {
 		t.Parallel()
@@ -393,7 +393,7 @@ func TestSummaryIsNotAskedPastTheEnd(t *testing.T) {
 		source := strings.Replace(fmt.Sprintf(longPhase, ""), `"cascade_id"`, `"budget":{"max_tokens":500000,"max_seconds":1000},"cascade_id"`, 1)
 		res, err := b.run(source, nil)
 		require.ErrorContains(t, err, "budget reached: max_tokens")
-		require.Equal(t, StatusOverBudget, res.Status)
+		require.Equal(t, echo.StatusOverBudget, res.Status)
 	})
 	t.Run("record", func(t *testing.T) {
 		t.Parallel()
@@ -449,7 +449,7 @@ func TestRecount(t *testing.T) {
 	failing.guarded(4000)
 	failing.model.summarizer(func(req *effect.ModelRequest) (*effect.ModelResponse, error) {
 		if req.Site.Purpose == echo.PurposeRecount {
-			return nil, &effect.ModelError{Kind: effect.ModelErrBadRequest, Model: "m", Message: "16 is too few"}
+			return nil, &effect.ModelError{Kind: echo.ModelErrBadRequest, Model: "m", Message: "16 is too few"}
 		}
 		return estimated(say("notes"))(req)
 	})
@@ -460,7 +460,7 @@ func TestRecount(t *testing.T) {
 }
 
 func tooLong() error {
-	return &effect.ModelError{Kind: effect.ModelErrContextLength, Model: "m", Provider: "fake", Message: "the request is too long for the model (400)", Unpaid: true}
+	return &effect.ModelError{Kind: echo.ModelErrContextLength, Model: "m", Provider: "fake", Message: "the request is too long for the model (400)", Unpaid: true}
 }
 
 // A request that is refused as too long is made smaller and sent again under the next key, although no limit is known.
@@ -521,7 +521,7 @@ func TestMessageLargerThanTheWindow(t *testing.T) {
 	res, err := b.run(`{"cascade_id":"c","phases":[{"name":"p","instructions":"`+strings.Repeat("word ", 1000)+`"}]}`, nil)
 	var fit *autocontext.FitError
 	require.ErrorAs(t, err, &fit)
-	require.Equal(t, StatusFailed, res.Status)
+	require.Equal(t, echo.StatusFailed, res.Status)
 	require.Empty(t, b.model.requests, "nothing is sent")
 	require.EqualError(t, err, "c/p (attempt 1, turn 1): the request has 1257 tokens and may have 750: nothing more can be left out; "+
 		"the largest message is 1 (user, task), with 1257 tokens; shorten the instructions or the input, take a model with a larger window, "+
@@ -538,7 +538,7 @@ func TestRequestNearTheLimitIsSent(t *testing.T) {
 	require.Equal(t, "fine", res.Output)
 	var events []string
 	for _, e := range b.entries.of(echo.NodeGuard) {
-		var ev autocontext.GuardEvent
+		var ev echo.Guard
 		require.NoError(t, json.Unmarshal(e.Data, &ev))
 		events = append(events, string(ev.Event))
 	}

@@ -38,7 +38,7 @@ type visit struct {
 	room     room
 	inter    cascade.Inter
 	builder  *autocontext.Builder
-	carry    autocontext.Carry
+	carry    echo.Carry
 	render   *autocontext.Renderer
 	answered time.Time                   // when the last answer of the phase came
 	guarded  int                         // things that the guard did
@@ -49,7 +49,7 @@ type visit struct {
 func (r *run) visit(ctx context.Context, p *cascade.Phase) (outcome, error) {
 	v := &visit{run: r, phase: p, record: r.session.Begin(p.Name), recorded: r.rec.Pending(trunk) != nil}
 	v.key = echo.PhaseKey(v.record.Name, v.record.Visit)
-	v.result = PhaseResult{Phase: p.Name, Visit: v.record.Visit, Status: StatusRunning}
+	v.result = PhaseResult{Phase: p.Name, Visit: v.record.Visit, Status: echo.StatusRunning}
 	start := r.active()
 	out, err := v.perform(ctx)
 	v.result.DurationMS = millis(r.active().Sub(start))
@@ -59,9 +59,8 @@ func (r *run) visit(ctx context.Context, p *cascade.Phase) (outcome, error) {
 func (v *visit) perform(ctx context.Context) (outcome, error) {
 	v.model = v.modelName()
 	err := v.equip()
-	e := siteEntry(echo.NodePhaseStart, v.key.Step(echo.StepStart), v.place())
+	e := payloadEntry(v.key.Step(echo.StepStart), v.place(), echo.PhaseStart{Visit: v.record.Visit, Context: v.contextData()})
 	e.Model = v.model
-	e.Data = mustJSON(phaseStartData{Visit: v.record.Visit, Context: v.contextData()})
 	if err := v.append(e); err != nil {
 		return outcome{}, err
 	}
@@ -99,9 +98,9 @@ func (v *visit) located(err error) error {
 		return err
 	}
 	var verdict *VerdictError
-	reason := StopError
+	reason := echo.StopError
 	if errors.As(err, &verdict) {
-		reason = StopExhausted
+		reason = echo.StopExhausted
 	}
 	return &PhaseError{Site: v.place(), Reason: reason, Err: err}
 }
@@ -113,7 +112,7 @@ func (v *visit) finish(ctx context.Context, out outcome, err error) error {
 		res.Status, res.Reason = classify(err)
 		res.Error = v.mask.Text(err.Error())
 	} else {
-		res.Status, res.Output = StatusCompleted, out.value
+		res.Status, res.Output = echo.StatusCompleted, out.value
 		v.run.result.Output = out.value
 	}
 	v.run.result.Phases = append(v.run.result.Phases, *res)
@@ -123,14 +122,13 @@ func (v *visit) finish(ctx context.Context, out outcome, err error) error {
 	if failed := v.handOff(ctx, err); failed != nil {
 		return errors.Join(err, failed)
 	}
-	e := siteEntry(echo.NodePhaseEnd, v.key.Step(echo.StepEnd), effect.Site{Cascade: v.cascade.CascadeID, Phase: v.phase.Name})
-	e.Model = v.model
-	fillEnd(e, res.Totals, res.DurationMS, err)
-	e.Data = mustJSON(endData{
+	e := payloadEntry(v.key.Step(echo.StepEnd), effect.Site{Cascade: v.cascade.CascadeID, Phase: v.phase.Name}, echo.PhaseEnd{
 		Status: res.Status, Reason: res.Reason, Attempts: res.Attempts, Turns: res.Turns,
 		Calls: res.Calls, Unknown: res.UnknownCosts, Output: res.Output,
 		Masked: res.MaskedResults, Recalls: res.Recalls, Rereads: res.Rereads,
 	})
+	e.Model = v.model
+	fillEnd(e, res.Totals, res.DurationMS, err)
 	return errors.Join(err, v.append(e))
 }
 
@@ -184,7 +182,5 @@ func (v *visit) bring(key echo.Key, it echo.Item) error {
 }
 
 func (v *visit) recordMessage(key echo.Key, m *echo.Message) error {
-	e := siteEntry(echo.NodeMessage, key, v.place())
-	e.Message = m
-	return v.append(e)
+	return v.append(messageEntry(key, v.place(), m))
 }

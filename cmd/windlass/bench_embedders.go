@@ -9,6 +9,7 @@ import (
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/contextcards"
+	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/llm"
 	"github.com/windlass-run/windlass/internal/locomo"
@@ -35,17 +36,17 @@ func (a *app) locomoMethods(ctx context.Context, o locomoOptions) ([]locomo.Meth
 	var out []locomo.Method
 	for _, s := range o.strategies {
 		if !needsEmbedder(s) {
-			out = append(out, locomo.Method{Strategy: autocontext.Strategy(s)})
+			out = append(out, locomo.Method{Strategy: echo.Strategy(s)})
 			continue
 		}
 		for _, e := range embedders {
-			out = append(out, locomo.Method{Strategy: autocontext.Strategy(s), Embedder: e})
+			out = append(out, locomo.Method{Strategy: echo.Strategy(s), Embedder: e})
 		}
 	}
 	return out, nil
 }
 
-func needsEmbedder(strategy string) bool { return strategy != string(autocontext.StrategyHeuristic) }
+func needsEmbedder(strategy string) bool { return strategy != string(echo.StrategyHeuristic) }
 
 // benchEmbedders opens the embedders that are asked for, without asking them anything yet. Without a choice it is the one
 // that runs would use.

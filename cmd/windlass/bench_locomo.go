@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/autocontext"
+	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/locomo"
 	"github.com/windlass-run/windlass/internal/source"
 )
@@ -100,7 +101,7 @@ func (a *app) benchLocomo(ctx context.Context, path string, o locomoOptions) err
 }
 
 // measured are the strategies that need no model.
-var measured = []string{string(autocontext.StrategyHeuristic), string(autocontext.StrategySemantic), string(autocontext.StrategyHybrid)}
+var measured = []string{string(echo.StrategyHeuristic), string(echo.StrategySemantic), string(echo.StrategyHybrid)}
 
 // check finds what is wrong with the flags.
 func (o *locomoOptions) check() error {
@@ -117,7 +118,7 @@ func (o *locomoOptions) check() error {
 		return usageError(errors.New("--strategy is empty"), strings.Join(measured, ", "))
 	}
 	for _, s := range o.strategies {
-		if s == string(autocontext.StrategyLLM) {
+		if s == string(echo.StrategyLLM) {
 			return usageError(errors.New("--strategy llm: a model would be asked for every question, and none is asked here"), strings.Join(measured, ", "))
 		}
 		if !slices.Contains(measured, s) {
@@ -156,7 +157,7 @@ func (a *app) warnLocomo(r *locomo.Report) {
 		fmt.Fprintf(a.err, "Note: %s of evidence that no turn has: %s\n", plural(len(r.Unknown), "id"), printable(strings.Join(r.Unknown, ", ")))
 	}
 	for _, m := range r.Methods {
-		if m.Embedder != "" && !m.Strategy.UsesMeaning(m.Embedder) {
+		if m.Embedder != "" && !autocontext.UsesSimilarity(m.Strategy, m.Embedder) {
 			fmt.Fprintf(a.err, "Note: %s goes by words alone: %s compares spelling, not meaning\n", m.Strategy, printable(m.Embedder))
 		}
 		if m.FellBack > 0 {

@@ -184,6 +184,7 @@ func (c *cards) finish() error {
 
 // warn records something that a person should know of what is done in the background.
 func (s *session) warn(text string) {
-	data := []byte(`{"message":` + string(echo.AppendString(nil, text)) + `}`)
-	_ = s.log.Append(&echo.Entry{NodeType: echo.NodeWarning, Key: echo.CardsKey().Step(echo.StepWarning), CascadeID: s.cascade.CascadeID, Data: data})
+	e := echo.NewEntry(echo.CardsKey().Step(echo.StepWarning), echo.Warning{Message: text})
+	e.CascadeID = s.cascade.CascadeID
+	_ = s.log.Append(e)
 }

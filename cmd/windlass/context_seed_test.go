@@ -24,7 +24,7 @@ type seed struct {
 	visit   string
 	model   string
 	render  *autocontext.Renderer
-	price   *autocontext.Price
+	price   *echo.Price
 
 	history []*echo.Message
 	sent    []echo.Sent
@@ -49,7 +49,7 @@ func (s *seed) add(e echo.Entry) {
 	s.entries = append(s.entries, &e)
 }
 
-func (s *seed) begin(visit, phase, model, dialect string, price *autocontext.Price) {
+func (s *seed) begin(visit, phase, model, dialect string, price *echo.Price) {
 	d := autocontext.Native
 	if dialect == "prompted" {
 		d = autocontext.Prompted
@@ -196,7 +196,7 @@ func saying(text string) *echo.Message {
 func incident() []*echo.Entry {
 	s := &seed{}
 	s.add(echo.Entry{NodeType: echo.NodeRunStart, Key: echo.MustKey("run/start"), Data: json.RawMessage(`{"input":{}}`)})
-	s.begin("research", "research", "gpt-5-mini", "native", &autocontext.Price{Input: 0.25, Cached: 0.025})
+	s.begin("research", "research", "gpt-5-mini", "native", &echo.Price{Input: 0.25, Cached: 0.025})
 	s.say("system", echo.NewText(echo.RoleSystem, echo.KindSystem, "You look for causes.\nBe brief."))
 	s.say("task", echo.NewText(echo.RoleUser, echo.KindTask, "Find out why the report job fails."))
 	read := echo.ToolCall{ID: "call_1", Name: "read_file", Arguments: `{"path": "main.go"}`}
@@ -240,7 +240,7 @@ func incident() []*echo.Entry {
 	s.call(1, 1, nil, calling("```json\n{\"tool\": \"read_file\", \"arguments\": {\"path\":\"main.go\"}}\n```", look), nil, echo.NewToolResult(look, source.Parts(), false))
 	s.call(1, 2, nil, saying("Reported."), nil)
 	s.end(`{"status":"completed","reason":"answered"}`)
-	s.begin("research~2", "research", "gpt-5-mini", "native", &autocontext.Price{Input: 0.25, Cached: 0.025})
+	s.begin("research~2", "research", "gpt-5-mini", "native", &echo.Price{Input: 0.25, Cached: 0.025})
 	s.say("task", echo.NewText(echo.RoleUser, echo.KindTask, "Find out why the report job fails."))
 	s.call(1, 1, nil, saying("As before."), nil)
 	s.end(`{"status":"completed","reason":"answered"}`)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/contextcards"
 	"github.com/windlass-run/windlass/echo"
@@ -160,7 +159,7 @@ func (a *app) selectEmbedder(ctx context.Context, cfg *config.Config, router *ll
 }
 
 // printSelection shows the scores of every candidate and the sums.
-func (a *app) printSelection(s *engine.Selection) error {
+func (a *app) printSelection(s *echo.InterSelection) error {
 	if err := a.show(scoreTable(s.Scores)); err != nil {
 		return err
 	}
@@ -175,7 +174,7 @@ func (a *app) printSelection(s *engine.Selection) error {
 	return nil
 }
 
-func scoreTable(scores []autocontext.Score) *table {
+func scoreTable(scores []echo.Score) *table {
 	t := newTable("hash", "phase", ">tokens", ">keyword", ">recency", ">meaning", "callout", ">total", ">rank", "chosen")
 	for i := range scores {
 		s := &scores[i]
@@ -186,10 +185,10 @@ func scoreTable(scores []autocontext.Score) *table {
 }
 
 // scoreCells are the parts of a score: keyword, recency, meaning, callout, total, rank.
-func scoreCells(s *autocontext.Score) []string {
+func scoreCells(s *echo.Score) []string {
 	meaning, rank := "", ""
-	if s.Meaning != nil {
-		meaning = fmt.Sprintf("%.2f", *s.Meaning)
+	if s.Similarity != nil {
+		meaning = fmt.Sprintf("%.2f", *s.Similarity)
 	}
 	if s.Rank > 0 {
 		rank = fmt.Sprint(s.Rank)

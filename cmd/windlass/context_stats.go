@@ -1,10 +1,8 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 
-	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/echo"
 )
 
@@ -140,14 +138,14 @@ func share(part, whole int64) *float64 {
 func (g *guardSums) add(e *echo.Entry) {
 	switch e.NodeType {
 	case echo.NodeGuard:
-		var ev autocontext.GuardEvent
-		if json.Unmarshal(e.Data, &ev) != nil {
+		ev, err := echo.Read[echo.Guard](e)
+		if err != nil {
 			return // of another version: it is in the record, and counted as nothing here
 		}
 		switch ev.Event {
-		case autocontext.EventWarning:
+		case echo.GuardWarning:
 			g.Warnings++
-		case autocontext.EventComplete:
+		case echo.GuardComplete:
 			g.Compactions++
 		}
 	case echo.NodeModelCall:
@@ -164,15 +162,13 @@ func (g *guardSums) add(e *echo.Entry) {
 }
 
 func (s *readSums) add(e *echo.Entry) {
-	if e.NodeType != echo.NodePhaseEnd {
+	end, err := echo.Read[echo.PhaseEnd](e)
+	if err != nil {
 		return
 	}
-	var data readSums
-	if json.Unmarshal(e.Data, &data) == nil {
-		s.MaskedResults += data.MaskedResults
-		s.Recalls += data.Recalls
-		s.Rereads += data.Rereads
-	}
+	s.MaskedResults += end.Masked
+	s.Recalls += end.Recalls
+	s.Rereads += end.Rereads
 }
 
 func (p *contextPrinter) sums(id string, t *contextSums) {

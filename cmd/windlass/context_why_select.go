@@ -3,17 +3,15 @@ package main
 import (
 	"fmt"
 
-	"github.com/windlass-run/windlass/autocontext"
-	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 )
 
 // selectionUse is what a selection for a later phase made of a message.
 type selectionUse struct {
-	Visit    echo.Key              `json:"visit"` // that was selected for
-	Strategy autocontext.Strategy  `json:"strategy"`
-	Anchor   cascade.AnchorInclude `json:"anchor,omitempty"` // why it came in as an anchor
-	Score    *autocontext.Score    `json:"score,omitempty"`  // of its turn group, as a candidate
+	Visit    echo.Key      `json:"visit"` // that was selected for
+	Strategy echo.Strategy `json:"strategy"`
+	Anchor   string        `json:"anchor,omitempty"` // why it came in as an anchor
+	Score    *echo.Score   `json:"score,omitempty"`  // of its turn group, as a candidate
 }
 
 // selections returns what became of a message in the selections for later phases. Groups are recorded by the hash of their
@@ -65,7 +63,7 @@ func selectionUseTable(uses []selectionUse) *table {
 	t := newTable("selected for", "by", ">keyword", ">recency", ">meaning", "callout", ">total", ">rank", "outcome")
 	for _, u := range uses {
 		if u.Score == nil {
-			t.add(u.Visit.String(), string(u.Strategy), "", "", "", "", "", "", "anchor: "+string(u.Anchor))
+			t.add(u.Visit.String(), string(u.Strategy), "", "", "", "", "", "", "anchor: "+u.Anchor)
 			continue
 		}
 		s := u.Score

@@ -36,7 +36,7 @@ func deathPlace(rec *echo.Recording) string {
 	}
 	last := lastOfRun(rec.Entries)
 	switch {
-	case engine.StateOf(rec.Entries).Status == engine.StatusCompleted:
+	case engine.StateOf(rec.Entries).Status == echo.StatusCompleted:
 		return "after the end, while rows were delivered"
 	case openTools(rec.Entries):
 		return "in a tool that may do harm"

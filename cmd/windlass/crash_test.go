@@ -167,7 +167,7 @@ func (r *crashRound) play(traps int) {
 		switch {
 		case code == exitOK:
 			require.NoError(r.t, err, r.story())
-			require.Equal(r.t, engine.StatusCompleted, engine.StateOf(rec.Entries).Status, r.story())
+			require.Equal(r.t, echo.StatusCompleted, engine.StateOf(rec.Entries).Status, r.story())
 			return
 		case code == exitStorage && t != nil && t.kind == trapDisk:
 			require.Regexp(r.t, diskFullText, p.err.String(), r.story())
@@ -182,7 +182,7 @@ func (r *crashRound) play(traps int) {
 		require.NoError(r.t, err, r.story())
 		r.all.died(t, deathPlace(rec))
 		r.afterDeath(rec)
-		if engine.StateOf(rec.Entries).Status == engine.StatusCompleted {
+		if engine.StateOf(rec.Entries).Status == echo.StatusCompleted {
 			return
 		}
 		args = []string{"resume", r.id}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -72,15 +71,4 @@ func rebuildError(id string, err error) error {
 		return usageError(err, "once more: another process has just made it")
 	}
 	return withExit(exitStorage, err, "free space, or set WINDLASS_HOME to a folder on another disk")
-}
-
-// withHeader puts a header into the data of a run_start entry, from which a session is made again elsewhere: that of a fork
-// in place of its parent's.
-func withHeader(data json.RawMessage, h echo.Header) json.RawMessage {
-	members := map[string]json.RawMessage{}
-	if json.Unmarshal(data, &members) != nil {
-		return data // nothing that this windlass has written
-	}
-	members["header"] = encoded(h)
-	return encoded(members)
 }

@@ -222,13 +222,13 @@ func contextLine(res *engine.Result) string {
 	return "Context: " + strings.Join(parts, ", ")
 }
 
-func statusWord(s engine.Status) string {
+func statusWord(s echo.Status) string {
 	switch s {
-	case engine.StatusCompleted:
+	case echo.StatusCompleted:
 		return "Completed"
-	case engine.StatusOverBudget:
+	case echo.StatusOverBudget:
 		return "Stopped by the budget"
-	case engine.StatusInterrupted:
+	case echo.StatusInterrupted:
 		return "Interrupted"
 	default:
 		return "Failed"
@@ -260,7 +260,7 @@ func (s *session) failureOf(res *engine.Result, err error) error {
 		return withExit(exitStorage, err, "write the events to a place with room; everything up to here is in "+s.journalPath)
 	case errors.As(err, &record):
 		return withExit(exitStorage, err, "free space, or set WINDLASS_HOME to a folder on another disk; the journal holds everything up to here")
-	case res.Status == engine.StatusInterrupted:
+	case res.Status == echo.StatusInterrupted:
 		return withExit(exitInterrupted, errors.New("interrupted"), s.goOnHint())
 	case errors.As(err, &budget) && budget.Cause != "":
 		return withExit(exitBudget, err, "give the model a price in windlass.json (docs/models.md), or go without the limit: "+s.goOnWith(budget))
@@ -326,7 +326,7 @@ func providerError(err error) error {
 	if !errors.As(err, &model) {
 		return withExit(exitProvider, err, "")
 	}
-	if model.Kind == effect.ModelErrScript {
+	if model.Kind == echo.ModelErrScript {
 		return withExit(exitFailed, err, model.Hint)
 	}
 	return withExit(exitProvider, err, model.Hint)

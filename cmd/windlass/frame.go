@@ -8,7 +8,7 @@ import (
 
 	"github.com/mattn/go-runewidth"
 
-	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/echo"
 )
 
 // size is the room that a frame has, in columns and lines.
@@ -43,7 +43,7 @@ func (p *progress) frame(room size, color bool) []string {
 	for i, row := range p.rows(now, from, to, room.width) {
 		ph := &p.phases[from+i]
 		mark, style := marks(ph.status)
-		if ph.status == engine.StatusPending {
+		if ph.status == echo.StatusPending {
 			row = paint(style, row)
 		}
 		out = append(out, "  "+paint(style, mark)+" "+row)
@@ -65,7 +65,7 @@ func (p *progress) frame(room size, color bool) []string {
 func (p *progress) active() int {
 	at := 0
 	for i := range p.phases {
-		if p.phases[i].status != engine.StatusPending {
+		if p.phases[i].status != echo.StatusPending {
 			at = i
 		}
 	}
@@ -83,7 +83,7 @@ func (p *progress) below(width int, paint func(style, text string) string) []str
 		return out
 	}
 	ph := &p.phases[p.active()]
-	if ph.status != engine.StatusRunning {
+	if ph.status != echo.StatusRunning {
 		return out
 	}
 	if ph.selected != "" {
@@ -101,7 +101,7 @@ func (p *progress) activity() string {
 		return ""
 	}
 	ph := &p.phases[p.active()]
-	if ph.status != engine.StatusRunning || ph.activity == "" {
+	if ph.status != echo.StatusRunning || ph.activity == "" {
 		return ""
 	}
 	return columns(oneLine(ph.activity), oneLine(ph.detail))
@@ -215,22 +215,22 @@ func (ph *phaseProgress) cost() string {
 
 func (ph *phaseProgress) elapsed(now time.Time) string {
 	switch ph.status {
-	case engine.StatusPending:
+	case echo.StatusPending:
 		return ""
-	case engine.StatusRunning:
+	case echo.StatusRunning:
 		return formatDuration(now.Sub(ph.started))
 	default:
 		return formatDuration(ph.duration)
 	}
 }
 
-func marks(s engine.Status) (mark, style string) {
+func marks(s echo.Status) (mark, style string) {
 	switch s {
-	case engine.StatusPending:
+	case echo.StatusPending:
 		return "·", colourDim
-	case engine.StatusRunning:
+	case echo.StatusRunning:
 		return "▸", colourCyan
-	case engine.StatusCompleted:
+	case echo.StatusCompleted:
 		return "✓", colourGreen
 	default:
 		return "✗", colourRed

@@ -1,17 +1,15 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 
-	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/echo"
 )
 
 // guardLine says what the guard of a phase's context did, or nothing for an entry that cannot be read.
 func guardLine(e *echo.Entry) string {
-	var ev autocontext.GuardEvent
-	if json.Unmarshal(e.Data, &ev) != nil {
+	ev, err := echo.Read[echo.Guard](e)
+	if err != nil {
 		return ""
 	}
 	detail := oneLine(ev.Detail)
@@ -19,12 +17,12 @@ func guardLine(e *echo.Entry) string {
 		detail = ": " + detail
 	}
 	switch ev.Event {
-	case autocontext.EventWarning:
+	case echo.GuardWarning:
 		return fmt.Sprintf("context at %d%% of its limit (%s of %s tokens)%s",
 			percentOf(ev.Tokens, ev.Limit), formatCount(ev.Tokens), formatCount(ev.Limit), detail)
-	case autocontext.EventActing:
+	case echo.GuardActing:
 		return fmt.Sprintf("making room in the context (%s of %s tokens)%s", formatCount(ev.Tokens), formatCount(ev.Limit), detail)
-	case autocontext.EventComplete:
+	case echo.GuardComplete:
 		return fmt.Sprintf("made room in the context, %s -> %s tokens%s", formatCount(ev.Before), formatCount(ev.Tokens), detail)
 	default:
 		return ""

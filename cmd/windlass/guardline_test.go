@@ -9,13 +9,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
-func guardEntry(t *testing.T, ev autocontext.GuardEvent) *echo.Entry {
+func guardEntry(t *testing.T, ev echo.Guard) *echo.Entry {
 	t.Helper()
 	data, err := json.Marshal(ev)
 	require.NoError(t, err)
@@ -24,11 +23,11 @@ func guardEntry(t *testing.T, ev autocontext.GuardEvent) *echo.Entry {
 
 func TestGuardLine(t *testing.T) {
 	t.Parallel()
-	for want, ev := range map[string]autocontext.GuardEvent{
-		"context at 82% of its limit (105,984 of 128,000 tokens)": {Event: autocontext.EventWarning, Tokens: 105_984, Limit: 128_000},
-		"making room in the context (120,000 of 128,000 tokens)":  {Event: autocontext.EventActing, Tokens: 120_000, Limit: 128_000},
+	for want, ev := range map[string]echo.Guard{
+		"context at 82% of its limit (105,984 of 128,000 tokens)": {Event: echo.GuardWarning, Tokens: 105_984, Limit: 128_000},
+		"making room in the context (120,000 of 128,000 tokens)":  {Event: echo.GuardActing, Tokens: 120_000, Limit: 128_000},
 		"made room in the context, 120,000 -> 71,000 tokens: older messages were summed up by model": {
-			Event: autocontext.EventComplete, Tokens: 71_000, Before: 120_000, Limit: 128_000, Detail: "older messages were\nsummed up by model",
+			Event: echo.GuardComplete, Tokens: 71_000, Before: 120_000, Limit: 128_000, Detail: "older messages were\nsummed up by model",
 		},
 		"": {Event: "something_newer"},
 	} {
@@ -41,7 +40,7 @@ func TestGuardLine(t *testing.T) {
 func TestGuardIsShown(t *testing.T) {
 	t.Parallel()
 	start := &echo.Entry{NodeType: echo.NodePhaseStart, Phase: "read"}
-	warning := guardEntry(t, autocontext.GuardEvent{Event: autocontext.EventWarning, Tokens: 90, Limit: 100})
+	warning := guardEntry(t, echo.Guard{Event: echo.GuardWarning, Tokens: 90, Limit: 100})
 	summary := &echo.Entry{NodeType: echo.NodeModelCall, Key: echo.MustKey("read/attempt1/turn7/compact1/model"), Phase: "read", Attempt: 1, Turn: 7, Model: "cheap", CostUSD: new(0.0)}
 
 	var out bytes.Buffer

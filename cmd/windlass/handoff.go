@@ -27,7 +27,7 @@ func (a *app) printHandoff(r *contextRecord, asJSON bool) error {
 	if asJSON {
 		return a.printJSON(h)
 	}
-	text := h.Markdown()
+	text := engine.Markdown(h)
 	if isTerminal(a.out) {
 		text = cleanLines(text)
 	}

@@ -44,18 +44,18 @@ func TestHandoffOfAnInterruptedRun(t *testing.T) {
 	require.Equal(t, exitInterrupted, p.wait(), p.err.String())
 
 	fromJournal := l.run(exitOK, "sessions", "handoff", "hand", "--json").out.String()
-	var h engine.Handoff
+	var h echo.Handoff
 	require.NoError(t, json.Unmarshal([]byte(fromJournal), &h))
-	require.Equal(t, engine.StatusInterrupted, h.Status)
+	require.Equal(t, echo.StatusInterrupted, h.Status)
 	require.Equal(t, "work", h.Phase)
-	require.Equal(t, []engine.HandoffItem{{Source: "phase plan", Text: "An answer in plain words."}}, h.Done)
-	require.Equal(t, []engine.HandoffItem{{Source: "phase work", Text: "was interrupted"}, {Source: "phase report", Text: "has not begun"}}, h.Remaining)
+	require.Equal(t, []echo.HandoffItem{{Source: "phase plan", Text: "An answer in plain words."}}, h.Done)
+	require.Equal(t, []echo.HandoffItem{{Source: "phase work", Text: "was interrupted"}, {Source: "phase report", Text: "has not begun"}}, h.Remaining)
 	require.Equal(t, "trunk", h.Workspace.Branch)
-	require.Contains(t, h.Workspace.Files, engine.FileChange{Path: "notes.md", Change: "modified"})
+	require.Contains(t, h.Workspace.Files, echo.FileChange{Path: "notes.md", Change: "modified"})
 	require.Equal(t, compactText(t, fromJournal), string(lastHandoff(t, l, "handed")))
 
 	text := l.run(exitOK, "sessions", "handoff", "handed").out.String()
-	require.Equal(t, h.Markdown(), text)
+	require.Equal(t, engine.Markdown(&h), text)
 	require.Contains(t, text, "- modified notes.md\n")
 	require.NoError(t, os.Remove(filepath.Join(config.SessionDir(l.home, "handed"), echo.JournalFile)))
 	require.Equal(t, fromJournal, l.run(exitOK, "sessions", "handoff", "handed", "--json").out.String(), "from ClickHouse")
@@ -76,7 +76,7 @@ func lastHandoff(t *testing.T, l *lab, id string) (data json.RawMessage) {
 
 func compactText(t *testing.T, text string) string {
 	t.Helper()
-	var h engine.Handoff
+	var h echo.Handoff
 	require.NoError(t, json.Unmarshal([]byte(text), &h))
 	b, err := json.Marshal(&h)
 	require.NoError(t, err)

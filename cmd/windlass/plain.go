@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -45,8 +44,7 @@ func (v *plainView) Write(e *echo.Entry) error {
 	case echo.NodeVerdict:
 		v.verdict(place, e)
 	case echo.NodeWarning:
-		var d struct{ Message string }
-		if json.Unmarshal(e.Data, &d) == nil {
+		if d, err := echo.Read[echo.Warning](e); err == nil {
 			v.line("%s: warning: %s", place, oneLine(d.Message))
 		}
 	case echo.NodeGuard:
@@ -86,12 +84,8 @@ func (v *plainView) modelCall(place string, e *echo.Entry) {
 }
 
 func (v *plainView) verdict(place string, e *echo.Entry) {
-	var d struct {
-		Validator string
-		Valid     bool
-		Reason    string
-	}
-	if json.Unmarshal(e.Data, &d) != nil {
+	d, err := echo.Read[echo.Verdict](e)
+	if err != nil {
 		return
 	}
 	if d.Valid {
@@ -102,11 +96,8 @@ func (v *plainView) verdict(place string, e *echo.Entry) {
 }
 
 func (v *plainView) phaseEnd(e *echo.Entry) {
-	var d struct {
-		Status, Reason string
-		Turns          int
-	}
-	if json.Unmarshal(e.Data, &d) != nil {
+	d, err := echo.Read[echo.PhaseEnd](e)
+	if err != nil {
 		return
 	}
 	v.line("%s: %s (%s)  %s", e.Phase, d.Status, d.Reason, formatMillis(e.DurationMS))

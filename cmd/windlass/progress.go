@@ -28,7 +28,7 @@ type progress struct {
 // phaseProgress is one line: a visit to a phase, or a phase that is still to come.
 type phaseProgress struct {
 	name     string
-	status   engine.Status
+	status   echo.Status
 	attempt  int
 	turn     int
 	tools    int
@@ -98,7 +98,7 @@ func (p *progress) entry(e *echo.Entry) {
 	switch e.NodeType {
 	case echo.NodePhaseStart:
 		ph := p.begin(e.Phase)
-		ph.status, ph.started = engine.StatusRunning, p.now()
+		ph.status, ph.started = echo.StatusRunning, p.now()
 	case echo.NodeModelCall:
 		if ph := p.current(e.Phase); ph != nil {
 			ph.attempt, ph.turn, ph.activity, ph.detail = e.Attempt, e.Turn, "", ""
@@ -124,7 +124,7 @@ func (p *progress) entry(e *echo.Entry) {
 		}
 	case echo.NodePhaseEnd:
 		if ph := p.current(e.Phase); ph != nil {
-			ph.status, ph.duration = statusOf(e), p.now().Sub(ph.started)
+			ph.status, ph.duration = readEnd(e).Status, p.now().Sub(ph.started)
 			ph.activity, ph.detail = "", ""
 		}
 	}
@@ -173,7 +173,7 @@ func (p *progress) setNote(note string) {
 func (p *progress) begin(name string) *phaseProgress {
 	at := len(p.phases)
 	for i := range p.phases {
-		if p.phases[i].status != engine.StatusPending {
+		if p.phases[i].status != echo.StatusPending {
 			continue
 		}
 		if p.phases[i].name == name {
@@ -188,26 +188,11 @@ func (p *progress) begin(name string) *phaseProgress {
 // current returns the line of a phase that is running, or nil.
 func (p *progress) current(name string) *phaseProgress {
 	for i := len(p.phases) - 1; i >= 0; i-- {
-		if p.phases[i].name == name && p.phases[i].status == engine.StatusRunning {
+		if p.phases[i].name == name && p.phases[i].status == echo.StatusRunning {
 			return &p.phases[i]
 		}
 	}
 	return nil
-}
-
-func statusOf(e *echo.Entry) engine.Status {
-	var d struct {
-		Status string `json:"status"`
-	}
-	if json.Unmarshal(e.Data, &d) != nil {
-		return engine.StatusFailed
-	}
-	for s := engine.StatusPending; s <= engine.StatusOverBudget; s++ {
-		if s.String() == d.Status {
-			return s
-		}
-	}
-	return engine.StatusFailed
 }
 
 // telling are the arguments that say best what a call is about, the best first.

@@ -163,7 +163,9 @@ func (a *app) copyAndTakeUp(ctx context.Context, home string, journal *echo.Jour
 		mine := *e
 		mine.SessionID = h.SessionID
 		if mine.NodeType == echo.NodeRunStart {
-			mine.Data = withHeader(mine.Data, h)
+			if err := mine.SetHeader(encoded(h)); err != nil {
+				return nil, withExit(exitFailed, err, "windlass verify "+h.Parent)
+			}
 		}
 		if err := journal.Write(&mine); err != nil {
 			return nil, withExit(exitStorage, err, "free space, or set WINDLASS_HOME to a folder on another disk")

@@ -182,7 +182,7 @@ func scriptJournal(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("the journal ends in the middle of a line, or has none")
 	}
 	last := rec.Entries[len(rec.Entries)-1]
-	if last.NodeType != echo.NodeRunEnd || statusOf(last).String() != status {
+	if last.NodeType != echo.NodeRunEnd || readEnd(last).Status.String() != status {
 		ts.Fatalf("the journal ends with %s %s, want run_end with status %s", last.NodeType, last.Data, status)
 	}
 	want := len(rec.Entries)

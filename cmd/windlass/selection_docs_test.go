@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo"
 )
 
 // TestSelectionPage holds the page about selections to what there is: its commands and their flags, its snippet, the
@@ -38,17 +38,17 @@ func TestSelectionPage(t *testing.T) {
 	}
 	require.Equal(t, 8, commands)
 	require.Equal(t, 1, snippets)
-	for _, s := range []autocontext.Strategy{
-		autocontext.StrategyHeuristic, autocontext.StrategySemantic, autocontext.StrategyLLM, autocontext.StrategyHybrid, autocontext.StrategyPrefilter,
+	for _, s := range []echo.Strategy{
+		echo.StrategyHeuristic, echo.StrategySemantic, echo.StrategyLLM, echo.StrategyHybrid, echo.StrategyPrefilter,
 	} {
 		require.Contains(t, page, "`"+string(s)+"`")
 	}
 	var parts map[string]any
 	meaning := 0.5
-	encoded, err := json.Marshal(autocontext.Score{Callout: true, Late: true, Meaning: &meaning})
+	encoded, err := json.Marshal(echo.Score{Callout: true, Late: true, Similarity: &meaning})
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(encoded, &parts))
-	require.Len(t, parts, reflect.TypeFor[autocontext.Score]().NumField(), "every part of a score is in its JSON")
+	require.Len(t, parts, reflect.TypeFor[echo.Score]().NumField(), "every part of a score is in its JSON")
 	for _, part := range []string{"keyword", "recency", "meaning", "callout", "total", "rank", "late"} {
 		require.Contains(t, parts, part)
 		require.Contains(t, page, "`"+part+"`")

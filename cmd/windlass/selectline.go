@@ -1,20 +1,18 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/engine"
 )
 
 // selectionOf reads what a context_inter entry says, nil when it cannot be read.
-func selectionOf(e *echo.Entry) *engine.Selection {
-	s := &engine.Selection{}
-	if json.Unmarshal(e.Data, s) != nil || s.Selected == nil {
+func selectionOf(e *echo.Entry) *echo.InterSelection {
+	s, err := echo.Read[echo.InterSelection](e)
+	if err != nil {
 		return nil
 	}
-	return s
+	return &s
 }
 
 // selectionLine says what came into a phase of earlier ones, or nothing for an entry that cannot be read.

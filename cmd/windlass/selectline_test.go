@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/engine/effect"
@@ -18,11 +17,11 @@ import (
 // selectionEntry is what came into a phase of earlier ones: two anchors and one of 41 candidates.
 func selectionEntry(t *testing.T) *echo.Entry {
 	t.Helper()
-	data, err := json.Marshal(engine.Selection{
-		Selected: &autocontext.Selected{
-			Asked: autocontext.StrategyHybrid, Strategy: autocontext.StrategyPrefilter, Candidates: 41, Used: 1500, Chosen: []echo.Hash{"0123456789abcdef"},
+	data, err := json.Marshal(echo.InterSelection{
+		Selected: echo.Selected{
+			Asked: echo.StrategyHybrid, Strategy: echo.StrategyPrefilter, Candidates: 41, Used: 1500, Chosen: []echo.Hash{"0123456789abcdef"},
 		},
-		Anchors: make([]engine.Anchor, 2), AnchorTokens: 500, Everything: 31_000,
+		Anchors: make([]echo.Anchor, 2), AnchorTokens: 500, Everything: 31_000,
 	})
 	require.NoError(t, err)
 	return &echo.Entry{NodeType: echo.NodeInter, Phase: "research", Data: data}

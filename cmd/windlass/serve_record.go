@@ -160,7 +160,7 @@ func fromRow(r *clickhouse.Session) server.Session {
 
 // isStatus reports whether a word is the recorded status of a run that has ended.
 func isStatus(word string) bool {
-	for s := engine.StatusCompleted; s <= engine.StatusOverBudget; s++ {
+	for s := echo.StatusCompleted; s <= echo.StatusOverBudget; s++ {
 		if s.String() == word {
 			return true
 		}
@@ -186,7 +186,7 @@ func (s *served) Get(ctx context.Context, id string) (*server.SessionDetail, err
 		return nil, err
 	}
 	d := summarize(whole, entries)
-	if d.Status == engine.StatusRunning.String() {
+	if d.Status == echo.StatusRunning.String() {
 		d.Status = statusUnfinished
 	}
 	return d, nil
@@ -224,7 +224,7 @@ func (s *served) read(id string) (*server.SessionDetail, error) {
 		return d, nil
 	}
 	d.Resumable = engine.StateOf(rec.Entries).Resumable
-	if d.Status == engine.StatusRunning.String() {
+	if d.Status == echo.StatusRunning.String() {
 		endWithout(d)
 	}
 	if why := s.refusal(id); why != "" {
@@ -273,7 +273,7 @@ const statusKilled = sessions.Killed
 func endWithout(d *server.SessionDetail) {
 	d.Status = statusKilled
 	for i := range d.PhaseReports {
-		if p := &d.PhaseReports[i]; p.Status == engine.StatusRunning.String() {
+		if p := &d.PhaseReports[i]; p.Status == echo.StatusRunning.String() {
 			p.Status = statusKilled
 		}
 	}
@@ -383,19 +383,13 @@ func storageProblem(err error) error {
 	return &server.Problem{Kind: server.StorageFailed, Detail: err.Error(), Try: "on the server: windlass doctor", Err: err}
 }
 
-// endOf is what the end of a run or of a phase says in its data.
-type endOf struct {
-	Status   string `json:"status"`
-	Reason   string `json:"reason"`
-	Attempts int    `json:"attempts"`
-	Turns    int    `json:"turns"`
-	Output   any    `json:"output"`
-}
-
-func readEnd(e *echo.Entry) endOf {
-	var d endOf
-	if json.Unmarshal(e.Data, &d) != nil || d.Status == "" {
-		d.Status = engine.StatusFailed.String()
+// readEnd returns what the end of a phase or of a run says. One that cannot be read is a failure.
+func readEnd(e *echo.Entry) echo.PhaseEnd {
+	if end, err := echo.Read[echo.PhaseEnd](e); err == nil {
+		return end
 	}
-	return d
+	if end, err := echo.Read[echo.RunEnd](e); err == nil {
+		return echo.PhaseEnd{Status: end.Status, Reason: end.Reason, Calls: end.Calls, Unknown: end.Unknown, Output: end.Output}
+	}
+	return echo.PhaseEnd{Status: echo.StatusFailed}
 }

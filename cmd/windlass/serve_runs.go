@@ -178,7 +178,7 @@ func (h *host) begin(ctx context.Context, explain func(error) error, open func(c
 // view is a session that has just begun, or is about to end.
 func (h *host) view(r *hosted) *server.Session {
 	return &server.Session{
-		ID: r.session.id, CascadeID: r.session.cascade.CascadeID, Status: engine.StatusRunning.String(), StartedAt: r.begun, LastAt: r.begun,
+		ID: r.session.id, CascadeID: r.session.cascade.CascadeID, Status: echo.StatusRunning.String(), StartedAt: r.begun, LastAt: r.begun,
 		Entries: r.session.log.Len(),
 	}
 }
@@ -237,7 +237,7 @@ func (h *host) run(ctx context.Context, r *hosted) {
 	if delete(h.refused, s.id); errors.As(err, &differs) {
 		h.refused[s.id] = err.Error()
 	}
-	if res.Status == engine.StatusInterrupted && errors.Is(context.Cause(ctx), errStopping) {
+	if res.Status == echo.StatusInterrupted && errors.Is(context.Cause(ctx), errStopping) {
 		h.stopped = append(h.stopped, s.id)
 	}
 	h.mu.Unlock()

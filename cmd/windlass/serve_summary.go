@@ -2,7 +2,6 @@ package main
 
 import (
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/server"
 )
 
@@ -10,7 +9,7 @@ import (
 // tell.
 func summarize(id string, entries []*echo.Entry) *server.SessionDetail {
 	d := &server.SessionDetail{PhaseReports: []server.PhaseReport{}}
-	d.ID, d.Status = id, engine.StatusRunning.String()
+	d.ID, d.Status = id, echo.StatusRunning.String()
 	visits := map[echo.Key]int{} // a visit's place among the reports
 	for _, e := range entries {
 		if d.Entries == 0 {
@@ -37,20 +36,20 @@ func summarize(id string, entries []*echo.Entry) *server.SessionDetail {
 func addToRun(d *server.SessionDetail, e *echo.Entry) {
 	switch e.NodeType {
 	case echo.NodePhaseEnd:
-		if end := readEnd(e); end.Status == engine.StatusCompleted.String() {
+		if end := readEnd(e); end.Status.IsSuccess() {
 			d.Output = end.Output
 		}
 	case echo.NodeRunEnd:
 		end := readEnd(e)
-		d.Status, d.Reason, d.Error = end.Status, end.Reason, ""
+		d.Status, d.Reason, d.Error = end.Status.String(), string(end.Reason), ""
 		if e.Error != nil {
 			d.Error = e.Error.Message
 		}
 	case echo.NodeResume: // what ended it before is set aside
-		d.Status, d.Reason, d.Error = engine.StatusRunning.String(), "", ""
-		if n := len(d.PhaseReports); n > 0 && d.PhaseReports[n-1].Status != engine.StatusCompleted.String() {
+		d.Status, d.Reason, d.Error = echo.StatusRunning.String(), "", ""
+		if n := len(d.PhaseReports); n > 0 && d.PhaseReports[n-1].Status != echo.StatusCompleted.String() {
 			p := &d.PhaseReports[n-1]
-			p.Status, p.Reason, p.Error = engine.StatusRunning.String(), "", ""
+			p.Status, p.Reason, p.Error = echo.StatusRunning.String(), "", ""
 		}
 	}
 	switch e.NodeType {
@@ -81,7 +80,7 @@ func addToPhase(p *server.PhaseReport, e *echo.Entry) {
 	p.Attempts = max(p.Attempts, e.Attempt)
 	switch e.NodeType {
 	case echo.NodePhaseStart:
-		p.Status = engine.StatusRunning.String()
+		p.Status = echo.StatusRunning.String()
 	case echo.NodeModelCall:
 		p.Calls++
 		addCost(&p.CostUSD, e.CostUSD)
@@ -89,7 +88,7 @@ func addToPhase(p *server.PhaseReport, e *echo.Entry) {
 		p.ToolCalls++
 	case echo.NodePhaseEnd:
 		end := readEnd(e)
-		p.Status, p.Reason, p.Error, p.Output, p.Turns = end.Status, end.Reason, "", end.Output, end.Turns
+		p.Status, p.Reason, p.Error, p.Output, p.Turns = end.Status.String(), string(end.Reason), "", end.Output, end.Turns
 		if e.Error != nil {
 			p.Error = e.Error.Message
 		}

@@ -23,7 +23,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
 	"github.com/windlass-run/windlass/internal/server"
 	"github.com/windlass-run/windlass/internal/server/certificate/certificatetest"
@@ -854,8 +853,8 @@ func TestContextIsDescribed(t *testing.T) {
 		d.SameFields(t, name, v)
 	}
 	for name, v := range map[string]any{
-		"Handoff": engine.Handoff{}, "HandoffItem": engine.HandoffItem{}, "HandoffProgress": engine.HandoffProgress{}, "Omitted": engine.Omitted{},
-		"Workspace": engine.Workspace{}, "FileChange": engine.FileChange{},
+		"Handoff": echo.Handoff{}, "HandoffItem": echo.HandoffItem{}, "HandoffProgress": echo.HandoffProgress{}, "Omitted": echo.Omitted{},
+		"Workspace": echo.Workspace{}, "FileChange": echo.FileChange{},
 	} {
 		d.SameFields(t, name, v)
 	}

@@ -191,7 +191,7 @@ func (s *session) chooseTools(home, cache string, cfg *config.Config) error {
 	}
 	s.tools, s.runner.Tools = registry, registry
 	if len(s.options.roots) > 0 {
-		s.runner.Workspace = func(ctx context.Context) *engine.Workspace { return git.Look(ctx, s.options.roots[0]) }
+		s.runner.Workspace = func(ctx context.Context) *echo.Workspace { return git.Look(ctx, s.options.roots[0]) }
 	}
 	return nil
 }

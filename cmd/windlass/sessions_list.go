@@ -114,7 +114,7 @@ func (l *listedSession) complete() {
 	}
 	l.Status = l.local.Status()
 	stale := l.Waiting > 0 || !l.known
-	if failed := l.Status == engine.StatusFailed.String(); !stale && (!failed || !l.Resumable) {
+	if failed := l.Status == echo.StatusFailed.String(); !stale && (!failed || !l.Resumable) {
 		return
 	}
 	rec, err := echo.ReadJournal(filepath.Join(l.local.Dir, echo.JournalFile))

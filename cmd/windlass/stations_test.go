@@ -13,7 +13,6 @@ import (
 
 	"github.com/windlass-run/windlass/contextcards"
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/llm/llmtest"
 )
@@ -182,12 +181,12 @@ func (l *lab) recorded(session string) []*echo.Entry {
 }
 
 // selectionsOf returns the selections of earlier phases that are recorded, in order, without the time that they took.
-func (l *lab) selectionsOf(session string) []*engine.Selection {
+func (l *lab) selectionsOf(session string) []*echo.InterSelection {
 	l.t.Helper()
-	var out []*engine.Selection
+	var out []*echo.InterSelection
 	for _, e := range l.recorded(session) {
 		if e.NodeType == echo.NodeInter {
-			s := &engine.Selection{}
+			s := &echo.InterSelection{}
 			require.NoError(l.t, json.Unmarshal(e.Data, s))
 			s.Millis = 0
 			out = append(out, s)

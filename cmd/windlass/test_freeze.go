@@ -117,9 +117,9 @@ func (a *app) endedSession(ctx context.Context, given string) (*echo.Recording, 
 	}
 	id := rec.Header.SessionID
 	switch state := engine.StateOf(rec.Entries); state.Status {
-	case engine.StatusCompleted, engine.StatusFailed:
+	case echo.StatusCompleted, echo.StatusFailed:
 		return rec, nil
-	case engine.StatusRunning:
+	case echo.StatusRunning:
 		return nil, usageError(fmt.Errorf("session %s has not ended: it runs, or its process died. There is nothing to freeze yet", id), "wait for its end; or windlass resume "+id)
 	default:
 		return nil, usageError(fmt.Errorf("session %s is %s: what it would have come to is not known", id, state.Status), "windlass resume "+id+", and then freeze it")

@@ -115,8 +115,8 @@ func verifyRecord(ctx context.Context, home string, rec *echo.Recording) (*verif
 	case errors.As(err, &differs):
 		v.Difference = differs.Error()
 	case errors.Is(err, effect.ErrEndOfRecord):
-		v.Holds = state.Status != engine.StatusCompleted && state.Status != engine.StatusFailed
-	case state.Status == engine.StatusRunning, res.Status == state.Status:
+		v.Holds = state.Status != echo.StatusCompleted && state.Status != echo.StatusFailed
+	case state.Status == echo.StatusRunning, res.Status == state.Status:
 		v.Holds = true
 	}
 	if !v.Holds && v.Difference == "" {

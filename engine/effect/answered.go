@@ -99,23 +99,19 @@ func (a *Answered) Tool(ctx context.Context, key echo.Key, _ ToolSpec, req ToolR
 	return m, a.w.Append(ToolEntry(key, req.Site, call, m, kind))
 }
 
-// Fitting is a reading that knows whether one that is recorded fits it.
-type Fitting interface {
-	// Fit returns the recorded reading, or the one at hand where the recorded one was taken of another history.
-	Fit(recorded json.RawMessage) any
-}
-
 // Value implements [Effects]. It takes a reading itself when none is recorded, or when the one that is was taken of another
 // history: without cards and an embedder, and with a clock that stands still, readings depend on nothing but the run.
-func (a *Answered) Value(_ context.Context, key echo.Key, site Site, read func() any) (json.RawMessage, error) {
-	value := read()
-	node := nodeOf(value)
-	if e := a.take(node, key, func(*echo.Entry) bool { return true }); e != nil {
-		if f, ok := value.(Fitting); ok {
-			value = f.Fit(e.Data)
-		} else {
-			value = e.Data
-		}
+func (a *Answered) Value(_ context.Context, key echo.Key, site Site, read func() echo.Payload) (json.RawMessage, error) {
+	now := read()
+	e := newEntry(echo.NodeValue, key, site)
+	if now != nil {
+		e.Set(now)
 	}
-	return a.w.reading(node, key, site, value)
+	if was := a.take(e.NodeType, key, func(*echo.Entry) bool { return true }); was != nil {
+		answerReading(e, was, now)
+	}
+	if len(e.Data) == 0 {
+		return nil, nil
+	}
+	return e.Data, a.w.Append(e)
 }

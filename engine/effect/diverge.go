@@ -79,27 +79,14 @@ func comparable(e *echo.Entry) string {
 	if len(e.Data) == 0 {
 		return ""
 	}
-	if e.NodeType != echo.NodeRunStart {
-		var b bytes.Buffer
-		if json.Compact(&b, e.Data) == nil {
-			return string(mustJSON(json.RawMessage(b.Bytes())))
-		}
-		return string(e.Data)
+	if start, err := echo.Read[echo.RunStart](e); err == nil {
+		return string(mustJSON(echo.RunStart{Input: start.Input, WorkDir: start.WorkDir}))
 	}
-	var d struct {
-		Input   any    `json:"input"`
-		WorkDir string `json:"work_dir"`
+	var b bytes.Buffer
+	if json.Compact(&b, e.Data) == nil {
+		return string(mustJSON(json.RawMessage(b.Bytes())))
 	}
-	if err := decode(e.Data, &d); err != nil {
-		return string(e.Data)
-	}
-	return string(mustJSON(d))
-}
-
-func decode(data []byte, into any) error {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.UseNumber()
-	return dec.Decode(into)
+	return string(e.Data)
 }
 
 func present(m *echo.Message) string {

@@ -20,6 +20,6 @@ type Effects interface {
 	Tool(ctx context.Context, key echo.Key, spec ToolSpec, req ToolRequest) (*echo.Message, error)
 	// Value takes a reading that is not deterministic: a clock, a random value. It returns the reading as it is recorded. A
 	// reading of nil says that there is nothing to know: it is not recorded and the value is nil, and so is the value of a
-	// replay that has no record. A reading with a method NodeType is recorded as an entry of that type.
-	Value(ctx context.Context, key echo.Key, site Site, read func() any) (json.RawMessage, error)
+	// replay that has no record. The payload says what kind of entry it is; [echo.Decode] reads what is returned.
+	Value(ctx context.Context, key echo.Key, site Site, read func() echo.Payload) (json.RawMessage, error)
 }

@@ -30,29 +30,17 @@ func CallEntry(key echo.Key, req *ModelRequest, resp *ModelResponse, err error, 
 	}
 	e.Message, e.Provider, e.Scripted = resp.Message, resp.Provider, resp.Scripted
 	e.Usage, e.CostUSD = &resp.Usage, resp.CostUSD
-	e.Data = mustJSON(modelCallData{
+	e.Set(echo.ModelCall{
 		Model: resp.Model, FinishReason: resp.FinishReason, Retries: resp.Retries, RetryKinds: resp.RetryKinds, Ignored: resp.Ignored,
 	})
 	return e
-}
-
-// modelCallData is what only a model_call entry has.
-type modelCallData struct {
-	Model        string           `json:"model,omitempty"` // as the provider names it
-	FinishReason string           `json:"finish_reason,omitempty"`
-	Retries      int              `json:"retries,omitempty"`
-	RetryKinds   []ModelErrorKind `json:"retry_kinds,omitempty"` // one for each of them
-	Ignored      string           `json:"ignored,omitempty"`     // figures of the endpoint
-	Status       int              `json:"status,omitempty"`      // HTTP status of a failure
-	Hint         string           `json:"hint,omitempty"`
-	Failed       bool             `json:"failed,omitempty"` // by an error that is no [ModelError]
 }
 
 func modelFailure(e *echo.Entry, err error) {
 	var me *ModelError
 	if !errors.As(err, &me) {
 		e.Error = &echo.Failure{Kind: "failed", Message: err.Error()}
-		e.Data = mustJSON(modelCallData{Failed: true})
+		e.Set(echo.ModelCall{Failed: true})
 		return
 	}
 	e.Provider = me.Provider
@@ -60,16 +48,14 @@ func modelFailure(e *echo.Entry, err error) {
 	if me.Unpaid {
 		e.CostUSD = new(float64)
 	}
-	e.Data = mustJSON(modelCallData{Model: me.Model, Retries: me.Retries, RetryKinds: me.RetryKinds, Status: me.Status, Hint: me.Hint})
+	e.Set(echo.ModelCall{Model: me.Model, Retries: me.Retries, RetryKinds: me.RetryKinds, Status: me.Status, Hint: me.Hint})
 }
 
 // answerOf is the outcome of a model call as it was first seen.
 func answerOf(e *echo.Entry, req *ModelRequest) (*ModelResponse, error) {
-	var d modelCallData
-	if len(e.Data) > 0 {
-		if err := json.Unmarshal(e.Data, &d); err != nil {
-			return nil, fmt.Errorf("read the record of %s: %w", e.Key, err)
-		}
+	d, err := echo.Read[echo.ModelCall](e)
+	if err != nil {
+		return nil, err
 	}
 	switch {
 	case e.Error != nil && d.Failed:
@@ -80,7 +66,7 @@ func answerOf(e *echo.Entry, req *ModelRequest) (*ModelResponse, error) {
 			model = req.Model
 		}
 		return nil, &ModelError{
-			Kind: ModelErrorKind(e.Error.Kind), Provider: e.Provider, Model: model, Status: d.Status, Message: e.Error.Message,
+			Kind: echo.ModelErrorKind(e.Error.Kind), Provider: e.Provider, Model: model, Status: d.Status, Message: e.Error.Message,
 			Hint: d.Hint, Retries: d.Retries, RetryKinds: d.RetryKinds, Unpaid: e.CostUSD != nil,
 		}
 	case e.Message == nil:

@@ -67,7 +67,7 @@ func (l *Live) Tool(ctx context.Context, key echo.Key, spec ToolSpec, req ToolRe
 }
 
 // Value implements [Effects].
-func (l *Live) Value(_ context.Context, key echo.Key, site Site, read func() any) (json.RawMessage, error) {
+func (l *Live) Value(_ context.Context, key echo.Key, site Site, read func() echo.Payload) (json.RawMessage, error) {
 	return l.w.Reading(key, site, read())
 }
 

@@ -137,7 +137,7 @@ func (r *Recorder) result(e *echo.Entry, req ToolRequest) (*echo.Message, error)
 }
 
 // Value implements [Effects].
-func (r *Recorder) Value(ctx context.Context, key echo.Key, site Site, read func() any) (json.RawMessage, error) {
+func (r *Recorder) Value(ctx context.Context, key echo.Key, site Site, read func() echo.Payload) (json.RawMessage, error) {
 	for _, node := range []echo.NodeType{echo.NodeValue, echo.NodeInter, echo.NodeHandoff} {
 		if e := r.Next(node, key); e != nil {
 			return e.Data, nil

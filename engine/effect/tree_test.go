@@ -118,11 +118,11 @@ func (r *treeRun) step(ctx context.Context, at, turn echo.Key, i int, s treeStep
 	case stepTools:
 		return r.tools(ctx, turn, s.tools)
 	case stepReading, stepNoReading:
-		raw, err := r.rec.Value(ctx, turn.Step(echo.StepClock), effect.Site{Cascade: "tree"}, func() any {
+		raw, err := r.rec.Value(ctx, turn.Step(echo.StepClock), effect.Site{Cascade: "tree"}, func() echo.Payload {
 			if s.kind == stepNoReading {
 				return nil
 			}
-			return rand.Int64N(1 << 40)
+			return echo.Clock(rand.Int64N(1 << 40))
 		})
 		if s.kind == stepReading && raw == nil && err == nil {
 			err = fmt.Errorf("the reading at %s is lost", turn)

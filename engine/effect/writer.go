@@ -79,16 +79,13 @@ func (w Writer) Result(key echo.Key, req ToolRequest, res ToolResult, took time.
 }
 
 // Reading records a reading, and returns it as it is recorded; nil, and nothing is recorded, when there is none.
-func (w Writer) Reading(key echo.Key, site Site, value any) (json.RawMessage, error) {
-	return w.reading(nodeOf(value), key, site, value)
-}
-
-func (w Writer) reading(node echo.NodeType, key echo.Key, site Site, value any) (json.RawMessage, error) {
+func (w Writer) Reading(key echo.Key, site Site, value echo.Payload) (json.RawMessage, error) {
 	if value == nil {
 		return nil, nil
 	}
-	e := newEntry(node, key, site)
-	e.Data = w.mask().JSON(mustJSON(value))
+	e := newEntry("", key, site)
+	e.Set(value)
+	e = withoutSecrets(w.mask(), e)
 	return e.Data, w.Append(e)
 }
 
@@ -104,12 +101,4 @@ func (w Writer) Append(e *echo.Entry) error {
 // call is the tool call that a request makes, as it is recorded.
 func (w Writer) call(req ToolRequest) echo.ToolCall {
 	return echo.ToolCall{ID: req.CallID, Name: req.Name, Arguments: MaskedArguments(w.mask(), string(req.Arguments))}
-}
-
-// nodeOf returns the type of entry that a reading is recorded as.
-func nodeOf(value any) echo.NodeType {
-	if r, ok := value.(interface{ NodeType() echo.NodeType }); ok {
-		return r.NodeType()
-	}
-	return echo.NodeValue
 }

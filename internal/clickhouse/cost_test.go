@@ -24,7 +24,7 @@ func longPhase(t testing.TB, policy cascade.Intra, turns int) []*echo.Entry {
 	s.say("long", 0, echo.RoleUser, echo.KindTask, "the task")
 	history := []echo.Item{{Message: s.history["long"][0]}}
 	builder := autocontext.NewBuilder(autocontext.Settings{Policy: policy})
-	var carry autocontext.Carry
+	var carry echo.Carry
 	for turn := 1; turn <= turns; turn++ {
 		step, err := builder.Build(history, carry)
 		require.NoError(t, err)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/echo"
 )
 
 // FuzzRead reads what git status may say: every record is one file at most, none is lost but beyond the limit, and what
@@ -16,7 +16,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte("1 AM\x002 R. x\x00! ignored\x00\x00? \x00# branch.head x\x00"))
 	f.Add([]byte(strings.Repeat("? a\x00", 300)))
 	f.Fuzz(func(t *testing.T, out []byte) {
-		w := &engine.Workspace{}
+		w := &echo.Workspace{}
 		read(w, out)
 		require.LessOrEqual(t, len(w.Files), maxFiles)
 		require.LessOrEqual(t, len(w.Files)+w.More, strings.Count(string(out), "\x00")+1)

@@ -22,7 +22,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/echo"
 )
 
 const (
@@ -33,12 +33,12 @@ const (
 // Look reads the state of the repository that a folder is in: its branch, its commit, and which files of the folder are not
 // as they were committed. Filters are not run, so a file that a filter would change counts as modified once git has to
 // read it. It returns nil when the folder is in no repository, and says why when git does not answer. It never fails.
-func Look(ctx context.Context, folder string) *engine.Workspace {
+func Look(ctx context.Context, folder string) *echo.Workspace {
 	top := inRepository(folder)
 	if top == "" {
 		return nil
 	}
-	w := &engine.Workspace{At: time.Now().UTC().Truncate(time.Second), Files: []engine.FileChange{}}
+	w := &echo.Workspace{At: time.Now().UTC().Truncate(time.Second), Files: []echo.FileChange{}}
 	if err := look(ctx, w, top, folder); err != nil {
 		w.Problem = problem(ctx, err)
 	}
@@ -48,7 +48,7 @@ func Look(ctx context.Context, folder string) *engine.Workspace {
 // noRepository is what git says of a .git that is none, as an empty folder. It then looks further up.
 const noRepository = "not a git repository"
 
-func look(ctx context.Context, w *engine.Workspace, top, folder string) (err error) {
+func look(ctx context.Context, w *echo.Workspace, top, folder string) (err error) {
 	repo, err := find(ctx, top)
 	for above := top; err != nil && strings.Contains(err.Error(), noRepository); {
 		if above = inRepository(filepath.Dir(above)); above == "" {
@@ -116,7 +116,7 @@ func problem(ctx context.Context, err error) string {
 }
 
 // read takes what git status says. Its records end with a NUL, and there is one for each file.
-func read(w *engine.Workspace, out []byte) {
+func read(w *echo.Workspace, out []byte) {
 	for record := range strings.SplitSeq(string(out), "\x00") {
 		kind, rest, _ := strings.Cut(record, " ")
 		switch kind {
@@ -136,12 +136,12 @@ func read(w *engine.Workspace, out []byte) {
 	}
 }
 
-func add(w *engine.Workspace, path, change string) {
+func add(w *echo.Workspace, path, change string) {
 	if len(w.Files) == maxFiles {
 		w.More++
 		return
 	}
-	w.Files = append(w.Files, engine.FileChange{Path: path, Change: change})
+	w.Files = append(w.Files, echo.FileChange{Path: path, Change: change})
 }
 
 // changes says what became of a file, by the two letters of git: in the index, and in the folder.

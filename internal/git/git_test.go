@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine"
 )
 
@@ -63,7 +64,7 @@ func TestLook(t *testing.T) {
 	head := run(t, dir, "rev-parse", "HEAD")
 	w := Look(t.Context(), dir)
 	require.WithinDuration(t, time.Now(), w.At, time.Minute)
-	require.Equal(t, &engine.Workspace{At: w.At, Branch: "trunk", Head: head, Files: []engine.FileChange{}}, w)
+	require.Equal(t, &echo.Workspace{At: w.At, Branch: "trunk", Head: head, Files: []echo.FileChange{}}, w)
 
 	write(t, dir, "changed.txt", "second, and longer\n")
 	require.NoError(t, os.Remove(filepath.Join(dir, "deleted.txt")))
@@ -77,7 +78,7 @@ func TestLook(t *testing.T) {
 	w = Look(t.Context(), dir)
 	require.Empty(t, w.Branch)
 	require.Equal(t, head, w.Head)
-	require.ElementsMatch(t, []engine.FileChange{
+	require.ElementsMatch(t, []echo.FileChange{
 		{Path: "changed.txt", Change: "modified"},
 		{Path: "deleted.txt", Change: "deleted"},
 		{Path: "staged.txt", Change: "added"},
@@ -116,7 +117,7 @@ func TestLookPassesWhatIsNoRepository(t *testing.T) {
 // Working trees beside the first one, split indexes, other hashes and names that only differ in line ends.
 func TestLookAtRepositoriesOfOtherKinds(t *testing.T) {
 	t.Parallel()
-	modified := []engine.FileChange{{Path: "changed.txt", Change: "modified"}}
+	modified := []echo.FileChange{{Path: "changed.txt", Change: "modified"}}
 
 	dir := newRepository(t)
 	tree := filepath.Join(t.TempDir(), "tree")
@@ -235,7 +236,7 @@ func TestLookRunsNothing(t *testing.T) {
 	w := Look(t.Context(), bare)
 	require.Empty(t, w.Problem)
 	require.Equal(t, "trunk", w.Branch, "of the repository around it")
-	require.Equal(t, []engine.FileChange{{Path: "bare/", Change: "untracked"}}, w.Files)
+	require.Equal(t, []echo.FileChange{{Path: "bare/", Change: "untracked"}}, w.Files)
 	require.NoFileExists(t, mark)
 }
 
@@ -253,7 +254,8 @@ func TestLookWithoutGit(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	w := Look(t.Context(), dir)
 	require.Equal(t, "there is no git on PATH", w.Problem)
-	require.Equal(t, "The repository could not be read at "+w.At.Format("2006-01-02 15:04:05 UTC")+": there is no git on PATH.", w.String())
+	require.Contains(t, engine.Markdown(&echo.Handoff{Workspace: w}),
+		"The repository could not be read at "+w.At.Format("2006-01-02 15:04:05 UTC")+": there is no git on PATH.")
 }
 
 // An answer without end is not read to its end.
@@ -268,5 +270,6 @@ func TestLookReadsNoMoreThanSoMuch(t *testing.T) {
 	require.Len(t, w.Files, maxFiles)
 	require.Positive(t, w.More)
 	require.Equal(t, "git named more files than 1024 KiB hold", w.Problem)
-	require.Regexp(t, `^Branch trunk at [0-9a-f]{12}, \d+ files not as committed \(at .*\)\. There are more: git named more files than 1024 KiB hold\.$`, w.String())
+	require.Regexp(t, `(?m)^Branch trunk at [0-9a-f]{12}, \d+ files not as committed \(at .*\)\. There are more: git named more files than 1024 KiB hold\.$`,
+		engine.Markdown(&echo.Handoff{Workspace: w}))
 }

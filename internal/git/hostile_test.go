@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/echo"
 )
 
 // hostile is a repository in which every file must be compared, and the program that its configuration names.
@@ -172,7 +172,7 @@ func TestLookRunsNoneOfTheProgramsOfAConfiguration(t *testing.T) {
 	w := Look(t.Context(), h.dir)
 	require.NoFileExists(t, h.mark)
 	require.Empty(t, w.Problem)
-	require.Equal(t, []engine.FileChange{{Path: "changed.txt", Change: "modified"}, {Path: ".gitattributes", Change: "untracked"}}, w.Files)
+	require.Equal(t, []echo.FileChange{{Path: "changed.txt", Change: "modified"}, {Path: ".gitattributes", Change: "untracked"}}, w.Files)
 }
 
 // Settings that come with the environment of windlass do not reach git.
@@ -205,6 +205,6 @@ func TestLookWithAFilterOfThePerson(t *testing.T) {
 	w := Look(t.Context(), h.dir)
 	require.NoFileExists(t, h.mark)
 	require.Empty(t, w.Problem)
-	require.Equal(t, []engine.FileChange{{Path: "changed.txt", Change: "modified"}, {Path: ".gitattributes", Change: "untracked"}}, w.Files,
+	require.Equal(t, []echo.FileChange{{Path: "changed.txt", Change: "modified"}, {Path: ".gitattributes", Change: "untracked"}}, w.Files,
 		"unchanged files are not reported, and what the person ignores is ignored")
 }

@@ -108,7 +108,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 func (c *client) complete(ctx context.Context, req *effect.ModelRequest, model string) (*effect.ModelResponse, error) {
 	options, err := c.options(req)
 	if err != nil {
-		return nil, c.fail(req, &failure{kind: effect.ModelErrConfig, message: err.Error(), err: err}, nil, false)
+		return nil, c.fail(req, &failure{kind: echo.ModelErrConfig, message: err.Error(), err: err}, nil, false)
 	}
 	call, cancel := context.WithTimeoutCause(ctx, c.timeout, errOverall)
 	defer cancel()
@@ -120,7 +120,7 @@ func (c *client) complete(ctx context.Context, req *effect.ModelRequest, model s
 	})
 	defer b.release()
 	generated := false // an answer may have been under way in one of the tries
-	var retried []effect.ModelErrorKind
+	var retried []echo.ModelErrorKind
 	for {
 		answer, f := c.attempt(call, b, req.OnDelta)
 		if f == nil {
@@ -281,7 +281,7 @@ func (c *client) options(req *effect.ModelRequest) (map[string]json.RawMessage, 
 }
 
 // response makes the answer of what was assembled.
-func (c *client) response(req *effect.ModelRequest, model string, a *assembly, retried []effect.ModelErrorKind) *effect.ModelResponse {
+func (c *client) response(req *effect.ModelRequest, model string, a *assembly, retried []echo.ModelErrorKind) *effect.ModelResponse {
 	r := &effect.ModelResponse{
 		Message: a.message(req.Messages), Provider: c.provider, Model: c.secrets.Text(a.model), FinishReason: a.finishReason(),
 		Retries: len(retried), RetryKinds: retried,
@@ -308,7 +308,7 @@ func (c *client) count(req *effect.ModelRequest, answer *echo.Message) echo.Usag
 	return echo.Usage{In: counter.Request(req.Messages, req.Tools), Out: counter.Answer(answer), Estimated: true}
 }
 
-func (c *client) fail(req *effect.ModelRequest, f *failure, retried []effect.ModelErrorKind, generated bool) error {
+func (c *client) fail(req *effect.ModelRequest, f *failure, retried []echo.ModelErrorKind, generated bool) error {
 	return &effect.ModelError{
 		Kind: f.kind, Provider: c.provider, Model: req.Model, Status: f.status, Unpaid: !generated,
 		Retries: len(retried), RetryKinds: retried, Message: c.secrets.clean(describe(f, len(retried))), Hint: f.hint, Err: c.cause(f),
@@ -345,21 +345,21 @@ func describe(f *failure, retries int) string {
 }
 
 // words names a kind of error for a person.
-func words(kind effect.ModelErrorKind) string {
+func words(kind echo.ModelErrorKind) string {
 	switch kind {
-	case effect.ModelErrAuth:
+	case echo.ModelErrAuth:
 		return "the key was refused"
-	case effect.ModelErrUnknownModel:
+	case echo.ModelErrUnknownModel:
 		return "the model is not known there"
-	case effect.ModelErrRateLimited:
+	case echo.ModelErrRateLimited:
 		return "rate limited"
-	case effect.ModelErrQuota:
+	case echo.ModelErrQuota:
 		return "no quota left"
-	case effect.ModelErrContextLength:
+	case echo.ModelErrContextLength:
 		return "the request is too long for the model"
-	case effect.ModelErrServer:
+	case echo.ModelErrServer:
 		return "the provider failed"
-	case effect.ModelErrTimeout:
+	case echo.ModelErrTimeout:
 		return "the provider timed out"
 	default:
 		return "the request was refused"
@@ -367,9 +367,9 @@ func words(kind effect.ModelErrorKind) string {
 }
 
 // interrupted reports that the caller's context ended.
-func (c *client) interrupted(ctx context.Context, req *effect.ModelRequest, retried []effect.ModelErrorKind) error {
+func (c *client) interrupted(ctx context.Context, req *effect.ModelRequest, retried []echo.ModelErrorKind) error {
 	return &effect.ModelError{
-		Kind: effect.ModelErrTimeout, Provider: c.provider, Model: req.Model, Retries: len(retried), RetryKinds: retried,
+		Kind: echo.ModelErrTimeout, Provider: c.provider, Model: req.Model, Retries: len(retried), RetryKinds: retried,
 		Message: "the call was ended: " + ctx.Err().Error(), Err: ctx.Err(),
 	}
 }

@@ -247,33 +247,33 @@ func TestFailures(t *testing.T) {
 	tests := map[string]struct {
 		fault llmtest.Fault
 		raw   string
-		kind  effect.ModelErrorKind
+		kind  echo.ModelErrorKind
 		tries int
 		text  string
 	}{
-		"wrong key":        {fault: llmtest.Fault{Status: 401, Code: "invalid_api_key", Message: "no"}, kind: effect.ModelErrAuth, tries: 1, text: "the key was refused (401): no"},
-		"forbidden":        {fault: llmtest.Fault{Status: 403, Message: "region"}, kind: effect.ModelErrAuth, tries: 1, text: "the key was refused (403): region"},
-		"unknown model":    {fault: llmtest.Fault{Status: 404, Code: "model_not_found", Message: "gone"}, kind: effect.ModelErrUnknownModel, tries: 1, text: "the model is not known there (404): gone"},
-		"model not found":  {fault: llmtest.Fault{Status: 400, Code: "model_not_found", Message: "gone"}, kind: effect.ModelErrUnknownModel, tries: 1, text: "the model is not known there (400): gone"},
-		"too long":         {fault: llmtest.Fault{Status: 400, Code: "context_length_exceeded", Message: "long"}, kind: effect.ModelErrContextLength, tries: 1, text: "the request is too long for the model (400): long"},
-		"bad request":      {fault: llmtest.Fault{Status: 422, Message: "temperature"}, kind: effect.ModelErrBadRequest, tries: 1, text: "the request was refused (422): temperature"},
-		"rate limit":       {fault: llmtest.Fault{Status: 429, Code: "rate_limit_exceeded", Message: "slow"}, kind: effect.ModelErrRateLimited, tries: 4, text: "rate limited (429): slow (tried 4 times)"},
-		"quota":            {fault: llmtest.Fault{Status: 429, Code: "insufficient_quota", Message: "pay"}, kind: effect.ModelErrQuota, tries: 1, text: "no quota left (429): pay"},
-		"payment":          {fault: llmtest.Fault{Status: 402, Message: "pay"}, kind: effect.ModelErrQuota, tries: 1, text: "no quota left (402): pay"},
-		"server":           {fault: llmtest.Fault{Status: 500, Message: "oops"}, kind: effect.ModelErrServer, tries: 4, text: "the provider failed (500): oops (tried 4 times)"},
-		"overloaded":       {fault: llmtest.Fault{Status: 503, Message: "busy"}, kind: effect.ModelErrServer, tries: 4, text: "the provider failed (503): busy (tried 4 times)"},
-		"conflict":         {fault: llmtest.Fault{Status: 409, Message: "busy"}, kind: effect.ModelErrServer, tries: 4, text: "the provider failed (409): busy (tried 4 times)"},
-		"HTML":             {fault: llmtest.Fault{HTML: true}, kind: effect.ModelErrBadResponse, tries: 3, text: "an answer that is not JSON: <html>"},
-		"no choices":       {fault: llmtest.Fault{NoChoices: true}, kind: effect.ModelErrBadResponse, tries: 3, text: "the answer has no choices"},
-		"empty choice":     {fault: llmtest.Fault{Empty: true}, kind: effect.ModelErrBadResponse, tries: 3, text: "the answer's choice is empty: it holds no text, no calls and no reason for its end (tried 3 times)"},
-		"reset":            {fault: llmtest.Fault{ResetAt: llmtest.AtStart}, kind: effect.ModelErrNetwork, tries: 4, text: "(tried 4 times)"},
-		"dropped halfway":  {fault: llmtest.Fault{ResetAt: llmtest.AtMiddle}, kind: effect.ModelErrNetwork, tries: 4, text: "the stream broke off before the answer was whole: the connection was closed (tried 4 times)"},
-		"ended halfway":    {raw: "data: {\"choices\":[{\"delta\":{\"content\":\"hi\"}}]}\n\n", kind: effect.ModelErrNetwork, tries: 4, text: "the stream ended before the answer was whole (tried 4 times)"},
-		"broken JSON":      {raw: "data: {\"choices\":[{\"delta\":{\"content\":\n\n", kind: effect.ModelErrBadResponse, tries: 3, text: "the stream holds an answer that is not JSON"},
-		"error inside":     {raw: "data: {\"error\":{\"message\":\"upstream\",\"code\":502}}\n\n", kind: effect.ModelErrServer, tries: 4, text: "the provider failed (502): upstream (tried 4 times)"},
-		"limit inside":     {raw: "data: {\"error\":{\"message\":\"slow\",\"type\":\"rate_limit_error\"}}\n\n", kind: effect.ModelErrRateLimited, tries: 4, text: "slow (tried 4 times)"},
-		"redirect nowhere": {fault: llmtest.Fault{Status: 302, Message: "moved"}, kind: effect.ModelErrBadRequest, tries: 1, text: "302"},
-		"redirect":         {fault: llmtest.Fault{Redirect: "http://127.0.0.2:1/v1/chat/completions"}, kind: effect.ModelErrConfig, tries: 1, text: "the endpoint redirects elsewhere"},
+		"wrong key":        {fault: llmtest.Fault{Status: 401, Code: "invalid_api_key", Message: "no"}, kind: echo.ModelErrAuth, tries: 1, text: "the key was refused (401): no"},
+		"forbidden":        {fault: llmtest.Fault{Status: 403, Message: "region"}, kind: echo.ModelErrAuth, tries: 1, text: "the key was refused (403): region"},
+		"unknown model":    {fault: llmtest.Fault{Status: 404, Code: "model_not_found", Message: "gone"}, kind: echo.ModelErrUnknownModel, tries: 1, text: "the model is not known there (404): gone"},
+		"model not found":  {fault: llmtest.Fault{Status: 400, Code: "model_not_found", Message: "gone"}, kind: echo.ModelErrUnknownModel, tries: 1, text: "the model is not known there (400): gone"},
+		"too long":         {fault: llmtest.Fault{Status: 400, Code: "context_length_exceeded", Message: "long"}, kind: echo.ModelErrContextLength, tries: 1, text: "the request is too long for the model (400): long"},
+		"bad request":      {fault: llmtest.Fault{Status: 422, Message: "temperature"}, kind: echo.ModelErrBadRequest, tries: 1, text: "the request was refused (422): temperature"},
+		"rate limit":       {fault: llmtest.Fault{Status: 429, Code: "rate_limit_exceeded", Message: "slow"}, kind: echo.ModelErrRateLimited, tries: 4, text: "rate limited (429): slow (tried 4 times)"},
+		"quota":            {fault: llmtest.Fault{Status: 429, Code: "insufficient_quota", Message: "pay"}, kind: echo.ModelErrQuota, tries: 1, text: "no quota left (429): pay"},
+		"payment":          {fault: llmtest.Fault{Status: 402, Message: "pay"}, kind: echo.ModelErrQuota, tries: 1, text: "no quota left (402): pay"},
+		"server":           {fault: llmtest.Fault{Status: 500, Message: "oops"}, kind: echo.ModelErrServer, tries: 4, text: "the provider failed (500): oops (tried 4 times)"},
+		"overloaded":       {fault: llmtest.Fault{Status: 503, Message: "busy"}, kind: echo.ModelErrServer, tries: 4, text: "the provider failed (503): busy (tried 4 times)"},
+		"conflict":         {fault: llmtest.Fault{Status: 409, Message: "busy"}, kind: echo.ModelErrServer, tries: 4, text: "the provider failed (409): busy (tried 4 times)"},
+		"HTML":             {fault: llmtest.Fault{HTML: true}, kind: echo.ModelErrBadResponse, tries: 3, text: "an answer that is not JSON: <html>"},
+		"no choices":       {fault: llmtest.Fault{NoChoices: true}, kind: echo.ModelErrBadResponse, tries: 3, text: "the answer has no choices"},
+		"empty choice":     {fault: llmtest.Fault{Empty: true}, kind: echo.ModelErrBadResponse, tries: 3, text: "the answer's choice is empty: it holds no text, no calls and no reason for its end (tried 3 times)"},
+		"reset":            {fault: llmtest.Fault{ResetAt: llmtest.AtStart}, kind: echo.ModelErrNetwork, tries: 4, text: "(tried 4 times)"},
+		"dropped halfway":  {fault: llmtest.Fault{ResetAt: llmtest.AtMiddle}, kind: echo.ModelErrNetwork, tries: 4, text: "the stream broke off before the answer was whole: the connection was closed (tried 4 times)"},
+		"ended halfway":    {raw: "data: {\"choices\":[{\"delta\":{\"content\":\"hi\"}}]}\n\n", kind: echo.ModelErrNetwork, tries: 4, text: "the stream ended before the answer was whole (tried 4 times)"},
+		"broken JSON":      {raw: "data: {\"choices\":[{\"delta\":{\"content\":\n\n", kind: echo.ModelErrBadResponse, tries: 3, text: "the stream holds an answer that is not JSON"},
+		"error inside":     {raw: "data: {\"error\":{\"message\":\"upstream\",\"code\":502}}\n\n", kind: echo.ModelErrServer, tries: 4, text: "the provider failed (502): upstream (tried 4 times)"},
+		"limit inside":     {raw: "data: {\"error\":{\"message\":\"slow\",\"type\":\"rate_limit_error\"}}\n\n", kind: echo.ModelErrRateLimited, tries: 4, text: "slow (tried 4 times)"},
+		"redirect nowhere": {fault: llmtest.Fault{Status: 302, Message: "moved"}, kind: echo.ModelErrBadRequest, tries: 1, text: "302"},
+		"redirect":         {fault: llmtest.Fault{Redirect: "http://127.0.0.2:1/v1/chat/completions"}, kind: echo.ModelErrConfig, tries: 1, text: "the endpoint redirects elsewhere"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -289,10 +289,10 @@ func TestFailures(t *testing.T) {
 			require.Contains(t, me.Message, tt.text)
 			require.Len(t, b.server.Requests(), tt.tries)
 			require.Equal(t, tt.tries-1, me.Retries)
-			require.Equal(t, slices.Repeat([]effect.ModelErrorKind{tt.kind}, tt.tries-1), append([]effect.ModelErrorKind{}, me.RetryKinds...))
+			require.Equal(t, slices.Repeat([]echo.ModelErrorKind{tt.kind}, tt.tries-1), append([]echo.ModelErrorKind{}, me.RetryKinds...))
 			require.NotEmpty(t, me.Provider)
-			broke := map[effect.ModelErrorKind]bool{
-				effect.ModelErrNetwork: true, effect.ModelErrTimeout: true, effect.ModelErrServer: true, effect.ModelErrBadResponse: true,
+			broke := map[echo.ModelErrorKind]bool{
+				echo.ModelErrNetwork: true, echo.ModelErrTimeout: true, echo.ModelErrServer: true, echo.ModelErrBadResponse: true,
 			}[tt.kind]
 			require.Equal(t, !broke, me.Unpaid, "only what was refused cost nothing")
 			if tt.fault.Status != 0 {
@@ -308,7 +308,7 @@ func TestTruncatedJSON(t *testing.T) {
 	_, err := b.router.Complete(t.Context(), request())
 	var me *effect.ModelError
 	require.ErrorAs(t, err, &me)
-	require.Equal(t, effect.ModelErrBadResponse, me.Kind)
+	require.Equal(t, echo.ModelErrBadResponse, me.Kind)
 	require.Contains(t, me.Message, "an answer that is not JSON")
 }
 
@@ -330,7 +330,7 @@ func TestRetryIsToldAndVoidsWhatWasStreamed(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "whole", resp.Message.Text())
 	require.Equal(t, 1, resp.Retries)
-	require.Equal(t, []effect.ModelErrorKind{effect.ModelErrNetwork}, resp.RetryKinds)
+	require.Equal(t, []echo.ModelErrorKind{echo.ModelErrNetwork}, resp.RetryKinds)
 	require.Equal(t, []string{"half an", "retry", "whole"}, told)
 }
 
@@ -376,7 +376,7 @@ func TestSilenceIsATimeout(t *testing.T) {
 			_, err := b.router.Complete(t.Context(), request())
 			var me *effect.ModelError
 			require.ErrorAs(t, err, &me)
-			require.Equal(t, effect.ModelErrTimeout, me.Kind)
+			require.Equal(t, echo.ModelErrTimeout, me.Kind)
 			require.Equal(t, "the endpoint fell silent", me.Message)
 		})
 	}
@@ -391,7 +391,7 @@ func TestOverallTimeout(t *testing.T) {
 			_, err := b.router.Complete(t.Context(), request())
 			var me *effect.ModelError
 			require.ErrorAs(t, err, &me)
-			require.Equal(t, effect.ModelErrTimeout, me.Kind)
+			require.Equal(t, echo.ModelErrTimeout, me.Kind)
 			require.Equal(t, "no whole answer within the time limit", me.Message)
 			require.Zero(t, me.Retries, "there is no time left to try again")
 		})
@@ -526,7 +526,7 @@ func TestUnreachable(t *testing.T) {
 			_, err := r.Complete(t.Context(), request())
 			var me *effect.ModelError
 			require.ErrorAs(t, err, &me)
-			require.Equal(t, effect.ModelErrNetwork, me.Kind)
+			require.Equal(t, echo.ModelErrNetwork, me.Kind)
 			require.Equal(t, tt.text, me.Message)
 		})
 	}
@@ -576,7 +576,7 @@ func TestForbiddenOption(t *testing.T) {
 	_, err := b.router.Complete(t.Context(), req)
 	var me *effect.ModelError
 	require.ErrorAs(t, err, &me)
-	require.Equal(t, effect.ModelErrConfig, me.Kind)
+	require.Equal(t, echo.ModelErrConfig, me.Kind)
 	require.Contains(t, me.Message, `option "messages" cannot be set`)
 	require.Empty(t, b.server.Requests())
 }
@@ -657,7 +657,7 @@ func TestUnpaidIsJudgedByEveryTry(t *testing.T) {
 	_, err := gone.router.Complete(t.Context(), request())
 	var me *effect.ModelError
 	require.ErrorAs(t, err, &me)
-	require.Equal(t, effect.ModelErrNetwork, me.Kind)
+	require.Equal(t, echo.ModelErrNetwork, me.Kind)
 	require.True(t, me.Unpaid)
 
 	var tries atomic.Int32
@@ -670,6 +670,6 @@ func TestUnpaidIsJudgedByEveryTry(t *testing.T) {
 	llm.SleepLess(t, mixed.router, "m")
 	_, err = mixed.router.Complete(t.Context(), request())
 	require.ErrorAs(t, err, &me)
-	require.Equal(t, effect.ModelErrRateLimited, me.Kind)
+	require.Equal(t, echo.ModelErrRateLimited, me.Kind)
 	require.False(t, me.Unpaid)
 }

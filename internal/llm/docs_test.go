@@ -90,14 +90,14 @@ func TestDocumentedKinds(t *testing.T) {
 	table, _, _ = strings.Cut(table, "\n\n")
 	tried := map[string]int{"no": 0, "up to `max_retries`": 7, "at most twice": 2}
 	type outcome struct {
-		kind  effect.ModelErrorKind
+		kind  echo.ModelErrorKind
 		tries int
 	}
-	documented, kinds := map[string]outcome{}, map[effect.ModelErrorKind]bool{}
+	documented, kinds := map[string]outcome{}, map[echo.ModelErrorKind]bool{}
 	for _, row := range kindRow.FindAllStringSubmatch(table, -1) {
-		kinds[effect.ModelErrorKind(row[2])] = true
+		kinds[echo.ModelErrorKind(row[2])] = true
 		for _, m := range status.FindAllStringSubmatch(row[1], -1) {
-			documented[m[1]+m[2]] = outcome{effect.ModelErrorKind(row[2]), tried[row[3]]}
+			documented[m[1]+m[2]] = outcome{echo.ModelErrorKind(row[2]), tried[row[3]]}
 		}
 	}
 	for code := 400; code < 600; code++ {
@@ -112,6 +112,6 @@ func TestDocumentedKinds(t *testing.T) {
 	source, err := os.ReadFile("../../engine/model.go")
 	require.NoError(t, err)
 	for _, m := range regexp.MustCompile(`ModelErr\w+ +ModelErrorKind = "(\w+)"`).FindAllStringSubmatch(string(source), -1) {
-		require.True(t, kinds[effect.ModelErrorKind(m[1])] || m[1] == string(effect.ModelErrScript), "docs/models.md says nothing about %s", m[1])
+		require.True(t, kinds[echo.ModelErrorKind(m[1])] || m[1] == string(echo.ModelErrScript), "docs/models.md says nothing about %s", m[1])
 	}
 }

@@ -133,7 +133,7 @@ func (e *Embedder) embed(ctx context.Context, texts []string) ([][]float32, erro
 		}
 		vectors, err := e.ask(ctx, cut)
 		var failed *effect.ModelError
-		if !errors.As(err, &failed) || failed.Kind != effect.ModelErrContextLength || longest <= minText {
+		if !errors.As(err, &failed) || failed.Kind != echo.ModelErrContextLength || longest <= minText {
 			return vectors, err
 		}
 		limit = max(longest/2, minText)
@@ -171,7 +171,7 @@ func (e *Embedder) send(ctx context.Context, req *effect.ModelRequest, texts []s
 	b := newBody(func(dst []byte) []byte { return e.appendBody(dst, texts) })
 	defer b.release()
 	generated := false // an answer may have been paid for in one of the tries
-	var retried []effect.ModelErrorKind
+	var retried []echo.ModelErrorKind
 	for {
 		vectors, u, f := e.attempt(call, b, len(texts))
 		if f == nil {
@@ -197,9 +197,9 @@ const dimensionsHint = "take dimensions of the model out of windlass.json: the e
 // embedHint says what to try next where that is something else than for a chat.
 func embedHint(f *failure) string {
 	switch f.kind {
-	case effect.ModelErrContextLength:
+	case echo.ModelErrContextLength:
 		return "set context_window for the model in windlass.json to what it takes"
-	case effect.ModelErrBadRequest:
+	case echo.ModelErrBadRequest:
 		return "check dimensions and batch_size of the model in windlass.json: not every endpoint takes the one, and some take fewer texts"
 	default:
 		return f.hint
@@ -261,7 +261,7 @@ func (e *Embedder) accept(vectors [][]float32) *failure {
 		}
 		if len(v) != e.dims {
 			return &failure{
-				kind: effect.ModelErrBadResponse, class: retryNever, after: -1, hint: dimensionsHint,
+				kind: echo.ModelErrBadResponse, class: retryNever, after: -1, hint: dimensionsHint,
 				message: fmt.Sprintf("the vectors have %d dimensions, expected %d", len(v), e.dims),
 			}
 		}
@@ -271,7 +271,7 @@ func (e *Embedder) accept(vectors [][]float32) *failure {
 
 // response says what an answer cost: by what the provider charged, else by the model's price for input. Tokens that it
 // does not report are counted here.
-func (e *Embedder) response(u *wireUsage, texts []string, retried []effect.ModelErrorKind) *effect.ModelResponse {
+func (e *Embedder) response(u *wireUsage, texts []string, retried []echo.ModelErrorKind) *effect.ModelResponse {
 	r := &effect.ModelResponse{Provider: e.c.provider, Model: e.name, Retries: len(retried), RetryKinds: retried, CostUSD: u.cost(), Ignored: u.ignored()}
 	var reported bool
 	if r.Usage, reported = u.usage(); !reported {

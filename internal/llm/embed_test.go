@@ -168,14 +168,14 @@ func TestEmbedCutsLongTexts(t *testing.T) {
 			return &llmtest.Answer{Fault: llmtest.Fault{Status: 400, Code: "context_length_exceeded", Message: "too long"}}
 		})
 		_, err := e.Embed(t.Context(), []string{strings.Repeat("x", 5000)})
-		failed := requireModelError(t, err, effect.ModelErrContextLength)
+		failed := requireModelError(t, err, echo.ModelErrContextLength)
 		require.Contains(t, failed.Hint, "context_window")
 		asked := e.server.Embeddings()
 		require.Len(t, asked[len(asked)-1].Input[0], 200)
 	})
 }
 
-func requireModelError(t *testing.T, err error, kind effect.ModelErrorKind) *effect.ModelError {
+func requireModelError(t *testing.T, err error, kind echo.ModelErrorKind) *effect.ModelError {
 	t.Helper()
 	var failed *effect.ModelError
 	require.ErrorAs(t, err, &failed)
@@ -225,24 +225,24 @@ func TestEmbedFails(t *testing.T) {
 	raw := func(s string) *llmtest.Answer { return &llmtest.Answer{Raw: s} }
 	tests := map[string]struct {
 		answer *llmtest.Answer
-		kind   effect.ModelErrorKind
+		kind   echo.ModelErrorKind
 		want   string
 		hint   string
 	}{
-		"key":          {fault(401, "wrong key "+secretKey), effect.ModelErrAuth, "the key was refused (401): wrong key [value of OPENAI_API_KEY]", "check the key"},
-		"model":        {fault(404, "no such model"), effect.ModelErrUnknownModel, "the model is not known there (404): no such model", "check the model's name"},
-		"refused":      {fault(400, "batch size is invalid, it should not be larger than 10"), effect.ModelErrBadRequest, "the request was refused (400): batch size is invalid, it should not be larger than 10", "check dimensions and batch_size"},
-		"quota":        {fault(402, "pay first"), effect.ModelErrQuota, "no quota left (402): pay first", "billing"},
-		"trouble":      {fault(500, "oops"), effect.ModelErrServer, "the provider failed (500): oops (tried 5 times)", "try again later"},
-		"no JSON":      {raw(`hello`), effect.ModelErrBadResponse, "an answer that is not JSON: hello (tried 3 times)", "try again later"},
-		"no data":      {raw(`{}`), effect.ModelErrBadResponse, "the answer has 0 vectors for 2 texts (tried 3 times)", ""},
-		"too few":      {raw(`{"data":[{"embedding":[1]}]}`), effect.ModelErrBadResponse, "the answer has 1 vectors for 2 texts (tried 3 times)", ""},
-		"twice":        {raw(`{"data":[{"index":1,"embedding":[1]},{"index":1,"embedding":[1]}]}`), effect.ModelErrBadResponse, "the answer has no vector for each text: one is for text 2 of 2 (tried 3 times)", ""},
-		"beyond":       {raw(`{"data":[{"index":0,"embedding":[1]},{"index":2,"embedding":[1]}]}`), effect.ModelErrBadResponse, "the answer has no vector for each text: one is for text 3 of 2 (tried 3 times)", ""},
-		"empty":        {raw(`{"data":[{"embedding":[1]},{"embedding":null}]}`), effect.ModelErrBadResponse, "the vector of text 2 is empty (tried 3 times)", ""},
-		"other length": {raw(`{"data":[{"embedding":[1]},{"embedding":[1,2]}]}`), effect.ModelErrBadResponse, "the vectors have 2 dimensions, expected 1", "the endpoint does not shorten vectors"},
-		"no numbers":   {raw(`{"data":[{"embedding":"AAAA"},{"embedding":"AAAA"}]}`), effect.ModelErrBadResponse, "the answer holds no vectors of numbers (tried 3 times)", ""},
-		"too large":    {raw(`{"data":[{"embedding":[1e99]},{"embedding":[1]}]}`), effect.ModelErrBadResponse, "the answer holds no vectors of numbers (tried 3 times)", ""},
+		"key":          {fault(401, "wrong key "+secretKey), echo.ModelErrAuth, "the key was refused (401): wrong key [value of OPENAI_API_KEY]", "check the key"},
+		"model":        {fault(404, "no such model"), echo.ModelErrUnknownModel, "the model is not known there (404): no such model", "check the model's name"},
+		"refused":      {fault(400, "batch size is invalid, it should not be larger than 10"), echo.ModelErrBadRequest, "the request was refused (400): batch size is invalid, it should not be larger than 10", "check dimensions and batch_size"},
+		"quota":        {fault(402, "pay first"), echo.ModelErrQuota, "no quota left (402): pay first", "billing"},
+		"trouble":      {fault(500, "oops"), echo.ModelErrServer, "the provider failed (500): oops (tried 5 times)", "try again later"},
+		"no JSON":      {raw(`hello`), echo.ModelErrBadResponse, "an answer that is not JSON: hello (tried 3 times)", "try again later"},
+		"no data":      {raw(`{}`), echo.ModelErrBadResponse, "the answer has 0 vectors for 2 texts (tried 3 times)", ""},
+		"too few":      {raw(`{"data":[{"embedding":[1]}]}`), echo.ModelErrBadResponse, "the answer has 1 vectors for 2 texts (tried 3 times)", ""},
+		"twice":        {raw(`{"data":[{"index":1,"embedding":[1]},{"index":1,"embedding":[1]}]}`), echo.ModelErrBadResponse, "the answer has no vector for each text: one is for text 2 of 2 (tried 3 times)", ""},
+		"beyond":       {raw(`{"data":[{"index":0,"embedding":[1]},{"index":2,"embedding":[1]}]}`), echo.ModelErrBadResponse, "the answer has no vector for each text: one is for text 3 of 2 (tried 3 times)", ""},
+		"empty":        {raw(`{"data":[{"embedding":[1]},{"embedding":null}]}`), echo.ModelErrBadResponse, "the vector of text 2 is empty (tried 3 times)", ""},
+		"other length": {raw(`{"data":[{"embedding":[1]},{"embedding":[1,2]}]}`), echo.ModelErrBadResponse, "the vectors have 2 dimensions, expected 1", "the endpoint does not shorten vectors"},
+		"no numbers":   {raw(`{"data":[{"embedding":"AAAA"},{"embedding":"AAAA"}]}`), echo.ModelErrBadResponse, "the answer holds no vectors of numbers (tried 3 times)", ""},
+		"too large":    {raw(`{"data":[{"embedding":[1e99]},{"embedding":[1]}]}`), echo.ModelErrBadResponse, "the answer holds no vectors of numbers (tried 3 times)", ""},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -265,7 +265,7 @@ func TestEmbedDimensionsThatAreNotGiven(t *testing.T) {
 		return &llmtest.Answer{Vectors: llmtest.Vectors(r.Input, 8)}
 	})
 	_, err := e.Embed(t.Context(), []string{"one"})
-	failed := requireModelError(t, err, effect.ModelErrBadResponse)
+	failed := requireModelError(t, err, echo.ModelErrBadResponse)
 	require.Equal(t, "the vectors have 8 dimensions, expected 4", failed.Message)
 	require.Len(t, e.server.Embeddings(), 1, "asking again would not help")
 }
@@ -350,12 +350,12 @@ func TestEmbedFailureIsWatched(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		fault   llmtest.Fault
-		kind    effect.ModelErrorKind
+		kind    echo.ModelErrorKind
 		unpaid  bool
 		retries int
 	}{
-		"refused": {llmtest.Fault{Status: 401, Message: "wrong key " + secretKey}, effect.ModelErrAuth, true, 0},
-		"trouble": {llmtest.Fault{Status: 500, Message: "oops " + secretKey}, effect.ModelErrServer, false, 4},
+		"refused": {llmtest.Fault{Status: 401, Message: "wrong key " + secretKey}, echo.ModelErrAuth, true, 0},
+		"trouble": {llmtest.Fault{Status: 500, Message: "oops " + secretKey}, echo.ModelErrServer, false, 4},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -384,7 +384,7 @@ func TestEmbedEndsWithItsContext(t *testing.T) {
 	})
 	_, err := e.Embed(ctx, []string{"one"})
 	require.ErrorIs(t, err, context.Canceled)
-	failed := requireModelError(t, err, effect.ModelErrTimeout)
+	failed := requireModelError(t, err, echo.ModelErrTimeout)
 	require.Equal(t, "the call was ended: context canceled", failed.Message)
 }
 
@@ -394,7 +394,7 @@ func TestEmbedTimesOut(t *testing.T) {
 		return &llmtest.Answer{Fault: llmtest.Fault{HangAt: llmtest.AtStart}}
 	})
 	_, err := e.Embed(t.Context(), []string{"one"})
-	failed := requireModelError(t, err, effect.ModelErrTimeout)
+	failed := requireModelError(t, err, echo.ModelErrTimeout)
 	require.Equal(t, "the endpoint fell silent (tried 2 times)", failed.Message)
 }
 

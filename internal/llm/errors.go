@@ -16,7 +16,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/secret"
 )
 
@@ -34,7 +34,7 @@ const brieflyLimit = 2
 
 // failure is one attempt that came to nothing.
 type failure struct {
-	kind    effect.ModelErrorKind
+	kind    echo.ModelErrorKind
 	status  int
 	message string // not cleaned yet
 	hint    string
@@ -47,9 +47,9 @@ type failure struct {
 // mayHaveGenerated reports whether the provider may have been at an answer when the request failed.
 func (f *failure) mayHaveGenerated() bool {
 	switch f.kind {
-	case effect.ModelErrNetwork:
+	case echo.ModelErrNetwork:
 		return !f.unsent
-	case effect.ModelErrTimeout, effect.ModelErrServer, effect.ModelErrBadResponse:
+	case echo.ModelErrTimeout, echo.ModelErrServer, echo.ModelErrBadResponse:
 		return true
 	default:
 		return false
@@ -143,7 +143,7 @@ func providerFailure(status int, pe *providerError) *failure {
 }
 
 // classify maps a status and the provider's words (code, type, message) to a kind.
-func classify(status int, words string) (effect.ModelErrorKind, retryClass) {
+func classify(status int, words string) (echo.ModelErrorKind, retryClass) {
 	has := func(list ...string) bool {
 		for _, w := range list {
 			if strings.Contains(words, w) {
@@ -154,45 +154,45 @@ func classify(status int, words string) (effect.ModelErrorKind, retryClass) {
 	}
 	switch {
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
-		return effect.ModelErrAuth, retryNever
+		return echo.ModelErrAuth, retryNever
 	case status == http.StatusPaymentRequired, has("insufficient_quota", "insufficient balance", "billing_hard_limit"):
-		return effect.ModelErrQuota, retryNever
+		return echo.ModelErrQuota, retryNever
 	case status == http.StatusTooManyRequests:
-		return effect.ModelErrRateLimited, retryFully
+		return echo.ModelErrRateLimited, retryFully
 	case status == http.StatusRequestEntityTooLarge,
 		has("context_length_exceeded", "maximum context length", "context window", "prompt is too long", "too many tokens",
 			"exceeds the context length", "too large to process"): // Ollama and llama.cpp, of texts to embed
-		return effect.ModelErrContextLength, retryNever
+		return echo.ModelErrContextLength, retryNever
 	case status == http.StatusNotFound, has("model_not_found", "unknown_model", "invalid model name"):
-		return effect.ModelErrUnknownModel, retryNever
+		return echo.ModelErrUnknownModel, retryNever
 	case status == http.StatusRequestTimeout:
-		return effect.ModelErrTimeout, retryFully
+		return echo.ModelErrTimeout, retryFully
 	case status == http.StatusConflict, status == http.StatusTooEarly:
-		return effect.ModelErrServer, retryFully
+		return echo.ModelErrServer, retryFully
 	case status >= 500, status == 0:
-		return effect.ModelErrServer, retryFully
+		return echo.ModelErrServer, retryFully
 	default:
-		return effect.ModelErrBadRequest, retryNever
+		return echo.ModelErrBadRequest, retryNever
 	}
 }
 
-func hintFor(kind effect.ModelErrorKind) string {
+func hintFor(kind echo.ModelErrorKind) string {
 	switch kind {
-	case effect.ModelErrAuth:
+	case echo.ModelErrAuth:
 		return "check the key and that it may use this model"
-	case effect.ModelErrUnknownModel:
+	case echo.ModelErrUnknownModel:
 		return "check the model's name, or map it in windlass.json (\"models\")"
-	case effect.ModelErrRateLimited:
+	case echo.ModelErrRateLimited:
 		return "wait and run it again, or raise max_retries for the model in windlass.json"
-	case effect.ModelErrQuota:
+	case echo.ModelErrQuota:
 		return "the account has no credit left: check the provider's billing page"
-	case effect.ModelErrContextLength:
+	case echo.ModelErrContextLength:
 		return "send less: narrow context.from, or let tools answer shorter; with context_window of the model in windlass.json room is made in time"
-	case effect.ModelErrServer, effect.ModelErrBadResponse:
+	case echo.ModelErrServer, echo.ModelErrBadResponse:
 		return "the provider is in trouble: try again later, or another model"
-	case effect.ModelErrNetwork:
+	case echo.ModelErrNetwork:
 		return "check the network and the endpoint's address (OPENAI_BASE_URL, or base_url in windlass.json)"
-	case effect.ModelErrTimeout:
+	case echo.ModelErrTimeout:
 		return "raise timeout_seconds or idle_timeout_seconds for the model in windlass.json"
 	default:
 		return ""
@@ -226,22 +226,22 @@ func (e *badAnswerError) Error() string { return e.why }
 
 // transportFailure reads an error of the connection or of the stream. cause is why the request's context ended, or nil.
 func transportFailure(err, cause error) *failure {
-	f := &failure{kind: effect.ModelErrNetwork, class: retryFully, message: rootText(err), err: err, after: -1}
+	f := &failure{kind: echo.ModelErrNetwork, class: retryFully, message: rootText(err), err: err, after: -1}
 	var broken *brokenStreamError
 	var bad *badAnswerError
 	var dns *net.DNSError
 	switch {
 	case errors.Is(cause, errIdle), errors.Is(cause, errOverall):
-		f.kind, f.message, f.err = effect.ModelErrTimeout, cause.Error(), cause
+		f.kind, f.message, f.err = echo.ModelErrTimeout, cause.Error(), cause
 		if errors.Is(cause, errOverall) {
 			f.class = retryNever
 		}
 	case errors.Is(err, errTooLong):
-		f.kind, f.class = effect.ModelErrBadResponse, retryNever
+		f.kind, f.class = echo.ModelErrBadResponse, retryNever
 	case errors.Is(err, errRefused):
-		f.kind, f.class = effect.ModelErrConfig, retryNever
+		f.kind, f.class = echo.ModelErrConfig, retryNever
 	case errors.As(err, &bad):
-		f.kind, f.class, f.message = effect.ModelErrBadResponse, retryBriefly, bad.why
+		f.kind, f.class, f.message = echo.ModelErrBadResponse, retryBriefly, bad.why
 	case errors.As(err, &broken):
 		f.message = broken.Error()
 	case errors.As(err, &dns):
@@ -250,7 +250,7 @@ func transportFailure(err, cause error) *failure {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		f.message, f.class, f.unsent = "connection refused: nobody listens there", retryBriefly, true
 	case isTimeout(err):
-		f.kind = effect.ModelErrTimeout
+		f.kind = echo.ModelErrTimeout
 	}
 	f.hint = hintFor(f.kind)
 	return f

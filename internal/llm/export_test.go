@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // SleepLess makes a model's client wait no time between attempts and returns the waits it was asked for.
@@ -39,7 +38,7 @@ func ReadAnswer(res *http.Response) (*echo.Message, error) {
 }
 
 // Tried says what an error status comes to, and how often it is tried again when max_retries is n.
-func Tried(status, n int) (effect.ModelErrorKind, int) {
+func Tried(status, n int) (echo.ModelErrorKind, int) {
 	f := statusFailure(status, nil, nil, time.Time{})
 	return f.kind, f.limit(n)
 }

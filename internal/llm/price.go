@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/config"
 )
 
@@ -95,10 +94,10 @@ func Cost(p config.Price, u echo.Usage) float64 {
 }
 
 // tariff is a price as the engine knows it.
-func tariff(p config.Price) engine.Tariff {
-	t := engine.Tariff{Input: p.Input, Cached: orElse(p.CachedInput, p.Input), Output: p.Output}
+func tariff(p config.Price) echo.Tariff {
+	t := echo.Tariff{Input: p.Input, Cached: orElse(p.CachedInput, p.Input), Output: p.Output}
 	if l := p.Long; l != nil {
-		t.Over, t.Long = l.Over, &engine.Tariff{Input: l.Input, Cached: orElse(l.CachedInput, l.Input), Output: l.Output}
+		t.Over, t.Long = l.Over, &echo.Tariff{Input: l.Input, Cached: orElse(l.CachedInput, l.Input), Output: l.Output}
 	}
 	return t
 }

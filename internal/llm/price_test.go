@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/llm"
@@ -185,12 +184,12 @@ func TestRouterFacts(t *testing.T) {
 	require.False(t, *f.NativeTools)
 	require.Nil(t, r.Facts("gpt-5").NativeTools)
 	require.Equal(t, []int64{1000, 128000}, []int64{f.Window, f.MaxOutput})
-	require.Equal(t, autocontext.Price{Input: 1.25, Cached: 0.125}, *f.Price)
+	require.Equal(t, echo.Price{Input: 1.25, Cached: 0.125}, *f.Price)
 	require.True(t, f.Exact)
 	m := echo.NewText(echo.RoleUser, echo.KindTask, "one two three")
 	require.Equal(t, llm.NewCounter("gpt-5").Message(m), f.Count(m))
 	other := r.Facts("priced")
-	require.Equal(t, autocontext.Price{Input: 1, Cached: 1}, *other.Price, "without a price of their own, cached tokens cost as much as others")
+	require.Equal(t, echo.Price{Input: 1, Cached: 1}, *other.Price, "without a price of their own, cached tokens cost as much as others")
 	require.False(t, other.Exact)
 	require.Zero(t, other.Window)
 	require.Nil(t, r.Facts("nobody-knows").Price)

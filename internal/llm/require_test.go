@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
@@ -12,7 +13,7 @@ func requireConfigError(t *testing.T, err error, text, hint string) {
 	t.Helper()
 	var me *effect.ModelError
 	require.ErrorAs(t, err, &me)
-	require.Equal(t, effect.ModelErrConfig, me.Kind)
+	require.Equal(t, echo.ModelErrConfig, me.Kind)
 	require.Equal(t, text, me.Error())
 	require.Contains(t, me.Hint, hint)
 }

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/engine/effect"
@@ -90,7 +89,7 @@ func (r *Router) Facts(model string) engine.ModelFacts {
 	if p := r.Price(model); p != nil {
 		t := tariff(*p)
 		f.Tariff = &t
-		f.Price = &autocontext.Price{Input: t.Input, Cached: t.Cached}
+		f.Price = &echo.Price{Input: t.Input, Cached: t.Cached}
 	}
 	return f
 }
@@ -273,6 +272,6 @@ func isLocal(u *url.URL) bool {
 
 func configError(model, host, message, hint string) error {
 	return &effect.ModelError{
-		Kind: effect.ModelErrConfig, Provider: host, Model: model, Unpaid: true, Message: message, Hint: hint, Err: errors.New(message),
+		Kind: echo.ModelErrConfig, Provider: host, Model: model, Unpaid: true, Message: message, Hint: hint, Err: errors.New(message),
 	}
 }

@@ -295,9 +295,9 @@ func (c *chunk) failure(data []byte) error {
 	status := pe.status()
 	f := providerFailure(status, &pe)
 	if words := strings.ToLower(pe.code() + " " + pe.Type); strings.Contains(words, "rate_limit") {
-		f.kind, f.class = effect.ModelErrRateLimited, retryFully
-	} else if status == 0 && strings.Contains(words, "invalid_request") && f.kind == effect.ModelErrServer {
-		f.kind, f.class = effect.ModelErrBadRequest, retryNever
+		f.kind, f.class = echo.ModelErrRateLimited, retryFully
+	} else if status == 0 && strings.Contains(words, "invalid_request") && f.kind == echo.ModelErrServer {
+		f.kind, f.class = echo.ModelErrBadRequest, retryNever
 	}
 	f.hint = hintFor(f.kind)
 	return &providerFailureError{f}

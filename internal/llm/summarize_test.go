@@ -103,7 +103,7 @@ func TestSummarizeFails(t *testing.T) {
 	})
 	list, err := s.Summarize(t.Context(), messages("pump"))
 	require.Nil(t, list)
-	failed := requireModelError(t, err, effect.ModelErrServer)
+	failed := requireModelError(t, err, echo.ModelErrServer)
 	require.Equal(t, "the provider failed (500): oops [value of OPENAI_API_KEY] (tried 2 times)", failed.Message)
 	require.Len(t, server.Requests(), 2)
 	require.Len(t, w.calls, 1, "one call, with all its tries")

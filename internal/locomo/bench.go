@@ -8,17 +8,18 @@ import (
 
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/contextcards"
+	"github.com/windlass-run/windlass/echo"
 )
 
 // Method is a way to choose that is measured.
 type Method struct {
-	Strategy autocontext.Strategy  // heuristic, semantic or hybrid: of hybrid, what it chooses before a model is asked
+	Strategy echo.Strategy         // heuristic, semantic or hybrid: of hybrid, what it chooses before a model is asked
 	Embedder contextcards.Embedder // nil for heuristic
 }
 
 // usesMeaning reports whether the embedder has a part in it.
 func (m Method) usesMeaning() bool {
-	return m.Embedder != nil && m.Strategy.UsesMeaning(m.Embedder.Name())
+	return m.Embedder != nil && autocontext.UsesSimilarity(m.Strategy, m.Embedder.Name())
 }
 
 // Bench says what is measured. It is read only while it runs.
@@ -87,7 +88,7 @@ func (b *Bench) one(ctx context.Context, c *Conversation) (*Outcome, error) {
 			for _, budget := range b.Budgets {
 				sel, _ := x.Select(c.Questions[q].Text, cand.groups, b.settings(i, budget), nil)
 				choice := chosen(c, &c.Questions[q], sel)
-				choice.Fell = m.usesMeaning() && sel.Strategy == autocontext.StrategyHeuristic
+				choice.Fell = m.usesMeaning() && sel.Strategy == echo.StrategyHeuristic
 				out.Choices[q] = append(out.Choices[q], choice)
 			}
 		}
@@ -102,7 +103,7 @@ func (b *Bench) settings(m int, budget int64) autocontext.SelectSettings {
 }
 
 // chosen says what a selection found.
-func chosen(c *Conversation, q *Question, sel *autocontext.Selected) Choice {
+func chosen(c *Conversation, q *Question, sel *echo.Selected) Choice {
 	out := Choice{Budget: sel.Budget, Tokens: sel.Used, Turns: []string{}}
 	for i := range sel.Scores {
 		if sel.Scores[i].Chosen {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/contextcards"
+	"github.com/windlass-run/windlass/echo"
 )
 
 // two are two conversations in the format of the data, with its peculiarities: several ids in one entry, ids that no turn
@@ -145,9 +146,9 @@ func TestBench(t *testing.T) {
 	t.Parallel()
 	by := byTopic{name: "topics"}
 	b := benchOf(
-		Method{Strategy: autocontext.StrategyHeuristic},
-		Method{Strategy: autocontext.StrategySemantic, Embedder: by},
-		Method{Strategy: autocontext.StrategyHybrid, Embedder: by},
+		Method{Strategy: echo.StrategyHeuristic},
+		Method{Strategy: echo.StrategySemantic, Embedder: by},
+		Method{Strategy: echo.StrategyHybrid, Embedder: by},
 	)
 	run := func() *Report {
 		done := make(chan bool, 2)
@@ -162,7 +163,7 @@ func TestBench(t *testing.T) {
 	require.Equal(t, []string{"D9:9", "D:1:1"}, r.Unknown)
 
 	heuristic := r.Methods[0]
-	require.Equal(t, autocontext.StrategyHeuristic, heuristic.Strategy)
+	require.Equal(t, echo.StrategyHeuristic, heuristic.Strategy)
 	require.Empty(t, heuristic.Embedder)
 	// In 12 tokens there is room for one turn: for the first question it is the newer one that speaks of tomatoes.
 	require.InDeltaSlice(t, []float64{1.5 / 3, 1}, heuristic.Recall, 1e-12)
@@ -196,8 +197,8 @@ func TestBenchBySpelling(t *testing.T) {
 	t.Parallel()
 	by := contextcards.NewHashed(0)
 	b := benchOf(
-		Method{Strategy: autocontext.StrategyHeuristic}, Method{Strategy: autocontext.StrategyHybrid, Embedder: by},
-		Method{Strategy: autocontext.StrategySemantic, Embedder: by},
+		Method{Strategy: echo.StrategyHeuristic}, Method{Strategy: echo.StrategyHybrid, Embedder: by},
+		Method{Strategy: echo.StrategySemantic, Embedder: by},
 	)
 	outcomes, err := b.Run(t.Context(), read(t, two), func() {})
 	require.NoError(t, err)
@@ -211,7 +212,7 @@ func TestBenchBySpelling(t *testing.T) {
 
 func TestBenchWithAFewTurnsOnly(t *testing.T) {
 	t.Parallel()
-	b := benchOf(Method{Strategy: autocontext.StrategyHeuristic})
+	b := benchOf(Method{Strategy: echo.StrategyHeuristic})
 	b.Settings.MaxMessages = 1
 	outcomes, err := b.Run(t.Context(), read(t, two), func() {})
 	require.NoError(t, err)
@@ -235,7 +236,7 @@ func TestBenchEndsWhenAnEmbedderFails(t *testing.T) {
 		{byTopic{name: "few", few: true}, "make the cards of "},
 		{later{byTopic{name: "later"}}, "embed the questions of "},
 	} {
-		b := benchOf(Method{Strategy: autocontext.StrategySemantic, Embedder: c.by})
+		b := benchOf(Method{Strategy: echo.StrategySemantic, Embedder: c.by})
 		_, err := b.Run(t.Context(), read(t, two), func() {})
 		require.ErrorContains(t, err, c.want)
 	}
@@ -255,7 +256,7 @@ func TestBenchEndsWhenItIsAskedTo(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for _, m := range []Method{{Strategy: autocontext.StrategyHeuristic}, {Strategy: autocontext.StrategySemantic, Embedder: byTopic{name: "topics"}}} {
+	for _, m := range []Method{{Strategy: echo.StrategyHeuristic}, {Strategy: echo.StrategySemantic, Embedder: byTopic{name: "topics"}}} {
 		_, err := benchOf(m).Run(ctx, read(t, two), func() {})
 		require.ErrorIs(t, err, context.Canceled)
 	}

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/windlass-run/windlass/autocontext"
+	"github.com/windlass-run/windlass/echo"
 )
 
 // Report is what was measured, in the shape of --json.
@@ -22,12 +22,12 @@ type Report struct {
 
 // MethodReport is how well one method did. Recalls are means over questions, one for each budget.
 type MethodReport struct {
-	Strategy   autocontext.Strategy `json:"strategy"`
-	Embedder   string               `json:"embedder,omitempty"`
-	Recall     []float64            `json:"recall"`
-	Tokens     []float64            `json:"tokens"`              // used, the mean
-	FellBack   int                  `json:"fell_back,omitempty"` // questions without a vector: chosen by words
-	Categories []CategoryReport     `json:"categories"`
+	Strategy   echo.Strategy    `json:"strategy"`
+	Embedder   string           `json:"embedder,omitempty"`
+	Recall     []float64        `json:"recall"`
+	Tokens     []float64        `json:"tokens"`              // used, the mean
+	FellBack   int              `json:"fell_back,omitempty"` // questions without a vector: chosen by words
+	Categories []CategoryReport `json:"categories"`
 }
 
 // CategoryReport is how well a method did with the questions of one category.
@@ -50,9 +50,9 @@ type Asked struct {
 
 // MethodChoice is what one method chose for one question.
 type MethodChoice struct {
-	Strategy autocontext.Strategy `json:"strategy"`
-	Embedder string               `json:"embedder,omitempty"`
-	Choices  []Choice             `json:"choices"` // one for each budget
+	Strategy echo.Strategy `json:"strategy"`
+	Embedder string        `json:"embedder,omitempty"`
+	Choices  []Choice      `json:"choices"` // one for each budget
 }
 
 // Report puts outcomes together.

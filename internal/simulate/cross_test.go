@@ -194,7 +194,7 @@ func TestReplayAgreesWithTheBuildersReport(t *testing.T) {
 			set := Policy{Intra: tight(advance)}.settings(c, price, false)
 			calls := must(newReplayer(c, true).replay(t.Context(), set, price, nil))(t)
 			b := autocontext.NewBuilder(set)
-			var carry autocontext.Carry
+			var carry echo.Carry
 			for k, p := range c.points() {
 				view, next, err := build(b, c.Items[:p.at], carry)
 				require.NoError(t, err)

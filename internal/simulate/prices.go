@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/windlass-run/windlass/autocontext"
+	"github.com/windlass-run/windlass/echo"
 )
 
 // Prices is what sent tokens cost. In USD a price is that of a million tokens. Otherwise the unit is one token that is
@@ -83,6 +83,6 @@ func (p Prices) Money(tokens, shared int64) float64 {
 	return m
 }
 
-func (p Prices) card() *autocontext.Price {
-	return &autocontext.Price{Input: p.Input, Cached: p.Cached}
+func (p Prices) card() *echo.Price {
+	return &echo.Price{Input: p.Input, Cached: p.Cached}
 }

@@ -88,7 +88,7 @@ func (r *replayer) replay(ctx context.Context, settings autocontext.Settings, pr
 	b := autocontext.NewBuilder(settings)
 	render := autocontext.NewRenderer(settings.Dialect)
 	calls := make([]Call, len(r.points))
-	var carry autocontext.Carry
+	var carry echo.Carry
 	before := &request{}
 	for k, p := range r.points {
 		if err := context.Cause(ctx); err != nil {
@@ -135,7 +135,7 @@ func (r *replayer) measure(c *Call, p point, q, before *request) {
 }
 
 // build makes one view. Without a limit the builder has nothing to ask and nothing to refuse.
-func build(b *autocontext.Builder, history []echo.Item, carry autocontext.Carry) (*autocontext.View, autocontext.Carry, error) {
+func build(b *autocontext.Builder, history []echo.Item, carry echo.Carry) (*autocontext.View, echo.Carry, error) {
 	step, err := b.Build(history, carry)
 	if err != nil {
 		return nil, carry, err

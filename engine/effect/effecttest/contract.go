@@ -107,8 +107,8 @@ func (s Subject) modelFailure(t *testing.T) {
 	var me *effect.ModelError
 	require.ErrorAs(t, err, &me)
 	want := &effect.ModelError{
-		Kind: effect.ModelErrServer, Provider: "world", Model: Failing, Status: 503, Message: "overloaded", Hint: "later",
-		Retries: 2, RetryKinds: []effect.ModelErrorKind{effect.ModelErrServer, effect.ModelErrTimeout},
+		Kind: echo.ModelErrServer, Provider: "world", Model: Failing, Status: 503, Message: "overloaded", Hint: "later",
+		Retries: 2, RetryKinds: []echo.ModelErrorKind{echo.ModelErrServer, echo.ModelErrTimeout},
 	}
 	require.Equal(t, want, me)
 	if e := b.outcome(t, echo.NodeModelCall, failures.Try(echo.StepModel, 2)); e != nil {
@@ -139,24 +139,18 @@ func (s Subject) tool(t *testing.T) {
 	}
 }
 
-// handoffReading is a reading that is recorded as another type of entry.
-type handoffReading struct {
-	Phase string `json:"phase"`
-}
-
-// NodeType says which.
-func (handoffReading) NodeType() echo.NodeType { return echo.NodeHandoff }
-
 func (s Subject) readingsOf(t *testing.T) {
 	b := s.bench(t)
-	read := func(step echo.StepKind, value any) string {
-		raw, err := b.effects.Value(t.Context(), readings.Step(step), effect.Site{Cascade: "c"}, func() any { return value })
+	read := func(step echo.StepKind, value echo.Payload) string {
+		raw, err := b.effects.Value(t.Context(), readings.Step(step), effect.Site{Cascade: "c"}, func() echo.Payload { return value })
 		require.NoError(t, err)
 		return string(raw)
 	}
-	require.JSONEq(t, `1.5`, read(echo.StepClock, 1.5))
+	require.JSONEq(t, `1.5`, read(echo.StepClock, echo.Clock(1.5)))
 	require.Empty(t, read(echo.StepIdle, nil))
-	require.JSONEq(t, `{"phase":"p"}`, read(echo.StepHandoff, handoffReading{"p"}))
+	handoff, err := echo.Decode[echo.Handoff](json.RawMessage(read(echo.StepHandoff, echo.Handoff{Phase: "p"})))
+	require.NoError(t, err)
+	require.Equal(t, "p", handoff.Phase)
 	b.outcome(t, echo.NodeValue, readings.Step(echo.StepClock))
 	b.outcome(t, echo.NodeHandoff, readings.Step(echo.StepHandoff))
 	for _, e := range b.disk.Entries() {
@@ -220,7 +214,7 @@ func (s Subject) recordFails(t *testing.T) {
 	require.ErrorIs(t, err, full)
 	_, err = b.effects.Tool(t.Context(), ended.Numbered(echo.StepTool, 1), effect.ToolSpec{Name: "write"}, Use("write", "write"))
 	require.ErrorAs(t, err, &re)
-	_, err = b.effects.Value(t.Context(), ended.Step(echo.StepClock), effect.Site{}, func() any { return 1.5 })
+	_, err = b.effects.Value(t.Context(), ended.Step(echo.StepClock), effect.Site{}, func() echo.Payload { return echo.Clock(1.5) })
 	require.ErrorAs(t, err, &re)
 }
 
@@ -229,7 +223,7 @@ func (s Subject) safeFirst(t *testing.T) {
 	b.world.Leave = func() {
 		require.Zero(t, b.disk.Unsafe(), "a power failure would take entries that something outside depends on")
 	}
-	_, err := b.effects.Value(t.Context(), ended.Step(echo.StepClock), effect.Site{}, func() any { return json.RawMessage(`1`) })
+	_, err := b.effects.Value(t.Context(), ended.Step(echo.StepClock), effect.Site{}, func() echo.Payload { return echo.Clock(1) })
 	require.NoError(t, err)
 	_, err = b.effects.Model(t.Context(), ended.Step(echo.StepModel), Ask("m", "a question"))
 	require.NoError(t, err)
@@ -263,8 +257,8 @@ func recordings(t *testing.T) []*echo.Entry {
 	_, _ = live.Model(ctx, failures.Try(echo.StepModel, 3), Ask(Broken, "what is not there"))
 	_, _ = live.Tool(ctx, tools.Numbered(echo.StepTool, 1), effect.ToolSpec{Name: "write"}, Use("write", "write"))
 	_, _ = live.Tool(ctx, tools.Numbered(echo.StepTool, 2), effect.ToolSpec{Name: Failing}, Use(Failing, Failing))
-	_, _ = live.Value(ctx, readings.Step(echo.StepClock), effect.Site{}, func() any { return 1.5 })
-	_, _ = live.Value(ctx, readings.Step(echo.StepHandoff), effect.Site{}, func() any { return handoffReading{"p"} })
+	_, _ = live.Value(ctx, readings.Step(echo.StepClock), effect.Site{}, func() echo.Payload { return echo.Clock(1.5) })
+	_, _ = live.Value(ctx, readings.Step(echo.StepHandoff), effect.Site{}, func() echo.Payload { return echo.Handoff{Phase: "p"} })
 	_, _ = live.Model(ctx, ended.Step(echo.StepModel), Ask("m", "a question"))
 	_, _ = live.Tool(ctx, ended.Numbered(echo.StepTool, 1), effect.ToolSpec{Name: "write"}, Use("write", "write"))
 	for i := range atOnce {

@@ -82,6 +82,6 @@ func (f *foreignRun) Tool(ctx context.Context, key echo.Key, spec effect.ToolSpe
 	return f.w.Result(key, req, res, time.Since(start))
 }
 
-func (f *foreignRun) Value(_ context.Context, key echo.Key, site effect.Site, read func() any) (json.RawMessage, error) {
+func (f *foreignRun) Value(_ context.Context, key echo.Key, site effect.Site, read func() echo.Payload) (json.RawMessage, error) {
 	return f.w.Reading(key, site, read())
 }

@@ -57,8 +57,8 @@ func (w *World) Complete(ctx context.Context, req *effect.ModelRequest) (*effect
 	switch req.Model {
 	case Failing:
 		return nil, &effect.ModelError{
-			Kind: effect.ModelErrServer, Provider: "world", Model: req.Model, Status: 503, Message: "overloaded", Hint: "later",
-			Retries: 2, RetryKinds: []effect.ModelErrorKind{effect.ModelErrServer, effect.ModelErrTimeout},
+			Kind: echo.ModelErrServer, Provider: "world", Model: req.Model, Status: 503, Message: "overloaded", Hint: "later",
+			Retries: 2, RetryKinds: []echo.ModelErrorKind{echo.ModelErrServer, echo.ModelErrTimeout},
 		}
 	case Broken:
 		return nil, errors.New("no such thing")

@@ -57,10 +57,10 @@ func (b *bench) measure(ctx context.Context, rounds int) error {
 	}{
 		{"words: bare query", b.queryCards},
 		{"words: store", b.readSummaries},
-		{"words: selection", b.selects(autocontext.StrategyHeuristic, false)},
+		{"words: selection", b.selects(echo.StrategyHeuristic, false)},
 		{"meaning: bare query", b.queryRank},
 		{"meaning: store", b.rank},
-		{"meaning: selection", b.selects(autocontext.StrategySemantic, true)},
+		{"meaning: selection", b.selects(echo.StrategySemantic, true)},
 		{"whole cards: store", b.readCards},
 	}
 	b.times = map[string][]float64{}
@@ -142,7 +142,7 @@ func (b *bench) rank(ctx context.Context) (err error) {
 }
 
 // selects puts what was read into groups and chooses, with nothing kept from the round before.
-func (b *bench) selects(strategy autocontext.Strategy, byMeaning bool) func(context.Context) error {
+func (b *bench) selects(strategy echo.Strategy, byMeaning bool) func(context.Context) error {
 	return func(context.Context) error {
 		cards := make(map[echo.Hash]contextcards.Card, len(b.cards))
 		for _, c := range b.cards {

@@ -47,7 +47,7 @@ func NewModel(s *Script) *Model {
 // Complete implements [effect.Model].
 func (m *Model) Complete(ctx context.Context, req *effect.ModelRequest) (*effect.ModelResponse, error) {
 	if err := llm.CheckSequence(req.Messages); err != nil {
-		return nil, m.refuse(req, effect.ModelErrBadRequest, "the messages are not in a valid order: "+err.Error(), "")
+		return nil, m.refuse(req, echo.ModelErrBadRequest, "the messages are not in a valid order: "+err.Error(), "")
 	}
 	t, err := m.turn(req)
 	if err != nil {
@@ -61,7 +61,7 @@ func (m *Model) Complete(ctx context.Context, req *effect.ModelRequest) (*effect
 	}
 	if t.fail != nil {
 		return nil, &effect.ModelError{
-			Kind: effect.ModelErrorKind(t.fail.kind), Provider: Provider, Model: req.Model, Status: t.fail.status,
+			Kind: echo.ModelErrorKind(t.fail.kind), Provider: Provider, Model: req.Model, Status: t.fail.status,
 			Unpaid: true, Message: t.fail.message, Hint: "the script " + m.script.Path + " makes this call fail",
 		}
 	}
@@ -126,14 +126,14 @@ func (m *Model) place(s effect.Site) string {
 	return fmt.Sprintf("phase %q, attempt %d, turn %d", s.Phase, s.Attempt, s.Turn)
 }
 
-func (m *Model) refuse(req *effect.ModelRequest, kind effect.ModelErrorKind, message, hint string) error {
+func (m *Model) refuse(req *effect.ModelRequest, kind echo.ModelErrorKind, message, hint string) error {
 	return &effect.ModelError{
 		Kind: kind, Provider: Provider, Model: req.Model, Unpaid: true, Message: message + " (" + m.place(req.Site) + ")", Hint: hint,
 	}
 }
 
 func (m *Model) scriptError(req *effect.ModelRequest, format string, args ...any) error {
-	return m.refuse(req, effect.ModelErrScript, fmt.Sprintf(format, args...), "edit "+m.script.Path)
+	return m.refuse(req, echo.ModelErrScript, fmt.Sprintf(format, args...), "edit "+m.script.Path)
 }
 
 // turn finds the turn that answers a request.

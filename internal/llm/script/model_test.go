@@ -170,19 +170,19 @@ func TestRefusals(t *testing.T) {
 	user := echo.NewText(echo.RoleUser, echo.KindTask, "pears")
 	tests := map[string]struct {
 		req  *effect.ModelRequest
-		kind effect.ModelErrorKind
+		kind echo.ModelErrorKind
 		text string
 	}{
-		"no such phase":    {at("q", 1, 1), effect.ModelErrScript, `x.script.json has no answers for phase "q" (phase "q", attempt 1, turn 1)`},
-		"no more turns":    {at("p", 1, 2), effect.ModelErrScript, `x.script.json ends after turn 1 of attempt 1 (phase "p", attempt 1, turn 2)`},
-		"no more attempts": {at("p", 2, 1), effect.ModelErrScript, `x.script.json ends after attempt 1 (phase "p", attempt 2, turn 1)`},
-		"not offered":      {at("calls", 1, 1), effect.ModelErrScript, `x.script.json calls "list_files", which is not offered (no tools are declared)`},
-		"contains":         {at("expects", 1, 1, user), effect.ModelErrScript, `x.script.json expects "apples" in the last message, which is "pears"`},
-		"matches":          {at("matches", 1, 1, user), effect.ModelErrScript, `x.script.json expects a match of ^[a-c]+$ in the last message, which is "pears"`},
-		"tools":            {at("tools", 1, 1), effect.ModelErrScript, `x.script.json expects the tool "drill", which is not offered`},
-		"missing value":    {at("missing", 1, 1), effect.ModelErrScript, `x.script.json: template "{{ results[3].text }}"`},
+		"no such phase":    {at("q", 1, 1), echo.ModelErrScript, `x.script.json has no answers for phase "q" (phase "q", attempt 1, turn 1)`},
+		"no more turns":    {at("p", 1, 2), echo.ModelErrScript, `x.script.json ends after turn 1 of attempt 1 (phase "p", attempt 1, turn 2)`},
+		"no more attempts": {at("p", 2, 1), echo.ModelErrScript, `x.script.json ends after attempt 1 (phase "p", attempt 2, turn 1)`},
+		"not offered":      {at("calls", 1, 1), echo.ModelErrScript, `x.script.json calls "list_files", which is not offered (no tools are declared)`},
+		"contains":         {at("expects", 1, 1, user), echo.ModelErrScript, `x.script.json expects "apples" in the last message, which is "pears"`},
+		"matches":          {at("matches", 1, 1, user), echo.ModelErrScript, `x.script.json expects a match of ^[a-c]+$ in the last message, which is "pears"`},
+		"tools":            {at("tools", 1, 1), echo.ModelErrScript, `x.script.json expects the tool "drill", which is not offered`},
+		"missing value":    {at("missing", 1, 1), echo.ModelErrScript, `x.script.json: template "{{ results[3].text }}"`},
 		"orphan result": {
-			at("p", 1, 1, user, echo.NewToolResult(echo.ToolCall{ID: "c", Name: "n"}, echo.Text("r"), false)), effect.ModelErrBadRequest,
+			at("p", 1, 1, user, echo.NewToolResult(echo.ToolCall{ID: "c", Name: "n"}, echo.Text("r"), false)), echo.ModelErrBadRequest,
 			`message 2 is the result of call "c", which the assistant message before it did not make`,
 		},
 	}
@@ -215,7 +215,7 @@ func TestScriptedFailureAndUsage(t *testing.T) {
 	_, err := m.Complete(t.Context(), at("a", 1, 1))
 	var me *effect.ModelError
 	require.ErrorAs(t, err, &me)
-	require.Equal(t, effect.ModelErrRateLimited, me.Kind)
+	require.Equal(t, echo.ModelErrRateLimited, me.Kind)
 	require.Equal(t, 429, me.Status)
 	resp, err := m.Complete(t.Context(), at("b", 1, 1))
 	require.NoError(t, err)

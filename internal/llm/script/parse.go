@@ -7,17 +7,17 @@ import (
 	"strings"
 	"time"
 
-	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/config/strict"
 	"github.com/windlass-run/windlass/internal/source"
 )
 
 // failKinds are the errors that a script can make happen, with the HTTP status that goes with each.
 var failKinds = map[string]int{
-	string(effect.ModelErrAuth): 401, string(effect.ModelErrUnknownModel): 404, string(effect.ModelErrRateLimited): 429,
-	string(effect.ModelErrQuota): 402, string(effect.ModelErrContextLength): 400, string(effect.ModelErrBadRequest): 400,
-	string(effect.ModelErrServer): 500, string(effect.ModelErrNetwork): 0, string(effect.ModelErrTimeout): 0,
-	string(effect.ModelErrBadResponse): 200, string(effect.ModelErrConfig): 0,
+	string(echo.ModelErrAuth): 401, string(echo.ModelErrUnknownModel): 404, string(echo.ModelErrRateLimited): 429,
+	string(echo.ModelErrQuota): 402, string(echo.ModelErrContextLength): 400, string(echo.ModelErrBadRequest): 400,
+	string(echo.ModelErrServer): 500, string(echo.ModelErrNetwork): 0, string(echo.ModelErrTimeout): 0,
+	string(echo.ModelErrBadResponse): 200, string(echo.ModelErrConfig): 0,
 }
 
 var finishReasons = []string{"stop", "tool_calls", "length", "content_filter"}
