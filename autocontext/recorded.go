@@ -1,10 +1,6 @@
 package autocontext
 
-import (
-	"encoding/json"
-
-	"github.com/windlass-run/windlass/echo"
-)
+import "github.com/windlass-run/windlass/echo"
 
 // dialectPrompted is how the start of a phase names the dialect [Prompted] in the record, as context.dialect of its data.
 // Anything else, and nothing, is [Native].
@@ -43,7 +39,7 @@ func NewRecordReader() *RecordReader {
 // until the next call. An error says that the selection does not fit the history before it.
 func (r *RecordReader) Read(e *echo.Entry) (*Recorded, error) {
 	if e.NodeType == echo.NodePhaseStart {
-		r.visits[e.Key.VisitKey()] = NewRenderer(recordedDialect(e.Data))
+		r.visits[e.Key.VisitKey()] = NewRenderer(recordedDialect(e))
 	}
 	req, err := r.requests.Read(e)
 	if req == nil || err != nil {
@@ -65,14 +61,8 @@ func (r *RecordReader) renderer(e *echo.Entry) *Renderer {
 	return r.visits[visit]
 }
 
-func recordedDialect(phaseStart json.RawMessage) Dialect {
-	var data struct {
-		Context struct {
-			Dialect string `json:"dialect"`
-		} `json:"context"`
-	}
-	// Data of another shape name no dialect: records from before there were any.
-	if json.Unmarshal(phaseStart, &data) == nil && data.Context.Dialect == dialectPrompted {
+func recordedDialect(phaseStart *echo.Entry) Dialect {
+	if d, err := echo.Read[echo.PhaseStart](phaseStart); err == nil && d.Context != nil && d.Context.Dialect == dialectPrompted {
 		return Prompted
 	}
 	return Native

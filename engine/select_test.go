@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -43,9 +42,9 @@ func selectionOf(t *testing.T, b *testBundle) *echo.InterSelection {
 	t.Helper()
 	list := b.entries.of(echo.NodeInter)
 	require.Len(t, list, 1)
-	s := &echo.InterSelection{}
-	require.NoError(t, json.Unmarshal(list[0].Data, s))
-	return s
+	s, err := echo.Read[echo.InterSelection](list[0])
+	require.NoError(t, err)
+	return &s
 }
 
 func TestSelectBringsAnchorsAndWhatMatters(t *testing.T) {
@@ -192,8 +191,8 @@ func TestSelectDegrades(t *testing.T) {
 			}
 			var warnings []string
 			for _, w := range b.entries.of(echo.NodeWarning) {
-				var d struct{ Message string }
-				require.NoError(t, json.Unmarshal(w.Data, &d))
+				d, err := echo.Read[echo.Warning](w)
+				require.NoError(t, err)
 				warnings = append(warnings, d.Message)
 			}
 			if tt.warning == "" {

@@ -116,8 +116,8 @@ func TestPolicyMasksOldResults(t *testing.T) {
 
 	selections := b.entries.of(echo.NodeSelection)
 	require.Len(t, selections, 7)
-	var carry echo.Carry
-	require.NoError(t, json.Unmarshal(selections[6].Data, &carry))
+	carry, err := echo.Read[echo.Carry](selections[6])
+	require.NoError(t, err)
 	require.Positive(t, carry.AsOf)
 	require.Equal(t, tokensOf(b.model.requests[6:]), selections[6].Selection.ContextSize)
 	require.Positive(t, selections[6].Selection.TokensSaved)
@@ -328,8 +328,7 @@ func (b *testBundle) firstAside() *effect.ModelRequest {
 
 func (m *memory) warnings() (out []string) {
 	for _, e := range m.of(echo.NodeWarning) {
-		var d struct{ Message string }
-		_ = json.Unmarshal(e.Data, &d) // the engine's own data
+		d, _ := echo.Read[echo.Warning](e) // the engine's own data
 		out = append(out, d.Message)
 	}
 	return out
@@ -538,8 +537,8 @@ func TestRequestNearTheLimitIsSent(t *testing.T) {
 	require.Equal(t, "fine", res.Output)
 	var events []string
 	for _, e := range b.entries.of(echo.NodeGuard) {
-		var ev echo.Guard
-		require.NoError(t, json.Unmarshal(e.Data, &ev))
+		ev, err := echo.Read[echo.Guard](e)
+		require.NoError(t, err)
 		events = append(events, string(ev.Event))
 	}
 	require.Equal(t, []string{"context_warning", "compacting"}, events)

@@ -334,9 +334,8 @@ func (r *crashRound) afterDeath(rec *echo.Recording) {
 func answersIn(entries []*echo.Entry) []string {
 	var ids []string
 	for _, e := range entries {
-		var data struct{ Model string }
-		if e.NodeType == echo.NodeModelCall && e.Error == nil && json.Unmarshal(e.Data, &data) == nil {
-			ids = append(ids, data.Model)
+		if call, err := echo.Read[echo.ModelCall](e); err == nil && e.Error == nil {
+			ids = append(ids, call.Model)
 		}
 	}
 	return ids
@@ -347,9 +346,9 @@ func (r *crashRound) output(entries []*echo.Entry) string {
 	r.t.Helper()
 	last := lastOfRun(entries)
 	require.Equal(r.t, echo.NodeRunEnd, last.NodeType, r.story())
-	var data struct{ Output string }
-	require.NoError(r.t, json.Unmarshal(last.Data, &data))
-	return data.Output
+	end, err := echo.Read[echo.RunEnd](last)
+	require.NoError(r.t, err)
+	return echo.AsText(end.Output)
 }
 
 // lastOfRun returns the last entry that is the run's own.

@@ -23,11 +23,11 @@ import (
 
 // fault is something that goes wrong at a provider, and what has to come of it.
 type fault struct {
-	what     string           // as docs/models.md has it
-	answers  []llmtest.Answer // the last one is given from then on
-	settings string           // of the model in windlass.json; empty: quick retries
-	retried  []string         // the kinds of the requests that were tried again
-	kind     string           // of the error in the end; empty: there is an answer
+	what     string                // as docs/models.md has it
+	answers  []llmtest.Answer      // the last one is given from then on
+	settings string                // of the model in windlass.json; empty: quick retries
+	retried  []echo.ModelErrorKind // the kinds of the requests that were tried again
+	kind     string                // of the error in the end; empty: there is an answer
 }
 
 // quick are settings under which nothing waits, but for what the provider asks.
@@ -61,7 +61,9 @@ func faults() []fault {
 		}
 		return out
 	}
-	times := func(n int, kind string) []string { return slices.Repeat([]string{kind}, n) }
+	times := func(n int, kind echo.ModelErrorKind) []echo.ModelErrorKind {
+		return slices.Repeat([]echo.ModelErrorKind{kind}, n)
+	}
 	// If the header did not count, the wait would be longer than the call may take, and nothing would be tried again.
 	const onlyTheHeader = `{"retry_wait_seconds": 1000}`
 	const impatient = `{"retry_wait_seconds": 0.001, "idle_timeout_seconds": 0.05}`
@@ -75,7 +77,7 @@ func faults() []fault {
 		{"500, every time", gives("500"), "", times(4, "server"), "server"},
 		{"503, once", gives("503", "well"), "", times(1, "server"), ""},
 		{"503, every time", gives("503"), "", times(4, "server"), "server"},
-		{"429, then 503, then a reset", gives("429", "503", "reset", "well"), "", []string{"rate_limited", "server", "network"}, ""},
+		{"429, then 503, then a reset", gives("429", "503", "reset", "well"), "", []echo.ModelErrorKind{"rate_limited", "server", "network"}, ""},
 		{"a reset before the answer, once", gives("reset", "well"), "", times(1, "network"), ""},
 		{"a reset before the answer, every time", gives("reset"), "", times(4, "network"), "network"},
 		{"a reset in the middle of the stream, once", gives("cut", "well"), "", times(1, "network"), ""},
@@ -159,7 +161,7 @@ func TestProviderFaults(t *testing.T) {
 	for i, f := range list {
 		retried := []any{}
 		for _, kind := range f.retried {
-			retried = append(retried, kind)
+			retried = append(retried, string(kind))
 		}
 		require.Equal(t, len(f.retried)+1, requests[i], f.what)
 		require.Equal(t, map[string]any{
@@ -216,11 +218,8 @@ func (l *faultyLab) runFault(t *testing.T, i int, f fault) int {
 		if e.NodeType != echo.NodeModelCall {
 			continue
 		}
-		var data struct {
-			Retries    int      `json:"retries"`
-			RetryKinds []string `json:"retry_kinds"`
-		}
-		require.NoError(t, json.Unmarshal(e.Data, &data))
+		data, err := echo.Read[echo.ModelCall](e)
+		require.NoError(t, err)
 		switch {
 		case e.Phase == "one":
 			require.Zero(t, data.Retries)

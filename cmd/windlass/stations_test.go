@@ -186,10 +186,10 @@ func (l *lab) selectionsOf(session string) []*echo.InterSelection {
 	var out []*echo.InterSelection
 	for _, e := range l.recorded(session) {
 		if e.NodeType == echo.NodeInter {
-			s := &echo.InterSelection{}
-			require.NoError(l.t, json.Unmarshal(e.Data, s))
+			s, err := echo.Read[echo.InterSelection](e)
+			require.NoError(l.t, err)
 			s.Millis = 0
-			out = append(out, s)
+			out = append(out, &s)
 		}
 	}
 	return out

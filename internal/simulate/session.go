@@ -1,7 +1,6 @@
 package simulate
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/windlass-run/windlass/autocontext"
@@ -80,12 +79,7 @@ func (s *sessionReader) item(e *echo.Entry) echo.Item {
 
 // dialectOf returns how the model of a phase was told about tools.
 func dialectOf(start *echo.Entry) autocontext.Dialect {
-	var data struct {
-		Context struct {
-			Dialect string `json:"dialect"`
-		} `json:"context"`
-	}
-	if json.Unmarshal(start.Data, &data) == nil && data.Context.Dialect == "prompted" {
+	if d, err := echo.Read[echo.PhaseStart](start); err == nil && d.Context != nil && d.Context.Dialect == "prompted" {
 		return autocontext.Prompted
 	}
 	return autocontext.Native

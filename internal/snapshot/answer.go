@@ -23,11 +23,6 @@ type Answer struct {
 	Data   json.RawMessage `json:"data,omitempty"`     // of a failure or a reading
 }
 
-// callData is what counts of the data of a model call that was answered.
-type callData struct {
-	Finish string `json:"finish_reason,omitempty"`
-}
-
 func answerOf(e *echo.Entry) Answer {
 	a := Answer{Key: e.Key, Type: e.NodeType, Error: e.Error, Data: e.Data}
 	if e.Tool != nil {
@@ -44,9 +39,8 @@ func answerOf(e *echo.Entry) Answer {
 		a.Origin, a.Unpaid = e.Provider, e.CostUSD != nil
 		return a
 	}
-	var d callData
-	_ = json.Unmarshal(e.Data, &d) // of the engine's own making
-	a.Finish, a.Data = d.Finish, nil
+	d, _ := echo.Read[echo.ModelCall](e)
+	a.Finish, a.Data = d.FinishReason, nil
 	return a
 }
 
@@ -73,7 +67,7 @@ func (a *Answer) entry() *echo.Entry {
 		e.Message = echo.NewToolResult(echo.ToolCall{Name: a.Tool}, parts, a.Failed)
 	case a.Type == echo.NodeModelCall && a.Error == nil:
 		e.Message = echo.Seal(echo.Draft{Role: echo.RoleAssistant, Kind: echo.KindAnswer, Parts: parts, ToolCalls: a.Calls})
-		e.Data = encoded(callData{a.Finish})
+		e.Set(echo.ModelCall{FinishReason: a.Finish})
 	}
 	if a.Unpaid {
 		e.CostUSD = new(float64)

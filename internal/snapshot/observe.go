@@ -113,8 +113,7 @@ func Observe(entries []*echo.Entry) Observed {
 func (o *Observed) read(e *echo.Entry) {
 	switch e.NodeType {
 	case echo.NodeRoute:
-		var d struct{ From, To, Reason string }
-		_ = json.Unmarshal(e.Data, &d) // of the engine's own making; what cannot be read shows as nothing
+		d, _ := echo.Read[echo.Route](e) // what cannot be read shows as nothing
 		o.Routes = append(o.Routes, fmt.Sprintf("%s -> %s (%s)", cmp.Or(d.From, "begin"), cmp.Or(d.To, "end"), d.Reason))
 	case echo.NodeToolCall:
 		if e.Tool == nil {
@@ -126,22 +125,16 @@ func (o *Observed) read(e *echo.Entry) {
 		}
 		o.Tools = append(o.Tools, c)
 	case echo.NodeState:
-		var d struct {
-			Key   string
-			Value any
-		}
-		if decode(e.Data, &d) == nil {
+		if d, err := echo.Read[echo.State](e); err == nil {
 			o.State[d.Key] = d.Value
 		}
-	case echo.NodePhaseEnd, echo.NodeRunEnd:
-		var d struct{ Output any }
-		if decode(e.Data, &d) != nil || d.Output == nil {
-			return
-		}
-		if e.NodeType == echo.NodeRunEnd {
-			o.Output = encoded(d.Output)
-		} else {
+	case echo.NodePhaseEnd:
+		if d, err := echo.Read[echo.PhaseEnd](e); err == nil && d.Output != nil {
 			o.State["output_"+e.Phase] = d.Output
+		}
+	case echo.NodeRunEnd:
+		if d, err := echo.Read[echo.RunEnd](e); err == nil && d.Output != nil {
+			o.Output = encoded(d.Output)
 		}
 	}
 }
@@ -176,29 +169,22 @@ func (p *phaseLines) read(e *echo.Entry) {
 	case echo.NodePhaseStart:
 		p.order = append(p.order, visit)
 	case echo.NodeVerdict:
-		var d struct {
-			Validator, Reason string
-			Valid             bool
-		}
-		_ = json.Unmarshal(e.Data, &d)
+		d, _ := echo.Read[echo.Verdict](e)
 		line := fmt.Sprintf("  attempt %d: %s accepts", e.Attempt, d.Validator)
 		if !d.Valid {
 			line = fmt.Sprintf("  attempt %d: %s refuses: %s", e.Attempt, d.Validator, oneLine(d.Reason))
 		}
 		p.checks[visit] = append(p.checks[visit], line)
 	case echo.NodePhaseEnd:
-		p.ends[visit] = endLine(e)
+		d, _ := echo.Read[echo.PhaseEnd](e)
+		p.ends[visit] = endLine(e, &d)
 	case echo.NodeRunEnd:
-		p.run = endLine(e)
+		d, _ := echo.Read[echo.RunEnd](e)
+		p.run = endLine(e, &echo.PhaseEnd{Status: d.Status, Reason: d.Reason})
 	}
 }
 
-func endLine(e *echo.Entry) string {
-	var d struct {
-		Status, Reason  string
-		Attempts, Turns int
-	}
-	_ = json.Unmarshal(e.Data, &d)
+func endLine(e *echo.Entry, d *echo.PhaseEnd) string {
 	line := fmt.Sprintf("%s (%s)", d.Status, d.Reason)
 	if d.Attempts > 0 {
 		line += fmt.Sprintf(", attempts %d", d.Attempts)
