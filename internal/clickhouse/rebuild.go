@@ -110,15 +110,14 @@ func headerOf(sessionID string, entries []*echo.Entry, missing []echo.Key) (echo
 		}
 		next = e.Seq + 1
 	}
-	var start struct {
-		Header *echo.Header `json:"header"`
-	}
 	first := entries[0]
-	if first.Seq == 1 && (json.Unmarshal(first.Data, &start) != nil || start.Header == nil || start.Header.SessionID != sessionID) {
+	start, err := echo.Read[echo.RunStart](first)
+	var header echo.Header
+	if first.Seq == 1 && (err != nil || json.Unmarshal(start.Header, &header) != nil || header.SessionID != sessionID) {
 		lost.Header = true
 	}
 	if len(lost.Entries)+len(lost.Selections) > 0 || lost.Header {
 		return echo.Header{}, lost
 	}
-	return *start.Header, nil
+	return header, nil
 }
