@@ -14,7 +14,7 @@ const (
 	EventDelta     EventKind = "delta"      // a piece of an answer arrived, or the request is tried again
 	EventToolCall  EventKind = "tool_call"  // a tool is about to run
 
-	// What the guard does, see [autocontext.GuardEvent].
+	// What the guard does, see [echo.Guard].
 	EventContextWarning     = EventKind(echo.GuardWarning)
 	EventCompacting         = EventKind(echo.GuardActing)
 	EventCompactionComplete = EventKind(echo.GuardComplete)

@@ -2,7 +2,10 @@ package architecture
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"go/ast"
 	"go/importer"
 	"go/parser"
@@ -13,6 +16,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -37,10 +41,20 @@ type listed struct {
 	GoFiles                 []string
 }
 
-// checkModule checks the types of every package of the module, without its tests.
-func checkModule(t *testing.T) *checked {
+// wholeModule returns every package of the module, without its tests.
+func wholeModule(t *testing.T) *checked {
 	t.Helper()
-	packages := listPackages(t)
+	c, err := checkModule()
+	require.NoError(t, err)
+	require.Greater(t, len(c.packages), 30, "the listing of packages came back too short to mean anything")
+	return c
+}
+
+var checkModule = sync.OnceValues(func() (*checked, error) {
+	packages, err := listPackages()
+	if err != nil {
+		return nil, err
+	}
 	exports := map[string]string{}
 	for _, p := range packages {
 		exports[p.ImportPath] = p.Export
@@ -48,50 +62,58 @@ func checkModule(t *testing.T) *checked {
 	c := &checked{fset: token.NewFileSet()}
 	c.importer = importer.ForCompiler(c.fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
 	for _, p := range packages {
-		if path, ours := strings.CutPrefix(p.ImportPath, module); ours {
-			var files []string
-			for _, name := range p.GoFiles {
-				files = append(files, filepath.Join(p.Dir, name))
-			}
-			c.packages = append(c.packages, c.check(t, path, files...))
+		path, ours := strings.CutPrefix(p.ImportPath, module)
+		if !ours {
+			continue
 		}
+		var files []string
+		for _, name := range p.GoFiles {
+			files = append(files, filepath.Join(p.Dir, name))
+		}
+		one, err := c.check(path, files...)
+		if err != nil {
+			return nil, err
+		}
+		c.packages = append(c.packages, one)
 	}
-	require.Greater(t, len(c.packages), 30, "the listing of packages came back too short to mean anything")
-	return c
-}
+	return c, nil
+})
 
 // listPackages lists the packages of the module and all that they import, each with a file of its export data.
-func listPackages(t *testing.T) []listed {
-	t.Helper()
-	var failed bytes.Buffer
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles", module+"...")
-	cmd.Stderr = &failed
-	out, err := cmd.Output()
-	require.NoError(t, err, failed.String())
-	var packages []listed
-	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
-		var p listed
-		if err := dec.Decode(&p); err == io.EOF {
-			return packages
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		packages = append(packages, p)
+func listPackages() ([]listed, error) {
+	out, err := exec.CommandContext(context.Background(), "go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles", module+"...").Output()
+	var failed *exec.ExitError
+	if errors.As(err, &failed) {
+		return nil, fmt.Errorf("go list: %w: %s", err, failed.Stderr)
 	}
+	var packages []listed
+	for dec := json.NewDecoder(bytes.NewReader(out)); err == nil; {
+		var p listed
+		if err = dec.Decode(&p); err == nil {
+			packages = append(packages, p)
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return packages, err
 }
 
-func (c *checked) check(t *testing.T, path string, names ...string) *checkedPackage {
-	t.Helper()
-	p := &checkedPackage{path: path, info: &types.Info{Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}, Types: map[ast.Expr]types.TypeAndValue{}}}
+// check checks the types of a package.
+func (c *checked) check(path string, names ...string) (*checkedPackage, error) {
+	p := &checkedPackage{path: path, info: &types.Info{
+		Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}, Types: map[ast.Expr]types.TypeAndValue{},
+	}}
 	for _, name := range names {
 		f, err := parser.ParseFile(c.fset, name, nil, parser.ParseComments|parser.SkipObjectResolution)
-		require.NoError(t, err)
+		if err != nil {
+			return nil, err
+		}
 		p.files = append(p.files, f)
 	}
 	conf := types.Config{Importer: c.importer}
 	_, err := conf.Check(module+path, c.fset, p.files, p.info)
-	require.NoError(t, err)
-	return p
+	return p, err
 }
 
 // at returns where a node stands: the file without its folder, and the line.

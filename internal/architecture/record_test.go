@@ -15,24 +15,24 @@ import (
 // rawData are the places outside echo that handle the data of entries as bytes, each with its reason. All others use
 // echo.Read and echo.Entry.Set.
 var rawData = map[string]string{
-	"engine.withoutSecrets":                 "secrets are taken out of the JSON, whatever it says",
-	"engine.comparable":                     "what is verified are the recorded bytes",
-	"engine.(liveEffects).Value":            "the outcome of an effect is what is recorded of it",
-	"engine.(recordedEffects).Value":        "the outcome of an effect is what is recorded of it",
-	"engine.(answeredEffects).Value":        "the outcome of an effect is what is recorded of it",
-	"engine.answerReading":                  "a recorded reading is recorded again as it is",
-	"internal/snapshot.answerOf":            "a frozen test keeps the outcome as it is recorded",
-	"internal/snapshot.(Answer).entry":      "and gives it back",
-	"internal/clickhouse.entryColumns": "data_json is a column",
-	"internal/clickhouse.entrySize":         "its size is counted",
+	"engine/effect.withoutSecrets":          "secrets are taken out of the JSON, whatever it says",
+	"engine/effect.comparable":              "what is verified are the recorded bytes",
+	"engine/effect.(Writer).Reading":        "the outcome of an effect is what is recorded of it",
+	"engine/effect.(Recorder).Value":        "the outcome of an effect is what is recorded of it",
+	"engine/effect.(Answered).Value":        "the outcome of an effect is what is recorded of it",
+	"engine/effect.answerReading":           "a recorded reading is recorded again as it is",
+	"internal/snapshot.answerOf":            "a frozen test keeps an outcome as it is recorded",
+	"internal/snapshot.(Answer).entry":      "a frozen test keeps an outcome as it is recorded",
+	"internal/clickhouse.entryColumns":      "data_json is a column",
 	"internal/clickhouse.(recordRow).entry": "data_json is a column",
+	"internal/clickhouse.entrySize":         "memory is counted",
 }
 
 // What an entry says is read and written by the types of echo: nothing else knows the form of Entry.Data. Tests may, as
 // they hold recorded bytes against what they should be.
 func TestOnlyEchoKnowsTheDataOfEntries(t *testing.T) {
 	t.Parallel()
-	c := checkModule(t)
+	c := wholeModule(t)
 	field := c.dataOfEntry(t)
 	used := map[string]bool{}
 	for _, p := range c.outsideEcho() {
@@ -51,7 +51,7 @@ func TestOnlyEchoKnowsTheDataOfEntries(t *testing.T) {
 // What is in a key, Key.Path and the other methods say. The text is for people, and for columns and files that keep it.
 func TestOnlyEchoTakesKeysApart(t *testing.T) {
 	t.Parallel()
-	c := checkModule(t)
+	c := wholeModule(t)
 	for _, p := range c.outsideEcho() {
 		for _, u := range c.keyCuts(p) {
 			t.Errorf("%s:%d (%s) takes the text of a key apart by %s: use Key.Path, Under, From, VisitKey, ...", u.file, u.line, u.place, u.by)
@@ -62,9 +62,10 @@ func TestOnlyEchoTakesKeysApart(t *testing.T) {
 // Both rules find what they are made for, and nothing else. Lines of the fixture say what is to be found there.
 func TestRulesOfTheRecordFindTheFixture(t *testing.T) {
 	t.Parallel()
-	c := checkModule(t)
+	c := wholeModule(t)
 	const name = "testdata/record.go"
-	p := c.check(t, "fixture", name)
+	p, err := c.check("fixture", name)
+	require.NoError(t, err)
 	found := map[int]string{}
 	for _, u := range c.dataUses(p, c.dataOfEntry(t)) {
 		found[u.line] = "data"
