@@ -8,7 +8,7 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/sessions"
@@ -80,7 +80,7 @@ func (c *catchUp) work(ctx context.Context, d *database, own string) {
 			c.result.rows += done.Rows
 			c.result.sessions++
 		}
-		var damage *echo.JournalDamageError
+		var damage *journal.DamageError
 		if err != nil && !errors.As(err, &damage) {
 			return
 		}

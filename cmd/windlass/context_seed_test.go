@@ -14,6 +14,7 @@ import (
 
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 )
 
 // seed writes the record of a session as the engine would: histories, and selections as changes with their sizes and
@@ -277,9 +278,9 @@ func journalFromLines(home, lines string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	head, err := json.Marshal(echo.Header{Version: 1, SessionID: first.SessionID, Cascade: json.RawMessage("{}"), Input: json.RawMessage("{}")})
+	head, err := json.Marshal(journal.Header{Version: 1, SessionID: first.SessionID, Cascade: json.RawMessage("{}"), Input: json.RawMessage("{}")})
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(dir, echo.JournalFile), []byte(string(head)+"\n"+lines), 0o600)
+	return os.WriteFile(filepath.Join(dir, journal.File), []byte(string(head)+"\n"+lines), 0o600)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 )
 
 // requireAllHold verifies every session that is in a home. Those whose record a test has damaged, or made by hand, are no
@@ -30,10 +31,10 @@ func requireAllHold(t *testing.T, home string) {
 }
 
 func holds(home, id string) error {
-	rec, err := echo.ReadJournal(journalPath(home, id))
-	var damage *echo.JournalDamageError
+	rec, err := journal.Read(journalPath(home, id))
+	var damage *journal.DamageError
 	switch {
-	case errors.As(err, &damage), err == nil && rec.Header.Version < echo.JournalVersion:
+	case errors.As(err, &damage), err == nil && rec.Header.Version < journal.Version:
 		return nil
 	case err != nil:
 		return err
@@ -62,7 +63,7 @@ func TestVerifyFindsChangedRecords(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.CopyFS(filepath.Join(l.dir, "examples"), os.DirFS(filepath.Join(repo, "examples"))))
 	l.run(exitOK, "run", "examples/cascades/log_triage.json", "--offline", "--no-clickhouse", "--session", "whole")
-	rec, err := echo.ReadJournal(journalPath(l.home, "whole"))
+	rec, err := journal.Read(journalPath(l.home, "whole"))
 	require.NoError(t, err)
 	tried := 0
 	for i, e := range rec.Entries {
@@ -119,9 +120,9 @@ func TestVerifyFindsChangedRecords(t *testing.T) {
 }
 
 // writeJournal writes a recording as a journal of its own, with one entry in another's place.
-func writeJournal(t *testing.T, home, id string, rec *echo.Recording, at int, instead *echo.Entry) {
+func writeJournal(t *testing.T, home, id string, rec *journal.Recording, at int, instead *echo.Entry) {
 	t.Helper()
-	j, err := echo.CreateJournal(filepath.Dir(journalPath(home, id)), rec.Header)
+	j, err := journal.Create(filepath.Dir(journalPath(home, id)), rec.Header)
 	require.NoError(t, err)
 	for i, e := range rec.Entries {
 		if i == at {

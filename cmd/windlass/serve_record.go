@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/config"
@@ -212,7 +213,7 @@ func (s *served) remote(ctx context.Context, id string) (whole string, entries [
 // read returns what the journal of a session on this machine says.
 func (s *served) read(id string) (*server.SessionDetail, error) {
 	running := s.isRunning(id) // asked first: what ends in between is then not taken for killed
-	rec, err := echo.ReadJournal(s.journal(id))
+	rec, err := journal.Read(s.journal(id))
 	if err != nil {
 		return nil, err
 	}
@@ -289,7 +290,7 @@ func (s *served) isRunning(id string) bool {
 }
 
 func (s *served) journal(id string) string {
-	return filepath.Join(config.SessionDir(s.home, id), echo.JournalFile)
+	return filepath.Join(config.SessionDir(s.home, id), journal.File)
 }
 
 // record reads a session with its model calls.

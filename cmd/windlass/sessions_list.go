@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/config"
@@ -117,7 +118,7 @@ func (l *listedSession) complete() {
 	if failed := l.Status == engine.StatusFailed.String(); !stale && (!failed || !l.Resumable) {
 		return
 	}
-	rec, err := echo.ReadJournal(filepath.Join(l.local.Dir, echo.JournalFile))
+	rec, err := journal.Read(filepath.Join(l.local.Dir, journal.File))
 	if err != nil {
 		l.Status, l.Problem, l.Resumable = statusDamaged, err.Error(), false
 		return

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/sessions"
@@ -175,7 +175,7 @@ func (a *app) shipOne(ctx context.Context, db *clickhouse.DB, s *sessions.Sessio
 	if now, lookErr := sessions.Look(s.Dir); lookErr == nil {
 		r.Waiting = now.Waiting(o.To)
 	}
-	var damage *echo.JournalDamageError
+	var damage *journal.DamageError
 	switch {
 	case errors.As(err, &damage), err != nil && s.Err != nil:
 		r.Error, r.damaged = err.Error(), true

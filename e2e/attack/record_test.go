@@ -17,7 +17,7 @@ func record() group {
 	return group{
 		name: "record",
 		mutant: mutant{"the checksums of the journal", []lab.Edit{{
-			File: "echo/journal_read.go",
+			File: "echo/journal/read.go",
 			Old:  "if r.sum = r.sum.next(body); !ok || r.sum != sum {",
 			New:  "_ = sum\n\t\tif r.sum = r.sum.next(body); !ok {",
 		}}},

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 )
 
 // journalReader reads entries back from the journal of a session that goes on, in their order. It remembers where it is in
@@ -21,7 +22,7 @@ type journalReader struct {
 }
 
 func newJournalReader(dir string) *journalReader {
-	return &journalReader{path: filepath.Join(dir, echo.JournalFile)}
+	return &journalReader{path: filepath.Join(dir, journal.File)}
 }
 
 func (r *journalReader) rewind() { r.offset, r.line = 0, 0 }
@@ -67,5 +68,5 @@ func (r *journalReader) read(from, upTo uint64) ([]*echo.Entry, error) {
 }
 
 func (r *journalReader) damage(err error) error {
-	return &echo.JournalDamageError{Path: r.path, Line: int(r.line) + 1, Err: err}
+	return &journal.DamageError{Path: r.path, Line: int(r.line) + 1, Err: err}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 )
 
 // What has become of a session that has no end in its journal. The others are the names of engine.Status.
@@ -21,7 +22,7 @@ const (
 type Session struct {
 	ID        string
 	Dir       string
-	Header    echo.Header
+	Header    journal.Header
 	CascadeID string
 	Last      uint64    // number of the newest entry; 0: there is none
 	LastAt    time.Time // when it was recorded
@@ -91,14 +92,14 @@ func Look(dir string) (*Session, error) {
 }
 
 func (s *Session) look() error {
-	path := filepath.Join(s.Dir, echo.JournalFile)
+	path := filepath.Join(s.Dir, journal.File)
 	f, err := os.Open(path)
 	if err != nil {
 		return fmt.Errorf("open journal: %w", err)
 	}
 	defer f.Close() //nolint:errcheck // only read from
 	// Who owns it is asked first: a run that ends in between has then an end, and is not taken for a killed one.
-	s.Busy, err = isBusy(s.Dir)
+	s.Busy, err = journal.Busy(s.Dir)
 	if err != nil {
 		return err
 	}
@@ -108,7 +109,7 @@ func (s *Session) look() error {
 		err = json.Unmarshal(head, &s.Header)
 	}
 	if err != nil {
-		return &echo.JournalDamageError{Path: path, Line: 1, Err: err}
+		return &journal.DamageError{Path: path, Line: 1, Err: err}
 	}
 	var c struct {
 		CascadeID string `json:"cascade_id"`
@@ -177,7 +178,7 @@ func (e *lastEntry) isBeside() bool {
 // something that would come again, which only all of its record tells; see engine.StateOf.
 func (s *Session) Resumable() bool {
 	switch {
-	case s.Err != nil || s.Busy || s.Last == 0 || s.Header.Version < echo.JournalVersion:
+	case s.Err != nil || s.Busy || s.Last == 0 || s.Header.Version < journal.Version:
 		return false
 	case s.End == nil:
 		return true

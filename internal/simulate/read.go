@@ -10,6 +10,7 @@ import (
 	"os"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/internal/source"
 )
 
@@ -38,7 +39,7 @@ func ReadFile(path string) ([]*Conversation, error) {
 	}
 	defer f.Close() //nolint:errcheck // only read from
 	if isJournal(f) {
-		rec, err := echo.ReadJournal(path)
+		rec, err := journal.Read(path)
 		if err != nil {
 			return nil, err
 		}

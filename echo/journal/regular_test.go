@@ -1,6 +1,6 @@
 //go:build unix
 
-package echo
+package journal
 
 import (
 	"os"
@@ -24,31 +24,31 @@ func TestSessionFilesThatAreNone(t *testing.T) {
 	}
 	for name, make := range map[string]func(string) error{"pipe": pipe, "device": device, "folder": func(p string) error { return os.Mkdir(p, 0o700) }} {
 		dir := t.TempDir()
-		path := filepath.Join(dir, JournalFile)
+		path := filepath.Join(dir, File)
 		require.NoError(t, make(path))
-		_, err := ReadJournal(path)
+		_, err := Read(path)
 		require.EqualError(t, err, "open journal: open "+path+": it is not a file", name)
-		_, _, err = OpenJournal(dir)
+		_, _, err = Open(dir)
 		require.ErrorIs(t, err, errNoFile, name)
-		_, err = CreateJournal(dir, Header{SessionID: "s"})
+		_, err = Create(dir, Header{SessionID: "s"})
 		require.ErrorIs(t, err, errNoFile, name)
 
 		dir = t.TempDir()
 		require.NoError(t, make(filepath.Join(dir, lockFile)))
-		_, err = CreateJournal(dir, Header{SessionID: "s"})
+		_, err = Create(dir, Header{SessionID: "s"})
 		require.EqualError(t, err, "lock session: open "+filepath.Join(dir, lockFile)+": it is not a file", name)
 	}
 	dir := t.TempDir()
-	path := filepath.Join(dir, JournalFile)
+	path := filepath.Join(dir, File)
 	require.NoError(t, sparse(path))
-	_, err := ReadJournal(path)
+	_, err := Read(path)
 	require.EqualError(t, err, "journal "+path+" is damaged at line 1: the line has more than 256 MiB")
-	_, err = CreateJournal(dir, Header{SessionID: "s"})
-	require.ErrorIs(t, err, ErrSessionExists)
+	_, err = Create(dir, Header{SessionID: "s"})
+	require.ErrorIs(t, err, ErrExists)
 
 	elsewhere, link := t.TempDir(), filepath.Join(t.TempDir(), "link")
 	require.NoError(t, os.Symlink(elsewhere, link))
-	_, err = CreateJournal(link, Header{SessionID: "s"})
+	_, err = Create(link, Header{SessionID: "s"})
 	require.EqualError(t, err, "make session folder "+link+": the session exists already, and is a link")
 	entries, err := os.ReadDir(elsewhere)
 	require.NoError(t, err)

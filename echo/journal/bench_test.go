@@ -1,4 +1,4 @@
-package echo
+package journal
 
 import (
 	"path/filepath"
@@ -6,16 +6,18 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/windlass-run/windlass/echo"
 )
 
 // BenchmarkJournalWrite encodes, sums and hands to the operating system one tool result of 1,500 characters.
-func BenchmarkJournalWrite(b *testing.B) {
-	j, err := CreateJournal(filepath.Join(b.TempDir(), "s1"), Header{SessionID: "s1", Cascade: []byte(`{}`), Input: []byte(`{}`)})
+func BenchmarkWrite(b *testing.B) {
+	j, err := Create(filepath.Join(b.TempDir(), "s1"), Header{SessionID: "s1", Cascade: []byte(`{}`), Input: []byte(`{}`)})
 	require.NoError(b, err)
-	call := ToolCall{ID: "call_1", Name: "lookup", Arguments: `{"n":1}`}
-	e := &Entry{
-		SessionID: "s1", Seq: 1, NodeType: NodeToolCall, Key: MustKey("lookup/attempt1/turn1/call1"), CascadeID: "bench", Phase: "lookup", Attempt: 1, Turn: 1,
-		Message: NewToolResult(call, Text(strings.Repeat("x", 1500)), false), DurationMS: 0.01, Tool: &ToolUse{Name: "lookup", CallID: "call_1", Arguments: `{"n":1}`},
+	call := echo.ToolCall{ID: "call_1", Name: "lookup", Arguments: `{"n":1}`}
+	e := &echo.Entry{
+		SessionID: "s1", Seq: 1, NodeType: echo.NodeToolCall, Key: echo.MustKey("lookup/attempt1/turn1/call1"), CascadeID: "bench", Phase: "lookup", Attempt: 1, Turn: 1,
+		Message: echo.NewToolResult(call, echo.Text(strings.Repeat("x", 1500)), false), DurationMS: 0.01, Tool: &echo.ToolUse{Name: "lookup", CallID: "call_1", Arguments: `{"n":1}`},
 	}
 	b.Run("encode and sum", func(b *testing.B) {
 		b.ReportAllocs()

@@ -1,10 +1,9 @@
-package echo
+package journal
 
 import (
 	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 )
@@ -14,8 +13,8 @@ import (
 const maxLine = 256 << 20
 
 var (
-	errNoFile      = errors.New("it is not a file")
-	errLongJournal = fmt.Errorf("the line has more than %d MiB", maxLine>>20)
+	errNoFile   = errors.New("it is not a file")
+	errLongLine = fmt.Errorf("the line has more than %d MiB", maxLine>>20)
 )
 
 // openRegular opens a file of a session's folder, and nothing else: opening or reading what stands there in its place may
@@ -57,28 +56,11 @@ func readLine(br *bufio.Reader) ([]byte, error) {
 	for {
 		piece, err := br.ReadSlice('\n')
 		if len(line)+len(piece) > maxLine {
-			return nil, errLongJournal
+			return nil, errLongLine
 		}
 		line = append(line, piece...)
 		if !errors.Is(err, bufio.ErrBufferFull) {
 			return line, err
 		}
 	}
-}
-
-// hasLine reports whether a file begins with a whole line.
-func hasLine(path string) (bool, error) {
-	f, err := openRegular(path, os.O_RDONLY)
-	if err != nil {
-		return false, err
-	}
-	defer f.Close() //nolint:errcheck // only read from
-	_, err = readLine(bufio.NewReaderSize(f, 1<<16))
-	switch {
-	case errors.Is(err, io.EOF):
-		return false, nil
-	case errors.Is(err, errLongJournal):
-		return true, nil
-	}
-	return err == nil, err
 }

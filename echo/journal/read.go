@@ -1,51 +1,52 @@
-package echo
+package journal
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/windlass-run/windlass/echo"
 )
 
 // Recording is a journal as it was read.
 type Recording struct {
 	Header  Header
-	Entries []*Entry
+	Entries []*echo.Entry
 	Torn    bool // the last line was cut off in the middle and has been left out
 
 	size int64   // bytes of whole lines
 	sum  lineSum // of the last one
 }
 
-// JournalDamageError says which line of a journal cannot be read, and why.
-type JournalDamageError struct {
+// DamageError says which line of a journal cannot be read, and why.
+type DamageError struct {
 	Path string
 	Line int // from 1; the header is line 1
 	Err  error
 }
 
-func (d *JournalDamageError) Error() string {
+func (d *DamageError) Error() string {
 	return fmt.Sprintf("journal %s is damaged at line %d: %v", d.Path, d.Line, d.Err)
 }
 
 // Unwrap returns what is wrong with the line.
-func (d *JournalDamageError) Unwrap() error { return d.Err }
+func (d *DamageError) Unwrap() error { return d.Err }
 
-// ReadJournal reads a journal. A last line without its newline is what a crash leaves behind: it is dropped and Torn is
-// set. Any other damage is a [*JournalDamageError].
-func ReadJournal(path string) (*Recording, error) {
+// Read reads a journal. A last line without its newline is what a crash leaves behind: it is dropped and Torn is
+// set. Any other damage is a [*DamageError].
+func Read(path string) (*Recording, error) {
 	f, err := openRegular(path, os.O_RDONLY)
 	if err != nil {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}
 	defer f.Close() //nolint:errcheck // only read from
-	return readJournal(path, f)
+	return read(path, f)
 }
 
-func readJournal(path string, r io.Reader) (*Recording, error) {
+func read(path string, r io.Reader) (*Recording, error) {
 	rec := &Recording{}
 	br := bufio.NewReaderSize(r, 1<<16)
 	for line := 1; ; line++ {
@@ -53,18 +54,18 @@ func readJournal(path string, r io.Reader) (*Recording, error) {
 		if errors.Is(err, io.EOF) {
 			rec.Torn = len(text) > 0
 			if line == 1 {
-				return nil, &JournalDamageError{Path: path, Line: 1, Err: errors.New("no header: its process died before the session had begun")}
+				return nil, &DamageError{Path: path, Line: 1, Err: errors.New("no header: its process died before the session had begun")}
 			}
 			return rec, nil
 		}
-		if errors.Is(err, errLongJournal) {
-			return nil, &JournalDamageError{Path: path, Line: line, Err: err}
+		if errors.Is(err, errLongLine) {
+			return nil, &DamageError{Path: path, Line: line, Err: err}
 		}
 		if err != nil {
 			return nil, fmt.Errorf("read journal %s: %w", path, err)
 		}
 		if err := rec.add(line, text); err != nil {
-			return nil, &JournalDamageError{Path: path, Line: line, Err: err}
+			return nil, &DamageError{Path: path, Line: line, Err: err}
 		}
 		rec.size += int64(len(text))
 	}
@@ -76,8 +77,8 @@ func (r *Recording) add(line int, text []byte) error {
 		if err := json.Unmarshal(text, &r.Header); err != nil {
 			return err
 		}
-		if v := r.Header.Version; v < 1 || v > JournalVersion {
-			return fmt.Errorf("format version %d, this windlass reads up to %d", v, JournalVersion)
+		if v := r.Header.Version; v < 1 || v > Version {
+			return fmt.Errorf("format version %d, this windlass reads up to %d", v, Version)
 		}
 	}
 	if r.Header.Version >= 2 {
@@ -89,16 +90,12 @@ func (r *Recording) add(line int, text []byte) error {
 	if line == 1 {
 		return nil
 	}
-	dec := json.NewDecoder(bytes.NewReader(text))
-	e := &Entry{}
-	if err := dec.Decode(e); err != nil {
+	e, err := decodeEntry(text)
+	if err != nil {
 		return err
 	}
 	if want := uint64(line - 1); e.Seq != want {
 		return fmt.Errorf("entry %d stands where entry %d should", e.Seq, want)
-	}
-	if e.Message != nil && e.Message.Hash() != e.ContentHash {
-		return fmt.Errorf("entry %d: the content does not match its hash %s", e.Seq, e.ContentHash)
 	}
 	r.Entries = append(r.Entries, e)
 	return nil

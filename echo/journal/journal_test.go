@@ -1,4 +1,4 @@
-package echo
+package journal
 
 import (
 	"context"
@@ -15,43 +15,45 @@ import (
 
 	"github.com/gofrs/flock"
 	"github.com/stretchr/testify/require"
+
+	"github.com/windlass-run/windlass/echo"
 )
 
 func newJournal(t *testing.T) (*Journal, string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "s1")
-	j, err := CreateJournal(dir, Header{SessionID: "s1", Windlass: "test", Cascade: []byte(`{}`), Input: []byte(`{}`)})
+	j, err := Create(dir, Header{SessionID: "s1", Windlass: "test", Cascade: []byte(`{}`), Input: []byte(`{}`)})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = j.Close(context.Background()) })
 	return j, dir
 }
 
-func entryOf(text string) *Entry {
-	return &Entry{NodeType: NodeMessage, Key: MustKey("p/task"), Message: NewText(RoleUser, KindTask, text)}
+func entryOf(text string) *echo.Entry {
+	return &echo.Entry{NodeType: echo.NodeMessage, Key: echo.MustKey("p/task"), Message: echo.NewText(echo.RoleUser, echo.KindTask, text)}
 }
 
 func TestJournalKeepsWhatWasAppended(t *testing.T) {
 	t.Parallel()
 	j, dir := newJournal(t)
-	log := NewLog("s1", nil, j)
+	log := echo.NewLog("s1", nil, j)
 	cost := 0.25
-	full := &Entry{
-		NodeType: NodeModelCall, Key: MustKey("p/attempt1/turn1/model"), CascadeID: "c", Phase: "p", Attempt: 1, Turn: 1, Sounding: 2,
-		Message: NewText(RoleAssistant, KindAnswer, "line\nline \u2028 \x00"), Model: "m", Provider: "h", Scripted: true,
-		Usage: &Usage{In: 4, Cached: 3, Out: 2, Reasoning: 1, Estimated: true}, CostUSD: &cost, DurationMS: 1.5, RequestHash: "ff",
-		Tool: &ToolUse{Name: "n", CallID: "i", Arguments: "{"}, Error: &Failure{Kind: "k", Message: "m"},
-		Selection: &Selection{ContextSize: 7, Spans: []Span{{From: 0, Count: 2, Form: "full", Reason: "r"}}},
+	full := &echo.Entry{
+		NodeType: echo.NodeModelCall, Key: echo.MustKey("p/attempt1/turn1/model"), CascadeID: "c", Phase: "p", Attempt: 1, Turn: 1, Sounding: 2,
+		Message: echo.NewText(echo.RoleAssistant, echo.KindAnswer, "line\nline \u2028 \x00"), Model: "m", Provider: "h", Scripted: true,
+		Usage: &echo.Usage{In: 4, Cached: 3, Out: 2, Reasoning: 1, Estimated: true}, CostUSD: &cost, DurationMS: 1.5, RequestHash: "ff",
+		Tool: &echo.ToolUse{Name: "n", CallID: "i", Arguments: "{"}, Error: &echo.Failure{Kind: "k", Message: "m"},
+		Selection: &echo.Selection{ContextSize: 7, Spans: []echo.Span{{From: 0, Count: 2, Form: "full", Reason: "r"}}},
 		Data:      []byte(`{"x":[1,2]}`),
 	}
 	require.NoError(t, log.Append(full))
 	require.NoError(t, log.Append(entryOf("two")))
 	require.NoError(t, log.Close(context.Background()))
 
-	rec, err := ReadJournal(filepath.Join(dir, JournalFile))
+	rec, err := Read(filepath.Join(dir, File))
 	require.NoError(t, err)
 	require.False(t, rec.Torn)
 	require.Equal(t, "s1", rec.Header.SessionID)
-	require.Equal(t, JournalVersion, rec.Header.Version)
+	require.Equal(t, Version, rec.Header.Version)
 	require.Len(t, rec.Entries, 2)
 	require.Equal(t, full, rec.Entries[0])
 	require.Equal(t, full.Message.Hash(), rec.Entries[0].ContentHash)
@@ -62,9 +64,9 @@ func TestJournalKeepsWhatWasAppended(t *testing.T) {
 func TestEntriesAreEncodedWhole(t *testing.T) {
 	t.Parallel()
 	hostile := entryOf("two <lines>\n\u2028 & \x00 ,\"content_hash\":\"")
-	hostile.Key, hostile.ContentHash, hostile.Data = MustKey(`a,"content_hash":b`), hostile.Message.Hash(), []byte(`{ "content_hash" : "<" }`)
-	for name, e := range map[string]*Entry{
-		"hostile": hostile, "no hash": entryOf("x"), "no message": {NodeType: NodeRoute, Key: MustKey("run/route"), ContentHash: "ff", Data: []byte(`{"to":"a"}`)},
+	hostile.Key, hostile.ContentHash, hostile.Data = echo.MustKey(`a,"content_hash":b`), hostile.Message.Hash(), []byte(`{ "content_hash" : "<" }`)
+	for name, e := range map[string]*echo.Entry{
+		"hostile": hostile, "no hash": entryOf("x"), "no message": {NodeType: echo.NodeRoute, Key: echo.MustKey("run/route"), ContentHash: "ff", Data: []byte(`{"to":"a"}`)},
 	} {
 		line, err := encodeEntry(e)
 		require.NoError(t, err)
@@ -81,15 +83,15 @@ func TestJournalThatWasNotBegun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			require.NoError(t, os.WriteFile(filepath.Join(dir, JournalFile), []byte(rest), 0o600))
-			_, _, err := OpenJournal(dir)
+			require.NoError(t, os.WriteFile(filepath.Join(dir, File), []byte(rest), 0o600))
+			_, _, err := Open(dir)
 			require.ErrorContains(t, err, "is damaged at line 1: no header: its process died before the session had begun")
-			j, err := CreateJournal(dir, Header{SessionID: "s1", Cascade: []byte(`{}`), Input: []byte(`{}`)})
+			j, err := Create(dir, Header{SessionID: "s1", Cascade: []byte(`{}`), Input: []byte(`{}`)})
 			require.NoError(t, err)
-			log := NewLog("s1", nil, j)
+			log := echo.NewLog("s1", nil, j)
 			require.NoError(t, log.Append(entryOf("first")))
 			require.NoError(t, log.Close(context.Background()))
-			rec, err := ReadJournal(j.Path())
+			rec, err := Read(j.Path())
 			require.NoError(t, err)
 			require.Len(t, rec.Entries, 1)
 		})
@@ -100,7 +102,7 @@ func TestJournalThatWasNotBegun(t *testing.T) {
 func TestWaitMakesConcurrentAppendsDurable(t *testing.T) {
 	t.Parallel()
 	j, dir := newJournal(t)
-	log := NewLog("s1", nil, j)
+	log := echo.NewLog("s1", nil, j)
 	const workers, each = 8, 25
 	var wg sync.WaitGroup
 	for w := range workers {
@@ -108,14 +110,14 @@ func TestWaitMakesConcurrentAppendsDurable(t *testing.T) {
 			for i := range each {
 				require.NoError(t, log.Append(entryOf(fmt.Sprintf("%d/%d", w, i))))
 				require.NoError(t, log.Wait(context.Background()))
-				b, err := os.ReadFile(filepath.Join(dir, JournalFile))
+				b, err := os.ReadFile(filepath.Join(dir, File))
 				require.NoError(t, err)
 				require.Contains(t, string(b), fmt.Sprintf(`"text":"%d/%d"`, w, i))
 			}
 		})
 	}
 	wg.Wait()
-	rec, err := ReadJournal(j.Path())
+	rec, err := Read(j.Path())
 	require.NoError(t, err)
 	require.Len(t, rec.Entries, workers*each)
 	require.LessOrEqual(t, j.Syncs(), uint64(workers*each+1))
@@ -124,21 +126,21 @@ func TestWaitMakesConcurrentAppendsDurable(t *testing.T) {
 func TestJournalBelongsToOneProcess(t *testing.T) {
 	t.Parallel()
 	j, dir := newJournal(t)
-	_, err := CreateJournal(dir, Header{SessionID: "s1"})
-	require.ErrorIs(t, err, ErrSessionBusy)
+	_, err := Create(dir, Header{SessionID: "s1"})
+	require.ErrorIs(t, err, ErrBusy)
 	require.ErrorContains(t, err, "lock session s1")
 	require.NoError(t, j.Close(context.Background()))
 	require.NoError(t, j.Close(context.Background()), "closing twice does nothing")
-	_, err = CreateJournal(dir, Header{SessionID: "s1"})
-	require.ErrorIs(t, err, ErrSessionExists)
-	require.ErrorIs(t, j.Write(entryOf("late")), ErrLogClosed)
+	_, err = Create(dir, Header{SessionID: "s1"})
+	require.ErrorIs(t, err, ErrExists)
+	require.ErrorIs(t, j.Write(entryOf("late")), echo.ErrLogClosed)
 }
 
 // A torn last line is what a crash leaves behind. A cut at any byte of it loses that line and nothing else.
 func TestTornLastLineIsDropped(t *testing.T) {
 	t.Parallel()
 	j, _ := newJournal(t)
-	log := NewLog("s1", nil, j)
+	log := echo.NewLog("s1", nil, j)
 	require.NoError(t, log.Append(entryOf("first")))
 	require.NoError(t, log.Append(entryOf("second")))
 	require.NoError(t, log.Close(context.Background()))
@@ -148,7 +150,7 @@ func TestTornLastLineIsDropped(t *testing.T) {
 	for cut := lastLine; cut < len(whole); cut++ {
 		path := filepath.Join(t.TempDir(), "j")
 		require.NoError(t, os.WriteFile(path, whole[:cut], 0o600))
-		rec, err := ReadJournal(path)
+		rec, err := Read(path)
 		require.NoError(t, err)
 		require.Len(t, rec.Entries, 1)
 		require.Equal(t, cut > lastLine, rec.Torn)
@@ -158,7 +160,7 @@ func TestTornLastLineIsDropped(t *testing.T) {
 func TestDamageIsNamedByLine(t *testing.T) {
 	t.Parallel()
 	j, _ := newJournal(t)
-	log := NewLog("s1", nil, j)
+	log := echo.NewLog("s1", nil, j)
 	for _, s := range []string{"one", "two", "three"} {
 		require.NoError(t, log.Append(entryOf(s)))
 	}
@@ -185,15 +187,15 @@ func TestDamageIsNamedByLine(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := readJournal("j", strings.NewReader(tc.text))
-			var damage *JournalDamageError
+			_, err := read("j", strings.NewReader(tc.text))
+			var damage *DamageError
 			require.ErrorAs(t, err, &damage)
 			require.Equal(t, tc.line, damage.Line)
 			require.ErrorContains(t, err, tc.want)
 			require.ErrorContains(t, err, fmt.Sprintf("journal j is damaged at line %d", tc.line))
 		})
 	}
-	_, err = ReadJournal(filepath.Join(t.TempDir(), "none"))
+	_, err = Read(filepath.Join(t.TempDir(), "none"))
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
@@ -208,7 +210,7 @@ func oldLine(t *testing.T, line string) string {
 func TestEveryChangedByteIsFound(t *testing.T) {
 	t.Parallel()
 	j, _ := newJournal(t)
-	log := NewLog("s1", nil, j)
+	log := echo.NewLog("s1", nil, j)
 	for _, s := range []string{"one", "two"} {
 		require.NoError(t, log.Append(entryOf(s)))
 	}
@@ -226,8 +228,8 @@ func TestEveryChangedByteIsFound(t *testing.T) {
 		if changed[i] == '\n' {
 			continue
 		}
-		_, err := readJournal("j", strings.NewReader(string(changed)))
-		var damage *JournalDamageError
+		_, err := read("j", strings.NewReader(string(changed)))
+		var damage *DamageError
 		require.ErrorAs(t, err, &damage, "byte %d", i)
 		require.Equal(t, line, damage.Line, "byte %d", i)
 	}
@@ -238,7 +240,7 @@ func TestEveryChangedByteIsFound(t *testing.T) {
 func TestOpenJournalAfterACrash(t *testing.T) {
 	t.Parallel()
 	j, _ := newJournal(t)
-	log := NewLog("s1", nil, j)
+	log := echo.NewLog("s1", nil, j)
 	require.NoError(t, log.Append(entryOf("first")))
 	require.NoError(t, log.Append(entryOf("second")))
 	require.NoError(t, log.Close(context.Background()))
@@ -247,8 +249,8 @@ func TestOpenJournalAfterACrash(t *testing.T) {
 	lastLine := strings.LastIndexByte(strings.TrimSuffix(string(whole), "\n"), '\n') + 1
 	for cut := lastLine; cut <= len(whole); cut++ {
 		dir := t.TempDir()
-		require.NoError(t, os.WriteFile(filepath.Join(dir, JournalFile), whole[:cut], 0o600))
-		j, rec, err := OpenJournal(dir)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, File), whole[:cut], 0o600))
+		j, rec, err := Open(dir)
 		require.NoError(t, err)
 		kept := 1
 		if cut == len(whole) {
@@ -256,12 +258,12 @@ func TestOpenJournalAfterACrash(t *testing.T) {
 		}
 		require.Len(t, rec.Entries, kept)
 		require.Equal(t, cut > lastLine && cut < len(whole), rec.Torn)
-		_, _, err = OpenJournal(dir)
-		require.ErrorIs(t, err, ErrSessionBusy)
-		log := ContinueLog("s1", uint64(kept), nil, j)
+		_, _, err = Open(dir)
+		require.ErrorIs(t, err, ErrBusy)
+		log := echo.ContinueLog("s1", uint64(kept), nil, j)
 		require.NoError(t, log.Append(entryOf("more")))
 		require.NoError(t, log.Close(context.Background()))
-		again, err := ReadJournal(filepath.Join(dir, JournalFile))
+		again, err := Read(filepath.Join(dir, File))
 		require.NoError(t, err)
 		require.False(t, again.Torn)
 		require.Len(t, again.Entries, kept+1)
@@ -271,19 +273,19 @@ func TestOpenJournalAfterACrash(t *testing.T) {
 
 func TestOpenJournalRefuses(t *testing.T) {
 	t.Parallel()
-	_, _, err := OpenJournal(t.TempDir())
+	_, _, err := Open(t.TempDir())
 	require.ErrorIs(t, err, os.ErrNotExist)
 
 	dir := t.TempDir()
-	path := filepath.Join(dir, JournalFile)
+	path := filepath.Join(dir, File)
 	require.NoError(t, os.WriteFile(path, []byte(`{"windlass_journal":1}`+"\n"+`{"seq":1}`+"\n"), 0o600))
-	_, _, err = OpenJournal(dir)
+	_, _, err = Open(dir)
 	require.ErrorContains(t, err, "has format version 1: this windlass reads it and goes on with none but version 2")
 
 	text := []byte(`{"windlass_journal":2}` + "\n" + `{"seq`)
 	require.NoError(t, os.WriteFile(path, text, 0o600))
-	_, _, err = OpenJournal(dir)
-	var damage *JournalDamageError
+	_, _, err = Open(dir)
+	var damage *DamageError
 	require.ErrorAs(t, err, &damage)
 	left, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -295,14 +297,14 @@ func TestFullDiskStopsTheLog(t *testing.T) {
 	t.Parallel()
 	f, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	require.NoError(t, err)
-	j := startJournal("full", dataFile{f}, flock.New(filepath.Join(t.TempDir(), "lock")))
-	log := NewLog("s1", nil, j)
+	j := start("full", dataFile{f}, flock.New(filepath.Join(t.TempDir(), "lock")))
+	log := echo.NewLog("s1", nil, j)
 	require.NoError(t, log.Append(entryOf("x")))
 	err = log.Wait(context.Background())
 	require.ErrorIs(t, err, syscall.ENOSPC)
 	require.ErrorContains(t, err, "write journal full")
 	require.ErrorIs(t, log.Append(entryOf("y")), syscall.ENOSPC)
-	require.ErrorIs(t, log.Append(entryOf("z")), ErrLogClosed)
+	require.ErrorIs(t, log.Append(entryOf("z")), echo.ErrLogClosed)
 	require.ErrorIs(t, log.Close(context.Background()), syscall.ENOSPC)
 }
 
@@ -329,12 +331,12 @@ func (d *smallDisk) Close() error              { return nil }
 func TestFlushedEntriesOutliveTheProcess(t *testing.T) {
 	t.Parallel()
 	j, _ := newJournal(t)
-	log := NewLog("s1", nil, j)
+	log := echo.NewLog("s1", nil, j)
 	syncs := j.Syncs()
 	require.NoError(t, log.Append(entryOf("first")))
 	require.NoError(t, log.Append(entryOf("second")))
 	log.Flush()
-	rec, err := ReadJournal(j.Path())
+	rec, err := Read(j.Path())
 	require.NoError(t, err)
 	require.Len(t, rec.Entries, 2)
 	require.Equal(t, syncs, j.Syncs(), "nothing asked for a sync")
@@ -344,8 +346,8 @@ func TestFlushedEntriesOutliveTheProcess(t *testing.T) {
 func TestFailedWriteLeavesNoHalfLine(t *testing.T) {
 	t.Parallel()
 	d := &smallDisk{room: 1000}
-	j := startJournal("small", d, flock.New(filepath.Join(t.TempDir(), "lock")))
-	log := NewLog("s1", nil, j)
+	j := start("small", d, flock.New(filepath.Join(t.TempDir(), "lock")))
+	log := echo.NewLog("s1", nil, j)
 	var err error
 	for i := 0; err == nil; i++ {
 		require.Less(t, i, 1000)
@@ -370,32 +372,15 @@ func TestWaitEndsWithItsContext(t *testing.T) {
 	require.ErrorIs(t, j.Wait(ctx), cause)
 }
 
-type badSink struct{ err error }
-
-func (b badSink) Write(*Entry) error          { return b.err }
-func (b badSink) Close(context.Context) error { return b.err }
-
-func TestLogStopsAtASinkThatFails(t *testing.T) {
-	t.Parallel()
-	boom := errors.New("boom")
-	log := NewLog("s1", nil, nil, badSink{boom})
-	require.ErrorIs(t, log.Append(entryOf("x")), boom)
-	require.Zero(t, log.Len())
-	require.ErrorIs(t, log.Append(entryOf("x")), ErrLogClosed)
-	require.ErrorIs(t, log.Close(context.Background()), boom)
-	require.NoError(t, log.Close(context.Background()))
-	require.NoError(t, log.Wait(context.Background()), "without a journal there is nothing to wait for")
-}
-
 // Whatever stands in a journal, reading it gives entries without gaps or says which line is wrong.
 func FuzzReadJournal(f *testing.F) {
 	f.Add("")
 	f.Add(`{"windlass_journal":1}` + "\n" + `{"seq":1,"node_type":"message","key":"k"}` + "\n")
 	f.Add(`{"windlass_journal":1}` + "\n" + `{"seq":1,"message":{"role":"user"}` + "\n{")
 	f.Fuzz(func(t *testing.T, text string) {
-		rec, err := readJournal("j", strings.NewReader(text))
+		rec, err := read("j", strings.NewReader(text))
 		if err != nil {
-			var damage *JournalDamageError
+			var damage *DamageError
 			require.ErrorAs(t, err, &damage)
 			require.Positive(t, damage.Line)
 			return
