@@ -53,7 +53,7 @@ func (m modelOf) Complete(_ context.Context, req *effect.ModelRequest) (*effect.
 func TestResumeFromEveryByteOfTheLastLine(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "whole")
-	j, err := journal.Create(dir, journal.Header{SessionID: "s1", Cascade: []byte(twoTurns), Input: []byte(`{}`)})
+	j, err := journal.Create(dir, journal.Header{Rules: Rules, SessionID: "s1", Cascade: []byte(twoTurns), Input: []byte(`{}`)})
 	require.NoError(t, err)
 	whole, asked := runTwoTurns(t, j, nil)
 	require.Equal(t, "It is done.", whole.Output)

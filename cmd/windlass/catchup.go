@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"time"
 
@@ -80,8 +79,7 @@ func (c *catchUp) work(ctx context.Context, d *database, own string) {
 			c.result.rows += done.Rows
 			c.result.sessions++
 		}
-		var damage *journal.DamageError
-		if err != nil && !errors.As(err, &damage) {
+		if err != nil && !journal.IsUnreadable(err) {
 			return
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
+	"github.com/windlass-run/windlass/engine"
 )
 
 // requireAllHold verifies every session that is in a home. Those whose record a test has damaged, or made by hand, are no
@@ -32,9 +33,8 @@ func requireAllHold(t *testing.T, home string) {
 
 func holds(home, id string) error {
 	rec, err := journal.Read(journalPath(home, id))
-	var damage *journal.DamageError
 	switch {
-	case errors.As(err, &damage), err == nil && rec.Header.Version < journal.Version:
+	case journal.IsUnreadable(err), err == nil && len(rec.Header.Options) == 0:
 		return nil
 	case err != nil:
 		return err
@@ -47,6 +47,10 @@ func holds(home, id string) error {
 		return nil
 	}
 	v, err := verifyRecord(context.Background(), home, rec)
+	var rules *engine.RulesError
+	if errors.As(err, &rules) { // no engine of today has them
+		return nil
+	}
 	if err == nil && !v.Holds {
 		err = errors.New(v.Difference)
 	}

@@ -114,12 +114,12 @@ func (s *served) List(ctx context.Context, limit int) (*server.SessionList, erro
 	return list, nil
 }
 
-// newest returns the sessions of this machine that began last. One whose journal has no head counts as new, so that its
-// fault is told.
+// newest returns the sessions of this machine that began last. One whose header is damaged counts as new, so that its fault is
+// reported; one of another version as old.
 func newest(local []*sessions.Session, limit int) []*sessions.Session {
 	slices.SortStableFunc(local, func(a, b *sessions.Session) int {
 		headless := func(s *sessions.Session) int {
-			if s.Header.StartedAt.IsZero() {
+			if s.Header.StartedAt.IsZero() && !isOtherVersion(s.Err) {
 				return 0
 			}
 			return 1
@@ -381,7 +381,11 @@ func unknownProblem(err error) error {
 }
 
 func storageProblem(err error) error {
-	return &server.Problem{Kind: server.StorageFailed, Detail: err.Error(), Try: "on the server: windlass doctor", Err: err}
+	try := "on the server: windlass doctor"
+	if isOtherVersion(err) {
+		try = "POST /api/runs begins a new run"
+	}
+	return &server.Problem{Kind: server.StorageFailed, Detail: err.Error(), Try: try, Err: err}
 }
 
 // endOf is what the end of a run or of a phase says in its data.

@@ -32,7 +32,11 @@ func (h *host) Resume(ctx context.Context, id string, r *server.ResumeRequest) (
 		return nil, storageProblem(err)
 	}
 	c, _, begun, err := readHeader(rec.Header)
-	if err != nil {
+	var rules *engine.RulesError
+	switch {
+	case errors.As(err, &rules):
+		return nil, &server.Problem{Kind: server.NotResumable, Detail: err.Error(), Try: "POST /api/runs begins a new run", Err: err}
+	case err != nil:
 		return nil, storageProblem(err)
 	}
 	if err := h.grants.cover(h.home, c, &begun); err != nil {

@@ -267,7 +267,7 @@ func TestServeNothingYet(t *testing.T) {
 	l := newServeLab(t, "")
 	dir := filepath.Join(l.home, "sessions", "empty")
 	require.NoError(t, os.MkdirAll(filepath.Dir(dir), 0o700))
-	j, err := journal.Create(dir, journal.Header{SessionID: "empty", StartedAt: time.Unix(1e9, 0).UTC(), Cascade: []byte(`{"cascade_id": "c"}`), Input: []byte(`{}`)})
+	j, err := journal.Create(dir, journal.Header{Rules: engine.Rules, SessionID: "empty", StartedAt: time.Unix(1e9, 0).UTC(), Cascade: []byte(`{"cascade_id": "c"}`), Input: []byte(`{}`)})
 	require.NoError(t, err)
 	s := l.serve("--no-clickhouse")
 	require.Equal(t, "running", s.get("empty").Status)

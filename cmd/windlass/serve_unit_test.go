@@ -13,6 +13,7 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
+	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/server"
 )
 
@@ -35,7 +36,7 @@ func seqsOf(t *testing.T, tail *journalTail) (seqs []uint64, ended bool) {
 func TestTail(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "s1")
-	j, err := journal.Create(dir, journal.Header{SessionID: "s1", Cascade: []byte(`{}`), Input: []byte(`{}`)})
+	j, err := journal.Create(dir, journal.Header{Rules: engine.Rules, SessionID: "s1", Cascade: []byte(`{}`), Input: []byte(`{}`)})
 	require.NoError(t, err)
 	log := echo.NewLog("s1", nil, j)
 	add := func(n int) {
@@ -95,7 +96,7 @@ func TestTail(t *testing.T) {
 func TestTailTakesLongEntriesOneByOne(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "s1")
-	j, err := journal.Create(dir, journal.Header{SessionID: "s1", Cascade: []byte(`{}`), Input: []byte(`{}`)})
+	j, err := journal.Create(dir, journal.Header{Rules: engine.Rules, SessionID: "s1", Cascade: []byte(`{}`), Input: []byte(`{}`)})
 	require.NoError(t, err)
 	log := echo.NewLog("s1", nil, j)
 	for i := range 5 {

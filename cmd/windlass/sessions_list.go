@@ -110,7 +110,7 @@ func (l *listedSession) complete() {
 	case l.local == nil:
 		return
 	case l.Problem != "":
-		l.Status = cmp.Or(l.Status, statusDamaged)
+		l.Status = cmp.Or(l.Status, statusOfUnreadable(l.local.Err))
 		return
 	}
 	l.Status = l.local.Status()
@@ -120,7 +120,7 @@ func (l *listedSession) complete() {
 	}
 	rec, err := journal.Read(filepath.Join(l.local.Dir, journal.File))
 	if err != nil {
-		l.Status, l.Problem, l.Resumable = statusDamaged, err.Error(), false
+		l.Status, l.Problem, l.Resumable = statusOfUnreadable(err), err.Error(), false
 		return
 	}
 	if stale {
@@ -129,8 +129,25 @@ func (l *listedSession) complete() {
 	l.Resumable = l.Resumable && engine.StateOf(rec.Entries).Resumable
 }
 
-// statusDamaged is the status of a session whose journal cannot be read.
-const statusDamaged = "damaged"
+// The statuses of a session whose journal cannot be read.
+const (
+	statusDamaged      = "damaged"
+	statusOtherVersion = "other_version"
+)
+
+// statusOfUnreadable returns the status of a session whose journal cannot be read for err.
+func statusOfUnreadable(err error) string {
+	if isOtherVersion(err) {
+		return statusOtherVersion
+	}
+	return statusDamaged
+}
+
+// isOtherVersion reports whether an error says that a journal has another version than this windlass reads.
+func isOtherVersion(err error) bool {
+	var version *journal.VersionError
+	return errors.As(err, &version)
+}
 
 // sessionOf sums a journal up as ClickHouse does.
 func sessionOf(local *sessions.Session, entries []*echo.Entry) clickhouse.Session {

@@ -21,9 +21,8 @@ func readConversations(args []string) ([]*simulate.Conversation, error) {
 	var all []*simulate.Conversation
 	for _, arg := range args {
 		found, err := readSource(arg)
-		var damage *journal.DamageError
 		switch {
-		case errors.As(err, &damage):
+		case journal.IsUnreadable(err):
 			return nil, withExit(exitStorage, err, "windlass sessions list has others")
 		case err != nil:
 			return nil, asUsage(err, "docs/simulate.md describes the files")

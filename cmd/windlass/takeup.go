@@ -93,6 +93,8 @@ func openError(id string, err error) error {
 		return usageError(err, "wait for its end, or stop that process")
 	case errors.As(err, &damage):
 		return withExit(exitStorage, err, "put a sound copy of the journal in its place")
+	case isOtherVersion(err):
+		return withExit(exitStorage, err, "") // it says itself what to do
 	}
 	return withExit(exitStorage, err, "windlass doctor")
 }

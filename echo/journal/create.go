@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,11 +13,14 @@ import (
 // ErrExists is returned when a new session is to be made where there is one.
 var ErrExists = errors.New("the session exists already")
 
-// Create makes the folder dir and a journal in it that starts with h, and takes ownership of the session. It fails with
-// [ErrExists] when dir has a journal already; a file without a whole line is none, as its process died before the session had
-// begun. Nothing is left behind on failure.
+// Create makes the folder dir and a journal in it that starts with h, and takes ownership of the session. It sets the version of
+// h; the rules must be there. It fails with [ErrExists] when dir has a journal already, of whatever version; a file without a
+// whole line is none, as its process died before the session had begun. Nothing is left behind on failure.
 func Create(dir string, h Header) (*Journal, error) {
 	h.Version = Version
+	if err := h.check(); err != nil {
+		return nil, fmt.Errorf("create journal: %w", err)
+	}
 	head, err := json.Marshal(h)
 	if err != nil {
 		return nil, fmt.Errorf("encode journal header: %w", err)
@@ -26,11 +28,14 @@ func Create(dir string, h Header) (*Journal, error) {
 	if err := makeFolder(dir); err != nil {
 		return nil, err
 	}
+	path := filepath.Join(dir, File)
+	if err := requireFree(path); err != nil { // before there is a lock file
+		return nil, err
+	}
 	lock, err := acquire(dir)
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(dir, File)
 	f, err := createFile(path)
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
@@ -56,6 +61,19 @@ func makeFolder(dir string) error {
 	return nil
 }
 
+// requireFree returns an error when there is a journal of another version at path.
+func requireFree(path string) error {
+	err := requireVersion(path)
+	var version *VersionError
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil
+	case errors.As(err, &version):
+		return fmt.Errorf("%w: %w", ErrExists, err)
+	}
+	return err
+}
+
 // createFile makes an empty file for a journal. The caller owns the session.
 func createFile(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -73,12 +91,7 @@ func createFile(path string) (*os.File, error) {
 
 // hasLine reports whether a file begins with a whole line.
 func hasLine(path string) (bool, error) {
-	f, err := openRegular(path, os.O_RDONLY)
-	if err != nil {
-		return false, err
-	}
-	defer f.Close() //nolint:errcheck // only read from
-	_, err = readLine(bufio.NewReaderSize(f, 1<<16))
+	_, err := firstLine(path)
 	switch {
 	case errors.Is(err, io.EOF):
 		return false, nil

@@ -47,3 +47,11 @@ func decodeEntry(line []byte) (*echo.Entry, error) {
 	}
 	return e, nil
 }
+
+// checkSeq demands that an entry has the number that follows from its place.
+func checkSeq(e *echo.Entry, seq uint64) error {
+	if e.Seq != seq {
+		return fmt.Errorf("entry %d stands where entry %d should", e.Seq, seq)
+	}
+	return nil
+}

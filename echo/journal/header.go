@@ -2,15 +2,9 @@ package journal
 
 import (
 	"encoding/json"
+	"errors"
 	"time"
 )
-
-// Version is the format of the journals that this package writes, and the newest one it reads.
-//
-// Every line of version 2 ends with a member "sum": the first 16 hexadecimal digits of SHA-256 over the sum of the line
-// before it and the line itself without that member. So a change of any byte is found, and so is a line that was left out,
-// added or moved. Journals of version 1 have no sums.
-const Version = 2
 
 // File is the name of the journal in a session's folder.
 const File = "journal.jsonl"
@@ -18,6 +12,7 @@ const File = "journal.jsonl"
 // Header is the first line of a journal: all that a run is a function of, apart from the outcomes of its effects.
 type Header struct {
 	Version   int             `json:"windlass_journal"`
+	Rules     int             `json:"rules"` // of the engine that the session was begun under, from 1; see engine.Rules
 	SessionID string          `json:"session_id"`
 	StartedAt time.Time       `json:"started_at"`
 	Windlass  string          `json:"windlass"`         // the version of windlass
@@ -30,4 +25,34 @@ type Header struct {
 	// Of a session that was forked from another: its id, and the number of the last entry that it has of it.
 	Parent    string `json:"parent,omitempty"`
 	ParentSeq uint64 `json:"parent_seq,omitempty"`
+}
+
+var (
+	errNoHeader  = errors.New("no header: its process died before the session had begun")
+	errNotHeader = errors.New("the line is no header of a journal")
+	errNoRules   = errors.New(`the header has no "rules" from 1 on`)
+)
+
+func (h *Header) check() error {
+	if h.Rules < 1 {
+		return errNoRules
+	}
+	return nil
+}
+
+// decodeHeader reads the first line of the journal at path, with its newline, and returns the line's sum with it. The error is a
+// [*VersionError] when the line is of another version.
+func decodeHeader(path string, line []byte) (h Header, sum lineSum, err error) {
+	if version := versionOf(line); version < 1 {
+		return h, sum, errNotHeader
+	} else if version != Version {
+		return h, sum, &VersionError{Path: path, Version: version}
+	}
+	if sum, err = sum.check(line); err != nil {
+		return h, sum, err
+	}
+	if err := json.Unmarshal(line, &h); err != nil {
+		return h, sum, err
+	}
+	return h, sum, h.check()
 }

@@ -89,8 +89,9 @@ func (j *Journal) Write(e *echo.Entry) error {
 
 // line queues one line. The caller holds the mutex, or nobody else has the journal yet.
 func (j *Journal) line(text []byte) {
-	j.sum = j.sum.next(text)
-	j.buf = appendSummed(j.buf, text, j.sum)
+	open := text[:len(text)-1]
+	j.sum = j.sum.next(open)
+	j.buf = appendLine(j.buf, open, j.sum)
 	j.written++
 }
 

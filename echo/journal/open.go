@@ -8,14 +8,14 @@ import (
 	"path/filepath"
 )
 
-// Open takes ownership of a session that there is, reads its journal, and returns both: what is in it, and the
-// journal to go on writing it. The rest of a line that a crash cut off is removed. Without a journal in dir the error is
-// [os.ErrNotExist]; when another process owns the session it is [ErrBusy]; damage is a [*DamageError], and
+// Open takes ownership of a session, reads its journal, and returns both: the journal, to append to it, and what is in it. The
+// rest of a line that a crash cut off is removed. Without a journal in dir the error is [os.ErrNotExist], and when another process
+// owns the session it is [ErrBusy]. A journal that is damaged is a [*DamageError], and one of another version a [*VersionError];
 // then nothing is changed.
 func Open(dir string) (*Journal, *Recording, error) {
 	path := filepath.Join(dir, File)
-	if _, err := os.Stat(path); err != nil {
-		return nil, nil, fmt.Errorf("open journal: %w", err)
+	if err := requireVersion(path); err != nil { // before there is a lock file
+		return nil, nil, err
 	}
 	lock, err := acquire(dir)
 	if err != nil {
@@ -33,10 +33,6 @@ func openOwned(path string) (*Journal, *Recording, error) {
 	rec, err := Read(path)
 	if err != nil {
 		return nil, nil, err
-	}
-	if rec.Header.Version < Version {
-		return nil, nil, fmt.Errorf("journal %s has format version %d: this windlass reads it and goes on with none but version %d",
-			path, rec.Header.Version, Version)
 	}
 	f, err := openRegular(path, os.O_WRONLY|os.O_APPEND)
 	if err != nil {

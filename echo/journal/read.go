@@ -1,8 +1,6 @@
 package journal
 
 import (
-	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -21,22 +19,36 @@ type Recording struct {
 	sum  lineSum // of the last one
 }
 
-// DamageError says which line of a journal cannot be read, and why.
+// DamageError says which line of a journal is not what was written, and why.
 type DamageError struct {
-	Path string
-	Line int // from 1; the header is line 1
-	Err  error
+	Path    string
+	Line    int // from 1; the header is line 1
+	FromEnd int // in place of Line when the journal was read from its end: the last whole line is 1
+	Err     error
 }
 
+// Error names the line.
 func (d *DamageError) Error() string {
-	return fmt.Sprintf("journal %s is damaged at line %d: %v", d.Path, d.Line, d.Err)
+	line := fmt.Sprintf("line %d", d.Line)
+	if d.FromEnd > 0 {
+		line = fmt.Sprintf("line %d from its end", d.FromEnd)
+	}
+	return fmt.Sprintf("journal %s is damaged at %s: %v", d.Path, line, d.Err)
 }
 
 // Unwrap returns what is wrong with the line.
 func (d *DamageError) Unwrap() error { return d.Err }
 
-// Read reads a journal. A last line without its newline is what a crash leaves behind: it is dropped and Torn is
-// set. Any other damage is a [*DamageError].
+// IsUnreadable reports whether an error says that a journal cannot be read for what is in it: a [*DamageError] or a
+// [*VersionError].
+func IsUnreadable(err error) bool {
+	var damage *DamageError
+	var version *VersionError
+	return errors.As(err, &damage) || errors.As(err, &version)
+}
+
+// Read reads a journal. A last line without its newline is what a crash leaves behind: it is left out and Torn is set. Any other
+// damage is a [*DamageError]. A journal of another version is a [*VersionError].
 func Read(path string) (*Recording, error) {
 	f, err := openRegular(path, os.O_RDONLY)
 	if err != nil {
@@ -46,57 +58,23 @@ func Read(path string) (*Recording, error) {
 	return read(path, f)
 }
 
-func read(path string, r io.Reader) (*Recording, error) {
-	rec := &Recording{}
-	br := bufio.NewReaderSize(r, 1<<16)
-	for line := 1; ; line++ {
-		text, err := readLine(br)
+func read(path string, file io.ReaderAt) (*Recording, error) {
+	t := newTail(path, file, 0)
+	var entries []*echo.Entry
+	for {
+		e, err := t.Next()
 		if errors.Is(err, io.EOF) {
-			rec.Torn = len(text) > 0
-			if line == 1 {
-				return nil, &DamageError{Path: path, Line: 1, Err: errors.New("no header: its process died before the session had begun")}
-			}
-			return rec, nil
-		}
-		if errors.Is(err, errLongLine) {
-			return nil, &DamageError{Path: path, Line: line, Err: err}
+			break
 		}
 		if err != nil {
-			return nil, fmt.Errorf("read journal %s: %w", path, err)
+			return nil, err
 		}
-		if err := rec.add(line, text); err != nil {
-			return nil, &DamageError{Path: path, Line: line, Err: err}
-		}
-		rec.size += int64(len(text))
+		entries = append(entries, e)
 	}
-}
-
-// add reads one whole line.
-func (r *Recording) add(line int, text []byte) error {
-	if line == 1 {
-		if err := json.Unmarshal(text, &r.Header); err != nil {
-			return err
-		}
-		if v := r.Header.Version; v < 1 || v > Version {
-			return fmt.Errorf("format version %d, this windlass reads up to %d", v, Version)
-		}
+	if t.header == nil {
+		return nil, &DamageError{Path: path, Line: 1, Err: errNoHeader}
 	}
-	if r.Header.Version >= 2 {
-		body, sum, ok := cutSum(text)
-		if r.sum = r.sum.next(body); !ok || r.sum != sum {
-			return errors.New("the line does not match its checksum: it was changed, or a line before it was added, removed or moved")
-		}
-	}
-	if line == 1 {
-		return nil
-	}
-	e, err := decodeEntry(text)
-	if err != nil {
-		return err
-	}
-	if want := uint64(line - 1); e.Seq != want {
-		return fmt.Errorf("entry %d stands where entry %d should", e.Seq, want)
-	}
-	r.Entries = append(r.Entries, e)
-	return nil
+	return &Recording{
+		Header: *t.header, Entries: entries, Torn: len(t.lines.unread) > 0, size: t.lines.offset, sum: t.sum,
+	}, nil
 }

@@ -1,21 +1,12 @@
 package journal
 
 import (
-	"bufio"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 )
 
-// maxLine bounds a line of a journal. The longest that windlass writes is a header with an input of 32 MiB, or an answer of
-// an endpoint.
-const maxLine = 256 << 20
-
-var (
-	errNoFile   = errors.New("it is not a file")
-	errLongLine = fmt.Errorf("the line has more than %d MiB", maxLine>>20)
-)
+var errNoFile = errors.New("it is not a file")
 
 // openRegular opens a file of a session's folder, and nothing else: opening or reading what stands there in its place may
 // never end.
@@ -48,19 +39,4 @@ func requireRegular(path string) error {
 		return &fs.PathError{Op: "open", Path: path, Err: errNoFile}
 	}
 	return nil
-}
-
-// readLine reads up to a newline, as [bufio.Reader.ReadBytes] does, but not without a bound.
-func readLine(br *bufio.Reader) ([]byte, error) {
-	var line []byte
-	for {
-		piece, err := br.ReadSlice('\n')
-		if len(line)+len(piece) > maxLine {
-			return nil, errLongLine
-		}
-		line = append(line, piece...)
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return line, err
-		}
-	}
 }

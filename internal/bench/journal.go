@@ -120,7 +120,7 @@ type oneRun struct {
 func journalRun(c *cascade.Cascade, home, url, id string, variant int) (oneRun, error) {
 	ctx := context.Background()
 	j, err := journal.Create(config.SessionDir(home, id), journal.Header{
-		SessionID: id, StartedAt: time.Now().UTC(), Cascade: json.RawMessage(`{}`), Input: json.RawMessage(`{}`),
+		Rules: engine.Rules, SessionID: id, StartedAt: time.Now().UTC(), Cascade: json.RawMessage(`{}`), Input: json.RawMessage(`{}`),
 	})
 	if err != nil {
 		return oneRun{}, err

@@ -52,7 +52,7 @@ func windlassLoop(ctx context.Context) (conversation, func() (int64, error), err
 
 func converse(ctx context.Context, c *cascade.Cascade, model effect.Model, home, id string, sink echo.Sink) error {
 	j, err := journal.Create(config.SessionDir(home, id), journal.Header{
-		SessionID: id, StartedAt: time.Now().UTC(), Cascade: json.RawMessage(`{}`), Input: json.RawMessage(`{}`),
+		Rules: engine.Rules, SessionID: id, StartedAt: time.Now().UTC(), Cascade: json.RawMessage(`{}`), Input: json.RawMessage(`{}`),
 	})
 	if err != nil {
 		return err

@@ -35,7 +35,7 @@ type kept struct {
 func keep(t *testing.T, session string) *kept {
 	t.Helper()
 	k := &kept{story: &story{session: session}, t: t, dir: filepath.Join(t.TempDir(), session)}
-	j, err := journal.Create(k.dir, journal.Header{SessionID: session, Cascade: []byte(`{"cascade_id":"incident_report"}`), Input: []byte(`{}`)})
+	j, err := journal.Create(k.dir, journal.Header{Rules: 1, SessionID: session, Cascade: []byte(`{"cascade_id":"incident_report"}`), Input: []byte(`{}`)})
 	require.NoError(t, err)
 	k.journal = j
 	t.Cleanup(func() { _ = j.Close(context.Background()) })

@@ -93,47 +93,44 @@ func Look(dir string) (*Session, error) {
 
 func (s *Session) look() error {
 	path := filepath.Join(s.Dir, journal.File)
-	f, err := os.Open(path)
-	if err != nil {
+	if _, err := os.Stat(path); err != nil {
 		return fmt.Errorf("open journal: %w", err)
 	}
-	defer f.Close() //nolint:errcheck // only read from
 	// Who owns it is asked first: a run that ends in between has then an end, and is not taken for a killed one.
-	s.Busy, err = journal.Busy(s.Dir)
-	if err != nil {
+	var err error
+	if s.Busy, err = journal.Busy(s.Dir); err != nil {
 		return err
 	}
 	s.Marks = ReadMarks(s.Dir)
-	head, err := firstLine(f)
-	if err == nil {
-		err = json.Unmarshal(head, &s.Header)
+	ends, err := journal.Look(path, s.lookBack)
+	if ends == nil {
+		return err
 	}
-	if err != nil {
-		return &journal.DamageError{Path: path, Line: 1, Err: err}
-	}
+	s.Header, s.Torn = ends.Header, ends.Torn
 	var c struct {
 		CascadeID string `json:"cascade_id"`
 	}
 	_ = json.Unmarshal(s.Header.Cascade, &c) // a cascade of another shape has no name
 	s.CascadeID = c.CascadeID
-	if err := s.readEnd(f, int64(len(head))+1); err != nil {
-		return fmt.Errorf("read the end of journal %s: %w", path, err)
+	return err
+}
+
+// lookBack takes the next entry from the end, until there is the one that says how the run stands.
+func (s *Session) lookBack(e *echo.Entry) (more bool) {
+	if s.Last == 0 {
+		s.Last, s.LastAt = e.Seq, e.At
 	}
-	return nil
+	if mayFollowEnd(e) {
+		return true
+	}
+	if e.NodeType == echo.NodeRunEnd {
+		s.End = endOf(e)
+	}
+	return false
 }
 
-// lastEntry is what is read of the entries at the end of a journal.
-type lastEntry struct {
-	Seq      uint64          `json:"seq"`
-	At       time.Time       `json:"at"`
-	NodeType echo.NodeType   `json:"node_type"`
-	Key      echo.Key        `json:"key"`
-	Error    *echo.Failure   `json:"error"`
-	Data     json.RawMessage `json:"data"`
-}
-
-// end reads how the run ended off its last entry.
-func (e *lastEntry) end() *End {
+// endOf reads how the run ended off its last entry.
+func endOf(e *echo.Entry) *End {
 	var data struct {
 		Status string `json:"status"`
 		Reason string `json:"reason"`
@@ -146,39 +143,16 @@ func (e *lastEntry) end() *End {
 	return end
 }
 
-// readEnd reads entries from the newest back to the one that says how the run stands. The header ends at start.
-func (s *Session) readEnd(f *os.File, start int64) error {
-	torn, err := linesBack(f, start, func(line []byte) (bool, error) {
-		var e lastEntry
-		if err := json.Unmarshal(line, &e); err != nil {
-			return false, err
-		}
-		if s.Last == 0 {
-			s.Last, s.LastAt = e.Seq, e.At
-		}
-		if e.isBeside() {
-			return true, nil
-		}
-		if e.NodeType == echo.NodeRunEnd {
-			s.End = e.end()
-		}
-		return false, nil
-	})
-	s.Torn = torn
-	return err
-}
-
-// isBeside reports whether an entry may come after the end of a run: it says nothing of how the run stands.
-func (e *lastEntry) isBeside() bool {
-	beside := echo.Entry{Key: e.Key}
-	return e.NodeType == echo.NodeWarning || e.NodeType == echo.NodeHandoff || beside.Background()
+// mayFollowEnd reports whether an entry may come after the end of a run: it says nothing of how the run stands.
+func mayFollowEnd(e *echo.Entry) bool {
+	return e.NodeType == echo.NodeWarning || e.NodeType == echo.NodeHandoff || e.Background()
 }
 
 // Resumable reports whether the run can be gone on with, as far as its end tells: one that failed may have failed for
 // something that would come again, which only all of its record tells; see engine.StateOf.
 func (s *Session) Resumable() bool {
 	switch {
-	case s.Err != nil || s.Busy || s.Last == 0 || s.Header.Version < journal.Version:
+	case s.Err != nil || s.Busy || s.Last == 0:
 		return false
 	case s.End == nil:
 		return true

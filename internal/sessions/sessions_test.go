@@ -23,7 +23,7 @@ var began = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 func write(t *testing.T, folder, id string, busy bool, entries ...echo.Entry) string {
 	t.Helper()
 	dir := filepath.Join(folder, id)
-	j, err := journal.Create(dir, journal.Header{SessionID: id, StartedAt: began, Cascade: []byte(`{"cascade_id":"incident"}`), Input: []byte(`{}`)})
+	j, err := journal.Create(dir, journal.Header{Rules: 1, SessionID: id, StartedAt: began, Cascade: []byte(`{"cascade_id":"incident"}`), Input: []byte(`{}`)})
 	require.NoError(t, err)
 	for i, e := range entries {
 		e.SessionID, e.Seq, e.At = id, uint64(i+1), began.Add(time.Duration(i+1)*time.Second)
@@ -121,10 +121,13 @@ func TestWhatCannotBeLookedAt(t *testing.T) {
 	folder := t.TempDir()
 	_, err := sessions.Look(filepath.Join(folder, "none"))
 	require.ErrorIs(t, err, os.ErrNotExist)
+	header, err := os.ReadFile(filepath.Join(write(t, t.TempDir(), "s1", false), journal.File))
+	require.NoError(t, err)
 	for name, tt := range map[string]struct{ text, want string }{
 		"empty":    {"", "is damaged at line 1: no header"},
-		"headless": {"{\n", "is damaged at line 1: unexpected end of JSON input"},
-		"garbled":  {"{}\n}{\n", "read the end of journal "},
+		"headless": {"{\n", "is damaged at line 1: the line is no header of a journal"},
+		"garbled":  {string(header) + "}{\n", "is damaged at line 1 from its end: the line does not match its checksum"},
+		"old":      {`{"windlass_journal":2}` + "\n", "has format version 2, and this windlass reads version 3"},
 	} {
 		dir := filepath.Join(folder, name)
 		require.NoError(t, os.Mkdir(dir, 0o700))
@@ -133,6 +136,7 @@ func TestWhatCannotBeLookedAt(t *testing.T) {
 		require.ErrorContains(t, err, tt.want)
 		require.Equal(t, err, s.Err)
 		require.False(t, s.Resumable())
+		require.Equal(t, name == "garbled", s.CascadeID == "incident", "the header is sound")
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "file"), nil, 0o600))
 	require.NoError(t, os.Mkdir(filepath.Join(folder, "empty folder"), 0o700))
@@ -143,7 +147,7 @@ func TestWhatCannotBeLookedAt(t *testing.T) {
 	for _, s := range all {
 		ids = append(ids, s.ID)
 	}
-	require.Equal(t, []string{"empty", "garbled", "headless", "sound"}, ids)
+	require.Equal(t, []string{"empty", "garbled", "headless", "old", "sound"}, ids)
 	all, err = sessions.All(filepath.Join(folder, "nowhere"))
 	require.NoError(t, err)
 	require.Empty(t, all)

@@ -163,8 +163,8 @@ func TestReadFile(t *testing.T) {
 	require.Equal(t, path+":1", all[0].String())
 	require.NoError(t, os.WriteFile(path, []byte(`{"windlass_journal":99}`+"\n"), 0o600))
 	_, err = ReadFile(path)
-	var damage *journal.DamageError
-	require.ErrorAs(t, err, &damage, "a journal is known by its header")
+	var version *journal.VersionError
+	require.ErrorAs(t, err, &version, "a journal is known by its header")
 }
 
 func FuzzRead(f *testing.F) {

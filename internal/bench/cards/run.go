@@ -126,7 +126,7 @@ func (c *course) run(ctx context.Context, id string, withCards bool, by contextc
 	}
 	sink := clickhouse.NewSink(func(context.Context) (*clickhouse.DB, error) { return rows, nil }, clickhouse.SinkOptions{})
 	j, err := journal.Create(config.SessionDir(c.home, id), journal.Header{
-		SessionID: id, StartedAt: time.Now().UTC(), Cascade: json.RawMessage(`{}`), Input: json.RawMessage(`{}`),
+		Rules: engine.Rules, SessionID: id, StartedAt: time.Now().UTC(), Cascade: json.RawMessage(`{}`), Input: json.RawMessage(`{}`),
 	})
 	if err != nil {
 		return t, err
