@@ -43,11 +43,7 @@ func acquire(dir string) (*flock.Flock, error) {
 // Busy reports whether a process owns the session in a folder. It changes nothing there. It asks for a share of the lock, which
 // others who ask do not notice; a process that takes ownership at that moment waits for it.
 func Busy(dir string) (bool, error) {
-	path := filepath.Join(dir, lockFile)
-	if err := requireRegular(path); err != nil {
-		return false, fmt.Errorf("look at the lock of session %s: %w", filepath.Base(dir), err)
-	}
-	lock := flock.New(path, flock.SetFlag(os.O_RDONLY))
+	lock := flock.New(filepath.Join(dir, lockFile), flock.SetFlag(os.O_RDONLY|nonblock))
 	free, err := lock.TryRLock()
 	if errors.Is(err, os.ErrNotExist) {
 		return false, nil // a journal that was copied here

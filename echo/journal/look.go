@@ -20,16 +20,12 @@ type Ends struct {
 // before the last entry that back is given is not read. Errors are those of [Read]; the ends are nil when it is the header that
 // cannot be read.
 func Look(path string, back func(*echo.Entry) bool) (*Ends, error) {
-	f, err := openRegular(path, os.O_RDONLY)
+	f, size, err := openSized(path, os.O_RDONLY)
 	if err != nil {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}
 	defer f.Close() //nolint:errcheck // only read from
-	info, err := f.Stat()
-	if err != nil {
-		return nil, fmt.Errorf("look at journal %s: %w", path, err)
-	}
-	return look(path, f, info.Size(), smallBlock, back)
+	return look(path, f, size, smallBlock, back)
 }
 
 func look(path string, file io.ReaderAt, size int64, block int, back func(*echo.Entry) bool) (*Ends, error) {

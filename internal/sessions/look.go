@@ -1,6 +1,8 @@
 package sessions
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -92,27 +94,37 @@ func Look(dir string) (*Session, error) {
 }
 
 func (s *Session) look() error {
-	path := filepath.Join(s.Dir, journal.File)
-	if _, err := os.Stat(path); err != nil {
-		return fmt.Errorf("open journal: %w", err)
-	}
 	// Who owns it is asked first: a run that ends in between has then an end, and is not taken for a killed one.
-	var err error
-	if s.Busy, err = journal.Busy(s.Dir); err != nil {
+	busy, lockErr := journal.Busy(s.Dir)
+	ends, err := journal.Look(filepath.Join(s.Dir, journal.File), s.lookBack)
+	if errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	s.Marks = ReadMarks(s.Dir)
-	ends, err := journal.Look(path, s.lookBack)
-	if ends == nil {
-		return err
+	s.Busy, s.Marks = busy, ReadMarks(s.Dir)
+	if ends != nil {
+		s.Header, s.Torn, s.CascadeID = ends.Header, ends.Torn, cascadeID(ends.Header.Cascade)
 	}
-	s.Header, s.Torn = ends.Header, ends.Torn
-	var c struct {
-		CascadeID string `json:"cascade_id"`
+	return cmp.Or(lockErr, err)
+}
+
+// cascadeID returns the name of a cascade, which is its first member as a rule; "" when it is of another shape.
+func cascadeID(cascade json.RawMessage) (id string) {
+	members := json.NewDecoder(bytes.NewReader(cascade))
+	if start, err := members.Token(); err != nil || start != json.Delim('{') {
+		return ""
 	}
-	_ = json.Unmarshal(s.Header.Cascade, &c) // a cascade of another shape has no name
-	s.CascadeID = c.CascadeID
-	return err
+	for members.More() {
+		name, err := members.Token()
+		if name == "cascade_id" {
+			_ = members.Decode(&id) // a name that is no text is none
+			return id
+		}
+		var other json.RawMessage
+		if err != nil || members.Decode(&other) != nil {
+			return ""
+		}
+	}
+	return ""
 }
 
 // lookBack takes the next entry from the end, until there is the one that says how the run stands.
