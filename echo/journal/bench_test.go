@@ -10,9 +10,9 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// BenchmarkJournalWrite encodes, sums and hands to the operating system one tool result of 1,500 characters.
+// BenchmarkWrite encodes, sums and hands to the operating system one tool result of 1,500 characters.
 func BenchmarkWrite(b *testing.B) {
-	j, err := Create(filepath.Join(b.TempDir(), "s1"), Header{SessionID: "s1", Cascade: []byte(`{}`), Input: []byte(`{}`)})
+	j, err := Create(filepath.Join(b.TempDir(), "s1"), testHeader)
 	require.NoError(b, err)
 	call := echo.ToolCall{ID: "call_1", Name: "lookup", Arguments: `{"n":1}`}
 	e := &echo.Entry{
