@@ -224,7 +224,7 @@ func (s *served) read(id string) (*server.SessionDetail, error) {
 	if running {
 		return d, nil
 	}
-	d.Resumable = engine.StateOf(rec.Entries).Resumable
+	d.Resumable = engine.StateOf(rec.Entries).Resumable && engine.CheckRules(rec.Header.Rules) == nil
 	if d.Status == engine.StatusRunning.String() {
 		endWithout(d)
 	}

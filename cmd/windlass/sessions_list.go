@@ -93,7 +93,7 @@ func mergeSessions(stored []clickhouse.Session, local []*sessions.Session, to st
 			l.Problem, l.Resumable = s.Err.Error(), false
 			continue
 		}
-		l.Waiting, l.Resumable = s.Waiting(to), s.Resumable()
+		l.Waiting, l.Resumable = s.Waiting(to), s.Resumable() && engine.CheckRules(s.Header.Rules) == nil
 	}
 	slices.SortStableFunc(list, func(a, b listedSession) int {
 		return cmp.Or(b.StartedAt.Compare(a.StartedAt), strings.Compare(a.ID, b.ID))

@@ -160,8 +160,8 @@ func mayFollowEnd(e *echo.Entry) bool {
 	return e.NodeType == echo.NodeWarning || e.NodeType == echo.NodeHandoff || e.Background()
 }
 
-// Resumable reports whether the run can be gone on with, as far as its end tells: one that failed may have failed for
-// something that would come again, which only all of its record tells; see engine.StateOf.
+// Resumable reports whether the run can be resumed, as far as its end says: one that failed may have failed for something that
+// would happen again, which only all of its record says, see engine.StateOf; and its rules may be none of this engine's.
 func (s *Session) Resumable() bool {
 	switch {
 	case s.Err != nil || s.Busy || s.Last == 0:
@@ -172,7 +172,7 @@ func (s *Session) Resumable() bool {
 	return CanResume(s.End.Status, s.End.Reason)
 }
 
-// CanResume reports whether a run that ended so can be gone on with: it was interrupted, it is over its budget, or a call
+// CanResume reports whether a run that ended so can be resumed: it was interrupted, it is over its budget, or a call
 // may have failed. One that ended for another reason would come to the same end again.
 func CanResume(status, reason string) bool {
 	return status == "interrupted" || status == "over_budget" || status == "failed" && reason == "error"
