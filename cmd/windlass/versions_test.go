@@ -79,9 +79,21 @@ func TestJournalsOfOtherVersions(t *testing.T) {
 	for id, want := range versions {
 		want = "journal " + journalPath(l.home, id) + " has format " + want
 		for _, args := range [][]string{
-			{"verify", id}, {"resume", id}, {"resume", id, "--fork", "1"}, {"replay", id}, {"replay", id, "--list"}, {"simulate", id}, {"simulate", journalPath(l.home, id)},
-			{"test", "freeze", id, "--name", "x"}, {"sessions", "handoff", id}, {"context", "show", id}, {"context", "diff", id, "1", "2"}, {"context", "why", id, "80"}, {"context", "stats", id},
-			{"context", "select", id, "--for", "x"}, {"ship", id},
+			{"verify", id},
+			{"resume", id},
+			{"resume", id, "--fork", "1"},
+			{"replay", id},
+			{"replay", id, "--list"},
+			{"simulate", id},
+			{"simulate", journalPath(l.home, id)},
+			{"test", "freeze", id, "--name", "x"},
+			{"sessions", "handoff", id},
+			{"context", "show", id},
+			{"context", "diff", id, "1", "2"},
+			{"context", "why", id, "80"},
+			{"context", "stats", id},
+			{"context", "select", id, "--for", "x"},
+			{"ship", id},
 		} {
 			require.Contains(t, l.run(exitStorage, args...).err.String(), "Error: "+want, args)
 		}
