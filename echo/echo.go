@@ -1,7 +1,7 @@
 // Package echo is the vocabulary of windlass and its one record of what happened.
 //
 // A run is a list of [Entry] values: every message, model call, tool call, selection, verdict, route and cost is one
-// entry with a sequence number. A [Log] numbers entries and fans them out to [Sink]s: the [Journal] on the local disk,
+// entry with a sequence number. A [Log] numbers entries and fans them out to [Sink]s: the journal on the local disk,
 // ClickHouse, the live view. State, resume, replay and cost reports are all derived from entries; there is no second
 // source of truth.
 //

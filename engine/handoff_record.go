@@ -150,7 +150,9 @@ func (t *trail) begin(e *echo.Entry) {
 		return
 	}
 	t.input = start.Input
-	var h echo.Header
+	var h struct {
+		Cascade json.RawMessage `json:"cascade"`
+	}
 	var c cascade.Cascade
 	if json.Unmarshal(start.Header, &h) == nil && len(h.Cascade) > 0 && json.Unmarshal(h.Cascade, &c) == nil && len(c.Phases) > 0 {
 		t.cascade = &c

@@ -13,6 +13,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
@@ -20,7 +21,7 @@ import (
 const twoTurns = `{"cascade_id":"c","phases":[{"name":"p","instructions":"Go.","tackle":["write"]}]}`
 
 // runTwoTurns runs or takes up twoTurns on a journal, which it closes.
-func runTwoTurns(t *testing.T, j *echo.Journal, past []*echo.Entry) (*Result, *world) {
+func runTwoTurns(t *testing.T, j *journal.Journal, past []*echo.Entry) (*Result, *world) {
 	t.Helper()
 	c := &cascade.Cascade{}
 	require.NoError(t, json.Unmarshal([]byte(twoTurns), c))
@@ -52,14 +53,14 @@ func (m modelOf) Complete(_ context.Context, req *effect.ModelRequest) (*effect.
 func TestResumeFromEveryByteOfTheLastLine(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "whole")
-	j, err := echo.CreateJournal(dir, echo.Header{SessionID: "s1", Cascade: []byte(twoTurns), Input: []byte(`{}`)})
+	j, err := journal.Create(dir, journal.Header{Rules: Rules, SessionID: "s1", Cascade: []byte(twoTurns), Input: []byte(`{}`)})
 	require.NoError(t, err)
 	whole, asked := runTwoTurns(t, j, nil)
 	require.Equal(t, "It is done.", whole.Output)
 	require.Len(t, asked.models, 2)
 	text, err := os.ReadFile(j.Path())
 	require.NoError(t, err)
-	rec, err := echo.ReadJournal(j.Path())
+	rec, err := journal.Read(j.Path())
 	require.NoError(t, err)
 	start := bytes.IndexByte(text, '\n') + 1
 	for i, e := range rec.Entries {
@@ -81,15 +82,15 @@ func TestResumeFromEveryByteOfTheLastLine(t *testing.T) {
 func resumeCut(t *testing.T, text []byte, left []*echo.Entry) {
 	t.Helper()
 	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, echo.JournalFile), text, 0o600))
-	j, rec, err := echo.OpenJournal(dir)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, journal.File), text, 0o600))
+	j, rec, err := journal.Open(dir)
 	require.NoError(t, err)
 	require.Len(t, rec.Entries, len(left))
 	again, w := runTwoTurns(t, j, rec.Entries)
 	require.Equal(t, "It is done.", again.Output)
 	calls := (&memory{list: left}).of(echo.NodeModelCall)
 	require.Len(t, w.models, 2-len(calls), "an answer that is recorded is not asked for again")
-	sound, err := echo.ReadJournal(j.Path())
+	sound, err := journal.Read(j.Path())
 	require.NoError(t, err)
 	require.False(t, sound.Torn)
 	require.Equal(t, echo.StatusCompleted, StateOf(sound.Entries).Status)

@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"github.com/windlass-run/windlass/cascade"
-	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
+	"github.com/windlass-run/windlass/engine"
 )
 
 // begunWith is what a run was begun with beside its cascade and its input, as the header of the journal keeps it. A session
@@ -27,9 +28,9 @@ type begunWith struct {
 }
 
 // newHeader returns the header of the journal of a session that begins.
-func (s *session) newHeader(home, scriptFile string) (echo.Header, error) {
-	h := echo.Header{
-		Version: echo.JournalVersion, SessionID: s.id, StartedAt: time.Now().UTC(), Windlass: readVersion().Version, File: s.file,
+func (s *session) newHeader(home, scriptFile string) (journal.Header, error) {
+	h := journal.Header{
+		Version: journal.Version, Rules: engine.Rules, SessionID: s.id, StartedAt: time.Now().UTC(), Windlass: readVersion().Version, File: s.file,
 	}
 	begun, err := s.begun(home)
 	if err != nil {
@@ -85,8 +86,12 @@ func (b *begunWith) options() runOptions {
 	}
 }
 
-// readHeader reads what a session was begun with off the header of its journal.
-func readHeader(h echo.Header) (c *cascade.Cascade, input map[string]any, b begunWith, err error) {
+// readHeader reads what a session was begun with off the header of its journal, for whoever runs it again. The error is an
+// [*engine.RulesError] when that cannot be done for the rules of the session.
+func readHeader(h journal.Header) (c *cascade.Cascade, input map[string]any, b begunWith, err error) {
+	if err := engine.CheckRules(h.Rules); err != nil {
+		return nil, nil, b, fmt.Errorf("session %s: %w", h.SessionID, err)
+	}
 	c, found, err := cascade.Parse(h.SessionID+"/cascade", h.Cascade, knownNames())
 	if err != nil {
 		return nil, nil, b, fmt.Errorf("read the cascade of session %s: %w", h.SessionID, err)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
@@ -35,7 +36,7 @@ func cardsLab(t *testing.T, cardModel, embedder, budget string) *lab {
 // cardEntries returns the entries of a session's calls for cards, and the sums of all its model calls.
 func (l *lab) cardEntries(id string) (cards []*echo.Entry, sum engine.Totals) {
 	l.t.Helper()
-	rec, err := echo.ReadJournal(filepath.Join(l.home, "sessions", id, echo.JournalFile))
+	rec, err := journal.Read(filepath.Join(l.home, "sessions", id, journal.File))
 	require.NoError(l.t, err)
 	for _, e := range rec.Entries {
 		if e.NodeType != echo.NodeModelCall {

@@ -2,13 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"time"
 
 	"github.com/gofrs/flock"
 
-	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/sessions"
@@ -80,8 +79,7 @@ func (c *catchUp) work(ctx context.Context, d *database, own string) {
 			c.result.rows += done.Rows
 			c.result.sessions++
 		}
-		var damage *echo.JournalDamageError
-		if err != nil && !errors.As(err, &damage) {
+		if err != nil && !journal.IsUnreadable(err) {
 			return
 		}
 	}

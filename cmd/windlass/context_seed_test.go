@@ -2,9 +2,9 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,6 +14,8 @@ import (
 
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
+	"github.com/windlass-run/windlass/engine"
 )
 
 // seed writes the record of a session as the engine would: histories, and selections as changes with their sizes and
@@ -269,17 +271,23 @@ func seedLines(t *testing.T) string {
 
 // journalFromLines makes a journal of entries, one a line.
 func journalFromLines(home, lines string) error {
-	var first echo.Entry
-	if err := json.Unmarshal([]byte(strings.SplitN(lines, "\n", 2)[0]), &first); err != nil {
-		return err
+	var j *journal.Journal
+	for line := range strings.Lines(lines) {
+		e := &echo.Entry{}
+		if err := json.Unmarshal([]byte(line), e); err != nil {
+			return err
+		}
+		if j == nil {
+			var err error
+			j, err = journal.Create(filepath.Join(home, "sessions", e.SessionID),
+				journal.Header{Rules: engine.Rules, SessionID: e.SessionID, Cascade: json.RawMessage("{}"), Input: json.RawMessage("{}")})
+			if err != nil {
+				return err
+			}
+		}
+		if err := j.Write(e); err != nil {
+			return err
+		}
 	}
-	dir := filepath.Join(home, "sessions", first.SessionID)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	head, err := json.Marshal(echo.Header{Version: 1, SessionID: first.SessionID, Cascade: json.RawMessage("{}"), Input: json.RawMessage("{}")})
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(dir, echo.JournalFile), []byte(string(head)+"\n"+lines), 0o600)
+	return j.Close(context.Background())
 }

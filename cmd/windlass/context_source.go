@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/config"
 )
@@ -38,7 +38,7 @@ func (a *app) findContextRecord(ctx context.Context, session string, ask askingC
 	case id == "":
 		return recordFromClickHouse(ctx, session, local, ask)
 	}
-	rec, err := echo.ReadJournal(filepath.Join(config.SessionDir(home, id), echo.JournalFile))
+	rec, err := journal.Read(filepath.Join(config.SessionDir(home, id), journal.File))
 	if err != nil {
 		return nil, withExit(exitStorage, err, "")
 	}
@@ -57,7 +57,7 @@ func localSessions(home string) ([]string, error) {
 	}
 	var ids []string
 	for _, f := range folders {
-		if _, err := os.Stat(filepath.Join(dir, f.Name(), echo.JournalFile)); err == nil {
+		if _, err := os.Stat(filepath.Join(dir, f.Name(), journal.File)); err == nil {
 			ids = append(ids, f.Name())
 		}
 	}

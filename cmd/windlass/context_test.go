@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
 	"github.com/windlass-run/windlass/internal/config"
@@ -186,7 +187,7 @@ func requireSameEverywhere(t *testing.T, l *lab, local, remote *contextRecord) {
 	for _, c := range commands {
 		outputs = append(outputs, l.run(exitOK, c...).out.String())
 	}
-	require.NoError(t, os.Remove(filepath.Join(config.SessionDir(l.home, "long"), echo.JournalFile)))
+	require.NoError(t, os.Remove(filepath.Join(config.SessionDir(l.home, "long"), journal.File)))
 	for i, c := range commands {
 		require.Equal(t, outputs[i], l.run(exitOK, c...).out.String(), "%v", c)
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
 )
 
@@ -29,13 +29,13 @@ func TestDiskFull(t *testing.T) {
 	l.file("ask.json", crashedAsk)
 	for blocks := 8; blocks >= 0; blocks-- {
 		id := fmt.Sprintf("full-%d", blocks)
-		path := filepath.Join(l.home, "sessions", id, echo.JournalFile)
+		path := filepath.Join(l.home, "sessions", id, journal.File)
 		p := &process{t: t, Cmd: exec.Command("/bin/sh", "-c", fmt.Sprintf("ulimit -f %d; exec windlass run ask.json --model plain --session %s", blocks, id))}
 		l.begin(p)
 		code := p.wait()
 		next := []string{"resume", id}
 		if _, err := os.Stat(path); err == nil {
-			rec, err := echo.ReadJournal(path)
+			rec, err := journal.Read(path)
 			require.NoError(t, err)
 			require.False(t, rec.Torn, "what did not get through whole is cut off")
 		} else {
@@ -70,7 +70,7 @@ func TestResumeCutJournal(t *testing.T) {
 	l := newLab(t, clickhousetest.DSN(t, clickhousetest.Open(t)))
 	l.file("ask.json", crashedAsk)
 	l.run(exitOK, "run", "ask.json", "--model", "plain", "--session", "cut")
-	path := filepath.Join(l.home, "sessions", "cut", echo.JournalFile)
+	path := filepath.Join(l.home, "sessions", "cut", journal.File)
 	whole, err := os.ReadFile(path)
 	require.NoError(t, err)
 	lines := bytes.SplitAfter(whole, []byte("\n"))

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/engine"
 )
 
@@ -27,7 +28,7 @@ type crashTotals struct {
 }
 
 // deathPlace says where a run was when its process died, by its journal.
-func deathPlace(rec *echo.Recording) string {
+func deathPlace(rec *journal.Recording) string {
 	if rec.Torn {
 		return "in the middle of a line of the journal"
 	}

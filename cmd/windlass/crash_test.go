@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
 )
@@ -163,7 +164,7 @@ func (r *crashRound) play(traps int) {
 			t = r.chooseTrap()
 		}
 		p, code := r.try(args, t)
-		rec, err := echo.ReadJournal(r.journal())
+		rec, err := journal.Read(r.journal())
 		switch {
 		case code == exitOK:
 			require.NoError(r.t, err, r.story())
@@ -257,7 +258,7 @@ func (r *crashRound) watch(t *trap) (stop func()) {
 // chooseTrap returns a trap at a random place of what is left of the run.
 func (r *crashRound) chooseTrap() *trap {
 	calls, ends, tools := 0, 0, map[string]bool{}
-	if rec, err := echo.ReadJournal(r.journal()); err == nil {
+	if rec, err := journal.Read(r.journal()); err == nil {
 		for _, e := range rec.Entries {
 			switch e.NodeType {
 			case echo.NodeModelCall:
@@ -306,12 +307,12 @@ func toolNumber(e *echo.Entry) string {
 }
 
 func (r *crashRound) journal() string {
-	return filepath.Join(r.home, "sessions", r.id, echo.JournalFile)
+	return filepath.Join(r.home, "sessions", r.id, journal.File)
 }
 
 func (r *crashRound) entries() []*echo.Entry {
 	r.t.Helper()
-	rec, err := echo.ReadJournal(r.journal())
+	rec, err := journal.Read(r.journal())
 	require.NoError(r.t, err, r.story())
 	require.False(r.t, rec.Torn, r.story())
 	return rec.Entries
@@ -320,7 +321,7 @@ func (r *crashRound) entries() []*echo.Entry {
 func (r *crashRound) story() string { return r.id + "\n" + strings.Join(r.told, "\n") }
 
 // afterDeath notes what the journal has, and demands that it holds.
-func (r *crashRound) afterDeath(rec *echo.Recording) {
+func (r *crashRound) afterDeath(rec *journal.Recording) {
 	r.t.Helper()
 	r.server.settle(answersIn(rec.Entries))
 	v, err := verifyRecord(context.Background(), r.home, rec)

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/config"
 )
@@ -67,7 +67,7 @@ func rebuildError(id string, err error) error {
 		return nil
 	case errors.As(err, &incomplete):
 		return withExit(exitStorage, err, "windlass ship "+id+" --again on the machine where it was run, and then once more here")
-	case errors.Is(err, echo.ErrSessionBusy), errors.Is(err, echo.ErrSessionExists):
+	case errors.Is(err, journal.ErrBusy), errors.Is(err, journal.ErrExists):
 		return usageError(err, "once more: another process has just made it")
 	}
 	return withExit(exitStorage, err, "free space, or set WINDLASS_HOME to a folder on another disk")

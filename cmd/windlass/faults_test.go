@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
 	"github.com/windlass-run/windlass/internal/llm/llmtest"
 )
@@ -211,7 +212,7 @@ func (l *faultyLab) runFault(t *testing.T, i int, f fault) int {
 	stop := time.AfterFunc(5*time.Minute, func() { _ = p.Process.Kill() })
 	defer stop.Stop()
 	code := p.wait()
-	rec, err := echo.ReadJournal(filepath.Join(l.home, "sessions", id, echo.JournalFile))
+	rec, err := journal.Read(filepath.Join(l.home, "sessions", id, journal.File))
 	require.NoError(t, err)
 	require.Equal(t, echo.NodeRunEnd, rec.Entries[len(rec.Entries)-1].NodeType)
 	for _, e := range rec.Entries {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
 	"github.com/windlass-run/windlass/internal/config"
@@ -57,14 +58,14 @@ func TestHandoffOfAnInterruptedRun(t *testing.T) {
 	text := l.run(exitOK, "sessions", "handoff", "handed").out.String()
 	require.Equal(t, engine.Markdown(&h), text)
 	require.Contains(t, text, "- modified notes.md\n")
-	require.NoError(t, os.Remove(filepath.Join(config.SessionDir(l.home, "handed"), echo.JournalFile)))
+	require.NoError(t, os.Remove(filepath.Join(config.SessionDir(l.home, "handed"), journal.File)))
 	require.Equal(t, fromJournal, l.run(exitOK, "sessions", "handoff", "handed", "--json").out.String(), "from ClickHouse")
 }
 
 // lastHandoff returns the newest handoff of a journal as it is recorded.
 func lastHandoff(t *testing.T, l *lab, id string) (data json.RawMessage) {
 	t.Helper()
-	rec, err := echo.ReadJournal(filepath.Join(config.SessionDir(l.home, id), echo.JournalFile))
+	rec, err := journal.Read(filepath.Join(config.SessionDir(l.home, id), journal.File))
 	require.NoError(t, err)
 	for _, e := range rec.Entries {
 		if e.NodeType == echo.NodeHandoff {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/llm"
 	"github.com/windlass-run/windlass/internal/llm/llmtest"
@@ -140,7 +141,7 @@ func (l *lab) reading(code int, cascade string, args ...string) *process {
 // entries returns the entries of the lab's session.
 func (l *lab) entries() []*echo.Entry {
 	l.t.Helper()
-	rec, err := echo.ReadJournal(filepath.Join(config.SessionDir(l.home, "long"), "journal.jsonl"))
+	rec, err := journal.Read(filepath.Join(config.SessionDir(l.home, "long"), "journal.jsonl"))
 	require.NoError(l.t, err)
 	return rec.Entries
 }

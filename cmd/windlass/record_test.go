@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
 )
 
@@ -129,8 +130,8 @@ var sums = regexp.MustCompile(`(?m),"sum":"[0-9a-f]{16}"}$`)
 // journalOf returns the entries of a journal as they stand there, without their checksums.
 func journalOf(t *testing.T, home, id string) []string {
 	t.Helper()
-	path := filepath.Join(home, "sessions", id, echo.JournalFile)
-	_, err := echo.ReadJournal(path) // it must be sound as well
+	path := filepath.Join(home, "sessions", id, journal.File)
+	_, err := journal.Read(path) // it must be sound as well
 	require.NoError(t, err)
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -196,7 +197,7 @@ func expectedRow(t *testing.T, e map[string]any) map[string]any {
 // requireSelections holds the rows of context_selections against the selections of the journal, put together.
 func requireSelections(t *testing.T, l *lab, id string) {
 	t.Helper()
-	rec, err := echo.ReadJournal(filepath.Join(l.home, "sessions", id, echo.JournalFile))
+	rec, err := journal.Read(filepath.Join(l.home, "sessions", id, journal.File))
 	require.NoError(t, err)
 	reader := echo.NewRequestReader()
 	want := []map[string]any{}

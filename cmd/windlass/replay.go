@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/internal/config"
 )
 
@@ -111,5 +112,5 @@ func entryTable(entries []*echo.Entry) *table {
 }
 
 func journalPath(home, id string) string {
-	return filepath.Join(config.SessionDir(home, id), echo.JournalFile)
+	return filepath.Join(config.SessionDir(home, id), journal.File)
 }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/config"
 )
@@ -94,7 +96,7 @@ func (a *app) resume(ctx context.Context, given string, o resumeOptions) error {
 
 // forkSession makes a new session of the beginning of another one, which stays as it is, and takes it up.
 func (a *app) forkSession(ctx context.Context, home, parent string, n *notices, o resumeOptions) (*session, error) {
-	rec, err := echo.ReadJournal(journalPath(home, parent))
+	rec, err := journal.Read(journalPath(home, parent))
 	if err != nil {
 		return nil, openError(parent, err)
 	}
@@ -112,19 +114,19 @@ func (a *app) forkSession(ctx context.Context, home, parent string, n *notices, 
 	if err := checkFork(ctx, home, h, rec.Entries[:o.fork]); err != nil {
 		return nil, err
 	}
-	journal, err := createJournal(home, h)
+	j, err := createJournal(home, h)
 	if err != nil {
 		return nil, err
 	}
-	s, err := a.copyAndTakeUp(ctx, home, journal, h, rec.Entries[:o.fork], n, o)
+	s, err := a.copyAndTakeUp(ctx, home, j, h, rec.Entries[:o.fork], n, o)
 	if err != nil {
-		return nil, errors.Join(err, journal.Close(ctx), removeSession(journal.Path(), ""))
+		return nil, errors.Join(err, j.Close(ctx), removeSession(filepath.Dir(j.Path()), ""))
 	}
 	return s, nil
 }
 
 // forkHeader is the header of a fork: what its parent was begun with, under an id of its own.
-func forkHeader(ctx context.Context, a *app, parent echo.Header, id string, o resumeOptions) (echo.Header, error) {
+func forkHeader(ctx context.Context, a *app, parent journal.Header, id string, o resumeOptions) (journal.Header, error) {
 	h := parent
 	_, _, begun, err := readHeader(parent)
 	if err != nil {
@@ -146,19 +148,19 @@ func forkHeader(ctx context.Context, a *app, parent echo.Header, id string, o re
 }
 
 // checkFork finds out, before there is a session, whether what a fork has of its parent follows from its cascade.
-func checkFork(ctx context.Context, home string, h echo.Header, entries []*echo.Entry) error {
+func checkFork(ctx context.Context, home string, h journal.Header, entries []*echo.Entry) error {
 	if err := engine.CheckResumable(entries); err != nil {
 		return usageError(fmt.Errorf("entry %d of session %s: %w", h.ParentSeq, h.Parent, err), "an entry before it: windlass replay "+h.Parent+" --list")
 	}
-	v, err := verifyRecord(ctx, home, &echo.Recording{Header: h, Entries: entries})
+	v, err := verifyRecord(ctx, home, &journal.Recording{Header: h, Entries: entries})
 	if err != nil || v.Holds {
 		return err
 	}
 	return withExit(exitFailed, errors.New(v.Difference), "--fork with an entry before that one, or a cascade from which it follows")
 }
 
-func (a *app) copyAndTakeUp(ctx context.Context, home string, journal *echo.Journal, h echo.Header, entries []*echo.Entry, n *notices, o resumeOptions) (*session, error) {
-	rec := &echo.Recording{Header: h}
+func (a *app) copyAndTakeUp(ctx context.Context, home string, j *journal.Journal, h journal.Header, entries []*echo.Entry, n *notices, o resumeOptions) (*session, error) {
+	rec := &journal.Recording{Header: h}
 	for _, e := range entries {
 		mine := *e
 		mine.SessionID = h.SessionID
@@ -167,14 +169,14 @@ func (a *app) copyAndTakeUp(ctx context.Context, home string, journal *echo.Jour
 				return nil, withExit(exitFailed, err, "windlass verify "+h.Parent)
 			}
 		}
-		if err := journal.Write(&mine); err != nil {
+		if err := j.Write(&mine); err != nil {
 			return nil, withExit(exitStorage, err, "free space, or set WINDLASS_HOME to a folder on another disk")
 		}
 		rec.Entries = append(rec.Entries, &mine)
 	}
-	if err := journal.Wait(ctx); err != nil {
+	if err := j.Wait(ctx); err != nil {
 		return nil, withExit(exitStorage, err, "free space, or set WINDLASS_HOME to a folder on another disk")
 	}
 	o.cascade = "" // it is in the header
-	return a.takeUp(ctx, home, journal, rec, n, o.takeUpOptions)
+	return a.takeUp(ctx, home, j, rec, n, o.takeUpOptions)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/cascade"
-	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/protection"
@@ -194,10 +194,10 @@ func sessionID(wanted string) (string, error) {
 }
 
 // createJournal makes the session's folder and its journal.
-func createJournal(home string, h echo.Header) (*echo.Journal, error) {
-	j, err := echo.CreateJournal(config.SessionDir(home, h.SessionID), h)
+func createJournal(home string, h journal.Header) (*journal.Journal, error) {
+	j, err := journal.Create(config.SessionDir(home, h.SessionID), h)
 	switch {
-	case errors.Is(err, echo.ErrSessionExists), errors.Is(err, echo.ErrSessionBusy):
+	case errors.Is(err, journal.ErrExists), errors.Is(err, journal.ErrBusy):
 		return nil, usageError(err, "another --session ID, or none for a new one")
 	case err != nil:
 		return nil, withExit(exitStorage, err, "set WINDLASS_HOME to a folder on a disk with room that you may write to")

@@ -17,6 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
 	"github.com/windlass-run/windlass/internal/llm/llmtest"
@@ -176,7 +177,7 @@ func scriptJournal(ts *testscript.TestScript, neg bool, args []string) {
 	if len(dirs) != 1 {
 		ts.Fatalf("there is not one session: %v", dirs)
 	}
-	rec, err := echo.ReadJournal(filepath.Join(dirs[0], echo.JournalFile))
+	rec, err := journal.Read(filepath.Join(dirs[0], journal.File))
 	ts.Check(err)
 	if rec.Torn || len(rec.Entries) == 0 {
 		ts.Fatalf("the journal ends in the middle of a line, or has none")
@@ -198,7 +199,7 @@ func scriptCutJournal(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: cutjournal ID")
 	}
-	rec, err := echo.ReadJournal(filepath.Join(ts.Getenv("WINDLASS_HOME"), "sessions", args[0], echo.JournalFile))
+	rec, err := journal.Read(filepath.Join(ts.Getenv("WINDLASS_HOME"), "sessions", args[0], journal.File))
 	ts.Check(err)
 	if rec.Torn || len(rec.Entries) == 0 || rec.Entries[len(rec.Entries)-1].NodeType == echo.NodeRunEnd {
 		ts.Fatalf("torn: %v, %d entries", rec.Torn, len(rec.Entries))
@@ -212,7 +213,7 @@ func scriptDamage(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	number, err := strconv.Atoi(args[1])
 	ts.Check(err)
-	path := filepath.Join(ts.Getenv("WINDLASS_HOME"), "sessions", args[0], echo.JournalFile)
+	path := filepath.Join(ts.Getenv("WINDLASS_HOME"), "sessions", args[0], journal.File)
 	data, err := os.ReadFile(path)
 	ts.Check(err)
 	lines := strings.SplitAfter(string(data), "\n")
@@ -227,7 +228,7 @@ func scriptCutLines(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	number, err := strconv.Atoi(args[1])
 	ts.Check(err)
-	path := filepath.Join(ts.Getenv("WINDLASS_HOME"), "sessions", args[0], echo.JournalFile)
+	path := filepath.Join(ts.Getenv("WINDLASS_HOME"), "sessions", args[0], journal.File)
 	data, err := os.ReadFile(path)
 	ts.Check(err)
 	lines := strings.SplitAfter(string(data), "\n")

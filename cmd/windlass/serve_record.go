@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/config"
@@ -113,12 +114,12 @@ func (s *served) List(ctx context.Context, limit int) (*server.SessionList, erro
 	return list, nil
 }
 
-// newest returns the sessions of this machine that began last. One whose journal has no head counts as new, so that its
-// fault is told.
+// newest returns the sessions of this machine that began last. One whose header is damaged counts as new, so that its fault is
+// reported; one of another version as old.
 func newest(local []*sessions.Session, limit int) []*sessions.Session {
 	slices.SortStableFunc(local, func(a, b *sessions.Session) int {
 		headless := func(s *sessions.Session) int {
-			if s.Header.StartedAt.IsZero() {
+			if s.Header.StartedAt.IsZero() && !isOtherVersion(s.Err) {
 				return 0
 			}
 			return 1
@@ -212,7 +213,7 @@ func (s *served) remote(ctx context.Context, id string) (whole string, entries [
 // read returns what the journal of a session on this machine says.
 func (s *served) read(id string) (*server.SessionDetail, error) {
 	running := s.isRunning(id) // asked first: what ends in between is then not taken for killed
-	rec, err := echo.ReadJournal(s.journal(id))
+	rec, err := journal.Read(s.journal(id))
 	if err != nil {
 		return nil, err
 	}
@@ -223,7 +224,7 @@ func (s *served) read(id string) (*server.SessionDetail, error) {
 	if running {
 		return d, nil
 	}
-	d.Resumable = engine.StateOf(rec.Entries).Resumable
+	d.Resumable = engine.StateOf(rec.Entries).Resumable && engine.CheckRules(rec.Header.Rules) == nil
 	if d.Status == echo.StatusRunning.String() {
 		endWithout(d)
 	}
@@ -289,7 +290,7 @@ func (s *served) isRunning(id string) bool {
 }
 
 func (s *served) journal(id string) string {
-	return filepath.Join(config.SessionDir(s.home, id), echo.JournalFile)
+	return filepath.Join(config.SessionDir(s.home, id), journal.File)
 }
 
 // record reads a session with its model calls.
@@ -380,7 +381,11 @@ func unknownProblem(err error) error {
 }
 
 func storageProblem(err error) error {
-	return &server.Problem{Kind: server.StorageFailed, Detail: err.Error(), Try: "on the server: windlass doctor", Err: err}
+	try := "on the server: windlass doctor"
+	if isOtherVersion(err) {
+		try = "POST /api/runs begins a new run"
+	}
+	return &server.Problem{Kind: server.StorageFailed, Detail: err.Error(), Try: try, Err: err}
 }
 
 // readEnd returns what the end of a phase or of a run says. One that cannot be read is a failure.

@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/windlass-run/windlass/cascade"
-	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/server"
@@ -24,7 +24,7 @@ func (h *host) Resume(ctx context.Context, id string, r *server.ResumeRequest) (
 	if h.alive(id) {
 		return nil, notResumable("follow it, or cancel it", "the session %s is running", id)
 	}
-	rec, err := echo.ReadJournal(journalPath(h.home, id))
+	rec, err := journal.Read(journalPath(h.home, id))
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return nil, notResumable("resume it where it was run, or, on the server: windlass resume "+id+", which brings it there", "the session %s was run on another machine", id)
@@ -32,7 +32,11 @@ func (h *host) Resume(ctx context.Context, id string, r *server.ResumeRequest) (
 		return nil, storageProblem(err)
 	}
 	c, _, begun, err := readHeader(rec.Header)
-	if err != nil {
+	var rules *engine.RulesError
+	switch {
+	case errors.As(err, &rules):
+		return nil, &server.Problem{Kind: server.NotResumable, Detail: err.Error(), Try: "POST /api/runs begins a new run", Err: err}
+	case err != nil:
 		return nil, storageProblem(err)
 	}
 	if err := h.grants.cover(h.home, c, &begun); err != nil {
@@ -119,7 +123,7 @@ func resumeProblem(err error) error {
 	switch {
 	case errors.As(err, &ended):
 		return &server.Problem{Kind: server.NotResumable, Detail: err.Error(), Try: "POST /api/runs begins a new run", Err: err}
-	case errors.Is(err, echo.ErrSessionBusy):
+	case errors.Is(err, journal.ErrBusy):
 		return &server.Problem{Kind: server.NotResumable, Detail: err.Error(), Try: "wait for its end", Err: err}
 	}
 	return startProblem(fmt.Errorf("take up the session: %w", err))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/server"
@@ -337,7 +338,7 @@ func startProblem(err error) error {
 	switch {
 	case errors.As(err, &p):
 		return p
-	case errors.Is(err, echo.ErrSessionExists), errors.Is(err, echo.ErrSessionBusy):
+	case errors.Is(err, journal.ErrExists), errors.Is(err, journal.ErrBusy):
 		return &server.Problem{Kind: server.SessionExists, Detail: err.Error(), Try: "another session_id, or none for a new one; if this request was sent twice, the first one began the run", Err: err}
 	case !errors.As(err, &ee):
 		return err

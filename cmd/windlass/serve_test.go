@@ -23,6 +23,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
+	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
 	"github.com/windlass-run/windlass/internal/server"
 	"github.com/windlass-run/windlass/internal/server/certificate/certificatetest"
@@ -266,7 +268,7 @@ func TestServeNothingYet(t *testing.T) {
 	l := newServeLab(t, "")
 	dir := filepath.Join(l.home, "sessions", "empty")
 	require.NoError(t, os.MkdirAll(filepath.Dir(dir), 0o700))
-	j, err := echo.CreateJournal(dir, echo.Header{SessionID: "empty", StartedAt: time.Unix(1e9, 0).UTC(), Cascade: []byte(`{"cascade_id": "c"}`), Input: []byte(`{}`)})
+	j, err := journal.Create(dir, journal.Header{Rules: engine.Rules, SessionID: "empty", StartedAt: time.Unix(1e9, 0).UTC(), Cascade: []byte(`{"cascade_id": "c"}`), Input: []byte(`{}`)})
 	require.NoError(t, err)
 	s := l.serve("--no-clickhouse")
 	require.Equal(t, "running", s.get("empty").Status)

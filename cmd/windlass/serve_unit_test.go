@@ -12,6 +12,8 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
+	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/server"
 )
 
@@ -34,7 +36,7 @@ func seqsOf(t *testing.T, tail *journalTail) (seqs []uint64, ended bool) {
 func TestTail(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "s1")
-	j, err := echo.CreateJournal(dir, echo.Header{SessionID: "s1", Cascade: []byte(`{}`), Input: []byte(`{}`)})
+	j, err := journal.Create(dir, journal.Header{Rules: engine.Rules, SessionID: "s1", Cascade: []byte(`{}`), Input: []byte(`{}`)})
 	require.NoError(t, err)
 	log := echo.NewLog("s1", nil, j)
 	add := func(n int) {
@@ -44,7 +46,7 @@ func TestTail(t *testing.T) {
 		log.Flush()
 	}
 	alive := true
-	path := filepath.Join(dir, echo.JournalFile)
+	path := filepath.Join(dir, journal.File)
 	tail, err := openTail(path, 3, func() bool { return alive })
 	require.NoError(t, err)
 	defer tail.Close() //nolint:errcheck // only read from
@@ -72,7 +74,7 @@ func TestTail(t *testing.T) {
 	require.NoError(t, f.Close())
 	seqs, _ = seqsOf(t, tail)
 	require.Empty(t, seqs)
-	j, rec, err := echo.OpenJournal(dir)
+	j, rec, err := journal.Open(dir)
 	require.NoError(t, err)
 	log = echo.ContinueLog("s1", uint64(len(rec.Entries)), nil, j)
 	add(1)
@@ -94,14 +96,14 @@ func TestTail(t *testing.T) {
 func TestTailTakesLongEntriesOneByOne(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "s1")
-	j, err := echo.CreateJournal(dir, echo.Header{SessionID: "s1", Cascade: []byte(`{}`), Input: []byte(`{}`)})
+	j, err := journal.Create(dir, journal.Header{Rules: engine.Rules, SessionID: "s1", Cascade: []byte(`{}`), Input: []byte(`{}`)})
 	require.NoError(t, err)
 	log := echo.NewLog("s1", nil, j)
 	for i := range 5 {
 		require.NoError(t, log.Append(&echo.Entry{NodeType: echo.NodeState, Key: echo.MustKey(fmt.Sprint(i)), Data: []byte(`"` + strings.Repeat("x", tailBytes*2/3) + `"`)}))
 	}
 	require.NoError(t, log.Close(context.Background()))
-	tail, err := openTail(filepath.Join(dir, echo.JournalFile), 1, func() bool { return false })
+	tail, err := openTail(filepath.Join(dir, journal.File), 1, func() bool { return false })
 	require.NoError(t, err)
 	defer tail.Close() //nolint:errcheck // only read from
 	for _, want := range []int{2, 2, 1} {

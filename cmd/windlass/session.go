@@ -10,6 +10,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/config"
@@ -43,7 +44,7 @@ type session struct {
 	cards       *cards // nil when no phase has a use for them
 	view        view
 	notices     *notices
-	header      echo.Header
+	header      journal.Header
 	name        string        // what templates see as the session's id; "": its id
 	past        []*echo.Entry // what is recorded already of a session that is taken up
 	delivered   bool          // everything is in ClickHouse; known once the run has ended
@@ -77,12 +78,12 @@ func (a *app) openSession(ctx context.Context, file string, c *cascade.Cascade, 
 	if s.header, err = s.newHeader(home, scriptFile); err != nil {
 		return nil, err
 	}
-	journal, err := createJournal(home, s.header)
+	j, err := createJournal(home, s.header)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.equip(ctx, home, cfg, journal); err != nil {
-		return nil, errors.Join(err, journal.Close(ctx), removeSession(journal.Path(), s.workDir))
+	if err := s.equip(ctx, home, cfg, j); err != nil {
+		return nil, errors.Join(err, j.Close(ctx), removeSession(filepath.Dir(j.Path()), s.workDir))
 	}
 	return s, nil
 }
@@ -100,10 +101,9 @@ func (s *session) run(ctx context.Context) (*engine.Result, error) {
 
 // removeSession takes back a session that did not begin: its journal, its work folder and, when nothing else is in it,
 // its own folder.
-func removeSession(journal, workDir string) error {
-	var errs []error
-	dir := filepath.Dir(journal)
-	for _, path := range []string{workDir, journal, filepath.Join(dir, sessions.MarksFile), filepath.Join(dir, "lock"), dir} {
+func removeSession(dir, workDir string) error {
+	errs := []error{journal.Remove(dir)}
+	for _, path := range []string{workDir, filepath.Join(dir, sessions.MarksFile), dir} {
 		if path == "" {
 			continue
 		}
@@ -115,7 +115,7 @@ func removeSession(journal, workDir string) error {
 }
 
 // equip makes what stands on the journal. Everything that can fail comes before anything that has to be closed.
-func (s *session) equip(ctx context.Context, home string, cfg *config.Config, journal *echo.Journal) error {
+func (s *session) equip(ctx context.Context, home string, cfg *config.Config, j *journal.Journal) error {
 	var err error
 	if s.workDir == "" {
 		s.workDir = workDir(home, s.id)
@@ -133,11 +133,11 @@ func (s *session) equip(ctx context.Context, home string, cfg *config.Config, jo
 	if err := s.chooseTools(home, db.CacheDir, cfg); err != nil {
 		return err
 	}
-	if err := sessions.KeepHere(filepath.Dir(journal.Path()), s.options.noClickHouse); err != nil {
+	if err := sessions.KeepHere(filepath.Dir(j.Path()), s.options.noClickHouse); err != nil {
 		return withExit(exitStorage, err, "free space, or set WINDLASS_HOME to a folder on another disk")
 	}
 	if !s.options.noClickHouse {
-		s.connect(ctx, filepath.Dir(journal.Path()), db)
+		s.connect(ctx, filepath.Dir(j.Path()), db)
 	}
 	cards := s.chooseCards(ctx, cfg, db.CacheDir)
 	s.view = s.chooseView()
@@ -149,8 +149,8 @@ func (s *session) equip(ctx context.Context, home string, cfg *config.Config, jo
 	if s.sink != nil {
 		sinks = append(sinks, s.sink)
 	}
-	s.journalPath = journal.Path()
-	s.log = echo.ContinueLog(s.id, uint64(len(s.past)), nil, journal, sinks...)
+	s.journalPath = j.Path()
+	s.log = echo.ContinueLog(s.id, uint64(len(s.past)), nil, j, sinks...)
 	s.makeCards(cards)
 	s.bringUp(ctx)
 	return nil

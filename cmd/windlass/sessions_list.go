@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/config"
@@ -92,7 +93,7 @@ func mergeSessions(stored []clickhouse.Session, local []*sessions.Session, to st
 			l.Problem, l.Resumable = s.Err.Error(), false
 			continue
 		}
-		l.Waiting, l.Resumable = s.Waiting(to), s.Resumable()
+		l.Waiting, l.Resumable = s.Waiting(to), s.Resumable() && engine.CheckRules(s.Header.Rules) == nil
 	}
 	slices.SortStableFunc(list, func(a, b listedSession) int {
 		return cmp.Or(b.StartedAt.Compare(a.StartedAt), strings.Compare(a.ID, b.ID))
@@ -109,7 +110,7 @@ func (l *listedSession) complete() {
 	case l.local == nil:
 		return
 	case l.Problem != "":
-		l.Status = cmp.Or(l.Status, statusDamaged)
+		l.Status = cmp.Or(l.Status, statusOfUnreadable(l.local.Err))
 		return
 	}
 	l.Status = l.local.Status()
@@ -117,9 +118,9 @@ func (l *listedSession) complete() {
 	if failed := l.Status == echo.StatusFailed.String(); !stale && (!failed || !l.Resumable) {
 		return
 	}
-	rec, err := echo.ReadJournal(filepath.Join(l.local.Dir, echo.JournalFile))
+	rec, err := journal.Read(filepath.Join(l.local.Dir, journal.File))
 	if err != nil {
-		l.Status, l.Problem, l.Resumable = statusDamaged, err.Error(), false
+		l.Status, l.Problem, l.Resumable = statusOfUnreadable(err), err.Error(), false
 		return
 	}
 	if stale {
@@ -128,8 +129,25 @@ func (l *listedSession) complete() {
 	l.Resumable = l.Resumable && engine.StateOf(rec.Entries).Resumable
 }
 
-// statusDamaged is the status of a session whose journal cannot be read.
-const statusDamaged = "damaged"
+// The statuses of a session whose journal cannot be read.
+const (
+	statusDamaged      = "damaged"
+	statusOtherVersion = "other_version"
+)
+
+// statusOfUnreadable returns the status of a session whose journal cannot be read for err.
+func statusOfUnreadable(err error) string {
+	if isOtherVersion(err) {
+		return statusOtherVersion
+	}
+	return statusDamaged
+}
+
+// isOtherVersion reports whether an error says that a journal has another version than this windlass reads.
+func isOtherVersion(err error) bool {
+	var version *journal.VersionError
+	return errors.As(err, &version)
+}
 
 // sessionOf sums a journal up as ClickHouse does.
 func sessionOf(local *sessions.Session, entries []*echo.Entry) clickhouse.Session {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/sessions"
@@ -29,7 +29,7 @@ of those named. SESSION may be the beginning of an id. It may be repeated at any
 counted twice.
 
 A session that a process runs is left to that process. One that was run with --no-clickhouse is delivered only when it
-is named. Exit code 6 when ClickHouse is not available, or a journal is damaged; the others are delivered all the same.`,
+is named. Exit code 6 when ClickHouse is not available, or a journal cannot be read; the others are delivered all the same.`,
 		Example: "  windlass ship\n  windlass ship 01JZ4K\n  windlass ship --again --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.ship(cmd.Context(), args, o)
@@ -70,7 +70,8 @@ type shipped struct {
 	Delivered int    `json:"delivered"` // rows
 	Waiting   uint64 `json:"waiting"`   // rows that ClickHouse still does not have
 	Error     string `json:"error,omitempty"`
-	damaged   bool
+
+	unreadable bool // its journal
 }
 
 // The outcomes of a session.
@@ -175,10 +176,9 @@ func (a *app) shipOne(ctx context.Context, db *clickhouse.DB, s *sessions.Sessio
 	if now, lookErr := sessions.Look(s.Dir); lookErr == nil {
 		r.Waiting = now.Waiting(o.To)
 	}
-	var damage *echo.JournalDamageError
 	switch {
-	case errors.As(err, &damage), err != nil && s.Err != nil:
-		r.Error, r.damaged = err.Error(), true
+	case journal.IsUnreadable(err), err != nil && s.Err != nil:
+		r.Error, r.unreadable = err.Error(), true
 		return r, nil //nolint:nilerr // it is told in the row of the session; the others are delivered
 	case err != nil:
 		r.Error = err.Error()
@@ -209,7 +209,7 @@ func (a *app) printShipped(results []shipped, asJSON bool) error {
 	return a.show(t)
 }
 
-// shipError is the error of the whole: why ClickHouse did not take it, or which journals are damaged.
+// shipError is the error of the whole: why ClickHouse did not take it, or which journals cannot be read.
 func shipError(err error, results []shipped) error {
 	if err != nil {
 		return err
@@ -217,7 +217,7 @@ func shipError(err error, results []shipped) error {
 	n := 0
 	var first string
 	for _, r := range results {
-		if r.damaged {
+		if r.unreadable {
 			if n++; n == 1 {
 				first = r.Error
 			}
@@ -229,7 +229,7 @@ func shipError(err error, results []shipped) error {
 	case 1:
 		return withExit(exitStorage, errors.New(first), "the other sessions are delivered; bring the journal back from a copy, or move its folder away")
 	}
-	return withExit(exitStorage, fmt.Errorf("%d journals are damaged, the first: %s", n, first),
+	return withExit(exitStorage, fmt.Errorf("%d journals cannot be read, the first: %s", n, first),
 		"the other sessions are delivered; bring the journals back from a copy, or move their folders away")
 }
 

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/llm"
 	"github.com/windlass-run/windlass/internal/simulate"
@@ -21,9 +21,8 @@ func readConversations(args []string) ([]*simulate.Conversation, error) {
 	var all []*simulate.Conversation
 	for _, arg := range args {
 		found, err := readSource(arg)
-		var damage *echo.JournalDamageError
 		switch {
-		case errors.As(err, &damage):
+		case journal.IsUnreadable(err):
 			return nil, withExit(exitStorage, err, "windlass sessions list has others")
 		case err != nil:
 			return nil, asUsage(err, "docs/simulate.md describes the files")
@@ -72,7 +71,7 @@ func readSource(arg string) ([]*simulate.Conversation, error) {
 	case id == "" || arg == "":
 		return nil, usageError(fmt.Errorf("there is no file %q, and no session on this machine whose id begins so", arg), "windlass sessions list")
 	}
-	rec, err := echo.ReadJournal(filepath.Join(config.SessionDir(home, id), echo.JournalFile))
+	rec, err := journal.Read(filepath.Join(config.SessionDir(home, id), journal.File))
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/internal/simulate"
 )
 
@@ -73,7 +73,7 @@ func TestSimulationAgreesWithTheRun(t *testing.T) {
 			l.run(exitOK, "run", "c.json", "--offline", "--no-clickhouse", "--session", "whole")
 			l.run(exitOK, "simulate", "whole", "--policy", "same="+settings, "--calls", "calls.jsonl")
 
-			rec, err := echo.ReadJournal(filepath.Join(l.home, "sessions", "whole", echo.JournalFile))
+			rec, err := journal.Read(filepath.Join(l.home, "sessions", "whole", journal.File))
 			require.NoError(t, err)
 			var recorded, simulated [][3]int64
 			saved := int64(0)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/windlass-run/windlass/contextcards"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/llm/llmtest"
 )
@@ -175,7 +176,7 @@ func (l *lab) runStations(session string, args ...string) *process {
 // recorded returns the entries of a session's journal.
 func (l *lab) recorded(session string) []*echo.Entry {
 	l.t.Helper()
-	rec, err := echo.ReadJournal(filepath.Join(config.SessionDir(l.home, session), echo.JournalFile))
+	rec, err := journal.Read(filepath.Join(config.SessionDir(l.home, session), journal.File))
 	require.NoError(l.t, err)
 	return rec.Entries
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
 )
@@ -41,7 +42,7 @@ func TestReportsAreSumsOfTheRecord(t *testing.T) {
 			args = append(args[:4], "--offline")
 		}
 		l.run(r.code, args...)
-		rec, err := echo.ReadJournal(filepath.Join(l.home, "sessions", args[3], echo.JournalFile))
+		rec, err := journal.Read(filepath.Join(l.home, "sessions", args[3], journal.File))
 		require.NoError(t, err)
 		for _, e := range rec.Entries {
 			if e.NodeType == echo.NodeModelCall {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/llm"
@@ -31,18 +32,18 @@ type takeUpOptions struct {
 // takeUpSession opens a session on this machine that did not come to its end, to go on with it. It is openSession for a
 // session that there is: what can be checked is checked before anything is paid for, and when it fails nothing is changed.
 func (a *app) takeUpSession(ctx context.Context, home, id string, n *notices, o takeUpOptions) (*session, error) {
-	journal, rec, err := echo.OpenJournal(config.SessionDir(home, id))
+	j, rec, err := journal.Open(config.SessionDir(home, id))
 	if err != nil {
 		return nil, openError(id, err)
 	}
-	s, err := a.takeUp(ctx, home, journal, rec, n, o)
+	s, err := a.takeUp(ctx, home, j, rec, n, o)
 	if err != nil {
-		return nil, errors.Join(err, journal.Close(ctx))
+		return nil, errors.Join(err, j.Close(ctx))
 	}
 	return s, nil
 }
 
-func (a *app) takeUp(ctx context.Context, home string, journal *echo.Journal, rec *echo.Recording, n *notices, o takeUpOptions) (*session, error) {
+func (a *app) takeUp(ctx context.Context, home string, j *journal.Journal, rec *journal.Recording, n *notices, o takeUpOptions) (*session, error) {
 	id := rec.Header.SessionID
 	if err := engine.CheckResumable(rec.Entries); err != nil {
 		return nil, usageError(fmt.Errorf("session %s: %w", id, err), fmt.Sprintf("%s resume %s --fork ENTRY, to go on from an entry of it in a new session; %s replay %s --list numbers them",
@@ -79,19 +80,21 @@ func (a *app) takeUp(ctx context.Context, home string, journal *echo.Journal, re
 	if _, err := s.chooseModels(cfg); err != nil {
 		return nil, err
 	}
-	return s, s.equip(ctx, home, cfg, journal)
+	return s, s.equip(ctx, home, cfg, j)
 }
 
 // openError says why a session's journal cannot be gone on with.
 func openError(id string, err error) error {
-	var damage *echo.JournalDamageError
+	var damage *journal.DamageError
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return usageError(fmt.Errorf("no session %q on this machine", id), "windlass sessions list")
-	case errors.Is(err, echo.ErrSessionBusy):
+	case errors.Is(err, journal.ErrBusy):
 		return usageError(err, "wait for its end, or stop that process")
 	case errors.As(err, &damage):
 		return withExit(exitStorage, err, "put a sound copy of the journal in its place")
+	case isOtherVersion(err):
+		return withExit(exitStorage, err, "") // it says itself what to do
 	}
 	return withExit(exitStorage, err, "windlass doctor")
 }
@@ -148,7 +151,7 @@ const loadCardsLimit = 10 * time.Second
 // replayer returns what runs a recorded session again with nothing but its record: no model, no tool, nothing written.
 //
 // Tools are there to be described only: what a model was told of them is part of what it was sent.
-func replayer(home string, h echo.Header) (*engine.Runner, *engine.Spec, func() error, error) {
+func replayer(home string, h journal.Header) (*engine.Runner, *engine.Spec, func() error, error) {
 	c, input, begun, err := readHeader(h)
 	if err != nil {
 		return nil, nil, nil, err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/secret"
 	"github.com/windlass-run/windlass/internal/snapshot"
@@ -110,7 +111,7 @@ func errTestExists(path string) error {
 }
 
 // endedSession reads a session of this machine that came to an end of its own.
-func (a *app) endedSession(ctx context.Context, given string) (*echo.Recording, error) {
+func (a *app) endedSession(ctx context.Context, given string) (*journal.Recording, error) {
 	_, rec, err := a.readSession(ctx, given)
 	if err != nil {
 		return nil, err
@@ -127,7 +128,7 @@ func (a *app) endedSession(ctx context.Context, given string) (*echo.Recording, 
 }
 
 // frozenTest makes the test of a session, and returns the session's own cascade with it.
-func (a *app) frozenTest(ctx context.Context, rec *echo.Recording, path string, match []snapshot.Aspect, o freezeOptions) (*cascade.Cascade, *snapshot.Test, error) {
+func (a *app) frozenTest(ctx context.Context, rec *journal.Recording, path string, match []snapshot.Aspect, o freezeOptions) (*cascade.Cascade, *snapshot.Test, error) {
 	id := rec.Header.SessionID
 	c, input, begun, err := readHeader(rec.Header)
 	if err != nil {
@@ -171,7 +172,7 @@ func orName(name, id string) string {
 }
 
 // cascadeOf returns the file that a test runs, as it stands in the test: relative to the test's own file.
-func cascadeOf(h echo.Header, begun begunWith, testPath, given string) (string, error) {
+func cascadeOf(h journal.Header, begun begunWith, testPath, given string) (string, error) {
 	file := given
 	if file == "" {
 		if h.File == stdinName {

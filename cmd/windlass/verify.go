@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/config"
@@ -68,7 +69,7 @@ func (a *app) verify(ctx context.Context, given string, asJSON bool) error {
 }
 
 // readSession finds a session by its id or the beginning of it, and reads its journal.
-func (a *app) readSession(ctx context.Context, given string) (home string, rec *echo.Recording, err error) {
+func (a *app) readSession(ctx context.Context, given string) (home string, rec *journal.Recording, err error) {
 	if home, err = config.Home(); err != nil {
 		return "", nil, withExit(exitStorage, err, "set WINDLASS_HOME to a folder")
 	}
@@ -76,14 +77,14 @@ func (a *app) readSession(ctx context.Context, given string) (home string, rec *
 	if err != nil {
 		return "", nil, err
 	}
-	if rec, err = echo.ReadJournal(journalPath(home, id)); err != nil {
+	if rec, err = journal.Read(journalPath(home, id)); err != nil {
 		return "", nil, openError(id, err)
 	}
 	return home, rec, nil
 }
 
 // verifyRecord runs a record again. The error says that it could not be tried.
-func verifyRecord(ctx context.Context, home string, rec *echo.Recording) (*verification, error) {
+func verifyRecord(ctx context.Context, home string, rec *journal.Recording) (*verification, error) {
 	runner, spec, done, err := replayer(home, rec.Header)
 	if err != nil {
 		return nil, withExit(exitStorage, err, "verify the session with the windlass that began it")

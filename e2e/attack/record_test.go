@@ -17,9 +17,9 @@ func record() group {
 	return group{
 		name: "record",
 		mutant: mutant{"the checksums of the journal", []lab.Edit{{
-			File: "echo/journal_read.go",
-			Old:  "if r.sum = r.sum.next(body); !ok || r.sum != sum {",
-			New:  "_ = sum\n\t\tif r.sum = r.sum.next(body); !ok {",
+			File: "echo/journal/sum.go",
+			Old:  "if !ok || sum != s.next(line[:len(line)-sumSize]) {",
+			New:  "if !ok {",
 		}}},
 		attempts: func(*testing.T, string) []attempt {
 			var out []attempt
@@ -119,7 +119,9 @@ var forgeries = map[string]func(string) string{
 	"a huge line":            func(s string) string { return s + strings.Repeat("a", 40<<20) + "\n" },
 	"a huge number":          replace(`"seq":3`, `"seq":99999999999999999999999`),
 	"a negative number":      replace(`"seq":3`, `"seq":-3`),
-	"another format":         replace(`"windlass_journal":2`, `"windlass_journal":99`),
+	"another format":         replace(`"windlass_journal":3`, `"windlass_journal":99`),
+	"an old format":          replace(`"windlass_journal":3`, `"windlass_journal":2`),
+	"other rules":            replace(`"rules":1`, `"rules":2`),
 	"no header":              func(s string) string { return s[strings.IndexByte(s, '\n')+1:] },
 	"two headers":            func(s string) string { i := strings.IndexByte(s, '\n') + 1; return s[:i] + s },
 	"nothing":                func(string) string { return "" },

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 )
 
 const (
@@ -251,7 +252,7 @@ func (w *World) limited(name string, args []string) (string, []string) {
 // readJournals adds what the sessions of the home have recorded.
 func (w *World) readJournals(o *Outcome) {
 	w.T.Helper()
-	paths, err := filepath.Glob(filepath.Join(w.Home, "sessions", "*", echo.JournalFile))
+	paths, err := filepath.Glob(filepath.Join(w.Home, "sessions", "*", journal.File))
 	w.Must(err)
 	for _, path := range paths {
 		if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() || info.Size() > 1<<28 {
@@ -260,7 +261,7 @@ func (w *World) readJournals(o *Outcome) {
 		data, err := os.ReadFile(path)
 		w.Must(err)
 		o.Journal += string(data)
-		rec, err := echo.ReadJournal(path)
+		rec, err := journal.Read(path)
 		if err != nil {
 			continue // likewise
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/llm"
@@ -39,7 +40,7 @@ const (
 var journalVariants = []string{"no journal", "no journal, again", "journal, not synced", "journal"}
 
 // unsynced is a journal that nobody waits for.
-type unsynced struct{ *echo.Journal }
+type unsynced struct{ *journal.Journal }
 
 func (u unsynced) Commit()                    { u.Flush() }
 func (u unsynced) Wait(context.Context) error { u.Flush(); return nil }
@@ -118,8 +119,8 @@ type oneRun struct {
 
 func journalRun(c *cascade.Cascade, home, url, id string, variant int) (oneRun, error) {
 	ctx := context.Background()
-	journal, err := echo.CreateJournal(config.SessionDir(home, id), echo.Header{
-		SessionID: id, StartedAt: time.Now().UTC(), Cascade: json.RawMessage(`{}`), Input: json.RawMessage(`{}`),
+	j, err := journal.Create(config.SessionDir(home, id), journal.Header{
+		Rules: engine.Rules, SessionID: id, StartedAt: time.Now().UTC(), Cascade: json.RawMessage(`{}`), Input: json.RawMessage(`{}`),
 	})
 	if err != nil {
 		return oneRun{}, err
@@ -127,9 +128,9 @@ func journalRun(c *cascade.Cascade, home, url, id string, variant int) (oneRun, 
 	var durable echo.DurableSink
 	switch variant {
 	case notSynced:
-		durable = unsynced{journal}
+		durable = unsynced{j}
 	case withJournal:
-		durable = journal
+		durable = j
 	}
 	log := echo.NewLog(id, nil, durable)
 	model := llm.NewRouter(&config.Config{}, func(name string) string {
@@ -142,14 +143,14 @@ func journalRun(c *cascade.Cascade, home, url, id string, variant int) (oneRun, 
 	if err == nil {
 		err = log.Wait(ctx)
 	}
-	out := oneRun{wall: ms(time.Since(start)), cpu: ms(cpuTime() - cpu), syncs: journal.Syncs()}
+	out := oneRun{wall: ms(time.Since(start)), cpu: ms(cpuTime() - cpu), syncs: j.Syncs()}
 	if err == nil && res.Output != "done" {
 		err = fmt.Errorf("it ended with %v", res.Output)
 	}
-	if err = errors.Join(err, log.Close(ctx), journal.Close(ctx)); err != nil {
+	if err = errors.Join(err, log.Close(ctx), j.Close(ctx)); err != nil {
 		return out, err
 	}
-	info, err := os.Stat(journal.Path())
+	info, err := os.Stat(j.Path())
 	if err == nil {
 		out.bytes = info.Size()
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/clickhouse"
@@ -50,13 +51,13 @@ func windlassLoop(ctx context.Context) (conversation, func() (int64, error), err
 }
 
 func converse(ctx context.Context, c *cascade.Cascade, model effect.Model, home, id string, sink echo.Sink) error {
-	journal, err := echo.CreateJournal(config.SessionDir(home, id), echo.Header{
-		SessionID: id, StartedAt: time.Now().UTC(), Cascade: json.RawMessage(`{}`), Input: json.RawMessage(`{}`),
+	j, err := journal.Create(config.SessionDir(home, id), journal.Header{
+		Rules: engine.Rules, SessionID: id, StartedAt: time.Now().UTC(), Cascade: json.RawMessage(`{}`), Input: json.RawMessage(`{}`),
 	})
 	if err != nil {
 		return err
 	}
-	log := echo.NewLog(id, nil, journal, shared{sink})
+	log := echo.NewLog(id, nil, j, shared{sink})
 	r := engine.Runner{Model: model, Tools: lookupTool{}, DefaultModel: "bench"}
 	res, err := r.Run(ctx, engine.Spec{Cascade: c, Log: log})
 	if err != nil {

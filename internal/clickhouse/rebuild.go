@@ -5,11 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/internal/sessions"
 )
 
@@ -64,7 +63,7 @@ func ranges(numbers []uint64) string {
 // Rebuild makes the journal of a session in the folder dir again, as it was where the session was run, so that the session
 // can be gone on with on this machine. The error is an [*IncompleteError] when rows are missing, and then nothing is made.
 // Rows missing at the end cannot be known of: the session is then that of an earlier moment. What is in the database is
-// noted under its address, of [Options.Address], as delivered. It fails with [echo.ErrSessionExists] when dir has a journal.
+// noted under its address, of [Options.Address], as delivered. It fails with [journal.ErrExists] when dir has a journal.
 func (db *DB) Rebuild(ctx context.Context, sessionID, dir, to string) error {
 	entries, missing, err := db.Record(ctx, sessionID)
 	if err != nil {
@@ -77,7 +76,7 @@ func (db *DB) Rebuild(ctx context.Context, sessionID, dir, to string) error {
 	if err != nil {
 		return err
 	}
-	j, err := echo.CreateJournal(dir, header)
+	j, err := journal.Create(dir, header)
 	if err != nil {
 		return fmt.Errorf("make the journal of session %s again: %w", sessionID, err)
 	}
@@ -88,7 +87,7 @@ func (db *DB) Rebuild(ctx context.Context, sessionID, dir, to string) error {
 	}
 	// Closing writes it out, whatever becomes of the caller meanwhile.
 	if err = errors.Join(err, j.Close(context.WithoutCancel(ctx))); err != nil {
-		_ = os.Remove(filepath.Join(dir, echo.JournalFile)) // half of it is worse than nothing
+		_ = journal.Remove(dir) // half of it is worse than nothing
 		return fmt.Errorf("make the journal of session %s again: %w", sessionID, err)
 	}
 	// If this fails, what is there is delivered once more, which changes nothing.
@@ -101,7 +100,7 @@ func (db *DB) Rebuild(ctx context.Context, sessionID, dir, to string) error {
 }
 
 // headerOf returns what a session was begun with, if its entries are complete.
-func headerOf(sessionID string, entries []*echo.Entry, missing []echo.Key) (echo.Header, error) {
+func headerOf(sessionID string, entries []*echo.Entry, missing []echo.Key) (journal.Header, error) {
 	lost := &IncompleteError{SessionID: sessionID, Selections: missing}
 	next := uint64(1)
 	for _, e := range entries {
@@ -112,12 +111,12 @@ func headerOf(sessionID string, entries []*echo.Entry, missing []echo.Key) (echo
 	}
 	first := entries[0]
 	start, err := echo.Read[echo.RunStart](first)
-	var header echo.Header
+	var header journal.Header
 	if first.Seq == 1 && (err != nil || json.Unmarshal(start.Header, &header) != nil || header.SessionID != sessionID) {
 		lost.Header = true
 	}
 	if len(lost.Entries)+len(lost.Selections) > 0 || lost.Header {
-		return echo.Header{}, lost
+		return journal.Header{}, lost
 	}
 	return header, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
 	"github.com/windlass-run/windlass/internal/sessions"
@@ -18,7 +19,7 @@ import (
 func begun(t *testing.T, session string) *kept {
 	t.Helper()
 	k := keep(t, session)
-	head, err := echo.ReadJournal(filepath.Join(k.dir, echo.JournalFile))
+	head, err := journal.Read(filepath.Join(k.dir, journal.File))
 	require.NoError(t, err)
 	data, err := json.Marshal(map[string]any{"input": map[string]any{}, "header": head.Header})
 	require.NoError(t, err)
@@ -42,19 +43,19 @@ func TestRebuild(t *testing.T) {
 	require.NoError(t, err)
 	dir := filepath.Join(t.TempDir(), "elsewhere")
 	require.NoError(t, db.Rebuild(t.Context(), "elsewhere", dir, "here"))
-	want, err := os.ReadFile(filepath.Join(k.dir, echo.JournalFile))
+	want, err := os.ReadFile(filepath.Join(k.dir, journal.File))
 	require.NoError(t, err)
-	got, err := os.ReadFile(filepath.Join(dir, echo.JournalFile))
+	got, err := os.ReadFile(filepath.Join(dir, journal.File))
 	require.NoError(t, err)
 	require.Equal(t, string(want), string(got))
 	look, err := sessions.Look(dir)
 	require.NoError(t, err)
 	require.Zero(t, look.Waiting("here"))
-	j, rec, err := echo.OpenJournal(dir)
+	j, rec, err := journal.Open(dir)
 	require.NoError(t, err)
 	require.Len(t, rec.Entries, len(k.entries))
 	require.NoError(t, j.Close(t.Context()))
-	require.ErrorIs(t, db.Rebuild(t.Context(), "elsewhere", dir, "here"), echo.ErrSessionExists)
+	require.ErrorIs(t, db.Rebuild(t.Context(), "elsewhere", dir, "here"), journal.ErrExists)
 	require.EqualError(t, db.Rebuild(t.Context(), "nowhere", dir, "here"), `no session "nowhere" in ClickHouse`)
 }
 

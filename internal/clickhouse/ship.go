@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/internal/sessions"
 )
 
@@ -25,11 +26,11 @@ type ShipOptions struct {
 }
 
 // Ship delivers from a session's folder what the database does not have of it, and notes it there. It reads the journal
-// whole and checks it first: the error is a [*echo.JournalDamageError] when it is damaged, and nothing is delivered then.
+// whole and checks it first: the error is a [*journal.DamageError] when it is damaged, and nothing is delivered then.
 // What was delivered before an error stays so. Nobody may write the journal meanwhile, or what is written is left out.
 func (db *DB) Ship(ctx context.Context, dir string, o ShipOptions) (Shipment, error) {
 	var done Shipment
-	rec, err := echo.ReadJournal(filepath.Join(dir, echo.JournalFile))
+	rec, err := journal.Read(filepath.Join(dir, journal.File))
 	if err != nil {
 		return done, err
 	}

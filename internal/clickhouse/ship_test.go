@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
 	"github.com/windlass-run/windlass/internal/sessions"
@@ -27,14 +28,14 @@ type kept struct {
 	*story
 	t       *testing.T
 	dir     string
-	journal *echo.Journal
+	journal *journal.Journal
 	written int
 }
 
 func keep(t *testing.T, session string) *kept {
 	t.Helper()
 	k := &kept{story: &story{session: session}, t: t, dir: filepath.Join(t.TempDir(), session)}
-	j, err := echo.CreateJournal(k.dir, echo.Header{SessionID: session, Cascade: []byte(`{"cascade_id":"incident_report"}`), Input: []byte(`{}`)})
+	j, err := journal.Create(k.dir, journal.Header{Rules: 1, SessionID: session, Cascade: []byte(`{"cascade_id":"incident_report"}`), Input: []byte(`{}`)})
 	require.NoError(t, err)
 	k.journal = j
 	t.Cleanup(func() { _ = j.Close(context.Background()) })
@@ -271,12 +272,12 @@ func TestShipRefusesADamagedJournal(t *testing.T) {
 	k := keep(t, "damaged")
 	k.tell(2)
 	k.write(nil)
-	path := filepath.Join(k.dir, echo.JournalFile)
+	path := filepath.Join(k.dir, journal.File)
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(text), "begin", "xegin", 1)), 0o600))
 	_, err = db.Ship(t.Context(), k.dir, clickhouse.ShipOptions{To: "here"})
-	var damage *echo.JournalDamageError
+	var damage *journal.DamageError
 	require.ErrorAs(t, err, &damage)
 	require.Equal(t, 3, damage.Line)
 	require.Equal(t, "0", scalar(t, db, "SELECT count() FROM logs"))

@@ -217,6 +217,7 @@ func (s *Sink) work(ctx context.Context) {
 	defer close(s.end)
 	defer s.cancel()
 	defer s.disconnect()
+	defer s.journal.close()
 	pause, tries := firstPause, 0
 	for s.await(ctx) {
 		closed := s.isClosed() // before the look at the journal, which is whole by then
@@ -317,7 +318,7 @@ func (s *Sink) rewind(mark sessions.Mark) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.packer, s.batch, s.fresh = newPacker(mark), nil, nil
-	s.journal.rewind()
+	s.journal.close()
 	s.queue, s.size, s.taken = nil, 0, 0
 	s.done = mark.Seq
 }

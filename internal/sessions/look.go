@@ -1,6 +1,8 @@
 package sessions
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +11,7 @@ import (
 	"time"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 )
 
 // What has become of a session that has no end in its journal. The others are the names of engine.Status.
@@ -21,7 +24,7 @@ const (
 type Session struct {
 	ID        string
 	Dir       string
-	Header    echo.Header
+	Header    journal.Header
 	CascadeID string
 	Last      uint64    // number of the newest entry; 0: there is none
 	LastAt    time.Time // when it was recorded
@@ -91,48 +94,55 @@ func Look(dir string) (*Session, error) {
 }
 
 func (s *Session) look() error {
-	path := filepath.Join(s.Dir, echo.JournalFile)
-	f, err := os.Open(path)
-	if err != nil {
-		return fmt.Errorf("open journal: %w", err)
-	}
-	defer f.Close() //nolint:errcheck // only read from
 	// Who owns it is asked first: a run that ends in between has then an end, and is not taken for a killed one.
-	s.Busy, err = isBusy(s.Dir)
-	if err != nil {
+	busy, lockErr := journal.Busy(s.Dir)
+	ends, err := journal.Look(filepath.Join(s.Dir, journal.File), s.lookBack)
+	if errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	s.Marks = ReadMarks(s.Dir)
-	head, err := firstLine(f)
-	if err == nil {
-		err = json.Unmarshal(head, &s.Header)
+	s.Busy, s.Marks = busy, ReadMarks(s.Dir)
+	if ends != nil {
+		s.Header, s.Torn, s.CascadeID = ends.Header, ends.Torn, cascadeID(ends.Header.Cascade)
 	}
-	if err != nil {
-		return &echo.JournalDamageError{Path: path, Line: 1, Err: err}
-	}
-	var c struct {
-		CascadeID string `json:"cascade_id"`
-	}
-	_ = json.Unmarshal(s.Header.Cascade, &c) // a cascade of another shape has no name
-	s.CascadeID = c.CascadeID
-	if err := s.readEnd(f, int64(len(head))+1); err != nil {
-		return fmt.Errorf("read the end of journal %s: %w", path, err)
-	}
-	return nil
+	return cmp.Or(lockErr, err)
 }
 
-// lastEntry is what is read of the entries at the end of a journal.
-type lastEntry struct {
-	Seq      uint64          `json:"seq"`
-	At       time.Time       `json:"at"`
-	NodeType echo.NodeType   `json:"node_type"`
-	Key      echo.Key        `json:"key"`
-	Error    *echo.Failure   `json:"error"`
-	Data     json.RawMessage `json:"data"`
+// cascadeID returns the name of a cascade, which is its first member as a rule; "" when it is of another shape.
+func cascadeID(cascade json.RawMessage) (id string) {
+	members := json.NewDecoder(bytes.NewReader(cascade))
+	if start, err := members.Token(); err != nil || start != json.Delim('{') {
+		return ""
+	}
+	for members.More() {
+		name, err := members.Token()
+		if name == "cascade_id" {
+			_ = members.Decode(&id) // a name that is no text is none
+			return id
+		}
+		var other json.RawMessage
+		if err != nil || members.Decode(&other) != nil {
+			return ""
+		}
+	}
+	return ""
 }
 
-// end reads how the run ended off its last entry.
-func (e *lastEntry) end() *End {
+// lookBack takes the next entry from the end, until there is the one that says how the run stands.
+func (s *Session) lookBack(e *echo.Entry) (more bool) {
+	if s.Last == 0 {
+		s.Last, s.LastAt = e.Seq, e.At
+	}
+	if mayFollowEnd(e) {
+		return true
+	}
+	if e.NodeType == echo.NodeRunEnd {
+		s.End = endOf(e)
+	}
+	return false
+}
+
+// endOf reads how the run ended off its last entry.
+func endOf(e *echo.Entry) *End {
 	var data struct {
 		Status string `json:"status"`
 		Reason string `json:"reason"`
@@ -145,39 +155,16 @@ func (e *lastEntry) end() *End {
 	return end
 }
 
-// readEnd reads entries from the newest back to the one that says how the run stands. The header ends at start.
-func (s *Session) readEnd(f *os.File, start int64) error {
-	torn, err := linesBack(f, start, func(line []byte) (bool, error) {
-		var e lastEntry
-		if err := json.Unmarshal(line, &e); err != nil {
-			return false, err
-		}
-		if s.Last == 0 {
-			s.Last, s.LastAt = e.Seq, e.At
-		}
-		if e.isBeside() {
-			return true, nil
-		}
-		if e.NodeType == echo.NodeRunEnd {
-			s.End = e.end()
-		}
-		return false, nil
-	})
-	s.Torn = torn
-	return err
+// mayFollowEnd reports whether an entry may come after the end of a run: it says nothing of how the run stands.
+func mayFollowEnd(e *echo.Entry) bool {
+	return e.NodeType == echo.NodeWarning || e.NodeType == echo.NodeHandoff || e.Background()
 }
 
-// isBeside reports whether an entry may come after the end of a run: it says nothing of how the run stands.
-func (e *lastEntry) isBeside() bool {
-	beside := echo.Entry{Key: e.Key}
-	return e.NodeType == echo.NodeWarning || e.NodeType == echo.NodeHandoff || beside.Background()
-}
-
-// Resumable reports whether the run can be gone on with, as far as its end tells: one that failed may have failed for
-// something that would come again, which only all of its record tells; see engine.StateOf.
+// Resumable reports whether the run can be resumed, as far as its end says: one that failed may have failed for something that
+// would happen again, which only all of its record says, see engine.StateOf; and its rules may be none of this engine's.
 func (s *Session) Resumable() bool {
 	switch {
-	case s.Err != nil || s.Busy || s.Last == 0 || s.Header.Version < echo.JournalVersion:
+	case s.Err != nil || s.Busy || s.Last == 0:
 		return false
 	case s.End == nil:
 		return true
@@ -185,7 +172,7 @@ func (s *Session) Resumable() bool {
 	return CanResume(s.End.Status, s.End.Reason)
 }
 
-// CanResume reports whether a run that ended so can be gone on with: it was interrupted, it is over its budget, or a call
+// CanResume reports whether a run that ended so can be resumed: it was interrupted, it is over its budget, or a call
 // may have failed. One that ended for another reason would come to the same end again.
 func CanResume(status, reason string) bool {
 	return status == "interrupted" || status == "over_budget" || status == "failed" && reason == "error"

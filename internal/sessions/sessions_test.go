@@ -13,16 +13,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/internal/sessions"
 )
 
 var began = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// journal makes a session with these entries, and leaves it open when busy.
-func journal(t *testing.T, folder, id string, busy bool, entries ...echo.Entry) string {
+// write makes a session with these entries, and leaves it open when busy.
+func write(t *testing.T, folder, id string, busy bool, entries ...echo.Entry) string {
 	t.Helper()
 	dir := filepath.Join(folder, id)
-	j, err := echo.CreateJournal(dir, echo.Header{SessionID: id, StartedAt: began, Cascade: []byte(`{"cascade_id":"incident"}`), Input: []byte(`{}`)})
+	j, err := journal.Create(dir, journal.Header{Rules: 1, SessionID: id, StartedAt: began, Cascade: []byte(`{"cascade_id":"incident"}`), Input: []byte(`{}`)})
 	require.NoError(t, err)
 	for i, e := range entries {
 		e.SessionID, e.Seq, e.At = id, uint64(i+1), began.Add(time.Duration(i+1)*time.Second)
@@ -77,7 +78,7 @@ func TestLook(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, err := sessions.Look(journal(t, t.TempDir(), "s1", tt.busy, tt.entries...))
+			s, err := sessions.Look(write(t, t.TempDir(), "s1", tt.busy, tt.entries...))
 			require.NoError(t, err)
 			require.Equal(t, "s1", s.ID)
 			require.Equal(t, "incident", s.CascadeID)
@@ -99,8 +100,8 @@ func TestLook(t *testing.T) {
 // TestLookAtEveryCut cuts a journal at every byte after its header: what is whole is seen, and what is torn is said.
 func TestLookAtEveryCut(t *testing.T) {
 	t.Parallel()
-	dir := journal(t, t.TempDir(), "s1", false, echo.Entry{NodeType: echo.NodeRunStart, Key: echo.MustKey("run/start")}, runEnd("completed", ""))
-	path := filepath.Join(dir, echo.JournalFile)
+	dir := write(t, t.TempDir(), "s1", false, echo.Entry{NodeType: echo.NodeRunStart, Key: echo.MustKey("run/start")}, runEnd("completed", ""))
+	path := filepath.Join(dir, journal.File)
 	whole, err := os.ReadFile(path)
 	require.NoError(t, err)
 	header := strings.IndexByte(string(whole), '\n') + 1
@@ -120,29 +121,33 @@ func TestWhatCannotBeLookedAt(t *testing.T) {
 	folder := t.TempDir()
 	_, err := sessions.Look(filepath.Join(folder, "none"))
 	require.ErrorIs(t, err, os.ErrNotExist)
+	header, err := os.ReadFile(filepath.Join(write(t, t.TempDir(), "s1", false), journal.File))
+	require.NoError(t, err)
 	for name, tt := range map[string]struct{ text, want string }{
 		"empty":    {"", "is damaged at line 1: no header"},
-		"headless": {"{\n", "is damaged at line 1: unexpected end of JSON input"},
-		"garbled":  {"{}\n}{\n", "read the end of journal "},
+		"headless": {"{\n", "is damaged at line 1: the line is no header of a journal"},
+		"garbled":  {string(header) + "}{\n", "is damaged at line 1 from its end: the line does not match its checksum"},
+		"old":      {`{"windlass_journal":2}` + "\n", "has format version 2, and this windlass reads version 3"},
 	} {
 		dir := filepath.Join(folder, name)
 		require.NoError(t, os.Mkdir(dir, 0o700))
-		require.NoError(t, os.WriteFile(filepath.Join(dir, echo.JournalFile), []byte(tt.text), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, journal.File), []byte(tt.text), 0o600))
 		s, err := sessions.Look(dir)
 		require.ErrorContains(t, err, tt.want)
 		require.Equal(t, err, s.Err)
 		require.False(t, s.Resumable())
+		require.Equal(t, name == "garbled", s.CascadeID == "incident", "the header is sound")
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "file"), nil, 0o600))
 	require.NoError(t, os.Mkdir(filepath.Join(folder, "empty folder"), 0o700))
-	journal(t, folder, "sound", false)
+	write(t, folder, "sound", false)
 	all, err := sessions.All(folder)
 	require.NoError(t, err)
 	var ids []string
 	for _, s := range all {
 		ids = append(ids, s.ID)
 	}
-	require.Equal(t, []string{"empty", "garbled", "headless", "sound"}, ids)
+	require.Equal(t, []string{"empty", "garbled", "headless", "old", "sound"}, ids)
 	all, err = sessions.All(filepath.Join(folder, "nowhere"))
 	require.NoError(t, err)
 	require.Empty(t, all)
@@ -153,7 +158,7 @@ func TestWhatCannotBeLookedAt(t *testing.T) {
 // TestMarks: a mark is of one address, lags and never leads.
 func TestMarks(t *testing.T) {
 	t.Parallel()
-	dir := journal(t, t.TempDir(), "s1", false, echo.Entry{}, echo.Entry{}, runEnd("completed", ""))
+	dir := write(t, t.TempDir(), "s1", false, echo.Entry{}, echo.Entry{}, runEnd("completed", ""))
 	waiting := func(to string) uint64 {
 		s, err := sessions.Look(dir)
 		require.NoError(t, err)

@@ -7,9 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/internal/source"
 )
 
@@ -37,22 +37,14 @@ func ReadFile(path string) ([]*Conversation, error) {
 		return nil, fmt.Errorf("read conversations: %w", err)
 	}
 	defer f.Close() //nolint:errcheck // only read from
-	if isJournal(f) {
-		rec, err := echo.ReadJournal(path)
+	if journal.Recognize(f) {
+		rec, err := journal.Read(path)
 		if err != nil {
 			return nil, err
 		}
 		return FromRecording(path, rec)
 	}
 	return Read(path, f)
-}
-
-// isJournal looks at how a file begins, and goes back to its beginning.
-func isJournal(f *os.File) bool {
-	const head = `{"windlass_journal":`
-	begin := make([]byte, len(head))
-	n, _ := f.ReadAt(begin, 0) // what is wrong with the file is told by whoever reads it
-	return string(begin[:n]) == head
 }
 
 // Read reads what [ReadFile] does from r; name stands for the file in errors and results.

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 )
 
 const short = `[{"role":"system","content":"be brief"},{"role":"user","content":"go"},` +
@@ -162,8 +163,8 @@ func TestReadFile(t *testing.T) {
 	require.Equal(t, path+":1", all[0].String())
 	require.NoError(t, os.WriteFile(path, []byte(`{"windlass_journal":99}`+"\n"), 0o600))
 	_, err = ReadFile(path)
-	var damage *echo.JournalDamageError
-	require.ErrorAs(t, err, &damage, "a journal is known by its header")
+	var version *journal.VersionError
+	require.ErrorAs(t, err, &version, "a journal is known by its header")
 }
 
 func FuzzRead(f *testing.F) {

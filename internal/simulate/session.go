@@ -5,11 +5,12 @@ import (
 
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 )
 
 // FromRecording returns the conversations of a session: one for each visit to a phase that asked a model. name stands for
 // the session in errors and results.
-func FromRecording(name string, rec *echo.Recording) ([]*Conversation, error) {
+func FromRecording(name string, rec *journal.Recording) ([]*Conversation, error) {
 	s := sessionReader{name: name, requests: echo.NewRequestReader(), latest: map[echo.Key]*visit{}, callouts: map[echo.Hash]bool{}}
 	for _, e := range rec.Entries {
 		if err := s.take(e); err != nil {

@@ -35,21 +35,21 @@ func data(e *echo.Entry, w wrapped, o other) {
 var turn = regexp.MustCompile(`turn(\d+)`)
 
 func keys(k, parent echo.Key) {
-	_ = strings.Split(k.String(), "/")                            // want strings.Split
-	_, _, _ = strings.Cut(string([]byte(k.String())), "/")        // want strings.Cut
-	_ = strings.HasPrefix("x", k.From(parent))                    // want strings.HasPrefix
-	_ = turn.FindStringSubmatch(k.String())                       // want (*regexp.Regexp).FindStringSubmatch
-	_, _ = regexp.MatchString("x", k.VisitKey().String())         // want regexp.MatchString
-	_ = k.String()[1:]                                            // want a slice
-	_ = (k.String())[0]                                           // want an index
-	_ = path.Base(fmt.Sprint(k))                                  // want path.Base
-	_, _ = fmt.Sscanf(fmt.Sprintf("%s", k), "%s", new(string))    // want fmt.Sscanf
-	for range k.String() {                                        // want a loop
+	_ = strings.Split(k.String(), "/")                         // want strings.Split
+	_, _, _ = strings.Cut(string([]byte(k.String())), "/")     // want strings.Cut
+	_ = strings.HasPrefix("x", k.From(parent))                 // want strings.HasPrefix
+	_ = turn.FindStringSubmatch(k.String())                    // want (*regexp.Regexp).FindStringSubmatch
+	_, _ = regexp.MatchString("x", k.VisitKey().String())      // want regexp.MatchString
+	_ = k.String()[1:]                                         // want a slice
+	_ = k.String()[0]                                          // want an index
+	_ = path.Base(fmt.Sprint(k))                               // want path.Base
+	_, _ = fmt.Sscanf(fmt.Sprintf("%s", k), "%s", new(string)) // want fmt.Sscanf
+	for range k.String() {                                     // want a loop
 	}
 	text := k.String()
 	again := text
 	_ = strings.TrimSuffix(again, "/end") // want strings.TrimSuffix
-	var declared, b = k.String(), []byte(again)
+	declared, b := k.String(), []byte(again)
 	_ = strings.Index(declared, "/") // want strings.Index
 	_ = bytes.HasSuffix(b, nil)      // want bytes.HasSuffix
 	if later := ""; later == "" {

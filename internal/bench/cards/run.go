@@ -12,6 +12,7 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/contextcards"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/clickhouse"
@@ -124,8 +125,8 @@ func (c *course) run(ctx context.Context, id string, withCards bool, by contextc
 		return t, err
 	}
 	sink := clickhouse.NewSink(func(context.Context) (*clickhouse.DB, error) { return rows, nil }, clickhouse.SinkOptions{})
-	journal, err := echo.CreateJournal(config.SessionDir(c.home, id), echo.Header{
-		SessionID: id, StartedAt: time.Now().UTC(), Cascade: json.RawMessage(`{}`), Input: json.RawMessage(`{}`),
+	j, err := journal.Create(config.SessionDir(c.home, id), journal.Header{
+		Rules: engine.Rules, SessionID: id, StartedAt: time.Now().UTC(), Cascade: json.RawMessage(`{}`), Input: json.RawMessage(`{}`),
 	})
 	if err != nil {
 		return t, err
@@ -136,7 +137,7 @@ func (c *course) run(ctx context.Context, id string, withCards bool, by contextc
 		cards.Pipeline = contextcards.Start(contextcards.Options{Embedder: by, Store: c.db.Cards()})
 		r.Cards = cards
 	}
-	log := echo.NewLog(id, nil, journal, sink)
+	log := echo.NewLog(id, nil, j, sink)
 	start := time.Now()
 	res, err := r.Run(ctx, engine.Spec{Cascade: c.cascade, Log: log})
 	t.answer, t.calls = millis(time.Since(start)), millis(cards.spent)

@@ -1,6 +1,6 @@
 //go:build unix
 
-package echo
+package journal
 
 import (
 	"os"
@@ -24,31 +24,39 @@ func TestSessionFilesThatAreNone(t *testing.T) {
 	}
 	for name, make := range map[string]func(string) error{"pipe": pipe, "device": device, "folder": func(p string) error { return os.Mkdir(p, 0o700) }} {
 		dir := t.TempDir()
-		path := filepath.Join(dir, JournalFile)
+		path := filepath.Join(dir, File)
 		require.NoError(t, make(path))
-		_, err := ReadJournal(path)
+		_, err := Read(path)
 		require.EqualError(t, err, "open journal: open "+path+": it is not a file", name)
-		_, _, err = OpenJournal(dir)
-		require.ErrorIs(t, err, errNoFile, name)
-		_, err = CreateJournal(dir, Header{SessionID: "s"})
-		require.ErrorIs(t, err, errNoFile, name)
+		for name, read := range readers {
+			require.ErrorIs(t, read(dir), errNoFile, name)
+		}
 
 		dir = t.TempDir()
 		require.NoError(t, make(filepath.Join(dir, lockFile)))
-		_, err = CreateJournal(dir, Header{SessionID: "s"})
+		_, err = Create(dir, testHeader)
 		require.EqualError(t, err, "lock session: open "+filepath.Join(dir, lockFile)+": it is not a file", name)
+		_, err = Busy(dir) // whatever it says, it does not wait
+		require.True(t, err == nil || name == "folder", err)
 	}
 	dir := t.TempDir()
-	path := filepath.Join(dir, JournalFile)
+	path := filepath.Join(dir, File)
 	require.NoError(t, sparse(path))
-	_, err := ReadJournal(path)
+	_, err := Read(path)
 	require.EqualError(t, err, "journal "+path+" is damaged at line 1: the line has more than 256 MiB")
-	_, err = CreateJournal(dir, Header{SessionID: "s"})
-	require.ErrorIs(t, err, ErrSessionExists)
+	_, err = Create(dir, testHeader)
+	require.ErrorIs(t, err, ErrExists)
+
+	require.NoError(t, os.WriteFile(path, []byte(written(t)[0]), 0o600))
+	require.NoError(t, os.Truncate(path, 1<<40))
+	_, err = Read(path)
+	require.EqualError(t, err, "journal "+path+" is damaged at line 2: the line has more than 256 MiB")
+	_, err = Look(path, nil)
+	require.EqualError(t, err, "journal "+path+" is damaged at line 1 from its end: the line has more than 256 MiB")
 
 	elsewhere, link := t.TempDir(), filepath.Join(t.TempDir(), "link")
 	require.NoError(t, os.Symlink(elsewhere, link))
-	_, err = CreateJournal(link, Header{SessionID: "s"})
+	_, err = Create(link, testHeader)
 	require.EqualError(t, err, "make session folder "+link+": the session exists already, and is a link")
 	entries, err := os.ReadDir(elsewhere)
 	require.NoError(t, err)

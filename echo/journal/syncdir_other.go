@@ -1,6 +1,6 @@
 //go:build !unix
 
-package echo
+package journal
 
 // syncDir does nothing: a folder cannot be synced on its own here, and the file system orders names itself.
 func syncDir(string) error { return nil }

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package echo
+package journal
 
 import "os"
 

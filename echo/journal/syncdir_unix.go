@@ -1,6 +1,6 @@
 //go:build unix
 
-package echo
+package journal
 
 import (
 	"errors"

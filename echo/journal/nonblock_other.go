@@ -1,6 +1,6 @@
 //go:build !unix
 
-package echo
+package journal
 
 // nonblock: opening waits for nothing here.
 const nonblock = 0

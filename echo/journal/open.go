@@ -1,4 +1,4 @@
-package echo
+package journal
 
 import (
 	"context"
@@ -8,16 +8,16 @@ import (
 	"path/filepath"
 )
 
-// OpenJournal takes ownership of a session that there is, reads its journal, and returns both: what is in it, and the
-// journal to go on writing it. The rest of a line that a crash cut off is removed. Without a journal in dir the error is
-// [os.ErrNotExist]; when another process owns the session it is [ErrSessionBusy]; damage is a [*JournalDamageError], and
+// Open takes ownership of a session, reads its journal, and returns both: the journal, to append to it, and what is in it. The
+// rest of a line that a crash cut off is removed. Without a journal in dir the error is [os.ErrNotExist], and when another process
+// owns the session it is [ErrBusy]. A journal that is damaged is a [*DamageError], and one of another version a [*VersionError];
 // then nothing is changed.
-func OpenJournal(dir string) (*Journal, *Recording, error) {
-	path := filepath.Join(dir, JournalFile)
-	if _, err := os.Stat(path); err != nil {
-		return nil, nil, fmt.Errorf("open journal: %w", err)
+func Open(dir string) (*Journal, *Recording, error) {
+	path := filepath.Join(dir, File)
+	if err := requireVersion(path); err != nil { // before there is a lock file
+		return nil, nil, err
 	}
-	lock, err := own(dir)
+	lock, err := acquire(dir)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -30,13 +30,9 @@ func OpenJournal(dir string) (*Journal, *Recording, error) {
 }
 
 func openOwned(path string) (*Journal, *Recording, error) {
-	rec, err := ReadJournal(path)
+	rec, err := Read(path)
 	if err != nil {
 		return nil, nil, err
-	}
-	if rec.Header.Version < JournalVersion {
-		return nil, nil, fmt.Errorf("journal %s has format version %d: this windlass reads it and goes on with none but version %d",
-			path, rec.Header.Version, JournalVersion)
 	}
 	f, err := openRegular(path, os.O_WRONLY|os.O_APPEND)
 	if err != nil {
@@ -47,7 +43,7 @@ func openOwned(path string) (*Journal, *Recording, error) {
 			return nil, nil, errors.Join(fmt.Errorf("cut the torn end of journal %s off: %w", path, err), f.Close())
 		}
 	}
-	j := startJournal(path, dataFile{f}, nil)
+	j := start(path, dataFile{f}, nil)
 	j.mu.Lock()
 	j.sum, j.size = rec.sum, rec.size
 	j.written = uint64(len(rec.Entries)) + 1

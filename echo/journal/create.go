@@ -1,0 +1,122 @@
+package journal
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// ErrExists is returned when a new session is to be made where there is one.
+var ErrExists = errors.New("the session exists already")
+
+// Create makes the folder dir and a journal in it that starts with h, and takes ownership of the session. It sets the version of
+// h; the rules must be there. It fails with [ErrExists] when dir has a journal already, of whatever version; a file without a
+// whole line is none, as its process died before the session had begun. Nothing is left behind on failure.
+func Create(dir string, h Header) (*Journal, error) {
+	h.Version = Version
+	if err := h.check(); err != nil {
+		return nil, fmt.Errorf("create journal: %w", err)
+	}
+	head, err := json.Marshal(h)
+	if err != nil {
+		return nil, fmt.Errorf("encode journal header: %w", err)
+	}
+	if err := makeFolder(dir); err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, File)
+	if err := requireFree(path); err != nil { // before there is a lock file
+		return nil, err
+	}
+	lock, err := acquire(dir)
+	if err != nil {
+		return nil, err
+	}
+	f, err := createFile(path)
+	if err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	j := start(path, dataFile{f}, lock)
+	j.line(head)
+	if err := j.Wait(context.Background()); err != nil {
+		return nil, errors.Join(err, j.discard(dir))
+	}
+	if err := syncDir(dir); err != nil {
+		return nil, errors.Join(fmt.Errorf("sync session folder: %w", err), j.discard(dir))
+	}
+	return j, nil
+}
+
+func makeFolder(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("make session folder: %w", err)
+	}
+	if info, err := os.Lstat(dir); err == nil && !info.IsDir() { // a link leads to where somebody else keeps something
+		return fmt.Errorf("make session folder %s: %w, and is a link", dir, ErrExists)
+	}
+	return nil
+}
+
+// requireFree returns an error when there is a journal of another version at path.
+func requireFree(path string) error {
+	err := requireVersion(path)
+	var version *VersionError
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil
+	case errors.As(err, &version):
+		return fmt.Errorf("%w: %w", ErrExists, err)
+	}
+	return err
+}
+
+// createFile makes an empty file for a journal. The caller owns the session.
+func createFile(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		if begun, readErr := hasLine(path); readErr != nil || begun {
+			return nil, errors.Join(fmt.Errorf("create journal %s: %w", path, ErrExists), readErr)
+		}
+		f, err = openRegular(path, os.O_WRONLY|os.O_TRUNC)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("create journal: %w", err)
+	}
+	return f, nil
+}
+
+// hasLine reports whether a file begins with a whole line.
+func hasLine(path string) (bool, error) {
+	_, err := firstLine(path)
+	switch {
+	case errors.Is(err, io.EOF):
+		return false, nil
+	case errors.Is(err, errLongLine):
+		return true, nil
+	}
+	return err == nil, err
+}
+
+// discard takes back a journal that could not be begun, and the folder when nothing else is in it.
+func (j *Journal) discard(dir string) error {
+	_ = j.Close(context.Background()) // its error is what made the journal fail, which the caller has
+	_ = os.Remove(filepath.Join(dir, lockFile))
+	err := os.Remove(j.path)
+	_ = os.Remove(dir) // fails when it is not empty, as it should
+	return err
+}
+
+// Remove removes the journal of a session in the folder dir, and what belongs to it. Nobody may own the session.
+func Remove(dir string) error {
+	var errs []error
+	for _, name := range []string{File, lockFile} {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}

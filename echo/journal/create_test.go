@@ -1,0 +1,66 @@
+package journal
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/windlass-run/windlass/echo"
+)
+
+// A process may die before the first line is whole. Then there is no session, and its id can be used.
+func TestCreateWhereNoneWasBegun(t *testing.T) {
+	t.Parallel()
+	for name, rest := range map[string]string{"empty": "", "half a header": `{"windlass_journal":3,"sess`} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			require.NoError(t, os.WriteFile(filepath.Join(dir, File), []byte(rest), 0o600))
+			_, _, err := Open(dir)
+			require.ErrorContains(t, err, "is damaged at line 1: no header: its process died before the session had begun")
+			j, err := Create(dir, testHeader)
+			require.NoError(t, err)
+			log := echo.NewLog("s1", nil, j)
+			require.NoError(t, log.Append(entryOf("first")))
+			require.NoError(t, log.Close(context.Background()))
+			rec, err := Read(j.Path())
+			require.NoError(t, err)
+			require.Len(t, rec.Entries, 1)
+		})
+	}
+}
+
+func TestJournalBelongsToOneProcess(t *testing.T) {
+	t.Parallel()
+	j, dir := create(t)
+	_, err := Create(dir, testHeader)
+	require.ErrorIs(t, err, ErrBusy)
+	require.ErrorContains(t, err, "lock session s1")
+	require.NoError(t, j.Close(context.Background()))
+	require.NoError(t, j.Close(context.Background()), "closing twice does nothing")
+	_, err = Create(dir, testHeader)
+	require.ErrorIs(t, err, ErrExists)
+	require.ErrorIs(t, j.Write(entryOf("late")), echo.ErrLogClosed)
+}
+
+func TestCreateNeedsRules(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "s1")
+	_, err := Create(dir, Header{SessionID: "s1", Cascade: []byte(`{}`), Input: []byte(`{}`)})
+	require.EqualError(t, err, `create journal: the header has no "rules" from 1 on`)
+	require.NoDirExists(t, dir)
+}
+
+func TestRemove(t *testing.T) {
+	t.Parallel()
+	j, dir := create(t)
+	require.NoError(t, j.Close(context.Background()))
+	require.NoError(t, Remove(dir))
+	require.NoError(t, Remove(dir), "removing what is not there does nothing")
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Empty(t, left)
+}

@@ -1,0 +1,58 @@
+package journal
+
+import (
+	"encoding/json"
+	"errors"
+	"time"
+)
+
+// File is the name of the journal in a session's folder.
+const File = "journal.jsonl"
+
+// Header is the first line of a journal: all that a run is a function of, apart from the outcomes of its effects.
+type Header struct {
+	Version   int             `json:"windlass_journal"`
+	Rules     int             `json:"rules"` // of the engine that the session was begun under, from 1; see engine.Rules
+	SessionID string          `json:"session_id"`
+	StartedAt time.Time       `json:"started_at"`
+	Windlass  string          `json:"windlass"`         // the version of windlass
+	File      string          `json:"file"`             // the cascade file as it was named
+	Cascade   json.RawMessage `json:"cascade"`          // the whole cascade, as it was understood
+	Script    string          `json:"script,omitempty"` // the script that answered instead of a model
+	Input     json.RawMessage `json:"input"`
+	Options   json.RawMessage `json:"options,omitempty"` // what else the run was begun with, in the form of whoever began it
+
+	// Of a session that was forked from another: its id, and the number of the last entry that it has of it.
+	Parent    string `json:"parent,omitempty"`
+	ParentSeq uint64 `json:"parent_seq,omitempty"`
+}
+
+var (
+	errNoHeader  = errors.New("no header: its process died before the session had begun")
+	errNotHeader = errors.New("the line is no header of a journal")
+	errNoRules   = errors.New(`the header has no "rules" from 1 on`)
+)
+
+func (h *Header) check() error {
+	if h.Rules < 1 {
+		return errNoRules
+	}
+	return nil
+}
+
+// decodeHeader reads the first line of the journal at path, with its newline, and returns the line's sum with it. The error is a
+// [*VersionError] when the line is of another version.
+func decodeHeader(path string, line []byte) (h Header, sum lineSum, err error) {
+	if version := versionOf(line); version < 1 {
+		return h, sum, errNotHeader
+	} else if version != Version {
+		return h, sum, &VersionError{Path: path, Version: version}
+	}
+	if sum, err = sum.check(line); err != nil {
+		return h, sum, err
+	}
+	if err := json.Unmarshal(line, &h); err != nil {
+		return h, sum, err
+	}
+	return h, sum, h.check()
+}

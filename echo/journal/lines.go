@@ -1,0 +1,77 @@
+package journal
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+)
+
+// maxLine bounds a line of a journal, with its newline. The longest that windlass writes is a header with an input of 32 MiB, or
+// an answer of an endpoint.
+const maxLine = 256 << 20
+
+// blockSize is how much of a file is read at once, when no line is longer. smallBlock is the same for who reads a few lines only.
+const (
+	blockSize  = 1 << 16
+	smallBlock = 1 << 14
+)
+
+var errLongLine = fmt.Errorf("the line has more than %d MiB", maxLine>>20)
+
+// lines reads the lines of a file from one to the next. What is after the last newline is no line: it may grow, or be cut off and
+// replaced, so it is read anew each time.
+type lines struct {
+	file   io.ReaderAt
+	block  int    // how much is read at once
+	offset int64  // of the next line
+	unread []byte // what was read from there on
+	buf    []byte // which unread is a part of
+}
+
+// next returns the next line with its newline; it is valid until the next call. The error is [io.EOF] when there is no whole line:
+// what there is of one is in unread then.
+func (l *lines) next() ([]byte, error) {
+	if line := l.take(0); line != nil {
+		return line, nil
+	}
+	if len(l.buf) > l.block { // after a long line
+		l.buf = nil
+	}
+	l.unread = l.buf[:0]
+	for size := l.block; ; size = min(2*size, maxLine+1) {
+		known := len(l.unread)
+		err := l.read(size)
+		if line := l.take(known); len(line) > maxLine || len(l.unread) > maxLine {
+			return nil, errLongLine
+		} else if line != nil {
+			return line, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// read reads on, until size bytes are unread or the file ends, which is [io.EOF].
+func (l *lines) read(size int) error {
+	known := len(l.unread)
+	if len(l.buf) < size {
+		l.buf = append(make([]byte, 0, size), l.unread...)[:size]
+	}
+	n, err := l.file.ReadAt(l.buf[known:size], l.offset+int64(known))
+	l.unread = l.buf[:known+n]
+	return err
+}
+
+// take returns the first line of what is unread, whose newline is not among the first known bytes; nil when there is none.
+func (l *lines) take(known int) []byte {
+	at := bytes.IndexByte(l.unread[known:], '\n')
+	if at < 0 {
+		return nil
+	}
+	end := known + at + 1
+	line := l.unread[:end]
+	l.unread = l.unread[end:]
+	l.offset += int64(end)
+	return line
+}

@@ -1,0 +1,58 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// lockFile is the file of a session's folder that the owner of the session holds a lock of.
+const lockFile = "lock"
+
+// ErrBusy is returned when another process owns the session.
+var ErrBusy = errors.New("the session is in use by another process")
+
+// lockLimit is how long another process may hold the lock before the session counts as in use: a process that only checks
+// whether it is holds the lock for microseconds.
+const lockLimit = 100 * time.Millisecond
+
+// acquire takes ownership of the session in a folder.
+func acquire(dir string) (*flock.Flock, error) {
+	path := filepath.Join(dir, lockFile)
+	if err := requireRegular(path); err != nil {
+		return nil, fmt.Errorf("lock session: %w", err)
+	}
+	lock := flock.New(path, flock.SetPermissions(0o600))
+	ctx, cancel := context.WithTimeout(context.Background(), lockLimit)
+	defer cancel()
+	ok, err := lock.TryLockContext(ctx, lockLimit/20)
+	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return nil, fmt.Errorf("lock session: %w", err)
+	}
+	if !ok {
+		return nil, fmt.Errorf("lock session %s: %w", filepath.Base(dir), ErrBusy)
+	}
+	return lock, nil
+}
+
+// Busy reports whether a process owns the session in a folder. It changes nothing there. It asks for a share of the lock, which
+// others who ask do not notice; a process that takes ownership at that moment waits for it.
+func Busy(dir string) (bool, error) {
+	lock := flock.New(filepath.Join(dir, lockFile), flock.SetFlag(os.O_RDONLY|nonblock))
+	free, err := lock.TryRLock()
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil // a journal that was copied here
+	}
+	if err != nil {
+		return false, fmt.Errorf("look at the lock of session %s: %w", filepath.Base(dir), err)
+	}
+	if free {
+		return false, lock.Close()
+	}
+	return true, nil
+}

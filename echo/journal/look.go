@@ -1,0 +1,122 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/windlass-run/windlass/echo"
+)
+
+// Ends is what [Look] found at both ends of a journal.
+type Ends struct {
+	Header Header
+	Torn   bool // the last line was cut off in the middle
+}
+
+// Look reads the header of a journal, and then its entries from the newest back until back returns false or there are no more. So
+// a look at a long journal takes no longer than one at a short journal. Each entry is checked against the line before it; what is
+// before the last entry that back is given is not read. Errors are those of [Read]; the ends are nil when it is the header that
+// cannot be read.
+func Look(path string, back func(*echo.Entry) bool) (*Ends, error) {
+	f, size, err := openSized(path, os.O_RDONLY)
+	if err != nil {
+		return nil, fmt.Errorf("open journal: %w", err)
+	}
+	defer f.Close() //nolint:errcheck // only read from
+	return look(path, f, size, smallBlock, back)
+}
+
+func look(path string, file io.ReaderAt, size int64, block int, back func(*echo.Entry) bool) (*Ends, error) {
+	t := newTail(path, file, 0)
+	t.lines.block = block
+	switch err := t.readHeader(); {
+	case errors.Is(err, io.EOF):
+		return nil, &DamageError{Path: path, Line: 1, Err: errNoHeader}
+	case err != nil:
+		return nil, err
+	}
+	b := &backReader{path: path, first: t.sum, lines: linesBack{file: file, block: block, start: t.lines.offset, at: max(size, t.lines.offset)}}
+	torn, err := b.read(back)
+	return &Ends{Header: *t.header, Torn: torn}, err
+}
+
+// backReader reads the entries of a journal from the newest back.
+type backReader struct {
+	path  string
+	first lineSum // of the header
+	lines linesBack
+	count int    // of entries that were read
+	seq   uint64 // of the one that was read last
+}
+
+func (b *backReader) read(back func(*echo.Entry) bool) (torn bool, err error) {
+	if torn, err = b.lines.dropTorn(); err != nil {
+		return torn, b.failed(err)
+	}
+	for {
+		e, err := b.prev()
+		if errors.Is(err, io.EOF) {
+			return torn, nil
+		}
+		if err != nil || !back(e) {
+			return torn, err
+		}
+	}
+}
+
+// prev returns the entry before the one that was read last; [io.EOF] when that was the first.
+func (b *backReader) prev() (*echo.Entry, error) {
+	line, err := b.lines.prev()
+	if err != nil {
+		return nil, b.failed(err)
+	}
+	before, err := b.lines.end(sumSize)
+	if err != nil {
+		return nil, b.failed(err)
+	}
+	e, err := b.decode(line, before)
+	if err != nil {
+		return nil, b.damage(err)
+	}
+	b.count++
+	b.seq = e.Seq
+	return e, nil
+}
+
+// decode reads a line and checks it against the end of the line before; that is empty when there is only the header.
+func (b *backReader) decode(line, before []byte) (*echo.Entry, error) {
+	sum, isFirst := b.first, len(before) == 0
+	if !isFirst {
+		var ok bool
+		if sum, ok = sumOf(before); !ok {
+			return nil, errSum
+		}
+	}
+	if _, err := sum.check(line); err != nil {
+		return nil, err
+	}
+	e, err := decodeEntry(line)
+	if err == nil && b.count > 0 {
+		err = checkSeq(e, b.seq-1)
+	}
+	if err == nil && isFirst {
+		err = checkSeq(e, 1)
+	}
+	return e, err
+}
+
+func (b *backReader) failed(err error) error {
+	switch {
+	case errors.Is(err, io.EOF):
+		return err
+	case errors.Is(err, errLongLine):
+		return b.damage(err)
+	}
+	return fmt.Errorf("read the end of journal %s: %w", b.path, err)
+}
+
+func (b *backReader) damage(err error) error {
+	return &DamageError{Path: b.path, FromEnd: b.count + 1, Err: err}
+}

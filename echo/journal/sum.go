@@ -1,0 +1,63 @@
+package journal
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+)
+
+// sumDigits is how many hexadecimal digits a checksum has.
+const sumDigits = 16
+
+// lineSum is the checksum of a line of a journal and of all lines before it. That of nothing is zero.
+type lineSum [sumDigits]byte
+
+var errSum = errors.New("the line does not match its checksum: it was changed, or a line before it was added, removed or moved")
+
+// A line ends with its checksum as the last member of the object.
+const (
+	sumMember = `,"sum":"`
+	sumEnd    = "\"}\n"
+	sumSize   = len(sumMember) + sumDigits + len(sumEnd)
+)
+
+// next returns the checksum of the line after the one that s is of. The line is a JSON object without its checksum and its closing
+// brace.
+func (s lineSum) next(open []byte) lineSum {
+	h := sha256.New()
+	h.Write(s[:])
+	h.Write(open)
+	h.Write([]byte{'}'})
+	var digest [sha256.Size]byte
+	var out lineSum
+	hex.Encode(out[:], h.Sum(digest[:0])[:sumDigits/2])
+	return out
+}
+
+// check holds a line, with its newline, against the checksum that it ends with, and returns that. s is the sum of the line before.
+func (s lineSum) check(line []byte) (lineSum, error) {
+	sum, ok := sumOf(line)
+	if !ok || sum != s.next(line[:len(line)-sumSize]) {
+		return sum, errSum
+	}
+	return sum, nil
+}
+
+// sumOf returns the checksum that a line, or the end of one, ends with; ok is false when it has none.
+func sumOf(text []byte) (s lineSum, ok bool) {
+	at := len(text) - sumSize
+	if at < 0 || !bytes.HasPrefix(text[at:], []byte(sumMember)) || !bytes.HasSuffix(text, []byte(sumEnd)) {
+		return s, false
+	}
+	copy(s[:], text[at+len(sumMember):])
+	return s, true
+}
+
+// appendLine appends a line with its checksum. The line is an object without its closing brace.
+func appendLine(buf, open []byte, s lineSum) []byte {
+	buf = append(buf, open...)
+	buf = append(buf, sumMember...)
+	buf = append(buf, s[:]...)
+	return append(buf, sumEnd...)
+}

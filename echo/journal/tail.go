@@ -1,0 +1,125 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/windlass-run/windlass/echo"
+)
+
+// Tail reads a journal from its beginning to its end, and on while it grows. It reads the file and nothing else, so it never
+// holds up whoever writes it. It is used by one goroutine at a time.
+type Tail struct {
+	path   string
+	file   io.Closer
+	lines  lines
+	header *Header // nil: it was not there yet
+	sum    lineSum // of the line that was read last
+	seq    uint64  // of the entry that was read last
+	from   uint64
+}
+
+// OpenTail opens the journal at path. Its entries before number from are checked and passed over. Without a file the error is
+// [os.ErrNotExist]; that of a journal of another version is a [*VersionError], of one with a damaged header a [*DamageError].
+// A file that has no header yet is as good as one that has no entry yet.
+func OpenTail(path string, from uint64) (*Tail, error) {
+	f, err := openRegular(path, os.O_RDONLY)
+	if err != nil {
+		return nil, fmt.Errorf("open journal: %w", err)
+	}
+	t := newTail(path, f, from)
+	t.file = f
+	if err := t.readHeader(); err != nil && !errors.Is(err, io.EOF) {
+		return nil, errors.Join(err, f.Close())
+	}
+	return t, nil
+}
+
+func newTail(path string, file io.ReaderAt, from uint64) *Tail {
+	return &Tail{path: path, lines: lines{file: file, block: blockSize}, from: from}
+}
+
+// Next returns the next entry. When the file has no further whole line the error is [io.EOF]: there may be one later, so Next may
+// be called again. A journal that is damaged is a [*DamageError].
+func (t *Tail) Next() (*echo.Entry, error) {
+	if t.header == nil {
+		if err := t.readHeader(); err != nil {
+			return nil, err
+		}
+	}
+	for {
+		e, err := t.readEntry()
+		if e != nil || err != nil {
+			return e, err
+		}
+	}
+}
+
+// SkipTo makes Next pass over the entries before number from, which are checked all the same.
+func (t *Tail) SkipTo(from uint64) { t.from = from }
+
+// Seq returns the number of the entry that was read last, or passed over; 0 when none was.
+func (t *Tail) Seq() uint64 { return t.seq }
+
+// Offset returns how many bytes of the file were read, in whole lines.
+func (t *Tail) Offset() int64 { return t.lines.offset }
+
+// Close closes the file.
+func (t *Tail) Close() error { return t.file.Close() }
+
+func (t *Tail) readHeader() error {
+	line, err := t.readLine(1)
+	if err != nil {
+		return err
+	}
+	h, sum, err := decodeHeader(t.path, line)
+	var version *VersionError
+	switch {
+	case errors.As(err, &version):
+		return err
+	case err != nil:
+		return &DamageError{Path: t.path, Line: 1, Err: err}
+	}
+	t.header, t.sum = &h, sum
+	return nil
+}
+
+// readEntry reads the next line. The entry is nil when it is to be passed over.
+func (t *Tail) readEntry() (*echo.Entry, error) {
+	number := int(t.seq) + 2 // the header is a line, too
+	line, err := t.readLine(number)
+	if err != nil {
+		return nil, err
+	}
+	e, sum, err := t.checkEntry(line)
+	if err != nil {
+		return nil, &DamageError{Path: t.path, Line: number, Err: err}
+	}
+	t.seq++
+	t.sum = sum
+	return e, nil
+}
+
+// checkEntry checks a line, and decodes it unless it is to be passed over.
+func (t *Tail) checkEntry(line []byte) (e *echo.Entry, sum lineSum, err error) {
+	if sum, err = t.sum.check(line); err != nil || t.seq+1 < t.from {
+		return nil, sum, err
+	}
+	if e, err = decodeEntry(line); err != nil {
+		return nil, sum, err
+	}
+	return e, sum, checkSeq(e, t.seq+1)
+}
+
+func (t *Tail) readLine(number int) ([]byte, error) {
+	line, err := t.lines.next()
+	switch {
+	case errors.Is(err, errLongLine):
+		return nil, &DamageError{Path: t.path, Line: number, Err: err}
+	case err != nil && !errors.Is(err, io.EOF):
+		return nil, fmt.Errorf("read journal %s: %w", t.path, err)
+	}
+	return line, err
+}
