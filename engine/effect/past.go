@@ -13,7 +13,7 @@ import (
 // branches run, the one that they grow from stands still. So when it goes on in the record, they had come to their ends there:
 // nothing of them may be left then, and nothing new may come of them before.
 //
-// The mutex guards everything, as branches run on goroutines of their own.
+// The mutex guards the cursors and what of items was used, as branches run on goroutines of their own; the rest does not change.
 type past struct {
 	mu       sync.Mutex
 	branches map[echo.Key]*cursor
@@ -89,15 +89,28 @@ func (p *past) branch(key echo.Key) *cursor {
 	return c
 }
 
+// noCursor is that of branches of which nothing is recorded. It is only read.
+var noCursor = &cursor{last: -1}
+
+func (p *past) find(branch echo.Key) *cursor {
+	if c := p.branches[branch]; c != nil {
+		return c
+	}
+	return noCursor
+}
+
 // follow uses the entry that is next in the branch of a key, if it is of a type and that key. Otherwise it returns what stands
 // against it: the entry that is recorded instead, nil where the branch is at the end of its record.
 //
 // A reading for a limit of the budget is skipped when the run does not take it any more: limits may be lifted.
 func (p *past) follow(node echo.NodeType, key echo.Key) (used, instead *echo.Entry) {
+	if len(p.items) == 0 {
+		return nil, nil
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	branch := key.Branch()
-	c := p.branch(branch)
+	c := p.find(branch)
 	want := slot{node, key}
 	for c.next < len(c.own) {
 		n := c.own[c.next]
@@ -120,12 +133,12 @@ func (p *past) follow(node echo.NodeType, key echo.Key) (used, instead *echo.Ent
 // beyond returns an entry that shows that the record goes on although a branch is at its end: of a branch below it, or of one
 // that it grows from; nil when there is none.
 func (p *past) beyond(branch echo.Key) *echo.Entry {
-	if left := p.left(p.branch(branch)); left != nil {
+	if left := p.left(p.find(branch)); left != nil {
 		return left
 	}
 	for !branch.IsZero() {
 		branch = branch.ParentBranch()
-		if c := p.branch(branch); c.next < len(c.own) {
+		if c := p.find(branch); c.next < len(c.own) {
 			return p.items[c.own[c.next]].entry
 		}
 	}
@@ -156,6 +169,9 @@ func (p *past) use(c *cursor, n int) {
 // pending returns the first entry that the branch of a key has not come to, of it, of those below it, and of those that it grows
 // from; nil when all are at the end of their record.
 func (p *past) pending(branch echo.Key) *echo.Entry {
+	if len(p.items) == 0 {
+		return nil
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.beyond(branch)
@@ -163,9 +179,12 @@ func (p *past) pending(branch echo.Key) *echo.Entry {
 
 // peek returns the next entry of a type and key that is not used yet, and does not use it; nil when there is none.
 func (p *past) peek(node echo.NodeType, key echo.Key) *echo.Entry {
+	if len(p.items) == 0 {
+		return nil
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	q := p.branch(key.Branch()).queues[slot{node, key}]
+	q := p.find(key.Branch()).queues[slot{node, key}]
 	if len(q) == 0 {
 		return nil
 	}
@@ -180,10 +199,10 @@ func (p *past) clock(branch echo.Key) (at time.Time, away time.Duration) {
 	if len(p.items) == 0 {
 		return time.Time{}, 0
 	}
-	c := p.branch(branch)
+	c := p.find(branch)
 	for c.last < 0 && !branch.IsZero() {
 		branch = branch.ParentBranch()
-		c = p.branch(branch)
+		c = p.find(branch)
 	}
 	it := p.items[max(c.last, 0)]
 	return it.entry.At, it.away

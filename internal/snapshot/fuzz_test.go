@@ -9,9 +9,9 @@ import (
 
 // FuzzParse reads test files: one that is taken is complete, and is the same after it was written and read again.
 func FuzzParse(f *testing.F) {
-	f.Add([]byte(`{"windlass_test": 1, "name": "a", "cascade": "c.json", "match": ["phases"], "answers": [{"key": "p/attempt1/turn1/model", "type": "model_call"}]}`))
+	f.Add([]byte(`{"windlass_test": 2, "name": "a", "cascade": "c.json", "match": ["phases"], "answers": [{"key": "p/attempt1/turn1/model", "type": "model_call"}]}`))
 	f.Add([]byte(`{"windlass_test": 99}`))
-	f.Add([]byte(`{"windlass_test": 1, "match": ["phases"], "expect": {"output": 1e400}} {}`))
+	f.Add([]byte(`{"windlass_test": 2, "match": ["phases"], "expect": {"output": 1e400}} {}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		test, err := parse(data)
 		if err != nil {
