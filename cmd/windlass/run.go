@@ -9,11 +9,11 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/oklog/ulid/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo/journal"
-	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/protection"
 )
@@ -185,7 +185,7 @@ var sessionIDs = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
 func sessionID(wanted string) (string, error) {
 	if wanted == "" {
-		return effect.Seams{}.OrSystem().NewID(), nil
+		return strings.ToLower(ulid.Make().String()), nil
 	}
 	if !sessionIDs.MatchString(wanted) {
 		return "", usageError(fmt.Errorf("session id %q: use up to 64 letters, digits, dots, dashes and underscores, beginning with a letter or digit", wanted), "--session nightly-7, or none for a new id")

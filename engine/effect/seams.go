@@ -2,22 +2,19 @@ package effect
 
 import (
 	"context"
-	"strings"
 	"time"
 
-	"github.com/oklog/ulid/v2"
 	"golang.org/x/sync/errgroup"
 )
 
 // Seams are what a run takes from its process besides effects. A program that runs the engine elsewhere, such as within another
-// workflow engine, gives its own. The zero value is those of an ordinary process.
+// workflow engine, gives its own. The zero value is those of an ordinary process. Ids need no seam: those of entries are keys,
+// which follow from the structure of the run, those of calls are made of keys, and that of the session comes with its log.
 type Seams struct {
 	// Now is the clock. What a run depends on of it goes through [Effects.Value].
 	Now func() time.Time
 	// Sleep waits for so long, or until ctx has ended, and returns ctx's error then.
 	Sleep func(ctx context.Context, d time.Duration) error
-	// NewID returns an id that no other call returns, for sessions: letters and digits, and later ones sort behind earlier ones.
-	NewID func() string
 	// Parallel starts tasks, at most limit at a time, and returns when all have ended, with the first error. The first error
 	// ends the context of the others.
 	Parallel func(ctx context.Context, limit int, tasks []func(context.Context) error) error
@@ -28,9 +25,6 @@ func (s Seams) OrSystem() Seams {
 	s.Now = orSystem(s.Now)
 	if s.Sleep == nil {
 		s.Sleep = sleep
-	}
-	if s.NewID == nil {
-		s.NewID = func() string { return strings.ToLower(ulid.Make().String()) }
 	}
 	if s.Parallel == nil {
 		s.Parallel = parallel

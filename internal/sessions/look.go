@@ -143,12 +143,10 @@ func (s *Session) lookBack(e *echo.Entry) (more bool) {
 
 // endOf reads how the run ended off its last entry.
 func endOf(e *echo.Entry) *End {
-	var data struct {
-		Status string `json:"status"`
-		Reason string `json:"reason"`
+	end := &End{}
+	if said, err := echo.Read[echo.RunEnd](e); err == nil { // of another shape: an end all the same
+		end.Status, end.Reason = said.Status.String(), string(said.Reason)
 	}
-	_ = json.Unmarshal(e.Data, &data) // of another shape: an end all the same
-	end := &End{Status: data.Status, Reason: data.Reason}
 	if e.Error != nil {
 		end.Error = e.Error.Message
 	}
