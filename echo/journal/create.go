@@ -91,7 +91,13 @@ func createFile(path string) (*os.File, error) {
 
 // hasLine reports whether a file begins with a whole line.
 func hasLine(path string) (bool, error) {
-	_, err := firstLine(path)
+	f, err := openRegular(path, os.O_RDONLY)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close() //nolint:errcheck // only read from
+	l := lines{bounds: boundsOfEnds, file: f}
+	_, err = l.next()
 	switch {
 	case errors.Is(err, io.EOF):
 		return false, nil

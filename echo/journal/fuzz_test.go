@@ -82,7 +82,7 @@ func FuzzLook(f *testing.F) {
 			text = withSums(text)
 		}
 		rec, err := readText(text)
-		ends, found, lookErr := lookBy(int(part)+1, text, len(text)+1)
+		ends, found, lookErr := lookBy(bounds{int(part) + 1, maxLine}, text, len(text)+1)
 		if err != nil {
 			requireUnreadable(t, lookErr)
 			return
@@ -91,7 +91,7 @@ func FuzzLook(f *testing.F) {
 		require.Equal(t, &Ends{rec.Header, rec.Torn}, ends)
 		requireEntries(t, rec.Entries, found)
 		n := min(int(part)+1, len(rec.Entries))
-		_, found, err = lookBy(int(part)+1, text, n)
+		_, found, err = lookBy(bounds{int(part) + 1, maxLine}, text, n)
 		require.NoError(t, err)
 		requireEntries(t, rec.Entries[len(rec.Entries)-n:], found)
 	})
@@ -135,8 +135,7 @@ func FuzzTail(f *testing.F) {
 // followed follows a text that grows by so many bytes at once.
 func followed(text string, from, step int) (list []*echo.Entry, err error) {
 	file := &growing{text: text}
-	tail := newTail("j", file, uint64(from))
-	tail.lines.block = 2*step + 1
+	tail := newTail("j", file, bounds{2*step + 1, maxLine}, uint64(from))
 	for {
 		e, err := tail.Next()
 		switch {

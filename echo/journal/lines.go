@@ -10,10 +10,15 @@ import (
 // an answer of an endpoint.
 const maxLine = 256 << 20
 
-// blockSize is how much of a file is read at once, when no line is longer. smallBlock is the same for who reads a few lines only.
-const (
-	blockSize  = 1 << 16
-	smallBlock = 1 << 14
+// bounds are how lines are read.
+type bounds struct {
+	block int // how much of a file is read at once, when no line is longer
+	max   int // how long a line may be, with its newline
+}
+
+var (
+	boundsOfAll  = bounds{block: 1 << 16, max: maxLine} // for who reads all of a file
+	boundsOfEnds = bounds{block: 1 << 14, max: maxLine} // for who reads a few lines
 )
 
 var errLongLine = fmt.Errorf("the line has more than %d MiB", maxLine>>20)
@@ -21,8 +26,8 @@ var errLongLine = fmt.Errorf("the line has more than %d MiB", maxLine>>20)
 // lines reads the lines of a file from one to the next. What is after the last newline is no line: it may grow, or be cut off and
 // replaced, so it is read anew each time.
 type lines struct {
+	bounds
 	file   io.ReaderAt
-	block  int    // how much is read at once
 	offset int64  // of the next line
 	unread []byte // what was read from there on
 	buf    []byte // which unread is a part of
@@ -31,6 +36,14 @@ type lines struct {
 // next returns the next line with its newline; it is valid until the next call. The error is [io.EOF] when there is no whole line:
 // what there is of one is in unread then.
 func (l *lines) next() ([]byte, error) {
+	line, err := l.find()
+	if len(line) > l.max {
+		return nil, errLongLine
+	}
+	return line, err
+}
+
+func (l *lines) find() ([]byte, error) {
 	if line := l.take(0); line != nil {
 		return line, nil
 	}
@@ -38,13 +51,14 @@ func (l *lines) next() ([]byte, error) {
 		l.buf = nil
 	}
 	l.unread = l.buf[:0]
-	for size := l.block; ; size = min(2*size, maxLine+1) {
+	for size := l.block; ; size = min(2*size, l.max+1) {
 		known := len(l.unread)
 		err := l.read(size)
-		if line := l.take(known); len(line) > maxLine || len(l.unread) > maxLine {
-			return nil, errLongLine
-		} else if line != nil {
+		if line := l.take(known); line != nil {
 			return line, nil
+		}
+		if len(l.unread) > l.max {
+			return nil, errLongLine
 		}
 		if err != nil {
 			return nil, err

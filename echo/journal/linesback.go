@@ -8,8 +8,8 @@ import (
 
 // linesBack reads the lines of a file from the last one back to start, where one begins.
 type linesBack struct {
+	bounds
 	file  io.ReaderAt
-	block int // how much is read at once
 	start int64
 	at    int64  // how far back the file was read
 	buf   []byte // what is there and was not returned yet
@@ -60,7 +60,7 @@ func (l *linesBack) lastLine(skip int) (int, error) {
 	for {
 		from := bytes.LastIndexByte(l.buf[:unseen], '\n') + 1
 		found := from > 0 || l.at == l.start
-		if len(l.buf)-from > maxLine {
+		if len(l.buf)-from > l.max {
 			return 0, errLongLine
 		}
 		if found {

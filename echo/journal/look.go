@@ -25,20 +25,19 @@ func Look(path string, back func(*echo.Entry) bool) (*Ends, error) {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}
 	defer f.Close() //nolint:errcheck // only read from
-	return look(path, f, size, smallBlock, back)
+	return look(path, f, size, boundsOfEnds, back)
 }
 
-func look(path string, file io.ReaderAt, size int64, block int, back func(*echo.Entry) bool) (*Ends, error) {
-	t := newTail(path, file, 0)
-	t.lines.block = block
+func look(path string, file io.ReaderAt, size int64, b bounds, back func(*echo.Entry) bool) (*Ends, error) {
+	t := newTail(path, file, b, 0)
 	switch err := t.readHeader(); {
 	case errors.Is(err, io.EOF):
 		return nil, &DamageError{Path: path, Line: 1, Err: errNoHeader}
 	case err != nil:
 		return nil, err
 	}
-	b := &backReader{path: path, first: t.sum, lines: linesBack{file: file, block: block, start: t.lines.offset, at: max(size, t.lines.offset)}}
-	torn, err := b.read(back)
+	r := &backReader{path: path, first: t.sum, lines: linesBack{bounds: b, file: file, start: t.lines.offset, at: max(size, t.lines.offset)}}
+	torn, err := r.read(back)
 	return &Ends{Header: *t.header, Torn: torn}, err
 }
 

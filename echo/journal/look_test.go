@@ -15,11 +15,11 @@ import (
 )
 
 // lookAt looks at a text as a journal, and returns its entries from the first to the newest, of which there are at most n.
-func lookAt(text string, n int) (*Ends, []*echo.Entry, error) { return lookBy(smallBlock, text, n) }
+func lookAt(text string, n int) (*Ends, []*echo.Entry, error) { return lookBy(boundsOfEnds, text, n) }
 
-func lookBy(block int, text string, n int) (*Ends, []*echo.Entry, error) {
+func lookBy(b bounds, text string, n int) (*Ends, []*echo.Entry, error) {
 	var found []*echo.Entry
-	ends, err := look("j", strings.NewReader(text), int64(len(text)), block, func(e *echo.Entry) bool {
+	ends, err := look("j", strings.NewReader(text), int64(len(text)), b, func(e *echo.Entry) bool {
 		found = append(found, e)
 		return len(found) < n
 	})
@@ -27,17 +27,17 @@ func lookBy(block int, text string, n int) (*Ends, []*echo.Entry, error) {
 	return ends, found, err
 }
 
-// Looking from the end finds what reading does, at every cut of a journal whose lines are shorter and longer than what is read at
-// once.
+// Looking from the end finds what reading does, at every cut of a journal, whether its lines are shorter or longer than what is
+// read at once.
 func TestLookFindsWhatReadDoes(t *testing.T) {
 	t.Parallel()
-	whole := strings.Join(written(t, "one", strings.Repeat("x", smallBlock), "three", strings.Repeat("y", 3*smallBlock), "five", "six"), "")
+	whole := strings.Join(written(t, "one", strings.Repeat("x", 500), "three", strings.Repeat("y", 1500), "five"), "")
 	header := strings.IndexByte(whole, '\n') + 1
-	for cut := len(whole); cut >= header; cut -= 1 + (len(whole)-cut)/20 {
+	for cut := len(whole); cut >= header; cut -= 11 {
 		rec, err := readText(whole[:cut])
 		require.NoError(t, err)
-		for n := range len(rec.Entries) + 1 {
-			ends, found, err := lookAt(whole[:cut], n+1)
+		for n, block := range []int{1 << 14, 7, 300, 1000, 64} {
+			ends, found, err := lookBy(bounds{block, maxLine}, whole[:cut], n+1)
 			require.NoError(t, err)
 			require.Equal(t, &Ends{rec.Header, rec.Torn}, ends)
 			requireEntries(t, rec.Entries[max(len(rec.Entries)-n-1, 0):], found)
@@ -62,9 +62,9 @@ func TestLookReadsTheEnd(t *testing.T) {
 	t.Parallel()
 	whole := strings.Join(written(t, strings.Repeat("x", 1<<20), "last"), "")
 	f := &countingFile{ReaderAt: strings.NewReader(whole)}
-	_, err := look("j", f, int64(len(whole)), smallBlock, func(*echo.Entry) bool { return false })
+	_, err := look("j", f, int64(len(whole)), boundsOfEnds, func(*echo.Entry) bool { return false })
 	require.NoError(t, err)
-	require.LessOrEqual(t, f.read, 2*smallBlock)
+	require.LessOrEqual(t, f.read, 2*boundsOfEnds.block)
 }
 
 // Every line that is looked at is checked, against the line before it; damage is named by the line's place from the end.
@@ -118,6 +118,6 @@ func TestLookFindsDamage(t *testing.T) {
 func TestLookAtAShrinkingFile(t *testing.T) {
 	t.Parallel()
 	whole := strings.Join(written(t, "one", "two"), "")
-	_, err := look("j", strings.NewReader(whole), int64(len(whole))+1, smallBlock, func(*echo.Entry) bool { return false })
+	_, err := look("j", strings.NewReader(whole), int64(len(whole))+1, boundsOfEnds, func(*echo.Entry) bool { return false })
 	require.EqualError(t, err, "read the end of journal j: unexpected EOF")
 }

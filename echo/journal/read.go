@@ -55,11 +55,11 @@ func Read(path string) (*Recording, error) {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}
 	defer f.Close() //nolint:errcheck // only read from
-	return read(path, f)
+	return read(path, f, boundsOfAll)
 }
 
-func read(path string, file io.ReaderAt) (*Recording, error) {
-	t := newTail(path, file, 0)
+func read(path string, file io.ReaderAt, b bounds) (*Recording, error) {
+	t := newTail(path, file, b, 0)
 	var entries []*echo.Entry
 	for {
 		e, err := t.Next()

@@ -11,7 +11,9 @@ import (
 )
 
 // readText reads a text as a journal.
-func readText(text string) (*Recording, error) { return read("j", strings.NewReader(text)) }
+func readText(text string) (*Recording, error) {
+	return read("j", strings.NewReader(text), boundsOfAll)
+}
 
 // A torn last line is what a crash leaves behind. A cut at any byte of it loses that line and nothing else.
 func TestTornLastLineIsDropped(t *testing.T) {
@@ -102,11 +104,11 @@ func TestEveryChangedByteIsFound(t *testing.T) {
 	}
 }
 
-// A line may have 256 MiB, which is held against a file without a newline of a terabyte in TestSessionFilesThatAreNone. Lines
-// longer than what is read at once are read whole.
+// Lines longer than what is read at once are read whole.
 func TestLongLines(t *testing.T) {
 	t.Parallel()
-	for _, n := range []int{blockSize - 200, blockSize, 3*blockSize + 1} {
+	block := boundsOfAll.block
+	for _, n := range []int{block - 200, block, 3*block + 1} {
 		text := strings.Join(written(t, "a", strings.Repeat("x", n), "b", strings.Repeat("y", n)), "")
 		rec, err := readText(text)
 		require.NoError(t, err)
@@ -116,5 +118,35 @@ func TestLongLines(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, rec.Entries, 3)
 		require.True(t, rec.Torn)
+	}
+}
+
+// A line may be so long and no longer, whether it is the last one, torn, or the header. Nobody reads more of it to find out.
+func TestLinesHaveABound(t *testing.T) {
+	t.Parallel()
+	lines := written(t, "one", strings.Repeat("x", 2000), "three")
+	whole, longest := strings.Join(lines, ""), len(lines[2])
+	torn := lines[0] + lines[1] + lines[2][:longest-1]
+	for _, block := range []int{1, 100, 5000} {
+		for text, longest := range map[string]int{whole: longest, torn: longest - 1} {
+			_, err := read("j", strings.NewReader(text), bounds{block, longest})
+			require.NoError(t, err)
+			_, _, err = lookBy(bounds{block, longest}, text, 9)
+			require.NoError(t, err)
+			f := &countingFile{ReaderAt: strings.NewReader(text)}
+			_, err = read("j", f, bounds{block, longest - 1})
+			require.EqualError(t, err, "journal j is damaged at line 3: "+errLongLine.Error())
+			require.Less(t, f.read, 3*len(whole))
+			fromEnd := 2
+			if text == torn {
+				fromEnd = 1
+			}
+			_, _, err = lookBy(bounds{block, longest - 1}, text, 9)
+			require.EqualError(t, err, fmt.Sprintf("journal j is damaged at line %d from its end: %v", fromEnd, errLongLine))
+		}
+		_, err := read("j", strings.NewReader(whole), bounds{block, len(lines[0]) - 1})
+		require.EqualError(t, err, "journal j is damaged at line 1: "+errLongLine.Error())
+		_, _, err = lookBy(bounds{block, len(lines[0]) - 1}, whole, 9)
+		require.EqualError(t, err, "journal j is damaged at line 1: "+errLongLine.Error())
 	}
 }

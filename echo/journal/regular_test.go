@@ -47,13 +47,6 @@ func TestSessionFilesThatAreNone(t *testing.T) {
 	_, err = Create(dir, testHeader)
 	require.ErrorIs(t, err, ErrExists)
 
-	require.NoError(t, os.WriteFile(path, []byte(written(t)[0]), 0o600))
-	require.NoError(t, os.Truncate(path, 1<<40))
-	_, err = Read(path)
-	require.EqualError(t, err, "journal "+path+" is damaged at line 2: the line has more than 256 MiB")
-	_, err = Look(path, nil)
-	require.EqualError(t, err, "journal "+path+" is damaged at line 1 from its end: the line has more than 256 MiB")
-
 	elsewhere, link := t.TempDir(), filepath.Join(t.TempDir(), "link")
 	require.NoError(t, os.Symlink(elsewhere, link))
 	_, err = Create(link, testHeader)

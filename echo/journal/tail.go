@@ -29,7 +29,7 @@ func OpenTail(path string, from uint64) (*Tail, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}
-	t := newTail(path, f, from)
+	t := newTail(path, f, boundsOfAll, from)
 	t.file = f
 	if err := t.readHeader(); err != nil && !errors.Is(err, io.EOF) {
 		return nil, errors.Join(err, f.Close())
@@ -37,8 +37,8 @@ func OpenTail(path string, from uint64) (*Tail, error) {
 	return t, nil
 }
 
-func newTail(path string, file io.ReaderAt, from uint64) *Tail {
-	return &Tail{path: path, lines: lines{file: file, block: blockSize}, from: from}
+func newTail(path string, file io.ReaderAt, b bounds, from uint64) *Tail {
+	return &Tail{path: path, lines: lines{bounds: b, file: file}, from: from}
 }
 
 // Next returns the next entry. When the file has no further whole line the error is [io.EOF]: there may be one later, so Next may

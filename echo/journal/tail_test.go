@@ -84,11 +84,11 @@ func TestTailReadsATornLineAnew(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, rec.Torn)
 	log = echo.ContinueLog("s1", 2, nil, j)
-	for _, text := range []string{"three", strings.Repeat("long ", blockSize), "five"} {
+	for _, text := range []string{"three", strings.Repeat("long ", boundsOfAll.block), "five"} {
 		require.NoError(t, log.Append(entryOf(text)))
 	}
 	require.NoError(t, log.Close(context.Background()))
-	require.Equal(t, []string{"two", "three", strings.Repeat("long ", blockSize), "five"}, texts(t, tail))
+	require.Equal(t, []string{"two", "three", strings.Repeat("long ", boundsOfAll.block), "five"}, texts(t, tail))
 }
 
 // Everything is checked, also what is passed over.

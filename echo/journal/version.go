@@ -38,10 +38,10 @@ func (e *VersionError) Error() string {
 	return found + "the last windlass that reads it was built from commit " + echo.LastOldBuild + ": use that build for it, or begin the session again"
 }
 
-// versionOf returns the version of the journal whose first line this is; 0 when it is none. The version is the first member, in
+// versionOf returns the version of the journal that starts so; 0 when it is none. The version is the first member, in
 // every version.
-func versionOf(line []byte) int {
-	rest, ok := bytes.CutPrefix(line, []byte(headerStart))
+func versionOf(start []byte) int {
+	rest, ok := bytes.CutPrefix(start, []byte(headerStart))
 	if !ok {
 		return 0
 	}
@@ -55,26 +55,21 @@ func versionOf(line []byte) int {
 	return version
 }
 
-// requireVersion returns a [*VersionError] when the journal at path has another version. What else is wrong with a file that can be
-// read is found by whoever reads all of it.
+// requireVersion returns a [*VersionError] when the journal at path has another version. It reads no more than that: what else is wrong
+// is found by whoever reads all of it.
 func requireVersion(path string) error {
-	line, err := firstLine(path)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, errLongLine) {
+	f, err := openRegular(path, os.O_RDONLY)
+	if err != nil {
 		return fmt.Errorf("open journal: %w", err)
 	}
-	if v := versionOf(line); v > 0 && v != Version {
+	defer f.Close() //nolint:errcheck // only read from
+	start := make([]byte, len(headerStart)+20)
+	n, err := f.ReadAt(start, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("read journal %s: %w", path, err)
+	}
+	if v := versionOf(start[:n]); v > 0 && v != Version {
 		return &VersionError{Path: path, Version: v}
 	}
 	return nil
-}
-
-// firstLine returns the first line of the file at path; [io.EOF] when it has no whole one.
-func firstLine(path string) ([]byte, error) {
-	f, err := openRegular(path, os.O_RDONLY)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close() //nolint:errcheck // only read from
-	l := lines{file: f, block: smallBlock}
-	return l.next()
 }
