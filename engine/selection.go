@@ -129,8 +129,8 @@ func (s *selecting) outcome(f *echo.Findings, sel *echo.Selected) *echo.InterSel
 		out.Anchors = append(out.Anchors, echo.Anchor{ID: g.id(), Phase: g.rec.Name, Why: string(g.why), Messages: len(g.items), Tokens: n})
 	}
 	out.Everything = out.AnchorTokens + sel.CandidateTokens
-	if sel.Budget = s.settings.MaxTokens; len(sel.Chosen) > 0 {
-		sel.Used += s.cost([]echo.Item{marker(endOfSelected)})
+	if out.Budget = s.settings.MaxTokens; len(out.Chosen) > 0 {
+		out.Used += s.cost([]echo.Item{marker(endOfSelected)})
 	}
 	return out
 }
