@@ -3,6 +3,7 @@ package engine
 import (
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo/dialect"
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
@@ -17,15 +18,15 @@ func (v *visit) equip() error {
 		return err
 	}
 	v.record.Model, v.record.Prompted = v.model, !v.native()
-	dialect := autocontext.Native
+	told := dialect.Native
 	if v.record.Prompted {
-		dialect = autocontext.Prompted
+		told = dialect.Prompted
 	}
 	v.repeats = repeats{}
 	v.asks = map[autocontext.AskKind]int{}
 	v.reads = newReads(&v.result.ContextFigures)
-	v.render = autocontext.NewRenderer(dialect)
-	v.settings, v.room = settingsFor(v.cascade, v.phase, v.facts, dialect)
+	v.render = autocontext.NewRenderer(told)
+	v.settings, v.room = settingsFor(v.cascade, v.phase, v.facts, told)
 	v.inter = v.cascade.EffectiveInter(v.phase)
 	if v.tools, err = v.gatherTools(); err != nil {
 		return err
@@ -86,11 +87,8 @@ func (v *visit) contextData() *contextData {
 	}
 	s := &v.settings
 	d := &contextData{
-		Dialect: "native", Policy: written(&s.Policy), Limit: s.Limit, Window: v.facts.Window, Reserve: v.room.reserve,
+		Dialect: s.Dialect.String(), Policy: written(&s.Policy), Limit: s.Limit, Window: v.facts.Window, Reserve: v.room.reserve,
 		Strategy: s.Strategy, Fixed: s.Fixed, Exact: s.Exact,
-	}
-	if s.Dialect == autocontext.Prompted {
-		d.Dialect = "prompted"
 	}
 	if s.Price != nil {
 		d.Price = &priceData{Input: s.Price.Input, Cached: s.Price.Cached}

@@ -133,13 +133,10 @@ func newContextCall(n int, req *autocontext.Recorded, answer *echo.Entry) contex
 	e, s := req.Selection, req.Selection.Selection
 	c := contextCall{
 		Number: n, Key: req.Key(), At: e.At, Visit: e.Key.VisitKey(), Phase: e.Phase, Attempt: e.Attempt, Turn: e.Turn, Model: e.Model,
-		Dialect: "native", FullHistorySize: s.FullHistorySize, ContextSize: s.ContextSize, TokensSaved: s.TokensSaved,
+		Dialect: req.Dialect.String(), FullHistorySize: s.FullHistorySize, ContextSize: s.ContextSize, TokensSaved: s.TokensSaved,
 		MessageCount: s.MessageCount, MaskedCount: s.MaskedCount, SharedSize: s.SharedSize, FullSharedSize: s.FullSharedSize,
 		FullUSD: s.FullUSD, SentUSD: s.SentUSD, RequestSize: s.RequestSize, RequestLimit: s.Limit,
 		Forms: map[autocontext.Form]formSum{},
-	}
-	if req.Dialect == autocontext.Prompted {
-		c.Dialect = "prompted"
 	}
 	for _, sent := range req.Sent {
 		sum := c.Forms[autocontext.Form(sent.Form)]

@@ -14,6 +14,7 @@ import (
 
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/dialect"
 )
 
 // seed writes the record of a session as the engine would: histories, and selections as changes with their sizes and
@@ -49,15 +50,15 @@ func (s *seed) add(e echo.Entry) {
 	s.entries = append(s.entries, &e)
 }
 
-func (s *seed) begin(visit, phase, model, dialect string, price *autocontext.Price) {
-	d := autocontext.Native
-	if dialect == "prompted" {
-		d = autocontext.Prompted
+func (s *seed) begin(visit, phase, model, told string, price *autocontext.Price) {
+	d := dialect.Native
+	if told == "prompted" {
+		d = dialect.Prompted
 	}
 	*s = seed{entries: s.entries, phase: phase, visit: visit, model: model, price: price, render: autocontext.NewRenderer(d)}
 	s.add(echo.Entry{
 		NodeType: echo.NodePhaseStart, Key: echo.MustKey(visit + "/start"), Model: model,
-		Data: json.RawMessage(`{"visit":1,"context":{"dialect":"` + dialect + `"}}`),
+		Data: json.RawMessage(`{"visit":1,"context":{"dialect":"` + told + `"}}`),
 	})
 }
 

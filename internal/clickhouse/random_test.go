@@ -10,6 +10,7 @@ import (
 
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/dialect"
 )
 
 // talking is the visit of the random sessions whose model has no tool calling.
@@ -17,12 +18,12 @@ const talking = "talking"
 
 // inWords is a message as the visit of a key sends it.
 func inWords(key string, m *echo.Message) *echo.Message {
-	dialect := autocontext.Native
+	told := dialect.Native
 	if strings.HasPrefix(key, talking+"/") {
-		dialect = autocontext.Prompted
+		told = dialect.Prompted
 	}
 	view := &autocontext.View{Items: []autocontext.Item{{Message: m, Form: autocontext.FormFull, Sent: m}}}
-	return autocontext.NewRenderer(dialect).Render(view)[0]
+	return autocontext.NewRenderer(told).Render(view)[0]
 }
 
 // randomVisit is a visit of a random session: what is in its history, and what became of that in the newest call.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/dialect"
 )
 
 // The dialects, as rows name them.
@@ -154,7 +155,7 @@ type selectionRow struct {
 
 func newSelectionRow(req *autocontext.Recorded, cells []*cell) *selectionRow {
 	r := &selectionRow{entry: req.Selection, key: req.Key().String(), dialect: dialectNative, cells: cells}
-	if req.Dialect == autocontext.Prompted {
+	if req.Dialect == dialect.Prompted {
 		r.dialect = dialectPrompted
 	}
 	return r
