@@ -20,7 +20,6 @@ type contextRecord struct {
 	id      string
 	entries []*echo.Entry
 	calls   []contextCall
-	missing []echo.Key // of selections that are not there
 }
 
 // contextCall is one model call of a phase: what its selection says in figures, and what came of it.
@@ -79,11 +78,8 @@ func callName(call, visit echo.Key) string {
 }
 
 // newContextRecord reads off the entries of a session which calls were made. The error says that they do not fit together.
-func newContextRecord(id string, entries []*echo.Entry, missing []echo.Key) (*contextRecord, error) {
+func newContextRecord(id string, entries []*echo.Entry) (*contextRecord, error) {
 	r := &contextRecord{id: id, entries: entries}
-	for _, key := range missing {
-		r.missing = append(r.missing, key.ModelKey())
-	}
 	answers := map[echo.Key]*echo.Entry{}
 	for _, e := range entries {
 		if e.NodeType == echo.NodeModelCall {

@@ -1,5 +1,5 @@
-// Package dialect renders messages in the way in which a model is told about tools. It is a pure function of a message, so
-// that whoever reads a record derives the same words as were sent.
+// Package dialect renders messages for models with and without tool calling. Rendering is a pure function of a message, so
+// every reader of a record derives the words that were sent.
 package dialect
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// Dialect is the way a model is told about tool calls and results.
+// Dialect is how a model is shown tool calls and results.
 type Dialect int
 
 const (
