@@ -6,9 +6,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/dialect"
 )
 
 // oldest makes a talk whose first turn (messages 2 and 3) is age turns older than the coming call.
@@ -129,7 +129,7 @@ func TestStubOfThePromptedDialect(t *testing.T) {
 	args := `{"path":"a.go","text":"` + strings.Repeat("code_1 ", 200) + `"}`
 	words := "First I write it.\n```json\n{\"tool\": \"bash\", \"arguments\": " + args + "}\n```"
 	s := policy(nil)
-	s.Dialect = autocontext.Prompted
+	s.Dialect = dialect.Prompted
 	v := viewOf(t, s, newTalk().calls(words, result{args: args, text: "done"}).reads(6, 10))
 	require.Equal(t, "stub aged", form(v, 2))
 	sent := textsOf(s, v)[2]

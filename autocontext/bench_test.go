@@ -8,6 +8,7 @@ import (
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/dialect"
 )
 
 // longHistory has about n messages: a task, then turns of one call each with a result of 6,000 characters.
@@ -38,7 +39,7 @@ func benchTurns(b *testing.B, advance cascade.Advance, messages int) {
 	history := longHistory(messages + 2*stretch)
 	s := autocontext.Settings{Policy: cascade.DefaultIntra(), Limit: 1 << 40}
 	s.Policy.Advance = advance
-	render := autocontext.NewRenderer(autocontext.Native)
+	render := autocontext.NewRenderer(dialect.Native)
 	b.ReportAllocs()
 	var builder *autocontext.Builder
 	var c echo.Carry

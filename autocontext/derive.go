@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/dialect"
 )
 
 // What a placeholder or a cut says. They hold nothing but the message's own content, so that they are the same bytes on
@@ -65,7 +66,7 @@ func withText(m *echo.Message, text string) *echo.Message {
 // stub returns an assistant message with its long call arguments cut, and the words beside the calls cut to limit
 // characters; with a limit below zero they are left out. In the prompted dialect the text has the calls as well, and gets
 // the cut ones instead.
-func stub(m *echo.Message, limit int, dialect Dialect) *echo.Message {
+func stub(m *echo.Message, limit int, told dialect.Dialect) *echo.Message {
 	d := m.Draft()
 	d.ToolCalls = make([]echo.ToolCall, len(m.ToolCalls()))
 	for i, c := range m.ToolCalls() {
@@ -73,9 +74,9 @@ func stub(m *echo.Message, limit int, dialect Dialect) *echo.Message {
 		d.ToolCalls[i] = c
 	}
 	words, calls := m.Text(), ""
-	if dialect == Prompted {
+	if told == dialect.Prompted {
 		if before := beforeCalls(words); before != words {
-			words, calls = strings.TrimSpace(before), callsAsText(d.ToolCalls)
+			words, calls = strings.TrimSpace(before), dialect.CallsAsText(d.ToolCalls)
 		}
 	}
 	switch {

@@ -8,6 +8,7 @@ import (
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/dialect"
 )
 
 // world makes random histories, settings and answers. Everything follows from its seed.
@@ -149,7 +150,7 @@ func (w *world) settings() autocontext.Settings {
 	if w.IntN(4) == 0 {
 		p.Guard.Recount = cascade.RecountProbe
 	}
-	s := autocontext.Settings{Policy: p, Dialect: autocontext.Dialect(w.IntN(2)), Fixed: int64(w.IntN(200))}
+	s := autocontext.Settings{Policy: p, Dialect: dialect.Dialect(w.IntN(2)), Fixed: int64(w.IntN(200))}
 	if w.IntN(3) > 0 {
 		in := 0.1 + w.Float64()*10
 		s.Price = &echo.Price{Input: in, Cached: in * []float64{0, 0.1, 0.5, 1}[w.IntN(4)]}

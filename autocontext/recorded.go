@@ -1,15 +1,14 @@
 package autocontext
 
-import "github.com/windlass-run/windlass/echo"
-
-// dialectPrompted is how the start of a phase names the dialect [Prompted] in the record, as context.dialect of its data.
-// Anything else, and nothing, is [Native].
-const dialectPrompted = "prompted"
+import (
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/dialect"
+)
 
 // Recorded is what a model call was sent, in the very words.
 type Recorded struct {
 	*echo.Request
-	Dialect Dialect
+	Dialect dialect.Dialect
 
 	render *Renderer
 }
@@ -39,7 +38,7 @@ func NewRecordReader() *RecordReader {
 // until the next call. An error says that the selection does not fit the history before it.
 func (r *RecordReader) Read(e *echo.Entry) (*Recorded, error) {
 	if e.NodeType == echo.NodePhaseStart {
-		r.visits[e.Key.VisitKey()] = NewRenderer(recordedDialect(e))
+		r.visits[e.Key.VisitKey()] = NewRenderer(dialect.Recorded(e))
 	}
 	req, err := r.requests.Read(e)
 	if req == nil || err != nil {
@@ -56,14 +55,7 @@ func (r *RecordReader) Worded(e *echo.Entry) *echo.Message { return r.renderer(e
 func (r *RecordReader) renderer(e *echo.Entry) *Renderer {
 	visit := e.Key.VisitKey()
 	if r.visits[visit] == nil {
-		r.visits[visit] = NewRenderer(Native)
+		r.visits[visit] = NewRenderer(dialect.Native)
 	}
 	return r.visits[visit]
-}
-
-func recordedDialect(phaseStart *echo.Entry) Dialect {
-	if d, err := echo.Read[echo.PhaseStart](phaseStart); err == nil && d.Context != nil && d.Context.Dialect == dialectPrompted {
-		return Prompted
-	}
-	return Native
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/dialect"
 )
 
 func TestRecordedInTheWordsOfTheDialect(t *testing.T) {
@@ -50,7 +51,7 @@ func TestRecordedInTheWordsOfTheDialect(t *testing.T) {
 			}
 		}
 		require.Equal(t, want, got, data)
-		if rec.Dialect == Native {
+		if rec.Dialect == dialect.Native {
 			require.Same(t, history[2], r.Worded(result))
 		} else {
 			require.Equal(t, "Tool error of look (c1):\na long result", r.Worded(result).Text())

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/dialect"
 )
 
 // A history may be broken: a call without its result, because the run was interrupted; a result whose call is not there, or
@@ -49,7 +50,7 @@ func (g *groupBook) add(b *Builder, i int) {
 	g.open = slices.Clone(n.msg.ToolCalls())
 	for _, c := range g.open {
 		unclear := c.ID == "" || c.Name == "" || g.ids[c.ID]
-		g.text = g.text || unclear && b.settings.Dialect == Native
+		g.text = g.text || unclear && b.settings.Dialect == dialect.Native
 		g.ids[c.ID] = true
 	}
 	n.foreign = g.text
@@ -150,11 +151,11 @@ func missing(calls []echo.ToolCall) []*echo.Message {
 func isolated(m *echo.Message) *echo.Message {
 	switch {
 	case m.Role() == echo.RoleTool:
-		return prompted(m)
+		return dialect.Prompted.Render(m)
 	case len(m.ToolCalls()) > 0:
 		text := m.Text()
 		if words := beforeCalls(text); words == text { // a model without tool calling wrote its calls there
-			text = strings.TrimPrefix(text+"\n"+callsAsText(m.ToolCalls()), "\n")
+			text = strings.TrimPrefix(text+"\n"+dialect.CallsAsText(m.ToolCalls()), "\n")
 		}
 		d := m.Draft()
 		d.ToolCalls, d.Parts = nil, echo.Text(text)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/dialect"
 )
 
 const lost = "Tool no response: the call was made, but its result is not known. Make it again if you need it."
@@ -61,7 +62,7 @@ func TestRepairs(t *testing.T) {
 	} {
 		step, err := autocontext.NewBuilder(autocontext.Settings{}).Build(history(c.history...), echo.Carry{})
 		require.NoError(t, err)
-		sent := autocontext.NewRenderer(autocontext.Native).Render(step.View)
+		sent := autocontext.NewRenderer(dialect.Native).Render(step.View)
 		validSequence(t, sent)
 		var got []string
 		for _, m := range sent {
@@ -89,7 +90,7 @@ func TestRepairsAreTakenBack(t *testing.T) {
 		step, err := b.Build(all[:n], c)
 		require.NoError(t, err)
 		c = step.Carry
-		validSequence(t, autocontext.NewRenderer(autocontext.Native).Render(step.View))
+		validSequence(t, autocontext.NewRenderer(dialect.Native).Render(step.View))
 		got = append(got, step.View.Report().MessageCount)
 	}
 	require.Equal(t, []int{1, 4, 4, 4, 6, 6}, got)

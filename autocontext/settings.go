@@ -7,12 +7,13 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/dialect"
 )
 
 // Settings are what the views of one phase are made with. They stay the same while the phase runs.
 type Settings struct {
 	Policy  cascade.Intra
-	Dialect Dialect
+	Dialect dialect.Dialect
 
 	// Price is what the model takes for what it is sent; nil: unknown. Decisions then assume that a cached token costs a
 	// tenth, as most providers charge, and no money is reported.

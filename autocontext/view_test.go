@@ -7,6 +7,7 @@ import (
 
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/dialect"
 )
 
 func history(ms ...*echo.Message) []echo.Item {
@@ -31,7 +32,7 @@ func conversation() []echo.Item {
 }
 
 // fullHistory is the view of a history without any policy.
-func fullHistory(t *testing.T, h []echo.Item, d autocontext.Dialect) *autocontext.View {
+func fullHistory(t *testing.T, h []echo.Item, d dialect.Dialect) *autocontext.View {
 	t.Helper()
 	step, err := autocontext.NewBuilder(autocontext.Settings{Dialect: d}).Build(h, echo.Carry{})
 	require.NoError(t, err)
@@ -43,8 +44,8 @@ func fullHistory(t *testing.T, h []echo.Item, d autocontext.Dialect) *autocontex
 func TestFullHistoryIsSentAsItIs(t *testing.T) {
 	t.Parallel()
 	h := conversation()
-	view := fullHistory(t, h, autocontext.Native)
-	sent := autocontext.NewRenderer(autocontext.Native).Render(view)
+	view := fullHistory(t, h, dialect.Native)
+	sent := autocontext.NewRenderer(dialect.Native).Render(view)
 	require.Len(t, sent, len(h))
 	var size int64
 	for i := range h {
@@ -56,14 +57,14 @@ func TestFullHistoryIsSentAsItIs(t *testing.T) {
 	require.Equal(t, size, r.ContextSize)
 	require.Equal(t, 5, r.MessageCount)
 	require.Zero(t, r.MaskedCount)
-	require.Empty(t, fullHistory(t, nil, autocontext.Native).Report().Spans)
+	require.Empty(t, fullHistory(t, nil, dialect.Native).Report().Spans)
 }
 
 // A model without tool calling sees calls and results as text, and never a tool message or a tool call.
 func TestPromptedRendering(t *testing.T) {
 	t.Parallel()
-	r := autocontext.NewRenderer(autocontext.Prompted)
-	sent := r.Render(fullHistory(t, conversation(), autocontext.Prompted))
+	r := autocontext.NewRenderer(dialect.Prompted)
+	sent := r.Render(fullHistory(t, conversation(), dialect.Prompted))
 	var got []string
 	for _, m := range sent {
 		require.Empty(t, m.ToolCalls())
@@ -78,7 +79,7 @@ func TestPromptedRendering(t *testing.T) {
 	}, got)
 	require.Len(t, sent[2].Parts(), 2, "images stay")
 	h := conversation()
-	first, second := r.Render(fullHistory(t, h, autocontext.Prompted)), r.Render(fullHistory(t, h, autocontext.Prompted))
+	first, second := r.Render(fullHistory(t, h, dialect.Prompted)), r.Render(fullHistory(t, h, dialect.Prompted))
 	for i := range first {
 		require.Same(t, first[i], second[i], "a message is derived once")
 	}

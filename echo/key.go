@@ -319,22 +319,25 @@ func (k Key) ModelKey() Key {
 // Branch returns the branch of the run that k belongs to. Entries of one branch have an order, and branches have none among
 // each other. The trunk of a run is the zero Key; below it are the branches of visits, and each numbered tool call of a turn.
 func (k Key) Branch() Key {
-	if k.text == "" {
-		return Key{}
-	}
 	p := k.Path()
+	return p.Branch()
+}
+
+// Branch is [Key.Branch] of the path's key.
+func (p *Path) Branch() Key {
+	b := *p
 	if e := p.Effect; len(e) > 0 && e[0].Kind == StepTool && e[0].Number > 0 {
-		p.Effect = e[:1]
-		return p.Key()
+		b.Effect = e[:1]
+		return b.Key()
 	}
 	if n := len(p.Branches); n > 0 && p.isBranchMark() {
-		p.Branches = p.Branches[:n-1]
+		b.Branches = p.Branches[:n-1]
 	}
-	if len(p.Branches) == 0 {
+	if len(b.Branches) == 0 {
 		return Key{}
 	}
-	p.Attempt, p.Turn, p.Effect = 0, 0, nil
-	return p.Key()
+	b.Attempt, b.Turn, b.Effect = 0, 0, nil
+	return b.Key()
 }
 
 // isBranchMark reports whether the path is that of the start or the end of a branch, which are in the one it grows from.

@@ -231,17 +231,16 @@ func (m *Message) Text() string {
 	return strings.Join(texts, "\n")
 }
 
-// ContentJSON returns the content as it stands in [Message.JSON]: a JSON string, an array of parts, or null.
-func (m *Message) ContentJSON() string {
-	return string(m.wire[len(contentMember):m.content])
-}
+// ContentJSON returns the content as it stands in [Message.JSON]: a JSON string, an array of parts, or null. It must not be
+// written to.
+func (m *Message) ContentJSON() []byte { return m.wire[len(contentMember):m.content] }
 
-// ToolCallsJSON returns the tool calls as they stand in [Message.JSON], or an empty string when there are none.
-func (m *Message) ToolCallsJSON() string {
+// ToolCallsJSON returns the tool calls as they stand in [Message.JSON], nil when there are none. It must not be written to.
+func (m *Message) ToolCallsJSON() []byte {
 	if m.calls == 0 {
-		return ""
+		return nil
 	}
-	return string(m.wire[m.calls : len(m.wire)-1])
+	return m.wire[m.calls : len(m.wire)-1]
 }
 
 // MarshalJSON writes the draft, from which [Message.UnmarshalJSON] makes the same message again.

@@ -80,7 +80,7 @@ func TestTextJoinsTextParts(t *testing.T) {
 	t.Parallel()
 	m := Seal(Draft{Role: RoleUser, Parts: []Part{{Type: PartText, Text: "a"}, {Type: PartImage, URL: "u"}, {Type: PartText, Text: "b"}}})
 	require.Equal(t, "a\nb", m.Text())
-	require.Equal(t, `[{"text":"a","type":"text"},{"image_url":{"url":"u"},"type":"image_url"},{"text":"b","type":"text"}]`, m.ContentJSON())
+	require.Equal(t, `[{"text":"a","type":"text"},{"image_url":{"url":"u"},"type":"image_url"},{"text":"b","type":"text"}]`, string(m.ContentJSON()))
 	require.Empty(t, m.ToolCallsJSON())
 }
 

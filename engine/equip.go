@@ -4,6 +4,7 @@ import (
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/dialect"
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
@@ -18,15 +19,15 @@ func (v *visit) equip() error {
 		return err
 	}
 	v.record.Model, v.record.Prompted = v.model, !v.native()
-	dialect := autocontext.Native
+	told := dialect.Native
 	if v.record.Prompted {
-		dialect = autocontext.Prompted
+		told = dialect.Prompted
 	}
 	v.repeats = repeats{}
 	v.asks = map[autocontext.AskKind]int{}
 	v.reads = newReads(&v.result.ContextFigures)
-	v.render = autocontext.NewRenderer(dialect)
-	v.settings, v.room = settingsFor(v.cascade, v.phase, v.facts, dialect)
+	v.render = autocontext.NewRenderer(told)
+	v.settings, v.room = settingsFor(v.cascade, v.phase, v.facts, told)
 	v.inter = v.cascade.EffectiveInter(v.phase)
 	if v.tools, err = v.gatherTools(); err != nil {
 		return err
@@ -61,11 +62,8 @@ func (v *visit) contextData() *echo.PhaseContext {
 	}
 	s := &v.settings
 	d := &echo.PhaseContext{
-		Dialect: "native", Policy: mustJSON(written(&s.Policy)), Limit: s.Limit, Window: v.facts.Window, Reserve: v.room.reserve,
+		Dialect: s.Dialect.String(), Policy: mustJSON(written(&s.Policy)), Limit: s.Limit, Window: v.facts.Window, Reserve: v.room.reserve,
 		Strategy: string(s.Strategy), Fixed: s.Fixed, Exact: s.Exact,
-	}
-	if s.Dialect == autocontext.Prompted {
-		d.Dialect = "prompted"
 	}
 	if s.Price != nil {
 		d.Price = &echo.Price{Input: s.Price.Input, Cached: s.Price.Cached}

@@ -9,6 +9,7 @@ import (
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/dialect"
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
@@ -111,7 +112,7 @@ func (r room) check(model string) error {
 }
 
 // settingsFor returns what the views of a phase are made with.
-func settingsFor(c *cascade.Cascade, p *cascade.Phase, f ModelFacts, d autocontext.Dialect) (autocontext.Settings, room) {
+func settingsFor(c *cascade.Cascade, p *cascade.Phase, f ModelFacts, d dialect.Dialect) (autocontext.Settings, room) {
 	budget := c.EffectiveTokenBudget(p)
 	r := roomFor(f, budget, p.MaxOutputTokens)
 	s := autocontext.Settings{

@@ -5,8 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo/dialect"
 )
 
 func TestRoomFor(t *testing.T) {
@@ -44,15 +44,15 @@ func TestRoomFor(t *testing.T) {
 func TestSettingsFor(t *testing.T) {
 	t.Parallel()
 	p := &cascade.Phase{Name: "p"}
-	s, _ := settingsFor(&cascade.Cascade{}, p, ModelFacts{Window: 1000, Exact: true}, autocontext.Prompted)
+	s, _ := settingsFor(&cascade.Cascade{}, p, ModelFacts{Window: 1000, Exact: true}, dialect.Prompted)
 	require.False(t, s.Policy.Enabled)
 	require.Equal(t, []int64{750, 80}, []int64{s.Limit, int64(s.Policy.Guard.WarnPercent)})
 	require.True(t, s.Exact)
-	require.Equal(t, autocontext.Prompted, s.Dialect)
+	require.Equal(t, dialect.Prompted, s.Dialect)
 	require.Empty(t, s.Strategy)
 
 	c := &cascade.Cascade{TokenBudget: &cascade.TokenBudget{MaxTotal: 500, WarningThreshold: 0.58, Strategy: cascade.BudgetFail}}
-	s, r := settingsFor(c, p, ModelFacts{Window: 1000}, autocontext.Native)
+	s, r := settingsFor(c, p, ModelFacts{Window: 1000}, dialect.Native)
 	require.Equal(t, int64(375), s.Limit)
 	require.Equal(t, 58, s.Policy.Guard.WarnPercent, "the threshold of the budget outranks the guard's")
 	require.Equal(t, cascade.BudgetFail, s.Strategy)

@@ -9,6 +9,7 @@ import (
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/dialect"
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
@@ -32,7 +33,7 @@ func Try(ctx context.Context, id string, entries []*echo.Entry, t Trial) (*echo.
 	r := &run{Runner: &Runner{Cards: t.Cards, Meaning: t.Meaning}, session: echo.NewSession(id), known: map[string]ModelFacts{}}
 	r.rec = effect.NewRecorder(effect.Options{Log: echo.NewLog(id, t.Now, nil), Seams: effect.Seams{Now: t.Now}})
 	r.restore(entries, t.Before)
-	v := &visit{run: r, phase: &cascade.Phase{Context: &cascade.Context{}}, record: &echo.PhaseRecord{}, render: autocontext.NewRenderer(autocontext.Native)}
+	v := &visit{run: r, phase: &cascade.Phase{Context: &cascade.Context{}}, record: &echo.PhaseRecord{}, render: autocontext.NewRenderer(dialect.Native)}
 	v.settings.Count = t.Count
 	v.inter = cascade.Inter{Selection: t.Selection, Cards: cascade.InterCards{Wait: rankLimit}}
 	_, candidates := v.gather(nil)

@@ -68,6 +68,7 @@ func clickHouseError(ctx context.Context, err error) error {
 		notFound    *embedded.NotFoundError
 		unavailable *clickhouse.UnavailableError
 		newer       *clickhouse.NewerSchemaError
+		old         *clickhouse.OldSchemaError
 		unconfined  *clickhouse.UnconfinedError
 		refused     *clickhouse.RefusedError
 	)
@@ -76,7 +77,7 @@ func clickHouseError(ctx context.Context, err error) error {
 		return err
 	case ctx.Err() != nil:
 		return withExit(exitInterrupted, errInterrupted, "")
-	case errors.As(err, &notFound), errors.As(err, &newer), errors.As(err, &unconfined):
+	case errors.As(err, &notFound), errors.As(err, &newer), errors.As(err, &old), errors.As(err, &unconfined):
 		return withExit(exitStorage, err, "")
 	case errors.As(err, &unavailable):
 		return withExit(exitStorage, err, "windlass doctor")

@@ -47,15 +47,11 @@ func contextCommand(a *app, use, short, long, example string, n int, wanted stri
 	return cmd
 }
 
-// withContextRecord reads a session's record and says what is missing of it.
+// withContextRecord reads a session's record.
 func (a *app) withContextRecord(ctx context.Context, session string, do func(*contextRecord) error) error {
 	r, err := a.readContextRecord(ctx, session)
 	if err != nil {
 		return err
-	}
-	if n := len(r.missing); n > 0 {
-		fmt.Fprintf(a.err, "ClickHouse does not have what was sent in %s, the first one %s; the journal, where the session was run, has it.\n",
-			plural(n, "model call"), r.missing[0])
 	}
 	return do(r)
 }

@@ -20,7 +20,6 @@ type contextRecord struct {
 	id      string
 	entries []*echo.Entry
 	calls   []contextCall
-	missing []echo.Key // of selections that are not there
 }
 
 // contextCall is one model call of a phase: what its selection says in figures, and what came of it.
@@ -79,11 +78,8 @@ func callName(call, visit echo.Key) string {
 }
 
 // newContextRecord reads off the entries of a session which calls were made. The error says that they do not fit together.
-func newContextRecord(id string, entries []*echo.Entry, missing []echo.Key) (*contextRecord, error) {
+func newContextRecord(id string, entries []*echo.Entry) (*contextRecord, error) {
 	r := &contextRecord{id: id, entries: entries}
-	for _, key := range missing {
-		r.missing = append(r.missing, key.ModelKey())
-	}
 	answers := map[echo.Key]*echo.Entry{}
 	for _, e := range entries {
 		if e.NodeType == echo.NodeModelCall {
@@ -133,13 +129,10 @@ func newContextCall(n int, req *autocontext.Recorded, answer *echo.Entry) contex
 	e, s := req.Selection, req.Selection.Selection
 	c := contextCall{
 		Number: n, Key: req.Key(), At: e.At, Visit: e.Key.VisitKey(), Phase: e.Phase, Attempt: e.Attempt, Turn: e.Turn, Model: e.Model,
-		Dialect: "native", FullHistorySize: s.FullHistorySize, ContextSize: s.ContextSize, TokensSaved: s.TokensSaved,
+		Dialect: req.Dialect.String(), FullHistorySize: s.FullHistorySize, ContextSize: s.ContextSize, TokensSaved: s.TokensSaved,
 		MessageCount: s.MessageCount, MaskedCount: s.MaskedCount, SharedSize: s.SharedSize, FullSharedSize: s.FullSharedSize,
 		FullUSD: s.FullUSD, SentUSD: s.SentUSD, RequestSize: s.RequestSize, RequestLimit: s.Limit,
 		Forms: map[autocontext.Form]formSum{},
-	}
-	if req.Dialect == autocontext.Prompted {
-		c.Dialect = "prompted"
 	}
 	for _, sent := range req.Sent {
 		sum := c.Forms[autocontext.Form(sent.Form)]

@@ -14,6 +14,7 @@ import (
 
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/dialect"
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/engine"
 )
@@ -51,15 +52,15 @@ func (s *seed) add(e echo.Entry) {
 	s.entries = append(s.entries, &e)
 }
 
-func (s *seed) begin(visit, phase, model, dialect string, price *echo.Price) {
-	d := autocontext.Native
-	if dialect == "prompted" {
-		d = autocontext.Prompted
+func (s *seed) begin(visit, phase, model, told string, price *echo.Price) {
+	d := dialect.Native
+	if told == "prompted" {
+		d = dialect.Prompted
 	}
 	*s = seed{entries: s.entries, phase: phase, visit: visit, model: model, price: price, render: autocontext.NewRenderer(d)}
 	s.add(echo.Entry{
 		NodeType: echo.NodePhaseStart, Key: echo.MustKey(visit + "/start"), Model: model,
-		Data: json.RawMessage(`{"visit":1,"context":{"dialect":"` + dialect + `"}}`),
+		Data: json.RawMessage(`{"visit":1,"context":{"dialect":"` + told + `"}}`),
 	})
 }
 

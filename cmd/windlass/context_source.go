@@ -42,7 +42,7 @@ func (a *app) findContextRecord(ctx context.Context, session string, ask askingC
 	if err != nil {
 		return nil, withExit(exitStorage, err, "")
 	}
-	return newContextRecord(id, rec.Entries, nil)
+	return newContextRecord(id, rec.Entries)
 }
 
 // localSessions lists the sessions that have a journal on this machine.
@@ -95,11 +95,11 @@ func recordFromClickHouse(ctx context.Context, session string, local []string, a
 		if err != nil {
 			return err
 		}
-		entries, missing, err := db.Record(ctx, s.ID)
+		entries, err := db.Record(ctx, s.ID)
 		if err != nil {
 			return err
 		}
-		r, err = newContextRecord(s.ID, entries, missing)
+		r, err = newContextRecord(s.ID, entries)
 		return err
 	})
 	var ee *exitError

@@ -71,12 +71,11 @@ func TestContextIsWhatTheProviderGot(t *testing.T) {
 					requests = append(requests, messagesOf(t, r.Raw))
 				}
 			}
-			local, err := newContextRecord("long", l.entries(), nil)
+			local, err := newContextRecord("long", l.entries())
 			require.NoError(t, err)
-			entries, missing, err := db.Record(t.Context(), "long")
+			entries, err := db.Record(t.Context(), "long")
 			require.NoError(t, err)
-			require.Empty(t, missing)
-			remote, err := newContextRecord("long", entries, nil)
+			remote, err := newContextRecord("long", entries)
 			require.NoError(t, err)
 			seen := map[string]bool{}
 			for _, r := range []*contextRecord{local, remote} {
@@ -191,21 +190,6 @@ func requireSameEverywhere(t *testing.T, l *lab, local, remote *contextRecord) {
 	for i, c := range commands {
 		require.Equal(t, outputs[i], l.run(exitOK, c...).out.String(), "%v", c)
 	}
-}
-
-// TestContextWithoutASelection reads a session of which ClickHouse does not have every selection: what is there is shown,
-// and what is not is said.
-func TestContextWithoutASelection(t *testing.T) {
-	t.Parallel()
-	db := clickhousetest.Open(t)
-	l := newLab(t, clickhousetest.DSN(t, db))
-	require.NoError(t, db.Insert(t.Context(), incident()))
-	l.run(exitOK, "sql", "--write", "DELETE FROM unified_selections WHERE key LIKE 'report/%'")
-	l.run(exitOK, "sql", "--write", "ALTER TABLE unified_logs UPDATE selection_json = '' WHERE key LIKE 'report/%' SETTINGS mutations_sync = 1")
-	p := l.run(exitOK, "context", "stats", "01k0cc")
-	require.Contains(t, p.out.String(), "calls    5 calls in 2 visits of phases; 1 more, not answered, in no sum\n")
-	require.Equal(t, "ClickHouse does not have what was sent in 2 model calls, the first one report/attempt1/turn1/model; "+
-		"the journal, where the session was run, has it.\n", p.err.String())
 }
 
 // TestBarsFit draws random calls: no bar is longer than its room, what there is has a cell as long as there are enough, and

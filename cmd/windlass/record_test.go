@@ -186,12 +186,23 @@ func expectedRow(t *testing.T, e map[string]any) map[string]any {
 	row["data_json"] = take(e, "data", nil)
 	row["sent_usd"], row["full_usd"] = take(e, "selection.sent_usd", nil), take(e, "selection.full_usd", nil)
 	row["prompted_json"] = nil // no phase here has a model without tool calling
-	for _, column := range []string{"span_from", "span_count", "span_form", "span_reason"} {
-		row[column] = []any{} // not written any more: see expectedSelections
-	}
+	addPlace(row)
 	take(e, "selection.delta", nil)
 	take(e, "selection.spans", nil)
 	return row
+}
+
+// addPlace adds the columns with the parts of the key. No phase here has branches but those of tools.
+func addPlace(row map[string]any) {
+	key := echo.MustKey(row["key"].(string))
+	path := key.Path()
+	row["visit"], row["branch"], row["child"] = number(uint64(path.Visit)), key.Branch().String(), ""
+	row["reforge"], row["item"] = number(0), number(0)
+	row["effect"], row["effect_number"], row["effect_name"] = "", number(0), ""
+	if len(path.Effect) > 0 {
+		first := path.Effect[0]
+		row["effect"], row["effect_number"], row["effect_name"] = string(first.Kind), number(uint64(first.Number)), first.Name
+	}
 }
 
 // requireSelections holds the rows of context_selections against the selections of the journal, put together.

@@ -204,7 +204,7 @@ func (s *served) remote(ctx context.Context, id string) (whole string, entries [
 			return err
 		}
 		whole = row.ID
-		entries, _, err = db.Record(ctx, row.ID)
+		entries, err = db.Record(ctx, row.ID)
 		return err
 	})
 	return whole, entries, sessionProblem(err)

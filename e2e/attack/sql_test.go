@@ -169,9 +169,9 @@ func sqlOfModels() group {
 
 // prying are statements that may succeed, but must not show what is of others.
 var prying = []string{
-	"SELECT * FROM unified_logs", "SELECT DISTINCT session_id FROM unified_logs", "SELECT * FROM logs", "SELECT * FROM windlass.logs", "SELECT * FROM windlass.unified_logs", "SELECT * FROM system.tables", "SELECT * FROM system.query_log", "SELECT * FROM system.processes",
-	"SELECT * FROM system.users", "SELECT * FROM system.settings", "SELECT * FROM system.build_options", "SELECT * FROM system.databases", "SELECT * FROM system.columns", "SELECT * FROM information_schema.tables", "SHOW DATABASES", "SHOW TABLES FROM windlass", "SHOW GRANTS",
-	"SHOW CREATE TABLE windlass.logs", "DESCRIBE windlass.logs", "EXISTS windlass.logs", "SELECT currentUser(), currentDatabase(), hostName(), version(), uptime()", "SELECT * FROM merge('windlass', '.*')", "SELECT * FROM merge(REGEXP('.*'), '.*')", "SELECT count() FROM windlass.cards",
+	"SELECT * FROM unified_logs", "SELECT DISTINCT session_id FROM unified_logs", "SELECT * FROM logs", "SELECT * FROM windlass_3.logs", "SELECT * FROM windlass_3.unified_logs", "SELECT * FROM system.tables", "SELECT * FROM system.query_log", "SELECT * FROM system.processes",
+	"SELECT * FROM system.users", "SELECT * FROM system.settings", "SELECT * FROM system.build_options", "SELECT * FROM system.databases", "SELECT * FROM system.columns", "SELECT * FROM information_schema.tables", "SHOW DATABASES", "SHOW TABLES FROM windlass_3", "SHOW GRANTS",
+	"SHOW CREATE TABLE windlass_3.logs", "DESCRIBE windlass_3.logs", "EXISTS windlass_3.logs", "SELECT currentUser(), currentDatabase(), hostName(), version(), uptime()", "SELECT * FROM merge('windlass_3', '.*')", "SELECT * FROM merge(REGEXP('.*'), '.*')", "SELECT count() FROM windlass_3.cards",
 	"SELECT repeat('x', 2000000)", "SELECT repeat('x', 1000) FROM numbers(5000)", "SELECT " + strings.TrimSuffix(strings.Repeat("repeat('x', 2000), ", 500), ", "), "SELECT '\x1b]0;owned\x07'", "SELECT '\xff\xfe'",
 }
 

@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	driver "github.com/ClickHouse/clickhouse-go/v2"
 
@@ -121,10 +120,10 @@ func (c *Cards) Put(ctx context.Context, cards []contextcards.Card) error {
 			embedded = append(embedded, &cards[i])
 		}
 	}
-	if err := writeRows(ctx, db, "unified_embeddings", "embedding", embeddingColumns(), embedded); err != nil {
+	if err := writeRows(ctx, db, newEncoder(embeddingTable()), embedded, (*cardRow).set); err != nil {
 		return fmt.Errorf("write %d cards: %w", len(cards), sqlError(c.lost(ctx, db, err)))
 	}
-	if err := writeRows(ctx, db, "unified_cards", "card", cardColumns(), all); err != nil {
+	if err := writeRows(ctx, db, newEncoder(cardTable()), all, (*cardRow).set); err != nil {
 		return fmt.Errorf("write %d cards: %w", len(cards), sqlError(c.lost(ctx, db, err)))
 	}
 	return nil
@@ -149,12 +148,6 @@ func (c *Cards) Summaries(ctx context.Context, sessionID string) ([]contextcards
 	return inOrder(rows), err
 }
 
-// cardRow is a row of unified_cards.
-type cardRow struct {
-	contextcards.Card
-	dimensions uint32 // of the embedding that it was written with
-}
-
 // inOrder sorts cards. It is done here because the server takes longer for it than for everything else about a row.
 func inOrder(rows []cardRow) []contextcards.Card {
 	slices.SortFunc(rows, func(a, b cardRow) int { return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.Hash, b.Hash)) })
@@ -167,29 +160,17 @@ func inOrder(rows []cardRow) []contextcards.Card {
 
 // read returns the cards of a session in no order.
 func (c *Cards) read(ctx context.Context, sessionID string) (rows []cardRow, err error) {
+	t, current := cardTable(), cardRow{}
+	into := t.destinations(&current)
 	err = c.query(ctx, func(db *DB) string {
-		return `SELECT content_hash, summary, formatRow('RowBinary', keywords), embedding_model, dimensions, estimated_tokens, role,
-			phase_name, visit, attempt, turn_number, message_order, callout_name, is_anchor, generated_at, generator_model,
-			message_timestamp FROM ` + db.layout.table("unified_cards") + ` FINAL WHERE session_id = ?`
+		return "SELECT " + t.selected() + " FROM " + db.layout.table(t.name) + " FINAL WHERE session_id = ?"
 	}, func(row rowSource) error {
-		var hash, role, keywords string
-		var visit, attempt, turn int32
-		var order int64
-		card := cardRow{Card: contextcards.Card{SessionID: sessionID}}
-		if err := row.Scan(&hash, &card.Summary, &keywords, &card.EmbeddingModel, &card.dimensions, &card.Tokens, &role,
-			&card.Phase, &visit, &attempt, &turn, &order, &card.Callout, &card.Anchor, &card.GeneratedAt, &card.Generator,
-			&card.MessageAt); err != nil {
+		if err := row.Scan(into...); err != nil {
 			return err
 		}
-		var err error
-		if card.Keywords, err = unpackTexts(keywords); err != nil {
-			return fmt.Errorf("the keywords of message %s: %w", hash, err)
-		}
-		card.Hash, card.Role = echo.Hash(hash), echo.Role(role)
-		card.Visit, card.Attempt, card.Turn, card.Order = int(visit), int(attempt), int(turn), int(order)
-		card.GeneratedAt, card.MessageAt = fromColumn(card.GeneratedAt), fromColumn(card.MessageAt)
+		card, err := current.restored()
 		rows = append(rows, card)
-		return nil
+		return err
 	}, sessionID)
 	if err != nil {
 		return nil, fmt.Errorf("read the cards of session %s: %w", sessionID, err)
@@ -334,55 +315,4 @@ func brief(err error) error {
 		se.Message = strings.ToValidUTF8(se.Message[:maxSQLError], "") + " ..."
 	}
 	return err
-}
-
-// cardColumns lists every column of unified_cards.
-func cardColumns() []column[*contextcards.Card] {
-	return []column[*contextcards.Card]{
-		{"session_id", func(c *contextcards.Card) any { return c.SessionID }},
-		{"content_hash", func(c *contextcards.Card) any { return string(c.Hash) }},
-		{"summary", func(c *contextcards.Card) any { return c.Summary }},
-		{"keywords", func(c *contextcards.Card) any { return c.Keywords }},
-		{"embedding_model", func(c *contextcards.Card) any { return c.EmbeddingModel }},
-		{"dimensions", func(c *contextcards.Card) any { return uint32(len(c.Embedding)) }},
-		{"estimated_tokens", func(c *contextcards.Card) any { return c.Tokens }},
-		{"role", func(c *contextcards.Card) any { return string(c.Role) }},
-		{"phase_name", func(c *contextcards.Card) any { return c.Phase }},
-		{"visit", func(c *contextcards.Card) any { return int32(c.Visit) }},
-		{"attempt", func(c *contextcards.Card) any { return int32(c.Attempt) }},
-		{"turn_number", func(c *contextcards.Card) any { return int32(c.Turn) }},
-		{"message_order", func(c *contextcards.Card) any { return int64(c.Order) }},
-		{"is_anchor", func(c *contextcards.Card) any { return c.Anchor }},
-		{"callout_name", func(c *contextcards.Card) any { return c.Callout }},
-		{"generated_at", func(c *contextcards.Card) any { return toColumn(c.GeneratedAt) }},
-		{"generator_model", func(c *contextcards.Card) any { return c.Generator }},
-		{"message_timestamp", func(c *contextcards.Card) any { return toColumn(c.MessageAt) }},
-	}
-}
-
-// embeddingColumns lists every column of unified_embeddings.
-func embeddingColumns() []column[*contextcards.Card] {
-	return []column[*contextcards.Card]{
-		{"session_id", func(c *contextcards.Card) any { return c.SessionID }},
-		{"content_hash", func(c *contextcards.Card) any { return string(c.Hash) }},
-		{"embedding_model", func(c *contextcards.Card) any { return c.EmbeddingModel }},
-		{"dimensions", func(c *contextcards.Card) any { return uint32(len(c.Embedding)) }},
-		{"embedding", func(c *contextcards.Card) any { return c.Embedding }},
-		{"generated_at", func(c *contextcards.Card) any { return toColumn(c.GeneratedAt) }},
-	}
-}
-
-// toColumn is how a time is stored: one that is not known, which is before all that a column can hold, as 0.
-func toColumn(t time.Time) time.Time {
-	if t.IsZero() {
-		return time.Unix(0, 0).UTC()
-	}
-	return t
-}
-
-func fromColumn(t time.Time) time.Time {
-	if t.UnixMicro() == 0 {
-		return time.Time{}
-	}
-	return t
 }

@@ -34,7 +34,7 @@ func longPhase(t testing.TB, policy cascade.Intra, turns int) []*echo.Entry {
 		call := echo.ToolCall{ID: fmt.Sprint("call_", turn), Name: "lookup", Arguments: fmt.Sprintf(`{"n":%d}`, turn)}
 		answer := echo.Seal(echo.Draft{Role: echo.RoleAssistant, Kind: echo.KindAnswer, ToolCalls: []echo.ToolCall{call}})
 		result := echo.NewToolResult(call, echo.Text(call.Arguments+strings.Repeat("x", 1500)), false)
-		at := echo.Entry{Phase: "long", Attempt: 1, Turn: turn, Model: "model", Data: json.RawMessage(`{"carry":{}}`)}
+		at := echo.Entry{Model: "model", Data: json.RawMessage(`{"carry":{}}`)}
 		add := func(n echo.NodeType, key string, fill func(*echo.Entry)) {
 			e := at
 			e.NodeType, e.Key = n, echo.MustKey(place+key)

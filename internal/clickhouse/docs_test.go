@@ -51,8 +51,8 @@ func (s *story) add(e echo.Entry) {
 	if e.Message != nil {
 		e.ContentHash = e.Message.Hash()
 	}
-	s.entries = append(s.entries, &e)
-	if e.Message != nil && !strings.Contains(e.Key.String(), "compact") {
+	s.entries = append(s.entries, placed(&e))
+	if e.Message != nil && !isSummary(&e) {
 		if s.history == nil {
 			s.history = map[string][]*echo.Message{}
 		}
@@ -60,12 +60,18 @@ func (s *story) add(e echo.Entry) {
 	}
 }
 
+// isSummary reports whether the message of an entry is in no history.
+func isSummary(e *echo.Entry) bool {
+	path := e.Key.Path()
+	return len(path.Effect) > 0 && path.Effect[0].Kind == echo.StepCompact
+}
+
 func (s *story) say(phase string, attempt int, role echo.Role, kind echo.Kind, text string) {
 	key := echo.PhaseKey(phase, 1)
 	if attempt > 0 {
 		key = key.Attempt(attempt)
 	}
-	s.add(echo.Entry{NodeType: echo.NodeMessage, Key: key.Step(echo.StepKind(kind)), Phase: phase, Attempt: attempt, Message: echo.NewText(role, kind, text)})
+	s.add(echo.Entry{NodeType: echo.NodeMessage, Key: key.Step(echo.StepKind(kind)), Message: echo.NewText(role, kind, text)})
 }
 
 // spans masks the results of tools.
@@ -86,7 +92,7 @@ func (s *story) spans(phase string) []echo.Span {
 func (s *story) call(phase string, attempt, turn int, in, cached, out int64, cost *float64, failure *echo.Failure) {
 	place := fmt.Sprintf("%s/attempt%d/turn%d", phase, attempt, turn)
 	s.add(echo.Entry{
-		NodeType: echo.NodeSelection, Key: echo.MustKey(place + "/context"), Phase: phase, Attempt: attempt, Turn: turn, Model: "gpt-5",
+		NodeType: echo.NodeSelection, Key: echo.MustKey(place + "/context"), Model: "gpt-5",
 		Selection: &echo.Selection{
 			FullHistorySize: in * 2, ContextSize: in, TokensSaved: in, MessageCount: len(s.history[phase]), MaskedCount: 1,
 			SharedSize: cached, FullSharedSize: cached * 2, Spans: s.spans(phase),
@@ -100,7 +106,7 @@ func (s *story) call(phase string, attempt, turn int, in, cached, out int64, cos
 		}
 	}
 	e := echo.Entry{
-		NodeType: echo.NodeModelCall, Key: echo.MustKey(place + "/model"), Phase: phase, Attempt: attempt, Turn: turn, Model: "gpt-5",
+		NodeType: echo.NodeModelCall, Key: echo.MustKey(place + "/model"), Model: "gpt-5",
 		Provider: "api.example.org", CostUSD: cost, DurationMS: float64(in), Error: failure,
 	}
 	if failure == nil {
@@ -120,7 +126,7 @@ func (s *story) tool(phase, name, result string, ms float64, failed bool) {
 	call := echo.ToolCall{ID: fmt.Sprint("c", len(s.entries)), Name: name, Arguments: `{"path":"main.go"}`}
 	s.tools++
 	s.add(echo.Entry{
-		NodeType: echo.NodeToolCall, Key: echo.MustKey(fmt.Sprintf("%s/attempt1/turn1/tool%d", phase, s.tools)), Phase: phase, Attempt: 1, Turn: 1, DurationMS: ms,
+		NodeType: echo.NodeToolCall, Key: echo.MustKey(fmt.Sprintf("%s/attempt1/turn1/tool%d", phase, s.tools)), DurationMS: ms,
 		Tool:    &echo.ToolUse{Name: name, CallID: call.ID, Arguments: call.Arguments},
 		Message: echo.NewToolResult(call, echo.Text(result), failed),
 	})
@@ -135,7 +141,11 @@ func (s *story) mark(n echo.NodeType, phase string, data any) {
 	if phase != "" {
 		key = echo.PhaseKey(phase, 1)
 	}
-	s.add(echo.Entry{NodeType: n, Key: key.Step(echo.StepKind(n)), Phase: phase, Attempt: 1, Data: b})
+	steps := map[echo.NodeType]echo.StepKind{
+		echo.NodeRunStart: echo.StepStart, echo.NodePhaseStart: echo.StepStart, echo.NodeRunEnd: echo.StepEnd,
+		echo.NodePhaseEnd: echo.StepEnd, echo.NodeHandoff: echo.StepHandoff,
+	}
+	s.add(echo.Entry{NodeType: n, Key: key.Step(steps[n]), Data: b})
 }
 
 // end marks the end of a phase or a run. As the engine does, it repeats the sums of its calls.
@@ -161,10 +171,13 @@ func stories() []*echo.Entry {
 	s1.say("fix", 0, echo.RoleSystem, echo.KindSystem, "Be brief.")
 	s1.say("fix", 0, echo.RoleUser, echo.KindTask, "Fix it.")
 	s1.call("fix", 1, 1, 400, 0, 30, cents(0.005), nil)
-	s1.mark(echo.NodeVerdict, "fix", map[string]any{"validator": "tests_pass", "valid": false, "reason": "2 tests fail"})
+	s1.add(echo.Entry{
+		NodeType: echo.NodeVerdict, Key: echo.MustKey("fix/attempt1/turn1/verdict/tests_pass"),
+		Data: json.RawMessage(`{"validator":"tests_pass","valid":false,"reason":"2 tests fail"}`),
+	})
 	s1.say("fix", 2, echo.RoleUser, echo.KindRetry, "2 tests fail")
 	s1.add(echo.Entry{
-		NodeType: echo.NodeModelCall, Key: echo.MustKey("fix/attempt2/turn1/compact1/model"), Phase: "fix", Attempt: 2, Turn: 1, Model: "gpt-5-nano",
+		NodeType: echo.NodeModelCall, Key: echo.MustKey("fix/attempt2/turn1/compact1/model"), Model: "gpt-5-nano",
 		Provider: "api.example.org", CostUSD: cents(0.0001), Usage: &echo.Usage{In: 150, Out: 20},
 		Message: echo.NewText(echo.RoleAssistant, echo.KindAnswer, "a summary"),
 	})
@@ -198,7 +211,7 @@ func putCards(t *testing.T, db *clickhouse.DB, entries []*echo.Entry) {
 	var cards []contextcards.Card
 	for i, e := range entries {
 		s := contextcards.Source{SessionID: e.SessionID, Message: e.Message}
-		if e.Message == nil || !s.Worth() || strings.Contains(e.Key.String(), "compact") {
+		if e.Message == nil || !s.Worth() || isSummary(e) {
 			continue
 		}
 		text := e.Message.Parts()[0].Text

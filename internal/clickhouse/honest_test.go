@@ -102,6 +102,7 @@ func TestHonestStatementsThatWrite(t *testing.T) {
 		"RENAME TABLE copy TO copied", "TRUNCATE TABLE copied", "DROP TABLE copied SYNC", "DETACH TABLE other", "ATTACH TABLE other",
 		"SELECT file FROM (SELECT 1 AS file)", "SELECT count() FROM notes SETTINGS max_rows_to_read = 1000", "SET max_threads = 1",
 		"DROP VIEW v", "CREATE DATABASE IF NOT EXISTS " + db.Database() + " ENGINE = Atomic",
+		"CREATE DATABASE " + db.Database() + "_old", "DROP DATABASE " + db.Database() + "_old",
 	} {
 		_, err := ask(t.Context(), db, sql, clickhouse.QueryOptions{Write: true})
 		require.NoError(t, err, sql)

@@ -14,7 +14,7 @@ import (
 	"github.com/windlass-run/windlass/internal/sandbox"
 )
 
-// DB is an open database with an up-to-date schema. It is safe for concurrent use.
+// DB is an open database with the current schema. It is safe for concurrent use.
 type DB struct {
 	conn     driver.Conn
 	layout   layout
@@ -30,10 +30,11 @@ type DB struct {
 // EngineDir returns the folder of the embedded engine below home.
 func EngineDir(home string) string { return filepath.Join(home, "clickhouse") }
 
-// Open connects to the database and brings its schema up to date. Without a DSN it finds, fetches and starts the
+// Open connects to the database, and makes it with its schema when it does not exist. Without a DSN it finds, fetches and starts the
 // embedded engine as needed, which takes a minute at worst and is told to o.Progress; with a running engine it costs one
 // connection and one query. The error is an [UnavailableError] or an [embedded.NotFoundError] when there is no
-// ClickHouse, and a [NewerSchemaError] when the database is too new.
+// ClickHouse, and a [NewerSchemaError] or an [OldSchemaError] when the database
+// has a schema of another version.
 func Open(ctx context.Context, o Options) (*DB, error) {
 	if o.DSN != "" {
 		t, err := parseDSN(o.DSN, o.Database)
@@ -106,17 +107,17 @@ func (db *DB) connect(ctx context.Context) (err error) {
 	return err
 }
 
-// connect opens the connections and migrates. A server refuses a connection to a database that does not exist, so the
+// connect opens the connections and prepares the database. A server refuses a connection to a database that does not exist, so the
 // database is then made through a connection without one.
 func connect(ctx context.Context, t target, l layout) (driver.Conn, error) {
 	conn, err := driver.Open(t.options)
 	if err != nil {
 		return nil, fmt.Errorf("open ClickHouse: %w", err)
 	}
-	err = migrate(ctx, conn, l)
+	err = prepare(ctx, conn, l)
 	if hasCode(err, codeUnknownDatabase) {
 		if err = createDatabase(ctx, t, l); err == nil {
-			err = migrate(ctx, conn, l)
+			err = prepare(ctx, conn, l)
 		}
 	}
 	if err != nil {
@@ -132,7 +133,7 @@ func createDatabase(ctx context.Context, t target, l layout) error {
 	if err != nil {
 		return fmt.Errorf("open ClickHouse: %w", err)
 	}
-	return errors.Join(l.run(ctx, conn, l.bootstrap()), conn.Close())
+	return errors.Join(conn.Exec(ctx, l.makeDatabase()), conn.Close())
 }
 
 // explain adds to a failed connection where it was to lead and what to check.

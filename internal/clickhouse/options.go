@@ -18,7 +18,7 @@ import (
 )
 
 // DefaultDatabase is the database of the embedded engine, and of a DSN that names none.
-const DefaultDatabase = "windlass"
+const DefaultDatabase = "windlass_3"
 
 const (
 	dialTimeout = 3 * time.Second

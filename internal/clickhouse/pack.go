@@ -62,8 +62,8 @@ func (p *packer) pack(entries []*echo.Entry) (*batch, []*echo.Entry, error) {
 			b.unread++
 			b.why = cmp.Or(b.why, fmt.Errorf("session %s: %w", e.SessionID, err))
 		}
-		if r.selection != nil {
-			cells += len(r.selection.cells)
+		if r.selected != nil {
+			cells += len(r.selected.cells)
 		}
 		b.rows = append(b.rows, r)
 	}

@@ -10,19 +10,20 @@ import (
 
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/dialect"
 )
 
 // talking is the visit of the random sessions whose model has no tool calling.
 const talking = "talking"
 
 // inWords is a message as the visit of a key sends it.
-func inWords(key string, m *echo.Message) *echo.Message {
-	dialect := autocontext.Native
-	if strings.HasPrefix(key, talking+"/") {
-		dialect = autocontext.Prompted
+func inWords(key echo.Key, m *echo.Message) *echo.Message {
+	told := dialect.Native
+	if key.VisitKey() == echo.PhaseKey(talking, 1) {
+		told = dialect.Prompted
 	}
 	view := &autocontext.View{Items: []autocontext.Item{{Message: m, Form: autocontext.FormFull, Sent: m}}}
-	return autocontext.NewRenderer(dialect).Render(view)[0]
+	return autocontext.NewRenderer(told).Render(view)[0]
 }
 
 // randomVisit is a visit of a random session: what is in its history, and what became of that in the newest call.
@@ -47,7 +48,7 @@ func randomSession(seed uint64, session string, n int) (entries []*echo.Entry, s
 		} else if v.place(r, e); e.NodeType == echo.NodeSelection {
 			selections = append(selections, v.selection(r, e))
 		}
-		entries = append(entries, e)
+		entries = append(entries, placed(e))
 	}
 	return entries, selections
 }
@@ -62,8 +63,7 @@ func randomEntry(r *rand.Rand, session string, seq uint64) *echo.Entry {
 	types := []echo.NodeType{echo.NodeMessage, echo.NodeModelCall, echo.NodeToolCall, echo.NodeSelection, echo.NodeState}
 	e := &echo.Entry{
 		SessionID: session, Seq: seq, At: time.UnixMicro(1_700_000_000_000_000 + r.Int64N(5e13)).UTC(),
-		NodeType: types[r.IntN(len(types))], CascadeID: randomText(r), Phase: randomText(r),
-		Attempt: r.IntN(5), Turn: r.IntN(100), Sounding: r.IntN(3), Model: randomText(r), Provider: randomText(r),
+		NodeType: types[r.IntN(len(types))], CascadeID: randomText(r), Model: randomText(r), Provider: randomText(r),
 		Scripted: r.IntN(2) == 0, DurationMS: r.Float64() * 1e5, RequestHash: randomText(r),
 	}
 	maybe := func(set func()) {
@@ -162,13 +162,25 @@ func (v *randomVisit) selection(r *rand.Rand, e *echo.Entry) storedSelection {
 	return v.row(e)
 }
 
+// placed sets what a log sets of the key.
+func placed(e *echo.Entry) *echo.Entry {
+	p := e.Key.Path()
+	e.Phase, e.Attempt, e.Turn, e.Sounding = p.Phase, p.Attempt, p.Turn, 0
+	for _, b := range p.Branches {
+		if b.Kind == echo.StepSounding {
+			e.Sounding = b.Number
+		}
+	}
+	return e
+}
+
 // row says what must be stored of a selection, without the code that stores it.
 func (v *randomVisit) row(e *echo.Entry) storedSelection {
 	sel := e.Selection
 	s := storedSelection{
-		SessionID: e.SessionID, Seq: e.Seq, At: e.At, Key: strings.Replace(e.Key.String(), "/context", "/model", 1), CascadeID: e.CascadeID,
-		PhaseName: e.Phase, Attempt: int32(e.Attempt), Turn: int32(e.Turn), Sounding: int32(e.Sounding), Model: e.Model, Dialect: "native",
-		MessageSeq: []uint64{}, Hash: []string{}, Form: []string{}, Reason: []string{}, Tokens: []int64{}, SentJSON: []string{},
+		SessionID: e.SessionID, Seq: e.Seq, At: e.At, Model: e.Model, Dialect: "native",
+		StoredPlace: placeOf(e.CascadeID, e.Key.ModelKey()),
+		MessageSeq:  []uint64{}, Hash: []string{}, Form: []string{}, Reason: []string{}, Tokens: []int64{}, SentJSON: []string{},
 		FullHistorySize: sel.FullHistorySize, ContextSize: sel.ContextSize, TokensSaved: sel.TokensSaved,
 		MessageCount: int64(sel.MessageCount), MaskedCount: int64(sel.MaskedCount), SharedSize: sel.SharedSize,
 		FullSharedSize: sel.FullSharedSize, SentUSD: sel.SentUSD, FullUSD: sel.FullUSD, RequestSize: sel.RequestSize, RequestLimit: sel.Limit,
@@ -181,7 +193,7 @@ func (v *randomVisit) row(e *echo.Entry) storedSelection {
 		if !sent.Full {
 			var parts []string
 			for _, m := range sent.As {
-				parts = append(parts, string(inWords(e.Key.String(), m).JSON()))
+				parts = append(parts, string(inWords(e.Key, m).JSON()))
 			}
 			text = "[" + strings.Join(parts, ",") + "]"
 		}

@@ -66,7 +66,7 @@ func (r *Reader) prepare(ctx context.Context, db *DB, o driver.Options) error {
 	if err := r.copy.run(ctx, r.admin, []string{"DROP DATABASE IF EXISTS " + quoteName(name) + " SYNC"}); err != nil {
 		return sqlError(err)
 	}
-	if err := migrate(ctx, r.admin, r.copy); err != nil {
+	if err := prepare(ctx, r.admin, r.copy); err != nil {
 		return sqlError(err)
 	}
 	own, err := r.ownFunctions(ctx)
@@ -192,15 +192,15 @@ func (r *Reader) Query(ctx context.Context, sql string) (columns []string, rows 
 
 // refresh copies the rows of the session that have come since the last query.
 func (r *Reader) refresh(ctx context.Context) error {
-	for table, copied := range map[string]struct{ columns, version string }{
-		"unified_logs":       {columnNames(logColumns()), "seq"},
-		"unified_selections": {columnNames(selectionColumns()), "seq"},
-		"unified_cards":      {columnNames(cardColumns()), "(content_hash, generated_at)"},
-		"unified_embeddings": {columnNames(embeddingColumns()), "(content_hash, embedding_model, generated_at)"},
-	} {
-		err := r.admin.Exec(ctx, "INSERT INTO "+r.copy.table(table)+" ("+copied.columns+") SELECT "+copied.columns+
-			" FROM "+r.source.table(table)+" FINAL WHERE session_id = ? AND "+copied.version+" NOT IN (SELECT "+copied.version+
-			" FROM "+r.copy.table(table)+")", r.session)
+	version := map[string]string{
+		"unified_logs": "seq", "unified_selections": "seq", "unified_cards": "(content_hash, generated_at)",
+		"unified_embeddings": "(content_hash, embedding_model, generated_at)",
+	}
+	for _, t := range tables() {
+		key := version[t.table]
+		err := r.admin.Exec(ctx, "INSERT INTO "+r.copy.table(t.table)+" ("+t.columns+") SELECT "+t.columns+
+			" FROM "+r.source.table(t.table)+" FINAL WHERE session_id = ? AND "+key+" NOT IN (SELECT "+key+
+			" FROM "+r.copy.table(t.table)+")", r.session)
 		if err != nil {
 			return queryError(ctx, err)
 		}

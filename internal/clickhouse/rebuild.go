@@ -14,10 +14,9 @@ import (
 
 // IncompleteError says what ClickHouse does not have of a session, so that its journal cannot be made from it.
 type IncompleteError struct {
-	SessionID  string
-	Entries    []uint64   // numbers of entries that are missing before others that are there
-	Selections []echo.Key // keys of selections that are missing
-	Header     bool       // what the session was begun with is missing
+	SessionID string
+	Entries   []uint64 // numbers of entries that are missing before others that are there
+	Header    bool     // what the session was begun with is missing
 }
 
 // Error names what is missing.
@@ -30,15 +29,8 @@ func (e *IncompleteError) Error() string {
 		}
 		parts = append(parts, noun+ranges(e.Entries))
 	}
-	if len(e.Selections) > 0 {
-		var keys []string
-		for _, k := range e.Selections[:min(len(e.Selections), MaxMatches)] {
-			keys = append(keys, k.String())
-		}
-		parts = append(parts, "what was selected at "+strings.Join(keys, ", "))
-	}
 	if e.Header {
-		parts = append(parts, "what the run was begun with (its cascade, input and options), which a windlass before this one did not record there")
+		parts = append(parts, "what the run was begun with (its cascade, input and options)")
 	}
 	return fmt.Sprintf("ClickHouse does not have all of session %s: missing is %s", e.SessionID, strings.Join(parts, "; "))
 }
@@ -61,18 +53,18 @@ func ranges(numbers []uint64) string {
 }
 
 // Rebuild makes the journal of a session in the folder dir again, as it was where the session was run, so that the session
-// can be gone on with on this machine. The error is an [*IncompleteError] when rows are missing, and then nothing is made.
+// can be resumed on this machine. The error is an [*IncompleteError] when rows are missing, and then nothing is made.
 // Rows missing at the end cannot be known of: the session is then that of an earlier moment. What is in the database is
 // noted under its address, of [Options.Address], as delivered. It fails with [journal.ErrExists] when dir has a journal.
 func (db *DB) Rebuild(ctx context.Context, sessionID, dir, to string) error {
-	entries, missing, err := db.Record(ctx, sessionID)
+	entries, err := db.Record(ctx, sessionID)
 	if err != nil {
 		return err
 	}
 	if len(entries) == 0 {
 		return &SessionError{ID: sessionID}
 	}
-	header, err := headerOf(sessionID, entries, missing)
+	header, err := headerOf(sessionID, entries)
 	if err != nil {
 		return err
 	}
@@ -100,8 +92,8 @@ func (db *DB) Rebuild(ctx context.Context, sessionID, dir, to string) error {
 }
 
 // headerOf returns what a session was begun with, if its entries are complete.
-func headerOf(sessionID string, entries []*echo.Entry, missing []echo.Key) (journal.Header, error) {
-	lost := &IncompleteError{SessionID: sessionID, Selections: missing}
+func headerOf(sessionID string, entries []*echo.Entry) (journal.Header, error) {
+	lost := &IncompleteError{SessionID: sessionID}
 	next := uint64(1)
 	for _, e := range entries {
 		for ; next < e.Seq; next++ {
@@ -115,7 +107,7 @@ func headerOf(sessionID string, entries []*echo.Entry, missing []echo.Key) (jour
 	if first.Seq == 1 && (err != nil || json.Unmarshal(start.Header, &header) != nil || header.SessionID != sessionID) {
 		lost.Header = true
 	}
-	if len(lost.Entries)+len(lost.Selections) > 0 || lost.Header {
+	if len(lost.Entries) > 0 || lost.Header {
 		return journal.Header{}, lost
 	}
 	return header, nil

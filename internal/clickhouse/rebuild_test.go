@@ -34,7 +34,7 @@ func TestRebuild(t *testing.T) {
 	k := begun(t, "elsewhere")
 	k.tell(30)
 	k.add(echo.Entry{
-		NodeType: echo.NodeToolStart, Key: echo.MustKey("p/attempt1/turn1/tool1"), Phase: "p", Attempt: 1, Turn: 1,
+		NodeType: echo.NodeToolStart, Key: echo.MustKey("p/attempt1/turn1/tool1"),
 		Tool: &echo.ToolUse{Name: "note", CallID: "c1", Arguments: `{"x": 1}`},
 	})
 	k.add(echo.Entry{NodeType: echo.NodeValue, Key: echo.MustKey("p/value"), Data: json.RawMessage(`{"b":1.50,"a":"<&>"}`)})
@@ -70,15 +70,9 @@ func TestRebuildWithoutEverything(t *testing.T) {
 			[]string{"DELETE FROM unified_logs WHERE seq IN (3, 5, 6, 7)"}, "missing is entries 3, 5 to 7",
 		},
 		"the beginning": {[]string{"DELETE FROM unified_logs WHERE seq = 1"}, "missing is entry 1"},
-		"a selection": {
-			[]string{
-				"ALTER TABLE unified_logs UPDATE selection_json = '' WHERE seq = 5 SETTINGS mutations_sync = 1",
-				"DELETE FROM unified_selections WHERE seq = 5",
-			}, "missing is what was selected at phase-1/attempt1/turn1/context",
-		},
 		"a header": {
 			[]string{"ALTER TABLE unified_logs UPDATE data_json = '{\"input\":{}}' WHERE seq = 1 SETTINGS mutations_sync = 1"},
-			"missing is what the run was begun with (its cascade, input and options), which a windlass before this one did not record there",
+			"missing is what the run was begun with (its cascade, input and options)",
 		},
 		"the header of a fork": {
 			[]string{"ALTER TABLE unified_logs UPDATE data_json = replaceAll(data_json, '\"lost\"', '\"parent\"') WHERE seq = 1 SETTINGS mutations_sync = 1"},
@@ -112,7 +106,7 @@ func TestResumedSession(t *testing.T) {
 	st := &story{session: "twice"}
 	end := func(node echo.NodeType, key, status string) {
 		st.add(echo.Entry{
-			NodeType: node, Key: echo.MustKey(key), Phase: map[bool]string{true: "p"}[node == echo.NodePhaseEnd],
+			NodeType: node, Key: echo.MustKey(key),
 			Data: json.RawMessage(`{"status":"` + status + `","reason":"of ` + status + `"}`), Error: &echo.Failure{Kind: "k", Message: "error of " + status},
 		})
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/windlass-run/windlass/echo"
 )
 
 // CostBy is what costs are summed up by.
@@ -157,13 +159,14 @@ func (db *DB) Session(ctx context.Context, id string) (Session, error) {
 
 // PhaseReport is what one visit of a phase did.
 type PhaseReport struct {
-	Visit     string    `json:"visit" ch:"visit"` // the phase's name, with ~2 after it on its second visit
+	Visit     string    `json:"visit" ch:"-"` // the phase's name, with ~2 after it on its second visit
 	Phase     string    `json:"phase_name" ch:"phase_name"`
+	Number    uint32    `json:"-" ch:"visit"` // of the visit, from 1
 	Status    string    `json:"status" ch:"status"`
 	Reason    string    `json:"reason,omitempty" ch:"reason"`
 	StartedAt time.Time `json:"started_at" ch:"started_at"`
 	LastAt    time.Time `json:"last_at" ch:"last_at"`
-	Attempts  int32     `json:"attempts" ch:"attempts"`
+	Attempts  uint32    `json:"attempts" ch:"attempts"`
 	ToolCalls uint64    `json:"tool_calls" ch:"tool_calls"`
 	Usage
 }
@@ -172,10 +175,9 @@ type PhaseReport struct {
 // stands under the visit that it follows, which after an inline phase of on_error is not one of the phase that it names.
 func (db *DB) Phases(ctx context.Context, sessionID string) ([]PhaseReport, error) {
 	const call = "l.node_type = 'model_call'"
-	// What comes after the end of a phase was done when its run was taken up again.
+	// What comes after the end of a phase was done when its run was resumed.
 	const work = "l.node_type IN ('phase_start', 'message', 'context_selection', 'model_call', 'tool_start', 'tool_call')"
-	return list[PhaseReport](ctx, db, "ask for the phases of session "+sessionID, `SELECT splitByChar('/', l.key)[1] AS visit,
-		any(l.phase_name) AS phase_name,
+	phases, err := list[PhaseReport](ctx, db, "ask for the phases of session "+sessionID, `SELECT l.phase_name AS phase_name, l.visit AS visit,
 		if(maxIf(l.seq, l.node_type = 'phase_end') > maxIf(l.seq, `+work+`),
 		   argMaxIf(JSONExtractString(l.data_json, 'status'), l.seq, l.node_type = 'phase_end'), 'running or interrupted') AS status,
 		if(status = 'running or interrupted', '',
@@ -191,7 +193,11 @@ func (db *DB) Phases(ctx context.Context, sessionID string) ([]PhaseReport, erro
 		round(sumOrNullIf(l.cost_usd, `+call+`), 12) AS cost_usd, sumIf(l.duration_ms, `+call+`) AS duration_ms
 		FROM `+db.layout.table("unified_logs")+` AS l FINAL
 		WHERE l.session_id = ? AND l.phase_name != '' AND l.node_type != 'route'
-		GROUP BY visit ORDER BY min(l.seq)`, sessionID)
+		GROUP BY phase_name, visit ORDER BY min(l.seq)`, sessionID)
+	for i := range phases {
+		phases[i].Visit = echo.PhaseKey(phases[i].Phase, int(phases[i].Number)).String()
+	}
+	return phases, err
 }
 
 // Call is one model or tool call of a session.

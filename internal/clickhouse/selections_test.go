@@ -65,7 +65,7 @@ func TestSentMessagesAreTheMessagesOfTheRequest(t *testing.T) {
 					[]any{row.HistoryPosition, row.MessageSeq, row.Form, row.Reason, row.ContentHash})
 				require.JSONEq(t, string(m.JSON()), row.wire(t))
 				var text string
-				if json.Unmarshal([]byte(m.ContentJSON()), &text) == nil && text != "" {
+				if json.Unmarshal(m.ContentJSON(), &text) == nil && text != "" {
 					require.Equal(t, text, row.ContentText)
 				}
 			}
@@ -133,7 +133,7 @@ func TestSelectionAfterAnUnreadableOne(t *testing.T) {
 	second := echo.NewText(echo.RoleUser, echo.KindNotice, "second")
 	selected := func(turn int, delta bool, spans ...echo.Span) {
 		st.add(echo.Entry{
-			NodeType: echo.NodeSelection, Key: echo.MustKey(fmt.Sprintf("p/attempt1/turn%d/context", turn)), Phase: "p", Attempt: 1, Turn: turn,
+			NodeType: echo.NodeSelection, Key: echo.MustKey(fmt.Sprintf("p/attempt1/turn%d/context", turn)),
 			Selection: &echo.Selection{Delta: delta, Spans: spans},
 		})
 	}
@@ -143,7 +143,7 @@ func TestSelectionAfterAnUnreadableOne(t *testing.T) {
 	first := st.history["p"][0]
 	selected(1, false, span(0, first, "one"))
 	selected(2, true, span(0, first, "two"), span(1, second, "two"))
-	st.add(echo.Entry{NodeType: echo.NodeMessage, Key: echo.MustKey("p/attempt1/notice"), Phase: "p", Attempt: 1, Message: second})
+	st.add(echo.Entry{NodeType: echo.NodeMessage, Key: echo.MustKey("p/attempt1/notice"), Message: second})
 	selected(3, true, span(1, second, "three"))
 	selected(4, true, span(0, first, "four"))
 	s := clickhouse.NewSink(opener(o), clickhouse.SinkOptions{})

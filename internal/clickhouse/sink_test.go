@@ -22,106 +22,120 @@ import (
 // stored is a row as it is read back, column by column; it names every column a second time, on purpose, so that the
 // writer's list is checked against it.
 type stored struct {
-	SessionID       string    `ch:"session_id"`
-	Seq             uint64    `ch:"seq"`
-	At              time.Time `ch:"at"`
-	NodeType        string    `ch:"node_type"`
-	Key             string    `ch:"key"`
-	CascadeID       string    `ch:"cascade_id"`
-	PhaseName       string    `ch:"phase_name"`
-	Attempt         int32     `ch:"attempt"`
-	Turn            int32     `ch:"turn"`
-	Sounding        int32     `ch:"sounding"`
-	Role            string    `ch:"role"`
-	Kind            string    `ch:"kind"`
-	ContentHash     string    `ch:"content_hash"`
-	ContentJSON     string    `ch:"content_json"`
-	ToolCallsJSON   string    `ch:"tool_calls_json"`
-	ToolName        string    `ch:"tool_name"`
-	ToolCallID      string    `ch:"tool_call_id"`
-	ToolArguments   string    `ch:"tool_arguments"`
-	Failed          bool      `ch:"failed"`
-	Model           string    `ch:"model"`
-	Provider        string    `ch:"provider"`
-	Scripted        bool      `ch:"scripted"`
-	HasUsage        bool      `ch:"has_usage"`
-	TokensIn        int64     `ch:"tokens_in"`
-	TokensCached    int64     `ch:"tokens_cached"`
-	TokensOut       int64     `ch:"tokens_out"`
-	TokensReasoning int64     `ch:"tokens_reasoning"`
-	UsageEstimated  bool      `ch:"usage_estimated"`
-	CostUSD         *float64  `ch:"cost_usd"`
-	DurationMS      float64   `ch:"duration_ms"`
-	RequestHash     string    `ch:"request_hash"`
-	FullHistorySize int64     `ch:"full_history_size"`
-	ContextSize     int64     `ch:"context_size"`
-	TokensSaved     int64     `ch:"tokens_saved"`
-	MessageCount    int64     `ch:"message_count"`
-	MaskedCount     int64     `ch:"masked_count"`
-	SharedSize      int64     `ch:"shared_size"`
-	FullSharedSize  int64     `ch:"full_shared_size"`
-	SentUSD         *float64  `ch:"sent_usd"`
-	FullUSD         *float64  `ch:"full_usd"`
-	RequestSize     int64     `ch:"request_size"`
-	RequestLimit    int64     `ch:"request_limit"`
-	ErrorKind       string    `ch:"error_kind"`
-	Error           string    `ch:"error"`
-	DataJSON        string    `ch:"data_json"`
-	PromptedJSON    string    `ch:"prompted_json"`
-	SelectionJSON   string    `ch:"selection_json"`
-	SpanFrom        []int64   `ch:"span_from"` // not written any more
-	SpanCount       []int64   `ch:"span_count"`
-	SpanForm        []string  `ch:"span_form"`
-	SpanReason      []string  `ch:"span_reason"`
+	SessionID string    `ch:"session_id"`
+	Seq       uint64    `ch:"seq"`
+	At        time.Time `ch:"at"`
+	NodeType  string    `ch:"node_type"`
+	StoredPlace
+	Effect          string   `ch:"effect"`
+	EffectNumber    uint32   `ch:"effect_number"`
+	EffectName      string   `ch:"effect_name"`
+	Role            string   `ch:"role"`
+	Kind            string   `ch:"kind"`
+	ContentHash     string   `ch:"content_hash"`
+	ContentJSON     string   `ch:"content_json"`
+	ToolCallsJSON   string   `ch:"tool_calls_json"`
+	ToolName        string   `ch:"tool_name"`
+	ToolCallID      string   `ch:"tool_call_id"`
+	ToolArguments   string   `ch:"tool_arguments"`
+	Failed          bool     `ch:"failed"`
+	Model           string   `ch:"model"`
+	Provider        string   `ch:"provider"`
+	Scripted        bool     `ch:"scripted"`
+	HasUsage        bool     `ch:"has_usage"`
+	TokensIn        int64    `ch:"tokens_in"`
+	TokensCached    int64    `ch:"tokens_cached"`
+	TokensOut       int64    `ch:"tokens_out"`
+	TokensReasoning int64    `ch:"tokens_reasoning"`
+	UsageEstimated  bool     `ch:"usage_estimated"`
+	CostUSD         *float64 `ch:"cost_usd"`
+	DurationMS      float64  `ch:"duration_ms"`
+	RequestHash     string   `ch:"request_hash"`
+	FullHistorySize int64    `ch:"full_history_size"`
+	ContextSize     int64    `ch:"context_size"`
+	TokensSaved     int64    `ch:"tokens_saved"`
+	MessageCount    int64    `ch:"message_count"`
+	MaskedCount     int64    `ch:"masked_count"`
+	SharedSize      int64    `ch:"shared_size"`
+	FullSharedSize  int64    `ch:"full_shared_size"`
+	SentUSD         *float64 `ch:"sent_usd"`
+	FullUSD         *float64 `ch:"full_usd"`
+	RequestSize     int64    `ch:"request_size"`
+	RequestLimit    int64    `ch:"request_limit"`
+	ErrorKind       string   `ch:"error_kind"`
+	Error           string   `ch:"error"`
+	DataJSON        string   `ch:"data_json"`
+	PromptedJSON    string   `ch:"prompted_json"`
+	SelectionJSON   string   `ch:"selection_json"`
+}
+
+// StoredPlace is what both tables have of a key.
+type StoredPlace struct {
+	Key       string `ch:"key"`
+	CascadeID string `ch:"cascade_id"`
+	PhaseName string `ch:"phase_name"`
+	Visit     uint32 `ch:"visit"`
+	Branch    string `ch:"branch"`
+	Sounding  uint32 `ch:"sounding"`
+	Reforge   uint32 `ch:"reforge"`
+	Item      uint32 `ch:"item"`
+	Child     string `ch:"child"`
+	Attempt   uint32 `ch:"attempt"`
+	Turn      uint32 `ch:"turn"`
+}
+
+// placeOf is for keys of the trunk: see TestPlaces for the others.
+func placeOf(cascade string, k echo.Key) StoredPlace {
+	p := k.Path()
+	return StoredPlace{
+		Key: k.String(), CascadeID: cascade, PhaseName: p.Phase, Visit: uint32(p.Visit), Branch: k.Branch().String(),
+		Attempt: uint32(p.Attempt), Turn: uint32(p.Turn),
+	}
 }
 
 // storedSelection is a row of unified_selections as it is read back.
 type storedSelection struct {
-	SessionID       string    `ch:"session_id"`
-	Seq             uint64    `ch:"seq"`
-	At              time.Time `ch:"at"`
-	Key             string    `ch:"key"`
-	CascadeID       string    `ch:"cascade_id"`
-	PhaseName       string    `ch:"phase_name"`
-	Attempt         int32     `ch:"attempt"`
-	Turn            int32     `ch:"turn"`
-	Sounding        int32     `ch:"sounding"`
-	Model           string    `ch:"model"`
-	Dialect         string    `ch:"dialect"`
-	MessageSeq      []uint64  `ch:"message_seq"`
-	Hash            []string  `ch:"hash"`
-	Form            []string  `ch:"form"`
-	Reason          []string  `ch:"reason"`
-	Tokens          []int64   `ch:"tokens"`
-	SentJSON        []string  `ch:"sent_json"`
-	FullHistorySize int64     `ch:"full_history_size"`
-	ContextSize     int64     `ch:"context_size"`
-	TokensSaved     int64     `ch:"tokens_saved"`
-	MessageCount    int64     `ch:"message_count"`
-	MaskedCount     int64     `ch:"masked_count"`
-	SharedSize      int64     `ch:"shared_size"`
-	FullSharedSize  int64     `ch:"full_shared_size"`
-	SentUSD         *float64  `ch:"sent_usd"`
-	FullUSD         *float64  `ch:"full_usd"`
-	RequestSize     int64     `ch:"request_size"`
-	RequestLimit    int64     `ch:"request_limit"`
+	SessionID string    `ch:"session_id"`
+	Seq       uint64    `ch:"seq"`
+	At        time.Time `ch:"at"`
+	StoredPlace
+	Model           string   `ch:"model"`
+	Dialect         string   `ch:"dialect"`
+	MessageSeq      []uint64 `ch:"message_seq"`
+	Hash            []string `ch:"hash"`
+	Form            []string `ch:"form"`
+	Reason          []string `ch:"reason"`
+	Tokens          []int64  `ch:"tokens"`
+	SentJSON        []string `ch:"sent_json"`
+	FullHistorySize int64    `ch:"full_history_size"`
+	ContextSize     int64    `ch:"context_size"`
+	TokensSaved     int64    `ch:"tokens_saved"`
+	MessageCount    int64    `ch:"message_count"`
+	MaskedCount     int64    `ch:"masked_count"`
+	SharedSize      int64    `ch:"shared_size"`
+	FullSharedSize  int64    `ch:"full_shared_size"`
+	SentUSD         *float64 `ch:"sent_usd"`
+	FullUSD         *float64 `ch:"full_usd"`
+	RequestSize     int64    `ch:"request_size"`
+	RequestLimit    int64    `ch:"request_limit"`
 }
 
 // expect says what must be stored of an entry, without the code that stores it.
 func expect(e *echo.Entry) stored {
 	s := stored{
-		SessionID: e.SessionID, Seq: e.Seq, At: e.At, NodeType: string(e.NodeType), Key: e.Key.String(), CascadeID: e.CascadeID,
-		PhaseName: e.Phase, Attempt: int32(e.Attempt), Turn: int32(e.Turn), Sounding: int32(e.Sounding),
+		SessionID: e.SessionID, Seq: e.Seq, At: e.At, NodeType: string(e.NodeType), StoredPlace: placeOf(e.CascadeID, e.Key),
 		ContentHash: string(e.ContentHash), Model: e.Model, Provider: e.Provider, Scripted: e.Scripted,
 		CostUSD: e.CostUSD, DurationMS: e.DurationMS, RequestHash: e.RequestHash, DataJSON: string(e.Data),
-		SpanFrom: []int64{}, SpanCount: []int64{}, SpanForm: []string{}, SpanReason: []string{},
+	}
+	if steps := e.Key.Path().Effect; len(steps) > 0 {
+		s.Effect, s.EffectNumber, s.EffectName = string(steps[0].Kind), uint32(steps[0].Number), steps[0].Name
 	}
 	if m := e.Message; m != nil {
 		s.Role, s.Kind, s.Failed = string(m.Role()), string(m.Kind()), m.Failed()
-		s.ContentJSON, s.ToolCallsJSON = m.ContentJSON(), m.ToolCallsJSON()
+		s.ContentJSON, s.ToolCallsJSON = string(m.ContentJSON()), string(m.ToolCallsJSON())
 		s.ToolName, s.ToolCallID = m.Tool(), m.ToolCallID()
-		if w := inWords(e.Key.String(), m); w != m {
-			s.PromptedJSON = w.ContentJSON()
+		if w := inWords(e.Key, m); w != m {
+			s.PromptedJSON = string(w.ContentJSON())
 		}
 	}
 	if t := e.Tool; t != nil {

@@ -1,8 +1,8 @@
 package simulate
 
 import (
-	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/dialect"
 )
 
 // Conversation is one recorded conversation: a line of a file, or a visit to a phase of a session. It is read only, and
@@ -12,7 +12,7 @@ type Conversation struct {
 	Number  int    // the line of the file, or the ordinal of the visit, from 1
 	Name    string // of a visit, such as "research~2"; "" for a line of a file
 	Items   []echo.Item
-	Dialect autocontext.Dialect // how the model was told about tools
+	Dialect dialect.Dialect // how the model was told about tools
 }
 
 // point is a place at which the model was asked: what it said next is the answer.

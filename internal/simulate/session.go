@@ -3,9 +3,9 @@ package simulate
 import (
 	"fmt"
 
-	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
+	"github.com/windlass-run/windlass/echo/dialect"
 )
 
 // FromRecording returns the conversations of a session: one for each visit to a phase that asked a model. name stands for
@@ -51,7 +51,7 @@ func (s *sessionReader) take(e *echo.Entry) error {
 		s.callouts[e.ContentHash] = true
 	}
 	if e.NodeType == echo.NodePhaseStart {
-		v := &visit{conversation: &Conversation{File: s.name, Name: e.Key.VisitKey().String(), Dialect: dialectOf(e)}}
+		v := &visit{conversation: &Conversation{File: s.name, Name: e.Key.VisitKey().String(), Dialect: dialect.Recorded(e)}}
 		s.visits, s.latest[e.Key.VisitKey()] = append(s.visits, v), v
 	}
 	req, err := s.requests.Read(e)
@@ -76,12 +76,4 @@ func (s *sessionReader) take(e *echo.Entry) error {
 
 func (s *sessionReader) item(e *echo.Entry) echo.Item {
 	return echo.Item{Message: e.Message, Attempt: e.Attempt, Turn: e.Turn, Pinned: s.callouts[e.ContentHash]}
-}
-
-// dialectOf returns how the model of a phase was told about tools.
-func dialectOf(start *echo.Entry) autocontext.Dialect {
-	if d, err := echo.Read[echo.PhaseStart](start); err == nil && d.Context != nil && d.Context.Dialect == "prompted" {
-		return autocontext.Prompted
-	}
-	return autocontext.Native
 }

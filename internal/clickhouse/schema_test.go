@@ -1,13 +1,14 @@
 package clickhouse_test
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
 )
@@ -22,22 +23,10 @@ func TestStatements(t *testing.T) {
 	}
 }
 
-func TestManyMigrateOneDatabase(t *testing.T) {
+// TestManyMakeOneDatabase opens a database that does not exist several times at once, and once more.
+func TestManyMakeOneDatabase(t *testing.T) {
 	t.Parallel()
-	for version := range uint32(5) {
-		t.Run(fmt.Sprintf("from version %d", version), func(t *testing.T) {
-			t.Parallel()
-			manyMigrate(t, version)
-		})
-	}
-}
-
-// manyMigrate opens a database of a version several times at once.
-func manyMigrate(t *testing.T, version uint32) {
 	o := clickhousetest.Options(t)
-	if version > 0 {
-		clickhouse.MakeVersion(t, clickhousetest.Open(t), o.Database, version)
-	}
 	errs := make([]error, 6)
 	var wg sync.WaitGroup
 	for i := range errs {
@@ -55,8 +44,63 @@ func manyMigrate(t *testing.T, version uint32) {
 	db, err := clickhouse.Open(t.Context(), o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
-	require.Equal(t, "1 | unified_logs\n2 | views\n3 | sent_messages\n4 | selections\n5 | cards\n6 | retries\n7 | resumed\n",
-		strings.TrimPrefix(result(t, db, "SELECT version, name FROM schema_migrations FINAL ORDER BY version"), "version | name\n"))
+	require.Equal(t, "version\n8\n", result(t, db, "SELECT version FROM schema_migrations FINAL"))
+	require.NoError(t, db.Insert(t.Context(), stories()))
+	require.Equal(t, strconv.Itoa(len(stories())), scalar(t, db, "SELECT count() FROM logs"))
+}
+
+// TestHalfMadeDatabase: a process was killed before its schema was whole. The next one completes it.
+func TestHalfMadeDatabase(t *testing.T) {
+	t.Parallel()
+	o := clickhousetest.Options(t)
+	statements, err := clickhouse.Statements(o.Database, "")
+	require.NoError(t, err)
+	conn := clickhouse.Conn(clickhousetest.Open(t))
+	for _, s := range statements[:len(statements)/2] {
+		require.NoError(t, conn.Exec(t.Context(), s))
+	}
+	db, err := clickhouse.Open(t.Context(), o)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	require.NoError(t, db.Insert(t.Context(), stories()))
+	require.Equal(t, "2", scalar(t, db, "SELECT count() FROM sessions"))
+}
+
+// TestOldSchemaIsRefused opens a database of a windlass before schema version 8, which stays as it is.
+func TestOldSchemaIsRefused(t *testing.T) {
+	t.Parallel()
+	through := clickhousetest.Open(t)
+	conn := clickhouse.Conn(through)
+	o := clickhousetest.Options(t)
+	for _, s := range []string{
+		"CREATE DATABASE DB",
+		"CREATE TABLE DB.schema_migrations (version UInt32, name String, applied_at DateTime64(3, 'UTC') DEFAULT now64(3)) " +
+			"ENGINE = ReplacingMergeTree ORDER BY version",
+		"CREATE TABLE DB.unified_logs (session_id String, seq UInt64, at DateTime64(6, 'UTC'), node_type LowCardinality(String), " +
+			"key String, span_from Array(Int64)) ENGINE = ReplacingMergeTree PARTITION BY toYYYYMM(at) ORDER BY (session_id, seq)",
+		"CREATE VIEW DB.logs AS SELECT * FROM DB.unified_logs FINAL",
+		"INSERT INTO DB.schema_migrations (version, name) VALUES (1, 'unified_logs'), (7, 'resumed')",
+		"INSERT INTO DB.unified_logs (session_id, seq, at, node_type, key) VALUES ('old', 1, '2026-01-01 00:00:00', 'run_start', 'run/start')",
+	} {
+		require.NoError(t, conn.Exec(t.Context(), strings.ReplaceAll(s, "DB", o.Database)))
+	}
+	look := func() string {
+		return result(t, through, "SELECT name, create_table_query, total_rows, metadata_modification_time FROM system.tables WHERE database = '"+o.Database+"' ORDER BY name") +
+			result(t, through, "SELECT * FROM "+o.Database+".unified_logs") + result(t, through, "SELECT * FROM "+o.Database+".schema_migrations ORDER BY version")
+	}
+	before := look()
+	dsn := strings.Replace(clickhousetest.DSN(t, through), "/"+through.Database(), "/"+o.Database, 1)
+	for _, o := range []clickhouse.Options{o, {DSN: dsn}} {
+		_, err := clickhouse.Open(t.Context(), o)
+		var old *clickhouse.OldSchemaError
+		require.ErrorAs(t, err, &old)
+		require.Equal(t, uint32(7), old.Have)
+		require.EqualError(t, err, `the ClickHouse database "`+old.Database+`" has schema version 7, which this windlass does not read; `+
+			"it was left as it is. The last windlass that reads it was built from commit "+echo.LastOldBuild+". Name another database in the "+
+			`DSN, such as "windlass_3": it is created when it does not exist`)
+	}
+	require.Equal(t, before, look())
+	require.NoError(t, through.DropDatabase(t.Context(), o.Database)) // the test's own cleanup cannot open it
 }
 
 func TestNewerSchemaIsRefused(t *testing.T) {

@@ -1,0 +1,87 @@
+package clickhouse
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/windlass-run/windlass/contextcards"
+)
+
+// cardRow is a row of unified_cards, and of unified_embeddings.
+type cardRow struct {
+	contextcards.Card
+
+	keywords               string // packed
+	dimensions             uint32 // of the embedding that it was written with
+	visit, attempt, turn   uint32
+	order                  int64
+	generatedAt, messageAt time.Time
+}
+
+func cardTable() table[cardRow] {
+	return table[cardRow]{name: "unified_cards", what: "card", columns: []column[cardRow]{
+		{"session_id", "String", func(r *cardRow) any { return &r.SessionID }},
+		{"content_hash", "String", func(r *cardRow) any { return (*string)(&r.Hash) }},
+		{"summary", "String", func(r *cardRow) any { return &r.Summary }},
+		{"keywords", "Array(String)", func(r *cardRow) any { return packed{&r.Keywords, &r.keywords} }},
+		{"embedding_model", few + " COMMENT 'the embedder that was asked; empty: none was'", func(r *cardRow) any { return &r.EmbeddingModel }},
+		{"dimensions", "UInt32 COMMENT 'of the embedding; 0: there is none'", func(r *cardRow) any { return &r.dimensions }},
+		{"estimated_tokens", "Int64", func(r *cardRow) any { return &r.Tokens }},
+		{"role", few, func(r *cardRow) any { return (*string)(&r.Role) }},
+		{"phase_name", few, func(r *cardRow) any { return &r.Phase }},
+		{"visit", "UInt32", func(r *cardRow) any { return &r.visit }},
+		{"attempt", "UInt32", func(r *cardRow) any { return &r.attempt }},
+		{"turn_number", "UInt32", func(r *cardRow) any { return &r.turn }},
+		{"message_order", "Int64", func(r *cardRow) any { return &r.order }},
+		{"is_anchor", "Bool", func(r *cardRow) any { return &r.Anchor }},
+		{"callout_name", "String", func(r *cardRow) any { return &r.Callout }},
+		{"generated_at", "DateTime64(6, 'UTC')", func(r *cardRow) any { return &r.generatedAt }},
+		{"generator_model", few, func(r *cardRow) any { return &r.Generator }},
+		{"message_timestamp", "DateTime64(6, 'UTC')", func(r *cardRow) any { return &r.messageAt }},
+	}}
+}
+
+func embeddingTable() table[cardRow] {
+	return table[cardRow]{name: "unified_embeddings", what: "embedding", columns: []column[cardRow]{
+		{"session_id", "String", func(r *cardRow) any { return &r.SessionID }},
+		{"content_hash", "String", func(r *cardRow) any { return (*string)(&r.Hash) }},
+		{"embedding_model", few, func(r *cardRow) any { return &r.EmbeddingModel }},
+		{"dimensions", "UInt32", func(r *cardRow) any { return &r.dimensions }},
+		{"embedding", "Array(Float32) CODEC(NONE)", func(r *cardRow) any { return &r.Embedding }},
+		{"generated_at", "DateTime64(6, 'UTC')", func(r *cardRow) any { return &r.generatedAt }},
+	}}
+}
+
+// set makes the row of a card.
+func (r *cardRow) set(c *contextcards.Card) {
+	*r = cardRow{
+		Card: *c, dimensions: uint32(len(c.Embedding)), visit: uint32(c.Visit), attempt: uint32(c.Attempt), turn: uint32(c.Turn),
+		order: int64(c.Order), generatedAt: toColumn(c.GeneratedAt), messageAt: toColumn(c.MessageAt),
+	}
+}
+
+// restored returns the row with its card completed, after it was read. The embedding is not in it.
+func (r cardRow) restored() (cardRow, error) {
+	r.Visit, r.Attempt, r.Turn, r.Order = int(r.visit), int(r.attempt), int(r.turn), int(r.order)
+	r.GeneratedAt, r.MessageAt = fromColumn(r.generatedAt), fromColumn(r.messageAt)
+	var err error
+	if r.Keywords, err = unpackTexts(r.keywords); err != nil {
+		return r, fmt.Errorf("the keywords of message %s: %w", r.Hash, err)
+	}
+	return r, nil
+}
+
+// toColumn is how a time is stored: one that is not known, which is before all that a column can hold, as 0.
+func toColumn(t time.Time) time.Time {
+	if t.IsZero() {
+		return time.Unix(0, 0).UTC()
+	}
+	return t
+}
+
+func fromColumn(t time.Time) time.Time {
+	if t.UnixMicro() == 0 {
+		return time.Time{}
+	}
+	return t
+}

@@ -1,0 +1,193 @@
+package clickhouse
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// column is one column of a table with rows of T. It is declared once, for the schema, for writing and for reading.
+type column[T any] struct {
+	name string
+	sql  string       // its type, and what may follow it in CREATE TABLE
+	at   func(*T) any // where a row has its value: it is written from there and read into there
+}
+
+// lift makes columns of a part of a row columns of the row.
+func lift[T, P any](part func(*T) *P, columns []column[P]) []column[T] {
+	lifted := make([]column[T], len(columns))
+	for i, c := range columns {
+		lifted[i] = column[T]{c.name, c.sql, func(row *T) any { return c.at(part(row)) }}
+	}
+	return lifted
+}
+
+// table is a table with rows of T.
+type table[T any] struct {
+	name    string
+	what    string // a row, in errors
+	columns []column[T]
+}
+
+// names lists the columns as SQL does.
+func (t table[T]) names() string {
+	names := make([]string, len(t.columns))
+	for i, c := range t.columns {
+		names[i] = c.name
+	}
+	return strings.Join(names, ", ")
+}
+
+// ddl lists the columns as CREATE TABLE does, a line for each.
+func (t table[T]) ddl() string {
+	lines := make([]string, len(t.columns))
+	for i, c := range t.columns {
+		lines[i] = fmt.Sprintf("    %-20s %s", c.name, c.sql)
+	}
+	return strings.Join(lines, ",\n")
+}
+
+// selected lists what is read of a row.
+func (t table[T]) selected() string {
+	list := make([]string, len(t.columns))
+	for i, c := range t.columns {
+		list[i] = c.name
+		if _, ok := c.at(new(T)).(packed); ok {
+			list[i] = "formatRow('RowBinary', " + c.name + ")"
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// destinations returns where a row that is read has its values.
+func (t table[T]) destinations(row *T) []any {
+	list := make([]any, len(t.columns))
+	for i, c := range t.columns {
+		list[i] = c.at(row)
+		if p, ok := list[i].(packed); ok {
+			list[i] = p.text
+		}
+	}
+	return list
+}
+
+// packed is a list that is written as it is and read as a text, see [unpackTexts].
+type packed struct {
+	list any // its address
+	text *string
+}
+
+// encoder gives the driver rows of a table, one after the other. It belongs to one goroutine.
+//
+// The driver takes values in interfaces: one of a pointer holds it as it is, one of a text or a number is an allocation. So
+// every row is put into the same place, and the driver is given the addresses of its values, which stay the same. It has read
+// what they point at before the next row takes the place.
+type encoder[T any] struct {
+	table[T]
+	current T
+	at      []any
+	values  []any
+	texts   []names // of each column that has few different texts; nil: it has many
+}
+
+func newEncoder[T any](t table[T]) *encoder[T] {
+	e := &encoder[T]{table: t, values: make([]any, len(t.columns)), texts: make([]names, len(t.columns))}
+	e.at = make([]any, len(t.columns))
+	for i, c := range t.columns {
+		e.at[i] = c.at(&e.current)
+		if p, ok := e.at[i].(packed); ok {
+			e.at[i] = p.list
+		}
+		if _, text := e.at[i].(*string); text && strings.HasPrefix(c.sql, few) {
+			e.texts[i] = names{}
+		}
+	}
+	return e
+}
+
+// row returns the values of the current row. Slices are given as such: of a pointer to one the driver takes each element by
+// reflection.
+func (e *encoder[T]) row() []any {
+	for i, at := range e.at {
+		switch at := at.(type) {
+		case *string:
+			e.values[i] = at
+			if e.texts[i] != nil {
+				e.values[i] = e.texts[i].of(*at)
+			}
+		case **float64:
+			e.values[i] = *at // nil: NULL
+		case *[]string:
+			e.values[i] = *at
+		case *[]float32:
+			e.values[i] = *at
+		case *[]*string:
+			e.values[i] = *at
+		case *[]*int64:
+			e.values[i] = *at
+		case *[]*uint64:
+			e.values[i] = *at
+		default:
+			e.values[i] = at
+		}
+	}
+	return e.values
+}
+
+// names holds each of a few texts once. The driver keeps the texts of a LowCardinality column apart by their addresses
+// when it is given pointers.
+type names map[string]*string
+
+func (n names) of(text string) *string {
+	if p := n[text]; p != nil {
+		return p
+	}
+	kept := text // text itself would be an allocation on every call
+	n[text] = &kept
+	return &kept
+}
+
+// few begins the type of a column that has few different texts.
+const few = "LowCardinality(String)"
+
+// writeRows writes rows of R to a table, all or none of them. set puts one into the place of the current row.
+func writeRows[T, R any](ctx context.Context, db *DB, e *encoder[T], rows []R, set func(*T, R)) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	ctx, over := beginWriting(ctx)
+	defer over()
+	batch, err := db.conn.PrepareBatch(ctx, "INSERT INTO "+db.layout.table(e.name)+" ("+e.names()+")")
+	if err != nil {
+		return fmt.Errorf("begin a batch of %d %s rows: %w", len(rows), e.what, err)
+	}
+	defer func() { _ = batch.Close() }() // after Send there is nothing left to close
+	for n, r := range rows {
+		set(&e.current, r)
+		if err := batch.Append(e.row()...); err != nil {
+			return fmt.Errorf("encode %s row %d of %d: %w", e.what, n+1, len(rows), err)
+		}
+	}
+	if err := batch.Send(); err != nil {
+		return fmt.Errorf("write %d %s rows: %w", len(rows), e.what, err)
+	}
+	return nil
+}
+
+// readRows returns rows of a table, by the WHERE clause and what may follow it.
+func readRows[T any](ctx context.Context, db *DB, t table[T], where string, args ...any) ([]*T, error) {
+	rows, err := db.conn.Query(ctx, "SELECT "+t.selected()+" FROM "+db.layout.table(t.name)+" FINAL WHERE "+where, args...)
+	if err != nil {
+		return nil, sqlError(err)
+	}
+	defer func() { _ = rows.Close() }() // what went wrong is in Err
+	var list []*T
+	for rows.Next() {
+		row := new(T)
+		if err := rows.Scan(t.destinations(row)...); err != nil {
+			return nil, err
+		}
+		list = append(list, row)
+	}
+	return list, sqlError(rows.Err())
+}

@@ -1,0 +1,156 @@
+package clickhouse
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/windlass-run/windlass/echo"
+)
+
+// logRow is a row of unified_logs: an entry with each of its parts in a place of its own, zero where the entry has none.
+type logRow struct {
+	entry     echo.Entry // without what follows
+	place     place
+	message   messageParts
+	tool      echo.ToolUse
+	hasUsage  bool
+	usage     echo.Usage
+	sizes     sizes
+	failure   echo.Failure
+	selection []byte // as the journal has it
+}
+
+func logTable() table[logRow] {
+	t := table[logRow]{name: "unified_logs", what: "log"}
+	for _, part := range [][]column[logRow]{
+		lift(func(r *logRow) *echo.Entry { return &r.entry }, headColumns()),
+		{{"node_type", few, func(r *logRow) any { return (*string)(&r.entry.NodeType) }}},
+		lift(func(r *logRow) *place { return &r.place }, placeColumns()),
+		lift(func(r *logRow) *place { return &r.place }, effectColumns()),
+		{{"content_hash", "String", func(r *logRow) any { return (*string)(&r.entry.ContentHash) }}},
+		lift(func(r *logRow) *messageParts { return &r.message }, messageColumns()),
+		lift(func(r *logRow) *echo.ToolUse { return &r.tool }, toolColumns()),
+		callColumns(),
+		lift(func(r *logRow) *sizes { return &r.sizes }, sizeColumns()),
+		{
+			{"error_kind", few, func(r *logRow) any { return &r.failure.Kind }},
+			{"error", "String", func(r *logRow) any { return &r.failure.Message }},
+			{"data_json", zipped, func(r *logRow) any { return &r.entry.Data }},
+			{
+				"selection_json", "String COMMENT 'a selection as the journal has it: what changed since the call before' CODEC(ZSTD(3))",
+				func(r *logRow) any { return &r.selection },
+			},
+		},
+	} {
+		t.columns = append(t.columns, part...)
+	}
+	return t
+}
+
+// headColumns are those of both tables.
+func headColumns() []column[echo.Entry] {
+	return []column[echo.Entry]{
+		{"session_id", "String", func(e *echo.Entry) any { return &e.SessionID }},
+		{"seq", "UInt64", func(e *echo.Entry) any { return &e.Seq }},
+		{"at", "DateTime64(6, 'UTC')", func(e *echo.Entry) any { return &e.At }},
+	}
+}
+
+func toolColumns() []column[echo.ToolUse] {
+	return []column[echo.ToolUse]{
+		{"tool_name", few, func(t *echo.ToolUse) any { return &t.Name }},
+		{"tool_call_id", "String", func(t *echo.ToolUse) any { return &t.CallID }},
+		{"tool_arguments", zipped, func(t *echo.ToolUse) any { return &t.Arguments }},
+	}
+}
+
+// callColumns are what a call used and cost.
+func callColumns() []column[logRow] {
+	return []column[logRow]{
+		{"model", few, func(r *logRow) any { return &r.entry.Model }},
+		{"provider", few, func(r *logRow) any { return &r.entry.Provider }},
+		{"scripted", "Bool", func(r *logRow) any { return &r.entry.Scripted }},
+		{"has_usage", "Bool COMMENT 'false: the token counts below are unknown, not zero'", func(r *logRow) any { return &r.hasUsage }},
+		{"tokens_in", "Int64", func(r *logRow) any { return &r.usage.In }},
+		{"tokens_cached", "Int64", func(r *logRow) any { return &r.usage.Cached }},
+		{"tokens_out", "Int64", func(r *logRow) any { return &r.usage.Out }},
+		{"tokens_reasoning", "Int64", func(r *logRow) any { return &r.usage.Reasoning }},
+		{"usage_estimated", "Bool", func(r *logRow) any { return &r.usage.Estimated }},
+		{"cost_usd", "Nullable(Float64) COMMENT 'NULL: unknown, which is not zero'", func(r *logRow) any { return &r.entry.CostUSD }},
+		{"duration_ms", "Float64", func(r *logRow) any { return &r.entry.DurationMS }},
+		{"request_hash", "String", func(r *logRow) any { return &r.entry.RequestHash }},
+	}
+}
+
+// set makes the row of an entry.
+func (r *logRow) set(x *row) {
+	e := x.Entry
+	*r = logRow{entry: *e, place: placeOf(e.CascadeID, e.Key), tool: toolUse(e), hasUsage: e.Usage != nil}
+	if e.Usage != nil {
+		r.usage = *e.Usage
+	}
+	if e.Error != nil {
+		r.failure = *e.Error
+	}
+	if e.Message != nil {
+		r.message = partsOf(e.Message, x.rendered)
+	}
+	if e.Selection != nil {
+		r.sizes = sizesOf(e.Selection)
+		r.selection, _ = json.Marshal(e.Selection) // texts and numbers, which the journal has written already
+	}
+}
+
+// toolUse is the call that an entry records. A tool message without one still names its tool and call.
+func toolUse(e *echo.Entry) echo.ToolUse {
+	switch {
+	case e.Tool != nil:
+		return *e.Tool
+	case e.Message != nil:
+		return echo.ToolUse{Name: e.Message.Tool(), CallID: e.Message.ToolCallID()}
+	}
+	return echo.ToolUse{}
+}
+
+// restore returns the entry that the row was made of.
+func (r *logRow) restore() (*echo.Entry, error) {
+	e, p := r.entry, &r.place
+	e.CascadeID, e.Phase = p.cascade, p.phase
+	e.Attempt, e.Turn, e.Sounding = int(p.attempt), int(p.turn), int(p.sounding)
+	if err := e.Key.UnmarshalText([]byte(p.key)); err != nil {
+		return nil, err
+	}
+	if r.hasUsage {
+		e.Usage = &r.usage
+	}
+	// A tool's result that no call is recorded with names its tool in the message.
+	if e.NodeType == echo.NodeToolCall || r.message.role == "" && r.tool.Name != "" {
+		e.Tool = &r.tool
+	}
+	if r.failure != (echo.Failure{}) {
+		e.Error = &r.failure
+	}
+	if len(e.Data) == 0 {
+		e.Data = nil
+	}
+	if len(r.selection) > 0 {
+		if err := json.Unmarshal(r.selection, &e.Selection); err != nil {
+			return nil, fmt.Errorf("read the selection: %w", err)
+		}
+	} else if e.NodeType == echo.NodeSelection {
+		return nil, errors.New("the selection is missing")
+	}
+	if r.message.role == "" {
+		return &e, nil
+	}
+	m, err := r.message.restore(&r.tool)
+	if err != nil {
+		return nil, err
+	}
+	if m.Hash() != e.ContentHash {
+		return nil, fmt.Errorf("the content has the hash %s and not %s", m.Hash(), e.ContentHash)
+	}
+	e.Message = m
+	return &e, nil
+}

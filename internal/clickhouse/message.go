@@ -1,0 +1,100 @@
+package clickhouse
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/windlass-run/windlass/echo"
+)
+
+// messageParts is a message in columns.
+type messageParts struct {
+	role, kind        string
+	content, prompted []byte // as providers are sent it; and how a model without tool calling is, if that differs
+	calls             []byte
+	failed            bool
+}
+
+func partsOf(m, rendered *echo.Message) messageParts {
+	p := messageParts{
+		role: string(m.Role()), kind: string(m.Kind()), content: m.ContentJSON(), calls: m.ToolCallsJSON(), failed: m.Failed(),
+	}
+	if rendered != m {
+		p.prompted = rendered.ContentJSON()
+	}
+	return p
+}
+
+// zipped is the type of long texts.
+const zipped = "String CODEC(ZSTD(3))"
+
+func messageColumns() []column[messageParts] {
+	return []column[messageParts]{
+		{"role", few, func(m *messageParts) any { return &m.role }},
+		{"kind", few, func(m *messageParts) any { return &m.kind }},
+		{"content_json", zipped, func(m *messageParts) any { return &m.content }},
+		{
+			"prompted_json", "String COMMENT 'how a model without tool calling is sent the content; empty: as it is' CODEC(ZSTD(3))",
+			func(m *messageParts) any { return &m.prompted },
+		},
+		{"tool_calls_json", zipped, func(m *messageParts) any { return &m.calls }},
+		{"failed", "Bool", func(m *messageParts) any { return &m.failed }},
+	}
+}
+
+// restore returns the message; of a tool's result the call is that which the row names.
+func (p *messageParts) restore(call *echo.ToolUse) (*echo.Message, error) {
+	d := echo.Draft{Role: echo.Role(p.role), Kind: echo.Kind(p.kind)}
+	if d.Role == echo.RoleTool {
+		d.ToolCallID, d.Tool, d.Failed = call.CallID, call.Name, p.failed
+	}
+	var calls []struct {
+		ID       string `json:"id"`
+		Function struct {
+			Name      string `json:"name"`
+			Arguments string `json:"arguments"`
+		} `json:"function"`
+	}
+	if len(p.calls) > 0 {
+		if err := json.Unmarshal(p.calls, &calls); err != nil {
+			return nil, fmt.Errorf("read the tool calls: %w", err)
+		}
+	}
+	for _, c := range calls {
+		d.ToolCalls = append(d.ToolCalls, echo.ToolCall{ID: c.ID, Name: c.Function.Name, Arguments: c.Function.Arguments})
+	}
+	var err error
+	if d.Parts, err = readContent(p.content); err != nil {
+		return nil, fmt.Errorf("read the content: %w", err)
+	}
+	return echo.Seal(d), nil
+}
+
+// readContent reads a content: a text, nothing, or a list of texts and images.
+func readContent(content []byte) ([]echo.Part, error) {
+	var text *string
+	if json.Unmarshal(content, &text) == nil {
+		if text == nil {
+			return nil, nil
+		}
+		return echo.Text(*text), nil
+	}
+	var list []struct {
+		Type     echo.PartType `json:"type"`
+		Text     string        `json:"text"`
+		ImageURL struct {
+			URL string `json:"url"`
+		} `json:"image_url"`
+	}
+	if err := json.Unmarshal(content, &list); err != nil {
+		return nil, err
+	}
+	parts := make([]echo.Part, len(list))
+	for i, p := range list {
+		parts[i] = echo.Part{Type: echo.PartText, Text: p.Text}
+		if p.Type != echo.PartText {
+			parts[i] = echo.Part{Type: echo.PartImage, URL: p.ImageURL.URL}
+		}
+	}
+	return parts, nil
+}

@@ -1,0 +1,255 @@
+{{/* The whole schema. Every statement may be run twice, because two processes may make the database at the same moment and
+ClickHouse has no lock that both could take. The lists of columns are in Go: they also say how rows are written and read.
+The statements as they run are in testdata/ddl_server.golden and testdata/ddl_cluster.golden. */ -}}
+
+{{define "costs"}}count() AS calls,
+       countIf(c.cost_usd IS NULL) AS unknown_cost_calls,
+       countIf(c.error_kind != '') AS failed_calls,
+       countIf(c.scripted) AS scripted_calls,
+       sum(c.tokens_in) AS tokens_in,
+       sum(c.tokens_cached) AS tokens_cached,
+       sum(c.tokens_out) AS tokens_out,
+       sum(c.tokens_reasoning) AS tokens_reasoning,
+       sumOrNull(c.cost_usd) AS cost_usd,
+       sum(c.duration_ms) AS duration_ms{{end -}}
+
+{{define "savings"}}countIf(c.sent) AS calls,
+       countIf(c.sent AND c.saved_usd IS NULL) AS unpriced_calls,
+       sum(c.full_history_size) AS full_tokens,
+       sum(c.context_size) AS sent_tokens,
+       sum(c.tokens_saved) AS saved_tokens,
+       sumOrNullIf(c.full_usd, c.saved_usd IS NOT NULL) AS full_usd,
+       sumOrNullIf(c.sent_usd, c.saved_usd IS NOT NULL) AS sent_usd,
+       sumOrNull(c.saved_usd) AS saved_usd,
+       countIf(NOT c.sent) AS guard_calls,
+       sumOrNullIf(c.cost_usd, NOT c.sent) AS guard_usd,
+       sumOrNullIf(c.cost_usd, c.sent) AS cost_usd,
+       if(sent_tokens = 0, NULL, sum(c.shared_size) / sent_tokens) AS cached_estimated,
+       if(sumIf(c.tokens_in, c.counted) = 0, NULL, sumIf(c.tokens_cached, c.counted) / sumIf(c.tokens_in, c.counted)) AS cached_reported{{end -}}
+
+{{/* The calls of phases that were answered, as others were not paid for or not sent at all, and those of the guard, which
+have no selection: summaries and exact counts. */ -}}
+{{define "savingsRows"}}(
+    SELECT session_id, cascade_id, phase_name, model, true AS sent, full_history_size, context_size, tokens_saved, shared_size,
+           full_usd, sent_usd, saved_usd, counted, tokens_in, tokens_cached, cost_usd
+    FROM {{table "context_calls"}} WHERE answered
+    UNION ALL
+    SELECT session_id, cascade_id, phase_name, model, false, 0, 0, 0, 0, NULL, NULL, NULL, false, 0, 0, cost_usd
+    FROM {{table "model_calls"}} WHERE effect IN ('compact', 'recount')
+){{end -}}
+
+-- The version of the schema. Every windlass before this schema looks here, too, and refuses a version that it does not know.
+CREATE TABLE IF NOT EXISTS {{local "schema_migrations"}}{{onCluster}}
+(
+    version    UInt32,
+    name       String,
+    applied_at DateTime64(3, 'UTC') DEFAULT now64(3)
+)
+ENGINE = {{replacing}}
+ORDER BY version;
+
+{{distributed "schema_migrations" "version"}};
+
+-- One row per entry of a session's journal. The same entry may be delivered twice: rows are equal where
+-- (session_id, seq) is, and the view "logs" shows each once.
+CREATE TABLE IF NOT EXISTS {{local "unified_logs"}}{{onCluster}}
+(
+{{columns "unified_logs"}},
+    content_text         String ALIAS if(startsWith(content_json, '"'), JSONExtractString(content_json), content_json),
+    INDEX by_hash content_hash TYPE bloom_filter(0.01) GRANULARITY 1,
+    INDEX by_time at TYPE minmax GRANULARITY 1
+)
+ENGINE = {{replacing}}
+PARTITION BY toYYYYMM(at)
+ORDER BY (session_id, seq);
+
+{{distributed "unified_logs" "cityHash64(session_id)"}};
+
+-- One row per model call of a phase: what became of every message of the history. The arrays have an element for each.
+-- Rows are equal where (session_id, seq) is, and the view "context_selections" shows each once.
+CREATE TABLE IF NOT EXISTS {{local "unified_selections"}}{{onCluster}}
+(
+{{columns "unified_selections"}}
+)
+ENGINE = {{replacing}}
+PARTITION BY toYYYYMM(at)
+ORDER BY (session_id, seq);
+
+{{distributed "unified_selections" "cityHash64(session_id)"}};
+
+-- What messages are chosen by: a card for each message of a session that is worth one. A card that was made later, by
+-- generated_at, takes the place of the one before it. The view "context_cards" shows each once, with the embedding that it
+-- was last written with. Sessions are read one at a time and in a hurry, so granules are small and texts
+-- are compressed lightly.
+CREATE TABLE IF NOT EXISTS {{local "unified_cards"}}{{onCluster}}
+(
+{{columns "unified_cards"}}
+)
+ENGINE = {{replacing "generated_at"}}
+ORDER BY (session_id, content_hash)
+SETTINGS index_granularity = 256;
+
+{{distributed "unified_cards" "cityHash64(session_id)"}};
+
+-- The embeddings of cards. A card may have one of each embedder, and these may differ in length. They are floating-point
+-- noise to a codec, so they are not compressed.
+CREATE TABLE IF NOT EXISTS {{local "unified_embeddings"}}{{onCluster}}
+(
+{{columns "unified_embeddings"}}
+)
+ENGINE = {{replacing "generated_at"}}
+ORDER BY (session_id, embedding_model, content_hash)
+SETTINGS index_granularity = 256;
+
+{{distributed "unified_embeddings" "cityHash64(session_id)"}};
+
+-- Every entry once, with the text of its message.
+CREATE VIEW IF NOT EXISTS {{table "logs"}}{{onCluster}} AS
+SELECT * EXCEPT (selection_json), content_text FROM {{table "unified_logs"}} FINAL;
+
+-- One row per model call. cost_usd is NULL when the cost is unknown. Requests that failed before the call was answered or
+-- given up are in retries and retry_kinds.
+CREATE VIEW IF NOT EXISTS {{table "model_calls"}}{{onCluster}} AS
+SELECT session_id, seq, at, {{place}}, effect, effect_number, effect_name, model, provider, scripted,
+       has_usage, tokens_in, tokens_cached, tokens_out, tokens_reasoning, usage_estimated, cost_usd, duration_ms,
+       request_hash, content_hash, content_text, tool_calls_json, error_kind, error,
+       JSONExtractUInt(data_json, 'retries') AS retries,
+       JSONExtract(data_json, 'retry_kinds', 'Array(String)') AS retry_kinds
+FROM {{table "unified_logs"}} FINAL
+WHERE node_type = 'model_call';
+
+-- One row per tool call.
+CREATE VIEW IF NOT EXISTS {{table "tool_calls"}}{{onCluster}} AS
+SELECT session_id, seq, at, {{place}}, effect, effect_number, effect_name, tool_name, tool_call_id,
+       tool_arguments, failed, duration_ms, content_hash, content_text, error_kind, error
+FROM {{table "unified_logs"}} FINAL
+WHERE node_type = 'tool_call';
+
+CREATE VIEW IF NOT EXISTS {{table "context_selections"}}{{onCluster}} AS
+SELECT * FROM {{table "unified_selections"}} FINAL;
+
+-- What each model call was sent, message by message, in the very words: a placeholder or a summary where one stood for a
+-- message of the history. message_seq and content_hash are those of that message. A validator that asks a model has no
+-- selection and no rows here.
+CREATE VIEW IF NOT EXISTS {{table "sent_messages"}}{{onCluster}} AS
+SELECT c.session_id AS session_id, {{placeOf "c"}},
+       c.before + c.part.1 AS position, c.place AS history_position, c.message_seq AS message_seq,
+       if(c.part.2 != '', JSONExtractString(c.part.2, 'role'), if(c.dialect = 'prompted' AND h.role = 'tool', 'user', h.role)) AS role,
+       h.kind AS kind, c.form AS form, c.reason AS reason, c.tokens AS tokens, c.hash AS content_hash,
+       if(startsWith(content_json, '"'), JSONExtractString(content_json), content_json) AS content_text,
+       if(c.part.2 != '', JSONExtractRaw(c.part.2, 'content'), if(h.prompted_json != '', h.prompted_json, h.content_json)) AS content_json,
+       if(c.part.2 != '', JSONExtractRaw(c.part.2, 'tool_calls'), if(c.dialect = 'prompted', '', h.tool_calls_json)) AS tool_calls_json,
+       if(role != 'tool', '', if(c.part.2 != '', JSONExtractString(c.part.2, 'tool_call_id'), h.tool_call_id)) AS tool_call_id
+FROM
+(
+    SELECT *, arrayJoin(arrayZip(arrayEnumerate(parts), parts)) AS part
+    FROM
+    (
+        SELECT s.session_id AS session_id, {{placeOf "s"}},
+               s.dialect AS dialect, place, message_seq, hash, form, reason, tokens,
+               if(replacement = '', [''], JSONExtractArrayRaw(replacement)) AS parts, upto - length(parts) AS before
+        FROM {{table "context_selections"}} AS s
+        ARRAY JOIN arrayEnumerate(s.hash) AS place, s.message_seq AS message_seq, s.hash AS hash, s.form AS form,
+                   s.reason AS reason, s.tokens AS tokens, s.sent_json AS replacement,
+                   arrayCumSum(arrayMap(j -> if(j = '', 1, JSONLength(j)), s.sent_json)) AS upto
+    )
+) AS c
+INNER JOIN
+(
+    SELECT l.session_id AS session_id, l.seq AS seq, l.role AS role, l.kind AS kind, l.content_json AS content_json,
+           l.prompted_json AS prompted_json, l.tool_calls_json AS tool_calls_json, l.tool_call_id AS tool_call_id
+    FROM {{table "unified_logs"}} AS l FINAL
+    WHERE l.role != ''
+) AS h ON c.session_id = h.session_id AND c.message_seq = h.seq;
+
+-- One row per model call of a phase: the sizes of what it was sent, and what the provider counted and took. A call that was
+-- made again when its run was resumed has its newest outcome.
+CREATE VIEW IF NOT EXISTS {{table "context_calls"}}{{onCluster}} AS
+SELECT s.session_id AS session_id, s.seq AS seq, s.at AS at, {{placeOf "s"}},
+       s.model AS model,
+       s.full_history_size AS full_history_size, s.context_size AS context_size, s.tokens_saved AS tokens_saved,
+       s.message_count AS message_count, s.masked_count AS masked_count, s.shared_size AS shared_size,
+       s.full_shared_size AS full_shared_size, s.full_usd AS full_usd, s.sent_usd AS sent_usd,
+       s.full_usd - s.sent_usd AS saved_usd, s.request_size AS request_size, s.request_limit AS request_limit,
+       c.key != '' AND c.error_kind = '' AS answered, c.has_usage AND NOT c.usage_estimated AS counted,
+       c.tokens_in AS tokens_in, c.tokens_cached AS tokens_cached, c.cost_usd AS cost_usd
+FROM {{table "context_selections"}} AS s
+LEFT JOIN
+(
+    SELECT session_id, key, error_kind, has_usage, usage_estimated, tokens_in, tokens_cached, cost_usd
+    FROM {{table "model_calls"}} ORDER BY seq DESC LIMIT 1 BY session_id, key
+) AS c ON s.session_id = c.session_id AND s.key = c.key;
+
+CREATE VIEW IF NOT EXISTS {{table "context_embeddings"}}{{onCluster}} AS
+SELECT * FROM {{table "unified_embeddings"}} FINAL;
+
+CREATE VIEW IF NOT EXISTS {{table "context_cards"}}{{onCluster}} AS
+SELECT c.session_id AS session_id, c.content_hash AS content_hash, c.summary AS summary, c.keywords AS keywords,
+       if(c.dimensions = 0, [], e.embedding) AS embedding, c.embedding_model AS embedding_model, c.dimensions AS dimensions,
+       c.estimated_tokens AS estimated_tokens, c.role AS role, c.phase_name AS phase_name, c.visit AS visit,
+       c.attempt AS attempt, c.turn_number AS turn_number, c.message_order AS message_order, c.is_anchor AS is_anchor,
+       toBool(c.callout_name != '') AS is_callout, c.callout_name AS callout_name, c.generated_at AS generated_at,
+       c.generator_model AS generator_model, c.message_timestamp AS message_timestamp
+FROM (SELECT * FROM {{table "unified_cards"}} FINAL) AS c
+LEFT JOIN (SELECT session_id, content_hash, embedding_model, embedding FROM {{table "unified_embeddings"}} FINAL) AS e
+ON c.session_id = e.session_id AND c.content_hash = e.content_hash AND c.embedding_model = e.embedding_model;
+
+-- cost_usd sums the known costs and is NULL when none is known; unknown_cost_calls says how many are left out of it.
+CREATE VIEW IF NOT EXISTS {{table "cost_by_session"}}{{onCluster}} AS
+SELECT c.session_id AS session_id, any(c.cascade_id) AS cascade_id, min(c.at) AS started_at, {{template "costs"}}
+FROM {{table "model_calls"}} AS c GROUP BY c.session_id;
+
+CREATE VIEW IF NOT EXISTS {{table "cost_by_cascade"}}{{onCluster}} AS
+SELECT c.cascade_id AS cascade_id, uniqExact(c.session_id) AS sessions, {{template "costs"}}
+FROM {{table "model_calls"}} AS c GROUP BY c.cascade_id;
+
+CREATE VIEW IF NOT EXISTS {{table "cost_by_phase"}}{{onCluster}} AS
+SELECT c.cascade_id AS cascade_id, c.phase_name AS phase_name, uniqExact(c.session_id) AS sessions, {{template "costs"}}
+FROM {{table "model_calls"}} AS c GROUP BY c.cascade_id, c.phase_name;
+
+CREATE VIEW IF NOT EXISTS {{table "cost_by_model"}}{{onCluster}} AS
+SELECT c.model AS model, c.provider AS provider, uniqExact(c.session_id) AS sessions, {{template "costs"}}
+FROM {{table "model_calls"}} AS c GROUP BY c.model, c.provider;
+
+CREATE VIEW IF NOT EXISTS {{table "cost_by_day"}}{{onCluster}} AS
+SELECT toDate(c.at, 'UTC') AS day, uniqExact(c.session_id) AS sessions, {{template "costs"}}
+FROM {{table "model_calls"}} AS c GROUP BY day;
+
+-- What sending less has saved, in tokens and in money, by the calls that were answered: full_usd is what full history would
+-- have cost with the same caching, sent_usd what was sent, both by the price card and without answers. Sums of money leave
+-- unpriced_calls out and are NULL when nothing is left; guard_usd is what summaries and exact counts cost in addition.
+CREATE VIEW IF NOT EXISTS {{table "savings_by_session"}}{{onCluster}} AS
+SELECT c.session_id AS session_id, any(c.cascade_id) AS cascade_id, {{template "savings"}}
+FROM {{template "savingsRows"}} AS c GROUP BY c.session_id;
+
+CREATE VIEW IF NOT EXISTS {{table "savings_by_phase"}}{{onCluster}} AS
+SELECT c.cascade_id AS cascade_id, c.phase_name AS phase_name, uniqExact(c.session_id) AS sessions, {{template "savings"}}
+FROM {{template "savingsRows"}} AS c GROUP BY c.cascade_id, c.phase_name;
+
+CREATE VIEW IF NOT EXISTS {{table "savings_by_model"}}{{onCluster}} AS
+SELECT c.model AS model, uniqExact(c.session_id) AS sessions, {{template "savings"}}
+FROM {{template "savingsRows"}} AS c GROUP BY c.model;
+
+-- One row per session. What became of a run its newest end says, unless it was resumed since. A run without an end is running
+-- or was interrupted: the rows cannot tell.
+CREATE VIEW IF NOT EXISTS {{table "sessions"}}{{onCluster}} AS
+SELECT l.session_id AS session_id,
+       any(l.cascade_id) AS cascade_id,
+       if(maxIf(l.seq, l.node_type = 'run_end') > maxIf(l.seq, l.node_type IN ('run_start', 'run_resume')),
+          argMaxIf(JSONExtractString(l.data_json, 'status'), l.seq, l.node_type = 'run_end'), 'running or interrupted') AS status,
+       if(status = 'running or interrupted', '',
+          argMaxIf(JSONExtractString(l.data_json, 'reason'), l.seq, l.node_type = 'run_end')) AS reason,
+       if(status = 'running or interrupted', '', argMaxIf(l.error, l.seq, l.node_type = 'run_end')) AS error,
+       min(l.at) AS started_at,
+       max(l.at) AS last_at,
+       uniqExactIf(l.key, l.node_type = 'phase_start') AS phases,
+       countIf(l.node_type = 'model_call') AS calls,
+       countIf(l.node_type = 'tool_call') AS tool_calls,
+       countIf(l.node_type = 'model_call' AND l.cost_usd IS NULL) AS unknown_cost_calls,
+       countIf(l.node_type = 'model_call' AND l.scripted) AS scripted_calls,
+       sumIf(l.tokens_in, l.node_type = 'model_call') AS tokens_in,
+       sumIf(l.tokens_cached, l.node_type = 'model_call') AS tokens_cached,
+       sumIf(l.tokens_out, l.node_type = 'model_call') AS tokens_out,
+       sumOrNullIf(l.cost_usd, l.node_type = 'model_call') AS cost_usd
+FROM {{table "unified_logs"}} AS l FINAL
+GROUP BY l.session_id;
