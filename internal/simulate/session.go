@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/echo/dialect"
+	"github.com/windlass-run/windlass/echo/journal"
 )
 
 // FromRecording returns the conversations of a session: one for each visit to a phase that asked a model. name stands for
