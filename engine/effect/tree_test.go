@@ -16,6 +16,8 @@ import (
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/effect/effecttest"
+	"github.com/windlass-run/windlass/internal/clickhouse"
+	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
 )
 
 // A random tree stands for what runs will be made of: branches in branches, each with model calls, tools, failures, readings and
@@ -180,6 +182,7 @@ type treeLab struct {
 	effects func(testing.TB, effect.Model, effect.Tools, effect.Writer) effect.Effects
 	record  []*echo.Entry  // what a journal would have kept
 	counts  map[string]int // how often the world had done something when its outcome was recorded
+	session string
 }
 
 var errKilled = errors.New("killed")
@@ -196,7 +199,7 @@ func (l *treeLab) live(t *testing.T, entries int) bool {
 		kept++
 		return nil
 	}
-	log := echo.ContinueLog("tree", uint64(len(l.record)), nil, disk)
+	log := echo.ContinueLog(l.session, uint64(len(l.record)), nil, disk)
 	o := effect.Options{Log: log, Recording: l.record, Effects: l.effects(t, l.world, l.world, effect.Writer{Log: log})}
 	if len(l.record) > 0 {
 		o.Resumed = func() *echo.Entry {
@@ -249,33 +252,76 @@ func TestBranchTrees(t *testing.T) {
 	live := func(_ testing.TB, m effect.Model, tools effect.Tools, w effect.Writer) effect.Effects {
 		return effect.NewLive(m, tools, w, nil)
 	}
-	for seed := range uint64(200) {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			t.Parallel()
-			r := rand.New(rand.NewPCG(seed, 7))
-			l := &treeLab{tree: randomTree(r, 1), world: &effecttest.World{}, effects: live}
-			if seed%4 == 0 {
-				l.effects = effecttest.StartForeign
-			}
-			deaths := 0
-			for {
-				before := len(l.record)
-				whole := l.live(t, 1+r.IntN(20+len(l.record)/2))
-				l.notAskedAgain(t, before)
-				if whole {
-					break
+	var mu sync.Mutex
+	records := map[string][]*echo.Entry{}
+	t.Run("trees", func(t *testing.T) {
+		for seed := range uint64(200) {
+			t.Run(fmt.Sprint(seed), func(t *testing.T) {
+				t.Parallel()
+				r := rand.New(rand.NewPCG(seed, 7))
+				l := &treeLab{tree: randomTree(r, 1), world: &effecttest.World{}, effects: live, session: fmt.Sprint("tree", seed)}
+				if seed%4 == 0 {
+					l.effects = effecttest.StartForeign
 				}
-				deaths++
+				deaths := 0
+				for {
+					before := len(l.record)
+					whole := l.live(t, 1+r.IntN(20+len(l.record)/2))
+					l.notAskedAgain(t, before)
+					if whole {
+						break
+					}
+					deaths++
+				}
+				l.check(t)
+				digest := l.replay(t)
+				if l.unfinished() == 0 && deterministic(l.tree) {
+					undisturbed := &treeLab{session: l.session, tree: l.tree, world: &effecttest.World{}, effects: live}
+					require.True(t, undisturbed.live(t, 1<<30))
+					require.Equal(t, undisturbed.replay(t), digest, "after %d deaths", deaths)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				records[l.session] = l.record
+			})
+		}
+	})
+	checkInClickHouse(t, records)
+}
+
+// checkInClickHouse delivers records, twice, and holds that each entry is there once, with the columns of its branch.
+func checkInClickHouse(t *testing.T, records map[string][]*echo.Entry) {
+	t.Helper()
+	db := clickhousetest.Open(t)
+	branches, entries := 0, 0
+	for session, record := range records {
+		require.NoError(t, db.Insert(t.Context(), record))
+		require.NoError(t, db.Insert(t.Context(), record[:len(record)/2]))
+		back, err := db.Record(t.Context(), session)
+		require.NoError(t, err)
+		want, err := json.Marshal(record)
+		require.NoError(t, err)
+		got, err := json.Marshal(back)
+		require.NoError(t, err)
+		require.JSONEq(t, string(want), string(got))
+		entries += len(record)
+		seen := map[echo.Key]bool{}
+		for _, e := range record {
+			if b := e.Key.Branch(); !b.IsZero() && !seen[b] {
+				seen[b] = true
+				branches++
 			}
-			l.check(t)
-			digest := l.replay(t)
-			if l.unfinished() == 0 && deterministic(l.tree) {
-				undisturbed := &treeLab{tree: l.tree, world: &effecttest.World{}, effects: live}
-				require.True(t, undisturbed.live(t, 1<<30))
-				require.Equal(t, undisturbed.replay(t), digest, "after %d deaths", deaths)
-			}
-		})
+		}
 	}
+	rows, err := db.Query(t.Context(), `SELECT count(), uniqExact(session_id, seq), uniqExactIf((session_id, branch), branch != ''),
+		countIf(item > 0 AND NOT match(key, '/item[0-9]+')), countIf(sounding > 0 AND NOT match(key, '/sounding[0-9]+')),
+		countIf(effect = 'tool' AND effect_number > 0 AND branch != key AND NOT startsWith(key, branch || '/')) FROM logs`, clickhouse.QueryOptions{})
+	require.NoError(t, err)
+	require.True(t, rows.Next())
+	row, err := rows.Row()
+	require.NoError(t, err)
+	require.Equal(t, fmt.Sprint(entries, entries, branches, 0, 0, 0), strings.Trim(fmt.Sprint(row), "[]"))
+	require.NoError(t, rows.Close())
 }
 
 // notAskedAgain holds that nothing whose outcome was recorded before this life was asked for in it: the world counts.
