@@ -17,7 +17,7 @@ type PhaseContext struct {
 	Window   int64           `json:"window,omitempty"`   // of the model
 	Reserve  int64           `json:"reserve,omitempty"`  // for the answer
 	Strategy string          `json:"strategy,omitempty"` // of the token_budget
-	Fixed    int64           `json:"fixed,omitempty"`    // tokens of a request beside its messages
+	Fixed    int64           `json:"fixed,omitempty"`    // tokens of a request without its messages
 	Exact    bool            `json:"exact,omitempty"`    // tokens are counted by the model's own tokenizer
 	Price    *Price          `json:"price,omitempty"`    // nil: not known
 }

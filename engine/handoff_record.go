@@ -9,6 +9,7 @@ import (
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 )
 
 // lookLimit is how long reading the files may take. It holds also when the run's context has ended.
@@ -150,11 +151,9 @@ func (t *trail) begin(e *echo.Entry) {
 		return
 	}
 	t.input = start.Input
-	var h struct {
-		Cascade json.RawMessage `json:"cascade"`
-	}
+	h, err := journal.HeaderOf(e)
 	var c cascade.Cascade
-	if json.Unmarshal(start.Header, &h) == nil && len(h.Cascade) > 0 && json.Unmarshal(h.Cascade, &c) == nil && len(c.Phases) > 0 {
+	if err == nil && json.Unmarshal(h.Cascade, &c) == nil && len(c.Phases) > 0 {
 		t.cascade = &c
 	}
 }

@@ -3,7 +3,10 @@ package journal
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
+
+	"github.com/windlass-run/windlass/echo"
 )
 
 // File is the name of the journal in a session's folder.
@@ -38,6 +41,21 @@ func (h *Header) check() error {
 		return errNoRules
 	}
 	return nil
+}
+
+// HeaderOf returns the header of a session's journal as the start of the run has it.
+func HeaderOf(start *echo.Entry) (h Header, err error) {
+	d, err := echo.Read[echo.RunStart](start)
+	if err != nil {
+		return h, err
+	}
+	if err = json.Unmarshal(d.Header, &h); err == nil {
+		err = h.check()
+	}
+	if err != nil {
+		return Header{}, fmt.Errorf("read the header in entry %d (%s): %w", start.Seq, start.Key, err)
+	}
+	return h, nil
 }
 
 // decodeHeader reads the first line of the journal at path, with its newline, and returns the line's sum with it. The error is a

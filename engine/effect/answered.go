@@ -110,7 +110,7 @@ func (a *Answered) Value(_ context.Context, key echo.Key, site Site, read func()
 	if was := a.take(e.NodeType, key, func(*echo.Entry) bool { return true }); was != nil {
 		answerReading(e, was, now)
 	}
-	if len(e.Data) == 0 {
+	if now == nil && len(e.Data) == 0 {
 		return nil, nil
 	}
 	return e.Data, a.w.Append(e)

@@ -15,17 +15,17 @@ import (
 // rawData are the places outside echo that handle the data of entries as bytes, each with its reason. All others use
 // echo.Read and echo.Entry.Set.
 var rawData = map[string]string{
-	"engine/effect.withoutSecrets":          "secrets are taken out of the JSON, whatever it says",
-	"engine/effect.comparable":              "what is verified are the recorded bytes",
-	"engine/effect.(Writer).Reading":        "the outcome of an effect is what is recorded of it",
-	"engine/effect.(Recorder).Value":        "the outcome of an effect is what is recorded of it",
-	"engine/effect.(Answered).Value":        "the outcome of an effect is what is recorded of it",
-	"engine/effect.answerReading":           "a recorded reading is recorded again as it is",
-	"internal/snapshot.answerOf":            "a frozen test keeps an outcome as it is recorded",
-	"internal/snapshot.(Answer).entry":      "a frozen test keeps an outcome as it is recorded",
-	"internal/clickhouse.entryColumns":      "data_json is a column",
-	"internal/clickhouse.(recordRow).entry": "data_json is a column",
-	"internal/clickhouse.entrySize":         "memory is counted",
+	"engine/effect.withoutSecrets":         "secrets are taken out of the JSON, whatever it says",
+	"engine/effect.comparable":             "what is verified are the recorded bytes",
+	"engine/effect.(Writer).Reading":       "the outcome of an effect is what is recorded of it",
+	"engine/effect.(Recorder).Value":       "the outcome of an effect is what is recorded of it",
+	"engine/effect.(Answered).Value":       "the outcome of an effect is what is recorded of it",
+	"engine/effect.answerReading":          "a recorded reading is recorded again as it is",
+	"internal/snapshot.answerOf":           "a frozen test keeps an outcome as it is recorded",
+	"internal/snapshot.(Answer).entry":     "a frozen test keeps an outcome as it is recorded",
+	"internal/clickhouse.logTable":         "data_json is a column",
+	"internal/clickhouse.(logRow).restore": "data_json is a column",
+	"internal/clickhouse.entrySize":        "memory is counted",
 }
 
 // What an entry says is read and written by the types of echo: nothing else knows the form of Entry.Data. Tests may, as

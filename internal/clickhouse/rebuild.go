@@ -2,7 +2,6 @@ package clickhouse
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -102,9 +101,8 @@ func headerOf(sessionID string, entries []*echo.Entry) (journal.Header, error) {
 		next = e.Seq + 1
 	}
 	first := entries[0]
-	start, err := echo.Read[echo.RunStart](first)
-	var header journal.Header
-	if first.Seq == 1 && (err != nil || json.Unmarshal(start.Header, &header) != nil || header.SessionID != sessionID) {
+	header, err := journal.HeaderOf(first)
+	if first.Seq == 1 && (err != nil || header.SessionID != sessionID) {
 		lost.Header = true
 	}
 	if len(lost.Entries) > 0 || lost.Header {
