@@ -1,0 +1,44 @@
+package echo
+
+// Branch returns the branch of the run that k belongs to. Entries of one branch have an order, and branches have none among
+// each other. The trunk of a run is the zero Key; below it are the branches of visits, and each numbered tool call of a turn.
+func (k Key) Branch() Key {
+	p := k.Path()
+	return p.Branch()
+}
+
+// Branch is [Key.Branch] of the path's key.
+func (p *Path) Branch() Key {
+	b := *p
+	if e := p.Effect; len(e) > 0 && e[0].Kind == StepTool && e[0].Number > 0 {
+		b.Effect = e[:1]
+		return b.Key()
+	}
+	if n := len(p.Branches); n > 0 && p.isBranchMark() {
+		b.Branches = p.Branches[:n-1]
+	}
+	if len(b.Branches) == 0 {
+		return Key{}
+	}
+	b.Attempt, b.Turn, b.Effect = 0, 0, nil
+	return b.Key()
+}
+
+// isBranchMark reports whether the path is that of the start or the end of a branch, which are in the one it grows from.
+func (p *Path) isBranchMark() bool {
+	return p.Attempt == 0 && len(p.Effect) == 1 && (p.Effect[0].Kind == StepStart || p.Effect[0].Kind == StepEnd)
+}
+
+// ParentBranch returns the branch that the branch k grows from. That of the trunk is the trunk.
+func (k Key) ParentBranch() Key {
+	if k.text == "" {
+		return Key{}
+	}
+	p := k.Path()
+	if len(p.Effect) > 0 {
+		p.Effect = nil
+	} else if n := len(p.Branches); n > 0 {
+		p.Branches = p.Branches[:n-1]
+	}
+	return p.Key().Branch()
+}

@@ -1,0 +1,96 @@
+package echo
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// parsePath reads a path. What it reads and String would write otherwise is found by who compares the two.
+func parsePath(text string) (p Path, err error) {
+	rest := strings.Split(text, "/")
+	if err := p.readHead(rest[0]); err != nil {
+		return p, err
+	}
+	for rest = rest[1:]; len(rest) > 0; {
+		var s Step
+		if s, rest, err = readStep(rest); err != nil {
+			return p, err
+		}
+		if err := p.add(s); err != nil {
+			return p, err
+		}
+	}
+	return p, nil
+}
+
+func (p *Path) readHead(part string) error {
+	if part == string(ScopeRun) || part == string(ScopeCards) {
+		p.Scope = Scope(part)
+		return nil
+	}
+	name, visit, again := strings.Cut(part, "~")
+	p.Visit = 1
+	if again {
+		n, err := readNumber(visit)
+		if err != nil {
+			return fmt.Errorf("visit: %w", err)
+		}
+		p.Visit = n
+	}
+	var err error
+	p.Phase, err = unescaped(name)
+	return err
+}
+
+// add appends a step where it belongs.
+func (p *Path) add(s Step) error {
+	below := p.Scope == "" && p.Turn == 0 && len(p.Effect) == 0
+	switch {
+	case s.Kind == wordTurn && below && p.Attempt > 0 && s.Number > 0:
+		p.Turn = s.Number
+	case s.Kind == wordAttempt && below && p.Attempt == 0 && s.Number > 0:
+		p.Attempt = s.Number
+	case branches[s.Kind] && below && p.Attempt == 0:
+		if s.Number == 0 && !named[s.Kind] {
+			return fmt.Errorf("%s has no number", s.Kind)
+		}
+		p.Branches = append(p.Branches, s)
+	case s.Kind == wordTurn, s.Kind == wordAttempt, branches[s.Kind]:
+		return fmt.Errorf("%s stands where it cannot", s.Kind)
+	default:
+		p.Effect = append(p.Effect, s)
+	}
+	return nil
+}
+
+// readStep reads the first step of some parts, and returns the others.
+func readStep(parts []string) (s Step, rest []string, err error) {
+	word, number := cutNumber(parts[0])
+	if word == "" || strings.ContainsFunc(word, func(r rune) bool { return r != '_' && (r < 'a' || r > 'z') }) {
+		return s, nil, fmt.Errorf("%q is no step", parts[0])
+	}
+	s.Kind = StepKind(word)
+	if !named[s.Kind] {
+		if number != "" {
+			s.Number, err = readNumber(number)
+		}
+		return s, parts[1:], err
+	}
+	if number != "" || len(parts) < 2 {
+		return s, nil, fmt.Errorf("%q has no name after it", parts[0])
+	}
+	s.Name, err = unescaped(parts[1])
+	return s, parts[2:], err
+}
+
+// maxNumber is above what any number in a key can be.
+const maxNumber = 1 << 31
+
+func readNumber(text string) (int, error) {
+	n, err := strconv.ParseUint(text, 10, 32)
+	if err != nil || n == 0 || n >= maxNumber {
+		return 0, fmt.Errorf("%q is no number from 1", text)
+	}
+	return int(n), nil
+}

@@ -1,0 +1,147 @@
+package echo
+
+// Path is what a key consists of. A key has a Scope or a Phase, never both.
+type Path struct {
+	Scope    Scope
+	Phase    string
+	Visit    int    // from 1: how often the phase has begun
+	Branches []Step // below the visit, the outermost first
+	Attempt  int    // from 1; 0: before the first
+	Turn     int    // from 1; 0: before the first of the attempt
+	Effect   []Step // what was done there, and for what: validate:fair, model2
+}
+
+// Scope is where something was done that belongs to no phase.
+type Scope string
+
+// The scopes.
+const (
+	ScopeRun   Scope = "run"
+	ScopeCards Scope = "cards" // in the background, see [Entry.Background]
+)
+
+// Step is a part of a path. It has a number or a name, or neither.
+type Step struct {
+	Kind   StepKind
+	Number int // from 1; 0: there is none
+	Name   string
+}
+
+// StepKind is a lower-case word.
+type StepKind string
+
+// The kinds of branches.
+const (
+	StepSounding StepKind = "sounding" // numbered: one of several tries
+	StepReforge  StepKind = "reforge"  // numbered: a step of refinement
+	StepItem     StepKind = "item"     // numbered: an element of a list
+	StepChild    StepKind = "child"    // named: another cascade
+)
+
+// The kinds of what is done at a place.
+const (
+	StepStart    StepKind = "start"
+	StepEnd      StepKind = "end"
+	StepResume   StepKind = "resume"
+	StepRoute    StepKind = "route"
+	StepRouting  StepKind = "routing"
+	StepHandoff  StepKind = "handoff"
+	StepFacts    StepKind = "facts" // named: what is known of a model
+	StepState    StepKind = "state" // named
+	StepCallout  StepKind = "callout"
+	StepTemplate StepKind = "template" // named: a field of the cascade
+	StepModel    StepKind = "model"
+	StepContext  StepKind = "context"
+	StepTool     StepKind = "tool"
+	StepValidate StepKind = "validate" // named: a validator at work
+	StepVerdict  StepKind = "verdict"  // named: what a validator said
+	StepSelect   StepKind = "select"   // of messages of earlier phases
+	StepCards    StepKind = "cards"    // what was found in cards
+	StepMeaning  StepKind = "meaning"  // a comparison of embeddings
+	StepCompact  StepKind = "compact"  // a summary of older messages
+	StepRecount  StepKind = "recount"  // an exact count by the provider
+	StepSummary  StepKind = "summary"  // the message that stands for older ones
+	StepGuard    StepKind = "guard"
+	StepClock    StepKind = "clock"
+	StepBeside   StepKind = "beside" // what background calls took
+	StepIdle     StepKind = "idle"
+	StepFigures  StepKind = "figures" // of an endpoint
+	StepWarning  StepKind = "warning"
+	StepCall     StepKind = "call"  // a background model call
+	StepEmbed    StepKind = "embed" // a background request for embeddings
+
+	// Messages that the engine adds to a history.
+	StepSystem  StepKind = "system"
+	StepTask    StepKind = "task"
+	StepRetry   StepKind = "retry"
+	StepPrompt  StepKind = "prompt"
+	StepNotice  StepKind = "notice"
+	StepRepeat  StepKind = "repeat"
+	StepResumed StepKind = "resumed"
+)
+
+// named are the kinds that are followed by a name.
+var named = map[StepKind]bool{
+	StepChild: true, StepFacts: true, StepState: true, StepCallout: true, StepTemplate: true, StepValidate: true, StepVerdict: true,
+}
+
+// branches are the kinds of branches below a visit.
+var branches = map[StepKind]bool{StepSounding: true, StepReforge: true, StepItem: true, StepChild: true}
+
+// The words that stand for attempt and turn.
+const (
+	wordAttempt = "attempt"
+	wordTurn    = "turn"
+)
+
+// Path returns what the key consists of; the zero Path for the zero Key.
+func (k Key) Path() Path {
+	if k.text == "" {
+		return Path{}
+	}
+	p, err := parsePath(k.text)
+	if err != nil {
+		panic("echo: a key that was not made here: " + err.Error())
+	}
+	return p
+}
+
+// Key returns the key of the path.
+func (p *Path) Key() Key {
+	k := Key{string(p.Scope)}
+	if p.Scope == "" {
+		k = PhaseKey(p.Phase, p.Visit)
+	}
+	for _, s := range p.Branches {
+		k = k.with(s)
+	}
+	k = k.Attempt(p.Attempt).Turn(p.Turn)
+	for _, s := range p.Effect {
+		k = k.with(s)
+	}
+	return k
+}
+
+func (k Key) with(s Step) Key {
+	if named[s.Kind] {
+		return k.Named(s.Kind, s.Name)
+	}
+	return k.Numbered(s.Kind, s.Number)
+}
+
+// Last returns the last step of what was done, the zero Step when nothing was.
+func (p *Path) Last() Step {
+	if n := len(p.Effect); n > 0 {
+		return p.Effect[n-1]
+	}
+	return Step{}
+}
+
+// InTurn returns the step of something that belongs to a turn itself, such as model or tool2; the zero Step for what is done
+// beside it, such as the call of a validator.
+func (p *Path) InTurn() Step {
+	if p.Turn == 0 || len(p.Effect) != 1 {
+		return Step{}
+	}
+	return p.Effect[0]
+}
