@@ -13,6 +13,7 @@ import (
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/record"
 )
 
 // wireMessage is a message as a provider reads it.
@@ -146,7 +147,7 @@ func play(t *testing.T, seed uint64, broken bool, turns int) [][]byte {
 	s := w.settings()
 	history, calls := w.conversation(turns)
 	b := autocontext.NewBuilder(s)
-	reader := echo.NewSelectionReader()
+	reader := record.NewSelections()
 	var c echo.Carry
 	var out [][]byte
 	asOf := 0
@@ -208,7 +209,7 @@ func checkFit(t *testing.T, s autocontext.Settings, v *autocontext.View) {
 }
 
 // checkRecord puts the recorded selections together again and compares them with the view.
-func checkRecord(t *testing.T, reader *echo.SelectionReader, v *autocontext.View, k int) {
+func checkRecord(t *testing.T, reader *record.Selections, v *autocontext.View, k int) {
 	t.Helper()
 	r := v.Report()
 	require.Equal(t, k > 0, r.Delta)

@@ -82,7 +82,7 @@ type Span struct {
 // messages as sent, see autocontext.Tokens.
 //
 // The spans of the first selection of a visit to a phase name every message of the history. Those of a later one name
-// only what is new or has another form than in the selection before it; a [SelectionReader] puts them together again.
+// only what is new or has another form than in the selection before it; echo/record puts them together again.
 type Selection struct {
 	FullHistorySize int64 `json:"full_history_size"` // what the whole history would have been
 	ContextSize     int64 `json:"context_size"`      // what is sent

@@ -12,6 +12,7 @@ import (
 
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/record"
 )
 
 // contextRecord is the record of one session, with its model calls. Calls that belong to no conversation (of validators,
@@ -86,7 +87,7 @@ func newContextRecord(id string, entries []*echo.Entry) (*contextRecord, error) 
 			answers[e.Key] = e
 		}
 	}
-	err := r.walk(func(n int, req *autocontext.Recorded) bool {
+	err := r.walk(func(n int, req *record.Request) bool {
 		r.calls = append(r.calls, newContextCall(n, req, answers[req.Key()]))
 		return true
 	})
@@ -95,16 +96,11 @@ func newContextRecord(id string, entries []*echo.Entry) (*contextRecord, error) 
 
 // walk shows the requests of the session in their order, numbered from 1, until see has seen enough. A request is valid
 // until see returns; that of the last one stays so.
-func (r *contextRecord) walk(see func(n int, req *autocontext.Recorded) bool) error {
-	reader := autocontext.NewRecordReader()
+func (r *contextRecord) walk(see func(n int, req *record.Request) bool) error {
 	n := 0
-	for _, e := range r.entries {
-		req, err := reader.Read(e)
+	for req, err := range record.RequestsOf(r.entries) {
 		if err != nil {
 			return withExit(exitStorage, fmt.Errorf("the record of session %s does not fit together: %w", r.id, err), "")
-		}
-		if req == nil {
-			continue
 		}
 		if n++; !see(n, req) {
 			return nil
@@ -114,9 +110,9 @@ func (r *contextRecord) walk(see func(n int, req *autocontext.Recorded) bool) er
 }
 
 // request returns what a call was sent.
-func (r *contextRecord) request(c *contextCall) (*autocontext.Recorded, error) {
-	var found *autocontext.Recorded
-	err := r.walk(func(n int, req *autocontext.Recorded) bool {
+func (r *contextRecord) request(c *contextCall) (*record.Request, error) {
+	var found *record.Request
+	err := r.walk(func(n int, req *record.Request) bool {
 		if n == c.Number {
 			found = req
 		}
@@ -125,7 +121,7 @@ func (r *contextRecord) request(c *contextCall) (*autocontext.Recorded, error) {
 	return found, err
 }
 
-func newContextCall(n int, req *autocontext.Recorded, answer *echo.Entry) contextCall {
+func newContextCall(n int, req *record.Request, answer *echo.Entry) contextCall {
 	e, s := req.Selection, req.Selection.Selection
 	c := contextCall{
 		Number: n, Key: req.Key(), At: e.At, Visit: e.Key.VisitKey(), Phase: e.Phase, Attempt: e.Attempt, Turn: e.Turn, Model: e.Model,

@@ -16,6 +16,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/dialect"
 	"github.com/windlass-run/windlass/echo/journal"
+	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine"
 )
 
@@ -30,7 +31,7 @@ type seed struct {
 	price   *echo.Price
 
 	history []*echo.Message
-	sent    []echo.Sent
+	sent    []record.Sent
 	before  []*echo.Message // the request before, in words
 	full    []*echo.Message // the history as it was then, in words
 	calls   int
@@ -115,9 +116,9 @@ func (s *seed) selection(other map[int]standIn) *echo.Selection {
 	sel := &echo.Selection{Delta: s.calls > 1, RequestSize: 900, Limit: 1000}
 	var request, full []*echo.Message
 	for i, m := range s.history {
-		now := echo.Sent{Hash: m.Hash(), Form: "full", Reason: "recent", Full: true, As: []*echo.Message{m}}
+		now := record.Sent{Hash: m.Hash(), Form: "full", Reason: "recent", Full: true, As: []*echo.Message{m}}
 		if o, ok := other[i]; ok {
-			now = echo.Sent{Hash: m.Hash(), Form: string(o.form), Reason: string(o.reason), As: o.as}
+			now = record.Sent{Hash: m.Hash(), Form: string(o.form), Reason: string(o.reason), As: o.as}
 			sel.MaskedCount++
 		}
 		for _, a := range s.words(now.As) {
@@ -138,7 +139,7 @@ func (s *seed) selection(other map[int]standIn) *echo.Selection {
 }
 
 // change adds to a selection what became of message i, when that is new.
-func (s *seed) change(sel *echo.Selection, i int, now echo.Sent) {
+func (s *seed) change(sel *echo.Selection, i int, now record.Sent) {
 	if i < len(s.sent) && s.sent[i].Form == now.Form && s.sent[i].Reason == now.Reason && s.sent[i].Tokens == now.Tokens {
 		return
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/record"
 )
 
 // sentForm says what became of one message of a history in one call.
@@ -27,14 +28,14 @@ type sentForm struct {
 }
 
 // formsOf lists the messages of a history with what was sent for them.
-func formsOf(req *autocontext.Recorded) []sentForm {
+func formsOf(req *record.Request) []sentForm {
 	forms := make([]sentForm, len(req.Sent))
 	position := 1
 	for i, s := range req.Sent {
 		h := req.History[i]
 		f := sentForm{
 			HistoryPosition: i + 1, MessageSeq: h.Seq, Hash: s.Hash, Role: h.Message.Role(), Kind: h.Message.Kind(), Tool: h.Message.Tool(),
-			Form: autocontext.Form(s.Form), Reason: autocontext.Reason(s.Reason), Tokens: s.Tokens, sent: req.Messages(i),
+			Form: autocontext.Form(s.Form), Reason: autocontext.Reason(s.Reason), Tokens: s.Tokens, sent: req.Rendered(i),
 		}
 		if f.Messages = len(f.sent); f.Messages > 0 {
 			f.Position = position

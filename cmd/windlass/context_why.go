@@ -9,6 +9,7 @@ import (
 
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/record"
 )
 
 // messageUse is a stretch of calls of one visit in which a message was sent in the same form for the same reason.
@@ -78,13 +79,13 @@ func (r *contextRecord) hashes() (map[echo.Hash]*echo.Message, error) {
 		}
 	}
 	known := map[echo.Hash]*echo.Message{}
-	err := r.walk(func(_ int, req *autocontext.Recorded) bool {
+	err := r.walk(func(_ int, req *record.Request) bool {
 		for i, s := range req.Sent {
 			known[s.Hash] = recorded[s.Hash]
 			if s.Full {
 				continue
 			}
-			for _, m := range req.Messages(i) {
+			for _, m := range req.Rendered(i) {
 				if h := m.Hash(); recorded[h] == nil {
 					recorded[h] = echo.Seal(echo.Draft{Role: m.Role(), Parts: m.Parts(), ToolCalls: m.ToolCalls(), ToolCallID: m.ToolCallID()})
 				}
@@ -130,7 +131,7 @@ func (r *contextRecord) uses(h echo.Hash) ([]messageUse, error) {
 	uses := []messageUse{}
 	open := map[string]int{}      // by visit and message: the newest use, which may go on
 	counted := map[echo.Key]int{} // calls of each visit so far
-	err := r.walk(func(n int, req *autocontext.Recorded) bool {
+	err := r.walk(func(n int, req *record.Request) bool {
 		c := &r.calls[n-1]
 		counted[c.Visit]++
 		for i, s := range req.Sent {
@@ -139,7 +140,7 @@ func (r *contextRecord) uses(h echo.Hash) ([]messageUse, error) {
 				Form: autocontext.Form(s.Form), Reason: autocontext.Reason(s.Reason), Tokens: s.Tokens,
 			}
 			if s.Hash != h {
-				if s.Full || !slices.ContainsFunc(req.Messages(i), func(m *echo.Message) bool { return m.Hash() == h }) {
+				if s.Full || !slices.ContainsFunc(req.Rendered(i), func(m *echo.Message) bool { return m.Hash() == h }) {
 					continue
 				}
 				u.For = s.Hash

@@ -18,6 +18,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
+	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
 )
 
@@ -210,7 +211,7 @@ func requireSelections(t *testing.T, l *lab, id string) {
 	t.Helper()
 	rec, err := journal.Read(filepath.Join(l.home, "sessions", id, journal.File))
 	require.NoError(t, err)
-	reader := echo.NewRequestReader()
+	reader := record.NewRequests()
 	want := []map[string]any{}
 	for _, e := range rec.Entries {
 		req, err := reader.Read(e)

@@ -11,6 +11,7 @@ import (
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/dialect"
+	"github.com/windlass-run/windlass/echo/record"
 )
 
 // talking is the visit of the random sessions whose model has no tool calling.
@@ -30,7 +31,7 @@ func inWords(key echo.Key, m *echo.Message) *echo.Message {
 type randomVisit struct {
 	name    string
 	history []*echo.Entry
-	sent    []echo.Sent
+	sent    []record.Sent
 	tools   int
 	calls   int
 }
@@ -122,7 +123,7 @@ func (v *randomVisit) selection(r *rand.Rand, e *echo.Entry) storedSelection {
 		if i < len(v.sent) && r.IntN(6) > 0 {
 			continue
 		}
-		s := echo.Sent{Hash: h.Message.Hash(), Form: "full", Reason: randomText(r), Tokens: r.Int64(), Full: true}
+		s := record.Sent{Hash: h.Message.Hash(), Form: "full", Reason: randomText(r), Tokens: r.Int64(), Full: true}
 		switch r.IntN(3) {
 		case 0:
 			s.Form, s.Full, s.As = "masked", false, []*echo.Message{randomMessage(r)}

@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
 )
@@ -22,7 +22,7 @@ func TestRecordIsThatOfTheJournal(t *testing.T) {
 	got, err := db.Record(t.Context(), "back")
 	require.NoError(t, err)
 	require.Len(t, got, len(entries))
-	want, back := autocontext.NewRecordReader(), autocontext.NewRecordReader()
+	want, back := record.NewRequests(), record.NewRequests()
 	for i, e := range entries {
 		r, err := want.Read(e)
 		require.NoError(t, err)
@@ -37,12 +37,12 @@ func TestRecordIsThatOfTheJournal(t *testing.T) {
 }
 
 // sentBy writes out what a request was.
-func sentBy(r *autocontext.Recorded) []string {
+func sentBy(r *record.Request) []string {
 	out := []string{r.Key().String()}
 	for i, s := range r.Sent {
 		// A text that is not UTF-8 is mended on its way, byte by byte.
 		out = append(out, string(s.Hash), s.Form, string([]rune(s.Reason)), string(rune(s.Tokens)))
-		for _, m := range r.Messages(i) {
+		for _, m := range r.Rendered(i) {
 			out = append(out, string(m.JSON()))
 		}
 	}

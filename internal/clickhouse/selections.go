@@ -6,6 +6,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/dialect"
+	"github.com/windlass-run/windlass/echo/record"
 )
 
 // row is an entry on its way: a row of unified_logs, and of unified_selections when it is a selection.
@@ -35,54 +36,52 @@ type cell struct {
 // recorder makes rows of entries. It sees all entries of its sessions in their order, because a selection says only what
 // changed since the one before it. It belongs to one goroutine.
 type recorder struct {
-	sessions map[string]*echo.RequestReader
+	sessions map[string]*record.Requests
 	visits   map[visitID]*selectedVisit
 	names    names
 }
 
-// visitID names a visit to a phase.
+// visitID names a visit to a phase, or a branch below it.
 type visitID struct {
 	session string
 	visit   echo.Key
 }
 
 func newRecorder() *recorder {
-	return &recorder{sessions: map[string]*echo.RequestReader{}, visits: map[visitID]*selectedVisit{}, names: names{}}
+	return &recorder{sessions: map[string]*record.Requests{}, visits: map[visitID]*selectedVisit{}, names: names{}}
 }
 
 // row returns the row of the next entry. The error says that it is a selection that does not fit the entries before it;
 // the row is then without it.
 func (rec *recorder) row(e *echo.Entry) (*row, error) {
 	v := rec.visit(e)
-	r := &row{Entry: e}
-	if e.Message != nil {
-		r.rendered = v.dialect.Render(e.Message)
-	}
-	req, err := rec.request(e)
+	requests := rec.requests(e.SessionID)
+	req, err := requests.Read(e)
+	r := &row{Entry: e, rendered: requests.Rendered(e)}
 	if err != nil {
 		v.behind = true
 		return r, err
 	}
 	if req != nil {
-		r.selected = &selected{key: req.Key(), dialect: v.dialect, cells: v.follow(req, rec.names)}
+		r.selected = &selected{key: req.Key(), dialect: req.Dialect, cells: v.follow(req, rec.names)}
 	}
 	return r, nil
 }
 
-// request returns the request that an entry is the selection of, nil for any other entry. It is valid until the next call.
-func (rec *recorder) request(e *echo.Entry) (*echo.Request, error) {
-	reader := rec.sessions[e.SessionID]
-	if reader == nil {
-		reader = echo.NewRequestReader()
-		rec.sessions[e.SessionID] = reader
+// requests returns the reader of what the calls of a session were sent.
+func (rec *recorder) requests(session string) *record.Requests {
+	r := rec.sessions[session]
+	if r == nil {
+		r = record.NewRequests()
+		rec.sessions[session] = r
 	}
-	return reader.Read(e)
+	return r
 }
 
 // visit returns what is known of the visit of an entry. A phase that begins has sent nothing yet, and one that ends well
 // sends nothing more; one that was stopped may be resumed.
 func (rec *recorder) visit(e *echo.Entry) *selectedVisit {
-	id := visitID{e.SessionID, e.Key.VisitKey()}
+	id := visitID{e.SessionID, record.Conversation(e.Key)}
 	v := rec.visits[id]
 	if v == nil {
 		v = &selectedVisit{}
@@ -90,7 +89,7 @@ func (rec *recorder) visit(e *echo.Entry) *selectedVisit {
 	}
 	switch e.NodeType {
 	case echo.NodePhaseStart:
-		*v = selectedVisit{dialect: dialect.Recorded(e)}
+		*v = selectedVisit{}
 	case echo.NodePhaseEnd:
 		if e.Error == nil {
 			v.cells = nil
@@ -101,14 +100,13 @@ func (rec *recorder) visit(e *echo.Entry) *selectedVisit {
 
 // selectedVisit is what became of the messages of a visit in its newest call.
 type selectedVisit struct {
-	dialect dialect.Dialect
-	behind  bool    // a selection could not be read, so that more may have changed than the next one says
-	cells   []*cell // one for each message of the history; rows share them
+	behind bool    // a selection could not be read, so that more may have changed than the next one says
+	cells  []*cell // one for each message of the history; rows share them
 }
 
 // follow takes the next request of the visit and returns a cell for each message of its history. It costs what changed;
 // the slice must not be written to.
-func (v *selectedVisit) follow(req *echo.Request, n names) []*cell {
+func (v *selectedVisit) follow(req *record.Request, n names) []*cell {
 	sel := req.Selection.Selection
 	switch {
 	case v.behind || !sel.Delta:
@@ -127,7 +125,7 @@ func (v *selectedVisit) follow(req *echo.Request, n names) []*cell {
 }
 
 // set makes the cells of a stretch of the history.
-func (v *selectedVisit) set(req *echo.Request, n names, from, to int) {
+func (v *selectedVisit) set(req *record.Request, n names, from, to int) {
 	made := make([]cell, to-from)
 	for i := from; i < to; i++ {
 		c, s := &made[i-from], &req.Sent[i]
@@ -135,7 +133,7 @@ func (v *selectedVisit) set(req *echo.Request, n names, from, to int) {
 			seq: req.History[i].Seq, hash: string(s.Hash), form: n.of(s.Form), reason: n.of(s.Reason), tokens: s.Tokens,
 		}
 		if !s.Full {
-			sent := v.messagesJSON(s.As)
+			sent := messagesJSON(req.Rendered(i))
 			c.sent = &sent
 		}
 		if i < len(v.cells) {
@@ -147,14 +145,14 @@ func (v *selectedVisit) set(req *echo.Request, n names, from, to int) {
 }
 
 // messagesJSON writes messages as a request has them.
-func (v *selectedVisit) messagesJSON(messages []*echo.Message) string {
+func messagesJSON(messages []*echo.Message) string {
 	var b bytes.Buffer
 	b.WriteByte('[')
 	for i, m := range messages {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		b.Write(v.dialect.Render(m).JSON())
+		b.Write(m.JSON())
 	}
 	b.WriteByte(']')
 	return b.String()

@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
 )
@@ -44,7 +44,7 @@ func TestSentMessagesAreTheMessagesOfTheRequest(t *testing.T) {
 	for _, r := range rows {
 		byKey[r.Key] = append(byKey[r.Key], r)
 	}
-	reader := autocontext.NewRecordReader()
+	reader := record.NewRequests()
 	requests, messages := 0, 0
 	for _, e := range entries {
 		req, err := reader.Read(e)
@@ -55,7 +55,7 @@ func TestSentMessagesAreTheMessagesOfTheRequest(t *testing.T) {
 		requests++
 		got := byKey[req.Key().String()]
 		for i, s := range req.Sent {
-			for _, m := range req.Messages(i) {
+			for _, m := range req.Rendered(i) {
 				require.NotEmpty(t, got, "%s has more messages", req.Key())
 				row := got[0]
 				got = got[1:]

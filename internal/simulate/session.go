@@ -6,12 +6,13 @@ import (
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/dialect"
 	"github.com/windlass-run/windlass/echo/journal"
+	"github.com/windlass-run/windlass/echo/record"
 )
 
 // FromRecording returns the conversations of a session: one for each visit to a phase that asked a model. name stands for
 // the session in errors and results.
 func FromRecording(name string, rec *journal.Recording) ([]*Conversation, error) {
-	s := sessionReader{name: name, requests: echo.NewRequestReader(), latest: map[echo.Key]*visit{}, callouts: map[echo.Hash]bool{}}
+	s := sessionReader{name: name, requests: record.NewRequests(), latest: map[echo.Key]*visit{}, callouts: map[echo.Hash]bool{}}
 	for _, e := range rec.Entries {
 		if err := s.take(e); err != nil {
 			return nil, fmt.Errorf("read session %s: %w", name, err)
@@ -34,7 +35,7 @@ func FromRecording(name string, rec *journal.Recording) ([]*Conversation, error)
 // sessionReader gathers the conversations of a session from its entries.
 type sessionReader struct {
 	name     string
-	requests *echo.RequestReader
+	requests *record.Requests
 	visits   []*visit
 	latest   map[echo.Key]*visit
 	callouts map[echo.Hash]bool

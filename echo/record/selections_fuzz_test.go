@@ -1,10 +1,12 @@
-package echo
+package record
 
 import (
 	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/windlass-run/windlass/echo"
 )
 
 // FuzzSelections puts selections together that may not fit: a view has a message for each that the selections named, or there
@@ -16,18 +18,18 @@ func FuzzSelections(f *testing.F) {
 	f.Add([]byte(whole), []byte(`{"spans": [{"from": -1, "count": 1, "hashes": ["a"], "tokens": [1]}]}`))
 	f.Add([]byte(`{"delta": true, "spans": []}`), []byte(`{"spans": [{"from": 0, "count": 9223372036854775807, "hashes": [], "tokens": []}]}`))
 	f.Fuzz(func(t *testing.T, one, two []byte) {
-		r := NewSelectionReader()
+		r := NewSelections()
 		failed := true // nothing is there that a change could be of
 		most := 0
 		for i, data := range [][]byte{one, two, one} {
-			var s Selection
+			var s echo.Selection
 			if json.Unmarshal(data, &s) != nil {
 				return
 			}
 			for _, span := range s.Spans {
 				most += len(span.Hashes)
 			}
-			view, err := r.Read(&Entry{Seq: uint64(i + 1), Key: MustKey("p/attempt1/turn1/context"), NodeType: NodeSelection, Selection: &s})
+			view, err := r.Read(&echo.Entry{Seq: uint64(i + 1), Key: echo.MustKey("p/attempt1/turn1/context"), NodeType: echo.NodeSelection, Selection: &s})
 			if s.Delta && failed {
 				require.Error(t, err)
 			}

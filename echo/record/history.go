@@ -1,0 +1,119 @@
+package record
+
+import (
+	"slices"
+
+	"github.com/windlass-run/windlass/echo"
+)
+
+// histories are those of the conversations of a session, by the key of the visit or of the branch below it.
+type histories map[echo.Key]*history
+
+// history holds the entries with the messages of one conversation, in the order in which a model is sent them. It only grows.
+type history struct {
+	entries []*echo.Entry
+	open    int // where the results of the newest answer begin
+}
+
+// Conversation returns the key of the visit that a key belongs to, or of the branch below it: each has a history and
+// selections of its own.
+func Conversation(k echo.Key) echo.Key {
+	p := k.Path()
+	return conversation(k, &p)
+}
+
+func conversation(k echo.Key, p *echo.Path) echo.Key {
+	if len(p.Branches) == 0 {
+		return k.VisitKey()
+	}
+	place := *p
+	place.Attempt, place.Turn, place.Effect = 0, 0, nil
+	return place.Key()
+}
+
+// add takes the message of an entry when it belongs to a history. The results of an answer enter in the order of its calls,
+// whatever order they ended in.
+func (h histories) add(e *echo.Entry, p *echo.Path) {
+	number, ok := partOf(e, p)
+	if !ok {
+		return
+	}
+	key := conversation(e.Key, p)
+	if h[key] == nil {
+		h[key] = &history{}
+	}
+	h[key].add(e, number)
+}
+
+// forget drops the histories of a visit and of the branches below it.
+func (h histories) forget(visit echo.Key) {
+	for key := range h {
+		if key.Under(visit) {
+			delete(h, key)
+		}
+	}
+}
+
+func (h *history) add(e *echo.Entry, number int) {
+	at := len(h.entries)
+	if number == 0 {
+		h.entries = append(h.entries, e)
+		h.open = len(h.entries)
+		return
+	}
+	for at > h.open && callNumber(h.entries[at-1]) > number {
+		at--
+	}
+	h.entries = slices.Insert(h.entries, at, e)
+}
+
+// settle ends the results of the newest answer and returns the history, which is never changed again, only appended to.
+func (h *history) settle() []*echo.Entry {
+	if h == nil {
+		return nil
+	}
+	h.open = len(h.entries)
+	return slices.Clip(h.entries)
+}
+
+// partOf reports whether an entry's message is part of a history, and for the result of a model's tool call its number in
+// the answer, from 1.
+func partOf(e *echo.Entry, p *echo.Path) (number int, ok bool) {
+	if e.Message == nil {
+		return 0, false
+	}
+	switch e.NodeType {
+	case echo.NodeMessage:
+		return 0, e.Message.Kind() != echo.KindSummary // stands for messages of the history, and is none
+	case echo.NodeModelCall:
+		return 0, p.InTurn().Kind == echo.StepModel
+	case echo.NodeToolCall:
+		if isPhaseTool(p) {
+			return 0, true
+		}
+		what := p.InTurn()
+		return what.Number, what.Kind == echo.StepTool && what.Number > 0
+	default:
+		return 0, false
+	}
+}
+
+func callNumber(e *echo.Entry) int {
+	p := e.Key.Path()
+	return p.InTurn().Number
+}
+
+// IsOwn reports whether a message of a history is the phase's own: what was brought into it from an earlier phase is not.
+func IsOwn(e *echo.Entry) bool {
+	if e.NodeType != echo.NodeMessage {
+		return true
+	}
+	p := e.Key.Path()
+	kind := p.Last().Kind
+	return kind != echo.StepContext && kind != echo.StepSelect
+}
+
+// isPhaseTool reports whether a path is that of the tool of a phase without a model.
+func isPhaseTool(p *echo.Path) bool {
+	return p.Turn == 0 && len(p.Effect) == 1 && p.Effect[0] == echo.Step{Kind: echo.StepTool}
+}

@@ -1,0 +1,119 @@
+package record
+
+import (
+	"fmt"
+	"iter"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/dialect"
+)
+
+// Request is what one model call of a phase was sent. Calls that are not part of a phase's conversation (a validator's, a
+// summary's, a recount's) have none.
+type Request struct {
+	Selection *echo.Entry     // the context_selection
+	History   []*echo.Entry   // that hold the history so far, in its order; they all have a message
+	Sent      []Sent          // what became of each message of it; valid until the reader's next Read
+	Dialect   dialect.Dialect // in which it was sent
+}
+
+// Key returns the key of the model call.
+func (r *Request) Key() echo.Key { return r.Selection.Key.ModelKey() }
+
+// Messages returns what stands in the request for message i of the history, before it is rendered in the dialect of the
+// phase.
+func (r *Request) Messages(i int) []*echo.Message {
+	if r.Sent[i].Full {
+		return []*echo.Message{r.History[i].Message}
+	}
+	return r.Sent[i].As
+}
+
+// Rendered returns the messages that were sent for message i of the history, in order.
+func (r *Request) Rendered(i int) []*echo.Message {
+	var out []*echo.Message
+	for _, m := range r.Messages(i) {
+		out = append(out, r.Dialect.Render(m))
+	}
+	return out
+}
+
+// Requests reads what each model call was sent off the entries of a session. It is given all entries of one session in their
+// order and belongs to one goroutine. It keeps what belongs to visits that have not completed.
+type Requests struct {
+	selections *Selections
+	histories  histories
+	dialects   map[echo.Key]dialect.Dialect // by the key of the visit
+}
+
+// NewRequests returns a reader that has read nothing yet.
+func NewRequests() *Requests {
+	return &Requests{selections: NewSelections(), histories: histories{}, dialects: map[echo.Key]dialect.Dialect{}}
+}
+
+// RequestsOf returns the requests of a session in their order. After an error come those that can be read all the same.
+func RequestsOf(entries []*echo.Entry) iter.Seq2[*Request, error] {
+	return func(yield func(*Request, error) bool) {
+		r := NewRequests()
+		for _, e := range entries {
+			if req, err := r.Read(e); (req != nil || err != nil) && !yield(req, err) {
+				return
+			}
+		}
+	}
+}
+
+// Read takes the next entry and returns the request that it is the selection of, nil for any other entry. An error says
+// that the selection does not fit the entries before it.
+func (r *Requests) Read(e *echo.Entry) (req *Request, err error) {
+	sent, err := r.selections.Read(e)
+	if err != nil {
+		return nil, err
+	}
+	p := e.Key.Path()
+	visit := e.Key.VisitKey()
+	switch {
+	case e.NodeType == echo.NodePhaseStart:
+		r.forget(visit)
+		r.dialects[visit] = dialect.Recorded(e)
+	case e.NodeType == echo.NodePhaseEnd && e.Error == nil: // one that was stopped may go on
+		r.forget(visit)
+	case e.NodeType == echo.NodeSelection && e.Selection != nil:
+		history := r.histories[conversation(e.Key, &p)].settle()
+		if err := fits(e, sent, history); err != nil {
+			return nil, err
+		}
+		return &Request{Selection: e, History: history, Sent: sent, Dialect: r.dialects[visit]}, nil
+	default:
+		r.histories.add(e, &p)
+	}
+	return req, nil
+}
+
+// Rendered returns the message of an entry as the model of its visit is sent it, nil when it has none. The entry has been
+// read, and its visit has not completed since.
+func (r *Requests) Rendered(e *echo.Entry) *echo.Message {
+	if e.Message == nil {
+		return nil
+	}
+	return r.dialects[e.Key.VisitKey()].Render(e.Message)
+}
+
+func (r *Requests) forget(visit echo.Key) {
+	delete(r.dialects, visit)
+	r.histories.forget(visit)
+}
+
+// fits checks that a selection is about the messages that are in the history.
+func fits(e *echo.Entry, sent []Sent, history []*echo.Entry) error {
+	if len(sent) != len(history) {
+		return fmt.Errorf("entry %d (%s): the selection names %d messages, the history has %d", e.Seq, e.Key, len(sent), len(history))
+	}
+	for i, h := range history {
+		if h.Message.Hash() != sent[i].Hash {
+			return fmt.Errorf("entry %d (%s): message %d of the selection has the hash %s, that of the history (entry %d) has %s",
+				e.Seq, e.Key, i+1, sent[i].Hash, h.Seq, h.Message.Hash())
+		}
+	}
+	return nil
+}
