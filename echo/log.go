@@ -33,6 +33,7 @@ type Log struct {
 	now     func() time.Time
 	durable DurableSink // nil: nothing is kept on disk
 	sinks   []Sink      // the durable one first
+	follow  func(*Entry)
 
 	mu     sync.Mutex // guards seq and closed, and keeps the sinks' order
 	seq    uint64
@@ -92,7 +93,18 @@ func (l *Log) Append(e *Entry) error {
 		}
 	}
 	l.seq++
+	if l.follow != nil {
+		l.follow(e)
+	}
 	return nil
+}
+
+// Follow has see called with every entry that is appended from now on, once the sinks have it: in the order of their
+// numbers, by one goroutine at a time. It must be quick and must not append. Nil ends it, and another one takes its place.
+func (l *Log) Follow(see func(*Entry)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.follow = see
 }
 
 // Flush makes everything appended so far outlive the process.

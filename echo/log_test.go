@@ -25,3 +25,28 @@ func TestLogStopsAtASinkThatFails(t *testing.T) {
 	require.NoError(t, log.Close(context.Background()))
 	require.NoError(t, log.Wait(context.Background()), "without a journal there is nothing to wait for")
 }
+
+// A follower sees what the sinks have taken, from when it begins until another one takes its place.
+func TestLogFollow(t *testing.T) {
+	t.Parallel()
+	var seen []uint64
+	bad := &failingSink{}
+	log := NewLog("s1", nil, nil, bad)
+	add := func() error { return log.Append(&Entry{NodeType: NodeMessage, Key: RunKey()}) }
+	require.NoError(t, add())
+	log.Follow(func(e *Entry) { seen = append(seen, e.Seq) })
+	require.NoError(t, add())
+	require.NoError(t, add())
+	log.Follow(nil)
+	require.NoError(t, add())
+	log.Follow(func(e *Entry) { seen = append(seen, 100*e.Seq) })
+	require.NoError(t, add())
+	bad.err = errors.New("boom")
+	require.Error(t, add())
+	require.Equal(t, []uint64{2, 3, 500}, seen)
+}
+
+type failingSink struct{ err error }
+
+func (f *failingSink) Write(*Entry) error          { return f.err }
+func (f *failingSink) Close(context.Context) error { return nil }

@@ -1,0 +1,82 @@
+package record
+
+import "github.com/windlass-run/windlass/echo"
+
+// Counted returns the entries of a session that count, in their order: without those that a run set aside when it resumed,
+// without run_resume entries, and without anything from the background.
+func Counted(entries []*echo.Entry) []*echo.Entry {
+	var counted []*echo.Entry
+	for _, e := range entries {
+		counted, _ = count(counted, e)
+	}
+	return counted
+}
+
+// SetAside returns the numbers of the entries of a session that runs set aside when they resumed.
+func SetAside(entries []*echo.Entry) map[uint64]bool {
+	aside := map[uint64]bool{}
+	var counted, dropped []*echo.Entry
+	for _, e := range entries {
+		counted, dropped = count(counted, e)
+		for _, d := range dropped {
+			aside[d.Seq] = true
+		}
+	}
+	return aside
+}
+
+// Kept returns the entries of a session that a run keeps when it resumes, in their order: those that count without the record
+// of its stop or of the call that failed, and those of the background.
+func Kept(entries []*echo.Entry) []*echo.Entry {
+	kept := map[*echo.Entry]bool{}
+	counted := Counted(entries)
+	counted, _ = split(counted, resumptionOf(counted).SetAside())
+	for _, e := range counted {
+		kept[e] = true
+	}
+	var out []*echo.Entry
+	for _, e := range entries {
+		if kept[e] || e.Background() {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// count returns the entries that count once e is recorded, and those that do not count any more. It may append to counted,
+// and never changes what is in it.
+func count(counted []*echo.Entry, e *echo.Entry) (now, dropped []*echo.Entry) {
+	switch {
+	case e.Background():
+		return counted, nil
+	case e.NodeType == echo.NodeResume:
+		return withoutAside(counted, e)
+	}
+	return append(counted, e), nil
+}
+
+// withoutAside drops what a run_resume entry sets aside.
+func withoutAside(counted []*echo.Entry, resume *echo.Entry) (now, dropped []*echo.Entry) {
+	d, err := echo.Read[echo.Resume](resume)
+	if err != nil || len(d.SetAside) == 0 {
+		return counted, nil
+	}
+	return split(counted, d.SetAside)
+}
+
+// split returns the entries without those with certain numbers, and those.
+func split(entries []*echo.Entry, seqs []uint64) (others, those []*echo.Entry) {
+	set := make(map[uint64]bool, len(seqs))
+	for _, seq := range seqs {
+		set[seq] = true
+	}
+	others = make([]*echo.Entry, 0, len(entries))
+	for _, e := range entries {
+		if set[e.Seq] {
+			those = append(those, e)
+		} else {
+			others = append(others, e)
+		}
+	}
+	return others, those
+}

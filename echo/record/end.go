@@ -1,0 +1,112 @@
+package record
+
+import (
+	"slices"
+
+	"github.com/windlass-run/windlass/echo"
+)
+
+// End is how a run ended.
+type End struct {
+	Status echo.Status // StatusRunning: no end is recorded, so the run is running or its process died
+	Reason echo.StopReason
+	Error  string // of a run that did not complete
+	Output any    // of the run
+
+	// Whole says that the end of the run is recorded. Otherwise the run has not ended, or its process died before; a status
+	// other than StatusRunning is then that of the stop that it was recording.
+	Whole bool
+}
+
+// EndOf returns how a run ended of which these entries are recorded.
+func EndOf(entries []*echo.Entry) End {
+	for _, e := range slices.Backward(entries) {
+		if !e.Background() {
+			return EndAt(e)
+		}
+	}
+	return End{Status: echo.StatusRunning}
+}
+
+// EndAt returns how a run ended whose newest entry is e, apart from those of the background.
+func EndAt(e *echo.Entry) End {
+	if e.NodeType == echo.NodeRunEnd {
+		out := End{Status: echo.StatusFailed, Whole: true} // also of an end that cannot be read
+		if d, err := echo.Read[echo.RunEnd](e); err == nil {
+			out.Status, out.Reason, out.Output = d.Status, d.Reason, d.Output
+		}
+		if e.Error != nil {
+			out.Error = e.Error.Message
+		}
+		return out
+	}
+	if status, reason := stopAt(e); stopped(status) {
+		return End{Status: status, Reason: reason}
+	}
+	return End{Status: echo.StatusRunning}
+}
+
+// stopped reports whether a status is that of a run that a person or a limit stopped before its end.
+func stopped(s echo.Status) bool { return s == echo.StatusInterrupted || s == echo.StatusOverBudget }
+
+// stopAt reads the status off the end of a phase or a run, or off the handoff before it; StatusPending for any other entry.
+func stopAt(e *echo.Entry) (echo.Status, echo.StopReason) {
+	switch e.NodeType {
+	case echo.NodePhaseEnd:
+		d, _ := echo.Read[echo.PhaseEnd](e)
+		return d.Status, d.Reason
+	case echo.NodeRunEnd:
+		d, _ := echo.Read[echo.RunEnd](e)
+		return d.Status, d.Reason
+	case echo.NodeHandoff:
+		d, _ := echo.Read[echo.Handoff](e)
+		return d.Status, d.Reason
+	default:
+		return echo.StatusPending, ""
+	}
+}
+
+// Resumption says whether a run can be resumed, and which entries it sets aside then.
+type Resumption struct {
+	Possible bool
+	Stop     []uint64 // numbers of the entries that record its stop, the newest first
+	Failed   []uint64 // of the calls that made it fail and of what followed from them, the newest first; none: it was no call
+}
+
+// SetAside returns the numbers of all entries that the run sets aside.
+func (r Resumption) SetAside() []uint64 { return slices.Concat(r.Stop, r.Failed) }
+
+// MayResume reports whether a run with this end can be resumed, as far as the end says it: one that failed can only when it
+// was a call that failed, which [ResumptionOf] finds in the entries.
+func (e End) MayResume() bool { return !e.Whole || CanResume(e.Status, e.Reason) }
+
+// CanResume is [End.MayResume] for the status and the reason of an end that is recorded whole.
+func CanResume(status echo.Status, reason echo.StopReason) bool {
+	return stopped(status) || status == echo.StatusFailed && reason == echo.StopError
+}
+
+// ResumptionOf says whether a run of which these entries are recorded can be resumed.
+func ResumptionOf(entries []*echo.Entry) Resumption { return resumptionOf(Counted(entries)) }
+
+func resumptionOf(counted []*echo.Entry) Resumption {
+	switch EndOf(counted).Status {
+	case echo.StatusCompleted:
+		return Resumption{}
+	case echo.StatusFailed:
+		failed := failedCalls(counted)
+		return Resumption{Possible: len(failed) > 0, Failed: failed}
+	}
+	return Resumption{Possible: true, Stop: stopOf(counted)}
+}
+
+// stopOf returns the numbers of the newest entries as far as they record a stop.
+func stopOf(counted []*echo.Entry) []uint64 {
+	var seqs []uint64
+	for _, e := range slices.Backward(counted) {
+		if status, _ := stopAt(e); !stopped(status) {
+			break
+		}
+		seqs = append(seqs, e.Seq)
+	}
+	return seqs
+}

@@ -1,0 +1,66 @@
+package record
+
+import (
+	"slices"
+
+	"github.com/windlass-run/windlass/echo"
+)
+
+// failedCalls returns the numbers of the calls that made a run fail and of what followed from them, the newest first: in each
+// branch that had not ended, its newest outcome when that is a failed model call or the failed tool of a phase without a
+// model. The start of such a tool is among them, because the tool runs again when the run is resumed.
+func failedCalls(counted []*echo.Entry) []uint64 {
+	from := map[echo.Key]uint64{} // of branches: the first entry that is set aside
+	for branch, first := range failures(counted) {
+		for {
+			if seq, ok := from[branch]; !ok || first < seq {
+				from[branch] = first // the failure of a branch ended those that it grows from
+			}
+			if branch.IsZero() {
+				break
+			}
+			branch = branch.ParentBranch()
+		}
+	}
+	var seqs []uint64
+	for _, e := range slices.Backward(counted) {
+		if first, ok := from[e.Key.Branch()]; ok && e.Seq >= first {
+			seqs = append(seqs, e.Seq)
+		}
+	}
+	return seqs
+}
+
+// failures returns, for each branch that had not ended and whose newest outcome is a call that failed, where that call begins.
+func failures(counted []*echo.Entry) map[echo.Key]uint64 {
+	out := map[echo.Key]uint64{}
+	settled := map[echo.Key]bool{} // the newest outcome was seen, or the branch has ended
+	for i, e := range slices.Backward(counted) {
+		if e.NodeType == echo.NodeBranchEnd {
+			settled[e.Key.Parent()] = true
+		}
+		branch := e.Key.Branch()
+		if settled[branch] || !isOutcome(e) {
+			continue
+		}
+		settled[branch] = true
+		if p := e.Key.Path(); e.Error == nil || e.NodeType != echo.NodeModelCall && (e.NodeType != echo.NodeToolCall || !isPhaseTool(&p)) {
+			continue
+		}
+		out[branch] = e.Seq
+		if i > 0 && counted[i-1].NodeType == echo.NodeToolStart && counted[i-1].Key == e.Key {
+			out[branch] = counted[i-1].Seq
+		}
+	}
+	return out
+}
+
+// isOutcome reports whether an entry is what came of something, or follows from what came of it.
+func isOutcome(e *echo.Entry) bool {
+	switch e.NodeType {
+	case echo.NodeModelCall, echo.NodeToolCall, echo.NodeValue, echo.NodeInter, echo.NodeVerdict:
+		return true
+	default:
+		return false
+	}
+}

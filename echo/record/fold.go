@@ -1,0 +1,194 @@
+package record
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/windlass-run/windlass/echo"
+)
+
+// Fold is what the entries of a session come to so far. It is given all entries of one session in their order and belongs to
+// one goroutine. Adding an entry does not depend on how many there are, except for a run_resume that sets entries aside: it
+// folds all others again. A Fold keeps the entries that count.
+type Fold struct {
+	counted []*echo.Entry
+	now     *state
+
+	// What stays true whatever is set aside later.
+	first, last *echo.Entry
+	newest      *echo.Entry // of those that are not from the background
+	cascade     string
+	budget      *echo.Budget
+	workspace   *echo.Workspace
+	background  Totals
+	spent       Spent
+	visits      map[echo.Key]*Spent
+}
+
+// New returns the fold of no entries.
+func New() *Fold { return &Fold{now: newState(), visits: map[echo.Key]*Spent{}} }
+
+// Of returns the fold of entries.
+func Of(entries []*echo.Entry) *Fold {
+	f := New()
+	for _, e := range entries {
+		f.Add(e)
+	}
+	return f
+}
+
+// Add takes the next entry. The entry must not be changed afterwards.
+func (f *Fold) Add(e *echo.Entry) {
+	if f.first == nil {
+		f.first = e
+	}
+	f.last = e
+	f.cascade = cmp.Or(f.cascade, e.CascadeID)
+	f.keep(e)
+	before := len(f.counted)
+	counted, dropped := count(f.counted, e)
+	f.counted = counted
+	switch {
+	case len(dropped) > 0:
+		f.now = stateOf(counted)
+	case len(counted) > before:
+		f.now.add(e)
+	}
+}
+
+// keep takes the part of an entry that stays true whatever is set aside later.
+func (f *Fold) keep(e *echo.Entry) {
+	f.spent.add(e)
+	if e.Background() {
+		f.background.Add(e)
+		return
+	}
+	f.newest = e
+	switch e.NodeType {
+	case echo.NodeRoute: // it is recorded under the visit that it follows
+		return
+	case echo.NodeRunStart, echo.NodeResume:
+		f.budget, _ = budgetAt(e)
+	case echo.NodeHandoff:
+		if d, err := echo.Read[echo.Handoff](e); err == nil && d.Workspace != nil {
+			f.workspace = d.Workspace
+		}
+	}
+	visit := e.Key.VisitKey()
+	if visit == echo.RunKey() {
+		return
+	}
+	if f.visits[visit] == nil {
+		f.visits[visit] = &Spent{}
+	}
+	f.visits[visit].add(e)
+}
+
+// SessionID returns the id of the session, "" before the first entry.
+func (f *Fold) SessionID() string {
+	if f.first == nil {
+		return ""
+	}
+	return f.first.SessionID
+}
+
+// CascadeID returns the id of the cascade, "" before the first entry that has it.
+func (f *Fold) CascadeID() string { return f.cascade }
+
+// Entries returns the number of the newest entry, 0 before the first.
+func (f *Fold) Entries() uint64 {
+	if f.last == nil {
+		return 0
+	}
+	return f.last.Seq
+}
+
+// StartedAt returns when the first entry was recorded, zero before it.
+func (f *Fold) StartedAt() time.Time {
+	if f.first == nil {
+		return time.Time{}
+	}
+	return f.first.At
+}
+
+// Counted returns the entries that count, in their order.
+func (f *Fold) Counted() []*echo.Entry { return slices.Clip(f.counted) }
+
+// End returns how the run ended.
+func (f *Fold) End() End {
+	if f.newest == nil {
+		return End{Status: echo.StatusRunning}
+	}
+	return EndAt(f.newest)
+}
+
+// Resumption says whether the run can be resumed.
+func (f *Fold) Resumption() Resumption { return resumptionOf(f.counted) }
+
+// Start returns the entry of the start of the run, nil when it is not recorded.
+func (f *Fold) Start() *echo.Entry { return f.now.start }
+
+// Budget returns the budget that is in force; nil: nothing is limited.
+func (f *Fold) Budget() *echo.Budget { return f.budget }
+
+// Workspace returns the newest reading of the files that the run works on, nil when there is none.
+func (f *Fold) Workspace() *echo.Workspace { return f.workspace }
+
+// Visits returns the visits to phases, in the order in which they began.
+func (f *Fold) Visits() []Visit {
+	out := make([]Visit, len(f.now.visits))
+	for i, v := range f.now.visits {
+		out[i] = f.copyOf(v)
+	}
+	return out
+}
+
+// Newest returns the visit that began last; ok is false when none has begun.
+func (f *Fold) Newest() (v Visit, ok bool) {
+	n := len(f.now.visits)
+	if n == 0 {
+		return v, false
+	}
+	return f.copyOf(f.now.visits[n-1]), true
+}
+
+func (f *Fold) copyOf(v *Visit) Visit {
+	out := *v
+	out.Verdicts, out.State = slices.Clip(v.Verdicts), slices.Clip(v.State)
+	out.Spent = *f.visits[v.Key]
+	return out
+}
+
+// History returns the entries with the messages of a visit, or of a branch below it, in the order in which a model is sent
+// them: also those that were brought in from earlier phases, see [IsOwn]. The slice is valid until the next entry is added.
+func (f *Fold) History(visit echo.Key) []*echo.Entry {
+	if h := f.now.histories[visit]; h != nil {
+		return h.entries
+	}
+	return nil
+}
+
+// Branches returns the branches of the run, in the order in which they began.
+func (f *Fold) Branches() []Branch { return slices.Clone(f.now.branches.list) }
+
+// Routes returns the routes of the run from phase to phase so far.
+func (f *Fold) Routes() []echo.Route { return slices.Clip(f.now.routes) }
+
+// Callouts returns the messages that were marked as important, in their order.
+func (f *Fold) Callouts() []echo.Callout { return slices.Clip(f.now.callouts) }
+
+// State returns what a name of the shared state was set to, nil when it was not set.
+func (f *Fold) State(name string) any { return f.now.shared[name] }
+
+// Output returns the output of the newest visit that completed, nil when none did.
+func (f *Fold) Output() any { return f.now.output }
+
+// Totals returns the sum of the model calls that count.
+func (f *Fold) Totals() Totals { return f.now.totals }
+
+// Background returns the sum of the model calls of the background.
+func (f *Fold) Background() Totals { return f.background }
+
+// Spent returns the sum of all that is recorded: what counts, what does not count any more, and the background.
+func (f *Fold) Spent() Spent { return f.spent }

@@ -1,0 +1,59 @@
+package record
+
+import (
+	"math"
+
+	"github.com/windlass-run/windlass/echo"
+)
+
+// Totals adds up model calls that have ended. The zero value is the sum of none.
+type Totals struct {
+	Calls        int // the failed ones among them
+	Failed       int
+	Scripted     int // answered by a script, not by a model
+	Usage        echo.Usage
+	CostUSD      float64 // of the calls whose cost is known
+	UnknownCosts int     // calls whose cost is not known: the sum is too low when this is not 0
+}
+
+// Add adds a model_call entry; it ignores any other.
+func (t *Totals) Add(e *echo.Entry) {
+	if e.NodeType != echo.NodeModelCall {
+		return
+	}
+	one := Totals{Calls: 1}
+	if e.Error != nil {
+		one.Failed = 1
+	}
+	if e.Scripted {
+		one.Scripted = 1
+	}
+	if e.Usage != nil {
+		one.Usage = *e.Usage
+	}
+	if e.CostUSD == nil {
+		one.UnknownCosts = 1
+	} else {
+		one.CostUSD = *e.CostUSD
+	}
+	*t = t.Plus(one)
+}
+
+// Plus returns the sum of both.
+func (t Totals) Plus(u Totals) Totals {
+	return Totals{
+		Calls: t.Calls + u.Calls, Failed: t.Failed + u.Failed, Scripted: t.Scripted + u.Scripted, Usage: t.Usage.Add(u.Usage),
+		// A sum stays a number that JSON can express.
+		CostUSD:      min(max(t.CostUSD+u.CostUSD, -math.MaxFloat64), math.MaxFloat64),
+		UnknownCosts: t.UnknownCosts + u.UnknownCosts,
+	}
+}
+
+// KnownUSD returns the cost of the calls whose cost is known, nil when there is none.
+func (t Totals) KnownUSD() *float64 {
+	if t.Calls == t.UnknownCosts {
+		return nil
+	}
+	usd := t.CostUSD
+	return &usd
+}
