@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/record"
 )
 
 // contextSums are the sums over the calls of a session. Calls that were not answered are in none but NotAnswered: they
@@ -111,9 +112,11 @@ func (r *contextRecord) sums() contextSums {
 	}
 	t.Visits = len(visits)
 	t.CachedEstimated, t.CachedReported = share(shared, t.SentTokens), share(cached, counted)
-	for _, e := range r.entries {
-		t.Guard.add(e)
-		t.Reread.add(e)
+	t.Guard.add(r.entries)
+	for _, v := range record.Of(r.entries).Visits() {
+		t.Reread.MaskedResults += v.Reads.Masked
+		t.Reread.Recalls += v.Reads.Recalls
+		t.Reread.Rereads += v.Reads.Rereads
 	}
 	return t
 }
@@ -135,40 +138,30 @@ func share(part, whole int64) *float64 {
 	return &v
 }
 
-func (g *guardSums) add(e *echo.Entry) {
-	switch e.NodeType {
-	case echo.NodeGuard:
-		ev, err := echo.Read[echo.Guard](e)
-		if err != nil {
-			return // of another version: it is in the record, and counted as nothing here
-		}
-		switch ev.Event {
-		case echo.GuardWarning:
-			g.Warnings++
-		case echo.GuardComplete:
-			g.Compactions++
-		}
-	case echo.NodeModelCall:
-		if p := e.Key.Purpose(); p != echo.PurposeSummary && p != echo.PurposeRecount {
-			return
-		}
-		g.Calls++
-		if e.CostUSD == nil {
-			g.Unknown++
-		} else {
-			addUSD(&g.CostUSD, *e.CostUSD)
+func (g *guardSums) add(entries []*echo.Entry) {
+	var spent record.Totals
+	for _, e := range entries {
+		switch p := e.Key.Purpose(); {
+		case e.NodeType == echo.NodeModelCall && (p == echo.PurposeSummary || p == echo.PurposeRecount):
+			spent.Add(e)
+		case e.NodeType == echo.NodeGuard:
+			g.count(e)
 		}
 	}
+	g.Calls, g.CostUSD, g.Unknown = spent.Calls, spent.KnownUSD(), spent.UnknownCosts
 }
 
-func (s *readSums) add(e *echo.Entry) {
-	end, err := echo.Read[echo.PhaseEnd](e)
+func (g *guardSums) count(e *echo.Entry) {
+	ev, err := echo.Read[echo.Guard](e)
 	if err != nil {
-		return
+		return // of another version: it is in the record, and counted as nothing here
 	}
-	s.MaskedResults += end.Masked
-	s.Recalls += end.Recalls
-	s.Rereads += end.Rereads
+	switch ev.Event {
+	case echo.GuardWarning:
+		g.Warnings++
+	case echo.GuardComplete:
+		g.Compactions++
+	}
 }
 
 func (p *contextPrinter) sums(id string, t *contextSums) {

@@ -15,7 +15,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
-	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/echo/record"
 )
 
 // crashTotals are the sums of all rounds.
@@ -37,7 +37,7 @@ func deathPlace(rec *journal.Recording) string {
 	}
 	last := lastOfRun(rec.Entries)
 	switch {
-	case engine.StateOf(rec.Entries).Status == echo.StatusCompleted:
+	case record.EndOf(rec.Entries).Status == echo.StatusCompleted:
 		return "after the end, while rows were delivered"
 	case openTools(rec.Entries):
 		return "in a tool that may do harm"

@@ -23,7 +23,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
-	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
 )
 
@@ -168,7 +168,7 @@ func (r *crashRound) play(traps int) {
 		switch {
 		case code == exitOK:
 			require.NoError(r.t, err, r.story())
-			require.Equal(r.t, echo.StatusCompleted, engine.StateOf(rec.Entries).Status, r.story())
+			require.Equal(r.t, echo.StatusCompleted, record.EndOf(rec.Entries).Status, r.story())
 			return
 		case code == exitStorage && t != nil && t.kind == trapDisk:
 			require.Regexp(r.t, diskFullText, p.err.String(), r.story())
@@ -183,7 +183,7 @@ func (r *crashRound) play(traps int) {
 		require.NoError(r.t, err, r.story())
 		r.all.died(t, deathPlace(rec))
 		r.afterDeath(rec)
-		if engine.StateOf(rec.Entries).Status == echo.StatusCompleted {
+		if record.EndOf(rec.Entries).Status == echo.StatusCompleted {
 			return
 		}
 		args = []string{"resume", r.id}

@@ -162,16 +162,16 @@ func (s *session) printSummary(res *engine.Result, c closed) {
 		return
 	}
 	t := s.totals(res)
-	sum := spentOf(t)
+	sum := spentBy(t)
 	scripted := ""
 	if t.Scripted {
 		scripted = "  (scripted: no model was asked, nothing was paid)"
 	}
 	fmt.Fprintf(s.app.err, "\n%s in %s: %s, %s  %s  %s%s\n", statusWord(res.Status), formatMillis(res.DurationMS),
-		plural(len(res.Phases), "phase"), plural(t.Calls, "model call"), sum.tokens(), sum.money(), scripted)
+		plural(len(res.Phases), "phase"), plural(t.Calls, "model call"), spentTokens(sum), spentMoney(sum), scripted)
 	if t := s.cards.spent(); t != (engine.Totals{}) {
-		sum := spentOf(t)
-		fmt.Fprintf(s.app.err, "Cards: %s of it, %s  %s\n", plural(t.Calls, "call"), sum.tokens(), sum.money())
+		sum := spentBy(t)
+		fmt.Fprintf(s.app.err, "Cards: %s of it, %s  %s\n", plural(t.Calls, "call"), spentTokens(sum), spentMoney(sum))
 	}
 	if line := contextLine(res); line != "" {
 		fmt.Fprintln(s.app.err, line)

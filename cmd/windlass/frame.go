@@ -23,13 +23,13 @@ func (p *progress) frame(room size, color bool) []string {
 	defer p.mu.Unlock()
 	now := p.now()
 	paint := painter{on: color}.paint
-	total := columns(p.total.tokens(), p.total.money(), formatDuration(now.Sub(p.started)))
+	total := columns(spentTokens(p.total), spentMoney(p.total), formatDuration(now.Sub(p.started)))
 	foot := []string{paint(colourDim, cut("  "+total, room.width))}
 	if p.note != "" {
 		foot = slices.Insert(foot, 0, paint(colourYellow, cut("  "+p.note, room.width)))
 	}
 	scripted := ""
-	if p.total.scripted {
+	if p.total.Scripted > 0 {
 		scripted = "(scripted: no model was asked)"
 	}
 	head := columns(p.cascade, scripted, "session "+p.session)
@@ -200,17 +200,22 @@ func (ph *phaseProgress) where() string {
 }
 
 func (ph *phaseProgress) tokens() string {
-	if ph.spent.calls == 0 {
+	if !ph.paid() {
 		return ""
 	}
-	return ph.spent.tokens()
+	return spentTokens(ph.spent)
 }
 
 func (ph *phaseProgress) cost() string {
-	if ph.spent.calls == 0 {
+	if !ph.paid() {
 		return ""
 	}
-	return ph.spent.money()
+	return spentMoney(ph.spent)
+}
+
+// paid reports whether calls of the phase have taken something, or may have: they were answered, or their cost is unknown.
+func (ph *phaseProgress) paid() bool {
+	return ph.spent.Calls > ph.spent.Failed || ph.spent.UnknownCosts > 0
 }
 
 func (ph *phaseProgress) elapsed(now time.Time) string {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine"
 )
 
@@ -74,13 +75,13 @@ func (v *plainView) modelCall(place string, e *echo.Entry) {
 		v.line("%s: model %s failed (%s): %s", place, e.Model, e.Error.Kind, oneLine(e.Error.Message))
 		return
 	}
-	var s spent
-	s.add(e)
+	var t record.Totals
+	t.Add(e)
 	scripted := ""
 	if e.Scripted {
 		scripted = " (scripted)"
 	}
-	v.line("%s: model %s%s  %s  %s  %s", place, e.Model, scripted, s.tokens(), s.money(), formatMillis(e.DurationMS))
+	v.line("%s: model %s%s  %s  %s  %s", place, e.Model, scripted, spentTokens(t), spentMoney(t), formatMillis(e.DurationMS))
 }
 
 func (v *plainView) verdict(place string, e *echo.Entry) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine"
 )
 
@@ -21,7 +22,7 @@ type progress struct {
 	session string
 	started time.Time
 	phases  []phaseProgress
-	total   spent
+	total   record.Totals
 	note    string // something that concerns the whole run, such as an interrupt
 }
 
@@ -36,51 +37,9 @@ type phaseProgress struct {
 	detail   string
 	selected string // what came in of earlier phases
 	guard    string // what the guard of its context did last
-	spent    spent
+	spent    record.Totals
 	started  time.Time
 	duration time.Duration
-}
-
-// spent adds up model calls as a person reads them.
-type spent struct {
-	usage    echo.Usage
-	cost     float64
-	calls    int
-	unknown  int // calls of unknown cost
-	scripted bool
-}
-
-func spentOf(t engine.Totals) spent {
-	return spent{usage: t.Usage, cost: t.CostUSD, calls: t.Calls, unknown: t.UnknownCosts, scripted: t.Scripted}
-}
-
-func (s *spent) add(e *echo.Entry) {
-	s.calls++
-	if e.Usage != nil {
-		s.usage = s.usage.Add(*e.Usage)
-	}
-	if e.CostUSD == nil {
-		s.unknown++
-	} else {
-		s.cost += *e.CostUSD
-	}
-	s.scripted = s.scripted || e.Scripted
-}
-
-// money shows what was spent. A sum with calls of unknown cost in it is never shown as if it were whole.
-func (s spent) money() string {
-	switch {
-	case s.unknown > 0 && s.cost == 0:
-		return "cost unknown"
-	case s.unknown > 0:
-		return formatUSD(s.cost) + " + unknown"
-	default:
-		return formatUSD(s.cost)
-	}
-}
-
-func (s spent) tokens() string {
-	return fmt.Sprintf("in %s  cached %s  out %s", formatCount(s.usage.In), formatCount(s.usage.Cached), formatCount(s.usage.Out))
 }
 
 func newProgress(cascadeID, session string, phases []string, now func() time.Time) *progress {
@@ -102,13 +61,9 @@ func (p *progress) entry(e *echo.Entry) {
 	case echo.NodeModelCall:
 		if ph := p.current(e.Phase); ph != nil {
 			ph.attempt, ph.turn, ph.activity, ph.detail = e.Attempt, e.Turn, "", ""
-			if e.Error == nil {
-				ph.spent.add(e)
-			}
+			ph.spent.Add(e)
 		}
-		if e.Error == nil {
-			p.total.add(e)
-		}
+		p.total.Add(e)
 	case echo.NodeToolCall:
 		if ph := p.current(e.Phase); ph != nil {
 			ph.tools++
@@ -124,7 +79,7 @@ func (p *progress) entry(e *echo.Entry) {
 		}
 	case echo.NodePhaseEnd:
 		if ph := p.current(e.Phase); ph != nil {
-			ph.status, ph.duration = readEnd(e).Status, p.now().Sub(ph.started)
+			ph.status, ph.duration = record.Visit{}.After(e).Status, p.now().Sub(ph.started)
 			ph.activity, ph.detail = "", ""
 		}
 	}

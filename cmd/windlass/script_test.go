@@ -18,6 +18,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
+	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
 	"github.com/windlass-run/windlass/internal/llm/llmtest"
@@ -183,7 +184,7 @@ func scriptJournal(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("the journal ends in the middle of a line, or has none")
 	}
 	last := rec.Entries[len(rec.Entries)-1]
-	if last.NodeType != echo.NodeRunEnd || readEnd(last).Status.String() != status {
+	if last.NodeType != echo.NodeRunEnd || record.EndAt(last).Status.String() != status {
 		ts.Fatalf("the journal ends with %s %s, want run_end with status %s", last.NodeType, last.Data, status)
 	}
 	want := len(rec.Entries)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
+	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/config"
@@ -186,11 +187,7 @@ func (s *served) Get(ctx context.Context, id string) (*server.SessionDetail, err
 	if err != nil {
 		return nil, err
 	}
-	d := summarize(whole, entries)
-	if d.Status == echo.StatusRunning.String() {
-		d.Status = statusUnfinished
-	}
-	return d, nil
+	return summarize(whole, entries, statusUnfinished), nil
 }
 
 // remote reads a session that has no journal on this machine.
@@ -217,17 +214,18 @@ func (s *served) read(id string) (*server.SessionDetail, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := summarize(id, rec.Entries)
+	open := statusKilled
+	if running {
+		open = echo.StatusRunning.String()
+	}
+	d := summarize(id, rec.Entries, open)
 	if len(rec.Entries) == 0 { // it has only just begun
 		d.StartedAt, d.LastAt, d.CascadeID = rec.Header.StartedAt, rec.Header.StartedAt, cascadeIDOf(rec.Header.Cascade)
 	}
 	if running {
 		return d, nil
 	}
-	d.Resumable = engine.StateOf(rec.Entries).Resumable && engine.CheckRules(rec.Header.Rules) == nil
-	if d.Status == echo.StatusRunning.String() {
-		endWithout(d)
-	}
+	d.Resumable = record.ResumptionOf(rec.Entries).Possible && engine.CheckRules(rec.Header.Rules) == nil
 	if why := s.refusal(id); why != "" {
 		d.Error = why
 	}
@@ -269,16 +267,6 @@ func cascadeIDOf(raw json.RawMessage) string {
 
 // statusKilled is the status of a session that has no end although nobody runs it: its process died.
 const statusKilled = sessions.Killed
-
-// endWithout says so of a session.
-func endWithout(d *server.SessionDetail) {
-	d.Status = statusKilled
-	for i := range d.PhaseReports {
-		if p := &d.PhaseReports[i]; p.Status == echo.StatusRunning.String() {
-			p.Status = statusKilled
-		}
-	}
-}
 
 // isRunning reports whether more may come of a session: its engine runs in this server, or a process has its lock.
 func (s *served) isRunning(id string) bool {
@@ -386,15 +374,4 @@ func storageProblem(err error) error {
 		try = "POST /api/runs begins a new run"
 	}
 	return &server.Problem{Kind: server.StorageFailed, Detail: err.Error(), Try: try, Err: err}
-}
-
-// readEnd returns what the end of a phase or of a run says. One that cannot be read is a failure.
-func readEnd(e *echo.Entry) echo.PhaseEnd {
-	if end, err := echo.Read[echo.PhaseEnd](e); err == nil {
-		return end
-	}
-	if end, err := echo.Read[echo.RunEnd](e); err == nil {
-		return echo.PhaseEnd{Status: end.Status, Reason: end.Reason, Calls: end.Calls, Unknown: end.Unknown, Output: end.Output}
-	}
-	return echo.PhaseEnd{Status: echo.StatusFailed}
 }

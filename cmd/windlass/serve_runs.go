@@ -248,12 +248,11 @@ func (h *host) run(ctx context.Context, r *hosted) {
 // report writes to the log how a run ended.
 func (h *host) report(s *session, res *engine.Result, err error, c closed) {
 	t := s.totals(res)
-	sum := spent{usage: t.Usage, cost: t.CostUSD, calls: t.Calls, unknown: t.UnknownCosts, scripted: t.Scripted}
 	why := ""
 	if err != nil {
 		why = ": " + oneLine(err.Error())
 	}
-	h.log.Printf("%s: %s in %s: %s, %s%s", s.id, res.Status, formatMillis(res.DurationMS), plural(t.Calls, "model call"), sum.money(), why)
+	h.log.Printf("%s: %s in %s: %s, %s%s", s.id, res.Status, formatMillis(res.DurationMS), plural(t.Calls, "model call"), spentMoney(spentBy(t)), why)
 	if c.undelivered != nil {
 		h.log.Printf("%s: warning: %s", s.id, oneLine(c.undelivered.Error()))
 	}

@@ -2,108 +2,52 @@ package main
 
 import (
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/internal/server"
 )
 
-// summarize reads off the entries of a session what it did. A session without an end is running, as far as entries can
-// tell.
-func summarize(id string, entries []*echo.Entry) *server.SessionDetail {
-	d := &server.SessionDetail{PhaseReports: []server.PhaseReport{}}
-	d.ID, d.Status = id, echo.StatusRunning.String()
-	visits := map[echo.Key]int{} // a visit's place among the reports
-	for _, e := range entries {
-		if d.Entries == 0 {
-			d.StartedAt, d.CascadeID = e.At, e.CascadeID
-		}
-		d.Entries, d.LastAt = e.Seq, e.At
-		visit := e.Key.VisitKey()
-		if e.NodeType == echo.NodePhaseStart {
-			if _, again := visits[visit]; !again { // a resumed visit begins once
-				visits[visit] = len(d.PhaseReports)
-				d.PhaseReports = append(d.PhaseReports, server.PhaseReport{Visit: visit.String(), Phase: e.Phase, StartedAt: e.At})
-				d.Phases++
-			}
-		}
-		if i, ok := visits[visit]; ok {
-			addToPhase(&d.PhaseReports[i], e)
-		}
-		addToRun(d, e)
+// summarize returns what a session did, as far as its entries say it. open is the status of one whose end is not recorded.
+func summarize(id string, entries []*echo.Entry, open string) *server.SessionDetail {
+	f := record.Of(entries)
+	end, spent := f.End(), f.Spent()
+	d := &server.SessionDetail{
+		Session: server.Session{
+			ID: id, CascadeID: f.CascadeID(), Status: end.Status.String(), Reason: string(end.Reason), Error: end.Error,
+			StartedAt: f.StartedAt(), LastAt: spent.LastAt, Entries: f.Entries(), ToolCalls: spent.ToolCalls,
+		},
+		Output: f.Output(), PhaseReports: []server.PhaseReport{},
 	}
+	d.Session = withTotals(d.Session, spent.Totals)
+	// A process that died while it recorded why the run stopped has left the reason.
+	if diedStopping := open == statusKilled && end.Status != echo.StatusRunning; !end.Whole && !diedStopping {
+		d.Status, d.Reason = open, ""
+	}
+	openVisit := d.Status
+	if open == statusUnfinished {
+		openVisit = echo.StatusRunning.String()
+	}
+	for _, v := range f.Visits() {
+		d.PhaseReports = append(d.PhaseReports, phaseReport(&v, openVisit))
+	}
+	d.Phases = len(d.PhaseReports)
 	return d
 }
 
-// addToRun takes in what an entry says of the whole run.
-func addToRun(d *server.SessionDetail, e *echo.Entry) {
-	switch e.NodeType {
-	case echo.NodePhaseEnd:
-		if end := readEnd(e); end.Status.IsSuccess() {
-			d.Output = end.Output
-		}
-	case echo.NodeRunEnd:
-		end := readEnd(e)
-		d.Status, d.Reason, d.Error = end.Status.String(), string(end.Reason), ""
-		if e.Error != nil {
-			d.Error = e.Error.Message
-		}
-	case echo.NodeResume: // what ended it before is set aside
-		d.Status, d.Reason, d.Error = echo.StatusRunning.String(), "", ""
-		if n := len(d.PhaseReports); n > 0 && d.PhaseReports[n-1].Status != echo.StatusCompleted.String() {
-			p := &d.PhaseReports[n-1]
-			p.Status, p.Reason, p.Error = echo.StatusRunning.String(), "", ""
-		}
-	}
-	switch e.NodeType {
-	case echo.NodeModelCall:
-		d.Calls++
-		if e.Scripted {
-			d.ScriptedCalls++
-		}
-		if e.Usage != nil {
-			d.TokensIn += e.Usage.In
-			d.TokensCached += e.Usage.Cached
-			d.TokensOut += e.Usage.Out
-		}
-		if !addCost(&d.CostUSD, e.CostUSD) {
-			d.UnknownCostCalls++
-		}
-	case echo.NodeToolCall:
-		d.ToolCalls++
-	}
+func withTotals(s server.Session, t record.Totals) server.Session {
+	s.Calls, s.UnknownCostCalls, s.ScriptedCalls = t.Calls, t.UnknownCosts, t.Scripted
+	s.TokensIn, s.TokensCached, s.TokensOut, s.CostUSD = t.Usage.In, t.Usage.Cached, t.Usage.Out, t.KnownUSD()
+	return s
 }
 
-// addToPhase takes in what an entry says of the visit that it belongs to. A route stands under the visit that it follows.
-func addToPhase(p *server.PhaseReport, e *echo.Entry) {
-	if e.NodeType == echo.NodeRoute {
-		return
+// phaseReport returns what a visit did. open is the status of one that has not ended.
+func phaseReport(v *record.Visit, open string) server.PhaseReport {
+	p := server.PhaseReport{
+		Visit: v.Key.String(), Phase: v.Phase, Status: v.Status.String(), Reason: string(v.Reason), Error: v.Error, StartedAt: v.StartedAt,
+		LastAt: v.Spent.LastAt, Attempts: v.Attempts, Turns: v.Turns, Calls: v.Spent.Totals.Calls, ToolCalls: v.Spent.ToolCalls,
+		CostUSD: v.Spent.Totals.KnownUSD(), Output: v.Output,
 	}
-	p.LastAt = e.At
-	p.Attempts = max(p.Attempts, e.Attempt)
-	switch e.NodeType {
-	case echo.NodePhaseStart:
-		p.Status = echo.StatusRunning.String()
-	case echo.NodeModelCall:
-		p.Calls++
-		addCost(&p.CostUSD, e.CostUSD)
-	case echo.NodeToolCall:
-		p.ToolCalls++
-	case echo.NodePhaseEnd:
-		end := readEnd(e)
-		p.Status, p.Reason, p.Error, p.Output, p.Turns = end.Status.String(), string(end.Reason), "", end.Output, end.Turns
-		if e.Error != nil {
-			p.Error = e.Error.Message
-		}
+	if v.Status == echo.StatusRunning {
+		p.Status = open
 	}
-}
-
-// addCost adds a cost to a sum and reports whether it is known. A sum is nil until one is.
-func addCost(sum **float64, cost *float64) bool {
-	if cost == nil {
-		return false
-	}
-	total := *cost
-	if *sum != nil {
-		total += **sum
-	}
-	*sum = &total
-	return true
+	return p
 }

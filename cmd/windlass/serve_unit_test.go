@@ -130,7 +130,7 @@ func TestSummary(t *testing.T) {
 		{NodeType: echo.NodeModelCall, Key: echo.MustKey("two/attempt1/turn1/model"), Phase: "two", Attempt: 1, Error: &echo.Failure{Kind: "server", Message: "down"}},
 		{NodeType: echo.NodePhaseEnd, Key: echo.MustKey("two/end"), Phase: "two", Data: []byte(`{"status":"failed","reason":"error"}`), Error: &echo.Failure{Message: "down"}},
 		{NodeType: echo.NodeRunEnd, Key: echo.MustKey("run/end"), Data: []byte(`{"status":"failed","reason":"error"}`), Error: &echo.Failure{Message: "two: down"}},
-		{NodeType: echo.NodeResume, Key: echo.MustKey("run/resume")},
+		{NodeType: echo.NodeResume, Key: echo.MustKey("run/resume"), Data: []byte(`{"set_aside":[7,8,9]}`)},
 		{NodeType: echo.NodeToolCall, Key: echo.MustKey("two/attempt1/turn1/tool1"), Phase: "two", Attempt: 1},
 		{NodeType: echo.NodePhaseEnd, Key: echo.MustKey("two/end"), Phase: "two", Data: []byte(`not JSON`)},
 		{NodeType: echo.NodeRunEnd, Key: echo.MustKey("run/end"), Data: []byte(`{"status":"completed","reason":"end_of_cascade","output":"all"}`)},
@@ -139,7 +139,7 @@ func TestSummary(t *testing.T) {
 		e.Seq = uint64(i + 1)
 	}
 	at := func(n int) (status, reason, problem, two, twoError string) {
-		d := summarize("s1", entries[:n])
+		d := summarize("s1", entries[:n], "running")
 		require.Equal(t, uint64(n), d.Entries)
 		if len(d.PhaseReports) > 1 {
 			two, twoError = d.PhaseReports[1].Status, d.PhaseReports[1].Error
@@ -156,12 +156,37 @@ func TestSummary(t *testing.T) {
 		status, reason, problem, two, twoError := at(n)
 		require.Equal(t, want, [5]string{status, reason, problem, two, twoError}, "after %d entries", n)
 	}
-	d := summarize("s1", entries)
+	d := summarize("s1", entries, "running")
 	require.Equal(t, []int{2, 2, 1, 1}, []int{d.Phases, d.Calls, d.ToolCalls, d.UnknownCostCalls})
 	require.Equal(t, []int64{3, 2, 1}, []int64{d.TokensIn, d.TokensCached, d.TokensOut})
 	require.Equal(t, &cost, d.CostUSD)
 	require.Nil(t, d.PhaseReports[1].CostUSD, "no cost is known")
-	require.Equal(t, "done", summarize("s1", entries[:8]).Output)
+	require.Equal(t, "done", summarize("s1", entries[:8], "running").Output)
+}
+
+// TestSummaryOfASessionWithoutAnEnd: what a session is called whose end is not recorded follows from who runs it, unless its
+// process died while it recorded why the run stopped.
+func TestSummaryOfASessionWithoutAnEnd(t *testing.T) {
+	t.Parallel()
+	entries := []*echo.Entry{
+		echo.NewEntry(echo.MustKey("run/start"), echo.RunStart{}),
+		echo.NewEntry(echo.MustKey("one/start"), echo.PhaseStart{Visit: 1}),
+		echo.NewEntry(echo.MustKey("one/attempt1/turn1/handoff"), echo.Handoff{Status: echo.StatusOverBudget, Reason: echo.StopBudget}),
+		echo.NewEntry(echo.MustKey("one/end"), echo.PhaseEnd{Status: echo.StatusOverBudget, Reason: echo.StopBudget}),
+	}
+	for i, e := range entries {
+		e.Seq = uint64(i + 1)
+	}
+	for open, want := range map[string][][3]string{ // after two entries, after three, after four: of the run, why, of the visit
+		"running":    {{"running", "", "running"}, {"running", "", "running"}, {"running", "", "over_budget"}},
+		"killed":     {{"killed", "", "killed"}, {"over_budget", "budget", "over_budget"}, {"over_budget", "budget", "over_budget"}},
+		"unfinished": {{"unfinished", "", "running"}, {"unfinished", "", "running"}, {"unfinished", "", "over_budget"}},
+	} {
+		for i, want := range want {
+			d := summarize("s1", entries[:i+2], open)
+			require.Equal(t, want, [3]string{d.Status, d.Reason, d.PhaseReports[0].Status}, "%s, %d entries", open, i+2)
+		}
+	}
 }
 
 // TestServedLimits: a request gets the limits that it asks for, but never more than the server grants.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
+	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/config"
@@ -77,7 +78,7 @@ func mergeSessions(stored []clickhouse.Session, local []*sessions.Session, to st
 	var list []listedSession
 	for _, s := range stored {
 		at[s.ID] = len(list)
-		list = append(list, listedSession{Session: s, Resumable: sessions.CanResume(s.Status, s.Reason), known: true})
+		list = append(list, listedSession{Session: s, Resumable: canResume(&s), known: true})
 	}
 	for _, s := range local {
 		i, known := at[s.ID]
@@ -104,6 +105,12 @@ func mergeSessions(stored []clickhouse.Session, local []*sessions.Session, to st
 	return list
 }
 
+// canResume reports whether a session that ClickHouse has can be resumed, as far as its end says.
+func canResume(s *clickhouse.Session) bool {
+	var status echo.Status
+	return status.UnmarshalText([]byte(s.Status)) == nil && record.CanResume(status, echo.StopReason(s.Reason))
+}
+
 // complete fills in what ClickHouse does not know, from the journal.
 func (l *listedSession) complete() {
 	switch {
@@ -124,9 +131,9 @@ func (l *listedSession) complete() {
 		return
 	}
 	if stale {
-		l.Session = sessionOf(l.local, rec.Entries)
+		l.Session = sessionOf(l.local, record.Of(rec.Entries))
 	}
-	l.Resumable = l.Resumable && engine.StateOf(rec.Entries).Resumable
+	l.Resumable = l.Resumable && record.ResumptionOf(rec.Entries).Possible
 }
 
 // The statuses of a session whose journal cannot be read.
@@ -150,51 +157,21 @@ func isOtherVersion(err error) bool {
 }
 
 // sessionOf sums a journal up as ClickHouse does.
-func sessionOf(local *sessions.Session, entries []*echo.Entry) clickhouse.Session {
-	s := clickhouse.Session{ID: local.ID, CascadeID: local.CascadeID, Status: local.Status(), StartedAt: local.Header.StartedAt, LastAt: local.LastAt}
-	if local.End != nil {
-		s.Reason, s.Error = local.End.Reason, local.End.Error
+func sessionOf(local *sessions.Session, f *record.Fold) clickhouse.Session {
+	spent := f.Spent()
+	s := clickhouse.Session{
+		ID: local.ID, CascadeID: local.CascadeID, Status: local.Status(), StartedAt: local.Header.StartedAt, LastAt: local.LastAt,
+		Phases: uint64(len(f.Visits())), ToolCalls: uint64(spent.ToolCalls), Calls: uint64(spent.Totals.Calls),
+		ScriptedCalls: uint64(spent.Totals.Scripted), UnknownCostCalls: uint64(spent.Totals.UnknownCosts), TokensIn: spent.Totals.Usage.In,
+		TokensCached: spent.Totals.Usage.Cached, TokensOut: spent.Totals.Usage.Out, CostUSD: spent.Totals.KnownUSD(),
 	}
-	visits := map[echo.Key]bool{}
-	for i, e := range entries {
-		if i == 0 || e.At.Before(s.StartedAt) {
-			s.StartedAt = e.At
-		}
-		if e.At.After(s.LastAt) {
-			s.LastAt = e.At
-		}
-		switch e.NodeType {
-		case echo.NodePhaseStart:
-			visits[e.Key] = true
-		case echo.NodeToolCall:
-			s.ToolCalls++
-		case echo.NodeModelCall:
-			addCall(&s, e)
-		}
+	if s.Status == local.End.Status.String() {
+		s.Reason, s.Error = string(local.End.Reason), local.End.Error
 	}
-	s.Phases = uint64(len(visits))
+	if f.Entries() > 0 {
+		s.StartedAt, s.LastAt = f.StartedAt(), spent.LastAt
+	}
 	return s
-}
-
-func addCall(s *clickhouse.Session, e *echo.Entry) {
-	s.Calls++
-	if e.Scripted {
-		s.ScriptedCalls++
-	}
-	if u := e.Usage; u != nil {
-		s.TokensIn += u.In
-		s.TokensCached += u.Cached
-		s.TokensOut += u.Out
-	}
-	if e.CostUSD == nil {
-		s.UnknownCostCalls++
-		return
-	}
-	sum := *e.CostUSD
-	if s.CostUSD != nil {
-		sum += *s.CostUSD
-	}
-	s.CostUSD = &sum
 }
 
 // printSessions shows a table, and what can be done with the sessions in it.

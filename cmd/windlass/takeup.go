@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/windlass-run/windlass/cascade"
-	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
+	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/llm"
@@ -118,22 +118,17 @@ func (s *session) bringUp(ctx context.Context) {
 	if len(s.past) == 0 {
 		return
 	}
-	standing := engine.Standing(s.past)
+	kept := record.Kept(s.past)
 	live, _ := s.view.(*liveView)
 	if live != nil {
-		for _, e := range standing {
+		for _, e := range kept {
 			_ = live.Write(e) // it only draws
 		}
 	}
 	if live == nil && !s.options.quiet {
-		calls := 0
-		for _, e := range standing {
-			if e.NodeType == echo.NodeModelCall && e.Error == nil && !e.Background() {
-				calls++
-			}
-		}
+		t := record.Of(kept).Totals()
 		fmt.Fprintf(s.app.err, "%s: session %s is taken up after %s, %s answered from its record\n",
-			s.cascade.CascadeID, s.id, plural(len(s.past), "entry"), plural(calls, "model call"))
+			s.cascade.CascadeID, s.id, plural(len(s.past), "entry"), plural(t.Calls-t.Failed, "model call"))
 	}
 	if s.cards == nil {
 		return

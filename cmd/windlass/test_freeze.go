@@ -14,7 +14,7 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
-	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/internal/secret"
 	"github.com/windlass-run/windlass/internal/snapshot"
 	"github.com/windlass-run/windlass/internal/vault"
@@ -117,13 +117,13 @@ func (a *app) endedSession(ctx context.Context, given string) (*journal.Recordin
 		return nil, err
 	}
 	id := rec.Header.SessionID
-	switch state := engine.StateOf(rec.Entries); state.Status {
+	switch end := record.EndOf(rec.Entries); end.Status {
 	case echo.StatusCompleted, echo.StatusFailed:
 		return rec, nil
 	case echo.StatusRunning:
 		return nil, usageError(fmt.Errorf("session %s has not ended: it runs, or its process died. There is nothing to freeze yet", id), "wait for its end; or windlass resume "+id)
 	default:
-		return nil, usageError(fmt.Errorf("session %s is %s: what it would have come to is not known", id, state.Status), "windlass resume "+id+", and then freeze it")
+		return nil, usageError(fmt.Errorf("session %s is %s: what it would have come to is not known", id, end.Status), "windlass resume "+id+", and then freeze it")
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
-	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/config"
 )
@@ -90,16 +90,15 @@ func verifyRecord(ctx context.Context, home string, rec *journal.Recording) (*ve
 		return nil, withExit(exitStorage, err, "verify the session with the windlass that began it")
 	}
 	defer done() //nolint:errcheck // nothing was opened that could be lost
-	state := engine.StateOf(rec.Entries)
-	v := &verification{SessionID: rec.Header.SessionID, Status: state.Status.String(), Entries: len(rec.Entries), Torn: rec.Torn}
-	for _, e := range rec.Entries {
-		switch {
-		case e.Background():
-		case e.NodeType == echo.NodeModelCall:
+	end := record.EndOf(rec.Entries)
+	v := &verification{SessionID: rec.Header.SessionID, Status: end.Status.String(), Entries: len(rec.Entries), Torn: rec.Torn}
+	for _, e := range record.Counted(rec.Entries) {
+		switch e.NodeType {
+		case echo.NodeModelCall:
 			v.Requests++
-		case e.NodeType == echo.NodeSelection:
+		case echo.NodeSelection:
 			v.Views++
-		case e.NodeType == echo.NodeInter:
+		case echo.NodeInter:
 			v.Selections++
 		}
 	}
@@ -116,12 +115,12 @@ func verifyRecord(ctx context.Context, home string, rec *journal.Recording) (*ve
 	case errors.As(err, &differs):
 		v.Difference = differs.Error()
 	case errors.Is(err, effect.ErrEndOfRecord):
-		v.Holds = state.Status != echo.StatusCompleted && state.Status != echo.StatusFailed
-	case state.Status == echo.StatusRunning, res.Status == state.Status:
+		v.Holds = end.Status != echo.StatusCompleted && end.Status != echo.StatusFailed
+	case end.Status == echo.StatusRunning, res.Status == end.Status:
 		v.Holds = true
 	}
 	if !v.Holds && v.Difference == "" {
-		v.Difference = fmt.Sprintf("the run is recorded as %s, and comes to %s: %v", state.Status, res.Status, err)
+		v.Difference = fmt.Sprintf("the run is recorded as %s, and comes to %s: %v", end.Status, res.Status, err)
 	}
 	return v, nil
 }

@@ -12,9 +12,10 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
+	"github.com/windlass-run/windlass/echo/record"
 )
 
-// What has become of a session that has no end in its journal. The others are the names of engine.Status.
+// What has become of a session that has no end in its journal. The others are the names of echo.Status.
 const (
 	Running = "running" // a process owns it
 	Killed  = "killed"  // nobody does: its process died
@@ -26,31 +27,26 @@ type Session struct {
 	Dir       string
 	Header    journal.Header
 	CascadeID string
-	Last      uint64    // number of the newest entry; 0: there is none
-	LastAt    time.Time // when it was recorded
-	End       *End      // how the run ended; nil: no end is recorded
-	Busy      bool      // a process owns the session at this moment
-	Torn      bool      // the last line was cut off in the middle
+	Last      uint64     // number of the newest entry; 0: there is none
+	LastAt    time.Time  // when it was recorded
+	End       record.End // how the run ended
+	Busy      bool       // a process owns the session at this moment
+	Torn      bool       // the last line was cut off in the middle
 	Marks     Marks
 	Err       error // why the folder cannot be read; what it would have said is missing then
 }
 
-// End is how a run ended.
-type End struct {
-	Status string // see engine.Status
-	Reason string // see engine.StopReason
-	Error  string
-}
-
-// Status says what has become of the session: [Running], [Killed], or how its run ended.
+// Status says what has become of the session: [Running], [Killed], or how its run ended. A process that died while it recorded
+// why its run stopped has left that.
 func (s *Session) Status() string {
 	switch {
-	case s.Busy && s.End == nil:
+	case s.End.Whole:
+	case s.Busy:
 		return Running
-	case s.End == nil:
+	case s.End.Status == echo.StatusRunning:
 		return Killed
 	}
-	return s.End.Status
+	return s.End.Status.String()
 }
 
 // Waiting returns how many entries a ClickHouse does not have yet, as far as is known here. See [Marks].
@@ -88,7 +84,7 @@ func All(folder string) ([]*Session, error) {
 // Look reads what a session's folder says. Without a journal the error is [os.ErrNotExist]. The session is never nil; what
 // was found wrong is also in its Err.
 func Look(dir string) (*Session, error) {
-	s := &Session{ID: filepath.Base(dir), Dir: dir}
+	s := &Session{ID: filepath.Base(dir), Dir: dir, End: record.EndOf(nil)}
 	s.Err = s.look()
 	return s, s.Err
 }
@@ -132,46 +128,13 @@ func (s *Session) lookBack(e *echo.Entry) (more bool) {
 	if s.Last == 0 {
 		s.Last, s.LastAt = e.Seq, e.At
 	}
-	if mayFollowEnd(e) {
+	if e.Background() { // may come after the end of a run
 		return true
 	}
-	if e.NodeType == echo.NodeRunEnd {
-		s.End = endOf(e)
-	}
+	s.End = record.EndAt(e)
 	return false
 }
 
-// endOf reads how the run ended off its last entry.
-func endOf(e *echo.Entry) *End {
-	end := &End{}
-	if said, err := echo.Read[echo.RunEnd](e); err == nil { // of another shape: an end all the same
-		end.Status, end.Reason = said.Status.String(), string(said.Reason)
-	}
-	if e.Error != nil {
-		end.Error = e.Error.Message
-	}
-	return end
-}
-
-// mayFollowEnd reports whether an entry may come after the end of a run: it says nothing of how the run stands.
-func mayFollowEnd(e *echo.Entry) bool {
-	return e.NodeType == echo.NodeWarning || e.NodeType == echo.NodeHandoff || e.Background()
-}
-
 // Resumable reports whether the run can be resumed, as far as its end says: one that failed may have failed for something that
-// would happen again, which only all of its record says, see engine.StateOf; and its rules may be none of this engine's.
-func (s *Session) Resumable() bool {
-	switch {
-	case s.Err != nil || s.Busy || s.Last == 0:
-		return false
-	case s.End == nil:
-		return true
-	}
-	return CanResume(s.End.Status, s.End.Reason)
-}
-
-// CanResume reports whether a run that ended so can be resumed: it was interrupted, it is over its budget, or a call
-// may have failed. One that ended for another reason would come to the same end again.
-func CanResume(status, reason string) bool {
-	return status == "interrupted" || status == "over_budget" || status == "failed" && reason == "error"
-}
+// would happen again, which only all of its record says, see record.ResumptionOf; and its rules may be none of this engine's.
+func (s *Session) Resumable() bool { return s.Err == nil && !s.Busy && s.End.MayResume() }

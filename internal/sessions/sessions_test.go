@@ -53,6 +53,8 @@ func TestLook(t *testing.T) {
 	card := echo.Entry{NodeType: echo.NodeModelCall, Key: echo.MustKey("cards/call1")}
 	warning := echo.Entry{NodeType: echo.NodeWarning, Key: echo.MustKey("cards/warning")}
 	resumed := echo.Entry{NodeType: "run_resume", Key: echo.MustKey("run/resume")}
+	handoff := echo.Entry{NodeType: echo.NodeHandoff, Key: echo.MustKey("one/handoff"), Data: json.RawMessage(`{"status":"over_budget","reason":"budget"}`)}
+	handedOver := echo.Entry{NodeType: echo.NodeHandoff, Key: echo.MustKey("one/handoff"), Data: json.RawMessage(`{"status":"completed","reason":"answered"}`)}
 	for name, tt := range map[string]struct {
 		entries   []echo.Entry
 		busy      bool
@@ -61,7 +63,7 @@ func TestLook(t *testing.T) {
 		resumable bool
 	}{
 		"nothing yet":          {nil, true, sessions.Running, "", false},
-		"nothing at all":       {nil, false, sessions.Killed, "", false},
+		"nothing at all":       {nil, false, sessions.Killed, "", true},
 		"running":              {[]echo.Entry{start, call}, true, sessions.Running, "", false},
 		"killed":               {[]echo.Entry{start, call}, false, sessions.Killed, "", true},
 		"killed after much":    {[]echo.Entry{start, call, long}, false, sessions.Killed, "", true},
@@ -74,6 +76,9 @@ func TestLook(t *testing.T) {
 		"no attempt passed":    {[]echo.Entry{start, runEnd("failed", "attempts_exhausted")}, false, "failed", "attempts_exhausted", false},
 		"resumed":              {[]echo.Entry{start, runEnd("interrupted", "interrupted"), resumed}, true, sessions.Running, "", false},
 		"resumed, then killed": {[]echo.Entry{start, runEnd("interrupted", "interrupted"), resumed, call}, false, sessions.Killed, "", true},
+		"killed at a stop":     {[]echo.Entry{start, handoff, card}, false, "over_budget", "budget", true},
+		"stopping":             {[]echo.Entry{start, handoff}, true, sessions.Running, "budget", false},
+		"killed after a phase": {[]echo.Entry{start, handedOver}, false, sessions.Killed, "", true},
 		"about to close":       {[]echo.Entry{start, runEnd("completed", "end_of_cascade")}, true, "completed", "end_of_cascade", false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -88,11 +93,11 @@ func TestLook(t *testing.T) {
 			require.Equal(t, tt.status, s.Status())
 			require.Equal(t, tt.resumable, s.Resumable())
 			require.False(t, s.Torn)
-			if tt.reason == "" {
-				require.Nil(t, s.End)
-				return
+			require.Equal(t, tt.reason, string(s.End.Reason))
+			if s.End.Whole {
+				require.Equal(t, tt.status, s.End.Status.String())
+				require.Equal(t, "why", s.End.Error)
 			}
-			require.Equal(t, sessions.End{Status: tt.status, Reason: tt.reason, Error: "why"}, *s.End)
 		})
 	}
 }
@@ -112,7 +117,7 @@ func TestLookAtEveryCut(t *testing.T) {
 		text := string(whole[header:cut])
 		require.Equal(t, uint64(strings.Count(text, "\n")), s.Last, cut)
 		require.Equal(t, text != "" && !strings.HasSuffix(text, "\n"), s.Torn, cut)
-		require.Equal(t, cut == len(whole), s.End != nil, cut)
+		require.Equal(t, cut == len(whole), s.End.Whole, cut)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/engine/effect"
 )
@@ -49,7 +50,7 @@ func (e *UnfaithfulError) Error() string {
 // stand in the test, with all masks applied; that this is what is recorded is checked, in everything but the context, in
 // which masks may be. An [*UnfaithfulError] says that it is not.
 func Freeze(ctx context.Context, rec Recorded, r engine.Runner, c *cascade.Cascade) (*Test, error) {
-	entries, err := maskEntries(engine.Counted(rec.Entries), rec.Masks)
+	entries, err := maskEntries(record.Counted(rec.Entries), rec.Masks)
 	if err != nil {
 		return nil, err
 	}

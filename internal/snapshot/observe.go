@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/record"
 )
 
 // Aspect is one thing that a test compares.
@@ -90,53 +91,52 @@ func (o Observed) only(chosen []Aspect) Observed {
 	return out
 }
 
-// Observe reads off the entries of a run, in their order, what it came to. Only what counts of a record belongs in it, see
-// engine.Counted.
+// Observe returns what a run came to of which these entries are recorded.
 func Observe(entries []*echo.Entry) Observed {
-	o := Observed{Routes: []string{}, Tools: []ToolCall{}, Output: json.RawMessage("null"), State: map[string]any{}, Context: []string{}}
-	phases := phaseLines{}
+	f := record.Of(entries)
+	o := Observed{
+		Phases: phaseLines(f), Routes: []string{}, Tools: []ToolCall{}, Output: json.RawMessage("null"), State: stateOf(f), Context: []string{},
+	}
+	for _, r := range f.Routes() {
+		o.Routes = append(o.Routes, fmt.Sprintf("%s -> %s (%s)", cmp.Or(r.From, "begin"), cmp.Or(r.To, "end"), r.Reason))
+	}
+	if end := f.End(); end.Output != nil {
+		o.Output = encoded(end.Output)
+	}
 	words := map[echo.Hash]string{}
-	for _, e := range entries {
+	for _, e := range f.Counted() {
 		if e.Message != nil {
 			words[e.Message.Hash()] = excerpt(e.Message)
 		}
-		phases.read(e)
-		o.read(e)
+		if e.NodeType == echo.NodeToolCall && e.Tool != nil {
+			o.Tools = append(o.Tools, toolCall(e))
+		}
 		o.Context = append(o.Context, contextLines(e, words)...)
 	}
-	o.Phases = phases.lines()
 	slices.SortStableFunc(o.Tools, inTurn)
 	return o
 }
 
-// read takes what an entry says of routes, tools, output and state.
-func (o *Observed) read(e *echo.Entry) {
-	switch e.NodeType {
-	case echo.NodeRoute:
-		d, _ := echo.Read[echo.Route](e) // what cannot be read shows as nothing
-		o.Routes = append(o.Routes, fmt.Sprintf("%s -> %s (%s)", cmp.Or(d.From, "begin"), cmp.Or(d.To, "end"), d.Reason))
-	case echo.NodeToolCall:
-		if e.Tool == nil {
-			return
+func toolCall(e *echo.Entry) ToolCall {
+	c := ToolCall{At: e.Key, Tool: e.Tool.Name, Arguments: shorten(valueOf(e.Tool.Arguments))}
+	if e.Error != nil {
+		c.Failed = e.Error.Kind
+	}
+	return c
+}
+
+// stateOf returns what was stored, and what each phase put out.
+func stateOf(f *record.Fold) map[string]any {
+	state := map[string]any{}
+	for _, v := range f.Visits() {
+		for _, name := range v.State {
+			state[name] = f.State(name)
 		}
-		c := ToolCall{At: e.Key, Tool: e.Tool.Name, Arguments: shorten(valueOf(e.Tool.Arguments))}
-		if e.Error != nil {
-			c.Failed = e.Error.Kind
-		}
-		o.Tools = append(o.Tools, c)
-	case echo.NodeState:
-		if d, err := echo.Read[echo.State](e); err == nil {
-			o.State[d.Key] = d.Value
-		}
-	case echo.NodePhaseEnd:
-		if d, err := echo.Read[echo.PhaseEnd](e); err == nil && d.Output != nil {
-			o.State["output_"+e.Phase] = d.Output
-		}
-	case echo.NodeRunEnd:
-		if d, err := echo.Read[echo.RunEnd](e); err == nil && d.Output != nil {
-			o.Output = encoded(d.Output)
+		if v.Output != nil {
+			state["output_"+v.Phase] = v.Output
 		}
 	}
+	return state
 }
 
 // inTurn puts the calls of one turn, which may have ended in any order, into the order in which the model made them.
@@ -152,59 +152,43 @@ func callNumber(key echo.Key) int {
 	return p.InTurn().Number
 }
 
-// phaseLines puts together how each visit to a phase went.
-type phaseLines struct {
-	order  []echo.Key // of visits
-	ends   map[echo.Key]string
-	checks map[echo.Key][]string
-	run    string
-}
-
-func (p *phaseLines) read(e *echo.Entry) {
-	if p.ends == nil {
-		p.ends, p.checks = map[echo.Key]string{}, map[echo.Key][]string{}
-	}
-	visit := e.Key.VisitKey()
-	switch e.NodeType {
-	case echo.NodePhaseStart:
-		p.order = append(p.order, visit)
-	case echo.NodeVerdict:
-		d, _ := echo.Read[echo.Verdict](e)
-		line := fmt.Sprintf("  attempt %d: %s accepts", e.Attempt, d.Validator)
-		if !d.Valid {
-			line = fmt.Sprintf("  attempt %d: %s refuses: %s", e.Attempt, d.Validator, oneLine(d.Reason))
+// phaseLines says how each visit to a phase went, what its checks said, and how the run ended.
+func phaseLines(f *record.Fold) []string {
+	const open = "did not end"
+	var out []string
+	for _, v := range f.Visits() {
+		line := open
+		if v.Status.IsDone() {
+			line = endLine(v.Status, v.Reason, v.Attempts, v.Turns, v.Error)
 		}
-		p.checks[visit] = append(p.checks[visit], line)
-	case echo.NodePhaseEnd:
-		d, _ := echo.Read[echo.PhaseEnd](e)
-		p.ends[visit] = endLine(e, &d)
-	case echo.NodeRunEnd:
-		d, _ := echo.Read[echo.RunEnd](e)
-		p.run = endLine(e, &echo.PhaseEnd{Status: d.Status, Reason: d.Reason})
+		out = append(out, v.Key.String()+": "+line)
+		for _, d := range v.Verdicts {
+			line := fmt.Sprintf("  attempt %d: %s accepts", d.Attempt, d.Validator)
+			if !d.Valid {
+				line = fmt.Sprintf("  attempt %d: %s refuses: %s", d.Attempt, d.Validator, oneLine(d.Reason))
+			}
+			out = append(out, line)
+		}
 	}
+	line := open
+	if end := f.End(); end.Whole {
+		line = endLine(end.Status, end.Reason, 0, 0, end.Error)
+	}
+	return append(out, "run: "+line)
 }
 
-func endLine(e *echo.Entry, d *echo.PhaseEnd) string {
-	line := fmt.Sprintf("%s (%s)", d.Status, d.Reason)
-	if d.Attempts > 0 {
-		line += fmt.Sprintf(", attempts %d", d.Attempts)
+func endLine(status echo.Status, reason echo.StopReason, attempts, turns int, problem string) string {
+	line := fmt.Sprintf("%s (%s)", status, reason)
+	if attempts > 0 {
+		line += fmt.Sprintf(", attempts %d", attempts)
 	}
-	if d.Turns > 0 {
-		line += fmt.Sprintf(", turns %d", d.Turns)
+	if turns > 0 {
+		line += fmt.Sprintf(", turns %d", turns)
 	}
-	if e.Error != nil {
-		line += ": " + oneLine(e.Error.Message)
+	if problem != "" {
+		line += ": " + oneLine(problem)
 	}
 	return line
-}
-
-func (p *phaseLines) lines() []string {
-	var out []string
-	for _, visit := range p.order {
-		out = append(out, visit.String()+": "+cmp.Or(p.ends[visit], "did not end"))
-		out = append(out, p.checks[visit]...)
-	}
-	return append(out, "run: "+cmp.Or(p.run, "did not end"))
 }
 
 // contextLines says what a model call was sent: of the view of a phase's own call what changed since the one before, and of
