@@ -6,38 +6,18 @@ import (
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // BudgetInForce returns what a run may take; the zero value limits nothing.
 func (s *Spec) BudgetInForce() cascade.Budget {
-	for _, b := range []*cascade.Budget{s.Budget, RecordedBudget(s.Recording), s.Cascade.Budget} {
+	for _, b := range []*cascade.Budget{s.Budget, (*cascade.Budget)(record.BudgetOf(s.Recording)), s.Cascade.Budget} {
 		if b != nil {
 			return *b
 		}
 	}
 	return cascade.Budget{}
-}
-
-// RecordedBudget returns the budget that was in force when a run was last begun or taken up, as that is recorded; nil when
-// nothing limited it.
-func RecordedBudget(entries []*echo.Entry) *cascade.Budget {
-	for i := len(entries) - 1; i >= 0; i-- {
-		if e := entries[i]; e.NodeType == echo.NodeRunStart || e.NodeType == echo.NodeResume {
-			return recordedBudget(e)
-		}
-	}
-	return nil
-}
-
-// recordedBudget returns the budget of an entry that records one; one that cannot be read says nothing of it.
-func recordedBudget(e *echo.Entry) *cascade.Budget {
-	start, _ := echo.Read[echo.RunStart](e)
-	budget := start.Budget
-	if resumed, err := echo.Read[echo.Resume](e); err == nil {
-		budget = resumed.Budget
-	}
-	return (*cascade.Budget)(budget)
 }
 
 // budgetInForce is what is recorded of the budget: also that there is none where the cascade has one.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
@@ -122,7 +123,7 @@ func TestBudgetStopsBeforeEveryKindOfCall(t *testing.T) {
 				var be *BudgetError
 				require.ErrorAs(t, err, &be)
 				require.Equal(t, echo.StatusOverBudget, res.Status)
-				require.Equal(t, echo.StatusOverBudget, StateOf(b.past).Status)
+				require.Equal(t, echo.StatusOverBudget, record.EndOf(b.past).Status)
 				require.Greater(t, be.Used+float64(be.Next.Tokens()), be.Max)
 				ends := b.past[len(b.past)-2:]
 				require.Equal(t, []echo.NodeType{echo.NodePhaseEnd, echo.NodeRunEnd}, []echo.NodeType{ends[0].NodeType, ends[1].NodeType})
@@ -183,7 +184,7 @@ func containsMatch(keys []string, pattern string) bool {
 
 func withoutStops(entries []*echo.Entry) []*echo.Entry {
 	var out []*echo.Entry
-	aside := setAside(entries)
+	aside := record.SetAside(entries)
 	for _, e := range entries {
 		if !aside[e.Seq] {
 			out = append(out, e)
@@ -198,7 +199,6 @@ const twoPhases = `{"cascade_id":"c"%s,"phases":[{"name":"a","instructions":"A",
 func TestBudgetInForce(t *testing.T) {
 	t.Parallel()
 	b := setup(t, say("a"), say("b"), say("d")).budgeted(fmt.Sprintf(twoPhases, `,"budget":{"max_tokens":150}`))
-	require.Nil(t, RecordedBudget(nil))
 	for _, step := range []struct {
 		limits   *cascade.Budget
 		want     string // "" when it ends well
@@ -212,7 +212,7 @@ func TestBudgetInForce(t *testing.T) {
 		{&cascade.Budget{}, "", &cascade.Budget{}},
 	} {
 		_, err := b.take(step.limits)
-		require.Equal(t, step.recorded, RecordedBudget(b.past))
+		require.Equal(t, step.recorded, (*cascade.Budget)(record.BudgetOf(b.past)))
 		if step.want == "" {
 			require.NoError(t, err)
 			continue

@@ -119,7 +119,6 @@ func (v *visit) judge(ctx context.Context, ans answer) (value any, failed string
 }
 
 func (v *visit) recordVerdict(check string, valid bool, reason string) error {
-	v.refused(check, valid, reason)
 	verdict := echo.Verdict{Validator: check, Valid: valid, Reason: reason}
 	return v.append(payloadEntry(v.here().Named(echo.StepVerdict, check), v.place(), verdict))
 }

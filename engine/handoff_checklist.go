@@ -66,6 +66,9 @@ type checklists struct {
 }
 
 func (c *checklists) set(place string, texts ...string) {
+	if c.latest == nil {
+		c.latest = map[string][]string{}
+	}
 	c.order = append(slices.DeleteFunc(c.order, func(p string) bool { return p == place }), place)
 	c.latest[place] = texts
 }
@@ -91,28 +94,29 @@ func (c *checklists) merged() []checked {
 	return out
 }
 
-// readHistories finds checklists, written files and decisions in what phases said and did.
-func (g *gathered) readHistories(s *echo.Session) {
-	lists := &checklists{latest: map[string][]string{}}
-	for _, p := range s.Phases {
-		for i, it := range p.History {
-			m := it.Message
-			if it.Order == 0 || m.Role() != echo.RoleAssistant {
-				continue
-			}
-			text := m.Text()
-			if len(checklistIn(text)) > 0 {
-				lists.set("answers of "+p.Name, text)
-			}
-			for _, d := range decisionsIn(text) {
-				g.decisions = append(g.decisions, echo.HandoffItem{Source: sourceAnswer, Text: d})
-			}
-			for _, c := range wellDone(m.ToolCalls(), p.History[i+1:]) {
-				g.readCall(lists, c)
-			}
+// readHistory finds checklists, written files and decisions in what a phase said and did.
+func (g *gathered) readHistory(phase string, history []*echo.Entry) {
+	for i, e := range history {
+		m := e.Message
+		if m.Role() != echo.RoleAssistant {
+			continue
+		}
+		text := m.Text()
+		if len(checklistIn(text)) > 0 {
+			g.lists.set("answers of "+phase, text)
+		}
+		for _, d := range decisionsIn(text) {
+			g.decisions = append(g.decisions, echo.HandoffItem{Source: sourceAnswer, Text: d})
+		}
+		for _, c := range wellDone(m.ToolCalls(), history[i+1:]) {
+			g.readCall(c)
 		}
 	}
-	for _, it := range lists.merged() {
+}
+
+// readChecklists takes what the checklists say that were found.
+func (g *gathered) readChecklists() {
+	for _, it := range g.lists.merged() {
 		g.progress.Items++
 		item := echo.HandoffItem{Source: sourceChecklist, Text: it.text}
 		if it.done {
@@ -125,7 +129,7 @@ func (g *gathered) readHistories(s *echo.Session) {
 }
 
 // readCall takes what set_state and write_file were given.
-func (g *gathered) readCall(lists *checklists, c echo.ToolCall) {
+func (g *gathered) readCall(c echo.ToolCall) {
 	var in struct {
 		Key, Path, Content string
 		Value              any
@@ -135,28 +139,28 @@ func (g *gathered) readCall(lists *checklists, c echo.ToolCall) {
 		return
 	}
 	if c.Name == toolSetState {
-		lists.set(sourceState+in.Key, echo.AsText(in.Value))
+		g.lists.set(sourceState+in.Key, echo.AsText(in.Value))
 		return
 	}
 	g.written = append(slices.DeleteFunc(g.written, func(p string) bool { return p == in.Path }), in.Path)
 	if in.Append {
-		lists.add("file "+in.Path, in.Content)
+		g.lists.add("file "+in.Path, in.Content)
 		return
 	}
-	lists.set("file "+in.Path, in.Content)
+	g.lists.set("file "+in.Path, in.Content)
 }
 
 // wellDone returns the calls of an answer that have a result which is no failure. What follows is the history behind it.
-func wellDone(calls []echo.ToolCall, follows []echo.Item) []echo.ToolCall {
+func wellDone(calls []echo.ToolCall, follows []*echo.Entry) []echo.ToolCall {
 	if len(calls) == 0 {
 		return nil
 	}
 	well := map[string]bool{}
-	for _, it := range follows {
-		if it.Message.Role() != echo.RoleTool {
+	for _, e := range follows {
+		if e.Message.Role() != echo.RoleTool {
 			break
 		}
-		well[it.Message.ToolCallID()] = !it.Message.Failed()
+		well[e.Message.ToolCallID()] = !e.Message.Failed()
 	}
 	return slices.DeleteFunc(slices.Clone(calls), func(c echo.ToolCall) bool { return !well[c.ID] })
 }

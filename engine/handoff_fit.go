@@ -9,14 +9,15 @@ import (
 
 // fit makes the handoff with what limits leave room for. Of what was done and decided the newest is kept, of what remains
 // the first.
-func (s *standing) fit(g *gathered, l handoffLimits) *echo.Handoff {
+func (p *progress) fit(g *gathered, l handoffLimits) *echo.Handoff {
 	h := &echo.Handoff{
-		SessionID: s.session.ID, CascadeID: oneLine(s.cascadeID, maxName), Phase: oneLine(s.visit, maxName), Attempt: s.attempt, Turn: s.turn,
-		Status: s.status, Reason: s.reason, Task: clipClean(g.task, l.task), Progress: g.progress,
+		SessionID: p.record.SessionID(), CascadeID: oneLine(p.record.CascadeID(), maxName), Status: p.status, Reason: p.reason,
+		Task: clipClean(g.task, l.task), Progress: g.progress,
 	}
-	if text := echo.AsText(s.input); text != "{}" && text != "null" {
-		h.Input = clipClean(text, l.input)
+	if newest := p.newest(); newest != nil {
+		h.Phase, h.Attempt, h.Turn = oneLine(newest.Key.String(), maxName), newest.Attempt, newest.Turn
 	}
+	h.Input = clipClean(p.input(), l.input)
 	h.Progress.Said = clipClean(g.said, l.said)
 	var o echo.Omitted
 	h.Done, o.Done = newestItems(g.done, l.items, l.item)
@@ -26,15 +27,28 @@ func (s *standing) fit(g *gathered, l handoffLimits) *echo.Handoff {
 	kept := g.written[max(0, len(g.written)-l.items):]
 	o.Written = len(g.written) - len(kept)
 	h.Written = make([]string, len(kept))
-	for i, p := range kept {
-		h.Written[i] = oneLine(p, l.path)
+	for i, path := range kept {
+		h.Written[i] = oneLine(path, l.path)
 	}
-	h.Workspace, o.Changed = fitFiles(s.workspace, l)
+	h.Workspace, o.Changed = fitFiles(p.files, l)
 	if o != (echo.Omitted{}) {
 		h.Omitted = &o
 	}
 	h.Continuation = continuation(h, l)
 	return h
+}
+
+// input returns what the run was given, as JSON; "" when that is nothing.
+func (p *progress) input() string {
+	start := p.record.Start()
+	if start == nil {
+		return ""
+	}
+	d, err := echo.Read[echo.RunStart](start)
+	if err != nil || len(d.Input) == 0 {
+		return ""
+	}
+	return echo.AsText(d.Input)
 }
 
 func clipClean(s string, n int) string {

@@ -8,23 +8,36 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/record"
 )
 
-// standing is all that a handoff is made of.
-type standing struct {
-	cascade   *cascade.Cascade // nil: it is not known
-	cascadeID string
-	session   *echo.Session
-	input     any
-	routes    []echo.Route
-	refusal   string // why the last answer of the phase was not accepted
-	visit     string // the key of the newest visit; "": no phase has begun
-	attempt   int
-	turn      int
-	status    echo.Status
-	reason    echo.StopReason
-	problem   string // why the phase or the run ended badly
-	workspace *echo.Workspace
+// progress is what a handoff is made of: how far a run has come, as its record says it.
+type progress struct {
+	record  *record.Fold
+	cascade *cascade.Cascade // nil: it is not known
+	visits  []record.Visit
+	files   *echo.Workspace // the newest reading
+	status  echo.Status     // of the newest visit, or of the run when that has ended
+	reason  echo.StopReason
+	problem string // why it ended badly
+}
+
+// progressOf returns how far a run has come, after entries of its newest visit that are about to be recorded.
+func progressOf(f *record.Fold, c *cascade.Cascade, soon ...*echo.Entry) *progress {
+	p := &progress{record: f, cascade: c, visits: f.Visits(), files: f.Workspace(), status: echo.StatusRunning}
+	if newest := p.newest(); newest != nil {
+		for _, e := range soon {
+			*newest = newest.After(e)
+		}
+		p.status, p.reason, p.problem = newest.Status, newest.Reason, newest.Error
+	}
+	if end := f.End(); end.Whole {
+		p.status, p.reason, p.problem = end.Status, end.Reason, end.Error
+	}
+	if p.status == echo.StatusInterrupted {
+		p.problem = "" // nothing is in the way
+	}
+	return p
 }
 
 // Where the items of a handoff come from; those that there are several of have their name behind it.
@@ -52,11 +65,11 @@ func (l handoffLimits) half() handoffLimits {
 	return handoffLimits{l.task / 2, l.input / 2, l.said / 2, l.item / 2, l.problem / 2, l.path / 2, l.items / 2, l.files / 2}
 }
 
-// handoff sums up where a run stands. What does not fit is cut: everything alike, until the text has its size.
-func (s *standing) handoff() *echo.Handoff {
-	g := s.gather()
+// handoff sums it up. What does not fit is cut: everything alike, until the text has its size.
+func (p *progress) handoff() *echo.Handoff {
+	g := p.gather()
 	for l := widest; ; l = l.half() {
-		if h := s.fit(g, l); len(Markdown(h)) <= MaxHandoff || l.items <= 1 {
+		if h := p.fit(g, l); len(Markdown(h)) <= MaxHandoff || l.items <= 1 {
 			return h
 		}
 	}
@@ -68,33 +81,71 @@ type gathered struct {
 	done, remaining, blocking, decisions []echo.HandoffItem
 	written                              []string
 	progress                             echo.HandoffProgress
+	lists                                checklists
 }
 
-func (s *standing) gather() *gathered {
+func (p *progress) gather() *gathered {
 	g := &gathered{}
-	newest := s.newest()
-	for _, p := range s.session.Finished() {
+	for _, v := range p.finished() {
 		g.progress.PhasesDone++
-		g.done = append(g.done, echo.HandoffItem{Source: sourcePhase + p.Name, Text: cmp.Or(strings.TrimSpace(p.Text()), "ended without an output")})
+		g.done = append(g.done, echo.HandoffItem{Source: sourcePhase + v.Phase, Text: cmp.Or(strings.TrimSpace(echo.AsText(v.Output)), "ended without an output")})
 	}
-	g.readHistories(s.session)
-	if newest != nil {
-		g.task = taskOf(newest)
-		if !newest.Done {
-			g.said = lastWords(newest)
-			g.remaining = append(g.remaining, echo.HandoffItem{Source: sourcePhase + newest.Name, Text: stands(s.status)})
-			g.blocking = append(g.blocking, blockingOf(newest)...)
+	histories := make([][]*echo.Entry, len(p.visits))
+	for i, v := range p.visits {
+		histories[i] = ownHistory(p.record, v.Key)
+		g.readHistory(v.Phase, histories[i])
+	}
+	g.readChecklists()
+	if newest := p.newest(); newest != nil {
+		history := histories[len(histories)-1]
+		g.task = taskOf(history)
+		if !newest.Status.IsSuccess() {
+			g.said = lastWords(history)
+			g.remaining = append(g.remaining, echo.HandoffItem{Source: sourcePhase + newest.Phase, Text: stands(p.status)})
+			g.blocking = append(g.blocking, blockingOf(history)...)
 		}
 	}
-	g.remaining = append(g.remaining, s.following(newest)...)
-	if s.refusal != "" && s.reason != echo.StopExhausted && (newest == nil || !newest.Done) {
-		g.blocking = append(g.blocking, echo.HandoffItem{Source: sourceValidator, Text: s.refusal})
+	g.remaining = append(g.remaining, p.following()...)
+	g.blocking = append(g.blocking, p.refusal()...)
+	if p.problem != "" {
+		g.blocking = append(g.blocking, echo.HandoffItem{Source: sourceStop, Text: p.problem})
 	}
-	if s.problem != "" {
-		g.blocking = append(g.blocking, echo.HandoffItem{Source: sourceStop, Text: s.problem})
-	}
-	g.decisions = append(s.choices(), g.decisions...)
+	g.decisions = append(p.choices(histories), g.decisions...)
 	return g
+}
+
+// ownHistory returns the entries with what a phase said and was told itself.
+func ownHistory(f *record.Fold, visit echo.Key) []*echo.Entry {
+	return slices.DeleteFunc(slices.Clone(f.History(visit)), func(e *echo.Entry) bool { return !record.IsOwn(e) })
+}
+
+// finished returns the visits that ended well, in their order, of each phase the newest.
+func (p *progress) finished() []record.Visit {
+	newest := map[string]int{}
+	for i, v := range p.visits {
+		if v.Status.IsSuccess() {
+			newest[v.Phase] = i
+		}
+	}
+	var out []record.Visit
+	for i, v := range p.visits {
+		if at, ok := newest[v.Phase]; ok && at == i {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// refusal is why the newest answer of a phase that has not ended well was not accepted.
+func (p *progress) refusal() []echo.HandoffItem {
+	newest := p.newest()
+	if newest == nil || newest.Status.IsSuccess() || p.reason == echo.StopExhausted {
+		return nil
+	}
+	if verdict, ok := newest.Refusal(); ok {
+		return []echo.HandoffItem{{Source: sourceValidator, Text: verdict.Validator + " did not pass: " + verdict.Reason}}
+	}
+	return nil
 }
 
 // stands says how a phase stands that has not ended well.
@@ -111,41 +162,41 @@ func stands(s echo.Status) string {
 	}
 }
 
-// newest returns the record of the newest visit, nil when no phase has begun.
-func (s *standing) newest() *echo.PhaseRecord {
-	if n := len(s.session.Phases); n > 0 {
-		return s.session.Phases[n-1]
+// newest returns the newest visit, nil when no phase has begun.
+func (p *progress) newest() *record.Visit {
+	if n := len(p.visits); n > 0 {
+		return &p.visits[n-1]
 	}
 	return nil
 }
 
 // taskOf returns the task that a phase was given.
-func taskOf(p *echo.PhaseRecord) string {
-	for _, it := range slices.Backward(p.History) {
-		if it.Order > 0 && it.Message.Kind() == echo.KindTask {
-			return strings.TrimSpace(it.Message.Text())
+func taskOf(history []*echo.Entry) string {
+	for _, e := range slices.Backward(history) {
+		if e.Message.Kind() == echo.KindTask {
+			return strings.TrimSpace(e.Message.Text())
 		}
 	}
 	return ""
 }
 
 // lastWords returns the newest words of a phase's model.
-func lastWords(p *echo.PhaseRecord) string {
-	for _, it := range slices.Backward(p.History) {
-		if m := it.Message; it.Order > 0 && m.Role() == echo.RoleAssistant && strings.TrimSpace(m.Text()) != "" {
-			return strings.TrimSpace(m.Text())
+func lastWords(history []*echo.Entry) string {
+	for _, e := range slices.Backward(history) {
+		if text := strings.TrimSpace(e.Message.Text()); e.Message.Role() == echo.RoleAssistant && text != "" {
+			return text
 		}
 	}
 	return ""
 }
 
 // blockingOf returns the tools of a phase whose newest call failed, and the calls that were under way when it stopped.
-func blockingOf(p *echo.PhaseRecord) []echo.HandoffItem {
+func blockingOf(history []*echo.Entry) []echo.HandoffItem {
 	var out []echo.HandoffItem
 	seen := map[string]bool{}
-	for _, it := range slices.Backward(p.History) {
-		m := it.Message
-		if it.Order == 0 || m.Role() != echo.RoleTool || seen[m.Tool()] {
+	for _, e := range slices.Backward(history) {
+		m := e.Message
+		if m.Role() != echo.RoleTool || seen[m.Tool()] {
 			continue
 		}
 		seen[m.Tool()] = true
@@ -154,17 +205,17 @@ func blockingOf(p *echo.PhaseRecord) []echo.HandoffItem {
 		}
 	}
 	slices.Reverse(out)
-	for _, name := range underWay(p.History) {
+	for _, name := range underWay(history) {
 		out = append(out, echo.HandoffItem{Source: sourceTool + name, Text: "was asked for when the run stopped; whether it was run is not known"})
 	}
 	return out
 }
 
 // underWay names the calls of the newest answer when not all of them have their results.
-func underWay(history []echo.Item) []string {
+func underWay(history []*echo.Entry) []string {
 	results := 0
-	for _, it := range slices.Backward(history) {
-		switch m := it.Message; m.Role() {
+	for _, e := range slices.Backward(history) {
+		switch m := e.Message; m.Role() {
 		case echo.RoleTool:
 			results++
 		case echo.RoleAssistant:
@@ -183,22 +234,23 @@ func underWay(history []echo.Item) []string {
 }
 
 // following returns the phases that come after the newest one, as far as the cascade says before it happens.
-func (s *standing) following(newest *echo.PhaseRecord) []echo.HandoffItem {
-	if s.cascade == nil || newest == nil || s.over() {
+func (p *progress) following() []echo.HandoffItem {
+	newest := p.newest()
+	if p.cascade == nil || newest == nil || p.reason == echo.StopEndOfCascade {
 		return nil
 	}
-	if s.cascade.FileOrder() {
+	if p.cascade.FileOrder() {
 		var out []echo.HandoffItem
-		for i := len(s.cascade.Phases) - 1; i >= 0 && s.cascade.Phases[i].Name != newest.Name; i-- {
-			out = append(out, echo.HandoffItem{Source: sourcePhase + s.cascade.Phases[i].Name, Text: "has not begun"})
+		for i := len(p.cascade.Phases) - 1; i >= 0 && p.cascade.Phases[i].Name != newest.Phase; i-- {
+			out = append(out, echo.HandoffItem{Source: sourcePhase + p.cascade.Phases[i].Name, Text: "has not begun"})
 		}
-		if len(out) == len(s.cascade.Phases) {
+		if len(out) == len(p.cascade.Phases) {
 			return nil // an inline phase, which stands in for one that failed
 		}
 		slices.Reverse(out)
 		return out
 	}
-	targets := targetsOf(phaseNamed(s.cascade, newest.Name))
+	targets := targetsOf(phaseNamed(p.cascade, newest.Phase))
 	if len(targets) == 1 {
 		return []echo.HandoffItem{{Source: sourcePhase + targets[0], Text: "follows"}}
 	}
@@ -208,9 +260,6 @@ func (s *standing) following(newest *echo.PhaseRecord) []echo.HandoffItem {
 	}
 	return out
 }
-
-// over reports whether no phase follows: the run has come to its end.
-func (s *standing) over() bool { return s.reason == echo.StopEndOfCascade }
 
 func phaseNamed(c *cascade.Cascade, name string) *cascade.Phase {
 	for i := range c.Phases {
@@ -258,25 +307,25 @@ func sortedNames(m map[string]string) []string {
 
 // choices returns what was decided outside of answers: routes that were chosen, state that phases set unless it is a
 // checklist, callouts.
-func (s *standing) choices() []echo.HandoffItem {
+func (p *progress) choices(histories [][]*echo.Entry) []echo.HandoffItem {
 	var out []echo.HandoffItem
-	for _, r := range s.routes {
+	for _, r := range p.record.Routes() {
 		if chosen(r) {
 			out = append(out, echo.HandoffItem{Source: sourceRoute, Text: fmt.Sprintf("%s to %s (%s)", r.From, cmp.Or(r.To, "the end"), r.Reason)})
 		}
 	}
 	seen := map[string]bool{stateOfError: true}
-	for _, p := range s.session.Phases {
-		for _, key := range p.StateKeys {
-			text := echo.AsText(s.session.State[key])
+	for _, v := range p.visits {
+		for _, key := range v.State {
+			text := echo.AsText(p.record.State(key))
 			if !seen[key] && len(checklistIn(text)) == 0 {
 				out = append(out, echo.HandoffItem{Source: sourceState + key, Text: text})
 			}
 			seen[key] = true
 		}
 	}
-	for _, c := range s.session.Callouts {
-		out = append(out, echo.HandoffItem{Source: sourceCallout + c.Name, Text: messageText(s.session, c.Hash)})
+	for _, c := range p.record.Callouts() {
+		out = append(out, echo.HandoffItem{Source: sourceCallout + c.Name, Text: messageText(histories, c.Hash)})
 	}
 	return out
 }
@@ -289,11 +338,11 @@ func chosen(r echo.Route) bool {
 	return r.Reason == "route_to" || r.Reason == "on_error" || strings.HasPrefix(r.Reason, "routing")
 }
 
-func messageText(s *echo.Session, h echo.Hash) string {
-	for _, p := range slices.Backward(s.Phases) {
-		for _, it := range slices.Backward(p.History) {
-			if it.Message.Hash() == h {
-				return it.Message.Text()
+func messageText(histories [][]*echo.Entry, h echo.Hash) string {
+	for _, history := range slices.Backward(histories) {
+		for _, e := range slices.Backward(history) {
+			if e.Message.Hash() == h {
+				return e.Message.Text()
 			}
 		}
 	}

@@ -31,9 +31,10 @@ func (v *visit) openAgain(ctx context.Context) error {
 	if v.carry.Summary == nil || v.told > 0 && v.told == v.turn-1 {
 		return nil
 	}
-	s := v.standing(nil)
-	if files := v.readFiles(ctx); files != nil {
-		s.workspace = files
+	if err := v.rec.Resume(); err != nil { // what is set aside does not count from here on
+		return err
 	}
-	return v.say(what, echo.NewText(echo.RoleUser, echo.KindNotice, takenUpHead+s.handoff().Continuation+takenUpTail))
+	p := progressOf(v.own.now(), v.cascade, &echo.Entry{NodeType: echo.NodeMessage, Key: v.at(what)})
+	p.read(ctx, v.run)
+	return v.say(what, echo.NewText(echo.RoleUser, echo.KindNotice, takenUpHead+p.handoff().Continuation+takenUpTail))
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
@@ -92,7 +93,7 @@ func (l *longTalk) replays(source string, entries []*echo.Entry) {
 	tools.addBig("big", 20)
 	r := &Runner{Tools: onlySpecs{tools}, DefaultModel: "m", Facts: func(string) ModelFacts { return ModelFacts{} }}
 	_, err := r.Run(context.Background(), Spec{Cascade: c, WorkDir: "/scratch", Name: "s1", Recording: entries})
-	if StateOf(entries).Status == echo.StatusCompleted {
+	if record.EndOf(entries).Status == echo.StatusCompleted {
 		require.NoError(l.t, err)
 		return
 	}

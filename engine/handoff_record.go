@@ -4,171 +4,96 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
+	"sync"
 	"time"
 
-	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
+	"github.com/windlass-run/windlass/echo/record"
 )
 
 // lookLimit is how long reading the files may take. It holds also when the run's context has ended.
 const lookLimit = time.Second
 
-// handOff records where the run stands at the end of a visit. It is recorded directly before that end: what a run is
-// taken up without is a handoff and the ends after it.
-func (v *visit) handOff(ctx context.Context, err error) error {
-	h, known, failed := reading[echo.Handoff](ctx, v.rec, v.at(echo.StepHandoff), v.place(), func() echo.Payload {
-		if err != nil || v.touched {
-			if files := v.readFiles(ctx); files != nil {
-				v.files = files
-			}
-		}
-		return *v.standing(err).handoff()
-	})
-	if failed != nil || !known {
-		return failed
-	}
-	v.files = h.Workspace
-	return nil
+// ownRecord is the record of a run as the run itself folds it. Any goroutine may add an entry; the run's goroutine folds them
+// when it needs the result. The mutex guards new.
+type ownRecord struct {
+	mu   sync.Mutex
+	new  []*echo.Entry // that are not folded yet
+	fold *record.Fold  // owned by the run's goroutine
 }
 
-// readFiles reads what is known of the files; nil when that is nothing.
-func (r *run) readFiles(ctx context.Context) *echo.Workspace {
+func newOwnRecord(past []*echo.Entry) *ownRecord {
+	return &ownRecord{new: slices.Clip(past), fold: record.New()}
+}
+
+func (o *ownRecord) add(e *echo.Entry) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.new = append(o.new, e)
+}
+
+// now returns the fold of all that is recorded.
+func (o *ownRecord) now() *record.Fold {
+	o.mu.Lock()
+	entries := o.new
+	o.new = nil
+	o.mu.Unlock()
+	for _, e := range entries {
+		o.fold.Add(e)
+	}
+	return o.fold
+}
+
+// handOff records how far the run has come at the end of a visit. end is the entry of that end, which is recorded next: a run
+// that resumes sets aside a handoff and the ends after it.
+func (v *visit) handOff(ctx context.Context, end *echo.Entry, err error) error {
+	key := v.at(echo.StepHandoff)
+	_, _, failed := reading[echo.Handoff](ctx, v.rec, key, v.place(), func() echo.Payload {
+		p := progressOf(v.own.now(), v.cascade, &echo.Entry{NodeType: echo.NodeHandoff, Key: key}, end)
+		if err != nil || v.touched {
+			p.read(ctx, v.run)
+		}
+		return *p.handoff()
+	})
+	return failed
+}
+
+// read takes a new reading of the files, if there is one.
+func (p *progress) read(ctx context.Context, r *run) {
 	if r.Workspace == nil {
-		return nil
+		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookLimit)
 	defer cancel()
-	return r.Workspace(ctx)
-}
-
-// standing returns where the run stands at the end of a visit, which an error may have brought about.
-func (v *visit) standing(err error) *standing {
-	s := &standing{
-		cascade: v.cascade, cascadeID: v.cascade.CascadeID, session: v.session, input: v.spec.Input, routes: v.taken,
-		refusal: v.refusal, visit: v.key.String(), attempt: v.attempt, turn: v.turn,
-		status: v.result.Status, reason: v.result.Reason, workspace: v.files,
-	}
-	if s.status != echo.StatusCompleted && s.status != echo.StatusInterrupted && err != nil {
-		s.problem = err.Error()
-	}
-	return s
-}
-
-// refused keeps what a check said for handoffs.
-func (v *visit) refused(check string, valid bool, reason string) {
-	v.refusal = ""
-	if !valid {
-		v.refusal = refusalText(check, reason)
+	if files := r.Workspace(ctx); files != nil {
+		p.files = files
 	}
 }
 
-func refusalText(check, reason string) string { return check + " did not pass: " + reason }
-
-// HandoffOf says where a recorded run stands now. For a process that died no handoff is recorded; the record has all that
-// one is made of. What it says of the files is what was read last. A handoff that is recorded is what this returns for
-// the record up to the end of its phase.
+// HandoffOf says how far a recorded run has come. It needs no recorded handoff, so there is one for a process that died, too.
+// What it says of the files is what was read last. A handoff that is recorded is what this returns for the record up to the
+// end of its phase.
 func HandoffOf(entries []*echo.Entry) (*echo.Handoff, error) {
 	if len(entries) == 0 {
 		return nil, errors.New("the session has no entries yet")
 	}
-	end := endOf(entries)
-	var live []*echo.Entry
-	aside := setAside(entries)
-	var files *echo.Workspace
-	for _, e := range entries {
-		if e.NodeType == echo.NodeHandoff {
-			files = filesOf(e, files)
-		}
-		if !aside[e.Seq] && !e.Background() {
-			live = append(live, e)
-		}
-	}
-	r := &run{
-		Runner: &Runner{}, session: echo.NewSession(entries[0].SessionID),
-		index: autocontext.NewIndex(), known: map[string]ModelFacts{},
-	}
-	r.restore(live, "")
-	s := &standing{session: r.session, status: echo.StatusRunning, workspace: files}
-	t := &trail{standing: s}
-	for _, e := range live {
-		t.follow(e)
-	}
-	if end.whole {
-		s.status, s.reason = end.status, end.reason
-	}
-	return s.handoff(), nil
+	f := record.Of(entries)
+	return progressOf(f, recordedCascade(f)).handoff(), nil
 }
 
-// filesOf returns what a handoff says of the files, or what was known before.
-func filesOf(e *echo.Entry, before *echo.Workspace) *echo.Workspace {
-	h, err := echo.Read[echo.Handoff](e)
-	if err != nil || h.Workspace == nil {
-		return before
+// recordedCascade returns the cascade that a run was begun with, nil when it is not recorded.
+func recordedCascade(f *record.Fold) *cascade.Cascade {
+	start := f.Start()
+	if start == nil {
+		return nil
 	}
-	return h.Workspace
-}
-
-// trail reads off a record what its histories do not say.
-type trail struct {
-	*standing
-	visits int // that have begun
-}
-
-func (t *trail) follow(e *echo.Entry) {
-	if t.cascadeID == "" {
-		t.cascadeID = e.CascadeID
-	}
-	switch e.NodeType {
-	case echo.NodeRunStart:
-		t.begin(e)
-	case echo.NodePhaseStart:
-		t.visits++
-		t.visit, t.attempt, t.turn = e.Key.VisitKey().String(), 0, 0
-		t.status, t.reason, t.problem, t.refusal = echo.StatusRunning, "", "", ""
-	case echo.NodePhaseEnd, echo.NodeRunEnd:
-		t.end(e)
-	case echo.NodeRoute:
-		if r, err := echo.Read[echo.Route](e); err == nil {
-			t.routes = append(t.routes, r)
-		}
-	case echo.NodeVerdict:
-		t.verdict(e)
-	case echo.NodeState:
-		if d, err := echo.Read[echo.State](e); err == nil && t.visits > 0 && t.visits <= len(t.session.Phases) {
-			t.session.Set(t.session.Phases[t.visits-1], d.Key, d.Value)
-		}
-	}
-	if e.Attempt > 0 && e.NodeType != echo.NodePhaseEnd {
-		t.attempt, t.turn = e.Attempt, e.Turn
-	}
-}
-
-func (t *trail) begin(e *echo.Entry) {
-	start, err := echo.Read[echo.RunStart](e)
-	if err != nil {
-		return
-	}
-	t.input = start.Input
-	h, err := journal.HeaderOf(e)
+	h, err := journal.HeaderOf(start)
 	var c cascade.Cascade
-	if err == nil && json.Unmarshal(h.Cascade, &c) == nil && len(c.Phases) > 0 {
-		t.cascade = &c
+	if err != nil || json.Unmarshal(h.Cascade, &c) != nil || len(c.Phases) == 0 {
+		return nil
 	}
-}
-
-func (t *trail) end(e *echo.Entry) {
-	t.status, t.reason = statusOf(e)
-	t.problem = ""
-	if e.Error != nil && t.status != echo.StatusInterrupted {
-		t.problem = e.Error.Message
-	}
-}
-
-func (t *trail) verdict(e *echo.Entry) {
-	t.refusal = ""
-	if d, err := echo.Read[echo.Verdict](e); err == nil && !d.Valid {
-		t.refusal = refusalText(d.Validator, d.Reason)
-	}
+	return &c
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
@@ -172,31 +173,75 @@ func requireGolden(t *testing.T, name, got string) {
 	require.Equal(t, string(want), got)
 }
 
+// recordBuilder makes the record of a session by hand.
+type recordBuilder struct {
+	t       testing.TB
+	cascade string
+	log     *echo.Log
+	entries []*echo.Entry
+}
+
+func (b *recordBuilder) put(e *echo.Entry) *echo.Entry {
+	b.t.Helper()
+	if b.log == nil {
+		b.log = echo.NewLog("s1", nil, nil)
+		b.log.Follow(func(e *echo.Entry) { b.entries = append(b.entries, e) })
+	}
+	e.CascadeID = b.cascade
+	require.NoError(b.t, b.log.Append(e))
+	return e
+}
+
+func (b *recordBuilder) add(key echo.Key, p echo.Payload) *echo.Entry {
+	b.t.Helper()
+	return b.put(echo.NewEntry(key, p))
+}
+
+func (b *recordBuilder) message(key echo.Key, m *echo.Message) {
+	b.t.Helper()
+	b.put(&echo.Entry{NodeType: echo.NodeMessage, Key: key, Message: m})
+}
+
+func (b *recordBuilder) answer(turn echo.Key, m *echo.Message, results ...*echo.Message) {
+	b.t.Helper()
+	b.put(&echo.Entry{NodeType: echo.NodeModelCall, Key: turn.Step(echo.StepModel), Message: m})
+	for i, r := range results {
+		b.put(&echo.Entry{NodeType: echo.NodeToolCall, Key: turn.Numbered(echo.StepTool, i+1), Message: r})
+	}
+}
+
 // However much a run has said, written and decided, and whatever characters are in it, its handoff has its size, and every
 // item of it is one line.
 func TestHandoffIsBounded(t *testing.T) {
 	t.Parallel()
 	hostile := strings.Repeat("ä\x1b]0;x\x07 \u202e\n# Head\n", 40)
-	s := &standing{cascadeID: hostile, session: echo.NewSession("s1"), input: map[string]any{"text": hostile}, refusal: hostile, problem: hostile, status: echo.StatusFailed}
-	s.workspace = &echo.Workspace{Branch: hostile, Head: strings.Repeat("a", 40)}
+	b := &recordBuilder{t: t, cascade: hostile}
+	b.add(echo.RunKey().Step(echo.StepStart), echo.RunStart{Input: map[string]any{"text": hostile}})
+	files := &echo.Workspace{Branch: hostile, Head: strings.Repeat("a", 40)}
 	for i := range 300 {
-		s.workspace.Files = append(s.workspace.Files, echo.FileChange{Path: fmt.Sprint(i, hostile), Change: hostile})
+		files.Files = append(files.Files, echo.FileChange{Path: fmt.Sprint(i, hostile), Change: hostile})
 	}
 	for i := range 20 {
-		p := s.session.Begin(fmt.Sprint(hostile, i))
-		p.Done, p.Output = true, hostile
-		s.session.Set(p, hostile+fmt.Sprint(i), hostile)
-		s.routes = append(s.routes, echo.Route{From: hostile, To: hostile, Reason: "route_to"})
+		visit := echo.PhaseKey(fmt.Sprint(hostile, i), 1)
+		b.add(visit.Step(echo.StepStart), echo.PhaseStart{Visit: 1})
+		b.message(visit.Step(echo.StepTask), echo.NewText(echo.RoleUser, echo.KindTask, hostile))
+		b.add(visit.Named(echo.StepState, hostile), echo.State{Key: hostile + fmt.Sprint(i), Value: hostile})
 		var plan strings.Builder
 		for n := range 30 {
 			fmt.Fprintf(&plan, "- [ ] %d %d %s\nDecision: %s\n", i, n, strings.Repeat("long ", 100), hostile)
 		}
-		p.History = append(p.History,
-			echo.Item{Order: 1, Message: echo.NewText(echo.RoleUser, echo.KindTask, hostile)},
-			echo.Item{Order: 2, Message: echo.NewText(echo.RoleAssistant, echo.KindAnswer, plan.String())})
-		s.visit = hostile
+		b.answer(visit.Attempt(1).Turn(1), echo.NewText(echo.RoleAssistant, echo.KindAnswer, plan.String()))
+		b.add(visit.Attempt(1).Named(echo.StepVerdict, hostile), echo.Verdict{Validator: hostile, Reason: hostile})
+		b.add(visit.Step(echo.StepHandoff), echo.Handoff{Workspace: files})
+		end := echo.PhaseEnd{Status: echo.StatusCompleted, Output: hostile}
+		if i == 19 {
+			end = echo.PhaseEnd{Status: echo.StatusFailed}
+		}
+		b.add(visit.Step(echo.StepEnd), end).Error = &echo.Failure{Message: hostile}
+		b.add(visit.Step(echo.StepRoute), echo.Route{From: hostile, To: hostile, Reason: "route_to"})
 	}
-	h := s.handoff()
+	h, err := HandoffOf(b.entries)
+	require.NoError(t, err)
 	text := Markdown(h)
 	require.LessOrEqual(t, len(text), MaxHandoff)
 	require.Greater(t, len(text), MaxHandoff/4, "no more is cut than has to be")
@@ -224,9 +269,8 @@ func TestResumeAfterAStopThatIsRecordedInPart(t *testing.T) {
 			past := sink.asRead(t)
 			require.Equal(t, []echo.NodeType{echo.NodeHandoff, echo.NodePhaseEnd, echo.NodeRunEnd}, nodeTypes(past[len(past)-3:]))
 			past = past[:len(past)-cut]
-			state := StateOf(past)
-			require.True(t, state.Resumable)
-			require.Equal(t, cut < 3, state.Status == echo.StatusInterrupted)
+			require.True(t, record.ResumptionOf(past).Possible)
+			require.Equal(t, cut < 3, record.EndOf(past).Status == echo.StatusInterrupted)
 			goOn, sink := &stopping{world: w.world}, &memory{}
 			res, err := goOn.run(context.Background(), t, sink, past)
 			require.NoError(t, err)
@@ -273,12 +317,10 @@ func TestRecordWithoutHandoffs(t *testing.T) {
 
 // BenchmarkHandoff sums up a phase of 200 turns: words, a call of write_file every tenth turn, results of 4 kB.
 func BenchmarkHandoff(b *testing.B) {
-	s := &standing{cascadeID: "c", session: echo.NewSession("s1"), status: echo.StatusCompleted, visit: "work"}
-	p := s.session.Begin("work")
-	add := func(m *echo.Message) {
-		p.History = append(p.History, echo.Item{Message: m, Attempt: 1, Turn: len(p.History), Order: len(p.History) + 1})
-	}
-	add(echo.NewText(echo.RoleUser, echo.KindTask, "Mend it."))
+	r := &recordBuilder{t: b, cascade: "c"}
+	visit := echo.PhaseKey("work", 1)
+	r.add(visit.Step(echo.StepStart), echo.PhaseStart{Visit: 1})
+	r.message(visit.Step(echo.StepTask), echo.NewText(echo.RoleUser, echo.KindTask, "Mend it."))
 	for i := range 200 {
 		c := echo.ToolCall{ID: fmt.Sprint("c", i), Name: "read_file", Arguments: `{"path":"a.go"}`}
 		if i%10 == 0 {
@@ -286,12 +328,12 @@ func BenchmarkHandoff(b *testing.B) {
 				"path": "plan.md", "content": strings.Repeat("- [x] something that was to be done\n", 100),
 			}))}
 		}
-		add(echo.Seal(echo.Draft{
+		r.answer(visit.Attempt(1).Turn(i+1), echo.Seal(echo.Draft{
 			Role: echo.RoleAssistant, Kind: echo.KindAnswer, Parts: echo.Text(strings.Repeat("I look at the next file. ", 20)), ToolCalls: []echo.ToolCall{c},
-		}))
-		add(echo.NewToolResult(c, echo.Text(strings.Repeat("line\n", 800)), false))
+		}), echo.NewToolResult(c, echo.Text(strings.Repeat("line\n", 800)), false))
 	}
+	f := record.Of(r.entries)
 	for b.Loop() {
-		s.handoff()
+		progressOf(f, nil).handoff()
 	}
 }

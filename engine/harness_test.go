@@ -46,6 +46,7 @@ func (b *testBundle) runCtx(ctx context.Context, source string, input map[string
 	b.entries.checkKeys(b.t)
 	checkHandoffs(b.t, b.entries.asRead(b.t))
 	if !effect.IsRecordError(err) {
+		checkFold(b.t, b.entries.asRead(b.t), res)
 		b.checkReplay(c, input, res, err)
 	}
 	return res, err

@@ -16,6 +16,7 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/contextcards"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/effect/effecttest"
 )
@@ -143,6 +144,9 @@ func (w *world) go1(ctx context.Context, t *testing.T, sink *memory, past []*ech
 	}
 	res, err := r.Run(ctx, Spec{Cascade: c, Log: log, Effects: effects, WorkDir: "/scratch", Recording: past, Header: json.RawMessage(`{"rules":1,"cascade":` + manySided + `}`)})
 	checkHandoffs(t, sink.asRead(t))
+	if err == nil {
+		checkFold(t, sink.asRead(t), res)
+	}
 	return res, err
 }
 
@@ -371,7 +375,7 @@ func TestResumeAfterAStop(t *testing.T) {
 				res, err := goOn.run(context.Background(), t, sink, past)
 				require.NoError(t, err, "stopped at %d", at)
 				require.Equal(t, "the answer of end~1 1.2 "+strings.Repeat("fox ", 40), res.Output)
-				require.Equal(t, echo.StatusCompleted, StateOf(sink.list).Status)
+				require.Equal(t, echo.StatusCompleted, record.EndOf(sink.list).Status)
 				replay(t, sink.asRead(t))
 			}
 		})
@@ -459,7 +463,7 @@ func TestUnfinishedToolOfAPhaseWithoutAModel(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "deployed", res.Output)
 	require.Len(t, b.tools.calls, before+1)
-	require.Equal(t, echo.StatusCompleted, StateOf(past).Status)
+	require.Equal(t, echo.StatusCompleted, record.EndOf(past).Status)
 }
 
 // A record in which nothing counts is no run's: a replay of it asks nobody anything, and a run that takes it up begins.

@@ -14,6 +14,7 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
+	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
@@ -93,5 +94,5 @@ func resumeCut(t *testing.T, text []byte, left []*echo.Entry) {
 	sound, err := journal.Read(j.Path())
 	require.NoError(t, err)
 	require.False(t, sound.Torn)
-	require.Equal(t, echo.StatusCompleted, StateOf(sound.Entries).Status)
+	require.Equal(t, echo.StatusCompleted, record.EndOf(sound.Entries).Status)
 }

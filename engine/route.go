@@ -45,9 +45,7 @@ func (r *run) route(from, to, reason string) error {
 		last := r.session.Phases[n-1]
 		key, s.Phase = echo.PhaseKey(last.Name, last.Visit).Step(echo.StepRoute), last.Name
 	}
-	taken := echo.Route{From: from, To: to, Reason: reason}
-	r.taken = append(r.taken, taken)
-	return r.append(payloadEntry(key, s, taken))
+	return r.append(payloadEntry(key, s, echo.Route{From: from, To: to, Reason: reason}))
 }
 
 // phase runs one phase and says which one follows and why. A phase that fails goes where its on_error leads, unless the

@@ -11,6 +11,7 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/contextcards"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
@@ -153,6 +154,10 @@ func (t *Totals) addFailure(err error) {
 // the log, unless the log itself failed.
 func (r *Runner) Run(ctx context.Context, spec Spec) (*Result, error) {
 	run := newRun(r, spec)
+	if spec.Log != nil {
+		spec.Log.Follow(run.own.add)
+		defer spec.Log.Follow(nil)
+	}
 	err := run.begin()
 	if err == nil {
 		err = run.phases(ctx)
@@ -182,6 +187,7 @@ type run struct {
 	cascade *cascade.Cascade
 	session *echo.Session
 	rec     *effect.Recorder
+	own     *ownRecord
 	result  *Result
 	start   time.Time      // when it began, by the clock of active
 	budget  cascade.Budget // in force; the zero value limits nothing
@@ -197,11 +203,9 @@ type run struct {
 	index    *autocontext.Index    // what selections have read of the session's messages
 	entered  []contextcards.Source // every message that entered the session, by its order less 1
 	known    map[string]ModelFacts
-	taken    []echo.Route    // the way so far
-	files    *echo.Workspace // the newest reading
-	doubted  bool            // that figures of an endpoint were ignored has been said
-	opened   bool            // a turn has begun after the end of the past
-	aside    []uint64        // numbers of entries of the recording that it goes on without
+	doubted  bool     // that figures of an endpoint were ignored has been said
+	opened   bool     // a turn has begun after the end of the past
+	aside    []uint64 // numbers of entries of the recording that it goes on without
 }
 
 func newRun(r *Runner, spec Spec) *run {
@@ -211,7 +215,7 @@ func newRun(r *Runner, spec Spec) *run {
 		result:   &Result{SessionID: spec.sessionID(), CascadeID: spec.Cascade.CascadeID},
 		observer: r.Observer, mask: r.Mask,
 		schemas: schemaCache{}, texts: textCache{}, index: autocontext.NewIndex(), known: map[string]ModelFacts{},
-		budget: spec.BudgetInForce(), answers: newAnswers(),
+		budget: spec.BudgetInForce(), answers: newAnswers(), own: newOwnRecord(spec.Recording),
 	}
 	if x.observer == nil {
 		x.observer = noObserver{}
@@ -231,7 +235,7 @@ func newRun(r *Runner, spec Spec) *run {
 func (r *run) newRecorder() *effect.Recorder {
 	o := effect.Options{
 		Log: r.spec.Log, Mask: r.mask, Seams: r.Seams, Effects: r.spec.Effects,
-		Recording: r.spec.Recording, SetAside: setAside(r.spec.Recording),
+		Recording: r.spec.Recording, SetAside: record.SetAside(r.spec.Recording),
 	}
 	for _, seq := range r.aside {
 		o.SetAside[seq] = true

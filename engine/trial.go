@@ -10,6 +10,7 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/dialect"
+	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
@@ -32,7 +33,7 @@ type Trial struct {
 func Try(ctx context.Context, id string, entries []*echo.Entry, t Trial) (*echo.InterSelection, error) {
 	r := &run{Runner: &Runner{Cards: t.Cards, Meaning: t.Meaning}, session: echo.NewSession(id), known: map[string]ModelFacts{}}
 	r.rec = effect.NewRecorder(effect.Options{Log: echo.NewLog(id, t.Now, nil), Seams: effect.Seams{Now: t.Now}})
-	r.restore(entries, t.Before)
+	r.restore(record.Of(until(entries, t.Before)))
 	v := &visit{run: r, phase: &cascade.Phase{Context: &cascade.Context{}}, record: &echo.PhaseRecord{}, render: autocontext.NewRenderer(dialect.Native)}
 	v.settings.Count = t.Count
 	v.inter = cascade.Inter{Selection: t.Selection, Cards: cascade.InterCards{Wait: rankLimit}}
@@ -69,89 +70,24 @@ func (t *Trial) ask(ctx context.Context, menu *autocontext.Menu) *autocontext.Me
 	return &autocontext.MenuAnswer{Text: resp.Message.Text()}
 }
 
-// restore reads the histories of a session off its record: what phases said themselves, in order. It ends where a phase
-// begins first, when one is named.
-func (r *run) restore(entries []*echo.Entry, before string) {
-	var v *visit
-	results := map[int]*echo.Entry{} // of the newest answer, by the number of the call
-	settle := func() {
-		for _, n := range sortedKeys(results) {
-			e := results[n]
-			v.attempt = e.Attempt
-			v.enter(e.Message, e.Turn)
-		}
-		clear(results)
-	}
-	for _, e := range entries {
-		switch e.NodeType {
-		case echo.NodePhaseStart:
-			if e.Phase == before {
-				return
-			}
-			v = &visit{run: r, phase: &cascade.Phase{Name: e.Phase}, record: r.session.Begin(e.Phase)}
-			v.record.Model = e.Model
-		case echo.NodePhaseEnd:
-			if v != nil {
-				settle()
-				v.end(e)
-			}
-		case echo.NodeCallout:
-			if v != nil {
-				settle()
-				r.session.Callouts = append(r.session.Callouts, echo.Callout{Name: calloutName(e), Phase: e.Phase, Hash: e.ContentHash})
-			}
-		default:
-			what, number := historyPart(e)
-			if v == nil || what == "" {
-				continue
-			}
-			if what == "tool" {
-				results[number] = e
-				continue
-			}
-			settle()
+// restore takes over what the phases of a recorded session said themselves.
+func (r *run) restore(f *record.Fold) {
+	for _, was := range f.Visits() {
+		v := &visit{run: r, phase: &cascade.Phase{Name: was.Phase}, record: r.session.Begin(was.Phase)}
+		v.record.Model, v.record.Output, v.record.Done = was.Model, was.Output, was.Status.IsSuccess()
+		for _, e := range ownHistory(f, was.Key) {
 			v.attempt = e.Attempt
 			v.enter(e.Message, e.Turn)
 		}
 	}
-	settle()
+	r.session.Callouts = f.Callouts()
 }
 
-func calloutName(e *echo.Entry) string {
-	mark, _ := echo.Read[echo.CalloutMark](e) // one that cannot be read has no name
-	return mark.Name
-}
-
-func (v *visit) end(e *echo.Entry) {
-	if d, err := echo.Read[echo.PhaseEnd](e); err == nil {
-		v.record.Output, v.record.Done = d.Output, d.Status.IsSuccess()
+// until returns the entries before a phase begins first, all of them when it does not.
+func until(entries []*echo.Entry, phase string) []*echo.Entry {
+	at := slices.IndexFunc(entries, func(e *echo.Entry) bool { return e.NodeType == echo.NodePhaseStart && e.Phase == phase })
+	if at < 0 {
+		return entries
 	}
-}
-
-// historyPart says whether an entry's message is one of the phase's own: "tool" with the number of the call, or "message".
-func historyPart(e *echo.Entry) (what string, number int) {
-	if e.Message == nil || e.Message.Kind() == echo.KindSummary {
-		return "", 0
-	}
-	p := e.Key.Path()
-	switch last := p.Last(); {
-	case isPhaseTool(e):
-		return "message", 0
-	case e.NodeType == echo.NodeToolCall && p.InTurn().Kind == echo.StepTool:
-		return "tool", last.Number
-	case e.NodeType == echo.NodeModelCall && p.InTurn().Kind == echo.StepModel:
-		return "message", 0
-	case e.NodeType == echo.NodeMessage && last.Kind != echo.StepContext && last.Kind != echo.StepSelect:
-		return "message", 0
-	}
-	return "", 0
-}
-
-func sortedKeys(m map[int]*echo.Entry) []int {
-	keys := make([]int, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
+	return entries[:at]
 }

@@ -26,7 +26,6 @@ type visit struct {
 	facts    ModelFacts
 	chosen   string // by route_to
 	verdict  string // why the last answer was not accepted; templates see it as validation_error
-	refusal  string // the same with the name of what did not accept it, for handoffs
 	touched  bool   // a tool ran that may have changed something
 	recorded bool   // it had begun when the run was taken up
 	told     int    // the turn at which the model was told that the run was taken up, 0: none
@@ -119,9 +118,6 @@ func (v *visit) finish(ctx context.Context, out outcome, err error) error {
 	if effect.IsRecordError(err) {
 		return err
 	}
-	if failed := v.handOff(ctx, err); failed != nil {
-		return errors.Join(err, failed)
-	}
 	e := payloadEntry(v.key.Step(echo.StepEnd), effect.Site{Cascade: v.cascade.CascadeID, Phase: v.phase.Name}, echo.PhaseEnd{
 		Status: res.Status, Reason: res.Reason, Attempts: res.Attempts, Turns: res.Turns,
 		Calls: res.Calls, Unknown: res.UnknownCosts, Output: res.Output,
@@ -129,6 +125,9 @@ func (v *visit) finish(ctx context.Context, out outcome, err error) error {
 	})
 	e.Model = v.model
 	fillEnd(e, res.Totals, res.DurationMS, err)
+	if failed := v.handOff(ctx, e, err); failed != nil {
+		return errors.Join(err, failed)
+	}
 	return errors.Join(err, v.append(e))
 }
 

@@ -163,12 +163,12 @@ func (r *Recorder) follow(node echo.NodeType, key echo.Key) (*echo.Entry, error)
 	case r.log == nil:
 		return nil, &EndError{Node: node, Key: key}
 	}
-	return nil, r.goOn()
+	return nil, r.Resume()
 }
 
-// goOn records, once, that a run goes on where its recording ends, before anything that is new: a run that does not follow its
-// recording leaves no trace in it.
-func (r *Recorder) goOn() error {
+// Resume records, once, that a run goes on where its recording ends, before anything that is new: a run that does not follow its
+// recording leaves no trace in it. The others of its methods call it where they come to something new.
+func (r *Recorder) Resume() error {
 	if r.resumed == nil {
 		return nil
 	}
