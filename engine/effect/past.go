@@ -116,8 +116,8 @@ func (p *past) follow(node echo.NodeType, key echo.Key) (used, instead *echo.Ent
 		n := c.own[c.next]
 		e := p.items[n].entry
 		if e.NodeType == node && e.Key == key {
-			if left := p.left(c); left != nil && left.Seq < e.Seq {
-				return nil, left
+			if between := p.between(branch, e.Seq); between != nil {
+				return nil, between
 			}
 			p.use(c, n)
 			return e, nil
@@ -128,6 +128,23 @@ func (p *past) follow(node echo.NodeType, key echo.Key) (used, instead *echo.Ent
 		p.use(c, n)
 	}
 	return nil, p.beyond(branch)
+}
+
+// between returns an entry that was recorded before a number and is not used: of a branch and those below it, or of one that it
+// grows from, which stood still meanwhile; nil when there is none.
+func (p *past) between(branch echo.Key, seq uint64) *echo.Entry {
+	if left := p.left(p.find(branch)); left != nil && left.Seq < seq {
+		return left
+	}
+	for !branch.IsZero() {
+		branch = branch.ParentBranch()
+		if c := p.find(branch); c.next < len(c.own) {
+			if e := p.items[c.own[c.next]].entry; e.Seq < seq {
+				return e
+			}
+		}
+	}
+	return nil
 }
 
 // beyond returns an entry that shows that the record goes on although a branch is at its end: of a branch below it, or of one

@@ -66,7 +66,12 @@ func TestOrderOfBranches(t *testing.T) {
 		"the recording of a branch ends":  {[]string{one, itemOne, itemTwo}, []string{one, itemOne, itemTwo, itemTwo2}, "the record ends here, before state at p/item2/attempt1/turn2/state/x"},
 		"the other branch is not through": {[]string{one, itemOne, itemTwo}, []string{one, itemTwo, itemTwo2}, "the record ends here"},
 		"what is new comes too early":     {[]string{one, itemOne}, []string{one, two}, "entry 2 is state at p/item1"},
-		"a reading for a lifted limit":    {[]string{"p/attempt1/turn1/model/clock", one}, []string{one}, ""},
+		"a branch goes on after the one it grows from": {
+			[]string{one, itemOne, two, "p/item1/attempt1/turn2/state/x"},
+			[]string{one, itemOne, "p/item1/attempt1/turn2/state/x"},
+			"entry 3 is state at p/attempt1/turn1/state/b, but now the run comes to state at p/item1/attempt1/turn2/state/x",
+		},
+		"a reading for a lifted limit": {[]string{"p/attempt1/turn1/model/clock", one}, []string{one}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -86,6 +91,15 @@ func TestOrderOfBranches(t *testing.T) {
 			require.ErrorContains(t, err, tt.err)
 		})
 	}
+}
+
+// TestRunThatIsShorterThanItsRecording: what is recorded and does not come is found at the end.
+func TestRunThatIsShorterThanItsRecording(t *testing.T) {
+	t.Parallel()
+	r := NewRecorder(Options{Recording: recorded(one, itemOne)})
+	require.NoError(t, r.Append(recorded(one)[0]))
+	require.EqualError(t, r.Complete(echo.NodeRunEnd, echo.RunKey().Step(echo.StepEnd)),
+		"the run does not follow its record: entry 2 is state at p/item1/attempt1/turn1/state/x, but now the run comes to run_end at run/end")
 }
 
 // TestToolsAreBranches: of parallel tools, some had ended; the others are run, unless the run had gone on after them.
