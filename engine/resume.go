@@ -2,9 +2,11 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/record"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // setAside returns the numbers of the entries of the recording that the run goes on without: how it had been stopped, and the
@@ -21,6 +23,25 @@ func (r *run) setAside() []uint64 {
 func (r *run) resumed() *echo.Entry {
 	return payloadEntry(echo.RunKey().Step(echo.StepResume), r.site(),
 		echo.Resume{Budget: r.budgetInForce(), SetAside: append([]uint64{}, r.aside...)})
+}
+
+// checkResumes holds what runs that were resumed before say that they went on without against what the recording says of that.
+func checkResumes(entries []*echo.Entry) error {
+	for i, e := range entries {
+		if e.NodeType != echo.NodeResume {
+			continue
+		}
+		want := fmt.Sprint(slices.Sorted(slices.Values(record.ResumptionOf(entries[:i]).SetAside())))
+		said, err := echo.Read[echo.Resume](e)
+		recorded := fmt.Sprint(slices.Sorted(slices.Values(said.SetAside)))
+		if err != nil {
+			recorded = err.Error()
+		}
+		if recorded != want {
+			return &effect.DivergenceError{Seq: e.Seq, Node: e.NodeType, Key: e.Key, Field: "set_aside", Recorded: recorded, Now: want}
+		}
+	}
+	return nil
 }
 
 // NotResumableError says why a session cannot be taken up again.

@@ -158,7 +158,10 @@ func (r *Runner) Run(ctx context.Context, spec Spec) (*Result, error) {
 		spec.Log.Follow(run.own.add)
 		defer spec.Log.Follow(nil)
 	}
-	err := run.begin()
+	err := checkResumes(spec.Recording)
+	if err == nil {
+		err = run.begin()
+	}
 	if err == nil {
 		err = run.phases(ctx)
 	}
