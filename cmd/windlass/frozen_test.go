@@ -29,6 +29,19 @@ func frozenJournals(t *testing.T) []string {
 	return paths
 }
 
+// eachFrozenJournal runs a test for each of them.
+func eachFrozenJournal(t *testing.T, test func(t *testing.T, path string, rec *journal.Recording)) {
+	t.Helper()
+	for _, path := range frozenJournals(t) {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			rec, err := journal.Read(path)
+			require.NoError(t, err)
+			test(t, path, rec)
+		})
+	}
+}
+
 // There are frozen journals of all rules that this engine replays.
 func TestEveryRulesHasFrozenJournals(t *testing.T) {
 	t.Parallel()
@@ -49,41 +62,31 @@ func TestEveryRulesHasFrozenJournals(t *testing.T) {
 // The command verifies them.
 func TestVerifyFrozenJournals(t *testing.T) {
 	t.Parallel()
-	for _, path := range frozenJournals(t) {
-		t.Run(path, func(t *testing.T) {
-			t.Parallel()
-			rec, err := journal.Read(path)
-			require.NoError(t, err)
-			l := newLab(t, "")
-			dir := filepath.Join(l.home, "sessions", rec.Header.SessionID)
-			require.NoError(t, os.MkdirAll(dir, 0o700))
-			text, err := os.ReadFile(path)
-			require.NoError(t, err)
-			require.NoError(t, os.WriteFile(filepath.Join(dir, journal.File), text, 0o600))
-			p := l.run(exitOK, "verify", rec.Header.SessionID)
-			require.Contains(t, p.out.String(), fmt.Sprintf("Session %s holds: %d entries", rec.Header.SessionID, len(rec.Entries)))
-		})
-	}
+	eachFrozenJournal(t, func(t *testing.T, path string, rec *journal.Recording) {
+		l := newLab(t, "")
+		dir := filepath.Join(l.home, "sessions", rec.Header.SessionID)
+		require.NoError(t, os.MkdirAll(dir, 0o700))
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, journal.File), text, 0o600))
+		p := l.run(exitOK, "verify", rec.Header.SessionID)
+		require.Contains(t, p.out.String(), fmt.Sprintf("Session %s holds: %d entries", rec.Header.SessionID, len(rec.Entries)))
+	})
 }
 
 // A session that was begun under these rules and is resumed by this engine, after any of its entries, comes to the same end by the
 // same entries, when the world answers as it did.
 func TestResumeFrozenJournals(t *testing.T) {
 	t.Parallel()
-	for _, path := range frozenJournals(t) {
-		t.Run(path, func(t *testing.T) {
-			t.Parallel()
-			rec, err := journal.Read(path)
-			require.NoError(t, err)
-			for cut := 1; cut < len(rec.Entries); cut++ {
-				if openTools(rec.Entries[:cut]) {
-					continue // its model is told that nobody knows what it did
-				}
-				resumed := resumeFrozen(t, rec, cut)
-				require.Equal(t, linesOf(rec.Entries[cut:]), linesOf(resumed), "after entry %d", cut)
+	eachFrozenJournal(t, func(t *testing.T, _ string, rec *journal.Recording) {
+		for cut := 1; cut < len(rec.Entries); cut++ {
+			if openTools(rec.Entries[:cut]) {
+				continue // its model is told that nobody knows what it did
 			}
-		})
-	}
+			resumed := resumeFrozen(t, rec, cut)
+			require.Equal(t, linesOf(rec.Entries[cut:]), linesOf(resumed), "after entry %d", cut)
+		}
+	})
 }
 
 // resumeFrozen runs a session from a cut in its recording on, and returns the entries that it recorded after the one that says so.
