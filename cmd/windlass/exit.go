@@ -1,9 +1,13 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/windlass-run/windlass/internal/failure"
 )
 
 // The exit codes. They are part of the command's contract: docs/cli.md lists them.
@@ -17,6 +21,52 @@ const (
 	exitStorage     = 6 // storage or engine not available where it was asked for
 	exitInterrupted = 130
 )
+
+// exitCodes gives each kind of failure its exit code.
+var exitCodes = map[failure.Kind]int{
+	failure.Failed:           exitFailed,
+	failure.InvalidRequest:   exitUsage,
+	failure.InvalidCascade:   exitInvalid,
+	failure.InvalidInput:     exitUsage,
+	failure.InvalidConfig:    exitUsage,
+	failure.UnknownSession:   exitUsage,
+	failure.UnknownCall:      exitUsage,
+	failure.UnknownMessage:   exitUsage,
+	failure.NoHandoff:        exitUsage,
+	failure.SessionExists:    exitUsage,
+	failure.SessionBusy:      exitUsage,
+	failure.NotResumable:     exitUsage,
+	failure.Diverged:         exitFailed,
+	failure.OtherVersion:     exitStorage,
+	failure.Damaged:          exitStorage,
+	failure.StorageFailed:    exitStorage,
+	failure.EngineMissing:    exitStorage,
+	failure.ModelUnavailable: exitProvider,
+	failure.OverBudget:       exitBudget,
+	failure.Interrupted:      exitInterrupted,
+}
+
+// hints are the next steps of a person at the command line, for kinds of failures that do not say one themselves.
+var hints = map[failure.Kind]string{
+	failure.InvalidConfig:  "correct the file; docs/models.md describes it",
+	failure.UnknownSession: "windlass sessions list",
+	failure.SessionExists:  "another --session ID, or none for a new one",
+	failure.SessionBusy:    "wait for its end, or stop that process",
+	failure.StorageFailed:  "windlass doctor",
+}
+
+// asExit gives an error that has no exit code yet that of its kind.
+func asExit(err error) error {
+	var ee *exitError
+	if err == nil || errors.As(err, &ee) {
+		return err
+	}
+	var f *failure.Error
+	if errors.As(err, &f) {
+		return withExit(exitCodes[f.Kind], err, cmp.Or(f.Try, hints[f.Kind]))
+	}
+	return withExit(exitFailed, err, "")
+}
 
 // exitError is an error with the exit code it ends the process with and, mostly, what to try next.
 type exitError struct {

@@ -91,12 +91,7 @@ func markErrors(cmd *cobra.Command) {
 		return
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		err := work(cmd, args)
-		var ee *exitError
-		if err == nil || errors.As(err, &ee) {
-			return err
-		}
-		return withExit(exitFailed, err, "")
+		return asExit(work(cmd, args))
 	}
 }
 

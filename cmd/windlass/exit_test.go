@@ -1,0 +1,52 @@
+package main
+
+import (
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/windlass-run/windlass/internal/failure"
+)
+
+// TestExitCodes holds the table of exit codes against the kinds that there are.
+func TestExitCodes(t *testing.T) {
+	t.Parallel()
+	kinds := failureKinds(t)
+	require.NotEmpty(t, kinds)
+	require.Len(t, exitCodes, len(kinds))
+	for _, k := range kinds {
+		require.Contains(t, exitCodes, k)
+		err := asExit(failure.New(k, errors.New("x"), "do y"))
+		var ee *exitError
+		require.ErrorAs(t, err, &ee)
+		require.Equal(t, exitCodes[k], ee.code)
+		require.Equal(t, "do y", ee.hint)
+	}
+	for k := range hints {
+		require.Contains(t, exitCodes, k)
+	}
+}
+
+// failureKinds reads the kinds off the source that declares them.
+func failureKinds(t *testing.T) (kinds []failure.Kind) {
+	f, err := parser.ParseFile(token.NewFileSet(), "../../internal/failure/failure.go", nil, 0)
+	require.NoError(t, err)
+	ast.Inspect(f, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok {
+			return true
+		}
+		if name, ok := spec.Type.(*ast.Ident); ok && name.Name == "Kind" {
+			text, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
+			require.NoError(t, err)
+			kinds = append(kinds, failure.Kind(text))
+		}
+		return true
+	})
+	return kinds
+}
