@@ -16,19 +16,19 @@ import (
 
 // runBeside runs a cascade while calls beside it take what is given, once for each time that it asks. They are recorded in
 // the middle of the run, as they would be, and a replay goes the same way without them.
-func (b *testBundle) runBeside(source string, took ...Totals) (*Result, error) {
+func (b *testBundle) runBeside(source string, took ...effect.Totals) (*Result, error) {
 	b.t.Helper()
 	c := &cascade.Cascade{}
 	require.NoError(b.t, json.Unmarshal([]byte(source), c))
 	log := echo.NewLog("s1", nil, nil, b.entries)
 	asked := 0
-	res, err := b.runner.Run(context.Background(), Spec{Cascade: c, Log: log, WorkDir: "/scratch", Beside: func() Totals {
+	res, err := b.runner.Run(context.Background(), Spec{Cascade: c, Log: log, WorkDir: "/scratch", Beside: func() effect.Totals {
 		asked++
 		for _, key := range []echo.Key{echo.CardsKey().Numbered(echo.StepCall, asked), echo.CardsKey().Numbered(echo.StepEmbed, asked)} {
 			require.NoError(b.t, log.Append(&echo.Entry{NodeType: echo.NodeModelCall, Key: key}))
 		}
 		if asked > len(took) {
-			return Totals{}
+			return effect.Totals{}
 		}
 		return took[asked-1]
 	}})
@@ -42,7 +42,7 @@ const besideSource = `{"cascade_id":"c","budget":{%s},"phases":[{"name":"a","ins
 // A budget counts what goes on beside the run; what a phase and the run itself took stays theirs.
 func TestBudgetCountsWhatGoesOnBeside(t *testing.T) {
 	t.Parallel()
-	some := Totals{Calls: 2, CostUSD: 0.004, Usage: echo.Usage{In: 300, Out: 20}}
+	some := effect.Totals{Calls: 2, CostUSD: 0.004, Usage: echo.Usage{In: 300, Out: 20}}
 	for name, tc := range map[string]struct{ budget, want string }{
 		"usd":    {`"max_usd":0.025`, "budget reached: max_usd is $0.0250, used $0.0280"},
 		"tokens": {`"max_tokens":740`, "budget reached: max_tokens is 740 tokens, used 860 tokens"},
@@ -50,7 +50,7 @@ func TestBudgetCountsWhatGoesOnBeside(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t, say("a"), say("b"))
-			res, err := b.runBeside(fmt.Sprintf(besideSource, tc.budget), Totals{}, some, some)
+			res, err := b.runBeside(fmt.Sprintf(besideSource, tc.budget), effect.Totals{}, some, some)
 			require.ErrorContains(t, err, "c/cards (attempt 1, turn 1): "+tc.want)
 			require.Equal(t, echo.StatusOverBudget, res.Status)
 			require.Equal(t, 2, res.Calls, "of its own")
@@ -63,9 +63,9 @@ func TestBudgetCountsWhatGoesOnBeside(t *testing.T) {
 // its own beside the run.
 func TestBesideIsAReading(t *testing.T) {
 	t.Parallel()
-	some := Totals{Calls: 2, CostUSD: 0.004, Usage: echo.Usage{In: 300}}
+	some := effect.Totals{Calls: 2, CostUSD: 0.004, Usage: echo.Usage{In: 300}}
 	b := setup(t, say("a"), say("b"), say("c"))
-	_, err := b.runBeside(fmt.Sprintf(besideSource, `"max_usd":1`), some, Totals{}, some)
+	_, err := b.runBeside(fmt.Sprintf(besideSource, `"max_usd":1`), some, effect.Totals{}, some)
 	require.NoError(t, err)
 	require.Equal(t, []string{"a/attempt1/turn1/model/beside", "cards~1/attempt1/turn1/model/beside"}, b.entries.keys(echo.NodeValue))
 	require.JSONEq(t, `{"model_calls":2,"usage":{"in":300,"out":0},"cost_usd":0.004,"unknown_costs":0,"limited_usd":true}`, string(b.entries.of(echo.NodeValue)[0].Data))
@@ -76,7 +76,7 @@ func TestBesideIsAReading(t *testing.T) {
 
 	for name, budget := range map[string]string{"no limit that it counts for": `"max_seconds":60`, "nothing goes on": `"max_usd":1`} {
 		b := setup(t, say("a"), say("b"), say("c"))
-		took := []Totals{some}
+		took := []effect.Totals{some}
 		if name == "nothing goes on" {
 			took = nil
 		}
@@ -93,7 +93,7 @@ func TestBesideAfterAStop(t *testing.T) {
 	t.Parallel()
 	source := fmt.Sprintf(besideSource, `"max_usd":0.025`)
 	b := setup(t, say("a"), say("b"))
-	_, err := b.runBeside(source, Totals{}, Totals{Calls: 1, CostUSD: 0.012})
+	_, err := b.runBeside(source, effect.Totals{}, effect.Totals{Calls: 1, CostUSD: 0.012})
 	require.ErrorContains(t, err, "c/cards (attempt 1, turn 1): budget reached: max_usd is $0.0250, used $0.0320")
 	whole := b.entries.asRead(t)
 	c := &cascade.Cascade{}
@@ -108,7 +108,7 @@ func TestBesideAfterAStop(t *testing.T) {
 	for n := from; n < len(whole) && whole[n].NodeType != echo.NodePhaseEnd; n++ {
 		again := setup(t, say("b"), say("c"))
 		sink := &memory{list: whole[:n:n]}
-		_, err := again.runner.Run(context.Background(), Spec{Cascade: c, Log: echo.ContinueLog("s1", uint64(n), nil, nil, sink), WorkDir: "/scratch", Recording: whole[:n:n], Beside: func() Totals { return Totals{} }})
+		_, err := again.runner.Run(context.Background(), Spec{Cascade: c, Log: echo.ContinueLog("s1", uint64(n), nil, nil, sink), WorkDir: "/scratch", Recording: whole[:n:n], Beside: func() effect.Totals { return effect.Totals{} }})
 		require.ErrorContains(t, err, "c/cards (attempt 1, turn 1): budget reached: max_usd is $0.0250, used $0.0320", "after entry %d", n)
 	}
 }
@@ -116,7 +116,7 @@ func TestBesideAfterAStop(t *testing.T) {
 // A cost that is not known is told once and does not end the run: it depends on none of these calls.
 func TestBesideOfUnknownCost(t *testing.T) {
 	t.Parallel()
-	unknown := Totals{Calls: 1, UnknownCosts: 1}
+	unknown := effect.Totals{Calls: 1, UnknownCosts: 1}
 	b := setup(t, say("a"), say("b"), say("c"))
 	res, err := b.runBeside(fmt.Sprintf(besideSource, `"max_usd":1`), unknown, unknown, unknown)
 	require.NoError(t, err)
@@ -130,18 +130,4 @@ func TestBesideOfUnknownCost(t *testing.T) {
 	_, err = b.runBeside(fmt.Sprintf(besideSource, `"max_tokens":1000`), unknown)
 	require.NoError(t, err)
 	require.Empty(t, b.entries.of(echo.NodeWarning), "tokens are known")
-}
-
-func TestTotals(t *testing.T) {
-	t.Parallel()
-	var sum Totals
-	cost := 0.5
-	sum.Count(&effect.ModelResponse{Usage: echo.Usage{In: 3, Out: 1}, CostUSD: &cost}, nil)
-	sum.Count(&effect.ModelResponse{Usage: echo.Usage{In: 2}}, nil)
-	sum.Count(nil, &effect.ModelError{Unpaid: true})
-	sum.Count(nil, &effect.ModelError{})
-	want := Totals{Calls: 2, Usage: echo.Usage{In: 5, Out: 1}, CostUSD: 0.5, UnknownCosts: 2}
-	require.Equal(t, want, sum)
-	require.Equal(t, want, want.Plus(Totals{}))
-	require.Equal(t, Totals{Calls: 4, Usage: echo.Usage{In: 10, Out: 2}, CostUSD: 1, UnknownCosts: 4, Scripted: true}, want.Plus(want).Plus(Totals{Scripted: true}))
 }

@@ -33,7 +33,7 @@ func (r *run) budgetInForce() *echo.Budget {
 // expected to take, would exceed a limit. What is known of the model and the readings are asked for whatever the limits are,
 // so that a run that goes on under others finds what is recorded. A call that is in the past of the run was
 // decided then: it is paid for, or it is made again because there was no answer.
-func (v *visit) afford(ctx context.Context, key echo.Key, req *effect.ModelRequest, sent func(ModelFacts) requestSize) error {
+func (v *visit) afford(ctx context.Context, key echo.Key, req *effect.ModelRequest, sent func(effect.ModelFacts) requestSize) error {
 	f, err := v.factsOf(req.Model)
 	if err != nil {
 		return err
@@ -51,7 +51,7 @@ func (v *visit) afford(ctx context.Context, key echo.Key, req *effect.ModelReque
 
 // overLimit compares what a run has used, with what goes on beside it, and what the next call will take, with its limits.
 // What the calls beside it cost counts as far as it is known; the run depends on none of them.
-func overLimit(b cascade.Budget, used, beside Totals, elapsed *float64, next *Estimate) error {
+func overLimit(b cascade.Budget, used, beside effect.Totals, elapsed *float64, next *Estimate) error {
 	if b.MaxUSD > 0 && used.UnknownCosts > 0 {
 		return &BudgetError{Limit: LimitUSD, Max: b.MaxUSD, Cause: "the cost of " + plural(used.UnknownCosts, "call") + " is unknown"}
 	}
@@ -79,7 +79,7 @@ func (v *visit) countBeside(ctx context.Context, key echo.Key) error {
 		if v.spec.Beside == nil || v.budget.MaxUSD <= 0 && v.budget.MaxTokens <= 0 {
 			return nil
 		}
-		if t := v.spec.Beside(); t != (Totals{}) {
+		if t := v.spec.Beside(); t != (effect.Totals{}) {
 			return echo.BackgroundTotals{
 				Calls: t.Calls, Usage: t.Usage, CostUSD: t.CostUSD, UnknownCosts: t.UnknownCosts, Scripted: t.Scripted, Limited: v.budget.MaxUSD > 0,
 			}
@@ -90,7 +90,7 @@ func (v *visit) countBeside(ctx context.Context, key echo.Key) error {
 		return err
 	}
 	told := v.besideTold
-	v.beside = v.beside.Plus(Totals{Calls: d.Calls, Usage: d.Usage, CostUSD: d.CostUSD, UnknownCosts: d.UnknownCosts, Scripted: d.Scripted})
+	v.beside = v.beside.Plus(effect.Totals{Calls: d.Calls, Usage: d.Usage, CostUSD: d.CostUSD, UnknownCosts: d.UnknownCosts, Scripted: d.Scripted})
 	if told || d.UnknownCosts == 0 || !d.Limited {
 		return nil
 	}
@@ -117,13 +117,13 @@ func (v *visit) readClock(ctx context.Context, key echo.Key) (*float64, error) {
 type requestSize struct{ in, cached int64 }
 
 // sizeOf counts a request by its model's tokenizer.
-func sizeOf(req *effect.ModelRequest) func(ModelFacts) requestSize {
-	return func(f ModelFacts) requestSize {
+func sizeOf(req *effect.ModelRequest) func(effect.ModelFacts) requestSize {
+	return func(f effect.ModelFacts) requestSize {
 		var s requestSize
 		for _, m := range req.Messages {
-			s.in += f.count(m)
+			s.in += messageSize(f, m)
 		}
-		s.in += f.fixed(req.Tools)
+		s.in += fixedSize(f, req.Tools)
 		return s
 	}
 }
@@ -131,8 +131,8 @@ func sizeOf(req *effect.ModelRequest) func(ModelFacts) requestSize {
 // sizeOfView returns the size of a phase's own request. It is what the builder counted for the guard, when it did; else it
 // is counted here and corrected by what the provider counted of requests before. What is shared with the request before are its
 // tools, which come first, and a part of its messages, which is known in other units and so is taken as a share.
-func (v *visit) sizeOfView(req *effect.ModelRequest, report *echo.Selection) func(ModelFacts) requestSize {
-	return func(f ModelFacts) requestSize {
+func (v *visit) sizeOfView(req *effect.ModelRequest, report *echo.Selection) func(effect.ModelFacts) requestSize {
+	return func(f effect.ModelFacts) requestSize {
 		s := requestSize{in: report.RequestSize}
 		if s.in == 0 {
 			s = sizeOf(req)(f)
@@ -140,23 +140,23 @@ func (v *visit) sizeOfView(req *effect.ModelRequest, report *echo.Selection) fun
 				s.in = s.in * v.carry.Scale / 1000
 			}
 		}
-		if fixed := min(f.fixed(req.Tools), s.in); report.SharedSize > 0 {
+		if fixed := min(fixedSize(f, req.Tools), s.in); report.SharedSize > 0 {
 			s.cached = fixed + (s.in-fixed)*report.SharedSize/report.ContextSize
 		}
 		return s
 	}
 }
 
-// fixed returns the tokens of what a request has beside its messages.
-func (f ModelFacts) fixed(tools []effect.ToolSpec) int64 {
+// fixedSize returns the tokens of what a request has besides its messages.
+func fixedSize(f effect.ModelFacts, tools []effect.ToolSpec) int64 {
 	if f.CountFixed == nil {
 		return 0
 	}
 	return f.CountFixed(tools)
 }
 
-// count returns the tokens of a message, by four bytes each where no tokenizer is known.
-func (f ModelFacts) count(m *echo.Message) int64 {
+// messageSize returns the tokens of a message, by four bytes each where no tokenizer is known.
+func messageSize(f effect.ModelFacts, m *echo.Message) int64 {
 	if f.Count == nil {
 		return autocontext.Tokens(m)
 	}

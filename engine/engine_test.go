@@ -246,7 +246,7 @@ func TestToolAndCommandValidators(t *testing.T) {
 	b := setup(t, call("check", `{}`), say("finished"))
 	b.tools.addEcho("check")
 	var stdin []string
-	b.tools.add(CommandTool, `{"type":"object"}`, func(_ context.Context, req effect.ToolRequest) (effect.ToolResult, error) {
+	b.tools.add(effect.CommandTool, `{"type":"object"}`, func(_ context.Context, req effect.ToolRequest) (effect.ToolResult, error) {
 		var in struct{ Command, Stdin string }
 		require.NoError(t, json.Unmarshal(req.Arguments, &in))
 		require.Equal(t, "test -f '/scratch/it'\\''s'", in.Command)

@@ -130,7 +130,7 @@ func (a answers) add(req *effect.ModelRequest, resp *effect.ModelResponse) {
 }
 
 // estimate returns what a request of a size will take.
-func (a answers) estimate(req *effect.ModelRequest, sent requestSize, f ModelFacts) Estimate {
+func (a answers) estimate(req *effect.ModelRequest, sent requestSize, f effect.ModelFacts) Estimate {
 	model := a.models[req.Model]
 	return estimate(sent.in, sent.cached, expectAnswer(req, a.kinds[kindOf(req)], model, f.MaxOutput), f.Tariff, model)
 }

@@ -96,7 +96,7 @@ func TestAnswersByKind(t *testing.T) {
 		102: {Model: "m", Site: effect.Site{Phase: "q"}},
 		500: {Model: "new", Site: effect.Site{Phase: "p"}},
 	} {
-		require.Equal(t, want, a.estimate(req, requestSize{}, ModelFacts{}).Out)
+		require.Equal(t, want, a.estimate(req, requestSize{}, effect.ModelFacts{}).Out)
 	}
 }
 
@@ -106,11 +106,11 @@ func TestOverLimit(t *testing.T) {
 	usd := 0.01
 	next := &Estimate{In: 90, Out: 10, Basis: "assumed", USD: &usd}
 	unpriced := &Estimate{In: 90, Out: 10, Basis: "assumed"}
-	used := Totals{Usage: echo.Usage{In: 700, Out: 100}, CostUSD: 0.04}
-	beside := Totals{Usage: echo.Usage{In: 90, Out: 10}, CostUSD: 0.03, UnknownCosts: 1}
+	used := effect.Totals{Usage: echo.Usage{In: 700, Out: 100}, CostUSD: 0.04}
+	beside := effect.Totals{Usage: echo.Usage{In: 90, Out: 10}, CostUSD: 0.03, UnknownCosts: 1}
 	tests := map[string]struct {
 		budget  cascade.Budget
-		used    Totals
+		used    effect.Totals
 		elapsed *float64
 		next    *Estimate
 		want    string
@@ -136,7 +136,7 @@ func TestOverLimit(t *testing.T) {
 			want: "budget reached: max_usd is $0.0700, used $0.0700; the next call is estimated at 100 tokens (90 in; 10 out, assumed), at a cost that is not known",
 		},
 		"a cost is unknown": {
-			budget: cascade.Budget{MaxUSD: 5}, used: Totals{UnknownCosts: 2}, next: next, enough: "0",
+			budget: cascade.Budget{MaxUSD: 5}, used: effect.Totals{UnknownCosts: 2}, next: next, enough: "0",
 			want: "budget max_usd $5.0000 cannot be kept: the cost of 2 calls is unknown",
 		},
 		"time": {
@@ -145,7 +145,7 @@ func TestOverLimit(t *testing.T) {
 		},
 		"time that is not known": {budget: cascade.Budget{MaxSeconds: 9}, used: used, next: next},
 		"a small limit and a large call": {
-			budget: cascade.Budget{MaxTokens: 10}, used: Totals{}, next: next, enough: "400",
+			budget: cascade.Budget{MaxTokens: 10}, used: effect.Totals{}, next: next, enough: "400",
 			want: "budget reached: max_tokens is 10 tokens, used 100 tokens; the next call is estimated at 100 tokens (90 in; 10 out, assumed) and $0.0100",
 		},
 	}

@@ -13,34 +13,14 @@ import (
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
-// ModelFacts is what is known of a model before it is asked. The zero value says that nothing is known.
-type ModelFacts struct {
-	Name      string // as its provider has it: what its tokens are counted by; "": the name that it was asked for
-	Window    int64  // tokens of a request and its answer together; 0: unknown
-	MaxOutput int64  // tokens of the longest answer; 0: unknown
-	Price     *echo.Price
-	Tariff    *echo.Tariff // what a whole call costs; nil: unknown
-
-	// NativeTools says whether the model has tool calling of its own, for phases that do not say; nil: not known, and then
-	// it is taken to have it.
-	NativeTools *bool
-
-	// Count counts a message as it is sent, its overhead included; nil: four bytes are a token. Exact says that this is
-	// the count of the model's own tokenizer.
-	Count func(*echo.Message) int64
-	Exact bool
-	// CountFixed counts what a request has beside its messages: its tools, and the protocol's own tokens. May be nil.
-	CountFixed func([]effect.ToolSpec) int64
-}
-
 // factsOf returns what is known of a model. What was known when the run first asked is recorded, and holds for all of the
 // run, also when it is taken up again later and elsewhere. How tokens are counted is not recorded: that is a matter of the
 // model's name.
-func (r *run) factsOf(model string) (ModelFacts, error) {
+func (r *run) factsOf(model string) (effect.ModelFacts, error) {
 	if f, ok := r.known[model]; ok {
 		return f, nil
 	}
-	var f ModelFacts
+	var f effect.ModelFacts
 	if r.Facts != nil {
 		f = r.Facts(model)
 	}
@@ -79,7 +59,7 @@ type room struct {
 // roomFor returns what a request may have: the model's window, or less where a token_budget says so, less what is kept
 // for the answer. That is what the budget reserves, else the phase's max_output_tokens, else the model's longest answer
 // but at most a quarter of the whole.
-func roomFor(f ModelFacts, b *cascade.TokenBudget, maxOutput int) room {
+func roomFor(f effect.ModelFacts, b *cascade.TokenBudget, maxOutput int) room {
 	r := room{ceiling: f.Window}
 	if b != nil && b.MaxTotal > 0 && (r.ceiling == 0 || b.MaxTotal < r.ceiling) {
 		r.ceiling = b.MaxTotal
@@ -112,7 +92,7 @@ func (r room) check(model string) error {
 }
 
 // settingsFor returns what the views of a phase are made with.
-func settingsFor(c *cascade.Cascade, p *cascade.Phase, f ModelFacts, d dialect.Dialect) (autocontext.Settings, room) {
+func settingsFor(c *cascade.Cascade, p *cascade.Phase, f effect.ModelFacts, d dialect.Dialect) (autocontext.Settings, room) {
 	budget := c.EffectiveTokenBudget(p)
 	r := roomFor(f, budget, p.MaxOutputTokens)
 	s := autocontext.Settings{

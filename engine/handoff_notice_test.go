@@ -58,7 +58,7 @@ func (l *longTalk) run(ctx context.Context, source string, past []*echo.Entry) (
 	c := &cascade.Cascade{}
 	require.NoError(l.t, json.Unmarshal([]byte(source), c))
 	sink := &memory{list: past[:len(past):len(past)]}
-	r := &Runner{Model: l, Tools: tools, DefaultModel: "m", Facts: func(string) ModelFacts { return ModelFacts{Window: 4000} }}
+	r := &Runner{Model: l, Tools: tools, DefaultModel: "m", Facts: func(string) effect.ModelFacts { return effect.ModelFacts{Window: 4000} }}
 	r.Workspace = func(context.Context) *echo.Workspace {
 		l.looks++
 		return &echo.Workspace{Branch: fmt.Sprint("branch", l.looks)}
@@ -91,7 +91,7 @@ func (l *longTalk) replays(source string, entries []*echo.Entry) {
 	require.NoError(l.t, json.Unmarshal([]byte(source), c))
 	tools := &fakeTools{}
 	tools.addBig("big", 20)
-	r := &Runner{Tools: onlySpecs{tools}, DefaultModel: "m", Facts: func(string) ModelFacts { return ModelFacts{} }}
+	r := &Runner{Tools: onlySpecs{tools}, DefaultModel: "m", Facts: func(string) effect.ModelFacts { return effect.ModelFacts{} }}
 	_, err := r.Run(context.Background(), Spec{Cascade: c, WorkDir: "/scratch", Name: "s1", Recording: entries})
 	if record.EndOf(entries).Status == echo.StatusCompleted {
 		require.NoError(l.t, err)

@@ -337,3 +337,19 @@ func BenchmarkHandoff(b *testing.B) {
 		progressOf(f, nil).handoff()
 	}
 }
+
+func TestHandoffFiles(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC)
+	file := []echo.FileChange{{Path: "notes.md", Change: "untracked"}}
+	for want, w := range map[string]echo.Workspace{
+		"No branch, 0 files not as committed (at 2026-05-04 03:02:01 UTC).\n":                     {At: at},
+		"Branch main at 0123456789ab, 3 files not as committed (at 2026-05-04 03:02:01 UTC).\n":   {At: at, Branch: "main", Head: "0123456789abcdef", Files: file, More: 2},
+		"The repository could not be read at 2026-05-04 03:02:01 UTC: there is no git on PATH.\n": {At: at, Problem: "there is no git on PATH"},
+		"(at 2026-05-04 03:02:01 UTC). There are more: git named more files than 1024 KiB hold.\n": {
+			At: at, Files: file, Problem: "git named more files than 1024 KiB hold",
+		},
+	} {
+		require.Contains(t, Markdown(&echo.Handoff{Workspace: &w}), want)
+	}
+}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/record"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // checkFold holds what every record must: it comes to what the run came to.
@@ -44,7 +45,7 @@ func checkFold(t *testing.T, entries []*echo.Entry, res *Result) {
 	checkRequests(t, f, entries)
 }
 
-func checkTotals(t *testing.T, want Totals, got record.Totals, odd int) {
+func checkTotals(t *testing.T, want effect.Totals, got record.Totals, odd int) {
 	t.Helper()
 	require.Equal(t, want.Calls, got.Calls-got.Failed)
 	require.Equal(t, want.Usage, got.Usage)

@@ -133,8 +133,8 @@ func (w *world) go1(ctx context.Context, t *testing.T, sink *memory, past []*ech
 	pipeline := contextcards.Start(contextcards.Options{})
 	defer func() { require.NoError(t, pipeline.Close(context.Background())) }()
 	now := ticking()
-	r := &Runner{Model: w, Tools: w, DefaultModel: "m", Cards: pipeline, Seams: effect.Seams{Now: now}, Facts: func(string) ModelFacts {
-		return ModelFacts{Window: 100_000}
+	r := &Runner{Model: w, Tools: w, DefaultModel: "m", Cards: pipeline, Seams: effect.Seams{Now: now}, Facts: func(string) effect.ModelFacts {
+		return effect.ModelFacts{Window: 100_000}
 	}}
 	log := echo.ContinueLog("s1", uint64(len(past)), now, nil, sink)
 	sink.list = append(sink.list, past...)
@@ -231,7 +231,7 @@ func replayOf(t *testing.T, entries []*echo.Entry) (*Result, error) {
 	t.Helper()
 	c := &cascade.Cascade{}
 	require.NoError(t, json.Unmarshal([]byte(manySided), c))
-	r := &Runner{Tools: onlySpecs{newWorld()}, DefaultModel: "m", Facts: func(string) ModelFacts { return ModelFacts{} }}
+	r := &Runner{Tools: onlySpecs{newWorld()}, DefaultModel: "m", Facts: func(string) effect.ModelFacts { return effect.ModelFacts{} }}
 	return r.Run(context.Background(), Spec{Cascade: c, WorkDir: "/scratch", Name: "s1", Recording: entries})
 }
 
@@ -328,7 +328,7 @@ func TestResumeRefusesAnotherRun(t *testing.T) {
 			c := &cascade.Cascade{}
 			require.Contains(t, manySided, tc.from)
 			require.NoError(t, json.Unmarshal([]byte(strings.Replace(manySided, tc.from, tc.to, 1)), c))
-			r := &Runner{Tools: onlySpecs{newWorld()}, DefaultModel: "m", Facts: func(string) ModelFacts { return ModelFacts{} }}
+			r := &Runner{Tools: onlySpecs{newWorld()}, DefaultModel: "m", Facts: func(string) effect.ModelFacts { return effect.ModelFacts{} }}
 			_, err := r.Run(context.Background(), Spec{Cascade: c, WorkDir: "/scratch", Name: "s1", Recording: whole.asRead(t)})
 			if tc.want == "" {
 				require.NoError(t, err)
@@ -405,7 +405,7 @@ func (s *stopping) run(ctx context.Context, t *testing.T, sink *memory, past []*
 	c := &cascade.Cascade{}
 	require.NoError(t, json.Unmarshal([]byte(manySided), c))
 	now := ticking()
-	r := &Runner{Model: s, Tools: s, DefaultModel: "m", Seams: effect.Seams{Now: now}, Facts: func(string) ModelFacts { return ModelFacts{} }}
+	r := &Runner{Model: s, Tools: s, DefaultModel: "m", Seams: effect.Seams{Now: now}, Facts: func(string) effect.ModelFacts { return effect.ModelFacts{} }}
 	sink.list = append(sink.list, past...)
 	return r.Run(ctx, Spec{
 		Cascade: c, Log: echo.ContinueLog("s1", uint64(len(past)), now, nil, sink), WorkDir: "/scratch", Recording: past,

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"math"
 	"time"
 
 	"github.com/windlass-run/windlass/autocontext"
@@ -25,7 +24,7 @@ type Runner struct {
 	Observer     Observer          // nil: nobody watches
 	Mask         effect.Mask       // of the secrets that are known; nil: none are
 
-	Facts func(model string) ModelFacts // what is known of a model; nil: nothing is
+	Facts func(model string) effect.ModelFacts // what is known of a model; nil: nothing is
 
 	Cards     Cards   // nil: messages are selected on what can be said of them at once
 	CardModel string  // what sums messages up for Cards; "": nothing does
@@ -65,7 +64,7 @@ type Spec struct {
 
 	// Beside returns what calls beside the run have taken since it was last asked, such as those for cards; nil: there are
 	// none. The budget counts it, as far as the cost is known; the result does not.
-	Beside func() Totals
+	Beside func() effect.Totals
 }
 
 // Result is how a run ended.
@@ -76,7 +75,7 @@ type Result struct {
 	Reason    echo.StopReason `json:"reason"`
 	Output    any             `json:"output"` // of the last phase that ended well
 	Phases    []PhaseResult   `json:"phases"`
-	Totals
+	effect.Totals
 	DurationMS float64 `json:"duration_ms"`
 }
 
@@ -88,65 +87,11 @@ type PhaseResult struct {
 	Reason   echo.StopReason `json:"reason"`
 	Attempts int             `json:"attempts"`
 	Turns    int             `json:"turns"` // of all attempts
-	Totals
+	effect.Totals
 	ContextFigures
 	DurationMS float64 `json:"duration_ms"`
 	Output     any     `json:"output,omitempty"`
 	Error      string  `json:"error,omitempty"`
-}
-
-// Totals adds up model calls.
-type Totals struct {
-	Calls        int        `json:"model_calls"`
-	Usage        echo.Usage `json:"usage"`
-	CostUSD      float64    `json:"cost_usd"`      // of the calls whose cost is known
-	UnknownCosts int        `json:"unknown_costs"` // calls whose cost is not known: the sum is too low when this is not 0
-	Scripted     bool       `json:"scripted,omitempty"`
-}
-
-// Cost returns the sum, or nil when the cost of a call is unknown.
-func (t Totals) Cost() *float64 {
-	if t.UnknownCosts > 0 {
-		return nil
-	}
-	c := t.CostUSD
-	return &c
-}
-
-// Count adds a call that has ended. One that failed counts only when it may have cost something: then its cost is unknown.
-func (t *Totals) Count(r *effect.ModelResponse, err error) {
-	if err != nil {
-		t.addFailure(err)
-		return
-	}
-	t.Calls++
-	t.Usage = t.Usage.Add(r.Usage)
-	t.Scripted = t.Scripted || r.Scripted
-	if r.CostUSD == nil {
-		t.UnknownCosts++
-		return
-	}
-	t.CostUSD = addCosts(t.CostUSD, *r.CostUSD)
-}
-
-// addCosts adds amounts. What is recorded is believed only in ranges that cannot overflow; older records may hold more, and
-// a sum must stay a number that can be recorded.
-func addCosts(a, b float64) float64 { return min(max(a+b, -math.MaxFloat64), math.MaxFloat64) }
-
-// Plus returns the sum of both.
-func (t Totals) Plus(u Totals) Totals {
-	return Totals{
-		Calls: t.Calls + u.Calls, Usage: t.Usage.Add(u.Usage), CostUSD: addCosts(t.CostUSD, u.CostUSD),
-		UnknownCosts: t.UnknownCosts + u.UnknownCosts, Scripted: t.Scripted || u.Scripted,
-	}
-}
-
-// addFailure counts a failed call whose cost is unknown. One that cost nothing, or has no outcome, changes nothing.
-func (t *Totals) addFailure(err error) {
-	var me *effect.ModelError
-	if errors.As(err, &me) && !me.Unpaid {
-		t.UnknownCosts++
-	}
 }
 
 // Run runs a cascade to its end. The result is never nil; the error says why the run did not complete: a [*PhaseError]
@@ -196,8 +141,8 @@ type run struct {
 	budget  cascade.Budget // in force; the zero value limits nothing
 	answers answers        // so far, for estimates of the next call
 
-	beside     Totals // what calls beside the run had taken when the budget was last checked
-	besideTold bool   // that not all of it is known
+	beside     effect.Totals // what calls beside the run had taken when the budget was last checked
+	besideTold bool          // that not all of it is known
 
 	observer Observer
 	mask     effect.Mask
@@ -205,7 +150,7 @@ type run struct {
 	texts    textCache
 	index    *autocontext.Index    // what selections have read of the session's messages
 	entered  []contextcards.Source // every message that entered the session, by its order less 1
-	known    map[string]ModelFacts
+	known    map[string]effect.ModelFacts
 	doubted  bool     // that figures of an endpoint were ignored has been said
 	opened   bool     // a turn has begun after the end of the past
 	aside    []uint64 // numbers of entries of the recording that it goes on without
@@ -217,7 +162,7 @@ func newRun(r *Runner, spec Spec) *run {
 		session:  echo.NewSession(spec.sessionID()),
 		result:   &Result{SessionID: spec.sessionID(), CascadeID: spec.Cascade.CascadeID},
 		observer: r.Observer, mask: r.Mask,
-		schemas: schemaCache{}, texts: textCache{}, index: autocontext.NewIndex(), known: map[string]ModelFacts{},
+		schemas: schemaCache{}, texts: textCache{}, index: autocontext.NewIndex(), known: map[string]effect.ModelFacts{},
 		budget: spec.BudgetInForce(), answers: newAnswers(), own: newOwnRecord(spec.Recording),
 	}
 	if x.observer == nil {
@@ -301,7 +246,7 @@ func (r *run) end(err error) error {
 	return nil
 }
 
-func fillEnd(e *echo.Entry, t Totals, ms float64, err error) {
+func fillEnd(e *echo.Entry, t effect.Totals, ms float64, err error) {
 	usage := t.Usage
 	e.Usage, e.DurationMS, e.Scripted = &usage, ms, t.Scripted
 	e.CostUSD = t.Cost()

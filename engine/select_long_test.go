@@ -44,7 +44,7 @@ func longRun(t *testing.T, strategy string, budget int, about func(n int) string
 	pipeline := contextcards.Start(contextcards.Options{Embedder: contextcards.NewHashed(64)})
 	t.Cleanup(func() { _ = pipeline.Close(context.Background()) })
 	b.runner.Cards, b.runner.Meaning = pipeline, hashedMeaning{pipeline}
-	b.runner.Facts = func(string) ModelFacts { return ModelFacts{Count: countThirds} }
+	b.runner.Facts = func(string) effect.ModelFacts { return effect.ModelFacts{Count: countThirds} }
 	var phases []string
 	for i := range 4 {
 		phases = append(phases, fmt.Sprintf(`{"name":"p%d","instructions":"Read on, %d.","tackle":["look"],"rules":{"max_turns":16}}`, i, i))

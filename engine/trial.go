@@ -31,7 +31,7 @@ type Trial struct {
 
 // Try makes a trial selection. The error says that there is nothing to select from.
 func Try(ctx context.Context, id string, entries []*echo.Entry, t Trial) (*echo.InterSelection, error) {
-	r := &run{Runner: &Runner{Cards: t.Cards, Meaning: t.Meaning}, session: echo.NewSession(id), known: map[string]ModelFacts{}}
+	r := &run{Runner: &Runner{Cards: t.Cards, Meaning: t.Meaning}, session: echo.NewSession(id), known: map[string]effect.ModelFacts{}}
 	r.rec = effect.NewRecorder(effect.Options{Log: echo.NewLog(id, t.Now, nil), Seams: effect.Seams{Now: t.Now}})
 	r.restore(record.Of(until(entries, t.Before)))
 	v := &visit{run: r, phase: &cascade.Phase{Context: &cascade.Context{}}, record: &echo.PhaseRecord{}, render: autocontext.NewRenderer(dialect.Native)}

@@ -12,10 +12,6 @@ import (
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
-// CommandTool is the tool that runs the command of a "command:" validator. It is asked for by the engine, never offered
-// to a model; its arguments are {command, stdin}.
-const CommandTool = "command"
-
 // verdict is what a validator said.
 type verdict struct {
 	Valid  bool   `json:"valid"`
@@ -195,7 +191,7 @@ func (v *visit) validateCommand(ctx context.Context, line, content string) (*ver
 	}
 	stdin := mustJSON(map[string]any{"content": content, "original_input": v.spec.Input})
 	args := mustJSON(map[string]string{"command": command, "stdin": string(stdin)})
-	return v.toolVerdict(ctx, effect.ToolSpec{Name: CommandTool}, args)
+	return v.toolVerdict(ctx, effect.ToolSpec{Name: effect.CommandTool}, args)
 }
 
 func (v *visit) toolVerdict(ctx context.Context, spec effect.ToolSpec, args json.RawMessage) (*verdict, error) {

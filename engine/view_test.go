@@ -77,7 +77,7 @@ func TestOffByDefaultIsFullHistory(t *testing.T) {
 	t.Parallel()
 	b := setup(t, readBig(8)...)
 	b.tools.addBig("big", 3000)
-	b.runner.Facts = func(string) ModelFacts { return ModelFacts{Window: 1_000_000} }
+	b.runner.Facts = func(string) effect.ModelFacts { return effect.ModelFacts{Window: 1_000_000} }
 	_, err := b.run(`{"cascade_id":"c","phases":[{"name":"p","instructions":"Go.","tackle":["big","set_state"]}]}`, nil)
 	require.NoError(t, err)
 	last := b.model.requests[8].Messages
@@ -129,9 +129,9 @@ func TestPolicyMasksOldResults(t *testing.T) {
 func TestPhaseStartTellsTheSettings(t *testing.T) {
 	t.Parallel()
 	b := setup(t, say("done"))
-	b.runner.Facts = func(model string) ModelFacts {
+	b.runner.Facts = func(model string) effect.ModelFacts {
 		require.Equal(t, "m", model)
-		return ModelFacts{
+		return effect.ModelFacts{
 			Window: 10_000, MaxOutput: 1000, Price: &echo.Price{Input: 1, Cached: 0.1}, Exact: true,
 			CountFixed: func(specs []effect.ToolSpec) int64 { return int64(100 * len(specs)) }, NativeTools: new(false),
 		}
@@ -210,7 +210,7 @@ func TestPauseIsReadFromTheClock(t *testing.T) {
 
 // guarded sets a small window; the tokens of a message are a quarter of its bytes.
 func (b *testBundle) guarded(window int64) {
-	b.runner.Facts = func(string) ModelFacts { return ModelFacts{Window: window} }
+	b.runner.Facts = func(string) effect.ModelFacts { return effect.ModelFacts{Window: window} }
 }
 
 // talking answers with n turns of long text and a small call each, so that masking results does not make room.

@@ -23,7 +23,7 @@ type visit struct {
 	repeats  repeats
 	reads    reads
 	model    string
-	facts    ModelFacts
+	facts    effect.ModelFacts
 	chosen   string // by route_to
 	verdict  string // why the last answer was not accepted; templates see it as validation_error
 	touched  bool   // a tool ran that may have changed something

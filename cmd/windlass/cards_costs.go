@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/llm"
 )
@@ -22,8 +21,8 @@ type cardCosts struct {
 
 	mu       sync.Mutex
 	numbers  map[echo.StepKind]int // calls that have ended, by the beginning of their keys
-	total    engine.Totals
-	untold   engine.Totals // of it, what the run has not asked for yet
+	total    effect.Totals
+	untold   effect.Totals // of it, what the run has not asked for yet
 	underWay int
 	idle     chan struct{} // closed when no call is under way
 }
@@ -82,24 +81,24 @@ func (c *cardCosts) settle(limit time.Duration) {
 }
 
 // sinceAsked returns what calls have taken since it was last asked, see [engine.Spec].
-func (c *cardCosts) sinceAsked() engine.Totals {
+func (c *cardCosts) sinceAsked() effect.Totals {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	t := c.untold
-	c.untold = engine.Totals{}
+	c.untold = effect.Totals{}
 	return t
 }
 
-func (c *cardCosts) all() engine.Totals {
+func (c *cardCosts) all() effect.Totals {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.total
 }
 
 // spent returns what cards have cost so far.
-func (c *cards) spent() engine.Totals {
+func (c *cards) spent() effect.Totals {
 	if c == nil || c.costs == nil {
-		return engine.Totals{}
+		return effect.Totals{}
 	}
 	return c.costs.all()
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
-	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
 	"github.com/windlass-run/windlass/internal/llm"
@@ -34,7 +33,7 @@ func cardsLab(t *testing.T, cardModel, embedder, budget string) *lab {
 }
 
 // cardEntries returns the entries of a session's calls for cards, and the sums of all its model calls.
-func (l *lab) cardEntries(id string) (cards []*echo.Entry, sum engine.Totals) {
+func (l *lab) cardEntries(id string) (cards []*echo.Entry, sum effect.Totals) {
 	l.t.Helper()
 	rec, err := journal.Read(filepath.Join(l.home, "sessions", id, journal.File))
 	require.NoError(l.t, err)
@@ -80,9 +79,9 @@ func TestCardsCost(t *testing.T) {
 	require.Positive(t, calls["vectors"])
 
 	var out struct {
-		engine.Totals
-		Cards  engine.Totals
-		Phases []engine.Totals
+		effect.Totals
+		Cards  effect.Totals
+		Phases []effect.Totals
 	}
 	require.NoError(t, json.Unmarshal([]byte(p.out.String()), &out))
 	require.Equal(t, sum.Calls, out.Calls)
@@ -164,7 +163,7 @@ func TestCardCostsSettle(t *testing.T) {
 	second(call)
 	<-done
 	require.Equal(t, uint64(2), log.Len())
-	want := engine.Totals{Calls: 2, Usage: echo.Usage{In: 14}, UnknownCosts: 2}
+	want := effect.Totals{Calls: 2, Usage: echo.Usage{In: 14}, UnknownCosts: 2}
 	require.Equal(t, want, c.sinceAsked())
 	require.Zero(t, c.sinceAsked())
 	require.Equal(t, want, c.all())

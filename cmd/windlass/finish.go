@@ -92,12 +92,12 @@ type phaseJSON struct {
 
 // cardsJSON is what cards took.
 type cardsJSON struct {
-	engine.Totals
+	effect.Totals
 	Cost *float64 `json:"cost_usd"` // null when the cost of a call is unknown
 }
 
 // totals are those of the run and of what went on beside it.
-func (s *session) totals(res *engine.Result) engine.Totals { return res.Plus(s.cards.spent()) }
+func (s *session) totals(res *engine.Result) effect.Totals { return res.Plus(s.cards.spent()) }
 
 func (s *session) printJSON(res *engine.Result, runErr error) error {
 	whole := *res
@@ -109,7 +109,7 @@ func (s *session) printJSON(res *engine.Result, runErr error) error {
 		Cost   *float64    `json:"cost_usd"`        // null when the cost of a call is unknown
 		Error  string      `json:"error,omitempty"`
 	}{Result: &whole, Cost: whole.Cost(), Phases: make([]phaseJSON, len(res.Phases))}
-	if t := s.cards.spent(); t != (engine.Totals{}) {
+	if t := s.cards.spent(); t != (effect.Totals{}) {
 		out.Cards = &cardsJSON{Totals: t, Cost: t.Cost()}
 	}
 	for i, p := range res.Phases {
@@ -169,7 +169,7 @@ func (s *session) printSummary(res *engine.Result, c closed) {
 	}
 	fmt.Fprintf(s.app.err, "\n%s in %s: %s, %s  %s  %s%s\n", statusWord(res.Status), formatMillis(res.DurationMS),
 		plural(len(res.Phases), "phase"), plural(t.Calls, "model call"), spentTokens(sum), spentMoney(sum), scripted)
-	if t := s.cards.spent(); t != (engine.Totals{}) {
+	if t := s.cards.spent(); t != (effect.Totals{}) {
 		sum := spentBy(t)
 		fmt.Fprintf(s.app.err, "Cards: %s of it, %s  %s\n", plural(t.Calls, "call"), spentTokens(sum), spentMoney(sum))
 	}

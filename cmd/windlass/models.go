@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/windlass-run/windlass/cascade"
-	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/llm"
 	"github.com/windlass-run/windlass/internal/llm/script"
@@ -65,8 +65,8 @@ func (s *session) splitModels(cfg *config.Config) error {
 
 // factsOffline returns what is known of models that a script plays: their limits are kept to, but nothing is paid, and a
 // script calls tools in the way that the cascade says.
-func factsOffline(r *llm.Router) func(string) engine.ModelFacts {
-	return func(model string) engine.ModelFacts {
+func factsOffline(r *llm.Router) func(string) effect.ModelFacts {
+	return func(model string) effect.ModelFacts {
 		f := r.Facts(model)
 		f.Price, f.Tariff, f.NativeTools = nil, nil, nil
 		return f

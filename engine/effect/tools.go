@@ -19,6 +19,10 @@ type ToolSpec struct {
 	Idempotent bool
 }
 
+// CommandTool is the name of the tool that runs the command of a "command:" validator. The engine calls it; it is never
+// offered to a model. Its arguments are {command, stdin}.
+const CommandTool = "command"
+
 // ToolRequest is one call of a tool.
 type ToolRequest struct {
 	Site      Site

@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/engine"
 )
 
 // newRepository makes a repository with one commit.
@@ -254,8 +253,7 @@ func TestLookWithoutGit(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	w := Look(t.Context(), dir)
 	require.Equal(t, "there is no git on PATH", w.Problem)
-	require.Contains(t, engine.Markdown(&echo.Handoff{Workspace: w}),
-		"The repository could not be read at "+w.At.Format("2006-01-02 15:04:05 UTC")+": there is no git on PATH.")
+	require.NotZero(t, w.At)
 }
 
 // An answer without end is not read to its end.
@@ -270,6 +268,4 @@ func TestLookReadsNoMoreThanSoMuch(t *testing.T) {
 	require.Len(t, w.Files, maxFiles)
 	require.Positive(t, w.More)
 	require.Equal(t, "git named more files than 1024 KiB hold", w.Problem)
-	require.Regexp(t, `(?m)^Branch trunk at [0-9a-f]{12}, \d+ files not as committed \(at .*\)\. There are more: git named more files than 1024 KiB hold\.$`,
-		engine.Markdown(&echo.Handoff{Workspace: w}))
 }

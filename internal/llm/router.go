@@ -14,7 +14,6 @@ import (
 	"sync"
 
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/secret"
@@ -73,15 +72,15 @@ func (r *Router) Check(model string) error {
 	return err
 }
 
-// Facts returns what is known of a model from the configuration and the embedded table, for [engine.Runner].
-func (r *Router) Facts(model string) engine.ModelFacts {
+// Facts returns what is known of a model from the configuration and the embedded table.
+func (r *Router) Facts(model string) effect.ModelFacts {
 	m, _ := r.cfg.Lookup(model)
 	window, output := r.Limits(model)
 	name := providerName(model, m)
 	r.mu.Lock()
 	counter := r.counter(name)
 	r.mu.Unlock()
-	f := engine.ModelFacts{
+	f := effect.ModelFacts{
 		Name: name, Window: int64(window), MaxOutput: int64(output), NativeTools: m.NativeTools,
 		Count: func(m *echo.Message) int64 { return counter().Message(m) }, Exact: HasTokenizer(name),
 		CountFixed: EstimateFixed,

@@ -11,7 +11,6 @@ import (
 
 	"github.com/windlass-run/windlass/contextcards"
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/llm"
 	"github.com/windlass-run/windlass/internal/llm/llmtest"
@@ -123,9 +122,9 @@ func TestSummarizeEndsWithItsContext(t *testing.T) {
 	_, err := s.Summarize(ctx, messages("pump"))
 	require.ErrorIs(t, err, context.Canceled)
 	require.Len(t, w.calls, 1)
-	var totals engine.Totals
+	var totals effect.Totals
 	totals.Count(w.calls[0].Response, w.calls[0].Err)
-	require.Equal(t, engine.Totals{UnknownCosts: 1}, totals)
+	require.Equal(t, effect.Totals{UnknownCosts: 1}, totals)
 }
 
 // broken is a model that fails in a way of its own.

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/tool/command"
 )
@@ -62,7 +61,7 @@ func askedTimeout(seconds float64, c *call) time.Duration {
 func validatorTool(env environment, dir string) tool {
 	return tool{
 		own:  true,
-		spec: effect.ToolSpec{Name: engine.CommandTool},
+		spec: effect.ToolSpec{Name: effect.CommandTool},
 		run: typed(func(ctx context.Context, c *call, a commandArgs) (string, error) {
 			return runLine(ctx, command.Spec{
 				Line: a.Command, Dir: dir, Env: env.command, Stdin: a.Stdin, Timeout: c.timeout, Combined: true,

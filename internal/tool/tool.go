@@ -20,7 +20,6 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/secret"
 	"github.com/windlass-run/windlass/internal/tool/command"
@@ -174,7 +173,7 @@ func (r *Registry) Close() error {
 // ask for it.
 func (r *Registry) Spec(name string) (effect.ToolSpec, bool) {
 	t, ok := r.tools[name]
-	if !ok || name == engine.CommandTool {
+	if !ok || name == effect.CommandTool {
 		return effect.ToolSpec{}, false
 	}
 	return t.spec, true

@@ -18,7 +18,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/cascade"
-	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/tool"
 	"github.com/windlass-run/windlass/schema"
@@ -233,8 +232,8 @@ func TestRunCommand(t *testing.T) {
 	for _, hidden := range []string{"sk-very-secret", "clickhouse://", "hidden", "given-value", "OPENAI"} {
 		require.NotContains(t, seen, hidden)
 	}
-	require.Equal(t, "in", b.ok(t, engine.CommandTool, `{"command":"cat","stdin":"in"}`))
-	_, offered := b.reg.Spec(engine.CommandTool)
+	require.Equal(t, "in", b.ok(t, effect.CommandTool, `{"command":"cat","stdin":"in"}`))
+	_, offered := b.reg.Spec(effect.CommandTool)
 	require.False(t, offered)
 }
 
