@@ -113,7 +113,7 @@ func also(m *echo.Message) string {
 	return ""
 }
 
-// tokens estimates the tokens of a message as autocontext.Tokens does, which a test holds.
+// tokens estimates the tokens of a message as autocontext.Tokens does, which a test of autocontext checks.
 func tokens(m *echo.Message) int64 { return int64(len(m.JSON())+3) / 4 }
 
 // stamp returns a time as it is kept: UTC, microseconds.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/contextcards"
 	"github.com/windlass-run/windlass/echo"
 )
@@ -194,7 +193,7 @@ func TestCardHasThePlaceOfItsSource(t *testing.T) {
 		SessionID: "s", Message: m, Phase: "fix", Visit: 2, Attempt: 3, Turn: 4, Order: 5, Callout: "bug", At: noon.Add(-time.Hour),
 	}, noon)
 	require.Equal(t, contextcards.Card{
-		SessionID: "s", Hash: m.Hash(), Summary: "Find the bug in a/b.go.", Keywords: []string{"a/b.go", "bug"}, Tokens: autocontext.Tokens(m),
+		SessionID: "s", Hash: m.Hash(), Summary: "Find the bug in a/b.go.", Keywords: []string{"a/b.go", "bug"}, Tokens: int64(len(m.JSON())+3) / 4,
 		Role: echo.RoleUser, Phase: "fix", Visit: 2, Attempt: 3, Turn: 4, Order: 5, Callout: "bug",
 		GeneratedAt: noon, Generator: "message", MessageAt: noon.Add(-time.Hour),
 	}, got)
