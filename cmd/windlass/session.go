@@ -14,10 +14,10 @@ import (
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/delivery"
 	"github.com/windlass-run/windlass/internal/git"
 	"github.com/windlass-run/windlass/internal/llm"
 	"github.com/windlass-run/windlass/internal/secret"
-	"github.com/windlass-run/windlass/internal/sessions"
 	"github.com/windlass-run/windlass/internal/tool"
 	"github.com/windlass-run/windlass/internal/vault"
 )
@@ -103,7 +103,7 @@ func (s *session) run(ctx context.Context) (*engine.Result, error) {
 // its own folder.
 func removeSession(dir, workDir string) error {
 	errs := []error{journal.Remove(dir)}
-	for _, path := range []string{workDir, filepath.Join(dir, sessions.MarksFile), dir} {
+	for _, path := range []string{workDir, filepath.Join(dir, delivery.MarksFile), dir} {
 		if path == "" {
 			continue
 		}
@@ -133,7 +133,7 @@ func (s *session) equip(ctx context.Context, home string, cfg *config.Config, j 
 	if err := s.chooseTools(home, db.CacheDir, cfg); err != nil {
 		return err
 	}
-	if err := sessions.KeepHere(filepath.Dir(j.Path()), s.options.noClickHouse); err != nil {
+	if err := delivery.KeepHere(filepath.Dir(j.Path()), s.options.noClickHouse); err != nil {
 		return withExit(exitStorage, err, "free space, or set WINDLASS_HOME to a folder on another disk")
 	}
 	if !s.options.noClickHouse {

@@ -11,6 +11,7 @@ import (
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/delivery"
 	"github.com/windlass-run/windlass/internal/sessions"
 )
 
@@ -188,7 +189,7 @@ func (a *app) shipOne(ctx context.Context, db *clickhouse.DB, s *sessions.Sessio
 	if done.Unread > 0 {
 		r.Error = fmt.Sprintf("%s without what was selected: %v", plural(done.Unread, "row"), done.Why)
 	}
-	return r, sessions.KeepHere(s.Dir, false) // it was asked for by name, if it was to be kept
+	return r, delivery.KeepHere(s.Dir, false) // it was asked for by name, if it was to be kept
 }
 
 func (a *app) printShipped(results []shipped, asJSON bool) error {

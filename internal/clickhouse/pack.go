@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/internal/sessions"
+	"github.com/windlass-run/windlass/internal/delivery"
 )
 
 const (
@@ -33,12 +33,12 @@ type batch struct {
 // packer makes batches of the entries of one session, which it is given from the first one on and without gaps. It belongs
 // to one goroutine.
 type packer struct {
-	mark sessions.Mark // entries up to this one are there already: they are read, and no rows are made of them
+	mark delivery.Mark // entries up to this one are there already: they are read, and no rows are made of them
 	rec  *recorder
 	seen uint64 // entries so far
 }
 
-func newPacker(mark sessions.Mark) *packer { return &packer{mark: mark, rec: newRecorder()} }
+func newPacker(mark delivery.Mark) *packer { return &packer{mark: mark, rec: newRecorder()} }
 
 // pack makes a batch and returns the entries that there is no room for.
 func (p *packer) pack(entries []*echo.Entry) (*batch, []*echo.Entry, error) {
@@ -71,8 +71,8 @@ func (p *packer) pack(entries []*echo.Entry) (*batch, []*echo.Entry, error) {
 }
 
 // markAt is the mark once a batch is delivered.
-func (p *packer) markAt(b *batch) sessions.Mark {
-	return sessions.Mark{To: p.mark.To, Database: p.mark.Database, Seq: b.last, EntryAt: b.at}
+func (p *packer) markAt(b *batch) delivery.Mark {
+	return delivery.Mark{To: p.mark.To, Database: p.mark.Database, Seq: b.last, EntryAt: b.at}
 }
 
 // batchLength returns how many of the entries one write should take.

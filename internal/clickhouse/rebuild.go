@@ -8,7 +8,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
-	"github.com/windlass-run/windlass/internal/sessions"
+	"github.com/windlass-run/windlass/internal/delivery"
 )
 
 // IncompleteError says what ClickHouse does not have of a session, so that its journal cannot be made from it.
@@ -85,7 +85,7 @@ func (db *DB) Rebuild(ctx context.Context, sessionID, dir, to string) error {
 	if mark, err := db.markOf(ctx, dir, to); err == nil {
 		last := entries[len(entries)-1]
 		mark.Seq, mark.EntryAt = last.Seq, last.At
-		_ = sessions.SetMark(dir, mark)
+		_ = delivery.SetMark(dir, mark)
 	}
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
-	"github.com/windlass-run/windlass/internal/sessions"
+	"github.com/windlass-run/windlass/internal/delivery"
 )
 
 // Shipment is what was delivered of a session.
@@ -57,7 +57,7 @@ func (db *DB) Ship(ctx context.Context, dir string, o ShipOptions) (Shipment, er
 			return done, err
 		}
 		done.add(b)
-		if err := sessions.SetMark(dir, p.markAt(b)); err != nil {
+		if err := delivery.SetMark(dir, p.markAt(b)); err != nil {
 			return done, err
 		}
 		if o.Told != nil {
@@ -76,20 +76,20 @@ func (s *Shipment) add(b *batch) {
 }
 
 // fits reports whether a mark is one of these entries.
-func fits(m sessions.Mark, entries []*echo.Entry) bool {
+func fits(m delivery.Mark, entries []*echo.Entry) bool {
 	return m.Seq <= uint64(len(entries)) && (m.Seq == 0 || entries[m.Seq-1].At.Equal(m.EntryAt))
 }
 
 // markOf returns up to where the database has a session, as its folder says. Of a database that was made anew since it has
 // nothing.
-func (db *DB) markOf(ctx context.Context, dir, to string) (sessions.Mark, error) {
+func (db *DB) markOf(ctx context.Context, dir, to string) (delivery.Mark, error) {
 	id, err := db.id(ctx)
 	if err != nil {
-		return sessions.Mark{}, err
+		return delivery.Mark{}, err
 	}
-	m := sessions.ReadMarks(dir).Of(to)
+	m := delivery.ReadMarks(dir).Of(to)
 	if m.Database != id {
-		m = sessions.Mark{To: to, Database: id}
+		m = delivery.Mark{To: to, Database: id}
 	}
 	return m, nil
 }

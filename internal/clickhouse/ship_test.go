@@ -20,6 +20,7 @@ import (
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
+	"github.com/windlass-run/windlass/internal/delivery"
 	"github.com/windlass-run/windlass/internal/sessions"
 )
 
@@ -183,9 +184,9 @@ func TestSinkOfAJournalThatWasCut(t *testing.T) {
 	require.NoError(t, s.Close(t.Context()))
 	again := keep(t, "cut")
 	again.tell(4)
-	marks, err := os.ReadFile(filepath.Join(k.dir, sessions.MarksFile))
+	marks, err := os.ReadFile(filepath.Join(k.dir, delivery.MarksFile))
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(again.dir, sessions.MarksFile), marks, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(again.dir, delivery.MarksFile), marks, 0o600))
 	again.write(nil)
 	require.Equal(t, uint64(len(again.entries)), again.look().Waiting(o.Address()), "the mark is above the end")
 	again.tell(5)

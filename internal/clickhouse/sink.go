@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/internal/sessions"
+	"github.com/windlass-run/windlass/internal/delivery"
 )
 
 const (
@@ -94,11 +94,11 @@ func NewSink(open func(context.Context) (*DB, error), options SinkOptions) *Sink
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Sink{
-		open: open, options: options, cancel: cancel, packer: newPacker(sessions.Mark{}), journal: newJournalReader(options.Dir),
+		open: open, options: options, cancel: cancel, packer: newPacker(delivery.Mark{}), journal: newJournalReader(options.Dir),
 		wake: make(chan struct{}, 1), urge: make(chan struct{}), end: make(chan struct{}),
 	}
 	if options.Dir != "" {
-		s.done = sessions.ReadMarks(options.Dir).Of(options.To).Seq // as far as is known before the database says who it is
+		s.done = delivery.ReadMarks(options.Dir).Of(options.To).Seq // as far as is known before the database says who it is
 	}
 	go s.work(ctx)
 	return s
@@ -314,7 +314,7 @@ func (s *Sink) disconnect() {
 }
 
 // rewind begins the delivery anew after a mark. The entries come from the journal.
-func (s *Sink) rewind(mark sessions.Mark) {
+func (s *Sink) rewind(mark delivery.Mark) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.packer, s.batch, s.fresh = newPacker(mark), nil, nil
@@ -332,7 +332,7 @@ func (s *Sink) fill() (idle bool, err error) {
 	}
 	b, rest, err := s.packer.pack(s.fresh)
 	if errors.Is(err, errVoidMark) {
-		s.rewind(sessions.Mark{To: s.packer.mark.To, Database: s.packer.mark.Database})
+		s.rewind(delivery.Mark{To: s.packer.mark.To, Database: s.packer.mark.Database})
 		return false, nil
 	}
 	s.batch, s.fresh = b, rest
@@ -392,7 +392,7 @@ func (s *Sink) delivered(b *batch) {
 	if s.options.Dir == "" || b.last <= s.packer.mark.Seq {
 		return
 	}
-	err := sessions.SetMark(s.options.Dir, s.packer.markAt(b))
+	err := delivery.SetMark(s.options.Dir, s.packer.markAt(b))
 	s.mu.Lock()
 	s.stats.MarkError = err
 	s.mu.Unlock()

@@ -1,4 +1,4 @@
-package sessions_test
+package delivery_test
 
 import (
 	"os"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/windlass-run/windlass/internal/sessions"
+	"github.com/windlass-run/windlass/internal/delivery"
 )
 
 // FuzzMarks reads the marks of a session's folder: a file that is damaged means that nothing was delivered, and a mark that
@@ -19,11 +19,11 @@ func FuzzMarks(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		dir := t.TempDir()
-		require.NoError(t, os.WriteFile(filepath.Join(dir, sessions.MarksFile), data, 0o600))
-		before := sessions.ReadMarks(dir)
-		mark := sessions.Mark{To: "there", Database: "d", Seq: 3, EntryAt: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
-		require.NoError(t, sessions.SetMark(dir, mark))
-		after := sessions.ReadMarks(dir)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, delivery.MarksFile), data, 0o600))
+		before := delivery.ReadMarks(dir)
+		mark := delivery.Mark{To: "there", Database: "d", Seq: 3, EntryAt: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+		require.NoError(t, delivery.SetMark(dir, mark))
+		after := delivery.ReadMarks(dir)
 		require.Equal(t, mark, after.Of("there"))
 		require.Equal(t, before.KeepHere, after.KeepHere)
 		for _, m := range before.Shipped {

@@ -1,4 +1,5 @@
-package sessions
+// Package delivery records, in a session's folder, how much of the session each ClickHouse has.
+package delivery
 
 import (
 	"encoding/json"
@@ -9,7 +10,7 @@ import (
 	"time"
 )
 
-// MarksFile is the file of a session's folder that says how much of the session ClickHouse has.
+// MarksFile is the name of the file, in a session's folder, that holds the [Marks].
 const MarksFile = "shipped.json"
 
 // Marks say up to which entry a session was delivered, for each ClickHouse that it was delivered to. A mark is written

@@ -13,6 +13,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/echo/record"
+	"github.com/windlass-run/windlass/internal/delivery"
 )
 
 // What has become of a session that has no end in its journal. The others are the names of echo.Status.
@@ -32,7 +33,7 @@ type Session struct {
 	End       record.End // how the run ended
 	Busy      bool       // a process owns the session at this moment
 	Torn      bool       // the last line was cut off in the middle
-	Marks     Marks
+	Marks     delivery.Marks
 	Err       error // why the folder cannot be read; what it would have said is missing then
 }
 
@@ -49,7 +50,7 @@ func (s *Session) Status() string {
 	return s.End.Status.String()
 }
 
-// Waiting returns how many entries a ClickHouse does not have yet, as far as is known here. See [Marks].
+// Waiting returns how many entries a ClickHouse does not have yet, as far as is known here. See [delivery.Marks].
 func (s *Session) Waiting(to string) uint64 {
 	m := s.Marks.Of(to)
 	if m.Seq > s.Last || m.Seq == s.Last && !m.EntryAt.Equal(s.LastAt) {
@@ -96,7 +97,7 @@ func (s *Session) look() error {
 	if errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	s.Busy, s.Marks = busy, ReadMarks(s.Dir)
+	s.Busy, s.Marks = busy, delivery.ReadMarks(s.Dir)
 	if ends != nil {
 		s.Header, s.Torn, s.CascadeID = ends.Header, ends.Torn, cascadeID(ends.Header.Cascade)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
+	"github.com/windlass-run/windlass/internal/delivery"
 	"github.com/windlass-run/windlass/internal/sessions"
 )
 
@@ -171,26 +172,20 @@ func TestMarks(t *testing.T) {
 	}
 	at := func(seq uint64) time.Time { return began.Add(time.Duration(seq) * time.Second) }
 	require.Equal(t, uint64(3), waiting("here"))
-	require.NoError(t, sessions.SetMark(dir, sessions.Mark{To: "here", Database: "id", Seq: 2, EntryAt: at(2)}))
+	require.NoError(t, delivery.SetMark(dir, delivery.Mark{To: "here", Database: "id", Seq: 2, EntryAt: at(2)}))
 	require.Equal(t, uint64(1), waiting("here"))
 	require.Equal(t, uint64(3), waiting("there"))
-	require.NoError(t, sessions.SetMark(dir, sessions.Mark{To: "there", Seq: 3, EntryAt: at(3)}))
-	require.NoError(t, sessions.KeepHere(dir, true))
-	require.NoError(t, sessions.KeepHere(dir, true))
+	require.NoError(t, delivery.SetMark(dir, delivery.Mark{To: "there", Seq: 3, EntryAt: at(3)}))
+	require.NoError(t, delivery.KeepHere(dir, true))
+	require.NoError(t, delivery.KeepHere(dir, true))
 	require.Equal(t, uint64(1), waiting("here"))
 	require.Zero(t, waiting("there"))
-	require.True(t, sessions.ReadMarks(dir).KeepHere)
-	require.NoError(t, sessions.SetMark(dir, sessions.Mark{To: "there", Seq: 3, EntryAt: at(9)}))
+	require.True(t, delivery.ReadMarks(dir).KeepHere)
+	require.NoError(t, delivery.SetMark(dir, delivery.Mark{To: "there", Seq: 3, EntryAt: at(9)}))
 	require.Equal(t, uint64(3), waiting("there"), "the mark is of another entry")
-	require.NoError(t, sessions.SetMark(dir, sessions.Mark{To: "there", Seq: 4, EntryAt: at(4)}))
+	require.NoError(t, delivery.SetMark(dir, delivery.Mark{To: "there", Seq: 4, EntryAt: at(4)}))
 	require.Equal(t, uint64(3), waiting("there"), "the mark is above the end")
-	path := filepath.Join(dir, sessions.MarksFile)
+	path := filepath.Join(dir, delivery.MarksFile)
 	require.NoError(t, os.WriteFile(path, []byte("{"), 0o600))
 	require.Equal(t, uint64(3), waiting("here"), "nothing is known")
-	require.NoError(t, os.Remove(path))
-	require.NoError(t, os.Mkdir(path, 0o700))
-	require.ErrorContains(t, sessions.SetMark(dir, sessions.Mark{}), "note what was delivered: ")
-	left, err := filepath.Glob(filepath.Join(dir, sessions.MarksFile+".*"))
-	require.NoError(t, err)
-	require.Empty(t, left)
 }
