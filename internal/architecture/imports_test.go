@@ -4,7 +4,6 @@ package architecture
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"os"
 	"os/exec"
 	"regexp"
@@ -17,33 +16,51 @@ import (
 
 const module = "github.com/windlass-run/windlass/"
 
-// Every package imports only what the table of docs/architecture.md allows. As this holds for each, it holds for what
-// they import through others. Tests may import anything.
-func TestImportsFollowTheTable(t *testing.T) {
+// TestImportsAreThoseOfTheTable: the table of docs/architecture.md has a row for each package, with its direct imports. A
+// package imports only packages above it in the table, and packages for tests are imported by such packages only.
+func TestImportsAreThoseOfTheTable(t *testing.T) {
 	t.Parallel()
-	table := readTable(t)
-	seen := map[string]bool{}
-	for pkg, imports := range ownImports(t) {
-		room := roomOf(pkg, table)
-		allowed, ok := table[room]
-		require.True(t, ok, "package %s has no row in docs/architecture.md", pkg)
-		seen[room] = true
-		if slices.Contains(allowed, "any") {
-			continue
+	page := readPage(t)
+	above := map[string]bool{}
+	packages := listImports(t)
+	require.Greater(t, len(packages), 30, "go list named too few packages")
+	for _, r := range page.packages {
+		p, ok := packages[r.name]
+		require.True(t, ok, "docs/architecture.md has a row for %s: there is no such package", r.name)
+		require.False(t, above[r.name], "docs/architecture.md has two rows for %s", r.name)
+		if !slices.Equal(r.imports, []string{"any"}) {
+			require.Equal(t, r.imports, p.imports, "imports of %s in docs/architecture.md (expected) and in its code (actual)", r.name)
 		}
-		for _, d := range imports {
-			to := roomOf(d, table)
-			require.True(t, to == room || slices.Contains(allowed, to),
-				"%s imports %s: docs/architecture.md does not allow %s -> %s", pkg, d, room, to)
+		for _, name := range p.imports {
+			require.True(t, above[name], "%s imports %s, which is not above it in the table of docs/architecture.md", r.name, name)
+			require.False(t, forTests(name) && !forTests(r.name), "%s imports %s, which is for tests", r.name, name)
 		}
+		above[r.name] = true
 	}
-	require.GreaterOrEqual(t, len(seen), 10, "the listing of packages came back too short to mean anything")
+	for name := range packages {
+		require.True(t, above[name], "package %s has no row in docs/architecture.md", name)
+	}
+}
+
+// TestImportsOfTestsAreThoseOfTheTable: what the tests of a package import, besides what the package depends on and packages
+// for tests, is in the second table of docs/architecture.md.
+func TestImportsOfTestsAreThoseOfTheTable(t *testing.T) {
+	t.Parallel()
+	listed := map[string][]string{}
+	for _, r := range readPage(t).tests {
+		listed[r.name] = r.imports
+	}
+	for name, p := range listImports(t) {
+		require.Equal(t, listed[name], p.besides(name), "imports of the tests of %s in docs/architecture.md (expected) and in their code (actual)", name)
+		delete(listed, name)
+	}
+	require.Empty(t, listed, "rows of docs/architecture.md without a package")
 }
 
 // The engine and what decides about context never see a database or a provider's library.
 func TestEngineStaysFreeOfDriversAndProviders(t *testing.T) {
 	t.Parallel()
-	for _, pkg := range []string{"engine", "autocontext", "echo", "cascade"} {
+	for _, pkg := range []string{"engine", "engine/effect", "autocontext", "contextcards", "echo", "cascade"} {
 		out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", module+pkg).Output()
 		require.NoError(t, err)
 		for _, foreign := range []string{"ClickHouse/", "openai/", "spf13/", "database/sql"} {
@@ -52,58 +69,86 @@ func TestEngineStaysFreeOfDriversAndProviders(t *testing.T) {
 	}
 }
 
-var row = regexp.MustCompile("(?m)^\\| `([a-z/]+)` \\|[^|]*\\|([^|]*)\\|$")
+// row is a row of a table of docs/architecture.md: a package and the packages that it names, sorted.
+type row struct {
+	name    string
+	imports []string
+}
 
-// readTable returns the allowed imports by package.
-func readTable(t *testing.T) map[string][]string {
+// page is what docs/architecture.md says of imports.
+type page struct{ packages, tests []row }
+
+func readPage(t *testing.T) page {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/architecture.md")
 	require.NoError(t, err)
-	table := map[string][]string{}
-	for _, m := range row.FindAllStringSubmatch(string(text), -1) {
-		var allowed []string
-		for name := range strings.SplitSeq(m[2], ",") {
-			allowed = append(allowed, strings.Trim(strings.TrimSpace(name), "`"))
-		}
-		table[m[1]] = allowed
+	_, text, found := bytes.Cut(text, []byte("\n## Packages\n"))
+	require.True(t, found)
+	text, _, _ = bytes.Cut(text, []byte("\n## "))
+	packages, tests, found := bytes.Cut(text, []byte("\n### What tests import besides\n"))
+	require.True(t, found)
+	return page{
+		packages: rowsOf(packages, regexp.MustCompile("(?m)^\\| `([a-z/]+)` \\|[^|]*\\| ([^|]*) \\|$")),
+		tests:    rowsOf(tests, regexp.MustCompile("(?m)^\\| `([a-z/]+)` \\| ([^|]*) \\|[^|]*\\|$")),
 	}
-	require.NotEmpty(t, table)
-	return table
 }
 
-// roomOf returns the row that a package belongs to: its own, or the nearest folder above it that has one.
-func roomOf(pkg string, table map[string][]string) string {
-	room := strings.TrimPrefix(pkg, module)
-	for at := room; at != ""; {
-		if _, ok := table[at]; ok {
-			return at
+func rowsOf(text []byte, pattern *regexp.Regexp) (rows []row) {
+	for _, m := range pattern.FindAllStringSubmatch(string(text), -1) {
+		r := row{name: m[1]}
+		if m[2] != "none" {
+			for name := range strings.SplitSeq(m[2], ", ") {
+				r.imports = append(r.imports, strings.Trim(name, "`"))
+			}
 		}
-		i := strings.LastIndexByte(at, '/')
-		if i < 0 {
-			break
-		}
-		at = at[:i]
+		slices.Sort(r.imports)
+		rows = append(rows, r)
 	}
-	return room
+	return rows
 }
 
-// ownImports returns, for each package of the module, what it imports of ours.
-func ownImports(t *testing.T) map[string][]string {
+// imports are those of a package and of its tests, as far as they are of this module: without its path, sorted.
+type imports struct{ imports, deps, tests []string }
+
+// besides returns what the tests of a package import of ours that is neither for tests nor a dependency of the package.
+func (i imports) besides(name string) (names []string) {
+	for _, n := range i.tests {
+		if n != name && !forTests(n) && !slices.Contains(i.deps, n) {
+			names = append(names, n)
+		}
+	}
+	return names
+}
+
+// forTests reports whether a package is for tests only.
+func forTests(name string) bool { return strings.HasSuffix(name, "test") }
+
+// listImports returns the imports of each package of the module, as built for Linux, whatever this platform is.
+func listImports(t *testing.T) map[string]imports {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Imports", module+"...").Output()
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Imports,Deps,TestImports,XTestImports", module+"...")
+	cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64")
+	out, err := cmd.Output()
 	require.NoError(t, err)
-	own := map[string][]string{}
-	dec := json.NewDecoder(bytes.NewReader(out))
-	for {
+	all := map[string]imports{}
+	for dec := json.NewDecoder(bytes.NewReader(out)); dec.More(); {
 		var p struct {
-			ImportPath string
-			Imports    []string
+			ImportPath                               string
+			Imports, Deps, TestImports, XTestImports []string
 		}
-		if err := dec.Decode(&p); err == io.EOF {
-			return own
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		own[p.ImportPath] = slices.DeleteFunc(p.Imports, func(name string) bool { return !strings.HasPrefix(name, module) })
+		require.NoError(t, dec.Decode(&p))
+		all[strings.TrimPrefix(p.ImportPath, module)] = imports{ours(p.Imports), ours(p.Deps), ours(append(p.TestImports, p.XTestImports...))}
 	}
+	return all
+}
+
+// ours returns the packages of this module, each once, sorted.
+func ours(paths []string) (names []string) {
+	for _, path := range paths {
+		if name, ok := strings.CutPrefix(path, module); ok {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
