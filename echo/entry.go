@@ -121,7 +121,7 @@ type Entry struct {
 
 	CascadeID string `json:"cascade_id,omitempty"`
 
-	// Parts of the key, for who reads the JSON; set by Log.Append.
+	// Parts of the key, for readers of the JSON; set by Log.Append, see SetKeyFields.
 	Phase    string `json:"phase,omitempty"`
 	Attempt  int    `json:"attempt,omitempty"`
 	Turn     int    `json:"turn,omitempty"`
@@ -145,15 +145,4 @@ type Entry struct {
 	Data json.RawMessage `json:"data,omitempty"`
 
 	invalid error // why the payload could not be encoded
-}
-
-// place sets what the key says already.
-func (e *Entry) place() {
-	p := e.Key.Path()
-	e.Phase, e.Attempt, e.Turn, e.Sounding = p.Phase, p.Attempt, p.Turn, 0
-	for _, b := range p.Branches {
-		if b.Kind == StepSounding {
-			e.Sounding = b.Number
-		}
-	}
 }

@@ -8,13 +8,13 @@ import (
 
 // parsePath reads a path. What it reads and String would write otherwise is found by who compares the two.
 func parsePath(text string) (p Path, err error) {
-	rest := strings.Split(text, "/")
-	if err := p.readHead(rest[0]); err != nil {
+	head, rest, more := strings.Cut(text, "/")
+	if err := p.readHead(head); err != nil {
 		return p, err
 	}
-	for rest = rest[1:]; len(rest) > 0; {
+	for more {
 		var s Step
-		if s, rest, err = readStep(rest); err != nil {
+		if s, rest, more, err = readStep(rest); err != nil {
 			return p, err
 		}
 		if err := p.add(s); err != nil {
@@ -64,24 +64,26 @@ func (p *Path) add(s Step) error {
 	return nil
 }
 
-// readStep reads the first step of some parts, and returns the others.
-func readStep(parts []string) (s Step, rest []string, err error) {
-	word, number := cutNumber(parts[0])
+// readStep reads the first step of a text, and returns the text after it; more is false when the text ends with the step.
+func readStep(text string) (s Step, rest string, more bool, err error) {
+	part, rest, more := strings.Cut(text, "/")
+	word, number := cutNumber(part)
 	if word == "" || strings.ContainsFunc(word, func(r rune) bool { return r != '_' && (r < 'a' || r > 'z') }) {
-		return s, nil, fmt.Errorf("%q is no step", parts[0])
+		return s, "", false, fmt.Errorf("%q is no step", part)
 	}
 	s.Kind = StepKind(word)
 	if !named[s.Kind] {
 		if number != "" {
 			s.Number, err = readNumber(number)
 		}
-		return s, parts[1:], err
+		return s, rest, more, err
 	}
-	if number != "" || len(parts) < 2 {
-		return s, nil, fmt.Errorf("%q has no name after it", parts[0])
+	if number != "" || !more {
+		return s, "", false, fmt.Errorf("%q has no name after it", part)
 	}
-	s.Name, err = unescaped(parts[1])
-	return s, parts[2:], err
+	name, rest, more := strings.Cut(rest, "/")
+	s.Name, err = unescaped(name)
+	return s, rest, more, err
 }
 
 // maxNumber is above what any number in a key can be.

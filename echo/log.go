@@ -3,6 +3,7 @@ package echo
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 )
@@ -68,8 +69,8 @@ func ContinueLog(sessionID string, seq uint64, now func() time.Time, durable Dur
 // SessionID returns the session that the log belongs to.
 func (l *Log) SessionID() string { return l.session }
 
-// Append completes e with session, number, time and content hash and gives it to every sink. The entry belongs to the
-// log afterwards. After an error of a sink the log takes nothing more: a record with a hole in it would be worthless.
+// Append completes e with session, number, time, content hash and what its key says, and gives it to every sink. The entry
+// belongs to the log afterwards. An entry without a key, or whose payload cannot be encoded, is refused. After an error of a sink the log takes nothing more: a record with a hole in it would be worthless.
 func (l *Log) Append(e *Entry) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -79,10 +80,13 @@ func (l *Log) Append(e *Entry) error {
 	if e.invalid != nil {
 		return e.invalid
 	}
+	if e.Key.IsZero() {
+		return fmt.Errorf("append a %s entry: %w", e.NodeType, errNoKey)
+	}
 	e.SessionID = l.session
 	e.Seq = l.seq + 1
 	e.At = l.now().UTC().Truncate(time.Microsecond)
-	e.place()
+	e.SetKeyFields()
 	if e.Message != nil {
 		e.ContentHash = e.Message.Hash()
 	}

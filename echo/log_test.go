@@ -17,7 +17,9 @@ func TestLogStopsAtASinkThatFails(t *testing.T) {
 	t.Parallel()
 	boom := errors.New("boom")
 	log := NewLog("s1", nil, nil, badSink{boom})
-	e := func() *Entry { return &Entry{NodeType: NodeMessage, Message: NewText(RoleUser, KindTask, "x")} }
+	e := func() *Entry {
+		return &Entry{NodeType: NodeMessage, Key: MustKey("p/task"), Message: NewText(RoleUser, KindTask, "x")}
+	}
 	require.ErrorIs(t, log.Append(e()), boom)
 	require.Zero(t, log.Len())
 	require.ErrorIs(t, log.Append(e()), ErrLogClosed)

@@ -36,7 +36,8 @@ func encodeEntry(e *echo.Entry) ([]byte, error) {
 	return append(append(whole, message...), line[at:]...), nil
 }
 
-// decodeEntry reads a line with an entry, and checks that its message is the one that was recorded.
+// decodeEntry reads a line with an entry, and checks that its message is the one that was recorded, and that its fields say
+// what its key says.
 func decodeEntry(line []byte) (*echo.Entry, error) {
 	e := &echo.Entry{}
 	if err := json.Unmarshal(line, e); err != nil {
@@ -44,6 +45,9 @@ func decodeEntry(line []byte) (*echo.Entry, error) {
 	}
 	if e.Message != nil && e.Message.Hash() != e.ContentHash {
 		return nil, fmt.Errorf("entry %d: the content does not match its hash %s", e.Seq, e.ContentHash)
+	}
+	if err := e.CheckKey(); err != nil {
+		return nil, fmt.Errorf("entry %d: %w; windlass does not write such entries: restore the journal from a copy", e.Seq, err)
 	}
 	return e, nil
 }

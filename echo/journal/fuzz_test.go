@@ -17,10 +17,12 @@ func addSeeds(f *testing.F) {
 	const head = `{"windlass_journal":3,"rules":1}` + "\n"
 	for _, text := range []string{
 		"", "{}\n", "\n\n", `{"windlass_journal":2}` + "\n", head, head[:9],
+		head + `{"seq":1,"node_type":"message","key":"p/task","phase":"p"}` + "\n",
 		head + `{"seq":1,"node_type":"message","key":"p/task"}` + "\n",
-		head + `{"seq":1,"key":"run/start"}` + "\n" + `{"seq":2,"key":"run/end","data":{"status":"failed"}}` + "\n" + `{"seq":3}` + "\n",
-		head + `{"seq":1,"message":{"role":"user"}}` + "\n{",
-		head + `{"seq":2}` + "\n" + `{"seq":1}` + "\n" + `{"seq":`,
+		head + `{"seq":1,"key":"run/start"}` + "\n" + `{"seq":2,"key":"run/end","data":{"status":"failed"}}` + "\n" + keyed(3) + "\n",
+		head + `{"seq":1,"key":"run/start","message":{"role":"user"}}` + "\n{",
+		head + keyed(2) + "\n" + keyed(1) + "\n" + `{"seq":`,
+		head + `{"seq":1}` + "\n",
 	} {
 		f.Add(text, true, uint8(7))
 		f.Add(text, false, uint8(200))

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -43,6 +44,9 @@ func written(t *testing.T, texts ...string) []string {
 	lines := strings.SplitAfter(string(whole), "\n")
 	return lines[:len(lines)-1]
 }
+
+// keyed returns a sound line with the entry of a number, without its checksum.
+func keyed(seq int) string { return fmt.Sprintf(`{"seq":%d,"key":"p/task","phase":"p"}`, seq) }
 
 // summed returns lines, which have no checksums, as a journal has them.
 func summed(lines ...string) string {

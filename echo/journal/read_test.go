@@ -54,9 +54,9 @@ func TestDamageIsNamedByLine(t *testing.T) {
 		"no rules":        {summed(`{"windlass_journal":3}`), 1, `the header has no "rules" from 1 on`},
 		"rules below 1":   {summed(`{"windlass_journal":3,"rules":-1}`), 1, `the header has no "rules" from 1 on`},
 		"no JSON":         {summed(`{"windlass_journal":3,"rules":1,}`), 1, "invalid character"},
-		"a hole":          {summed(head, `{"seq":1}`, `{"seq":3}`), 3, "entry 3 stands where entry 2 should"},
+		"a hole":          {summed(head, keyed(1), keyed(3)), 3, "entry 3 stands where entry 2 should"},
 		"garbage":         {summed(head, `}{}`), 2, "invalid character"},
-		"two objects":     {summed(head, `{"seq":1} {"seq":2}`), 2, "invalid character"},
+		"two objects":     {summed(head, keyed(1)+" "+keyed(2)), 2, "invalid character"},
 		"another content": {summed(head, body(strings.Replace(lines[1], `"text":"one"`, `"text":"eno"`, 1))), 2, "entry 1: the content does not match its hash"},
 	} {
 		t.Run(name, func(t *testing.T) {

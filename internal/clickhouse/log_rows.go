@@ -121,6 +121,9 @@ func (r *logRow) restore() (*echo.Entry, error) {
 	if err := e.Key.UnmarshalText([]byte(p.key)); err != nil {
 		return nil, err
 	}
+	if err := e.CheckKey(); err != nil {
+		return nil, err
+	}
 	if r.hasUsage {
 		e.Usage = &r.usage
 	}

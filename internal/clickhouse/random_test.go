@@ -165,13 +165,7 @@ func (v *randomVisit) selection(r *rand.Rand, e *echo.Entry) storedSelection {
 
 // placed sets what a log sets of the key.
 func placed(e *echo.Entry) *echo.Entry {
-	p := e.Key.Path()
-	e.Phase, e.Attempt, e.Turn, e.Sounding = p.Phase, p.Attempt, p.Turn, 0
-	for _, b := range p.Branches {
-		if b.Kind == echo.StepSounding {
-			e.Sounding = b.Number
-		}
-	}
+	e.SetKeyFields()
 	return e
 }
 

@@ -73,6 +73,8 @@ func TestRecordThatIsDamaged(t *testing.T) {
 		`selection_json = '{'`:         "entry 3 (research/task): read the selection: ",
 		`selection_json = ''`:          "entry 4 (research/attempt1/turn1/context): the selection is missing",
 		`key = 'research//task'`:       "entry 3 (research//task): ",
+		`key = ''`:                     "entry 3 (): it has no key",
+		`turn = 7`:                     "entry 3 (research/task): its turn is 7, but its key research/task says 0",
 		`content_json = '{'`:           "entry 3 (research/task): read the content: ",
 		`tool_calls_json = '[{"id":]'`: "entry 3 (research/task): read the tool calls: ",
 	} {

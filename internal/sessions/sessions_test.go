@@ -28,6 +28,7 @@ func write(t *testing.T, folder, id string, busy bool, entries ...echo.Entry) st
 	require.NoError(t, err)
 	for i, e := range entries {
 		e.SessionID, e.Seq, e.At = id, uint64(i+1), began.Add(time.Duration(i+1)*time.Second)
+		e.SetKeyFields()
 		require.NoError(t, j.Write(&e))
 	}
 	j.Flush()
