@@ -61,10 +61,8 @@ func HeaderOf(start *echo.Entry) (h Header, err error) {
 // decodeHeader reads the first line of the journal at path, with its newline, and returns the line's sum with it. The error is a
 // [*VersionError] when the line is of another version.
 func decodeHeader(path string, line []byte) (h Header, sum lineSum, err error) {
-	if version := versionOf(line); version < 1 {
-		return h, sum, errNotHeader
-	} else if version != Version {
-		return h, sum, &VersionError{Path: path, Version: version}
+	if err := checkVersion(path, line); err != nil {
+		return h, sum, err
 	}
 	if sum, err = sum.check(line); err != nil {
 		return h, sum, err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 
 	"github.com/windlass-run/windlass/echo"
 )
@@ -26,33 +27,40 @@ func Recognize(file io.ReaderAt) bool {
 // VersionError says that a journal has a format that this package does not read.
 type VersionError struct {
 	Path    string
-	Version int // of the journal
+	Version string // as the journal says it; of an absurdly long number the beginning
+	Newer   bool   // than this package
 }
 
 // Error says which version the journal has, and what can be done.
 func (e *VersionError) Error() string {
-	found := fmt.Sprintf("journal %s has format version %d, and this windlass reads version %d: ", e.Path, e.Version, Version)
-	if e.Version > Version {
+	found := fmt.Sprintf("journal %s has format version %s, and this windlass reads version %d: ", e.Path, e.Version, Version)
+	if e.Newer {
 		return found + "a newer windlass wrote it: use that one for it"
 	}
 	return found + "the last windlass that reads it was built from commit " + echo.LastOldBuild + ": use that build for it, or begin the session again"
 }
 
-// versionOf returns the version of the journal that starts so; 0 when it is none. The version is the first member, in
-// every version.
-func versionOf(start []byte) int {
+// maxDigits is how many digits of a version are reported.
+const maxDigits = 40
+
+// checkVersion returns a [*VersionError] when the journal at path, which starts so, has another version, and errNotHeader when
+// what starts so is no journal. The version is the first member, in every version.
+func checkVersion(path string, start []byte) error {
 	rest, ok := bytes.CutPrefix(start, []byte(headerStart))
-	if !ok {
-		return 0
+	digits := rest[:len(rest)-len(bytes.TrimLeft(rest, "0123456789"))]
+	version := string(digits[:min(len(digits), maxDigits)])
+	n, err := strconv.Atoi(version)
+	tooLarge := errors.Is(err, strconv.ErrRange)
+	switch {
+	case !ok, n < 1 && !tooLarge:
+		return errNotHeader
+	case n == Version:
+		return nil
 	}
-	version := 0
-	for _, c := range rest {
-		if c < '0' || c > '9' || version > 1e6 {
-			break
-		}
-		version = 10*version + int(c-'0')
+	if len(digits) > maxDigits {
+		version += "..."
 	}
-	return version
+	return &VersionError{Path: path, Version: version, Newer: tooLarge || n > Version}
 }
 
 // requireVersion returns a [*VersionError] when the journal at path has another version. It reads no more than that: what else is wrong
@@ -63,13 +71,13 @@ func requireVersion(path string) error {
 		return fmt.Errorf("open journal: %w", err)
 	}
 	defer f.Close() //nolint:errcheck // only read from
-	start := make([]byte, len(headerStart)+20)
+	start := make([]byte, len(headerStart)+maxDigits+1)
 	n, err := f.ReadAt(start, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("read journal %s: %w", path, err)
 	}
-	if v := versionOf(start[:n]); v > 0 && v != Version {
-		return &VersionError{Path: path, Version: v}
+	if err := checkVersion(path, start[:n]); !errors.Is(err, errNotHeader) {
+		return err
 	}
 	return nil
 }
