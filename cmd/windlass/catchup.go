@@ -113,9 +113,14 @@ func waitingSessions(folder, to string) ([]*sessions.Session, error) {
 	}
 	var list []*sessions.Session
 	for _, s := range all {
-		if s.Err == nil && !s.Busy && !s.Marks.KeepHere && s.Waiting(to) > 0 {
+		if waits(s, to) {
 			list = append(list, s)
 		}
 	}
 	return list, nil
+}
+
+// waits reports whether a session has something that a ClickHouse does not have, and that is to be delivered.
+func waits(s *sessions.Session, to string) bool {
+	return s.Err == nil && !s.Busy && !s.Marks.KeepHere && s.Waiting(to) > 0
 }

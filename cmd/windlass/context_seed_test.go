@@ -24,7 +24,6 @@ import (
 // prices.
 type seed struct {
 	entries []*echo.Entry
-	phase   string
 	visit   string
 	model   string
 	render  *autocontext.Renderer
@@ -45,20 +44,21 @@ type standIn struct {
 }
 
 func (s *seed) add(e echo.Entry) {
-	e.SessionID, e.CascadeID, e.Phase, e.Seq = "01k0cc5555555555555555555e", "incident", s.phase, uint64(len(s.entries)+1)
+	e.SessionID, e.CascadeID, e.Seq = "01k0cc5555555555555555555e", "incident", uint64(len(s.entries)+1)
 	e.At = time.Date(2026, 3, 3, 9, 0, len(s.entries), 0, time.UTC)
+	e.SetKeyFields()
 	if e.Message != nil {
 		e.ContentHash = e.Message.Hash()
 	}
 	s.entries = append(s.entries, &e)
 }
 
-func (s *seed) begin(visit, phase, model, told string, price *echo.Price) {
+func (s *seed) begin(visit, model, told string, price *echo.Price) {
 	d := dialect.Native
 	if told == "prompted" {
 		d = dialect.Prompted
 	}
-	*s = seed{entries: s.entries, phase: phase, visit: visit, model: model, price: price, render: autocontext.NewRenderer(d)}
+	*s = seed{entries: s.entries, visit: visit, model: model, price: price, render: autocontext.NewRenderer(d)}
 	s.add(echo.Entry{
 		NodeType: echo.NodePhaseStart, Key: echo.MustKey(visit + "/start"), Model: model,
 		Data: json.RawMessage(`{"visit":1,"context":{"dialect":"` + told + `"}}`),
@@ -83,8 +83,8 @@ func (s *seed) call(attempt, turn int, other map[int]standIn, answer *echo.Messa
 		number = "2" // the request before was refused
 	}
 	sel := s.selection(other)
-	s.add(echo.Entry{NodeType: echo.NodeSelection, Key: echo.MustKey(at("context" + number)), Attempt: attempt, Turn: turn, Model: s.model, Selection: sel})
-	e := echo.Entry{NodeType: echo.NodeModelCall, Key: echo.MustKey(at("model" + number)), Attempt: attempt, Turn: turn, Model: s.model, Error: failure, Message: answer}
+	s.add(echo.Entry{NodeType: echo.NodeSelection, Key: echo.MustKey(at("context" + number)), Model: s.model, Selection: sel})
+	e := echo.Entry{NodeType: echo.NodeModelCall, Key: echo.MustKey(at("model" + number)), Model: s.model, Error: failure, Message: answer}
 	if e.Provider = "api.example.org"; failure != nil {
 		e.CostUSD = new(float64)
 	} else {
@@ -101,7 +101,7 @@ func (s *seed) call(attempt, turn int, other map[int]standIn, answer *echo.Messa
 		m := results[n-1]
 		c := answer.ToolCalls()[n-1]
 		s.add(echo.Entry{
-			NodeType: echo.NodeToolCall, Key: echo.MustKey(at(fmt.Sprintf("tool%d", n))), Attempt: attempt, Turn: turn, Message: m,
+			NodeType: echo.NodeToolCall, Key: echo.MustKey(at(fmt.Sprintf("tool%d", n))), Message: m,
 			Tool: &echo.ToolUse{Name: c.Name, CallID: c.ID, Arguments: c.Arguments},
 		})
 	}
@@ -200,7 +200,7 @@ func saying(text string) *echo.Message {
 func incident() []*echo.Entry {
 	s := &seed{}
 	s.add(echo.Entry{NodeType: echo.NodeRunStart, Key: echo.MustKey("run/start"), Data: json.RawMessage(`{"input":{}}`)})
-	s.begin("research", "research", "gpt-5-mini", "native", &echo.Price{Input: 0.25, Cached: 0.025})
+	s.begin("research", "gpt-5-mini", "native", &echo.Price{Input: 0.25, Cached: 0.025})
 	s.say("system", echo.NewText(echo.RoleSystem, echo.KindSystem, "You look for causes.\nBe brief."))
 	s.say("task", echo.NewText(echo.RoleUser, echo.KindTask, "Find out why the report job fails."))
 	read := echo.ToolCall{ID: "call_1", Name: "read_file", Arguments: `{"path": "main.go"}`}
@@ -238,17 +238,16 @@ func incident() []*echo.Entry {
 	s.call(1, 4, other, saying("The pool is exhausted."), nil)
 	s.add(echo.Entry{NodeType: echo.NodeModelCall, Key: echo.MustKey("research/attempt1/turn4/validate/fair/model"), Attempt: 1, Turn: 4, Model: "gpt-5-nano", CostUSD: &cost, Usage: &echo.Usage{In: 50, Out: 5}, Message: saying(`{"valid": true}`)})
 	s.end(`{"status":"completed","reason":"answered","recalls":1,"rereads":2,"masked_results":3}`)
-	s.begin("report", "report", "tiny-local", "prompted", nil)
+	s.begin("report", "tiny-local", "prompted", nil)
 	s.say("task", echo.NewText(echo.RoleUser, echo.KindTask, "Report."))
 	look := echo.ToolCall{ID: "call_1_1_1", Name: "read_file", Arguments: `{"path":"main.go"}`}
 	s.call(1, 1, nil, calling("```json\n{\"tool\": \"read_file\", \"arguments\": {\"path\":\"main.go\"}}\n```", look), nil, echo.NewToolResult(look, source.Parts(), false))
 	s.call(1, 2, nil, saying("Reported."), nil)
 	s.end(`{"status":"completed","reason":"answered"}`)
-	s.begin("research~2", "research", "gpt-5-mini", "native", &echo.Price{Input: 0.25, Cached: 0.025})
+	s.begin("research~2", "gpt-5-mini", "native", &echo.Price{Input: 0.25, Cached: 0.025})
 	s.say("task", echo.NewText(echo.RoleUser, echo.KindTask, "Find out why the report job fails."))
 	s.call(1, 1, nil, saying("As before."), nil)
 	s.end(`{"status":"completed","reason":"answered"}`)
-	s.phase = ""
 	s.add(echo.Entry{NodeType: echo.NodeRunEnd, Key: echo.MustKey("run/end"), Data: json.RawMessage(`{"status":"completed"}`)})
 	return s.entries
 }

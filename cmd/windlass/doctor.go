@@ -35,7 +35,7 @@ type health struct {
 	Keys       []keyHealth      `json:"keys"`
 	Secrets    secretHealth     `json:"secrets"`
 	Problems   []string         `json:"problems"`
-	Warnings   []string         `json:"warnings,omitempty"` // of what works and may not be meant
+	Warnings   []string         `json:"warnings,omitempty"` // of what works and may not be meant, and of sessions that cannot be read
 }
 
 type clickHouseHealth struct {
@@ -149,8 +149,12 @@ func (a *app) examine(ctx context.Context) (health, error) {
 	h.Secrets = examineSecrets(vault.Current())
 	h.Keys, h.Embedder = examineKeys(cfg), examineEmbedder(cfg, o.CacheDir)
 	h.ClickHouse = examineClickHouse(ctx, o)
-	if h.ClickHouse.Waiting, err = countWaiting(sessionsFolder(home), o.Address()); err != nil {
+	var unreadable []error
+	if h.ClickHouse.Waiting, unreadable, err = countWaiting(sessionsFolder(home), o.Address()); err != nil {
 		h.Problems = append(h.Problems, err.Error())
+	}
+	if err := unreadableJournals(unreadable); err != nil {
+		h.Warnings = append(h.Warnings, err.Error())
 	}
 	if e := h.ClickHouse.Error; e != "" {
 		h.Problems = append(h.Problems, e)

@@ -8,8 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/sessions"
 )
 
 func newSessionsCommand(a *app) *cobra.Command {
@@ -80,7 +82,7 @@ func (a *app) showSession(ctx context.Context, id string, asJSON bool) error {
 		d, err := loadSession(ctx, db, id)
 		var unknown *clickhouse.SessionError
 		if errors.As(err, &unknown) {
-			return usageError(err, showHint(id))
+			return notStored(id, err)
 		}
 		if err != nil {
 			return err
@@ -162,19 +164,23 @@ func callOutcome(c clickhouse.Call) string {
 	}
 }
 
-// showHint says where a session may be that ClickHouse does not know.
-func showHint(given string) string {
-	hint := "windlass sessions list"
+// notStored is the error of a session that ClickHouse does not know: its journal may be on this machine, and may be unreadable.
+func notStored(given string, unknown error) error {
+	list := usageError(unknown, "windlass sessions list")
 	home, err := config.Home()
 	if err != nil {
-		return hint
+		return list
 	}
 	local, err := localSessions(home)
 	if err != nil {
-		return hint
+		return list
 	}
-	if id, err := matchSession(given, local); err == nil && id != "" {
-		return fmt.Sprintf("windlass ship %s, as it waits on this machine", id)
+	id, err := matchSession(given, local)
+	if err != nil || id == "" {
+		return list
 	}
-	return hint
+	if _, err := sessions.Look(config.SessionDir(home, id)); journal.IsUnreadable(err) {
+		return openError(id, err)
+	}
+	return usageError(unknown, fmt.Sprintf("windlass ship %s, as it waits on this machine", id))
 }

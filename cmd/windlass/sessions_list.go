@@ -217,8 +217,12 @@ func (l *listedSession) cells() []string {
 	if l.Resumable {
 		status += ", resumable"
 	}
+	started := ""
+	if !l.StartedAt.IsZero() { // it is in the header, which may be unreadable
+		started = l.StartedAt.Local().Format(time.DateTime)
+	}
 	return []string{
-		l.ID, l.CascadeID, status, l.StartedAt.Local().Format(time.DateTime), formatDuration(l.Duration()),
+		l.ID, l.CascadeID, status, started, formatDuration(l.Duration()),
 		formatCount(int64(l.Phases)), formatCount(int64(l.Calls)),
 		formatCount(l.TokensIn), formatCount(l.TokensCached), formatCount(l.TokensOut),
 		formatCost(l.CostUSD, l.Calls, l.UnknownCostCalls),

@@ -55,13 +55,19 @@ func (w waiting) String() string {
 	return fmt.Sprintf("%s of %s: %s ship delivers them", plural(int(w.Rows), "row"), plural(w.Sessions, "session"), selfCommand())
 }
 
-func countWaiting(folder, to string) (waiting, error) {
-	list, err := waitingSessions(folder, to)
-	w := waiting{Sessions: len(list)}
-	for _, s := range list {
-		w.Rows += s.Waiting(to)
+// countWaiting also returns why sessions of the folder cannot be read, which are not counted either.
+func countWaiting(folder, to string) (w waiting, unreadable []error, err error) {
+	all, err := sessions.All(folder)
+	for _, s := range all {
+		switch {
+		case s.Err != nil:
+			unreadable = append(unreadable, s.Err)
+		case waits(s, to):
+			w.Sessions++
+			w.Rows += s.Waiting(to)
+		}
 	}
-	return w, err
+	return w, unreadable, err
 }
 
 // shipped is what became of one session.
@@ -72,7 +78,7 @@ type shipped struct {
 	Waiting   uint64 `json:"waiting"`   // rows that ClickHouse still does not have
 	Error     string `json:"error,omitempty"`
 
-	unreadable bool // its journal
+	unreadable error // why its journal cannot be read
 }
 
 // The outcomes of a session.
@@ -179,7 +185,7 @@ func (a *app) shipOne(ctx context.Context, db *clickhouse.DB, s *sessions.Sessio
 	}
 	switch {
 	case journal.IsUnreadable(err), err != nil && s.Err != nil:
-		r.Error, r.unreadable = err.Error(), true
+		r.Error, r.unreadable = err.Error(), err
 		return r, nil //nolint:nilerr // it is told in the row of the session; the others are delivered
 	case err != nil:
 		r.Error = err.Error()
@@ -215,23 +221,33 @@ func shipError(err error, results []shipped) error {
 	if err != nil {
 		return err
 	}
-	n := 0
-	var first string
+	var found []error
+	damaged := false
 	for _, r := range results {
-		if r.unreadable {
-			if n++; n == 1 {
-				first = r.Error
-			}
+		if r.unreadable != nil {
+			found = append(found, r.unreadable)
+			damaged = damaged || !isOtherVersion(r.unreadable)
 		}
 	}
-	switch n {
+	switch err := unreadableJournals(found); {
+	case err == nil:
+		return nil
+	case damaged:
+		return withExit(exitStorage, err, "restore a damaged journal from a copy, or move its folder away")
+	default:
+		return withExit(exitStorage, err, "") // it says itself what to do
+	}
+}
+
+// unreadableJournals is one error for the reasons why journals cannot be read; nil when there is none.
+func unreadableJournals(found []error) error {
+	switch len(found) {
 	case 0:
 		return nil
 	case 1:
-		return withExit(exitStorage, errors.New(first), "the other sessions are delivered; bring the journal back from a copy, or move its folder away")
+		return found[0]
 	}
-	return withExit(exitStorage, fmt.Errorf("%d journals cannot be read, the first: %s", n, first),
-		"the other sessions are delivered; bring the journals back from a copy, or move their folders away")
+	return fmt.Errorf("%d journals cannot be read, the first: %w", len(found), found[0])
 }
 
 // shipProgress says how far the delivery of a session is: on a terminal, in one line that is drawn over. Elsewhere the

@@ -22,8 +22,10 @@ func readConversations(args []string) ([]*simulate.Conversation, error) {
 	for _, arg := range args {
 		found, err := readSource(arg)
 		switch {
+		case isOtherVersion(err):
+			return nil, withExit(exitStorage, err, "") // it says itself what to do
 		case journal.IsUnreadable(err):
-			return nil, withExit(exitStorage, err, "windlass sessions list has others")
+			return nil, withExit(exitStorage, err, "restore the journal from a copy, or choose another session: windlass sessions list")
 		case err != nil:
 			return nil, asUsage(err, "docs/simulate.md describes the files")
 		}

@@ -87,6 +87,8 @@ func TestJournalsOfOtherVersions(t *testing.T) {
 			{"simulate", id},
 			{"simulate", journalPath(l.home, id)},
 			{"test", "freeze", id, "--name", "x"},
+			{"sessions", "show", id},
+			{"sessions", "show", id, "--json"},
 			{"sessions", "handoff", id},
 			{"context", "show", id},
 			{"context", "diff", id, "1", "2"},
@@ -95,19 +97,22 @@ func TestJournalsOfOtherVersions(t *testing.T) {
 			{"context", "select", id, "--for", "x"},
 			{"ship", id},
 		} {
-			require.Contains(t, l.run(exitStorage, args...).err.String(), "Error: "+want, args)
+			require.Equal(t, "Error: "+want+"\n", l.run(exitStorage, args...).err.String(), args)
 		}
 		p := l.run(exitUsage, "run", "cascades/ask.json", "--model", "plain", "--no-clickhouse", "-q", "--session", id)
 		require.Contains(t, p.err.String(), "Error: the session exists already: "+want)
 	}
+	first := "3 journals cannot be read, the first: journal " + journalPath(l.home, "four") + " has format " + versions["four"] + "\n"
+	require.Equal(t, "Error: "+first, l.run(exitStorage, "ship").err.String())
+	require.Equal(t, "Error: "+first, l.run(exitStorage, "ship", "--again").err.String())
 	list := l.run(exitOK, "sessions", "list")
 	for id, want := range versions {
 		require.Contains(t, list.err.String(), "Problem with session "+id+": journal "+journalPath(l.home, id)+" has format "+want)
-		require.Regexp(t, "(?m)^"+id+" +other_version ", list.out.String())
+		require.Regexp(t, "(?m)^"+id+" +other_version +0ms ", list.out.String())
 	}
 	require.Regexp(t, "(?m)^sound +ask +completed ", list.out.String())
 	l.run(exitOK, "run", "cascades/ask.json", "--model", "plain", "-q", "--session", "next") // which looks for what others have left behind
-	l.run(exitOK, "doctor")
+	require.Equal(t, "Warning: "+first, l.run(exitOK, "doctor").err.String())
 
 	s := l.serve("--root", "cascades")
 	for id, want := range versions {
