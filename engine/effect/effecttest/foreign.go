@@ -3,6 +3,7 @@ package effecttest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -43,27 +44,36 @@ type foreignRun struct {
 	tools effect.Tools
 }
 
-// do has a worker do something, unless ctx ends first.
-func (f *foreign) do(ctx context.Context, job func()) error {
+// do has a worker do something, unless ctx ends before one is free. What the world says is an outcome, also when ctx has
+// ended meanwhile; an error that is only the end of ctx is none.
+func (f *foreign) do(ctx context.Context, job func() error) (failed, ended error) {
 	done := make(chan struct{})
 	select {
-	case f.jobs <- func() { defer close(done); job() }:
+	case f.jobs <- func() { defer close(done); failed = job() }:
 		<-done
-		return ctx.Err()
 	case <-ctx.Done():
-		return ctx.Err()
+		return nil, ctx.Err()
 	}
+	if end := ctx.Err(); end != nil && errors.Is(failed, end) {
+		return nil, end
+	}
+	return failed, nil
 }
 
-func (f *foreignRun) Model(ctx context.Context, key echo.Key, req *effect.ModelRequest) (resp *effect.ModelResponse, err error) {
+func (f *foreignRun) Model(ctx context.Context, key echo.Key, req *effect.ModelRequest) (*effect.ModelResponse, error) {
 	if err := f.w.Settle(ctx); err != nil {
 		return nil, err
 	}
+	var resp *effect.ModelResponse
 	start := time.Now()
-	if ended := f.do(ctx, func() { resp, err = f.model.Complete(ctx, f.w.Clean(req)) }); ended != nil {
+	failed, ended := f.do(ctx, func() (err error) {
+		resp, err = f.model.Complete(ctx, f.w.Clean(req))
+		return err
+	})
+	if ended != nil {
 		return nil, ended
 	}
-	return f.w.Answer(key, req, resp, err, time.Since(start))
+	return f.w.Answer(key, req, resp, failed, time.Since(start))
 }
 
 func (f *foreignRun) Tool(ctx context.Context, key echo.Key, spec effect.ToolSpec, req effect.ToolRequest) (*echo.Message, error) {
@@ -71,13 +81,16 @@ func (f *foreignRun) Tool(ctx context.Context, key echo.Key, spec effect.ToolSpe
 		return nil, err
 	}
 	var res effect.ToolResult
-	var err error
 	start := time.Now()
-	if ended := f.do(ctx, func() { res, err = f.tools.Call(ctx, req) }); ended != nil {
+	failed, ended := f.do(ctx, func() (err error) {
+		res, err = f.tools.Call(ctx, req)
+		return err
+	})
+	if ended != nil {
 		return nil, ended
 	}
-	if err != nil {
-		res = effect.ToolResult{Failed: true, Kind: "failed", Parts: echo.Text(err.Error())}
+	if failed != nil {
+		res = effect.ToolResult{Failed: true, Kind: "failed", Parts: echo.Text(failed.Error())}
 	}
 	return f.w.Result(key, req, res, time.Since(start))
 }

@@ -22,10 +22,12 @@ type World struct {
 	done map[string]int
 }
 
-// Names of tools and models that fail; all others answer.
+// Names of tools and models that behave in a way of their own; all others answer.
 const (
 	Failing = "failing" // fails: a model with a [effect.ModelError], a tool with a failed result
-	Broken  = "broken"  // a model that fails with an error of another kind
+	Broken  = "broken"  // fails with an error of another kind
+	Slow    = "slow"    // fails because its own time limit is over, whatever the context says
+	Late    = "late"    // answers although the context has ended meanwhile
 )
 
 // Done returns how often something was done: what a model was asked, or the arguments of a tool.
@@ -56,12 +58,16 @@ func (w *World) Complete(ctx context.Context, req *effect.ModelRequest) (*effect
 	w.note(asked)
 	switch req.Model {
 	case Failing:
-		return nil, &effect.ModelError{
-			Kind: echo.ModelErrServer, Provider: "world", Model: req.Model, Status: 503, Message: "overloaded", Hint: "later",
-			Retries: 2, RetryKinds: []echo.ModelErrorKind{echo.ModelErrServer, echo.ModelErrTimeout},
-		}
+		return nil, failing()
 	case Broken:
-		return nil, errors.New("no such thing")
+		return nil, errBroken
+	case Slow:
+		return nil, &effect.ModelError{
+			Kind: echo.ModelErrTimeout, Provider: "world", Model: req.Model, Message: "took too long", Err: context.DeadlineExceeded,
+		}
+	}
+	if err := ctx.Err(); err != nil && req.Model != Late {
+		return nil, &effect.ModelError{Kind: echo.ModelErrNetwork, Provider: "world", Model: req.Model, Message: err.Error(), Err: err}
 	}
 	cost := 0.25
 	return &effect.ModelResponse{
@@ -69,6 +75,17 @@ func (w *World) Complete(ctx context.Context, req *effect.ModelRequest) (*effect
 		Usage: echo.Usage{In: 7, Cached: 3, Out: 2}, CostUSD: &cost, FinishReason: "stop",
 	}, nil
 }
+
+// failing is the error of the model [Failing].
+func failing() *effect.ModelError {
+	return &effect.ModelError{
+		Kind: echo.ModelErrServer, Provider: "world", Model: Failing, Status: 503, Message: "overloaded", Hint: "later",
+		Retries: 2, RetryKinds: []echo.ModelErrorKind{echo.ModelErrServer, echo.ModelErrTimeout},
+	}
+}
+
+// errBroken is the error of what is [Broken].
+var errBroken = errors.New("no such thing")
 
 // Spec implements [effect.Tools].
 func (w *World) Spec(name string) (effect.ToolSpec, bool) {
@@ -81,8 +98,16 @@ func (w *World) Call(ctx context.Context, req effect.ToolRequest) (effect.ToolRe
 		return effect.ToolResult{}, err
 	}
 	w.note(string(req.Arguments))
-	if req.Name == Failing {
+	switch req.Name {
+	case Failing:
 		return effect.ToolResult{Failed: true, Kind: "exit_status", Parts: echo.Text("it failed")}, nil
+	case Broken:
+		return effect.ToolResult{}, errBroken
+	case Slow:
+		return effect.ToolResult{}, context.DeadlineExceeded
+	}
+	if err := ctx.Err(); err != nil && req.Name != Late {
+		return effect.ToolResult{}, err
 	}
 	return effect.ToolResult{Parts: echo.Text(fmt.Sprintf("%s of %s", req.Name, req.Arguments))}, nil
 }
@@ -101,13 +126,15 @@ func Use(tool, what string) effect.ToolRequest {
 	}
 }
 
-// Disk is a sink that keeps entries, and knows which of them would outlive the machine's power.
+// Disk is a sink that keeps entries, and knows which of them would outlive the process, and which the machine's power.
 type Disk struct {
-	// Fail, when set, is asked before an entry is kept.
-	Fail func(*echo.Entry) error
+	// Fail, when set, is asked before an entry is kept, and FailSync before entries are made durable.
+	Fail     func(*echo.Entry) error
+	FailSync func() error
 
 	mu      sync.Mutex
 	entries []*echo.Entry
+	flushed int
 	durable int
 }
 
@@ -125,7 +152,11 @@ func (d *Disk) Write(e *echo.Entry) error {
 }
 
 // Flush implements [echo.DurableSink].
-func (*Disk) Flush() {}
+func (d *Disk) Flush() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.flushed = len(d.entries)
+}
 
 // Commit implements [echo.DurableSink].
 func (*Disk) Commit() {}
@@ -134,7 +165,12 @@ func (*Disk) Commit() {}
 func (d *Disk) Wait(ctx context.Context) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.durable = len(d.entries)
+	if d.FailSync != nil {
+		if err := d.FailSync(); err != nil {
+			return err
+		}
+	}
+	d.flushed, d.durable = len(d.entries), len(d.entries)
 	return ctx.Err()
 }
 
@@ -157,6 +193,13 @@ func (d *Disk) Entries() []*echo.Entry {
 		}
 	}
 	return out
+}
+
+// Unflushed returns how many entries the death of the process would take.
+func (d *Disk) Unflushed() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.entries) - d.flushed
 }
 
 // Unsafe returns how many entries a power failure would take.
