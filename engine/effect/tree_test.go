@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -79,13 +80,22 @@ type treeRun struct {
 	rec *effect.Recorder
 
 	mu      sync.Mutex
-	digests map[echo.Key]string // of each branch: everything that it came to
+	digests map[echo.Key]string      // of each branch: everything that it came to
+	times   map[echo.Key][]time.Time // of each branch: when it began, and at the end of each step
+}
+
+func newTreeRun(o effect.Options) *treeRun {
+	return &treeRun{rec: effect.NewRecorder(o), digests: map[echo.Key]string{}, times: map[echo.Key][]time.Time{}}
 }
 
 // run runs a node at a place, which has a branch of its own.
 func (r *treeRun) run(ctx context.Context, at echo.Key, n *treeNode) error {
 	var seen []string
+	r.came(at, "")
 	for i, s := range n.steps {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		got, err := r.step(ctx, at, at.Attempt(1).Turn(i+1), i, s)
 		if err != nil {
 			return err
@@ -97,11 +107,18 @@ func (r *treeRun) run(ctx context.Context, at echo.Key, n *treeNode) error {
 		if err := r.rec.Append(state); err != nil {
 			return err
 		}
-		r.mu.Lock()
-		r.digests[at] = digest
-		r.mu.Unlock()
+		r.came(at, digest)
 	}
 	return nil
+}
+
+// came notes what a branch has come to, and when.
+func (r *treeRun) came(at echo.Key, digest string) {
+	now, _ := r.rec.Time(at.Branch())
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.digests[at] = digest
+	r.times[at] = append(r.times[at], now)
 }
 
 func (r *treeRun) step(ctx context.Context, at, turn echo.Key, i int, s treeStep) ([]string, error) {
@@ -206,7 +223,7 @@ func (l *treeLab) live(t *testing.T, entries int) bool {
 			return &echo.Entry{NodeType: echo.NodeResume, Key: echo.RunKey().Step(echo.StepResume), CascadeID: "tree", Data: json.RawMessage(`{"set_aside":[]}`)}
 		}
 	}
-	run := &treeRun{rec: effect.NewRecorder(o), digests: map[echo.Key]string{}}
+	run := newTreeRun(o)
 	err := run.run(t.Context(), treeRoot, l.tree)
 	l.record = append(l.record, disk.Entries()...)
 	if err != nil {
@@ -220,7 +237,7 @@ func (l *treeLab) live(t *testing.T, entries int) bool {
 // replay runs the record again with nothing else, and returns what the tree came to.
 func (l *treeLab) replay(t *testing.T) string {
 	t.Helper()
-	run := &treeRun{rec: effect.NewRecorder(effect.Options{Recording: l.record}), digests: map[echo.Key]string{}}
+	run := newTreeRun(effect.Options{Recording: l.record})
 	require.NoError(t, run.run(t.Context(), treeRoot, l.tree))
 	require.NoError(t, run.rec.Complete(echo.NodeRunEnd, echo.RunKey().Step(echo.StepEnd)))
 	return run.digests[treeRoot]
@@ -236,6 +253,9 @@ func (l *treeLab) check(t *testing.T) {
 		case echo.NodeModelCall, echo.NodeToolCall, echo.NodeValue, echo.NodeState, echo.NodeBranchStart, echo.NodeBranchEnd:
 			outcomes[string(e.NodeType)+" "+e.Key.String()]++
 		}
+		if e.NodeType == echo.NodeBranchStart || e.NodeType == echo.NodeBranchEnd {
+			require.Len(t, e.Key.Path().Effect, 1, "%s: of a tool, request and result say that", e.Key)
+		}
 		if e.NodeType == echo.NodeToolCall && e.Tool.Name != "read" {
 			require.LessOrEqual(t, l.world.Done(e.Tool.Arguments), 1, "%s may do harm when it is run twice", e.Key)
 		}
@@ -246,7 +266,8 @@ func (l *treeLab) check(t *testing.T) {
 }
 
 // TestBranchTrees kills runs of random trees of branches at random entries and resumes them, until they are through: each
-// outcome is recorded once and none is asked for again, no tool is run twice that may do harm, and the record proves itself.
+// outcome is recorded once and none is asked for again, no tool is run twice that may do harm, and the record proves itself: it can be
+// replayed in any order of its branches, and not when something in it was changed.
 func TestBranchTrees(t *testing.T) {
 	t.Parallel()
 	live := func(_ testing.TB, m effect.Model, tools effect.Tools, w effect.Writer) effect.Effects {
@@ -275,6 +296,7 @@ func TestBranchTrees(t *testing.T) {
 				}
 				l.check(t)
 				digest := l.replay(t)
+				l.provesItself(t, r)
 				if l.unfinished() == 0 && deterministic(l.tree) {
 					undisturbed := &treeLab{session: l.session, tree: l.tree, world: &effecttest.World{}, effects: live}
 					require.True(t, undisturbed.live(t, 1<<30))
