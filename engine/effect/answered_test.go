@@ -76,8 +76,8 @@ func TestAnsweredReadingOfNothing(t *testing.T) {
 func TestAnsweredReadingsThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for key, now := range map[echo.Key]echo.Payload{
-		turn.Step(echo.StepSelect):                      echo.InterSelection{Anchors: []echo.Anchor{{ID: "a"}}},
-		turn.Step(echo.StepSelect).Step(echo.StepCards): echo.Findings{},
+		turn.Step(echo.StepSelect):                      echo.InterSelection{Selected: echo.Selected{Strategy: echo.StrategyHeuristic}},
+		turn.Step(echo.StepSelect).Step(echo.StepCards): echo.Findings{CardsUsed: echo.CardsUsed{Digest: "d"}},
 	} {
 		was := echo.NewEntry(key, now)
 		want := string(was.Data)

@@ -30,6 +30,7 @@ func TestCompare(t *testing.T) {
 	}{
 		"the same":              {same, same, "", nil},
 		"at another time":       {same, func(e *echo.Entry) { e.At, e.DurationMS, e.Seq = time.Now(), 3, 0 }, "", nil},
+		"not yet appended":      {same, func(e *echo.Entry) { e.ContentHash = "" }, "", nil},
 		"no message":            {none, none, "", nil},
 		"a message too many":    {none, same, "message", []string{`"none"`, `"{\"content\":\"a\",\"role\":\"user\"}"`}},
 		"a message too few":     {same, none, "message", []string{`"{\"content\":\"a\",\"role\":\"user\"}"`, `"none"`}},

@@ -133,6 +133,7 @@ func TestRecordingsAreFollowedWithOtherSecrets(t *testing.T) {
 	hidden := &ModelRequest{Model: "m", Messages: []*echo.Message{open.Rewritten(oneSecret{}.Text).SentAs(open)}}
 	require.Equal(t, recordedWith("***"), hidden.Hash())
 	require.True(t, asRecorded(oneSecret{}, hidden, recordedWith("hunter2")), "as it is sent")
+	require.Equal(t, "***", hidden.Messages[0].Text(), "the request itself is not changed")
 
 	data := func(s string) *echo.Entry {
 		return &echo.Entry{NodeType: echo.NodeState, Key: echo.MustKey(one), Data: json.RawMessage(s), Error: &echo.Failure{Message: s}}

@@ -28,10 +28,10 @@ func (s *sink) Write(e *echo.Entry) error {
 	return nil
 }
 
-func (*sink) Flush()                      {}
-func (s *sink) Commit()                   { s.commits++ }
-func (*sink) Wait(context.Context) error  { return nil }
-func (*sink) Close(context.Context) error { return nil }
+func (*sink) Flush()                         {}
+func (s *sink) Commit()                      { s.commits++ }
+func (*sink) Wait(ctx context.Context) error { return ctx.Err() }
+func (*sink) Close(context.Context) error    { return nil }
 
 var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
@@ -309,6 +309,20 @@ func TestResumptionThatCannotBeRecorded(t *testing.T) {
 		require.ErrorIs(t, err, full)
 	}
 	require.Zero(t, world.ran)
+
+	var re *RecordError
+	r = NewRecorder(Options{Log: echo.NewLog("s", nil, &sink{fail: full})})
+	require.ErrorAs(t, r.Append(state(one)), &re)
+}
+
+// The end of a run while it waits for its record is no failure of the record.
+func TestSettle(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	w := Writer{Log: echo.NewLog("s", nil, &sink{})}
+	require.NoError(t, w.Settle(ctx))
+	cancel()
+	require.Equal(t, context.Canceled, w.Settle(ctx))
 }
 
 // Missing tells the end of a recording from another way.

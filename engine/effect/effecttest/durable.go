@@ -13,13 +13,27 @@ import (
 )
 
 func endedBefore(t testing.TB, b *bench) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
+	for want, ended := range map[error]func() (context.Context, context.CancelFunc){
+		context.Canceled:         func() (context.Context, context.CancelFunc) { return context.WithCancel(t.Context()) },
+		context.DeadlineExceeded: func() (context.Context, context.CancelFunc) { return context.WithTimeout(t.Context(), 0) },
+	} {
+		ctx, cancel := ended()
+		cancel()
+		b.bench(t).callAfter(ctx, t, want)
+	}
+}
+
+// callAfter makes calls whose context has ended, and holds that nothing comes of them.
+func (b *bench) callAfter(ctx context.Context, t testing.TB, want error) {
+	t.Helper()
 	_, err := b.effects.Model(ctx, ended.Step(echo.StepModel), Ask("m", "a question"))
 	_, toolErr := b.effects.Tool(ctx, ended.Numbered(echo.StepTool, 1), spec("write"), Use("write", "write"))
 	if b.Records {
-		require.ErrorIs(t, err, context.Canceled)
-		require.ErrorIs(t, toolErr, context.Canceled)
+		for _, err := range []error{err, toolErr} {
+			var re *effect.RecordError
+			require.ErrorIs(t, err, want)
+			require.NotErrorAs(t, err, &re)
+		}
 	}
 	b.nothingCame(t)
 	b.world.mu.Lock()

@@ -22,6 +22,15 @@ func recordsEnd(x *mistaken) {
 	}
 }
 
+func blamesRecord(x *mistaken) {
+	x.model = func(ctx context.Context, key echo.Key, req *effect.ModelRequest) (*effect.ModelResponse, error) {
+		if err := ctx.Err(); err != nil {
+			return nil, &effect.RecordError{Err: err}
+		}
+		return x.right.Model(ctx, key, req)
+	}
+}
+
 var endMistakes = map[string]func(*mistaken){
 	"recorded as the failure of a model": recordsEnd,
 	"returned as the failure of a model": func(x *mistaken) {

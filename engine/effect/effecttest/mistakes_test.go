@@ -78,7 +78,7 @@ func mistakes() []mistake {
 		"a reading of nothing is not recorded":                    nothingMistakes,
 		"a reading is taken once, and not in a replay":            {"taken twice": readsTwice, "not taken": readsNever},
 		"many at once": {"remembers one call": remembersOneCall},
-		"nothing comes of a call whose context had ended":                  {"ignores the context": ignoresContext, "records the end": recordsEnd},
+		"nothing comes of a call whose context had ended":                  {"ignores the context": ignoresContext, "records the end": recordsEnd, "blames the record": blamesRecord},
 		"the end of the context is no outcome":                             endMistakes,
 		"what the world says is an outcome although the context has ended": lateMistakes,
 		"an outcome that cannot be recorded ends the run":                  recordMistakes,
