@@ -22,17 +22,28 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// checked are packages with the types of everything in them. What they import comes from the export data of the compiler.
+// checked are the packages of the module, with the types of everything in them. They share their objects: a field that one
+// package declares is the same object where another one uses it. Other packages come from the export data of the compiler.
 type checked struct {
 	fset     *token.FileSet
-	importer types.Importer
 	packages []*checkedPackage
+	types    map[string]*types.Package // of the module, by import path
+	foreign  types.Importer
 }
 
 type checkedPackage struct {
 	path  string // without the module
 	files []*ast.File
 	info  *types.Info
+	types *types.Package
+}
+
+// Import implements [types.Importer].
+func (c *checked) Import(path string) (*types.Package, error) {
+	if p := c.types[path]; p != nil {
+		return p, nil
+	}
+	return c.foreign.Import(path)
 }
 
 // listed is what the go command says of a package.
@@ -59,9 +70,9 @@ var checkModule = sync.OnceValues(func() (*checked, error) {
 	for _, p := range packages {
 		exports[p.ImportPath] = p.Export
 	}
-	c := &checked{fset: token.NewFileSet()}
-	c.importer = importer.ForCompiler(c.fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
-	for _, p := range packages {
+	c := &checked{fset: token.NewFileSet(), types: map[string]*types.Package{}}
+	c.foreign = importer.ForCompiler(c.fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
+	for _, p := range packages { // each comes after what it imports
 		path, ours := strings.CutPrefix(p.ImportPath, module)
 		if !ours {
 			continue
@@ -74,7 +85,7 @@ var checkModule = sync.OnceValues(func() (*checked, error) {
 		if err != nil {
 			return nil, err
 		}
-		c.packages = append(c.packages, one)
+		c.packages, c.types[p.ImportPath] = append(c.packages, one), one.types
 	}
 	return c, nil
 })
@@ -111,12 +122,13 @@ func (c *checked) check(path string, names ...string) (*checkedPackage, error) {
 		}
 		p.files = append(p.files, f)
 	}
-	conf := types.Config{Importer: c.importer}
-	_, err := conf.Check(module+path, c.fset, p.files, p.info)
+	conf := types.Config{Importer: c}
+	var err error
+	p.types, err = conf.Check(module+path, c.fset, p.files, p.info)
 	return p, err
 }
 
-// at returns where a node stands: the file without its folder, and the line.
+// at returns the place of a node: the file without its folder, and the line.
 func (c *checked) at(n ast.Node) (file string, line int) {
 	p := c.fset.Position(n.Pos())
 	return filepath.Base(p.Filename), p.Line

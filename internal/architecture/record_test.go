@@ -1,10 +1,9 @@
 package architecture
 
 import (
-	"go/ast"
 	"go/types"
 	"os"
-	"regexp"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -48,15 +47,67 @@ func TestOnlyEchoKnowsTheDataOfEntries(t *testing.T) {
 	}
 }
 
-// What is in a key, Key.Path and the other methods say. The text is for people, and for columns and files that keep it.
+// What an entry says is decoded by echo.Read and echo.Decode, also where its data is a bare json.RawMessage by then. What the
+// test cannot see, [flow] says.
+func TestOnlyEchoDecodesTheDataOfEntries(t *testing.T) {
+	t.Parallel()
+	c := wholeModule(t)
+	f := newFlow(entryData{c.dataOfEntry(t)}, c.outsideEcho()...)
+	for _, p := range c.outsideEcho() {
+		for _, u := range c.dataCuts(f, p) {
+			t.Errorf("%s:%d (%s) reads the data of an entry by %s: use echo.Read or echo.Decode, with a type in echo/data_*.go", u.file, u.line, u.place, u.by)
+		}
+	}
+}
+
+// shownKeys are functions outside echo that shorten the text of a key among others, for those who read it, each with its reason.
+var shownKeys = map[string]string{
+	"engine.clip": "cuts what a person or a model reads to a length, whatever it says",
+}
+
+// What is in a key, Key.Path and the other methods say, and keys are made by methods of keys. The text is for people, and for
+// columns and files that keep it. Tests may compare it with what it should be. The test cannot see a text that comes out
+// of a file or JSON without being parsed, nor what [flow] does not follow.
 func TestOnlyEchoTakesKeysApart(t *testing.T) {
 	t.Parallel()
 	c := wholeModule(t)
+	f := newFlow(keyTexts{}, c.outsideEcho()...)
+	used := map[string]bool{}
 	for _, p := range c.outsideEcho() {
-		for _, u := range c.keyCuts(p) {
-			t.Errorf("%s:%d (%s) takes the text of a key apart by %s: use Key.Path, Under, From, VisitKey, ...", u.file, u.line, u.place, u.by)
+		for _, u := range slices.Concat(c.keyCuts(f, p), c.sqlCuts(p)) {
+			if used[u.place] = true; shownKeys[u.place] != "" {
+				continue
+			}
+			t.Errorf("%s:%d (%s) takes the text of a key apart by %s: use Key.Path, Under, Step, VisitKey, ..., and in SQL the columns "+
+				"of a key's parts", u.file, u.line, u.place, u.by)
 		}
 	}
+	for place := range shownKeys {
+		require.True(t, used[place], "%s is listed, and takes no text of a key apart any more", place)
+	}
+}
+
+// The same of files with SQL.
+func TestSQLTakesNoKeysApart(t *testing.T) {
+	t.Parallel()
+	names, err := sqlFiles("../..")
+	require.NoError(t, err)
+	require.Contains(t, names, filepath.FromSlash("../../internal/clickhouse/schema.sql"))
+	for _, name := range names {
+		cuts, err := fileCuts(name)
+		require.NoError(t, err)
+		for _, u := range cuts {
+			t.Errorf("%s:%d takes the text of a key apart by %s: use the columns of a key's parts", name, u.line, u.by)
+		}
+	}
+	const fixture = "testdata/record.sql"
+	cuts, err := fileCuts(fixture)
+	require.NoError(t, err)
+	found := map[int]string{}
+	for _, u := range cuts {
+		found[u.line] = u.by
+	}
+	require.Equal(t, wanted(t, fixture, "-- want "), found)
 }
 
 // Both rules find what they are made for, and nothing else. Lines of the fixture say what is to be found there.
@@ -70,26 +121,33 @@ func TestRulesOfTheRecordFindTheFixture(t *testing.T) {
 	for _, u := range c.dataUses(p, c.dataOfEntry(t)) {
 		found[u.line] = "data"
 	}
-	for _, u := range c.keyCuts(p) {
+	for _, u := range c.dataCuts(newFlow(entryData{c.dataOfEntry(t)}, p), p) {
+		found[u.line] = strings.TrimPrefix(found[u.line]+" "+u.by, " ")
+	}
+	for _, u := range slices.Concat(c.keyCuts(newFlow(keyTexts{}, p), p), c.sqlCuts(p)) {
 		found[u.line] = u.by
 	}
+	require.Equal(t, wanted(t, name, "// want "), found)
+}
+
+// wanted returns what lines of a fixture say after a mark.
+func wanted(t *testing.T, name, mark string) map[int]string {
+	t.Helper()
 	text, err := os.ReadFile(name)
 	require.NoError(t, err)
 	want := map[int]string{}
 	for i, line := range strings.Split(string(text), "\n") {
-		if m := regexp.MustCompile(`// want (.+)$`).FindStringSubmatch(line); m != nil {
-			want[i+1] = m[1]
+		if _, what, ok := strings.Cut(line, mark); ok {
+			want[i+1] = what
 		}
 	}
 	require.NotEmpty(t, want)
-	require.Equal(t, want, found)
+	return want
 }
 
-// outsideEcho returns the packages that are not echo and not below it.
+// outsideEcho returns all packages but echo itself, whose business the text of keys and the data of entries are.
 func (c *checked) outsideEcho() []*checkedPackage {
-	return slices.DeleteFunc(slices.Clone(c.packages), func(p *checkedPackage) bool {
-		return p.path == "echo" || strings.HasPrefix(p.path, "echo/")
-	})
+	return slices.DeleteFunc(slices.Clone(c.packages), func(p *checkedPackage) bool { return p.path == "echo" })
 }
 
 // use is a place where a rule applies.
@@ -101,9 +159,8 @@ type use struct {
 
 func (c *checked) echo(t *testing.T) *types.Scope {
 	t.Helper()
-	p, err := c.importer.Import(module + "echo")
-	require.NoError(t, err)
-	return p.Scope()
+	require.Contains(t, c.types, module+"echo")
+	return c.types[module+"echo"].Scope()
 }
 
 // dataOfEntry returns the field Data of echo.Entry.
@@ -118,146 +175,4 @@ func (c *checked) dataOfEntry(t *testing.T) types.Object {
 	}
 	t.Fatal("echo.Entry has no field Data")
 	return nil
-}
-
-// dataUses returns where a package reads or writes a field.
-func (c *checked) dataUses(p *checkedPackage, field types.Object) (out []use) {
-	p.functions(func(name string, d ast.Decl) {
-		ast.Inspect(d, func(n ast.Node) bool {
-			if id, ok := n.(*ast.Ident); ok && p.info.Uses[id] == field {
-				file, line := c.at(id)
-				out = append(out, use{place: name, file: file, line: line})
-			}
-			return true
-		})
-	})
-	return out
-}
-
-// keyCuts returns where a package takes the text of a key apart. It follows the text through the variables of a function,
-// and not into other functions.
-func (c *checked) keyCuts(p *checkedPackage) (out []use) {
-	p.functions(func(name string, d ast.Decl) {
-		k := &keyTexts{info: p.info, vars: map[types.Object]bool{}}
-		for k.follow(d) {
-		}
-		ast.Inspect(d, func(n ast.Node) bool {
-			if by := k.cut(n); by != "" {
-				file, line := c.at(n)
-				out = append(out, use{place: name, file: file, line: line, by: by})
-			}
-			return true
-		})
-	})
-	return out
-}
-
-// keyTexts knows which expressions of a function are the text of a key.
-type keyTexts struct {
-	info *types.Info
-	vars map[types.Object]bool
-}
-
-// follow finds variables that are set to the text of a key. It reports whether there are more than before.
-func (k *keyTexts) follow(d ast.Decl) bool {
-	before := len(k.vars)
-	set := func(left, right ast.Expr) {
-		if id, ok := left.(*ast.Ident); ok && k.is(right) {
-			if obj := k.object(id); obj != nil {
-				k.vars[obj] = true
-			}
-		}
-	}
-	ast.Inspect(d, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.AssignStmt:
-			for i := range n.Lhs {
-				if len(n.Lhs) == len(n.Rhs) {
-					set(n.Lhs[i], n.Rhs[i])
-				}
-			}
-		case *ast.ValueSpec:
-			for i := range min(len(n.Names), len(n.Values)) {
-				set(n.Names[i], n.Values[i])
-			}
-		}
-		return true
-	})
-	return len(k.vars) > before
-}
-
-func (k *keyTexts) object(id *ast.Ident) types.Object {
-	if obj := k.info.Defs[id]; obj != nil {
-		return obj
-	}
-	return k.info.Uses[id]
-}
-
-// is reports whether an expression is the text of a key.
-func (k *keyTexts) is(e ast.Expr) bool {
-	switch e := ast.Unparen(e).(type) {
-	case *ast.Ident:
-		return k.vars[k.object(e)]
-	case *ast.CallExpr:
-		if k.info.Types[e.Fun].IsType() { // a conversion
-			return len(e.Args) == 1 && k.is(e.Args[0])
-		}
-		switch name := k.callee(e); name {
-		case "(echo.Key).String", "(echo.Key).From", "(echo.Key).MarshalText":
-			return true
-		case "fmt.Sprint", "fmt.Sprintf":
-			return len(e.Args) == map[string]int{"fmt.Sprint": 1, "fmt.Sprintf": 2}[name] && isKey(k.info.TypeOf(e.Args[len(e.Args)-1]))
-		}
-	}
-	return false
-}
-
-func isKey(t types.Type) bool {
-	return strings.TrimPrefix(types.TypeString(t, nil), module) == "echo.Key"
-}
-
-// callee names what a call calls: strings.Cut, (echo.Key).String, (*regexp.Regexp).MatchString.
-func (k *keyTexts) callee(call *ast.CallExpr) string {
-	var id *ast.Ident
-	switch fun := ast.Unparen(call.Fun).(type) {
-	case *ast.SelectorExpr:
-		id = fun.Sel
-	case *ast.Ident:
-		id = fun
-	default:
-		return ""
-	}
-	fn, ok := k.info.Uses[id].(*types.Func)
-	if !ok {
-		return ""
-	}
-	return strings.ReplaceAll(fn.FullName(), module, "")
-}
-
-// whole are functions that leave a text in one piece.
-var whole = []string{"strings.Join", "strings.Repeat", "strings.Compare", "strings.EqualFold", "strings.ToUpper", "strings.ToLower", "strings.ToValidUTF8", "bytes.Equal", "bytes.Compare", "bytes.Join", "bytes.Clone"}
-
-var parts = regexp.MustCompile(`^(strings|bytes|regexp|path|path/filepath)\.|^\(\*regexp\.Regexp\)\.|^fmt\.S?[Ss]can`)
-
-// cut says how a node takes the text of a key apart, "" when it does not.
-func (k *keyTexts) cut(n ast.Node) string {
-	switch n := n.(type) {
-	case *ast.CallExpr:
-		if name := k.callee(n); slices.ContainsFunc(n.Args, k.is) && parts.MatchString(name) && !slices.Contains(whole, name) {
-			return name
-		}
-	case *ast.IndexExpr:
-		if k.is(n.X) {
-			return "an index"
-		}
-	case *ast.SliceExpr:
-		if k.is(n.X) {
-			return "a slice"
-		}
-	case *ast.RangeStmt:
-		if k.is(n.X) {
-			return "a loop"
-		}
-	}
-	return ""
 }

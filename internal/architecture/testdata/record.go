@@ -3,10 +3,13 @@ package fixture
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/windlass-run/windlass/echo"
@@ -20,7 +23,7 @@ var entry = echo.Entry{Data: json.RawMessage(`{}`)} // want data
 
 func data(e *echo.Entry, w wrapped, o other) {
 	var d struct{ Status string }
-	_ = json.Unmarshal(e.Data, &d) // want data
+	_ = json.Unmarshal(e.Data, &d) // want data json.Unmarshal
 	_ = len(w.Data)                // want data
 	e.Data = nil                   // want data
 	alias := &e.Data               // want data
@@ -30,6 +33,50 @@ func data(e *echo.Entry, w wrapped, o other) {
 	_, _ = echo.Read[echo.RunEnd](e)
 	e.Set(echo.RunEnd{})
 	_, _ = json.Marshal(e)
+}
+
+type effects interface {
+	Value(ctx context.Context, key echo.Key, read func() echo.Payload) (json.RawMessage, error)
+}
+
+type answer struct {
+	raw   json.RawMessage
+	Given json.RawMessage
+	Row   json.RawMessage `ch:"data_json"`
+}
+
+func newAnswer(e *echo.Entry) (*answer, error) {
+	return &answer{raw: e.Data}, nil // want data
+}
+
+func (a *answer) bytes() []byte { return []byte(a.raw) }
+
+func decode(raw json.RawMessage, into any) error {
+	return json.Unmarshal(raw, into) // want json.Unmarshal
+}
+
+func bareData(ctx context.Context, k echo.Key, e *echo.Entry, with effects, list []json.RawMessage) {
+	var d map[string]any
+	raw, err := with.Value(ctx, k, nil)
+	_ = json.Unmarshal(raw, &d) // want json.Unmarshal
+	copied := bytes.Clone(raw)
+	_ = json.NewDecoder(bytes.NewReader(copied)).Decode(&d) // want json.NewDecoder
+	_ = decode(raw, &d)
+	a, _ := newAnswer(e)
+	_ = json.Unmarshal(a.bytes(), &d) // want json.Unmarshal
+	_ = json.Unmarshal(a.Row, &d)     // want json.Unmarshal
+	_ = bytes.Contains(raw, nil)      // want bytes.Contains
+	for _, one := range append(list, raw) {
+		_ = json.Unmarshal(one, &d) // want json.Unmarshal
+	}
+	var m echo.Message
+	_ = m.UnmarshalJSON(raw) // want (*echo.Message).UnmarshalJSON
+
+	_, err = echo.Decode[echo.Clock](raw)
+	_ = json.Unmarshal([]byte(err.Error()), &d)
+	_ = json.Unmarshal(a.Given, &d)
+	_ = json.Unmarshal(list[0], &d)
+	_, _ = json.Marshal(raw)
 }
 
 var turn = regexp.MustCompile(`turn(\d+)`)
@@ -58,15 +105,128 @@ func keys(k, parent echo.Key) {
 	}
 }
 
-func fine(k echo.Key) string {
+const call = "draft/attempt1/turn1/model"
+
+var isCall = map[string]bool{call: true}
+
+func compared(k echo.Key, list []string) {
+	_ = k.String() == "run"  // want a comparison
+	_ = call != k.String()   // want a comparison
+	_ = k.String() > "draft" // want a comparison
+	switch k.String() {      // want a switch
+	case "run":
+	}
+	switch text := k.String(); {
+	case text == call: // want a comparison
+	}
+	_ = isCall[k.String()]                                 // want a map with literals
+	_ = map[string]int{"run": 1}[k.String()]               // want a map with literals
+	_ = slices.Contains([]string{"run"}, k.String())       // want slices.Contains with a literal
+	_ = slices.Index(append(list, k.String()), "run")      // want slices.Index with a literal
+	_ = strings.EqualFold(k.String(), call)                // want strings.EqualFold
+	_ = bytes.Equal([]byte(call), []byte(k.String()))      // want bytes.Equal
+	seen := map[string]bool{k.String(): true}
+	_ = seen["run"] // want a map with literals
+	for text := range seen {
+		_ = text == "run" // want a comparison
+	}
+	for _, text := range slices.Sorted(maps.Keys(seen)) {
+		_ = text
+	}
+}
+
+type line struct {
+	place, title string
+	column       string `ch:"key"`
+}
+
+type generic[T any] struct{ of T }
+
+func textOf(e *echo.Entry) string { return e.Key.String() }
+
+func namedOf(k echo.Key) (text string, ok bool) {
+	text = k.String()
+	return
+}
+
+func isEnd(text, title string) bool {
+	_ = strings.HasSuffix(title, "/end")
+	return strings.HasSuffix(text, "/end") // want strings.HasSuffix
+}
+
+func any1[T ~string](list ...T) bool { return list[0] == "run" } // want a comparison
+
+func throughOthers(e *echo.Entry, k echo.Key) {
+	_ = strings.Split(textOf(e), "/") // want strings.Split
+	text, _ := namedOf(k)
+	_ = text == "run" // want a comparison
+	_ = isEnd(k.String(), "")
+	_ = any1("", k.String())
+	ends := func(text string) bool { return text == call } // want a comparison
+	_ = ends(textOf(e))
+
+	l := line{place: k.String(), title: "run"}
+	_ = strings.Split(l.place, "/")  // want strings.Split
+	_ = strings.Split(l.column, "/") // want strings.Split
+	g := generic[string]{of: k.String()}
+	_ = g.of == "run" // want a comparison
+	lines := []string{textOf(e)}
+	_ = lines[0][1:] // want a slice
+	byText := map[int]string{}
+	byText[1] = k.String()
+	_ = byText[1] == "run" // want a comparison
+	if v, ok := any(k.String()).(string); ok {
+		_ = v == "run" // want a comparison
+	}
+	raw, _ := k.MarshalText()
+	_ = bytes.Split(raw, []byte("/")) // want bytes.Split
+	quoted, _ := json.Marshal(k)
+	_ = bytes.Contains(quoted, []byte("/turn1")) // want bytes.Contains
+
+	_ = strings.Split(l.title, "/")
+	_ = ends == nil
+}
+
+func pasted(k echo.Key, phase string) {
+	_ = k.String() + "/end"                                 // want pasting
+	_ = phase + "/" + k.String()                            // want pasting
+	_ = fmt.Sprintf("%d: %s/turn%d", 1, k, 2)               // want pasting
+	_ = strings.Join([]string{k.String(), "turn1"}, "/")    // want pasting
+	_, _ = echo.ParseKey(phase + "/attempt1")               // want echo.ParseKey of texts put together
+	_ = echo.MustKey(fmt.Sprintf("%s/attempt%d", phase, 1)) // want echo.MustKey of texts put together
+	text := phase + "~2"
+	_ = k.UnmarshalText([]byte(text)) // want (*echo.Key).UnmarshalText of texts put together
+
+	_, _ = echo.ParseKey(phase)
+	_ = echo.MustKey("draft/attempt1")
+	_ = echo.MustKey(call)
+	_ = fmt.Sprintf("%s in %s/", k, phase)
+	_ = "https://x/" + phase + k.String()
+}
+
+const queries = `SELECT session_id, key FROM logs ORDER BY key
+	WHERE splitByChar('/', key)[1] = 'draft'` // want SQL: splitByChar
+
+func sql(k echo.Key) []string {
+	return []string{
+		"SELECT count() FROM logs WHERE l.key LIKE ?",          // want SQL: LIKE
+		"SELECT match(l.key, '/turn1')" + queries,              // want SQL: match
+		" AND key = '" + k.String() + "'",
+		"SELECT phase_name, attempt FROM logs WHERE key = ? AND position(title, 'key') > 0",
+	}
+}
+
+func fine(k, o echo.Key) string {
 	p := k.Path()
 	_ = strings.HasPrefix(p.Phase, "x")
-	_ = k == echo.RunKey() || k.String() == "run"
+	_ = k == echo.RunKey() || k == echo.MustKey("run") || k.String() == o.String() || k.String() == "" || k.String() < o.String()
 	_ = strings.Join([]string{k.String(), "x"}, " ")
 	_ = strings.Compare(k.String(), "x")
 	_ = strings.TrimSpace("at " + p.Phase)
 	seen := map[string]bool{k.String(): true}
 	_ = seen[k.String()]
+	_ = isCall[p.Phase]
+	_ = slices.Contains([]string{"run"}, p.Phase) || slices.Contains([]string{o.String()}, k.String())
 	_ = fmt.Sprintf("%s: %s", k, strings.ToUpper("x"))[1:]
 	return "visit " + k.String()
 }
