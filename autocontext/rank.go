@@ -86,13 +86,13 @@ func (sel *selected) byWords(relevance []float64, groups []Group, s SelectSettin
 // those that do not.
 const rawShare = 0.01
 
-// byMeaning ranks groups by the similarity of their embeddings to the task. It returns nil when no group has one.
+// bySimilarity ranks groups by the similarity of their embeddings to the task. It returns nil when no group has one.
 //
 // Whatever is said in one session is somewhat similar to any task in it, and the more so with some embedders than with
 // others. So what counts is by how much a group is above the mean and one standard deviation of all; that is what its
 // neighbours share in. Left out is what is less similar than threshold times the most similar group, and is not near
 // enough to one that is similar either.
-func (sel *selected) byMeaning(groups []Group, threshold float64) []place {
+func (sel *selected) bySimilarity(groups []Group, threshold float64) []place {
 	similar, known := similarities(groups)
 	if !known {
 		return nil
@@ -122,7 +122,7 @@ func similarities(groups []Group) (list []float64, known bool) {
 	list = make([]float64, len(groups))
 	for i := range groups {
 		known = known || groups[i].Embedded
-		if m := groups[i].Meaning; groups[i].Embedded && !math.IsNaN(m) { // a store's answer may be no number
+		if m := groups[i].Similarity; groups[i].Embedded && !math.IsNaN(m) { // a store's answer may be no number
 			list[i] = min(max(m, -1), 1)
 		}
 	}
@@ -171,8 +171,8 @@ func normalized(scores []float64) []float64 {
 // use 60; between 5 and 60 it hardly matters here: docs/selection.md).
 const fusionConstant = 20
 
-// meaningWeight is the weight of the ranking by meaning beside that by words, which finds more by itself.
-const meaningWeight = 0.5
+// similarityWeight is the weight of the ranking by similarity; that by words has 1, which finds more by itself.
+const similarityWeight = 0.5
 
 // fuse joins two rankings of n groups by the sum of the reciprocals of the ranks.
 func fuse(n int, words, meaning []place) []place {
@@ -183,6 +183,6 @@ func fuse(n int, words, meaning []place) []place {
 		}
 	}
 	add(words, 1)
-	add(meaning, meaningWeight)
+	add(meaning, similarityWeight)
 	return ranked(scores)
 }

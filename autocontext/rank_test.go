@@ -123,7 +123,7 @@ func TestMeaningThatIsNoNumber(t *testing.T) {
 	t.Parallel()
 	groups := saidAll("a", "b", "c", "d")
 	for i, m := range []float64{math.NaN(), math.Inf(1), 0.5, -1} {
-		groups[i].Meaning, groups[i].Embedded, groups[i].Segment = m, true, i
+		groups[i].Similarity, groups[i].Embedded, groups[i].Segment = m, true, i
 	}
 	sel, _ := Select("task", groups, SelectSettings{Strategy: echo.StrategySemantic, MaxTokens: 100}, nil)
 	require.Equal(t, []echo.Hash{groups[1].ID, groups[2].ID}, sel.Chosen)
@@ -165,7 +165,7 @@ changed it back again`)
 		fmt.Fprintf(&b, "item%d", i)
 		out[i] = said(b.String())
 		out[i].Segment, out[i].Tokens = i/50, 60
-		out[i].Meaning, out[i].Embedded = float64(i*37%101)/101, true
+		out[i].Similarity, out[i].Embedded = float64(i*37%101)/101, true
 		out[i].Cards[0].Summary, out[i].Cards[0].Generator = b.String(), contextcards.GeneratorMessage
 	}
 	return out

@@ -25,7 +25,7 @@ type SelectSettings struct {
 	KeywordWeight float64
 	RecencyWeight float64
 	CalloutWeight float64
-	// Threshold leaves out, in a selection by meaning, what is less similar to the task than this share of the most similar
+	// Threshold leaves out, in a selection by similarity, what is less similar to the task than this share of the most similar
 	// candidate and not next to such a one: embedders differ in what they call similar, so only the proportion means
 	// something.
 	Threshold float64
@@ -45,15 +45,15 @@ func SelectSettingsOf(in cascade.InterSelection) SelectSettings {
 // Group is the unit of selection: an assistant message with its tool calls and their results, or any other message by
 // itself. It is taken whole or not at all.
 type Group struct {
-	ID       echo.Hash // of its first message
-	Items    []echo.Item
-	Cards    []contextcards.Card // of those messages that are worth one, in order
-	Segment  int                 // neighbours count within the same one: a visit to a phase
-	Phase    string
-	Tokens   int64 // in the count of the model that will be sent them
-	Callout  bool
-	Meaning  float64 // similarity to the task, -1 to 1
-	Embedded bool    // Meaning is known
+	ID         echo.Hash // of its first message
+	Items      []echo.Item
+	Cards      []contextcards.Card // of those messages that are worth one, in order
+	Segment    int                 // neighbours count within the same one: a visit to a phase
+	Phase      string
+	Tokens     int64 // in the count of the model that will be sent them
+	Callout    bool
+	Similarity float64 // similarity to the task, -1 to 1
+	Embedded   bool    // Similarity is known
 }
 
 // Select is [Index.Select] with an index that has seen nothing yet.
@@ -111,7 +111,7 @@ func (sel *selected) fits(groups []Group, s SelectSettings) bool {
 
 // bySemantic takes what is nearest in meaning, or falls back to words when nothing has an embedding.
 func (sel *selected) bySemantic(groups []Group, words []place, s SelectSettings) *echo.Selected {
-	meant := sel.byMeaning(groups, s.Threshold)
+	meant := sel.bySimilarity(groups, s.Threshold)
 	if meant == nil && len(groups) > 0 {
 		sel.Strategy = echo.StrategyHeuristic
 		sel.note("no embeddings: chosen by words")
@@ -157,7 +157,7 @@ func (sel *selected) prefilter(groups []Group, words []place, s SelectSettings) 
 	if s.Strategy != echo.StrategyHybrid {
 		return sel.scored(words), echo.StrategyHeuristic
 	}
-	meant := sel.byMeaning(groups, 0)
+	meant := sel.bySimilarity(groups, 0)
 	if meant == nil {
 		sel.note("no embeddings: prefiltered by words")
 		return sel.scored(words), echo.StrategyHeuristic

@@ -180,7 +180,7 @@ func TestSemantic(t *testing.T) {
 	t.Parallel()
 	groups := apart("a", "b", "c", "pump")
 	for i, m := range []float64{0.2, 0.8, 0.5, -0.3} {
-		groups[i].Meaning, groups[i].Embedded = m, true
+		groups[i].Similarity, groups[i].Embedded = m, true
 	}
 	chosen, sel := choose(t, "pump", groups, selecting(echo.StrategySemantic, 1000), nil)
 	require.Equal(t, []int{1, 2}, chosen, "what is less than half as similar as the best stays away")
@@ -202,10 +202,10 @@ func TestSemanticStandsOut(t *testing.T) {
 	var groups []Group
 	for i := range 40 {
 		groups = append(groups, said(fmt.Sprintf("text %d", i)))
-		groups[i].Segment, groups[i].Embedded, groups[i].Meaning = i/20, true, 0.4
+		groups[i].Segment, groups[i].Embedded, groups[i].Similarity = i/20, true, 0.4
 	}
-	groups[0].Meaning, groups[1].Meaning = 0.6, 0.1 // a question at the beginning of a visit, and its short answer
-	groups[25].Embedded, groups[25].Meaning = false, 0.9
+	groups[0].Similarity, groups[1].Similarity = 0.6, 0.1 // a question at the beginning of a visit, and its short answer
+	groups[25].Embedded, groups[25].Similarity = false, 0.9
 	chosen, sel := choose(t, "task", groups, selecting(echo.StrategySemantic, 20), nil)
 	require.Equal(t, []int{0, 1}, chosen)
 	require.Nil(t, sel.Scores[25].Similarity)
@@ -237,7 +237,7 @@ func many() []Group {
 		out[i].Segment, out[i].Embedded = i, true
 		out[i].Cards[0].Summary = "of " + text
 		if i%5 == 0 {
-			out[i].Meaning = 0.9 - float64(i)/100
+			out[i].Similarity = 0.9 - float64(i)/100
 		}
 	}
 	return out
@@ -323,7 +323,7 @@ func TestModelDoesNotChoose(t *testing.T) {
 	t.Parallel()
 	plain := apart("a", "pump one", "pump two", "pump three", "b")
 	embedded := apart("a", "pump one", "pump two", "pump three", "b")
-	embedded[1].Meaning, embedded[1].Embedded = 1, true
+	embedded[1].Similarity, embedded[1].Embedded = 1, true
 	for name, c := range map[string]struct {
 		strategy echo.Strategy
 		groups   []Group
@@ -431,7 +431,7 @@ func randomGroups(r *rand.Rand) []Group {
 		}
 		g.Segment, g.Tokens, g.Callout = i/7, r.Int64N(200), r.IntN(10) == 0
 		if r.IntN(3) > 0 {
-			g.Embedded, g.Meaning = true, 2*r.Float64()-1
+			g.Embedded, g.Similarity = true, 2*r.Float64()-1
 		}
 		out[i] = g
 	}

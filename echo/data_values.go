@@ -26,6 +26,6 @@ type Similarity struct {
 }
 
 func (Clock) kind() kind            { return kind{NodeValue, StepClock} }
-func (BackgroundTotals) kind() kind { return kind{NodeValue, StepBeside} }
+func (BackgroundTotals) kind() kind { return kind{NodeValue, StepBackground} }
 func (Idle) kind() kind             { return kind{NodeValue, StepIdle} }
-func (Similarity) kind() kind       { return kind{NodeValue, StepMeaning} }
+func (Similarity) kind() kind       { return kind{NodeValue, StepSimilarity} }

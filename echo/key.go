@@ -146,7 +146,7 @@ func (k Key) Under(parent Key) bool {
 func (k Key) IsBudgetReading() bool {
 	p := k.Path()
 	kind := p.Last().Kind
-	return kind == StepClock || kind == StepBeside
+	return kind == StepClock || kind == StepBackground
 }
 
 // From returns k without the parent that it is under, for people who see the parent beside it; all of k when it is not.

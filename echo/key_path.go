@@ -40,35 +40,35 @@ const (
 
 // The kinds of what is done at a place.
 const (
-	StepStart    StepKind = "start"
-	StepEnd      StepKind = "end"
-	StepResume   StepKind = "resume"
-	StepRoute    StepKind = "route"
-	StepRouting  StepKind = "routing"
-	StepHandoff  StepKind = "handoff"
-	StepFacts    StepKind = "facts" // named: what is known of a model
-	StepState    StepKind = "state" // named
-	StepCallout  StepKind = "callout"
-	StepTemplate StepKind = "template" // named: a field of the cascade
-	StepModel    StepKind = "model"
-	StepContext  StepKind = "context"
-	StepTool     StepKind = "tool"
-	StepValidate StepKind = "validate" // named: a validator at work
-	StepVerdict  StepKind = "verdict"  // named: what a validator said
-	StepSelect   StepKind = "select"   // of messages of earlier phases
-	StepCards    StepKind = "cards"    // what was found in cards
-	StepMeaning  StepKind = "meaning"  // a comparison of embeddings
-	StepCompact  StepKind = "compact"  // a summary of older messages
-	StepRecount  StepKind = "recount"  // an exact count by the provider
-	StepSummary  StepKind = "summary"  // the message that stands for older ones
-	StepGuard    StepKind = "guard"
-	StepClock    StepKind = "clock"
-	StepBeside   StepKind = "beside" // what background calls took
-	StepIdle     StepKind = "idle"
-	StepFigures  StepKind = "figures" // of an endpoint
-	StepWarning  StepKind = "warning"
-	StepCall     StepKind = "call"  // a background model call
-	StepEmbed    StepKind = "embed" // a background request for embeddings
+	StepStart      StepKind = "start"
+	StepEnd        StepKind = "end"
+	StepResume     StepKind = "resume"
+	StepRoute      StepKind = "route"
+	StepRouting    StepKind = "routing"
+	StepHandoff    StepKind = "handoff"
+	StepFacts      StepKind = "facts" // named: what is known of a model
+	StepState      StepKind = "state" // named
+	StepCallout    StepKind = "callout"
+	StepTemplate   StepKind = "template" // named: a field of the cascade
+	StepModel      StepKind = "model"
+	StepContext    StepKind = "context"
+	StepTool       StepKind = "tool"
+	StepValidate   StepKind = "validate" // named: a validator at work
+	StepVerdict    StepKind = "verdict"  // named: what a validator said
+	StepSelect     StepKind = "select"   // of messages of earlier phases
+	StepCards      StepKind = "cards"    // what was found in cards
+	StepSimilarity StepKind = "meaning"  // a comparison of embeddings
+	StepCompact    StepKind = "compact"  // a summary of older messages
+	StepRecount    StepKind = "recount"  // an exact count by the provider
+	StepSummary    StepKind = "summary"  // the message that stands for older ones
+	StepGuard      StepKind = "guard"
+	StepClock      StepKind = "clock"
+	StepBackground StepKind = "beside" // what background calls took
+	StepIdle       StepKind = "idle"
+	StepFigures    StepKind = "figures" // of an endpoint
+	StepWarning    StepKind = "warning"
+	StepCall       StepKind = "call"  // a background model call
+	StepEmbed      StepKind = "embed" // a background request for embeddings
 
 	// Messages that the engine adds to a history.
 	StepSystem  StepKind = "system"

@@ -127,7 +127,7 @@ func TestBranchesOfKeys(t *testing.T) {
 	item := visit.Numbered(StepItem, 17)
 	try := item.Numbered(StepSounding, 2)
 	tool := try.Attempt(1).Turn(2).Numbered(StepTool, 3)
-	require.Equal(t, tool, tool.Step(StepMeaning).Branch())
+	require.Equal(t, tool, tool.Step(StepSimilarity).Branch())
 	require.Equal(t, tool, tool.Branch())
 	require.Equal(t, try, tool.ParentBranch())
 	require.Equal(t, try, try.Attempt(1).Turn(2).Step(StepModel).Branch())

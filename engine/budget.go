@@ -38,7 +38,7 @@ func (v *visit) afford(ctx context.Context, key echo.Key, req *effect.ModelReque
 	if err != nil {
 		return err
 	}
-	if err := v.countBeside(ctx, key.Step(echo.StepBeside)); err != nil {
+	if err := v.countBackground(ctx, key.Step(echo.StepBackground)); err != nil {
 		return err
 	}
 	elapsed, err := v.readClock(ctx, key.Step(echo.StepClock))
@@ -46,16 +46,16 @@ func (v *visit) afford(ctx context.Context, key echo.Key, req *effect.ModelReque
 		return err
 	}
 	next := v.answers.estimate(req, sent(f), f)
-	return overLimit(v.budget, v.run.result.Totals, v.beside, elapsed, &next)
+	return overLimit(v.budget, v.run.result.Totals, v.background, elapsed, &next)
 }
 
-// overLimit compares what a run has used, with what goes on beside it, and what the next call will take, with its limits.
-// What the calls beside it cost counts as far as it is known; the run depends on none of them.
-func overLimit(b cascade.Budget, used, beside effect.Totals, elapsed *float64, next *Estimate) error {
+// overLimit compares what a run has used, with what its background has used, and what the next call will take, with its limits.
+// What background calls cost counts as far as it is known; the run depends on none of them.
+func overLimit(b cascade.Budget, used, background effect.Totals, elapsed *float64, next *Estimate) error {
 	if b.MaxUSD > 0 && used.UnknownCosts > 0 {
 		return &BudgetError{Limit: LimitUSD, Max: b.MaxUSD, Cause: "the cost of " + plural(used.UnknownCosts, "call") + " is unknown"}
 	}
-	sum := used.Plus(beside)
+	sum := used.Plus(background)
 	figures := []BudgetError{
 		{Limit: LimitUSD, Max: b.MaxUSD, Used: sum.CostUSD},
 		{Limit: LimitTokens, Max: float64(b.MaxTokens), Used: float64(sum.Usage.In + sum.Usage.Out)},
@@ -71,15 +71,15 @@ func overLimit(b cascade.Budget, used, beside effect.Totals, elapsed *float64, n
 	return nil
 }
 
-// countBeside takes in what calls beside the run have taken. They end when they end, so this is a reading: a run that is
+// countBackground takes in what background calls have used. They end when they end, so this is a reading: a run that is
 // answered from its record counts what was known at this point then. A cost that is not known does not end the run, which
 // depends on none of these calls; it is told once.
-func (v *visit) countBeside(ctx context.Context, key echo.Key) error {
+func (v *visit) countBackground(ctx context.Context, key echo.Key) error {
 	d, known, err := reading[echo.BackgroundTotals](ctx, v.rec, key, v.place(), func() echo.Payload {
-		if v.spec.Beside == nil || v.budget.MaxUSD <= 0 && v.budget.MaxTokens <= 0 {
+		if v.spec.Background == nil || v.budget.MaxUSD <= 0 && v.budget.MaxTokens <= 0 {
 			return nil
 		}
-		if t := v.spec.Beside(); t != (effect.Totals{}) {
+		if t := v.spec.Background(); t != (effect.Totals{}) {
 			return echo.BackgroundTotals{
 				Calls: t.Calls, Usage: t.Usage, CostUSD: t.CostUSD, UnknownCosts: t.UnknownCosts, Scripted: t.Scripted, Limited: v.budget.MaxUSD > 0,
 			}
@@ -89,12 +89,12 @@ func (v *visit) countBeside(ctx context.Context, key echo.Key) error {
 	if err != nil || !known {
 		return err
 	}
-	told := v.besideTold
-	v.beside = v.beside.Plus(effect.Totals{Calls: d.Calls, Usage: d.Usage, CostUSD: d.CostUSD, UnknownCosts: d.UnknownCosts, Scripted: d.Scripted})
+	told := v.backgroundWarned
+	v.background = v.background.Plus(effect.Totals{Calls: d.Calls, Usage: d.Usage, CostUSD: d.CostUSD, UnknownCosts: d.UnknownCosts, Scripted: d.Scripted})
 	if told || d.UnknownCosts == 0 || !d.Limited {
 		return nil
 	}
-	v.besideTold = true
+	v.backgroundWarned = true
 	return v.warn(key, v.place(), "max_usd counts what cards cost as far as that is known: the cost of "+plural(d.UnknownCosts, "call")+" for them is unknown")
 }
 

@@ -45,7 +45,7 @@ func (b *budgeted) take(limits *cascade.Budget) (*Result, error) {
 func (b *budgeted) replay() error {
 	b.t.Helper()
 	again := *b.runner
-	again.Model, again.Tools, again.Cards, again.Meaning = nil, onlySpecs{b.tools}, nil, nil
+	again.Model, again.Tools, again.Cards, again.Similarity = nil, onlySpecs{b.tools}, nil, nil
 	_, err := again.Run(context.Background(), Spec{Cascade: b.cascade, WorkDir: "/scratch", Name: "s1", Recording: b.past})
 	return err
 }

@@ -19,8 +19,8 @@ type Cards interface {
 	Mark(sessionID string, anchors []echo.Hash)
 }
 
-// Meaning compares a text with the messages of a session by meaning. Implementations are safe for concurrent use.
-type Meaning interface {
+// Similarity compares a text with the messages of a session by their embeddings. Implementations are safe for concurrent use.
+type Similarity interface {
 	// Name returns the embedder's model and dimensions.
 	Name() string
 	// Similar returns the similarity of the session's messages to a text, at most limit of them. Messages without an

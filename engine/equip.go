@@ -41,7 +41,7 @@ func (v *visit) equip() error {
 	return nil
 }
 
-// fixedTokens counts what every request has beside its messages. Recall is among it, as it may join the tools later.
+// fixedTokens counts what every request has besides its messages. Recall is among it, as it may join the tools later.
 func (v *visit) fixedTokens() int64 {
 	if v.facts.CountFixed == nil {
 		return 0

@@ -107,7 +107,7 @@ func TestOverLimit(t *testing.T) {
 	next := &Estimate{In: 90, Out: 10, Basis: "assumed", USD: &usd}
 	unpriced := &Estimate{In: 90, Out: 10, Basis: "assumed"}
 	used := effect.Totals{Usage: echo.Usage{In: 700, Out: 100}, CostUSD: 0.04}
-	beside := effect.Totals{Usage: echo.Usage{In: 90, Out: 10}, CostUSD: 0.03, UnknownCosts: 1}
+	background := effect.Totals{Usage: echo.Usage{In: 90, Out: 10}, CostUSD: 0.03, UnknownCosts: 1}
 	tests := map[string]struct {
 		budget  cascade.Budget
 		used    effect.Totals
@@ -152,7 +152,7 @@ func TestOverLimit(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			err := overLimit(tt.budget, tt.used, beside, tt.elapsed, tt.next)
+			err := overLimit(tt.budget, tt.used, background, tt.elapsed, tt.next)
 			if tt.want == "" {
 				require.NoError(t, err)
 				return

@@ -57,7 +57,7 @@ func (b *testBundle) runCtx(ctx context.Context, source string, input map[string
 func (b *testBundle) checkReplay(c *cascade.Cascade, input map[string]any, res *Result, err error) {
 	b.t.Helper()
 	again := *b.runner
-	again.Model, again.Tools, again.Observer, again.Cards, again.Meaning = nil, onlySpecs{b.tools}, nil, nil, nil
+	again.Model, again.Tools, again.Observer, again.Cards, again.Similarity = nil, onlySpecs{b.tools}, nil, nil, nil
 	replayed, replayErr := again.Run(context.Background(), Spec{
 		Cascade: c, Input: input, WorkDir: "/scratch", Name: "s1", Recording: b.entries.asRead(b.t),
 	})

@@ -470,9 +470,9 @@ func TestUnfinishedToolOfAPhaseWithoutAModel(t *testing.T) {
 func TestRecordOfNothing(t *testing.T) {
 	t.Parallel()
 	for name, past := range map[string][]*echo.Entry{
-		"empty":       nil,
-		"only beside": {{SessionID: "s1", Seq: 1, NodeType: echo.NodeModelCall, Key: echo.MustKey("cards/call1")}},
-		"only resume": {{SessionID: "s1", Seq: 1, NodeType: echo.NodeResume, Key: echo.MustKey("run/resume"), Data: json.RawMessage(`{"set_aside":[]}`)}},
+		"empty":           nil,
+		"only background": {{SessionID: "s1", Seq: 1, NodeType: echo.NodeModelCall, Key: echo.MustKey("cards/call1")}},
+		"only resume":     {{SessionID: "s1", Seq: 1, NodeType: echo.NodeResume, Key: echo.MustKey("run/resume"), Data: json.RawMessage(`{"set_aside":[]}`)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -26,9 +26,9 @@ type Runner struct {
 
 	Facts func(model string) effect.ModelFacts // what is known of a model; nil: nothing is
 
-	Cards     Cards   // nil: messages are selected on what can be said of them at once
-	CardModel string  // what sums messages up for Cards; "": nothing does
-	Meaning   Meaning // nil: nothing is selected by meaning
+	Cards      Cards      // nil: messages are selected on what can be said of them at once
+	CardModel  string     // what sums messages up for Cards; "": nothing does
+	Similarity Similarity // nil: nothing is selected by it
 
 	// Workspace reads what is known of the files that runs work on, nil when that is nothing; nil: nothing is read. It is
 	// asked for when a phase stops before its end, and when tools ran in it that may have changed something.
@@ -62,9 +62,9 @@ type Spec struct {
 	// zero value limits nothing.
 	Budget *cascade.Budget
 
-	// Beside returns what calls beside the run have taken since it was last asked, such as those for cards; nil: there are
+	// Background returns what background calls, such as those for cards, have used since it was last asked; nil: there are
 	// none. The budget counts it, as far as the cost is known; the result does not.
-	Beside func() effect.Totals
+	Background func() effect.Totals
 }
 
 // Result is how a run ended.
@@ -141,8 +141,8 @@ type run struct {
 	budget  cascade.Budget // in force; the zero value limits nothing
 	answers answers        // so far, for estimates of the next call
 
-	beside     effect.Totals // what calls beside the run had taken when the budget was last checked
-	besideTold bool          // that not all of it is known
+	background       effect.Totals // what background calls had used when the budget was last checked
+	backgroundWarned bool          // that not all of it is known
 
 	observer Observer
 	mask     effect.Mask

@@ -52,7 +52,7 @@ func (v *visit) searchContext(ctx context.Context, key echo.Key, args json.RawMe
 	groups := searchGroups(sources)
 	if in.By == "meaning" {
 		settings.Strategy = echo.StrategySemantic
-		problem, err := v.compareAll(ctx, key.Step(echo.StepMeaning), in.Query, groups)
+		problem, err := v.compareAll(ctx, key.Step(echo.StepSimilarity), in.Query, groups)
 		if err != nil {
 			return "", false, err
 		}
@@ -120,7 +120,7 @@ func searchGroups(sources []contextcards.Source) []autocontext.Group {
 // compareAll finds out how similar messages are to a query. The problem says why that is not possible.
 func (v *visit) compareAll(ctx context.Context, key echo.Key, query string, groups []autocontext.Group) (problem string, err error) {
 	r, err := wholeReading[echo.Similarity](ctx, v.rec, key, v.place(), func() echo.Payload {
-		if v.Meaning == nil {
+		if v.Similarity == nil {
 			return echo.Similarity{Problem: "there is no embedder"}
 		}
 		limited, cancel := context.WithTimeout(ctx, rankLimit)
@@ -128,11 +128,11 @@ func (v *visit) compareAll(ctx context.Context, key echo.Key, query string, grou
 		if v.Cards != nil {
 			v.Cards.Wait(limited, v.searchable(""))
 		}
-		list, _, err := v.Meaning.Similar(limited, v.session.ID, query, len(v.entered))
+		list, _, err := v.Similarity.Similar(limited, v.session.ID, query, len(v.entered))
 		if err != nil {
 			return echo.Similarity{Problem: firstLine(err.Error())}
 		}
-		r := echo.Similarity{Embedder: v.Meaning.Name(), Messages: map[echo.Hash]float64{}}
+		r := echo.Similarity{Embedder: v.Similarity.Name(), Messages: map[echo.Hash]float64{}}
 		for _, m := range list {
 			r.Messages[m.Hash] = m.Similarity
 		}
@@ -142,7 +142,7 @@ func (v *visit) compareAll(ctx context.Context, key echo.Key, query string, grou
 		return "", err
 	}
 	for i := range groups {
-		groups[i].Meaning, groups[i].Embedded = r.Messages[groups[i].ID], len(r.Messages) > 0
+		groups[i].Similarity, groups[i].Embedded = r.Messages[groups[i].ID], len(r.Messages) > 0
 	}
 	return r.Problem, nil
 }

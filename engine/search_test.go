@@ -19,10 +19,10 @@ func TestSearchContext(t *testing.T) {
 	t.Parallel()
 	crane := echo.NewToolResult(echo.ToolCall{ID: "x", Name: "look"}, echo.Text("A crane of steel stands in the harbour."), false)
 	cows := echo.NewToolResult(echo.ToolCall{ID: "x", Name: "look"}, echo.Text("Cows eat grass."), false)
-	meaning := fakeMeaning{list: []contextcards.Ranked{{Hash: cows.Hash(), Similarity: 0.9}}}
+	meaning := fakeSimilarity{list: []contextcards.Ranked{{Hash: cows.Hash(), Similarity: 0.9}}}
 	for _, tt := range []struct {
 		name, args string
-		meaning    Meaning
+		meaning    Similarity
 		want       string
 		has        []string
 		failed     bool
@@ -34,7 +34,7 @@ func TestSearchContext(t *testing.T) {
 		{name: "unknown phase", args: `{"query":"steel","phase":"later"}`, failed: true, want: `No phase "later" has begun. There are: research, write.`},
 		{name: "no embedder", args: `{"query":"steel","by":"meaning"}`, failed: true, want: "The search by meaning is not possible (there is no embedder). Search by words."},
 		{
-			name: "embedder fails", args: `{"query":"steel","by":"meaning"}`, meaning: fakeMeaning{err: errors.New("no answer")}, failed: true,
+			name: "embedder fails", args: `{"query":"steel","by":"meaning"}`, meaning: fakeSimilarity{err: errors.New("no answer")}, failed: true,
 			want: "The search by meaning is not possible (no answer). Search by words.",
 		},
 		{name: "wrong way", args: `{"query":"steel","by":"smell"}`, failed: true, has: []string{"do not match its schema"}},
@@ -44,7 +44,7 @@ func TestSearchContext(t *testing.T) {
 			answers := threeAnswers()[:3]
 			b := setup(t, append(answers, call("search_context", tt.args), say("done"))...)
 			b.tools = setupThree(t).tools
-			b.runner.Tools, b.runner.Meaning = b.tools, tt.meaning
+			b.runner.Tools, b.runner.Similarity = b.tools, tt.meaning
 			_, err := b.run(searching, nil)
 			require.NoError(t, err)
 			calls := b.entries.of(echo.NodeToolCall)

@@ -186,7 +186,7 @@ func (s *selecting) groups(f *echo.Findings) []autocontext.Group {
 			out[i].Cards = append(out[i].Cards, contextcards.Card{Hash: c.Hash, Summary: c.Summary, Keywords: c.Keywords, Late: c.Late})
 		}
 		if m := f.Found[i].Similarity; m != nil {
-			out[i].Meaning, out[i].Embedded = *m, true
+			out[i].Similarity, out[i].Embedded = *m, true
 		}
 	}
 	return out

@@ -43,7 +43,7 @@ func longRun(t *testing.T, strategy string, budget int, about func(n int) string
 	})
 	pipeline := contextcards.Start(contextcards.Options{Embedder: contextcards.NewHashed(64)})
 	t.Cleanup(func() { _ = pipeline.Close(context.Background()) })
-	b.runner.Cards, b.runner.Meaning = pipeline, hashedMeaning{pipeline}
+	b.runner.Cards, b.runner.Similarity = pipeline, hashedSimilarity{pipeline}
 	b.runner.Facts = func(string) effect.ModelFacts { return effect.ModelFacts{Count: countThirds} }
 	var phases []string
 	for i := range 4 {
@@ -59,12 +59,12 @@ func longRun(t *testing.T, strategy string, budget int, about func(n int) string
 // countThirds counts differently from windlass's own estimate.
 func countThirds(m *echo.Message) int64 { return int64(len(m.JSON())/3 + 5) }
 
-type hashedMeaning struct{ pipeline *contextcards.Pipeline }
+type hashedSimilarity struct{ pipeline *contextcards.Pipeline }
 
 // Name is another one than that of the embedder: hybrid would do without a comparison of spelling.
-func (hashedMeaning) Name() string { return "hashed, taken for meaning" }
+func (hashedSimilarity) Name() string { return "hashed, taken for meaning" }
 
-func (h hashedMeaning) Similar(ctx context.Context, id, text string, limit int) ([]contextcards.Ranked, string, error) {
+func (h hashedSimilarity) Similar(ctx context.Context, id, text string, limit int) ([]contextcards.Ranked, string, error) {
 	v, err := contextcards.NewHashed(64).Embed(ctx, []string{text})
 	if err != nil {
 		return nil, "", err

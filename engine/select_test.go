@@ -97,21 +97,21 @@ func (f *fakeCards) Wait(_ context.Context, sources []contextcards.Source) ([]co
 	return cards, f.late
 }
 
-// fakeMeaning finds similar what a test says.
-type fakeMeaning struct {
+// fakeSimilarity finds similar what a test says.
+type fakeSimilarity struct {
 	list     []contextcards.Ranked
 	degraded string
 	err      error
 }
 
-func (fakeMeaning) Name() string { return "fake@2" }
+func (fakeSimilarity) Name() string { return "fake@2" }
 
 // spelling must not be asked.
-type spelling struct{ fakeMeaning }
+type spelling struct{ fakeSimilarity }
 
 func (spelling) Name() string { return contextcards.NewHashed(0).Name() }
 
-func (f fakeMeaning) Similar(context.Context, string, string, int) ([]contextcards.Ranked, string, error) {
+func (f fakeSimilarity) Similar(context.Context, string, string, int) ([]contextcards.Ranked, string, error) {
 	return f.list, f.degraded, f.err
 }
 
@@ -123,7 +123,7 @@ func TestSelectDegrades(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name, selection string
-		meaning         Meaning
+		meaning         Similarity
 		cards           Cards
 		cardModel       string
 		answers         []answerFunc
@@ -136,17 +136,17 @@ func TestSelectDegrades(t *testing.T) {
 			warning: "context was selected by semantic with less than it asks for: there is no embedder; no embeddings: chosen by words", has: "crane of steel",
 		},
 		{
-			name: "embedder fails", selection: `{"strategy":"semantic"}`, meaning: fakeMeaning{err: errors.New("refused")}, answers: []answerFunc{say("done")},
+			name: "embedder fails", selection: `{"strategy":"semantic"}`, meaning: fakeSimilarity{err: errors.New("refused")}, answers: []answerFunc{say("done")},
 			strategy: "heuristic", warning: "context was selected by semantic with less than it asks for: nothing could be compared by meaning with fake@2: refused; no embeddings: chosen by words",
 			has: "crane of steel",
 		},
 		{
-			name: "store away", selection: `{"strategy":"semantic"}`, meaning: fakeMeaning{list: hit("Cows eat grass."), degraded: "ranked in memory"},
+			name: "store away", selection: `{"strategy":"semantic"}`, meaning: fakeSimilarity{list: hit("Cows eat grass."), degraded: "ranked in memory"},
 			answers: []answerFunc{say("done")}, strategy: "semantic", has: "Cows",
 			warning: "context was selected by semantic with less than it asks for: ranked in memory; 4 of 5 candidates have no embedding of fake@2",
 		},
 		{
-			name: "spelling only", selection: `{"strategy":"hybrid"}`, meaning: spelling{fakeMeaning{list: hit("Cows eat grass.")}}, answers: []answerFunc{say("done")},
+			name: "spelling only", selection: `{"strategy":"hybrid"}`, meaning: spelling{fakeSimilarity{list: hit("Cows eat grass.")}}, answers: []answerFunc{say("done")},
 			strategy: "hybrid", has: "crane of steel",
 			warning: "context was selected by hybrid with less than it asks for: hybrid goes by words alone: hashed-ngrams@256 compares spelling, not meaning",
 		},
@@ -172,14 +172,14 @@ func TestSelectDegrades(t *testing.T) {
 			strategy: "llm", has: "Cows", hasNot: "crane of steel",
 		},
 		{
-			name: "everything fits", selection: `{"strategy":"hybrid"}`, meaning: fakeMeaning{list: hit("Cows eat grass.")}, answers: []answerFunc{say("done")},
+			name: "everything fits", selection: `{"strategy":"hybrid"}`, meaning: fakeSimilarity{list: hit("Cows eat grass.")}, answers: []answerFunc{say("done")},
 			strategy: "hybrid", has: "Cows", warning: "context was selected by hybrid with less than it asks for: 4 of 5 candidates have no embedding of fake@2",
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			b := setupThree(t, tt.answers...)
-			b.runner.Meaning, b.runner.Cards, b.runner.CardModel = tt.meaning, tt.cards, tt.cardModel
+			b.runner.Similarity, b.runner.Cards, b.runner.CardModel = tt.meaning, tt.cards, tt.cardModel
 			_, err := b.run(fmt.Sprintf(threePhases, `""`, `{"mode":"auto","selection":`+tt.selection+`}`), nil)
 			require.NoError(t, err)
 			s := selectionOf(t, b)

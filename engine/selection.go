@@ -76,25 +76,25 @@ const rankLimit = 15 * time.Second
 
 // compare finds out how similar the candidates are to the task.
 func (s *selecting) compare(ctx context.Context, f *echo.Findings) {
-	if s.Meaning == nil {
+	if s.Similarity == nil {
 		degrade(&f.CardsUsed, "there is no embedder")
 		return
 	}
-	if by := s.Meaning.Name(); !autocontext.UsesSimilarity(s.settings.Strategy, by) {
+	if by := s.Similarity.Name(); !autocontext.UsesSimilarity(s.settings.Strategy, by) {
 		degrade(&f.CardsUsed, "%s goes by words alone: %s compares spelling, not meaning", s.settings.Strategy, by)
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, rankLimit)
 	defer cancel()
-	list, degraded, err := s.Meaning.Similar(ctx, s.session.ID, s.task, len(s.entered))
+	list, degraded, err := s.Similarity.Similar(ctx, s.session.ID, s.task, len(s.entered))
 	if err != nil {
-		degrade(&f.CardsUsed, "nothing could be compared by meaning with %s: %s", s.Meaning.Name(), firstLine(err.Error()))
+		degrade(&f.CardsUsed, "nothing could be compared by meaning with %s: %s", s.Similarity.Name(), firstLine(err.Error()))
 		return
 	}
 	if degraded != "" {
 		degrade(&f.CardsUsed, "%s", degraded)
 	}
-	f.Embedder = s.Meaning.Name()
+	f.Embedder = s.Similarity.Name()
 	similar := make(map[echo.Hash]float64, len(list))
 	for _, r := range list {
 		similar[r.Hash] = r.Similarity

@@ -22,16 +22,16 @@ type Trial struct {
 	Selection cascade.InterSelection
 	Prefilter bool // hybrid does not ask a model
 
-	Count   func(*echo.Message) int64 // nil: four bytes are a token
-	Cards   Cards                     // nil: extracted
-	Meaning Meaning                   // nil: nothing is compared by meaning
-	Model   effect.Model              // what the menu is given to; nil: nothing
-	Now     func() time.Time
+	Count      func(*echo.Message) int64 // nil: four bytes are a token
+	Cards      Cards                     // nil: extracted
+	Similarity Similarity                // nil: nothing is compared by it
+	Model      effect.Model              // what the menu is given to; nil: nothing
+	Now        func() time.Time
 }
 
 // Try makes a trial selection. The error says that there is nothing to select from.
 func Try(ctx context.Context, id string, entries []*echo.Entry, t Trial) (*echo.InterSelection, error) {
-	r := &run{Runner: &Runner{Cards: t.Cards, Meaning: t.Meaning}, session: echo.NewSession(id), known: map[string]effect.ModelFacts{}}
+	r := &run{Runner: &Runner{Cards: t.Cards, Similarity: t.Similarity}, session: echo.NewSession(id), known: map[string]effect.ModelFacts{}}
 	r.rec = effect.NewRecorder(effect.Options{Log: echo.NewLog(id, t.Now, nil), Seams: effect.Seams{Now: t.Now}})
 	r.restore(record.Of(until(entries, t.Before)))
 	v := &visit{run: r, phase: &cascade.Phase{Context: &cascade.Context{}}, record: &echo.PhaseRecord{}, render: autocontext.NewRenderer(dialect.Native)}

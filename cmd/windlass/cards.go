@@ -53,7 +53,7 @@ func (s *session) makeCards(o cardOptions) {
 	s.cards.pipeline = contextcards.Start(o.Options)
 	s.runner.Cards = s.cards.pipeline
 	if o.Embedder != nil {
-		s.runner.Meaning = s.cards
+		s.runner.Similarity = s.cards
 	}
 }
 
@@ -95,7 +95,7 @@ const (
 	needMuch             // messages are selected by it
 )
 
-func (s *session) needsMeaning() need {
+func (s *session) needsEmbeddings() need {
 	n := needNone
 	for i := range s.cascade.Phases {
 		for p := &s.cascade.Phases[i]; p != nil; p = inlinePhase(p) {
@@ -119,7 +119,7 @@ var errWordsOffline = errors.New("the word vectors are not on this machine, and 
 // chooseEmbedder returns what embeds messages, none when nothing needs to. An endpoint is only asked, and word vectors are
 // only fetched, for a run that compares by meaning; and neither under --offline.
 func (s *session) chooseEmbedder(ctx context.Context, name string, local vectors.Config) embedderInUse {
-	n := s.needsMeaning()
+	n := s.needsEmbeddings()
 	if s.options.offline && name != embedderHashed {
 		name = embedderWords
 	}
@@ -144,10 +144,10 @@ func (s *session) chooseEmbedder(ctx context.Context, name string, local vectors
 	return e
 }
 
-// Name implements [engine.Meaning].
+// Name implements [engine.Similarity].
 func (c *cards) Name() string { return c.embedder.Name() }
 
-// Similar implements [engine.Meaning].
+// Similar implements [engine.Similarity].
 func (c *cards) Similar(ctx context.Context, sessionID, text string, limit int) ([]contextcards.Ranked, string, error) {
 	list, err := c.embedder.Embed(ctx, []string{text})
 	if err != nil {

@@ -125,7 +125,7 @@ func (a *app) trySelection(ctx context.Context, r *contextRecord, o selectFlags)
 	c := &cards{embedder: embedder, pipeline: contextcards.Start(contextcards.Options{Embedder: embedder, Mask: secrets.Text})}
 	defer func() { _ = c.finish() }() // it only keeps them in memory
 	if t.Cards = c.pipeline; embedder != nil {
-		t.Meaning = c
+		t.Similarity = c
 	}
 	sel, err := engine.Try(ctx, r.id, r.entries, t)
 	if err != nil {

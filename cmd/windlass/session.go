@@ -93,7 +93,7 @@ func (s *session) run(ctx context.Context) (*engine.Result, error) {
 	spec := engine.Spec{Cascade: s.cascade, Input: s.input, Log: s.log, WorkDir: s.workDir, Header: encoded(s.header), Recording: s.past, Name: s.name}
 	spec.Budget = s.options.budget.apply(spec.BudgetInForce())
 	if s.cards != nil {
-		spec.Beside = s.cards.costs.sinceAsked
+		spec.Background = s.cards.costs.sinceAsked
 	}
 	res, err := s.runner.Run(ctx, spec)
 	return res, s.withoutSecrets(err)

@@ -17,8 +17,8 @@ type Method struct {
 	Embedder contextcards.Embedder // nil for heuristic
 }
 
-// usesMeaning reports whether the embedder has a part in it.
-func (m Method) usesMeaning() bool {
+// usesSimilarity reports whether the embedder has a part in it.
+func (m Method) usesSimilarity() bool {
 	return m.Embedder != nil && autocontext.UsesSimilarity(m.Strategy, m.Embedder.Name())
 }
 
@@ -88,7 +88,7 @@ func (b *Bench) one(ctx context.Context, c *Conversation) (*Outcome, error) {
 			for _, budget := range b.Budgets {
 				sel, _ := x.Select(c.Questions[q].Text, cand.groups, b.settings(i, budget), nil)
 				choice := chosen(c, &c.Questions[q], sel)
-				choice.Fell = m.usesMeaning() && sel.Strategy == echo.StrategyHeuristic
+				choice.Fell = m.usesSimilarity() && sel.Strategy == echo.StrategyHeuristic
 				out.Choices[q] = append(out.Choices[q], choice)
 			}
 		}

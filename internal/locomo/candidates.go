@@ -103,16 +103,16 @@ func embedQuestions(ctx context.Context, c *Conversation, by contextcards.Embedd
 // compare writes down how similar each turn is to a question, for a method that makes use of it.
 func (c *candidates) compare(ctx context.Context, question int, m Method) {
 	similar := map[echo.Hash]float64{}
-	if m.usesMeaning() && c.questions[question] != nil {
+	if m.usesSimilarity() && c.questions[question] != nil {
 		list, _ := c.pipe.Rank(ctx, c.session, c.questions[question], len(c.groups))
 		for _, r := range list {
 			similar[r.Hash] = r.Similarity
 		}
 	}
 	for i := range c.groups {
-		c.groups[i].Meaning, c.groups[i].Embedded = 0, false
+		c.groups[i].Similarity, c.groups[i].Embedded = 0, false
 		if s, known := similar[c.groups[i].ID]; known {
-			c.groups[i].Meaning, c.groups[i].Embedded = s, true
+			c.groups[i].Similarity, c.groups[i].Embedded = s, true
 		}
 	}
 }

@@ -142,14 +142,14 @@ func (b *bench) rank(ctx context.Context) (err error) {
 }
 
 // selects puts what was read into groups and chooses, with nothing kept from the round before.
-func (b *bench) selects(strategy echo.Strategy, byMeaning bool) func(context.Context) error {
+func (b *bench) selects(strategy echo.Strategy, bySimilarity bool) func(context.Context) error {
 	return func(context.Context) error {
 		cards := make(map[echo.Hash]contextcards.Card, len(b.cards))
 		for _, c := range b.cards {
 			cards[c.Hash] = c
 		}
 		meaning := map[echo.Hash]float64{}
-		if byMeaning {
+		if bySimilarity {
 			for _, r := range b.ranked {
 				meaning[r.Hash] = r.Similarity
 			}
@@ -160,8 +160,8 @@ func (b *bench) selects(strategy echo.Strategy, byMeaning bool) func(context.Con
 			for _, item := range g.Items {
 				h := item.Message.Hash()
 				g.Cards = append(g.Cards, cards[h])
-				if m, ok := meaning[h]; ok && (!g.Embedded || m > g.Meaning) {
-					g.Meaning, g.Embedded = m, true
+				if m, ok := meaning[h]; ok && (!g.Embedded || m > g.Similarity) {
+					g.Similarity, g.Embedded = m, true
 				}
 			}
 		}

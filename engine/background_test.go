@@ -14,15 +14,15 @@ import (
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
-// runBeside runs a cascade while calls beside it take what is given, once for each time that it asks. They are recorded in
+// runBackground runs a cascade while calls in the background take what is given, once for each time that it asks. They are recorded in
 // the middle of the run, as they would be, and a replay goes the same way without them.
-func (b *testBundle) runBeside(source string, took ...effect.Totals) (*Result, error) {
+func (b *testBundle) runBackground(source string, took ...effect.Totals) (*Result, error) {
 	b.t.Helper()
 	c := &cascade.Cascade{}
 	require.NoError(b.t, json.Unmarshal([]byte(source), c))
 	log := echo.NewLog("s1", nil, nil, b.entries)
 	asked := 0
-	res, err := b.runner.Run(context.Background(), Spec{Cascade: c, Log: log, WorkDir: "/scratch", Beside: func() effect.Totals {
+	res, err := b.runner.Run(context.Background(), Spec{Cascade: c, Log: log, WorkDir: "/scratch", Background: func() effect.Totals {
 		asked++
 		for _, key := range []echo.Key{echo.CardsKey().Numbered(echo.StepCall, asked), echo.CardsKey().Numbered(echo.StepEmbed, asked)} {
 			require.NoError(b.t, log.Append(&echo.Entry{NodeType: echo.NodeModelCall, Key: key}))
@@ -37,10 +37,10 @@ func (b *testBundle) runBeside(source string, took ...effect.Totals) (*Result, e
 	return res, err
 }
 
-const besideSource = `{"cascade_id":"c","budget":{%s},"phases":[{"name":"a","instructions":"A"},{"name":"b","instructions":"B"},{"name":"cards","instructions":"C"}]}`
+const backgroundSource = `{"cascade_id":"c","budget":{%s},"phases":[{"name":"a","instructions":"A"},{"name":"b","instructions":"B"},{"name":"cards","instructions":"C"}]}`
 
-// A budget counts what goes on beside the run; what a phase and the run itself took stays theirs.
-func TestBudgetCountsWhatGoesOnBeside(t *testing.T) {
+// A budget counts what the background takes; what a phase and the run itself took stays theirs.
+func TestBudgetCountsTheBackground(t *testing.T) {
 	t.Parallel()
 	some := effect.Totals{Calls: 2, CostUSD: 0.004, Usage: echo.Usage{In: 300, Out: 20}}
 	for name, tc := range map[string]struct{ budget, want string }{
@@ -50,7 +50,7 @@ func TestBudgetCountsWhatGoesOnBeside(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t, say("a"), say("b"))
-			res, err := b.runBeside(fmt.Sprintf(besideSource, tc.budget), effect.Totals{}, some, some)
+			res, err := b.runBackground(fmt.Sprintf(backgroundSource, tc.budget), effect.Totals{}, some, some)
 			require.ErrorContains(t, err, "c/cards (attempt 1, turn 1): "+tc.want)
 			require.Equal(t, echo.StatusOverBudget, res.Status)
 			require.Equal(t, 2, res.Calls, "of its own")
@@ -60,12 +60,12 @@ func TestBudgetCountsWhatGoesOnBeside(t *testing.T) {
 }
 
 // What was known of it is a reading like that of a clock: recorded when there is something new, and never as an effect of
-// its own beside the run.
-func TestBesideIsAReading(t *testing.T) {
+// its own in the background.
+func TestBackgroundIsAReading(t *testing.T) {
 	t.Parallel()
 	some := effect.Totals{Calls: 2, CostUSD: 0.004, Usage: echo.Usage{In: 300}}
 	b := setup(t, say("a"), say("b"), say("c"))
-	_, err := b.runBeside(fmt.Sprintf(besideSource, `"max_usd":1`), some, effect.Totals{}, some)
+	_, err := b.runBackground(fmt.Sprintf(backgroundSource, `"max_usd":1`), some, effect.Totals{}, some)
 	require.NoError(t, err)
 	require.Equal(t, []string{"a/attempt1/turn1/model/beside", "cards~1/attempt1/turn1/model/beside"}, b.entries.keys(echo.NodeValue))
 	require.JSONEq(t, `{"model_calls":2,"usage":{"in":300,"out":0},"cost_usd":0.004,"unknown_costs":0,"limited_usd":true}`, string(b.entries.of(echo.NodeValue)[0].Data))
@@ -80,7 +80,7 @@ func TestBesideIsAReading(t *testing.T) {
 		if name == "nothing goes on" {
 			took = nil
 		}
-		_, err := b.runBeside(fmt.Sprintf(besideSource, budget), took...)
+		_, err := b.runBackground(fmt.Sprintf(backgroundSource, budget), took...)
 		require.NoError(t, err, name)
 		for _, key := range b.entries.keys(echo.NodeValue) {
 			require.NotContains(t, key, "beside", name)
@@ -89,11 +89,11 @@ func TestBesideIsAReading(t *testing.T) {
 }
 
 // A run that is taken up after any entry counts what was read before it stopped: it stops at the same place.
-func TestBesideAfterAStop(t *testing.T) {
+func TestBackgroundAfterAStop(t *testing.T) {
 	t.Parallel()
-	source := fmt.Sprintf(besideSource, `"max_usd":0.025`)
+	source := fmt.Sprintf(backgroundSource, `"max_usd":0.025`)
 	b := setup(t, say("a"), say("b"))
-	_, err := b.runBeside(source, effect.Totals{}, effect.Totals{Calls: 1, CostUSD: 0.012})
+	_, err := b.runBackground(source, effect.Totals{}, effect.Totals{Calls: 1, CostUSD: 0.012})
 	require.ErrorContains(t, err, "c/cards (attempt 1, turn 1): budget reached: max_usd is $0.0250, used $0.0320")
 	whole := b.entries.asRead(t)
 	c := &cascade.Cascade{}
@@ -108,17 +108,17 @@ func TestBesideAfterAStop(t *testing.T) {
 	for n := from; n < len(whole) && whole[n].NodeType != echo.NodePhaseEnd; n++ {
 		again := setup(t, say("b"), say("c"))
 		sink := &memory{list: whole[:n:n]}
-		_, err := again.runner.Run(context.Background(), Spec{Cascade: c, Log: echo.ContinueLog("s1", uint64(n), nil, nil, sink), WorkDir: "/scratch", Recording: whole[:n:n], Beside: func() effect.Totals { return effect.Totals{} }})
+		_, err := again.runner.Run(context.Background(), Spec{Cascade: c, Log: echo.ContinueLog("s1", uint64(n), nil, nil, sink), WorkDir: "/scratch", Recording: whole[:n:n], Background: func() effect.Totals { return effect.Totals{} }})
 		require.ErrorContains(t, err, "c/cards (attempt 1, turn 1): budget reached: max_usd is $0.0250, used $0.0320", "after entry %d", n)
 	}
 }
 
 // A cost that is not known is told once and does not end the run: it depends on none of these calls.
-func TestBesideOfUnknownCost(t *testing.T) {
+func TestBackgroundOfUnknownCost(t *testing.T) {
 	t.Parallel()
 	unknown := effect.Totals{Calls: 1, UnknownCosts: 1}
 	b := setup(t, say("a"), say("b"), say("c"))
-	res, err := b.runBeside(fmt.Sprintf(besideSource, `"max_usd":1`), unknown, unknown, unknown)
+	res, err := b.runBackground(fmt.Sprintf(backgroundSource, `"max_usd":1`), unknown, unknown, unknown)
 	require.NoError(t, err)
 	require.Equal(t, echo.StatusCompleted, res.Status)
 	require.NotNil(t, res.Cost(), "that of the run itself is known")
@@ -127,7 +127,7 @@ func TestBesideOfUnknownCost(t *testing.T) {
 		string(b.entries.of(echo.NodeWarning)[0].Data))
 
 	b = setup(t, say("a"), say("b"), say("c"))
-	_, err = b.runBeside(fmt.Sprintf(besideSource, `"max_tokens":1000`), unknown)
+	_, err = b.runBackground(fmt.Sprintf(backgroundSource, `"max_tokens":1000`), unknown)
 	require.NoError(t, err)
 	require.Empty(t, b.entries.of(echo.NodeWarning), "tokens are known")
 }
