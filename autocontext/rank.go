@@ -171,11 +171,11 @@ func normalized(scores []float64) []float64 {
 // use 60; between 5 and 60 it hardly matters here: docs/selection.md).
 const fusionConstant = 20
 
-// similarityWeight is the weight of the ranking by similarity; that by words has 1, which finds more by itself.
+// similarityWeight is the weight of the ranking by similarity. That by words has 1: it finds more by itself.
 const similarityWeight = 0.5
 
 // fuse joins two rankings of n groups by the sum of the reciprocals of the ranks.
-func fuse(n int, words, meaning []place) []place {
+func fuse(n int, words, similarity []place) []place {
 	scores := make([]float64, n)
 	add := func(ranking []place, weight float64) {
 		for rank, p := range ranking {
@@ -183,6 +183,6 @@ func fuse(n int, words, meaning []place) []place {
 		}
 	}
 	add(words, 1)
-	add(meaning, similarityWeight)
+	add(similarity, similarityWeight)
 	return ranked(scores)
 }

@@ -130,7 +130,7 @@ func (v *visit) toolInputs(spec effect.ToolSpec) (json.RawMessage, error) {
 		}
 		out[name] = fitType(rendered, s.Properties[name].Type)
 	}
-	return mustJSON(out), nil
+	return effect.MustJSON(out), nil
 }
 
 // renderStrings renders every string in a JSON value.

@@ -62,7 +62,7 @@ func (v *visit) contextData() *echo.PhaseContext {
 	}
 	s := &v.settings
 	d := &echo.PhaseContext{
-		Dialect: s.Dialect.String(), Policy: mustJSON(written(&s.Policy)), Limit: s.Limit, Window: v.facts.Window, Reserve: v.room.reserve,
+		Dialect: s.Dialect.String(), Policy: effect.MustJSON(written(&s.Policy)), Limit: s.Limit, Window: v.facts.Window, Reserve: v.room.reserve,
 		Strategy: string(s.Strategy), Fixed: s.Fixed, Exact: s.Exact,
 	}
 	if s.Price != nil {

@@ -245,7 +245,7 @@ func TestHandoffIsBounded(t *testing.T) {
 	text := Markdown(h)
 	require.LessOrEqual(t, len(text), MaxHandoff)
 	require.Greater(t, len(text), MaxHandoff/4, "no more is cut than has to be")
-	require.LessOrEqual(t, len(mustJSON(h)), 2*MaxHandoff)
+	require.LessOrEqual(t, len(effect.MustJSON(h)), 2*MaxHandoff)
 	require.NotContains(t, text, "\x1b")
 	require.NotContains(t, text, "\u202e")
 	require.NotContains(t, text, "\n# Head")
@@ -324,7 +324,7 @@ func BenchmarkHandoff(b *testing.B) {
 	for i := range 200 {
 		c := echo.ToolCall{ID: fmt.Sprint("c", i), Name: "read_file", Arguments: `{"path":"a.go"}`}
 		if i%10 == 0 {
-			c = echo.ToolCall{ID: c.ID, Name: writeFile, Arguments: string(mustJSON(map[string]string{
+			c = echo.ToolCall{ID: c.ID, Name: writeFile, Arguments: string(effect.MustJSON(map[string]string{
 				"path": "plan.md", "content": strings.Repeat("- [x] something that was to be done\n", 100),
 			}))}
 		}

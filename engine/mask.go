@@ -2,6 +2,7 @@ package engine
 
 import (
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // kept returns a message in the form in which it enters the history under a key, and is recorded: without secrets, or as far
@@ -39,11 +40,11 @@ func (v *visit) stateKept(name string, value any) any {
 	if err != nil {
 		return clean
 	}
-	was := mustJSON(recorded.Value)
+	was := effect.MustJSON(recorded.Value)
 	switch {
-	case string(v.mask.JSON(was)) != string(mustJSON(clean)):
+	case string(v.mask.JSON(was)) != string(effect.MustJSON(clean)):
 		return clean
-	case string(was) == string(mustJSON(value)):
+	case string(was) == string(effect.MustJSON(value)):
 		return value
 	}
 	return recorded.Value

@@ -48,7 +48,7 @@ func recordOf(t *testing.T, b *testBundle) string {
 	t.Helper()
 	var out strings.Builder
 	for _, e := range b.entries.asRead(t) {
-		out.Write(mustJSON(e))
+		out.Write(effect.MustJSON(e))
 	}
 	return out.String()
 }

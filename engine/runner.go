@@ -111,7 +111,7 @@ func (r *Runner) Run(ctx context.Context, spec Spec) (*Result, error) {
 		err = run.phases(ctx)
 	}
 	run.result.Status, run.result.Reason = classify(err)
-	run.result.DurationMS = millis(run.active().Sub(run.start))
+	run.result.DurationMS = effect.Millis(run.active().Sub(run.start))
 	if effect.IsRecordError(err) {
 		return run.result, run.rec.Missing(err)
 	}

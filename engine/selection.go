@@ -14,6 +14,7 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/contextcards"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // look waits for the cards of the candidates, and has them compared with the task when the strategy goes by meaning.
@@ -33,9 +34,9 @@ func (s *selecting) look(ctx context.Context) *echo.Findings {
 	if strategy := s.inter.Selection.Strategy; strategy == cascade.StrategySemantic || strategy == cascade.StrategyHybrid {
 		s.compare(ctx, f)
 	}
-	sum := sha256.Sum256(mustJSON(f.Found))
+	sum := sha256.Sum256(effect.MustJSON(f.Found))
 	f.Digest = hex.EncodeToString(sum[:])
-	f.Millis = millis(s.now().Sub(start))
+	f.Millis = effect.Millis(s.now().Sub(start))
 	return f
 }
 

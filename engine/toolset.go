@@ -113,7 +113,7 @@ func routeSpec(handoffs []cascade.Handoff) effect.ToolSpec {
 	return effect.ToolSpec{
 		Name: toolRouteTo, Idempotent: true,
 		Description: "Choose which phase runs after this one. Then finish your answer. The phases are:\n" + strings.Join(lines, "\n"),
-		Parameters: mustJSON(map[string]any{
+		Parameters: effect.MustJSON(map[string]any{
 			"type": "object", "additionalProperties": false, "required": []string{"target"},
 			"properties": map[string]any{
 				"target": map[string]any{"type": "string", "enum": names, "description": "the phase to run next"},

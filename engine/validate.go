@@ -189,8 +189,8 @@ func (v *visit) validateCommand(ctx context.Context, line, content string) (*ver
 	if err != nil {
 		return nil, err
 	}
-	stdin := mustJSON(map[string]any{"content": content, "original_input": v.spec.Input})
-	args := mustJSON(map[string]string{"command": command, "stdin": string(stdin)})
+	stdin := effect.MustJSON(map[string]any{"content": content, "original_input": v.spec.Input})
+	args := effect.MustJSON(map[string]string{"command": command, "stdin": string(stdin)})
 	return v.toolVerdict(ctx, effect.ToolSpec{Name: effect.CommandTool}, args)
 }
 
@@ -219,7 +219,7 @@ func (v *visit) fitArguments(spec effect.ToolSpec, all map[string]any) (json.Raw
 		return nil, fmt.Errorf("read the schema of tool %s: %w", spec.Name, err)
 	}
 	if len(s.Properties) == 0 {
-		return mustJSON(all), nil
+		return effect.MustJSON(all), nil
 	}
 	out := map[string]any{}
 	for k, val := range all {
@@ -227,5 +227,5 @@ func (v *visit) fitArguments(spec effect.ToolSpec, all map[string]any) (json.Raw
 			out[k] = val
 		}
 	}
-	return mustJSON(out), nil
+	return effect.MustJSON(out), nil
 }

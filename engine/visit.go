@@ -51,7 +51,7 @@ func (r *run) visit(ctx context.Context, p *cascade.Phase) (outcome, error) {
 	v.result = PhaseResult{Phase: p.Name, Visit: v.record.Visit, Status: echo.StatusRunning}
 	start := r.active()
 	out, err := v.perform(ctx)
-	v.result.DurationMS = millis(r.active().Sub(start))
+	v.result.DurationMS = effect.Millis(r.active().Sub(start))
 	return out, v.finish(ctx, out, err)
 }
 

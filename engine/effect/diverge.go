@@ -64,7 +64,7 @@ func compare(recorded, now *echo.Entry) error {
 		{"cost_usd", recorded.CostUSD, now.CostUSD},
 		{"error", recorded.Error, now.Error},
 	} {
-		if a, b := mustJSON(f.a), mustJSON(f.b); !bytes.Equal(a, b) {
+		if a, b := MustJSON(f.a), MustJSON(f.b); !bytes.Equal(a, b) {
 			return differ(f.name, string(a), string(b))
 		}
 	}
@@ -80,11 +80,11 @@ func comparable(e *echo.Entry) string {
 		return ""
 	}
 	if start, err := echo.Read[echo.RunStart](e); err == nil {
-		return string(mustJSON(echo.RunStart{Input: start.Input, WorkDir: start.WorkDir}))
+		return string(MustJSON(echo.RunStart{Input: start.Input, WorkDir: start.WorkDir}))
 	}
 	var b bytes.Buffer
 	if json.Compact(&b, e.Data) == nil {
-		return string(mustJSON(json.RawMessage(b.Bytes())))
+		return string(MustJSON(json.RawMessage(b.Bytes())))
 	}
 	return string(e.Data)
 }

@@ -20,7 +20,7 @@ func newEntry(t echo.NodeType, key echo.Key, s Site) *echo.Entry {
 // request without messages, such as one for embeddings, has no hash, and its answer no message.
 func CallEntry(key echo.Key, req *ModelRequest, resp *ModelResponse, err error, took time.Duration) *echo.Entry {
 	e := newEntry(echo.NodeModelCall, key, req.Site)
-	e.Model, e.DurationMS = req.Model, millis(took)
+	e.Model, e.DurationMS = req.Model, Millis(took)
 	if len(req.Messages) > 0 {
 		e.RequestHash = req.Hash()
 	}
@@ -115,13 +115,14 @@ func firstLine(s string) string {
 	return s[:end] + "…"
 }
 
-func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+// Millis returns a duration in milliseconds, to the microsecond, as entries and results have it.
+func Millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// mustJSON encodes a value of the engine's own making.
-func mustJSON(v any) json.RawMessage {
+// MustJSON encodes a value of the engine's own making. It panics when JSON cannot express the value.
+func MustJSON(v any) json.RawMessage {
 	b, err := json.Marshal(v)
 	if err != nil {
-		panic("effect: cannot encode its own data: " + err.Error())
+		panic("engine: cannot encode its own data: " + err.Error())
 	}
 	return b
 }

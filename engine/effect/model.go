@@ -58,7 +58,7 @@ func (r *ModelRequest) Hash() string {
 		tools = DigestTools(r.Tools)
 	}
 	h := sha256.New()
-	h.Write(mustJSON(struct {
+	h.Write(MustJSON(struct {
 		Model           string
 		NoToolCalls     bool                       `json:",omitempty"`
 		Prompted        bool                       `json:",omitempty"`
@@ -84,7 +84,7 @@ func DigestTools(tools []ToolSpec) [sha256.Size]byte {
 	for i, t := range tools {
 		list[i] = sent{t.Name, t.Description, t.Parameters}
 	}
-	return sha256.Sum256(mustJSON(list))
+	return sha256.Sum256(MustJSON(list))
 }
 
 // ModelResponse is a whole answer.

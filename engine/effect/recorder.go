@@ -128,7 +128,7 @@ func (r *Recorder) Tool(ctx context.Context, key echo.Key, spec ToolSpec, req To
 
 // result is what is recorded of a tool call.
 func (r *Recorder) result(e *echo.Entry, req ToolRequest) (*echo.Message, error) {
-	recorded, now := mustJSON(withoutSecrets(r.mask, e).Tool), mustJSON(toolUse(r.w.call(req)))
+	recorded, now := MustJSON(withoutSecrets(r.mask, e).Tool), MustJSON(toolUse(r.w.call(req)))
 	if string(recorded) != string(now) || e.Message == nil {
 		a, b := difference(string(recorded), string(now))
 		return nil, &DivergenceError{Seq: e.Seq, Node: e.NodeType, Key: e.Key, Field: "tool", Recorded: a, Now: b}

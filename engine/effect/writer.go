@@ -74,7 +74,7 @@ func (w Writer) Result(key echo.Key, req ToolRequest, res ToolResult, took time.
 	call := w.call(req)
 	m := echo.NewToolResult(call, res.Parts, res.Failed).Rewritten(w.mask().Text)
 	e := ToolEntry(key, req.Site, call, m, res.Kind)
-	e.DurationMS = millis(took)
+	e.DurationMS = Millis(took)
 	return m, w.Append(e)
 }
 

@@ -140,12 +140,12 @@ func (c *course) run(ctx context.Context, id string, withCards bool, by contextc
 	log := echo.NewLog(id, nil, j, sink)
 	start := time.Now()
 	res, err := r.Run(ctx, engine.Spec{Cascade: c.cascade, Log: log})
-	t.answer, t.calls = millis(time.Since(start)), millis(cards.spent)
+	t.answer, t.calls = effect.Millis(time.Since(start)), effect.Millis(cards.spent)
 	if withCards { // first, as the command has it
 		err = errors.Join(err, cards.Close(ctx))
 	}
 	err = errors.Join(err, log.Close(ctx))
-	t.delivered = millis(time.Since(start))
+	t.delivered = effect.Millis(time.Since(start))
 	if err == nil && (res.Output != answer || res.Calls != runTurns) {
 		err = fmt.Errorf("the run ended with %v after %d calls", res.Output, res.Calls)
 	}
@@ -164,8 +164,6 @@ func (c *timedCards) Add(s contextcards.Source) {
 	c.Pipeline.Add(s)
 	c.spent += time.Since(start)
 }
-
-func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // prose is what tool results are made of: words that word vectors know, the first ones more often.
 const prose = `the connection order database server request time open close fail error service customer payment limit queue message read

@@ -1,23 +1,9 @@
 package embedded
 
-import (
-	"net"
+import "golang.org/x/sys/unix"
 
-	"golang.org/x/sys/unix"
-)
-
-// peerUser returns the user of the process at the other end, as the kernel noted it when that process connected or began to
-// listen.
-func peerUser(c *net.UnixConn) (uid uint32, err error) {
-	raw, err := c.SyscallConn()
-	if err != nil {
-		return 0, err
-	}
-	var cred *unix.Xucred
-	cerr := raw.Control(func(fd uintptr) { cred, err = unix.GetsockoptXucred(int(fd), unix.SOL_LOCAL, unix.LOCAL_PEERCRED) })
-	if cerr != nil {
-		return 0, cerr
-	}
+func socketPeer(fd int) (uid uint32, err error) {
+	cred, err := unix.GetsockoptXucred(fd, unix.SOL_LOCAL, unix.LOCAL_PEERCRED)
 	if err != nil {
 		return 0, err
 	}
