@@ -45,7 +45,7 @@ type Cut struct {
 	To int `json:"to"`
 }
 
-// Summary is what stands for the older messages of a phase.
+// Summary replaces the older messages of a phase.
 type Summary struct {
 	Covers  int      `json:"covers"` // it sums up the messages of the history before this index, except those that always survive
 	Hash    Hash     `json:"hash"`
@@ -75,7 +75,7 @@ type GuardEvent string
 // The events.
 const (
 	GuardWarning  GuardEvent = "context_warning"     // the request is above warn_percent; once, until it is below again
-	GuardActing   GuardEvent = "compacting"          // above compact_percent: the guard makes room
+	GuardActing   GuardEvent = "compacting"          // above compact_percent: the guard shortens requests
 	GuardComplete GuardEvent = "compaction_complete" // it did
 )
 

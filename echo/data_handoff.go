@@ -2,7 +2,7 @@ package echo
 
 import "time"
 
-// Handoff says where a run stands, for those who resume it: a person, a model, or the run itself. It follows from the
+// Handoff says how far a run has come, for those who resume it: a person, a model, or the run itself. It follows from the
 // record alone, apart from what it says of the files; no model is asked for it.
 type Handoff struct {
 	SessionID string     `json:"session_id"`
@@ -22,7 +22,7 @@ type Handoff struct {
 	Blocking  []HandoffItem `json:"blocking"`
 	Decisions []HandoffItem `json:"decisions"`
 	Written   []string      `json:"files_written"`     // by write_file, newest last
-	Omitted   *Omitted      `json:"omitted,omitempty"` // what there was no room for
+	Omitted   *Omitted      `json:"omitted,omitempty"` // what did not fit
 
 	Workspace    *Workspace `json:"workspace,omitempty"` // the newest reading
 	Continuation string     `json:"continuation"`        // what a model is sent that resumes the work

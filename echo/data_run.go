@@ -32,7 +32,7 @@ type RunEnd struct {
 // Resume is what is recorded when a run is resumed.
 type Resume struct {
 	Budget   *Budget  `json:"budget,omitempty"` // in force from now on; nil: there is none
-	SetAside []uint64 `json:"set_aside"`        // numbers of the entries that the run goes on without: its stop, a call that is made again
+	SetAside []uint64 `json:"set_aside"`        // numbers of the entries that the resumed run does without: its stop, a call that is made again
 }
 
 // Route says which phase follows which, and why.

@@ -73,7 +73,7 @@ type CardsUsed struct {
 	Late     int      `json:"late_cards,omitempty"`
 	Embedder string   `json:"embedder,omitempty"` // that similarities are from
 	Degraded []string `json:"degraded,omitempty"` // what was done in another way than asked for, and why
-	Millis   float64  `json:"took_ms"`            // to wait for cards and to rank them
+	Millis   float64  `json:"took_ms"`            // waiting for cards and ranking them
 }
 
 // Findings is a reading of what was known of the candidates of a selection that a model makes.

@@ -73,8 +73,8 @@ type Span struct {
 	Hashes []Hash  `json:"hashes"` // of the original messages
 	Tokens []int64 `json:"tokens"` // of what is sent for each; 0 when nothing is
 
-	// Sent is what stands in the request for each message, before it is put into words for a model without tool calling;
-	// nil when every message of the span is sent as it is. An element is empty when nothing stands for the message.
+	// Sent is what the request has for each message, before it is rendered for a model without tool calling;
+	// nil when every message of the span is sent as it is. An element is empty when nothing replaces the message.
 	Sent [][]*Message `json:"sent,omitempty"`
 }
 

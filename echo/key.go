@@ -107,7 +107,7 @@ func ParseKey(text string) (Key, error) {
 	return Key{text}, nil
 }
 
-// MustKey is [ParseKey] for keys that stand in code: it panics when the text is no key.
+// MustKey is [ParseKey] for keys that are written in code: it panics when the text is no key.
 func MustKey(text string) Key {
 	k, err := ParseKey(text)
 	if err != nil {
@@ -149,7 +149,7 @@ func (k Key) IsBudgetReading() bool {
 	return kind == StepClock || kind == StepBackground
 }
 
-// From returns k without the parent that it is under, for people who see the parent beside it; all of k when it is not.
+// From returns k without the parent that it is under, for people who see the parent next to it; all of k when it is not.
 func (k Key) From(parent Key) string {
 	if rest, ok := strings.CutPrefix(k.text, parent.text+"/"); ok && parent.text != "" {
 		return rest

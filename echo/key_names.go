@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// emptyName stands for a name without characters: an escape that no character has.
+// emptyName is written for a name without characters: an escape that no character has.
 const emptyName = "%"
 
 // escaped writes a name as one part of a key: slashes, percent signs, control characters and what is no UTF-8 become a

@@ -60,7 +60,7 @@ const (
 	StepSimilarity StepKind = "meaning"  // a comparison of embeddings
 	StepCompact    StepKind = "compact"  // a summary of older messages
 	StepRecount    StepKind = "recount"  // an exact count by the provider
-	StepSummary    StepKind = "summary"  // the message that stands for older ones
+	StepSummary    StepKind = "summary"  // the message that replaces older ones
 	StepGuard      StepKind = "guard"
 	StepClock      StepKind = "clock"
 	StepBackground StepKind = "beside" // what background calls took
@@ -88,7 +88,7 @@ var named = map[StepKind]bool{
 // branches are the kinds of branches below a visit.
 var branches = map[StepKind]bool{StepSounding: true, StepReforge: true, StepItem: true, StepChild: true}
 
-// The words that stand for attempt and turn.
+// The words for attempt and turn.
 const (
 	wordAttempt = "attempt"
 	wordTurn    = "turn"

@@ -34,7 +34,7 @@ const (
 	KindNotice     Kind = "notice"      // a word from the engine ("no more tool calls: answer now")
 	KindAnswer     Kind = "answer"      // what the model said, with or without tool calls
 	KindToolResult Kind = "tool_result" // what a tool answered
-	KindSummary    Kind = "summary"     // stands for older messages in a view; it is in no history
+	KindSummary    Kind = "summary"     // replaces older messages in a view; it is in no history
 )
 
 // PartType tells the parts of a message's content apart.
@@ -192,7 +192,7 @@ func (m *Message) Rewritten(text func(string) string) *Message {
 	if changed {
 		return Seal(d)
 	}
-	if m.open != nil { // what it stands for is not for whoever asks for this
+	if m.open != nil { // the text that it replaces is not for other callers
 		same := *m
 		same.open = nil
 		return &same
@@ -231,11 +231,11 @@ func (m *Message) Text() string {
 	return strings.Join(texts, "\n")
 }
 
-// ContentJSON returns the content as it stands in [Message.JSON]: a JSON string, an array of parts, or null. It must not be
+// ContentJSON returns the content as it is in [Message.JSON]: a JSON string, an array of parts, or null. It must not be
 // written to.
 func (m *Message) ContentJSON() []byte { return m.wire[len(contentMember):m.content] }
 
-// ToolCallsJSON returns the tool calls as they stand in [Message.JSON], nil when there are none. It must not be written to.
+// ToolCallsJSON returns the tool calls as they are in [Message.JSON], nil when there are none. It must not be written to.
 func (m *Message) ToolCallsJSON() []byte {
 	if m.calls == 0 {
 		return nil

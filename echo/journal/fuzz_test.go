@@ -29,7 +29,7 @@ func addSeeds(f *testing.F) {
 	}
 }
 
-// withSums puts a checksum into every whole line that can have one: behind a wrong one nothing else is found.
+// withSums puts a checksum into every whole line that can have one: after a wrong one nothing else is found.
 func withSums(text string) string {
 	var out []byte
 	var sum lineSum
@@ -45,7 +45,7 @@ func withSums(text string) string {
 	return string(out)
 }
 
-// Whatever stands in a journal, reading it gives entries without gaps or says which line is wrong.
+// Whatever is in a journal, reading it gives entries without gaps or says which line is wrong.
 func FuzzRead(f *testing.F) {
 	addSeeds(f)
 	f.Fuzz(func(t *testing.T, text string, sums bool, _ uint8) {
@@ -75,8 +75,8 @@ func requireUnreadable(t *testing.T, err error) {
 	}
 }
 
-// Who looks at all of a journal from its end finds what reading it finds, and refuses what reading it refuses. Who looks at a part
-// of a sound one finds that part.
+// Who looks at all of a journal from its end finds what reading it finds, and refuses what reading
+// it refuses. Who looks at a part of a sound one finds that part.
 func FuzzLook(f *testing.F) {
 	addSeeds(f)
 	f.Fuzz(func(t *testing.T, text string, sums bool, part uint8) {
@@ -109,8 +109,8 @@ func (g *growing) ReadAt(b []byte, at int64) (int, error) {
 	return strings.NewReader(g.text[:g.size]).ReadAt(b, at)
 }
 
-// Who follows a journal while it grows reads what is read when all of it is there, and finds the same damage. What is passed over
-// is checked all the same.
+// Who follows a journal while it grows reads what is read when all of it is there, and finds the
+// same damage. What is passed over is checked all the same.
 func FuzzTail(f *testing.F) {
 	addSeeds(f)
 	f.Fuzz(func(t *testing.T, text string, sums bool, step uint8) {

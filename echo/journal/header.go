@@ -23,7 +23,7 @@ type Header struct {
 	Cascade   json.RawMessage `json:"cascade"`          // the whole cascade, as it was understood
 	Script    string          `json:"script,omitempty"` // the script that answered instead of a model
 	Input     json.RawMessage `json:"input"`
-	Options   json.RawMessage `json:"options,omitempty"` // what else the run was begun with, in the form of whoever began it
+	Options   json.RawMessage `json:"options,omitempty"` // what else the run was begun with, in the form of the program that began it
 
 	// Of a session that was forked from another: its id, and the number of the last entry that it has of it.
 	Parent    string `json:"parent,omitempty"`
@@ -58,8 +58,8 @@ func HeaderOf(start *echo.Entry) (h Header, err error) {
 	return h, nil
 }
 
-// decodeHeader reads the first line of the journal at path, with its newline, and returns the line's sum with it. The error is a
-// [*VersionError] when the line is of another version.
+// decodeHeader reads the first line of the journal at path, with its newline, and returns the
+// line's sum with it. The error is a [*VersionError] when the line is of another version.
 func decodeHeader(path string, line []byte) (h Header, sum lineSum, err error) {
 	if err := checkVersion(path, line); err != nil {
 		return h, sum, err

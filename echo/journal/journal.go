@@ -121,7 +121,7 @@ func (j *Journal) flush() {
 	j.buf = j.buf[:0]
 }
 
-// fail keeps the first failure and wakes whoever waits. The caller holds the mutex.
+// fail keeps the first failure and wakes all who wait. The caller holds the mutex.
 func (j *Journal) fail(err error) {
 	if j.err == nil {
 		j.err = fmt.Errorf("write journal %s: %w", j.path, err)

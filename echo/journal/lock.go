@@ -40,8 +40,9 @@ func acquire(dir string) (*flock.Flock, error) {
 	return lock, nil
 }
 
-// Busy reports whether a process owns the session in a folder. It changes nothing there. It asks for a share of the lock, which
-// others who ask do not notice; a process that takes ownership at that moment waits for it.
+// Busy reports whether a process owns the session in a folder. It changes nothing there. It asks
+// for a share of the lock, which others who ask do not notice; a process that takes ownership at
+// the same time waits for it.
 func Busy(dir string) (bool, error) {
 	lock := flock.New(filepath.Join(dir, lockFile), flock.SetFlag(os.O_RDONLY|nonblock))
 	free, err := lock.TryRLock()

@@ -8,7 +8,7 @@ import (
 
 var errNoFile = errors.New("it is not a file")
 
-// openRegular opens a file of a session's folder, and nothing else: opening or reading what stands there in its place may
+// openRegular opens a file of a session's folder, and nothing else: opening or reading what is there in its place may
 // never end.
 func openRegular(path string, flags int) (*os.File, error) {
 	f, _, err := openSized(path, flags)
@@ -29,7 +29,7 @@ func openSized(path string, flags int) (*os.File, int64, error) {
 		return nil, 0, err
 	}
 	info, err = f.Stat()
-	if err == nil && !info.Mode().IsRegular() { // it was a file a moment ago
+	if err == nil && !info.Mode().IsRegular() { // it was a file before it was opened
 		err = &fs.PathError{Op: "open", Path: path, Err: errNoFile}
 	}
 	if err != nil {
@@ -38,7 +38,7 @@ func openSized(path string, flags int) (*os.File, int64, error) {
 	return f, info.Size(), nil
 }
 
-// requireRegular demands that what stands at a path is a file, or nothing.
+// requireRegular demands that what is at a path is a file, or nothing.
 func requireRegular(path string) error {
 	info, err := os.Lstat(path)
 	if err == nil && !info.Mode().IsRegular() {

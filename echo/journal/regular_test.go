@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What stands in the place of a session's files is neither waited for nor read without an end.
+// What is in the place of a session's files is neither waited for nor read without an end.
 func TestSessionFilesThatAreNone(t *testing.T) {
 	t.Parallel()
 	pipe := func(path string) error { return syscall.Mkfifo(path, 0o600) }

@@ -10,7 +10,7 @@ import (
 )
 
 // Tail reads a journal from its beginning to its end, and on while it grows. It reads the file and nothing else, so it never
-// holds up whoever writes it. It is used by one goroutine at a time.
+// holds up the process that writes it. It is used by one goroutine at a time.
 type Tail struct {
 	path   string
 	file   io.Closer
@@ -41,8 +41,8 @@ func newTail(path string, file io.ReaderAt, b bounds, from uint64) *Tail {
 	return &Tail{path: path, lines: lines{bounds: b, file: file}, from: from}
 }
 
-// Next returns the next entry. When the file has no further whole line the error is [io.EOF]: there may be one later, so Next may
-// be called again. A journal that is damaged is a [*DamageError].
+// Next returns the next entry. When the file has no further whole line the error is [io.EOF]: there
+// may be one later, so Next may be called again. A journal that is damaged is a [*DamageError].
 func (t *Tail) Next() (*echo.Entry, error) {
 	if t.header == nil {
 		if err := t.readHeader(); err != nil {

@@ -63,8 +63,8 @@ func TestTailFollowsEveryByte(t *testing.T) {
 	}
 }
 
-// A crash tears the last line, and whoever continues the session cuts it off and writes another one in its place. What a tail has
-// read of the torn line meanwhile does not count.
+// A crash tears the last line, and the process that resumes the session cuts it off and writes
+// another one in its place. What a tail has read of the torn line until then does not count.
 func TestTailReadsATornLineAnew(t *testing.T) {
 	t.Parallel()
 	j, dir := create(t)

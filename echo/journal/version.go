@@ -63,8 +63,8 @@ func checkVersion(path string, start []byte) error {
 	return &VersionError{Path: path, Version: version, Newer: tooLarge || n > Version}
 }
 
-// requireVersion returns a [*VersionError] when the journal at path has another version. It reads no more than that: what else is wrong
-// is found by whoever reads all of it.
+// requireVersion returns a [*VersionError] when the journal at path has another version. It reads
+// no more than that: what else is wrong is found by those who read all of it.
 func requireVersion(path string) error {
 	f, err := openRegular(path, os.O_RDONLY)
 	if err != nil {

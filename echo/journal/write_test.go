@@ -63,7 +63,7 @@ func TestEntriesAreEncodedWhole(t *testing.T) {
 	}
 }
 
-// Waiting promises that the entries are in the file, whoever appended them and however many waited at once.
+// Waiting promises that the entries are in the file, whichever goroutine appended them and however many waited at once.
 func TestWaitMakesConcurrentAppendsDurable(t *testing.T) {
 	t.Parallel()
 	j, dir := create(t)
@@ -104,7 +104,7 @@ func TestFullDiskStopsTheLog(t *testing.T) {
 	require.ErrorIs(t, log.Close(context.Background()), syscall.ENOSPC)
 }
 
-// smallDisk is a file on a disk with room for so many bytes.
+// smallDisk is a file on a disk with space for so many bytes.
 type smallDisk struct {
 	content []byte
 	room    int

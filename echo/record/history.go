@@ -84,7 +84,7 @@ func partOf(e *echo.Entry, p *echo.Path) (number int, ok bool) {
 	}
 	switch e.NodeType {
 	case echo.NodeMessage:
-		return 0, e.Message.Kind() != echo.KindSummary // stands for messages of the history, and is none
+		return 0, e.Message.Kind() != echo.KindSummary // replaces messages of the history, and is none
 	case echo.NodeModelCall:
 		return 0, p.InTurn().Kind == echo.StepModel
 	case echo.NodeToolCall:

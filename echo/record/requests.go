@@ -20,7 +20,7 @@ type Request struct {
 // Key returns the key of the model call.
 func (r *Request) Key() echo.Key { return r.Selection.Key.ModelKey() }
 
-// Messages returns what stands in the request for message i of the history, before it is rendered in the dialect of the
+// Messages returns what the request has for message i of the history, before it is rendered in the dialect of the
 // phase.
 func (r *Request) Messages(i int) []*echo.Message {
 	if r.Sent[i].Full {
@@ -76,7 +76,7 @@ func (r *Requests) Read(e *echo.Entry) (req *Request, err error) {
 	case e.NodeType == echo.NodePhaseStart:
 		r.forget(visit)
 		r.dialects[visit] = dialect.Recorded(e)
-	case e.NodeType == echo.NodePhaseEnd && e.Error == nil: // one that was stopped may go on
+	case e.NodeType == echo.NodePhaseEnd && e.Error == nil: // one that was stopped may be resumed
 		r.forget(visit)
 	case e.NodeType == echo.NodeSelection && e.Selection != nil:
 		history := r.histories[conversation(e.Key, &p)].settle()

@@ -137,7 +137,7 @@ func TestRequestsStandAsThoughLaterOnesHadNotCome(t *testing.T) {
 	}
 }
 
-// TestRequestsAreRendered: what was sent is rendered as the model of the visit is told about tools.
+// TestRequestsAreRendered: what was sent is rendered in the dialect of the model of the visit.
 func TestRequestsAreRendered(t *testing.T) {
 	t.Parallel()
 	call := echo.ToolCall{ID: "c1", Name: "look", Arguments: `{"at":1}`}

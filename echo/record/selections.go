@@ -31,7 +31,7 @@ func NewSelections() *Selections { return &Selections{views: map[echo.Key][]Sent
 // selections of that conversation cannot be read any further then, until one comes that names every message.
 func (r *Selections) Read(e *echo.Entry) ([]Sent, error) {
 	switch {
-	case e.NodeType == echo.NodePhaseStart || e.NodeType == echo.NodePhaseEnd && e.Error == nil: // one that was stopped may go on
+	case e.NodeType == echo.NodePhaseStart || e.NodeType == echo.NodePhaseEnd && e.Error == nil: // one that was stopped may be resumed
 		visit := e.Key.VisitKey()
 		for key := range r.views {
 			if key.Under(visit) {

@@ -29,7 +29,7 @@ func (s *session) Write(e *echo.Entry) error {
 
 func (s *session) Close(context.Context) error { return nil }
 
-// ticking returns a clock that goes on by a second whenever it is read.
+// ticking returns a clock that advances by a second whenever it is read.
 func ticking() func() time.Time {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	return func() time.Time {
@@ -108,7 +108,7 @@ func (s *session) run() outcome {
 	return s.resume(nil)
 }
 
-// resume records that a run goes on, without some entries, and how it ends then.
+// resume records that a run is resumed, without some entries, and how it ends then.
 func (s *session) resume(aside []uint64) outcome {
 	if aside != nil {
 		s.add(echo.RunKey().Step(echo.StepResume), echo.Resume{SetAside: aside, Budget: &echo.Budget{MaxUSD: 200}})

@@ -27,8 +27,9 @@ func (e *UnansweredError) Error() string {
 	return fmt.Sprintf("%s asks %s something that has no recorded answer (%s)", e.Site, what, e.Key)
 }
 
-// Answered answers effects from recorded outcomes, by their keys and whatever is asked, and records them as those of a live run
-// are recorded. Nothing is asked of the world. A call that has no answer ends the run with an [*UnansweredError].
+// Answered answers effects from recorded outcomes, by their keys and whatever is asked, and records
+// them as those of a live run are recorded. Nothing is asked of the world. A call that has no
+// answer ends the run with an [*UnansweredError].
 type Answered struct {
 	w Writer
 
@@ -36,7 +37,7 @@ type Answered struct {
 	answers map[slot][]*echo.Entry
 }
 
-// slot is what an entry is found by. A key alone may stand for several things, such as a call and its start.
+// slot is what an entry is found by. A key alone may have several entries, such as a call and its start.
 type slot struct {
 	node echo.NodeType
 	key  echo.Key
@@ -100,7 +101,7 @@ func (a *Answered) Tool(ctx context.Context, key echo.Key, _ ToolSpec, req ToolR
 }
 
 // Value implements [Effects]. It takes a reading itself when none is recorded, or when the one that is was taken of another
-// history: without cards and an embedder, and with a clock that stands still, readings depend on nothing but the run.
+// history: without cards and an embedder, and with a clock that does not move, readings depend on nothing but the run.
 func (a *Answered) Value(_ context.Context, key echo.Key, site Site, read func() echo.Payload) (json.RawMessage, error) {
 	now := read()
 	e := newEntry(echo.NodeValue, key, site)

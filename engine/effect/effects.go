@@ -17,7 +17,7 @@ import (
 type Effects interface {
 	// Model asks a model.
 	Model(ctx context.Context, key echo.Key, req *ModelRequest) (*ModelResponse, error)
-	// Tool runs a tool whose arguments have been checked. The error says that the run cannot go on; a tool that failed is a
+	// Tool runs a tool whose arguments have been checked. The error says that the run cannot continue; a tool that failed is a
 	// result.
 	Tool(ctx context.Context, key echo.Key, spec ToolSpec, req ToolRequest) (*echo.Message, error)
 	// Value takes a reading that is not deterministic: a clock, a random value. It returns the reading as it is recorded. A

@@ -8,11 +8,11 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// Branch is a part of a run that goes on beside others, with its own order of entries.
+// Branch is a part of a run that runs concurrently with others, with its own order of entries.
 type Branch struct {
 	Key echo.Key // see [echo.Key.Branch]
-	// Run is the branch. Everything that it records has a key of the branch. An error says that the branch cannot go on; what
-	// it failed of for good is an outcome of its own, and no error.
+	// Run is the branch. Everything that it records has a key of the branch. An error says that the
+	// branch cannot continue; what it failed of for good is an outcome of its own, and no error.
 	Run func(ctx context.Context) error
 }
 
@@ -21,7 +21,7 @@ type Branch struct {
 //
 // That a branch begins and ends are entries of the branch that it grows from: all begin before the first runs, and when all
 // have ended, their ends are recorded in the same order. A tool call is a branch whose request and result say that already. A
-// run that is resumed goes on in each branch where that was.
+// run that is resumed continues in each branch where that was.
 func (r *Recorder) Fork(ctx context.Context, cascade string, limit int, branches []Branch) error {
 	if err := r.mark(echo.NodeBranchStart, echo.StepStart, cascade, branches); err != nil {
 		return err
@@ -31,7 +31,7 @@ func (r *Recorder) Fork(ctx context.Context, cascade string, limit int, branches
 	for i, b := range branches {
 		tasks[i] = func(ctx context.Context) error {
 			err := b.Run(ctx)
-			if errors.Is(err, ErrEndOfRecord) { // the recording of the others may go on
+			if errors.Is(err, ErrEndOfRecord) { // the recording of the others may continue
 				ends[i], err = err, nil
 			}
 			return err

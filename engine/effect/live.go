@@ -9,10 +9,11 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// Live performs effects and records them. The order is what makes a paid call be paid once: an outcome is in the journal's file
-// before the engine sees it, and everything recorded so far is synced before a request leaves or a tool starts that is not
-// idempotent. Syncs overlap work that does not depend on them: a tool's result is synced while the next request is put
-// together, an answer while the tools run that it asked for.
+// Live performs effects and records them. The order is what makes a paid call be paid once: an
+// outcome is in the journal's file before the engine sees it, and everything recorded so far is
+// synced before a request leaves or a tool starts that is not idempotent. Syncs overlap work that
+// does not depend on them: a tool's result is synced while the next request is put together, an
+// answer while the tools run that it asked for.
 type Live struct {
 	model Model
 	tools Tools
@@ -39,7 +40,7 @@ func (l *Live) Model(ctx context.Context, key echo.Key, req *ModelRequest) (*Mod
 	return l.w.Answer(key, req, resp, err, l.now().Sub(start))
 }
 
-// quickTool is how long an idempotent tool runs before the answer that asked for it is synced meanwhile. One that ends
+// quickTool is how long an idempotent tool runs before the answer that asked for it is synced while it runs. One that ends
 // sooner shares the sync of its own result, which saves a turn of quick tools one of its two syncs.
 const quickTool = 100 * time.Microsecond
 

@@ -35,8 +35,8 @@ func orNoMask(m Mask) Mask {
 }
 
 // A run masks what it records, and never what is recorded: which secrets are known changes, and a record made when fewer
-// were, or by a windlass that knew none, is followed as it is. So where something follows from a template, it may stand in
-// the record in either form, and the run goes on with the one that stands there.
+// were, or by a windlass that knew none, is followed as it is. So where something follows from a template, it may be in
+// the record in either form, and the run continues with the one that is there.
 
 // withoutSecrets returns an entry as it is recorded. The message is left to who made it.
 func withoutSecrets(mask Mask, e *echo.Entry) *echo.Entry {

@@ -39,7 +39,7 @@ type ModelRequest struct {
 	// Parse, when set, reads the answer before it becomes an outcome: a prompted model's tool calls are in its text.
 	Parse func(*echo.Message) *echo.Message
 
-	// OnDelta, when set, is told about the answer as it streams in, from the goroutine that called Complete.
+	// OnDelta, when set, is called with the answer as it streams in, from the goroutine that called Complete.
 	OnDelta func(Delta)
 }
 
@@ -115,7 +115,7 @@ type ModelError struct {
 	Err        error                 // the cause, may be nil
 }
 
-// Error says what failed and why, in one line; the hint is left to whoever shows it.
+// Error says what failed and why, in one line; the hint is left to the caller that shows it.
 func (e *ModelError) Error() string {
 	s := "model " + e.Model
 	if e.Provider != "" && e.Provider != e.Model {

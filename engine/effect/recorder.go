@@ -24,7 +24,7 @@ type Options struct {
 	// of it that do not count.
 	Recording []*echo.Entry
 	SetAside  map[uint64]bool
-	// Resumed makes the entry that says that the run goes on where its recording ends. It is asked for once.
+	// Resumed makes the entry that says that the run is resumed where its recording ends. It is asked for once.
 	Resumed func() *echo.Entry
 }
 
@@ -35,26 +35,26 @@ type Options struct {
 //
 // It implements [Effects]. Different branches may use it at the same time, each from one goroutine.
 type Recorder struct {
-	log     *echo.Log
-	w       Writer
-	mask    Mask
-	effects Effects
-	past    *past
-	seams   Seams
-	resumed func() *echo.Entry
+	log       *echo.Log
+	w         Writer
+	mask      Mask
+	effects   Effects
+	recording *recording
+	seams     Seams
+	resumed   func() *echo.Entry
 
-	once   sync.Once // guards what follows: going on is recorded once
+	once   sync.Once // guards what follows: the resumption is recorded once
 	failed error
 
 	mu   sync.Mutex
-	gone *time.Duration // how long nobody had run the session when the run went on; nil: it has not, or had no recording
+	gone *time.Duration // how long nobody had run the session when the run was resumed; nil: it was not, or had no recording
 }
 
 // NewRecorder returns what records a run.
 func NewRecorder(o Options) *Recorder {
 	return &Recorder{
 		log: o.Log, w: Writer{Log: o.Log, Mask: o.Mask}, mask: orNoMask(o.Mask), effects: o.Effects,
-		past: newPast(o.Recording, o.SetAside), seams: o.Seams.OrSystem(), resumed: o.Resumed,
+		recording: newRecording(o.Recording, o.SetAside), seams: o.Seams.OrSystem(), resumed: o.Resumed,
 	}
 }
 
@@ -63,14 +63,16 @@ func (r *Recorder) IsReplay() bool { return r.log == nil }
 
 // Pending returns the first entry of the recording that a branch has not come to; nil when all that it does is new. The zero
 // Key is the trunk: nothing of the whole recording is left then.
-func (r *Recorder) Pending(branch echo.Key) *echo.Entry { return r.past.pending(branch) }
+func (r *Recorder) Pending(branch echo.Key) *echo.Entry { return r.recording.pending(branch) }
 
 // Peek returns the next entry of a type and key in the recording, and does not use it; nil when there is none.
-func (r *Recorder) Peek(node echo.NodeType, key echo.Key) *echo.Entry { return r.past.peek(node, key) }
+func (r *Recorder) Peek(node echo.NodeType, key echo.Key) *echo.Entry {
+	return r.recording.peek(node, key)
+}
 
 // Next uses and returns the entry that is next in the recording of its branch, when it is of a type and key; nil otherwise.
 func (r *Recorder) Next(node echo.NodeType, key echo.Key) *echo.Entry {
-	e, _ := r.past.follow(node, key)
+	e, _ := r.recording.follow(node, key)
 	return e
 }
 
@@ -143,7 +145,7 @@ func (r *Recorder) Value(ctx context.Context, key echo.Key, site Site, read func
 			return e.Data, nil
 		}
 	}
-	if r.past.pending(key.Branch()) != nil {
+	if r.recording.pending(key.Branch()) != nil {
 		return nil, nil // there was nothing to know
 	}
 	if _, err := r.follow(echo.NodeValue, key); err != nil {
@@ -152,9 +154,9 @@ func (r *Recorder) Value(ctx context.Context, key echo.Key, site Site, read func
 	return r.effects.Value(ctx, key, site, read)
 }
 
-// follow returns the recorded entry that a run comes to; nil without an error when what it does is new, and the run goes on.
+// follow returns the recorded entry that a run comes to; nil without an error when what it does is new, and the run continues.
 func (r *Recorder) follow(node echo.NodeType, key echo.Key) (*echo.Entry, error) {
-	recorded, instead := r.past.follow(node, key)
+	recorded, instead := r.recording.follow(node, key)
 	switch {
 	case recorded != nil:
 		return recorded, nil
@@ -166,8 +168,9 @@ func (r *Recorder) follow(node echo.NodeType, key echo.Key) (*echo.Entry, error)
 	return nil, r.Resume()
 }
 
-// Resume records, once, that a run goes on where its recording ends, before anything that is new: a run that does not follow its
-// recording leaves no trace in it. The others of its methods call it where they come to something new.
+// Resume records, once, that a run is resumed where its recording ends, before anything that is
+// new: a run that does not follow its recording leaves no trace in it. The others of its methods
+// call it where they come to something new.
 func (r *Recorder) Resume() error {
 	if r.resumed == nil {
 		return nil
@@ -177,7 +180,7 @@ func (r *Recorder) Resume() error {
 			r.failed = &RecordError{Err: err}
 			return
 		}
-		gone := max(r.seams.Now().Sub(r.past.end), 0)
+		gone := max(r.seams.Now().Sub(r.recording.end), 0)
 		r.mu.Lock()
 		r.gone = &gone
 		r.mu.Unlock()
@@ -187,7 +190,7 @@ func (r *Recorder) Resume() error {
 
 // Complete is called when a run has come to its end, with what it recorded last: an error says that more is recorded.
 func (r *Recorder) Complete(node echo.NodeType, key echo.Key) error {
-	if left := r.past.pending(echo.Key{}); left != nil {
+	if left := r.recording.pending(echo.Key{}); left != nil {
 		return other(left, node, key)
 	}
 	return nil
@@ -197,30 +200,30 @@ func (r *Recorder) Complete(node echo.NodeType, key echo.Key) error {
 // was not the end of the recording but another way.
 func (r *Recorder) Missing(err error) error {
 	var end *EndError
-	if left := r.past.pending(echo.Key{}); left != nil && errors.As(err, &end) {
+	if left := r.recording.pending(echo.Key{}); left != nil && errors.As(err, &end) {
 		return other(left, end.Node, end.Key)
 	}
 	return err
 }
 
-// Time returns the time in a branch: in the part of it that is recorded, when the entry was recorded that it used last. away is
-// for how long nobody had run the session until then.
+// Time returns the time in a branch: in the part of it that is recorded, when the entry was
+// recorded that it used last. away is for how long nobody had run the session until then.
 func (r *Recorder) Time(branch echo.Key) (at time.Time, away time.Duration) {
-	if len(r.past.items) == 0 && r.log != nil {
+	if len(r.recording.items) == 0 && r.log != nil {
 		return r.seams.Now(), 0
 	}
 	r.mu.Lock()
 	gone := r.gone
 	r.mu.Unlock()
-	if gone != nil && r.past.pending(branch) == nil {
-		return r.seams.Now(), r.past.away + *gone
+	if gone != nil && r.recording.pending(branch) == nil {
+		return r.seams.Now(), r.recording.away + *gone
 	}
-	return r.past.clock(branch)
+	return r.recording.clock(branch)
 }
 
 // Sleep waits, unless what follows is recorded.
 func (r *Recorder) Sleep(ctx context.Context, branch echo.Key, d time.Duration) error {
-	if r.past.pending(branch) != nil {
+	if r.recording.pending(branch) != nil {
 		return ctx.Err()
 	}
 	return r.seams.Sleep(ctx, d)
@@ -235,7 +238,7 @@ func mayRunAgain(spec ToolSpec, req ToolRequest) bool {
 // KindUnfinished is the kind of failure of a tool that had begun when the run was stopped.
 const KindUnfinished = "unfinished"
 
-// UnfinishedText is what a model is told of such a tool.
+// UnfinishedText is the result of such a tool, for the model.
 func UnfinishedText(tool string) string {
 	return fmt.Sprintf("The run was stopped while %s ran. Whether it did what it should is not known, and it was not run again, "+
 		"as that may do harm. Find out what it did before calling it again.", tool)

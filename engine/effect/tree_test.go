@@ -21,7 +21,7 @@ import (
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
 )
 
-// A random tree stands for what runs will be made of: branches in branches, each with model calls, tools, failures, readings and
+// A random tree has what runs will be made of: branches in branches, each with model calls, tools, failures, readings and
 // entries of its own, in a random order that its seed decides.
 type treeNode struct {
 	steps []treeStep

@@ -22,8 +22,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// checked are the packages of the module, with the types of everything in them. They share their objects: a field that one
-// package declares is the same object where another one uses it. Other packages come from the export data of the compiler.
+// checked are the packages of the module, with the types of everything in them. They share their
+// objects: a field that one package declares is the same object where another one uses it. Other
+// packages come from the export data of the compiler.
 type checked struct {
 	fset     *token.FileSet
 	packages []*checkedPackage
@@ -90,7 +91,8 @@ var checkModule = sync.OnceValues(func() (*checked, error) {
 	return c, nil
 })
 
-// listPackages lists the packages of the module and all that they import, each with a file of its export data.
+// listPackages lists the packages of the module and all that they import, each with a file of its
+// export data.
 func listPackages() ([]listed, error) {
 	out, err := exec.CommandContext(context.Background(), "go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles", module+"...").Output()
 	var failed *exec.ExitError
@@ -134,8 +136,8 @@ func (c *checked) at(n ast.Node) (file string, line int) {
 	return filepath.Base(p.Filename), p.Line
 }
 
-// functions calls visit with every declaration of a package, by a name such as "engine.comparable" or
-// "engine.(run).append"; what is declared outside of functions has the name of the package.
+// functions calls visit with every declaration of a package, by a name such as "engine.comparable"
+// or "engine.(run).append"; what is declared outside of functions has the name of the package.
 func (p *checkedPackage) functions(visit func(name string, d ast.Decl)) {
 	for _, f := range p.files {
 		for _, d := range f.Decls {

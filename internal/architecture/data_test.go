@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// entryData is the rule about the data of an entry: Entry.Data, and the outcome of Effects.Value, which is the data of the
-// entry that records it.
+// entryData is the rule about the data of an entry: Entry.Data, and the outcome of Effects.Value,
+// which is the data of the entry that records it.
 type entryData struct{ data types.Object }
 
 func (r entryData) source(info *types.Info, e ast.Expr) bool {
@@ -46,7 +46,8 @@ var (
 	readsBytes = regexp.MustCompile(`^(strings|bytes|regexp)\.(Contains|Index|LastIndex|Split|Cut|HasPrefix|HasSuffix|Trim[A-RT-Z]|Fields|Match)|^\(\*regexp\.Regexp\)\.`)
 )
 
-// dataCuts returns where a package decodes the data of an entry, or looks for something in its bytes.
+// dataCuts returns where a package decodes the data of an entry, or looks for something in its
+// bytes.
 func (c *checked) dataCuts(f *flow, p *checkedPackage) (out []use) {
 	f.info = p.info
 	is := func(e ast.Expr) bool { return f.of(e)&about != 0 }

@@ -28,15 +28,17 @@ type rule interface {
 	source(info *types.Info, e ast.Expr) bool
 	// field reports whether a field with a tag holds what the rule is about.
 	field(tag reflect.StructTag) bool
-	// passes reports whether a function returns what it is given, in a form that the rule is about as well.
+	// passes reports whether a function returns what it is given, in a form that the rule is about
+	// as well.
 	passes(callee string) bool
 }
 
-// flow follows values through the module: through variables, fields, elements, results of functions, and into parameters. It
-// knows neither paths nor callers: a variable has the marks of everything that it is ever set to, and what a parameter is
-// given does not come out of the function again, neither as a result nor in a field. It does not follow values
-// through channels, files and other programs, from a method of an interface into its implementations, nor into functions
-// outside the module apart from those that the rule names.
+// flow follows values through the module: through variables, fields, elements, results of
+// functions, and into parameters. It knows neither paths nor callers: a variable has the marks of
+// everything that it is ever set to, and what a parameter is given does not come out of the
+// function again, neither as a result nor in a field. It does not follow values through channels,
+// files and other programs, from a method of an interface into its implementations, nor into
+// functions outside the module apart from those that the rule names.
 type flow struct {
 	rule
 	info    *types.Info // of the package at hand

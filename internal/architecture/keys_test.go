@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// keyTexts is the rule about the text of a key: what a [echo.Key] prints, in whole or below a parent. A text with more in it,
-// such as a line of output, is none.
+// keyTexts is the rule about the text of a key: what a [echo.Key] prints, in whole or below a
+// parent. A text with more in it, such as a line of output, is none.
 type keyTexts struct{}
 
 var keySources = []string{"(echo.Key).String", "(echo.Key).From", "(echo.Key).MarshalText"}
@@ -59,7 +59,8 @@ func constantText(info *types.Info, e ast.Expr) string {
 	return ""
 }
 
-// calleeName names what a call calls: strings.Cut, (echo.Key).String, (*regexp.Regexp).MatchString, append.
+// calleeName names what a call calls: strings.Cut, (echo.Key).String, (*regexp.Regexp).MatchString,
+// append.
 func calleeName(info *types.Info, call *ast.CallExpr) string {
 	if fn := callee(info, call); fn != nil {
 		return strings.ReplaceAll(fn.Origin().FullName(), module, "")
@@ -70,7 +71,8 @@ func calleeName(info *types.Info, call *ast.CallExpr) string {
 	return ""
 }
 
-// keyCuts returns where a package takes the text of a key apart, matches it, or makes a key of texts.
+// keyCuts returns where a package takes the text of a key apart, matches it, or makes a key of
+// texts.
 func (c *checked) keyCuts(f *flow, p *checkedPackage) (out []use) {
 	f.info = p.info
 	k := keyCutter{f}
@@ -170,7 +172,8 @@ func (k keyCutter) formats(n *ast.CallExpr) bool {
 	return false
 }
 
-// indexes finds a byte of a text, and the element of a map with literal texts for the text of a key, or the other way round.
+// indexes finds a byte of a text, and the element of a map with literal texts for the text of a
+// key, or the other way round.
 func (k keyCutter) indexes(n *ast.IndexExpr) string {
 	if k.is(n.X) && isText(k.info.TypeOf(n.X)) {
 		return "an index"

@@ -112,7 +112,8 @@ func (f *flow) result(e ast.Expr, i int) (m mark) {
 	return m
 }
 
-// signature returns what a call calls, as it is declared; nil for a conversion and what is built in.
+// signature returns what a call calls, as it is declared; nil for a conversion and what is built
+// in.
 func (f *flow) signature(n *ast.CallExpr) *types.Signature {
 	if fn := callee(f.info, n); fn != nil {
 		return fn.Origin().Signature()

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// rawData are the places outside echo that handle the data of entries as bytes, each with its reason. All others use
-// echo.Read and echo.Entry.Set.
+// rawData are the places outside echo that handle the data of entries as bytes, each with its
+// reason. All others use echo.Read and echo.Entry.Set.
 var rawData = map[string]string{
 	"engine/effect.withoutSecrets":         "secrets are taken out of the JSON, whatever it says",
 	"engine/effect.comparable":             "what is verified are the recorded bytes",
@@ -27,8 +27,8 @@ var rawData = map[string]string{
 	"internal/clickhouse.entrySize":        "memory is counted",
 }
 
-// What an entry says is read and written by the types of echo: nothing else knows the form of Entry.Data. Tests may, as
-// they hold recorded bytes against what they should be.
+// What an entry says is read and written by the types of echo: nothing else knows the form of
+// Entry.Data. Tests may, as they hold recorded bytes against what they should be.
 func TestOnlyEchoKnowsTheDataOfEntries(t *testing.T) {
 	t.Parallel()
 	c := wholeModule(t)
@@ -47,8 +47,8 @@ func TestOnlyEchoKnowsTheDataOfEntries(t *testing.T) {
 	}
 }
 
-// What an entry says is decoded by echo.Read and echo.Decode, also where its data is a bare json.RawMessage by then. What the
-// test cannot see, [flow] says.
+// What an entry says is decoded by echo.Read and echo.Decode, also where its data is a bare
+// json.RawMessage by then. What the test cannot see, [flow] says.
 func TestOnlyEchoDecodesTheDataOfEntries(t *testing.T) {
 	t.Parallel()
 	c := wholeModule(t)
@@ -60,14 +60,16 @@ func TestOnlyEchoDecodesTheDataOfEntries(t *testing.T) {
 	}
 }
 
-// shownKeys are functions outside echo that shorten the text of a key among others, for those who read it, each with its reason.
+// shownKeys are functions outside echo that shorten the text of a key among others, for those who
+// read it, each with its reason.
 var shownKeys = map[string]string{
 	"engine.clip": "cuts what a person or a model reads to a length, whatever it says",
 }
 
-// What is in a key, Key.Path and the other methods say, and keys are made by methods of keys. The text is for people, and for
-// columns and files that keep it. Tests may compare it with what it should be. The test cannot see a text that comes out
-// of a file or JSON without being parsed, nor what [flow] does not follow.
+// What is in a key, Key.Path and the other methods say, and keys are made by methods of keys. The
+// text is for people, and for columns and files that keep it. Tests may compare it with what it
+// should be. The test cannot see a text that comes out of a file or JSON without being parsed, nor
+// what [flow] does not follow.
 func TestOnlyEchoTakesKeysApart(t *testing.T) {
 	t.Parallel()
 	c := wholeModule(t)
@@ -110,7 +112,8 @@ func TestSQLTakesNoKeysApart(t *testing.T) {
 	require.Equal(t, wanted(t, fixture, "-- want "), found)
 }
 
-// Both rules find what they are made for, and nothing else. Lines of the fixture say what is to be found there.
+// Both rules find what they are made for, and nothing else. Lines of the fixture say what is to be
+// found there.
 func TestRulesOfTheRecordFindTheFixture(t *testing.T) {
 	t.Parallel()
 	c := wholeModule(t)
@@ -145,7 +148,8 @@ func wanted(t *testing.T, name, mark string) map[int]string {
 	return want
 }
 
-// outsideEcho returns all packages but echo itself, whose business the text of keys and the data of entries are.
+// outsideEcho returns all packages but echo itself, whose business the text of keys and the data of
+// entries are.
 func (c *checked) outsideEcho() []*checkedPackage {
 	return slices.DeleteFunc(slices.Clone(c.packages), func(p *checkedPackage) bool { return p.path == "echo" })
 }

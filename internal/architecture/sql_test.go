@@ -10,8 +10,9 @@ import (
 	"strings"
 )
 
-// sqlCuts returns where a package has SQL that takes the text of a key apart. It reads each literal by itself: what is put
-// together from several it sees in pieces, and a column under another name only where the same literal gives it that name.
+// sqlCuts returns where a package has SQL that takes the text of a key apart. It reads each literal
+// by itself: what is put together from several it sees in pieces, and a column under another name
+// only where the same literal gives it that name.
 func (c *checked) sqlCuts(p *checkedPackage) (out []use) {
 	p.functions(func(name string, d ast.Decl) {
 		ast.Inspect(d, func(n ast.Node) bool {
@@ -82,8 +83,8 @@ var (
 	sqlWord  = regexp.MustCompile(`[^/']`)
 )
 
-// cutsOfSQL returns where SQL does more with the column of a key, or of a branch, than to read it, order by it, and compare it
-// as a whole with another one or with a parameter.
+// cutsOfSQL returns where SQL does more with the column of a key, or of a branch, than to read it,
+// order by it, and compare it as a whole with another one or with a parameter.
 func cutsOfSQL(text string) (out []sqlCut) {
 	if text = blankQuotes(text); !sqlKeys.MatchString(text) {
 		return nil
@@ -128,7 +129,8 @@ func sqlForms(column string) []sqlForm {
 	}
 }
 
-// blankQuotes makes quoted texts, apart from their slashes, and comments unreadable without moving anything.
+// blankQuotes makes quoted texts, apart from their slashes, and comments unreadable without moving
+// anything.
 func blankQuotes(text string) string {
 	return sqlQuote.ReplaceAllStringFunc(text, func(s string) string {
 		if strings.HasPrefix(s, "--") {

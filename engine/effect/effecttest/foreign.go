@@ -13,7 +13,7 @@ import (
 )
 
 // foreign are effects as another program would bring them: every call becomes a job for workers that know nothing of a run,
-// and what comes of it is recorded by whoever gave the job out.
+// and what comes of it is recorded by the process that gave the job out.
 type foreign struct {
 	w    effect.Writer
 	jobs chan func()

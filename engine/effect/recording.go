@@ -7,14 +7,15 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// past is what is recorded of a run and was not used yet: a replay cursor for each branch.
+// recording is what is recorded of a run and was not used yet: a replay cursor for each branch.
 //
 // The entries of a branch come in the order in which they were recorded; branches have no order among each other. While
-// branches run, the one that they grow from stands still. So when it goes on in the record, they had come to their ends there:
+// branches run, the one that they grow from is idle. So when it continues in the record, they had come to their ends there:
 // nothing of them may be left then, and nothing new may come of them before.
 //
-// The mutex guards the cursors and what of items was used, as branches run on goroutines of their own; the rest does not change.
-type past struct {
+// The mutex guards the cursors and what of items was used, as branches run on goroutines of their
+// own; the rest does not change.
+type recording struct {
 	mu       sync.Mutex
 	branches map[echo.Key]*cursor
 	items    []item
@@ -40,10 +41,10 @@ type cursor struct {
 	queues map[slot][]int
 }
 
-// newPast takes what counts of a record: nothing that a run which resumed it set aside, and nothing that was done in the
+// newRecording takes what counts of a record: nothing that a run which resumed it set aside, and nothing that was done in the
 // background.
-func newPast(entries []*echo.Entry, aside map[uint64]bool) *past {
-	p := &past{branches: map[echo.Key]*cursor{}}
+func newRecording(entries []*echo.Entry, aside map[uint64]bool) *recording {
+	p := &recording{branches: map[echo.Key]*cursor{}}
 	var away time.Duration
 	for i, e := range entries {
 		p.end = e.At
@@ -62,7 +63,7 @@ func newPast(entries []*echo.Entry, aside map[uint64]bool) *past {
 	return p
 }
 
-func (p *past) add(it item) {
+func (p *recording) add(it item) {
 	n := len(p.items)
 	p.items = append(p.items, it)
 	branch := it.entry.Key.Branch()
@@ -80,7 +81,7 @@ func (p *past) add(it item) {
 	}
 }
 
-func (p *past) branch(key echo.Key) *cursor {
+func (p *recording) branch(key echo.Key) *cursor {
 	c := p.branches[key]
 	if c == nil {
 		c = &cursor{last: -1, queues: map[slot][]int{}}
@@ -92,18 +93,18 @@ func (p *past) branch(key echo.Key) *cursor {
 // noCursor is that of branches of which nothing is recorded. It is only read.
 var noCursor = &cursor{last: -1}
 
-func (p *past) find(branch echo.Key) *cursor {
+func (p *recording) find(branch echo.Key) *cursor {
 	if c := p.branches[branch]; c != nil {
 		return c
 	}
 	return noCursor
 }
 
-// follow uses the entry that is next in the branch of a key, if it is of a type and that key. Otherwise it returns what stands
+// follow uses the entry that is next in the branch of a key, if it is of a type and that key. Otherwise it returns what is
 // against it: the entry that is recorded instead, nil where the branch is at the end of its record.
 //
 // A reading for a limit of the budget is skipped when the run does not take it any more: limits may be lifted.
-func (p *past) follow(node echo.NodeType, key echo.Key) (used, instead *echo.Entry) {
+func (p *recording) follow(node echo.NodeType, key echo.Key) (used, instead *echo.Entry) {
 	if len(p.items) == 0 {
 		return nil, nil
 	}
@@ -130,9 +131,9 @@ func (p *past) follow(node echo.NodeType, key echo.Key) (used, instead *echo.Ent
 	return nil, p.beyond(branch)
 }
 
-// between returns an entry that was recorded before a number and is not used: of a branch and those below it, or of one that it
-// grows from, which stood still meanwhile; nil when there is none.
-func (p *past) between(branch echo.Key, seq uint64) *echo.Entry {
+// between returns an entry that was recorded before a number and is not used: of a branch and those
+// below it, or of one that it grows from, which was idle in that time; nil when there is none.
+func (p *recording) between(branch echo.Key, seq uint64) *echo.Entry {
 	if left := p.left(p.find(branch)); left != nil && left.Seq < seq {
 		return left
 	}
@@ -147,9 +148,9 @@ func (p *past) between(branch echo.Key, seq uint64) *echo.Entry {
 	return nil
 }
 
-// beyond returns an entry that shows that the record goes on although a branch is at its end: of a branch below it, or of one
-// that it grows from; nil when there is none.
-func (p *past) beyond(branch echo.Key) *echo.Entry {
+// beyond returns an entry that shows that the record continues although a branch is at its end: of
+// a branch below it, or of one that it grows from; nil when there is none.
+func (p *recording) beyond(branch echo.Key) *echo.Entry {
 	if left := p.left(p.find(branch)); left != nil {
 		return left
 	}
@@ -163,7 +164,7 @@ func (p *past) beyond(branch echo.Key) *echo.Entry {
 }
 
 // left returns the first entry of a branch and those below it that is not used.
-func (p *past) left(c *cursor) *echo.Entry {
+func (p *recording) left(c *cursor) *echo.Entry {
 	for c.oldest < len(c.all) && p.items[c.all[c.oldest]].used {
 		c.oldest++
 	}
@@ -173,7 +174,7 @@ func (p *past) left(c *cursor) *echo.Entry {
 	return p.items[c.all[c.oldest]].entry
 }
 
-func (p *past) use(c *cursor, n int) {
+func (p *recording) use(c *cursor, n int) {
 	it := &p.items[n]
 	it.used, c.last = true, n
 	s := slot{it.entry.NodeType, it.entry.Key}
@@ -183,9 +184,9 @@ func (p *past) use(c *cursor, n int) {
 	}
 }
 
-// pending returns the first entry that the branch of a key has not come to, of it, of those below it, and of those that it grows
-// from; nil when all are at the end of their record.
-func (p *past) pending(branch echo.Key) *echo.Entry {
+// pending returns the first entry that the branch of a key has not come to, of it, of those below
+// it, and of those that it grows from; nil when all are at the end of their record.
+func (p *recording) pending(branch echo.Key) *echo.Entry {
 	if len(p.items) == 0 {
 		return nil
 	}
@@ -195,7 +196,7 @@ func (p *past) pending(branch echo.Key) *echo.Entry {
 }
 
 // peek returns the next entry of a type and key that is not used yet, and does not use it; nil when there is none.
-func (p *past) peek(node echo.NodeType, key echo.Key) *echo.Entry {
+func (p *recording) peek(node echo.NodeType, key echo.Key) *echo.Entry {
 	if len(p.items) == 0 {
 		return nil
 	}
@@ -208,9 +209,9 @@ func (p *past) peek(node echo.NodeType, key echo.Key) *echo.Entry {
 	return p.items[q[0]].entry
 }
 
-// clock returns when the entry that a branch used last was recorded, or else the one that the branch it grows from did, and how
-// long nobody had run the session before that.
-func (p *past) clock(branch echo.Key) (at time.Time, away time.Duration) {
+// clock returns when the entry that a branch used last was recorded, or else the one that the
+// branch it grows from did, and how long nobody had run the session before that.
+func (p *recording) clock(branch echo.Key) (at time.Time, away time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.items) == 0 {

@@ -43,7 +43,7 @@ const (
 	itemTwo2 = "p/item2/attempt1/turn2/state/x"
 )
 
-// TestOrderOfBranches: entries of a branch have an order, branches have none, and the branch that they grow from stands still
+// TestOrderOfBranches: entries of a branch have an order, branches have none, and the branch that they grow from is idle
 // while they run.
 func TestOrderOfBranches(t *testing.T) {
 	t.Parallel()
@@ -102,7 +102,7 @@ func TestRunThatIsShorterThanItsRecording(t *testing.T) {
 		"the run does not follow its record: entry 2 is state at p/item1/attempt1/turn1/state/x, but now the run comes to run_end at run/end")
 }
 
-// TestToolsAreBranches: of parallel tools, some had ended; the others are run, unless the run had gone on after them.
+// TestToolsAreBranches: of parallel tools, some had ended; the others are run, unless the run had continued after them.
 func TestToolsAreBranches(t *testing.T) {
 	t.Parallel()
 	use := func(r *Recorder, key string) error {
@@ -119,8 +119,8 @@ func TestToolsAreBranches(t *testing.T) {
 	require.ErrorContains(t, use(r, tool1), "entry 3 is state at p/attempt1/turn1/state/b, but now the run comes to tool_call at p/attempt1/turn1/tool1")
 }
 
-// TestForkRecordsBranches: branches begin and end in the branch that they grow from, and the recording of one goes on when that
-// of another has ended.
+// TestForkRecordsBranches: branches begin and end in the branch that they grow from, and the
+// recording of one goes on when that of another has ended.
 func TestForkRecordsBranches(t *testing.T) {
 	t.Parallel()
 	fork := func(r *Recorder, then ...string) error {
