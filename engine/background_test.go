@@ -88,7 +88,7 @@ func TestBackgroundIsAReading(t *testing.T) {
 	}
 }
 
-// A run that is taken up after any entry counts what was read before it stopped: it stops at the same place.
+// A run that is resumed after any entry counts what was read before it stopped: it stops at the same place.
 func TestBackgroundAfterAStop(t *testing.T) {
 	t.Parallel()
 	source := fmt.Sprintf(backgroundSource, `"max_usd":0.025`)

@@ -31,7 +31,7 @@ func (b *testBundle) budgeted(source string) *budgeted {
 	return &budgeted{testBundle: b, cascade: c}
 }
 
-// take runs, or takes up, under a budget; nil is the one that was in force.
+// take runs, or resumes, under a budget; nil is the one that was in force.
 func (b *budgeted) take(limits *cascade.Budget) (*Result, error) {
 	b.t.Helper()
 	sink := &memory{list: b.past}
@@ -114,7 +114,7 @@ func TestBudgetStopsBeforeEveryKindOfCall(t *testing.T) {
 				res, err := b.take(limit)
 				if err == nil {
 					require.Equal(t, want.Output, res.Output)
-					if len(noticesOf(b.past)) == 0 { // what a model is told when it is taken up takes room, too
+					if len(noticesOf(b.past)) == 0 { // what a model is told when it is resumed takes room, too
 						require.Equal(t, want.Totals, res.Totals)
 					}
 					require.Equal(t, res.Calls, stops, "it was stopped before every call that was answered")
@@ -157,7 +157,7 @@ func (h heavy) Complete(ctx context.Context, req *effect.ModelRequest) (*effect.
 	return resp, err
 }
 
-// firstAfterResume lists the keys of the calls that were made first each time that a run was taken up.
+// firstAfterResume lists the keys of the calls that were made first each time that a run was resumed.
 func firstAfterResume(entries []*echo.Entry) []string {
 	var keys []string
 	fresh := false
@@ -228,7 +228,7 @@ func TestBudgetInForce(t *testing.T) {
 	require.NotContains(t, string(unlimited.past[0].Data), "budget")
 }
 
-// Time counts while the run is active: what passes before it is taken up again does not.
+// Time counts while the run is active: what passes before it is resumed does not.
 func TestBudgetOfTimeOverAResume(t *testing.T) {
 	t.Parallel()
 	clock := time.Unix(0, 0)

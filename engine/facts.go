@@ -14,7 +14,7 @@ import (
 )
 
 // factsOf returns what is known of a model. What was known when the run first asked is recorded, and holds for all of the
-// run, also when it is taken up again later and elsewhere. How tokens are counted is not recorded: that is a matter of the
+// run, also when it is resumed later and elsewhere. How tokens are counted is not recorded: that is a matter of the
 // model's name.
 func (r *run) factsOf(model string) (effect.ModelFacts, error) {
 	if f, ok := r.known[model]; ok {

@@ -6,14 +6,14 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// What is said around a continuation when a run is taken up again.
+// What is said around a continuation when a run is resumed.
 const (
-	takenUpHead = "This run was stopped here and is taken up again now: what is outside of it may have changed meanwhile. " +
+	resumedHead = "This run was stopped here and is taken up again now: what is outside of it may have changed meanwhile. " +
 		"Older messages of it are only summed up.\n\n"
 	takenUpTail = "\n\nGo on from there."
 )
 
-// openAgain tells the model of a phase that is taken up again where the work stands, when older messages are no longer
+// openAgain tells the model of a phase that is resumed where the work stands, when older messages are no longer
 // before it: at the first turn that begins after the record's end. A turn that had begun before is sent what it would have
 // been sent, as that is recorded already. What was told is recorded, and a run that is answered from its record tells the
 // same in the same place, whatever the files are by then.
@@ -36,5 +36,5 @@ func (v *visit) openAgain(ctx context.Context) error {
 	}
 	p := progressOf(v.own.now(), v.cascade, &echo.Entry{NodeType: echo.NodeMessage, Key: v.at(what)})
 	p.read(ctx, v.run)
-	return v.say(what, echo.NewText(echo.RoleUser, echo.KindNotice, takenUpHead+p.handoff().Continuation+takenUpTail))
+	return v.say(what, echo.NewText(echo.RoleUser, echo.KindNotice, resumedHead+p.handoff().Continuation+takenUpTail))
 }

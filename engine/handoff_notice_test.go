@@ -115,7 +115,7 @@ var longTalks = map[string]string{
 	"limited":  strings.Replace(longTalkSource, "60TURNS", "16", 1), // the answer is asked for without tools
 }
 
-// A run is stopped, taken up, stopped and taken up again: each time, the model is told once where the work stands, at the
+// A run is stopped, resumed, stopped and resumed: each time, the model is told once where the work stands, at the
 // next turn that begins, and every record on the way can be followed by a run that has nothing else.
 func TestModelIsToldThatARunIsTakenUp(t *testing.T) {
 	t.Parallel()
@@ -150,7 +150,7 @@ func TestModelIsToldThatARunIsTakenUp(t *testing.T) {
 			seen := false
 			for _, r := range l.asked {
 				for _, m := range r.Messages {
-					seen = seen || m.Kind() == echo.KindNotice && strings.HasPrefix(m.Text(), takenUpHead)
+					seen = seen || m.Kind() == echo.KindNotice && strings.HasPrefix(m.Text(), resumedHead)
 				}
 			}
 			require.True(t, seen, "the notice is sent")

@@ -44,7 +44,7 @@ func checkResumes(entries []*echo.Entry) error {
 	return nil
 }
 
-// NotResumableError says why a session cannot be taken up again.
+// NotResumableError says why a session cannot be resumed.
 type NotResumableError struct {
 	Status echo.Status
 	Reason echo.StopReason
@@ -58,7 +58,7 @@ func (e *NotResumableError) Error() string {
 	return fmt.Sprintf("the run failed (%s), and not for want of an answer: it would come to the same end again", e.Reason)
 }
 
-// CheckResumable returns a [*NotResumableError] when a run cannot be taken up again.
+// CheckResumable returns a [*NotResumableError] when a run cannot be resumed.
 func CheckResumable(entries []*echo.Entry) error {
 	if record.ResumptionOf(entries).Possible {
 		return nil

@@ -33,7 +33,7 @@ const manySided = `{"cascade_id":"c","budget":{"max_seconds":1000,"max_usd":100}
 		{"name":"pick","instructions":"Choose.","handoffs":[{"target":"work"},{"target":"end"}]},
 		{"name":"end","instructions":"{{ state.found }}: finish.","context":{"mode":"auto","anchors":{"window":1}},"tackle":["read"]}]}`
 
-// world answers the calls of a run by their places, and counts them. It is the same however often a run is taken up.
+// world answers the calls of a run by their places, and counts them. It is the same however often a run is resumed.
 type world struct {
 	foreign bool // effects are performed by another implementation
 	mu      sync.Mutex
@@ -125,7 +125,7 @@ func (w *world) Call(ctx context.Context, req effect.ToolRequest) (effect.ToolRe
 	return effect.ToolResult{Parts: echo.Text(what + strings.Repeat(" fox", 30))}, nil
 }
 
-// go1 runs or takes up manySided on a world.
+// go1 runs or resumes manySided on a world.
 func (w *world) go1(ctx context.Context, t *testing.T, sink *memory, past []*echo.Entry) (*Result, error) {
 	t.Helper()
 	c := &cascade.Cascade{}

@@ -21,7 +21,7 @@ import (
 // twoTurns asks a model, runs a tool that may do harm, and asks again.
 const twoTurns = `{"cascade_id":"c","phases":[{"name":"p","instructions":"Go.","tackle":["write"]}]}`
 
-// runTwoTurns runs or takes up twoTurns on a journal, which it closes.
+// runTwoTurns runs or resumes twoTurns on a journal, which it closes.
 func runTwoTurns(t *testing.T, j *journal.Journal, past []*echo.Entry) (*Result, *world) {
 	t.Helper()
 	c := &cascade.Cascade{}
@@ -49,7 +49,7 @@ func (m modelOf) Complete(_ context.Context, req *effect.ModelRequest) (*effect.
 	return m(req)
 }
 
-// Whatever the last line of a journal is that a crash leaves, and wherever in it the file was cut off, the session is taken up
+// Whatever the last line of a journal is that a crash leaves, and wherever in it the file was cut off, the session is resumed
 // from there: the line is lost and nothing else is.
 func TestResumeFromEveryByteOfTheLastLine(t *testing.T) {
 	t.Parallel()
@@ -79,7 +79,7 @@ func TestResumeFromEveryByteOfTheLastLine(t *testing.T) {
 	}
 }
 
-// resumeCut takes up what is left of a journal, of which these entries are whole.
+// resumeCut resumes what is left of a journal, of which these entries are whole.
 func resumeCut(t *testing.T, text []byte, left []*echo.Entry) {
 	t.Helper()
 	dir := t.TempDir()

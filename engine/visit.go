@@ -27,8 +27,8 @@ type visit struct {
 	chosen   string // by route_to
 	verdict  string // why the last answer was not accepted; templates see it as validation_error
 	touched  bool   // a tool ran that may have changed something
-	recorded bool   // it had begun when the run was taken up
-	told     int    // the turn at which the model was told that the run was taken up, 0: none
+	recorded bool   // it had begun when the run was resumed
+	told     int    // the turn at which the model was informed that the run was resumed, 0: none
 	attempt  int
 	turn     int
 
