@@ -10,7 +10,7 @@ import (
 const (
 	resumedHead = "This run was stopped here and is taken up again now: what is outside of it may have changed meanwhile. " +
 		"Older messages of it are only summed up.\n\n"
-	takenUpTail = "\n\nGo on from there."
+	resumedTail = "\n\nGo on from there."
 )
 
 // openAgain tells the model of a phase that is resumed where the work stands, when older messages are no longer
@@ -36,5 +36,5 @@ func (v *visit) openAgain(ctx context.Context) error {
 	}
 	p := progressOf(v.own.now(), v.cascade, &echo.Entry{NodeType: echo.NodeMessage, Key: v.at(what)})
 	p.read(ctx, v.run)
-	return v.say(what, echo.NewText(echo.RoleUser, echo.KindNotice, resumedHead+p.handoff().Continuation+takenUpTail))
+	return v.say(what, echo.NewText(echo.RoleUser, echo.KindNotice, resumedHead+p.handoff().Continuation+resumedTail))
 }

@@ -115,7 +115,7 @@ var longTalks = map[string]string{
 	"limited":  strings.Replace(longTalkSource, "60TURNS", "16", 1), // the answer is asked for without tools
 }
 
-// A run is stopped, resumed, stopped and resumed: each time, the model is told once where the work stands, at the
+// A run is stopped, resumed, stopped and resumed again: each time, the model is told once where the work stands, at the
 // next turn that begins, and every record on the way can be followed by a run that has nothing else.
 func TestModelIsToldThatARunIsTakenUp(t *testing.T) {
 	t.Parallel()
@@ -144,7 +144,7 @@ func TestModelIsToldThatARunIsTakenUp(t *testing.T) {
 			l.replays(source, last)
 			for _, e := range last {
 				if e.NodeType == echo.NodeMessage && strings.HasSuffix(e.Key.String(), "turn13/resumed") {
-					requireGolden(t, "handoff-taken-up-"+name, e.Message.Text()+"\n")
+					requireGolden(t, "handoff-resumed-"+name, e.Message.Text()+"\n")
 				}
 			}
 			seen := false
@@ -193,7 +193,7 @@ func TestModelIsToldAfterEveryEntry(t *testing.T) {
 			l.replays(source, entries)
 			again := &longTalk{t: t, turns: 14}
 			entries, err = again.run(context.Background(), source, entries[:len(entries)-1])
-			require.NoError(t, err, "taken up a second time")
+			require.NoError(t, err, "resumed a second time")
 			again.replays(source, entries)
 		})
 	}
