@@ -119,12 +119,12 @@ func compared(k echo.Key, list []string) {
 	switch text := k.String(); {
 	case text == call: // want a comparison
 	}
-	_ = isCall[k.String()]                                 // want a map with literals
-	_ = map[string]int{"run": 1}[k.String()]               // want a map with literals
-	_ = slices.Contains([]string{"run"}, k.String())       // want slices.Contains with a literal
-	_ = slices.Index(append(list, k.String()), "run")      // want slices.Index with a literal
-	_ = strings.EqualFold(k.String(), call)                // want strings.EqualFold
-	_ = bytes.Equal([]byte(call), []byte(k.String()))      // want bytes.Equal
+	_ = isCall[k.String()]                            // want a map with literals
+	_ = map[string]int{"run": 1}[k.String()]          // want a map with literals
+	_ = slices.Contains([]string{"run"}, k.String())  // want slices.Contains with a literal
+	_ = slices.Index(append(list, k.String()), "run") // want slices.Index with a literal
+	_ = strings.EqualFold(k.String(), call)           // want strings.EqualFold
+	_ = bytes.Equal([]byte(call), []byte(k.String())) // want bytes.Equal
 	seen := map[string]bool{k.String(): true}
 	_ = seen["run"] // want a map with literals
 	for text := range seen {
@@ -209,8 +209,8 @@ const queries = `SELECT session_id, key FROM logs ORDER BY key
 
 func sql(k echo.Key) []string {
 	return []string{
-		"SELECT count() FROM logs WHERE l.key LIKE ?",          // want SQL: LIKE
-		"SELECT match(l.key, '/turn1')" + queries,              // want SQL: match
+		"SELECT count() FROM logs WHERE l.key LIKE ?", // want SQL: LIKE
+		"SELECT match(l.key, '/turn1')" + queries,     // want SQL: match
 		" AND key = '" + k.String() + "'",
 		"SELECT phase_name, attempt FROM logs WHERE key = ? AND position(title, 'key') > 0",
 	}
