@@ -4,20 +4,20 @@ import "github.com/windlass-run/windlass/echo"
 
 // Ages tells what a whole history would be sent as for every place of the frontier. It is for comparing schedules of the
 // frontier after the fact. It belongs to one goroutine.
-type Ages struct{ b *Builder }
+type Ages struct{ d *draft }
 
 // NewAges reads a history.
 func NewAges(s Settings, history []echo.Item) *Ages {
-	b := NewBuilder(s)
-	b.read(history)
-	return &Ages{b: b}
+	d := newDraft(&s, NewRenderer(s.Dialect))
+	d.read(history)
+	return &Ages{d: d}
 }
 
 // At returns the view with ages taken as of a turn; 0: nothing is old. It is valid until the next call. Going through the
 // turns in order costs least: a message is made anew only when it becomes something else.
 func (a *Ages) At(asOf int) *View {
-	a.b.carry.AsOf = asOf
-	a.b.reshape()
-	a.b.views.touched = a.b.views.touched[:0]
-	return &a.b.views
+	a.d.carry.AsOf = asOf
+	a.d.reshape()
+	a.d.view.touched = a.d.view.touched[:0]
+	return &a.d.view
 }

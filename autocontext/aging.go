@@ -14,7 +14,7 @@ const errorLimit = 800
 // aged is the sliding window: what was older than the window or mask_observations_after when the frontier last moved. Tool
 // results are masked, failures excerpted, long call arguments and long old answers cut. What was selected of earlier phases
 // is left alone: it came in because it matters.
-func aged(p *cascade.Intra, i int, n *node, m *moment) (shape, bool) {
+func aged(p *cascade.Intra, i int, n *node, m *state) (shape, bool) {
 	if n.kept {
 		return shape{}, false
 	}
@@ -27,7 +27,7 @@ func aged(p *cascade.Intra, i int, n *node, m *moment) (shape, bool) {
 	return shape{}, false
 }
 
-func agedResult(p *cascade.Intra, i int, n *node, m *moment) (shape, bool) {
+func agedResult(p *cascade.Intra, i int, n *node, m *state) (shape, bool) {
 	switch {
 	case m.asOf-n.turn <= p.MaskAfter:
 		return shape{}, false
@@ -55,7 +55,7 @@ func spared(p *cascade.Intra, n *node) Reason {
 }
 
 // stayed says of an old tool result that no other pass has shortened why it is sent as it is.
-func stayed(p *cascade.Intra, _ int, n *node, m *moment) (shape, bool) {
+func stayed(p *cascade.Intra, _ int, n *node, m *state) (shape, bool) {
 	if !isToolResult(n) || m.asOf-n.turn <= p.MaskAfter {
 		return shape{}, false
 	}

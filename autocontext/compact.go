@@ -10,7 +10,7 @@ import (
 )
 
 // compacted leaves out what the summary in force tells.
-func compacted(_ *cascade.Intra, i int, _ *node, m *moment) (shape, bool) {
+func compacted(_ *cascade.Intra, i int, _ *node, m *state) (shape, bool) {
 	if s := m.carry.Summary; s != nil && i < s.Covers {
 		return shape{form: FormSummary, reason: ReasonCompacted}, true
 	}
@@ -27,46 +27,48 @@ const (
 // compact has the older messages summed up: everything before the newest keep_recent_messages that does not survive
 // anyway, the summary in force included. It returns the ask until it is answered. It reports false when there is nothing
 // to sum up, or when what must stay is too large already, so that a summary would not help.
-func (b *Builder) compact(target, most int64) (*Ask, bool) {
-	if a := b.carry.Answered; a != nil && a.Summary != nil {
-		b.carry.Summary = a.Summary
-		b.reshape()
+func (g *guard) compact(target, most int64) (*Ask, bool) {
+	d := g.d
+	if a := d.carry.Answered; a != nil && a.Summary != nil {
+		d.carry.Summary = a.Summary
+		d.reshape()
 		return nil, true
 	}
-	allowance := min(max(percent(b.limit(), summaryShare), minSummary), maxSummary)
-	covers := b.coverable(target, most, allowance)
+	allowance := min(max(percent(d.limit(), summaryShare), minSummary), maxSummary)
+	covers := g.coverable(target, most, allowance)
 	if covers == 0 { // the newest messages alone are too large
-		b.cutOversize(most)
-		covers = b.coverable(target, most, allowance)
+		g.cutOversize(most)
+		covers = g.coverable(target, most, allowance)
 	}
 	if covers == 0 {
 		return nil, false
 	}
-	return b.askSummary(covers, allowance), true
+	return g.askSummary(covers, allowance), true
 }
 
 // coverable returns the index of the history before which a summary should tell everything: as near to
 // keep_recent_messages from the end as lets the rest fit, and at the beginning of a turn. 0: there is no such place.
-func (b *Builder) coverable(target, most, allowance int64) int {
-	rest := b.settings.Fixed // what is sent in any case, and from message i on
-	for i := range b.nodes {
-		if b.survives(i, &b.moment) {
-			rest += b.countMade(&b.nodes[i].cur)
+func (g *guard) coverable(target, most, allowance int64) int {
+	d := g.d
+	rest := d.settings.Fixed // what is sent in any case, and from message i on
+	for i := range d.nodes {
+		if d.survives(i) {
+			rest += d.count.of(&d.nodes[i].cur)
 		}
 	}
-	best, worth := 0, b.worthFrom()
-	for i := len(b.nodes) - 1; i >= worth; i-- {
-		if !b.survives(i, &b.moment) {
-			rest += b.countMade(&b.nodes[i].cur)
+	best, worth := 0, g.worthFrom()
+	for i := len(d.nodes) - 1; i >= worth; i-- {
+		if !d.survives(i) {
+			rest += d.count.of(&d.nodes[i].cur)
 		}
-		size := b.scaled(rest) + allowance
+		size := d.scaled(rest) + allowance
 		if size >= most || best > 0 && size > target {
 			break
 		}
-		if !isToolResult(&b.nodes[i]) {
+		if !isToolResult(&d.nodes[i]) {
 			best = i
 		}
-		if best > 0 && len(b.nodes)-i >= b.settings.Policy.Guard.KeepRecentMessages {
+		if best > 0 && len(d.nodes)-i >= d.settings.Policy.Guard.KeepRecentMessages {
 			break
 		}
 	}
@@ -74,64 +76,58 @@ func (b *Builder) coverable(target, most, allowance int64) int {
 }
 
 // covered is the index before which the summary in force tells everything.
-func (b *Builder) covered() int {
-	if b.carry.Summary == nil {
+func (d *draft) covered() int {
+	if d.carry.Summary == nil {
 		return 0
 	}
-	return b.carry.Summary.Covers
+	return d.carry.Summary.Covers
 }
 
 // worthFrom is the first index up to which a summary would tell at least two messages that are sent now.
-func (b *Builder) worthFrom() int {
+func (g *guard) worthFrom() int {
+	d := g.d
 	n := 0
-	for i := b.covered(); i < len(b.nodes); i++ {
-		if b.nodes[i].cur.sent != nil && !b.survives(i, &b.moment) {
+	for i := d.covered(); i < len(d.nodes); i++ {
+		if d.nodes[i].cur.sent != nil && !d.survives(i) {
 			n++
 		}
 		if n == 2 {
 			return i + 1
 		}
 	}
-	return len(b.nodes)
+	return len(d.nodes)
 }
 
 // standIn returns what is sent in the place of messages that are not: it stands at the first of them.
-func (b *Builder) standIn(i int, s shape) *echo.Message {
+func (d *draft) standIn(i int, s shape) *echo.Message {
 	switch {
-	case s.reason == ReasonCompacted && i == b.moment.told:
-		return b.carry.Summary.Message
-	case s.reason == ReasonSlid && i == b.moment.gone:
-		if b.note == nil || b.noted != b.carry.Slid {
-			b.note, b.noted = slidNote(b.carry.Slid), b.carry.Slid
-		}
-		return b.note
+	case s.reason == ReasonCompacted && i == d.state.summaryAt:
+		return d.carry.Summary.Message
+	case s.reason == ReasonSlid && i == d.state.slidAt:
+		return d.note.of(d.carry.Slid)
 	}
 	return nil
 }
 
 // placeStandIns finds where the summary and the note on turns that slid out stand: at the first message that each of them
 // is for. It reports whether they stand elsewhere than before.
-func (b *Builder) placeStandIns() bool {
-	m := &b.moment
-	told, gone := m.told, m.gone
-	m.told, m.gone = -1, -1
-	if s := b.carry.Summary; s != nil {
-		m.told = b.firstGone(0, min(s.Covers, len(b.nodes)))
+func (d *draft) placeStandIns() bool {
+	m := &d.state
+	summaryAt, slidAt := m.summaryAt, m.slidAt
+	m.summaryAt, m.slidAt = -1, -1
+	if s := d.carry.Summary; s != nil {
+		m.summaryAt = d.firstGone(0, min(s.Covers, len(d.nodes)))
 	}
-	if slid := min(b.carry.Slid, len(b.turns)); slid > 0 {
-		end := len(b.nodes)
-		if slid < len(b.turns) {
-			end = b.turns[slid]
-		}
-		m.gone = b.firstGone(max(b.covered(), b.turns[0]), end)
+	if slid := min(d.carry.Slid, len(d.turns)); slid > 0 {
+		m.slidAt = d.firstGone(max(d.covered(), d.turns[0]), d.endOf(slid))
 	}
-	return told != m.told || gone != m.gone
+	return summaryAt != m.summaryAt || slidAt != m.slidAt
 }
 
 // firstGone returns the first message between two indices that does not survive; -1: there is none.
-func (b *Builder) firstGone(from, to int) int {
+func (d *draft) firstGone(from, to int) int {
 	for i := from; i < to; i++ {
-		if !b.nodes[i].orphan && !b.survives(i, &b.moment) {
+		if !d.nodes[i].orphan && !d.survives(i) {
 			return i
 		}
 	}
@@ -139,29 +135,31 @@ func (b *Builder) firstGone(from, to int) int {
 }
 
 // askRecount asks for the provider's own count of the request as it is.
-func (b *Builder) askRecount() *Ask {
+func (g *guard) askRecount() *Ask {
+	d := g.d
 	return &Ask{
-		Kind: AskRecount, Number: b.carry.Recounts + 1,
-		Messages: b.render.Render(&b.views), MaxOut: 1, count: b.count.size(b),
+		Kind: AskRecount, Number: d.carry.Recounts + 1,
+		Messages: d.render.Render(&d.view), MaxOut: 1, count: d.counted(),
 	}
 }
 
 // askSummary asks for a summary of everything before covers.
-func (b *Builder) askSummary(covers int, allowance int64) *Ask {
+func (g *guard) askSummary(covers int, allowance int64) *Ask {
+	d := g.d
 	var told []*echo.Message
-	if s := b.carry.Summary; s != nil {
+	if s := d.carry.Summary; s != nil {
 		told = append(told, s.Message)
 	}
-	for i := b.covered(); i < covers; i++ {
-		n := &b.nodes[i]
+	for i := d.covered(); i < covers; i++ {
+		n := &d.nodes[i]
 		// A request of the user survives only until the next one, so the notes have to tell it as well.
-		request := i == b.moment.latest && i != b.moment.task && !n.pinned
-		if n.cur.sent != nil && (request || !b.survives(i, &b.moment)) {
+		request := i == d.state.latest && i != d.state.task && !n.pinned
+		if n.cur.sent != nil && (request || !d.survives(i)) {
 			told = append(told, n.msg)
 		}
 	}
 	return &Ask{
-		Kind: AskSummary, Number: b.carry.Summaries + 1, Messages: summaryRequest(told, int(2*b.limit())), MaxOut: int(allowance),
+		Kind: AskSummary, Number: d.carry.Summaries + 1, Messages: summaryRequest(told, int(2*d.limit())), MaxOut: int(allowance),
 		covers: covers, told: told,
 	}
 }
@@ -203,7 +201,7 @@ func (b *Builder) summary(a *Ask, by, text string) *echo.Message {
 		m := echo.NewText(echo.RoleUser, echo.KindSummary, fmt.Sprintf(
 			summaryHead+"%d messages of this conversation before this one, made by %s. The originals are kept.]\n\n%s",
 			a.covers, by, text))
-		have, most := b.scaled(b.countMade(&made{sent: m, tokens: Tokens(m)})), int64(a.MaxOut)
+		have, most := b.draft.scaled(b.draft.count.of(&made{sent: m, tokens: Tokens(m)})), int64(a.MaxOut)
 		n := int64(utf8.RuneCountInString(text))
 		if have <= most || n == 0 {
 			return m

@@ -7,64 +7,67 @@ import "github.com/windlass-run/windlass/echo"
 // makes more tokens than there are bytes. From then on each message is counted once. Without Count four bytes are a token.
 // What is not exact is corrected by what the provider reported.
 type counting struct {
-	on  bool
-	sum int64
+	settings *Settings
+	render   *Renderer
+	on       bool
+	sum      int64
 }
 
 // imageTokens is the most that an image is taken to cost, whose bytes say nothing of its tokens.
 const imageTokens = 2000
 
-func (k *counting) add(b *Builder, m *made) {
+func (k *counting) add(m *made) {
 	if k.on {
-		k.sum += b.countMade(m)
+		k.sum += k.of(m)
 	}
 }
 
-func (k *counting) remove(b *Builder, m *made) {
+func (k *counting) remove(m *made) {
 	if k.on {
-		k.sum -= b.countMade(m)
+		k.sum -= k.of(m)
 	}
 }
 
-// size returns the tokens of the request as it is counted here.
-func (k *counting) size(b *Builder) int64 {
-	if b.settings.Count == nil {
-		return b.settings.Fixed + b.sent
-	}
-	if !k.on {
-		k.on = true
-		for i := range b.nodes {
-			k.sum += b.countMade(&b.nodes[i].cur)
-		}
-	}
-	return b.settings.Fixed + k.sum
-}
-
-// countMade counts what is sent for a message.
-func (b *Builder) countMade(m *made) int64 {
-	if b.settings.Count == nil {
+// of counts what is sent for a message.
+func (k *counting) of(m *made) int64 {
+	if k.settings.Count == nil {
 		return m.tokens
 	}
 	n := int64(0)
 	if m.sent != nil {
-		n = b.settings.Count(b.render.message(m.sent))
+		n = k.settings.Count(k.render.message(m.sent))
 	}
 	for _, a := range m.after {
-		n += b.settings.Count(b.render.message(a))
+		n += k.settings.Count(k.render.message(a))
 	}
 	return n
 }
 
+// counted returns the tokens of the request as it is counted here.
+func (d *draft) counted() int64 {
+	k := &d.count
+	if d.settings.Count == nil {
+		return d.settings.Fixed + d.sent
+	}
+	if !k.on {
+		k.on = true
+		for i := range d.nodes {
+			k.sum += k.of(&d.nodes[i].cur)
+		}
+	}
+	return d.settings.Fixed + k.sum
+}
+
 // size returns the tokens of the request in the model's own count, as well as it is known.
-func (b *Builder) size() int64 { return b.scaled(b.count.size(b)) }
+func (d *draft) size() int64 { return d.scaled(d.counted()) }
 
 // scaled corrects a count by what the provider counted: this request, or one before.
-func (b *Builder) scaled(n int64) int64 {
-	switch a := b.carry.Answered; {
+func (d *draft) scaled(n int64) int64 {
+	switch a := d.carry.Answered; {
 	case a != nil && a.Actual > 0 && a.Counted > 0:
 		return n * a.Actual / a.Counted
-	case b.carry.Scale > 0:
-		return n * b.carry.Scale / 1000
+	case d.carry.Scale > 0:
+		return n * d.carry.Scale / 1000
 	}
 	return n
 }
@@ -74,11 +77,11 @@ func (b *Builder) scaled(n int64) int64 {
 func scale(actual, counted int64) int64 { return (actual*1000 + counted - 1) / counted }
 
 // surelyBelow reports, without counting, that the request has less than n tokens.
-func (b *Builder) surelyBelow(n int64) bool {
-	if b.settings.Count == nil || b.count.on {
-		return b.size() < n
+func (d *draft) surelyBelow(n int64) bool {
+	if d.settings.Count == nil || d.count.on {
+		return d.size() < n
 	}
-	return b.scaled(b.settings.Fixed+4*b.sent+int64(b.images)*imageTokens) < n
+	return d.scaled(d.settings.Fixed+4*d.sent+int64(d.images)*imageTokens) < n
 }
 
 func imagesIn(m *echo.Message) int {

@@ -6,7 +6,7 @@ import "github.com/windlass-run/windlass/cascade"
 // which ages are taken, and that turn only moves here, or when the guard needs room.
 //
 // Providers bill a repeated prefix at a fraction of the price. Moving the frontier changes the prefix: what lies behind the
-// first message that changes is paid in full once. So under "cost" it moves when leaving it has become as dear as moving:
+// first message that changes is paid in full once. So under "cost" it moves when the accrued cost of leaving it has reached the cost of moving:
 //
 //	R  tokens that moving it would save in this and every later request
 //	S  tokens of the previous request behind the first message that would change
@@ -25,24 +25,30 @@ const (
 	maxRegretNum, maxRegretDen = 112, 100
 )
 
-// pace is what the frontier needs to know between turns.
-type pace struct {
+// frontier decides when the frontier moves.
+type frontier struct {
+	d      *draft
+	before *callBefore
+}
+
+// projection is what would change if the frontier moved to the coming turn. It is kept between turns.
+type projection struct {
 	low   int   // nodes before this one are sent as they would be if the frontier moved
 	first int   // the first node that would change; -1: none
 	young int   // nodes before this one would never change again
 	gain  int64 // tokens that moving would save
 }
 
-func (p *pace) reset() { *p = pace{first: -1} }
+func (p *projection) reset() { *p = projection{first: -1} }
 
 // forget takes down that message i would not change if the frontier moved.
-func (p *pace) forget(b *Builder, i int) {
+func (p *projection) forget(nodes []node, i int) {
 	if p.first != i {
 		return
 	}
 	p.first = -1
-	for i++; i < len(b.nodes); i++ {
-		if n := &b.nodes[i]; !n.next.same(&n.cur) {
+	for i++; i < len(nodes); i++ {
+		if n := &nodes[i]; !n.next.same(&n.cur) {
 			p.first = i
 			return
 		}
@@ -50,56 +56,57 @@ func (p *pace) forget(b *Builder, i int) {
 }
 
 // advance moves the frontier when it should move.
-func (b *Builder) advance() {
-	p := &b.settings.Policy
+func (f *frontier) advance() {
+	p := &f.d.settings.Policy
 	if !p.Enabled {
 		return
 	}
 	switch p.Advance {
 	case cascade.AdvanceStep:
-		if b.coming()-b.carry.AsOf >= max(p.StepTurns, 1) {
-			b.project()
-			b.move()
+		if f.d.coming()-f.d.carry.AsOf >= max(p.StepTurns, 1) {
+			f.project()
+			f.move()
 		}
 	case cascade.AdvanceEveryTurn:
-		b.project()
-		b.move()
+		f.project()
+		f.move()
 	default:
-		b.project()
-		if b.pays() {
-			b.move()
+		f.project()
+		if f.pays() {
+			f.move()
 		}
 	}
 }
 
 // project finds what each message would become if the frontier moved to the coming turn. Only messages that are young
 // enough to have become something else since the last turn are looked at.
-func (b *Builder) project() {
-	m := b.moment
-	m.asOf = b.coming()
-	m.results = b.resultsBefore(m.asOf)
-	p := &b.pace
-	for i := p.young; i < len(b.nodes); i++ {
-		n := &b.nodes[i]
-		n.next = b.make(i, b.shapeOf(i, &m))
+func (f *frontier) project() {
+	d := f.d
+	m := d.state
+	m.asOf = d.coming()
+	m.results = d.resultsBefore(m.asOf)
+	p := &d.next
+	for i := p.young; i < len(d.nodes); i++ {
+		n := &d.nodes[i]
+		n.next = d.make(i, d.shapeOf(i, &m))
 		gain := n.cur.tokens - n.next.tokens
 		p.gain += gain - n.gain
 		n.gain = gain
 		switch changes := !n.next.same(&n.cur); {
 		case !changes:
-			p.forget(b, i)
+			p.forget(d.nodes, i)
 		case p.first < 0 || i < p.first:
 			p.first = i
 		}
 	}
-	for p.young < len(b.nodes) && b.settled(&b.nodes[p.young], &m) {
+	for p.young < len(d.nodes) && f.settled(&d.nodes[p.young], &m) {
 		p.young++
 	}
 }
 
 // settled reports whether a message is so old that no pass will make anything else of it.
-func (b *Builder) settled(n *node, m *moment) bool {
-	p := &b.settings.Policy
+func (f *frontier) settled(n *node, m *state) bool {
+	p := &f.d.settings.Policy
 	if n.turn > 0 && m.asOf-n.turn <= max(p.Window, p.MaskAfter) {
 		return false
 	}
@@ -110,55 +117,55 @@ func (b *Builder) settled(n *node, m *moment) bool {
 }
 
 // move takes what was projected.
-func (b *Builder) move() {
-	b.carry.AsOf = b.coming()
-	b.carry.Debt = 0
-	b.moment.asOf, b.moment.results = b.carry.AsOf, b.resultsBefore(b.carry.AsOf)
-	p := &b.pace
-	for i := p.low; i < len(b.nodes); i++ {
-		n := &b.nodes[i]
-		b.put(i, n.next)
+func (f *frontier) move() {
+	d := f.d
+	d.carry.AsOf = d.coming()
+	d.carry.Debt = 0
+	d.state.asOf, d.state.results = d.carry.AsOf, d.resultsBefore(d.carry.AsOf)
+	p := &d.next
+	for i := p.low; i < len(d.nodes); i++ {
+		n := &d.nodes[i]
+		d.put(i, n.next)
 		n.gain = 0
 	}
 	p.low, p.first, p.gain = p.young, -1, 0
 }
 
 // pays reports whether the frontier should move by the rule of cost, and takes down what leaving it costs.
-func (b *Builder) pays() bool {
-	p, c := &b.pace, &b.carry
+func (f *frontier) pays() bool {
+	d := f.d
+	p, c := &d.next, &d.carry
 	if p.first < 0 || p.gain <= 0 {
 		return false
 	}
-	ratio := b.settings.ratio()
+	ratio := d.settings.ratio()
 	resent := int64(0)
-	if before := b.views.before; !c.Cold && p.first < before {
-		resent = max(b.tokensBetween(p.first, before)-p.gain, 0)
+	if before := d.view.before; !c.Cold && p.first < before {
+		resent = max(f.before.tokensBetween(p.first, before)-p.gain, 0)
 	}
 	c.Debt += p.gain * ratio
-	return alphaDen*c.Debt >= alphaNum*(whole-ratio)*resent && b.affordable(ratio)
+	return alphaDen*c.Debt >= alphaNum*(whole-ratio)*resent && f.affordable(ratio)
 }
 
 // affordable reports whether moving now keeps what was paid within maxRegret of full history, or costs nothing.
-func (b *Builder) affordable(ratio int64) bool {
-	stayShared, moveShared, fullShared := int64(0), int64(0), int64(0)
-	if b.views.before > 0 && !b.carry.Cold {
-		changed := b.changed()
-		stayShared, moveShared = b.sums[changed], b.sums[min(b.pace.first, changed)]
-		fullShared = b.fullBefore
-	}
-	stay, move := cost(b.sent, stayShared, ratio), cost(b.sent-b.pace.gain, moveShared, ratio)
-	full := b.carry.Full + cost(b.full, fullShared, ratio)
-	return move <= stay || (b.carry.Paid+move)/maxRegretNum <= full/maxRegretDen
+func (f *frontier) affordable(ratio int64) bool {
+	d := f.d
+	changed := f.before.changed()
+	stayShared, fullShared := f.before.shared(changed)
+	moveShared, _ := f.before.shared(min(d.next.first, changed))
+	stay, move := cost(d.sent, stayShared, ratio), cost(d.sent-d.next.gain, moveShared, ratio)
+	full := d.carry.Full + cost(d.full, fullShared, ratio)
+	return move <= stay || (d.carry.Paid+move)/maxRegretNum <= full/maxRegretDen
 }
 
 // tokensBetween returns what is sent for the messages from i to j.
-func (b *Builder) tokensBetween(i, j int) int64 {
-	if j <= b.changed() && j < len(b.sums) {
-		return b.sums[j] - b.sums[i]
+func (c *callBefore) tokensBetween(i, j int) int64 {
+	if j <= c.changed() && j < len(c.sums) {
+		return c.sums[j] - c.sums[i]
 	}
 	n := int64(0)
 	for ; i < j; i++ {
-		n += b.nodes[i].cur.tokens
+		n += c.d.nodes[i].cur.tokens
 	}
 	return n
 }

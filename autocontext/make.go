@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/dialect"
 )
 
 // made is a shape that was carried out on a message.
@@ -26,12 +27,12 @@ func sameMessage(a, b *echo.Message) bool {
 
 // make carries a shape out on message i. What would be no shorter than the message is not done: the message is sent in
 // full.
-func (b *Builder) make(i int, s shape) made {
-	n := &b.nodes[i]
+func (d *draft) make(i int, s shape) made {
+	n := &d.nodes[i]
 	m := made{shape: s, asked: s}
 	if s.form == FormDropped || s.form == FormSummary {
-		m.sent = b.standIn(i, s)
-		return b.withAfter(i, m)
+		m.sent = d.standIn(i, s)
+		return d.withAfter(i, m)
 	}
 	switch s {
 	case n.cur.asked:
@@ -43,12 +44,12 @@ func (b *Builder) make(i int, s shape) made {
 	case FormFull:
 		m.sent = n.msg
 	default:
-		m.sent = b.cut(n, s)
+		m.sent = cut(n, s, d.settings.Dialect)
 		if m.sent == nil { // nothing is left to say
 			m.form = FormDropped
-			return b.withAfter(i, m)
+			return d.withAfter(i, m)
 		}
-		if Tokens(b.render.message(m.sent)) >= n.size && !mustCut(n, s) {
+		if Tokens(d.render.message(m.sent)) >= n.size && !mustCut(n, s) {
 			m.sent = n.msg
 			m.shape = full(uncut(s))
 		}
@@ -56,7 +57,7 @@ func (b *Builder) make(i int, s shape) made {
 	if n.foreign {
 		m.sent = isolated(m.sent)
 	}
-	return b.withAfter(i, m)
+	return d.withAfter(i, m)
 }
 
 // mustCut reports whether a shape changes more than the length: an answer of an earlier attempt loses its calls, as their
@@ -72,11 +73,11 @@ func uncut(s shape) Reason {
 }
 
 // cut makes the message that a shape asks for.
-func (b *Builder) cut(n *node, s shape) *echo.Message {
+func cut(n *node, s shape, told dialect.Dialect) *echo.Message {
 	m := n.msg
 	switch {
 	case s.form == FormStub:
-		return stub(m, s.limit, b.settings.Dialect)
+		return stub(m, s.limit, told)
 	case s.form == FormMasked && m.Role() == echo.RoleAssistant:
 		return withText(m, leftOut(m))
 	case s.form == FormMasked && s.bare:
@@ -94,8 +95,8 @@ func (b *Builder) cut(n *node, s shape) *echo.Message {
 }
 
 // withAfter adds what the group of a message lacks, and counts what is sent.
-func (b *Builder) withAfter(i int, m made) made {
-	n := &b.nodes[i]
+func (d *draft) withAfter(i int, m made) made {
+	n := &d.nodes[i]
 	if m.form != FormDropped && m.form != FormSummary && len(n.after) > 0 && m.reason != ReasonRetry {
 		m.after = n.after
 		if n.foreign {
@@ -110,11 +111,11 @@ func (b *Builder) withAfter(i int, m made) made {
 		if m.sent == n.msg {
 			m.tokens = n.size
 		} else {
-			m.tokens = Tokens(b.render.message(m.sent))
+			m.tokens = Tokens(d.render.message(m.sent))
 		}
 	}
 	for _, a := range m.after {
-		m.tokens += Tokens(b.render.message(a))
+		m.tokens += Tokens(d.render.message(a))
 	}
 	return m
 }

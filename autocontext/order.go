@@ -39,23 +39,44 @@ type node struct {
 	cleared int64 // tokens of it when clear_tool_uses has cleared it; 0: not known yet
 }
 
-// moment is all that decides what becomes of a message, beside the message itself and the settings. The aging passes look
+// state is all that decides what becomes of a message, besides the message itself and the settings. The aging passes look
 // at asOf and nothing else that changes from turn to turn; so the views of two calls differ only when asOf moved, a new
 // attempt began, or the guard acted.
-type moment struct {
+type state struct {
 	asOf    int // the turn as of which ages are taken
 	attempt int // the attempt under way
 	latest  int // index of the latest request of the user
 	task    int // index of the task
 	results int // tool results in turns before asOf
-	told    int // the message at whose place the summary in force stands; -1: none
-	gone    int // the message at whose place the note on turns that slid out stands; -1: none
-	answers map[int]int
+
+	summaryAt int // the message in whose place the summary in force is sent; -1: none
+	slidAt    int // the message in whose place the note on turns that slid out is sent; -1: none
+
+	answers map[int]int // index of the last answer of each attempt, plus 1
 	carry   *echo.Carry
 }
 
+// read reads message i of the history.
+func (m *state) read(i int, it echo.Item) {
+	m.attempt = max(m.attempt, it.Attempt)
+	switch kind := it.Message.Kind(); it.Message.Role() {
+	case echo.RoleAssistant:
+		if it.Message.Text() != "" {
+			m.answers[it.Attempt] = i + 1
+		}
+	case echo.RoleUser:
+		// Messages from another phase may hold that phase's task: the own task comes after them.
+		if kind == echo.KindTask || m.task < 0 && kind != echo.KindContext {
+			m.task = i
+		}
+		if kind != echo.KindNotice && kind != echo.KindContext {
+			m.latest = i
+		}
+	}
+}
+
 // pass is one technique: a pure function that says what becomes of one message, or that it has nothing to say.
-type pass func(p *cascade.Intra, i int, n *node, m *moment) (shape, bool)
+type pass func(p *cascade.Intra, i int, n *node, m *state) (shape, bool)
 
 // order is the order of the passes. The first that has something to say decides: what takes a message out of the request
 // comes before what shortens it, and what the guard had to do before what the settings want.
@@ -72,14 +93,14 @@ var order = [...]pass{
 }
 
 // shapeOf applies the passes to one message. What none of them decides is sent in full.
-func (b *Builder) shapeOf(i int, m *moment) shape {
-	n := &b.nodes[i]
+func (d *draft) shapeOf(i int, m *state) shape {
+	n := &d.nodes[i]
 	if n.orphan {
 		return shape{form: FormDropped, reason: ReasonRepaired}
 	}
-	p := &b.settings.Policy
+	p := &d.settings.Policy
 	resting := !p.Enabled && m.asOf == 0 // the guard moves the frontier before it does anything else
-	if b.survives(i, m) && !resting {
+	if d.survives(i) && !resting {
 		return full(ReasonKept)
 	}
 	for _, pass := range order {
@@ -101,8 +122,8 @@ func (b *Builder) shapeOf(i int, m *moment) shape {
 // survives reports whether a message is sent in full whatever happens: system messages, the task, the latest request of
 // the user, pinned messages. A pinned tool call survives with its whole group, so only messages without calls can be
 // pinned on their own.
-func (b *Builder) survives(i int, m *moment) bool {
-	n := &b.nodes[i]
+func (d *draft) survives(i int) bool {
+	n, m := &d.nodes[i], &d.state
 	if n.msg.Role() == echo.RoleSystem || i == m.task || i == m.latest {
 		return true
 	}

@@ -12,7 +12,7 @@ import (
 var oversizeLimits = [...]int{4000, 1000, 300}
 
 // oversize cuts tool results that alone would not have fitted, unless they have become old enough to be cut shorter.
-func oversize(p *cascade.Intra, i int, n *node, m *moment) (shape, bool) {
+func oversize(p *cascade.Intra, i int, n *node, m *state) (shape, bool) {
 	limit := cutTo(m.carry, i)
 	if limit < 0 || !isToolResult(n) {
 		return shape{}, false
@@ -34,28 +34,29 @@ func cutTo(c *echo.Carry, i int) int {
 }
 
 // cutOversize cuts tool results, the largest first, until the request has less than most tokens.
-func (b *Builder) cutOversize(most int64) {
+func (g *guard) cutOversize(most int64) {
+	d := g.d
 	for _, limit := range oversizeLimits {
-		for b.size() >= most {
-			i := b.largestResult(limit)
+		for d.size() >= most {
+			i := g.largestResult(limit)
 			if i < 0 {
 				break
 			}
-			cut := slices.DeleteFunc(slices.Clone(b.carry.Cut), func(t echo.Cut) bool { return t.At == i })
+			cut := slices.DeleteFunc(slices.Clone(d.carry.Cut), func(t echo.Cut) bool { return t.At == i })
 			cut = append(cut, echo.Cut{At: i, To: limit})
-			b.carry.Cut = cut
-			b.reshapeOne(i)
+			d.carry.Cut = cut
+			d.reshapeOne(i)
 		}
 	}
 }
 
 // largestResult returns the largest tool result that is sent with more than limit characters; -1: there is none.
-func (b *Builder) largestResult(limit int) int {
+func (g *guard) largestResult(limit int) int {
 	at, largest := -1, int64(0)
-	for i := range b.nodes {
-		n := &b.nodes[i]
+	for i := range g.d.nodes {
+		n := &g.d.nodes[i]
 		long := n.cur.form == FormFull && !shorter(n.msg.Text(), limit+1) || n.cur.form == FormExcerpt && n.cur.limit > limit
-		if to := cutTo(&b.carry, i); isToolResult(n) && long && !n.pinned && n.cur.tokens > largest && (to < 0 || to > limit) {
+		if to := cutTo(&g.d.carry, i); isToolResult(n) && long && !n.pinned && n.cur.tokens > largest && (to < 0 || to > limit) {
 			at, largest = i, n.cur.tokens
 		}
 	}

@@ -6,7 +6,7 @@ import (
 )
 
 // removed masks the tool results in the stretch that the guard removed, whatever the settings say of them.
-func removed(_ *cascade.Intra, i int, n *node, m *moment) (shape, bool) {
+func removed(_ *cascade.Intra, i int, n *node, m *state) (shape, bool) {
 	r := m.carry.Removed
 	if r == nil || i < r.From || i >= r.To || !isToolResult(n) {
 		return shape{}, false
@@ -17,20 +17,20 @@ func removed(_ *cascade.Intra, i int, n *node, m *moment) (shape, bool) {
 // removeByLevel removes tool results from the middle of the history outward, by the levels of the guard, until the request
 // has target tokens. The beginning of a phase says what it is about and its end where it stands: the middle is missed
 // least. It returns the level.
-func (b *Builder) removeByLevel(target int64) int {
+func (g *guard) removeByLevel(target int64) int {
 	level := 0
-	list := b.removable()
+	list := g.removable()
 	if len(list) == 0 {
 		return 0
 	}
-	for _, level = range b.settings.Policy.Guard.RemovalLevels {
+	for _, level = range g.d.settings.Policy.Guard.RemovalLevels {
 		k := (len(list)*level + 99) / 100
 		if k == 0 {
 			continue
 		}
 		first := (len(list) - k) / 2
-		b.remove(list[first], list[first+k-1]+1, level)
-		if b.size() <= target {
+		g.remove(list[first], list[first+k-1]+1, level)
+		if g.d.size() <= target {
 			break
 		}
 	}
@@ -39,14 +39,15 @@ func (b *Builder) removeByLevel(target int64) int {
 
 // removeOldest removes tool results from the oldest on until the request has target tokens. It reports whether it removed
 // any.
-func (b *Builder) removeOldest(target int64) bool {
-	list := b.removable()
-	size := b.size()
+func (g *guard) removeOldest(target int64) bool {
+	d := g.d
+	list := g.removable()
+	size := d.size()
 	for at, i := range list {
-		n := &b.nodes[i]
-		size -= b.scaled(b.countMade(&n.cur) - b.countMade(ref(b.make(i, shape{form: FormMasked, reason: ReasonRemoved, bare: true}))))
+		n := &d.nodes[i]
+		size -= d.scaled(d.count.of(&n.cur) - d.count.of(ref(d.make(i, shape{form: FormMasked, reason: ReasonRemoved, bare: true}))))
 		if size <= target || at == len(list)-1 {
-			b.remove(0, i+1, 100)
+			g.remove(0, i+1, 100)
 			return true
 		}
 	}
@@ -56,21 +57,22 @@ func (b *Builder) removeOldest(target int64) bool {
 func ref[T any](v T) *T { return &v }
 
 // remove makes a stretch of the history, together with what was removed before, one without tool results.
-func (b *Builder) remove(from, to, level int) {
+func (g *guard) remove(from, to, level int) {
 	r := &echo.Removal{From: from, To: to, Level: level}
-	if old := b.carry.Removed; old != nil {
+	if old := g.d.carry.Removed; old != nil {
 		r.From, r.To, r.Level = min(from, old.From), max(to, old.To), max(level, old.Level)
 	}
-	b.carry.Removed = r
-	b.reshape()
+	g.d.carry.Removed = r
+	g.d.reshape()
 }
 
 // removable lists the tool results that the guard may remove: all but those among the newest messages.
-func (b *Builder) removable() []int {
+func (g *guard) removable() []int {
+	d := g.d
 	var list []int
-	end := len(b.nodes) - b.settings.Policy.Guard.KeepRecentMessages
+	end := len(d.nodes) - d.settings.Policy.Guard.KeepRecentMessages
 	for i := 0; i < end; i++ {
-		if n := &b.nodes[i]; isToolResult(n) && n.cur.sent != nil && !b.survives(i, &b.moment) {
+		if n := &d.nodes[i]; isToolResult(n) && n.cur.sent != nil && !d.survives(i) {
 			list = append(list, i)
 		}
 	}

@@ -32,14 +32,14 @@ type groupBook struct {
 }
 
 // add takes in message i of the history.
-func (g *groupBook) add(b *Builder, i int) {
-	g.reopen(b)
-	n := &b.nodes[i]
+func (g *groupBook) add(d *draft, i int) {
+	g.reopen(d)
+	n := &d.nodes[i]
 	if n.msg.Role() == echo.RoleTool {
-		g.answer(b, i)
+		g.answer(d, i)
 		return
 	}
-	g.finish(b)
+	g.finish(d)
 	if len(n.msg.ToolCalls()) == 0 {
 		return
 	}
@@ -50,21 +50,21 @@ func (g *groupBook) add(b *Builder, i int) {
 	g.open = slices.Clone(n.msg.ToolCalls())
 	for _, c := range g.open {
 		unclear := c.ID == "" || c.Name == "" || g.ids[c.ID]
-		g.text = g.text || unclear && b.settings.Dialect == dialect.Native
+		g.text = g.text || unclear && d.settings.Dialect == dialect.Native
 		g.ids[c.ID] = true
 	}
 	n.foreign = g.text
 }
 
 // answer takes in a tool result.
-func (g *groupBook) answer(b *Builder, i int) {
-	n := &b.nodes[i]
+func (g *groupBook) answer(d *draft, i int) {
+	n := &d.nodes[i]
 	id := n.msg.ToolCallID()
 	if at := slices.IndexFunc(g.open, func(c echo.ToolCall) bool { return c.ID == id }); at >= 0 {
 		g.open = slices.Delete(g.open, at, at+1)
 		n.foreign = g.text
 		g.last = i
-		g.pin(b)
+		g.pin(d)
 		return
 	}
 	n.orphan = true
@@ -73,70 +73,70 @@ func (g *groupBook) answer(b *Builder, i int) {
 		return
 	}
 	delete(g.late, id)
-	owner := &b.nodes[at]
+	owner := &d.nodes[at]
 	for j, m := range owner.after {
 		if m.ToolCallID() == id {
 			owner.after = slices.Clone(owner.after)
 			owner.after[j] = n.msg
 		}
 	}
-	b.refresh(at)
+	d.refresh(at)
 }
 
 // pin makes the whole newest group survive when one message of it does: a result cannot stay without its call.
-func (g *groupBook) pin(b *Builder) {
-	if !b.nodes[g.at].pinned && !b.nodes[g.last].pinned {
+func (g *groupBook) pin(d *draft) {
+	if !d.nodes[g.at].pinned && !d.nodes[g.last].pinned {
 		return
 	}
 	for i := g.at; i <= g.last; i++ {
-		if n := &b.nodes[i]; !n.orphan && !n.pinned {
+		if n := &d.nodes[i]; !n.orphan && !n.pinned {
 			n.pinned = true
-			b.refresh(i)
+			d.refresh(i)
 		}
 	}
 }
 
 // finish closes the newest group: what it lacks is added behind it.
-func (g *groupBook) finish(b *Builder) {
+func (g *groupBook) finish(d *draft) {
 	for _, c := range g.open {
 		g.late[c.ID] = g.last
 	}
 	if len(g.open) > 0 {
-		b.complete(g.last, missing(g.open))
+		d.complete(g.last, missing(g.open))
 	}
 	g.open = nil
 }
 
 // settle completes the conversation as it stands, until more of it comes.
-func (g *groupBook) settle(b *Builder) {
-	end := len(b.nodes) - 1
-	for end >= 0 && b.nodes[end].orphan {
+func (g *groupBook) settle(d *draft) {
+	end := len(d.nodes) - 1
+	for end >= 0 && d.nodes[end].orphan {
 		end--
 	}
 	switch {
 	case end < 0 || g.ending > 0:
 		return
 	case len(g.open) > 0:
-		b.complete(g.last, missing(g.open))
+		d.complete(g.last, missing(g.open))
 		g.ending = g.last + 1
-	case b.nodes[end].msg.Role() == echo.RoleAssistant:
-		b.complete(end, []*echo.Message{echo.NewText(echo.RoleUser, echo.KindNotice, goOn)})
+	case d.nodes[end].msg.Role() == echo.RoleAssistant:
+		d.complete(end, []*echo.Message{echo.NewText(echo.RoleUser, echo.KindNotice, goOn)})
 		g.ending = end + 1
 	}
 }
 
 // reopen takes back what settle did.
-func (g *groupBook) reopen(b *Builder) {
+func (g *groupBook) reopen(d *draft) {
 	if g.ending > 0 {
-		b.complete(g.ending-1, nil)
+		d.complete(g.ending-1, nil)
 		g.ending = 0
 	}
 }
 
 // complete makes what is sent behind message i.
-func (b *Builder) complete(i int, after []*echo.Message) {
-	b.nodes[i].after = after
-	b.refresh(i)
+func (d *draft) complete(i int, after []*echo.Message) {
+	d.nodes[i].after = after
+	d.refresh(i)
 }
 
 func missing(calls []echo.ToolCall) []*echo.Message {

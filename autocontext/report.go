@@ -11,20 +11,21 @@ func (v *View) Report() echo.Selection { return v.report }
 
 // report fills in the sizes and the money of the view.
 func (b *Builder) report(shared, fullShared int64) echo.Selection {
+	d := b.draft
 	r := echo.Selection{
-		FullHistorySize: b.full, ContextSize: b.sent, TokensSaved: b.full - b.sent,
-		MessageCount: b.sends, MaskedCount: b.masked, SharedSize: shared, FullSharedSize: fullShared,
-		Delta: b.views.before > 0,
+		FullHistorySize: d.full, ContextSize: d.sent, TokensSaved: d.full - d.sent,
+		MessageCount: d.sends, MaskedCount: d.masked, SharedSize: shared, FullSharedSize: fullShared,
+		Delta: d.view.before > 0,
 	}
-	if b.limit() > 0 {
-		r.Limit = b.limit()
-		if b.count.on || b.settings.Count == nil {
-			r.RequestSize = b.size()
+	if d.limit() > 0 {
+		r.Limit = d.limit()
+		if d.count.on || b.settings.Count == nil {
+			r.RequestSize = d.size()
 		}
 	}
 	if p := b.settings.Price; p != nil {
-		r.SentUSD = usd(*p, b.sent, shared)
-		r.FullUSD = usd(*p, b.full, fullShared)
+		r.SentUSD = usd(*p, d.sent, shared)
+		r.FullUSD = usd(*p, d.full, fullShared)
 	}
 	return r
 }
@@ -45,11 +46,11 @@ func usd(p echo.Price, size, shared int64) *float64 {
 
 // spans names the messages that are new or of which something else became than in the call before.
 func (b *Builder) spans() []echo.Span {
-	v := &b.views
+	v := &b.draft.view
 	slices.Sort(v.touched)
 	var out []echo.Span
 	for _, i := range slices.Compact(v.touched) {
-		if n := &b.nodes[i]; n.was.shape != n.cur.shape || !n.was.same(&n.cur) {
+		if n := &b.draft.nodes[i]; n.was.shape != n.cur.shape || !n.was.same(&n.cur) {
 			out = v.extend(out, i)
 		}
 	}

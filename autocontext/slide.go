@@ -8,7 +8,7 @@ import (
 )
 
 // slid leaves out the turns that a token_budget let go.
-func slid(_ *cascade.Intra, _ int, n *node, m *moment) (shape, bool) {
+func slid(_ *cascade.Intra, _ int, n *node, m *state) (shape, bool) {
 	if n.turn > 0 && n.turn <= m.carry.Slid {
 		return shape{form: FormDropped, reason: ReasonSlid}, true
 	}
@@ -17,27 +17,36 @@ func slid(_ *cascade.Intra, _ int, n *node, m *moment) (shape, bool) {
 
 // slide leaves out whole turns, the oldest first, until the request has target tokens. The newest turn stays. It reports
 // whether it left out any.
-func (b *Builder) slide(target int64) bool {
-	size := b.size()
-	upto := b.carry.Slid
-	for t := upto + 1; t < len(b.turns) && size > target; t++ {
-		for i := b.turns[t-1]; i < b.turns[t]; i++ {
-			if !b.survives(i, &b.moment) {
-				size -= b.scaled(b.countMade(&b.nodes[i].cur))
+func (g *guard) slide(target int64) bool {
+	d := g.d
+	size := d.size()
+	upto := d.carry.Slid
+	for t := upto + 1; t < len(d.turns) && size > target; t++ {
+		for i := d.turns[t-1]; i < d.turns[t]; i++ {
+			if !d.survives(i) {
+				size -= d.scaled(d.count.of(&d.nodes[i].cur))
 			}
 		}
 		upto = t
 	}
-	if upto == b.carry.Slid {
+	if upto == d.carry.Slid {
 		return false
 	}
-	b.carry.Slid = upto
-	b.reshape()
+	d.carry.Slid = upto
+	d.reshape()
 	return true
 }
 
-// slidNote stands for the turns that were left out.
-func slidNote(turns int) *echo.Message {
-	return echo.NewText(echo.RoleUser, echo.KindNotice,
-		fmt.Sprintf("[The first %d turns of this conversation are left out, to stay within its token budget.]", turns))
+// slidNote is the message that is sent in place of the turns that were left out. It is made once for each number of turns.
+type slidNote struct {
+	message *echo.Message
+	turns   int
+}
+
+func (n *slidNote) of(turns int) *echo.Message {
+	if n.message == nil || n.turns != turns {
+		text := fmt.Sprintf("[The first %d turns of this conversation are left out, to stay within its token budget.]", turns)
+		n.message, n.turns = echo.NewText(echo.RoleUser, echo.KindNotice, text), turns
+	}
+	return n.message
 }

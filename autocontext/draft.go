@@ -1,0 +1,124 @@
+package autocontext
+
+import "github.com/windlass-run/windlass/echo"
+
+// draft is the view that the next call is sent, while it is made: what is sent for each message of the history, as the
+// passes and the carry say.
+type draft struct {
+	history
+	settings *Settings
+	render   *Renderer
+	carry    echo.Carry
+	state    state
+	next     projection
+	groups   groupBook // which calls wait for their results
+
+	view   View // Items parallel to nodes
+	shaped int  // nodes before this one have a form
+	sent   int64
+	sends  int // messages sent
+	masked int // nodes that are not sent as they are
+	count  counting
+	note   slidNote
+}
+
+func newDraft(s *Settings, r *Renderer) *draft {
+	d := &draft{settings: s, render: r, history: history{newest: map[echo.Hash]int{}}}
+	d.count = counting{settings: s, render: r}
+	d.state = state{latest: -1, task: -1, summaryAt: -1, slidAt: -1, answers: map[int]int{}, carry: &d.carry}
+	d.next.reset()
+	return d
+}
+
+// read takes in the messages that are new.
+func (d *draft) read(history []echo.Item) {
+	first := len(d.nodes)
+	attempt := d.state.attempt
+	latest, task := d.state.latest, d.state.task
+	for i := first; i < len(history); i++ {
+		d.take(history[i])
+	}
+	d.state.asOf, d.state.results = d.carry.AsOf, d.resultsBefore(d.carry.AsOf)
+	d.groups.settle(d)
+	tryAgain := first > 0 && attempt != d.state.attempt
+	if tryAgain {
+		d.carry.Debt = 0 // what it was owed for is left out now
+	}
+	moved := d.placeStandIns()
+	switch {
+	case tryAgain || first > 0 && (moved || task != d.state.task):
+		d.reshape()
+	case latest >= 0 && latest != d.state.latest:
+		d.reshapeOne(latest)
+		fallthrough
+	default:
+		for i := first; i < len(d.nodes); i++ {
+			d.reshapeOne(i)
+		}
+	}
+	d.shaped = len(d.nodes)
+}
+
+// take adds one message.
+func (d *draft) take(it echo.Item) {
+	i := len(d.nodes)
+	d.state.read(i, it)
+	d.history.add(it, Tokens(d.render.message(it.Message)))
+	d.view.Items = append(d.view.Items, Item{Message: it.Message})
+	d.groups.add(d, i)
+}
+
+// reshape decides anew about every message.
+func (d *draft) reshape() {
+	d.state.asOf, d.state.results = d.carry.AsOf, d.resultsBefore(d.carry.AsOf)
+	d.placeStandIns()
+	for i := range d.nodes {
+		d.reshapeOne(i)
+	}
+	d.next.reset()
+}
+
+func (d *draft) reshapeOne(i int) {
+	n := &d.nodes[i]
+	d.put(i, d.make(i, d.shapeOf(i, &d.state)))
+	d.next.gain -= n.gain
+	n.next, n.gain = n.cur, 0
+	d.next.forget(d.nodes, i)
+}
+
+// refresh carries out anew what is sent for message i, after what its group lacks has changed.
+func (d *draft) refresh(i int) {
+	n := &d.nodes[i]
+	n.cur.asked, n.next.asked = shape{}, shape{}
+	if i < d.shaped {
+		d.reshapeOne(i)
+		d.next.young = min(d.next.young, i)
+	}
+}
+
+// put makes m what is sent for message i.
+func (d *draft) put(i int, m made) {
+	n, it := &d.nodes[i], &d.view.Items[i]
+	if it.Form != "" {
+		if n.cur.shape == m.shape && n.cur.same(&m) {
+			return
+		}
+		d.sent -= n.cur.tokens
+		d.sends -= it.count()
+		d.count.remove(&n.cur)
+		if !it.plain() {
+			d.masked--
+		}
+	}
+	n.cur = m
+	*it = Item{Message: n.msg, Form: m.form, Reason: m.reason, Sent: m.sent, After: m.after, Tokens: m.tokens}
+	d.sent += m.tokens
+	d.sends += it.count()
+	d.count.add(&m)
+	if !it.plain() {
+		d.masked++
+	}
+	if i < d.view.before {
+		d.view.touched = append(d.view.touched, i)
+	}
+}
