@@ -63,7 +63,7 @@ func (d *draft) read(history []echo.Item) {
 func (d *draft) take(it echo.Item) {
 	i := len(d.nodes)
 	d.state.read(i, it)
-	d.history.add(it, Tokens(d.render.message(it.Message)))
+	d.add(it, Tokens(d.render.message(it.Message)))
 	d.view.Items = append(d.view.Items, Item{Message: it.Message})
 	d.groups.add(d, i)
 }

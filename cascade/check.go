@@ -1,18 +1,29 @@
 package cascade
 
-// checker looks for what a cascade means wrongly. Each rule is a small method; together they report everything.
+import "context"
+
+// checker looks for mistakes in what a cascade says. Each rule is a small method of the group of rules that it belongs to;
+// together they report everything. A checker has what the groups share.
 type checker struct {
 	stop    func() error // why to stop, nil while somebody waits for the result
 	known   Known
 	cascade *Cascade
 	root    place
-	tools   []declared
-	toolAt  map[string]int  // index in tools by name
-	phases  []located       // every phase, those written in place too
-	targets []string        // the names that hand-offs can lead to
-	named   map[string]bool // by the name of a phase: whether it is a target; those written in place are not
-	offered map[string]bool // the tools that the model of some phase can call
-	schemas int             // subschemas of all schemas so far
+	phases  []located // every phase, those written in place too
+
+	names     phaseNames
+	tools     toolbox
+	templates templates
+	schemas   schemas
+}
+
+func newChecker(ctx context.Context, known Known, c *Cascade, doc *document) *checker {
+	return &checker{
+		stop: ctx.Err, known: known, cascade: c, root: place{doc: doc},
+		tools:     toolbox{at: map[string]int{}, builtin: known.Tools},
+		templates: templates{parse: known.CheckTemplate},
+		schemas:   schemas{stop: ctx.Err},
+	}
 }
 
 // located is a phase with its place.
@@ -22,46 +33,41 @@ type located struct {
 	inline bool // written in place, under an on_error
 }
 
-// declared is a tool with its place.
-type declared struct {
-	*Tool
-	at place
-}
-
 // check runs every rule on the cascade itself. The tools have been gathered before.
 func (k *checker) check() {
 	k.phases = locatePhases(k.root.key("phases"), k.cascade.Phases)
-	k.indexNames()
-	k.indexOffered()
-	k.checkInputsSchema(k.cascade.InputsSchema, k.root)
+	k.names.index(k.phases)
+	k.tools.offer(k.phases)
+	k.schemas.checkInputs(k.cascade.InputsSchema, k.root)
 	checkModel(k.root, "model")
-	k.checkValidators()
-	k.checkPhaseNames()
+	validatorRules{k}.checkValidators()
+	phaseRules{k}.checkPhaseNames()
 	for _, p := range k.phases {
 		if k.root.doc.full() || k.stop() != nil {
 			return
 		}
 		k.checkPhase(p)
 	}
-	k.checkAutoContext()
-	k.checkInterPhase()
-	k.checkTokenBudget()
-	k.checkFlow()
+	intraRules{k}.checkAutoContext()
+	interRules{k}.checkInterPhase()
+	budgetRules{k}.checkTokenBudget()
+	flowRules{k}.checkFlow()
 }
 
 func (k *checker) checkPhase(p located) {
-	k.checkKind(p)
-	k.checkMisplaced(p)
-	k.checkRules(p)
+	phase, references := phaseRules{k}, referenceRules{k}
+	phase.checkKind(p)
+	phase.checkMisplaced(p)
+	phase.checkRules(p)
 	checkModel(p.at, "model")
-	k.checkTackle(p)
-	k.checkLoopUntil(p)
-	k.checkTargets(p)
-	k.checkContext(p)
-	k.checkSelects(p)
-	k.checkIntraContext(p)
-	k.checkOutputSchema(p)
-	k.checkPhaseTemplates(p)
+	references.checkTackle(p)
+	phase.checkLoopUntil(p)
+	references.checkTargets(p)
+	references.checkContext(p)
+	interRules{k}.checkSelects(p)
+	intraRules{k}.checkIntraContext(p)
+	phase.checkOutputSchema(p)
+	k.templates.checkPhase(p)
 }
 
 // locatePhases lists the phases in the order of the file, each with what is written in place below it.
@@ -80,33 +86,6 @@ func locatePhases(at place, phases []Phase) []located {
 
 // title names a phase in messages.
 func (p located) title() string { return describe(p.at) }
-
-// indexNames notes the names of the phases for the rules that look them up.
-func (k *checker) indexNames() {
-	k.named = make(map[string]bool, len(k.phases))
-	for _, p := range k.phases {
-		name := p.Name
-		if n := p.at.key("name").node(); name == "" && n != nil {
-			name = n.Text // The name is wrong and has been reported; that hand-offs lead to it is not a second mistake.
-		}
-		if name == "" {
-			continue
-		}
-		if !p.inline && !k.named[name] {
-			k.targets = append(k.targets, name)
-		}
-		k.named[name] = k.named[name] || !p.inline
-	}
-}
-
-// toolNames returns the names that a phase can list, the declared tools first.
-func (k *checker) toolNames() []string {
-	var names []string
-	for _, t := range k.tools {
-		names = append(names, t.ToolID)
-	}
-	return append(names, k.known.Tools...)
-}
 
 // checkModel refuses a model's name that is blank. That none is given is no mistake: the command line or the environment
 // may bring one.

@@ -6,8 +6,11 @@ import (
 	"slices"
 )
 
+// budgetRules are the rules of token_budget.
+type budgetRules struct{ *checker }
+
 // checkTokenBudget checks the ceiling of requests: that it leaves room for one in every phase.
-func (k *checker) checkTokenBudget() {
+func (k budgetRules) checkTokenBudget() {
 	b := k.cascade.TokenBudget
 	if b == nil {
 		return
@@ -26,7 +29,7 @@ func (k *checker) checkTokenBudget() {
 }
 
 // checkHeld warns where the guard is switched off, which would hold the ceiling.
-func (k *checker) checkHeld() {
+func (k budgetRules) checkHeld() {
 	warn := func(at place) {
 		at.noEffect("guard", `without the guard nothing holds the "token_budget"`, "switch the guard on, or remove the token_budget")
 	}
@@ -46,18 +49,18 @@ func (k *checker) checkHeld() {
 }
 
 // checkOverrides resolves the phases that have a ceiling of their own.
-func (k *checker) checkOverrides(at place, overrides map[string]TokenBudgetOverride) {
+func (k budgetRules) checkOverrides(at place, overrides map[string]TokenBudgetOverride) {
 	asks := make(map[string]bool, len(k.phases))
 	for _, p := range k.phases {
 		asks[p.Name] = asks[p.Name] || !p.Deterministic()
 	}
 	for _, name := range slices.Sorted(maps.Keys(overrides)) {
-		_, written := k.named[name]
+		_, written := k.names.named[name]
 		switch {
 		case k.root.doc.full():
 			return
 		case !written:
-			at.keyError(name, CodeUnknownPhase, fmt.Sprintf("%s names %q, which is no phase", describe(at), name), k.phaseHint(name))
+			at.keyError(name, CodeUnknownPhase, fmt.Sprintf("%s names %q, which is no phase", describe(at), name), k.names.hint(name))
 		case !asks[name]:
 			at.noEffect(name, fmt.Sprintf("phase %q runs a tool and sends no requests", name), "remove it")
 		}
@@ -65,7 +68,7 @@ func (k *checker) checkOverrides(at place, overrides map[string]TokenBudgetOverr
 }
 
 // checkOverride checks what a phase's ceiling amounts to, where its override says something about it.
-func (k *checker) checkOverride(at place, p located) {
+func (k budgetRules) checkOverride(at place, p located) {
 	b := k.cascade.EffectiveTokenBudget(p.Phase)
 	if at.has("max_total") || at.has("reserve_for_output") {
 		k.checkCeiling(at, b, " for "+p.title())
@@ -77,7 +80,7 @@ func (k *checker) checkOverride(at place, p located) {
 
 // checkCeiling refuses a reserve that leaves nothing of the ceiling. A size that is zero is wrong and has been reported, or
 // is not given.
-func (k *checker) checkCeiling(at place, b *TokenBudget, whose string) {
+func (k budgetRules) checkCeiling(at place, b *TokenBudget, whose string) {
 	if b.MaxTotal == 0 || b.MaxTotal > b.ReserveForOutput || !at.intact("max_total", "reserve_for_output") {
 		return
 	}
@@ -91,7 +94,7 @@ func (k *checker) checkCeiling(at place, b *TokenBudget, whose string) {
 }
 
 // checkAnswerFits refuses an answer that takes the whole ceiling, where it is the reserve.
-func (k *checker) checkAnswerFits(p located) {
+func (k budgetRules) checkAnswerFits(p located) {
 	b := k.cascade.EffectiveTokenBudget(p.Phase)
 	if b.ReserveForOutput > 0 || b.MaxTotal == 0 || p.MaxOutputTokens == 0 || b.MaxTotal > int64(p.MaxOutputTokens) {
 		return
@@ -102,7 +105,7 @@ func (k *checker) checkAnswerFits(p located) {
 }
 
 // checkThreshold warns of a warning that comes after the guard has acted.
-func (k *checker) checkThreshold(at place, b *TokenBudget, g IntraGuard) {
+func (k budgetRules) checkThreshold(at place, b *TokenBudget, g IntraGuard) {
 	share := 100 * b.WarningThreshold
 	if b.Strategy == BudgetFail || share <= float64(g.CompactPercent) || !at.intact("warning_threshold") {
 		return

@@ -25,8 +25,11 @@ func (b *intraBlock) merged() Intra {
 	return mergeIntra(b.below.IntraContext, b.IntraContext)
 }
 
+// intraRules are the rules of settings for the context inside a phase.
+type intraRules struct{ *checker }
+
 // cascadeBlock returns the cascade's block, nil when there is none.
-func (k *checker) cascadeBlock() *intraBlock {
+func (k intraRules) cascadeBlock() *intraBlock {
 	if s := k.cascade.AutoContext.intra(); s != nil {
 		return &intraBlock{IntraContext: s, at: k.root.keys("auto_context", "intra_phase")}
 	}
@@ -34,7 +37,7 @@ func (k *checker) cascadeBlock() *intraBlock {
 }
 
 // checkAutoContext checks the settings that all phases inherit.
-func (k *checker) checkAutoContext() {
+func (k intraRules) checkAutoContext() {
 	if n := k.root.key("auto_context").node(); n != nil && n.Kind == source.Object && len(n.Members) == 0 {
 		k.root.noEffect("auto_context", `"auto_context" is empty, which changes nothing`, `write "auto_context": {"intra_phase": {}} to take the defaults`)
 	}
@@ -52,7 +55,7 @@ func (k *checker) checkAutoContext() {
 }
 
 // checkIntraContext checks a phase's own settings, and that they go together with what they inherit.
-func (k *checker) checkIntraContext(p located) {
+func (k intraRules) checkIntraContext(p located) {
 	if p.IntraContext == nil || p.at.has("tool") {
 		return // That a phase with a tool has none is said elsewhere.
 	}
@@ -64,7 +67,7 @@ func (k *checker) checkIntraContext(p located) {
 	k.checkIdleSettings(p)
 }
 
-func (k *checker) checkIntraBlock(b *intraBlock) {
+func (k intraRules) checkIntraBlock(b *intraBlock) {
 	k.checkExcluded(b.at.key("exclude_tools"), b.ExcludeTools)
 	if b.ClearToolUses != nil {
 		k.checkExcluded(b.at.keys("clear_tool_uses", "exclude_tools"), b.ClearToolUses.ExcludeTools)
@@ -169,7 +172,7 @@ func (b *intraBlock) stepWithoutEffect() {
 }
 
 // checkExcluded resolves the tools whose results stay.
-func (k *checker) checkExcluded(list place, names []string) {
+func (k intraRules) checkExcluded(list place, names []string) {
 	seen := make(map[string]bool, len(names))
 	for i, name := range names {
 		at := list.index(i)
@@ -177,11 +180,11 @@ func (k *checker) checkExcluded(list place, names []string) {
 		case !list.intact(strconv.Itoa(i)):
 		case seen[name]:
 			at.warn(CodeNoEffect, fmt.Sprintf("%s lists %q twice", describe(list), name), "remove one of the two")
-		case k.offered[name]:
-		case k.isTool(name) || name == routeTool:
+		case k.tools.offered[name]:
+		case k.tools.has(name) || name == routeTool:
 			at.warn(CodeNoEffect, fmt.Sprintf("%s names %q, which no phase has among its tools", describe(list), name), "add it to a phase's tackle, or remove it here")
 		default:
-			k.unknownTool(at, name, describe(list))
+			k.tools.unknown(at, name, describe(list))
 		}
 		seen[name] = true
 	}
@@ -190,19 +193,8 @@ func (k *checker) checkExcluded(list place, names []string) {
 // recallTool is the tool that returns what is masked; the engine offers it by itself.
 const recallTool = "recall"
 
-// indexOffered notes the tools that the model of some phase can call.
-func (k *checker) indexOffered() {
-	k.offered = map[string]bool{recallTool: true}
-	for _, p := range k.phases {
-		for _, name := range p.Tackle {
-			k.offered[name] = true
-		}
-		k.offered[routeTool] = k.offered[routeTool] || p.ChoosesRoute()
-	}
-}
-
 // checkIdleSettings warns of settings of a phase that has nothing they apply to.
-func (k *checker) checkIdleSettings(p located) {
+func (k intraRules) checkIdleSettings(p located) {
 	at := p.at.key("intra_context")
 	if p.MaxAttempts() == 1 && p.at.key("rules").intact("max_attempts") && !p.at.has("output_schema") {
 		for _, key := range []string{"compress_loops", "loop_history_limit", "loop_output_limit"} {

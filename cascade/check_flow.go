@@ -127,9 +127,12 @@ func (f flow) trapped() []bool {
 	return free
 }
 
+// flowRules are the rules of the ways through a cascade.
+type flowRules struct{ *checker }
+
 // checkFlow warns of phases that no run comes to and of routes that cannot end. It says nothing while a route leads to
 // no phase: that mistake would only be repeated as its consequences.
-func (k *checker) checkFlow() {
+func (k flowRules) checkFlow() {
 	phases := k.cascade.Phases
 	if len(phases) == 0 || k.cascade.FileOrder() || k.brokenRoutes() {
 		return
@@ -146,14 +149,14 @@ func (k *checker) checkFlow() {
 	k.checkEndless(f, reached)
 }
 
-func (k *checker) brokenRoutes() bool {
+func (k flowRules) brokenRoutes() bool {
 	return slices.ContainsFunc(*k.root.doc.found, func(d Diagnostic) bool {
 		return d.Code == CodeUnknownPhase || d.Code == CodeDuplicatePhase
 	})
 }
 
 // checkEndless warns once for each set of phases that a run cannot leave.
-func (k *checker) checkEndless(f flow, reached []bool) {
+func (k flowRules) checkEndless(f flow, reached []bool) {
 	reported := make([]bool, len(f.next))
 	trapped := f.trapped()
 	for i := range trapped {

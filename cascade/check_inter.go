@@ -32,8 +32,11 @@ func (b *interBlock) certain() bool {
 	return b.at.intact("strategy", "selection") && b.at.key("selection").intact("strategy") && (b.below == nil || b.below.certain())
 }
 
+// interRules are the rules of settings for the context between phases.
+type interRules struct{ *checker }
+
 // cascadeInter returns the cascade's block, nil when there is none.
-func (k *checker) cascadeInter() *interBlock {
+func (k interRules) cascadeInter() *interBlock {
 	if s := k.cascade.AutoContext.inter(); s != nil {
 		return &interBlock{InterContext: s, at: k.root.keys("auto_context", "inter_phase")}
 	}
@@ -41,12 +44,12 @@ func (k *checker) cascadeInter() *interBlock {
 }
 
 // phaseInter returns the block of a phase that has a context.
-func (k *checker) phaseInter(p located) *interBlock {
+func (k interRules) phaseInter(p located) *interBlock {
 	return &interBlock{InterContext: p.Context.inter(), at: p.at.key("context"), below: k.cascadeInter()}
 }
 
 // checkInterPhase checks the settings that phases inherit whose context has the mode auto.
-func (k *checker) checkInterPhase() {
+func (k interRules) checkInterPhase() {
 	b := k.cascadeInter()
 	if b == nil {
 		return
@@ -84,9 +87,9 @@ func (b *interBlock) checkWrittenTwice() {
 
 // interWithoutEffect warns of settings for a selection that no phase makes. What cards are made with is also for phases
 // whose model searches them.
-func (k *checker) interWithoutEffect(at place) {
+func (k interRules) interWithoutEffect(at place) {
 	const hint = `write "context": {"mode": "auto"} in the phases that are to get what matters of earlier ones, or remove it`
-	if !k.offered[searchTool] {
+	if !k.tools.offered[searchTool] {
 		k.root.key("auto_context").noEffect("inter_phase", `"inter_phase" is for phases whose context has "mode": "auto", and there is none`, hint)
 		return
 	}
@@ -98,7 +101,7 @@ func (k *checker) interWithoutEffect(at place) {
 }
 
 // checkSelects checks what a phase says about the messages that are selected for it.
-func (k *checker) checkSelects(p located) {
+func (k interRules) checkSelects(p located) {
 	switch {
 	case p.Context == nil:
 		return
@@ -132,7 +135,7 @@ func (b *interBlock) checkMode() {
 }
 
 // checkNothingSelected refuses a selection for a phase that runs a tool.
-func (k *checker) checkNothingSelected(p located) {
+func (k interRules) checkNothingSelected(p located) {
 	at := p.at.key("context")
 	for _, key := range []string{"mode", "anchors", "selection"} {
 		if !at.has(key) || key == "mode" && !p.Context.auto() {
@@ -146,7 +149,7 @@ func (k *checker) checkNothingSelected(p located) {
 	}
 }
 
-func (k *checker) checkInterBlock(b *interBlock) {
+func (k interRules) checkInterBlock(b *interBlock) {
 	checkModel(b.at.key("selection"), "selector_model")
 	if b.Anchors != nil {
 		k.checkFromPhases(b.at.keys("anchors", "from_phases"), b.Anchors.FromPhases)
@@ -157,11 +160,11 @@ func (k *checker) checkInterBlock(b *interBlock) {
 }
 
 // checkFromPhases resolves the phases that anchors are taken from.
-func (k *checker) checkFromPhases(list place, names []string) {
+func (k interRules) checkFromPhases(list place, names []string) {
 	seen := make(map[string]bool, len(names))
 	for i, name := range names {
 		at := list.index(i)
-		k.checkSource(at, name, describe(list))
+		referenceRules(k).checkSource(at, name, describe(list))
 		if seen[name] && list.intact(strconv.Itoa(i)) {
 			at.warn(CodeNoEffect, fmt.Sprintf("%s lists %q twice", describe(list), name), "remove one of the two")
 		}
@@ -214,7 +217,7 @@ func (b *interBlock) thresholdWithoutEffect() {
 }
 
 // checkCandidates warns of a selection that has nothing to select from.
-func (k *checker) checkCandidates(p located) {
+func (k interRules) checkCandidates(p located) {
 	at := p.at.key("context")
 	brought := slices.ContainsFunc(p.Context.From, func(s Source) bool {
 		return s.Phase == FromAll && s.Condition == "" && s.TakesOver()
@@ -228,7 +231,7 @@ func (k *checker) checkCandidates(p located) {
 }
 
 // ledTo reports whether some phase can lead to the one of this name.
-func (k *checker) ledTo(name string) bool {
+func (k interRules) ledTo(name string) bool {
 	return slices.ContainsFunc(k.phases, func(p located) bool {
 		if p.OnError != nil && p.OnError.Inline == nil && p.OnError.Phase == name {
 			return true
@@ -243,7 +246,7 @@ func (k *checker) ledTo(name string) bool {
 }
 
 // checkAnchorsBrought warns of anchors of a phase that "from" brings in, and of an input that is kept out.
-func (k *checker) checkAnchorsBrought(p located) {
+func (k interRules) checkAnchorsBrought(p located) {
 	if p.Context.Anchors == nil {
 		return
 	}

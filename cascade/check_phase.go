@@ -6,9 +6,12 @@ import (
 	"strings"
 )
 
+// phaseRules are the rules of one phase by itself.
+type phaseRules struct{ *checker }
+
 // checkPhaseNames refuses names that are taken, and those that context.from understands as something else. That a name
 // can be written as outputs.NAME is the schema's business.
-func (k *checker) checkPhaseNames() {
+func (k phaseRules) checkPhaseNames() {
 	first := map[string]located{}
 	for _, p := range k.phases {
 		if p.Name == "" {
@@ -27,7 +30,7 @@ func (k *checker) checkPhaseNames() {
 }
 
 // checkKind holds a phase to exactly one of instructions and tool.
-func (k *checker) checkKind(p located) {
+func (k phaseRules) checkKind(p located) {
 	hasTask, hasTool := p.at.has("instructions"), p.at.has("tool")
 	switch {
 	case hasTask && hasTool:
@@ -59,7 +62,7 @@ var (
 )
 
 // checkMisplaced refuses fields of the other kind of phase.
-func (k *checker) checkMisplaced(p located) {
+func (k phaseRules) checkMisplaced(p located) {
 	hasTask, hasTool := p.at.has("instructions"), p.at.has("tool")
 	if hasTask == hasTool {
 		return
@@ -79,7 +82,7 @@ func (k *checker) checkMisplaced(p located) {
 }
 
 // checkRules finds rules that have nothing to work on.
-func (k *checker) checkRules(p located) {
+func (k phaseRules) checkRules(p located) {
 	rules, r := p.at.key("rules"), p.Rules
 	if !rules.has("loop_until") {
 		for _, key := range []string{"loop_until_silent", "loop_until_prompt"} {
@@ -101,7 +104,7 @@ func (k *checker) checkRules(p located) {
 }
 
 // checkLoopUntil resolves the validator of a phase.
-func (k *checker) checkLoopUntil(p located) {
+func (k phaseRules) checkLoopUntil(p located) {
 	at := p.at.keys("rules", "loop_until")
 	if p.Rules.LoopUntil == "" {
 		if blank(at) {
@@ -109,12 +112,12 @@ func (k *checker) checkLoopUntil(p located) {
 		}
 		return
 	}
-	k.checkValidatorRef(at, p.Rules.LoopUntil)
+	validatorRules(k).checkValidatorRef(at, p.Rules.LoopUntil)
 }
 
 // checkOutputSchema compiles the schema of a phase's answer.
-func (k *checker) checkOutputSchema(p located) {
+func (k phaseRules) checkOutputSchema(p located) {
 	if len(p.OutputSchema) > 0 {
-		k.checkSchema(p.at.key("output_schema"), p.OutputSchema, "output_schema")
+		k.schemas.check(p.at.key("output_schema"), p.OutputSchema, "output_schema")
 	}
 }

@@ -13,16 +13,22 @@ import (
 // size.
 const maxSubschemas = 4 * schema.MaxSubschemas
 
-// checkSchema compiles a schema and reports what is wrong with it, where it can at the place inside it.
-func (k *checker) checkSchema(at place, raw json.RawMessage, what string) {
-	if k.schemas > maxSubschemas || k.stop() != nil {
+// schemas checks the JSON Schemas of a cascade.
+type schemas struct {
+	stop func() error
+	size int // subschemas so far
+}
+
+// check compiles a schema and reports what is wrong with it, where it can at the place inside it.
+func (c *schemas) check(at place, raw json.RawMessage, what string) {
+	if c.size > maxSubschemas || c.stop() != nil {
 		return // It has been said, or nobody waits for more.
 	}
 	compiled, err := schema.Compile(raw)
 	if err == nil {
-		if k.schemas += compiled.Size(); k.schemas > maxSubschemas {
+		if c.size += compiled.Size(); c.size > maxSubschemas {
 			at.error(CodeInvalidSchema, fmt.Sprintf("up to %s, the schemas of the cascade have %d subschemas in all, at most %d are checked",
-				what, k.schemas, maxSubschemas), "split the cascade, or check less with its schemas")
+				what, c.size, maxSubschemas), "split the cascade, or check less with its schemas")
 		}
 		return
 	}
@@ -36,13 +42,13 @@ func (k *checker) checkSchema(at place, raw json.RawMessage, what string) {
 	}
 }
 
-// checkInputsSchema checks either form of an inputs_schema. Inputs are an object, so its schema must be one of objects.
-func (k *checker) checkInputsSchema(s *InputsSchema, owner place) {
+// checkInputs checks either form of an inputs_schema. Inputs are an object, so its schema must be one of objects.
+func (c *schemas) checkInputs(s *InputsSchema, owner place) {
 	at := owner.key("inputs_schema")
 	if s == nil || s.Schema == nil || at.node() == nil {
 		return
 	}
-	k.checkSchema(at, s.Schema, "inputs_schema")
+	c.check(at, s.Schema, "inputs_schema")
 	if t := at.key("type"); t.node() != nil && t.node().Kind == source.String && t.node().Text != "object" {
 		t.error(CodeInvalidSchema, fmt.Sprintf("inputs are an object, so the type of inputs_schema is \"object\", not %q", t.node().Text), "")
 	}

@@ -9,19 +9,24 @@ import (
 	"github.com/windlass-run/windlass/internal/source"
 )
 
-// checkTemplate reports a template's syntax error, at its place inside the string when that is known.
-func (k *checker) checkTemplate(at place, text string) { k.checkTemplateOf(TemplateText, at, text) }
-
-func (k *checker) checkTemplateOf(kind TemplateKind, at place, text string) {
-	k.checkTemplateFrom(kind, at, "", text)
+// templates checks templates with the parser of the language.
+type templates struct {
+	parse func(kind TemplateKind, text string) *TemplateProblem // nil: they are not checked
 }
 
-// checkTemplateFrom checks a template that stands in a string after a prefix.
-func (k *checker) checkTemplateFrom(kind TemplateKind, at place, prefix, text string) {
-	if k.known.CheckTemplate == nil || text == "" || at.node() == nil {
+// check reports a template's syntax error, at its place inside the string when that is known.
+func (t templates) check(at place, text string) { t.checkAs(TemplateText, at, text) }
+
+func (t templates) checkAs(kind TemplateKind, at place, text string) {
+	t.checkFrom(kind, at, "", text)
+}
+
+// checkFrom checks a template that stands in a string after a prefix.
+func (t templates) checkFrom(kind TemplateKind, at place, prefix, text string) {
+	if t.parse == nil || text == "" || at.node() == nil {
 		return
 	}
-	problem := k.known.CheckTemplate(kind, text)
+	problem := t.parse(kind, text)
 	if problem == nil {
 		return
 	}
@@ -31,7 +36,7 @@ func (k *checker) checkTemplateFrom(kind TemplateKind, at place, prefix, text st
 		return
 	}
 	before := prefix + upTo(text, problem.Line, problem.Col)
-	k.errorInside(at, CodeInvalidTemplate, endOf(before), message, problem.Hint)
+	at.errorInside(CodeInvalidTemplate, endOf(before), message, problem.Hint)
 }
 
 // upTo returns the part of a text before a line and a byte of it, both from one.
@@ -47,68 +52,68 @@ func upTo(text string, line, col int) string {
 	return text[:min(at+max(col-1, 0), len(text))]
 }
 
-// checkPhaseTemplates parses every template of a phase.
-func (k *checker) checkPhaseTemplates(p located) {
-	k.checkTemplate(p.at.key("instructions"), p.Instructions)
+// checkPhase parses every template of a phase.
+func (t templates) checkPhase(p located) {
+	t.check(p.at.key("instructions"), p.Instructions)
 	rules := p.at.key("rules")
-	k.checkTemplate(rules.key("turn_prompt"), p.Rules.TurnPrompt)
-	k.checkTemplate(rules.key("retry_instructions"), p.Rules.RetryInstructions)
-	k.checkTemplate(rules.key("loop_until_prompt"), p.Rules.LoopUntilPrompt)
+	t.check(rules.key("turn_prompt"), p.Rules.TurnPrompt)
+	t.check(rules.key("retry_instructions"), p.Rules.RetryInstructions)
+	t.check(rules.key("loop_until_prompt"), p.Rules.LoopUntilPrompt)
 	if p.Callouts != nil {
-		k.checkCallouts(p.at.key("callouts"), p.Callouts)
+		t.checkCallouts(p.at.key("callouts"), p.Callouts)
 	}
 	if p.Context != nil {
 		for i, s := range p.Context.From {
-			k.checkTemplate(p.at.keys("context", "from").element(i).key("condition"), s.Condition)
+			t.check(p.at.keys("context", "from").element(i).key("condition"), s.Condition)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Inputs)) {
-		k.checkValueTemplates(p.at.keys("inputs", name))
+		t.checkValue(p.at.keys("inputs", name))
 	}
 }
 
-func (k *checker) checkCallouts(at place, c *Callouts) {
+func (t templates) checkCallouts(at place, c *Callouts) {
 	if n := at.node(); n != nil && n.Kind == source.String {
-		k.checkTemplate(at, c.Output)
+		t.check(at, c.Output)
 		return
 	}
-	k.checkTemplate(at.key("output"), c.Output)
-	k.checkTemplate(at.key("messages"), c.Messages)
+	t.check(at.key("output"), c.Output)
+	t.check(at.key("messages"), c.Messages)
 	if at.has("messages_filter") && !at.has("messages") {
 		at.noEffect("messages_filter", `"messages_filter" chooses among "messages", which is missing`, "add messages or remove it")
 	}
 }
 
-// checkValueTemplates parses the strings anywhere inside a JSON value.
-func (k *checker) checkValueTemplates(at place) {
+// checkValue parses the strings anywhere inside a JSON value.
+func (t templates) checkValue(at place) {
 	n := at.node()
 	if n == nil {
 		return
 	}
 	switch n.Kind {
 	case source.String:
-		k.checkTemplate(at, n.Text)
+		t.check(at, n.Text)
 	case source.Array:
 		for i := range n.Items {
-			k.checkValueTemplates(at.index(i))
+			t.checkValue(at.index(i))
 		}
 	case source.Object:
 		for _, m := range n.Members {
-			k.checkValueTemplates(at.key(m.Key))
+			t.checkValue(at.key(m.Key))
 		}
 	}
 }
 
-// checkToolTemplates parses the templates of a declared tool.
-func (k *checker) checkToolTemplates(t declared) {
-	k.checkTemplateOf(TemplateCommand, t.at.key("command"), t.Command)
-	k.checkTemplateOf(TemplateURL, t.at.key("url"), t.URL)
-	kind, _ := t.BodyKind()
-	k.checkTemplateOf(kind, t.at.key("body"), t.Body)
-	for _, name := range slices.Sorted(maps.Keys(t.Headers)) {
-		k.checkTemplate(t.at.keys("headers", name), t.Headers[name])
+// checkTool parses the templates of a declared tool.
+func (t templates) checkTool(d declared) {
+	t.checkAs(TemplateCommand, d.at.key("command"), d.Command)
+	t.checkAs(TemplateURL, d.at.key("url"), d.URL)
+	kind, _ := d.BodyKind()
+	t.checkAs(kind, d.at.key("body"), d.Body)
+	for _, name := range slices.Sorted(maps.Keys(d.Headers)) {
+		t.check(d.at.keys("headers", name), d.Headers[name])
 		if strings.TrimSpace(name) == "" || strings.ContainsAny(name, " \t\r\n:") {
-			t.at.key("headers").keyError(name, CodeInvalidName, fmt.Sprintf("%q is no name of an HTTP header", name), "")
+			d.at.key("headers").keyError(name, CodeInvalidName, fmt.Sprintf("%q is no name of an HTTP header", name), "")
 		}
 	}
 }

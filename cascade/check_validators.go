@@ -9,8 +9,11 @@ import (
 	"strings"
 )
 
+// validatorRules are the rules of validators.
+type validatorRules struct{ *checker }
+
 // checkValidators checks the inline validators.
-func (k *checker) checkValidators() {
+func (k validatorRules) checkValidators() {
 	list := k.root.key("validators")
 	for _, name := range slices.Sorted(maps.Keys(k.cascade.Validators)) {
 		at := list.key(name)
@@ -24,12 +27,12 @@ func (k *checker) checkValidators() {
 			at.key("instructions").error(CodeInvalidValue, "the instructions of "+describe(at)+" are empty", "say what the model is to judge")
 		}
 		checkModel(at, "model")
-		k.checkTemplate(at.key("instructions"), k.cascade.Validators[name].Instructions)
+		k.templates.check(at.key("instructions"), k.cascade.Validators[name].Instructions)
 	}
 }
 
 // checkValidatorRef resolves the text of a loop_until.
-func (k *checker) checkValidatorRef(at place, text string) {
+func (k validatorRules) checkValidatorRef(at place, text string) {
 	v, err := k.cascade.ParseValidator(text)
 	var unknown *UnknownValidatorError
 	switch {
@@ -40,7 +43,7 @@ func (k *checker) checkValidatorRef(at place, text string) {
 	case err != nil:
 		at.error(CodeInvalidValidator, err.Error(), "")
 	case v.Kind == ValidatorCommand:
-		k.checkTemplateFrom(TemplateCommand, at, strings.TrimSuffix(text, v.Command), v.Command)
+		k.templates.checkFrom(TemplateCommand, at, strings.TrimSuffix(text, v.Command), v.Command)
 	}
 }
 
@@ -48,7 +51,7 @@ func isCascadeFile(name string) bool {
 	return slices.ContainsFunc([]string{".json", ".yaml", ".yml"}, func(ext string) bool { return strings.HasSuffix(name, ext) })
 }
 
-func (k *checker) validatorHint(name string) string {
+func (k validatorRules) validatorHint(name string) string {
 	own := slices.Sorted(maps.Keys(k.cascade.Validators))
 	for _, t := range k.cascade.Tools {
 		own = append(own, t.ToolID)

@@ -119,8 +119,8 @@ func CheckToolFile(ctx context.Context, path string, known Known) (Diagnostics, 
 	}
 	var found Diagnostics
 	none := &document{title: titleTool, file: source.Parse(path, nil), found: &Diagnostics{}}
-	k := &checker{stop: ctx.Err, known: known, cascade: &Cascade{}, root: place{doc: none}}
-	k.declareTools(ctx, []rawFile{{name: path, data: data}}, &found)
+	k := newChecker(ctx, known, &Cascade{}, none)
+	toolRules{k}.declareTools(ctx, []rawFile{{name: path, data: data}}, &found)
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("check tool %q: %w", path, err)
 	}
@@ -196,8 +196,8 @@ func parse(ctx context.Context, name string, data []byte, toolFiles []rawFile, k
 	c := &Cascade{}
 	checkable := doc.decode(c)
 	nameInlinePhases(c.Phases)
-	k := &checker{stop: ctx.Err, known: known, cascade: c, root: place{doc: doc}}
-	k.declareTools(ctx, toolFiles, &found)
+	k := newChecker(ctx, known, c, doc)
+	toolRules{k}.declareTools(ctx, toolFiles, &found)
 	if checkable {
 		k.check()
 	}

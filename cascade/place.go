@@ -147,3 +147,14 @@ func (d *document) report(severity Severity, code Code, s span, message, hint st
 		Message: message, Hint: hint, Source: text, SourceCol: from,
 	})
 }
+
+// errorInside reports something at a place inside a string.
+func (p place) errorInside(code Code, inside source.Pos, message, hint string) {
+	n := p.node()
+	if n == nil || n.Kind != source.String {
+		p.error(code, message, hint)
+		return
+	}
+	start := p.doc.file.Inside(n, inside)
+	p.doc.report(SeverityError, code, span{start, start + 1}, message, hint)
+}

@@ -1,0 +1,57 @@
+package cascade
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// phaseNames are the names of the phases, for the rules that look them up.
+type phaseNames struct {
+	targets []string        // the names that hand-offs can lead to
+	named   map[string]bool // by the name of a phase: whether it is a target; those written in place are not
+}
+
+// index reads the names of the phases.
+func (n *phaseNames) index(phases []located) {
+	n.named = make(map[string]bool, len(phases))
+	for _, p := range phases {
+		name := p.Name
+		if n := p.at.key("name").node(); name == "" && n != nil {
+			name = n.Text // The name is wrong and has been reported; that hand-offs lead to it is not a second mistake.
+		}
+		if name == "" {
+			continue
+		}
+		if !p.inline && !n.named[name] {
+			n.targets = append(n.targets, name)
+		}
+		n.named[name] = n.named[name] || !p.inline
+	}
+}
+
+// hint says which phase was meant; words are what the place understands beside names.
+func (n *phaseNames) hint(name string, words ...string) string {
+	names := append(slices.Clone(n.targets), words...)
+	return cmp.Or(meant(name, names), knownNames("the phases are ", names))
+}
+
+// meant asks for the name that is close to what was written; it is empty when none is.
+func meant(name string, names []string) string {
+	if near := suggest(name, names); near != "" {
+		return fmt.Sprintf("did you mean %q?", near)
+	}
+	return ""
+}
+
+// knownNames lists names for a hint, as many as one reads.
+func knownNames(intro string, names []string) string {
+	const limit = 12
+	if len(names) == 0 {
+		return ""
+	}
+	if len(names) > limit {
+		return fmt.Sprintf("%s%s and %d more", intro, quoteList(names[:limit]), len(names)-limit)
+	}
+	return intro + quoteList(names)
+}

@@ -1,0 +1,102 @@
+package cascade
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// toolbox has the tools that phases can name.
+type toolbox struct {
+	list    []declared
+	at      map[string]int // index in list by name
+	builtin []string
+	offered map[string]bool // the tools that the model of some phase can call
+}
+
+// declared is a tool with its place.
+type declared struct {
+	*Tool
+	at place
+}
+
+// title names a tool in messages.
+func (t declared) title() string {
+	if t.ToolID == "" {
+		return describe(t.at)
+	}
+	return fmt.Sprintf("tool %q", t.ToolID)
+}
+
+// declare adds a tool.
+func (b *toolbox) declare(t declared) {
+	i, taken := b.at[t.ToolID]
+	switch {
+	case taken:
+		t.at.key("tool_id").error(CodeDuplicateTool,
+			fmt.Sprintf("two tools are called %q; the first is at %s", t.ToolID, b.list[i].at.key("tool_id")), "give each tool a name of its own")
+	case t.ToolID != "":
+		b.at[t.ToolID] = len(b.list)
+	}
+	b.list = append(b.list, t)
+}
+
+// declareFile adds a tool file's tool unless the cascade has one of the name itself.
+func (b *toolbox) declareFile(t declared, ownCount int) {
+	if i, taken := b.at[t.ToolID]; taken && i < ownCount {
+		b.list[i].at.key("tool_id").warn(CodeToolFileOverridden,
+			fmt.Sprintf("the cascade's tool %q takes the place of the one in %s", t.ToolID, t.at.doc.file.Name), "rename one of the two")
+		return
+	}
+	b.declare(t)
+}
+
+// has reports whether a name is that of a declared or a built-in tool.
+func (b *toolbox) has(name string) bool {
+	_, isDeclared := b.at[name]
+	return isDeclared || slices.Contains(b.builtin, name)
+}
+
+// names returns the names that a phase can list, the declared tools first.
+func (b *toolbox) names() []string {
+	var names []string
+	for _, t := range b.list {
+		names = append(names, t.ToolID)
+	}
+	return append(names, b.builtin...)
+}
+
+// routeTool is the tool by which a model chooses among hand-offs.
+const routeTool = "route_to"
+
+// check reports a name that is no tool.
+func (b *toolbox) check(at place, name, from string) {
+	switch {
+	case at.doc.edits[at.pointer] != 0 || b.has(name):
+		return
+	case name == routeTool:
+		at.error(CodeMisplacedField, fmt.Sprintf("%q is not listed: a phase has it when its hand-offs leave a choice", name), "remove it")
+		return
+	}
+	b.unknown(at, name, from)
+}
+
+func (b *toolbox) unknown(at place, name, from string) {
+	if at.doc.full() {
+		return // The hint takes its time.
+	}
+	names := b.names()
+	hint := cmp.Or(meant(name, names), knownNames(`declare it under "tools"; there are `, slices.Sorted(slices.Values(names))))
+	at.error(CodeUnknownTool, fmt.Sprintf("%s names %q, which is no tool", from, name), hint)
+}
+
+// offer notes the tools that the model of some phase can call.
+func (b *toolbox) offer(phases []located) {
+	b.offered = map[string]bool{recallTool: true}
+	for _, p := range phases {
+		for _, name := range p.Tackle {
+			b.offered[name] = true
+		}
+		b.offered[routeTool] = b.offered[routeTool] || p.ChoosesRoute()
+	}
+}
