@@ -50,17 +50,17 @@ func (c *component) worked() {
 }
 
 // ask calls a component, as often as the options say while it fails.
-func ask[T any](ctx context.Context, p *Pipeline, c *component, call func(context.Context) (T, error)) (result T, err error) {
-	for try := range p.options.Attempts {
+func ask[T any](ctx context.Context, m *maker, c *component, call func(context.Context) (T, error)) (result T, err error) {
+	for try := range m.options.Attempts {
 		if err := ctx.Err(); err != nil {
 			return result, err
 		}
 		if try > 0 && !sleep(ctx, nil, firstPause<<(try-1)) {
 			break
 		}
-		if result, err = attempt(ctx, p.options.Timeout, call); err == nil {
+		if result, err = attempt(ctx, m.options.Timeout, call); err == nil {
 			c.worked()
-			p.notices.worked(c.kind)
+			m.notices.worked(c.kind)
 			return result, nil
 		}
 	}

@@ -97,17 +97,26 @@ func (s *saves) lacks(session string) bool {
 
 func (s *saves) lost() int { return len(s.waiting) + len(s.writing) + len(s.refused) }
 
-// deliver writes cards to the store until nothing more is made and all is written, or the store fails at the end.
-func (p *Pipeline) deliver(ctx context.Context) {
-	defer close(p.done)
-	if p.options.Store == nil {
-		<-p.made
+// delivery writes cards to the store.
+type delivery struct {
+	ledger  *ledger
+	store   Store // nil: there is none
+	notices *notices
+	made    <-chan struct{} // closed when nothing more will be made
+	done    chan<- struct{} // closed when all is written
+}
+
+// run writes cards to the store until nothing more is made and all is written, or the store fails at the end.
+func (d *delivery) run(ctx context.Context) {
+	defer close(d.done)
+	if d.store == nil {
+		<-d.made
 		return
 	}
 	size, pause, last := maxSaved, firstPause, 0
-	for p.awaitSaves(ctx) {
-		ended := p.ended()
-		n, err := p.save(ctx, size)
+	for d.awaitSaves(ctx) {
+		ended := d.ended()
+		n, err := d.save(ctx, size)
 		if err == nil {
 			size, pause = min(2*size, maxSaved), firstPause
 			continue
@@ -116,52 +125,52 @@ func (p *Pipeline) deliver(ctx context.Context) {
 			last++
 		}
 		// A store that does not answer is not waited for at the end of a run.
-		if last > 1 || !sleep(ctx, p.made, pause) {
+		if last > 1 || !sleep(ctx, d.made, pause) {
 			break
 		}
 		// Fewer at a time, so that one card which the store refuses does not keep back the others.
 		size, pause = max(n/2, 1), min(2*pause, longPause)
 	}
-	<-p.made
+	<-d.made
 }
 
 // save writes one batch of n cards. The error says that it was not taken and will be tried again.
-func (p *Pipeline) save(ctx context.Context, size int) (n int, err error) {
-	p.mu.Lock()
-	keys := p.saves.take(size)
+func (d *delivery) save(ctx context.Context, size int) (n int, err error) {
+	d.ledger.mu.Lock()
+	keys := d.ledger.saves.take(size)
 	cards := make([]Card, 0, len(keys))
 	for _, k := range keys {
-		c, _ := p.memory.card(k.session, k.hash)
+		c, _ := d.ledger.memory.card(k.session, k.hash)
 		cards = append(cards, c)
 	}
-	p.mu.Unlock()
+	d.ledger.mu.Unlock()
 	_, err = attempt(ctx, saveLimit, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, p.options.Store.Put(ctx, cards)
+		return struct{}{}, d.store.Put(ctx, cards)
 	})
-	p.mu.Lock()
-	refused, gaveUp := p.saves.settle(err)
-	p.announce()
-	p.mu.Unlock()
+	d.ledger.mu.Lock()
+	refused, gaveUp := d.ledger.saves.settle(err)
+	d.ledger.announce()
+	d.ledger.mu.Unlock()
 	switch {
 	case err == nil:
-		p.notices.worked(NoticeStore)
+		d.notices.worked(NoticeStore)
 	case gaveUp:
-		p.notices.tell(NoticeRefused, fmt.Sprintf("the card store does not take the card of message %s: %v", refused.hash, err))
+		d.notices.tell(NoticeRefused, fmt.Sprintf("the card store does not take the card of message %s: %v", refused.hash, err))
 		return len(keys), nil
 	case ctx.Err() == nil:
-		p.notices.tell(NoticeStore, fmt.Sprintf("the card store takes no cards now; they wait in memory: %v", err))
+		d.notices.tell(NoticeStore, fmt.Sprintf("the card store takes no cards now; they wait in memory: %v", err))
 	}
 	return len(keys), err
 }
 
 // awaitSaves waits until a write is due. It returns false when there is nothing more to come.
-func (p *Pipeline) awaitSaves(ctx context.Context) bool {
+func (d *delivery) awaitSaves(ctx context.Context) bool {
 	var ripe <-chan time.Time
 	for {
-		ended := p.ended() // looked at first: what was made before it is in the list
-		p.mu.Lock()
-		waiting, hurried := len(p.saves.waiting), p.urgent > 0
-		p.mu.Unlock()
+		ended := d.ended() // looked at first: what was made before it is in the list
+		d.ledger.mu.Lock()
+		waiting, hurried := len(d.ledger.saves.waiting), d.ledger.urgent > 0
+		d.ledger.mu.Unlock()
 		switch {
 		case ctx.Err() != nil:
 			return false
@@ -175,8 +184,8 @@ func (p *Pipeline) awaitSaves(ctx context.Context) bool {
 			ripe = t.C
 		}
 		select {
-		case <-p.saves.wake:
-		case <-p.made:
+		case <-d.ledger.saves.wake:
+		case <-d.made:
 		case <-ripe:
 			return true
 		case <-ctx.Done():
@@ -185,41 +194,11 @@ func (p *Pipeline) awaitSaves(ctx context.Context) bool {
 }
 
 // ended reports whether nothing more will be made.
-func (p *Pipeline) ended() bool {
+func (d *delivery) ended() bool {
 	select {
-	case <-p.made:
+	case <-d.made:
 		return true
 	default:
 		return false
-	}
-}
-
-// delivered waits until the store has every card of a session. It returns false when that cannot be waited for.
-func (p *Pipeline) delivered(ctx context.Context, sessionID string) bool {
-	if p.options.Store == nil {
-		return false
-	}
-	p.mu.Lock()
-	p.urgent++
-	p.mu.Unlock()
-	defer func() {
-		p.mu.Lock()
-		p.urgent--
-		p.mu.Unlock()
-	}()
-	signal(p.saves.wake)
-	signal(p.wake)
-	for {
-		p.mu.Lock()
-		changed, failing, lacks := p.changed, p.saves.failing, p.saves.lacks(sessionID)
-		p.mu.Unlock()
-		switch {
-		case failing:
-			return false
-		case !lacks:
-			return true
-		case !awaitAny(ctx, changed, p.done):
-			return false
-		}
 	}
 }

@@ -9,75 +9,6 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// Options say what a [Pipeline] works with. The zero value makes cards without models and keeps them in memory.
-type Options struct {
-	Summarizer Summarizer // nil: long messages are summed up by extraction
-	Embedder   Embedder   // nil: cards have no embeddings
-	Store      Store      // nil: cards are kept in memory only
-
-	// Mask takes secrets out of a text. Cards are made of what it leaves, and nothing else reaches Summarizer, Embedder and
-	// Store. nil: there are none.
-	Mask func(text string) string
-
-	// Notice is told what goes wrong, once until it works again. It is called by a goroutine of its own, one call at a
-	// time. May be nil.
-	Notice func(kind NoticeKind, detail string)
-	Now    func() time.Time // nil: the system's clock
-
-	Queue    int           // messages that may wait; 0: 4096
-	Workers  int           // batches that are made at the same time; 0: 4
-	Delay    time.Duration // how long no message must have come before a batch is made; 0: 10 ms
-	Timeout  time.Duration // of one call of the summarizer or the embedder; 0: 30 s
-	Attempts int           // at such a call, before the cards do without; 0: 2
-}
-
-const (
-	// maxBatch is the number of messages in a batch that needs no summarizer.
-	maxBatch = 64
-	// manyWait is how many messages are not left waiting for a pause,
-	manyWait = 8 * maxBatch
-	// longWait how long none is, when no pause comes.
-	longWait = 250 * time.Millisecond
-)
-
-func (o Options) masked(text string) string {
-	if o.Mask == nil {
-		return text
-	}
-	return o.Mask(text)
-}
-
-// source returns what a card is made of.
-func (o Options) source(s Source) Source {
-	if s.Message != nil {
-		s.Message = s.Message.Rewritten(o.masked)
-	}
-	s.Callout = o.masked(s.Callout)
-	return s
-}
-
-func (o Options) withDefaults() Options {
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	if o.Queue <= 0 {
-		o.Queue = 4096
-	}
-	if o.Workers <= 0 {
-		o.Workers = 4
-	}
-	if o.Delay <= 0 {
-		o.Delay = 10 * time.Millisecond
-	}
-	if o.Timeout <= 0 {
-		o.Timeout = 30 * time.Second
-	}
-	if o.Attempts <= 0 {
-		o.Attempts = 2
-	}
-	return o
-}
-
 // Pipeline makes cards in the background and keeps them in memory and in a store.
 //
 // What it promises: Add costs a look into a table, and nothing that a summarizer, embedder or store does, be it slow,
@@ -92,21 +23,10 @@ func (o Options) withDefaults() Options {
 // store. The lock guards what they share and is never held during a call of a component. All methods are safe for
 // concurrent use.
 type Pipeline struct {
-	options    Options
-	memory     Memory
-	summarizer component
-	embedder   component
-	notices    *notices
-
-	mu      sync.Mutex
-	items   map[key]*item
-	queue   []*item
-	newest  time.Time // when the last of the queue came
-	crowded bool      // the queue was full and is not half empty since
-	urgent  int       // callers who wait
-	closed  bool
-	changed chan struct{} // closed, and made anew, when a card is made or delivered
-	saves   saves
+	options Options
+	maker   *maker
+	notices *notices
+	ledger
 
 	wake chan struct{} // holds one token when there is something to make
 	made chan struct{} // closed when nothing more will be made
@@ -117,36 +37,20 @@ type Pipeline struct {
 	once   sync.Once
 }
 
-type key struct {
-	session string
-	hash    echo.Hash
-}
-
-// item is what the pipeline knows of a message. Its card, once there is one, is in memory.
-type item struct {
-	source Source
-	carded bool // there is a card
-	queued bool // waiting, or being made
-	anchor bool
-	tries  int // the summarizer was asked
-}
-
-// maxTries bounds how often the summarizer is asked about a message: it may be the message that it fails at.
-const maxTries = 3
-
 // Start starts a pipeline. It must be closed.
 func Start(o Options) *Pipeline {
 	p := &Pipeline{
-		options: o.withDefaults(), items: map[key]*item{}, changed: make(chan struct{}), notices: newNotices(o.Notice),
+		options: o.withDefaults(), notices: newNotices(o.Notice),
 		wake: make(chan struct{}, 1), made: make(chan struct{}), done: make(chan struct{}),
 	}
-	p.summarizer.kind, p.embedder.kind = NoticeSummarizer, NoticeEmbedder
+	p.items, p.changed = map[key]*item{}, make(chan struct{})
 	p.saves.wake = make(chan struct{}, 1)
+	p.maker = newMaker(p.options, p.notices)
 	hard, cancel := context.WithCancel(context.Background())
 	soft, hurry := context.WithCancel(hard)
 	p.cancel, p.hurry = cancel, hurry
 	go p.work(hard, soft)
-	go p.deliver(hard)
+	go (&delivery{ledger: &p.ledger, store: o.Store, notices: p.notices, made: p.made, done: p.done}).run(hard)
 	return p
 }
 
@@ -206,18 +110,7 @@ func (p *Pipeline) many() int { return min(manyWait, max(p.options.Queue/2, 1)) 
 // incomplete reports whether a card lacks something that may be had now. The lock is held.
 func (p *Pipeline) incomplete(k key, it *item) bool {
 	c, _ := p.memory.card(k.session, k.hash)
-	return p.needsSummary(it, &c) || p.needsEmbedding(&c)
-}
-
-// needsSummary reports whether the summarizer should be asked. The lock is held.
-func (p *Pipeline) needsSummary(it *item, c *Card) bool {
-	return p.options.Summarizer != nil && (c.Generator == "" || c.Generator == GeneratorExtraction) &&
-		it.tries < maxTries && needsModel(it.source.Message) && p.summarizer.ready(p.options.Now())
-}
-
-// needsEmbedding reports whether the embedder should be asked: also when the card has an embedding of another one.
-func (p *Pipeline) needsEmbedding(c *Card) bool {
-	return p.options.Embedder != nil && c.EmbeddingModel != p.options.Embedder.Name() && p.embedder.ready(p.options.Now())
+	return p.maker.needsSummary(it, &c) || p.maker.needsEmbedding(&c)
 }
 
 // Wait returns the card of each source, in their order, as soon as all are made, or what there is when ctx ends: then a
@@ -249,16 +142,6 @@ func (p *Pipeline) Wait(ctx context.Context, sources []Source) (cards []Card, la
 	return p.collect(sources)
 }
 
-// pending reports whether a card of some sources is under way. The lock is held.
-func (p *Pipeline) pending(sources []Source) bool {
-	for i := range sources {
-		if it := p.items[key{sources[i].SessionID, sources[i].Message.Hash()}]; it != nil && it.queued {
-			return true
-		}
-	}
-	return false
-}
-
 // collect returns the cards of sources as they are now. The lock is held.
 func (p *Pipeline) collect(sources []Source) (cards []Card, late int) {
 	cards = make([]Card, len(sources))
@@ -267,9 +150,9 @@ func (p *Pipeline) collect(sources []Source) (cards []Card, late int) {
 		it := p.items[k]
 		c, made := p.memory.card(k.session, k.hash)
 		if !made {
-			c = p.extract(s)
+			c = p.maker.extract(s)
 		}
-		c = p.placed(c, s)
+		c = c.placed(p.options.source(s))
 		c.Late = s.Worth() && (!made || it != nil && it.queued)
 		if c.Late {
 			late++
@@ -278,15 +161,6 @@ func (p *Pipeline) collect(sources []Source) (cards []Card, late int) {
 	}
 	return cards, late
 }
-
-// extract is [Extract] without secrets. The card is found by the hash of the message as it is in the session.
-func (p *Pipeline) extract(s Source) Card {
-	c := Extract(p.options.source(s), p.options.Now())
-	c.Hash = s.Message.Hash()
-	return c
-}
-
-func (p *Pipeline) placed(c Card, s Source) Card { return c.placed(p.options.source(s)) }
 
 // Mark records that messages of a session were brought into another phase as anchors.
 func (p *Pipeline) Mark(sessionID string, anchors []echo.Hash) {
@@ -370,6 +244,36 @@ func (p *Pipeline) Rank(ctx context.Context, sessionID string, vector []float32,
 	return ranked, false
 }
 
+// delivered waits until the store has every card of a session. It returns false when that cannot be waited for.
+func (p *Pipeline) delivered(ctx context.Context, sessionID string) bool {
+	if p.options.Store == nil {
+		return false
+	}
+	p.mu.Lock()
+	p.urgent++
+	p.mu.Unlock()
+	defer func() {
+		p.mu.Lock()
+		p.urgent--
+		p.mu.Unlock()
+	}()
+	signal(p.saves.wake)
+	signal(p.wake)
+	for {
+		p.mu.Lock()
+		changed, failing, lacks := p.changed, p.saves.failing, p.saves.lacks(sessionID)
+		p.mu.Unlock()
+		switch {
+		case failing:
+			return false
+		case !lacks:
+			return true
+		case !awaitAny(ctx, changed, p.done):
+			return false
+		}
+	}
+}
+
 // Close finishes what waits, for as long as ctx allows, and ends the pipeline. When ctx has a deadline, summarizer and
 // embedder get half of the time; after it the rest is extracted, so that the store still gets its cards. The error says
 // how many cards the store does not have. Close may be called again, and then returns the same.
@@ -422,12 +326,6 @@ func (e *UndeliveredError) Error() string {
 
 // Unwrap returns the reason.
 func (e *UndeliveredError) Unwrap() error { return e.Err }
-
-// announce tells all who wait that something has changed. The lock is held.
-func (p *Pipeline) announce() {
-	close(p.changed)
-	p.changed = make(chan struct{})
-}
 
 // signal leaves a token for a goroutine that waits for one.
 func signal(c chan struct{}) {

@@ -2,21 +2,10 @@ package contextcards
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 )
-
-// draft is a card that is being made.
-type draft struct {
-	key    key
-	item   *item
-	source Source
-	card   Card
-
-	summary, embedding bool // what it is to get from a model
-}
 
 // work forms batches and hands them to workers, until the pipeline is closed and the queue is empty. soft ends before
 // hard does: then cards are made without summarizer and embedder.
@@ -108,20 +97,13 @@ func (p *Pipeline) take() []*draft {
 func (p *Pipeline) draft(it *item) *draft {
 	d := &draft{key: key{it.source.SessionID, it.source.Message.Hash()}, item: it, source: p.options.source(it.source)}
 	d.card, _ = p.memory.card(d.key.session, d.key.hash)
-	d.summary, d.embedding = p.needsSummary(it, &d.card), p.needsEmbedding(&d.card)
+	d.summary, d.embedding = p.maker.needsSummary(it, &d.card), p.maker.needsEmbedding(&d.card)
 	return d
 }
 
-// make makes the cards of a batch.
+// make makes the cards of a batch and keeps them.
 func (p *Pipeline) make(ctx context.Context, batch []*draft) {
-	for _, d := range batch {
-		if d.card.Hash == "" {
-			d.card = Extract(d.source, p.options.Now())
-			d.card.Hash = d.key.hash
-		}
-	}
-	p.summarize(ctx, batch)
-	p.embed(ctx, batch)
+	p.maker.make(ctx, batch)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, d := range batch {
@@ -129,74 +111,4 @@ func (p *Pipeline) make(ctx context.Context, batch []*draft) {
 		p.keep(d.key, d.item, d.card)
 	}
 	p.announce()
-}
-
-// summarize has the summarizer sum up those of a batch that it should. Without an answer they stay extracted.
-func (p *Pipeline) summarize(ctx context.Context, batch []*draft) {
-	var asked []*draft
-	var sources []Source
-	for _, d := range batch {
-		if d.summary {
-			asked, sources = append(asked, d), append(sources, d.source)
-		}
-	}
-	if len(asked) == 0 {
-		return
-	}
-	s := p.options.Summarizer
-	texts, err := ask(ctx, p, &p.summarizer, func(ctx context.Context) ([]string, error) {
-		texts, err := s.Summarize(ctx, sources)
-		if err == nil && len(texts) != len(sources) {
-			err = fmt.Errorf("it returned %d summaries for %d messages", len(texts), len(sources))
-		}
-		return texts, err
-	})
-	if err != nil {
-		p.missing(ctx, &p.summarizer, fmt.Sprintf("summaries are extracted from the messages until %s works again: %v", s.Name(), err))
-		return
-	}
-	for i, d := range asked {
-		if text := oneLine(texts[i], maxSummary); text != "" {
-			d.card.Summary, d.card.Generator = text, s.Name()
-		}
-	}
-}
-
-// embed has the embedder embed those of a batch that lack it.
-func (p *Pipeline) embed(ctx context.Context, batch []*draft) {
-	var asked []*draft
-	var texts []string
-	for _, d := range batch {
-		if d.embedding {
-			asked, texts = append(asked, d), append(texts, EmbedText(d.source.Message, d.card.Summary))
-		}
-	}
-	if len(asked) == 0 {
-		return
-	}
-	e := p.options.Embedder
-	vectors, err := ask(ctx, p, &p.embedder, func(ctx context.Context) ([][]float32, error) {
-		vectors, err := e.Embed(ctx, texts)
-		if err == nil && len(vectors) != len(texts) {
-			err = fmt.Errorf("it returned %d vectors for %d texts", len(vectors), len(texts))
-		}
-		return vectors, err
-	})
-	if err != nil {
-		p.missing(ctx, &p.embedder, fmt.Sprintf("cards have no embedding until %s works again: %v", e.Name(), err))
-		return
-	}
-	for i, d := range asked {
-		// The name stands even when there is nothing to embed: it was asked, and need not be again.
-		d.card.Embedding, d.card.EmbeddingModel = unit(vectors[i]), e.Name()
-	}
-}
-
-// missing notes that a component did not do its part, unless that was because the pipeline ends.
-func (p *Pipeline) missing(ctx context.Context, c *component, detail string) {
-	if ctx.Err() != nil {
-		return
-	}
-	c.failed(p.options.Now())
-	p.notices.tell(c.kind, detail)
 }

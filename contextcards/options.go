@@ -1,0 +1,72 @@
+package contextcards
+
+import "time"
+
+// Options say what a [Pipeline] works with. The zero value makes cards without models and keeps them in memory.
+type Options struct {
+	Summarizer Summarizer // nil: long messages are summed up by extraction
+	Embedder   Embedder   // nil: cards have no embeddings
+	Store      Store      // nil: cards are kept in memory only
+
+	// Mask takes secrets out of a text. Cards are made of what it leaves, and nothing else reaches Summarizer, Embedder and
+	// Store. nil: there are none.
+	Mask func(text string) string
+
+	// Notice is told what goes wrong, once until it works again. It is called by a goroutine of its own, one call at a
+	// time. May be nil.
+	Notice func(kind NoticeKind, detail string)
+	Now    func() time.Time // nil: the system's clock
+
+	Queue    int           // messages that may wait; 0: 4096
+	Workers  int           // batches that are made at the same time; 0: 4
+	Delay    time.Duration // how long no message must have come before a batch is made; 0: 10 ms
+	Timeout  time.Duration // of one call of the summarizer or the embedder; 0: 30 s
+	Attempts int           // at such a call, before the cards do without; 0: 2
+}
+
+const (
+	// maxBatch is the number of messages in a batch that needs no summarizer.
+	maxBatch = 64
+	// manyWait is how many messages are not left waiting for a pause,
+	manyWait = 8 * maxBatch
+	// longWait how long none is, when no pause comes.
+	longWait = 250 * time.Millisecond
+)
+
+func (o Options) masked(text string) string {
+	if o.Mask == nil {
+		return text
+	}
+	return o.Mask(text)
+}
+
+// source returns what a card is made of.
+func (o Options) source(s Source) Source {
+	if s.Message != nil {
+		s.Message = s.Message.Rewritten(o.masked)
+	}
+	s.Callout = o.masked(s.Callout)
+	return s
+}
+
+func (o Options) withDefaults() Options {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Queue <= 0 {
+		o.Queue = 4096
+	}
+	if o.Workers <= 0 {
+		o.Workers = 4
+	}
+	if o.Delay <= 0 {
+		o.Delay = 10 * time.Millisecond
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = 30 * time.Second
+	}
+	if o.Attempts <= 0 {
+		o.Attempts = 2
+	}
+	return o
+}
