@@ -147,7 +147,7 @@ func WithPassword(db *DB, password string) *DB {
 
 // Granted returns those of some privileges that the user has.
 func Granted(ctx context.Context, db *DB, privileges ...string) []string {
-	return db.granted(ctx, privileges)
+	return granted(ctx, db.conn, privileges)
 }
 
 // QuoteString and QuoteName quote for SQL.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"sync"
 
 	driver "github.com/ClickHouse/clickhouse-go/v2"
 
@@ -21,10 +20,7 @@ type DB struct {
 	target   target
 	endpoint *embedded.Endpoint // nil for a server
 	dir      string             // of the embedded engine
-
-	readMu sync.Mutex
-	read   driver.Conn   // see reading; nil until it is needed
-	warm   chan struct{} // closed when the first connection of read is there, or failed; nil: nobody opens it ahead
+	read     readPool
 }
 
 // EngineDir returns the folder of the embedded engine below home.
@@ -84,10 +80,10 @@ func openEndpoint(ctx context.Context, e embedded.Endpoint, dir string, o Option
 	db := &DB{target: embeddedTarget(e, o.Database), endpoint: &e, dir: dir}
 	db.target.tune()
 	if o.Reading {
-		db.warmReading(ctx)
+		db.read.warmUp(ctx, db.target, e)
 	}
 	if err := db.connect(ctx); err != nil {
-		return nil, errors.Join(err, db.closeReading())
+		return nil, errors.Join(err, db.read.close())
 	}
 	return db, nil
 }
@@ -154,7 +150,7 @@ func explain(err error, t target) error {
 
 // Close ends the connections. The embedded engine goes on for others.
 func (db *DB) Close() error {
-	if err := errors.Join(db.conn.Close(), db.closeReading()); err != nil {
+	if err := errors.Join(db.conn.Close(), db.read.close()); err != nil {
 		return fmt.Errorf("close ClickHouse: %w", err)
 	}
 	return nil

@@ -7,60 +7,73 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	driver "github.com/ClickHouse/clickhouse-go/v2"
 
 	"github.com/windlass-run/windlass/internal/clickhouse/embedded"
 )
 
+// readPool are the connections of the embedded engine's user that may only read. They are opened when the first statement
+// that may only read comes, or ahead of it.
+type readPool struct {
+	mu   sync.Mutex
+	conn driver.Conn   // nil until it is needed
+	warm chan struct{} // closed when the first connection is there, or failed; nil: nobody opens it ahead
+}
+
 // reading returns the connections for statements that may only read. On the embedded engine they are those of a user of
-// its own, and are opened when the first such statement comes.
+// its own.
 func (db *DB) reading() (driver.Conn, error) {
 	if db.endpoint == nil {
 		return db.conn, nil
 	}
-	db.readMu.Lock()
-	defer db.readMu.Unlock()
-	if db.warm != nil {
-		<-db.warm
+	return db.read.open(db.target, *db.endpoint)
+}
+
+func (p *readPool) open(t target, e embedded.Endpoint) (driver.Conn, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.warm != nil {
+		<-p.warm
 	}
-	if db.read != nil {
-		return db.read, nil
+	if p.conn != nil {
+		return p.conn, nil
 	}
-	o := *db.target.options
-	o.Auth.Username, o.Auth.Password = embedded.ReadonlyUser(*db.endpoint)
+	o := *t.options
+	o.Auth.Username, o.Auth.Password = embedded.ReadonlyUser(e)
 	o.Settings = nil
 	conn, err := driver.Open(&o)
 	if err != nil {
 		return nil, fmt.Errorf("open ClickHouse to read: %w", err)
 	}
-	db.read = conn
+	p.conn = conn
 	return conn, nil
 }
 
-// warmReading opens the first of these connections in the background. A failure is seen again by whoever uses it.
-func (db *DB) warmReading(ctx context.Context) {
-	conn, err := db.reading()
+// warmUp opens the first of the connections in the background. A failure is seen again by whatever uses it.
+func (p *readPool) warmUp(ctx context.Context, t target, e embedded.Endpoint) {
+	conn, err := p.open(t, e)
 	if err != nil {
 		return
 	}
-	db.warm = make(chan struct{})
+	p.warm = make(chan struct{})
 	go func() {
-		defer close(db.warm)
+		defer close(p.warm)
 		_ = conn.Ping(ctx)
 	}()
 }
 
-func (db *DB) closeReading() error {
-	db.readMu.Lock()
-	defer db.readMu.Unlock()
-	if db.warm != nil {
-		<-db.warm
+func (p *readPool) close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.warm != nil {
+		<-p.warm
 	}
-	if db.read == nil {
+	if p.conn == nil {
 		return nil
 	}
-	return db.read.Close()
+	return p.conn.Close()
 }
 
 // explainReading says why the read-only user cannot log in.
@@ -162,17 +175,17 @@ func (db *DB) ReadingRights(ctx context.Context) (ReadingRights, error) {
 	if readonly != 0 {
 		rights.How = fmt.Sprintf("the user %q is read-only on the server", user)
 	}
-	rights.Outward = db.granted(ctx, sources())
+	rights.Outward = granted(ctx, db.conn, sources())
 	return rights, nil
 }
 
 // granted returns those of some privileges that the user has for everything. One that the server does not know, or cannot
 // be asked for, is left out.
-func (db *DB) granted(ctx context.Context, privileges []string) []string {
+func granted(ctx context.Context, conn driver.Conn, privileges []string) []string {
 	var has []string
 	for _, p := range privileges {
 		var yes uint8
-		if err := db.conn.QueryRow(ctx, "CHECK GRANT "+p+" ON *.*").Scan(&yes); err == nil && yes == 1 {
+		if err := conn.QueryRow(ctx, "CHECK GRANT "+p+" ON *.*").Scan(&yes); err == nil && yes == 1 {
 			has = append(has, p)
 		}
 	}

@@ -105,19 +105,17 @@ func (s Session) Duration() time.Duration { return s.LastAt.Sub(s.StartedAt) }
 
 // Sessions lists the newest sessions, the newest first; all of them when limit is 0.
 func (db *DB) Sessions(ctx context.Context, limit int) ([]Session, error) {
-	query := db.sessionQuery() + " ORDER BY started_at DESC, session_id"
+	tail := " ORDER BY started_at DESC, session_id"
 	if limit > 0 {
-		query += fmt.Sprintf(" LIMIT %d", limit)
+		tail += fmt.Sprintf(" LIMIT %d", limit)
 	}
-	return db.sessions(ctx, query)
+	return sessionsWhere(ctx, db, tail)
 }
 
-func (db *DB) sessionQuery() string {
-	return "SELECT * REPLACE (round(cost_usd, 12) AS cost_usd) FROM " + db.layout.table("sessions")
-}
-
-func (db *DB) sessions(ctx context.Context, query string, args ...any) ([]Session, error) {
-	return list[Session](ctx, db, "list the sessions", query, args...)
+// sessionsWhere lists sessions; tail is the end of the query.
+func sessionsWhere(ctx context.Context, db *DB, tail string, args ...any) ([]Session, error) {
+	query := "SELECT * REPLACE (round(cost_usd, 12) AS cost_usd) FROM " + db.layout.table("sessions")
+	return list[Session](ctx, db, "list the sessions", query+tail, args...)
 }
 
 // SessionError says that an id does not name exactly one session.
@@ -142,7 +140,7 @@ const MaxMatches = 10
 
 // Session returns the session whose id is id, or begins with it if there is only one such.
 func (db *DB) Session(ctx context.Context, id string) (Session, error) {
-	found, err := db.sessions(ctx, db.sessionQuery()+
+	found, err := sessionsWhere(ctx, db,
 		fmt.Sprintf(" WHERE startsWith(session_id, ?) ORDER BY session_id = ? DESC, session_id LIMIT %d", MaxMatches), id, id)
 	if err != nil {
 		return Session{}, err

@@ -66,17 +66,7 @@ type Sink struct {
 	batch   *batch        // being written; nil: none
 	opened  bool          // the database was there once
 
-	// Entries are counted from 1 in the order in which they are taken, which is by their numbers.
-	mu     sync.Mutex
-	queue  []*echo.Entry // without gaps
-	size   int64         // bytes of queue and of what was taken from it, about
-	last   uint64        // the newest that exists
-	taken  uint64
-	done   uint64 // delivered up to here
-	closed bool
-	lost   bool // there will be no database: nothing is kept in memory
-	stats  SinkStats
-	unread error // why the first selection could not be read
+	backlog
 
 	wake chan struct{} // holds one token when there is something to do
 	urge chan struct{} // closed when Close wants no more waiting
@@ -115,7 +105,7 @@ func (s *Sink) Write(e *echo.Entry) error {
 	if s.options.Dir != "" {
 		s.last = e.Seq
 	}
-	if s.keeps(e) {
+	if s.keeps(e, s.options) {
 		s.queue = append(s.queue, e)
 		s.size += entrySize(e)
 	}
@@ -123,19 +113,6 @@ func (s *Sink) Write(e *echo.Entry) error {
 		s.signal()
 	}
 	return nil
-}
-
-// keeps reports whether an entry waits in memory. The others are read back from the journal. The caller holds the mutex.
-func (s *Sink) keeps(e *echo.Entry) bool {
-	switch {
-	case s.options.Dir == "":
-		return !s.lost
-	case s.lost || s.size+entrySize(e) > s.options.Backlog:
-		return false
-	case len(s.queue) > 0:
-		return e.Seq == s.queue[len(s.queue)-1].Seq+1
-	}
-	return e.Seq == s.taken+1
 }
 
 func (s *Sink) signal() {
@@ -451,18 +428,6 @@ func (s *Sink) linger(ctx context.Context) {
 			return
 		}
 	}
-}
-
-// waiting returns how many entries are not taken yet.
-func (s *Sink) waiting() (entries uint64, closed bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.last - s.taken, s.closed
-}
-
-func (s *Sink) isClosed() bool {
-	_, closed := s.waiting()
-	return closed
 }
 
 func writeBatch(ctx context.Context, w *writer, rows []*row) error {
