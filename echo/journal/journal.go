@@ -28,15 +28,20 @@ type Journal struct {
 	cond     *sync.Cond // signalled when wanted, durable, err or closing change
 	buf      []byte
 	sum      lineSum // of the last line
-	written  uint64  // entries accepted; the header counts as one
-	flushed  uint64  // entries in the file
-	wanted   uint64  // entries that somebody asked to be durable
-	durable  uint64  // entries that are
+	progress         // guarded by mu, as the rest
 	size     int64   // bytes of whole lines in the file
 	syncs    uint64
 	err      error // the first failure; nothing is written after it
 	closing  bool
 	released bool
+}
+
+// progress is how far the entries of a journal are on their way to the disk. The header counts as one.
+type progress struct {
+	written uint64 // entries accepted
+	flushed uint64 // entries in the file
+	wanted  uint64 // entries that were asked to be durable
+	durable uint64 // entries that are
 }
 
 // disk is the file of a journal, as far as the journal uses it.

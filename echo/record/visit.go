@@ -14,15 +14,8 @@ type Visit struct {
 	Number int    // from 1: how often the phase has begun
 	Model  string // empty for a phase without a model
 
-	Status echo.Status // StatusRunning: it has not ended
-	Reason echo.StopReason
-	Error  string // what ended a visit that did not complete
-	Output any    // of one that completed: a string, or a value that came from JSON
-
-	Attempt  int // of the newest entry, from 1
-	Turn     int // of the newest entry, from 1; 0: before the first of the attempt
-	Attempts int // that have begun
-	Turns    int // that the model has answered, in all attempts
+	Outcome
+	Position
 
 	Verdicts []Verdict // of the checks of its answers, in their order
 	State    []string  // names of the shared state that it has set, in their order, each once
@@ -33,6 +26,22 @@ type Visit struct {
 	StartedAt time.Time
 	EndedAt   time.Time // zero: it has not ended
 	Spent     Spent     // also by what does not count any more
+}
+
+// Outcome is what a visit has come to.
+type Outcome struct {
+	Status echo.Status // StatusRunning: it has not ended
+	Reason echo.StopReason
+	Error  string // what ended a visit that did not complete
+	Output any    // of one that completed: a string, or a value that came from JSON
+}
+
+// Position is how far a visit has come.
+type Position struct {
+	Attempt  int // of the newest entry, from 1
+	Turn     int // of the newest entry, from 1; 0: before the first of the attempt
+	Attempts int // that have begun
+	Turns    int // that the model has answered, in all attempts
 }
 
 // Verdict is what a check said of an answer.
@@ -65,7 +74,8 @@ func (s *Spent) add(e *echo.Entry) {
 
 func newVisit(e *echo.Entry, p *echo.Path) *Visit {
 	return &Visit{
-		Key: e.Key.VisitKey(), Phase: p.Phase, Number: p.Visit, Model: e.Model, Status: echo.StatusRunning, StartedAt: e.At,
+		Key: e.Key.VisitKey(), Phase: p.Phase, Number: p.Visit, Model: e.Model,
+		Outcome: Outcome{Status: echo.StatusRunning}, StartedAt: e.At,
 	}
 }
 
