@@ -2,7 +2,7 @@
 
 TOOL := go tool -modfile=tools/go.mod
 TOOL_HERE := go tool -modfile=$(CURDIR)/tools/go.mod
-MODULES := . e2e
+MODULES := . bench e2e
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
 
 .DEFAULT_GOAL := help
@@ -77,7 +77,7 @@ licences-check: ## fail when LICENSES.csv is not current, or a licence is not an
 
 .PHONY: bench
 bench: ## measure the turn loop against its floors (docs/performance.md)
-	go run ./internal/bench
+	cd bench && go run ./turns
 
 .PHONY: outlive
 outlive: ## kill ClickHouse at random under OUTLIVE runs (default 100), and look for every row
@@ -90,11 +90,16 @@ crash: ## kill windlass KILLS times (default 200), ClickHouse too, and go on eac
 .PHONY: bench-context
 bench-context: ## measure the context settings on recorded conversations in DATA (docs/simulate.md)
 	@test -n "$(DATA)" || { echo "usage: make bench-context DATA=FOLDER, with transcripts/*.jsonl and retry/*.jsonl in it"; exit 2; }
-	go run ./internal/bench/context "$(DATA)"
+	cd bench && go run ./context "$(abspath $(DATA))"
+
+.PHONY: bench-selection
+bench-selection: ## measure what selections find of the evidence in the conversations of the file DATA (docs/selection.md)
+	@test -n "$(DATA)" || { echo "usage: make bench-selection DATA=FILE, a file in the format of LoCoMo"; exit 2; }
+	cd bench && go run ./selection $(FLAGS) "$(abspath $(DATA))"
 
 .PHONY: bench-cards
 bench-cards: ## measure a selection among 100,000 cards in ClickHouse, and what making cards adds to a run (docs/performance.md)
-	go run ./internal/bench/cards
+	cd bench && go run ./cards
 
 .PHONY: ci
 ci: ## what CI runs

@@ -23,6 +23,5 @@ func commands(a *app) []*cobra.Command {
 		newFetchCommand(a),
 		newVersionCommand(a),
 		newEngineCommand(a),
-		newBenchCommand(a),
 	}
 }

@@ -171,7 +171,9 @@ func runChild(ctx context.Context, variant string, l load, url, dir string) (sam
 // buildCommand builds the windlass binary that whole runs are measured with.
 func buildCommand(ctx context.Context, dir string) (string, error) {
 	bin := filepath.Join(dir, "windlass")
-	out, err := exec.CommandContext(ctx, "go", "build", "-o", bin, "./cmd/windlass").CombinedOutput()
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", bin, "./cmd/windlass")
+	cmd.Dir = ".." // make bench runs this in the folder bench
+	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("build windlass: %w\n%s", err, strings.TrimSpace(string(out)))
 	}

@@ -1,0 +1,18 @@
+// Package quantity writes numbers of things.
+package quantity
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Of writes n things of a kind, whose name is in the singular: "1 entry", "2 entries".
+func Of(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	if stem, ok := strings.CutSuffix(noun, "ry"); ok {
+		return fmt.Sprintf("%d %sries", n, stem)
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
