@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/oneline"
 )
 
 // Menu is a request to a model to choose groups.
@@ -61,7 +62,7 @@ func menuID(k int) string { return fmt.Sprintf("m%d", k+1) }
 // menuText writes a text in one line. Characters that are not seen are left out: a model would read what a person, who
 // looks at the menu, does not see.
 func menuText(s string, limit int) string {
-	return oneLine(strings.Map(func(r rune) rune {
+	return oneline.Cut(strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r):
 			return ' '

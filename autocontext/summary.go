@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/oneline"
 )
 
 // summaryTask is what a model is asked for when older messages are to be summed up.
@@ -95,24 +96,24 @@ func extract(told []*echo.Message, size int) string {
 
 // extractLines tells one message, in lines with limit characters of its text at most.
 func extractLines(m *echo.Message, limit int) []string {
-	text := oneLine(m.Text(), limit)
+	text := oneline.Cut(m.Text(), limit)
 	switch {
 	case m.Kind() == echo.KindSummary:
 		return summaryLines(m.Text())
 	case m.Role() == echo.RoleTool && m.Failed():
 		if why, _ := failureLines(m.Text(), limit); why != "" {
-			text = oneLine(why, limit)
+			text = oneline.Cut(why, limit)
 		}
-		return []string{"- " + oneLine(m.Tool(), limit) + " failed: " + text}
+		return []string{"- " + oneline.Cut(m.Tool(), limit) + " failed: " + text}
 	case m.Role() == echo.RoleTool:
-		return []string{fmt.Sprintf("- %s returned %d characters%s", oneLine(m.Tool(), limit), utf8.RuneCountInString(m.Text()), named(m.Text()))}
+		return []string{fmt.Sprintf("- %s returned %d characters%s", oneline.Cut(m.Tool(), limit), utf8.RuneCountInString(m.Text()), named(m.Text()))}
 	case m.Role() == echo.RoleAssistant:
 		var out []string
 		if text != "" {
 			out = append(out, "- said: "+text)
 		}
 		for _, c := range m.ToolCalls() {
-			out = append(out, "- called "+oneLine(c.Name, limit)+" "+oneLine(c.Arguments, limit))
+			out = append(out, "- called "+oneline.Cut(c.Name, limit)+" "+oneline.Cut(c.Arguments, limit))
 		}
 		return out
 	case text == "":
@@ -134,15 +135,6 @@ func named(text string) string {
 		return ", naming " + n
 	}
 	return ""
-}
-
-// oneLine writes a text in one line of limit characters at most.
-func oneLine(s string, limit int) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if head, rest := splitRunes(s, limit); rest != "" {
-		return head + "..."
-	}
-	return s
 }
 
 func runes(lines []string) int {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/windlass-run/windlass/internal/suggestion"
 )
 
 // phaseNames are the names of the phases, for the rules that look them up.
@@ -38,7 +40,7 @@ func (n *phaseNames) hint(name string, words ...string) string {
 
 // meant asks for the name that is close to what was written; it is empty when none is.
 func meant(name string, names []string) string {
-	if near := suggest(name, names); near != "" {
+	if near := suggestion.For(name, names); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
 	return ""

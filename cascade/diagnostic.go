@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/windlass-run/windlass/internal/quantity"
 )
 
 // Severity says how bad a diagnostic is.
@@ -120,16 +122,9 @@ func (e *InvalidError) Error() string {
 		}
 	}
 	if n > 1 {
-		return fmt.Sprintf("%s (and %s)", first, plural(n-1, "more error"))
+		return fmt.Sprintf("%s (and %s)", first, quantity.Of(n-1, "more error"))
 	}
 	return first
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 func quoteList(names []string) string {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/windlass-run/windlass/internal/suggestion"
 	"github.com/windlass-run/windlass/schema"
 )
 
@@ -55,7 +56,7 @@ func (c *Cascade) explainInput(v *schema.Violation) {
 		}
 	case "additionalProperties":
 		v.Message = fmt.Sprintf("unknown input %q", v.Property)
-		if near := suggest(v.Property, v.Expected); near != "" {
+		if near := suggestion.For(v.Property, v.Expected); near != "" {
 			v.Message += fmt.Sprintf(", did you mean %q?", near)
 		}
 	}

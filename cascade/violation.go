@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/windlass-run/windlass/internal/source"
+	"github.com/windlass-run/windlass/internal/suggestion"
 	"github.com/windlass-run/windlass/schema"
 )
 
@@ -38,7 +39,7 @@ func (d *document) unknownKey(at place, v schema.Violation) {
 	hint := "known here are " + strings.Join(v.Expected, ", ")
 	if home := interKeyHome(v.Pointer, key); home != "" {
 		hint = home
-	} else if near := suggest(key, v.Expected); near != "" {
+	} else if near := suggestion.For(key, v.Expected); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 		d.meant[at.key(near).pointer] = true
 	} else if home := keyHome(key); home != "" {
@@ -100,7 +101,7 @@ func enumHint(v schema.Violation, n *source.Node) string {
 	if n == nil || n.Kind != source.String {
 		return ""
 	}
-	if near := suggest(strconv.Quote(n.Text), v.Expected); near != "" {
+	if near := suggestion.For(strconv.Quote(n.Text), v.Expected); near != "" {
 		return "did you mean " + near + "?"
 	}
 	return ""

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/internal/quantity"
 )
 
 // PhaseError is a phase that ended badly, with its place in the run.
@@ -111,15 +111,7 @@ func (e *VerdictError) Error() string {
 	return fmt.Sprintf("no answer passed %s in %s: %s", e.Check, plural(e.Attempts, "attempt"), excerpt(e.Reason))
 }
 
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	if stem, ok := strings.CutSuffix(noun, "ry"); ok {
-		return fmt.Sprintf("%d %sries", n, stem)
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
+func plural(n int, noun string) string { return quantity.Of(n, noun) }
 
 // classify maps the error that ended a phase or a run to a status and a reason. A failure of its own outranks the
 // context that ended at the same time.

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/oneline"
 )
 
 // MaxHandoff is how many bytes the text of a handoff may have.
@@ -160,7 +161,7 @@ func oneLine(s string, n int) string {
 	if len(s) > 4*n+64 { // what is far behind the cut is not looked at
 		s = clip(s, 4*n+64)
 	}
-	return clip(strings.Join(strings.Fields(clean(s)), " "), n)
+	return clip(oneline.Of(clean(s)), n)
 }
 
 // clean leaves control characters out of a text; white space becomes blanks.

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/internal/quantity"
 	"github.com/windlass-run/windlass/internal/source"
 )
 
@@ -95,15 +96,7 @@ func cleanLines(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	if stem, ok := strings.CutSuffix(noun, "ry"); ok {
-		return fmt.Sprintf("%d %sries", n, stem)
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
+func plural(n int, noun string) string { return quantity.Of(n, noun) }
 
 // The escape sequences that the command uses.
 const (

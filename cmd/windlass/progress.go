@@ -11,6 +11,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/internal/oneline"
 )
 
 // progress is what a run looks like from outside, gathered from its entries and events. It is written to by the run and
@@ -168,7 +169,7 @@ func argumentHint(args string) string {
 }
 
 // oneLine puts a text on one line that is safe to print, whoever wrote it.
-func oneLine(s string) string { return clean(strings.Join(strings.Fields(s), " ")) }
+func oneLine(s string) string { return clean(oneline.Of(s)) }
 
 // tail returns the last n bytes of a text, from a whole character on.
 func tail(s string, n int) string {

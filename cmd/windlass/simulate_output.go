@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/windlass-run/windlass/internal/simulate"
+	"github.com/windlass-run/windlass/internal/wholefile"
 )
 
 // callLine is a line of --calls. Sizes are in tokens, a quarter of the bytes of the messages as sent.
@@ -145,7 +146,7 @@ func (o *outputs) discard() error { return o.each((*lineFile).discard) }
 // lineFile is a file that gets its name when it is complete.
 type lineFile struct {
 	path string
-	tmp  *os.File // nil when it has its name, or was taken back
+	tmp  *wholefile.File // nil when it has its name, or was taken back
 	buf  *bufio.Writer
 	enc  *json.Encoder
 }
@@ -157,7 +158,7 @@ func newLineFile(path string) (*lineFile, error) {
 	if err := replaceable(path); err != nil {
 		return nil, err
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	tmp, err := wholefile.Create(path, 0o644)
 	if err != nil {
 		return nil, err
 	}
@@ -177,28 +178,15 @@ func (f *lineFile) line(v any) error {
 func (f *lineFile) commit() error {
 	err := f.buf.Flush()
 	if err == nil {
-		err = f.tmp.Chmod(0o644)
-	}
-	if err == nil {
-		err = f.tmp.Close()
-	}
-	if err == nil {
-		err = os.Rename(f.tmp.Name(), f.path)
+		err = f.tmp.Commit()
 	}
 	if err != nil {
 		return fmt.Errorf("write %s: %w", f.path, err)
 	}
-	f.tmp = nil
 	return nil
 }
 
-func (f *lineFile) discard() error {
-	if f.tmp == nil {
-		return nil
-	}
-	_ = f.tmp.Close() // it may be closed already; nothing in it counts
-	return os.Remove(f.tmp.Name())
-}
+func (f *lineFile) discard() error { return f.tmp.Discard() }
 
 // counter shows on a terminal how far long work is, in a line that is drawn over. Elsewhere it shows nothing.
 type counter struct {

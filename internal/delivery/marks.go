@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/windlass-run/windlass/internal/wholefile"
 )
 
 // MarksFile is the name of the file, in a session's folder, that holds the [Marks].
@@ -66,8 +68,7 @@ func KeepHere(dir string, keep bool) error {
 	return changeMarks(dir, func(m *Marks) { m.KeepHere = keep })
 }
 
-// changeMarks writes the file anew beside the old one and puts it in its place, so that it is never half written. It is
-// not synced: when a power failure takes it back, more is delivered again.
+// changeMarks writes the file anew. It is not synced: when a power failure takes it back, more is delivered again.
 func changeMarks(dir string, change func(*Marks)) error {
 	m := ReadMarks(dir)
 	change(&m)
@@ -75,13 +76,7 @@ func changeMarks(dir string, change func(*Marks)) error {
 	if err != nil {
 		return fmt.Errorf("note what was delivered: %w", err)
 	}
-	path := filepath.Join(dir, MarksFile)
-	beside := fmt.Sprintf("%s.%d", path, os.Getpid())
-	if err = os.WriteFile(beside, append(b, '\n'), 0o600); err == nil {
-		err = os.Rename(beside, path)
-	}
-	if err != nil {
-		_ = os.Remove(beside) // there may be none
+	if err := wholefile.Write(filepath.Join(dir, MarksFile), append(b, '\n'), 0o600); err != nil {
 		return fmt.Errorf("note what was delivered: %w", err)
 	}
 	return nil

@@ -92,7 +92,7 @@ type stream struct {
 func (st *stream) follow(ctx context.Context, events Events) {
 	tick := time.NewTicker(st.server.poll)
 	defer tick.Stop()
-	st.buf.WriteString(": the entries of session " + oneLine(st.id) + "\n\n")
+	st.buf.WriteString(": the entries of session " + comment(st.id) + "\n\n")
 	silentSince := time.Now()
 	for {
 		entries, ended, err := st.next(events)
@@ -215,8 +215,8 @@ func (st *stream) send() error {
 	return st.control.Flush()
 }
 
-// oneLine keeps what a client sent from being more than one line of the stream.
-func oneLine(s string) string {
+// comment keeps what a client sent from being more than one line of the stream.
+func comment(s string) string {
 	return string(bytes.Map(func(r rune) rune {
 		if r < ' ' {
 			return ' '

@@ -13,6 +13,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/record"
+	"github.com/windlass-run/windlass/internal/oneline"
 )
 
 // Aspect is one thing that a test compares.
@@ -165,7 +166,7 @@ func phaseLines(f *record.Fold) []string {
 		for _, d := range v.Verdicts {
 			line := fmt.Sprintf("  attempt %d: %s accepts", d.Attempt, d.Validator)
 			if !d.Valid {
-				line = fmt.Sprintf("  attempt %d: %s refuses: %s", d.Attempt, d.Validator, oneLine(d.Reason))
+				line = fmt.Sprintf("  attempt %d: %s refuses: %s", d.Attempt, d.Validator, oneline.Of(d.Reason))
 			}
 			out = append(out, line)
 		}
@@ -186,7 +187,7 @@ func endLine(status echo.Status, reason echo.StopReason, attempts, turns int, pr
 		line += fmt.Sprintf(", turns %d", turns)
 	}
 	if problem != "" {
-		line += ": " + oneLine(problem)
+		line += ": " + oneline.Of(problem)
 	}
 	return line
 }
@@ -221,7 +222,7 @@ func contextLines(e *echo.Entry, words map[echo.Hash]string) []string {
 const excerptLength = 60
 
 func excerpt(m *echo.Message) string {
-	text := oneLine(m.Text())
+	text := oneline.Of(m.Text())
 	for _, c := range m.ToolCalls() {
 		text = strings.TrimSpace(text + " " + c.Name + "()")
 	}
@@ -230,8 +231,6 @@ func excerpt(m *echo.Message) string {
 	}
 	return fmt.Sprintf("%s %q", m.Role(), text)
 }
-
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // longest is how many characters of a text in a tool's arguments are kept. A file that is written belongs to the answer
 // that wrote it; here it is enough to know whether it is the same.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/source"
+	"github.com/windlass-run/windlass/internal/wholefile"
 )
 
 // Version is the version of the format of test files.
@@ -193,19 +194,10 @@ func (t *Test) Update() error {
 	return Replace(t.path, data)
 }
 
-// Replace writes a file whole, or not at all.
+// Replace writes a file whole, or not at all. It is readable by others, as tests are made to be committed.
 func Replace(path string, data []byte) error {
-	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
+	if err := wholefile.Write(path, data, 0o644); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
-	}
-	_, err = tmp.Write(data)
-	err = errors.Join(err, tmp.Chmod(0o644), tmp.Close()) //nolint:gosec // made to be committed and read by others
-	if err == nil {
-		err = os.Rename(tmp.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("write %s: %w", path, err), os.Remove(tmp.Name()))
 	}
 	return nil
 }

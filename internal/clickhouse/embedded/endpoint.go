@@ -12,6 +12,8 @@ import (
 	"strconv"
 
 	"github.com/gofrs/flock"
+
+	"github.com/windlass-run/windlass/internal/wholefile"
 )
 
 // The files of an engine folder.
@@ -108,21 +110,9 @@ func writeEndpoint(dir string, e Endpoint) error {
 	return writePrivate(filepath.Join(dir, endpointFile), b)
 }
 
-// writePrivate writes a file that only its owner can read, so that readers see the old or the new content, never a part.
+// writePrivate writes a file that only its owner can read.
 func writePrivate(path string, content []byte) error {
-	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	defer func() { _ = os.Remove(tmp.Name()) }() // fails after the rename, as it should
-	_, err = tmp.Write(content)
-	if cerr := tmp.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Rename(tmp.Name(), path)
-	}
-	if err != nil {
+	if err := wholefile.Write(path, content, 0o600); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil

@@ -8,9 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agnivade/levenshtein"
-
 	"github.com/windlass-run/windlass/internal/source"
+	"github.com/windlass-run/windlass/internal/suggestion"
 )
 
 // Problem is one thing wrong with a file.
@@ -198,14 +197,8 @@ func suggest(key string, fields Fields) string {
 		known = append(known, k)
 	}
 	slices.Sort(known)
-	best, distance := "", len(key)/3+2
-	for _, k := range known {
-		if d := levenshtein.ComputeDistance(key, k); d < distance {
-			best, distance = k, d
-		}
-	}
-	if best != "" {
-		return fmt.Sprintf("did you mean %q?", best)
+	if near := suggestion.For(key, known); near != "" {
+		return fmt.Sprintf("did you mean %q?", near)
 	}
 	return "known keys: " + strings.Join(known, ", ")
 }

@@ -20,6 +20,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/windlass-run/windlass/internal/wholefile"
 )
 
 // Min is how many characters a token has at least: fewer can be guessed.
@@ -228,19 +230,7 @@ func write(file string) (string, error) {
 	secret := make([]byte, size)
 	_, _ = rand.Read(secret) // it never fails: the process ends instead
 	t := hex.EncodeToString(secret)
-	tmp, err := os.CreateTemp(filepath.Dir(file), ".token.*") // readable by its owner only
-	if err != nil {
-		return "", fmt.Errorf("write the token's file: %w", err)
-	}
-	defer func() { _ = os.Remove(tmp.Name()) }() // fails after the rename, as it should
-	_, err = tmp.WriteString(t + "\n")
-	if cerr := tmp.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Rename(tmp.Name(), file)
-	}
-	if err != nil {
+	if err := wholefile.Write(file, []byte(t+"\n"), 0o600); err != nil {
 		return "", fmt.Errorf("write the token's file: %w", err)
 	}
 	return t, nil

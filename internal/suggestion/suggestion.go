@@ -1,12 +1,13 @@
-package cascade
+// Package suggestion finds the name that a misspelt one was most likely meant to be.
+package suggestion
 
 import (
 	"strings"
 	"unicode/utf8"
 )
 
-// suggest returns the candidate that a misspelt name most likely means, or "".
-func suggest(name string, candidates []string) string {
+// For returns the candidate that a misspelt name most likely means, or "".
+func For(name string, candidates []string) string {
 	length := utf8.RuneCountInString(name)
 	if length > 100 {
 		return "" // The time grows with the product of the lengths, and nobody misspells a name of that length.

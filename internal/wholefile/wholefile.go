@@ -1,0 +1,76 @@
+// Package wholefile writes files whole or not at all: whoever reads one finds the old content or the new one, never a part.
+// The content is written to another file in the same folder, which then takes the place of the old one.
+package wholefile
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Write puts data into a file, which it makes when there is none. The file gets the permissions. Nothing is synced to the
+// disk: a power failure may leave the old content.
+func Write(path string, data []byte, perm fs.FileMode) error {
+	f, err := Create(path, perm)
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(data); err != nil {
+		return errors.Join(err, f.Discard())
+	}
+	return f.Commit()
+}
+
+// ownerOnly are the permissions of the files that os.CreateTemp makes.
+const ownerOnly = 0o600
+
+// File is the new content of a file, which nobody sees before Commit. It belongs to one goroutine.
+type File struct {
+	path string
+	perm fs.FileMode
+	tmp  *os.File // nil: committed or discarded
+}
+
+// Create begins new content for a file. Commit or Discard must be called.
+func Create(path string, perm fs.FileMode) (*File, error) {
+	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return nil, err
+	}
+	return &File{path: path, perm: perm, tmp: tmp}, nil
+}
+
+// Write appends to the new content.
+func (f *File) Write(data []byte) (int, error) { return f.tmp.Write(data) }
+
+// Sync waits until the new content is on the disk.
+func (f *File) Sync() error { return f.tmp.Sync() }
+
+// Commit puts the new content in place of the old one. When it fails, the old content stays.
+func (f *File) Commit() error {
+	var err error
+	if f.perm != ownerOnly {
+		err = f.tmp.Chmod(f.perm)
+	}
+	err = errors.Join(err, f.tmp.Close())
+	if err == nil {
+		err = os.Rename(f.tmp.Name(), f.path)
+	}
+	if err != nil {
+		return errors.Join(err, f.Discard())
+	}
+	f.tmp = nil
+	return nil
+}
+
+// Discard removes the new content; the old content stays. After Commit it does nothing.
+func (f *File) Discard() error {
+	if f.tmp == nil {
+		return nil
+	}
+	_ = f.tmp.Close() // it may be closed already; nothing in it counts
+	err := os.Remove(f.tmp.Name())
+	f.tmp = nil
+	return err
+}
