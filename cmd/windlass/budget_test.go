@@ -10,10 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/cascade"
+	core "github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
 )
 
-func TestBudgetOverride(t *testing.T) {
+func TestLimits(t *testing.T) {
 	t.Parallel()
 	base := cascade.Budget{MaxUSD: 1, MaxTokens: 1000, MaxSeconds: 60}
 	tests := map[string]struct {
@@ -28,17 +29,17 @@ func TestBudgetOverride(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var o budgetOverride
+			var o core.Limits
 			cmd := &cobra.Command{}
-			o.flags(cmd)
+			limitFlags(cmd, &o)
 			require.NoError(t, cmd.ParseFlags(tt.args))
-			require.Equal(t, tt.want, o.apply(base))
-			require.NoError(t, o.check())
+			require.Equal(t, tt.want, o.Apply(base))
+			require.NoError(t, o.Check())
 			data, err := json.Marshal(o)
 			require.NoError(t, err)
-			var again budgetOverride
+			var again core.Limits
 			require.NoError(t, json.Unmarshal(data, &again))
-			require.Equal(t, tt.want, again.apply(base))
+			require.Equal(t, tt.want, again.Apply(base))
 		})
 	}
 	require.Equal(t, cascade.Budget{MaxUSD: 1, MaxTokens: 1000, MaxSeconds: 60}, base)
@@ -108,13 +109,13 @@ func TestWrongLimits(t *testing.T) {
 		{"--max-tokens", "99999999999999999999"},
 	} {
 		cmd := &cobra.Command{}
-		(&budgetOverride{}).flags(cmd)
+		limitFlags(cmd, &core.Limits{})
 		require.ErrorContains(t, cmd.ParseFlags(args), "from 0 on, where 0 is no limit", args)
 	}
 	for _, v := range []float64{-1, math.NaN(), math.Inf(1)} {
-		require.ErrorIs(t, budgetOverride{MaxUSD: &v}.check(), errNoAmount)
-		require.ErrorIs(t, budgetOverride{MaxSeconds: &v}.check(), errNoAmount)
+		require.ErrorIs(t, core.Limits{MaxUSD: &v}.Check(), core.ErrNoAmount)
+		require.ErrorIs(t, core.Limits{MaxSeconds: &v}.Check(), core.ErrNoAmount)
 	}
 	n := int64(-1)
-	require.ErrorIs(t, budgetOverride{MaxTokens: &n}.check(), errNoCount)
+	require.ErrorIs(t, core.Limits{MaxTokens: &n}.Check(), core.ErrNoCount)
 }

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -14,7 +13,6 @@ import (
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
-	"github.com/windlass-run/windlass/internal/llm"
 )
 
 // cardsLab has a cascade whose second phase selects by meaning, with cards by a model and vectors by another one.
@@ -144,32 +142,4 @@ func TestCardsCostOfFailures(t *testing.T) {
 	all := strings.Join(journalOf(t, l.home, "s1"), "\n")
 	require.Contains(t, all, "[value of OPENAI_API_KEY]")
 	require.NotContains(t, all+p.err.String(), testKey)
-}
-
-func TestCardCostsSettle(t *testing.T) {
-	t.Parallel()
-	log := echo.NewLog("s", nil, nil)
-	c := newCardCosts("c", log)
-	c.settle(time.Hour) // nothing is under way
-	first, second := c.watch(), c.watch()
-	c.settle(time.Nanosecond)
-	call := llm.Call{Request: &effect.ModelRequest{Site: effect.Site{Purpose: echo.PurposeEmbed}}, Response: &effect.ModelResponse{Usage: echo.Usage{In: 7}}}
-	first(call)
-	done := make(chan bool)
-	go func() {
-		c.settle(time.Hour)
-		close(done)
-	}()
-	second(call)
-	<-done
-	require.Equal(t, uint64(2), log.Len())
-	want := effect.Totals{Calls: 2, Usage: echo.Usage{In: 14}, UnknownCosts: 2}
-	require.Equal(t, want, c.sinceAsked())
-	require.Zero(t, c.sinceAsked())
-	require.Equal(t, want, c.all())
-	c.watch()(call)
-	c.settle(time.Hour)
-	require.Equal(t, 1, c.sinceAsked().Calls)
-	(*cardCosts)(nil).settle(time.Hour)
-	require.Zero(t, (*cards)(nil).spent())
 }

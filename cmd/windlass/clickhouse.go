@@ -12,6 +12,7 @@ import (
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/clickhouse/embedded"
 	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/database"
 )
 
 // withClickHouse opens the database that the environment and windlass.json name, for a command that cannot do without.
@@ -52,7 +53,7 @@ func (a *app) clickHouse() (clickhouse.Options, error) {
 	if err != nil {
 		return clickhouse.Options{}, usageError(err, "correct the file; docs/models.md describes it")
 	}
-	o, err := databaseOptions(home, cfg)
+	o, err := database.Options(home, cfg)
 	if err != nil {
 		return clickhouse.Options{}, withExit(exitStorage, err, "set WINDLASS_CACHE to a folder")
 	}

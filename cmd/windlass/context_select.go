@@ -14,6 +14,8 @@ import (
 	"github.com/windlass-run/windlass/contextcards"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine"
+	core "github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/app/cards"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/llm"
 	"github.com/windlass-run/windlass/internal/vault"
@@ -107,14 +109,14 @@ func (a *app) trySelection(ctx context.Context, r *contextRecord, o selectFlags)
 	if err != nil {
 		return usageError(err, "correct the file; docs/models.md describes it")
 	}
-	router, secrets := llm.NewRouter(cfg, vault.Getenv), knownSecrets(cfg, nil)
+	router, secrets := llm.NewRouter(cfg, vault.Getenv), core.KnownSecrets(cfg, nil)
 	router.Know(secrets)
 	defer router.Close()
 	t := engine.Trial{Task: secrets.Text(o.task), Before: o.phase, Now: time.Now}
 	t.Selection, t.Prefilter = o.settings()
 	if o.model != "" {
 		if err := router.Check(o.model); err != nil {
-			return providerError(err)
+			return core.ModelError(err)
 		}
 		t.Model, t.Count = router, router.Facts(o.model).Count
 	}
@@ -122,9 +124,9 @@ func (a *app) trySelection(ctx context.Context, r *contextRecord, o selectFlags)
 	if err != nil {
 		return err
 	}
-	c := &cards{embedder: embedder, pipeline: contextcards.Start(contextcards.Options{Embedder: embedder, Mask: secrets.Text})}
-	defer func() { _ = c.finish() }() // it only keeps them in memory
-	if t.Cards = c.pipeline; embedder != nil {
+	c := cards.InMemory(embedder, secrets.Text)
+	defer func() { _ = c.Close() }() // it only keeps them in memory
+	if t.Cards = c.Pipeline(); embedder != nil {
 		t.Similarity = c
 	}
 	sel, err := engine.Try(ctx, r.id, r.entries, t)
@@ -148,12 +150,12 @@ func (a *app) selectEmbedder(ctx context.Context, cfg *config.Config, router *ll
 	}
 	progress := newFetchProgress(a.err)
 	defer progress.mute()
-	e, err := openEmbedder(ctx, embeddingModel(cfg), vectors.ConfigFromEnv(dir), router, progress.show)
+	e, err := cards.OpenEmbedder(ctx, cards.EmbeddingModel(cfg), vectors.ConfigFromEnv(dir), router, progress.show)
 	if err != nil {
 		return nil, err
 	}
-	if e.instead != nil {
-		fmt.Fprintf(a.err, "Messages are compared by their spelling and not by meaning: %v\n", e.instead)
+	if e.Instead != nil {
+		fmt.Fprintf(a.err, "Messages are compared by their spelling and not by meaning: %v\n", e.Instead)
 	}
 	return e.Embedder, nil
 }

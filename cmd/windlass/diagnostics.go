@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/windlass-run/windlass/cascade"
+	core "github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/quantity"
 	"github.com/windlass-run/windlass/internal/source"
 )
@@ -45,13 +46,13 @@ func displayName(path string) string {
 // readCascade loads a file, or standard input for "-".
 func readCascade(ctx context.Context, a *app, path string) (*cascade.Cascade, cascade.Diagnostics, error) {
 	if path != stdinName {
-		return cascade.LoadContext(ctx, path, knownNames())
+		return cascade.LoadContext(ctx, path, core.Known())
 	}
 	data, err := io.ReadAll(io.LimitReader(a.in, source.MaxBytes+1))
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the cascade from standard input: %w", err)
 	}
-	return cascade.ParseContext(ctx, "<stdin>", data, knownNames())
+	return cascade.ParseContext(ctx, "<stdin>", data, core.Known())
 }
 
 // unreadable is the error for a file that cannot be read at all.

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/cascade"
+	core "github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/schema"
 )
 
@@ -49,7 +50,7 @@ func TestDocumentedCascades(t *testing.T) {
 		n++
 		t.Run(fmt.Sprintf("line %d", b.line), func(t *testing.T) {
 			t.Parallel()
-			_, found, err := cascade.Parse("cascade.md."+language, []byte(b.text), knownNames())
+			_, found, err := cascade.Parse("cascade.md."+language, []byte(b.text), core.Known())
 			require.NoError(t, err)
 			require.Empty(t, found)
 		})
@@ -87,7 +88,7 @@ func TestLanguagePageIsComplete(t *testing.T) {
 	for _, m := range append(found, [][]byte{nil, []byte(codeInvalidScript)}) {
 		require.True(t, mentioned(string(m[1])), "docs/cascade.md says nothing about the code %s", m[1])
 	}
-	for _, tool := range knownNames().Tools {
+	for _, tool := range core.Known().Tools {
 		require.True(t, mentioned(tool), "docs/cascade.md says nothing about the tool %s", tool)
 	}
 }
@@ -104,7 +105,7 @@ func TestEditorSnippets(t *testing.T) {
 		if strings.Contains(b.text, "json.schemas") {
 			base = "../.."
 		} else {
-			_, found, err := cascade.Parse("editor.md."+b.info, []byte(b.text), knownNames())
+			_, found, err := cascade.Parse("editor.md."+b.info, []byte(b.text), core.Known())
 			require.NoError(t, err)
 			require.Empty(t, found)
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/clickhouse/embedded"
 	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/database"
 	"github.com/windlass-run/windlass/internal/sandbox"
 	"github.com/windlass-run/windlass/internal/tool"
 	"github.com/windlass-run/windlass/internal/vault"
@@ -135,7 +136,7 @@ func (a *app) examine(ctx context.Context) (health, error) {
 		h.Problems = append(h.Problems, err.Error())
 		cfg = &config.Config{}
 	}
-	o, err := databaseOptions(home, cfg)
+	o, err := database.Options(home, cfg)
 	if err != nil {
 		return h, withExit(exitStorage, err, "set WINDLASS_CACHE to a folder")
 	}
@@ -150,7 +151,7 @@ func (a *app) examine(ctx context.Context) (health, error) {
 	h.Keys, h.Embedder = examineKeys(cfg), examineEmbedder(cfg, o.CacheDir)
 	h.ClickHouse = examineClickHouse(ctx, o)
 	var unreadable []error
-	if h.ClickHouse.Waiting, unreadable, err = countWaiting(sessionsFolder(home), o.Address()); err != nil {
+	if h.ClickHouse.Waiting, unreadable, err = countWaiting(config.SessionsDir(home), o.Address()); err != nil {
 		h.Problems = append(h.Problems, err.Error())
 	}
 	if err := unreadableJournals(unreadable); err != nil {

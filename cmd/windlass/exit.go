@@ -46,15 +46,6 @@ var exitCodes = map[failure.Kind]int{
 	failure.Interrupted:      exitInterrupted,
 }
 
-// hints are the next steps of a person at the command line, for kinds of failures that do not say one themselves.
-var hints = map[failure.Kind]string{
-	failure.InvalidConfig:  "correct the file; docs/models.md describes it",
-	failure.UnknownSession: "windlass sessions list",
-	failure.SessionExists:  "another --session ID, or none for a new one",
-	failure.SessionBusy:    "wait for its end, or stop that process",
-	failure.StorageFailed:  "windlass doctor",
-}
-
 // asExit gives an error that has no exit code yet that of its kind.
 func asExit(err error) error {
 	var ee *exitError
@@ -63,7 +54,7 @@ func asExit(err error) error {
 	}
 	var f *failure.Error
 	if errors.As(err, &f) {
-		return withExit(exitCodes[f.Kind], err, cmp.Or(f.Try, hints[f.Kind]))
+		return withExit(exitCodes[f.Kind], inFlags(err), cmp.Or(hintFor(err), f.Try, hints[f.Kind]))
 	}
 	return withExit(exitFailed, err, "")
 }

@@ -10,50 +10,110 @@ import (
 	"syscall"
 	"unicode"
 
+	"github.com/spf13/cobra"
+
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/engine/effect"
+	core "github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/clickhouse"
+	"github.com/windlass-run/windlass/internal/failure"
+	"github.com/windlass-run/windlass/internal/fetch"
 	"github.com/windlass-run/windlass/internal/template"
 )
 
-// closed is what closing a session has left to say.
-type closed struct {
-	cards       error                        // cards that did not get done
-	undelivered *clickhouse.UndeliveredError // rows that ClickHouse does not have; nil: none
-	caughtUp    caughtUp                     // what was delivered of earlier sessions
-	engine      string                       // what a person should know of the engine; "": nothing
-	err         error                        // anything else
+// showOptions are the flags that say how a run is shown.
+type showOptions struct {
+	asJSON bool
+	events bool
+	quiet  bool
 }
 
-// close ends everything that the session has open. It comes after the run, once.
-func (s *session) close() closed {
-	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
-	defer cancel()
-	c := closed{cards: s.cards.finish()} // first: what it has to say goes into the log
-	err := errors.Join(s.log.Close(ctx), s.tools.Close())
-	c.caughtUp = s.catchUp.finish(err == nil)
-	if s.querier != nil {
-		err = errors.Join(err, s.querier.Close(ctx), s.database.close())
-		c.engine = s.database.warning
-	}
-	if !errors.As(err, &c.undelivered) {
-		c.err = err
-	}
-	s.delivered = s.sink != nil && (c.undelivered == nil || c.undelivered.Rows == 0)
-	return c
+func (o *showOptions) flags(cmd *cobra.Command, events string) {
+	f := cmd.Flags()
+	f.BoolVar(&o.asJSON, "json", false, "print the whole result as JSON")
+	f.BoolVar(&o.events, "events", false, events)
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
 }
 
-// finish closes the session, prints the result, and turns the end of the run into the command's error.
-func (s *session) finish(res *engine.Result, runErr error) error {
-	c := s.close()
+// shownRun is a run that is shown, and how it ended.
+type shownRun struct {
+	showOptions
+	app     *app
+	run     *core.Run
+	notices *notices
+	closing core.Closing
+}
+
+// openApp opens what runs are started with.
+func openApp() (*core.App, error) { return core.Open(core.Options{Version: readVersion().Version}) }
+
+// follow opens a run, shows it while it goes on, and turns its end into the command's error. The first signal interrupts it.
+func (a *app) follow(ctx context.Context, o showOptions, open func(context.Context, *core.App, core.Watch) (*core.Run, error)) error {
+	runs, err := openApp()
+	if err != nil {
+		return err
+	}
+	defer runs.Close() //nolint:errcheck // what a run had of it is closed with the run, which says what failed
+	s := &shownRun{app: a, showOptions: o, notices: newNotices(a.err)}
+	ctx, stop := interruptible(ctx, s.notices)
+	defer stop()
+	defer surviveClosedPipes()()
+	if s.run, err = open(ctx, runs, s.watch()); err != nil {
+		return err
+	}
+	return s.finish(s.run.Do(ctx))
+}
+
+func (s *shownRun) watch() core.Watch {
+	return core.Watch{Follow: s.show, Notice: s.notices.tell, Fetching: func() (func(fetch.Progress), func()) {
+		p := newFetchProgress(s.app.err)
+		return p.show, p.mute
+	}}
+}
+
+// show starts to show a run: one that is resumed as far as it is recorded.
+func (s *shownRun) show(r *core.Run) (engine.Observer, []echo.Sink) {
+	recorded := r.Recorded()
+	if h := r.Header(); len(recorded) > 0 && r.Changed() {
+		s.notices.tell(fmt.Sprintf("%s has changed since the session began. The session goes on with the cascade as it was; --cascade %s takes the new one.", h.File, h.File))
+	}
+	v := s.app.chooseView(s.quiet, r.Cascade(), r.ID(), s.notices)
+	if len(recorded) > 0 {
+		s.showRecorded(v, r)
+	}
+	sinks := []echo.Sink{v}
+	if s.events {
+		sinks = append(sinks, &eventSink{out: s.app.out})
+	}
+	return v, sinks
+}
+
+// showRecorded shows what is recorded of a run that is resumed: on a terminal what was done, else how much that is.
+func (s *shownRun) showRecorded(v view, r *core.Run) {
+	kept := record.Kept(r.Recorded())
+	if live, ok := v.(*liveView); ok {
+		for _, e := range kept {
+			_ = live.Write(e) // it only draws
+		}
+	} else if !s.quiet {
+		t := record.Of(kept).Totals()
+		fmt.Fprintf(s.app.err, "%s: session %s is taken up after %s, %s answered from its record\n",
+			r.Cascade().CascadeID, r.ID(), plural(len(r.Recorded()), "entry"), plural(t.Calls-t.Failed, "model call"))
+	}
+}
+
+// finish closes the run, prints the result, and turns the end of the run into the command's error.
+func (s *shownRun) finish(res *engine.Result, runErr error) error {
+	s.closing = s.run.Close()
 	printErr := s.printResult(res, runErr)
-	s.printSummary(res, c)
-	if c.cards != nil {
-		fmt.Fprintf(s.app.err, "Warning: %v\n", c.cards)
+	s.printSummary(res)
+	if err := s.closing.Cards; err != nil {
+		fmt.Fprintf(s.app.err, "Warning: %v\n", err)
 	}
-	if c.engine != "" {
-		fmt.Fprintf(s.app.err, "Warning: %s\n", c.engine)
+	if s.closing.Engine != "" {
+		fmt.Fprintf(s.app.err, "Warning: %s\n", s.closing.Engine)
 	}
 	if runErr != nil {
 		return s.failure(res, runErr)
@@ -61,18 +121,18 @@ func (s *session) finish(res *engine.Result, runErr error) error {
 	if printErr != nil {
 		return withExit(exitStorage, printErr, "the run is done and recorded: "+s.lookHint())
 	}
-	if c.err != nil {
-		return withExit(exitStorage, c.err, "")
+	if s.closing.Err != nil {
+		return withExit(exitStorage, s.closing.Err, "")
 	}
 	return nil
 }
 
 // printResult writes what the run was for to standard output.
-func (s *session) printResult(res *engine.Result, runErr error) error {
+func (s *shownRun) printResult(res *engine.Result, runErr error) error {
 	var err error
 	switch {
-	case s.options.events:
-	case s.options.asJSON:
+	case s.events:
+	case s.asJSON:
 		err = s.printJSON(res, runErr)
 	case runErr != nil:
 	default:
@@ -96,12 +156,9 @@ type cardsJSON struct {
 	Cost *float64 `json:"cost_usd"` // null when the cost of a call is unknown
 }
 
-// totals are those of the run and of what went on beside it.
-func (s *session) totals(res *engine.Result) effect.Totals { return res.Plus(s.cards.spent()) }
-
-func (s *session) printJSON(res *engine.Result, runErr error) error {
+func (s *shownRun) printJSON(res *engine.Result, runErr error) error {
 	whole := *res
-	whole.Totals = s.totals(res)
+	whole.Totals = s.run.Totals(res)
 	out := struct {
 		*engine.Result
 		Phases []phaseJSON `json:"phases"`
@@ -109,7 +166,7 @@ func (s *session) printJSON(res *engine.Result, runErr error) error {
 		Cost   *float64    `json:"cost_usd"`        // null when the cost of a call is unknown
 		Error  string      `json:"error,omitempty"`
 	}{Result: &whole, Cost: whole.Cost(), Phases: make([]phaseJSON, len(res.Phases))}
-	if t := s.cards.spent(); t != (effect.Totals{}) {
+	if t := s.run.CardTotals(); t != (effect.Totals{}) {
 		out.Cards = &cardsJSON{Totals: t, Cost: t.Cost()}
 	}
 	for i, p := range res.Phases {
@@ -124,7 +181,7 @@ func (s *session) printJSON(res *engine.Result, runErr error) error {
 	return enc.Encode(out)
 }
 
-func (s *session) printOutput(output any) error {
+func (s *shownRun) printOutput(output any) error {
 	text := echo.AsText(output)
 	if _, ok := output.(string); !ok && output != nil {
 		b, err := json.MarshalIndent(output, "", "  ")
@@ -156,12 +213,12 @@ func withoutControls(text string) string {
 }
 
 // printSummary says on standard error what it took and what to try next.
-func (s *session) printSummary(res *engine.Result, c closed) {
-	if s.options.quiet {
-		s.printUndelivered(c.undelivered)
+func (s *shownRun) printSummary(res *engine.Result) {
+	if s.quiet {
+		s.printUndelivered(s.closing.Undelivered)
 		return
 	}
-	t := s.totals(res)
+	t := s.run.Totals(res)
 	sum := spentBy(t)
 	scripted := ""
 	if t.Scripted {
@@ -169,33 +226,33 @@ func (s *session) printSummary(res *engine.Result, c closed) {
 	}
 	fmt.Fprintf(s.app.err, "\n%s in %s: %s, %s  %s  %s%s\n", statusWord(res.Status), formatMillis(res.DurationMS),
 		plural(len(res.Phases), "phase"), plural(t.Calls, "model call"), spentTokens(sum), spentMoney(sum), scripted)
-	if t := s.cards.spent(); t != (effect.Totals{}) {
+	if t := s.run.CardTotals(); t != (effect.Totals{}) {
 		sum := spentBy(t)
 		fmt.Fprintf(s.app.err, "Cards: %s of it, %s  %s\n", plural(t.Calls, "call"), spentTokens(sum), spentMoney(sum))
 	}
 	if line := contextLine(res); line != "" {
 		fmt.Fprintln(s.app.err, line)
 	}
-	fmt.Fprintf(s.app.err, "session %s\n", s.id)
-	s.printUndelivered(c.undelivered)
-	if c.caughtUp.rows > 0 {
-		fmt.Fprintf(s.app.err, "Delivered to ClickHouse besides: %s of %s\n", plural(c.caughtUp.rows, "row"), plural(c.caughtUp.sessions, "earlier session"))
+	fmt.Fprintf(s.app.err, "session %s\n", s.run.ID())
+	s.printUndelivered(s.closing.Undelivered)
+	if d := s.closing.Earlier; d.Rows > 0 {
+		fmt.Fprintf(s.app.err, "Delivered to ClickHouse besides: %s of %s\n", plural(d.Rows, "row"), plural(d.Sessions, "earlier session"))
 	}
-	if s.delivered {
+	if s.closing.Delivered {
 		fmt.Fprintf(s.app.err, "Ask what it did: %s sql \"SELECT phase_name, count() AS calls, sum(tokens_in) AS sent, sum(tokens_cached) AS cached, sum(tokens_out) AS got, sum(cost_usd) AS usd FROM model_calls WHERE session_id = '%s' GROUP BY phase_name ORDER BY min(seq)\"\n",
-			selfCommand(), s.id)
+			selfCommand(), s.run.ID())
 	}
 }
 
 // printUndelivered says how much of the session ClickHouse does not have, and what becomes of it.
-func (s *session) printUndelivered(u *clickhouse.UndeliveredError) {
+func (s *shownRun) printUndelivered(u *clickhouse.UndeliveredError) {
 	if u == nil {
 		return
 	}
 	fmt.Fprintf(s.app.err, "Warning: %v\n", u)
-	if u.Rows > 0 && !s.options.quiet {
+	if u.Rows > 0 && !s.quiet {
 		fmt.Fprintf(s.app.err, "The journal has them: the next run delivers them, or %s ship %s. %s doctor says what is wrong with ClickHouse.\n",
-			selfCommand(), s.id, selfCommand())
+			selfCommand(), s.run.ID(), selfCommand())
 	}
 }
 
@@ -236,56 +293,44 @@ func statusWord(s echo.Status) string {
 }
 
 // failure gives the error that ended a run its exit code and says what to try.
-func (s *session) failure(res *engine.Result, err error) error {
-	failed := s.failureOf(res, err)
-	var ee *exitError
-	if errors.As(failed, &ee) {
-		ee.hint = s.secrets.Text(ee.hint) // it may name what a template rendered
+func (s *shownRun) failure(res *engine.Result, err error) error {
+	kind := failure.KindOf(err)
+	var output *outputError
+	if errors.As(err, &output) && kind != failure.Diverged {
+		return withExit(exitStorage, err, "write the events to a place with room; everything up to here is in "+s.run.Journal())
 	}
-	return failed
+	if kind == failure.Interrupted {
+		return withExit(exitInterrupted, errInterrupted, s.resumeHint())
+	}
+	return withExit(exitCodes[kind], err, s.run.WithoutSecrets(s.hint(kind, err))) // it may name what a template rendered
 }
 
-func (s *session) failureOf(res *engine.Result, err error) error {
-	var record *effect.RecordError
+// hint says what to try after a run that ended with an error.
+func (s *shownRun) hint(kind failure.Kind, err error) string {
 	var model *effect.ModelError
 	var missing *template.MissingError
 	var budget *engine.BudgetError
-	var output *outputError
 	var differs *effect.DivergenceError
 	switch {
 	case errors.As(err, &differs):
-		return withExit(exitFailed, err, fmt.Sprintf("%s resume %s --fork %d, to go on from before that in a new session; windlass %s began this one",
-			selfCommand(), s.id, max(differs.Seq, 2)-1, s.header.Windlass))
-	case errors.As(err, &output):
-		return withExit(exitStorage, err, "write the events to a place with room; everything up to here is in "+s.journalPath)
-	case errors.As(err, &record):
-		return withExit(exitStorage, err, "free space, or set WINDLASS_HOME to a folder on another disk; the journal holds everything up to here")
-	case res.Status == echo.StatusInterrupted:
-		return withExit(exitInterrupted, errors.New("interrupted"), s.goOnHint())
+		return fmt.Sprintf("%s resume %s --fork %d, to go on from before that in a new session; windlass %s began this one",
+			selfCommand(), s.run.ID(), max(differs.Seq, 2)-1, s.run.Header().Windlass)
+	case kind == failure.StorageFailed:
+		return "free space, or set WINDLASS_HOME to a folder on another disk; the journal holds everything up to here"
 	case errors.As(err, &budget) && budget.Cause != "":
-		return withExit(exitBudget, err, "give the model a price in windlass.json (docs/models.md), or go without the limit: "+s.goOnWith(budget))
+		return "give the model a price in windlass.json (docs/models.md), or go without the limit: " + s.resumeWith(budget)
 	case budget != nil:
-		return withExit(exitBudget, err, s.goOnWith(budget))
+		return s.resumeWith(budget)
+	case kind == failure.ModelUnavailable && errors.As(err, &model) && model.Hint != "":
+		return model.Hint + "; then " + s.resumeHint()
+	case kind == failure.ModelUnavailable:
+		return "then " + s.resumeHint()
 	case errors.As(err, &model):
-		return s.providerFailure(err)
+		return model.Hint
 	case errors.As(err, &missing):
-		return withExit(exitFailed, err, missingHint(s.file, missing.Name))
-	default:
-		return withExit(exitFailed, err, s.lookHint())
+		return missingHint(s.run.File(), missing.Name)
 	}
-}
-
-// providerFailure is providerError of a run, which can be gone on with when the provider answers again.
-func (s *session) providerFailure(err error) error {
-	var ee *exitError
-	if err = providerError(err); errors.As(err, &ee) && ee.code == exitProvider {
-		then := "then " + s.goOnHint()
-		if ee.hint != "" {
-			then = ee.hint + "; " + then
-		}
-		ee.hint = then
-	}
-	return err
+	return s.lookHint()
 }
 
 // missingHint says what to do about a variable that a template needs.
@@ -297,37 +342,25 @@ func missingHint(file, name string) string {
 	return fallback
 }
 
-// goOnHint says how a run is gone on with.
-func (s *session) goOnHint() string { return fmt.Sprintf("%s resume %s", selfCommand(), s.id) }
+// resumeHint says how the run is resumed.
+func (s *shownRun) resumeHint() string { return fmt.Sprintf("%s resume %s", selfCommand(), s.run.ID()) }
 
-// goOnWith says how a run that a limit has stopped goes on.
-func (s *session) goOnWith(e *engine.BudgetError) string {
-	return fmt.Sprintf("%s resume %s %s", selfCommand(), s.id, limitFlag(e.Limit, e.Enough()))
+// resumeWith says how a run that a limit has stopped is resumed.
+func (s *shownRun) resumeWith(e *engine.BudgetError) string {
+	return s.resumeHint() + " " + limitFlag(e.Limit, e.Enough())
 }
 
 // lookHint says where the record of the run is.
-func (s *session) lookHint() string {
+func (s *shownRun) lookHint() string {
 	if hint := s.inspectHint(); hint != "" {
 		return hint
 	}
-	return "see " + s.journalPath
+	return "see " + s.run.Journal()
 }
 
-func (s *session) inspectHint() string {
-	if !s.delivered {
+func (s *shownRun) inspectHint() string {
+	if !s.closing.Delivered {
 		return ""
 	}
-	return fmt.Sprintf("%s sessions show %s", selfCommand(), s.id)
-}
-
-// providerError gives a failed model call its exit code. A script that has no answer is the user's own file.
-func providerError(err error) error {
-	var model *effect.ModelError
-	if !errors.As(err, &model) {
-		return withExit(exitProvider, err, "")
-	}
-	if model.Kind == echo.ModelErrScript {
-		return withExit(exitFailed, err, model.Hint)
-	}
-	return withExit(exitProvider, err, model.Hint)
+	return fmt.Sprintf("%s sessions show %s", selfCommand(), s.run.ID())
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/engine/effect"
+	core "github.com/windlass-run/windlass/internal/app"
 )
 
 // frozenJournals are the journals below testdata/frozen: of sessions of the examples, by the rules that they were begun under. A
@@ -92,16 +93,17 @@ func TestResumeFrozenJournals(t *testing.T) {
 // resumeFrozen runs a session from a cut in its recording on, and returns the entries that it recorded after the one that says so.
 func resumeFrozen(t *testing.T, rec *journal.Recording, cut int) []*echo.Entry {
 	t.Helper()
-	runner, spec, done, err := replayer(t.TempDir(), rec.Header)
+	replay, err := appAt(t.TempDir()).Replay(rec.Header, core.Extensions{})
 	require.NoError(t, err)
-	defer func() { require.NoError(t, done()) }()
+	defer func() { require.NoError(t, replay.Close()) }()
+	runner, spec := replay.Runner, replay.Spec
 	kept := &keptEntries{}
 	spec.Log = echo.ContinueLog(rec.Header.SessionID, uint64(cut), nil, nil, kept)
-	spec.Recording, spec.Effects, spec.Header = rec.Entries[:cut], effect.NewAnswered(spec.Log, rec.Entries[cut:]), encoded(rec.Header)
+	spec.Recording, spec.Effects, spec.Header = rec.Entries[:cut], effect.NewAnswered(spec.Log, rec.Entries[cut:]), []byte(encoded(rec.Header))
 	// No time has passed since: how long a provider's cache was idle is a reading.
 	runner.Seams.Now = func() time.Time { return rec.Entries[cut-1].At }
 	runner.Seams.Sleep = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
-	_, err = runner.Run(t.Context(), *spec)
+	_, err = runner.Run(t.Context(), spec)
 	require.False(t, effect.IsRecordError(err), "after entry %d: %v", cut, err)
 	require.Equal(t, echo.NodeResume, kept.list[0].NodeType)
 	return kept.list[1:]

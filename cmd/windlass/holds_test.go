@@ -15,6 +15,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/engine"
+	core "github.com/windlass-run/windlass/internal/app"
 )
 
 // requireAllHold verifies every session that is in a home. Those whose record a test has damaged, or made by hand, are no
@@ -31,6 +32,15 @@ func requireAllHold(t *testing.T, home string) {
 	}
 }
 
+// appAt returns an app that only verifies.
+func appAt(home string) *core.App {
+	a, err := core.Open(core.Options{Home: home})
+	if err != nil {
+		panic(err)
+	}
+	return a
+}
+
 func holds(home, id string) error {
 	rec, err := journal.Read(journalPath(home, id))
 	switch {
@@ -39,14 +49,14 @@ func holds(home, id string) error {
 	case err != nil:
 		return err
 	}
-	var begun begunWith
+	var begun core.Started
 	if err := json.Unmarshal(rec.Header.Options, &begun); err != nil {
 		return err
 	}
 	if len(begun.AllowEnv) > 0 { // their values are part of what the run is a function of, and another process had them
 		return nil
 	}
-	v, err := verifyRecord(context.Background(), home, rec)
+	v, err := appAt(home).Verify(context.Background(), rec, core.Extensions{})
 	var rules *engine.RulesError
 	if errors.As(err, &rules) { // no engine of today has them
 		return nil

@@ -9,9 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/windlass-run/windlass/internal/app/cards"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/clickhouse/embedded"
 	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/database"
 	"github.com/windlass-run/windlass/internal/vectors"
 )
 
@@ -63,7 +65,7 @@ func (a *app) fetch(ctx context.Context, names []string, asJSON bool) error {
 	if err != nil {
 		return usageError(err, "correct the file; docs/models.md describes it")
 	}
-	o, err := databaseOptions(home, cfg)
+	o, err := database.Options(home, cfg)
 	if err != nil {
 		return withExit(exitStorage, err, "set WINDLASS_CACHE to a folder")
 	}
@@ -101,7 +103,7 @@ func fetchOne(ctx context.Context, name string, named bool, o clickhouse.Options
 		thing.Path = engine.Path
 		return thing, err
 	}
-	if model := embeddingModel(cfg); model != embedderWords && !named {
+	if model := cards.EmbeddingModel(cfg); model != cards.EmbedderWords && !named {
 		thing.NotNeeded = "the embedder is " + model
 		return thing, nil
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/cascade"
+	core "github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
 )
 
@@ -106,7 +107,7 @@ func TestReadme(t *testing.T) {
 
 	shown := jsonText.FindSubmatch(data)
 	require.NotNil(t, shown)
-	_, found, err := cascade.Parse("README.md.json", shown[1], knownNames())
+	_, found, err := cascade.Parse("README.md.json", shown[1], core.Known())
 	require.NoError(t, err)
 	require.Empty(t, found)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
+	core "github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/config"
 )
 
@@ -57,7 +58,7 @@ func (a *app) replaySession(ctx context.Context, given string, o replayOptions) 
 	if o.list {
 		return a.show(entryTable(rec.Entries))
 	}
-	c, _, _, err := readHeader(rec.Header)
+	origin, err := core.ReadHeader(rec.Header)
 	if err != nil {
 		return withExit(exitStorage, err, "replay the session with the windlass that began it")
 	}
@@ -66,8 +67,7 @@ func (a *app) replaySession(ctx context.Context, given string, o replayOptions) 
 	defer stop()
 	var sink echo.Sink = &eventSink{out: a.out}
 	if !o.events {
-		s := &session{app: a, cascade: c, id: rec.Header.SessionID, notices: n}
-		sink = s.chooseView()
+		sink = a.chooseView(false, origin.Cascade, rec.Header.SessionID, n)
 	}
 	err = playBack(ctx, rec.Entries, sink, o.speed)
 	if closeErr := sink.Close(context.WithoutCancel(ctx)); err == nil {

@@ -4,21 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
-	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/echo/journal"
-	"github.com/windlass-run/windlass/engine"
-	"github.com/windlass-run/windlass/internal/config"
+	core "github.com/windlass-run/windlass/internal/app"
 )
 
 // resumeOptions are the flags of windlass resume.
 type resumeOptions struct {
-	takeUpOptions
+	core.ForkOptions
+	showOptions
 	fork    uint64
-	session string
+	cascade string
 }
 
 func newResumeCommand(a *app) *cobra.Command {
@@ -42,7 +39,7 @@ windlass run.`,
 			switch set := cmd.Flags().Changed; {
 			case set("fork") && o.fork == 0:
 				return usageError(errors.New("--fork 0: entries are counted from 1"), "windlass replay "+args[0]+" --list")
-			case o.fork == 0 && (o.cascade != "" || o.session != ""):
+			case o.fork == 0 && (o.cascade != "" || o.SessionID != ""):
 				return usageError(errors.New("--cascade and --session go with --fork: a session keeps the cascade and the id that it was begun with"),
 					"windlass resume "+args[0]+" --fork ENTRY --cascade FILE")
 			}
@@ -51,12 +48,10 @@ windlass run.`,
 	}
 	f := cmd.Flags()
 	f.Uint64Var(&o.fork, "fork", 0, "go on after this `ENTRY` of the session, in a new session")
-	f.StringVar(&o.session, "session", "", "the `ID` of the new session of a fork (default: a new one)")
+	f.StringVar(&o.SessionID, "session", "", "the `ID` of the new session of a fork (default: a new one)")
 	f.StringVar(&o.cascade, "cascade", "", "a `FILE` that a fork goes on with; what is recorded must follow from it, too")
-	f.BoolVar(&o.asJSON, "json", false, "print the whole result as JSON")
-	f.BoolVar(&o.events, "events", false, "print every new entry of the record as a line of JSON, as it happens")
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
-	o.budget.flags(cmd)
+	o.showOptions.flags(cmd, "print every new entry of the record as a line of JSON, as it happens")
+	limitFlags(cmd, &o.Limits)
 	exclude(cmd, "json", "events")
 	return cmd
 }
@@ -69,114 +64,24 @@ func oneSession(cmd *cobra.Command, args []string) error {
 }
 
 func (a *app) resume(ctx context.Context, given string, o resumeOptions) error {
-	home, err := config.Home()
-	if err != nil {
-		return withExit(exitStorage, err, "set WINDLASS_HOME to a folder")
-	}
-	id, err := a.findSession(ctx, home, given)
+	runs, err := openApp()
 	if err != nil {
 		return err
 	}
-	notices := newNotices(a.err)
-	ctx, stop := interruptible(ctx, notices)
-	defer stop()
-	defer surviveClosedPipes()()
-	var s *session
-	if o.fork > 0 {
-		s, err = a.forkSession(ctx, home, id, notices, o)
-	} else {
-		s, err = a.takeUpSession(ctx, home, id, notices, o.takeUpOptions)
-	}
+	id, err := a.findSession(ctx, runs.Home(), given)
 	if err != nil {
 		return err
-	}
-	res, runErr := s.run(ctx)
-	return s.finish(res, runErr)
-}
-
-// forkSession makes a new session of the beginning of another one, which stays as it is, and takes it up.
-func (a *app) forkSession(ctx context.Context, home, parent string, n *notices, o resumeOptions) (*session, error) {
-	rec, err := journal.Read(journalPath(home, parent))
-	if err != nil {
-		return nil, openError(parent, err)
-	}
-	if o.fork > uint64(len(rec.Entries)) {
-		return nil, usageError(fmt.Errorf("--fork %d: session %s has %s", o.fork, parent, plural(len(rec.Entries), "entry")), "windlass replay "+parent+" --list")
-	}
-	id, err := sessionID(o.session)
-	if err != nil {
-		return nil, err
-	}
-	h, err := forkHeader(ctx, a, rec.Header, id, o)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkFork(ctx, home, h, rec.Entries[:o.fork]); err != nil {
-		return nil, err
-	}
-	j, err := createJournal(home, h)
-	if err != nil {
-		return nil, err
-	}
-	s, err := a.copyAndTakeUp(ctx, home, j, h, rec.Entries[:o.fork], n, o)
-	if err != nil {
-		return nil, errors.Join(err, j.Close(ctx), removeSession(filepath.Dir(j.Path()), ""))
-	}
-	return s, nil
-}
-
-// forkHeader is the header of a fork: what its parent was begun with, under an id of its own.
-func forkHeader(ctx context.Context, a *app, parent journal.Header, id string, o resumeOptions) (journal.Header, error) {
-	h := parent
-	_, _, begun, err := readHeader(parent)
-	if err != nil {
-		return h, withExit(exitStorage, err, "take the session up with the windlass that began it")
 	}
 	if o.cascade != "" {
-		c, err := loadCascade(ctx, a, o.cascade)
-		if err != nil {
-			return h, err
+		if o.Cascade, err = loadCascade(ctx, a, o.cascade); err != nil {
+			return err
 		}
-		h.Cascade, h.File = encoded(c), o.cascade
+		o.File = o.cascade
 	}
-	if begun.Name == "" {
-		begun.Name = parent.SessionID
-	}
-	h.Options = encoded(begun)
-	h.SessionID, h.Parent, h.ParentSeq = id, parent.SessionID, o.fork
-	return h, nil
-}
-
-// checkFork finds out, before there is a session, whether what a fork has of its parent follows from its cascade.
-func checkFork(ctx context.Context, home string, h journal.Header, entries []*echo.Entry) error {
-	if err := engine.CheckResumable(entries); err != nil {
-		return usageError(fmt.Errorf("entry %d of session %s: %w", h.ParentSeq, h.Parent, err), "an entry before it: windlass replay "+h.Parent+" --list")
-	}
-	v, err := verifyRecord(ctx, home, &journal.Recording{Header: h, Entries: entries})
-	if err != nil || v.Holds {
-		return err
-	}
-	return withExit(exitFailed, errors.New(v.Difference), "--fork with an entry before that one, or a cascade from which it follows")
-}
-
-func (a *app) copyAndTakeUp(ctx context.Context, home string, j *journal.Journal, h journal.Header, entries []*echo.Entry, n *notices, o resumeOptions) (*session, error) {
-	rec := &journal.Recording{Header: h}
-	for _, e := range entries {
-		mine := *e
-		mine.SessionID = h.SessionID
-		if mine.NodeType == echo.NodeRunStart {
-			if err := mine.SetHeader(encoded(h)); err != nil {
-				return nil, withExit(exitFailed, err, "windlass verify "+h.Parent)
-			}
+	return a.follow(ctx, o.showOptions, func(ctx context.Context, runs *core.App, w core.Watch) (*core.Run, error) {
+		if o.fork > 0 {
+			return runs.Fork(ctx, id, o.fork, o.ForkOptions, w)
 		}
-		if err := j.Write(&mine); err != nil {
-			return nil, withExit(exitStorage, err, "free space, or set WINDLASS_HOME to a folder on another disk")
-		}
-		rec.Entries = append(rec.Entries, &mine)
-	}
-	if err := j.Wait(ctx); err != nil {
-		return nil, withExit(exitStorage, err, "free space, or set WINDLASS_HOME to a folder on another disk")
-	}
-	o.cascade = "" // it is in the header
-	return a.takeUp(ctx, home, j, rec, n, o.takeUpOptions)
+		return runs.Resume(ctx, id, o.ResumeOptions, w)
+	})
 }

@@ -5,36 +5,23 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"regexp"
 	"strings"
 
-	"github.com/oklog/ulid/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/cascade"
-	"github.com/windlass-run/windlass/echo/journal"
-	"github.com/windlass-run/windlass/internal/config"
+	core "github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/protection"
 )
 
 // runOptions are the flags of windlass run.
 type runOptions struct {
-	inputs        []string
-	inputJSON     string
-	inputFile     string
-	models        []string
-	session       string
-	roots         []string
-	allowEnv      []string
-	allowWrite    []string
-	offline       bool
-	asJSON        bool
-	events        bool
-	quiet         bool
-	allowCommands bool
-	noClickHouse  bool
-	budget        budgetOverride
+	core.RunOptions
+	showOptions
+	inputs    []string
+	inputJSON string
+	inputFile string
+	models    []string
 }
 
 func newRunCommand(a *app) *cobra.Command {
@@ -61,17 +48,15 @@ Exit codes: 0 done; 1 the cascade failed; 2 wrong usage; 3 the file is invalid; 
 	f.StringVar(&o.inputJSON, "input-json", "", "the input as a JSON `OBJECT`")
 	f.StringVar(&o.inputFile, "input-file", "", "a `FILE` with the input as JSON or YAML (- is standard input)")
 	f.StringArrayVarP(&o.models, "model", "m", nil, "default `MODEL`, or PHASE=MODEL for one phase (repeatable)")
-	f.StringVar(&o.session, "session", "", "the `ID` of the new session (default: a new one)")
-	f.BoolVar(&o.offline, "offline", false, "answer from the script beside the cascade instead of a model")
-	f.BoolVar(&o.asJSON, "json", false, "print the whole result as JSON")
-	f.BoolVar(&o.events, "events", false, "print every entry of the record as a line of JSON, as it happens")
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
-	f.StringArrayVar(&o.roots, "root", nil, "a `FOLDER` that file tools may use (repeatable; default: the working folder)")
-	f.StringArrayVar(&o.allowEnv, "allow-env", nil, "an environment variable `NAME` that templates and tools may see (repeatable)")
-	f.BoolVar(&o.allowCommands, "allow-commands", false, "let models run any command with run_command")
-	allowWriteFlag(cmd, &o.allowWrite)
-	f.BoolVar(&o.noClickHouse, "no-clickhouse", false, "keep the journal only")
-	o.budget.flags(cmd)
+	f.StringVar(&o.SessionID, "session", "", "the `ID` of the new session (default: a new one)")
+	f.BoolVar(&o.Offline, "offline", false, "answer from the script beside the cascade instead of a model")
+	o.showOptions.flags(cmd, "print every entry of the record as a line of JSON, as it happens")
+	f.StringArrayVar(&o.Rights.Roots, "root", nil, "a `FOLDER` that file tools may use (repeatable; default: the working folder)")
+	f.StringArrayVar(&o.Rights.AllowEnv, "allow-env", nil, "an environment variable `NAME` that templates and tools may see (repeatable)")
+	f.BoolVar(&o.Rights.AllowCommands, "allow-commands", false, "let models run any command with run_command")
+	allowWriteFlag(cmd, &o.Rights.AllowWrite)
+	f.BoolVar(&o.NoClickHouse, "no-clickhouse", false, "keep the journal only")
+	limitFlags(cmd, &o.Limits)
 	exclude(cmd, "json", "events")
 	return cmd
 }
@@ -99,12 +84,12 @@ func oneFile(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// runCascade checks everything that can be checked for nothing, makes the session, runs, and shows how it ended.
+// runCascade checks everything that can be checked for nothing, starts the run, and shows how it ended.
 func (a *app) runCascade(ctx context.Context, file string, o runOptions) error {
 	if err := checkStdin(file, o); err != nil {
 		return err
 	}
-	if err := checkAllowWrite(o.allowWrite); err != nil {
+	if err := checkAllowWrite(o.Rights.AllowWrite); err != nil {
 		return err
 	}
 	c, err := loadCascade(ctx, a, file)
@@ -118,20 +103,34 @@ func (a *app) runCascade(ctx context.Context, file string, o runOptions) error {
 	if err := checkInput(file, c, input); err != nil {
 		return err
 	}
-	notices := newNotices(a.err)
-	ctx, stop := interruptible(ctx, notices)
-	defer stop()
-	defer surviveClosedPipes()()
-	if len(o.roots) == 0 {
-		if o.roots, err = workingFolder(); err != nil {
+	if o.Models, err = readModels(o.models); err != nil {
+		return err
+	}
+	if len(o.Rights.Roots) == 0 {
+		if o.Rights.Roots, err = workingFolder(); err != nil {
 			return err
 		}
 	}
-	s, err := a.openSession(ctx, file, c, input, notices, o)
-	if err != nil {
-		return err
+	return a.follow(ctx, o.showOptions, func(ctx context.Context, runs *core.App, w core.Watch) (*core.Run, error) {
+		return runs.Start(ctx, core.Job{Cascade: c, File: file, Input: input}, o.RunOptions, w)
+	})
+}
+
+// readModels reads --model.
+func readModels(given []string) (core.Models, error) {
+	m := core.Models{Phases: map[string]string{}}
+	for _, text := range given {
+		phase, model, one := strings.Cut(text, "=")
+		switch {
+		case text == "", one && (phase == "" || model == ""):
+			return m, usageError(fmt.Errorf("--model %q: expected MODEL or PHASE=MODEL", text), "windlass run --help")
+		case one:
+			m.Phases[phase] = model
+		default:
+			m.Default = text
+		}
 	}
-	return s.finish(s.run(ctx))
+	return m, nil
 }
 
 // workingFolder is what file tools may use when nothing else is granted.
@@ -150,7 +149,7 @@ func checkStdin(file string, o runOptions) error {
 		return nil
 	case o.inputFile == stdinName:
 		return usageError(errors.New("the cascade and its input cannot both come from standard input"), "--input-file FILE, or --input-json '{...}'")
-	case o.offline:
+	case o.Offline:
 		return usageError(errors.New("a cascade on standard input has no script beside it for --offline"), "windlass run FILE --offline, or a model in place of --offline")
 	}
 	return nil
@@ -178,39 +177,4 @@ func inputHint(file string, c *cascade.Cascade) string {
 		hint += fmt.Sprintf(" --input %s=...", name)
 	}
 	return hint
-}
-
-// sessionIDs are names of folders, so they are kept plain.
-var sessionIDs = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
-
-func sessionID(wanted string) (string, error) {
-	if wanted == "" {
-		return strings.ToLower(ulid.Make().String()), nil
-	}
-	if !sessionIDs.MatchString(wanted) {
-		return "", usageError(fmt.Errorf("session id %q: use up to 64 letters, digits, dots, dashes and underscores, beginning with a letter or digit", wanted), "--session nightly-7, or none for a new id")
-	}
-	return wanted, nil
-}
-
-// createJournal makes the session's folder and its journal.
-func createJournal(home string, h journal.Header) (*journal.Journal, error) {
-	j, err := journal.Create(config.SessionDir(home, h.SessionID), h)
-	switch {
-	case errors.Is(err, journal.ErrExists), errors.Is(err, journal.ErrBusy):
-		return nil, usageError(err, "another --session ID, or none for a new one")
-	case err != nil:
-		return nil, withExit(exitStorage, err, "set WINDLASS_HOME to a folder on a disk with room that you may write to")
-	}
-	return j, nil
-}
-
-// workDir is the session's own folder for files.
-func workDir(home, id string) string { return filepath.Join(config.SessionDir(home, id), "work") }
-
-func makeWorkDir(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return withExit(exitStorage, fmt.Errorf("make the session's work folder: %w", err), "")
-	}
-	return nil
 }

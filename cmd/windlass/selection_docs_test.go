@@ -11,6 +11,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	core "github.com/windlass-run/windlass/internal/app"
 )
 
 // TestSelectionPage holds the page about selections to what there is: its commands and their flags, its snippet, the
@@ -31,7 +32,7 @@ func TestSelectionPage(t *testing.T) {
 		case "json":
 			snippets++
 			text := `{"cascade_id": "x", "phases": [{"name": "a", "instructions": "A."}, {"name": "b", "instructions": "B.", ` + b.text + `}]}`
-			_, found, err := cascade.Parse("selection.md.json", []byte(text), knownNames())
+			_, found, err := cascade.Parse("selection.md.json", []byte(text), core.Known())
 			require.NoError(t, err)
 			require.Empty(t, found)
 		}

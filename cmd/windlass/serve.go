@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/windlass-run/windlass/internal/config"
+	core "github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/server"
 	"github.com/windlass-run/windlass/internal/server/certificate"
 	"github.com/windlass-run/windlass/internal/vault"
@@ -33,7 +33,7 @@ type serveOptions struct {
 	noClickHouse  bool
 	maxRuns       int
 	grace         time.Duration
-	budget        budgetOverride
+	budget        core.Limits
 }
 
 func newServeCommand(a *app) *cobra.Command {
@@ -72,7 +72,7 @@ Exit codes: 0 every run had ended; 2 wrong usage; 6 storage is not available; 13
 	f.BoolVar(&o.offline, "offline", false, "answer from the scripts beside the cascades instead of a model")
 	f.BoolVar(&o.noClickHouse, "no-clickhouse", false, "keep journals only")
 	f.IntVar(&o.maxRuns, "max-runs", 8, "how many runs may go on at once")
-	o.budget.flags(cmd)
+	limitFlags(cmd, &o.budget)
 	f.DurationVar(&o.grace, "grace", 10*time.Second, "how long runs may go on after Ctrl-C before they are interrupted")
 	cmd.AddCommand(newServeTokenCommand(a))
 	return cmd
@@ -83,10 +83,11 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	home, err := serveHome()
+	runs, err := serveRuns()
 	if err != nil {
 		return err
 	}
+	defer runs.Close() //nolint:errcheck // only read from when the runs have ended
 	l := log.New(a.err, "", log.LstdFlags|log.LUTC)
 	cert, err := o.certificate(l)
 	if err != nil {
@@ -106,14 +107,14 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 		return err
 	}
 	defer ln.Close() //nolint:errcheck // closed already when it has served
-	token, removeToken, err := keepToken(ctx, token, home, ln.Addr())
+	token, removeToken, err := keepToken(ctx, token, runs.Home(), ln.Addr())
 	if err != nil {
 		return err
 	}
 	defer removeToken() //nolint:errcheck // it is worth nothing to the next server
 	defer surviveClosedPipes()()
 	g := grants{roots: roots, allowEnv: o.allowEnv, allowCommands: o.allowCommands, allowWrite: o.allowWrite, allowHTTP: o.allowHTTP, offline: o.offline, budget: o.budget}
-	h := newHost(home, g, o.maxRuns, o.noClickHouse, l)
+	h := newHost(runs, g, o.maxRuns, o.noClickHouse, l)
 	rec := newServed(&app{out: a.out, err: l.Writer()}, h)
 	h.find = rec.find
 	vault.Keep(envToken, token.text) // no run shows it
@@ -185,16 +186,14 @@ func (o serveOptions) summary(token serveToken) string {
 	return strings.Join(parts, "; ")
 }
 
-// serveHome returns the home folder, after looking at what every run would meet first.
-func serveHome() (string, error) {
-	home, err := config.Home()
+// serveRuns opens what runs are started with, after looking at what every run would meet first.
+func serveRuns() (*core.App, error) {
+	runs, err := openApp()
 	if err != nil {
-		return "", withExit(exitStorage, err, "set WINDLASS_HOME to a folder")
+		return nil, err
 	}
-	if _, err := config.Open(".", home); err != nil {
-		return "", usageError(err, "correct the file; docs/models.md describes it")
-	}
-	return home, nil
+	_, err = runs.Config()
+	return runs, err
 }
 
 // listen opens the listener and says whether only this machine can reach it.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/windlass-run/windlass/cascade"
+	core "github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/llm/script"
 	"github.com/windlass-run/windlass/internal/server"
 	"github.com/windlass-run/windlass/internal/source"
@@ -24,7 +25,7 @@ type grants struct {
 	allowWrite    []string
 	allowHTTP     bool
 	offline       bool
-	budget        budgetOverride // the most that one run may take
+	budget        core.Limits // the most that one run may take
 }
 
 // servedRoot is a folder whose cascades may be run and whose files tools may use. It is opened once: what is read by
@@ -72,11 +73,11 @@ func closeRoots(roots []servedRoot) error {
 	return errors.Join(errs...)
 }
 
-// options returns what a session with these rights is opened with.
-func (g *grants) options() runOptions {
-	o := runOptions{allowEnv: g.allowEnv, allowCommands: g.allowCommands, allowWrite: g.allowWrite, offline: g.offline, quiet: true}
+// options returns what a run with these rights is started with.
+func (g *grants) options() core.RunOptions {
+	o := core.RunOptions{Offline: g.offline, Rights: core.Rights{AllowEnv: g.allowEnv, AllowCommands: g.allowCommands, AllowWrite: g.allowWrite}}
 	for _, r := range g.roots {
-		o.roots = append(o.roots, r.path)
+		o.Rights.Roots = append(o.Rights.Roots, r.path)
 	}
 	return o
 }
@@ -95,11 +96,9 @@ func (g *grants) check(c *cascade.Cascade) error {
 	if g.allowCommands {
 		return nil
 	}
-	for i := range c.Phases {
-		for p := &c.Phases[i]; p != nil; p = inlinePhase(p) {
-			if v, err := c.ParseValidator(p.Rules.LoopUntil); err == nil && v.Kind == cascade.ValidatorCommand {
-				return notGranted("loop_until of the phase %q runs a command", "--allow-commands", p.Name)
-			}
+	for p := range c.EachPhase() {
+		if v, err := c.ParseValidator(p.Rules.LoopUntil); err == nil && v.Kind == cascade.ValidatorCommand {
+			return notGranted("loop_until of the phase %q runs a command", "--allow-commands", p.Name)
 		}
 	}
 	return nil
@@ -107,7 +106,7 @@ func (g *grants) check(c *cascade.Cascade) error {
 
 // limits returns the limits that a run is begun or taken up with which otherwise has those of base: as the request asks,
 // but never more than the server grants.
-func (g *grants) limits(asked *server.Budget, base cascade.Budget) (o budgetOverride, err error) {
+func (g *grants) limits(asked *server.Budget, base cascade.Budget) (o core.Limits, err error) {
 	if asked == nil {
 		asked = &server.Budget{}
 	}
@@ -151,7 +150,7 @@ func (g *grants) loadServed(ctx context.Context, file string, offline bool) (c *
 		return nil, "", err
 	}
 	name = filepath.Join(r.path, inside)
-	c, found, err := cascade.LoadFS(ctx, r.root.FS(), filepath.ToSlash(inside), knownNames())
+	c, found, err := cascade.LoadFS(ctx, r.root.FS(), filepath.ToSlash(inside), core.Known())
 	if err != nil {
 		return nil, "", cascadeProblem(file, found, err)
 	}

@@ -16,8 +16,10 @@ import (
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine"
+	core "github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/server"
 	"github.com/windlass-run/windlass/internal/sessions"
 )
@@ -26,6 +28,7 @@ import (
 // ClickHouse for those that were run elsewhere. It implements [server.Record].
 type served struct {
 	app          *app
+	runs         *core.App
 	home         string
 	noClickHouse bool
 	alive        func(id string) bool   // its engine runs in this server
@@ -46,17 +49,21 @@ type seenJournal struct {
 const askTime = 10 * time.Second
 
 func newServed(a *app, h *host) *served {
-	return &served{app: a, home: h.home, noClickHouse: h.noClickHouse, alive: h.alive, refusal: h.refusal, seen: map[string]seenJournal{}}
+	return &served{app: a, runs: h.runs, home: h.runs.Home(), noClickHouse: h.noClickHouse, alive: h.alive, refusal: h.refusal, seen: map[string]seenJournal{}}
 }
 
-// ask opens ClickHouse for one use.
+// ask gives do ClickHouse, which stays open for others. A query may be repeated.
 func (s *served) ask(ctx context.Context, do func(context.Context, *clickhouse.DB) error) error {
 	if s.noClickHouse {
-		return withExit(exitStorage, errors.New("this server was started with --no-clickhouse"), "")
+		return failure.Newf(failure.StorageFailed, "this server was started with --no-clickhouse")
+	}
+	pool, err := s.runs.ClickHouse()
+	if err != nil {
+		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	return s.app.askClickHouse(ctx, do)
+	return clickHouseError(ctx, pool.Use(ctx, do))
 }
 
 // local returns the whole id of a session on this machine; "" when there is none.
@@ -85,7 +92,7 @@ func (s *served) find(ctx context.Context, id string) (string, error) {
 // List implements [server.Record].
 func (s *served) List(ctx context.Context, limit int) (*server.SessionList, error) {
 	list := &server.SessionList{Sessions: []server.Session{}, Notes: []string{}}
-	local, err := sessions.All(sessionsFolder(s.home))
+	local, err := sessions.All(config.SessionsDir(s.home))
 	if err != nil {
 		return nil, storageProblem(err)
 	}

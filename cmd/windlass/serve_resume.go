@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/engine"
+	core "github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/server"
 )
@@ -24,14 +24,14 @@ func (h *host) Resume(ctx context.Context, id string, r *server.ResumeRequest) (
 	if h.alive(id) {
 		return nil, notResumable("follow it, or cancel it", "the session %s is running", id)
 	}
-	rec, err := journal.Read(journalPath(h.home, id))
+	rec, err := journal.Read(journalPath(h.runs.Home(), id))
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return nil, notResumable("resume it where it was run, or, on the server: windlass resume "+id+", which brings it there", "the session %s was run on another machine", id)
 	case err != nil:
 		return nil, storageProblem(err)
 	}
-	c, _, begun, err := readHeader(rec.Header)
+	origin, err := core.ReadHeader(rec.Header)
 	var rules *engine.RulesError
 	switch {
 	case errors.As(err, &rules):
@@ -39,22 +39,23 @@ func (h *host) Resume(ctx context.Context, id string, r *server.ResumeRequest) (
 	case err != nil:
 		return nil, storageProblem(err)
 	}
-	if err := h.grants.cover(h.home, c, &begun); err != nil {
+	if err := h.grants.cover(h.runs.Home(), origin); err != nil {
 		return nil, err
 	}
-	o := takeUpOptions{quiet: true, noClickHouse: h.noClickHouse}
-	spec := engine.Spec{Cascade: c, Recording: rec.Entries}
-	if o.budget, err = h.grants.limits(r.Budget, spec.BudgetInForce()); err != nil {
+	o := core.ResumeOptions{NoClickHouse: h.noClickHouse}
+	spec := engine.Spec{Cascade: origin.Cascade, Recording: rec.Entries}
+	if o.Limits, err = h.grants.limits(r.Budget, spec.BudgetInForce()); err != nil {
 		return nil, err
 	}
-	return h.begin(ctx, resumeProblem, func(ctx context.Context, a *app, n *notices) (*session, error) {
-		return a.takeUpSession(ctx, h.home, id, n, o)
+	return h.begin(ctx, resumeProblem, func(ctx context.Context, w core.Watch) (*core.Run, error) {
+		return h.runs.Resume(ctx, id, o, w)
 	})
 }
 
 // cover refuses a session that was begun with more than the server grants: it would go on with it.
-func (g *grants) cover(home string, c *cascade.Cascade, begun *begunWith) error {
-	if err := g.check(c); err != nil {
+func (g *grants) cover(home string, origin *core.Origin) error {
+	begun := &origin.Started
+	if err := g.check(origin.Cascade); err != nil {
 		return err
 	}
 	if begun.AllowCommands && !g.allowCommands {

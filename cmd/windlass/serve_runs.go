@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log"
 	"runtime/debug"
 	"sync"
@@ -15,18 +14,20 @@ import (
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/engine"
-	"github.com/windlass-run/windlass/engine/effect"
+	core "github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/failure"
+	"github.com/windlass-run/windlass/internal/fetch"
 	"github.com/windlass-run/windlass/internal/server"
 )
 
 // host runs the sessions that are begun over the API: at most so many at once, each on a goroutine of its own, with the
 // server's rights. It implements [server.Runs].
 type host struct {
+	runs         *core.App
 	grants       grants
 	noClickHouse bool
 	max          int
 	log          *log.Logger
-	home         string
 	find         func(ctx context.Context, id string) (string, error) // the whole id of a session that there is
 
 	mu       sync.Mutex
@@ -40,10 +41,10 @@ type host struct {
 
 // hosted is one session that runs here.
 type hosted struct {
-	session *session
-	cancel  context.CancelCauseFunc
-	begun   time.Time
-	ended   bool // the engine has ended; only closing is under way
+	run    *core.Run
+	cancel context.CancelCauseFunc
+	begun  time.Time
+	ended  bool // the engine has ended; only closing is under way
 }
 
 // Why runs of a server are interrupted.
@@ -55,9 +56,9 @@ var (
 // retryRun is when a client may try again to begin a run.
 const retryRun = 5 * time.Second
 
-func newHost(home string, g grants, maxRuns int, noClickHouse bool, l *log.Logger) *host {
+func newHost(runs *core.App, g grants, maxRuns int, noClickHouse bool, l *log.Logger) *host {
 	return &host{
-		home: home, grants: g, max: maxRuns, noClickHouse: noClickHouse, log: l, running: map[string]*hosted{}, idle: make(chan struct{}),
+		runs: runs, grants: g, max: maxRuns, noClickHouse: noClickHouse, log: l, running: map[string]*hosted{}, idle: make(chan struct{}),
 		refused: map[string]string{},
 	}
 }
@@ -75,19 +76,15 @@ func (h *host) Start(ctx context.Context, r *server.RunRequest) (*server.Session
 	if err != nil {
 		return nil, err
 	}
-	o := h.options()
-	if o.budget, err = h.grants.limits(r.Budget, budgetOfFile(c)); err != nil {
+	o := h.grants.options()
+	o.NoClickHouse = h.noClickHouse
+	if o.Limits, err = h.grants.limits(r.Budget, budgetOfFile(c)); err != nil {
 		return nil, err
 	}
-	o.session, o.offline = r.SessionID, o.offline || r.Offline
-	if r.Model != "" {
-		o.models = append(o.models, r.Model)
-	}
-	for _, phase := range sortedNames(r.Models) {
-		o.models = append(o.models, phase+"="+r.Models[phase])
-	}
-	return h.begin(ctx, startProblem, func(ctx context.Context, a *app, n *notices) (*session, error) {
-		return a.openSession(ctx, file, c, input, n, o)
+	o.SessionID, o.Offline = r.SessionID, o.Offline || r.Offline
+	o.Models = core.Models{Default: r.Model, Phases: r.Models}
+	return h.begin(ctx, startProblem, func(ctx context.Context, w core.Watch) (*core.Run, error) {
+		return h.runs.Start(ctx, core.Job{Cascade: c, File: file, Input: input}, o, w)
 	})
 }
 
@@ -96,12 +93,6 @@ func budgetOfFile(c *cascade.Cascade) cascade.Budget {
 		return cascade.Budget{}
 	}
 	return *c.Budget
-}
-
-func (h *host) options() runOptions {
-	o := h.grants.options()
-	o.noClickHouse = h.noClickHouse
-	return o
 }
 
 // What stands for the file of a cascade that came in a request: in diagnostics, which begin with a file and a line, and
@@ -120,7 +111,7 @@ func (h *host) cascadeOf(ctx context.Context, r *server.RunRequest) (*cascade.Ca
 		return nil, "", server.NewProblem(server.InvalidRequest, "name a file that has a script beside it, or let a model answer",
 			"a cascade that comes in a request has no script beside it to answer from offline")
 	}
-	c, found, err := cascade.ParseContext(ctx, inlineName, r.Cascade, knownNames())
+	c, found, err := cascade.ParseContext(ctx, inlineName, r.Cascade, core.Known())
 	if err != nil {
 		return nil, "", cascadeProblem(inlineName, found, err)
 	}
@@ -148,39 +139,50 @@ func inputOf(ctx context.Context, c *cascade.Cascade, raw json.RawMessage) (map[
 	return nil, p
 }
 
-// begin opens a session and lets it run by itself. The request may end meanwhile: what it began goes on.
-func (h *host) begin(ctx context.Context, explain func(error) error, open func(context.Context, *app, *notices) (*session, error)) (*server.Session, error) {
+// begin opens a run and lets it go on by itself. The request may end meanwhile: what it began goes on.
+func (h *host) begin(ctx context.Context, explain func(error) error, open func(context.Context, core.Watch) (*core.Run, error)) (*server.Session, error) {
 	if err := h.take(); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	n := newNotices(io.Discard)
-	n.show(func(text string) { h.log.Print(oneLine(text)) })
-	s, err := open(ctx, &app{out: io.Discard, err: h.log.Writer()}, n)
+	run, err := open(ctx, h.watch())
 	if err != nil {
 		cancel(nil)
 		h.release("")
 		return nil, explain(err)
 	}
-	n.show(func(text string) { h.log.Printf("%s: %s", s.id, oneLine(text)) })
-	r := &hosted{session: s, cancel: cancel, begun: time.Now().UTC().Truncate(time.Microsecond)}
+	r := &hosted{run: run, cancel: cancel, begun: time.Now().UTC().Truncate(time.Microsecond)}
 	h.mu.Lock()
-	h.running[s.id] = r
+	h.running[run.ID()] = r
 	stopping := h.stopping
 	h.mu.Unlock()
 	if stopping { // it began to stop while this session was opened
 		cancel(errStopping)
 	}
-	h.log.Printf("%s: begins: %s (%s)", s.id, oneLine(s.cascade.CascadeID), oneLine(s.file))
+	h.log.Printf("%s: begins: %s (%s)", run.ID(), oneLine(run.Cascade().CascadeID), oneLine(run.File()))
 	go h.run(ctx, r)
 	return h.view(r), nil
+}
+
+// watch writes to the log what a person should know of a run that starts.
+func (h *host) watch() core.Watch {
+	notice := func(text string) { h.log.Print(oneLine(text)) }
+	return core.Watch{Notice: notice, Follow: func(r *core.Run) (engine.Observer, []echo.Sink) {
+		if len(r.Recorded()) > 0 && r.Changed() {
+			h.log.Printf("%s: %s has changed since the session began. The session goes on with the cascade as it was.", r.ID(), oneLine(r.File()))
+		}
+		return nil, nil
+	}, Fetching: func() (func(fetch.Progress), func()) {
+		p := newFetchProgress(h.log.Writer())
+		return p.show, p.mute
+	}}
 }
 
 // view is a session that has just begun, or is about to end.
 func (h *host) view(r *hosted) *server.Session {
 	return &server.Session{
-		ID: r.session.id, CascadeID: r.session.cascade.CascadeID, Status: echo.StatusRunning.String(), StartedAt: r.begun, LastAt: r.begun,
-		Entries: r.session.log.Len(),
+		ID: r.run.ID(), CascadeID: r.run.Cascade().CascadeID, Status: echo.StatusRunning.String(), StartedAt: r.begun, LastAt: r.begun,
+		Entries: r.run.Entries(),
 	}
 }
 
@@ -222,43 +224,42 @@ func (h *host) release(id string) {
 
 // run runs one session to its end and closes it. A panic ends that session and no other: its journal has what was done.
 func (h *host) run(ctx context.Context, r *hosted) {
-	s := r.session
-	defer h.release(s.id)
+	run := r.run
+	defer h.release(run.ID())
 	defer r.cancel(nil)
 	defer func() {
 		if p := recover(); p != nil {
-			h.log.Printf("%s: panic: %v\n%s", s.id, p, debug.Stack())
-			s.close()
+			h.log.Printf("%s: panic: %v\n%s", run.ID(), p, debug.Stack())
+			run.Close()
 		}
 	}()
-	res, err := s.run(ctx)
-	var differs *effect.DivergenceError
+	res, err := run.Do(ctx)
 	h.mu.Lock()
 	r.ended = true
-	if delete(h.refused, s.id); errors.As(err, &differs) {
-		h.refused[s.id] = err.Error()
+	if delete(h.refused, run.ID()); failure.Is(err, failure.Diverged) {
+		h.refused[run.ID()] = err.Error()
 	}
 	if res.Status == echo.StatusInterrupted && errors.Is(context.Cause(ctx), errStopping) {
-		h.stopped = append(h.stopped, s.id)
+		h.stopped = append(h.stopped, run.ID())
 	}
 	h.mu.Unlock()
-	h.report(s, res, err, s.close())
+	h.report(run, res, err, run.Close())
 }
 
 // report writes to the log how a run ended.
-func (h *host) report(s *session, res *engine.Result, err error, c closed) {
-	t := s.totals(res)
+func (h *host) report(run *core.Run, res *engine.Result, err error, c core.Closing) {
+	t := run.Totals(res)
 	why := ""
 	if err != nil {
 		why = ": " + oneLine(err.Error())
 	}
-	h.log.Printf("%s: %s in %s: %s, %s%s", s.id, res.Status, formatMillis(res.DurationMS), plural(t.Calls, "model call"), spentMoney(spentBy(t)), why)
-	if c.undelivered != nil {
-		h.log.Printf("%s: warning: %s", s.id, oneLine(c.undelivered.Error()))
+	h.log.Printf("%s: %s in %s: %s, %s%s", run.ID(), res.Status, formatMillis(res.DurationMS), plural(t.Calls, "model call"), spentMoney(spentBy(t)), why)
+	if c.Undelivered != nil {
+		h.log.Printf("%s: warning: %s", run.ID(), oneLine(c.Undelivered.Error()))
 	}
-	for _, err := range []error{c.cards, c.err} {
+	for _, err := range []error{c.Cards, c.Err} {
 		if err != nil {
-			h.log.Printf("%s: warning: %s", s.id, oneLine(err.Error()))
+			h.log.Printf("%s: warning: %s", run.ID(), oneLine(err.Error()))
 		}
 	}
 }
@@ -333,22 +334,22 @@ func (h *host) interruptAll() {
 // startProblem says to a client why a session could not be opened.
 func startProblem(err error) error {
 	var p *server.Problem
-	var ee *exitError
+	var f *failure.Error
 	switch {
 	case errors.As(err, &p):
 		return p
 	case errors.Is(err, journal.ErrExists), errors.Is(err, journal.ErrBusy):
 		return &server.Problem{Kind: server.SessionExists, Detail: err.Error(), Try: "another session_id, or none for a new one; if this request was sent twice, the first one began the run", Err: err}
-	case !errors.As(err, &ee):
+	case !errors.As(err, &f):
 		return err
 	}
-	switch ee.code {
-	case exitProvider:
-		return &server.Problem{Kind: server.ModelUnavailable, Detail: err.Error(), Try: "on the server: " + ee.hint, Err: err}
-	case exitStorage:
+	switch f.Kind {
+	case failure.ModelUnavailable:
+		return &server.Problem{Kind: server.ModelUnavailable, Detail: err.Error(), Try: "on the server: " + f.Try, Err: err}
+	case failure.StorageFailed, failure.OtherVersion, failure.Damaged, failure.EngineMissing:
 		return &server.Problem{Kind: server.StorageFailed, Detail: err.Error(), Try: "on the server: windlass doctor", Err: err}
-	case exitUsage, exitInvalid:
-		return &server.Problem{Kind: server.InvalidRequest, Detail: err.Error(), Try: "name the models with model or models, or in the cascade", Err: err}
+	case failure.Failed, failure.Interrupted:
+		return err
 	}
-	return err
+	return &server.Problem{Kind: server.InvalidRequest, Detail: err.Error(), Try: "name the models with model or models, or in the cascade", Err: err}
 }

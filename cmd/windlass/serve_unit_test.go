@@ -14,6 +14,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/engine"
+	core "github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/server"
 )
 
@@ -215,14 +216,14 @@ func TestServedLimits(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g := grants{budget: budgetOverride{MaxUSD: tt.most}}
+			g := grants{budget: core.Limits{MaxUSD: tt.most}}
 			o, err := g.limits(&server.Budget{MaxUSD: tt.asked}, cascade.Budget{MaxUSD: tt.base})
 			if tt.refused {
 				require.EqualError(t, err, fmt.Sprintf("the request asks for a max_usd of %v, and this server grants a run 2 at most", *tt.asked))
 				return
 			}
 			require.NoError(t, err)
-			require.Equal(t, budgetOverride{MaxUSD: tt.want}, o)
+			require.Equal(t, core.Limits{MaxUSD: tt.want}, o)
 		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/echo/journal"
+	core "github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/sessions"
@@ -180,7 +181,7 @@ func notStored(given string, unknown error) error {
 		return list
 	}
 	if _, err := sessions.Look(config.SessionDir(home, id)); journal.IsUnreadable(err) {
-		return openError(id, err)
+		return core.JournalError(id, err)
 	}
 	return usageError(unknown, fmt.Sprintf("windlass ship %s, as it waits on this machine", id))
 }

@@ -36,7 +36,7 @@ func (a *app) listSessions(ctx context.Context, limit int, asJSON bool) error {
 	if err != nil {
 		return withExit(exitStorage, err, "set WINDLASS_HOME to a folder")
 	}
-	local, err := sessions.All(sessionsFolder(home))
+	local, err := sessions.All(config.SessionsDir(home))
 	if err != nil {
 		return withExit(exitStorage, err, "windlass doctor")
 	}

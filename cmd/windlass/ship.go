@@ -11,6 +11,7 @@ import (
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/database"
 	"github.com/windlass-run/windlass/internal/delivery"
 	"github.com/windlass-run/windlass/internal/sessions"
 )
@@ -62,7 +63,7 @@ func countWaiting(folder, to string) (w waiting, unreadable []error, err error) 
 		switch {
 		case s.Err != nil:
 			unreadable = append(unreadable, s.Err)
-		case waits(s, to):
+		case database.IsPending(s, to):
 			w.Sessions++
 			w.Rows += s.Waiting(to)
 		}
@@ -99,7 +100,7 @@ func (a *app) ship(ctx context.Context, ids []string, o shipOptions) error {
 		return err
 	}
 	to := db.Address()
-	chosen, err := chooseShipment(sessionsFolder(home), ids, to, o.again)
+	chosen, err := chooseShipment(config.SessionsDir(home), ids, to, o.again)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/echo/record"
+	core "github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/secret"
 	"github.com/windlass-run/windlass/internal/snapshot"
 	"github.com/windlass-run/windlass/internal/vault"
@@ -72,7 +74,7 @@ func (a *app) freeze(ctx context.Context, given string, o freezeOptions) error {
 	if err != nil {
 		return err
 	}
-	if !sessionIDs.MatchString(o.name) {
+	if !core.IsName(o.name) {
 		return usageError(fmt.Errorf("--name %q: use up to 64 letters, digits, dots, dashes and underscores, beginning with a letter or digit", o.name),
 			"windlass test freeze "+given+" --name refund")
 	}
@@ -130,29 +132,29 @@ func (a *app) endedSession(ctx context.Context, given string) (*journal.Recordin
 // frozenTest makes the test of a session, and returns the session's own cascade with it.
 func (a *app) frozenTest(ctx context.Context, rec *journal.Recording, path string, match []snapshot.Aspect, o freezeOptions) (*cascade.Cascade, *snapshot.Test, error) {
 	id := rec.Header.SessionID
-	c, input, begun, err := readHeader(rec.Header)
+	origin, err := core.ReadHeader(rec.Header)
 	if err != nil {
 		return nil, nil, withExit(exitStorage, err, "freeze the session with the windlass that began it")
 	}
-	file, err := cascadeOf(rec.Header, begun, path, o.cascade)
+	file, err := cascadeOf(rec.Header, origin.Started, path, o.cascade)
 	if err != nil {
 		return nil, nil, err
 	}
-	env, masks, err := a.maskEnv(begun.AllowEnv, o.keepEnv)
+	env, masks, err := a.maskEnv(origin.Started.AllowEnv, o.keepEnv)
 	if err != nil {
 		return nil, nil, err
 	}
 	home, _ := os.UserHomeDir() // without one there is nothing of it to be found
-	models := slices.DeleteFunc(begun.Models, func(m string) bool { return m == c.Model })
-	runner, done, err := testRunner(c, models, env)
+	models := slices.DeleteFunc(origin.Started.Models, func(m string) bool { return m == origin.Cascade.Model })
+	runner, done, err := testRunner(origin.Cascade, models, env)
 	if err != nil {
 		return nil, nil, withExit(exitStorage, err, "freeze the session with the windlass that began it")
 	}
 	defer done() //nolint:errcheck // nothing was opened that could be lost
 	t, err := snapshot.Freeze(ctx, snapshot.Recorded{
-		Name: o.name, Cascade: file, Session: orName(begun.Name, id), Models: models, Input: input, Match: match,
-		Entries: rec.Entries, Env: env, Masks: append(masks, snapshot.PathMasks(begun.WorkDir, begun.Dir, home, begun.Roots)...),
-	}, runner, c)
+		Name: o.name, Cascade: file, Session: orName(origin.Started.Name, id), Models: models, Input: origin.Input, Match: match,
+		Entries: rec.Entries, Env: env, Masks: append(masks, snapshot.PathMasks(origin.Started.WorkDir, origin.Started.Dir, home, origin.Started.Roots)...),
+	}, runner, origin.Cascade)
 	var unfaithful *snapshot.UnfaithfulError
 	switch {
 	case errors.As(err, &unfaithful):
@@ -161,7 +163,7 @@ func (a *app) frozenTest(ctx context.Context, rec *journal.Recording, path strin
 	case err != nil:
 		return nil, nil, err
 	}
-	return c, t, nil
+	return origin.Cascade, t, nil
 }
 
 func orName(name, id string) string {
@@ -172,14 +174,14 @@ func orName(name, id string) string {
 }
 
 // cascadeOf returns the file that a test runs, as it stands in the test: relative to the test's own file.
-func cascadeOf(h journal.Header, begun begunWith, testPath, given string) (string, error) {
+func cascadeOf(h journal.Header, started core.Started, testPath, given string) (string, error) {
 	file := given
 	if file == "" {
 		if h.File == stdinName {
 			return "", usageError(fmt.Errorf("session %s has its cascade from standard input, and a test needs a file", h.SessionID), "--cascade FILE")
 		}
 		if file = h.File; !filepath.IsAbs(file) {
-			file = filepath.Join(begun.Dir, file)
+			file = filepath.Join(started.Dir, file)
 		}
 	}
 	if _, err := os.Stat(file); err != nil {
@@ -239,11 +241,20 @@ func placeholder(name string) string { return "<" + strings.ToUpper(name) + ">" 
 
 // tellIfDifferent says when the cascade's file, which the test runs from now on, does not come to what the session came to.
 func (a *app) tellIfDifferent(ctx context.Context, t *snapshot.Test, recorded *cascade.Cascade) {
-	now, _, err := cascade.Load(t.CascadeFile(), knownNames())
-	if err == nil && now != nil && string(encoded(now)) == string(encoded(recorded)) {
+	now, _, err := cascade.Load(t.CascadeFile(), core.Known())
+	if err == nil && now != nil && encoded(now) == encoded(recorded) {
 		return
 	}
 	if r := runTest(ctx, t, false); r.Status != testPassed {
 		fmt.Fprintf(a.err, "Warning: %s is not the cascade that the session ran, and the test fails with it now: windlass test run %s\n", t.CascadeFile(), t.Path())
 	}
+}
+
+// encoded encodes a cascade, so that it can be compared.
+func encoded(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic("windlass: cannot encode its own data: " + err.Error())
+	}
+	return string(text)
 }

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/windlass-run/windlass/cascade"
+	core "github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/snapshot"
 )
 
@@ -214,7 +215,7 @@ func runFile(ctx context.Context, file string, update bool) *testResult {
 // runTest runs a test with its cascade as the file is now.
 func runTest(ctx context.Context, t *snapshot.Test, update bool) *testResult {
 	r := &testResult{Name: t.Name, File: t.Path(), Status: testError}
-	c, found, err := cascade.Load(t.CascadeFile(), knownNames())
+	c, found, err := cascade.Load(t.CascadeFile(), core.Known())
 	switch {
 	case c == nil && len(found) > 0:
 		r.Problem = "the cascade is not valid: " + found[0].String()

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/cascade"
+	core "github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/config/strict"
 	"github.com/windlass-run/windlass/internal/llm/script"
 	"github.com/windlass-run/windlass/internal/source"
@@ -80,7 +81,7 @@ func runValidate(ctx context.Context, a *app, paths []string, asJSON bool) error
 func checkFile(ctx context.Context, a *app, path string) (cascade.Diagnostics, error) {
 	switch {
 	case cascade.IsToolFile(path):
-		return cascade.CheckToolFile(ctx, path, knownNames())
+		return cascade.CheckToolFile(ctx, path, core.Known())
 	case script.IsFile(path):
 		return checkScript(path)
 	}

@@ -2,15 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
-	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
-	"github.com/windlass-run/windlass/echo/record"
-	"github.com/windlass-run/windlass/engine/effect"
+	core "github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/config"
 )
 
@@ -32,26 +29,17 @@ Exit codes: 0 it holds; 1 it does not: the first difference is shown; 6 the reco
 	return cmd
 }
 
-// verification is what verify found.
-type verification struct {
-	SessionID  string `json:"session_id"`
-	Holds      bool   `json:"holds"`
-	Status     string `json:"status"`         // of the run
-	Entries    int    `json:"entries"`        // recorded
-	Requests   int    `json:"requests"`       // model calls, whose requests were made again
-	Views      int    `json:"views"`          // selections inside phases
-	Selections int    `json:"selections"`     // between phases
-	Torn       bool   `json:"torn,omitempty"` // the last line was cut off by a crash; it is left out
-	Difference string `json:"difference,omitempty"`
-}
-
 func (a *app) verify(ctx context.Context, given string, asJSON bool) error {
-	home, rec, err := a.readSession(ctx, given)
+	_, rec, err := a.readSession(ctx, given)
+	if err != nil {
+		return err
+	}
+	runs, err := openApp()
 	if err != nil {
 		return err
 	}
 	id := rec.Header.SessionID
-	v, err := verifyRecord(ctx, home, rec)
+	v, err := runs.Verify(ctx, rec, core.Extensions{})
 	if err != nil {
 		return err
 	}
@@ -78,49 +66,7 @@ func (a *app) readSession(ctx context.Context, given string) (home string, rec *
 		return "", nil, err
 	}
 	if rec, err = journal.Read(journalPath(home, id)); err != nil {
-		return "", nil, openError(id, err)
+		return "", nil, core.JournalError(id, err)
 	}
 	return home, rec, nil
-}
-
-// verifyRecord runs a record again. The error says that it could not be tried.
-func verifyRecord(ctx context.Context, home string, rec *journal.Recording) (*verification, error) {
-	runner, spec, done, err := replayer(home, rec.Header)
-	if err != nil {
-		return nil, withExit(exitStorage, err, "verify the session with the windlass that began it")
-	}
-	defer done() //nolint:errcheck // nothing was opened that could be lost
-	end := record.EndOf(rec.Entries)
-	v := &verification{SessionID: rec.Header.SessionID, Status: end.Status.String(), Entries: len(rec.Entries), Torn: rec.Torn}
-	for _, e := range record.Counted(rec.Entries) {
-		switch e.NodeType {
-		case echo.NodeModelCall:
-			v.Requests++
-		case echo.NodeSelection:
-			v.Views++
-		case echo.NodeInter:
-			v.Selections++
-		}
-	}
-	spec.Recording = rec.Entries
-	if len(spec.Recording) == 0 {
-		v.Holds = true
-		return v, nil
-	}
-	res, err := runner.Run(ctx, *spec)
-	var differs *effect.DivergenceError
-	switch {
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case errors.As(err, &differs):
-		v.Difference = differs.Error()
-	case errors.Is(err, effect.ErrEndOfRecord):
-		v.Holds = end.Status != echo.StatusCompleted && end.Status != echo.StatusFailed
-	case end.Status == echo.StatusRunning, res.Status == end.Status:
-		v.Holds = true
-	}
-	if !v.Holds && v.Difference == "" {
-		v.Difference = fmt.Sprintf("the run is recorded as %s, and comes to %s: %v", end.Status, res.Status, err)
-	}
-	return v, nil
 }

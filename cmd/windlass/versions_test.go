@@ -15,6 +15,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/server"
 )
 
@@ -62,7 +63,7 @@ func TestJournalsOfOtherVersions(t *testing.T) {
 	l.run(exitOK, "run", "cascades/ask.json", "--model", "plain", "--no-clickhouse", "-q", "--session", "sound")
 	sound, err := os.ReadFile(journalPath(l.home, "sound"))
 	require.NoError(t, err)
-	folder := sessionsFolder(l.home)
+	folder := config.SessionsDir(l.home)
 	versions := map[string]string{"one": "version 1" + old, "two": "version 2" + old, "four": "version 4" + newer}
 	for id := range versions {
 		text := strings.Replace(string(sound), `{"windlass_journal":3,"rules":1`, `{"windlass_journal":`+map[string]string{"one": "1", "two": "2", "four": "4"}[id], 1)

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine"
 )
@@ -19,22 +20,22 @@ type view interface {
 	engine.Observer
 }
 
-// chooseView picks how the run is shown: in place on a terminal, else line by line.
-func (s *session) chooseView() view {
-	f, ok := s.app.err.(*os.File)
+// chooseView picks how a run is shown: in place on a terminal, else line by line.
+func (a *app) chooseView(quiet bool, c *cascade.Cascade, id string, n *notices) view {
+	f, ok := a.err.(*os.File)
 	switch {
-	case s.options.quiet:
+	case quiet:
 		return silentView{}
 	case ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb":
-		names := make([]string, len(s.cascade.Phases))
-		for i := range s.cascade.Phases {
-			names[i] = s.cascade.Phases[i].Name
+		names := make([]string, len(c.Phases))
+		for i := range c.Phases {
+			names[i] = c.Phases[i].Name
 		}
-		p := newProgress(s.cascade.CascadeID, s.id, names, time.Now)
-		s.notices.show(p.setNote)
+		p := newProgress(c.CascadeID, id, names, time.Now)
+		n.show(p.setNote)
 		return newLiveView(p, f, terminalSize(f), wantsColour(f))
 	default:
-		return newPlainView(s.app.err)
+		return newPlainView(a.err)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 
 	driver "github.com/ClickHouse/clickhouse-go/v2"
 
@@ -21,6 +22,7 @@ type DB struct {
 	endpoint *embedded.Endpoint // nil for a server
 	dir      string             // of the embedded engine
 	read     readPool
+	shares   atomic.Int32 // how many users there are besides the first
 }
 
 // EngineDir returns the folder of the embedded engine below home.
@@ -148,8 +150,20 @@ func explain(err error, t target) error {
 	return err
 }
 
-// Close ends the connections. The embedded engine goes on for others.
+// Share returns the database for one more user, who closes it, too. The connections end when everybody has.
+func (db *DB) Share() *DB {
+	db.shares.Add(1)
+	return db
+}
+
+// Shared reports whether the database has more than one user.
+func (db *DB) Shared() bool { return db.shares.Load() > 0 }
+
+// Close ends the connections, unless the database is shared. The embedded engine goes on for others.
 func (db *DB) Close() error {
+	if db.shares.Add(-1) >= 0 {
+		return nil
+	}
 	if err := errors.Join(db.conn.Close(), db.read.close()); err != nil {
 		return fmt.Errorf("close ClickHouse: %w", err)
 	}

@@ -22,7 +22,7 @@ const DefaultDatabase = "windlass_3"
 
 const (
 	dialTimeout = 3 * time.Second
-	maxConns    = 8
+	maxConns    = 32 // they are opened as they are needed; one DB may serve all runs of a process
 )
 
 // Progress is what opening the embedded engine for the first time tells.

@@ -51,4 +51,7 @@ func CacheDir() (string, error) {
 }
 
 // SessionDir returns the folder of one session below home.
-func SessionDir(home, sessionID string) string { return filepath.Join(home, "sessions", sessionID) }
+func SessionDir(home, sessionID string) string { return filepath.Join(SessionsDir(home), sessionID) }
+
+// SessionsDir returns the folder below home that the sessions are in.
+func SessionsDir(home string) string { return filepath.Join(home, "sessions") }

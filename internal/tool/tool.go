@@ -79,6 +79,7 @@ type Options struct {
 	AllowCommands   bool           // run_command runs anything
 	TrustedCommands []string       // commands that run_command runs in any case, see [Registry]
 	Declared        []cascade.Tool // the cascade's own tools
+	Funcs           []Func         // the tools of the program that runs it
 	SQL             Querier        // nil: there is no ClickHouse
 	AllowEnv        []string       // environment variables that tools and their templates see
 	Getenv          func(string) (string, bool)
@@ -154,10 +155,14 @@ func New(o Options) (*Registry, error) {
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("tool %q: %w", o.Declared[i].ToolID, err), files.close())
 		}
-		if _, taken := r.tools[t.spec.Name]; taken {
-			return nil, errors.Join(fmt.Errorf("tool %q: there is a tool of that name already", t.spec.Name), files.close())
+		if err := r.add(t); err != nil {
+			return nil, errors.Join(err, files.close())
 		}
-		r.tools[t.spec.Name] = t
+	}
+	for _, f := range o.Funcs {
+		if err := r.add(f.tool()); err != nil {
+			return nil, errors.Join(err, files.close())
+		}
 	}
 	return r, nil
 }

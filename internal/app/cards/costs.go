@@ -1,4 +1,4 @@
-package main
+package cards
 
 import (
 	"sync"
@@ -13,26 +13,26 @@ import (
 // told to.
 const settleLimit = time.Second
 
-// cardCosts records the calls that are made for cards and adds up what they took. The run neither waits for it nor fails by
+// costs records the calls that are made for cards and adds up what they took. The run neither waits for it nor fails by
 // it. It is safe for concurrent use.
-type cardCosts struct {
+type costs struct {
 	cascade string
 	log     *echo.Log
 
 	mu       sync.Mutex
 	numbers  map[echo.StepKind]int // calls that have ended, by the beginning of their keys
 	total    effect.Totals
-	untold   effect.Totals // of it, what the run has not asked for yet
+	unasked  effect.Totals // of it, what the run has not asked for yet
 	underWay int
 	idle     chan struct{} // closed when no call is under way
 }
 
-func newCardCosts(cascadeID string, log *echo.Log) *cardCosts {
-	return &cardCosts{cascade: cascadeID, log: log, numbers: map[echo.StepKind]int{}}
+func newCosts(cascadeID string, log *echo.Log) *costs {
+	return &costs{cascade: cascadeID, log: log, numbers: map[echo.StepKind]int{}}
 }
 
 // watch implements [llm.Watch].
-func (c *cardCosts) watch() (ended func(llm.Call)) {
+func (c *costs) watch() (ended func(llm.Call)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.underWay++; c.underWay == 1 {
@@ -41,7 +41,7 @@ func (c *cardCosts) watch() (ended func(llm.Call)) {
 	return c.ended
 }
 
-func (c *cardCosts) ended(call llm.Call) {
+func (c *costs) ended(call llm.Call) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	kind := echo.StepCall
@@ -55,14 +55,14 @@ func (c *cardCosts) ended(call llm.Call) {
 		c.log.Flush()
 	}
 	c.total.Count(call.Response, call.Err)
-	c.untold.Count(call.Response, call.Err)
+	c.unasked.Count(call.Response, call.Err)
 	if c.underWay--; c.underWay == 0 {
 		close(c.idle)
 	}
 }
 
 // settle waits until no call is under way, for so long at most.
-func (c *cardCosts) settle(limit time.Duration) {
+func (c *costs) settle(limit time.Duration) {
 	if c == nil {
 		return
 	}
@@ -81,24 +81,16 @@ func (c *cardCosts) settle(limit time.Duration) {
 }
 
 // sinceAsked returns what calls have taken since it was last asked, see [engine.Spec].
-func (c *cardCosts) sinceAsked() effect.Totals {
+func (c *costs) sinceAsked() effect.Totals {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	t := c.untold
-	c.untold = effect.Totals{}
+	t := c.unasked
+	c.unasked = effect.Totals{}
 	return t
 }
 
-func (c *cardCosts) all() effect.Totals {
+func (c *costs) all() effect.Totals {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.total
-}
-
-// spent returns what cards have cost so far.
-func (c *cards) spent() effect.Totals {
-	if c == nil || c.costs == nil {
-		return effect.Totals{}
-	}
-	return c.costs.all()
 }

@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"errors"
@@ -10,10 +10,11 @@ import (
 	"github.com/windlass-run/windlass/internal/tool"
 )
 
-// knownNames tells the loader what cascades refer to without declaring it: the built-in tools, and what a template is.
-func knownNames() cascade.Known {
+// Known tells the loader of cascades what they refer to without declaring it: the built-in tools and more of them, and what a template
+// is.
+func Known(tools ...string) cascade.Known {
 	return cascade.Known{
-		Tools:         slices.Concat(tool.BuiltinNames(), engine.OwnTools()),
+		Tools:         slices.Concat(tool.BuiltinNames(), engine.OwnTools(), tools),
 		CheckTemplate: checkTemplate,
 	}
 }

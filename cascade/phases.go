@@ -1,0 +1,26 @@
+package cascade
+
+import "iter"
+
+// EachPhase returns every phase of the cascade, those that stand in an on_error after the one that has it.
+func (c *Cascade) EachPhase() iter.Seq[*Phase] {
+	return func(yield func(*Phase) bool) {
+		for i := range c.Phases {
+			for p := &c.Phases[i]; p != nil; p = p.inline() {
+				if !yield(p) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Has reports whether the cascade has a phase of this name.
+func (c *Cascade) Has(phase string) bool {
+	for p := range c.EachPhase() {
+		if p.Name == phase {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	core "github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/failure"
+)
+
+// hints are the next steps of a person at the command line, for kinds of failures that do not say one themselves.
+var hints = map[failure.Kind]string{
+	failure.InvalidConfig:  "correct the file; docs/models.md describes it",
+	failure.UnknownSession: "windlass sessions list",
+	failure.SessionExists:  "another --session ID, or none for a new one",
+	failure.SessionBusy:    "wait for its end, or stop that process",
+	failure.Diverged:       "--fork with an entry before that one, or a cascade from which it follows",
+	failure.StorageFailed:  "windlass doctor",
+}
+
+// hintFor returns what a person at the command line can do about an error that says more than its kind; "" for others.
+func hintFor(err error) string {
+	var (
+		id     *core.SessionIDError
+		model  *core.NoModelError
+		phase  *core.UnknownPhaseError
+		script *core.NoScriptError
+		tools  *core.ToolsError
+		resume *core.ResumeError
+		half   *core.HalfForkError
+		fork   *core.ForkPointError
+		header *core.HeaderError
+	)
+	switch {
+	case errors.As(err, &id):
+		return "--session nightly-7, or none for a new id"
+	case errors.As(err, &model):
+		return "windlass run " + model.File + " --model gpt-5-mini, or --offline to use the script beside the cascade"
+	case errors.As(err, &phase):
+		return "windlass validate " + phase.File
+	case errors.As(err, &script):
+		return "docs/models.md describes scripts; without --offline a model answers"
+	case errors.As(err, &tools):
+		return "--root FOLDER with a folder that exists; docs/tools.md describes what tools need"
+	case errors.As(err, &resume):
+		return fmt.Sprintf("%s resume %s --fork ENTRY, to go on from an entry of it in a new session; %s replay %s --list numbers them",
+			selfCommand(), resume.SessionID, selfCommand(), resume.SessionID)
+	case errors.As(err, &half):
+		return fmt.Sprintf("%s resume %s --fork %d", selfCommand(), half.Parent, half.ParentSeq)
+	case errors.As(err, &fork) && fork.Err != nil:
+		return "an entry before it: windlass replay " + fork.Parent + " --list"
+	case errors.As(err, &fork):
+		return "windlass replay " + fork.Parent + " --list"
+	case errors.As(err, &header):
+		return "use the windlass that began the session"
+	}
+	return ""
+}
+
+// inFlags says what is wrong in the words of the command line, where an error is about something that a flag gives.
+func inFlags(err error) error {
+	var model *core.NoModelError
+	var phase *core.UnknownPhaseError
+	var fork *core.ForkPointError
+	switch {
+	case errors.As(err, &model):
+		return fmt.Errorf("no model: %s names none, and neither --model, WINDLASS_MODEL nor windlass.json does", model.File)
+	case errors.As(err, &phase):
+		return fmt.Errorf("--model %q: the cascade has no phase %q", phase.Phase+"="+phase.Model, phase.Phase)
+	case errors.As(err, &fork) && fork.Err == nil:
+		return fmt.Errorf("--fork %d: session %s has %s", fork.Seq, fork.Parent, plural(fork.Entries, "entry"))
+	}
+	return err
+}
+
+// selfCommand is how this program was called, as a person would type it again.
+func selfCommand() string {
+	exe, err := os.Executable()
+	if err == nil && strings.Contains(filepath.ToSlash(exe), "/go-build") {
+		return "go run ./cmd/windlass"
+	}
+	return "windlass"
+}

@@ -1,0 +1,116 @@
+// Package app is the life of a run: it is started, resumed or forked, runs, and is closed. It decides what a run is given, its model,
+// its tools, its journal, ClickHouse, and keeps what outlives a run. It knows neither flags nor exit codes nor terminals: errors have
+// a kind, see [failure.Error], and whoever follows a run gets entries and events, see [Watch].
+package app
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/windlass-run/windlass/internal/clickhouse"
+	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/database"
+	"github.com/windlass-run/windlass/internal/failure"
+)
+
+// Options say where an [App] keeps its files.
+type Options struct {
+	Home    string // the folder with the sessions; "": the one that the environment says
+	Dir     string // the folder whose windlass.json counts for runs that start; "": the working folder
+	Version string // of this windlass, as the headers of sessions name it
+}
+
+// App starts and resumes runs, any number of them at once. It is safe for concurrent use.
+type App struct {
+	home, dir, version string
+
+	mu    sync.Mutex
+	pools map[poolKey]*database.Pool
+}
+
+// poolKey tells databases apart: sessions that were started in another folder may have another windlass.json.
+type poolKey struct {
+	dsn     string
+	sandbox bool
+}
+
+// Open returns an app. It reads and opens nothing yet. It must be closed, after all of its runs.
+func Open(o Options) (*App, error) {
+	a := &App{home: o.Home, dir: o.Dir, version: o.Version, pools: map[poolKey]*database.Pool{}}
+	var err error
+	if a.home == "" {
+		if a.home, err = config.Home(); err != nil {
+			return nil, failure.New(failure.StorageFailed, err, "set WINDLASS_HOME to a folder")
+		}
+	}
+	if a.dir == "" {
+		a.dir = "."
+	}
+	return a, nil
+}
+
+// Close ends the use of ClickHouse.
+func (a *App) Close() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var errs []error
+	for _, p := range a.pools {
+		errs = append(errs, p.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Home returns the home folder.
+func (a *App) Home() string { return a.home }
+
+// SessionDir returns the folder of a session.
+func (a *App) SessionDir(id string) string { return config.SessionDir(a.home, id) }
+
+// Config reads the windlass.json that counts for runs that start.
+func (a *App) Config() (*config.Config, error) { return a.configOf(a.dir) }
+
+func (a *App) configOf(dir string) (*config.Config, error) {
+	cfg, err := config.Open(dir, a.home)
+	if err != nil {
+		return nil, failure.New(failure.InvalidConfig, err, "")
+	}
+	return cfg, nil
+}
+
+// ClickHouse returns the database that the environment and windlass.json name. It is opened when it is first used.
+func (a *App) ClickHouse() (*database.Pool, error) {
+	cfg, err := a.Config()
+	if err != nil {
+		return nil, err
+	}
+	o, err := database.Options(a.home, cfg)
+	if err != nil {
+		return nil, err
+	}
+	return a.pool(o), nil
+}
+
+func (a *App) pool(o clickhouse.Options) *database.Pool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	key := poolKey{o.DSN, o.RequireSandbox}
+	if a.pools[key] == nil {
+		a.pools[key] = database.NewPool(o)
+	}
+	return a.pools[key]
+}
+
+// absDir returns the folder of the app as headers name it.
+func (a *App) absDir() (string, error) {
+	if a.dir != "." {
+		return filepath.Abs(a.dir)
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("find the working folder: %w", err)
+	}
+	return dir, nil
+}

@@ -1,0 +1,173 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
+	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/internal/failure"
+)
+
+// SessionIDError says that a text cannot be the id of a session.
+type SessionIDError struct{ ID string }
+
+// Error says what an id is made of.
+func (e *SessionIDError) Error() string {
+	return fmt.Sprintf("session id %q: use up to 64 letters, digits, dots, dashes and underscores, beginning with a letter or digit", e.ID)
+}
+
+// NoModelError says that nothing names a model for a phase.
+type NoModelError struct{ File string }
+
+// Error says where a model can be named.
+func (e *NoModelError) Error() string {
+	return fmt.Sprintf("no model: %s names none, and neither WINDLASS_MODEL nor windlass.json does", e.File)
+}
+
+// UnknownPhaseError says that a model is named for a phase that the cascade does not have.
+type UnknownPhaseError struct{ Phase, Model, File string }
+
+// Error names the model and the phase.
+func (e *UnknownPhaseError) Error() string {
+	return fmt.Sprintf("model %q is named for the phase %q, and the cascade has no phase %q", e.Model, e.Phase, e.Phase)
+}
+
+// NoScriptError says that an offline run has no script to answer from.
+type NoScriptError struct{ Err error }
+
+// Error says where it was looked for.
+func (e *NoScriptError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *NoScriptError) Unwrap() error { return e.Err }
+
+// ToolsError says that the tools of a run cannot be made: a folder that is not there, or a declared tool that cannot be used.
+type ToolsError struct{ Err error }
+
+// Error returns the text of the cause.
+func (e *ToolsError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *ToolsError) Unwrap() error { return e.Err }
+
+// ResumeError says that a session cannot be resumed, see [engine.NotResumableError].
+type ResumeError struct {
+	SessionID string
+	Err       error
+}
+
+// Error names the session.
+func (e *ResumeError) Error() string { return fmt.Sprintf("session %s: %v", e.SessionID, e.Err) }
+
+// Unwrap returns the cause.
+func (e *ResumeError) Unwrap() error { return e.Err }
+
+// HalfForkError says that a fork cannot be resumed because it does not have all that it was to have of its parent.
+type HalfForkError struct {
+	SessionID, Parent string
+	ParentSeq         uint64
+	Missing           int
+}
+
+// Error says what is missing.
+func (e *HalfForkError) Error() string {
+	entries := "1 entry"
+	if e.Missing != 1 {
+		entries = fmt.Sprintf("%d entries", e.Missing)
+	}
+	return fmt.Sprintf("session %s: its process died before the fork of %s was whole: %s of %d are missing", e.SessionID, e.Parent, entries, e.ParentSeq)
+}
+
+// ForkPointError says that a session cannot be forked after an entry: there is no such entry, or nothing follows from there.
+type ForkPointError struct {
+	Parent  string
+	Seq     uint64
+	Entries int   // of the parent
+	Err     error // nil: there is no such entry
+}
+
+// Error says why.
+func (e *ForkPointError) Error() string {
+	if e.Err == nil {
+		return fmt.Sprintf("session %s has no entry %d: it has %d", e.Parent, e.Seq, e.Entries)
+	}
+	return fmt.Sprintf("entry %d of session %s: %v", e.Seq, e.Parent, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *ForkPointError) Unwrap() error { return e.Err }
+
+// HeaderError says that a session cannot be run again, because this windlass cannot use what its header says.
+type HeaderError struct{ Err error }
+
+// Error returns the text of the cause.
+func (e *HeaderError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *HeaderError) Unwrap() error { return e.Err }
+
+func headerError(format string, args ...any) error {
+	return failure.New(failure.OtherVersion, &HeaderError{fmt.Errorf(format, args...)}, "")
+}
+
+// tryDisk is the next step when a session's folder cannot be written.
+const tryDisk = "free space, or set WINDLASS_HOME to a folder on another disk"
+
+func diskError(err error) error { return failure.New(failure.StorageFailed, err, tryDisk) }
+
+// JournalError gives the error of a session's journal, which could not be opened or read, its kind.
+func JournalError(id string, err error) error {
+	var damage *journal.DamageError
+	var version *journal.VersionError
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return failure.Newf(failure.UnknownSession, "no session %q on this machine", id)
+	case errors.Is(err, journal.ErrBusy):
+		return failure.New(failure.SessionBusy, err, "")
+	case errors.As(err, &damage):
+		return failure.New(failure.Damaged, err, "put a sound copy of the journal in its place")
+	case errors.As(err, &version):
+		return failure.New(failure.OtherVersion, err, "") // it says itself what to do
+	}
+	return failure.New(failure.StorageFailed, err, "")
+}
+
+// ModelError gives the error of a model its kind. A script that has no answer is the caller's own file: the run failed.
+func ModelError(err error) error {
+	var model *effect.ModelError
+	switch {
+	case !errors.As(err, &model):
+		return failure.New(failure.ModelUnavailable, err, "")
+	case model.Kind == echo.ModelErrScript:
+		return failure.New(failure.Failed, err, model.Hint)
+	}
+	return failure.New(failure.ModelUnavailable, err, model.Hint)
+}
+
+// endError gives the error that ended a run its kind.
+func endError(res *engine.Result, err error) error {
+	var model *effect.ModelError
+	var budget *engine.BudgetError
+	var differs *effect.DivergenceError
+	var record *effect.RecordError
+	kind := failure.Failed
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &differs):
+		kind = failure.Diverged
+	case errors.As(err, &record):
+		kind = failure.StorageFailed
+	case res.Status == echo.StatusInterrupted:
+		kind = failure.Interrupted
+	case errors.As(err, &budget):
+		kind = failure.OverBudget
+	case errors.As(err, &model):
+		return ModelError(err)
+	}
+	return failure.New(kind, err, "")
+}

@@ -1,0 +1,139 @@
+package app
+
+import (
+	"cmp"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/internal/failure"
+	"github.com/windlass-run/windlass/internal/llm"
+	"github.com/windlass-run/windlass/internal/llm/script"
+	"github.com/windlass-run/windlass/internal/vault"
+)
+
+// The names of models that no endpoint has.
+const (
+	scriptedModel = "scripted" // of an offline run whose cascade names none
+	ownModel      = "own"      // of a run with a model of the caller's
+)
+
+// readModels reads models as a header has them: a model for all phases, or PHASE=MODEL.
+func readModels(list []string) Models {
+	m := Models{Phases: map[string]string{}}
+	for _, text := range list {
+		if phase, model, one := strings.Cut(text, "="); one {
+			m.Phases[phase] = model
+		} else {
+			m.Default = text
+		}
+	}
+	return m
+}
+
+// assignModels sets which phases ask which model.
+func (o *opening) assignModels() error {
+	c, m := o.run.cascade, o.options.Models
+	o.runner.DefaultModel = cmp.Or(m.Default, c.Model, os.Getenv("WINDLASS_MODEL"), o.config.DefaultModel)
+	o.runner.PhaseModels = map[string]string{}
+	for _, phase := range sortedKeys(m.Phases) {
+		if !c.Has(phase) {
+			return failure.New(failure.InvalidRequest, &UnknownPhaseError{Phase: phase, Model: m.Phases[phase], File: o.run.header.File}, "")
+		}
+		o.runner.PhaseModels[phase] = m.Phases[phase]
+	}
+	switch {
+	case o.runner.DefaultModel != "":
+	case o.options.Extensions.Model != nil:
+		o.runner.DefaultModel = ownModel
+	case o.options.Offline:
+		o.runner.DefaultModel = scriptedModel
+	}
+	return nil
+}
+
+// chooseModel sets what answers: the caller's model, the script beside the cascade, or the endpoints of the configuration, each
+// checked for what it needs before anything is sent.
+func (o *opening) chooseModel() error {
+	if err := o.assignModels(); err != nil {
+		return err
+	}
+	o.router = llm.NewRouter(o.config, vault.Getenv)
+	o.router.Know(o.run.secrets)
+	o.runner.Facts = o.router.Facts
+	switch {
+	case o.options.Extensions.Model != nil:
+		o.runner.Model = o.options.Extensions.Model
+		return nil
+	case o.options.Offline:
+		o.runner.Facts = factsOffline(o.router)
+		return o.chooseScript()
+	}
+	for _, model := range modelsInUse(o.run.cascade, o.runner) {
+		if model == "" {
+			return failure.New(failure.InvalidRequest, &NoModelError{o.run.header.File}, "")
+		}
+		if err := o.router.Check(model); err != nil {
+			return ModelError(err)
+		}
+	}
+	o.runner.Model = o.router
+	return nil
+}
+
+// factsOffline returns what is known of models that a script plays: their limits are kept to, but nothing is paid, and a script calls
+// tools in the way that the cascade says.
+func factsOffline(r *llm.Router) func(string) effect.ModelFacts {
+	return func(model string) effect.ModelFacts {
+		f := r.Facts(model)
+		f.Price, f.Tariff, f.NativeTools = nil, nil, nil
+		return f
+	}
+}
+
+// chooseScript has a script answer: that of a session that is resumed, or the one beside the cascade.
+func (o *opening) chooseScript() error {
+	path := o.run.header.Script
+	if path == "" {
+		var err error
+		if path, err = script.Find(o.run.header.File); err != nil {
+			return failure.New(failure.InvalidRequest, &NoScriptError{err}, "")
+		}
+	}
+	plan, err := script.Load(path)
+	if err != nil {
+		return failure.New(failure.InvalidCascade, err, "docs/models.md describes scripts")
+	}
+	o.runner.Model, o.script = script.NewModel(plan), path
+	return nil
+}
+
+// modelsInUse lists the models that a run may ask, each once; "" when there is none for a phase.
+func modelsInUse(c *cascade.Cascade, r *engine.Runner) []string {
+	var list []string
+	add := func(name string) {
+		if !slices.Contains(list, name) {
+			list = append(list, name)
+		}
+	}
+	for p := range c.EachPhase() {
+		if p.Deterministic() {
+			continue
+		}
+		own := cmp.Or(r.PhaseModels[p.Name], p.Model, r.DefaultModel)
+		add(own)
+		if g := c.EffectiveIntra(p).Guard; g.Enabled && g.SummarizerModel != "" {
+			add(g.SummarizerModel)
+		}
+		if in := c.EffectiveInter(p); in.Enabled && in.Selection.Strategy.AsksModel() && in.Selection.SelectorModel != "" {
+			add(in.Selection.SelectorModel)
+		}
+		if v, ok := c.Validators[p.Rules.LoopUntil]; ok {
+			add(cmp.Or(v.Model, own))
+		}
+	}
+	return list
+}

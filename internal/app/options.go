@@ -1,0 +1,150 @@
+package app
+
+import (
+	"math"
+	"regexp"
+	"strings"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/internal/failure"
+	"github.com/windlass-run/windlass/internal/fetch"
+	"github.com/windlass-run/windlass/internal/tool"
+)
+
+// Job is what a run is to do.
+type Job struct {
+	Cascade *cascade.Cascade
+	File    string // where the cascade is from; the script of an offline run stands beside it
+	Input   map[string]any
+}
+
+// RunOptions say how a run is started. They are recorded, but for the limits and the extensions.
+type RunOptions struct {
+	SessionID    string // "": a new one
+	Models       Models
+	Offline      bool // a script answers instead of a model, and nothing is fetched
+	NoClickHouse bool // the journal is all that is kept
+	Rights       Rights
+	Limits       Limits
+	Extensions   Extensions
+}
+
+// Rights are what the tools and templates of a run may use. The zero value grants the session's own folder only.
+type Rights struct {
+	Roots         []string // folders that file tools may use; relative paths are relative to the first
+	AllowEnv      []string // environment variables that templates and tools may see
+	AllowWrite    []string // patterns of files that file tools may write although programs run them
+	AllowCommands bool     // models may run any command
+}
+
+// Models say which model answers. They outrank the cascade, and it the environment and windlass.json.
+type Models struct {
+	Default string
+	Phases  map[string]string // by the name of the phase
+}
+
+// Extensions are what a program gives a run besides what the machine has. They are not recorded: who resumes, forks or verifies the
+// session gives them again.
+type Extensions struct {
+	Model effect.Model // answers instead of endpoints and scripts; nil: it does not
+	Tools []tool.Func  // besides those that are built in and those of the cascade
+}
+
+func (e *Extensions) toolNames() []string {
+	var names []string
+	for i := range e.Tools {
+		names = append(names, e.Tools[i].Spec.Name)
+	}
+	return names
+}
+
+// Limits are what somebody gives a run to spend. They outrank the limits that it would have, higher or lower: nil leaves a limit as
+// it is, and 0 takes it away.
+type Limits struct {
+	MaxUSD     *float64 `json:"max_usd,omitempty"`
+	MaxTokens  *int64   `json:"max_tokens,omitempty"`
+	MaxSeconds *float64 `json:"max_seconds,omitempty"`
+}
+
+// Apply returns the limits of a run that otherwise has those of base; nil when they stay as they are.
+func (l Limits) Apply(base cascade.Budget) *cascade.Budget {
+	if l == (Limits{}) {
+		return nil
+	}
+	if l.MaxUSD != nil {
+		base.MaxUSD = *l.MaxUSD
+	}
+	if l.MaxTokens != nil {
+		base.MaxTokens = *l.MaxTokens
+	}
+	if l.MaxSeconds != nil {
+		base.MaxSeconds = *l.MaxSeconds
+	}
+	return &base
+}
+
+// Check says why a limit makes no sense.
+func (l Limits) Check() error {
+	for _, v := range []*float64{l.MaxUSD, l.MaxSeconds} {
+		if v != nil && (!(*v >= 0) || math.IsInf(*v, 0)) {
+			return ErrNoAmount
+		}
+	}
+	if l.MaxTokens != nil && *l.MaxTokens < 0 {
+		return ErrNoCount
+	}
+	return nil
+}
+
+// What is wrong with a limit.
+var (
+	ErrNoAmount = failure.Newf(failure.InvalidRequest, "a limit is a number from 0 on, where 0 is no limit")
+	ErrNoCount  = failure.Newf(failure.InvalidRequest, "a limit of tokens is a whole number from 0 on, where 0 is no limit")
+)
+
+// Watch is how a caller follows a run. The zero value follows nothing.
+type Watch struct {
+	// Follow is called once, when the run is known and before anything is recorded. The observer, which may be nil, is told what
+	// begins, and the sinks get every entry.
+	Follow func(*Run) (engine.Observer, []echo.Sink)
+	// Notice is told what a person should know before the run starts.
+	Notice func(text string)
+	// Fetching is called when something may be fetched: show is told how far it is, and done that it has ended.
+	Fetching func() (show func(fetch.Progress), done func())
+}
+
+// complete returns the watch with functions in every field.
+func (w Watch) complete() Watch {
+	if w.Follow == nil {
+		w.Follow = func(*Run) (engine.Observer, []echo.Sink) { return nil, nil }
+	}
+	if w.Notice == nil {
+		w.Notice = func(string) {}
+	}
+	if w.Fetching == nil {
+		w.Fetching = func() (func(fetch.Progress), func()) { return func(fetch.Progress) {}, func() {} }
+	}
+	return w
+}
+
+// names are names of folders, so they are kept plain.
+var names = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+
+// IsName reports whether a text can be the id of a session: up to 64 letters, digits, dots, dashes and underscores, the first one a
+// letter or digit.
+func IsName(s string) bool { return names.MatchString(s) }
+
+func sessionID(wanted string) (string, error) {
+	if wanted == "" {
+		return strings.ToLower(ulid.Make().String()), nil
+	}
+	if !IsName(wanted) {
+		return "", failure.New(failure.InvalidRequest, &SessionIDError{wanted}, "")
+	}
+	return wanted, nil
+}

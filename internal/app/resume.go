@@ -1,0 +1,169 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
+	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/internal/failure"
+)
+
+// ResumeOptions say how a session is resumed. What it was started with holds; only what is here may be different.
+type ResumeOptions struct {
+	Limits       Limits
+	NoClickHouse bool // also when it was started with ClickHouse
+	Extensions   Extensions
+}
+
+// ForkOptions say how a session is forked.
+type ForkOptions struct {
+	SessionID string           // of the fork; "": a new one
+	Cascade   *cascade.Cascade // that the fork runs; what is recorded must follow from it, too. nil: that of the parent
+	File      string           // where it is from
+	ResumeOptions
+}
+
+// Resume opens a session on this machine whose run did not come to its end, by its whole id. What can be checked is checked before
+// anything is paid for, and when it fails nothing is changed.
+func (a *App) Resume(ctx context.Context, id string, o ResumeOptions, w Watch) (*Run, error) {
+	j, rec, err := journal.Open(a.SessionDir(id))
+	if err != nil {
+		return nil, JournalError(id, err)
+	}
+	r, err := a.resume(ctx, j, rec, o, w)
+	if err != nil {
+		return nil, errors.Join(err, j.Close(ctx))
+	}
+	return r, nil
+}
+
+func (a *App) resume(ctx context.Context, j *journal.Journal, rec *journal.Recording, o ResumeOptions, w Watch) (*Run, error) {
+	h := rec.Header
+	if err := checkResumable(rec); err != nil {
+		return nil, err
+	}
+	origin, err := ReadHeader(h, o.Extensions.toolNames()...)
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := a.configOf(origin.Started.Dir)
+	if err != nil {
+		return nil, err
+	}
+	options := origin.Started.options()
+	options.Limits, options.Extensions = o.Limits, o.Extensions
+	options.NoClickHouse = options.NoClickHouse || o.NoClickHouse
+	op := a.opening(cfg, options, w)
+	op.dir = a.SessionDir(h.SessionID)
+	r := op.run
+	r.header, r.started, r.cascade, r.input, r.recorded = h, origin.Started, origin.Cascade, origin.Input, rec.Entries
+	if err := op.chooseModel(); err != nil {
+		return nil, err
+	}
+	return r, op.equip(ctx, j)
+}
+
+func checkResumable(rec *journal.Recording) error {
+	h := rec.Header
+	if err := engine.CheckResumable(rec.Entries); err != nil {
+		return failure.New(failure.NotResumable, &ResumeError{h.SessionID, err}, "")
+	}
+	if missing := int(h.ParentSeq) - len(rec.Entries); missing > 0 {
+		return failure.New(failure.NotResumable, &HalfForkError{h.SessionID, h.Parent, h.ParentSeq, missing}, "")
+	}
+	return nil
+}
+
+// Changed reports whether the file that the cascade is from says something else by now.
+func (r *Run) Changed() bool {
+	now, _, err := cascade.Load(r.header.File, Known())
+	return err == nil && now != nil && string(r.secrets.JSON(encoded(now))) != string(encoded(r.cascade))
+}
+
+// Fork makes a new session of the beginning of another one, up to its entry seq, and resumes it. The other one stays as it is.
+func (a *App) Fork(ctx context.Context, parent string, seq uint64, o ForkOptions, w Watch) (*Run, error) {
+	rec, err := journal.Read(filepath.Join(a.SessionDir(parent), journal.File))
+	if err != nil {
+		return nil, JournalError(parent, err)
+	}
+	if seq == 0 || seq > uint64(len(rec.Entries)) {
+		return nil, failure.New(failure.InvalidRequest, &ForkPointError{Parent: parent, Seq: seq, Entries: len(rec.Entries)}, "")
+	}
+	id, err := sessionID(o.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	h, err := forkHeader(rec.Header, id, seq, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.checkFork(ctx, h, rec.Entries[:seq], o); err != nil {
+		return nil, err
+	}
+	j, err := createJournal(a.SessionDir(id), h)
+	if err != nil {
+		return nil, err
+	}
+	r, err := a.copyAndResume(ctx, j, h, rec.Entries[:seq], o, w)
+	if err != nil {
+		return nil, errors.Join(err, j.Close(ctx), removeSession(filepath.Dir(j.Path()), ""))
+	}
+	return r, nil
+}
+
+// forkHeader is the header of a fork: what its parent was started with, under an id of its own.
+func forkHeader(parent journal.Header, id string, seq uint64, o ForkOptions) (journal.Header, error) {
+	h := parent
+	origin, err := ReadHeader(parent, o.Extensions.toolNames()...)
+	if err != nil {
+		return h, err
+	}
+	if o.Cascade != nil {
+		h.Cascade, h.File = encoded(o.Cascade), o.File
+	}
+	started := origin.Started
+	if started.Name == "" {
+		started.Name = parent.SessionID
+	}
+	h.Options = encoded(started)
+	h.SessionID, h.Parent, h.ParentSeq = id, parent.SessionID, seq
+	return h, nil
+}
+
+// checkFork finds out, before there is a session, whether what a fork has of its parent follows from its cascade.
+func (a *App) checkFork(ctx context.Context, h journal.Header, entries []*echo.Entry, o ForkOptions) error {
+	if err := engine.CheckResumable(entries); err != nil {
+		return failure.New(failure.NotResumable, &ForkPointError{Parent: h.Parent, Seq: h.ParentSeq, Entries: len(entries), Err: err}, "")
+	}
+	v, err := a.Verify(ctx, &journal.Recording{Header: h, Entries: entries}, o.Extensions)
+	if err != nil || v.Holds {
+		return err
+	}
+	return failure.Newf(failure.Diverged, "%s", v.Difference)
+}
+
+func (a *App) copyAndResume(ctx context.Context, j *journal.Journal, h journal.Header, entries []*echo.Entry, o ForkOptions, w Watch) (*Run, error) {
+	rec := &journal.Recording{Header: h}
+	for _, e := range entries {
+		mine := *e
+		mine.SessionID = h.SessionID
+		if mine.NodeType == echo.NodeRunStart {
+			if err := mine.SetHeader(encoded(h)); err != nil {
+				return nil, failure.New(failure.Failed, fmt.Errorf("copy entry %d of session %s: %w", e.Seq, h.Parent, err), "")
+			}
+		}
+		if err := j.Write(&mine); err != nil {
+			return nil, diskError(err)
+		}
+		rec.Entries = append(rec.Entries, &mine)
+	}
+	if err := j.Wait(ctx); err != nil {
+		return nil, diskError(err)
+	}
+	return a.resume(ctx, j, rec, o.ResumeOptions, w)
+}

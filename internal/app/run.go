@@ -1,0 +1,117 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
+	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/internal/app/cards"
+	"github.com/windlass-run/windlass/internal/clickhouse"
+	"github.com/windlass-run/windlass/internal/database"
+	"github.com/windlass-run/windlass/internal/secret"
+	"github.com/windlass-run/windlass/internal/tool"
+)
+
+// Run is one run with everything that it has open. [App.Start], [App.Resume] and [App.Fork] return it; it is to be done once with
+// [Run.Do], and closed however that ended.
+type Run struct {
+	header   journal.Header
+	started  Started
+	limits   Limits
+	cascade  *cascade.Cascade
+	input    map[string]any
+	recorded []*echo.Entry // of a session that is resumed
+
+	journal string // the path of its journal
+	secrets *secret.Set
+	runner  *engine.Runner
+	tools   *tool.Registry
+	log     *echo.Log
+	cards   *cards.Cards // nil when no phase has a use for them
+	store   *store       // nil without ClickHouse
+}
+
+// store is what a run has of ClickHouse.
+type store struct {
+	handle   *database.Handle
+	sink     *clickhouse.Sink
+	querier  *database.Querier
+	delivery *database.Delivery // of earlier sessions
+}
+
+// closeLimit is how long rows may take to reach ClickHouse after a run. What does not get there is in the journal.
+const closeLimit = 15 * time.Second
+
+// ID returns the id of the session.
+func (r *Run) ID() string { return r.header.SessionID }
+
+// Header returns the header of the session's journal.
+func (r *Run) Header() journal.Header { return r.header }
+
+// File returns where the cascade is from, as it was given.
+func (r *Run) File() string { return r.header.File }
+
+// Journal returns the path of the session's journal.
+func (r *Run) Journal() string { return r.journal }
+
+// Cascade returns what runs.
+func (r *Run) Cascade() *cascade.Cascade { return r.cascade }
+
+// Recorded returns what was recorded of the session before it was resumed.
+func (r *Run) Recorded() []*echo.Entry { return r.recorded }
+
+// Entries returns how many entries the session has. It may be called while the run goes on.
+func (r *Run) Entries() uint64 { return r.log.Len() }
+
+// WithoutSecrets returns a text in which known secrets are replaced by their names.
+func (r *Run) WithoutSecrets(text string) string { return r.secrets.Text(text) }
+
+// Totals returns what a run took, what was done in the background included.
+func (r *Run) Totals(res *engine.Result) effect.Totals { return res.Plus(r.CardTotals()) }
+
+// CardTotals returns what cards took of it, which is in no phase.
+func (r *Run) CardTotals() effect.Totals { return r.cards.Spent() }
+
+// Do runs the cascade to its end. The result says what it came to, also with an error, which is a [*failure.Error].
+func (r *Run) Do(ctx context.Context) (*engine.Result, error) {
+	spec := engine.Spec{
+		Cascade: r.cascade, Input: r.input, Log: r.log, WorkDir: r.started.WorkDir, Name: r.started.Name, Header: encoded(r.header),
+		Recording: r.recorded, Background: r.cards.SinceAsked(),
+	}
+	spec.Budget = r.limits.Apply(spec.BudgetInForce())
+	res, err := r.runner.Run(ctx, spec)
+	return res, endError(res, withoutSecrets(r.secrets, err))
+}
+
+// Closing is what closing a run has left to say.
+type Closing struct {
+	Cards       error                        // cards that did not get done
+	Undelivered *clickhouse.UndeliveredError // rows that ClickHouse does not have; nil: none
+	Delivered   bool                         // ClickHouse has everything
+	Earlier     database.Delivered           // what was delivered of earlier sessions
+	Engine      string                       // what a person should know of the engine; "": nothing
+	Err         error                        // anything else
+}
+
+// Close ends everything that the run has open. Rows that are on their way to ClickHouse have a while to get there.
+func (r *Run) Close() Closing {
+	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
+	defer cancel()
+	c := Closing{Cards: r.cards.Close()} // first: what it has to say goes into the log
+	err := errors.Join(r.log.Close(ctx), r.tools.Close())
+	if s := r.store; s != nil {
+		c.Earlier = s.delivery.Finish(err == nil)
+		err = errors.Join(err, s.querier.Close(ctx))
+		c.Engine = s.handle.Warning()
+	}
+	if !errors.As(err, &c.Undelivered) {
+		c.Err = err
+	}
+	c.Delivered = r.store != nil && (c.Undelivered == nil || c.Undelivered.Rows == 0)
+	return c
+}

@@ -1,0 +1,211 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
+	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/internal/app/cards"
+	"github.com/windlass-run/windlass/internal/clickhouse"
+	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/database"
+	"github.com/windlass-run/windlass/internal/delivery"
+	"github.com/windlass-run/windlass/internal/failure"
+	"github.com/windlass-run/windlass/internal/git"
+	"github.com/windlass-run/windlass/internal/llm"
+	"github.com/windlass-run/windlass/internal/tool"
+	"github.com/windlass-run/windlass/internal/vault"
+)
+
+// Start makes a session and everything that its run needs. What can be checked is checked before anything is paid for. The run has
+// the rights of its options and no others. When it fails, nothing is left open and nothing is left of the session.
+func (a *App) Start(ctx context.Context, job Job, o RunOptions, w Watch) (*Run, error) {
+	cfg, err := a.Config()
+	if err != nil {
+		return nil, err
+	}
+	id, err := sessionID(o.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	op := a.opening(cfg, o, w)
+	op.dir = a.SessionDir(id)
+	op.run.header = journal.Header{SessionID: id, File: job.File}
+	op.run.cascade, op.run.input = job.Cascade, job.Input
+	if err := op.chooseModel(); err != nil {
+		return nil, err
+	}
+	if op.run.header, err = op.newHeader(); err != nil {
+		return nil, err
+	}
+	j, err := createJournal(op.dir, op.run.header)
+	if err != nil {
+		return nil, err
+	}
+	if err := op.equip(ctx, j); err != nil {
+		return nil, errors.Join(err, j.Close(ctx), removeSession(op.dir, op.run.started.WorkDir))
+	}
+	return op.run, nil
+}
+
+// opening is a run that is being made.
+type opening struct {
+	app     *App
+	config  *config.Config
+	options RunOptions
+	watch   Watch
+	dir     string // the session's folder
+
+	run    *Run
+	runner *engine.Runner // the run's
+	router *llm.Router
+	script string // the file of an offline run's script
+	pool   *database.Pool
+	cache  string
+}
+
+func (a *App) opening(cfg *config.Config, o RunOptions, w Watch) *opening {
+	r := &Run{limits: o.Limits, secrets: KnownSecrets(cfg, o.Rights.AllowEnv)}
+	r.runner = &engine.Runner{Env: grantedEnv(o.Rights.AllowEnv), Mask: r.secrets}
+	return &opening{app: a, config: cfg, options: o, watch: w.complete(), run: r, runner: r.runner}
+}
+
+// equip makes what a run needs besides its journal. Everything that can fail comes before anything that has to be closed.
+func (o *opening) equip(ctx context.Context, j *journal.Journal) error {
+	r := o.run
+	if err := os.MkdirAll(r.started.WorkDir, 0o700); err != nil {
+		return diskError(fmt.Errorf("make the session's work folder: %w", err))
+	}
+	db, err := database.Options(o.app.home, o.config)
+	if err != nil {
+		return err
+	}
+	o.cache = db.CacheDir
+	if err := o.chooseTools(db); err != nil {
+		return err
+	}
+	if err := delivery.KeepHere(o.dir, o.options.NoClickHouse); err != nil {
+		return diskError(err)
+	}
+	o.connect(ctx)
+	plan := o.planCards(ctx)
+	r.journal = j.Path()
+	var sinks []echo.Sink
+	r.runner.Observer, sinks = o.watch.Follow(r)
+	if r.store != nil {
+		sinks = append(sinks, r.store.sink)
+	}
+	r.log = echo.ContinueLog(r.ID(), uint64(len(r.recorded)), nil, j, sinks...)
+	o.startCards(ctx, plan)
+	return nil
+}
+
+// connect opens ClickHouse in the background, for this run and for the delivery of earlier ones. The run depends on neither.
+func (o *opening) connect(ctx context.Context) {
+	s := o.run.store
+	if s == nil {
+		return
+	}
+	show, done := o.watch.Fetching()
+	s.handle = o.pool.Open()
+	s.handle.Settle(ctx, show)
+	done()
+	s.sink = clickhouse.NewSink(s.handle.DB, clickhouse.SinkOptions{Dir: o.dir, To: o.pool.Address()})
+	s.delivery = database.Deliver(ctx, o.pool, o.dir)
+}
+
+func (o *opening) planCards(ctx context.Context) *cards.Plan {
+	c := cards.Choice{
+		Cascade: o.run.cascade, Config: o.config, Router: o.router, CacheDir: o.cache, Offline: o.options.Offline,
+		Notice: o.watch.Notice, Fetching: o.watch.Fetching,
+	}
+	return c.Plan(ctx)
+}
+
+// startCards starts the cards of the run. Those of a session that is resumed are read, and not made again.
+func (o *opening) startCards(ctx context.Context, plan *cards.Plan) {
+	r := o.run
+	t := cards.Target{CascadeID: r.cascade.CascadeID, Log: r.log, Mask: r.secrets.Text}
+	if r.store != nil && plan != nil {
+		t.Database = o.pool.Open().DB
+	}
+	r.cards = plan.Start(t)
+	r.cards.Equip(r.runner, plan)
+	if len(r.recorded) > 0 {
+		r.cards.Load(ctx, r.ID())
+	}
+}
+
+func (o *opening) chooseTools(db clickhouse.Options) error {
+	rights := o.options.Rights
+	t := tool.Options{
+		Roots:           rights.Roots,
+		Work:            o.run.started.WorkDir,
+		Private:         []string{filepath.Dir(o.dir), clickhouse.EngineDir(o.app.home), db.CacheDir}, // fetched engines are run
+		AllowCommands:   rights.AllowCommands,
+		TrustedCommands: o.config.TrustedCommands,
+		ProtectPaths:    o.config.ProtectPaths,
+		AllowWrite:      rights.AllowWrite,
+		Declared:        o.run.cascade.Tools,
+		Funcs:           o.options.Extensions.Tools,
+		AllowEnv:        rights.AllowEnv,
+		Getenv:          vault.LookupEnv,
+		Secrets:         o.run.secrets,
+	}
+	if !o.options.NoClickHouse {
+		o.pool = o.app.pool(db)
+		o.run.store = &store{querier: database.NewQuerier(o.pool)}
+		t.SQL = o.run.store.querier
+	}
+	registry, err := tool.New(t)
+	if err != nil {
+		return failure.New(failure.InvalidRequest, &ToolsError{err}, "")
+	}
+	o.run.tools, o.runner.Tools = registry, registry
+	if len(rights.Roots) > 0 {
+		o.runner.Workspace = func(ctx context.Context) *echo.Workspace { return git.Look(ctx, rights.Roots[0]) }
+	}
+	return nil
+}
+
+// createJournal makes the session's folder and its journal.
+func createJournal(dir string, h journal.Header) (*journal.Journal, error) {
+	j, err := journal.Create(dir, h)
+	switch {
+	case errors.Is(err, journal.ErrExists), errors.Is(err, journal.ErrBusy):
+		return nil, failure.New(failure.SessionExists, err, "")
+	case err != nil:
+		return nil, failure.New(failure.StorageFailed, err, "set WINDLASS_HOME to a folder on a disk with room that you may write to")
+	}
+	return j, nil
+}
+
+// removeSession removes a session that did not start: its journal, its work folder and, when nothing else is in it, its own folder.
+func removeSession(dir, workDir string) error {
+	errs := []error{journal.Remove(dir)}
+	for _, path := range []string{workDir, filepath.Join(dir, delivery.MarksFile), dir} {
+		if path == "" {
+			continue
+		}
+		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// grantedEnv reads the variables that templates may see.
+func grantedEnv(names []string) map[string]string {
+	env := map[string]string{}
+	for _, n := range names {
+		if v, ok := vault.LookupEnv(n); ok {
+			env[n] = v
+		}
+	}
+	return env
+}

@@ -1,0 +1,152 @@
+package app
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo/journal"
+	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/internal/failure"
+)
+
+// Started is what a run was started with besides its cascade and its input, as the header of its journal keeps it. A session that is
+// resumed has the same models and the same rights.
+type Started struct {
+	Dir           string   `json:"dir"`              // the working folder, whose windlass.json counts
+	WorkDir       string   `json:"work_dir"`         // of the session; of a fork that of the session it comes from,
+	Name          string   `json:"name,omitempty"`   // and its id: both stand in what was sent
+	Models        []string `json:"models,omitempty"` // MODEL for all phases, resolved, or PHASE=MODEL
+	Roots         []string `json:"roots"`            // absolute
+	AllowEnv      []string `json:"allow_env,omitempty"`
+	AllowCommands bool     `json:"allow_commands,omitempty"`
+	AllowWrite    []string `json:"allow_write,omitempty"`
+	Offline       bool     `json:"offline,omitempty"`
+	NoClickHouse  bool     `json:"no_clickhouse,omitempty"`
+}
+
+// options returns what a run with the same models and rights is started with.
+func (s *Started) options() RunOptions {
+	return RunOptions{
+		Models: readModels(s.Models), Offline: s.Offline, NoClickHouse: s.NoClickHouse,
+		Rights: Rights{Roots: s.Roots, AllowEnv: s.AllowEnv, AllowWrite: s.AllowWrite, AllowCommands: s.AllowCommands},
+	}
+}
+
+// Origin is what a session came from.
+type Origin struct {
+	Cascade *cascade.Cascade
+	Input   map[string]any
+	Started Started
+}
+
+// ReadHeader reads what a session came from off the header of its journal, so that it can be run again. Tools are the names of the
+// caller's, see [Extensions]. The error has a [*HeaderError], and an [*engine.RulesError] when the rules of the session are why.
+func ReadHeader(h journal.Header, tools ...string) (*Origin, error) {
+	if err := engine.CheckRules(h.Rules); err != nil {
+		return nil, headerError("session %s: %w", h.SessionID, err)
+	}
+	c, found, err := cascade.Parse(h.SessionID+"/cascade", h.Cascade, Known(tools...))
+	if err != nil {
+		return nil, headerError("read the cascade of session %s: %w", h.SessionID, err)
+	}
+	if c == nil {
+		return nil, headerError("the cascade of session %s, which windlass %s started, is no valid cascade for this windlass: %s",
+			h.SessionID, h.Windlass, found[0].Message)
+	}
+	o := &Origin{Cascade: c}
+	if o.Input, err = decodeInput(h.Input); err != nil {
+		return nil, headerError("read the input of session %s: %w", h.SessionID, err)
+	}
+	if len(h.Options) == 0 {
+		return nil, headerError("the journal of session %s does not say what the run was started with", h.SessionID)
+	}
+	if err := json.Unmarshal(h.Options, &o.Started); err != nil {
+		return nil, headerError("read what session %s was started with: %w", h.SessionID, err)
+	}
+	return o, nil
+}
+
+// decodeInput reads a JSON object with its numbers exact.
+func decodeInput(data []byte) (map[string]any, error) {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	var input map[string]any
+	if err := dec.Decode(&input); err != nil {
+		return nil, err
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return nil, fmt.Errorf("there is more after the JSON object")
+	}
+	return input, nil
+}
+
+// newHeader returns the header of a session that starts.
+func (o *opening) newHeader() (journal.Header, error) {
+	r := o.run
+	h := journal.Header{
+		Version: journal.Version, Rules: engine.Rules, SessionID: r.header.SessionID, StartedAt: time.Now().UTC(), Windlass: o.app.version,
+		File: r.header.File,
+	}
+	var err error
+	if r.started, err = o.newStarted(); err != nil {
+		return h, err
+	}
+	if h.Cascade, err = json.Marshal(r.cascade); err != nil {
+		return h, fmt.Errorf("encode cascade: %w", err)
+	}
+	if h.Input, err = json.Marshal(r.input); err != nil {
+		return h, failure.New(failure.InvalidInput, fmt.Errorf("encode input: %w", err), "")
+	}
+	if o.script != "" {
+		if h.Script, err = filepath.Abs(o.script); err != nil {
+			return h, fmt.Errorf("find the script: %w", err)
+		}
+	}
+	h.Options = encoded(r.started)
+	h.Cascade, h.Input = r.secrets.JSON(h.Cascade), r.secrets.JSON(h.Input)
+	return h, nil
+}
+
+func (o *opening) newStarted() (Started, error) {
+	rights := o.options.Rights
+	s := Started{
+		WorkDir: filepath.Join(o.dir, "work"), AllowEnv: rights.AllowEnv, AllowCommands: rights.AllowCommands, AllowWrite: rights.AllowWrite,
+		Offline: o.options.Offline, NoClickHouse: o.options.NoClickHouse, Roots: []string{},
+	}
+	var err error
+	if s.Dir, err = o.app.absDir(); err != nil {
+		return s, err
+	}
+	for _, r := range rights.Roots {
+		abs, err := filepath.Abs(r)
+		if err != nil {
+			return s, fmt.Errorf("find the folder %s: %w", r, err)
+		}
+		s.Roots = append(s.Roots, abs)
+	}
+	if o.runner.DefaultModel != "" {
+		s.Models = append(s.Models, o.runner.DefaultModel)
+	}
+	for _, phase := range sortedKeys(o.runner.PhaseModels) {
+		s.Models = append(s.Models, phase+"="+o.runner.PhaseModels[phase])
+	}
+	return s, nil
+}
+
+// encoded encodes a value of windlass's own making.
+func encoded(v any) json.RawMessage {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic("windlass: cannot encode its own data: " + err.Error())
+	}
+	return b
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

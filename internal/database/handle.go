@@ -1,0 +1,101 @@
+package database
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/windlass-run/windlass/internal/clickhouse"
+)
+
+// settleTime is how long a run waits for ClickHouse to open before it starts. A running engine answers within it; a cold one, or
+// a server that is away, is opened in the background.
+const settleTime = 300 * time.Millisecond
+
+// Handle is how one user of a pool gets the database. Its methods may be called by several goroutines.
+type Handle struct {
+	pool  *Pool
+	first *attempt
+	left  chan struct{} // closed when the user waits for nothing any more
+	leave sync.Once
+
+	mu   sync.Mutex
+	next *attempt // whose outcome comes next
+	seen bool     // the user has had that already
+}
+
+// DB returns the open database, which the caller closes after use. The first call has the outcome of the attempt that was under way
+// when the handle was made. A later call says that the database of the call before is of no use any more: it is opened again,
+// unless another user has done that.
+func (h *Handle) DB(ctx context.Context) (*clickhouse.DB, error) {
+	for {
+		a := h.attempt()
+		if err := h.wait(ctx, a); err != nil {
+			return nil, fmt.Errorf("wait for ClickHouse to open: %w", err)
+		}
+		h.mu.Lock()
+		h.seen = true
+		h.mu.Unlock()
+		if a.err != nil {
+			return nil, a.err
+		}
+		if db, ok := h.pool.share(a); ok {
+			return db, nil
+		}
+	}
+}
+
+func (h *Handle) attempt() *attempt {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.seen {
+		h.next, h.seen = h.pool.attempt(h.next), false
+	}
+	return h.next
+}
+
+func (h *Handle) wait(ctx context.Context, a *attempt) error {
+	if a.ended() {
+		return nil
+	}
+	select {
+	case <-a.done:
+		return nil
+	case <-h.left:
+		return context.Canceled
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Settle waits for the first attempt: shortly, or as long as an engine is being fetched, which happens once. Meanwhile show is
+// told how far it is. When ctx ends during a fetch, this user waits for the database no more.
+func (h *Handle) Settle(ctx context.Context, show func(clickhouse.Progress)) {
+	defer h.first.watch(show)()
+	t := time.NewTicker(settleTime)
+	defer t.Stop()
+	for {
+		select {
+		case <-h.first.done:
+			return
+		case <-ctx.Done():
+			if h.first.fetching() {
+				h.leave.Do(func() { close(h.left) })
+			}
+			return
+		case <-t.C:
+			if !h.first.fetching() {
+				return
+			}
+		}
+	}
+}
+
+// Warning returns what a person should know of the engine that the first attempt started; "": nothing, or it has not ended.
+func (h *Handle) Warning() string {
+	if !h.first.ended() {
+		return ""
+	}
+	return h.first.warning
+}
