@@ -116,7 +116,7 @@ func (s *shownRun) finish(res *engine.Result, runErr error) error {
 		fmt.Fprintf(s.app.err, "Warning: %s\n", s.closing.Engine)
 	}
 	if runErr != nil {
-		return s.failure(res, runErr)
+		return s.failure(runErr)
 	}
 	if printErr != nil {
 		return withExit(exitStorage, printErr, "the run is done and recorded: "+s.lookHint())
@@ -293,7 +293,7 @@ func statusWord(s echo.Status) string {
 }
 
 // failure gives the error that ended a run its exit code and says what to try.
-func (s *shownRun) failure(res *engine.Result, err error) error {
+func (s *shownRun) failure(err error) error {
 	kind := failure.KindOf(err)
 	var output *outputError
 	if errors.As(err, &output) && kind != failure.Diverged {

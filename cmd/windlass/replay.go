@@ -51,7 +51,7 @@ asked of anybody, nothing is run and nothing is written.`,
 const longestPause = time.Minute
 
 func (a *app) replaySession(ctx context.Context, given string, o replayOptions) error {
-	_, rec, err := a.readSession(ctx, given)
+	rec, err := a.readSession(ctx, given)
 	if err != nil {
 		return err
 	}

@@ -50,7 +50,7 @@ windlass run.`,
 	f.Uint64Var(&o.fork, "fork", 0, "go on after this `ENTRY` of the session, in a new session")
 	f.StringVar(&o.SessionID, "session", "", "the `ID` of the new session of a fork (default: a new one)")
 	f.StringVar(&o.cascade, "cascade", "", "a `FILE` that a fork goes on with; what is recorded must follow from it, too")
-	o.showOptions.flags(cmd, "print every new entry of the record as a line of JSON, as it happens")
+	o.flags(cmd, "print every new entry of the record as a line of JSON, as it happens")
 	limitFlags(cmd, &o.Limits)
 	exclude(cmd, "json", "events")
 	return cmd

@@ -114,7 +114,7 @@ func errTestExists(path string) error {
 
 // endedSession reads a session of this machine that came to an end of its own.
 func (a *app) endedSession(ctx context.Context, given string) (*journal.Recording, error) {
-	_, rec, err := a.readSession(ctx, given)
+	rec, err := a.readSession(ctx, given)
 	if err != nil {
 		return nil, err
 	}

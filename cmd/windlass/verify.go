@@ -30,7 +30,7 @@ Exit codes: 0 it holds; 1 it does not: the first difference is shown; 6 the reco
 }
 
 func (a *app) verify(ctx context.Context, given string, asJSON bool) error {
-	_, rec, err := a.readSession(ctx, given)
+	rec, err := a.readSession(ctx, given)
 	if err != nil {
 		return err
 	}
@@ -57,16 +57,18 @@ func (a *app) verify(ctx context.Context, given string, asJSON bool) error {
 }
 
 // readSession finds a session by its id or the beginning of it, and reads its journal.
-func (a *app) readSession(ctx context.Context, given string) (home string, rec *journal.Recording, err error) {
-	if home, err = config.Home(); err != nil {
-		return "", nil, withExit(exitStorage, err, "set WINDLASS_HOME to a folder")
+func (a *app) readSession(ctx context.Context, given string) (*journal.Recording, error) {
+	home, err := config.Home()
+	if err != nil {
+		return nil, withExit(exitStorage, err, "set WINDLASS_HOME to a folder")
 	}
 	id, err := a.findSession(ctx, home, given)
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
-	if rec, err = journal.Read(journalPath(home, id)); err != nil {
-		return "", nil, core.JournalError(id, err)
+	rec, err := journal.Read(journalPath(home, id))
+	if err != nil {
+		return nil, core.JournalError(id, err)
 	}
-	return home, rec, nil
+	return rec, nil
 }
