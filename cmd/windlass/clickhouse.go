@@ -13,6 +13,7 @@ import (
 	"github.com/windlass-run/windlass/internal/clickhouse/embedded"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/database"
+	"github.com/windlass-run/windlass/internal/failure"
 )
 
 // withClickHouse opens the database that the environment and windlass.json name, for a command that cannot do without.
@@ -65,6 +66,7 @@ func (a *app) clickHouse() (clickhouse.Options, error) {
 func clickHouseError(ctx context.Context, err error) error {
 	var (
 		ee          *exitError
+		failed      *failure.Error
 		sql         *clickhouse.SQLError
 		notFound    *embedded.NotFoundError
 		unavailable *clickhouse.UnavailableError
@@ -74,7 +76,7 @@ func clickHouseError(ctx context.Context, err error) error {
 		refused     *clickhouse.RefusedError
 	)
 	switch {
-	case err == nil || errors.As(err, &ee):
+	case err == nil || errors.As(err, &ee) || errors.As(err, &failed):
 		return err
 	case ctx.Err() != nil:
 		return withExit(exitInterrupted, errInterrupted, "")

@@ -360,7 +360,7 @@ func TestServeGrants(t *testing.T) {
 		"no script inline":          {inline(recorded["ask.json"], `"offline": true`), 422, server.InvalidRequest, "a cascade that comes in a request has no script beside it to answer from offline"},
 		"a broken cascade":          {`{"file": "bad.json"}`, 422, server.InvalidCascade, "bad.json is not a valid cascade: 1 error"},
 		"a broken cascade inline":   {inline(`{"cascade_id": "c"}`), 422, server.InvalidCascade, "cascade.json is not a valid cascade: 1 error"},
-		"a phase that is not":       {`{"file": "ask.json", "models": {"two": "plain"}}`, 422, server.InvalidRequest, `--model "two=plain": the cascade has no phase "two"`},
+		"a phase that is not":       {`{"file": "ask.json", "models": {"two": "plain"}}`, 422, server.InvalidRequest, `model "plain" is named for the phase "two", and the cascade has no phase "two"`},
 		"no model":                  {`{"file": "ask.json"}`, 422, server.InvalidRequest, "no model: "},
 		"an input that does not fit": {
 			inline(`{"cascade_id": "c", "inputs_schema": {"n": "a number"}, "phases": [{"name": "one", "instructions": "x"}]}`, `"input": {"m": 1}`, `"model": "plain"`),
