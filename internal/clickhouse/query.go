@@ -57,7 +57,7 @@ func (db *DB) Query(ctx context.Context, sql string, o QueryOptions) (*Rows, err
 		}
 	}
 	if err := (guard{write: o.Write, embedded: db.endpoint != nil}).check(ctx, conn, st); err != nil {
-		return nil, db.explainReading(err)
+		return nil, explainReading(db, err)
 	}
 	if o.Write || db.endpoint != nil {
 		return run(ctx, conn, st, nil)

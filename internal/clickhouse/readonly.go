@@ -77,7 +77,7 @@ func (p *readPool) close() error {
 }
 
 // explainReading says why the read-only user cannot log in.
-func (db *DB) explainReading(err error) error {
+func explainReading(db *DB, err error) error {
 	if db.endpoint == nil || !isAuthFailed(err) {
 		return err
 	}

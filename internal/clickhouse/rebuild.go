@@ -82,7 +82,7 @@ func (db *DB) Rebuild(ctx context.Context, sessionID, dir, to string) error {
 		return fmt.Errorf("make the journal of session %s again: %w", sessionID, err)
 	}
 	// If this fails, what is there is delivered once more, which changes nothing.
-	if mark, err := db.markOf(ctx, dir, to); err == nil {
+	if mark, err := markOf(ctx, db, dir, to); err == nil {
 		last := entries[len(entries)-1]
 		mark.Seq, mark.EntryAt = last.Seq, last.At
 		_ = delivery.SetMark(dir, mark)

@@ -35,7 +35,7 @@ func (db *DB) Ship(ctx context.Context, dir string, o ShipOptions) (Shipment, er
 		return done, err
 	}
 	done.Last = uint64(len(rec.Entries))
-	mark, err := db.markOf(ctx, dir, o.To)
+	mark, err := markOf(ctx, db, dir, o.To)
 	if err != nil {
 		return done, err
 	}
@@ -82,7 +82,7 @@ func fits(m delivery.Mark, entries []*echo.Entry) bool {
 
 // markOf returns up to where the database has a session, as its folder says. Of a database that was made anew since it has
 // nothing.
-func (db *DB) markOf(ctx context.Context, dir, to string) (delivery.Mark, error) {
+func markOf(ctx context.Context, db *DB, dir, to string) (delivery.Mark, error) {
 	id, err := db.id(ctx)
 	if err != nil {
 		return delivery.Mark{}, err

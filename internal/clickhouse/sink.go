@@ -267,7 +267,7 @@ func (s *Sink) connect(ctx context.Context) error {
 
 // goOnFrom finds out how much the database has.
 func (s *Sink) goOnFrom(ctx context.Context, db *DB) error {
-	mark, err := db.markOf(ctx, s.options.Dir, s.options.To)
+	mark, err := markOf(ctx, db, s.options.Dir, s.options.To)
 	switch {
 	case err != nil:
 		return err
