@@ -11,9 +11,10 @@ import (
 // errorLimit is the length to which an old failure is cut, in characters.
 const errorLimit = 800
 
-// aged is the sliding window: what was older than the window or mask_observations_after when the frontier last moved. Tool
-// results are masked, failures excerpted, long call arguments and long old answers cut. What was selected of earlier phases
-// is left alone: it came in because it matters.
+// aged is the sliding window: what was older than the window or mask_observations_after when the
+// frontier last moved. Tool results are masked, failures excerpted, long call arguments and long
+// old answers cut. What was selected of earlier phases is left alone: it came in because it
+// matters.
 func aged(p *cascade.Intra, i int, n *node, m *state) (shape, bool) {
 	if n.kept {
 		return shape{}, false

@@ -15,8 +15,8 @@ const (
 	AskRecount AskKind = "recount" // the provider's own count of the request
 )
 
-// Ask is something that a view needs and that this package does not do itself: it costs money. The caller gets the
-// answer, and calls Build again with the carry of [Builder.Answer].
+// Ask is something that a view needs and that this package does not do itself: it costs money. The
+// caller gets the answer, and calls Build again with the carry of [Builder.Answer].
 type Ask struct {
 	Kind     AskKind
 	Number   int             // of this kind in the phase, from 1: part of the structural key

@@ -17,16 +17,18 @@ func compacted(_ *cascade.Intra, i int, _ *node, m *state) (shape, bool) {
 	return shape{}, false
 }
 
-// summaryShare is the part of a request that a summary may take, in percent; the bounds are in tokens.
+// summaryShare is the part of a request that a summary may take, in percent; the bounds are in
+// tokens.
 const (
 	summaryShare = 10
 	minSummary   = 200
 	maxSummary   = 4000
 )
 
-// compact has the older messages summed up: everything before the newest keep_recent_messages that does not survive
-// anyway, the summary in force included. It returns the ask until it is answered. It reports false when there is nothing
-// to sum up, or when what must stay is too large already, so that a summary would not help.
+// compact has the older messages summed up: everything before the newest keep_recent_messages that
+// does not survive anyway, the summary in force included. It returns the ask until it is answered.
+// It reports false when there is nothing to sum up, or when what must stay is too large already, so
+// that a summary would not help.
 func (g *guard) compact(target, most int64) (*Ask, bool) {
 	d := g.d
 	if a := d.carry.Answered; a != nil && a.Summary != nil {
@@ -46,8 +48,9 @@ func (g *guard) compact(target, most int64) (*Ask, bool) {
 	return g.askSummary(covers, allowance), true
 }
 
-// coverable returns the index of the history before which a summary should tell everything: as near to
-// keep_recent_messages from the end as lets the rest fit, and at the beginning of a turn. 0: there is no such place.
+// coverable returns the index of the history before which a summary should tell everything: as near
+// to keep_recent_messages from the end as lets the rest fit, and at the beginning of a turn. 0:
+// there is no such place.
 func (g *guard) coverable(target, most, allowance int64) int {
 	d := g.d
 	rest := d.settings.Fixed // what is sent in any case, and from message i on
@@ -83,7 +86,8 @@ func (d *draft) covered() int {
 	return d.carry.Summary.Covers
 }
 
-// worthFrom is the first index up to which a summary would tell at least two messages that are sent now.
+// worthFrom is the first index up to which a summary would tell at least two messages that are sent
+// now.
 func (g *guard) worthFrom() int {
 	d := g.d
 	n := 0
@@ -98,7 +102,8 @@ func (g *guard) worthFrom() int {
 	return len(d.nodes)
 }
 
-// standIn returns what is sent in the place of messages that are not: it stands at the first of them.
+// standIn returns what is sent in the place of messages that are not: it stands at the first of
+// them.
 func (d *draft) standIn(i int, s shape) *echo.Message {
 	switch {
 	case s.reason == ReasonCompacted && i == d.state.summaryAt:
@@ -109,8 +114,8 @@ func (d *draft) standIn(i int, s shape) *echo.Message {
 	return nil
 }
 
-// placeStandIns finds where the summary and the note on turns that slid out stand: at the first message that each of them
-// is for. It reports whether they stand elsewhere than before.
+// placeStandIns finds where the summary and the note on turns that slid out stand: at the first
+// message that each of them is for. It reports whether they stand elsewhere than before.
 func (d *draft) placeStandIns() bool {
 	m := &d.state
 	summaryAt, slidAt := m.summaryAt, m.slidAt
@@ -152,7 +157,8 @@ func (g *guard) askSummary(covers int, allowance int64) *Ask {
 	}
 	for i := d.covered(); i < covers; i++ {
 		n := &d.nodes[i]
-		// A request of the user survives only until the next one, so the notes have to tell it as well.
+		// A request of the user survives only until the next one, so the notes have to tell it as
+		// well.
 		request := i == d.state.latest && i != d.state.task && !n.pinned
 		if n.cur.sent != nil && (request || !d.survives(i)) {
 			told = append(told, n.msg)
@@ -164,8 +170,8 @@ func (g *guard) askSummary(covers int, allowance int64) *Ask {
 	}
 }
 
-// Answer returns the carry with which to build again once an [Ask] is answered, and, for a summary, the message that is
-// now in force, to be recorded. A summary that failed is made by extraction.
+// Answer returns the carry with which to build again once an [Ask] is answered, and, for a summary,
+// the message that is now in force, to be recorded. A summary that failed is made by extraction.
 func (b *Builder) Answer(c echo.Carry, a *Ask, ans Answer) (echo.Carry, *echo.Message) {
 	got := echo.Answered{}
 	if c.Answered != nil {
@@ -194,8 +200,8 @@ func (b *Builder) Answer(c echo.Carry, a *Ask, ans Answer) (echo.Carry, *echo.Me
 // summaryHead begins the message of a summary.
 const summaryHead = "[Summary of the "
 
-// summary makes the message of a summary. A text that is longer than was asked for is cut: a model that ignores its limit
-// must not undo what the summary is for.
+// summary makes the message of a summary. A text that is longer than was asked for is cut: a model
+// that ignores its limit must not undo what the summary is for.
 func (b *Builder) summary(a *Ask, by, text string) *echo.Message {
 	for {
 		m := echo.NewText(echo.RoleUser, echo.KindSummary, fmt.Sprintf(

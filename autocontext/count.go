@@ -2,10 +2,11 @@ package autocontext
 
 import "github.com/windlass-run/windlass/echo"
 
-// counting sums up what a request has in tokens of the model, by [Settings.Count]. That may be a tokenizer, which takes
-// its time: so it is only asked once a request may come near its limit, which its length in bytes tells, as no tokenizer
-// makes more tokens than there are bytes. From then on each message is counted once. Without Count four bytes are a token.
-// What is not exact is corrected by what the provider reported.
+// counting sums up what a request has in tokens of the model, by [Settings.Count]. That may be a
+// tokenizer, which takes its time: so it is only asked once a request may come near its limit,
+// which its length in bytes tells, as no tokenizer makes more tokens than there are bytes. From
+// then on each message is counted once. Without Count four bytes are a token. What is not exact is
+// corrected by what the provider reported.
 type counting struct {
 	settings *Settings
 	render   *Renderer
@@ -72,8 +73,8 @@ func (d *draft) scaled(n int64) int64 {
 	return n
 }
 
-// scale is the correction by what the provider counted of a request, for a thousand counted here. It is rounded up, so
-// that a request is rather taken to be too large than too small.
+// scale is the correction by what the provider counted of a request, for a thousand counted here.
+// It is rounded up, so that a request is rather taken to be too large than too small.
 func scale(actual, counted int64) int64 { return (actual*1000 + counted - 1) / counted }
 
 // surelyBelow reports, without counting, that the request has less than n tokens.

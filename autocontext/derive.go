@@ -11,8 +11,9 @@ import (
 	"github.com/windlass-run/windlass/echo/dialect"
 )
 
-// What a placeholder or a cut says. They hold nothing but the message's own content, so that they are the same bytes on
-// every turn, and they name the whole content hash, by which recall returns the original.
+// What a placeholder or a cut says. They hold nothing but the message's own content, so that they
+// are the same bytes on every turn, and they name the whole content hash, by which recall returns
+// the original.
 const (
 	namesInPlaceholder = 160 // characters of names kept of a masked tool result
 	remarkLimit        = 300 // characters kept of what an assistant said beside its calls
@@ -42,8 +43,8 @@ func leftOut(m *echo.Message) string {
 	return fmt.Sprintf("[Earlier text left out: %d characters. recall(%q)]", utf8.RuneCountInString(m.Text()), m.Hash())
 }
 
-// excerpt returns m with its text cut to about limit characters: its head, its tail, and, of a failed tool result, the
-// lines around the failure.
+// excerpt returns m with its text cut to about limit characters: its head, its tail, and, of a
+// failed tool result, the lines around the failure.
 func excerpt(m *echo.Message, limit int) *echo.Message {
 	text := m.Text()
 	cut := cutMiddle(text, limit, m.Hash())
@@ -63,9 +64,9 @@ func withText(m *echo.Message, text string) *echo.Message {
 	return echo.Seal(d)
 }
 
-// stub returns an assistant message with its long call arguments cut, and the words beside the calls cut to limit
-// characters; with a limit below zero they are left out. In the prompted dialect the text has the calls as well, and gets
-// the cut ones instead.
+// stub returns an assistant message with its long call arguments cut, and the words beside the
+// calls cut to limit characters; with a limit below zero they are left out. In the prompted dialect
+// the text has the calls as well, and gets the cut ones instead.
 func stub(m *echo.Message, limit int, told dialect.Dialect) *echo.Message {
 	d := m.Draft()
 	d.ToolCalls = make([]echo.ToolCall, len(m.ToolCalls()))
@@ -94,7 +95,8 @@ func stub(m *echo.Message, limit int, told dialect.Dialect) *echo.Message {
 	return echo.Seal(d)
 }
 
-// cutTail keeps the head of a text, and some names of what was cut; a text that would not become shorter stays.
+// cutTail keeps the head of a text, and some names of what was cut; a text that would not become
+// shorter stays.
 func cutTail(text string, head, keep int, h echo.Hash) string {
 	kept, rest := splitRunes(text, head)
 	mark := fmt.Sprintf(" [%d characters cut: recall(%q)]", utf8.RuneCountInString(rest), h)
@@ -107,8 +109,8 @@ func cutTail(text string, head, keep int, h echo.Hash) string {
 	return kept + mark
 }
 
-// stubArguments cuts the long strings of a call's arguments. What comes out is valid JSON when what went in was; text
-// that is not JSON stays, as nobody knows what a part of it would mean.
+// stubArguments cuts the long strings of a call's arguments. What comes out is valid JSON when what
+// went in was; text that is not JSON stays, as nobody knows what a part of it would mean.
 func stubArguments(args string, h echo.Hash) string {
 	if shorter(args, argumentLimit+1) || !json.Valid([]byte(args)) {
 		return args
@@ -178,12 +180,12 @@ func splitRunes(s string, n int) (head, rest string) {
 	return s, ""
 }
 
-// failureWords mark the lines around which an old failure is excerpted. They choose lines of a result that its tool called
-// failed; they never decide whether it failed.
+// failureWords mark the lines around which an old failure is excerpted. They choose lines of a
+// result that its tool called failed; they never decide whether it failed.
 var failureWords = []string{"error", "fail", "fatal", "panic", "exception", "traceback", "expected", "cannot", "denied", "not found"}
 
-// cutAround keeps a quarter of limit characters at the head, a quarter at the tail, and between them the lines that say
-// what went wrong, with the line before and after each.
+// cutAround keeps a quarter of limit characters at the head, a quarter at the tail, and between
+// them the lines that say what went wrong, with the line before and after each.
 func cutAround(text string, limit int, h echo.Hash) string {
 	n := utf8.RuneCountInString(text)
 	if n <= limit {
@@ -201,9 +203,10 @@ func cutAround(text string, limit int, h echo.Hash) string {
 // gapMark stands for lines that are left out.
 const gapMark = "[...]\n"
 
-// failureLines returns the lines with a word of failure and their neighbours, in limit characters at most, and how many
-// characters of the text that are. Of a line that is too long its beginning is kept: of a neighbour at most a quarter of
-// limit, so that it does not take the place of what it stands beside.
+// failureLines returns the lines with a word of failure and their neighbours, in limit characters
+// at most, and how many characters of the text that are. Of a line that is too long its beginning
+// is kept: of a neighbour at most a quarter of limit, so that it does not take the place of what it
+// stands beside.
 func failureLines(text string, limit int) (kept string, of int) {
 	lines := strings.Split(text, "\n")
 	failure := make([]bool, len(lines))

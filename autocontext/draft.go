@@ -2,8 +2,8 @@ package autocontext
 
 import "github.com/windlass-run/windlass/echo"
 
-// draft is the view that the next call is sent, while it is made: what is sent for each message of the history, as the
-// passes and the carry say.
+// draft is the view that the next call is sent, while it is made: what is sent for each message of
+// the history, as the passes and the carry say.
 type draft struct {
 	history
 	settings *Settings

@@ -2,24 +2,28 @@ package autocontext
 
 import "github.com/windlass-run/windlass/cascade"
 
-// The frontier decides when what has become old is masked, not what: the passes aged and tiered look at the turn as of
-// which ages are taken, and that turn only moves here, or when the guard needs room.
+// The frontier decides when what has become old is masked, not what: the passes aged and tiered
+// look at the turn as of which ages are taken, and that turn only moves here, or when the guard
+// needs room.
 //
-// Providers bill a repeated prefix at a fraction of the price. Moving the frontier changes the prefix: what lies behind the
-// first message that changes is paid in full once. So under "cost" it moves when the accrued cost of leaving it has reached the cost of moving:
+// Providers bill a repeated prefix at a fraction of the price. Moving the frontier changes the
+// prefix: what lies behind the first message that changes is paid in full once. So under "cost" it
+// moves when the accrued cost of leaving it has reached the cost of moving:
 //
 //	R  tokens that moving it would save in this and every later request
 //	S  tokens of the previous request behind the first message that would change
 //	c  price of a cached token, in parts of a full one
 //
-// Every call that leaves it owes R*c. It moves when debt + R*c >= a * (1-c) * (S-R): S-R tokens of the previous request are
-// sent again at full price instead of c. This is the ski-rental rule: it needs no forecast, and what it pays is within a
-// constant of the best schedule in hindsight. With a = 1/2 it was the cheapest on recorded conversations (docs/context.md);
-// without caching c is 1 and the frontier moves on every turn, a plain sliding window.
+// Every call that leaves it owes R*c. It moves when debt + R*c >= a * (1-c) * (S-R): S-R tokens of
+// the previous request are sent again at full price instead of c. This is the ski-rental rule: it
+// needs no forecast, and what it pays is within a constant of the best schedule in hindsight. With
+// a = 1/2 it was the cheapest on recorded conversations (docs/context.md); without caching c is 1
+// and the frontier moves on every turn, a plain sliding window.
 //
-// The rule alone can lose on short conversations. So the frontier stays when moving would bring all that the phase has
-// paid above maxRegret of what full history would have cost by now. After a move no later call can cost more than it would
-// have with full history, as less of it is sent, so maxRegret also bounds the sum at the end.
+// The rule alone can lose on short conversations. So the frontier stays when moving would bring all
+// that the phase has paid above maxRegret of what full history would have cost by now. After a move
+// no later call can cost more than it would have with full history, as less of it is sent, so
+// maxRegret also bounds the sum at the end.
 const (
 	alphaNum, alphaDen         = 1, 2
 	maxRegretNum, maxRegretDen = 112, 100
@@ -31,7 +35,8 @@ type frontier struct {
 	before *callBefore
 }
 
-// projection is what would change if the frontier moved to the coming turn. It is kept between turns.
+// projection is what would change if the frontier moved to the coming turn. It is kept between
+// turns.
 type projection struct {
 	low   int   // nodes before this one are sent as they would be if the frontier moved
 	first int   // the first node that would change; -1: none
@@ -78,8 +83,8 @@ func (f *frontier) advance() {
 	}
 }
 
-// project finds what each message would become if the frontier moved to the coming turn. Only messages that are young
-// enough to have become something else since the last turn are looked at.
+// project finds what each message would become if the frontier moved to the coming turn. Only
+// messages that are young enough to have become something else since the last turn are looked at.
 func (f *frontier) project() {
 	d := f.d
 	m := d.state
@@ -131,7 +136,8 @@ func (f *frontier) move() {
 	p.low, p.first, p.gain = p.young, -1, 0
 }
 
-// pays reports whether the frontier should move by the rule of cost, and takes down what leaving it costs.
+// pays reports whether the frontier should move by the rule of cost, and takes down what leaving it
+// costs.
 func (f *frontier) pays() bool {
 	d := f.d
 	p, c := &d.next, &d.carry
@@ -147,7 +153,8 @@ func (f *frontier) pays() bool {
 	return alphaDen*c.Debt >= alphaNum*(whole-ratio)*resent && f.affordable(ratio)
 }
 
-// affordable reports whether moving now keeps what was paid within maxRegret of full history, or costs nothing.
+// affordable reports whether moving now keeps what was paid within maxRegret of full history, or
+// costs nothing.
 func (f *frontier) affordable(ratio int64) bool {
 	d := f.d
 	changed := f.before.changed()

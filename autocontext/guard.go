@@ -8,11 +8,12 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// The guard looks at the coming request, not at the last one's usage. Above warn_percent of what a request may have it
-// warns, once. Above compact_percent it makes room, down to target_percent, so that it does not have to act again on the
-// next turn: it moves the frontier fully; removes tool results by level, from the middle outward; has the older messages
-// summed up; cuts tool results that alone would not fit. What is still too large then cannot be sent, and the error says
-// which message it is.
+// The guard looks at the coming request, not at the last one's usage. Above warn_percent of what a
+// request may have it warns, once. Above compact_percent it makes room, down to target_percent, so
+// that it does not have to act again on the next turn: it moves the frontier fully; removes tool
+// results by level, from the middle outward; has the older messages summed up; cuts tool results
+// that alone would not fit. What is still too large then cannot be sent, and the error says which
+// message it is.
 
 // guard makes room in a draft.
 type guard struct{ d *draft }
@@ -79,8 +80,8 @@ func (d *draft) limit() int64 {
 	}
 }
 
-// makeRoom brings the request down to target, or at least below most, and says what it did, the last step of it. It says
-// nothing when it could not, but the request fits as it is.
+// makeRoom brings the request down to target, or at least below most, and says what it did, the
+// last step of it. It says nothing when it could not, but the request fits as it is.
 func (g *guard) makeRoom(target, most int64) (*Ask, string, error) {
 	d := g.d
 	did := "old tool results were masked"
@@ -122,8 +123,8 @@ func (g *guard) slideFurther(target int64, did *string) {
 	}
 }
 
-// summarize removes tool results from the middle outward, and has the older messages summed up when that frees too little.
-// It returns the ask for a summary until it is answered.
+// summarize removes tool results from the middle outward, and has the older messages summed up when
+// that frees too little. It returns the ask for a summary until it is answered.
 func (g *guard) summarize(target, most int64, did *string) *Ask {
 	if level := g.removeByLevel(target); level > 0 {
 		*did = fmt.Sprintf("%d %% of the tool results were removed", level)
@@ -161,8 +162,8 @@ func (g *guard) doesNotFit(limit int64, why string) error {
 	return e
 }
 
-// Refused returns the carry after a call that the provider refused as too long: the next Build makes room. It reports
-// false when that has not helped before, or when there is no guard to do it.
+// Refused returns the carry after a call that the provider refused as too long: the next Build
+// makes room. It reports false when that has not helped before, or when there is no guard to do it.
 func (b *Builder) Refused(c echo.Carry) (echo.Carry, bool) {
 	const most = 3
 	if !b.settings.Policy.Guard.Enabled || b.settings.Strategy == cascade.BudgetFail || c.Refused >= most {

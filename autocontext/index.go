@@ -8,20 +8,23 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// The parameters of BM25 are the usual ones (Robertson and Zaragoza, The Probabilistic Relevance Framework, 2009).
+// The parameters of BM25 are the usual ones (Robertson and Zaragoza, The Probabilistic Relevance
+// Framework, 2009).
 const (
 	bm25K1 = 1.2
 	bm25B  = 0.75
 )
 
-// Index remembers the words of a session's messages from one selection to the next: reading them is most of the work. What
-// is chosen does not depend on what an index has seen before. It belongs to one goroutine.
+// Index remembers the words of a session's messages from one selection to the next: reading them is
+// most of the work. What is chosen does not depend on what an index has seen before. It belongs to
+// one goroutine.
 type Index struct {
 	lexicon
 	bags map[bagKey]bag
 }
 
-// bagKey says what was read: a message may get a better card later, and may be asked for by its card alone.
+// bagKey says what was read: a message may get a better card later, and may be asked for by its
+// card alone.
 type bagKey struct {
 	hash    echo.Hash
 	message bool   // the words of the message itself
@@ -37,8 +40,9 @@ type bag struct {
 // NewIndex returns an index that has seen nothing yet.
 func NewIndex() *Index { return &Index{lexicon: newLexicon(), bags: map[bagKey]bag{}} }
 
-// bagsOf returns the terms by which a group is found, a list for each of its cards: what the message says and calls, and
-// what the card says of it. The words of the message find more than those of the card alone (docs/selection.md).
+// bagsOf returns the terms by which a group is found, a list for each of its cards: what the
+// message says and calls, and what the card says of it. The words of the message find more than
+// those of the card alone (docs/selection.md).
 func (x *Index) bagsOf(g *Group) [][]int32 {
 	out := make([][]int32, len(g.Cards))
 	at := 0
@@ -81,8 +85,8 @@ func (x *Index) readCard(terms []int32, summary string, keywords []string) []int
 	return terms
 }
 
-// relevance returns how relevant each group is to a query, by BM25 with the groups themselves as its statistics. 0: no
-// word in common.
+// relevance returns how relevant each group is to a query, by BM25 with the groups themselves as
+// its statistics. 0: no word in common.
 func (x *Index) relevance(query string, groups []Group) []float64 {
 	hits, lengths := x.hits(query, groups)
 	having := map[int32]float64{} // groups, by term

@@ -34,8 +34,8 @@ const (
 	menuOut          = 1000 // tokens of the answer: enough for every id of a menu
 )
 
-// newMenu lists groups for a model. Ids are short and mean something in this menu only. Each group is one line, whatever
-// stands in its summary.
+// newMenu lists groups for a model. Ids are short and mean something in this menu only. Each group
+// is one line, whatever stands in its summary.
 func newMenu(task string, groups []Group, offered []int, s SelectSettings) *Menu {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The task:\n%s\n\nBudget: %d tokens", beginning(task, menuTaskLimit), s.MaxTokens)
@@ -59,8 +59,8 @@ func newMenu(task string, groups []Group, offered []int, s SelectSettings) *Menu
 
 func menuID(k int) string { return fmt.Sprintf("m%d", k+1) }
 
-// menuText writes a text in one line. Characters that are not seen are left out: a model would read what a person, who
-// looks at the menu, does not see.
+// menuText writes a text in one line. Characters that are not seen are left out: a model would read
+// what a person, who looks at the menu, does not see.
 func menuText(s string, limit int) string {
 	return oneline.Cut(strings.Map(func(r rune) rune {
 		switch {
@@ -107,8 +107,9 @@ const (
 	maxIgnored      = 20       // ids named that mean nothing
 )
 
-// readMenu reads the groups that a model chose of those offered, in its order. Ids that are unknown, empty or given twice
-// are ignored and named. The problem says why nothing could be read at all.
+// readMenu reads the groups that a model chose of those offered, in its order. Ids that are
+// unknown, empty or given twice are ignored and named. The problem says why nothing could be read
+// at all.
 func readMenu(text string, offered []int) (chosen []int, ignored []string, problem string) {
 	ids, problem := menuIDs(text[:min(len(text), menuAnswerLimit)])
 	if problem != "" {
@@ -138,7 +139,8 @@ func readMenu(text string, offered []int) (chosen []int, ignored []string, probl
 	return chosen, ignored, ""
 }
 
-// menuIDs finds the object with the list of ids in an answer: the first one, whatever is said around it.
+// menuIDs finds the object with the list of ids in an answer: the first one, whatever is said
+// around it.
 func menuIDs(text string) ([]any, string) {
 	at := 0
 	for range menuTries {

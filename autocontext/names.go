@@ -6,12 +6,13 @@ import (
 	"strings"
 )
 
-// A model that sees that a result was masked still needs to know what it was about: which files, ids and symbols were in
-// it. So a placeholder keeps some names of what it replaces. A name is a word of at least four characters of [A-Za-z0-9_./-]
-// that has a digit, a slash, an underscore or a dot inside: paths, identifiers and numbers, and no prose. The most frequent
-// ones are kept, as they are most likely what the result is about. Measured on recorded coding and customer-service
-// conversations this keeps four to fifteen of a hundred references to earlier results in sight, for two to three of a
-// hundred tokens; docs/context.md has the table.
+// A model that sees that a result was masked still needs to know what it was about: which files,
+// ids and symbols were in it. So a placeholder keeps some names of what it replaces. A name is a
+// word of at least four characters of [A-Za-z0-9_./-] that has a digit, a slash, an underscore or a
+// dot inside: paths, identifiers and numbers, and no prose. The most frequent ones are kept, as
+// they are most likely what the result is about. Measured on recorded coding and customer-service
+// conversations this keeps four to fifteen of a hundred references to earlier results in sight, for
+// two to three of a hundred tokens; docs/context.md has the table.
 
 const (
 	minName = 4
@@ -20,7 +21,8 @@ const (
 	maxNamed = 256 << 10
 )
 
-// joinNames returns the names of a text, most frequent first, separated by spaces: limit characters at most.
+// joinNames returns the names of a text, most frequent first, separated by spaces: limit characters
+// at most.
 func joinNames(text string, limit int) string {
 	var b strings.Builder
 	for _, n := range names(text) {
@@ -38,7 +40,8 @@ func joinNames(text string, limit int) string {
 	return b.String()
 }
 
-// names returns the distinct names of a text, most frequent first, then in order of their first places.
+// names returns the distinct names of a text, most frequent first, then in order of their first
+// places.
 func names(text string) []string {
 	type seen struct{ count, place int }
 	found := map[string]*seen{}

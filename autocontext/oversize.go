@@ -7,11 +7,12 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// oversizeLimits are the lengths to which tool results are cut that alone would not fit, in characters: all to the first,
-// and while the request is still too long, the largest to the next.
+// oversizeLimits are the lengths to which tool results are cut that alone would not fit, in
+// characters: all to the first, and while the request is still too long, the largest to the next.
 var oversizeLimits = [...]int{4000, 1000, 300}
 
-// oversize cuts tool results that alone would not have fitted, unless they have become old enough to be cut shorter.
+// oversize cuts tool results that alone would not have fitted, unless they have become old enough
+// to be cut shorter.
 func oversize(p *cascade.Intra, i int, n *node, m *state) (shape, bool) {
 	limit := cutTo(m.carry, i)
 	if limit < 0 || !isToolResult(n) {
@@ -50,7 +51,8 @@ func (g *guard) cutOversize(most int64) {
 	}
 }
 
-// largestResult returns the largest tool result that is sent with more than limit characters; -1: there is none.
+// largestResult returns the largest tool result that is sent with more than limit characters; -1:
+// there is none.
 func (g *guard) largestResult(limit int) int {
 	at, largest := -1, int64(0)
 	for i := range g.d.nodes {

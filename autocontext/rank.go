@@ -12,7 +12,8 @@ type place struct {
 	score float64
 }
 
-// ranked orders groups by a score, the higher first; of equal ones the newer. What has no score above zero is left out.
+// ranked orders groups by a score, the higher first; of equal ones the newer. What has no score
+// above zero is left out.
 func ranked(scores []float64) []place {
 	out := make([]place, 0, len(scores))
 	for i, s := range scores {
@@ -24,9 +25,10 @@ func ranked(scores []float64) []place {
 	return out
 }
 
-// A message is often found by its neighbour: a question by its answer, a result by the call before it. So a group also gets
-// a share of the relevance of those around it in the same visit, half as much with each step, and more from those before
-// it, because answers follow questions. Measured on questions about long conversations (docs/selection.md).
+// A message is often found by its neighbour: a question by its answer, a result by the call before
+// it. So a group also gets a share of the relevance of those around it in the same visit, half as
+// much with each step, and more from those before it, because answers follow questions. Measured on
+// questions about long conversations (docs/selection.md).
 const (
 	shareOfPrevious = 0.6
 	shareOfNext     = 0.45
@@ -56,13 +58,14 @@ func eachNeighbour(groups []Group, tell func(i, j int, share float64)) {
 	}
 }
 
-// recencyHalf is the number of groups after which recency has halved. It counts places and not time: in a run that is
-// minutes old as a whole, the newest message is no more relevant for that.
+// recencyHalf is the number of groups after which recency has halved. It counts places and not
+// time: in a run that is minutes old as a whole, the newest message is no more relevant for that.
 const recencyHalf = 10
 
-// byWords ranks groups by keyword_weight * relevance * (1 + recency_weight * recency) + callout_weight for callouts. Recency
-// multiplies relevance instead of adding to it: what has nothing to do with the task does not become relevant by being new.
-// Groups with neither a word in common nor a callout are left out. Only when keyword_weight is zero, so that there is no
+// byWords ranks groups by keyword_weight * relevance * (1 + recency_weight * recency) +
+// callout_weight for callouts. Recency multiplies relevance instead of adding to it: what has
+// nothing to do with the task does not become relevant by being new. Groups with neither a word in
+// common nor a callout are left out. Only when keyword_weight is zero, so that there is no
 // relevance to multiply, recency stands for itself.
 func (sel *selected) byWords(relevance []float64, groups []Group, s SelectSettings) []place {
 	relevance = normalized(spread(groups, relevance))
@@ -82,16 +85,18 @@ func (sel *selected) byWords(relevance []float64, groups []Group, s SelectSettin
 	return ranked(totals)
 }
 
-// rawShare is the weight of a group's own similarity beside how much it and its neighbours stand out: it decides among
-// those that do not.
+// rawShare is the weight of a group's own similarity beside how much it and its neighbours stand
+// out: it decides among those that do not.
 const rawShare = 0.01
 
-// bySimilarity ranks groups by the similarity of their embeddings to the task. It returns nil when no group has one.
+// bySimilarity ranks groups by the similarity of their embeddings to the task. It returns nil when
+// no group has one.
 //
-// Whatever is said in one session is somewhat similar to any task in it, and the more so with some embedders than with
-// others. So what counts is by how much a group is above the mean and one standard deviation of all; that is what its
-// neighbours share in. Left out is what is less similar than threshold times the most similar group, and is not near
-// enough to one that is similar either.
+// Whatever is said in one session is somewhat similar to any task in it, and the more so with some
+// embedders than with others. So what counts is by how much a group is above the mean and one
+// standard deviation of all; that is what its neighbours share in. Left out is what is less similar
+// than threshold times the most similar group, and is not near enough to one that is similar
+// either.
 func (sel *selected) bySimilarity(groups []Group, threshold float64) []place {
 	similar, known := similarities(groups)
 	if !known {
@@ -117,7 +122,8 @@ func (sel *selected) bySimilarity(groups []Group, threshold float64) []place {
 	return ranked(scores)
 }
 
-// similarities returns the similarity of each group, 0 for one that has no embedding, and whether any has.
+// similarities returns the similarity of each group, 0 for one that has no embedding, and whether
+// any has.
 func similarities(groups []Group) (list []float64, known bool) {
 	list = make([]float64, len(groups))
 	for i := range groups {
@@ -129,7 +135,8 @@ func similarities(groups []Group) (list []float64, known bool) {
 	return list, known
 }
 
-// outstanding returns by how much each group is more similar than the mean of all and one standard deviation.
+// outstanding returns by how much each group is more similar than the mean of all and one standard
+// deviation.
 func outstanding(groups []Group, similar []float64) []float64 {
 	var n, sum, squares float64
 	for i, s := range similar {
@@ -167,11 +174,12 @@ func normalized(scores []float64) []float64 {
 	return scores
 }
 
-// fusionConstant dampens the weight of the first ranks in reciprocal rank fusion (Cormack, Clarke and Buettcher, 2009, who
-// use 60; between 5 and 60 it hardly matters here: docs/selection.md).
+// fusionConstant dampens the weight of the first ranks in reciprocal rank fusion (Cormack, Clarke
+// and Buettcher, 2009, who use 60; between 5 and 60 it hardly matters here: docs/selection.md).
 const fusionConstant = 20
 
-// similarityWeight is the weight of the ranking by similarity. That by words has 1: it finds more by itself.
+// similarityWeight is the weight of the ranking by similarity. That by words has 1: it finds more
+// by itself.
 const similarityWeight = 0.5
 
 // fuse joins two rankings of n groups by the sum of the reciprocals of the ranks.

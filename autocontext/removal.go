@@ -5,7 +5,8 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// removed masks the tool results in the stretch that the guard removed, whatever the settings say of them.
+// removed masks the tool results in the stretch that the guard removed, whatever the settings say
+// of them.
 func removed(_ *cascade.Intra, i int, n *node, m *state) (shape, bool) {
 	r := m.carry.Removed
 	if r == nil || i < r.From || i >= r.To || !isToolResult(n) {
@@ -14,9 +15,9 @@ func removed(_ *cascade.Intra, i int, n *node, m *state) (shape, bool) {
 	return shape{form: FormMasked, reason: ReasonRemoved, bare: true}, true
 }
 
-// removeByLevel removes tool results from the middle of the history outward, by the levels of the guard, until the request
-// has target tokens. The beginning of a phase says what it is about and its end where it stands: the middle is missed
-// least. It returns the level.
+// removeByLevel removes tool results from the middle of the history outward, by the levels of the
+// guard, until the request has target tokens. The beginning of a phase says what it is about and
+// its end where it stands: the middle is missed least. It returns the level.
 func (g *guard) removeByLevel(target int64) int {
 	level := 0
 	list := g.removable()
@@ -37,8 +38,8 @@ func (g *guard) removeByLevel(target int64) int {
 	return level
 }
 
-// removeOldest removes tool results from the oldest on until the request has target tokens. It reports whether it removed
-// any.
+// removeOldest removes tool results from the oldest on until the request has target tokens. It
+// reports whether it removed any.
 func (g *guard) removeOldest(target int64) bool {
 	d := g.d
 	list := g.removable()
@@ -56,7 +57,8 @@ func (g *guard) removeOldest(target int64) bool {
 
 func ref[T any](v T) *T { return &v }
 
-// remove makes a stretch of the history, together with what was removed before, one without tool results.
+// remove makes a stretch of the history, together with what was removed before, one without tool
+// results.
 func (g *guard) remove(from, to, level int) {
 	r := &echo.Removal{From: from, To: to, Level: level}
 	if old := g.d.carry.Removed; old != nil {
@@ -66,7 +68,8 @@ func (g *guard) remove(from, to, level int) {
 	g.d.reshape()
 }
 
-// removable lists the tool results that the guard may remove: all but those among the newest messages.
+// removable lists the tool results that the guard may remove: all but those among the newest
+// messages.
 func (g *guard) removable() []int {
 	d := g.d
 	var list []int

@@ -8,10 +8,11 @@ import (
 	"github.com/windlass-run/windlass/echo/dialect"
 )
 
-// A history may be broken: a call without its result, because the run was interrupted; a result whose call is not there, or
-// that came late; a call whose id is missing or was used before; an end in the wrong role. Providers refuse such sequences.
-// The history is never edited: what is missing is added to the view, what does not belong is left out of it, and calls that
-// cannot be told apart are written as text.
+// A history may be broken: a call without its result, because the run was interrupted; a result
+// whose call is not there, or that came late; a call whose id is missing or was used before; an end
+// in the wrong role. Providers refuse such sequences. The history is never edited: what is missing
+// is added to the view, what does not belong is left out of it, and calls that cannot be told apart
+// are written as text.
 
 // noResponse is the result of a call that has none.
 const noResponse = "Tool no response: the call was made, but its result is not known. Make it again if you need it."
@@ -83,7 +84,8 @@ func (g *groupBook) answer(d *draft, i int) {
 	d.refresh(at)
 }
 
-// pin makes the whole newest group survive when one message of it does: a result cannot stay without its call.
+// pin makes the whole newest group survive when one message of it does: a result cannot stay
+// without its call.
 func (g *groupBook) pin(d *draft) {
 	if !d.nodes[g.at].pinned && !d.nodes[g.last].pinned {
 		return
@@ -147,7 +149,8 @@ func missing(calls []echo.ToolCall) []*echo.Message {
 	return out
 }
 
-// isolated writes calls and results as text, for a model or a provider to which their form means nothing.
+// isolated writes calls and results as text, for a model or a provider to which their form means
+// nothing.
 func isolated(m *echo.Message) *echo.Message {
 	switch {
 	case m.Role() == echo.RoleTool:

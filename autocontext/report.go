@@ -6,7 +6,8 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// Report sums the view up for the record. Its spans name what changed since the view of the call before.
+// Report sums the view up for the record. Its spans name what changed since the view of the call
+// before.
 func (v *View) Report() echo.Selection { return v.report }
 
 // report fills in the sizes and the money of the view.

@@ -10,9 +10,10 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// UsesSimilarity reports whether a strategy makes use of what an embedder of this name says of groups. Words find what is
-// spelled alike by themselves, and more of it: joined with a ranking by spelling they find less (docs/selection.md). So
-// hybrid does without it, while semantic has nothing else.
+// UsesSimilarity reports whether a strategy makes use of what an embedder of this name says of
+// groups. Words find what is spelled alike by themselves, and more of it: joined with a ranking by
+// spelling they find less (docs/selection.md). So hybrid does without it, while semantic has
+// nothing else.
 func UsesSimilarity(s echo.Strategy, embedder string) bool {
 	return s == echo.StrategySemantic || s == echo.StrategyHybrid && !contextcards.BySpelling(embedder)
 }
@@ -25,9 +26,9 @@ type SelectSettings struct {
 	KeywordWeight float64
 	RecencyWeight float64
 	CalloutWeight float64
-	// Threshold leaves out, in a selection by similarity, what is less similar to the task than this share of the most similar
-	// candidate and not next to such a one: embedders differ in what they call similar, so only the proportion means
-	// something.
+	// Threshold leaves out, in a selection by similarity, what is less similar to the task than
+	// this share of the most similar candidate and not next to such a one: embedders differ in what
+	// they call similar, so only the proportion means something.
 	Threshold float64
 	// Prefilter makes hybrid stop before the model is asked.
 	Prefilter bool
@@ -42,8 +43,8 @@ func SelectSettingsOf(in cascade.InterSelection) SelectSettings {
 	}
 }
 
-// Group is the unit of selection: an assistant message with its tool calls and their results, or any other message by
-// itself. It is taken whole or not at all.
+// Group is the unit of selection: an assistant message with its tool calls and their results, or
+// any other message by itself. It is taken whole or not at all.
 type Group struct {
 	ID         echo.Hash // of its first message
 	Items      []echo.Item
@@ -61,9 +62,10 @@ func Select(task string, groups []Group, s SelectSettings, answer *MenuAnswer) (
 	return NewIndex().Select(task, groups, s, answer)
 }
 
-// Select chooses groups for a task. Groups come in the order of their places in the session; of several with the same ID
-// at most one is chosen. With a strategy that asks a model, and no answer yet, it returns the menu to ask with and nothing
-// else; call it again with the answer. What it chooses depends on nothing but its arguments.
+// Select chooses groups for a task. Groups come in the order of their places in the session; of
+// several with the same ID at most one is chosen. With a strategy that asks a model, and no answer
+// yet, it returns the menu to ask with and nothing else; call it again with the answer. What it
+// chooses depends on nothing but its arguments.
 func (x *Index) Select(task string, groups []Group, s SelectSettings, answer *MenuAnswer) (*echo.Selected, *Menu) {
 	sel := newSelected(groups, s)
 	words := sel.byWords(x.relevance(task, groups), groups, s)
@@ -109,7 +111,8 @@ func (sel *selected) fits(groups []Group, s SelectSettings) bool {
 	return sel.CandidateTokens <= s.MaxTokens && (s.MaxMessages <= 0 || messages <= s.MaxMessages)
 }
 
-// bySemantic takes what is nearest in meaning, or falls back to words when nothing has an embedding.
+// bySemantic takes what is nearest in meaning, or falls back to words when nothing has an
+// embedding.
 func (sel *selected) bySemantic(groups []Group, words []place, s SelectSettings) *echo.Selected {
 	meant := sel.bySimilarity(groups, s.Threshold)
 	if meant == nil && len(groups) > 0 {
@@ -171,8 +174,9 @@ const (
 	menuMost     = 200
 )
 
-// offer returns what a menu lists, in the order of places: for hybrid the best within twice the budget, else everything,
-// the best of them when that is too much. What is larger than the budget cannot be chosen and is not offered.
+// offer returns what a menu lists, in the order of places: for hybrid the best within twice the
+// budget, else everything, the best of them when that is too much. What is larger than the budget
+// cannot be chosen and is not offered.
 func (sel *selected) offer(groups []Group, order []int, s SelectSettings) []int {
 	room := newBudget(hybridFactor*min(s.MaxTokens, math.MaxInt64/hybridFactor), hybridFactor*min(s.MaxMessages, math.MaxInt/hybridFactor))
 	if s.Strategy == echo.StrategyLLM {
@@ -238,8 +242,8 @@ func (b *budget) fit(g *Group) bool {
 	return true
 }
 
-// take fills the budget with the first groups of an order. What does not fit is passed over, smaller ones behind it may
-// fit.
+// take fills the budget with the first groups of an order. What does not fit is passed over,
+// smaller ones behind it may fit.
 func (sel *selected) take(groups []Group, order []int, s SelectSettings) *echo.Selected {
 	left := newBudget(s.MaxTokens, s.MaxMessages)
 	taken := map[echo.Hash]bool{}

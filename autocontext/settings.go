@@ -15,26 +15,29 @@ type Settings struct {
 	Policy  cascade.Intra
 	Dialect dialect.Dialect
 
-	// Price is what the model takes for what it is sent; nil: unknown. Decisions then assume that a cached token costs a
-	// tenth, as most providers charge, and no money is reported.
+	// Price is what the model takes for what it is sent; nil: unknown. Decisions then assume that a
+	// cached token costs a tenth, as most providers charge, and no money is reported.
 	Price *echo.Price
 
-	// Limit is the number of tokens, in the model's own count, that a request may have: the model's window less the
-	// reserve for the answer, or less when the cascade has a token_budget. 0: unknown; the guard then acts only when a
-	// request was refused as too long.
+	// Limit is the number of tokens, in the model's own count, that a request may have: the model's
+	// window less the reserve for the answer, or less when the cascade has a token_budget. 0:
+	// unknown; the guard then acts only when a request was refused as too long.
 	Limit int64
-	// Strategy says what makes room when a request comes near Limit; "" is [cascade.BudgetSummarize].
+	// Strategy says what makes room when a request comes near Limit; "" is
+	// [cascade.BudgetSummarize].
 	Strategy cascade.BudgetStrategy
 
-	// Count counts a message as the model's tokenizer does, its overhead included, exactly or by the best estimate there
-	// is. nil: four bytes are a token. Exact says that the count is the tokenizer's, so that usage does not correct it.
+	// Count counts a message as the model's tokenizer does, its overhead included, exactly or by
+	// the best estimate there is. nil: four bytes are a token. Exact says that the count is the
+	// tokenizer's, so that usage does not correct it.
 	Count func(*echo.Message) int64
 	Exact bool
 	// Fixed is what a request has beside its messages: tool schemas and the protocol's own tokens.
 	Fixed int64
 }
 
-// checkSummary reports a summary whose message was not restored: what it stands for would be lost without a word.
+// checkSummary reports a summary whose message was not restored: what it stands for would be lost
+// without a word.
 func checkSummary(s *echo.Summary) error {
 	if s == nil || s.Message != nil && s.Message.Hash() == s.Hash {
 		return nil
@@ -67,5 +70,6 @@ const (
 	assumedRatio = whole / 10
 )
 
-// cost is what a request of size tokens costs when shared of them are read from the cache, in millionths of a token.
+// cost is what a request of size tokens costs when shared of them are read from the cache, in
+// millionths of a token.
 func cost(size, shared, ratio int64) int64 { return (size-shared)*whole + shared*ratio }

@@ -15,8 +15,8 @@ func slid(_ *cascade.Intra, _ int, n *node, m *state) (shape, bool) {
 	return shape{}, false
 }
 
-// slide leaves out whole turns, the oldest first, until the request has target tokens. The newest turn stays. It reports
-// whether it left out any.
+// slide leaves out whole turns, the oldest first, until the request has target tokens. The newest
+// turn stays. It reports whether it left out any.
 func (g *guard) slide(target int64) bool {
 	d := g.d
 	size := d.size()
@@ -37,7 +37,8 @@ func (g *guard) slide(target int64) bool {
 	return true
 }
 
-// slidNote is the message that is sent in place of the turns that were left out. It is made once for each number of turns.
+// slidNote is the message that is sent in place of the turns that were left out. It is made once
+// for each number of turns.
 type slidNote struct {
 	message *echo.Message
 	turns   int

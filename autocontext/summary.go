@@ -26,8 +26,8 @@ Write in plain text under these headings, leaving out a heading that has nothing
 
 Be exact and short. Invent nothing.`
 
-// summaryRequest asks for a summary of some messages. What is told of them has about size bytes at most, not characters: of
-// writings in which a character is a token or more, fewer fit.
+// summaryRequest asks for a summary of some messages. What is told of them has about size bytes at
+// most, not characters: of writings in which a character is a token or more, fewer fit.
 func summaryRequest(told []*echo.Message, size int) []*echo.Message {
 	size = max(size, 1000)
 	text := ""
@@ -45,8 +45,8 @@ func summaryRequest(told []*echo.Message, size int) []*echo.Message {
 	}
 }
 
-// transcript writes messages as text, each cut to limit characters. Only what is said here begins a line: the lines of a
-// message are indented, so that none of them can pass for another message.
+// transcript writes messages as text, each cut to limit characters. Only what is said here begins a
+// line: the lines of a message are indented, so that none of them can pass for another message.
 func transcript(told []*echo.Message, limit int) string {
 	var b strings.Builder
 	for i, m := range told {
@@ -74,9 +74,9 @@ func indented(s string) string { return lineEnds.Replace(s) }
 // extractHead begins notes that no model wrote.
 const extractHead = "Notes taken from the conversation itself, without a model:"
 
-// extract sums messages up without a model, in size characters at most: what the user asked for, every call with the names
-// of what came back, what failed, and the model's own words, the newest whole and the older ones cut. A summary before this
-// one goes in cut.
+// extract sums messages up without a model, in size characters at most: what the user asked for,
+// every call with the names of what came back, what failed, and the model's own words, the newest
+// whole and the older ones cut. A summary before this one goes in cut.
 func extract(told []*echo.Message, size int) string {
 	var lines []string
 	for i, m := range told {

@@ -67,7 +67,8 @@ func (k budgetRules) checkOverrides(at place, overrides map[string]TokenBudgetOv
 	}
 }
 
-// checkOverride checks what a phase's ceiling amounts to, where its override says something about it.
+// checkOverride checks what a phase's ceiling amounts to, where its override says something about
+// it.
 func (k budgetRules) checkOverride(at place, p located) {
 	b := k.cascade.EffectiveTokenBudget(p.Phase)
 	if at.has("max_total") || at.has("reserve_for_output") {
@@ -78,8 +79,8 @@ func (k budgetRules) checkOverride(at place, p located) {
 	}
 }
 
-// checkCeiling refuses a reserve that leaves nothing of the ceiling. A size that is zero is wrong and has been reported, or
-// is not given.
+// checkCeiling refuses a reserve that leaves nothing of the ceiling. A size that is zero is wrong
+// and has been reported, or is not given.
 func (k budgetRules) checkCeiling(at place, b *TokenBudget, whose string) {
 	if b.MaxTotal == 0 || b.MaxTotal > b.ReserveForOutput || !at.intact("max_total", "reserve_for_output") {
 		return

@@ -54,7 +54,8 @@ func (k intraRules) checkAutoContext() {
 	}
 }
 
-// checkIntraContext checks a phase's own settings, and that they go together with what they inherit.
+// checkIntraContext checks a phase's own settings, and that they go together with what they
+// inherit.
 func (k intraRules) checkIntraContext(p located) {
 	if p.IntraContext == nil || p.at.has("tool") {
 		return // That a phase with a tool has none is said elsewhere.
@@ -122,8 +123,8 @@ func below(low string, lowest int, high string, highest int, why string) order {
 	return order{low, high, lowest, highest, lowest >= highest, fmt.Sprintf("below %d", highest), why}
 }
 
-// checkOrder reports a rule that the merged settings break. It says nothing when neither number is written here, because
-// then it was said where they are, and when one of them is no number.
+// checkOrder reports a rule that the merged settings break. It says nothing when neither number is
+// written here, because then it was said where they are, and when one of them is no number.
 func (b *intraBlock) checkOrder(block string, o order) {
 	at := b.at.key(block)
 	if !o.broken || !at.has(o.low) && !at.has(o.high) {
@@ -152,7 +153,8 @@ func (b *intraBlock) origin(block, key string) string {
 	return origin(key, b.at.key(block), b.below.at.key(block))
 }
 
-// origin says where a value comes from that is not written in a place itself, but below it or nowhere.
+// origin says where a value comes from that is not written in a place itself, but below it or
+// nowhere.
 func origin(key string, at place, below ...place) string {
 	switch {
 	case at.has(key):
@@ -215,12 +217,14 @@ func (k intraRules) checkIdleSettings(p located) {
 	}
 }
 
-// bringsMessages reports whether the messages of another phase, tool results among them, come into a phase.
+// bringsMessages reports whether the messages of another phase, tool results among them, come into
+// a phase.
 func bringsMessages(c *Context) bool {
 	return c.auto() || c != nil && slices.ContainsFunc(c.From, func(s Source) bool { return slices.Contains(s.Include, IncludeMessages) })
 }
 
-// intraKeys returns the keys of [IntraContext] but "enabled", which says nothing about where it belongs.
+// intraKeys returns the keys of [IntraContext] but "enabled", which says nothing about where it
+// belongs.
 func intraKeys() []string {
 	t := reflect.TypeFor[IntraContext]()
 	var keys []string

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// FileOrder reports whether the phases run in the order of the file: no phase has hand-offs or routing. In any other
-// cascade a phase without them ends the run.
+// FileOrder reports whether the phases run in the order of the file: no phase has hand-offs or
+// routing. In any other cascade a phase without them ends the run.
 func (c *Cascade) FileOrder() bool {
 	for i := range c.Phases {
 		for p := &c.Phases[i]; p != nil; p = p.inline() {
@@ -34,8 +34,8 @@ type flow struct {
 	ends []bool  // the run can end here
 }
 
-// newFlow reads the routes of a cascade that is not in file order. Targets that do not exist are left out; they are
-// reported elsewhere.
+// newFlow reads the routes of a cascade that is not in file order. Targets that do not exist are
+// left out; they are reported elsewhere.
 func newFlow(phases []Phase) flow {
 	index := map[string]int{}
 	for i := range phases {
@@ -130,8 +130,8 @@ func (f flow) trapped() []bool {
 // flowRules are the rules of the ways through a cascade.
 type flowRules struct{ *checker }
 
-// checkFlow warns of phases that no run comes to and of routes that cannot end. It says nothing while a route leads to
-// no phase: that mistake would only be repeated as its consequences.
+// checkFlow warns of phases that no run comes to and of routes that cannot end. It says nothing
+// while a route leads to no phase: that mistake would only be repeated as its consequences.
 func (k flowRules) checkFlow() {
 	phases := k.cascade.Phases
 	if len(phases) == 0 || k.cascade.FileOrder() || k.brokenRoutes() {
@@ -180,8 +180,8 @@ func (k flowRules) checkEndless(f flow, reached []bool) {
 // onCycle reports whether a phase can come to itself again.
 func (f flow) onCycle(i int) bool { return len(f.circle(i)) > 0 }
 
-// circle returns the phases of a shortest way from a phase back to itself, beginning with it; none when there is no such
-// way.
+// circle returns the phases of a shortest way from a phase back to itself, beginning with it; none
+// when there is no such way.
 func (f flow) circle(start int) []int {
 	from := make([]int, len(f.next))
 	for i := range from {

@@ -13,8 +13,9 @@ type interBlock struct {
 	at    place       // of "anchors" and "selection"
 	below *interBlock // what it inherits from: for a phase's block the cascade's, when there is one
 
-	// strategies are those of the phases that the block is for. It is empty when there is none, or when some of them may
-	// be others than they seem, because what is written is wrong: then nothing is said about what has no effect.
+	// strategies are those of the phases that the block is for. It is empty when there is none, or
+	// when some of them may be others than they seem, because what is written is wrong: then
+	// nothing is said about what has no effect.
 	strategies []SelectionStrategy
 }
 
@@ -26,8 +27,8 @@ func (b *interBlock) merged() Inter {
 	return mergeInter(b.below.InterContext, b.InterContext)
 }
 
-// certain reports whether the block and what it inherits from say what they seem to about the strategy: nothing is wrong
-// with it.
+// certain reports whether the block and what it inherits from say what they seem to about the
+// strategy: nothing is wrong with it.
 func (b *interBlock) certain() bool {
 	return b.at.intact("strategy", "selection") && b.at.key("selection").intact("strategy") && (b.below == nil || b.below.certain())
 }
@@ -85,8 +86,8 @@ func (b *interBlock) checkWrittenTwice() {
 	}
 }
 
-// interWithoutEffect warns of settings for a selection that no phase makes. What cards are made with is also for phases
-// whose model searches them.
+// interWithoutEffect warns of settings for a selection that no phase makes. What cards are made
+// with is also for phases whose model searches them.
 func (k interRules) interWithoutEffect(at place) {
 	const hint = `write "context": {"mode": "auto"} in the phases that are to get what matters of earlier ones, or remove it`
 	if !k.tools.offered[searchTool] {
@@ -172,7 +173,8 @@ func (k interRules) checkFromPhases(list place, names []string) {
 	}
 }
 
-// checkWeights refuses weights by which no message can be found: recency only raises what the other two find.
+// checkWeights refuses weights by which no message can be found: recency only raises what the other
+// two find.
 func (b *interBlock) checkWeights() {
 	const keyword, callout = "keyword_weight", "callout_weight"
 	at, s := b.at.key("selection"), b.merged().Selection
@@ -196,12 +198,14 @@ func (b *interBlock) checkWeights() {
 		`set one of them above 0; "recency_weight" only raises what they find`)
 }
 
-// without reports whether there are phases that the block is for and none of them has such a strategy.
+// without reports whether there are phases that the block is for and none of them has such a
+// strategy.
 func (b *interBlock) without(used func(SelectionStrategy) bool) bool {
 	return len(b.strategies) > 0 && !slices.ContainsFunc(b.strategies, used)
 }
 
-// modelWithoutEffect warns of a model that is never asked. It may be written in two places of the cascade's block.
+// modelWithoutEffect warns of a model that is never asked. It may be written in two places of the
+// cascade's block.
 func (b *interBlock) modelWithoutEffect(at place) {
 	if at.has("selector_model") && at.intact("selector_model") && b.without(SelectionStrategy.AsksModel) {
 		at.noEffect("selector_model", `"selector_model" is only used with the strategies "llm" and "hybrid"`, `set "strategy" to one of them or remove it`)
@@ -245,7 +249,8 @@ func (k interRules) ledTo(name string) bool {
 	})
 }
 
-// checkAnchorsBrought warns of anchors of a phase that "from" brings in, and of an input that is kept out.
+// checkAnchorsBrought warns of anchors of a phase that "from" brings in, and of an input that is
+// kept out.
 func (k interRules) checkAnchorsBrought(p located) {
 	if p.Context.Anchors == nil {
 		return
@@ -266,8 +271,8 @@ func (k interRules) checkAnchorsBrought(p located) {
 
 var contextPointer = regexp.MustCompile(`^/phases/\d+(/on_error)*/context$`)
 
-// interKeyHome says where a key of the settings for the context between phases belongs that is written elsewhere; "" for
-// any other key.
+// interKeyHome says where a key of the settings for the context between phases belongs that is
+// written elsewhere; "" for any other key.
 func interKeyHome(pointer, key string) string {
 	belongs := func(where string) string { return fmt.Sprintf("%q belongs %s", key, where) }
 	switch key {

@@ -9,8 +9,8 @@ import (
 // phaseRules are the rules of one phase by itself.
 type phaseRules struct{ *checker }
 
-// checkPhaseNames refuses names that are taken, and those that context.from understands as something else. That a name
-// can be written as outputs.NAME is the schema's business.
+// checkPhaseNames refuses names that are taken, and those that context.from understands as
+// something else. That a name can be written as outputs.NAME is the schema's business.
 func (k phaseRules) checkPhaseNames() {
 	first := map[string]located{}
 	for _, p := range k.phases {

@@ -64,7 +64,8 @@ func (k referenceRules) checkSource(at place, name, from string) {
 	}
 }
 
-// checkTackle resolves the tools of a phase, those of a model and the one that a deterministic phase runs.
+// checkTackle resolves the tools of a phase, those of a model and the one that a deterministic
+// phase runs.
 func (k referenceRules) checkTackle(p located) {
 	list := p.at.key("tackle")
 	if !p.at.has("tackle") {

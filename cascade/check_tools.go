@@ -17,8 +17,8 @@ import (
 // toolRules are the rules of declared tools.
 type toolRules struct{ *checker }
 
-// declareTools gathers the cascade's own tools and those of the files beside it, checks them, and leaves all that apply
-// in the cascade. Its own win over a file's.
+// declareTools gathers the cascade's own tools and those of the files beside it, checks them, and
+// leaves all that apply in the cascade. Its own win over a file's.
 func (k toolRules) declareTools(ctx context.Context, files []rawFile, found *Diagnostics) {
 	own := k.root.key("tools")
 	for i := range k.cascade.Tools {

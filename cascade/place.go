@@ -62,8 +62,8 @@ func (p place) element(i int) place {
 	return p.index(i)
 }
 
-// valueSpan returns what is marked for a value: all of a scalar, the opening bracket of a collection. A value that the
-// file does not have is shown at the nearest one around it.
+// valueSpan returns what is marked for a value: all of a scalar, the opening bracket of a
+// collection. A value that the file does not have is shown at the nearest one around it.
 func (p place) valueSpan() span {
 	if p.doc.file.Root == nil {
 		return span{}
@@ -117,15 +117,16 @@ func (p place) String() string {
 	return p.doc.file.Name + ":" + strconv.Itoa(at.Line) + ":" + strconv.Itoa(at.Col)
 }
 
-// maxFound bounds how many diagnostics are collected: a file with more mistakes is not a cascade at all, and nobody reads
-// that far.
+// maxFound bounds how many diagnostics are collected: a file with more mistakes is not a cascade at
+// all, and nobody reads that far.
 const maxFound = 1000
 
-// maxSource is the number of characters of a line that a diagnostic carries; a minified file is one long line.
+// maxSource is the number of characters of a line that a diagnostic carries; a minified file is one
+// long line.
 const maxSource = 400
 
-// maxWarned is how many diagnostics there may be for a warning to be taken. It leaves room for errors: warnings alone must
-// not keep a file from being refused.
+// maxWarned is how many diagnostics there may be for a warning to be taken. It leaves room for
+// errors: warnings alone must not keep a file from being refused.
 const maxWarned = maxFound / 2
 
 // full reports whether no more diagnostics are taken. There are errors among them then.

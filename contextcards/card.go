@@ -21,8 +21,8 @@ type Source struct {
 	At        time.Time
 }
 
-// Worth reports whether a message gets a card: not system messages, not what was brought in from other phases, not
-// notices of the engine, and nothing without content.
+// Worth reports whether a message gets a card: not system messages, not what was brought in from
+// other phases, not notices of the engine, and nothing without content.
 func (s Source) Worth() bool {
 	m := s.Message
 	switch m.Kind() {
@@ -60,35 +60,36 @@ type Card struct {
 	Late        bool      // taken before it was finished: extracted, or without an embedding. It is not kept in a store
 }
 
-// Summarizer sums messages up in one or two sentences each. Implementations are safe for concurrent use. They are given
-// at most [MaxSummaries] messages at a time, which they must not keep. The result has one text for each source; an empty
-// one means that there is none.
+// Summarizer sums messages up in one or two sentences each. Implementations are safe for concurrent
+// use. They are given at most [MaxSummaries] messages at a time, which they must not keep. The
+// result has one text for each source; an empty one means that there is none.
 type Summarizer interface {
 	Summarize(ctx context.Context, sources []Source) ([]string, error)
 	Name() string
 }
 
-// Embedder turns texts into vectors of unit length, nil for a text that has nothing to embed. Implementations are safe
-// for concurrent use. Vectors of different names are never compared.
+// Embedder turns texts into vectors of unit length, nil for a text that has nothing to embed.
+// Implementations are safe for concurrent use. Vectors of different names are never compared.
 type Embedder interface {
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 	Name() string // model and dimensions, such as "text-embedding-3-small@512"
 }
 
-// Store keeps cards, one for each session and hash, and embeddings, one for each session, hash and embedder.
-// Implementations are safe for concurrent use and pass the tests of cardstest.
+// Store keeps cards, one for each session and hash, and embeddings, one for each session, hash and
+// embedder. Implementations are safe for concurrent use and pass the tests of cardstest.
 type Store interface {
-	// Put writes cards, all or none. A card takes the place of one with the same session and hash that is not newer by
-	// GeneratedAt; an older one changes nothing. An embedding stays beside those of other embedders, also when a card
-	// without one follows. Writing the same card again changes nothing.
+	// Put writes cards, all or none. A card takes the place of one with the same session and hash
+	// that is not newer by GeneratedAt; an older one changes nothing. An embedding stays beside
+	// those of other embedders, also when a card without one follows. Writing the same card again
+	// changes nothing.
 	Put(ctx context.Context, cards []Card) error
-	// Cards returns the cards of a session by their order, then by hash. The embedding of each is the one that the card
-	// was last written with.
+	// Cards returns the cards of a session by their order, then by hash. The embedding of each is
+	// the one that the card was last written with.
 	Cards(ctx context.Context, sessionID string) ([]Card, error)
-	// Rank returns the similarity, -1 to 1, of the session's cards to a vector of the embedder with this name, at most
-	// limit of them: the most similar first, equal ones by their order, then by hash. The vector needs no unit length.
-	// Cards without a vector of that embedder and of that length are left out; so is everything when the vector is all
-	// zeros, which has no direction.
+	// Rank returns the similarity, -1 to 1, of the session's cards to a vector of the embedder with
+	// this name, at most limit of them: the most similar first, equal ones by their order, then by
+	// hash. The vector needs no unit length. Cards without a vector of that embedder and of that
+	// length are left out; so is everything when the vector is all zeros, which has no direction.
 	Rank(ctx context.Context, sessionID, embedder string, vector []float32, limit int) ([]Ranked, error)
 }
 

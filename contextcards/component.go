@@ -16,8 +16,8 @@ const (
 	longRest  = time.Minute // up to this
 )
 
-// component is a summarizer or an embedder as it has behaved. One that failed is left alone for a while, so that messages
-// do not wait for it one after the other.
+// component is a summarizer or an embedder as it has behaved. One that failed is left alone for a
+// while, so that messages do not wait for it one after the other.
 type component struct {
 	kind NoticeKind
 
@@ -78,8 +78,8 @@ func attempt[T any](ctx context.Context, limit time.Duration, call func(context.
 	return result, err
 }
 
-// guarded calls a component in a goroutine of its own, so that one that panics or does not heed its context does no harm
-// here. What it returns after ctx has ended is dropped.
+// guarded calls a component in a goroutine of its own, so that one that panics or does not heed its
+// context does no harm here. What it returns after ctx has ended is dropped.
 func guarded[T any](ctx context.Context, call func(context.Context) (T, error)) (T, error) {
 	type outcome struct {
 		result T

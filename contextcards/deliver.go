@@ -51,8 +51,8 @@ func (s *saves) take(n int) []key {
 	return s.writing
 }
 
-// settle ends a write. Cards that were not taken wait again, behind the others. A card that is refused alone, while others
-// are taken, is at fault itself and given up; settle returns it.
+// settle ends a write. Cards that were not taken wait again, behind the others. A card that is
+// refused alone, while others are taken, is at fault itself and given up; settle returns it.
 func (s *saves) settle(err error) (refused key, gaveUp bool) {
 	keys := s.writing
 	s.writing = nil
@@ -106,7 +106,8 @@ type delivery struct {
 	done    chan<- struct{} // closed when all is written
 }
 
-// run writes cards to the store until nothing more is made and all is written, or the store fails at the end.
+// run writes cards to the store until nothing more is made and all is written, or the store fails
+// at the end.
 func (d *delivery) run(ctx context.Context) {
 	defer close(d.done)
 	if d.store == nil {

@@ -12,8 +12,8 @@ const (
 	minSentence  = 20  // characters; anything shorter ("Sure!") is not what a message is about, when there is more
 )
 
-// extract sums a text up without a model: its first sentence that says something, and the one that has most of the
-// keywords.
+// extract sums a text up without a model: its first sentence that says something, and the one that
+// has most of the keywords.
 func extract(text string, keywords []string) string {
 	list := sentences(head(text, maxRead))
 	if len(list) == 0 {
@@ -42,7 +42,8 @@ func extract(text string, keywords []string) string {
 	return opening + " " + other
 }
 
-// fullest returns the index of the sentence, other than the first, with most keywords, -1 when none has any.
+// fullest returns the index of the sentence, other than the first, with most keywords, -1 when none
+// has any.
 func fullest(list []string, first int, keywords []string) int {
 	wanted := make(map[string]uint, 2*len(keywords)) // a bit each
 	for i, k := range keywords {
@@ -62,8 +63,8 @@ func fullest(list []string, first int, keywords []string) int {
 	return best
 }
 
-// sentences splits a text. A sentence ends at its full stop, at an empty line, and before a line that begins an item of a
-// list, a heading, or a row of a table; blocks of code are left out.
+// sentences splits a text. A sentence ends at its full stop, at an empty line, and before a line
+// that begins an item of a list, a heading, or a row of a table; blocks of code are left out.
 func sentences(text string) []string {
 	var list []string
 	var run strings.Builder // lines that belong together
@@ -106,8 +107,8 @@ func beginsItem(line string) bool {
 	return len(rest) < len(line) && (strings.HasPrefix(rest, ". ") || strings.HasPrefix(rest, ") "))
 }
 
-// appendSentences splits running text at full stops. One ends a sentence when a space and anything but a small letter
-// follow: so abbreviations, versions and file names do not.
+// appendSentences splits running text at full stops. One ends a sentence when a space and anything
+// but a small letter follow: so abbreviations, versions and file names do not.
 func appendSentences(list []string, text string) []string {
 	start := 0
 	for i, r := range text {

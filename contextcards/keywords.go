@@ -18,10 +18,11 @@ const (
 	maxCounted  = 6  // more of the same says no more
 )
 
-// Keywords returns what a message is about, at most twelve words: the frequent ones and, before these, names: paths,
-// identifiers, and words with a capital in the middle of a sentence. Names stand as they are written, other words in lower
-// case; singular and plural are one word. English words without a meaning of their own are left out. What a message calls
-// tools with counts as its text. The order is by weight, then by place: the same message has the same keywords.
+// Keywords returns what a message is about, at most twelve words: the frequent ones and, before
+// these, names: paths, identifiers, and words with a capital in the middle of a sentence. Names
+// stand as they are written, other words in lower case; singular and plural are one word. English
+// words without a meaning of their own are left out. What a message calls tools with counts as its
+// text. The order is by weight, then by place: the same message has the same keywords.
 func Keywords(m *echo.Message) []string {
 	t := tallyOf(m)
 	defer t.release()
@@ -43,7 +44,8 @@ func tallyOf(m *echo.Message) *tally {
 // tallies are used again, as one takes more memory than all else that a card does.
 var tallies = sync.Pool{New: func() any { return &tally{index: make(map[string]int, keptTerms/2)} }}
 
-// keptTerms is how large a tally may be to be used again: to clear a larger one would cost more than a short message does.
+// keptTerms is how large a tally may be to be used again: to clear a larger one would cost more
+// than a short message does.
 const keptTerms = 512
 
 // release gives a tally back. Nothing may use it afterwards; the words that it gave out stay.
@@ -61,10 +63,12 @@ func (t *tally) keywords() []string {
 	return t.best(maxKeywords, func(*term) bool { return true })
 }
 
-// unescape takes the marks of JSON strings out of the arguments of a call, as they would stick to the words behind them.
+// unescape takes the marks of JSON strings out of the arguments of a call, as they would stick to
+// the words behind them.
 var unescape = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\"`, `"`)
 
-// names returns the names that are not said yet, the most frequent first, separated by spaces: limit characters at most.
+// names returns the names that are not said yet, the most frequent first, separated by spaces:
+// limit characters at most.
 func (t *tally) names(said string, limit int) string {
 	var b strings.Builder
 	for _, n := range t.best(2*maxKeywords, func(w *term) bool { return w.name }) {
@@ -202,9 +206,10 @@ func singular(w string) string {
 	return w
 }
 
-// eachWord gives every word of a text to yield, and whether a sentence ends behind it. A word is a run of letters, digits
-// and underscores, together with the dots, slashes and hyphens inside it and one slash or dot before it: so a path is one
-// word. Scripts without spaces have no words to see; there, every two characters next to each other are one.
+// eachWord gives every word of a text to yield, and whether a sentence ends behind it. A word is a
+// run of letters, digits and underscores, together with the dots, slashes and hyphens inside it and
+// one slash or dot before it: so a path is one word. Scripts without spaces have no words to see;
+// there, every two characters next to each other are one.
 func eachWord(text string, yield func(w string, ends bool)) {
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRuneInString(text[i:])
@@ -244,7 +249,8 @@ func wordEnd(text string, i int) int {
 	return i
 }
 
-// isLead reports whether a path begins at i, with a slash or a dot. The slash of a closing tag begins none.
+// isLead reports whether a path begins at i, with a slash or a dot. The slash of a closing tag
+// begins none.
 func isLead(text string, i int) bool {
 	if text[i] != '/' && text[i] != '.' || i+1 >= len(text) || i > 0 && text[i-1] == '<' {
 		return false
@@ -313,7 +319,8 @@ func isStopWord(w string) bool {
 	return ok
 }
 
-// stopWords are English words that are in every text, and what is left of them where an apostrophe cuts them.
+// stopWords are English words that are in every text, and what is left of them where an apostrophe
+// cuts them.
 var stopWords = set(`a i am an as at be by do he if in is it me my no of on or so to up us we a.m e.g i.e p.m able about above actually after again against all almost alone along already also although always and another any
 anyone anything are aren around ask asked asks aside back because been before being below best better between both but came can cannot come comes coming
 could couldn did didn different does doesn doing don done down during each either else enough etc even ever every everyone everything few find first

@@ -21,7 +21,8 @@ const (
 	GeneratorExtraction = "extraction" // sentences of the message
 )
 
-// Extract makes the card of a message without a model, at once. It has no embedding. It is a pure function.
+// Extract makes the card of a message without a model, at once. It has no embedding. It is a pure
+// function.
 func Extract(s Source, now time.Time) Card {
 	words := tallyOf(s.Message)
 	defer words.release()
@@ -41,8 +42,8 @@ func (c Card) placed(s Source) Card {
 	return c
 }
 
-// EmbedText returns the text of a message that stands for it in an embedding: what it says and what it calls, or, when
-// that is very long, the card's summary and the beginning.
+// EmbedText returns the text of a message that stands for it in an embedding: what it says and what
+// it calls, or, when that is very long, the card's summary and the beginning.
 func EmbedText(m *echo.Message, summary string) string {
 	var b strings.Builder
 	b.WriteString(m.Text())
@@ -113,7 +114,8 @@ func also(m *echo.Message) string {
 	return ""
 }
 
-// tokens estimates the tokens of a message as autocontext.Tokens does, which a test of autocontext checks.
+// tokens estimates the tokens of a message as autocontext.Tokens does, which a test of autocontext
+// checks.
 func tokens(m *echo.Message) int64 { return int64(len(m.JSON())+3) / 4 }
 
 // stamp returns a time as it is kept: UTC, microseconds.

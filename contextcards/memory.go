@@ -11,8 +11,8 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// Memory is a [Store] in memory. It is what a process knows for itself: the cards that it made, whether another store
-// took them or not. The zero value is empty and ready.
+// Memory is a [Store] in memory. It is what a process knows for itself: the cards that it made,
+// whether another store took them or not. The zero value is empty and ready.
 type Memory struct {
 	mu       sync.RWMutex
 	sessions map[string]*shelf

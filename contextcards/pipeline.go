@@ -11,17 +11,19 @@ import (
 
 // Pipeline makes cards in the background and keeps them in memory and in a store.
 //
-// What it promises: Add costs a look into a table, and nothing that a summarizer, embedder or store does, be it slow,
-// failing, panicking or never returning, blocks or fails a caller. A message's card is made once for each session and
-// hash. A card that lacks something because a component failed is kept without it, and completed when it is asked for
-// again. A store is given every card at least once, and again until it takes it or the pipeline is closed.
+// What it promises: Add costs a look into a table, and nothing that a summarizer, embedder or store
+// does, be it slow, failing, panicking or never returning, blocks or fails a caller. A message's
+// card is made once for each session and hash. A card that lacks something because a component
+// failed is kept without it, and completed when it is asked for again. A store is given every card
+// at least once, and again until it takes it or the pipeline is closed.
 //
-// Messages come in bursts: an answer, and the results of its calls. Between them the run waits for a model, and that is when
-// cards are made: after a pause, so that making them takes nothing from a turn.
+// Messages come in bursts: an answer, and the results of its calls. Between them the run waits for
+// a model, and that is when cards are made: after a pause, so that making them takes nothing from a
+// turn.
 //
-// Three kinds of goroutines do the work: one forms batches, workers make the cards of a batch, one delivers cards to the
-// store. The lock guards what they share and is never held during a call of a component. All methods are safe for
-// concurrent use.
+// Three kinds of goroutines do the work: one forms batches, workers make the cards of a batch, one
+// delivers cards to the store. The lock guards what they share and is never held during a call of a
+// component. All methods are safe for concurrent use.
 type Pipeline struct {
 	options Options
 	maker   *maker
@@ -54,9 +56,9 @@ func Start(o Options) *Pipeline {
 	return p
 }
 
-// Add takes a message for which a card is to be made. It never blocks. A message that needs no card is ignored; so is
-// one that finds no room, which is told once and gets its card when [Pipeline.Wait] asks for it. The callout of a message
-// that was added before is taken over.
+// Add takes a message for which a card is to be made. It never blocks. A message that needs no card
+// is ignored; so is one that finds no room, which is told once and gets its card when
+// [Pipeline.Wait] asks for it. The callout of a message that was added before is taken over.
 func (p *Pipeline) Add(s Source) {
 	if !s.Worth() {
 		return
@@ -113,9 +115,10 @@ func (p *Pipeline) incomplete(k key, it *item) bool {
 	return p.maker.needsSummary(it, &c) || p.maker.needsEmbedding(&c)
 }
 
-// Wait returns the card of each source, in their order, as soon as all are made, or what there is when ctx ends: then a
-// card that is not finished is extracted at once and marked as late. late is how many those are; they are finished
-// afterwards. Each card has the place and the callout of its source.
+// Wait returns the card of each source, in their order, as soon as all are made, or what there is
+// when ctx ends: then a card that is not finished is extracted at once and marked as late. late is
+// how many those are; they are finished afterwards. Each card has the place and the callout of its
+// source.
 func (p *Pipeline) Wait(ctx context.Context, sources []Source) (cards []Card, late int) {
 	p.mu.Lock()
 	p.urgent++
@@ -199,8 +202,8 @@ func (p *Pipeline) keep(k key, it *item, c Card) {
 	}
 }
 
-// Load takes over the cards that the store has of a session, so that a session which goes on makes none of them again.
-// It is called before the first Add. Without a store it does nothing.
+// Load takes over the cards that the store has of a session, so that a session which goes on makes
+// none of them again. It is called before the first Add. Without a store it does nothing.
 func (p *Pipeline) Load(ctx context.Context, sessionID string) error {
 	if p.options.Store == nil {
 		return nil
@@ -223,9 +226,10 @@ func (p *Pipeline) Load(ctx context.Context, sessionID string) error {
 	return nil
 }
 
-// Rank returns the similarity of a session's cards to a vector of the pipeline's embedder, as [Store] says. The store is
-// asked when it has every card of the session, for which Rank waits as long as ctx allows; otherwise, or when it fails,
-// the cards in memory are ranked, which gives the same. stored says which it was.
+// Rank returns the similarity of a session's cards to a vector of the pipeline's embedder, as
+// [Store] says. The store is asked when it has every card of the session, for which Rank waits as
+// long as ctx allows; otherwise, or when it fails, the cards in memory are ranked, which gives the
+// same. stored says which it was.
 func (p *Pipeline) Rank(ctx context.Context, sessionID string, vector []float32, limit int) (ranked []Ranked, stored bool) {
 	if p.options.Embedder == nil {
 		return nil, false
@@ -244,7 +248,8 @@ func (p *Pipeline) Rank(ctx context.Context, sessionID string, vector []float32,
 	return ranked, false
 }
 
-// delivered waits until the store has every card of a session. It returns false when that cannot be waited for.
+// delivered waits until the store has every card of a session. It returns false when that cannot be
+// waited for.
 func (p *Pipeline) delivered(ctx context.Context, sessionID string) bool {
 	if p.options.Store == nil {
 		return false
@@ -274,9 +279,10 @@ func (p *Pipeline) delivered(ctx context.Context, sessionID string) bool {
 	}
 }
 
-// Close finishes what waits, for as long as ctx allows, and ends the pipeline. When ctx has a deadline, summarizer and
-// embedder get half of the time; after it the rest is extracted, so that the store still gets its cards. The error says
-// how many cards the store does not have. Close may be called again, and then returns the same.
+// Close finishes what waits, for as long as ctx allows, and ends the pipeline. When ctx has a
+// deadline, summarizer and embedder get half of the time; after it the rest is extracted, so that
+// the store still gets its cards. The error says how many cards the store does not have. Close may
+// be called again, and then returns the same.
 func (p *Pipeline) Close(ctx context.Context) error {
 	p.once.Do(func() {
 		p.mu.Lock()
@@ -311,7 +317,8 @@ func (p *Pipeline) finish(ctx context.Context) {
 	p.notices.close(ctx)
 }
 
-// UndeliveredError says that cards were not made, or did not reach the store. The messages themselves are in the journal.
+// UndeliveredError says that cards were not made, or did not reach the store. The messages
+// themselves are in the journal.
 type UndeliveredError struct {
 	Cards int
 	Err   error // the last reason; nil when there was no time
@@ -335,7 +342,8 @@ func signal(c chan struct{}) {
 	}
 }
 
-// awaitAny waits for a change. It returns false when none will come: ctx has ended, or the work has.
+// awaitAny waits for a change. It returns false when none will come: ctx has ended, or the work
+// has.
 func awaitAny(ctx context.Context, changed, ended <-chan struct{}) bool {
 	select {
 	case <-changed:

@@ -9,8 +9,8 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// MaxSummaries is how many messages a model is asked to sum up in one request. With more of them small models begin to
-// mix them up.
+// MaxSummaries is how many messages a model is asked to sum up in one request. With more of them
+// small models begin to mix them up.
 const MaxSummaries = 8
 
 // summaryTask is what a model is asked for.
@@ -30,8 +30,8 @@ const (
 	maxOpenings = 100 // brackets of an answer at which its JSON may begin
 )
 
-// material is a message as a model is shown it. It is written as JSON, so that no text can pretend to be the end of its
-// message or another one.
+// material is a message as a model is shown it. It is written as JSON, so that no text can pretend
+// to be the end of its message or another one.
 type material struct {
 	ID     int      `json:"id"` // from 1
 	Role   string   `json:"role"`
@@ -41,8 +41,8 @@ type material struct {
 	Calls  []string `json:"calls,omitempty"`
 }
 
-// SummaryPrompt returns the request for the summaries of some messages, [MaxSummaries] at most. [ParseSummaries] reads
-// the answer.
+// SummaryPrompt returns the request for the summaries of some messages, [MaxSummaries] at most.
+// [ParseSummaries] reads the answer.
 func SummaryPrompt(sources []Source) []*echo.Message {
 	list := make([]material, len(sources))
 	for i, s := range sources {
@@ -78,9 +78,10 @@ func headAndTail(s string, first, last int) string {
 	return out
 }
 
-// ParseSummaries reads a model's answer to [SummaryPrompt] with n messages: one summary for each, in one line of at most
-// 300 characters; "" where the answer has none. An id that is unknown or given twice counts as none, as it cannot be told
-// whose summary it is. The error says that the answer holds no summaries at all.
+// ParseSummaries reads a model's answer to [SummaryPrompt] with n messages: one summary for each,
+// in one line of at most 300 characters; "" where the answer has none. An id that is unknown or
+// given twice counts as none, as it cannot be told whose summary it is. The error says that the
+// answer holds no summaries at all.
 func ParseSummaries(text string, n int) ([]string, error) {
 	// The answer may stand in a block of code, or between words.
 	rest := text
@@ -100,8 +101,8 @@ func ParseSummaries(text string, n int) ([]string, error) {
 	return nil, fmt.Errorf("read the summaries: no JSON with summaries of %d messages in the answer, which begins %q", n, oneLine(text, 80))
 }
 
-// parseSummaries reads JSON at the beginning of a text: an object with summaries, their array, or an array of strings in
-// the order of the messages.
+// parseSummaries reads JSON at the beginning of a text: an object with summaries, their array, or
+// an array of strings in the order of the messages.
 func parseSummaries(text string, n int) ([]string, bool) {
 	var raw json.RawMessage
 	if json.NewDecoder(strings.NewReader(text)).Decode(&raw) != nil {

@@ -17,9 +17,9 @@ const (
 	maxNames = 120 // characters of names
 )
 
-// shape sums a long tool result up by what it looks like: the tool, whether it failed, the members of a JSON value or the
-// first line of a text, its size, and the names that are most frequent in it. What a result means a model would have to
-// say; for finding it again the names do.
+// shape sums a long tool result up by what it looks like: the tool, whether it failed, the members
+// of a JSON value or the first line of a text, its size, and the names that are most frequent in
+// it. What a result means a model would have to say; for finding it again the names do.
 func shape(m *echo.Message, words *tally) string {
 	text := m.Text()
 	var parts []string
@@ -98,11 +98,12 @@ func lastLine(text string) string {
 	return text[at+1:]
 }
 
-// maxJSON is how much of a JSON text is read, in bytes. Of a longer one the members that come later are not named.
+// maxJSON is how much of a JSON text is read, in bytes. Of a longer one the members that come later
+// are not named.
 const maxJSON = 4 * maxRead
 
-// jsonShape names the members of a JSON object, or of the first object of an array and how many elements it has. It
-// returns "" for a text that is neither.
+// jsonShape names the members of a JSON object, or of the first object of an array and how many
+// elements it has. It returns "" for a text that is neither.
 func jsonShape(text string) string {
 	text = strings.TrimSpace(text)
 	if text == "" || text[0] != '{' && text[0] != '[' {
@@ -158,7 +159,8 @@ func elementShape(first json.RawMessage) string {
 	return with(keys, whole)
 }
 
-// members reads the names of an object's members. whole: these are all; ok: it is an object, as far as it could be read.
+// members reads the names of an object's members. whole: these are all; ok: it is an object, as far
+// as it could be read.
 func members(dec *json.Decoder, cutOff bool) (keys []string, whole, ok bool) {
 	for dec.More() {
 		key, err := dec.Token()

@@ -6,13 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// maxRead bounds what is looked at of a text, in bytes. What a message is about shows in its beginning; and a card must
-// not cost more than the turn that it was made for.
+// maxRead bounds what is looked at of a text, in bytes. What a message is about shows in its
+// beginning; and a card must not cost more than the turn that it was made for.
 const maxRead = 16 << 10
 
-// oneLine writes a text in one line, with single spaces and without characters that control a terminal or turn the
-// direction of writing: summaries are shown to people and written into prompts. It stops after limit characters, with
-// "..." as the last three of them when something was left out.
+// oneLine writes a text in one line, with single spaces and without characters that control a
+// terminal or turn the direction of writing: summaries are shown to people and written into
+// prompts. It stops after limit characters, with "..." as the last three of them when something was
+// left out.
 func oneLine(s string, limit int) string {
 	var b strings.Builder
 	b.Grow(min(len(s), 4*limit))
@@ -76,8 +77,8 @@ func head(s string, limit int) string {
 	return s[:limit]
 }
 
-// isHidden reports whether a character has no shape of its own: directions, marks of byte order, tags. Joiners stay, as
-// some scripts and emoji are wrong without them.
+// isHidden reports whether a character has no shape of its own: directions, marks of byte order,
+// tags. Joiners stay, as some scripts and emoji are wrong without them.
 func isHidden(r rune) bool {
 	return r >= 0x80 && unicode.Is(unicode.Cf, r) && r != '\u200C' && r != '\u200D'
 }

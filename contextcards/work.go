@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// work forms batches and hands them to workers, until the pipeline is closed and the queue is empty. soft ends before
-// hard does: then cards are made without summarizer and embedder.
+// work forms batches and hands them to workers, until the pipeline is closed and the queue is
+// empty. soft ends before hard does: then cards are made without summarizer and embedder.
 func (p *Pipeline) work(hard, soft context.Context) {
 	defer close(p.made)
 	var workers errgroup.Group
@@ -28,8 +28,8 @@ func (p *Pipeline) work(hard, soft context.Context) {
 	_ = workers.Wait()
 }
 
-// await waits until a batch is due: many messages wait, somebody waits for them, or no message came for a while. It returns
-// false when there is nothing more to come.
+// await waits until a batch is due: many messages wait, somebody waits for them, or no message came
+// for a while. It returns false when there is nothing more to come.
 func (p *Pipeline) await(ctx context.Context) bool {
 	var look <-chan time.Time // when to see whether there is a pause
 	var latest time.Time      // when there need be none any more
@@ -62,8 +62,9 @@ func (p *Pipeline) await(ctx context.Context) bool {
 	}
 }
 
-// take returns the next batch: the oldest message and those after it that need the summarizer too, or do not either. So
-// no message waits for a summary of another one. It returns nil when none waits.
+// take returns the next batch: the oldest message and those after it that need the summarizer too,
+// or do not either. So no message waits for a summary of another one. It returns nil when none
+// waits.
 func (p *Pipeline) take() []*draft {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -24,7 +24,8 @@ const (
 	hashed = "hashed"
 )
 
-// methods returns what is measured: each strategy, those that compare by similarity with each embedder.
+// methods returns what is measured: each strategy, those that compare by similarity with each
+// embedder.
 func methods(ctx context.Context, o options, notes io.Writer) ([]locomo.Method, error) {
 	var embedders []contextcards.Embedder
 	if slices.ContainsFunc(o.strategies, needsEmbedder) {
@@ -48,8 +49,8 @@ func methods(ctx context.Context, o options, notes io.Writer) ([]locomo.Method, 
 
 func needsEmbedder(strategy string) bool { return strategy != string(echo.StrategyHeuristic) }
 
-// open opens the embedders that are named, without asking them anything yet. When none is named it is the one that runs
-// would use.
+// open opens the embedders that are named, without asking them anything yet. When none is named it
+// is the one that runs would use.
 func open(ctx context.Context, o options, notes io.Writer) ([]contextcards.Embedder, error) {
 	opener, err := newOpener(notes)
 	if err != nil {

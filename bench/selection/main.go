@@ -1,5 +1,6 @@
-// Command selection measures how much of the evidence for questions about long conversations each strategy of selection
-// finds under a budget. `make bench-selection DATA=FILE` runs it; docs/selection.md explains the figures.
+// Command selection measures how much of the evidence for questions about long conversations each
+// strategy of selection finds under a budget. `make bench-selection DATA=FILE` runs it;
+// docs/selection.md explains the figures.
 package main
 
 import (

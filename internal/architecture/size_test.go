@@ -41,8 +41,8 @@ var mirrors = map[string]string{
 	"cmd/windlass.contextSums":      "mirrors a wire message: the sums in context --json",
 }
 
-// pending has what is above a limit in the packages that are being taken apart, with its size today. It may not grow. Whoever
-// brings it within the limit removes its entry.
+// pending has what is above a limit in the packages that are being taken apart, with its size
+// today. It may not grow. Whoever brings it within the limit removes its entry.
 var pending = map[string]int{
 	"cmd/windlass: lines":                 11538,
 	"cmd/windlass.app: methods":           72,
@@ -57,13 +57,15 @@ var pending = map[string]int{
 // parting are the packages that pending may have entries of.
 var parting = []string{"cmd/windlass", "engine", "internal/template", "internal/server"}
 
-// excess is a size above its limit: of a package "NAME: lines", of a type "NAME: methods" or "NAME: fields".
+// excess is a size above its limit: of a package "NAME: lines", of a type "NAME: methods" or "NAME:
+// fields".
 type excess struct {
 	what string
 	size int
 }
 
-// No package has more than 5,000 lines without tests, no type more than 25 methods, no struct more than 15 fields.
+// No package has more than 5,000 lines without tests, no type more than 25 methods, no struct more
+// than 15 fields.
 func TestSizes(t *testing.T) {
 	t.Parallel()
 	for _, complaint := range moduleSizes(t).complaints(mirrors, pending) {
@@ -88,7 +90,8 @@ func TestSizesAreComplainedAbout(t *testing.T) {
 	))
 }
 
-// sizes are what the sources of the module have, without tests: lines by package, methods and fields by type.
+// sizes are what the sources of the module have, without tests: lines by package, methods and
+// fields by type.
 type sizes struct {
 	lines   map[string]int
 	methods map[string]map[string]bool // the names, as a method may be declared once for each platform
@@ -99,7 +102,8 @@ func newSizes() sizes {
 	return sizes{lines: map[string]int{}, methods: map[string]map[string]bool{}, fields: map[string]int{}}
 }
 
-// complaints says what is above a limit and in neither table, and which entries of the tables are not needed.
+// complaints says what is above a limit and in neither table, and which entries of the tables are
+// not needed.
 func (s sizes) complaints(mirrors map[string]string, pending map[string]int) []string {
 	var out []string
 	found := map[string]bool{}

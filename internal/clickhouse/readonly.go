@@ -14,16 +14,16 @@ import (
 	"github.com/windlass-run/windlass/internal/clickhouse/embedded"
 )
 
-// readPool are the connections of the embedded engine's user that may only read. They are opened when the first statement
-// that may only read comes, or ahead of it.
+// readPool are the connections of the embedded engine's user that may only read. They are opened
+// when the first statement that may only read comes, or ahead of it.
 type readPool struct {
 	mu   sync.Mutex
 	conn driver.Conn   // nil until it is needed
 	warm chan struct{} // closed when the first connection is there, or failed; nil: nobody opens it ahead
 }
 
-// reading returns the connections for statements that may only read. On the embedded engine they are those of a user of
-// its own.
+// reading returns the connections for statements that may only read. On the embedded engine they
+// are those of a user of its own.
 func (db *DB) reading() (driver.Conn, error) {
 	if db.endpoint == nil {
 		return db.conn, nil
@@ -51,7 +51,8 @@ func (p *readPool) open(t target, e embedded.Endpoint) (driver.Conn, error) {
 	return conn, nil
 }
 
-// warmUp opens the first of the connections in the background. A failure is seen again by whatever uses it.
+// warmUp opens the first of the connections in the background. A failure is seen again by whatever
+// uses it.
 func (p *readPool) warmUp(ctx context.Context, t target, e embedded.Endpoint) {
 	conn, err := p.open(t, e)
 	if err != nil {
@@ -91,8 +92,8 @@ func isAuthFailed(err error) bool {
 	return errors.As(err, &se) && se.Code == codeAuthFailed
 }
 
-// queryServer runs a statement on a server with readonly = 1. SETTINGS at the end of the statement are sent beside it:
-// behind readonly = 1 the server would refuse them.
+// queryServer runs a statement on a server with readonly = 1. SETTINGS at the end of the statement
+// are sent beside it: behind readonly = 1 the server would refuse them.
 func queryServer(ctx context.Context, conn driver.Conn, st statement) (*Rows, error) {
 	bare, settings := st.takeSettings()
 	settings["readonly"] = 1
@@ -108,8 +109,8 @@ func isReadonlySetting(name string) bool { return slices.Contains(embedded.Reado
 
 var plainValue = regexp.MustCompile(`^(-?[0-9A-Za-z_.]+|'[^'\\]*')$`)
 
-// takeSettings takes the SETTINGS clause off the end of a statement, if all that it sets is what a statement that reads
-// may set, to plain values. Otherwise it returns the statement as it is.
+// takeSettings takes the SETTINGS clause off the end of a statement, if all that it sets is what a
+// statement that reads may set, to plain values. Otherwise it returns the statement as it is.
 func (s statement) takeSettings() (statement, driver.Settings) {
 	at := len(s.tokens) - 1
 	for at > 0 && !s.tokens[at].is("SETTINGS") {
@@ -133,8 +134,8 @@ func (s statement) takeSettings() (statement, driver.Settings) {
 	return bare, settings
 }
 
-// settingAt returns the setting that begins with the token at i, and the index after its comma. The name is empty if there
-// is none.
+// settingAt returns the setting that begins with the token at i, and the index after its comma. The
+// name is empty if there is none.
 func (s statement) settingAt(i int) (name, value string, next int) {
 	next = i
 	for next < len(s.tokens) && s.tokens[next].kind != ',' {
@@ -160,7 +161,8 @@ func sources() []string {
 	}
 }
 
-// ReadingRights asks the database. A server that cannot be asked for one of the rights is not asked for it.
+// ReadingRights asks the database. A server that cannot be asked for one of the rights is not asked
+// for it.
 func (db *DB) ReadingRights(ctx context.Context) (ReadingRights, error) {
 	if db.endpoint != nil {
 		name, _ := embedded.ReadonlyUser(*db.endpoint)
@@ -179,8 +181,8 @@ func (db *DB) ReadingRights(ctx context.Context) (ReadingRights, error) {
 	return rights, nil
 }
 
-// granted returns those of some privileges that the user has for everything. One that the server does not know, or cannot
-// be asked for, is left out.
+// granted returns those of some privileges that the user has for everything. One that the server
+// does not know, or cannot be asked for, is left out.
 func granted(ctx context.Context, conn driver.Conn, privileges []string) []string {
 	var has []string
 	for _, p := range privileges {

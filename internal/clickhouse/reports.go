@@ -49,8 +49,8 @@ type CostRow struct {
 	Usage
 }
 
-// Sums are rounded far below the price of a token: adding floating point numbers leaves noise in the last digits, which
-// depends on the order.
+// Sums are rounded far below the price of a token: adding floating point numbers leaves noise in
+// the last digits, which depends on the order.
 const usageColumns = "calls, unknown_cost_calls, failed_calls, scripted_calls, " +
 	"tokens_in, tokens_cached, tokens_out, tokens_reasoning, round(cost_usd, 12) AS cost_usd, duration_ms"
 
@@ -169,8 +169,9 @@ type PhaseReport struct {
 	Usage
 }
 
-// Phases returns what the phases of a session did, in the order in which they began. A route is not part of a phase: it
-// stands under the visit that it follows, which after an inline phase of on_error is not one of the phase that it names.
+// Phases returns what the phases of a session did, in the order in which they began. A route is not
+// part of a phase: it stands under the visit that it follows, which after an inline phase of
+// on_error is not one of the phase that it names.
 func (db *DB) Phases(ctx context.Context, sessionID string) ([]PhaseReport, error) {
 	const call = "l.node_type = 'model_call'"
 	// What comes after the end of a phase was done when its run was resumed.

@@ -33,26 +33,31 @@ type SinkStats struct {
 	MarkError error // why it could not be noted what was delivered; it is then delivered again
 }
 
-// SinkOptions say what a [Sink] is for. The zero value delivers what it is given, and keeps all of it in memory until then.
+// SinkOptions say what a [Sink] is for. The zero value delivers what it is given, and keeps all of
+// it in memory until then.
 type SinkOptions struct {
-	// Dir is the session's folder: with it, delivery goes on where an earlier process left off, what was delivered is noted
-	// there, and what memory has no room for is read back from the journal there.
+	// Dir is the session's folder: with it, delivery goes on where an earlier process left off,
+	// what was delivered is noted there, and what memory has no room for is read back from the
+	// journal there.
 	Dir string
-	// To is the address of the database, of [Options.Address]: what was noted of another one does not count.
+	// To is the address of the database, of [Options.Address]: what was noted of another one does
+	// not count.
 	To string
-	// Notify is told, once in a row, that rows are not being delivered and why. It is called from the sink's goroutine and
-	// must return quickly. May be nil.
+	// Notify is told, once in a row, that rows are not being delivered and why. It is called from
+	// the sink's goroutine and must return quickly. May be nil.
 	Notify func(message string)
 	// Backlog is how many bytes may wait in memory, if there is a Dir; 0: 64 MiB.
 	Backlog int64
 }
 
-// Sink writes the entries of a session to ClickHouse behind the run. It is made before the database is open, and opens
-// it itself, so that a run waits for neither; when the database is lost it is opened again. It implements echo.Sink.
+// Sink writes the entries of a session to ClickHouse behind the run. It is made before the database
+// is open, and opens it itself, so that a run waits for neither; when the database is lost it is
+// opened again. It implements echo.Sink.
 //
-// Write appends to a list under a lock; one goroutine owns everything else: it opens the database, takes entries in their
-// order, from the list or from the journal, and writes them. No entry is passed over: what the database refuses is tried
-// again, and what is behind it waits. Entries must not change after Write.
+// Write appends to a list under a lock; one goroutine owns everything else: it opens the database,
+// takes entries in their order, from the list or from the journal, and writes them. No entry is
+// passed over: what the database refuses is tried again, and what is behind it waits. Entries must
+// not change after Write.
 type Sink struct {
 	open    func(context.Context) (*DB, error)
 	options SinkOptions
@@ -76,8 +81,8 @@ type Sink struct {
 	once   sync.Once
 }
 
-// NewSink starts a sink. open is called in the background, again whenever that may help; the sink closes the database that
-// it returns.
+// NewSink starts a sink. open is called in the background, again whenever that may help; the sink
+// closes the database that it returns.
 func NewSink(open func(context.Context) (*DB, error), options SinkOptions) *Sink {
 	if options.Backlog == 0 {
 		options.Backlog = maxBacklog
@@ -132,8 +137,8 @@ func (s *Sink) Stats() SinkStats {
 	return stats
 }
 
-// Close delivers what waits, for as long as ctx allows, and ends the sink. The error is an [*UndeliveredError]. It may be
-// called again, and then returns the same.
+// Close delivers what waits, for as long as ctx allows, and ends the sink. The error is an
+// [*UndeliveredError]. It may be called again, and then returns the same.
 func (s *Sink) Close(ctx context.Context) error {
 	s.once.Do(func() {
 		s.mu.Lock()
@@ -161,8 +166,8 @@ func (s *Sink) Close(ctx context.Context) error {
 	return nil
 }
 
-// UndeliveredError says that not all of a session reached ClickHouse, which is in the journal, or that it could not be
-// noted that it did.
+// UndeliveredError says that not all of a session reached ClickHouse, which is in the journal, or
+// that it could not be noted that it did.
 type UndeliveredError struct {
 	Rows   int64 // that wait
 	Unread int64 // selections that could not be read
@@ -224,8 +229,8 @@ func (s *Sink) work(ctx context.Context) {
 	}
 }
 
-// step does the next thing: it opens the database, or writes a batch. It is idle when the entries that are next are not in
-// the journal's file yet.
+// step does the next thing: it opens the database, or writes a batch. It is idle when the entries
+// that are next are not in the journal's file yet.
 func (s *Sink) step(ctx context.Context) (idle bool, err error) {
 	if s.db == nil {
 		return false, s.connect(ctx)
@@ -246,8 +251,8 @@ func (s *Sink) step(ctx context.Context) (idle bool, err error) {
 	return false, nil
 }
 
-// connect opens the database. What was delivered to it, as it was noted, is not delivered again. A database that was made
-// anew has nothing of the session.
+// connect opens the database. What was delivered to it, as it was noted, is not delivered again. A
+// database that was made anew has nothing of the session.
 func (s *Sink) connect(ctx context.Context) error {
 	db, err := s.open(ctx)
 	if err != nil {
@@ -300,7 +305,8 @@ func (s *Sink) rewind(mark delivery.Mark) {
 	s.done = mark.Seq
 }
 
-// fill makes the next batch. It is idle when the entries that are next are not in the journal's file yet.
+// fill makes the next batch. It is idle when the entries that are next are not in the journal's
+// file yet.
 func (s *Sink) fill() (idle bool, err error) {
 	if len(s.fresh) == 0 {
 		if err := s.take(); err != nil || len(s.fresh) == 0 {
@@ -316,7 +322,8 @@ func (s *Sink) fill() (idle bool, err error) {
 	return false, err
 }
 
-// take takes the entries that one batch may have: from memory if they are there, else from the journal.
+// take takes the entries that one batch may have: from memory if they are there, else from the
+// journal.
 func (s *Sink) take() error {
 	from, upTo, ok := s.takeQueued()
 	if ok {
@@ -375,7 +382,8 @@ func (s *Sink) delivered(b *batch) {
 	s.mu.Unlock()
 }
 
-// giveUp keeps the goroutine until Close. Nothing is kept for a database that will not come; Write only counts.
+// giveUp keeps the goroutine until Close. Nothing is kept for a database that will not come; Write
+// only counts.
 func (s *Sink) giveUp(ctx context.Context) {
 	s.mu.Lock()
 	s.lost = true
@@ -452,8 +460,8 @@ func (s *Sink) rest(ctx context.Context, pause time.Duration) bool {
 	return ctx.Err() == nil
 }
 
-// failed records why an attempt failed and tells it, the first time in a row. What ends because nobody waits any longer
-// has not failed for that: the reason before it stays.
+// failed records why an attempt failed and tells it, the first time in a row. What ends because
+// nobody waits any longer has not failed for that: the reason before it stays.
 func (s *Sink) failed(ctx context.Context, err error) {
 	s.mu.Lock()
 	if ctx.Err() != nil {

@@ -6,7 +6,8 @@ import "strings"
 // Of writes a text in one line, with single spaces for all white space.
 func Of(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// Cut writes a text in one line of limit characters at most, with "..." behind them when something was left out.
+// Cut writes a text in one line of limit characters at most, with "..." behind them when something
+// was left out.
 func Cut(text string, limit int) string {
 	text = Of(text)
 	for i := range text {

@@ -29,7 +29,8 @@ func For(name string, candidates []string) string {
 // fold takes away what people mix up: case, and dashes for underscores.
 func fold(s string) string { return strings.ReplaceAll(strings.ToLower(s), "-", "_") }
 
-// distance is the number of characters to insert, remove, replace or swap with their neighbour to get from a to b.
+// distance is the number of characters to insert, remove, replace or swap with their neighbour to
+// get from a to b.
 func distance(a, b string) int {
 	x, y := []rune(a), []rune(b)
 	before, last, row := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)

@@ -1,5 +1,6 @@
-// Package wholefile writes files whole or not at all: whoever reads one finds the old content or the new one, never a part.
-// The content is written to another file in the same folder, which then takes the place of the old one.
+// Package wholefile writes files whole or not at all: whoever reads one finds the old content or
+// the new one, never a part. The content is written to another file in the same folder, which then
+// takes the place of the old one.
 package wholefile
 
 import (
@@ -9,8 +10,8 @@ import (
 	"path/filepath"
 )
 
-// Write puts data into a file, which it makes when there is none. The file gets the permissions. Nothing is synced to the
-// disk: a power failure may leave the old content.
+// Write puts data into a file, which it makes when there is none. The file gets the permissions.
+// Nothing is synced to the disk: a power failure may leave the old content.
 func Write(path string, data []byte, perm fs.FileMode) error {
 	f, err := Create(path, perm)
 	if err != nil {
