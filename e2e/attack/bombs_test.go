@@ -16,7 +16,7 @@ func bombs() group {
 	return group{
 		name: "bombs",
 		mutant: mutant{"the bound on what a template writes", []lab.Edit{{
-			File: "internal/template/limits.go",
+			File: "internal/template/value/limits.go",
 			Old:  "if r.work > maxWork || r.work < 0 {",
 			New:  "if r.work < 0 {",
 		}}},

@@ -17,9 +17,9 @@ func shell() group {
 	return group{
 		name: "shell",
 		mutant: mutant{"the escaping of quotes in values", []lab.Edit{{
-			File: "internal/template/shell.go",
-			Old:  `return "'" + strings.ReplaceAll(s, "'", ` + "`'\\''`" + `) + "'", r.spendBytes(len(s))`,
-			New:  `return "'" + s + "'", r.spendBytes(len(s))`,
+			File: "internal/template/quote/quote.go",
+			Old:  `return "'" + strings.ReplaceAll(s, "'", ` + "`'\\''`" + `) + "'", r.SpendBytes(len(s))`,
+			New:  `return "'" + s + "'", r.SpendBytes(len(s))`,
 		}}},
 		attempts: func(*testing.T, string) []attempt {
 			var out []attempt

@@ -12,8 +12,8 @@ import (
 	"github.com/windlass-run/windlass/internal/template"
 )
 
-// TestShellContextsThatEvaluate: quotes do not help where a shell reads a word once more. Every one is refused when the
-// template is parsed, at the value's place.
+// TestShellContextsThatEvaluate: quotes do not help where a shell reads a word once more. Every one
+// is refused when the template is parsed, at the value's place.
 func TestShellContextsThatEvaluate(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ src, want string }{
@@ -116,7 +116,8 @@ func TestShellContextsThatEvaluate(t *testing.T) {
 		"(let the command read the value from its input or a file, or make it a number with the filter int)")
 }
 
-// allowedContexts are places of values that are not refused. The tests run each with hostile values.
+// allowedContexts are places of values that are not refused. The tests run each with hostile
+// values.
 var allowedContexts = []string{
 	`echo {{ v }}`, `printf '%s' {{ v }} {{ v }}`, `x={{ v }}; echo "$x"`, `x={{ v }} sh -c 'echo "$x"'`, `echo a > {{ v }}`, `cat < {{ v }}`,
 	`for f in {{ v }} {{ v }}; do echo "$f"; done`, `case {{ v }} in a) echo a;; *) echo b;; esac`, `case x in {{ v }}) echo a;; esac`,
@@ -130,8 +131,8 @@ var allowedContexts = []string{
 	`[[ {{ v }} == x ]]`, `[[ -n {{ v }} ]]`, `[[ x < {{ v }} ]]`, `diff <(echo {{ v }}) /dev/null`,
 }
 
-// TestShellAllowedContextsRunNothing runs every allowed context with values that run a program where they are evaluated,
-// in each shell there is.
+// TestShellAllowedContextsRunNothing runs every allowed context with values that run a program
+// where they are evaluated, in each shell there is.
 func TestShellAllowedContextsRunNothing(t *testing.T) {
 	t.Parallel()
 	canary := filepath.Join(t.TempDir(), "ran")

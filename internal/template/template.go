@@ -1,30 +1,44 @@
 package template
 
 import (
-	"maps"
 	"slices"
 	"strings"
+
+	"github.com/windlass-run/windlass/internal/template/quote"
+	"github.com/windlass-run/windlass/internal/template/syntax"
+	"github.com/windlass-run/windlass/internal/template/value"
 )
 
 // Mode is the kind of text that a template makes. It decides how interpolated values are quoted.
-type Mode string
+type Mode = quote.Mode
 
 // The modes.
 const (
-	ModeText  Mode = "a text"          // values are written as they are: strings bare, everything else as JSON
-	ModeShell Mode = "a command"       // each value is one quoted word of a POSIX shell, a list is one word for each item
-	ModeURL   Mode = "a URL"           // values are percent-encoded
-	ModeForm  Mode = "a form"          // as in a URL, for a body of name=value pairs
-	ModeJSON  Mode = "a JSON document" // values are JSON; inside a JSON string, the inside of one
+	ModeText  = quote.ModeText
+	ModeShell = quote.ModeShell
+	ModeURL   = quote.ModeURL
+	ModeForm  = quote.ModeForm
+	ModeJSON  = quote.ModeJSON
 )
 
-// Template is a text that has been read and can be rendered any number of times. It is immutable: any number of
-// goroutines may render it at once.
+// DefaultMaxOutput is how many bytes a template may write.
+const DefaultMaxOutput = 4 << 20
+
+// Template is a text that has been read and can be rendered any number of times. It is immutable:
+// any number of goroutines may render it at once.
 type Template struct {
-	body     stmt
+	body     syntax.Block
 	constant string // the whole text, when nothing is interpolated
 	fixed    bool
 	roots    []string
+}
+
+// names are those that the language leaves to its dialect.
+var names = syntax.Names{
+	Filters:   append(value.FilterNames(), "default", "d", "raw"),
+	Functions: []string{"range", "namespace", "dict"},
+	Methods:   value.MethodNames(),
+	Tests:     value.Tests(),
 }
 
 // Parse reads a template for a text. An error is a [*SyntaxError].
@@ -41,21 +55,14 @@ func ParseMode(mode Mode, src string) (*Template, error) {
 	if !strings.Contains(src, "{{") && !strings.Contains(src, "{%") && !strings.Contains(src, "{#") {
 		return &Template{constant: src, fixed: true}, nil
 	}
-	tree, s, err := parse(src)
+	tree, err := syntax.Parse(src, &names)
 	if err != nil {
 		return nil, err
 	}
-	c := newCompiler(s, mode)
-	b, err := c.block(tree.Nodes)
-	if err != nil {
+	if err := quote.Plan(mode, tree.Body); err != nil {
 		return nil, err
 	}
-	if mode == ModeShell {
-		if err := checkWays(b); err != nil {
-			return nil, err
-		}
-	}
-	return &Template{body: b, roots: slices.Sorted(maps.Keys(c.roots))}, nil
+	return &Template{body: tree.Body, roots: tree.Roots}, nil
 }
 
 // References returns the variables that the template mentions and does not bind itself, sorted.
@@ -71,33 +78,32 @@ func (t *Template) Constant() (string, bool) { return t.constant, t.fixed }
 type Option func(*run)
 
 // MaxOutput bounds the text, in bytes. Without it the bound is [DefaultMaxOutput].
-func MaxOutput(n int) Option { return func(r *run) { r.maxOutput = n } }
+func MaxOutput(n int) Option { return func(r *run) { r.MaxOutput = n } }
 
-// Render returns the text. The variables are read, never written; values that are not plain JSON are taken as JSON
-// shows them. Lookups that found nothing in state or outputs are named in the warnings.
+// Render returns the text. The variables are read, never written; values that are not plain JSON
+// are taken as JSON shows them. Lookups that found nothing in state or outputs are named in the
+// warnings.
 //
 // An error is a [*MissingError] or a [*RenderError]; then there is no text.
 func (t *Template) Render(vars map[string]any, opts ...Option) (text string, warnings []string, err error) {
 	if t.fixed {
 		return t.constant, nil, nil
 	}
-	r := &run{vars: vars, maxOutput: DefaultMaxOutput}
+	r := &run{vars: vars, Run: value.Run{MaxOutput: DefaultMaxOutput}}
 	for _, o := range opts {
 		o(r)
 	}
 	defer func() {
 		if p := recover(); p != nil {
 			text, warnings = "", nil
-			err = pos{1, 1}.fail(panicError{p})
+			err = fail(syntax.Pos{Line: 1, Col: 1}, panicError{p})
 		}
 	}()
-	if err := t.body.render(&frame{run: r}); err != nil {
+	if err := renderBlock(&frame{run: r}, t.body); err != nil {
 		return "", r.warnings, err
 	}
-	if len(r.placed) > 0 {
-		if err := checkCommand(r.skeleton()); err != nil {
-			return "", r.warnings, pos{1, 1}.fail(err)
-		}
+	if err := r.words.Check(r.out); err != nil {
+		return "", r.warnings, fail(syntax.Pos{Line: 1, Col: 1}, err)
 	}
 	return string(r.out), r.warnings, nil
 }

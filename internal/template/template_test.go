@@ -190,10 +190,10 @@ func TestSyntaxErrors(t *testing.T) {
 		"{{ a ? b }}":                            `template, line 1, column 6: unexpected character '?'`,
 		"{# x":                                   `template, line 1, column 1: the comment is not closed: #} is missing`,
 		"{% for in x %}{% endfor %}":             `template, line 1, column 8: a loop variable is missing: write {% for x in list %}`,
-		"{{ (a }}":                               `template, line 1, column 4: unbalanced parenthesis, found "("`,
+		"{{ (a }}":                               `template, line 1, column 7: ')' expected here, found "}}"`,
 		"{{ a) }}":                               `template, line 1, column 5: unexpected ')'`,
 		"{% raw %}x":                             `template, line 1, column 1: the tag raw is not closed: {% endraw %} is missing`,
-		"{{ }}":                                  `template, line 1, column 4: expected either a number, string, keyword or identifier, found "}}"`,
+		"{{ }}":                                  `template, line 1, column 4: expected a value, found "}}"`,
 		strings.Repeat("{% if a %}", 100):        `template, line 1, column 601: tags nest deeper than 60 levels`,
 		"{{ " + strings.Repeat("(", 100) + " }}": `template, line 1, column 64: brackets nest deeper than 60 levels`,
 	} {

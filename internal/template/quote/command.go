@@ -1,4 +1,4 @@
-package template
+package quote
 
 import (
 	"errors"
@@ -10,17 +10,20 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A value in a command is quoted as one word. Some places of a shell's language evaluate a word once more, whatever its
-// quotes: let, [[ x -eq 0 ]], $((...)), eval, sh -c, declare, printf -v, the subscripts of arrays. So the command is read
-// by a parser of the shell's language, with a placeholder for each value, and a value may stand only where the list below
-// says that a word is a word: as an argument of a simple command that does not evaluate it, as the value of a variable, in
-// the list of for, in case, as the file of a redirect. What a variable or the output of a command takes over from a value
-// is held to the same. Numbers may stand anywhere: there is nothing in them.
+// A value in a command is quoted as one word. Some places of a shell's language evaluate a word
+// once more, whatever its quotes: let, [[ x -eq 0 ]], $((...)), eval, sh -c, declare, printf -v,
+// the subscripts of arrays. So the command is read by a parser of the shell's language, with a
+// placeholder for each value, and a value may stand only where the list below says that a word is a
+// word: as an argument of a simple command that does not evaluate it, as the value of a variable,
+// in the list of for, in case, as the file of a redirect. What a variable or the output of a
+// command takes over from a value is held to the same. Numbers may stand anywhere: there is nothing
+// in them.
 //
-// This is checked when a command is rendered, on the very text that a shell is given, and, so that authors learn of it in
-// time, when its template is parsed, for each way through its tags.
+// This is checked when a command is rendered, on the very text that a shell is given, and, so that
+// authors learn of it in time, when its template is parsed, for each way through its tags.
 
-// maxCommand is what Linux lets a command line have; the check takes memory with a command's nesting.
+// maxCommand is what Linux lets a command line have; the check takes memory with a command's
+// nesting.
 const maxCommand = 128 << 10
 
 // placeholder is what stands for the value n.
@@ -129,14 +132,16 @@ func (c *commandCheck) spread(n syntax.Node) bool {
 	return true
 }
 
-// positional says that $1 and the like may hold a value: what a function is called with, or set sets.
+// positional says that $1 and the like may hold a value: what a function is called with, or set
+// sets.
 func (c *commandCheck) positional() {
 	for _, p := range []string{"1", "2", "3", "4", "5", "6", "7", "8", "9", "@", "*"} {
 		c.tainted[p] = true
 	}
 }
 
-// name returns the name of the command that words call, without its folder, or "" when it is not written out.
+// name returns the name of the command that words call, without its folder, or "" when it is not
+// written out.
 func name(args []*syntax.Word) string {
 	if len(args) == 0 {
 		return ""
@@ -233,7 +238,8 @@ func (c *commandCheck) insideArithmetic() bool {
 	return false
 }
 
-// occurs checks the place of a value, or of a variable that holds one: every word that it is part of, from the inside out.
+// occurs checks the place of a value, or of a variable that holds one: every word that it is part
+// of, from the inside out.
 func (c *commandCheck) occurs(value int) {
 	for i := len(c.above) - 2; i >= 0; i-- {
 		switch n := c.above[i].(type) {
@@ -303,8 +309,8 @@ func redirected(r *syntax.Redirect, w *syntax.Word) string {
 	return fmt.Sprintf("a value cannot stand after %s", r.Op)
 }
 
-// guiding are variables that a shell, the loader or common programs run something for. The names that end with _ are
-// beginnings.
+// guiding are variables that a shell, the loader or common programs run something for. The names
+// that end with _ are beginnings.
 var guiding = []string{
 	"PATH", "IFS", "ENV", "BASH_ENV", "BASH_FUNC_", "SHELLOPTS", "BASHOPTS", "PS0", "PS1", "PS2", "PS4", "PROMPT_COMMAND", "CDPATH", "SHELL",
 	"LD_", "DYLD_", "GIT_", "PAGER", "MANPAGER", "LESSOPEN", "LESSCLOSE", "EDITOR", "VISUAL", "BROWSER", "NODE_OPTIONS", "PYTHONSTARTUP",

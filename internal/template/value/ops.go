@@ -1,4 +1,4 @@
-package template
+package value
 
 import (
 	"cmp"
@@ -9,46 +9,15 @@ import (
 	"strings"
 )
 
-// binary is a op b.
-type binary struct {
-	at   pos
-	op   string
-	a, b expr
-}
-
-func (e *binary) place() pos { return e.at }
-
-func (e *binary) eval(f *frame) (any, error) {
-	if err := f.spend(1); err != nil {
-		return nil, e.at.fail(err)
-	}
-	a, err := f.value(e.a)
-	if err != nil {
-		return nil, err
-	}
-	switch e.op {
-	case "and", "or":
-		if truthy(a) == (e.op == "or") {
-			return a, nil
-		}
-		return f.value(e.b)
-	}
-	b, err := f.value(e.b)
-	if err != nil {
-		return nil, err
-	}
-	v, err := f.apply(e.op, a, b)
-	return v, e.at.fail(err)
-}
-
-func (r *run) apply(op string, a, b any) (any, error) {
+// Apply calculates a op b. The operators and and or are no operations on values.
+func (r *Run) Apply(op string, a, b any) (any, error) {
 	switch op {
 	case "==", "!=":
 		eq, err := r.equal(a, b)
 		return eq == (op == "=="), err
 	case "<", "<=", ">", ">=":
 		c, err := r.compare(a, b)
-		return map[string]bool{"<": c < 0, "<=": c <= 0, ">": c > 0, ">=": c >= 0}[op], err
+		return op[0] == '<' && c < 0 || op[0] == '>' && c > 0 || len(op) == 2 && c == 0, err
 	case "in":
 		return r.contains(b, a)
 	case "~":
@@ -67,22 +36,22 @@ func (r *run) apply(op string, a, b any) (any, error) {
 	return arithmetic(op, a, b)
 }
 
-func (r *run) concat(a, b any) (any, error) {
-	s, err := r.text(a)
+func (r *Run) concat(a, b any) (any, error) {
+	s, err := r.Text(a)
 	if err != nil {
 		return nil, err
 	}
-	t, err := r.text(b)
+	t, err := r.Text(b)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.spendBytes(len(s) + len(t)); err != nil {
+	if err := r.SpendBytes(len(s) + len(t)); err != nil {
 		return nil, err
 	}
 	return s + t, nil
 }
 
-func (r *run) add(a, b any) (any, error) {
+func (r *Run) add(a, b any) (any, error) {
 	switch x := a.(type) {
 	case string:
 		if _, ok := b.(string); ok {
@@ -90,16 +59,16 @@ func (r *run) add(a, b any) (any, error) {
 		}
 	case []any:
 		if y, ok := b.([]any); ok {
-			if err := r.spendItems(len(x) + len(y)); err != nil {
+			if err := r.SpendItems(len(x) + len(y)); err != nil {
 				return nil, err
 			}
 			return append(append(make([]any, 0, len(x)+len(y)), x...), y...), nil
 		}
 	}
-	if v, err := arithmetic("+", a, b); err == nil || isNumber(a) && isNumber(b) {
+	if v, err := arithmetic("+", a, b); err == nil || IsNumber(a) && IsNumber(b) {
 		return v, err
 	}
-	return nil, fmt.Errorf("cannot add %s and %s; join texts with ~", kindOf(a), kindOf(b))
+	return nil, fmt.Errorf("cannot add %s and %s; join texts with ~", Kind(a), Kind(b))
 }
 
 func repetition(a, b any) (s string, n int64, ok bool) {
@@ -113,26 +82,21 @@ func repetition(a, b any) (s string, n int64, ok bool) {
 	return s, n, ok
 }
 
-func (r *run) repeat(s string, n int64) (any, error) {
+func (r *Run) repeat(s string, n int64) (any, error) {
 	if n <= 0 || s == "" {
 		return "", nil
 	}
-	if n > int64(r.maxOutput) {
+	if n > int64(r.MaxOutput) {
 		return nil, r.tooLong()
 	}
-	if err := r.spendBytes(len(s) * int(n)); err != nil {
+	if err := r.SpendBytes(len(s) * int(n)); err != nil {
 		return nil, err
 	}
 	return strings.Repeat(s, int(n)), nil
 }
 
-func isNumber(v any) bool {
-	switch v.(type) {
-	case int64, float64, json.Number:
-		return true
-	}
-	return false
-}
+// IsNumber reports whether a value is written as a number.
+func IsNumber(v any) bool { return is[int64](v) || is[float64](v) || is[json.Number](v) }
 
 func toFloat(v any) (float64, bool) {
 	switch n := v.(type) {
@@ -152,7 +116,7 @@ func arithmetic(op string, a, b any) (any, error) {
 	x, okA := toFloat(a)
 	y, okB := toFloat(b)
 	if !okA || !okB {
-		return nil, fmt.Errorf("cannot calculate %s %s %s", kindOf(a), op, kindOf(b))
+		return nil, fmt.Errorf("cannot calculate %s %s %s", Kind(a), op, Kind(b))
 	}
 	if y == 0 && (op == "/" || op == "//" || op == "%") {
 		return nil, errors.New("division by zero")
@@ -164,20 +128,21 @@ func arithmetic(op string, a, b any) (any, error) {
 			return v, nil
 		}
 	}
-	f := map[string]func() float64{
-		"+": func() float64 { return x + y }, "-": func() float64 { return x - y },
-		"*": func() float64 { return x * y }, "/": func() float64 { return x / y },
-		"//": func() float64 { return math.Floor(x / y) }, "%": func() float64 { return x - y*math.Floor(x/y) },
-		"**": func() float64 { return math.Pow(x, y) },
-	}[op]
-	if f == nil {
-		return nil, fmt.Errorf("there is no operator %s", op)
-	}
-	v := f()
+	v := floats[op](x, y)
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil, errors.New("the result is too large for a number")
 	}
 	return v, nil
+}
+
+var floats = map[string]func(x, y float64) float64{
+	"+":  func(x, y float64) float64 { return x + y },
+	"-":  func(x, y float64) float64 { return x - y },
+	"*":  func(x, y float64) float64 { return x * y },
+	"/":  func(x, y float64) float64 { return x / y },
+	"//": func(x, y float64) float64 { return math.Floor(x / y) },
+	"%":  func(x, y float64) float64 { return x - y*math.Floor(x/y) },
+	"**": math.Pow,
 }
 
 // integers calculates exactly; ok is false when the result is not an integer or does not fit.
@@ -219,33 +184,27 @@ func power(i, j int64) (int64, bool) {
 }
 
 // equal compares by value, at any depth.
-func (r *run) equal(a, b any) (bool, error) {
-	return r.equalAt(plain(a), plain(b), 0)
+func (r *Run) equal(a, b any) (bool, error) {
+	return r.equalAt(Plain(a), Plain(b), 0)
 }
 
-func (r *run) equalAt(a, b any, depth int) (bool, error) {
-	if err := r.spend(1); err != nil {
+func (r *Run) equalAt(a, b any, depth int) (bool, error) {
+	if err := r.Spend(1); err != nil {
 		return false, err
 	}
 	if depth > maxDepth {
-		return false, limitf("a value nests deeper than %d levels", maxDepth)
+		return false, Limitf("a value nests deeper than %d levels", maxDepth)
 	}
 	switch x := a.(type) {
-	case nil:
-		return b == nil, nil
-	case bool:
-		y, ok := b.(bool)
-		return ok && x == y, nil
-	case string:
-		y, ok := b.(string)
-		return ok && x == y, nil
+	case nil, bool, string:
+		return a == b, nil
 	case []any:
 		y, ok := b.([]any)
 		if !ok || len(x) != len(y) {
 			return false, nil
 		}
 		for i := range x {
-			if eq, err := r.equalAt(plain(x[i]), plain(y[i]), depth+1); !eq {
+			if eq, err := r.equalAt(Plain(x[i]), Plain(y[i]), depth+1); !eq {
 				return false, err
 			}
 		}
@@ -260,7 +219,7 @@ func (r *run) equalAt(a, b any, depth int) (bool, error) {
 			if !ok {
 				return false, nil
 			}
-			if eq, err := r.equalAt(plain(x[k]), plain(w), depth+1); !eq {
+			if eq, err := r.equalAt(Plain(x[k]), Plain(w), depth+1); !eq {
 				return false, err
 			}
 		}
@@ -277,8 +236,8 @@ func (r *run) equalAt(a, b any, depth int) (bool, error) {
 }
 
 // compare orders two numbers or two strings.
-func (r *run) compare(a, b any) (int, error) {
-	if err := r.spend(1); err != nil {
+func (r *Run) compare(a, b any) (int, error) {
+	if err := r.Spend(1); err != nil {
 		return 0, err
 	}
 	if s, ok := a.(string); ok {
@@ -294,20 +253,20 @@ func (r *run) compare(a, b any) (int, error) {
 	x, okA := toFloat(a)
 	y, okB := toFloat(b)
 	if !okA || !okB {
-		return 0, fmt.Errorf("cannot compare %s with %s", kindOf(a), kindOf(b))
+		return 0, fmt.Errorf("cannot compare %s with %s", Kind(a), Kind(b))
 	}
 	return cmp.Compare(x, y), nil
 }
 
 // contains reports whether x is an item of a list, a key of an object or a part of a string.
-func (r *run) contains(in, x any) (bool, error) {
+func (r *Run) contains(in, x any) (bool, error) {
 	switch c := in.(type) {
 	case string:
 		s, ok := x.(string)
 		if !ok {
-			return false, fmt.Errorf("cannot look for %s in a string", kindOf(x))
+			return false, fmt.Errorf("cannot look for %s in a string", Kind(x))
 		}
-		return strings.Contains(c, s), r.spendBytes(len(c))
+		return strings.Contains(c, s), r.SpendBytes(len(c))
 	case map[string]any:
 		s, ok := x.(string)
 		_, has := c[s]
@@ -320,5 +279,5 @@ func (r *run) contains(in, x any) (bool, error) {
 		}
 		return false, nil
 	}
-	return false, fmt.Errorf("cannot look for something in %s", kindOf(in))
+	return false, fmt.Errorf("cannot look for something in %s", Kind(in))
 }

@@ -1,4 +1,4 @@
-package template
+package quote
 
 import (
 	"fmt"
@@ -10,7 +10,8 @@ import (
 
 // The commands that do more with an argument than take it.
 var (
-	// evaluating builtins take words as commands, names of variables or arithmetic. None may have a value.
+	// evaluating builtins take words as commands, names of variables or arithmetic. None may have a
+	// value.
 	evaluating = []string{
 		"eval", ".", "source", "trap", "let", "declare", "typeset", "export", "readonly", "local", "unset", "read", "mapfile", "readarray", "getopts",
 		"alias", "unalias", "bind", "complete", "compgen", "compopt", "enable", "hash", "fc", "history", "shopt", "wait", "jobs", "kill", "ulimit",
@@ -58,7 +59,8 @@ func (c *commandCheck) argument(args []*syntax.Word, i int) string {
 	return ""
 }
 
-// tested knows that test takes words for operators where several may stand, and names of variables after -v.
+// tested knows that test takes words for operators where several may stand, and names of variables
+// after -v.
 func (c *commandCheck) tested(args []*syntax.Word, i int) string {
 	for _, w := range args[1:] {
 		switch text, _ := static(w); text {
@@ -113,8 +115,8 @@ func writtenOut(w *syntax.Word) string {
 	return text
 }
 
-// started checks the command that a command starts. An option may have a word of its own, so every word before the value
-// may be the command's name.
+// started checks the command that a command starts. An option may have a word of its own, so every
+// word before the value may be the command's name.
 func (c *commandCheck) started(called string, args []*syntax.Word, i int) string {
 	named := false
 	for k := 1; k < i; k++ {

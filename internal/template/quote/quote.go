@@ -1,0 +1,119 @@
+// Package quote decides how values are written into a template's text: as they are, or quoted as a
+// command of a POSIX shell, a URL, a form or a JSON document needs.
+//
+// [Plan] follows the constant text of a template and refuses a value where no quoting makes it
+// safe. [Words] checks a command once more when it is rendered, on the very text that a shell is
+// given.
+package quote
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/windlass-run/windlass/internal/template/syntax"
+	"github.com/windlass-run/windlass/internal/template/value"
+)
+
+// Mode is the kind of text that a template makes. It decides how interpolated values are quoted.
+type Mode string
+
+// The modes.
+const (
+	ModeText  Mode = "a text"          // values are written as they are: strings bare, everything else as JSON
+	ModeShell Mode = "a command"       // each value is one quoted word of a POSIX shell, a list is one word for each item
+	ModeURL   Mode = "a URL"           // values are percent-encoded
+	ModeForm  Mode = "a form"          // as in a URL, for a body of name=value pairs
+	ModeJSON  Mode = "a JSON document" // values are JSON; inside a JSON string, the inside of one
+)
+
+// style is how one value is written ([syntax.Output.Style]).
+type style = uint8
+
+const (
+	asText     style = iota // unquoted
+	asWords                 // of a shell
+	asPercent               // percent-encoded
+	asJSON                  // a JSON value
+	insideJSON              // a part of a JSON string
+)
+
+// Words are the words of a command that values were written as, in their order. The zero value is
+// ready for use.
+type Words struct{ list []word }
+
+// word is a part of the output.
+type word struct {
+	start, end int
+	number     bool // so that there is nothing in it for a shell to evaluate
+}
+
+// Write returns a value as the output writes it; it is going to stand at an offset of the rendered
+// text.
+func (ws *Words) Write(r *value.Run, out *syntax.Output, v any, offset int) (string, error) {
+	switch out.Style {
+	case asWords:
+		return ws.quoted(r, v, offset)
+	case asPercent:
+		return r.PercentEncode(v)
+	case asJSON:
+		return r.JSON(v, "")
+	case insideJSON:
+		s, err := r.Text(v)
+		quoted := value.QuoteJSON(s)
+		return quoted[1 : len(quoted)-1], err
+	}
+	return r.Text(v)
+}
+
+// quoted writes a value as one word of a POSIX shell, and a list as one word for each of its items.
+func (ws *Words) quoted(r *value.Run, v any, offset int) (string, error) {
+	l, ok := v.([]any)
+	if !ok {
+		return ws.word(r, v, offset)
+	}
+	words := make([]string, len(l))
+	for i, x := range l {
+		var err error
+		if words[i], err = ws.word(r, value.Plain(x), offset); err != nil {
+			return "", err
+		}
+		offset += len(words[i]) + 1
+	}
+	return strings.Join(words, " "), nil
+}
+
+func (ws *Words) word(r *value.Run, v any, offset int) (string, error) {
+	s, err := r.Text(v)
+	if err != nil {
+		return "", err
+	}
+	w, err := quoteWord(r, s)
+	ws.list = append(ws.list, word{offset, offset + len(w), value.IsNumber(v)})
+	return w, err
+}
+
+func quoteWord(r *value.Run, s string) (string, error) {
+	if strings.IndexByte(s, 0) >= 0 {
+		return "", errors.New("a value with a NUL character cannot be put into a command")
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'", r.SpendBytes(len(s))
+}
+
+// Check reports the first value that may not stand where it does in a rendered command.
+func (ws *Words) Check(command []byte) error {
+	if len(ws.list) == 0 {
+		return nil
+	}
+	var b strings.Builder
+	at, n := 0, 0
+	for _, w := range ws.list {
+		if w.number {
+			continue
+		}
+		b.Write(command[at:w.start])
+		b.WriteString("'" + placeholder(n) + "'")
+		at, n = w.end, n+1
+	}
+	b.Write(command[at:])
+	return checkCommand(b.String(), n)
+}

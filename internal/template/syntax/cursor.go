@@ -1,0 +1,116 @@
+package syntax
+
+import "slices"
+
+// cursor goes over tokens. The last one is a kindEnd, which is never passed.
+type cursor struct {
+	list []token
+	at   int
+}
+
+func (c *cursor) peek() *token { return &c.list[c.at] }
+
+func (c *cursor) next() *token {
+	t := c.peek()
+	if t.kind != kindEnd {
+		c.at++
+	}
+	return t
+}
+
+func (c *cursor) is(k kind, text string) bool { return c.peek().kind == k && c.peek().text == text }
+
+// accept goes over a token, if it is the next one.
+func (c *cursor) accept(k kind, text string) bool {
+	if !c.is(k, text) {
+		return false
+	}
+	c.at++
+	return true
+}
+
+// expect goes over the sign that must come next.
+func (c *cursor) expect(sign string) {
+	if !c.accept(kindSign, sign) {
+		c.peek().fail("'%s' expected here, found %q", sign, c.peek().text)
+	}
+}
+
+// name goes over a name that the template binds, and returns it. Without one the error says what to
+// write.
+func (c *cursor) name(write string) string {
+	t := c.next()
+	if t.kind != kindWord || reserved(t.text) {
+		t.fail("%s", write)
+	}
+	if _, ok := constantOf(t.text); ok {
+		t.fail("%q is a constant and cannot be a name", t.text)
+	}
+	return t.text
+}
+
+// reserved reports whether a word is part of the language, so that no variable has its name.
+func reserved(word string) bool {
+	return slices.Contains([]string{"and", "or", "not", "in", "is", "if", "else"}, word)
+}
+
+// constantOf returns the value of a word that is one in itself.
+func constantOf(word string) (any, bool) {
+	switch word {
+	case "none", "None", "null", "nil":
+		return nil, true
+	case "true", "True":
+		return true, true
+	case "false", "False":
+		return false, true
+	}
+	return nil, false
+}
+
+// scopes knows which names the tags around a place have bound.
+type scopes struct {
+	list  []scope
+	roots map[string]struct{} // the names that were mentioned where nothing had bound them
+}
+
+type scope struct {
+	names []string
+	loop  *bool // of the body of a for tag: whether it mentions loop
+}
+
+func newScopes() *scopes { return &scopes{list: make([]scope, 1), roots: map[string]struct{}{}} }
+
+func (s *scopes) push(names ...string) { s.list = append(s.list, scope{names: names}) }
+
+func (s *scopes) pop() { s.list = s.list[:len(s.list)-1] }
+
+func (s *scopes) top() *scope { return &s.list[len(s.list)-1] }
+
+func (s *scopes) bind(name string) { s.top().names = append(s.top().names, name) }
+
+func (s *scopes) bound(name string) bool {
+	return slices.ContainsFunc(s.list, func(sc scope) bool { return slices.Contains(sc.names, name) })
+}
+
+// mention notes that a variable is read.
+func (s *scopes) mention(name string) {
+	for _, sc := range slices.Backward(s.list) {
+		switch {
+		case slices.Contains(sc.names, name):
+			return
+		case name == "loop" && sc.loop != nil:
+			*sc.loop = true
+			return
+		}
+	}
+	s.roots[name] = struct{}{}
+}
+
+// callable returns the names that are bound, for hints.
+func (s *scopes) callable(functions []string) []string {
+	names := slices.Clone(functions)
+	for _, sc := range s.list {
+		names = append(names, sc.names...)
+	}
+	return names
+}

@@ -1,0 +1,220 @@
+package value
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// textFilters are the filters that make or change texts.
+func textFilters() map[string]filter {
+	return map[string]filter{
+		"lower":      mapText(strings.ToLower),
+		"upper":      mapText(strings.ToUpper),
+		"capitalize": mapText(capitalize),
+		"title":      mapText(titleCase),
+		"string":     mapText(func(s string) string { return s }),
+		"trim":       trimFilter,
+		"truncate":   truncateFilter,
+		"replace":    replaceFilter,
+		"indent":     indentFilter,
+		"wordcount":  wordcountFilter,
+		"lines":      linesFilter,
+		"split":      splitFilter,
+		"tojson":     jsonFilter,
+		"json":       jsonFilter,
+		"fromjson":   fromJSONFilter,
+		"urlencode":  urlencodeFilter,
+	}
+}
+
+func mapText(fn func(string) string) filter {
+	return func(c *call) any { return fn(c.text()) }
+}
+
+func capitalize(s string) string {
+	r, n := utf8.DecodeRuneInString(s)
+	if n == 0 {
+		return ""
+	}
+	return string(unicode.ToUpper(r)) + strings.ToLower(s[n:])
+}
+
+func titleCase(s string) string {
+	inWord := false
+	return strings.Map(func(r rune) rune {
+		first := !inWord
+		inWord = unicode.IsLetter(r) || unicode.IsDigit(r) || r == '\''
+		if first {
+			return unicode.ToTitle(r)
+		}
+		return unicode.ToLower(r)
+	}, s)
+}
+
+func trimFilter(c *call) any {
+	s, chars := c.text(), c.stringArg("chars", "")
+	if chars == "" {
+		return strings.TrimSpace(s)
+	}
+	return strings.Trim(s, chars)
+}
+
+// truncateFilter cuts a text to a length in characters, the mark at its end included. By default it
+// cuts at a word.
+func truncateFilter(c *call) any {
+	s, length, killWords := c.text(), c.intArg("length", 255), c.boolArg("killwords")
+	end, leeway := c.stringArg("end", "..."), c.intArg("leeway", 0)
+	if n := utf8.RuneCountInString(s); n <= length+leeway {
+		return s
+	}
+	cut := string([]rune(s)[:max(0, length-utf8.RuneCountInString(end))])
+	if i := strings.LastIndexByte(cut, ' '); i > 0 && !killWords {
+		cut = cut[:i]
+	}
+	return cut + end
+}
+
+func replaceFilter(c *call) any {
+	s, old, by, count := c.text(), c.stringArg("old", ""), c.stringArg("new", ""), c.intArg("count", -1)
+	if c.err != nil {
+		return nil
+	}
+	return c.result(c.replace(s, old, by, count))
+}
+
+// replace replaces after counting, so that a text that would be too long is not made.
+func (r *Run) replace(s, old, by string, count int) (any, error) {
+	n := strings.Count(s, old)
+	if count >= 0 {
+		n = min(n, count)
+	}
+	if float64(n)*float64(len(by)) > float64(r.MaxOutput) {
+		return nil, r.tooLong()
+	}
+	if err := r.SpendBytes(len(s) + n*len(by)); err != nil {
+		return nil, err
+	}
+	return strings.Replace(s, old, by, count), nil
+}
+
+func indentFilter(c *call) any {
+	s, width, first, blank := c.text(), c.intArg("width", 4), c.boolArg("first"), c.boolArg("blank")
+	if width < 0 || width > 1000 {
+		return c.fail("the width %d is not between 0 and 1000", width)
+	}
+	lines := strings.Split(s, "\n")
+	if err := c.SpendBytes(len(s) + len(lines)*width); err != nil {
+		return c.result(nil, err)
+	}
+	for i, l := range lines {
+		if (i > 0 || first) && (l != "" || blank) {
+			lines[i] = strings.Repeat(" ", width) + l
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func wordcountFilter(c *call) any { return int64(len(strings.Fields(c.text()))) }
+
+func linesFilter(c *call) any {
+	s := c.text()
+	if s == "" {
+		return []any{}
+	}
+	return c.result(c.list(strings.Split(strings.TrimSuffix(strings.ReplaceAll(s, "\r\n", "\n"), "\n"), "\n")))
+}
+
+func splitFilter(c *call) any {
+	s, sep := c.text(), c.stringArg("sep", "")
+	return c.result(c.split(s, sep))
+}
+
+func (r *Run) split(s, sep string) (any, error) {
+	if sep == "" {
+		return r.list(strings.Fields(s))
+	}
+	return r.list(strings.Split(s, sep))
+}
+
+func (r *Run) list(parts []string) (any, error) {
+	out := make([]any, len(parts))
+	for i, p := range parts {
+		out[i] = p
+	}
+	return out, r.SpendItems(len(out))
+}
+
+func jsonFilter(c *call) any {
+	indent := c.intArg("indent", 0)
+	return c.result(c.JSON(c.v, strings.Repeat(" ", min(max(indent, 0), 16))))
+}
+
+func fromJSONFilter(c *call) any {
+	s := c.text()
+	if !json.Valid([]byte(s)) {
+		return c.fail("the text is not JSON")
+	}
+	return decode([]byte(s))
+}
+
+func urlencodeFilter(c *call) any {
+	m, ok := c.v.(map[string]any)
+	if !ok {
+		return c.result(c.PercentEncode(c.v))
+	}
+	var parts []string
+	for _, p := range pairs(m) {
+		pair := p.([]any) //nolint:forcetypeassert // made by pairs
+		k, err := c.PercentEncode(pair[0])
+		c.note(err)
+		v, err := c.PercentEncode(pair[1])
+		c.note(err)
+		parts = append(parts, k+"="+v)
+	}
+	return strings.Join(parts, "&")
+}
+
+// PercentEncode writes a value so that it is one part of a path or a query. The items of a list are
+// joined by commas.
+func (r *Run) PercentEncode(v any) (string, error) {
+	if l, ok := v.([]any); ok {
+		parts := make([]string, len(l))
+		for i, x := range l {
+			if _, nested := Plain(x).([]any); nested {
+				return "", errors.New("a list inside a list cannot be put into a URL; use the filter tojson")
+			}
+			s, err := r.PercentEncode(Plain(x))
+			if err != nil {
+				return "", err
+			}
+			parts[i] = s
+		}
+		return strings.Join(parts, ","), nil
+	}
+	s, err := r.Text(v)
+	if err != nil {
+		return "", err
+	}
+	if err := r.SpendBytes(len(s)); err != nil {
+		return "", err
+	}
+	const hex = "0123456789ABCDEF"
+	var b strings.Builder
+	for i := range len(s) {
+		if c := s[i]; isUnreserved(c) {
+			b.WriteByte(c)
+		} else {
+			b.Write([]byte{'%', hex[c>>4], hex[c&15]})
+		}
+	}
+	return b.String(), nil
+}
+
+// isUnreserved reports whether a character means itself everywhere in a URL (RFC 3986, section
+// 2.3).
+func isUnreserved(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-._~", c) >= 0
+}
