@@ -48,9 +48,12 @@ var ErrLimit = value.ErrLimit
 
 // fail gives an error a place, unless it has one already.
 func fail(at syntax.Pos, err error) error {
+	if err == nil {
+		return nil // before the variables below, which are allocated
+	}
 	var missing *MissingError
 	var render *RenderError
-	if err == nil || errors.As(err, &missing) || errors.As(err, &render) {
+	if errors.As(err, &missing) || errors.As(err, &render) {
 		return err
 	}
 	return &RenderError{Line: at.Line, Col: at.Col, Msg: err.Error(), Err: err}

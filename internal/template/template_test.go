@@ -95,6 +95,29 @@ func TestRender(t *testing.T) {
 	}
 }
 
+// TestBinding: operators, tests and filters bind as in Jinja.
+func TestBinding(t *testing.T) {
+	t.Parallel()
+	for src, want := range map[string]string{
+		"{{ 1 + 2 * 3 ** 2 - 4 // 3 }} {{ 'a' + 'b' ~ 1 + 'c' }}":                 "18 ab1c",
+		"{{ 2 ** 3 ** 2 }} {{ -1 | abs }} {{ -2 ** 2 }}":                          "64 1 4",
+		"{{ not 1 == 2 and 3 in [3] or nope }}":                                   "true",
+		"{{ not 'a' in ['b'] | map('upper') }} {{ 'B' in ['b'] | map('upper') }}": "true true",
+		"{{ true and 'B' in ['b'] | map('upper') | join }}":                       "true",
+		"{{ 3 in [1] + [3] }} {{ (4 is divisibleby 2) | string ~ '!' }}":          "true true!",
+		"{{ 4 is divisibleby 2 | int }} {{ nope is defined | string | length }}":  "1 5",
+		"{{ 2 + 1 is odd }} {{ not 2 is odd }} {{ 2 is not odd and 3 is odd }}":   "true true true",
+		"{{ 'x' if 1 is even else 'y' if 1 is even else 'z' }}":                   "z",
+		"{% set x = 1 if false else 2 if false else 3 %}{{ x }}":                  "3",
+		"{{ [[1, 2], [3]].0.1 }}{{ (1, 2,)[1] }}{{ {'a': {'b': 3}}.a['b'] }}":     "223",
+		"{{ 'a\\\\' ~ '}}' }}": `a\}}`,
+	} {
+		got, _, err := render(t, src)
+		require.NoError(t, err, src)
+		require.Equal(t, want, got, src)
+	}
+}
+
 func TestMissingVariables(t *testing.T) {
 	t.Parallel()
 	for src, want := range map[string]string{
@@ -410,6 +433,34 @@ func BenchmarkRenderSmall(b *testing.B) {
 	tmpl, err := template.Parse("Find out why {{ input.service }} fails in {{ input.region }}. Turn {{ turn }}.")
 	require.NoError(b, err)
 	v := map[string]any{"input": map[string]any{"service": "api", "region": "eu"}, "turn": 3}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, _, err := tmpl.Render(v); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkRenderLoop(b *testing.B) {
+	tmpl, err := template.Parse("{% for p in people if p.age > 20 %}{{ loop.index }}. {{ p.name | upper }}{% if not loop.last %}, {% endif %}" +
+		"{% endfor %} {{ people | map(attribute='age') | sum + 1 }} {{ people | tojson }}")
+	require.NoError(b, err)
+	people := make([]any, 50)
+	for i := range people {
+		people[i] = map[string]any{"name": "Ann", "age": int64(i)}
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, _, err := tmpl.Render(map[string]any{"people": people}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkRenderCommand(b *testing.B) {
+	tmpl, err := template.ParseShell("grep -n -- {{ pattern }} {{ files }} | head -n {{ n | int }}")
+	require.NoError(b, err)
+	v := map[string]any{"pattern": "it's", "files": []any{"a b", "c"}, "n": 5}
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, _, err := tmpl.Render(v); err != nil {
