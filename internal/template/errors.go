@@ -9,8 +9,7 @@ import (
 	"github.com/windlass-run/windlass/internal/template/value"
 )
 
-// SyntaxError is a template that cannot be used. Line and Col count from 1 inside the template's
-// text, Col in bytes.
+// SyntaxError is a template that cannot be used. Line and Col count from 1, Col in bytes.
 type SyntaxError = syntax.Error
 
 // MissingError is a variable that a template uses and that is not there. Name is its dotted path up
@@ -26,8 +25,7 @@ func (e *MissingError) Error() string {
 	return hint.After(fmt.Sprintf("template, line %d, column %d: variable %q is missing", e.Line, e.Col, e.Name), e.Hint)
 }
 
-// RenderError is an operation that failed while a template was rendered: values that do not fit it,
-// or a limit.
+// RenderError is an operation that failed: values that do not fit it, or a limit.
 type RenderError struct {
 	Line, Col int
 	Msg       string
@@ -42,8 +40,7 @@ func (e *RenderError) Error() string {
 // Unwrap returns the cause.
 func (e *RenderError) Unwrap() error { return e.Err }
 
-// ErrLimit is the cause of a [RenderError] when the template did more work, wrote more, or nested
-// deeper than allowed.
+// ErrLimit is the cause of a [RenderError] when a limit of work, output or nesting was reached.
 var ErrLimit = value.ErrLimit
 
 // fail gives an error a place, unless it has one already.

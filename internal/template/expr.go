@@ -10,8 +10,7 @@ import (
 	"github.com/windlass-run/windlass/internal/template/value"
 )
 
-// eval returns the value of an expression. It may be an *undefined; whoever uses the value forces
-// it ([frame.force]).
+// eval returns a value, perhaps an *undefined; whoever uses it forces it ([frame.force]).
 func (f *frame) eval(e syntax.Expr) (any, error) {
 	switch e := e.(type) {
 	case *syntax.Literal:
@@ -258,8 +257,7 @@ func (f *frame) lookup(e *syntax.Lookup) (any, error) {
 	return v, nil
 }
 
-// start returns the value that the steps begin at, and whether its missing entries are only warned
-// about.
+// start returns what the steps begin at, and whether missing entries are only warned about.
 func (f *frame) start(e *syntax.Lookup) (v any, soft bool, err error) {
 	if e.Base != nil {
 		v, err = f.eval(e.Base)

@@ -16,8 +16,7 @@ const (
 	maxWarnings = 100 // different ones of one rendering
 )
 
-// run is one rendering: its variables, its output, and what is left of its limits. It belongs to
-// one goroutine.
+// run is one rendering: variables, output, what is left of its limits. One goroutine has it.
 type run struct {
 	value.Run
 	vars     map[string]any
@@ -118,8 +117,7 @@ func (f *frame) truth(e syntax.Expr) (bool, error) {
 	return value.Truthy(v), err
 }
 
-// force turns an undefined into what it means when it is used: an error, or an empty text with a
-// warning.
+// force turns an undefined into what its use means: an error, or an empty text with a warning.
 func (f *frame) force(v any) (any, error) {
 	u, ok := v.(*undefined)
 	if !ok {

@@ -171,7 +171,13 @@ func loopVars(items []any, i, depth int) map[string]any {
 }
 
 func renderSet(f *frame, s *syntax.Set) error {
-	v, err := setValue(f, s)
+	var v any
+	var err error
+	if s.Value != nil {
+		v, err = f.value(s.Value)
+	} else {
+		v, err = capture(f.inner(), s.Body)
+	}
 	if err != nil {
 		return err
 	}
@@ -192,13 +198,6 @@ func renderSet(f *frame, s *syntax.Set) error {
 	}
 	ns.Members[s.Member] = v
 	return nil
-}
-
-func setValue(f *frame, s *syntax.Set) (any, error) {
-	if s.Value != nil {
-		return f.value(s.Value)
-	}
-	return capture(f.inner(), s.Body)
 }
 
 // capture returns what a body renders.

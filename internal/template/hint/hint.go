@@ -14,8 +14,7 @@ const (
 	maxName  = 64 // longer names are not compared: the distance is quadratic
 )
 
-// Guess says which of names was perhaps meant by name, or which there are. The prefix is put before
-// each.
+// Guess says which of names was perhaps meant, or which there are, with a prefix before each.
 func Guess(name, prefix string, names []string) string {
 	if len(names) == 0 {
 		return ""

@@ -22,8 +22,7 @@ import (
 // This is checked when a command is rendered, on the very text that a shell is given, and, so that
 // authors learn of it in time, when its template is parsed, for each way through its tags.
 
-// maxCommand is what Linux lets a command line have; the check takes memory with a command's
-// nesting.
+// maxCommand is what Linux lets a command line have; the check takes memory with its nesting.
 const maxCommand = 128 << 10
 
 // placeholder is what stands for the value n.
@@ -132,16 +131,14 @@ func (c *commandCheck) spread(n syntax.Node) bool {
 	return true
 }
 
-// positional says that $1 and the like may hold a value: what a function is called with, or set
-// sets.
+// positional says that $1 and the like may hold a value: arguments of a function, or of set.
 func (c *commandCheck) positional() {
 	for _, p := range []string{"1", "2", "3", "4", "5", "6", "7", "8", "9", "@", "*"} {
 		c.tainted[p] = true
 	}
 }
 
-// name returns the name of the command that words call, without its folder, or "" when it is not
-// written out.
+// name returns the name of the called command, without its folder, or "" when it is computed.
 func name(args []*syntax.Word) string {
 	if len(args) == 0 {
 		return ""

@@ -10,8 +10,7 @@ import (
 
 // The commands that do more with an argument than take it.
 var (
-	// evaluating builtins take words as commands, names of variables or arithmetic. None may have a
-	// value.
+	// evaluating builtins take words as commands, variables or arithmetic. None may have a value.
 	evaluating = []string{
 		"eval", ".", "source", "trap", "let", "declare", "typeset", "export", "readonly", "local", "unset", "read", "mapfile", "readarray", "getopts",
 		"alias", "unalias", "bind", "complete", "compgen", "compopt", "enable", "hash", "fc", "history", "shopt", "wait", "jobs", "kill", "ulimit",
@@ -59,8 +58,7 @@ func (c *commandCheck) argument(args []*syntax.Word, i int) string {
 	return ""
 }
 
-// tested knows that test takes words for operators where several may stand, and names of variables
-// after -v.
+// tested knows that test takes words for operators among several, and for variables after -v.
 func (c *commandCheck) tested(args []*syntax.Word, i int) string {
 	for _, w := range args[1:] {
 		switch text, _ := static(w); text {

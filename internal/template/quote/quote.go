@@ -37,8 +37,7 @@ const (
 	insideJSON              // a part of a JSON string
 )
 
-// Words are the words of a command that values were written as, in their order. The zero value is
-// ready for use.
+// Words are the words of a command that values were written as. The zero value is ready.
 type Words struct{ list []word }
 
 // word is a part of the output.
@@ -47,8 +46,7 @@ type word struct {
 	number     bool // so that there is nothing in it for a shell to evaluate
 }
 
-// Write returns a value as the output writes it; it is going to stand at an offset of the rendered
-// text.
+// Write returns a value as the output writes it, at an offset of the rendered text.
 func (ws *Words) Write(r *value.Run, out *syntax.Output, v any, offset int) (string, error) {
 	switch out.Style {
 	case asWords:

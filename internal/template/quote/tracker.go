@@ -93,8 +93,7 @@ func (t *jsonTracker) merge(at syntax.Pos, other tracker) error {
 
 func (t *jsonTracker) clone() tracker { c := *t; return &c }
 
-// urlTracker knows whether the host of a URL is still being written. Until then a value could
-// choose where a request goes.
+// urlTracker knows whether the host is still being written: a value could choose it.
 type urlTracker struct {
 	seen  string // the text so far, up to the end of the host
 	query bool   // beyond the host

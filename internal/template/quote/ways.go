@@ -105,8 +105,7 @@ func (s *sketch) choose(ways int, add func(way int)) {
 	add(min(s.way, ways-1))
 }
 
-// endsInNumber reports whether the last filter of an expression makes a number of whatever it is
-// given.
+// endsInNumber reports whether the last filter makes a number of whatever it is given.
 func endsInNumber(x syntax.Expr) bool {
 	f, ok := x.(*syntax.Filter)
 	return ok && slices.Contains([]string{"int", "float", "length", "count", "round"}, f.Name)

@@ -36,8 +36,7 @@ func (c *cursor) expect(sign string) {
 	}
 }
 
-// name goes over a name that the template binds, and returns it. Without one the error says what to
-// write.
+// name reads a name that the template binds. Without one the error says what to write.
 func (c *cursor) name(write string) string {
 	t := c.next()
 	if t.kind != kindWord || reserved(t.text) {

@@ -23,8 +23,7 @@ const (
 	kindSign                // brackets, operators, punctuation
 )
 
-// token is a piece of a template's text. text is what stands there; in a text and a string it is
-// what that means.
+// token is a piece of a template. text is what stands there, or means in texts and strings.
 type token struct {
 	Pos
 	kind  kind

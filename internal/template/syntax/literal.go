@@ -7,8 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// number adds a number, or a name that begins with a digit. Behind a dot only whole numbers are
-// read: a.0.1 has two steps.
+// number adds a number, or a name that begins with a digit. Behind a dot, a.0.1 is two steps.
 func (l *lexer) number() {
 	start := l.at
 	n := len(identifier(l.src[start:]))

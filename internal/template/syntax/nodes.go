@@ -23,8 +23,7 @@ type Output struct {
 	When Expr // may be nil
 	Else *Output
 
-	// Style says how the value is written. The parser leaves it 0; the package that knows the kind
-	// of text sets it.
+	// Style says how the value is written. The parser leaves it 0, template/quote sets it.
 	Style uint8
 }
 
@@ -78,8 +77,7 @@ type Macro struct {
 	Body     Block
 }
 
-// Expr is an expression: one of the types below. Its place is where errors about its value are
-// reported.
+// Expr is an expression. Its place is where errors about its value are reported.
 type Expr interface{ Place() Pos }
 
 // Literal is a constant: nil, a bool, int64, float64 or string.
@@ -88,8 +86,7 @@ type Literal struct {
 	Value any
 }
 
-// Lookup is a variable, or the value of an expression, with the members and items taken of it:
-// input.a["b"][0].
+// Lookup is a variable or a value, with the members and items taken of it: input.a["b"][0].
 type Lookup struct {
 	Pos
 	Name  string

@@ -57,8 +57,7 @@ func (p *exprs) group(at Pos) Expr {
 	return x
 }
 
-// exprsUntil reads expressions with commas between them up to the closing bracket. The last may
-// have a comma, too.
+// exprsUntil reads expressions with commas between them, and perhaps behind them.
 func (p *exprs) exprsUntil(closing string) []Expr {
 	var list []Expr
 	for !p.accept(kindSign, closing) {

@@ -23,8 +23,7 @@ const (
 	maxDepth   = 500     // operators and filters of one expression, each of which nests the ones before it
 )
 
-// Error is a template that cannot be used. Line and Col count from 1 inside the template's text,
-// Col in bytes.
+// Error is a template that cannot be used. Line and Col count from 1, Col in bytes.
 type Error struct {
 	Line, Col int
 	Msg       string

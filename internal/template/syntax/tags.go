@@ -46,8 +46,7 @@ func (p *parser) block(at Pos, closing []string) (body Block, end string) {
 	}
 }
 
-// body reads the end of a tag and its body, and returns the name of the tag that ends it. The names
-// are bound in it.
+// body reads a tag's end and its body, with the names bound, and returns the tag that ends it.
 func (p *parser) body(at Pos, tag string, names []string, closing ...string) (Block, string) {
 	p.close(tag)
 	if p.open++; p.open > maxNesting {

@@ -4,20 +4,48 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
-// filter makes a value of another one. What it calls on the way notes errors in the call, and
-// returns zero values then.
+// filter makes a value of another one. Errors are noted in the call on the way.
 type filter func(c *call) any
 
-// filters are the filters by name. It is filled by init, as map and the methods of strings look
-// filters up in it.
+// filters has the filters by name. init fills it, as map and methods look filters up in it.
 var filters map[string]filter
 
 func init() {
-	filters = textFilters()
-	maps.Copy(filters, listFilters())
-	maps.Copy(filters, numberFilters())
+	filters = map[string]filter{
+		"lower": mapText(strings.ToLower), "upper": mapText(strings.ToUpper),
+		"capitalize": mapText(capitalize), "title": mapText(titleCase),
+		"string": mapText(func(s string) string { return s }), "trim": trimFilter, "truncate": truncateFilter,
+		"replace": replaceFilter, "indent": indentFilter, "wordcount": wordcountFilter, "lines": linesFilter,
+		"split": splitFilter, "tojson": jsonFilter, "json": jsonFilter, "fromjson": fromJSONFilter,
+		"urlencode": urlencodeFilter,
+
+		"length": lengthFilter, "count": lengthFilter,
+		"join":       joinFilter,
+		"first":      func(c *call) any { return c.at(0) },
+		"last":       func(c *call) any { return c.at(-1) },
+		"list":       func(c *call) any { return c.items() },
+		"items":      func(c *call) any { return c.members(pairs) },
+		"keys":       func(c *call) any { return c.members(keys) },
+		"values":     func(c *call) any { return c.members(values) },
+		"dictsort":   func(c *call) any { return c.members(pairs) },
+		"reverse":    reverseFilter,
+		"sort":       sortFilter,
+		"unique":     uniqueFilter,
+		"map":        mapFilter,
+		"select":     func(c *call) any { return c.choose(false, true) },
+		"reject":     func(c *call) any { return c.choose(false, false) },
+		"selectattr": func(c *call) any { return c.choose(true, true) },
+		"rejectattr": func(c *call) any { return c.choose(true, false) },
+		"groupby":    groupFilter,
+		"batch":      batchFilter,
+
+		"int": intFilter, "float": floatFilter, "abs": absFilter, "round": roundFilter, "sum": sumFilter,
+		"min": func(c *call) any { return c.extreme(-1) },
+		"max": func(c *call) any { return c.extreme(1) },
+	}
 }
 
 // FilterNames returns the names of all filters.

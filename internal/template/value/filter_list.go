@@ -9,31 +9,6 @@ import (
 	"unicode/utf8"
 )
 
-// listFilters are the filters over lists and objects.
-func listFilters() map[string]filter {
-	return map[string]filter{
-		"length": lengthFilter, "count": lengthFilter,
-		"join":       joinFilter,
-		"first":      func(c *call) any { return c.at(0) },
-		"last":       func(c *call) any { return c.at(-1) },
-		"list":       func(c *call) any { return c.items() },
-		"items":      func(c *call) any { return c.members(pairs) },
-		"keys":       func(c *call) any { return c.members(keys) },
-		"values":     func(c *call) any { return c.members(values) },
-		"dictsort":   func(c *call) any { return c.members(pairs) },
-		"reverse":    reverseFilter,
-		"sort":       sortFilter,
-		"unique":     uniqueFilter,
-		"map":        mapFilter,
-		"select":     func(c *call) any { return c.choose(false, true) },
-		"reject":     func(c *call) any { return c.choose(false, false) },
-		"selectattr": func(c *call) any { return c.choose(true, true) },
-		"rejectattr": func(c *call) any { return c.choose(true, false) },
-		"groupby":    groupFilter,
-		"batch":      batchFilter,
-	}
-}
-
 func lengthFilter(c *call) any {
 	switch x := c.v.(type) {
 	case string:
@@ -209,8 +184,7 @@ func mapFilter(c *call) any {
 	return items
 }
 
-// choose keeps the items that pass a test, or those that do not. Without a test: those that are not
-// empty.
+// choose keeps the items that pass a test, or do not. Without a test: those that are not empty.
 func (c *call) choose(byAttribute, want bool) any {
 	items, path := c.items(), ""
 	if byAttribute {

@@ -7,15 +7,6 @@ import (
 	"strings"
 )
 
-// numberFilters are the filters over numbers.
-func numberFilters() map[string]filter {
-	return map[string]filter{
-		"int": intFilter, "float": floatFilter, "abs": absFilter, "round": roundFilter, "sum": sumFilter,
-		"min": func(c *call) any { return c.extreme(-1) },
-		"max": func(c *call) any { return c.extreme(1) },
-	}
-}
-
 func intFilter(c *call) any {
 	otherwise, has := c.arg("default")
 	switch x := c.v.(type) {

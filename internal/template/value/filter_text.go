@@ -8,28 +8,6 @@ import (
 	"unicode/utf8"
 )
 
-// textFilters are the filters that make or change texts.
-func textFilters() map[string]filter {
-	return map[string]filter{
-		"lower":      mapText(strings.ToLower),
-		"upper":      mapText(strings.ToUpper),
-		"capitalize": mapText(capitalize),
-		"title":      mapText(titleCase),
-		"string":     mapText(func(s string) string { return s }),
-		"trim":       trimFilter,
-		"truncate":   truncateFilter,
-		"replace":    replaceFilter,
-		"indent":     indentFilter,
-		"wordcount":  wordcountFilter,
-		"lines":      linesFilter,
-		"split":      splitFilter,
-		"tojson":     jsonFilter,
-		"json":       jsonFilter,
-		"fromjson":   fromJSONFilter,
-		"urlencode":  urlencodeFilter,
-	}
-}
-
 func mapText(fn func(string) string) filter {
 	return func(c *call) any { return fn(c.text()) }
 }
@@ -62,8 +40,7 @@ func trimFilter(c *call) any {
 	return strings.Trim(s, chars)
 }
 
-// truncateFilter cuts a text to a length in characters, the mark at its end included. By default it
-// cuts at a word.
+// truncateFilter cuts a text, at a word, to a length in characters that includes its end mark.
 func truncateFilter(c *call) any {
 	s, length, killWords := c.text(), c.intArg("length", 255), c.boolArg("killwords")
 	end, leeway := c.stringArg("end", "..."), c.intArg("leeway", 0)
@@ -177,8 +154,7 @@ func urlencodeFilter(c *call) any {
 	return strings.Join(parts, "&")
 }
 
-// PercentEncode writes a value so that it is one part of a path or a query. The items of a list are
-// joined by commas.
+// PercentEncode writes a value as one part of a path or a query; items of lists with commas.
 func (r *Run) PercentEncode(v any) (string, error) {
 	if l, ok := v.([]any); ok {
 		parts := make([]string, len(l))
@@ -213,8 +189,7 @@ func (r *Run) PercentEncode(v any) (string, error) {
 	return b.String(), nil
 }
 
-// isUnreserved reports whether a character means itself everywhere in a URL (RFC 3986, section
-// 2.3).
+// isUnreserved reports whether a character means itself everywhere in a URL (RFC 3986, 2.3).
 func isUnreserved(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-._~", c) >= 0
 }

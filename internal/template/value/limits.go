@@ -13,8 +13,7 @@ const (
 	bytesPerStep = 16
 )
 
-// ErrLimit is the cause of an error when a template did more work, wrote more, or nested deeper
-// than allowed.
+// ErrLimit is the cause when a template did, wrote, or nested more than allowed.
 var ErrLimit = errors.New("template limit reached")
 
 // Run counts the work of one rendering. Operations on values are its methods, so that each of them
@@ -38,8 +37,7 @@ func (r *Run) Spend(n int) error {
 	return nil
 }
 
-// SpendBytes counts the work of handling n bytes, and refuses texts that are longer than the output
-// may be.
+// SpendBytes counts the work on n bytes, and refuses texts longer than the output may be.
 func (r *Run) SpendBytes(n int) error {
 	if n > r.MaxOutput || n < 0 {
 		return r.tooLong()

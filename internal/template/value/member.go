@@ -135,8 +135,7 @@ func joinRunes(items []any) string {
 	return string(b)
 }
 
-// Iterate returns the items of a list, the keys of an object in order, or the characters of a
-// string.
+// Iterate returns the items of a list, the sorted keys of an object, or a string's characters.
 func (r *Run) Iterate(v any) ([]any, error) {
 	var items []any
 	switch x := v.(type) {

@@ -22,8 +22,7 @@ type Special interface {
 	Kind() string
 }
 
-// Namespace is the result of namespace(): the one value whose members can be set. It is never
-// inside another one.
+// Namespace is the result of namespace(): the one value whose members can be set.
 type Namespace struct{ Members map[string]any }
 
 // ErrNotPlain says that a value which is no JSON value stands where one is needed.
