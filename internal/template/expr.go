@@ -33,7 +33,7 @@ func (f *frame) eval(e syntax.Expr) (any, error) {
 	case *syntax.Method:
 		return f.method(e)
 	case *syntax.Choice:
-		return f.choice(e)
+		return choice(f, e)
 	case *syntax.List:
 		return f.list(e)
 	case *syntax.Object:
@@ -41,7 +41,7 @@ func (f *frame) eval(e syntax.Expr) (any, error) {
 	case *syntax.Slice:
 		return f.slice(e)
 	case *syntax.Sign:
-		return f.sign(e)
+		return sign(f, e)
 	}
 	return nil, fmt.Errorf("there is no evaluation of %T", e)
 }
@@ -101,7 +101,7 @@ func (f *frame) slice(e *syntax.Slice) (any, error) {
 	return out, fail(e.Pos, err)
 }
 
-func (f *frame) choice(e *syntax.Choice) (any, error) {
+func choice(f *frame, e *syntax.Choice) (any, error) {
 	ok, err := f.truth(e.When)
 	switch {
 	case err != nil:
@@ -114,7 +114,7 @@ func (f *frame) choice(e *syntax.Choice) (any, error) {
 	return "", nil
 }
 
-func (f *frame) sign(e *syntax.Sign) (any, error) {
+func sign(f *frame, e *syntax.Sign) (any, error) {
 	v, err := f.value(e.X)
 	if err != nil {
 		return nil, err
@@ -249,7 +249,7 @@ func (f *frame) lookup(e *syntax.Lookup) (any, error) {
 		}
 		next, ok := value.Member(v, key)
 		if !ok {
-			path := f.path(e, i)
+			path := pathOf(f, e, i)
 			return &undefined{at: e.Pos, name: path + keyText(key), hint: value.HintFor(v, key, path), soft: soft}, nil
 		}
 		v = value.Plain(next)
@@ -269,7 +269,7 @@ func (f *frame) start(e *syntax.Lookup) (v any, soft bool, err error) {
 	if v, ok := f.vars[e.Name]; ok {
 		return value.Plain(v), e.Name == "state" || e.Name == "outputs", nil
 	}
-	return &undefined{at: e.Pos, name: e.Name, hint: hint.Guess(e.Name, "", f.names())}, false, nil
+	return &undefined{at: e.Pos, name: e.Name, hint: hint.Guess(e.Name, "", namesIn(f))}, false, nil
 }
 
 func (f *frame) key(s *syntax.Step) (any, error) {
@@ -279,8 +279,8 @@ func (f *frame) key(s *syntax.Step) (any, error) {
 	return f.plain(s.Index)
 }
 
-// path writes the lookup up to the nth step, for messages.
-func (f *frame) path(e *syntax.Lookup, n int) string {
+// pathOf writes the lookup up to the nth step, for messages.
+func pathOf(f *frame, e *syntax.Lookup, n int) string {
 	p := e.Name
 	if e.Base != nil {
 		p = "(expression)"

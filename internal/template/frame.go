@@ -70,8 +70,8 @@ func (f *frame) set(name string, v any) {
 	f.scope.set(name, v)
 }
 
-// names returns every name that is bound.
-func (f *frame) names() []string {
+// namesIn returns every name that is bound.
+func namesIn(f *frame) []string {
 	names := slices.Collect(maps.Keys(f.vars))
 	for s := f.scope; s != nil; s = s.parent {
 		names = append(names, s.names...)

@@ -3,7 +3,6 @@ package syntax
 import (
 	"maps"
 	"slices"
-	"strings"
 )
 
 // exprs reads expressions.
@@ -128,7 +127,7 @@ func (p *exprs) test(x Expr) Expr {
 func (p *exprs) startsValue() bool {
 	t := p.peek()
 	return t.kind == kindValue || t.kind == kindWord && !reserved(t.text) ||
-		t.kind == kindSign && strings.Contains("([{", t.text)
+		t.kind == kindSign && slices.Contains([]string{"(", "[", "{"}, t.text)
 }
 
 // unary reads a value with its sign and its filters. A filter sees the sign.

@@ -101,22 +101,22 @@ func linesFilter(c *call) any {
 	if s == "" {
 		return []any{}
 	}
-	return c.result(c.list(strings.Split(strings.TrimSuffix(strings.ReplaceAll(s, "\r\n", "\n"), "\n"), "\n")))
+	return c.result(listOf(c.Run, strings.Split(strings.TrimSuffix(strings.ReplaceAll(s, "\r\n", "\n"), "\n"), "\n")))
 }
 
 func splitFilter(c *call) any {
 	s, sep := c.text(), c.stringArg("sep", "")
-	return c.result(c.split(s, sep))
+	return c.result(split(c.Run, s, sep))
 }
 
-func (r *Run) split(s, sep string) (any, error) {
+func split(r *Run, s, sep string) (any, error) {
 	if sep == "" {
-		return r.list(strings.Fields(s))
+		return listOf(r, strings.Fields(s))
 	}
-	return r.list(strings.Split(s, sep))
+	return listOf(r, strings.Split(s, sep))
 }
 
-func (r *Run) list(parts []string) (any, error) {
+func listOf(r *Run, parts []string) (any, error) {
 	out := make([]any, len(parts))
 	for i, p := range parts {
 		out[i] = p

@@ -74,7 +74,7 @@ func (r *Run) stringMethod(s, name string, args []any) (any, error) {
 	case "splitlines":
 		return r.Filter("lines", s, nil, nil)
 	case "split":
-		return r.split(s, words[0])
+		return split(r, s, words[0])
 	case "strip":
 		return strings.Trim(s, chars), nil
 	case "lstrip":
