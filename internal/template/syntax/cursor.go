@@ -1,6 +1,9 @@
 package syntax
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // cursor goes over tokens. The last one is a kindEnd, which is never passed.
 type cursor struct {
@@ -73,29 +76,38 @@ type scopes struct {
 }
 
 type scope struct {
-	names []string
+	names map[string]bool
 	loop  *bool // of the body of a for tag: whether it mentions loop
 }
 
-func newScopes() *scopes { return &scopes{list: make([]scope, 1), roots: map[string]struct{}{}} }
+func newScopes() *scopes {
+	s := &scopes{roots: map[string]struct{}{}}
+	s.push()
+	return s
+}
 
-func (s *scopes) push(names ...string) { s.list = append(s.list, scope{names: names}) }
+func (s *scopes) push(names ...string) {
+	s.list = append(s.list, scope{names: map[string]bool{}})
+	for _, n := range names {
+		s.bind(n)
+	}
+}
 
 func (s *scopes) pop() { s.list = s.list[:len(s.list)-1] }
 
 func (s *scopes) top() *scope { return &s.list[len(s.list)-1] }
 
-func (s *scopes) bind(name string) { s.top().names = append(s.top().names, name) }
+func (s *scopes) bind(name string) { s.top().names[name] = true }
 
 func (s *scopes) bound(name string) bool {
-	return slices.ContainsFunc(s.list, func(sc scope) bool { return slices.Contains(sc.names, name) })
+	return slices.ContainsFunc(s.list, func(sc scope) bool { return sc.names[name] })
 }
 
 // mention notes that a variable is read.
 func (s *scopes) mention(name string) {
 	for _, sc := range slices.Backward(s.list) {
 		switch {
-		case slices.Contains(sc.names, name):
+		case sc.names[name]:
 			return
 		case name == "loop" && sc.loop != nil:
 			*sc.loop = true
@@ -109,7 +121,7 @@ func (s *scopes) mention(name string) {
 func (s *scopes) callable(functions []string) []string {
 	names := slices.Clone(functions)
 	for _, sc := range s.list {
-		names = append(names, sc.names...)
+		names = slices.AppendSeq(names, maps.Keys(sc.names))
 	}
 	return names
 }

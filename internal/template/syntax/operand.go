@@ -156,13 +156,15 @@ func (p *exprs) call(at Pos, x Expr) Expr {
 // args reads arguments up to the closing bracket.
 func (p *exprs) args() Args {
 	var args Args
+	given := map[string]bool{}
 	for !p.accept(kindSign, ")") {
 		name := p.peek()
 		if name.kind == kindWord && p.list[p.at+1].kind == kindSign && p.list[p.at+1].text == "=" {
 			p.at += 2
-			if slices.ContainsFunc(args.Named, func(a Named) bool { return a.Name == name.text }) {
+			if given[name.text] {
 				name.fail("the argument %s is given twice", name.text)
 			}
+			given[name.text] = true
 			args.Named = append(args.Named, Named{name.text, p.expr(bindsOr)})
 		} else {
 			args.List = append(args.List, p.expr(bindsOr))

@@ -2,8 +2,10 @@ package syntax_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -98,6 +100,28 @@ func TestNesting(t *testing.T) {
 	}
 	_, err := syntax.Parse("{{ a"+strings.Repeat(".b[0]", n)+" }}", &names)
 	require.NoError(t, err, "members are one level, however many they are")
+}
+
+// TestLargeTemplates: the work of reading grows with the length, whatever is long.
+func TestLargeTemplates(t *testing.T) {
+	t.Parallel()
+	long := func(head, part, tail string) string {
+		b := strings.Builder{}
+		b.WriteString(head)
+		for i := 0; b.Len() < 1<<20-100; i++ {
+			fmt.Fprintf(&b, part, i)
+		}
+		return b.String() + tail
+	}
+	start := time.Now()
+	for _, src := range []string{
+		long("", "{%% set a%d = b %%}", ""), long("{{ range(", "a%d=1,", ") }}"), long("{% macro m(", "a%d,", ") %}{% endmacro %}"), long("{{ a", "[%d]", " }}"),
+		long("{% if a %}", "{%% elif a%d %%}", "{% endif %}"), long("", "{%% raw %%}%d{%% endraw %%}", ""), long("", "{# %d #}\n", ""), long("{{ [", "%d,\n", "] }}"),
+	} {
+		_, err := syntax.Parse(src, &names)
+		require.NoError(t, err)
+	}
+	require.Less(t, time.Since(start), 30*time.Second)
 }
 
 func TestLiterals(t *testing.T) {
