@@ -44,18 +44,16 @@ var mirrors = map[string]string{
 // pending has what is above a limit in the packages that are being taken apart, with its size
 // today. It may not grow. Whoever brings it within the limit removes its entry.
 var pending = map[string]int{
-	"cmd/windlass: lines":                 11538,
-	"cmd/windlass.app: methods":           72,
-	"engine: lines":                       6044,
-	"engine.run: fields":                  22,
-	"engine.visit: fields":                26,
-	"engine.visit: methods":               108,
-	"internal/template: lines":            5400,
-	"internal/template.compiler: methods": 32,
+	"cmd/windlass: lines":       11538,
+	"cmd/windlass.app: methods": 72,
+	"engine: lines":             6044,
+	"engine.run: fields":        22,
+	"engine.visit: fields":      26,
+	"engine.visit: methods":     108,
 }
 
 // parting are the packages that pending may have entries of.
-var parting = []string{"cmd/windlass", "engine", "internal/template", "internal/server"}
+var parting = []string{"cmd/windlass", "engine", "internal/server"}
 
 // excess is a size above its limit: of a package "NAME: lines", of a type "NAME: methods" or "NAME:
 // fields".
