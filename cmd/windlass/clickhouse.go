@@ -9,11 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/clickhouse"
-	"github.com/windlass-run/windlass/internal/clickhouse/embedded"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/database"
-	"github.com/windlass-run/windlass/internal/failure"
 )
 
 // withClickHouse opens the database that the environment and windlass.json name, for a command that cannot do without.
@@ -62,32 +61,13 @@ func (a *app) clickHouse() (clickhouse.Options, error) {
 	return o, nil
 }
 
-// clickHouseError gives an error its exit code: a database that is not there is a matter of storage, wrong SQL is not.
+// clickHouseError gives an error of a use of ClickHouse its kind, unless it has its exit code already.
 func clickHouseError(ctx context.Context, err error) error {
-	var (
-		ee          *exitError
-		failed      *failure.Error
-		sql         *clickhouse.SQLError
-		notFound    *embedded.NotFoundError
-		unavailable *clickhouse.UnavailableError
-		newer       *clickhouse.NewerSchemaError
-		old         *clickhouse.OldSchemaError
-		unconfined  *clickhouse.UnconfinedError
-		refused     *clickhouse.RefusedError
-	)
-	switch {
-	case err == nil || errors.As(err, &ee) || errors.As(err, &failed):
+	var ee *exitError
+	if errors.As(err, &ee) {
 		return err
-	case ctx.Err() != nil:
-		return withExit(exitInterrupted, errInterrupted, "")
-	case errors.As(err, &notFound), errors.As(err, &newer), errors.As(err, &old), errors.As(err, &unconfined):
-		return withExit(exitStorage, err, "")
-	case errors.As(err, &unavailable):
-		return withExit(exitStorage, err, "windlass doctor")
-	case errors.As(err, &sql), errors.As(err, &refused), errors.Is(err, clickhouse.ErrManyStatements):
-		return withExit(exitFailed, err, "")
 	}
-	return withExit(exitStorage, err, "windlass doctor")
+	return archive.DatabaseError(ctx, err)
 }
 
 // printJSON writes a value to standard output, indented.

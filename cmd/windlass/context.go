@@ -1,12 +1,14 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
+
+	"github.com/windlass-run/windlass/internal/failure"
+	"github.com/windlass-run/windlass/internal/inspect"
 )
 
 func newContextCommand(a *app) *cobra.Command {
@@ -29,7 +31,7 @@ func newContextCommand(a *app) *cobra.Command {
 }
 
 // contextCommand makes a command about one session. wanted says what its arguments are, n how many, the session first.
-func contextCommand(a *app, use, short, long, example string, n int, wanted string, do func(*contextRecord, []string, bool) error) *cobra.Command {
+func contextCommand(a *app, use, short, long, example string, n int, wanted string, do func(*inspect.Record, []string, bool) error) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: use, Short: short, Long: long, Example: example,
@@ -40,41 +42,35 @@ func contextCommand(a *app, use, short, long, example string, n int, wanted stri
 			return usageError(fmt.Errorf("%s takes %s, got %q", cmd.CommandPath(), wanted, args), cmd.CommandPath()+" --help")
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.withContextRecord(cmd.Context(), args[0], func(r *contextRecord) error { return do(r, args[1:], asJSON) })
+			return a.inspectSession(cmd.Context(), args[0], func(r *inspect.Record) error { return do(r, args[1:], asJSON) })
 		},
 	}
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
 
-// withContextRecord reads a session's record.
-func (a *app) withContextRecord(ctx context.Context, session string, do func(*contextRecord) error) error {
-	r, err := a.readContextRecord(ctx, session)
-	if err != nil {
-		return err
-	}
-	return do(r)
-}
-
 func newContextShowCommand(a *app) *cobra.Command {
-	var pick callFlags
+	var pick inspect.Pick
 	cmd := contextCommand(a, "show SESSION", "Print exactly what one model call was sent",
 		"Prints exactly what one model call was sent, message by message: its form and why, its size, the content hash of the\n"+
 			"original, and the text as sent. Without flags it is the session's last call, else the last one that the flags name.",
 		"  windlass context show 01JZ4K\n  windlass context show 01JZ4K --phase research --turn 3\n"+
 			"  windlass context show 01JZ4K --call research/attempt2/turn1 --json",
 		1, "one session id",
-		func(r *contextRecord, _ []string, asJSON bool) error {
-			c, err := r.pick(pick)
+		func(r *inspect.Record, _ []string, asJSON bool) error {
+			c, err := r.Pick(pick)
+			if failure.Is(err, failure.InvalidRequest) {
+				return usageError(err, "--attempt 1 --turn 3")
+			}
 			if err != nil {
 				return err
 			}
 			return a.showContext(r, c, asJSON)
 		})
-	cmd.Flags().StringVar(&pick.call, "call", "", "the call's number or key")
-	cmd.Flags().StringVar(&pick.phase, "phase", "", "the phase, or the visit as in research~2")
-	cmd.Flags().IntVar(&pick.attempt, "attempt", 0, "the attempt, from 1")
-	cmd.Flags().IntVar(&pick.turn, "turn", 0, "the turn, from 1")
+	cmd.Flags().StringVar(&pick.Call, "call", "", "the call's number or key")
+	cmd.Flags().StringVar(&pick.Phase, "phase", "", "the phase, or the visit as in research~2")
+	cmd.Flags().IntVar(&pick.Attempt, "attempt", 0, "the attempt, from 1")
+	cmd.Flags().IntVar(&pick.Turn, "turn", 0, "the turn, from 1")
 	for _, other := range []string{"phase", "attempt", "turn"} {
 		exclude(cmd, "call", other)
 	}
@@ -85,12 +81,12 @@ func newContextDiffCommand(a *app) *cobra.Command {
 	return contextCommand(a, "diff SESSION CALL CALL", "Show what changed between the requests of two calls",
 		"Shows what changed between the requests of two calls, and where their common beginning ends: what a prefix cache can give.",
 		"  windlass context diff 01JZ4K 3 4\n  windlass context diff 01JZ4K research/attempt1/turn3 research/attempt2/turn1",
-		3, "one session id and two calls", func(r *contextRecord, args []string, asJSON bool) error {
-			from, err := r.call(args[0])
+		3, "one session id and two calls", func(r *inspect.Record, args []string, asJSON bool) error {
+			from, err := r.Call(args[0])
 			if err != nil {
 				return err
 			}
-			to, err := r.call(args[1])
+			to, err := r.Call(args[1])
 			if err != nil {
 				return err
 			}
@@ -102,7 +98,7 @@ func newContextWhyCommand(a *app) *cobra.Command {
 	return contextCommand(a, "why SESSION HASH", "List the calls that a message was sent in, in which form and why",
 		"Lists the calls that a message was sent in, in which form and why. HASH is its content hash, or the beginning of it.",
 		"  windlass context why 01JZ4K 802db2e58ea89691\n  windlass context why 01JZ4K 802d --json",
-		2, "one session id and one hash", func(r *contextRecord, args []string, asJSON bool) error {
+		2, "one session id and one hash", func(r *inspect.Record, args []string, asJSON bool) error {
 			return a.explainMessage(r, args[0], asJSON)
 		})
 }
@@ -112,7 +108,7 @@ func newContextStatsCommand(a *app) *cobra.Command {
 		"Sums up what the model calls of a run were sent: in tokens and in money, beside full history with the same caching.\n"+
 			"Each call has a bar of its tokens by form; what full history would have had is dotted.",
 		"  windlass context stats 01JZ4K\n  windlass context stats 01JZ4K --json",
-		1, "one session id", func(r *contextRecord, _ []string, asJSON bool) error {
+		1, "one session id", func(r *inspect.Record, _ []string, asJSON bool) error {
 			return a.sumUpContext(r, asJSON)
 		})
 }

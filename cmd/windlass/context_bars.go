@@ -8,6 +8,7 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"github.com/windlass-run/windlass/autocontext"
+	"github.com/windlass-run/windlass/internal/inspect"
 )
 
 const (
@@ -34,7 +35,7 @@ var barParts = []barPart{
 const savedMark = "·"
 
 // bars writes a line for each call, with the tokens of each form as a bar. All bars have one scale.
-func (p *contextPrinter) bars(calls []contextCall, width int) {
+func (p *contextPrinter) bars(calls []inspect.Call, width int) {
 	var longest int64 = 1
 	for i := range calls {
 		longest = max(longest, calls[i].FullHistorySize, calls[i].ContextSize)
@@ -56,7 +57,7 @@ func (p *contextPrinter) bars(calls []contextCall, width int) {
 }
 
 // notAnswered says why a call has no answer, with a blank before it; "" when it has one.
-func notAnswered(c *contextCall) string {
+func notAnswered(c *inspect.Call) string {
 	switch {
 	case c.Answered:
 		return ""
@@ -66,7 +67,7 @@ func notAnswered(c *contextCall) string {
 	return " " + printable(c.Error)
 }
 
-func noteWidth(calls []contextCall) (n int) {
+func noteWidth(calls []inspect.Call) (n int) {
 	for i := range calls {
 		n = max(n, runewidth.StringWidth(notAnswered(&calls[i])))
 	}
@@ -74,12 +75,12 @@ func noteWidth(calls []contextCall) (n int) {
 }
 
 // barRows returns what stands left of the bars, with a head: as many columns as leave room for a bar.
-func barRows(calls []contextCall, width int) (head string, rows []string) {
+func barRows(calls []inspect.Call, width int) (head string, rows []string) {
 	cells := [][]string{{"call", "turn", "sent", "of full", "as before"}}
 	for i := range calls {
 		c := &calls[i]
 		cells = append(cells, []string{
-			fmt.Sprint(c.Number), c.inVisit(), formatCount(c.ContextSize), formatCount(c.FullHistorySize), asBefore(c),
+			fmt.Sprint(c.Number), c.InVisit(), formatCount(c.ContextSize), formatCount(c.FullHistorySize), asBefore(c),
 		})
 	}
 	widths := make([]int, len(cells[0]))
@@ -111,7 +112,7 @@ func sum(list []int) (n int) {
 }
 
 // asBefore says how much of a request was equal to the one before.
-func asBefore(c *contextCall) string {
+func asBefore(c *inspect.Call) string {
 	if c.ContextSize == 0 {
 		return ""
 	}
@@ -129,7 +130,7 @@ func legend(p painter) string {
 }
 
 // bar draws a call in at most room columns for the longest one.
-func (p *contextPrinter) bar(c *contextCall, longest int64, room int) string {
+func (p *contextPrinter) bar(c *inspect.Call, longest int64, room int) string {
 	sizes := make([]int64, len(barParts)+1)
 	for i, part := range barParts {
 		for _, f := range part.forms {

@@ -17,6 +17,7 @@ import (
 	core "github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/app/cards"
 	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/inspect"
 	"github.com/windlass-run/windlass/internal/llm"
 	"github.com/windlass-run/windlass/internal/vault"
 	"github.com/windlass-run/windlass/internal/vectors"
@@ -52,7 +53,7 @@ func newContextSelectCommand(a *app) *cobra.Command {
 			if err := o.check(); err != nil {
 				return err
 			}
-			return a.withContextRecord(cmd.Context(), args[0], func(r *contextRecord) error {
+			return a.inspectSession(cmd.Context(), args[0], func(r *inspect.Record) error {
 				return a.trySelection(cmd.Context(), r, o)
 			})
 		},
@@ -96,10 +97,10 @@ func (o *selectFlags) settings() (s cascade.InterSelection, prefilter bool) {
 }
 
 // trySelection selects and shows what came of it.
-func (a *app) trySelection(ctx context.Context, r *contextRecord, o selectFlags) error {
+func (a *app) trySelection(ctx context.Context, r *inspect.Record, o selectFlags) error {
 	begins := func(e *echo.Entry) bool { return e.NodeType == echo.NodePhaseStart && e.Phase == o.phase }
-	if o.phase != "" && !slices.ContainsFunc(r.entries, begins) {
-		return usageError(fmt.Errorf("session %s has no phase %q", r.id, o.phase), "windlass sessions show "+r.id)
+	if o.phase != "" && !slices.ContainsFunc(r.Entries, begins) {
+		return usageError(fmt.Errorf("session %s has no phase %q", r.ID, o.phase), "windlass sessions show "+r.ID)
 	}
 	home, err := config.Home()
 	if err != nil {
@@ -129,9 +130,9 @@ func (a *app) trySelection(ctx context.Context, r *contextRecord, o selectFlags)
 	if t.Cards = c.Pipeline(); embedder != nil {
 		t.Similarity = c
 	}
-	sel, err := engine.Try(ctx, r.id, r.entries, t)
+	sel, err := engine.Try(ctx, r.ID, r.Entries, t)
 	if err != nil {
-		return usageError(err, "windlass sessions show "+r.id)
+		return usageError(err, "windlass sessions show "+r.ID)
 	}
 	if o.asJSON {
 		return a.printJSON(sel)

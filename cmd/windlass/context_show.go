@@ -1,76 +1,16 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/echo/record"
+	"github.com/windlass-run/windlass/internal/inspect"
 )
 
-// sentForm says what became of one message of a history in one call.
-type sentForm struct {
-	HistoryPosition int                `json:"history_position"` // of the message in the history, from 1
-	MessageSeq      uint64             `json:"message_seq"`      // of the entry that has it
-	Hash            echo.Hash          `json:"content_hash"`
-	Role            echo.Role          `json:"role"` // of the original
-	Kind            echo.Kind          `json:"kind"`
-	Tool            string             `json:"tool,omitempty"`
-	Form            autocontext.Form   `json:"form"`
-	Reason          autocontext.Reason `json:"reason"`
-	Tokens          int64              `json:"tokens"`   // of what was sent for it
-	Position        int                `json:"position"` // of the first message sent for it, from 1; 0: nothing was sent
-	Messages        int                `json:"messages"` // how many were sent for it
-
-	sent []*echo.Message
-}
-
-// formsOf lists the messages of a history with what was sent for them.
-func formsOf(req *record.Request) []sentForm {
-	forms := make([]sentForm, len(req.Sent))
-	position := 1
-	for i, s := range req.Sent {
-		h := req.History[i]
-		f := sentForm{
-			HistoryPosition: i + 1, MessageSeq: h.Seq, Hash: s.Hash, Role: h.Message.Role(), Kind: h.Message.Kind(), Tool: h.Message.Tool(),
-			Form: autocontext.Form(s.Form), Reason: autocontext.Reason(s.Reason), Tokens: s.Tokens, sent: req.Rendered(i),
-		}
-		if f.Messages = len(f.sent); f.Messages > 0 {
-			f.Position = position
-		}
-		position += f.Messages
-		forms[i] = f
-	}
-	return forms
-}
-
-// shownCall is what "context show --json" prints.
-type shownCall struct {
-	SessionID string            `json:"session_id"`
-	Call      *contextCall      `json:"call"`
-	Messages  []json.RawMessage `json:"messages"` // of the request, as they were sent
-	Forms     []sentForm        `json:"history"`
-}
-
-// show returns what a call was sent.
-func (r *contextRecord) show(c *contextCall) (*shownCall, error) {
-	req, err := r.request(c)
-	if err != nil {
-		return nil, err
-	}
-	out := &shownCall{SessionID: r.id, Call: c, Messages: []json.RawMessage{}, Forms: formsOf(req)}
-	for _, f := range out.Forms {
-		for _, m := range f.sent {
-			out.Messages = append(out.Messages, m.JSON())
-		}
-	}
-	return out, nil
-}
-
-func (a *app) showContext(r *contextRecord, c *contextCall, asJSON bool) error {
-	shown, err := r.show(c)
+func (a *app) showContext(r *inspect.Record, c *inspect.Call, asJSON bool) error {
+	shown, err := r.Show(c)
 	if err != nil {
 		return err
 	}
@@ -111,9 +51,9 @@ func (p *contextPrinter) fact(name, format string, args ...any) {
 	p.line("%s", p.paint(colourBold, fmt.Sprintf("%-9s", name))+fmt.Sprintf(format, args...))
 }
 
-func (p *contextPrinter) head(r *contextRecord, c *contextCall) {
-	p.fact("session", "%s", r.id)
-	p.fact("call", "%d of %d: %s", c.Number, len(r.calls), c.place())
+func (p *contextPrinter) head(r *inspect.Record, c *inspect.Call) {
+	p.fact("session", "%s", r.ID)
+	p.fact("call", "%d of %d: %s", c.Number, len(r.Calls), c.Place())
 	words := ""
 	if c.Dialect == "prompted" {
 		words = ", without tool calling: calls and results were sent as text"
@@ -134,22 +74,22 @@ func (p *contextPrinter) head(r *contextRecord, c *contextCall) {
 }
 
 // providerCount says what the provider counted.
-func providerCount(c *contextCall) string {
+func providerCount(c *inspect.Call) string {
 	if !c.Counted {
 		return ""
 	}
 	return fmt.Sprintf("; the provider counted %s sent, %s from its cache", formatCount(c.TokensIn), formatCount(c.TokensCached))
 }
 
-func (p *contextPrinter) messages(forms []sentForm) {
+func (p *contextPrinter) messages(forms []inspect.SentForm) {
 	for i := 0; i < len(forms); {
-		if len(forms[i].sent) > 0 {
+		if len(forms[i].Sent) > 0 {
 			p.message(&forms[i])
 			i++
 			continue
 		}
 		n := i
-		for n < len(forms) && len(forms[n].sent) == 0 && forms[n].Form == forms[i].Form && forms[n].Reason == forms[i].Reason {
+		for n < len(forms) && len(forms[n].Sent) == 0 && forms[n].Form == forms[i].Form && forms[n].Reason == forms[i].Reason {
 			n++
 		}
 		p.line("%s\n", p.paint(colourDim, fmt.Sprintf("-- not sent: %s (%s, %s)", historyRange(forms[i:n]), forms[i].Form, forms[i].Reason)))
@@ -158,7 +98,7 @@ func (p *contextPrinter) messages(forms []sentForm) {
 }
 
 // historyRange names messages of a history that follow each other.
-func historyRange(forms []sentForm) string {
+func historyRange(forms []inspect.SentForm) string {
 	first, last := forms[0].HistoryPosition, forms[len(forms)-1].HistoryPosition
 	if first == last {
 		return fmt.Sprintf("message %d of the history", first)
@@ -167,8 +107,8 @@ func historyRange(forms []sentForm) string {
 }
 
 // message writes what was sent for one message of the history.
-func (p *contextPrinter) message(f *sentForm) {
-	for i, m := range f.sent {
+func (p *contextPrinter) message(f *inspect.SentForm) {
+	for i, m := range f.Sent {
 		head := fmt.Sprintf("-- %d  %s  %s (%s)  %s tokens  %s", f.Position+i, m.Role(), f.Form, f.Reason,
 			formatCount(autocontext.Tokens(m)), f.Hash)
 		if f.Tool != "" {

@@ -17,6 +17,7 @@ import (
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
 	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/inspect"
 	"github.com/windlass-run/windlass/internal/llm/llmtest"
 )
 
@@ -71,23 +72,23 @@ func TestContextIsWhatTheProviderGot(t *testing.T) {
 					requests = append(requests, messagesOf(t, r.Raw))
 				}
 			}
-			local, err := newContextRecord("long", l.entries())
+			local, err := inspect.New("long", l.entries())
 			require.NoError(t, err)
 			entries, err := db.Record(t.Context(), "long")
 			require.NoError(t, err)
-			remote, err := newContextRecord("long", entries)
+			remote, err := inspect.New("long", entries)
 			require.NoError(t, err)
 			seen := map[string]bool{}
-			for _, r := range []*contextRecord{local, remote} {
-				require.Len(t, r.calls, len(requests))
-				for i := range r.calls {
-					require.Equal(t, requests[i], sentIn(t, r, &r.calls[i], seen), "call %d", i+1)
+			for _, r := range []*inspect.Record{local, remote} {
+				require.Len(t, r.Calls, len(requests))
+				for i := range r.Calls {
+					require.Equal(t, requests[i], sentIn(t, r, &r.Calls[i], seen), "call %d", i+1)
 				}
 			}
 			for _, f := range tc.forms {
 				require.True(t, seen[f], "no message was sent %s: %v", f, seen)
 			}
-			requireSavings(t, db, local.sums())
+			requireSavings(t, db, local.Stats().Total)
 			requireSameEverywhere(t, l, local, remote)
 		})
 	}
@@ -117,14 +118,14 @@ func messagesOf(t *testing.T, body []byte) string {
 }
 
 // sentIn returns what the record says of the messages of a call, and notes the forms that it has seen.
-func sentIn(t *testing.T, r *contextRecord, c *contextCall, seen map[string]bool) string {
+func sentIn(t *testing.T, r *inspect.Record, c *inspect.Call, seen map[string]bool) string {
 	t.Helper()
-	req, err := r.request(c)
+	shown, err := r.Show(c)
 	require.NoError(t, err)
 	var b strings.Builder
-	for _, f := range formsOf(req) {
+	for _, f := range shown.Forms {
 		seen[string(f.Form)+" "+string(f.Reason)] = true
-		for _, m := range f.sent {
+		for _, m := range f.Sent {
 			b.Write(m.JSON())
 			b.WriteByte('\n')
 		}
@@ -133,7 +134,7 @@ func sentIn(t *testing.T, r *contextRecord, c *contextCall, seen map[string]bool
 }
 
 // requireSavings holds the view of savings against the sums that the command makes of the record.
-func requireSavings(t *testing.T, db *clickhouse.DB, want contextSums) {
+func requireSavings(t *testing.T, db *clickhouse.DB, want inspect.Sums) {
 	t.Helper()
 	rows, err := queryRows(db, `SELECT toJSONString(map('calls', toFloat64(calls), 'unpriced', toFloat64(unpriced_calls),
 		'full', toFloat64(full_tokens), 'sent', toFloat64(sent_tokens), 'saved', toFloat64(saved_tokens), 'full_usd', full_usd,
@@ -160,10 +161,10 @@ func requireSavings(t *testing.T, db *clickhouse.DB, want contextSums) {
 }
 
 // requireSameEverywhere runs the commands with the journal and without it.
-func requireSameEverywhere(t *testing.T, l *lab, local, remote *contextRecord) {
+func requireSameEverywhere(t *testing.T, l *lab, local, remote *inspect.Record) {
 	t.Helper()
-	require.Equal(t, local.calls, remote.calls)
-	hashes, err := local.hashes()
+	require.Equal(t, local.Calls, remote.Calls)
+	hashes, err := local.Messages()
 	require.NoError(t, err)
 	var some string
 	for h, m := range hashes {
@@ -171,7 +172,7 @@ func requireSameEverywhere(t *testing.T, l *lab, local, remote *contextRecord) {
 			some = string(h)
 		}
 	}
-	last := strconv.Itoa(len(local.calls))
+	last := strconv.Itoa(len(local.Calls))
 	commands := [][]string{
 		{"context", "stats", "long"},
 		{"context", "stats", "long", "--json"},
@@ -220,13 +221,4 @@ func TestBarsFit(t *testing.T) {
 	}
 	require.Equal(t, []int{0, 0, 0}, fitCells([]int64{0, 0, 0}, 1, 20))
 	require.Equal(t, []int{5, 1, 14}, fitCells([]int64{25, 1, 74}, 100, 20))
-}
-
-func TestNearest(t *testing.T) {
-	t.Parallel()
-	known := []string{"report/attempt1/turn1", "research/attempt1/turn1", "research/attempt1/turn2", "fix/attempt1/turn1"}
-	require.Equal(t, []string{"research/attempt1/turn2", "research/attempt1/turn1"}, nearest("reserch/attempt1/turn2", known, 2))
-	require.Equal(t, []string{"fix/attempt1/turn1"}, nearest("fix", known, 1))
-	require.Len(t, nearest("", known, 9), 4)
-	require.Empty(t, nearest("x", nil, 3))
 }

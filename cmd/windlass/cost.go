@@ -42,20 +42,21 @@ func costBys() string {
 }
 
 func (a *app) cost(ctx context.Context, by clickhouse.CostBy, asJSON bool) error {
-	return a.withClickHouse(ctx, func(ctx context.Context, db *clickhouse.DB) error {
-		rows, err := db.Costs(ctx, by)
-		if err != nil {
-			return err
-		}
-		if asJSON {
-			return a.printJSON(append([]clickhouse.CostRow{}, rows...)) // an empty report is [], not null
-		}
-		if len(rows) == 0 {
-			fmt.Fprintln(a.err, "No model calls yet. Make some: windlass run FILE")
-			return nil
-		}
-		return a.printCosts(by, rows)
-	})
+	arc, err := a.archive()
+	if err != nil {
+		return err
+	}
+	rows, err := arc.Costs(ctx, by)
+	switch {
+	case err != nil:
+		return err
+	case asJSON:
+		return a.printJSON(append([]clickhouse.CostRow{}, rows...)) // an empty report is [], not null
+	case len(rows) == 0:
+		fmt.Fprintln(a.err, "No model calls yet. Make some: windlass run FILE")
+		return nil
+	}
+	return a.printCosts(by, rows)
 }
 
 func (a *app) printCosts(by clickhouse.CostBy, rows []clickhouse.CostRow) error {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/clickhouse/embedded"
 	"github.com/windlass-run/windlass/internal/config"
@@ -51,7 +52,7 @@ type clickHouseHealth struct {
 	Database string             `json:"database,omitempty"`
 	Rows     uint64             `json:"rows"`
 	Bytes    uint64             `json:"bytes"`
-	Waiting  waiting            `json:"waiting"`           // what is on this machine and not there
+	Waiting  archive.Backlog    `json:"waiting"`           // what is on this machine and not there
 	Sandbox  *sandboxHealth     `json:"sandbox,omitempty"` // of the embedded engine
 	Answers  bool               `json:"answers"`
 
@@ -151,7 +152,7 @@ func (a *app) examine(ctx context.Context) (health, error) {
 	h.Keys, h.Embedder = examineKeys(cfg), examineEmbedder(cfg, o.CacheDir)
 	h.ClickHouse = examineClickHouse(ctx, o)
 	var unreadable []error
-	if h.ClickHouse.Waiting, unreadable, err = countWaiting(config.SessionsDir(home), o.Address()); err != nil {
+	if h.ClickHouse.Waiting, unreadable, err = archive.LocalBacklog(home, o.Address()); err != nil {
 		h.Problems = append(h.Problems, err.Error())
 	}
 	if err := unreadableJournals(unreadable); err != nil {
@@ -304,7 +305,7 @@ func (h clickHouseHealth) rows() [][2]string {
 			rows = append(rows, [2]string{"  warning", "with --write, SQL reaches out of the server: its user has " + strings.Join(out, ", ")})
 		}
 	}
-	return append(rows, [2]string{"  waiting", h.Waiting.String()})
+	return append(rows, [2]string{"  waiting", backlogText(h.Waiting)})
 }
 
 func orElse(s, otherwise string) string {

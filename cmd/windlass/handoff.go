@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/internal/inspect"
 )
 
 func newSessionsHandoffCommand(a *app) *cobra.Command {
@@ -14,15 +15,15 @@ func newSessionsHandoffCommand(a *app) *cobra.Command {
 			"way, what was decided, which files differ from the last commit, and what to tell a model that goes on. It is made of\n"+
 			"the record, so that it is there for a run that was killed, too. No model is asked.",
 		"  windlass sessions handoff 01JZ4K\n  windlass sessions handoff 01JZ4K > handoff.md\n  windlass sessions handoff 01JZ4K --json",
-		1, "one session id", func(r *contextRecord, _ []string, asJSON bool) error {
+		1, "one session id", func(r *inspect.Record, _ []string, asJSON bool) error {
 			return a.printHandoff(r, asJSON)
 		})
 }
 
-func (a *app) printHandoff(r *contextRecord, asJSON bool) error {
-	h, err := engine.HandoffOf(r.entries)
+func (a *app) printHandoff(r *inspect.Record, asJSON bool) error {
+	h, err := r.Handoff()
 	if err != nil {
-		return withExit(exitFailed, err, "windlass sessions list")
+		return err
 	}
 	if asJSON {
 		return a.printJSON(h)

@@ -16,6 +16,7 @@ import (
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/engine"
 	core "github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/archive"
 )
 
 // requireAllHold verifies every session that is in a home. Those whose record a test has damaged, or made by hand, are no
@@ -25,7 +26,7 @@ func requireAllHold(t *testing.T, home string) {
 	if info, err := os.Stat(filepath.Join(home, "sessions")); err != nil || !info.IsDir() {
 		return
 	}
-	ids, err := localSessions(home)
+	ids, err := archive.Local(home)
 	require.NoError(t, err)
 	for _, id := range ids {
 		require.NoError(t, holds(home, id), "session %s", id)
@@ -42,7 +43,7 @@ func appAt(home string) *core.App {
 }
 
 func holds(home, id string) error {
-	rec, err := journal.Read(journalPath(home, id))
+	rec, err := journal.Read(archive.JournalPath(home, id))
 	switch {
 	case journal.IsUnreadable(err), err == nil && len(rec.Header.Options) == 0:
 		return nil
@@ -77,7 +78,7 @@ func TestVerifyFindsChangedRecords(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.CopyFS(filepath.Join(l.dir, "examples"), os.DirFS(filepath.Join(repo, "examples"))))
 	l.run(exitOK, "run", "examples/cascades/log_triage.json", "--offline", "--no-clickhouse", "--session", "whole")
-	rec, err := journal.Read(journalPath(l.home, "whole"))
+	rec, err := journal.Read(archive.JournalPath(l.home, "whole"))
 	require.NoError(t, err)
 	tried := 0
 	for i, e := range rec.Entries {
@@ -127,7 +128,7 @@ func TestVerifyFindsChangedRecords(t *testing.T) {
 			writeJournal(t, l.home, id, rec, i, &changed)
 			p := l.run(exitFailed, "verify", id)
 			require.Contains(t, p.err.String(), "does not hold: the run does not follow its record: entry ")
-			require.NoError(t, os.RemoveAll(filepath.Dir(journalPath(l.home, id))))
+			require.NoError(t, os.RemoveAll(filepath.Dir(archive.JournalPath(l.home, id))))
 		}
 	}
 	require.Greater(t, tried, 15)
@@ -136,7 +137,7 @@ func TestVerifyFindsChangedRecords(t *testing.T) {
 // writeJournal writes a recording as a journal of its own, with one entry in another's place.
 func writeJournal(t *testing.T, home, id string, rec *journal.Recording, at int, instead *echo.Entry) {
 	t.Helper()
-	j, err := journal.Create(filepath.Dir(journalPath(home, id)), rec.Header)
+	j, err := journal.Create(filepath.Dir(archive.JournalPath(home, id)), rec.Header)
 	require.NoError(t, err)
 	for i, e := range rec.Entries {
 		if i == at {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
 	"github.com/windlass-run/windlass/internal/llm/llmtest"
 )
@@ -123,7 +124,7 @@ func cameTo(t *testing.T, p *process) string {
 // selection.
 func (l *lab) requireEveryRowOnce(sessions int) {
 	l.t.Helper()
-	ids, err := localSessions(l.home)
+	ids, err := archive.Local(l.home)
 	require.NoError(l.t, err)
 	require.Len(l.t, ids, sessions)
 	type counts struct {

@@ -3,15 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/echo/journal"
 	core "github.com/windlass-run/windlass/internal/app"
-	"github.com/windlass-run/windlass/internal/config"
 )
 
 // replayOptions are the flags of windlass replay.
@@ -109,8 +106,4 @@ func entryTable(entries []*echo.Entry) *table {
 		t.add(formatCount(int64(e.Seq)), e.At.Local().Format(time.TimeOnly), string(e.NodeType), printable(e.Key.String()), status)
 	}
 	return t
-}
-
-func journalPath(home, id string) string {
-	return filepath.Join(config.SessionDir(home, id), journal.File)
 }

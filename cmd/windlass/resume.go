@@ -64,11 +64,7 @@ func oneSession(cmd *cobra.Command, args []string) error {
 }
 
 func (a *app) resume(ctx context.Context, given string, o resumeOptions) error {
-	runs, err := openApp()
-	if err != nil {
-		return err
-	}
-	id, err := a.findSession(ctx, runs.Home(), given)
+	_, id, err := a.findSession(ctx, given)
 	if err != nil {
 		return err
 	}

@@ -3,8 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -35,28 +33,10 @@ func newSchemaCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// replaceable returns an error for what is there and no file: a device or a pipe would be replaced by a file.
-func replaceable(path string) error {
-	info, err := os.Stat(path)
+// replaceFile writes a file as a whole or not at all: a reader sees the old content or the new.
+func replaceFile(path string, data []byte) error {
+	path, err := wholefile.Target(path)
 	if err != nil {
-		return nil //nolint:nilerr // what is not there is made; what cannot be looked at says so when it is written
-	}
-	switch {
-	case info.Mode().IsRegular():
-		return nil
-	case info.IsDir():
-		return fmt.Errorf("%s is a folder", path)
-	}
-	return fmt.Errorf("%s is not a file, and would be replaced by one", path)
-}
-
-// replaceFile writes a file as a whole or not at all: a reader sees the old content or the new. A symbolic link keeps
-// pointing where it does.
-func replaceFile(path string, data []byte) (err error) {
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
-	}
-	if err := replaceable(path); err != nil {
 		return err
 	}
 	f, err := wholefile.Create(path, 0o644)

@@ -115,10 +115,10 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 	defer surviveClosedPipes()()
 	g := grants{roots: roots, allowEnv: o.allowEnv, allowCommands: o.allowCommands, allowWrite: o.allowWrite, allowHTTP: o.allowHTTP, offline: o.offline, budget: o.budget}
 	h := newHost(runs, g, o.maxRuns, o.noClickHouse, l)
-	rec := newServed(&app{out: a.out, err: l.Writer()}, h)
-	h.find = rec.find
+	arc := servedArchive(h)
+	h.find = arc.Find
 	vault.Keep(envToken, token.text) // no run shows it
-	api, err := server.New(h, rec, server.Options{Token: token.text, Loopback: loopback, Log: l})
+	api, err := server.New(h, server.Reading{Archive: arc}, server.Options{Token: token.text, Loopback: loopback, Log: l})
 	if err != nil {
 		return err
 	}

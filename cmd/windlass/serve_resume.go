@@ -11,6 +11,7 @@ import (
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/engine"
 	core "github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/server"
 )
@@ -21,10 +22,10 @@ func (h *host) Resume(ctx context.Context, id string, r *server.ResumeRequest) (
 	if err != nil {
 		return nil, err
 	}
-	if h.alive(id) {
+	if h.Runs(id) {
 		return nil, notResumable("follow it, or cancel it", "the session %s is running", id)
 	}
-	rec, err := journal.Read(journalPath(h.runs.Home(), id))
+	rec, err := journal.Read(archive.JournalPath(h.runs.Home(), id))
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return nil, notResumable("resume it where it was run, or, on the server: windlass resume "+id+", which brings it there", "the session %s was run on another machine", id)

@@ -15,6 +15,7 @@ import (
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/engine"
 	core "github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/fetch"
 	"github.com/windlass-run/windlass/internal/server"
@@ -180,10 +181,7 @@ func (h *host) watch() core.Watch {
 
 // view is a session that has just begun, or is about to end.
 func (h *host) view(r *hosted) *server.Session {
-	return &server.Session{
-		ID: r.run.ID(), CascadeID: r.run.Cascade().CascadeID, Status: echo.StatusRunning.String(), StartedAt: r.begun, LastAt: r.begun,
-		Entries: r.run.Entries(),
-	}
+	return archive.Started(r.run.ID(), r.run.Cascade().CascadeID, r.begun, r.run.Entries())
 }
 
 // take takes a place for a run.
@@ -281,16 +279,16 @@ func (h *host) Cancel(ctx context.Context, id string) (*server.Session, error) {
 	return h.view(r), nil
 }
 
-// alive reports whether a session's engine runs in this server.
-func (h *host) alive(id string) bool {
+// Runs reports whether a session's engine runs in this server.
+func (h *host) Runs(id string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	r := h.running[id]
 	return r != nil && !r.ended
 }
 
-// refusal returns why a session could not go on from its record when it was last taken up here; "" when it could.
-func (h *host) refusal(id string) string {
+// Refusal returns why a session could not go on from its record when it was last taken up here; "" when it could.
+func (h *host) Refusal(id string) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.refused[id]

@@ -8,11 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/windlass-run/windlass/echo/journal"
-	core "github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/clickhouse"
-	"github.com/windlass-run/windlass/internal/config"
-	"github.com/windlass-run/windlass/internal/sessions"
 )
 
 func newSessionsCommand(a *app) *cobra.Command {
@@ -71,42 +68,25 @@ func newSessionsShowCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// sessionDetail is all that "sessions show" knows.
-type sessionDetail struct {
-	clickhouse.Session
-	PhaseReports []clickhouse.PhaseReport `json:"phase_reports"`
-	CallList     []clickhouse.Call        `json:"call_list"`
-}
-
-func (a *app) showSession(ctx context.Context, id string, asJSON bool) error {
-	return a.withClickHouse(ctx, func(ctx context.Context, db *clickhouse.DB) error {
-		d, err := loadSession(ctx, db, id)
-		var unknown *clickhouse.SessionError
-		if errors.As(err, &unknown) {
-			return notStored(id, err)
-		}
-		if err != nil {
-			return err
-		}
-		if asJSON {
-			return a.printJSON(d)
-		}
-		return a.printSession(d)
-	})
-}
-
-func loadSession(ctx context.Context, db *clickhouse.DB, id string) (d sessionDetail, err error) {
-	if d.Session, err = db.Session(ctx, id); err != nil {
-		return d, err
+func (a *app) showSession(ctx context.Context, given string, asJSON bool) error {
+	arc, err := a.archive()
+	if err != nil {
+		return err
 	}
-	if d.PhaseReports, err = db.Phases(ctx, d.ID); err != nil {
-		return d, err
+	d, err := arc.Stored(ctx, given)
+	var undelivered *archive.UndeliveredError
+	switch {
+	case errors.As(err, &undelivered):
+		return usageError(err, fmt.Sprintf("windlass ship %s, as it waits on this machine", undelivered.ID))
+	case err != nil:
+		return err
+	case asJSON:
+		return a.printJSON(d)
 	}
-	d.CallList, err = db.Calls(ctx, d.ID)
-	return d, err
+	return a.printSession(d)
 }
 
-func (a *app) printSession(d sessionDetail) error {
+func (a *app) printSession(d *archive.Stored) error {
 	fmt.Fprintf(a.out, "session   %s\ncascade   %s\nstatus    %s\n", d.ID, printable(d.CascadeID), d.Status)
 	if d.Reason != "" {
 		fmt.Fprintf(a.out, "reason    %s\n", printable(d.Reason))
@@ -163,25 +143,4 @@ func callOutcome(c clickhouse.Call) string {
 	default:
 		return "ok"
 	}
-}
-
-// notStored is the error of a session that ClickHouse does not know: its journal may be on this machine, and may be unreadable.
-func notStored(given string, unknown error) error {
-	list := usageError(unknown, "windlass sessions list")
-	home, err := config.Home()
-	if err != nil {
-		return list
-	}
-	local, err := localSessions(home)
-	if err != nil {
-		return list
-	}
-	id, err := matchSession(given, local)
-	if err != nil || id == "" {
-		return list
-	}
-	if _, err := sessions.Look(config.SessionDir(home, id)); journal.IsUnreadable(err) {
-		return core.JournalError(id, err)
-	}
-	return usageError(unknown, fmt.Sprintf("windlass ship %s, as it waits on this machine", id))
 }

@@ -94,9 +94,9 @@ func (a *app) simulate(ctx context.Context, args []string, o simulateOptions) er
 // replay runs the simulation and writes the files that are asked for: all of them as a whole, or none. The first named
 // policies are those that a person chose; files with a line per call are about them alone.
 func (a *app) replay(ctx context.Context, sim *simulate.Simulation, all []*simulate.Conversation, named int, o simulateOptions) (_ *simulate.Report, err error) {
-	files := &outputs{named: named, policies: len(sim.Policies)}
-	defer func() { err = errors.Join(err, files.discard()) }()
-	if err := files.open(o); err != nil {
+	files := &simulate.Files{Named: named, Policies: len(sim.Policies)}
+	defer func() { err = errors.Join(err, files.Discard()) }()
+	if err := openOutputs(files, o); err != nil {
 		return nil, err
 	}
 	sum := simulate.NewCollector(sim)
@@ -105,13 +105,13 @@ func (a *app) replay(ctx context.Context, sim *simulate.Simulation, all []*simul
 	err = sim.Run(ctx, all, func(out *simulate.Outcome) error {
 		sum.Add(out)
 		progress.step()
-		return files.write(out)
+		return files.Write(out)
 	})
 	if err != nil {
 		return nil, err
 	}
 	report := sum.Report()
-	return report, files.finish(report)
+	return report, files.Finish(report)
 }
 
 func (a *app) printSimulation(r *simulate.Report) error {

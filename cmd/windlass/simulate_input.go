@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/windlass-run/windlass/echo/journal"
+	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/llm"
 	"github.com/windlass-run/windlass/internal/simulate"
@@ -22,7 +23,7 @@ func readConversations(args []string) ([]*simulate.Conversation, error) {
 	for _, arg := range args {
 		found, err := readSource(arg)
 		switch {
-		case isOtherVersion(err):
+		case archive.IsOtherVersion(err):
 			return nil, withExit(exitStorage, err, "") // it says itself what to do
 		case journal.IsUnreadable(err):
 			return nil, withExit(exitStorage, err, "restore the journal from a copy, or choose another session: windlass sessions list")
@@ -62,18 +63,15 @@ func readSource(arg string) ([]*simulate.Conversation, error) {
 	if err != nil {
 		return nil, withExit(exitStorage, err, "set WINDLASS_HOME to a folder")
 	}
-	local, err := localSessions(home)
-	if err != nil {
-		return nil, withExit(exitStorage, err, "windlass doctor")
-	}
-	id, err := matchSession(arg, local)
+	arc := archive.Archive{Home: home}
+	id, err := arc.Here(arg)
 	switch {
 	case err != nil:
-		return nil, usageError(err, "windlass sessions list")
+		return nil, asExit(err)
 	case id == "" || arg == "":
 		return nil, usageError(fmt.Errorf("there is no file %q, and no session on this machine whose id begins so", arg), "windlass sessions list")
 	}
-	rec, err := journal.Read(filepath.Join(config.SessionDir(home, id), journal.File))
+	rec, err := journal.Read(archive.JournalPath(home, id))
 	if err != nil {
 		return nil, err
 	}

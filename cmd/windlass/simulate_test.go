@@ -29,7 +29,7 @@ func TestSimulatePage(t *testing.T) {
 	for _, name := range simulate.PolicyNames() {
 		require.Contains(t, page, "| `"+name+"` |")
 	}
-	for _, line := range []any{callLine{}, dumpLine{}} {
+	for _, line := range []any{simulate.CallLine{}, simulate.DumpLine{}} {
 		for f := range reflect.TypeOf(line).Fields() {
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			require.Contains(t, page, "`"+name+"`")
@@ -43,7 +43,7 @@ func TestSimulatePage(t *testing.T) {
 		shown++
 		dec := json.NewDecoder(strings.NewReader(b.text))
 		dec.DisallowUnknownFields()
-		var l callLine
+		var l simulate.CallLine
 		require.NoError(t, dec.Decode(&l))
 		require.InDelta(t, l.Money, simulate.Prices{Input: 1, Cached: 0.1}.Money(l.Tokens, l.Shared), 1e-9)
 	}
@@ -86,7 +86,7 @@ func TestSimulationAgreesWithTheRun(t *testing.T) {
 			data, err := os.ReadFile(filepath.Join(l.dir, "calls.jsonl"))
 			require.NoError(t, err)
 			for line := range strings.Lines(string(data)) {
-				var c callLine
+				var c simulate.CallLine
 				require.NoError(t, json.Unmarshal([]byte(line), &c))
 				require.Empty(t, c.Invalid)
 				simulated = append(simulated, [3]int64{int64(c.Call), c.Tokens, c.Shared})
@@ -96,36 +96,6 @@ func TestSimulationAgreesWithTheRun(t *testing.T) {
 			require.Positive(t, saved)
 		})
 	}
-}
-
-// What a file held stays when nothing complete takes its place, and nothing else is left beside it.
-func TestLineFile(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	path, link := filepath.Join(dir, "a.jsonl"), filepath.Join(dir, "link")
-	require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
-	require.NoError(t, os.Symlink(path, link))
-	f, err := newLineFile(link)
-	require.NoError(t, err)
-	require.NoError(t, f.line("<new>"))
-	require.NoError(t, f.discard())
-	read := func() string {
-		data, err := os.ReadFile(path)
-		require.NoError(t, err)
-		return string(data)
-	}
-	require.Equal(t, "old", read())
-	f, err = newLineFile(link)
-	require.NoError(t, err)
-	require.NoError(t, f.line("<new>"))
-	require.NoError(t, f.commit())
-	require.NoError(t, f.discard(), "a file that has its name is not taken back")
-	require.Equal(t, "\"<new>\"\n", read())
-	entries, err := os.ReadDir(dir)
-	require.NoError(t, err)
-	require.Len(t, entries, 2)
-	_, err = newLineFile(dir)
-	require.EqualError(t, err, dir+" is a folder")
 }
 
 // An interrupted simulation prints nothing, writes nothing and has the exit code for it.
@@ -153,7 +123,7 @@ func TestOutputThatIsNoFile(t *testing.T) {
 	device := filepath.Join(l.dir, "link")
 	require.NoError(t, os.Symlink(os.DevNull, device))
 	require.Equal(t, "Error: write the schema: /dev/null is not a file, and would be replaced by one\nTry: check that the folder exists and can be written\n", l.run(exitFailed, "schema", "--output", device).err.String())
-	_, err := newLineFile(device)
+	_, err := simulate.CreateFile(device)
 	require.EqualError(t, err, "/dev/null is not a file, and would be replaced by one")
 	info, err := os.Stat(os.DevNull)
 	require.NoError(t, err)

@@ -6,9 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/windlass-run/windlass/echo/journal"
 	core "github.com/windlass-run/windlass/internal/app"
-	"github.com/windlass-run/windlass/internal/config"
 )
 
 func newVerifyCommand(a *app) *cobra.Command {
@@ -54,21 +52,4 @@ func (a *app) verify(ctx context.Context, given string, asJSON bool) error {
 	}
 	return withExit(exitFailed, fmt.Errorf("session %s does not hold: %s", id, v.Difference),
 		"windlass version: windlass "+rec.Header.Windlass+" began the session, and another version may decide otherwise; or the record was changed")
-}
-
-// readSession finds a session by its id or the beginning of it, and reads its journal.
-func (a *app) readSession(ctx context.Context, given string) (*journal.Recording, error) {
-	home, err := config.Home()
-	if err != nil {
-		return nil, withExit(exitStorage, err, "set WINDLASS_HOME to a folder")
-	}
-	id, err := a.findSession(ctx, home, given)
-	if err != nil {
-		return nil, err
-	}
-	rec, err := journal.Read(journalPath(home, id))
-	if err != nil {
-		return nil, core.JournalError(id, err)
-	}
-	return rec, nil
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/server"
 )
@@ -61,7 +62,7 @@ func TestJournalsOfOtherVersions(t *testing.T) {
 		newer = ", and this windlass reads version 3: a newer windlass wrote it: use that one for it"
 	)
 	l.run(exitOK, "run", "cascades/ask.json", "--model", "plain", "--no-clickhouse", "-q", "--session", "sound")
-	sound, err := os.ReadFile(journalPath(l.home, "sound"))
+	sound, err := os.ReadFile(archive.JournalPath(l.home, "sound"))
 	require.NoError(t, err)
 	folder := config.SessionsDir(l.home)
 	versions := map[string]string{"one": "version 1" + old, "two": "version 2" + old, "four": "version 4" + newer}
@@ -69,7 +70,7 @@ func TestJournalsOfOtherVersions(t *testing.T) {
 		text := strings.Replace(string(sound), `{"windlass_journal":3,"rules":1`, `{"windlass_journal":`+map[string]string{"one": "1", "two": "2", "four": "4"}[id], 1)
 		require.NotEqual(t, string(sound), text)
 		require.NoError(t, os.Mkdir(filepath.Join(folder, id), 0o700))
-		require.NoError(t, os.WriteFile(journalPath(l.home, id), []byte(text), 0o600))
+		require.NoError(t, os.WriteFile(archive.JournalPath(l.home, id), []byte(text), 0o600))
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "two", "lock"), nil, 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "two", "shipped.json"), []byte(`{"shipped":[]}`), 0o600))
@@ -78,7 +79,7 @@ func TestJournalsOfOtherVersions(t *testing.T) {
 		before[id] = filesBelow(t, filepath.Join(folder, id))
 	}
 	for id, want := range versions {
-		want = "journal " + journalPath(l.home, id) + " has format " + want
+		want = "journal " + archive.JournalPath(l.home, id) + " has format " + want
 		for _, args := range [][]string{
 			{"verify", id},
 			{"resume", id},
@@ -86,7 +87,7 @@ func TestJournalsOfOtherVersions(t *testing.T) {
 			{"replay", id},
 			{"replay", id, "--list"},
 			{"simulate", id},
-			{"simulate", journalPath(l.home, id)},
+			{"simulate", archive.JournalPath(l.home, id)},
 			{"test", "freeze", id, "--name", "x"},
 			{"sessions", "show", id},
 			{"sessions", "show", id, "--json"},
@@ -103,12 +104,12 @@ func TestJournalsOfOtherVersions(t *testing.T) {
 		p := l.run(exitUsage, "run", "cascades/ask.json", "--model", "plain", "--no-clickhouse", "-q", "--session", id)
 		require.Contains(t, p.err.String(), "Error: the session exists already: "+want)
 	}
-	first := "3 journals cannot be read, the first: journal " + journalPath(l.home, "four") + " has format " + versions["four"] + "\n"
+	first := "3 journals cannot be read, the first: journal " + archive.JournalPath(l.home, "four") + " has format " + versions["four"] + "\n"
 	require.Equal(t, "Error: "+first, l.run(exitStorage, "ship").err.String())
 	require.Equal(t, "Error: "+first, l.run(exitStorage, "ship", "--again").err.String())
 	list := l.run(exitOK, "sessions", "list")
 	for id, want := range versions {
-		require.Contains(t, list.err.String(), "Problem with session "+id+": journal "+journalPath(l.home, id)+" has format "+want)
+		require.Contains(t, list.err.String(), "Problem with session "+id+": journal "+archive.JournalPath(l.home, id)+" has format "+want)
 		require.Regexp(t, "(?m)^"+id+" +other_version +0ms ", list.out.String())
 	}
 	require.Regexp(t, "(?m)^sound +ask +completed ", list.out.String())
@@ -137,7 +138,7 @@ func TestSessionsOfOtherRules(t *testing.T) {
 	t.Parallel()
 	l := newServeLab(t, "")
 	l.run(exitOK, "run", "cascades/ask.json", "--model", "plain", "--no-clickhouse", "-q", "--session", "sound")
-	rec, err := journal.Read(journalPath(l.home, "sound"))
+	rec, err := journal.Read(archive.JournalPath(l.home, "sound"))
 	require.NoError(t, err)
 	require.Equal(t, engine.Rules, rec.Header.Rules)
 	rec.Header.Rules = engine.Rules + 1
@@ -172,7 +173,7 @@ func TestForkKeepsTheRules(t *testing.T) {
 	l.file("ask.json", recorded["ask.json"])
 	l.run(exitOK, "run", "ask.json", "--model", "plain", "--no-clickhouse", "-q", "--session", "parent")
 	l.run(exitOK, "resume", "parent", "--fork", "3", "--session", "fork", "-q")
-	rec, err := journal.Read(journalPath(l.home, "fork"))
+	rec, err := journal.Read(archive.JournalPath(l.home, "fork"))
 	require.NoError(t, err)
 	require.Equal(t, engine.Rules, rec.Header.Rules)
 	require.Equal(t, "parent", rec.Header.Parent)

@@ -32,13 +32,11 @@ var mirrors = map[string]string{
 	"echo.Entry":                    "mirrors a file: a line of the journal",
 	"echo.Carry":                    "mirrors a file: carry of a context_selection in the journal",
 	"echo.Handoff":                  "mirrors a file: a handoff in the journal",
-	"internal/clickhouse.Session":   "mirrors a row: the view of sessions",
 	"internal/config.Model":         "mirrors a file: a model of windlass.json",
-	"internal/server.Session":       "mirrors a wire message: a session of the HTTP API",
 	"internal/simulate.Summary":     "mirrors a wire message: a policy in simulate --json",
 	"cmd/windlass.clickHouseHealth": "mirrors a wire message: ClickHouse in doctor --json",
-	"cmd/windlass.contextCall":      "mirrors a wire message: a call in context --json",
-	"cmd/windlass.contextSums":      "mirrors a wire message: the sums in context --json",
+	"internal/inspect.Call":         "mirrors a wire message: a call in context --json",
+	"internal/inspect.Sums":         "mirrors a wire message: the sums in context --json",
 }
 
 // pending has what is above a limit in the packages that are being taken apart, with its size

@@ -82,26 +82,41 @@ func list[T any](ctx context.Context, db *DB, what, query string, args ...any) (
 
 // Session is what the log says of one run.
 type Session struct {
-	ID               string    `json:"session_id" ch:"session_id"`
-	CascadeID        string    `json:"cascade_id" ch:"cascade_id"`
-	Status           string    `json:"status" ch:"status"`
-	Reason           string    `json:"reason,omitempty" ch:"reason"`
-	Error            string    `json:"error,omitempty" ch:"error"` // what ended a run that did not complete
-	StartedAt        time.Time `json:"started_at" ch:"started_at"`
-	LastAt           time.Time `json:"last_at" ch:"last_at"`
-	Phases           uint64    `json:"phases" ch:"phases"` // each visit counts
-	Calls            uint64    `json:"calls" ch:"calls"`
-	ToolCalls        uint64    `json:"tool_calls" ch:"tool_calls"`
-	UnknownCostCalls uint64    `json:"unknown_cost_calls" ch:"unknown_cost_calls"`
-	ScriptedCalls    uint64    `json:"scripted_calls" ch:"scripted_calls"`
-	TokensIn         int64     `json:"tokens_in" ch:"tokens_in"`
-	TokensCached     int64     `json:"tokens_cached" ch:"tokens_cached"`
-	TokensOut        int64     `json:"tokens_out" ch:"tokens_out"`
-	CostUSD          *float64  `json:"cost_usd" ch:"cost_usd"` // nil when no call's cost is known
+	SessionState
+	SessionTimes
+	SessionFigures
+}
+
+// SessionState says which run it is and how it stands.
+type SessionState struct {
+	ID        string `json:"session_id" ch:"session_id"`
+	CascadeID string `json:"cascade_id" ch:"cascade_id"`
+	Status    string `json:"status" ch:"status"`
+	Reason    string `json:"reason,omitempty" ch:"reason"`
+	Error     string `json:"error,omitempty" ch:"error"` // what ended a run that did not complete
+}
+
+// SessionTimes are the times of the first and the last entry.
+type SessionTimes struct {
+	StartedAt time.Time `json:"started_at" ch:"started_at"`
+	LastAt    time.Time `json:"last_at" ch:"last_at"`
 }
 
 // Duration is the time between the first and the last entry.
-func (s Session) Duration() time.Duration { return s.LastAt.Sub(s.StartedAt) }
+func (t SessionTimes) Duration() time.Duration { return t.LastAt.Sub(t.StartedAt) }
+
+// SessionFigures are what a run came to.
+type SessionFigures struct {
+	Phases           uint64   `json:"phases" ch:"phases"` // each visit counts
+	Calls            uint64   `json:"calls" ch:"calls"`
+	ToolCalls        uint64   `json:"tool_calls" ch:"tool_calls"`
+	UnknownCostCalls uint64   `json:"unknown_cost_calls" ch:"unknown_cost_calls"`
+	ScriptedCalls    uint64   `json:"scripted_calls" ch:"scripted_calls"`
+	TokensIn         int64    `json:"tokens_in" ch:"tokens_in"`
+	TokensCached     int64    `json:"tokens_cached" ch:"tokens_cached"`
+	TokensOut        int64    `json:"tokens_out" ch:"tokens_out"`
+	CostUSD          *float64 `json:"cost_usd" ch:"cost_usd"` // nil when no call's cost is known
+}
 
 // Sessions lists the newest sessions, the newest first; all of them when limit is 0.
 func (db *DB) Sessions(ctx context.Context, limit int) ([]Session, error) {

@@ -101,14 +101,9 @@ func Pending(folder, to string) ([]*sessions.Session, error) {
 	}
 	var list []*sessions.Session
 	for _, s := range all {
-		if IsPending(s, to) {
+		if s.Pending(to) {
 			list = append(list, s)
 		}
 	}
 	return list, nil
-}
-
-// IsPending reports whether a session has something that a ClickHouse does not have, and that is to be delivered.
-func IsPending(s *sessions.Session, to string) bool {
-	return s.Err == nil && !s.Busy && !s.Marks.KeepHere && s.Waiting(to) > 0
 }

@@ -3,9 +3,8 @@ package server
 import (
 	"context"
 	"encoding/json"
-	"time"
 
-	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/archive"
 )
 
 // Runs is what the API changes. An id may be the beginning of one if no other begins so. Errors that a client can act on are [*Problem]s. All methods are safe for concurrent use.
@@ -19,7 +18,7 @@ type Runs interface {
 }
 
 // Record is what the API reads. An id may be the beginning of one if no other begins so. Errors that a client can act on
-// are [*Problem]s. All methods are safe for concurrent use.
+// are [*Problem]s, or have a kind, see [failure.Error]. All methods are safe for concurrent use.
 type Record interface {
 	// List returns the newest sessions, the newest first.
 	List(ctx context.Context, limit int) (*SessionList, error)
@@ -31,14 +30,6 @@ type Record interface {
 	Context(ctx context.Context, id, call string) (any, error)
 	// Events opens the entries of a session from the one with this number on.
 	Events(ctx context.Context, id string, from uint64) (Events, error)
-}
-
-// Events reads the entries of one session in their order. It belongs to one goroutine.
-type Events interface {
-	// Next returns the next entries as far as they are there already, at most a few hundred; none when there are none yet.
-	// ended says that the session has ended and that nothing follows these.
-	Next() (entries []*echo.Entry, ended bool, err error)
-	Close() error
 }
 
 // RunRequest is the body of POST /api/runs. Its form has been checked against the description of the API.
@@ -65,54 +56,11 @@ type Budget struct {
 	MaxSeconds *float64 `json:"max_seconds,omitempty"`
 }
 
-// Session is one run in figures.
-type Session struct {
-	ID               string    `json:"session_id"`
-	CascadeID        string    `json:"cascade_id"`
-	Status           string    `json:"status"`
-	Reason           string    `json:"reason,omitempty"`
-	Error            string    `json:"error,omitempty"`
-	Resumable        bool      `json:"resumable"`
-	StartedAt        time.Time `json:"started_at"`
-	LastAt           time.Time `json:"last_at"`
-	Entries          uint64    `json:"entries,omitempty"`
-	Phases           int       `json:"phases"`
-	Calls            int       `json:"calls"`
-	ToolCalls        int       `json:"tool_calls"`
-	UnknownCostCalls int       `json:"unknown_cost_calls"`
-	ScriptedCalls    int       `json:"scripted_calls"`
-	TokensIn         int64     `json:"tokens_in"`
-	TokensCached     int64     `json:"tokens_cached"`
-	TokensOut        int64     `json:"tokens_out"`
-	CostUSD          *float64  `json:"cost_usd"` // nil when no call's cost is known
-}
-
-// SessionList is the newest sessions.
-type SessionList struct {
-	Sessions []Session `json:"sessions"`
-	Notes    []string  `json:"notes"` // what of the list may be missing, and why
-}
-
-// SessionDetail is what one run did.
-type SessionDetail struct {
-	Session
-	Output       any           `json:"output"` // of the last phase that ended well, nil before that
-	PhaseReports []PhaseReport `json:"phase_reports"`
-}
-
-// PhaseReport is what one visit to a phase did.
-type PhaseReport struct {
-	Visit     string    `json:"visit"` // the phase's name, with ~2 after it on its second visit
-	Phase     string    `json:"phase_name"`
-	Status    string    `json:"status"`
-	Reason    string    `json:"reason,omitempty"`
-	Error     string    `json:"error,omitempty"`
-	StartedAt time.Time `json:"started_at"`
-	LastAt    time.Time `json:"last_at"`
-	Attempts  int       `json:"attempts"`
-	Turns     int       `json:"turns"`
-	Calls     int       `json:"calls"`
-	ToolCalls int       `json:"tool_calls"`
-	CostUSD   *float64  `json:"cost_usd"`
-	Output    any       `json:"output"`
-}
+// What the API says of sessions is what the archive says of them.
+type (
+	Session       = archive.Session
+	SessionList   = archive.SessionList
+	SessionDetail = archive.Detail
+	PhaseReport   = archive.Phase
+	Events        = archive.Events
+)

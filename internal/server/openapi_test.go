@@ -14,6 +14,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/inspect"
 	"github.com/windlass-run/windlass/internal/server/servertest"
 )
 
@@ -49,8 +50,7 @@ func pathParameters(op *servertest.Operation) int {
 	return n
 }
 
-// TestEveryFieldIsDescribed holds what is sent and read against the schemas, both ways. Those of one model call's context
-// are held against their types in cmd/windlass.
+// TestEveryFieldIsDescribed holds what is sent and read against the schemas, both ways.
 func TestEveryFieldIsDescribed(t *testing.T) {
 	t.Parallel()
 	d := servertest.Read(t, openAPI)
@@ -59,6 +59,9 @@ func TestEveryFieldIsDescribed(t *testing.T) {
 		"SessionDetail": SessionDetail{}, "PhaseReport": PhaseReport{}, "Problem": problemBody{}, "Violation": violation{},
 		"Diagnostic": cascade.Diagnostic{}, "Entry": echo.Entry{}, "Message": echo.Draft{}, "Part": echo.Part{}, "ToolCall": echo.ToolCall{},
 		"ToolUse": echo.ToolUse{}, "Usage": echo.Usage{}, "Failure": echo.Failure{}, "Selection": echo.Selection{}, "Span": echo.Span{},
+		"CallContext": inspect.Shown{}, "ContextCall": inspect.Call{}, "SentForm": inspect.SentForm{}, "FormSum": inspect.FormSum{},
+		"Handoff": echo.Handoff{}, "HandoffItem": echo.HandoffItem{}, "HandoffProgress": echo.HandoffProgress{}, "Omitted": echo.Omitted{},
+		"Workspace": echo.Workspace{}, "FileChange": echo.FileChange{},
 	}
 	for name, v := range types {
 		t.Run(name, func(t *testing.T) {

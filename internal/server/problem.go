@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/internal/archive"
+	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/schema"
 )
 
@@ -125,11 +127,39 @@ func (p *Problem) body() problemBody {
 	return b
 }
 
-// asProblem makes a problem of any error. What is not one is a fault of windlass, whose text is for the log only.
+// failures give each kind of failure of what the API reads the problem that it is for a client, and the client's next step.
+var failures = map[failure.Kind]struct {
+	kind Kind
+	try  string
+}{
+	failure.UnknownSession: {UnknownSession, "GET /api/sessions lists them"},
+	failure.UnknownCall:    {UnknownCall, "a call's number, such as 1, or its key, such as PHASE/attempt1/turn1"},
+	failure.NoHandoff:      {NoHandoff, "try again when the run has begun"},
+	failure.Damaged:        {StorageFailed, tryDoctor},
+	failure.OtherVersion:   {StorageFailed, tryDoctor},
+	failure.StorageFailed:  {StorageFailed, tryDoctor},
+	failure.EngineMissing:  {StorageFailed, tryDoctor},
+	failure.Failed:         {StorageFailed, tryDoctor}, // a query of ClickHouse
+	failure.Interrupted:    {StorageFailed, tryDoctor}, // it took too long
+}
+
+const tryDoctor = "on the server: windlass doctor"
+
+// asProblem makes a problem of any error. What has no kind is a fault of windlass, whose text is for the log only.
 func asProblem(err error) *Problem {
 	var p *Problem
 	if errors.As(err, &p) {
 		return p
+	}
+	var f *failure.Error
+	if errors.As(err, &f) {
+		if known, ok := failures[f.Kind]; ok {
+			p = &Problem{Kind: known.kind, Detail: err.Error(), Try: known.try, Err: err}
+			if archive.IsOtherVersion(err) {
+				p.Try = "POST /api/runs begins a new run"
+			}
+			return p
+		}
 	}
 	return &Problem{Kind: Internal, Detail: "windlass failed to answer this request", Try: "look at the server's log", Err: err}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/server/servertest"
 )
 
@@ -30,7 +31,8 @@ type fake struct {
 var errPanic = errors.New("panic")
 
 var fakeSession = Session{
-	ID: "s1", CascadeID: "c", Status: "running", StartedAt: time.Unix(1, 0).UTC(), LastAt: time.Unix(2, 0).UTC(), Entries: 3,
+	SessionState: clickhouse.SessionState{ID: "s1", CascadeID: "c", Status: "running"},
+	SessionTimes: clickhouse.SessionTimes{StartedAt: time.Unix(1, 0).UTC(), LastAt: time.Unix(2, 0).UTC()}, Entries: 3,
 }
 
 func (f *fake) fails() error {

@@ -59,6 +59,11 @@ func (s *Session) Waiting(to string) uint64 {
 	return s.Last - m.Seq
 }
 
+// Pending reports whether the session has something that a ClickHouse does not have, and that is to be delivered to it by itself.
+func (s *Session) Pending(to string) bool {
+	return s.Err == nil && !s.Busy && !s.Marks.KeepHere && s.Waiting(to) > 0
+}
+
 // All looks at every session below a folder, in the order of their ids. The error says why the folder itself cannot be
 // read; it may not exist. What is wrong with one session is in that session's Err.
 func All(folder string) ([]*Session, error) {
@@ -99,13 +104,13 @@ func (s *Session) look() error {
 	}
 	s.Busy, s.Marks = busy, delivery.ReadMarks(s.Dir)
 	if ends != nil {
-		s.Header, s.Torn, s.CascadeID = ends.Header, ends.Torn, cascadeID(ends.Header.Cascade)
+		s.Header, s.Torn, s.CascadeID = ends.Header, ends.Torn, CascadeID(ends.Header.Cascade)
 	}
 	return cmp.Or(lockErr, err)
 }
 
-// cascadeID returns the name of a cascade, which is its first member as a rule; "" when it is of another shape.
-func cascadeID(cascade json.RawMessage) (id string) {
+// CascadeID returns the name of a cascade, which is its first member as a rule; "" when it is of another shape.
+func CascadeID(cascade json.RawMessage) (id string) {
 	members := json.NewDecoder(bytes.NewReader(cascade))
 	if start, err := members.Token(); err != nil || start != json.Delim('{') {
 		return ""

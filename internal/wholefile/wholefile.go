@@ -5,6 +5,7 @@ package wholefile
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -21,6 +22,23 @@ func Write(path string, data []byte, perm fs.FileMode) error {
 		return errors.Join(err, f.Discard())
 	}
 	return f.Commit()
+}
+
+// Target returns the path of the file to write for one that a person named: a symbolic link is followed, so that it keeps
+// pointing where it does. The error says that there is something that is no file, such as a device, which would be replaced by
+// one.
+func Target(path string) (string, error) {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil || info.Mode().IsRegular():
+		return path, nil //nolint:nilerr // what is not there is made; what cannot be looked at says so when it is written
+	case info.IsDir():
+		return "", fmt.Errorf("%s is a folder", path)
+	}
+	return "", fmt.Errorf("%s is not a file, and would be replaced by one", path)
 }
 
 // ownerOnly are the permissions of the files that os.CreateTemp makes.

@@ -1,13 +1,9 @@
-package main
+package inspect
 
-import (
-	"fmt"
+import "github.com/windlass-run/windlass/echo"
 
-	"github.com/windlass-run/windlass/echo"
-)
-
-// selectionUse is what a selection for a later phase made of a message.
-type selectionUse struct {
+// SelectionUse is what a selection for a later phase made of a message.
+type SelectionUse struct {
 	Visit    echo.Key      `json:"visit"` // that was selected for
 	Strategy echo.Strategy `json:"strategy"`
 	Anchor   string        `json:"anchor,omitempty"` // why it came in as an anchor
@@ -16,11 +12,11 @@ type selectionUse struct {
 
 // selections returns what became of a message in the selections for later phases. Groups are recorded by the hash of their
 // first message, so a tool result is found by the answer that called for it.
-func (r *contextRecord) selections(h echo.Hash) []selectionUse {
+func (r *Record) selections(h echo.Hash) []SelectionUse {
 	group := map[echo.Hash]bool{h: true}
 	answers := map[echo.Key]echo.Hash{} // of each turn
-	var out []selectionUse
-	for _, e := range r.entries {
+	var out []SelectionUse
+	for _, e := range r.Entries {
 		turn := e.Key.Place()
 		switch {
 		case e.NodeType == echo.NodeModelCall && e.Message != nil:
@@ -36,13 +32,13 @@ func (r *contextRecord) selections(h echo.Hash) []selectionUse {
 	return out
 }
 
-func selectionUses(e *echo.Entry, group map[echo.Hash]bool) []selectionUse {
-	s := selectionOf(e)
-	if s == nil {
-		return nil
+func selectionUses(e *echo.Entry, group map[echo.Hash]bool) []SelectionUse {
+	s, err := echo.Read[echo.InterSelection](e)
+	if err != nil {
+		return nil // it cannot be read: of another version
 	}
-	var out []selectionUse
-	use := selectionUse{Visit: e.Key.VisitKey(), Strategy: s.Strategy}
+	var out []SelectionUse
+	use := SelectionUse{Visit: e.Key.VisitKey(), Strategy: s.Strategy}
 	for _, a := range s.Anchors {
 		if group[a.ID] {
 			use.Anchor = a.Why
@@ -57,25 +53,4 @@ func selectionUses(e *echo.Entry, group map[echo.Hash]bool) []selectionUse {
 		}
 	}
 	return out
-}
-
-func selectionUseTable(uses []selectionUse) *table {
-	t := newTable("selected for", "by", ">keyword", ">recency", ">meaning", "callout", ">total", ">rank", "outcome")
-	for _, u := range uses {
-		if u.Score == nil {
-			t.add(u.Visit.String(), string(u.Strategy), "", "", "", "", "", "", "anchor: "+u.Anchor)
-			continue
-		}
-		s := u.Score
-		cells := scoreCells(s)
-		outcome := "left out"
-		switch {
-		case s.Chosen:
-			outcome = "chosen"
-		case s.Rank > 0:
-			outcome = fmt.Sprintf("left out: no room for its %s tokens", formatCount(s.Tokens))
-		}
-		t.add(append(append([]string{u.Visit.String(), string(u.Strategy)}, cells...), outcome)...)
-	}
-	return t
 }

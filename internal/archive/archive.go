@@ -1,0 +1,97 @@
+// Package archive finds, lists, sums up, reads, follows, delivers and rebuilds sessions: those of this machine, by their
+// journals, and those that only a ClickHouse has.
+//
+// A session that has a journal on this machine is read from there, because the journal is first and whole. Nothing in this
+// package opens a ClickHouse: who makes an [Archive] gives it one, or none. Errors are of [failure.UnknownSession],
+// [failure.StorageFailed], [failure.Damaged], [failure.OtherVersion], [failure.SessionBusy], or what [Database] returns.
+package archive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/windlass-run/windlass/echo/journal"
+	"github.com/windlass-run/windlass/internal/clickhouse"
+	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/failure"
+)
+
+// Database gives do an open ClickHouse, for the time of the call, and returns its error with a kind, see [DatabaseError]. It may
+// call do once more when that ClickHouse was lost.
+type Database func(ctx context.Context, do func(context.Context, *clickhouse.DB) error) error
+
+// Archive is the sessions below one home folder, and those of one ClickHouse. It is safe for concurrent use.
+type Archive struct {
+	Home     string
+	Database Database               // nil: only the sessions of this machine
+	Address  func() (string, error) // of the database, see [clickhouse.Options.Address]; nil: nothing is delivered or rebuilt
+	Engines  Engines                // nil: this process runs none
+
+	mu   sync.Mutex
+	seen map[string]seenJournal // for lists: what was read of journals that did not change since
+}
+
+// Engines are the runs of this process.
+type Engines interface {
+	// Runs reports whether the engine of a session runs in this process.
+	Runs(id string) bool
+	// Refusal returns why a session could not be resumed from its record when that was last tried; "" when it could.
+	Refusal(id string) string
+}
+
+// JournalPath returns the path of a session's journal.
+func JournalPath(home, id string) string {
+	return filepath.Join(config.SessionDir(home, id), journal.File)
+}
+
+func (a *Archive) runs(id string) bool { return a.Engines != nil && a.Engines.Runs(id) }
+
+func (a *Archive) refusal(id string) string {
+	if a.Engines == nil {
+		return ""
+	}
+	return a.Engines.Refusal(id)
+}
+
+// ReadError gives the error of a journal that could not be read its kind.
+func ReadError(err error) error {
+	var damage *journal.DamageError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &damage):
+		return failure.New(failure.Damaged, err, "put a sound copy of the journal in its place")
+	case IsOtherVersion(err):
+		return failure.New(failure.OtherVersion, err, "")
+	}
+	return failure.New(failure.StorageFailed, err, "")
+}
+
+// IsOtherVersion reports whether an error says that a journal has another version than this windlass reads.
+func IsOtherVersion(err error) bool {
+	var version *journal.VersionError
+	return errors.As(err, &version)
+}
+
+// Local lists the ids of the sessions that have a journal on this machine.
+func Local(home string) ([]string, error) {
+	dir := config.SessionsDir(home)
+	folders, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, failure.New(failure.StorageFailed, fmt.Errorf("list the sessions on this machine: %w", err), "")
+	}
+	var ids []string
+	for _, f := range folders {
+		if _, err := os.Stat(filepath.Join(dir, f.Name(), journal.File)); err == nil {
+			ids = append(ids, f.Name())
+		}
+	}
+	return ids, nil
+}

@@ -1,0 +1,58 @@
+package archive
+
+import (
+	"context"
+	"errors"
+
+	"github.com/windlass-run/windlass/internal/clickhouse"
+	"github.com/windlass-run/windlass/internal/clickhouse/embedded"
+	"github.com/windlass-run/windlass/internal/failure"
+)
+
+// errInterrupted is the error of what was ended by its context.
+var errInterrupted = errors.New("interrupted")
+
+// DatabaseError gives the error of a use of ClickHouse its kind: a database that is not there is a matter of storage, wrong
+// SQL is not. An error that has a kind keeps it.
+func DatabaseError(ctx context.Context, err error) error {
+	var f *failure.Error
+	switch {
+	case err == nil || errors.As(err, &f):
+		return err
+	case ctx.Err() != nil:
+		return failure.New(failure.Interrupted, errInterrupted, "")
+	}
+	return failure.New(databaseKind(err), err, "")
+}
+
+func databaseKind(err error) failure.Kind {
+	var (
+		unavailable *clickhouse.UnavailableError
+		sql         *clickhouse.SQLError
+		refused     *clickhouse.RefusedError
+		notFound    *embedded.NotFoundError
+		unconfined  *clickhouse.UnconfinedError
+		newer       *clickhouse.NewerSchemaError
+		old         *clickhouse.OldSchemaError
+	)
+	switch {
+	case errors.As(err, &notFound), errors.As(err, &unconfined):
+		return failure.EngineMissing
+	case errors.As(err, &newer), errors.As(err, &old):
+		return failure.OtherVersion
+	case errors.As(err, &unavailable): // also when the server has said why, as of a wrong password
+		return failure.StorageFailed
+	case errors.As(err, &sql), errors.As(err, &refused), errors.Is(err, clickhouse.ErrManyStatements):
+		return failure.Failed
+	}
+	return failure.StorageFailed
+}
+
+// isAway reports whether an error says that there is no ClickHouse to ask.
+func isAway(err error) bool {
+	switch failure.KindOf(err) {
+	case failure.StorageFailed, failure.EngineMissing, failure.OtherVersion:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,193 @@
+package archive
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
+	"github.com/windlass-run/windlass/echo/record"
+	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/internal/clickhouse"
+	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/sessions"
+)
+
+// SessionList is the newest sessions.
+type SessionList struct {
+	Sessions []Session `json:"sessions"`
+	Notes    []string  `json:"notes"` // what of the list may be missing, and why
+}
+
+// seenJournal is what a journal said when it had this size and age.
+type seenJournal struct {
+	size    int64
+	change  time.Time
+	session Session
+}
+
+// Newest returns the newest sessions, the newest first: those of this machine by their journals, which are read again only
+// when they have changed, and those that only ClickHouse has. Unlike [Archive.List] it always sees how far a run is.
+func (a *Archive) Newest(ctx context.Context, limit int) (*SessionList, error) {
+	list := &SessionList{Sessions: []Session{}, Notes: []string{}}
+	local, err := look(a.Home)
+	if err != nil {
+		return nil, err
+	}
+	here := map[string]bool{}
+	for _, l := range local {
+		here[l.ID] = true
+	}
+	for _, l := range newest(local, limit) {
+		s, err := a.sum(l.ID)
+		if err != nil {
+			list.Notes = append(list.Notes, fmt.Sprintf("session %s is left out: %v", l.ID, err))
+			continue
+		}
+		list.Sessions = append(list.Sessions, s)
+	}
+	if a.Database != nil {
+		others, err := a.others(ctx, limit, here)
+		if err != nil {
+			list.Notes = append(list.Notes, fmt.Sprintf("sessions of other machines are left out: %v", err))
+		}
+		list.Sessions = append(list.Sessions, others...)
+	}
+	slices.SortFunc(list.Sessions, func(a, b Session) int {
+		return cmp.Or(b.StartedAt.Compare(a.StartedAt), cmp.Compare(a.ID, b.ID))
+	})
+	list.Sessions = list.Sessions[:min(limit, len(list.Sessions))]
+	return list, nil
+}
+
+// newest returns the sessions of this machine that began last. One whose header is damaged counts as new, so that its fault is
+// reported; one of another version as old.
+func newest(local []*sessions.Session, limit int) []*sessions.Session {
+	slices.SortStableFunc(local, func(a, b *sessions.Session) int {
+		headless := func(s *sessions.Session) int {
+			if s.Header.StartedAt.IsZero() && !IsOtherVersion(s.Err) {
+				return 0
+			}
+			return 1
+		}
+		return cmp.Or(headless(a)-headless(b), b.Header.StartedAt.Compare(a.Header.StartedAt))
+	})
+	return local[:min(limit, len(local))]
+}
+
+// others lists the sessions that only ClickHouse has.
+func (a *Archive) others(ctx context.Context, limit int, here map[string]bool) ([]Session, error) {
+	var out []Session
+	err := a.Database(ctx, func(ctx context.Context, db *clickhouse.DB) error {
+		out = nil // it may be the second time
+		rows, err := db.Sessions(ctx, limit+len(here))
+		for _, row := range rows {
+			if here[row.ID] {
+				continue
+			}
+			if row.StartedAt, row.LastAt = row.StartedAt.UTC(), row.LastAt.UTC(); !isEnd(row.Status) {
+				row.Status = Unfinished
+			}
+			out = append(out, newSession(row))
+		}
+		return err
+	})
+	return out, err
+}
+
+// isEnd reports whether a word is the recorded status of a run that has ended.
+func isEnd(word string) bool {
+	for s := echo.StatusCompleted; s <= echo.StatusOverBudget; s++ {
+		if s.String() == word {
+			return true
+		}
+	}
+	return false
+}
+
+// Detail returns what a session did.
+func (a *Archive) Detail(ctx context.Context, given string) (*Detail, error) {
+	id, err := a.Here(given)
+	if err != nil {
+		return nil, err
+	}
+	if id != "" {
+		d, err := a.read(id)
+		return d, ReadError(err)
+	}
+	id, entries, err := a.stored(ctx, given, nil)
+	if err != nil {
+		return nil, err
+	}
+	return Summarize(id, entries, Unfinished), nil
+}
+
+// read returns what the journal of a session on this machine says.
+func (a *Archive) read(id string) (*Detail, error) {
+	running := a.running(id) // asked first: what ends in between is then not taken for killed
+	rec, err := journal.Read(JournalPath(a.Home, id))
+	if err != nil {
+		return nil, err
+	}
+	open := Killed
+	if running {
+		open = sessions.Running
+	}
+	d := Summarize(id, rec.Entries, open)
+	if len(rec.Entries) == 0 { // it has only just begun
+		d.StartedAt, d.LastAt, d.CascadeID = rec.Header.StartedAt, rec.Header.StartedAt, sessions.CascadeID(rec.Header.Cascade)
+	}
+	if running {
+		return d, nil
+	}
+	d.Resumable = record.ResumptionOf(rec.Entries).Possible && engine.CheckRules(rec.Header.Rules) == nil
+	if why := a.refusal(id); why != "" {
+		d.Error = why
+	}
+	return d, nil
+}
+
+// sum returns the figures of a session on this machine. Those of one that nobody runs are kept until its journal changes.
+func (a *Archive) sum(id string) (Session, error) {
+	info, err := os.Stat(JournalPath(a.Home, id))
+	if err != nil {
+		return Session{}, err
+	}
+	settled := !a.running(id) && a.refusal(id) == ""
+	a.mu.Lock()
+	known, ok := a.seen[id]
+	a.mu.Unlock()
+	if ok && settled && known.size == info.Size() && known.change.Equal(info.ModTime()) {
+		return known.session, nil
+	}
+	d, err := a.read(id)
+	if err != nil {
+		return Session{}, err
+	}
+	if settled {
+		a.keep(id, seenJournal{info.Size(), info.ModTime(), d.Session})
+	}
+	return d.Session, nil
+}
+
+func (a *Archive) keep(id string, s seenJournal) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.seen == nil {
+		a.seen = map[string]seenJournal{}
+	}
+	a.seen[id] = s
+}
+
+// running reports whether more may come of a session: its engine runs in this process, or a process has its lock.
+func (a *Archive) running(id string) bool {
+	if a.runs(id) {
+		return true
+	}
+	s, _ := sessions.Look(config.SessionDir(a.Home, id)) // what else is wrong with it is found by who reads it
+	return s.Busy
+}

@@ -1,0 +1,103 @@
+package archive
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"slices"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
+)
+
+// Events reads the entries of one session in their order. It belongs to one goroutine.
+type Events interface {
+	// Next returns the next entries as far as they are there already, at most a few hundred; none when there are none yet.
+	// ended says that the session has ended and that nothing follows these.
+	Next() (entries []*echo.Entry, ended bool, err error)
+	Close() error
+}
+
+// Events opens the entries of a session from the one with this number on. A session on this machine is followed while it runs.
+func (a *Archive) Events(ctx context.Context, given string, from uint64) (Events, error) {
+	id, err := a.Here(given)
+	if err != nil {
+		return nil, err
+	}
+	if id != "" {
+		t, err := openTail(JournalPath(a.Home, id), from, func() bool { return a.running(id) })
+		if err != nil {
+			return nil, ReadError(err)
+		}
+		return t, nil
+	}
+	_, entries, err := a.stored(ctx, given, nil)
+	if err != nil {
+		return nil, err
+	}
+	i, _ := slices.BinarySearchFunc(entries, from, func(e *echo.Entry, from uint64) int { return cmp.Compare(e.Seq, from) })
+	return &ended{entries[i:]}, nil
+}
+
+// tailBatch is how many entries a tail returns at once: enough to be quick, few enough to be held in memory.
+const tailBatch = 256
+
+// tailBytes is how many bytes of a journal a tail reads at once, and one line more: many clients may follow long entries.
+const tailBytes = 1 << 20
+
+// lookEvery is how many times in a row nothing must have been there before it is asked whether the session has ended:
+// that takes the session's lock for a moment, which is not to get into the way of others.
+const lookEvery = 5
+
+// tail reads a journal while it grows, in batches. A reader that is slow finds everything that it has not read yet. It
+// implements [Events].
+type tail struct {
+	*journal.Tail
+	alive func() bool // more may come
+	quiet int         // how often nothing was there since the session was last seen alive
+	over  bool        // nothing more comes
+}
+
+// openTail opens the journal at path from an entry on.
+func openTail(path string, from uint64, alive func() bool) (*tail, error) {
+	t, err := journal.OpenTail(path, from)
+	if err != nil {
+		return nil, err
+	}
+	return &tail{Tail: t, alive: alive, quiet: lookEvery}, nil
+}
+
+// Next implements [Events].
+func (t *tail) Next() (entries []*echo.Entry, ended bool, err error) {
+	if !t.over && t.quiet >= lookEvery {
+		t.quiet = 0
+		t.over = !t.alive() // asked before reading: what was written before its end is then read
+	}
+	for begin := t.Offset(); len(entries) < tailBatch && (len(entries) == 0 || t.Offset()-begin < tailBytes); {
+		e, err := t.Tail.Next()
+		switch {
+		case errors.Is(err, io.EOF): // a line without an end is one that is being written, or was torn by a crash
+			t.quiet++
+			return entries, t.over, nil
+		case err != nil:
+			return entries, false, ReadError(err)
+		}
+		entries = append(entries, e)
+	}
+	return entries, false, nil
+}
+
+// ended are the entries of a session that only ClickHouse has. It implements [Events].
+type ended struct{ entries []*echo.Entry }
+
+// Next implements [Events].
+func (f *ended) Next() ([]*echo.Entry, bool, error) {
+	n := min(tailBatch, len(f.entries))
+	next := f.entries[:n]
+	f.entries = f.entries[n:]
+	return next, len(f.entries) == 0, nil
+}
+
+// Close implements [Events].
+func (f *ended) Close() error { return nil }

@@ -1,0 +1,92 @@
+package inspect
+
+import (
+	"time"
+
+	"github.com/windlass-run/windlass/autocontext"
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/record"
+)
+
+// Call is one model call of a phase: what its selection says in figures, and what came of it.
+type Call struct {
+	Number  int       `json:"number"` // in the session, from 1
+	Key     echo.Key  `json:"key"`    // of the model call
+	At      time.Time `json:"at"`
+	Visit   echo.Key  `json:"visit"`
+	Phase   string    `json:"phase_name"`
+	Attempt int       `json:"attempt"`
+	Turn    int       `json:"turn"`
+	Model   string    `json:"model"`
+	Dialect string    `json:"dialect"` // native or prompted
+
+	FullHistorySize int64    `json:"full_history_size"`
+	ContextSize     int64    `json:"context_size"`
+	TokensSaved     int64    `json:"tokens_saved"`
+	MessageCount    int      `json:"message_count"`
+	MaskedCount     int      `json:"masked_count"`
+	SharedSize      int64    `json:"shared_size"`
+	FullSharedSize  int64    `json:"full_shared_size"`
+	FullUSD         *float64 `json:"full_usd"` // null: the price is unknown
+	SentUSD         *float64 `json:"sent_usd"`
+	RequestSize     int64    `json:"request_size"` // in tokens of the model; 0: not counted
+	RequestLimit    int64    `json:"request_limit"`
+
+	Forms map[autocontext.Form]FormSum `json:"forms"`
+
+	Answered     bool     `json:"answered"`
+	Scripted     bool     `json:"scripted,omitempty"`
+	Error        string   `json:"error,omitempty"` // what the call failed of
+	Counted      bool     `json:"counted"`         // the tokens below are the provider's count
+	TokensIn     int64    `json:"tokens_in"`
+	TokensCached int64    `json:"tokens_cached"`
+	CostUSD      *float64 `json:"cost_usd"` // answer included; null: unknown
+}
+
+// FormSum adds up the messages of a history that are sent in one form.
+type FormSum struct {
+	Messages int   `json:"messages"`
+	Tokens   int64 `json:"tokens"` // of what is sent for them
+}
+
+// Place is the call's key as a person writes it.
+func (c *Call) Place() string { return CallName(c.Key, echo.Key{}) }
+
+// InVisit is the call's key as a person reads it who sees the visit.
+func (c *Call) InVisit() string { return CallName(c.Key, c.Visit) }
+
+// CallName is the key of a model call as a person writes it, below a visit: its place is enough for the first call there.
+func CallName(call, visit echo.Key) string {
+	if place := call.Place(); place.Step(echo.StepModel) == call {
+		call = place
+	}
+	return call.From(visit)
+}
+
+func newCall(n int, req *record.Request, answer *echo.Entry) Call {
+	e, s := req.Selection, req.Selection.Selection
+	c := Call{
+		Number: n, Key: req.Key(), At: e.At, Visit: e.Key.VisitKey(), Phase: e.Phase, Attempt: e.Attempt, Turn: e.Turn, Model: e.Model,
+		Dialect: req.Dialect.String(), FullHistorySize: s.FullHistorySize, ContextSize: s.ContextSize, TokensSaved: s.TokensSaved,
+		MessageCount: s.MessageCount, MaskedCount: s.MaskedCount, SharedSize: s.SharedSize, FullSharedSize: s.FullSharedSize,
+		FullUSD: s.FullUSD, SentUSD: s.SentUSD, RequestSize: s.RequestSize, RequestLimit: s.Limit,
+		Forms: map[autocontext.Form]FormSum{},
+	}
+	for _, sent := range req.Sent {
+		sum := c.Forms[autocontext.Form(sent.Form)]
+		sum.Messages++
+		sum.Tokens += sent.Tokens
+		c.Forms[autocontext.Form(sent.Form)] = sum
+	}
+	if answer == nil {
+		return c
+	}
+	c.CostUSD, c.Answered, c.Scripted = answer.CostUSD, answer.Error == nil, answer.Scripted
+	if answer.Error != nil {
+		c.Error = answer.Error.Kind
+	}
+	if u := answer.Usage; u != nil && !u.Estimated {
+		c.Counted, c.TokensIn, c.TokensCached = true, u.In, u.Cached
+	}
+	return c
+}

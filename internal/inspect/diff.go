@@ -1,0 +1,160 @@
+package inspect
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/windlass-run/windlass/autocontext"
+	"github.com/windlass-run/windlass/echo"
+)
+
+// Change says how a message of one request stands in another.
+type Change string
+
+// The changes.
+const (
+	Same    Change = "same"
+	Changed Change = "changed" // the same message of the history, sent in another form
+	Added   Change = "added"
+	Gone    Change = "gone"
+)
+
+// Side is how a message stands in one of two requests.
+type Side struct {
+	Position int                `json:"position"` // in the request, from 1; 0: nothing was sent for it
+	Messages int                `json:"messages"` // how many were sent for it
+	Form     autocontext.Form   `json:"form"`
+	Reason   autocontext.Reason `json:"reason"`
+	Tokens   int64              `json:"tokens"`
+}
+
+// MessageChange is a message with its place in two requests.
+type MessageChange struct {
+	Change Change    `json:"change"`
+	Hash   echo.Hash `json:"content_hash"` // of the original
+	Role   echo.Role `json:"role"`
+	Tool   string    `json:"tool,omitempty"`
+	From   *Side     `json:"from"` // null: not in that history
+	To     *Side     `json:"to"`
+}
+
+// Prefix says where the common beginning of two requests ends.
+type Prefix struct {
+	Messages int     `json:"messages"` // that are equal, byte by byte
+	Tokens   int64   `json:"tokens"`   // in them
+	Share    float64 `json:"share"`    // of the tokens of the second request, from 0 to 1
+	Why      string  `json:"why"`
+}
+
+// Diff is what changed between the requests of two calls.
+type Diff struct {
+	SessionID string          `json:"session_id"`
+	From      *Call           `json:"from"`
+	To        *Call           `json:"to"`
+	Prefix    Prefix          `json:"common_prefix"`
+	Messages  []MessageChange `json:"messages"`
+}
+
+// Diff compares the requests of two calls.
+func (r *Record) Diff(from, to *Call) (*Diff, error) {
+	one, err := r.request(from)
+	if err != nil {
+		return nil, err
+	}
+	other, err := r.request(to)
+	if err != nil {
+		return nil, err
+	}
+	was, is := formsOf(one), formsOf(other)
+	return &Diff{SessionID: r.ID, From: from, To: to, Prefix: commonPrefix(was, is), Messages: changes(was, is, from.Visit == to.Visit)}, nil
+}
+
+// changes lists the messages of two histories in the order of the second; what is only in the first stands where it was.
+// Messages that are in no request are left out unless they are in the other history.
+func changes(was, is []SentForm, sameVisit bool) []MessageChange {
+	before := map[string]int{}
+	for i, key := range pairKeys(was, sameVisit) {
+		before[key] = i
+	}
+	keys := pairKeys(is, sameVisit)
+	paired := make([]bool, len(was))
+	for _, key := range keys {
+		if i, ok := before[key]; ok {
+			paired[i] = true
+		}
+	}
+	var out []MessageChange
+	listed := 0 // of was
+	list := func(until int) {
+		for ; listed < until; listed++ {
+			if !paired[listed] && len(was[listed].Sent) > 0 {
+				out = append(out, newChange(&was[listed], nil))
+			}
+		}
+	}
+	for i, key := range keys {
+		j, ok := before[key]
+		switch {
+		case ok:
+			list(j)
+			out = append(out, newChange(&was[j], &is[i]))
+		case len(is[i].Sent) > 0:
+			out = append(out, newChange(nil, &is[i]))
+		}
+	}
+	list(len(was))
+	return out
+}
+
+// pairKeys names the messages of a history so that equal names are the same message. Within one visit that is the entry
+// which holds it. Two visits have entries of their own; there the first with a hash is paired with the first, and so on.
+func pairKeys(forms []SentForm, sameVisit bool) []string {
+	keys := make([]string, len(forms))
+	seen := map[echo.Hash]int{}
+	for i, f := range forms {
+		seen[f.Hash]++
+		keys[i] = fmt.Sprintf("%s %d", f.Hash, seen[f.Hash])
+		if sameVisit {
+			keys[i] = fmt.Sprint(f.MessageSeq)
+		}
+	}
+	return keys
+}
+
+// newChange compares a message in two requests; nil: it is not in that history.
+func newChange(was, is *SentForm) MessageChange {
+	m := is
+	if m == nil {
+		m = was
+	}
+	c := MessageChange{Hash: m.Hash, Role: m.Role, Tool: m.Tool, From: newSide(was), To: newSide(is)}
+	switch from, to := wireOf(was), wireOf(is); {
+	case bytes.Equal(from, to):
+		c.Change = Same
+	case len(from) == 0:
+		c.Change = Added
+	case len(to) == 0:
+		c.Change = Gone
+	default:
+		c.Change = Changed
+	}
+	return c
+}
+
+func newSide(f *SentForm) *Side {
+	if f == nil {
+		return nil
+	}
+	return &Side{Position: f.Position, Messages: f.Messages, Form: f.Form, Reason: f.Reason, Tokens: f.Tokens}
+}
+
+// wireOf returns the bytes that were sent for a message.
+func wireOf(f *SentForm) []byte {
+	var b []byte
+	if f != nil {
+		for _, m := range f.Sent {
+			b = append(b, m.JSON()...)
+		}
+	}
+	return b
+}

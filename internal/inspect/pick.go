@@ -1,0 +1,89 @@
+package inspect
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/failure"
+	"github.com/windlass-run/windlass/internal/quantity"
+	"github.com/windlass-run/windlass/internal/suggestion"
+)
+
+// Pick says which call is meant; the zero value means the last one.
+type Pick struct {
+	Call    string // its number or key; nothing else counts then
+	Phase   string // a phase or a visit, such as research~2
+	Attempt int    // from 1; 0: any
+	Turn    int    // from 1; 0: any
+}
+
+// String says what is picked.
+func (p Pick) String() string {
+	s := "model call"
+	if p.Phase != "" {
+		s += fmt.Sprintf(" of phase %q", p.Phase)
+	}
+	if p.Attempt > 0 {
+		s += fmt.Sprintf(" in attempt %d", p.Attempt)
+	}
+	if p.Turn > 0 {
+		s += fmt.Sprintf(" in turn %d", p.Turn)
+	}
+	return s
+}
+
+// Pick returns the last call that fits.
+func (r *Record) Pick(p Pick) (*Call, error) {
+	if p.Attempt < 0 || p.Turn < 0 {
+		return nil, failure.New(failure.InvalidRequest, errors.New("attempts and turns are counted from 1"), "")
+	}
+	if p.Call != "" {
+		return r.Call(p.Call)
+	}
+	for i := range slices.Backward(r.Calls) {
+		c := &r.Calls[i]
+		if (p.Phase == "" || p.Phase == c.Phase || p.Phase == c.Visit.String()) && (p.Attempt == 0 || p.Attempt == c.Attempt) &&
+			(p.Turn == 0 || p.Turn == c.Turn) {
+			return c, nil
+		}
+	}
+	return nil, r.noCall(p.String(), p.Phase)
+}
+
+// Call returns the call with this number or key. A place where a request was refused and sent again names the last one.
+func (r *Record) Call(name string) (*Call, error) {
+	if n, err := strconv.Atoi(name); err == nil {
+		if n < 1 || n > len(r.Calls) {
+			return nil, r.noCall(fmt.Sprintf("model call number %d", n), "")
+		}
+		return &r.Calls[n-1], nil
+	}
+	key, err := echo.ParseKey(strings.TrimSuffix(name, "/"))
+	for i := range slices.Backward(r.Calls) {
+		c := &r.Calls[i]
+		if err == nil && (c.Key == key.ModelKey() || c.Key.Place() == key) {
+			return c, nil
+		}
+	}
+	return nil, r.noCall(fmt.Sprintf("model call %q", name), name)
+}
+
+// noCall says that a call is not there, and which ones are like it.
+func (r *Record) noCall(what, like string) error {
+	if len(r.Calls) == 0 {
+		return failure.Newf(failure.UnknownCall, "session %s has no model call of which it is recorded what was sent", r.ID)
+	}
+	msg := fmt.Sprintf("session %s has no %s; it has %s", r.ID, what, quantity.Of(len(r.Calls), "call"))
+	if like != "" {
+		places := make([]string, len(r.Calls))
+		for i := range r.Calls {
+			places[i] = r.Calls[i].Place()
+		}
+		msg += ", the nearest are " + strings.Join(suggestion.Nearest(like, places, 3), ", ")
+	}
+	return failure.New(failure.UnknownCall, errors.New(msg), "")
+}

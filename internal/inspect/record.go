@@ -1,0 +1,70 @@
+package inspect
+
+import (
+	"fmt"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/record"
+	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/internal/failure"
+)
+
+// Record is the record of one session, with its model calls. Calls that belong to no conversation (of validators, for
+// summaries and counts) are not among them.
+type Record struct {
+	ID      string
+	Entries []*echo.Entry
+	Calls   []Call
+}
+
+// New finds the model calls in the entries of a session.
+func New(id string, entries []*echo.Entry) (*Record, error) {
+	r := &Record{ID: id, Entries: entries}
+	answers := map[echo.Key]*echo.Entry{}
+	for _, e := range entries {
+		if e.NodeType == echo.NodeModelCall {
+			answers[e.Key] = e
+		}
+	}
+	err := r.walk(func(n int, req *record.Request) bool {
+		r.Calls = append(r.Calls, newCall(n, req, answers[req.Key()]))
+		return true
+	})
+	return r, err
+}
+
+// Handoff says where the run stands, for whoever continues it.
+func (r *Record) Handoff() (*echo.Handoff, error) {
+	h, err := engine.HandoffOf(r.Entries)
+	if err != nil {
+		return nil, failure.New(failure.NoHandoff, err, "")
+	}
+	return h, nil
+}
+
+// walk shows the requests of the session in their order, numbered from 1, until see has seen enough. A request is valid
+// until see returns; that of the last one stays so.
+func (r *Record) walk(see func(n int, req *record.Request) bool) error {
+	n := 0
+	for req, err := range record.RequestsOf(r.Entries) {
+		if err != nil {
+			return failure.New(failure.Damaged, fmt.Errorf("the record of session %s does not fit together: %w", r.ID, err), "")
+		}
+		if n++; !see(n, req) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// request returns what a call was sent.
+func (r *Record) request(c *Call) (*record.Request, error) {
+	var found *record.Request
+	err := r.walk(func(n int, req *record.Request) bool {
+		if n == c.Number {
+			found = req
+		}
+		return n < c.Number
+	})
+	return found, err
+}

@@ -1,0 +1,68 @@
+package inspect
+
+import (
+	"encoding/json"
+
+	"github.com/windlass-run/windlass/autocontext"
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/record"
+)
+
+// SentForm says what became of one message of a history in one call.
+type SentForm struct {
+	HistoryPosition int                `json:"history_position"` // of the message in the history, from 1
+	MessageSeq      uint64             `json:"message_seq"`      // of the entry that has it
+	Hash            echo.Hash          `json:"content_hash"`
+	Role            echo.Role          `json:"role"` // of the original
+	Kind            echo.Kind          `json:"kind"`
+	Tool            string             `json:"tool,omitempty"`
+	Form            autocontext.Form   `json:"form"`
+	Reason          autocontext.Reason `json:"reason"`
+	Tokens          int64              `json:"tokens"`   // of what was sent for it
+	Position        int                `json:"position"` // of the first message sent for it, from 1; 0: nothing was sent
+	Messages        int                `json:"messages"` // how many were sent for it
+
+	Sent []*echo.Message `json:"-"` // for it
+}
+
+// Shown is what one model call was sent.
+type Shown struct {
+	SessionID string            `json:"session_id"`
+	Call      *Call             `json:"call"`
+	Messages  []json.RawMessage `json:"messages"` // of the request, as they were sent
+	Forms     []SentForm        `json:"history"`
+}
+
+// Show returns what a call was sent.
+func (r *Record) Show(c *Call) (*Shown, error) {
+	req, err := r.request(c)
+	if err != nil {
+		return nil, err
+	}
+	out := &Shown{SessionID: r.ID, Call: c, Messages: []json.RawMessage{}, Forms: formsOf(req)}
+	for _, f := range out.Forms {
+		for _, m := range f.Sent {
+			out.Messages = append(out.Messages, m.JSON())
+		}
+	}
+	return out, nil
+}
+
+// formsOf lists the messages of a history with what was sent for them.
+func formsOf(req *record.Request) []SentForm {
+	forms := make([]SentForm, len(req.Sent))
+	position := 1
+	for i, s := range req.Sent {
+		h := req.History[i]
+		f := SentForm{
+			HistoryPosition: i + 1, MessageSeq: h.Seq, Hash: s.Hash, Role: h.Message.Role(), Kind: h.Message.Kind(), Tool: h.Message.Tool(),
+			Form: autocontext.Form(s.Form), Reason: autocontext.Reason(s.Reason), Tokens: s.Tokens, Sent: req.Rendered(i),
+		}
+		if f.Messages = len(f.Sent); f.Messages > 0 {
+			f.Position = position
+		}
+		position += f.Messages
+		forms[i] = f
+	}
+	return forms
+}

@@ -1,0 +1,156 @@
+package inspect
+
+import (
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/record"
+)
+
+// Sums are the sums over the calls of a session. Calls that were not answered are in none but NotAnswered: they were refused,
+// or cut off.
+type Sums struct {
+	Calls       int `json:"calls"`
+	NotAnswered int `json:"not_answered"`
+	Scripted    int `json:"scripted_calls"` // answered by a script, which has no price
+	Visits      int `json:"visits"`
+
+	FullTokens  int64 `json:"full_tokens"`
+	SentTokens  int64 `json:"sent_tokens"`
+	SavedTokens int64 `json:"saved_tokens"`
+
+	FullUSD  *float64 `json:"full_usd"` // with the same caching; null: no price is known
+	SentUSD  *float64 `json:"sent_usd"`
+	SavedUSD *float64 `json:"saved_usd"`
+	Unpriced int      `json:"unpriced_calls"` // left out of the three
+	CostUSD  *float64 `json:"cost_usd"`       // of the calls, answers included
+	Unknown  int      `json:"unknown_cost_calls"`
+
+	CachedEstimated *float64 `json:"cached_estimated"` // share of what was sent that was equal to the call before, from 0 to 1
+	CachedReported  *float64 `json:"cached_reported"`  // share that providers say they read from their cache
+
+	Guard  GuardSums `json:"guard"`
+	Reread ReadSums  `json:"read_again"`
+}
+
+// GuardSums say what the guard did, and what its own calls cost.
+type GuardSums struct {
+	Warnings    int      `json:"warnings"`
+	Compactions int      `json:"compactions"`
+	Calls       int      `json:"calls"`
+	CostUSD     *float64 `json:"cost_usd"` // null: no call, or none whose cost is known
+	Unknown     int      `json:"unknown_cost_calls"`
+}
+
+// ReadSums say how much of what was left out was asked for again, by the phases that ended.
+type ReadSums struct {
+	MaskedResults int `json:"masked_results"`
+	Recalls       int `json:"recalls"`
+	Rereads       int `json:"rereads"`
+}
+
+// Stats sum up what a session's calls were sent.
+type Stats struct {
+	SessionID string `json:"session_id"`
+	Total     Sums   `json:"total"`
+	Calls     []Call `json:"calls"`
+}
+
+// Stats sums up the session.
+func (r *Record) Stats() *Stats {
+	s := &Stats{SessionID: r.ID, Calls: append([]Call{}, r.Calls...)}
+	s.Total.count(r.Calls)
+	s.Total.Guard.count(r.Entries)
+	for _, v := range record.Of(r.Entries).Visits() {
+		again := &s.Total.Reread
+		again.MaskedResults += v.Reads.Masked
+		again.Recalls += v.Reads.Recalls
+		again.Rereads += v.Reads.Rereads
+	}
+	return s
+}
+
+func (t *Sums) count(calls []Call) {
+	var shared, counted, cached int64
+	visits := map[echo.Key]bool{}
+	for i := range calls {
+		c := &calls[i]
+		visits[c.Visit] = true
+		if !c.Answered {
+			t.NotAnswered++
+			continue
+		}
+		t.add(c)
+		shared += c.SharedSize
+		if c.Counted {
+			counted += c.TokensIn
+			cached += c.TokensCached
+		}
+	}
+	t.Visits = len(visits)
+	t.CachedEstimated, t.CachedReported = share(shared, t.SentTokens), share(cached, counted)
+}
+
+// add adds a call that was answered.
+func (t *Sums) add(c *Call) {
+	t.Calls++
+	if c.Scripted {
+		t.Scripted++
+	}
+	t.FullTokens += c.FullHistorySize
+	t.SentTokens += c.ContextSize
+	t.SavedTokens += c.TokensSaved
+	if c.FullUSD == nil || c.SentUSD == nil {
+		t.Unpriced++
+	} else {
+		addUSD(&t.FullUSD, *c.FullUSD)
+		addUSD(&t.SentUSD, *c.SentUSD)
+		addUSD(&t.SavedUSD, *c.FullUSD-*c.SentUSD)
+	}
+	if c.CostUSD == nil {
+		t.Unknown++
+	} else {
+		addUSD(&t.CostUSD, *c.CostUSD)
+	}
+}
+
+// addUSD adds to a sum that is unknown as long as nothing was added.
+func addUSD(sum **float64, v float64) {
+	if *sum == nil {
+		*sum = new(float64)
+	}
+	**sum += v
+}
+
+// share returns a part of a whole, nil of nothing.
+func share(part, whole int64) *float64 {
+	if whole == 0 {
+		return nil
+	}
+	v := float64(part) / float64(whole)
+	return &v
+}
+
+func (g *GuardSums) count(entries []*echo.Entry) {
+	var spent record.Totals
+	for _, e := range entries {
+		switch p := e.Key.Purpose(); {
+		case e.NodeType == echo.NodeModelCall && (p == echo.PurposeSummary || p == echo.PurposeRecount):
+			spent.Add(e)
+		case e.NodeType == echo.NodeGuard:
+			g.event(e)
+		}
+	}
+	g.Calls, g.CostUSD, g.Unknown = spent.Calls, spent.KnownUSD(), spent.UnknownCosts
+}
+
+func (g *GuardSums) event(e *echo.Entry) {
+	ev, err := echo.Read[echo.Guard](e)
+	if err != nil {
+		return // of another version: it is in the record, and counted as nothing here
+	}
+	switch ev.Event {
+	case echo.GuardWarning:
+		g.Warnings++
+	case echo.GuardComplete:
+		g.Compactions++
+	}
+}

@@ -1,0 +1,160 @@
+package simulate
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/windlass-run/windlass/internal/wholefile"
+)
+
+// CallLine is a line of a file of calls. Sizes are in tokens, a quarter of the bytes of the messages as sent.
+type CallLine struct {
+	File         string  `json:"file"`
+	Conversation int     `json:"conversation"`    // the line of the file, or the ordinal of the visit in a session
+	Visit        string  `json:"visit,omitempty"` // of a session
+	Policy       string  `json:"policy"`
+	Prices       string  `json:"prices"`
+	Call         int     `json:"call"`    // from 1
+	History      int     `json:"history"` // messages of the conversation before the answer
+	Tokens       int64   `json:"tokens_sent"`
+	Shared       int64   `json:"tokens_shared"` // of them in the prefix that the call before has as well
+	Frontier     int     `json:"frontier"`      // tool results before this message, from 0, may be masked
+	AsOf         int     `json:"as_of"`         // the turn as of which ages were taken
+	Money        float64 `json:"money"`         // in USD, or in tokens at full price
+	Invalid      string  `json:"invalid,omitempty"`
+}
+
+// DumpLine is a line of a file of requests.
+type DumpLine struct {
+	File         string            `json:"file"`
+	Conversation int               `json:"conversation"`
+	Visit        string            `json:"visit,omitempty"`
+	Policy       string            `json:"policy"`
+	Prices       string            `json:"prices"`
+	Call         int               `json:"call"`
+	Messages     []json.RawMessage `json:"messages"`
+}
+
+// Files are the files that a simulation writes. Each appears as a whole when everything went well, else not at all.
+type Files struct {
+	Named    int   // policies that a person chose; they come first, and lines are about them alone
+	Policies int   // of the simulation
+	Calls    *File // a [CallLine] for each call; nil: not wanted
+	Requests *File // a [DumpLine] for each call; nil: not wanted
+	Plot     *File // a picture; nil: not wanted
+}
+
+func (o *Files) each(do func(*File) error) error {
+	var errs []error
+	for _, f := range []*File{o.Plot, o.Calls, o.Requests} {
+		if f != nil {
+			errs = append(errs, do(f))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Write writes the lines of one conversation.
+func (o *Files) Write(out *Outcome) error {
+	if o.Calls == nil && o.Requests == nil {
+		return nil
+	}
+	for i := range out.Runs {
+		if i%o.Policies >= o.Named {
+			continue
+		}
+		if err := o.writeRun(out.Conversation, &out.Runs[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *Files) writeRun(c *Conversation, r *Run) error {
+	for k := range r.Calls {
+		call := &r.Calls[k]
+		if o.Calls != nil {
+			err := o.Calls.line(CallLine{
+				File: c.File, Conversation: c.Number, Visit: c.Name, Policy: r.Policy, Prices: r.Prices.Name, Call: k + 1,
+				History: call.History, Tokens: call.Tokens, Shared: call.Shared, Frontier: call.Frontier, AsOf: call.AsOf,
+				Money: call.Money, Invalid: call.Invalid,
+			})
+			if err != nil {
+				return err
+			}
+		}
+		if o.Requests != nil {
+			line := DumpLine{File: c.File, Conversation: c.Number, Visit: c.Name, Policy: r.Policy, Prices: r.Prices.Name, Call: k + 1}
+			for _, m := range call.Request {
+				line.Messages = append(line.Messages, m.JSON())
+			}
+			if err := o.Requests.line(line); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Finish draws the picture and gives the files their names.
+func (o *Files) Finish(r *Report) error {
+	if o.Plot != nil {
+		groups := r.Total
+		if len(groups) == 0 {
+			groups = r.Groups
+		}
+		if _, err := o.Plot.buf.WriteString(Plot(groups)); err != nil {
+			return err
+		}
+	}
+	return o.each((*File).commit)
+}
+
+// Discard takes back what was not finished.
+func (o *Files) Discard() error { return o.each((*File).discard) }
+
+// File is a file that gets its name when it is complete. It belongs to one goroutine.
+type File struct {
+	path string
+	tmp  *wholefile.File // nil when it has its name, or was taken back
+	buf  *bufio.Writer
+	enc  *json.Encoder
+}
+
+// CreateFile begins a file. Nobody sees it before it is complete.
+func CreateFile(path string) (*File, error) {
+	path, err := wholefile.Target(path)
+	if err != nil {
+		return nil, err
+	}
+	tmp, err := wholefile.Create(path, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{path: path, tmp: tmp, buf: bufio.NewWriterSize(tmp, 1<<16)}
+	f.enc = json.NewEncoder(f.buf)
+	f.enc.SetEscapeHTML(false)
+	return f, nil
+}
+
+func (f *File) line(v any) error {
+	if err := f.enc.Encode(v); err != nil {
+		return fmt.Errorf("write %s: %w", f.path, err)
+	}
+	return nil
+}
+
+func (f *File) commit() error {
+	err := f.buf.Flush()
+	if err == nil {
+		err = f.tmp.Commit()
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", f.path, err)
+	}
+	return nil
+}
+
+func (f *File) discard() error { return f.tmp.Discard() }
