@@ -56,11 +56,17 @@ type Budget struct {
 	MaxSeconds *float64 `json:"max_seconds,omitempty"`
 }
 
-// What the API says of sessions is what the archive says of them.
-type (
-	Session       = archive.Session
-	SessionList   = archive.SessionList
-	SessionDetail = archive.Detail
-	PhaseReport   = archive.Phase
-	Events        = archive.Events
-)
+// Session is one run in figures.
+type Session = archive.Session
+
+// SessionList is the newest sessions.
+type SessionList = archive.SessionList
+
+// SessionDetail is what one run did.
+type SessionDetail = archive.Detail
+
+// PhaseReport is what one visit to a phase did.
+type PhaseReport = archive.Phase
+
+// Events reads the entries of one session in their order.
+type Events = archive.Events
