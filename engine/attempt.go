@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // answer is what an attempt came to.
@@ -14,12 +13,12 @@ type answer struct {
 	passed bool // loop_until has accepted it already
 }
 
-// runAttempt takes turns until the model answers without calling tools, loop_until passes, or the turns are used up.
-func (v *visit) runAttempt(ctx context.Context) (answer, error) {
+// attempt takes turns until the model answers without calling tools, loop_until passes, or the turns are used up.
+func (v *visit) attempt(ctx context.Context) (answer, error) {
 	limit := v.phase.MaxTurns()
-	for v.turn = 1; ; v.turn++ {
-		if v.turn > 1 {
-			if err := v.openAgain(ctx); err != nil {
+	for v.at.Turn = 1; ; v.at.Turn++ {
+		if v.at.Turn > 1 {
+			if err := v.noticeResume(ctx); err != nil {
 				return answer{}, err
 			}
 			if err := v.promptTurn(); err != nil {
@@ -35,7 +34,7 @@ func (v *visit) runAttempt(ctx context.Context) (answer, error) {
 		if err := v.checkTurn(ctx, limit, called, &ans); err != nil {
 			return answer{}, err
 		}
-		last := v.turn == limit
+		last := v.at.Turn == limit
 		switch {
 		case called && (ans.passed || last):
 			return v.finalAnswer(ctx, ans)
@@ -54,7 +53,7 @@ func (v *visit) promptTurn() error {
 	if src == "" {
 		return nil
 	}
-	text, err := v.text("turn_prompt", src)
+	text, err := v.templates.text("turn_prompt", src)
 	if err != nil {
 		return err
 	}
@@ -66,16 +65,16 @@ func (v *visit) promptTurn() error {
 // command or a declared tool. An answer that ends the attempt is left to judge, which asks what costs nothing first.
 func (v *visit) checkTurn(ctx context.Context, limit int, called bool, ans *answer) error {
 	name := v.phase.Rules.LoopUntil
-	ends := !called && (v.turn == limit || v.phase.Rules.TurnPrompt == "")
-	if name == "" || limit < 2 || ends || called && !v.looksAtWorld(name) {
+	ends := !called && (v.at.Turn == limit || v.phase.Rules.TurnPrompt == "")
+	if name == "" || limit < 2 || ends || called && !v.checks.looksAtWorld(name) {
 		return nil
 	}
-	vd, err := v.validate(ctx, name, ans.text)
+	vd, err := v.checks.validate(ctx, name, ans.text)
 	if err != nil {
 		return err
 	}
 	ans.passed = vd.Valid
-	v.verdict = vd.Reason
+	v.templates.rejected = vd.Reason
 	return nil
 }
 
@@ -86,8 +85,8 @@ func (v *visit) finalAnswer(ctx context.Context, before answer) (answer, error) 
 	if before.passed {
 		note = "The checks pass now. Give your final answer, in text, without calling tools."
 	}
-	v.turn++
-	if err := v.openAgain(ctx); err != nil {
+	v.at.Turn++
+	if err := v.noticeResume(ctx); err != nil {
 		return answer{}, err
 	}
 	if err := v.say(echo.StepNotice, echo.NewText(echo.RoleUser, echo.KindNotice, note)); err != nil {
@@ -102,30 +101,4 @@ func (v *visit) finalAnswer(ctx context.Context, before answer) (answer, error) 
 		ans.passed, ans.reason = true, echo.StopLoopUntil
 	}
 	return ans, nil
-}
-
-// takeTurn is one model call together with the tool results that answer it.
-func (v *visit) takeTurn(ctx context.Context, noTools bool) (*effect.ModelResponse, error) {
-	resp, err := v.send(ctx, noTools)
-	if err != nil {
-		return nil, err
-	}
-	v.result.Turns++
-	v.enter(resp.Message, v.turn)
-	if len(resp.Message.ToolCalls()) == 0 {
-		return resp, v.noteAnswer(resp)
-	}
-	return resp, v.runTools(ctx, resp.Message, noTools)
-}
-
-// ask makes a model call and adds what it took to the phase and to the run, also when it failed: a call that broke off may
-// have cost something.
-func (v *visit) ask(ctx context.Context, key echo.Key, req *effect.ModelRequest) (*effect.ModelResponse, error) {
-	resp, err := v.rec.Model(ctx, key, req)
-	v.result.Count(resp, err)
-	v.run.result.Count(resp, err)
-	if err == nil {
-		v.answers.add(req, resp)
-	}
-	return resp, err
 }

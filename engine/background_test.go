@@ -14,7 +14,7 @@ import (
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
-// runBackground runs a cascade while calls in the background take what is given, once for each time that it asks. They are recorded in
+// runBackground runs a cascade while calls in its background take what is given, once for each time that it asks. They are recorded in
 // the middle of the run, as they would be, and a replay goes the same way without them.
 func (b *testBundle) runBackground(source string, took ...effect.Totals) (*Result, error) {
 	b.t.Helper()
@@ -39,7 +39,7 @@ func (b *testBundle) runBackground(source string, took ...effect.Totals) (*Resul
 
 const backgroundSource = `{"cascade_id":"c","budget":{%s},"phases":[{"name":"a","instructions":"A"},{"name":"b","instructions":"B"},{"name":"cards","instructions":"C"}]}`
 
-// A budget counts what the background takes; what a phase and the run itself took stays theirs.
+// A budget counts the background of the run; what a phase and the run itself took stays theirs.
 func TestBudgetCountsTheBackground(t *testing.T) {
 	t.Parallel()
 	some := effect.Totals{Calls: 2, CostUSD: 0.004, Usage: echo.Usage{In: 300, Out: 20}}
@@ -60,7 +60,7 @@ func TestBudgetCountsTheBackground(t *testing.T) {
 }
 
 // What was known of it is a reading like that of a clock: recorded when there is something new, and never as an effect of
-// its own in the background.
+// its own.
 func TestBackgroundIsAReading(t *testing.T) {
 	t.Parallel()
 	some := effect.Totals{Calls: 2, CostUSD: 0.004, Usage: echo.Usage{In: 300}}
@@ -88,7 +88,7 @@ func TestBackgroundIsAReading(t *testing.T) {
 	}
 }
 
-// A run that is resumed after any entry counts what was read before it stopped: it stops at the same place.
+// A run that is taken up after any entry counts what was read before it stopped: it stops at the same place.
 func TestBackgroundAfterAStop(t *testing.T) {
 	t.Parallel()
 	source := fmt.Sprintf(backgroundSource, `"max_usd":0.025`)

@@ -14,6 +14,7 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/record"
+	"github.com/windlass-run/windlass/engine/budget"
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
@@ -120,7 +121,7 @@ func TestBudgetStopsBeforeEveryKindOfCall(t *testing.T) {
 					require.Equal(t, res.Calls, stops, "it was stopped before every call that was answered")
 					break
 				}
-				var be *BudgetError
+				var be *budget.Error
 				require.ErrorAs(t, err, &be)
 				require.Equal(t, echo.StatusOverBudget, res.Status)
 				require.Equal(t, echo.StatusOverBudget, record.EndOf(b.past).Status)
@@ -241,7 +242,7 @@ func TestBudgetOfTimeOverAResume(t *testing.T) {
 	b := setup(t, after("a"), after("b"), after("d")).budgeted(fmt.Sprintf(twoPhases, `,"budget":{"max_seconds":30}`))
 	b.runner.Seams.Now = func() time.Time { return clock }
 	_, err := b.take(nil)
-	var be *BudgetError
+	var be *budget.Error
 	require.True(t, errors.As(err, &be))
 	require.Equal(t, "80", be.Enough(), "more than is used, not only more than the limit")
 	clock = clock.Add(time.Hour)

@@ -6,7 +6,9 @@ import (
 	"fmt"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/budget"
 	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/internal/excerpt"
 	"github.com/windlass-run/windlass/internal/quantity"
 )
 
@@ -22,72 +24,6 @@ func (e *PhaseError) Error() string { return e.Site.String() + ": " + e.Err.Erro
 
 // Unwrap returns the cause.
 func (e *PhaseError) Unwrap() error { return e.Err }
-
-// The limits of a budget.
-const (
-	LimitUSD     = "max_usd"
-	LimitTokens  = "max_tokens"
-	LimitSeconds = "max_seconds"
-)
-
-// BudgetError is a limit that was reached, or that the next call would exceed.
-type BudgetError struct {
-	Limit string // LimitUSD, LimitTokens or LimitSeconds
-	Used  float64
-	Max   float64
-	Next  *Estimate // what the next call would take
-	Cause string    // instead of a comparison: why the limit cannot be kept
-}
-
-// Error says which limit was reached, what was used, and what the next call would take.
-func (e *BudgetError) Error() string {
-	if e.Cause != "" {
-		return fmt.Sprintf("budget %s %s cannot be kept: %s", e.Limit, amount(e.Limit, e.Max), e.Cause)
-	}
-	figures := fmt.Sprintf("%s is %s, used %s", e.Limit, amount(e.Limit, e.Max), amount(e.Limit, e.Used))
-	switch {
-	case e.Next == nil:
-		return "budget reached: " + figures
-	case e.Used < e.Max:
-		return fmt.Sprintf("the next call would exceed the budget: %s; the call is estimated at %s", figures, e.Next)
-	default:
-		return fmt.Sprintf("budget reached: %s; the next call is estimated at %s", figures, e.Next)
-	}
-}
-
-// Enough returns a limit, as it is written, under which the run can go on for a while: twice as high, or twice what is used
-// with the next call if that is more. "0", which is no limit, when it cannot be kept at any height.
-func (e *BudgetError) Enough() string {
-	if e.Cause != "" {
-		return "0"
-	}
-	return roundUp(2 * max(e.Max, e.Used+e.nextTakes()))
-}
-
-// nextTakes returns what the next call would take of what is limited, as far as that is known.
-func (e *BudgetError) nextTakes() float64 {
-	switch {
-	case e.Next == nil:
-		return 0
-	case e.Limit == LimitUSD && e.Next.USD != nil:
-		return *e.Next.USD
-	case e.Limit == LimitTokens:
-		return float64(e.Next.Tokens())
-	default:
-		return 0
-	}
-}
-
-func amount(limit string, v float64) string {
-	switch limit {
-	case LimitUSD:
-		return dollars(v)
-	case LimitSeconds:
-		return fmt.Sprintf("%.1f s", v)
-	default:
-		return fmt.Sprintf("%.0f tokens", v)
-	}
-}
 
 // ToolError is a deterministic phase's tool that failed, or a tool that could not be run at all.
 type ToolError struct {
@@ -108,20 +44,18 @@ type VerdictError struct {
 
 // Error says what did not pass and why.
 func (e *VerdictError) Error() string {
-	return fmt.Sprintf("no answer passed %s in %s: %s", e.Check, plural(e.Attempts, "attempt"), excerpt(e.Reason))
+	return fmt.Sprintf("no answer passed %s in %s: %s", e.Check, quantity.Of(e.Attempts, "attempt"), excerpt.Of(e.Reason))
 }
-
-func plural(n int, noun string) string { return quantity.Of(n, noun) }
 
 // classify maps the error that ended a phase or a run to a status and a reason. A failure of its own outranks the
 // context that ended at the same time.
 func classify(err error) (echo.Status, echo.StopReason) {
-	var budget *BudgetError
+	var over *budget.Error
 	var phase *PhaseError
 	switch {
 	case err == nil:
 		return echo.StatusCompleted, echo.StopEndOfCascade
-	case errors.As(err, &budget):
+	case errors.As(err, &over):
 		return echo.StatusOverBudget, echo.StopBudget
 	case endedByContext(err):
 		return echo.StatusInterrupted, echo.StopInterrupted

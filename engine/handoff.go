@@ -1,178 +1,102 @@
 package engine
 
 import (
-	"cmp"
-	"fmt"
-	"strings"
-	"unicode"
+	"context"
+	"slices"
+	"sync"
+	"time"
 
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/internal/oneline"
+	"github.com/windlass-run/windlass/echo/record"
+	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/internal/handoff"
 )
 
-// MaxHandoff is how many bytes the text of a handoff may have.
-const MaxHandoff = 8000
+// lookLimit is how long reading the files may take. It holds also when the run's context has ended.
+const lookLimit = time.Second
 
-// Markdown returns a handoff as text.
-func Markdown(h *echo.Handoff) string {
-	m := &markdown{}
-	m.line("# Handoff: %s", cmp.Or(oneLine(h.CascadeID, maxName), "a run"))
-	m.line("")
-	m.line("- session: %s", oneLine(h.SessionID, maxName))
-	m.line("- phase: %s", where(h))
-	m.line("- progress: %s", progressText(h.Progress))
-	m.quoted("Task", h.Task)
-	m.quoted("Input", h.Input)
-	var o echo.Omitted
-	if h.Omitted != nil {
-		o = *h.Omitted
-	}
-	m.list("Done", h.Done, o.Done, "[x]")
-	m.list("Remaining", h.Remaining, o.Remaining, "[ ]")
-	m.list("Blocking", h.Blocking, o.Blocking, "")
-	m.list("Decisions", h.Decisions, o.Decisions, "")
-	m.files(h, o)
-	m.quoted("Last words", h.Progress.Said)
-	m.quoted("To go on with", h.Continuation)
-	return m.String()
+// ownRecord is the record of a run as the run itself folds it. Any goroutine may add an entry; the run's goroutine folds them
+// when it needs the result. The mutex guards new.
+type ownRecord struct {
+	mu   sync.Mutex
+	new  []*echo.Entry // that are not folded yet
+	fold *record.Fold  // owned by the run's goroutine
 }
 
-// where names the phase of a handoff, and how it stands.
-func where(h *echo.Handoff) string {
-	if h.Phase == "" {
-		return "none has begun"
-	}
-	s := oneLine(h.Phase, maxName)
-	switch {
-	case h.Turn > 0:
-		s += fmt.Sprintf(" (attempt %d, turn %d)", h.Attempt, h.Turn)
-	case h.Attempt > 0:
-		s += fmt.Sprintf(" (attempt %d)", h.Attempt)
-	}
-	if h.Status == echo.StatusRunning {
-		return s + ", under way"
-	}
-	s += ", " + strings.ReplaceAll(h.Status.String(), "_", " ")
-	if h.Reason != "" && string(h.Reason) != h.Status.String() {
-		s += " (" + strings.ReplaceAll(oneLine(string(h.Reason), 100), "_", " ") + ")"
-	}
-	return s
+func newOwnRecord(recording []*echo.Entry) *ownRecord {
+	return &ownRecord{new: slices.Clip(recording), fold: record.New()}
 }
 
-// progressText says how far the work has come.
-func progressText(p echo.HandoffProgress) string {
-	s := plural(p.PhasesDone, "phase") + " done"
-	if p.Items > 0 {
-		s += fmt.Sprintf(", %d of %s of the checklist", p.Checked, plural(p.Items, "item"))
-	}
-	return s
+func (o *ownRecord) add(e *echo.Entry) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.new = append(o.new, e)
 }
 
-// markdown writes a handoff.
-type markdown struct{ strings.Builder }
-
-func (m *markdown) line(format string, args ...any) { fmt.Fprintf(m, format+"\n", args...) }
-
-func (m *markdown) head(title string) { m.line("\n## %s\n", title) }
-
-func (m *markdown) quoted(title, text string) {
-	if text == "" {
-		return
+// now returns the fold of all that is recorded.
+func (o *ownRecord) now() *record.Fold {
+	o.mu.Lock()
+	entries := o.new
+	o.new = nil
+	o.mu.Unlock()
+	for _, e := range entries {
+		o.fold.Add(e)
 	}
-	m.head(title)
-	for l := range strings.Lines(text) {
-		m.line("%s", strings.TrimRight("> "+clean(l), " "))
-	}
+	return o.fold
 }
 
-// list writes items; those of the checklist have its box before them.
-func (m *markdown) list(title string, items []echo.HandoffItem, omitted int, box string) {
-	if len(items) == 0 {
-		return
-	}
-	m.head(title)
-	for _, it := range items {
-		before := it.Source + ":"
-		if it.Source == sourceChecklist && box != "" {
-			before = box
+// handOff records how far the run has come at the end of a visit. end is the entry of that end, which is recorded next: a run
+// that resumes sets aside a handoff and the ends after it.
+func (v *visit) handOff(ctx context.Context, end *echo.Entry, err error) error {
+	key := v.at.at(echo.StepHandoff)
+	_, _, failed := effect.Reading[echo.Handoff](ctx, v.rec, key, v.at.Site, func() echo.Payload {
+		var files *echo.Workspace
+		if err != nil || v.tools.touched {
+			files = v.run.readFiles(ctx)
 		}
-		m.line("- %s %s", before, it.Text)
-	}
-	if omitted > 0 {
-		m.line("- and %d more", omitted)
-	}
+		return *handoff.FromFold(v.run.own.now(), v.run.spec.Cascade, files, &echo.Entry{NodeType: echo.NodeHandoff, Key: key}, end)
+	})
+	return failed
 }
 
-func (m *markdown) files(h *echo.Handoff, o echo.Omitted) {
-	if h.Workspace == nil && len(h.Written) == 0 {
-		return
+// readFiles takes a new reading of the files, nil when there is none.
+func (r *run) readFiles(ctx context.Context) *echo.Workspace {
+	if r.Workspace == nil {
+		return nil
 	}
-	m.head("Files")
-	if w := h.Workspace; w != nil {
-		m.line("%s", filesText(w))
-		if len(w.Files) > 0 {
-			m.line("")
-		}
-		for _, f := range w.Files {
-			m.line("- %s %s", f.Change, f.Path)
-		}
-		if o.Changed > 0 {
-			m.line("- and %d more", o.Changed)
-		}
-	}
-	if len(h.Written) == 0 {
-		return
-	}
-	if h.Workspace != nil {
-		m.line("")
-	}
-	m.line("Written by the run: %s%s", strings.Join(h.Written, ", "), andMore(o.Written))
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookLimit)
+	defer cancel()
+	return r.Workspace(ctx)
 }
 
-func andMore(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprintf(", and %d more", n)
-}
+// What surrounds a continuation when a run is resumed.
+const (
+	resumedHead = "This run was stopped here and is taken up again now: what is outside of it may have changed meanwhile. " +
+		"Older messages of it are only summed up.\n\n"
+	resumedTail = "\n\nGo on from there."
+)
 
-// filesText says in a line what is known of the files.
-func filesText(w *echo.Workspace) string {
-	at := w.At.UTC().Format("2006-01-02 15:04:05 UTC")
-	problem := ""
-	switch {
-	case w.Problem != "" && len(w.Files) > 0:
-		problem = " There are more: " + oneLine(w.Problem, maxName) + "."
-	case w.Problem != "":
-		return fmt.Sprintf("The repository could not be read at %s: %s.", at, oneLine(w.Problem, maxName))
+// noticeResume tells the model of a phase in which the run was resumed how far the work has come, when it is no longer sent
+// older messages: at the first turn that begins after the recording's end. A turn that had begun before is sent what it would
+// have been sent, as that is recorded already. The notice is recorded, and a run that is answered from its record has the same
+// in the same place, whatever the files are by then.
+func (v *visit) noticeResume(ctx context.Context) error {
+	what := echo.StepResumed
+	if e := v.rec.Next(echo.NodeMessage, v.at.at(what)); e != nil {
+		v.enter(e.Message)
+		v.told = v.at.Turn
+		return nil
 	}
-	on := "no branch"
-	if w.Branch != "" {
-		on = "branch " + oneLine(w.Branch, 100)
+	if !v.resumes || v.run.opened || v.rec.IsReplay() || v.rec.replaying() {
+		return nil
 	}
-	if w.Head != "" {
-		on += " at " + w.Head[:min(len(w.Head), 12)]
+	v.run.opened = true
+	if v.views.carry.Summary == nil || v.told > 0 && v.told == v.at.Turn-1 {
+		return nil
 	}
-	return fmt.Sprintf("%s, %s not as committed (at %s).%s", strings.ToUpper(on[:1])+on[1:], plural(len(w.Files)+w.More, "file"), at, problem)
-}
-
-// oneLine puts a text into one line without control characters, cut to n bytes.
-func oneLine(s string, n int) string {
-	if len(s) > 4*n+64 { // what is far behind the cut is not looked at
-		s = clip(s, 4*n+64)
+	if err := v.rec.Resume(); err != nil { // what is set aside does not count from here on
+		return err
 	}
-	return clip(oneline.Of(clean(s)), n)
-}
-
-// clean leaves control characters out of a text; white space becomes blanks.
-func clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r), r == unicode.ReplacementChar:
-			return -1
-		}
-		return r
-	}, s)
+	h := handoff.FromFold(v.run.own.now(), v.run.spec.Cascade, v.run.readFiles(ctx), &echo.Entry{NodeType: echo.NodeMessage, Key: v.at.at(what)})
+	return v.say(what, echo.NewText(echo.RoleUser, echo.KindNotice, resumedHead+h.Continuation+resumedTail))
 }

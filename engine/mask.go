@@ -7,12 +7,12 @@ import (
 
 // kept returns a message in the form in which it enters the history under a key, and is recorded: without secrets, or as far
 // as the record has it without them. A message that the phase's author wrote is sent with what its templates rendered.
-func (v *visit) kept(key echo.Key, m *echo.Message, own bool) *echo.Message {
-	clean := m.Rewritten(v.mask.Text)
+func (r *recorder) kept(key echo.Key, m *echo.Message, own bool) *echo.Message {
+	clean := m.Rewritten(r.mask.Text)
 	if clean == m {
 		return m
 	}
-	if e := v.rec.Peek(echo.NodeMessage, key); e != nil && e.Message != nil && e.Message.Rewritten(v.mask.Text).Hash() == clean.Hash() {
+	if e := r.Peek(echo.NodeMessage, key); e != nil && e.Message != nil && e.Message.Rewritten(r.mask.Text).Hash() == clean.Hash() {
 		clean = e.Message
 	}
 	if own {
@@ -22,17 +22,17 @@ func (v *visit) kept(key echo.Key, m *echo.Message, own bool) *echo.Message {
 }
 
 // shown returns a message that is recorded by the hash of its request alone.
-func (v *visit) shown(m *echo.Message) *echo.Message {
-	if clean := m.Rewritten(v.mask.Text); clean != m {
+func (r *recorder) shown(m *echo.Message) *echo.Message {
+	if clean := m.Rewritten(r.mask.Text); clean != m {
 		return clean.SentAs(m)
 	}
 	return m
 }
 
-// stateKept returns a value in the form in which it is kept under a name of the session's state.
-func (v *visit) stateKept(name string, value any) any {
-	clean := v.mask.Any(value)
-	e := v.rec.Peek(echo.NodeState, v.here().Named(echo.StepState, name))
+// stateKept returns a value of the session's state in the form in which it is recorded under a key.
+func (r *recorder) stateKept(key echo.Key, value any) any {
+	clean := r.mask.Any(value)
+	e := r.Peek(echo.NodeState, key)
 	if e == nil {
 		return clean
 	}
@@ -42,7 +42,7 @@ func (v *visit) stateKept(name string, value any) any {
 	}
 	was := effect.MustJSON(recorded.Value)
 	switch {
-	case string(v.mask.JSON(was)) != string(effect.MustJSON(clean)):
+	case string(r.mask.JSON(was)) != string(effect.MustJSON(clean)):
 		return clean
 	case string(was) == string(effect.MustJSON(value)):
 		return value
@@ -52,9 +52,9 @@ func (v *visit) stateKept(name string, value any) any {
 
 // fresh returns what templates see of the session so far, without secrets that were recorded before they were known to be
 // some. What is rendered again from the record is rendered as it was.
-func (v *visit) fresh(value any) any {
-	if v.rec.Pending(trunk) != nil {
+func (r *recorder) fresh(value any) any {
+	if r.replaying() {
 		return value
 	}
-	return v.mask.Any(value)
+	return r.mask.Any(value)
 }

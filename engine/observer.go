@@ -39,12 +39,12 @@ type Observer interface {
 
 // presentObserver tells nothing of what is only answered from the record.
 type presentObserver struct {
-	rec *effect.Recorder
+	rec *recorder
 	Observer
 }
 
 func (p *presentObserver) Observe(e Event) {
-	if p.rec.Pending(trunk) == nil {
+	if !p.rec.replaying() {
 		p.Observer.Observe(e)
 	}
 }

@@ -21,8 +21,8 @@ func (r *run) setAside() []uint64 {
 
 // resumed makes the entry that says that the run goes on where its recording ends, and without what.
 func (r *run) resumed() *echo.Entry {
-	return payloadEntry(echo.RunKey().Step(echo.StepResume), r.site(),
-		echo.Resume{Budget: r.budgetInForce(), SetAside: append([]uint64{}, r.aside...)})
+	return r.rec.entry(echo.RunKey().Step(echo.StepResume),
+		echo.Resume{Budget: r.inForce(r.spec.Cascade.Budget != nil), SetAside: append([]uint64{}, r.aside...)})
 }
 
 // checkResumes holds what runs that were resumed before say that they went on without against what the recording says of that.

@@ -3,15 +3,12 @@ package engine
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"time"
 
-	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/cascade"
-	"github.com/windlass-run/windlass/contextcards"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/engine/lookup"
 )
 
 // Runner runs cascades. It holds what all runs share and may run several at once.
@@ -26,9 +23,9 @@ type Runner struct {
 
 	Facts func(model string) effect.ModelFacts // what is known of a model; nil: nothing is
 
-	Cards      Cards      // nil: messages are selected on what can be said of them at once
-	CardModel  string     // what sums messages up for Cards; "": nothing does
-	Similarity Similarity // nil: nothing is selected by it
+	Cards      lookup.Cards      // nil: messages are selected by what can be extracted from them at once
+	CardModel  string            // what sums messages up for Cards; "": nothing does
+	Similarity lookup.Similarity // nil: nothing is selected by similarity
 
 	// Workspace reads what is known of the files that runs work on, nil when that is nothing; nil: nothing is read. It is
 	// asked for when a phase stops before its end, and when tools ran in it that may have changed something.
@@ -62,9 +59,26 @@ type Spec struct {
 	// zero value limits nothing.
 	Budget *cascade.Budget
 
-	// Background returns what background calls, such as those for cards, have used since it was last asked; nil: there are
-	// none. The budget counts it, as far as the cost is known; the result does not.
+	// Background returns what calls in the background of the run, such as those for cards, have taken since the last call of
+	// it; nil: there are none. The budget counts it, as far as the cost is known; the result does not.
 	Background func() effect.Totals
+}
+
+// BudgetInForce returns what a run may take; the zero value limits nothing.
+func (s *Spec) BudgetInForce() cascade.Budget {
+	for _, b := range []*cascade.Budget{s.Budget, (*cascade.Budget)(record.BudgetOf(s.Recording)), s.Cascade.Budget} {
+		if b != nil {
+			return *b
+		}
+	}
+	return cascade.Budget{}
+}
+
+func (s *Spec) sessionID() string {
+	if s.Log == nil {
+		return s.Name
+	}
+	return s.Log.SessionID()
 }
 
 // Result is how a run ended.
@@ -92,166 +106,4 @@ type PhaseResult struct {
 	DurationMS float64 `json:"duration_ms"`
 	Output     any     `json:"output,omitempty"`
 	Error      string  `json:"error,omitempty"`
-}
-
-// Run runs a cascade to its end. The result is never nil; the error says why the run did not complete: a [*PhaseError]
-// around its cause, a [*BudgetError], a [*effect.RecordError], or the end of ctx. Whatever happened, the end of the run is in
-// the log, unless the log itself failed.
-func (r *Runner) Run(ctx context.Context, spec Spec) (*Result, error) {
-	run := newRun(r, spec)
-	if spec.Log != nil {
-		spec.Log.Follow(run.own.add)
-		defer spec.Log.Follow(nil)
-	}
-	err := checkResumes(spec.Recording)
-	if err == nil {
-		err = run.begin()
-	}
-	if err == nil {
-		err = run.phases(ctx)
-	}
-	run.result.Status, run.result.Reason = classify(err)
-	run.result.DurationMS = effect.Millis(run.active().Sub(run.start))
-	if effect.IsRecordError(err) {
-		return run.result, run.rec.Missing(err)
-	}
-	if end := run.end(err); end != nil {
-		err = errors.Join(err, end)
-		run.result.Status, run.result.Reason = echo.StatusFailed, echo.StopError
-	} else if left := run.rec.Complete(echo.NodeRunEnd, echo.RunKey().Step(echo.StepEnd)); left != nil {
-		return run.result, left
-	}
-	return run.result, err
-}
-
-// trunk is the branch of the run itself.
-var trunk echo.Key
-
-// run is the state of one run. One goroutine, the one that called Run, owns all of it; only the calls of tools leave
-// that goroutine, and they touch nothing but the recorder.
-type run struct {
-	*Runner
-	spec    Spec
-	cascade *cascade.Cascade
-	session *echo.Session
-	rec     *effect.Recorder
-	own     *ownRecord
-	result  *Result
-	start   time.Time      // when it began, by the clock of active
-	budget  cascade.Budget // in force; the zero value limits nothing
-	answers answers        // so far, for estimates of the next call
-
-	background       effect.Totals // what background calls had used when the budget was last checked
-	backgroundWarned bool          // that not all of it is known
-
-	observer Observer
-	mask     effect.Mask
-	schemas  schemaCache
-	texts    textCache
-	index    *autocontext.Index    // what selections have read of the session's messages
-	entered  []contextcards.Source // every message that entered the session, by its order less 1
-	known    map[string]effect.ModelFacts
-	doubted  bool     // that figures of an endpoint were ignored has been said
-	opened   bool     // a turn has begun after the end of the past
-	aside    []uint64 // numbers of entries of the recording that it goes on without
-}
-
-func newRun(r *Runner, spec Spec) *run {
-	x := &run{
-		Runner: r, spec: spec, cascade: spec.Cascade,
-		session:  echo.NewSession(spec.sessionID()),
-		result:   &Result{SessionID: spec.sessionID(), CascadeID: spec.Cascade.CascadeID},
-		observer: r.Observer, mask: r.Mask,
-		schemas: schemaCache{}, texts: textCache{}, index: autocontext.NewIndex(), known: map[string]effect.ModelFacts{},
-		budget: spec.BudgetInForce(), answers: newAnswers(), own: newOwnRecord(spec.Recording),
-	}
-	if x.observer == nil {
-		x.observer = noObserver{}
-	}
-	if x.mask == nil {
-		x.mask = effect.NoMask{}
-	}
-	x.aside = x.setAside()
-	x.rec = x.newRecorder()
-	if len(spec.Recording) > 0 {
-		x.observer = &presentObserver{x.rec, x.observer}
-	}
-	x.start = x.active()
-	return x
-}
-
-func (r *run) newRecorder() *effect.Recorder {
-	o := effect.Options{
-		Log: r.spec.Log, Mask: r.mask, Seams: r.Seams, Effects: r.spec.Effects,
-		Recording: r.spec.Recording, SetAside: record.SetAside(r.spec.Recording),
-	}
-	for _, seq := range r.aside {
-		o.SetAside[seq] = true
-	}
-	if o.Effects == nil {
-		o.Effects = effect.NewLive(r.Model, r.Tools, effect.Writer{Log: o.Log, Mask: o.Mask}, r.Seams.Now)
-	}
-	if len(o.Recording) > 0 {
-		o.Resumed = r.resumed
-	}
-	return effect.NewRecorder(o)
-}
-
-func (s *Spec) sessionID() string {
-	if s.Log == nil {
-		return s.Name
-	}
-	return s.Log.SessionID()
-}
-
-// now returns the time; in the part of the run that is recorded, when the last of it that was used was recorded.
-func (r *run) now() time.Time {
-	at, _ := r.time()
-	return at
-}
-
-// active returns the time on a clock that stands still while nobody runs the session.
-func (r *run) active() time.Time {
-	at, away := r.time()
-	return at.Add(-away)
-}
-
-func (r *run) time() (at time.Time, away time.Duration) { return r.rec.Time(trunk) }
-
-func (r *run) site() effect.Site { return effect.Site{Cascade: r.cascade.CascadeID} }
-
-// append records something that follows from what is recorded already.
-func (r *run) append(e *echo.Entry) error { return r.rec.Append(e) }
-
-// warn records something that a person should know and that does not stop the run.
-func (r *run) warn(key echo.Key, s effect.Site, message string) error {
-	return r.append(payloadEntry(key.Step(echo.StepWarning), s, echo.Warning{Message: message}))
-}
-
-func (r *run) begin() error {
-	start := echo.RunStart{Input: r.spec.Input, WorkDir: r.spec.WorkDir, Header: r.spec.Header, Budget: r.budgetInForce()}
-	return r.append(payloadEntry(echo.RunKey().Step(echo.StepStart), r.site(), start))
-}
-
-func (r *run) end(err error) error {
-	res := r.result
-	e := payloadEntry(echo.RunKey().Step(echo.StepEnd), r.site(), echo.RunEnd{
-		Status: res.Status, Reason: res.Reason, Calls: res.Calls, Unknown: res.UnknownCosts, Output: res.Output,
-	})
-	fillEnd(e, res.Totals, res.DurationMS, err)
-	if err := r.append(e); err != nil {
-		return err
-	}
-	r.rec.Commit()
-	return nil
-}
-
-func fillEnd(e *echo.Entry, t effect.Totals, ms float64, err error) {
-	usage := t.Usage
-	e.Usage, e.DurationMS, e.Scripted = &usage, ms, t.Scripted
-	e.CostUSD = t.Cost()
-	if err != nil {
-		_, reason := classify(err)
-		e.Error = &echo.Failure{Kind: string(reason), Message: err.Error()}
-	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/windlass-run/windlass/contextcards"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/lookup"
 )
 
 const searching = `{"cascade_id":"c","phases":[
@@ -22,7 +23,7 @@ func TestSearchContext(t *testing.T) {
 	meaning := fakeSimilarity{list: []contextcards.Ranked{{Hash: cows.Hash(), Similarity: 0.9}}}
 	for _, tt := range []struct {
 		name, args string
-		meaning    Similarity
+		meaning    lookup.Similarity
 		want       string
 		has        []string
 		failed     bool

@@ -13,6 +13,7 @@ import (
 	"github.com/windlass-run/windlass/contextcards"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/engine/phasecontext"
 )
 
 // subjects are what the phases before the last read about, one in each turn.
@@ -140,10 +141,10 @@ func TestRecencyDoesNotDrownRelevance(t *testing.T) {
 func TestTryOnARecord(t *testing.T) {
 	t.Parallel()
 	b, s := longRun(t, "heuristic", 1500, inTurn)
-	sel := Trial{Task: "What is there at the lighthouse of the island?", Before: "last", Count: countThirds}
+	sel := phasecontext.Trial{Task: "What is there at the lighthouse of the island?", Before: "last", Count: countThirds}
 	sel.Selection.Strategy, sel.Selection.MaxTokens, sel.Selection.KeywordWeight = "heuristic", 1500, 0.4
 	sel.Now = time.Now
-	got, err := Try(t.Context(), "s1", b.entries.list, sel)
+	got, err := phasecontext.Try(t.Context(), "s1", b.entries.list, sel)
 	require.NoError(t, err)
 	require.Equal(t, len(s.Scores)+len(s.Anchors), len(got.Scores))
 	ids := map[echo.Hash]echo.Score{}
@@ -154,7 +155,7 @@ func TestTryOnARecord(t *testing.T) {
 		require.Equal(t, sc.Tokens, ids[sc.ID].Tokens)
 		require.Equal(t, sc.Messages, ids[sc.ID].Messages)
 	}
-	_, err = Try(t.Context(), "s1", b.entries.list, Trial{Before: "p0", Now: sel.Now})
+	_, err = phasecontext.Try(t.Context(), "s1", b.entries.list, phasecontext.Trial{Before: "p0", Now: sel.Now})
 	require.EqualError(t, err, "no phase of session s1 had finished with anything to select from")
 	_, err = json.Marshal(got)
 	require.NoError(t, err)

@@ -12,6 +12,7 @@ import (
 	"github.com/windlass-run/windlass/contextcards"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/engine/lookup"
 )
 
 // threePhases: research with two tool turns and an answer, plan, then a phase that selects.
@@ -123,8 +124,8 @@ func TestSelectDegrades(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name, selection string
-		meaning         Similarity
-		cards           Cards
+		meaning         lookup.Similarity
+		cards           lookup.Cards
 		cardModel       string
 		answers         []answerFunc
 		strategy        echo.Strategy

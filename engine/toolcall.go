@@ -5,12 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/engine/lookup"
 )
 
 // maxParallelTools bounds how many tools of one answer run at the same time.
@@ -27,93 +26,99 @@ type plannedCall struct {
 	settled bool
 }
 
-// runTools answers every tool call of a message, in the order of the calls. Independent calls run in parallel.
-func (v *visit) runTools(ctx context.Context, m *echo.Message, refused bool) error {
+// toolCalls answers the tool calls of a phase's model.
+type toolCalls struct {
+	ownTools
+	set     *toolset
+	schemas schemaCache
+	views   *views
+	repeats repeats
+
+	touched bool // a tool ran that may have changed something
+}
+
+// run answers every tool call of a message, in the order of the calls. Independent calls run in parallel. It returns the
+// calls that were repeated for no reason, as the model is told of them.
+func (c *toolCalls) run(ctx context.Context, m *echo.Message, refused bool) (repeated []string, err error) {
 	plan := make([]plannedCall, len(m.ToolCalls()))
-	for i, c := range m.ToolCalls() {
-		plan[i] = plannedCall{call: c, key: v.here().Numbered(echo.StepTool, i+1)}
-		if err := v.plan(ctx, &plan[i], refused); err != nil {
-			return err
+	for i, call := range m.ToolCalls() {
+		plan[i] = plannedCall{call: call, key: c.at.here().Numbered(echo.StepTool, i+1)}
+		if err := c.plan(ctx, &plan[i], refused); err != nil {
+			return nil, err
 		}
 	}
-	if err := v.performAll(ctx, plan); err != nil {
-		return err
+	if err := c.performAll(ctx, plan); err != nil {
+		return nil, err
 	}
-	var again []string
 	for i := range plan {
-		v.enter(plan[i].result, v.turn)
-		if turn := v.repetition(plan[i].call, plan[i].result.Hash()); turn > 0 {
-			again = append(again, fmt.Sprintf("%s (as in turn %d)", plan[i].call.Name, turn))
+		c.messages.Enter(c.visit, plan[i].result, c.at.Attempt, c.at.Turn)
+		if turn := c.repetition(plan[i].call, plan[i].result.Hash()); turn > 0 {
+			repeated = append(repeated, fmt.Sprintf("%s (as in turn %d)", plan[i].call.Name, turn))
 		}
 	}
-	if len(again) == 0 {
-		return nil
-	}
-	return v.say(echo.StepRepeat, echo.NewText(echo.RoleUser, echo.KindNotice,
-		"You made the same call with the same result before: "+strings.Join(again, ", ")+
-			". Making it again will not change the result: use what you have, or try something else."))
+	return repeated, nil
 }
 
 // plan checks one call and settles it if no tool of the outside has to run.
-func (v *visit) plan(ctx context.Context, p *plannedCall, refused bool) error {
+func (c *toolCalls) plan(ctx context.Context, p *plannedCall, refused bool) error {
 	if refused {
-		return v.settle(p, "not_allowed", true, "No more tool calls are possible in this phase.")
+		return c.settle(p, "not_allowed", true, "No more tool calls are possible in this phase.")
 	}
-	spec, ok := v.tools.byName[p.call.Name]
+	spec, ok := c.set.byName[p.call.Name]
 	if !ok {
-		return v.settle(p, "unknown_tool", true, fmt.Sprintf("There is no tool named %q. The tools are: %s.",
-			p.call.Name, orNone(v.tools.names())))
+		return c.settle(p, "unknown_tool", true, fmt.Sprintf("There is no tool named %q. The tools are: %s.",
+			p.call.Name, orNone(c.set.names())))
 	}
-	args, problem, err := v.checkArguments(ctx, spec, p.call.Arguments)
+	args, problem, err := c.schemas.checkArguments(ctx, spec, p.call.Arguments)
 	if err != nil {
 		return err
 	}
 	if problem != "" {
-		return v.settle(p, "invalid_arguments", true, problem)
+		return c.settle(p, "invalid_arguments", true, problem)
 	}
 	p.spec, p.args = spec, args
-	if text, failed, ok, err := v.engineTool(ctx, p.key, p.call.Name, args); err != nil {
+	if text, failed, ok, err := c.ownTools.call(ctx, p.key, p.call.Name, args); err != nil {
 		return err
 	} else if ok {
-		return v.settle(p, "failed", failed, text)
+		return c.settle(p, "failed", failed, text)
 	}
 	return nil
 }
 
-func (v *visit) settle(p *plannedCall, kind string, failed bool, text string) error {
+func (c *toolCalls) settle(p *plannedCall, kind string, failed bool, text string) error {
 	p.settled = true
 	p.result = echo.NewToolResult(p.call, echo.Text(text), failed)
-	return v.append(effect.ToolEntry(p.key, v.place(), p.call, p.result, kind))
+	return c.rec.Append(effect.ToolEntry(p.key, c.at.Site, p.call, p.result, kind))
 }
 
 // performAll runs the calls that are not settled. The first one that cannot go on stops the others.
-func (v *visit) performAll(ctx context.Context, plan []plannedCall) error {
+func (c *toolCalls) performAll(ctx context.Context, plan []plannedCall) error {
 	var open []*plannedCall
 	for i := range plan {
 		if !plan[i].settled {
 			open = append(open, &plan[i])
-			v.touched = v.touched || !plan[i].spec.Idempotent
-			v.observer.Observe(Event{
-				Kind: EventToolCall, Site: v.place(), Tool: plan[i].call.Name, Arguments: v.mask.Text(plan[i].call.Arguments),
+			c.touched = c.touched || !plan[i].spec.Idempotent
+			c.rec.observer.Observe(Event{
+				Kind: EventToolCall, Site: c.at.Site, Tool: plan[i].call.Name, Arguments: c.rec.mask.Text(plan[i].call.Arguments),
 			})
 		}
 	}
-	site, session := v.place(), v.session.ID
+	site, session := c.at.Site, c.messages.Session.ID
 	branches := make([]effect.Branch, len(open))
 	for i, p := range open {
 		branches[i] = effect.Branch{Key: p.key, Run: func(ctx context.Context) (err error) {
-			p.result, err = v.rec.Tool(ctx, p.key, p.spec, effect.ToolRequest{
+			p.result, err = c.rec.Tool(ctx, p.key, p.spec, effect.ToolRequest{
 				Site: site, SessionID: session, CallID: p.call.ID, Name: p.call.Name, Arguments: p.args,
 			})
 			return err
 		}}
 	}
-	return v.rec.Fork(ctx, site.Cascade, maxParallelTools, branches)
+	return c.rec.Fork(ctx, site.Cascade, maxParallelTools, branches)
 }
 
 // checkArguments checks a call's arguments against the tool's schema. The problem is written for the model, so that it
 // can correct the call.
-func (v *visit) checkArguments(ctx context.Context, spec effect.ToolSpec, text string) (args json.RawMessage, problem string, err error) {
+func (c schemaCache) checkArguments(ctx context.Context, spec effect.ToolSpec, text string) (args json.RawMessage, problem string, err error) {
 	args = json.RawMessage(strings.TrimSpace(text))
 	if len(args) == 0 {
 		args = json.RawMessage("{}")
@@ -125,7 +130,7 @@ func (v *visit) checkArguments(ctx context.Context, spec effect.ToolSpec, text s
 	if args[0] != '{' {
 		return nil, fmt.Sprintf("The arguments of %s must be a JSON object that matches this schema: %s", spec.Name, spec.Parameters), nil
 	}
-	violations, err := v.schemas.check(ctx, spec.Parameters, args)
+	violations, err := c.check(ctx, spec.Parameters, args)
 	if err != nil {
 		return nil, "", fmt.Errorf("check arguments of tool %s: %w", spec.Name, err)
 	}
@@ -134,51 +139,6 @@ func (v *visit) checkArguments(ctx context.Context, spec effect.ToolSpec, text s
 	}
 	return nil, fmt.Sprintf("The arguments of %s do not match its schema:\n%s\nCorrect them and call it again. The schema is: %s",
 		spec.Name, bullets(violations), spec.Parameters), nil
-}
-
-// engineTool runs one of the engine's own tools. It reports false when the name is not one of them.
-func (v *visit) engineTool(ctx context.Context, key echo.Key, name string, args json.RawMessage) (text string, failed, ok bool, err error) {
-	var in struct {
-		Key    string `json:"key"`
-		Value  any    `json:"value"`
-		Target string `json:"target"`
-		Reason string `json:"reason"`
-	}
-	switch name {
-	case toolRecall:
-		text, failed, err = v.recall(args)
-		return text, failed, true, err
-	case ToolSearchContext:
-		text, failed, err = v.searchContext(ctx, key, args)
-		return text, failed, true, err
-	case toolSetState, toolGetState, toolRouteTo:
-		dec := json.NewDecoder(bytes.NewReader(args))
-		dec.UseNumber() // what a model stores comes back as it was
-		if err := dec.Decode(&in); err != nil {
-			return "", false, false, fmt.Errorf("read arguments of %s: %w", name, err)
-		}
-	default:
-		return "", false, false, nil
-	}
-	switch name {
-	case toolSetState:
-		return "Stored.", false, true, v.setState(in.Key, in.Value)
-	case toolGetState:
-		value, found := v.session.State[in.Key]
-		if !found {
-			return fmt.Sprintf("There is no state named %q. There is: %s.", in.Key, orNone(slices.Sorted(maps.Keys(v.session.State)))), true, true, nil
-		}
-		return echo.AsText(value), false, true, nil
-	default:
-		v.chosen = in.Target
-		return fmt.Sprintf("Phase %s will run next.", in.Target), false, true, nil
-	}
-}
-
-func (v *visit) setState(key string, value any) error {
-	value = v.stateKept(key, value)
-	v.session.Set(v.record, key, value)
-	return v.append(payloadEntry(v.here().Named(echo.StepState, key), v.place(), echo.State{Key: key, Value: value}))
 }
 
 func orNone(names []string) string {
@@ -207,15 +167,15 @@ func (r repeats) seen(c echo.ToolCall, now pastCall) (before pastCall, ok bool) 
 
 // repetition returns the turn whose call and result are repeated for no reason, or 0. A result that the model was not
 // shown any more is a reason: reading it again is counted, unless it was of an attempt before, which every attempt does.
-func (v *visit) repetition(c echo.ToolCall, result echo.Hash) int {
-	before, ok := v.repeats.seen(c, pastCall{result: result, attempt: v.attempt, turn: v.turn})
+func (c *toolCalls) repetition(call echo.ToolCall, result echo.Hash) int {
+	before, ok := c.repeats.seen(call, pastCall{result: result, attempt: c.at.Attempt, turn: c.at.Turn})
 	switch {
 	case !ok:
 		return 0
-	case !v.builder.Masked(result):
+	case !c.views.builder.Masked(result):
 		return before.turn
-	case before.attempt == v.attempt && c.Name != toolRecall:
-		v.reads.repeated(c.Name, result)
+	case before.attempt == c.at.Attempt && call.Name != lookup.ToolRecall:
+		c.views.reads.repeated(call.Name, result)
 	}
 	return 0
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/engine/lookup"
 )
 
 // The engine's own tools: they read and change the run itself, so they are no effects.
@@ -18,11 +19,10 @@ const (
 	toolRouteTo  = "route_to"
 )
 
-// ToolSearchContext is the name of the tool by which a model searches its session.
-const ToolSearchContext = "search_context"
-
 // OwnTools returns the names of the tools that the engine has itself and that a phase may list in its tackle.
-func OwnTools() []string { return []string{toolGetState, toolRecall, ToolSearchContext, toolSetState} }
+func OwnTools() []string {
+	return []string{toolGetState, lookup.ToolRecall, lookup.ToolSearch, toolSetState}
+}
 
 // IsOwnTool reports whether the engine answers calls of a tool itself.
 func IsOwnTool(name string) bool {
@@ -53,24 +53,41 @@ func (t toolset) names() []string {
 	return names
 }
 
-// gatherTools collects the tools of the phase in the order of its tackle, and route_to when the model has a choice.
-func (v *visit) gatherTools() (toolset, error) {
+// with returns the set with a tool, which joins the others at their end.
+func (t toolset) with(spec effect.ToolSpec) toolset {
+	if _, has := t.byName[spec.Name]; has {
+		return t
+	}
+	return newToolset(append(t.specs[:len(t.specs):len(t.specs)], spec))
+}
+
+// specOf returns the description of a tool: one of the engine's own, or a declared one.
+func specOf(name string, declared effect.Tools) (effect.ToolSpec, error) {
+	spec, ok := engineSpec(name)
+	if !ok && declared != nil {
+		spec, ok = declared.Spec(name)
+	}
+	if !ok {
+		return spec, fmt.Errorf("no tool named %q", name)
+	}
+	return spec, nil
+}
+
+// toolsOf collects the tools of a phase in the order of its tackle, and route_to when the model has a choice.
+func toolsOf(p *cascade.Phase, declared effect.Tools) (toolset, error) {
 	var specs []effect.ToolSpec
-	for _, name := range v.phase.Tackle {
-		spec, ok := engineSpec(name)
-		if !ok && v.Tools != nil {
-			spec, ok = v.Tools.Spec(name)
-		}
-		if !ok {
-			return toolset{}, fmt.Errorf("no tool named %q", name)
+	for _, name := range p.Tackle {
+		spec, err := specOf(name, declared)
+		if err != nil {
+			return toolset{}, err
 		}
 		specs = append(specs, spec)
 	}
-	if slices.Contains(v.phase.Tackle, ToolSearchContext) && !slices.Contains(v.phase.Tackle, toolRecall) {
-		specs = append(specs, recallSpec()) // what is found is read by it
+	if slices.Contains(p.Tackle, lookup.ToolSearch) && !slices.Contains(p.Tackle, lookup.ToolRecall) {
+		specs = append(specs, lookup.RecallSpec()) // what is found is read by it
 	}
-	if v.phase.ChoosesRoute() {
-		specs = append(specs, routeSpec(v.phase.Handoffs))
+	if p.ChoosesRoute() {
+		specs = append(specs, routeSpec(p.Handoffs))
 	}
 	return newToolset(specs), nil
 }
@@ -92,10 +109,10 @@ func engineSpec(name string) (effect.ToolSpec, bool) {
 			Parameters: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["key"],"properties":{` +
 				`"key":{"type":"string","minLength":1,"description":"the name of the value"}}}`),
 		}, true
-	case toolRecall:
-		return recallSpec(), true
-	case ToolSearchContext:
-		return searchSpec(), true
+	case lookup.ToolRecall:
+		return lookup.RecallSpec(), true
+	case lookup.ToolSearch:
+		return lookup.SearchSpec(), true
 	}
 	return effect.ToolSpec{}, false
 }

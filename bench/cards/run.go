@@ -158,7 +158,7 @@ type timedCards struct {
 	spent time.Duration
 }
 
-// Add implements [engine.Cards].
+// Add implements [lookup.Cards].
 func (c *timedCards) Add(s contextcards.Source) {
 	start := time.Now()
 	c.Pipeline.Add(s)

@@ -13,7 +13,7 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/contextcards"
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/phasecontext"
 	core "github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/app/cards"
 	"github.com/windlass-run/windlass/internal/config"
@@ -113,7 +113,7 @@ func (a *app) trySelection(ctx context.Context, r *inspect.Record, o selectFlags
 	router, secrets := llm.NewRouter(cfg, vault.Getenv), core.KnownSecrets(cfg, nil)
 	router.Know(secrets)
 	defer router.Close()
-	t := engine.Trial{Task: secrets.Text(o.task), Before: o.phase, Now: time.Now}
+	t := phasecontext.Trial{Task: secrets.Text(o.task), Before: o.phase, Now: time.Now}
 	t.Selection, t.Prefilter = o.settings()
 	if o.model != "" {
 		if err := router.Check(o.model); err != nil {
@@ -130,7 +130,7 @@ func (a *app) trySelection(ctx context.Context, r *inspect.Record, o selectFlags
 	if t.Cards = c.Pipeline(); embedder != nil {
 		t.Similarity = c
 	}
-	sel, err := engine.Try(ctx, r.ID, r.Entries, t)
+	sel, err := phasecontext.Try(ctx, r.ID, r.Entries, t)
 	if err != nil {
 		return usageError(err, "windlass sessions show "+r.ID)
 	}

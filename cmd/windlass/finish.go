@@ -15,6 +15,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/budget"
 	"github.com/windlass-run/windlass/engine/effect"
 	core "github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/clickhouse"
@@ -309,7 +310,7 @@ func (s *shownRun) failure(err error) error {
 func (s *shownRun) hint(kind failure.Kind, err error) string {
 	var model *effect.ModelError
 	var missing *template.MissingError
-	var budget *engine.BudgetError
+	var over *budget.Error
 	var differs *effect.DivergenceError
 	switch {
 	case errors.As(err, &differs):
@@ -317,10 +318,10 @@ func (s *shownRun) hint(kind failure.Kind, err error) string {
 			selfCommand(), s.run.ID(), max(differs.Seq, 2)-1, s.run.Header().Windlass)
 	case kind == failure.StorageFailed:
 		return "free space, or set WINDLASS_HOME to a folder on another disk; the journal holds everything up to here"
-	case errors.As(err, &budget) && budget.Cause != "":
-		return "give the model a price in windlass.json (docs/models.md), or go without the limit: " + s.resumeWith(budget)
-	case budget != nil:
-		return s.resumeWith(budget)
+	case errors.As(err, &over) && over.Cause != "":
+		return "give the model a price in windlass.json (docs/models.md), or go without the limit: " + s.resumeWith(over)
+	case over != nil:
+		return s.resumeWith(over)
 	case kind == failure.ModelUnavailable && errors.As(err, &model) && model.Hint != "":
 		return model.Hint + "; then " + s.resumeHint()
 	case kind == failure.ModelUnavailable:
@@ -346,7 +347,7 @@ func missingHint(file, name string) string {
 func (s *shownRun) resumeHint() string { return fmt.Sprintf("%s resume %s", selfCommand(), s.run.ID()) }
 
 // resumeWith says how a run that a limit has stopped is resumed.
-func (s *shownRun) resumeWith(e *engine.BudgetError) string {
+func (s *shownRun) resumeWith(e *budget.Error) string {
 	return s.resumeHint() + " " + limitFlag(e.Limit, e.Enough())
 }
 

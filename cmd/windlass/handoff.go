@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/internal/handoff"
 	"github.com/windlass-run/windlass/internal/inspect"
 )
 
@@ -28,7 +28,7 @@ func (a *app) printHandoff(r *inspect.Record, asJSON bool) error {
 	if asJSON {
 		return a.printJSON(h)
 	}
-	text := engine.Markdown(h)
+	text := handoff.Markdown(h)
 	if isTerminal(a.out) {
 		text = cleanLines(text)
 	}

@@ -13,9 +13,9 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
-	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
 	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/handoff"
 )
 
 const twoSteps = `{"cascade_id": "steps", "phases": [
@@ -56,7 +56,7 @@ func TestHandoffOfAnInterruptedRun(t *testing.T) {
 	require.Equal(t, compactText(t, fromJournal), string(lastHandoff(t, l, "handed")))
 
 	text := l.run(exitOK, "sessions", "handoff", "handed").out.String()
-	require.Equal(t, engine.Markdown(&h), text)
+	require.Equal(t, handoff.Markdown(&h), text)
 	require.Contains(t, text, "- modified notes.md\n")
 	require.NoError(t, os.Remove(filepath.Join(config.SessionDir(l.home, "handed"), journal.File)))
 	require.Equal(t, fromJournal, l.run(exitOK, "sessions", "handoff", "handed", "--json").out.String(), "from ClickHouse")

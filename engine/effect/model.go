@@ -18,6 +18,10 @@ type Model interface {
 	Complete(ctx context.Context, req *ModelRequest) (*ModelResponse, error)
 }
 
+// ThinkingRoom is how many output tokens a request for a summary or a choice has beyond the length that is asked for: models that
+// reason count that as output, and without room for it they end before they have written anything.
+const ThinkingRoom = 8192
+
 // ModelRequest is one call to a model. It must not be changed once passed on.
 type ModelRequest struct {
 	Site Site

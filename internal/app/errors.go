@@ -8,6 +8,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/budget"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/failure"
 )
@@ -151,7 +152,7 @@ func ModelError(err error) error {
 // endError gives the error that ended a run its kind.
 func endError(res *engine.Result, err error) error {
 	var model *effect.ModelError
-	var budget *engine.BudgetError
+	var over *budget.Error
 	var differs *effect.DivergenceError
 	var record *effect.RecordError
 	kind := failure.Failed
@@ -164,7 +165,7 @@ func endError(res *engine.Result, err error) error {
 		kind = failure.StorageFailed
 	case res.Status == echo.StatusInterrupted:
 		kind = failure.Interrupted
-	case errors.As(err, &budget):
+	case errors.As(err, &over):
 		kind = failure.OverBudget
 	case errors.As(err, &model):
 		return ModelError(err)

@@ -5,8 +5,8 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/record"
-	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/failure"
+	"github.com/windlass-run/windlass/internal/handoff"
 )
 
 // Record is the record of one session, with its model calls. Calls that belong to no conversation (of validators, for
@@ -35,7 +35,7 @@ func New(id string, entries []*echo.Entry) (*Record, error) {
 
 // Handoff says where the run stands, for whoever continues it.
 func (r *Record) Handoff() (*echo.Handoff, error) {
-	h, err := engine.HandoffOf(r.Entries)
+	h, err := handoff.Of(r.Entries)
 	if err != nil {
 		return nil, failure.New(failure.NoHandoff, err, "")
 	}

@@ -23,7 +23,7 @@ const (
 	loadLimit = 10 * time.Second
 )
 
-// Cards are what a run's messages are selected by. A nil *Cards has none: its methods do nothing. It implements [engine.Similarity].
+// Cards are what a run's messages are selected by. A nil *Cards has none: its methods do nothing. It implements [lookup.Similarity].
 type Cards struct {
 	pipeline *contextcards.Pipeline
 	embedder contextcards.Embedder
@@ -99,10 +99,10 @@ func (c *Cards) Load(ctx context.Context, sessionID string) {
 	}
 }
 
-// Name implements [engine.Similarity].
+// Name implements [lookup.Similarity].
 func (c *Cards) Name() string { return c.embedder.Name() }
 
-// Similar implements [engine.Similarity].
+// Similar implements [lookup.Similarity].
 func (c *Cards) Similar(ctx context.Context, sessionID, text string, limit int) ([]contextcards.Ranked, string, error) {
 	list, err := c.embedder.Embed(ctx, []string{text})
 	if err != nil {

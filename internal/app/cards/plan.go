@@ -7,7 +7,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/contextcards"
-	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/lookup"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/fetch"
 	"github.com/windlass-run/windlass/internal/llm"
@@ -73,7 +73,7 @@ func needOf(c *cascade.Cascade) need {
 			return needMuch
 		}
 		for _, t := range p.Tackle {
-			if t == engine.ToolSearchContext {
+			if t == lookup.ToolSearch {
 				n = needSome
 			}
 		}

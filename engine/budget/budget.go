@@ -1,0 +1,106 @@
+// Package budget decides whether a run can afford its next model call, from what its calls took, what the next one is expected
+// to take, and the limits.
+//
+// budget.go compares, estimate.go says what a call is expected to take, error.go says which limit does not allow it.
+package budget
+
+import (
+	"github.com/windlass-run/windlass/autocontext"
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/internal/quantity"
+)
+
+// Ledger is what a run has taken so far, and its limits. It belongs to the run's goroutine.
+type Ledger struct {
+	Limits     cascade.Budget // the zero value limits nothing
+	Background effect.Totals  // calls in the background of the run
+	answers    answers        // of the run, for estimates of the next call
+}
+
+// NewLedger returns the ledger of a run that begins.
+func NewLedger(limits cascade.Budget) *Ledger { return &Ledger{Limits: limits, answers: newAnswers()} }
+
+// Unlimited reports whether there is no limit.
+func (l *Ledger) Unlimited() bool { return l.Limits == (cascade.Budget{}) }
+
+// Answered adds a call of the run that was answered.
+func (l *Ledger) Answered(req *effect.ModelRequest, resp *effect.ModelResponse) {
+	l.answers.add(req, resp)
+}
+
+// Afford returns an [*Error] when the run's next call would exceed a limit. used is what the calls of the run took; elapsed is for
+// how many seconds the run was active, nil when that is not known.
+func (l *Ledger) Afford(req *effect.ModelRequest, sent Size, f effect.ModelFacts, used effect.Totals, elapsed *float64) error {
+	next := l.answers.estimate(req, sent, f)
+	return overLimit(l.Limits, used, l.Background, elapsed, &next)
+}
+
+// overLimit compares what a run has used, with its background calls, and what the next call will take, with its limits. What
+// background calls cost counts as far as it is known; the run depends on none of them.
+func overLimit(b cascade.Budget, used, background effect.Totals, elapsed *float64, next *Estimate) error {
+	if b.MaxUSD > 0 && used.UnknownCosts > 0 {
+		return &Error{Limit: LimitUSD, Max: b.MaxUSD, Cause: "the cost of " + quantity.Of(used.UnknownCosts, "call") + " is unknown"}
+	}
+	sum := used.Plus(background)
+	figures := []Error{
+		{Limit: LimitUSD, Max: b.MaxUSD, Used: sum.CostUSD},
+		{Limit: LimitTokens, Max: float64(b.MaxTokens), Used: float64(sum.Usage.In + sum.Usage.Out)},
+	}
+	if elapsed != nil {
+		figures = append(figures, Error{Limit: LimitSeconds, Max: b.MaxSeconds, Used: *elapsed})
+	}
+	for _, f := range figures {
+		if f.Next = next; f.Max > 0 && (f.Used >= f.Max || f.Used+f.nextTakes() > f.Max) {
+			return &f
+		}
+	}
+	return nil
+}
+
+// Size is how many tokens a request has, and how many of them the provider has seen before.
+type Size struct{ In, Cached int64 }
+
+// SizeOf counts a request by its model's tokenizer.
+func SizeOf(req *effect.ModelRequest, f effect.ModelFacts) Size {
+	s := Size{In: fixedSize(f, req.Tools)}
+	for _, m := range req.Messages {
+		s.In += messageSize(f, m)
+	}
+	return s
+}
+
+// SizeOfView returns the size of a phase's own request. It is what the builder of its view counted, when it did; else it is counted
+// here and corrected by scale, what the provider counted of requests before in thousandths of the count here. What is shared with
+// the request before are its tools, which come first, and a part of its messages, which is known in other units and so is taken as
+// a share.
+func SizeOfView(req *effect.ModelRequest, f effect.ModelFacts, view *echo.Selection, scale int64) Size {
+	s := Size{In: view.RequestSize}
+	if s.In == 0 {
+		s = SizeOf(req, f)
+		if scale > 0 {
+			s.In = s.In * scale / 1000
+		}
+	}
+	if fixed := min(fixedSize(f, req.Tools), s.In); view.SharedSize > 0 {
+		s.Cached = fixed + (s.In-fixed)*view.SharedSize/view.ContextSize
+	}
+	return s
+}
+
+// fixedSize returns the tokens of what a request has besides its messages.
+func fixedSize(f effect.ModelFacts, tools []effect.ToolSpec) int64 {
+	if f.CountFixed == nil {
+		return 0
+	}
+	return f.CountFixed(tools)
+}
+
+// messageSize returns the tokens of a message, by four bytes each where no tokenizer is known.
+func messageSize(f effect.ModelFacts, m *echo.Message) int64 {
+	if f.Count == nil {
+		return autocontext.Tokens(m)
+	}
+	return f.Count(m)
+}

@@ -1,0 +1,135 @@
+package budget
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/internal/quantity"
+)
+
+// Estimate is what a model call is expected to take, before it is made.
+type Estimate struct {
+	In     int64    // tokens of the request
+	Cached int64    // of In: what the provider has seen before in this phase
+	Out    int64    // tokens of the answer
+	Basis  string   // where Out is from, as a person would say it
+	USD    *float64 // nil: what the model costs is not known
+}
+
+// Tokens returns what counts against max_tokens.
+func (e Estimate) Tokens() int64 { return e.In + e.Out }
+
+// String says what is expected, and on what grounds.
+func (e Estimate) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d tokens (%d in", e.Tokens(), e.In)
+	if e.Cached > 0 {
+		fmt.Fprintf(&b, ", %d of them cached", e.Cached)
+	}
+	fmt.Fprintf(&b, "; %d out, %s)", e.Out, e.Basis)
+	if e.USD == nil {
+		return b.String() + ", at a cost that is not known"
+	}
+	return b.String() + " and " + dollars(*e.USD)
+}
+
+// firstAnswer is how many tokens an answer is taken to have when nothing says how long it will be.
+const firstAnswer = 500
+
+// expectation is how many tokens an answer is expected to have.
+type expectation struct {
+	out   int64
+	basis string
+}
+
+// expectAnswer says how long the answer to a request will be: what it is asked to have, or may have at most; else what the
+// answers of its kind had on average, else those of its model; else a figure that is simply assumed.
+func expectAnswer(req *effect.ModelRequest, kind, model tally, longest int64) expectation {
+	switch {
+	case req.AnswerLength > 0:
+		return expectation{int64(req.AnswerLength), "as asked for"}
+	case req.MaxOutputTokens > 0:
+		return expectation{int64(req.MaxOutputTokens), "its max_output_tokens"}
+	case kind.calls > 0:
+		return expectation{kind.average(), "the average of " + quantity.Of(kind.calls, "answer")}
+	case model.calls > 0:
+		return expectation{model.average(), "the average of " + quantity.Of(model.calls, "answer") + " of the model"}
+	case longest > 0 && longest < firstAnswer:
+		return expectation{longest, "the model's longest answer"}
+	default:
+		return expectation{firstAnswer, "assumed, as nothing was answered yet"}
+	}
+}
+
+// estimate puts together what a call will take. Without a tariff it is as expensive, by the token, as the calls of its
+// model were so far, when their cost is known.
+func estimate(in, cached int64, answer expectation, tariff *echo.Tariff, model tally) Estimate {
+	e := Estimate{In: in, Cached: min(max(cached, 0), in), Out: answer.out, Basis: answer.basis}
+	switch {
+	case tariff != nil:
+		v := tariff.Cost(echo.Usage{In: e.In, Cached: e.Cached, Out: e.Out})
+		e.USD = &v
+	case model.tokens > 0 && !model.unknown:
+		v := model.usd / float64(model.tokens) * float64(e.Tokens())
+		e.USD = &v
+	}
+	return e
+}
+
+// tally adds up the calls that were answered.
+type tally struct {
+	calls   int
+	out     int64 // tokens of the answers
+	tokens  int64 // in and out
+	usd     float64
+	unknown bool // what one of them cost is not known
+}
+
+// average returns the tokens of an answer, rounded up.
+func (t tally) average() int64 { return (t.out + int64(t.calls) - 1) / int64(t.calls) }
+
+func (t tally) plus(r *effect.ModelResponse) tally {
+	t.calls++
+	t.out += r.Usage.Out
+	t.tokens += r.Usage.In + r.Usage.Out
+	if r.CostUSD == nil {
+		t.unknown = true
+		return t
+	}
+	t.usd += *r.CostUSD
+	return t
+}
+
+// answerKind is what answers have in common that are of about the same length.
+type answerKind struct {
+	phase, validator, model string
+	purpose                 echo.Purpose
+}
+
+func kindOf(req *effect.ModelRequest) answerKind {
+	return answerKind{phase: req.Site.Phase, validator: req.Site.Validator, purpose: req.Site.Purpose, model: req.Model}
+}
+
+// answers are the answers of a run so far, for estimates of the next one.
+type answers struct {
+	kinds  map[answerKind]tally
+	models map[string]tally
+}
+
+func newAnswers() answers {
+	return answers{kinds: map[answerKind]tally{}, models: map[string]tally{}}
+}
+
+func (a answers) add(req *effect.ModelRequest, resp *effect.ModelResponse) {
+	kind := kindOf(req)
+	a.kinds[kind] = a.kinds[kind].plus(resp)
+	a.models[req.Model] = a.models[req.Model].plus(resp)
+}
+
+// estimate returns what a request of a size will take.
+func (a answers) estimate(req *effect.ModelRequest, sent Size, f effect.ModelFacts) Estimate {
+	model := a.models[req.Model]
+	return estimate(sent.In, sent.Cached, expectAnswer(req, a.kinds[kindOf(req)], model, f.MaxOutput), f.Tariff, model)
+}

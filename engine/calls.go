@@ -1,0 +1,145 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/budget"
+	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/internal/excerpt"
+	"github.com/windlass-run/windlass/internal/quantity"
+)
+
+// account is what the model calls of a run took, and may take.
+type account struct {
+	rec        *recorder
+	ledger     *budget.Ledger
+	models     *models
+	totals     *effect.Totals       // of the run
+	background func() effect.Totals // see Spec.Background
+	start      time.Time            // of the run, by the clock of active
+	reported   bool                 // that a cost of the background is unknown
+}
+
+// inForce returns what is recorded of the budget: also that there is none where the cascade has one.
+func (a *account) inForce(ofCascade bool) *echo.Budget {
+	if a.ledger.Unlimited() && !ofCascade {
+		return nil
+	}
+	b := echo.Budget(a.ledger.Limits)
+	return &b
+}
+
+// calls makes the model calls of one visit.
+type calls struct {
+	*account
+	at    *place
+	phase *effect.Totals // of the visit
+}
+
+// sizing counts a request.
+type sizing func(*effect.ModelRequest, effect.ModelFacts) budget.Size
+
+// begin is called before a call that serves the phase; the phase's own requests are checked when their view is recorded.
+func (c *calls) begin(ctx context.Context, key echo.Key, req *effect.ModelRequest) error {
+	if err := c.afford(ctx, key, req, budget.SizeOf); err != nil {
+		return err
+	}
+	c.rec.observer.Observe(Event{Kind: EventModelCall, Site: req.Site, Model: req.Model})
+	return nil
+}
+
+// try makes a call that the phase can do without: what goes wrong with the call itself is a problem. The end of the run, of
+// its budget or of its record is an error.
+func (c *calls) try(ctx context.Context, key echo.Key, req *effect.ModelRequest) (resp *effect.ModelResponse, problem string, err error) {
+	if err := c.begin(ctx, key, req); err != nil {
+		return nil, "", err
+	}
+	resp, err = c.ask(ctx, key, req)
+	if err != nil && !effect.IsRecordError(err) && !endedByContext(err) {
+		return nil, excerpt.FirstLine(err.Error()), nil
+	}
+	return resp, "", err
+}
+
+// emptyAnswer says that an answer has no text.
+func emptyAnswer(resp *effect.ModelResponse) string {
+	return fmt.Sprintf("the answer is empty (finish reason %q)", resp.FinishReason)
+}
+
+// ask makes a model call and adds what it took to the phase and to the run, also when it failed: a call that broke off may
+// have cost something.
+func (c *calls) ask(ctx context.Context, key echo.Key, req *effect.ModelRequest) (*effect.ModelResponse, error) {
+	resp, err := c.rec.Model(ctx, key, req)
+	c.phase.Count(resp, err)
+	c.totals.Count(resp, err)
+	if err == nil {
+		c.ledger.Answered(req, resp)
+	}
+	return resp, err
+}
+
+// afford is called before each model call, with the call's key: it returns a [*budget.Error] when the call, by its estimate,
+// would exceed a limit. What is known of the model and the readings are taken whatever the limits are, so that a run that
+// resumes under other limits finds what is recorded. A call that is in the recording was decided then: it is paid for, or it
+// is made again because there was no answer.
+func (c *calls) afford(ctx context.Context, key echo.Key, req *effect.ModelRequest, size sizing) error {
+	f, err := c.models.of(req.Model)
+	if err != nil {
+		return err
+	}
+	if err := c.countBackground(ctx, key.Step(echo.StepBackground)); err != nil {
+		return err
+	}
+	elapsed, err := c.readClock(ctx, key.Step(echo.StepClock))
+	if err != nil || c.ledger.Unlimited() || c.rec.replaying() {
+		return err
+	}
+	return c.ledger.Afford(req, size(req, f), f, *c.totals, elapsed)
+}
+
+// countBackground adds what calls in the background of the run have taken. They end when they end, so this is a reading: a
+// run that is answered from its record counts what was known at this point then. A cost that is not known does not end the
+// run, which depends on none of these calls; it is reported once.
+func (c *calls) countBackground(ctx context.Context, key echo.Key) error {
+	limits := &c.ledger.Limits
+	d, known, err := effect.Reading[echo.BackgroundTotals](ctx, c.rec, key, c.at.Site, func() echo.Payload {
+		if c.background == nil || limits.MaxUSD <= 0 && limits.MaxTokens <= 0 {
+			return nil
+		}
+		if t := c.background(); t != (effect.Totals{}) {
+			return echo.BackgroundTotals{
+				Calls: t.Calls, Usage: t.Usage, CostUSD: t.CostUSD, UnknownCosts: t.UnknownCosts, Scripted: t.Scripted, Limited: limits.MaxUSD > 0,
+			}
+		}
+		return nil
+	})
+	if err != nil || !known {
+		return err
+	}
+	c.ledger.Background = c.ledger.Background.Plus(effect.Totals{
+		Calls: d.Calls, Usage: d.Usage, CostUSD: d.CostUSD, UnknownCosts: d.UnknownCosts, Scripted: d.Scripted,
+	})
+	if c.reported || d.UnknownCosts == 0 || !d.Limited {
+		return nil
+	}
+	c.reported = true
+	return c.rec.warn(key, "max_usd counts what cards cost as far as that is known: the cost of "+quantity.Of(d.UnknownCosts, "call")+" for them is unknown")
+}
+
+// readClock returns for how many seconds the run has been active, nil when nothing is known of it. It is a reading of the
+// clock, so it is only taken, and recorded, when the budget limits it.
+func (c *calls) readClock(ctx context.Context, key echo.Key) (*float64, error) {
+	elapsed, known, err := effect.Reading[echo.Clock](ctx, c.rec, key, c.at.Site, func() echo.Payload {
+		if c.ledger.Limits.MaxSeconds <= 0 {
+			return nil
+		}
+		return echo.Clock(c.rec.active().Sub(c.start).Seconds())
+	})
+	if err != nil || !known {
+		return nil, err
+	}
+	return (*float64)(&elapsed), nil
+}

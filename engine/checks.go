@@ -1,0 +1,328 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/engine/modeltext"
+	"github.com/windlass-run/windlass/internal/excerpt"
+	"github.com/windlass-run/windlass/internal/quantity"
+	"github.com/windlass-run/windlass/schema"
+)
+
+// checks judges the answers of a phase.
+type checks struct {
+	rec       *recorder
+	at        *place
+	calls     *calls
+	templates *templates
+	cascade   *cascade.Cascade
+	session   string // its id
+	model     string // of the phase
+	tools     effect.Tools
+	schemas   schemaCache
+}
+
+// judge checks an answer: output_schema, then loop_until unless it was just asked about this very answer. It returns the
+// value and, when a check did not pass, the name of that check; why is then in templates.rejected.
+func (c *checks) judge(ctx context.Context, ans answer) (value any, failed string, err error) {
+	phase := c.templates.phase
+	value = ans.text
+	c.templates.rejected = ""
+	if len(phase.OutputSchema) > 0 {
+		parsed, reason, err := c.matchSchema(ctx, phase.OutputSchema, ans.text)
+		if err != nil {
+			return nil, "", err
+		}
+		if err := c.record("output_schema", &echo.Verdict{Valid: reason == "", Reason: reason}); err != nil {
+			return nil, "", err
+		}
+		if reason != "" {
+			c.templates.rejected = reason
+			return nil, "output_schema", nil
+		}
+		value = parsed
+	}
+	name := phase.Rules.LoopUntil
+	if name == "" || ans.passed {
+		return value, "", nil
+	}
+	verdict, err := c.validate(ctx, name, ans.text)
+	if err != nil {
+		return nil, "", err
+	}
+	if !verdict.Valid {
+		c.templates.rejected = verdict.Reason
+		return nil, "loop_until " + name, nil
+	}
+	return value, "", nil
+}
+
+// record records the verdict of a check.
+func (c *checks) record(check string, v *echo.Verdict) error {
+	v.Validator = check
+	return c.rec.add(c.at.here().Named(echo.StepVerdict, check), *v)
+}
+
+// matchSchema reads an answer by the phase's output_schema. The reason quotes every violation, for the model.
+func (c *checks) matchSchema(ctx context.Context, schema json.RawMessage, text string) (value any, reason string, err error) {
+	raw, ok := modeltext.FindJSON(text)
+	if !ok {
+		return nil, "it is not JSON: there is no JSON value in the text. " +
+			"Answer with one JSON value that matches the schema, and nothing else.", nil
+	}
+	violations, err := c.schemas.check(ctx, schema, raw)
+	if err != nil {
+		return nil, "", fmt.Errorf("check output_schema: %w", err)
+	}
+	if len(violations) > 0 {
+		return nil, "it does not match the schema:\n" + bullets(violations), nil
+	}
+	value, err = modeltext.Decode(raw)
+	return value, "", err
+}
+
+// looksAtWorld reports whether a validator's verdict depends on more than the text.
+func (c *checks) looksAtWorld(name string) bool {
+	ref, err := c.cascade.ParseValidator(name)
+	return err == nil && ref.LooksAtWorld()
+}
+
+// validate asks a validator about a text and records the verdict.
+func (c *checks) validate(ctx context.Context, name, content string) (*echo.Verdict, error) {
+	ref, err := c.cascade.ParseValidator(name)
+	if err != nil {
+		return nil, err
+	}
+	var vd *echo.Verdict
+	switch ref.Kind {
+	case cascade.ValidatorInline:
+		vd, err = c.inline(ctx, ref.Name, content)
+	case cascade.ValidatorTool:
+		vd, err = c.byTool(ctx, ref.Name, content)
+	case cascade.ValidatorCommand:
+		vd, err = c.byCommand(ctx, ref.Command, content)
+	default:
+		vd = validateText(ref, content)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("validator %s: %w", name, err)
+	}
+	return vd, c.record(name, vd)
+}
+
+// validateText runs a built-in validator that needs nothing but the text.
+func validateText(ref cascade.Validator, content string) *echo.Verdict {
+	words := len(strings.Fields(content))
+	switch ref.Kind {
+	case cascade.ValidatorNonEmpty:
+		return accept(strings.TrimSpace(content) != "", "the answer is empty")
+	case cascade.ValidatorJSON:
+		_, ok := modeltext.FindJSON(content)
+		return accept(ok, "the answer is not one JSON value")
+	case cascade.ValidatorRegex:
+		return accept(ref.Pattern.MatchString(content), fmt.Sprintf("the answer does not match the regular expression %s", ref.Pattern))
+	case cascade.ValidatorMinWords:
+		return accept(words >= ref.Words, fmt.Sprintf("the answer has %s, at least %d are needed", quantity.Of(words, "word"), ref.Words))
+	case cascade.ValidatorMaxWords:
+		return accept(words <= ref.Words, fmt.Sprintf("the answer has %s, at most %d are allowed", quantity.Of(words, "word"), ref.Words))
+	default:
+		panic("engine: validator " + string(ref.Kind) + " needs more than the text")
+	}
+}
+
+func accept(valid bool, otherwise string) *echo.Verdict {
+	if valid {
+		return &echo.Verdict{Valid: true}
+	}
+	return &echo.Verdict{Reason: otherwise}
+}
+
+// describe tells the model what will be checked.
+func (c *checks) describe(name string) (string, error) {
+	ref, err := c.cascade.ParseValidator(name)
+	if err != nil {
+		return "", err
+	}
+	switch ref.Kind {
+	case cascade.ValidatorInline:
+		vars := c.templates.vars()
+		vars["content"], vars["original_input"] = "(your answer)", c.templates.spec.Input
+		text, err := c.templates.textWith("validators."+name, c.cascade.Validators[name].Instructions, vars)
+		return "a reviewer judges your answer by these instructions: " + text, err
+	case cascade.ValidatorNonEmpty:
+		return "your answer must not be empty", nil
+	case cascade.ValidatorJSON:
+		return "your answer must be one JSON value", nil
+	case cascade.ValidatorRegex:
+		return fmt.Sprintf("your answer must match the regular expression %s", ref.Pattern), nil
+	case cascade.ValidatorMinWords:
+		return fmt.Sprintf("your answer must have at least %d words", ref.Words), nil
+	case cascade.ValidatorMaxWords:
+		return fmt.Sprintf("your answer must have at most %d words", ref.Words), nil
+	case cascade.ValidatorCommand:
+		return "this command must exit with status 0: " + ref.Command, nil
+	default:
+		return fmt.Sprintf("the tool %s must accept your answer", ref.Name), nil
+	}
+}
+
+// inline asks a model. An answer that is no verdict is asked for again, up to max_turns of the validator.
+func (c *checks) inline(ctx context.Context, name, content string) (*echo.Verdict, error) {
+	def := c.cascade.Validators[name]
+	vars := c.templates.vars()
+	vars["content"], vars["original_input"] = content, c.templates.spec.Input
+	text, err := c.templates.textWith("validators."+name, def.Instructions, vars)
+	if err != nil {
+		return nil, err
+	}
+	if !c.templates.uses(def.Instructions, "content") {
+		text += "\n\nThe answer to judge:\n" + content
+	}
+	messages := []*echo.Message{
+		echo.NewText(echo.RoleSystem, echo.KindSystem,
+			`You judge an answer. Reply with one JSON object and nothing else: {"valid": true or false, "reason": "in one or two sentences, what is wrong"}`),
+		c.rec.shown(echo.NewText(echo.RoleUser, echo.KindTask, text)),
+	}
+	for try := 1; ; try++ {
+		resp, err := c.askValidator(ctx, name, def, try, messages)
+		if err != nil {
+			return nil, err
+		}
+		vd, ok := readVerdict(resp.Message.Text())
+		if ok {
+			return vd, nil
+		}
+		if try >= max(def.MaxTurns, 1) {
+			return &echo.Verdict{Reason: fmt.Sprintf("the validator %s did not give a verdict", name)},
+				c.rec.warn(c.at.here().Named(echo.StepValidate, name), fmt.Sprintf("validator %s answered without a verdict: %s", name, excerpt.Clip(resp.Message.Text(), 200)))
+		}
+		messages = append(messages, resp.Message, echo.NewText(echo.RoleUser, echo.KindRetry,
+			`That is not a verdict. Reply with {"valid": true or false, "reason": "..."} and nothing else.`))
+	}
+}
+
+func (c *checks) askValidator(ctx context.Context, name string, def cascade.InlineValidator, try int, messages []*echo.Message) (*effect.ModelResponse, error) {
+	site := c.at.Site
+	site.Validator = name
+	key := c.at.here().Named(echo.StepValidate, name).Try(echo.StepModel, try)
+	req := &effect.ModelRequest{Site: site, Model: cmp.Or(def.Model, c.model), Messages: messages[:len(messages):len(messages)]}
+	if err := c.calls.begin(ctx, key, req); err != nil {
+		return nil, err
+	}
+	return c.calls.ask(ctx, key, req)
+}
+
+// readVerdict finds {valid, reason} in a text.
+func readVerdict(text string) (*echo.Verdict, bool) {
+	raw, ok := modeltext.FindJSON(text)
+	if !ok {
+		return nil, false
+	}
+	var in struct {
+		Valid  *bool  `json:"valid"`
+		Reason string `json:"reason"`
+	}
+	if json.Unmarshal(raw, &in) != nil || in.Valid == nil {
+		return nil, false
+	}
+	if !*in.Valid && in.Reason == "" {
+		in.Reason = "no reason was given"
+	}
+	return &echo.Verdict{Valid: *in.Valid, Reason: in.Reason}, true
+}
+
+// byTool asks a declared tool. It gets {content, original_input}, as far as its schema names them; it answers
+// {valid, reason}, or else fails or not.
+func (c *checks) byTool(ctx context.Context, name, content string) (*echo.Verdict, error) {
+	spec, ok := c.tools.Spec(name)
+	if !ok {
+		return nil, fmt.Errorf("no tool named %q", name)
+	}
+	args, err := fitArguments(spec, map[string]any{"content": content, "original_input": c.templates.spec.Input})
+	if err != nil {
+		return nil, err
+	}
+	return c.toolVerdict(ctx, spec, args)
+}
+
+// byCommand runs a command line with {content, original_input} on its standard input.
+func (c *checks) byCommand(ctx context.Context, line, content string) (*echo.Verdict, error) {
+	command, err := c.templates.shell("loop_until", line)
+	if err != nil {
+		return nil, err
+	}
+	stdin := effect.MustJSON(map[string]any{"content": content, "original_input": c.templates.spec.Input})
+	args := effect.MustJSON(map[string]string{"command": command, "stdin": string(stdin)})
+	return c.toolVerdict(ctx, effect.ToolSpec{Name: effect.CommandTool}, args)
+}
+
+func (c *checks) toolVerdict(ctx context.Context, spec effect.ToolSpec, args json.RawMessage) (*echo.Verdict, error) {
+	site := c.at.Site
+	site.Validator = spec.Name
+	c.rec.observer.Observe(Event{Kind: EventToolCall, Site: site, Tool: spec.Name, Arguments: effect.MaskedArguments(c.rec.mask, string(args))})
+	m, err := c.rec.Tool(ctx, c.at.here().Named(echo.StepValidate, spec.Name), spec, effect.ToolRequest{
+		Site: site, SessionID: c.session, Name: spec.Name, Arguments: args,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if vd, ok := readVerdict(m.Text()); ok && !m.Failed() {
+		return vd, nil
+	}
+	return accept(!m.Failed(), m.Text()), nil
+}
+
+// fitArguments keeps the arguments that a tool's schema names; a tool that names none gets all.
+func fitArguments(spec effect.ToolSpec, all map[string]any) (json.RawMessage, error) {
+	var s struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+	}
+	if err := json.Unmarshal(spec.Parameters, &s); err != nil {
+		return nil, fmt.Errorf("read the schema of tool %s: %w", spec.Name, err)
+	}
+	if len(s.Properties) == 0 {
+		return effect.MustJSON(all), nil
+	}
+	out := map[string]any{}
+	for k, val := range all {
+		if _, ok := s.Properties[k]; ok {
+			out[k] = val
+		}
+	}
+	return effect.MustJSON(out), nil
+}
+
+// schemaCache compiles each schema of a run once. It belongs to the run's goroutine.
+type schemaCache map[string]*schema.Schema
+
+// check returns what is wrong with a JSON value, nothing if it matches. It ends with ctx.
+func (c schemaCache) check(ctx context.Context, raw json.RawMessage, value []byte) ([]schema.Violation, error) {
+	s, ok := c[string(raw)]
+	if !ok {
+		var err error
+		if s, err = schema.Compile(raw); err != nil {
+			return nil, err
+		}
+		c[string(raw)] = s
+	}
+	return s.ValidateContext(ctx, value)
+}
+
+// bullets lists violations, a line each.
+func bullets(vs []schema.Violation) string {
+	var b strings.Builder
+	for i, v := range vs {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString("- " + v.String())
+	}
+	return b.String()
+}

@@ -1,0 +1,91 @@
+// Package lookup has the messages of a session, and the tools by which a model looks them up again: recall reads one by its hash,
+// search_context finds some by words or by similarity.
+//
+// messages.go keeps every message that enters the session and has cards made of it; recall.go and search.go are the tools.
+package lookup
+
+import (
+	"context"
+	"time"
+
+	"github.com/windlass-run/windlass/autocontext"
+	"github.com/windlass-run/windlass/contextcards"
+	"github.com/windlass-run/windlass/echo"
+)
+
+// Cards are made of the messages of a session, in the background. A run depends on none of them. Implementations are safe
+// for concurrent use; [contextcards.Pipeline] is one.
+type Cards interface {
+	// Add takes a message that entered the session, and again when it was marked as a callout. It never blocks.
+	Add(contextcards.Source)
+	// Wait returns the card of each source, in their order, at the end of ctx at the latest: a card that is not ready by then
+	// is extracted and marked as late.
+	Wait(ctx context.Context, sources []contextcards.Source) (cards []contextcards.Card, late int)
+	// Mark records that messages came into another phase as anchors.
+	Mark(sessionID string, anchors []echo.Hash)
+}
+
+// Similarity compares a text with the messages of a session by their embeddings. Implementations are safe for
+// concurrent use.
+type Similarity interface {
+	// Name returns the embedder's model and dimensions.
+	Name() string
+	// Similar returns the similarity of the session's messages to a text, at most limit of them. Messages without an
+	// embedding are not among them. The degraded text says what was done in another way than usual; "": nothing.
+	Similar(ctx context.Context, sessionID, text string, limit int) (list []contextcards.Ranked, degraded string, err error)
+}
+
+// CompareLimit bounds how long a comparison waits for an embedder and the ranking by it.
+const CompareLimit = 15 * time.Second
+
+// Messages are all messages that entered a session. They belong to the run's goroutine.
+type Messages struct {
+	Session    *echo.Session
+	Cards      Cards      // nil: none are made in the background
+	Similarity Similarity // nil: nothing is compared by similarity
+	Index      *autocontext.Index
+
+	now     func() time.Time
+	entered []contextcards.Source // by their order less 1
+}
+
+// NewMessages returns the messages of a session that begins.
+func NewMessages(s *echo.Session, cards Cards, embeddings Similarity, now func() time.Time) *Messages {
+	return &Messages{Session: s, Cards: cards, Similarity: embeddings, Index: autocontext.NewIndex(), now: now}
+}
+
+// Enter adds a message to the history of a visit, in which it is new, and has a card made of it.
+func (m *Messages) Enter(visit *echo.PhaseRecord, message *echo.Message, attempt, turn int) {
+	order := len(m.entered) + 1
+	visit.History = append(visit.History, echo.Item{Message: message, Attempt: attempt, Turn: turn, Order: order})
+	s := contextcards.Source{
+		SessionID: m.Session.ID, Message: message, Phase: visit.Name, Visit: visit.Visit, Attempt: attempt, Turn: turn, Order: order,
+	}
+	if m.Cards != nil {
+		s.At = m.now()
+		m.Cards.Add(s)
+	}
+	m.entered = append(m.entered, s)
+}
+
+// MarkCallout has the card of a visit's message say that it is a callout.
+func (m *Messages) MarkCallout(visit *echo.PhaseRecord, h echo.Hash, name string) {
+	for _, it := range visit.History {
+		if it.Order == 0 || it.Message.Hash() != h {
+			continue
+		}
+		s := &m.entered[it.Order-1]
+		s.Callout = name
+		if m.Cards != nil {
+			m.Cards.Add(*s)
+		}
+	}
+}
+
+// Source returns what cards are made of for a message that entered the session.
+func (m *Messages) Source(it *echo.Item) contextcards.Source { return m.entered[it.Order-1] }
+
+// Similar returns the similarity of the session's messages to a text, see [Similarity].
+func (m *Messages) Similar(ctx context.Context, text string) (list []contextcards.Ranked, degraded string, err error) {
+	return m.Similarity.Similar(ctx, m.Session.ID, text, len(m.entered))
+}

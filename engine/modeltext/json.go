@@ -1,0 +1,54 @@
+package modeltext
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// FindJSON finds the JSON value that an answer is meant to be: the whole text, else the last ```json block that
+// holds one, else the widest stretch from a bracket to its counterpart. ok is false when there is none.
+func FindJSON(text string) (raw json.RawMessage, ok bool) {
+	whole := strings.TrimSpace(text)
+	if json.Valid([]byte(whole)) {
+		return json.RawMessage(whole), true
+	}
+	blocks := jsonBlocks(text)
+	for i := len(blocks) - 1; i >= 0; i-- {
+		if b := strings.TrimSpace(blocks[i]); json.Valid([]byte(b)) {
+			return json.RawMessage(b), true
+		}
+	}
+	for _, pair := range []string{"{}", "[]"} {
+		from, to := strings.IndexByte(whole, pair[0]), strings.LastIndexByte(whole, pair[1])
+		if from >= 0 && to > from && json.Valid([]byte(whole[from:to+1])) {
+			return json.RawMessage(whole[from : to+1]), true
+		}
+	}
+	return nil, false
+}
+
+// Decode reads a JSON value and keeps numbers exact.
+func Decode(raw []byte) (any, error) {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var value any
+	if err := dec.Decode(&value); err != nil {
+		return nil, fmt.Errorf("read JSON: %w", err)
+	}
+	return value, nil
+}
+
+// Value returns a tool's text as a value: parsed when it is a JSON object or array, else as it is.
+func Value(text string) any {
+	t := strings.TrimSpace(text)
+	if t == "" || (t[0] != '{' && t[0] != '[') {
+		return text
+	}
+	value, err := Decode([]byte(t))
+	if err != nil || !json.Valid([]byte(t)) {
+		return text
+	}
+	return value
+}

@@ -1,0 +1,80 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/lookup"
+)
+
+// ownTools are the tools by which a phase reads and changes the run itself. The engine runs them, so they are no effects.
+type ownTools struct {
+	rec      *recorder
+	at       *place
+	visit    *echo.PhaseRecord
+	messages *lookup.Messages
+	recalled func(echo.Hash) // nil: nobody counts what is recalled
+
+	chosen string // by route_to
+}
+
+// call runs one of the engine's own tools. It reports false when the name is not one of them.
+func (o *ownTools) call(ctx context.Context, key echo.Key, name string, args json.RawMessage) (text string, failed, ok bool, err error) {
+	switch name {
+	case lookup.ToolRecall:
+		var of echo.Hash
+		if text, failed, of, err = o.messages.Recall(args); of != "" && o.recalled != nil {
+			o.recalled(of)
+		}
+		return text, failed, true, err
+	case lookup.ToolSearch:
+		text, failed, err = o.messages.Search(ctx, o.rec, key, o.at.Site, args)
+		return text, failed, true, err
+	case toolSetState, toolGetState, toolRouteTo:
+		text, failed, err = o.onSession(name, args)
+		return text, failed, true, err
+	}
+	return "", false, false, nil
+}
+
+// onSession runs a tool that reads or changes the state of the session, or chooses the next phase.
+func (o *ownTools) onSession(name string, args json.RawMessage) (text string, failed bool, err error) {
+	var in struct {
+		Key    string `json:"key"`
+		Value  any    `json:"value"`
+		Target string `json:"target"`
+		Reason string `json:"reason"`
+	}
+	dec := json.NewDecoder(bytes.NewReader(args))
+	dec.UseNumber() // what a model stores comes back as it was
+	if err := dec.Decode(&in); err != nil {
+		return "", false, fmt.Errorf("read arguments of %s: %w", name, err)
+	}
+	state := o.messages.Session.State
+	switch name {
+	case toolSetState:
+		return "Stored.", false, o.setState(in.Key, in.Value)
+	case toolGetState:
+		value, found := state[in.Key]
+		if !found {
+			return fmt.Sprintf("There is no state named %q. There is: %s.", in.Key, orNone(slices.Sorted(maps.Keys(state)))), true, nil
+		}
+		return echo.AsText(value), false, nil
+	default:
+		o.chosen = in.Target
+		return fmt.Sprintf("Phase %s will run next.", in.Target), false, nil
+	}
+}
+
+// setState sets a value of the session's state and records it.
+func (o *ownTools) setState(name string, value any) error {
+	key := o.at.here().Named(echo.StepState, name)
+	value = o.rec.stateKept(key, value)
+	o.messages.Session.Set(o.visit, name, value)
+	return o.rec.add(key, echo.State{Key: name, Value: value})
+}

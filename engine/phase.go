@@ -1,0 +1,259 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/engine/phasecontext"
+)
+
+// visit is one visit to a phase: what its attempts and turns share. It belongs to the run's goroutine.
+type visit struct {
+	run       *run
+	rec       *recorder
+	phase     *cascade.Phase
+	record    *echo.PhaseRecord
+	at        *place
+	result    PhaseResult
+	templates *templates
+	calls     *calls
+	checks    *checks
+	tools     *toolCalls
+	views     *views // nil in a phase without a model
+
+	resumes bool // it had begun when the run was resumed
+	told    int  // the turn at which the model was told that the run was resumed; 0: none
+}
+
+// visit runs a phase once and records how it ended.
+func (r *run) visit(ctx context.Context, p *cascade.Phase) (outcome, error) {
+	v := r.newVisit(p)
+	start := r.rec.active()
+	out, err := v.perform(ctx)
+	v.result.DurationMS = effect.Millis(r.rec.active().Sub(start))
+	return out, v.finish(ctx, out, err)
+}
+
+func (r *run) newVisit(p *cascade.Phase) *visit {
+	record := r.session.Begin(p.Name)
+	if !p.Deterministic() {
+		record.Model = cmp.Or(r.PhaseModels[p.Name], p.Model, r.DefaultModel)
+	}
+	at := &place{visit: echo.PhaseKey(record.Name, record.Visit)}
+	at.Site = effect.Site{Cascade: r.spec.Cascade.CascadeID, Phase: p.Name, Visit: record.Visit}
+	v := &visit{run: r, rec: r.rec, phase: p, record: record, at: at, resumes: r.rec.replaying()}
+	v.result = PhaseResult{Phase: p.Name, Visit: record.Visit, Status: echo.StatusRunning}
+	v.calls = &calls{account: r.account, at: at, phase: &v.result.Totals}
+	v.templates = &templates{
+		textCache: r.texts, rec: r.rec, at: at, phase: p, session: r.session, visit: record, spec: &r.spec, env: r.Env,
+	}
+	v.checks = &checks{
+		rec: r.rec, at: at, calls: v.calls, templates: v.templates, cascade: r.spec.Cascade, session: r.session.ID, model: record.Model,
+		tools: r.Tools, schemas: r.schemas,
+	}
+	v.tools = &toolCalls{
+		ownTools: ownTools{rec: r.rec, at: at, visit: record, messages: r.messages}, set: &toolset{}, schemas: r.schemas, repeats: repeats{},
+	}
+	return v
+}
+
+func (v *visit) perform(ctx context.Context) (outcome, error) {
+	start, err := v.equip()
+	e := v.rec.entry(v.at.visit.Step(echo.StepStart), echo.PhaseStart{Visit: v.record.Visit, Context: start})
+	e.Model = v.record.Model
+	if err := v.rec.Append(e); err != nil {
+		return outcome{}, err
+	}
+	var value any
+	switch {
+	case err != nil:
+	case v.phase.Deterministic():
+		value, err = (&toolPhase{visit: v}).run(ctx)
+	default:
+		value, err = v.converse(ctx)
+		if closeErr := v.views.close(err == nil); closeErr != nil {
+			err = errors.Join(err, closeErr)
+		}
+	}
+	if err != nil {
+		return outcome{}, v.located(err)
+	}
+	return outcome{value: value, chosen: v.tools.chosen}, v.settleOutput(value)
+}
+
+// equip gathers what a phase with a model works with: its tools, and what its views are made with. It returns what is recorded
+// of that. It touches nothing outside.
+func (v *visit) equip() (*echo.PhaseContext, error) {
+	if v.phase.Deterministic() {
+		return nil, nil
+	}
+	facts, err := v.run.models.of(v.record.Model)
+	if err != nil {
+		return nil, err
+	}
+	native := v.phase.NativeTools()
+	if v.phase.UseNativeTools == nil && facts.NativeTools != nil {
+		native = *facts.NativeTools
+	}
+	v.record.Prompted = !native
+	v.views = newViews(v.run.spec.Cascade, facts, v.calls, v.phase, v.record, &v.result.ContextFigures)
+	v.tools.views, v.tools.recalled = v.views, v.views.recalled
+	set, err := toolsOf(v.phase, v.run.Tools)
+	if err == nil {
+		v.tools.set = &set
+		err = v.views.declare(&set, facts)
+	}
+	return v.views.data(facts), err
+}
+
+// converse runs a phase with a model: attempts until one answer passes every check. The value is the answer, parsed when the
+// phase has an output_schema.
+func (v *visit) converse(ctx context.Context) (any, error) {
+	if err := newOpening(v).write(ctx); err != nil {
+		return nil, err
+	}
+	limit := v.phase.MaxAttempts()
+	for v.at.Attempt = 1; ; v.at.Attempt++ {
+		v.at.Turn = 0
+		v.result.Attempts = v.at.Attempt
+		if v.at.Attempt > 1 {
+			if err := v.askAgain(); err != nil {
+				return nil, err
+			}
+		}
+		ans, err := v.attempt(ctx)
+		if err != nil {
+			return nil, err
+		}
+		value, check, err := v.checks.judge(ctx, ans)
+		if err != nil {
+			return nil, err
+		}
+		if check == "" {
+			v.result.Reason = ans.reason
+			return value, nil
+		}
+		if v.at.Attempt == limit {
+			return nil, &VerdictError{Check: check, Attempts: limit, Reason: v.templates.rejected}
+		}
+	}
+}
+
+// askAgain opens an attempt after one that did not pass.
+func (v *visit) askAgain() error {
+	text := "Your answer was not accepted: " + v.templates.rejected + "\n\nCorrect this and give the complete answer again."
+	if src := v.phase.Rules.RetryInstructions; src != "" {
+		rendered, err := v.templates.text("retry_instructions", src)
+		if err != nil {
+			return err
+		}
+		text = rendered
+		if !strings.Contains(src, "validation_error") {
+			text += "\n\nYour last answer was not accepted: " + v.templates.rejected
+		}
+	}
+	return v.say(echo.StepRetry, echo.NewText(echo.RoleUser, echo.KindRetry, text))
+}
+
+// say adds a message of the engine's own to the history.
+func (v *visit) say(kind echo.StepKind, m *echo.Message) error {
+	key := v.at.at(kind)
+	m = v.rec.kept(key, m, true)
+	v.enter(m)
+	return v.rec.message(key, m)
+}
+
+// enter adds a message of the phase's own to the history.
+func (v *visit) enter(m *echo.Message) { v.run.messages.Enter(v.record, m, v.at.Attempt, v.at.Turn) }
+
+// settleOutput makes a phase's output known to the rest of the run.
+func (v *visit) settleOutput(value any) error {
+	v.record.Output, v.record.Done = value, true
+	v.run.session.Set(nil, "output_"+v.phase.Name, value)
+	if len(v.phase.OutputSchema) > 0 {
+		v.run.session.Set(nil, "validated_output", value)
+	}
+	return v.callouts()
+}
+
+// callouts marks the output, or messages, of a phase that has ended well as important.
+func (v *visit) callouts() error {
+	c := v.phase.Callouts
+	if c == nil {
+		return nil
+	}
+	if c.Output != "" {
+		if last := phasecontext.LastAnswer(v.record.History); last != nil {
+			if err := v.callout("output", c.Output, last.Message); err != nil {
+				return err
+			}
+		}
+	}
+	if c.Messages == "" {
+		return nil
+	}
+	for i, it := range phasecontext.Pick(v.record.History, c.MessagesFilter) {
+		if err := v.callout(fmt.Sprintf("message%d", i+1), c.Messages, it.Message); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *visit) callout(what, nameTemplate string, m *echo.Message) error {
+	name, err := v.templates.text("callouts", nameTemplate)
+	if err != nil {
+		return err
+	}
+	v.run.session.Callouts = append(v.run.session.Callouts, echo.Callout{Name: name, Phase: v.phase.Name, Hash: m.Hash()})
+	v.run.messages.MarkCallout(v.record, m.Hash(), name)
+	e := v.rec.entry(v.at.visit.Named(echo.StepCallout, what), echo.CalloutMark{Name: name})
+	e.ContentHash = m.Hash()
+	return v.rec.Append(e)
+}
+
+// located puts the place of the phase around an error that has none yet.
+func (v *visit) located(err error) error {
+	var pe *PhaseError
+	if errors.As(err, &pe) || effect.IsRecordError(err) {
+		return err
+	}
+	var verdict *VerdictError
+	reason := echo.StopError
+	if errors.As(err, &verdict) {
+		reason = echo.StopExhausted
+	}
+	return &PhaseError{Site: v.at.Site, Reason: reason, Err: err}
+}
+
+// finish records the end of the visit. The error is what ended it, or what made the record fail.
+func (v *visit) finish(ctx context.Context, out outcome, err error) error {
+	res := &v.result
+	if err != nil {
+		res.Status, res.Reason = classify(err)
+		res.Error = v.rec.mask.Text(err.Error())
+	} else {
+		res.Status, res.Output = echo.StatusCompleted, out.value
+		v.run.result.Output = out.value
+	}
+	v.run.result.Phases = append(v.run.result.Phases, *res)
+	if effect.IsRecordError(err) {
+		return err
+	}
+	e := v.rec.end(v.at.visit.Step(echo.StepEnd), echo.PhaseEnd{
+		Status: res.Status, Reason: res.Reason, Attempts: res.Attempts, Turns: res.Turns,
+		Calls: res.Calls, Unknown: res.UnknownCosts, Output: res.Output,
+		Masked: res.MaskedResults, Recalls: res.Recalls, Rereads: res.Rereads,
+	}, res.Totals, res.DurationMS, err)
+	e.Model = v.record.Model
+	if failed := v.handOff(ctx, e, err); failed != nil {
+		return errors.Join(err, failed)
+	}
+	return errors.Join(err, v.rec.Append(e))
+}

@@ -1,0 +1,176 @@
+package phasecontext
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/contextcards"
+	"github.com/windlass-run/windlass/echo"
+)
+
+// turnGroup is the unit of what comes in of an earlier phase: an answer with its tool calls and their results, or any
+// other message by itself.
+type turnGroup struct {
+	rec     *echo.PhaseRecord
+	segment int // number of the visit in the session
+	index   int // in its visit
+	attempt int
+	turn    int
+	items   []echo.Item           // as they come in
+	sources []contextcards.Source // of the originals; none when nothing in the session is the original
+	callout bool
+	failed  bool
+	why     cascadeAnchor // why it is an anchor; "": it is not
+}
+
+// cascadeAnchor says why something is an anchor: one of [cascade.AnchorInclude], or anchorWindow.
+type cascadeAnchor = cascade.AnchorInclude
+
+const anchorWindow cascadeAnchor = "window"
+
+// id is the hash of the first original message, or of what comes in when there is none.
+func (g *turnGroup) id() echo.Hash {
+	if len(g.sources) > 0 {
+		return g.sources[0].Message.Hash()
+	}
+	return g.items[0].Message.Hash()
+}
+
+// hashes names the messages of a group in one word: groups with the same say the same.
+func (g *turnGroup) hashes() string {
+	var b strings.Builder
+	for _, it := range g.items {
+		b.WriteString(string(it.Message.Hash()))
+	}
+	return b.String()
+}
+
+// groupsOf splits what an earlier phase said itself into turn groups, in order.
+func (e *Earlier) groupsOf(rec *echo.PhaseRecord) []turnGroup {
+	var out []turnGroup
+	history := e.historyOf(rec)
+	for i := range history {
+		it := &history[i]
+		if !selectable(it) {
+			continue
+		}
+		if it.Message.Role() == echo.RoleTool && rec.Model != "" {
+			if n := len(out) - 1; n >= 0 && out[n].calls(it.Message.ToolCallID()) {
+				e.join(&out[n], it)
+			}
+			continue // a result without its call means nothing to a provider
+		}
+		g := turnGroup{rec: rec, index: len(out), attempt: it.Attempt, turn: it.Turn}
+		e.join(&g, it)
+		out = append(out, g)
+	}
+	if len(out) == 0 && rec.Text() != "" {
+		out = append(out, turnGroup{rec: rec, attempt: 1, items: []echo.Item{{Message: framed(echo.RoleUser, rec.Name, "output", rec.Text())}}})
+	}
+	return out
+}
+
+// selectable reports whether a message is one of its phase's own that may matter to others.
+func selectable(it *echo.Item) bool {
+	m := it.Message
+	switch m.Kind() {
+	case echo.KindSystem, echo.KindContext, echo.KindNotice, echo.KindSummary:
+		return false
+	}
+	return it.Order > 0 && m.Role() != echo.RoleSystem
+}
+
+// calls reports whether a group waits for the result of a call.
+func (g *turnGroup) calls(id string) bool {
+	has := func(c echo.ToolCall) bool { return c.ID == id }
+	answered := func(it echo.Item) bool { return it.Message.Role() == echo.RoleTool && it.Message.ToolCallID() == id }
+	return slices.ContainsFunc(g.items[0].Message.ToolCalls(), has) && !slices.ContainsFunc(g.items, answered)
+}
+
+// join adds a message to a group. A phase that ran a tool has its result without a call, so it comes in as text.
+func (e *Earlier) join(g *turnGroup, it *echo.Item) {
+	m := it.Message
+	src := e.Messages.Source(it)
+	g.sources = append(g.sources, src)
+	g.callout = g.callout || src.Callout != "" || e.Messages.Session.IsCallout(m.Hash())
+	g.failed = g.failed || m.Failed()
+	in := echo.Item{Message: m, Pinned: it.Pinned, Foreign: it.Foreign, Kept: true}
+	if m.Role() == echo.RoleTool && g.rec.Model == "" {
+		in.Message, in.Foreign = toolOutput(g.rec.Name, m), false
+	}
+	g.items = append(g.items, in)
+}
+
+// toolOutput writes the result of a phase that runs a tool as a user message, the only role for it without a call.
+func toolOutput(phase string, m *echo.Message) *echo.Message {
+	what := "result"
+	if m.Failed() {
+		what = "error"
+	}
+	parts := echo.Text(fmt.Sprintf("From phase %q, %s of %s:\n%s", phase, what, m.Tool(), m.Text()))
+	for _, p := range m.Parts() {
+		if p.Type == echo.PartImage {
+			parts = append(parts, p)
+		}
+	}
+	return echo.Seal(echo.Draft{Role: echo.RoleUser, Kind: echo.KindContext, Parts: parts})
+}
+
+// markAnchors says which groups of a phase are anchors.
+func markAnchors(groups []turnGroup, a cascade.InterAnchors) {
+	mark := func(i int, why cascadeAnchor) {
+		if groups[i].why == "" {
+			groups[i].why = why
+		}
+	}
+	has := func(what cascade.AnchorInclude) bool { return slices.Contains(a.Include, what) }
+	if i := outputOf(groups); i >= 0 && has(cascade.AnchorOutput) {
+		mark(i, cascade.AnchorOutput)
+	}
+	for i := range groups {
+		if groups[i].callout && has(cascade.AnchorCallouts) {
+			mark(i, cascade.AnchorCallouts)
+		}
+		if groups[i].failed && has(cascade.AnchorErrors) {
+			mark(i, cascade.AnchorErrors)
+		}
+	}
+	for i := newest(groups, a.Window); i < len(groups); i++ {
+		mark(i, anchorWindow)
+	}
+}
+
+// outputOf returns the index of the group with a phase's answer, -1 when it has none.
+func outputOf(groups []turnGroup) int {
+	for i := len(groups) - 1; i >= 0; i-- {
+		g := &groups[i]
+		if g.rec.Model == "" || g.items[0].Message.Kind() == echo.KindAnswer && len(g.items[0].Message.ToolCalls()) == 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+// newest returns the index from which on the groups belong to the newest n turns.
+func newest(groups []turnGroup, n int) int {
+	at := len(groups)
+	turns := 0
+	last := [2]int{-1, -1}
+	for i := len(groups) - 1; i >= 0; i-- {
+		g := &groups[i]
+		// What begins a turn is an answer of the model; of a phase that runs a tool, a try.
+		if kind := g.items[0].Message.Kind(); g.rec.Model != "" && kind != echo.KindAnswer {
+			continue
+		}
+		if place := [2]int{g.attempt, g.turn}; place != last {
+			if turns == n {
+				break
+			}
+			turns, last = turns+1, place
+		}
+		at = i
+	}
+	return at
+}

@@ -1,0 +1,186 @@
+package phasecontext
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/lookup"
+)
+
+// Earlier are the earlier phases of a session, as one phase sees them.
+type Earlier struct {
+	Messages *lookup.Messages
+	Phase    *echo.PhaseRecord // the phase that sees them
+	HasTools bool              // that phase has tools
+	Exclude  []string          // names of phases of which nothing comes in
+}
+
+// Phases returns the finished phases that a name of context.from stands for.
+func (e *Earlier) Phases(name string) []*echo.PhaseRecord {
+	session := e.Messages.Session
+	done := slices.DeleteFunc(session.Finished(), func(p *echo.PhaseRecord) bool {
+		return slices.Contains(e.Exclude, p.Name)
+	})
+	switch name {
+	case cascade.FromAll:
+		return done
+	case cascade.FromFirst:
+		return done[:min(1, len(done))]
+	case cascade.FromPrevious:
+		return done[max(0, len(done)-1):]
+	}
+	if rec := session.Last(name); rec != nil && !slices.Contains(e.Exclude, name) {
+		return []*echo.PhaseRecord{rec}
+	}
+	return nil // the phase has not run: nothing to bring
+}
+
+// Included returns what a source of context.from includes of one phase, marked as this phase has to treat it.
+func (e *Earlier) Included(rec *echo.PhaseRecord, src cascade.Source) []echo.Item {
+	include := src.Include
+	if len(include) == 0 {
+		include = []cascade.Include{cascade.IncludeOutput, cascade.IncludeImages}
+	}
+	role := echo.RoleUser
+	if src.AsRole == string(echo.RoleSystem) {
+		role = echo.RoleSystem
+	}
+	history := e.historyOf(rec)
+	var out []echo.Item
+	for _, what := range include {
+		switch what {
+		case cascade.IncludeOutput:
+			if text := rec.Text(); text != "" {
+				last := LastAnswer(history)
+				out = append(out, echo.Item{Message: framed(role, rec.Name, "output", text), Pinned: last != nil && last.Pinned})
+			}
+		case cascade.IncludeState:
+			if text := stateText(rec, e.Messages.Session); text != "" {
+				out = append(out, echo.Item{Message: framed(role, rec.Name, "state", text)})
+			}
+		case cascade.IncludeImages:
+			if m := imagesOf(rec); m != nil {
+				out = append(out, echo.Item{Message: m})
+			}
+		case cascade.IncludeMessages:
+			out = append(out, transcript(rec.Name, history, src.MessagesFilter)...)
+		}
+	}
+	return out
+}
+
+// historyOf returns the history of an earlier phase as this phase has to treat it. Callouts are pinned. Calls and results are foreign when they were
+// made for another model or in another way of calling tools, or when this phase has no tools: providers refuse calls in
+// a request that declares none.
+func (e *Earlier) historyOf(rec *echo.PhaseRecord) []echo.Item {
+	other := rec.Model != e.Phase.Model || rec.Prompted != e.Phase.Prompted || !e.HasTools
+	out := slices.Clone(rec.History)
+	for i := range out {
+		it := &out[i]
+		it.Pinned = it.Pinned || e.Messages.Session.IsCallout(it.Message.Hash())
+		calls := len(it.Message.ToolCalls()) > 0 || it.Message.Role() == echo.RoleTool
+		it.Foreign = it.Foreign || other && calls
+	}
+	return out
+}
+
+func framed(role echo.Role, phase, what, text string) *echo.Message {
+	return echo.NewText(role, echo.KindContext, fmt.Sprintf("From phase %q, %s:\n%s", phase, what, text))
+}
+
+// stateText lists the state that a phase has set, with the values of now.
+func stateText(rec *echo.PhaseRecord, s *echo.Session) string {
+	if len(rec.StateKeys) == 0 {
+		return ""
+	}
+	values := map[string]any{}
+	for _, k := range rec.StateKeys {
+		values[k] = s.State[k]
+	}
+	return echo.AsText(values)
+}
+
+// imagesOf gathers the images of a phase in one user message, the only role that every provider takes images in.
+func imagesOf(rec *echo.PhaseRecord) *echo.Message {
+	parts := echo.Text(fmt.Sprintf("From phase %q, images:", rec.Name))
+	for _, it := range rec.History {
+		for _, p := range it.Message.Parts() {
+			if p.Type == echo.PartImage && !slices.Contains(parts, p) {
+				parts = append(parts, p)
+			}
+		}
+	}
+	if len(parts) == 1 {
+		return nil
+	}
+	return echo.Seal(echo.Draft{Role: echo.RoleUser, Kind: echo.KindContext, Parts: parts})
+}
+
+// transcript brings the messages of a phase themselves, unabridged and in order, between two markers. Tool calls stay
+// with their results, so that the sequence is valid for every provider.
+func transcript(phase string, history []echo.Item, filter cascade.MessagesFilter) []echo.Item {
+	body := Pick(history, filter)
+	if len(body) == 0 {
+		return nil
+	}
+	marker := func(what string) echo.Item {
+		return echo.Item{Message: echo.NewText(echo.RoleUser, echo.KindContext, fmt.Sprintf("From phase %q, its messages %s", phase, what))}
+	}
+	return slices.Concat([]echo.Item{marker("begin:")}, body, []echo.Item{marker("end.")})
+}
+
+// Pick chooses messages of a phase. What the phase itself was brought as context, and its system message, are not its
+// own words and stay behind.
+func Pick(history []echo.Item, filter cascade.MessagesFilter) []echo.Item {
+	var out []echo.Item
+	last := lastTurn(history)
+	for _, it := range history {
+		m := it.Message
+		own := m.Role() != echo.RoleSystem && m.Kind() != echo.KindContext && it.Order > 0
+		switch filter {
+		case cascade.MessagesAssistantOnly:
+			own = own && m.Role() == echo.RoleAssistant && m.Text() != ""
+		case cascade.MessagesLastTurn:
+			own = own && it.Attempt == last.Attempt && it.Turn == last.Turn
+		}
+		if own {
+			out = append(out, it)
+		}
+	}
+	if filter == cascade.MessagesAssistantOnly {
+		return withoutCalls(out)
+	}
+	return out
+}
+
+func lastTurn(history []echo.Item) echo.Item {
+	if len(history) == 0 {
+		return echo.Item{}
+	}
+	return history[len(history)-1]
+}
+
+// withoutCalls keeps the words of assistant messages and leaves their calls out, as the results are left out too.
+func withoutCalls(items []echo.Item) []echo.Item {
+	out := slices.Clone(items)
+	for i, it := range out {
+		if len(it.Message.ToolCalls()) > 0 {
+			d := it.Message.Draft()
+			d.ToolCalls = nil
+			out[i].Message, out[i].Foreign = echo.Seal(d), false
+		}
+	}
+	return out
+}
+
+// LastAnswer returns the newest answer or tool result of a history, or nil.
+func LastAnswer(history []echo.Item) *echo.Item {
+	for i := len(history) - 1; i >= 0; i-- {
+		if k := history[i].Message.Kind(); k == echo.KindAnswer || k == echo.KindToolResult {
+			return &history[i]
+		}
+	}
+	return nil
+}

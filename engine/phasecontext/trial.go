@@ -1,0 +1,95 @@
+package phasecontext
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/windlass-run/windlass/autocontext"
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/dialect"
+	"github.com/windlass-run/windlass/echo/record"
+	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/engine/lookup"
+	"github.com/windlass-run/windlass/internal/excerpt"
+)
+
+// Trial is a selection on the record of a session, without a run. There are no anchors: everything that finished phases said is a
+// candidate.
+type Trial struct {
+	Task      string
+	Before    string // a phase: what had finished when it began first is selected from; "": everything
+	Selection cascade.InterSelection
+	Prefilter bool // hybrid does not ask a model
+
+	Count      func(*echo.Message) int64 // nil: four bytes are a token
+	Cards      lookup.Cards              // nil: extracted
+	Similarity lookup.Similarity         // nil: nothing is compared by similarity
+	Model      effect.Model              // what the menu is given to; nil: nothing
+	Now        func() time.Time
+}
+
+// Try makes a trial selection. The error says that there is nothing to select from.
+func Try(ctx context.Context, id string, entries []*echo.Entry, t Trial) (*echo.InterSelection, error) {
+	now := effect.Seams{Now: t.Now}.OrSystem().Now
+	messages := lookup.NewMessages(echo.NewSession(id), t.Cards, t.Similarity, now)
+	restore(messages, record.Of(until(entries, t.Before)))
+	native, settings := autocontext.NewRenderer(dialect.Native), autocontext.Settings{Count: t.Count}
+	s := NewSelection(SelectionOptions{
+		Earlier: &Earlier{Messages: messages, Phase: &echo.PhaseRecord{}}, Task: t.Task,
+		Inter: cascade.Inter{Selection: t.Selection, Cards: cascade.InterCards{Wait: lookup.CompareLimit}},
+		Cost:  func(m *echo.Message) int64 { return settings.Most(native, m) }, Now: now,
+	})
+	if len(s.candidates) == 0 {
+		return nil, fmt.Errorf("no phase of session %s had finished with anything to select from", id)
+	}
+	s.settings.Prefilter = t.Prefilter
+	f := s.Look(ctx)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	out, menu := s.Choose(f, nil)
+	if menu != nil {
+		out, _ = s.Choose(f, t.ask(ctx, menu))
+	}
+	return out, nil
+}
+
+// ask gives the menu to the model.
+func (t *Trial) ask(ctx context.Context, menu *autocontext.Menu) *autocontext.MenuAnswer {
+	if t.Model == nil {
+		return &autocontext.MenuAnswer{Failed: "no model is named"}
+	}
+	resp, err := t.Model.Complete(ctx, &effect.ModelRequest{
+		Site: effect.Site{Purpose: echo.PurposeSelect}, Model: t.Selection.SelectorModel, Messages: menu.Messages, MaxOutputTokens: menu.MaxOut + effect.ThinkingRoom,
+	})
+	if err != nil {
+		return &autocontext.MenuAnswer{Failed: excerpt.FirstLine(err.Error())}
+	}
+	return &autocontext.MenuAnswer{Text: resp.Message.Text()}
+}
+
+// restore fills a session with the own messages of a recorded session's phases.
+func restore(messages *lookup.Messages, f *record.Fold) {
+	for _, was := range f.Visits() {
+		visit := messages.Session.Begin(was.Phase)
+		visit.Model, visit.Output, visit.Done = was.Model, was.Output, was.Status.IsSuccess()
+		for _, e := range f.History(was.Key) {
+			if record.IsOwn(e) {
+				messages.Enter(visit, e.Message, e.Attempt, e.Turn)
+			}
+		}
+	}
+	messages.Session.Callouts = f.Callouts()
+}
+
+// until returns the entries before a phase begins first, all of them when it does not.
+func until(entries []*echo.Entry, phase string) []*echo.Entry {
+	at := slices.IndexFunc(entries, func(e *echo.Entry) bool { return e.NodeType == echo.NodePhaseStart && e.Phase == phase })
+	if at < 0 {
+		return entries
+	}
+	return entries[:at]
+}

@@ -1,0 +1,152 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/windlass-run/windlass/autocontext"
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/dialect"
+	"github.com/windlass-run/windlass/engine/effect"
+)
+
+// models is what a run knows of its models.
+type models struct {
+	rec   *recorder
+	facts func(model string) effect.ModelFacts // see Runner.Facts; may be nil
+	known map[string]effect.ModelFacts
+}
+
+// of returns what is known of a model. What was known when the run first asked is recorded, and holds for all of the run, also
+// when it resumes later and elsewhere. How tokens are counted is not recorded: it follows from the model's name.
+func (m *models) of(model string) (effect.ModelFacts, error) {
+	if f, ok := m.known[model]; ok {
+		return f, nil
+	}
+	var f effect.ModelFacts
+	if m.facts != nil {
+		f = m.facts(model)
+	}
+	if f.Name == model {
+		f.Name = ""
+	}
+	key := echo.RunKey().Named(echo.StepFacts, model)
+	d, _, err := effect.Reading[echo.ModelFacts](context.Background(), m.rec, key, effect.Site{Cascade: m.rec.cascade}, func() echo.Payload {
+		d := echo.ModelFacts{
+			Name: f.Name, Window: f.Window, MaxOutput: f.MaxOutput, Price: f.Price, Tariff: f.Tariff, NativeTools: f.NativeTools,
+		}
+		if d == (echo.ModelFacts{}) {
+			return nil
+		}
+		return d
+	})
+	if err != nil { // nothing is known when nothing is recorded
+		return f, err
+	}
+	if d.Name != f.Name && m.facts != nil { // it stood for another model then
+		f = m.facts(cmp.Or(d.Name, model))
+	}
+	f.Window, f.MaxOutput, f.Price, f.Tariff, f.NativeTools = d.Window, d.MaxOutput, d.Price, d.Tariff, d.NativeTools
+	m.known[model] = f
+	return f, nil
+}
+
+// room is how many tokens a request may have, and why.
+type room struct {
+	limit   int64 // 0: unknown
+	ceiling int64 // of request and answer together
+	reserve int64 // for the answer
+	from    string
+}
+
+// roomFor returns what a request may have: the model's window, or less where a token_budget says so, less what is kept
+// for the answer. That is what the budget reserves, else the phase's max_output_tokens, else the model's longest answer
+// but at most a quarter of the whole.
+func roomFor(f effect.ModelFacts, b *cascade.TokenBudget, maxOutput int) room {
+	r := room{ceiling: f.Window}
+	if b != nil && b.MaxTotal > 0 && (r.ceiling == 0 || b.MaxTotal < r.ceiling) {
+		r.ceiling = b.MaxTotal
+	}
+	if r.ceiling == 0 {
+		return room{}
+	}
+	switch {
+	case b != nil && b.ReserveForOutput > 0:
+		r.reserve, r.from = b.ReserveForOutput, "token_budget.reserve_for_output"
+	case maxOutput > 0:
+		r.reserve, r.from = int64(maxOutput), "max_output_tokens"
+	default:
+		r.reserve = r.ceiling / 4
+		if f.MaxOutput > 0 {
+			r.reserve = min(r.reserve, f.MaxOutput)
+		}
+	}
+	r.limit = max(r.ceiling-r.reserve, 0)
+	return r
+}
+
+// check says why nothing could be sent at all.
+func (r room) check(model string) error {
+	if r.ceiling == 0 || r.limit > 0 {
+		return nil
+	}
+	return fmt.Errorf("%s keeps %d tokens for the answer, and %s takes only %d in all: nothing is left to send; lower %s, "+
+		"or set context_window of the model in windlass.json if it takes more", r.from, r.reserve, model, r.ceiling, r.from)
+}
+
+// settingsFor returns what the views of a phase are made with.
+func settingsFor(c *cascade.Cascade, p *cascade.Phase, f effect.ModelFacts, d dialect.Dialect) (autocontext.Settings, room) {
+	budget := c.EffectiveTokenBudget(p)
+	r := roomFor(f, budget, p.MaxOutputTokens)
+	s := autocontext.Settings{
+		Policy: c.EffectiveIntra(p), Dialect: d, Price: f.Price, Limit: r.limit, Count: f.Count, Exact: f.Exact,
+	}
+	if budget != nil {
+		s.Strategy = budget.Strategy
+		if budget.WarningThreshold > 0 {
+			s.Policy.Guard.WarnPercent = int(math.Round(100 * budget.WarningThreshold))
+		}
+	}
+	return s, r
+}
+
+// written returns settings in the form of a cascade file, with everything decided. Settings that are not enabled have
+// nothing but the guard.
+func written(in *cascade.Intra) *cascade.IntraContext {
+	g := in.Guard
+	out := &cascade.IntraContext{
+		Enabled: &in.Enabled,
+		Guard: &cascade.Guard{
+			Enabled: &g.Enabled, WarnPercent: &g.WarnPercent, CompactPercent: &g.CompactPercent, TargetPercent: &g.TargetPercent,
+			RemovalLevels: g.RemovalLevels, KeepRecentMessages: &g.KeepRecentMessages, Recount: g.Recount,
+		},
+	}
+	if g.SummarizerModel != "" {
+		out.Guard.SummarizerModel = &g.SummarizerModel
+	}
+	if !in.Enabled {
+		return out
+	}
+	out.Window, out.MaskObservationsAfter, out.MinMaskedSize = &in.Window, &in.MaskAfter, &in.MinMaskedSize
+	out.Advance = &in.Advance
+	if in.Advance == cascade.AdvanceStep {
+		out.StepTurns = &in.StepTurns
+	}
+	out.PreserveReasoning, out.ReasoningLimit, out.PreserveErrors = &in.PreserveReasoning, &in.ReasoningLimit, &in.PreserveErrors
+	out.ExcludeTools = in.ExcludeTools
+	out.CompressLoops, out.LoopHistoryLimit, out.LoopOutputLimit = &in.CompressLoops, &in.LoopHistoryLimit, &in.LoopOutputLimit
+	if t := in.Truncation; t != nil {
+		out.Truncation = &cascade.Truncation{
+			RecentResults: &t.RecentResults, RecentLimit: &t.RecentLimit, OlderLimit: &t.OlderLimit, InactiveLimit: &t.InactiveLimit,
+		}
+	}
+	if c := in.ClearToolUses; c != nil {
+		out.ClearToolUses = &cascade.ClearToolUses{
+			TriggerTokens: &c.TriggerTokens, Keep: &c.Keep, ClearAtLeastTokens: &c.ClearAtLeastTokens, ExcludeTools: c.ExcludeTools,
+		}
+	}
+	return out
+}

@@ -1,0 +1,157 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/template"
+)
+
+// textCache parses each template of a run once. It belongs to the run's goroutine.
+type textCache map[string]*template.Template
+
+func (c textCache) parse(src string) (*template.Template, error) {
+	if t, ok := c[src]; ok {
+		return t, nil
+	}
+	t, err := template.Parse(src)
+	if err == nil {
+		c[src] = t
+	}
+	return t, err
+}
+
+// uses reports whether a template mentions a variable.
+func (c textCache) uses(src, root string) bool {
+	t, err := c.parse(src)
+	return err == nil && t.Uses(root)
+}
+
+// templates renders the templates of a phase.
+type templates struct {
+	textCache
+	rec     *recorder
+	at      *place
+	phase   *cascade.Phase
+	session *echo.Session
+	visit   *echo.PhaseRecord
+	spec    *Spec
+	env     map[string]string
+
+	rejected string // why the last answer was not accepted; templates see it as validation_error
+}
+
+// text renders a template of the phase; field names it in errors and warnings.
+func (t *templates) text(field, src string) (string, error) {
+	return t.textWith(field, src, t.varsFor(src))
+}
+
+// textWith renders a template with variables.
+func (t *templates) textWith(field, src string, vars map[string]any) (string, error) {
+	parsed, err := t.parse(src)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", field, err)
+	}
+	return t.render(field, parsed, vars)
+}
+
+// shell renders a template as a shell command line: every value is quoted.
+func (t *templates) shell(field, src string) (string, error) {
+	parsed, err := template.ParseShell(src)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", field, err)
+	}
+	return t.render(field, parsed, t.varsFor(src))
+}
+
+func (t *templates) render(field string, parsed *template.Template, vars map[string]any) (string, error) {
+	out, warnings, err := parsed.Render(vars)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", field, err)
+	}
+	for _, w := range warnings {
+		if err := t.rec.warn(t.at.here().Named(echo.StepTemplate, field), w); err != nil {
+			return "", err
+		}
+	}
+	return out, nil
+}
+
+// strings renders every string in a JSON value.
+func (t *templates) strings(field string, value any) (any, error) {
+	switch v := value.(type) {
+	case string:
+		return t.text(field, v)
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			r, err := t.strings(field, e)
+			if err != nil {
+				return nil, err
+			}
+			out[i] = r
+		}
+		return out, nil
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			r, err := t.strings(field+"."+k, v[k])
+			if err != nil {
+				return nil, err
+			}
+			out[k] = r
+		}
+		return out, nil
+	default:
+		return value, nil
+	}
+}
+
+// varsFor returns what a template sees; the history is only spelled out for templates that mention it.
+func (t *templates) varsFor(src string) map[string]any {
+	vars := t.vars()
+	if t.uses(src, "history") {
+		vars["history"] = t.rec.fresh(historyVar(t.visit.History))
+	}
+	return vars
+}
+
+// vars returns the variables of templates, without the history.
+func (t *templates) vars() map[string]any {
+	outputs := map[string]any{}
+	lineage := []any{}
+	for _, p := range t.session.Phases {
+		if p.Done {
+			outputs[p.Name] = p.Output
+			lineage = append(lineage, map[string]any{"phase": p.Name, "output": p.Output})
+		}
+	}
+	env := make(map[string]any, len(t.env))
+	for k, val := range t.env {
+		env[k] = val
+	}
+	input := t.spec.Input
+	if input == nil {
+		input = map[string]any{}
+	}
+	fresh := t.rec.fresh
+	return map[string]any{
+		"input": input, "state": fresh(t.session.State), "outputs": fresh(outputs), "lineage": fresh(lineage), "env": env,
+		"turn": t.at.Turn, "max_turns": t.phase.MaxTurns(),
+		"attempt": t.at.Attempt, "max_attempts": t.phase.MaxAttempts(), "validation_error": t.rejected,
+		"sounding_index": 0, "sounding_factor": 1,
+		"session": map[string]any{"id": cmp.Or(t.spec.Name, t.session.ID), "work_dir": t.spec.WorkDir},
+	}
+}
+
+func historyVar(items []echo.Item) []any {
+	out := make([]any, len(items))
+	for i, it := range items {
+		out[i] = map[string]any{"role": string(it.Message.Role()), "content": it.Message.Text()}
+	}
+	return out
+}

@@ -1,0 +1,182 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/engine/modeltext"
+	"github.com/windlass-run/windlass/internal/excerpt"
+)
+
+// toolPhase is a visit to a phase that runs one tool and no model.
+type toolPhase struct{ *visit }
+
+// run runs the tool, as often as the phase's retry allows. The value is the tool's result.
+func (v toolPhase) run(ctx context.Context) (any, error) {
+	spec, err := specOf(v.phase.Tool, v.visit.run.Tools)
+	if err != nil {
+		return nil, err
+	}
+	tries := 1
+	if r := v.phase.Retry; r != nil {
+		tries = max(1, r.MaxAttempts)
+	}
+	for v.at.Attempt = 1; ; v.at.Attempt++ {
+		v.result.Attempts = v.at.Attempt
+		value, inputs, err := v.try(ctx, spec)
+		if err == nil {
+			v.result.Reason = echo.StopToolResult
+			return value, nil
+		}
+		if !recoverable(err) {
+			return nil, err
+		}
+		var tool *ToolError
+		if v.at.Attempt == tries || errors.As(err, &tool) && tool.Kind == effect.KindUnfinished {
+			return nil, v.fail(err, inputs)
+		}
+		if err := v.backOff(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// try runs the tool once.
+func (v toolPhase) try(ctx context.Context, spec effect.ToolSpec) (value any, inputs json.RawMessage, err error) {
+	args, err := v.inputs(spec)
+	if err != nil {
+		return nil, nil, err
+	}
+	violations, err := v.tools.schemas.check(ctx, spec.Parameters, args)
+	if err != nil {
+		return nil, args, fmt.Errorf("check inputs of tool %s: %w", spec.Name, err)
+	}
+	if len(violations) > 0 {
+		return nil, args, &ToolError{Tool: spec.Name, Kind: "invalid_arguments", Message: "its inputs do not match its schema:\n" + bullets(violations)}
+	}
+	if text, failed, ok, err := v.tools.call(ctx, v.at.at(echo.StepTool), spec.Name, args); ok || err != nil {
+		if err == nil && failed {
+			err = &ToolError{Tool: spec.Name, Kind: "failed", Message: text}
+		}
+		return modeltext.Value(text), args, err
+	}
+	v.tools.touched = v.tools.touched || !spec.Idempotent
+	v.rec.observer.Observe(Event{Kind: EventToolCall, Site: v.at.Site, Tool: spec.Name, Arguments: effect.MaskedArguments(v.rec.mask, string(args))})
+	m, err := v.rec.Tool(ctx, v.at.at(echo.StepTool), spec, effect.ToolRequest{
+		Site: v.at.Site, SessionID: v.visit.run.session.ID, Name: spec.Name, Arguments: args,
+		Timeout: time.Duration(v.phase.Timeout),
+	})
+	if err != nil {
+		return nil, args, err
+	}
+	v.enter(m)
+	if m.Failed() {
+		kind := "failed"
+		if m.Text() == effect.UnfinishedText(spec.Name) {
+			kind = effect.KindUnfinished // no retry was meant for that: a person has to look
+		}
+		return nil, args, &ToolError{Tool: spec.Name, Kind: kind, Message: excerpt.Of(m.Text())}
+	}
+	return modeltext.Value(m.Text()), args, nil
+}
+
+// fail leaves behind what an on_error phase wants to know.
+func (v toolPhase) fail(err error, inputs json.RawMessage) error {
+	var in any
+	if len(inputs) > 0 {
+		var derr error
+		if in, derr = modeltext.Decode(inputs); derr != nil {
+			return derr
+		}
+	}
+	return orFirst(err, v.tools.setState("last_deterministic_error", map[string]any{
+		"phase": v.phase.Name, "tool": v.phase.Tool, "error": err.Error(), "inputs": in,
+	}))
+}
+
+// orFirst returns the failure of the record if there is one, else the error that led here.
+func orFirst(err, record error) error {
+	if record != nil {
+		return record
+	}
+	return err
+}
+
+// inputs renders the phase's inputs. Every string in them is a template; where the tool's schema wants something
+// other than a string, the rendered text is read as JSON.
+func (v toolPhase) inputs(spec effect.ToolSpec) (json.RawMessage, error) {
+	var s struct {
+		Properties map[string]struct {
+			Type any `json:"type"`
+		} `json:"properties"`
+	}
+	if err := json.Unmarshal(spec.Parameters, &s); err != nil {
+		return nil, fmt.Errorf("read the schema of tool %s: %w", spec.Name, err)
+	}
+	out := make(map[string]any, len(v.phase.Inputs))
+	for _, name := range slices.Sorted(maps.Keys(v.phase.Inputs)) {
+		value, err := modeltext.Decode(v.phase.Inputs[name])
+		if err != nil {
+			return nil, fmt.Errorf("input %s: %w", name, err)
+		}
+		rendered, err := v.templates.strings("inputs."+name, value)
+		if err != nil {
+			return nil, err
+		}
+		out[name] = fitType(rendered, s.Properties[name].Type)
+	}
+	return effect.MustJSON(out), nil
+}
+
+// fitType reads a rendered text as JSON when the schema's type is not string.
+func fitType(value, schemaType any) any {
+	text, ok := value.(string)
+	if !ok || schemaType == nil || schemaType == "string" {
+		return value
+	}
+	parsed, err := modeltext.Decode([]byte(text))
+	if err != nil {
+		return value
+	}
+	return parsed
+}
+
+// backOff waits before the next try, unless that is recorded.
+func (v toolPhase) backOff(ctx context.Context) error {
+	return v.rec.Sleep(ctx, trunk, backoffDelay(v.phase.Retry, v.at.Attempt))
+}
+
+// maxBackoff bounds the wait between two tries, so that an exponent cannot turn into days.
+const maxBackoff = 10 * time.Minute
+
+// backoffDelay is the wait after try n (from 1): base, n*base or base*2^(n-1).
+func backoffDelay(r *cascade.Retry, n int) time.Duration {
+	base := r.BackoffBaseSeconds
+	if base <= 0 {
+		base = 1
+	}
+	var seconds float64
+	switch r.Backoff {
+	case cascade.BackoffLinear:
+		seconds = base * float64(n)
+	case cascade.BackoffExponential:
+		seconds = base
+		for range min(n-1, 30) {
+			seconds *= 2
+		}
+	default:
+		return 0
+	}
+	if seconds > maxBackoff.Seconds() {
+		return maxBackoff
+	}
+	return time.Duration(seconds * float64(time.Second))
+}

@@ -1,0 +1,104 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/windlass-run/windlass/autocontext"
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
+)
+
+// maxRefusals is how often a request may be refused as too long and be made smaller. The builder gives up before; this
+// only says that the loop ends.
+const maxRefusals = 10
+
+// takeTurn is one model call together with the tool results that answer it.
+func (v *visit) takeTurn(ctx context.Context, noTools bool) (*effect.ModelResponse, error) {
+	resp, err := v.send(ctx, noTools)
+	if err != nil {
+		return nil, err
+	}
+	v.result.Turns++
+	v.enter(resp.Message)
+	if len(resp.Message.ToolCalls()) == 0 {
+		return resp, v.noteAnswer(resp)
+	}
+	repeated, err := v.tools.run(ctx, resp.Message, noTools)
+	if err != nil || len(repeated) == 0 {
+		return resp, err
+	}
+	return resp, v.say(echo.StepRepeat, echo.NewText(echo.RoleUser, echo.KindNotice,
+		"You made the same call with the same result before: "+strings.Join(repeated, ", ")+
+			". Making it again will not change the result: use what you have, or try something else."))
+}
+
+// send makes the model call of a turn. A request that the provider refuses as too long is made smaller and sent again, as
+// long as there is something to leave out.
+func (v *visit) send(ctx context.Context, noTools bool) (*effect.ModelResponse, error) {
+	if err := v.views.readIdle(ctx); err != nil {
+		return nil, err
+	}
+	var refusal error
+	for try := 1; ; try++ {
+		key := v.at.here().Try(echo.StepModel, try)
+		req, err := v.views.request(ctx, v.at.here().Try(echo.StepContext, try), key, noTools)
+		if err != nil {
+			return nil, refusedForGood(refusal, err)
+		}
+		resp, err := v.calls.ask(ctx, key, req)
+		if err == nil {
+			v.views.learn(resp)
+			return resp, nil
+		}
+		if !refusedAsTooLong(err) {
+			return nil, err
+		}
+		refusal = err
+		if try == maxRefusals || !v.views.smaller() {
+			return nil, refusedForGood(refusal, nil)
+		}
+		if err := v.rec.warn(key, "the provider refused the request as too long; it is made smaller and sent again"); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func refusedAsTooLong(err error) bool {
+	var me *effect.ModelError
+	return errors.As(err, &me) && me.Kind == echo.ModelErrContextLength && !effect.IsRecordError(err)
+}
+
+// refusedForGood is the error of a request that the provider refused as too long and that could not be made any smaller,
+// for the reason of fit. Any other error is itself.
+func refusedForGood(refusal, err error) error {
+	var fit *autocontext.FitError
+	switch {
+	case refusal == nil || err != nil && !errors.As(err, &fit):
+		return err
+	case fit == nil || fit.Largest == nil:
+		return fmt.Errorf("%w; nothing more can be left out of it", refusal)
+	}
+	m := fit.Largest
+	return fmt.Errorf("%w; nothing more can be left out of it; its largest message is %d (%s, %s): %sor take a model with a larger window",
+		refusal, fit.LargestIndex+1, m.Role(), m.Kind(), shorten(m))
+}
+
+// noteAnswer warns of an answer that ends the turn and is not whole.
+func (v *visit) noteAnswer(resp *effect.ModelResponse) error {
+	if resp.Ignored != "" && !v.run.doubted {
+		v.run.doubted = true
+		if err := v.rec.warn(v.at.at(echo.StepFigures), resp.Ignored); err != nil {
+			return err
+		}
+	}
+	switch {
+	case resp.FinishReason == "length":
+		return v.rec.warn(v.at.at(echo.StepModel), "the answer was cut off at the limit of output tokens")
+	case strings.TrimSpace(resp.Message.Text()) == "":
+		return v.rec.warn(v.at.at(echo.StepModel), fmt.Sprintf("the model answered without text (finish reason %q)", resp.FinishReason))
+	}
+	return nil
+}

@@ -1,0 +1,276 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/windlass-run/windlass/autocontext"
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/dialect"
+	"github.com/windlass-run/windlass/engine/budget"
+	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/engine/lookup"
+	"github.com/windlass-run/windlass/engine/modeltext"
+	"github.com/windlass-run/windlass/internal/quantity"
+)
+
+// maxAsks is how many answers the view of one call may need. It is above what can be needed: the guard asks for one
+// summary at a time and for one count of each request that came of it.
+const maxAsks = 20
+
+// views decides what each call of a phase with a model is sent.
+type views struct {
+	rec      *recorder
+	at       *place
+	calls    *calls
+	phase    *cascade.Phase
+	record   *echo.PhaseRecord // of the visit
+	tools    *toolset
+	settings autocontext.Settings
+	room     room
+	render   *autocontext.Renderer
+	builder  *autocontext.Builder
+	carry    echo.Carry
+	guard    guard
+	reads    reads
+	answered time.Time // when the last answer of the phase came
+}
+
+// newViews returns the views of a visit.
+func newViews(c *cascade.Cascade, f effect.ModelFacts, calls *calls, phase *cascade.Phase, record *echo.PhaseRecord, into *ContextFigures) *views {
+	told := dialect.Native
+	if record.Prompted {
+		told = dialect.Prompted
+	}
+	v := &views{
+		rec: calls.rec, at: calls.at, calls: calls, phase: phase, record: record,
+		render: autocontext.NewRenderer(told), reads: newReads(into), guard: guard{asks: map[autocontext.AskKind]int{}},
+	}
+	v.settings, v.room = settingsFor(c, phase, f, told)
+	return v
+}
+
+// declare takes the tools that requests declare, which recall may join. The error says that there is no room for any request.
+func (v *views) declare(tools *toolset, f effect.ModelFacts) error {
+	v.tools = tools
+	v.settings.Fixed = v.fixedTokens(f)
+	v.builder = autocontext.NewBuilder(v.settings)
+	v.offerRecall(0)
+	if v.settings.Policy.Guard.Enabled {
+		return v.room.check(v.record.Model)
+	}
+	return nil
+}
+
+// fixedTokens counts what every request has besides its messages. Recall is among it, as it may join the tools later.
+func (v *views) fixedTokens(f effect.ModelFacts) int64 {
+	if f.CountFixed == nil {
+		return 0
+	}
+	var specs []effect.ToolSpec
+	if !v.record.Prompted {
+		specs = v.tools.with(lookup.RecallSpec()).specs
+	}
+	return f.CountFixed(specs)
+}
+
+// data returns what is recorded of the settings at the beginning of the phase.
+func (v *views) data(f effect.ModelFacts) *echo.PhaseContext {
+	s := &v.settings
+	d := &echo.PhaseContext{
+		Dialect: s.Dialect.String(), Policy: effect.MustJSON(written(&s.Policy)), Limit: s.Limit, Window: f.Window, Reserve: v.room.reserve,
+		Strategy: string(s.Strategy), Fixed: s.Fixed, Exact: s.Exact,
+	}
+	if s.Price != nil {
+		d.Price = &echo.Price{Input: s.Price.Input, Cached: s.Price.Cached}
+	}
+	return d
+}
+
+// request builds the view of the history and what is sent by the call of a key, and records the selection, unless the call
+// would exceed the budget.
+func (v *views) request(ctx context.Context, selection, call echo.Key, noTools bool) (*effect.ModelRequest, error) {
+	view, err := v.build(ctx)
+	if err != nil {
+		return nil, err
+	}
+	report := view.Report()
+	req := v.requestOf(view, noTools)
+	size := func(req *effect.ModelRequest, f effect.ModelFacts) budget.Size {
+		return budget.SizeOfView(req, f, &report, v.carry.Scale)
+	}
+	if err := v.calls.afford(ctx, call, req, size); err != nil {
+		return nil, err
+	}
+	e := v.rec.entry(selection, v.carry)
+	e.Model, e.Selection = req.Model, &report
+	if err := v.rec.Append(e); err != nil {
+		return nil, err
+	}
+	v.reads.figures.saw(&report)
+	v.rec.observer.Observe(Event{Kind: EventModelCall, Site: req.Site, Model: req.Model, ContextSize: report.ContextSize})
+	return req, nil
+}
+
+// requestOf is what a view is sent as.
+func (v *views) requestOf(view *autocontext.View, noTools bool) *effect.ModelRequest {
+	site, observer := v.at.Site, v.rec.observer
+	req := &effect.ModelRequest{
+		Site: site, Model: v.record.Model, Messages: v.render.Render(view),
+		NoToolCalls: noTools, Prompted: v.record.Prompted,
+		Temperature: v.phase.Temperature, MaxOutputTokens: v.phase.MaxOutputTokens, Options: v.phase.ModelOptions,
+		OnDelta: func(d effect.Delta) { observer.Observe(Event{Kind: EventDelta, Site: site, Delta: d}) },
+	}
+	if req.Prompted {
+		req.Parse = func(m *echo.Message) *echo.Message { return modeltext.Calls(m, site) }
+	} else {
+		req.Tools, req.ToolsDigest = v.tools.specs, v.tools.digest
+	}
+	return req
+}
+
+// build decides what the next call is sent: it answers what the builder asks until there is a view.
+func (v *views) build(ctx context.Context) (*autocontext.View, error) {
+	for range maxAsks {
+		step, err := v.builder.Build(v.record.History, v.carry)
+		v.carry = step.Carry
+		if err := v.recordGuard(step.Events); err != nil {
+			return nil, err
+		}
+		if err != nil {
+			return nil, v.explain(err)
+		}
+		if step.Ask == nil {
+			v.offerRecall(step.View.Report().MaskedCount)
+			return step.View, nil
+		}
+		if err := v.settle(ctx, step.Ask); err != nil {
+			return nil, err
+		}
+	}
+	return nil, fmt.Errorf("the view of the history is not settled after %d questions to models", maxAsks)
+}
+
+// offerRecall adds recall to the phase's tools when it is of use for a view that leaves so many messages out in part or whole.
+// Under a policy that is only a matter of time in a phase that calls tools or has attempts, so it is offered from the start: a
+// list of tools that never changes keeps the cached prefix. Without one it is offered once the guard has made room.
+func (v *views) offerRecall(masked int) {
+	inTime := !v.settings.Policy.Enabled || len(v.tools.specs) > 0 || v.phase.MaxAttempts() > 1
+	if v.builder.MayMask(v.carry) && (inTime || masked > 0) {
+		*v.tools = v.tools.with(lookup.RecallSpec())
+	}
+}
+
+// recalled counts that a message was recalled.
+func (v *views) recalled(h echo.Hash) { v.reads.recalled(h, v.builder.Masked) }
+
+// learn takes from an answer what later requests depend on: when the cache was written, and how many tokens the provider
+// counted. Tokens that were counted here, or by a script, teach nothing.
+func (v *views) learn(resp *effect.ModelResponse) {
+	v.answered = v.rec.now()
+	counted := resp.Usage.In
+	if resp.Usage.Estimated || resp.Scripted {
+		counted = 0
+	}
+	v.carry = v.builder.Used(v.carry, counted)
+}
+
+// smaller leaves more out of the next request after one that was refused as too long. It reports whether it can.
+func (v *views) smaller() bool {
+	carry, smaller := v.builder.Refused(v.carry)
+	if smaller {
+		v.carry = carry
+	}
+	return smaller
+}
+
+// cacheLife is how long a provider keeps a prefix that nobody asks for: OpenAI says 5 to 10 minutes, Anthropic 5. After
+// that the next request is paid for in full whatever it holds, so old results are left out then.
+const cacheLife = 5 * time.Minute
+
+// readIdle reads from the clock whether the provider's prefix cache has expired since the last answer of the phase. The
+// reading is recorded only when it has, so that a run without pauses records nothing.
+func (v *views) readIdle(ctx context.Context) error {
+	if v.answered.IsZero() {
+		return nil
+	}
+	raw, err := v.rec.Value(ctx, v.at.at(echo.StepIdle), v.at.Site, func() echo.Payload {
+		if idle := v.rec.now().Sub(v.answered); idle > cacheLife {
+			return echo.Idle{Seconds: idle.Seconds()}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	v.carry.Cold = raw != nil
+	return nil
+}
+
+// explain adds what can be done about a request that does not fit.
+func (v *views) explain(err error) error {
+	var fit *autocontext.FitError
+	if !errors.As(err, &fit) {
+		return err
+	}
+	advice := ""
+	if fit.Largest != nil {
+		advice = shorten(fit.Largest)
+	}
+	advice += "take a model with a larger window"
+	if v.room.reserve > 0 {
+		advice += fmt.Sprintf(", or keep less for the answer (%d of %d tokens; max_output_tokens, token_budget.reserve_for_output)",
+			v.room.reserve, v.room.ceiling)
+	}
+	return fmt.Errorf("%w; %s", err, advice)
+}
+
+// shorten says how a message that is too long could be made shorter.
+func shorten(m *echo.Message) string {
+	switch m.Kind() {
+	case echo.KindToolResult:
+		return fmt.Sprintf("let %s answer shorter or read less at a time, ", m.Tool())
+	case echo.KindContext:
+		return "bring in less with context.from, "
+	case echo.KindTask:
+		return "shorten the instructions or the input, "
+	default:
+		return ""
+	}
+}
+
+// close counts what the phase's last view did not hold, and says when too much of it was read again in a phase that ended
+// well.
+func (v *views) close(well bool) error {
+	if !v.builder.MayMask(v.carry) {
+		return nil
+	}
+	f := v.reads.figures
+	for _, it := range v.record.History {
+		if it.Message.Role() == echo.RoleTool && v.builder.Masked(it.Message.Hash()) {
+			f.MaskedResults++
+		}
+	}
+	again := len(v.reads.again)
+	if !well || again < eagerResults || again*eagerShare <= f.MaskedResults {
+		return nil
+	}
+	return v.rec.warn(v.at.visit.Step(echo.StepContext), fmt.Sprintf("%d of %d masked tool results were read again (%s, %s): masking is too eager here; %s",
+		again, max(f.MaskedResults, again), quantity.Of(f.Recalls, "recall"), quantity.Of(f.Rereads, "repeated call"), v.milder()))
+}
+
+// milder names the setting that would mask less.
+func (v *views) milder() string {
+	if !v.settings.Policy.Enabled {
+		return "the requests come near the model's window: take a model with a larger one, or let tools answer shorter"
+	}
+	s := fmt.Sprintf("raise intra_context.mask_observations_after (now %d)", v.settings.Policy.MaskAfter)
+	if len(v.reads.tools) > 0 {
+		s += ", or name the tool in intra_context.exclude_tools (" + strings.Join(v.reads.tools, ", ") + ")"
+	}
+	return s
+}

@@ -1,0 +1,170 @@
+package handoff
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/excerpt"
+)
+
+// The tools whose arguments a handoff reads.
+const (
+	setState  = "set_state"  // one of the engine's own
+	writeFile = "write_file" // a built-in one
+)
+
+var (
+	checkItem    = regexp.MustCompile(`^\s*(?:[-*+]|\d+[.)])\s+\[([ xX])\]\s+(\S.*)$`)
+	decisionLine = regexp.MustCompile(`(?i)^\s*(?:[-*+>]\s+)*\**decision\**\s*:\s*\**\s*(\S.*)$`)
+)
+
+// checked is an item of a checklist.
+type checked struct {
+	text string
+	done bool
+}
+
+// checklistIn returns the items of the Markdown checklists in a text.
+func checklistIn(text string) []checked {
+	if !strings.Contains(text, "] ") {
+		return nil
+	}
+	var out []checked
+	for l := range strings.SplitSeq(text, "\n") {
+		if !strings.Contains(l, "] ") {
+			continue // quicker than the expression
+		}
+		if m := checkItem.FindStringSubmatch(l); m != nil {
+			out = append(out, checked{text: excerpt.Line(m[2], widest.item), done: m[1] != " "})
+		}
+	}
+	return out
+}
+
+// decisionsIn returns what the lines of a text say that begin with "Decision:".
+func decisionsIn(text string) []string {
+	mentions := func(s string) bool { return strings.Contains(s, "ecision") || strings.Contains(s, "ECISION") }
+	if !mentions(text) {
+		return nil
+	}
+	var out []string
+	for l := range strings.SplitSeq(text, "\n") {
+		if !mentions(l) {
+			continue
+		}
+		if m := decisionLine.FindStringSubmatch(l); m != nil {
+			out = append(out, strings.TrimRight(m[1], " \t\r*"))
+		}
+	}
+	return out
+}
+
+// checklists are the newest versions of the checklists of a session, by where they stand: in the answers of a phase, in a
+// value of the state, in a file. A new version takes the place of the one before.
+type checklists struct {
+	order  []string            // by their newest versions, the newest last
+	latest map[string][]string // the texts that they are in
+}
+
+func (c *checklists) set(place string, texts ...string) {
+	if c.latest == nil {
+		c.latest = map[string][]string{}
+	}
+	c.order = append(slices.DeleteFunc(c.order, func(p string) bool { return p == place }), place)
+	c.latest[place] = texts
+}
+
+func (c *checklists) add(place, text string) { c.set(place, append(c.latest[place], text)...) }
+
+// merged returns every item once, in the order in which it first appears; where it stands in several lists, as the newest
+// of these has it.
+func (c *checklists) merged() []checked {
+	var out []checked
+	at := map[string]int{}
+	for _, place := range c.order {
+		for _, it := range checklistIn(strings.Join(c.latest[place], "")) {
+			key := strings.ToLower(it.text)
+			if i, ok := at[key]; ok {
+				out[i].done = it.done
+				continue
+			}
+			at[key] = len(out)
+			out = append(out, it)
+		}
+	}
+	return out
+}
+
+// readHistory finds checklists, written files and decisions in what a phase said and did.
+func (g *gathered) readHistory(phase string, history []*echo.Entry) {
+	for i, e := range history {
+		m := e.Message
+		if m.Role() != echo.RoleAssistant {
+			continue
+		}
+		text := m.Text()
+		if len(checklistIn(text)) > 0 {
+			g.lists.set("answers of "+phase, text)
+		}
+		for _, d := range decisionsIn(text) {
+			g.decisions = append(g.decisions, echo.HandoffItem{Source: sourceAnswer, Text: d})
+		}
+		for _, c := range wellDone(m.ToolCalls(), history[i+1:]) {
+			g.readCall(c)
+		}
+	}
+}
+
+// readChecklists takes what the checklists say that were found.
+func (g *gathered) readChecklists() {
+	for _, it := range g.lists.merged() {
+		g.progress.Items++
+		item := echo.HandoffItem{Source: sourceChecklist, Text: it.text}
+		if it.done {
+			g.progress.Checked++
+			g.done = append(g.done, item)
+			continue
+		}
+		g.remaining = append(g.remaining, item)
+	}
+}
+
+// readCall takes what set_state and write_file were given.
+func (g *gathered) readCall(c echo.ToolCall) {
+	var in struct {
+		Key, Path, Content string
+		Value              any
+		Append             bool
+	}
+	if c.Name != setState && c.Name != writeFile || json.Unmarshal([]byte(c.Arguments), &in) != nil {
+		return
+	}
+	if c.Name == setState {
+		g.lists.set(sourceState+in.Key, echo.AsText(in.Value))
+		return
+	}
+	g.written = append(slices.DeleteFunc(g.written, func(p string) bool { return p == in.Path }), in.Path)
+	if in.Append {
+		g.lists.add("file "+in.Path, in.Content)
+		return
+	}
+	g.lists.set("file "+in.Path, in.Content)
+}
+
+// wellDone returns the calls of an answer that have a result which is no failure. What follows is the history behind it.
+func wellDone(calls []echo.ToolCall, follows []*echo.Entry) []echo.ToolCall {
+	if len(calls) == 0 {
+		return nil
+	}
+	well := map[string]bool{}
+	for _, e := range follows {
+		if e.Message.Role() != echo.RoleTool {
+			break
+		}
+		well[e.Message.ToolCallID()] = !e.Message.Failed()
+	}
+	return slices.DeleteFunc(slices.Clone(calls), func(c echo.ToolCall) bool { return !well[c.ID] })
+}

@@ -1,0 +1,342 @@
+package handoff
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/record"
+)
+
+// progress is what a handoff is made of: how far a run has come, as its record says it.
+type progress struct {
+	record  *record.Fold
+	cascade *cascade.Cascade // nil: it is not known
+	visits  []record.Visit
+	files   *echo.Workspace // the newest reading
+	status  echo.Status     // of the newest visit, or of the run when that has ended
+	reason  echo.StopReason
+	problem string // why it ended badly
+}
+
+// progressOf returns how far a run has come, after entries of its newest visit that are about to be recorded.
+func progressOf(f *record.Fold, c *cascade.Cascade, soon ...*echo.Entry) *progress {
+	p := &progress{record: f, cascade: c, visits: f.Visits(), files: f.Workspace(), status: echo.StatusRunning}
+	if newest := p.newest(); newest != nil {
+		for _, e := range soon {
+			*newest = newest.After(e)
+		}
+		p.status, p.reason, p.problem = newest.Status, newest.Reason, newest.Error
+	}
+	if end := f.End(); end.Whole {
+		p.status, p.reason, p.problem = end.Status, end.Reason, end.Error
+	}
+	if p.status == echo.StatusInterrupted {
+		p.problem = "" // nothing is in the way
+	}
+	return p
+}
+
+// Where the items of a handoff come from; those that there are several of have their name behind it.
+const (
+	sourceChecklist = "checklist"
+	sourceAnswer    = "answer"
+	sourceRoute     = "route"
+	sourceStop      = "stop"
+	sourceValidator = "validator"
+	sourcePhase     = "phase "
+	sourceTool      = "tool "
+	sourceState     = "state "
+	sourceCallout   = "callout "
+)
+
+// limits are how much of each part of a handoff there is room for.
+type limits struct {
+	task, input, said, item, problem, path int // bytes
+	items, files                           int
+}
+
+var widest = limits{task: 1500, input: 400, said: 600, item: 200, problem: 400, path: 120, items: 12, files: 30}
+
+func (l limits) half() limits {
+	return limits{l.task / 2, l.input / 2, l.said / 2, l.item / 2, l.problem / 2, l.path / 2, l.items / 2, l.files / 2}
+}
+
+// handoff sums it up. What does not fit is cut: everything alike, until the text has its size.
+func (p *progress) handoff() *echo.Handoff {
+	g := p.gather()
+	for l := widest; ; l = l.half() {
+		if h := p.fit(g, l); len(Markdown(h)) <= MaxSize || l.items <= 1 {
+			return h
+		}
+	}
+}
+
+// gathered is what there is to say, uncut and in order.
+type gathered struct {
+	task, said                           string
+	done, remaining, blocking, decisions []echo.HandoffItem
+	written                              []string
+	progress                             echo.HandoffProgress
+	lists                                checklists
+}
+
+func (p *progress) gather() *gathered {
+	g := &gathered{}
+	for _, v := range p.finished() {
+		g.progress.PhasesDone++
+		g.done = append(g.done, echo.HandoffItem{Source: sourcePhase + v.Phase, Text: cmp.Or(strings.TrimSpace(echo.AsText(v.Output)), "ended without an output")})
+	}
+	histories := make([][]*echo.Entry, len(p.visits))
+	for i, v := range p.visits {
+		histories[i] = ownHistory(p.record, v.Key)
+		g.readHistory(v.Phase, histories[i])
+	}
+	g.readChecklists()
+	if newest := p.newest(); newest != nil {
+		history := histories[len(histories)-1]
+		g.task = taskOf(history)
+		if !newest.Status.IsSuccess() {
+			g.said = lastWords(history)
+			g.remaining = append(g.remaining, echo.HandoffItem{Source: sourcePhase + newest.Phase, Text: stands(p.status)})
+			g.blocking = append(g.blocking, blockingOf(history)...)
+		}
+	}
+	g.remaining = append(g.remaining, p.following()...)
+	g.blocking = append(g.blocking, p.refusal()...)
+	if p.problem != "" {
+		g.blocking = append(g.blocking, echo.HandoffItem{Source: sourceStop, Text: p.problem})
+	}
+	g.decisions = append(p.choices(histories), g.decisions...)
+	return g
+}
+
+// ownHistory returns the entries with what a phase said and was told itself.
+func ownHistory(f *record.Fold, visit echo.Key) []*echo.Entry {
+	return slices.DeleteFunc(slices.Clone(f.History(visit)), func(e *echo.Entry) bool { return !record.IsOwn(e) })
+}
+
+// finished returns the visits that ended well, in their order, of each phase the newest.
+func (p *progress) finished() []record.Visit {
+	newest := map[string]int{}
+	for i, v := range p.visits {
+		if v.Status.IsSuccess() {
+			newest[v.Phase] = i
+		}
+	}
+	var out []record.Visit
+	for i, v := range p.visits {
+		if at, ok := newest[v.Phase]; ok && at == i {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// refusal is why the newest answer of a phase that has not ended well was not accepted.
+func (p *progress) refusal() []echo.HandoffItem {
+	newest := p.newest()
+	if newest == nil || newest.Status.IsSuccess() || p.reason == echo.StopExhausted {
+		return nil
+	}
+	if verdict, ok := newest.Refusal(); ok {
+		return []echo.HandoffItem{{Source: sourceValidator, Text: verdict.Validator + " did not pass: " + verdict.Reason}}
+	}
+	return nil
+}
+
+// stands says how a phase stands that has not ended well.
+func stands(s echo.Status) string {
+	switch s {
+	case echo.StatusInterrupted:
+		return "was interrupted"
+	case echo.StatusOverBudget:
+		return "was stopped by the budget"
+	case echo.StatusFailed:
+		return "failed"
+	default:
+		return "is under way"
+	}
+}
+
+// newest returns the newest visit, nil when no phase has begun.
+func (p *progress) newest() *record.Visit {
+	if n := len(p.visits); n > 0 {
+		return &p.visits[n-1]
+	}
+	return nil
+}
+
+// taskOf returns the task that a phase was given.
+func taskOf(history []*echo.Entry) string {
+	for _, e := range slices.Backward(history) {
+		if e.Message.Kind() == echo.KindTask {
+			return strings.TrimSpace(e.Message.Text())
+		}
+	}
+	return ""
+}
+
+// lastWords returns the newest words of a phase's model.
+func lastWords(history []*echo.Entry) string {
+	for _, e := range slices.Backward(history) {
+		if text := strings.TrimSpace(e.Message.Text()); e.Message.Role() == echo.RoleAssistant && text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// blockingOf returns the tools of a phase whose newest call failed, and the calls that were under way when it stopped.
+func blockingOf(history []*echo.Entry) []echo.HandoffItem {
+	var out []echo.HandoffItem
+	seen := map[string]bool{}
+	for _, e := range slices.Backward(history) {
+		m := e.Message
+		if m.Role() != echo.RoleTool || seen[m.Tool()] {
+			continue
+		}
+		seen[m.Tool()] = true
+		if m.Failed() {
+			out = append(out, echo.HandoffItem{Source: sourceTool + m.Tool(), Text: cmp.Or(strings.TrimSpace(m.Text()), "failed without a word")})
+		}
+	}
+	slices.Reverse(out)
+	for _, name := range underWay(history) {
+		out = append(out, echo.HandoffItem{Source: sourceTool + name, Text: "was asked for when the run stopped; whether it was run is not known"})
+	}
+	return out
+}
+
+// underWay names the calls of the newest answer when not all of them have their results.
+func underWay(history []*echo.Entry) []string {
+	results := 0
+	for _, e := range slices.Backward(history) {
+		switch m := e.Message; m.Role() {
+		case echo.RoleTool:
+			results++
+		case echo.RoleAssistant:
+			var names []string
+			if calls := m.ToolCalls(); len(calls) > results {
+				for _, c := range calls {
+					names = append(names, c.Name)
+				}
+			}
+			return names
+		default:
+			return nil
+		}
+	}
+	return nil
+}
+
+// following returns the phases that come after the newest one, as far as the cascade says before it happens.
+func (p *progress) following() []echo.HandoffItem {
+	newest := p.newest()
+	if p.cascade == nil || newest == nil || p.reason == echo.StopEndOfCascade {
+		return nil
+	}
+	if p.cascade.FileOrder() {
+		var out []echo.HandoffItem
+		for i := len(p.cascade.Phases) - 1; i >= 0 && p.cascade.Phases[i].Name != newest.Phase; i-- {
+			out = append(out, echo.HandoffItem{Source: sourcePhase + p.cascade.Phases[i].Name, Text: "has not begun"})
+		}
+		if len(out) == len(p.cascade.Phases) {
+			return nil // an inline phase, which stands in for one that failed
+		}
+		slices.Reverse(out)
+		return out
+	}
+	targets := targetsOf(phaseNamed(p.cascade, newest.Phase))
+	if len(targets) == 1 {
+		return []echo.HandoffItem{{Source: sourcePhase + targets[0], Text: "follows"}}
+	}
+	out := make([]echo.HandoffItem, len(targets))
+	for i, t := range targets {
+		out[i] = echo.HandoffItem{Source: sourcePhase + t, Text: "may follow"}
+	}
+	return out
+}
+
+func phaseNamed(c *cascade.Cascade, name string) *cascade.Phase {
+	for i := range c.Phases {
+		for p := &c.Phases[i]; p != nil; {
+			if p.Name == name {
+				return p
+			}
+			if p.OnError == nil {
+				break
+			}
+			p = p.OnError.Inline
+		}
+	}
+	return nil
+}
+
+// targetsOf lists the phases that a phase may lead to, each once.
+func targetsOf(p *cascade.Phase) []string {
+	if p == nil {
+		return nil
+	}
+	var out []string
+	for _, h := range p.Handoffs {
+		out = append(out, h.Target)
+	}
+	for _, label := range slices.Sorted(maps.Keys(p.Routing)) {
+		out = append(out, p.Routing[label])
+	}
+	seen := map[string]bool{}
+	return slices.DeleteFunc(out, func(name string) bool {
+		was := seen[name]
+		seen[name] = true
+		return was
+	})
+}
+
+// choices returns what was decided outside of answers: routes that were chosen, state that phases set unless it is a
+// checklist, callouts.
+func (p *progress) choices(histories [][]*echo.Entry) []echo.HandoffItem {
+	var out []echo.HandoffItem
+	for _, r := range p.record.Routes() {
+		if chosen(r) {
+			out = append(out, echo.HandoffItem{Source: sourceRoute, Text: fmt.Sprintf("%s to %s (%s)", r.From, cmp.Or(r.To, "the end"), r.Reason)})
+		}
+	}
+	seen := map[string]bool{stateOfError: true}
+	for _, v := range p.visits {
+		for _, key := range v.State {
+			text := echo.AsText(p.record.State(key))
+			if !seen[key] && len(checklistIn(text)) == 0 {
+				out = append(out, echo.HandoffItem{Source: sourceState + key, Text: text})
+			}
+			seen[key] = true
+		}
+	}
+	for _, c := range p.record.Callouts() {
+		out = append(out, echo.HandoffItem{Source: sourceCallout + c.Name, Text: messageText(histories, c.Hash)})
+	}
+	return out
+}
+
+// stateOfError is set by the engine before an on_error phase; nobody decided it.
+const stateOfError = "last_deterministic_error"
+
+// chosen reports whether a route was decided in the run and not in the file.
+func chosen(r echo.Route) bool {
+	return r.Reason == "route_to" || r.Reason == "on_error" || strings.HasPrefix(r.Reason, "routing")
+}
+
+func messageText(histories [][]*echo.Entry, h echo.Hash) string {
+	for _, history := range slices.Backward(histories) {
+		for _, e := range slices.Backward(history) {
+			if e.Message.Hash() == h {
+				return e.Message.Text()
+			}
+		}
+	}
+	return ""
+}
