@@ -13,7 +13,8 @@ type answer struct {
 	passed bool // loop_until has accepted it already
 }
 
-// attempt takes turns until the model answers without calling tools, loop_until passes, or the turns are used up.
+// attempt takes turns until the model answers without calling tools, loop_until passes, or the
+// turns are used up.
 func (v *visit) attempt(ctx context.Context) (answer, error) {
 	limit := v.phase.MaxTurns()
 	for v.at.Turn = 1; ; v.at.Turn++ {
@@ -60,9 +61,10 @@ func (v *visit) promptTurn() error {
 	return v.say(echo.StepPrompt, echo.NewText(echo.RoleUser, echo.KindTurnPrompt, text))
 }
 
-// checkTurn asks loop_until whether a turn that does not end the attempt may end it early. What a model says while it
-// calls tools is not its answer, so such a turn is only shown to validators that look at the world and not at the text: a
-// command or a declared tool. An answer that ends the attempt is left to judge, which asks what costs nothing first.
+// checkTurn asks loop_until whether a turn that does not end the attempt may end it early. What a
+// model says while it calls tools is not its answer, so such a turn is only shown to validators
+// that look at the world and not at the text: a command or a declared tool. An answer that ends the
+// attempt is left to judge, which asks what costs nothing first.
 func (v *visit) checkTurn(ctx context.Context, limit int, called bool, ans *answer) error {
 	name := v.phase.Rules.LoopUntil
 	ends := !called && (v.at.Turn == limit || v.phase.Rules.TurnPrompt == "")
@@ -78,8 +80,8 @@ func (v *visit) checkTurn(ctx context.Context, limit int, called bool, ans *answ
 	return nil
 }
 
-// finalAnswer asks for the answer in words, without tools, after a turn that called tools and was the last one: the turns
-// are used up, or loop_until has passed.
+// finalAnswer asks for the answer in words, without tools, after a turn that called tools and was
+// the last one: the turns are used up, or loop_until has passed.
 func (v *visit) finalAnswer(ctx context.Context, before answer) (answer, error) {
 	note := "No more tool calls are possible. Give your final answer now, in text."
 	if before.passed {

@@ -29,8 +29,9 @@ type checks struct {
 	schemas   schemaCache
 }
 
-// judge checks an answer: output_schema, then loop_until unless it was just asked about this very answer. It returns the
-// value and, when a check did not pass, the name of that check; why is then in templates.rejected.
+// judge checks an answer: output_schema, then loop_until unless it was just asked about this very
+// answer. It returns the value and, when a check did not pass, the name of that check; why is then
+// in templates.rejected.
 func (c *checks) judge(ctx context.Context, ans answer) (value any, failed string, err error) {
 	phase := c.templates.phase
 	value = ans.text
@@ -70,7 +71,8 @@ func (c *checks) record(check string, v *echo.Verdict) error {
 	return c.rec.add(c.at.here().Named(echo.StepVerdict, check), *v)
 }
 
-// matchSchema reads an answer by the phase's output_schema. The reason quotes every violation, for the model.
+// matchSchema reads an answer by the phase's output_schema. The reason quotes every violation, for
+// the model.
 func (c *checks) matchSchema(ctx context.Context, schema json.RawMessage, text string) (value any, reason string, err error) {
 	raw, ok := modeltext.FindJSON(text)
 	if !ok {
@@ -173,7 +175,8 @@ func (c *checks) describe(name string) (string, error) {
 	}
 }
 
-// inline asks a model. An answer that is no verdict is asked for again, up to max_turns of the validator.
+// inline asks a model. An answer that is no verdict is asked for again, up to max_turns of the
+// validator.
 func (c *checks) inline(ctx context.Context, name, content string) (*echo.Verdict, error) {
 	def := c.cascade.Validators[name]
 	vars := c.templates.vars()
@@ -238,8 +241,8 @@ func readVerdict(text string) (*echo.Verdict, bool) {
 	return &echo.Verdict{Valid: *in.Valid, Reason: in.Reason}, true
 }
 
-// byTool asks a declared tool. It gets {content, original_input}, as far as its schema names them; it answers
-// {valid, reason}, or else fails or not.
+// byTool asks a declared tool. It gets {content, original_input}, as far as its schema names them;
+// it answers {valid, reason}, or else fails or not.
 func (c *checks) byTool(ctx context.Context, name, content string) (*echo.Verdict, error) {
 	spec, ok := c.tools.Spec(name)
 	if !ok {

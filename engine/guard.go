@@ -11,7 +11,8 @@ import (
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
-// smallestAnswer is what a recount lets the model write. One token would do, but OpenAI's endpoints refuse less than 16.
+// smallestAnswer is what a recount lets the model write. One token would do, but OpenAI's endpoints
+// refuse less than 16.
 const smallestAnswer = 16
 
 // guard counts what was done so that the requests of a phase fit.
@@ -35,8 +36,8 @@ func (v *views) settle(ctx context.Context, a *autocontext.Ask) error {
 	return v.rec.message(v.at.here().Numbered(echo.StepSummary, v.guard.asks[a.Kind]), summary)
 }
 
-// answerAsk gets what a view needs from a model. Whatever goes wrong with the call is an answer too, and the view does
-// without.
+// answerAsk gets what a view needs from a model. Whatever goes wrong with the call is an answer
+// too, and the view does without.
 func (v *views) answerAsk(ctx context.Context, a *autocontext.Ask) (autocontext.Answer, error) {
 	var failed autocontext.Answer
 	failed.Failed = true

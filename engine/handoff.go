@@ -15,8 +15,8 @@ import (
 // lookLimit is how long reading the files may take. It holds also when the run's context has ended.
 const lookLimit = time.Second
 
-// ownRecord is the record of a run as the run itself folds it. Any goroutine may add an entry; the run's goroutine folds them
-// when it needs the result. The mutex guards new.
+// ownRecord is the record of a run as the run itself folds it. Any goroutine may add an entry; the
+// run's goroutine folds them when it needs the result. The mutex guards new.
 type ownRecord struct {
 	mu   sync.Mutex
 	new  []*echo.Entry // that are not folded yet
@@ -45,8 +45,8 @@ func (o *ownRecord) now() *record.Fold {
 	return o.fold
 }
 
-// handOff records how far the run has come at the end of a visit. end is the entry of that end, which is recorded next: a run
-// that resumes sets aside a handoff and the ends after it.
+// handOff records how far the run has come at the end of a visit. end is the entry of that end,
+// which is recorded next: a run that resumes sets aside a handoff and the ends after it.
 func (v *visit) handOff(ctx context.Context, end *echo.Entry, err error) error {
 	key := v.at.at(echo.StepHandoff)
 	_, _, failed := effect.Reading[echo.Handoff](ctx, v.rec, key, v.at.Site, func() echo.Payload {
@@ -76,10 +76,11 @@ const (
 	resumedTail = "\n\nGo on from there."
 )
 
-// noticeResume tells the model of a phase in which the run was resumed how far the work has come, when it is no longer sent
-// older messages: at the first turn that begins after the recording's end. A turn that had begun before is sent what it would
-// have been sent, as that is recorded already. The notice is recorded, and a run that is answered from its record has the same
-// in the same place, whatever the files are by then.
+// noticeResume tells the model of a phase in which the run was resumed how far the work has come,
+// when it is no longer sent older messages: at the first turn that begins after the recording's
+// end. A turn that had begun before is sent what it would have been sent, as that is recorded
+// already. The notice is recorded, and a run that is answered from its record has the same in the
+// same place, whatever the files are by then.
 func (v *visit) noticeResume(ctx context.Context) error {
 	what := echo.StepResumed
 	if e := v.rec.Next(echo.NodeMessage, v.at.at(what)); e != nil {

@@ -8,7 +8,8 @@ import (
 // EventKind says what begins in an [Event].
 type EventKind string
 
-// The kinds of events. What has ended is in the log's entries; events tell what is going on meanwhile.
+// The kinds of events. What has ended is in the log's entries; events tell what is going on
+// meanwhile.
 const (
 	EventModelCall EventKind = "model_call" // a request is about to be sent
 	EventDelta     EventKind = "delta"      // a piece of an answer arrived, or the request is tried again
@@ -20,7 +21,8 @@ const (
 	EventCompactionComplete = EventKind(echo.GuardComplete)
 )
 
-// Event is something that begins or goes on. Events are for people who watch: they are not recorded.
+// Event is something that begins or goes on. Events are for people who watch: they are not
+// recorded.
 type Event struct {
 	Kind        EventKind
 	Site        effect.Site
@@ -32,7 +34,8 @@ type Event struct {
 	Guard       echo.Guard   // context_warning, compacting, compaction_complete
 }
 
-// Observer is told what is going on. Observe is called by the goroutine of the run and must return at once.
+// Observer is told what is going on. Observe is called by the goroutine of the run and must return
+// at once.
 type Observer interface {
 	Observe(Event)
 }

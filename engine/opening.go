@@ -16,7 +16,8 @@ import (
 	"github.com/windlass-run/windlass/engine/phasecontext"
 )
 
-// opening writes what comes before the first turn of a phase with a model: system message, context, what is selected, task.
+// opening writes what comes before the first turn of a phase with a model: system message, context,
+// what is selected, task.
 type opening struct {
 	*visit
 	inter   cascade.Inter
@@ -57,8 +58,8 @@ func (o *opening) write(ctx context.Context) error {
 	return o.say(echo.StepTask, message)
 }
 
-// systemText is what the engine itself has to tell the model: tools that are described, what will be checked, the form
-// of the answer. It is empty when there is nothing to tell.
+// systemText is what the engine itself has to tell the model: tools that are described, what will
+// be checked, the form of the answer. It is empty when there is nothing to tell.
 func (o *opening) systemText() (string, error) {
 	var parts []string
 	if o.record.Prompted && len(o.tools.set.specs) > 0 {
@@ -108,8 +109,9 @@ func (o *opening) taskText() (string, error) {
 	return text + "\n\nInput:\n```json\n" + string(input) + "\n```", nil
 }
 
-// includesInput reports whether the input is added to the task. It is, unless the phase says no, leaves it out of its
-// anchors, or its instructions use the input themselves: then it would be paid for twice.
+// includesInput reports whether the input is added to the task. It is, unless the phase says no,
+// leaves it out of its anchors, or its instructions use the input themselves: then it would be paid
+// for twice.
 func (o *opening) includesInput() bool {
 	if c := o.phase.Context; c != nil && c.IncludeInput != nil {
 		return *c.IncludeInput
@@ -120,8 +122,8 @@ func (o *opening) includesInput() bool {
 	return !o.templates.uses(o.phase.Instructions, "input")
 }
 
-// bringContext adds what the phase's context names of earlier phases, in the order it is named. It returns the names of
-// the phases whose words came in: nothing else comes in of them.
+// bringContext adds what the phase's context names of earlier phases, in the order it is named. It
+// returns the names of the phases whose words came in: nothing else comes in of them.
 func (o *opening) bringContext() (takenOver map[string]bool, err error) {
 	takenOver = map[string]bool{}
 	c := o.phase.Context
@@ -176,7 +178,8 @@ func (o *opening) bring(key echo.Key, it echo.Item) error {
 	return o.rec.message(key, it.Message)
 }
 
-// selectContext brings in what the phase needs of earlier ones: anchors, and what is chosen under the budget.
+// selectContext brings in what the phase needs of earlier ones: anchors, and what is chosen under
+// the budget.
 func (o *opening) selectContext(ctx context.Context, task string, takenOver map[string]bool) error {
 	if !o.inter.Enabled {
 		return nil
@@ -210,9 +213,9 @@ func (o *opening) selectContext(ctx context.Context, task string, takenOver map[
 	return nil
 }
 
-// choose makes the selection and has it recorded. Without a model the whole outcome is one effect. With one, what the
-// model is shown depends on cards that are made in the background: that is the effect, and the outcome follows from it and
-// from the model's answer.
+// choose makes the selection and has it recorded. Without a model the whole outcome is one effect.
+// With one, what the model is shown depends on cards that are made in the background: that is the
+// effect, and the outcome follows from it and from the model's answer.
 func (o *opening) choose(ctx context.Context, s *phasecontext.Selection) (*echo.InterSelection, error) {
 	key := o.at.at(echo.StepSelect)
 	if !o.inter.Selection.Strategy.AsksModel() {

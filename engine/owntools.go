@@ -12,7 +12,8 @@ import (
 	"github.com/windlass-run/windlass/engine/lookup"
 )
 
-// ownTools are the tools by which a phase reads and changes the run itself. The engine runs them, so they are no effects.
+// ownTools are the tools by which a phase reads and changes the run itself. The engine runs them,
+// so they are no effects.
 type ownTools struct {
 	rec      *recorder
 	at       *place

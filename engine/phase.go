@@ -13,7 +13,8 @@ import (
 	"github.com/windlass-run/windlass/engine/phasecontext"
 )
 
-// visit is one visit to a phase: what its attempts and turns share. It belongs to the run's goroutine.
+// visit is one visit to a phase: what its attempts and turns share. It belongs to the run's
+// goroutine.
 type visit struct {
 	run       *run
 	rec       *recorder
@@ -64,7 +65,11 @@ func (r *run) newVisit(p *cascade.Phase) *visit {
 }
 
 func (v *visit) perform(ctx context.Context) (outcome, error) {
-	start, err := v.equip()
+	var start *echo.PhaseContext
+	var err error
+	if !v.phase.Deterministic() {
+		start, err = v.equip()
+	}
 	e := v.rec.entry(v.at.visit.Step(echo.StepStart), echo.PhaseStart{Visit: v.record.Visit, Context: start})
 	e.Model = v.record.Model
 	if err := v.rec.Append(e); err != nil {
@@ -87,12 +92,9 @@ func (v *visit) perform(ctx context.Context) (outcome, error) {
 	return outcome{value: value, chosen: v.tools.chosen}, v.settleOutput(value)
 }
 
-// equip gathers what a phase with a model works with: its tools, and what its views are made with. It returns what is recorded
-// of that. It touches nothing outside.
+// equip gathers what a phase with a model works with: its tools, and what its views are made with.
+// It returns what is recorded of that. It touches nothing outside.
 func (v *visit) equip() (*echo.PhaseContext, error) {
-	if v.phase.Deterministic() {
-		return nil, nil
-	}
 	facts, err := v.run.models.of(v.record.Model)
 	if err != nil {
 		return nil, err
@@ -112,8 +114,8 @@ func (v *visit) equip() (*echo.PhaseContext, error) {
 	return v.views.data(facts), err
 }
 
-// converse runs a phase with a model: attempts until one answer passes every check. The value is the answer, parsed when the
-// phase has an output_schema.
+// converse runs a phase with a model: attempts until one answer passes every check. The value is
+// the answer, parsed when the phase has an output_schema.
 func (v *visit) converse(ctx context.Context) (any, error) {
 	if err := newOpening(v).write(ctx); err != nil {
 		return nil, err

@@ -55,7 +55,8 @@ func (r *reads) repeated(tool string, h echo.Hash) {
 	}
 }
 
-// Masking is too eager when at least so many results were read again, and they are more than this share of the masked.
+// Masking is too eager when at least so many results were read again, and they are more than this
+// share of the masked.
 const (
 	eagerResults = 5
 	eagerShare   = 5 // a fifth

@@ -49,7 +49,8 @@ func (r *recorder) end(key echo.Key, p echo.Payload, t effect.Totals, ms float64
 	return e
 }
 
-// now returns the time; in the part of the run that is recorded, when the last of it that was used was recorded.
+// now returns the time; in the part of the run that is recorded, when the last of it that was used
+// was recorded.
 func (r *recorder) now() time.Time {
 	at, _ := r.Time(trunk)
 	return at

@@ -47,7 +47,8 @@ func (r *run) follow(p *cascade.Phase, out outcome) (*cascade.Phase, string, err
 	return next, why, nil
 }
 
-// routeLabel reads what a deterministic phase's result asks routing for: its _route, else its status.
+// routeLabel reads what a deterministic phase's result asks routing for: its _route, else its
+// status.
 func routeLabel(value any) string {
 	m, ok := value.(map[string]any)
 	if !ok {
@@ -61,7 +62,8 @@ func routeLabel(value any) string {
 	return ""
 }
 
-// inOrder returns the next phase of the file, in a cascade whose phases run in that order; in any other one the run ends.
+// inOrder returns the next phase of the file, in a cascade whose phases run in that order; in any
+// other one the run ends.
 func (r *run) inOrder(p *cascade.Phase) (*cascade.Phase, string) {
 	if !r.spec.Cascade.FileOrder() {
 		return nil, "no hand-off"

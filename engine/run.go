@@ -13,9 +13,9 @@ import (
 	"github.com/windlass-run/windlass/engine/lookup"
 )
 
-// Run runs a cascade to its end. The result is never nil; the error says why the run did not complete: a [*PhaseError]
-// around its cause, a [*budget.Error], a [*effect.RecordError], or the end of ctx. Whatever happened, the end of the run is in
-// the log, unless the log itself failed.
+// Run runs a cascade to its end. The result is never nil; the error says why the run did not
+// complete: a [*PhaseError] around its cause, a [*budget.Error], a [*effect.RecordError], or the
+// end of ctx. Whatever happened, the end of the run is in the log, unless the log itself failed.
 func (r *Runner) Run(ctx context.Context, spec Spec) (*Result, error) {
 	run := newRun(r, spec)
 	if spec.Log != nil {
@@ -43,8 +43,8 @@ func (r *Runner) Run(ctx context.Context, spec Spec) (*Result, error) {
 	return run.result, err
 }
 
-// run is the state of one run. One goroutine, the one that called Run, owns all of it; only the calls of tools leave
-// that goroutine, and they touch nothing but the recorder.
+// run is the state of one run. One goroutine, the one that called Run, owns all of it; only the
+// calls of tools leave that goroutine, and they touch nothing but the recorder.
 type run struct {
 	*Runner
 	spec     Spec
@@ -123,8 +123,8 @@ func (r *run) end(err error) error {
 	return nil
 }
 
-// maxVisits bounds how often one phase may begin in a run, so that a route that leads back ends for a stated reason. A
-// workflow that needs more rounds than this wants a loop inside a phase.
+// maxVisits bounds how often one phase may begin in a run, so that a route that leads back ends for
+// a stated reason. A workflow that needs more rounds than this wants a loop inside a phase.
 const maxVisits = 100
 
 // phases runs one phase after the other until no phase follows.
@@ -159,8 +159,8 @@ func (r *run) route(from, to, reason string) error {
 	return r.rec.add(key, echo.Route{From: from, To: to, Reason: reason})
 }
 
-// phase runs one phase and says which one follows and why. A phase that fails goes where its on_error leads, unless the
-// budget, the record or a person ended it.
+// phase runs one phase and says which one follows and why. A phase that fails goes where its
+// on_error leads, unless the budget, the record or a person ended it.
 func (r *run) phase(ctx context.Context, p *cascade.Phase) (*cascade.Phase, string, error) {
 	out, err := r.visit(ctx, p)
 	if err == nil {

@@ -15,8 +15,8 @@ import (
 // maxParallelTools bounds how many tools of one answer run at the same time.
 const maxParallelTools = 8
 
-// plannedCall is one tool call of an answer: either settled already (the engine's own tools, and calls that cannot be
-// made) or to be performed.
+// plannedCall is one tool call of an answer: either settled already (the engine's own tools, and
+// calls that cannot be made) or to be performed.
 type plannedCall struct {
 	call    echo.ToolCall
 	key     echo.Key
@@ -37,8 +37,8 @@ type toolCalls struct {
 	touched bool // a tool ran that may have changed something
 }
 
-// run answers every tool call of a message, in the order of the calls. Independent calls run in parallel. It returns the
-// calls that were repeated for no reason, as the model is told of them.
+// run answers every tool call of a message, in the order of the calls. Independent calls run in
+// parallel. It returns the calls that were repeated for no reason, as the model is told of them.
 func (c *toolCalls) run(ctx context.Context, m *echo.Message, refused bool) (repeated []string, err error) {
 	plan := make([]plannedCall, len(m.ToolCalls()))
 	for i, call := range m.ToolCalls() {
@@ -77,7 +77,7 @@ func (c *toolCalls) plan(ctx context.Context, p *plannedCall, refused bool) erro
 		return c.settle(p, "invalid_arguments", true, problem)
 	}
 	p.spec, p.args = spec, args
-	if text, failed, ok, err := c.ownTools.call(ctx, p.key, p.call.Name, args); err != nil {
+	if text, failed, ok, err := c.call(ctx, p.key, p.call.Name, args); err != nil {
 		return err
 	} else if ok {
 		return c.settle(p, "failed", failed, text)
@@ -116,8 +116,8 @@ func (c *toolCalls) performAll(ctx context.Context, plan []plannedCall) error {
 	return c.rec.Fork(ctx, site.Cascade, maxParallelTools, branches)
 }
 
-// checkArguments checks a call's arguments against the tool's schema. The problem is written for the model, so that it
-// can correct the call.
+// checkArguments checks a call's arguments against the tool's schema. The problem is written for
+// the model, so that it can correct the call.
 func (c schemaCache) checkArguments(ctx context.Context, spec effect.ToolSpec, text string) (args json.RawMessage, problem string, err error) {
 	args = json.RawMessage(strings.TrimSpace(text))
 	if len(args) == 0 {
@@ -156,8 +156,8 @@ type pastCall struct {
 	attempt, turn int
 }
 
-// seen records a call and returns where the same call last had the same result; ok is false when it had not, or had it
-// only in this very turn.
+// seen records a call and returns where the same call last had the same result; ok is false when it
+// had not, or had it only in this very turn.
 func (r repeats) seen(c echo.ToolCall, now pastCall) (before pastCall, ok bool) {
 	id := c.Name + "\x00" + compactJSON(c.Arguments)
 	before, ok = r[id]
@@ -165,8 +165,9 @@ func (r repeats) seen(c echo.ToolCall, now pastCall) (before pastCall, ok bool) 
 	return before, ok && before.result == now.result && before.turn != now.turn
 }
 
-// repetition returns the turn whose call and result are repeated for no reason, or 0. A result that the model was not
-// shown any more is a reason: reading it again is counted, unless it was of an attempt before, which every attempt does.
+// repetition returns the turn whose call and result are repeated for no reason, or 0. A result that
+// the model was not shown any more is a reason: reading it again is counted, unless it was of an
+// attempt before, which every attempt does.
 func (c *toolCalls) repetition(call echo.ToolCall, result echo.Hash) int {
 	before, ok := c.repeats.seen(call, pastCall{result: result, attempt: c.at.Attempt, turn: c.at.Turn})
 	switch {

@@ -110,8 +110,8 @@ func orFirst(err, record error) error {
 	return err
 }
 
-// inputs renders the phase's inputs. Every string in them is a template; where the tool's schema wants something
-// other than a string, the rendered text is read as JSON.
+// inputs renders the phase's inputs. Every string in them is a template; where the tool's schema
+// wants something other than a string, the rendered text is read as JSON.
 func (v toolPhase) inputs(spec effect.ToolSpec) (json.RawMessage, error) {
 	var s struct {
 		Properties map[string]struct {

@@ -19,7 +19,8 @@ const (
 	toolRouteTo  = "route_to"
 )
 
-// OwnTools returns the names of the tools that the engine has itself and that a phase may list in its tackle.
+// OwnTools returns the names of the tools that the engine has itself and that a phase may list in
+// its tackle.
 func OwnTools() []string {
 	return []string{toolGetState, lookup.ToolRecall, lookup.ToolSearch, toolSetState}
 }
@@ -73,7 +74,8 @@ func specOf(name string, declared effect.Tools) (effect.ToolSpec, error) {
 	return spec, nil
 }
 
-// toolsOf collects the tools of a phase in the order of its tackle, and route_to when the model has a choice.
+// toolsOf collects the tools of a phase in the order of its tackle, and route_to when the model has
+// a choice.
 func toolsOf(p *cascade.Phase, declared effect.Tools) (toolset, error) {
 	var specs []effect.ToolSpec
 	for _, name := range p.Tackle {

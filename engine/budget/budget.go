@@ -1,7 +1,8 @@
-// Package budget decides whether a run can afford its next model call, from what its calls took, what the next one is expected
-// to take, and the limits.
+// Package budget decides whether a run can afford its next model call, from what its calls took,
+// what the next one is expected to take, and the limits.
 //
-// budget.go compares, estimate.go says what a call is expected to take, error.go says which limit does not allow it.
+// budget.go compares, estimate.go says what a call is expected to take, error.go says which limit
+// does not allow it.
 package budget
 
 import (
@@ -30,15 +31,16 @@ func (l *Ledger) Answered(req *effect.ModelRequest, resp *effect.ModelResponse) 
 	l.answers.add(req, resp)
 }
 
-// Afford returns an [*Error] when the run's next call would exceed a limit. used is what the calls of the run took; elapsed is for
-// how many seconds the run was active, nil when that is not known.
+// Afford returns an [*Error] when the run's next call would exceed a limit. used is what the calls
+// of the run took; elapsed is for how many seconds the run was active, nil when that is not known.
 func (l *Ledger) Afford(req *effect.ModelRequest, sent Size, f effect.ModelFacts, used effect.Totals, elapsed *float64) error {
 	next := l.answers.estimate(req, sent, f)
 	return overLimit(l.Limits, used, l.Background, elapsed, &next)
 }
 
-// overLimit compares what a run has used, with its background calls, and what the next call will take, with its limits. What
-// background calls cost counts as far as it is known; the run depends on none of them.
+// overLimit compares what a run has used, with its background calls, and what the next call will
+// take, with its limits. What background calls cost counts as far as it is known; the run depends
+// on none of them.
 func overLimit(b cascade.Budget, used, background effect.Totals, elapsed *float64, next *Estimate) error {
 	if b.MaxUSD > 0 && used.UnknownCosts > 0 {
 		return &Error{Limit: LimitUSD, Max: b.MaxUSD, Cause: "the cost of " + quantity.Of(used.UnknownCosts, "call") + " is unknown"}
@@ -71,10 +73,11 @@ func SizeOf(req *effect.ModelRequest, f effect.ModelFacts) Size {
 	return s
 }
 
-// SizeOfView returns the size of a phase's own request. It is what the builder of its view counted, when it did; else it is counted
-// here and corrected by scale, what the provider counted of requests before in thousandths of the count here. What is shared with
-// the request before are its tools, which come first, and a part of its messages, which is known in other units and so is taken as
-// a share.
+// SizeOfView returns the size of a phase's own request. It is what the builder of its view counted,
+// when it did; else it is counted here and corrected by scale, what the provider counted of
+// requests before in thousandths of the count here. What is shared with the request before are its
+// tools, which come first, and a part of its messages, which is known in other units and so is
+// taken as a share.
 func SizeOfView(req *effect.ModelRequest, f effect.ModelFacts, view *echo.Selection, scale int64) Size {
 	s := Size{In: view.RequestSize}
 	if s.In == 0 {

@@ -39,8 +39,9 @@ func (e *Error) Error() string {
 	}
 }
 
-// Enough returns a limit, as it is written, under which the run can go on for a while: twice as high, or twice what is used
-// with the next call if that is more. "0", which is no limit, when it cannot be kept at any height.
+// Enough returns a limit, as it is written, under which the run can go on for a while: twice as
+// high, or twice what is used with the next call if that is more. "0", which is no limit, when it
+// cannot be kept at any height.
 func (e *Error) Enough() string {
 	if e.Cause != "" {
 		return "0"
@@ -82,7 +83,8 @@ func dollars(v float64) string {
 	return "$" + strconv.FormatFloat(v, 'f', min(decimals, 12), 64)
 }
 
-// roundUp returns the smallest number of two significant digits that is not below v, as it is written.
+// roundUp returns the smallest number of two significant digits that is not below v, as it is
+// written.
 func roundUp(v float64) string {
 	if v <= 0 {
 		return "0"

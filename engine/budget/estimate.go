@@ -44,8 +44,9 @@ type expectation struct {
 	basis string
 }
 
-// expectAnswer says how long the answer to a request will be: what it is asked to have, or may have at most; else what the
-// answers of its kind had on average, else those of its model; else a figure that is simply assumed.
+// expectAnswer says how long the answer to a request will be: what it is asked to have, or may have
+// at most; else what the answers of its kind had on average, else those of its model; else a figure
+// that is simply assumed.
 func expectAnswer(req *effect.ModelRequest, kind, model tally, longest int64) expectation {
 	switch {
 	case req.AnswerLength > 0:
@@ -63,8 +64,8 @@ func expectAnswer(req *effect.ModelRequest, kind, model tally, longest int64) ex
 	}
 }
 
-// estimate puts together what a call will take. Without a tariff it is as expensive, by the token, as the calls of its
-// model were so far, when their cost is known.
+// estimate puts together what a call will take. Without a tariff it is as expensive, by the token,
+// as the calls of its model were so far, when their cost is known.
 func estimate(in, cached int64, answer expectation, tariff *echo.Tariff, model tally) Estimate {
 	e := Estimate{In: in, Cached: min(max(cached, 0), in), Out: answer.out, Basis: answer.basis}
 	switch {

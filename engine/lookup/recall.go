@@ -18,7 +18,8 @@ import (
 // ToolRecall is the name of the tool that returns what a view does not hold.
 const ToolRecall = "recall"
 
-// How much one recall returns, in characters. The most is about 5,000 tokens of English: more is read in pages.
+// How much one recall returns, in characters. The most is about 5,000 tokens of English: more is
+// read in pages.
 const (
 	recallDefault = 4000
 	recallMost    = 20_000
@@ -61,8 +62,8 @@ type original struct {
 
 var hashPrefix = regexp.MustCompile(`^[0-9a-f]{6,16}$`)
 
-// find finds a message by its hash or the beginning of it, in the current phase first. The problem is written for the
-// model.
+// find finds a message by its hash or the beginning of it, in the current phase first. The problem
+// is written for the model.
 func find(session *echo.Session, given string) (o original, problem string) {
 	h := strings.ToLower(strings.TrimSpace(given))
 	if !hashPrefix.MatchString(h) {
@@ -124,7 +125,8 @@ func (o original) what() string {
 	return s
 }
 
-// byteOf returns the index of the byte at which character n begins, or the length of a shorter text.
+// byteOf returns the index of the byte at which character n begins, or the length of a shorter
+// text.
 func byteOf(s string, n int) int {
 	for i := range s {
 		if n == 0 {
@@ -135,7 +137,8 @@ func byteOf(s string, n int) int {
 	return len(s)
 }
 
-// plainText writes a whole message as text: its words, the calls it makes, and the names of its images.
+// plainText writes a whole message as text: its words, the calls it makes, and the names of its
+// images.
 func plainText(m *echo.Message) string {
 	var lines []string
 	for _, p := range m.Parts() {
@@ -151,7 +154,8 @@ func plainText(m *echo.Message) string {
 	return strings.Join(lines, "\n")
 }
 
-// imageName says which image a message holds. Data is not repeated: only a user message could carry it.
+// imageName says which image a message holds. Data is not repeated: only a user message could carry
+// it.
 func imageName(url string) string {
 	data, ok := strings.CutPrefix(url, "data:")
 	if !ok {

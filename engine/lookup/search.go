@@ -37,8 +37,8 @@ func SearchSpec() effect.ToolSpec {
 	}
 }
 
-// Search finds messages of the session for a turn. By words it depends on nothing but the session. By similarity it depends on a
-// reading, which is recorded below key.
+// Search finds messages of the session for a turn. By words it depends on nothing but the session.
+// By similarity it depends on a reading, which is recorded below key.
 func (m *Messages) Search(ctx context.Context, through effect.Effects, key echo.Key, turn effect.Site, args json.RawMessage) (text string, failed bool, err error) {
 	in := struct {
 		Query, By, Phase string
@@ -79,8 +79,9 @@ func phasesBegun(s *echo.Session) []string {
 	return names
 }
 
-// searchable returns the messages of the session that are worth a card, the newest of those that are equal. The turn that
-// searches is not among them, nor are messages that only look others up: they would be found by their own queries.
+// searchable returns the messages of the session that are worth a card, the newest of those that
+// are equal. The turn that searches is not among them, nor are messages that only look others up:
+// they would be found by their own queries.
 func (m *Messages) searchable(phase string, turn effect.Site) []contextcards.Source {
 	seen := map[echo.Hash]bool{}
 	var out []contextcards.Source
@@ -108,8 +109,8 @@ func looksUp(m *echo.Message) bool {
 		!slices.ContainsFunc(calls, func(c echo.ToolCall) bool { return !reads(c.Name) })
 }
 
-// searchGroups makes a group of each message. Their cards are extracted and not waited for: so a search of the same
-// session has the same result, however long cards take.
+// searchGroups makes a group of each message. Their cards are extracted and not waited for: so a
+// search of the same session has the same result, however long cards take.
 func searchGroups(sources []contextcards.Source) []autocontext.Group {
 	groups := make([]autocontext.Group, len(sources))
 	for i, s := range sources {
@@ -122,7 +123,8 @@ func searchGroups(sources []contextcards.Source) []autocontext.Group {
 	return groups
 }
 
-// compareAll finds out how similar messages are to a query. The problem says why that is not possible.
+// compareAll finds out how similar messages are to a query. The problem says why that is not
+// possible.
 func (m *Messages) compareAll(ctx context.Context, through effect.Effects, key echo.Key, turn effect.Site, query string, groups []autocontext.Group) (problem string, err error) {
 	r, err := effect.WholeReading[echo.Similarity](ctx, through, key, turn, func() echo.Payload {
 		if m.Similarity == nil {

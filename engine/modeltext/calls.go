@@ -1,5 +1,5 @@
-// Package modeltext reads what models write as text: JSON values in answers (json.go), code blocks (fence.go), and the tool calls
-// of models that have no tool calling of their own (calls.go).
+// Package modeltext reads what models write as text: JSON values in answers (json.go), code blocks
+// (fence.go), and the tool calls of models that have no tool calling of their own (calls.go).
 package modeltext
 
 import (
@@ -24,8 +24,8 @@ func Manual(specs []effect.ToolSpec) string {
 	return b.String()
 }
 
-// Calls reads the tool calls that a model wrote as JSON blocks and returns the message with them. A block that
-// does not name a tool is part of the text.
+// Calls reads the tool calls that a model wrote as JSON blocks and returns the message with them. A
+// block that does not name a tool is part of the text.
 func Calls(m *echo.Message, site effect.Site) *echo.Message {
 	var calls []echo.ToolCall
 	for _, block := range jsonBlocks(m.Text()) {
@@ -42,8 +42,9 @@ func Calls(m *echo.Message, site effect.Site) *echo.Message {
 	return echo.Seal(d)
 }
 
-// readCalls reads {"tool": ..., "arguments": ...}, or a list of such. A block that begins like a call but is not valid
-// JSON becomes a call whose arguments are the block itself, so that the model is told what is wrong with it.
+// readCalls reads {"tool": ..., "arguments": ...}, or a list of such. A block that begins like a
+// call but is not valid JSON becomes a call whose arguments are the block itself, so that the model
+// is told what is wrong with it.
 func readCalls(block string) []echo.ToolCall {
 	type call struct {
 		Tool      string          `json:"tool"`

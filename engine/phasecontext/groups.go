@@ -10,8 +10,8 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// turnGroup is the unit of what comes in of an earlier phase: an answer with its tool calls and their results, or any
-// other message by itself.
+// turnGroup is the unit of what comes in of an earlier phase: an answer with its tool calls and
+// their results, or any other message by itself.
 type turnGroup struct {
 	rec     *echo.PhaseRecord
 	segment int // number of the visit in the session
@@ -89,7 +89,8 @@ func (g *turnGroup) calls(id string) bool {
 	return slices.ContainsFunc(g.items[0].Message.ToolCalls(), has) && !slices.ContainsFunc(g.items, answered)
 }
 
-// join adds a message to a group. A phase that ran a tool has its result without a call, so it comes in as text.
+// join adds a message to a group. A phase that ran a tool has its result without a call, so it
+// comes in as text.
 func (e *Earlier) join(g *turnGroup, it *echo.Item) {
 	m := it.Message
 	src := e.Messages.Source(it)
@@ -103,7 +104,8 @@ func (e *Earlier) join(g *turnGroup, it *echo.Item) {
 	g.items = append(g.items, in)
 }
 
-// toolOutput writes the result of a phase that runs a tool as a user message, the only role for it without a call.
+// toolOutput writes the result of a phase that runs a tool as a user message, the only role for it
+// without a call.
 func toolOutput(phase string, m *echo.Message) *echo.Message {
 	what := "result"
 	if m.Failed() {

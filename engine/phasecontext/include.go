@@ -37,7 +37,8 @@ func (e *Earlier) Phases(name string) []*echo.PhaseRecord {
 	return nil // the phase has not run: nothing to bring
 }
 
-// Included returns what a source of context.from includes of one phase, marked as this phase has to treat it.
+// Included returns what a source of context.from includes of one phase, marked as this phase has to
+// treat it.
 func (e *Earlier) Included(rec *echo.PhaseRecord, src cascade.Source) []echo.Item {
 	include := src.Include
 	if len(include) == 0 {
@@ -71,9 +72,10 @@ func (e *Earlier) Included(rec *echo.PhaseRecord, src cascade.Source) []echo.Ite
 	return out
 }
 
-// historyOf returns the history of an earlier phase as this phase has to treat it. Callouts are pinned. Calls and results are foreign when they were
-// made for another model or in another way of calling tools, or when this phase has no tools: providers refuse calls in
-// a request that declares none.
+// historyOf returns the history of an earlier phase as this phase has to treat it. Callouts are
+// pinned. Calls and results are foreign when they were made for another model or in another way of
+// calling tools, or when this phase has no tools: providers refuse calls in a request that declares
+// none.
 func (e *Earlier) historyOf(rec *echo.PhaseRecord) []echo.Item {
 	other := rec.Model != e.Phase.Model || rec.Prompted != e.Phase.Prompted || !e.HasTools
 	out := slices.Clone(rec.History)
@@ -102,7 +104,8 @@ func stateText(rec *echo.PhaseRecord, s *echo.Session) string {
 	return echo.AsText(values)
 }
 
-// imagesOf gathers the images of a phase in one user message, the only role that every provider takes images in.
+// imagesOf gathers the images of a phase in one user message, the only role that every provider
+// takes images in.
 func imagesOf(rec *echo.PhaseRecord) *echo.Message {
 	parts := echo.Text(fmt.Sprintf("From phase %q, images:", rec.Name))
 	for _, it := range rec.History {
@@ -118,8 +121,8 @@ func imagesOf(rec *echo.PhaseRecord) *echo.Message {
 	return echo.Seal(echo.Draft{Role: echo.RoleUser, Kind: echo.KindContext, Parts: parts})
 }
 
-// transcript brings the messages of a phase themselves, unabridged and in order, between two markers. Tool calls stay
-// with their results, so that the sequence is valid for every provider.
+// transcript brings the messages of a phase themselves, unabridged and in order, between two
+// markers. Tool calls stay with their results, so that the sequence is valid for every provider.
 func transcript(phase string, history []echo.Item, filter cascade.MessagesFilter) []echo.Item {
 	body := Pick(history, filter)
 	if len(body) == 0 {
@@ -131,8 +134,8 @@ func transcript(phase string, history []echo.Item, filter cascade.MessagesFilter
 	return slices.Concat([]echo.Item{marker("begin:")}, body, []echo.Item{marker("end.")})
 }
 
-// Pick chooses messages of a phase. What the phase itself was brought as context, and its system message, are not its
-// own words and stay behind.
+// Pick chooses messages of a phase. What the phase itself was brought as context, and its system
+// message, are not its own words and stay behind.
 func Pick(history []echo.Item, filter cascade.MessagesFilter) []echo.Item {
 	var out []echo.Item
 	last := lastTurn(history)
@@ -162,7 +165,8 @@ func lastTurn(history []echo.Item) echo.Item {
 	return history[len(history)-1]
 }
 
-// withoutCalls keeps the words of assistant messages and leaves their calls out, as the results are left out too.
+// withoutCalls keeps the words of assistant messages and leaves their calls out, as the results are
+// left out too.
 func withoutCalls(items []echo.Item) []echo.Item {
 	out := slices.Clone(items)
 	for i, it := range out {

@@ -1,8 +1,9 @@
 // Package phasecontext brings into a phase what it needs of earlier ones.
 //
-// include.go is context.from: what a phase names. The rest chooses: groups.go splits earlier histories into turn groups, gather.go
-// separates anchors from candidates, selection.go has the candidates ranked, inject.go puts markers around what comes in. trial.go
-// makes a selection on a recorded session. Nothing here records or calls a model.
+// include.go is context.from: what a phase names. The rest chooses: groups.go splits earlier
+// histories into turn groups, gather.go separates anchors from candidates, selection.go has the
+// candidates ranked, inject.go puts markers around what comes in. trial.go makes a selection on a
+// recorded session. Nothing here records or calls a model.
 package phasecontext
 
 import (
@@ -25,7 +26,8 @@ import (
 	"github.com/windlass-run/windlass/internal/quantity"
 )
 
-// Selection chooses what one phase needs of earlier ones: the anchors, and candidates under the budget.
+// Selection chooses what one phase needs of earlier ones: the anchors, and candidates under the
+// budget.
 type Selection struct {
 	SelectionOptions
 	anchors    []*turnGroup
@@ -78,8 +80,9 @@ func (s *Selection) cost(items []echo.Item) int64 {
 	return n
 }
 
-// Choose makes the selection from what was found of the candidates, and from the model's answer to the menu, nil when no model was
-// asked. Instead of an outcome it returns a menu when a model has to choose.
+// Choose makes the selection from what was found of the candidates, and from the model's answer to
+// the menu, nil when no model was asked. Instead of an outcome it returns a menu when a model has
+// to choose.
 func (s *Selection) Choose(f *echo.Findings, answer *autocontext.MenuAnswer) (*echo.InterSelection, *autocontext.Menu) {
 	selected, menu := s.Earlier.Messages.Index.Select(s.Task, s.groups(f), s.inside(), answer)
 	if menu != nil {
@@ -115,7 +118,8 @@ func (s *Selection) groups(f *echo.Findings) []autocontext.Group {
 	return out
 }
 
-// Look waits for the cards of the candidates, and has them compared with the task when the strategy goes by similarity.
+// Look waits for the cards of the candidates, and has them compared with the task when the strategy
+// goes by similarity.
 func (s *Selection) Look(ctx context.Context) *echo.Findings {
 	start := s.Now()
 	f := &echo.Findings{Found: make([]echo.Found, len(s.candidates))}
@@ -233,8 +237,8 @@ func (s *Selection) outcome(f *echo.Findings, sel *echo.Selected) *echo.InterSel
 	return out
 }
 
-// Brought returns the messages that come in, in the order of their places in the session, between markers. The error says that the
-// outcome is of another history.
+// Brought returns the messages that come in, in the order of their places in the session, between
+// markers. The error says that the outcome is of another history.
 func (s *Selection) Brought(o *echo.InterSelection) ([]echo.Item, error) {
 	if len(o.Scores) != len(s.candidates) {
 		return nil, fmt.Errorf("the recorded selection is not of the %d candidates that there are", len(s.candidates))

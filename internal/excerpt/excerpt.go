@@ -1,4 +1,5 @@
-// Package excerpt shortens texts for people and models: to a number of bytes, to one line, to a beginning and an end.
+// Package excerpt shortens texts for people and models: to a number of bytes, to one line, to a
+// beginning and an end.
 package excerpt
 
 import (
@@ -50,7 +51,8 @@ func Clean(s string) string {
 	}, s)
 }
 
-// The size of what Of returns. Most of it is the end of the text, where a program says why it failed.
+// The size of what Of returns. Most of it is the end of the text, where a program says why it
+// failed.
 const (
 	mostBytes = 2000
 	mostLines = 20

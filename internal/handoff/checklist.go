@@ -62,8 +62,9 @@ func decisionsIn(text string) []string {
 	return out
 }
 
-// checklists are the newest versions of the checklists of a session, by where they stand: in the answers of a phase, in a
-// value of the state, in a file. A new version takes the place of the one before.
+// checklists are the newest versions of the checklists of a session, by where they stand: in the
+// answers of a phase, in a value of the state, in a file. A new version takes the place of the one
+// before.
 type checklists struct {
 	order  []string            // by their newest versions, the newest last
 	latest map[string][]string // the texts that they are in
@@ -79,8 +80,8 @@ func (c *checklists) set(place string, texts ...string) {
 
 func (c *checklists) add(place, text string) { c.set(place, append(c.latest[place], text)...) }
 
-// merged returns every item once, in the order in which it first appears; where it stands in several lists, as the newest
-// of these has it.
+// merged returns every item once, in the order in which it first appears; where it stands in
+// several lists, as the newest of these has it.
 func (c *checklists) merged() []checked {
 	var out []checked
 	at := map[string]int{}
@@ -154,7 +155,8 @@ func (g *gathered) readCall(c echo.ToolCall) {
 	g.lists.set("file "+in.Path, in.Content)
 }
 
-// wellDone returns the calls of an answer that have a result which is no failure. What follows is the history behind it.
+// wellDone returns the calls of an answer that have a result which is no failure. What follows is
+// the history behind it.
 func wellDone(calls []echo.ToolCall, follows []*echo.Entry) []echo.ToolCall {
 	if len(calls) == 0 {
 		return nil

@@ -23,7 +23,8 @@ type progress struct {
 	problem string // why it ended badly
 }
 
-// progressOf returns how far a run has come, after entries of its newest visit that are about to be recorded.
+// progressOf returns how far a run has come, after entries of its newest visit that are about to be
+// recorded.
 func progressOf(f *record.Fold, c *cascade.Cascade, soon ...*echo.Entry) *progress {
 	p := &progress{record: f, cascade: c, visits: f.Visits(), files: f.Workspace(), status: echo.StatusRunning}
 	if newest := p.newest(); newest != nil {
@@ -41,7 +42,8 @@ func progressOf(f *record.Fold, c *cascade.Cascade, soon ...*echo.Entry) *progre
 	return p
 }
 
-// Where the items of a handoff come from; those that there are several of have their name behind it.
+// Where the items of a handoff come from; those that there are several of have their name behind
+// it.
 const (
 	sourceChecklist = "checklist"
 	sourceAnswer    = "answer"
@@ -191,7 +193,8 @@ func lastWords(history []*echo.Entry) string {
 	return ""
 }
 
-// blockingOf returns the tools of a phase whose newest call failed, and the calls that were under way when it stopped.
+// blockingOf returns the tools of a phase whose newest call failed, and the calls that were under
+// way when it stopped.
 func blockingOf(history []*echo.Entry) []echo.HandoffItem {
 	var out []echo.HandoffItem
 	seen := map[string]bool{}
@@ -234,7 +237,8 @@ func underWay(history []*echo.Entry) []string {
 	return nil
 }
 
-// following returns the phases that come after the newest one, as far as the cascade says before it happens.
+// following returns the phases that come after the newest one, as far as the cascade says before it
+// happens.
 func (p *progress) following() []echo.HandoffItem {
 	newest := p.newest()
 	if p.cascade == nil || newest == nil || p.reason == echo.StopEndOfCascade {
@@ -297,8 +301,8 @@ func targetsOf(p *cascade.Phase) []string {
 	})
 }
 
-// choices returns what was decided outside of answers: routes that were chosen, state that phases set unless it is a
-// checklist, callouts.
+// choices returns what was decided outside of answers: routes that were chosen, state that phases
+// set unless it is a checklist, callouts.
 func (p *progress) choices(histories [][]*echo.Entry) []echo.HandoffItem {
 	var out []echo.HandoffItem
 	for _, r := range p.record.Routes() {
