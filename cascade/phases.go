@@ -2,7 +2,8 @@ package cascade
 
 import "iter"
 
-// EachPhase returns every phase of the cascade, those that stand in an on_error after the one that has it.
+// EachPhase returns every phase of the cascade, those that stand in an on_error after the one that
+// has it.
 func (c *Cascade) EachPhase() iter.Seq[*Phase] {
 	return func(yield func(*Phase) bool) {
 		for i := range c.Phases {

@@ -11,7 +11,7 @@ import (
 	"github.com/windlass-run/windlass/internal/failure"
 )
 
-// hints are the next steps of a person at the command line, for kinds of failures that do not say one themselves.
+// hints are the next steps of a person for kinds of failures that do not say one themselves.
 var hints = map[failure.Kind]string{
 	failure.InvalidConfig:  "correct the file; docs/models.md describes it",
 	failure.UnknownSession: "windlass sessions list",
@@ -21,7 +21,7 @@ var hints = map[failure.Kind]string{
 	failure.StorageFailed:  "windlass doctor",
 }
 
-// hintFor returns what a person at the command line can do about an error that says more than its kind; "" for others.
+// hintFor returns the next step for an error that says more than its kind; "" for others.
 func hintFor(err error) string {
 	var (
 		id     *core.SessionIDError
@@ -60,7 +60,7 @@ func hintFor(err error) string {
 	return ""
 }
 
-// inFlags says what is wrong in the words of the command line, where an error is about something that a flag gives.
+// inFlags says what is wrong with what a flag gives in the words of the command line.
 func inFlags(err error) error {
 	var model *core.NoModelError
 	var phase *core.UnknownPhaseError

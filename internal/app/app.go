@@ -1,6 +1,7 @@
-// Package app is the life of a run: it is started, resumed or forked, runs, and is closed. It decides what a run is given, its model,
-// its tools, its journal, ClickHouse, and keeps what outlives a run. It knows neither flags nor exit codes nor terminals: errors have
-// a kind, see [failure.Error], and whoever follows a run gets entries and events, see [Watch].
+// Package app is the life of a run: it is started, resumed or forked, runs, and is closed. It
+// decides what a run is given, its model, its tools, its journal, ClickHouse, and keeps what
+// outlives a run. It knows neither flags nor exit codes nor terminals: errors have a kind, see
+// [failure.Error], and whoever follows a run gets entries and events, see [Watch].
 package app
 
 import (
@@ -31,7 +32,8 @@ type App struct {
 	pools map[poolKey]*database.Pool
 }
 
-// poolKey tells databases apart: sessions that were started in another folder may have another windlass.json.
+// poolKey tells databases apart: sessions that were started in another folder may have another
+// windlass.json.
 type poolKey struct {
 	dsn     string
 	sandbox bool
@@ -80,7 +82,8 @@ func (a *App) configOf(dir string) (*config.Config, error) {
 	return cfg, nil
 }
 
-// ClickHouse returns the database that the environment and windlass.json name. It is opened when it is first used.
+// ClickHouse returns the database that the environment and windlass.json name. It is opened when it
+// is first used.
 func (a *App) ClickHouse() (*database.Pool, error) {
 	cfg, err := a.Config()
 	if err != nil {

@@ -87,7 +87,8 @@ func (k *kept) Write(e *echo.Entry) error {
 
 func (*kept) Close(context.Context) error { return nil }
 
-// A program's own model and tool answer a run, whose entries it gets. The session is verified and forked with the same ones.
+// A program's own model and tool answer a run, whose entries it gets. The session is verified and
+// forked with the same ones.
 func TestRunWithExtensions(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
@@ -321,7 +322,8 @@ func TestJournalError(t *testing.T) {
 	}
 }
 
-// A session that says nothing of what it was started with, or that another version started, cannot be run again.
+// A session that says nothing of what it was started with, or that another version started, cannot
+// be run again.
 func TestReadHeaderFails(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)

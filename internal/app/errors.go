@@ -46,7 +46,8 @@ func (e *NoScriptError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *NoScriptError) Unwrap() error { return e.Err }
 
-// ToolsError says that the tools of a run cannot be made: a folder that is not there, or a declared tool that cannot be used.
+// ToolsError says that the tools of a run cannot be made: a folder that is not there, or a declared
+// tool that cannot be used.
 type ToolsError struct{ Err error }
 
 // Error returns the text of the cause.
@@ -67,7 +68,8 @@ func (e *ResumeError) Error() string { return fmt.Sprintf("session %s: %v", e.Se
 // Unwrap returns the cause.
 func (e *ResumeError) Unwrap() error { return e.Err }
 
-// HalfForkError says that a fork cannot be resumed because it does not have all that it was to have of its parent.
+// HalfForkError says that a fork cannot be resumed because it does not have all that it was to have
+// of its parent.
 type HalfForkError struct {
 	SessionID, Parent string
 	ParentSeq         uint64
@@ -83,7 +85,8 @@ func (e *HalfForkError) Error() string {
 	return fmt.Sprintf("session %s: its process died before the fork of %s was whole: %s of %d are missing", e.SessionID, e.Parent, entries, e.ParentSeq)
 }
 
-// ForkPointError says that a session cannot be forked after an entry: there is no such entry, or nothing follows from there.
+// ForkPointError says that a session cannot be forked after an entry: there is no such entry, or
+// nothing follows from there.
 type ForkPointError struct {
 	Parent  string
 	Seq     uint64
@@ -102,7 +105,8 @@ func (e *ForkPointError) Error() string {
 // Unwrap returns the cause.
 func (e *ForkPointError) Unwrap() error { return e.Err }
 
-// HeaderError says that a session cannot be run again, because this windlass cannot use what its header says.
+// HeaderError says that a session cannot be run again, because this windlass cannot use what its
+// header says.
 type HeaderError struct{ Err error }
 
 // Error returns the text of the cause.
@@ -137,7 +141,8 @@ func JournalError(id string, err error) error {
 	return failure.New(failure.StorageFailed, err, "")
 }
 
-// ModelError gives the error of a model its kind. A script that has no answer is the caller's own file: the run failed.
+// ModelError gives the error of a model its kind. A script that has no answer is the caller's own
+// file: the run failed.
 func ModelError(err error) error {
 	var model *effect.ModelError
 	switch {

@@ -10,8 +10,8 @@ import (
 	"github.com/windlass-run/windlass/internal/tool"
 )
 
-// Known tells the loader of cascades what they refer to without declaring it: the built-in tools and more of them, and what a template
-// is.
+// Known tells the loader of cascades what they refer to without declaring it: the built-in tools
+// and more of them, and what a template is.
 func Known(tools ...string) cascade.Known {
 	return cascade.Known{
 		Tools:         slices.Concat(tool.BuiltinNames(), engine.OwnTools(), tools),

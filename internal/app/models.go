@@ -55,8 +55,8 @@ func (o *opening) assignModels() error {
 	return nil
 }
 
-// chooseModel sets what answers: the caller's model, the script beside the cascade, or the endpoints of the configuration, each
-// checked for what it needs before anything is sent.
+// chooseModel sets what answers: the caller's model, the script beside the cascade, or the
+// endpoints of the configuration, each checked for what it needs before anything is sent.
 func (o *opening) chooseModel() error {
 	if err := o.assignModels(); err != nil {
 		return err
@@ -84,8 +84,8 @@ func (o *opening) chooseModel() error {
 	return nil
 }
 
-// factsOffline returns what is known of models that a script plays: their limits are kept to, but nothing is paid, and a script calls
-// tools in the way that the cascade says.
+// factsOffline returns what is known of models that a script plays: their limits are kept to, but
+// nothing is paid, and a script calls tools in the way that the cascade says.
 func factsOffline(r *llm.Router) func(string) effect.ModelFacts {
 	return func(model string) effect.ModelFacts {
 		f := r.Facts(model)
@@ -94,7 +94,8 @@ func factsOffline(r *llm.Router) func(string) effect.ModelFacts {
 	}
 }
 
-// chooseScript has a script answer: that of a session that is resumed, or the one beside the cascade.
+// chooseScript has a script answer: that of a session that is resumed, or the one beside the
+// cascade.
 func (o *opening) chooseScript() error {
 	path := o.run.header.Script
 	if path == "" {

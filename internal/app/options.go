@@ -34,7 +34,8 @@ type RunOptions struct {
 	Extensions   Extensions
 }
 
-// Rights are what the tools and templates of a run may use. The zero value grants the session's own folder only.
+// Rights are what the tools and templates of a run may use. The zero value grants the session's own
+// folder only.
 type Rights struct {
 	Roots         []string // folders that file tools may use; relative paths are relative to the first
 	AllowEnv      []string // environment variables that templates and tools may see
@@ -42,14 +43,15 @@ type Rights struct {
 	AllowCommands bool     // models may run any command
 }
 
-// Models say which model answers. They outrank the cascade, and it the environment and windlass.json.
+// Models say which model answers. They outrank the cascade, and it the environment and
+// windlass.json.
 type Models struct {
 	Default string
 	Phases  map[string]string // by the name of the phase
 }
 
-// Extensions are what a program gives a run besides what the machine has. They are not recorded: who resumes, forks or verifies the
-// session gives them again.
+// Extensions are what a program gives a run besides what the machine has. They are not recorded:
+// who resumes, forks or verifies the session gives them again.
 type Extensions struct {
 	Model effect.Model // answers instead of endpoints and scripts; nil: it does not
 	Tools []tool.Func  // besides those that are built in and those of the cascade
@@ -63,15 +65,16 @@ func (e *Extensions) toolNames() []string {
 	return names
 }
 
-// Limits are what somebody gives a run to spend. They outrank the limits that it would have, higher or lower: nil leaves a limit as
-// it is, and 0 takes it away.
+// Limits are what somebody gives a run to spend. They outrank the limits that it would have, higher
+// or lower: nil leaves a limit as it is, and 0 takes it away.
 type Limits struct {
 	MaxUSD     *float64 `json:"max_usd,omitempty"`
 	MaxTokens  *int64   `json:"max_tokens,omitempty"`
 	MaxSeconds *float64 `json:"max_seconds,omitempty"`
 }
 
-// Apply returns the limits of a run that otherwise has those of base; nil when they stay as they are.
+// Apply returns the limits of a run that otherwise has those of base; nil when they stay as they
+// are.
 func (l Limits) Apply(base cascade.Budget) *cascade.Budget {
 	if l == (Limits{}) {
 		return nil
@@ -109,12 +112,13 @@ var (
 
 // Watch is how a caller follows a run. The zero value follows nothing.
 type Watch struct {
-	// Follow is called once, when the run is known and before anything is recorded. The observer, which may be nil, is told what
-	// begins, and the sinks get every entry.
+	// Follow is called once, when the run is known and before anything is recorded. The observer,
+	// which may be nil, is told what begins, and the sinks get every entry.
 	Follow func(*Run) (engine.Observer, []echo.Sink)
 	// Notice is told what a person should know before the run starts.
 	Notice func(text string)
-	// Fetching is called when something may be fetched: show is told how far it is, and done that it has ended.
+	// Fetching is called when something may be fetched: show is told how far it is, and done that
+	// it has ended.
 	Fetching func() (show func(fetch.Progress), done func())
 }
 
@@ -135,8 +139,8 @@ func (w Watch) complete() Watch {
 // names are names of folders, so they are kept plain.
 var names = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
-// IsName reports whether a text can be the id of a session: up to 64 letters, digits, dots, dashes and underscores, the first one a
-// letter or digit.
+// IsName reports whether a text can be the id of a session: up to 64 letters, digits, dots, dashes
+// and underscores, the first one a letter or digit.
 func IsName(s string) bool { return names.MatchString(s) }
 
 func sessionID(wanted string) (string, error) {

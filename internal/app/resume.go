@@ -13,7 +13,8 @@ import (
 	"github.com/windlass-run/windlass/internal/failure"
 )
 
-// ResumeOptions say how a session is resumed. What it was started with holds; only what is here may be different.
+// ResumeOptions say how a session is resumed. What it was started with holds; only what is here may
+// be different.
 type ResumeOptions struct {
 	Limits       Limits
 	NoClickHouse bool // also when it was started with ClickHouse
@@ -28,8 +29,8 @@ type ForkOptions struct {
 	ResumeOptions
 }
 
-// Resume opens a session on this machine whose run did not come to its end, by its whole id. What can be checked is checked before
-// anything is paid for, and when it fails nothing is changed.
+// Resume opens a session on this machine whose run did not come to its end, by its whole id. What
+// can be checked is checked before anything is paid for, and when it fails nothing is changed.
 func (a *App) Resume(ctx context.Context, id string, o ResumeOptions, w Watch) (*Run, error) {
 	j, rec, err := journal.Open(a.SessionDir(id))
 	if err != nil {
@@ -85,7 +86,8 @@ func (r *Run) Changed() bool {
 	return err == nil && now != nil && string(r.secrets.JSON(encoded(now))) != string(encoded(r.cascade))
 }
 
-// Fork makes a new session of the beginning of another one, up to its entry seq, and resumes it. The other one stays as it is.
+// Fork makes a new session of the beginning of another one, up to its entry seq, and resumes it.
+// The other one stays as it is.
 func (a *App) Fork(ctx context.Context, parent string, seq uint64, o ForkOptions, w Watch) (*Run, error) {
 	rec, err := journal.Read(filepath.Join(a.SessionDir(parent), journal.File))
 	if err != nil {
@@ -135,7 +137,8 @@ func forkHeader(parent journal.Header, id string, seq uint64, o ForkOptions) (jo
 	return h, nil
 }
 
-// checkFork finds out, before there is a session, whether what a fork has of its parent follows from its cascade.
+// checkFork finds out, before there is a session, whether what a fork has of its parent follows
+// from its cascade.
 func (a *App) checkFork(ctx context.Context, h journal.Header, entries []*echo.Entry, o ForkOptions) error {
 	if err := engine.CheckResumable(entries); err != nil {
 		return failure.New(failure.NotResumable, &ForkPointError{Parent: h.Parent, Seq: h.ParentSeq, Entries: len(entries), Err: err}, "")

@@ -17,8 +17,8 @@ import (
 	"github.com/windlass-run/windlass/internal/tool"
 )
 
-// Run is one run with everything that it has open. [App.Start], [App.Resume] and [App.Fork] return it; it is to be done once with
-// [Run.Do], and closed however that ended.
+// Run is one run with everything that it has open. [App.Start], [App.Resume] and [App.Fork] return
+// it; it is to be done once with [Run.Do], and closed however that ended.
 type Run struct {
 	header   journal.Header
 	started  Started
@@ -44,7 +44,8 @@ type store struct {
 	delivery *database.Delivery // of earlier sessions
 }
 
-// closeLimit is how long rows may take to reach ClickHouse after a run. What does not get there is in the journal.
+// closeLimit is how long rows may take to reach ClickHouse after a run. What does not get there is
+// in the journal.
 const closeLimit = 15 * time.Second
 
 // ID returns the id of the session.
@@ -77,7 +78,8 @@ func (r *Run) Totals(res *engine.Result) effect.Totals { return res.Plus(r.CardT
 // CardTotals returns what cards took of it, which is in no phase.
 func (r *Run) CardTotals() effect.Totals { return r.cards.Spent() }
 
-// Do runs the cascade to its end. The result says what it came to, also with an error, which is a [*failure.Error].
+// Do runs the cascade to its end. The result says what it came to, also with an error, which is a
+// [*failure.Error].
 func (r *Run) Do(ctx context.Context) (*engine.Result, error) {
 	spec := engine.Spec{
 		Cascade: r.cascade, Input: r.input, Log: r.log, WorkDir: r.started.WorkDir, Name: r.started.Name, Header: encoded(r.header),
@@ -98,7 +100,8 @@ type Closing struct {
 	Err         error                        // anything else
 }
 
-// Close ends everything that the run has open. Rows that are on their way to ClickHouse have a while to get there.
+// Close ends everything that the run has open. Rows that are on their way to ClickHouse have a
+// while to get there.
 func (r *Run) Close() Closing {
 	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
 	defer cancel()

@@ -29,9 +29,9 @@ type quietError struct {
 func (e *quietError) Error() string { return e.text }
 func (e *quietError) Unwrap() error { return e.err }
 
-// KnownSecrets returns what no result, record or answer may show: the keys of all endpoints, the password of ClickHouse, the
-// variables that were granted, and whatever else of the environment is taken for a secret. Variables that turn out to be
-// secrets only now are hidden from children, too.
+// KnownSecrets returns what no result, record or answer may show: the keys of all endpoints, the
+// password of ClickHouse, the variables that were granted, and whatever else of the environment is
+// taken for a secret. Variables that turn out to be secrets only now are hidden from children, too.
 func KnownSecrets(cfg *config.Config, granted []string) *secret.Set {
 	var list []secret.Value
 	for _, name := range slices.Sorted(maps.Keys(cfg.Models)) {
@@ -60,7 +60,8 @@ func KnownSecrets(cfg *config.Config, granted []string) *secret.Set {
 // plainVariables are granted often and hold nothing that must not be seen.
 var plainVariables = []string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR"}
 
-// isPath reports whether a value names a file that there is: the file may be secret, its name is not.
+// isPath reports whether a value names a file that there is: the file may be secret, its name is
+// not.
 func isPath(v string) bool {
 	if !strings.HasPrefix(v, "/") {
 		return false

@@ -22,8 +22,9 @@ import (
 	"github.com/windlass-run/windlass/internal/vault"
 )
 
-// Start makes a session and everything that its run needs. What can be checked is checked before anything is paid for. The run has
-// the rights of its options and no others. When it fails, nothing is left open and nothing is left of the session.
+// Start makes a session and everything that its run needs. What can be checked is checked before
+// anything is paid for. The run has the rights of its options and no others. When it fails, nothing
+// is left open and nothing is left of the session.
 func (a *App) Start(ctx context.Context, job Job, o RunOptions, w Watch) (*Run, error) {
 	cfg, err := a.Config()
 	if err != nil {
@@ -75,7 +76,8 @@ func (a *App) opening(cfg *config.Config, o RunOptions, w Watch) *opening {
 	return &opening{app: a, config: cfg, options: o, watch: w.complete(), run: r, runner: r.runner}
 }
 
-// equip makes what a run needs besides its journal. Everything that can fail comes before anything that has to be closed.
+// equip makes what a run needs besides its journal. Everything that can fail comes before anything
+// that has to be closed.
 func (o *opening) equip(ctx context.Context, j *journal.Journal) error {
 	r := o.run
 	if err := os.MkdirAll(r.started.WorkDir, 0o700); err != nil {
@@ -105,7 +107,8 @@ func (o *opening) equip(ctx context.Context, j *journal.Journal) error {
 	return nil
 }
 
-// connect opens ClickHouse in the background, for this run and for the delivery of earlier ones. The run depends on neither.
+// connect opens ClickHouse in the background, for this run and for the delivery of earlier ones.
+// The run depends on neither.
 func (o *opening) connect(ctx context.Context) {
 	s := o.run.store
 	if s == nil {
@@ -127,7 +130,8 @@ func (o *opening) planCards(ctx context.Context) *cards.Plan {
 	return c.Plan(ctx)
 }
 
-// startCards starts the cards of the run. Those of a session that is resumed are read, and not made again.
+// startCards starts the cards of the run. Those of a session that is resumed are read, and not made
+// again.
 func (o *opening) startCards(ctx context.Context, plan *cards.Plan) {
 	r := o.run
 	t := cards.Target{CascadeID: r.cascade.CascadeID, Log: r.log, Mask: r.secrets.Text}
@@ -185,7 +189,8 @@ func createJournal(dir string, h journal.Header) (*journal.Journal, error) {
 	return j, nil
 }
 
-// removeSession removes a session that did not start: its journal, its work folder and, when nothing else is in it, its own folder.
+// removeSession removes a session that did not start: its journal, its work folder and, when
+// nothing else is in it, its own folder.
 func removeSession(dir, workDir string) error {
 	errs := []error{journal.Remove(dir)}
 	for _, path := range []string{workDir, filepath.Join(dir, delivery.MarksFile), dir} {

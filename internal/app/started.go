@@ -16,8 +16,8 @@ import (
 	"github.com/windlass-run/windlass/internal/failure"
 )
 
-// Started is what a run was started with besides its cascade and its input, as the header of its journal keeps it. A session that is
-// resumed has the same models and the same rights.
+// Started is what a run was started with besides its cascade and its input, as the header of its
+// journal keeps it. A session that is resumed has the same models and the same rights.
 type Started struct {
 	Dir           string   `json:"dir"`              // the working folder, whose windlass.json counts
 	WorkDir       string   `json:"work_dir"`         // of the session; of a fork that of the session it comes from,
@@ -46,8 +46,9 @@ type Origin struct {
 	Started Started
 }
 
-// ReadHeader reads what a session came from off the header of its journal, so that it can be run again. Tools are the names of the
-// caller's, see [Extensions]. The error has a [*HeaderError], and an [*engine.RulesError] when the rules of the session are why.
+// ReadHeader reads what a session came from off the header of its journal, so that it can be run
+// again. Tools are the names of the caller's, see [Extensions]. The error has a [*HeaderError], and
+// an [*engine.RulesError] when the rules of the session are why.
 func ReadHeader(h journal.Header, tools ...string) (*Origin, error) {
 	if err := engine.CheckRules(h.Rules); err != nil {
 		return nil, headerError("session %s: %w", h.SessionID, err)

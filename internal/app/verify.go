@@ -31,8 +31,9 @@ type Verification struct {
 	Difference string `json:"difference,omitempty"`
 }
 
-// Verify runs a session again with nothing but its record: no model is asked, no tool runs, nothing is written. It compares everything
-// that the run would record with what is recorded. The error says that it could not be tried.
+// Verify runs a session again with nothing but its record: no model is asked, no tool runs, nothing
+// is written. It compares everything that the run would record with what is recorded. The error
+// says that it could not be tried.
 func (a *App) Verify(ctx context.Context, rec *journal.Recording, e Extensions) (*Verification, error) {
 	replay, err := a.Replay(rec.Header, e)
 	if err != nil {
@@ -78,8 +79,9 @@ func (v *Verification) count(entries []*echo.Entry) {
 	}
 }
 
-// Replay is what runs a recorded session again with nothing but its record: no model, no tool, nothing written. Tools are there to be
-// described only: what a model was told of them is part of what it was sent.
+// Replay is what runs a recorded session again with nothing but its record: no model, no tool,
+// nothing written. Tools are there to be described only: what a model was told of them is part of
+// what it was sent.
 type Replay struct {
 	Runner *engine.Runner
 	Spec   engine.Spec // without a recording

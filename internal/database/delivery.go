@@ -12,14 +12,16 @@ import (
 	"github.com/windlass-run/windlass/internal/sessions"
 )
 
-// deliveryLimit is how much longer a run may take at its end for what earlier runs could not deliver.
+// deliveryLimit is how much longer a run may take at its end for what earlier runs could not
+// deliver.
 const deliveryLimit = 2 * time.Second
 
-// deliveryLock is the file in the home folder that keeps two processes from delivering the same in the background.
+// deliveryLock is the file in the home folder that keeps two processes from delivering the same in
+// the background.
 const deliveryLock = "ship.lock"
 
-// Delivery delivers, in the background of a run, what earlier runs on this machine could not. The run depends on nothing of it, and
-// what is not done when it ends is left to the next one.
+// Delivery delivers, in the background of a run, what earlier runs on this machine could not. The
+// run depends on nothing of it, and what is not done when it ends is left to the next one.
 type Delivery struct {
 	cancel context.CancelFunc
 	done   chan struct{} // closed when the goroutine has ended
@@ -29,7 +31,8 @@ type Delivery struct {
 // Delivered is what was delivered.
 type Delivered struct{ Sessions, Rows int }
 
-// Deliver starts to deliver what is pending of the sessions next to the one in dir. The end of ctx does not end that.
+// Deliver starts to deliver what is pending of the sessions next to the one in dir. The end of ctx
+// does not end that.
 func Deliver(ctx context.Context, p *Pool, dir string) *Delivery {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	d := &Delivery{cancel: cancel, done: make(chan struct{})}
@@ -41,7 +44,8 @@ func Deliver(ctx context.Context, p *Pool, dir string) *Delivery {
 	return d
 }
 
-// work delivers one session after the other. Why one could not be delivered is said by windlass ship: nobody has asked here.
+// work delivers one session after the other. Why one could not be delivered is said by windlass
+// ship: nobody has asked here.
 func (d *Delivery) work(ctx context.Context, h *Handle, own string) {
 	folder, to := filepath.Dir(own), h.pool.Address()
 	all, err := Pending(folder, to)
@@ -93,7 +97,8 @@ func (d *Delivery) Finish(wait bool) Delivered {
 	return Delivered{} // it reads a large journal, which cannot be interrupted; what it delivered is noted
 }
 
-// Pending lists the sessions below a folder of which a ClickHouse does not have everything, and which no process runs.
+// Pending lists the sessions below a folder of which a ClickHouse does not have everything, and
+// which no process runs.
 func Pending(folder, to string) ([]*sessions.Session, error) {
 	all, err := sessions.All(folder)
 	if err != nil {

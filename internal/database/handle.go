@@ -9,11 +9,12 @@ import (
 	"github.com/windlass-run/windlass/internal/clickhouse"
 )
 
-// settleTime is how long a run waits for ClickHouse to open before it starts. A running engine answers within it; a cold one, or
-// a server that is away, is opened in the background.
+// settleTime is how long a run waits for ClickHouse to open before it starts. A running engine
+// answers within it; a cold one, or a server that is away, is opened in the background.
 const settleTime = 300 * time.Millisecond
 
-// Handle is how one user of a pool gets the database. Its methods may be called by several goroutines.
+// Handle is how one user of a pool gets the database. Its methods may be called by several
+// goroutines.
 type Handle struct {
 	pool  *Pool
 	first *attempt
@@ -25,9 +26,9 @@ type Handle struct {
 	seen bool     // the user has had that already
 }
 
-// DB returns the open database, which the caller closes after use. The first call has the outcome of the attempt that was under way
-// when the handle was made. A later call says that the database of the call before is of no use any more: it is opened again,
-// unless another user has done that.
+// DB returns the open database, which the caller closes after use. The first call has the outcome
+// of the attempt that was under way when the handle was made. A later call says that the database
+// of the call before is of no use any more: it is opened again, unless another user has done that.
 func (h *Handle) DB(ctx context.Context) (*clickhouse.DB, error) {
 	for {
 		a := h.attempt()
@@ -69,8 +70,9 @@ func (h *Handle) wait(ctx context.Context, a *attempt) error {
 	}
 }
 
-// Settle waits for the first attempt: shortly, or as long as an engine is being fetched, which happens once. Meanwhile show is
-// told how far it is. When ctx ends during a fetch, this user waits for the database no more.
+// Settle waits for the first attempt: shortly, or as long as an engine is being fetched, which
+// happens once. Meanwhile show is told how far it is. When ctx ends during a fetch, this user waits
+// for the database no more.
 func (h *Handle) Settle(ctx context.Context, show func(clickhouse.Progress)) {
 	defer h.first.watch(show)()
 	t := time.NewTicker(settleTime)
@@ -92,7 +94,8 @@ func (h *Handle) Settle(ctx context.Context, show func(clickhouse.Progress)) {
 	}
 }
 
-// Warning returns what a person should know of the engine that the first attempt started; "": nothing, or it has not ended.
+// Warning returns what a person should know of the engine that the first attempt started; "":
+// nothing, or it has not ended.
 func (h *Handle) Warning() string {
 	if !h.first.ended() {
 		return ""

@@ -1,6 +1,6 @@
-// Package database keeps the ClickHouse that a process uses: it is opened in the background when it is first needed, shared by
-// everything that uses it, and opened again when it was lost. The SQL of models and the delivery of earlier sessions are two
-// such users.
+// Package database keeps the ClickHouse that a process uses: it is opened in the background when it
+// is first needed, shared by everything that uses it, and opened again when it was lost. The SQL of
+// models and the delivery of earlier sessions are two such users.
 package database
 
 import (
@@ -15,8 +15,8 @@ import (
 // EnvDSN names the variable with the DSN of a ClickHouse server.
 const EnvDSN = "WINDLASS_CLICKHOUSE_DSN"
 
-// Options returns which ClickHouse is used: the server of the environment, else that of windlass.json, else the embedded engine.
-// The error is a [*failure.Error].
+// Options returns which ClickHouse is used: the server of the environment, else that of
+// windlass.json, else the embedded engine. The error is a [*failure.Error].
 func Options(home string, cfg *config.Config) (clickhouse.Options, error) {
 	cache, err := config.CacheDir()
 	if err != nil {

@@ -75,7 +75,8 @@ func TestPoolOpensWhatItClosed(t *testing.T) {
 	require.NoError(t, again.Close())
 }
 
-// The second call of a handle says that its database is lost. It is opened again once, for all who say so.
+// The second call of a handle says that its database is lost. It is opened again once, for all who
+// say so.
 func TestPoolOpensWhatWasLost(t *testing.T) {
 	t.Parallel()
 	p := newPool(t)
@@ -141,7 +142,8 @@ func pending() *Handle {
 	return &Handle{pool: NewPool(clickhouse.Options{}), first: a, next: a, left: make(chan struct{})}
 }
 
-// Who interrupts a fetch does not wait for it: neither when settling nor when the database is asked for.
+// Who interrupts a fetch does not wait for it: neither when settling nor when the database is asked
+// for.
 func TestSettleIsInterrupted(t *testing.T) {
 	t.Parallel()
 	h := pending()

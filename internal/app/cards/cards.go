@@ -1,5 +1,6 @@
-// Package cards makes the cards of a run's messages in the background, chooses what they are made with, and records what that costs.
-// A run never waits for cards longer than it says, and never fails by them.
+// Package cards makes the cards of a run's messages in the background, chooses what they are made
+// with, and records what that costs. A run never waits for cards longer than it says, and never
+// fails by them.
 package cards
 
 import (
@@ -17,13 +18,15 @@ import (
 )
 
 const (
-	// closeLimit is how long cards that are under way may take after a run. The messages themselves are in the journal.
+	// closeLimit is how long cards that are under way may take after a run. The messages themselves
+	// are in the journal.
 	closeLimit = 10 * time.Second
 	// loadLimit bounds how long a session that is resumed waits for its cards.
 	loadLimit = 10 * time.Second
 )
 
-// Cards are what a run's messages are selected by. A nil *Cards has none: its methods do nothing. It implements [lookup.Similarity].
+// Cards are what a run's messages are selected by. A nil *Cards has none: its methods do nothing.
+// It implements [lookup.Similarity].
 type Cards struct {
 	pipeline *contextcards.Pipeline
 	embedder contextcards.Embedder
@@ -145,7 +148,8 @@ func (c *Cards) Spent() effect.Totals {
 	return c.costs.all()
 }
 
-// SinceAsked returns what cards have cost since it was last asked, for [engine.Spec]; nil when there are none.
+// SinceAsked returns what cards have cost since it was last asked, for [engine.Spec]; nil when
+// there are none.
 func (c *Cards) SinceAsked() func() effect.Totals {
 	if c == nil {
 		return nil

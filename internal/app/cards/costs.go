@@ -9,12 +9,12 @@ import (
 	"github.com/windlass-run/windlass/internal/llm"
 )
 
-// settleLimit is how long calls for cards may take to end when nobody waits for their answers any more: they have been
-// told to.
+// settleLimit is how long calls for cards may take to end when nobody waits for their answers any
+// more: they have been told to.
 const settleLimit = time.Second
 
-// costs records the calls that are made for cards and adds up what they took. The run neither waits for it nor fails by
-// it. It is safe for concurrent use.
+// costs records the calls that are made for cards and adds up what they took. The run neither waits
+// for it nor fails by it. It is safe for concurrent use.
 type costs struct {
 	cascade string
 	log     *echo.Log

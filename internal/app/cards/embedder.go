@@ -24,7 +24,8 @@ const (
 	EmbedderHashed = "hashed" // hashed runs of characters: it needs nothing and knows nothing of meaning
 )
 
-// EmbeddingModel returns what embeds texts: that of the environment, else that of windlass.json, else the word vectors.
+// EmbeddingModel returns what embeds texts: that of the environment, else that of windlass.json,
+// else the word vectors.
 func EmbeddingModel(cfg *config.Config) string {
 	return cmp.Or(os.Getenv(EnvEmbeddingModel), cfg.EmbeddingModel, EmbedderWords)
 }
@@ -35,8 +36,9 @@ type Embedder struct {
 	Instead error // nil: it is the one that was asked for
 }
 
-// OpenEmbedder returns the embedder with this name. Word vectors that are not here are fetched, which is told to progress; without
-// them the hashing embedder is used instead. A model whose endpoint cannot be asked is a [*failure.Error].
+// OpenEmbedder returns the embedder with this name. Word vectors that are not here are fetched,
+// which is told to progress; without them the hashing embedder is used instead. A model whose
+// endpoint cannot be asked is a [*failure.Error].
 func OpenEmbedder(ctx context.Context, name string, c vectors.Config, r *llm.Router, progress func(fetch.Progress)) (Embedder, error) {
 	switch name {
 	case EmbedderHashed:

@@ -34,7 +34,8 @@ type Choice struct {
 	Fetching func() (show func(fetch.Progress), done func()) // shows what is fetched
 }
 
-// Plan chooses what cards are made with: nil when no phase has a use for them. It says what is not there, but fails for none of it.
+// Plan chooses what cards are made with: nil when no phase has a use for them. It says what is not
+// there, but fails for none of it.
 func (c *Choice) Plan(ctx context.Context) *Plan {
 	if !c.Cascade.UsesCards() {
 		return nil
@@ -84,8 +85,8 @@ func needOf(c *cascade.Cascade) need {
 // errWordsOffline is why messages are compared by spelling offline.
 var errWordsOffline = errors.New("the word vectors are not on this machine, and nothing is fetched offline. Try: windlass fetch")
 
-// embedder returns what embeds messages, none when nothing needs to. An endpoint is only asked, and word vectors are only fetched, for
-// a run that compares by meaning; and neither offline.
+// embedder returns what embeds messages, none when nothing needs to. An endpoint is only asked, and
+// word vectors are only fetched, for a run that compares by meaning; and neither offline.
 func (c *Choice) embedder(ctx context.Context, name string, local vectors.Config) Embedder {
 	n := needOf(c.Cascade)
 	if c.Offline && name != EmbedderHashed {
