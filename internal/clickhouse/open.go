@@ -150,14 +150,15 @@ func explain(err error, t target) error {
 	return err
 }
 
-// Share returns the database for one more user, who closes it, too. The connections end when everybody has.
-func (db *DB) Share() *DB {
+// Share returns the database for one more user, who closes it, too. The connections end when
+// everybody has.
+func Share(db *DB) *DB {
 	db.shares.Add(1)
 	return db
 }
 
-// Shared reports whether the database has more than one user.
-func (db *DB) Shared() bool { return db.shares.Load() > 0 }
+// IsShared reports whether the database has more than one user.
+func IsShared(db *DB) bool { return db.shares.Load() > 0 }
 
 // Close ends the connections, unless the database is shared. The embedded engine goes on for others.
 func (db *DB) Close() error {

@@ -110,7 +110,7 @@ func (p *Pool) share(a *attempt) (*clickhouse.DB, bool) {
 	} else {
 		p.unused.Reset(p.keep)
 	}
-	return a.db.Share(), true
+	return clickhouse.Share(a.db), true
 }
 
 // closeUnused closes the database when nobody uses it, and looks again later otherwise.
@@ -121,7 +121,7 @@ func (p *Pool) closeUnused() {
 	switch {
 	case p.closed || a == nil || !a.ended():
 		return
-	case a.db != nil && a.db.Shared():
+	case a.db != nil && clickhouse.IsShared(a.db):
 		p.unused.Reset(p.keep)
 		return
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/llm"
+	"github.com/windlass-run/windlass/internal/oneline"
 )
 
 const (
@@ -98,7 +99,7 @@ func (c *Cards) Load(ctx context.Context, sessionID string) {
 	ctx, cancel := context.WithTimeout(ctx, loadLimit)
 	defer cancel()
 	if err := c.pipeline.Load(ctx, sessionID); err != nil {
-		c.warn(strings.Join(strings.Fields(err.Error()), " "))
+		c.warn(oneline.Of(err.Error()))
 	}
 }
 

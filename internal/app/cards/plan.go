@@ -11,6 +11,7 @@ import (
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/fetch"
 	"github.com/windlass-run/windlass/internal/llm"
+	"github.com/windlass-run/windlass/internal/oneline"
 	"github.com/windlass-run/windlass/internal/source"
 	"github.com/windlass-run/windlass/internal/vectors"
 )
@@ -51,7 +52,7 @@ func (c *Choice) Plan(ctx context.Context) *Plan {
 	}
 	e := c.embedder(ctx, EmbeddingModel(c.Config), vectors.ConfigFromEnv(c.CacheDir))
 	if p.options.Embedder = e.Embedder; e.Instead != nil {
-		p.instead = "compared by spelling and not by meaning: " + source.OneLine(e.Instead.Error())
+		p.instead = "compared by spelling and not by meaning: " + source.Printable(oneline.Of(e.Instead.Error()))
 		c.Notice(fmt.Sprintf("Messages are compared by their spelling and not by meaning: %v", e.Instead))
 	}
 	return p
