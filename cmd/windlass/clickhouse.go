@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +12,7 @@ import (
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/database"
+	"github.com/windlass-run/windlass/internal/term"
 )
 
 // withClickHouse opens the database that the environment and windlass.json name, for a command that cannot do without.
@@ -70,32 +70,11 @@ func clickHouseError(ctx context.Context, err error) error {
 	return archive.DatabaseError(ctx, err)
 }
 
-// printJSON writes a value to standard output, indented.
-func (a *app) printJSON(v any) error {
-	enc := json.NewEncoder(a.out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
-}
-
-// formatCost writes a cost that may be unknown, in full or in part.
-func formatCost(cost *float64, calls, unknown uint64) string {
-	switch {
-	case calls == 0:
-		return ""
-	case cost == nil:
-		return "unknown"
-	case unknown > 0:
-		return formatUSD(*cost) + " + unknown"
-	}
-	return formatUSD(*cost)
-}
-
 // unknownNote says what the costs above leave out.
 func (a *app) unknownNote(unknown uint64) {
 	if unknown > 0 {
 		fmt.Fprintf(a.err, "The cost of %s is unknown and in no sum; windlass.json can set a model's price.\n",
-			plural(int(unknown), "model call"))
+			term.Plural(int(unknown), "model call"))
 	}
 }
 

@@ -6,14 +6,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
-
-	"golang.org/x/term"
 
 	"github.com/windlass-run/windlass/cascade"
 	core "github.com/windlass-run/windlass/internal/app"
-	"github.com/windlass-run/windlass/internal/quantity"
 	"github.com/windlass-run/windlass/internal/source"
+	"github.com/windlass-run/windlass/internal/term"
 )
 
 // loadCascade loads a cascade for a command that goes on with it. Warnings and errors are printed; an unsound file is an
@@ -25,7 +22,7 @@ func loadCascade(ctx context.Context, a *app, path string) (*cascade.Cascade, er
 	switch {
 	case errors.As(err, &invalid):
 		n, _ := found.Count()
-		fmt.Fprintf(a.err, "Error: %s is not a valid cascade: %s\n", displayName(path), plural(n, "error"))
+		fmt.Fprintf(a.err, "Error: %s is not a valid cascade: %s\n", displayName(path), term.Plural(n, "error"))
 		return nil, &exitError{code: exitInvalid, err: err, silent: true}
 	case err != nil:
 		return nil, unreadable(path, err)
@@ -66,66 +63,21 @@ func unreadable(path string, err error) error {
 // printDiagnostics writes diagnostics for people: place and message, the source line with a mark under what is meant,
 // and a hint.
 func printDiagnostics(w io.Writer, found cascade.Diagnostics) {
-	p := painter{on: wantsColour(w)}
+	p := term.Painter{On: term.WantsColour(w)}
 	for _, d := range found {
-		severity := p.paint(colourRed, string(d.Severity))
+		severity := p.Paint(term.Red, string(d.Severity))
 		if d.Severity == cascade.SeverityWarning {
-			severity = p.paint(colourYellow, string(d.Severity))
+			severity = p.Paint(term.Yellow, string(d.Severity))
 		}
-		fmt.Fprintf(w, "%s %s: %s %s\n", p.paint(colourBold, fmt.Sprintf("%s:%d:%d:", clean(d.File), d.Line, d.Col)),
-			severity, clean(d.Message), p.paint(colourDim, "["+string(d.Code)+"]"))
+		fmt.Fprintf(w, "%s %s: %s %s\n", p.Paint(term.Bold, fmt.Sprintf("%s:%d:%d:", term.Clean(d.File), d.Line, d.Col)),
+			severity, term.Clean(d.Message), p.Paint(term.Dim, "["+string(d.Code)+"]"))
 		text, carets := source.Snippet{
 			Line: d.Line, Col: d.Col - d.SourceCol + 1, EndCol: d.EndCol - d.SourceCol + 1, Source: d.Source,
 		}.Lines()
-		fmt.Fprintf(w, "%s\n%s\n", text, p.paint(colourRed, carets))
+		fmt.Fprintf(w, "%s\n%s\n", text, p.Paint(term.Red, carets))
 		if d.Hint != "" {
-			fmt.Fprintf(w, "      = hint: %s\n", clean(d.Hint))
+			fmt.Fprintf(w, "      = hint: %s\n", term.Clean(d.Hint))
 		}
 		fmt.Fprintln(w)
 	}
-}
-
-// clean makes text from a file safe to print.
-func clean(s string) string { return source.Printable(s) }
-
-// cleanLines makes a text of several lines safe to print: it may quote what a tool or an endpoint wrote.
-func cleanLines(s string) string {
-	lines := strings.Split(s, "\n")
-	for i := range lines {
-		lines[i] = clean(lines[i])
-	}
-	return strings.Join(lines, "\n")
-}
-
-func plural(n int, noun string) string { return quantity.Of(n, noun) }
-
-// The escape sequences that the command uses.
-const (
-	colourBold   = "\x1b[1m"
-	colourDim    = "\x1b[2m"
-	colourRed    = "\x1b[31m"
-	colourGreen  = "\x1b[32m"
-	colourYellow = "\x1b[33m"
-	colourCyan   = "\x1b[36m"
-	colourReset  = "\x1b[0m"
-)
-
-// painter colours text, or leaves it alone.
-type painter struct{ on bool }
-
-func (p painter) paint(colour, s string) string {
-	if !p.on {
-		return s
-	}
-	return colour + s + colourReset
-}
-
-// wantsColour reports whether w is a terminal of a person who has not asked for plain text (https://no-color.org).
-func wantsColour(w io.Writer) bool {
-	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && isTerminal(w)
-}
-
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
 }

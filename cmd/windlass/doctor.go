@@ -19,6 +19,7 @@ import (
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/database"
 	"github.com/windlass-run/windlass/internal/sandbox"
+	"github.com/windlass-run/windlass/internal/term"
 	"github.com/windlass-run/windlass/internal/tool"
 	"github.com/windlass-run/windlass/internal/vault"
 )
@@ -235,32 +236,32 @@ func (h *clickHouseHealth) ask(ctx context.Context, db *clickhouse.DB) {
 }
 
 func (a *app) printHealth(h health) error {
-	t := newTable("what", "finding")
-	t.add("windlass", fmt.Sprintf("%s (%s, %s)", h.Version.Version, h.Version.Platform, h.Version.Go))
-	t.add("home", h.Home)
-	t.add("cache", h.Cache)
-	t.add("windlass.json", orElse(h.Config, "none"))
-	t.add("ClickHouse", h.ClickHouse.summary())
+	t := term.NewTable("what", "finding")
+	t.Add("windlass", fmt.Sprintf("%s (%s, %s)", h.Version.Version, h.Version.Platform, h.Version.Go))
+	t.Add("home", h.Home)
+	t.Add("cache", h.Cache)
+	t.Add("windlass.json", orElse(h.Config, "none"))
+	t.Add("ClickHouse", h.ClickHouse.summary())
 	for _, r := range h.ClickHouse.rows() {
-		t.add(r[0], r[1])
+		t.Add(r[0], r[1])
 	}
-	t.add("secrets", h.Secrets.summary())
-	t.add("npm", orElse(h.Npm, "not found"))
-	t.add("model", orElse(h.Model, "none set (WINDLASS_MODEL, --model, or in the cascade)"))
-	t.add("endpoint of models", orElse(h.BaseURL, "the provider's own"))
-	t.add("embedder", h.Embedder.summary())
+	t.Add("secrets", h.Secrets.summary())
+	t.Add("npm", orElse(h.Npm, "not found"))
+	t.Add("model", orElse(h.Model, "none set (WINDLASS_MODEL, --model, or in the cascade)"))
+	t.Add("endpoint of models", orElse(h.BaseURL, "the provider's own"))
+	t.Add("embedder", h.Embedder.summary())
 	for _, k := range h.Keys {
 		state := "not set"
 		if k.Set {
 			state = "set"
 		}
-		t.add(k.Name, state)
+		t.Add(k.Name, state)
 	}
-	if err := t.render(a.out, 0); err != nil { // nothing here may be cut: it is read for details
+	if err := t.Render(a.out, 0); err != nil { // nothing here may be cut: it is read for details
 		return err
 	}
 	for _, w := range h.Warnings {
-		fmt.Fprintf(a.err, "Warning: %s\n", clean(w))
+		fmt.Fprintf(a.err, "Warning: %s\n", term.Clean(w))
 	}
 	for _, p := range h.Problems {
 		fmt.Fprintf(a.out, "\nProblem: %s\n", p)
@@ -297,7 +298,7 @@ func (h clickHouseHealth) rows() [][2]string {
 	}
 	if h.Answers {
 		rows = append(rows, [2]string{"  database", fmt.Sprintf("%s: %s rows, %s bytes", h.Database,
-			formatCount(int64(h.Rows)), formatCount(int64(h.Bytes)))})
+			term.Count(int64(h.Rows)), term.Count(int64(h.Bytes)))})
 	}
 	if h.Reading != nil {
 		rows = append(rows, [2]string{"  sql without --write", h.Reading.How})

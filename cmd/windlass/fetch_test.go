@@ -8,13 +8,14 @@ import (
 
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/clickhouse/embedded"
+	"github.com/windlass-run/windlass/internal/term/termtest"
 )
 
 // fetching tells a progress what a first run tells it, and returns what it shows.
 func fetching(inPlace bool) (*fetchProgress, *bytes.Buffer) {
 	var out bytes.Buffer
 	p := newFetchProgress(&out)
-	p.inPlace = inPlace
+	p.line.OnTerminal = inPlace
 	for done := int64(0); done <= 8; done++ {
 		p.show(clickhouse.Progress{Step: embedded.StepDownload, Done: done << 20, Total: 8 << 20})
 	}
@@ -30,14 +31,14 @@ func TestFetchProgress(t *testing.T) {
 	require.False(t, p.isFetching(), "the engine is being started")
 
 	p, out = fetching(true)
-	s := newScreen(60, 10)
-	s.write(t, out.String())
-	require.Equal(t, string(embedded.StepStart)+"\n", s.text(), "one line, drawn over")
+	s := termtest.NewScreen(60, 10)
+	s.Write(t, out.String())
+	require.Equal(t, string(embedded.StepStart)+"\n", s.Text(), "one line, drawn over")
 	p.mute()
 	p.show(clickhouse.Progress{Step: embedded.StepDownload, Total: 1, Done: 1})
-	s = newScreen(60, 10)
-	s.write(t, out.String()+"next")
-	require.Equal(t, string(embedded.StepStart)+"\nnext\n", s.text(), "nothing is shown once muted")
+	s = termtest.NewScreen(60, 10)
+	s.Write(t, out.String()+"next")
+	require.Equal(t, string(embedded.StepStart)+"\nnext\n", s.Text(), "nothing is shown once muted")
 }
 
 // TestStartIsNotToldOf: starting an engine that is there takes no time worth a line.

@@ -8,7 +8,6 @@ import (
 	"io"
 	"strings"
 	"syscall"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -22,6 +21,7 @@ import (
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/fetch"
 	"github.com/windlass-run/windlass/internal/template"
+	"github.com/windlass-run/windlass/internal/term/live"
 )
 
 // showOptions are the flags that say how a run is shown.
@@ -86,17 +86,17 @@ func (s *shownRun) show(r *core.Run) (engine.Observer, []echo.Sink) {
 	}
 	sinks := []echo.Sink{v}
 	if s.events {
-		sinks = append(sinks, &eventSink{out: s.app.out})
+		sinks = append(sinks, live.NewEvents(s.app.out))
 	}
 	return v, sinks
 }
 
 // showRecorded shows what is recorded of a run that is resumed: on a terminal what was done, else how much that is.
-func (s *shownRun) showRecorded(v view, r *core.Run) {
+func (s *shownRun) showRecorded(v live.View, r *core.Run) {
 	kept := record.Kept(r.Recorded())
-	if live, ok := v.(*liveView); ok {
+	if inPlace, ok := v.(*live.InPlace); ok {
 		for _, e := range kept {
-			_ = live.Write(e) // it only draws
+			_ = inPlace.Write(e) // it only draws
 		}
 	} else if !s.quiet {
 		t := record.Of(kept).Totals()
@@ -201,18 +201,6 @@ func (s *shownRun) printOutput(output any) error {
 	return err
 }
 
-// withoutControls removes what would command a terminal, or show words in another order than they stand in: a model
-// wrote the text. Files and pipes get it as it is. The marks that texts from right to left have between words stay.
-func withoutControls(text string) string {
-	return strings.Map(func(r rune) rune {
-		embeds := r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069'
-		if embeds || unicode.IsControl(r) && r != '\n' && r != '\t' {
-			return -1
-		}
-		return r
-	}, text)
-}
-
 // printSummary says on standard error what it took and what to try next.
 func (s *shownRun) printSummary(res *engine.Result) {
 	if s.quiet {
@@ -296,7 +284,7 @@ func statusWord(s echo.Status) string {
 // failure gives the error that ended a run its exit code and says what to try.
 func (s *shownRun) failure(err error) error {
 	kind := failure.KindOf(err)
-	var output *outputError
+	var output *live.OutputError
 	if errors.As(err, &output) && kind != failure.Diverged {
 		return withExit(exitStorage, err, "write the events to a place with room; everything up to here is in "+s.run.Journal())
 	}

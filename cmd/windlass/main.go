@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/internal/fetch"
+	"github.com/windlass-run/windlass/internal/term"
 	"github.com/windlass-run/windlass/internal/vault"
 )
 
@@ -104,9 +105,9 @@ func (a *app) report(err error) int {
 	if ee.silent {
 		return ee.code
 	}
-	fmt.Fprintf(a.err, "Error: %s\n", cleanLines(err.Error()))
+	fmt.Fprintf(a.err, "Error: %s\n", term.CleanLines(err.Error()))
 	if ee.hint != "" {
-		fmt.Fprintf(a.err, "Try: %s\n", cleanLines(ee.hint))
+		fmt.Fprintf(a.err, "Try: %s\n", term.CleanLines(ee.hint))
 	}
 	return ee.code
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	core "github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/term/live"
 )
 
 // replayOptions are the flags of windlass replay.
@@ -62,7 +63,7 @@ func (a *app) replaySession(ctx context.Context, given string, o replayOptions) 
 	n := newNotices(a.err)
 	ctx, stop := interruptible(ctx, n)
 	defer stop()
-	var sink echo.Sink = &eventSink{out: a.out}
+	var sink echo.Sink = live.NewEvents(a.out)
 	if !o.events {
 		sink = a.chooseView(false, origin.Cascade, rec.Header.SessionID, n)
 	}

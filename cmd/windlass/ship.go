@@ -10,6 +10,7 @@ import (
 
 	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/sessions"
+	"github.com/windlass-run/windlass/internal/term"
 )
 
 type shipOptions struct {
@@ -128,28 +129,16 @@ func unreadableJournals(found []error) error {
 // shipProgress says how far the delivery of a session is: on a terminal, in one line that is drawn over. Elsewhere the
 // table at the end says it all.
 type shipProgress struct {
-	out   io.Writer
-	what  string
-	drawn bool
+	line *term.Line
+	what string
 }
 
 func newShipProgress(w io.Writer, what string) *shipProgress {
-	if !isTerminal(w) {
-		w = nil
-	}
-	return &shipProgress{out: w, what: what}
+	return &shipProgress{line: term.NewLine(w), what: what}
 }
 
 func (p *shipProgress) Show(done, last uint64) {
-	if p.out == nil {
-		return
-	}
-	fmt.Fprintf(p.out, "\r\x1b[K%s: %s of %s rows", p.what, formatCount(int64(done)), formatCount(int64(last)))
-	p.drawn = true
+	p.line.Draw(fmt.Sprintf("%s: %s of %s rows", p.what, formatCount(int64(done)), formatCount(int64(last))))
 }
 
-func (p *shipProgress) End() {
-	if p.drawn {
-		fmt.Fprint(p.out, "\r\x1b[K")
-	}
-}
+func (p *shipProgress) End() { p.line.Clear() }

@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"sync"
@@ -15,30 +13,6 @@ import (
 
 // errInterrupted is the cause of a context that a signal ended.
 var errInterrupted = errors.New("interrupted")
-
-// notices tells a person something while a command runs: in the live view when there is one, else in a line. It may be
-// told from any goroutine.
-type notices struct {
-	mu  sync.Mutex
-	say func(string)
-}
-
-func newNotices(w io.Writer) *notices {
-	return &notices{say: func(text string) { fmt.Fprintf(w, "\n%s\n", text) }}
-}
-
-// show says where notices go from now on.
-func (n *notices) show(say func(string)) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.say = say
-}
-
-func (n *notices) tell(text string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.say(text)
-}
 
 // interruptible returns a context that the first Ctrl-C (or SIGTERM, or the end of the terminal) ends, so that everything can stop cleanly. The
 // second one ends the process at once.
@@ -80,12 +54,4 @@ func onInterrupt(ctx context.Context, tell func()) (context.Context, func()) {
 			cancel(nil)
 		})
 	}
-}
-
-// surviveClosedPipes lets the process live when the reader of its output leaves: a run that is paid for does not die of a
-// log that nobody reads. Writes to a closed pipe fail instead. It returns how to end that.
-func surviveClosedPipes() func() {
-	ignored := make(chan os.Signal, 1) // never read: the write's error tells
-	signal.Notify(ignored, syscall.SIGPIPE)
-	return func() { signal.Stop(ignored) }
 }

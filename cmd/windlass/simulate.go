@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -161,11 +160,6 @@ func worstPlace(g *simulate.Group, s *simulate.Summary) string {
 		return filepath.Base(s.WorstFile) + ", " + place
 	}
 	return place
-}
-
-// counted is plural for large numbers.
-func counted(n int, noun string) string {
-	return formatCount(int64(n)) + strings.TrimPrefix(plural(n, noun), strconv.Itoa(n))
 }
 
 func formatPercent(share float64) string { return fmt.Sprintf("%.1f%%", share*100) }

@@ -2,11 +2,7 @@ package main
 
 import (
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
-
-	"golang.org/x/term"
 
 	"github.com/windlass-run/windlass/internal/simulate"
 )
@@ -32,35 +28,4 @@ func openOutputs(to *simulate.Files, opts simulateOptions) error {
 		*f.to = file
 	}
 	return nil
-}
-
-// counter shows on a terminal how far long work is, in a line that is drawn over. Elsewhere it shows nothing.
-type counter struct {
-	out        io.Writer
-	what       string
-	done, all  int
-	percent    int
-	onTerminal bool
-}
-
-func newCounter(w io.Writer, what string, all int) *counter {
-	f, ok := w.(*os.File)
-	return &counter{out: w, what: what, all: all, onTerminal: ok && term.IsTerminal(int(f.Fd()))}
-}
-
-func (c *counter) step() {
-	c.done++
-	percent := c.done * 100 / c.all
-	if !c.onTerminal || percent == c.percent {
-		return
-	}
-	c.percent = percent
-	fmt.Fprintf(c.out, "\r%d of %d %s (%d%%)", c.done, c.all, c.what, percent)
-}
-
-// clear takes the line away.
-func (c *counter) clear() {
-	if c.onTerminal && c.percent > 0 {
-		fmt.Fprint(c.out, "\r\x1b[K")
-	}
 }

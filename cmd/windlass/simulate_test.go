@@ -23,7 +23,7 @@ func TestSimulatePage(t *testing.T) {
 	data, err := os.ReadFile("../../docs/simulate.md")
 	require.NoError(t, err)
 	page := string(data)
-	for _, head := range simulationTable(&simulate.Group{}).heads[1:] {
+	for _, head := range simulationTable(&simulate.Group{}).Heads()[1:] {
 		require.Regexp(t, `(?m)^\| ([a-z, ]+, )?`+head+`(, [a-z ]+)? \|`, page, "the column %s", head)
 	}
 	for _, name := range simulate.PolicyNames() {

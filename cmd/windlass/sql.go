@@ -13,6 +13,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/clickhouse"
+	"github.com/windlass-run/windlass/internal/term"
 )
 
 // maxSQL bounds a statement read from standard input.
@@ -142,7 +143,7 @@ func (a *app) printRows(rows *clickhouse.Rows, format sqlFormat) error {
 	case formatNone:
 		err = eachRow(rows, func([]clickhouse.Value) error { return nil })
 	default:
-		err = writeTableRows(out, rows, tableWidth(a.out))
+		err = writeTableRows(out, rows, term.Width(a.out))
 	}
 	return errors.Join(err, out.Flush())
 }
@@ -238,30 +239,20 @@ func writeTableRows(w io.Writer, rows *clickhouse.Rows, width int) error {
 	if len(rows.Columns) == 0 {
 		return nil // a statement without a result
 	}
-	t := &table{}
+	t := term.NewTable()
 	for _, c := range rows.Columns {
-		t.heads, t.right = append(t.heads, printable(c.Name)), append(t.right, c.IsNumber())
+		t.Column(c.Name, c.IsNumber())
 	}
 	err := eachRow(rows, func(row []clickhouse.Value) error {
 		cells := make([]string, len(row))
 		for i, v := range row {
-			cells[i] = visible(v.String(), width)
+			cells[i] = term.CutValue(v.String(), width)
 		}
-		t.add(cells...)
+		t.Add(cells...)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	return t.render(w, width)
-}
-
-// visible cuts a value of a table to what a terminal of this width can show of it, as a value can be megabytes long and a
-// table is kept until its columns are known. 0: nothing is cut.
-func visible(s string, width int) string {
-	keep := 4 * (width + 1) // a character has four bytes at most
-	if width == 0 || len(s) <= keep {
-		return s
-	}
-	return strings.ToValidUTF8(s[:keep], "") + "…"
+	return t.Render(w, width)
 }

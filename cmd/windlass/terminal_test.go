@@ -10,15 +10,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/creack/pty"
-	"github.com/mattn/go-runewidth"
 	"github.com/stretchr/testify/require"
 
-	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/engine"
-	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/internal/term"
+	"github.com/windlass-run/windlass/internal/term/termtest"
 )
 
 // golden compares a text with testdata/name, or writes it there with -update.
@@ -79,9 +76,9 @@ func TestLiveView(t *testing.T) {
 			l.file("few.script.json", fewAnswers)
 			shown := l.onTerminal(width, 24, exitOK, nil, "run", "few.json", "--offline", "--no-clickhouse", "--session", "live")
 			require.NotRegexp(t, `\x1b\[\d*m`, shown, "NO_COLOR")
-			s := newScreen(width, 24)
-			s.write(t, shown)
-			golden(t, fmt.Sprintf("live-%d.golden", width), scrub(s.text(), l.dir))
+			s := termtest.NewScreen(width, 24)
+			s.Write(t, shown)
+			golden(t, fmt.Sprintf("live-%d.golden", width), scrub(s.Text(), l.dir))
 		})
 	}
 }
@@ -100,10 +97,10 @@ func TestLiveViewOfManyPhases(t *testing.T) {
 	shown := l.onTerminal(80, 12, exitOK, nil, "run", "many.json", "--offline", "--no-clickhouse")
 	require.Contains(t, shown, " before")
 	require.Contains(t, shown, " to come")
-	require.Contains(t, shown, colourGreen)
-	s := newScreen(80, 12)
-	s.write(t, shown)
-	text := s.text()
+	require.Contains(t, shown, string(term.Green))
+	s := termtest.NewScreen(80, 12)
+	s.Write(t, shown)
+	text := s.Text()
 	for i := range 40 {
 		require.Equal(t, 1, strings.Count(text, fmt.Sprintf("✓ phase_%02d  turn 1", i)), text)
 	}
@@ -125,9 +122,9 @@ func TestInterruptOnTerminal(t *testing.T) {
 			require.NoError(t, err)
 		}
 	}, "run", "ask.json", "--model", "hangs", "--session", "pressed", "--no-clickhouse")
-	s := newScreen(100, 24)
-	s.write(t, shown)
-	golden(t, "live-interrupt.golden", scrub(s.text(), l.dir))
+	s := termtest.NewScreen(100, 24)
+	s.Write(t, shown)
+	golden(t, "live-interrupt.golden", scrub(s.Text(), l.dir))
 }
 
 // TestHostileOutput has a tool and a model write escape sequences: none reaches the terminal, and a pipe gets the
@@ -157,62 +154,4 @@ func requireHarmless(t *testing.T, shown string) {
 	require.NotContains(t, shown, "\x1b[2J")
 	require.NotContains(t, shown, "\u009b")
 	require.NotContains(t, shown, "\a")
-}
-
-// TestFrames shows the view of a run as it goes on, in terminals of several sizes.
-func TestFrames(t *testing.T) {
-	t.Parallel()
-	clock := time.Date(2026, 1, 31, 9, 0, 0, 0, time.UTC)
-	p := newProgress("incident", "nightly-7", []string{"count", "research", "report", "publish"}, func() time.Time { return clock })
-	var b strings.Builder
-	show := func(after string, rooms ...size) {
-		for _, room := range rooms {
-			lines := p.frame(room, false)
-			fmt.Fprintf(&b, "== %s, %d columns, %d lines\n", after, room.width, room.height)
-			for _, line := range lines {
-				require.LessOrEqual(t, runewidth.StringWidth(line), room.width)
-				b.WriteString(line + "\n")
-			}
-			if room.height > 0 {
-				require.LessOrEqual(t, len(lines), room.height)
-			}
-		}
-	}
-	wide, narrow := size{120, 20}, size{60, 20}
-	show("nothing yet", wide)
-	start := func(phase string) { p.entry(&echo.Entry{NodeType: echo.NodePhaseStart, Phase: phase}) }
-	end := func(phase, status string) {
-		p.entry(&echo.Entry{NodeType: echo.NodePhaseEnd, Phase: phase, Data: []byte(`{"status": "` + status + `"}`)})
-	}
-	call := func(phase string, turn int, cost *float64) {
-		p.entry(&echo.Entry{
-			NodeType: echo.NodeModelCall, Phase: phase, Attempt: 1, Turn: turn, Model: "gpt-5-mini", CostUSD: cost,
-			Usage: &echo.Usage{In: 12345, Cached: 9000, Out: 678},
-		})
-	}
-	cents := 0.0123
-	start("count")
-	p.event(engine.Event{Kind: engine.EventToolCall, Site: effect.Site{Phase: "count", Attempt: 1}, Tool: "count_errors", Arguments: `{"path":"a\u001b[2Jb.log"}`})
-	clock = clock.Add(1500 * time.Millisecond)
-	show("a tool with a hostile argument", wide, narrow)
-	p.entry(&echo.Entry{NodeType: echo.NodeToolCall, Phase: "count"})
-	end("count", "completed")
-	start("research")
-	p.entry(selectionEntry(t))
-	show("context was selected", wide, narrow)
-	at := effect.Site{Phase: "research", Attempt: 1, Turn: 1}
-	p.event(engine.Event{Kind: engine.EventModelCall, Site: at, Model: "gpt-5-mini"})
-	p.event(engine.Event{Kind: engine.EventDelta, Site: at, Delta: effect.Delta{Text: "The pool is\nexhausted because 接続 "}})
-	show("an answer streams", wide, narrow)
-	p.event(engine.Event{Kind: engine.EventDelta, Site: at, Delta: effect.Delta{Retrying: "the stream broke off", RetryWait: 2 * time.Second}})
-	show("it is tried again", wide)
-	call("research", 1, &cents)
-	call("research", 2, nil)
-	clock = clock.Add(75 * time.Second)
-	show("a cost is unknown", wide, narrow, size{24, 20})
-	end("research", "failed")
-	start("apologise")
-	p.setNote("Stopping: what is under way is recorded. Press Ctrl-C again to quit at once.")
-	show("a phase failed, another one was put in, Ctrl-C", wide, size{60, 6}, size{60, 2})
-	golden(t, "frames.golden", b.String())
 }

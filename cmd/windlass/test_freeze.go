@@ -19,6 +19,7 @@ import (
 	core "github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/secret"
 	"github.com/windlass-run/windlass/internal/snapshot"
+	"github.com/windlass-run/windlass/internal/term"
 	"github.com/windlass-run/windlass/internal/vault"
 )
 
@@ -103,7 +104,7 @@ func (a *app) freeze(ctx context.Context, given string, o freezeOptions) error {
 	if o.asJSON {
 		return a.printJSON(frozen{path, t.Name, rec.Header.SessionID, t.Cascade, t.Match, len(t.Answers)})
 	}
-	fmt.Fprintf(a.out, "Wrote %s: %s of session %s; it compares %s.\n", path, plural(len(t.Answers), "answer"), rec.Header.SessionID, snapshot.Joined(t.Match))
+	fmt.Fprintf(a.out, "Wrote %s: %s of session %s; it compares %s.\n", path, term.Plural(len(t.Answers), "answer"), rec.Header.SessionID, snapshot.Joined(t.Match))
 	fmt.Fprintf(a.err, "It holds what models and tools answered: read it before you share it. Run it: windlass test run %s\n", o.dir)
 	return nil
 }

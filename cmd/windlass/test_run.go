@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,6 +18,7 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	core "github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/snapshot"
+	"github.com/windlass-run/windlass/internal/term"
 )
 
 // testRunOptions are the flags of windlass test run.
@@ -119,7 +119,7 @@ func (a *app) runTests(ctx context.Context, given []string, o testRunOptions) er
 		err = a.printTests(&report)
 	}
 	if bad := report.Failed + report.Errors; err == nil && bad > 0 {
-		return withExit(exitFailed, fmt.Errorf("%d of %s did not pass", bad, plural(len(report.Tests), "test")), testHint(&report, given))
+		return withExit(exitFailed, fmt.Errorf("%d of %s did not pass", bad, term.Plural(len(report.Tests), "test")), testHint(&report, given))
 	}
 	return err
 }
@@ -175,21 +175,18 @@ func findTests(given []string) ([]string, error) {
 // files.
 func (a *app) runAll(ctx context.Context, files []string, update bool) []*testResult {
 	results := make([]*testResult, len(files))
-	progress := newCounter(a.err, "tests", len(files))
-	var mu sync.Mutex // guards progress
+	progress := term.NewCounter(a.err, "tests", len(files))
 	var g errgroup.Group
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for i, file := range files {
 		g.Go(func() error {
 			results[i] = runFile(ctx, file, update)
-			mu.Lock()
-			defer mu.Unlock()
-			progress.step()
+			progress.Step()
 			return nil
 		})
 	}
 	_ = g.Wait() // what went wrong is in the results
-	progress.clear()
+	progress.Clear()
 	return results
 }
 
@@ -279,9 +276,9 @@ func (r *testResult) details() string {
 }
 
 func (a *app) printTests(report *testReport) error {
-	t := newTable("test", "cascade", "result", ">ms")
+	t := term.NewTable("test", "cascade", "result", ">ms")
 	for _, r := range report.Tests {
-		t.add(r.Name, r.CascadeID, string(r.Status), fmt.Sprintf("%.1f", r.DurationMS))
+		t.Add(r.Name, r.CascadeID, string(r.Status), fmt.Sprintf("%.1f", r.DurationMS))
 	}
 	if err := a.show(t); err != nil {
 		return err
@@ -292,8 +289,8 @@ func (a *app) printTests(report *testReport) error {
 			fmt.Fprintf(&b, "\n%s (%s): %s\n%s", r.Name, r.File, r.Problem, r.details())
 		}
 	}
-	fmt.Fprintf(&b, "\n%d passed, %d failed, %s\n", report.Passed, report.Failed, plural(report.Errors, "error"))
-	_, err := fmt.Fprint(a.out, cleanLines(b.String()))
+	fmt.Fprintf(&b, "\n%d passed, %d failed, %s\n", report.Passed, report.Failed, term.Plural(report.Errors, "error"))
+	_, err := fmt.Fprint(a.out, term.CleanLines(b.String()))
 	return err
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/windlass-run/windlass/internal/config/strict"
 	"github.com/windlass-run/windlass/internal/llm/script"
 	"github.com/windlass-run/windlass/internal/source"
+	"github.com/windlass-run/windlass/internal/term"
 )
 
 func newValidateCommand(a *app) *cobra.Command {
@@ -72,7 +73,7 @@ func runValidate(ctx context.Context, a *app, paths []string, asJSON bool) error
 		return failed
 	}
 	if n, _ := all.Count(); n > 0 {
-		return &exitError{code: exitInvalid, err: fmt.Errorf("invalid cascade: %s", plural(n, "error")), silent: true}
+		return &exitError{code: exitInvalid, err: fmt.Errorf("invalid cascade: %s", term.Plural(n, "error")), silent: true}
 	}
 	return nil
 }
@@ -130,6 +131,6 @@ func printResult(a *app, checked int, all cascade.Diagnostics, asJSON bool) erro
 	}
 	printDiagnostics(a.err, all)
 	errs, warnings := all.Count()
-	_, err := fmt.Fprintf(a.out, "%s, %s, %s\n", plural(checked, "file"), plural(errs, "error"), plural(warnings, "warning"))
+	_, err := fmt.Fprintf(a.out, "%s, %s, %s\n", term.Plural(checked, "file"), term.Plural(errs, "error"), term.Plural(warnings, "warning"))
 	return err
 }

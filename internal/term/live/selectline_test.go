@@ -1,4 +1,4 @@
-package main
+package live
 
 import (
 	"bytes"
@@ -42,21 +42,21 @@ func TestSelectionIsShown(t *testing.T) {
 	t.Parallel()
 	start := &echo.Entry{NodeType: echo.NodePhaseStart, Phase: "research"}
 	var out bytes.Buffer
-	plain := newPlainView(&out)
+	plain := NewPlain(&out)
 	for _, e := range []*echo.Entry{start, selectionEntry(t), {NodeType: echo.NodeInter, Phase: "research", Data: json.RawMessage(`{}`)}} {
 		require.NoError(t, plain.Write(e))
 	}
 	require.Equal(t, "research: "+selectionText+"\n", out.String())
 
 	now := time.Now()
-	p := newProgress("c", "s", []string{"research", "report"}, func() time.Time { return now })
-	shown := func() string { return strings.Join(p.frame(size{width: 100, height: 20}, false), "\n") }
-	p.entry(start)
+	p := NewProgress("c", "s", []string{"research", "report"}, func() time.Time { return now })
+	shown := func() string { return strings.Join(p.Frame(Room{Width: 100, Height: 20}, false), "\n") }
+	p.Entry(start)
 	require.NotContains(t, shown(), "context by")
-	p.entry(selectionEntry(t))
-	p.event(engine.Event{Kind: engine.EventModelCall, Model: "cheap", Site: effect.Site{Phase: "research", Attempt: 1, Turn: 1}})
+	p.Entry(selectionEntry(t))
+	p.Event(engine.Event{Kind: engine.EventModelCall, Model: "cheap", Site: effect.Site{Phase: "research", Attempt: 1, Turn: 1}})
 	require.Contains(t, shown(), "\n      asking cheap\n      "+selectionText+"\n")
-	p.entry(&echo.Entry{NodeType: echo.NodePhaseEnd, Phase: "research", Data: json.RawMessage(`{"status":"completed"}`)})
-	p.entry(&echo.Entry{NodeType: echo.NodePhaseStart, Phase: "report"})
+	p.Entry(&echo.Entry{NodeType: echo.NodePhaseEnd, Phase: "research", Data: json.RawMessage(`{"status":"completed"}`)})
+	p.Entry(&echo.Entry{NodeType: echo.NodePhaseStart, Phase: "report"})
 	require.NotContains(t, shown(), "context by")
 }

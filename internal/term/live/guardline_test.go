@@ -1,4 +1,4 @@
-package main
+package live
 
 import (
 	"bytes"
@@ -44,7 +44,7 @@ func TestGuardIsShown(t *testing.T) {
 	summary := &echo.Entry{NodeType: echo.NodeModelCall, Key: echo.MustKey("read/attempt1/turn7/compact1/model"), Phase: "read", Attempt: 1, Turn: 7, Model: "cheap", CostUSD: new(0.0)}
 
 	var out bytes.Buffer
-	plain := newPlainView(&out)
+	plain := NewPlain(&out)
 	for _, e := range []*echo.Entry{start, warning, summary} {
 		require.NoError(t, plain.Write(e))
 	}
@@ -52,32 +52,16 @@ func TestGuardIsShown(t *testing.T) {
 		"read turn 7: summing up older messages: model cheap  in 0  cached 0  out 0  $0.00  0ms\n", out.String())
 
 	now := time.Now()
-	p := newProgress("c", "s", []string{"read", "report"}, func() time.Time { return now })
-	p.entry(start)
-	p.entry(warning)
-	p.event(engine.Event{Kind: engine.EventModelCall, Model: "cheap", Site: effect.Site{Phase: "read", Attempt: 1, Turn: 7, Purpose: echo.PurposeSummary}})
-	frame := strings.Join(p.frame(size{width: 80, height: 20}, false), "\n")
+	p := NewProgress("c", "s", []string{"read", "report"}, func() time.Time { return now })
+	p.Entry(start)
+	p.Entry(warning)
+	p.Event(engine.Event{Kind: engine.EventModelCall, Model: "cheap", Site: effect.Site{Phase: "read", Attempt: 1, Turn: 7, Purpose: echo.PurposeSummary}})
+	frame := strings.Join(p.Frame(Room{Width: 80, Height: 20}, false), "\n")
 	require.Contains(t, frame, "\n      summing up older messages with cheap\n      context at 90% of its limit (90 of 100 tokens)\n")
-	require.Len(t, p.frame(size{width: 80, height: 6}, false), 6)
-	for _, line := range p.frame(size{width: 30}, false) {
+	require.Len(t, p.Frame(Room{Width: 80, Height: 6}, false), 6)
+	for _, line := range p.Frame(Room{Width: 30}, false) {
 		require.LessOrEqual(t, len([]rune(line)), 30)
 	}
-	p.entry(&echo.Entry{NodeType: echo.NodePhaseEnd, Phase: "read", Data: json.RawMessage(`{"status":"completed"}`)})
-	require.NotContains(t, strings.Join(p.frame(size{width: 80}, false), "\n"), "context at")
-}
-
-func TestContextLine(t *testing.T) {
-	t.Parallel()
-	result := func(f ...engine.ContextFigures) *engine.Result {
-		res := &engine.Result{}
-		for _, g := range f {
-			res.Phases = append(res.Phases, engine.PhaseResult{ContextFigures: g})
-		}
-		return res
-	}
-	require.Empty(t, contextLine(result()))
-	require.Empty(t, contextLine(result(engine.ContextFigures{FullSize: 100, SentSize: 100})))
-	require.Equal(t, "Context: sent 2,500 of 10,000 tokens of history (75% less, estimated), 3 tool results masked at the end, "+
-		"1 recall and 2 repeated calls of masked results",
-		contextLine(result(engine.ContextFigures{FullSize: 9000, SentSize: 1500, MaskedResults: 2, Rereads: 2}, engine.ContextFigures{FullSize: 1000, SentSize: 1000, MaskedResults: 1, Recalls: 1})))
+	p.Entry(&echo.Entry{NodeType: echo.NodePhaseEnd, Phase: "read", Data: json.RawMessage(`{"status":"completed"}`)})
+	require.NotContains(t, strings.Join(p.Frame(Room{Width: 80}, false), "\n"), "context at")
 }

@@ -1,4 +1,4 @@
-package main
+package live
 
 import (
 	"context"
@@ -11,29 +11,31 @@ import (
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/internal/term"
 )
 
-// plainView writes one line for everything that has ended: for logs, pipes and terminals that cannot draw. Write is
-// called by one goroutine at a time, as the log promises.
-type plainView struct {
+// Plain writes one line for everything that has ended: for logs, pipes and terminals that cannot
+// draw. Write is called by one goroutine at a time, as the log promises.
+type Plain struct {
 	out io.Writer
 }
 
-func newPlainView(out io.Writer) *plainView { return &plainView{out: out} }
+// NewPlain returns the view of a run in lines.
+func NewPlain(out io.Writer) *Plain { return &Plain{out: out} }
 
 // Observe implements engine.Observer: only retries are worth a line of their own.
-func (v *plainView) Observe(ev engine.Event) {
+func (v *Plain) Observe(ev engine.Event) {
 	if ev.Kind == engine.EventDelta && ev.Delta.Retrying != "" {
 		v.line("%s: trying again in %s: %s", placeOf(ev.Site.Phase, ev.Site.Attempt, ev.Site.Turn),
-			ev.Delta.RetryWait.Round(100*time.Millisecond), oneLine(ev.Delta.Retrying))
+			ev.Delta.RetryWait.Round(100*time.Millisecond), term.OneLine(ev.Delta.Retrying))
 	}
 }
 
 // Close implements echo.Sink.
-func (v *plainView) Close(context.Context) error { return nil }
+func (v *Plain) Close(context.Context) error { return nil }
 
 // Write implements echo.Sink.
-func (v *plainView) Write(e *echo.Entry) error {
+func (v *Plain) Write(e *echo.Entry) error {
 	place := placeOf(e.Phase, e.Attempt, e.Turn)
 	switch e.NodeType {
 	case echo.NodeRunStart:
@@ -41,12 +43,12 @@ func (v *plainView) Write(e *echo.Entry) error {
 	case echo.NodeModelCall:
 		v.modelCall(place, e)
 	case echo.NodeToolCall:
-		v.line("%s: %s", place, columns("tool "+spaced(oneLine(e.Tool.Name), argumentHint(e.Tool.Arguments)), outcomeOf(e), formatMillis(e.DurationMS)))
+		v.line("%s: %s", place, columns("tool "+spaced(term.OneLine(e.Tool.Name), argumentHint(e.Tool.Arguments)), outcomeOf(e), term.Millis(e.DurationMS)))
 	case echo.NodeVerdict:
 		v.verdict(place, e)
 	case echo.NodeWarning:
 		if d, err := echo.Read[echo.Warning](e); err == nil {
-			v.line("%s: warning: %s", place, oneLine(d.Message))
+			v.line("%s: warning: %s", place, term.OneLine(d.Message))
 		}
 	case echo.NodeGuard:
 		if line := guardLine(e); line != "" {
@@ -62,7 +64,7 @@ func (v *plainView) Write(e *echo.Entry) error {
 	return nil
 }
 
-func (v *plainView) modelCall(place string, e *echo.Entry) {
+func (v *Plain) modelCall(place string, e *echo.Entry) {
 	switch purpose := e.Key.Purpose(); {
 	case purpose == echo.PurposeEmbed && e.Error == nil:
 		return // one for nearly every message: the sums have them
@@ -72,7 +74,7 @@ func (v *plainView) modelCall(place string, e *echo.Entry) {
 		place += ": " + purposeWords(purpose)
 	}
 	if e.Error != nil {
-		v.line("%s: model %s failed (%s): %s", place, e.Model, e.Error.Kind, oneLine(e.Error.Message))
+		v.line("%s: model %s failed (%s): %s", place, e.Model, e.Error.Kind, term.OneLine(e.Error.Message))
 		return
 	}
 	var t record.Totals
@@ -81,31 +83,31 @@ func (v *plainView) modelCall(place string, e *echo.Entry) {
 	if e.Scripted {
 		scripted = " (scripted)"
 	}
-	v.line("%s: model %s%s  %s  %s  %s", place, e.Model, scripted, spentTokens(t), spentMoney(t), formatMillis(e.DurationMS))
+	v.line("%s: model %s%s  %s  %s  %s", place, e.Model, scripted, Tokens(t), Money(t), term.Millis(e.DurationMS))
 }
 
-func (v *plainView) verdict(place string, e *echo.Entry) {
+func (v *Plain) verdict(place string, e *echo.Entry) {
 	d, err := echo.Read[echo.Verdict](e)
 	if err != nil {
 		return
 	}
 	if d.Valid {
-		v.line("%s: %s passed", place, cut(oneLine(d.Validator), 60))
+		v.line("%s: %s passed", place, term.Cut(term.OneLine(d.Validator), 60))
 		return
 	}
-	v.line("%s: %s did not pass: %s", place, cut(oneLine(d.Validator), 60), cut(oneLine(d.Reason), 160))
+	v.line("%s: %s did not pass: %s", place, term.Cut(term.OneLine(d.Validator), 60), term.Cut(term.OneLine(d.Reason), 160))
 }
 
-func (v *plainView) phaseEnd(e *echo.Entry) {
+func (v *Plain) phaseEnd(e *echo.Entry) {
 	d, err := echo.Read[echo.PhaseEnd](e)
 	if err != nil {
 		return
 	}
-	v.line("%s: %s (%s)  %s", e.Phase, d.Status, d.Reason, formatMillis(e.DurationMS))
+	v.line("%s: %s (%s)  %s", e.Phase, d.Status, d.Reason, term.Millis(e.DurationMS))
 }
 
-func (v *plainView) line(format string, args ...any) {
-	_, _ = fmt.Fprintln(v.out, clean(fmt.Sprintf(format, args...))) // a pipe that was closed does not stop the run
+func (v *Plain) line(format string, args ...any) {
+	_, _ = fmt.Fprintln(v.out, term.Clean(fmt.Sprintf(format, args...))) // a pipe that was closed does not stop the run
 }
 
 func placeOf(phase string, attempt, turn int) string {

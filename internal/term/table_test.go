@@ -1,18 +1,20 @@
-package main
+package term_test
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/windlass-run/windlass/internal/term"
 )
 
 func TestTable(t *testing.T) {
 	t.Parallel()
-	sample := func() *table {
-		tb := newTable("name", ">count")
-		tb.add("漢字 and more text", "1,234")
-		tb.add("a\nb\x1b[31mred\u202e", "5")
+	sample := func() *term.Table {
+		tb := term.NewTable("name", ">count")
+		tb.Add("漢字 and more text", "1,234")
+		tb.Add("a\nb\x1b[31mred\u202e", "5")
 		return tb
 	}
 	for name, tc := range map[string]struct {
@@ -38,35 +40,35 @@ func TestTable(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var b strings.Builder
-			require.NoError(t, sample().render(&b, tc.width))
+			require.NoError(t, sample().Render(&b, tc.width))
 			require.Equal(t, tc.want, b.String())
 			require.NotContains(t, b.String(), "\x1b")
 		})
 	}
 }
 
-func TestFormatCost(t *testing.T) {
+func TestCost(t *testing.T) {
 	t.Parallel()
 	half := 0.5
-	require.Equal(t, "", formatCost(nil, 0, 0))
-	require.Equal(t, "unknown", formatCost(nil, 2, 2))
-	require.Equal(t, "$0.5000 + unknown", formatCost(&half, 2, 1))
-	require.Equal(t, "$0.5000", formatCost(&half, 2, 0))
+	require.Equal(t, "", term.Cost(nil, 0, 0))
+	require.Equal(t, "unknown", term.Cost(nil, 2, 2))
+	require.Equal(t, "$0.5000 + unknown", term.Cost(&half, 2, 1))
+	require.Equal(t, "$0.5000", term.Cost(&half, 2, 0))
 	for usd, want := range map[float64]string{0: "$0.00", 12.345: "$12.35", 0.00031: "$0.0003", 0.0001: "$0.0001", 0.000045: "$0.000045", 1.5e-7: "$0.00000015"} {
-		require.Equal(t, want, formatUSD(usd))
+		require.Equal(t, want, term.USD(usd))
 	}
 }
 
-// TestVisible cuts what a terminal cannot show, and nothing that it can.
-func TestVisible(t *testing.T) {
+// TestCutValue cuts what a terminal cannot show, and nothing that it can.
+func TestCutValue(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("漢", 1<<20)
-	require.Equal(t, long, visible(long, 0), "off a terminal nothing is cut")
-	require.Equal(t, "short", visible("short", 80))
-	require.Less(t, len(visible(long, 80)), 400)
-	tb := newTable("text")
-	tb.add(visible(long, 20))
+	require.Equal(t, long, term.CutValue(long, 0), "off a terminal nothing is cut")
+	require.Equal(t, "short", term.CutValue("short", 80))
+	require.Less(t, len(term.CutValue(long, 80)), 400)
+	tb := term.NewTable("text")
+	tb.Add(term.CutValue(long, 20))
 	var b strings.Builder
-	require.NoError(t, tb.render(&b, 20))
+	require.NoError(t, tb.Render(&b, 20))
 	require.Contains(t, b.String(), strings.Repeat("漢", 9)+"…\n")
 }

@@ -1,4 +1,5 @@
-package main
+// Package termtest holds a terminal for tests.
+package termtest
 
 import (
 	"regexp"
@@ -10,21 +11,24 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// screen is a terminal, as far as the live view uses one: text, line ends, cursor up, and the two ways to erase.
-type screen struct {
+// Screen is a terminal, as far as the live view uses one: text, line ends, cursor up, and the two
+// ways to erase.
+type Screen struct {
 	width, height int
 	lines         [][]rune // all there ever were; the last height ones are on the screen
 	wrapped       map[int]bool
 	row, col      int // of the cursor; row counts in lines
 }
 
-func newScreen(width, height int) *screen {
-	return &screen{width: width, height: height, lines: [][]rune{nil}, wrapped: map[int]bool{}}
+// NewScreen returns an empty terminal of so many columns and lines.
+func NewScreen(width, height int) *Screen {
+	return &Screen{width: width, height: height, lines: [][]rune{nil}, wrapped: map[int]bool{}}
 }
 
 var escape = regexp.MustCompile(`^\x1b\[(\d*)([A-Za-z])`)
 
-func (s *screen) write(t *testing.T, text string) {
+// Write shows a text with its escape sequences; those that no view has a use for fail the test.
+func (s *Screen) Write(t *testing.T, text string) {
 	t.Helper()
 	for text != "" {
 		if m := escape.FindStringSubmatch(text); m != nil {
@@ -48,7 +52,7 @@ func (s *screen) write(t *testing.T, text string) {
 	}
 }
 
-func (s *screen) command(t *testing.T, name string, n int) {
+func (s *Screen) command(t *testing.T, name string, n int) {
 	t.Helper()
 	switch name {
 	case "A":
@@ -68,14 +72,14 @@ func (s *screen) command(t *testing.T, name string, n int) {
 	}
 }
 
-func (s *screen) down() {
+func (s *Screen) down() {
 	s.row++
 	if s.row == len(s.lines) {
 		s.lines = append(s.lines, nil)
 	}
 }
 
-func (s *screen) put(r rune) {
+func (s *Screen) put(r rune) {
 	if s.col+runewidth.RuneWidth(r) > s.width {
 		s.col = 0
 		s.down()
@@ -94,8 +98,9 @@ func (s *screen) put(r rune) {
 	}
 }
 
-// text returns everything that was left standing, scrolled away or not. Lines that were broken at the edge are whole.
-func (s *screen) text() string {
+// Text returns everything that was left standing, scrolled away or not. Lines that were broken at
+// the edge are whole.
+func (s *Screen) Text() string {
 	var b strings.Builder
 	for i, l := range s.lines {
 		if i > 0 && !s.wrapped[i] {

@@ -1,22 +1,22 @@
-package main
+package live
 
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine"
-	"github.com/windlass-run/windlass/internal/oneline"
+	"github.com/windlass-run/windlass/internal/term"
 )
 
-// progress is what a run looks like from outside, gathered from its entries and events. It is written to by the run and
-// read by whoever draws; the mutex guards everything.
-type progress struct {
+// Progress is the state of a run as a person follows it, gathered from its entries and events. The
+// run writes to it, whoever draws reads it; the mutex guards everything.
+type Progress struct {
 	mu      sync.Mutex
 	now     func() time.Time
 	cascade string
@@ -24,7 +24,7 @@ type progress struct {
 	started time.Time
 	phases  []phaseProgress
 	total   record.Totals
-	note    string // something that concerns the whole run, such as an interrupt
+	note    string
 }
 
 // phaseProgress is one line: a visit to a phase, or a phase that is still to come.
@@ -43,16 +43,18 @@ type phaseProgress struct {
 	duration time.Duration
 }
 
-func newProgress(cascadeID, session string, phases []string, now func() time.Time) *progress {
-	p := &progress{cascade: oneLine(cascadeID), session: session, now: now, started: now()}
+// NewProgress returns the state of a run that is about to begin, with the phases that it is known
+// to have.
+func NewProgress(cascadeID, session string, phases []string, now func() time.Time) *Progress {
+	p := &Progress{cascade: term.OneLine(cascadeID), session: session, now: now, started: now()}
 	for _, name := range phases {
 		p.phases = append(p.phases, phaseProgress{name: name})
 	}
 	return p
 }
 
-// entry takes in what was recorded.
-func (p *progress) entry(e *echo.Entry) {
+// Entry adds what was recorded.
+func (p *Progress) Entry(e *echo.Entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch e.NodeType {
@@ -86,8 +88,8 @@ func (p *progress) entry(e *echo.Entry) {
 	}
 }
 
-// event takes in what has begun.
-func (p *progress) event(ev engine.Event) {
+// Event adds what has begun.
+func (p *Progress) Event(ev engine.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	ph := p.current(ev.Site.Phase)
@@ -105,28 +107,30 @@ func (p *progress) event(ev engine.Event) {
 			ph.activity = purposeWords(ev.Site.Purpose) + " with " + ev.Model
 		}
 	case engine.EventToolCall:
-		ph.activity, ph.detail = clean(ev.Tool), argumentHint(ev.Arguments)
+		ph.activity, ph.detail = term.Clean(ev.Tool), argumentHint(ev.Arguments)
 	case engine.EventDelta:
 		switch {
 		case ev.Delta.Retrying != "":
 			ph.activity, ph.detail = fmt.Sprintf("retrying in %s", ev.Delta.RetryWait.Round(100*time.Millisecond)), ev.Delta.Retrying
 		case ev.Delta.ToolCall != "":
-			ph.activity, ph.detail = "calling "+clean(ev.Delta.ToolCall), ""
+			ph.activity, ph.detail = "calling "+term.Clean(ev.Delta.ToolCall), ""
 		case ev.Delta.Text != "":
 			ph.activity = "answering"
-			ph.detail = tail(ph.detail+ev.Delta.Text, 200)
+			ph.detail = term.Tail(ph.detail+ev.Delta.Text, 200)
 		}
 	}
 }
 
-func (p *progress) setNote(note string) {
+// Note shows a text that concerns the whole run, such as an interrupt; an empty one removes it.
+func (p *Progress) Note(note string) {
 	p.mu.Lock()
 	p.note = note
 	p.mu.Unlock()
 }
 
-// begin returns the line of a phase that starts: the first one that waits, else a new one before those that wait.
-func (p *progress) begin(name string) *phaseProgress {
+// begin returns the line of a phase that starts: the first one that waits, else a new one before
+// those that wait.
+func (p *Progress) begin(name string) *phaseProgress {
 	at := len(p.phases)
 	for i := range p.phases {
 		if p.phases[i].status != echo.StatusPending {
@@ -142,7 +146,7 @@ func (p *progress) begin(name string) *phaseProgress {
 }
 
 // current returns the line of a phase that is running, or nil.
-func (p *progress) current(name string) *phaseProgress {
+func (p *Progress) current(name string) *phaseProgress {
 	for i := len(p.phases) - 1; i >= 0; i-- {
 		if p.phases[i].name == name && p.phases[i].status == echo.StatusRunning {
 			return &p.phases[i]
@@ -154,27 +158,17 @@ func (p *progress) current(name string) *phaseProgress {
 // telling are the arguments that say best what a call is about, the best first.
 var telling = []string{"pattern", "path", "command", "url", "sql", "target", "key", "dir"}
 
-// argumentHint shows what a call is about: the most telling of its arguments, else its first string by name.
+// argumentHint shows what a call is about: the most telling of its arguments, else its first string
+// by name.
 func argumentHint(args string) string {
 	var all map[string]any
 	if json.Unmarshal([]byte(args), &all) != nil {
 		return ""
 	}
-	for _, name := range slices.Concat(telling, sortedNames(all)) {
+	for _, name := range slices.Concat(telling, slices.Sorted(maps.Keys(all))) {
 		if text, ok := all[name].(string); ok && text != "" {
-			return cut(oneLine(text), 80)
+			return term.Cut(term.OneLine(text), 80)
 		}
 	}
 	return ""
-}
-
-// oneLine puts a text on one line that is safe to print, whoever wrote it.
-func oneLine(s string) string { return clean(oneline.Of(s)) }
-
-// tail returns the last n bytes of a text, from a whole character on.
-func tail(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[len(s)-n:], "")
 }

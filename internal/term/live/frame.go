@@ -1,4 +1,4 @@
-package main
+package live
 
 import (
 	"fmt"
@@ -9,38 +9,40 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/term"
 )
 
-// size is the room that a frame has, in columns and lines.
-type size struct {
-	width  int
-	height int // 0: as many as it takes
+// Room is what a frame has, in columns and lines.
+type Room struct {
+	Width  int
+	Height int // 0: as many as it takes
 }
 
-// frame returns the view as it stands, each line at most as wide as the room and no more lines than fit.
-func (p *progress) frame(room size, color bool) []string {
+// Frame returns the view as it stands, each line at most as wide as the room and no more lines than
+// fit.
+func (p *Progress) Frame(room Room, color bool) []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.now()
-	paint := painter{on: color}.paint
-	total := columns(spentTokens(p.total), spentMoney(p.total), formatDuration(now.Sub(p.started)))
-	foot := []string{paint(colourDim, cut("  "+total, room.width))}
+	paint := term.Painter{On: color}.Paint
+	total := columns(Tokens(p.total), Money(p.total), term.Duration(now.Sub(p.started)))
+	foot := []string{paint(term.Dim, term.Cut("  "+total, room.Width))}
 	if p.note != "" {
-		foot = slices.Insert(foot, 0, paint(colourYellow, cut("  "+p.note, room.width)))
+		foot = slices.Insert(foot, 0, paint(term.Yellow, term.Cut("  "+p.note, room.Width)))
 	}
 	scripted := ""
 	if p.total.Scripted > 0 {
 		scripted = "(scripted: no model was asked)"
 	}
 	head := columns(p.cascade, scripted, "session "+p.session)
-	out := []string{paint(colourBold, cut(head, room.width))}
-	below := p.below(room.width, paint)
-	lines := room.height - len(out) - len(foot) - len(below)
-	from, to := p.window(lines, room.height > 0)
+	out := []string{paint(term.Bold, term.Cut(head, room.Width))}
+	below := p.below(room.Width, paint)
+	lines := room.Height - len(out) - len(foot) - len(below)
+	from, to := p.window(lines, room.Height > 0)
 	if from > 0 {
-		out = append(out, paint(colourDim, fmt.Sprintf("  ⋮ %d before", from)))
+		out = append(out, paint(term.Dim, fmt.Sprintf("  ⋮ %d before", from)))
 	}
-	for i, row := range p.rows(now, from, to, room.width) {
+	for i, row := range p.rows(now, from, to, room.Width) {
 		ph := &p.phases[from+i]
 		mark, style := marks(ph.status)
 		if ph.status == echo.StatusPending {
@@ -52,17 +54,17 @@ func (p *progress) frame(room size, color bool) []string {
 		}
 	}
 	if to < len(p.phases) {
-		out = append(out, paint(colourDim, fmt.Sprintf("  ⋮ %d to come", len(p.phases)-to)))
+		out = append(out, paint(term.Dim, fmt.Sprintf("  ⋮ %d to come", len(p.phases)-to)))
 	}
 	out = append(out, foot...)
-	if room.height > 0 && len(out) > room.height { // a terminal of a few lines: the last ones say most
-		out = out[len(out)-room.height:]
+	if room.Height > 0 && len(out) > room.Height { // a terminal of a few lines: the last ones say most
+		out = out[len(out)-room.Height:]
 	}
 	return out
 }
 
 // active returns the phase that is running, else the last one that has begun.
-func (p *progress) active() int {
+func (p *Progress) active() int {
 	at := 0
 	for i := range p.phases {
 		if p.phases[i].status != echo.StatusPending {
@@ -72,12 +74,12 @@ func (p *progress) active() int {
 	return at
 }
 
-// below returns the lines under the active phase: what it is doing, what came into it of earlier phases, and what the
-// guard of its context did.
-func (p *progress) below(width int, paint func(style, text string) string) []string {
+// below returns the lines under the active phase: what it is doing, what came into it of earlier
+// phases, and what the guard of its context did.
+func (p *Progress) below(width int, paint func(c term.Colour, text string) string) []string {
 	var out []string
 	if activity := p.activity(); activity != "" {
-		out = append(out, paint(colourDim, cut("      "+activity, width)))
+		out = append(out, paint(term.Dim, term.Cut("      "+activity, width)))
 	}
 	if len(p.phases) == 0 {
 		return out
@@ -87,16 +89,16 @@ func (p *progress) below(width int, paint func(style, text string) string) []str
 		return out
 	}
 	if ph.selected != "" {
-		out = append(out, paint(colourDim, cut("      "+ph.selected, width)))
+		out = append(out, paint(term.Dim, term.Cut("      "+ph.selected, width)))
 	}
 	if ph.guard != "" {
-		out = append(out, paint(colourYellow, cut("      "+ph.guard, width)))
+		out = append(out, paint(term.Yellow, term.Cut("      "+ph.guard, width)))
 	}
 	return out
 }
 
 // activity says what the running phase is doing.
-func (p *progress) activity() string {
+func (p *Progress) activity() string {
 	if len(p.phases) == 0 {
 		return ""
 	}
@@ -104,12 +106,12 @@ func (p *progress) activity() string {
 	if ph.status != echo.StatusRunning || ph.activity == "" {
 		return ""
 	}
-	return columns(oneLine(ph.activity), oneLine(ph.detail))
+	return columns(term.OneLine(ph.activity), term.OneLine(ph.detail))
 }
 
-// window returns which phases are shown in so many lines: all when they fit, else those around the active one, with a
-// line each for those before and after.
-func (p *progress) window(lines int, bounded bool) (from, to int) {
+// window returns which phases are shown in so many lines: all when they fit, else those around the
+// active one, with a line each for those before and after.
+func (p *Progress) window(lines int, bounded bool) (from, to int) {
 	n := len(p.phases)
 	if !bounded || n <= lines {
 		return 0, n
@@ -132,7 +134,7 @@ var shapes = [...]func(ph *phaseProgress, now time.Time) []string{
 }
 
 // rows returns the phases in columns, without their marks.
-func (p *progress) rows(now time.Time, from, to, width int) []string {
+func (p *Progress) rows(now time.Time, from, to, width int) []string {
 	const margin = 4 // the mark and the blanks around it
 	nameWidth := 0
 	for i := from; i < to; i++ {
@@ -194,7 +196,7 @@ func (ph *phaseProgress) where() string {
 		parts = append(parts, fmt.Sprintf("turn %d", ph.turn))
 	}
 	if ph.tools > 0 {
-		parts = append(parts, plural(ph.tools, "tool"))
+		parts = append(parts, term.Plural(ph.tools, "tool"))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -203,17 +205,18 @@ func (ph *phaseProgress) tokens() string {
 	if !ph.paid() {
 		return ""
 	}
-	return spentTokens(ph.spent)
+	return Tokens(ph.spent)
 }
 
 func (ph *phaseProgress) cost() string {
 	if !ph.paid() {
 		return ""
 	}
-	return spentMoney(ph.spent)
+	return Money(ph.spent)
 }
 
-// paid reports whether calls of the phase have taken something, or may have: they were answered, or their cost is unknown.
+// paid reports whether calls of the phase have taken something, or may have: they were answered, or
+// their cost is unknown.
 func (ph *phaseProgress) paid() bool {
 	return ph.spent.Calls > ph.spent.Failed || ph.spent.UnknownCosts > 0
 }
@@ -223,24 +226,21 @@ func (ph *phaseProgress) elapsed(now time.Time) string {
 	case echo.StatusPending:
 		return ""
 	case echo.StatusRunning:
-		return formatDuration(now.Sub(ph.started))
+		return term.Duration(now.Sub(ph.started))
 	default:
-		return formatDuration(ph.duration)
+		return term.Duration(ph.duration)
 	}
 }
 
-func marks(s echo.Status) (mark, style string) {
+func marks(s echo.Status) (mark string, style term.Colour) {
 	switch s {
 	case echo.StatusPending:
-		return "·", colourDim
+		return "·", term.Dim
 	case echo.StatusRunning:
-		return "▸", colourCyan
+		return "▸", term.Cyan
 	case echo.StatusCompleted:
-		return "✓", colourGreen
+		return "✓", term.Green
 	default:
-		return "✗", colourRed
+		return "✗", term.Red
 	}
 }
-
-// cut shortens a line to a width in columns.
-func cut(s string, width int) string { return runewidth.Truncate(s, max(width, 1), "…") }

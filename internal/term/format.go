@@ -1,0 +1,89 @@
+package term
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/windlass-run/windlass/internal/quantity"
+)
+
+// Count writes a number with thousands separators.
+func Count(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	start := len(s) % 3
+	if n < 0 {
+		return "-" + Count(-n)
+	}
+	out := s[:start]
+	for i := start; i < len(s); i += 3 {
+		if out != "" {
+			out += ","
+		}
+		out += s[i : i+3]
+	}
+	return out
+}
+
+// USD writes an amount of money with as many digits as a small one needs to differ from nothing.
+func USD(v float64) string {
+	switch {
+	case v >= 1 || v == 0:
+		return fmt.Sprintf("$%.2f", v)
+	case v < 0.0001:
+		return "$" + strconv.FormatFloat(v, 'f', int(1-math.Floor(math.Log10(v))), 64) // two digits that count
+	}
+	return fmt.Sprintf("$%.4f", v)
+}
+
+// Duration writes a time span as a person says it.
+func Duration(d time.Duration) string {
+	switch {
+	case d > 0 && d < time.Millisecond:
+		return "<1ms"
+	case d < time.Second:
+		return fmt.Sprintf("%dms", d.Milliseconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	default:
+		return d.Round(time.Second).String()
+	}
+}
+
+// Millis writes a time span that is given in milliseconds.
+func Millis(ms float64) string {
+	return Duration(time.Duration(ms * float64(time.Millisecond)))
+}
+
+// Cost writes a cost that may be unknown, in full (nil) or for some of its calls; nothing when
+// there were no calls.
+func Cost(usd *float64, calls, unknown uint64) string {
+	switch {
+	case calls == 0:
+		return ""
+	case usd == nil:
+		return "unknown"
+	case unknown > 0:
+		return USD(*usd) + " + unknown"
+	}
+	return USD(*usd)
+}
+
+// Plural writes a number of things with the noun in its number: "1 entry", "2 entries".
+func Plural(n int, noun string) string { return quantity.Of(n, noun) }
+
+// Counted is Plural with thousands separators.
+func Counted(n int, noun string) string {
+	return Count(int64(n)) + strings.TrimPrefix(Plural(n, noun), strconv.Itoa(n))
+}
+
+// Percent returns how much of the whole a part is, in percent rounded down; 0 for nothing of
+// nothing.
+func Percent(part, whole int64) int64 {
+	if whole <= 0 {
+		return 0
+	}
+	return part * 100 / whole
+}

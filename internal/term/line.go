@@ -1,0 +1,87 @@
+package term
+
+import (
+	"fmt"
+	"io"
+	"sync"
+)
+
+// Line is a line of a terminal that is drawn over as work goes on. Off a terminal it draws nothing.
+// One goroutine at a time may use it.
+type Line struct {
+	Out        io.Writer
+	OnTerminal bool
+
+	open bool // the cursor stands in the line
+}
+
+// NewLine returns a line of w.
+func NewLine(w io.Writer) *Line { return &Line{Out: w, OnTerminal: IsTerminal(w)} }
+
+// Draw shows a text in place of what the line shows now.
+func (l *Line) Draw(text string) {
+	if !l.OnTerminal {
+		return
+	}
+	fmt.Fprintf(l.Out, "\r\x1b[K%s", text)
+	l.open = true
+}
+
+// IsOpen reports whether the line shows something that is still to be drawn over.
+func (l *Line) IsOpen() bool { return l.open }
+
+// Keep leaves what the line shows on the screen and goes on below it.
+func (l *Line) Keep() {
+	if l.open {
+		fmt.Fprintln(l.Out)
+	}
+	l.open = false
+}
+
+// Clear removes the line from the screen.
+func (l *Line) Clear() {
+	if l.open {
+		fmt.Fprint(l.Out, "\r\x1b[K")
+	}
+	l.open = false
+}
+
+// Counter shows on a terminal how far long work is, by whole percents. Any goroutine may use it.
+type Counter struct {
+	mu      sync.Mutex // guards what follows
+	line    *Line
+	what    string
+	done    int
+	all     int
+	percent int
+}
+
+// NewCounter counts to all, of what is named in the plural.
+func NewCounter(w io.Writer, what string, all int) *Counter {
+	return NewCounterOn(NewLine(w), what, all)
+}
+
+// NewCounterOn is NewCounter with a line that is there already.
+func NewCounterOn(l *Line, what string, all int) *Counter {
+	return &Counter{line: l, what: what, all: all}
+}
+
+// Step counts one more.
+func (c *Counter) Step() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.done++
+	percent := c.done * 100 / c.all
+	if percent == c.percent {
+		return
+	}
+	c.percent = percent
+	c.line.Draw(fmt.Sprintf("%d of %d %s (%d%%)", c.done, c.all, c.what, percent))
+}
+
+// Clear removes the line from the screen.
+func (c *Counter) Clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.line.Clear()
+}

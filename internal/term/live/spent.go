@@ -1,0 +1,26 @@
+package live
+
+import (
+	"fmt"
+
+	"github.com/windlass-run/windlass/echo/record"
+	"github.com/windlass-run/windlass/internal/term"
+)
+
+// Money writes what calls cost. A sum that lacks calls of unknown cost is never shown as if it were
+// whole.
+func Money(t record.Totals) string {
+	switch {
+	case t.UnknownCosts > 0 && t.CostUSD == 0:
+		return "cost unknown"
+	case t.UnknownCosts > 0:
+		return term.USD(t.CostUSD) + " + unknown"
+	default:
+		return term.USD(t.CostUSD)
+	}
+}
+
+// Tokens writes the tokens that calls took and gave.
+func Tokens(t record.Totals) string {
+	return fmt.Sprintf("in %s  cached %s  out %s", term.Count(t.Usage.In), term.Count(t.Usage.Cached), term.Count(t.Usage.Out))
+}

@@ -1,0 +1,50 @@
+package live
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/record"
+	"github.com/windlass-run/windlass/internal/term"
+)
+
+func TestChooseOffATerminal(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	n := term.NewNotices(&out)
+	v := Choose(&out, Run{Cascade: "c", Session: "s", Phases: []string{"one"}}, n)
+	require.NoError(t, v.Write(&echo.Entry{NodeType: echo.NodeRunStart, CascadeID: "c", SessionID: "s"}))
+	n.Say("stopping")
+	require.NoError(t, v.Close(t.Context()))
+	require.Equal(t, "c: session s\n\nstopping\n", out.String())
+}
+
+type closedPipe struct{}
+
+func (closedPipe) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
+
+func TestEvents(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	e := &echo.Entry{NodeType: echo.NodeRunStart, SessionID: "s"}
+	require.NoError(t, NewEvents(&out).Write(e))
+	require.Equal(t, 1, strings.Count(out.String(), "\n"))
+	require.True(t, json.Valid(out.Bytes()))
+	err := NewEvents(closedPipe{}).Write(e)
+	var output *OutputError
+	require.ErrorAs(t, err, &output)
+	require.EqualError(t, err, "print the events: broken pipe")
+}
+
+func TestMoney(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "$1.50", Money(record.Totals{CostUSD: 1.5}))
+	require.Equal(t, "$1.50 + unknown", Money(record.Totals{CostUSD: 1.5, UnknownCosts: 1}))
+	require.Equal(t, "cost unknown", Money(record.Totals{UnknownCosts: 1}))
+}

@@ -1,0 +1,58 @@
+// Package term writes for people: tables, numbers, texts that are safe to print, colours, and lines
+// that are redrawn in place. It knows terminals and no command, no flag and no record.
+package term
+
+import (
+	"encoding/json"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	xterm "golang.org/x/term"
+)
+
+// IsTerminal reports whether w is a terminal.
+func IsTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && xterm.IsTerminal(int(f.Fd()))
+}
+
+// CanDraw reports whether w is a terminal that can move its cursor.
+func CanDraw(w io.Writer) bool { return IsTerminal(w) && os.Getenv("TERM") != "dumb" }
+
+// Size returns the columns and lines of the terminal that w is, zeros if it is none.
+func Size(w io.Writer) (width, height int) {
+	f, ok := w.(*os.File)
+	if !ok {
+		return 0, 0
+	}
+	width, height, err := xterm.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0, 0
+	}
+	return width, height
+}
+
+// Width returns the columns of the terminal that w is, 0 if it is none.
+func Width(w io.Writer) int {
+	width, _ := Size(w)
+	return width
+}
+
+// WriteJSON writes a value as indented JSON, with <, > and & as they are.
+func WriteJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// SurviveClosedPipes lets the process live when the reader of its output leaves: a run that is paid
+// for does not die of a log that nobody reads. Writes to a closed pipe fail instead. It returns a
+// function that ends this.
+func SurviveClosedPipes() (stop func()) {
+	ignored := make(chan os.Signal, 1) // never read: the write's error says it
+	signal.Notify(ignored, syscall.SIGPIPE)
+	return func() { signal.Stop(ignored) }
+}

@@ -1,0 +1,80 @@
+package term
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/mattn/go-runewidth"
+
+	"github.com/windlass-run/windlass/internal/oneline"
+	"github.com/windlass-run/windlass/internal/source"
+)
+
+// Clean makes a text safe to print on one line, whoever wrote it: what would control the terminal
+// or the order of words is replaced, and so are line breaks.
+func Clean(s string) string { return source.Printable(s) }
+
+// CleanLines is Clean for a text of several lines: it may quote what a tool or an endpoint wrote.
+func CleanLines(s string) string {
+	lines := strings.Split(s, "\n")
+	for i := range lines {
+		lines[i] = Clean(lines[i])
+	}
+	return strings.Join(lines, "\n")
+}
+
+// OneLine puts a text on one line that is safe to print: each stretch of white space becomes one
+// space.
+func OneLine(s string) string { return Clean(oneline.Of(s)) }
+
+// Cell puts a value on one line of a table, with a mark for each line break, and removes what would
+// control the terminal: values come from models.
+func Cell(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n':
+			return '⏎'
+		case r == '\t':
+			return ' '
+		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// WithoutControls removes what would control a terminal, or show words in another order than they
+// stand in. Line breaks and tabs stay, and so do the marks that texts from right to left have
+// between words.
+func WithoutControls(text string) string {
+	return strings.Map(func(r rune) rune {
+		embeds := r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069'
+		if embeds || unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// Cut shortens a line to a width in columns, at least one. A line that was cut ends with an
+// ellipsis.
+func Cut(s string, width int) string { return runewidth.Truncate(s, max(width, 1), "…") }
+
+// CutValue cuts a value of a table to the bytes that a terminal of this width can show of it, as a
+// value can be megabytes long and a table is kept until its columns are known. With width 0 nothing
+// is cut.
+func CutValue(s string, width int) string {
+	keep := 4 * (width + 1) // a character has four bytes at most
+	if width == 0 || len(s) <= keep {
+		return s
+	}
+	return strings.ToValidUTF8(s[:keep], "") + "…"
+}
+
+// Tail returns the last n bytes of a text, from a whole character on.
+func Tail(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[len(s)-n:], "")
+}
