@@ -1,88 +1,26 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"os"
-	"os/exec"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/windlass-run/windlass/internal/archive"
-	"github.com/windlass-run/windlass/internal/clickhouse"
-	"github.com/windlass-run/windlass/internal/clickhouse/embedded"
+	"github.com/windlass-run/windlass/internal/app/cards"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/database"
-	"github.com/windlass-run/windlass/internal/sandbox"
+	"github.com/windlass-run/windlass/internal/doctor"
 	"github.com/windlass-run/windlass/internal/term"
-	"github.com/windlass-run/windlass/internal/tool"
-	"github.com/windlass-run/windlass/internal/vault"
 )
 
-// health is what "windlass doctor" finds. Secrets are in it only as set or not set.
+// health is what "windlass doctor --json" prints.
 type health struct {
-	Version    versionInfo      `json:"version"`
-	Home       string           `json:"home"`
-	Cache      string           `json:"cache"`
-	Config     string           `json:"config,omitempty"` // windlass.json; empty: there is none
-	ClickHouse clickHouseHealth `json:"clickhouse"`
-	Npm        string           `json:"npm,omitempty"` // its path; empty: not found
-	Model      string           `json:"model,omitempty"`
-	BaseURL    string           `json:"base_url,omitempty"`
-	Embedder   embedderHealth   `json:"embedder"`
-	Keys       []keyHealth      `json:"keys"`
-	Secrets    secretHealth     `json:"secrets"`
-	Problems   []string         `json:"problems"`
-	Warnings   []string         `json:"warnings,omitempty"` // of what works and may not be meant, and of sessions that cannot be read
-}
-
-type clickHouseHealth struct {
-	Kind     string             `json:"kind"` // server or embedded
-	DSN      string             `json:"dsn,omitempty"`
-	Sources  []embedded.Attempt `json:"sources,omitempty"` // of the engine, in the order in which they are asked
-	Engine   string             `json:"engine,omitempty"`
-	Endpoint string             `json:"endpoint,omitempty"` // of the running engine
-	PID      int                `json:"pid,omitempty"`
-	DataDir  string             `json:"data_dir,omitempty"`
-	Version  string             `json:"version,omitempty"`
-	Database string             `json:"database,omitempty"`
-	Rows     uint64             `json:"rows"`
-	Bytes    uint64             `json:"bytes"`
-	Waiting  archive.Backlog    `json:"waiting"`           // what is on this machine and not there
-	Sandbox  *sandboxHealth     `json:"sandbox,omitempty"` // of the embedded engine
-	Answers  bool               `json:"answers"`
-
-	Reading *clickhouse.ReadingRights `json:"reading,omitempty"` // of windlass sql without --write
-	Error   string                    `json:"error,omitempty"`
-}
-
-// sandboxHealth is what holds the engine, whatever SQL it is given.
-type sandboxHealth struct {
-	Confined bool     `json:"confined"`
-	Required bool     `json:"required"` // by windlass.json
-	Missing  []string `json:"missing"`  // what this system cannot confine
-}
-
-func examineSandbox(required bool) *sandboxHealth {
-	missing := sandbox.Missing()
-	return &sandboxHealth{Confined: len(missing) == 0, Required: required, Missing: append([]string{}, missing...)}
-}
-
-func (s *sandboxHealth) summary() string {
-	if s.Confined {
-		return "the kernel confines the engine to its folder and its port"
-	}
-	return "incomplete: the system cannot confine " + strings.Join(s.Missing, "; nor ")
-}
-
-type keyHealth struct {
-	Name string `json:"name"`
-	Set  bool   `json:"set"`
+	Version versionInfo `json:"version"`
+	doctor.Report
 }
 
 func newDoctorCommand(a *app) *cobra.Command {
@@ -128,111 +66,21 @@ func (a *app) doctor(ctx context.Context, asJSON bool) error {
 }
 
 func (a *app) examine(ctx context.Context) (health, error) {
-	h := health{Version: readVersion(), Problems: []string{}}
 	home, err := config.Home()
 	if err != nil {
-		return h, withExit(exitStorage, err, "set WINDLASS_HOME to a folder")
+		return health{}, withExit(exitStorage, err, "set WINDLASS_HOME to a folder")
 	}
-	cfg, err := config.Open(".", home)
-	if err != nil {
-		h.Problems = append(h.Problems, err.Error())
+	cfg, wrong := config.Open(".", home)
+	if wrong != nil {
 		cfg = &config.Config{}
 	}
 	o, err := database.Options(home, cfg)
 	if err != nil {
-		return h, withExit(exitStorage, err, "set WINDLASS_CACHE to a folder")
+		return health{}, withExit(exitStorage, err, "set WINDLASS_CACHE to a folder")
 	}
-	h.Warnings = tool.RiskyTrust(cfg.TrustedCommands)
-	h.Home, h.Cache, h.Config = home, o.CacheDir, cfg.Path
-	h.Npm, _ = exec.LookPath("npm") // not finding it is an answer
-	h.Model, h.BaseURL = os.Getenv("WINDLASS_MODEL"), hideURL(vault.Getenv("OPENAI_BASE_URL"))
-	if h.Model == "" {
-		h.Model = cfg.DefaultModel
-	}
-	h.Secrets = examineSecrets(vault.Current())
-	h.Keys, h.Embedder = examineKeys(cfg), examineEmbedder(cfg, o.CacheDir)
-	h.ClickHouse = examineClickHouse(ctx, o)
-	var unreadable []error
-	if h.ClickHouse.Waiting, unreadable, err = archive.LocalBacklog(home, o.Address()); err != nil {
-		h.Problems = append(h.Problems, err.Error())
-	}
-	if err := unreadableJournals(unreadable); err != nil {
-		h.Warnings = append(h.Warnings, err.Error())
-	}
-	if e := h.ClickHouse.Error; e != "" {
-		h.Problems = append(h.Problems, e)
-	}
-	return h, nil
-}
-
-func hideURL(s string) string {
-	if s == "" {
-		return ""
-	}
-	return clickhouse.HideDSN(s)
-}
-
-// examineKeys lists the variables that keys are read from.
-func examineKeys(cfg *config.Config) []keyHealth {
-	keys := []keyHealth{{Name: "OPENAI_API_KEY", Set: vault.Getenv("OPENAI_API_KEY") != ""}}
-	seen := map[string]bool{"OPENAI_API_KEY": true, "": true}
-	for _, name := range slices.Sorted(maps.Keys(cfg.Models)) {
-		m := cfg.Models[name]
-		if !seen[m.APIKeyEnv] {
-			seen[m.APIKeyEnv] = true
-			keys = append(keys, keyHealth{Name: m.APIKeyEnv, Set: vault.Getenv(m.APIKeyEnv) != ""})
-		}
-	}
-	return keys
-}
-
-// examineClickHouse opens the database if that fetches nothing.
-func examineClickHouse(ctx context.Context, o clickhouse.Options) clickHouseHealth {
-	h := clickHouseHealth{Kind: "server"}
-	if o.DSN != "" {
-		h.DSN = clickhouse.HideDSN(o.DSN)
-	} else {
-		h.Kind, h.DataDir, h.Sandbox = "embedded", clickhouse.EngineDir(o.Home), examineSandbox(o.RequireSandbox)
-		engine, attempts, err := embedded.Survey(ctx, embedded.ConfigFromEnv(o.CacheDir))
-		h.Engine, h.Sources = engine.Path, attempts
-		if err != nil {
-			h.Error = err.Error()
-			return h
-		}
-		if engine.Path == "" {
-			return h // it will be fetched by the first run
-		}
-	}
-	db, err := clickhouse.Open(ctx, o)
-	if err != nil {
-		h.Error = err.Error()
-		return h
-	}
-	defer func() { _ = db.Close() }()
-	h.ask(ctx, db)
-	return h
-}
-
-func (h *clickHouseHealth) ask(ctx context.Context, db *clickhouse.DB) {
-	h.Database = db.Database()
-	if e := db.Endpoint(); e != nil {
-		h.Endpoint, h.PID, h.Engine = e.Addr(), e.PID, e.Engine
-	}
-	size, err := db.Size(ctx)
-	if err == nil {
-		h.Version, err = db.Version()
-	}
-	if err != nil {
-		h.Error = err.Error()
-		return
-	}
-	h.Rows, h.Bytes, h.Answers = size.Rows, size.Bytes, true
-	rights, err := db.ReadingRights(ctx)
-	if err != nil {
-		h.Error = err.Error()
-		return
-	}
-	h.Reading = &rights
+	return health{readVersion(), doctor.Examine(ctx, doctor.Options{
+		Config: cfg, ConfigError: wrong, Database: o, Embedder: cards.EmbeddingModel(cfg),
+	})}, nil
 }
 
 func (a *app) printHealth(h health) error {
@@ -240,16 +88,16 @@ func (a *app) printHealth(h health) error {
 	t.Add("windlass", fmt.Sprintf("%s (%s, %s)", h.Version.Version, h.Version.Platform, h.Version.Go))
 	t.Add("home", h.Home)
 	t.Add("cache", h.Cache)
-	t.Add("windlass.json", orElse(h.Config, "none"))
-	t.Add("ClickHouse", h.ClickHouse.summary())
-	for _, r := range h.ClickHouse.rows() {
+	t.Add("windlass.json", cmp.Or(h.Config, "none"))
+	t.Add("ClickHouse", databaseFinding(h.ClickHouse))
+	for _, r := range databaseRows(h.ClickHouse) {
 		t.Add(r[0], r[1])
 	}
-	t.Add("secrets", h.Secrets.summary())
-	t.Add("npm", orElse(h.Npm, "not found"))
-	t.Add("model", orElse(h.Model, "none set (WINDLASS_MODEL, --model, or in the cascade)"))
-	t.Add("endpoint of models", orElse(h.BaseURL, "the provider's own"))
-	t.Add("embedder", h.Embedder.summary())
+	t.Add("secrets", secretsFinding(h.Secrets))
+	t.Add("npm", cmp.Or(h.Npm, "not found"))
+	t.Add("model", cmp.Or(h.Model, "none set (WINDLASS_MODEL, --model, or in the cascade)"))
+	t.Add("endpoint of models", cmp.Or(h.BaseURL, "the provider's own"))
+	t.Add("embedder", embedderFinding(h.Embedder))
 	for _, k := range h.Keys {
 		state := "not set"
 		if k.Set {
@@ -269,7 +117,7 @@ func (a *app) printHealth(h health) error {
 	return nil
 }
 
-func (h clickHouseHealth) summary() string {
+func databaseFinding(h doctor.ClickHouse) string {
 	switch {
 	case h.Error != "":
 		return h.Kind + ": does not answer"
@@ -279,7 +127,8 @@ func (h clickHouseHealth) summary() string {
 	return h.Kind + ": not on this machine yet, the first run fetches it"
 }
 
-func (h clickHouseHealth) rows() [][2]string {
+// databaseRows are the details of the database.
+func databaseRows(h doctor.ClickHouse) [][2]string {
 	var rows [][2]string
 	if h.DSN != "" {
 		rows = append(rows, [2]string{"  server", h.DSN})
@@ -291,7 +140,7 @@ func (h clickHouseHealth) rows() [][2]string {
 		rows = append(rows, [2]string{"  engine", fmt.Sprintf("process %d listens on %s", h.PID, h.Endpoint)})
 	}
 	if h.Sandbox != nil {
-		rows = append(rows, [2]string{"  sandbox", h.Sandbox.summary()})
+		rows = append(rows, [2]string{"  sandbox", sandboxFinding(h.Sandbox)})
 	}
 	if h.DataDir != "" {
 		rows = append(rows, [2]string{"  data", h.DataDir})
@@ -309,9 +158,36 @@ func (h clickHouseHealth) rows() [][2]string {
 	return append(rows, [2]string{"  waiting", backlogText(h.Waiting)})
 }
 
-func orElse(s, otherwise string) string {
-	if s == "" {
-		return otherwise
+func embedderFinding(h doctor.Embedder) string {
+	switch {
+	case h.Model == cards.EmbedderHashed:
+		return "hashed runs of characters"
+	case h.Model == cards.EmbedderWords && h.Here:
+		return "word vectors: " + h.File
+	case h.Model == cards.EmbedderWords && h.Error != "":
+		return "hashed runs of characters, as there are " + h.Error
+	case h.Model == cards.EmbedderWords:
+		return "word vectors: not on this machine yet, windlass fetch or the first selection by meaning fetches them"
+	case h.Error != "":
+		return "cannot be asked: " + h.Error
 	}
-	return s
+	return "model " + h.Model
+}
+
+func secretsFinding(h doctor.Secrets) string {
+	memory := "this system does not close the memory of a process to others of the same user"
+	if h.Closed {
+		memory = "memory closed to other processes"
+	}
+	if h.Problem != "" {
+		return h.Problem + "; " + memory
+	}
+	return "not in the environment of the process; " + memory
+}
+
+func sandboxFinding(s *doctor.Sandbox) string {
+	if s.Confined {
+		return "the kernel confines the engine to its folder and its port"
+	}
+	return "incomplete: the system cannot confine " + strings.Join(s.Missing, "; nor ")
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/windlass-run/windlass/internal/doctor"
 )
 
 const unconfinedWarning = "Warning: the engine is not fully confined on this system; windlass doctor says what is missing\n"
@@ -25,7 +27,7 @@ func TestDoctorSaysWhatHoldsTheEngine(t *testing.T) {
 	require.Contains(t, l.run(0, "doctor").out.String(), "  sandbox                  the kernel confines the engine to its folder and its port\n")
 	var h health
 	require.NoError(t, json.Unmarshal([]byte(l.run(0, "doctor", "--json").out.String()), &h))
-	require.Equal(t, &sandboxHealth{Confined: true, Missing: []string{}}, h.ClickHouse.Sandbox)
+	require.Equal(t, &doctor.Sandbox{Confined: true, Missing: []string{}}, h.ClickHouse.Sandbox)
 	l.engineEnds()
 }
 

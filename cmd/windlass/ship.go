@@ -105,7 +105,7 @@ func shipError(err error, results []archive.Shipped) error {
 			damaged = damaged || !archive.IsOtherVersion(r.Unreadable)
 		}
 	}
-	switch err := unreadableJournals(found); {
+	switch err := archive.Unreadable(found); {
 	case err == nil:
 		return nil
 	case damaged:
@@ -113,17 +113,6 @@ func shipError(err error, results []archive.Shipped) error {
 	default:
 		return withExit(exitStorage, err, "") // it says itself what to do
 	}
-}
-
-// unreadableJournals is one error for the reasons why journals cannot be read; nil when there is none.
-func unreadableJournals(found []error) error {
-	switch len(found) {
-	case 0:
-		return nil
-	case 1:
-		return found[0]
-	}
-	return fmt.Errorf("%d journals cannot be read, the first: %w", len(found), found[0])
 }
 
 // shipProgress says how far the delivery of a session is: on a terminal, in one line that is drawn over. Elsewhere the

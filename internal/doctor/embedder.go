@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"github.com/windlass-run/windlass/internal/app/cards"
@@ -8,17 +8,17 @@ import (
 	"github.com/windlass-run/windlass/internal/vectors"
 )
 
-// embedderHealth is what "windlass doctor" finds out about the embedder.
-type embedderHealth struct {
+// Embedder is what was found of the embedder.
+type Embedder struct {
 	Model string `json:"model"`           // words, hashed, or a model
 	File  string `json:"file,omitempty"`  // of the word vectors
 	Here  bool   `json:"here"`            // it could be used now
 	Error string `json:"error,omitempty"` // why it could not be used even so
 }
 
-// examineEmbedder reaches for nothing.
-func examineEmbedder(cfg *config.Config, cacheDir string) embedderHealth {
-	h := embedderHealth{Model: cards.EmbeddingModel(cfg), Here: true}
+// examineEmbedder asks nobody and fetches nothing.
+func examineEmbedder(cfg *config.Config, name, cacheDir string) Embedder {
+	h := Embedder{Model: name, Here: true}
 	var err error
 	switch h.Model {
 	case cards.EmbedderHashed:
@@ -38,20 +38,4 @@ func examineEmbedder(cfg *config.Config, cacheDir string) embedderHealth {
 		h.Error = err.Error()
 	}
 	return h
-}
-
-func (h embedderHealth) summary() string {
-	switch {
-	case h.Model == cards.EmbedderHashed:
-		return "hashed runs of characters"
-	case h.Model == cards.EmbedderWords && h.Here:
-		return "word vectors: " + h.File
-	case h.Model == cards.EmbedderWords && h.Error != "":
-		return "hashed runs of characters, as there are " + h.Error
-	case h.Model == cards.EmbedderWords:
-		return "word vectors: not on this machine yet, windlass fetch or the first selection by meaning fetches them"
-	case h.Error != "":
-		return "cannot be asked: " + h.Error
-	}
-	return "model " + h.Model
 }

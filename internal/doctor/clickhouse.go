@@ -1,0 +1,97 @@
+package doctor
+
+import (
+	"context"
+
+	"github.com/windlass-run/windlass/internal/archive"
+	"github.com/windlass-run/windlass/internal/clickhouse"
+	"github.com/windlass-run/windlass/internal/clickhouse/embedded"
+	"github.com/windlass-run/windlass/internal/sandbox"
+)
+
+// ClickHouse is what was found of the database. It mirrors the JSON of windlass doctor.
+type ClickHouse struct {
+	Kind     string             `json:"kind"` // server or embedded
+	DSN      string             `json:"dsn,omitempty"`
+	Sources  []embedded.Attempt `json:"sources,omitempty"` // of the engine, in the order in which they are asked
+	Engine   string             `json:"engine,omitempty"`
+	Endpoint string             `json:"endpoint,omitempty"` // of the running engine
+	PID      int                `json:"pid,omitempty"`
+	DataDir  string             `json:"data_dir,omitempty"`
+	Version  string             `json:"version,omitempty"`
+	Database string             `json:"database,omitempty"`
+	Size
+	Waiting archive.Backlog `json:"waiting"`           // what is on this machine and not there
+	Sandbox *Sandbox        `json:"sandbox,omitempty"` // of the embedded engine
+	Answers bool            `json:"answers"`
+
+	Reading *clickhouse.ReadingRights `json:"reading,omitempty"` // of windlass sql without --write
+	Error   string                    `json:"error,omitempty"`
+}
+
+// Size is how much the database holds.
+type Size struct {
+	Rows  uint64 `json:"rows"`
+	Bytes uint64 `json:"bytes"`
+}
+
+// Sandbox is what holds the engine, whatever SQL it is given.
+type Sandbox struct {
+	Confined bool     `json:"confined"`
+	Required bool     `json:"required"` // by windlass.json
+	Missing  []string `json:"missing"`  // what this system cannot confine
+}
+
+func examineSandbox(required bool) *Sandbox {
+	missing := sandbox.Missing()
+	return &Sandbox{Confined: len(missing) == 0, Required: required, Missing: append([]string{}, missing...)}
+}
+
+// examineClickHouse opens the database if that fetches nothing.
+func examineClickHouse(ctx context.Context, o clickhouse.Options) ClickHouse {
+	h := ClickHouse{Kind: "server"}
+	if o.DSN != "" {
+		h.DSN = clickhouse.HideDSN(o.DSN)
+	} else {
+		h.Kind, h.DataDir, h.Sandbox = "embedded", clickhouse.EngineDir(o.Home), examineSandbox(o.RequireSandbox)
+		engine, attempts, err := embedded.Survey(ctx, embedded.ConfigFromEnv(o.CacheDir))
+		h.Engine, h.Sources = engine.Path, attempts
+		if err != nil {
+			h.Error = err.Error()
+			return h
+		}
+		if engine.Path == "" {
+			return h // it will be fetched by the first run
+		}
+	}
+	db, err := clickhouse.Open(ctx, o)
+	if err != nil {
+		h.Error = err.Error()
+		return h
+	}
+	defer func() { _ = db.Close() }()
+	h.ask(ctx, db)
+	return h
+}
+
+func (h *ClickHouse) ask(ctx context.Context, db *clickhouse.DB) {
+	h.Database = db.Database()
+	if e := db.Endpoint(); e != nil {
+		h.Endpoint, h.PID, h.Engine = e.Addr(), e.PID, e.Engine
+	}
+	size, err := db.Size(ctx)
+	if err == nil {
+		h.Version, err = db.Version()
+	}
+	if err != nil {
+		h.Error = err.Error()
+		return
+	}
+	h.Rows, h.Bytes, h.Answers = size.Rows, size.Bytes, true
+	rights, err := db.ReadingRights(ctx)
+	if err != nil {
+		h.Error = err.Error()
+		return
+	}
+	h.Reading = &rights
+}
