@@ -19,6 +19,7 @@ import (
 	core "github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/secret"
 	"github.com/windlass-run/windlass/internal/snapshot"
+	"github.com/windlass-run/windlass/internal/snapshot/suite"
 	"github.com/windlass-run/windlass/internal/term"
 	"github.com/windlass-run/windlass/internal/vault"
 )
@@ -147,7 +148,7 @@ func (a *app) frozenTest(ctx context.Context, rec *journal.Recording, path strin
 	}
 	home, _ := os.UserHomeDir() // without one there is nothing of it to be found
 	models := slices.DeleteFunc(origin.Started.Models, func(m string) bool { return m == origin.Cascade.Model })
-	runner, done, err := testRunner(origin.Cascade, models, env)
+	runner, done, err := suite.Runner(origin.Cascade, models, env)
 	if err != nil {
 		return nil, nil, withExit(exitStorage, err, "freeze the session with the windlass that began it")
 	}
@@ -246,7 +247,7 @@ func (a *app) tellIfDifferent(ctx context.Context, t *snapshot.Test, recorded *c
 	if err == nil && now != nil && encoded(now) == encoded(recorded) {
 		return
 	}
-	if r := runTest(ctx, t, false); r.Status != testPassed {
+	if r := (suite.Options{Known: core.Known()}).Run(ctx, t); r.Status != suite.Passed {
 		fmt.Fprintf(a.err, "Warning: %s is not the cascade that the session ran, and the test fails with it now: windlass test run %s\n", t.CascadeFile(), t.Path())
 	}
 }

@@ -2,12 +2,10 @@ package snapshot
 
 import (
 	"encoding/json"
-	"encoding/xml"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -53,51 +51,6 @@ func TestMaskedMessagesAreStillNamed(t *testing.T) {
 	require.Equal(t, "recall "+string(out[0].Message.Hash()), out[1].Message.Text())
 	require.Equal(t, "recall "+string(out[1].Message.Hash()), out[2].Message.Text())
 	require.Equal(t, "it is tok-123", entries[0].Message.Text(), "the record itself stays")
-}
-
-func TestJUnit(t *testing.T) {
-	t.Parallel()
-	data, err := JUnit("tests", []Result{
-		{Name: "good", Cascade: "c", File: "tests/good.test.json", Took: 1500 * time.Microsecond},
-		{Name: "bad", Cascade: "c", Failure: `not <as> "expected"`, Details: "-a ]]> b\x1b[2J\x00\n+c & d\n"},
-		{Name: "broken", Error: "no such file"},
-	}, 2*time.Second)
-	require.NoError(t, err)
-	require.True(t, strings.HasPrefix(string(data), "<?xml"))
-	var got struct {
-		XMLName  xml.Name `xml:"testsuites"`
-		Tests    int      `xml:"tests,attr"`
-		Failures int      `xml:"failures,attr"`
-		Errors   int      `xml:"errors,attr"`
-		Suites   []struct {
-			Name  string  `xml:"name,attr"`
-			Time  float64 `xml:"time,attr"`
-			Cases []struct {
-				Name    string  `xml:"name,attr"`
-				Class   string  `xml:"classname,attr"`
-				Time    float64 `xml:"time,attr"`
-				Failure *struct {
-					Message string `xml:"message,attr"`
-					Text    string `xml:",chardata"`
-				} `xml:"failure"`
-				Error *struct {
-					Message string `xml:"message,attr"`
-				} `xml:"error"`
-			} `xml:"testcase"`
-		} `xml:"testsuite"`
-	}
-	require.NoError(t, xml.Unmarshal(data, &got))
-	require.Equal(t, []int{3, 1, 1}, []int{got.Tests, got.Failures, got.Errors})
-	require.Len(t, got.Suites, 1)
-	require.Len(t, got.Suites[0].Cases, 3)
-	require.InDelta(t, 2, got.Suites[0].Time, 0)
-	good, bad, broken := got.Suites[0].Cases[0], got.Suites[0].Cases[1], got.Suites[0].Cases[2]
-	require.Nil(t, good.Failure)
-	require.Nil(t, good.Error)
-	require.InDelta(t, 0.002, good.Time, 0.0005)
-	require.Equal(t, `not <as> "expected"`, bad.Failure.Message)
-	require.Equal(t, "-a ]]> b\uFFFD[2J\uFFFD\n+c & d\n", bad.Failure.Text)
-	require.Equal(t, "no such file", broken.Error.Message)
 }
 
 func TestToolCallsStandInTheOrderOfTheModel(t *testing.T) {

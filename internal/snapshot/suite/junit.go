@@ -1,22 +1,12 @@
-package snapshot
+package suite
 
 import (
 	"bytes"
 	"encoding/xml"
 	"fmt"
+	"path/filepath"
 	"time"
 )
-
-// Result is a test that was run, as it is reported.
-type Result struct {
-	Name    string
-	Cascade string
-	File    string
-	Took    time.Duration
-	Failure string // in which way it came to something else, in one line; "": it did not
-	Details string // of the failure
-	Error   string // why it could not be run; "": it could
-}
 
 type junitSuites struct {
 	XMLName xml.Name `xml:"testsuites"`
@@ -54,22 +44,15 @@ type junitProblem struct {
 	Text    string `xml:",chardata"`
 }
 
-// JUnit writes results in the XML format that CI systems read: one suite, a test case for each. Time is what all took
-// together.
-func JUnit(suite string, results []Result, took time.Duration) ([]byte, error) {
-	counts := junitCounts{Tests: len(results), Time: seconds(took)}
+// JUnit returns the report in the XML format that CI systems read: one suite, a test case for each.
+// Took is the time of all together.
+func (r *Report) JUnit(suite string, took time.Duration) ([]byte, error) {
+	counts := junitCounts{
+		Tests: len(r.Tests), Failures: r.Failed, Errors: r.Errors, Time: seconds(took),
+	}
 	s := junitSuite{Name: suite}
-	for _, r := range results {
-		c := junitCase{Class: r.Cascade, Name: r.Name, File: r.File, Time: seconds(r.Took)}
-		switch {
-		case r.Error != "":
-			counts.Errors++
-			c.Error = &junitProblem{Message: r.Error, Type: "error", Text: r.Error}
-		case r.Failure != "":
-			counts.Failures++
-			c.Failure = &junitProblem{Message: r.Failure, Type: "mismatch", Text: r.Details}
-		}
-		s.Cases = append(s.Cases, c)
+	for _, t := range r.Tests {
+		s.Cases = append(s.Cases, t.junit())
 	}
 	s.junitCounts = counts
 	var b bytes.Buffer
@@ -81,6 +64,17 @@ func JUnit(suite string, results []Result, took time.Duration) ([]byte, error) {
 	}
 	b.WriteByte('\n')
 	return b.Bytes(), nil
+}
+
+func (r *Result) junit() junitCase {
+	c := junitCase{Class: r.CascadeID, Name: r.Name, File: filepath.ToSlash(r.File), Time: seconds(r.took)}
+	switch r.Status {
+	case Errored:
+		c.Error = &junitProblem{Message: r.Problem, Type: "error", Text: r.Problem}
+	case Failed:
+		c.Failure = &junitProblem{Message: r.Problem, Type: "mismatch", Text: r.Details()}
+	}
+	return c
 }
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()) }
