@@ -10,7 +10,6 @@ import (
 
 	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/clickhouse"
-	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/database"
 	"github.com/windlass-run/windlass/internal/term"
 )
@@ -45,13 +44,9 @@ func (a *app) openClickHouse(ctx context.Context, o clickhouse.Options, do func(
 
 // clickHouse says which database it is.
 func (a *app) clickHouse() (clickhouse.Options, error) {
-	home, err := config.Home()
+	home, cfg, err := settings()
 	if err != nil {
-		return clickhouse.Options{}, withExit(exitStorage, err, "set WINDLASS_HOME to a folder")
-	}
-	cfg, err := config.Open(".", home)
-	if err != nil {
-		return clickhouse.Options{}, usageError(err, "correct the file; docs/models.md describes it")
+		return clickhouse.Options{}, err
 	}
 	o, err := database.Options(home, cfg)
 	if err != nil {

@@ -66,9 +66,9 @@ func (a *app) doctor(ctx context.Context, asJSON bool) error {
 }
 
 func (a *app) examine(ctx context.Context) (health, error) {
-	home, err := config.Home()
+	home, err := homeFolder()
 	if err != nil {
-		return health{}, withExit(exitStorage, err, "set WINDLASS_HOME to a folder")
+		return health{}, err
 	}
 	cfg, wrong := config.Open(".", home)
 	if wrong != nil {

@@ -57,13 +57,9 @@ func newFetchCommand(a *app) *cobra.Command {
 func (a *app) fetch(ctx context.Context, names []string, asJSON bool) error {
 	ctx, stop := interruptible(ctx, newNotices(io.Discard))
 	defer stop()
-	home, err := config.Home()
+	home, cfg, err := settings()
 	if err != nil {
-		return withExit(exitStorage, err, "set WINDLASS_HOME to a folder")
-	}
-	cfg, err := config.Open(".", home)
-	if err != nil {
-		return usageError(err, "correct the file; docs/models.md describes it")
+		return err
 	}
 	o, err := database.Options(home, cfg)
 	if err != nil {

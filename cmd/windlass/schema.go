@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -23,7 +22,7 @@ func newSchemaCommand(a *app) *cobra.Command {
 				_, err := a.out.Write(schema.CascadeJSON())
 				return err
 			}
-			if err := replaceFile(output, schema.CascadeJSON()); err != nil {
+			if err := wholefile.Replace(output, schema.CascadeJSON()); err != nil {
 				return withExit(exitFailed, fmt.Errorf("write the schema: %w", err), "check that the folder exists and can be written")
 			}
 			return nil
@@ -31,23 +30,4 @@ func newSchemaCommand(a *app) *cobra.Command {
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "write to this file instead of standard output")
 	return cmd
-}
-
-// replaceFile writes a file as a whole or not at all: a reader sees the old content or the new.
-func replaceFile(path string, data []byte) error {
-	path, err := wholefile.Target(path)
-	if err != nil {
-		return err
-	}
-	f, err := wholefile.Create(path, 0o644)
-	if err != nil {
-		return err
-	}
-	if _, err = f.Write(data); err == nil {
-		err = f.Sync()
-	}
-	if err != nil {
-		return errors.Join(err, f.Discard())
-	}
-	return f.Commit()
 }

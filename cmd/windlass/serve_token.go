@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/server/token"
 	"github.com/windlass-run/windlass/internal/source"
 	"github.com/windlass-run/windlass/internal/vault"
@@ -58,9 +57,9 @@ machine. A server that starts again makes another token.`,
 
 // printServeToken prints the token for a client.
 func (a *app) printServeToken(file, address string, header bool) error {
-	home, err := config.Home()
+	home, err := homeFolder()
 	if err != nil {
-		return withExit(exitStorage, err, "set WINDLASS_HOME to a folder")
+		return err
 	}
 	t, err := givenToken(file, log.New(a.err, "", 0))
 	if err == nil && t.text == "" {

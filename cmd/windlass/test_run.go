@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	core "github.com/windlass-run/windlass/internal/app"
-	"github.com/windlass-run/windlass/internal/snapshot"
 	"github.com/windlass-run/windlass/internal/snapshot/suite"
 	"github.com/windlass-run/windlass/internal/term"
+	"github.com/windlass-run/windlass/internal/wholefile"
 )
 
 // testRunOptions are the flags of windlass test run.
@@ -124,7 +124,9 @@ func (a *app) printTests(report *suite.Report) error {
 func writeJUnit(path, name string, report *suite.Report, took time.Duration) error {
 	data, err := report.JUnit(name, took)
 	if err == nil {
-		err = snapshot.Replace(path, data)
+		if err = wholefile.Replace(path, data); err != nil {
+			err = fmt.Errorf("write %s: %w", path, err)
+		}
 	}
 	if err != nil {
 		return withExit(exitStorage, errors.Join(errors.New("--junit"), err), "--junit FILE in a folder that you may write to")

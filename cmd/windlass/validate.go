@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -121,10 +120,7 @@ func checkScript(path string) (cascade.Diagnostics, error) {
 
 func printResult(a *app, checked int, all cascade.Diagnostics, asJSON bool) error {
 	if asJSON {
-		enc := json.NewEncoder(a.out)
-		enc.SetIndent("", "  ")
-		enc.SetEscapeHTML(false)
-		return enc.Encode(all)
+		return a.printJSON(all)
 	}
 	if checked == 0 {
 		return nil // There is nothing to count, only the error to show.

@@ -175,14 +175,3 @@ func TestSchemaCommand(t *testing.T) {
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, errs, "takes no arguments")
 }
-
-func TestReplaceFileLeavesNothingBehind(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	target := filepath.Join(dir, "folder")
-	require.NoError(t, os.MkdirAll(filepath.Join(target, "full"), 0o700))
-	require.Error(t, replaceFile(target, []byte("x")))
-	entries, err := os.ReadDir(dir)
-	require.NoError(t, err)
-	require.Len(t, entries, 1)
-}

@@ -191,13 +191,8 @@ func (t *Test) Update() error {
 	if err != nil {
 		return err
 	}
-	return Replace(t.path, data)
-}
-
-// Replace writes a file whole, or not at all. It is readable by others, as tests are made to be committed.
-func Replace(path string, data []byte) error {
-	if err := wholefile.Write(path, data, 0o644); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
+	if err := wholefile.Write(t.path, data, 0o644); err != nil { // made to be committed
+		return fmt.Errorf("write %s: %w", t.path, err)
 	}
 	return nil
 }
