@@ -9,16 +9,15 @@ import (
 	core "github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/clickhouse"
-	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/inspect"
 )
 
 // archive returns the sessions of this machine and of the ClickHouse that the environment and windlass.json name.
 func (a *app) archive() (*archive.Archive, error) {
-	home, err := config.Home()
+	home, err := homeFolder()
 	if err != nil {
-		return nil, withExit(exitStorage, err, "set WINDLASS_HOME to a folder")
+		return nil, err
 	}
 	return &archive.Archive{Home: home, Database: a.withClickHouse, Address: a.databaseAddress}, nil
 }

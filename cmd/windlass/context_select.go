@@ -102,13 +102,9 @@ func (a *app) trySelection(ctx context.Context, r *inspect.Record, o selectFlags
 	if o.phase != "" && !slices.ContainsFunc(r.Entries, begins) {
 		return usageError(fmt.Errorf("session %s has no phase %q", r.ID, o.phase), "windlass sessions show "+r.ID)
 	}
-	home, err := config.Home()
+	_, cfg, err := settings()
 	if err != nil {
-		return withExit(exitStorage, err, "set WINDLASS_HOME to a folder")
-	}
-	cfg, err := config.Open(".", home)
-	if err != nil {
-		return usageError(err, "correct the file; docs/models.md describes it")
+		return err
 	}
 	router, secrets := llm.NewRouter(cfg, vault.Getenv), core.KnownSecrets(cfg, nil)
 	router.Know(secrets)

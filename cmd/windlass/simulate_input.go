@@ -10,7 +10,6 @@ import (
 
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/internal/archive"
-	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/llm"
 	"github.com/windlass-run/windlass/internal/simulate"
 	files "github.com/windlass-run/windlass/internal/source"
@@ -59,9 +58,9 @@ func readSource(arg string) ([]*simulate.Conversation, error) {
 	case !errors.Is(err, os.ErrNotExist):
 		return nil, err
 	}
-	home, err := config.Home()
+	home, err := homeFolder()
 	if err != nil {
-		return nil, withExit(exitStorage, err, "set WINDLASS_HOME to a folder")
+		return nil, err
 	}
 	arc := archive.Archive{Home: home}
 	id, err := arc.Here(arg)
@@ -156,13 +155,9 @@ func choosePrices(texts []string) ([]simulate.Prices, error) {
 
 // modelPrices looks a model up in windlass.json and in the table of well-known models.
 func modelPrices(model string) (simulate.Prices, error) {
-	home, err := config.Home()
+	_, cfg, err := settings()
 	if err != nil {
-		return simulate.Prices{}, withExit(exitStorage, err, "set WINDLASS_HOME to a folder")
-	}
-	cfg, err := config.Open(".", home)
-	if err != nil {
-		return simulate.Prices{}, usageError(err, "correct the file; docs/models.md describes it")
+		return simulate.Prices{}, err
 	}
 	price := llm.NewRouter(cfg, vault.Getenv).Price(model)
 	if price == nil {

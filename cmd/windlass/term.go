@@ -4,7 +4,6 @@ import (
 	"io"
 	"time"
 
-	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/internal/term"
 	"github.com/windlass-run/windlass/internal/term/live"
@@ -56,9 +55,8 @@ func (c *counter) clear() { c.Clear() }
 
 type notices struct{ *term.Notices }
 
-func newNotices(w io.Writer) *notices    { return &notices{term.NewNotices(w)} }
-func (n *notices) tell(text string)      { n.Say(text) }
-func (n *notices) show(say func(string)) { n.Redirect(say) }
+func newNotices(w io.Writer) *notices { return &notices{term.NewNotices(w)} }
+func (n *notices) tell(text string)   { n.Say(text) }
 
 const (
 	colourBold   = string(term.Bold)
@@ -73,13 +71,4 @@ type painter struct{ on bool }
 
 func (p painter) paint(colour, s string) string {
 	return term.Painter{On: p.on}.Paint(term.Colour(colour), s)
-}
-
-// selectionOf reads what a context_inter entry says, nil when it cannot be read.
-func selectionOf(e *echo.Entry) *echo.InterSelection {
-	s, err := echo.Read[echo.InterSelection](e)
-	if err != nil {
-		return nil
-	}
-	return &s
 }

@@ -25,18 +25,17 @@ const (
 
 // mirrors are the structs with more than 15 fields because what they stand for has as many.
 var mirrors = map[string]string{
-	"cascade.Phase":                 "mirrors a file: a phase of a cascade",
-	"cascade.IntraContext":          "mirrors a file: intra_context of a cascade",
-	"cascade.Intra":                 "mirrors a file: intra_context of a cascade, with its defaults",
-	"contextcards.Card":             "mirrors a row: context_cards",
-	"echo.Entry":                    "mirrors a file: a line of the journal",
-	"echo.Carry":                    "mirrors a file: carry of a context_selection in the journal",
-	"echo.Handoff":                  "mirrors a file: a handoff in the journal",
-	"internal/config.Model":         "mirrors a file: a model of windlass.json",
-	"internal/simulate.Summary":     "mirrors a wire message: a policy in simulate --json",
-	"cmd/windlass.clickHouseHealth": "mirrors a wire message: ClickHouse in doctor --json",
-	"internal/inspect.Call":         "mirrors a wire message: a call in context --json",
-	"internal/inspect.Sums":         "mirrors a wire message: the sums in context --json",
+	"cascade.Phase":             "mirrors a file: a phase of a cascade",
+	"cascade.IntraContext":      "mirrors a file: intra_context of a cascade",
+	"cascade.Intra":             "mirrors a file: intra_context of a cascade, with its defaults",
+	"contextcards.Card":         "mirrors a row: context_cards",
+	"echo.Entry":                "mirrors a file: a line of the journal",
+	"echo.Carry":                "mirrors a file: carry of a context_selection in the journal",
+	"echo.Handoff":              "mirrors a file: a handoff in the journal",
+	"internal/config.Model":     "mirrors a file: a model of windlass.json",
+	"internal/simulate.Summary": "mirrors a wire message: a policy in simulate --json",
+	"internal/inspect.Call":     "mirrors a wire message: a call in context --json",
+	"internal/inspect.Sums":     "mirrors a wire message: the sums in context --json",
 }
 
 // pending has what is above a limit in the packages that are being taken apart, with its size
