@@ -43,9 +43,10 @@ type slot struct {
 	key  echo.Key
 }
 
-// NewAnswered returns effects with the recorded outcomes of another run. The answers are recorded without secrets already.
-func NewAnswered(log *echo.Log, answers []*echo.Entry) *Answered {
-	a := &Answered{w: Writer{Log: log}, answers: map[slot][]*echo.Entry{}}
+// NewAnswered returns effects with the recorded outcomes of another run. The answers are recorded without secrets already; w
+// takes them out of what is recorded besides, such as the arguments of tools.
+func NewAnswered(w Writer, answers []*echo.Entry) *Answered {
+	a := &Answered{w: w, answers: map[slot][]*echo.Entry{}}
 	for _, e := range answers {
 		s := slot{e.NodeType, e.Key}
 		a.answers[s] = append(a.answers[s], e)
@@ -91,7 +92,7 @@ func (a *Answered) Tool(ctx context.Context, key echo.Key, _ ToolSpec, req ToolR
 	if e == nil {
 		return nil, &UnansweredError{Node: echo.NodeToolCall, Key: key, Site: req.Site, Name: req.Name}
 	}
-	call := echo.ToolCall{ID: req.CallID, Name: req.Name, Arguments: string(req.Arguments)}
+	call := a.w.call(req)
 	m := echo.NewToolResult(call, e.Message.Parts(), e.Message.Failed())
 	kind := ""
 	if e.Error != nil {
@@ -107,6 +108,7 @@ func (a *Answered) Value(_ context.Context, key echo.Key, site Site, read func()
 	e := newEntry(echo.NodeValue, key, site)
 	if now != nil {
 		e.Set(now)
+		e = withoutSecrets(a.w.mask(), e)
 	}
 	if was := a.take(e.NodeType, key, func(*echo.Entry) bool { return true }); was != nil {
 		answerReading(e, was, now)

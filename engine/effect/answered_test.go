@@ -37,7 +37,7 @@ func TestUnanswered(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			disk := &effecttest.Disk{}
-			a := effect.NewAnswered(echo.NewLog("s", nil, disk), tt.answers)
+			a := effect.NewAnswered(effect.Writer{Log: echo.NewLog("s", nil, disk)}, tt.answers)
 			req := effecttest.Ask("m", "a")
 			use := effecttest.Use(tt.tool, "x")
 			req.Site, use.Site = effect.Site{Cascade: "c", Phase: "p", Attempt: 1, Turn: 1}, effect.Site{Cascade: "c", Phase: "p", Attempt: 1, Turn: 1}
@@ -63,7 +63,7 @@ func TestAnsweredReadingOfNothing(t *testing.T) {
 	t.Parallel()
 	key := turn.Step(echo.StepClock)
 	nothing := func() echo.Payload { return nil }
-	a := effect.NewAnswered(echo.NewLog("s", nil, &effecttest.Disk{}), []*echo.Entry{echo.NewEntry(key, echo.Clock(1.5))})
+	a := effect.NewAnswered(effect.Writer{Log: echo.NewLog("s", nil, &effecttest.Disk{})}, []*echo.Entry{echo.NewEntry(key, echo.Clock(1.5))})
 	raw, err := a.Value(t.Context(), key, effect.Site{}, nothing)
 	require.NoError(t, err)
 	require.JSONEq(t, "1.5", string(raw))
@@ -82,7 +82,7 @@ func TestAnsweredReadingsThatCannotBeRead(t *testing.T) {
 		was := echo.NewEntry(key, now)
 		want := string(was.Data)
 		was.Data = json.RawMessage(`"?"`)
-		a := effect.NewAnswered(echo.NewLog("s", nil, &effecttest.Disk{}), []*echo.Entry{was})
+		a := effect.NewAnswered(effect.Writer{Log: echo.NewLog("s", nil, &effecttest.Disk{})}, []*echo.Entry{was})
 		raw, err := a.Value(t.Context(), key, effect.Site{}, func() echo.Payload { return now })
 		require.NoError(t, err)
 		require.JSONEq(t, want, string(raw))
@@ -96,7 +96,7 @@ func TestAnsweredAfterTheEnd(t *testing.T) {
 	call := echo.ToolCall{Name: "t", Arguments: "{}"}
 	result := effect.ToolEntry(tool, effect.Site{}, call, echo.NewToolResult(call, echo.Text("no"), true), "exit_status")
 	disk := &effecttest.Disk{}
-	a := effect.NewAnswered(echo.NewLog("s", nil, disk), []*echo.Entry{result})
+	a := effect.NewAnswered(effect.Writer{Log: echo.NewLog("s", nil, disk)}, []*echo.Entry{result})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := a.Tool(ctx, tool, effect.ToolSpec{}, effecttest.Use("t", "x"))

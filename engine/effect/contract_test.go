@@ -10,32 +10,32 @@ import (
 
 func TestContract(t *testing.T) {
 	t.Parallel()
-	live := func(_ testing.TB, w *effecttest.World, log *echo.Log, _ []*echo.Entry) effect.Effects {
-		return effect.NewLive(w, w, effect.Writer{Log: log}, nil)
+	live := func(_ testing.TB, w *effecttest.World, record effect.Writer, _ []*echo.Entry) effect.Effects {
+		return effect.NewLive(w, w, record, nil)
 	}
 	for name, s := range map[string]effecttest.Subject{
 		"live": {New: live, Asks: true, Records: true},
 		"answered": {
-			New: func(_ testing.TB, _ *effecttest.World, log *echo.Log, recorded []*echo.Entry) effect.Effects {
-				return effect.NewAnswered(log, recorded)
+			New: func(_ testing.TB, _ *effecttest.World, record effect.Writer, recorded []*echo.Entry) effect.Effects {
+				return effect.NewAnswered(record, recorded)
 			},
 			Records: true,
 		},
-		"replayed": {New: func(_ testing.TB, _ *effecttest.World, _ *echo.Log, recorded []*echo.Entry) effect.Effects {
-			return effect.NewRecorder(effect.Options{Recording: recorded})
+		"replayed": {New: func(_ testing.TB, _ *effecttest.World, record effect.Writer, recorded []*echo.Entry) effect.Effects {
+			return effect.NewRecorder(effect.Options{Recording: recorded, Mask: record.Mask})
 		}},
 		"resumed where the recording ends": {
-			New: func(t testing.TB, w *effecttest.World, log *echo.Log, _ []*echo.Entry) effect.Effects {
-				return effect.NewRecorder(effect.Options{Log: log, Effects: live(t, w, log, nil)})
+			New: func(t testing.TB, w *effecttest.World, record effect.Writer, _ []*echo.Entry) effect.Effects {
+				return effect.NewRecorder(effect.Options{Log: record.Log, Mask: record.Mask, Effects: live(t, w, record, nil)})
 			},
 			Asks: true, Records: true,
 		},
-		"resumed where all is recorded": {New: func(t testing.TB, w *effecttest.World, log *echo.Log, recorded []*echo.Entry) effect.Effects {
-			return effect.NewRecorder(effect.Options{Log: log, Recording: recorded, Effects: live(t, w, log, nil)})
+		"resumed where all is recorded": {New: func(t testing.TB, w *effecttest.World, record effect.Writer, recorded []*echo.Entry) effect.Effects {
+			return effect.NewRecorder(effect.Options{Log: record.Log, Mask: record.Mask, Recording: recorded, Effects: live(t, w, record, nil)})
 		}},
 		"foreign": {
-			New: func(t testing.TB, w *effecttest.World, log *echo.Log, _ []*echo.Entry) effect.Effects {
-				return effecttest.StartForeign(t, w, w, effect.Writer{Log: log})
+			New: func(t testing.TB, w *effecttest.World, record effect.Writer, _ []*echo.Entry) effect.Effects {
+				return effecttest.StartForeign(t, w, w, record)
 			},
 			Asks: true, Records: true,
 		},

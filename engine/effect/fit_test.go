@@ -41,7 +41,7 @@ func TestAnsweredReadingsFitTheHistory(t *testing.T) {
 // answered takes a reading that another one is recorded of.
 func answered[T echo.Payload](t *testing.T, key echo.Key, was, now T) T {
 	t.Helper()
-	a := effect.NewAnswered(echo.NewLog("s", nil, &effecttest.Disk{}), []*echo.Entry{echo.NewEntry(key, was)})
+	a := effect.NewAnswered(effect.Writer{Log: echo.NewLog("s", nil, &effecttest.Disk{})}, []*echo.Entry{echo.NewEntry(key, was)})
 	raw, err := a.Value(t.Context(), key, effect.Site{}, func() echo.Payload { return now })
 	require.NoError(t, err)
 	got, err := echo.Decode[T](raw)
@@ -54,7 +54,7 @@ func TestReadingThatIsNoJSON(t *testing.T) {
 	t.Parallel()
 	log := echo.NewLog("s", nil, &effecttest.Disk{})
 	key := echo.PhaseKey("p", 1).Step(echo.StepClock)
-	for _, effects := range []effect.Effects{effect.NewAnswered(log, nil), effect.NewLive(nil, nil, effect.Writer{Log: log}, nil)} {
+	for _, effects := range []effect.Effects{effect.NewAnswered(effect.Writer{Log: log}, nil), effect.NewLive(nil, nil, effect.Writer{Log: log}, nil)} {
 		_, err := effects.Value(t.Context(), key, effect.Site{}, func() echo.Payload { return echo.Clock(math.NaN()) })
 		var re *effect.RecordError
 		require.ErrorAs(t, err, &re)

@@ -43,7 +43,7 @@ func (t *Test) Run(ctx context.Context, r engine.Runner, c *cascade.Cascade) (*O
 	log := echo.NewLog(t.Session, func() time.Time { return standstill }, nil, kept)
 	r.Env, r.Seams = t.Env, stillSeams()
 	_, err := r.Run(ctx, engine.Spec{
-		Cascade: c, Input: t.Input, WorkDir: WorkDir, Budget: &cascade.Budget{}, Log: log, Effects: effect.NewAnswered(log, answers),
+		Cascade: c, Input: t.Input, WorkDir: WorkDir, Budget: &cascade.Budget{}, Log: log, Effects: effect.NewAnswered(effect.Writer{Log: log, Mask: r.Mask}, answers),
 	})
 	out := &Outcome{}
 	var record *effect.RecordError

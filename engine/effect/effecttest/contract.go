@@ -11,9 +11,10 @@ import (
 
 // Subject is an implementation under test, with the log that it records in.
 type Subject struct {
-	// New returns effects that touch the world and record in the log. recorded are the outcomes of the contract's calls, as they
-	// were recorded when the world was asked, for an implementation that answers from a recording.
-	New func(t testing.TB, w *World, log *echo.Log, recorded []*echo.Entry) effect.Effects
+	// New returns effects that touch the world and record in a log, without the secrets that a mask knows. recorded are the
+	// outcomes of the contract's calls, as they were recorded when the world was asked, for an implementation that answers
+	// from a recording.
+	New func(t testing.TB, w *World, record effect.Writer, recorded []*echo.Entry) effect.Effects
 	// Asks says that the world is asked, and not a recording.
 	Asks bool
 	// Records says that outcomes are recorded in the log. A replay finds them recorded.
@@ -41,6 +42,11 @@ var contract = []clause{
 	{name: "a model's answer is recorded before it is seen", run: answer},
 	{name: "an answer is parsed before it becomes an outcome", run: parsedAnswer},
 	{name: "a request is not changed", run: unchangedRequest},
+	{name: "a request leaves whole", asks: true, run: wholeRequest},
+	{name: "what is recorded is the whole outcome", run: wholeOutcomes},
+	{name: "secrets are not recorded", run: secrets},
+	{name: "a request for another purpose has no secrets", asks: true, run: otherPurpose},
+	{name: "a tool is recorded as begun once, when it may do harm", asks: true, records: true, run: begunOnce},
 	{name: "a model's failure is an outcome", run: modelFailure},
 	{name: "an error of a model that is no ModelError is an outcome", run: brokenModel},
 	{name: "the time limit of a model is an outcome", run: slowModel},
@@ -72,7 +78,7 @@ type bench struct {
 func (s Subject) bench(t testing.TB) *bench {
 	t.Helper()
 	b := &bench{Subject: s, world: &World{}, disk: &Disk{}}
-	b.effects = s.New(t, b.world, echo.NewLog("s", nil, b.disk), recordings(t))
+	b.effects = s.New(t, b.world, effect.Writer{Log: echo.NewLog("s", nil, b.disk), Mask: mask{}}, recordings(t))
 	return b
 }
 
@@ -91,6 +97,7 @@ func (b *bench) outcome(t testing.TB, node echo.NodeType, key echo.Key) *echo.En
 	}
 	require.Len(t, found, 1, "entries of %s", key)
 	require.Equal(t, "c", found[0].CascadeID)
+	b.noSecrets(t)
 	require.Zero(t, b.disk.Unflushed(), "the death of the process would take entries of calls that have returned")
 	return found[0]
 }

@@ -45,14 +45,14 @@ func verdict(t *testing.T, s Subject, c clause) []string {
 
 // liveSubject is a right implementation, replay one that answers from what is recorded.
 func liveSubject() Subject {
-	return Subject{Asks: true, Records: true, New: func(_ testing.TB, w *World, log *echo.Log, _ []*echo.Entry) effect.Effects {
-		return effect.NewLive(w, w, effect.Writer{Log: log}, nil)
+	return Subject{Asks: true, Records: true, New: func(_ testing.TB, w *World, record effect.Writer, _ []*echo.Entry) effect.Effects {
+		return effect.NewLive(w, w, record, nil)
 	}}
 }
 
 func replaySubject() Subject {
-	return Subject{New: func(_ testing.TB, _ *World, _ *echo.Log, recorded []*echo.Entry) effect.Effects {
-		return effect.NewRecorder(effect.Options{Recording: recorded})
+	return Subject{New: func(_ testing.TB, _ *World, record effect.Writer, recorded []*echo.Entry) effect.Effects {
+		return effect.NewRecorder(effect.Options{Recording: recorded, Mask: record.Mask})
 	}}
 }
 
@@ -79,8 +79,8 @@ func TestContractFindsMistakes(t *testing.T) {
 			s = replaySubject()
 		}
 		right := s.New
-		s.New = func(t testing.TB, w *World, log *echo.Log, recorded []*echo.Entry) effect.Effects {
-			x := &mistaken{right: right(t, w, log, recorded), world: w, w: effect.Writer{Log: log}}
+		s.New = func(t testing.TB, w *World, record effect.Writer, recorded []*echo.Entry) effect.Effects {
+			x := &mistaken{right: right(t, w, record, recorded), world: w, w: record}
 			m.make(x)
 			return x
 		}

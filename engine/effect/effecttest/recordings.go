@@ -19,6 +19,9 @@ var (
 	faults   = branch(7)
 	readings = branch(8)
 	ended    = branch(9)
+	wholes   = branch(10)
+	hidden   = branch(11)
+	begun    = branch(12)
 )
 
 // many is the branch of one of the calls that are made at the same time.
@@ -43,8 +46,7 @@ func spec(name string) effect.ToolSpec {
 func recordings(t testing.TB) []*echo.Entry {
 	t.Helper()
 	w, disk := &World{}, &Disk{}
-	log := echo.NewLog("s", nil, disk)
-	live := effect.NewLive(w, w, effect.Writer{Log: log}, nil)
+	live := effect.NewLive(w, w, effect.Writer{Log: echo.NewLog("s", nil, disk), Mask: mask{}}, nil)
 	model := func(key echo.Key, req *effect.ModelRequest) {
 		_, _ = live.Model(t.Context(), key.Step(echo.StepModel), req)
 	}
@@ -65,6 +67,8 @@ func recordings(t testing.TB) []*echo.Entry {
 	for n, name := range []string{Broken, Slow} {
 		tool(faults, n+1, name, name)
 	}
+	perform(t, live, wholeCalls())
+	perform(t, live, secretCalls())
 	value(readings.Step(echo.StepClock), clockThen)
 	value(readings.Step(echo.StepHandoff), handoffThen)
 	model(ended, Ask("m", "a question"))

@@ -18,8 +18,10 @@ type World struct {
 	// Leave, when set, is called when a request leaves or a tool begins.
 	Leave func()
 
-	mu   sync.Mutex
-	done map[string]int
+	mu       sync.Mutex
+	done     map[string]int
+	requests []effect.ModelRequest
+	calls    []effect.ToolRequest
 }
 
 // Names of tools and models that behave in a way of their own; all others answer.
@@ -28,6 +30,8 @@ const (
 	Broken  = "broken"  // fails with an error of another kind
 	Slow    = "slow"    // fails because its own time limit is over, whatever the context says
 	Late    = "late"    // answers although the context has ended meanwhile
+	Leaky   = "leaky"   // fails with an error that repeats what was asked
+	Refused = "refused" // a model that fails before anything was generated
 )
 
 // Done returns how often something was done: what a model was asked, or the arguments of a tool.
@@ -37,12 +41,13 @@ func (w *World) Done(what string) int {
 	return w.done[what]
 }
 
-func (w *World) note(what string) {
+func (w *World) note(what string, keep func()) {
 	if w.Leave != nil {
 		w.Leave()
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	keep()
 	if w.done == nil {
 		w.done = map[string]int{}
 	}
@@ -55,10 +60,14 @@ func (w *World) Complete(ctx context.Context, req *effect.ModelRequest) (*effect
 		return nil, err
 	}
 	asked := req.Messages[len(req.Messages)-1].Text()
-	w.note(asked)
+	w.note(asked, func() { w.requests = append(w.requests, *req) })
 	switch req.Model {
 	case Failing:
 		return nil, failing()
+	case Leaky:
+		return nil, &effect.ModelError{Kind: echo.ModelErrServer, Provider: "world", Model: Leaky, Message: "no " + asked, Hint: "not " + asked}
+	case Refused:
+		return nil, refused()
 	case Broken:
 		return nil, errBroken
 	case Slow:
@@ -69,11 +78,25 @@ func (w *World) Complete(ctx context.Context, req *effect.ModelRequest) (*effect
 	if err := ctx.Err(); err != nil && req.Model != Late {
 		return nil, &effect.ModelError{Kind: echo.ModelErrNetwork, Provider: "world", Model: req.Model, Message: err.Error(), Err: err}
 	}
+	if req.OnDelta != nil {
+		req.OnDelta(effect.Delta{Text: "answer to " + asked})
+	}
+	return answered(asked), nil
+}
+
+// answered is what a model answers that is asked something.
+func answered(asked string) *effect.ModelResponse {
 	cost := 0.25
 	return &effect.ModelResponse{
-		Message: echo.NewText(echo.RoleAssistant, echo.KindAnswer, "answer to "+asked), Provider: "world", Model: "world-1",
-		Usage: echo.Usage{In: 7, Cached: 3, Out: 2}, CostUSD: &cost, FinishReason: "stop",
-	}, nil
+		Message: echo.NewText(echo.RoleAssistant, echo.KindAnswer, "answer to "+asked), Provider: "world", Model: "world-1", Scripted: true,
+		Usage: echo.Usage{In: 7, Cached: 3, Out: 2, Reasoning: 1, Estimated: true}, CostUSD: &cost, FinishReason: "stop",
+		Retries: 1, RetryKinds: []echo.ModelErrorKind{echo.ModelErrRateLimited}, Ignored: "a negative cost",
+	}
+}
+
+// refused is the error of the model [Refused].
+func refused() *effect.ModelError {
+	return &effect.ModelError{Kind: echo.ModelErrAuth, Provider: "world", Model: Refused, Status: 401, Message: "no key", Unpaid: true}
 }
 
 // failing is the error of the model [Failing].
@@ -97,10 +120,12 @@ func (w *World) Call(ctx context.Context, req effect.ToolRequest) (effect.ToolRe
 	if err := ctx.Err(); err != nil {
 		return effect.ToolResult{}, err
 	}
-	w.note(string(req.Arguments))
+	w.note(string(req.Arguments), func() { w.calls = append(w.calls, req) })
 	switch req.Name {
 	case Failing:
 		return effect.ToolResult{Failed: true, Kind: "exit_status", Parts: echo.Text("it failed")}, nil
+	case Leaky:
+		return effect.ToolResult{}, fmt.Errorf("cannot do %s", req.Arguments)
 	case Broken:
 		return effect.ToolResult{}, errBroken
 	case Slow:
