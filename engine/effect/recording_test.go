@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -152,4 +153,26 @@ func TestForkRecordsBranches(t *testing.T) {
 	r = NewRecorder(Options{Recording: recorded("p/item1/start", "p/item2/start", itemTwo, itemTwo2)})
 	err = fork(r, itemOne, itemTwo, itemTwo2)
 	require.EqualError(t, r.Missing(err), "the record ends here, before state at p/item1/attempt1/turn1/state/x", "the second was replayed to its end all the same")
+}
+
+// TestClockThatWentBack: a run that is resumed earlier than it was stopped, by a clock that was set back, was not away for a
+// negative time: that would take from the time that it was away before.
+func TestClockThatWentBack(t *testing.T) {
+	t.Parallel()
+	list := recorded(one, "run/resume", two, "run/resume", "p/attempt1/turn2/state/a")
+	for i, hour := range []int{0, 2, 3, 1, 4} {
+		list[i].At = start.Add(time.Duration(hour) * time.Hour)
+	}
+	list[1].NodeType, list[3].NodeType = echo.NodeResume, echo.NodeResume
+	r := NewRecorder(Options{Recording: list})
+	for _, want := range []time.Duration{0, 2 * time.Hour, 2 * time.Hour} {
+		for list[0].NodeType == echo.NodeResume {
+			list = list[1:]
+		}
+		require.NotNil(t, r.Next(list[0].NodeType, list[0].Key))
+		at, away := r.Time(echo.Key{})
+		require.Equal(t, list[0].At, at)
+		require.Equal(t, want, away)
+		list = list[1:]
+	}
 }
