@@ -19,17 +19,28 @@ func (r entryData) source(info *types.Info, e ast.Expr) bool {
 		return info.Uses[e.Sel] == r.data
 	case *ast.CallExpr:
 		fn := callee(info, e)
-		return fn != nil && fn.Name() == "Value" && isReading(fn.Signature())
+		if by := calleeName(info, e); by == "encoding/json.Marshal" || by == "encoding/json.MarshalIndent" {
+			return isEntry(info.TypeOf(e.Args[0]))
+		}
+		if in, ok := info.TypeOf(e.Fun).(*types.Signature); fn == nil && ok {
+			return isReading(in) // a method in a variable
+		}
+		return fn != nil && fn.Name() == "Value" && fn.Signature().Recv() != nil && isReading(fn.Signature())
 	}
 	return false
+}
+
+// isEntry reports whether values of a type are entries, or have one.
+func isEntry(t types.Type) bool {
+	return t != nil && strings.TrimPrefix(strings.TrimLeft(types.TypeString(t, nil), "*[]"), module) == "echo.Entry"
 }
 
 // field finds what is scanned from the column with the data of an entry.
 func (entryData) field(tag reflect.StructTag) bool { return tag.Get("ch") == "data_json" }
 
-// isReading reports whether a method has the form of Effects.Value.
+// isReading reports whether a function has the form of Effects.Value.
 func isReading(s *types.Signature) bool {
-	return s.Recv() != nil && s.Params().Len() > 1 && isKey(s.Params().At(1).Type()) &&
+	return s.Params().Len() > 1 && isKey(s.Params().At(1).Type()) &&
 		s.Results().Len() == 2 && types.TypeString(s.Results().At(0).Type(), nil) == "encoding/json.RawMessage"
 }
 
@@ -37,7 +48,8 @@ func isReading(s *types.Signature) bool {
 func (entryData) passes(callee string) bool {
 	return slices.Contains([]string{
 		"bytes.NewReader", "bytes.NewBuffer", "bytes.NewBufferString", "strings.NewReader", "bytes.Clone", "slices.Clone",
-		"bytes.TrimSpace", "strings.TrimSpace", "strings.Clone", "io.NopCloser", "bufio.NewReader", "cmp.Or",
+		"bytes.TrimSpace", "strings.TrimSpace", "strings.Clone", "io.NopCloser", "bufio.NewReader", "bufio.NewReaderSize", "cmp.Or",
+		"io.LimitReader", "io.TeeReader", "io.MultiReader", "io.ReadAll",
 	}, callee)
 }
 
@@ -58,6 +70,9 @@ func (c *checked) dataCuts(f *flow, p *checkedPackage) (out []use) {
 				return true
 			}
 			by := calleeName(p.info, call)
+			if len(call.Args) == 2 && isEntry(p.info.TypeOf(call.Args[1])) {
+				return true
+			}
 			if decodes.MatchString(by) && is(call.Args[0]) || readsBytes.MatchString(by) && slices.ContainsFunc(call.Args, is) {
 				file, line := c.at(n)
 				out = append(out, use{place: name, file: file, line: line, by: strings.TrimPrefix(by, "encoding/")})

@@ -15,7 +15,7 @@ const (
 	marked    mark = 1 << iota // it is, or contains as an element, what a rule is about
 	given                      // the same, of a parameter: some caller passes such a value
 	keyed                      // of a map: its keys are
-	literal                    // of a map, an array or a slice: literal texts are among its keys or elements
+	literal                    // of a map, an array or a slice: literal texts are among its keys or elements; of a text: it is set to one
 	assembled                  // of a text: it is put together from others
 )
 
@@ -36,7 +36,8 @@ type rule interface {
 // flow follows values through the module: through variables, fields, elements, results of
 // functions, and into parameters. It knows neither paths nor callers: a variable has the marks of
 // everything that it is ever set to, and what a parameter is given does not come out of the
-// function again, neither as a result nor in a field. It does not follow values through channels,
+// function again, neither as a result nor in a field; only a result whose type is a parameter of
+// the function is taken for the argument of that type. It does not follow values through channels,
 // files and other programs, from a method of an interface into its implementations, nor into
 // functions outside the module apart from those that the rule names.
 type flow struct {
@@ -118,11 +119,19 @@ func (f *flow) assign(left, right []ast.Expr) {
 	for i, l := range left {
 		switch {
 		case len(left) == len(right):
-			f.store(l, f.of(right[i]))
+			f.store(l, f.of(right[i])|f.fixed(l, right[i]))
 		case len(right) == 1:
 			f.store(l, f.result(right[0], i))
 		}
 	}
+}
+
+// fixed is the mark of a variable that is set to a text in the code.
+func (f *flow) fixed(left, right ast.Expr) mark {
+	if _, ok := ast.Unparen(left).(*ast.Ident); ok && isLiteral(f.info, right) {
+		return literal
+	}
+	return 0
 }
 
 // store adds marks to what an assignment sets.
@@ -187,6 +196,9 @@ func (f *flow) call(n *ast.CallExpr) {
 	if in == nil {
 		return
 	}
+	if calleeName(f.info, n) == "encoding/json.Unmarshal" {
+		f.unmarshals(n.Args[0], n.Args[1])
+	}
 	for i, arg := range n.Args {
 		m := f.of(arg)
 		if m&about != 0 {
@@ -195,6 +207,13 @@ func (f *flow) call(n *ast.CallExpr) {
 		if at := min(i, in.Params().Len()-1); at >= 0 && (i == at || in.Variadic()) {
 			f.set(in.Params().At(at), m&^assembled)
 		}
+	}
+}
+
+// unmarshals follows JSON into the text that it is read into.
+func (f *flow) unmarshals(from, into ast.Expr) {
+	if u, ok := ast.Unparen(into).(*ast.UnaryExpr); ok && u.Op == token.AND && isText(f.info.TypeOf(u.X)) {
+		f.store(u.X, f.of(from)&about)
 	}
 }
 

@@ -23,7 +23,7 @@ func (keyTexts) source(info *types.Info, e ast.Expr) bool {
 		return false
 	}
 	switch name := calleeName(info, call); name {
-	case "fmt.Sprint", "encoding/json.Marshal":
+	case "fmt.Sprint", "fmt.Sprintln", "encoding/json.Marshal":
 		return len(call.Args) == 1 && isKey(info.TypeOf(call.Args[0]))
 	case "fmt.Sprintf":
 		return len(call.Args) == 2 && isKey(info.TypeOf(call.Args[1])) && onlyVerb.MatchString(constantText(info, call.Args[0]))
@@ -129,7 +129,7 @@ var wholeTexts = []string{
 }
 
 var (
-	takesApart = regexp.MustCompile(`^(strings|bytes|regexp|path|path/filepath|text/scanner|unicode/utf8)\.|^\(\*regexp\.Regexp\)\.|^fmt\.S?[Ss]can`)
+	takesApart = regexp.MustCompile(`^(strings|bytes|regexp|path|path/filepath|text/scanner|unicode/utf8)\.|^\(\*(regexp\.Regexp|strings\.Replacer)\)\.|^fmt\.S?[Ss]can`)
 	finds      = regexp.MustCompile(`^slices\.(Contains|Index|BinarySearch)$`)
 	parses     = regexp.MustCompile(`^echo\.(ParseKey|MustKey)$|^\(\*echo\.Key\)\.UnmarshalText$`)
 )
@@ -143,7 +143,7 @@ func (k keyCutter) calls(n *ast.CallExpr) string {
 		finds.MatchString(name) && k.of(n.Args[0])&about != 0 && isLiteral(k.info, n.Args[1]):
 		return name + " with a literal"
 	case (name == "strings.Join" || name == "bytes.Join") && k.of(n.Args[0])&about != 0 && constantText(k.info, n.Args[1]) == "/",
-		name == "fmt.Sprintf" && k.formats(n):
+		name == "fmt.Sprintf" && k.formats(n.Args), name == "fmt.Appendf" && k.formats(n.Args[1:]):
 		return "pasting"
 	case slices.ContainsFunc(n.Args, k.is) && takesApart.MatchString(name) && !slices.Contains(wholeTexts, name):
 		return name
@@ -153,19 +153,19 @@ func (k keyCutter) calls(n *ast.CallExpr) string {
 
 var verb = regexp.MustCompile(`%[-+# 0-9.]*[a-zA-Z%]`)
 
-// formats reports whether a call of fmt.Sprintf puts a slash before or after a key.
-func (k keyCutter) formats(n *ast.CallExpr) bool {
-	format := constantText(k.info, n.Args[0])
+// formats reports whether a format and its arguments put a slash before or after a key.
+func (k keyCutter) formats(args []ast.Expr) bool {
+	format := constantText(k.info, args[0])
 	arg := 0
 	for _, at := range verb.FindAllStringIndex(format, -1) {
 		if format[at[1]-1] == '%' {
 			continue
 		}
-		if arg++; arg >= len(n.Args) {
+		if arg++; arg >= len(args) {
 			return false
 		}
 		slash := strings.HasSuffix(format[:at[0]], "/") || strings.HasPrefix(format[at[1]:], "/")
-		if e := n.Args[arg]; slash && (isKey(k.info.TypeOf(e)) || k.is(e)) {
+		if e := args[arg]; slash && (isKey(k.info.TypeOf(e)) || k.is(e)) {
 			return true
 		}
 	}
@@ -175,7 +175,7 @@ func (k keyCutter) formats(n *ast.CallExpr) bool {
 // indexes finds a byte of a text, and the element of a map with literal texts for the text of a
 // key, or the other way round.
 func (k keyCutter) indexes(n *ast.IndexExpr) string {
-	if k.is(n.X) && isText(k.info.TypeOf(n.X)) {
+	if t := k.info.TypeOf(n.X); (isText(t) || isRunes(t)) && k.of(n.X)&about != 0 {
 		return "an index"
 	}
 	if t := k.info.TypeOf(n.X); t == nil {
@@ -200,11 +200,17 @@ func (k keyCutter) operates(n *ast.BinaryExpr) string {
 			return "pasting"
 		}
 	case token.EQL, token.NEQ, token.LSS, token.GTR, token.LEQ, token.GEQ:
-		if k.is(n.X) && isLiteral(k.info, n.Y) || k.is(n.Y) && isLiteral(k.info, n.X) {
+		if k.is(n.X) && k.isFixed(n.Y) || k.is(n.Y) && k.isFixed(n.X) {
 			return "a comparison"
 		}
 	}
 	return ""
+}
+
+// isFixed reports whether an expression is a text in the code, or a variable that is set to one
+// and to no text of a key.
+func (k keyCutter) isFixed(e ast.Expr) bool {
+	return isLiteral(k.info, e) || isText(k.info.TypeOf(e)) && k.of(e)&(literal|about) == literal
 }
 
 // lastOperand returns the right end of a sum: c of a + b + c.

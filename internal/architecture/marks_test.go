@@ -97,7 +97,7 @@ func (f *flow) result(e ast.Expr, i int) (m mark) {
 		return f.of(n.Args[0])
 	}
 	if in := f.signature(n); in != nil && i < in.Results().Len() {
-		m = f.marks[in.Results().At(i)]
+		m = f.marks[in.Results().At(i)] | f.generic(n, in, i)
 	}
 	if name := calleeName(f.info, n); i == 0 && len(n.Args) > 0 {
 		if name == "fmt.Sprintf" || name == "fmt.Sprint" || name == "strings.Join" {
@@ -107,6 +107,25 @@ func (f *flow) result(e ast.Expr, i int) (m mark) {
 			for _, arg := range n.Args {
 				m |= f.of(arg) & (about | literal)
 			}
+		}
+	}
+	return m
+}
+
+// generic returns the marks of a result whose type is a parameter of the function: it is likely to
+// be one of the arguments of that type.
+func (f *flow) generic(n *ast.CallExpr, in *types.Signature, i int) (m mark) {
+	t, ok := in.Results().At(i).Type().(*types.TypeParam)
+	if !ok {
+		return 0
+	}
+	for j := range in.Params().Len() {
+		switch {
+		case in.Params().At(j).Type() != t:
+		case len(n.Args) == in.Params().Len():
+			m |= f.of(n.Args[j]) & about
+		case len(n.Args) == 1: // the results of another call
+			m |= f.result(n.Args[0], j) & about
 		}
 	}
 	return m
@@ -144,6 +163,19 @@ func callee(info *types.Info, call *ast.CallExpr) *types.Func {
 // isLiteral reports whether an expression is a text that is written in the code, and not "".
 func isLiteral(info *types.Info, e ast.Expr) bool {
 	return constantText(info, e) != ""
+}
+
+// isRunes reports whether values of a type are texts as lists of characters.
+func isRunes(t types.Type) bool {
+	if t == nil {
+		return false
+	}
+	s, ok := t.Underlying().(*types.Slice)
+	if !ok {
+		return false
+	}
+	b, ok := s.Elem().Underlying().(*types.Basic)
+	return ok && b.Kind() == types.Rune
 }
 
 // isText reports whether values of a type are texts.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"path"
 	"regexp"
@@ -55,6 +56,8 @@ func decode(raw json.RawMessage, into any) error {
 	return json.Unmarshal(raw, into) // want json.Unmarshal
 }
 
+func must[T any](v T, _ error) T { return v }
+
 func bareData(ctx context.Context, k echo.Key, e *echo.Entry, with effects, list []json.RawMessage) {
 	var d map[string]any
 	raw, err := with.Value(ctx, k, nil)
@@ -71,6 +74,16 @@ func bareData(ctx context.Context, k echo.Key, e *echo.Entry, with effects, list
 	}
 	var m echo.Message
 	_ = m.UnmarshalJSON(raw) // want (*echo.Message).UnmarshalJSON
+
+	limited := io.LimitReader(strings.NewReader(string(raw)), 9)
+	_ = json.NewDecoder(limited).Decode(&d) // want json.NewDecoder
+	read := with.Value
+	bare, _ := read(ctx, k, nil)
+	_ = json.Unmarshal(bare, &d)                          // want json.Unmarshal
+	_ = json.Unmarshal(must(with.Value(ctx, k, nil)), &d) // want json.Unmarshal
+	all, _ := json.Marshal(e)
+	_ = json.Unmarshal(all, e)
+	_ = json.Unmarshal(all, &d) // want json.Unmarshal
 
 	_, err = echo.Decode[echo.Clock](raw)
 	_ = json.Unmarshal([]byte(err.Error()), &d)
@@ -214,6 +227,30 @@ func sql(k echo.Key) []string {
 		" AND key = '" + k.String() + "'",
 		"SELECT phase_name, attempt FROM logs WHERE key = ? AND position(title, 'key') > 0",
 	}
+}
+
+var (
+	ends    = strings.NewReplacer("/end", "")
+	whole   = "run"
+	nothing string
+)
+
+func lessPlain(k echo.Key) {
+	_ = ends.Replace(k.String())                   // want (*strings.Replacer).Replace
+	_ = []rune(k.String())[0]                      // want an index
+	_ = fmt.Appendf(nil, "%s/end", k)              // want pasting
+	_ = strings.TrimSuffix(fmt.Sprintln(k), "end") // want strings.TrimSuffix
+	_ = k.String() == whole                        // want a comparison
+	quoted, _ := json.Marshal(k)
+	var text string
+	_ = json.Unmarshal(quoted, &text)
+	_ = strings.Split(text, "/") // want strings.Split
+
+	_ = ends.Replace("end") == whole
+	_ = k.String() == nothing
+	_ = fmt.Appendf(nil, "%s: end", k)
+	var b strings.Builder
+	b.WriteString(k.String())
 }
 
 func fine(k, o echo.Key) string {
