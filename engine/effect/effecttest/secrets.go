@@ -86,7 +86,8 @@ func secrets(t testing.TB, b *bench) {
 		require.NotContains(t, fmt.Sprintf("%+v", o), secret)
 		require.Contains(t, fmt.Sprintf("%+v", o), masked)
 	}
-	require.Equal(t, string(echo.NewEntry(hidden.Step(echo.StepHandoff), echo.Handoff{Phase: masked}).Data), came[6])
+	require.NotContains(t, fmt.Sprint(came[6]), secret)
+	require.Contains(t, fmt.Sprint(came[6]), masked)
 	b.asked(t, secret)
 	b.asked(t, "more of "+secret)
 	for _, what := range []string{secret, "read " + secret, "all of " + secret} {
