@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/server"
 	"github.com/windlass-run/windlass/internal/server/servertest"
 )
@@ -115,7 +116,7 @@ func (s *serving) get(id string) server.SessionDetail {
 }
 
 // refused demands that a request is refused, and why.
-func (s *serving) refused(status int, kind server.Kind, method, path string, body any) (detail, try string) {
+func (s *serving) refused(status int, kind failure.Kind, method, path string, body any) (detail, try string) {
 	s.lab.t.Helper()
 	a := s.Do(s.lab.t, method, path, body)
 	require.Equal(s.lab.t, status, a.Status, "%s", a.Body)

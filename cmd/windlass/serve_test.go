@@ -25,6 +25,7 @@ import (
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
+	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/server"
 	"github.com/windlass-run/windlass/internal/server/certificate/certificatetest"
 	"github.com/windlass-run/windlass/internal/server/servertest"
@@ -66,7 +67,7 @@ func TestServeRun(t *testing.T) {
 	shown := l.run(exitOK, "context", "show", begun.ID, "--call", "2", "--json")
 	require.JSONEq(t, shown.out.String(), string(call.Body))
 	require.Equal(t, call.Body, s.Do(t, http.MethodGet, "/api/sessions/"+begun.ID+"/context/2", nil).Body)
-	detail, _ := s.refused(404, server.UnknownCall, http.MethodGet, "/api/sessions/"+begun.ID+"/context/9", nil)
+	detail, _ := s.refused(404, failure.UnknownCall, http.MethodGet, "/api/sessions/"+begun.ID+"/context/9", nil)
 	require.Equal(t, "session "+begun.ID+" has no model call number 9; it has 3 calls", detail)
 
 	// What another machine ran, ClickHouse tells.
@@ -81,7 +82,7 @@ func TestServeRun(t *testing.T) {
 	call = s.Do(t, http.MethodGet, "/api/sessions/"+begun.ID+"/context/2", nil)
 	require.JSONEq(t, shown.out.String(), string(call.Body))
 	require.Contains(t, idsOf(t, s, 1000), begun.ID)
-	detail, _ = s.refused(409, server.NotResumable, http.MethodPost, "/api/sessions/"+begun.ID+"/resume", nil)
+	detail, _ = s.refused(409, failure.NotResumable, http.MethodPost, "/api/sessions/"+begun.ID+"/resume", nil)
 	require.Equal(t, "the session "+begun.ID+" was run on another machine", detail)
 	log := s.stop(exitOK)
 	require.Contains(t, log, begun.ID+": begins: look (the cascade of the request)\n")
@@ -121,7 +122,7 @@ func TestServeList(t *testing.T) {
 	}
 	require.Equal(t, []string{"run-2", "run-1", "run-0"}, idsOf(t, s, 10))
 	require.Equal(t, []string{"run-2", "run-1"}, idsOf(t, s, 2))
-	detail, try := s.refused(404, server.UnknownSession, http.MethodGet, "/api/sessions/run", nil)
+	detail, try := s.refused(404, failure.UnknownSession, http.MethodGet, "/api/sessions/run", nil)
 	require.Equal(t, `"run" is the beginning of several sessions: run-0, run-1, run-2`, detail)
 	require.Equal(t, "GET /api/sessions lists them", try)
 
@@ -136,7 +137,7 @@ func TestServeList(t *testing.T) {
 	require.Len(t, list.Notes, 1)
 	require.Contains(t, list.Notes[0], "session run-1 is left out: journal ")
 	require.Contains(t, list.Notes[0], "is damaged at line 3")
-	s.refused(503, server.StorageFailed, http.MethodGet, "/api/sessions/run-1", nil)
+	s.refused(503, failure.StorageFailed, http.MethodGet, "/api/sessions/run-1", nil)
 	events := s.events("/api/sessions/run-1/events")
 	require.Equal(t, "error", events[len(events)-1].name)
 	require.Contains(t, events[len(events)-1].data, "is damaged at line 3")
@@ -176,13 +177,13 @@ func TestServeCancel(t *testing.T) {
 	detail, try := s.refused(409, server.NotRunning, http.MethodPost, "/api/sessions/held/cancel", nil)
 	require.Equal(t, "the session held does not run in this server", detail)
 	require.Equal(t, "GET /api/sessions/held shows how far it has come", try)
-	s.refused(404, server.UnknownSession, http.MethodPost, "/api/sessions/nobody/cancel", nil)
+	s.refused(404, failure.UnknownSession, http.MethodPost, "/api/sessions/nobody/cancel", nil)
 
 	until(t, "the place is free", func() bool {
 		return s.Do(t, http.MethodPost, "/api/runs", `{"file": "ask.json", "model": "plain", "session_id": "next"}`).Status == http.StatusCreated
 	})
 	s.sameAsJournal(s.events("/api/sessions/next/events"), "next", 1, "completed")
-	s.refused(409, server.SessionExists, http.MethodPost, "/api/runs", `{"file": "ask.json", "model": "plain", "session_id": "next"}`)
+	s.refused(409, failure.SessionExists, http.MethodPost, "/api/runs", `{"file": "ask.json", "model": "plain", "session_id": "next"}`)
 	s.stop(exitOK)
 }
 
@@ -275,11 +276,11 @@ func TestServeNothingYet(t *testing.T) {
 	d := s.get("empty")
 	require.Equal(t, []string{"killed", "c", "2001-09-09T01:46:40Z"}, []string{d.Status, d.CascadeID, d.StartedAt.Format(time.RFC3339)})
 	require.Len(t, s.events("/api/sessions/empty/events"), 1, "only the end")
-	detail, try := s.refused(404, server.NoHandoff, http.MethodGet, "/api/sessions/empty/handoff", nil)
+	detail, try := s.refused(404, failure.NoHandoff, http.MethodGet, "/api/sessions/empty/handoff", nil)
 	require.Equal(t, "the session has no entries yet", detail)
 	require.Equal(t, "try again when the run has begun", try)
-	s.refused(404, server.UnknownCall, http.MethodGet, "/api/sessions/empty/context/1", nil)
-	s.refused(503, server.StorageFailed, http.MethodPost, "/api/sessions/empty/resume", nil)
+	s.refused(404, failure.UnknownCall, http.MethodGet, "/api/sessions/empty/context/1", nil)
+	s.refused(503, failure.StorageFailed, http.MethodPost, "/api/sessions/empty/resume", nil)
 	s.stop(exitOK)
 	require.NoError(t, os.RemoveAll(dir)) // no run of windlass
 }
@@ -334,7 +335,7 @@ func TestServeGrants(t *testing.T) {
 	tests := map[string]struct {
 		body   string
 		status int
-		kind   server.Kind
+		kind   failure.Kind
 		detail string
 	}{
 		"a shell tool":              {inline(shell), 403, server.NotGranted, `the tool "t" runs a command, which this server was not started with --allow-commands for`},
@@ -349,21 +350,21 @@ func TestServeGrants(t *testing.T) {
 		"an absolute link out":      {`{"file": "absolute.json"}`, 403, server.NotGranted, "a link in absolute.json leads out of the folder that this server was started with"},
 		"a linked folder":           {`{"file": "up/outside.json"}`, 403, server.NotGranted, "a link in up/outside.json leads out of the folder that this server was started with"},
 		"a script that leads out":   {`{"file": "sub/scripted.json", "offline": true}`, 403, server.NotGranted, "a link in scripted.script.json leads out of the folder that this server was started with"},
-		"no file":                   {`{"file": "none.json"}`, 422, server.InvalidRequest, "there is no file none.json in the folders that this server was started with"},
-		"a folder":                  {`{"file": "sub"}`, 422, server.InvalidRequest, "sub is not a file"},
-		"a FIFO":                    {`{"file": "pipe.json"}`, 422, server.InvalidRequest, "pipe.json is not a file"},
-		"a script that is a FIFO":   {`{"file": "sub/piped.json", "offline": true}`, 422, server.InvalidRequest, "piped.script.json is not a file"},
-		"a long path":               {`{"file": "` + strings.Repeat("a/", 2000) + `b.json"}`, 422, server.InvalidRequest, "there is no file a/a/a/"},
+		"no file":                   {`{"file": "none.json"}`, 422, failure.InvalidRequest, "there is no file none.json in the folders that this server was started with"},
+		"a folder":                  {`{"file": "sub"}`, 422, failure.InvalidRequest, "sub is not a file"},
+		"a FIFO":                    {`{"file": "pipe.json"}`, 422, failure.InvalidRequest, "pipe.json is not a file"},
+		"a script that is a FIFO":   {`{"file": "sub/piped.json", "offline": true}`, 422, failure.InvalidRequest, "piped.script.json is not a file"},
+		"a long path":               {`{"file": "` + strings.Repeat("a/", 2000) + `b.json"}`, 422, failure.InvalidRequest, "there is no file a/a/a/"},
 		"a NUL":                     {`{"file": "a\u0000b"}`, 403, server.NotGranted, "is outside the folders that this server was started with"},
-		"no script":                 {`{"file": "ask.json", "offline": true}`, 422, server.InvalidRequest, "there is no script beside ask.json"},
-		"no script inline":          {inline(recorded["ask.json"], `"offline": true`), 422, server.InvalidRequest, "a cascade that comes in a request has no script beside it to answer from offline"},
-		"a broken cascade":          {`{"file": "bad.json"}`, 422, server.InvalidCascade, "bad.json is not a valid cascade: 1 error"},
-		"a broken cascade inline":   {inline(`{"cascade_id": "c"}`), 422, server.InvalidCascade, "cascade.json is not a valid cascade: 1 error"},
-		"a phase that is not":       {`{"file": "ask.json", "models": {"two": "plain"}}`, 422, server.InvalidRequest, `model "plain" is named for the phase "two", and the cascade has no phase "two"`},
-		"no model":                  {`{"file": "ask.json"}`, 422, server.InvalidRequest, "no model: "},
+		"no script":                 {`{"file": "ask.json", "offline": true}`, 422, failure.InvalidRequest, "there is no script beside ask.json"},
+		"no script inline":          {inline(recorded["ask.json"], `"offline": true`), 422, failure.InvalidRequest, "a cascade that comes in a request has no script beside it to answer from offline"},
+		"a broken cascade":          {`{"file": "bad.json"}`, 422, failure.InvalidCascade, "bad.json is not a valid cascade: 1 error"},
+		"a broken cascade inline":   {inline(`{"cascade_id": "c"}`), 422, failure.InvalidCascade, "cascade.json is not a valid cascade: 1 error"},
+		"a phase that is not":       {`{"file": "ask.json", "models": {"two": "plain"}}`, 422, failure.InvalidRequest, `model "plain" is named for the phase "two", and the cascade has no phase "two"`},
+		"no model":                  {`{"file": "ask.json"}`, 422, failure.InvalidRequest, "no model: "},
 		"an input that does not fit": {
 			inline(`{"cascade_id": "c", "inputs_schema": {"n": "a number"}, "phases": [{"name": "one", "instructions": "x"}]}`, `"input": {"m": 1}`, `"model": "plain"`),
-			422, server.InvalidInput, `the input does not fit the cascade; /input: unknown input "m"; /input: missing input "n" (a number)`,
+			422, failure.InvalidInput, `the input does not fit the cascade; /input: unknown input "m"; /input: missing input "n" (a number)`,
 		},
 	}
 	s := l.serve("--root", "cascades", "--no-clickhouse")
@@ -440,10 +441,10 @@ func TestServeResume(t *testing.T) {
 	require.Equal(t, []uint64{2, 3}, []uint64{d.Phases, d.Calls})
 	require.Equal(t, []string{"completed", "completed"}, []string{d.PhaseReports[0].Status, d.PhaseReports[1].Status})
 	require.Empty(t, d.Error)
-	detail, try := s.refused(409, server.NotResumable, http.MethodPost, "/api/sessions/limited/resume", `{}`)
+	detail, try := s.refused(409, failure.NotResumable, http.MethodPost, "/api/sessions/limited/resume", `{}`)
 	require.Equal(t, "session limited: the run has completed: there is nothing to go on with", detail)
 	require.Equal(t, "POST /api/runs begins a new run", try)
-	s.refused(404, server.UnknownSession, http.MethodPost, "/api/sessions/nobody/resume", nil)
+	s.refused(404, failure.UnknownSession, http.MethodPost, "/api/sessions/nobody/resume", nil)
 
 	// A budget that was too small, and one that is not.
 	s.awaitPlace()
@@ -459,7 +460,7 @@ func TestServeResume(t *testing.T) {
 	s.awaitPlace()
 	s.begin(inline(gated, `"session_id": "held"`))
 	l.awaitGate("held")
-	detail, _ = s.refused(409, server.NotResumable, http.MethodPost, "/api/sessions/held/resume", nil)
+	detail, _ = s.refused(409, failure.NotResumable, http.MethodPost, "/api/sessions/held/resume", nil)
 	require.Equal(t, "the session held is running", detail)
 	cut := l.start("run", "cascades/ask.json", "--model", "hangs", "--session", "cut", "--no-clickhouse", "--root", "cascades")
 	until(t, "the model is asked", func() bool { return len(l.provider.Requests()) > asked+2 })
@@ -568,7 +569,7 @@ func TestServeBudget(t *testing.T) {
 	detail, try := s.refused(403, server.NotGranted, http.MethodPost, "/api/runs", inline(recorded["ask.json"], `"budget": {"max_usd": 2}`, `"model": "gpt-5-mini"`))
 	require.Equal(t, "the request asks for a max_usd of 2, and this server grants a run 0.5 at most", detail)
 	require.Equal(t, `"budget": {"max_usd": 0.5} or less`, try)
-	s.refused(422, server.InvalidRequest, http.MethodPost, "/api/runs", inline(recorded["ask.json"], `"budget": {"max_usd": -1}`))
+	s.refused(422, failure.InvalidRequest, http.MethodPost, "/api/runs", inline(recorded["ask.json"], `"budget": {"max_usd": -1}`))
 	s.refused(400, server.BadRequest, http.MethodPost, "/api/runs", inline(recorded["ask.json"], `"budget": {"max_usd": -1}`, `"budget": {}`, `"model": "plain"`))
 	require.Empty(t, idsOf(t, s, 10))
 	s.begin(inline(recorded["ask.json"], `"budget": {"max_tokens": 10}`, `"model": "gpt-5-mini"`, `"session_id": "small"`))
@@ -706,12 +707,12 @@ func TestServeUnknown(t *testing.T) {
 		a := s.Do(t, http.MethodGet, "/api/sessions/nobody"+path, nil)
 		require.Equal(t, http.StatusNotFound, a.Status, "%s: %s", path, a.Body)
 	}
-	detail, _ := s.refused(404, server.UnknownSession, http.MethodGet, "/api/sessions/nobody/context/1", nil)
+	detail, _ := s.refused(404, failure.UnknownSession, http.MethodGet, "/api/sessions/nobody/context/1", nil)
 	require.Equal(t, `no session "nobody" on this machine`, detail)
-	detail, try := s.refused(404, server.UnknownCall, http.MethodGet, "/api/sessions/nobody/context/..%2f", nil)
+	detail, try := s.refused(404, failure.UnknownCall, http.MethodGet, "/api/sessions/nobody/context/..%2f", nil)
 	require.Equal(t, `no model call can be named "../"`, detail)
 	require.Equal(t, "a call's number, such as 1, or its key, such as PHASE/attempt1/turn1", try)
-	detail, try = s.refused(404, server.UnknownSession, http.MethodGet, "/api/sessions/..%2f/handoff", nil)
+	detail, try = s.refused(404, failure.UnknownSession, http.MethodGet, "/api/sessions/..%2f/handoff", nil)
 	require.Equal(t, `no session can be named "../"`, detail)
 	require.Equal(t, "GET /api/sessions lists them", try)
 	detail, try = s.refused(404, server.NotFound, http.MethodGet, "/api/sessions/../sessions", nil)
@@ -850,12 +851,12 @@ func TestServeFaults(t *testing.T) {
 	l := newServeLab(t, "")
 	l.env = append(l.env, "OPENAI_API_KEY=", "OPENAI_BASE_URL=https://models.example/v1")
 	s := l.serve("--root", "cascades", "--no-clickhouse")
-	detail, try := s.refused(503, server.ModelUnavailable, http.MethodPost, "/api/runs", `{"file": "ask.json", "model": "plain"}`)
+	detail, try := s.refused(503, failure.ModelUnavailable, http.MethodPost, "/api/runs", `{"file": "ask.json", "model": "plain"}`)
 	require.Contains(t, detail, "no key: OPENAI_API_KEY is not set")
 	require.True(t, strings.HasPrefix(try, "on the server: "), try)
 	require.NoError(t, os.RemoveAll(l.home))
 	require.NoError(t, os.WriteFile(l.home, nil, 0o600))
-	detail, _ = s.refused(503, server.StorageFailed, http.MethodPost, "/api/runs", inline(`{"cascade_id": "c", "phases": [{"name": "one", "tool": "list_files"}]}`))
+	detail, _ = s.refused(503, failure.StorageFailed, http.MethodPost, "/api/runs", inline(`{"cascade_id": "c", "phases": [{"name": "one", "tool": "list_files"}]}`))
 	require.Contains(t, detail, "make session folder: ")
 	var v any
 	require.NoError(t, json.Unmarshal(s.Do(t, http.MethodGet, "/api/openapi.json", nil).Body, &v))

@@ -17,7 +17,7 @@ import (
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/config"
-	"github.com/windlass-run/windlass/internal/server"
+	"github.com/windlass-run/windlass/internal/failure"
 )
 
 // stamped is what a file says of itself and of when it was changed.
@@ -119,10 +119,10 @@ func TestJournalsOfOtherVersions(t *testing.T) {
 	s := l.serve("--root", "cascades")
 	for id, want := range versions {
 		for _, path := range []string{"", "/events", "/handoff", "/context/1"} {
-			detail, _ := s.refused(503, server.StorageFailed, http.MethodGet, "/api/sessions/"+id+path, nil)
+			detail, _ := s.refused(503, failure.StorageFailed, http.MethodGet, "/api/sessions/"+id+path, nil)
 			require.Contains(t, detail, want, path)
 		}
-		detail, try := s.refused(503, server.StorageFailed, http.MethodPost, "/api/sessions/"+id+"/resume", nil)
+		detail, try := s.refused(503, failure.StorageFailed, http.MethodPost, "/api/sessions/"+id+"/resume", nil)
 		require.Contains(t, detail, want)
 		require.Equal(t, "POST /api/runs begins a new run", try)
 	}
@@ -161,7 +161,7 @@ func TestSessionsOfOtherRules(t *testing.T) {
 	s := l.serve("--root", "cascades", "--no-clickhouse")
 	require.Equal(t, "completed", s.get("ended").Status)
 	require.False(t, s.get("cut").Resumable)
-	detail, _ := s.refused(409, server.NotResumable, http.MethodPost, "/api/sessions/cut/resume", nil)
+	detail, _ := s.refused(409, failure.NotResumable, http.MethodPost, "/api/sessions/cut/resume", nil)
 	require.Contains(t, detail, want)
 	s.stop(exitOK)
 }

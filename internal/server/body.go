@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/schema"
 )
 
@@ -40,7 +41,7 @@ func (s *Server) readBody(r *request, v any) error {
 	}
 	if len(violations) > 0 {
 		return &Problem{
-			Kind: InvalidRequest, Detail: "the body is not what is expected: " + schema.Join(violations, 3),
+			Kind: failure.InvalidRequest, Detail: "the body is not what is expected: " + schema.Join(violations, 3),
 			Try: "GET /api/openapi.json describes it", Violations: violations,
 		}
 	}

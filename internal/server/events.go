@@ -180,7 +180,7 @@ func (st *stream) fail(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
 	}
-	p := asProblem(err)
+	p := ProblemOf(err)
 	if p.Kind == Internal {
 		st.server.log.Printf("events of %q: %v", st.id, err)
 	}

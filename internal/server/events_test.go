@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/failure"
 )
 
 const (
@@ -46,7 +47,7 @@ func TestEventsOfADamagedRecord(t *testing.T) {
 	b := newBundle(t, Options{Poll: time.Millisecond})
 	b.fake.events = func(uint64) Events {
 		return &steps{closed: make(chan struct{}), list: []step{
-			{entries: []*echo.Entry{entryOf(1)}, err: NewProblem(StorageFailed, "windlass doctor", "line 3 is damaged")},
+			{entries: []*echo.Entry{entryOf(1)}, err: NewProblem(failure.StorageFailed, "windlass doctor", "line 3 is damaged")},
 		}}
 	}
 	a := b.client.Do(t, http.MethodGet, "/api/sessions/s1/events", nil)

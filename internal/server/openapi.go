@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/schema"
 )
 
@@ -83,9 +84,9 @@ func (f forms) checkPath(r *http.Request) error {
 // nothingNamed is the problem of a value in the path that has not the form of its parameter.
 func nothingNamed(parameter, value string) *Problem {
 	if parameter == "call" {
-		return NewProblem(UnknownCall, "a call's number, such as 1, or its key, such as PHASE/attempt1/turn1", "no model call can be named %s", quote(value))
+		return NewProblem(failure.UnknownCall, "a call's number, such as 1, or its key, such as PHASE/attempt1/turn1", "no model call can be named %s", quote(value))
 	}
-	return NewProblem(UnknownSession, "GET /api/sessions lists them", "no session can be named %s", quote(value))
+	return NewProblem(failure.UnknownSession, "GET /api/sessions lists them", "no session can be named %s", quote(value))
 }
 
 // compileForm prepares a schema of the description for use. Its references lead to the components, which it is given.

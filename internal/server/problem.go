@@ -14,73 +14,87 @@ import (
 	"github.com/windlass-run/windlass/schema"
 )
 
-// Kind says what is wrong with a request. Kinds are stable: clients may rely on them.
-type Kind string
-
-// The kinds of problems.
+// The kinds that only requests have. The others are those of package failure. Kinds are stable: clients may rely on them.
 const (
-	BadRequest       Kind = "bad_request"       // not JSON, a parameter of the wrong form
-	Unauthorized     Kind = "unauthorized"      // no token, or not the right one
-	ForeignOrigin    Kind = "foreign_origin"    // sent by a page of another site, or under a name that is not this machine's
-	NotGranted       Kind = "not_granted"       // the server was not given the right that this needs
-	NotFound         Kind = "not_found"         // no such address
-	UnknownSession   Kind = "unknown_session"   // no such session, or more than one
-	UnknownCall      Kind = "unknown_call"      // the session has no such model call
-	NoHandoff        Kind = "no_handoff"        // the session has not begun yet
-	WrongMethod      Kind = "wrong_method"      // the address is there, but not for this method
-	SessionExists    Kind = "session_exists"    // the id is taken
-	NotRunning       Kind = "not_running"       // there is nothing to cancel here
-	NotResumable     Kind = "not_resumable"     // the session cannot go on
-	BodyTooLarge     Kind = "body_too_large"    //
-	WrongMediaType   Kind = "wrong_media_type"  // the body is not declared as JSON
-	InvalidRequest   Kind = "invalid_request"   // the body is JSON but not what is expected
-	InvalidCascade   Kind = "invalid_cascade"   // the cascade has errors, with their places
-	InvalidInput     Kind = "invalid_input"     // the input does not fit the cascade
-	TooManyRuns      Kind = "too_many_runs"     // as many runs as the server allows are going on
-	TooManyStreams   Kind = "too_many_streams"  // as many event streams as the server allows are open
-	Internal         Kind = "internal"          // a fault of windlass
-	StorageFailed    Kind = "storage_failed"    // a disk, a journal, ClickHouse
-	ModelUnavailable Kind = "model_unavailable" // a model cannot be asked: no key, no endpoint
-	ShuttingDown     Kind = "shutting_down"     //
+	BadRequest     failure.Kind = "bad_request"      // not JSON, a parameter of the wrong form
+	Unauthorized   failure.Kind = "unauthorized"     // no token, or not the right one
+	ForeignOrigin  failure.Kind = "foreign_origin"   // sent by a page of another site, or under a name that is not this machine's
+	NotGranted     failure.Kind = "not_granted"      // the server was not given the right that this needs
+	NotFound       failure.Kind = "not_found"        // no such address
+	WrongMethod    failure.Kind = "wrong_method"     // the address is there, but not for this method
+	NotRunning     failure.Kind = "not_running"      // there is nothing to cancel here
+	BodyTooLarge   failure.Kind = "body_too_large"   //
+	WrongMediaType failure.Kind = "wrong_media_type" // the body is not declared as JSON
+	TooManyRuns    failure.Kind = "too_many_runs"    // as many runs as the server allows are going on
+	TooManyStreams failure.Kind = "too_many_streams" // as many event streams as the server allows are open
+	Internal       failure.Kind = "internal"         // a fault of windlass
+	ShuttingDown   failure.Kind = "shutting_down"    //
 )
 
 // problemBase is what the type of every problem begins with.
 const problemBase = "https://windlass.run/problems/"
 
-type kindFacts struct {
+// facts are what a client gets of a kind.
+type facts struct {
+	as     failure.Kind // the kind that clients know it as; "": itself, and then it has a status and a title
 	status int
 	title  string
+	try    string // the client's next step, where an error names none
 }
 
-var kinds = map[Kind]kindFacts{
-	BadRequest:       {http.StatusBadRequest, "The request cannot be read"},
-	Unauthorized:     {http.StatusUnauthorized, "A token is needed"},
-	ForeignOrigin:    {http.StatusForbidden, "The request comes from elsewhere"},
-	NotGranted:       {http.StatusForbidden, "The server does not grant this"},
-	NotFound:         {http.StatusNotFound, "There is no such address"},
-	UnknownSession:   {http.StatusNotFound, "There is no such session"},
-	UnknownCall:      {http.StatusNotFound, "There is no such model call"},
-	NoHandoff:        {http.StatusNotFound, "There is no handoff yet"},
-	WrongMethod:      {http.StatusMethodNotAllowed, "The address has no such method"},
-	SessionExists:    {http.StatusConflict, "The session exists already"},
-	NotRunning:       {http.StatusConflict, "The session is not running here"},
-	NotResumable:     {http.StatusConflict, "The session cannot be resumed"},
-	BodyTooLarge:     {http.StatusRequestEntityTooLarge, "The body is too large"},
-	WrongMediaType:   {http.StatusUnsupportedMediaType, "The body is not declared as JSON"},
-	InvalidRequest:   {http.StatusUnprocessableEntity, "The request is not valid"},
-	InvalidCascade:   {http.StatusUnprocessableEntity, "The cascade is not valid"},
-	InvalidInput:     {http.StatusUnprocessableEntity, "The input does not fit the cascade"},
-	TooManyRuns:      {http.StatusTooManyRequests, "Too many runs"},
-	TooManyStreams:   {http.StatusTooManyRequests, "Too many event streams"},
-	Internal:         {http.StatusInternalServerError, "windlass failed"},
-	StorageFailed:    {http.StatusServiceUnavailable, "The record cannot be reached"},
-	ModelUnavailable: {http.StatusServiceUnavailable, "A model cannot be asked"},
-	ShuttingDown:     {http.StatusServiceUnavailable, "The server is stopping"},
+// kinds are all kinds that a client may meet, with what it gets of each.
+var kinds = map[failure.Kind]facts{
+	BadRequest:     {status: http.StatusBadRequest, title: "The request cannot be read"},
+	Unauthorized:   {status: http.StatusUnauthorized, title: "A token is needed"},
+	ForeignOrigin:  {status: http.StatusForbidden, title: "The request comes from elsewhere"},
+	NotGranted:     {status: http.StatusForbidden, title: "The server does not grant this"},
+	NotFound:       {status: http.StatusNotFound, title: "There is no such address"},
+	WrongMethod:    {status: http.StatusMethodNotAllowed, title: "The address has no such method"},
+	NotRunning:     {status: http.StatusConflict, title: "The session is not running here"},
+	BodyTooLarge:   {status: http.StatusRequestEntityTooLarge, title: "The body is too large"},
+	WrongMediaType: {status: http.StatusUnsupportedMediaType, title: "The body is not declared as JSON"},
+	TooManyRuns:    {status: http.StatusTooManyRequests, title: "Too many runs"},
+	TooManyStreams: {status: http.StatusTooManyRequests, title: "Too many event streams"},
+	Internal:       {status: http.StatusInternalServerError, title: "windlass failed"},
+	ShuttingDown:   {status: http.StatusServiceUnavailable, title: "The server is stopping"},
+
+	failure.UnknownSession:   {status: http.StatusNotFound, title: "There is no such session", try: "GET /api/sessions lists them"},
+	failure.UnknownCall:      {status: http.StatusNotFound, title: "There is no such model call", try: tryCall},
+	failure.NoHandoff:        {status: http.StatusNotFound, title: "There is no handoff yet", try: "try again when the run has begun"},
+	failure.SessionExists:    {status: http.StatusConflict, title: "The session exists already", try: tryOtherID},
+	failure.NotResumable:     {status: http.StatusConflict, title: "The session cannot be resumed", try: tryNewRun},
+	failure.InvalidRequest:   {status: http.StatusUnprocessableEntity, title: "The request is not valid", try: tryDescription},
+	failure.InvalidCascade:   {status: http.StatusUnprocessableEntity, title: "The cascade is not valid", try: "correct the cascade"},
+	failure.InvalidInput:     {status: http.StatusUnprocessableEntity, title: "The input does not fit the cascade", try: "correct the input"},
+	failure.StorageFailed:    {status: http.StatusServiceUnavailable, title: "The record cannot be reached", try: tryDoctor},
+	failure.ModelUnavailable: {status: http.StatusServiceUnavailable, title: "A model cannot be asked", try: tryDoctor},
+
+	failure.SessionBusy:    {as: failure.NotResumable, try: "wait for its end"},
+	failure.Diverged:       {as: failure.NotResumable, try: tryNewRun},
+	failure.UnknownMessage: {as: failure.UnknownCall, try: tryCall},
+	failure.OverBudget:     {as: NotGranted, try: `"budget": {...} with higher limits`},
+	failure.InvalidConfig:  {as: Internal, try: tryLog},
+	failure.Damaged:        {as: failure.StorageFailed, try: tryDoctor},
+	failure.OtherVersion:   {as: failure.StorageFailed, try: tryDoctor},
+	failure.EngineMissing:  {as: failure.StorageFailed, try: tryDoctor},
+	failure.Failed:         {as: failure.StorageFailed, try: tryDoctor}, // a query of ClickHouse
+	failure.Interrupted:    {as: failure.StorageFailed, try: tryDoctor}, // it took too long
 }
+
+// The next steps of clients. Those that begin with onServer are for the operator of the server.
+const (
+	onServer       = "on the server: "
+	tryDoctor      = onServer + "windlass doctor"
+	tryLog         = "look at the server's log"
+	tryNewRun      = "POST /api/runs begins a new run"
+	tryDescription = "GET /api/openapi.json describes it"
+	tryCall        = "a call's number, such as 1, or its key, such as PHASE/attempt1/turn1"
+	tryOtherID     = "another session_id, or none for a new one; if this request was sent twice, the first one began the run"
+)
 
 // Problem is an error as a client gets it, in the form of RFC 9457: what failed, why, and what to try next.
 type Problem struct { //nolint:errname // the word of RFC 9457
-	Kind        Kind
+	Kind        failure.Kind         // one that clients know
 	Detail      string               // what failed and why
 	Try         string               // the next thing to try; may be empty
 	Violations  []schema.Violation   // of the body or the input, by JSON pointer
@@ -90,7 +104,7 @@ type Problem struct { //nolint:errname // the word of RFC 9457
 }
 
 // NewProblem returns a problem that says what failed and what to try next.
-func NewProblem(k Kind, try, format string, args ...any) *Problem {
+func NewProblem(k failure.Kind, try, format string, args ...any) *Problem {
 	return &Problem{Kind: k, Detail: fmt.Sprintf(format, args...), Try: try}
 }
 
@@ -117,9 +131,9 @@ type violation struct {
 }
 
 func (p *Problem) body() problemBody {
-	facts := kinds[p.Kind]
+	kind, known := wire(p.Kind)
 	b := problemBody{
-		Type: problemBase + string(p.Kind), Title: facts.title, Status: facts.status, Detail: p.Detail, Try: p.Try, Diagnostics: p.Diagnostics,
+		Type: problemBase + string(kind), Title: known.title, Status: known.status, Detail: p.Detail, Try: p.Try, Diagnostics: p.Diagnostics,
 	}
 	for _, v := range p.Violations {
 		b.Violations = append(b.Violations, violation{v.Pointer, v.Message})
@@ -127,41 +141,45 @@ func (p *Problem) body() problemBody {
 	return b
 }
 
-// failures give each kind of failure of what the API reads the problem that it is for a client, and the client's next step.
-var failures = map[failure.Kind]struct {
-	kind Kind
-	try  string
-}{
-	failure.UnknownSession: {UnknownSession, "GET /api/sessions lists them"},
-	failure.UnknownCall:    {UnknownCall, "a call's number, such as 1, or its key, such as PHASE/attempt1/turn1"},
-	failure.NoHandoff:      {NoHandoff, "try again when the run has begun"},
-	failure.Damaged:        {StorageFailed, tryDoctor},
-	failure.OtherVersion:   {StorageFailed, tryDoctor},
-	failure.StorageFailed:  {StorageFailed, tryDoctor},
-	failure.EngineMissing:  {StorageFailed, tryDoctor},
-	failure.Failed:         {StorageFailed, tryDoctor}, // a query of ClickHouse
-	failure.Interrupted:    {StorageFailed, tryDoctor}, // it took too long
-}
-
-const tryDoctor = "on the server: windlass doctor"
-
-// asProblem makes a problem of any error. What has no kind is a fault of windlass, whose text is for the log only.
-func asProblem(err error) *Problem {
+// ProblemOf makes a problem of any error, by its kind. What has no kind is a fault of windlass, whose text is for the log only.
+func ProblemOf(err error) *Problem {
 	var p *Problem
 	if errors.As(err, &p) {
 		return p
 	}
 	var f *failure.Error
-	if errors.As(err, &f) {
-		if known, ok := failures[f.Kind]; ok {
-			p = &Problem{Kind: known.kind, Detail: err.Error(), Try: known.try, Err: err}
-			if archive.IsOtherVersion(err) {
-				p.Try = "POST /api/runs begins a new run"
-			}
-			return p
-		}
+	if !errors.As(err, &f) {
+		return internalProblem(err)
 	}
-	return &Problem{Kind: Internal, Detail: "windlass failed to answer this request", Try: "look at the server's log", Err: err}
+	kind, known := wire(f.Kind)
+	try := kinds[f.Kind].try
+	switch {
+	case kind == Internal:
+		return internalProblem(err)
+	case archive.IsOtherVersion(err):
+		try = tryNewRun
+	case f.Try != "" && known.status >= http.StatusInternalServerError: // the step is not the client's
+		try = onServer + f.Try
+	case f.Try != "":
+		try = f.Try
+	}
+	return &Problem{Kind: kind, Detail: err.Error(), Try: try, Err: err}
+}
+
+// wire returns what clients know a kind as, and what they get of it.
+func wire(k failure.Kind) (failure.Kind, facts) {
+	known, ok := kinds[k]
+	switch {
+	case !ok:
+		return Internal, kinds[Internal]
+	case known.as != "":
+		return known.as, kinds[known.as]
+	}
+	return k, known
+}
+
+func internalProblem(err error) *Problem {
+	return &Problem{Kind: Internal, Detail: "windlass failed to answer this request", Try: tryLog, Err: err}
 }
 
 func writeProblem(w http.ResponseWriter, p *Problem) {

@@ -173,7 +173,7 @@ func (s *Server) handler(rt route, f forms) http.Handler {
 // refuse answers with what failed. What is not for clients goes to the log. What failed because the client went away, or
 // was too slow, is neither: the connection ends without an answer, which nobody can take for success.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	p := asProblem(err)
+	p := ProblemOf(err)
 	if p.Kind == Internal && r.Context().Err() != nil {
 		panic(http.ErrAbortHandler)
 	}
@@ -221,7 +221,7 @@ func (s *Server) survive(w http.ResponseWriter, r *http.Request) {
 		panic(p)
 	}
 	s.log.Printf("%s %q: panic: %v\n%s", r.Method, r.URL.Path, p, debug.Stack())
-	writeProblem(w, asProblem(fmt.Errorf("panic: %v", p)))
+	writeProblem(w, ProblemOf(fmt.Errorf("panic: %v", p)))
 }
 
 // unknown answers a request that no route is for. What methods the address has is asked of the mux.

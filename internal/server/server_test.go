@@ -16,6 +16,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/clickhouse"
+	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/server/servertest"
 )
 
@@ -83,7 +84,7 @@ func (f *fake) Handoff(_ context.Context, id string) (any, error) { return nil, 
 
 func (f *fake) Context(_ context.Context, id, call string) (any, error) {
 	_ = f.look(id, call)
-	return nil, NewProblem(UnknownCall, "", "no call %q", call)
+	return nil, NewProblem(failure.UnknownCall, "", "no call %q", call)
 }
 
 func (f *fake) Events(_ context.Context, id string, from uint64) (Events, error) {
@@ -229,7 +230,7 @@ func TestBodies(t *testing.T) {
 		path, body string
 		headers    []string
 		status     int
-		kind       Kind
+		kind       failure.Kind
 		detail     string
 	}{
 		"nothing":             {"/api/runs", "", nil, 400, BadRequest, "POST /api/runs needs a body"},
@@ -238,14 +239,14 @@ func TestBodies(t *testing.T) {
 		"an empty form":       {"/api/sessions/s1/cancel", "", []string{"Content-Type", "application/x-www-form-urlencoded"}, 415, WrongMediaType, `the body is declared as "application/x-www-form-urlencoded"`},
 		"half an object":      {"/api/runs", `{"file": "a`, nil, 400, BadRequest, "the body cannot be read: not valid JSON: unexpected EOF"},
 		"two objects":         {"/api/runs", `{"file": "a"} {}`, nil, 400, BadRequest, "the body cannot be read: not valid JSON: something follows the value"},
-		"a list":              {"/api/runs", `[]`, nil, 422, InvalidRequest, "the body is not what is expected: expected object, got array"},
-		"neither":             {"/api/runs", `{}`, nil, 422, InvalidRequest, `the body is not what is expected: missing required property "file"`},
-		"both":                {"/api/runs", `{"file": "a", "cascade": {}}`, nil, 422, InvalidRequest, "the body is not what is expected: fits more than one of the allowed forms, must fit exactly one"},
-		"more rights":         {"/api/runs", `{"file": "a", "allow_commands": true}`, nil, 422, InvalidRequest, `unknown property "allow_commands"`},
-		"roots":               {"/api/runs", `{"file": "a", "roots": ["/"]}`, nil, 422, InvalidRequest, `unknown property "roots"`},
-		"another case":        {"/api/runs", `{"file": "a", "Model": "m"}`, nil, 422, InvalidRequest, `unknown property "Model"`},
-		"a phase in a model":  {"/api/runs", `{"file": "a", "model": "p=m"}`, nil, 422, InvalidRequest, `/model: "p=m" does not match the pattern "^[^=]+$"`},
-		"a path as an id":     {"/api/runs", `{"file": "a", "session_id": "../x"}`, nil, 422, InvalidRequest, `/session_id: "../x" does not match`},
+		"a list":              {"/api/runs", `[]`, nil, 422, failure.InvalidRequest, "the body is not what is expected: expected object, got array"},
+		"neither":             {"/api/runs", `{}`, nil, 422, failure.InvalidRequest, `the body is not what is expected: missing required property "file"`},
+		"both":                {"/api/runs", `{"file": "a", "cascade": {}}`, nil, 422, failure.InvalidRequest, "the body is not what is expected: fits more than one of the allowed forms, must fit exactly one"},
+		"more rights":         {"/api/runs", `{"file": "a", "allow_commands": true}`, nil, 422, failure.InvalidRequest, `unknown property "allow_commands"`},
+		"roots":               {"/api/runs", `{"file": "a", "roots": ["/"]}`, nil, 422, failure.InvalidRequest, `unknown property "roots"`},
+		"another case":        {"/api/runs", `{"file": "a", "Model": "m"}`, nil, 422, failure.InvalidRequest, `unknown property "Model"`},
+		"a phase in a model":  {"/api/runs", `{"file": "a", "model": "p=m"}`, nil, 422, failure.InvalidRequest, `/model: "p=m" does not match the pattern "^[^=]+$"`},
+		"a path as an id":     {"/api/runs", `{"file": "a", "session_id": "../x"}`, nil, 422, failure.InvalidRequest, `/session_id: "../x" does not match`},
 		"too much":            {"/api/runs", `{"file": "` + strings.Repeat("a", 200_000) + `"}`, nil, 413, BodyTooLarge, "the body has more than 200000 bytes"},
 		"a body for nothing":  {"/api/sessions/s1/cancel", `{}`, nil, 400, BadRequest, "POST /api/sessions/s1/cancel takes no body"},
 		"a name twice":        {"/api/runs", `{"file": "a", "session_id": "a", "session_id": "b"}`, nil, 400, BadRequest, `an object has the name "session_id" twice`},
@@ -253,14 +254,14 @@ func TestBodies(t *testing.T) {
 		"twice, escaped":      {"/api/runs", `{"file": "a", "fil\u0065": "b"}`, nil, 400, BadRequest, `an object has the name "file" twice`},
 		"twice, far inside":   {"/api/runs", `{"file": "a", "input": {"x": [{"y": {"z": 1}, "z": {"z": 2, "z": 3}}]}}`, nil, 400, BadRequest, `an object has the name "z" twice`},
 		"twice when resumed":  {"/api/sessions/s1/resume", `{"budget": {"max_usd": -1}, "budget": {"max_tokens": 1}}`, nil, 400, BadRequest, `an object has the name "budget" twice`},
-		"below zero":          {"/api/sessions/s1/resume", `{"budget": {"max_usd": -1}}`, nil, 422, InvalidRequest, "/budget/max_usd: must be at least 0, got -1"},
-		"a path of a mile":    {"/api/runs", `{"file": "` + strings.Repeat("a/", 2049) + `"}`, nil, 422, InvalidRequest, "/file: "},
+		"below zero":          {"/api/sessions/s1/resume", `{"budget": {"max_usd": -1}}`, nil, 422, failure.InvalidRequest, "/budget/max_usd: must be at least 0, got -1"},
+		"a path of a mile":    {"/api/runs", `{"file": "` + strings.Repeat("a/", 2049) + `"}`, nil, 422, failure.InvalidRequest, "/file: "},
 		"deeper than deep":    {"/api/runs", `{"cascade": ` + strings.Repeat(`{"a":`, 20000) + "1" + strings.Repeat("}", 20001), nil, 400, BadRequest, "exceeded max depth"},
 		"a limit that is not": {"GET /api/sessions?limit=0", "", nil, 400, BadRequest, "limit=0 is not a number from 1 to 1000"},
 		"from nowhere":        {"GET /api/sessions/s1/events?from=0", "", nil, 400, BadRequest, "from=0 is not the number of an entry; they are counted from 1"},
 		"after nothing":       {"GET /api/sessions/s1/events", "", []string{"Last-Event-ID", "-3"}, 400, BadRequest, `Last-Event-ID "-3" is not the number of an entry`},
-		"a call with slashes": {"GET /api/sessions/s1/context/p/attempt1/turn1", "", nil, 404, UnknownCall, `no call "p/attempt1/turn1"`},
-		"a call, encoded":     {"GET /api/sessions/s1/context/p%2Fattempt1%2Fturn1", "", nil, 404, UnknownCall, `no call "p/attempt1/turn1"`},
+		"a call with slashes": {"GET /api/sessions/s1/context/p/attempt1/turn1", "", nil, 404, failure.UnknownCall, `no call "p/attempt1/turn1"`},
+		"a call, encoded":     {"GET /api/sessions/s1/context/p%2Fattempt1%2Fturn1", "", nil, 404, failure.UnknownCall, `no call "p/attempt1/turn1"`},
 		"no address":          {"GET /api/session", "", nil, 404, NotFound, "there is nothing at /api/session"},
 		"outside the API":     {"GET /", "", nil, 404, NotFound, "there is nothing at /"},
 		"no method":           {"DELETE /api/sessions/s1", "", nil, 405, WrongMethod, "/api/sessions/s1 has no DELETE"},
