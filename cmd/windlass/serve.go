@@ -1,39 +1,33 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log"
 	"net"
-	"net/http"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	core "github.com/windlass-run/windlass/internal/app"
-	"github.com/windlass-run/windlass/internal/server"
+	"github.com/windlass-run/windlass/internal/fetch"
 	"github.com/windlass-run/windlass/internal/server/certificate"
-	"github.com/windlass-run/windlass/internal/vault"
+	"github.com/windlass-run/windlass/internal/server/grants"
+	"github.com/windlass-run/windlass/internal/server/runs"
+	"github.com/windlass-run/windlass/internal/server/serve"
 )
 
 // serveOptions are the flags of windlass serve.
 type serveOptions struct {
-	listen        string
-	tokenFile     string
-	tlsCert       string
-	tlsKey        string
-	roots         []string
-	allowEnv      []string
-	allowWrite    []string
-	allowCommands bool
-	allowHTTP     bool
-	offline       bool
-	noClickHouse  bool
-	maxRuns       int
-	grace         time.Duration
-	budget        core.Limits
+	listen    string
+	tokenFile string
+	tlsCert   string
+	tlsKey    string
+	grants    grants.Options
+	runs      runs.Options
+	grace     time.Duration
 }
 
 func newServeCommand(a *app) *cobra.Command {
@@ -64,15 +58,15 @@ Exit codes: 0 every run had ended; 2 wrong usage; 6 storage is not available; 13
 	tokenFlag(cmd, &o.tokenFile)
 	f.StringVar(&o.tlsCert, "tls-cert", "", "a `FILE` with a certificate (PEM): the server speaks TLS; read anew when it changes")
 	f.StringVar(&o.tlsKey, "tls-key", "", "the `FILE` with the key of --tls-cert (PEM), which other users must not be able to read")
-	f.StringArrayVar(&o.roots, "root", nil, "a `FOLDER` whose cascades may be run and whose files tools may use (repeatable; default: none)")
-	f.StringArrayVar(&o.allowEnv, "allow-env", nil, "an environment variable `NAME` that templates and tools may see (repeatable)")
-	f.BoolVar(&o.allowCommands, "allow-commands", false, "let cascades and models run any command")
-	allowWriteFlag(cmd, &o.allowWrite)
-	f.BoolVar(&o.allowHTTP, "allow-http", false, "let cascades declare tools that send requests over HTTP")
-	f.BoolVar(&o.offline, "offline", false, "answer from the scripts beside the cascades instead of a model")
-	f.BoolVar(&o.noClickHouse, "no-clickhouse", false, "keep journals only")
-	f.IntVar(&o.maxRuns, "max-runs", 8, "how many runs may go on at once")
-	limitFlags(cmd, &o.budget)
+	f.StringArrayVar(&o.grants.Roots, "root", nil, "a `FOLDER` whose cascades may be run and whose files tools may use (repeatable; default: none)")
+	f.StringArrayVar(&o.grants.AllowEnv, "allow-env", nil, "an environment variable `NAME` that templates and tools may see (repeatable)")
+	f.BoolVar(&o.grants.AllowCommands, "allow-commands", false, "let cascades and models run any command")
+	allowWriteFlag(cmd, &o.grants.AllowWrite)
+	f.BoolVar(&o.grants.AllowHTTP, "allow-http", false, "let cascades declare tools that send requests over HTTP")
+	f.BoolVar(&o.grants.Offline, "offline", false, "answer from the scripts beside the cascades instead of a model")
+	f.BoolVar(&o.runs.NoClickHouse, "no-clickhouse", false, "keep journals only")
+	f.IntVar(&o.runs.Most, "max-runs", 8, "how many runs may go on at once")
+	limitFlags(cmd, &o.grants.Limits)
 	f.DurationVar(&o.grace, "grace", 10*time.Second, "how long runs may go on after Ctrl-C before they are interrupted")
 	cmd.AddCommand(newServeTokenCommand(a))
 	return cmd
@@ -83,59 +77,59 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	runs, err := serveRuns()
+	runs, err := openApp()
 	if err != nil {
 		return err
 	}
-	defer runs.Close() //nolint:errcheck // only read from when the runs have ended
+	defer runs.Close()                       //nolint:errcheck // only read from when the runs have ended
+	if _, err := runs.Config(); err != nil { // which every run would meet first
+		return err
+	}
 	l := log.New(a.err, "", log.LstdFlags|log.LUTC)
 	cert, err := o.certificate(l)
 	if err != nil {
 		return err
 	}
-	roots, err := openRoots(o.roots)
+	token, from, err := givenToken(o.tokenFile, l)
 	if err != nil {
 		return err
 	}
-	defer closeRoots(roots) //nolint:errcheck // only read from
-	token, err := givenToken(o.tokenFile, l)
-	if err != nil {
-		return err
+	o.runs.Log = l
+	o.runs.Fetching = func() (func(fetch.Progress), func()) {
+		p := newFetchProgress(a.err)
+		return p.show, p.mute
 	}
-	ln, loopback, err := listen(ctx, o.listen)
+	s, err := serve.Open(ctx, serve.Options{
+		App: runs, Listen: o.listen, Token: token, Certificate: cert, Grants: o.grants, Runs: o.runs, Grace: o.grace,
+	})
 	if err != nil {
-		return err
+		return serveError(err)
 	}
-	defer ln.Close() //nolint:errcheck // closed already when it has served
-	token, removeToken, err := keepToken(ctx, token, runs.Home(), ln.Addr())
-	if err != nil {
-		return err
-	}
-	defer removeToken() //nolint:errcheck // it is worth nothing to the next server
+	defer s.Close() //nolint:errcheck // nothing of it is worth anything to the next server
 	defer surviveClosedPipes()()
-	g := grants{roots: roots, allowEnv: o.allowEnv, allowCommands: o.allowCommands, allowWrite: o.allowWrite, allowHTTP: o.allowHTTP, offline: o.offline, budget: o.budget}
-	h := newHost(runs, g, o.maxRuns, o.noClickHouse, l)
-	arc := servedArchive(h)
-	h.find = arc.Find
-	vault.Keep(envToken, token.text) // no run shows it
-	api, err := server.New(h, server.Reading{Archive: arc}, server.Options{Token: token.text, Loopback: loopback, Log: l})
-	if err != nil {
-		return err
+	o.announce(l, s, cert, cmp.Or(s.TokenFile(), from))
+	ctx, stop := onInterrupt(ctx, func() { l.Print("stopping: no new runs" + lastChance(s.Running(), o.grace)) })
+	defer stop()
+	if err := s.Serve(ctx); err != nil {
+		return serveError(err)
 	}
-	o.announce(l, ln.Addr(), loopback, cert, token)
-	return a.answer(ctx, ln, api, cert, h, o.grace)
+	l.Print("stopped")
+	return nil
 }
 
 func (o serveOptions) check() error {
 	switch {
-	case o.maxRuns < 1:
-		return usageError(fmt.Errorf("--max-runs %d: at least one run must be possible", o.maxRuns), "--max-runs 8")
+	case o.runs.Most < 1:
+		return usageError(fmt.Errorf("--max-runs %d: at least one run must be possible", o.runs.Most), "--max-runs 8")
 	case (o.tlsCert == "") != (o.tlsKey == ""):
 		return usageError(errors.New("--tls-cert and --tls-key belong together, and only one of them is given"), "--tls-cert FILE --tls-key FILE, or neither")
 	case o.grace < 0:
 		return usageError(fmt.Errorf("--grace %s is below zero", o.grace), "--grace 10s")
 	}
-	return checkAllowWrite(o.allowWrite)
+	if _, _, err := net.SplitHostPort(o.listen); err != nil {
+		return usageError(fmt.Errorf("--listen %q: expected HOST:PORT", o.listen), "--listen 127.0.0.1:8765")
+	}
+	return checkAllowWrite(o.grants.AllowWrite)
 }
 
 // certificate reads what --tls-cert and --tls-key name; nil without them.
@@ -151,108 +145,58 @@ func (o serveOptions) certificate(l *log.Logger) (*certificate.Pair, error) {
 }
 
 // announce says where the server listens, what it grants, and where its token is: never the token itself.
-func (o serveOptions) announce(l *log.Logger, at net.Addr, loopback bool, cert *certificate.Pair, token serveToken) {
+func (o serveOptions) announce(l *log.Logger, s *serve.Service, cert *certificate.Pair, token string) {
 	scheme := "http"
 	if cert != nil {
 		scheme = "https"
 	}
-	l.Printf("listening on %s://%s/api: %s", scheme, at, o.summary(token))
+	l.Printf("listening on %s://%s/api: %s", scheme, s.Addr(), o.summary(token))
 	switch {
 	case cert != nil:
 		l.Printf("the certificate is valid until %s", cert.Until().UTC().Format(time.RFC3339))
-	case !loopback:
+	case !s.Loopback():
 		l.Print("warning: without --tls-cert and --tls-key the token and all that is asked and answered cross the network unencrypted; docs/serve.md says what a proxy in front has to do")
 	}
 }
 
 // summary says in one line what the server grants.
-func (o serveOptions) summary(token serveToken) string {
-	parts := []string{"no folder", "token: " + token.from, fmt.Sprintf("up to %s", plural(o.maxRuns, "run"))}
-	if len(o.roots) > 0 {
-		parts[0] = strings.Join(o.roots, ", ")
+func (o serveOptions) summary(token string) string {
+	parts := []string{"no folder", "token: " + token, fmt.Sprintf("up to %s", plural(o.runs.Most, "run"))}
+	if len(o.grants.Roots) > 0 {
+		parts[0] = strings.Join(o.grants.Roots, ", ")
 	}
-	if o.allowCommands {
+	if o.grants.AllowCommands {
 		parts = append(parts, "commands")
 	}
-	if len(o.allowWrite) > 0 {
-		parts = append(parts, "writes "+strings.Join(o.allowWrite, ", "))
+	if len(o.grants.AllowWrite) > 0 {
+		parts = append(parts, "writes "+strings.Join(o.grants.AllowWrite, ", "))
 	}
-	if o.allowHTTP {
+	if o.grants.AllowHTTP {
 		parts = append(parts, "HTTP tools")
 	}
-	if o.offline {
+	if o.grants.Offline {
 		parts = append(parts, "offline")
 	}
 	return strings.Join(parts, "; ")
 }
 
-// serveRuns opens what runs are started with, after looking at what every run would meet first.
-func serveRuns() (*core.App, error) {
-	runs, err := openApp()
-	if err != nil {
-		return nil, err
-	}
-	_, err = runs.Config()
-	return runs, err
-}
-
-// listen opens the listener and says whether only this machine can reach it.
-func listen(ctx context.Context, address string) (net.Listener, bool, error) {
-	if _, _, err := net.SplitHostPort(address); err != nil {
-		return nil, false, usageError(fmt.Errorf("--listen %q: expected HOST:PORT", address), "--listen 127.0.0.1:8765")
-	}
-	var c net.ListenConfig
-	ln, err := c.Listen(ctx, "tcp", address)
-	if err != nil {
-		return nil, false, usageError(fmt.Errorf("listen: %w", err), "--listen with an address of this machine and a port that is free; port 0 is any")
-	}
-	addr, ok := ln.Addr().(*net.TCPAddr)
-	return server.Limit(ln), ok && addr.IP.IsLoopback(), nil
-}
-
-// closeTime is how long requests that are under way may take after the last run has ended.
-const closeTime = 5 * time.Second
-
-// answer serves until ctx ends or the first signal comes, and then ends in an order in which nobody is cut off who can
-// still be served: first runs, then the streams that tell of their ends, then everything.
-func (a *app) answer(ctx context.Context, ln net.Listener, api *server.Server, cert *certificate.Pair, h *host, grace time.Duration) error {
-	ctx, stop := onInterrupt(ctx, func() {
-		h.log.Print("stopping: no new runs" + lastChance(h.count(), grace))
-	})
-	defer stop()
-	srv := api.HTTP()
-	failed := make(chan error, 1)
-	go func() { failed <- serveOn(srv, ln, cert) }()
-	var serveErr error
-	select {
-	case <-ctx.Done():
-	case serveErr = <-failed:
-	}
-	interrupted := h.stop(grace)
-	api.EndStreams()
-	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
-	defer cancel()
-	if err := srv.Shutdown(end); err != nil {
-		_ = srv.Close() // what is still open is cut off
-	}
+// serveError says in the words of the command line why nothing is served, or what the end of the server cut off.
+func serveError(err error) error {
+	var root *grants.RootError
+	var address *serve.ListenError
+	var token *serve.TokenError
+	var cut *serve.InterruptedError
 	switch {
-	case len(interrupted) > 0:
-		return withExit(exitInterrupted, fmt.Errorf("interrupted %s: %s", plural(len(interrupted), "run"), strings.Join(interrupted, ", ")),
-			selfCommand()+" resume "+interrupted[0]+", or POST /api/sessions/"+interrupted[0]+"/resume")
-	case serveErr != nil && !errors.Is(serveErr, http.ErrServerClosed):
-		return withExit(exitFailed, fmt.Errorf("serve: %w", serveErr), "")
+	case errors.As(err, &root):
+		return usageError(fmt.Errorf("open the folder of --root %s: %w", root.Path, root.Err), "--root FOLDER with a folder that exists")
+	case errors.As(err, &address):
+		return usageError(address, "--listen with an address of this machine and a port that is free; port 0 is any")
+	case errors.As(err, &token):
+		return tokenProblem(token.Err)
+	case errors.As(err, &cut):
+		return withExit(exitInterrupted, err, selfCommand()+" resume "+cut.Sessions[0]+", or POST /api/sessions/"+cut.Sessions[0]+"/resume")
 	}
-	h.log.Print("stopped")
-	return nil
-}
-
-// serveOn answers on a listener, with TLS when there is a certificate; HTTP/2 comes with it.
-func serveOn(srv *http.Server, ln net.Listener, cert *certificate.Pair) error {
-	if cert == nil {
-		return srv.Serve(ln)
-	}
-	srv.TLSConfig = cert.Config()
-	return srv.ServeTLS(ln, "", "")
+	return err
 }
 
 // lastChance says what becomes of the runs that are going on.

@@ -1,30 +1,23 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log"
-	"net"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/internal/server/token"
-	"github.com/windlass-run/windlass/internal/source"
 	"github.com/windlass-run/windlass/internal/vault"
 )
 
 // envToken names the variable with the token that clients have to show.
-const envToken = "WINDLASS_SERVE_TOKEN"
+const envToken = token.Variable
 
 func tokenFlag(cmd *cobra.Command, to *string) {
 	cmd.Flags().StringVar(to, "token-file", "", "a `FILE` with the token that clients have to show (or "+envToken+"; without both the server makes one)")
 }
-
-// serveToken is the token that clients have to show, and what to call the place that it is from.
-type serveToken struct{ text, from string }
 
 func newServeTokenCommand(a *app) *cobra.Command {
 	var file string
@@ -61,85 +54,54 @@ func (a *app) printServeToken(file, address string, header bool) error {
 	if err != nil {
 		return err
 	}
-	t, err := givenToken(file, log.New(a.err, "", 0))
-	if err == nil && t.text == "" {
-		t.text, err = token.Find(token.Folder(home), address)
+	text, _, err := givenToken(file, log.New(a.err, "", 0))
+	if err == nil && text == "" {
+		text, err = token.Find(token.Folder(home), address)
 		err = tokenProblem(err)
 	}
 	if err != nil {
 		return err
 	}
 	if header {
-		t.text = "Authorization: Bearer " + t.text
+		text = "Authorization: Bearer " + text
 	}
-	_, err = fmt.Fprintln(a.out, t.text)
+	_, err = fmt.Fprintln(a.out, text)
 	return err
 }
 
-// givenToken returns the token that a person gave, by the variable or in a file; an empty one when none is. The variable is
-// taken out of the environment, so that no tool of a run inherits it.
-func givenToken(file string, l *log.Logger) (serveToken, error) {
+// givenToken returns the token that a person gave, by the variable or in a file, and what to call its place; nothing when none
+// is given. The variable is removed from the environment, so that no tool of a run inherits it.
+func givenToken(file string, l *log.Logger) (text, from string, err error) {
 	text, given := vault.LookupEnv(envToken)
 	vault.Withhold(envToken)
 	switch {
 	case given && file != "":
-		return serveToken{}, usageError(fmt.Errorf("--token-file and %s exclude each other", envToken), "one of them")
+		return "", "", usageError(fmt.Errorf("--token-file and %s exclude each other", envToken), "one of them")
 	case file != "":
-		return tokenOfFile(file, l)
+		from = "--token-file " + file
+		text, err = tokenOfFile(file, l)
 	case given:
-		return parseToken(text, envToken)
+		from = envToken
+		text, err = token.Parse(text)
 	}
-	return serveToken{}, nil
+	if errors.Is(err, token.ErrForm) {
+		err = usageError(fmt.Errorf("%s: %w", from, err), "openssl rand -hex 32, or give none: the server then makes one")
+	}
+	return text, from, err
 }
 
-// keepToken returns the token that was given, or makes one for a server that listens at an address. The function that
-// it returns takes away what it made.
-func keepToken(ctx context.Context, t serveToken, home string, at net.Addr) (serveToken, func() error, error) {
-	if t.text != "" {
-		return t, func() error { return nil }, nil
+// tokenOfFile reads the token of --token-file. That others can read the file too is only said.
+func tokenOfFile(file string, l *log.Logger) (string, error) {
+	text, shared, err := token.ReadFile(file)
+	switch {
+	case errors.Is(err, token.ErrForm):
+		return "", err
+	case err != nil:
+		return "", usageError(fmt.Errorf("read --token-file: %w", err), "--token-file FILE with the token in it")
+	case shared != 0:
+		l.Printf("warning: other users of this machine can use --token-file %s (mode %04o): chmod 600", file, shared)
 	}
-	made, err := token.Make(ctx, token.Folder(home), at.String())
-	if err != nil {
-		return t, nil, tokenProblem(err)
-	}
-	return serveToken{made.Text, made.File}, made.Remove, nil
-}
-
-func parseToken(text, from string) (serveToken, error) {
-	t, err := token.Parse(text)
-	if err != nil {
-		return serveToken{}, usageError(fmt.Errorf("%s: %w", from, err), "openssl rand -hex 32, or give none: the server then makes one")
-	}
-	return serveToken{t, from}, nil
-}
-
-// maxTokenFile bounds what is read of a file that a person names.
-const maxTokenFile = 4 << 10
-
-// tokenOfFile reads the token from a file that a person names. It may be what a shell's <(...) names, or a link, as the secrets of
-// containers are; that others can read it is only told.
-func tokenOfFile(file string, l *log.Logger) (serveToken, error) {
-	const try = "--token-file FILE with the token in it"
-	f, err := source.Open(file)
-	if err != nil {
-		return serveToken{}, usageError(fmt.Errorf("read --token-file: %w", err), try)
-	}
-	defer f.Close() //nolint:errcheck // only read from
-	data, err := io.ReadAll(io.LimitReader(f, maxTokenFile+1))
-	if err != nil {
-		return serveToken{}, usageError(fmt.Errorf("read --token-file: %w", err), try)
-	}
-	if len(data) > maxTokenFile {
-		return serveToken{}, usageError(fmt.Errorf("read --token-file: %s has more than %d bytes", file, maxTokenFile), try)
-	}
-	t, err := parseToken(string(data), "--token-file "+file)
-	if err != nil {
-		return t, err
-	}
-	if info, err := f.Stat(); err == nil && token.Shared(info) {
-		l.Printf("warning: other users of this machine can use --token-file %s (mode %04o): chmod 600", file, info.Mode().Perm())
-	}
-	return t, nil
+	return text, nil
 }
 
 // tokenProblem says why there is no token that only its owner knows.

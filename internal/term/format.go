@@ -1,8 +1,6 @@
 package term
 
 import (
-	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -28,29 +26,10 @@ func Count(n int64) string {
 }
 
 // USD writes an amount of money with as many digits as a small one needs to differ from nothing.
-func USD(v float64) string {
-	switch {
-	case v >= 1 || v == 0:
-		return fmt.Sprintf("$%.2f", v)
-	case v < 0.0001:
-		return "$" + strconv.FormatFloat(v, 'f', int(1-math.Floor(math.Log10(v))), 64) // two digits that count
-	}
-	return fmt.Sprintf("$%.4f", v)
-}
+func USD(v float64) string { return quantity.USD(v) }
 
 // Duration writes a time span as a person says it.
-func Duration(d time.Duration) string {
-	switch {
-	case d > 0 && d < time.Millisecond:
-		return "<1ms"
-	case d < time.Second:
-		return fmt.Sprintf("%dms", d.Milliseconds())
-	case d < time.Minute:
-		return fmt.Sprintf("%.1fs", d.Seconds())
-	default:
-		return d.Round(time.Second).String()
-	}
-}
+func Duration(d time.Duration) string { return quantity.Duration(d) }
 
 // Millis writes a time span that is given in milliseconds.
 func Millis(ms float64) string {

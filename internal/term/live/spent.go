@@ -4,21 +4,13 @@ import (
 	"fmt"
 
 	"github.com/windlass-run/windlass/echo/record"
+	"github.com/windlass-run/windlass/internal/quantity"
 	"github.com/windlass-run/windlass/internal/term"
 )
 
 // Money writes what calls cost. A sum that lacks calls of unknown cost is never shown as if it were
 // whole.
-func Money(t record.Totals) string {
-	switch {
-	case t.UnknownCosts > 0 && t.CostUSD == 0:
-		return "cost unknown"
-	case t.UnknownCosts > 0:
-		return term.USD(t.CostUSD) + " + unknown"
-	default:
-		return term.USD(t.CostUSD)
-	}
-}
+func Money(t record.Totals) string { return quantity.Cost(t.CostUSD, t.UnknownCosts) }
 
 // Tokens writes the tokens that calls took and gave.
 func Tokens(t record.Totals) string {

@@ -1,4 +1,4 @@
-package main
+package grants
 
 import (
 	"fmt"
@@ -11,8 +11,8 @@ import (
 	"github.com/windlass-run/windlass/internal/server"
 )
 
-// TestServedLimits: a request gets the limits that it asks for, but never more than the server grants.
-func TestServedLimits(t *testing.T) {
+// TestLimits: a request gets the limits that it asks for, but never more than the server grants.
+func TestLimits(t *testing.T) {
 	t.Parallel()
 	usd := func(v float64) *float64 { return &v }
 	for name, tt := range map[string]struct {
@@ -37,8 +37,8 @@ func TestServedLimits(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g := grants{budget: core.Limits{MaxUSD: tt.most}}
-			o, err := g.limits(&server.Budget{MaxUSD: tt.asked}, cascade.Budget{MaxUSD: tt.base})
+			g := Grants{options: Options{Limits: core.Limits{MaxUSD: tt.most}}}
+			o, err := g.Limits(&server.Budget{MaxUSD: tt.asked}, cascade.Budget{MaxUSD: tt.base})
 			if tt.refused {
 				require.EqualError(t, err, fmt.Sprintf("the request asks for a max_usd of %v, and this server grants a run 2 at most", *tt.asked))
 				return

@@ -1,0 +1,112 @@
+// Package grants decides what a run over the API may do: which cascades and files, commands, HTTP, variables, money. No
+// request can widen what the server was started with. Errors are [*server.Problem]s that say what is missing.
+package grants
+
+import (
+	"fmt"
+
+	"github.com/windlass-run/windlass/cascade"
+	core "github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/server"
+)
+
+// Options are the rights that a server gives the runs that start over its API.
+type Options struct {
+	Roots         []string    // folders whose cascades may run and whose files tools may use
+	AllowEnv      []string    // environment variables that templates and tools may see
+	AllowCommands bool        // cascades and models may run any command
+	AllowWrite    []string    // patterns of files that file tools may write although programs run them
+	AllowHTTP     bool        // cascades may declare tools that send requests over HTTP
+	Offline       bool        // scripts answer, and no model
+	Limits        core.Limits // the most that one run may take
+}
+
+// Grants are those rights, with the folders open. They are safe for concurrent use.
+type Grants struct {
+	options Options
+	roots   []root
+}
+
+// Open opens the folders of the options. The error is a [*RootError], and then none of them stays open.
+func Open(o Options) (*Grants, error) {
+	roots, err := openRoots(o.Roots)
+	if err != nil {
+		return nil, err
+	}
+	return &Grants{options: o, roots: roots}, nil
+}
+
+// Close closes the folders.
+func (g *Grants) Close() error { return closeRoots(g.roots) }
+
+// Offline reports whether no run asks a model.
+func (g *Grants) Offline() bool { return g.options.Offline }
+
+// RunOptions returns what a run with these rights is started with.
+func (g *Grants) RunOptions() core.RunOptions {
+	o := core.RunOptions{
+		Offline: g.options.Offline,
+		Rights:  core.Rights{AllowEnv: g.options.AllowEnv, AllowCommands: g.options.AllowCommands, AllowWrite: g.options.AllowWrite},
+	}
+	for _, r := range g.roots {
+		o.Rights.Roots = append(o.Rights.Roots, r.path)
+	}
+	return o
+}
+
+// Check refuses a cascade that needs more than the server grants. A cascade that comes in a request, or that a tool wrote
+// into a root, has no author that the server's operator trusts, so its own commands need what run_command needs.
+func (g *Grants) Check(c *cascade.Cascade) error {
+	for _, t := range c.Tools {
+		switch {
+		case t.Type == cascade.ToolShell && !g.options.AllowCommands:
+			return notGranted("the tool %q runs a command", "--allow-commands", t.ToolID)
+		case t.Type == cascade.ToolHTTP && !g.options.AllowHTTP:
+			return notGranted("the tool %q sends requests over HTTP", "--allow-http", t.ToolID)
+		}
+	}
+	if g.options.AllowCommands {
+		return nil
+	}
+	for p := range c.EachPhase() {
+		if v, err := c.ParseValidator(p.Rules.LoopUntil); err == nil && v.Kind == cascade.ValidatorCommand {
+			return notGranted("loop_until of the phase %q runs a command", "--allow-commands", p.Name)
+		}
+	}
+	return nil
+}
+
+// Limits returns the limits of a run that starts or resumes and otherwise has those of base: as the request asks, but never
+// more than the server grants.
+func (g *Grants) Limits(asked *server.Budget, base cascade.Budget) (o core.Limits, err error) {
+	if asked == nil {
+		asked = &server.Budget{}
+	}
+	if o.MaxUSD, err = limit("max_usd", asked.MaxUSD, g.options.Limits.MaxUSD, base.MaxUSD); err != nil {
+		return o, err
+	}
+	if o.MaxTokens, err = limit("max_tokens", asked.MaxTokens, g.options.Limits.MaxTokens, base.MaxTokens); err != nil {
+		return o, err
+	}
+	o.MaxSeconds, err = limit("max_seconds", asked.MaxSeconds, g.options.Limits.MaxSeconds, base.MaxSeconds)
+	return o, err
+}
+
+// limit returns one limit of a run; nil when it stays as it is. Zero is no limit.
+func limit[T int64 | float64](name string, asked, most *T, base T) (*T, error) {
+	switch {
+	case most == nil || *most == 0:
+		return asked, nil
+	case asked != nil && (*asked <= 0 || *asked > *most):
+		return nil, server.NewProblem(server.NotGranted, fmt.Sprintf(`"budget": {%q: %v} or less`, name, *most),
+			"the request asks for a %s of %v, and this server grants a run %v at most", name, *asked, *most)
+	case asked == nil && (base == 0 || base > *most):
+		return most, nil
+	}
+	return asked, nil
+}
+
+func notGranted(what, flag string, args ...any) error {
+	return server.NewProblem(server.NotGranted, "windlass serve "+flag+", if everyone who can reach the server may have that",
+		what+", which this server was not started with "+flag+" for", args...)
+}

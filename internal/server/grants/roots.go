@@ -1,0 +1,127 @@
+package grants
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/windlass-run/windlass/internal/failure"
+	"github.com/windlass-run/windlass/internal/server"
+	"github.com/windlass-run/windlass/internal/source"
+)
+
+// root is a folder whose cascades may run and whose files tools may use. It is opened once: what is read by path goes
+// through os.Root, which follows no link out of it.
+type root struct {
+	path string // absolute, as it was given
+	real string // with links resolved
+	dir  *os.Root
+}
+
+// RootError says that a folder cannot be opened.
+type RootError struct {
+	Path string
+	Err  error
+}
+
+// Error names the folder.
+func (e *RootError) Error() string { return fmt.Sprintf("open the folder %s: %v", e.Path, e.Err) }
+
+// Unwrap returns the cause.
+func (e *RootError) Unwrap() error { return e.Err }
+
+// openRoots opens folders. When one cannot be opened none stays open.
+func openRoots(paths []string) ([]root, error) {
+	var out []root
+	for _, p := range paths {
+		one, err := openRoot(p)
+		if err != nil {
+			return nil, errors.Join(failure.New(failure.InvalidRequest, &RootError{p, err}, ""), closeRoots(out))
+		}
+		out = append(out, one)
+	}
+	return out, nil
+}
+
+func openRoot(path string) (root, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return root{}, err
+	}
+	real, err := filepath.EvalSymlinks(abs)
+	if err != nil {
+		return root{}, err
+	}
+	dir, err := source.OpenRoot(real)
+	if err != nil {
+		return root{}, err
+	}
+	return root{path: abs, real: real, dir: dir}, nil
+}
+
+func closeRoots(roots []root) error {
+	var errs []error
+	for _, r := range roots {
+		errs = append(errs, r.dir.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// find returns the first root that has a file, and the file's path in it.
+func (g *Grants) find(file string) (root, string, error) {
+	tried := false
+	for _, r := range g.roots {
+		inside, ok := r.inside(file)
+		if !ok {
+			continue
+		}
+		tried = true
+		info, err := r.dir.Stat(inside)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err != nil:
+			return root{}, "", unreadableFile(file, err)
+		case !info.Mode().IsRegular():
+			return root{}, "", server.NewProblem(failure.InvalidRequest, "name a cascade's file", "%s is not a file", file)
+		}
+		return r, inside, nil
+	}
+	if !tried {
+		return root{}, "", server.NewProblem(server.NotGranted, "name a file below a --root of the server", "%s is outside the folders that this server was started with", file)
+	}
+	return root{}, "", server.NewProblem(failure.InvalidRequest, "check the path; it is relative to a --root of the server", "there is no file %s in the folders that this server was started with", file)
+}
+
+// inside returns the path of a file relative to the root. It is only cleaned; links are os.Root's business.
+func (r root) inside(file string) (string, bool) {
+	name := filepath.FromSlash(file)
+	if strings.IndexByte(name, 0) >= 0 {
+		return "", false
+	}
+	if !filepath.IsAbs(name) {
+		name = filepath.Clean(name)
+		return name, filepath.IsLocal(name)
+	}
+	for _, base := range []string{r.path, r.real} {
+		if rel, err := filepath.Rel(base, filepath.Clean(name)); err == nil && filepath.IsLocal(rel) {
+			return rel, true
+		}
+	}
+	return "", false
+}
+
+// unreadableFile says of a file in a root why it cannot be read, and nothing of what is outside.
+func unreadableFile(file string, err error) error {
+	var pathErr *fs.PathError
+	switch {
+	case errors.As(err, &pathErr) && strings.Contains(pathErr.Err.Error(), "escapes"):
+		return server.NewProblem(server.NotGranted, "name a file below a --root of the server", "a link in %s leads out of the folder that this server was started with", file)
+	case errors.As(err, &pathErr):
+		err = pathErr.Err
+	}
+	return server.NewProblem(failure.InvalidRequest, "check that the server may read the file", "%s cannot be read: %v", file, err)
+}

@@ -1,0 +1,33 @@
+package runs
+
+import (
+	"context"
+	"time"
+
+	"github.com/windlass-run/windlass/internal/archive"
+	"github.com/windlass-run/windlass/internal/clickhouse"
+)
+
+// queryTime is how long ClickHouse may take to answer a request.
+const queryTime = 10 * time.Second
+
+// Archive returns the sessions that the API reads: of this machine and, unless the server does without, of the ClickHouse that
+// its runs use, over the same pool.
+func (h *Host) Archive() *archive.Archive { return h.archive }
+
+func (h *Host) newArchive() *archive.Archive {
+	arc := &archive.Archive{Home: h.app.Home(), Engines: h}
+	if h.options.NoClickHouse {
+		return arc
+	}
+	arc.Database = func(ctx context.Context, do func(context.Context, *clickhouse.DB) error) error {
+		pool, err := h.app.ClickHouse()
+		if err != nil {
+			return err
+		}
+		ctx, cancel := context.WithTimeout(ctx, queryTime)
+		defer cancel()
+		return archive.DatabaseError(ctx, pool.Use(ctx, do))
+	}
+	return arc
+}

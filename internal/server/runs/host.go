@@ -1,0 +1,177 @@
+// Package runs runs the sessions of the API: at most so many at once, each on a goroutine of its own, with the rights of the
+// server. [Host] implements [server.Runs], with internal/app; [Host.Archive] is what the API reads.
+package runs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"sync"
+	"time"
+
+	core "github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/archive"
+	"github.com/windlass-run/windlass/internal/fetch"
+	"github.com/windlass-run/windlass/internal/server"
+	"github.com/windlass-run/windlass/internal/server/grants"
+)
+
+// Options say how sessions are run.
+type Options struct {
+	Most         int  // how many runs at once
+	NoClickHouse bool // journals are all that is kept
+	Log          *log.Logger // nil: nothing is logged
+	// Fetching is called when a run has to fetch something: show gets how far it is, and done is called at its end. Nil: nobody
+	// is shown.
+	Fetching func() (show func(fetch.Progress), done func())
+}
+
+// Host runs sessions. It is safe for concurrent use.
+type Host struct {
+	app     *core.App
+	grants  *grants.Grants
+	options Options
+	archive *archive.Archive
+
+	mu       sync.Mutex // guards what follows
+	places   int        // taken, by runs and by those that are about to start
+	stopping bool
+	running  map[string]*hosted
+	idle     chan struct{}     // closed when stopping and no place is taken
+	stopped  []string          // sessions that the end of the server cut off
+	refused  map[string]string // why sessions could not resume from their record, which says nothing of it
+}
+
+// hosted is one session that runs here.
+type hosted struct {
+	run     *core.Run
+	cancel  context.CancelCauseFunc
+	started time.Time
+	ended   bool // the engine has ended; only closing is under way
+}
+
+// Why runs of a server are interrupted.
+var (
+	errCancelled = errors.New("cancelled over the API")
+	errStopping  = errors.New("the server stops")
+)
+
+// retryRun is when a client may try again to start a run.
+const retryRun = 5 * time.Second
+
+// New returns a host that runs sessions of an app with the rights of grants.
+func New(a *core.App, g *grants.Grants, o Options) *Host {
+	if o.Log == nil {
+		o.Log = log.New(io.Discard, "", 0)
+	}
+	h := &Host{
+		app: a, grants: g, options: o, running: map[string]*hosted{}, idle: make(chan struct{}), refused: map[string]string{},
+	}
+	h.archive = h.newArchive()
+	return h
+}
+
+// Cancel implements [server.Runs].
+func (h *Host) Cancel(ctx context.Context, id string) (*server.Session, error) {
+	id, err := h.archive.Find(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	h.mu.Lock()
+	r := h.running[id]
+	running := r != nil && !r.ended
+	h.mu.Unlock()
+	if !running {
+		return nil, server.NewProblem(server.NotRunning, "GET /api/sessions/"+id+" shows how far it has come", "the session %s does not run in this server", id)
+	}
+	r.cancel(errCancelled)
+	return h.view(r), nil
+}
+
+// take takes a place for a run.
+func (h *Host) take() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case h.stopping:
+		p := server.NewProblem(server.ShuttingDown, "try again when the server is back", "the server is stopping and begins no runs")
+		p.RetryAfter = retryRun
+		return p
+	case h.places >= h.options.Most:
+		p := server.NewProblem(server.TooManyRuns, "try again when one has ended; windlass serve --max-runs allows more", "%s going on, which is the most that this server runs at once", runsAre(h.places))
+		p.RetryAfter = retryRun
+		return p
+	}
+	h.places++
+	return nil
+}
+
+func runsAre(n int) string {
+	if n == 1 {
+		return "1 run is"
+	}
+	return fmt.Sprintf("%d runs are", n)
+}
+
+// release gives a place back.
+func (h *Host) release(id string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.running, id)
+	h.places--
+	if h.stopping && h.places == 0 {
+		close(h.idle)
+	}
+}
+
+// Runs reports whether a session's engine runs in this server.
+func (h *Host) Runs(id string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	r := h.running[id]
+	return r != nil && !r.ended
+}
+
+// Refusal returns why a session could not resume from its record when it was last resumed here; "" when it could.
+func (h *Host) Refusal(id string) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.refused[id]
+}
+
+// Running returns how many runs are going on.
+func (h *Host) Running() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.places
+}
+
+// Stop starts no more runs, gives those that are going on so much time, interrupts the others, and returns when all are
+// closed. It returns the sessions that were interrupted.
+func (h *Host) Stop(grace time.Duration) []string {
+	h.mu.Lock()
+	h.stopping = true
+	if h.places == 0 {
+		close(h.idle)
+	}
+	h.mu.Unlock()
+	patience := time.NewTimer(grace)
+	defer patience.Stop()
+	select {
+	case <-h.idle:
+	case <-patience.C:
+		h.interruptAll()
+	}
+	<-h.idle
+	return h.stopped
+}
+
+func (h *Host) interruptAll() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, r := range h.running {
+		r.cancel(errStopping)
+	}
+}
