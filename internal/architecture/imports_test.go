@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -67,6 +68,43 @@ func TestEngineStaysFreeOfDriversAndProviders(t *testing.T) {
 			require.NotContains(t, string(out), foreign, pkg)
 		}
 	}
+}
+
+// What runs and serves cascades can be used without the command: nothing of it imports cobra, the command or what is about a
+// terminal, and it ends no process. What ends one on purpose is a child process of its own.
+func TestServerNeedsNoCommand(t *testing.T) {
+	t.Parallel()
+	ends := []string{"internal/clickhouse/embedded", "internal/jq", "internal/vault"} // a child that has its own process
+	for _, pkg := range []string{"internal/app", "internal/archive", "internal/inspect", "internal/server/serve"} {
+		out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{.ImportPath}} {{.Dir}}", module+pkg).Output()
+		require.NoError(t, err)
+		for _, foreign := range []string{"spf13/", module + "cmd/", module + "internal/term"} {
+			require.NotContains(t, string(out), foreign, pkg)
+		}
+		for line := range strings.Lines(string(out)) {
+			path, dir, _ := strings.Cut(strings.TrimSpace(line), " ")
+			name, own := strings.CutPrefix(path, module)
+			if own && !slices.Contains(ends, name) {
+				require.Empty(t, filesWith(t, dir, "os.Exit("), "%s ends the process of %s", name, pkg)
+			}
+		}
+	}
+}
+
+// filesWith returns the files of a folder, but those of tests, that have a text.
+func filesWith(t *testing.T, dir, text string) (names []string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		require.NoError(t, err)
+		if !strings.HasSuffix(name, "_test.go") && bytes.Contains(data, []byte(text)) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // row is a row of a table of docs/architecture.md: a package and the packages that it names, sorted.
