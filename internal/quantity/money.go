@@ -18,8 +18,8 @@ func USD(v float64) string {
 	return fmt.Sprintf("$%.4f", v)
 }
 
-// Cost writes what calls cost, some of which may have an unknown cost. A sum that lacks those is never written as if it were
-// whole.
+// Cost writes what calls cost, some of which may have an unknown cost. A sum that lacks those is
+// never written as if it were whole.
 func Cost(usd float64, unknown int) string {
 	switch {
 	case unknown > 0 && usd == 0:

@@ -12,14 +12,15 @@ import (
 	"github.com/windlass-run/windlass/schema"
 )
 
-// maxBody is how many bytes a body may have: a cascade file may have 4 MiB, and its input comes beside it.
+// maxBody is how many bytes a body may have: a cascade file may have 4 MiB, and its input comes
+// beside it.
 const maxBody = 16 << 20
 
 // bodyTime is how long a client may take to send a body.
 const bodyTime = 30 * time.Second
 
-// readBody reads the JSON of a request into v, after checking it against the description of the API. Without a body v
-// stays as it is.
+// readBody reads the JSON of a request into v, after checking it against the description of the
+// API. Without a body v stays as it is.
 func (s *Server) readBody(r *request, v any) error {
 	data, err := s.bodyOf(r.ResponseWriter, r.Request)
 	switch {
@@ -51,7 +52,8 @@ func (s *Server) readBody(r *request, v any) error {
 	return nil
 }
 
-// bodyOf returns the body of a request. A form of a page can be sent to any server, but not with the media type of JSON.
+// bodyOf returns the body of a request. A form of a page can be sent to any server, but not with
+// the media type of JSON.
 func (s *Server) bodyOf(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.ContentLength > s.maxBody {
 		return nil, tooLargeBody(s.maxBody)

@@ -19,8 +19,8 @@ const (
 	eventError = "error"    // the record cannot be read on; data: a problem
 )
 
-// sendTime is how long a client may leave an event unread before its stream is cut. A reader that is merely slow keeps
-// its stream: what it has not read yet waits in the journal.
+// sendTime is how long a client may leave an event unread before its stream is cut. A reader that
+// is merely slow keeps its stream: what it has not read yet waits in the journal.
 const sendTime = 30 * time.Second
 
 // followEvents sends the entries of a session as server-sent events, and goes on as new ones come.
@@ -58,8 +58,8 @@ func (s *Server) followEvents(r *request) error {
 // retryAfter is when to try again what the server has no room for.
 const retryAfter = 5 * time.Second
 
-// firstEvent returns the number of the entry that a stream begins with. What a browser sends when it connects again
-// outranks the address, which is still that of the first time.
+// firstEvent returns the number of the entry that a stream begins with. What a browser sends when
+// it connects again outranks the address, which is still that of the first time.
 func firstEvent(r *http.Request) (uint64, error) {
 	if last := r.Header.Get("Last-Event-ID"); last != "" {
 		n, err := strconv.ParseUint(last, 10, 63)
@@ -135,8 +135,9 @@ func (st *stream) next(events Events) (entries []*echo.Entry, ended bool, err er
 	return entries, ended, err
 }
 
-// leave ends the stream because the server stops: with the end of the session if it has ended, with all that came
-// before it. How far the session has come is asked before the rest is read, so that nothing is missed in between.
+// leave ends the stream because the server stops: with the end of the session if it has ended, with
+// all that came before it. How far the session has come is asked before the rest is read, so that
+// nothing is missed in between.
 func (st *stream) leave(ctx context.Context, events Events) {
 	d, err := st.server.record.Get(ctx, st.id)
 	for err == nil {

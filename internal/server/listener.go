@@ -5,11 +5,12 @@ import (
 	"sync"
 )
 
-// maxConnections is how many connections are open at once: more than twice as many as there may be event streams, and few
-// enough to leave the process the files that its runs need.
+// maxConnections is how many connections are open at once: more than twice as many as there may be
+// event streams, and few enough to leave the process the files that its runs need.
 const maxConnections = 640
 
-// Limit returns a listener that accepts a connection only when there is room for it. Others wait in the system's queue.
+// Limit returns a listener that accepts a connection only when there is room for it. Others wait in
+// the system's queue.
 func Limit(ln net.Listener) net.Listener { return limit(ln, maxConnections) }
 
 func limit(ln net.Listener, n int) *limited {

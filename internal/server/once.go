@@ -6,8 +6,9 @@ import (
 	"fmt"
 )
 
-// saidOnce refuses a JSON value that has an object with a name in it twice: which of the values counts depends on who
-// reads it, so one could be checked and another one used. What is no JSON at all is left for others to say.
+// saidOnce refuses a JSON value that has an object with a name in it twice: which of the values
+// counts depends on who reads it, so one could be checked and another one used. What is no JSON at
+// all is left for others to say.
 func saidOnce(data []byte) error {
 	if !json.Valid(data) { // it also bounds how deep the value is
 		return nil
@@ -59,7 +60,8 @@ func (l *level) value() {
 	}
 }
 
-// take takes in a name or a value that is neither object nor array, and reports whether it is a name that was there.
+// take takes in a name or a value that is neither object nor array, and reports whether it is a
+// name that was there.
 func (l *level) take(token json.Token) (name string, again bool) {
 	if l == nil || l.names == nil || !l.wantsName {
 		l.value()

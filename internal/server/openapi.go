@@ -62,7 +62,8 @@ func formsOf(method, path string) (f forms, err error) {
 	return f, err
 }
 
-// checkPath refuses a request whose path has a value that nothing can be named by, before anything is looked for under it.
+// checkPath refuses a request whose path has a value that nothing can be named by, before anything
+// is looked for under it.
 func (f forms) checkPath(r *http.Request) error {
 	for name, form := range f.path {
 		value := r.PathValue(name)
@@ -89,7 +90,8 @@ func nothingNamed(parameter, value string) *Problem {
 	return NewProblem(failure.UnknownSession, "GET /api/sessions lists them", "no session can be named %s", quote(value))
 }
 
-// compileForm prepares a schema of the description for use. Its references lead to the components, which it is given.
+// compileForm prepares a schema of the description for use. Its references lead to the components,
+// which it is given.
 func compileForm(raw json.RawMessage) (*schema.Schema, error) {
 	var doc struct {
 		Components json.RawMessage `json:"components"`

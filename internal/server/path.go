@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// cleanPath returns the only spelling under which a path is answered: without empty parts, "." and "..". What is encoded
-// is part of a value and stays.
+// cleanPath returns the only spelling under which a path is answered: without empty parts, "." and
+// "..". What is encoded is part of a value and stays.
 func cleanPath(p string) string {
 	clean := path.Clean("/" + p)
 	if strings.HasSuffix(p, "/") && clean != "/" {

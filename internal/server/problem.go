@@ -14,11 +14,12 @@ import (
 	"github.com/windlass-run/windlass/schema"
 )
 
-// The kinds that only requests have. The others are those of package failure. Kinds are stable: clients may rely on them.
+// The kinds that only requests have. The others are those of package failure. Kinds are stable:
+// clients may rely on them.
 const (
 	BadRequest     failure.Kind = "bad_request"      // not JSON, a parameter of the wrong form
 	Unauthorized   failure.Kind = "unauthorized"     // no token, or not the right one
-	ForeignOrigin  failure.Kind = "foreign_origin"   // sent by a page of another site, or under a name that is not this machine's
+	ForeignOrigin  failure.Kind = "foreign_origin"   // of a page of another site, or for another host
 	NotGranted     failure.Kind = "not_granted"      // the server was not given the right that this needs
 	NotFound       failure.Kind = "not_found"        // no such address
 	WrongMethod    failure.Kind = "wrong_method"     // the address is there, but not for this method
@@ -92,7 +93,8 @@ const (
 	tryOtherID     = "another session_id, or none for a new one; if this request was sent twice, the first one began the run"
 )
 
-// Problem is an error as a client gets it, in the form of RFC 9457: what failed, why, and what to try next.
+// Problem is an error as a client gets it, in the form of RFC 9457: what failed, why, and what to
+// try next.
 type Problem struct { //nolint:errname // the word of RFC 9457
 	Kind        failure.Kind         // one that clients know
 	Detail      string               // what failed and why
@@ -141,7 +143,8 @@ func (p *Problem) body() problemBody {
 	return b
 }
 
-// ProblemOf makes a problem of any error, by its kind. What has no kind is a fault of windlass, whose text is for the log only.
+// ProblemOf makes a problem of any error, by its kind. What has no kind is a fault of windlass,
+// whose text is for the log only.
 func ProblemOf(err error) *Problem {
 	var p *Problem
 	if errors.As(err, &p) {

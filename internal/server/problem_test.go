@@ -17,7 +17,8 @@ import (
 	"github.com/windlass-run/windlass/internal/failure"
 )
 
-// TestEveryKindHasItsFacts: the one table has every kind of failure and of requests, and nothing else.
+// TestEveryKindHasItsFacts: the one table has every kind of failure and of requests, and nothing
+// else.
 func TestEveryKindHasItsFacts(t *testing.T) {
 	t.Parallel()
 	failures := declaredKinds(t, "../failure/failure.go")

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// What net/http writes to its log is drawn out by clients, also by such as have no token: so many lines in so much time
-// are kept, so that nobody can fill a disk.
+// What net/http writes to its log is drawn out by clients, also by such as have no token: so many
+// lines in so much time are kept, so that nobody can fill a disk.
 const (
 	quietLines = 20
 	quietTime  = time.Minute

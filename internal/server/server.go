@@ -1,8 +1,8 @@
 // Package server is the HTTP API of windlass: it begins, shows, follows, cancels and resumes runs.
 //
-// It knows nothing of engines, journals and databases; what it works on are the interfaces [Runs] and [Record]. Its
-// description, openapi.json, is part of the program: bodies of requests are checked against it, and a test holds every
-// route and every field of answers against it.
+// It knows nothing of engines, journals and databases; what it works on are the interfaces [Runs]
+// and [Record]. Its description, openapi.json, is part of the program: bodies of requests are
+// checked against it, and a test holds every route and every field of answers against it.
 package server
 
 import (
@@ -100,7 +100,8 @@ func or[T comparable](v, instead T) T {
 	return v
 }
 
-// HTTP returns an http.Server with limits of time and size for everything that a client can draw out.
+// HTTP returns an http.Server with limits of time and size for everything that a client can draw
+// out.
 func (s *Server) HTTP() *http.Server {
 	return &http.Server{
 		Handler: s, ErrorLog: quietLog(s.log), ReadHeaderTimeout: s.times.header, WriteTimeout: answerTime, IdleTimeout: s.times.idle,
@@ -170,8 +171,9 @@ func (s *Server) handler(rt route, f forms) http.Handler {
 	})
 }
 
-// refuse answers with what failed. What is not for clients goes to the log. What failed because the client went away, or
-// was too slow, is neither: the connection ends without an answer, which nobody can take for success.
+// refuse answers with what failed. What is not for clients goes to the log. What failed because the
+// client went away, or was too slow, is neither: the connection ends without an answer, which
+// nobody can take for success.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	p := ProblemOf(err)
 	if p.Kind == Internal && r.Context().Err() != nil {
@@ -191,7 +193,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	deadlines := http.NewResponseController(w)
 	if p := s.guard.check(r); p != nil {
-		// Whoever has no token keeps no connection, and is not waited for: net/http would read the rest of the body.
+		// Whoever has no token keeps no connection, and is not waited for: net/http would read the
+		// rest of the body.
 		_ = deadlines.SetReadDeadline(time.Now().Add(leaveTime)) // not supported by the recorders of tests
 		h.Set("Connection", "close")
 		writeProblem(w, p)

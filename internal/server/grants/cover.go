@@ -10,7 +10,8 @@ import (
 	"github.com/windlass-run/windlass/internal/server"
 )
 
-// Cover refuses a session that was started with more than the server grants, because it would resume with that.
+// Cover refuses a session that was started with more than the server grants, because it would
+// resume with that.
 func (g *Grants) Cover(home string, origin *core.Origin) error {
 	started := &origin.Started
 	if err := g.Check(origin.Cascade); err != nil {
@@ -29,13 +30,14 @@ func (g *Grants) Cover(home string, origin *core.Origin) error {
 			return notCovered("--allow-write "+pattern, "may write "+pattern)
 		}
 	}
-	for _, root := range started.Roots {
-		if !g.holds(root) {
-			return notCovered("--root "+root, "may use the folder "+root)
+	for _, folder := range started.Roots {
+		if !g.holds(folder) {
+			return notCovered("--root "+folder, "may use the folder "+folder)
 		}
 	}
 	if g.options.Offline && !started.Offline {
-		return server.NewProblem(server.NotGranted, "windlass serve without --offline", "the session asks models, and this server asks none")
+		return server.NewProblem(server.NotGranted, "windlass serve without --offline",
+			"the session asks models, and this server asks none")
 	}
 	return sameConfig(home, started.Dir)
 }
@@ -49,8 +51,8 @@ func (g *Grants) holds(folder string) bool {
 	})
 }
 
-// sameConfig refuses a session that was started under another windlass.json, which may trust other commands and name other
-// endpoints.
+// sameConfig refuses a session that was started under another windlass.json, which may trust other
+// commands and name other endpoints.
 func sameConfig(home, dir string) error {
 	then, err := config.Find(dir, home)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/windlass-run/windlass/internal/server"
 )
 
-// Load loads a cascade's file from the first root that has it. What it returns as name is the file's path. A cascade that is
-// to run offline must have its script in the same root.
+// Load loads a cascade's file from the first root that has it. What it returns as name is the
+// file's path. A cascade that is to run offline must have its script in the same root.
 func (g *Grants) Load(ctx context.Context, file string, offline bool) (c *cascade.Cascade, name string, err error) {
 	if len(g.roots) == 0 {
 		return nil, "", server.NewProblem(server.NotGranted, "windlass serve --root FOLDER, or send the cascade itself with cascade",
@@ -42,7 +42,8 @@ func (g *Grants) Load(ctx context.Context, file string, offline bool) (c *cascad
 func (r root) holdsScript(file, inside string) error {
 	path, err := script.Find(filepath.Join(r.path, inside))
 	if err != nil {
-		return server.NewProblem(failure.InvalidRequest, "docs/models.md describes scripts; without offline a model answers", "there is no script beside %s", file)
+		return server.NewProblem(failure.InvalidRequest, "docs/models.md describes scripts; without offline a model answers",
+			"there is no script beside %s", file)
 	}
 	info, err := r.dir.Stat(filepath.Join(filepath.Dir(inside), filepath.Base(path)))
 	switch {

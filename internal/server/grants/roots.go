@@ -13,8 +13,8 @@ import (
 	"github.com/windlass-run/windlass/internal/source"
 )
 
-// root is a folder whose cascades may run and whose files tools may use. It is opened once: what is read by path goes
-// through os.Root, which follows no link out of it.
+// root is a folder whose cascades may run and whose files tools may use. It is opened once: what is
+// read by path goes through os.Root, which follows no link out of it.
 type root struct {
 	path string // absolute, as it was given
 	real string // with links resolved
@@ -91,12 +91,15 @@ func (g *Grants) find(file string) (root, string, error) {
 		return r, inside, nil
 	}
 	if !tried {
-		return root{}, "", server.NewProblem(server.NotGranted, "name a file below a --root of the server", "%s is outside the folders that this server was started with", file)
+		return root{}, "", server.NewProblem(server.NotGranted, "name a file below a --root of the server",
+			"%s is outside the folders that this server was started with", file)
 	}
-	return root{}, "", server.NewProblem(failure.InvalidRequest, "check the path; it is relative to a --root of the server", "there is no file %s in the folders that this server was started with", file)
+	return root{}, "", server.NewProblem(failure.InvalidRequest, "check the path; it is relative to a --root of the server",
+		"there is no file %s in the folders that this server was started with", file)
 }
 
-// inside returns the path of a file relative to the root. It is only cleaned; links are os.Root's business.
+// inside returns the path of a file relative to the root. It is only cleaned; links are os.Root's
+// business.
 func (r root) inside(file string) (string, bool) {
 	name := filepath.FromSlash(file)
 	if strings.IndexByte(name, 0) >= 0 {
@@ -119,7 +122,8 @@ func unreadableFile(file string, err error) error {
 	var pathErr *fs.PathError
 	switch {
 	case errors.As(err, &pathErr) && strings.Contains(pathErr.Err.Error(), "escapes"):
-		return server.NewProblem(server.NotGranted, "name a file below a --root of the server", "a link in %s leads out of the folder that this server was started with", file)
+		return server.NewProblem(server.NotGranted, "name a file below a --root of the server",
+			"a link in %s leads out of the folder that this server was started with", file)
 	case errors.As(err, &pathErr):
 		err = pathErr.Err
 	}

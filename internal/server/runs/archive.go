@@ -11,8 +11,8 @@ import (
 // queryTime is how long ClickHouse may take to answer a request.
 const queryTime = 10 * time.Second
 
-// Archive returns the sessions that the API reads: of this machine and, unless the server does without, of the ClickHouse that
-// its runs use, over the same pool.
+// Archive returns the sessions that the API reads: of this machine and, unless the server does
+// without, of the ClickHouse that its runs use, over the same pool.
 func (h *Host) Archive() *archive.Archive { return h.archive }
 
 func (h *Host) newArchive() *archive.Archive {

@@ -27,7 +27,8 @@ func resumeError(err error) error {
 	return startError(fmt.Errorf("resume the session: %w", err))
 }
 
-// clientTry returns the next step of a client after an error that says more than its kind; "" for others.
+// clientTry returns the next step of a client after an error that says more than its kind; "" for
+// others.
 func clientTry(err error) string {
 	var (
 		model  *core.NoModelError

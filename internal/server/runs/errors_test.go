@@ -12,8 +12,8 @@ import (
 	"github.com/windlass-run/windlass/internal/server"
 )
 
-// TestErrorsOfRuns: what a client gets of the errors with which a run does not start or resume names what a request can
-// say, and no flag of the command.
+// TestErrorsOfRuns: what a client gets of the errors with which a run does not start or resume
+// names what a request can say, and no flag of the command.
 func TestErrorsOfRuns(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("why")

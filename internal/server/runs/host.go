@@ -1,5 +1,6 @@
-// Package runs runs the sessions of the API: at most so many at once, each on a goroutine of its own, with the rights of the
-// server. [Host] implements [server.Runs], with internal/app; [Host.Archive] is what the API reads.
+// Package runs runs the sessions of the API: at most so many at once, each on a goroutine of its
+// own, with the rights of the server. [Host] implements [server.Runs], with internal/app;
+// [Host.Archive] is what the API reads.
 package runs
 
 import (
@@ -20,11 +21,11 @@ import (
 
 // Options say how sessions are run.
 type Options struct {
-	Most         int  // how many runs at once
-	NoClickHouse bool // journals are all that is kept
+	Most         int         // how many runs at once
+	NoClickHouse bool        // journals are all that is kept
 	Log          *log.Logger // nil: nothing is logged
-	// Fetching is called when a run has to fetch something: show gets how far it is, and done is called at its end. Nil: nobody
-	// is shown.
+	// Fetching is called when a run has to fetch something: show gets how far it is, and done is
+	// called at its end. Nil: nobody is shown.
 	Fetching func() (show func(fetch.Progress), done func())
 }
 
@@ -84,7 +85,8 @@ func (h *Host) Cancel(ctx context.Context, id string) (*server.Session, error) {
 	running := r != nil && !r.ended
 	h.mu.Unlock()
 	if !running {
-		return nil, server.NewProblem(server.NotRunning, "GET /api/sessions/"+id+" shows how far it has come", "the session %s does not run in this server", id)
+		return nil, server.NewProblem(server.NotRunning, "GET /api/sessions/"+id+" shows how far it has come",
+			"the session %s does not run in this server", id)
 	}
 	r.cancel(errCancelled)
 	return h.view(r), nil
@@ -100,7 +102,8 @@ func (h *Host) take() error {
 		p.RetryAfter = retryRun
 		return p
 	case h.places >= h.options.Most:
-		p := server.NewProblem(server.TooManyRuns, "try again when one has ended; windlass serve --max-runs allows more", "%s going on, which is the most that this server runs at once", runsAre(h.places))
+		p := server.NewProblem(server.TooManyRuns, "try again when one has ended; windlass serve --max-runs allows more",
+			"%s going on, which is the most that this server runs at once", runsAre(h.places))
 		p.RetryAfter = retryRun
 		return p
 	}
@@ -134,7 +137,8 @@ func (h *Host) Runs(id string) bool {
 	return r != nil && !r.ended
 }
 
-// Refusal returns why a session could not resume from its record when it was last resumed here; "" when it could.
+// Refusal returns why a session could not resume from its record when it was last resumed here; ""
+// when it could.
 func (h *Host) Refusal(id string) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -148,8 +152,8 @@ func (h *Host) Running() int {
 	return h.places
 }
 
-// Stop starts no more runs, gives those that are going on so much time, interrupts the others, and returns when all are
-// closed. It returns the sessions that were interrupted.
+// Stop starts no more runs, gives those that are going on so much time, interrupts the others, and
+// returns when all are closed. It returns the sessions that were interrupted.
 func (h *Host) Stop(grace time.Duration) []string {
 	h.mu.Lock()
 	h.stopping = true

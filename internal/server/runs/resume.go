@@ -25,7 +25,8 @@ func (h *Host) Resume(ctx context.Context, id string, r *server.ResumeRequest) (
 	rec, err := journal.Read(archive.JournalPath(h.app.Home(), id))
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return nil, notResumable("resume it where it was run, or, on the server: windlass resume "+id+", which brings it there", "the session %s was run on another machine", id)
+		return nil, notResumable("resume it where it was run, or, on the server: windlass resume "+id+", which brings it there",
+			"the session %s was run on another machine", id)
 	case err != nil:
 		return nil, core.JournalError(id, err)
 	}

@@ -17,8 +17,12 @@ import (
 	"github.com/windlass-run/windlass/internal/source"
 )
 
-// begin opens a run and lets it go on by itself. The run does not depend on the request, which may end.
-func (h *Host) begin(ctx context.Context, explain func(error) error, open func(context.Context, core.Watch) (*core.Run, error)) (*server.Session, error) {
+// opener starts or resumes a session.
+type opener func(context.Context, core.Watch) (*core.Run, error)
+
+// begin opens a run and lets it go on by itself. The run does not depend on the request, which may
+// end.
+func (h *Host) begin(ctx context.Context, explain func(error) error, open opener) (*server.Session, error) {
 	if err := h.take(); err != nil {
 		return nil, err
 	}
@@ -56,12 +60,13 @@ func (h *Host) watch() core.Watch {
 	}
 }
 
-// view is a session that has just begun, or is about to end.
+// view is a session that has just started, or is about to end.
 func (h *Host) view(r *hosted) *server.Session {
 	return archive.Started(r.run.ID(), r.run.Cascade().CascadeID, r.started, r.run.Entries())
 }
 
-// run runs one session to its end and closes it. A panic ends that session and no other; its journal has what was done.
+// run runs one session to its end and closes it. A panic ends that session and no other; its
+// journal has what was done.
 func (h *Host) run(ctx context.Context, r *hosted) {
 	run := r.run
 	defer h.release(run.ID())

@@ -1,5 +1,6 @@
-// Package serve offers the API on an address: it puts together the runs of a server, what they may do, the token and the
-// listener, answers requests, and ends in an order in which nobody is cut off who can still be served.
+// Package serve offers the API on an address: it puts together the runs of a server, what they may
+// do, the token and the listener, answers requests, and ends in an order in which nobody is cut off
+// who can still be served.
 package serve
 
 import (
@@ -26,7 +27,7 @@ import (
 type Options struct {
 	App         *core.App         // what runs are started with; it outlives the service
 	Listen      string            // HOST:PORT; port 0 is any
-	Token       string            // that clients have to show; "": one is made, in a file that only its owner can read
+	Token       string            // that clients have to show; "": it makes one, in a private file
 	Certificate *certificate.Pair // nil: without TLS
 	Grants      grants.Options    // what runs may do
 	Runs        runs.Options      // how they are run
@@ -44,8 +45,8 @@ type Service struct {
 	api      *server.Server
 }
 
-// Open listens; requests wait until [Service.Serve]. The error is a [*grants.RootError], a [*ListenError] or a [*TokenError]
-// when the options are why, and then nothing stays open.
+// Open listens; requests wait until [Service.Serve]. The error is a [*grants.RootError], a
+// [*ListenError] or a [*TokenError] when the options are why, and then nothing stays open.
 func Open(ctx context.Context, o Options) (*Service, error) {
 	g, err := grants.Open(o.Grants)
 	if err != nil {
@@ -88,7 +89,8 @@ func listen(ctx context.Context, address string) (net.Listener, bool, error) {
 	return server.Limit(ln), ok && addr.IP.IsLoopback(), nil
 }
 
-// Close ends the use of what the service has open, and removes the token that it made. Runs have ended when Serve returns.
+// Close ends the use of what the service has open, and removes the token that it made. Runs have
+// ended when Serve returns.
 func (s *Service) Close() error {
 	var errs []error
 	if s.made != nil {
@@ -122,8 +124,8 @@ func (s *Service) Running() int { return s.host.Running() }
 // closeTime is how long requests that are under way may take after the last run has ended.
 const closeTime = 5 * time.Second
 
-// Serve answers until ctx ends. It ends runs first, then the streams that tell of their ends, then everything else. The error is
-// an [*InterruptedError] when runs did not end by themselves.
+// Serve answers until ctx ends. It ends runs first, then the streams that tell of their ends, then
+// everything else. The error is an [*InterruptedError] when runs did not end by themselves.
 func (s *Service) Serve(ctx context.Context) error {
 	srv := s.api.HTTP()
 	failed := make(chan error, 1)
@@ -167,8 +169,8 @@ func (e *ListenError) Error() string { return "listen: " + e.Err.Error() }
 // Unwrap returns the cause.
 func (e *ListenError) Unwrap() error { return e.Err }
 
-// TokenError says that there can be no token that only its owner knows. Its cause is a [*token.FileError] when somebody else
-// could read or exchange it.
+// TokenError says that there can be no token that only its owner knows. Its cause is a
+// [*token.FileError] when somebody else could read or exchange it.
 type TokenError struct{ Err error }
 
 // Error returns the text of the cause.

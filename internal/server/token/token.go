@@ -1,8 +1,9 @@
-// Package token keeps the secrets that clients of windlass serve show: one for each server that runs, in a file that only
-// its owner can read.
+// Package token keeps the secrets that clients of windlass serve show: one for each server that
+// runs, in a file that only its owner can read.
 //
-// A server makes its token when it starts and takes it away when it ends. So a client that finds no server sends nothing
-// to whoever listens at its address now, and what was shown to a server that is gone is worth nothing to the next one.
+// A server makes its token when it starts and takes it away when it ends. So a client that finds no
+// server sends nothing to whoever listens at its address now, and what was shown to a server that
+// is gone is worth nothing to the next one.
 package token
 
 import (
@@ -27,7 +28,8 @@ import (
 // Min is how many characters a token has at least: fewer can be guessed.
 const Min = 16
 
-// size is how many random bytes a made token has. 256 bits cannot be guessed, however often somebody may try.
+// size is how many random bytes a made token has. 256 bits cannot be guessed, however often
+// somebody may try.
 const size = 32
 
 // maxFile bounds what is read of a file that is to hold a token.
@@ -36,7 +38,8 @@ const maxFile = 4 << 10
 // ErrForm says that a text is not a token.
 var ErrForm = fmt.Errorf("a token is one word of at least %d letters, digits and signs", Min)
 
-// Parse returns the token that a text holds, without the white space around it. The error is [ErrForm].
+// Parse returns the token that a text holds, without the white space around it. The error is
+// [ErrForm].
 func Parse(text string) (string, error) {
 	t := strings.TrimSpace(text)
 	if len(t) < Min || strings.ContainsFunc(t, func(r rune) bool { return r <= ' ' || r > '~' }) {
@@ -45,8 +48,8 @@ func Parse(text string) (string, error) {
 	return t, nil
 }
 
-// FileError says why a file, or the folder that it is in, cannot hold a token that nobody else knows, and what to do
-// about it.
+// FileError says why a file, or the folder that it is in, cannot hold a token that nobody else
+// knows, and what to do about it.
 type FileError struct {
 	What           string // "file" or "folder"
 	Path, Why, Try string
@@ -82,7 +85,8 @@ const (
 	lockEnd = ".lock" // held while the server runs
 )
 
-// baseOf is the name of a server's files without its end. A colon cannot be in the name of a file everywhere.
+// baseOf is the name of a server's files without its end. A colon cannot be in the name of a file
+// everywhere.
 func baseOf(address string) string { return strings.ReplaceAll(address, ":", "_") }
 
 func addressOf(base string) string { return strings.ReplaceAll(base, "_", ":") }
@@ -97,8 +101,9 @@ type Made struct {
 // lockTime is how long a client may be looking at a server's lock.
 const lockTime = 2 * time.Second
 
-// Make makes the token of a server, which listens at an address already, and keeps it until [Made.Remove]. Whatever is in
-// the place of its file is replaced. The error is a [FileError] when somebody else could exchange the file.
+// Make makes the token of a server, which listens at an address already, and keeps it until
+// [Made.Remove]. Whatever is in the place of its file is replaced. The error is a [FileError] when
+// somebody else could exchange the file.
 func Make(ctx context.Context, dir, address string) (*Made, error) {
 	if err := folder(dir); err != nil {
 		return nil, err
@@ -123,8 +128,9 @@ func Make(ctx context.Context, dir, address string) (*Made, error) {
 // Remove takes the token away.
 func (m *Made) Remove() error { return errors.Join(os.Remove(m.File), m.lock.Close()) }
 
-// Find returns the token of the server that runs at an address; without an address, of the only one that runs. The error is
-// a [NoServerError] when there is none, and a [FileError] when somebody else may know the token.
+// Find returns the token of the server that runs at an address; without an address, of the only one
+// that runs. The error is a [NoServerError] when there is none, and a [FileError] when somebody
+// else may know the token.
 func Find(dir, address string) (string, error) {
 	running, err := serving(dir)
 	if err != nil {
@@ -139,7 +145,8 @@ func Find(dir, address string) (string, error) {
 	return read(filepath.Join(dir, baseOf(address)+fileEnd))
 }
 
-// serving lists the addresses of the servers that run. A server that was killed leaves its file, but not its lock.
+// serving lists the addresses of the servers that run. A server that was killed leaves its file,
+// but not its lock.
 func serving(dir string) (addresses []string, err error) {
 	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -225,7 +232,8 @@ func notRegular(file string) error {
 	return &FileError{"file", file, "is a link or something else that is no file", "find out who put it there, and remove it; a server that starts makes another one"}
 }
 
-// write puts a new token into a file at once: whoever reads it finds the old one or the new one, whole.
+// write puts a new token into a file at once: whoever reads it finds the old one or the new one,
+// whole.
 func write(file string) (string, error) {
 	secret := make([]byte, size)
 	_, _ = rand.Read(secret) // it never fails: the process ends instead
