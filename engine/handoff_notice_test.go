@@ -64,7 +64,7 @@ func (l *longTalk) run(ctx context.Context, source string, past []*echo.Entry) (
 		return &echo.Workspace{Branch: fmt.Sprint("branch", l.looks)}
 	}
 	_, err := r.Run(ctx, Spec{
-		Cascade: c, Recording: past, WorkDir: "/scratch", Header: json.RawMessage(`{"rules":1,"cascade":` + source + `}`),
+		Cascade: c, Recording: past, WorkDir: "/scratch", Header: json.RawMessage(`{"rules":1,"session_id":"s1","cascade":` + source + `}`),
 		Log: echo.ContinueLog("s1", uint64(len(past)), nil, nil, sink),
 	})
 	entries := sink.asRead(l.t)

@@ -41,7 +41,7 @@ func (b *testBundle) runCtx(ctx context.Context, source string, input map[string
 	c := &cascade.Cascade{}
 	require.NoError(b.t, json.Unmarshal([]byte(source), c))
 	log := echo.NewLog("s1", nil, nil, b.entries)
-	header := json.RawMessage(fmt.Sprintf(`{"rules":1,"cascade":%s}`, source))
+	header := json.RawMessage(fmt.Sprintf(`{"rules":1,"session_id":"s1","cascade":%s}`, source))
 	res, err := b.runner.Run(ctx, Spec{Cascade: c, Input: input, Log: log, WorkDir: "/scratch", Header: header})
 	b.entries.checkKeys(b.t)
 	checkHandoffs(b.t, b.entries.asRead(b.t))

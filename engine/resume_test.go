@@ -142,7 +142,7 @@ func (w *world) go1(ctx context.Context, t *testing.T, sink *memory, past []*ech
 	if w.foreign {
 		effects = effecttest.StartForeign(t, w, w, effect.Writer{Log: log})
 	}
-	res, err := r.Run(ctx, Spec{Cascade: c, Log: log, Effects: effects, WorkDir: "/scratch", Recording: past, Header: json.RawMessage(`{"rules":1,"cascade":` + manySided + `}`)})
+	res, err := r.Run(ctx, Spec{Cascade: c, Log: log, Effects: effects, WorkDir: "/scratch", Recording: past, Header: json.RawMessage(`{"rules":1,"session_id":"s1","cascade":` + manySided + `}`)})
 	checkHandoffs(t, sink.asRead(t))
 	if err == nil {
 		checkFold(t, sink.asRead(t), res)

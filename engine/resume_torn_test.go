@@ -53,7 +53,7 @@ func (m modelOf) Complete(_ context.Context, req *effect.ModelRequest) (*effect.
 // from there: the line is lost and nothing else is.
 func TestResumeFromEveryByteOfTheLastLine(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "whole")
+	dir := filepath.Join(t.TempDir(), "s1")
 	j, err := journal.Create(dir, journal.Header{Rules: Rules, SessionID: "s1", Cascade: []byte(twoTurns), Input: []byte(`{}`)})
 	require.NoError(t, err)
 	whole, asked := runTwoTurns(t, j, nil)
@@ -82,7 +82,8 @@ func TestResumeFromEveryByteOfTheLastLine(t *testing.T) {
 // resumeCut resumes what is left of a journal, of which these entries are whole.
 func resumeCut(t *testing.T, text []byte, left []*echo.Entry) {
 	t.Helper()
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "s1")
+	require.NoError(t, os.Mkdir(dir, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, journal.File), text, 0o600))
 	j, rec, err := journal.Open(dir)
 	require.NoError(t, err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -124,20 +123,22 @@ func TestVerifyFindsChangedRecords(t *testing.T) {
 				continue
 			}
 			tried++
-			id := fmt.Sprintf("changed-%d-%s", i, what)
-			writeJournal(t, l.home, id, rec, i, &changed)
-			p := l.run(exitFailed, "verify", id)
-			require.Contains(t, p.err.String(), "does not hold: the run does not follow its record: entry ")
-			require.NoError(t, os.RemoveAll(filepath.Dir(archive.JournalPath(l.home, id))))
+			writeJournal(t, l.home, rec.Header.SessionID, rec, i, &changed)
+			p := l.run(exitFailed, "verify", rec.Header.SessionID)
+			require.Contains(t, p.err.String(), "does not hold: the run does not follow its record: entry ", "entry %d, %s", i+1, what)
 		}
 	}
 	require.Greater(t, tried, 15)
+	require.NoError(t, os.RemoveAll(filepath.Dir(archive.JournalPath(l.home, rec.Header.SessionID))), "it does not hold any more")
 }
 
-// writeJournal writes a recording as a journal of its own, with one entry in another's place.
+// writeJournal writes a recording as the journal of a session, in place of the one that it has, with one entry in another's place.
 func writeJournal(t *testing.T, home, id string, rec *journal.Recording, at int, instead *echo.Entry) {
 	t.Helper()
-	j, err := journal.Create(filepath.Dir(archive.JournalPath(home, id)), rec.Header)
+	dir, header := filepath.Dir(archive.JournalPath(home, id)), rec.Header
+	require.NoError(t, os.RemoveAll(dir))
+	header.SessionID = id
+	j, err := journal.Create(dir, header)
 	require.NoError(t, err)
 	for i, e := range rec.Entries {
 		if i == at {
@@ -146,7 +147,9 @@ func writeJournal(t *testing.T, home, id string, rec *journal.Recording, at int,
 				e.ContentHash = e.Message.Hash()
 			}
 		}
-		require.NoError(t, j.Write(e))
+		mine := *e
+		mine.SessionID = id
+		require.NoError(t, j.Write(&mine))
 	}
 	require.NoError(t, j.Close(context.Background()))
 }

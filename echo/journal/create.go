@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,12 +14,13 @@ import (
 // ErrExists is returned when a new session is to be made where there is one.
 var ErrExists = errors.New("the session exists already")
 
-// Create makes the folder dir and a journal in it that starts with h, and takes ownership of the session. It sets the version of
-// h; the rules must be there. It fails with [ErrExists] when dir has a journal already, of whatever version; a file without a
+// Create makes the folder dir, which has the id of the session as its name, and a journal in it that starts with h, and takes
+// ownership of the session. It sets the version of h; the rules must be there. It fails with [ErrExists] when dir has a journal already, of whatever version; a file without a
 // whole line is none, as its process died before the session had begun. Nothing is left behind on failure.
 func Create(dir string, h Header) (*Journal, error) {
 	h.Version = Version
-	if err := h.check(); err != nil {
+	path := filepath.Join(dir, File)
+	if err := cmp.Or(h.check(), checkFolder(folderOf(path), &h)); err != nil {
 		return nil, fmt.Errorf("create journal: %w", err)
 	}
 	head, err := json.Marshal(h)
@@ -28,7 +30,6 @@ func Create(dir string, h Header) (*Journal, error) {
 	if err := makeFolder(dir); err != nil {
 		return nil, err
 	}
-	path := filepath.Join(dir, File)
 	if err := requireFree(path); err != nil { // before there is a lock file
 		return nil, err
 	}
@@ -40,7 +41,7 @@ func Create(dir string, h Header) (*Journal, error) {
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
-	j := start(path, dataFile{f}, lock)
+	j := start(path, h.SessionID, dataFile{f}, lock)
 	j.line(head)
 	if err := j.Wait(context.Background()); err != nil {
 		return nil, errors.Join(err, j.discard(dir))

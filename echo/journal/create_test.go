@@ -17,7 +17,7 @@ func TestCreateWhereNoneWasBegun(t *testing.T) {
 	for name, rest := range map[string]string{"empty": "", "half a header": `{"windlass_journal":3,"sess`} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir()
+			dir := sessionFolder(t)
 			require.NoError(t, os.WriteFile(filepath.Join(dir, File), []byte(rest), 0o600))
 			_, _, err := Open(dir)
 			require.ErrorContains(t, err, "is damaged at line 1: no header: its process died before the session had begun")

@@ -36,9 +36,9 @@ func encodeEntry(e *echo.Entry) ([]byte, error) {
 	return append(append(whole, message...), line[at:]...), nil
 }
 
-// decodeEntry reads a line with an entry, and checks that its message is the one that was recorded, and that its fields say
-// what its key says.
-func decodeEntry(line []byte) (*echo.Entry, error) {
+// decodeEntry reads a line with an entry of a session, and checks that its message is the one that was recorded, and that
+// its fields say what its key says.
+func decodeEntry(line []byte, session string) (*echo.Entry, error) {
 	e := &echo.Entry{}
 	if err := json.Unmarshal(line, e); err != nil {
 		return nil, err
@@ -47,9 +47,16 @@ func decodeEntry(line []byte) (*echo.Entry, error) {
 		return nil, fmt.Errorf("entry %d: the content does not match its hash %s", e.Seq, e.ContentHash)
 	}
 	if err := e.CheckKey(); err != nil {
-		return nil, fmt.Errorf("entry %d: %w; windlass does not write such entries: restore the journal from a copy", e.Seq, err)
+		return nil, notWritten(fmt.Errorf("entry %d: %w", e.Seq, err))
+	}
+	if err := checkSession(e, session); err != nil {
+		return nil, notWritten(err)
 	}
 	return e, nil
+}
+
+func notWritten(err error) error {
+	return fmt.Errorf("%w; windlass does not write such entries: restore the journal from a copy", err)
 }
 
 // checkSeq demands that an entry has the number that follows from its place.

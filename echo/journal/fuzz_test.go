@@ -14,15 +14,15 @@ import (
 // addSeeds adds texts of journals without checksums, sound ones and others.
 func addSeeds(f *testing.F) {
 	f.Helper()
-	const head = `{"windlass_journal":3,"rules":1}` + "\n"
+	const head = `{"windlass_journal":3,"rules":1,"session_id":"s1"}` + "\n"
 	for _, text := range []string{
-		"", "{}\n", "\n\n", `{"windlass_journal":2}` + "\n", head, head[:9],
-		head + `{"seq":1,"node_type":"message","key":"p/task","phase":"p"}` + "\n",
-		head + `{"seq":1,"node_type":"message","key":"p/task"}` + "\n",
-		head + `{"seq":1,"key":"run/start"}` + "\n" + `{"seq":2,"key":"run/end","data":{"status":"failed"}}` + "\n" + keyed(3) + "\n",
-		head + `{"seq":1,"key":"run/start","message":{"role":"user"}}` + "\n{",
-		head + keyed(2) + "\n" + keyed(1) + "\n" + `{"seq":`,
-		head + `{"seq":1}` + "\n",
+		"", "{}\n", "\n\n", `{"windlass_journal":3,"rules":1,"session_id":"../s1"}` + "\n", `{"windlass_journal":2}` + "\n", head, head[:9],
+		head + `{"session_id":"s1","seq":1,"node_type":"message","key":"p/task","phase":"p"}` + "\n",
+		head + `{"session_id":"s1","seq":1,"node_type":"message","key":"p/task"}` + "\n",
+		head + `{"session_id":"s1","seq":1,"key":"run/start"}` + "\n" + `{"session_id":"s1","seq":2,"key":"run/end","data":{"status":"failed"}}` + "\n" + keyed(3) + "\n",
+		head + `{"session_id":"s1","seq":1,"key":"run/start","message":{"role":"user"}}` + "\n{",
+		head + `{"session_id":"s2","seq":1,"key":"p/task","phase":"p"}` + "\n", head + keyed(2) + "\n" + keyed(1) + "\n" + `{"seq":`,
+		head + `{"session_id":"s1","seq":1}` + "\n",
 	} {
 		f.Add(text, true, uint8(7))
 		f.Add(text, false, uint8(200))
@@ -59,9 +59,11 @@ func FuzzRead(f *testing.F) {
 		}
 		require.Equal(t, Version, rec.Header.Version)
 		require.Positive(t, rec.Header.Rules)
+		require.True(t, IsSessionID(rec.Header.SessionID))
 		require.Equal(t, text != "" && !strings.HasSuffix(text, "\n"), rec.Torn)
 		for i, e := range rec.Entries {
 			require.Equal(t, uint64(i+1), e.Seq)
+			require.Equal(t, rec.Header.SessionID, e.SessionID)
 		}
 	})
 }
@@ -137,7 +139,8 @@ func FuzzTail(f *testing.F) {
 // followed follows a text that grows by so many bytes at once.
 func followed(text string, from, step int) (list []*echo.Entry, err error) {
 	file := &growing{text: text}
-	tail := newTail("j", file, bounds{2*step + 1, maxLine}, uint64(from))
+	tail := newTail("j", "", file, bounds{2*step + 1, maxLine})
+	tail.SkipTo(uint64(from))
 	for {
 		e, err := tail.Next()
 		switch {

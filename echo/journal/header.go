@@ -40,6 +40,9 @@ func (h *Header) check() error {
 	if h.Rules < 1 {
 		return errNoRules
 	}
+	if !IsSessionID(h.SessionID) {
+		return fmt.Errorf("the header says session %.80q, which cannot be the id of a session", h.SessionID)
+	}
 	return nil
 }
 
@@ -58,9 +61,10 @@ func HeaderOf(start *echo.Entry) (h Header, err error) {
 	return h, nil
 }
 
-// decodeHeader reads the first line of the journal at path, with its newline, and returns the
-// line's sum with it. The error is a [*VersionError] when the line is of another version.
-func decodeHeader(path string, line []byte) (h Header, sum lineSum, err error) {
+// decodeHeader reads the first line of the journal at path, with its newline, and returns the line's sum with it. The
+// journal must be of the session that folder names, unless that is empty. The error is a [*VersionError] when the line is
+// of another version.
+func decodeHeader(path, folder string, line []byte) (h Header, sum lineSum, err error) {
 	if err := checkVersion(path, line); err != nil {
 		return h, sum, err
 	}
@@ -70,5 +74,8 @@ func decodeHeader(path string, line []byte) (h Header, sum lineSum, err error) {
 	if err := json.Unmarshal(line, &h); err != nil {
 		return h, sum, err
 	}
-	return h, sum, h.check()
+	if err := h.check(); err != nil {
+		return h, sum, err
+	}
+	return h, sum, checkFolder(folder, &h)
 }

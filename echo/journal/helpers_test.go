@@ -26,8 +26,16 @@ func create(t *testing.T) (*Journal, string) {
 	return j, dir
 }
 
+// sessionFolder makes the folder of the session of these tests.
+func sessionFolder(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), testHeader.SessionID)
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	return dir
+}
+
 func entryOf(text string) *echo.Entry {
-	return &echo.Entry{NodeType: echo.NodeMessage, Key: echo.MustKey("p/task"), Message: echo.NewText(echo.RoleUser, echo.KindTask, text)}
+	return &echo.Entry{SessionID: "s1", NodeType: echo.NodeMessage, Key: echo.MustKey("p/task"), Message: echo.NewText(echo.RoleUser, echo.KindTask, text)}
 }
 
 // written returns the lines of a journal with an entry for each text, the header first.
@@ -46,7 +54,9 @@ func written(t *testing.T, texts ...string) []string {
 }
 
 // keyed returns a sound line with the entry of a number, without its checksum.
-func keyed(seq int) string { return fmt.Sprintf(`{"seq":%d,"key":"p/task","phase":"p"}`, seq) }
+func keyed(seq int) string {
+	return fmt.Sprintf(`{"session_id":"s1","seq":%d,"key":"p/task","phase":"p"}`, seq)
+}
 
 // summed returns lines, which have no checksums, as a journal has them.
 func summed(lines ...string) string {

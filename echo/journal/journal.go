@@ -19,10 +19,11 @@ import (
 // Commit or Wait asks, so that entries flushed while a sync is under way share the next one. The
 // mutex guards every field below it and the writing of the file; only the sync is done without it.
 type Journal struct {
-	path string
-	file disk
-	lock *flock.Flock
-	done chan struct{} // closed when the goroutine has ended
+	path    string
+	session string
+	file    disk
+	lock    *flock.Flock
+	done    chan struct{} // closed when the goroutine has ended
 
 	mu       sync.Mutex
 	cond     *sync.Cond // signalled when wanted, durable, err or closing change
@@ -58,8 +59,8 @@ type dataFile struct{ *os.File }
 
 func (f dataFile) Sync() error { return syncData(f.File) }
 
-func start(path string, f disk, lock *flock.Flock) *Journal {
-	j := &Journal{path: path, file: f, lock: lock, done: make(chan struct{})}
+func start(path, session string, f disk, lock *flock.Flock) *Journal {
+	j := &Journal{path: path, session: session, file: f, lock: lock, done: make(chan struct{})}
 	j.cond = sync.NewCond(&j.mu)
 	go j.run()
 	return j
@@ -75,8 +76,11 @@ func (j *Journal) Syncs() uint64 {
 	return j.syncs
 }
 
-// Write queues an entry. It fails when an earlier write to the disk has.
+// Write queues an entry of the session. It fails when an earlier write to the disk has.
 func (j *Journal) Write(e *echo.Entry) error {
+	if err := checkSession(e, j.session); err != nil {
+		return fmt.Errorf("write journal %s: %w", j.path, err)
+	}
 	line, err := encodeEntry(e)
 	if err != nil {
 		return fmt.Errorf("encode journal entry %d (%s): %w", e.Seq, e.Key, err)

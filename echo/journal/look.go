@@ -29,25 +29,29 @@ func Look(path string, back func(*echo.Entry) bool) (*Ends, error) {
 }
 
 func look(path string, file io.ReaderAt, size int64, b bounds, back func(*echo.Entry) bool) (*Ends, error) {
-	t := newTail(path, file, b, 0)
+	t := newTail(path, folderOf(path), file, b)
 	switch err := t.readHeader(); {
 	case errors.Is(err, io.EOF):
 		return nil, &DamageError{Path: path, Line: 1, Err: errNoHeader}
 	case err != nil:
 		return nil, err
 	}
-	r := &backReader{path: path, first: t.sum, lines: linesBack{bounds: b, file: file, start: t.lines.offset, at: max(size, t.lines.offset)}}
+	r := &backReader{
+		path: path, session: t.header.SessionID, first: t.sum,
+		lines: linesBack{bounds: b, file: file, start: t.lines.offset, at: max(size, t.lines.offset)},
+	}
 	torn, err := r.read(back)
 	return &Ends{Header: *t.header, Torn: torn}, err
 }
 
 // backReader reads the entries of a journal from the newest back.
 type backReader struct {
-	path  string
-	first lineSum // of the header
-	lines linesBack
-	count int    // of entries that were read
-	seq   uint64 // of the one that was read last
+	path    string
+	session string  // that the header says
+	first   lineSum // of the header
+	lines   linesBack
+	count   int    // of entries that were read
+	seq     uint64 // of the one that was read last
 }
 
 func (b *backReader) read(back func(*echo.Entry) bool) (torn bool, err error) {
@@ -96,7 +100,7 @@ func (b *backReader) decode(line, before []byte) (*echo.Entry, error) {
 	if _, err := sum.check(line); err != nil {
 		return nil, err
 	}
-	e, err := decodeEntry(line)
+	e, err := decodeEntry(line, b.session)
 	if err == nil && b.count > 0 {
 		err = checkSeq(e, b.seq-1)
 	}

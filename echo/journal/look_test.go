@@ -77,7 +77,7 @@ func TestLookFindsDamage(t *testing.T) {
 		require.NotEqual(t, lines, changed)
 		return strings.Join(changed, "")
 	}
-	head, sum := `{"windlass_journal":3,"rules":1}`, errSum.Error()
+	head, sum := `{"windlass_journal":3,"rules":1,"session_id":"s1"}`, errSum.Error()
 	for name, tc := range map[string]struct {
 		text string
 		line string

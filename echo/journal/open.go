@@ -43,7 +43,7 @@ func openOwned(path string) (*Journal, *Recording, error) {
 			return nil, nil, errors.Join(fmt.Errorf("cut the torn end of journal %s off: %w", path, err), f.Close())
 		}
 	}
-	j := start(path, dataFile{f}, nil)
+	j := start(path, rec.Header.SessionID, dataFile{f}, nil)
 	j.mu.Lock()
 	j.sum, j.size = rec.sum, rec.size
 	j.written = uint64(len(rec.Entries)) + 1

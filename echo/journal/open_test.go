@@ -18,7 +18,7 @@ func TestOpenAfterACrash(t *testing.T) {
 	lines := written(t, "first", "second")
 	whole, last := strings.Join(lines[:2], ""), lines[2]
 	for cut := range len(last) + 1 {
-		dir := t.TempDir()
+		dir := sessionFolder(t)
 		require.NoError(t, os.WriteFile(filepath.Join(dir, File), []byte(whole+last[:cut]), 0o600))
 		j, rec, err := Open(dir)
 		require.NoError(t, err)

@@ -47,19 +47,24 @@ func IsUnreadable(err error) bool {
 	return errors.As(err, &damage) || errors.As(err, &version)
 }
 
-// Read reads a journal. A last line without its newline is what a crash leaves behind: it is left out and Torn is set. Any other
+// Read reads the journal of a session, which is in the folder of that name. A last line without its newline is what a crash leaves behind: it is left out and Torn is set. Any other
 // damage is a [*DamageError]. A journal of another version is a [*VersionError].
-func Read(path string) (*Recording, error) {
+func Read(path string) (*Recording, error) { return readFile(path, folderOf(path)) }
+
+// ReadCopy reads a journal as [Read] does, in whatever folder and by whatever name a copy of it is.
+func ReadCopy(path string) (*Recording, error) { return readFile(path, "") }
+
+func readFile(path, folder string) (*Recording, error) {
 	f, err := openRegular(path, os.O_RDONLY)
 	if err != nil {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}
 	defer f.Close() //nolint:errcheck // only read from
-	return read(path, f, boundsOfAll)
+	return read(path, folder, f, boundsOfAll)
 }
 
-func read(path string, file io.ReaderAt, b bounds) (*Recording, error) {
-	t := newTail(path, file, b, 0)
+func read(path, folder string, file io.ReaderAt, b bounds) (*Recording, error) {
+	t := newTail(path, folder, file, b)
 	var entries []*echo.Entry
 	for {
 		e, err := t.Next()

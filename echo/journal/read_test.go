@@ -12,7 +12,7 @@ import (
 
 // readText reads a text as a journal.
 func readText(text string) (*Recording, error) {
-	return read("j", strings.NewReader(text), boundsOfAll)
+	return read("j", "", strings.NewReader(text), boundsOfAll)
 }
 
 // A torn last line is what a crash leaves behind. A cut at any byte of it loses that line and nothing else.
@@ -33,7 +33,7 @@ func TestTornLastLineIsDropped(t *testing.T) {
 func TestDamageIsNamedByLine(t *testing.T) {
 	t.Parallel()
 	lines := written(t, "one", "two", "three")
-	head := `{"windlass_journal":3,"rules":1}`
+	head := `{"windlass_journal":3,"rules":1,"session_id":"s1"}`
 	for name, tc := range map[string]struct {
 		text string
 		line int
@@ -56,7 +56,10 @@ func TestDamageIsNamedByLine(t *testing.T) {
 		// The checksums of these are right.
 		"no rules":        {summed(`{"windlass_journal":3}`), 1, `the header has no "rules" from 1 on`},
 		"rules below 1":   {summed(`{"windlass_journal":3,"rules":-1}`), 1, `the header has no "rules" from 1 on`},
-		"no JSON":         {summed(`{"windlass_journal":3,"rules":1,}`), 1, "invalid character"},
+		"no session":      {summed(`{"windlass_journal":3,"rules":1}`), 1, `the header says session "", which cannot be the id of a session`},
+		"a path":          {summed(`{"windlass_journal":3,"rules":1,"session_id":"../../x"}`), 1, `the header says session "../../x", which cannot be the id of a session`},
+		"a long session":  {summed(`{"windlass_journal":3,"rules":1,"session_id":"` + strings.Repeat("x", 99) + `"}`), 1, `the header says session "` + strings.Repeat("x", 80) + `", which`},
+		"no JSON":         {summed(`{"windlass_journal":3,"rules":1,"session_id":"s1",}`), 1, "invalid character"},
 		"a hole":          {summed(head, keyed(1), keyed(3)), 3, "entry 3 stands where entry 2 should"},
 		"garbage":         {summed(head, `}{}`), 2, "invalid character"},
 		"two objects":     {summed(head, keyed(1)+" "+keyed(2)), 2, "invalid character"},
@@ -132,12 +135,12 @@ func TestLinesHaveABound(t *testing.T) {
 	torn := lines[0] + lines[1] + lines[2][:longest-1]
 	for _, block := range []int{1, 100, 5000} {
 		for text, longest := range map[string]int{whole: longest, torn: longest - 1} {
-			_, err := read("j", strings.NewReader(text), bounds{block, longest})
+			_, err := read("j", "", strings.NewReader(text), bounds{block, longest})
 			require.NoError(t, err)
 			_, _, err = lookBy(bounds{block, longest}, text, 9)
 			require.NoError(t, err)
 			f := &countingFile{ReaderAt: strings.NewReader(text)}
-			_, err = read("j", f, bounds{block, longest - 1})
+			_, err = read("j", "", f, bounds{block, longest - 1})
 			require.EqualError(t, err, "journal j is damaged at line 3: "+errLongLine.Error())
 			require.Less(t, f.read, 3*len(whole))
 			fromEnd := 2
@@ -147,7 +150,7 @@ func TestLinesHaveABound(t *testing.T) {
 			_, _, err = lookBy(bounds{block, longest - 1}, text, 9)
 			require.EqualError(t, err, fmt.Sprintf("journal j is damaged at line %d from its end: %v", fromEnd, errLongLine))
 		}
-		_, err := read("j", strings.NewReader(whole), bounds{block, len(lines[0]) - 1})
+		_, err := read("j", "", strings.NewReader(whole), bounds{block, len(lines[0]) - 1})
 		require.EqualError(t, err, "journal j is damaged at line 1: "+errLongLine.Error())
 		_, _, err = lookBy(bounds{block, len(lines[0]) - 1}, whole, 9)
 		require.EqualError(t, err, "journal j is damaged at line 1: "+errLongLine.Error())

@@ -23,7 +23,7 @@ func TestSessionFilesThatAreNone(t *testing.T) {
 		return os.Truncate(path, 1<<40)
 	}
 	for name, make := range map[string]func(string) error{"pipe": pipe, "device": device, "folder": func(p string) error { return os.Mkdir(p, 0o700) }} {
-		dir := t.TempDir()
+		dir := sessionFolder(t)
 		path := filepath.Join(dir, File)
 		require.NoError(t, make(path))
 		_, err := Read(path)
@@ -32,14 +32,14 @@ func TestSessionFilesThatAreNone(t *testing.T) {
 			require.ErrorIs(t, read(dir), errNoFile, name)
 		}
 
-		dir = t.TempDir()
+		dir = sessionFolder(t)
 		require.NoError(t, make(filepath.Join(dir, lockFile)))
 		_, err = Create(dir, testHeader)
 		require.EqualError(t, err, "lock session: open "+filepath.Join(dir, lockFile)+": it is not a file", name)
 		_, err = Busy(dir) // whatever it says, it does not wait
 		require.True(t, err == nil || name == "folder", err)
 	}
-	dir := t.TempDir()
+	dir := sessionFolder(t)
 	path := filepath.Join(dir, File)
 	require.NoError(t, sparse(path))
 	_, err := Read(path)
@@ -47,7 +47,7 @@ func TestSessionFilesThatAreNone(t *testing.T) {
 	_, err = Create(dir, testHeader)
 	require.ErrorIs(t, err, ErrExists)
 
-	elsewhere, link := t.TempDir(), filepath.Join(t.TempDir(), "link")
+	elsewhere, link := t.TempDir(), filepath.Join(t.TempDir(), "s1")
 	require.NoError(t, os.Symlink(elsewhere, link))
 	_, err = Create(link, testHeader)
 	require.EqualError(t, err, "make session folder "+link+": the session exists already, and is a link")

@@ -13,6 +13,7 @@ import (
 // holds up the process that writes it. It is used by one goroutine at a time.
 type Tail struct {
 	path   string
+	folder string // the name of the session that the journal must be of; "": any
 	file   io.Closer
 	lines  lines
 	header *Header // nil: it was not there yet
@@ -29,16 +30,16 @@ func OpenTail(path string, from uint64) (*Tail, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}
-	t := newTail(path, f, boundsOfAll, from)
-	t.file = f
+	t := newTail(path, folderOf(path), f, boundsOfAll)
+	t.file, t.from = f, from
 	if err := t.readHeader(); err != nil && !errors.Is(err, io.EOF) {
 		return nil, errors.Join(err, f.Close())
 	}
 	return t, nil
 }
 
-func newTail(path string, file io.ReaderAt, b bounds, from uint64) *Tail {
-	return &Tail{path: path, lines: lines{bounds: b, file: file}, from: from}
+func newTail(path, folder string, file io.ReaderAt, b bounds) *Tail {
+	return &Tail{path: path, folder: folder, lines: lines{bounds: b, file: file}}
 }
 
 // Next returns the next entry. When the file has no further whole line the error is [io.EOF]: there
@@ -74,7 +75,7 @@ func (t *Tail) readHeader() error {
 	if err != nil {
 		return err
 	}
-	h, sum, err := decodeHeader(t.path, line)
+	h, sum, err := decodeHeader(t.path, t.folder, line)
 	var version *VersionError
 	switch {
 	case errors.As(err, &version):
@@ -107,7 +108,7 @@ func (t *Tail) checkEntry(line []byte) (e *echo.Entry, sum lineSum, err error) {
 	if sum, err = t.sum.check(line); err != nil || t.seq+1 < t.from {
 		return nil, sum, err
 	}
-	if e, err = decodeEntry(line); err != nil {
+	if e, err = decodeEntry(line, t.header.SessionID); err != nil {
 		return nil, sum, err
 	}
 	return e, sum, checkSeq(e, t.seq+1)

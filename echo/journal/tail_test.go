@@ -41,7 +41,7 @@ func grow(t *testing.T, path, text string) {
 func TestTailFollowsEveryByte(t *testing.T) {
 	t.Parallel()
 	lines := written(t, "one", "two", "three")
-	path := filepath.Join(t.TempDir(), File)
+	path := filepath.Join(sessionFolder(t), File)
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
 	tail, err := OpenTail(path, 2)
 	require.NoError(t, err)
@@ -96,7 +96,7 @@ func TestTailOfADamagedJournal(t *testing.T) {
 	t.Parallel()
 	lines := written(t, "one", "two", "three")
 	lines[1] = strings.Replace(lines[1], `"text":"one"`, `"text":"eno"`, 1)
-	path := filepath.Join(t.TempDir(), File)
+	path := filepath.Join(sessionFolder(t), File)
 	require.NoError(t, os.WriteFile(path, []byte(strings.Join(lines, "")), 0o600))
 	tail, err := OpenTail(path, 3)
 	require.NoError(t, err)

@@ -40,7 +40,7 @@ func TestOtherVersions(t *testing.T) {
 	} {
 		for name, refuse := range readers {
 			for _, lock := range []bool{false, true} {
-				dir := t.TempDir()
+				dir := sessionFolder(t)
 				path := filepath.Join(dir, File)
 				require.NoError(t, os.WriteFile(path, []byte(start), 0o600))
 				if lock {

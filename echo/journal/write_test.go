@@ -93,7 +93,7 @@ func TestFullDiskStopsTheLog(t *testing.T) {
 	t.Parallel()
 	f, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	require.NoError(t, err)
-	j := start("full", dataFile{f}, flock.New(filepath.Join(t.TempDir(), "lock")))
+	j := start("full", "s1", dataFile{f}, flock.New(filepath.Join(t.TempDir(), "lock")))
 	log := echo.NewLog("s1", nil, j)
 	require.NoError(t, log.Append(entryOf("x")))
 	err = log.Wait(context.Background())
@@ -142,7 +142,7 @@ func TestFlushedEntriesOutliveTheProcess(t *testing.T) {
 func TestFailedWriteLeavesNoHalfLine(t *testing.T) {
 	t.Parallel()
 	d := &smallDisk{room: 1000}
-	j := start("small", d, flock.New(filepath.Join(t.TempDir(), "lock")))
+	j := start("small", "s1", d, flock.New(filepath.Join(t.TempDir(), "lock")))
 	log := echo.NewLog("s1", nil, j)
 	var err error
 	for i := 0; err == nil; i++ {

@@ -317,8 +317,20 @@ func TestJournalError(t *testing.T) {
 	for err, want := range map[error]failure.Kind{
 		os.ErrNotExist: failure.UnknownSession, journal.ErrBusy: failure.SessionBusy, &journal.DamageError{}: failure.Damaged,
 		&journal.VersionError{}: failure.OtherVersion, os.ErrPermission: failure.StorageFailed,
+		&journal.DamageError{Err: &journal.FolderError{}}: failure.Damaged,
 	} {
 		require.Equal(t, want, failure.KindOf(JournalError("s", err)), "%v", err)
+	}
+	for _, tt := range []struct {
+		err error
+		try string
+	}{
+		{errors.New("other"), "put a sound copy of the journal in its place"},
+		{&journal.FolderError{}, ""},
+	} {
+		var f *failure.Error
+		require.ErrorAs(t, JournalError("s", &journal.DamageError{Err: tt.err}), &f)
+		require.Equal(t, tt.try, f.Try)
 	}
 }
 

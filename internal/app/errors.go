@@ -128,11 +128,14 @@ func diskError(err error) error { return failure.New(failure.StorageFailed, err,
 func JournalError(id string, err error) error {
 	var damage *journal.DamageError
 	var version *journal.VersionError
+	var folder *journal.FolderError
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return failure.Newf(failure.UnknownSession, "no session %q on this machine", id)
 	case errors.Is(err, journal.ErrBusy):
 		return failure.New(failure.SessionBusy, err, "")
+	case errors.As(err, &folder):
+		return failure.New(failure.Damaged, err, "") // it says itself what to do
 	case errors.As(err, &damage):
 		return failure.New(failure.Damaged, err, "put a sound copy of the journal in its place")
 	case errors.As(err, &version):

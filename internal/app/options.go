@@ -2,13 +2,13 @@ package app
 
 import (
 	"math"
-	"regexp"
 	"strings"
 
 	"github.com/oklog/ulid/v2"
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/failure"
@@ -136,12 +136,8 @@ func (w Watch) complete() Watch {
 	return w
 }
 
-// names are names of folders, so they are kept plain.
-var names = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
-
-// IsName reports whether a text can be the id of a session: up to 64 letters, digits, dots, dashes
-// and underscores, the first one a letter or digit.
-func IsName(s string) bool { return names.MatchString(s) }
+// IsName reports whether a text can be the id of a session, see [journal.IsSessionID].
+func IsName(s string) bool { return journal.IsSessionID(s) }
 
 func sessionID(wanted string) (string, error) {
 	if wanted == "" {

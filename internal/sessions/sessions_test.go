@@ -128,11 +128,12 @@ func TestWhatCannotBeLookedAt(t *testing.T) {
 	folder := t.TempDir()
 	_, err := sessions.Look(filepath.Join(folder, "none"))
 	require.ErrorIs(t, err, os.ErrNotExist)
-	header, err := os.ReadFile(filepath.Join(write(t, t.TempDir(), "s1", false), journal.File))
+	header, err := os.ReadFile(filepath.Join(write(t, t.TempDir(), "garbled", false), journal.File))
 	require.NoError(t, err)
 	for name, tt := range map[string]struct{ text, want string }{
 		"empty":    {"", "is damaged at line 1: no header"},
 		"headless": {"{\n", "is damaged at line 1: the line is no header of a journal"},
+		"another":  {string(header), `is damaged at line 1: its folder is named "another", and its header says session "garbled"`},
 		"garbled":  {string(header) + "}{\n", "is damaged at line 1 from its end: the line does not match its checksum"},
 		"old":      {`{"windlass_journal":2}` + "\n", "has format version 2, and this windlass reads version 3"},
 	} {
@@ -154,7 +155,7 @@ func TestWhatCannotBeLookedAt(t *testing.T) {
 	for _, s := range all {
 		ids = append(ids, s.ID)
 	}
-	require.Equal(t, []string{"empty", "garbled", "headless", "old", "sound"}, ids)
+	require.Equal(t, []string{"another", "empty", "garbled", "headless", "old", "sound"}, ids)
 	all, err = sessions.All(filepath.Join(folder, "nowhere"))
 	require.NoError(t, err)
 	require.Empty(t, all)

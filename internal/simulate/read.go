@@ -38,7 +38,7 @@ func ReadFile(path string) ([]*Conversation, error) {
 	}
 	defer f.Close() //nolint:errcheck // only read from
 	if journal.Recognize(f) {
-		rec, err := journal.Read(path)
+		rec, err := journal.ReadCopy(path)
 		if err != nil {
 			return nil, err
 		}
