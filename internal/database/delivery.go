@@ -2,6 +2,7 @@ package database
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/sessions"
+	"github.com/windlass-run/windlass/internal/source"
 )
 
 // deliveryLimit is how much longer a run may take at its end for what earlier runs could not
@@ -57,7 +59,7 @@ func (d *Delivery) work(ctx context.Context, h *Handle, own string) {
 		return // it is not tried again for this
 	}
 	defer db.Close() //nolint:errcheck // what was delivered is
-	lock := flock.New(filepath.Join(filepath.Dir(folder), deliveryLock), flock.SetPermissions(0o600))
+	lock := flock.New(filepath.Join(filepath.Dir(folder), deliveryLock), flock.SetFlag(os.O_CREATE|os.O_RDONLY|source.NonBlock), flock.SetPermissions(0o600))
 	if ok, err := lock.TryLock(); err != nil || !ok {
 		return // another run does it
 	}

@@ -4,20 +4,24 @@ package delivery
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
+	"github.com/windlass-run/windlass/internal/source"
 	"github.com/windlass-run/windlass/internal/wholefile"
 )
 
 // MarksFile is the name of the file, in a session's folder, that holds the [Marks].
 const MarksFile = "shipped.json"
 
+// maxMarks bounds the file, which has about 200 bytes for each database.
+const maxMarks = 1 << 20
+
 // Marks say up to which entry a session was delivered, for each ClickHouse that it was delivered to. A mark is written
 // after ClickHouse has taken everything up to it, so it may lag behind and never leads; what is above it is delivered,
-// perhaps for a second time, which changes nothing. A file that is lost or unreadable means that nothing was delivered.
+// perhaps for a second time, which changes nothing. A file that is lost or unreadable, or
+// something else in its place, means that nothing was delivered; the next mark replaces it.
 type Marks struct {
 	// KeepHere says that the session was run with --no-clickhouse: it is only delivered when it is asked for by name.
 	KeepHere bool   `json:"keep_here,omitempty"`
@@ -35,7 +39,7 @@ type Mark struct {
 // ReadMarks returns the marks of a session's folder.
 func ReadMarks(dir string) Marks {
 	var m Marks
-	b, err := os.ReadFile(filepath.Join(dir, MarksFile))
+	b, err := source.ReadFile(filepath.Join(dir, MarksFile), maxMarks)
 	if err != nil || json.Unmarshal(b, &m) != nil {
 		return Marks{}
 	}

@@ -3,16 +3,19 @@ package fetch
 import (
 	"context"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/windlass-run/windlass/internal/source"
 )
 
 const lockPoll = 15 * time.Millisecond // flock cannot wait and listen to a context at once
 
 // Lock takes an exclusive file lock and returns how to release it. It calls waiting once if another process has it.
 func Lock(ctx context.Context, path string, waiting func()) (unlock func(), err error) {
-	l := flock.New(path, flock.SetPermissions(0o600))
+	l := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDONLY|source.NonBlock), flock.SetPermissions(0o600))
 	got, err := l.TryLock()
 	if err == nil && !got {
 		waiting()

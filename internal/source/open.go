@@ -29,7 +29,7 @@ func Open(path string) (*os.File, error) {
 	}
 	flags := os.O_RDONLY
 	if !given {
-		flags |= nonblock // what was a file a moment ago may be a pipe now
+		flags |= NonBlock // what was a file a moment ago may be a pipe now
 	}
 	f, err := os.OpenFile(path, flags, 0)
 	if err != nil {

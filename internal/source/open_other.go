@@ -2,5 +2,5 @@
 
 package source
 
-// nonblock: opening waits for nothing here.
-const nonblock = 0
+// NonBlock: opening waits for nothing here.
+const NonBlock = 0

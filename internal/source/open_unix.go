@@ -4,5 +4,5 @@ package source
 
 import "syscall"
 
-// nonblock keeps the opening of a named pipe from waiting for its other end.
-const nonblock = syscall.O_NONBLOCK
+// NonBlock is the flag of [os.OpenFile] that keeps the opening of a named pipe from waiting for its other end.
+const NonBlock = syscall.O_NONBLOCK

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/windlass-run/windlass/internal/source"
 	"github.com/windlass-run/windlass/internal/wholefile"
 )
 
@@ -75,7 +76,7 @@ func lockHeld(path string) (bool, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	l := flock.New(path, flock.SetFlag(os.O_RDONLY))
+	l := flock.New(path, flock.SetFlag(os.O_RDONLY|source.NonBlock))
 	free, err := l.TryRLock()
 	if err != nil {
 		return false, fmt.Errorf("look at the engine's lock: %w", err)
@@ -86,9 +87,12 @@ func lockHeld(path string) (bool, error) {
 	return true, nil
 }
 
+// maxEndpoint bounds the endpoint file, which has some hundred bytes.
+const maxEndpoint = 1 << 16
+
 // readEndpoint returns nil when there is no endpoint file.
 func readEndpoint(dir string) (*Endpoint, error) {
-	b, err := os.ReadFile(filepath.Join(dir, endpointFile))
+	b, err := source.ReadFile(filepath.Join(dir, endpointFile), maxEndpoint)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil //nolint:nilnil // there need not be one
 	}

@@ -106,8 +106,8 @@ func Survey(ctx context.Context, c Config) (Engine, []Attempt, error) {
 	return c.search(ctx, s)
 }
 
-// source is one place that may have an engine.
-type source struct {
+// place is one place that may have an engine.
+type place struct {
 	name     Source
 	explicit bool // the user named it: its failure is final
 	fetches  bool
@@ -115,8 +115,8 @@ type source struct {
 	promise  func(context.Context) (Engine, error) // of a source that fetches: whether it could
 }
 
-func (c Config) sources(progress func(Progress)) []source {
-	return []source{
+func (c Config) sources(progress func(Progress)) []place {
+	return []place{
 		{name: SourceLibrary, explicit: c.Library != "", ask: c.findLibrary},
 		{name: SourceBinary, ask: c.findBinary},
 		{name: SourceCache, ask: c.findCached},
@@ -133,7 +133,7 @@ func (c Config) sources(progress func(Progress)) []source {
 	}
 }
 
-func (c Config) search(ctx context.Context, sources []source) (Engine, []Attempt, error) {
+func (c Config) search(ctx context.Context, sources []place) (Engine, []Attempt, error) {
 	var attempts []Attempt
 	var last error
 	for _, s := range sources {

@@ -6,11 +6,14 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/gofrs/flock"
+
+	"github.com/windlass-run/windlass/internal/source"
 )
 
 // readers is how many session readers can be in use at once. clickhouse-local has no place to create users in, so they
@@ -40,7 +43,8 @@ func readerPassword(password string, i int) string {
 // that process left.
 func ClaimReader(dir string, e Endpoint) (*Reader, error) {
 	for i := 1; i <= readers; i++ {
-		slot := flock.New(filepath.Join(dir, "reader"+strconv.Itoa(i)+".lock"), flock.SetPermissions(0o600))
+		slot := flock.New(filepath.Join(dir, "reader"+strconv.Itoa(i)+".lock"),
+			flock.SetFlag(os.O_CREATE|os.O_RDONLY|source.NonBlock), flock.SetPermissions(0o600))
 		got, err := slot.TryLock()
 		if err != nil {
 			return nil, fmt.Errorf("take a reader of the engine: %w", err)

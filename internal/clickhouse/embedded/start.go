@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/windlass-run/windlass/internal/fetch"
+	"github.com/windlass-run/windlass/internal/source"
 )
 
 const (
@@ -147,8 +148,13 @@ func command(args serveArgs) (*exec.Cmd, error) {
 
 func openLog(path string) (*os.File, error) {
 	flags := os.O_CREATE | os.O_WRONLY | os.O_APPEND
-	if info, err := os.Stat(path); err == nil && info.Size() > logKeep {
-		flags |= os.O_TRUNC
+	if info, err := os.Stat(path); err == nil {
+		if err := source.Readable(path, info.Mode()); err != nil {
+			return nil, fmt.Errorf("open the engine's log: %w", err)
+		}
+		if info.Size() > logKeep {
+			flags |= os.O_TRUNC
+		}
 	}
 	f, err := os.OpenFile(path, flags, 0o600)
 	if err != nil {
@@ -184,7 +190,7 @@ func readReport(ctx context.Context, r *os.File, logPath string) (Endpoint, erro
 
 // logTail returns the last lines of the log for an error message.
 func logTail(path string) string {
-	b, err := os.ReadFile(path)
+	b, err := source.ReadFile(path, 16*logKeep)
 	if err != nil || len(b) == 0 {
 		return " (its log " + path + " is empty)"
 	}

@@ -22,6 +22,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/windlass-run/windlass/internal/source"
 	"github.com/windlass-run/windlass/internal/wholefile"
 )
 
@@ -101,6 +102,11 @@ type Made struct {
 // lockTime is how long a client may be looking at a server's lock.
 const lockTime = 2 * time.Second
 
+// newLock is a lock that waits for nothing but the lock, whatever is at the path.
+func newLock(path string) *flock.Flock {
+	return flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDONLY|source.NonBlock), flock.SetPermissions(0o600))
+}
+
 // Make makes the token of a server, which listens at an address already, and keeps it until
 // [Made.Remove]. Whatever is in the place of its file is replaced. The error is a [FileError] when
 // somebody else could exchange the file.
@@ -109,7 +115,7 @@ func Make(ctx context.Context, dir, address string) (*Made, error) {
 		return nil, err
 	}
 	base := filepath.Join(dir, baseOf(address))
-	m := &Made{File: base + fileEnd, lock: flock.New(base+lockEnd, flock.SetPermissions(0o600))}
+	m := &Made{File: base + fileEnd, lock: newLock(base + lockEnd)}
 	patience, cancel := context.WithTimeout(ctx, lockTime)
 	defer cancel()
 	switch taken, err := m.lock.TryLockContext(patience, 10*time.Millisecond); {
@@ -163,7 +169,7 @@ func serving(dir string) (addresses []string, err error) {
 		if !ok || strings.HasPrefix(base, ".") {
 			continue
 		}
-		l := flock.New(filepath.Join(dir, base+lockEnd), flock.SetPermissions(0o600))
+		l := newLock(filepath.Join(dir, base+lockEnd))
 		free, err := l.TryRLock()
 		if err == nil && !free {
 			addresses = append(addresses, addressOf(base))
