@@ -42,6 +42,13 @@ func (a *app) openClickHouse(ctx context.Context, o clickhouse.Options, do func(
 	return clickHouseError(ctx, errors.Join(err, db.Close()))
 }
 
+// noteOld says where the sessions of before are, when there are none in the database.
+func (a *app) noteOld(ctx context.Context, db *clickhouse.DB) {
+	if old, err := db.Old(ctx); err == nil && old != nil { // whether it can be known is not what was asked
+		fmt.Fprintf(a.err, "Note: %s\n", old)
+	}
+}
+
 // clickHouse says which database it is.
 func (a *app) clickHouse() (clickhouse.Options, error) {
 	home, cfg, err := settings()

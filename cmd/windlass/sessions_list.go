@@ -10,7 +10,7 @@ import (
 )
 
 func (a *app) listSessions(ctx context.Context, limit int, asJSON bool) error {
-	arc, err := a.archive()
+	arc, err := a.archiveWithOld()
 	if err != nil {
 		return err
 	}

@@ -153,3 +153,6 @@ func Granted(ctx context.Context, db *DB, privileges ...string) []string {
 // QuoteString and QuoteName quote for SQL.
 func QuoteString(s string) string { return quoteString(s) }
 func QuoteName(s string) string   { return quoteName(s) }
+
+// OldAt is [DB.Old] with the name of the database of before.
+func OldAt(ctx context.Context, db *DB, name string) (*OldDatabase, error) { return db.old(ctx, name) }

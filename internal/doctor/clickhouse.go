@@ -33,6 +33,8 @@ type ClickHouse struct {
 type Size struct {
 	Rows  uint64 `json:"rows"`
 	Bytes uint64 `json:"bytes"`
+	// Old has sessions of before, while there are no others.
+	Old *clickhouse.OldDatabase `json:"old_database,omitempty"`
 }
 
 // Sandbox is what holds the engine, whatever SQL it is given.
@@ -94,4 +96,5 @@ func (h *ClickHouse) ask(ctx context.Context, db *clickhouse.DB) {
 		return
 	}
 	h.Reading = &rights
+	h.Old, _ = db.Old(ctx) // it answers all the same
 }

@@ -71,6 +71,9 @@ func Examine(ctx context.Context, o Options) Report {
 	}
 	r.Npm, _ = exec.LookPath("npm") // not finding it is an answer
 	r.ClickHouse = examineClickHouse(ctx, o.Database)
+	if old := r.ClickHouse.Old; old != nil {
+		r.Warnings = append(r.Warnings, old.String())
+	}
 	backlog, unreadable, err := archive.LocalBacklog(o.Database.Home, o.Database.Address())
 	r.ClickHouse.Waiting = backlog
 	if err != nil {
