@@ -121,7 +121,7 @@ func FuzzTail(f *testing.F) {
 		}
 		rec, err := readText(text)
 		found, tailErr := followed(text, 0, int(step)+1)
-		if errors.Is(err, errNoHeader) {
+		if errors.Is(err, ErrNotBegun) {
 			require.NoError(t, tailErr, "there may be one later")
 			return
 		}

@@ -31,7 +31,9 @@ type Header struct {
 }
 
 var (
-	errNoHeader  = errors.New("no header: its process died before the session had begun")
+	// ErrNotBegun is what is wrong with a journal without a whole header: there is no session, and so nothing to restore.
+	ErrNotBegun = errors.New("no header: its process died before the session had begun")
+
 	errNotHeader = errors.New("the line is no header of a journal")
 	errNoRules   = errors.New(`the header has no "rules" from 1 on`)
 )

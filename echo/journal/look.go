@@ -32,7 +32,7 @@ func look(path string, file io.ReaderAt, size int64, b bounds, back func(*echo.E
 	t := newTail(path, folderOf(path), file, b)
 	switch err := t.readHeader(); {
 	case errors.Is(err, io.EOF):
-		return nil, &DamageError{Path: path, Line: 1, Err: errNoHeader}
+		return nil, &DamageError{Path: path, Line: 1, Err: ErrNotBegun}
 	case err != nil:
 		return nil, err
 	}

@@ -93,7 +93,7 @@ func TestLookFindsDamage(t *testing.T) {
 		"the header of another":   {summed(head) + strings.Join(lines[1:], ""), "line 4 from its end", sum},
 		"the header":              {change(0, `"rules":1`, `"rules":2`), "line 1", sum},
 		"no header":               {strings.Join(lines[1:], ""), "line 1", errNotHeader.Error()},
-		"nothing":                 {"", "line 1", errNoHeader.Error()},
+		"nothing":                 {"", "line 1", ErrNotBegun.Error()},
 		"an empty line":           {strings.Join(lines, "") + "\n", "line 1 from its end", sum},
 		"garbage":                 {summed(head, `}{}`), "line 1 from its end", "invalid character '}' looking for beginning of value"},
 		"a hole":                  {summed(head, keyed(1), keyed(2), keyed(4)), "line 2 from its end", "entry 2 stands where entry 3 should"},

@@ -77,7 +77,7 @@ func read(path, folder string, file io.ReaderAt, b bounds) (*Recording, error) {
 		entries = append(entries, e)
 	}
 	if t.header == nil {
-		return nil, &DamageError{Path: path, Line: 1, Err: errNoHeader}
+		return nil, &DamageError{Path: path, Line: 1, Err: ErrNotBegun}
 	}
 	return &Recording{
 		Header: *t.header, Entries: entries, Torn: len(t.lines.unread) > 0, size: t.lines.offset, sum: t.sum,

@@ -327,6 +327,7 @@ func TestJournalError(t *testing.T) {
 	}{
 		{errors.New("other"), "put a sound copy of the journal in its place"},
 		{&journal.FolderError{}, ""},
+		{journal.ErrNotBegun, "remove its folder: there is nothing in it, and its id can be used again"},
 	} {
 		var f *failure.Error
 		require.ErrorAs(t, JournalError("s", &journal.DamageError{Err: tt.err}), &f)

@@ -136,6 +136,8 @@ func JournalError(id string, err error) error {
 		return failure.New(failure.SessionBusy, err, "")
 	case errors.As(err, &folder):
 		return failure.New(failure.Damaged, err, "") // it says itself what to do
+	case errors.Is(err, journal.ErrNotBegun):
+		return failure.New(failure.Damaged, err, "remove its folder: there is nothing in it, and its id can be used again")
 	case errors.As(err, &damage):
 		return failure.New(failure.Damaged, err, "put a sound copy of the journal in its place")
 	case errors.As(err, &version):
