@@ -50,3 +50,29 @@ func TestJournalOfAnotherSession(t *testing.T) {
 	l.run(exitOK, "simulate", archive.JournalPath(l.home, "second"))
 	require.NoError(t, os.RemoveAll(copied))
 }
+
+// Links in the place of a session's folder or journal are refused by all commands alike.
+func TestLinkedSessions(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, "")
+	l.file("ask.json", recorded["ask.json"])
+	l.run(exitOK, "run", "ask.json", "--model", "plain", "-q", "--session", "first")
+	folder := filepath.Dir(filepath.Dir(archive.JournalPath(l.home, "first")))
+	moved := filepath.Join(l.dir, "moved")
+	require.NoError(t, os.Rename(filepath.Join(folder, "first"), moved))
+	require.NoError(t, os.Symlink(moved, filepath.Join(folder, "first")))
+	require.NoError(t, os.Mkdir(filepath.Join(folder, "loop"), 0o700))
+	require.NoError(t, os.Symlink("journal.jsonl", archive.JournalPath(l.home, "loop")))
+	const why = ": it is a link, and a session is a folder of its own with a file as its journal: put what it leads to in its place, " +
+		"or set WINDLASS_HOME to the folder of those sessions\n"
+	for id, link := range map[string]string{"first": filepath.Join(folder, "first"), "loop": archive.JournalPath(l.home, "loop")} {
+		want := "open journal: open " + link + why
+		for _, args := range [][]string{{"verify", id}, {"resume", id}, {"context", "stats", id}, {"sessions", "handoff", id}, {"ship", id}} {
+			require.Contains(t, l.run(exitStorage, args...).err.String(), want, args)
+		}
+		list := l.run(exitOK, "sessions", "list")
+		require.Contains(t, list.err.String(), "Problem with session "+id+": "+want)
+	}
+	require.NoError(t, os.Remove(filepath.Join(folder, "first")))
+	require.NoError(t, os.RemoveAll(filepath.Join(folder, "loop")))
+}

@@ -20,7 +20,7 @@ type Ends struct {
 // before the last entry that back is given is not read. Errors are those of [Read]; the ends are nil when it is the header that
 // cannot be read.
 func Look(path string, back func(*echo.Entry) bool) (*Ends, error) {
-	f, size, err := openSized(path, os.O_RDONLY)
+	f, size, err := openOwn(path, os.O_RDONLY)
 	if err != nil {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}

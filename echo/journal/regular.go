@@ -4,9 +4,24 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 )
 
-var errNoFile = errors.New("it is not a file")
+var (
+	errNoFile = errors.New("it is not a file")
+	errLink   = errors.New("it is a link, and a session is a folder of its own with a file as its journal: put what it leads to in its place, " +
+		"or set WINDLASS_HOME to the folder of those sessions")
+)
+
+// openOwn opens the journal at path, which is a file in a folder: neither is a link, which may lead to the session of another home.
+func openOwn(path string, flags int) (*os.File, int64, error) {
+	for _, p := range []string{filepath.Dir(path), path} {
+		if info, err := os.Lstat(p); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return nil, 0, &fs.PathError{Op: "open", Path: p, Err: errLink}
+		}
+	}
+	return openSized(path, flags)
+}
 
 // openRegular opens a file of a session's folder, and nothing else: opening or reading what is there in its place may
 // never end.

@@ -26,11 +26,17 @@ func TestSessionFilesThatAreNone(t *testing.T) {
 		dir := sessionFolder(t)
 		path := filepath.Join(dir, File)
 		require.NoError(t, make(path))
-		_, err := Read(path)
-		require.EqualError(t, err, "open journal: open "+path+": it is not a file", name)
-		for name, read := range readers {
-			require.ErrorIs(t, read(dir), errNoFile, name)
+		want := errNoFile
+		if name == "device" {
+			want = errLink
 		}
+		_, err := Read(path)
+		require.EqualError(t, err, "open journal: open "+path+": "+want.Error(), name)
+		for name, read := range readers {
+			require.ErrorIs(t, read(dir), want, name)
+		}
+		_, err = ReadCopy(path)
+		require.EqualError(t, err, "open journal: open "+path+": it is not a file", name)
 
 		dir = sessionFolder(t)
 		require.NoError(t, make(filepath.Join(dir, lockFile)))
@@ -54,4 +60,29 @@ func TestSessionFilesThatAreNone(t *testing.T) {
 	entries, err := os.ReadDir(elsewhere)
 	require.NoError(t, err)
 	require.Empty(t, entries)
+}
+
+// A session is a folder with a file: links in their places are refused by everything, wherever they lead.
+func TestLinksAreNoSessions(t *testing.T) {
+	t.Parallel()
+	j, dir := create(t)
+	require.NoError(t, j.Close(t.Context()))
+	linked := filepath.Join(t.TempDir(), "s1")
+	require.NoError(t, os.Symlink(dir, linked))
+	file, loop := sessionFolder(t), sessionFolder(t)
+	require.NoError(t, os.Symlink(j.Path(), filepath.Join(file, File)))
+	require.NoError(t, os.Symlink(File, filepath.Join(loop, File)))
+	for at, link := range map[string]string{linked: linked, file: filepath.Join(file, File), loop: filepath.Join(loop, File)} {
+		for name, read := range readers {
+			err := read(at)
+			if name == "Create" && at == linked {
+				require.ErrorIs(t, err, ErrExists)
+				continue
+			}
+			require.EqualError(t, err, "open journal: open "+link+": "+errLink.Error(), name)
+		}
+	}
+	rec, err := ReadCopy(filepath.Join(file, File))
+	require.NoError(t, err)
+	require.Equal(t, "s1", rec.Header.SessionID)
 }

@@ -89,7 +89,7 @@ func Local(home string) ([]string, error) {
 	}
 	var ids []string
 	for _, f := range folders {
-		if _, err := os.Stat(filepath.Join(dir, f.Name(), journal.File)); err == nil {
+		if _, err := os.Lstat(filepath.Join(dir, f.Name(), journal.File)); err == nil { // a link is refused by who reads it
 			ids = append(ids, f.Name())
 		}
 	}

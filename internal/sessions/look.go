@@ -77,7 +77,7 @@ func All(folder string) ([]*Session, error) {
 	var all []*Session
 	for _, e := range entries {
 		dir := filepath.Join(folder, e.Name())
-		if !e.IsDir() {
+		if !e.IsDir() && !leadsToJournal(dir, e) {
 			continue
 		}
 		if s, err := Look(dir); !errors.Is(err, os.ErrNotExist) {
@@ -85,6 +85,15 @@ func All(folder string) ([]*Session, error) {
 		}
 	}
 	return all, nil
+}
+
+// leadsToJournal reports whether a link leads to the folder of a session. That is no session, and is reported.
+func leadsToJournal(dir string, e os.DirEntry) bool {
+	if e.Type()&os.ModeSymlink == 0 {
+		return false
+	}
+	_, err := os.Lstat(filepath.Join(dir, journal.File))
+	return err == nil
 }
 
 // Look reads what a session's folder says. Without a journal the error is [os.ErrNotExist]. The session is never nil; what

@@ -148,14 +148,21 @@ func TestWhatCannotBeLookedAt(t *testing.T) {
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "file"), nil, 0o600))
 	require.NoError(t, os.Mkdir(filepath.Join(folder, "empty folder"), 0o700))
+	require.NoError(t, os.Symlink(write(t, t.TempDir(), "linked", false), filepath.Join(folder, "linked")))
+	require.NoError(t, os.Symlink(t.TempDir(), filepath.Join(folder, "linked to nothing")))
+	require.NoError(t, os.Mkdir(filepath.Join(folder, "loop"), 0o700))
+	require.NoError(t, os.Symlink(journal.File, filepath.Join(folder, "loop", journal.File)))
 	write(t, folder, "sound", false)
 	all, err := sessions.All(folder)
 	require.NoError(t, err)
 	var ids []string
 	for _, s := range all {
 		ids = append(ids, s.ID)
+		if s.ID == "linked" || s.ID == "loop" {
+			require.ErrorContains(t, s.Err, ": it is a link, and a session is a folder of its own with a file as its journal: ")
+		}
 	}
-	require.Equal(t, []string{"another", "empty", "garbled", "headless", "old", "sound"}, ids)
+	require.Equal(t, []string{"another", "empty", "garbled", "headless", "linked", "loop", "old", "sound"}, ids)
 	all, err = sessions.All(filepath.Join(folder, "nowhere"))
 	require.NoError(t, err)
 	require.Empty(t, all)
