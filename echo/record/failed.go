@@ -48,11 +48,25 @@ func failures(counted []*echo.Entry) map[echo.Key]uint64 {
 			continue
 		}
 		out[branch] = e.Seq
-		if i > 0 && counted[i-1].NodeType == echo.NodeToolStart && counted[i-1].Key == e.Key {
-			out[branch] = counted[i-1].Seq
+		if start := startOf(e, counted[:i]); start != nil {
+			out[branch] = start.Seq
 		}
 	}
 	return out
+}
+
+// startOf returns the start of a tool call among the entries before it, which may be those of other branches; nil when none is
+// recorded.
+func startOf(call *echo.Entry, before []*echo.Entry) *echo.Entry {
+	for _, e := range slices.Backward(before) {
+		if e.Key == call.Key {
+			if e.NodeType == echo.NodeToolStart {
+				return e
+			}
+			return nil
+		}
+	}
+	return nil
 }
 
 // isOutcome reports whether an entry is what came of something, or follows from what came of it.

@@ -37,6 +37,23 @@ func TestSetAsideOfFailures(t *testing.T) {
 			{echo.NodeToolCall, "p/attempt1/tool", true, true},
 			{echo.NodePhaseEnd, "p/end", true, true},
 		},
+		"the tools of two items at once": {
+			{echo.NodeBranchStart, "p/item1/start", false, false},
+			{echo.NodeBranchStart, "p/item2/start", false, false},
+			{echo.NodeToolStart, "p/item1/attempt1/tool", false, true},
+			{echo.NodeToolStart, "p/item2/attempt1/tool", false, false},
+			{echo.NodeToolCall, "p/item1/attempt1/tool", true, true},
+			{echo.NodeToolCall, "p/item2/attempt1/tool", false, false},
+			{echo.NodePhaseEnd, "p/end", true, true},
+		},
+		"the tool of an item that may run again": {
+			{echo.NodeModelCall, "p/attempt1/turn1/model", false, false},
+			{echo.NodeBranchStart, "p/item1/start", false, false},
+			{echo.NodeInter, "p/item1/attempt1/context", false, false},
+			{echo.NodeToolStart, "p/item2/attempt1/tool", false, false},
+			{echo.NodeToolCall, "p/item1/attempt1/tool", true, true},
+			{echo.NodePhaseEnd, "p/end", true, true},
+		},
 		"a verdict": {
 			{echo.NodeModelCall, "p/attempt1/turn1/model", false, false},
 			{echo.NodeVerdict, "p/attempt1/turn1/verdict/json", true, false},
