@@ -97,6 +97,7 @@ func TestLookFindsDamage(t *testing.T) {
 		"an empty line":           {strings.Join(lines, "") + "\n", "line 1 from its end", sum},
 		"garbage":                 {summed(head, `}{}`), "line 1 from its end", "invalid character '}' looking for beginning of value"},
 		"a hole":                  {summed(head, keyed(1), keyed(2), keyed(4)), "line 2 from its end", "entry 2 stands where entry 3 should"},
+		"the first is the second": {summed(head, keyed(2), keyed(3)), "line 2 from its end", "entry 2 stands where entry 1 should"},
 		"the first has no number": {summed(head, keyed(2)), "line 1 from its end", "entry 2 stands where entry 1 should"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -68,3 +68,14 @@ func TestOpenRefuses(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, text, left, "nothing is changed")
 }
+
+// What was read of a journal is on disk when Open returns: a killed process may have written what was never synced.
+func TestOpenMakesDurable(t *testing.T) {
+	t.Parallel()
+	j, dir := create(t)
+	require.NoError(t, j.Close(context.Background()))
+	j, _, err := Open(dir)
+	require.NoError(t, err)
+	require.Equal(t, uint64(1), j.Syncs())
+	require.NoError(t, j.Close(context.Background()))
+}

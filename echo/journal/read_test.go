@@ -2,6 +2,7 @@ package journal
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -155,4 +156,22 @@ func TestLinesHaveABound(t *testing.T) {
 		_, _, err = lookBy(bounds{block, len(lines[0]) - 1}, whole, 9)
 		require.EqualError(t, err, "journal j is damaged at line 1: "+errLongLine.Error())
 	}
+}
+
+// A reader that follows a journal for hours does not keep the memory that its longest line needed.
+func TestLongLinesAreNotKept(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat("x", 1<<16) + "\n" + strings.Repeat("short\n", 100)
+	l := lines{bounds: bounds{block: 64, max: maxLine}, file: strings.NewReader(text)}
+	line, err := l.next()
+	require.NoError(t, err)
+	require.Len(t, line, 1<<16+1)
+	for range 100 {
+		line, err = l.next()
+		require.NoError(t, err)
+		require.Equal(t, "short\n", string(line))
+	}
+	_, err = l.next()
+	require.ErrorIs(t, err, io.EOF)
+	require.LessOrEqual(t, cap(l.buf), 128)
 }

@@ -228,3 +228,34 @@ func FuzzFold(f *testing.F) {
 		_ = Kept(entries)
 	})
 }
+
+// The tool of a phase and a check by a tool end nothing but themselves; a tool call of a turn is a branch that ends with its result.
+func TestToolsThatEndNoBranch(t *testing.T) {
+	t.Parallel()
+	f := New()
+	for i, key := range []string{"p/attempt1/tool", "p/item1/attempt1/tool", "p/attempt1/turn2/validate/check", "p/attempt1/turn2/tool1"} {
+		f.Add(&echo.Entry{Seq: uint64(i + 1), NodeType: echo.NodeToolCall, Key: echo.MustKey(key)})
+	}
+	ended := map[string]bool{}
+	for _, b := range f.Branches() {
+		ended[b.Key.String()] = b.Ended
+	}
+	require.Equal(t, map[string]bool{"": false, "p/item1": false, "p/attempt1/turn2/tool1": true}, ended)
+}
+
+// Attempts that have begun stay begun, whatever the end of the visit says, or does not say.
+func TestAttemptsOfAnEndThatDoesNotSay(t *testing.T) {
+	t.Parallel()
+	for _, data := range []string{`{"status":"failed"}`, `7`, `{"status":"failed","attempts":1}`} {
+		f := New()
+		for i, e := range []echo.Entry{
+			{NodeType: echo.NodePhaseStart, Key: echo.MustKey("p/start")},
+			{NodeType: echo.NodeModelCall, Key: echo.MustKey("p/attempt2/turn1/model")},
+			{NodeType: echo.NodePhaseEnd, Key: echo.MustKey("p/end"), Data: json.RawMessage(data)},
+		} {
+			e.Seq = uint64(i + 1)
+			f.Add(&e)
+		}
+		require.Equal(t, 2, f.Visits()[0].Attempts, data)
+	}
+}

@@ -185,3 +185,33 @@ func TestRequestsAreRendered(t *testing.T) {
 		require.Nil(t, r.Rendered(rec.entries[0]))
 	}
 }
+
+// A visit that was stopped is continued after its end: what it was sent so far belongs to the next request. One that completed
+// is forgotten.
+func TestRequestsAfterAStop(t *testing.T) {
+	t.Parallel()
+	task := text(echo.RoleUser, echo.KindTask, "task")
+	for _, stopped := range []bool{true, false} {
+		var rec record
+		rec.add(echo.NodePhaseStart, "p/start", nil)
+		rec.add(echo.NodeMessage, "p/task", task)
+		rec.sel("p/attempt1/turn1/context", task)
+		rec.add(echo.NodeModelCall, "p/attempt1/turn1/model", nil)
+		end := rec.add(echo.NodePhaseEnd, "p/end", nil)
+		if stopped {
+			end.Error = &echo.Failure{Kind: "interrupted", Message: "stopped"}
+		}
+		rec.add(echo.NodeResume, "run/resume", nil)
+		rec.sel("p/attempt1/turn1/context2", task)
+		var sent, failed int
+		for req, err := range RequestsOf(rec.entries) {
+			if err != nil {
+				failed++
+				continue
+			}
+			require.Equal(t, []*echo.Message{task}, req.Messages(0))
+			sent++
+		}
+		require.Equal(t, map[bool][2]int{true: {2, 0}, false: {1, 1}}[stopped], [2]int{sent, failed})
+	}
+}
