@@ -22,21 +22,6 @@ func (a *app) archive() (*archive.Archive, error) {
 	return &archive.Archive{Home: home, Database: a.withClickHouse, Address: a.databaseAddress}, nil
 }
 
-// archiveWithOld is archive for commands in which a person may miss the sessions of before: they say where these are.
-func (a *app) archiveWithOld() (*archive.Archive, error) {
-	arc, err := a.archive()
-	if err != nil {
-		return nil, err
-	}
-	arc.Database = func(ctx context.Context, do func(context.Context, *clickhouse.DB) error) error {
-		return a.withClickHouse(ctx, func(ctx context.Context, db *clickhouse.DB) error {
-			a.noteOld(ctx, db)
-			return do(ctx, db)
-		})
-	}
-	return arc, nil
-}
-
 func (a *app) databaseAddress() (string, error) {
 	o, err := a.clickHouse()
 	return o.Address(), err

@@ -38,15 +38,11 @@ func (a *app) openClickHouse(ctx context.Context, o clickhouse.Options, do func(
 	if err != nil {
 		return clickHouseError(ctx, err)
 	}
-	err = do(ctx, db)
-	return clickHouseError(ctx, errors.Join(err, db.Close()))
-}
-
-// noteOld says where the sessions of before are, when there are none in the database.
-func (a *app) noteOld(ctx context.Context, db *clickhouse.DB) {
 	if old, err := db.Old(ctx); err == nil && old != nil { // whether it can be known is not what was asked
 		fmt.Fprintf(a.err, "Note: %s\n", old)
 	}
+	err = do(ctx, db)
+	return clickHouseError(ctx, errors.Join(err, db.Close()))
 }
 
 // clickHouse says which database it is.

@@ -42,7 +42,7 @@ func costBys() string {
 }
 
 func (a *app) cost(ctx context.Context, by clickhouse.CostBy, asJSON bool) error {
-	arc, err := a.archiveWithOld()
+	arc, err := a.archive()
 	if err != nil {
 		return err
 	}

@@ -132,7 +132,8 @@ func TestVerifyFindsChangedRecords(t *testing.T) {
 	require.NoError(t, os.RemoveAll(filepath.Dir(archive.JournalPath(l.home, rec.Header.SessionID))), "it does not hold any more")
 }
 
-// writeJournal writes a recording as the journal of a session, in place of the one that it has, with one entry in another's place.
+// writeJournal writes a recording as the journal of a session, in place of the one that it has,
+// with one entry in another's place.
 func writeJournal(t *testing.T, home, id string, rec *journal.Recording, at int, instead *echo.Entry) {
 	t.Helper()
 	dir, header := filepath.Dir(archive.JournalPath(home, id)), rec.Header

@@ -10,8 +10,8 @@ import (
 	"github.com/windlass-run/windlass/internal/archive"
 )
 
-// The journal of one session in the folder of another is refused by everything that would read or continue it, and ClickHouse
-// gets nothing of it.
+// The journal of one session in the folder of another is refused by everything that would read or
+// continue it, and ClickHouse gets nothing of it.
 func TestJournalOfAnotherSession(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, "")

@@ -8,7 +8,8 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// TestDatabaseOfBefore: a person who finds no sessions after an upgrade is told where they are, until there are new ones.
+// TestDatabaseOfBefore: a person who finds no sessions after an upgrade is told where they are,
+// until there are new ones.
 func TestDatabaseOfBefore(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, "") // with an engine of its own
@@ -21,8 +22,8 @@ func TestDatabaseOfBefore(t *testing.T) {
 	} {
 		l.run(exitOK, "sql", "--write", sql)
 	}
-	const where = `the ClickHouse database "windlass" has 2 entries of sessions with schema version 7, which this windlass does not read; it was left as it is. ` +
-		"The last windlass that reads it was built from commit " + echo.LastOldBuild + ": use that build to ask about these sessions\n"
+	const where = `the ClickHouse database "windlass" has sessions (2 entries) with schema version 7, which this windlass does not read; it was left as it is. ` +
+		"The last windlass that reads it was built from commit " + echo.LastOldBuild + ": use that build for them\n"
 	count := []string{"sql", "SELECT count() FROM unified_logs"}
 	require.Equal(t, "Note: "+where, l.run(exitOK, count...).err.String())
 	require.Equal(t, "Note: "+where+"No model calls yet. Make some: windlass run FILE\n", l.run(exitOK, "cost").err.String())

@@ -10,7 +10,7 @@ import (
 )
 
 func (a *app) listSessions(ctx context.Context, limit int, asJSON bool) error {
-	arc, err := a.archiveWithOld()
+	arc, err := a.archive()
 	if err != nil {
 		return err
 	}

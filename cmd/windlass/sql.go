@@ -84,7 +84,6 @@ func (a *app) sql(ctx context.Context, query string, o sqlOptions) error {
 	}
 	options.Reading = !o.write
 	return a.openClickHouse(ctx, options, func(ctx context.Context, db *clickhouse.DB) error {
-		a.noteOld(ctx, db)
 		rows, err := db.Query(ctx, query, clickhouse.QueryOptions{Write: o.write})
 		if err != nil {
 			return sqlHint(err, o.write)

@@ -14,9 +14,11 @@ import (
 // ErrExists is returned when a new session is to be made where there is one.
 var ErrExists = errors.New("the session exists already")
 
-// Create makes the folder dir, which has the id of the session as its name, and a journal in it that starts with h, and takes
-// ownership of the session. It sets the version of h; the rules must be there. It fails with [ErrExists] when dir has a journal already, of whatever version; a file without a
-// whole line is none, as its process died before the session had begun. Nothing is left behind on failure.
+// Create makes the folder dir, which has the id of the session as its name, and a journal in it
+// that starts with h, and takes ownership of the session. It sets the version of h; the rules must
+// be there. It fails with [ErrExists] when dir has a journal already, of whatever version; a file
+// without a whole line is none, as its process died before the session had begun. Nothing is left
+// behind on failure.
 func Create(dir string, h Header) (*Journal, error) {
 	h.Version = Version
 	path := filepath.Join(dir, File)

@@ -36,8 +36,8 @@ func encodeEntry(e *echo.Entry) ([]byte, error) {
 	return append(append(whole, message...), line[at:]...), nil
 }
 
-// decodeEntry reads a line with an entry of a session, and checks that its message is the one that was recorded, and that
-// its fields say what its key says.
+// decodeEntry reads a line with an entry of a session, and checks that its message is the one that
+// was recorded, and that its fields say what its key says.
 func decodeEntry(line []byte, session string) (*echo.Entry, error) {
 	e := &echo.Entry{}
 	if err := json.Unmarshal(line, e); err != nil {

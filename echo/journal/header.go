@@ -31,7 +31,8 @@ type Header struct {
 }
 
 var (
-	// ErrNotBegun is what is wrong with a journal without a whole header: there is no session, and so nothing to restore.
+	// ErrNotBegun is what is wrong with a journal without a whole header: there is no session, and
+	// so nothing to restore.
 	ErrNotBegun = errors.New("no header: its process died before the session had begun")
 
 	errNotHeader = errors.New("the line is no header of a journal")
@@ -63,9 +64,9 @@ func HeaderOf(start *echo.Entry) (h Header, err error) {
 	return h, nil
 }
 
-// decodeHeader reads the first line of the journal at path, with its newline, and returns the line's sum with it. The
-// journal must be of the session that folder names, unless that is empty. The error is a [*VersionError] when the line is
-// of another version.
+// decodeHeader reads the first line of the journal at path, with its newline, and returns the
+// line's sum with it. The journal must be of the session that folder names, unless that is empty.
+// The error is a [*VersionError] when the line is of another version.
 func decodeHeader(path, folder string, line []byte) (h Header, sum lineSum, err error) {
 	if err := checkVersion(path, line); err != nil {
 		return h, sum, err

@@ -11,8 +11,8 @@ import (
 // ids are also names of folders, so they are kept plain.
 var ids = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
-// IsSessionID reports whether a text can be the id of a session: up to 64 letters, digits, dots, dashes and underscores, the
-// first one a letter or digit.
+// IsSessionID reports whether a text can be the id of a session: up to 64 letters, digits, dots,
+// dashes and underscores, the first one a letter or digit.
 func IsSessionID(s string) bool { return ids.MatchString(s) }
 
 // FolderError says that a session's folder has the journal of another session.
@@ -27,8 +27,8 @@ func (e *FolderError) Error() string {
 		"rename the folder to %q, or remove it and fork that session", e.Folder, e.SessionID, e.SessionID)
 }
 
-// folderOf returns the name that the folder of the journal at path must have the session's id for; "" when the file is
-// not named as a session's journal, and so may be anywhere.
+// folderOf returns the name that the folder of the journal at path must have the session's id for;
+// "" when the file is not named as a session's journal, and so may be anywhere.
 func folderOf(path string) string {
 	if filepath.Base(path) != File {
 		return ""
@@ -39,7 +39,8 @@ func folderOf(path string) string {
 	return filepath.Base(filepath.Dir(path))
 }
 
-// checkFolder demands that the folder of a journal has the name of the session. An empty folder is any.
+// checkFolder demands that the folder of a journal has the name of the session. An empty folder is
+// any.
 func checkFolder(folder string, h *Header) error {
 	if folder != "" && folder != h.SessionID {
 		return &FolderError{Folder: folder, SessionID: h.SessionID}

@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A journal in the folder of another session is refused by everything that reads or continues one, and nothing is written.
+// A journal in the folder of another session is refused by everything that reads or continues one,
+// and nothing is written.
 func TestJournalInAnotherFolder(t *testing.T) {
 	t.Parallel()
 	text := strings.Join(written(t, "one", "two"), "")

@@ -69,7 +69,8 @@ func TestOpenRefuses(t *testing.T) {
 	require.Equal(t, text, left, "nothing is changed")
 }
 
-// What was read of a journal is on disk when Open returns: a killed process may have written what was never synced.
+// What was read of a journal is on disk when Open returns: a killed process may have written what
+// was never synced.
 func TestOpenMakesDurable(t *testing.T) {
 	t.Parallel()
 	j, dir := create(t)

@@ -36,6 +36,18 @@ func (d *DamageError) Error() string {
 	return fmt.Sprintf("journal %s is damaged at %s: %v", d.Path, line, d.Err)
 }
 
+// Try returns the next step; "" when the error says it itself.
+func (d *DamageError) Try() string {
+	var folder *FolderError
+	switch {
+	case errors.As(d.Err, &folder):
+		return ""
+	case errors.Is(d.Err, ErrNotBegun):
+		return "remove its folder: there is nothing in it, and its id can be used again"
+	}
+	return "put a sound copy of the journal in its place"
+}
+
 // Unwrap returns what is wrong with the line.
 func (d *DamageError) Unwrap() error { return d.Err }
 
@@ -47,8 +59,9 @@ func IsUnreadable(err error) bool {
 	return errors.As(err, &damage) || errors.As(err, &version)
 }
 
-// Read reads the journal of a session, which is in the folder of that name. A last line without its newline is what a crash leaves behind: it is left out and Torn is set. Any other
-// damage is a [*DamageError]. A journal of another version is a [*VersionError].
+// Read reads the journal of a session, which is in the folder of that name. A last line without its
+// newline is what a crash leaves behind: it is left out and Torn is set. Any other damage is a
+// [*DamageError]. A journal of another version is a [*VersionError].
 func Read(path string) (*Recording, error) {
 	f, _, err := openOwn(path, os.O_RDONLY)
 	return readFile(path, folderOf(path), f, err)

@@ -13,7 +13,8 @@ var (
 		"or set WINDLASS_HOME to the folder of those sessions")
 )
 
-// openOwn opens the journal at path, which is a file in a folder: neither is a link, which may lead to the session of another home.
+// openOwn opens the journal at path, which is a file in a folder: neither is a link, which may lead
+// to the session of another home.
 func openOwn(path string, flags int) (*os.File, int64, error) {
 	for _, p := range []string{filepath.Dir(path), path} {
 		if info, err := os.Lstat(p); err == nil && info.Mode()&fs.ModeSymlink != 0 {

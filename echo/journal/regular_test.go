@@ -62,7 +62,8 @@ func TestSessionFilesThatAreNone(t *testing.T) {
 	require.Empty(t, entries)
 }
 
-// A session is a folder with a file: links in their places are refused by everything, wherever they lead.
+// A session is a folder with a file: links in their places are refused by everything, wherever they
+// lead.
 func TestLinksAreNoSessions(t *testing.T) {
 	t.Parallel()
 	j, dir := create(t)

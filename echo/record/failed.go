@@ -55,8 +55,8 @@ func failures(counted []*echo.Entry) map[echo.Key]uint64 {
 	return out
 }
 
-// startOf returns the start of a tool call among the entries before it, which may be those of other branches; nil when none is
-// recorded.
+// startOf returns the start of a tool call among the entries before it, which may be those of other
+// branches; nil when none is recorded.
 func startOf(call *echo.Entry, before []*echo.Entry) *echo.Entry {
 	for _, e := range slices.Backward(before) {
 		if e.Key == call.Key {

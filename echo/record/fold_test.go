@@ -229,7 +229,8 @@ func FuzzFold(f *testing.F) {
 	})
 }
 
-// The tool of a phase and a check by a tool end nothing but themselves; a tool call of a turn is a branch that ends with its result.
+// The tool of a phase and a check by a tool end nothing but themselves; a tool call of a turn is a
+// branch that ends with its result.
 func TestToolsThatEndNoBranch(t *testing.T) {
 	t.Parallel()
 	f := New()

@@ -186,8 +186,8 @@ func TestRequestsAreRendered(t *testing.T) {
 	}
 }
 
-// A visit that was stopped is continued after its end: what it was sent so far belongs to the next request. One that completed
-// is forgotten.
+// A visit that was stopped is continued after its end: what it was sent so far belongs to the next
+// request. One that completed is forgotten.
 func TestRequestsAfterAStop(t *testing.T) {
 	t.Parallel()
 	task := text(echo.RoleUser, echo.KindTask, "task")

@@ -128,18 +128,13 @@ func diskError(err error) error { return failure.New(failure.StorageFailed, err,
 func JournalError(id string, err error) error {
 	var damage *journal.DamageError
 	var version *journal.VersionError
-	var folder *journal.FolderError
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return failure.Newf(failure.UnknownSession, "no session %q on this machine", id)
 	case errors.Is(err, journal.ErrBusy):
 		return failure.New(failure.SessionBusy, err, "")
-	case errors.As(err, &folder):
-		return failure.New(failure.Damaged, err, "") // it says itself what to do
-	case errors.Is(err, journal.ErrNotBegun):
-		return failure.New(failure.Damaged, err, "remove its folder: there is nothing in it, and its id can be used again")
 	case errors.As(err, &damage):
-		return failure.New(failure.Damaged, err, "put a sound copy of the journal in its place")
+		return failure.New(failure.Damaged, err, damage.Try())
 	case errors.As(err, &version):
 		return failure.New(failure.OtherVersion, err, "") // it says itself what to do
 	}

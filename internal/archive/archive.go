@@ -64,7 +64,7 @@ func ReadError(err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &damage):
-		return failure.New(failure.Damaged, err, "put a sound copy of the journal in its place")
+		return failure.New(failure.Damaged, err, damage.Try())
 	case IsOtherVersion(err):
 		return failure.New(failure.OtherVersion, err, "")
 	}

@@ -19,16 +19,13 @@ type OldDatabase struct {
 
 // String says what is there, who reads it, and what can be done.
 func (o *OldDatabase) String() string {
-	entries := "1 entry"
-	if o.Entries != 1 {
-		entries = fmt.Sprintf("%d entries", o.Entries)
-	}
-	return fmt.Sprintf("the ClickHouse database %q has %s of sessions with schema version %d, which this windlass does not read; it was left "+
-		"as it is. The last windlass that reads it was built from commit %s: use that build to ask about these sessions", o.Name, entries, o.Version, echo.LastOldBuild)
+	return fmt.Sprintf("the ClickHouse database %q has sessions (%d entries) with schema version %d, which this windlass does not read; it was "+
+		"left as it is. The last windlass that reads it was built from commit %s: use that build for them", o.Name, o.Entries, o.Version, echo.LastOldBuild)
 }
 
-// Old returns the database that sessions of before are in, while this database is the default one and has no sessions: a
-// person wonders then where they are. It is nil otherwise, and at the cost of one small query once there are sessions.
+// Old returns the database that sessions of before are in, while this database is the default one
+// and has no sessions: a person wonders then where they are. It is nil otherwise, and at the cost
+// of one small query once there are sessions.
 func (db *DB) Old(ctx context.Context) (*OldDatabase, error) {
 	if db.layout.database != DefaultDatabase {
 		return nil, nil //nolint:nilnil // there need not be one

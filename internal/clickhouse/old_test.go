@@ -9,7 +9,8 @@ import (
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
 )
 
-// TestOldDatabase: sessions of before are found while there are none of this windlass, and are left as they are.
+// TestOldDatabase: sessions of before are found while there are none of this windlass, and are left
+// as they are.
 func TestOldDatabase(t *testing.T) {
 	t.Parallel()
 	before, db := clickhousetest.Open(t), clickhousetest.Open(t)
@@ -29,10 +30,8 @@ func TestOldDatabase(t *testing.T) {
 	exec("INSERT INTO schema_migrations (version, name) VALUES (7, 'before')")
 	old := find(before.Database())
 	require.Equal(t, &clickhouse.OldDatabase{Name: before.Database(), Version: 7, Entries: 1}, old)
-	require.Equal(t, `the ClickHouse database "`+before.Database()+`" has 1 entry of sessions with schema version 7, which this windlass does not read; `+
-		"it was left as it is. The last windlass that reads it was built from commit d265381: use that build to ask about these sessions", old.String())
-	old.Entries = 20
-	require.Contains(t, old.String(), " has 20 entries of sessions ")
+	require.Equal(t, `the ClickHouse database "`+before.Database()+`" has sessions (1 entries) with schema version 7, which this windlass does not read; `+
+		"it was left as it is. The last windlass that reads it was built from commit d265381: use that build for them", old.String())
 	require.Nil(t, find("windlass_nowhere"))
 	none, err := db.Old(t.Context())
 	require.NoError(t, err)

@@ -13,8 +13,8 @@ import (
 	"github.com/windlass-run/windlass/internal/delivery"
 )
 
-// TestMarksThatAreNoFile: what is in the place of the file is neither waited for nor read without an end. It says that nothing
-// was delivered, and the next mark replaces it.
+// TestMarksThatAreNoFile: what is in the place of the file is neither waited for nor read without
+// an end. It says that nothing was delivered, and the next mark replaces it.
 func TestMarksThatAreNoFile(t *testing.T) {
 	t.Parallel()
 	for name, put := range map[string]func(path string) error{

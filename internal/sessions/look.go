@@ -87,7 +87,8 @@ func All(folder string) ([]*Session, error) {
 	return all, nil
 }
 
-// leadsToJournal reports whether a link leads to the folder of a session. That is no session, and is reported.
+// leadsToJournal reports whether a link leads to the folder of a session. That is no session, and
+// is reported.
 func leadsToJournal(dir string, e os.DirEntry) bool {
 	if e.Type()&os.ModeSymlink == 0 {
 		return false
