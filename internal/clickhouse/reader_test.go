@@ -130,7 +130,7 @@ func TestReaderLeavesNothingBehind(t *testing.T) {
 	_, rows, err := r.Query(t.Context(), "SELECT currentDatabase()")
 	require.NoError(t, err)
 	name := rows[0][0].(clickhouse.Value).String()
-	names, err := db.Databases(t.Context())
+	names, err := clickhousetest.Databases(t.Context(), db)
 	require.NoError(t, err)
 	require.Contains(t, names, name)
 	require.NoError(t, r.Close(t.Context()))

@@ -9,6 +9,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -93,7 +94,7 @@ func drop(t testing.TB, o clickhouse.Options) {
 		return
 	}
 	defer func() { _ = db.Close() }()
-	names, err := db.Databases(ctx)
+	names, err := Databases(ctx, db)
 	if err != nil {
 		t.Errorf("list databases: %v", err)
 	}
@@ -105,6 +106,23 @@ func drop(t testing.TB, o clickhouse.Options) {
 			t.Errorf("drop the test's database: %v", err)
 		}
 	}
+}
+
+// Databases returns the names of the databases that there are.
+func Databases(ctx context.Context, db *clickhouse.DB) (names []string, err error) {
+	rows, err := db.Query(ctx, "SELECT name FROM system.databases ORDER BY name", clickhouse.QueryOptions{Write: true})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		row, err := rows.Row()
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, row[0].String())
+	}
+	return names, nil
 }
 
 func isLeftover(name string, now time.Time) bool {
