@@ -51,7 +51,7 @@ func (a *app) clickHouse() (clickhouse.Options, error) {
 	if err != nil {
 		return clickhouse.Options{}, err
 	}
-	o, err := database.Options(home, cfg)
+	o, err := database.Options(home, "", cfg)
 	if err != nil {
 		return clickhouse.Options{}, withExit(exitStorage, err, "set WINDLASS_CACHE to a folder")
 	}

@@ -17,9 +17,9 @@ import (
 	core "github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/app/cards"
 	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/environment"
 	"github.com/windlass-run/windlass/internal/inspect"
 	"github.com/windlass-run/windlass/internal/llm"
-	"github.com/windlass-run/windlass/internal/vault"
 	"github.com/windlass-run/windlass/internal/vectors"
 )
 
@@ -106,7 +106,7 @@ func (a *app) trySelection(ctx context.Context, r *inspect.Record, o selectFlags
 	if err != nil {
 		return err
 	}
-	router, secrets := llm.NewRouter(cfg, vault.Getenv), core.KnownSecrets(cfg, nil)
+	router, secrets := llm.NewRouter(cfg, environment.Getenv), core.KnownSecrets(cfg, nil)
 	router.Know(secrets)
 	defer router.Close()
 	t := phasecontext.Trial{Task: secrets.Text(o.task), Before: o.phase, Now: time.Now}

@@ -74,7 +74,7 @@ func (a *app) examine(ctx context.Context) (health, error) {
 	if wrong != nil {
 		cfg = &config.Config{}
 	}
-	o, err := database.Options(home, cfg)
+	o, err := database.Options(home, "", cfg)
 	if err != nil {
 		return health{}, withExit(exitStorage, err, "set WINDLASS_CACHE to a folder")
 	}

@@ -36,7 +36,7 @@ func newLab(t *testing.T, dsn string) *lab {
 	l.home = filepath.Join(l.dir, "windlass")
 	t.Cleanup(func() { requireAllHold(t, l.home) })
 	_, cache := clickhousetest.Home(t)
-	l.env = append(environment(l.dir, cache, dsn, l.provider.URL), "PATH="+os.Getenv("PATH"))
+	l.env = append(testEnvironment(l.dir, cache, dsn, l.provider.URL), "PATH="+os.Getenv("PATH"))
 	return l
 }
 

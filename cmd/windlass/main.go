@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/windlass-run/windlass/internal/environment"
 	"github.com/windlass-run/windlass/internal/fetch"
 	"github.com/windlass-run/windlass/internal/term"
-	"github.com/windlass-run/windlass/internal/vault"
 )
 
 // app is what every command is given: the streams it reads and writes. Results go to out; progress, logs and errors
@@ -25,7 +25,7 @@ type app struct {
 }
 
 func main() {
-	fetch.HiddenVariables = vault.Hidden
+	fetch.HiddenVariables = environment.Hidden
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 

@@ -61,7 +61,7 @@ func (a *app) fetch(ctx context.Context, names []string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	o, err := database.Options(home, cfg)
+	o, err := database.Options(home, "", cfg)
 	if err != nil {
 		return withExit(exitStorage, err, "set WINDLASS_CACHE to a folder")
 	}

@@ -44,7 +44,7 @@ func TestReportScripts(t *testing.T) {
 			ContinueOnError:     true,
 			Setup: func(e *testscript.Env) error {
 				e.Values[dbKey{}] = db
-				e.Vars = append(e.Vars, environment(e.WorkDir, cache, dsn, "http://127.0.0.1:1/v1")...)
+				e.Vars = append(e.Vars, testEnvironment(e.WorkDir, cache, dsn, "http://127.0.0.1:1/v1")...)
 				e.Vars = append(e.Vars, "DSN="+dsn, "DATABASE="+db.Database(), "BIN="+filepath.Dir(bin), "SEED="+seed, "CONTEXT="+contextSeed)
 				return nil
 			},

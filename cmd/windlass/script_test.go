@@ -66,7 +66,7 @@ func TestScripts(t *testing.T) {
 			e.Values[dbKey{}] = db
 			e.Values[providerKey{}] = p
 			repo, err := filepath.Abs("../..")
-			e.Vars = append(e.Vars, environment(e.WorkDir, cache, dsn, p.URL)...)
+			e.Vars = append(e.Vars, testEnvironment(e.WorkDir, cache, dsn, p.URL)...)
 			e.Vars = append(e.Vars, "KEY="+testKey, "URL="+p.URL, "CACHE="+cache, "REPO="+repo, "REALHOME="+os.Getenv("HOME"), "DSN="+dsn, "WRONGDSN="+wrongPassword(dsn), "GOOS="+runtime.GOOS)
 			bin, lookErr := exec.LookPath("windlass")
 			e.Vars = append(e.Vars, "BIN="+filepath.Dir(bin))
@@ -84,8 +84,8 @@ type (
 	providerKey struct{}
 )
 
-// environment is what windlass is given in tests, apart from PATH: nothing of the person who runs them.
-func environment(work, cache, dsn, baseURL string) []string {
+// testEnvironment is what windlass is given in tests, apart from PATH: nothing of the person who runs them.
+func testEnvironment(work, cache, dsn, baseURL string) []string {
 	return []string{
 		"HOME=" + filepath.Join(work, "home"), "TMPDIR=" + work,
 		"WINDLASS_HOME=" + filepath.Join(work, "windlass"), "WINDLASS_CACHE=" + cache, "WINDLASS_CLICKHOUSE_DSN=" + dsn,

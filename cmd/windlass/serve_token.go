@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/windlass-run/windlass/internal/environment"
 	"github.com/windlass-run/windlass/internal/server/token"
-	"github.com/windlass-run/windlass/internal/vault"
 )
 
 // envToken names the variable with the token that clients have to show.
@@ -72,8 +72,8 @@ func (a *app) printServeToken(file, address string, header bool) error {
 // givenToken returns the token that a person gave, by the variable or in a file, and what to call its place; nothing when none
 // is given. The variable is removed from the environment, so that no tool of a run inherits it.
 func givenToken(file string, l *log.Logger) (text, from string, err error) {
-	text, given := vault.LookupEnv(envToken)
-	vault.Withhold(envToken)
+	text, given := environment.LookupEnv(envToken)
+	environment.Withhold(envToken)
 	switch {
 	case given && file != "":
 		return "", "", usageError(fmt.Errorf("--token-file and %s exclude each other", envToken), "one of them")

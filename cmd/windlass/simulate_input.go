@@ -10,10 +10,10 @@ import (
 
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/internal/archive"
+	"github.com/windlass-run/windlass/internal/environment"
 	"github.com/windlass-run/windlass/internal/llm"
 	"github.com/windlass-run/windlass/internal/simulate"
 	files "github.com/windlass-run/windlass/internal/source"
-	"github.com/windlass-run/windlass/internal/vault"
 )
 
 // readConversations reads everything that is to be replayed, before anything is.
@@ -159,7 +159,7 @@ func modelPrices(model string) (simulate.Prices, error) {
 	if err != nil {
 		return simulate.Prices{}, err
 	}
-	price := llm.NewRouter(cfg, vault.Getenv).Price(model)
+	price := llm.NewRouter(cfg, environment.Getenv).Price(model)
 	if price == nil {
 		return simulate.Prices{}, fmt.Errorf("--prices %q: neither a share such as 0.1, nor IN:CACHED such as 2.5:0.25, nor a model whose price is known", model)
 	}

@@ -17,11 +17,11 @@ import (
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/echo/record"
 	core "github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/environment"
 	"github.com/windlass-run/windlass/internal/secret"
 	"github.com/windlass-run/windlass/internal/snapshot"
 	"github.com/windlass-run/windlass/internal/snapshot/suite"
 	"github.com/windlass-run/windlass/internal/term"
-	"github.com/windlass-run/windlass/internal/vault"
 )
 
 // freezeOptions are the flags of windlass test freeze.
@@ -213,7 +213,7 @@ func (a *app) maskEnv(granted, keep []string) (map[string]string, []snapshot.Mas
 	env := map[string]string{}
 	var masks []snapshot.Mask
 	for _, name := range granted {
-		value, set := vault.LookupEnv(name)
+		value, set := environment.LookupEnv(name)
 		// Its record has no values any more.
 		recorded := snapshot.Mask{From: secret.Placeholder(name), To: placeholder(name)}
 		if slices.Contains(keep, name) {

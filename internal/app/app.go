@@ -5,6 +5,7 @@
 package app
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -22,11 +23,18 @@ type Options struct {
 	Home    string // the folder with the sessions; "": the one that the environment says
 	Dir     string // the folder whose windlass.json counts for runs that start; "": the working folder
 	Version string // of this windlass, as the headers of sessions name it
+
+	// What is for a program that is not the command windlass.
+	Cache      string // the folder of fetched files; "": the one that the environment says
+	DSN        string // of a ClickHouse server; "": the one that the environment or windlass.json says
+	NoFetch    bool   // nothing is downloaded
+	Executable string // that the engine process is, see [clickhouse.Options]; "": this program
 }
 
 // App starts and resumes runs, any number of them at once. It is safe for concurrent use.
 type App struct {
 	home, dir, version string
+	options            Options
 
 	mu    sync.Mutex
 	pools map[poolKey]*database.Pool
@@ -41,7 +49,7 @@ type poolKey struct {
 
 // Open returns an app. It reads and opens nothing yet. It must be closed, after all of its runs.
 func Open(o Options) (*App, error) {
-	a := &App{home: o.Home, dir: o.Dir, version: o.Version, pools: map[poolKey]*database.Pool{}}
+	a := &App{home: o.Home, dir: o.Dir, version: o.Version, options: o, pools: map[poolKey]*database.Pool{}}
 	var err error
 	if a.home == "" {
 		if a.home, err = config.Home(); err != nil {
@@ -89,11 +97,27 @@ func (a *App) ClickHouse() (*database.Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	o, err := database.Options(a.home, cfg)
+	o, err := a.database(cfg)
 	if err != nil {
 		return nil, err
 	}
 	return a.pool(o), nil
+}
+
+// Database says which ClickHouse is used for runs that start.
+func (a *App) Database() (clickhouse.Options, error) {
+	cfg, err := a.Config()
+	if err != nil {
+		return clickhouse.Options{}, err
+	}
+	return a.database(cfg)
+}
+
+func (a *App) database(cfg *config.Config) (clickhouse.Options, error) {
+	o, err := database.Options(a.home, a.options.Cache, cfg)
+	o.DSN = cmp.Or(a.options.DSN, o.DSN)
+	o.NoFetch, o.Executable = a.options.NoFetch, a.options.Executable
+	return o, err
 }
 
 func (a *App) pool(o clickhouse.Options) *database.Pool {

@@ -9,10 +9,10 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/internal/environment"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/llm"
 	"github.com/windlass-run/windlass/internal/llm/script"
-	"github.com/windlass-run/windlass/internal/vault"
 )
 
 // The names of models that no endpoint has.
@@ -61,7 +61,7 @@ func (o *opening) chooseModel() error {
 	if err := o.assignModels(); err != nil {
 		return err
 	}
-	o.router = llm.NewRouter(o.config, vault.Getenv)
+	o.router = llm.NewRouter(o.config, environment.Getenv)
 	o.router.Know(o.run.secrets)
 	o.runner.Facts = o.router.Facts
 	switch {

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/environment"
 	"github.com/windlass-run/windlass/internal/llm"
 	"github.com/windlass-run/windlass/internal/secret"
-	"github.com/windlass-run/windlass/internal/vault"
 )
 
 // withoutSecrets returns an error whose text shows no secret. What it is made of is as it was.
@@ -35,20 +35,20 @@ func (e *quietError) Unwrap() error { return e.err }
 func KnownSecrets(cfg *config.Config, granted []string) *secret.Set {
 	var list []secret.Value
 	for _, name := range slices.Sorted(maps.Keys(cfg.Models)) {
-		list = append(list, llm.Secrets(cfg.Models[name], vault.Getenv)...)
+		list = append(list, llm.Secrets(cfg.Models[name], environment.Getenv)...)
 	}
-	list = append(list, llm.Secrets(config.Model{}, vault.Getenv)...)
+	list = append(list, llm.Secrets(config.Model{}, environment.Getenv)...)
 	for _, v := range list {
-		vault.Hide(v.Name)
+		environment.Hide(v.Name)
 	}
 	for _, name := range granted {
 		if !slices.Contains(plainVariables, name) {
-			list = append(list, secret.Value{Name: name, Value: vault.Getenv(name)})
+			list = append(list, secret.Value{Name: name, Value: environment.Getenv(name)})
 		}
 	}
-	for _, entry := range slices.Concat(vault.Hidden(), os.Environ()) {
+	for _, entry := range slices.Concat(environment.Hidden(), os.Environ()) {
 		name, v, _ := strings.Cut(entry, "=")
-		if vault.IsSecret(name, v) && !isPath(v) {
+		if environment.IsSecret(name, v) && !isPath(v) {
 			list = append(list, secret.Value{Name: name, Value: v})
 		}
 		list = append(list, password(name, v)...)

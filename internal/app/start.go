@@ -15,11 +15,11 @@ import (
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/database"
 	"github.com/windlass-run/windlass/internal/delivery"
+	"github.com/windlass-run/windlass/internal/environment"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/git"
 	"github.com/windlass-run/windlass/internal/llm"
 	"github.com/windlass-run/windlass/internal/tool"
-	"github.com/windlass-run/windlass/internal/vault"
 )
 
 // Start makes a session and everything that its run needs. What can be checked is checked before
@@ -83,7 +83,7 @@ func (o *opening) equip(ctx context.Context, j *journal.Journal) error {
 	if err := os.MkdirAll(r.started.WorkDir, 0o700); err != nil {
 		return diskError(fmt.Errorf("make the session's work folder: %w", err))
 	}
-	db, err := database.Options(o.app.home, o.config)
+	db, err := o.app.database(o.config)
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (o *opening) connect(ctx context.Context) {
 
 func (o *opening) planCards(ctx context.Context) *cards.Plan {
 	c := cards.Choice{
-		Cascade: o.run.cascade, Config: o.config, Router: o.router, CacheDir: o.cache, Offline: o.options.Offline,
+		Cascade: o.run.cascade, Config: o.config, Router: o.router, CacheDir: o.cache, Offline: o.options.Offline, NoFetch: o.app.options.NoFetch,
 		Notice: o.watch.Notice, Fetching: o.watch.Fetching,
 	}
 	return c.Plan(ctx)
@@ -158,7 +158,7 @@ func (o *opening) chooseTools(db clickhouse.Options) error {
 		Declared:        o.run.cascade.Tools,
 		Funcs:           o.options.Extensions.Tools,
 		AllowEnv:        rights.AllowEnv,
-		Getenv:          vault.LookupEnv,
+		Getenv:          environment.LookupEnv,
 		Secrets:         o.run.secrets,
 	}
 	if !o.options.NoClickHouse {
@@ -208,7 +208,7 @@ func removeSession(dir, workDir string) error {
 func grantedEnv(names []string) map[string]string {
 	env := map[string]string{}
 	for _, n := range names {
-		if v, ok := vault.LookupEnv(n); ok {
+		if v, ok := environment.LookupEnv(n); ok {
 			env[n] = v
 		}
 	}

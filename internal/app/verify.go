@@ -13,9 +13,9 @@ import (
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/environment"
 	"github.com/windlass-run/windlass/internal/llm"
 	"github.com/windlass-run/windlass/internal/tool"
-	"github.com/windlass-run/windlass/internal/vault"
 )
 
 // Verification is what [App.Verify] found.
@@ -108,10 +108,10 @@ func (a *App) Replay(h journal.Header, e Extensions) (*Replay, error) {
 	if err := op.assignModels(); err != nil {
 		return nil, err
 	}
-	op.runner.Facts = llm.NewRouter(cfg, vault.Getenv).Facts
+	op.runner.Facts = llm.NewRouter(cfg, environment.Getenv).Facts
 	tools, err := tool.New(tool.Options{
 		Roots: []string{os.TempDir()}, Declared: origin.Cascade.Tools, Funcs: e.Tools, AllowEnv: origin.Started.AllowEnv,
-		Getenv: vault.LookupEnv, Secrets: op.run.secrets,
+		Getenv: environment.LookupEnv, Secrets: op.run.secrets,
 	})
 	if err != nil {
 		return nil, headerError("%w", err)

@@ -8,21 +8,24 @@ import (
 
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/environment"
 	"github.com/windlass-run/windlass/internal/failure"
-	"github.com/windlass-run/windlass/internal/vault"
 )
 
 // EnvDSN names the variable with the DSN of a ClickHouse server.
 const EnvDSN = "WINDLASS_CLICKHOUSE_DSN"
 
 // Options returns which ClickHouse is used: the server of the environment, else that of
-// windlass.json, else the embedded engine. The error is a [*failure.Error].
-func Options(home string, cfg *config.Config) (clickhouse.Options, error) {
-	cache, err := config.CacheDir()
-	if err != nil {
-		return clickhouse.Options{}, failure.New(failure.StorageFailed, err, "set WINDLASS_CACHE to a folder")
+// windlass.json, else the embedded engine. Without a cache it is the folder that the environment
+// says. The error is a [*failure.Error].
+func Options(home, cache string, cfg *config.Config) (clickhouse.Options, error) {
+	if cache == "" {
+		var err error
+		if cache, err = config.CacheDir(); err != nil {
+			return clickhouse.Options{}, failure.New(failure.StorageFailed, err, "set WINDLASS_CACHE to a folder")
+		}
 	}
 	return clickhouse.Options{
-		DSN: cmp.Or(vault.Getenv(EnvDSN), cfg.ClickHouseDSN), Home: home, CacheDir: cache, RequireSandbox: cfg.RequireSandbox,
+		DSN: cmp.Or(environment.Getenv(EnvDSN), cfg.ClickHouseDSN), Home: home, CacheDir: cache, RequireSandbox: cfg.RequireSandbox,
 	}, nil
 }

@@ -197,18 +197,18 @@ func TestQuerier(t *testing.T) {
 func TestOptions(t *testing.T) {
 	t.Setenv(EnvDSN, "")
 	t.Setenv("WINDLASS_CACHE", t.TempDir())
-	o, err := Options("home", &config.Config{ClickHouseDSN: "clickhouse://file", RequireSandbox: true})
+	o, err := Options("home", "", &config.Config{ClickHouseDSN: "clickhouse://file", RequireSandbox: true})
 	require.NoError(t, err)
 	require.Equal(t, "clickhouse://file", o.DSN)
 	require.True(t, o.RequireSandbox)
 	t.Setenv(EnvDSN, "clickhouse://env")
-	o, err = Options("home", &config.Config{ClickHouseDSN: "clickhouse://file"})
+	o, err = Options("home", "", &config.Config{ClickHouseDSN: "clickhouse://file"})
 	require.NoError(t, err)
 	require.Equal(t, "clickhouse://env", o.DSN)
 	for _, name := range []string{"WINDLASS_CACHE", "XDG_CACHE_HOME", "HOME"} {
 		t.Setenv(name, "")
 	}
-	_, err = Options("home", &config.Config{})
+	_, err = Options("home", "", &config.Config{})
 	require.True(t, failure.Is(err, failure.StorageFailed), "%v", err)
 }
 

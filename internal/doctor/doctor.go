@@ -13,6 +13,7 @@ import (
 	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/environment"
 	"github.com/windlass-run/windlass/internal/tool"
 	"github.com/windlass-run/windlass/internal/vault"
 )
@@ -59,7 +60,7 @@ func Examine(ctx context.Context, o Options) Report {
 	r := Report{
 		Home: o.Database.Home, Cache: o.Database.CacheDir, Config: o.Config.Path,
 		Model:    cmp.Or(os.Getenv("WINDLASS_MODEL"), o.Config.DefaultModel),
-		BaseURL:  hideURL(vault.Getenv("OPENAI_BASE_URL")),
+		BaseURL:  hideURL(environment.Getenv("OPENAI_BASE_URL")),
 		Embedder: examineEmbedder(o.Config, o.Embedder, o.Database.CacheDir),
 		Keys:     examineKeys(o.Config),
 		Secrets:  examineSecrets(vault.Current()),
@@ -107,7 +108,7 @@ func examineKeys(cfg *config.Config) []Key {
 	}
 	keys := make([]Key, len(names))
 	for i, name := range names {
-		keys[i] = Key{Name: name, Set: vault.Getenv(name) != ""}
+		keys[i] = Key{Name: name, Set: environment.Getenv(name) != ""}
 	}
 	return keys
 }

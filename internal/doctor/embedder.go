@@ -3,8 +3,8 @@ package doctor
 import (
 	"github.com/windlass-run/windlass/internal/app/cards"
 	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/environment"
 	"github.com/windlass-run/windlass/internal/llm"
-	"github.com/windlass-run/windlass/internal/vault"
 	"github.com/windlass-run/windlass/internal/vectors"
 )
 
@@ -29,7 +29,7 @@ func examineEmbedder(cfg *config.Config, name, cacheDir string) Embedder {
 			err = c.CanFetch()
 		}
 	default:
-		r := llm.NewRouter(cfg, vault.Getenv)
+		r := llm.NewRouter(cfg, environment.Getenv)
 		defer r.Close()
 		err = r.Check(h.Model)
 		h.Here = err == nil

@@ -10,25 +10,20 @@
 // comes among the first: then it costs the milliseconds of a process's start and not those of windlass. The binaries of
 // tests are left as they are.
 //
-// Everything that is read from the environment and may be a secret is read through this package.
+// Package environment has what is hidden. A program that uses windlass as a library does not import this package.
 package vault
 
 import (
 	"os"
-	"slices"
 	"strings"
-	"sync"
+
+	"github.com/windlass-run/windlass/internal/environment"
 )
 
 // variable tells the process that was executed again where its secrets are.
 const variable = "WINDLASS_HANDED_OVER"
 
-var (
-	mu       sync.RWMutex // guards all
-	hidden   = map[string]string{}
-	withheld = map[string]bool{} // of the hidden ones, those that nobody is given any more
-	state    State
-)
+var state State // does not change after the initialization
 
 // State is what is known of how this process keeps its secrets.
 type State struct {
@@ -37,72 +32,10 @@ type State struct {
 }
 
 // Current returns the state of this process.
-func Current() State {
-	mu.RLock()
-	defer mu.RUnlock()
-	return state
-}
-
-// LookupEnv is [os.LookupEnv] for variables that may be hidden.
-func LookupEnv(name string) (string, bool) {
-	mu.RLock()
-	v, ok := hidden[name]
-	gone := withheld[name]
-	mu.RUnlock()
-	switch {
-	case gone:
-		return "", false
-	case ok:
-		return v, true
-	}
-	return os.LookupEnv(name)
-}
-
-// Getenv is [os.Getenv] for variables that may be hidden.
-func Getenv(name string) string {
-	v, _ := LookupEnv(name)
-	return v
-}
-
-// Hide takes variables out of the environment that children inherit, as they turned out to be secrets.
-func Hide(names ...string) {
-	mu.Lock()
-	defer mu.Unlock()
-	for _, name := range names {
-		if v, ok := os.LookupEnv(name); ok && name != "" && os.Unsetenv(name) == nil {
-			hidden[name] = v
-		}
-	}
-}
-
-// Withhold hides a variable that nobody is to be given any more, whatever was granted. It stays known as a secret.
-func Withhold(name string) {
-	Hide(name)
-	mu.Lock()
-	defer mu.Unlock()
-	withheld[name] = true
-}
-
-// Keep makes a secret known that did not come from the environment, under the name of a variable that nobody is given.
-func Keep(name, value string) {
-	mu.Lock()
-	defer mu.Unlock()
-	hidden[name], withheld[name] = value, true
-}
-
-// Hidden returns what is hidden, as NAME=value, sorted.
-func Hidden() []string {
-	mu.RLock()
-	defer mu.RUnlock()
-	out := make([]string, 0, len(hidden))
-	for name, v := range hidden {
-		out = append(out, name+"="+v)
-	}
-	slices.Sort(out)
-	return out
-}
+func Current() State { return state }
 
 func init() {
+	environment.Own()
 	if isTest(os.Args) {
 		return
 	}
@@ -117,10 +50,8 @@ func init() {
 	}
 	state.Problem = again(keep, hide) // it returns only when it could not be done
 	for _, entry := range hide {
-		name, v, _ := strings.Cut(entry, "=")
-		if os.Unsetenv(name) == nil {
-			hidden[name] = v
-		}
+		name, _, _ := strings.Cut(entry, "=")
+		environment.Hide(name)
 	}
 }
 
@@ -140,7 +71,7 @@ func receive(at string) {
 	}
 	for _, entry := range strings.Split(strings.TrimSuffix(rest, "\x00"), "\x00") {
 		name, v, _ := strings.Cut(entry, "=")
-		hidden[name] = v
+		environment.Received(name, v)
 	}
 }
 

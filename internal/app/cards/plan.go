@@ -30,6 +30,7 @@ type Choice struct {
 	Router   *llm.Router
 	CacheDir string
 	Offline  bool // nothing is fetched, and no endpoint is asked
+	NoFetch  bool // nothing is fetched
 
 	Notice   func(text string)                               // is told what a person should know
 	Fetching func() (show func(fetch.Progress), done func()) // shows what is fetched
@@ -86,6 +87,9 @@ func needOf(c *cascade.Cascade) need {
 // errWordsOffline is why messages are compared by spelling offline.
 var errWordsOffline = errors.New("the word vectors are not on this machine, and nothing is fetched offline. Try: windlass fetch")
 
+// errNoFetch is why they are by a program that fetches nothing.
+var errNoFetch = errors.New("the word vectors are not on this machine, and nothing is fetched. Try: windlass fetch")
+
 // embedder returns what embeds messages, none when nothing needs to. An endpoint is only asked, and
 // word vectors are only fetched, for a run that compares by meaning; and neither offline.
 func (c *Choice) embedder(ctx context.Context, name string, local vectors.Config) Embedder {
@@ -101,6 +105,8 @@ func (c *Choice) embedder(ctx context.Context, name string, local vectors.Config
 		name = EmbedderHashed
 	case name == EmbedderWords && c.Offline:
 		return Embedder{Embedder: contextcards.NewHashed(0), Instead: errWordsOffline}
+	case name == EmbedderWords && c.NoFetch:
+		return Embedder{Embedder: contextcards.NewHashed(0), Instead: errNoFetch}
 	}
 	show, done := c.Fetching()
 	e, err := OpenEmbedder(ctx, name, local, c.Router, show)

@@ -92,7 +92,7 @@ func TestEngineFromABinary(t *testing.T) {
 	dir := tempEngine(t)
 	require.NoError(t, os.MkdirAll(dataPath(dir), 0o700))
 	require.NoError(t, os.Symlink(realEngine(t).Path, filepath.Join(dataPath(dir), "library")))
-	e, err := Start(t.Context(), dir, engine, nil)
+	e, err := Start(t.Context(), dir, "", engine, nil)
 	require.NoError(t, err)
 	require.Error(t, loginAtPort(t, e, "default", "")) // openDefault holds that a server has no user without a password
 	exec1(t, e, "CREATE TABLE default.t (a Int64) ENGINE = MergeTree ORDER BY a")
@@ -102,7 +102,7 @@ func TestEngineFromABinary(t *testing.T) {
 	_, err = net.Dial("tcp", e.Addr())
 	require.ErrorIs(t, err, syscall.ECONNREFUSED, "the server has ended with its engine process")
 
-	e, err = Start(t.Context(), dir, engine, nil)
+	e, err = Start(t.Context(), dir, "", engine, nil)
 	require.NoError(t, err)
 	require.Equal(t, uint64(1), count(t, e))
 	stopEngine(t, dir, e)

@@ -28,9 +28,9 @@ const ServeCommand = "__engine"
 // IsServe reports whether a command line (without the program's name) asks for the engine process.
 func IsServe(args []string) bool { return len(args) > 0 && args[0] == ServeCommand }
 
-// environment is what the engine process is given of this one's environment. It lives longer than its parent and needs
+// engineEnvironment is what the engine process is given of this one's environment. It lives longer than its parent and needs
 // no key of any provider, so it gets none.
-func environment() []string {
+func engineEnvironment() []string {
 	var env []string
 	for _, name := range []string{"PATH", "HOME", "TMPDIR", "TZ", "LANG", "LC_ALL", idleEnv, "GOCOVERDIR"} {
 		if v, ok := os.LookupEnv(name); ok {

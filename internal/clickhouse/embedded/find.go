@@ -7,9 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
-	"github.com/windlass-run/windlass/internal/vault"
+	"github.com/windlass-run/windlass/internal/environment"
 )
 
 // Source says where an engine can come from.
@@ -39,13 +40,14 @@ type Config struct {
 	CacheDir string // folder for fetched engines; without one none is fetched
 	Path     string // as the environment variable: where to look for clickhouse and npm
 	Platform string // GOOS/GOARCH; default: this machine's
+	NoFetch  bool   // only what is on this machine is found
 }
 
 // ConfigFromEnv reads the configuration from the environment.
 func ConfigFromEnv(cacheDir string) Config {
 	return Config{
 		Library:  os.Getenv(string(SourceLibrary)),
-		URL:      vault.Getenv(string(SourceURL)), // it may hold a password
+		URL:      environment.Getenv(string(SourceURL)), // it may hold a password
 		SHA256:   os.Getenv("WINDLASS_ENGINE_SHA256"),
 		CacheDir: cacheDir,
 		Path:     os.Getenv("PATH"),
@@ -116,7 +118,7 @@ type place struct {
 }
 
 func (c Config) sources(progress func(Progress)) []place {
-	return []place{
+	list := []place{
 		{name: SourceLibrary, explicit: c.Library != "", ask: c.findLibrary},
 		{name: SourceBinary, ask: c.findBinary},
 		{name: SourceCache, ask: c.findCached},
@@ -131,6 +133,10 @@ func (c Config) sources(progress func(Progress)) []place {
 			promise: func(context.Context) (Engine, error) { _, _, err := c.canFetchNpm(); return Engine{}, err },
 		},
 	}
+	if c.NoFetch {
+		return slices.DeleteFunc(list, func(s place) bool { return s.fetches })
+	}
+	return list
 }
 
 func (c Config) search(ctx context.Context, sources []place) (Engine, []Attempt, error) {

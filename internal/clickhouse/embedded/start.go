@@ -29,8 +29,9 @@ const (
 var ErrUnsupported = errors.New("the embedded engine does not run on " + runtime.GOOS + "/" + runtime.GOARCH)
 
 // Start returns the endpoint of the engine in dir and starts engine there if none runs. Several processes may call it
-// at once: one starts, the others wait for it. progress may be nil. The engine outlives this process.
-func Start(ctx context.Context, dir string, engine Engine, progress func(Progress)) (Endpoint, error) {
+// at once: one starts, the others wait for it. progress may be nil. The engine outlives this process. The engine process is the
+// program in the file executable, which knows [ServeCommand]; "" is this program.
+func Start(ctx context.Context, dir, executable string, engine Engine, progress func(Progress)) (Endpoint, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return Endpoint{}, fmt.Errorf("make the engine's folder: %w", err)
 	}
@@ -50,7 +51,7 @@ func Start(ctx context.Context, dir string, engine Engine, progress func(Progres
 		return *e, nil
 	}
 	fetch.Tell(progress, Progress{Step: StepStart})
-	return spawn(ctx, serveArgs{dir: dir, engine: engine})
+	return spawn(ctx, executable, serveArgs{dir: dir, engine: engine})
 }
 
 // takeOver returns the engine that already runs in dir and answers. It returns nil once no process holds the folder:
@@ -107,7 +108,7 @@ type report struct {
 }
 
 // spawn starts the engine process and waits until it answers.
-func spawn(ctx context.Context, args serveArgs) (Endpoint, error) {
+func spawn(ctx context.Context, executable string, args serveArgs) (Endpoint, error) {
 	logPath := filepath.Join(args.dir, logFile)
 	log, err := openLog(logPath)
 	if err != nil {
@@ -119,7 +120,7 @@ func spawn(ctx context.Context, args serveArgs) (Endpoint, error) {
 		return Endpoint{}, fmt.Errorf("make the pipe to the engine process: %w", err)
 	}
 	defer func() { _ = r.Close() }()
-	cmd, err := command(args)
+	cmd, err := command(executable, args)
 	if err != nil {
 		return Endpoint{}, errors.Join(err, w.Close())
 	}
@@ -134,14 +135,16 @@ func spawn(ctx context.Context, args serveArgs) (Endpoint, error) {
 	return readReport(ctx, r, logPath)
 }
 
-func command(args serveArgs) (*exec.Cmd, error) {
-	exe, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("find this executable, to start the engine process from it: %w", err)
+func command(executable string, args serveArgs) (*exec.Cmd, error) {
+	if executable == "" {
+		var err error
+		if executable, err = os.Executable(); err != nil {
+			return nil, fmt.Errorf("find this executable, to start the engine process from it: %w", err)
+		}
 	}
-	cmd := exec.Command(exe, args.list()...) //nolint:noctx // the child outlives the run that starts it
+	cmd := exec.Command(executable, args.list()...) //nolint:noctx // the child outlives the run that starts it
 	cmd.Dir = args.dir
-	cmd.Env = environment()
+	cmd.Env = engineEnvironment()
 	detach(cmd)
 	return cmd, nil
 }

@@ -51,7 +51,7 @@ func tempEngine(t *testing.T) string {
 
 func start(t *testing.T, dir string) Endpoint {
 	t.Helper()
-	e, err := Start(t.Context(), dir, realEngine(t), nil)
+	e, err := Start(t.Context(), dir, "", realEngine(t), nil)
 	require.NoError(t, err)
 	t.Cleanup(func() { stopEngine(t, dir, e) })
 	return e
@@ -130,7 +130,7 @@ func TestManyStartOne(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range pids {
 		wg.Go(func() {
-			e, err := Start(t.Context(), dir, engine, nil)
+			e, err := Start(t.Context(), dir, "", engine, nil)
 			if err == nil {
 				pids[i] = e.PID
 			}
@@ -256,9 +256,9 @@ func TestStartSaysWhatIsWrong(t *testing.T) {
 	bad := filepath.Join(t.TempDir(), "libchdb.so")
 	require.NoError(t, os.WriteFile(bad, []byte("not a library"), 0o600))
 	dir := tempEngine(t)
-	_, err := Start(t.Context(), dir, Engine{Kind: KindLibrary, Path: bad}, nil)
+	_, err := Start(t.Context(), dir, "", Engine{Kind: KindLibrary, Path: bad}, nil)
 	require.ErrorContains(t, err, "start the engine: ClickHouse ended while it was starting: load "+bad)
-	_, err = Start(t.Context(), dir, Engine{Kind: KindBinary, Path: "/nonexistent/clickhouse"}, nil)
+	_, err = Start(t.Context(), dir, "", Engine{Kind: KindBinary, Path: "/nonexistent/clickhouse"}, nil)
 	require.ErrorContains(t, err, "start the engine: run /nonexistent/clickhouse")
 	awaitEnd(t, dir)
 }

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/windlass-run/windlass/internal/vault"
+	"github.com/windlass-run/windlass/internal/environment"
 )
 
 // RunWithoutLandlock replaces this process by the program that os.Args names, for which the kernel has no Landlock: its
@@ -42,5 +42,5 @@ func runWithoutLandlock(args []string) error {
 		return err
 	}
 	runtime.KeepAlive(program)
-	return unix.Exec(path, args, append(os.Environ(), vault.Hidden()...)) // as if nothing stood between
+	return unix.Exec(path, args, append(os.Environ(), environment.Hidden()...)) // as if nothing stood between
 }

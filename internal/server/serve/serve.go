@@ -13,6 +13,7 @@ import (
 	"time"
 
 	core "github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/environment"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/quantity"
 	"github.com/windlass-run/windlass/internal/server"
@@ -20,7 +21,6 @@ import (
 	"github.com/windlass-run/windlass/internal/server/grants"
 	"github.com/windlass-run/windlass/internal/server/runs"
 	"github.com/windlass-run/windlass/internal/server/token"
-	"github.com/windlass-run/windlass/internal/vault"
 )
 
 // Options say what is offered, and where.
@@ -71,7 +71,7 @@ func (s *Service) open(ctx context.Context) error {
 		}
 		text = s.made.Text
 	}
-	vault.Keep(token.Variable, text) // no run shows it
+	environment.Keep(token.Variable, text) // no run shows it
 	s.api, err = server.New(s.host, server.Reading{Archive: s.host.Archive()}, server.Options{
 		Token: text, Loopback: s.loopback, Log: s.options.Runs.Log,
 	})
