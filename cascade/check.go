@@ -20,7 +20,7 @@ type checker struct {
 func newChecker(ctx context.Context, known Known, c *Cascade, doc *document) *checker {
 	return &checker{
 		stop: ctx.Err, known: known, cascade: c, root: place{doc: doc},
-		tools:     toolbox{at: map[string]int{}, builtin: known.Tools},
+		tools:     toolbox{at: map[string]int{}, builtin: known.Tools, later: known.LaterTool},
 		templates: templates{parse: known.CheckTemplate},
 		schemas:   schemas{stop: ctx.Err},
 	}

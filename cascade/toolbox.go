@@ -11,7 +11,8 @@ type toolbox struct {
 	list    []declared
 	at      map[string]int // index in list by name
 	builtin []string
-	offered map[string]bool // the tools that the model of some phase can call
+	later   func(name string, d Diagnostic) // see Known; may be nil
+	offered map[string]bool                 // the tools that the model of some phase can call
 }
 
 // declared is a tool with its place.
@@ -88,6 +89,12 @@ func (b *toolbox) unknown(at place, name, from string) {
 	names := b.names()
 	hint := cmp.Or(meant(name, names), knownNames(`declare it under "tools"; there are `, slices.Sorted(slices.Values(names))))
 	at.error(CodeUnknownTool, fmt.Sprintf("%s names %q, which is no tool", from, name), hint)
+	if b.later == nil {
+		return
+	}
+	last := len(*at.doc.found) - 1
+	b.later(name, (*at.doc.found)[last])
+	*at.doc.found = (*at.doc.found)[:last]
 }
 
 // offer notes the tools that the model of some phase can call.

@@ -17,6 +17,17 @@ import (
 
 const module = "github.com/windlass-run/windlass/"
 
+// root is the name of the root package in the tables.
+const root = "windlass"
+
+// nameOf returns the name of a package of this module in the tables: its path below the root.
+func nameOf(path string) (name string, ours bool) {
+	if path == strings.TrimSuffix(module, "/") {
+		return root, true
+	}
+	return strings.CutPrefix(path, module)
+}
+
 // TestImportsAreThoseOfTheTable: the table of docs/architecture.md has a row for each package, with its direct imports. A
 // package imports only packages above it in the table, and packages for tests are imported by such packages only.
 func TestImportsAreThoseOfTheTable(t *testing.T) {
@@ -175,7 +186,8 @@ func listImports(t *testing.T) map[string]imports {
 			Imports, Deps, TestImports, XTestImports []string
 		}
 		require.NoError(t, dec.Decode(&p))
-		all[strings.TrimPrefix(p.ImportPath, module)] = imports{ours(p.Imports), ours(p.Deps), ours(append(p.TestImports, p.XTestImports...))}
+		name, _ := nameOf(p.ImportPath)
+		all[name] = imports{ours(p.Imports), ours(p.Deps), ours(append(p.TestImports, p.XTestImports...))}
 	}
 	return all
 }
@@ -183,7 +195,7 @@ func listImports(t *testing.T) map[string]imports {
 // ours returns the packages of this module, each once, sorted.
 func ours(paths []string) (names []string) {
 	for _, path := range paths {
-		if name, ok := strings.CutPrefix(path, module); ok {
+		if name, ok := nameOf(path); ok {
 			names = append(names, name)
 		}
 	}

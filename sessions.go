@@ -1,0 +1,157 @@
+package windlass
+
+import (
+	"context"
+	"time"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
+	"github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/archive"
+	"github.com/windlass-run/windlass/internal/clickhouse"
+	"github.com/windlass-run/windlass/internal/sessions"
+)
+
+// Session is one run in figures.
+type Session struct {
+	ID        string
+	CascadeID string
+	Status    string // the name of an echo.Status, or "killed", "unfinished", "damaged", "other_version"
+	Reason    echo.StopReason
+	Error     string // that the run failed of, or why its journal cannot be read
+	StartedAt time.Time
+	LastAt    time.Time // of the newest entry
+	Here      bool      // its journal is on this machine
+	Resumable bool      // as far as its record says
+
+	Visits       int // to phases
+	ModelCalls   int
+	ToolCalls    int
+	Usage        echo.Usage // its In, Cached and Out
+	CostUSD      *float64   // of the calls whose cost is known; nil: of none
+	UnknownCosts int        // calls whose cost is not known
+}
+
+// SessionDetail is what one run did.
+type SessionDetail struct {
+	Session
+	Output any // of the last phase that ended well
+	Phases []PhaseDetail
+}
+
+// PhaseDetail is what one visit to a phase did.
+type PhaseDetail struct {
+	Visit      string // the name of the phase, with ~2 behind it on the second visit
+	Phase      string
+	Status     string
+	Reason     echo.StopReason
+	Error      string
+	StartedAt  time.Time
+	LastAt     time.Time
+	Attempts   int
+	Turns      int
+	ModelCalls int
+	ToolCalls  int
+	CostUSD    *float64
+	Output     any
+}
+
+// Verification is what [Windlass.Verify] found: Holds, and the first Difference when it does not; how many Entries, Requests, Views and
+// Selections were compared; the Status of the run, and whether the last line of its journal was Torn by a crash.
+type Verification = app.Verification
+
+// Sessions lists the newest sessions of this machine and of ClickHouse, the newest first; all of them when limit is 0. When ClickHouse
+// cannot be asked, the sessions of this machine are returned together with an error that says why.
+func (w *Windlass) Sessions(ctx context.Context, limit int) ([]Session, error) {
+	listed, away, err := w.archive.List(ctx, limit)
+	if err != nil {
+		return nil, explain(err)
+	}
+	list := make([]Session, len(listed))
+	for i := range listed {
+		l := &listed[i]
+		list[i] = newSession(&l.SessionState, &l.SessionTimes, &l.SessionFigures)
+		list[i].Here, list[i].Resumable = l.Here, l.Resumable
+		if l.Problem != "" {
+			list[i].Error = l.Problem
+		}
+	}
+	return list, explain(away)
+}
+
+func newSession(s *clickhouse.SessionState, t *clickhouse.SessionTimes, f *clickhouse.SessionFigures) Session {
+	return Session{
+		ID: s.ID, CascadeID: s.CascadeID, Status: s.Status, Reason: echo.StopReason(s.Reason), Error: s.Error, StartedAt: t.StartedAt, LastAt: t.LastAt,
+		Visits: int(f.Phases), ModelCalls: int(f.Calls), ToolCalls: int(f.ToolCalls), CostUSD: f.CostUSD, UnknownCosts: int(f.UnknownCostCalls),
+		Usage: echo.Usage{In: f.TokensIn, Cached: f.TokensCached, Out: f.TokensOut},
+	}
+}
+
+// Session sums a session up, also while it runs. It is named by its id or by the beginning of it, as everywhere.
+func (w *Windlass) Session(ctx context.Context, id string) (*SessionDetail, error) {
+	d, err := w.archive.Detail(ctx, id)
+	if err != nil {
+		return nil, explain(err)
+	}
+	out := &SessionDetail{Session: newSession(&d.SessionState, &d.SessionTimes, &d.SessionFigures), Output: d.Output}
+	here, err := w.archive.Here(d.ID)
+	out.Here, out.Resumable = here != "", d.Resumable
+	for i := range d.PhaseReports {
+		p := &d.PhaseReports[i]
+		out.Phases = append(out.Phases, PhaseDetail{
+			Visit: p.Visit, Phase: p.Phase, Status: p.Status, Reason: echo.StopReason(p.Reason), Error: p.Error, StartedAt: p.StartedAt,
+			LastAt: p.LastAt, Attempts: p.Attempts, Turns: p.Turns, ModelCalls: p.Calls, ToolCalls: p.ToolCalls, CostUSD: p.CostUSD, Output: p.Output,
+		})
+	}
+	return out, explain(err)
+}
+
+// Verify runs a session again with nothing but its record: no model is asked, no tool runs, nothing is written. It compares everything
+// that the run would record with what is recorded, byte for byte. It must be given the tools that the session was started with.
+func (w *Windlass) Verify(ctx context.Context, id string, opts ...RunOption) (*Verification, error) {
+	s, err := w.settingsToResume(opts)
+	if err != nil {
+		return nil, explain(err)
+	}
+	if id, _, err = w.archive.Bring(ctx, id); err != nil {
+		return nil, explain(err)
+	}
+	rec, err := journal.Read(archive.JournalPath(w.app.Home(), id))
+	if err != nil {
+		return nil, explain(app.JournalError(id, err))
+	}
+	v, err := w.app.Verify(ctx, rec, s.Extensions)
+	return v, explain(err)
+}
+
+// Handoff says where a run stands, for a person or another agent who continues it, also when its process died.
+func (w *Windlass) Handoff(ctx context.Context, id string) (*echo.Handoff, error) {
+	r, err := w.Record(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return r.Handoff()
+}
+
+// Deliver delivers to ClickHouse what it does not have yet of sessions on this machine: of those that are named, or of all. It returns how
+// many rows were delivered. Runs deliver by themselves; it is needed when ClickHouse was away and no later run made up for it.
+func (w *Windlass) Deliver(ctx context.Context, ids ...string) (rows int, err error) {
+	if w.journals {
+		return 0, invalid("deliver sessions: there is no ClickHouse, see Options.NoClickHouse")
+	}
+	shipment, err := w.archive.Shipment(ids, false)
+	if err != nil {
+		return 0, explain(err)
+	}
+	done, err := shipment.Deliver(ctx, func(int, *sessions.Session) archive.Progress { return silent{} })
+	for i := range done {
+		rows += done[i].Delivered
+	}
+	return rows, explain(err)
+}
+
+// silent shows no progress.
+type silent struct{}
+
+func (silent) Show(_, _ uint64) {}
+func (silent) End()             {}
