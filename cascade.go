@@ -20,7 +20,8 @@ type Cascade struct {
 	later    []laterTool
 }
 
-// laterTool is a tool that a phase names and nothing declares: the program gives it when it starts a run.
+// laterTool is a tool that a phase names and nothing declares: the program gives it when it starts
+// a run.
 type laterTool struct {
 	name    string
 	missing cascade.Diagnostic // what is wrong without it
@@ -28,16 +29,17 @@ type laterTool struct {
 
 // LoadFile reads a cascade, JSON or YAML, and the *.tool.json files beside it.
 //
-// The error is of [InvalidCascade] when something is wrong with it, with a [*cascade.InvalidError] that has every mistake with its
-// place and a hint. A phase may name tools that the program gives: [Windlass.Start] says which of them are missing.
+// The error is of [InvalidCascade] when something is wrong with it, with a [*cascade.InvalidError]
+// that has every mistake with its place and a hint. A phase may name tools that the program gives:
+// [Windlass.Start] says which of them are missing.
 func LoadFile(path string) (*Cascade, error) {
 	c := &Cascade{file: path}
 	parsed, found, err := cascade.Load(path, c.known())
 	return c.read(parsed, found, err)
 }
 
-// Load reads a cascade, JSON or YAML, from memory. The name stands for its file in errors and in the record; its suffix, .json, .yaml
-// or .yml, says which of the two it is.
+// Load reads a cascade, JSON or YAML, from memory. The name stands for its file in errors and in
+// the record; its suffix, .json, .yaml or .yml, says which of the two it is.
 func Load(name string, data []byte) (*Cascade, error) {
 	c := &Cascade{file: name}
 	parsed, found, err := cascade.Parse(name, data, c.known())

@@ -13,8 +13,9 @@ import (
 
 const module = "github.com/windlass-run/windlass"
 
-// A module of its own runs a cascade with its own tool and its own model, in few lines and with public packages only. Neither cobra nor
-// what belongs to the command is in its program: what takes secrets out of the environment by executing the program again, terminals.
+// A module of its own runs a cascade with its own tool and its own model, in few lines and with
+// public packages only. Neither cobra nor what belongs to the command is in its program: what takes
+// secrets out of the environment by executing the program again, terminals.
 func TestAnotherModule(t *testing.T) {
 	t.Parallel()
 	dir := consumer(t)

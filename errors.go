@@ -84,7 +84,8 @@ func explain(err error) error {
 	return err
 }
 
-// next returns what a program can do about an error; "": there is nothing that would be right for every program.
+// next returns what a program can do about an error; "": there is nothing that would be right for
+// every program.
 func next(err error) string {
 	var (
 		model  *app.NoModelError

@@ -9,15 +9,15 @@ import (
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
-// Event is what happens in a run: [*Recorded], [*ModelCalled], [*Delta], [*ToolCalled], [*Guarded] or [*Notice]. All of them print as one
-// line.
+// Event is what happens in a run: [*Recorded], [*ModelCalled], [*Delta], [*ToolCalled], [*Guarded]
+// or [*Notice]. All of them print as one line.
 type Event interface {
 	fmt.Stringer
 	event()
 }
 
-// Recorded says that something was recorded: what has ended is told by these events, in the order of the record. Entries must not be
-// changed. [echo.Read] reads what an entry says by its kind.
+// Recorded says that something was recorded: what has ended is told by these events, in the order
+// of the record. Entries must not be changed. [echo.Read] reads what an entry says by its kind.
 type Recorded struct{ Entry *echo.Entry }
 
 // ModelCalled says that a model is about to be asked.
@@ -27,7 +27,8 @@ type ModelCalled struct {
 	ContextSize int64 // what it is sent, in estimated tokens
 }
 
-// Delta is a piece of an answer that arrives. When the answer is recorded, deltas of it that were not read are left out.
+// Delta is a piece of an answer that arrives. When the answer is recorded, deltas of it that were
+// not read are left out.
 type Delta struct {
 	Site      effect.Site
 	Text      string
@@ -49,7 +50,8 @@ type Guarded struct {
 	Guard echo.Guard
 }
 
-// Notice is something that a person should know before the run starts, as that a part of the cascade runs with less than it asks for.
+// Notice is something that a person should know before the run starts, as that a part of the
+// cascade runs with less than it asks for.
 type Notice struct{ Text string }
 
 func (*Recorded) event()    {}

@@ -12,8 +12,9 @@ import (
 	"github.com/windlass-run/windlass/internal/app"
 )
 
-// feed has the events of a run, for any number of readers. Who writes never waits for a reader. What it keeps is bounded by the record
-// of the run: pieces of an answer go when the answer is recorded. It is an [echo.Sink] and an [engine.Observer].
+// feed has the events of a run, for any number of readers. Who writes never waits for a reader.
+// What it keeps is bounded by the record of the run: pieces of an answer go when the answer is
+// recorded. It is an [echo.Sink] and an [engine.Observer].
 type feed struct {
 	mu      sync.Mutex // guards all
 	changed sync.Cond
@@ -87,7 +88,8 @@ func (f *feed) end(err error) {
 	f.changed.Broadcast()
 }
 
-// next waits for the first event after number n. It returns nil, and the error of the run, when there is none.
+// next waits for the first event after number n. It returns nil, and the error of the run, when
+// there is none.
 func (f *feed) next(n uint64) (numbered, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

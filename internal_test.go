@@ -26,7 +26,8 @@ func texts(f *feed) (out []string, err error) {
 	return out, nil
 }
 
-// A reader that is slow misses pieces of answers that are recorded, and nothing else. Nobody waits for it.
+// A reader that is slow misses pieces of answers that are recorded, and nothing else. Nobody waits
+// for it.
 func TestFeedOfASlowReader(t *testing.T) {
 	t.Parallel()
 	f := newFeed()
@@ -56,22 +57,22 @@ func TestFeedOfASlowReader(t *testing.T) {
 	}, got)
 }
 
-// A reader that reads along has every piece, one that breaks off changes nothing, and each loop begins anew.
+// A reader that reads along has every piece, one that breaks off changes nothing, and each loop
+// begins anew.
 func TestFeedOfReaders(t *testing.T) {
 	t.Parallel()
 	f := newFeed()
 	read := make(chan string)
 	go func() {
 		defer close(read)
-		for e := range f.all() {
+		f.all()(func(e Event, _ error) bool {
 			read <- e.String()
-		}
+			return true
+		})
 	}()
 	f.add(&Delta{Text: "one"})
 	require.Equal(t, `: "one"`, <-read)
-	for range f.all() {
-		break
-	}
+	f.all()(func(Event, error) bool { return false })
 	f.add(&Delta{ToolCall: "t"})
 	require.Equal(t, ": calling t", <-read)
 	f.add(&Delta{Retrying: "it is full"})

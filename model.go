@@ -14,15 +14,17 @@ import (
 //
 //	Complete(ctx context.Context, req *ModelRequest) (*ModelResponse, error)
 //
-// It is safe for concurrent use, retries what it wants to be retried, and returns when ctx ends. An error that is no [*ModelError] is
-// taken for one that may pass: the run fails, and can be resumed.
+// It is safe for concurrent use, retries what it wants to be retried, and returns when ctx ends. An
+// error that is no [*ModelError] is taken for one that may pass: the run fails, and can be resumed.
 type Model = effect.Model
 
-// ModelRequest is what a model is asked: Messages in their order, Tools it may call, Model as the cascade names it, and settings.
-// OnDelta, when it is set, may be called with pieces of the answer. A request must not be changed.
+// ModelRequest is what a model is asked: Messages in their order, Tools it may call, Model as the
+// cascade names it, and settings. OnDelta, when it is set, may be called with pieces of the answer.
+// A request must not be changed.
 type ModelRequest = effect.ModelRequest
 
-// ModelResponse is a whole answer. [Reply] and [CallTool] make one; Usage and CostUSD may be set in it.
+// ModelResponse is a whole answer. [Reply] and [CallTool] make one; Usage and CostUSD may be set in
+// it.
 type ModelResponse = effect.ModelResponse
 
 // ModelError is a model call that failed for good, with Kind, Message and Hint.
@@ -44,7 +46,8 @@ func Reply(text string) *ModelResponse {
 	return response("stop", echo.Draft{Role: echo.RoleAssistant, Parts: echo.Text(text)})
 }
 
-// CallTool returns an answer that calls a tool. The arguments are encoded as JSON; what cannot be encoded calls it with none.
+// CallTool returns an answer that calls a tool. The arguments are encoded as JSON; what cannot be
+// encoded calls it with none.
 func CallTool(name string, arguments any) *ModelResponse {
 	text, err := json.Marshal(arguments)
 	if err != nil {

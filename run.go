@@ -15,10 +15,12 @@ import (
 	"github.com/windlass-run/windlass/internal/failure"
 )
 
-// Input is the input of a cascade, by the names of its inputs_schema. Values are what encoding/json can encode.
+// Input is the input of a cascade, by the names of its inputs_schema. Values are what encoding/json
+// can encode.
 type Input map[string]any
 
-// Run is a run that goes on by itself, on goroutines of its own. It is safe for concurrent use, and need not be waited for.
+// Run is a run that goes on by itself, on goroutines of its own. It is safe for concurrent use, and
+// need not be waited for.
 type Run struct {
 	id     string
 	cancel context.CancelFunc
@@ -28,11 +30,12 @@ type Run struct {
 	err    error
 }
 
-// Start starts a run of a cascade. What can be checked is checked before: the input, tools, models and their keys, folders. Then the run
-// goes on by itself until it ends, ctx ends, [Run.Cancel] or [Windlass.Close]; the last three interrupt it, and it can be resumed.
+// Start starts a run of a cascade. What can be checked is checked before: the input, tools, models
+// and their keys, folders. Then the run goes on by itself until it ends, ctx ends, [Run.Cancel] or
+// [Windlass.Close]; the last three interrupt it, and it can be resumed.
 //
-// The error is of [InvalidRequest], [InvalidInput], [InvalidCascade], [InvalidConfig], [SessionExists], [ModelUnavailable] or
-// [StorageFailed]; nothing is left of the session then.
+// The error is of [InvalidRequest], [InvalidInput], [InvalidCascade], [InvalidConfig],
+// [SessionExists], [ModelUnavailable] or [StorageFailed]; nothing is left of the session then.
 func (w *Windlass) Start(ctx context.Context, c *Cascade, input Input, opts ...RunOption) (*Run, error) {
 	s, err := settingsOf(opts)
 	switch {
@@ -57,8 +60,8 @@ func (w *Windlass) Start(ctx context.Context, c *Cascade, input Input, opts ...R
 	})
 }
 
-// Run starts a run and waits for its end, see [Windlass.Start] and [Run.Result]. The end of ctx interrupts the run; the result says how far
-// it came. It is nil when the run did not start.
+// Run starts a run and waits for its end, see [Windlass.Start] and [Run.Result]. The end of ctx
+// interrupts the run; the result says how far it came. It is nil when the run did not start.
 func (w *Windlass) Run(ctx context.Context, c *Cascade, input Input, opts ...RunOption) (*Result, error) {
 	run, err := w.Start(ctx, c, input, opts...)
 	if err != nil {
@@ -67,10 +70,12 @@ func (w *Windlass) Run(ctx context.Context, c *Cascade, input Input, opts ...Run
 	return run.Result(context.WithoutCancel(ctx))
 }
 
-// Resume resumes a session whose run was interrupted, killed, or failed of a budget or a model, where it stopped. No answer is paid for
-// twice, and no tool is called twice that may do harm. It must be given the tools and the provider again that it was started with.
+// Resume resumes a session whose run was interrupted, killed, or failed of a budget or a model,
+// where it stopped. No answer is paid for twice, and no tool is called twice that may do harm. It
+// must be given the tools and the provider again that it was started with.
 //
-// The error is of [UnknownSession], [SessionBusy], [NotResumable], [OtherVersion], [Damaged] or one of those of [Windlass.Start].
+// The error is of [UnknownSession], [SessionBusy], [NotResumable], [OtherVersion], [Damaged] or one
+// of those of [Windlass.Start].
 func (w *Windlass) Resume(ctx context.Context, id string, opts ...RunOption) (*Run, error) {
 	s, err := w.settingsToResume(opts)
 	switch {
@@ -87,9 +92,10 @@ func (w *Windlass) Resume(ctx context.Context, id string, opts ...RunOption) (*R
 	})
 }
 
-// Fork makes a new session of the first entries of another one, up to its entry seq, and resumes it there. The other session stays as
-// it is. [WithCascade] has it continue under another cascade. The error is of [InvalidRequest] when there is no such entry, of
-// [Diverged] when the entries do not follow from the cascade, or one of those of [Windlass.Resume].
+// Fork makes a new session of the first entries of another one, up to its entry seq, and resumes it
+// there. The other session stays as it is. [WithCascade] has it continue under another cascade. The
+// error is of [InvalidRequest] when there is no such entry, of [Diverged] when the entries do not
+// follow from the cascade, or one of those of [Windlass.Resume].
 func (w *Windlass) Fork(ctx context.Context, id string, seq uint64, opts ...RunOption) (*Run, error) {
 	s, err := w.settingsToResume(opts)
 	if err != nil {
@@ -131,7 +137,7 @@ func (w *Windlass) launch(ctx context.Context, open func(context.Context, app.Wa
 	closed := w.closed
 	w.runs[r] = true
 	w.mu.Unlock()
-	inner, err := (*app.Run)(nil), error(invalid("start a run: the Windlass is closed"))
+	inner, err := (*app.Run)(nil), invalid("start a run: the Windlass is closed")
 	if !closed {
 		inner, err = open(ctx, r.feed.watch())
 	}
@@ -186,16 +192,17 @@ func recovered(ctx context.Context, run *app.Run) (res *engine.Result, err error
 // ID returns the id of the session.
 func (r *Run) ID() string { return r.id }
 
-// Events returns what happens in the run, from its beginning: each loop over it begins with the first event, whenever it begins, and ends
-// with the run. A run that did not complete ends it with its error.
+// Events returns what happens in the run, from its beginning: each loop over it begins with the
+// first event, whenever it begins, and ends with the run. A run that did not complete ends it with
+// its error.
 //
-// The run never waits for a reader. One that is slow misses only pieces of answers that were recorded meanwhile, see [Delta]; one that
-// breaks off, and a run without a reader, change nothing. Of a session that is resumed it has what is new; [Windlass.Record] has the
-// entries before.
+// The run never waits for a reader. One that is slow misses only pieces of answers that were
+// recorded meanwhile, see [Delta]; one that breaks off, and a run without a reader, change nothing.
+// Of a session that is resumed it has what is new; [Windlass.Record] has the entries before.
 func (r *Run) Events() iter.Seq2[Event, error] { return r.feed.all() }
 
-// Result waits for the end of the run. The result says what it came to also when the run failed, with the error then. The end of ctx ends
-// only the waiting.
+// Result waits for the end of the run. The result says what it came to also when the run failed,
+// with the error then. The end of ctx ends only the waiting.
 func (r *Run) Result(ctx context.Context) (*Result, error) {
 	select {
 	case <-r.done:
@@ -213,7 +220,8 @@ func (r *Run) Result(ctx context.Context) (*Result, error) {
 // Cancel interrupts the run. It returns at once; [Run.Result] waits. The session can be resumed.
 func (r *Run) Cancel() { r.cancel() }
 
-// Result is what a run came to: its Status, Reason and Output, the Phases one by one, and what the phases took.
+// Result is what a run came to: its Status, Reason and Output, the Phases one by one, and what the
+// phases took.
 type Result struct {
 	engine.Result
 	Spent       effect.Totals // with what was done in the background
@@ -223,7 +231,8 @@ type Result struct {
 // Text returns the output as text: a string as it is, anything else as JSON.
 func (r *Result) Text() string { return echo.AsText(r.Output) }
 
-// Decode stores an output that is JSON in the value that v points to: the answer to an output_schema, or a text that is JSON.
+// Decode stores an output that is JSON in the value that v points to: the answer to an
+// output_schema, or a text that is JSON.
 func (r *Result) Decode(v any) error {
 	if r.Output == nil {
 		return errors.New("decode the output of the run: it has none")

@@ -10,9 +10,9 @@ import (
 	"github.com/windlass-run/windlass/internal/protection"
 )
 
-// RunOption says how a run is started, resumed or forked. A session that is resumed or forked has the models and rights that it was
-// started with, whoever resumes it; options that name others are refused. Tools and a provider that a program gives are not recorded:
-// it gives them again.
+// RunOption says how a run is started, resumed or forked. A session that is resumed or forked has
+// the models and rights that it was started with, whoever resumes it; options that name others are
+// refused. Tools and a provider that a program gives are not recorded: it gives them again.
 type RunOption func(*runSettings)
 
 // runSettings are what options say.
@@ -66,7 +66,8 @@ func starting(name string, set func(*runSettings)) RunOption {
 	}
 }
 
-// WithTool gives the run tools of the program, see [Func]. Phases name them as they name built-in ones.
+// WithTool gives the run tools of the program, see [Func]. Phases name them as they name built-in
+// ones.
 func WithTool(tools ...Tool) RunOption {
 	return func(s *runSettings) {
 		for _, t := range tools {
@@ -78,7 +79,8 @@ func WithTool(tools ...Tool) RunOption {
 	}
 }
 
-// WithProvider has a model of the program answer, instead of the endpoints of windlass.json, whatever models the cascade names.
+// WithProvider has a model of the program answer, instead of the endpoints of windlass.json,
+// whatever models the cascade names.
 func WithProvider(m Model) RunOption {
 	return func(s *runSettings) {
 		if m == nil {
@@ -89,7 +91,8 @@ func WithProvider(m Model) RunOption {
 	}
 }
 
-// WithModel names the model of all phases. It outranks the cascade, which outranks $WINDLASS_MODEL and windlass.json.
+// WithModel names the model of all phases. It outranks the cascade, which outranks $WINDLASS_MODEL
+// and windlass.json.
 func WithModel(name string) RunOption {
 	return starting("WithModel", func(s *runSettings) { s.Models.Default = name })
 }
@@ -99,7 +102,8 @@ func WithModels(byPhase map[string]string) RunOption {
 	return starting("WithModels", func(s *runSettings) { maps.Copy(s.Models.Phases, byPhase) })
 }
 
-// WithOffline has the script beside the cascade answer, FILE.script.json, and nothing is downloaded.
+// WithOffline has the script beside the cascade answer, FILE.script.json, and nothing is
+// downloaded.
 func WithOffline() RunOption {
 	return starting("WithOffline", func(s *runSettings) { s.Offline = true })
 }
@@ -119,7 +123,8 @@ func WithAllowCommands() RunOption {
 	return starting("WithAllowCommands", func(s *runSettings) { s.Rights.AllowCommands = true })
 }
 
-// WithAllowWrite grants patterns of files that file tools may write although programs run them, as "cascades/*.json".
+// WithAllowWrite grants patterns of files that file tools may write although programs run them, as
+// "cascades/*.json".
 func WithAllowWrite(patterns ...string) RunOption {
 	return starting("WithAllowWrite", func(s *runSettings) {
 		for _, p := range patterns {
@@ -131,13 +136,14 @@ func WithAllowWrite(patterns ...string) RunOption {
 	})
 }
 
-// WithSessionID sets the id of a new session: up to 64 letters, digits, dots, dashes and underscores.
+// WithSessionID sets the id of a new session: up to 64 letters, digits, dots, dashes and
+// underscores.
 func WithSessionID(id string) RunOption {
 	return func(s *runSettings) { s.SessionID, s.idGiven = id, true }
 }
 
-// Budget is what a run may spend. It outranks the budget of the cascade, and of a session that is resumed the one that it had. A nil
-// field leaves a limit as it is, 0 takes it away.
+// Budget is what a run may spend. It outranks the budget of the cascade, and of a session that is
+// resumed the one that it had. A nil field leaves a limit as it is, 0 takes it away.
 type Budget struct {
 	MaxUSD     *float64
 	MaxTokens  *int64

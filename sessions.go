@@ -56,12 +56,14 @@ type PhaseDetail struct {
 	Output     any
 }
 
-// Verification is what [Windlass.Verify] found: Holds, and the first Difference when it does not; how many Entries, Requests, Views and
-// Selections were compared; the Status of the run, and whether the last line of its journal was Torn by a crash.
+// Verification is what [Windlass.Verify] found: Holds, and the first Difference when it does not;
+// how many Entries, Requests, Views and Selections were compared; the Status of the run, and
+// whether the last line of its journal was Torn by a crash.
 type Verification = app.Verification
 
-// Sessions lists the newest sessions of this machine and of ClickHouse, the newest first; all of them when limit is 0. When ClickHouse
-// cannot be asked, the sessions of this machine are returned together with an error that says why.
+// Sessions lists the newest sessions of this machine and of ClickHouse, the newest first; all of
+// them when limit is 0. When ClickHouse cannot be asked, the sessions of this machine are returned
+// together with an error that says why.
 func (w *Windlass) Sessions(ctx context.Context, limit int) ([]Session, error) {
 	listed, away, err := w.archive.List(ctx, limit)
 	if err != nil {
@@ -87,7 +89,8 @@ func newSession(s *clickhouse.SessionState, t *clickhouse.SessionTimes, f *click
 	}
 }
 
-// Session sums a session up, also while it runs. It is named by its id or by the beginning of it, as everywhere.
+// Session sums a session up, also while it runs. It is named by its id or by the beginning of it,
+// as everywhere.
 func (w *Windlass) Session(ctx context.Context, id string) (*SessionDetail, error) {
 	d, err := w.archive.Detail(ctx, id)
 	if err != nil {
@@ -106,8 +109,9 @@ func (w *Windlass) Session(ctx context.Context, id string) (*SessionDetail, erro
 	return out, explain(err)
 }
 
-// Verify runs a session again with nothing but its record: no model is asked, no tool runs, nothing is written. It compares everything
-// that the run would record with what is recorded, byte for byte. It must be given the tools that the session was started with.
+// Verify runs a session again with nothing but its record: no model is asked, no tool runs, nothing
+// is written. It compares everything that the run would record with what is recorded, byte for
+// byte. It must be given the tools that the session was started with.
 func (w *Windlass) Verify(ctx context.Context, id string, opts ...RunOption) (*Verification, error) {
 	s, err := w.settingsToResume(opts)
 	if err != nil {
@@ -124,7 +128,8 @@ func (w *Windlass) Verify(ctx context.Context, id string, opts ...RunOption) (*V
 	return v, explain(err)
 }
 
-// Handoff says where a run stands, for a person or another agent who continues it, also when its process died.
+// Handoff says where a run stands, for a person or another agent who continues it, also when its
+// process died.
 func (w *Windlass) Handoff(ctx context.Context, id string) (*echo.Handoff, error) {
 	r, err := w.Record(ctx, id)
 	if err != nil {
@@ -133,8 +138,9 @@ func (w *Windlass) Handoff(ctx context.Context, id string) (*echo.Handoff, error
 	return r.Handoff()
 }
 
-// Deliver delivers to ClickHouse what it does not have yet of sessions on this machine: of those that are named, or of all. It returns how
-// many rows were delivered. Runs deliver by themselves; it is needed when ClickHouse was away and no later run made up for it.
+// Deliver delivers to ClickHouse what it does not have yet of sessions on this machine: of those
+// that are named, or of all. It returns how many rows were delivered. Runs deliver by themselves;
+// it is needed when ClickHouse was away and no later run made up for it.
 func (w *Windlass) Deliver(ctx context.Context, ids ...string) (rows int, err error) {
 	if w.journals {
 		return 0, invalid("deliver sessions: there is no ClickHouse, see Options.NoClickHouse")

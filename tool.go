@@ -17,7 +17,8 @@ import (
 	"github.com/windlass-run/windlass/schema"
 )
 
-// Tool is a tool of the program, which models call by its name. [Func] makes one, [WithTool] gives it to a run.
+// Tool is a tool of the program, which models call by its name. [Func] makes one, [WithTool] gives
+// it to a run.
 type Tool struct {
 	fn  tool.Func
 	err error // why it cannot be used
@@ -32,23 +33,28 @@ func (t Tool) Parameters() json.RawMessage { return t.fn.Spec.Parameters }
 // ToolOption says more of a tool.
 type ToolOption func(*Tool)
 
-// Idempotent says that calling the tool twice does no harm: it only reads, or writes what it wrote before. Such a tool is called again
-// when the process died during a call; with another one the model is told that the outcome is not known.
+// Idempotent says that calling the tool twice does no harm: it only reads, or writes what it wrote
+// before. Such a tool is called again when the process died during a call; with another one the
+// model is told that the outcome is not known.
 func Idempotent() ToolOption { return func(t *Tool) { t.fn.Spec.Idempotent = true } }
 
-// Timeout sets how long a call may take, 60 seconds unless it is set. The function's context ends then.
+// Timeout sets how long a call may take, 60 seconds unless it is set. The function's context ends
+// then.
 func Timeout(d time.Duration) ToolOption { return func(t *Tool) { t.fn.Timeout = d } }
 
 // Func makes a tool of a function.
 //
-// In is a struct, or a map with strings as keys. The schema of the arguments is made of it: names from json tags, descriptions and
-// limits from jsonschema tags, as `json:"service" jsonschema:"description=which one,enum=checkout,enum=search"`. A field without
-// omitempty is required. Arguments are checked against the schema before fn is called.
+// In is a struct, or a map with strings as keys. The schema of the arguments is made of it: names
+// from json tags, descriptions and limits from jsonschema tags, as `json:"service"
+// jsonschema:"description=which one,enum=checkout,enum=search"`. A field without omitempty is
+// required. Arguments are checked against the schema before fn is called.
 //
-// A model is sent an Out that is a string as it is, and any other value as JSON. An error is shown to the model, as that of a failed
-// call, and so is a panic. fn must be safe for concurrent use: the calls of one answer run in parallel. It should bound what it returns.
+// A model is sent an Out that is a string as it is, and any other value as JSON. An error is shown
+// to the model, as that of a failed call, and so is a panic. fn must be safe for concurrent use:
+// the calls of one answer run in parallel. It should bound what it returns.
 //
-// A tool that cannot be made, as of an In without a schema, is an error of the run that it is given to.
+// A tool that cannot be made, as of an In without a schema, is an error of the run that it is given
+// to.
 func Func[In, Out any](name, description string, fn func(context.Context, In) (Out, error), options ...ToolOption) Tool {
 	t := Tool{fn: tool.Func{Spec: effect.ToolSpec{Name: name, Description: description}}}
 	if t.fn.Spec.Parameters, t.err = parametersOf[In](); t.err != nil || name == "" || fn == nil {
@@ -116,7 +122,8 @@ func parametersOf[In any]() (text json.RawMessage, err error) {
 	return text, nil
 }
 
-// expanded returns a schema whose root is no reference to one of its definitions. A type that refers to itself stays among them.
+// expanded returns a schema whose root is no reference to one of its definitions. A type that
+// refers to itself stays among them.
 func expanded(s *jsonschema.Schema) *jsonschema.Schema {
 	name, ok := strings.CutPrefix(s.Ref, "#/$defs/")
 	if !ok {

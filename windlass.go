@@ -1,5 +1,6 @@
-// Package windlass runs cascades: LLM workflows that a file declares phase by phase. It does for a program what the command windlass
-// does for a person: it starts runs, follows and resumes them, and says afterwards what each model call was sent and what it cost.
+// Package windlass runs cascades: LLM workflows that a file declares phase by phase. It does for a
+// program what the command windlass does for a person: it starts runs, follows and resumes them,
+// and says afterwards what each model call was sent and what it cost.
 //
 //	w, err := windlass.Open(ctx, windlass.Options{}) // or windlass.InMemory(): nothing is kept
 //	defer w.Close()
@@ -12,15 +13,17 @@
 //	result, err := run.Result(ctx)
 //	fmt.Println(result.Text())
 //
-// A run is a session, with a journal in [Options].Home from which it can be resumed, verified and asked about, by this program, by the
-// command, and on this machine by any other program. ClickHouse gets the same record behind the run, which never waits for it.
+// A run is a session, with a journal in [Options].Home from which it can be resumed, verified and
+// asked about, by this program, by the command, and on this machine by any other program.
+// ClickHouse gets the same record behind the run, which never waits for it.
 //
-// What a run may do is what its options grant: no folder but its own, no command, no environment variable without a [RunOption].
+// What a run may do is what its options grant: no folder but its own, no command, no environment
+// variable without a [RunOption].
 //
 // Errors that a caller can do something about are an [*Error], with a [Kind].
 //
-// This package, package echo and package cascade keep their promises of compatibility from the first release on. The other packages
-// of the module can be imported, and may change.
+// This package, package echo and package cascade keep their promises of compatibility from the
+// first release on. The other packages of the module can be imported, and may change.
 package windlass
 
 import (
@@ -36,7 +39,8 @@ import (
 	"github.com/windlass-run/windlass/internal/failure"
 )
 
-// Windlass starts, resumes and finds runs. It is safe for concurrent use, and runs any number of cascades at once.
+// Windlass starts, resumes and finds runs. It is safe for concurrent use, and runs any number of
+// cascades at once.
 type Windlass struct {
 	app       *app.App
 	archive   *archive.Archive
@@ -48,10 +52,12 @@ type Windlass struct {
 	runs   map[*Run]bool // that have not ended
 }
 
-// Open prepares to run cascades. It never asks a person for anything, and downloads nothing unless [Options].Fetch allows it.
+// Open prepares to run cascades. It never asks a person for anything, and downloads nothing unless
+// [Options].Fetch allows it.
 //
-// Without a server it looks for the embedded ClickHouse. The error is of [EngineMissing] when there is none on this machine, or no
-// program that runs it; it says what was looked for and what to do. A server is not connected to yet.
+// Without a server it looks for the embedded ClickHouse. The error is of [EngineMissing] when there
+// is none on this machine, or no program that runs it; it says what was looked for and what to do.
+// A server is not connected to yet.
 func Open(ctx context.Context, o Options) (*Windlass, error) {
 	w := &Windlass{journals: o.NoClickHouse, runs: map[*Run]bool{}}
 	settings, err := w.settings(&o)
@@ -105,8 +111,8 @@ func (w *Windlass) checkEngine(ctx context.Context) error {
 // Home returns the folder with the journals of the sessions.
 func (w *Windlass) Home() string { return w.app.Home() }
 
-// Close interrupts the runs that go on, waits until that is recorded, and ends the use of ClickHouse. Interrupted sessions can be
-// resumed, unless they were kept in memory.
+// Close interrupts the runs that go on, waits until that is recorded, and ends the use of
+// ClickHouse. Interrupted sessions can be resumed, unless they were kept in memory.
 func (w *Windlass) Close() error {
 	w.mu.Lock()
 	w.closed = true

@@ -264,7 +264,7 @@ func TestInterrupted(t *testing.T) {
 		res, err := r.Result(t.Context())
 		require.Equal(t, windlass.Interrupted, windlass.KindOf(err))
 		require.Equal(t, echo.StatusInterrupted, res.Status)
-		for _, err = range r.Events() { //nolint:revive // the last one counts
+		for _, err = range r.Events() {
 		}
 		require.Equal(t, windlass.Interrupted, windlass.KindOf(err))
 	}

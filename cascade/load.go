@@ -20,8 +20,8 @@ type Known struct {
 	// Tools are the names of the tools that exist without being declared.
 	Tools []string
 
-	// LaterTool, when set, takes the diagnostic of a phase that names no known tool. It is then not among those that are reported: the
-	// tool may be given when the cascade runs.
+	// LaterTool, when set, takes the diagnostic of a phase that names no known tool. It is then
+	// not among those that are reported: the tool may be given when the cascade runs.
 	LaterTool func(name string, d Diagnostic)
 
 	// CheckTemplate returns what is wrong with a template's syntax, nil when nothing is. A nil function leaves templates

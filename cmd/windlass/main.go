@@ -14,6 +14,7 @@ import (
 	"github.com/windlass-run/windlass/internal/environment"
 	"github.com/windlass-run/windlass/internal/fetch"
 	"github.com/windlass-run/windlass/internal/term"
+	_ "github.com/windlass-run/windlass/internal/vault" // takes secrets out of the environment first
 )
 
 // app is what every command is given: the streams it reads and writes. Results go to out; progress, logs and errors

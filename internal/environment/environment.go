@@ -1,9 +1,9 @@
-// Package environment reads the environment of this process, and keeps the variables that are secrets where children do not find
-// them.
+// Package environment reads the environment of this process, and keeps the variables that are
+// secrets where children do not find them.
 //
-// Everything that is read from the environment and may be a secret is read through this package. A program that owns its
-// environment, as the command windlass does, takes secrets out of it, see package vault. The environment of a program that uses
-// windlass as a library is left as it is.
+// Everything that is read from the environment and may be a secret is read through this package. A
+// program that owns its environment, as the command windlass does, takes secrets out of it, see
+// package vault. The environment of a program that uses windlass as a library is left as it is.
 package environment
 
 import (
@@ -19,7 +19,8 @@ var (
 	withheld = map[string]bool{} // of the hidden ones, those that nobody is given any more
 )
 
-// Own says that this process is windlass's own: from now on [Hide] takes variables out of its environment.
+// Own says that this process is windlass's own: from now on [Hide] takes variables out of its
+// environment.
 func Own() {
 	mu.Lock()
 	defer mu.Unlock()
@@ -47,8 +48,8 @@ func Getenv(name string) string {
 	return v
 }
 
-// Hide takes variables out of the environment that children inherit, as they turned out to be secrets. It does nothing in a process
-// that is not windlass's own.
+// Hide takes variables out of the environment that children inherit, as they turned out to be
+// secrets. It does nothing in a process that is not windlass's own.
 func Hide(names ...string) {
 	mu.Lock()
 	defer mu.Unlock()
@@ -62,7 +63,8 @@ func Hide(names ...string) {
 	}
 }
 
-// Withhold hides a variable that nobody is to be given any more, whatever was granted. It stays known as a secret.
+// Withhold hides a variable that nobody is to be given any more, whatever was granted. It stays
+// known as a secret.
 func Withhold(name string) {
 	Hide(name)
 	mu.Lock()
@@ -77,7 +79,8 @@ func Received(name, value string) {
 	hidden[name] = value
 }
 
-// Keep makes a secret known that did not come from the environment, under the name of a variable that nobody is given.
+// Keep makes a secret known that did not come from the environment, under the name of a variable
+// that nobody is given.
 func Keep(name, value string) {
 	mu.Lock()
 	defer mu.Unlock()
