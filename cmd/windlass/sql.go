@@ -1,33 +1,19 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/clickhouse"
-	"github.com/windlass-run/windlass/internal/term"
+	"github.com/windlass-run/windlass/internal/term/rows"
 )
 
 // maxSQL bounds a statement read from standard input.
 const maxSQL = 1 << 20
-
-// sqlFormat is how rows are shown.
-type sqlFormat string
-
-const (
-	formatTable sqlFormat = "table"
-	formatJSON  sqlFormat = "json"
-	formatCSV   sqlFormat = "csv"
-	formatNone  sqlFormat = "null"
-)
 
 type sqlOptions struct {
 	json, csv, write bool
@@ -84,15 +70,15 @@ func (a *app) sql(ctx context.Context, query string, o sqlOptions) error {
 	}
 	options.Reading = !o.write
 	return a.openClickHouse(ctx, options, func(ctx context.Context, db *clickhouse.DB) error {
-		rows, err := db.Query(ctx, query, clickhouse.QueryOptions{Write: o.write})
+		result, err := db.Query(ctx, query, clickhouse.QueryOptions{Write: o.write})
 		if err != nil {
 			return sqlHint(err, o.write)
 		}
-		format, err := o.format(rows.Format)
+		format, err := o.format(result.Format)
 		if err == nil {
-			err = a.printRows(rows, format)
+			err = rows.Write(a.out, result, format)
 		}
-		return errors.Join(err, rows.Close())
+		return errors.Join(err, result.Close())
 	})
 }
 
@@ -114,145 +100,16 @@ func sqlHint(err error, write bool) error {
 }
 
 // format decides how to print: as the flags say, else as a FORMAT clause says.
-func (o sqlOptions) format(clause string) (sqlFormat, error) {
-	switch lower := strings.ToLower(clause); {
+func (o sqlOptions) format(clause string) (rows.Format, error) {
+	switch {
 	case o.json:
-		return formatJSON, nil
+		return rows.JSON, nil
 	case o.csv:
-		return formatCSV, nil
-	case clause == "", strings.HasPrefix(lower, "pretty"):
-		return formatTable, nil
-	case lower == "json", lower == "jsoneachrow":
-		return formatJSON, nil
-	case lower == "csv", lower == "csvwithnames":
-		return formatCSV, nil
-	case lower == "null":
-		return formatNone, nil
+		return rows.CSV, nil
 	}
-	return "", usageError(fmt.Errorf("FORMAT %s is not supported here", clause), "--json, --csv or no FORMAT clause")
-}
-
-func (a *app) printRows(rows *clickhouse.Rows, format sqlFormat) error {
-	out := bufio.NewWriter(a.out)
-	var err error
-	switch format {
-	case formatJSON:
-		err = writeJSONRows(out, rows)
-	case formatCSV:
-		err = writeCSVRows(out, rows)
-	case formatNone:
-		err = eachRow(rows, func([]clickhouse.Value) error { return nil })
-	default:
-		err = writeTableRows(out, rows, term.Width(a.out))
+	f, ok := rows.FormatOf(clause)
+	if !ok {
+		return "", usageError(fmt.Errorf("FORMAT %s is not supported here", clause), "--json, --csv or no FORMAT clause")
 	}
-	return errors.Join(err, out.Flush())
-}
-
-// eachRow calls do for every row.
-func eachRow(rows *clickhouse.Rows, do func([]clickhouse.Value) error) error {
-	for rows.Next() {
-		row, err := rows.Row()
-		if err != nil {
-			return err
-		}
-		if err := do(row); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// writeJSONRows writes an array with one object per row, one row per line. Of columns with the same name the later ones
-// get a number, because JSON readers keep only one.
-func writeJSONRows(w *bufio.Writer, rows *clickhouse.Rows) error {
-	names := uniqueNames(rows.Columns)
-	var line []byte
-	n := 0
-	err := eachRow(rows, func(row []clickhouse.Value) error {
-		line = append(line[:0], ",\n{"...)
-		if n == 0 {
-			line = append(line[:0], "[\n{"...)
-		}
-		n++
-		for i, v := range row {
-			if i > 0 {
-				line = append(line, ',')
-			}
-			line = echo.AppendString(line, names[i])
-			line = append(line, ':')
-			line = v.AppendJSON(line)
-		}
-		_, err := w.Write(append(line, '}'))
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	end := "\n]\n"
-	if n == 0 {
-		end = "[]\n"
-	}
-	_, err = w.WriteString(end)
-	return err
-}
-
-func uniqueNames(columns []clickhouse.Column) []string {
-	seen := map[string]int{}
-	var names []string
-	for _, c := range columns {
-		name := c.Name
-		for seen[name] > 0 {
-			seen[c.Name]++
-			name = fmt.Sprintf("%s_%d", c.Name, seen[c.Name])
-		}
-		seen[name]++
-		names = append(names, name)
-	}
-	return names
-}
-
-func writeCSVRows(w io.Writer, rows *clickhouse.Rows) error {
-	if len(rows.Columns) == 0 {
-		return nil
-	}
-	out := csv.NewWriter(w)
-	record := make([]string, len(rows.Columns))
-	for i, c := range rows.Columns {
-		record[i] = c.Name
-	}
-	if err := out.Write(record); err != nil {
-		return err
-	}
-	err := eachRow(rows, func(row []clickhouse.Value) error {
-		for i, v := range row {
-			if record[i] = v.String(); v.Null {
-				record[i] = `\N`
-			}
-		}
-		return out.Write(record)
-	})
-	out.Flush()
-	return errors.Join(err, out.Error())
-}
-
-func writeTableRows(w io.Writer, rows *clickhouse.Rows, width int) error {
-	if len(rows.Columns) == 0 {
-		return nil // a statement without a result
-	}
-	t := term.NewTable()
-	for _, c := range rows.Columns {
-		t.Column(c.Name, c.IsNumber())
-	}
-	err := eachRow(rows, func(row []clickhouse.Value) error {
-		cells := make([]string, len(row))
-		for i, v := range row {
-			cells[i] = term.CutValue(v.String(), width)
-		}
-		t.Add(cells...)
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	return t.Render(w, width)
+	return f, nil
 }

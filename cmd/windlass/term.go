@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"github.com/windlass-run/windlass/echo/record"
+	"github.com/windlass-run/windlass/internal/fetch"
 	"github.com/windlass-run/windlass/internal/term"
+	"github.com/windlass-run/windlass/internal/term/fetching"
 	"github.com/windlass-run/windlass/internal/term/live"
 )
 
@@ -52,6 +54,12 @@ func newCounter(w io.Writer, what string, all int) *counter {
 }
 func (c *counter) step()  { c.Step() }
 func (c *counter) clear() { c.Clear() }
+
+type fetchProgress struct{ *fetching.Progress }
+
+func newFetchProgress(w io.Writer) *fetchProgress { return &fetchProgress{fetching.NewProgress(w)} }
+func (f *fetchProgress) show(p fetch.Progress)    { f.Show(p) }
+func (f *fetchProgress) mute()                    { f.Mute() }
 
 type notices struct{ *term.Notices }
 

@@ -1,0 +1,64 @@
+// Package fetching shows a person how the engine of this machine is found, fetched and started.
+package fetching
+
+import (
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/windlass-run/windlass/internal/clickhouse/embedded"
+	"github.com/windlass-run/windlass/internal/fetch"
+	"github.com/windlass-run/windlass/internal/term"
+)
+
+// Progress shows the steps: in one line that is drawn over on a terminal, else in a line per step
+// and quarter. Any goroutine may use it. Once muted it shows nothing more, so that it does not write
+// into the view of the run.
+type Progress struct {
+	mu       sync.Mutex // guards what follows
+	line     *term.Line
+	last     string
+	muted    bool
+	fetching bool // something is being fetched, which is worth waiting for
+}
+
+// NewProgress returns a progress that is shown on w.
+func NewProgress(w io.Writer) *Progress { return &Progress{line: term.NewLine(w)} }
+
+// Mute ends the progress.
+func (p *Progress) Mute() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.line.Keep()
+	p.muted = true
+}
+
+// Show shows a step. The start of an engine is shown only after something was fetched: it takes no
+// time worth a line.
+func (p *Progress) Show(step fetch.Progress) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.fetching = step.Step != embedded.StepStart
+	text := p.text(step)
+	if text == p.last || p.muted || (!p.fetching && !p.line.IsOpen()) {
+		return
+	}
+	p.last = text
+	if !p.line.OnTerminal {
+		fmt.Fprintln(p.line.Out, text)
+		return
+	}
+	p.line.Draw(text)
+}
+
+// text describes a step; off a terminal only every quarter is worth a line.
+func (p *Progress) text(step fetch.Progress) string {
+	if step.Total == 0 {
+		return string(step.Step)
+	}
+	percent := 100 * step.Done / step.Total
+	if !p.line.OnTerminal {
+		percent = percent / 25 * 25
+	}
+	return fmt.Sprintf("%s: %d%% of %d MiB", step.Step, percent, step.Total>>20)
+}
