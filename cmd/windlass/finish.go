@@ -2,11 +2,8 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -14,14 +11,12 @@ import (
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine"
-	"github.com/windlass-run/windlass/engine/budget"
-	"github.com/windlass-run/windlass/engine/effect"
 	core "github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/fetch"
-	"github.com/windlass-run/windlass/internal/template"
 	"github.com/windlass-run/windlass/internal/term/live"
+	"github.com/windlass-run/windlass/internal/term/summary"
 )
 
 // showOptions are the flags that say how a run is shown.
@@ -134,10 +129,10 @@ func (s *shownRun) printResult(res *engine.Result, runErr error) error {
 	switch {
 	case s.events:
 	case s.asJSON:
-		err = s.printJSON(res, runErr)
+		err = s.ended(res).WriteJSON(s.app.out, runErr)
 	case runErr != nil:
 	default:
-		err = s.printOutput(res.Output)
+		err = summary.WriteOutput(s.app.out, res.Output)
 	}
 	if err != nil && !errors.Is(err, syscall.EPIPE) { // a reader that has left, such as head, has what it wanted
 		return fmt.Errorf("print the result: %w", err)
@@ -145,60 +140,9 @@ func (s *shownRun) printResult(res *engine.Result, runErr error) error {
 	return nil
 }
 
-// phaseJSON is a phase's result with a cost that is null when the cost of a call is unknown.
-type phaseJSON struct {
-	engine.PhaseResult
-	Cost *float64 `json:"cost_usd"`
-}
-
-// cardsJSON is what cards took.
-type cardsJSON struct {
-	effect.Totals
-	Cost *float64 `json:"cost_usd"` // null when the cost of a call is unknown
-}
-
-func (s *shownRun) printJSON(res *engine.Result, runErr error) error {
-	whole := *res
-	whole.Totals = s.run.Totals(res)
-	out := struct {
-		*engine.Result
-		Phases []phaseJSON `json:"phases"`
-		Cards  *cardsJSON  `json:"cards,omitempty"` // what cards took of it, which is in no phase
-		Cost   *float64    `json:"cost_usd"`        // null when the cost of a call is unknown
-		Error  string      `json:"error,omitempty"`
-	}{Result: &whole, Cost: whole.Cost(), Phases: make([]phaseJSON, len(res.Phases))}
-	if t := s.run.CardTotals(); t != (effect.Totals{}) {
-		out.Cards = &cardsJSON{Totals: t, Cost: t.Cost()}
-	}
-	for i, p := range res.Phases {
-		out.Phases[i] = phaseJSON{PhaseResult: p, Cost: p.Cost()}
-	}
-	if runErr != nil {
-		out.Error = runErr.Error()
-	}
-	enc := json.NewEncoder(s.app.out)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	return enc.Encode(out)
-}
-
-func (s *shownRun) printOutput(output any) error {
-	text := echo.AsText(output)
-	if _, ok := output.(string); !ok && output != nil {
-		b, err := json.MarshalIndent(output, "", "  ")
-		if err != nil {
-			return err
-		}
-		text = string(b)
-	}
-	if !strings.HasSuffix(text, "\n") {
-		text += "\n"
-	}
-	if isTerminal(s.app.out) {
-		text = withoutControls(text)
-	}
-	_, err := io.WriteString(s.app.out, text)
-	return err
+// ended returns the run as it is printed.
+func (s *shownRun) ended(res *engine.Result) summary.Run {
+	return summary.Run{Session: s.run.ID(), Result: res, Totals: s.run.Totals(res), Cards: s.run.CardTotals()}
 }
 
 // printSummary says on standard error what it took and what to try next.
@@ -207,22 +151,7 @@ func (s *shownRun) printSummary(res *engine.Result) {
 		s.printUndelivered(s.closing.Undelivered)
 		return
 	}
-	t := s.run.Totals(res)
-	sum := spentBy(t)
-	scripted := ""
-	if t.Scripted {
-		scripted = "  (scripted: no model was asked, nothing was paid)"
-	}
-	fmt.Fprintf(s.app.err, "\n%s in %s: %s, %s  %s  %s%s\n", statusWord(res.Status), formatMillis(res.DurationMS),
-		plural(len(res.Phases), "phase"), plural(t.Calls, "model call"), spentTokens(sum), spentMoney(sum), scripted)
-	if t := s.run.CardTotals(); t != (effect.Totals{}) {
-		sum := spentBy(t)
-		fmt.Fprintf(s.app.err, "Cards: %s of it, %s  %s\n", plural(t.Calls, "call"), spentTokens(sum), spentMoney(sum))
-	}
-	if line := contextLine(res); line != "" {
-		fmt.Fprintln(s.app.err, line)
-	}
-	fmt.Fprintf(s.app.err, "session %s\n", s.run.ID())
+	s.ended(res).WriteText(s.app.err)
 	s.printUndelivered(s.closing.Undelivered)
 	if d := s.closing.Earlier; d.Rows > 0 {
 		fmt.Fprintf(s.app.err, "Delivered to ClickHouse besides: %s of %s\n", plural(d.Rows, "row"), plural(d.Sessions, "earlier session"))
@@ -245,42 +174,6 @@ func (s *shownRun) printUndelivered(u *clickhouse.UndeliveredError) {
 	}
 }
 
-// contextLine says what became of the context of all phases; it is empty when everything was sent whole.
-func contextLine(res *engine.Result) string {
-	var f engine.ContextFigures
-	for _, p := range res.Phases {
-		f = f.Add(p.ContextFigures)
-	}
-	var parts []string
-	if f.SentSize < f.FullSize {
-		parts = append(parts, fmt.Sprintf("sent %s of %s tokens of history (%d%% less, estimated)",
-			formatCount(f.SentSize), formatCount(f.FullSize), percentOf(f.FullSize-f.SentSize, f.FullSize)))
-	}
-	if f.MaskedResults > 0 {
-		parts = append(parts, plural(f.MaskedResults, "tool result")+" masked at the end")
-	}
-	if f.Recalls > 0 || f.Rereads > 0 {
-		parts = append(parts, fmt.Sprintf("%s and %s of masked results", plural(f.Recalls, "recall"), plural(f.Rereads, "repeated call")))
-	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return "Context: " + strings.Join(parts, ", ")
-}
-
-func statusWord(s echo.Status) string {
-	switch s {
-	case echo.StatusCompleted:
-		return "Completed"
-	case echo.StatusOverBudget:
-		return "Stopped by the budget"
-	case echo.StatusInterrupted:
-		return "Interrupted"
-	default:
-		return "Failed"
-	}
-}
-
 // failure gives the error that ended a run its exit code and says what to try.
 func (s *shownRun) failure(err error) error {
 	kind := failure.KindOf(err)
@@ -292,64 +185,4 @@ func (s *shownRun) failure(err error) error {
 		return withExit(exitInterrupted, errInterrupted, s.resumeHint())
 	}
 	return withExit(exitCodes[kind], err, s.run.WithoutSecrets(s.hint(kind, err))) // it may name what a template rendered
-}
-
-// hint says what to try after a run that ended with an error.
-func (s *shownRun) hint(kind failure.Kind, err error) string {
-	var model *effect.ModelError
-	var missing *template.MissingError
-	var over *budget.Error
-	var differs *effect.DivergenceError
-	switch {
-	case errors.As(err, &differs):
-		return fmt.Sprintf("%s resume %s --fork %d, to go on from before that in a new session; windlass %s began this one",
-			selfCommand(), s.run.ID(), max(differs.Seq, 2)-1, s.run.Header().Windlass)
-	case kind == failure.StorageFailed:
-		return "free space, or set WINDLASS_HOME to a folder on another disk; the journal holds everything up to here"
-	case errors.As(err, &over) && over.Cause != "":
-		return "give the model a price in windlass.json (docs/models.md), or go without the limit: " + s.resumeWith(over)
-	case over != nil:
-		return s.resumeWith(over)
-	case kind == failure.ModelUnavailable && errors.As(err, &model) && model.Hint != "":
-		return model.Hint + "; then " + s.resumeHint()
-	case kind == failure.ModelUnavailable:
-		return "then " + s.resumeHint()
-	case errors.As(err, &model):
-		return model.Hint
-	case errors.As(err, &missing):
-		return missingHint(s.run.File(), missing.Name)
-	}
-	return s.lookHint()
-}
-
-// missingHint says what to do about a variable that a template needs.
-func missingHint(file, name string) string {
-	fallback := fmt.Sprintf("write {{ %s | default('...') }} in %s", name, file)
-	if input, ok := strings.CutPrefix(name, "input."); ok {
-		return fmt.Sprintf("windlass run %s --input %s=..., or %s", file, input, fallback)
-	}
-	return fallback
-}
-
-// resumeHint says how the run is resumed.
-func (s *shownRun) resumeHint() string { return fmt.Sprintf("%s resume %s", selfCommand(), s.run.ID()) }
-
-// resumeWith says how a run that a limit has stopped is resumed.
-func (s *shownRun) resumeWith(e *budget.Error) string {
-	return s.resumeHint() + " " + limitFlag(e.Limit, e.Enough())
-}
-
-// lookHint says where the record of the run is.
-func (s *shownRun) lookHint() string {
-	if hint := s.inspectHint(); hint != "" {
-		return hint
-	}
-	return "see " + s.run.Journal()
-}
-
-func (s *shownRun) inspectHint() string {
-	if !s.closing.Delivered {
-		return ""
-	}
-	return fmt.Sprintf("%s sessions show %s", selfCommand(), s.run.ID())
 }

@@ -7,8 +7,11 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/windlass-run/windlass/engine/budget"
+	"github.com/windlass-run/windlass/engine/effect"
 	core "github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/failure"
+	"github.com/windlass-run/windlass/internal/template"
 )
 
 // hints are the next steps of a person for kinds of failures that do not say one themselves.
@@ -83,4 +86,64 @@ func selfCommand() string {
 		return "go run ./cmd/windlass"
 	}
 	return "windlass"
+}
+
+// hint says what to try after a run that ended with an error.
+func (s *shownRun) hint(kind failure.Kind, err error) string {
+	var model *effect.ModelError
+	var missing *template.MissingError
+	var over *budget.Error
+	var differs *effect.DivergenceError
+	switch {
+	case errors.As(err, &differs):
+		return fmt.Sprintf("%s resume %s --fork %d, to go on from before that in a new session; windlass %s began this one",
+			selfCommand(), s.run.ID(), max(differs.Seq, 2)-1, s.run.Header().Windlass)
+	case kind == failure.StorageFailed:
+		return "free space, or set WINDLASS_HOME to a folder on another disk; the journal holds everything up to here"
+	case errors.As(err, &over) && over.Cause != "":
+		return "give the model a price in windlass.json (docs/models.md), or go without the limit: " + s.resumeWith(over)
+	case over != nil:
+		return s.resumeWith(over)
+	case kind == failure.ModelUnavailable && errors.As(err, &model) && model.Hint != "":
+		return model.Hint + "; then " + s.resumeHint()
+	case kind == failure.ModelUnavailable:
+		return "then " + s.resumeHint()
+	case errors.As(err, &model):
+		return model.Hint
+	case errors.As(err, &missing):
+		return missingHint(s.run.File(), missing.Name)
+	}
+	return s.lookHint()
+}
+
+// missingHint says what to do about a variable that a template needs.
+func missingHint(file, name string) string {
+	fallback := fmt.Sprintf("write {{ %s | default('...') }} in %s", name, file)
+	if input, ok := strings.CutPrefix(name, "input."); ok {
+		return fmt.Sprintf("windlass run %s --input %s=..., or %s", file, input, fallback)
+	}
+	return fallback
+}
+
+// resumeHint says how the run is resumed.
+func (s *shownRun) resumeHint() string { return fmt.Sprintf("%s resume %s", selfCommand(), s.run.ID()) }
+
+// resumeWith says how a run that a limit has stopped is resumed.
+func (s *shownRun) resumeWith(e *budget.Error) string {
+	return s.resumeHint() + " " + limitFlag(e.Limit, e.Enough())
+}
+
+// lookHint says where the record of the run is.
+func (s *shownRun) lookHint() string {
+	if hint := s.inspectHint(); hint != "" {
+		return hint
+	}
+	return "see " + s.run.Journal()
+}
+
+func (s *shownRun) inspectHint() string {
+	if !s.closing.Delivered {
+		return ""
+	}
+	return fmt.Sprintf("%s sessions show %s", selfCommand(), s.run.ID())
 }

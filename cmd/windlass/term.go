@@ -5,10 +5,12 @@ import (
 	"time"
 
 	"github.com/windlass-run/windlass/echo/record"
+	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/fetch"
 	"github.com/windlass-run/windlass/internal/term"
 	"github.com/windlass-run/windlass/internal/term/fetching"
 	"github.com/windlass-run/windlass/internal/term/live"
+	"github.com/windlass-run/windlass/internal/term/summary"
 )
 
 // The names that commands use for what internal/term does.
@@ -17,17 +19,15 @@ func cleanLines(s string) string                       { return term.CleanLines(
 func oneLine(s string) string                          { return term.OneLine(s) }
 func printable(s string) string                        { return term.Cell(s) }
 func cut(s string, width int) string                   { return term.Cut(s, width) }
-func withoutControls(s string) string                  { return term.WithoutControls(s) }
 func plural(n int, noun string) string                 { return term.Plural(n, noun) }
 func counted(n int, noun string) string                { return term.Counted(n, noun) }
-func percentOf(part, whole int64) int64                { return term.Percent(part, whole) }
 func formatCount(n int64) string                       { return term.Count(n) }
 func formatUSD(v float64) string                       { return term.USD(v) }
 func formatCost(v *float64, calls, none uint64) string { return term.Cost(v, calls, none) }
 func formatDuration(d time.Duration) string            { return term.Duration(d) }
 func formatMillis(ms float64) string                   { return term.Millis(ms) }
 func spentMoney(t record.Totals) string                { return live.Money(t) }
-func spentTokens(t record.Totals) string               { return live.Tokens(t) }
+func spentBy(t effect.Totals) record.Totals            { return summary.Spent(t) }
 func isTerminal(w io.Writer) bool                      { return term.IsTerminal(w) }
 func wantsColour(w io.Writer) bool                     { return term.WantsColour(w) }
 func tableWidth(w io.Writer) int                       { return term.Width(w) }

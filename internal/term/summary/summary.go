@@ -1,0 +1,145 @@
+// Package summary prints what a run came to: its output, its result as JSON, and what it took.
+package summary
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/record"
+	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/internal/term"
+	"github.com/windlass-run/windlass/internal/term/live"
+)
+
+// Run is a run that has ended.
+type Run struct {
+	Session string
+	Result  *engine.Result
+	Totals  effect.Totals // with those of the cards
+	Cards   effect.Totals // of the cards, which are in no phase
+}
+
+// Spent are the totals of a run as those of entries.
+func Spent(t effect.Totals) record.Totals {
+	out := record.Totals{Calls: t.Calls, Usage: t.Usage, CostUSD: t.CostUSD, UnknownCosts: t.UnknownCosts}
+	if t.Scripted {
+		out.Scripted = t.Calls
+	}
+	return out
+}
+
+// WriteText writes in lines how the run ended, what it took and what became of its context.
+func (r Run) WriteText(w io.Writer) {
+	scripted := ""
+	if r.Totals.Scripted {
+		scripted = "  (scripted: no model was asked, nothing was paid)"
+	}
+	sum := Spent(r.Totals)
+	fmt.Fprintf(w, "\n%s in %s: %s, %s  %s  %s%s\n", statusWord(r.Result.Status), term.Millis(r.Result.DurationMS),
+		term.Plural(len(r.Result.Phases), "phase"), term.Plural(sum.Calls, "model call"), live.Tokens(sum), live.Money(sum), scripted)
+	if r.Cards != (effect.Totals{}) {
+		sum := Spent(r.Cards)
+		fmt.Fprintf(w, "Cards: %s of it, %s  %s\n", term.Plural(sum.Calls, "call"), live.Tokens(sum), live.Money(sum))
+	}
+	if line := contextLine(r.Result); line != "" {
+		fmt.Fprintln(w, line)
+	}
+	fmt.Fprintf(w, "session %s\n", r.Session)
+}
+
+// contextLine says what became of the context of all phases; it is empty when everything was sent
+// whole.
+func contextLine(res *engine.Result) string {
+	var f engine.ContextFigures
+	for _, p := range res.Phases {
+		f = f.Add(p.ContextFigures)
+	}
+	var parts []string
+	if f.SentSize < f.FullSize {
+		parts = append(parts, fmt.Sprintf("sent %s of %s tokens of history (%d%% less, estimated)",
+			term.Count(f.SentSize), term.Count(f.FullSize), term.Percent(f.FullSize-f.SentSize, f.FullSize)))
+	}
+	if f.MaskedResults > 0 {
+		parts = append(parts, term.Plural(f.MaskedResults, "tool result")+" masked at the end")
+	}
+	if f.Recalls > 0 || f.Rereads > 0 {
+		parts = append(parts, fmt.Sprintf("%s and %s of masked results", term.Plural(f.Recalls, "recall"), term.Plural(f.Rereads, "repeated call")))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "Context: " + strings.Join(parts, ", ")
+}
+
+func statusWord(s echo.Status) string {
+	switch s {
+	case echo.StatusCompleted:
+		return "Completed"
+	case echo.StatusOverBudget:
+		return "Stopped by the budget"
+	case echo.StatusInterrupted:
+		return "Interrupted"
+	default:
+		return "Failed"
+	}
+}
+
+// phaseJSON is a phase's result with a cost that is null when the cost of a call is unknown.
+type phaseJSON struct {
+	engine.PhaseResult
+	Cost *float64 `json:"cost_usd"`
+}
+
+// cardsJSON is what cards took.
+type cardsJSON struct {
+	effect.Totals
+	Cost *float64 `json:"cost_usd"` // null when the cost of a call is unknown
+}
+
+// WriteJSON writes the whole result as JSON, with the error that ended the run; nil for none.
+func (r Run) WriteJSON(w io.Writer, runErr error) error {
+	whole := *r.Result
+	whole.Totals = r.Totals
+	out := struct {
+		*engine.Result
+		Phases []phaseJSON `json:"phases"`
+		Cards  *cardsJSON  `json:"cards,omitempty"` // what cards took of it, which is in no phase
+		Cost   *float64    `json:"cost_usd"`        // null when the cost of a call is unknown
+		Error  string      `json:"error,omitempty"`
+	}{Result: &whole, Cost: whole.Cost(), Phases: make([]phaseJSON, len(whole.Phases))}
+	if r.Cards != (effect.Totals{}) {
+		out.Cards = &cardsJSON{Totals: r.Cards, Cost: r.Cards.Cost()}
+	}
+	for i, p := range whole.Phases {
+		out.Phases[i] = phaseJSON{PhaseResult: p, Cost: p.Cost()}
+	}
+	if runErr != nil {
+		out.Error = runErr.Error()
+	}
+	return term.WriteJSON(w, out)
+}
+
+// WriteOutput writes the output of a run: a text as it is, anything else as indented JSON. On a
+// terminal control characters are left out.
+func WriteOutput(w io.Writer, output any) error {
+	text := echo.AsText(output)
+	if _, ok := output.(string); !ok && output != nil {
+		b, err := json.MarshalIndent(output, "", "  ")
+		if err != nil {
+			return err
+		}
+		text = string(b)
+	}
+	if !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	if term.IsTerminal(w) {
+		text = term.WithoutControls(text)
+	}
+	_, err := io.WriteString(w, text)
+	return err
+}

@@ -1,0 +1,66 @@
+package summary
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
+)
+
+func TestContextLine(t *testing.T) {
+	t.Parallel()
+	result := func(f ...engine.ContextFigures) *engine.Result {
+		res := &engine.Result{}
+		for _, g := range f {
+			res.Phases = append(res.Phases, engine.PhaseResult{ContextFigures: g})
+		}
+		return res
+	}
+	require.Empty(t, contextLine(result()))
+	require.Empty(t, contextLine(result(engine.ContextFigures{FullSize: 100, SentSize: 100})))
+	require.Equal(t, "Context: sent 2,500 of 10,000 tokens of history (75% less, estimated), 3 tool results masked at the end, "+
+		"1 recall and 2 repeated calls of masked results",
+		contextLine(result(engine.ContextFigures{FullSize: 9000, SentSize: 1500, MaskedResults: 2, Rereads: 2}, engine.ContextFigures{FullSize: 1000, SentSize: 1000, MaskedResults: 1, Recalls: 1})))
+}
+
+func TestWriteText(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	run := Run{
+		Session: "01a", Result: &engine.Result{Status: echo.StatusOverBudget, Phases: make([]engine.PhaseResult, 1)},
+		Totals: effect.Totals{Calls: 2, UnknownCosts: 1}, Cards: effect.Totals{Calls: 1, CostUSD: 0.5},
+	}
+	run.WriteText(&out)
+	require.Equal(t, "\nStopped by the budget in 0ms: 1 phase, 2 model calls  in 0  cached 0  out 0  cost unknown\n"+
+		"Cards: 1 call of it, in 0  cached 0  out 0  $0.5000\nsession 01a\n", out.String())
+}
+
+func TestWriteJSON(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	run := Run{Result: &engine.Result{Status: echo.StatusFailed}, Totals: effect.Totals{Calls: 2, UnknownCosts: 1}, Cards: effect.Totals{Calls: 1, CostUSD: 0.5}}
+	require.NoError(t, run.WriteJSON(&out, errors.New("no <answer>")))
+	require.Contains(t, out.String(), `"cost_usd": null`, "the cost of a call is not known")
+	require.Contains(t, out.String(), `"cost_usd": 0.5`)
+	require.Contains(t, out.String(), `"model_calls": 2`)
+	require.Contains(t, out.String(), `"error": "no <answer>"`)
+}
+
+func TestWriteOutput(t *testing.T) {
+	t.Parallel()
+	for want, output := range map[string]any{
+		"a text\n":                       "a text",
+		"a line\n":                       "a line\n",
+		"{\n  \"a\": [\n    1\n  ]\n}\n": map[string]any{"a": []int{1}},
+		"\n":                             nil,
+	} {
+		var out strings.Builder
+		require.NoError(t, WriteOutput(&out, output))
+		require.Equal(t, want, out.String())
+	}
+}
