@@ -85,7 +85,7 @@ func TestLanguagePageIsComplete(t *testing.T) {
 	require.NoError(t, err)
 	found := regexp.MustCompile(`Code = "([a-z0-9_]+)"`).FindAllSubmatch(codes, -1)
 	require.Greater(t, len(found), 25)
-	for _, m := range append(found, [][]byte{nil, []byte(codeInvalidScript)}) {
+	for _, m := range append(found, [][]byte{nil, []byte(core.CodeInvalidScript)}) {
 		require.True(t, mentioned(string(m[1])), "docs/cascade.md says nothing about the code %s", m[1])
 	}
 	for _, tool := range core.Known().Tools {

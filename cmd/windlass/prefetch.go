@@ -5,30 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/spf13/cobra"
 
-	"github.com/windlass-run/windlass/internal/app/cards"
-	"github.com/windlass-run/windlass/internal/clickhouse"
-	"github.com/windlass-run/windlass/internal/clickhouse/embedded"
-	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/app/prefetch"
 	"github.com/windlass-run/windlass/internal/database"
 	"github.com/windlass-run/windlass/internal/vectors"
 )
-
-// What "windlass fetch" can fetch, by the names of its arguments.
-const (
-	fetchEngine  = "engine"
-	fetchVectors = "vectors"
-)
-
-// fetchedThing is what came of one thing: where it is, or why it is not needed.
-type fetchedThing struct {
-	What      string `json:"what"`
-	Path      string `json:"path,omitempty"`
-	NotNeeded string `json:"not_needed,omitempty"`
-}
 
 func newFetchCommand(a *app) *cobra.Command {
 	var asJSON bool
@@ -38,10 +21,10 @@ func newFetchCommand(a *app) *cobra.Command {
 		Long: "Fetches what a run would otherwise fetch when it first needs it: the embedded ClickHouse and the word vectors, or\n" +
 			"what is named. What is there already is not fetched again. Exit code 6 when something cannot be fetched.",
 		Example:   "  windlass fetch\n  windlass fetch vectors",
-		ValidArgs: []string{fetchEngine, fetchVectors},
+		ValidArgs: []string{prefetch.Engine, prefetch.Vectors},
 		Args: func(_ *cobra.Command, args []string) error {
 			for _, arg := range args {
-				if arg != fetchEngine && arg != fetchVectors {
+				if arg != prefetch.Engine && arg != prefetch.Vectors {
 					return usageError(fmt.Errorf("%q cannot be fetched", arg), "windlass fetch engine, or windlass fetch vectors")
 				}
 			}
@@ -67,46 +50,12 @@ func (a *app) fetch(ctx context.Context, names []string, asJSON bool) error {
 	}
 	progress := newFetchProgress(a.err)
 	o.Progress = progress.show
-	things := []fetchedThing{}
-	var failures []error
-	for _, name := range []string{fetchEngine, fetchVectors} {
-		if len(names) > 0 && !slices.Contains(names, name) {
-			continue
-		}
-		thing, err := fetchOne(ctx, name, len(names) > 0, o, cfg)
-		if err == nil {
-			things = append(things, thing)
-		} else {
-			failures = append(failures, err)
-		}
-	}
+	things, failures := prefetch.All(ctx, names, o, cfg)
 	progress.mute()
 	if ctx.Err() != nil {
 		return withExit(exitInterrupted, errInterrupted, "")
 	}
 	return errors.Join(a.printFetched(things, asJSON), fetchFailure(failures))
-}
-
-// fetchOne fetches one thing. Unless it is named, it is fetched only if a run would use it.
-func fetchOne(ctx context.Context, name string, named bool, o clickhouse.Options, cfg *config.Config) (fetchedThing, error) {
-	thing := fetchedThing{What: name}
-	if name == fetchEngine {
-		if o.DSN != "" && !named {
-			thing.NotNeeded = "a ClickHouse server is used"
-			return thing, nil
-		}
-		engine, _, err := embedded.Find(ctx, embedded.ConfigFromEnv(o.CacheDir), o.Progress)
-		thing.Path = engine.Path
-		return thing, err
-	}
-	if model := cards.EmbeddingModel(cfg); model != cards.EmbedderWords && !named {
-		thing.NotNeeded = "the embedder is " + model
-		return thing, nil
-	}
-	c := vectors.ConfigFromEnv(o.CacheDir)
-	thing.Path = c.File()
-	_, err := vectors.Open(ctx, c, o.Progress)
-	return thing, err
 }
 
 // fetchFailure makes one error of what could not be fetched.
@@ -123,7 +72,7 @@ func fetchFailure(failures []error) error {
 	return withExit(exitStorage, err, hint)
 }
 
-func (a *app) printFetched(things []fetchedThing, asJSON bool) error {
+func (a *app) printFetched(things []prefetch.Thing, asJSON bool) error {
 	if asJSON {
 		return a.printJSON(things)
 	}

@@ -45,9 +45,6 @@ asked of anybody, nothing is run and nothing is written.`,
 	return cmd
 }
 
-// longestPause bounds how long a replay stands still, before its speed: nobody ran a session between two of its parts.
-const longestPause = time.Minute
-
 func (a *app) replaySession(ctx context.Context, given string, o replayOptions) error {
 	rec, err := a.readSession(ctx, given)
 	if err != nil {
@@ -67,7 +64,7 @@ func (a *app) replaySession(ctx context.Context, given string, o replayOptions) 
 	if !o.events {
 		sink = a.chooseView(false, origin.Cascade, rec.Header.SessionID, n)
 	}
-	err = playBack(ctx, rec.Entries, sink, o.speed)
+	err = live.PlayBack(ctx, rec.Entries, sink, o.speed)
 	if closeErr := sink.Close(context.WithoutCancel(ctx)); err == nil {
 		err = closeErr
 	}
@@ -75,26 +72,6 @@ func (a *app) replaySession(ctx context.Context, given string, o replayOptions) 
 		return withExit(exitInterrupted, errInterrupted, "")
 	}
 	return err
-}
-
-// playBack gives entries to a sink, with the pauses between them at a speed.
-func playBack(ctx context.Context, entries []*echo.Entry, sink echo.Sink, speed float64) error {
-	for i, e := range entries {
-		if speed > 0 && i > 0 {
-			pause := min(e.At.Sub(entries[i-1].At), longestPause)
-			t := time.NewTimer(time.Duration(float64(pause) / speed))
-			select {
-			case <-t.C:
-			case <-ctx.Done():
-				t.Stop()
-				return nil
-			}
-		}
-		if err := sink.Write(e); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func entryTable(entries []*echo.Entry) *table {

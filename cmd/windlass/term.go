@@ -4,10 +4,12 @@ import (
 	"io"
 	"time"
 
+	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/fetch"
 	"github.com/windlass-run/windlass/internal/term"
+	"github.com/windlass-run/windlass/internal/term/diagnostics"
 	"github.com/windlass-run/windlass/internal/term/fetching"
 	"github.com/windlass-run/windlass/internal/term/live"
 	"github.com/windlass-run/windlass/internal/term/summary"
@@ -32,6 +34,8 @@ func isTerminal(w io.Writer) bool                      { return term.IsTerminal(
 func wantsColour(w io.Writer) bool                     { return term.WantsColour(w) }
 func tableWidth(w io.Writer) int                       { return term.Width(w) }
 func surviveClosedPipes() func()                       { return term.SurviveClosedPipes() }
+
+func printDiagnostics(w io.Writer, found cascade.Diagnostics) { diagnostics.Write(w, found) }
 
 // show renders a table to standard output.
 func (a *app) show(t interface{ Render(io.Writer, int) error }) error {

@@ -4,15 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/cascade"
 	core "github.com/windlass-run/windlass/internal/app"
-	"github.com/windlass-run/windlass/internal/config/strict"
-	"github.com/windlass-run/windlass/internal/llm/script"
-	"github.com/windlass-run/windlass/internal/source"
 	"github.com/windlass-run/windlass/internal/term"
 )
 
@@ -48,7 +44,7 @@ func runValidate(ctx context.Context, a *app, paths []string, asJSON bool) error
 	checked := 0
 	var failed error
 	for _, path := range paths {
-		found, err := checkFile(ctx, a, path)
+		found, err := core.CheckFile(ctx, path, a.in)
 		for _, d := range found {
 			if text := d.String(); !seen[text] {
 				seen[text] = true
@@ -75,47 +71,6 @@ func runValidate(ctx context.Context, a *app, paths []string, asJSON bool) error
 		return &exitError{code: exitInvalid, err: fmt.Errorf("invalid cascade: %s", term.Plural(n, "error")), silent: true}
 	}
 	return nil
-}
-
-// checkFile checks a cascade, or one of the files that stand beside cascades: a tool or a script.
-func checkFile(ctx context.Context, a *app, path string) (cascade.Diagnostics, error) {
-	switch {
-	case cascade.IsToolFile(path):
-		return cascade.CheckToolFile(ctx, path, core.Known())
-	case script.IsFile(path):
-		return checkScript(path)
-	}
-	_, found, err := readCascade(ctx, a, path)
-	return found, err
-}
-
-// codeInvalidScript is the code of everything that is wrong with a script.
-const codeInvalidScript cascade.Code = "invalid_script"
-
-// checkScript checks the script of a scripted model.
-func checkScript(path string) (cascade.Diagnostics, error) {
-	data, err := source.ReadFile(path, script.MaxBytes)
-	if err != nil {
-		return nil, fmt.Errorf("load script: %w", err)
-	}
-	_, err = script.Parse(path, data)
-	var wrong *strict.Error
-	if !errors.As(err, &wrong) {
-		return nil, err
-	}
-	lines := strings.Split(string(data), "\n")
-	found := make(cascade.Diagnostics, 0, len(wrong.Problems))
-	for _, p := range wrong.Problems {
-		d := cascade.Diagnostic{
-			Severity: cascade.SeverityError, Code: codeInvalidScript, File: path, Line: p.Pos.Line, Col: p.Pos.Col, EndCol: p.Pos.Col + 1,
-			Message: p.Message, Hint: p.Hint, SourceCol: 1,
-		}
-		if p.Pos.Line <= len(lines) {
-			d.Source = strings.TrimSuffix(lines[p.Pos.Line-1], "\r")
-		}
-		found = append(found, d)
-	}
-	return found, &cascade.InvalidError{File: path, Diagnostics: found}
 }
 
 func printResult(a *app, checked int, all cascade.Diagnostics, asJSON bool) error {

@@ -48,7 +48,7 @@ func extensions() Extensions {
 	return Extensions{Model: &answers{}, Tools: []tool.Func{restart()}}
 }
 
-const source = `{"cascade_id": "it", "inputs_schema": {"service": "which one"}, "phases": [
+const askCascade = `{"cascade_id": "it", "inputs_schema": {"service": "which one"}, "phases": [
 	{"name": "one", "instructions": "Restart {{ input.service }}.", "tackle": ["restart"]}, {"name": "two", "instructions": "{{ outputs.one }}", "tackle": ["restart"]}]}`
 
 func job(t *testing.T, text string) Job {
@@ -94,7 +94,7 @@ func TestRunWithExtensions(t *testing.T) {
 	a := newApp(t)
 	k := &kept{}
 	var followed *Run
-	r, err := a.Start(t.Context(), job(t, source), options("s1"), Watch{Follow: func(r *Run) (engine.Observer, []echo.Sink) {
+	r, err := a.Start(t.Context(), job(t, askCascade), options("s1"), Watch{Follow: func(r *Run) (engine.Observer, []echo.Sink) {
 		followed = r
 		return nil, []echo.Sink{k}
 	}})
@@ -154,7 +154,7 @@ func TestResumeAfterFailure(t *testing.T) {
 			a := newApp(t)
 			o := options("s1")
 			o.Extensions.Model = &answers{fail: tt.fail}
-			r, err := a.Start(t.Context(), job(t, source), o, Watch{})
+			r, err := a.Start(t.Context(), job(t, askCascade), o, Watch{})
 			require.NoError(t, err)
 			_, err = r.Do(t.Context())
 			var f *failure.Error
@@ -179,7 +179,7 @@ func TestResumeAfterFailure(t *testing.T) {
 func TestRunIsInterrupted(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	r, err := a.Start(t.Context(), job(t, source), options("s1"), Watch{})
+	r, err := a.Start(t.Context(), job(t, askCascade), options("s1"), Watch{})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -195,7 +195,7 @@ func TestRunIsOverBudget(t *testing.T) {
 	o := options("s1")
 	one := int64(1)
 	o.Limits.MaxTokens = &one
-	r, err := a.Start(t.Context(), job(t, source), o, Watch{})
+	r, err := a.Start(t.Context(), job(t, askCascade), o, Watch{})
 	require.NoError(t, err)
 	_, err = r.Do(t.Context())
 	require.True(t, failure.Is(err, failure.OverBudget), "%v", err)
@@ -240,7 +240,7 @@ func TestStartFails(t *testing.T) {
 			a := newApp(t)
 			o := options("s1")
 			tt.change(&o)
-			_, err := a.Start(t.Context(), job(t, source), o, Watch{})
+			_, err := a.Start(t.Context(), job(t, askCascade), o, Watch{})
 			require.ErrorContains(t, err, tt.text)
 			require.Equal(t, tt.kind, failure.KindOf(err))
 			require.NoDirExists(t, a.SessionDir("s1"))
@@ -251,9 +251,9 @@ func TestStartFails(t *testing.T) {
 func TestStartOfASessionThatExists(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	r, err := a.Start(t.Context(), job(t, source), options("s1"), Watch{})
+	r, err := a.Start(t.Context(), job(t, askCascade), options("s1"), Watch{})
 	require.NoError(t, err)
-	_, err = a.Start(t.Context(), job(t, source), options("s1"), Watch{})
+	_, err = a.Start(t.Context(), job(t, askCascade), options("s1"), Watch{})
 	require.True(t, failure.Is(err, failure.SessionExists), "%v", err)
 	_, err = a.Resume(t.Context(), "s1", ResumeOptions{}, Watch{})
 	require.True(t, failure.Is(err, failure.SessionBusy), "%v", err)
@@ -262,14 +262,14 @@ func TestStartOfASessionThatExists(t *testing.T) {
 	require.True(t, failure.Is(err, failure.UnknownSession))
 	require.EqualError(t, err, `no session "s2" on this machine`)
 	require.NoError(t, os.WriteFile(filepath.Join(a.dir, "windlass.json"), []byte("{"), 0o600))
-	_, err = a.Start(t.Context(), job(t, source), options("s3"), Watch{})
+	_, err = a.Start(t.Context(), job(t, askCascade), options("s3"), Watch{})
 	require.True(t, failure.Is(err, failure.InvalidConfig))
 }
 
 func TestForkFails(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	r, err := a.Start(t.Context(), job(t, source), options("s1"), Watch{})
+	r, err := a.Start(t.Context(), job(t, askCascade), options("s1"), Watch{})
 	require.NoError(t, err)
 	_, err = r.Do(t.Context())
 	require.NoError(t, err)
@@ -340,7 +340,7 @@ func TestJournalError(t *testing.T) {
 func TestReadHeaderFails(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	r, err := a.Start(t.Context(), job(t, source), options("s1"), Watch{})
+	r, err := a.Start(t.Context(), job(t, askCascade), options("s1"), Watch{})
 	require.NoError(t, err)
 	require.NoError(t, r.Close().Err)
 	for text, change := range map[string]func(*journal.Header){

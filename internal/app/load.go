@@ -1,0 +1,72 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/internal/config/strict"
+	"github.com/windlass-run/windlass/internal/llm/script"
+	"github.com/windlass-run/windlass/internal/source"
+)
+
+// Stdin is the path that stands for a cascade on standard input.
+const Stdin = "-"
+
+// LoadCascade loads the cascade of a file, or of stdin for [Stdin]. The error of one that is not
+// valid has a [*cascade.InvalidError].
+func LoadCascade(ctx context.Context, path string, stdin io.Reader) (*cascade.Cascade, cascade.Diagnostics, error) {
+	if path != Stdin {
+		return cascade.LoadContext(ctx, path, Known())
+	}
+	data, err := io.ReadAll(io.LimitReader(stdin, source.MaxBytes+1))
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the cascade from standard input: %w", err)
+	}
+	return cascade.ParseContext(ctx, "<stdin>", data, Known())
+}
+
+// CheckFile checks a cascade, or one of the files that are next to cascades: a tool or a script. The
+// error of one that is not valid has a [*cascade.InvalidError].
+func CheckFile(ctx context.Context, path string, stdin io.Reader) (cascade.Diagnostics, error) {
+	switch {
+	case cascade.IsToolFile(path):
+		return cascade.CheckToolFile(ctx, path, Known())
+	case script.IsFile(path):
+		return checkScript(path)
+	}
+	_, found, err := LoadCascade(ctx, path, stdin)
+	return found, err
+}
+
+// CodeInvalidScript is the code of everything that is wrong with a script.
+const CodeInvalidScript cascade.Code = "invalid_script"
+
+// checkScript checks the script of a scripted model.
+func checkScript(path string) (cascade.Diagnostics, error) {
+	data, err := source.ReadFile(path, script.MaxBytes)
+	if err != nil {
+		return nil, fmt.Errorf("load script: %w", err)
+	}
+	_, err = script.Parse(path, data)
+	var wrong *strict.Error
+	if !errors.As(err, &wrong) {
+		return nil, err
+	}
+	lines := strings.Split(string(data), "\n")
+	found := make(cascade.Diagnostics, 0, len(wrong.Problems))
+	for _, p := range wrong.Problems {
+		d := cascade.Diagnostic{
+			Severity: cascade.SeverityError, Code: CodeInvalidScript, File: path, Line: p.Pos.Line, Col: p.Pos.Col, EndCol: p.Pos.Col + 1,
+			Message: p.Message, Hint: p.Hint, SourceCol: 1,
+		}
+		if p.Pos.Line <= len(lines) {
+			d.Source = strings.TrimSuffix(lines[p.Pos.Line-1], "\r")
+		}
+		found = append(found, d)
+	}
+	return found, &cascade.InvalidError{File: path, Diagnostics: found}
+}
