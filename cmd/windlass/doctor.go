@@ -1,12 +1,10 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -86,24 +84,8 @@ func (a *app) examine(ctx context.Context) (health, error) {
 func (a *app) printHealth(h health) error {
 	t := term.NewTable("what", "finding")
 	t.Add("windlass", fmt.Sprintf("%s (%s, %s)", h.Version.Version, h.Version.Platform, h.Version.Go))
-	t.Add("home", h.Home)
-	t.Add("cache", h.Cache)
-	t.Add("windlass.json", cmp.Or(h.Config, "none"))
-	t.Add("ClickHouse", databaseFinding(h.ClickHouse))
-	for _, r := range databaseRows(h.ClickHouse) {
-		t.Add(r[0], r[1])
-	}
-	t.Add("secrets", secretsFinding(h.Secrets))
-	t.Add("npm", cmp.Or(h.Npm, "not found"))
-	t.Add("model", cmp.Or(h.Model, "none set (WINDLASS_MODEL, --model, or in the cascade)"))
-	t.Add("endpoint of models", cmp.Or(h.BaseURL, "the provider's own"))
-	t.Add("embedder", embedderFinding(h.Embedder))
-	for _, k := range h.Keys {
-		state := "not set"
-		if k.Set {
-			state = "set"
-		}
-		t.Add(k.Name, state)
+	for _, f := range h.Findings(backlogText(h.ClickHouse.Waiting)) {
+		t.Add(f.What, f.Finding)
 	}
 	if err := t.Render(a.out, 0); err != nil { // nothing here may be cut: it is read for details
 		return err
@@ -115,79 +97,4 @@ func (a *app) printHealth(h health) error {
 		fmt.Fprintf(a.out, "\nProblem: %s\n", p)
 	}
 	return nil
-}
-
-func databaseFinding(h doctor.ClickHouse) string {
-	switch {
-	case h.Error != "":
-		return h.Kind + ": does not answer"
-	case h.Answers:
-		return fmt.Sprintf("%s, version %s: answers", h.Kind, h.Version)
-	}
-	return h.Kind + ": not on this machine yet, the first run fetches it"
-}
-
-// databaseRows are the details of the database.
-func databaseRows(h doctor.ClickHouse) [][2]string {
-	var rows [][2]string
-	if h.DSN != "" {
-		rows = append(rows, [2]string{"  server", h.DSN})
-	}
-	for _, s := range h.Sources {
-		rows = append(rows, [2]string{"  from " + string(s.Source), s.Outcome})
-	}
-	if h.Endpoint != "" {
-		rows = append(rows, [2]string{"  engine", fmt.Sprintf("process %d listens on %s", h.PID, h.Endpoint)})
-	}
-	if h.Sandbox != nil {
-		rows = append(rows, [2]string{"  sandbox", sandboxFinding(h.Sandbox)})
-	}
-	if h.DataDir != "" {
-		rows = append(rows, [2]string{"  data", h.DataDir})
-	}
-	if h.Answers {
-		rows = append(rows, [2]string{"  database", fmt.Sprintf("%s: %s rows, %s bytes", h.Database,
-			term.Count(int64(h.Rows)), term.Count(int64(h.Bytes)))})
-	}
-	if h.Reading != nil {
-		rows = append(rows, [2]string{"  sql without --write", h.Reading.How})
-		if out := h.Reading.Outward; len(out) > 0 {
-			rows = append(rows, [2]string{"  warning", "with --write, SQL reaches out of the server: its user has " + strings.Join(out, ", ")})
-		}
-	}
-	return append(rows, [2]string{"  waiting", backlogText(h.Waiting)})
-}
-
-func embedderFinding(h doctor.Embedder) string {
-	switch {
-	case h.Model == cards.EmbedderHashed:
-		return "hashed runs of characters"
-	case h.Model == cards.EmbedderWords && h.Here:
-		return "word vectors: " + h.File
-	case h.Model == cards.EmbedderWords && h.Error != "":
-		return "hashed runs of characters, as there are " + h.Error
-	case h.Model == cards.EmbedderWords:
-		return "word vectors: not on this machine yet, windlass fetch or the first selection by meaning fetches them"
-	case h.Error != "":
-		return "cannot be asked: " + h.Error
-	}
-	return "model " + h.Model
-}
-
-func secretsFinding(h doctor.Secrets) string {
-	memory := "this system does not close the memory of a process to others of the same user"
-	if h.Closed {
-		memory = "memory closed to other processes"
-	}
-	if h.Problem != "" {
-		return h.Problem + "; " + memory
-	}
-	return "not in the environment of the process; " + memory
-}
-
-func sandboxFinding(s *doctor.Sandbox) string {
-	if s.Confined {
-		return "the kernel confines the engine to its folder and its port"
-	}
-	return "incomplete: the system cannot confine " + strings.Join(s.Missing, "; nor ")
 }
