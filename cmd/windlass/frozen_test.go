@@ -97,9 +97,11 @@ func resumeFrozen(t *testing.T, rec *journal.Recording, cut int) []*echo.Entry {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, replay.Close()) }()
 	runner, spec := replay.Runner, replay.Spec
+	header, err := json.Marshal(rec.Header)
+	require.NoError(t, err)
 	kept := &keptEntries{}
 	spec.Log = echo.ContinueLog(rec.Header.SessionID, uint64(cut), nil, nil, kept)
-	spec.Recording, spec.Effects, spec.Header = rec.Entries[:cut], effect.NewAnswered(effect.Writer{Log: spec.Log}, rec.Entries[cut:]), []byte(encoded(rec.Header))
+	spec.Recording, spec.Effects, spec.Header = rec.Entries[:cut], effect.NewAnswered(effect.Writer{Log: spec.Log}, rec.Entries[cut:]), header
 	// No time has passed since: how long a provider's cache was idle is a reading.
 	runner.Seams.Now = func() time.Time { return rec.Entries[cut-1].At }
 	runner.Seams.Sleep = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }

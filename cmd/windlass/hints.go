@@ -135,15 +135,8 @@ func (s *shownRun) resumeWith(e *budget.Error) string {
 
 // lookHint says where the record of the run is.
 func (s *shownRun) lookHint() string {
-	if hint := s.inspectHint(); hint != "" {
-		return hint
-	}
-	return "see " + s.run.Journal()
-}
-
-func (s *shownRun) inspectHint() string {
 	if !s.closing.Delivered {
-		return ""
+		return "see " + s.run.Journal()
 	}
 	return fmt.Sprintf("%s sessions show %s", selfCommand(), s.run.ID())
 }

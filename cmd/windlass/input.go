@@ -56,8 +56,4 @@ func readInputFile(stdin io.Reader, path string) (map[string]any, error) {
 	return out, nil
 }
 
-func decodeObject(where string, data []byte) (map[string]any, error) {
-	return input.Object(where, data)
-}
-
 func sortedNames[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/windlass-run/windlass/internal/app/prefetch"
 	"github.com/windlass-run/windlass/internal/database"
-	"github.com/windlass-run/windlass/internal/vectors"
 )
 
 func newFetchCommand(a *app) *cobra.Command {
@@ -50,26 +49,12 @@ func (a *app) fetch(ctx context.Context, names []string, asJSON bool) error {
 	}
 	progress := newFetchProgress(a.err)
 	o.Progress = progress.show
-	things, failures := prefetch.All(ctx, names, o, cfg)
+	things, failed := prefetch.All(ctx, names, o, cfg)
 	progress.mute()
 	if ctx.Err() != nil {
 		return withExit(exitInterrupted, errInterrupted, "")
 	}
-	return errors.Join(a.printFetched(things, asJSON), fetchFailure(failures))
-}
-
-// fetchFailure makes one error of what could not be fetched.
-func fetchFailure(failures []error) error {
-	if len(failures) == 0 {
-		return nil
-	}
-	err := errors.Join(failures...)
-	hint := "windlass doctor"
-	var unavailable *vectors.UnavailableError
-	if errors.As(err, &unavailable) {
-		hint = unavailable.Hint()
-	}
-	return withExit(exitStorage, err, hint)
+	return errors.Join(a.printFetched(things, asJSON), failed)
 }
 
 func (a *app) printFetched(things []prefetch.Thing, asJSON bool) error {

@@ -5,14 +5,10 @@ import (
 	"time"
 
 	"github.com/windlass-run/windlass/cascade"
-	"github.com/windlass-run/windlass/echo/record"
-	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/fetch"
 	"github.com/windlass-run/windlass/internal/term"
 	"github.com/windlass-run/windlass/internal/term/diagnostics"
 	"github.com/windlass-run/windlass/internal/term/fetching"
-	"github.com/windlass-run/windlass/internal/term/live"
-	"github.com/windlass-run/windlass/internal/term/summary"
 )
 
 // The names that commands use for what internal/term does.
@@ -28,8 +24,6 @@ func formatUSD(v float64) string                       { return term.USD(v) }
 func formatCost(v *float64, calls, none uint64) string { return term.Cost(v, calls, none) }
 func formatDuration(d time.Duration) string            { return term.Duration(d) }
 func formatMillis(ms float64) string                   { return term.Millis(ms) }
-func spentMoney(t record.Totals) string                { return live.Money(t) }
-func spentBy(t effect.Totals) record.Totals            { return summary.Spent(t) }
 func isTerminal(w io.Writer) bool                      { return term.IsTerminal(w) }
 func wantsColour(w io.Writer) bool                     { return term.WantsColour(w) }
 func tableWidth(w io.Writer) int                       { return term.Width(w) }

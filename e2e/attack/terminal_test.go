@@ -19,8 +19,8 @@ func terminal() group {
 	return group{
 		name: "terminal",
 		mutant: mutant{"the removal of control characters from answers", []lab.Edit{{
-			File: "cmd/windlass/finish.go",
-			Old:  "\t\ttext = withoutControls(text)\n",
+			File: "internal/term/summary/summary.go",
+			Old:  "\t\ttext = term.WithoutControls(text)\n",
 			New:  "",
 		}}},
 		attempts: func(*testing.T, string) []attempt {

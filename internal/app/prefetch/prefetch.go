@@ -3,12 +3,14 @@ package prefetch
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/windlass-run/windlass/internal/app/cards"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/clickhouse/embedded"
 	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/vectors"
 )
 
@@ -27,8 +29,8 @@ type Thing struct {
 
 // All fetches what is named; without names all that the configuration needs. What is on this
 // machine is not fetched again. The failure of one thing does not keep others from being fetched:
-// there is an error for each that failed.
-func All(ctx context.Context, names []string, o clickhouse.Options, cfg *config.Config) ([]Thing, []error) {
+// the error is of all that failed.
+func All(ctx context.Context, names []string, o clickhouse.Options, cfg *config.Config) ([]Thing, error) {
 	things := []Thing{}
 	var failures []error
 	for _, name := range []string{Engine, Vectors} {
@@ -42,7 +44,21 @@ func All(ctx context.Context, names []string, o clickhouse.Options, cfg *config.
 			failures = append(failures, err)
 		}
 	}
-	return things, failures
+	return things, failed(failures)
+}
+
+// failed makes one error of what could not be fetched.
+func failed(failures []error) error {
+	err := errors.Join(failures...)
+	if err == nil {
+		return nil
+	}
+	hint := ""
+	var unavailable *vectors.UnavailableError
+	if errors.As(err, &unavailable) {
+		hint = unavailable.Hint()
+	}
+	return failure.New(failure.StorageFailed, err, hint)
 }
 
 // one fetches one thing. Unless it is named, it is fetched only if a run would use it.

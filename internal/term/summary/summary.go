@@ -23,8 +23,8 @@ type Run struct {
 	Cards   effect.Totals // of the cards, which are in no phase
 }
 
-// Spent are the totals of a run as those of entries.
-func Spent(t effect.Totals) record.Totals {
+// spent are the totals of a run as those of entries.
+func spent(t effect.Totals) record.Totals {
 	out := record.Totals{Calls: t.Calls, Usage: t.Usage, CostUSD: t.CostUSD, UnknownCosts: t.UnknownCosts}
 	if t.Scripted {
 		out.Scripted = t.Calls
@@ -38,11 +38,11 @@ func (r Run) WriteText(w io.Writer) {
 	if r.Totals.Scripted {
 		scripted = "  (scripted: no model was asked, nothing was paid)"
 	}
-	sum := Spent(r.Totals)
+	sum := spent(r.Totals)
 	fmt.Fprintf(w, "\n%s in %s: %s, %s  %s  %s%s\n", statusWord(r.Result.Status), term.Millis(r.Result.DurationMS),
 		term.Plural(len(r.Result.Phases), "phase"), term.Plural(sum.Calls, "model call"), live.Tokens(sum), live.Money(sum), scripted)
 	if r.Cards != (effect.Totals{}) {
-		sum := Spent(r.Cards)
+		sum := spent(r.Cards)
 		fmt.Fprintf(w, "Cards: %s of it, %s  %s\n", term.Plural(sum.Calls, "call"), live.Tokens(sum), live.Money(sum))
 	}
 	if line := contextLine(r.Result); line != "" {

@@ -1,0 +1,84 @@
+package frozen
+
+import (
+	"fmt"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/failure"
+)
+
+// NotEndedError says that a session did not come to an end of its own.
+type NotEndedError struct {
+	SessionID string
+	Status    echo.Status
+}
+
+func (e *NotEndedError) Error() string {
+	if e.Status == echo.StatusRunning {
+		return fmt.Sprintf("session %s has not ended: it runs, or its process died. There is nothing to freeze yet", e.SessionID)
+	}
+	return fmt.Sprintf("session %s is %s: what it would have come to is not known", e.SessionID, e.Status)
+}
+
+// ExistsError says that there is a test of this name.
+type ExistsError struct{ Path string }
+
+func (e *ExistsError) Error() string { return fmt.Sprintf("there is a test %s already", e.Path) }
+
+func existsError(path string) error {
+	return failure.New(failure.InvalidRequest, &ExistsError{path}, "")
+}
+
+// WriteError says that the test cannot be written to its folder.
+type WriteError struct{ err error }
+
+func (e *WriteError) Error() string { return e.err.Error() }
+
+// Unwrap returns why it cannot.
+func (e *WriteError) Unwrap() error { return e.err }
+
+// OriginError says that what the session came from cannot be run by this windlass.
+type OriginError struct{ err error }
+
+func (e *OriginError) Error() string { return e.err.Error() }
+
+// Unwrap returns why it cannot.
+func (e *OriginError) Unwrap() error { return e.err }
+
+// VariableError says why the value of a variable cannot be kept.
+type VariableError struct {
+	Name    string
+	Granted bool // the run was granted it, and it is not set now
+}
+
+func (e *VariableError) Error() string {
+	if e.Granted {
+		return e.Name + ": it is not set"
+	}
+	return e.Name + ": the run was not granted a variable of this name"
+}
+
+// CascadeProblem is what is wrong with the file of a test's cascade.
+type CascadeProblem int
+
+// The problems.
+const (
+	NoCascadeFile      CascadeProblem = iota // the cascade came from standard input
+	UnreadableCascade                        // it is not where it was, or cannot be read
+	UnreachableCascade                       // no relative path leads to it from the test
+)
+
+// CascadeError says what is wrong with the file of a test's cascade.
+type CascadeError struct {
+	Problem CascadeProblem
+	err     error
+}
+
+func (e *CascadeError) Error() string { return e.err.Error() }
+
+// Unwrap returns the cause.
+func (e *CascadeError) Unwrap() error { return e.err }
+
+func cascadeError(p CascadeProblem, format string, args ...any) error {
+	return failure.New(failure.InvalidRequest, &CascadeError{p, fmt.Errorf(format, args...)}, "")
+}
