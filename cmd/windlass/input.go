@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/windlass-run/windlass/cascade"
@@ -55,5 +54,3 @@ func readInputFile(stdin io.Reader, path string) (map[string]any, error) {
 	}
 	return out, nil
 }
-
-func sortedNames[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -173,7 +175,7 @@ func inputHint(file string, c *cascade.Cascade) string {
 	if c.InputsSchema == nil || len(c.InputsSchema.Names) == 0 {
 		return hint + " --input-json '{...}'"
 	}
-	for _, name := range sortedNames(c.InputsSchema.Names) {
+	for _, name := range slices.Sorted(maps.Keys(c.InputsSchema.Names)) {
 		hint += fmt.Sprintf(" --input %s=...", name)
 	}
 	return hint
