@@ -9,6 +9,8 @@ import (
 
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/inspect"
+	"github.com/windlass-run/windlass/internal/term"
+	"github.com/windlass-run/windlass/internal/term/contexts"
 )
 
 func newContextCommand(a *app) *cobra.Command {
@@ -49,6 +51,14 @@ func contextCommand(a *app, use, short, long, example string, n int, wanted stri
 	return cmd
 }
 
+// showContext prints a value as JSON, or lets show write it for people.
+func (a *app) showContext(v any, asJSON bool, show func(contexts.Out) error) error {
+	if asJSON {
+		return a.printJSON(v)
+	}
+	return show(contexts.To(a.out))
+}
+
 func newContextShowCommand(a *app) *cobra.Command {
 	var pick inspect.Pick
 	cmd := contextCommand(a, "show SESSION", "Print exactly what one model call was sent",
@@ -65,7 +75,11 @@ func newContextShowCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.showContext(r, c, asJSON)
+			shown, err := r.Show(c)
+			if err != nil {
+				return err
+			}
+			return a.showContext(shown, asJSON, func(o contexts.Out) error { return contexts.Call(o, shown, len(r.Calls)) })
 		})
 	cmd.Flags().StringVar(&pick.Call, "call", "", "the call's number or key")
 	cmd.Flags().StringVar(&pick.Phase, "phase", "", "the phase, or the visit as in research~2")
@@ -90,7 +104,11 @@ func newContextDiffCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.diffContext(r, from, to, asJSON)
+			d, err := r.Diff(from, to)
+			if err != nil {
+				return err
+			}
+			return a.showContext(d, asJSON, func(o contexts.Out) error { return contexts.Diff(o, d) })
 		})
 }
 
@@ -99,7 +117,11 @@ func newContextWhyCommand(a *app) *cobra.Command {
 		"Lists the calls that a message was sent in, in which form and why. HASH is its content hash, or the beginning of it.",
 		"  windlass context why 01JZ4K 802db2e58ea89691\n  windlass context why 01JZ4K 802d --json",
 		2, "one session id and one hash", func(r *inspect.Record, args []string, asJSON bool) error {
-			return a.explainMessage(r, args[0], asJSON)
+			x, err := r.Explain(args[0])
+			if err != nil {
+				return err
+			}
+			return a.showContext(x, asJSON, func(o contexts.Out) error { return contexts.Uses(o, x) })
 		})
 }
 
@@ -109,6 +131,20 @@ func newContextStatsCommand(a *app) *cobra.Command {
 			"Each call has a bar of its tokens by form; what full history would have had is dotted.",
 		"  windlass context stats 01JZ4K\n  windlass context stats 01JZ4K --json",
 		1, "one session id", func(r *inspect.Record, _ []string, asJSON bool) error {
-			return a.sumUpContext(r, asJSON)
+			s := r.Stats()
+			return a.showContext(s, asJSON, func(o contexts.Out) error { return a.showStats(o, r, &s.Total) })
 		})
+}
+
+// showStats shows the sums, and says what they lack.
+func (a *app) showStats(o contexts.Out, r *inspect.Record, total *inspect.Sums) error {
+	if len(r.Calls) == 0 {
+		fmt.Fprintf(a.err, "Session %s has no model call of which it is recorded what was sent.\n", r.ID)
+		return nil
+	}
+	err := contexts.Stats(o, r.ID, total, r.Calls)
+	if n := total.Unpriced - total.Scripted; n > 0 {
+		fmt.Fprintf(a.err, "The price of %s is unknown, so that they are in no sum of money; windlass.json can set a model's price.\n", term.Plural(n, "model call"))
+	}
+	return err
 }

@@ -1,12 +1,11 @@
 package main
 
 import (
-	"io"
-
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/internal/handoff"
 	"github.com/windlass-run/windlass/internal/inspect"
+	"github.com/windlass-run/windlass/internal/term/contexts"
 )
 
 func newSessionsHandoffCommand(a *app) *cobra.Command {
@@ -16,22 +15,10 @@ func newSessionsHandoffCommand(a *app) *cobra.Command {
 			"the record, so that it is there for a run that was killed, too. No model is asked.",
 		"  windlass sessions handoff 01JZ4K\n  windlass sessions handoff 01JZ4K > handoff.md\n  windlass sessions handoff 01JZ4K --json",
 		1, "one session id", func(r *inspect.Record, _ []string, asJSON bool) error {
-			return a.printHandoff(r, asJSON)
+			h, err := r.Handoff()
+			if err != nil {
+				return err
+			}
+			return a.showContext(h, asJSON, func(o contexts.Out) error { return contexts.Text(o, handoff.Markdown(h)) })
 		})
-}
-
-func (a *app) printHandoff(r *inspect.Record, asJSON bool) error {
-	h, err := r.Handoff()
-	if err != nil {
-		return err
-	}
-	if asJSON {
-		return a.printJSON(h)
-	}
-	text := handoff.Markdown(h)
-	if isTerminal(a.out) {
-		text = cleanLines(text)
-	}
-	_, err = io.WriteString(a.out, text)
-	return err
 }

@@ -1,32 +1,23 @@
-package main
+package contexts
 
 import (
 	"fmt"
 
 	"github.com/windlass-run/windlass/internal/inspect"
+	"github.com/windlass-run/windlass/internal/term"
 )
 
-func (a *app) sumUpContext(r *inspect.Record, asJSON bool) error {
-	s := r.Stats()
-	if asJSON {
-		return a.printJSON(s)
-	}
-	if len(r.Calls) == 0 {
-		fmt.Fprintf(a.err, "Session %s has no model call of which it is recorded what was sent.\n", r.ID)
-		return nil
-	}
-	p := contextPrinter{w: a.out, painter: painter{on: wantsColour(a.out)}, safe: true}
-	p.sums(r.ID, &s.Total)
-	p.bars(r.Calls, lineRoom(a.out))
-	if n := s.Total.Unpriced - s.Total.Scripted; n > 0 {
-		fmt.Fprintf(a.err, "The price of %s is unknown, so that they are in no sum of money; windlass.json can set a model's price.\n", plural(n, "model call"))
-	}
+// Stats writes the sums of a session, and a bar for each of its calls.
+func Stats(o Out, id string, total *inspect.Sums, calls []inspect.Call) error {
+	p := printer{Out: o}
+	p.sums(id, total)
+	p.bars(calls, o.lineWidth())
 	return p.err
 }
 
-func (p *contextPrinter) sums(id string, t *inspect.Sums) {
+func (p *printer) sums(id string, t *inspect.Sums) {
 	p.fact("session", "%s", id)
-	calls := fmt.Sprintf("%s in %s of phases", plural(t.Calls, "call"), plural(t.Visits, "visit"))
+	calls := fmt.Sprintf("%s in %s of phases", term.Plural(t.Calls, "call"), term.Plural(t.Visits, "visit"))
 	if t.NotAnswered > 0 {
 		calls += fmt.Sprintf("; %d more, not answered, in no sum", t.NotAnswered)
 	}
@@ -35,17 +26,17 @@ func (p *contextPrinter) sums(id string, t *inspect.Sums) {
 	p.fact("sent", "%s", tokensAndUSD(t.SentTokens, t.SentUSD))
 	p.fact("saved", "%s", tokensAndUSD(t.SavedTokens, t.SavedUSD)+percents(t))
 	if g := t.Guard; g.Warnings+g.Compactions+g.Calls > 0 {
-		p.fact("guard", "%s, %s, %s for them%s", plural(g.Warnings, "warning"), plural(g.Compactions, "compaction"), plural(g.Calls, "call"),
+		p.fact("guard", "%s, %s, %s for them%s", term.Plural(g.Warnings, "warning"), term.Plural(g.Compactions, "compaction"), term.Plural(g.Calls, "call"),
 			guardCost(&g))
 	}
 	if t.Calls > 0 {
-		p.fact("cost", "%s, answers included", formatCost(t.CostUSD, uint64(t.Calls), uint64(t.Unknown)))
+		p.fact("cost", "%s, answers included", term.Cost(t.CostUSD, uint64(t.Calls), uint64(t.Unknown)))
 	}
 	p.fact("prefix", "%s of what was sent was equal to the call before; providers read %s from their caches",
 		formatShare(t.CachedEstimated), formatShare(t.CachedReported))
 	if s := t.Reread; s.MaskedResults+s.Recalls+s.Rereads > 0 {
-		p.fact("again", "%s, %s made again, with %s at the end of the phases", plural(s.Recalls, "recall"), plural(s.Rereads, "masked call"),
-			plural(s.MaskedResults, "masked result"))
+		p.fact("again", "%s, %s made again, with %s at the end of the phases", term.Plural(s.Recalls, "recall"), term.Plural(s.Rereads, "masked call"),
+			term.Plural(s.MaskedResults, "masked result"))
 	}
 	p.line("")
 }
@@ -54,11 +45,11 @@ func guardCost(g *inspect.GuardSums) string {
 	if g.Calls == 0 {
 		return ""
 	}
-	return ": " + formatCost(g.CostUSD, uint64(g.Calls), uint64(g.Unknown))
+	return ": " + term.Cost(g.CostUSD, uint64(g.Calls), uint64(g.Unknown))
 }
 
 func tokensAndUSD(tokens int64, usd *float64) string {
-	s := fmt.Sprintf("%12s tokens", formatCount(tokens))
+	s := fmt.Sprintf("%12s tokens", term.Count(tokens))
 	if usd == nil {
 		return s + "  price unknown"
 	}
@@ -67,9 +58,9 @@ func tokensAndUSD(tokens int64, usd *float64) string {
 
 func formatSignedUSD(v float64) string {
 	if v < 0 {
-		return "-" + formatUSD(-v)
+		return "-" + term.USD(-v)
 	}
-	return formatUSD(v)
+	return term.USD(v)
 }
 
 // percents says what was saved as a share of full history.

@@ -1,4 +1,4 @@
-package main
+package contexts
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/internal/inspect"
+	"github.com/windlass-run/windlass/internal/term"
 )
 
 const (
@@ -20,37 +21,37 @@ const (
 type barPart struct {
 	forms  []autocontext.Form
 	mark   string
-	colour string
+	colour term.Colour
 	name   string
 }
 
 // barParts are the stretches in their order. Behind them stands what full history would have had besides.
 var barParts = []barPart{
-	{[]autocontext.Form{autocontext.FormFull}, "█", colourCyan, "full"},
-	{[]autocontext.Form{autocontext.FormExcerpt, autocontext.FormStub}, "▓", colourGreen, "cut"},
-	{[]autocontext.Form{autocontext.FormMasked}, "▒", colourYellow, "masked"},
-	{[]autocontext.Form{autocontext.FormSummary}, "◆", colourRed, "summary"},
+	{[]autocontext.Form{autocontext.FormFull}, "█", term.Cyan, "full"},
+	{[]autocontext.Form{autocontext.FormExcerpt, autocontext.FormStub}, "▓", term.Green, "cut"},
+	{[]autocontext.Form{autocontext.FormMasked}, "▒", term.Yellow, "masked"},
+	{[]autocontext.Form{autocontext.FormSummary}, "◆", term.Red, "summary"},
 }
 
 const savedMark = "·"
 
 // bars writes a line for each call, with the tokens of each form as a bar. All bars have one scale.
-func (p *contextPrinter) bars(calls []inspect.Call, width int) {
+func (p *printer) bars(calls []inspect.Call, width int) {
 	var longest int64 = 1
 	for i := range calls {
 		longest = max(longest, calls[i].FullHistorySize, calls[i].ContextSize)
 	}
 	head, rows := barRows(calls, width)
 	room := max(narrowBar, min(widestBar, width-runewidth.StringWidth(head)-1-noteWidth(calls)))
-	p.line("%s\n%s", legend(p.painter), p.paint(colourDim, head))
+	p.line("%s\n%s", legend(p.Painter), p.Paint(term.Dim, head))
 	for i := range calls {
 		c := &calls[i]
 		if i == 0 || c.Visit != calls[i-1].Visit {
-			p.line("%s %s", p.paint(colourBold, c.Visit.String()), p.paint(colourDim, printable(c.Model)))
+			p.line("%s %s", p.Paint(term.Bold, c.Visit.String()), p.Paint(term.Dim, term.Cell(c.Model)))
 		}
 		note := notAnswered(c)
 		if note != "" {
-			note = cut(note, width-runewidth.StringWidth(head)-1-room)
+			note = term.Cut(note, width-runewidth.StringWidth(head)-1-room)
 		}
 		p.line("%s", strings.TrimRight(rows[i]+" "+p.bar(c, longest, room)+note, " "))
 	}
@@ -64,7 +65,7 @@ func notAnswered(c *inspect.Call) string {
 	case c.Error == "":
 		return " no answer"
 	}
-	return " " + printable(c.Error)
+	return " " + term.Cell(c.Error)
 }
 
 func noteWidth(calls []inspect.Call) (n int) {
@@ -80,7 +81,7 @@ func barRows(calls []inspect.Call, width int) (head string, rows []string) {
 	for i := range calls {
 		c := &calls[i]
 		cells = append(cells, []string{
-			fmt.Sprint(c.Number), c.InVisit(), formatCount(c.ContextSize), formatCount(c.FullHistorySize), asBefore(c),
+			fmt.Sprint(c.Number), c.InVisit(), term.Count(c.ContextSize), term.Count(c.FullHistorySize), asBefore(c),
 		})
 	}
 	widths := make([]int, len(cells[0]))
@@ -120,17 +121,17 @@ func asBefore(c *inspect.Call) string {
 }
 
 // legend explains the marks.
-func legend(p painter) string {
+func legend(p term.Painter) string {
 	var parts []string
 	for _, part := range barParts {
-		parts = append(parts, p.paint(part.colour, part.mark)+" "+part.name)
+		parts = append(parts, p.Paint(part.colour, part.mark)+" "+part.name)
 	}
-	parts = append(parts, p.paint(colourDim, savedMark)+" not sent")
+	parts = append(parts, p.Paint(term.Dim, savedMark)+" not sent")
 	return strings.Join(parts, "  ")
 }
 
 // bar draws a call in at most room columns for the longest one.
-func (p *contextPrinter) bar(c *inspect.Call, longest int64, room int) string {
+func (p *printer) bar(c *inspect.Call, longest int64, room int) string {
 	sizes := make([]int64, len(barParts)+1)
 	for i, part := range barParts {
 		for _, f := range part.forms {
@@ -143,9 +144,9 @@ func (p *contextPrinter) bar(c *inspect.Call, longest int64, room int) string {
 		switch {
 		case n == 0:
 		case i == len(barParts):
-			b.WriteString(p.paint(colourDim, strings.Repeat(savedMark, n)))
+			b.WriteString(p.Paint(term.Dim, strings.Repeat(savedMark, n)))
 		default:
-			b.WriteString(p.paint(barParts[i].colour, strings.Repeat(barParts[i].mark, n)))
+			b.WriteString(p.Paint(barParts[i].colour, strings.Repeat(barParts[i].mark, n)))
 		}
 	}
 	return b.String()

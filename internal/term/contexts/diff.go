@@ -1,21 +1,26 @@
-package main
+package contexts
 
 import (
 	"fmt"
 	"strings"
 
 	"github.com/windlass-run/windlass/internal/inspect"
+	"github.com/windlass-run/windlass/internal/term"
 )
 
-func (a *app) diffContext(r *inspect.Record, from, to *inspect.Call, asJSON bool) error {
-	d, err := r.Diff(from, to)
-	if err != nil {
-		return err
+// Diff writes what changed between the requests of two calls.
+func Diff(o Out, d *inspect.Diff) error {
+	p := printer{Out: o}
+	for _, c := range []struct {
+		name string
+		*inspect.Call
+	}{{"from", d.From}, {"to", d.To}} {
+		p.line("%-5s call %d: %s, %s, %s tokens", c.name, c.Number, c.Place(), term.Plural(c.MessageCount, "message"), term.Count(c.ContextSize))
 	}
-	if asJSON {
-		return a.printJSON(d)
-	}
-	return a.printDiff(d)
+	p.line("")
+	p.table(diffTable(d.Messages))
+	p.line("\n%s\n%s.", equalPart(&d.Prefix), capital(term.Cell(d.Prefix.Why)))
+	return p.err
 }
 
 // equalPart says how much of two requests is equal.
@@ -27,34 +32,19 @@ func equalPart(p *inspect.Prefix) string {
 	case 1:
 		what = "The first message is equal"
 	}
-	return fmt.Sprintf("%s: %s tokens, %.1f %% of the second request, which a prefix cache can give.", what, formatCount(p.Tokens), 100*p.Share)
-}
-
-func (a *app) printDiff(d *inspect.Diff) error {
-	for _, c := range []struct {
-		name string
-		*inspect.Call
-	}{{"from", d.From}, {"to", d.To}} {
-		fmt.Fprintf(a.out, "%-5s call %d: %s, %s, %s tokens\n", c.name, c.Number, c.Place(), plural(c.MessageCount, "message"), formatCount(c.ContextSize))
-	}
-	fmt.Fprintln(a.out)
-	if err := a.show(diffTable(d.Messages)); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(a.out, "\n%s\n%s.\n", equalPart(&d.Prefix), capital(printable(d.Prefix.Why)))
-	return err
+	return fmt.Sprintf("%s: %s tokens, %.1f %% of the second request, which a prefix cache can give.", what, term.Count(p.Tokens), 100*p.Share)
 }
 
 // diffTable lists changes; messages that follow each other and are the same share a line.
-func diffTable(list []inspect.MessageChange) *table {
-	t := newTable("", ">from", ">to", "message", "hash", "was", "is", "why", ">tokens")
+func diffTable(list []inspect.MessageChange) *term.Table {
+	t := term.NewTable("", ">from", ">to", "message", "hash", "was", "is", "why", ">tokens")
 	for i := 0; i < len(list); {
 		n := i
 		for n < len(list) && list[n].Change == inspect.Same {
 			n++
 		}
 		if n-i > 1 {
-			t.add("=", places(list[i:n], fromSide), places(list[i:n], toSide), plural(n-i, "message"), "", "", "same", "", formatCount(tokensOf(list[i:n])))
+			t.Add("=", places(list[i:n], fromSide), places(list[i:n], toSide), term.Plural(n-i, "message"), "", "", "same", "", term.Count(tokensOf(list[i:n])))
 			i = n
 			continue
 		}
@@ -64,7 +54,7 @@ func diffTable(list []inspect.MessageChange) *table {
 		if c.Tool != "" {
 			what += " " + c.Tool
 		}
-		t.add(mark, places(list[i:i+1], fromSide), places(list[i:i+1], toSide), what, string(c.Hash), formIn(c.From), formIn(c.To), reasonNow(c), sizes(c))
+		t.Add(mark, places(list[i:i+1], fromSide), places(list[i:i+1], toSide), what, string(c.Hash), formIn(c.From), formIn(c.To), reasonNow(c), sizes(c))
 		i++
 	}
 	return t
@@ -121,11 +111,11 @@ func reasonNow(c *inspect.MessageChange) string {
 func sizes(c *inspect.MessageChange) string {
 	switch {
 	case c.From == nil:
-		return formatCount(c.To.Tokens)
+		return term.Count(c.To.Tokens)
 	case c.To == nil, c.From.Tokens == c.To.Tokens:
-		return formatCount(c.From.Tokens)
+		return term.Count(c.From.Tokens)
 	}
-	return formatCount(c.From.Tokens) + " -> " + formatCount(c.To.Tokens)
+	return term.Count(c.From.Tokens) + " -> " + term.Count(c.To.Tokens)
 }
 
 // capital begins a sentence.

@@ -1,0 +1,99 @@
+package cards
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/contextcards"
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/phasecontext"
+	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/environment"
+	"github.com/windlass-run/windlass/internal/failure"
+	"github.com/windlass-run/windlass/internal/fetch"
+	"github.com/windlass-run/windlass/internal/llm"
+	"github.com/windlass-run/windlass/internal/secret"
+	"github.com/windlass-run/windlass/internal/vectors"
+)
+
+// StrategyPrefilter is hybrid without the model. Only trials have it.
+const StrategyPrefilter cascade.SelectionStrategy = "prefilter"
+
+// Trial is a selection on the record of a session, without a run.
+type Trial struct {
+	Task     string
+	Strategy cascade.SelectionStrategy // of a cascade, or StrategyPrefilter
+	Budget   int64                     // the most tokens
+	Phase    string                    // what had finished when it began is selected from; "": everything
+	Model    string                    // that chooses, with a strategy that asks one
+
+	Config   *config.Config
+	Secrets  *secret.Set          // no model is sent them
+	Progress func(fetch.Progress) // is told how word vectors are fetched
+	Instead  func(error)          // is told why another embedder than the one of Config is used
+}
+
+// Try makes a trial selection on the entries of a session. A phase that the session does not have,
+// or a session with nothing to select from, is of the kind [failure.InvalidRequest].
+func Try(ctx context.Context, sessionID string, entries []*echo.Entry, t Trial) (*echo.InterSelection, error) {
+	begins := func(e *echo.Entry) bool { return e.NodeType == echo.NodePhaseStart && e.Phase == t.Phase }
+	if t.Phase != "" && !slices.ContainsFunc(entries, begins) {
+		return nil, failure.Newf(failure.InvalidRequest, "session %s has no phase %q", sessionID, t.Phase)
+	}
+	router := llm.NewRouter(t.Config, environment.Getenv)
+	router.Know(t.Secrets)
+	defer router.Close()
+	try := phasecontext.Trial{Task: t.Secrets.Text(t.Task), Before: t.Phase, Now: time.Now}
+	try.Selection, try.Prefilter = t.settings()
+	if t.Model != "" {
+		if err := router.Check(t.Model); err != nil {
+			return nil, unavailable(err)
+		}
+		try.Model, try.Count = router, router.Facts(t.Model).Count
+	}
+	embedder, err := t.embedder(ctx, router, try.Selection.Strategy)
+	if err != nil {
+		return nil, err
+	}
+	c := InMemory(embedder, t.Secrets.Text)
+	defer func() { _ = c.Close() }() // it only keeps them in memory
+	if try.Cards = c.Pipeline(); embedder != nil {
+		try.Similarity = c
+	}
+	found, err := phasecontext.Try(ctx, sessionID, entries, try)
+	if err != nil {
+		return nil, failure.New(failure.InvalidRequest, err, "")
+	}
+	return found, nil
+}
+
+// settings returns what the selection is made with.
+func (t *Trial) settings() (s cascade.InterSelection, prefilter bool) {
+	s = cascade.DefaultInter().Selection
+	s.Strategy, s.MaxTokens, s.SelectorModel = t.Strategy, t.Budget, t.Model
+	if t.Strategy == StrategyPrefilter {
+		s.Strategy, prefilter = cascade.StrategyHybrid, true
+	}
+	return s, prefilter
+}
+
+// embedder returns what a strategy compares by similarity with, nil for one that does not.
+func (t *Trial) embedder(ctx context.Context, router *llm.Router, s cascade.SelectionStrategy) (contextcards.Embedder, error) {
+	if s != cascade.StrategySemantic && s != cascade.StrategyHybrid {
+		return nil, nil //nolint:nilnil // a strategy that compares nothing by similarity has no embedder
+	}
+	dir, err := config.CacheDir()
+	if err != nil {
+		return nil, failure.New(failure.StorageFailed, err, "set WINDLASS_CACHE to a folder")
+	}
+	e, err := OpenEmbedder(ctx, EmbeddingModel(t.Config), vectors.ConfigFromEnv(dir), router, t.Progress)
+	if err != nil {
+		return nil, err
+	}
+	if e.Instead != nil {
+		t.Instead(e.Instead)
+	}
+	return e.Embedder, nil
+}

@@ -1,0 +1,73 @@
+// Package contexts writes for a terminal what internal/inspect finds of the calls of a session: what
+// each was sent, in which form and why, and what that saved. It computes nothing of that itself.
+package contexts
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/windlass-run/windlass/internal/term"
+)
+
+// Out is where something is written, and what that place can show.
+type Out struct {
+	W     io.Writer
+	Width int // the columns of a terminal, 0 for none
+	// Safe keeps what models and tools wrote from controlling the terminal. Without it texts of
+	// messages are the very bytes.
+	Safe bool
+	term.Painter
+}
+
+// To returns what w can show: a terminal has a width, colours unless NO_COLOR is set, and safe
+// texts.
+func To(w io.Writer) Out {
+	return Out{W: w, Width: term.Width(w), Safe: term.IsTerminal(w), Painter: term.Painter{On: term.WantsColour(w)}}
+}
+
+// Text writes a text that others wrote, which may have several lines.
+func Text(o Out, s string) error {
+	_, err := io.WriteString(o.W, o.text(s))
+	return err
+}
+
+// text returns a text of a message as it may be shown.
+func (o Out) text(s string) string {
+	if o.Safe {
+		return term.CleanLines(s)
+	}
+	return s
+}
+
+// lineWidth returns how long a line should be: as the terminal is wide, and 100 columns elsewhere.
+func (o Out) lineWidth() int {
+	if o.Width > 0 {
+		return o.Width
+	}
+	return 100
+}
+
+// printer writes lines and keeps the first error.
+type printer struct {
+	Out
+	err error
+}
+
+// line writes a line.
+func (p *printer) line(format string, args ...any) {
+	if _, err := fmt.Fprintf(p.W, format+"\n", args...); p.err == nil {
+		p.err = err
+	}
+}
+
+// fact writes a line with a name.
+func (p *printer) fact(name, format string, args ...any) {
+	p.line("%s", p.Paint(term.Bold, fmt.Sprintf("%-9s", name))+fmt.Sprintf(format, args...))
+}
+
+// table writes a table.
+func (p *printer) table(t *term.Table) {
+	if err := t.Render(p.W, p.Width); p.err == nil {
+		p.err = err
+	}
+}

@@ -1,0 +1,75 @@
+package contexts
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/inspect"
+	"github.com/windlass-run/windlass/internal/term"
+)
+
+// Uses writes which calls a message was sent in, and what selections made of it.
+func Uses(o Out, x *inspect.Explained) error {
+	what := string(x.Role)
+	if x.Kind != "" {
+		what += ", " + string(x.Kind)
+	}
+	if x.Tool != "" {
+		what += " of " + x.Tool
+	}
+	p := printer{Out: o}
+	p.line("message   %s\nwhat      %s, %s tokens\nbegins    %s\n", x.Hash, term.Cell(what), term.Count(x.Tokens),
+		term.Cut(term.OneLine(x.Message.Text()), o.lineWidth()-10))
+	p.table(useTable(x.Uses))
+	if len(x.Selections) > 0 {
+		p.line("")
+		p.table(selectionUseTable(x.Selections))
+	}
+	return p.err
+}
+
+func useTable(uses []inspect.Use) *term.Table {
+	stood := slices.ContainsFunc(uses, func(u inspect.Use) bool { return u.For != "" })
+	heads := []string{">calls", ">message", "where", "until", "form", "reason", ">tokens"}
+	if stood {
+		heads = append(heads, "in place of")
+	}
+	t := term.NewTable(heads...)
+	for _, u := range uses {
+		number, until := fmt.Sprint(u.First), ""
+		if u.Last != u.First {
+			number += fmt.Sprintf("-%d", u.Last)
+			until = inspect.CallName(u.LastKey, u.Visit)
+		}
+		cells := []string{
+			number, fmt.Sprint(u.Position), inspect.CallName(u.FirstKey, echo.Key{}), until, string(u.Form), string(u.Reason), term.Count(u.Tokens),
+		}
+		if stood {
+			cells = append(cells, string(u.For))
+		}
+		t.Add(cells...)
+	}
+	return t
+}
+
+func selectionUseTable(uses []inspect.SelectionUse) *term.Table {
+	t := term.NewTable("selected for", "by", ">keyword", ">recency", ">meaning", "callout", ">total", ">rank", "outcome")
+	for _, u := range uses {
+		if u.Score == nil {
+			t.Add(u.Visit.String(), string(u.Strategy), "", "", "", "", "", "", "anchor: "+u.Anchor)
+			continue
+		}
+		s := u.Score
+		cells := scoreCells(s)
+		outcome := "left out"
+		switch {
+		case s.Chosen:
+			outcome = "chosen"
+		case s.Rank > 0:
+			outcome = fmt.Sprintf("left out: no room for its %s tokens", term.Count(s.Tokens))
+		}
+		t.Add(append(append([]string{u.Visit.String(), string(u.Strategy)}, cells...), outcome)...)
+	}
+	return t
+}
