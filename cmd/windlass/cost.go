@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/internal/clickhouse"
+	"github.com/windlass-run/windlass/internal/term"
+	"github.com/windlass-run/windlass/internal/term/reports"
 )
 
 func newCostCommand(a *app) *cobra.Command {
@@ -56,52 +58,13 @@ func (a *app) cost(ctx context.Context, by clickhouse.CostBy, asJSON bool) error
 		fmt.Fprintln(a.err, "No model calls yet. Make some: windlass run FILE")
 		return nil
 	}
-	return a.printCosts(by, rows)
-}
-
-func (a *app) printCosts(by clickhouse.CostBy, rows []clickhouse.CostRow) error {
-	names := costNames(by)
-	heads := append(slices.Clone(names.heads),
-		">calls", ">scripted", ">failed", ">tokens in", ">cached", ">tokens out", ">cost", ">time")
-	t := newTable(heads...)
+	if err := reports.Costs(by, rows).Render(a.out, term.Width(a.out)); err != nil {
+		return err
+	}
 	var unknown uint64
 	for _, r := range rows {
 		unknown += r.UnknownCostCalls
-		t.add(append(names.cells(r), usageCells(r.Usage)...)...)
-	}
-	if err := a.show(t); err != nil {
-		return err
 	}
 	a.unknownNote(unknown)
 	return nil
-}
-
-// usageCells are the cells of the columns that every report has.
-func usageCells(u clickhouse.Usage) []string {
-	return []string{
-		formatCount(int64(u.Calls)), formatCount(int64(u.ScriptedCalls)), formatCount(int64(u.FailedCalls)),
-		formatCount(u.TokensIn), formatCount(u.TokensCached), formatCount(u.TokensOut),
-		formatCost(u.CostUSD, u.Calls, u.UnknownCostCalls), formatMillis(u.DurationMS),
-	}
-}
-
-// reportNames are the columns that say what a line of a report is about.
-type reportNames struct {
-	heads []string
-	cells func(clickhouse.CostRow) []string
-}
-
-func costNames(by clickhouse.CostBy) reportNames {
-	switch by {
-	case clickhouse.ByPhase:
-		return reportNames{[]string{"cascade", "phase"}, func(r clickhouse.CostRow) []string { return []string{r.CascadeID, r.Phase} }}
-	case clickhouse.ByModel:
-		return reportNames{[]string{"model", "provider"}, func(r clickhouse.CostRow) []string { return []string{r.Model, r.Provider} }}
-	case clickhouse.BySession:
-		return reportNames{[]string{"session", "cascade"}, func(r clickhouse.CostRow) []string { return []string{r.SessionID, r.CascadeID} }}
-	case clickhouse.ByDay:
-		return reportNames{[]string{"day"}, func(r clickhouse.CostRow) []string { return []string{r.Day} }}
-	default:
-		return reportNames{[]string{"cascade"}, func(r clickhouse.CostRow) []string { return []string{r.CascadeID} }}
-	}
 }

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/internal/archive"
-	"github.com/windlass-run/windlass/internal/clickhouse"
+	"github.com/windlass-run/windlass/internal/term"
+	"github.com/windlass-run/windlass/internal/term/reports"
 )
 
 func newSessionsCommand(a *app) *cobra.Command {
@@ -83,64 +83,9 @@ func (a *app) showSession(ctx context.Context, given string, asJSON bool) error 
 	case asJSON:
 		return a.printJSON(d)
 	}
-	return a.printSession(d)
-}
-
-func (a *app) printSession(d *archive.Stored) error {
-	fmt.Fprintf(a.out, "session   %s\ncascade   %s\nstatus    %s\n", d.ID, printable(d.CascadeID), d.Status)
-	if d.Reason != "" {
-		fmt.Fprintf(a.out, "reason    %s\n", printable(d.Reason))
-	}
-	if d.Error != "" {
-		fmt.Fprintf(a.out, "error     %s\n", printable(d.Error))
-	}
-	fmt.Fprintf(a.out, "started   %s\nduration  %s\ncost      %s\n\n",
-		d.StartedAt.Local().Format(time.DateTime), formatDuration(d.Duration()), formatCost(d.CostUSD, d.Calls, d.UnknownCostCalls))
-	phases := newTable("phase", "status", ">attempts", ">tools",
-		">calls", ">scripted", ">failed", ">tokens in", ">cached", ">tokens out", ">cost", ">time")
-	for _, p := range d.PhaseReports {
-		phases.add(append([]string{
-			p.Visit, p.Status, formatCount(int64(p.Attempts)), formatCount(int64(p.ToolCalls)),
-		}, usageCells(p.Usage)...)...)
-	}
-	if err := a.show(phases); err != nil {
-		return err
-	}
-	fmt.Fprintln(a.out)
-	if err := a.show(callTable(d.CallList)); err != nil {
+	if err := reports.Session(a.out, term.Width(a.out), d); err != nil {
 		return err
 	}
 	a.unknownNote(d.UnknownCostCalls)
 	return nil
-}
-
-func callTable(calls []clickhouse.Call) *table {
-	t := newTable(">seq", "where", "call", ">tokens in", ">cached", ">tokens out", ">cost", ">time", "outcome")
-	for _, c := range calls {
-		if c.NodeType == "tool_call" {
-			t.add(formatCount(int64(c.Seq)), c.Key, c.Name, "", "", "", "", formatMillis(c.DurationMS), callOutcome(c))
-			continue
-		}
-		unknown := uint64(0)
-		if c.CostUSD == nil {
-			unknown = 1
-		}
-		t.add(formatCount(int64(c.Seq)), c.Key, c.Name, formatCount(c.TokensIn), formatCount(c.TokensCached),
-			formatCount(c.TokensOut), formatCost(c.CostUSD, 1, unknown), formatMillis(c.DurationMS), callOutcome(c))
-	}
-	return t
-}
-
-// callOutcome says how a call ended. The error of one that failed says itself how often it was tried.
-func callOutcome(c clickhouse.Call) string {
-	switch {
-	case c.Failed && c.Error != "":
-		return "failed: " + c.Error
-	case c.Failed:
-		return "failed"
-	case c.Retries > 0:
-		return fmt.Sprintf("ok (tried %d times)", c.Retries+1)
-	default:
-		return "ok"
-	}
 }

@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
-	"time"
 
 	"github.com/windlass-run/windlass/internal/archive"
+	"github.com/windlass-run/windlass/internal/term"
+	"github.com/windlass-run/windlass/internal/term/reports"
 )
 
 func (a *app) listSessions(ctx context.Context, limit int, asJSON bool) error {
@@ -24,7 +24,7 @@ func (a *app) listSessions(ctx context.Context, limit int, asJSON bool) error {
 		err = a.printSessions(list)
 	}
 	if away != nil {
-		fmt.Fprintf(a.err, "Warning: only the sessions of this machine are listed: %s\n", cleanLines(away.Error()))
+		fmt.Fprintf(a.err, "Warning: only the sessions of this machine are listed: %s\n", term.CleanLines(away.Error()))
 	}
 	return err
 }
@@ -35,25 +35,7 @@ func (a *app) printSessions(list []archive.Listed) error {
 		fmt.Fprintln(a.err, "No sessions yet. Make one: windlass run FILE")
 		return nil
 	}
-	heads := []string{
-		"session", "cascade", "status", "started", ">duration", ">phases", ">calls",
-		">tokens in", ">cached", ">tokens out", ">cost",
-	}
-	anyWaits := slices.ContainsFunc(list, func(s archive.Listed) bool { return s.Pending > 0 })
-	if anyWaits {
-		heads = append(heads, ">waiting")
-	}
-	t := newTable(heads...)
-	for _, s := range list {
-		cells := sessionCells(&s)
-		if anyWaits && s.Pending > 0 {
-			cells = append(cells, formatCount(int64(s.Pending)))
-		} else if anyWaits {
-			cells = append(cells, "")
-		}
-		t.add(cells...)
-	}
-	if err := a.show(t); err != nil {
+	if err := reports.Sessions(list).Render(a.out, term.Width(a.out)); err != nil {
 		return err
 	}
 	if b := archive.BacklogOf(list); b.Rows > 0 {
@@ -65,21 +47,4 @@ func (a *app) printSessions(list []archive.Listed) error {
 		}
 	}
 	return nil
-}
-
-func sessionCells(l *archive.Listed) []string {
-	status := l.Status
-	if l.Resumable {
-		status += ", resumable"
-	}
-	started := ""
-	if !l.StartedAt.IsZero() { // it is in the header, which may be unreadable
-		started = l.StartedAt.Local().Format(time.DateTime)
-	}
-	return []string{
-		l.ID, l.CascadeID, status, started, formatDuration(l.Duration()),
-		formatCount(int64(l.Phases)), formatCount(int64(l.Calls)),
-		formatCount(l.TokensIn), formatCount(l.TokensCached), formatCount(l.TokensOut),
-		formatCost(l.CostUSD, l.Calls, l.UnknownCostCalls),
-	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/sessions"
 	"github.com/windlass-run/windlass/internal/term"
+	"github.com/windlass-run/windlass/internal/term/reports"
 )
 
 type shipOptions struct {
@@ -44,7 +45,7 @@ func backlogText(b archive.Backlog) string {
 	if b.Rows == 0 {
 		return "nothing"
 	}
-	return fmt.Sprintf("%s of %s: %s ship delivers them", plural(int(b.Rows), "row"), plural(b.Sessions, "session"), selfCommand())
+	return fmt.Sprintf("%s of %s: %s ship delivers them", term.Plural(int(b.Rows), "row"), term.Plural(b.Sessions, "session"), selfCommand())
 }
 
 // ship delivers the named sessions, or all that wait.
@@ -78,18 +79,7 @@ func (a *app) printShipped(results []archive.Shipped, asJSON bool) error {
 	if asJSON {
 		return a.printJSON(results)
 	}
-	t := newTable("session", ">delivered", ">waiting", "outcome")
-	for _, r := range results {
-		outcome := string(r.Outcome)
-		if r.Outcome == archive.LeftRunning {
-			outcome += ": left to the process that runs it"
-		}
-		if r.Error != "" {
-			outcome += ": " + r.Error
-		}
-		t.add(r.ID, formatCount(int64(r.Delivered)), formatCount(int64(r.Pending)), outcome)
-	}
-	return a.show(t)
+	return reports.Shipped(results).Render(a.out, term.Width(a.out))
 }
 
 // shipError is the error of the whole: why ClickHouse did not take it, or which journals cannot be read.
@@ -127,7 +117,7 @@ func newShipProgress(w io.Writer, what string) *shipProgress {
 }
 
 func (p *shipProgress) Show(done, last uint64) {
-	p.line.Draw(fmt.Sprintf("%s: %s of %s rows", p.what, formatCount(int64(done)), formatCount(int64(last))))
+	p.line.Draw(fmt.Sprintf("%s: %s of %s rows", p.what, term.Count(int64(done)), term.Count(int64(last))))
 }
 
 func (p *shipProgress) End() { p.line.Clear() }

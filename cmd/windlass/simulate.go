@@ -3,14 +3,14 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/internal/simulate"
+	"github.com/windlass-run/windlass/internal/term"
+	"github.com/windlass-run/windlass/internal/term/reports"
 )
 
 // simulateOptions are the flags of windlass simulate.
@@ -72,9 +72,9 @@ func (a *app) simulate(ctx context.Context, args []string, o simulateOptions) er
 	if err != nil {
 		return err
 	}
-	all, err := readConversations(args)
+	all, err := simulate.ReadSources(args, localJournal)
 	if err != nil {
-		return err
+		return conversationsError(err)
 	}
 	sim := &simulate.Simulation{Policies: simulate.WithHindsight(named), Prices: prices, Keep: o.dump != ""}
 	report, err := a.replay(ctx, sim, all, len(named), o)
@@ -87,7 +87,7 @@ func (a *app) simulate(ctx context.Context, args []string, o simulateOptions) er
 	if o.asJSON {
 		return a.printJSON(report)
 	}
-	return a.printSimulation(report)
+	return reports.Simulation(a.out, term.Width(a.out), report)
 }
 
 // replay runs the simulation and writes the files that are asked for: all of them as a whole, or none. The first named
@@ -99,11 +99,11 @@ func (a *app) replay(ctx context.Context, sim *simulate.Simulation, all []*simul
 		return nil, err
 	}
 	sum := simulate.NewCollector(sim)
-	progress := newCounter(a.err, "conversations", len(all))
-	defer progress.clear()
+	progress := term.NewCounter(a.err, "conversations", len(all))
+	defer progress.Clear()
 	err = sim.Run(ctx, all, func(out *simulate.Outcome) error {
 		sum.Add(out)
-		progress.step()
+		progress.Step()
 		return files.Write(out)
 	})
 	if err != nil {
@@ -111,63 +111,4 @@ func (a *app) replay(ctx context.Context, sim *simulate.Simulation, all []*simul
 	}
 	report := sum.Report()
 	return report, files.Finish(report)
-}
-
-func (a *app) printSimulation(r *simulate.Report) error {
-	for i, g := range append(r.Groups, r.Total...) {
-		if i > 0 {
-			fmt.Fprintln(a.out)
-		}
-		name := g.File
-		if name == "" {
-			name = "all files"
-		}
-		fmt.Fprintf(a.out, "%s: %s, %s, %s tokens with full history; %s\n\n", printable(name),
-			counted(g.Conversations, "conversation"), counted(g.Calls, "call"), formatCount(g.TokensFull), g.Prices)
-		if err := a.show(simulationTable(g)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func simulationTable(g *simulate.Group) *table {
-	t := newTable("policy", ">tokens", ">saved", ">cached", ">cost", ">of best", ">of full", ">worst", "where", ">invalid", ">kept")
-	for _, s := range g.Policies {
-		best, kept := "", ""
-		if s.OfBest != nil {
-			best = fmt.Sprintf("%.3f", *s.OfBest)
-		}
-		if s.KeptShare != nil {
-			kept = formatPercent(*s.KeptShare)
-		}
-		t.add(s.Policy, formatCount(s.TokensSent), formatPercent(s.Saved), formatPercent(s.Cached), formatMoney(g.Prices, s.Money),
-			best, fmt.Sprintf("%.3f", s.OfFull), fmt.Sprintf("%.3f", s.Worst), worstPlace(g, s), formatCount(int64(s.Invalid)), kept)
-	}
-	return t
-}
-
-// worstPlace says where to look for the conversation that a policy did worst in, when it did worse there than full history.
-func worstPlace(g *simulate.Group, s *simulate.Summary) string {
-	place := fmt.Sprintf("line %d", s.WorstAt)
-	if s.WorstName != "" {
-		place = s.WorstName
-	}
-	switch {
-	case s.Worst <= 1:
-		return ""
-	case g.File == "":
-		return filepath.Base(s.WorstFile) + ", " + place
-	}
-	return place
-}
-
-func formatPercent(share float64) string { return fmt.Sprintf("%.1f%%", share*100) }
-
-// formatMoney writes a cost in USD, or in tokens at full price.
-func formatMoney(p simulate.Prices, v float64) string {
-	if p.USD {
-		return formatUSD(v)
-	}
-	return formatCount(int64(v + 0.5))
 }

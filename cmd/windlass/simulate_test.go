@@ -15,6 +15,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/internal/simulate"
+	"github.com/windlass-run/windlass/internal/term/reports"
 )
 
 // TestSimulatePage holds docs/simulate.md against the columns, the policies and the members of the lines.
@@ -23,7 +24,7 @@ func TestSimulatePage(t *testing.T) {
 	data, err := os.ReadFile("../../docs/simulate.md")
 	require.NoError(t, err)
 	page := string(data)
-	for _, head := range simulationTable(&simulate.Group{}).Heads()[1:] {
+	for _, head := range reports.SimulationTable(&simulate.Group{}).Heads()[1:] {
 		require.Regexp(t, `(?m)^\| ([a-z, ]+, )?`+head+`(, [a-z ]+)? \|`, page, "the column %s", head)
 	}
 	for _, name := range simulate.PolicyNames() {

@@ -1,0 +1,78 @@
+package simulate
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/windlass-run/windlass/echo/journal"
+	"github.com/windlass-run/windlass/internal/failure"
+)
+
+// FolderError says that a folder was named where a file or a session is expected.
+type FolderError struct{ Path string }
+
+func (e *FolderError) Error() string { return e.Path + " is a folder" }
+
+// UnknownSourceError says that a name is neither that of a file nor that of a session.
+type UnknownSourceError struct{ Name string }
+
+func (e *UnknownSourceError) Error() string {
+	return fmt.Sprintf("there is no file %q, and no session on this machine whose id begins so", e.Name)
+}
+
+// ReadSources reads the conversations of files and sessions: a name is that of a file when there is
+// one, else the beginning of a session's id. find returns the whole id of a session and the path of
+// its journal, "" when there is none. An error is of the kind [failure.InvalidRequest] unless it has
+// a kind already or is one of the [journal]. Sources without any call are an error.
+func ReadSources(names []string, find func(begins string) (id, path string, err error)) ([]*Conversation, error) {
+	var all []*Conversation
+	for _, name := range names {
+		found, err := readSource(name, find)
+		if err != nil {
+			return nil, invalid(err)
+		}
+		all = append(all, found...)
+	}
+	if !slices.ContainsFunc(all, func(c *Conversation) bool { return c.Calls() > 0 }) {
+		return nil, invalid(errors.New("there is no call to replay: no conversation has an assistant message with one before it"))
+	}
+	return all, nil
+}
+
+// invalid gives an error its kind, unless it says already what it is.
+func invalid(err error) error {
+	var f *failure.Error
+	if errors.As(err, &f) || journal.IsUnreadable(err) {
+		return err
+	}
+	return failure.New(failure.InvalidRequest, err, "")
+}
+
+// readSource reads a file when there is one of that name, else a session.
+func readSource(name string, find func(string) (id, path string, err error)) ([]*Conversation, error) {
+	info, err := os.Stat(name)
+	switch {
+	case err == nil && info.IsDir():
+		return nil, &FolderError{name}
+	case err == nil:
+		return ReadFile(name)
+	case !errors.Is(err, os.ErrNotExist):
+		return nil, err
+	case name == "":
+		return nil, &UnknownSourceError{name}
+	}
+	id, path, err := find(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case id == "":
+		return nil, &UnknownSourceError{name}
+	}
+	rec, err := journal.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	return FromRecording(id, rec)
+}

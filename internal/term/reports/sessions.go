@@ -1,0 +1,108 @@
+package reports
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/windlass-run/windlass/internal/archive"
+	"github.com/windlass-run/windlass/internal/clickhouse"
+	"github.com/windlass-run/windlass/internal/term"
+)
+
+// Sessions has a row for each session of a list.
+func Sessions(list []archive.Listed) *term.Table {
+	heads := []string{
+		"session", "cascade", "status", "started", ">duration", ">phases", ">calls",
+		">tokens in", ">cached", ">tokens out", ">cost",
+	}
+	anyWaits := slices.ContainsFunc(list, func(s archive.Listed) bool { return s.Pending > 0 })
+	if anyWaits {
+		heads = append(heads, ">waiting")
+	}
+	t := term.NewTable(heads...)
+	for _, s := range list {
+		cells := sessionCells(&s)
+		if anyWaits && s.Pending > 0 {
+			cells = append(cells, term.Count(int64(s.Pending)))
+		} else if anyWaits {
+			cells = append(cells, "")
+		}
+		t.Add(cells...)
+	}
+	return t
+}
+
+func sessionCells(l *archive.Listed) []string {
+	status := l.Status
+	if l.Resumable {
+		status += ", resumable"
+	}
+	started := ""
+	if !l.StartedAt.IsZero() { // it is in the header, which may be unreadable
+		started = l.StartedAt.Local().Format(time.DateTime)
+	}
+	return []string{
+		l.ID, l.CascadeID, status, started, term.Duration(l.Duration()),
+		term.Count(int64(l.Phases)), term.Count(int64(l.Calls)),
+		term.Count(l.TokensIn), term.Count(l.TokensCached), term.Count(l.TokensOut),
+		term.Cost(l.CostUSD, l.Calls, l.UnknownCostCalls),
+	}
+}
+
+// Session writes one session, phase by phase and call by call.
+func Session(w io.Writer, width int, d *archive.Stored) error {
+	fmt.Fprintf(w, "session   %s\ncascade   %s\nstatus    %s\n", d.ID, term.Cell(d.CascadeID), d.Status)
+	if d.Reason != "" {
+		fmt.Fprintf(w, "reason    %s\n", term.Cell(d.Reason))
+	}
+	if d.Error != "" {
+		fmt.Fprintf(w, "error     %s\n", term.Cell(d.Error))
+	}
+	fmt.Fprintf(w, "started   %s\nduration  %s\ncost      %s\n\n",
+		d.StartedAt.Local().Format(time.DateTime), term.Duration(d.Duration()), term.Cost(d.CostUSD, d.Calls, d.UnknownCostCalls))
+	phases := term.NewTable("phase", "status", ">attempts", ">tools",
+		">calls", ">scripted", ">failed", ">tokens in", ">cached", ">tokens out", ">cost", ">time")
+	for _, p := range d.PhaseReports {
+		phases.Add(append([]string{
+			p.Visit, p.Status, term.Count(int64(p.Attempts)), term.Count(int64(p.ToolCalls)),
+		}, usageCells(p.Usage)...)...)
+	}
+	if err := phases.Render(w, width); err != nil {
+		return err
+	}
+	fmt.Fprintln(w)
+	return callTable(d.CallList).Render(w, width)
+}
+
+func callTable(calls []clickhouse.Call) *term.Table {
+	t := term.NewTable(">seq", "where", "call", ">tokens in", ">cached", ">tokens out", ">cost", ">time", "outcome")
+	for _, c := range calls {
+		if c.NodeType == "tool_call" {
+			t.Add(term.Count(int64(c.Seq)), c.Key, c.Name, "", "", "", "", term.Millis(c.DurationMS), callOutcome(c))
+			continue
+		}
+		unknown := uint64(0)
+		if c.CostUSD == nil {
+			unknown = 1
+		}
+		t.Add(term.Count(int64(c.Seq)), c.Key, c.Name, term.Count(c.TokensIn), term.Count(c.TokensCached),
+			term.Count(c.TokensOut), term.Cost(c.CostUSD, 1, unknown), term.Millis(c.DurationMS), callOutcome(c))
+	}
+	return t
+}
+
+// callOutcome says how a call ended. The error of one that failed says itself how often it was tried.
+func callOutcome(c clickhouse.Call) string {
+	switch {
+	case c.Failed && c.Error != "":
+		return "failed: " + c.Error
+	case c.Failed:
+		return "failed"
+	case c.Retries > 0:
+		return fmt.Sprintf("ok (tried %d times)", c.Retries+1)
+	default:
+		return "ok"
+	}
+}
