@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/windlass-run/windlass/internal/term"
 	"github.com/windlass-run/windlass/internal/term/termtest"
 )
 
@@ -22,7 +23,7 @@ func TestContextOnTerminal(t *testing.T) {
 		for _, args := range [][]string{{"stats", "01k0cc"}, {"diff", "01k0cc", "3", "5"}, {"why", "01k0cc", "0b9d"}} {
 			shown := l.onTerminal(width, 200, exitOK, nil, append([]string{"context"}, args...)...)
 			if args[0] == "stats" {
-				require.Contains(t, shown, colourCyan)
+				require.Contains(t, shown, string(term.Cyan))
 			}
 			s.Write(t, shown+"\n")
 		}
@@ -33,5 +34,5 @@ func TestContextOnTerminal(t *testing.T) {
 	requireHarmless(t, shown)
 	piped := l.run(exitOK, "context", "show", "01k0cc", "--call", "2")
 	require.Contains(t, piped.out.String(), "I look at the file\x1b]0;owned\x07 and the tests.\n", "a pipe gets the very bytes")
-	require.NotContains(t, piped.out.String(), colourCyan)
+	require.NotContains(t, piped.out.String(), string(term.Cyan))
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/echo/record"
+	"github.com/windlass-run/windlass/internal/term"
 )
 
 // crashTotals are the sums of all rounds.
@@ -88,14 +89,14 @@ func (c *crashes) report() {
 		return
 	}
 	s := &c.totals
-	places := newTable("windlass died", ">times")
+	places := term.NewTable("windlass died", ">times")
 	for _, list := range []map[string]int{s.traps, s.places} {
 		for _, k := range byCount(list) {
-			places.add(k, fmt.Sprint(list[k]))
+			places.Add(k, fmt.Sprint(list[k]))
 		}
-		places.add("", "")
+		places.Add("", "")
 	}
-	sums := newTable("in all", ">")
+	sums := term.NewTable("in all", ">")
 	for _, row := range []struct {
 		what string
 		n    int64
@@ -112,11 +113,11 @@ func (c *crashes) report() {
 		{"entries, each once in ClickHouse", s.entries.Load()},
 		{"records that hold, after each death and at the end", s.held.Load()},
 	} {
-		sums.add(row.what, fmt.Sprint(row.n))
+		sums.Add(row.what, fmt.Sprint(row.n))
 	}
-	for _, t := range []*table{places, sums} {
+	for _, t := range []*term.Table{places, sums} {
 		fmt.Fprintln(os.Stderr)
-		require.NoError(c.t, t.render(os.Stderr, 0))
+		require.NoError(c.t, t.Render(os.Stderr, 0))
 	}
 	fmt.Fprintf(os.Stderr, "\nNothing was lost, in %s.\n", time.Since(c.began).Round(time.Second))
 }
