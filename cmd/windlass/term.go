@@ -2,7 +2,6 @@ package main
 
 import (
 	"io"
-	"time"
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/internal/fetch"
@@ -13,21 +12,11 @@ import (
 
 // The names that commands use for what internal/term does.
 
-func cleanLines(s string) string                       { return term.CleanLines(s) }
-func oneLine(s string) string                          { return term.OneLine(s) }
-func printable(s string) string                        { return term.Cell(s) }
-func cut(s string, width int) string                   { return term.Cut(s, width) }
-func plural(n int, noun string) string                 { return term.Plural(n, noun) }
-func counted(n int, noun string) string                { return term.Counted(n, noun) }
-func formatCount(n int64) string                       { return term.Count(n) }
-func formatUSD(v float64) string                       { return term.USD(v) }
-func formatCost(v *float64, calls, none uint64) string { return term.Cost(v, calls, none) }
-func formatDuration(d time.Duration) string            { return term.Duration(d) }
-func formatMillis(ms float64) string                   { return term.Millis(ms) }
-func isTerminal(w io.Writer) bool                      { return term.IsTerminal(w) }
-func wantsColour(w io.Writer) bool                     { return term.WantsColour(w) }
-func tableWidth(w io.Writer) int                       { return term.Width(w) }
-func surviveClosedPipes() func()                       { return term.SurviveClosedPipes() }
+func oneLine(s string) string          { return term.OneLine(s) }
+func printable(s string) string        { return term.Cell(s) }
+func plural(n int, noun string) string { return term.Plural(n, noun) }
+func formatCount(n int64) string       { return term.Count(n) }
+func surviveClosedPipes() func()       { return term.SurviveClosedPipes() }
 
 func printDiagnostics(w io.Writer, found cascade.Diagnostics) { diagnostics.Write(w, found) }
 
@@ -45,14 +34,6 @@ func newTable(heads ...string) *table                { return &table{term.NewTab
 func (t *table) add(cells ...string)                 { t.Add(cells...) }
 func (t *table) render(w io.Writer, width int) error { return t.Render(w, width) }
 
-type counter struct{ *term.Counter }
-
-func newCounter(w io.Writer, what string, all int) *counter {
-	return &counter{term.NewCounter(w, what, all)}
-}
-func (c *counter) step()  { c.Step() }
-func (c *counter) clear() { c.Clear() }
-
 type fetchProgress struct{ *fetching.Progress }
 
 func newFetchProgress(w io.Writer) *fetchProgress { return &fetchProgress{fetching.NewProgress(w)} }
@@ -63,18 +44,3 @@ type notices struct{ *term.Notices }
 
 func newNotices(w io.Writer) *notices { return &notices{term.NewNotices(w)} }
 func (n *notices) tell(text string)   { n.Say(text) }
-
-const (
-	colourBold   = string(term.Bold)
-	colourDim    = string(term.Dim)
-	colourRed    = string(term.Red)
-	colourGreen  = string(term.Green)
-	colourYellow = string(term.Yellow)
-	colourCyan   = string(term.Cyan)
-)
-
-type painter struct{ on bool }
-
-func (p painter) paint(colour, s string) string {
-	return term.Painter{On: p.on}.Paint(term.Colour(colour), s)
-}
