@@ -54,8 +54,8 @@ func Example() {
 	}
 	answer, _, _ := strings.Cut(result.Text(), ",")
 	fmt.Println(result.Status, answer)
-	// Output: completed (scripted) Prefix caching lets a provider keep the state of a prompt's
-	// beginning
+	// Output:
+	// completed (scripted) Prefix caching lets a provider keep the state of a prompt's beginning
 }
 
 // A tool is made of a Go function. Its schema comes from the types.
@@ -83,9 +83,9 @@ func ExampleFunc() {
 		log.Fatal(err)
 	}
 	fmt.Println(result.Phases[0].Output)
-	// Output: {"properties":{"service":{"type":"string","description":"which
-	// one"}},"additionalProperties":false,"type":"object","required":["service"]} Done: checkout
-	// runs
+	// Output:
+	// {"properties":{"service":{"type":"string","description":"which one"}},"additionalProperties":false,"type":"object","required":["service"]}
+	// Done: checkout runs
 }
 
 // Events are what happens in a run, while it happens.

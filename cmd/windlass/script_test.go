@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -74,6 +75,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": scriptExits, "journal": scriptJournal, "nosessions": scriptNoSessions, "gone": scriptGone,
+			"sorted":     scriptSorted,
 			"cutjournal": scriptCutJournal, "asked": scriptAsked, "damage": scriptDamage, "cutlines": scriptCutLines,
 		},
 	})
@@ -255,6 +257,19 @@ func scriptAsked(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if fmt.Sprint(n) != args[1] {
 		ts.Fatalf("%s was asked %d times, want %s", args[0], n, args[1])
+	}
+}
+
+// scriptSorted compares the lines of two files in any order: calls that run in parallel end in any order.
+func scriptSorted(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: sorted FILE FILE")
+	}
+	lines := func(path string) string {
+		return strings.Join(slices.Sorted(strings.Lines(ts.ReadFile(path))), "")
+	}
+	if got, want := lines(args[0]), lines(args[1]); got != want {
+		ts.Fatalf("%s has other lines than %s:\n%s", args[0], args[1], got)
 	}
 }
 
