@@ -36,6 +36,7 @@ import (
 	"github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/clickhouse"
+	"github.com/windlass-run/windlass/internal/database"
 	"github.com/windlass-run/windlass/internal/failure"
 )
 
@@ -99,10 +100,10 @@ func (w *Windlass) checkEngine(ctx context.Context) error {
 	if err != nil || o.DSN != "" {
 		return err
 	}
-	if err := clickhouse.CheckEngine(ctx, o); err != nil {
+	if err := database.CheckEngine(ctx, o); err != nil {
 		return engineMissing(err)
 	}
-	if o.Executable == noExecutable {
+	if o.Engine.Executable == noExecutable {
 		return engineMissing(errNoExecutable)
 	}
 	return nil

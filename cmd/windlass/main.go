@@ -11,8 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/windlass-run/windlass/internal/environment"
-	"github.com/windlass-run/windlass/internal/fetch"
 	"github.com/windlass-run/windlass/internal/term"
 	_ "github.com/windlass-run/windlass/internal/vault" // takes secrets out of the environment first
 )
@@ -26,7 +24,6 @@ type app struct {
 }
 
 func main() {
-	fetch.HiddenVariables = environment.Hidden
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 

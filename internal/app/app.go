@@ -28,7 +28,7 @@ type Options struct {
 	Cache      string // the folder of fetched files; "": the one that the environment says
 	DSN        string // of a ClickHouse server; "": the one that the environment or windlass.json says
 	NoFetch    bool   // nothing is downloaded
-	Executable string // that the engine process is, see [clickhouse.Options]; "": this program
+	Executable string // that the engine process is, see [embedded.Config]; "": this program
 }
 
 // App starts and resumes runs, any number of them at once. It is safe for concurrent use.
@@ -116,7 +116,7 @@ func (a *App) Database() (clickhouse.Options, error) {
 func (a *App) database(cfg *config.Config) (clickhouse.Options, error) {
 	o, err := database.Options(a.home, a.options.Cache, cfg)
 	o.DSN = cmp.Or(a.options.DSN, o.DSN)
-	o.NoFetch, o.Executable = a.options.NoFetch, a.options.Executable
+	o.Engine.NoFetch, o.Engine.Executable = a.options.NoFetch, a.options.Executable
 	return o, err
 }
 

@@ -57,11 +57,15 @@ func openEmbedded(ctx context.Context, o Options) (*DB, error) {
 			return db, err
 		}
 	}
-	engine, _, err := embedded.Find(ctx, o.engine(), o.Progress)
+	config := o.Engine
+	if config == (embedded.Config{}) {
+		config = embedded.ConfigFromEnv(o.CacheDir)
+	}
+	engine, _, err := embedded.Find(ctx, config, o.Progress)
 	if err != nil {
 		return nil, err
 	}
-	e, err := embedded.Start(ctx, dir, o.Executable, engine, o.Progress)
+	e, err := embedded.Start(ctx, dir, config.Executable, engine, o.Progress)
 	if err != nil {
 		return nil, &UnavailableError{Where: "the embedded engine", Err: err}
 	}
@@ -69,26 +73,6 @@ func openEmbedded(ctx context.Context, o Options) (*DB, error) {
 		o.Warn("the engine is not fully confined on this system; windlass doctor says what is missing")
 	}
 	return openEndpoint(ctx, e, dir, o)
-}
-
-// engine says where to look for an engine.
-func (o Options) engine() embedded.Config {
-	c := o.Engine
-	if c == (embedded.Config{}) {
-		c = embedded.ConfigFromEnv(o.CacheDir)
-	}
-	c.NoFetch = c.NoFetch || o.NoFetch
-	return c
-}
-
-// CheckEngine reports why the embedded engine cannot be used, an [embedded.NotFoundError] when there is none on this machine. It starts
-// and fetches nothing. An engine that can be fetched is none, unless fetching is allowed.
-func CheckEngine(ctx context.Context, o Options) error {
-	if e, err := embedded.Running(EngineDir(o.Home)); err == nil && e != nil {
-		return nil
-	}
-	_, _, err := embedded.Survey(ctx, o.engine())
-	return err
 }
 
 // isGone reports whether an endpoint does not lead to its engine any more.

@@ -36,12 +36,7 @@ type Options struct {
 	Database string          // default: the DSN's, else [DefaultDatabase]
 	Progress func(Progress)  // may be nil
 	Engine   embedded.Config // where to look for an engine; zero: as the environment says
-	NoFetch  bool            // an engine that is not on this machine is not fetched; the error is an [embedded.NotFoundError]
-
-	// Executable is the program that the engine process is, see [embedded.Start]; "": this one.
-	Executable string
-
-	Warn func(string) // is told once when an engine starts that the system cannot fully confine; may be nil
+	Warn     func(string)    // is told once when an engine starts that the system cannot fully confine; may be nil
 
 	RequireSandbox bool // such an engine is not started; the error is an [UnconfinedError]
 	Reading        bool // [DB.Query] without Write will be called: what it needs is opened ahead

@@ -5,8 +5,10 @@ package database
 
 import (
 	"cmp"
+	"context"
 
 	"github.com/windlass-run/windlass/internal/clickhouse"
+	"github.com/windlass-run/windlass/internal/clickhouse/embedded"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/environment"
 	"github.com/windlass-run/windlass/internal/failure"
@@ -26,6 +28,18 @@ func Options(home, cache string, cfg *config.Config) (clickhouse.Options, error)
 		}
 	}
 	return clickhouse.Options{
-		DSN: cmp.Or(environment.Getenv(EnvDSN), cfg.ClickHouseDSN), Home: home, CacheDir: cache, RequireSandbox: cfg.RequireSandbox,
+		Engine: embedded.ConfigFromEnv(cache),
+		DSN:    cmp.Or(environment.Getenv(EnvDSN), cfg.ClickHouseDSN), Home: home, CacheDir: cache, RequireSandbox: cfg.RequireSandbox,
 	}, nil
+}
+
+// CheckEngine reports why the embedded engine cannot be used, an [*embedded.NotFoundError] when there
+// is none on this machine. It starts and fetches nothing. An engine that can be fetched is none,
+// unless fetching is allowed.
+func CheckEngine(ctx context.Context, o clickhouse.Options) error {
+	if e, err := embedded.Running(clickhouse.EngineDir(o.Home)); err == nil && e != nil {
+		return nil
+	}
+	_, _, err := embedded.Survey(ctx, o.Engine)
+	return err
 }

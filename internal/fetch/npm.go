@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/windlass-run/windlass/internal/environment"
 )
 
 // Package is one published npm package, and what it must be byte for byte.
@@ -64,9 +66,9 @@ func (p Package) Pack(npm string, step Step, progress func(Progress)) Download {
 	}
 }
 
-// HiddenVariables returns variables, as NAME=value, that are not in the environment of this process, as they are secrets.
-// Who keeps some sets it before anything is fetched.
-var HiddenVariables = func() []string { return nil }
+// HiddenVariables returns variables, as NAME=value, that are not in the environment of this
+// process, as they are secrets.
+var HiddenVariables = environment.Hidden
 
 // npmVariables returns the hidden variables that npm needs to be as it is for the user: its own, and those that the user's
 // configuration of it reads.

@@ -41,6 +41,9 @@ type Config struct {
 	Path     string // as the environment variable: where to look for clickhouse and npm
 	Platform string // GOOS/GOARCH; default: this machine's
 	NoFetch  bool   // only what is on this machine is found
+
+	// Executable is the program that the engine process is, see [Start]; "": this one.
+	Executable string
 }
 
 // ConfigFromEnv reads the configuration from the environment.
