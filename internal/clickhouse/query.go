@@ -129,6 +129,9 @@ func (r *Rows) Next() bool {
 	return false
 }
 
+// Cut reports whether the rows ended because the query was cancelled; Close says why.
+func (r *Rows) Cut() bool { return r.cut != nil }
+
 // Row returns the current row.
 func (r *Rows) Row() ([]Value, error) {
 	if err := r.rows.Scan(r.dest...); err != nil {

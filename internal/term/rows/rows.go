@@ -95,7 +95,7 @@ func writeJSON(w *bufio.Writer, rows *clickhouse.Rows) error {
 		_, err := w.Write(append(line, '}'))
 		return err
 	})
-	if err != nil {
+	if err != nil || rows.Cut() { // what is not whole must not look whole
 		return err
 	}
 	end := "\n]\n"
