@@ -1,6 +1,7 @@
 package clickhouse
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -158,9 +159,7 @@ func (r *Rows) Close() error {
 	if r.cut != nil {
 		return r.cut
 	}
-	if rerr := r.rows.Err(); rerr != nil {
-		err = rerr
-	}
+	err = cmp.Or(r.rows.Err(), err)
 	if err != nil {
 		return queryError(r.ctx, err)
 	}
