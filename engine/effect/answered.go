@@ -9,8 +9,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// UnansweredError is a call of a run with nothing but answers, for which there is none. The run ends there: nothing that
-// it would do next follows from anything.
+// UnansweredError ends a run of [Answered] at a call that has no recorded answer.
 type UnansweredError struct {
 	Node echo.NodeType // model_call or tool_call
 	Key  echo.Key
@@ -28,8 +27,7 @@ func (e *UnansweredError) Error() string {
 }
 
 // Answered answers effects from recorded outcomes, by their keys and whatever is asked, and records
-// them as those of a live run are recorded. Nothing is asked of the world. A call that has no
-// answer ends the run with an [*UnansweredError].
+// them as a live run does. A call without an answer ends the run with an [*UnansweredError].
 type Answered struct {
 	w Writer
 
@@ -37,14 +35,14 @@ type Answered struct {
 	answers map[slot][]*echo.Entry
 }
 
-// slot is what an entry is found by. A key alone may have several entries, such as a call and its start.
+// slot is what an entry is found by: a key alone may have several, such as a call and its start.
 type slot struct {
 	node echo.NodeType
 	key  echo.Key
 }
 
-// NewAnswered returns effects with the recorded outcomes of another run. The answers are recorded without secrets already; w
-// takes them out of what is recorded besides, such as the arguments of tools.
+// NewAnswered returns effects with the outcomes of another run. They have no secrets; w takes them
+// out of what is recorded besides, such as the arguments of tools.
 func NewAnswered(w Writer, answers []*echo.Entry) *Answered {
 	a := &Answered{w: w, answers: map[slot][]*echo.Entry{}}
 	for _, e := range answers {
@@ -101,8 +99,8 @@ func (a *Answered) Tool(ctx context.Context, key echo.Key, _ ToolSpec, req ToolR
 	return m, a.w.Append(ToolEntry(key, req.Site, call, m, kind))
 }
 
-// Value implements [Effects]. It takes a reading itself when none is recorded, or when the one that is was taken of another
-// history: without cards and an embedder, and with a clock that does not move, readings depend on nothing but the run.
+// Value implements [Effects]. It takes a reading itself when none is recorded, or the recorded one
+// is of another history: without cards, an embedder or a moving clock it depends on the run alone.
 func (a *Answered) Value(_ context.Context, key echo.Key, site Site, read func() echo.Payload) (json.RawMessage, error) {
 	now := read()
 	e := newEntry(echo.NodeValue, key, site)

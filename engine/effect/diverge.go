@@ -10,13 +10,13 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// DivergenceError is a run that does not go the way that is recorded. Nothing was asked of the world, and nothing recorded,
-// after the difference.
+// DivergenceError is a run that does not follow its recording. Nothing was asked of the world, and
+// nothing recorded, after the difference.
 type DivergenceError struct {
 	Seq      uint64 // of the entry of the record
 	Node     echo.NodeType
 	Key      echo.Key
-	Field    string // what differs: content, request, selection, ...; "" when something else is done than what is recorded
+	Field    string // what differs: content, request, ...; "": another entry than the recorded one
 	Recorded string // shortened
 	Now      string // shortened
 }
@@ -35,24 +35,28 @@ func other(recorded *echo.Entry, node echo.NodeType, key echo.Key) error {
 	return &DivergenceError{Seq: recorded.Seq, Node: recorded.NodeType, Key: recorded.Key, Now: fmt.Sprintf("%s at %s", node, key)}
 }
 
-// compare returns the first difference between an entry of the record and the same entry made again, nil when there is
-// none. When they were recorded, and how long things took, is no difference.
-func compare(recorded, now *echo.Entry) error {
-	differ := func(field, a, b string) error {
-		a, b = difference(a, b)
-		return &DivergenceError{Seq: recorded.Seq, Node: recorded.NodeType, Key: recorded.Key, Field: field, Recorded: a, Now: b}
+// differs is the difference in a field, shortened.
+func differs(recorded *echo.Entry, field, was, now string) error {
+	was, now = difference(was, now)
+	return &DivergenceError{
+		Seq: recorded.Seq, Node: recorded.NodeType, Key: recorded.Key, Field: field, Recorded: was, Now: now,
 	}
+}
+
+// compare returns the first difference between an entry of the record and the same entry made
+// again, nil when there is none. Times and durations are not compared.
+func compare(recorded, now *echo.Entry) error {
 	switch {
 	case recorded.Message == nil != (now.Message == nil):
-		return differ("message", present(recorded.Message), present(now.Message))
+		return differs(recorded, "message", present(recorded.Message), present(now.Message))
 	case now.Message != nil && recorded.Message.Hash() != now.Message.Hash():
-		return differ("content", string(recorded.Message.JSON()), string(now.Message.JSON()))
+		return differs(recorded, "content", string(recorded.Message.JSON()), string(now.Message.JSON()))
 	case now.Message != nil && recorded.Message.Kind() != now.Message.Kind():
-		return differ("kind", string(recorded.Message.Kind()), string(now.Message.Kind()))
+		return differs(recorded, "kind", string(recorded.Message.Kind()), string(now.Message.Kind()))
 	case now.Message == nil && recorded.ContentHash != now.ContentHash:
-		return differ("content_hash", string(recorded.ContentHash), string(now.ContentHash))
+		return differs(recorded, "content_hash", string(recorded.ContentHash), string(now.ContentHash))
 	case recorded.Model != now.Model:
-		return differ("model", recorded.Model, now.Model)
+		return differs(recorded, "model", recorded.Model, now.Model)
 	}
 	for _, f := range []struct {
 		name string
@@ -65,11 +69,11 @@ func compare(recorded, now *echo.Entry) error {
 		{"error", recorded.Error, now.Error},
 	} {
 		if a, b := MustJSON(f.a), MustJSON(f.b); !bytes.Equal(a, b) {
-			return differ(f.name, string(a), string(b))
+			return differs(recorded, f.name, string(a), string(b))
 		}
 	}
 	if a, b := comparable(recorded), comparable(now); a != b {
-		return differ("data", a, b)
+		return differs(recorded, "data", a, b)
 	}
 	return nil
 }
@@ -96,7 +100,7 @@ func present(m *echo.Message) string {
 	return string(m.JSON())
 }
 
-// shownBefore and shownAfter are how many bytes are shown on either side of where two texts begin to differ.
+// How many bytes are shown on either side of where two texts begin to differ.
 const (
 	shownBefore = 40
 	shownAfter  = 80

@@ -1,14 +1,14 @@
 package effect
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/excerpt"
 )
 
 // newEntry returns an entry with its place filled in.
@@ -16,8 +16,8 @@ func newEntry(t echo.NodeType, key echo.Key, s Site) *echo.Entry {
 	return &echo.Entry{NodeType: t, Key: key, CascadeID: s.Cascade}
 }
 
-// CallEntry returns the entry of a model call that has ended: with its answer, or with the reason why there is none. A
-// request without messages, such as one for embeddings, has no hash, and its answer no message.
+// CallEntry returns the entry of a model call that has ended, with its answer or its error. A request
+// without messages, such as one for embeddings, has no hash, and its answer no message.
 func CallEntry(key echo.Key, req *ModelRequest, resp *ModelResponse, err error, took time.Duration) *echo.Entry {
 	e := newEntry(echo.NodeModelCall, key, req.Site)
 	e.Model, e.DurationMS = req.Model, Millis(took)
@@ -61,13 +61,9 @@ func answerOf(e *echo.Entry, req *ModelRequest) (*ModelResponse, error) {
 	case e.Error != nil && d.Failed:
 		return nil, errors.New(e.Error.Message)
 	case e.Error != nil:
-		model := d.Model
-		if model == "" {
-			model = req.Model
-		}
 		return nil, &ModelError{
-			Kind: echo.ModelErrorKind(e.Error.Kind), Provider: e.Provider, Model: model, Status: d.Status, Message: e.Error.Message,
-			Hint: d.Hint, Retries: d.Retries, RetryKinds: d.RetryKinds, Unpaid: e.CostUSD != nil,
+			Kind: echo.ModelErrorKind(e.Error.Kind), Provider: e.Provider, Model: cmp.Or(d.Model, req.Model), Status: d.Status,
+			Message: e.Error.Message, Hint: d.Hint, Retries: d.Retries, RetryKinds: d.RetryKinds, Unpaid: e.CostUSD != nil,
 		}
 	case e.Message == nil:
 		return nil, fmt.Errorf("the record of %s has neither an answer nor an error", e.Key)
@@ -88,10 +84,7 @@ func ToolEntry(key echo.Key, s Site, call echo.ToolCall, m *echo.Message, kind s
 	e.Message = m
 	e.Tool = toolUse(call)
 	if m.Failed() {
-		if kind == "" {
-			kind = "failed"
-		}
-		e.Error = &echo.Failure{Kind: kind, Message: firstLine(m.Text())}
+		e.Error = &echo.Failure{Kind: cmp.Or(kind, "failed"), Message: excerpt.FirstLine(m.Text())}
 	}
 	return e
 }
@@ -100,25 +93,10 @@ func toolUse(call echo.ToolCall) *echo.ToolUse {
 	return &echo.ToolUse{Name: call.Name, CallID: call.ID, Arguments: call.Arguments}
 }
 
-// maxLine is how many bytes of a failure's first line are recorded.
-const maxLine = 300
-
-func firstLine(s string) string {
-	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
-	if len(s) <= maxLine {
-		return s
-	}
-	end := maxLine
-	for end > 0 && !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return s[:end] + "…"
-}
-
 // Millis returns a duration in milliseconds, to the microsecond, as entries and results have it.
 func Millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// MustJSON encodes a value of the engine's own making. It panics when JSON cannot express the value.
+// MustJSON encodes a value of the engine's own making; it panics when JSON cannot express it.
 func MustJSON(v any) json.RawMessage {
 	b, err := json.Marshal(v)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// RecordError is a record that could not be written: the disk, not the cascade, has failed. The run stops, because what is not
-// recorded must not be paid for.
+// RecordError is a record that could not be written: the disk, not the cascade, has failed. The run
+// stops, because what is not recorded must not be paid for.
 type RecordError struct{ Err error }
 
 // Error says what could not be written.
@@ -34,8 +34,8 @@ func (e *EndError) Error() string {
 // Unwrap returns [ErrEndOfRecord].
 func (e *EndError) Unwrap() error { return ErrEndOfRecord }
 
-// IsRecordError reports whether the record is why a run ended: it cannot be written, it says something else than what the run
-// does, or it ends, or has no answer. Nothing more is recorded then.
+// IsRecordError reports whether the record is why a run ended: it cannot be written, differs from
+// what the run does, ends, or has no answer. Nothing more is recorded then.
 func IsRecordError(err error) bool {
 	var re *RecordError
 	var de *DivergenceError

@@ -2,9 +2,9 @@ package effect
 
 import "github.com/windlass-run/windlass/echo"
 
-// answerReading makes an entry say what was recorded, or leaves it the reading that was taken now where the recorded one
-// does not fit it. What is recorded of a selection names messages by their hashes: as long as there are as many, they are
-// the same ones in other words.
+// answerReading makes an entry say what was recorded, unless that does not fit the reading taken now.
+// A recorded selection names messages by their hashes: as long as there are as many, they are the
+// same ones in other words.
 func answerReading(e, was *echo.Entry, now echo.Payload) {
 	switch now := now.(type) {
 	case echo.InterSelection:
@@ -20,8 +20,8 @@ func answerReading(e, was *echo.Entry, now echo.Payload) {
 	}
 }
 
-// fitSelection gives the groups of a recorded selection the hashes that they have now. It reports false when there are not
-// as many.
+// fitSelection gives the groups of a recorded selection the hashes that they have now. It reports
+// false when there are not as many.
 func fitSelection(was, now *echo.InterSelection) bool {
 	if len(was.Scores) != len(now.Scores) {
 		return false
@@ -33,8 +33,7 @@ func fitSelection(was, now *echo.InterSelection) bool {
 	return true
 }
 
-// fitFindings gives the cards of recorded findings the hashes that their messages have now. It reports false when there are
-// not as many.
+// fitFindings does that for the cards of recorded findings.
 func fitFindings(was, now *echo.Findings) bool {
 	if len(was.Found) != len(now.Found) {
 		return false

@@ -11,8 +11,8 @@ import (
 	"github.com/windlass-run/windlass/engine/effect/effecttest"
 )
 
-// Of a selection in another wording of the same history the recorded one counts, with the hashes of now; of another history
-// the one that is made now.
+// Of a selection in another wording of the same history the recorded one counts, with the hashes of
+// now; of another history the one that is made now.
 func TestAnsweredReadingsFitTheHistory(t *testing.T) {
 	t.Parallel()
 	key := echo.PhaseKey("p", 1).Step(echo.StepSelect)

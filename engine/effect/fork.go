@@ -11,17 +11,17 @@ import (
 // Branch is a part of a run that runs concurrently with others, with its own order of entries.
 type Branch struct {
 	Key echo.Key // see [echo.Key.Branch]
-	// Run is the branch. Everything that it records has a key of the branch. An error says that the
-	// branch cannot continue; what it failed of for good is an outcome of its own, and no error.
+	// Run is the branch: all that it records has a key of it. An error says that it cannot continue;
+	// a failure for good is an outcome and no error.
 	Run func(ctx context.Context) error
 }
 
-// Fork runs branches that grow from the one that calls it, at most limit at a time, and returns when all have come to an end
-// or stopped. The first error stops the others and is returned.
+// Fork runs branches that grow from the one that calls it, at most limit at a time, and returns when
+// all have ended or stopped. The first error stops the others and is returned.
 //
-// That a branch begins and ends are entries of the branch that it grows from: all begin before the first runs, and when all
-// have ended, their ends are recorded in the same order. A tool call is a branch whose request and result say that already. A
-// run that is resumed continues in each branch where that was.
+// Starts and ends of branches are entries of the branch that they grow from: all starts before the
+// first runs, all ends in the same order when all have ended. A tool call is a branch whose request
+// and result say that already. A resumed run continues in each branch where that was.
 func (r *Recorder) Fork(ctx context.Context, cascade string, limit int, branches []Branch) error {
 	if err := r.mark(echo.NodeBranchStart, echo.StepStart, cascade, branches); err != nil {
 		return err
@@ -49,8 +49,7 @@ func (r *Recorder) Fork(ctx context.Context, cascade string, limit int, branches
 // mark records that branches begin or have ended.
 func (r *Recorder) mark(node echo.NodeType, step echo.StepKind, cascade string, branches []Branch) error {
 	for _, b := range branches {
-		p := b.Key.Path()
-		if len(p.Effect) > 0 {
+		if len(b.Key.Path().Effect) > 0 {
 			continue // a tool
 		}
 		if err := r.Append(newEntry(node, b.Key.Step(step), Site{Cascade: cascade})); err != nil {

@@ -11,7 +11,8 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// oneByOne starts tasks in the order of a list. As [Seams] say, the first error ends the context of the others.
+// oneByOne starts tasks in the order of a list. As [Seams] say, the first error ends the context of
+// the others.
 func oneByOne(order ...int) Seams {
 	return Seams{Parallel: func(ctx context.Context, _ int, tasks []func(context.Context) error) error {
 		ctx, cancel := context.WithCancelCause(ctx)
@@ -27,7 +28,8 @@ func oneByOne(order ...int) Seams {
 	}}
 }
 
-// branches are two, each of which comes to the entries of a list that are its own, unless its context ends.
+// branches are two, each of which comes to the entries of a list that are its own, unless its
+// context ends.
 func branches(r *Recorder, keys ...string) []Branch {
 	var list []Branch
 	for _, name := range []string{"p/item1", "p/item2"} {
@@ -49,8 +51,8 @@ func branches(r *Recorder, keys ...string) []Branch {
 	return list
 }
 
-// A branch whose recording ends does not stop the others: theirs goes on. Where all come to the end, that is what a replay says,
-// and not that it went another way.
+// A branch whose recording ends does not stop the others: theirs goes on. Where all come to the
+// end, that is what a replay says, and not that it went another way.
 func TestEndOfABranchDoesNotStopOthers(t *testing.T) {
 	t.Parallel()
 	for _, order := range [][]int{{0, 1}, {1, 0}} {

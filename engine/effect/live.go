@@ -9,11 +9,10 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// Live performs effects and records them. The order is what makes a paid call be paid once: an
+// Live performs effects and records them, in the order that makes a paid call be paid once: an
 // outcome is in the journal's file before the engine sees it, and everything recorded so far is
 // synced before a request leaves or a tool starts that is not idempotent. Syncs overlap work that
-// does not depend on them: a tool's result is synced while the next request is put together, an
-// answer while the tools run that it asked for.
+// does not depend on them.
 type Live struct {
 	model Model
 	tools Tools
@@ -21,7 +20,8 @@ type Live struct {
 	w     Writer
 }
 
-// NewLive returns the effects of a process that asks a model and runs tools itself; now may be nil for the system's clock.
+// NewLive returns the effects of a process that asks a model and runs tools itself. now may be nil:
+// the system's clock.
 func NewLive(model Model, tools Tools, w Writer, now func() time.Time) *Live {
 	return &Live{model: model, tools: tools, now: orSystem(now), w: w}
 }
@@ -40,8 +40,8 @@ func (l *Live) Model(ctx context.Context, key echo.Key, req *ModelRequest) (*Mod
 	return l.w.Answer(key, req, resp, err, l.now().Sub(start))
 }
 
-// quickTool is how long an idempotent tool runs before the answer that asked for it is synced while it runs. One that ends
-// sooner shares the sync of its own result, which saves a turn of quick tools one of its two syncs.
+// quickTool is how long an idempotent tool runs before the answer that asked for it is synced. One
+// that ends sooner shares the sync of its own result.
 const quickTool = 100 * time.Microsecond
 
 // Tool implements [Effects].

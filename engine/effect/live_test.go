@@ -35,7 +35,8 @@ func (w *waiting) Call(ctx context.Context, _ ToolRequest) (ToolResult, error) {
 	}
 }
 
-// The answer that asked for an idempotent tool is made durable while the tool runs, unless that ends at once.
+// The answer that asked for an idempotent tool is made durable while the tool runs, unless that
+// ends at once.
 func TestSyncOverlapsAnIdempotentTool(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -2,12 +2,14 @@ package effect
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/windlass-run/windlass/echo"
 )
 
-// Mask takes secrets out of what is recorded, kept, or sent to another model than the one that a template was rendered for.
-// It puts something readable in their place, and what it returns it leaves as it is.
+// Mask takes secrets out of what is recorded, kept, or sent to another model than the one that a
+// template was rendered for. It puts something readable in their place; masking twice changes
+// nothing more.
 type Mask interface {
 	Text(text string) string
 	// JSON takes secrets out of the strings of a JSON value, and Any out of a value that encoding/json decoded.
@@ -34,9 +36,8 @@ func orNoMask(m Mask) Mask {
 	return m
 }
 
-// A run masks what it records, and never what is recorded: which secrets are known changes, and a record made when fewer
-// were, or by a windlass that knew none, is followed as it is. So where something follows from a template, it may be in
-// the record in either form, and the run continues with the one that is there.
+// A run masks what it records, and never what is recorded: fewer secrets may have been known then. So
+// what follows from a template may be recorded in either form, and the run continues with that one.
 
 // withoutSecrets returns an entry as it is recorded. The message is left to who made it.
 func withoutSecrets(mask Mask, e *echo.Entry) *echo.Entry {
@@ -63,35 +64,28 @@ func MaskedArguments(mask Mask, arguments string) string {
 	return mask.Text(arguments)
 }
 
-// maskedRequest returns a request without secrets in its messages, the same one when there are none.
+// maskedRequest returns a request without secrets in its messages.
 func maskedRequest(mask Mask, req *ModelRequest) *ModelRequest {
+	return withMessages(req, func(m *echo.Message) *echo.Message { return m.Rewritten(mask.Text) })
+}
+
+// withMessages returns a request with its messages changed, the same one when none is.
+func withMessages(req *ModelRequest, change func(*echo.Message) *echo.Message) *ModelRequest {
 	out := *req
 	out.Messages = make([]*echo.Message, len(req.Messages))
-	same := true
 	for i, m := range req.Messages {
-		out.Messages[i] = m.Rewritten(mask.Text)
-		same = same && out.Messages[i] == m
+		out.Messages[i] = change(m)
 	}
-	if same {
+	if slices.Equal(out.Messages, req.Messages) {
 		return req
 	}
 	return &out
 }
 
-// openRequest returns a request with the messages as they are sent.
-func openRequest(req *ModelRequest) *ModelRequest {
-	out := *req
-	out.Messages = make([]*echo.Message, len(req.Messages))
-	for i, m := range req.Messages {
-		out.Messages[i] = m.Open()
-	}
-	return &out
-}
-
-// asRecorded reports whether a request is the one with a hash: as it is, without secrets, or, of a record made before they
-// were masked, with them.
+// asRecorded reports whether a request is the one with a hash: as it is, without secrets, or as it is
+// sent, with them, in a record made before they were masked.
 func asRecorded(mask Mask, req *ModelRequest, hash string) bool {
-	return req.Hash() == hash || maskedRequest(mask, req).Hash() == hash || openRequest(req).Hash() == hash
+	return req.Hash() == hash || maskedRequest(mask, req).Hash() == hash || withMessages(req, (*echo.Message).Open).Hash() == hash
 }
 
 // sameButSecrets is compare for an entry that may have been recorded when fewer secrets were known.

@@ -41,7 +41,8 @@ func question(model, text string, purpose echo.Purpose) *ModelRequest {
 	}
 }
 
-// Known secrets are in no entry, nor in what comes back; a model gets them only for the conversation of a phase.
+// Known secrets are in no entry, nor in what comes back; a model gets them only for the
+// conversation of a phase.
 func TestLiveRecordsNoSecrets(t *testing.T) {
 	t.Parallel()
 	disk, world := &sink{}, &echoing{}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/windlass-run/windlass/echo"
@@ -13,64 +14,59 @@ import (
 
 // Options are what a [Recorder] is made of.
 type Options struct {
-	Log   *echo.Log // of the session; nil: a replay, which performs and records nothing
-	Mask  Mask      // nil: no secrets are known
-	Seams Seams
+	Log     *echo.Log // of the session; nil: a replay, which performs and records nothing
+	Mask    Mask      // nil: no secrets are known
+	Seams   Seams
+	Effects Effects // perform what is not recorded; not used in a replay
 
-	// Effects perform what is not recorded. Not used in a replay.
-	Effects Effects
-
-	// Recording is what is recorded of the run already, in its order: the log has it. SetAside are the numbers of the entries
-	// of it that do not count.
-	Recording []*echo.Entry
-	SetAside  map[uint64]bool
-	// Resumed makes the entry that says that the run is resumed where its recording ends. It is asked for once.
+	Recording []*echo.Entry   // of the run so far, in its order: the log has it
+	SetAside  map[uint64]bool // numbers of entries of Recording that do not count
+	// Resumed makes the entry that says that the run is resumed where its recording ends. It is called
+	// at most once.
 	Resumed func() *echo.Entry
 }
 
-// Recorder is what the engine records through. It answers a run from its recording, compares what the run would record with
-// what is recorded, and where a branch is at the end of its recording, passes effects on and appends entries to the log. A run
-// that goes another way than its recording gets a [*DivergenceError], and nothing is recorded of it; a replay ends with an
-// [*EndError].
+// Recorder is what the engine records through. It answers a run from its recording and compares what
+// the run would record with what is recorded. Where a branch is at the end of its recording, it passes
+// effects on and appends entries to the log. A run that does not follow its recording gets a
+// [*DivergenceError], and nothing is recorded of it; a replay ends with an [*EndError].
 //
 // It implements [Effects]. Different branches may use it at the same time, each from one goroutine.
 type Recorder struct {
-	log       *echo.Log
 	w         Writer
-	mask      Mask
 	effects   Effects
 	recording *recording
 	seams     Seams
 	resumed   func() *echo.Entry
 
-	once   sync.Once // guards what follows: the resumption is recorded once
+	once   sync.Once // guards failed: the resumption is recorded once
 	failed error
-
-	mu   sync.Mutex
-	gone *time.Duration // how long nobody had run the session when the run was resumed; nil: it was not, or had no recording
+	gone   atomic.Pointer[time.Duration] // without anybody running the session before it was resumed here
 }
 
 // NewRecorder returns what records a run.
 func NewRecorder(o Options) *Recorder {
 	return &Recorder{
-		log: o.Log, w: Writer{Log: o.Log, Mask: o.Mask}, mask: orNoMask(o.Mask), effects: o.Effects,
-		recording: newRecording(o.Recording, o.SetAside), seams: o.Seams.OrSystem(), resumed: o.Resumed,
+		w: Writer{Log: o.Log, Mask: orNoMask(o.Mask)}, effects: o.Effects, recording: newRecording(o.Recording, o.SetAside),
+		seams: o.Seams.OrSystem(), resumed: o.Resumed,
 	}
 }
 
 // IsReplay reports whether nothing is performed or recorded.
-func (r *Recorder) IsReplay() bool { return r.log == nil }
+func (r *Recorder) IsReplay() bool { return r.w.Log == nil }
 
-// Pending returns the first entry of the recording that a branch has not come to; nil when all that it does is new. The zero
-// Key is the trunk: nothing of the whole recording is left then.
+// Pending returns the first entry of the recording that a branch has not come to, nil when all that it
+// does is new. The zero Key is the trunk, which ends with the whole recording.
 func (r *Recorder) Pending(branch echo.Key) *echo.Entry { return r.recording.pending(branch) }
 
-// Peek returns the next entry of a type and key in the recording, and does not use it; nil when there is none.
+// Peek returns the next entry of a type and key in the recording without using it; nil when there is
+// none.
 func (r *Recorder) Peek(node echo.NodeType, key echo.Key) *echo.Entry {
 	return r.recording.peek(node, key)
 }
 
-// Next uses and returns the entry that is next in the recording of its branch, when it is of a type and key; nil otherwise.
+// Next uses and returns the next entry of the recording of a key's branch when it is of a type and that
+// key; nil otherwise.
 func (r *Recorder) Next(node echo.NodeType, key echo.Key) *echo.Entry {
 	e, _ := r.recording.follow(node, key)
 	return e
@@ -80,12 +76,12 @@ func (r *Recorder) Next(node echo.NodeType, key echo.Key) *echo.Entry {
 func (r *Recorder) Append(e *echo.Entry) error {
 	recorded, err := r.follow(e.NodeType, e.Key)
 	if recorded != nil {
-		return sameButSecrets(r.mask, recorded, e)
+		return sameButSecrets(r.w.Mask, recorded, e)
 	}
 	if err != nil {
 		return err
 	}
-	if err := r.log.Append(withoutSecrets(r.mask, e)); err != nil {
+	if err := r.w.Log.Append(withoutSecrets(r.w.Mask, e)); err != nil {
 		return &RecordError{Err: err}
 	}
 	return nil
@@ -93,8 +89,8 @@ func (r *Recorder) Append(e *echo.Entry) error {
 
 // Commit begins to make everything recorded durable.
 func (r *Recorder) Commit() {
-	if r.log != nil {
-		r.log.Commit()
+	if r.w.Log != nil {
+		r.w.Log.Commit()
 	}
 }
 
@@ -106,7 +102,7 @@ func (r *Recorder) Model(ctx context.Context, key echo.Key, req *ModelRequest) (
 		return nil, err
 	case e == nil:
 		return r.effects.Model(ctx, key, req)
-	case !asRecorded(r.mask, req, e.RequestHash):
+	case !asRecorded(r.w.Mask, req, e.RequestHash):
 		return nil, &DivergenceError{Seq: e.Seq, Node: e.NodeType, Key: key, Field: "request", Recorded: e.RequestHash, Now: req.Hash()}
 	}
 	return answerOf(e, req)
@@ -130,10 +126,9 @@ func (r *Recorder) Tool(ctx context.Context, key echo.Key, spec ToolSpec, req To
 
 // result is what is recorded of a tool call.
 func (r *Recorder) result(e *echo.Entry, req ToolRequest) (*echo.Message, error) {
-	recorded, now := MustJSON(withoutSecrets(r.mask, e).Tool), MustJSON(toolUse(r.w.call(req)))
+	recorded, now := MustJSON(withoutSecrets(r.w.Mask, e).Tool), MustJSON(toolUse(r.w.call(req)))
 	if string(recorded) != string(now) || e.Message == nil {
-		a, b := difference(string(recorded), string(now))
-		return nil, &DivergenceError{Seq: e.Seq, Node: e.NodeType, Key: e.Key, Field: "tool", Recorded: a, Now: b}
+		return nil, differs(e, "tool", string(recorded), string(now))
 	}
 	return e.Message, nil
 }
@@ -154,7 +149,8 @@ func (r *Recorder) Value(ctx context.Context, key echo.Key, site Site, read func
 	return r.effects.Value(ctx, key, site, read)
 }
 
-// follow returns the recorded entry that a run comes to; nil without an error when what it does is new, and the run continues.
+// follow uses and returns the recorded entry that a run comes to; nil without an error when what it
+// does is new.
 func (r *Recorder) follow(node echo.NodeType, key echo.Key) (*echo.Entry, error) {
 	recorded, instead := r.recording.follow(node, key)
 	switch {
@@ -162,33 +158,31 @@ func (r *Recorder) follow(node echo.NodeType, key echo.Key) (*echo.Entry, error)
 		return recorded, nil
 	case instead != nil:
 		return nil, other(instead, node, key)
-	case r.log == nil:
+	case r.w.Log == nil:
 		return nil, &EndError{Node: node, Key: key}
 	}
 	return nil, r.Resume()
 }
 
-// Resume records, once, that a run is resumed where its recording ends, before anything that is
-// new: a run that does not follow its recording leaves no trace in it. The others of its methods
-// call it where they come to something new.
+// Resume records, once, that a run is resumed where its recording ends. All methods call it before
+// anything new is recorded: a run that does not follow its recording leaves no trace in it.
 func (r *Recorder) Resume() error {
 	if r.resumed == nil {
 		return nil
 	}
 	r.once.Do(func() {
-		if err := r.log.Append(r.resumed()); err != nil {
+		if err := r.w.Log.Append(r.resumed()); err != nil {
 			r.failed = &RecordError{Err: err}
 			return
 		}
 		gone := max(r.seams.Now().Sub(r.recording.end), 0)
-		r.mu.Lock()
-		r.gone = &gone
-		r.mu.Unlock()
+		r.gone.Store(&gone)
 	})
 	return r.failed
 }
 
-// Complete is called when a run has come to its end, with what it recorded last: an error says that more is recorded.
+// Complete is called at the end of a run, with what it recorded last. The error says that more is
+// recorded.
 func (r *Recorder) Complete(node echo.NodeType, key echo.Key) error {
 	if left := r.recording.pending(echo.Key{}); left != nil {
 		return other(left, node, key)
@@ -196,8 +190,8 @@ func (r *Recorder) Complete(node echo.NodeType, key echo.Key) error {
 	return nil
 }
 
-// Missing returns the error of a run that came to something that is not recorded. When other things are still recorded, that
-// was not the end of the recording but another way.
+// Missing returns the error of a run that came to something that is not recorded. When other things
+// are still recorded, that was not the end of the recording but another way.
 func (r *Recorder) Missing(err error) error {
 	var end *EndError
 	if left := r.recording.pending(echo.Key{}); left != nil && errors.As(err, &end) {
@@ -206,16 +200,13 @@ func (r *Recorder) Missing(err error) error {
 	return err
 }
 
-// Time returns the time in a branch: in the part of it that is recorded, when the entry was
-// recorded that it used last. away is for how long nobody had run the session until then.
+// Time returns the time in a branch: within its recording, when the entry that it used last was
+// recorded. away is for how long nobody had run the session until then.
 func (r *Recorder) Time(branch echo.Key) (at time.Time, away time.Duration) {
-	if len(r.recording.items) == 0 && r.log != nil {
+	if len(r.recording.items) == 0 && r.w.Log != nil {
 		return r.seams.Now(), 0
 	}
-	r.mu.Lock()
-	gone := r.gone
-	r.mu.Unlock()
-	if gone != nil && r.recording.pending(branch) == nil {
+	if gone := r.gone.Load(); gone != nil && r.recording.pending(branch) == nil {
 		return r.seams.Now(), r.recording.away + *gone
 	}
 	return r.recording.clock(branch)
@@ -229,8 +220,8 @@ func (r *Recorder) Sleep(ctx context.Context, branch echo.Key, d time.Duration) 
 	return r.seams.Sleep(ctx, d)
 }
 
-// mayRunAgain reports whether a tool may be run that had begun and whose end is not known. A validator is one: it is asked
-// what holds now.
+// mayRunAgain reports whether a tool may be run again that had begun and whose end is not known. A
+// validator may: it is asked what holds now.
 func mayRunAgain(spec ToolSpec, req ToolRequest) bool {
 	return spec.Idempotent || req.Site.Validator != ""
 }

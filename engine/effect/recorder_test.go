@@ -52,8 +52,8 @@ func state(key string) *echo.Entry {
 	return &echo.Entry{NodeType: echo.NodeState, Key: echo.MustKey(key), Data: json.RawMessage(`1`)}
 }
 
-// Time in a branch is when the entry that it used last was recorded; as long as it used none, it is that of the branch that it
-// grows from.
+// Time in a branch is when the entry that it used last was recorded; as long as it used none, it is
+// that of the branch that it grows from.
 func TestTimeOfARecording(t *testing.T) {
 	t.Parallel()
 	r := NewRecorder(Options{Recording: minutely(one, "p/item1/start", "p/item2/start", itemOne, itemTwo, "p/item1/end", "p/item2/end")})
@@ -119,7 +119,8 @@ func TestTimeOfAResumedRun(t *testing.T) {
 	holds(now, 0)
 }
 
-// A branch that is still in its recording has the time of its recording, also when another one has gone on.
+// A branch that is still in its recording has the time of its recording, also when another one has
+// gone on.
 func TestTimeWhileOthersAreNew(t *testing.T) {
 	t.Parallel()
 	now := start.Add(-time.Hour) // the clock was set back
@@ -153,7 +154,8 @@ func TestSleepIsNotRepeated(t *testing.T) {
 	require.ErrorIs(t, r.Sleep(ctx, echo.MustKey("p/item2"), time.Hour), context.Canceled)
 }
 
-// What does not count of a recording is passed over: what was set aside, and what was done in the background.
+// What does not count of a recording is passed over: what was set aside, and what was done in the
+// background.
 func TestWhatDoesNotCount(t *testing.T) {
 	t.Parallel()
 	recording := recorded(one, "cards/call1", two, itemOne)
@@ -164,7 +166,8 @@ func TestWhatDoesNotCount(t *testing.T) {
 	require.Nil(t, r.Pending(echo.Key{}))
 }
 
-// Only a reading for the limits of a budget is skipped, and only when what the run comes to follows.
+// Only a reading for the limits of a budget is skipped, and only when what the run comes to
+// follows.
 func TestReadingsThatAreNotSkipped(t *testing.T) {
 	t.Parallel()
 	const clock, idle = "p/attempt1/turn1/model/clock", "p/attempt1/turn1/idle"
@@ -269,7 +272,8 @@ func (w *toolWorld) Tool(_ context.Context, _ echo.Key, _ ToolSpec, req ToolRequ
 	return echo.NewToolResult(echo.ToolCall{Name: req.Name, Arguments: "{}"}, echo.Text("ran"), false), nil
 }
 
-// A tool that had begun when the process died is not run again when that may do harm; the model is told.
+// A tool that had begun when the process died is not run again when that may do harm; the model is
+// told.
 func TestToolThatHadBegun(t *testing.T) {
 	t.Parallel()
 	begun := recorded(tool1)

@@ -1,6 +1,7 @@
 package effect
 
 import (
+	"math"
 	"sync"
 	"time"
 
@@ -9,12 +10,12 @@ import (
 
 // recording is what is recorded of a run and was not used yet: a replay cursor for each branch.
 //
-// The entries of a branch come in the order in which they were recorded; branches have no order among each other. While
-// branches run, the one that they grow from is idle. So when it continues in the record, they had come to their ends there:
-// nothing of them may be left then, and nothing new may come of them before.
+// The entries of a branch come in the order in which they were recorded; branches have no order among
+// each other. While branches run, the one that they grow from is idle. So when that continues in the
+// recording, nothing of them may be left, and nothing new may come of them before.
 //
-// The mutex guards the cursors and what of items was used, as branches run on goroutines of their
-// own; the rest does not change.
+// The mutex guards the cursors and item.used, as branches run on goroutines of their own; the rest
+// does not change.
 type recording struct {
 	mu       sync.Mutex
 	branches map[echo.Key]*cursor
@@ -41,8 +42,7 @@ type cursor struct {
 	queues map[slot][]int
 }
 
-// newRecording takes what counts of a record: nothing that a run which resumed it set aside, and nothing that was done in the
-// background.
+// newRecording leaves out what does not count: entries that are set aside, and those of the background.
 func newRecording(entries []*echo.Entry, aside map[uint64]bool) *recording {
 	p := &recording{branches: map[echo.Key]*cursor{}}
 	var away time.Duration
@@ -100,10 +100,10 @@ func (p *recording) find(branch echo.Key) *cursor {
 	return noCursor
 }
 
-// follow uses the entry that is next in the branch of a key, if it is of a type and that key. Otherwise it returns what is
-// against it: the entry that is recorded instead, nil where the branch is at the end of its record.
+// follow uses the next entry in the branch of a key, if it is of a type and that key. Otherwise it
+// returns the entry that is recorded instead, nil where the branch is at the end of its recording.
 //
-// A reading for a limit of the budget is skipped when the run does not take it any more: limits may be lifted.
+// A reading for a limit of the budget is skipped when the run does not take it: limits may be lifted.
 func (p *recording) follow(node echo.NodeType, key echo.Key) (used, instead *echo.Entry) {
 	if len(p.items) == 0 {
 		return nil, nil
@@ -117,8 +117,8 @@ func (p *recording) follow(node echo.NodeType, key echo.Key) (used, instead *ech
 		n := c.own[c.next]
 		e := p.items[n].entry
 		if e.NodeType == node && e.Key == key {
-			if between := p.between(branch, e.Seq); between != nil {
-				return nil, between
+			if before := p.unused(branch, e.Seq); before != nil {
+				return nil, before
 			}
 			p.use(c, n)
 			return e, nil
@@ -128,36 +128,21 @@ func (p *recording) follow(node echo.NodeType, key echo.Key) (used, instead *ech
 		}
 		p.use(c, n)
 	}
-	return nil, p.beyond(branch)
+	return nil, p.unused(branch, math.MaxUint64)
 }
 
-// between returns an entry that was recorded before a number and is not used: of a branch and those
-// below it, or of one that it grows from, which was idle in that time; nil when there is none.
-func (p *recording) between(branch echo.Key, seq uint64) *echo.Entry {
-	if left := p.left(p.find(branch)); left != nil && left.Seq < seq {
+// unused returns an entry recorded before a number that is not used: of a branch and those below it, or
+// of one that it grows from, which is idle while it runs; nil when there is none.
+func (p *recording) unused(branch echo.Key, before uint64) *echo.Entry {
+	if left := p.left(p.find(branch)); left != nil && left.Seq < before {
 		return left
 	}
 	for !branch.IsZero() {
 		branch = branch.ParentBranch()
 		if c := p.find(branch); c.next < len(c.own) {
-			if e := p.items[c.own[c.next]].entry; e.Seq < seq {
+			if e := p.items[c.own[c.next]].entry; e.Seq < before {
 				return e
 			}
-		}
-	}
-	return nil
-}
-
-// beyond returns an entry that shows that the record continues although a branch is at its end: of
-// a branch below it, or of one that it grows from; nil when there is none.
-func (p *recording) beyond(branch echo.Key) *echo.Entry {
-	if left := p.left(p.find(branch)); left != nil {
-		return left
-	}
-	for !branch.IsZero() {
-		branch = branch.ParentBranch()
-		if c := p.find(branch); c.next < len(c.own) {
-			return p.items[c.own[c.next]].entry
 		}
 	}
 	return nil
@@ -184,18 +169,18 @@ func (p *recording) use(c *cursor, n int) {
 	}
 }
 
-// pending returns the first entry that the branch of a key has not come to, of it, of those below
-// it, and of those that it grows from; nil when all are at the end of their record.
+// pending returns the first entry that a branch, those below it and those that it grows from have not
+// come to; nil when all are at the end of their recording.
 func (p *recording) pending(branch echo.Key) *echo.Entry {
 	if len(p.items) == 0 {
 		return nil
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.beyond(branch)
+	return p.unused(branch, math.MaxUint64)
 }
 
-// peek returns the next entry of a type and key that is not used yet, and does not use it; nil when there is none.
+// peek returns the next unused entry of a type and key without using it; nil when there is none.
 func (p *recording) peek(node echo.NodeType, key echo.Key) *echo.Entry {
 	if len(p.items) == 0 {
 		return nil
@@ -209,8 +194,8 @@ func (p *recording) peek(node echo.NodeType, key echo.Key) *echo.Entry {
 	return p.items[q[0]].entry
 }
 
-// clock returns when the entry that a branch used last was recorded, or else the one that the
-// branch it grows from did, and how long nobody had run the session before that.
+// clock returns when the entry that a branch used last was recorded, or else that of the branch it grows
+// from, and how long nobody had run the session before that.
 func (p *recording) clock(branch echo.Key) (at time.Time, away time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

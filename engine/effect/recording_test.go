@@ -44,8 +44,8 @@ const (
 	itemTwo2 = "p/item2/attempt1/turn2/state/x"
 )
 
-// TestOrderOfBranches: entries of a branch have an order, branches have none, and the branch that they grow from is idle
-// while they run.
+// TestOrderOfBranches: entries of a branch have an order, branches have none, and the branch that
+// they grow from is idle while they run.
 func TestOrderOfBranches(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -103,7 +103,8 @@ func TestRunThatIsShorterThanItsRecording(t *testing.T) {
 		"the run does not follow its record: entry 2 is state at p/item1/attempt1/turn1/state/x, but now the run comes to run_end at run/end")
 }
 
-// TestToolsAreBranches: of parallel tools, some had ended; the others are run, unless the run had continued after them.
+// TestToolsAreBranches: of parallel tools, some had ended; the others are run, unless the run had
+// continued after them.
 func TestToolsAreBranches(t *testing.T) {
 	t.Parallel()
 	use := func(r *Recorder, key string) error {
@@ -155,8 +156,8 @@ func TestForkRecordsBranches(t *testing.T) {
 	require.EqualError(t, r.Missing(err), "the record ends here, before state at p/item1/attempt1/turn1/state/x", "the second was replayed to its end all the same")
 }
 
-// TestClockThatWentBack: a run that is resumed earlier than it was stopped, by a clock that was set back, was not away for a
-// negative time: that would take from the time that it was away before.
+// TestClockThatWentBack: a run that is resumed earlier than it was stopped, by a clock that was set
+// back, was not away for a negative time: that would take from the time that it was away before.
 func TestClockThatWentBack(t *testing.T) {
 	t.Parallel()
 	list := recorded(one, "run/resume", two, "run/resume", "p/attempt1/turn2/state/a")

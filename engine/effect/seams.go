@@ -7,16 +7,16 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Seams are what a run takes from its process besides effects. A program that runs the engine elsewhere, such as within another
-// workflow engine, gives its own. The zero value is those of an ordinary process. Ids need no seam: those of entries are keys,
-// which follow from the structure of the run, those of calls are made of keys, and that of the session comes with its log.
+// Seams are what a run takes from its process besides effects, for a program that runs the engine
+// within another workflow engine. The zero value is an ordinary process. Ids need no seam: they
+// follow from the structure of the run, and that of the session comes with its log.
 type Seams struct {
 	// Now is the clock. What a run depends on of it goes through [Effects.Value].
 	Now func() time.Time
-	// Sleep waits for so long, or until ctx has ended, and returns ctx's error then.
+	// Sleep waits for so long; it returns ctx's error when that ends before.
 	Sleep func(ctx context.Context, d time.Duration) error
-	// Parallel starts tasks, at most limit at a time, and returns when all have ended, with the first error. The first error
-	// ends the context of the others.
+	// Parallel starts tasks, at most limit at a time, and returns when all have ended, with the first
+	// error, which ends the context of the others.
 	Parallel func(ctx context.Context, limit int, tasks []func(context.Context) error) error
 }
 

@@ -7,15 +7,15 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// Site is a place in a run. It names where something happened in errors, events and scripts; it is never sent to a model.
+// Site is a place in a run, for errors, events and scripts; it is never sent to a model.
 type Site struct {
 	Cascade   string
 	Phase     string
 	Visit     int // from 1: how often the phase has begun
 	Attempt   int
 	Turn      int
-	Validator string       // set when the call is made by an inline validator, not by the phase itself
-	Purpose   echo.Purpose // set when the call is made for the phase's context, and not by the phase itself
+	Validator string       // of a call that a validator makes
+	Purpose   echo.Purpose // of a call that is made for the phase's context
 }
 
 // String names the place as a person would look for it.

@@ -14,13 +14,13 @@ type ToolSpec struct {
 	Description string
 	Parameters  json.RawMessage // a JSON Schema of type object
 
-	// Idempotent says that running the tool twice does no harm: it only reads, or writes what it wrote before. Such a
-	// tool may start while the answer that asked for it is still being synced, and is run again after a crash.
+	// Idempotent: running the tool twice does no harm. It may start while the answer that asked for it
+	// is still being synced, and is run again after a crash.
 	Idempotent bool
 }
 
-// CommandTool is the name of the tool that runs the command of a "command:" validator. The engine calls it; it is never
-// offered to a model. Its arguments are {command, stdin}.
+// CommandTool runs the command of a "command:" validator. It is called by the engine and never offered
+// to a model; its arguments are {command, stdin}.
 const CommandTool = "command"
 
 // ToolRequest is one call of a tool.
@@ -33,18 +33,19 @@ type ToolRequest struct {
 	Timeout   time.Duration   // 0: the tool's own
 }
 
-// ToolResult is what a tool answered. A tool that ran and failed is a result with Failed set, which the model is shown;
-// an error from [Tools.Call] ends the phase.
+// ToolResult is what a tool answered. A tool that failed is a result with Failed set, which the model
+// is shown; an error from [Tools.Call] ends the phase.
 type ToolResult struct {
 	Parts  []echo.Part
 	Failed bool
 	Kind   string // when Failed: timeout, exit_status, not_allowed, http_status, output_limit, failed, ...
 }
 
-// Tools is the set of tools a run can use, apart from those the engine has itself. Implementations are
-// safe for concurrent use: the calls of one answer run in parallel.
+// Tools is the set of tools a run can use, besides the engine's own. Implementations are safe for
+// concurrent use: the calls of one answer run in parallel.
 //
-// Call honours ctx and leaves nothing running behind. It returns an error only when ctx ended or the name is unknown.
+// Call honours ctx and leaves nothing running behind. It returns an error only when ctx ended or the
+// name is unknown.
 type Tools interface {
 	Spec(name string) (ToolSpec, bool)
 	Call(ctx context.Context, req ToolRequest) (ToolResult, error)

@@ -12,7 +12,7 @@ type Totals struct {
 	Calls        int        `json:"model_calls"`
 	Usage        echo.Usage `json:"usage"`
 	CostUSD      float64    `json:"cost_usd"`      // of the calls whose cost is known
-	UnknownCosts int        `json:"unknown_costs"` // calls whose cost is not known: the sum is too low when this is not 0
+	UnknownCosts int        `json:"unknown_costs"` // calls of unknown cost, which the sum lacks
 	Scripted     bool       `json:"scripted,omitempty"`
 }
 
@@ -25,10 +25,14 @@ func (t Totals) Cost() *float64 {
 	return &c
 }
 
-// Count adds a call that has ended. A failed call counts only when it may have cost something: then its cost is unknown.
+// Count adds a call that has ended. A failed call counts only when it may have cost something: then
+// its cost is unknown.
 func (t *Totals) Count(r *ModelResponse, err error) {
 	if err != nil {
-		t.addFailure(err)
+		var me *ModelError
+		if errors.As(err, &me) && !me.Unpaid {
+			t.UnknownCosts++
+		}
 		return
 	}
 	t.Calls++
@@ -41,14 +45,6 @@ func (t *Totals) Count(r *ModelResponse, err error) {
 	t.CostUSD = addCosts(t.CostUSD, *r.CostUSD)
 }
 
-// addFailure counts a failed call whose cost is unknown. A call that cost nothing, or has no outcome, changes nothing.
-func (t *Totals) addFailure(err error) {
-	var me *ModelError
-	if errors.As(err, &me) && !me.Unpaid {
-		t.UnknownCosts++
-	}
-}
-
 // Plus returns the sum of both.
 func (t Totals) Plus(u Totals) Totals {
 	return Totals{
@@ -57,6 +53,5 @@ func (t Totals) Plus(u Totals) Totals {
 	}
 }
 
-// addCosts adds amounts. An endpoint's figures are accepted only in ranges that cannot overflow, but other records may hold
-// more, and the sum must stay a number that JSON can express.
+// addCosts adds amounts. Records may hold any figure, and JSON must be able to express the sum.
 func addCosts(a, b float64) float64 { return min(max(a+b, -math.MaxFloat64), math.MaxFloat64) }

@@ -24,7 +24,8 @@ func TestTotals(t *testing.T) {
 	require.Equal(t, Totals{Calls: 4, Usage: echo.Usage{In: 10, Out: 2}, CostUSD: 1, UnknownCosts: 4, Scripted: true}, want.Plus(want).Plus(Totals{Scripted: true}))
 }
 
-// TestTotalsStayNumbers: a sum of costs beyond the range of a float64 is still a number that JSON can express.
+// TestTotalsStayNumbers: a sum of costs beyond the range of a float64 is still a number that JSON
+// can express.
 func TestTotalsStayNumbers(t *testing.T) {
 	t.Parallel()
 	huge := 1e308

@@ -15,8 +15,8 @@ import (
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
-// shuffled are seams that run tasks one after the other, in an order that r decides. The first error ends the context of the
-// others.
+// shuffled are seams that run tasks one after the other, in an order that r decides. The first
+// error ends the context of the others.
 func shuffled(r *rand.Rand) effect.Seams {
 	return effect.Seams{Parallel: func(ctx context.Context, _ int, tasks []func(context.Context) error) error {
 		ctx, cancel := context.WithCancel(ctx)
@@ -43,8 +43,8 @@ func (l *treeLab) replayOf(t *testing.T, r *rand.Rand, entries []*echo.Entry) (m
 	return run.times, run.rec.Missing(err)
 }
 
-// provesItself holds that a record is followed whatever the order of its branches, that one that was cut off ends where it was
-// cut off, and that no other record is followed.
+// provesItself holds that a record is followed whatever the order of its branches, that one that
+// was cut off ends where it was cut off, and that no other record is followed.
 func (l *treeLab) provesItself(t *testing.T, r *rand.Rand) {
 	t.Helper()
 	times, err := l.replayOf(t, r, l.record)
@@ -86,7 +86,8 @@ func leftOut(record []*echo.Entry, i int) []*echo.Entry {
 	return slices.Delete(slices.Clone(record), i, i+1)
 }
 
-// twice returns a record with an entry twice; nil where it may be: a clock's reading is skipped when it is not taken.
+// twice returns a record with an entry twice; nil where it may be: a clock's reading is skipped
+// when it is not taken.
 func twice(record []*echo.Entry, i int) []*echo.Entry {
 	if n := record[i].NodeType; n == echo.NodeResume || n == echo.NodeValue {
 		return nil
@@ -94,8 +95,8 @@ func twice(record []*echo.Entry, i int) []*echo.Entry {
 	return slices.Insert(slices.Clone(record), i, record[i])
 }
 
-// later returns a record with an entry behind the next one that it has an order with: of its branch, one below, or one above; nil
-// when there is none.
+// later returns a record with an entry behind the next one that it has an order with: of its
+// branch, one below, or one above; nil when there is none.
 func later(entries []*echo.Entry, i int) []*echo.Entry {
 	aside := record.SetAside(entries)
 	if entries[i].NodeType == echo.NodeResume {
@@ -123,7 +124,8 @@ func grows(branch, from echo.Key) bool {
 	return true
 }
 
-// numbered gives entries new numbers, also where one that says that the run was resumed names others.
+// numbered gives entries new numbers, also where one that says that the run was resumed names
+// others.
 func numbered(t *testing.T, entries []*echo.Entry) []*echo.Entry {
 	t.Helper()
 	now := map[uint64]uint64{}

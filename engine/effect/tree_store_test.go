@@ -34,7 +34,8 @@ func (s stopping) Complete(ctx context.Context, req *effect.ModelRequest) (*effe
 	return s.World.Complete(ctx, req)
 }
 
-// failedLast returns the numbers of the calls that stopped the run: each is the last entry of its branch that counts.
+// failedLast returns the numbers of the calls that stopped the run: each is the last entry of its
+// branch that counts.
 func failedLast(entries []*echo.Entry, aside map[uint64]bool) []uint64 {
 	last := map[echo.Key]*echo.Entry{}
 	for _, e := range entries {
@@ -120,7 +121,8 @@ func (s *inFile) end(t *testing.T, killed bool) []*echo.Entry {
 	return rec.Entries
 }
 
-// mortal is a journal that takes so many entries, and knows how much of its file is synced for sure.
+// mortal is a journal that takes so many entries, and knows how much of its file is synced for
+// sure.
 type mortal struct {
 	*journal.Journal
 

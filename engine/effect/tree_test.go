@@ -23,8 +23,8 @@ import (
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
 )
 
-// A random tree has what runs will be made of: branches in branches, each with model calls, tools, failures, readings and
-// entries of its own, in a random order that its seed decides.
+// A random tree has what runs will be made of: branches in branches, each with model calls, tools,
+// failures, readings and entries of its own, in a random order that its seed decides.
 type treeNode struct {
 	steps []treeStep
 }
@@ -218,7 +218,8 @@ type treeLab struct {
 
 var errKilled = errors.New("killed")
 
-// live lets the run live until so many entries more are kept, and reports whether it came to its end.
+// live lets the run live until so many entries more are kept, and reports whether it came to its
+// end.
 func (l *treeLab) live(t *testing.T, entries int) bool {
 	t.Helper()
 	log := echo.ContinueLog(l.session, uint64(len(l.record)), nil, l.store.begin(t, entries))
@@ -280,11 +281,12 @@ func (l *treeLab) check(t *testing.T) {
 	}
 }
 
-// TestBranchTrees kills runs of random trees of branches at random entries and resumes them, until they are through: each
-// outcome is recorded once and none is asked for again, no tool is run twice that may do harm, and the record proves itself: it can be
-// replayed in any order of its branches, and not when something in it was changed. Some models fail the first time, which stops the
-// run: when it is resumed, that call is set aside and made again. A third of the runs has a journal, of which a death takes
-// whatever was not synced.
+// TestBranchTrees kills runs of random trees of branches at random entries and resumes them, until
+// they are through: each outcome is recorded once and none is asked for again, no tool is run twice
+// that may do harm, and the record proves itself: it can be replayed in any order of its branches,
+// and not when something in it was changed. Some models fail the first time, which stops the run:
+// when it is resumed, that call is set aside and made again. A third of the runs has a journal, of
+// which a death takes whatever was not synced.
 func TestBranchTrees(t *testing.T) {
 	t.Parallel()
 	live := func(_ testing.TB, m effect.Model, tools effect.Tools, w effect.Writer) effect.Effects {
@@ -354,7 +356,8 @@ func exercised(t *testing.T, records map[string][]*echo.Entry, torn int) {
 	require.Greater(t, min(aside, children, torn), 50, "%d calls are set aside, %d branches are children, %d journals were torn", aside, children, torn)
 }
 
-// checkInClickHouse delivers records, twice, and holds that each entry is there once, with the columns of its branch.
+// checkInClickHouse delivers records, twice, and holds that each entry is there once, with the
+// columns of its branch.
 func checkInClickHouse(t *testing.T, records map[string][]*echo.Entry) {
 	t.Helper()
 	db := clickhousetest.Open(t)
@@ -389,7 +392,8 @@ func checkInClickHouse(t *testing.T, records map[string][]*echo.Entry) {
 	require.NoError(t, rows.Close())
 }
 
-// notAskedAgain holds that nothing whose outcome was recorded before this life was asked for in it: the world counts.
+// notAskedAgain holds that nothing whose outcome was recorded before this life was asked for in it:
+// the world counts.
 func (l *treeLab) notAskedAgain(t *testing.T, before int) {
 	t.Helper()
 	if l.counts == nil {

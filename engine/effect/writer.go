@@ -9,8 +9,8 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// Writer records the outcomes of effects: what implementations of [Effects] have in common. Its methods take the secrets that
-// are known out of an outcome, append it to the log, and return it in the form in which it is recorded. They are safe for
+// Writer records the outcomes of effects, for all implementations of [Effects]. Its methods take known
+// secrets out of an outcome, append it to the log, and return it as it is recorded. They are safe for
 // concurrent use.
 type Writer struct {
 	Log  *echo.Log
@@ -28,8 +28,8 @@ func (w Writer) Settle(ctx context.Context) error {
 	return &RecordError{Err: err}
 }
 
-// Announce makes durable that a tool is about to begin. One that may do harm when it is run twice is recorded as begun: should
-// its end be lost, it is not run again.
+// Announce makes durable that a tool is about to begin. One that may do harm when it is run twice is
+// recorded as begun: should its end be lost, it is not run again.
 func (w Writer) Announce(ctx context.Context, key echo.Key, spec ToolSpec, req ToolRequest) error {
 	if !mayRunAgain(spec, req) {
 		e := newEntry(echo.NodeToolStart, key, req.Site)
@@ -41,7 +41,7 @@ func (w Writer) Announce(ctx context.Context, key echo.Key, spec ToolSpec, req T
 	return w.Settle(ctx)
 }
 
-// Clean returns a request as it may leave: one for another purpose than the conversation of a phase gets no secrets.
+// Clean returns a request as it may leave: only the conversation of a phase has secrets.
 func (w Writer) Clean(req *ModelRequest) *ModelRequest {
 	if req.Site.Purpose == "" {
 		return req
@@ -49,7 +49,8 @@ func (w Writer) Clean(req *ModelRequest) *ModelRequest {
 	return maskedRequest(w.mask(), req)
 }
 
-// Answer records what a model call came to, after so long, and returns it. The error is the model's, or a [*RecordError], or both.
+// Answer records what a model call came to and returns it. The error is the model's, or a
+// [*RecordError], or both.
 func (w Writer) Answer(key echo.Key, req *ModelRequest, resp *ModelResponse, err error, took time.Duration) (*ModelResponse, error) {
 	if err == nil {
 		read := *resp
@@ -69,7 +70,7 @@ func (w Writer) Answer(key echo.Key, req *ModelRequest, resp *ModelResponse, err
 	return resp, nil
 }
 
-// Result records what a tool answered, after so long, and returns it as a message.
+// Result records what a tool answered and returns it as a message.
 func (w Writer) Result(key echo.Key, req ToolRequest, res ToolResult, took time.Duration) (*echo.Message, error) {
 	call := w.call(req)
 	m := echo.NewToolResult(call, res.Parts, res.Failed).Rewritten(w.mask().Text)
@@ -78,7 +79,7 @@ func (w Writer) Result(key echo.Key, req ToolRequest, res ToolResult, took time.
 	return m, w.Append(e)
 }
 
-// Reading records a reading, and returns it as it is recorded; nil, and nothing is recorded, when there is none.
+// Reading records a reading and returns it as it is recorded. A reading of nil is not recorded.
 func (w Writer) Reading(key echo.Key, site Site, value echo.Payload) (json.RawMessage, error) {
 	if value == nil {
 		return nil, nil

@@ -56,8 +56,8 @@ func replaySubject() Subject {
 	}}
 }
 
-// TestContractFindsMistakes breaks each sentence of the contract: the clause of that sentence rejects it, and every clause rejects
-// something.
+// TestContractFindsMistakes breaks each sentence of the contract: the clause of that sentence
+// rejects it, and every clause rejects something.
 func TestContractFindsMistakes(t *testing.T) {
 	t.Parallel()
 	clauses := map[string]clause{}

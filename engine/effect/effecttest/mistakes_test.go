@@ -286,7 +286,8 @@ var toolErrorMistakes = map[string]func(*mistaken){
 	},
 }
 
-// remembersOneCall keeps the call that it works on in one place. All of those that are made at once arrive before the first is made.
+// remembersOneCall keeps the call that it works on in one place. All of those that are made at once
+// arrive before the first is made.
 func remembersOneCall(x *mistaken) {
 	var all sync.WaitGroup
 	var mu sync.Mutex
