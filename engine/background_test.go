@@ -14,8 +14,9 @@ import (
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
-// runBackground runs a cascade while calls in its background take what is given, once for each time that it asks. They are recorded in
-// the middle of the run, as they would be, and a replay goes the same way without them.
+// runBackground runs a cascade while calls in its background take what is given, once for each time
+// that it asks. They are recorded in the middle of the run, as they would be, and a replay goes the
+// same way without them.
 func (b *testBundle) runBackground(source string, took ...effect.Totals) (*Result, error) {
 	b.t.Helper()
 	c := &cascade.Cascade{}
@@ -59,8 +60,8 @@ func TestBudgetCountsTheBackground(t *testing.T) {
 	}
 }
 
-// What was known of it is a reading like that of a clock: recorded when there is something new, and never as an effect of
-// its own.
+// What was known of it is a reading like that of a clock: recorded when there is something new, and
+// never as an effect of its own.
 func TestBackgroundIsAReading(t *testing.T) {
 	t.Parallel()
 	some := effect.Totals{Calls: 2, CostUSD: 0.004, Usage: echo.Usage{In: 300}}
@@ -88,7 +89,8 @@ func TestBackgroundIsAReading(t *testing.T) {
 	}
 }
 
-// A run that is taken up after any entry counts what was read before it stopped: it stops at the same place.
+// A run that is taken up after any entry counts what was read before it stopped: it stops at the
+// same place.
 func TestBackgroundAfterAStop(t *testing.T) {
 	t.Parallel()
 	source := fmt.Sprintf(backgroundSource, `"max_usd":0.025`)
@@ -113,7 +115,8 @@ func TestBackgroundAfterAStop(t *testing.T) {
 	}
 }
 
-// A cost that is not known is told once and does not end the run: it depends on none of these calls.
+// A cost that is not known is told once and does not end the run: it depends on none of these
+// calls.
 func TestBackgroundOfUnknownCost(t *testing.T) {
 	t.Parallel()
 	unknown := effect.Totals{Calls: 1, UnknownCosts: 1}

@@ -18,8 +18,8 @@ import (
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
-// budgeted runs a cascade in pieces: with a budget that is used up before every call that is not yet affordable, and taken
-// up again with one that is just enough for it.
+// budgeted runs a cascade in pieces: with a budget that is used up before every call that is not
+// yet affordable, and taken up again with one that is just enough for it.
 type budgeted struct {
 	*testBundle
 	cascade *cascade.Cascade
@@ -51,8 +51,9 @@ func (b *budgeted) replay() error {
 	return err
 }
 
-// A run is stopped before each of its calls, whatever the call is for, as long as it cannot be paid, and goes on to the same
-// end when it can. The model is not asked for what was stopped, and nothing of it is left in the record.
+// A run is stopped before each of its calls, whatever the call is for, as long as it cannot be
+// paid, and goes on to the same end when it can. The model is not asked for what was stopped, and
+// nothing of it is left in the record.
 func TestBudgetStopsBeforeEveryKindOfCall(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -147,7 +148,8 @@ func TestBudgetStopsBeforeEveryKindOfCall(t *testing.T) {
 	}
 }
 
-// heavy makes every call take more than any estimate, so that a budget that is enough for one call is not for the next.
+// heavy makes every call take more than any estimate, so that a budget that is enough for one call
+// is not for the next.
 type heavy struct{ effect.Model }
 
 func (h heavy) Complete(ctx context.Context, req *effect.ModelRequest) (*effect.ModelResponse, error) {
@@ -158,7 +160,8 @@ func (h heavy) Complete(ctx context.Context, req *effect.ModelRequest) (*effect.
 	return resp, err
 }
 
-// firstAfterResume lists the keys of the calls that were made first each time that a run was resumed.
+// firstAfterResume lists the keys of the calls that were made first each time that a run was
+// resumed.
 func firstAfterResume(entries []*echo.Entry) []string {
 	var keys []string
 	fresh := false

@@ -23,16 +23,6 @@ type account struct {
 	reported   bool                 // that a cost of the background is unknown
 }
 
-// inForce returns what is recorded of the budget: also that there is none where the cascade has
-// one.
-func (a *account) inForce(ofCascade bool) *echo.Budget {
-	if a.ledger.Unlimited() && !ofCascade {
-		return nil
-	}
-	b := echo.Budget(a.ledger.Limits)
-	return &b
-}
-
 // calls makes the model calls of one visit.
 type calls struct {
 	*account
@@ -43,18 +33,17 @@ type calls struct {
 // sizing counts a request.
 type sizing func(*effect.ModelRequest, effect.ModelFacts) budget.Size
 
-// begin is called before a call that serves the phase; the phase's own requests are checked when
-// their view is recorded.
+// begin checks a call against the budget. The phase's own requests are checked with their views.
 func (c *calls) begin(ctx context.Context, key echo.Key, req *effect.ModelRequest) error {
 	if err := c.afford(ctx, key, req, budget.SizeOf); err != nil {
 		return err
 	}
-	c.rec.observer.Observe(Event{Kind: EventModelCall, Site: req.Site, Model: req.Model})
+	c.rec.observe(Event{Kind: EventModelCall, Site: req.Site, Model: req.Model})
 	return nil
 }
 
-// try makes a call that the phase can do without: what goes wrong with the call itself is a
-// problem. The end of the run, of its budget or of its record is an error.
+// try makes a call that the phase can do without: what goes wrong with the call itself is a problem, the
+// end of the run, its budget or its record an error.
 func (c *calls) try(ctx context.Context, key echo.Key, req *effect.ModelRequest) (resp *effect.ModelResponse, problem string, err error) {
 	if err := c.begin(ctx, key, req); err != nil {
 		return nil, "", err
@@ -71,8 +60,7 @@ func emptyAnswer(resp *effect.ModelResponse) string {
 	return fmt.Sprintf("the answer is empty (finish reason %q)", resp.FinishReason)
 }
 
-// ask makes a model call and adds what it took to the phase and to the run, also when it failed: a
-// call that broke off may have cost something.
+// ask makes a model call and adds what it took to the phase and to the run, also when it failed.
 func (c *calls) ask(ctx context.Context, key echo.Key, req *effect.ModelRequest) (*effect.ModelResponse, error) {
 	resp, err := c.rec.Model(ctx, key, req)
 	c.phase.Count(resp, err)
@@ -83,11 +71,9 @@ func (c *calls) ask(ctx context.Context, key echo.Key, req *effect.ModelRequest)
 	return resp, err
 }
 
-// afford is called before each model call, with the call's key: it returns a [*budget.Error] when
-// the call, by its estimate, would exceed a limit. What is known of the model and the readings are
-// taken whatever the limits are, so that a run that resumes under other limits finds what is
-// recorded. A call that is in the recording was decided then: it is paid for, or it is made again
-// because there was no answer.
+// afford returns a [*budget.Error] when the call of a key, by its estimate, would exceed a limit. What is
+// known of the model and the readings are taken whatever the limits are, so that a run that resumes
+// under other limits finds what is recorded. A call that is in the recording was decided then.
 func (c *calls) afford(ctx context.Context, key echo.Key, req *effect.ModelRequest, size sizing) error {
 	f, err := c.models.of(req.Model)
 	if err != nil {
@@ -103,10 +89,8 @@ func (c *calls) afford(ctx context.Context, key echo.Key, req *effect.ModelReque
 	return c.ledger.Afford(req, size(req, f), f, *c.totals, elapsed)
 }
 
-// countBackground adds what calls in the background of the run have taken. They end when they end,
-// so this is a reading: a run that is answered from its record counts what was known at this point
-// then. A cost that is not known does not end the run, which depends on none of these calls; it is
-// reported once.
+// countBackground adds what calls in the background of the run have taken. It is a reading, as they end
+// at any time. An unknown cost does not end the run, which depends on none of them; it is reported once.
 func (c *calls) countBackground(ctx context.Context, key echo.Key) error {
 	limits := &c.ledger.Limits
 	d, known, err := effect.Reading[echo.BackgroundTotals](ctx, c.rec, key, c.at.Site, func() echo.Payload {
@@ -133,8 +117,8 @@ func (c *calls) countBackground(ctx context.Context, key echo.Key) error {
 	return c.rec.warn(key, "max_usd counts what cards cost as far as that is known: the cost of "+quantity.Of(d.UnknownCosts, "call")+" for them is unknown")
 }
 
-// readClock returns for how many seconds the run has been active, nil when nothing is known of it.
-// It is a reading of the clock, so it is only taken, and recorded, when the budget limits it.
+// readClock returns for how many seconds the run has been active, nil when the budget does not limit that
+// and it is not recorded.
 func (c *calls) readClock(ctx context.Context, key echo.Key) (*float64, error) {
 	elapsed, known, err := effect.Reading[echo.Clock](ctx, c.rec, key, c.at.Site, func() echo.Payload {
 		if c.ledger.Limits.MaxSeconds <= 0 {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/windlass-run/windlass/cascade"
@@ -29,9 +30,8 @@ type checks struct {
 	schemas   schemaCache
 }
 
-// judge checks an answer: output_schema, then loop_until unless it was just asked about this very
-// answer. It returns the value and, when a check did not pass, the name of that check; why is then
-// in templates.rejected.
+// judge checks an answer: output_schema, then loop_until unless that has passed it already. It returns
+// the value, or the name of the check that did not pass; why is then in templates.rejected.
 func (c *checks) judge(ctx context.Context, ans answer) (value any, failed string, err error) {
 	phase := c.templates.phase
 	value = ans.text
@@ -111,7 +111,8 @@ func (c *checks) validate(ctx context.Context, name, content string) (*echo.Verd
 	case cascade.ValidatorCommand:
 		vd, err = c.byCommand(ctx, ref.Command, content)
 	default:
-		vd = validateText(ref, content)
+		_, valid, why := checkText(ref, content)
+		vd = accept(valid, why)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("validator %s: %w", name, err)
@@ -119,21 +120,25 @@ func (c *checks) validate(ctx context.Context, name, content string) (*echo.Verd
 	return vd, c.record(name, vd)
 }
 
-// validateText runs a built-in validator that needs nothing but the text.
-func validateText(ref cascade.Validator, content string) *echo.Verdict {
+// checkText is a built-in validator that needs nothing but the text: its rule, in words, whether the
+// text keeps it, and what is wrong if it does not.
+func checkText(ref cascade.Validator, content string) (rule string, valid bool, why string) {
 	words := len(strings.Fields(content))
 	switch ref.Kind {
 	case cascade.ValidatorNonEmpty:
-		return accept(strings.TrimSpace(content) != "", "the answer is empty")
+		return "your answer must not be empty", strings.TrimSpace(content) != "", "the answer is empty"
 	case cascade.ValidatorJSON:
 		_, ok := modeltext.FindJSON(content)
-		return accept(ok, "the answer is not one JSON value")
+		return "your answer must be one JSON value", ok, "the answer is not one JSON value"
 	case cascade.ValidatorRegex:
-		return accept(ref.Pattern.MatchString(content), fmt.Sprintf("the answer does not match the regular expression %s", ref.Pattern))
+		return fmt.Sprintf("your answer must match the regular expression %s", ref.Pattern), ref.Pattern.MatchString(content),
+			fmt.Sprintf("the answer does not match the regular expression %s", ref.Pattern)
 	case cascade.ValidatorMinWords:
-		return accept(words >= ref.Words, fmt.Sprintf("the answer has %s, at least %d are needed", quantity.Of(words, "word"), ref.Words))
+		return fmt.Sprintf("your answer must have at least %d words", ref.Words), words >= ref.Words,
+			fmt.Sprintf("the answer has %s, at least %d are needed", quantity.Of(words, "word"), ref.Words)
 	case cascade.ValidatorMaxWords:
-		return accept(words <= ref.Words, fmt.Sprintf("the answer has %s, at most %d are allowed", quantity.Of(words, "word"), ref.Words))
+		return fmt.Sprintf("your answer must have at most %d words", ref.Words), words <= ref.Words,
+			fmt.Sprintf("the answer has %s, at most %d are allowed", quantity.Of(words, "word"), ref.Words)
 	default:
 		panic("engine: validator " + string(ref.Kind) + " needs more than the text")
 	}
@@ -154,34 +159,30 @@ func (c *checks) describe(name string) (string, error) {
 	}
 	switch ref.Kind {
 	case cascade.ValidatorInline:
-		vars := c.templates.vars()
-		vars["content"], vars["original_input"] = "(your answer)", c.templates.spec.Input
-		text, err := c.templates.textWith("validators."+name, c.cascade.Validators[name].Instructions, vars)
+		text, err := c.instructions(name, c.cascade.Validators[name], "(your answer)")
 		return "a reviewer judges your answer by these instructions: " + text, err
-	case cascade.ValidatorNonEmpty:
-		return "your answer must not be empty", nil
-	case cascade.ValidatorJSON:
-		return "your answer must be one JSON value", nil
-	case cascade.ValidatorRegex:
-		return fmt.Sprintf("your answer must match the regular expression %s", ref.Pattern), nil
-	case cascade.ValidatorMinWords:
-		return fmt.Sprintf("your answer must have at least %d words", ref.Words), nil
-	case cascade.ValidatorMaxWords:
-		return fmt.Sprintf("your answer must have at most %d words", ref.Words), nil
 	case cascade.ValidatorCommand:
 		return "this command must exit with status 0: " + ref.Command, nil
-	default:
+	case cascade.ValidatorTool:
 		return fmt.Sprintf("the tool %s must accept your answer", ref.Name), nil
+	default:
+		rule, _, _ := checkText(ref, "")
+		return rule, nil
 	}
+}
+
+// instructions renders those of an inline validator.
+func (c *checks) instructions(name string, def cascade.InlineValidator, content string) (string, error) {
+	vars := c.templates.vars()
+	vars["content"], vars["original_input"] = content, c.templates.spec.Input
+	return c.templates.textWith("validators."+name, def.Instructions, vars)
 }
 
 // inline asks a model. An answer that is no verdict is asked for again, up to max_turns of the
 // validator.
 func (c *checks) inline(ctx context.Context, name, content string) (*echo.Verdict, error) {
 	def := c.cascade.Validators[name]
-	vars := c.templates.vars()
-	vars["content"], vars["original_input"] = content, c.templates.spec.Input
-	text, err := c.templates.textWith("validators."+name, def.Instructions, vars)
+	text, err := c.instructions(name, def, content)
 	if err != nil {
 		return nil, err
 	}
@@ -269,8 +270,7 @@ func (c *checks) byCommand(ctx context.Context, line, content string) (*echo.Ver
 func (c *checks) toolVerdict(ctx context.Context, spec effect.ToolSpec, args json.RawMessage) (*echo.Verdict, error) {
 	site := c.at.Site
 	site.Validator = spec.Name
-	c.rec.observer.Observe(Event{Kind: EventToolCall, Site: site, Tool: spec.Name, Arguments: effect.MaskedArguments(c.rec.mask, string(args))})
-	m, err := c.rec.Tool(ctx, c.at.here().Named(echo.StepValidate, spec.Name), spec, effect.ToolRequest{
+	m, err := c.rec.use(ctx, c.at.here().Named(echo.StepValidate, spec.Name), spec, effect.ToolRequest{
 		Site: site, SessionID: c.session, Name: spec.Name, Arguments: args,
 	})
 	if err != nil {
@@ -293,13 +293,11 @@ func fitArguments(spec effect.ToolSpec, all map[string]any) (json.RawMessage, er
 	if len(s.Properties) == 0 {
 		return effect.MustJSON(all), nil
 	}
-	out := map[string]any{}
-	for k, val := range all {
-		if _, ok := s.Properties[k]; ok {
-			out[k] = val
-		}
-	}
-	return effect.MustJSON(out), nil
+	maps.DeleteFunc(all, func(name string, _ any) bool {
+		_, known := s.Properties[name]
+		return !known
+	})
+	return effect.MustJSON(all), nil
 }
 
 // schemaCache compiles each schema of a run once. It belongs to the run's goroutine.
@@ -320,12 +318,9 @@ func (c schemaCache) check(ctx context.Context, raw json.RawMessage, value []byt
 
 // bullets lists violations, a line each.
 func bullets(vs []schema.Violation) string {
-	var b strings.Builder
+	lines := make([]string, len(vs))
 	for i, v := range vs {
-		if i > 0 {
-			b.WriteByte('\n')
-		}
-		b.WriteString("- " + v.String())
+		lines[i] = "- " + v.String()
 	}
-	return b.String()
+	return strings.Join(lines, "\n")
 }

@@ -44,15 +44,16 @@ func (d *slowDisk) Wait(context.Context) error {
 	return nil
 }
 
-// state returns how many entries there are, how many outlive the process, and how many outlive the machine.
+// state returns how many entries there are, how many outlive the process, and how many outlive the
+// machine.
 func (d *slowDisk) state() (appended, flushed, durable int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return len(d.list), d.flushed, d.durable
 }
 
-// Everything recorded is durable before a request leaves and before a tool starts that cannot be run twice; the answer
-// that asked for a tool is in the file before any tool starts.
+// Everything recorded is durable before a request leaves and before a tool starts that cannot be
+// run twice; the answer that asked for a tool is in the file before any tool starts.
 func TestNothingLeavesBeforeTheRecordIsSafe(t *testing.T) {
 	t.Parallel()
 	disk := &slowDisk{}

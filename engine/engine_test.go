@@ -126,8 +126,8 @@ func TestBadCallsGoBackToTheModel(t *testing.T) {
 	require.Equal(t, map[string]int{"unknown_tool": 1, "invalid_arguments": 4}, kinds)
 }
 
-// After the last allowed turn the model is asked once more, with its tools declared but not to be called. Calls that it
-// makes all the same are answered, so that the history stays valid.
+// After the last allowed turn the model is asked once more, with its tools declared but not to be
+// called. Calls that it makes all the same are answered, so that the history stays valid.
 func TestLastTurnIsFollowedByOneAnswerWithoutTools(t *testing.T) {
 	t.Parallel()
 	b := setup(t, call("echo", `{"n":1}`), call("echo", `{"n":2}`), call("echo", `{"n":3}`))
@@ -232,7 +232,8 @@ func TestInlineValidator(t *testing.T) {
 	require.Equal(t, 4, res.Calls, "a validator's calls are paid for and counted")
 	require.Contains(t, b.entries.keys(echo.NodeModelCall), "p/attempt1/turn1/validate/judge/model")
 
-	// A validator that gives no verdict is asked again as often as it may, then it counts as not passed.
+	// A validator that gives no verdict is asked again as often as it may, then it counts as not
+	// passed.
 	b = setup(t, say("draft"), say("hm"), say("hm"))
 	_, err = b.run(`{"cascade_id":"c","validators":{"judge":{"instructions":"Judge","max_turns":2}},
 		"phases":[{"name":"p","instructions":"Go.","rules":{"loop_until":"judge"}}]}`, nil)
@@ -548,7 +549,8 @@ func TestInterrupt(t *testing.T) {
 	require.Equal(t, "interrupted", b.entries.of(echo.NodeRunEnd)[0].Error.Kind)
 }
 
-// A model call that an interrupt cuts off is not a failure of the provider, whatever the adapter wraps it in.
+// A model call that an interrupt cuts off is not a failure of the provider, whatever the adapter
+// wraps it in.
 func TestInterruptedModelCall(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())

@@ -9,7 +9,8 @@ import (
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
-// TestIgnoredFiguresAreSaidOnce: a run names them with the first answer that has them, and a replay says the same.
+// TestIgnoredFiguresAreSaidOnce: a run names them with the first answer that has them, and a replay
+// says the same.
 func TestIgnoredFiguresAreSaidOnce(t *testing.T) {
 	t.Parallel()
 	boasting := func(text string) answerFunc {

@@ -39,8 +39,7 @@ func (v *views) settle(ctx context.Context, a *autocontext.Ask) error {
 // answerAsk gets what a view needs from a model. Whatever goes wrong with the call is an answer
 // too, and the view does without.
 func (v *views) answerAsk(ctx context.Context, a *autocontext.Ask) (autocontext.Answer, error) {
-	var failed autocontext.Answer
-	failed.Failed = true
+	failed := autocontext.Answer{Failed: true}
 	req, step := v.askRequest(a)
 	place := v.at.here().Numbered(step, v.guard.asks[a.Kind])
 	resp, problem, err := v.calls.try(ctx, place.Step(echo.StepModel), req)
@@ -97,7 +96,7 @@ func (v *views) recordGuard(events []echo.Guard) error {
 		if err := v.rec.Append(e); err != nil {
 			return err
 		}
-		v.rec.observer.Observe(Event{Kind: EventKind(ev.Event), Site: v.at.Site, Model: e.Model, Guard: ev})
+		v.rec.observe(Event{Kind: EventKind(ev.Event), Site: v.at.Site, Model: e.Model, Guard: ev})
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 const lookLimit = time.Second
 
 // ownRecord is the record of a run as the run itself folds it. Any goroutine may add an entry; the
-// run's goroutine folds them when it needs the result. The mutex guards new.
+// run's folds them. The mutex guards new.
 type ownRecord struct {
 	mu   sync.Mutex
 	new  []*echo.Entry // that are not folded yet
@@ -76,11 +76,9 @@ const (
 	resumedTail = "\n\nGo on from there."
 )
 
-// noticeResume tells the model of a phase in which the run was resumed how far the work has come,
-// when it is no longer sent older messages: at the first turn that begins after the recording's
-// end. A turn that had begun before is sent what it would have been sent, as that is recorded
-// already. The notice is recorded, and a run that is answered from its record has the same in the
-// same place, whatever the files are by then.
+// noticeResume tells the model of a phase in which the run was resumed how far the work has come, when
+// it is no longer sent older messages: at the first turn that begins after the recording's end. The
+// notice is recorded, and a replay has the same in the same place, whatever the files are by then.
 func (v *visit) noticeResume(ctx context.Context) error {
 	what := echo.StepResumed
 	if e := v.rec.Next(echo.NodeMessage, v.at.at(what)); e != nil {

@@ -15,7 +15,8 @@ import (
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
-// longTalk is a phase that is summed up on its way: its model says much in each of its turns and then answers.
+// longTalk is a phase that is summed up on its way: its model says much in each of its turns and
+// then answers.
 type longTalk struct {
 	t      *testing.T
 	turns  int
@@ -115,8 +116,9 @@ var longTalks = map[string]string{
 	"limited":  strings.Replace(longTalkSource, "60TURNS", "16", 1), // the answer is asked for without tools
 }
 
-// A run is stopped, resumed, stopped and resumed again: each time, the model is told once where the work stands, at the
-// next turn that begins, and every record on the way can be followed by a run that has nothing else.
+// A run is stopped, resumed, stopped and resumed again: each time, the model is told once where the
+// work stands, at the next turn that begins, and every record on the way can be followed by a run
+// that has nothing else.
 func TestModelIsToldThatARunIsTakenUp(t *testing.T) {
 	t.Parallel()
 	for name, source := range longTalks {
@@ -158,7 +160,8 @@ func TestModelIsToldThatARunIsTakenUp(t *testing.T) {
 	}
 }
 
-// Wherever the process dies, the run that takes the session up ends well, tells its model at most once, and can be replayed.
+// Wherever the process dies, the run that takes the session up ends well, tells its model at most
+// once, and can be replayed.
 func TestModelIsToldAfterEveryEntry(t *testing.T) {
 	t.Parallel()
 	source := longTalks["plain"]

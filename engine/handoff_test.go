@@ -21,8 +21,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// checkHandoffs holds what every record must: each visit that ended has a handoff directly before its end, and it says what
-// can be said from the record alone.
+// checkHandoffs holds what every record must: each visit that ended has a handoff directly before
+// its end, and it says what can be said from the record alone.
 func checkHandoffs(t *testing.T, entries []*echo.Entry) {
 	t.Helper()
 	for i, e := range entries {
@@ -136,7 +136,8 @@ func requireGolden(t *testing.T, name, got string) {
 	require.Equal(t, string(want), got)
 }
 
-// A stop that was recorded in part, because the process was killed meanwhile, is set aside as one that was recorded whole.
+// A stop that was recorded in part, because the process was killed meanwhile, is set aside as one
+// that was recorded whole.
 func TestResumeAfterAStopThatIsRecordedInPart(t *testing.T) {
 	t.Parallel()
 	for cut := range 4 {

@@ -15,7 +15,8 @@ import (
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
-// testBundle is a run with a scripted model and tools made of functions: what a test sets up and then looks at.
+// testBundle is a run with a scripted model and tools made of functions: what a test sets up and
+// then looks at.
 type testBundle struct {
 	t       *testing.T
 	runner  *Runner
@@ -52,8 +53,8 @@ func (b *testBundle) runCtx(ctx context.Context, source string, input map[string
 	return res, err
 }
 
-// checkReplay holds what every record must: without a model and without tools the run goes the same way again, to the same
-// end, and everything that it would record is what is recorded.
+// checkReplay holds what every record must: without a model and without tools the run goes the same
+// way again, to the same end, and everything that it would record is what is recorded.
 func (b *testBundle) checkReplay(c *cascade.Cascade, input map[string]any, res *Result, err error) {
 	b.t.Helper()
 	again := *b.runner
@@ -147,7 +148,8 @@ func (m *memory) checkKeys(t *testing.T) {
 // answerFunc is one answer of the fake model.
 type answerFunc func(req *effect.ModelRequest) (*effect.ModelResponse, error)
 
-// fakeModel answers in order and keeps the requests. It is as strict as a provider about the order of messages.
+// fakeModel answers in order and keeps the requests. It is as strict as a provider about the order
+// of messages.
 type fakeModel struct {
 	mu       sync.Mutex
 	answers  []answerFunc

@@ -11,8 +11,9 @@ import (
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
-// Wherever an interrupt comes, the run ends as interrupted and says so in its last entry. One that comes when the last
-// answer is recorded is too late: nothing is left to be done, and the run is whole.
+// Wherever an interrupt comes, the run ends as interrupted and says so in its last entry. One that
+// comes when the last answer is recorded is too late: nothing is left to be done, and the run is
+// whole.
 func TestInterruptAtEveryEntry(t *testing.T) {
 	t.Parallel()
 	const source = `{"cascade_id":"c","phases":[

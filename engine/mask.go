@@ -5,9 +5,9 @@ import (
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
-// kept returns a message in the form in which it enters the history under a key, and is recorded:
-// without secrets, or as far as the record has it without them. A message that the phase's author
-// wrote is sent with what its templates rendered.
+// kept returns a message in the form in which it is recorded under a key and enters the history:
+// without secrets, or as far as the recording has it without them. One of the phase's own is sent with
+// what its templates rendered.
 func (r *recorder) kept(key echo.Key, m *echo.Message, own bool) *echo.Message {
 	clean := m.Rewritten(r.mask.Text)
 	if clean == m {
@@ -52,7 +52,7 @@ func (r *recorder) stateKept(key echo.Key, value any) any {
 }
 
 // fresh returns what templates see of the session so far, without secrets that were recorded before
-// they were known to be some. What is rendered again from the record is rendered as it was.
+// they were known. In the recording it is what it was.
 func (r *recorder) fresh(value any) any {
 	if r.replaying() {
 		return value

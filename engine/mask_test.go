@@ -53,7 +53,8 @@ func recordOf(t *testing.T, b *testBundle) string {
 	return out.String()
 }
 
-// What is recorded holds no secret, and the tool and the model that a template was rendered for get it all the same.
+// What is recorded holds no secret, and the tool and the model that a template was rendered for get
+// it all the same.
 func TestMaskedRun(t *testing.T) {
 	t.Parallel()
 	b, got := secretBundle(t, both)
@@ -70,8 +71,8 @@ func TestMaskedRun(t *testing.T) {
 	}
 }
 
-// A record that was made when nothing was masked, or fewer secrets were known, is followed as it is; a run that is resumed
-// from one masks what is new.
+// A record that was made when nothing was masked, or fewer secrets were known, is followed as it
+// is; a run that is resumed from one masks what is new.
 func TestRecordsWithSecretsAreFollowed(t *testing.T) {
 	t.Parallel()
 	input := map[string]any{"key": toolSecret}

@@ -8,8 +8,7 @@ import (
 // EventKind says what begins in an [Event].
 type EventKind string
 
-// The kinds of events. What has ended is in the log's entries; events tell what is going on
-// meanwhile.
+// The kinds of events. What has ended is in the log's entries.
 const (
 	EventModelCall EventKind = "model_call" // a request is about to be sent
 	EventDelta     EventKind = "delta"      // a piece of an answer arrived, or the request is tried again
@@ -21,8 +20,7 @@ const (
 	EventCompactionComplete = EventKind(echo.GuardComplete)
 )
 
-// Event is something that begins or goes on. Events are for people who watch: they are not
-// recorded.
+// Event is something that begins or goes on, for people who watch. It is not recorded.
 type Event struct {
 	Kind        EventKind
 	Site        effect.Site
@@ -34,24 +32,8 @@ type Event struct {
 	Guard       echo.Guard   // context_warning, compacting, compaction_complete
 }
 
-// Observer is told what is going on. Observe is called by the goroutine of the run and must return
-// at once.
+// Observer is told what is going on, and nothing of what is answered from the recording. Observe is
+// called by the goroutine of the run and must return at once.
 type Observer interface {
 	Observe(Event)
 }
-
-// presentObserver tells nothing of what is only answered from the record.
-type presentObserver struct {
-	rec *recorder
-	Observer
-}
-
-func (p *presentObserver) Observe(e Event) {
-	if !p.rec.replaying() {
-		p.Observer.Observe(e)
-	}
-}
-
-type noObserver struct{}
-
-func (noObserver) Observe(Event) {}

@@ -12,8 +12,7 @@ import (
 	"github.com/windlass-run/windlass/engine/lookup"
 )
 
-// ownTools are the tools by which a phase reads and changes the run itself. The engine runs them,
-// so they are no effects.
+// ownTools runs the tools by which a phase reads and changes the run itself: they are no effects.
 type ownTools struct {
 	rec      *recorder
 	at       *place
@@ -32,15 +31,14 @@ func (o *ownTools) call(ctx context.Context, key echo.Key, name string, args jso
 		if text, failed, of, err = o.messages.Recall(args); of != "" && o.recalled != nil {
 			o.recalled(of)
 		}
-		return text, failed, true, err
 	case lookup.ToolSearch:
 		text, failed, err = o.messages.Search(ctx, o.rec, key, o.at.Site, args)
-		return text, failed, true, err
 	case toolSetState, toolGetState, toolRouteTo:
 		text, failed, err = o.onSession(name, args)
-		return text, failed, true, err
+	default:
+		return "", false, false, nil
 	}
-	return "", false, false, nil
+	return text, failed, true, err
 }
 
 // onSession runs a tool that reads or changes the state of the session, or chooses the next phase.

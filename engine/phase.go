@@ -13,8 +13,7 @@ import (
 	"github.com/windlass-run/windlass/engine/phasecontext"
 )
 
-// visit is one visit to a phase: what its attempts and turns share. It belongs to the run's
-// goroutine.
+// visit is what the attempts and turns of one visit to a phase share.
 type visit struct {
 	run       *run
 	rec       *recorder
@@ -29,7 +28,7 @@ type visit struct {
 	views     *views // nil in a phase without a model
 
 	resumes bool // it had begun when the run was resumed
-	told    int  // the turn at which the model was told that the run was resumed; 0: none
+	told    int  // the turn at which the model was told of that; 0: none
 }
 
 // visit runs a phase once and records how it ended.
@@ -79,11 +78,11 @@ func (v *visit) perform(ctx context.Context) (outcome, error) {
 	switch {
 	case err != nil:
 	case v.phase.Deterministic():
-		value, err = (&toolPhase{visit: v}).run(ctx)
+		value, err = v.runTool(ctx)
 	default:
 		value, err = v.converse(ctx)
-		if closeErr := v.views.close(err == nil); closeErr != nil {
-			err = errors.Join(err, closeErr)
+		if failed := v.views.close(err == nil); failed != nil {
+			err = errors.Join(err, failed)
 		}
 	}
 	if err != nil {
@@ -92,8 +91,7 @@ func (v *visit) perform(ctx context.Context) (outcome, error) {
 	return outcome{value: value, chosen: v.tools.chosen}, v.settleOutput(value)
 }
 
-// equip gathers what a phase with a model works with: its tools, and what its views are made with.
-// It returns what is recorded of that. It touches nothing outside.
+// equip gives a phase with a model its tools and views. It returns what is recorded of them.
 func (v *visit) equip() (*echo.PhaseContext, error) {
 	facts, err := v.run.models.of(v.record.Model)
 	if err != nil {
@@ -114,8 +112,8 @@ func (v *visit) equip() (*echo.PhaseContext, error) {
 	return v.views.data(facts), err
 }
 
-// converse runs a phase with a model: attempts until one answer passes every check. The value is
-// the answer, parsed when the phase has an output_schema.
+// converse makes attempts until an answer passes every check. The value is the answer, parsed when the
+// phase has an output_schema.
 func (v *visit) converse(ctx context.Context) (any, error) {
 	if err := newOpening(v).write(ctx); err != nil {
 		return nil, err
@@ -151,11 +149,10 @@ func (v *visit) converse(ctx context.Context) (any, error) {
 func (v *visit) askAgain() error {
 	text := "Your answer was not accepted: " + v.templates.rejected + "\n\nCorrect this and give the complete answer again."
 	if src := v.phase.Rules.RetryInstructions; src != "" {
-		rendered, err := v.templates.text("retry_instructions", src)
-		if err != nil {
+		var err error
+		if text, err = v.templates.text("retry_instructions", src); err != nil {
 			return err
 		}
-		text = rendered
 		if !strings.Contains(src, "validation_error") {
 			text += "\n\nYour last answer was not accepted: " + v.templates.rejected
 		}
@@ -254,8 +251,9 @@ func (v *visit) finish(ctx context.Context, out outcome, err error) error {
 		Masked: res.MaskedResults, Recalls: res.Recalls, Rereads: res.Rereads,
 	}, res.Totals, res.DurationMS, err)
 	e.Model = v.record.Model
-	if failed := v.handOff(ctx, e, err); failed != nil {
-		return errors.Join(err, failed)
+	failed := v.handOff(ctx, e, err)
+	if failed == nil {
+		failed = v.rec.Append(e)
 	}
-	return errors.Join(err, v.rec.Append(e))
+	return errors.Join(err, failed)
 }

@@ -38,7 +38,7 @@ type reads struct {
 
 func newReads(into *ContextFigures) reads { return reads{figures: into, again: map[echo.Hash]bool{}} }
 
-// recalled counts a recall. One of a message that is there to be seen is not a sign of anything.
+// recalled counts a recall. That of a message in view is no sign of eager masking.
 func (r *reads) recalled(h echo.Hash, masked func(echo.Hash) bool) {
 	r.figures.Recalls++
 	if masked(h) {

@@ -10,7 +10,8 @@ import (
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
-// A model that reads masked results again is answered, is not scolded for it, and the record says that it did.
+// A model that reads masked results again is answered, is not scolded for it, and the record says
+// that it did.
 func TestReadingAgainIsCounted(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -51,7 +52,8 @@ func (b *testBundle) resultOf(arguments string) string {
 	return ""
 }
 
-// Repeating what is still there to be seen is noticed as ever; every attempt may read anew what the one before read.
+// Repeating what is still there to be seen is noticed as ever; every attempt may read anew what the
+// one before read.
 func TestRepeatsOfWhatIsShownAreNoticed(t *testing.T) {
 	t.Parallel()
 	b := setup(t, call("big", `{}`), call("big", `{}`), say("bad"), call("big", `{}`), say("two words"))

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"time"
 
 	"github.com/windlass-run/windlass/echo"
@@ -10,12 +11,26 @@ import (
 // trunk is the branch of the run itself.
 var trunk echo.Key
 
-// recorder is what all parts of a run record through, and see the world through.
+// recorder is what all parts of a run record and see the world through.
 type recorder struct {
 	*effect.Recorder
 	cascade  string // its id
 	mask     effect.Mask
-	observer Observer
+	observer Observer // nil: nobody watches
+}
+
+// observe tells the observer of something new.
+func (r *recorder) observe(e Event) {
+	if r.observer != nil && !r.replaying() {
+		r.observer.Observe(e)
+	}
+}
+
+// use runs a tool.
+func (r *recorder) use(ctx context.Context, key echo.Key, spec effect.ToolSpec, req effect.ToolRequest) (*echo.Message, error) {
+	arguments := effect.MaskedArguments(r.mask, string(req.Arguments))
+	r.observe(Event{Kind: EventToolCall, Site: req.Site, Tool: req.Name, Arguments: arguments})
+	return r.Tool(ctx, key, spec, req)
 }
 
 // add records something that follows from what is recorded already.
@@ -49,8 +64,7 @@ func (r *recorder) end(key echo.Key, p echo.Payload, t effect.Totals, ms float64
 	return e
 }
 
-// now returns the time; in the part of the run that is recorded, when the last of it that was used
-// was recorded.
+// now returns the time; within the recording, when the entry that was used last was recorded.
 func (r *recorder) now() time.Time {
 	at, _ := r.Time(trunk)
 	return at
@@ -62,7 +76,7 @@ func (r *recorder) active() time.Time {
 	return at.Add(-away)
 }
 
-// replaying reports whether there is more of the recording to come.
+// replaying reports whether more of the recording is to come.
 func (r *recorder) replaying() bool { return r.Pending(trunk) != nil }
 
 // place is where a visit is. The visit moves it on; the parts of the visit read it.

@@ -10,8 +10,7 @@ import (
 )
 
 // setAside returns the numbers of the entries of the recording that the run goes on without: how it
-// had been stopped, and the calls that made it fail, which are made again. A replay goes without
-// the first only.
+// had been stopped and, unless it is a replay, the calls that made it fail, which are made again.
 func (r *run) setAside() []uint64 {
 	resume := record.ResumptionOf(r.spec.Recording)
 	if r.spec.Log == nil {
@@ -20,15 +19,7 @@ func (r *run) setAside() []uint64 {
 	return resume.SetAside()
 }
 
-// resumed makes the entry that says that the run goes on where its recording ends, and without
-// what.
-func (r *run) resumed() *echo.Entry {
-	return r.rec.entry(echo.RunKey().Step(echo.StepResume),
-		echo.Resume{Budget: r.inForce(r.spec.Cascade.Budget != nil), SetAside: append([]uint64{}, r.aside...)})
-}
-
-// checkResumes holds what runs that were resumed before say that they went on without against what
-// the recording says of that.
+// checkResumes holds what earlier resumptions say that they set aside against the recording.
 func checkResumes(entries []*echo.Entry) error {
 	for i, e := range entries {
 		if e.NodeType != echo.NodeResume {

@@ -21,8 +21,9 @@ import (
 	"github.com/windlass-run/windlass/engine/effect/effecttest"
 )
 
-// manySided has a bit of everything that a record can hold: a phase without a model that fails once, parallel tools, state,
-// retries, a validator that is a model, a route that leads back, context by selection, callouts, a budget of time.
+// manySided has a bit of everything that a record can hold: a phase without a model that fails
+// once, parallel tools, state, retries, a validator that is a model, a route that leads back,
+// context by selection, callouts, a budget of time.
 const manySided = `{"cascade_id":"c","budget":{"max_seconds":1000,"max_usd":100},
 	"validators":{"fair":{"instructions":"Is it fair? {{ content }}"}},
 	"auto_context":{"intra_phase":{"enabled":true,"window":1,"mask_observations_after":1,"advance":"every_turn","min_masked_size":10}},
@@ -33,7 +34,8 @@ const manySided = `{"cascade_id":"c","budget":{"max_seconds":1000,"max_usd":100}
 		{"name":"pick","instructions":"Choose.","handoffs":[{"target":"work"},{"target":"end"}]},
 		{"name":"end","instructions":"{{ state.found }}: finish.","context":{"mode":"auto","anchors":{"window":1}},"tackle":["read"]}]}`
 
-// world answers the calls of a run by their places, and counts them. It is the same however often a run is resumed.
+// world answers the calls of a run by their places, and counts them. It is the same however often a
+// run is resumed.
 type world struct {
 	foreign bool // effects are performed by another implementation
 	mu      sync.Mutex
@@ -85,7 +87,8 @@ func (w *world) answer(place string) answerFunc {
 	}
 }
 
-// ticking returns a clock that goes on by a millisecond whenever it is read: a run on a slow machine takes no longer.
+// ticking returns a clock that goes on by a millisecond whenever it is read: a run on a slow
+// machine takes no longer.
 func ticking() func() time.Time {
 	var reads atomic.Int64
 	return func() time.Time {
@@ -150,8 +153,9 @@ func (w *world) go1(ctx context.Context, t *testing.T, sink *memory, past []*ech
 	return res, err
 }
 
-// Wherever a process dies, the run that takes the session up comes to the same end. No answered call is asked again, no tool
-// that had an outcome is run again, and one that may do harm is not run twice: its model is told.
+// Wherever a process dies, the run that takes the session up comes to the same end. No answered
+// call is asked again, no tool that had an outcome is run again, and one that may do harm is not
+// run twice: its model is told.
 func TestResumeAfterEveryEntry(t *testing.T) {
 	t.Parallel()
 	first := newWorld()
@@ -199,7 +203,8 @@ func unfinishedTools(entries []*echo.Entry) map[echo.Key]bool {
 	return out
 }
 
-// shape lists what is recorded, without the taking up, in the order of the keys of what runs in parallel.
+// shape lists what is recorded, without the taking up, in the order of the keys of what runs in
+// parallel.
 func shape(entries []*echo.Entry) map[string]int {
 	out := map[string]int{}
 	for _, e := range entries {
@@ -235,7 +240,8 @@ func replayOf(t *testing.T, entries []*echo.Entry) (*Result, error) {
 	return r.Run(context.Background(), Spec{Cascade: c, WorkDir: "/scratch", Name: "s1", Recording: entries})
 }
 
-// A record in which anything was changed that the run depends on, or that follows from what it depends on, does not replay.
+// A record in which anything was changed that the run depends on, or that follows from what it
+// depends on, does not replay.
 func TestReplayFindsEveryChange(t *testing.T) {
 	t.Parallel()
 	whole := &memory{}
@@ -342,8 +348,8 @@ func TestResumeRefusesAnotherRun(t *testing.T) {
 	}
 }
 
-// A run that was interrupted, whose model failed or whose budget was used up goes on where it was; what it did last is set
-// aside in its record.
+// A run that was interrupted, whose model failed or whose budget was used up goes on where it was;
+// what it did last is set aside in its record.
 func TestResumeAfterAStop(t *testing.T) {
 	t.Parallel()
 	boom := &effect.ModelError{Kind: echo.ModelErrServer, Model: "m", Provider: "p", Status: 503, Message: "overloaded"}
@@ -428,8 +434,8 @@ func TestNotResumable(t *testing.T) {
 	require.EqualError(t, err, "the run failed (attempts_exhausted), and not for want of an answer: it would come to the same end again")
 }
 
-// The tool of a phase without a model has nobody to tell: the phase fails whatever its retry says, and only a person who takes
-// the session up again has it run again.
+// The tool of a phase without a model has nobody to tell: the phase fails whatever its retry says,
+// and only a person who takes the session up again has it run again.
 func TestUnfinishedToolOfAPhaseWithoutAModel(t *testing.T) {
 	t.Parallel()
 	const source = `{"cascade_id":"c","phases":[{"name":"p","tool":"deploy","retry":{"max_attempts":3}}]}`
@@ -466,7 +472,8 @@ func TestUnfinishedToolOfAPhaseWithoutAModel(t *testing.T) {
 	require.Equal(t, echo.StatusCompleted, record.EndOf(past).Status)
 }
 
-// A record in which nothing counts is no run's: a replay of it asks nobody anything, and a run that takes it up begins.
+// A record in which nothing counts is no run's: a replay of it asks nobody anything, and a run that
+// takes it up begins.
 func TestRecordOfNothing(t *testing.T) {
 	t.Parallel()
 	for name, past := range map[string][]*echo.Entry{

@@ -49,8 +49,8 @@ func (m modelOf) Complete(_ context.Context, req *effect.ModelRequest) (*effect.
 	return m(req)
 }
 
-// Whatever the last line of a journal is that a crash leaves, and wherever in it the file was cut off, the session is resumed
-// from there: the line is lost and nothing else is.
+// Whatever the last line of a journal is that a crash leaves, and wherever in it the file was cut
+// off, the session is resumed from there: the line is lost and nothing else is.
 func TestResumeFromEveryByteOfTheLastLine(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "s1")

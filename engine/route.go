@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
@@ -34,9 +35,8 @@ func (r *run) follow(p *cascade.Phase, out outcome) (*cascade.Phase, string, err
 				return r.find(target), fmt.Sprintf("routing: %q", l), nil
 			}
 		}
-		last := r.session.Phases[len(r.session.Phases)-1]
-		key := echo.PhaseKey(last.Name, last.Visit).Step(echo.StepRouting)
-		if err := r.rec.warn(key, fmt.Sprintf("routing has no entry for %q and no default", label)); err != nil {
+		why := fmt.Sprintf("routing has no entry for %q and no default", label)
+		if err := r.rec.warn(r.newest().Step(echo.StepRouting), why); err != nil {
 			return nil, "", err
 		}
 	}
@@ -47,8 +47,7 @@ func (r *run) follow(p *cascade.Phase, out outcome) (*cascade.Phase, string, err
 	return next, why, nil
 }
 
-// routeLabel reads what a deterministic phase's result asks routing for: its _route, else its
-// status.
+// routeLabel is what routing goes by: _route or else status of a deterministic phase's result.
 func routeLabel(value any) string {
 	m, ok := value.(map[string]any)
 	if !ok {
@@ -62,18 +61,17 @@ func routeLabel(value any) string {
 	return ""
 }
 
-// inOrder returns the next phase of the file, in a cascade whose phases run in that order; in any
-// other one the run ends.
+// inOrder returns the next phase of the file if phases run in that order; otherwise the run ends.
 func (r *run) inOrder(p *cascade.Phase) (*cascade.Phase, string) {
 	if !r.spec.Cascade.FileOrder() {
 		return nil, "no hand-off"
 	}
-	for i := range r.spec.Cascade.Phases {
-		if r.spec.Cascade.Phases[i].Name == p.Name && i+1 < len(r.spec.Cascade.Phases) {
-			return &r.spec.Cascade.Phases[i+1], "file order"
-		}
+	phases := r.spec.Cascade.Phases
+	at := slices.IndexFunc(phases, func(q cascade.Phase) bool { return q.Name == p.Name })
+	if at < 0 || at == len(phases)-1 {
+		return nil, "last phase"
 	}
-	return nil, "last phase"
+	return &phases[at+1], "file order"
 }
 
 func (r *run) find(name string) *cascade.Phase {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +16,7 @@ import (
 
 // Run runs a cascade to its end. The result is never nil; the error says why the run did not
 // complete: a [*PhaseError] around its cause, a [*budget.Error], a [*effect.RecordError], or the
-// end of ctx. Whatever happened, the end of the run is in the log, unless the log itself failed.
+// end of ctx. The end of the run is in the log, unless the log itself failed.
 func (r *Runner) Run(ctx context.Context, spec Spec) (*Result, error) {
 	run := newRun(r, spec)
 	if spec.Log != nil {
@@ -43,8 +44,8 @@ func (r *Runner) Run(ctx context.Context, spec Spec) (*Result, error) {
 	return run.result, err
 }
 
-// run is the state of one run. One goroutine, the one that called Run, owns all of it; only the
-// calls of tools leave that goroutine, and they touch nothing but the recorder.
+// run is the state of one run. The goroutine that called Run owns all of it; only tool calls leave
+// that goroutine, and they touch nothing but the recorder.
 type run struct {
 	*Runner
 	spec     Spec
@@ -57,28 +58,19 @@ type run struct {
 	texts   textCache
 	result  *Result
 
-	doubted bool     // that figures of an endpoint were ignored was reported
-	opened  bool     // a turn has begun after the end of the recording
-	aside   []uint64 // numbers of entries of the recording that it goes on without
+	doubted bool // that figures of an endpoint were ignored was reported
+	opened  bool // a turn has begun after the end of the recording
 }
 
 func newRun(r *Runner, spec Spec) *run {
 	x := &run{
 		Runner: r, spec: spec, session: echo.NewSession(spec.sessionID()), schemas: schemaCache{}, texts: textCache{},
 		result: &Result{SessionID: spec.sessionID(), CascadeID: spec.Cascade.CascadeID}, own: newOwnRecord(spec.Recording),
-		rec: &recorder{cascade: spec.Cascade.CascadeID, mask: r.Mask, observer: r.Observer},
 	}
-	if x.rec.observer == nil {
-		x.rec.observer = noObserver{}
+	x.rec = &recorder{
+		cascade: spec.Cascade.CascadeID, mask: cmp.Or[effect.Mask](r.Mask, effect.NoMask{}), observer: r.Observer,
 	}
-	if x.rec.mask == nil {
-		x.rec.mask = effect.NoMask{}
-	}
-	x.aside = x.setAside()
 	x.rec.Recorder = x.newRecorder()
-	if len(spec.Recording) > 0 {
-		x.rec.observer = &presentObserver{x.rec, x.rec.observer}
-	}
 	x.messages = lookup.NewMessages(x.session, r.Cards, r.Similarity, x.rec.now)
 	x.account = &account{
 		rec: x.rec, ledger: budget.NewLedger(spec.BudgetInForce()), totals: &x.result.Totals, background: spec.Background,
@@ -92,23 +84,35 @@ func (r *run) newRecorder() *effect.Recorder {
 		Log: r.spec.Log, Mask: r.rec.mask, Seams: r.Seams, Effects: r.spec.Effects,
 		Recording: r.spec.Recording, SetAside: record.SetAside(r.spec.Recording),
 	}
-	for _, seq := range r.aside {
+	aside := r.setAside()
+	for _, seq := range aside {
 		o.SetAside[seq] = true
 	}
 	if o.Effects == nil {
 		o.Effects = effect.NewLive(r.Model, r.Tools, effect.Writer{Log: o.Log, Mask: o.Mask}, r.Seams.Now)
 	}
 	if len(o.Recording) > 0 {
-		o.Resumed = r.resumed
+		o.Resumed = func() *echo.Entry {
+			resume := echo.Resume{Budget: r.limits(), SetAside: append([]uint64{}, aside...)}
+			return r.rec.entry(echo.RunKey().Step(echo.StepResume), resume)
+		}
 	}
 	return effect.NewRecorder(o)
 }
 
 func (r *run) begin() error {
-	start := echo.RunStart{
-		Input: r.spec.Input, WorkDir: r.spec.WorkDir, Header: r.spec.Header, Budget: r.inForce(r.spec.Cascade.Budget != nil),
+	return r.rec.add(echo.RunKey().Step(echo.StepStart), echo.RunStart{
+		Input: r.spec.Input, WorkDir: r.spec.WorkDir, Header: r.spec.Header, Budget: r.limits(),
+	})
+}
+
+// limits returns what is recorded of the budget: also that there is none where the cascade has one.
+func (r *run) limits() *echo.Budget {
+	if r.ledger.Unlimited() && r.spec.Cascade.Budget == nil {
+		return nil
 	}
-	return r.rec.add(echo.RunKey().Step(echo.StepStart), start)
+	b := echo.Budget(r.ledger.Limits)
+	return &b
 }
 
 func (r *run) end(err error) error {
@@ -123,16 +127,13 @@ func (r *run) end(err error) error {
 	return nil
 }
 
-// maxVisits bounds how often one phase may begin in a run, so that a route that leads back ends for
-// a stated reason. A workflow that needs more rounds than this wants a loop inside a phase.
+// maxVisits bounds how often one phase may begin in a run, so that routes that lead back end.
 const maxVisits = 100
 
 // phases runs one phase after the other until no phase follows.
 func (r *run) phases(ctx context.Context) error {
-	p := &r.spec.Cascade.Phases[0]
-	reason := "first phase"
-	from := ""
-	for p != nil {
+	from, reason := "", "first phase"
+	for p := &r.spec.Cascade.Phases[0]; p != nil; {
 		if err := r.route(from, p.Name, reason); err != nil {
 			return err
 		}
@@ -151,12 +152,16 @@ func (r *run) phases(ctx context.Context) error {
 
 // route records which phase follows, under the visit that it follows.
 func (r *run) route(from, to, reason string) error {
-	key := echo.RunKey().Step(echo.StepRoute)
+	return r.rec.add(r.newest().Step(echo.StepRoute), echo.Route{From: from, To: to, Reason: reason})
+}
+
+// newest returns the key of the newest visit, and that of the run before there is one.
+func (r *run) newest() echo.Key {
 	if n := len(r.session.Phases); n > 0 {
 		last := r.session.Phases[n-1]
-		key = echo.PhaseKey(last.Name, last.Visit).Step(echo.StepRoute)
+		return echo.PhaseKey(last.Name, last.Visit)
 	}
-	return r.rec.add(key, echo.Route{From: from, To: to, Reason: reason})
+	return echo.RunKey()
 }
 
 // phase runs one phase and says which one follows and why. A phase that fails goes where its
@@ -164,8 +169,7 @@ func (r *run) route(from, to, reason string) error {
 func (r *run) phase(ctx context.Context, p *cascade.Phase) (*cascade.Phase, string, error) {
 	out, err := r.visit(ctx, p)
 	if err == nil {
-		next, why, err := r.follow(p, out)
-		return next, why, err
+		return r.follow(p, out)
 	}
 	if p.OnError == nil || !recoverable(err) {
 		return nil, "", err

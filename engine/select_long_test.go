@@ -21,7 +21,8 @@ var subjects = []string{"harbour crane", "meadow cows", "mountain railway", "riv
 
 func inTurn(n int) string { return subjects[n%len(subjects)] }
 
-// longRun has five phases with 15 turns in each of the first four. What matters to the last one was read early.
+// longRun has five phases with 15 turns in each of the first four. What matters to the last one was
+// read early.
 func longRun(t *testing.T, strategy string, budget int, about func(n int) string) (*testBundle, *echo.InterSelection) {
 	t.Helper()
 	var answers []answerFunc
@@ -137,7 +138,8 @@ func TestRecencyDoesNotDrownRelevance(t *testing.T) {
 	require.True(t, s.Scores[first].Chosen)
 }
 
-// A session that is read off its record is the one that was run: the same candidates with the same words.
+// A session that is read off its record is the one that was run: the same candidates with the same
+// words.
 func TestTryOnARecord(t *testing.T) {
 	t.Parallel()
 	b, s := longRun(t, "heuristic", 1500, inTurn)

@@ -10,8 +10,9 @@ import (
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
-// What a run_resume entry says that the run went on without follows from what is recorded before it, and is held against that: a
-// record that was changed there does not verify, and is not resumed.
+// What a run_resume entry says that the run went on without follows from what is recorded before
+// it, and is held against that: a record that was changed there does not verify, and is not
+// resumed.
 func TestWhatWasSetAsideFollowsFromTheRecord(t *testing.T) {
 	t.Parallel()
 	before := []*echo.Entry{

@@ -111,8 +111,7 @@ func (t *templates) strings(field string, value any) (any, error) {
 	}
 }
 
-// varsFor returns what a template sees; the history is only spelled out for templates that mention
-// it.
+// varsFor returns what a template sees: the history only if it mentions it.
 func (t *templates) varsFor(src string) map[string]any {
 	vars := t.vars()
 	if t.uses(src, "history") {

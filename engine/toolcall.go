@@ -15,15 +15,13 @@ import (
 // maxParallelTools bounds how many tools of one answer run at the same time.
 const maxParallelTools = 8
 
-// plannedCall is one tool call of an answer: either settled already (the engine's own tools, and
-// calls that cannot be made) or to be performed.
+// plannedCall is one tool call of an answer.
 type plannedCall struct {
-	call    echo.ToolCall
-	key     echo.Key
-	spec    effect.ToolSpec
-	args    json.RawMessage
-	result  *echo.Message
-	settled bool
+	call   echo.ToolCall
+	key    echo.Key
+	spec   effect.ToolSpec
+	args   json.RawMessage
+	result *echo.Message // nil: the call is to be performed
 }
 
 // toolCalls answers the tool calls of a phase's model.
@@ -37,8 +35,8 @@ type toolCalls struct {
 	touched bool // a tool ran that may have changed something
 }
 
-// run answers every tool call of a message, in the order of the calls. Independent calls run in
-// parallel. It returns the calls that were repeated for no reason, as the model is told of them.
+// run answers every tool call of a message, in the order of the calls; they run in parallel. It returns
+// the calls that were repeated for no reason, as the model is told of them.
 func (c *toolCalls) run(ctx context.Context, m *echo.Message, refused bool) (repeated []string, err error) {
 	plan := make([]plannedCall, len(m.ToolCalls()))
 	for i, call := range m.ToolCalls() {
@@ -86,19 +84,18 @@ func (c *toolCalls) plan(ctx context.Context, p *plannedCall, refused bool) erro
 }
 
 func (c *toolCalls) settle(p *plannedCall, kind string, failed bool, text string) error {
-	p.settled = true
 	p.result = echo.NewToolResult(p.call, echo.Text(text), failed)
 	return c.rec.Append(effect.ToolEntry(p.key, c.at.Site, p.call, p.result, kind))
 }
 
-// performAll runs the calls that are not settled. The first one that cannot go on stops the others.
+// performAll runs the calls that have no result. The first one that cannot go on stops the others.
 func (c *toolCalls) performAll(ctx context.Context, plan []plannedCall) error {
 	var open []*plannedCall
 	for i := range plan {
-		if !plan[i].settled {
+		if plan[i].result == nil {
 			open = append(open, &plan[i])
 			c.touched = c.touched || !plan[i].spec.Idempotent
-			c.rec.observer.Observe(Event{
+			c.rec.observe(Event{
 				Kind: EventToolCall, Site: c.at.Site, Tool: plan[i].call.Name, Arguments: c.rec.mask.Text(plan[i].call.Arguments),
 			})
 		}
@@ -116,8 +113,7 @@ func (c *toolCalls) performAll(ctx context.Context, plan []plannedCall) error {
 	return c.rec.Fork(ctx, site.Cascade, maxParallelTools, branches)
 }
 
-// checkArguments checks a call's arguments against the tool's schema. The problem is written for
-// the model, so that it can correct the call.
+// checkArguments checks a call's arguments against the tool's schema. The problem is for the model.
 func (c schemaCache) checkArguments(ctx context.Context, spec effect.ToolSpec, text string) (args json.RawMessage, problem string, err error) {
 	args = json.RawMessage(strings.TrimSpace(text))
 	if len(args) == 0 {
@@ -165,9 +161,8 @@ func (r repeats) seen(c echo.ToolCall, now pastCall) (before pastCall, ok bool) 
 	return before, ok && before.result == now.result && before.turn != now.turn
 }
 
-// repetition returns the turn whose call and result are repeated for no reason, or 0. A result that
-// the model was not shown any more is a reason: reading it again is counted, unless it was of an
-// attempt before, which every attempt does.
+// repetition returns the turn whose call and result are repeated for no reason, or 0. That the result
+// is masked is a reason, and counted as a repeated reading within an attempt.
 func (c *toolCalls) repetition(call echo.ToolCall, result echo.Hash) int {
 	before, ok := c.repeats.seen(call, pastCall{result: result, attempt: c.at.Attempt, turn: c.at.Turn})
 	switch {

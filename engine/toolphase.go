@@ -1,11 +1,13 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -16,12 +18,9 @@ import (
 	"github.com/windlass-run/windlass/internal/excerpt"
 )
 
-// toolPhase is a visit to a phase that runs one tool and no model.
-type toolPhase struct{ *visit }
-
-// run runs the tool, as often as the phase's retry allows. The value is the tool's result.
-func (v toolPhase) run(ctx context.Context) (any, error) {
-	spec, err := specOf(v.phase.Tool, v.visit.run.Tools)
+// runTool runs a phase that is one tool, as often as its retry allows. The value is the tool's result.
+func (v *visit) runTool(ctx context.Context) (any, error) {
+	spec, err := specOf(v.phase.Tool, v.run.Tools)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +30,7 @@ func (v toolPhase) run(ctx context.Context) (any, error) {
 	}
 	for v.at.Attempt = 1; ; v.at.Attempt++ {
 		v.result.Attempts = v.at.Attempt
-		value, inputs, err := v.try(ctx, spec)
+		value, inputs, err := v.tryTool(ctx, spec)
 		if err == nil {
 			v.result.Reason = echo.StopToolResult
 			return value, nil
@@ -41,17 +40,16 @@ func (v toolPhase) run(ctx context.Context) (any, error) {
 		}
 		var tool *ToolError
 		if v.at.Attempt == tries || errors.As(err, &tool) && tool.Kind == effect.KindUnfinished {
-			return nil, v.fail(err, inputs)
+			return nil, v.toolFailed(err, inputs)
 		}
-		if err := v.backOff(ctx); err != nil {
+		if err := v.rec.Sleep(ctx, trunk, backoffDelay(v.phase.Retry, v.at.Attempt)); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// try runs the tool once.
-func (v toolPhase) try(ctx context.Context, spec effect.ToolSpec) (value any, inputs json.RawMessage, err error) {
-	args, err := v.inputs(spec)
+func (v *visit) tryTool(ctx context.Context, spec effect.ToolSpec) (value any, inputs json.RawMessage, err error) {
+	args, err := toolInputs(v.phase, v.templates, spec)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -69,10 +67,8 @@ func (v toolPhase) try(ctx context.Context, spec effect.ToolSpec) (value any, in
 		return modeltext.Value(text), args, err
 	}
 	v.tools.touched = v.tools.touched || !spec.Idempotent
-	v.rec.observer.Observe(Event{Kind: EventToolCall, Site: v.at.Site, Tool: spec.Name, Arguments: effect.MaskedArguments(v.rec.mask, string(args))})
-	m, err := v.rec.Tool(ctx, v.at.at(echo.StepTool), spec, effect.ToolRequest{
-		Site: v.at.Site, SessionID: v.visit.run.session.ID, Name: spec.Name, Arguments: args,
-		Timeout: time.Duration(v.phase.Timeout),
+	m, err := v.rec.use(ctx, v.at.at(echo.StepTool), spec, effect.ToolRequest{
+		Site: v.at.Site, SessionID: v.run.session.ID, Name: spec.Name, Arguments: args, Timeout: time.Duration(v.phase.Timeout),
 	})
 	if err != nil {
 		return nil, args, err
@@ -88,8 +84,8 @@ func (v toolPhase) try(ctx context.Context, spec effect.ToolSpec) (value any, in
 	return modeltext.Value(m.Text()), args, nil
 }
 
-// fail leaves behind what an on_error phase wants to know.
-func (v toolPhase) fail(err error, inputs json.RawMessage) error {
+// toolFailed sets the state that an on_error phase reads.
+func (v *visit) toolFailed(err error, inputs json.RawMessage) error {
 	var in any
 	if len(inputs) > 0 {
 		var derr error
@@ -97,22 +93,15 @@ func (v toolPhase) fail(err error, inputs json.RawMessage) error {
 			return derr
 		}
 	}
-	return orFirst(err, v.tools.setState("last_deterministic_error", map[string]any{
+	recorded := v.tools.setState("last_deterministic_error", map[string]any{
 		"phase": v.phase.Name, "tool": v.phase.Tool, "error": err.Error(), "inputs": in,
-	}))
+	})
+	return cmp.Or(recorded, err)
 }
 
-// orFirst returns the failure of the record if there is one, else the error that led here.
-func orFirst(err, record error) error {
-	if record != nil {
-		return record
-	}
-	return err
-}
-
-// inputs renders the phase's inputs. Every string in them is a template; where the tool's schema
+// toolInputs renders the inputs of a phase. Every string in them is a template; where the tool's schema
 // wants something other than a string, the rendered text is read as JSON.
-func (v toolPhase) inputs(spec effect.ToolSpec) (json.RawMessage, error) {
+func toolInputs(phase *cascade.Phase, t *templates, spec effect.ToolSpec) (json.RawMessage, error) {
 	var s struct {
 		Properties map[string]struct {
 			Type any `json:"type"`
@@ -121,13 +110,13 @@ func (v toolPhase) inputs(spec effect.ToolSpec) (json.RawMessage, error) {
 	if err := json.Unmarshal(spec.Parameters, &s); err != nil {
 		return nil, fmt.Errorf("read the schema of tool %s: %w", spec.Name, err)
 	}
-	out := make(map[string]any, len(v.phase.Inputs))
-	for _, name := range slices.Sorted(maps.Keys(v.phase.Inputs)) {
-		value, err := modeltext.Decode(v.phase.Inputs[name])
+	out := make(map[string]any, len(phase.Inputs))
+	for _, name := range slices.Sorted(maps.Keys(phase.Inputs)) {
+		value, err := modeltext.Decode(phase.Inputs[name])
 		if err != nil {
 			return nil, fmt.Errorf("input %s: %w", name, err)
 		}
-		rendered, err := v.templates.strings("inputs."+name, value)
+		rendered, err := t.strings("inputs."+name, value)
 		if err != nil {
 			return nil, err
 		}
@@ -142,16 +131,10 @@ func fitType(value, schemaType any) any {
 	if !ok || schemaType == nil || schemaType == "string" {
 		return value
 	}
-	parsed, err := modeltext.Decode([]byte(text))
-	if err != nil {
-		return value
+	if parsed, err := modeltext.Decode([]byte(text)); err == nil {
+		return parsed
 	}
-	return parsed
-}
-
-// backOff waits before the next try, unless that is recorded.
-func (v toolPhase) backOff(ctx context.Context) error {
-	return v.rec.Sleep(ctx, trunk, backoffDelay(v.phase.Retry, v.at.Attempt))
+	return value
 }
 
 // maxBackoff bounds the wait between two tries, so that an exponent cannot turn into days.
@@ -159,24 +142,17 @@ const maxBackoff = 10 * time.Minute
 
 // backoffDelay is the wait after try n (from 1): base, n*base or base*2^(n-1).
 func backoffDelay(r *cascade.Retry, n int) time.Duration {
-	base := r.BackoffBaseSeconds
-	if base <= 0 {
-		base = 1
+	seconds := r.BackoffBaseSeconds
+	if seconds <= 0 {
+		seconds = 1
 	}
-	var seconds float64
 	switch r.Backoff {
 	case cascade.BackoffLinear:
-		seconds = base * float64(n)
+		seconds *= float64(n)
 	case cascade.BackoffExponential:
-		seconds = base
-		for range min(n-1, 30) {
-			seconds *= 2
-		}
+		seconds = math.Ldexp(seconds, min(n-1, 30))
 	default:
 		return 0
 	}
-	if seconds > maxBackoff.Seconds() {
-		return maxBackoff
-	}
-	return time.Duration(seconds * float64(time.Second))
+	return time.Duration(min(seconds, maxBackoff.Seconds()) * float64(time.Second))
 }

@@ -4,8 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
-	"strings"
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/engine/effect"
@@ -19,15 +19,31 @@ const (
 	toolRouteTo  = "route_to"
 )
 
-// OwnTools returns the names of the tools that the engine has itself and that a phase may list in
-// its tackle.
-func OwnTools() []string {
-	return []string{toolGetState, lookup.ToolRecall, lookup.ToolSearch, toolSetState}
+// ownSpecs are those that a phase may list in its tackle.
+var ownSpecs = map[string]effect.ToolSpec{
+	toolSetState: {
+		Name: toolSetState, Idempotent: true,
+		Description: "Store a value under a key for later phases of this run. An existing value is replaced.",
+		Parameters: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["key","value"],"properties":{` +
+			`"key":{"type":"string","minLength":1,"description":"the name of the value"},` +
+			`"value":{"description":"any JSON value"}}}`),
+	},
+	toolGetState: {
+		Name: toolGetState, Idempotent: true,
+		Description: "Read a value that was stored with set_state, or that the run set itself.",
+		Parameters: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["key"],"properties":{` +
+			`"key":{"type":"string","minLength":1,"description":"the name of the value"}}}`),
+	},
+	lookup.ToolRecall: lookup.RecallSpec(),
+	lookup.ToolSearch: lookup.SearchSpec(),
 }
+
+// OwnTools returns the names of the engine's own tools that a phase may list in its tackle, sorted.
+func OwnTools() []string { return slices.Sorted(maps.Keys(ownSpecs)) }
 
 // IsOwnTool reports whether the engine answers calls of a tool itself.
 func IsOwnTool(name string) bool {
-	_, ok := engineSpec(name)
+	_, ok := ownSpecs[name]
 	return ok || name == toolRouteTo
 }
 
@@ -64,7 +80,7 @@ func (t toolset) with(spec effect.ToolSpec) toolset {
 
 // specOf returns the description of a tool: one of the engine's own, or a declared one.
 func specOf(name string, declared effect.Tools) (effect.ToolSpec, error) {
-	spec, ok := engineSpec(name)
+	spec, ok := ownSpecs[name]
 	if !ok && declared != nil {
 		spec, ok = declared.Spec(name)
 	}
@@ -94,44 +110,18 @@ func toolsOf(p *cascade.Phase, declared effect.Tools) (toolset, error) {
 	return newToolset(specs), nil
 }
 
-func engineSpec(name string) (effect.ToolSpec, bool) {
-	switch name {
-	case toolSetState:
-		return effect.ToolSpec{
-			Name: toolSetState, Idempotent: true,
-			Description: "Store a value under a key for later phases of this run. An existing value is replaced.",
-			Parameters: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["key","value"],"properties":{` +
-				`"key":{"type":"string","minLength":1,"description":"the name of the value"},` +
-				`"value":{"description":"any JSON value"}}}`),
-		}, true
-	case toolGetState:
-		return effect.ToolSpec{
-			Name: toolGetState, Idempotent: true,
-			Description: "Read a value that was stored with set_state, or that the run set itself.",
-			Parameters: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["key"],"properties":{` +
-				`"key":{"type":"string","minLength":1,"description":"the name of the value"}}}`),
-		}, true
-	case lookup.ToolRecall:
-		return lookup.RecallSpec(), true
-	case lookup.ToolSearch:
-		return lookup.SearchSpec(), true
-	}
-	return effect.ToolSpec{}, false
-}
-
 func routeSpec(handoffs []cascade.Handoff) effect.ToolSpec {
-	var lines, names []string
+	description := "Choose which phase runs after this one. Then finish your answer. The phases are:"
+	var names []string
 	for _, h := range handoffs {
-		line := "- " + h.Target
-		if h.Description != "" {
-			line += ": " + h.Description
-		}
-		lines = append(lines, line)
 		names = append(names, h.Target)
+		description += "\n- " + h.Target
+		if h.Description != "" {
+			description += ": " + h.Description
+		}
 	}
 	return effect.ToolSpec{
-		Name: toolRouteTo, Idempotent: true,
-		Description: "Choose which phase runs after this one. Then finish your answer. The phases are:\n" + strings.Join(lines, "\n"),
+		Name: toolRouteTo, Idempotent: true, Description: description,
 		Parameters: effect.MustJSON(map[string]any{
 			"type": "object", "additionalProperties": false, "required": []string{"target"},
 			"properties": map[string]any{

@@ -72,7 +72,8 @@ func tokensOf(requests []*effect.ModelRequest) (n int64) {
 	return n
 }
 
-// Without settings every request is the history so far, byte for byte, and the tools are those of the phase.
+// Without settings every request is the history so far, byte for byte, and the tools are those of
+// the phase.
 func TestOffByDefaultIsFullHistory(t *testing.T) {
 	t.Parallel()
 	b := setup(t, readBig(8)...)
@@ -95,8 +96,8 @@ func TestOffByDefaultIsFullHistory(t *testing.T) {
 
 const everyTurn = `"intra_context":{"advance":"every_turn","mask_observations_after":2}`
 
-// Under a policy recall is offered from the first turn, so that the tools never change; old results give way to
-// placeholders, and every selection says what was sent and with which carry.
+// Under a policy recall is offered from the first turn, so that the tools never change; old results
+// give way to placeholders, and every selection says what was sent and with which carry.
 func TestPolicyMasksOldResults(t *testing.T) {
 	t.Parallel()
 	b := setup(t, readBig(6)...)
@@ -173,7 +174,8 @@ func TestNoRecallWithoutToolsOrAttempts(t *testing.T) {
 	}
 }
 
-// After a pause that the provider's cache does not outlive the frontier moves for nothing; only such a pause is recorded.
+// After a pause that the provider's cache does not outlive the frontier moves for nothing; only
+// such a pause is recorded.
 func TestPauseIsReadFromTheClock(t *testing.T) {
 	t.Parallel()
 	b := setup(t, readBig(9)...)
@@ -213,7 +215,8 @@ func (b *testBundle) guarded(window int64) {
 	b.runner.Facts = func(string) effect.ModelFacts { return effect.ModelFacts{Window: window} }
 }
 
-// talking answers with n turns of long text and a small call each, so that masking results does not make room.
+// talking answers with n turns of long text and a small call each, so that masking results does not
+// make room.
 func talking(n, size int) []answerFunc {
 	var out []answerFunc
 	for i := range n {
@@ -259,8 +262,8 @@ func (w *watcher) Observe(e Event) { w.events = append(w.events, e) }
 
 const longPhase = `{"cascade_id":"c","phases":[{"name":"p","instructions":"Find the one who did it.","tackle":["big"],"rules":{"max_turns":60}%s}]}`
 
-// A phase that grows far past the window goes on: older messages are summed up by a model, whose call counts, and which is
-// told apart from the phase's own.
+// A phase that grows far past the window goes on: older messages are summed up by a model, whose
+// call counts, and which is told apart from the phase's own.
 func TestGuardSumsUp(t *testing.T) {
 	t.Parallel()
 	b := setup(t, talking(40, 1600)...)
@@ -462,7 +465,8 @@ func tooLong() error {
 	return &effect.ModelError{Kind: echo.ModelErrContextLength, Model: "m", Provider: "fake", Message: "the request is too long for the model (400)", Unpaid: true}
 }
 
-// A request that is refused as too long is made smaller and sent again under the next key, although no limit is known.
+// A request that is refused as too long is made smaller and sent again under the next key, although
+// no limit is known.
 func TestRefusalAsTooLongMakesRoom(t *testing.T) {
 	t.Parallel()
 	const window = 3000

@@ -18,8 +18,8 @@ import (
 	"github.com/windlass-run/windlass/internal/quantity"
 )
 
-// maxAsks is how many answers the view of one call may need. It is above what can be needed: the
-// guard asks for one summary at a time and for one count of each request that came of it.
+// maxAsks is above how many answers the view of one call can need: the guard asks for one summary at a
+// time and for one count of each request that came of it.
 const maxAsks = 20
 
 // views decides what each call of a phase with a model is sent.
@@ -54,8 +54,7 @@ func newViews(c *cascade.Cascade, f effect.ModelFacts, calls *calls, phase *casc
 	return v
 }
 
-// declare takes the tools that requests declare, which recall may join. The error says that there
-// is no room for any request.
+// declare takes the tools of requests, which recall may join. The error says that no request has room.
 func (v *views) declare(tools *toolset, f effect.ModelFacts) error {
 	v.tools = tools
 	v.settings.Fixed = v.fixedTokens(f)
@@ -67,8 +66,7 @@ func (v *views) declare(tools *toolset, f effect.ModelFacts) error {
 	return nil
 }
 
-// fixedTokens counts what every request has besides its messages. Recall is among it, as it may
-// join the tools later.
+// fixedTokens counts what every request has besides its messages, with recall, which may join the tools.
 func (v *views) fixedTokens(f effect.ModelFacts) int64 {
 	if f.CountFixed == nil {
 		return 0
@@ -93,8 +91,8 @@ func (v *views) data(f effect.ModelFacts) *echo.PhaseContext {
 	return d
 }
 
-// request builds the view of the history and what is sent by the call of a key, and records the
-// selection, unless the call would exceed the budget.
+// request builds the view of the history and the request of a call, and records the selection, unless
+// the call would exceed the budget.
 func (v *views) request(ctx context.Context, selection, call echo.Key, noTools bool) (*effect.ModelRequest, error) {
 	view, err := v.build(ctx)
 	if err != nil {
@@ -114,18 +112,18 @@ func (v *views) request(ctx context.Context, selection, call echo.Key, noTools b
 		return nil, err
 	}
 	v.reads.figures.saw(&report)
-	v.rec.observer.Observe(Event{Kind: EventModelCall, Site: req.Site, Model: req.Model, ContextSize: report.ContextSize})
+	v.rec.observe(Event{Kind: EventModelCall, Site: req.Site, Model: req.Model, ContextSize: report.ContextSize})
 	return req, nil
 }
 
 // requestOf is what a view is sent as.
 func (v *views) requestOf(view *autocontext.View, noTools bool) *effect.ModelRequest {
-	site, observer := v.at.Site, v.rec.observer
+	site := v.at.Site
 	req := &effect.ModelRequest{
 		Site: site, Model: v.record.Model, Messages: v.render.Render(view),
 		NoToolCalls: noTools, Prompted: v.record.Prompted,
 		Temperature: v.phase.Temperature, MaxOutputTokens: v.phase.MaxOutputTokens, Options: v.phase.ModelOptions,
-		OnDelta: func(d effect.Delta) { observer.Observe(Event{Kind: EventDelta, Site: site, Delta: d}) },
+		OnDelta: func(d effect.Delta) { v.rec.observe(Event{Kind: EventDelta, Site: site, Delta: d}) },
 	}
 	if req.Prompted {
 		req.Parse = func(m *echo.Message) *echo.Message { return modeltext.Calls(m, site) }
@@ -157,10 +155,9 @@ func (v *views) build(ctx context.Context) (*autocontext.View, error) {
 	return nil, fmt.Errorf("the view of the history is not settled after %d questions to models", maxAsks)
 }
 
-// offerRecall adds recall to the phase's tools when it is of use for a view that leaves so many
-// messages out in part or whole. Under a policy that is only a matter of time in a phase that calls
-// tools or has attempts, so it is offered from the start: a list of tools that never changes keeps
-// the cached prefix. Without one it is offered once the guard has made room.
+// offerRecall adds recall to the phase's tools when it is of use for a view with so many masked
+// messages. Under a policy that is a matter of time in a phase with tools or attempts, so it is offered
+// from the start: a list of tools that never changes keeps the cached prefix.
 func (v *views) offerRecall(masked int) {
 	inTime := !v.settings.Policy.Enabled || len(v.tools.specs) > 0 || v.phase.MaxAttempts() > 1
 	if v.builder.MayMask(v.carry) && (inTime || masked > 0) {
@@ -171,8 +168,8 @@ func (v *views) offerRecall(masked int) {
 // recalled counts that a message was recalled.
 func (v *views) recalled(h echo.Hash) { v.reads.recalled(h, v.builder.Masked) }
 
-// learn takes from an answer what later requests depend on: when the cache was written, and how
-// many tokens the provider counted. Tokens that were counted here, or by a script, teach nothing.
+// learn takes from an answer what later requests depend on: when the cache was written, and how many
+// tokens the provider counted, if it did.
 func (v *views) learn(resp *effect.ModelResponse) {
 	v.answered = v.rec.now()
 	counted := resp.Usage.In
@@ -182,8 +179,7 @@ func (v *views) learn(resp *effect.ModelResponse) {
 	v.carry = v.builder.Used(v.carry, counted)
 }
 
-// smaller leaves more out of the next request after one that was refused as too long. It reports
-// whether it can.
+// smaller leaves more out of the next request after one that was refused as too long, if it can.
 func (v *views) smaller() bool {
 	carry, smaller := v.builder.Refused(v.carry)
 	if smaller {
@@ -192,14 +188,12 @@ func (v *views) smaller() bool {
 	return smaller
 }
 
-// cacheLife is how long a provider keeps a prefix that nobody asks for: OpenAI says 5 to 10
-// minutes, Anthropic 5. After that the next request is paid for in full whatever it holds, so old
-// results are left out then.
+// cacheLife is how long a provider keeps a prefix that nobody asks for: OpenAI says 5 to 10 minutes,
+// Anthropic 5. The next request is paid for in full then, so old results are left out of it.
 const cacheLife = 5 * time.Minute
 
-// readIdle reads from the clock whether the provider's prefix cache has expired since the last
-// answer of the phase. The reading is recorded only when it has, so that a run without pauses
-// records nothing.
+// readIdle reads whether the provider's prefix cache has expired since the last answer of the phase. The
+// reading is recorded only when it has.
 func (v *views) readIdle(ctx context.Context) error {
 	if v.answered.IsZero() {
 		return nil
@@ -249,8 +243,8 @@ func shorten(m *echo.Message) string {
 	}
 }
 
-// close counts what the phase's last view did not hold, and says when too much of it was read again
-// in a phase that ended well.
+// close counts what the phase's last view did not hold, and warns when too much of it was read again in
+// a phase that ended well.
 func (v *views) close(well bool) error {
 	if !v.builder.MayMask(v.carry) {
 		return nil

@@ -29,13 +29,6 @@ func (NoMask) JSON(raw []byte) []byte { return raw }
 // Any returns the value.
 func (NoMask) Any(value any) any { return value }
 
-func orNoMask(m Mask) Mask {
-	if m == nil {
-		return NoMask{}
-	}
-	return m
-}
-
 // A run masks what it records, and never what is recorded: fewer secrets may have been known then. So
 // what follows from a template may be recorded in either form, and the run continues with that one.
 

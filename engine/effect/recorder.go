@@ -1,6 +1,7 @@
 package effect
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -47,7 +48,7 @@ type Recorder struct {
 // NewRecorder returns what records a run.
 func NewRecorder(o Options) *Recorder {
 	return &Recorder{
-		w: Writer{Log: o.Log, Mask: orNoMask(o.Mask)}, effects: o.Effects, recording: newRecording(o.Recording, o.SetAside),
+		w: Writer{Log: o.Log, Mask: cmp.Or[Mask](o.Mask, NoMask{})}, effects: o.Effects, recording: newRecording(o.Recording, o.SetAside),
 		seams: o.Seams.OrSystem(), resumed: o.Resumed,
 	}
 }

@@ -1,6 +1,7 @@
 package effect
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,7 +18,7 @@ type Writer struct {
 	Mask Mask // nil: no secrets are known
 }
 
-func (w Writer) mask() Mask { return orNoMask(w.Mask) }
+func (w Writer) mask() Mask { return cmp.Or[Mask](w.Mask, NoMask{}) }
 
 // Settle waits until everything recorded so far is durable. It is called before a request leaves.
 func (w Writer) Settle(ctx context.Context) error {

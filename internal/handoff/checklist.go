@@ -29,9 +29,6 @@ type checked struct {
 
 // checklistIn returns the items of the Markdown checklists in a text.
 func checklistIn(text string) []checked {
-	if !strings.Contains(text, "] ") {
-		return nil
-	}
 	var out []checked
 	for l := range strings.SplitSeq(text, "\n") {
 		if !strings.Contains(l, "] ") {
@@ -46,14 +43,10 @@ func checklistIn(text string) []checked {
 
 // decisionsIn returns what the lines of a text say that begin with "Decision:".
 func decisionsIn(text string) []string {
-	mentions := func(s string) bool { return strings.Contains(s, "ecision") || strings.Contains(s, "ECISION") }
-	if !mentions(text) {
-		return nil
-	}
 	var out []string
 	for l := range strings.SplitSeq(text, "\n") {
-		if !mentions(l) {
-			continue
+		if !strings.Contains(l, "ecision") && !strings.Contains(l, "ECISION") {
+			continue // quicker than the expression
 		}
 		if m := decisionLine.FindStringSubmatch(l); m != nil {
 			out = append(out, strings.TrimRight(m[1], " \t\r*"))
@@ -62,9 +55,8 @@ func decisionsIn(text string) []string {
 	return out
 }
 
-// checklists are the newest versions of the checklists of a session, by where they stand: in the
-// answers of a phase, in a value of the state, in a file. A new version takes the place of the one
-// before.
+// checklists are the newest versions of the checklists of a session, by where they are: in the answers
+// of a phase, in a value of the state, in a file.
 type checklists struct {
 	order  []string            // by their newest versions, the newest last
 	latest map[string][]string // the texts that they are in
@@ -80,8 +72,7 @@ func (c *checklists) set(place string, texts ...string) {
 
 func (c *checklists) add(place, text string) { c.set(place, append(c.latest[place], text)...) }
 
-// merged returns every item once, in the order in which it first appears; where it stands in
-// several lists, as the newest of these has it.
+// merged returns every item once, in the order in which it first appears, as the newest list has it.
 func (c *checklists) merged() []checked {
 	var out []checked
 	at := map[string]int{}
@@ -148,19 +139,16 @@ func (g *gathered) readCall(c echo.ToolCall) {
 		return
 	}
 	g.written = append(slices.DeleteFunc(g.written, func(p string) bool { return p == in.Path }), in.Path)
+	place := "file " + in.Path
 	if in.Append {
-		g.lists.add("file "+in.Path, in.Content)
-		return
+		g.lists.add(place, in.Content)
+	} else {
+		g.lists.set(place, in.Content)
 	}
-	g.lists.set("file "+in.Path, in.Content)
 }
 
-// wellDone returns the calls of an answer that have a result which is no failure. What follows is
-// the history behind it.
+// wellDone returns the calls of an answer that succeeded, by the history that follows it.
 func wellDone(calls []echo.ToolCall, follows []*echo.Entry) []echo.ToolCall {
-	if len(calls) == 0 {
-		return nil
-	}
 	well := map[string]bool{}
 	for _, e := range follows {
 		if e.Message.Role() != echo.RoleTool {

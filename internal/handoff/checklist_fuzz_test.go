@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzChecklists reads checklists and decisions out of what models wrote: each is one line of bounded width, and reading
-// what was found again finds as many.
+// FuzzChecklists reads checklists and decisions out of what models wrote: each is one line of
+// bounded width, and reading what was found again finds as many.
 func FuzzChecklists(f *testing.F) {
 	f.Add("- [ ] one\n- [x] two\n  * [X] three\n1. [ ] four\nDecision: five\n**Decision:** six **\nDECISION: seven")
 	f.Add("- [ ] " + strings.Repeat("x", 5000) + "\n- [] none\n- [y] none\n] [ ] x")

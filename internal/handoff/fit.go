@@ -2,14 +2,15 @@ package handoff
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/excerpt"
 )
 
-// fit makes the handoff with what limits leave room for. Of what was done and decided the newest is
-// kept, of what remains the first.
+// fit makes the handoff within limits. Of what was done and decided the newest is kept, of what remains
+// the first.
 func (p *progress) fit(g *gathered, l limits) *echo.Handoff {
 	h := &echo.Handoff{
 		SessionID: p.record.SessionID(), CascadeID: excerpt.Line(p.record.CascadeID(), maxName), Status: p.status, Reason: p.reason,
@@ -20,16 +21,17 @@ func (p *progress) fit(g *gathered, l limits) *echo.Handoff {
 	}
 	h.Input = clipClean(p.input(), l.input)
 	h.Progress.Said = clipClean(g.said, l.said)
-	var o echo.Omitted
-	h.Done, o.Done = newestItems(g.done, l.items, l.item)
-	h.Remaining, o.Remaining = firstItems(g.remaining, l.items, l.item)
-	h.Blocking, o.Blocking = newestItems(g.blocking, l.items/2, l.problem)
-	h.Decisions, o.Decisions = newestItems(g.decisions, l.items, l.item)
-	kept := g.written[max(0, len(g.written)-l.items):]
-	o.Written = len(g.written) - len(kept)
-	h.Written = make([]string, len(kept))
-	for i, path := range kept {
-		h.Written[i] = excerpt.Line(path, l.path)
+	h.Done = shortened(newest(g.done, l.items), l.item)
+	h.Remaining = shortened(first(g.remaining, l.items), l.item)
+	h.Blocking = shortened(newest(g.blocking, l.items/2), l.problem)
+	h.Decisions = shortened(newest(g.decisions, l.items), l.item)
+	h.Written = []string{}
+	for _, path := range newest(g.written, l.items) {
+		h.Written = append(h.Written, excerpt.Line(path, l.path))
+	}
+	o := echo.Omitted{
+		Done: len(g.done) - len(h.Done), Remaining: len(g.remaining) - len(h.Remaining), Blocking: len(g.blocking) - len(h.Blocking),
+		Decisions: len(g.decisions) - len(h.Decisions), Written: len(g.written) - len(h.Written),
 	}
 	h.Workspace, o.Changed = fitFiles(p.files, l)
 	if o != (echo.Omitted{}) {
@@ -60,21 +62,17 @@ func clipClean(s string, n int) string {
 	return strings.Join(lines, "\n")
 }
 
-func newestItems(items []echo.HandoffItem, n, size int) (kept []echo.HandoffItem, omitted int) {
-	from := max(0, len(items)-max(n, 1))
-	return shortened(items[from:], size), from
-}
+// newest returns the last n of a list, first the first n; of none but an empty list nothing.
+func newest[T any](list []T, n int) []T { return list[max(0, len(list)-max(n, 1)):] }
 
-func firstItems(items []echo.HandoffItem, n, size int) (kept []echo.HandoffItem, omitted int) {
-	to := min(len(items), max(n, 1))
-	return shortened(items[:to], size), len(items) - to
-}
+func first[T any](list []T, n int) []T { return list[:min(len(list), max(n, 1))] }
 
-// maxName is how many bytes the names may have that come from the file.
-const maxName = 200
-
-// maxSource is how many bytes the name of a source may have; models choose some of these names.
-const maxSource = 80
+// How many bytes names may have that come from the file, and names of sources, some of which models
+// choose.
+const (
+	maxName   = 200
+	maxSource = 80
+)
 
 func shortened(items []echo.HandoffItem, size int) []echo.HandoffItem {
 	out := make([]echo.HandoffItem, len(items))
@@ -91,7 +89,7 @@ func fitFiles(w *echo.Workspace, l limits) (*echo.Workspace, int) {
 	}
 	out := *w
 	out.Branch, out.Head, out.Problem = excerpt.Line(w.Branch, maxName), excerpt.Line(w.Head, maxName), excerpt.Line(w.Problem, maxName)
-	kept := w.Files[:min(len(w.Files), max(l.files, 1))]
+	kept := first(w.Files, l.files)
 	out.Files = make([]echo.FileChange, len(kept))
 	for i, f := range kept {
 		out.Files[i] = echo.FileChange{Path: excerpt.Line(f.Path, l.path), Change: excerpt.Line(f.Change, maxSource)}
@@ -120,22 +118,21 @@ func continuation(h *echo.Handoff, l limits) string {
 	for _, part := range []struct {
 		name  string
 		items []echo.HandoffItem
-		from  int
 	}{
-		{"Done", h.Done, max(0, len(h.Done)-continuationItems)},
-		{"Remaining", h.Remaining, 0},
-		{"In the way", h.Blocking, max(0, len(h.Blocking)-continuationItems)},
-		{"Decided", h.Decisions, max(0, len(h.Decisions)-continuationItems)},
+		{"Done", newest(h.Done, continuationItems)},
+		{"Remaining", first(h.Remaining, continuationItems)},
+		{"In the way", newest(h.Blocking, continuationItems)},
+		{"Decided", newest(h.Decisions, continuationItems)},
 	} {
-		if list := part.items[part.from:min(len(part.items), part.from+continuationItems)]; len(list) > 0 {
-			line("%s: %s.", part.name, listed(list, l.item/2))
+		if len(part.items) > 0 {
+			line("%s: %s.", part.name, listed(part.items, l.item/2))
 		}
 	}
 	if w := h.Workspace; w != nil {
 		line("Files: %s", filesText(w))
 	}
-	if open := firstOpen(h.Remaining); open != "" {
-		line("Begin with: %s. What is done is not to be done again.", open)
+	if i := slices.IndexFunc(h.Remaining, isOfChecklist); i >= 0 {
+		line("Begin with: %s. What is done is not to be done again.", strings.TrimRight(h.Remaining[i].Text, "."))
 	}
 	return strings.TrimRight(b.String(), "\n")
 }
@@ -144,21 +141,12 @@ func listed(items []echo.HandoffItem, size int) string {
 	parts := make([]string, len(items))
 	for i, it := range items {
 		text := strings.TrimRight(excerpt.Line(it.Text, size), ".")
-		if it.Source == sourceChecklist {
-			parts[i] = text
-			continue
+		if !isOfChecklist(it) {
+			text = it.Source + ": " + text
 		}
-		parts[i] = it.Source + ": " + text
+		parts[i] = text
 	}
 	return strings.Join(parts, "; ")
 }
 
-// firstOpen returns the first item of the checklist that is open.
-func firstOpen(items []echo.HandoffItem) string {
-	for _, it := range items {
-		if it.Source == sourceChecklist {
-			return strings.TrimRight(it.Text, ".")
-		}
-	}
-	return ""
-}
+func isOfChecklist(it echo.HandoffItem) bool { return it.Source == sourceChecklist }

@@ -19,9 +19,8 @@ import (
 // MaxSize is how many bytes the text of a handoff may have.
 const MaxSize = 8000
 
-// Of reports how far a recorded run has come. It needs no recorded handoff, so a process that died
-// has one, too. What it says of the files is the newest recorded reading. A recorded handoff equals
-// what Of returns for the record up to the end of its phase.
+// Of reports how far a recorded run has come, with the newest recorded reading of the files. It needs
+// no recorded handoff; one equals what Of returns for the record up to the end of its phase.
 func Of(entries []*echo.Entry) (*echo.Handoff, error) {
 	if len(entries) == 0 {
 		return nil, errors.New("the session has no entries yet")
@@ -30,9 +29,8 @@ func Of(entries []*echo.Entry) (*echo.Handoff, error) {
 	return FromFold(f, recordedCascade(f), nil), nil
 }
 
-// FromFold reports how far a run has come, with the entries of its newest visit that are about to
-// be recorded. files is a new reading of the files; nil: the newest recorded one. c may be nil: the
-// phases that follow are not known.
+// FromFold reports how far a run has come, with entries of its newest visit that are about to be
+// recorded. files nil: the newest recorded reading; c nil: the phases that follow are not known.
 func FromFold(f *record.Fold, c *cascade.Cascade, files *echo.Workspace, soon ...*echo.Entry) *echo.Handoff {
 	p := progressOf(f, c, soon...)
 	if files != nil {

@@ -87,8 +87,8 @@ func (b *recordBuilder) answer(turn echo.Key, m *echo.Message, results ...*echo.
 	}
 }
 
-// However much a run has said, written and decided, and whatever characters are in it, its handoff has its size, and every
-// item of it is one line.
+// However much a run has said, written and decided, and whatever characters are in it, its handoff
+// has its size, and every item of it is one line.
 func TestHandoffIsBounded(t *testing.T) {
 	t.Parallel()
 	hostile := strings.Repeat("ä\x1b]0;x\x07 \u202e\n# Head\n", 40)
@@ -138,7 +138,8 @@ func TestHandoffOfNothing(t *testing.T) {
 	require.EqualError(t, err, "the session has no entries yet")
 }
 
-// BenchmarkHandoff sums up a phase of 200 turns: words, a call of write_file every tenth turn, results of 4 kB.
+// BenchmarkHandoff sums up a phase of 200 turns: words, a call of write_file every tenth turn,
+// results of 4 kB.
 func BenchmarkHandoff(b *testing.B) {
 	r := &recordBuilder{t: b, cascade: "c"}
 	visit := echo.PhaseKey("work", 1)

@@ -90,7 +90,7 @@ func (m *markdown) list(title string, items []echo.HandoffItem, omitted int, box
 	m.head(title)
 	for _, it := range items {
 		before := it.Source + ":"
-		if it.Source == sourceChecklist && box != "" {
+		if isOfChecklist(it) && box != "" {
 			before = box
 		}
 		m.line("- %s %s", before, it.Text)
@@ -123,14 +123,11 @@ func (m *markdown) files(h *echo.Handoff, o echo.Omitted) {
 	if h.Workspace != nil {
 		m.line("")
 	}
-	m.line("Written by the run: %s%s", strings.Join(h.Written, ", "), andMore(o.Written))
-}
-
-func andMore(n int) string {
-	if n == 0 {
-		return ""
+	written := strings.Join(h.Written, ", ")
+	if o.Written > 0 {
+		written += fmt.Sprintf(", and %d more", o.Written)
 	}
-	return fmt.Sprintf(", and %d more", n)
+	m.line("Written by the run: %s", written)
 }
 
 // filesText says in a line what is known of the files.

@@ -23,8 +23,7 @@ type progress struct {
 	problem string // why it ended badly
 }
 
-// progressOf returns how far a run has come, after entries of its newest visit that are about to be
-// recorded.
+// progressOf adds entries of the newest visit that are about to be recorded.
 func progressOf(f *record.Fold, c *cascade.Cascade, soon ...*echo.Entry) *progress {
 	p := &progress{record: f, cascade: c, visits: f.Visits(), files: f.Workspace(), status: echo.StatusRunning}
 	if newest := p.newest(); newest != nil {
@@ -42,8 +41,7 @@ func progressOf(f *record.Fold, c *cascade.Cascade, soon ...*echo.Entry) *progre
 	return p
 }
 
-// Where the items of a handoff come from; those that there are several of have their name behind
-// it.
+// Where the items of a handoff come from; a name follows those that end in a blank.
 const (
 	sourceChecklist = "checklist"
 	sourceAnswer    = "answer"
@@ -68,7 +66,7 @@ func (l limits) half() limits {
 	return limits{l.task / 2, l.input / 2, l.said / 2, l.item / 2, l.problem / 2, l.path / 2, l.items / 2, l.files / 2}
 }
 
-// handoff sums it up. What does not fit is cut: everything alike, until the text has its size.
+// handoff sums it up. Everything is cut alike until the text fits.
 func (p *progress) handoff() *echo.Handoff {
 	g := p.gather()
 	for l := widest; ; l = l.half() {
@@ -101,9 +99,11 @@ func (p *progress) gather() *gathered {
 	g.readChecklists()
 	if newest := p.newest(); newest != nil {
 		history := histories[len(histories)-1]
-		g.task = taskOf(history)
+		g.task = strings.TrimSpace(newestText(history, func(m *echo.Message) bool { return m.Kind() == echo.KindTask }))
 		if !newest.Status.IsSuccess() {
-			g.said = lastWords(history)
+			g.said = strings.TrimSpace(newestText(history, func(m *echo.Message) bool {
+				return m.Role() == echo.RoleAssistant && strings.TrimSpace(m.Text()) != ""
+			}))
 			g.remaining = append(g.remaining, echo.HandoffItem{Source: sourcePhase + newest.Phase, Text: stands(p.status)})
 			g.blocking = append(g.blocking, blockingOf(history)...)
 		}
@@ -122,7 +122,7 @@ func ownHistory(f *record.Fold, visit echo.Key) []*echo.Entry {
 	return slices.DeleteFunc(slices.Clone(f.History(visit)), func(e *echo.Entry) bool { return !record.IsOwn(e) })
 }
 
-// finished returns the visits that ended well, in their order, of each phase the newest.
+// finished returns the newest visit of each phase that ended well, in their order.
 func (p *progress) finished() []record.Visit {
 	newest := map[string]int{}
 	for i, v := range p.visits {
@@ -131,10 +131,8 @@ func (p *progress) finished() []record.Visit {
 		}
 	}
 	var out []record.Visit
-	for i, v := range p.visits {
-		if at, ok := newest[v.Phase]; ok && at == i {
-			out = append(out, v)
-		}
+	for _, i := range slices.Sorted(maps.Values(newest)) {
+		out = append(out, p.visits[i])
 	}
 	return out
 }
@@ -173,28 +171,17 @@ func (p *progress) newest() *record.Visit {
 	return nil
 }
 
-// taskOf returns the task that a phase was given.
-func taskOf(history []*echo.Entry) string {
+// newestText returns the text of the newest message that fits, "" when none does.
+func newestText(history []*echo.Entry, fits func(*echo.Message) bool) string {
 	for _, e := range slices.Backward(history) {
-		if e.Message.Kind() == echo.KindTask {
-			return strings.TrimSpace(e.Message.Text())
+		if fits(e.Message) {
+			return e.Message.Text()
 		}
 	}
 	return ""
 }
 
-// lastWords returns the newest words of a phase's model.
-func lastWords(history []*echo.Entry) string {
-	for _, e := range slices.Backward(history) {
-		if text := strings.TrimSpace(e.Message.Text()); e.Message.Role() == echo.RoleAssistant && text != "" {
-			return text
-		}
-	}
-	return ""
-}
-
-// blockingOf returns the tools of a phase whose newest call failed, and the calls that were under
-// way when it stopped.
+// blockingOf returns the tools whose newest call failed, and the calls that were under way at the end.
 func blockingOf(history []*echo.Entry) []echo.HandoffItem {
 	var out []echo.HandoffItem
 	seen := map[string]bool{}
@@ -237,68 +224,55 @@ func underWay(history []*echo.Entry) []string {
 	return nil
 }
 
-// following returns the phases that come after the newest one, as far as the cascade says before it
-// happens.
+// following returns the phases that come after the newest one, as far as the cascade says it.
 func (p *progress) following() []echo.HandoffItem {
 	newest := p.newest()
 	if p.cascade == nil || newest == nil || p.reason == echo.StopEndOfCascade {
 		return nil
 	}
-	if p.cascade.FileOrder() {
-		var out []echo.HandoffItem
-		for i := len(p.cascade.Phases) - 1; i >= 0 && p.cascade.Phases[i].Name != newest.Phase; i-- {
-			out = append(out, echo.HandoffItem{Source: sourcePhase + p.cascade.Phases[i].Name, Text: "has not begun"})
-		}
-		if len(out) == len(p.cascade.Phases) {
+	var out []echo.HandoffItem
+	add := func(phase, text string) { out = append(out, echo.HandoffItem{Source: sourcePhase + phase, Text: text}) }
+	if phases := p.cascade.Phases; p.cascade.FileOrder() {
+		at := slices.IndexFunc(phases, func(q cascade.Phase) bool { return q.Name == newest.Phase })
+		if at < 0 {
 			return nil // an inline phase, which stands in for one that failed
 		}
-		slices.Reverse(out)
+		for _, next := range phases[at+1:] {
+			add(next.Name, "has not begun")
+		}
 		return out
 	}
-	targets := targetsOf(phaseNamed(p.cascade, newest.Phase))
+	targets := targetsOf(p.cascade, newest.Phase)
+	text := "may follow"
 	if len(targets) == 1 {
-		return []echo.HandoffItem{{Source: sourcePhase + targets[0], Text: "follows"}}
+		text = "follows"
 	}
-	out := make([]echo.HandoffItem, len(targets))
-	for i, t := range targets {
-		out[i] = echo.HandoffItem{Source: sourcePhase + t, Text: "may follow"}
+	for _, t := range targets {
+		add(t, text)
 	}
 	return out
 }
 
-func phaseNamed(c *cascade.Cascade, name string) *cascade.Phase {
-	for i := range c.Phases {
-		for p := &c.Phases[i]; p != nil; {
-			if p.Name == name {
-				return p
-			}
-			if p.OnError == nil {
-				break
-			}
-			p = p.OnError.Inline
+// targetsOf lists the phases that a phase may lead to, each once.
+func targetsOf(c *cascade.Cascade, phase string) []string {
+	var out []string
+	add := func(name string) {
+		if !slices.Contains(out, name) {
+			out = append(out, name)
 		}
 	}
-	return nil
-}
-
-// targetsOf lists the phases that a phase may lead to, each once.
-func targetsOf(p *cascade.Phase) []string {
-	if p == nil {
-		return nil
+	for p := range c.EachPhase() {
+		if p.Name != phase {
+			continue
+		}
+		for _, h := range p.Handoffs {
+			add(h.Target)
+		}
+		for _, label := range slices.Sorted(maps.Keys(p.Routing)) {
+			add(p.Routing[label])
+		}
 	}
-	var out []string
-	for _, h := range p.Handoffs {
-		out = append(out, h.Target)
-	}
-	for _, label := range slices.Sorted(maps.Keys(p.Routing)) {
-		out = append(out, p.Routing[label])
-	}
-	seen := map[string]bool{}
-	return slices.DeleteFunc(out, func(name string) bool {
-		was := seen[name]
-		seen[name] = true
-		return was
-	})
+	return out
 }
 
 // choices returns what was decided outside of answers: routes that were chosen, state that phases
@@ -320,8 +294,10 @@ func (p *progress) choices(histories [][]*echo.Entry) []echo.HandoffItem {
 			seen[key] = true
 		}
 	}
+	all := slices.Concat(histories...)
 	for _, c := range p.record.Callouts() {
-		out = append(out, echo.HandoffItem{Source: sourceCallout + c.Name, Text: messageText(histories, c.Hash)})
+		text := newestText(all, func(m *echo.Message) bool { return m.Hash() == c.Hash })
+		out = append(out, echo.HandoffItem{Source: sourceCallout + c.Name, Text: text})
 	}
 	return out
 }
@@ -332,15 +308,4 @@ const stateOfError = "last_deterministic_error"
 // chosen reports whether a route was decided in the run and not in the file.
 func chosen(r echo.Route) bool {
 	return r.Reason == "route_to" || r.Reason == "on_error" || strings.HasPrefix(r.Reason, "routing")
-}
-
-func messageText(histories [][]*echo.Entry, h echo.Hash) string {
-	for _, history := range slices.Backward(histories) {
-		for _, e := range slices.Backward(history) {
-			if e.Message.Hash() == h {
-				return e.Message.Text()
-			}
-		}
-	}
-	return ""
 }
