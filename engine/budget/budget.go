@@ -1,8 +1,5 @@
-// Package budget decides whether a run can afford its next model call, from what its calls took,
-// what the next one is expected to take, and the limits.
-//
-// budget.go compares, estimate.go says what a call is expected to take, error.go says which limit
-// does not allow it.
+// Package budget decides whether a run can afford its next model call: budget.go compares with the
+// limits, estimate.go says what a call is expected to take, error.go which limit does not allow it.
 package budget
 
 import (
@@ -17,30 +14,41 @@ import (
 type Ledger struct {
 	Limits     cascade.Budget // the zero value limits nothing
 	Background effect.Totals  // calls in the background of the run
-	answers    answers        // of the run, for estimates of the next call
+
+	kinds  map[answerKind]tally // answers of the run, for estimates of the next one
+	models map[string]tally
 }
 
 // NewLedger returns the ledger of a run that begins.
-func NewLedger(limits cascade.Budget) *Ledger { return &Ledger{Limits: limits, answers: newAnswers()} }
+func NewLedger(limits cascade.Budget) *Ledger {
+	return &Ledger{Limits: limits, kinds: map[answerKind]tally{}, models: map[string]tally{}}
+}
 
 // Unlimited reports whether there is no limit.
 func (l *Ledger) Unlimited() bool { return l.Limits == (cascade.Budget{}) }
 
 // Answered adds a call of the run that was answered.
 func (l *Ledger) Answered(req *effect.ModelRequest, resp *effect.ModelResponse) {
-	l.answers.add(req, resp)
+	kind := kindOf(req)
+	l.kinds[kind] = l.kinds[kind].plus(resp)
+	l.models[req.Model] = l.models[req.Model].plus(resp)
 }
 
-// Afford returns an [*Error] when the run's next call would exceed a limit. used is what the calls
-// of the run took; elapsed is for how many seconds the run was active, nil when that is not known.
+// estimate returns what a request of a size will take.
+func (l *Ledger) estimate(req *effect.ModelRequest, sent Size, f effect.ModelFacts) Estimate {
+	model := l.models[req.Model]
+	return estimate(sent, expectAnswer(req, l.kinds[kindOf(req)], model, f.MaxOutput), f.Tariff, model)
+}
+
+// Afford returns an [*Error] when the run's next call would exceed a limit. used is what its calls took,
+// elapsed for how many seconds it was active, nil when that is not known.
 func (l *Ledger) Afford(req *effect.ModelRequest, sent Size, f effect.ModelFacts, used effect.Totals, elapsed *float64) error {
-	next := l.answers.estimate(req, sent, f)
+	next := l.estimate(req, sent, f)
 	return overLimit(l.Limits, used, l.Background, elapsed, &next)
 }
 
-// overLimit compares what a run has used, with its background calls, and what the next call will
-// take, with its limits. What background calls cost counts as far as it is known; the run depends
-// on none of them.
+// overLimit compares what a run has used and what its next call will take with the limits. The run
+// depends on no background call, so these count as far as their cost is known.
 func overLimit(b cascade.Budget, used, background effect.Totals, elapsed *float64, next *Estimate) error {
 	if b.MaxUSD > 0 && used.UnknownCosts > 0 {
 		return &Error{Limit: LimitUSD, Max: b.MaxUSD, Cause: "the cost of " + quantity.Of(used.UnknownCosts, "call") + " is unknown"}
@@ -73,11 +81,10 @@ func SizeOf(req *effect.ModelRequest, f effect.ModelFacts) Size {
 	return s
 }
 
-// SizeOfView returns the size of a phase's own request. It is what the builder of its view counted,
-// when it did; else it is counted here and corrected by scale, what the provider counted of
-// requests before in thousandths of the count here. What is shared with the request before are its
-// tools, which come first, and a part of its messages, which is known in other units and so is
-// taken as a share.
+// SizeOfView returns the size of a phase's own request: as the builder of its view counted it, or else
+// as counted here and corrected by scale, the provider's count of earlier requests in thousandths of the
+// count here. Shared with the request before are its tools and a part of its messages, which is known
+// in other units and so taken as a share.
 func SizeOfView(req *effect.ModelRequest, f effect.ModelFacts, view *echo.Selection, scale int64) Size {
 	s := Size{In: view.RequestSize}
 	if s.In == 0 {

@@ -38,36 +38,29 @@ func (e Estimate) String() string {
 // firstAnswer is how many tokens an answer is taken to have when nothing says how long it will be.
 const firstAnswer = 500
 
-// expectation is how many tokens an answer is expected to have.
-type expectation struct {
-	out   int64
-	basis string
-}
-
-// expectAnswer says how long the answer to a request will be: what it is asked to have, or may have
-// at most; else what the answers of its kind had on average, else those of its model; else a figure
-// that is simply assumed.
-func expectAnswer(req *effect.ModelRequest, kind, model tally, longest int64) expectation {
+// expectAnswer says how long the answer to a request will be: what it is asked to have, or may have at
+// most; else the average of its kind, or of its model; else an assumed figure.
+func expectAnswer(req *effect.ModelRequest, kind, model tally, longest int64) Estimate {
 	switch {
 	case req.AnswerLength > 0:
-		return expectation{int64(req.AnswerLength), "as asked for"}
+		return Estimate{Out: int64(req.AnswerLength), Basis: "as asked for"}
 	case req.MaxOutputTokens > 0:
-		return expectation{int64(req.MaxOutputTokens), "its max_output_tokens"}
+		return Estimate{Out: int64(req.MaxOutputTokens), Basis: "its max_output_tokens"}
 	case kind.calls > 0:
-		return expectation{kind.average(), "the average of " + quantity.Of(kind.calls, "answer")}
+		return Estimate{Out: kind.average(), Basis: "the average of " + quantity.Of(kind.calls, "answer")}
 	case model.calls > 0:
-		return expectation{model.average(), "the average of " + quantity.Of(model.calls, "answer") + " of the model"}
+		return Estimate{Out: model.average(), Basis: "the average of " + quantity.Of(model.calls, "answer") + " of the model"}
 	case longest > 0 && longest < firstAnswer:
-		return expectation{longest, "the model's longest answer"}
+		return Estimate{Out: longest, Basis: "the model's longest answer"}
 	default:
-		return expectation{firstAnswer, "assumed, as nothing was answered yet"}
+		return Estimate{Out: firstAnswer, Basis: "assumed, as nothing was answered yet"}
 	}
 }
 
-// estimate puts together what a call will take. Without a tariff it is as expensive, by the token,
-// as the calls of its model were so far, when their cost is known.
-func estimate(in, cached int64, answer expectation, tariff *echo.Tariff, model tally) Estimate {
-	e := Estimate{In: in, Cached: min(max(cached, 0), in), Out: answer.out, Basis: answer.basis}
+// estimate completes what is expected of the answer. Without a tariff a token costs what those of the
+// model's calls did so far, when that is known.
+func estimate(sent Size, e Estimate, tariff *echo.Tariff, model tally) Estimate {
+	e.In, e.Cached = sent.In, min(max(sent.Cached, 0), sent.In)
 	switch {
 	case tariff != nil:
 		v := tariff.Cost(echo.Usage{In: e.In, Cached: e.Cached, Out: e.Out})
@@ -111,26 +104,4 @@ type answerKind struct {
 
 func kindOf(req *effect.ModelRequest) answerKind {
 	return answerKind{phase: req.Site.Phase, validator: req.Site.Validator, purpose: req.Site.Purpose, model: req.Model}
-}
-
-// answers are the answers of a run so far, for estimates of the next one.
-type answers struct {
-	kinds  map[answerKind]tally
-	models map[string]tally
-}
-
-func newAnswers() answers {
-	return answers{kinds: map[answerKind]tally{}, models: map[string]tally{}}
-}
-
-func (a answers) add(req *effect.ModelRequest, resp *effect.ModelResponse) {
-	kind := kindOf(req)
-	a.kinds[kind] = a.kinds[kind].plus(resp)
-	a.models[req.Model] = a.models[req.Model].plus(resp)
-}
-
-// estimate returns what a request of a size will take.
-func (a answers) estimate(req *effect.ModelRequest, sent Size, f effect.ModelFacts) Estimate {
-	model := a.models[req.Model]
-	return estimate(sent.In, sent.Cached, expectAnswer(req, a.kinds[kindOf(req)], model, f.MaxOutput), f.Tariff, model)
 }

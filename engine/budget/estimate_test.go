@@ -68,7 +68,7 @@ func TestEstimate(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e := estimate(tt.in, tt.cached, expectAnswer(&tt.req, tt.kind, tt.model, tt.longest), tt.tariff, tt.model)
+			e := estimate(Size{In: tt.in, Cached: tt.cached}, expectAnswer(&tt.req, tt.kind, tt.model, tt.longest), tt.tariff, tt.model)
 			require.Equal(t, tt.want, e.String())
 			if tt.usd < 0 {
 				require.Nil(t, e.USD)
@@ -82,9 +82,9 @@ func TestEstimate(t *testing.T) {
 // Answers are of one kind when phase, validator, purpose and model are the same.
 func TestAnswersByKind(t *testing.T) {
 	t.Parallel()
-	a := newAnswers()
+	l := NewLedger(cascade.Budget{})
 	add := func(phase, validator, model string, out int64) {
-		a.add(&effect.ModelRequest{Model: model, Site: effect.Site{Phase: phase, Validator: validator}}, &effect.ModelResponse{Usage: echo.Usage{In: 10, Out: out}})
+		l.Answered(&effect.ModelRequest{Model: model, Site: effect.Site{Phase: phase, Validator: validator}}, &effect.ModelResponse{Usage: echo.Usage{In: 10, Out: out}})
 	}
 	add("p", "", "m", 100)
 	add("p", "", "m", 201)
@@ -96,7 +96,7 @@ func TestAnswersByKind(t *testing.T) {
 		102: {Model: "m", Site: effect.Site{Phase: "q"}},
 		500: {Model: "new", Site: effect.Site{Phase: "p"}},
 	} {
-		require.Equal(t, want, a.estimate(req, Size{}, effect.ModelFacts{}).Out)
+		require.Equal(t, want, l.estimate(req, Size{}, effect.ModelFacts{}).Out)
 	}
 }
 

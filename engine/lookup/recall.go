@@ -62,31 +62,28 @@ type original struct {
 
 var hashPrefix = regexp.MustCompile(`^[0-9a-f]{6,16}$`)
 
-// find finds a message by its hash or the beginning of it, in the current phase first. The problem
-// is written for the model.
+// find finds a message by the beginning of its hash, the newest visit first. The problem is for the model.
 func find(session *echo.Session, given string) (o original, problem string) {
 	h := strings.ToLower(strings.TrimSpace(given))
 	if !hashPrefix.MatchString(h) {
 		return o, fmt.Sprintf("%q is no hash: give the 16 digits that stand in the placeholder, or the first 6 or more of them.", excerpt.Clip(given, 40))
 	}
-	found := map[echo.Hash]original{}
-	var order []string
+	var hashes []string
 	for _, p := range slices.Backward(session.Phases) {
 		for _, it := range p.History {
-			hash := it.Message.Hash()
-			if _, seen := found[hash]; !seen && strings.HasPrefix(string(hash), h) {
-				found[hash] = original{message: it.Message, phase: p, turn: it.Turn}
-				order = append(order, string(hash))
-				o = found[hash]
+			hash := string(it.Message.Hash())
+			if strings.HasPrefix(hash, h) && !slices.Contains(hashes, hash) {
+				hashes = append(hashes, hash)
+				o = original{message: it.Message, phase: p, turn: it.Turn}
 			}
 		}
 	}
 	switch {
-	case len(order) == 0:
+	case len(hashes) == 0:
 		return o, fmt.Sprintf("No message of this session has the hash %s. Copy the hash from the placeholder, or call the tool again.", h)
-	case len(order) > 1:
+	case len(hashes) > 1:
 		return o, fmt.Sprintf("%d messages have a hash that begins with %s: %s. Give more digits.",
-			len(order), h, strings.Join(order[:min(len(order), recallShown)], ", "))
+			len(hashes), h, strings.Join(hashes[:min(len(hashes), recallShown)], ", "))
 	}
 	return o, ""
 }
@@ -125,8 +122,7 @@ func (o original) what() string {
 	return s
 }
 
-// byteOf returns the index of the byte at which character n begins, or the length of a shorter
-// text.
+// byteOf returns the index of the byte at which character n begins, at most the length of the text.
 func byteOf(s string, n int) int {
 	for i := range s {
 		if n == 0 {
@@ -137,8 +133,7 @@ func byteOf(s string, n int) int {
 	return len(s)
 }
 
-// plainText writes a whole message as text: its words, the calls it makes, and the names of its
-// images.
+// plainText writes a whole message as text: its words, calls, and the names of its images.
 func plainText(m *echo.Message) string {
 	var lines []string
 	for _, p := range m.Parts() {
@@ -154,8 +149,7 @@ func plainText(m *echo.Message) string {
 	return strings.Join(lines, "\n")
 }
 
-// imageName says which image a message holds. Data is not repeated: only a user message could carry
-// it.
+// imageName says which image a message holds. Data is not repeated: only a user message could carry it.
 func imageName(url string) string {
 	data, ok := strings.CutPrefix(url, "data:")
 	if !ok {

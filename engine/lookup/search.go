@@ -37,8 +37,8 @@ func SearchSpec() effect.ToolSpec {
 	}
 }
 
-// Search finds messages of the session for a turn. By words it depends on nothing but the session.
-// By similarity it depends on a reading, which is recorded below key.
+// Search finds messages of the session for a turn: by words from the session alone, by similarity from a
+// reading that is recorded below key.
 func (m *Messages) Search(ctx context.Context, through effect.Effects, key echo.Key, turn effect.Site, args json.RawMessage) (text string, failed bool, err error) {
 	in := struct {
 		Query, By, Phase string
@@ -79,9 +79,8 @@ func phasesBegun(s *echo.Session) []string {
 	return names
 }
 
-// searchable returns the messages of the session that are worth a card, the newest of those that
-// are equal. The turn that searches is not among them, nor are messages that only look others up:
-// they would be found by their own queries.
+// searchable returns the messages that are worth a card, the newest of equal ones: none of the turn that
+// searches, and none that only look others up, as their own queries would find them.
 func (m *Messages) searchable(phase string, turn effect.Site) []contextcards.Source {
 	seen := map[echo.Hash]bool{}
 	var out []contextcards.Source
@@ -109,8 +108,8 @@ func looksUp(m *echo.Message) bool {
 		!slices.ContainsFunc(calls, func(c echo.ToolCall) bool { return !reads(c.Name) })
 }
 
-// searchGroups makes a group of each message. Their cards are extracted and not waited for: so a
-// search of the same session has the same result, however long cards take.
+// searchGroups makes a group of each message, with an extracted card: a search has the same result however
+// long cards take.
 func searchGroups(sources []contextcards.Source) []autocontext.Group {
 	groups := make([]autocontext.Group, len(sources))
 	for i, s := range sources {
@@ -123,8 +122,7 @@ func searchGroups(sources []contextcards.Source) []autocontext.Group {
 	return groups
 }
 
-// compareAll finds out how similar messages are to a query. The problem says why that is not
-// possible.
+// compareAll finds how similar messages are to a query. The problem says why that is not possible.
 func (m *Messages) compareAll(ctx context.Context, through effect.Effects, key echo.Key, turn effect.Site, query string, groups []autocontext.Group) (problem string, err error) {
 	r, err := effect.WholeReading[echo.Similarity](ctx, through, key, turn, func() echo.Payload {
 		if m.Similarity == nil {
@@ -145,13 +143,10 @@ func (m *Messages) compareAll(ctx context.Context, through effect.Effects, key e
 		}
 		return r
 	})
-	if err != nil {
-		return "", err
-	}
 	for i := range groups {
 		groups[i].Similarity, groups[i].Embedded = r.Messages[groups[i].ID], len(r.Messages) > 0
 	}
-	return r.Problem, nil
+	return r.Problem, err
 }
 
 // searchResult lists what was found, the best first.

@@ -42,9 +42,8 @@ func Calls(m *echo.Message, site effect.Site) *echo.Message {
 	return echo.Seal(d)
 }
 
-// readCalls reads {"tool": ..., "arguments": ...}, or a list of such. A block that begins like a
-// call but is not valid JSON becomes a call whose arguments are the block itself, so that the model
-// is told what is wrong with it.
+// readCalls reads {"tool": ..., "arguments": ...}, or a list of such. A block that begins like a call but
+// is not valid JSON becomes a call with the block as arguments, so that the model is told what is wrong.
 func readCalls(block string) []echo.ToolCall {
 	type call struct {
 		Tool      string          `json:"tool"`
@@ -78,13 +77,9 @@ func toolNameOf(block string) string {
 	if !ok {
 		return ""
 	}
-	rest = strings.TrimLeft(rest, ": \t\r\n")
-	if !strings.HasPrefix(rest, `"`) {
-		return ""
+	quoted, ok := strings.CutPrefix(strings.TrimLeft(rest, ": \t\r\n"), `"`)
+	if name, _, closed := strings.Cut(quoted, `"`); ok && closed {
+		return name
 	}
-	name, _, ok := strings.Cut(rest[1:], `"`)
-	if !ok {
-		return ""
-	}
-	return name
+	return ""
 }

@@ -4,19 +4,19 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
-// FindJSON finds the JSON value that an answer is meant to be: the whole text, else the last ```json block that
-// holds one, else the widest stretch from a bracket to its counterpart. ok is false when there is none.
+// FindJSON finds the JSON value that an answer is meant to be: the whole text, else the last ```json
+// block that holds one, else the widest stretch from a bracket to its counterpart.
 func FindJSON(text string) (raw json.RawMessage, ok bool) {
 	whole := strings.TrimSpace(text)
 	if json.Valid([]byte(whole)) {
 		return json.RawMessage(whole), true
 	}
-	blocks := jsonBlocks(text)
-	for i := len(blocks) - 1; i >= 0; i-- {
-		if b := strings.TrimSpace(blocks[i]); json.Valid([]byte(b)) {
+	for _, block := range slices.Backward(jsonBlocks(text)) {
+		if b := strings.TrimSpace(block); json.Valid([]byte(b)) {
 			return json.RawMessage(b), true
 		}
 	}
@@ -43,12 +43,11 @@ func Decode(raw []byte) (any, error) {
 // Value returns a tool's text as a value: parsed when it is a JSON object or array, else as it is.
 func Value(text string) any {
 	t := strings.TrimSpace(text)
-	if t == "" || (t[0] != '{' && t[0] != '[') {
+	if !strings.HasPrefix(t, "{") && !strings.HasPrefix(t, "[") || !json.Valid([]byte(t)) {
 		return text
 	}
-	value, err := Decode([]byte(t))
-	if err != nil || !json.Valid([]byte(t)) {
-		return text
+	if value, err := Decode([]byte(t)); err == nil {
+		return value
 	}
-	return value
+	return text
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// gather returns the anchors of the named phases, and all other turn groups of finished phases that
-// say something new, both in the order of their places in the session.
+// gather returns the anchors of the named phases, and all other turn groups of finished phases that say
+// something new, both in session order.
 func (e *Earlier) gather(which cascade.InterAnchors, takenOver map[string]bool) (anchors, candidates []*turnGroup) {
 	source := map[*echo.PhaseRecord]bool{}
 	for _, name := range which.FromPhases {
@@ -52,15 +52,5 @@ func unsaid(candidates, anchors []*turnGroup) []*turnGroup {
 		}
 	}
 	slices.Reverse(out)
-	return out
-}
-
-func hashesOf(groups []*turnGroup) []echo.Hash {
-	var out []echo.Hash
-	for _, g := range groups {
-		for _, s := range g.sources {
-			out = append(out, s.Message.Hash())
-		}
-	}
 	return out
 }

@@ -22,13 +22,10 @@ type turnGroup struct {
 	sources []contextcards.Source // of the originals; none when nothing in the session is the original
 	callout bool
 	failed  bool
-	why     cascadeAnchor // why it is an anchor; "": it is not
+	why     cascade.AnchorInclude // why it is an anchor, or anchorWindow; "": it is not
 }
 
-// cascadeAnchor says why something is an anchor: one of [cascade.AnchorInclude], or anchorWindow.
-type cascadeAnchor = cascade.AnchorInclude
-
-const anchorWindow cascadeAnchor = "window"
+const anchorWindow cascade.AnchorInclude = "window"
 
 // id is the hash of the first original message, or of what comes in when there is none.
 func (g *turnGroup) id() echo.Hash {
@@ -47,7 +44,7 @@ func (g *turnGroup) hashes() string {
 	return b.String()
 }
 
-// groupsOf splits what an earlier phase said itself into turn groups, in order.
+// groupsOf splits what an earlier phase said itself into turn groups.
 func (e *Earlier) groupsOf(rec *echo.PhaseRecord) []turnGroup {
 	var out []turnGroup
 	history := e.historyOf(rec)
@@ -66,8 +63,9 @@ func (e *Earlier) groupsOf(rec *echo.PhaseRecord) []turnGroup {
 		e.join(&g, it)
 		out = append(out, g)
 	}
-	if len(out) == 0 && rec.Text() != "" {
-		out = append(out, turnGroup{rec: rec, attempt: 1, items: []echo.Item{{Message: framed(echo.RoleUser, rec.Name, "output", rec.Text())}}})
+	if text := rec.Text(); len(out) == 0 && text != "" {
+		items := []echo.Item{{Message: framed(echo.RoleUser, rec.Name, "output", text)}}
+		out = append(out, turnGroup{rec: rec, attempt: 1, items: items})
 	}
 	return out
 }
@@ -89,8 +87,7 @@ func (g *turnGroup) calls(id string) bool {
 	return slices.ContainsFunc(g.items[0].Message.ToolCalls(), has) && !slices.ContainsFunc(g.items, answered)
 }
 
-// join adds a message to a group. A phase that ran a tool has its result without a call, so it
-// comes in as text.
+// join adds a message to a group. The result of a phase that ran a tool has no call: it comes in as text.
 func (e *Earlier) join(g *turnGroup, it *echo.Item) {
 	m := it.Message
 	src := e.Messages.Source(it)
@@ -112,17 +109,13 @@ func toolOutput(phase string, m *echo.Message) *echo.Message {
 		what = "error"
 	}
 	parts := echo.Text(fmt.Sprintf("From phase %q, %s of %s:\n%s", phase, what, m.Tool(), m.Text()))
-	for _, p := range m.Parts() {
-		if p.Type == echo.PartImage {
-			parts = append(parts, p)
-		}
-	}
+	parts = append(parts, imageParts(m)...)
 	return echo.Seal(echo.Draft{Role: echo.RoleUser, Kind: echo.KindContext, Parts: parts})
 }
 
 // markAnchors says which groups of a phase are anchors.
 func markAnchors(groups []turnGroup, a cascade.InterAnchors) {
-	mark := func(i int, why cascadeAnchor) {
+	mark := func(i int, why cascade.AnchorInclude) {
 		if groups[i].why == "" {
 			groups[i].why = why
 		}
@@ -146,8 +139,7 @@ func markAnchors(groups []turnGroup, a cascade.InterAnchors) {
 
 // outputOf returns the index of the group with a phase's answer, -1 when it has none.
 func outputOf(groups []turnGroup) int {
-	for i := len(groups) - 1; i >= 0; i-- {
-		g := &groups[i]
+	for i, g := range slices.Backward(groups) {
 		if g.rec.Model == "" || g.items[0].Message.Kind() == echo.KindAnswer && len(g.items[0].Message.ToolCalls()) == 0 {
 			return i
 		}
@@ -157,11 +149,8 @@ func outputOf(groups []turnGroup) int {
 
 // newest returns the index from which on the groups belong to the newest n turns.
 func newest(groups []turnGroup, n int) int {
-	at := len(groups)
-	turns := 0
-	last := [2]int{-1, -1}
-	for i := len(groups) - 1; i >= 0; i-- {
-		g := &groups[i]
+	at, turns, last := len(groups), 0, [2]int{-1, -1}
+	for i, g := range slices.Backward(groups) {
 		// What begins a turn is an answer of the model; of a phase that runs a tool, a try.
 		if kind := g.items[0].Message.Kind(); g.rec.Model != "" && kind != echo.KindAnswer {
 			continue

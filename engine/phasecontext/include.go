@@ -37,8 +37,7 @@ func (e *Earlier) Phases(name string) []*echo.PhaseRecord {
 	return nil // the phase has not run: nothing to bring
 }
 
-// Included returns what a source of context.from includes of one phase, marked as this phase has to
-// treat it.
+// Included returns what a source of context.from includes of a phase, as this phase has to treat it.
 func (e *Earlier) Included(rec *echo.PhaseRecord, src cascade.Source) []echo.Item {
 	include := src.Include
 	if len(include) == 0 {
@@ -72,10 +71,9 @@ func (e *Earlier) Included(rec *echo.PhaseRecord, src cascade.Source) []echo.Ite
 	return out
 }
 
-// historyOf returns the history of an earlier phase as this phase has to treat it. Callouts are
-// pinned. Calls and results are foreign when they were made for another model or in another way of
-// calling tools, or when this phase has no tools: providers refuse calls in a request that declares
-// none.
+// historyOf returns the history of an earlier phase as this phase has to treat it. Callouts are pinned.
+// Calls and results of another model or another way of calling tools are foreign, and so are all in a
+// phase without tools: providers refuse calls in a request that declares none.
 func (e *Earlier) historyOf(rec *echo.PhaseRecord) []echo.Item {
 	other := rec.Model != e.Phase.Model || rec.Prompted != e.Phase.Prompted || !e.HasTools
 	out := slices.Clone(rec.History)
@@ -109,8 +107,8 @@ func stateText(rec *echo.PhaseRecord, s *echo.Session) string {
 func imagesOf(rec *echo.PhaseRecord) *echo.Message {
 	parts := echo.Text(fmt.Sprintf("From phase %q, images:", rec.Name))
 	for _, it := range rec.History {
-		for _, p := range it.Message.Parts() {
-			if p.Type == echo.PartImage && !slices.Contains(parts, p) {
+		for _, p := range imageParts(it.Message) {
+			if !slices.Contains(parts, p) {
 				parts = append(parts, p)
 			}
 		}
@@ -121,24 +119,27 @@ func imagesOf(rec *echo.PhaseRecord) *echo.Message {
 	return echo.Seal(echo.Draft{Role: echo.RoleUser, Kind: echo.KindContext, Parts: parts})
 }
 
-// transcript brings the messages of a phase themselves, unabridged and in order, between two
-// markers. Tool calls stay with their results, so that the sequence is valid for every provider.
+func imageParts(m *echo.Message) []echo.Part {
+	return slices.DeleteFunc(slices.Clone(m.Parts()), func(p echo.Part) bool { return p.Type != echo.PartImage })
+}
+
+// transcript brings the messages of a phase, whole and in order, between two markers. Tool calls stay with
+// their results, as providers want.
 func transcript(phase string, history []echo.Item, filter cascade.MessagesFilter) []echo.Item {
 	body := Pick(history, filter)
 	if len(body) == 0 {
 		return nil
 	}
-	marker := func(what string) echo.Item {
-		return echo.Item{Message: echo.NewText(echo.RoleUser, echo.KindContext, fmt.Sprintf("From phase %q, its messages %s", phase, what))}
+	edge := func(what string) []echo.Item {
+		text := fmt.Sprintf("From phase %q, its messages %s", phase, what)
+		return []echo.Item{{Message: echo.NewText(echo.RoleUser, echo.KindContext, text)}}
 	}
-	return slices.Concat([]echo.Item{marker("begin:")}, body, []echo.Item{marker("end.")})
+	return slices.Concat(edge("begin:"), body, edge("end."))
 }
 
-// Pick chooses messages of a phase. What the phase itself was brought as context, and its system
-// message, are not its own words and stay behind.
+// Pick chooses messages of a phase, without its system message and what it was brought as context.
 func Pick(history []echo.Item, filter cascade.MessagesFilter) []echo.Item {
 	var out []echo.Item
-	last := lastTurn(history)
 	for _, it := range history {
 		m := it.Message
 		own := m.Role() != echo.RoleSystem && m.Kind() != echo.KindContext && it.Order > 0
@@ -146,6 +147,7 @@ func Pick(history []echo.Item, filter cascade.MessagesFilter) []echo.Item {
 		case cascade.MessagesAssistantOnly:
 			own = own && m.Role() == echo.RoleAssistant && m.Text() != ""
 		case cascade.MessagesLastTurn:
+			last := history[len(history)-1]
 			own = own && it.Attempt == last.Attempt && it.Turn == last.Turn
 		}
 		if own {
@@ -158,15 +160,7 @@ func Pick(history []echo.Item, filter cascade.MessagesFilter) []echo.Item {
 	return out
 }
 
-func lastTurn(history []echo.Item) echo.Item {
-	if len(history) == 0 {
-		return echo.Item{}
-	}
-	return history[len(history)-1]
-}
-
-// withoutCalls keeps the words of assistant messages and leaves their calls out, as the results are
-// left out too.
+// withoutCalls leaves out the calls of assistant messages, as their results are left out too.
 func withoutCalls(items []echo.Item) []echo.Item {
 	out := slices.Clone(items)
 	for i, it := range out {
@@ -181,8 +175,8 @@ func withoutCalls(items []echo.Item) []echo.Item {
 
 // LastAnswer returns the newest answer or tool result of a history, or nil.
 func LastAnswer(history []echo.Item) *echo.Item {
-	for i := len(history) - 1; i >= 0; i-- {
-		if k := history[i].Message.Kind(); k == echo.KindAnswer || k == echo.KindToolResult {
+	for i, it := range slices.Backward(history) {
+		if k := it.Message.Kind(); k == echo.KindAnswer || k == echo.KindToolResult {
 			return &history[i]
 		}
 	}

@@ -6,12 +6,10 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// endOfSelected follows everything that was selected, so that the task after it is not taken for a
-// part of it.
+// endOfSelected keeps the task from being taken for a part of what was selected.
 const endOfSelected = "Here ends what was brought in from earlier phases. Your own task follows."
 
-// injected puts groups, which are in the order of their places, between markers that say where they
-// come from.
+// injected puts groups, in session order, between markers that say where they come from.
 func injected(groups []*turnGroup) []echo.Item {
 	var out []echo.Item
 	for i := 0; i < len(groups); {

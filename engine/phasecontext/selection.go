@@ -1,9 +1,9 @@
-// Package phasecontext brings into a phase what it needs of earlier ones.
+// Package phasecontext brings into a phase what it needs of earlier ones. It neither records nor calls a
+// model.
 //
-// include.go is context.from: what a phase names. The rest chooses: groups.go splits earlier
-// histories into turn groups, gather.go separates anchors from candidates, selection.go has the
-// candidates ranked, inject.go puts markers around what comes in. trial.go makes a selection on a
-// recorded session. Nothing here records or calls a model.
+// include.go is context.from: what a phase names. The rest chooses: groups.go splits histories into turn
+// groups, gather.go separates anchors from candidates, selection.go has these ranked, inject.go puts
+// markers around what comes in. trial.go makes a selection on a recorded session.
 package phasecontext
 
 import (
@@ -26,8 +26,7 @@ import (
 	"github.com/windlass-run/windlass/internal/quantity"
 )
 
-// Selection chooses what one phase needs of earlier ones: the anchors, and candidates under the
-// budget.
+// Selection chooses what a phase gets of earlier ones: all anchors, and candidates under the budget.
 type Selection struct {
 	SelectionOptions
 	anchors    []*turnGroup
@@ -60,7 +59,7 @@ func NewSelection(o SelectionOptions) *Selection {
 	s.tokens = make([]int64, len(s.candidates))
 	for i, g := range s.candidates {
 		// Each may come in alone, with a marker of its own. Neighbours share one and take less.
-		s.tokens[i] = s.cost(g.items) + s.cost([]echo.Item{marker(stretchName(g, g))})
+		s.tokens[i] = s.cost(g.items...) + s.cost(marker(stretchName(g, g)))
 	}
 	return s
 }
@@ -69,33 +68,33 @@ func NewSelection(o SelectionOptions) *Selection {
 func (s *Selection) Empty() bool { return len(s.anchors)+len(s.candidates) == 0 }
 
 // Anchors returns the hashes of the anchors' messages.
-func (s *Selection) Anchors() []echo.Hash { return hashesOf(s.anchors) }
+func (s *Selection) Anchors() (out []echo.Hash) {
+	for _, g := range s.anchors {
+		for _, src := range g.sources {
+			out = append(out, src.Message.Hash())
+		}
+	}
+	return out
+}
 
 // cost returns the most tokens that messages may take in a request of the phase.
-func (s *Selection) cost(items []echo.Item) int64 {
-	n := int64(0)
+func (s *Selection) cost(items ...echo.Item) (n int64) {
 	for i := range items {
 		n += s.Cost(items[i].Message)
 	}
 	return n
 }
 
-// Choose makes the selection from what was found of the candidates, and from the model's answer to
-// the menu, nil when no model was asked. Instead of an outcome it returns a menu when a model has
-// to choose.
+// Choose makes the selection from what was found of the candidates. answer is the model's to the menu,
+// nil when none was asked. It returns a menu, and no outcome, when a model has to choose.
 func (s *Selection) Choose(f *echo.Findings, answer *autocontext.MenuAnswer) (*echo.InterSelection, *autocontext.Menu) {
-	selected, menu := s.Earlier.Messages.Index.Select(s.Task, s.groups(f), s.inside(), answer)
+	settings := s.settings
+	settings.MaxTokens = max(settings.MaxTokens-s.cost(marker(endOfSelected)), 0)
+	selected, menu := s.Earlier.Messages.Index.Select(s.Task, s.groups(f), settings, answer)
 	if menu != nil {
 		return nil, menu
 	}
 	return s.outcome(f, selected), nil
-}
-
-// inside returns the settings with room for the marker at the end.
-func (s *Selection) inside() autocontext.SelectSettings {
-	in := s.settings
-	in.MaxTokens = max(in.MaxTokens-s.cost([]echo.Item{marker(endOfSelected)}), 0)
-	return in
 }
 
 // groups puts the candidates and what was found of them together for the selection.
@@ -118,20 +117,18 @@ func (s *Selection) groups(f *echo.Findings) []autocontext.Group {
 	return out
 }
 
-// Look waits for the cards of the candidates, and has them compared with the task when the strategy
-// goes by similarity.
+// Look waits for the cards of the candidates, and compares them with the task if the strategy does.
 func (s *Selection) Look(ctx context.Context) *echo.Findings {
 	start := s.Now()
 	f := &echo.Findings{Found: make([]echo.Found, len(s.candidates))}
 	cards := s.cardsOf(ctx, f)
-	at := 0
 	for i, g := range s.candidates {
-		for _, src := range g.sources {
-			if c := cards[at]; src.Worth() {
+		for n, src := range g.sources {
+			if c := cards[n]; src.Worth() {
 				f.Found[i].Cards = append(f.Found[i].Cards, echo.FoundCard{Hash: c.Hash, Summary: c.Summary, Keywords: c.Keywords, Late: c.Late})
 			}
-			at++
 		}
+		cards = cards[len(g.sources):]
 	}
 	if strategy := s.Inter.Selection.Strategy; strategy == cascade.StrategySemantic || strategy == cascade.StrategyHybrid {
 		s.compare(ctx, f)
@@ -226,19 +223,19 @@ func degrade(c *echo.CardsUsed, format string, args ...any) {
 func (s *Selection) outcome(f *echo.Findings, sel *echo.Selected) *echo.InterSelection {
 	out := &echo.InterSelection{Selected: *sel, CardsUsed: f.CardsUsed, Anchors: []echo.Anchor{}}
 	for _, g := range s.anchors {
-		n := s.cost(g.items)
+		n := s.cost(g.items...)
 		out.AnchorTokens += n
 		out.Anchors = append(out.Anchors, echo.Anchor{ID: g.id(), Phase: g.rec.Name, Why: string(g.why), Messages: len(g.items), Tokens: n})
 	}
 	out.Everything = out.AnchorTokens + sel.CandidateTokens
 	if out.Budget = s.settings.MaxTokens; len(out.Chosen) > 0 {
-		out.Used += s.cost([]echo.Item{marker(endOfSelected)})
+		out.Used += s.cost(marker(endOfSelected))
 	}
 	return out
 }
 
-// Brought returns the messages that come in, in the order of their places in the session, between
-// markers. The error says that the outcome is of another history.
+// Brought returns the messages that come in, in session order and between markers. The error says that
+// the outcome is of another history.
 func (s *Selection) Brought(o *echo.InterSelection) ([]echo.Item, error) {
 	if len(o.Scores) != len(s.candidates) {
 		return nil, fmt.Errorf("the recorded selection is not of the %d candidates that there are", len(s.candidates))
