@@ -30,7 +30,6 @@ type calls struct {
 	phase *effect.Totals // of the visit
 }
 
-// sizing counts a request.
 type sizing func(*effect.ModelRequest, effect.ModelFacts) budget.Size
 
 // begin checks a call against the budget. The phase's own requests are checked with their views.
@@ -55,7 +54,6 @@ func (c *calls) try(ctx context.Context, key echo.Key, req *effect.ModelRequest)
 	return resp, "", err
 }
 
-// emptyAnswer says that an answer has no text.
 func emptyAnswer(resp *effect.ModelResponse) string {
 	return fmt.Sprintf("the answer is empty (finish reason %q)", resp.FinishReason)
 }

@@ -65,7 +65,6 @@ func (c *checks) judge(ctx context.Context, ans answer) (value any, failed strin
 	return value, "", nil
 }
 
-// record records the verdict of a check.
 func (c *checks) record(check string, v *echo.Verdict) error {
 	v.Validator = check
 	return c.rec.add(c.at.here().Named(echo.StepVerdict, check), *v)
@@ -96,7 +95,6 @@ func (c *checks) looksAtWorld(name string) bool {
 	return err == nil && ref.LooksAtWorld()
 }
 
-// validate asks a validator about a text and records the verdict.
 func (c *checks) validate(ctx context.Context, name, content string) (*echo.Verdict, error) {
 	ref, err := c.cascade.ParseValidator(name)
 	if err != nil {
@@ -151,7 +149,6 @@ func accept(valid bool, otherwise string) *echo.Verdict {
 	return &echo.Verdict{Reason: otherwise}
 }
 
-// describe tells the model what will be checked.
 func (c *checks) describe(name string) (string, error) {
 	ref, err := c.cascade.ParseValidator(name)
 	if err != nil {
@@ -171,7 +168,6 @@ func (c *checks) describe(name string) (string, error) {
 	}
 }
 
-// instructions renders those of an inline validator.
 func (c *checks) instructions(name string, def cascade.InlineValidator, content string) (string, error) {
 	vars := c.templates.vars()
 	vars["content"], vars["original_input"] = content, c.templates.spec.Input
@@ -223,7 +219,6 @@ func (c *checks) askValidator(ctx context.Context, name string, def cascade.Inli
 	return c.calls.ask(ctx, key, req)
 }
 
-// readVerdict finds {valid, reason} in a text.
 func readVerdict(text string) (*echo.Verdict, bool) {
 	raw, ok := modeltext.FindJSON(text)
 	if !ok {
@@ -316,7 +311,6 @@ func (c schemaCache) check(ctx context.Context, raw json.RawMessage, value []byt
 	return s.ValidateContext(ctx, value)
 }
 
-// bullets lists violations, a line each.
 func bullets(vs []schema.Violation) string {
 	lines := make([]string, len(vs))
 	for i, v := range vs {

@@ -19,10 +19,8 @@ type PhaseError struct {
 	Err    error
 }
 
-// Error names the place and the cause.
 func (e *PhaseError) Error() string { return e.Site.String() + ": " + e.Err.Error() }
 
-// Unwrap returns the cause.
 func (e *PhaseError) Unwrap() error { return e.Err }
 
 // ToolError is a deterministic phase's tool that failed, or a tool that could not be run at all.
@@ -32,7 +30,6 @@ type ToolError struct {
 	Message string
 }
 
-// Error says which tool failed and what it said.
 func (e *ToolError) Error() string { return fmt.Sprintf("tool %s failed: %s", e.Tool, e.Message) }
 
 // VerdictError is an answer that no attempt got past the checks.
@@ -42,7 +39,6 @@ type VerdictError struct {
 	Reason   string // of the last verdict
 }
 
-// Error says what did not pass and why.
 func (e *VerdictError) Error() string {
 	return fmt.Sprintf("no answer passed %s in %s: %s", e.Check, quantity.Of(e.Attempts, "attempt"), excerpt.Of(e.Reason))
 }

@@ -151,7 +151,6 @@ func (o *opening) bringContext() (takenOver map[string]bool, err error) {
 	return takenOver, nil
 }
 
-// sourceApplies evaluates a source's condition.
 func (o *opening) sourceApplies(src cascade.Source) (bool, error) {
 	if src.Condition == "" {
 		return true, nil

@@ -44,7 +44,6 @@ type NotResumableError struct {
 	Reason echo.StopReason
 }
 
-// Error says why.
 func (e *NotResumableError) Error() string {
 	if e.Status == echo.StatusCompleted {
 		return "the run has completed: there is nothing to go on with"

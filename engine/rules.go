@@ -23,7 +23,6 @@ type RulesError struct {
 	Rules int // of the session
 }
 
-// Error says which rules the session has and which there are, and what can be done.
 func (e *RulesError) Error() string {
 	have := fmt.Sprintf("rules %d", Rules)
 	if OldestRules < Rules {

@@ -13,7 +13,6 @@ import (
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
-// models is what a run knows of its models.
 type models struct {
 	rec   *recorder
 	facts func(model string) effect.ModelFacts // see Runner.Facts; may be nil
@@ -97,7 +96,6 @@ func (r room) check(model string) error {
 		"or set context_window of the model in windlass.json if it takes more", r.from, r.reserve, model, r.ceiling, r.from)
 }
 
-// settingsFor returns what the views of a phase are made with.
 func settingsFor(c *cascade.Cascade, p *cascade.Phase, f effect.ModelFacts, d dialect.Dialect) (autocontext.Settings, room) {
 	budget := c.EffectiveTokenBudget(p)
 	r := roomFor(f, budget, p.MaxOutputTokens)

@@ -25,13 +25,11 @@ func (c textCache) parse(src string) (*template.Template, error) {
 	return t, err
 }
 
-// uses reports whether a template mentions a variable.
 func (c textCache) uses(src, root string) bool {
 	t, err := c.parse(src)
 	return err == nil && t.Uses(root)
 }
 
-// templates renders the templates of a phase.
 type templates struct {
 	textCache
 	rec     *recorder
@@ -50,7 +48,6 @@ func (t *templates) text(field, src string) (string, error) {
 	return t.textWith(field, src, t.varsFor(src))
 }
 
-// textWith renders a template with variables.
 func (t *templates) textWith(field, src string, vars map[string]any) (string, error) {
 	parsed, err := t.parse(src)
 	if err != nil {
@@ -120,7 +117,6 @@ func (t *templates) varsFor(src string) map[string]any {
 	return vars
 }
 
-// vars returns the variables of templates, without the history.
 func (t *templates) vars() map[string]any {
 	outputs := map[string]any{}
 	lineage := []any{}

@@ -15,7 +15,6 @@ import (
 // maxParallelTools bounds how many tools of one answer run at the same time.
 const maxParallelTools = 8
 
-// plannedCall is one tool call of an answer.
 type plannedCall struct {
 	call   echo.ToolCall
 	key    echo.Key
@@ -24,7 +23,6 @@ type plannedCall struct {
 	result *echo.Message // nil: the call is to be performed
 }
 
-// toolCalls answers the tool calls of a phase's model.
 type toolCalls struct {
 	ownTools
 	set     *toolset

@@ -40,7 +40,6 @@ type views struct {
 	answered time.Time // when the last answer of the phase came
 }
 
-// newViews returns the views of a visit.
 func newViews(c *cascade.Cascade, f effect.ModelFacts, calls *calls, phase *cascade.Phase, record *echo.PhaseRecord, into *ContextFigures) *views {
 	told := dialect.Native
 	if record.Prompted {
@@ -116,7 +115,6 @@ func (v *views) request(ctx context.Context, selection, call echo.Key, noTools b
 	return req, nil
 }
 
-// requestOf is what a view is sent as.
 func (v *views) requestOf(view *autocontext.View, noTools bool) *effect.ModelRequest {
 	site := v.at.Site
 	req := &effect.ModelRequest{
@@ -165,7 +163,6 @@ func (v *views) offerRecall(masked int) {
 	}
 }
 
-// recalled counts that a message was recalled.
 func (v *views) recalled(h echo.Hash) { v.reads.recalled(h, v.builder.Masked) }
 
 // learn takes from an answer what later requests depend on: when the cache was written, and how many

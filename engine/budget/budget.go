@@ -34,7 +34,6 @@ func (l *Ledger) Answered(req *effect.ModelRequest, resp *effect.ModelResponse) 
 	l.models[req.Model] = l.models[req.Model].plus(resp)
 }
 
-// estimate returns what a request of a size will take.
 func (l *Ledger) estimate(req *effect.ModelRequest, sent Size, f effect.ModelFacts) Estimate {
 	model := l.models[req.Model]
 	return estimate(sent, expectAnswer(req, l.kinds[kindOf(req)], model, f.MaxOutput), f.Tariff, model)
@@ -99,7 +98,6 @@ func SizeOfView(req *effect.ModelRequest, f effect.ModelFacts, view *echo.Select
 	return s
 }
 
-// fixedSize returns the tokens of what a request has besides its messages.
 func fixedSize(f effect.ModelFacts, tools []effect.ToolSpec) int64 {
 	if f.CountFixed == nil {
 		return 0

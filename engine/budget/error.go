@@ -23,7 +23,6 @@ type Error struct {
 	Cause string    // instead of a comparison: why the limit cannot be kept
 }
 
-// Error says which limit was reached, what was used, and what the next call would take.
 func (e *Error) Error() string {
 	if e.Cause != "" {
 		return fmt.Sprintf("budget %s %s cannot be kept: %s", e.Limit, amount(e.Limit, e.Max), e.Cause)

@@ -72,7 +72,6 @@ func estimate(sent Size, e Estimate, tariff *echo.Tariff, model tally) Estimate 
 	return e
 }
 
-// tally adds up the calls that were answered.
 type tally struct {
 	calls   int
 	out     int64 // tokens of the answers
@@ -96,7 +95,6 @@ func (t tally) plus(r *effect.ModelResponse) tally {
 	return t
 }
 
-// answerKind is what answers have in common that are of about the same length.
 type answerKind struct {
 	phase, validator, model string
 	purpose                 echo.Purpose

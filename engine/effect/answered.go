@@ -17,7 +17,6 @@ type UnansweredError struct {
 	Name string // of the model or tool
 }
 
-// Error says what was asked, and where.
 func (e *UnansweredError) Error() string {
 	what := "the model " + e.Name
 	if e.Node == echo.NodeToolCall {

@@ -21,7 +21,6 @@ type DivergenceError struct {
 	Now      string // shortened
 }
 
-// Error says where the difference is, and shows both sides.
 func (e *DivergenceError) Error() string {
 	if e.Field == "" {
 		return fmt.Sprintf("the run does not follow its record: entry %d is %s at %s, but now the run comes to %s", e.Seq, e.Node, e.Key, e.Now)
@@ -30,12 +29,10 @@ func (e *DivergenceError) Error() string {
 		e.Seq, e.Node, e.Key, e.Field, e.Recorded, e.Now)
 }
 
-// other is the difference between what is recorded next and what the run does instead.
 func other(recorded *echo.Entry, node echo.NodeType, key echo.Key) error {
 	return &DivergenceError{Seq: recorded.Seq, Node: recorded.NodeType, Key: recorded.Key, Now: fmt.Sprintf("%s at %s", node, key)}
 }
 
-// differs is the difference in a field, shortened.
 func differs(recorded *echo.Entry, field, was, now string) error {
 	was, now = difference(was, now)
 	return &DivergenceError{

@@ -11,7 +11,6 @@ import (
 	"github.com/windlass-run/windlass/internal/excerpt"
 )
 
-// newEntry returns an entry with its place filled in.
 func newEntry(t echo.NodeType, key echo.Key, s Site) *echo.Entry {
 	return &echo.Entry{NodeType: t, Key: key, CascadeID: s.Cascade}
 }

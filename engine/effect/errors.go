@@ -11,10 +11,8 @@ import (
 // stops, because what is not recorded must not be paid for.
 type RecordError struct{ Err error }
 
-// Error says what could not be written.
 func (e *RecordError) Error() string { return "the run's record cannot be written: " + e.Err.Error() }
 
-// Unwrap returns the cause.
 func (e *RecordError) Unwrap() error { return e.Err }
 
 // ErrEndOfRecord ends a run that may use nothing but its record, where the record ends.
@@ -26,12 +24,10 @@ type EndError struct {
 	Key  echo.Key
 }
 
-// Error says what is not recorded.
 func (e *EndError) Error() string {
 	return fmt.Sprintf("%v, before %s at %s", ErrEndOfRecord, e.Node, e.Key)
 }
 
-// Unwrap returns [ErrEndOfRecord].
 func (e *EndError) Unwrap() error { return ErrEndOfRecord }
 
 // IsRecordError reports whether the record is why a run ended: it cannot be written, differs from

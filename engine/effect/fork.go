@@ -46,7 +46,6 @@ func (r *Recorder) Fork(ctx context.Context, cascade string, limit int, branches
 	return r.mark(echo.NodeBranchEnd, echo.StepEnd, cascade, branches)
 }
 
-// mark records that branches begin or have ended.
 func (r *Recorder) mark(node echo.NodeType, step echo.StepKind, cascade string, branches []Branch) error {
 	for _, b := range branches {
 		if len(b.Key.Path().Effect) > 0 {

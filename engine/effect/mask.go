@@ -57,7 +57,6 @@ func MaskedArguments(mask Mask, arguments string) string {
 	return mask.Text(arguments)
 }
 
-// maskedRequest returns a request without secrets in its messages.
 func maskedRequest(mask Mask, req *ModelRequest) *ModelRequest {
 	return withMessages(req, func(m *echo.Message) *echo.Message { return m.Rewritten(mask.Text) })
 }

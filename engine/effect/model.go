@@ -120,7 +120,6 @@ type ModelError struct {
 	Err        error                 // the cause, may be nil
 }
 
-// Error says what failed and why, in one line; the hint is left to the caller that shows it.
 func (e *ModelError) Error() string {
 	s := "model " + e.Model
 	if e.Provider != "" && e.Provider != e.Model {
@@ -129,5 +128,4 @@ func (e *ModelError) Error() string {
 	return s + ": " + e.Message
 }
 
-// Unwrap returns the cause.
 func (e *ModelError) Unwrap() error { return e.Err }

@@ -21,13 +21,11 @@ var (
 	decisionLine = regexp.MustCompile(`(?i)^\s*(?:[-*+>]\s+)*\**decision\**\s*:\s*\**\s*(\S.*)$`)
 )
 
-// checked is an item of a checklist.
 type checked struct {
 	text string
 	done bool
 }
 
-// checklistIn returns the items of the Markdown checklists in a text.
 func checklistIn(text string) []checked {
 	var out []checked
 	for l := range strings.SplitSeq(text, "\n") {
@@ -90,7 +88,6 @@ func (c *checklists) merged() []checked {
 	return out
 }
 
-// readHistory finds checklists, written files and decisions in what a phase said and did.
 func (g *gathered) readHistory(phase string, history []*echo.Entry) {
 	for i, e := range history {
 		m := e.Message
@@ -110,7 +107,6 @@ func (g *gathered) readHistory(phase string, history []*echo.Entry) {
 	}
 }
 
-// readChecklists takes what the checklists say that were found.
 func (g *gathered) readChecklists() {
 	for _, it := range g.lists.merged() {
 		g.progress.Items++
@@ -124,7 +120,6 @@ func (g *gathered) readChecklists() {
 	}
 }
 
-// readCall takes what set_state and write_file were given.
 func (g *gathered) readCall(c echo.ToolCall) {
 	var in struct {
 		Key, Path, Content string

@@ -82,7 +82,6 @@ func shortened(items []echo.HandoffItem, size int) []echo.HandoffItem {
 	return out
 }
 
-// fitFiles returns a reading with at most so many files.
 func fitFiles(w *echo.Workspace, l limits) (*echo.Workspace, int) {
 	if w == nil {
 		return nil, 0

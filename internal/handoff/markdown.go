@@ -56,7 +56,6 @@ func where(h *echo.Handoff) string {
 	return s
 }
 
-// progressText says how far the work has come.
 func progressText(p echo.HandoffProgress) string {
 	s := quantity.Of(p.PhasesDone, "phase") + " done"
 	if p.Items > 0 {
@@ -65,7 +64,6 @@ func progressText(p echo.HandoffProgress) string {
 	return s
 }
 
-// markdown writes a handoff.
 type markdown struct{ strings.Builder }
 
 func (m *markdown) line(format string, args ...any) { fmt.Fprintf(m, format+"\n", args...) }

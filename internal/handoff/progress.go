@@ -149,7 +149,6 @@ func (p *progress) refusal() []echo.HandoffItem {
 	return nil
 }
 
-// stands says how a phase stands that has not ended well.
 func stands(s echo.Status) string {
 	switch s {
 	case echo.StatusInterrupted:
@@ -202,7 +201,6 @@ func blockingOf(history []*echo.Entry) []echo.HandoffItem {
 	return out
 }
 
-// underWay names the calls of the newest answer when not all of them have their results.
 func underWay(history []*echo.Entry) []string {
 	results := 0
 	for _, e := range slices.Backward(history) {
