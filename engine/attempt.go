@@ -17,8 +17,8 @@ type answer struct {
 // turns are used up.
 func (v *visit) attempt(ctx context.Context) (answer, error) {
 	limit := v.phase.MaxTurns()
-	for v.at.Turn = 1; ; v.at.Turn++ {
-		if v.at.Turn > 1 {
+	for v.Turn = 1; ; v.Turn++ {
+		if v.Turn > 1 {
 			if err := v.noticeResume(ctx); err != nil {
 				return answer{}, err
 			}
@@ -35,7 +35,7 @@ func (v *visit) attempt(ctx context.Context) (answer, error) {
 		if err := v.checkTurn(ctx, limit, called, &ans); err != nil {
 			return answer{}, err
 		}
-		last := v.at.Turn == limit
+		last := v.Turn == limit
 		switch {
 		case called && (ans.passed || last):
 			return v.finalAnswer(ctx, ans)
@@ -67,7 +67,7 @@ func (v *visit) promptTurn() error {
 // first.
 func (v *visit) checkTurn(ctx context.Context, limit int, called bool, ans *answer) error {
 	name := v.phase.Rules.LoopUntil
-	ends := !called && (v.at.Turn == limit || v.phase.Rules.TurnPrompt == "")
+	ends := !called && (v.Turn == limit || v.phase.Rules.TurnPrompt == "")
 	if name == "" || limit < 2 || ends || called && !v.checks.looksAtWorld(name) {
 		return nil
 	}
@@ -87,7 +87,7 @@ func (v *visit) finalAnswer(ctx context.Context, before answer) (answer, error) 
 	if before.passed {
 		note = "The checks pass now. Give your final answer, in text, without calling tools."
 	}
-	v.at.Turn++
+	v.Turn++
 	if err := v.noticeResume(ctx); err != nil {
 		return answer{}, err
 	}

@@ -14,7 +14,6 @@ import (
 
 // account is what the model calls of a run took, and may take.
 type account struct {
-	rec        *recorder
 	ledger     *budget.Ledger
 	models     *models
 	totals     *effect.Totals       // of the run
@@ -26,8 +25,8 @@ type account struct {
 // calls makes the model calls of one visit.
 type calls struct {
 	*account
-	at    *place
-	phase *effect.Totals // of the visit
+	*place
+	visited *effect.Totals // of the visit
 }
 
 type sizing func(*effect.ModelRequest, effect.ModelFacts) budget.Size
@@ -61,7 +60,7 @@ func emptyAnswer(resp *effect.ModelResponse) string {
 // ask makes a model call and adds what it took to the phase and to the run, also when it failed.
 func (c *calls) ask(ctx context.Context, key echo.Key, req *effect.ModelRequest) (*effect.ModelResponse, error) {
 	resp, err := c.rec.Model(ctx, key, req)
-	c.phase.Count(resp, err)
+	c.visited.Count(resp, err)
 	c.totals.Count(resp, err)
 	if err == nil {
 		c.ledger.Answered(req, resp)
@@ -91,7 +90,7 @@ func (c *calls) afford(ctx context.Context, key echo.Key, req *effect.ModelReque
 // at any time. An unknown cost does not end the run, which depends on none of them; it is reported once.
 func (c *calls) countBackground(ctx context.Context, key echo.Key) error {
 	limits := &c.ledger.Limits
-	d, known, err := effect.Reading[echo.BackgroundTotals](ctx, c.rec, key, c.at.Site, func() echo.Payload {
+	d, known, err := effect.Reading[echo.BackgroundTotals](ctx, c.rec, key, c.Site, func() echo.Payload {
 		if c.background == nil || limits.MaxUSD <= 0 && limits.MaxTokens <= 0 {
 			return nil
 		}
@@ -118,7 +117,7 @@ func (c *calls) countBackground(ctx context.Context, key echo.Key) error {
 // readClock returns for how many seconds the run has been active, nil when the budget does not limit that
 // and it is not recorded.
 func (c *calls) readClock(ctx context.Context, key echo.Key) (*float64, error) {
-	elapsed, known, err := effect.Reading[echo.Clock](ctx, c.rec, key, c.at.Site, func() echo.Payload {
+	elapsed, known, err := effect.Reading[echo.Clock](ctx, c.rec, key, c.Site, func() echo.Payload {
 		if c.ledger.Limits.MaxSeconds <= 0 {
 			return nil
 		}

@@ -19,13 +19,11 @@ import (
 
 // checks judges the answers of a phase.
 type checks struct {
-	rec       *recorder
-	at        *place
+	*place
 	calls     *calls
 	templates *templates
 	cascade   *cascade.Cascade
 	session   string // its id
-	model     string // of the phase
 	tools     effect.Tools
 	schemas   schemaCache
 }
@@ -33,7 +31,7 @@ type checks struct {
 // judge checks an answer: output_schema, then loop_until unless that has passed it already. It returns
 // the value, or the name of the check that did not pass; why is then in templates.rejected.
 func (c *checks) judge(ctx context.Context, ans answer) (value any, failed string, err error) {
-	phase := c.templates.phase
+	phase := c.phase
 	value = ans.text
 	c.templates.rejected = ""
 	if len(phase.OutputSchema) > 0 {
@@ -41,7 +39,7 @@ func (c *checks) judge(ctx context.Context, ans answer) (value any, failed strin
 		if err != nil {
 			return nil, "", err
 		}
-		if err := c.record("output_schema", &echo.Verdict{Valid: reason == "", Reason: reason}); err != nil {
+		if err := c.verdict("output_schema", &echo.Verdict{Valid: reason == "", Reason: reason}); err != nil {
 			return nil, "", err
 		}
 		if reason != "" {
@@ -54,20 +52,20 @@ func (c *checks) judge(ctx context.Context, ans answer) (value any, failed strin
 	if name == "" || ans.passed {
 		return value, "", nil
 	}
-	verdict, err := c.validate(ctx, name, ans.text)
+	found, err := c.validate(ctx, name, ans.text)
 	if err != nil {
 		return nil, "", err
 	}
-	if !verdict.Valid {
-		c.templates.rejected = verdict.Reason
+	if !found.Valid {
+		c.templates.rejected = found.Reason
 		return nil, "loop_until " + name, nil
 	}
 	return value, "", nil
 }
 
-func (c *checks) record(check string, v *echo.Verdict) error {
+func (c *checks) verdict(check string, v *echo.Verdict) error {
 	v.Validator = check
-	return c.rec.add(c.at.here().Named(echo.StepVerdict, check), *v)
+	return c.rec.add(c.here().Named(echo.StepVerdict, check), *v)
 }
 
 // matchSchema reads an answer by the phase's output_schema. The reason quotes every violation, for
@@ -115,7 +113,7 @@ func (c *checks) validate(ctx context.Context, name, content string) (*echo.Verd
 	if err != nil {
 		return nil, fmt.Errorf("validator %s: %w", name, err)
 	}
-	return vd, c.record(name, vd)
+	return vd, c.verdict(name, vd)
 }
 
 // checkText is a built-in validator that needs nothing but the text: its rule, in words, whether the
@@ -201,7 +199,7 @@ func (c *checks) inline(ctx context.Context, name, content string) (*echo.Verdic
 		}
 		if try >= max(def.MaxTurns, 1) {
 			return &echo.Verdict{Reason: fmt.Sprintf("the validator %s did not give a verdict", name)},
-				c.rec.warn(c.at.here().Named(echo.StepValidate, name), fmt.Sprintf("validator %s answered without a verdict: %s", name, excerpt.Clip(resp.Message.Text(), 200)))
+				c.rec.warn(c.here().Named(echo.StepValidate, name), fmt.Sprintf("validator %s answered without a verdict: %s", name, excerpt.Clip(resp.Message.Text(), 200)))
 		}
 		messages = append(messages, resp.Message, echo.NewText(echo.RoleUser, echo.KindRetry,
 			`That is not a verdict. Reply with {"valid": true or false, "reason": "..."} and nothing else.`))
@@ -209,10 +207,10 @@ func (c *checks) inline(ctx context.Context, name, content string) (*echo.Verdic
 }
 
 func (c *checks) askValidator(ctx context.Context, name string, def cascade.InlineValidator, try int, messages []*echo.Message) (*effect.ModelResponse, error) {
-	site := c.at.Site
+	site := c.Site
 	site.Validator = name
-	key := c.at.here().Named(echo.StepValidate, name).Try(echo.StepModel, try)
-	req := &effect.ModelRequest{Site: site, Model: cmp.Or(def.Model, c.model), Messages: messages[:len(messages):len(messages)]}
+	key := c.here().Named(echo.StepValidate, name).Try(echo.StepModel, try)
+	req := &effect.ModelRequest{Site: site, Model: cmp.Or(def.Model, c.record.Model), Messages: messages[:len(messages):len(messages)]}
 	if err := c.calls.begin(ctx, key, req); err != nil {
 		return nil, err
 	}
@@ -263,9 +261,9 @@ func (c *checks) byCommand(ctx context.Context, line, content string) (*echo.Ver
 }
 
 func (c *checks) toolVerdict(ctx context.Context, spec effect.ToolSpec, args json.RawMessage) (*echo.Verdict, error) {
-	site := c.at.Site
+	site := c.Site
 	site.Validator = spec.Name
-	m, err := c.rec.use(ctx, c.at.here().Named(echo.StepValidate, spec.Name), spec, effect.ToolRequest{
+	m, err := c.rec.use(ctx, c.here().Named(echo.StepValidate, spec.Name), spec, effect.ToolRequest{
 		Site: site, SessionID: c.session, Name: spec.Name, Arguments: args,
 	})
 	if err != nil {

@@ -33,7 +33,7 @@ func (v *views) settle(ctx context.Context, a *autocontext.Ask) error {
 		return nil
 	}
 	// It stands for messages in views and is in no history.
-	return v.rec.message(v.at.here().Numbered(echo.StepSummary, v.guard.asks[a.Kind]), summary)
+	return v.rec.message(v.here().Numbered(echo.StepSummary, v.guard.asks[a.Kind]), summary)
 }
 
 // answerAsk gets what a view needs from a model. Whatever goes wrong with the call is an answer
@@ -41,7 +41,7 @@ func (v *views) settle(ctx context.Context, a *autocontext.Ask) error {
 func (v *views) answerAsk(ctx context.Context, a *autocontext.Ask) (autocontext.Answer, error) {
 	failed := autocontext.Answer{Failed: true}
 	req, step := v.askRequest(a)
-	place := v.at.here().Numbered(step, v.guard.asks[a.Kind])
+	place := v.here().Numbered(step, v.guard.asks[a.Kind])
 	resp, problem, err := v.calls.try(ctx, place.Step(echo.StepModel), req)
 	switch {
 	case err != nil:
@@ -60,7 +60,7 @@ func (v *views) answerAsk(ctx context.Context, a *autocontext.Ask) (autocontext.
 
 // askRequest returns the request for what a view needs, and the step of its key.
 func (v *views) askRequest(a *autocontext.Ask) (req *effect.ModelRequest, step echo.StepKind) {
-	site := v.at.Site
+	site := v.Site
 	req = &effect.ModelRequest{Messages: a.Messages, MaxOutputTokens: a.MaxOut}
 	switch a.Kind {
 	case autocontext.AskRecount:
@@ -91,12 +91,12 @@ func fallback(req *effect.ModelRequest, why string) string {
 func (v *views) recordGuard(events []echo.Guard) error {
 	for _, ev := range events {
 		v.guard.done++
-		e := v.rec.entry(v.at.here().Numbered(echo.StepGuard, v.guard.done), ev)
+		e := v.rec.entry(v.here().Numbered(echo.StepGuard, v.guard.done), ev)
 		e.Model = v.record.Model
 		if err := v.rec.Append(e); err != nil {
 			return err
 		}
-		v.rec.observe(Event{Kind: EventKind(ev.Event), Site: v.at.Site, Model: e.Model, Guard: ev})
+		v.rec.observe(Event{Kind: EventKind(ev.Event), Site: v.Site, Model: e.Model, Guard: ev})
 	}
 	return nil
 }

@@ -48,8 +48,8 @@ func (o *ownRecord) now() *record.Fold {
 // handOff records how far the run has come at the end of a visit. end is the entry of that end,
 // which is recorded next: a run that resumes sets aside a handoff and the ends after it.
 func (v *visit) handOff(ctx context.Context, end *echo.Entry, err error) error {
-	key := v.at.at(echo.StepHandoff)
-	_, _, failed := effect.Reading[echo.Handoff](ctx, v.rec, key, v.at.Site, func() echo.Payload {
+	key := v.at(echo.StepHandoff)
+	_, _, failed := effect.Reading[echo.Handoff](ctx, v.rec, key, v.Site, func() echo.Payload {
 		var files *echo.Workspace
 		if err != nil || v.tools.touched {
 			files = v.run.readFiles(ctx)
@@ -81,21 +81,21 @@ const (
 // notice is recorded, and a replay has the same in the same place, whatever the files are by then.
 func (v *visit) noticeResume(ctx context.Context) error {
 	what := echo.StepResumed
-	if e := v.rec.Next(echo.NodeMessage, v.at.at(what)); e != nil {
+	if e := v.rec.Next(echo.NodeMessage, v.at(what)); e != nil {
 		v.enter(e.Message)
-		v.told = v.at.Turn
+		v.told = v.Turn
 		return nil
 	}
 	if !v.resumes || v.run.opened || v.rec.IsReplay() || v.rec.replaying() {
 		return nil
 	}
 	v.run.opened = true
-	if v.views.carry.Summary == nil || v.told > 0 && v.told == v.at.Turn-1 {
+	if v.views.carry.Summary == nil || v.told > 0 && v.told == v.Turn-1 {
 		return nil
 	}
 	if err := v.rec.Resume(); err != nil { // what is set aside does not count from here on
 		return err
 	}
-	h := handoff.FromFold(v.run.own.now(), v.run.spec.Cascade, v.run.readFiles(ctx), &echo.Entry{NodeType: echo.NodeMessage, Key: v.at.at(what)})
+	h := handoff.FromFold(v.run.own.now(), v.run.spec.Cascade, v.run.readFiles(ctx), &echo.Entry{NodeType: echo.NodeMessage, Key: v.at(what)})
 	return v.say(what, echo.NewText(echo.RoleUser, echo.KindNotice, resumedHead+h.Continuation+resumedTail))
 }

@@ -52,7 +52,7 @@ func (o *opening) write(ctx context.Context) error {
 		return err
 	}
 	message := echo.NewText(echo.RoleUser, echo.KindTask, task)
-	if err := o.selectContext(ctx, o.v.rec.kept(o.v.at.at(echo.StepTask), message, true).Text(), brought); err != nil {
+	if err := o.selectContext(ctx, o.v.rec.kept(o.v.at(echo.StepTask), message, true).Text(), brought); err != nil {
 		return err
 	}
 	return o.v.say(echo.StepTask, message)
@@ -142,7 +142,7 @@ func (o *opening) bringContext() (takenOver map[string]bool, err error) {
 			}
 			for _, it := range o.earlier.Included(rec, src) {
 				brought++
-				if err := o.bring(o.v.at.here().Numbered(echo.StepContext, brought), it); err != nil {
+				if err := o.bring(o.v.here().Numbered(echo.StepContext, brought), it); err != nil {
 					return nil, err
 				}
 			}
@@ -168,7 +168,7 @@ func (o *opening) sourceApplies(src cascade.Source) (bool, error) {
 
 // bring adds a message of another phase to the history, with the marks it has.
 func (o *opening) bring(key echo.Key, it echo.Item) error {
-	it.Attempt, it.Turn, it.Order = o.v.at.Attempt, o.v.at.Turn, 0
+	it.Attempt, it.Turn, it.Order = o.v.Attempt, o.v.Turn, 0
 	it.Message = o.v.rec.kept(key, it.Message, false)
 	o.v.record.History = append(o.v.record.History, it)
 	return o.v.rec.message(key, it.Message)
@@ -192,18 +192,18 @@ func (o *opening) selectContext(ctx context.Context, task string, takenOver map[
 	}
 	items, err := s.Brought(outcome)
 	if err != nil {
-		return fmt.Errorf("%s: %w", o.v.at.at(echo.StepSelect), err)
+		return fmt.Errorf("%s: %w", o.v.at(echo.StepSelect), err)
 	}
 	if cards := o.v.run.Cards; cards != nil {
 		cards.Mark(o.v.run.session.ID, s.Anchors())
 	}
 	for i, it := range items {
-		if err := o.bring(o.v.at.here().Numbered(echo.StepSelect, i+1), it); err != nil {
+		if err := o.bring(o.v.here().Numbered(echo.StepSelect, i+1), it); err != nil {
 			return err
 		}
 	}
 	if why := phasecontext.Degraded(outcome); why != "" {
-		return o.v.rec.warn(o.v.at.at(echo.StepSelect), why)
+		return o.v.rec.warn(o.v.at(echo.StepSelect), why)
 	}
 	return nil
 }
@@ -212,15 +212,15 @@ func (o *opening) selectContext(ctx context.Context, task string, takenOver map[
 // the effect is what was found in cards, which are made in the background; the outcome follows from
 // that and the model's answer.
 func (o *opening) choose(ctx context.Context, s *phasecontext.Selection) (*echo.InterSelection, error) {
-	key := o.v.at.at(echo.StepSelect)
+	key := o.v.at(echo.StepSelect)
 	if !o.inter.Selection.Strategy.AsksModel() {
-		out, err := effect.WholeReading[echo.InterSelection](ctx, o.v.rec, key, o.v.at.Site, func() echo.Payload {
+		out, err := effect.WholeReading[echo.InterSelection](ctx, o.v.rec, key, o.v.Site, func() echo.Payload {
 			out, _ := s.Choose(s.Look(ctx), nil)
 			return *out
 		})
 		return &out, err
 	}
-	found, err := effect.WholeReading[echo.Findings](ctx, o.v.rec, key.Step(echo.StepCards), o.v.at.Site, func() echo.Payload { return *s.Look(ctx) })
+	found, err := effect.WholeReading[echo.Findings](ctx, o.v.rec, key.Step(echo.StepCards), o.v.Site, func() echo.Payload { return *s.Look(ctx) })
 	if err != nil {
 		return nil, err
 	}
@@ -237,7 +237,7 @@ func (o *opening) choose(ctx context.Context, s *phasecontext.Selection) (*echo.
 
 // askMenu has a model choose. Whatever goes wrong with the call is an answer too.
 func (o *opening) askMenu(ctx context.Context, menu *autocontext.Menu) (*autocontext.MenuAnswer, error) {
-	site := o.v.at.Site
+	site := o.v.Site
 	site.Purpose = echo.PurposeSelect
 	req := &effect.ModelRequest{
 		Site: site, Model: cmp.Or(o.inter.Selection.SelectorModel, o.v.record.Model), Messages: menu.Messages,
@@ -250,7 +250,7 @@ func (o *opening) askMenu(ctx context.Context, menu *autocontext.Menu) (*autocon
 	if most := facts.MaxOutput; most > 0 {
 		req.MaxOutputTokens = min(req.MaxOutputTokens, int(most))
 	}
-	resp, problem, err := o.v.calls.try(ctx, o.v.at.at(echo.StepSelect).Step(echo.StepModel), req)
+	resp, problem, err := o.v.calls.try(ctx, o.v.at(echo.StepSelect).Step(echo.StepModel), req)
 	switch {
 	case err != nil:
 		return nil, err

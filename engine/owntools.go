@@ -14,9 +14,7 @@ import (
 
 // ownTools runs the tools by which a phase reads and changes the run itself: they are no effects.
 type ownTools struct {
-	rec      *recorder
-	at       *place
-	visit    *echo.PhaseRecord
+	*place
 	messages *lookup.Messages
 	recalled func(echo.Hash) // nil: nobody counts what is recalled
 
@@ -32,7 +30,7 @@ func (o *ownTools) call(ctx context.Context, key echo.Key, name string, args jso
 			o.recalled(of)
 		}
 	case lookup.ToolSearch:
-		text, failed, err = o.messages.Search(ctx, o.rec, key, o.at.Site, args)
+		text, failed, err = o.messages.Search(ctx, o.rec, key, o.Site, args)
 	case toolSetState, toolGetState, toolRouteTo:
 		text, failed, err = o.onSession(name, args)
 	default:
@@ -72,8 +70,8 @@ func (o *ownTools) onSession(name string, args json.RawMessage) (text string, fa
 
 // setState sets a value of the session's state and records it.
 func (o *ownTools) setState(name string, value any) error {
-	key := o.at.here().Named(echo.StepState, name)
+	key := o.here().Named(echo.StepState, name)
 	value = o.rec.stateKept(key, value)
-	o.messages.Session.Set(o.visit, name, value)
+	o.messages.Session.Set(o.record, name, value)
 	return o.rec.add(key, echo.State{Key: name, Value: value})
 }

@@ -15,11 +15,8 @@ import (
 
 // visit is what the attempts and turns of one visit to a phase share.
 type visit struct {
+	*place
 	run       *run
-	rec       *recorder
-	phase     *cascade.Phase
-	record    *echo.PhaseRecord
-	at        *place
 	result    PhaseResult
 	templates *templates
 	calls     *calls
@@ -45,21 +42,18 @@ func (r *run) newVisit(p *cascade.Phase) *visit {
 	if !p.Deterministic() {
 		record.Model = cmp.Or(r.PhaseModels[p.Name], p.Model, r.DefaultModel)
 	}
-	at := &place{visit: echo.PhaseKey(record.Name, record.Visit)}
-	at.Site = effect.Site{Cascade: r.spec.Cascade.CascadeID, Phase: p.Name, Visit: record.Visit}
-	v := &visit{run: r, rec: r.rec, phase: p, record: record, at: at, resumes: r.rec.replaying()}
+	at := &place{
+		Site:  effect.Site{Cascade: r.spec.Cascade.CascadeID, Phase: p.Name, Visit: record.Visit},
+		visit: echo.PhaseKey(record.Name, record.Visit), rec: r.rec, phase: p, record: record,
+	}
+	v := &visit{place: at, run: r, resumes: r.rec.replaying()}
 	v.result = PhaseResult{Phase: p.Name, Visit: record.Visit, Status: echo.StatusRunning}
-	v.calls = &calls{account: r.account, at: at, phase: &v.result.Totals}
-	v.templates = &templates{
-		textCache: r.texts, rec: r.rec, at: at, phase: p, session: r.session, visit: record, spec: &r.spec, env: r.Env,
-	}
+	v.calls = &calls{account: r.account, place: at, visited: &v.result.Totals}
+	v.templates = &templates{textCache: r.texts, place: at, session: r.session, spec: &r.spec, env: r.Env}
 	v.checks = &checks{
-		rec: r.rec, at: at, calls: v.calls, templates: v.templates, cascade: r.spec.Cascade, session: r.session.ID, model: record.Model,
-		tools: r.Tools, schemas: r.schemas,
+		place: at, calls: v.calls, templates: v.templates, cascade: r.spec.Cascade, session: r.session.ID, tools: r.Tools, schemas: r.schemas,
 	}
-	v.tools = &toolCalls{
-		ownTools: ownTools{rec: r.rec, at: at, visit: record, messages: r.messages}, set: &toolset{}, schemas: r.schemas, repeats: repeats{},
-	}
+	v.tools = &toolCalls{ownTools: ownTools{place: at, messages: r.messages}, set: &toolset{}, schemas: r.schemas, repeats: repeats{}}
 	return v
 }
 
@@ -69,7 +63,7 @@ func (v *visit) perform(ctx context.Context) (outcome, error) {
 	if !v.phase.Deterministic() {
 		start, err = v.equip()
 	}
-	e := v.rec.entry(v.at.visit.Step(echo.StepStart), echo.PhaseStart{Visit: v.record.Visit, Context: start})
+	e := v.rec.entry(v.visit.Step(echo.StepStart), echo.PhaseStart{Visit: v.record.Visit, Context: start})
 	e.Model = v.record.Model
 	if err := v.rec.Append(e); err != nil {
 		return outcome{}, err
@@ -102,7 +96,7 @@ func (v *visit) equip() (*echo.PhaseContext, error) {
 		native = *facts.NativeTools
 	}
 	v.record.Prompted = !native
-	v.views = newViews(v.run.spec.Cascade, facts, v.calls, v.phase, v.record, &v.result.ContextFigures)
+	v.views = newViews(v.run.spec.Cascade, facts, v.calls, &v.result.ContextFigures)
 	v.tools.views, v.tools.recalled = v.views, v.views.recalled
 	set, err := toolsOf(v.phase, v.run.Tools)
 	if err == nil {
@@ -119,10 +113,10 @@ func (v *visit) converse(ctx context.Context) (any, error) {
 		return nil, err
 	}
 	limit := v.phase.MaxAttempts()
-	for v.at.Attempt = 1; ; v.at.Attempt++ {
-		v.at.Turn = 0
-		v.result.Attempts = v.at.Attempt
-		if v.at.Attempt > 1 {
+	for v.Attempt = 1; ; v.Attempt++ {
+		v.Turn = 0
+		v.result.Attempts = v.Attempt
+		if v.Attempt > 1 {
 			if err := v.askAgain(); err != nil {
 				return nil, err
 			}
@@ -139,7 +133,7 @@ func (v *visit) converse(ctx context.Context) (any, error) {
 			v.result.Reason = ans.reason
 			return value, nil
 		}
-		if v.at.Attempt == limit {
+		if v.Attempt == limit {
 			return nil, &VerdictError{Check: check, Attempts: limit, Reason: v.templates.rejected}
 		}
 	}
@@ -162,14 +156,14 @@ func (v *visit) askAgain() error {
 
 // say adds a message of the engine's own to the history.
 func (v *visit) say(kind echo.StepKind, m *echo.Message) error {
-	key := v.at.at(kind)
+	key := v.at(kind)
 	m = v.rec.kept(key, m, true)
 	v.enter(m)
 	return v.rec.message(key, m)
 }
 
 // enter adds a message of the phase's own to the history.
-func (v *visit) enter(m *echo.Message) { v.run.messages.Enter(v.record, m, v.at.Attempt, v.at.Turn) }
+func (v *visit) enter(m *echo.Message) { v.run.messages.Enter(v.record, m, v.Attempt, v.Turn) }
 
 // settleOutput makes a phase's output known to the rest of the run.
 func (v *visit) settleOutput(value any) error {
@@ -212,7 +206,7 @@ func (v *visit) callout(what, nameTemplate string, m *echo.Message) error {
 	}
 	v.run.session.Callouts = append(v.run.session.Callouts, echo.Callout{Name: name, Phase: v.phase.Name, Hash: m.Hash()})
 	v.run.messages.MarkCallout(v.record, m.Hash(), name)
-	e := v.rec.entry(v.at.visit.Named(echo.StepCallout, what), echo.CalloutMark{Name: name})
+	e := v.rec.entry(v.visit.Named(echo.StepCallout, what), echo.CalloutMark{Name: name})
 	e.ContentHash = m.Hash()
 	return v.rec.Append(e)
 }
@@ -228,7 +222,7 @@ func (v *visit) located(err error) error {
 	if errors.As(err, &verdict) {
 		reason = echo.StopExhausted
 	}
-	return &PhaseError{Site: v.at.Site, Reason: reason, Err: err}
+	return &PhaseError{Site: v.Site, Reason: reason, Err: err}
 }
 
 // finish records the end of the visit. The error is what ended it, or what made the record fail.
@@ -245,7 +239,7 @@ func (v *visit) finish(ctx context.Context, out outcome, err error) error {
 	if effect.IsRecordError(err) {
 		return err
 	}
-	e := v.rec.end(v.at.visit.Step(echo.StepEnd), echo.PhaseEnd{
+	e := v.rec.end(v.visit.Step(echo.StepEnd), echo.PhaseEnd{
 		Status: res.Status, Reason: res.Reason, Attempts: res.Attempts, Turns: res.Turns,
 		Calls: res.Calls, Unknown: res.UnknownCosts, Output: res.Output,
 		Masked: res.MaskedResults, Recalls: res.Recalls, Rereads: res.Rereads,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/effect"
 )
@@ -79,10 +80,13 @@ func (r *recorder) active() time.Time {
 // replaying reports whether more of the recording is to come.
 func (r *recorder) replaying() bool { return r.Pending(trunk) != nil }
 
-// place is where a visit is. The visit moves it on; the parts of the visit read it.
+// place is where a visit is, and what all its parts work with. The visit moves it on.
 type place struct {
 	effect.Site
-	visit echo.Key
+	visit  echo.Key
+	rec    *recorder
+	phase  *cascade.Phase
+	record *echo.PhaseRecord
 }
 
 // here returns the key of the place.

@@ -73,7 +73,7 @@ func newRun(r *Runner, spec Spec) *run {
 	x.rec.Recorder = x.newRecorder()
 	x.messages = lookup.NewMessages(x.session, r.Cards, r.Similarity, x.rec.now)
 	x.account = &account{
-		rec: x.rec, ledger: budget.NewLedger(spec.BudgetInForce()), totals: &x.result.Totals, background: spec.Background,
+		ledger: budget.NewLedger(spec.BudgetInForce()), totals: &x.result.Totals, background: spec.Background,
 		models: &models{rec: x.rec, facts: r.Facts, known: map[string]effect.ModelFacts{}}, start: x.rec.active(),
 	}
 	return x

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/template"
 )
@@ -32,11 +31,8 @@ func (c textCache) uses(src, root string) bool {
 
 type templates struct {
 	textCache
-	rec     *recorder
-	at      *place
-	phase   *cascade.Phase
+	*place
 	session *echo.Session
-	visit   *echo.PhaseRecord
 	spec    *Spec
 	env     map[string]string
 
@@ -71,7 +67,7 @@ func (t *templates) render(field string, parsed *template.Template, vars map[str
 		return "", fmt.Errorf("%s: %w", field, err)
 	}
 	for _, w := range warnings {
-		if err := t.rec.warn(t.at.here().Named(echo.StepTemplate, field), w); err != nil {
+		if err := t.rec.warn(t.here().Named(echo.StepTemplate, field), w); err != nil {
 			return "", err
 		}
 	}
@@ -112,7 +108,7 @@ func (t *templates) strings(field string, value any) (any, error) {
 func (t *templates) varsFor(src string) map[string]any {
 	vars := t.vars()
 	if t.uses(src, "history") {
-		vars["history"] = t.rec.fresh(historyVar(t.visit.History))
+		vars["history"] = t.rec.fresh(historyVar(t.record.History))
 	}
 	return vars
 }
@@ -137,8 +133,8 @@ func (t *templates) vars() map[string]any {
 	fresh := t.rec.fresh
 	return map[string]any{
 		"input": input, "state": fresh(t.session.State), "outputs": fresh(outputs), "lineage": fresh(lineage), "env": env,
-		"turn": t.at.Turn, "max_turns": t.phase.MaxTurns(),
-		"attempt": t.at.Attempt, "max_attempts": t.phase.MaxAttempts(), "validation_error": t.rejected,
+		"turn": t.Turn, "max_turns": t.phase.MaxTurns(),
+		"attempt": t.Attempt, "max_attempts": t.phase.MaxAttempts(), "validation_error": t.rejected,
 		"sounding_index": 0, "sounding_factor": 1,
 		"session": map[string]any{"id": cmp.Or(t.spec.Name, t.session.ID), "work_dir": t.spec.WorkDir},
 	}

@@ -38,7 +38,7 @@ type toolCalls struct {
 func (c *toolCalls) run(ctx context.Context, m *echo.Message, refused bool) (repeated []string, err error) {
 	plan := make([]plannedCall, len(m.ToolCalls()))
 	for i, call := range m.ToolCalls() {
-		plan[i] = plannedCall{call: call, key: c.at.here().Numbered(echo.StepTool, i+1)}
+		plan[i] = plannedCall{call: call, key: c.here().Numbered(echo.StepTool, i+1)}
 		if err := c.plan(ctx, &plan[i], refused); err != nil {
 			return nil, err
 		}
@@ -47,7 +47,7 @@ func (c *toolCalls) run(ctx context.Context, m *echo.Message, refused bool) (rep
 		return nil, err
 	}
 	for i := range plan {
-		c.messages.Enter(c.visit, plan[i].result, c.at.Attempt, c.at.Turn)
+		c.messages.Enter(c.record, plan[i].result, c.Attempt, c.Turn)
 		if turn := c.repetition(plan[i].call, plan[i].result.Hash()); turn > 0 {
 			repeated = append(repeated, fmt.Sprintf("%s (as in turn %d)", plan[i].call.Name, turn))
 		}
@@ -83,7 +83,7 @@ func (c *toolCalls) plan(ctx context.Context, p *plannedCall, refused bool) erro
 
 func (c *toolCalls) settle(p *plannedCall, kind string, failed bool, text string) error {
 	p.result = echo.NewToolResult(p.call, echo.Text(text), failed)
-	return c.rec.Append(effect.ToolEntry(p.key, c.at.Site, p.call, p.result, kind))
+	return c.rec.Append(effect.ToolEntry(p.key, c.Site, p.call, p.result, kind))
 }
 
 // performAll runs the calls that have no result. The first one that cannot go on stops the others.
@@ -94,11 +94,11 @@ func (c *toolCalls) performAll(ctx context.Context, plan []plannedCall) error {
 			open = append(open, &plan[i])
 			c.touched = c.touched || !plan[i].spec.Idempotent
 			c.rec.observe(Event{
-				Kind: EventToolCall, Site: c.at.Site, Tool: plan[i].call.Name, Arguments: c.rec.mask.Text(plan[i].call.Arguments),
+				Kind: EventToolCall, Site: c.Site, Tool: plan[i].call.Name, Arguments: c.rec.mask.Text(plan[i].call.Arguments),
 			})
 		}
 	}
-	site, session := c.at.Site, c.messages.Session.ID
+	site, session := c.Site, c.messages.Session.ID
 	branches := make([]effect.Branch, len(open))
 	for i, p := range open {
 		branches[i] = effect.Branch{Key: p.key, Run: func(ctx context.Context) (err error) {
@@ -162,13 +162,13 @@ func (r repeats) seen(c echo.ToolCall, now pastCall) (before pastCall, ok bool) 
 // repetition returns the turn whose call and result are repeated for no reason, or 0. That the result
 // is masked is a reason, and counted as a repeated reading within an attempt.
 func (c *toolCalls) repetition(call echo.ToolCall, result echo.Hash) int {
-	before, ok := c.repeats.seen(call, pastCall{result: result, attempt: c.at.Attempt, turn: c.at.Turn})
+	before, ok := c.repeats.seen(call, pastCall{result: result, attempt: c.Attempt, turn: c.Turn})
 	switch {
 	case !ok:
 		return 0
 	case !c.views.builder.Masked(result):
 		return before.turn
-	case before.attempt == c.at.Attempt && call.Name != lookup.ToolRecall:
+	case before.attempt == c.Attempt && call.Name != lookup.ToolRecall:
 		c.views.reads.repeated(call.Name, result)
 	}
 	return 0

@@ -28,8 +28,8 @@ func (v *visit) runTool(ctx context.Context) (any, error) {
 	if r := v.phase.Retry; r != nil {
 		tries = max(1, r.MaxAttempts)
 	}
-	for v.at.Attempt = 1; ; v.at.Attempt++ {
-		v.result.Attempts = v.at.Attempt
+	for v.Attempt = 1; ; v.Attempt++ {
+		v.result.Attempts = v.Attempt
 		value, inputs, err := v.tryTool(ctx, spec)
 		if err == nil {
 			v.result.Reason = echo.StopToolResult
@@ -39,10 +39,10 @@ func (v *visit) runTool(ctx context.Context) (any, error) {
 			return nil, err
 		}
 		var tool *ToolError
-		if v.at.Attempt == tries || errors.As(err, &tool) && tool.Kind == effect.KindUnfinished {
+		if v.Attempt == tries || errors.As(err, &tool) && tool.Kind == effect.KindUnfinished {
 			return nil, v.toolFailed(err, inputs)
 		}
-		if err := v.rec.Sleep(ctx, trunk, backoffDelay(v.phase.Retry, v.at.Attempt)); err != nil {
+		if err := v.rec.Sleep(ctx, trunk, backoffDelay(v.phase.Retry, v.Attempt)); err != nil {
 			return nil, err
 		}
 	}
@@ -60,15 +60,15 @@ func (v *visit) tryTool(ctx context.Context, spec effect.ToolSpec) (value any, i
 	if len(violations) > 0 {
 		return nil, args, &ToolError{Tool: spec.Name, Kind: "invalid_arguments", Message: "its inputs do not match its schema:\n" + bullets(violations)}
 	}
-	if text, failed, ok, err := v.tools.call(ctx, v.at.at(echo.StepTool), spec.Name, args); ok || err != nil {
+	if text, failed, ok, err := v.tools.call(ctx, v.at(echo.StepTool), spec.Name, args); ok || err != nil {
 		if err == nil && failed {
 			err = &ToolError{Tool: spec.Name, Kind: "failed", Message: text}
 		}
 		return modeltext.Value(text), args, err
 	}
 	v.tools.touched = v.tools.touched || !spec.Idempotent
-	m, err := v.rec.use(ctx, v.at.at(echo.StepTool), spec, effect.ToolRequest{
-		Site: v.at.Site, SessionID: v.run.session.ID, Name: spec.Name, Arguments: args, Timeout: time.Duration(v.phase.Timeout),
+	m, err := v.rec.use(ctx, v.at(echo.StepTool), spec, effect.ToolRequest{
+		Site: v.Site, SessionID: v.run.session.ID, Name: spec.Name, Arguments: args, Timeout: time.Duration(v.phase.Timeout),
 	})
 	if err != nil {
 		return nil, args, err

@@ -43,8 +43,8 @@ func (v *visit) send(ctx context.Context, noTools bool) (*effect.ModelResponse, 
 	}
 	var refusal error
 	for try := 1; ; try++ {
-		key := v.at.here().Try(echo.StepModel, try)
-		req, err := v.views.request(ctx, v.at.here().Try(echo.StepContext, try), key, noTools)
+		key := v.here().Try(echo.StepModel, try)
+		req, err := v.views.request(ctx, v.here().Try(echo.StepContext, try), key, noTools)
 		if err != nil {
 			return nil, refusedForGood(refusal, err)
 		}
@@ -90,15 +90,15 @@ func refusedForGood(refusal, err error) error {
 func (v *visit) noteAnswer(resp *effect.ModelResponse) error {
 	if resp.Ignored != "" && !v.run.doubted {
 		v.run.doubted = true
-		if err := v.rec.warn(v.at.at(echo.StepFigures), resp.Ignored); err != nil {
+		if err := v.rec.warn(v.at(echo.StepFigures), resp.Ignored); err != nil {
 			return err
 		}
 	}
 	switch {
 	case resp.FinishReason == "length":
-		return v.rec.warn(v.at.at(echo.StepModel), "the answer was cut off at the limit of output tokens")
+		return v.rec.warn(v.at(echo.StepModel), "the answer was cut off at the limit of output tokens")
 	case strings.TrimSpace(resp.Message.Text()) == "":
-		return v.rec.warn(v.at.at(echo.StepModel), fmt.Sprintf("the model answered without text (finish reason %q)", resp.FinishReason))
+		return v.rec.warn(v.at(echo.StepModel), fmt.Sprintf("the model answered without text (finish reason %q)", resp.FinishReason))
 	}
 	return nil
 }

@@ -24,11 +24,8 @@ const maxAsks = 20
 
 // views decides what each call of a phase with a model is sent.
 type views struct {
-	rec      *recorder
-	at       *place
+	*place
 	calls    *calls
-	phase    *cascade.Phase
-	record   *echo.PhaseRecord // of the visit
 	tools    *toolset
 	settings autocontext.Settings
 	room     room
@@ -40,16 +37,16 @@ type views struct {
 	answered time.Time // when the last answer of the phase came
 }
 
-func newViews(c *cascade.Cascade, f effect.ModelFacts, calls *calls, phase *cascade.Phase, record *echo.PhaseRecord, into *ContextFigures) *views {
+func newViews(c *cascade.Cascade, f effect.ModelFacts, calls *calls, into *ContextFigures) *views {
 	told := dialect.Native
-	if record.Prompted {
+	if calls.record.Prompted {
 		told = dialect.Prompted
 	}
 	v := &views{
-		rec: calls.rec, at: calls.at, calls: calls, phase: phase, record: record,
-		render: autocontext.NewRenderer(told), reads: newReads(into), guard: guard{asks: map[autocontext.AskKind]int{}},
+		place: calls.place, calls: calls, render: autocontext.NewRenderer(told),
+		reads: newReads(into), guard: guard{asks: map[autocontext.AskKind]int{}},
 	}
-	v.settings, v.room = settingsFor(c, phase, f, told)
+	v.settings, v.room = settingsFor(c, calls.phase, f, told)
 	return v
 }
 
@@ -80,14 +77,10 @@ func (v *views) fixedTokens(f effect.ModelFacts) int64 {
 // data returns what is recorded of the settings at the beginning of the phase.
 func (v *views) data(f effect.ModelFacts) *echo.PhaseContext {
 	s := &v.settings
-	d := &echo.PhaseContext{
+	return &echo.PhaseContext{
 		Dialect: s.Dialect.String(), Policy: effect.MustJSON(written(&s.Policy)), Limit: s.Limit, Window: f.Window, Reserve: v.room.reserve,
-		Strategy: string(s.Strategy), Fixed: s.Fixed, Exact: s.Exact,
+		Strategy: string(s.Strategy), Fixed: s.Fixed, Exact: s.Exact, Price: s.Price,
 	}
-	if s.Price != nil {
-		d.Price = &echo.Price{Input: s.Price.Input, Cached: s.Price.Cached}
-	}
-	return d
 }
 
 // request builds the view of the history and the request of a call, and records the selection, unless
@@ -116,7 +109,7 @@ func (v *views) request(ctx context.Context, selection, call echo.Key, noTools b
 }
 
 func (v *views) requestOf(view *autocontext.View, noTools bool) *effect.ModelRequest {
-	site := v.at.Site
+	site := v.Site
 	req := &effect.ModelRequest{
 		Site: site, Model: v.record.Model, Messages: v.render.Render(view),
 		NoToolCalls: noTools, Prompted: v.record.Prompted,
@@ -195,7 +188,7 @@ func (v *views) readIdle(ctx context.Context) error {
 	if v.answered.IsZero() {
 		return nil
 	}
-	raw, err := v.rec.Value(ctx, v.at.at(echo.StepIdle), v.at.Site, func() echo.Payload {
+	raw, err := v.rec.Value(ctx, v.at(echo.StepIdle), v.Site, func() echo.Payload {
 		if idle := v.rec.now().Sub(v.answered); idle > cacheLife {
 			return echo.Idle{Seconds: idle.Seconds()}
 		}
@@ -256,7 +249,7 @@ func (v *views) close(well bool) error {
 	if !well || again < eagerResults || again*eagerShare <= f.MaskedResults {
 		return nil
 	}
-	return v.rec.warn(v.at.visit.Step(echo.StepContext), fmt.Sprintf("%d of %d masked tool results were read again (%s, %s): masking is too eager here; %s",
+	return v.rec.warn(v.visit.Step(echo.StepContext), fmt.Sprintf("%d of %d masked tool results were read again (%s, %s): masking is too eager here; %s",
 		again, max(f.MaskedResults, again), quantity.Of(f.Recalls, "recall"), quantity.Of(f.Rereads, "repeated call"), v.milder()))
 }
 

@@ -60,16 +60,16 @@ func TestPhases(t *testing.T) {
 		exclude []string
 		want    []string
 	}{
-		"all":               {of: cascade.FromAll, want: []string{"find", "judge"}},
-		"first":             {of: cascade.FromFirst, want: []string{"find"}},
-		"previous":          {of: cascade.FromPrevious, want: []string{"judge"}},
-		"by name":           {of: "find", want: []string{"find"}},
-		"not finished":      {of: "open"},
-		"unknown":           {of: "other"},
-		"excluded":          {of: "find", exclude: []string{"find"}},
-		"previous but one":  {of: cascade.FromPrevious, exclude: []string{"judge"}, want: []string{"find"}},
-		"nothing is left":   {of: cascade.FromFirst, exclude: []string{"find", "judge"}},
-		"all but one": {of: cascade.FromAll, exclude: []string{"find"}, want: []string{"judge"}},
+		"all":              {of: cascade.FromAll, want: []string{"find", "judge"}},
+		"first":            {of: cascade.FromFirst, want: []string{"find"}},
+		"previous":         {of: cascade.FromPrevious, want: []string{"judge"}},
+		"by name":          {of: "find", want: []string{"find"}},
+		"not finished":     {of: "open"},
+		"unknown":          {of: "other"},
+		"excluded":         {of: "find", exclude: []string{"find"}},
+		"previous but one": {of: cascade.FromPrevious, exclude: []string{"judge"}, want: []string{"find"}},
+		"nothing is left":  {of: cascade.FromFirst, exclude: []string{"find", "judge"}},
+		"all but one":      {of: cascade.FromAll, exclude: []string{"find"}, want: []string{"judge"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
