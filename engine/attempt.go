@@ -63,8 +63,8 @@ func (v *visit) promptTurn() error {
 
 // checkTurn asks loop_until whether a turn that does not end the attempt may end it early. What a
 // model says while it calls tools is not its answer: such a turn is only shown to validators that
-// look at the world. An answer that ends the attempt is left to judge, which asks what costs nothing
-// first.
+// look at the world. An answer that ends the attempt is left to judge, which asks what costs
+// nothing first.
 func (v *visit) checkTurn(ctx context.Context, limit int, called bool, ans *answer) error {
 	name := v.phase.Rules.LoopUntil
 	ends := !called && (v.Turn == limit || v.phase.Rules.TurnPrompt == "")

@@ -28,8 +28,8 @@ type checks struct {
 	schemas   schemaCache
 }
 
-// judge checks an answer: output_schema, then loop_until unless that has passed it already. It returns
-// the value, or the name of the check that did not pass; why is then in templates.rejected.
+// judge checks an answer: output_schema, then loop_until unless that has passed it already. It
+// returns the value, or the name of the check that did not pass; why is then in templates.rejected.
 func (c *checks) judge(ctx context.Context, ans answer) (value any, failed string, err error) {
 	phase := c.phase
 	value = ans.text
@@ -116,8 +116,8 @@ func (c *checks) validate(ctx context.Context, name, content string) (*echo.Verd
 	return vd, c.verdict(name, vd)
 }
 
-// checkText is a built-in validator that needs nothing but the text: its rule, in words, whether the
-// text keeps it, and what is wrong if it does not.
+// checkText is a built-in validator that needs nothing but the text: its rule, in words, whether
+// the text keeps it, and what is wrong if it does not.
 func checkText(ref cascade.Validator, content string) (rule string, valid bool, why string) {
 	words := len(strings.Fields(content))
 	switch ref.Kind {

@@ -2,8 +2,8 @@
 //
 // The engine is a deterministic function of the cascade, the input and the outcomes of effects.
 // Everything paid for or not deterministic (a model call, a tool call, the clock) goes through
-// [effect.Effects] under a structural key and is durable before anything outside the process depends
-// on it. The package knows neither ClickHouse nor a provider.
+// [effect.Effects] under a structural key and is durable before anything outside the process
+// depends on it. The package knows neither ClickHouse nor a provider.
 //
 // Read it top down, one level a file:
 //
@@ -25,8 +25,8 @@
 //   - checks.go: output_schema and loop_until. templates.go: the templates of a phase. handoff.go:
 //     the report at its end.
 //
-// All of them record through the recorder (record.go, mask.go), which also answers a replay. rules.go
-// says what a change may do to recorded runs, resume.go what a resumed run sets aside.
+// All of them record through the recorder (record.go, mask.go), which also answers a replay.
+// rules.go says what a change may do to recorded runs, resume.go what a resumed run sets aside.
 //
 // One goroutine owns a run and everything in it; only tool calls leave it, through the recorder.
 package engine

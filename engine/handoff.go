@@ -76,9 +76,10 @@ const (
 	resumedTail = "\n\nGo on from there."
 )
 
-// noticeResume tells the model of a phase in which the run was resumed how far the work has come, when
-// it is no longer sent older messages: at the first turn that begins after the recording's end. The
-// notice is recorded, and a replay has the same in the same place, whatever the files are by then.
+// noticeResume tells the model of a phase in which the run was resumed how far the work has come,
+// when it is no longer sent older messages: at the first turn that begins after the recording's
+// end. The notice is recorded, and a replay has the same in the same place, whatever the files are
+// by then.
 func (v *visit) noticeResume(ctx context.Context) error {
 	what := echo.StepResumed
 	if e := v.rec.Next(echo.NodeMessage, v.at(what)); e != nil {

@@ -6,8 +6,8 @@ import (
 )
 
 // kept returns a message in the form in which it is recorded under a key and enters the history:
-// without secrets, or as far as the recording has it without them. One of the phase's own is sent with
-// what its templates rendered.
+// without secrets, or as far as the recording has it without them. One of the phase's own is sent
+// with what its templates rendered.
 func (r *recorder) kept(key echo.Key, m *echo.Message, own bool) *echo.Message {
 	clean := m.Rewritten(r.mask.Text)
 	if clean == m {

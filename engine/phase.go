@@ -106,8 +106,8 @@ func (v *visit) equip() (*echo.PhaseContext, error) {
 	return v.views.data(facts), err
 }
 
-// converse makes attempts until an answer passes every check. The value is the answer, parsed when the
-// phase has an output_schema.
+// converse makes attempts until an answer passes every check. The value is the answer, parsed when
+// the phase has an output_schema.
 func (v *visit) converse(ctx context.Context) (any, error) {
 	if err := newOpening(v).write(ctx); err != nil {
 		return nil, err

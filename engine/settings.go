@@ -19,8 +19,9 @@ type models struct {
 	known map[string]effect.ModelFacts
 }
 
-// of returns what is known of a model. What was known when the run first asked is recorded and holds
-// for all of the run, wherever it is resumed. How tokens are counted follows from the model's name.
+// of returns what is known of a model. What was known when the run first asked is recorded and
+// holds for all of the run, wherever it is resumed. How tokens are counted follows from the model's
+// name.
 func (m *models) of(model string) (effect.ModelFacts, error) {
 	if f, ok := m.known[model]; ok {
 		return f, nil
@@ -61,9 +62,9 @@ type room struct {
 	from    string
 }
 
-// roomFor returns what a request may have: the model's window or max_total of the token_budget, less
-// what is kept for the answer. That is what the budget reserves, else the phase's max_output_tokens,
-// else the model's longest answer but at most a quarter of the whole.
+// roomFor returns what a request may have: the model's window or max_total of the token_budget,
+// less what is kept for the answer. That is what the budget reserves, else the phase's
+// max_output_tokens, else the model's longest answer but at most a quarter of the whole.
 func roomFor(f effect.ModelFacts, b *cascade.TokenBudget, maxOutput int) room {
 	r := room{ceiling: f.Window}
 	if b != nil && b.MaxTotal > 0 && (r.ceiling == 0 || b.MaxTotal < r.ceiling) {
@@ -111,7 +112,7 @@ func settingsFor(c *cascade.Cascade, p *cascade.Phase, f effect.ModelFacts, d di
 	return s, r
 }
 
-// written returns settings in the form of a cascade file. Those that are not enabled have only a guard.
+// written returns settings as a cascade file has them; those not enabled have only a guard.
 func written(in *cascade.Intra) *cascade.IntraContext {
 	g := in.Guard
 	out := &cascade.IntraContext{

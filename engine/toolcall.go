@@ -33,8 +33,8 @@ type toolCalls struct {
 	touched bool // a tool ran that may have changed something
 }
 
-// run answers every tool call of a message, in the order of the calls; they run in parallel. It returns
-// the calls that were repeated for no reason, as the model is told of them.
+// run answers every tool call of a message, in the order of the calls; they run in parallel. It
+// returns the calls that were repeated for no reason, as the model is told of them.
 func (c *toolCalls) run(ctx context.Context, m *echo.Message, refused bool) (repeated []string, err error) {
 	plan := make([]plannedCall, len(m.ToolCalls()))
 	for i, call := range m.ToolCalls() {
@@ -159,8 +159,8 @@ func (r repeats) seen(c echo.ToolCall, now pastCall) (before pastCall, ok bool) 
 	return before, ok && before.result == now.result && before.turn != now.turn
 }
 
-// repetition returns the turn whose call and result are repeated for no reason, or 0. That the result
-// is masked is a reason, and counted as a repeated reading within an attempt.
+// repetition returns the turn whose call and result are repeated for no reason, or 0. That the
+// result is masked is a reason, and counted as a repeated reading within an attempt.
 func (c *toolCalls) repetition(call echo.ToolCall, result echo.Hash) int {
 	before, ok := c.repeats.seen(call, pastCall{result: result, attempt: c.Attempt, turn: c.Turn})
 	switch {

@@ -18,7 +18,7 @@ import (
 	"github.com/windlass-run/windlass/internal/excerpt"
 )
 
-// runTool runs a phase that is one tool, as often as its retry allows. The value is the tool's result.
+// runTool runs a phase that is one tool, as often as its retry allows, and returns its result.
 func (v *visit) runTool(ctx context.Context) (any, error) {
 	spec, err := specOf(v.phase.Tool, v.run.Tools)
 	if err != nil {
@@ -99,8 +99,8 @@ func (v *visit) toolFailed(err error, inputs json.RawMessage) error {
 	return cmp.Or(recorded, err)
 }
 
-// toolInputs renders the inputs of a phase. Every string in them is a template; where the tool's schema
-// wants something other than a string, the rendered text is read as JSON.
+// toolInputs renders the inputs of a phase. Every string in them is a template; where the tool's
+// schema wants something other than a string, the rendered text is read as JSON.
 func toolInputs(phase *cascade.Phase, t *templates, spec effect.ToolSpec) (json.RawMessage, error) {
 	var s struct {
 		Properties map[string]struct {

@@ -11,8 +11,8 @@ import (
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
-// maxRefusals is how often a request may be refused as too long and be made smaller. The builder gives
-// up before.
+// maxRefusals is how often a request may be refused as too long and be made smaller. The builder
+// gives up before.
 const maxRefusals = 10
 
 // takeTurn is one model call together with the tool results that answer it.
@@ -35,8 +35,8 @@ func (v *visit) takeTurn(ctx context.Context, noTools bool) (*effect.ModelRespon
 			". Making it again will not change the result: use what you have, or try something else."))
 }
 
-// send makes the model call of a turn. A request that is refused as too long is made smaller and sent
-// again, as long as there is something to leave out.
+// send makes the model call of a turn. A request that is refused as too long is made smaller and
+// sent again, as long as there is something to leave out.
 func (v *visit) send(ctx context.Context, noTools bool) (*effect.ModelResponse, error) {
 	if err := v.views.readIdle(ctx); err != nil {
 		return nil, err

@@ -18,8 +18,8 @@ import (
 	"github.com/windlass-run/windlass/internal/quantity"
 )
 
-// maxAsks is above how many answers the view of one call can need: the guard asks for one summary at a
-// time and for one count of each request that came of it.
+// maxAsks is above how many answers the view of one call can need: the guard asks for one summary
+// at a time and for one count of each request that came of it.
 const maxAsks = 20
 
 // views decides what each call of a phase with a model is sent.
@@ -50,7 +50,7 @@ func newViews(c *cascade.Cascade, f effect.ModelFacts, calls *calls, into *Conte
 	return v
 }
 
-// declare takes the tools of requests, which recall may join. The error says that no request has room.
+// declare takes the tools of requests. The error says that no request has room.
 func (v *views) declare(tools *toolset, f effect.ModelFacts) error {
 	v.tools = tools
 	v.settings.Fixed = v.fixedTokens(f)
@@ -62,7 +62,7 @@ func (v *views) declare(tools *toolset, f effect.ModelFacts) error {
 	return nil
 }
 
-// fixedTokens counts what every request has besides its messages, with recall, which may join the tools.
+// fixedTokens counts what requests have besides messages, with recall, which may join the tools.
 func (v *views) fixedTokens(f effect.ModelFacts) int64 {
 	if f.CountFixed == nil {
 		return 0
@@ -83,8 +83,8 @@ func (v *views) data(f effect.ModelFacts) *echo.PhaseContext {
 	}
 }
 
-// request builds the view of the history and the request of a call, and records the selection, unless
-// the call would exceed the budget.
+// request builds the view of the history and the request of a call, and records the selection,
+// unless the call would exceed the budget.
 func (v *views) request(ctx context.Context, selection, call echo.Key, noTools bool) (*effect.ModelRequest, error) {
 	view, err := v.build(ctx)
 	if err != nil {
@@ -147,8 +147,8 @@ func (v *views) build(ctx context.Context) (*autocontext.View, error) {
 }
 
 // offerRecall adds recall to the phase's tools when it is of use for a view with so many masked
-// messages. Under a policy that is a matter of time in a phase with tools or attempts, so it is offered
-// from the start: a list of tools that never changes keeps the cached prefix.
+// messages. Under a policy that is a matter of time in a phase with tools or attempts, so it is
+// offered from the start: a list of tools that never changes keeps the cached prefix.
 func (v *views) offerRecall(masked int) {
 	inTime := !v.settings.Policy.Enabled || len(v.tools.specs) > 0 || v.phase.MaxAttempts() > 1
 	if v.builder.MayMask(v.carry) && (inTime || masked > 0) {
@@ -158,8 +158,8 @@ func (v *views) offerRecall(masked int) {
 
 func (v *views) recalled(h echo.Hash) { v.reads.recalled(h, v.builder.Masked) }
 
-// learn takes from an answer what later requests depend on: when the cache was written, and how many
-// tokens the provider counted, if it did.
+// learn takes from an answer what later requests depend on: when the cache was written, and how
+// many tokens the provider counted, if it did.
 func (v *views) learn(resp *effect.ModelResponse) {
 	v.answered = v.rec.now()
 	counted := resp.Usage.In
@@ -178,12 +178,13 @@ func (v *views) smaller() bool {
 	return smaller
 }
 
-// cacheLife is how long a provider keeps a prefix that nobody asks for: OpenAI says 5 to 10 minutes,
-// Anthropic 5. The next request is paid for in full then, so old results are left out of it.
+// cacheLife is how long a provider keeps a prefix that nobody asks for: OpenAI says 5 to 10
+// minutes, Anthropic 5. The next request is paid for in full then, so old results are left out of
+// it.
 const cacheLife = 5 * time.Minute
 
-// readIdle reads whether the provider's prefix cache has expired since the last answer of the phase. The
-// reading is recorded only when it has.
+// readIdle reads whether the provider's prefix cache has expired since the last answer of the
+// phase. The reading is recorded only when it has.
 func (v *views) readIdle(ctx context.Context) error {
 	if v.answered.IsZero() {
 		return nil
@@ -233,8 +234,8 @@ func shorten(m *echo.Message) string {
 	}
 }
 
-// close counts what the phase's last view did not hold, and warns when too much of it was read again in
-// a phase that ended well.
+// close counts what the phase's last view did not hold, and warns when too much of it was read
+// again in a phase that ended well.
 func (v *views) close(well bool) error {
 	if !v.builder.MayMask(v.carry) {
 		return nil

@@ -39,8 +39,8 @@ func (l *Ledger) estimate(req *effect.ModelRequest, sent Size, f effect.ModelFac
 	return estimate(sent, expectAnswer(req, l.kinds[kindOf(req)], model, f.MaxOutput), f.Tariff, model)
 }
 
-// Afford returns an [*Error] when the run's next call would exceed a limit. used is what its calls took,
-// elapsed for how many seconds it was active, nil when that is not known.
+// Afford returns an [*Error] when the run's next call would exceed a limit. used is what its calls
+// took, elapsed for how many seconds it was active, nil when that is not known.
 func (l *Ledger) Afford(req *effect.ModelRequest, sent Size, f effect.ModelFacts, used effect.Totals, elapsed *float64) error {
 	next := l.estimate(req, sent, f)
 	return overLimit(l.Limits, used, l.Background, elapsed, &next)
@@ -80,10 +80,10 @@ func SizeOf(req *effect.ModelRequest, f effect.ModelFacts) Size {
 	return s
 }
 
-// SizeOfView returns the size of a phase's own request: as the builder of its view counted it, or else
-// as counted here and corrected by scale, the provider's count of earlier requests in thousandths of the
-// count here. Shared with the request before are its tools and a part of its messages, which is known
-// in other units and so taken as a share.
+// SizeOfView returns the size of a phase's own request: as the builder of its view counted it, or
+// else as counted here and corrected by scale, the provider's count of earlier requests in
+// thousandths of the count here. Shared with the request before are its tools and a part of its
+// messages, which is known in other units and so taken as a share.
 func SizeOfView(req *effect.ModelRequest, f effect.ModelFacts, view *echo.Selection, scale int64) Size {
 	s := Size{In: view.RequestSize}
 	if s.In == 0 {

@@ -38,8 +38,9 @@ func (e *Error) Error() string {
 	}
 }
 
-// Enough returns a limit, as it is written, under which the run can go on for a while: twice the limit or
-// twice what is used with the next call. "0", which is no limit, when no limit can be kept.
+// Enough returns a limit, as it is written, under which the run can go on for a while: twice the
+// limit or twice what is used with the next call. "0", which is no limit, when no limit can be
+// kept.
 func (e *Error) Enough() string {
 	if e.Cause != "" {
 		return "0"

@@ -2,9 +2,9 @@ package effect
 
 import "github.com/windlass-run/windlass/echo"
 
-// answerReading makes an entry say what was recorded, unless that does not fit the reading taken now.
-// A recorded selection names messages by their hashes: as long as there are as many, they are the
-// same ones in other words.
+// answerReading makes an entry say what was recorded, unless that does not fit the reading taken
+// now. A recorded selection names messages by their hashes: as long as there are as many, they are
+// the same ones in other words.
 func answerReading(e, was *echo.Entry, now echo.Payload) {
 	switch now := now.(type) {
 	case echo.InterSelection:

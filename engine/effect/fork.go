@@ -11,13 +11,13 @@ import (
 // Branch is a part of a run that runs concurrently with others, with its own order of entries.
 type Branch struct {
 	Key echo.Key // see [echo.Key.Branch]
-	// Run is the branch: all that it records has a key of it. An error says that it cannot continue;
-	// a failure for good is an outcome and no error.
+	// Run is the branch: all that it records has a key of it. An error says that it cannot
+	// continue; a failure for good is an outcome and no error.
 	Run func(ctx context.Context) error
 }
 
-// Fork runs branches that grow from the one that calls it, at most limit at a time, and returns when
-// all have ended or stopped. The first error stops the others and is returned.
+// Fork runs branches that grow from the one that calls it, at most limit at a time, and returns
+// when all have ended or stopped. The first error stops the others and is returned.
 //
 // Starts and ends of branches are entries of the branch that they grow from: all starts before the
 // first runs, all ends in the same order when all have ended. A tool call is a branch whose request

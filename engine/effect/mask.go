@@ -12,7 +12,7 @@ import (
 // nothing more.
 type Mask interface {
 	Text(text string) string
-	// JSON takes secrets out of the strings of a JSON value, and Any out of a value that encoding/json decoded.
+	// JSON masks the strings of a JSON value, Any those of a value that encoding/json decoded.
 	JSON(raw []byte) []byte
 	Any(value any) any
 }
@@ -29,8 +29,9 @@ func (NoMask) JSON(raw []byte) []byte { return raw }
 // Any returns the value.
 func (NoMask) Any(value any) any { return value }
 
-// A run masks what it records, and never what is recorded: fewer secrets may have been known then. So
-// what follows from a template may be recorded in either form, and the run continues with that one.
+// A run masks what it records, and never what is recorded: fewer secrets may have been known then.
+// So what follows from a template may be recorded in either form, and the run continues with that
+// one.
 
 // withoutSecrets returns an entry as it is recorded. The message is left to who made it.
 func withoutSecrets(mask Mask, e *echo.Entry) *echo.Entry {
@@ -49,7 +50,7 @@ func withoutSecrets(mask Mask, e *echo.Entry) *echo.Entry {
 	return &clean
 }
 
-// MaskedArguments returns the arguments of a call as they are recorded. What a model wrote may be no JSON.
+// MaskedArguments returns the arguments of a call as they are recorded; they may be no JSON.
 func MaskedArguments(mask Mask, arguments string) string {
 	if json.Valid([]byte(arguments)) {
 		return string(mask.JSON([]byte(arguments)))
@@ -74,8 +75,8 @@ func withMessages(req *ModelRequest, change func(*echo.Message) *echo.Message) *
 	return &out
 }
 
-// asRecorded reports whether a request is the one with a hash: as it is, without secrets, or as it is
-// sent, with them, in a record made before they were masked.
+// asRecorded reports whether a request is the one with a hash: as it is, without secrets, or as it
+// is sent, with them, in a record made before they were masked.
 func asRecorded(mask Mask, req *ModelRequest, hash string) bool {
 	return req.Hash() == hash || maskedRequest(mask, req).Hash() == hash || withMessages(req, (*echo.Message).Open).Hash() == hash
 }

@@ -12,15 +12,16 @@ import (
 
 // Model answers one request. Implementations are safe for concurrent use.
 //
-// Complete returns when the answer is whole. It retries what can be retried and honours ctx. An error
-// is a [*ModelError] whenever the provider was reached or could not be; when ctx ended, ctx's error
-// is in the chain.
+// Complete returns when the answer is whole. It retries what can be retried and honours ctx. An
+// error is a [*ModelError] whenever the provider was reached or could not be; when ctx ended, ctx's
+// error is in the chain.
 type Model interface {
 	Complete(ctx context.Context, req *ModelRequest) (*ModelResponse, error)
 }
 
 // ThinkingRoom is how many output tokens a request for a summary or a choice has beyond the length
-// that is asked for: models that reason count that as output and would end before they wrote anything.
+// that is asked for: models that reason count that as output and would end before they wrote
+// anything.
 const ThinkingRoom = 8192
 
 // ModelRequest is one call to a model. It must not be changed once passed on.
@@ -38,12 +39,12 @@ type ModelRequest struct {
 
 	// ToolsDigest is [DigestTools] of Tools, for many requests with the same ones; zero: computed.
 	ToolsDigest [sha256.Size]byte
-	// AnswerLength is how many tokens the answer is asked to have, not what it may have; 0: not said.
+	// AnswerLength is how many tokens the answer is asked, not allowed, to have; 0: not said.
 	AnswerLength int
 
-	// Parse reads the answer before it becomes an outcome, such as a prompted model's calls; may be nil.
+	// Parse reads the answer before it becomes an outcome, for prompted calls; may be nil.
 	Parse func(*echo.Message) *echo.Message
-	// OnDelta is called with pieces of the answer by the goroutine that called Complete; may be nil.
+	// OnDelta gets pieces of the answer, on the goroutine that called Complete; may be nil.
 	OnDelta func(Delta)
 }
 
@@ -55,8 +56,8 @@ type Delta struct {
 	RetryWait time.Duration
 }
 
-// Hash identifies what is sent: SHA-256 in hexadecimal over the digests of messages and tools and all
-// other members.
+// Hash identifies what is sent: SHA-256 in hexadecimal over the digests of messages and tools and
+// all other members.
 func (r *ModelRequest) Hash() string {
 	tools := r.ToolsDigest
 	if tools == ([sha256.Size]byte{}) {

@@ -22,15 +22,15 @@ type Options struct {
 
 	Recording []*echo.Entry   // of the run so far, in its order: the log has it
 	SetAside  map[uint64]bool // numbers of entries of Recording that do not count
-	// Resumed makes the entry that says that the run is resumed where its recording ends. It is called
-	// at most once.
+	// Resumed makes the entry that says that the run is resumed where its recording ends. It is
+	// called at most once.
 	Resumed func() *echo.Entry
 }
 
-// Recorder is what the engine records through. It answers a run from its recording and compares what
-// the run would record with what is recorded. Where a branch is at the end of its recording, it passes
-// effects on and appends entries to the log. A run that does not follow its recording gets a
-// [*DivergenceError], and nothing is recorded of it; a replay ends with an [*EndError].
+// Recorder is what the engine records through. It answers a run from its recording and compares
+// what the run would record with what is recorded. Where a branch is at the end of its recording,
+// it passes effects on and appends entries to the log. A run that does not follow its recording
+// gets a [*DivergenceError], and nothing is recorded of it; a replay ends with an [*EndError].
 //
 // It implements [Effects]. Different branches may use it at the same time, each from one goroutine.
 type Recorder struct {
@@ -56,18 +56,18 @@ func NewRecorder(o Options) *Recorder {
 // IsReplay reports whether nothing is performed or recorded.
 func (r *Recorder) IsReplay() bool { return r.w.Log == nil }
 
-// Pending returns the first entry of the recording that a branch has not come to, nil when all that it
-// does is new. The zero Key is the trunk, which ends with the whole recording.
+// Pending returns the first entry of the recording that a branch has not come to, nil when all that
+// it does is new. The zero Key is the trunk, which ends with the whole recording.
 func (r *Recorder) Pending(branch echo.Key) *echo.Entry { return r.recording.pending(branch) }
 
-// Peek returns the next entry of a type and key in the recording without using it; nil when there is
-// none.
+// Peek returns the next entry of a type and key in the recording without using it; nil when there
+// is none.
 func (r *Recorder) Peek(node echo.NodeType, key echo.Key) *echo.Entry {
 	return r.recording.peek(node, key)
 }
 
-// Next uses and returns the next entry of the recording of a key's branch when it is of a type and that
-// key; nil otherwise.
+// Next uses and returns the next entry of the recording of a key's branch when it is of a type and
+// that key; nil otherwise.
 func (r *Recorder) Next(node echo.NodeType, key echo.Key) *echo.Entry {
 	e, _ := r.recording.follow(node, key)
 	return e

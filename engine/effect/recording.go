@@ -10,9 +10,9 @@ import (
 
 // recording is what is recorded of a run and was not used yet: a replay cursor for each branch.
 //
-// The entries of a branch come in the order in which they were recorded; branches have no order among
-// each other. While branches run, the one that they grow from is idle. So when that continues in the
-// recording, nothing of them may be left, and nothing new may come of them before.
+// The entries of a branch come in the order in which they were recorded; branches have no order
+// among each other. While branches run, the one that they grow from is idle. So when that continues
+// in the recording, nothing of them may be left, and nothing new may come of them before.
 //
 // The mutex guards the cursors and item.used, as branches run on goroutines of their own; the rest
 // does not change.
@@ -42,7 +42,7 @@ type cursor struct {
 	queues map[slot][]int
 }
 
-// newRecording leaves out what does not count: entries that are set aside, and those of the background.
+// newRecording leaves out entries that are set aside or of the background.
 func newRecording(entries []*echo.Entry, aside map[uint64]bool) *recording {
 	p := &recording{branches: map[echo.Key]*cursor{}}
 	var away time.Duration
@@ -103,7 +103,7 @@ func (p *recording) find(branch echo.Key) *cursor {
 // follow uses the next entry in the branch of a key, if it is of a type and that key. Otherwise it
 // returns the entry that is recorded instead, nil where the branch is at the end of its recording.
 //
-// A reading for a limit of the budget is skipped when the run does not take it: limits may be lifted.
+// A reading for a limit of the budget is skipped when the run does not take it.
 func (p *recording) follow(node echo.NodeType, key echo.Key) (used, instead *echo.Entry) {
 	if len(p.items) == 0 {
 		return nil, nil
@@ -131,8 +131,8 @@ func (p *recording) follow(node echo.NodeType, key echo.Key) (used, instead *ech
 	return nil, p.unused(branch, math.MaxUint64)
 }
 
-// unused returns an entry recorded before a number that is not used: of a branch and those below it, or
-// of one that it grows from, which is idle while it runs; nil when there is none.
+// unused returns an entry recorded before a number that is not used: of a branch and those below
+// it, or of one that it grows from, which is idle while it runs; nil when there is none.
 func (p *recording) unused(branch echo.Key, before uint64) *echo.Entry {
 	if left := p.left(p.find(branch)); left != nil && left.Seq < before {
 		return left
@@ -169,8 +169,8 @@ func (p *recording) use(c *cursor, n int) {
 	}
 }
 
-// pending returns the first entry that a branch, those below it and those that it grows from have not
-// come to; nil when all are at the end of their recording.
+// pending returns the first entry that a branch, those below it and those that it grows from have
+// not come to; nil when all are at the end of their recording.
 func (p *recording) pending(branch echo.Key) *echo.Entry {
 	if len(p.items) == 0 {
 		return nil
@@ -194,8 +194,8 @@ func (p *recording) peek(node echo.NodeType, key echo.Key) *echo.Entry {
 	return p.items[q[0]].entry
 }
 
-// clock returns when the entry that a branch used last was recorded, or else that of the branch it grows
-// from, and how long nobody had run the session before that.
+// clock returns when the entry that a branch used last was recorded, or else that of the branch it
+// grows from, and how long nobody had run the session before that.
 func (p *recording) clock(branch echo.Key) (at time.Time, away time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -15,8 +15,8 @@ type Seams struct {
 	Now func() time.Time
 	// Sleep waits for so long; it returns ctx's error when that ends before.
 	Sleep func(ctx context.Context, d time.Duration) error
-	// Parallel starts tasks, at most limit at a time, and returns when all have ended, with the first
-	// error, which ends the context of the others.
+	// Parallel starts tasks, at most limit at a time, and returns when all have ended, with the
+	// first error, which ends the context of the others.
 	Parallel func(ctx context.Context, limit int, tasks []func(context.Context) error) error
 }
 

@@ -10,9 +10,9 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// Writer records the outcomes of effects, for all implementations of [Effects]. Its methods take known
-// secrets out of an outcome, append it to the log, and return it as it is recorded. They are safe for
-// concurrent use.
+// Writer records the outcomes of effects, for all implementations of [Effects]. Its methods take
+// known secrets out of an outcome, append it to the log, and return it as it is recorded. They are
+// safe for concurrent use.
 type Writer struct {
 	Log  *echo.Log
 	Mask Mask // nil: no secrets are known
@@ -29,8 +29,8 @@ func (w Writer) Settle(ctx context.Context) error {
 	return &RecordError{Err: err}
 }
 
-// Announce makes durable that a tool is about to begin. One that may do harm when it is run twice is
-// recorded as begun: should its end be lost, it is not run again.
+// Announce makes durable that a tool is about to begin. One that may do harm when it is run twice
+// is recorded as begun: should its end be lost, it is not run again.
 func (w Writer) Announce(ctx context.Context, key echo.Key, spec ToolSpec, req ToolRequest) error {
 	if !mayRunAgain(spec, req) {
 		e := newEntry(echo.NodeToolStart, key, req.Site)

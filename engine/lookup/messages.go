@@ -1,5 +1,5 @@
-// Package lookup has the messages of a session, of which cards are made (messages.go), and the tools by
-// which a model finds them again: recall by hash, search_context by words or similarity.
+// Package lookup has the messages of a session, of which cards are made (messages.go), and the
+// tools by which a model finds them again: recall by hash, search_context by words or similarity.
 package lookup
 
 import (
@@ -16,8 +16,8 @@ import (
 type Cards interface {
 	// Add takes a message that entered the session or was marked as a callout. It never blocks.
 	Add(contextcards.Source)
-	// Wait returns the card of each source, in their order, at the end of ctx at the latest: one that
-	// is not ready then is extracted and marked as late.
+	// Wait returns the card of each source, in their order, at the end of ctx at the latest: one
+	// that is not ready then is extracted and marked as late.
 	Wait(ctx context.Context, sources []contextcards.Source) (cards []contextcards.Card, late int)
 	// Mark records that messages came into another phase as anchors.
 	Mark(sessionID string, anchors []echo.Hash)
@@ -28,8 +28,8 @@ type Cards interface {
 type Similarity interface {
 	// Name returns the embedder's model and dimensions.
 	Name() string
-	// Similar returns the similarity of the session's messages to a text, at most limit of those with
-	// an embedding. degraded says what was done in another way than usual; "": nothing.
+	// Similar returns the similarity of the session's messages to a text, at most limit of those
+	// with an embedding. degraded says what was done in another way than usual; "": nothing.
 	Similar(ctx context.Context, sessionID, text string, limit int) (list []contextcards.Ranked, degraded string, err error)
 }
 

@@ -62,7 +62,7 @@ type original struct {
 
 var hashPrefix = regexp.MustCompile(`^[0-9a-f]{6,16}$`)
 
-// find finds a message by the beginning of its hash, the newest visit first. The problem is for the model.
+// find finds a message by the beginning of its hash. The problem is for the model.
 func find(session *echo.Session, given string) (o original, problem string) {
 	h := strings.ToLower(strings.TrimSpace(given))
 	if !hashPrefix.MatchString(h) {
@@ -149,7 +149,7 @@ func plainText(m *echo.Message) string {
 	return strings.Join(lines, "\n")
 }
 
-// imageName says which image a message holds. Data is not repeated: only a user message could carry it.
+// imageName says which image a message holds, without its data.
 func imageName(url string) string {
 	data, ok := strings.CutPrefix(url, "data:")
 	if !ok {

@@ -37,8 +37,8 @@ func SearchSpec() effect.ToolSpec {
 	}
 }
 
-// Search finds messages of the session for a turn: by words from the session alone, by similarity from a
-// reading that is recorded below key.
+// Search finds messages of the session for a turn: by words from the session alone, by similarity
+// from a reading that is recorded below key.
 func (m *Messages) Search(ctx context.Context, through effect.Effects, key echo.Key, turn effect.Site, args json.RawMessage) (text string, failed bool, err error) {
 	in := struct {
 		Query, By, Phase string
@@ -79,8 +79,8 @@ func phasesBegun(s *echo.Session) []string {
 	return names
 }
 
-// searchable returns the messages that are worth a card, the newest of equal ones: none of the turn that
-// searches, and none that only look others up, as their own queries would find them.
+// searchable returns the messages that are worth a card, the newest of equal ones: none of the turn
+// that searches, and none that only look others up, as their own queries would find them.
 func (m *Messages) searchable(phase string, turn effect.Site) []contextcards.Source {
 	seen := map[echo.Hash]bool{}
 	var out []contextcards.Source
@@ -108,8 +108,8 @@ func looksUp(m *echo.Message) bool {
 		!slices.ContainsFunc(calls, func(c echo.ToolCall) bool { return !reads(c.Name) })
 }
 
-// searchGroups makes a group of each message, with an extracted card: a search has the same result however
-// long cards take.
+// searchGroups makes a group of each message, with an extracted card: a search has the same result
+// however long cards take.
 func searchGroups(sources []contextcards.Source) []autocontext.Group {
 	groups := make([]autocontext.Group, len(sources))
 	for i, s := range sources {

@@ -42,8 +42,9 @@ func Calls(m *echo.Message, site effect.Site) *echo.Message {
 	return echo.Seal(d)
 }
 
-// readCalls reads {"tool": ..., "arguments": ...}, or a list of such. A block that begins like a call but
-// is not valid JSON becomes a call with the block as arguments, so that the model is told what is wrong.
+// readCalls reads {"tool": ..., "arguments": ...}, or a list of such. A block that begins like a
+// call but is not valid JSON becomes a call with the block as arguments, so that the model is told
+// what is wrong.
 func readCalls(block string) []echo.ToolCall {
 	type call struct {
 		Tool      string          `json:"tool"`

@@ -87,7 +87,7 @@ func (g *turnGroup) calls(id string) bool {
 	return slices.ContainsFunc(g.items[0].Message.ToolCalls(), has) && !slices.ContainsFunc(g.items, answered)
 }
 
-// join adds a message to a group. The result of a phase that ran a tool has no call: it comes in as text.
+// join adds a message to a group. A tool phase's result has no call: it comes in as text.
 func (e *Earlier) join(g *turnGroup, it *echo.Item) {
 	m := it.Message
 	src := e.Messages.Source(it)

@@ -37,7 +37,7 @@ func (e *Earlier) Phases(name string) []*echo.PhaseRecord {
 	return nil // the phase has not run: nothing to bring
 }
 
-// Included returns what a source of context.from includes of a phase, as this phase has to treat it.
+// Included returns what a source of context.from includes of a phase, as this phase treats it.
 func (e *Earlier) Included(rec *echo.PhaseRecord, src cascade.Source) []echo.Item {
 	include := src.Include
 	if len(include) == 0 {
@@ -71,9 +71,9 @@ func (e *Earlier) Included(rec *echo.PhaseRecord, src cascade.Source) []echo.Ite
 	return out
 }
 
-// historyOf returns the history of an earlier phase as this phase has to treat it. Callouts are pinned.
-// Calls and results of another model or another way of calling tools are foreign, and so are all in a
-// phase without tools: providers refuse calls in a request that declares none.
+// historyOf returns the history of an earlier phase as this phase has to treat it. Callouts are
+// pinned. Calls and results of another model or another way of calling tools are foreign, and so
+// are all in a phase without tools: providers refuse calls in a request that declares none.
 func (e *Earlier) historyOf(rec *echo.PhaseRecord) []echo.Item {
 	other := rec.Model != e.Phase.Model || rec.Prompted != e.Phase.Prompted || !e.HasTools
 	out := slices.Clone(rec.History)
@@ -123,8 +123,8 @@ func imageParts(m *echo.Message) []echo.Part {
 	return slices.DeleteFunc(slices.Clone(m.Parts()), func(p echo.Part) bool { return p.Type != echo.PartImage })
 }
 
-// transcript brings the messages of a phase, whole and in order, between two markers. Tool calls stay with
-// their results, as providers want.
+// transcript brings the messages of a phase, whole and in order, between two markers. Tool calls
+// stay with their results, as providers want.
 func transcript(phase string, history []echo.Item, filter cascade.MessagesFilter) []echo.Item {
 	body := Pick(history, filter)
 	if len(body) == 0 {

@@ -23,8 +23,8 @@ func calls(id string) *echo.Message {
 	})
 }
 
-// session has the phase "find", which called a tool that failed in turn 1 and answered in turn 2, the
-// phase "judge", which answered at once, and the phase "open", which has not ended.
+// session has the phase "find", which called a tool that failed in turn 1 and answered in turn 2,
+// the phase "judge", which answered at once, and the phase "open", which has not ended.
 func session() *lookup.Messages {
 	m := lookup.NewMessages(echo.NewSession("s"), nil, nil, time.Now)
 	find := m.Session.Begin("find")

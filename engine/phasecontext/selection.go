@@ -1,9 +1,9 @@
-// Package phasecontext brings into a phase what it needs of earlier ones. It neither records nor calls a
-// model.
+// Package phasecontext brings into a phase what it needs of earlier ones. It neither records nor
+// calls a model.
 //
-// include.go is context.from: what a phase names. The rest chooses: groups.go splits histories into turn
-// groups, gather.go separates anchors from candidates, selection.go has these ranked, inject.go puts
-// markers around what comes in. trial.go makes a selection on a recorded session.
+// include.go is context.from: what a phase names. The rest chooses: groups.go splits histories into
+// turn groups, gather.go separates anchors from candidates, selection.go has these ranked,
+// inject.go puts markers around what comes in. trial.go makes a selection on a recorded session.
 package phasecontext
 
 import (
@@ -26,7 +26,7 @@ import (
 	"github.com/windlass-run/windlass/internal/quantity"
 )
 
-// Selection chooses what a phase gets of earlier ones: all anchors, and candidates under the budget.
+// Selection chooses what a phase gets of earlier ones: anchors, and candidates that fit.
 type Selection struct {
 	SelectionOptions
 	anchors    []*turnGroup
@@ -85,8 +85,8 @@ func (s *Selection) cost(items ...echo.Item) (n int64) {
 	return n
 }
 
-// Choose makes the selection from what was found of the candidates. answer is the model's to the menu,
-// nil when none was asked. It returns a menu, and no outcome, when a model has to choose.
+// Choose makes the selection from what was found of the candidates. answer is the model's to the
+// menu, nil when none was asked. It returns a menu, and no outcome, when a model has to choose.
 func (s *Selection) Choose(f *echo.Findings, answer *autocontext.MenuAnswer) (*echo.InterSelection, *autocontext.Menu) {
 	settings := s.settings
 	settings.MaxTokens = max(settings.MaxTokens-s.cost(marker(endOfSelected)), 0)
@@ -234,8 +234,8 @@ func (s *Selection) outcome(f *echo.Findings, sel *echo.Selected) *echo.InterSel
 	return out
 }
 
-// Brought returns the messages that come in, in session order and between markers. The error says that
-// the outcome is of another history.
+// Brought returns the messages that come in, in session order and between markers. The error says
+// that the outcome is of another history.
 func (s *Selection) Brought(o *echo.InterSelection) ([]echo.Item, error) {
 	if len(o.Scores) != len(s.candidates) {
 		return nil, fmt.Errorf("the recorded selection is not of the %d candidates that there are", len(s.candidates))

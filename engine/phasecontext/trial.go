@@ -16,8 +16,8 @@ import (
 	"github.com/windlass-run/windlass/internal/excerpt"
 )
 
-// Trial is a selection on the record of a session, without a run or anchors: everything that finished
-// phases said is a candidate.
+// Trial is a selection on the record of a session, without a run or anchors: everything that
+// finished phases said is a candidate.
 type Trial struct {
 	Task      string
 	Before    string // a phase: what had finished when it began first is selected from; "": everything

@@ -53,8 +53,8 @@ func decisionsIn(text string) []string {
 	return out
 }
 
-// checklists are the newest versions of the checklists of a session, by where they are: in the answers
-// of a phase, in a value of the state, in a file.
+// checklists are the newest versions of the checklists of a session, by where they are: in the
+// answers of a phase, in a value of the state, in a file.
 type checklists struct {
 	order  []string            // by their newest versions, the newest last
 	latest map[string][]string // the texts that they are in
@@ -70,7 +70,7 @@ func (c *checklists) set(place string, texts ...string) {
 
 func (c *checklists) add(place, text string) { c.set(place, append(c.latest[place], text)...) }
 
-// merged returns every item once, in the order in which it first appears, as the newest list has it.
+// merged returns every item once, in the order of first appearance, as the newest list has it.
 func (c *checklists) merged() []checked {
 	var out []checked
 	at := map[string]int{}

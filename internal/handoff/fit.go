@@ -9,8 +9,8 @@ import (
 	"github.com/windlass-run/windlass/internal/excerpt"
 )
 
-// fit makes the handoff within limits. Of what was done and decided the newest is kept, of what remains
-// the first.
+// fit makes the handoff within limits. Of what was done and decided the newest is kept, of what
+// remains the first.
 func (p *progress) fit(g *gathered, l limits) *echo.Handoff {
 	h := &echo.Handoff{
 		SessionID: p.record.SessionID(), CascadeID: excerpt.Line(p.record.CascadeID(), maxName), Status: p.status, Reason: p.reason,

@@ -19,8 +19,8 @@ import (
 // MaxSize is how many bytes the text of a handoff may have.
 const MaxSize = 8000
 
-// Of reports how far a recorded run has come, with the newest recorded reading of the files. It needs
-// no recorded handoff; one equals what Of returns for the record up to the end of its phase.
+// Of reports how far a recorded run has come, with the newest recorded reading of the files. It
+// needs no recorded handoff; one equals what Of returns for the record up to the end of its phase.
 func Of(entries []*echo.Entry) (*echo.Handoff, error) {
 	if len(entries) == 0 {
 		return nil, errors.New("the session has no entries yet")

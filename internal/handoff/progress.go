@@ -180,7 +180,7 @@ func newestText(history []*echo.Entry, fits func(*echo.Message) bool) string {
 	return ""
 }
 
-// blockingOf returns the tools whose newest call failed, and the calls that were under way at the end.
+// blockingOf returns the tools whose newest call failed, and the calls under way at the end.
 func blockingOf(history []*echo.Entry) []echo.HandoffItem {
 	var out []echo.HandoffItem
 	seen := map[string]bool{}

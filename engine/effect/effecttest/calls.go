@@ -30,7 +30,7 @@ func answer(t testing.TB, b *bench) {
 	}
 }
 
-// parsing is a request whose answer is parsed. Parsing is not idempotent: an answer that is recorded has been parsed already.
+// parsing is a request whose answer is parsed, once: a recorded one is parsed already.
 func parsing() *effect.ModelRequest {
 	req := Ask("m", "in your words")
 	req.Parse = func(m *echo.Message) *echo.Message {
@@ -148,7 +148,7 @@ func manyAtOnce(t testing.TB, b *bench) {
 	}
 }
 
-// oneOfMany is one branch of many: a call of each kind, and an error when what comes is not its own.
+// oneOfMany makes a call of each kind in one branch, and errs when what comes is not its own.
 func oneOfMany(t testing.TB, b *bench, i int) error {
 	m, err := b.effects.Tool(t.Context(), many(i).Numbered(echo.StepTool, 1), spec("read"), Use("read", ofMany(i)))
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 
 // Subject is an implementation under test, with the log that it records in.
 type Subject struct {
-	// New returns effects that touch the world and record in a log, without the secrets that a mask knows. recorded are the
-	// outcomes of the contract's calls, as they were recorded when the world was asked, for an implementation that answers
-	// from a recording.
+	// New returns effects that touch the world and record in a log, without the secrets of its
+	// mask. recorded are the outcomes of the contract's calls, for one that answers from a
+	// recording.
 	New func(t testing.TB, w *World, record effect.Writer, recorded []*echo.Entry) effect.Effects
 	// Asks says that the world is asked, and not a recording.
 	Asks bool
@@ -30,14 +30,14 @@ func Test(t *testing.T, s Subject) {
 	}
 }
 
-// clause is a part of the contract. It holds for subjects that ask the world, or that record, where it says so.
+// clause is a part of the contract, for all subjects or for those that ask the world or record.
 type clause struct {
 	name          string
 	asks, records bool
 	run           func(testing.TB, *bench)
 }
 
-// contract has a clause for each sentence of [effect.Effects]. The test of this package breaks each of them.
+// contract has a clause for each sentence of [effect.Effects]. A test breaks each of them.
 var contract = []clause{
 	{name: "a model's answer is recorded before it is seen", run: answer},
 	{name: "an answer is parsed before it becomes an outcome", run: parsedAnswer},
@@ -82,7 +82,7 @@ func (s Subject) bench(t testing.TB) *bench {
 	return b
 }
 
-// outcome returns the only entry that the call of a key left in the record, nil when the subject does not record.
+// outcome returns the only entry that a call left, nil when the subject does not record.
 func (b *bench) outcome(t testing.TB, node echo.NodeType, key echo.Key) *echo.Entry {
 	t.Helper()
 	if !b.Records {

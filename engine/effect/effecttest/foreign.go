@@ -12,16 +12,18 @@ import (
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
-// foreign are effects as another program would bring them: every call becomes a job for workers that know nothing of a run,
-// and what comes of it is recorded by the process that gave the job out.
+// foreign are effects as another program would bring them: calls become jobs for workers that know
+// nothing of a run, and the process that gave a job out records its outcome.
 type foreign struct {
-	w    effect.Writer
-	jobs chan func()
+	w     effect.Writer
+	model effect.Model
+	tools effect.Tools
+	jobs  chan func()
 }
 
-// StartForeign returns effects of another kind than windlass has, and starts their workers, which end with the test.
+// StartForeign returns such effects and starts their workers, which end with the test.
 func StartForeign(t testing.TB, model effect.Model, tools effect.Tools, w effect.Writer) effect.Effects {
-	f := &foreign{w: w, jobs: make(chan func())}
+	f := &foreign{w: w, model: model, tools: tools, jobs: make(chan func())}
 	var workers sync.WaitGroup
 	for range 4 {
 		workers.Go(func() {
@@ -34,18 +36,11 @@ func StartForeign(t testing.TB, model effect.Model, tools effect.Tools, w effect
 		close(f.jobs)
 		workers.Wait()
 	})
-	return &foreignRun{f, model, tools}
+	return f
 }
 
-// foreignRun implements [effect.Effects] on the workers.
-type foreignRun struct {
-	*foreign
-	model effect.Model
-	tools effect.Tools
-}
-
-// do has a worker do something, unless ctx ends before one is free. What the world says is an outcome, also when ctx has
-// ended meanwhile; an error that is only the end of ctx is none.
+// do has a worker do a job, unless ctx ends before one is free. An error that is only the end of
+// ctx is no outcome.
 func (f *foreign) do(ctx context.Context, job func() error) (failed, ended error) {
 	done := make(chan struct{})
 	select {
@@ -60,7 +55,7 @@ func (f *foreign) do(ctx context.Context, job func() error) (failed, ended error
 	return failed, nil
 }
 
-func (f *foreignRun) Model(ctx context.Context, key echo.Key, req *effect.ModelRequest) (*effect.ModelResponse, error) {
+func (f *foreign) Model(ctx context.Context, key echo.Key, req *effect.ModelRequest) (*effect.ModelResponse, error) {
 	if err := f.w.Settle(ctx); err != nil {
 		return nil, err
 	}
@@ -76,7 +71,7 @@ func (f *foreignRun) Model(ctx context.Context, key echo.Key, req *effect.ModelR
 	return f.w.Answer(key, req, resp, failed, time.Since(start))
 }
 
-func (f *foreignRun) Tool(ctx context.Context, key echo.Key, spec effect.ToolSpec, req effect.ToolRequest) (*echo.Message, error) {
+func (f *foreign) Tool(ctx context.Context, key echo.Key, spec effect.ToolSpec, req effect.ToolRequest) (*echo.Message, error) {
 	if err := f.w.Announce(ctx, key, spec, req); err != nil {
 		return nil, err
 	}
@@ -95,6 +90,6 @@ func (f *foreignRun) Tool(ctx context.Context, key echo.Key, spec effect.ToolSpe
 	return f.w.Result(key, req, res, time.Since(start))
 }
 
-func (f *foreignRun) Value(_ context.Context, key echo.Key, site effect.Site, read func() echo.Payload) (json.RawMessage, error) {
+func (f *foreign) Value(_ context.Context, key echo.Key, site effect.Site, read func() echo.Payload) (json.RawMessage, error) {
 	return f.w.Reading(key, site, read())
 }

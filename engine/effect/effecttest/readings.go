@@ -9,7 +9,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// What a reading says now differs from what is recorded of it: an implementation that answers from a recording returns that.
+// What a reading says now differs from what is recorded of it, which a replay returns.
 const (
 	clockThen = echo.Clock(1.5)
 	clockNow  = echo.Clock(2.5)

@@ -42,7 +42,7 @@ func spec(name string) effect.ToolSpec {
 	return effect.ToolSpec{Name: name, Idempotent: name == "read"}
 }
 
-// recordings are the outcomes of the calls of the contract, as the engine's own live effects record them.
+// recordings are the outcomes of the calls of the contract, as live effects record them.
 func recordings(t testing.TB) []*echo.Entry {
 	t.Helper()
 	w, disk := &World{}, &Disk{}

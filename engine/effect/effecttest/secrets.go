@@ -74,7 +74,7 @@ func secretCalls() []call {
 	}
 }
 
-// secrets holds that the world gets secrets that are in a conversation and in the arguments of tools, and the record none.
+// secrets holds that secrets of conversations and arguments reach the world and no record.
 func secrets(t testing.TB, b *bench) {
 	came := perform(t, b.effects, secretCalls())
 	b.noSecrets(t)
@@ -97,7 +97,8 @@ func secrets(t testing.TB, b *bench) {
 	b.replays(t, secretCalls(), came)
 }
 
-// otherPurpose holds that what is not for the conversation of a phase goes to the model without secrets, and is the same otherwise.
+// otherPurpose holds that what is not for the conversation of a phase goes to the model whole but
+// without secrets.
 func otherPurpose(t testing.TB, b *bench) {
 	asking := func(what string) *effect.ModelRequest {
 		req := everything()

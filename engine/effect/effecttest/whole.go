@@ -59,8 +59,8 @@ type sentRequest struct {
 	messages []string
 }
 
-// sent is a request as a model gets it, so that two of them can be compared. How it is parsed and streamed is left out, and so is
-// what can be computed.
+// sent is a request as a model gets it, for comparison: without how it is parsed and streamed, and
+// without what can be computed.
 func sent(req *effect.ModelRequest) sentRequest {
 	out := sentRequest{ModelRequest: *req}
 	for _, m := range req.Messages {
@@ -222,7 +222,7 @@ func wholeEntries() (out []*echo.Entry) {
 	return append(out, reading)
 }
 
-// sameEntry holds an entry against what it should say. When it was recorded and how long it took is left out.
+// sameEntry holds an entry against what it should say, but for times and durations.
 func sameEntry(t testing.TB, want, got *echo.Entry) {
 	t.Helper()
 	want.SessionID, want.Seq, want.At, want.DurationMS = got.SessionID, got.Seq, got.At, got.DurationMS

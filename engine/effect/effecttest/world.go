@@ -1,4 +1,5 @@
-// Package effecttest is the contract that every implementation of [effect.Effects] passes, and a world for it to touch.
+// Package effecttest is the contract that every implementation of [effect.Effects] passes, and a
+// world for it to touch.
 package effecttest
 
 import (
@@ -12,8 +13,8 @@ import (
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
-// World is a model and tools whose answers follow from what they are asked, and which count what they did. It implements
-// [effect.Model] and [effect.Tools] and is safe for concurrent use.
+// World is a model and tools that answer by what they are asked and count what they did: a
+// [effect.Model] and [effect.Tools], safe for concurrent use.
 type World struct {
 	// Leave, when set, is called when a request leaves or a tool begins.
 	Leave func()
@@ -151,9 +152,9 @@ func Use(tool, what string) effect.ToolRequest {
 	}
 }
 
-// Disk is a sink that keeps entries, and knows which of them would outlive the process, and which the machine's power.
+// Disk is a sink that knows which entries would outlive the process, and which the machine's power.
 type Disk struct {
-	// Fail, when set, is asked before an entry is kept, and FailSync before entries are made durable.
+	// Fail is asked before an entry is kept, FailSync before entries are made durable; may be nil.
 	Fail     func(*echo.Entry) error
 	FailSync func() error
 
