@@ -181,11 +181,9 @@ func (v *visit) callouts() error {
 	if c == nil {
 		return nil
 	}
-	if c.Output != "" {
-		if last := phasecontext.LastAnswer(v.record.History); last != nil {
-			if err := v.callout("output", c.Output, last.Message); err != nil {
-				return err
-			}
+	if last := phasecontext.LastAnswer(v.record.History); c.Output != "" && last != nil {
+		if err := v.callout("output", c.Output, last.Message); err != nil {
+			return err
 		}
 	}
 	if c.Messages == "" {

@@ -73,12 +73,11 @@ func (c *toolCalls) plan(ctx context.Context, p *plannedCall, refused bool) erro
 		return c.settle(p, "invalid_arguments", true, problem)
 	}
 	p.spec, p.args = spec, args
-	if text, failed, ok, err := c.call(ctx, p.key, p.call.Name, args); err != nil {
+	text, failed, ok, err := c.call(ctx, p.key, p.call.Name, args)
+	if err != nil || !ok {
 		return err
-	} else if ok {
-		return c.settle(p, "failed", failed, text)
 	}
-	return nil
+	return c.settle(p, "failed", failed, text)
 }
 
 func (c *toolCalls) settle(p *plannedCall, kind string, failed bool, text string) error {

@@ -195,11 +195,8 @@ func (v *views) readIdle(ctx context.Context) error {
 		}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
 	v.carry.Cold = raw != nil
-	return nil
+	return err
 }
 
 // explain adds what can be done about a request that does not fit.

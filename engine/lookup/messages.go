@@ -84,6 +84,11 @@ func (m *Messages) MarkCallout(visit *echo.PhaseRecord, h echo.Hash, name string
 func (m *Messages) Source(it *echo.Item) contextcards.Source { return m.entered[it.Order-1] }
 
 // Similar returns the similarity of the session's messages to a text, see [Similarity].
-func (m *Messages) Similar(ctx context.Context, text string) (list []contextcards.Ranked, degraded string, err error) {
-	return m.Similarity.Similar(ctx, m.Session.ID, text, len(m.entered))
+func (m *Messages) Similar(ctx context.Context, text string) (similar map[echo.Hash]float64, degraded string, err error) {
+	list, degraded, err := m.Similarity.Similar(ctx, m.Session.ID, text, len(m.entered))
+	similar = make(map[echo.Hash]float64, len(list))
+	for _, r := range list {
+		similar[r.Hash] = r.Similarity
+	}
+	return similar, degraded, err
 }

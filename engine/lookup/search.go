@@ -133,15 +133,11 @@ func (m *Messages) compareAll(ctx context.Context, through effect.Effects, key e
 		if m.Cards != nil {
 			m.Cards.Wait(limited, m.searchable("", turn))
 		}
-		list, _, err := m.Similar(limited, query)
+		similar, _, err := m.Similar(limited, query)
 		if err != nil {
 			return echo.Similarity{Problem: excerpt.FirstLine(err.Error())}
 		}
-		r := echo.Similarity{Embedder: m.Similarity.Name(), Messages: map[echo.Hash]float64{}}
-		for _, ranked := range list {
-			r.Messages[ranked.Hash] = ranked.Similarity
-		}
-		return r
+		return echo.Similarity{Embedder: m.Similarity.Name(), Messages: similar}
 	})
 	for i := range groups {
 		groups[i].Similarity, groups[i].Embedded = r.Messages[groups[i].ID], len(r.Messages) > 0

@@ -185,7 +185,7 @@ func (s *Selection) compare(ctx context.Context, f *echo.Findings) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookup.CompareLimit)
 	defer cancel()
-	list, degraded, err := messages.Similar(ctx, s.Task)
+	similar, degraded, err := messages.Similar(ctx, s.Task)
 	if err != nil {
 		degrade(&f.CardsUsed, "nothing could be compared by meaning with %s: %s", messages.Similarity.Name(), excerpt.FirstLine(err.Error()))
 		return
@@ -194,10 +194,6 @@ func (s *Selection) compare(ctx context.Context, f *echo.Findings) {
 		degrade(&f.CardsUsed, "%s", degraded)
 	}
 	f.Embedder = messages.Similarity.Name()
-	similar := make(map[echo.Hash]float64, len(list))
-	for _, r := range list {
-		similar[r.Hash] = r.Similarity
-	}
 	without := 0
 	for i, g := range s.candidates {
 		for _, src := range g.sources {
