@@ -2,49 +2,64 @@ package cascade
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/windlass-run/windlass/internal/source"
 )
 
-// intraBlock is a block of settings for the context inside a phase, as it is written in one place.
-type intraBlock struct {
-	*IntraContext
-	at    place
-	below *intraBlock // what it inherits from: for a phase's block the cascade's, when there is one
+// layered is a block of settings at its place and the place of the block that it inherits from. The
+// cascade's block, which inherits nothing, is below itself.
+type layered struct{ at, below place }
+
+// origin says, in messages, where a value comes from that the block itself does not have.
+func (l layered) origin(block, key string) string {
+	switch {
+	case l.at.key(block).has(key):
+		return ""
+	case l.below.key(block).has(key):
+		return " in the cascade"
+	default:
+		return " by default"
+	}
 }
 
-// merged returns what the block amounts to.
-func (b *intraBlock) merged() Intra {
-	if b.below == nil {
-		return mergeIntra(b.IntraContext)
+// conflict returns where to report two settings that do not go together. There is no such place
+// when neither is written here, since the conflict is then reported where they are, or when one of
+// them has a wrong type.
+func (l layered) conflict(block, first, second string) (place, bool) {
+	at := l.at.key(block)
+	if !at.intact(first, second) || !l.below.key(block).intact(first, second) {
+		return place{}, false
 	}
-	return mergeIntra(b.below.IntraContext, b.IntraContext)
+	if at.has(first) {
+		return at.key(first), true
+	}
+	return at.key(second), at.has(second)
+}
+
+// intraBlock is a block of settings for the context inside a phase.
+type intraBlock struct {
+	*IntraContext
+	layered
+	merged Intra // over what it inherits
 }
 
 // intraRules are the rules of settings for the context inside a phase.
 type intraRules struct{ *checker }
 
-// cascadeBlock returns the cascade's block, nil when there is none.
-func (k intraRules) cascadeBlock() *intraBlock {
-	if s := k.cascade.AutoContext.intra(); s != nil {
-		return &intraBlock{IntraContext: s, at: k.root.keys("auto_context", "intra_phase")}
-	}
-	return nil
-}
+func (k intraRules) cascadePlace() place { return k.root.keys("auto_context", "intra_phase") }
 
 // checkAutoContext checks the settings that all phases inherit.
 func (k intraRules) checkAutoContext() {
 	if n := k.root.key("auto_context").node(); n != nil && n.Kind == source.Object && len(n.Members) == 0 {
 		k.root.noEffect("auto_context", `"auto_context" is empty, which changes nothing`, `write "auto_context": {"intra_phase": {}} to take the defaults`)
 	}
-	b := k.cascadeBlock()
-	if b == nil {
+	s := k.cascade.AutoContext.intra()
+	if s == nil {
 		return
 	}
+	b := &intraBlock{IntraContext: s, layered: layered{k.cascadePlace(), k.cascadePlace()}, merged: mergeIntra(s)}
 	k.checkIntraBlock(b)
 	steps := slices.ContainsFunc(k.phases, func(p located) bool {
 		return !p.Deterministic() && k.cascade.EffectiveIntra(p.Phase).Advance == AdvanceStep
@@ -60,9 +75,11 @@ func (k intraRules) checkIntraContext(p located) {
 	if p.IntraContext == nil || p.at.has("tool") {
 		return // That a phase with a tool has none is said elsewhere.
 	}
-	b := &intraBlock{IntraContext: p.IntraContext, at: p.at.key("intra_context"), below: k.cascadeBlock()}
+	b := &intraBlock{
+		IntraContext: p.IntraContext, layered: layered{p.at.key("intra_context"), k.cascadePlace()}, merged: k.cascade.EffectiveIntra(p.Phase),
+	}
 	k.checkIntraBlock(b)
-	if b.merged().Advance != AdvanceStep {
+	if b.merged.Advance != AdvanceStep {
 		b.stepWithoutEffect()
 	}
 	k.checkIdleSettings(p)
@@ -80,11 +97,10 @@ func (k intraRules) checkIntraBlock(b *intraBlock) {
 func (b *intraBlock) check() {
 	checkModel(b.at.key("guard"), "summarizer_model")
 	b.checkRemovalLevels()
-	in := b.merged()
-	g := in.Guard
+	g := b.merged.Guard
 	b.checkOrder("guard", atMost("warn_percent", g.WarnPercent, "compact_percent", g.CompactPercent, "the warning has to come before the guard acts"))
 	b.checkOrder("guard", below("target_percent", g.TargetPercent, "compact_percent", g.CompactPercent, "the guard would act again on what it has just done"))
-	if t := in.Truncation; t != nil {
+	if t := b.merged.Truncation; t != nil {
 		const why = "older results would keep more than newer ones"
 		b.checkOrder("truncation", atMost("older_limit", t.OlderLimit, "recent_limit", t.RecentLimit, why))
 		b.checkOrder("truncation", atMost("inactive_limit", t.InactiveLimit, "older_limit", t.OlderLimit, why))
@@ -123,47 +139,16 @@ func below(low string, lowest int, high string, highest int, why string) order {
 	return order{low, high, lowest, highest, lowest >= highest, fmt.Sprintf("below %d", highest), why}
 }
 
-// checkOrder reports a rule that the merged settings break. It says nothing when neither number is
-// written here, because then it was said where they are, and when one of them is no number.
+// checkOrder reports a rule that the merged settings break.
 func (b *intraBlock) checkOrder(block string, o order) {
-	at := b.at.key(block)
-	if !o.broken || !at.has(o.low) && !at.has(o.high) {
+	at, reported := b.conflict(block, o.low, o.high)
+	if !o.broken || !reported {
 		return
 	}
-	for layer := b; layer != nil; layer = layer.below {
-		if !layer.at.key(block).intact(o.low, o.high) {
-			return
-		}
-	}
-	key := o.low
-	if !at.has(key) {
-		key = o.high
-	}
-	at.key(key).error(CodeConflicting,
-		fmt.Sprintf("%s: %q is %d%s and %q is %d%s: %s", describe(at), o.low, o.lowest, b.origin(block, o.low), o.high, o.highest,
+	at.error(CodeConflicting,
+		fmt.Sprintf("%s: %q is %d%s and %q is %d%s: %s", describe(b.at.key(block)), o.low, o.lowest, b.origin(block, o.low), o.high, o.highest,
 			b.origin(block, o.high), o.why),
 		fmt.Sprintf("set %q %s", o.low, o.limit))
-}
-
-// origin says where a value comes from that is not written in the block itself.
-func (b *intraBlock) origin(block, key string) string {
-	if b.below == nil {
-		return origin(key, b.at.key(block))
-	}
-	return origin(key, b.at.key(block), b.below.at.key(block))
-}
-
-// origin says where a value comes from that is not written in a place itself, but below it or
-// nowhere.
-func origin(key string, at place, below ...place) string {
-	switch {
-	case at.has(key):
-		return ""
-	case slices.ContainsFunc(below, func(b place) bool { return b.has(key) }):
-		return " in the cascade"
-	default:
-		return " by default"
-	}
 }
 
 // stepWithoutEffect warns of a step that nothing takes.
@@ -221,17 +206,4 @@ func (k intraRules) checkIdleSettings(p located) {
 // a phase.
 func bringsMessages(c *Context) bool {
 	return c.auto() || c != nil && slices.ContainsFunc(c.From, func(s Source) bool { return slices.Contains(s.Include, IncludeMessages) })
-}
-
-// intraKeys returns the keys of [IntraContext] but "enabled", which says nothing about where it
-// belongs.
-func intraKeys() []string {
-	t := reflect.TypeFor[IntraContext]()
-	var keys []string
-	for i := range t.NumField() {
-		if key, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ","); key != "enabled" {
-			keys = append(keys, key)
-		}
-	}
-	return keys
 }

@@ -2,59 +2,50 @@ package cascade
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 )
 
-// interBlock is a block of settings for the context between phases, as it is written in one place.
+// interBlock is a block of settings for the context between phases. The places are those of
+// "anchors" and "selection".
 type interBlock struct {
 	*InterContext
-	at    place       // of "anchors" and "selection"
-	below *interBlock // what it inherits from: for a phase's block the cascade's, when there is one
+	layered
+	merged Inter // over what it inherits
 
-	// strategies are those of the phases that the block is for. It is empty when there is none, or
-	// when some of them may be others than they seem, because what is written is wrong: then
-	// nothing is said about what has no effect.
+	// strategies are those of the phases that the block is for. It is empty when there are none, or
+	// when a mistake elsewhere makes them uncertain: then no setting is said to have no effect.
 	strategies []SelectionStrategy
 }
 
-// merged returns what the block amounts to.
-func (b *interBlock) merged() Inter {
-	if b.below == nil {
-		return mergeInter(b.InterContext)
-	}
-	return mergeInter(b.below.InterContext, b.InterContext)
-}
-
-// certain reports whether the block and what it inherits from say what they seem to about the
-// strategy: nothing is wrong with it.
+// certain reports whether nothing is wrong with what the block and the one below it say about the
+// strategy.
 func (b *interBlock) certain() bool {
-	return b.at.intact("strategy", "selection") && b.at.key("selection").intact("strategy") && (b.below == nil || b.below.certain())
+	certain := func(at place) bool {
+		return at.intact("strategy", "selection") && at.key("selection").intact("strategy")
+	}
+	return certain(b.at) && certain(b.below)
 }
 
 // interRules are the rules of settings for the context between phases.
 type interRules struct{ *checker }
 
-// cascadeInter returns the cascade's block, nil when there is none.
-func (k interRules) cascadeInter() *interBlock {
-	if s := k.cascade.AutoContext.inter(); s != nil {
-		return &interBlock{InterContext: s, at: k.root.keys("auto_context", "inter_phase")}
-	}
-	return nil
-}
+func (k interRules) cascadePlace() place { return k.root.keys("auto_context", "inter_phase") }
 
 // phaseInter returns the block of a phase that has a context.
 func (k interRules) phaseInter(p located) *interBlock {
-	return &interBlock{InterContext: p.Context.inter(), at: p.at.key("context"), below: k.cascadeInter()}
+	return &interBlock{
+		InterContext: p.Context.inter(), layered: layered{p.at.key("context"), k.cascadePlace()}, merged: k.cascade.EffectiveInter(p.Phase),
+	}
 }
 
 // checkInterPhase checks the settings that phases inherit whose context has the mode auto.
 func (k interRules) checkInterPhase() {
-	b := k.cascadeInter()
-	if b == nil {
+	s := k.cascade.AutoContext.inter()
+	if s == nil {
 		return
 	}
+	b := &interBlock{InterContext: s, layered: layered{k.cascadePlace(), k.cascadePlace()}, merged: mergeInter(s)}
 	certain := b.certain()
 	for _, p := range k.phases {
 		at := p.at.key("context")
@@ -113,7 +104,7 @@ func (k interRules) checkSelects(p located) {
 	b := k.phaseInter(p)
 	if p.Context.auto() {
 		if b.certain() {
-			b.strategies = []SelectionStrategy{b.merged().Selection.Strategy}
+			b.strategies = []SelectionStrategy{b.merged.Selection.Strategy}
 		}
 		k.checkCandidates(p)
 		k.checkAnchorsBrought(p)
@@ -176,25 +167,14 @@ func (k interRules) checkFromPhases(list place, names []string) {
 // checkWeights refuses weights by which no message can be found: recency only raises what the other
 // two find.
 func (b *interBlock) checkWeights() {
-	const keyword, callout = "keyword_weight", "callout_weight"
-	at, s := b.at.key("selection"), b.merged().Selection
-	if s.KeywordWeight > 0 || s.CalloutWeight > 0 || !at.has(keyword) && !at.has(callout) || !at.intact(keyword, callout) {
+	const block, keyword, callout = "selection", "keyword_weight", "callout_weight"
+	at, reported := b.conflict(block, keyword, callout)
+	if s := b.merged.Selection; s.KeywordWeight > 0 || s.CalloutWeight > 0 || !reported {
 		return
 	}
-	var below []place
-	if b.below != nil {
-		below = append(below, b.below.at.key("selection"))
-		if !below[0].intact(keyword, callout) {
-			return
-		}
-	}
-	key := keyword
-	if !at.has(key) {
-		key = callout
-	}
-	at.key(key).error(CodeConflicting,
+	at.error(CodeConflicting,
 		fmt.Sprintf("%s: %q is 0%s and %q is 0%s: nothing could be chosen by words, which is what every strategy falls back to",
-			describe(at), keyword, origin(keyword, at, below...), callout, origin(callout, at, below...)),
+			describe(b.at.key(block)), keyword, b.origin(block, keyword), callout, b.origin(block, callout)),
 		`set one of them above 0; "recency_weight" only raises what they find`)
 }
 
@@ -267,43 +247,4 @@ func (k interRules) checkAnchorsBrought(p located) {
 			at.keys("anchors", "include").index(i).warn(CodeNoEffect, `the input is no anchor with "include_input": false`, "remove one of the two")
 		}
 	}
-}
-
-var contextPointer = regexp.MustCompile(`^/phases/\d+(/on_error)*/context$`)
-
-// interKeyHome says where a key of the settings for the context between phases belongs that is
-// written elsewhere; "" for any other key.
-func interKeyHome(pointer, key string) string {
-	belongs := func(where string) string { return fmt.Sprintf("%q belongs %s", key, where) }
-	switch key {
-	case "inter_phase":
-		return belongs(`in the cascade's "auto_context"; a phase has "context"`)
-	case "inter_context":
-		return `a phase has "context": {"mode": "auto", "anchors": {...}, "selection": {...}}; for all phases write "auto_context": {"inter_phase": {...}}`
-	case "card_model", "cards":
-		return belongs(`in the cascade's "auto_context": {"inter_phase": {...}}`)
-	}
-	inBlock := contextPointer.MatchString(pointer) || pointer == "/auto_context/inter_phase"
-	elsewhere := ""
-	if !inBlock {
-		elsewhere = `, in a phase's "context" or for all phases in "auto_context": {"inter_phase": {...}}`
-	}
-	switch key {
-	case "anchors", "selection":
-		return belongs(`in a phase's "context", or for all phases in "auto_context": {"inter_phase": {...}}`)
-	case "from_phases":
-		return belongs(`in "anchors"` + elsewhere)
-	case "selector_model", "recency_weight", "keyword_weight", "callout_weight", "similarity_threshold", "max_messages":
-		return belongs(`in "selection"` + elsewhere)
-	}
-	// These words mean something in other blocks, too.
-	switch {
-	case !inBlock:
-		return ""
-	case key == "window" || key == "include":
-		return belongs(`in "anchors"`)
-	case key == "strategy" || key == "max_tokens":
-		return belongs(`in "selection"`)
-	}
-	return ""
 }

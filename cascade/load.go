@@ -137,15 +137,17 @@ func CheckToolFile(ctx context.Context, path string, known Known) (Diagnostics, 
 func ParseIntra(name string, data []byte) (Intra, Diagnostics, error) {
 	var found Diagnostics
 	doc := open(context.Background(), titleSettings, rawFile{name: name, data: data}, schema.Intra(), &found)
-	b := &intraBlock{IntraContext: &IntraContext{}, at: place{doc: doc}}
-	if doc.decode(b.IntraContext) {
+	settings, root := &IntraContext{}, place{doc: doc}
+	checkable := doc.decode(settings)
+	b := &intraBlock{IntraContext: settings, layered: layered{root, root}, merged: mergeIntra(settings)}
+	if checkable {
 		b.check()
 	}
 	found, err := found.verdict(name)
 	if err != nil {
 		return Intra{}, found, err
 	}
-	return b.merged(), found, nil
+	return b.merged, found, nil
 }
 
 // rawFile is a file's bytes.

@@ -2,6 +2,7 @@ package cascade
 
 import (
 	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -56,24 +57,26 @@ func (d *document) wrongValue(at place, v schema.Violation) {
 		return
 	}
 	what := describe(at)
+	code, message, hint := CodeInvalidValue, what+": "+v.Message, ""
 	switch v.Keyword {
 	case "type":
-		at.error(CodeWrongType, fmt.Sprintf("%s: %s", what, v.Message), typeHint(v, n))
+		code, hint = CodeWrongType, typeHint(v, n)
 	case "enum", "const":
-		at.error(CodeInvalidValue, fmt.Sprintf("%s: %s", what, v.Message), enumHint(v, n))
+		hint = enumHint(v, n)
 	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum":
-		at.error(CodeOutOfRange, fmt.Sprintf("%s %s", what, v.Message), "")
+		code, message = CodeOutOfRange, what+" "+v.Message
 	case "minItems":
+		message = what + " " + v.Message
 		if v.Pointer == "/phases" {
-			at.error(CodeNoPhases, "the cascade has no phases", `add at least one, as {"name": "answer", "instructions": "..."}`)
-			return
+			code, message = CodeNoPhases, "the cascade has no phases"
+			hint = `add at least one, as {"name": "answer", "instructions": "..."}`
 		}
-		at.error(CodeInvalidValue, fmt.Sprintf("%s %s", what, v.Message), "")
 	case "pattern":
-		d.wrongText(at, v, what)
-	default:
-		at.error(CodeInvalidValue, fmt.Sprintf("%s: %s", what, v.Message), "")
+		if c, m, h := wrongText(v.Pointer, strconv.Quote(n.Text)); c != "" {
+			code, message, hint = c, m, h
+		}
 	}
+	at.error(code, message, hint)
 }
 
 // typeHint says how to write what was probably meant.
@@ -84,12 +87,12 @@ func typeHint(v schema.Violation, n *source.Node) string {
 	if slices.Contains(v.Expected, "boolean") && slices.Contains([]string{"on", "off", "yes", "no"}, strings.ToLower(n.Text)) {
 		return "write true or false" // YAML had these words once, and people still write them.
 	}
-	for _, t := range v.Expected {
-		_, notNumber := strconv.ParseFloat(n.Text, 64)
-		_, notBool := strconv.ParseBool(n.Text)
-		if (t == "integer" || t == "number") && notNumber == nil || t == "boolean" && notBool == nil {
-			return "remove the quotes"
-		}
+	_, notNumber := strconv.ParseFloat(n.Text, 64)
+	_, notBool := strconv.ParseBool(n.Text)
+	if slices.ContainsFunc(v.Expected, func(t string) bool {
+		return (t == "integer" || t == "number") && notNumber == nil || t == "boolean" && notBool == nil
+	}) {
+		return "remove the quotes"
 	}
 	if slices.Contains(v.Expected, "array") {
 		return fmt.Sprintf("write it as a list: [%q]", n.Text)
@@ -107,22 +110,21 @@ func enumHint(v schema.Violation, n *source.Node) string {
 	return ""
 }
 
-// wrongText reports a string that a pattern refuses, in the words of what the string is for.
-func (d *document) wrongText(at place, v schema.Violation, what string) {
-	text := strconv.Quote(at.node().Text)
-	switch v.Pointer[strings.LastIndexByte(v.Pointer, '/')+1:] {
+// wrongText explains a string that a pattern refuses by what the string is for. The code is empty
+// when nothing more is known.
+func wrongText(pointer, text string) (code Code, message, hint string) {
+	switch pointer[strings.LastIndexByte(pointer, '/')+1:] {
 	case "name":
-		at.error(CodeInvalidName, text+" cannot be the name of a phase",
-			"a phase's name starts with a letter or underscore and goes on with letters, digits, _ and -")
+		return CodeInvalidName, text + " cannot be the name of a phase",
+			"a phase's name starts with a letter or underscore and goes on with letters, digits, _ and -"
 	case "tool_id":
-		at.error(CodeInvalidName, text+" cannot be the name of a tool", "a tool's name has letters, digits, _ and -, at most 64 of them")
+		return CodeInvalidName, text + " cannot be the name of a tool", "a tool's name has letters, digits, _ and -, at most 64 of them"
 	case "timeout":
-		at.error(CodeInvalidValue, text+" is no time span above zero", spanHint)
+		return CodeInvalidValue, text + " is no time span above zero", spanHint
 	case "cascade_id":
-		at.error(CodeInvalidName, "the cascade_id is empty", "name the workflow, as logs and cost reports are to show it")
-	default:
-		at.error(CodeInvalidValue, fmt.Sprintf("%s: %s", what, v.Message), "")
+		return CodeInvalidName, "the cascade_id is empty", "name the workflow, as logs and cost reports are to show it"
 	}
+	return "", "", ""
 }
 
 // describe names a place for messages: the phase, tool or validator around it and the path inside.
@@ -160,38 +162,74 @@ func named(kind string, list place, index, key string) string {
 	return kind
 }
 
-// keyHome says where a key belongs that is written at the wrong place, for the mistakes that people make.
+// keysOf returns the keys of a type in a file.
+func keysOf[T any]() []string {
+	var keys []string
+	for field := range reflect.TypeFor[T]().Fields() {
+		key, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		keys = append(keys, key)
+	}
+	return keys
+}
+
+// keyHome says where a key belongs that people write at the wrong place; "" for any other key.
 func keyHome(key string) string {
-	if slices.Contains([]string{
-		"max_turns", "max_attempts", "loop_until", "loop_until_prompt", "loop_until_silent", "retry_instructions", "turn_prompt",
-	}, key) {
+	switch {
+	case slices.Contains(keysOf[Rules](), key):
 		return `in the phase's "rules"`
-	}
-	if slices.Contains(intraKeys(), key) {
+	case key != "enabled" && slices.Contains(keysOf[IntraContext](), key):
 		return `in the phase's "intra_context", or for all phases in "auto_context": {"intra_phase": {...}}`
-	}
-	switch key {
-	case "intra_context":
+	case key == "intra_context":
 		return `in a phase; for all phases write "auto_context": {"intra_phase": {...}}`
-	case "auto_context":
+	case key == "auto_context":
 		return `in the cascade; a phase has "intra_context"`
-	case "intra_phase":
+	case key == "intra_phase":
 		return `in the cascade's "auto_context"; a phase has "intra_context"`
-	case "token_budget":
+	case key == "token_budget":
 		return `in the cascade; for one phase write "token_budget": {"phase_overrides": {"NAME": {...}}}`
-	}
-	if slices.Contains([]string{"instructions", "tackle", "handoffs", "rules", "output_schema", "callouts", "context", "routing", "on_error"}, key) {
+	case slices.Contains([]string{"instructions", "tackle", "handoffs", "rules", "output_schema", "callouts", "context", "routing", "on_error"}, key):
 		return "in a phase"
 	}
 	return ""
 }
 
+// interKeyHome says where a key of the settings for the context between phases belongs; "" for any
+// other key. Some of them have a meaning in other blocks, too.
+func interKeyHome(pointer, key string) string {
+	inBlock := contextPointer.MatchString(pointer) || pointer == "/auto_context/inter_phase"
+	elsewhere := ""
+	if !inBlock {
+		elsewhere = `, in a phase's "context" or for all phases in "auto_context": {"inter_phase": {...}}`
+	}
+	var home string
+	switch {
+	case key == "inter_context":
+		return `a phase has "context": {"mode": "auto", "anchors": {...}, "selection": {...}}; for all phases write "auto_context": {"inter_phase": {...}}`
+	case key == "inter_phase":
+		home = `in the cascade's "auto_context"; a phase has "context"`
+	case key == "card_model" || key == "cards":
+		home = `in the cascade's "auto_context": {"inter_phase": {...}}`
+	case key == "anchors" || key == "selection":
+		home = `in a phase's "context", or for all phases in "auto_context": {"inter_phase": {...}}`
+	case !inBlock && slices.Contains([]string{"window", "include", "strategy", "max_tokens"}, key):
+		return ""
+	case slices.Contains(keysOf[Anchors](), key):
+		home = `in "anchors"` + elsewhere
+	case slices.Contains(keysOf[Selection](), key):
+		home = `in "selection"` + elsewhere
+	default:
+		return ""
+	}
+	return fmt.Sprintf("%q belongs %s", key, home)
+}
+
 // The parts of the language that later versions bring. A file that uses one is told so, instead of being told that the
 // key is unknown.
 var (
-	phasePointer  = regexp.MustCompile(`^/phases/\d+(/on_error)*$`)
-	tacklePointer = regexp.MustCompile(`^/phases/\d+(/on_error)*/(tackle|tools)(/\d+)?$`)
-	toolPointer   = regexp.MustCompile(`^/tools/\d+$`)
+	contextPointer = regexp.MustCompile(`^/phases/\d+(/on_error)*/context$`)
+	phasePointer   = regexp.MustCompile(`^/phases/\d+(/on_error)*$`)
+	tacklePointer  = regexp.MustCompile(`^/phases/\d+(/on_error)*/(tackle|tools)(/\d+)?$`)
+	toolPointer    = regexp.MustCompile(`^/tools/\d+$`)
 )
 
 func (d *document) laterKey(pointer, key string) bool {

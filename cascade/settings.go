@@ -1,0 +1,203 @@
+package cascade
+
+import (
+	"reflect"
+	"slices"
+	"time"
+)
+
+// DefaultIntra returns the settings of a phase whose intra_context is an empty block.
+func DefaultIntra() Intra {
+	return Intra{
+		Enabled: true, Window: 5, MaskAfter: 3, MinMaskedSize: 200, Advance: AdvanceCost, StepTurns: 10,
+		PreserveReasoning: true, ReasoningLimit: 2000, PreserveErrors: true,
+		CompressLoops: true, LoopHistoryLimit: 3, LoopOutputLimit: 500,
+		Guard: IntraGuard{
+			Enabled: true, WarnPercent: 80, CompactPercent: 90, TargetPercent: 72, RemovalLevels: []int{10, 20, 50, 100},
+			KeepRecentMessages: 10, Recount: RecountTokenizer,
+		},
+	}
+}
+
+// DefaultTruncation returns the tiers of a truncation that is only switched on.
+func DefaultTruncation() IntraTruncation {
+	return IntraTruncation{RecentResults: 5, RecentLimit: 5000, OlderLimit: 1000, InactiveLimit: 300}
+}
+
+// DefaultClear returns the settings of a clear_tool_uses that is only switched on.
+func DefaultClear() IntraClear {
+	return IntraClear{TriggerTokens: 100_000, Keep: 3, ClearAtLeastTokens: 5000}
+}
+
+// DefaultInter returns the settings of a phase whose context only has the mode auto.
+func DefaultInter() Inter {
+	return Inter{
+		Enabled: true,
+		Anchors: InterAnchors{
+			Window: 3, FromPhases: []string{FromPrevious}, Include: []AnchorInclude{AnchorOutput, AnchorCallouts, AnchorInput, AnchorErrors},
+		},
+		Selection: InterSelection{
+			Strategy: StrategyHeuristic, MaxTokens: 30_000, MaxMessages: 50,
+			RecencyWeight: 0.3, KeywordWeight: 0.4, CalloutWeight: 0.3, SimilarityThreshold: 0.5,
+		},
+		Cards: InterCards{Wait: 5 * time.Second},
+	}
+}
+
+// EffectiveIntra returns a phase's settings over the cascade's over the defaults, field by field.
+// Without either block they are not enabled, and only the guard applies.
+func (c *Cascade) EffectiveIntra(p *Phase) Intra {
+	return mergeIntra(c.AutoContext.intra(), p.IntraContext)
+}
+
+// EffectiveInter returns a phase's settings over the cascade's over the defaults, field by field.
+// They are enabled when the phase's context has the mode auto and the cascade has not switched
+// them off.
+func (c *Cascade) EffectiveInter(p *Phase) Inter {
+	in := mergeInter(c.AutoContext.inter(), p.Context.inter())
+	in.Enabled = in.Enabled && p.Context.auto()
+	return in
+}
+
+// EffectiveCards returns what cards are made with.
+func (c *Cascade) EffectiveCards() InterCards { return mergeInter(c.AutoContext.inter()).Cards }
+
+// EffectiveTokenBudget returns the ceiling of a phase, nil when there is none. What it leaves at
+// zero follows from the model.
+func (c *Cascade) EffectiveTokenBudget(p *Phase) *TokenBudget {
+	if c.TokenBudget == nil {
+		return nil
+	}
+	b := *c.TokenBudget
+	own := b.PhaseOverrides[p.Name]
+	b.PhaseOverrides = nil
+	mergeInto(&b, &own)
+	if b.Strategy == "" {
+		b.Strategy = BudgetSummarize
+	}
+	return &b
+}
+
+// UsesCards reports whether a phase selects messages or offers its model a search of them.
+func (c *Cascade) UsesCards() bool {
+	for p := range c.EachPhase() {
+		if slices.Contains(p.Tackle, searchTool) || c.EffectiveInter(p).Enabled {
+			return true
+		}
+	}
+	return false
+}
+
+// searchTool is the tool by which a model searches its session.
+const searchTool = "search_context"
+
+// auto reports whether messages are selected for the phase.
+func (c *Context) auto() bool { return c != nil && c.Mode == ContextAuto }
+
+// inter returns what a phase says about the messages that are selected for it.
+func (c *Context) inter() *InterContext {
+	if c == nil {
+		return nil
+	}
+	return &InterContext{Anchors: c.Anchors, Selection: c.Selection}
+}
+
+func (a *AutoContext) inter() *InterContext {
+	if a == nil {
+		return nil
+	}
+	return a.InterPhase
+}
+
+func (a *AutoContext) intra() *IntraContext {
+	if a == nil {
+		return nil
+	}
+	return a.IntraPhase
+}
+
+// mergeInter puts layers, each of which may be nil, over the defaults, the last one on top.
+func mergeInter(layers ...*InterContext) Inter {
+	in := DefaultInter()
+	for _, s := range layers {
+		if s == nil {
+			continue
+		}
+		set(&in.Selection.Strategy, s.Strategy)
+		set(&in.Selection.SelectorModel, s.SelectorModel)
+		set(&in.Cards.Model, s.CardModel)
+		if s.Cards != nil && s.Cards.WaitSeconds != nil {
+			in.Cards.Wait = time.Duration(*s.Cards.WaitSeconds * float64(time.Second))
+		}
+		mergeInto(&in, s)
+	}
+	return in
+}
+
+// mergeIntra puts layers, each of which may be nil, over the defaults, the last one on top.
+//
+// A layer that has a block switches it on unless it says otherwise; so do the settings as a whole.
+// What a lower layer wrote into a block that it switched off still counts.
+func mergeIntra(layers ...*IntraContext) Intra {
+	in, truncation, clearing := DefaultIntra(), DefaultTruncation(), DefaultClear()
+	in.Enabled = false
+	for _, s := range layers {
+		if s == nil {
+			continue
+		}
+		in.Enabled = true
+		in.Guard.Enabled = in.Guard.Enabled || s.Guard != nil
+		set(&in.MaskAfter, s.MaskObservationsAfter)
+		mergeInto(&in, s)
+		if t := s.Truncation; t != nil {
+			in.Truncation = switched(t.Enabled, &truncation)
+			mergeInto(&truncation, t)
+		}
+		if c := s.ClearToolUses; c != nil {
+			in.ClearToolUses = switched(c.Enabled, &clearing)
+			mergeInto(&clearing, c)
+		}
+	}
+	return in
+}
+
+// switched returns a block that is written, nil when it is switched off.
+func switched[T any](enabled *bool, block *T) *T {
+	if enabled != nil && !*enabled {
+		return nil
+	}
+	return block
+}
+
+// set overwrites a value with one that is there.
+func set[T any](dst, src *T) {
+	if src != nil {
+		*dst = *src
+	}
+}
+
+// mergeInto puts settings as a file has them over settings that are decided: each field that is
+// written replaces the field of the same name, and blocks are merged in the same way. An empty
+// list counts as written. Lists are copied. A field without a counterpart, or whose counterpart is
+// a pointer, is left to the caller.
+func mergeInto[S, W any](settings *S, written *W) {
+	mergeFields(reflect.ValueOf(settings).Elem(), reflect.ValueOf(written).Elem())
+}
+
+func mergeFields(settings, written reflect.Value) {
+	for field, value := range written.Fields() {
+		target := settings.FieldByName(field.Name)
+		if !target.IsValid() || value.IsZero() {
+			continue
+		}
+		switch value = reflect.Indirect(value); target.Kind() {
+		case reflect.Pointer:
+		case reflect.Struct:
+			mergeFields(target, value)
+		case reflect.Slice:
+			target.Set(reflect.AppendSlice(reflect.MakeSlice(target.Type(), 0, value.Len()), value))
+		default:
+			target.Set(value)
+		}
+	}
+}
