@@ -2,6 +2,7 @@ package cascade
 
 import (
 	"mime"
+	"slices"
 	"strings"
 )
 
@@ -36,13 +37,6 @@ func kindOfMedia(contentType string) TemplateKind {
 // looksLikeJSON reports whether a body begins as a JSON object or array and not as a template's tag.
 func looksLikeJSON(body string) bool {
 	start := strings.TrimSpace(body)
-	if strings.HasPrefix(start, "[") {
-		return true
-	}
-	for _, tag := range []string{"{{", "{%", "{#"} {
-		if strings.HasPrefix(start, tag) {
-			return false
-		}
-	}
-	return strings.HasPrefix(start, "{")
+	isTag := slices.Contains([]string{"{{", "{%", "{#"}, start[:min(2, len(start))])
+	return strings.HasPrefix(start, "[") || strings.HasPrefix(start, "{") && !isTag
 }

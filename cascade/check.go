@@ -70,16 +70,15 @@ func (k *checker) checkPhase(p located) {
 	k.templates.checkPhase(p)
 }
 
-// locatePhases lists the phases in the order of the file, each with what is written in place below
+// locatePhases lists the phases in the order of the file, each before those written in place below
 // it.
 func locatePhases(at place, phases []Phase) []located {
 	var out []located
 	for i := range phases {
-		p, where := &phases[i], at.index(i)
-		out = append(out, located{Phase: p, at: where})
-		for p.OnError != nil && p.OnError.Inline != nil {
-			p, where = p.OnError.Inline, where.key("on_error")
-			out = append(out, located{Phase: p, at: where, inline: true})
+		where := at.index(i)
+		for p := &phases[i]; p != nil; p = p.inline() {
+			out = append(out, located{Phase: p, at: where, inline: p != &phases[i]})
+			where = where.key("on_error")
 		}
 	}
 	return out

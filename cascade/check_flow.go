@@ -9,28 +9,17 @@ import (
 // FileOrder reports whether the phases run in the order of the file: no phase has hand-offs or
 // routing. In any other cascade a phase without them ends the run.
 func (c *Cascade) FileOrder() bool {
-	for i := range c.Phases {
-		for p := &c.Phases[i]; p != nil; p = p.inline() {
-			if len(p.Handoffs) > 0 || len(p.Routing) > 0 {
-				return false
-			}
+	for p := range c.EachPhase() {
+		if len(p.Handoffs) > 0 || len(p.Routing) > 0 {
+			return false
 		}
 	}
 	return true
 }
 
-// inline returns the phase written in place under on_error, or nil.
-func (p *Phase) inline() *Phase {
-	if p.OnError == nil {
-		return nil
-	}
-	return p.OnError.Inline
-}
-
 // flow is a cascade's routes as a graph of phase indexes.
 type flow struct {
-	next [][]int // by hand-offs and routing, those of phases written in place included
-	fail [][]int // by on_error
+	next [][]int // where each phase leads, with the phases written in place below it
 	ends []bool  // the run can end here
 }
 
@@ -43,29 +32,25 @@ func newFlow(phases []Phase) flow {
 			index[phases[i].Name] = i
 		}
 	}
-	f := flow{next: make([][]int, len(phases)), fail: make([][]int, len(phases)), ends: make([]bool, len(phases))}
+	f := flow{next: make([][]int, len(phases)), ends: make([]bool, len(phases))}
 	for i := range phases {
-		p := &phases[i]
-		f.next[i] = targets(p, index)
-		f.ends[i] = len(p.Handoffs) == 0 && len(p.Routing) == 0
-		for p.OnError != nil {
-			if p.OnError.Inline == nil {
-				if to, ok := index[p.OnError.Phase]; ok {
-					f.fail[i] = append(f.fail[i], to)
-				}
-				break
-			}
-			p = p.OnError.Inline
+		for p := &phases[i]; p != nil; p = p.inline() {
 			to := targets(p, index)
-			f.fail[i] = append(f.fail[i], to...)
-			if len(to) == 0 {
-				f.ends[i] = true // A phase written in place without a route of its own ends the run.
+			f.next[i] = append(f.next[i], to...)
+			if len(p.Handoffs) == 0 && len(p.Routing) == 0 || p != &phases[i] && len(to) == 0 {
+				f.ends[i] = true
+			}
+			if p.OnError != nil && p.OnError.Inline == nil {
+				if to, ok := index[p.OnError.Phase]; ok {
+					f.next[i] = append(f.next[i], to)
+				}
 			}
 		}
 	}
 	return f
 }
 
+// targets returns where the hand-offs and the routing of a phase lead, in order.
 func targets(p *Phase, index map[string]int) []int {
 	var out []int
 	for _, h := range p.Handoffs {
@@ -82,49 +67,65 @@ func targets(p *Phase, index map[string]int) []int {
 	return slices.Compact(out)
 }
 
-// reach returns which phases a run can come to from one.
-func (f flow) reach(from int) []bool {
-	seen := make([]bool, len(f.next))
-	todo := []int{from}
-	for len(todo) > 0 {
-		i := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		if seen[i] {
-			continue
+// spread marks the phases that the edges lead to from some phases, those included.
+func spread(from []int, edges [][]int) []bool {
+	seen := make([]bool, len(edges))
+	for len(from) > 0 {
+		i := from[len(from)-1]
+		from = from[:len(from)-1]
+		if !seen[i] {
+			seen[i] = true
+			from = append(from, edges[i]...)
 		}
-		seen[i] = true
-		todo = append(append(todo, f.next[i]...), f.fail[i]...)
 	}
 	return seen
 }
 
-// trapped returns the phases from which no phase can be come to that ends the run.
-func (f flow) trapped() []bool {
+// free marks the phases from which a run can come to its end.
+func (f flow) free() []bool {
 	before := make([][]int, len(f.next))
+	var ends []int
 	for i := range f.next {
-		for _, to := range slices.Concat(f.next[i], f.fail[i]) {
+		for _, to := range f.next[i] {
 			before[to] = append(before[to], i)
 		}
-	}
-	free := make([]bool, len(f.next))
-	var todo []int
-	for i, ends := range f.ends {
-		if ends {
-			todo = append(todo, i)
+		if f.ends[i] {
+			ends = append(ends, i)
 		}
 	}
-	for len(todo) > 0 {
-		i := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		if !free[i] {
-			free[i] = true
-			todo = append(todo, before[i]...)
+	return spread(ends, before)
+}
+
+// circle returns the phases of a shortest way from a phase back to itself, beginning with it; nil
+// when there is no such way.
+func (f flow) circle(start int) []int {
+	from := make([]int, len(f.next))
+	for i := range from {
+		from[i] = -1
+	}
+	for queue := []int{start}; len(queue) > 0; queue = queue[1:] {
+		i := queue[0]
+		for _, to := range f.next[i] {
+			switch {
+			case to == start:
+				return pathBack(from, start, i)
+			case from[to] < 0:
+				from[to] = i
+				queue = append(queue, to)
+			}
 		}
 	}
-	for i := range free {
-		free[i] = !free[i]
+	return nil
+}
+
+func pathBack(from []int, start, last int) []int {
+	path := []int{last}
+	for last != start {
+		last = from[last]
+		path = append(path, last)
 	}
-	return free
+	slices.Reverse(path)
+	return path
 }
 
 // flowRules are the rules of the ways through a cascade.
@@ -138,7 +139,7 @@ func (k flowRules) checkFlow() {
 		return
 	}
 	f := newFlow(phases)
-	reached := f.reach(0)
+	reached := spread([]int{0}, f.next)
 	for i := range phases {
 		if !reached[i] {
 			at := k.root.key("phases").index(i)
@@ -158,16 +159,19 @@ func (k flowRules) brokenRoutes() bool {
 // checkEndless warns once for each set of phases that a run cannot leave.
 func (k flowRules) checkEndless(f flow, reached []bool) {
 	reported := make([]bool, len(f.next))
-	trapped := f.trapped()
-	for i := range trapped {
-		if !trapped[i] || !reached[i] || reported[i] || !f.onCycle(i) {
+	free := f.free()
+	for i := range f.next {
+		if free[i] || !reached[i] || reported[i] {
 			continue
 		}
 		circle := f.circle(i)
-		for j, in := range f.reach(i) {
+		if circle == nil {
+			continue
+		}
+		for j, in := range spread([]int{i}, f.next) {
 			reported[j] = reported[j] || in
 		}
-		names := make([]string, 0, len(circle)+1)
+		var names []string
 		for _, j := range append(circle, i) {
 			names = append(names, k.cascade.Phases[j].Name)
 		}
@@ -175,41 +179,4 @@ func (k flowRules) checkEndless(f flow, reached []bool) {
 			fmt.Sprintf("the route %s cannot end: no phase on it or after it is without hand-offs and routing", strings.Join(names, " -> ")),
 			"add a hand-off or route to a phase that ends the run")
 	}
-}
-
-// onCycle reports whether a phase can come to itself again.
-func (f flow) onCycle(i int) bool { return len(f.circle(i)) > 0 }
-
-// circle returns the phases of a shortest way from a phase back to itself, beginning with it; none
-// when there is no such way.
-func (f flow) circle(start int) []int {
-	from := make([]int, len(f.next))
-	for i := range from {
-		from[i] = -1
-	}
-	queue := []int{start}
-	for len(queue) > 0 {
-		i := queue[0]
-		queue = queue[1:]
-		for _, to := range slices.Concat(f.next[i], f.fail[i]) {
-			if to == start {
-				return pathBack(from, start, i)
-			}
-			if from[to] < 0 {
-				from[to] = i
-				queue = append(queue, to)
-			}
-		}
-	}
-	return nil
-}
-
-func pathBack(from []int, start, last int) []int {
-	path := []int{last}
-	for last != start {
-		last = from[last]
-		path = append(path, last)
-	}
-	slices.Reverse(path)
-	return path
 }

@@ -15,13 +15,9 @@ type templates struct {
 }
 
 // check reports a template's syntax error, at its place inside the string when that is known.
-func (t templates) check(at place, text string) { t.checkAs(TemplateText, at, text) }
+func (t templates) check(at place, text string) { t.checkFrom(TemplateText, at, "", text) }
 
-func (t templates) checkAs(kind TemplateKind, at place, text string) {
-	t.checkFrom(kind, at, "", text)
-}
-
-// checkFrom checks a template that stands in a string after a prefix.
+// checkFrom is check for a kind of template that stands in a string after a prefix.
 func (t templates) checkFrom(kind TemplateKind, at place, prefix, text string) {
 	if t.parse == nil || text == "" || at.node() == nil {
 		return
@@ -106,10 +102,10 @@ func (t templates) checkValue(at place) {
 
 // checkTool parses the templates of a declared tool.
 func (t templates) checkTool(d declared) {
-	t.checkAs(TemplateCommand, d.at.key("command"), d.Command)
-	t.checkAs(TemplateURL, d.at.key("url"), d.URL)
+	t.checkFrom(TemplateCommand, d.at.key("command"), "", d.Command)
+	t.checkFrom(TemplateURL, d.at.key("url"), "", d.URL)
 	kind, _ := d.BodyKind()
-	t.checkAs(kind, d.at.key("body"), d.Body)
+	t.checkFrom(kind, d.at.key("body"), "", d.Body)
 	for _, name := range slices.Sorted(maps.Keys(d.Headers)) {
 		t.check(d.at.keys("headers", name), d.Headers[name])
 		if strings.TrimSpace(name) == "" || strings.ContainsAny(name, " \t\r\n:") {

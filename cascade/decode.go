@@ -101,15 +101,25 @@ func canonicalSource(name string) string {
 	return name
 }
 
+// readEither reads the short form of a value when the JSON begins with one of the bytes, else the
+// object that the form is short for.
+func readEither(data []byte, begins string, short, object any) error {
+	if bytes.IndexByte([]byte(begins), kindOf(data)) >= 0 {
+		return json.Unmarshal(data, short)
+	}
+	return json.Unmarshal(data, object)
+}
+
+// The first bytes of JSON strings and booleans.
+const (
+	aString  = `"`
+	aBoolean = "tf"
+)
+
 // UnmarshalJSON reads a name or an object.
 func (s *Source) UnmarshalJSON(data []byte) error {
 	type plain Source
-	var err error
-	if kindOf(data) == '"' {
-		err = json.Unmarshal(data, &s.Phase)
-	} else {
-		err = json.Unmarshal(data, (*plain)(s))
-	}
+	err := readEither(data, aString, &s.Phase, (*plain)(s))
 	s.Phase = canonicalSource(s.Phase)
 	return err
 }
@@ -117,31 +127,18 @@ func (s *Source) UnmarshalJSON(data []byte) error {
 // UnmarshalJSON reads a phase's name or an object.
 func (h *Handoff) UnmarshalJSON(data []byte) error {
 	type plain Handoff
-	if kindOf(data) == '"' {
-		return json.Unmarshal(data, &h.Target)
-	}
-	return json.Unmarshal(data, (*plain)(h))
+	return readEither(data, aString, &h.Target, (*plain)(h))
 }
 
 // UnmarshalJSON reads a template for the output's callout, or an object.
 func (c *Callouts) UnmarshalJSON(data []byte) error {
 	type plain Callouts
-	if kindOf(data) == '"' {
-		return json.Unmarshal(data, &c.Output)
-	}
-	return json.Unmarshal(data, (*plain)(c))
+	return readEither(data, aString, &c.Output, (*plain)(c))
 }
 
 // UnmarshalJSON reads a phase's name or a phase.
 func (e *OnError) UnmarshalJSON(data []byte) error {
-	switch kindOf(data) {
-	case 'n':
-		return nil
-	case '"':
-		return json.Unmarshal(data, &e.Phase)
-	}
-	e.Inline = &Phase{}
-	return json.Unmarshal(data, e.Inline)
+	return readEither(data, aString, &e.Phase, &e.Inline)
 }
 
 // MarshalJSON writes the form that is set.
@@ -155,26 +152,19 @@ func (e OnError) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads an object, or a boolean that switches the block on or off.
 func (t *Truncation) UnmarshalJSON(data []byte) error {
 	type plain Truncation
-	return readSwitch(data, &t.Enabled, (*plain)(t))
+	return readEither(data, aBoolean, &t.Enabled, (*plain)(t))
 }
 
 // UnmarshalJSON reads an object, or a boolean that switches the block on or off.
 func (c *ClearToolUses) UnmarshalJSON(data []byte) error {
 	type plain ClearToolUses
-	return readSwitch(data, &c.Enabled, (*plain)(c))
+	return readEither(data, aBoolean, &c.Enabled, (*plain)(c))
 }
 
 // UnmarshalJSON reads an object, or a boolean that switches the guard on or off.
 func (g *Guard) UnmarshalJSON(data []byte) error {
 	type plain Guard
-	return readSwitch(data, &g.Enabled, (*plain)(g))
-}
-
-func readSwitch(data []byte, enabled **bool, object any) error {
-	if k := kindOf(data); k == 't' || k == 'f' {
-		return json.Unmarshal(data, enabled)
-	}
-	return json.Unmarshal(data, object)
+	return readEither(data, aBoolean, &g.Enabled, (*plain)(g))
 }
 
 // UnmarshalJSON reads either form. An object is a JSON Schema when it has one of the keywords that make it one, with the
@@ -251,19 +241,13 @@ func (s *InputsSchema) JSONSchema() json.RawMessage {
 		properties[name] = map[string]string{"type": "string", "description": description}
 	}
 	raw, err := json.Marshal(map[string]any{
-		"type": "object", "properties": properties, "required": s.required(), "additionalProperties": false,
+		"type": "object", "properties": properties, "additionalProperties": false,
+		"required": append([]string{}, slices.Sorted(maps.Keys(s.Names))...), // JSON Schema wants a list, not null.
 	})
 	if err != nil {
 		panic(fmt.Sprintf("cascade: encode strings: %v", err)) // Maps of strings always encode.
 	}
 	return raw
-}
-
-// required returns the names of the short form in order, never nil: JSON Schema wants a list.
-func (s *InputsSchema) required() []string {
-	names := slices.AppendSeq(make([]string, 0, len(s.Names)), maps.Keys(s.Names))
-	slices.Sort(names)
-	return names
 }
 
 // UnmarshalJSON reads seconds or a string as in "1m30s".

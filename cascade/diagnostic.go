@@ -86,11 +86,9 @@ func (ds Diagnostics) Count() (errors, warnings int) {
 	for _, d := range ds {
 		if d.Severity == SeverityError {
 			errors++
-		} else {
-			warnings++
 		}
 	}
-	return errors, warnings
+	return errors, len(ds) - errors
 }
 
 // sorted returns the diagnostics by place without repetitions: one value is reached through several rules, and with
@@ -113,15 +111,12 @@ type InvalidError struct {
 }
 
 func (e *InvalidError) Error() string {
-	n, _ := e.Diagnostics.Count()
-	var first string
-	for _, d := range e.Diagnostics {
-		if d.Severity == SeverityError {
-			first = d.String()
-			break
-		}
+	i := slices.IndexFunc(e.Diagnostics, func(d Diagnostic) bool { return d.Severity == SeverityError })
+	if i < 0 {
+		return ""
 	}
-	if n > 1 {
+	first := e.Diagnostics[i].String()
+	if n, _ := e.Diagnostics.Count(); n > 1 {
 		return fmt.Sprintf("%s (and %s)", first, quantity.Of(n-1, "more error"))
 	}
 	return first

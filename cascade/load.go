@@ -201,7 +201,7 @@ func parse(ctx context.Context, name string, data []byte, toolFiles []rawFile, k
 	doc := open(ctx, titleCascade, rawFile{name: name, data: data}, schema.Cascade(), &found)
 	c := &Cascade{}
 	checkable := doc.decode(c)
-	nameInlinePhases(c.Phases)
+	nameInlinePhases(c)
 	k := newChecker(ctx, known, c, doc)
 	toolRules{k}.declareTools(ctx, toolFiles, &found)
 	if checkable {
@@ -227,12 +227,10 @@ func (ds Diagnostics) verdict(name string) (Diagnostics, error) {
 }
 
 // nameInlinePhases gives phases that are written in place and have no name one of their own.
-func nameInlinePhases(phases []Phase) {
-	for i := range phases {
-		for p := &phases[i]; p.OnError != nil && p.OnError.Inline != nil; p = p.OnError.Inline {
-			if p.OnError.Inline.Name == "" && p.Name != "" {
-				p.OnError.Inline.Name = p.Name + "_on_error"
-			}
+func nameInlinePhases(c *Cascade) {
+	for p := range c.EachPhase() {
+		if inline := p.inline(); inline != nil && inline.Name == "" && p.Name != "" {
+			inline.Name = p.Name + "_on_error"
 		}
 	}
 }

@@ -16,6 +16,14 @@ func (c *Cascade) EachPhase() iter.Seq[*Phase] {
 	}
 }
 
+// inline returns the phase written in place under on_error, or nil.
+func (p *Phase) inline() *Phase {
+	if p.OnError == nil {
+		return nil
+	}
+	return p.OnError.Inline
+}
+
 // Has reports whether the cascade has a phase of this name.
 func (c *Cascade) Has(phase string) bool {
 	for p := range c.EachPhase() {

@@ -1,8 +1,10 @@
 package cascade
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -46,8 +48,11 @@ func (c *Cascade) ParseValidator(text string) (Validator, error) {
 		return Validator{Kind: ValidatorKind(kind)}, nil
 	case ValidatorRegex:
 		re, err := regexp.Compile(arg)
-		if err != nil || arg == "" {
-			return Validator{}, fmt.Errorf("validator %q needs a regular expression: %w", text, orMissing(err))
+		if arg == "" {
+			err = errors.New("none is given")
+		}
+		if err != nil {
+			return Validator{}, fmt.Errorf("validator %q needs a regular expression: %w", text, err)
 		}
 		return Validator{Kind: ValidatorRegex, Pattern: re}, nil
 	case ValidatorMinWords, ValidatorMaxWords:
@@ -65,10 +70,8 @@ func (c *Cascade) ParseValidator(text string) (Validator, error) {
 	if _, ok := c.Validators[text]; ok {
 		return Validator{Kind: ValidatorInline, Name: text}, nil
 	}
-	for _, t := range c.Tools {
-		if t.ToolID == text {
-			return Validator{Kind: ValidatorTool, Name: text}, nil
-		}
+	if slices.ContainsFunc(c.Tools, func(t Tool) bool { return t.ToolID == text }) {
+		return Validator{Kind: ValidatorTool, Name: text}, nil
 	}
 	return Validator{}, &UnknownValidatorError{Name: text}
 }
@@ -81,11 +84,4 @@ func (e *UnknownValidatorError) Error() string { return fmt.Sprintf("no validato
 // BuiltinValidators returns the built-in validators as they are written, for messages and schemas.
 func BuiltinValidators() []string {
 	return []string{"non_empty", "json", "regex:PATTERN", "min_words:N", "max_words:N", "command:LINE"}
-}
-
-func orMissing(err error) error {
-	if err == nil {
-		return fmt.Errorf("none is given")
-	}
-	return err
 }
