@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/windlass-run/windlass/internal/source"
 )
 
 // The bounds of a schema. They are far above any schema that people write; the library's time grows with the square of
@@ -157,7 +159,7 @@ func (c *census) below(doc any) int {
 		if p, err := url.PathUnescape(fragment); err == nil {
 			fragment = p
 		}
-		target, ok := lookup(doc, splitPointer(fragment))
+		target, ok := lookup(doc, source.SplitPointer(fragment))
 		if !ok || fragment == "" {
 			n += c.subschemas
 		} else {

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -12,6 +13,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
+
+	"github.com/windlass-run/windlass/internal/source"
 )
 
 // collector turns the library's tree of errors into violations. It takes only places from the library and reads what
@@ -56,7 +59,11 @@ func (c *collector) union(e *jsonschema.ValidationError) []Violation {
 	for _, branch := range e.Causes {
 		found := c.walk(branch)
 		if i := slices.IndexFunc(found, func(v Violation) bool { return v.Keyword == "type" && v.Pointer == at }); i >= 0 {
-			types = append(types, found[i].Expected...)
+			for _, t := range found[i].Expected {
+				if !slices.Contains(types, t) {
+					types = append(types, t)
+				}
+			}
 			continue
 		}
 		fitting = append(fitting, found)
@@ -64,31 +71,21 @@ func (c *collector) union(e *jsonschema.ValidationError) []Violation {
 	if len(fitting) > 0 {
 		return slices.MinFunc(fitting, func(a, b []Violation) int { return len(a) - len(b) })
 	}
-	types = unique(types)
 	return []Violation{{Pointer: at, Keyword: "type", Expected: types, Message: wrongType(types, c.value(e))}}
-}
-
-func unique(items []string) []string {
-	var out []string
-	for _, s := range items {
-		if !slices.Contains(out, s) {
-			out = append(out, s)
-		}
-	}
-	return out
 }
 
 // keyword returns the name of the violated keyword and the tokens of its place in the schema.
 func (c *collector) keyword(e *jsonschema.ValidationError) (string, []string) {
 	_, fragment, _ := strings.Cut(e.AbsoluteKeywordLocation, "#")
-	tokens := splitPointer(pointerOf(fragment))
-	if len(tokens) >= 3 && (tokens[len(tokens)-3] == "dependentRequired" || tokens[len(tokens)-3] == "dependencies") {
-		return tokens[len(tokens)-3], tokens
-	}
-	if len(tokens) == 0 {
+	tokens := source.SplitPointer(pointerOf(fragment))
+	n := len(tokens)
+	switch {
+	case n == 0:
 		return "", nil
+	case n >= 3 && (tokens[n-3] == "dependentRequired" || tokens[n-3] == "dependencies"):
+		return tokens[n-3], tokens
 	}
-	return tokens[len(tokens)-1], tokens
+	return tokens[n-1], tokens
 }
 
 // pointerOf undoes the percent encoding that the library puts on pointers.
@@ -100,7 +97,7 @@ func pointerOf(location string) string {
 }
 
 func (c *collector) value(e *jsonschema.ValidationError) any {
-	tokens := splitPointer(pointerOf(e.InstanceLocation))
+	tokens := source.SplitPointer(pointerOf(e.InstanceLocation))
 	if strings.Contains(e.KeywordLocation, "/propertyNames") && len(tokens) > 0 {
 		return tokens[len(tokens)-1] // The name is what is checked, not its value.
 	}
@@ -149,16 +146,12 @@ func roughly(v any) int {
 
 // foreign explains a violation whose schema we do not have at hand: the meta-schema's, or one with its own $id.
 func (c *collector) foreign(v Violation, e *jsonschema.ValidationError) Violation {
-	if v.Keyword == "format" {
-		if text, ok := c.value(e).(string); ok {
-			if _, err := regexp.Compile(text); err != nil {
-				v.Message = err.Error()
-				return v
-			}
+	switch text, isText := c.value(e).(string); {
+	case v.Keyword == "format" && isText:
+		if _, err := regexp.Compile(text); err != nil {
+			v.Message = err.Error()
 		}
-	}
-	if v.Keyword == "type" {
-		v.Expected = nil
+	case v.Keyword == "type":
 		v.Message = strings.Replace(v.Message, ", but got ", ", got ", 1)
 	}
 	return v
@@ -178,9 +171,7 @@ func (c *collector) explain(v Violation, says any, around map[string]any, got an
 		v.Expected = jsonList(says, v.Keyword == "enum")
 		v.Message = fmt.Sprintf("expected %s, got %s", oneOf(v.Expected), excerpt(got))
 	default:
-		if message, ok := limitMessage(v.Keyword, says, got); ok {
-			v.Message = message
-		}
+		v.Message = cmp.Or(limitMessage(v.Keyword, says, got), v.Message)
 	}
 	return []Violation{v}
 }
@@ -201,9 +192,8 @@ func eachMissing(v Violation, required []string, got any) []Violation {
 	var out []Violation
 	for _, name := range required {
 		if _, ok := object[name]; !ok {
-			w := v
-			w.Property, w.Message = name, fmt.Sprintf("missing required property %q", name)
-			out = append(out, w)
+			v.Property, v.Message = name, fmt.Sprintf("missing required property %q", name)
+			out = append(out, v)
 		}
 	}
 	return out
@@ -241,50 +231,48 @@ func matchesAny(patterns map[string]any, name string) bool {
 	return false
 }
 
-// limitMessage explains the keywords that compare a value with a bound.
-func limitMessage(keyword string, says, got any) (string, bool) {
+// limitMessage explains the keywords that compare a value with a bound; it is "" for others.
+func limitMessage(keyword string, says, got any) string {
 	bound := excerpt(says)
 	switch keyword {
 	case "minimum":
-		return fmt.Sprintf("must be at least %s, got %s", bound, excerpt(got)), true
+		return fmt.Sprintf("must be at least %s, got %s", bound, excerpt(got))
 	case "exclusiveMinimum":
-		return fmt.Sprintf("must be greater than %s, got %s", bound, excerpt(got)), true
+		return fmt.Sprintf("must be greater than %s, got %s", bound, excerpt(got))
 	case "maximum":
-		return fmt.Sprintf("must be at most %s, got %s", bound, excerpt(got)), true
+		return fmt.Sprintf("must be at most %s, got %s", bound, excerpt(got))
 	case "exclusiveMaximum":
-		return fmt.Sprintf("must be less than %s, got %s", bound, excerpt(got)), true
+		return fmt.Sprintf("must be less than %s, got %s", bound, excerpt(got))
 	case "multipleOf":
-		return fmt.Sprintf("must be a multiple of %s, got %s", bound, excerpt(got)), true
+		return fmt.Sprintf("must be a multiple of %s, got %s", bound, excerpt(got))
 	case "minLength", "minItems", "minProperties":
-		return fmt.Sprintf("must have at least %s, has %d", counted(keyword, bound), sizeOf(got)), true
+		return fmt.Sprintf("must have at least %s, has %d", counted(keyword, bound), sizeOf(got))
 	case "maxLength", "maxItems", "maxProperties":
-		return fmt.Sprintf("must have at most %s, has %d", counted(keyword, bound), sizeOf(got)), true
+		return fmt.Sprintf("must have at most %s, has %d", counted(keyword, bound), sizeOf(got))
 	case "pattern":
-		return fmt.Sprintf("%s does not match the pattern %s", excerpt(got), bound), true
+		return fmt.Sprintf("%s does not match the pattern %s", excerpt(got), bound)
 	case "format":
-		return fmt.Sprintf("%s is not a valid %v", excerpt(got), says), true
+		return fmt.Sprintf("%s is not a valid %v", excerpt(got), says)
 	case "uniqueItems":
-		return "two items are equal, all must differ", true
+		return "two items are equal, all must differ"
 	case "contains", "minContains":
-		return "has too few items of the kind that it must contain", true
+		return "has too few items of the kind that it must contain"
 	case "oneOf":
-		return "fits more than one of the allowed forms, must fit exactly one", true
+		return "fits more than one of the allowed forms, must fit exactly one"
 	case "not":
-		return "has a form that is excluded", true
+		return "has a form that is excluded"
 	}
-	return "", false
+	return ""
 }
 
 func counted(keyword, bound string) string {
-	noun := map[string]string{"Length": "character", "Items": "item", "Properties": "property"}[keyword[len("min"):]]
-	switch {
-	case bound == "1":
-	case noun == "property":
-		noun = "properties"
-	default:
-		noun += "s"
+	nouns := map[string][2]string{
+		"Length": {"character", "characters"}, "Items": {"item", "items"}, "Properties": {"property", "properties"},
+	}[keyword[len("min"):]]
+	if bound == "1" {
+		return bound + " " + nouns[0]
 	}
-	return bound + " " + noun
+	return bound + " " + nouns[1]
 }
 
 func sizeOf(v any) int {
@@ -300,19 +288,17 @@ func sizeOf(v any) int {
 }
 
 func stringList(v any) []string {
-	switch v := v.(type) {
-	case string:
-		return []string{v}
-	case []any:
-		var out []string
-		for _, item := range v {
-			if s, ok := item.(string); ok {
-				out = append(out, s)
-			}
-		}
-		return out
+	list, ok := v.([]any)
+	if !ok {
+		list = []any{v}
 	}
-	return nil
+	var out []string
+	for _, item := range list {
+		if s, ok := item.(string); ok {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 func jsonList(says any, several bool) []string {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/windlass-run/windlass/internal/source"
 )
 
 // precheck finds what the library reports without a place in the schema.
@@ -16,35 +18,43 @@ func precheck(doc any) []Violation {
 	default:
 		return []Violation{{Keyword: "type", Message: "expected object or boolean, got " + typeOf(doc)}}
 	}
-	if bad := badNumbers(doc, ""); len(bad) > 0 {
+	if bad := badNumbers(doc); len(bad) > 0 {
 		return bad
 	}
-	return danglingRefs(doc, doc, "")
+	return danglingRefs(doc)
 }
 
-// danglingRefs finds local references to nothing.
-func danglingRefs(doc, v any, pointer string) []Violation {
-	var out []Violation
+// eachValue calls visit for v and every value inside it: with its pointer below v, and its key,
+// which is empty for items and v itself. It leaves out what is inside a value for which visit
+// returns false. Members come in the order of their names.
+func eachValue(v any, pointer, key string, visit func(pointer, key string, v any) bool) {
+	if !visit(pointer, key, v) {
+		return
+	}
 	switch v := v.(type) {
 	case map[string]any:
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			if isData(key) {
-				continue
-			}
-			p := pointer + "/" + escape(key)
-			if ref, ok := v[key].(string); ok && key == "$ref" && (ref == "#" || strings.HasPrefix(ref, "#/")) {
-				if _, found := lookup(doc, splitPointer(ref[1:])); !found {
-					out = append(out, Violation{Pointer: p, Keyword: "$ref", Message: fmt.Sprintf("there is nothing at %q in this schema", ref)})
-				}
-				continue
-			}
-			out = append(out, danglingRefs(doc, v[key], p)...)
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			eachValue(v[name], pointer+"/"+source.EscapePointer(name), name, visit)
 		}
 	case []any:
 		for i, item := range v {
-			out = append(out, danglingRefs(doc, item, pointer+"/"+strconv.Itoa(i))...)
+			eachValue(item, pointer+"/"+strconv.Itoa(i), "", visit)
 		}
 	}
+}
+
+// danglingRefs finds local references to nothing.
+func danglingRefs(doc any) []Violation {
+	var out []Violation
+	eachValue(doc, "", "", func(pointer, key string, v any) bool {
+		ref, ok := v.(string)
+		if ok && key == "$ref" && (ref == "#" || strings.HasPrefix(ref, "#/")) {
+			if _, found := lookup(doc, source.SplitPointer(ref[1:])); !found {
+				out = append(out, Violation{Pointer: pointer, Keyword: "$ref", Message: fmt.Sprintf("there is nothing at %q in this schema", ref)})
+			}
+		}
+		return !isData(key)
+	})
 	return out
 }
 
@@ -58,52 +68,30 @@ func isRefKey(key string) bool {
 }
 
 // findString returns the pointer of the first string member that match accepts, or "".
-func findString(v any, pointer string, match func(key, value string) bool) string {
-	switch v := v.(type) {
-	case map[string]any:
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			p := pointer + "/" + escape(key)
-			if s, ok := v[key].(string); ok && match(key, s) {
-				return p
-			}
-			if found := findString(v[key], p, match); found != "" {
-				return found
-			}
+func findString(doc any, match func(key, value string) bool) string {
+	found := ""
+	eachValue(doc, "", "", func(pointer, key string, v any) bool {
+		if s, ok := v.(string); ok && found == "" && match(key, s) {
+			found = pointer
 		}
-	case []any:
-		for i, item := range v {
-			if found := findString(item, pointer+"/"+strconv.Itoa(i), match); found != "" {
-				return found
-			}
-		}
-	}
-	return ""
+		return found == ""
+	})
+	return found
 }
 
 // maxExponent bounds numbers: the library's exact arithmetic would write 1e999999999 out.
 const maxExponent = 400
 
 // badNumbers finds numbers that no float64 holds.
-func badNumbers(v any, pointer string) []Violation {
-	switch v := v.(type) {
-	case json.Number:
-		if !reasonable(v.String()) {
-			return []Violation{{Pointer: pointer, Keyword: "number", Message: fmt.Sprintf("the number %s is out of range", excerpt(v))}}
+func badNumbers(doc any) []Violation {
+	var out []Violation
+	eachValue(doc, "", "", func(pointer, _ string, v any) bool {
+		if n, ok := v.(json.Number); ok && !reasonable(n.String()) {
+			out = append(out, Violation{Pointer: pointer, Keyword: "number", Message: fmt.Sprintf("the number %s is out of range", excerpt(n))})
 		}
-	case map[string]any:
-		var out []Violation
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			out = append(out, badNumbers(v[key], pointer+"/"+escape(key))...)
-		}
-		return out
-	case []any:
-		var out []Violation
-		for i, item := range v {
-			out = append(out, badNumbers(item, pointer+"/"+strconv.Itoa(i))...)
-		}
-		return out
-	}
-	return nil
+		return true
+	})
+	return out
 }
 
 func reasonable(number string) bool {

@@ -7,8 +7,6 @@
 // Schemas and values may be hostile. A schema beyond the bounds of its size is not compiled, and a check is ended when it
 // takes too much work, whatever combinators and references multiply to; either is a violation with [KeywordBound]. A
 // check also ends with its context.
-//
-// The package imports nothing else of windlass.
 package schema
 
 import (
@@ -33,14 +31,29 @@ var cascadeJSON string
 // CascadeJSON returns the text of the cascade schema.
 func CascadeJSON() []byte { return []byte(cascadeJSON) }
 
-// Cascade returns the compiled schema of cascade files.
-var Cascade = sync.OnceValue(func() *Schema {
-	s, err := CompileOwn([]byte(cascadeJSON))
+// The compiled schemas of the language. Those of a part are that part of the cascade schema.
+var (
+	Cascade = sync.OnceValue(func() *Schema { return embedded("") })             // of cascade files
+	Tool    = sync.OnceValue(func() *Schema { return embedded("Tool") })         // of files that declare one tool
+	Intra   = sync.OnceValue(func() *Schema { return embedded("IntraContext") }) // of settings that stand by themselves
+)
+
+// embedded compiles the cascade schema or, when it is named, one of its definitions.
+func embedded(definition string) *Schema {
+	raw := []byte(cascadeJSON)
+	if definition != "" {
+		var doc struct {
+			Definitions json.RawMessage `json:"$defs"`
+		}
+		_ = json.Unmarshal(raw, &doc) // An error leaves nothing that compiles.
+		raw = fmt.Appendf(nil, `{"$ref": "#/$defs/%s", "$defs": %s}`, definition, doc.Definitions)
+	}
+	s, err := CompileOwn(raw)
 	if err != nil {
 		panic(fmt.Sprintf("the embedded cascade schema: %v", err)) // A test compiles it.
 	}
 	return s
-})
+}
 
 // Schema is a compiled schema. It is safe for concurrent use.
 type Schema struct {
@@ -149,7 +162,7 @@ func compileViolations(doc any, err error) []Violation {
 	}
 	var refused *refusedError
 	if errors.As(err, &refused) {
-		pointer := findString(doc, "", func(key, value string) bool {
+		pointer := findString(doc, func(key, value string) bool {
 			return isRefKey(key) && value != "" && strings.HasSuffix(refused.url, strings.TrimSuffix(value, "#")) ||
 				key == "$schema" && strings.TrimSuffix(value, "#") == refused.url
 		})
@@ -185,7 +198,7 @@ func (s *Schema) ValidateContext(ctx context.Context, data []byte) ([]Violation,
 	if bad := s.beyondValue(form, extentOf(instance)); len(bad) > 0 {
 		return bad, nil
 	}
-	if bad := badNumbers(instance, ""); len(bad) > 0 {
+	if bad := badNumbers(instance); len(bad) > 0 {
 		return bad, nil
 	}
 	limit := maxWork

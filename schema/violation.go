@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/windlass-run/windlass/internal/source"
 )
 
 // Violation is one way in which a value does not match a schema.
@@ -28,9 +30,9 @@ func (v Violation) String() string {
 // Join writes violations in one line, at most limit of them and how many more there are.
 func Join(violations []Violation, limit int) string {
 	shown := min(limit, len(violations))
-	parts := make([]string, 0, shown)
-	for _, v := range violations[:shown] {
-		parts = append(parts, v.String())
+	parts := make([]string, shown)
+	for i := range parts {
+		parts[i] = violations[i].String()
 	}
 	text := strings.Join(parts, "; ")
 	if rest := len(violations) - shown; rest > 0 {
@@ -53,7 +55,7 @@ func normalize(violations []Violation) []Violation {
 
 // comparePointers orders indexes as numbers.
 func comparePointers(a, b string) int {
-	return slices.CompareFunc(splitPointer(a), splitPointer(b), func(x, y string) int {
+	return slices.CompareFunc(source.SplitPointer(a), source.SplitPointer(b), func(x, y string) int {
 		i, errX := strconv.Atoi(x)
 		j, errY := strconv.Atoi(y)
 		if errX == nil && errY == nil {
@@ -63,38 +65,20 @@ func comparePointers(a, b string) int {
 	})
 }
 
-func escape(key string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(key, "~", "~0"), "/", "~1")
-}
-
-func splitPointer(pointer string) []string {
-	if pointer == "" {
-		return nil
-	}
-	tokens := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
-	for i, t := range tokens {
-		tokens[i] = strings.ReplaceAll(strings.ReplaceAll(t, "~1", "/"), "~0", "~")
-	}
-	return tokens
-}
-
 // lookup follows a pointer through a decoded document.
 func lookup(v any, tokens []string) (any, bool) {
 	for _, t := range tokens {
+		found := false
 		switch x := v.(type) {
 		case map[string]any:
-			next, ok := x[t]
-			if !ok {
-				return nil, false
-			}
-			v = next
+			v, found = x[t]
 		case []any:
 			i, err := strconv.Atoi(t)
-			if err != nil || i < 0 || i >= len(x) {
-				return nil, false
+			if found = err == nil && i >= 0 && i < len(x); found {
+				v = x[i]
 			}
-			v = x[i]
-		default:
+		}
+		if !found {
 			return nil, false
 		}
 	}

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/big"
+	"slices"
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
@@ -243,19 +245,12 @@ func children(s *jsonschema.Schema) []*jsonschema.Schema {
 	for _, list := range [][]*jsonschema.Schema{s.AllOf, s.AnyOf, s.OneOf, s.PrefixItems} {
 		out = append(out, list...)
 	}
-	for _, x := range s.Properties {
-		out = append(out, x)
-	}
+	out = slices.AppendSeq(out, maps.Values(s.Properties))
+	out = slices.AppendSeq(out, maps.Values(s.DependentSchemas))
 	for _, x := range s.PatternProperties {
 		out = append(out, x)
 	}
-	for _, x := range s.DependentSchemas {
-		out = append(out, x)
-	}
-	loose := []any{s.AdditionalProperties, s.AdditionalItems, s.Items}
-	for _, x := range s.Dependencies {
-		loose = append(loose, x)
-	}
+	loose := slices.AppendSeq([]any{s.AdditionalProperties, s.AdditionalItems, s.Items}, maps.Values(s.Dependencies))
 	for _, x := range loose {
 		switch x := x.(type) {
 		case *jsonschema.Schema:
