@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -359,7 +358,7 @@ func beginning(b []byte, v any, limit int) []byte {
 		if len(v) > limit {
 			v = strings.ToValidUTF8(v[:limit], "")
 		}
-		return appendJSON(b, v)
+		return source.AppendJSON(b, v)
 	case []any:
 		b = append(b, '[')
 		for i, item := range v {
@@ -386,15 +385,5 @@ func beginning(b []byte, v any, limit int) []byte {
 		}
 		return append(b, '}')
 	}
-	return appendJSON(b, v)
-}
-
-func appendJSON(b []byte, v any) []byte {
-	var w bytes.Buffer
-	enc := json.NewEncoder(&w)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return fmt.Append(b, v)
-	}
-	return append(b, bytes.TrimSpace(w.Bytes())...)
+	return source.AppendJSON(b, v)
 }

@@ -3,6 +3,7 @@ package source
 import (
 	"encoding/json"
 	"reflect"
+	"strings"
 	"testing"
 	"unicode/utf8"
 )
@@ -39,12 +40,9 @@ func FuzzJSON(f *testing.F) {
 	})
 }
 
-// outOfRange reports whether the file was refused for a number that is too small or too long for this package.
+// outOfRange reports whether the file was refused for a number that is too small or too long here.
 func outOfRange(file *File) bool {
-	p := file.Problems[0]
-	text := string(file.data[p.Start:p.End])
-	_, ok := checkNumber(text)
-	return ok && !finite(text)
+	return strings.HasPrefix(file.Problems[0].Message, "the number ")
 }
 
 func FuzzYAML(f *testing.F) {

@@ -1,7 +1,10 @@
 package source
 
 import (
+	"encoding/json"
 	"fmt"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -222,25 +225,21 @@ func (s *jsonScanner) word() *Node {
 		s.at = end
 		return &Node{Kind: Null, Start: start, End: end}
 	default:
-		s.failWord(start, end, text)
+		message, hint := "expected a value, found "+s.describe(start), ""
+		switch {
+		case text == "":
+			message = "the file ends where a value is expected"
+		case text == "'":
+			message, hint = "a string in single quotes", "JSON strings stand in double quotes"
+		case text == "/" || text == "#":
+			message, hint = "a comment", "JSON has no comments; use a YAML file to keep them"
+		case slices.Contains([]string{"true", "false", "null"}, strings.ToLower(text)):
+			message, hint = fmt.Sprintf("unknown word %q", text), "write "+strings.ToLower(text)
+		case isWordByte(text[0]):
+			message, hint = fmt.Sprintf("expected a value, found the word %q", text), "strings stand in double quotes"
+		}
+		s.fail(start, end, message, hint)
 		return nil
-	}
-}
-
-func (s *jsonScanner) failWord(start, end int, text string) {
-	switch {
-	case start >= len(s.data):
-		s.fail(start, start, "the file ends where a value is expected", "")
-	case text == "'":
-		s.fail(start, end, "a string in single quotes", "JSON strings stand in double quotes")
-	case text == "/" || text == "#":
-		s.fail(start, end, "a comment", "JSON has no comments; use a YAML file to keep them")
-	case strings.EqualFold(text, "true"), strings.EqualFold(text, "false"), strings.EqualFold(text, "null"):
-		s.fail(start, end, fmt.Sprintf("unknown word %q", text), "write "+strings.ToLower(text))
-	case isWordByte(text[0]):
-		s.fail(start, end, fmt.Sprintf("expected a value, found the word %q", text), "strings stand in double quotes")
-	default:
-		s.fail(start, end, "expected a value, found "+s.describe(start), "")
 	}
 }
 
@@ -250,8 +249,8 @@ func (s *jsonScanner) number() *Node {
 		s.at++
 	}
 	text := string(s.data[start:s.at])
-	if hint, ok := checkNumber(text); !ok {
-		s.fail(start, s.at, fmt.Sprintf("%q is not a JSON number", text), hint)
+	if !json.Valid([]byte(text)) {
+		s.fail(start, s.at, fmt.Sprintf("%q is not a JSON number", text), numberHint(text))
 		return nil
 	}
 	if !finite(text) {
@@ -261,44 +260,24 @@ func (s *jsonScanner) number() *Node {
 	return &Node{Kind: Number, Start: start, End: s.at, Text: text}
 }
 
-// checkNumber matches -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?
-func checkNumber(text string) (hint string, ok bool) {
-	rest := strings.TrimPrefix(text, "-")
-	whole := digits(rest)
-	switch {
-	case whole == 0:
-		return "a number starts with a digit", false
-	case whole > 1 && rest[0] == '0':
-		return "remove the leading zeros", false
-	}
-	rest = rest[whole:]
-	if strings.HasPrefix(rest, ".") {
-		n := digits(rest[1:])
-		if n == 0 {
-			return "a digit must follow the point", false
-		}
-		rest = rest[1+n:]
-	}
-	if rest != "" && (rest[0] == 'e' || rest[0] == 'E') {
-		rest = rest[1:]
-		if rest != "" && (rest[0] == '+' || rest[0] == '-') {
-			rest = rest[1:]
-		}
-		n := digits(rest)
-		if n == 0 {
-			return "digits must follow the e", false
-		}
-		rest = rest[n:]
-	}
-	return "", rest == ""
+// numberHints are the parts of a number that people get wrong, each with what to do about it.
+var numberHints = []struct {
+	wrong *regexp.Regexp
+	hint  string
+}{
+	{regexp.MustCompile(`^-?(\D|$)`), "a number starts with a digit"},
+	{regexp.MustCompile(`^-?0\d`), "remove the leading zeros"},
+	{regexp.MustCompile(`^-?\d+\.(\D|$)`), "a digit must follow the point"},
+	{regexp.MustCompile(`^-?\d+(\.\d+)?[eE][+-]?(\D|$)`), "digits must follow the e"},
 }
 
-func digits(s string) int {
-	n := 0
-	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
-		n++
+func numberHint(text string) string {
+	for _, h := range numberHints {
+		if h.wrong.MatchString(text) {
+			return h.hint
+		}
 	}
-	return n
+	return ""
 }
 
 // finite reports whether a number fits a float64 and is not so small that it would be written with a huge exponent:

@@ -3,6 +3,7 @@ package source
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -41,14 +42,12 @@ type Member struct {
 
 // Member returns the member with the key.
 func (n *Node) Member(key string) (Member, bool) {
-	if n == nil {
-		return Member{}, false
+	if n != nil {
+		if i, ok := n.index[key]; ok {
+			return n.Members[i], true
+		}
 	}
-	i, ok := n.index[key]
-	if !ok {
-		return Member{}, false
-	}
-	return n.Members[i], true
+	return Member{}, false
 }
 
 // Get returns the value of a key of an object, or nil.
@@ -101,91 +100,53 @@ const (
 	Nullify      // write null, which decodes into a zero value
 )
 
-// JSON returns the value as JSON, changed by edit, which is asked for every value with its pointer below n. A nil edit
-// keeps everything. A number without a fraction is written as an integer, as 1 for 1.0 or 1e0.
+// JSON returns the value as JSON, changed by edit, which is asked for every value with its pointer.
+// A nil edit keeps everything. A number without a fraction is written as an integer, as 1 for 1.0
+// or 1e0.
 func (n *Node) JSON(edit func(pointer string) Edit) []byte {
-	w := jsonWriter{edit: edit}
-	w.value(n, "")
-	return w.out.Bytes()
-}
-
-type jsonWriter struct {
-	out  bytes.Buffer
-	edit func(string) Edit
-}
-
-func (w *jsonWriter) action(pointer string) Edit {
-	if w.edit == nil {
-		return Keep
+	if edit == nil {
+		edit = func(string) Edit { return Keep }
 	}
-	return w.edit(pointer)
+	return n.appendJSON(nil, "", edit)
 }
 
-func (w *jsonWriter) value(n *Node, pointer string) {
-	switch n.Kind {
-	case Null:
-		w.out.WriteString("null")
-	case Bool:
-		w.out.WriteString(n.Text)
-	case Number:
-		w.out.WriteString(plainInteger(n.Text))
-	case String:
-		w.out.Write(quote(n.Text))
-	case Array:
-		w.array(n, pointer)
-	case Object:
-		w.object(n, pointer)
-	}
-}
-
-func (w *jsonWriter) array(n *Node, pointer string) {
-	w.out.WriteByte('[')
-	for i, item := range n.Items {
-		if i > 0 {
-			w.out.WriteByte(',')
+func (n *Node) appendJSON(b []byte, pointer string, edit func(string) Edit) []byte {
+	switch {
+	case n.Kind == Null || edit(pointer) != Keep:
+		return append(b, "null"...)
+	case n.Kind == Bool:
+		return append(b, n.Text...)
+	case n.Kind == Number:
+		return append(b, plainInteger(n.Text)...)
+	case n.Kind == String:
+		return AppendJSON(b, n.Text)
+	case n.Kind == Array:
+		b = append(b, '[')
+		for i, item := range n.Items {
+			b = append(item.appendJSON(b, pointer+"/"+strconv.Itoa(i), edit), ',')
 		}
-		p := pointer + "/" + strconv.Itoa(i)
-		if w.action(p) == Keep {
-			w.value(item, p)
-		} else {
-			w.out.WriteString("null")
-		}
+		return append(bytes.TrimSuffix(b, []byte(",")), ']')
 	}
-	w.out.WriteByte(']')
-}
-
-func (w *jsonWriter) object(n *Node, pointer string) {
-	w.out.WriteByte('{')
-	first := true
+	b = append(b, '{')
 	for _, m := range n.Members {
-		p := pointer + "/" + EscapePointer(m.Key)
-		action := w.action(p)
-		if action == Drop {
-			continue
-		}
-		if !first {
-			w.out.WriteByte(',')
-		}
-		first = false
-		w.out.Write(quote(m.Key))
-		w.out.WriteByte(':')
-		if action == Nullify {
-			w.out.WriteString("null")
-		} else {
-			w.value(m.Value, p)
+		if p := pointer + "/" + EscapePointer(m.Key); edit(p) != Drop {
+			b = append(AppendJSON(b, m.Key), ':')
+			b = append(m.Value.appendJSON(b, p, edit), ',')
 		}
 	}
-	w.out.WriteByte('}')
+	return append(bytes.TrimSuffix(b, []byte(",")), '}')
 }
 
-// quote writes a string as JSON without escaping <, > and &, which would only make messages harder to read.
-func quote(s string) []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
+// AppendJSON appends a value as JSON without escaping <, > and &, which would only make messages
+// harder to read. The value is one that can be encoded.
+func AppendJSON(b []byte, v any) []byte {
+	var w bytes.Buffer
+	enc := json.NewEncoder(&w)
 	enc.SetEscapeHTML(false)
-	// Encoding a string cannot fail: a file's text is valid UTF-8.
-	_ = enc.Encode(s)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	if err := enc.Encode(v); err != nil {
+		return fmt.Append(b, v)
+	}
+	return append(b, bytes.TrimSuffix(w.Bytes(), []byte("\n"))...)
 }
 
 // plainInteger rewrites a number without a fraction as an integer: encoding/json refuses 1.0 for an int, JSON Schema

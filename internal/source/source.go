@@ -96,12 +96,6 @@ func Parse(name string, data []byte) *File {
 	return f
 }
 
-// YAML reports whether the file was read as YAML.
-func (f *File) YAML() bool { return f.yaml }
-
-// Size returns the number of bytes that offsets range over.
-func (f *File) Size() int { return len(f.data) }
-
 // Pos returns the place of a byte offset. An offset outside the file is moved to its nearest end.
 func (f *File) Pos(offset int) Pos {
 	offset = min(max(offset, 0), len(f.data))

@@ -162,7 +162,7 @@ func TestAliasBomb(t *testing.T) {
 func TestFormatWithoutExtension(t *testing.T) {
 	t.Parallel()
 	for data, yaml := range map[string]bool{"": false, " {}": false, "\ufeff{}": false, "[1]": false, "a: 1": true, "# c\n{}": true} {
-		require.Equal(t, yaml, Parse("<stdin>", []byte(data)).YAML(), "%q", data)
+		require.Equal(t, yaml, Parse("<stdin>", []byte(data)).yaml, "%q", data)
 	}
 }
 

@@ -2,9 +2,11 @@ package source
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -96,19 +98,26 @@ type yamlBuilder struct {
 	failed  bool
 }
 
+// fail adds the problem that stops the tree from being built, unless there is one.
 func (b *yamlBuilder) fail(code ProblemCode, n ast.Node, message, hint string) *Node {
 	if !b.failed {
 		b.failed = true
-		start := b.start(n)
-		b.file.problem(code, start, b.tokenEnd(start), message, hint)
+		b.note(code, n, message, hint)
 	}
 	return nil
 }
 
 // note adds a problem that does not stop the tree from being built.
-func (b *yamlBuilder) note(n ast.Node, message, hint string) {
+func (b *yamlBuilder) note(code ProblemCode, n ast.Node, message, hint string) {
+	at := b.at(Null, n)
+	b.file.problem(code, at.Start, at.End, message, hint)
+}
+
+// at returns a value of a kind that begins where a node of the parser does, and ends with its first
+// token.
+func (b *yamlBuilder) at(kind Kind, n ast.Node) *Node {
 	start := b.start(n)
-	b.file.problem(ProblemSyntax, start, b.tokenEnd(start), message, hint)
+	return &Node{Kind: kind, Start: start, End: b.tokenEnd(start)}
 }
 
 func (b *yamlBuilder) document(doc *ast.File) *Node {
@@ -123,7 +132,7 @@ func (b *yamlBuilder) document(doc *ast.File) *Node {
 		return nil
 	}
 	if len(bodies) > 1 {
-		b.note(bodies[1], "a second YAML document", `a file holds one document; remove what follows the "---"`)
+		b.note(ProblemSyntax, bodies[1], "a second YAML document", `a file holds one document; remove what follows the "---"`)
 	}
 	root := b.node(bodies[0], 0)
 	if b.failed {
@@ -161,8 +170,7 @@ func (b *yamlBuilder) node(n ast.Node, depth int) *Node {
 }
 
 func (b *yamlBuilder) sequence(n *ast.SequenceNode, depth int) *Node {
-	out := &Node{Kind: Array, Start: b.start(n)}
-	out.End = b.tokenEnd(out.Start)
+	out := b.at(Array, n)
 	for _, v := range n.Values {
 		item := b.node(v, depth+1)
 		if b.failed {
@@ -180,17 +188,15 @@ func (b *yamlBuilder) anchor(n *ast.AnchorNode, depth int) *Node {
 	b.active = append(b.active, name)
 	defer func() { b.active = b.active[:len(b.active)-1] }()
 	if n.Value == nil {
-		return b.null(n)
+		return b.at(Null, n)
 	}
 	return b.node(n.Value, depth+1)
 }
 
 func (b *yamlBuilder) alias(n *ast.AliasNode, depth int) *Node {
 	name := n.Value.GetToken().Value
-	for _, a := range b.active {
-		if a == name {
-			return b.fail(ProblemSyntax, n, fmt.Sprintf("the anchor %q contains itself", name), "")
-		}
+	if slices.Contains(b.active, name) {
+		return b.fail(ProblemSyntax, n, fmt.Sprintf("the anchor %q contains itself", name), "")
 	}
 	target, ok := b.anchors[name]
 	if !ok || target == nil {
@@ -221,8 +227,8 @@ func (b *yamlBuilder) tagged(n *ast.TagNode, depth int) *Node {
 }
 
 func (b *yamlBuilder) mapping(n ast.Node, values []*ast.MappingValueNode, depth int) *Node {
-	out := &Node{Kind: Object, Start: b.start(n), index: map[string]int{}}
-	out.End = b.tokenEnd(out.Start)
+	out := b.at(Object, n)
+	out.index = map[string]int{}
 	var merged []*Node
 	for _, v := range values {
 		if _, ok := v.Key.(*ast.MergeKeyNode); ok {
@@ -250,16 +256,13 @@ func (b *yamlBuilder) member(out *Node, v *ast.MappingValueNode, depth int) {
 	if !ok {
 		return
 	}
-	if v.Value == nil {
-		m.Value = b.null(v)
-	} else {
+	if m.Value = b.at(Null, v); v.Value != nil {
 		m.Value = b.node(v.Value, depth+1)
 	}
-	if b.failed {
-		return
+	if !b.failed {
+		out.End = max(out.End, m.Value.End)
+		b.file.addMember(out, m)
 	}
-	out.End = max(out.End, m.Value.End)
-	b.file.addMember(out, m)
 }
 
 // merge returns the mappings that "<<" brings in: one, or a list of them, the earlier ones winning.
@@ -271,15 +274,13 @@ func (b *yamlBuilder) merge(value ast.Node, depth int) []*Node {
 	case n.Kind == Object:
 		return []*Node{n}
 	case n.Kind == Array:
-		for _, item := range n.Items {
-			if item.Kind != Object {
-				b.note(value, "a merge key takes mappings only", "")
-				return nil
-			}
+		if slices.ContainsFunc(n.Items, func(item *Node) bool { return item.Kind != Object }) {
+			b.note(ProblemSyntax, value, "a merge key takes mappings only", "")
+			return nil
 		}
 		return n.Items
 	default:
-		b.note(value, "a merge key takes a mapping or a list of mappings", "")
+		b.note(ProblemSyntax, value, "a merge key takes a mapping or a list of mappings", "")
 		return nil
 	}
 }
@@ -310,11 +311,9 @@ func (b *yamlBuilder) key(k ast.MapKeyNode) (Member, bool) {
 }
 
 func (b *yamlBuilder) scalar(n ast.Node) *Node {
-	out := &Node{Start: b.start(n)}
-	out.End = b.tokenEnd(out.Start)
+	out := b.at(Null, n)
 	switch n := n.(type) {
 	case *ast.NullNode:
-		return b.null(n)
 	case *ast.BoolNode:
 		out.Kind, out.Text = Bool, strconv.FormatBool(n.Value)
 	case *ast.IntegerNode:
@@ -341,15 +340,10 @@ func (b *yamlBuilder) float(n *ast.FloatNode, out *Node) *Node {
 		return b.fail(ProblemSyntax, n, fmt.Sprintf("the number %s is out of range", n.GetToken().Value), "")
 	}
 	out.Kind, out.Text = Number, n.GetToken().Value
-	if _, ok := checkNumber(out.Text); !ok || !finite(out.Text) {
+	if !json.Valid([]byte(out.Text)) || !finite(out.Text) {
 		out.Text = strconv.FormatFloat(n.Value, 'g', -1, 64)
 	}
 	return out
-}
-
-func (b *yamlBuilder) null(n ast.Node) *Node {
-	start := b.start(n)
-	return &Node{Kind: Null, Start: start, End: b.tokenEnd(start)}
 }
 
 // start returns the offset at which the node's first character stands.
