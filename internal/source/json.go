@@ -260,15 +260,15 @@ func (s *jsonScanner) number() *Node {
 	return &Node{Kind: Number, Start: start, End: s.at, Text: text}
 }
 
-// numberHints are the parts of a number that people get wrong, each with what to do about it.
+// numberHints say what is wrong with a text that starts with a digit or a minus sign.
 var numberHints = []struct {
 	wrong *regexp.Regexp
 	hint  string
 }{
-	{regexp.MustCompile(`^-?(\D|$)`), "a number starts with a digit"},
+	{regexp.MustCompile(`^-(\D|$)`), "a number starts with a digit"},
 	{regexp.MustCompile(`^-?0\d`), "remove the leading zeros"},
 	{regexp.MustCompile(`^-?\d+\.(\D|$)`), "a digit must follow the point"},
-	{regexp.MustCompile(`^-?\d+(\.\d+)?[eE][+-]?(\D|$)`), "digits must follow the e"},
+	{regexp.MustCompile(`^-?\d+(\.\d+)?[eE]([+-](\D|$)|[^\d+-]|$)`), "digits must follow the e"},
 }
 
 func numberHint(text string) string {
