@@ -2,6 +2,7 @@ package schemagen
 
 import (
 	"encoding/json"
+	"maps"
 
 	"github.com/invopop/jsonschema"
 
@@ -48,42 +49,28 @@ const (
 	notEmpty  = `\S`
 )
 
-// The upper bounds of whole numbers: what no one writes on purpose, and far from where a 64-bit integer ends.
+// The upper bounds of numbers: what no one writes on purpose, and far from where a 64-bit integer
+// ends.
 const (
 	manyTurns  = "100000"
 	manyTokens = "1000000000000"
+	manyChars  = "1000000000"
+	manyWeight = "1000" // only the proportion of weights matters
 )
 
-// fields describes every key of the language, type by type.
-func fields() map[string]map[string]field {
-	return map[string]map[string]field{
-		"Cascade":             cascadeFields(),
-		"AutoContext":         autoContextFields(),
-		"IntraContext":        intraFields(),
-		"Truncation":          truncationFields(),
-		"ClearToolUses":       clearFields(),
-		"Guard":               guardFields(),
-		"InterContext":        interFields(),
-		"Cards":               cardsFields(),
-		"Anchors":             anchorsFields(),
-		"Selection":           selectionFields(),
-		"TokenBudget":         tokenBudgetFields(),
-		"TokenBudgetOverride": tokenOverrideFields(),
-		"Budget":              budgetFields(),
-		"InlineValidator":     validatorFields(),
-		"Tool":                toolFields(),
-		"Phase":               phaseFields(),
-		"Rules":               rulesFields(),
-		"Handoff":             handoffFields(),
-		"Retry":               retryFields(),
-		"Context":             contextFields(),
-		"Source":              sourceFields(),
-		"Callouts":            calloutsFields(),
-	}
-}
+const switchText = "Whether the block applies. The block may also be written as true or false."
 
-func cascadeFields() map[string]field {
-	return map[string]field{
+// The defaults of settings.
+var (
+	intra      = cascade.DefaultIntra()
+	truncation = cascade.DefaultTruncation()
+	clearing   = cascade.DefaultClear()
+	inter      = cascade.DefaultInter()
+)
+
+// fields describe every key of the language, type by type.
+var fields = map[string]map[string]field{
+	"Cascade": {
 		"$schema":     {text: "Where an editor finds the JSON Schema of this file. windlass does not read it.", examples: []any{"../../schema/cascade.schema.json"}},
 		"cascade_id":  {text: "The name of the workflow in logs and cost reports.", pattern: notEmpty, examples: []any{"incident_report"}},
 		"description": {text: "What the workflow is for."},
@@ -102,27 +89,93 @@ func cascadeFields() map[string]field {
 		"validators":   {text: "Validators that a model runs, by name, for loop_until.", examples: []any{map[string]any{"polite": map[string]any{"instructions": "Is this polite? {{ content }}"}}}},
 		"tools":        {text: "Tools that this cascade declares. Files named *.tool.json beside it declare one tool each."},
 		"phases":       {text: "The steps. They run in this order when none of them has handoffs or routing; otherwise a phase without them ends the run.", minItems: 1},
-	}
-}
-
-func budgetFields() map[string]field {
-	return map[string]field{
+	},
+	"AutoContext": {
+		"intra_phase": {text: "What becomes of older messages inside every phase that asks a model. A phase changes it, field by field, with intra_context."},
+		"inter_phase": {text: "What is selected of earlier phases for every phase whose context has the mode auto. A phase changes it, field by field, with anchors and selection in its context.", examples: []any{map[string]any{"strategy": "hybrid", "selector_model": "gpt-5-nano"}}},
+	},
+	"IntraContext": {
+		"enabled":                 {text: "Whether the settings apply. If false, full history is sent, under the guard.", def: intra.Enabled},
+		"window":                  {text: "The newest turns in which nothing of the model's is cut. In older ones long call arguments are cut, and texts to reasoning_limit. A turn is an answer of the model with the tool results that follow it.", def: intra.Window, min: "0", max: manyTurns},
+		"mask_observations_after": {text: "Tool results older than this many turns may be masked: a placeholder stands for them, and the tool recall returns them.", def: intra.MaskAfter, min: "1", max: manyTurns},
+		"min_masked_size":         {text: "Tool results of fewer characters are never masked.", def: intra.MinMaskedSize, min: "0", max: manyChars},
+		"advance":                 {text: "When old tool results are masked: cost when it pays by the model's prices, every_turn at once, step every step_turns turns.", def: intra.Advance},
+		"step_turns":              {text: "With advance step: the turns between two times of masking.", def: intra.StepTurns, min: "1", max: manyTurns},
+		"preserve_reasoning":      {text: "Keep older texts of the model, cut to reasoning_limit. If false, a placeholder stands for them.", def: intra.PreserveReasoning},
+		"reasoning_limit":         {text: "The characters that are kept of an older text.", def: intra.ReasoningLimit, min: "1", max: manyChars},
+		"preserve_errors":         {text: "Keep the beginning, the end and the lines around the failure of older results that are errors. If false, they are masked like any other.", def: intra.PreserveErrors},
+		"exclude_tools":           {text: "Tools whose results are neither masked nor cut, unless the guard needs the room.", def: []string{}, examples: []any{[]string{"read_file"}}},
+		"compress_loops":          {text: "Begin a retry with the task, the failed answers and their verdicts, and not with all that failed attempts did.", def: intra.CompressLoops},
+		"loop_history_limit":      {text: "The failed attempts that a retry is shown, the newest.", def: intra.LoopHistoryLimit, min: "0", max: manyTurns},
+		"loop_output_limit":       {text: "The characters that are kept of a failed attempt's answer.", def: intra.LoopOutputLimit, min: "1", max: manyChars},
+		"truncation":              {text: "Cut tool results by how recent they are, keeping head and tail. true takes the defaults, false switches it off.", def: false},
+		"clear_tool_uses":         {text: "Mask the oldest tool results when a request grows past a number of tokens. true takes the defaults, false switches it off.", def: false},
+		"guard":                   {text: "Keeps requests below the model's window. It is on unless this is false.", def: true},
+	},
+	"Truncation": {
+		"enabled":        {text: switchText, def: true},
+		"recent_results": {text: "The newest tool results, which keep recent_limit characters. The next twice as many keep older_limit, all before them inactive_limit.", def: truncation.RecentResults, min: "0", max: manyTurns},
+		"recent_limit":   {text: "Characters of each of the newest tool results.", def: truncation.RecentLimit, min: "1", max: manyChars},
+		"older_limit":    {text: "Characters of each of the next.", def: truncation.OlderLimit, min: "1", max: manyChars},
+		"inactive_limit": {text: "Characters of each of all before them.", def: truncation.InactiveLimit, min: "1", max: manyChars},
+	},
+	"ClearToolUses": {
+		"enabled":               {text: switchText, def: true},
+		"trigger_tokens":        {text: "A request with this many tokens has its oldest tool results masked.", def: clearing.TriggerTokens, min: "1", max: manyTokens},
+		"keep":                  {text: "The newest tool results, which stay.", def: clearing.Keep, min: "0", max: manyTurns},
+		"clear_at_least_tokens": {text: "Nothing is masked unless it makes the request smaller by this many tokens, because it also rewrites what the provider has cached.", def: clearing.ClearAtLeastTokens, min: "0", max: manyTokens},
+		"exclude_tools":         {text: "Tools whose results stay, beside those of the settings' own exclude_tools.", def: []string{}, examples: []any{[]string{"read_file"}}},
+	},
+	"Guard": {
+		"enabled":              {text: switchText + " Without the guard nothing keeps requests short, a token_budget neither.", def: intra.Guard.Enabled},
+		"warn_percent":         {text: "A request above this share of what it may have is warned of, once. Percentages are of the model's window less the reserve for the answer.", def: intra.Guard.WarnPercent, min: "1", max: "100"},
+		"compact_percent":      {text: "Above this share the guard makes room.", def: intra.Guard.CompactPercent, min: "1", max: "100"},
+		"target_percent":       {text: "What the guard makes room down to.", def: intra.Guard.TargetPercent, min: "1", max: "100"},
+		"removal_levels":       {text: "The shares of the tool results, in percent and rising, that are removed one after the other until there is room, from the middle of the history outward.", def: intra.Guard.RemovalLevels, minItems: 1, items: &field{min: "1", max: "100"}},
+		"keep_recent_messages": {text: "The newest messages, of which no tool result is removed. Compaction leaves as they are as many of them as fit.", def: intra.Guard.KeepRecentMessages, min: "1", max: manyTurns},
+		"summarizer_model":     {text: "The model that sums up older messages; by default the phase's own.", examples: []any{"gpt-5-nano"}},
+		"recount":              {text: "How a request is counted before the guard acts: tokenizer by the model family's tokenizer or an estimate, probe by a minimal call to the provider.", def: intra.Guard.Recount},
+	},
+	"InterContext": {
+		"enabled":        {text: "Whether messages are selected. If false, phases with the mode auto get what their from lists and nothing else.", def: inter.Enabled},
+		"strategy":       {text: "The same as strategy in selection.", def: inter.Selection.Strategy},
+		"selector_model": {text: "The same as selector_model in selection.", examples: []any{"gpt-5-nano"}},
+		"card_model":     {text: "The model that sums messages up in a sentence or two, in the background: a cheap one. Without it the sentences that say most are taken from them.", examples: []any{"gpt-5-nano"}},
+		"cards":          {text: "How the cards are come by that messages are selected on."},
+		"anchors":        {text: "What comes in whatever is selected."},
+		"selection":      {text: "How messages of earlier phases are chosen."},
+	},
+	"Cards": {
+		"wait_seconds": {text: "How long a selection waits for cards that are being made. A message whose card is late is selected on what can be said of it at once.", def: inter.Cards.Wait.Seconds(), min: "0", max: "3600"},
+	},
+	"Anchors": {
+		"window":      {text: "The newest turns of each source phase.", def: inter.Anchors.Window, min: "0", max: manyTurns},
+		"from_phases": {text: "The source phases: names, all, first, previous (prev).", def: inter.Anchors.FromPhases, examples: []any{[]string{"research"}}},
+		"include":     {text: "What else is an anchor: the output of the source phases, their callouts, the run's input, their tool results that are errors.", def: inter.Anchors.Include},
+	},
+	"Selection": {
+		"strategy":             {text: "How messages are chosen: heuristic by words, semantic by meaning, llm by a model that reads their summaries, hybrid by words and meaning and then by a model.", def: inter.Selection.Strategy},
+		"max_tokens":           {text: "The most tokens that are chosen, anchors not counted.", def: inter.Selection.MaxTokens, min: "1", max: manyTokens},
+		"max_messages":         {text: "The most messages that are chosen, anchors not counted.", def: inter.Selection.MaxMessages, min: "1", max: manyTurns},
+		"selector_model":       {text: "With llm and hybrid: the model that chooses, a cheap one; by default the phase's own.", examples: []any{"gpt-5-nano"}},
+		"recency_weight":       {text: "How much being recent raises what is found by words. It is counted in places, not in time.", def: inter.Selection.RecencyWeight, min: "0", max: manyWeight},
+		"keyword_weight":       {text: "How much words in common with the task count.", def: inter.Selection.KeywordWeight, min: "0", max: manyWeight},
+		"callout_weight":       {text: "How much it counts that a message is a callout.", def: inter.Selection.CalloutWeight, min: "0", max: manyWeight},
+		"similarity_threshold": {text: "With semantic: messages that are less similar to the task than this share of the most similar one are left out.", def: inter.Selection.SimilarityThreshold, min: "0", max: "1"},
+	},
+	"TokenBudget":         tokenBudget(),
+	"TokenBudgetOverride": tokenOverride,
+	"Budget": {
 		"max_usd":     {text: "The most that the run may cost, in US dollars. 0 is no limit.", def: 0, min: "0"},
 		"max_tokens":  {text: "The most tokens, in and out together. 0 is no limit.", def: 0, min: "0", max: manyTokens},
 		"max_seconds": {text: "The longest the run may take, in seconds. 0 is no limit.", def: 0, min: "0"},
-	}
-}
-
-func validatorFields() map[string]field {
-	return map[string]field{
+	},
+	"InlineValidator": {
 		"instructions": {text: "What the model is to judge, a template over content and original_input. It answers {valid, reason}."},
 		"model":        {text: "The model that judges; by default the phase's."},
 		"max_turns":    {text: "How often the model is asked until its answer is a verdict.", def: 1, min: "1", max: manyTurns},
-	}
-}
-
-func toolFields() map[string]field {
-	return map[string]field{
+	},
+	"Tool": {
 		"tool_id":       {text: "The tool's name.", pattern: toolName, examples: []any{"run_tests"}},
 		"description":   {text: "What the tool does, for the model."},
 		"type":          {text: "What the tool is: a shell command or an HTTP request."},
@@ -135,11 +188,8 @@ func toolFields() map[string]field {
 		"response_jq":   {text: "A jq program over the result.", examples: []any{".items | map(.name)"}},
 		"timeout":       {text: "How long one run of the tool may take: seconds, or a span as in \"1m30s\".", examples: []any{30, "1m30s"}},
 		"idempotent":    {text: "Running the tool twice does no harm, so it may be run again after a crash.", def: false},
-	}
-}
-
-func phaseFields() map[string]field {
-	return map[string]field{
+	},
+	"Phase": {
 		"name":              {text: "The phase's name, unique in the cascade. Templates read its result as outputs.NAME.", pattern: phaseName, examples: []any{"research"}},
 		"instructions":      {text: "The task for the model, a template. A phase has either instructions or a tool.", examples: []any{"Find out why {{ input.service }} fails."}},
 		"model":             {text: "The model of this phase.", examples: []any{"gpt-5-mini"}},
@@ -160,11 +210,8 @@ func phaseFields() map[string]field {
 		"handoffs":          {text: "The phases that may run next. With several, or with a description, the model chooses by the tool route_to; otherwise the first one runs.", examples: []any{[]any{"report", map[string]any{"target": "repair", "description": "when something is broken"}}}},
 		"callouts":          {text: "Marks messages as important: a template for the name of the output's callout, or an object."},
 		"on_error":          {text: "Where the run goes when the phase fails: a phase's name, or a phase written in place."},
-	}
-}
-
-func rulesFields() map[string]field {
-	return map[string]field{
+	},
+	"Rules": {
 		"max_turns":          {text: "The most turns of one attempt: 1 by default, 25 with tools. A turn is one model call with the tool results that answer it.", min: "1", max: manyTurns},
 		"max_attempts":       {text: "How often the phase is tried until its answer passes: 1 by default, 3 with an output_schema.", min: "1", max: manyTurns},
 		"loop_until":         {text: "The validator that the answer must pass: the name of a validator or a declared tool, or non_empty, json, regex:PATTERN, min_words:N, max_words:N, command:LINE.", examples: validatorExamples()},
@@ -172,7 +219,56 @@ func rulesFields() map[string]field {
 		"loop_until_silent":  {text: "Do not tell the model what will be checked.", def: false},
 		"retry_instructions": {text: "What the model is told when an attempt failed, a template.", examples: []any{"It was refused: {{ validation_error }}. Try again."}},
 		"turn_prompt":        {text: "The prompt of the second and later turns, a template. With it the model is asked again until max_turns, or until loop_until passes."},
+	},
+	"Handoff": {
+		"target":      {text: "The phase to run."},
+		"description": {text: "Tells the model when to choose it."},
+	},
+	"Retry": {
+		"max_attempts":         {text: "How often the tool is tried in all.", def: 1, min: "1", max: manyTurns},
+		"backoff":              {text: "How the wait between tries grows.", def: cascade.BackoffNone},
+		"backoff_base_seconds": {text: "The first wait, in seconds.", def: 1, min: "0", max: "86400"},
+	},
+	"Context": {
+		"mode":          {text: "Who chooses what comes in: explicit is what from lists, auto also selects what the phase needs of earlier ones: anchors first, then messages by selection.", def: cascade.ContextExplicit},
+		"from":          {text: "The phases whose results come in: names, all, first, previous (prev), or objects that say more.", examples: []any{[]string{"all"}, "previous"}},
+		"exclude":       {text: "The phases that all leaves out, and anchors and selection with the mode auto."},
+		"include_input": {text: "Whether the run's input comes in. By default it does, unless the instructions use it themselves."},
+		"anchors":       {text: "With the mode auto: what comes in whatever is selected. auto_context.inter_phase.anchors, field by field.", examples: []any{map[string]any{"from_phases": []string{"research"}}}},
+		"selection":     {text: "With the mode auto: how messages of earlier phases are chosen. auto_context.inter_phase.selection, field by field.", examples: []any{map[string]any{"strategy": "hybrid", "max_tokens": 20000}}},
+	},
+	"Source": {
+		"phase":           {text: "A phase's name, or all, first, previous (prev)."},
+		"include":         {text: "What comes in: output and images by default."},
+		"messages_filter": {text: "Which of the phase's messages come in.", def: cascade.MessagesAll},
+		"as_role":         {text: "The role of the message that brings it in.", def: "user", enum: []any{"user", "system"}},
+		"condition":       {text: "A template; when it renders as nothing, false, 0 or none, the source is left out.", examples: []any{"{{ state.broken }}"}},
+	},
+	"Callouts": {
+		"output":          {text: "A template for the name of the output's callout."},
+		"messages":        {text: "A template for the name of the messages' callouts."},
+		"messages_filter": {text: "Which of the phase's messages are marked.", def: cascade.MessagesAll},
+	},
+}
+
+var tokenOverride = map[string]field{
+	"max_total":          {text: "The most tokens of one request and its answer. The model's window still holds where it is smaller.", min: "1", max: manyTokens, examples: []any{60000}},
+	"reserve_for_output": {text: "The tokens of max_total that are kept for the answer. Default: the phase's max_output_tokens; else what the model can answer, at most a quarter of its window.", min: "1", max: manyTokens, examples: []any{8000}},
+	"strategy":           {text: "What makes room near the ceiling: summarize takes the guard's steps, prune_oldest removes the oldest tool results and then leaves out the oldest turns, sliding_window leaves out the oldest turns, fail fails the phase at the first request above the ceiling."},
+	"warning_threshold":  {text: "The share of the ceiling above which a request is warned of. Default: the guard's warn_percent.", above: "0", max: "1", examples: []any{0.8}},
+}
+
+// tokenBudget describes the keys of tokenOverride, with the default that those inherit.
+func tokenBudget() map[string]field {
+	f := maps.Clone(tokenOverride)
+	strategy := f["strategy"]
+	strategy.def = cascade.BudgetSummarize
+	f["strategy"] = strategy
+	f["phase_overrides"] = field{
+		text:     "Other values for single phases, by the phase's name; what is not set inherits.",
+		examples: []any{map[string]any{"research": map[string]any{"max_total": 120000}}},
 	}
+	return f
 }
 
 func validatorExamples() []any {
@@ -181,48 +277,4 @@ func validatorExamples() []any {
 		out = append(out, v)
 	}
 	return out
-}
-
-func handoffFields() map[string]field {
-	return map[string]field{
-		"target":      {text: "The phase to run."},
-		"description": {text: "Tells the model when to choose it."},
-	}
-}
-
-func retryFields() map[string]field {
-	return map[string]field{
-		"max_attempts":         {text: "How often the tool is tried in all.", def: 1, min: "1", max: manyTurns},
-		"backoff":              {text: "How the wait between tries grows.", def: cascade.BackoffNone},
-		"backoff_base_seconds": {text: "The first wait, in seconds.", def: 1, min: "0", max: "86400"},
-	}
-}
-
-func contextFields() map[string]field {
-	return map[string]field{
-		"mode":          {text: "Who chooses what comes in: explicit is what from lists, auto also selects what the phase needs of earlier ones: anchors first, then messages by selection.", def: cascade.ContextExplicit},
-		"from":          {text: "The phases whose results come in: names, all, first, previous (prev), or objects that say more.", examples: []any{[]string{"all"}, "previous"}},
-		"exclude":       {text: "The phases that all leaves out, and anchors and selection with the mode auto."},
-		"include_input": {text: "Whether the run's input comes in. By default it does, unless the instructions use it themselves."},
-		"anchors":       {text: "With the mode auto: what comes in whatever is selected. auto_context.inter_phase.anchors, field by field.", examples: []any{map[string]any{"from_phases": []string{"research"}}}},
-		"selection":     {text: "With the mode auto: how messages of earlier phases are chosen. auto_context.inter_phase.selection, field by field.", examples: []any{map[string]any{"strategy": "hybrid", "max_tokens": 20000}}},
-	}
-}
-
-func sourceFields() map[string]field {
-	return map[string]field{
-		"phase":           {text: "A phase's name, or all, first, previous (prev)."},
-		"include":         {text: "What comes in: output and images by default."},
-		"messages_filter": {text: "Which of the phase's messages come in.", def: cascade.MessagesAll},
-		"as_role":         {text: "The role of the message that brings it in.", def: "user", enum: []any{"user", "system"}},
-		"condition":       {text: "A template; when it renders as nothing, false, 0 or none, the source is left out.", examples: []any{"{{ state.broken }}"}},
-	}
-}
-
-func calloutsFields() map[string]field {
-	return map[string]field{
-		"output":          {text: "A template for the name of the output's callout."},
-		"messages":        {text: "A template for the name of the messages' callouts."},
-		"messages_filter": {text: "Which of the phase's messages are marked.", def: cascade.MessagesAll},
-	}
 }

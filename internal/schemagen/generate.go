@@ -54,7 +54,7 @@ func encode(root *jsonschema.Schema) ([]byte, error) {
 
 // mapType gives the schemas of types that reflection cannot see into.
 func mapType(t reflect.Type) *jsonschema.Schema {
-	if values, ok := enums()[t]; ok {
+	if values, ok := enums[t]; ok {
 		return &jsonschema.Schema{Type: "string", Enum: values}
 	}
 	switch t {
@@ -73,55 +73,56 @@ func mapType(t reflect.Type) *jsonschema.Schema {
 	return nil
 }
 
-// enums lists the closed sets of the language.
-func enums() map[reflect.Type][]any {
-	return map[reflect.Type][]any{
-		reflect.TypeFor[cascade.ToolType]():    {cascade.ToolShell, cascade.ToolHTTP},
-		reflect.TypeFor[cascade.Backoff]():     {cascade.BackoffNone, cascade.BackoffLinear, cascade.BackoffExponential},
-		reflect.TypeFor[cascade.ContextMode](): {cascade.ContextExplicit, cascade.ContextAuto},
-		reflect.TypeFor[cascade.Advance]():     {cascade.AdvanceCost, cascade.AdvanceEveryTurn, cascade.AdvanceStep},
-		reflect.TypeFor[cascade.Recount]():     {cascade.RecountTokenizer, cascade.RecountProbe},
-		reflect.TypeFor[cascade.AnchorInclude](): {
-			cascade.AnchorOutput, cascade.AnchorCallouts, cascade.AnchorInput, cascade.AnchorErrors,
-		},
-		reflect.TypeFor[cascade.SelectionStrategy](): {
-			cascade.StrategyHeuristic, cascade.StrategySemantic, cascade.StrategyLLM, cascade.StrategyHybrid,
-		},
-		reflect.TypeFor[cascade.BudgetStrategy](): {
-			cascade.BudgetSlidingWindow, cascade.BudgetPruneOldest, cascade.BudgetSummarize, cascade.BudgetFail,
-		},
-		reflect.TypeFor[cascade.Include](): {
-			cascade.IncludeOutput, cascade.IncludeMessages, cascade.IncludeImages, cascade.IncludeState,
-		},
-		reflect.TypeFor[cascade.MessagesFilter](): {
-			cascade.MessagesAll, cascade.MessagesAssistantOnly, cascade.MessagesLastTurn,
-		},
-	}
+// enums are the closed sets of the language.
+var enums = map[reflect.Type][]any{
+	reflect.TypeFor[cascade.ToolType](): {cascade.ToolShell, cascade.ToolHTTP},
+	reflect.TypeFor[cascade.Backoff](): {
+		cascade.BackoffNone, cascade.BackoffLinear, cascade.BackoffExponential,
+	},
+	reflect.TypeFor[cascade.ContextMode](): {cascade.ContextExplicit, cascade.ContextAuto},
+	reflect.TypeFor[cascade.Advance]():     {cascade.AdvanceCost, cascade.AdvanceEveryTurn, cascade.AdvanceStep},
+	reflect.TypeFor[cascade.Recount]():     {cascade.RecountTokenizer, cascade.RecountProbe},
+	reflect.TypeFor[cascade.AnchorInclude](): {
+		cascade.AnchorOutput, cascade.AnchorCallouts, cascade.AnchorInput, cascade.AnchorErrors,
+	},
+	reflect.TypeFor[cascade.SelectionStrategy](): {
+		cascade.StrategyHeuristic, cascade.StrategySemantic, cascade.StrategyLLM, cascade.StrategyHybrid,
+	},
+	reflect.TypeFor[cascade.BudgetStrategy](): {
+		cascade.BudgetSlidingWindow, cascade.BudgetPruneOldest, cascade.BudgetSummarize, cascade.BudgetFail,
+	},
+	reflect.TypeFor[cascade.Include](): {
+		cascade.IncludeOutput, cascade.IncludeMessages, cascade.IncludeImages, cascade.IncludeState,
+	},
+	reflect.TypeFor[cascade.MessagesFilter](): {
+		cascade.MessagesAll, cascade.MessagesAssistantOnly, cascade.MessagesLastTurn,
+	},
 }
 
 // annotate adds to each property what the table says about it.
 func annotate(defs jsonschema.Definitions) error {
-	table := fields()
 	for _, name := range slices.Sorted(maps.Keys(defs)) {
-		def := defs[name]
-		if def.Properties == nil {
+		if defs[name].Properties == nil {
 			continue
 		}
-		for p := def.Properties.Oldest(); p != nil; p = p.Next() {
-			f, ok := table[name][p.Key]
+		for p := defs[name].Properties.Oldest(); p != nil; p = p.Next() {
+			f, ok := fields[name][p.Key]
 			if !ok {
 				return fmt.Errorf("describe the schema: the field %s of %s has no description", p.Key, name)
 			}
 			p.Value = f.apply(p.Value)
-			delete(table[name], p.Key)
 		}
-		for key := range table[name] {
-			return fmt.Errorf("describe the schema: %s describes %q, which is no field", name, key)
-		}
-		delete(table, name)
 	}
-	for name := range table {
-		return fmt.Errorf("describe the schema: there is no type %s", name)
+	for name, described := range fields {
+		def := defs[name]
+		if def == nil || def.Properties == nil {
+			return fmt.Errorf("describe the schema: there is no type %s", name)
+		}
+		for key := range described {
+			if _, ok := def.Properties.Get(key); !ok {
+				return fmt.Errorf("describe the schema: %s describes %q, which is no field", name, key)
+			}
+		}
 	}
 	return nil
 }
