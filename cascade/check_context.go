@@ -184,21 +184,15 @@ const recallTool = "recall"
 func (k intraRules) checkIdleSettings(p located) {
 	at := p.at.key("intra_context")
 	if p.MaxAttempts() == 1 && p.at.key("rules").intact("max_attempts") && !p.at.has("output_schema") {
-		for _, key := range []string{"compress_loops", "loop_history_limit", "loop_output_limit"} {
-			if at.has(key) {
-				at.noEffect(key, fmt.Sprintf("%s has one attempt, so %q is never used", p.title(), key), "set max_attempts to 2 or more, or remove it")
-			}
+		for _, key := range at.written("compress_loops", "loop_history_limit", "loop_output_limit") {
+			at.noEffect(key, fmt.Sprintf("%s has one attempt, so %q is never used", p.title(), key), "set max_attempts to 2 or more, or remove it")
 		}
 	}
 	if p.at.has("tackle") || p.at.has("tools") || p.ChoosesRoute() || bringsMessages(p.Context) {
 		return
 	}
-	for _, key := range []string{
-		"mask_observations_after", "min_masked_size", "preserve_errors", "exclude_tools", "truncation", "clear_tool_uses",
-	} {
-		if at.has(key) {
-			at.noEffect(key, fmt.Sprintf("%s has no tools, so there are no results for %q", p.title(), key), "give it tools or remove it")
-		}
+	for _, key := range at.written("mask_observations_after", "min_masked_size", "preserve_errors", "exclude_tools", "truncation", "clear_tool_uses") {
+		at.noEffect(key, fmt.Sprintf("%s has no tools, so there are no results for %q", p.title(), key), "give it tools or remove it")
 	}
 }
 

@@ -70,10 +70,8 @@ func (k interRules) checkInterPhase() {
 
 // checkWrittenTwice refuses a value that stands in the block and in its selection.
 func (b *interBlock) checkWrittenTwice() {
-	for _, key := range []string{"strategy", "selector_model"} {
-		if b.at.has(key) && b.at.key("selection").has(key) {
-			b.at.keyError(key, CodeMisplacedField, fmt.Sprintf("%s has %q and %q, which mean the same", describe(b.at), key, "selection."+key), "keep one of the two")
-		}
+	for _, key := range b.at.key("selection").written(b.at.written("strategy", "selector_model")...) {
+		b.at.keyError(key, CodeMisplacedField, fmt.Sprintf("%s has %q and %q, which mean the same", describe(b.at), key, "selection."+key), "keep one of the two")
 	}
 }
 
@@ -85,10 +83,8 @@ func (k interRules) interWithoutEffect(at place) {
 		k.root.key("auto_context").noEffect("inter_phase", `"inter_phase" is for phases whose context has "mode": "auto", and there is none`, hint)
 		return
 	}
-	for _, key := range []string{"enabled", "strategy", "selector_model", "anchors", "selection"} {
-		if at.has(key) {
-			at.noEffect(key, fmt.Sprintf(`%s is for phases whose context has "mode": "auto", and there is none`, describe(at.key(key))), hint)
-		}
+	for _, key := range at.written("enabled", "strategy", "selector_model", "anchors", "selection") {
+		at.noEffect(key, fmt.Sprintf(`%s is for phases whose context has "mode": "auto", and there is none`, describe(at.key(key))), hint)
 	}
 }
 
@@ -119,25 +115,22 @@ func (b *interBlock) checkMode() {
 	if !b.at.intact("mode") || b.at.meant("mode") {
 		return
 	}
-	for _, key := range []string{"anchors", "selection"} {
-		if b.at.has(key) {
-			b.at.keyError(key, CodeMisplacedField, fmt.Sprintf(`%s goes with "mode": "auto", which is missing`, describe(b.at.key(key))), `add "mode": "auto" or remove this`)
-		}
+	for _, key := range b.at.written("anchors", "selection") {
+		b.at.keyError(key, CodeMisplacedField, fmt.Sprintf(`%s goes with "mode": "auto", which is missing`, describe(b.at.key(key))), `add "mode": "auto" or remove this`)
 	}
 }
 
 // checkNothingSelected refuses a selection for a phase that runs a tool.
 func (k interRules) checkNothingSelected(p located) {
 	at := p.at.key("context")
-	for _, key := range []string{"mode", "anchors", "selection"} {
-		if !at.has(key) || key == "mode" && !p.Context.auto() {
-			continue
-		}
+	for _, key := range at.written("mode", "anchors", "selection") {
 		what := fmt.Sprintf("%q", key)
 		if key == "mode" {
 			what = `"mode": "auto"`
 		}
-		at.keyError(key, CodeMisplacedField, fmt.Sprintf("%s belongs to the context of a phase that asks a model; %s runs a tool", what, p.title()), "remove it")
+		if key != "mode" || p.Context.auto() {
+			at.keyError(key, CodeMisplacedField, fmt.Sprintf("%s belongs to the context of a phase that asks a model; %s runs a tool", what, p.title()), "remove it")
+		}
 	}
 }
 

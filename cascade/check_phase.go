@@ -71,10 +71,8 @@ func (k phaseRules) checkMisplaced(p located) {
 	if hasTool {
 		foreign, kind, belongs = modelFields, "runs a tool", "asks a model"
 	}
-	for _, key := range foreign {
-		if p.at.has(key) {
-			p.at.keyError(key, CodeMisplacedField, fmt.Sprintf("%q belongs to a phase that %s; %s %s", key, belongs, p.title(), kind), "remove it")
-		}
+	for _, key := range p.at.written(foreign...) {
+		p.at.keyError(key, CodeMisplacedField, fmt.Sprintf("%q belongs to a phase that %s; %s %s", key, belongs, p.title(), kind), "remove it")
 	}
 	if p.at.has("tackle") && p.at.has("tools") {
 		p.at.keyError("tools", CodeMisplacedField, fmt.Sprintf("%s has both \"tackle\" and \"tools\", which mean the same", p.title()), "keep one of the two")
@@ -85,10 +83,8 @@ func (k phaseRules) checkMisplaced(p located) {
 func (k phaseRules) checkRules(p located) {
 	rules, r := p.at.key("rules"), p.Rules
 	if !rules.has("loop_until") {
-		for _, key := range []string{"loop_until_silent", "loop_until_prompt"} {
-			if rules.has(key) {
-				rules.keyError(key, CodeMisplacedField, fmt.Sprintf("%q of %s goes with \"loop_until\", which is missing", key, p.title()), "add loop_until or remove this")
-			}
+		for _, key := range rules.written("loop_until_silent", "loop_until_prompt") {
+			rules.keyError(key, CodeMisplacedField, fmt.Sprintf("%q of %s goes with \"loop_until\", which is missing", key, p.title()), "add loop_until or remove this")
 		}
 	}
 	checked := rules.has("loop_until") || p.at.has("output_schema")

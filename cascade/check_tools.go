@@ -71,10 +71,8 @@ func (k toolRules) checkToolFields(t declared) {
 	if !t.at.has(needs) && !t.at.meant(needs) || blank(t.at.key(needs)) {
 		t.at.key(needs).error(CodeIncompleteTool, fmt.Sprintf("%s is of type %s and needs a %q", t.title(), t.Type, needs), "add it")
 	}
-	for _, key := range foreign {
-		if t.at.has(key) {
-			t.at.keyError(key, CodeMisplacedField, fmt.Sprintf("%q does not belong to a tool of type %s", key, t.Type), "remove it")
-		}
+	for _, key := range t.at.written(foreign...) {
+		t.at.keyError(key, CodeMisplacedField, fmt.Sprintf("%q does not belong to a tool of type %s", key, t.Type), "remove it")
 	}
 	if t.Type == ToolHTTP && strings.TrimSpace(t.URL) != "" && !isWebAddress(t.URL) {
 		t.at.key("url").error(CodeInvalidValue, fmt.Sprintf("the url of %s starts with neither http:// nor https://", t.title()), "")
@@ -104,17 +102,15 @@ func (k toolRules) checkJQ(t declared) {
 	if err == nil {
 		_, err = gojq.Compile(query)
 	}
-	if err == nil {
-		return
-	}
 	message := fmt.Sprintf("response_jq of %s is no jq program: %v", t.title(), err)
 	var pe *gojq.ParseError
-	if errors.As(err, &pe) {
+	switch {
+	case errors.As(err, &pe):
 		before := t.ResponseJQ[:min(max(pe.Offset-len(pe.Token), 0), len(t.ResponseJQ))]
 		at.errorInside(CodeInvalidJQ, endOf(before), message, "")
-		return
+	case err != nil:
+		at.error(CodeInvalidJQ, message, "")
 	}
-	at.error(CodeInvalidJQ, message, "")
 }
 
 // endOf returns the place after a text.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -45,82 +46,70 @@ func (p *Phase) UnmarshalJSON(data []byte) error {
 	type plain Phase
 	aux := struct {
 		*plain
-		Handoffs oneOrMany[Handoff] `json:"handoffs"`
-		Tools    []string           `json:"tools"`
-	}{plain: (*plain)(p)}
-	if err := json.Unmarshal(data, &aux); err != nil {
-		return err
-	}
-	if aux.Handoffs != nil {
-		p.Handoffs = aux.Handoffs
-	}
+		Handoffs *oneOrMany[Handoff] `json:"handoffs"`
+		Tools    []string            `json:"tools"`
+	}{(*plain)(p), (*oneOrMany[Handoff])(&p.Handoffs), nil}
+	err := json.Unmarshal(data, &aux)
 	if p.Tackle == nil {
 		p.Tackle = aux.Tools
 	}
-	return nil
+	return err
 }
 
-// UnmarshalJSON also reads a single source for a list of one.
+// UnmarshalJSON also reads a single source for a list of one, and prev for previous.
 func (c *Context) UnmarshalJSON(data []byte) error {
 	type plain Context
 	aux := struct {
 		*plain
-		From oneOrMany[Source] `json:"from"`
-	}{plain: (*plain)(c)}
-	if err := json.Unmarshal(data, &aux); err != nil {
-		return err
-	}
-	if aux.From != nil {
-		c.From = aux.From
-	}
-	for i, name := range c.Exclude {
-		c.Exclude[i] = canonicalSource(name)
-	}
-	return nil
+		From *oneOrMany[Source] `json:"from"`
+	}{(*plain)(c), (*oneOrMany[Source])(&c.From)}
+	err := json.Unmarshal(data, &aux)
+	canonicalSources(c.Exclude)
+	return err
 }
 
 // UnmarshalJSON also reads prev for previous.
 func (a *Anchors) UnmarshalJSON(data []byte) error {
 	type plain Anchors
-	if err := json.Unmarshal(data, (*plain)(a)); err != nil {
-		return err
-	}
-	for i, name := range a.FromPhases {
-		a.FromPhases[i] = canonicalSource(name)
-	}
-	return nil
+	err := json.Unmarshal(data, (*plain)(a))
+	canonicalSources(a.FromPhases)
+	return err
 }
 
 // fromPrev is the short way to write [FromPrevious].
 const fromPrev = "prev"
 
-func canonicalSource(name string) string {
-	if name == fromPrev {
-		return FromPrevious
+func canonicalSources(names []string) {
+	for i, name := range names {
+		if name == fromPrev {
+			names[i] = FromPrevious
+		}
 	}
-	return name
 }
 
 // readEither reads the short form of a value when the JSON begins with one of the bytes, else the
 // object that the form is short for.
 func readEither(data []byte, begins string, short, object any) error {
-	if bytes.IndexByte([]byte(begins), kindOf(data)) >= 0 {
+	if strings.IndexByte(begins, kindOf(data)) >= 0 {
 		return json.Unmarshal(data, short)
 	}
 	return json.Unmarshal(data, object)
 }
 
-// The first bytes of JSON strings and booleans.
+// The first bytes of JSON values.
 const (
 	aString  = `"`
 	aBoolean = "tf"
+	anything = `{["-0123456789tfn`
 )
 
 // UnmarshalJSON reads a name or an object.
 func (s *Source) UnmarshalJSON(data []byte) error {
 	type plain Source
 	err := readEither(data, aString, &s.Phase, (*plain)(s))
-	s.Phase = canonicalSource(s.Phase)
+	if s.Phase == fromPrev {
+		s.Phase = FromPrevious
+	}
 	return err
 }
 
@@ -201,22 +190,19 @@ func isSchema(keys map[string]json.RawMessage) bool {
 	if string(bytes.TrimSpace(keys["type"])) == `"object"` {
 		return true
 	}
-	for _, k := range []string{"properties", "patternProperties", "$defs", "definitions", "additionalProperties", "not", "if"} {
-		if kind := kindOf(keys[k]); kind == '{' {
-			return true
-		}
-	}
-	for _, k := range []string{"type", "required", "allOf", "anyOf", "oneOf", "enum"} {
-		if kindOf(keys[k]) == '[' {
-			return true
-		}
-	}
-	for _, k := range []string{"$schema", "$ref", "$id"} {
-		if _, ok := keys[k]; ok {
+	for key, raw := range keys {
+		if kind := kindOf(raw); kind != 0 && strings.IndexByte(schemaKeywords[key], kind) >= 0 {
 			return true
 		}
 	}
 	return false
+}
+
+// schemaKeywords have the first bytes of the values that keywords of JSON Schema take.
+var schemaKeywords = map[string]string{
+	"properties": "{", "patternProperties": "{", "$defs": "{", "definitions": "{", "additionalProperties": "{", "not": "{", "if": "{",
+	"type": "[", "required": "[", "allOf": "[", "anyOf": "[", "oneOf": "[", "enum": "[",
+	"$schema": anything, "$ref": anything, "$id": anything,
 }
 
 // MarshalJSON writes the form that is set.

@@ -1,6 +1,7 @@
 package cascade
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/windlass-run/windlass/internal/source"
@@ -39,6 +40,11 @@ func (p place) node() *source.Node {
 func (p place) has(key string) bool {
 	n := p.node()
 	return n != nil && n.Get(key) != nil
+}
+
+// written returns those of the keys that the file has.
+func (p place) written(keys ...string) []string {
+	return slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return !p.has(key) })
 }
 
 // intact reports whether the schema found nothing wrong with these keys or elements.
