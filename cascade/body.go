@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// BodyKind returns how values in the body of an http tool are quoted, and the content type to send when the tool's
-// headers name none. A body is JSON when it is declared as such, or looks like it.
+// BodyKind returns how values in the body of an http tool are quoted, and the content type to send
+// when no header names one. A body is JSON when a header says so, or when it looks like JSON.
 func (t *Tool) BodyKind() (kind TemplateKind, contentType string) {
 	for name, v := range t.Headers {
 		if strings.EqualFold(name, "Content-Type") {
@@ -34,7 +34,7 @@ func kindOfMedia(contentType string) TemplateKind {
 	}
 }
 
-// looksLikeJSON reports whether a body begins as a JSON object or array and not as a template's tag.
+// looksLikeJSON reports whether a body begins as a JSON object or array, not as a template tag.
 func looksLikeJSON(body string) bool {
 	start := strings.TrimSpace(body)
 	isTag := slices.Contains([]string{"{{", "{%", "{#"}, start[:min(2, len(start))])

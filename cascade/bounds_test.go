@@ -22,7 +22,7 @@ func wide(n int) string {
 	return `{"allOf": [` + strings.TrimSuffix(strings.Repeat("{},", n), ",") + `]}`
 }
 
-// TestHostileSchemasAreReported: a schema that would keep the loader busy is an error with its place.
+// A schema that would keep the loader busy is an error with its place.
 func TestHostileSchemasAreReported(t *testing.T) {
 	t.Parallel()
 	_, found, err := Parse("x.json", phasesWith(1, wide(100_000)), testKnown())

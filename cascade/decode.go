@@ -10,9 +10,8 @@ import (
 	"time"
 )
 
-// The forms that the language allows beside a type's own: a string for an object, one for a list. Each type reads every
-// form and writes the plainest one that says the same. JSON null leaves a value as it is, so that the loader can blank
-// out what is wrong and still decode the rest.
+// The short forms of the language: a string for an object, an element for a list. JSON null leaves
+// a value as it is: the loader writes null in place of what is wrong and decodes the rest.
 
 // oneOrMany reads a list, or a single element as a list of one.
 type oneOrMany[T any] []T
@@ -32,7 +31,7 @@ func (l *oneOrMany[T]) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// kindOf returns the first byte of a JSON value, which tells its type; 'n' is null.
+// kindOf returns the first byte of a JSON value, which tells its type: 'n' is null.
 func kindOf(data []byte) byte {
 	data = bytes.TrimLeft(data, " \t\r\n")
 	if len(data) == 0 {
@@ -87,8 +86,7 @@ func canonicalSources(names []string) {
 	}
 }
 
-// readEither reads the short form of a value when the JSON begins with one of the bytes, else the
-// object that the form is short for.
+// readEither reads the short form when the JSON begins with one of the bytes, else the object.
 func readEither(data []byte, begins string, short, object any) error {
 	if strings.IndexByte(begins, kindOf(data)) >= 0 {
 		return json.Unmarshal(data, short)
@@ -156,8 +154,7 @@ func (g *Guard) UnmarshalJSON(data []byte) error {
 	return readEither(data, aBoolean, &g.Enabled, (*plain)(g))
 }
 
-// UnmarshalJSON reads either form. An object is a JSON Schema when it has one of the keywords that make it one, with the
-// kind of value that the keyword takes; otherwise its keys are the names of inputs.
+// UnmarshalJSON reads a JSON Schema, see isSchema, or names with descriptions.
 func (s *InputsSchema) UnmarshalJSON(data []byte) error {
 	if kindOf(data) == 'n' {
 		return nil
@@ -184,8 +181,8 @@ func (s *InputsSchema) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// isSchema reports whether an object is a JSON Schema and not a list of names with descriptions. A name that happens to
-// be a keyword, as an input called "type", is told by its value, which is a description.
+// isSchema reports whether an object is a JSON Schema: it has a keyword with a kind of value that
+// the keyword takes. An input that is called "type" has a description, which is not such a value.
 func isSchema(keys map[string]json.RawMessage) bool {
 	if string(bytes.TrimSpace(keys["type"])) == `"object"` {
 		return true
@@ -198,7 +195,7 @@ func isSchema(keys map[string]json.RawMessage) bool {
 	return false
 }
 
-// schemaKeywords have the first bytes of the values that keywords of JSON Schema take.
+// schemaKeywords are the keywords that tell a schema, with the first bytes of their values.
 var schemaKeywords = map[string]string{
 	"properties": "{", "patternProperties": "{", "$defs": "{", "definitions": "{", "additionalProperties": "{", "not": "{", "if": "{",
 	"type": "[", "required": "[", "allOf": "[", "anyOf": "[", "oneOf": "[", "enum": "[",
@@ -213,8 +210,8 @@ func (s InputsSchema) MarshalJSON() ([]byte, error) {
 	return json.Marshal(s.Names)
 }
 
-// JSONSchema returns the contract as a JSON Schema of an object, whichever form it was written in. A nil contract allows
-// any object.
+// JSONSchema returns either form of the contract as a JSON Schema. A nil contract allows any
+// object.
 func (s *InputsSchema) JSONSchema() json.RawMessage {
 	if s == nil {
 		return json.RawMessage(`{"type":"object"}`)

@@ -68,7 +68,7 @@ type Diagnostic struct {
 	Message  string   `json:"message"`
 	Hint     string   `json:"hint,omitempty"` // the next thing to try
 
-	// Source is the text of the line, or of a long line the part around Col, and SourceCol the column it starts at.
+	// Source is the line or, of a long one, the part around Col. SourceCol is its first column.
 	Source    string `json:"source"`
 	SourceCol int    `json:"source_col"`
 }
@@ -91,8 +91,8 @@ func (ds Diagnostics) Count() (errors, warnings int) {
 	return errors, len(ds) - errors
 }
 
-// sorted returns the diagnostics by place without repetitions: one value is reached through several rules, and with
-// YAML aliases through several places.
+// sorted returns the diagnostics by place, without repetitions: several rules, and YAML aliases,
+// lead to the same value.
 func (ds Diagnostics) sorted() Diagnostics {
 	out := slices.Clone(ds)
 	slices.SortStableFunc(out, func(a, b Diagnostic) int {
@@ -104,7 +104,7 @@ func (ds Diagnostics) sorted() Diagnostics {
 	})
 }
 
-// InvalidError says that a file holds no sound cascade. It carries everything that was found, warnings too.
+// InvalidError says that a file holds no sound cascade. It has the warnings, too.
 type InvalidError struct {
 	File        string
 	Diagnostics Diagnostics

@@ -12,8 +12,8 @@ import (
 	"github.com/windlass-run/windlass/schema"
 )
 
-// TestDocumentedDefaults holds the tables about context against the schema: every key has its row, and the default in it
-// is the one that the schema says, which is made from the values that the code uses.
+// The tables about context in the documentation have a row for every key, with the default of the
+// schema.
 func TestDocumentedDefaults(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("../docs/cascade.md")

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestFlow writes the routes of a cascade shortly: "a>b,c" has hand-offs, "a?b" routing, "a!b" goes to b on an error,
-// "a!>b" has a phase written in place that hands off to b, "a!." one without a route.
+// Routes are written as "a>b,c" (hand-offs), "a?b" (routing), "a!b" (on_error), "a!>b" (an inline
+// phase that hands off to b), and "a!." (an inline phase without a route).
 func TestFlow(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

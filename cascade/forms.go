@@ -9,8 +9,8 @@ import (
 	"github.com/windlass-run/windlass/internal/source"
 )
 
-// checkForms finds values that the JSON Schema lets through but that do not decode, and marks them to be left out: the
-// two forms of inputs_schema are both objects, and not every text that looks like a time span is one.
+// checkForms finds values that the JSON Schema accepts but that do not decode, and marks them to be
+// left out: descriptions of inputs that are no strings, and time spans.
 func (d *document) checkForms() {
 	if d.title == titleSettings {
 		return // They have neither.

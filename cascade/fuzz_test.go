@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// FuzzParse checks that no file makes the loader panic, that it gives a cascade or an error and never both, and that
-// every diagnostic has its place inside the file.
+// No file makes the loader panic. It returns either a cascade or an error, and every diagnostic has
+// its place inside the file.
 func FuzzParse(f *testing.F) {
 	files, err := filepath.Glob("testdata/invalid/*.*")
 	if err != nil {

@@ -10,14 +10,13 @@ import (
 	"github.com/windlass-run/windlass/schema"
 )
 
-// CheckInput returns what is wrong with a run's input, nothing when it fits. A cascade without inputs_schema takes any
-// input. The pointers of the violations lead into the input.
+// CheckInput returns what is wrong with a run's input. Pointers lead into the input. Without
+// inputs_schema every input fits.
 func (c *Cascade) CheckInput(input map[string]any) []schema.Violation {
 	return c.CheckInputContext(context.Background(), input)
 }
 
-// CheckInputContext is [Cascade.CheckInput] for somebody who may go away: the end of ctx ends it with a violation that
-// says so.
+// CheckInputContext is [Cascade.CheckInput] with a context, whose end is reported as a violation.
 func (c *Cascade) CheckInputContext(ctx context.Context, input map[string]any) []schema.Violation {
 	if c.InputsSchema == nil {
 		return nil
@@ -43,7 +42,7 @@ func (c *Cascade) CheckInputContext(ctx context.Context, input map[string]any) [
 	return violations
 }
 
-// explainInput words violations of the input's own keys in terms of inputs.
+// explainInput rewrites violations of the input's own keys in terms of inputs.
 func (c *Cascade) explainInput(v *schema.Violation) {
 	if v.Pointer != "" || v.Property == "" {
 		return
@@ -62,8 +61,8 @@ func (c *Cascade) explainInput(v *schema.Violation) {
 	}
 }
 
-// ReadValue returns an input that was given as text, such as on a command line, as the value that inputs_schema wants:
-// where it asks for something other than a string and the text is JSON, the JSON value; else the text.
+// ReadValue returns the value of an input that was given as text: JSON where inputs_schema wants
+// something other than a string and the text is JSON, else the text itself.
 func (c *Cascade) ReadValue(name, text string) any {
 	if c.InputsSchema == nil || len(c.InputsSchema.Schema) == 0 {
 		return text

@@ -2,9 +2,9 @@ package cascade
 
 import "time"
 
-// InterContext says what comes into phases whose context has the mode auto, as it is written in a file for all of them: a
-// field that is not set is the default, and a phase's own [Context] goes over it. [Cascade.EffectiveInter] puts it
-// together.
+// InterContext is the inter_phase block: what comes into phases whose context has the mode auto. A
+// field that is not set has its default. [Cascade.EffectiveInter] merges it with a phase's
+// [Context].
 type InterContext struct {
 	Enabled       *bool              `json:"enabled,omitempty"`
 	Strategy      *SelectionStrategy `json:"strategy,omitempty"`       // short for that of Selection; a file has one of them
@@ -15,19 +15,19 @@ type InterContext struct {
 	Selection     *Selection         `json:"selection,omitempty"`
 }
 
-// Cards says how the cards are come by that messages are selected on.
+// Cards says how the cards are made that messages are selected by.
 type Cards struct {
 	WaitSeconds *float64 `json:"wait_seconds,omitempty"`
 }
 
-// Anchors are what comes in whatever the selection says. They do not count against its budget.
+// Anchors are what comes in whatever is selected. They do not count against its budget.
 type Anchors struct {
 	Window     *int            `json:"window,omitempty"`
 	FromPhases []string        `json:"from_phases,omitzero"` // empty: none, whatever the cascade says
 	Include    []AnchorInclude `json:"include,omitzero"`     // likewise
 }
 
-// AnchorInclude is one thing that is an anchor, beside the newest turns.
+// AnchorInclude is a kind of anchor, beside the newest turns.
 type AnchorInclude string
 
 // What can be an anchor.
@@ -64,7 +64,7 @@ const (
 // AsksModel reports whether the strategy has a model choose.
 func (s SelectionStrategy) AsksModel() bool { return s == StrategyLLM || s == StrategyHybrid }
 
-// Inter is [InterContext] and a phase's [Context] with everything decided.
+// Inter is [InterContext] merged with a phase's [Context].
 type Inter struct {
 	Enabled   bool // the phase selects: its context has the mode auto, and the cascade has not switched it off
 	Anchors   InterAnchors
@@ -72,14 +72,14 @@ type Inter struct {
 	Cards     InterCards
 }
 
-// InterAnchors is [Anchors] with everything decided.
+// InterAnchors is [Anchors] with its defaults.
 type InterAnchors struct {
 	Window     int      // the newest turns of each source phase
 	FromPhases []string // names, or [FromAll], [FromFirst], [FromPrevious]
 	Include    []AnchorInclude
 }
 
-// InterSelection is [Selection] with everything decided.
+// InterSelection is [Selection] with its defaults.
 type InterSelection struct {
 	Strategy            SelectionStrategy
 	MaxTokens           int64 // of what is chosen
@@ -91,7 +91,7 @@ type InterSelection struct {
 	SimilarityThreshold float64 // a share of the most similar, 0 to 1
 }
 
-// InterCards is what the cards of a cascade are made with. It is the same for all phases.
+// InterCards is what cards are made with, in all phases.
 type InterCards struct {
 	Model string        // what sums messages up; "": the sentences that say most are taken
 	Wait  time.Duration // for the cards under way, before a selection

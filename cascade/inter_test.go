@@ -33,7 +33,7 @@ func contextOf(t *testing.T, text string) *Context {
 	return &c
 }
 
-// TestEffectiveInter says what a phase's context amounts to over a cascade's block; want changes the defaults.
+// Each case has the context of a phase, the cascade's block, and what they change of the defaults.
 func TestEffectiveInter(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -89,8 +89,7 @@ func TestEffectiveInter(t *testing.T) {
 	}
 }
 
-// TestInterMergesFieldByField sets random fields in both layers: what a phase writes amounts to the same as if it stood
-// in the cascade's block, over what stands there.
+// Random fields of a phase have the same effect as if they stood in the cascade's block.
 func TestInterMergesFieldByField(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(3, 4))
@@ -116,7 +115,7 @@ func TestInterMergesFieldByField(t *testing.T) {
 	}
 }
 
-// TestInterSharesNothing changes what was resolved; the cascade, the defaults and the next phase must not notice.
+// A change of resolved settings changes neither the cascade, nor the defaults, nor the next phase.
 func TestInterSharesNothing(t *testing.T) {
 	t.Parallel()
 	c := &Cascade{AutoContext: interOf(t, `{"anchors": {"from_phases": ["a"], "include": ["output"]}}`)}

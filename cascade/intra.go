@@ -6,8 +6,8 @@ type AutoContext struct {
 	InterPhase *InterContext `json:"inter_phase,omitempty"`
 }
 
-// IntraContext says what becomes of older messages inside a phase, as it is written in a file: a field that is not set
-// inherits, from the cascade and then from the defaults. [Cascade.EffectiveIntra] puts it together.
+// IntraContext is what becomes of older messages inside a phase. A field that is not set inherits
+// from the cascade, then from the defaults. [Cascade.EffectiveIntra] merges the layers.
 type IntraContext struct {
 	Enabled               *bool          `json:"enabled,omitempty"`
 	Window                *int           `json:"window,omitempty"`
@@ -37,8 +37,8 @@ const (
 	AdvanceStep      Advance = "step"       // every step_turns turns
 )
 
-// Truncation cuts tool results by how recent they are, keeping their beginnings and ends. Limits are in characters. In a
-// file it is an object, or false or true for Enabled alone.
+// Truncation cuts tool results to their beginnings and ends by how recent they are. Limits are in
+// characters. In a file it is an object, or a boolean for Enabled alone.
 type Truncation struct {
 	Enabled       *bool `json:"enabled,omitempty"` // default: true where the block is written
 	RecentResults *int  `json:"recent_results,omitempty"`
@@ -47,8 +47,8 @@ type Truncation struct {
 	InactiveLimit *int  `json:"inactive_limit,omitempty"`
 }
 
-// ClearToolUses masks the oldest tool results when a request grows past a number of tokens. In a file it is an object, or
-// false or true for Enabled alone.
+// ClearToolUses masks the oldest tool results when a request grows past a number of tokens. In a
+// file it is an object, or a boolean for Enabled alone.
 type ClearToolUses struct {
 	Enabled            *bool    `json:"enabled,omitempty"` // default: true where the block is written
 	TriggerTokens      *int64   `json:"trigger_tokens,omitempty"`
@@ -57,8 +57,8 @@ type ClearToolUses struct {
 	ExcludeTools       []string `json:"exclude_tools,omitzero"` // beside those of IntraContext
 }
 
-// Guard keeps requests below the model's window. Percentages are of what a request may have: the window less the reserve
-// for the answer. In a file it is an object, or false or true for Enabled alone.
+// Guard keeps requests below the model's window. Percentages are of the window less the reserve for
+// the answer. In a file it is an object, or a boolean for Enabled alone.
 type Guard struct {
 	Enabled            *bool   `json:"enabled,omitempty"`
 	WarnPercent        *int    `json:"warn_percent,omitempty"`
@@ -88,7 +88,7 @@ type TokenBudget struct {
 	PhaseOverrides   map[string]TokenBudgetOverride `json:"phase_overrides,omitempty"`    // by phase
 }
 
-// TokenBudgetOverride is what a [TokenBudget] says about one phase. A field that is not set inherits.
+// TokenBudgetOverride is a [TokenBudget] of one phase. A field that is not set inherits.
 type TokenBudgetOverride struct {
 	MaxTotal         int64          `json:"max_total,omitempty"`
 	ReserveForOutput int64          `json:"reserve_for_output,omitempty"`
@@ -107,7 +107,7 @@ const (
 	BudgetFail          BudgetStrategy = "fail"           // nothing: the phase fails
 )
 
-// Intra is [IntraContext] with everything decided. Sizes are in characters unless they say otherwise, ages in turns.
+// Intra is [IntraContext] with its defaults. Sizes are in characters, ages in turns.
 type Intra struct {
 	Enabled           bool
 	Window            int // the newest turns, untouched by stubs and trims
@@ -127,17 +127,17 @@ type Intra struct {
 	Guard             IntraGuard
 }
 
-// IntraTruncation is [Truncation] with everything decided.
+// IntraTruncation is [Truncation] with its defaults.
 type IntraTruncation struct{ RecentResults, RecentLimit, OlderLimit, InactiveLimit int }
 
-// IntraClear is [ClearToolUses] with everything decided.
+// IntraClear is [ClearToolUses] with its defaults.
 type IntraClear struct {
 	TriggerTokens, ClearAtLeastTokens int64
 	Keep                              int
 	ExcludeTools                      []string
 }
 
-// IntraGuard is [Guard] with everything decided.
+// IntraGuard is [Guard] with its defaults.
 type IntraGuard struct {
 	Enabled                                    bool
 	WarnPercent, CompactPercent, TargetPercent int

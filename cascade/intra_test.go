@@ -22,7 +22,7 @@ func intraOf(t *testing.T, text string) *IntraContext {
 	return &s
 }
 
-// TestEffectiveIntra says what a phase's block amounts to over a cascade's; want changes the defaults, switched on.
+// Each case has the block of a phase, the cascade's block, and what they change of the defaults.
 func TestEffectiveIntra(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -92,8 +92,8 @@ func TestEffectiveIntra(t *testing.T) {
 	}
 }
 
-// TestIntraMergesFieldByField sets random fields in both layers: each field of the result is that of the highest layer
-// that has it, whatever the others are. The rule is written down here once more, by reflection over the written types.
+// Each field has the value of the highest layer that sets it. The rule is written here once more,
+// by reflection over the types of the file.
 func TestIntraMergesFieldByField(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(1, 2))
@@ -111,8 +111,8 @@ func TestIntraMergesFieldByField(t *testing.T) {
 	}
 }
 
-// randomIntra writes random values into a random half of the fields; "enabled" is always said, so that the rule about
-// blocks that say nothing about it plays no part.
+// randomIntra sets a random half of the fields, and "enabled" always, so that its defaults play no
+// part.
 func randomIntra(t *testing.T, rnd *rand.Rand) *IntraContext {
 	t.Helper()
 	var s IntraContext
@@ -173,7 +173,7 @@ func overlay(low, high reflect.Value) reflect.Value {
 	return out
 }
 
-// TestSettingsShareNothing changes what was resolved; the cascade and the next phase must not notice.
+// A change of resolved settings changes neither the cascade nor the next phase.
 func TestSettingsShareNothing(t *testing.T) {
 	t.Parallel()
 	block := intraOf(t, `{"exclude_tools": ["a"], "guard": {"removal_levels": [10]}, "clear_tool_uses": {"exclude_tools": ["b"]}}`)
@@ -250,7 +250,7 @@ phases:
 	require.Equal(t, int64(5000), c.EffectiveTokenBudget(&c.Phases[0]).MaxTotal)
 }
 
-// TestParseIntra reads settings that stand by themselves: as sound as those in a cascade, and as clearly refused.
+// Settings that stand by themselves are read and refused like those in a cascade.
 func TestParseIntra(t *testing.T) {
 	t.Parallel()
 	want := DefaultIntra()

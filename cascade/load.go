@@ -20,12 +20,11 @@ type Known struct {
 	// Tools are the names of the tools that exist without being declared.
 	Tools []string
 
-	// LaterTool, when set, takes the diagnostic of a phase that names no known tool. It is then
-	// not among those that are reported: the tool may be given when the cascade runs.
+	// LaterTool, when set, takes the diagnostics of unknown tools, which are then not reported: the
+	// tools may be given when the cascade runs.
 	LaterTool func(name string, d Diagnostic)
 
-	// CheckTemplate returns what is wrong with a template's syntax, nil when nothing is. A nil function leaves templates
-	// unchecked.
+	// CheckTemplate returns a template's syntax error or nil. Without it templates are not checked.
 	CheckTemplate func(kind TemplateKind, text string) *TemplateProblem
 }
 
@@ -53,31 +52,31 @@ const toolFileSuffix = ".tool.json"
 
 // Load reads a cascade file, JSON or YAML, and the *.tool.json files beside it.
 //
-// The cascade is returned only when nothing is wrong with it; otherwise the error is an [InvalidError] with everything
-// that is, or says why the file cannot be read. The diagnostics hold the warnings in either case.
+// The error is an [InvalidError] with everything that is wrong, or says why the file cannot be
+// read; there is no cascade then. The diagnostics have the warnings in either case.
 func Load(path string, known Known) (*Cascade, Diagnostics, error) {
 	return LoadContext(context.Background(), path, known)
 }
 
-// LoadContext is [Load] for somebody who may go away: the end of ctx ends it, with what ended it as the error.
+// LoadContext is [Load] until ctx ends.
 func LoadContext(ctx context.Context, path string, known Known) (*Cascade, Diagnostics, error) {
 	return load(ctx, machine{}, path, known)
 }
 
-// LoadFS is [Load] for a file of fsys. Nothing is opened in another way, so the files of an [os.Root] cannot lead out of
-// it. The path is that of package fs, and stands for the file in messages.
+// LoadFS is [LoadContext] for a file of fsys, with a path as in package io/fs. Files are opened
+// through fsys only, so the files of an [os.Root] cannot lead out of it.
 func LoadFS(ctx context.Context, fsys fs.FS, path string, known Known) (*Cascade, Diagnostics, error) {
 	return load(ctx, slashed{fsys}, path, known)
 }
 
-// machine is all files of this machine, by the paths that it has for them.
+// machine has the files of this machine, by their paths there.
 type machine struct{}
 
 func (machine) Open(name string) (fs.File, error)          { return source.Open(name) }
 func (machine) Stat(name string) (fs.FileInfo, error)      { return os.Stat(name) }
 func (machine) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(name) }
 
-// slashed is a file system of package fs for paths that may have been made by package filepath.
+// slashed is a file system that also takes paths of package filepath.
 type slashed struct{ fs.FS }
 
 func (s slashed) Open(name string) (fs.File, error) { return s.FS.Open(filepath.ToSlash(name)) }
@@ -100,13 +99,13 @@ func load(ctx context.Context, fsys fs.FS, path string, known Known) (*Cascade, 
 	return parse(ctx, path, data, files, known)
 }
 
-// Parse is [Load] for a cascade that is not in a file: name stands for it in messages and, by its extension, tells JSON
-// from YAML. No other file is read.
+// Parse is [Load] for a cascade that is not in a file. The extension of name tells JSON from YAML.
+// No other file is read.
 func Parse(name string, data []byte, known Known) (*Cascade, Diagnostics, error) {
 	return ParseContext(context.Background(), name, data, known)
 }
 
-// ParseContext is [Parse] for somebody who may go away, as [LoadContext] is [Load].
+// ParseContext is [Parse] until ctx ends.
 func ParseContext(ctx context.Context, name string, data []byte, known Known) (*Cascade, Diagnostics, error) {
 	return parse(ctx, name, data, nil, known)
 }
@@ -114,8 +113,8 @@ func ParseContext(ctx context.Context, name string, data []byte, known Known) (*
 // IsToolFile reports whether a path is that of a file that declares one tool.
 func IsToolFile(path string) bool { return strings.HasSuffix(path, toolFileSuffix) }
 
-// CheckToolFile checks a *.tool.json file by itself, as [Load] checks those beside a cascade. The error is an
-// [InvalidError] or says why the file cannot be read.
+// CheckToolFile checks a *.tool.json file by itself. The error is an [InvalidError] or says why the
+// file cannot be read.
 func CheckToolFile(ctx context.Context, path string, known Known) (Diagnostics, error) {
 	data, err := readFile(machine{}, path)
 	if err != nil {
@@ -131,9 +130,9 @@ func CheckToolFile(ctx context.Context, path string, known Known) (Diagnostics, 
 	return found.verdict(path)
 }
 
-// ParseIntra reads settings for the context inside a phase that stand by themselves, as an intra_context does in a phase,
-// and puts them over the defaults. JSON is told from YAML by the extension of name, which stands for the settings in
-// messages. Names of tools are not looked up. The error is an [InvalidError].
+// ParseIntra reads an intra_context that stands by itself and puts it over the defaults. The
+// extension of name tells JSON from YAML. Names of tools are not looked up. The error is an
+// [InvalidError].
 func ParseIntra(name string, data []byte) (Intra, Diagnostics, error) {
 	var found Diagnostics
 	doc := open(context.Background(), titleSettings, rawFile{name: name, data: data}, schema.Intra(), &found)
@@ -156,7 +155,8 @@ type rawFile struct {
 	data []byte
 }
 
-// readFile reads at most one byte more than a source file may have, which is enough to see that it is too large.
+// readFile reads at most one byte more than a source file may have: enough to see that it is too
+// large.
 func readFile(fsys fs.FS, path string) ([]byte, error) {
 	if _, ok := fsys.(machine); !ok { // of the machine's files, Open sees to it
 		if info, err := fs.Stat(fsys, path); err == nil {
@@ -194,8 +194,8 @@ func readToolFiles(fsys fs.FS, dir string) ([]rawFile, error) {
 	return files, nil
 }
 
-// parse goes the whole way: text, syntax, schema, typed values, meaning. Each step works on what the one before it left
-// intact, so that one mistake hides no other.
+// parse checks text, syntax, schema, typed values, and rules. Each step works on what the one
+// before left intact, so that no mistake hides another.
 func parse(ctx context.Context, name string, data []byte, toolFiles []rawFile, known Known) (*Cascade, Diagnostics, error) {
 	var found Diagnostics
 	doc := open(ctx, titleCascade, rawFile{name: name, data: data}, schema.Cascade(), &found)
@@ -264,7 +264,7 @@ func open(ctx context.Context, title string, raw rawFile, s *schema.Schema, foun
 	}
 	violations, err := s.ValidateContext(ctx, d.file.Root.JSON(nil))
 	if err != nil {
-		// The text was written by us from a parsed tree, so only a schema that cannot be evaluated ends here.
+		// The JSON is ours, so the schema cannot be evaluated.
 		d.report(SeverityError, CodeInvalidValue, span{0, 0}, err.Error(), "")
 		return d
 	}
@@ -286,7 +286,8 @@ func (d *document) decode(v any) bool {
 	}
 	raw := d.file.Root.JSON(func(pointer string) source.Edit { return d.edits[pointer] })
 	if err := json.Unmarshal(raw, v); err != nil {
-		// What the schema accepts but a Go type does not hold; with errors reported already it may be their consequence.
+		// The schema accepts what a Go type does not hold. After other errors it may be their
+		// consequence.
 		if n, _ := d.found.Count(); n == 0 {
 			at := place{doc: d}
 			var te *json.UnmarshalTypeError

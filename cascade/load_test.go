@@ -21,7 +21,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// testKnown stands for the rest of windlass: some tools, and templates of which only one thing can be wrong.
+// testKnown has some tools, and templates of which only one thing can be wrong.
 func testKnown() Known {
 	return Known{
 		Tools: []string{"read_file", "list_files", "write_file", "recall", "search_context"},
@@ -64,7 +64,8 @@ func checkGolden(t *testing.T, path, got string) {
 	}
 }
 
-// TestDiagnostics has a file for every code, named after it, and more of them with a word behind a dash. The golden file shows everything that is reported.
+// There is a file for every code, named after it, some with a word behind a dash. The golden file
+// has everything that is reported.
 func TestDiagnostics(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/invalid/*.*")
@@ -119,7 +120,7 @@ func TestEveryCodeHasAFile(t *testing.T) {
 	require.Greater(t, codes, 25)
 }
 
-// TestTenMistakes holds the twins to the same ten mistakes in the same order, apart from what each notation adds.
+// The JSON and YAML twins have the same ten mistakes in the same order.
 func TestTenMistakes(t *testing.T) {
 	t.Parallel()
 	var messages [2][]string
@@ -261,7 +262,7 @@ func TestToolFiles(t *testing.T) {
 	}, got)
 }
 
-// TestLoadFS reads a cascade and the tool files beside it from a file system, and follows no link out of a root.
+// A cascade and its tool files are read from a file system; no link is followed out of a root.
 func TestLoadFS(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

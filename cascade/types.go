@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// Cascade is one workflow: a file, decoded and checked. [Load] is the only way to get one that is known to be sound.
-// It is immutable after loading.
+// Cascade is a workflow as its file has it. Those of [Load] are sound. It does not change.
 type Cascade struct {
 	Schema       string                     `json:"$schema,omitempty"` // where an editor finds the JSON Schema; not used here
 	CascadeID    string                     `json:"cascade_id"`
@@ -23,29 +22,28 @@ type Cascade struct {
 	Phases       []Phase                    `json:"phases"`
 }
 
-// InputsSchema is the contract of a run's input: either names with a description each (all strings, all required) or a
-// JSON Schema object.
+// InputsSchema is the contract of a run's input: names with descriptions, or a JSON Schema.
 type InputsSchema struct {
 	Names  map[string]string // the short form; nil when Schema is set
 	Schema json.RawMessage   // the long form; nil when Names is set
 }
 
-// Budget limits a run. It is checked before each model call: a run stops when the call, by what it is expected to take, would
-// exceed a limit. Zero means no limit.
+// Budget limits a run: it stops before a model call that is expected to exceed a limit. Zero means
+// no limit.
 type Budget struct {
 	MaxUSD     float64 `json:"max_usd,omitempty"`
 	MaxTokens  int64   `json:"max_tokens,omitempty"` // in and out together
 	MaxSeconds float64 `json:"max_seconds,omitempty"`
 }
 
-// InlineValidator is a validator that a model runs: it is shown the instructions and must answer {valid, reason}.
+// InlineValidator has a model answer {valid, reason} to the instructions.
 type InlineValidator struct {
 	Instructions string `json:"instructions"`
 	Model        string `json:"model,omitempty"`
 	MaxTurns     int    `json:"max_turns,omitempty"`
 }
 
-// ToolType tells declared tools apart.
+// ToolType is a type of declared tools.
 type ToolType string
 
 // The types of declared tools.
@@ -70,8 +68,8 @@ type Tool struct {
 	Idempotent   bool              `json:"idempotent,omitempty"` // may be run again after a crash
 }
 
-// Phase is one step of a cascade: either a conversation with a model (Instructions) or one tool run (Tool). A phase that
-// is written in place, under on_error, may leave its name out: the loader then calls it after the phase it stands in.
+// Phase is one step of a cascade: a conversation with a model (Instructions) or one tool run
+// (Tool). A phase under on_error that has no name gets one from the phase it stands in.
 type Phase struct {
 	Name string `json:"name"`
 
@@ -104,8 +102,8 @@ type Phase struct {
 // Deterministic reports whether the phase runs one tool without a model.
 func (p *Phase) Deterministic() bool { return p.Tool != "" }
 
-// NativeTools reports whether tools are called through the provider's protocol; otherwise they are described in the
-// prompt and calls are parsed from the answer's JSON blocks.
+// NativeTools reports whether tools are called through the provider's protocol. Otherwise they are
+// described in the prompt and called by JSON blocks in the answer.
 func (p *Phase) NativeTools() bool { return p.UseNativeTools == nil || *p.UseNativeTools }
 
 // Rules bound a phase's loops. Use the methods: they know the defaults.
@@ -127,13 +125,13 @@ const (
 	DefaultMaxAttemptsOfSchema = 3
 )
 
-// ChoosesRoute reports whether the model is asked, by the tool route_to, which phase runs next: when it has a choice, or
-// is told what the one target is for.
+// ChoosesRoute reports whether the model chooses by the tool route_to which phase runs next: there
+// are several, or the one target has a description.
 func (p *Phase) ChoosesRoute() bool {
 	return len(p.Handoffs) > 1 || len(p.Handoffs) == 1 && p.Handoffs[0].Description != ""
 }
 
-// MaxTurns returns the number of turns one attempt may take. A phase that chooses its route has a tool.
+// MaxTurns returns the number of turns of one attempt. A phase that chooses its route has a tool.
 func (p *Phase) MaxTurns() int {
 	switch {
 	case p.Rules.MaxTurns > 0:
@@ -180,7 +178,7 @@ const (
 	BackoffExponential Backoff = "exponential"
 )
 
-// OnError says where a failed phase goes: to a phase by name, or to one written in place. Exactly one is set.
+// OnError is where a failed phase goes: a phase by name, or one written in place. One is set.
 type OnError struct {
 	Phase  string
 	Inline *Phase
@@ -212,7 +210,7 @@ const (
 	FromPrevious = "previous" // alias: prev
 )
 
-// Source is one entry of Context.From. In a file it is a name (then only Phase is set) or an object.
+// Source is one entry of Context.From: in a file a name, or an object.
 type Source struct {
 	Phase          string         `json:"phase"`
 	Include        []Include      `json:"include,omitempty"` // default: output and images
@@ -221,8 +219,8 @@ type Source struct {
 	Condition      string         `json:"condition,omitempty"` // a template; "", "false", "0", "none" leave the source out
 }
 
-// TakesOver reports whether the source brings what its phases said, their output or messages. With [ContextAuto] it then
-// stands alone for them: they have neither anchors nor candidates of a selection.
+// TakesOver reports whether the source brings the output or the messages of its phases. With
+// [ContextAuto] these phases then have neither anchors nor candidates of a selection.
 func (s Source) TakesOver() bool {
 	return len(s.Include) == 0 || slices.Contains(s.Include, IncludeOutput) || slices.Contains(s.Include, IncludeMessages)
 }
@@ -248,12 +246,12 @@ const (
 	MessagesLastTurn      MessagesFilter = "last_turn"
 )
 
-// Callouts mark messages as important. In a file it is a template for the name of the output's callout, or an object.
+// Callouts mark messages as important. In a file they are a template for Output, or an object.
 type Callouts struct {
 	Output         string         `json:"output,omitempty"`   // a template: the name of the output's callout
 	Messages       string         `json:"messages,omitempty"` // a template: the name of the messages' callouts
 	MessagesFilter MessagesFilter `json:"messages_filter,omitempty"`
 }
 
-// Duration is a time span. In a file it is seconds as a number, or a string as in "90s", "5m", "1h30m".
+// Duration is a time span. In a file it is seconds, or a string like "90s", "5m" or "1h30m".
 type Duration time.Duration

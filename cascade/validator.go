@@ -36,8 +36,8 @@ type Validator struct {
 // LooksAtWorld reports whether the verdict can change while the text stays the same.
 func (v Validator) LooksAtWorld() bool { return v.Kind == ValidatorCommand || v.Kind == ValidatorTool }
 
-// ParseValidator says what the text of a loop_until means. Names are looked up among the inline validators first, then
-// among the declared tools, so a built-in cannot be hidden by accident: the loader refuses such names.
+// ParseValidator parses a loop_until. The loader refuses validators and tools with the name of a
+// built-in validator.
 func (c *Cascade) ParseValidator(text string) (Validator, error) {
 	kind, arg, hasArg := strings.Cut(text, ":")
 	switch ValidatorKind(kind) {

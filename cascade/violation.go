@@ -223,8 +223,7 @@ func interKeyHome(pointer, key string) string {
 	return fmt.Sprintf("%q belongs %s", key, home)
 }
 
-// The parts of the language that later versions bring. A file that uses one is told so, instead of being told that the
-// key is unknown.
+// Keys and values that later versions bring are not called unknown.
 var (
 	contextPointer = regexp.MustCompile(`^/phases/\d+(/on_error)*/context$`)
 	phasePointer   = regexp.MustCompile(`^/phases/\d+(/on_error)*$`)
@@ -248,8 +247,8 @@ func (d *document) laterKey(pointer, key string) bool {
 	return slices.Contains(later, key)
 }
 
-// laterValue names what a value stands for when later versions bring it, and says what to write meanwhile; "" for any
-// other value.
+// laterValue names a value that later versions bring, and says what to write instead; "" for
+// others.
 func laterValue(pointer string, n *source.Node) (what, hint string) {
 	if n == nil || n.Kind != source.String {
 		return "", ""
