@@ -14,10 +14,10 @@ import (
 	"github.com/windlass-run/windlass/internal/source"
 )
 
-// The bounds of a schema. They are far above any schema that people write; the library's time grows with the square of
+// The bounds of a schema, far above what people write. The library's time grows with the square of
 // the number of subschemas.
 const (
-	// MaxSubschemas is how many subschemas a schema may have. Values of enum that are objects or arrays count as well.
+	// MaxSubschemas bounds subschemas, and values of enum that are objects or arrays.
 	MaxSubschemas = 5000
 
 	maxSchemaBytes = 2 << 20
@@ -79,7 +79,8 @@ func (c *census) walk(v any, depth int) {
 	}
 }
 
-// keyword counts what a keyword brings along apart from subschemas. A property of the same name has an object.
+// keyword counts what a keyword takes apart from subschemas. A property of the same name has an
+// object.
 func (c *census) keyword(key string, v any) {
 	switch v := v.(type) {
 	case string:
@@ -152,7 +153,7 @@ func bounded(doc any, size int) (*census, []Violation) {
 	return c, nil
 }
 
-// below counts the subschemas below every place that a reference leads to: the library may check each of them anew.
+// below counts the subschemas below each target of a reference: the library may check them anew.
 func (c *census) below(doc any) int {
 	n := 0
 	for _, fragment := range slices.Sorted(maps.Keys(c.targets)) {
@@ -172,7 +173,8 @@ func (c *census) below(doc any) int {
 	return n
 }
 
-// patternSize returns about how many instructions a pattern has. One that is not valid has none: it is refused later.
+// patternSize estimates the instructions of a pattern: 0 for an invalid one, which is refused
+// later.
 func patternSize(pattern string) int {
 	re, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
@@ -192,8 +194,8 @@ func instructions(re *syntax.Regexp) int {
 	return min(n, 1<<40)
 }
 
-// isPattern is the check of the format "regex". Unlike the library's it compiles nothing: what a few repetitions can
-// blow up to takes no memory.
+// isPattern checks the format "regex". The library would compile the pattern, which can take much
+// memory.
 func isPattern(v any) bool {
 	s, ok := v.(string)
 	if !ok {

@@ -67,7 +67,7 @@ func TestSchemasBeyondTheBounds(t *testing.T) {
 	}
 }
 
-// TestChecksEnd: each of these schemas is small, and without a bound its check takes minutes, or all memory.
+// Each of these schemas is small; without a bound its check takes minutes or all memory.
 func TestChecksEnd(t *testing.T) {
 	t.Parallel()
 	fanOut := func(keyword, leaf string) string {

@@ -16,8 +16,8 @@ import (
 	"github.com/windlass-run/windlass/internal/source"
 )
 
-// collector turns the library's tree of errors into violations. It takes only places from the library and reads what
-// a keyword says from the schema itself, so that the messages are ours.
+// collector turns the library's tree of errors into violations. It takes only places from the
+// library; what a keyword says is read from the schema, so that the messages are ours.
 type collector struct {
 	doc      any    // the schema; nil when the places lead into a meta-schema
 	url      string // of doc
@@ -49,8 +49,8 @@ func (c *collector) walk(e *jsonschema.ValidationError) []Violation {
 	return out
 }
 
-// union explains a value that fits none of several forms. When the value's type fits exactly one of them, that form's
-// violations are what the writer wants to know; when it fits none, the types are.
+// union explains a value that fits none of several forms: by the fewest violations of a form that
+// its type fits, else by the types of the forms.
 func (c *collector) union(e *jsonschema.ValidationError) []Violation {
 	at := pointerOf(e.InstanceLocation)
 	var fitting [][]Violation
@@ -130,7 +130,7 @@ func (c *collector) leaf(e *jsonschema.ValidationError) []Violation {
 	return c.explain(v, says, around, got)
 }
 
-// roughly is how many members, items or words of bytes a value has: what a message about it looks at.
+// roughly is how many members, items or 64 bytes of text a message about a value looks at.
 func roughly(v any) int {
 	switch v := v.(type) {
 	case string:
@@ -143,7 +143,8 @@ func roughly(v any) int {
 	return 0
 }
 
-// foreign explains a violation whose schema we do not have at hand: the meta-schema's, or one with its own $id.
+// foreign explains a violation of a schema that is not at hand: the meta-schema, or one with an
+// $id.
 func (c *collector) foreign(v Violation, e *jsonschema.ValidationError) Violation {
 	switch text, isText := c.value(e).(string); {
 	case v.Keyword == "format" && isText:
@@ -156,7 +157,7 @@ func (c *collector) foreign(v Violation, e *jsonschema.ValidationError) Violatio
 	return v
 }
 
-// explain writes the message for a keyword whose value in the schema is says, with the keywords around it.
+// explain writes the message for a keyword, whose value is says, with the keywords around it.
 func (c *collector) explain(v Violation, says any, around map[string]any, got any) []Violation {
 	switch v.Keyword {
 	case "type":
@@ -350,8 +351,8 @@ func excerpt(v any) string {
 	return text
 }
 
-// beginning appends a value as JSON, at least its first limit bytes. It looks at no more of the value than it writes,
-// apart from the names of an object.
+// beginning appends at least the first limit bytes of a value as JSON. It looks at no more of the
+// value, apart from the names of an object.
 func beginning(b []byte, v any, limit int) []byte {
 	switch v := v.(type) {
 	case string:

@@ -24,9 +24,9 @@ func precheck(doc any) []Violation {
 	return danglingRefs(doc)
 }
 
-// eachValue calls visit for v and every value inside it: with its pointer below v, and its key,
-// which is empty for items and v itself. It leaves out what is inside a value for which visit
-// returns false. Members come in the order of their names.
+// eachValue calls visit for v and every value inside it, with its pointer and its key, "" for items
+// and for v. Members come in the order of their names. What is inside a value for which visit
+// returns false is left out.
 func eachValue(v any, pointer, key string, visit func(pointer, key string, v any) bool) {
 	if !visit(pointer, key, v) {
 		return

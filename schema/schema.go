@@ -1,12 +1,12 @@
-// Package schema holds the JSON Schema of cascade files and checks any JSON value against any schema.
+// Package schema holds the JSON Schema of cascade files and checks any JSON value against any
+// schema.
 //
-// It compiles schemas of drafts 4 to 2020-12 (2020-12 when a schema does not say) and never loads anything: a $ref that
-// leaves the schema is an error. What is wrong with a value comes back as [Violation]s with JSON pointers and messages
-// that a person or a model can act on, in an order that depends on nothing but the schema and the value.
+// It compiles drafts 4 to 2020-12, which is the default, and loads nothing: a $ref out of the
+// schema is an error. The order of [Violation]s depends on nothing but the schema and the value.
 //
-// Schemas and values may be hostile. A schema beyond the bounds of its size is not compiled, and a check is ended when it
-// takes too much work, whatever combinators and references multiply to; either is a violation with [KeywordBound]. A
-// check also ends with its context.
+// Schemas and values may be hostile. A schema beyond the bounds of its size is not compiled, and a
+// check that takes too much work is ended; either is a violation with [KeywordBound]. A check also
+// ends with its context.
 package schema
 
 import (
@@ -67,8 +67,7 @@ type Schema struct {
 // Size returns the number of subschemas, of which there can be [MaxSubschemas].
 func (s *Schema) Size() int { return s.census.size() }
 
-// InvalidError says that a document is not a schema that can be used. The pointers of its violations lead into the
-// document.
+// InvalidError says that a document is no usable schema. Its pointers lead into the document.
 type InvalidError struct {
 	Violations []Violation // never empty
 }
@@ -83,8 +82,8 @@ var ErrNotJSON = errors.New("not valid JSON")
 // Compile prepares a schema for use. The error is an [InvalidError] or wraps [ErrNotJSON].
 func Compile(raw json.RawMessage) (*Schema, error) { return prepare(raw, false) }
 
-// CompileOwn is [Compile] for a schema that comes with windlass: it is known to take work that is linear in the size of
-// a value, so that values of any size are checked.
+// CompileOwn is [Compile] for a schema of windlass, whose work is known to be linear in a value's
+// size: values of any size are checked.
 func CompileOwn(raw json.RawMessage) (*Schema, error) { return prepare(raw, true) }
 
 func prepare(raw json.RawMessage, own bool) (*Schema, error) {
@@ -109,8 +108,8 @@ func prepare(raw json.RawMessage, own bool) (*Schema, error) {
 	return s, nil
 }
 
-// inlineURL is the base of schemas without an $id. It is absolute: a relative one is resolved by the library against
-// the working directory, which would then show in messages.
+// inlineURL is the base of schemas without an $id. The library would resolve a relative one against
+// the working directory, which would show in messages.
 const inlineURL = "https://windlass.run/schema/inline.json"
 
 func documentURL(doc any) string {
@@ -130,8 +129,7 @@ func (e *refusedError) Error() string {
 }
 
 func compile(raw []byte) (form *compiledForm, err error) {
-	// The library checks schemas against the meta-schema and then trusts them; a schema that slips through must not
-	// take the process down.
+	// The library trusts a schema that the meta-schema accepts; one that slips through may panic.
 	defer func() {
 		if r := recover(); r != nil {
 			form, err = nil, fmt.Errorf("the schema cannot be compiled: %v", r)
@@ -175,13 +173,13 @@ func compileViolations(doc any, err error) []Violation {
 	return []Violation{{Keyword: "$schema", Message: strings.TrimPrefix(err.Error(), "jsonschema: ")}}
 }
 
-// Validate is [Schema.ValidateContext] where nobody can go away.
+// Validate is [Schema.ValidateContext] without a context.
 func (s *Schema) Validate(data []byte) ([]Violation, error) {
 	return s.ValidateContext(context.Background(), data)
 }
 
-// ValidateContext checks a JSON document. No violations means that it is valid. The error wraps [ErrNotJSON] when data is
-// not one JSON value, or what ended the context, which ends the check.
+// ValidateContext checks a JSON document; a valid one has no violations. The error wraps
+// [ErrNotJSON], or the error of the context.
 func (s *Schema) ValidateContext(ctx context.Context, data []byte) ([]Violation, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("check a value against its schema: %w", err)

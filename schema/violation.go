@@ -41,8 +41,8 @@ func Join(violations []Violation, limit int) string {
 	return text
 }
 
-// normalize sorts violations by place and removes repetitions: the library walks maps in random order and reaches one
-// value through several schemas.
+// normalize sorts violations by place and removes repetitions: the library walks maps in random
+// order and reaches a value through several schemas.
 func normalize(violations []Violation) []Violation {
 	slices.SortFunc(violations, func(a, b Violation) int {
 		return cmp.Or(comparePointers(a.Pointer, b.Pointer), cmp.Compare(a.Keyword, b.Keyword),

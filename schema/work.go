@@ -27,8 +27,8 @@ const (
 // errBeyond ends a check that takes too much work.
 var errBeyond = errors.New("the check takes too much work")
 
-// meter counts the work of one check. It ends the check by a panic, which [Schema.ValidateContext] recovers: the library
-// has no other way out. A meter belongs to one check at a time.
+// meter counts the work of one check at a time. It ends a check by a panic, which compiledForm.run
+// recovers: the library has no other way out.
 type meter struct {
 	ctx   context.Context //nolint:containedctx // of the one check that it is lent to
 	done  int
@@ -47,9 +47,9 @@ func (m *meter) begin(ctx context.Context, limit int) {
 	*m = meter{ctx: ctx, limit: limit, next: perCheck, factor: 1}
 }
 
-// visit counts n steps of a visit. For each violation the library writes down the way to it, which takes time that grows
-// with the square of the way's length. A keyword is not told how deep it stands, only asks for the same text; so it looks
-// at some visits, which a schema cannot foresee, and takes the others to be alike.
+// visit counts n steps. For each violation the library writes the path to it, in time that grows
+// with the square of its length. Asking for that path costs as much, so visit samples some visits,
+// which a schema cannot foresee, and takes the others to be alike.
 func (m *meter) visit(n int, way func() int) {
 	if m.skip--; m.skip < 0 {
 		m.random = m.random*1664525 + 1013904223
@@ -73,8 +73,8 @@ func (m *meter) spend(n int) {
 	}
 }
 
-// metered is a keyword that every subschema gets: it counts, and takes the place of uniqueItems, for which the library
-// may compare every item with every other.
+// metered is a keyword of every subschema. It counts, and replaces uniqueItems, for which the
+// library may compare every item with every other.
 type metered struct {
 	meter  *meter
 	cost   int // of each visit: what the keywords of the subschema say, in 64 bytes
@@ -99,8 +99,8 @@ func (c *meterCompiler) Compile(_ jsonschema.CompilerContext, m map[string]any) 
 	return k, nil
 }
 
-// weight is about how many bytes a visit handles for a keyword, without those of its subschemas, which count themselves
-// unless they refuse a value by its type.
+// weight is about how many bytes a visit handles for a keyword, without subschemas, which count
+// themselves unless they refuse a value by its type.
 func weight(key string, v any) int {
 	switch v := v.(type) {
 	case string:
@@ -174,7 +174,7 @@ func exact(n json.Number) string {
 	return r.RatString()
 }
 
-// copies are compiled forms of one schema. The library keeps nothing of a check but what its keywords hold, so a form is
+// copies are compiled forms of one schema. The state of a check is in its keywords, so a form is
 // lent to one check at a time.
 type copies struct {
 	mu   sync.Mutex
@@ -201,7 +201,7 @@ func (c *copies) take() (*compiledForm, error) {
 	return c.make()
 }
 
-// maxKept is how many forms of a schema are kept for later checks: as many as check at once on most machines.
+// maxKept bounds the forms that are kept: as many as check at once on most machines.
 const maxKept = 8
 
 func (c *copies) put(form *compiledForm) {
@@ -213,8 +213,8 @@ func (c *copies) put(form *compiledForm) {
 	}
 }
 
-// takeOver puts the check of uniqueItems into our own keyword, wherever a subschema can be reached, and leaves out
-// contentSchema, which the library applies in drafts that do not have it. It returns for how many.
+// takeOver moves uniqueItems of every reachable subschema into our keyword and returns for how
+// many. It removes contentSchema, which the library applies in drafts that do not have it.
 func takeOver(root *jsonschema.Schema) int {
 	seen := map[*jsonschema.Schema]bool{}
 	todo := []*jsonschema.Schema{root}

@@ -17,7 +17,7 @@ import (
 // FileName is the name of the configuration file.
 const FileName = "windlass.json"
 
-// Config is what windlass.json says. The zero value is the configuration without a file. It is immutable.
+// Config is what windlass.json says; the zero value is that of no file. It does not change.
 type Config struct {
 	Path            string // the file it was read from; empty when there is none
 	DefaultModel    string
@@ -29,7 +29,7 @@ type Config struct {
 	ProtectPaths    []string // what tools do not write, besides the table of package protection
 }
 
-// Model is how one model, or all that match a pattern, are reached and paid for. A zero field means the default.
+// Model is how one model, or those of a pattern, are reached and paid for. Zero means the default.
 type Model struct {
 	Model           string // the provider's name for it; empty: the name it is asked by
 	BaseURL         string // of the OpenAI-compatible endpoint, up to and without /chat/completions
@@ -59,8 +59,7 @@ type Price struct {
 	Source      string     // where they were read
 }
 
-// LongPrice replaces a price for requests of more than Over tokens: for all of the request's tokens, not only for those
-// beyond.
+// LongPrice is the price of all tokens of a request of more than Over tokens.
 type LongPrice struct {
 	Over        int64
 	Input       float64
@@ -68,8 +67,8 @@ type LongPrice struct {
 	Output      float64
 }
 
-// Lookup returns what the file says of a model: under its own name, else under the pattern that matches with the most
-// characters that are not *, else nothing.
+// Lookup returns what the file says of a model: under its name, else under the pattern that matches
+// with the most characters other than *.
 func (c *Config) Lookup(name string) (Model, bool) {
 	if m, ok := c.Models[name]; ok {
 		return m, true
@@ -107,7 +106,7 @@ func match(pattern, name string) bool {
 	return strings.HasSuffix(name, parts[len(parts)-1])
 }
 
-// Find looks for windlass.json in dir and its parents, then in home. It returns "" when there is none.
+// Find returns the windlass.json of dir, its nearest parent, or home; "" when there is none.
 func Find(dir, home string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -133,7 +132,7 @@ func Find(dir, home string) (string, error) {
 	return "", nil
 }
 
-// Open finds and reads the configuration for commands that are run in dir. Without a file it is empty.
+// Open reads the configuration of commands in dir. Without a file it is empty.
 func Open(dir, home string) (*Config, error) {
 	path, err := Find(dir, home)
 	if err != nil {
@@ -145,7 +144,7 @@ func Open(dir, home string) (*Config, error) {
 	return Load(path)
 }
 
-// Load reads a configuration file. What is wrong with its content is a [*strict.Error] with every problem.
+// Load reads a configuration file. The error is a [*strict.Error] when the content is wrong.
 func Load(path string) (*Config, error) {
 	data, err := source.ReadFile(path, source.MaxBytes)
 	if err != nil {

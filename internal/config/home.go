@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// Home returns the folder that windlass keeps its sessions and its embedded database in: $WINDLASS_HOME, else .windlass
-// in the user's home folder. It is not created.
+// Home returns the folder of sessions and of the embedded database: $WINDLASS_HOME, else
+// ~/.windlass. It is not created.
 func Home() (string, error) {
 	if h, err := folderFrom("WINDLASS_HOME"); h != "" || err != nil {
 		return h, err
@@ -21,7 +21,7 @@ func Home() (string, error) {
 	return filepath.Join(h, ".windlass"), nil
 }
 
-// folderFrom returns the absolute path of the folder that an environment variable names; it is empty when none does.
+// folderFrom returns the absolute path of the folder that a variable names, "" when it is not set.
 func folderFrom(env string) (string, error) {
 	dir := os.Getenv(env)
 	if dir == "" {
@@ -34,8 +34,8 @@ func folderFrom(env string) (string, error) {
 	return abs, nil
 }
 
-// CacheDir returns the folder for what can be fetched again, such as the embedded engine's library: $WINDLASS_CACHE,
-// else a folder in the user's cache folder, else one in [Home]. It is not created.
+// CacheDir returns the folder of what can be fetched again: $WINDLASS_CACHE, else a folder in the
+// user's cache folder, else one in [Home]. It is not created.
 func CacheDir() (string, error) {
 	if c, err := folderFrom("WINDLASS_CACHE"); c != "" || err != nil {
 		return c, err

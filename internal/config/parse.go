@@ -14,7 +14,7 @@ import (
 	"github.com/windlass-run/windlass/internal/source"
 )
 
-// reservedOptions are the members of a request body that options must not set: they are the request itself.
+// reservedOptions are members of a request body that windlass writes itself.
 var reservedOptions = []string{"messages", "model", "stream", "stream_options", "tools", "tool_choice", "n", "input", "dimensions", "encoding_format"}
 
 // CheckOption says why a member of model_options or options cannot be set, or returns nil.
@@ -140,8 +140,8 @@ func (p parser) baseURL(n *source.Node) string {
 	return s
 }
 
-// CheckBaseURL says what is wrong with the URL of an endpoint, or "". The URL itself is not repeated, because it may
-// hold a secret.
+// CheckBaseURL says what is wrong with the URL of an endpoint, or "". It does not repeat the URL,
+// which may hold a secret.
 func CheckBaseURL(s string) string {
 	u, err := url.Parse(s)
 	switch {

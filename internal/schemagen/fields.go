@@ -9,7 +9,7 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 )
 
-// field is what the schema says about a key beside its type. Bounds are inclusive and written as JSON.
+// field is what the schema says about a key beside its type. Bounds are inclusive, and JSON.
 type field struct {
 	text     string
 	def      any
@@ -42,7 +42,7 @@ func (f field) apply(s *jsonschema.Schema) *jsonschema.Schema {
 	return &out
 }
 
-// The patterns of names. A phase's name is written outputs.NAME in templates; a tool's is what providers accept.
+// The patterns of names: templates write outputs.NAME of phases; providers bound those of tools.
 const (
 	phaseName = `^[A-Za-z_][A-Za-z0-9_-]*$`
 	toolName  = `^[A-Za-z0-9_-]{1,64}$`

@@ -1,5 +1,5 @@
-// Package schemagen writes the JSON Schema of cascade files from the types of package cascade. The command does not
-// contain it: a test compares its output with the file that package schema embeds, and rewrites it on demand:
+// Package schemagen writes the JSON Schema of cascade files from the types of package cascade. Its
+// test compares that with the file that package schema embeds, and rewrites the file:
 //
 //	go test ./internal/schemagen -update
 package schemagen

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzJSON holds the scanner to encoding/json: what that accepts, this accepts and reads the same way, except for the
-// bounds of this package; what that refuses, this refuses.
+// Within the bounds of this package the scanner accepts what encoding/json does, and reads it
+// alike.
 func FuzzJSON(f *testing.F) {
 	for _, s := range []string{
 		`{"a": [1, -2.5e3, true, null, "x\u00e9\n"], "b": {}}`, `[01]`, `{"a":1,}`, `"\ud83d\ude00\ud800"`, "\ufeff{}", `{"a":1,"a":2}`, `[1e400]`, "[\"\x7f\"]",

@@ -6,9 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Inside returns the offset in the file of a place inside a string value: the character at line and col (both from one)
-// of the decoded text. Where the text cannot be followed through the file's notation (a folded YAML scalar), it is the
-// string's start.
+// Inside returns the offset of a character, by its line and column from one, of a decoded string.
+// Where the notation cannot be followed, as in a folded YAML scalar, it is the string's start.
 func (f *File) Inside(n *Node, p Pos) int {
 	if n == nil || n.Kind != String || n.Start >= len(f.data) {
 		if n == nil {
@@ -45,7 +44,7 @@ func (f *File) insideJSON(n *Node, p Pos) int {
 	return at
 }
 
-// insideLiteral follows a YAML literal block: its lines are the file's lines without the indentation.
+// insideLiteral follows a literal block: its lines are the file's without the indentation.
 func (f *File) insideLiteral(n *Node, p Pos) int {
 	header := f.Pos(n.Start).Line
 	indent := -1

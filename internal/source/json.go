@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// parseJSON fills in f.Root, or adds the problem that stopped it. The scanner is our own because encoding/json keeps
-// neither the offsets of keys nor repeated keys, and its messages speak of bytes, not of what to write instead.
+// parseJSON fills in f.Root, or adds the problem that stopped it. encoding/json keeps neither the
+// offsets of keys nor repeated keys, and does not say what to write instead.
 func parseJSON(f *File) {
 	s := jsonScanner{file: f, data: f.data}
 	s.space()
@@ -32,8 +32,8 @@ func parseJSON(f *File) {
 	f.Root = root
 }
 
-// jsonScanner is a recursive descent over RFC 8259. The first syntax error sets failed and ends the scan; a repeated
-// key is only noted.
+// jsonScanner is a recursive descent over RFC 8259. The first syntax error ends the scan; a
+// repeated key is only noted.
 type jsonScanner struct {
 	file   *File
 	data   []byte
@@ -106,7 +106,7 @@ func (s *jsonScanner) object(depth int) *Node {
 	return n
 }
 
-// inside reads what stands between a bracket, where the scanner is, and its counterpart, one element after the other.
+// inside reads the elements between the bracket at the scanner and its counterpart.
 func (s *jsonScanner) inside(n *Node, end byte, what string, element func()) {
 	s.at++
 	s.space()
@@ -148,7 +148,7 @@ func (s *jsonScanner) member(n *Node, depth int) {
 	s.file.addMember(n, m)
 }
 
-// addMember appends a member or, when the object has the key already, notes the problem and leaves the member out.
+// addMember appends a member, or notes the problem when the object has the key already.
 func (f *File) addMember(n *Node, m Member) {
 	if i, ok := n.index[m.Key]; ok {
 		if len(f.Problems) >= maxProblems {
@@ -173,7 +173,7 @@ func (s *jsonScanner) array(depth int) *Node {
 	return n
 }
 
-// next steps over a comma and reports whether another element follows; it steps over the closing character too.
+// next steps over a comma or the closing character, and reports whether another element follows.
 func (s *jsonScanner) next(closing byte, opened int, what string) bool {
 	s.space()
 	switch {
@@ -198,7 +198,7 @@ func (s *jsonScanner) next(closing byte, opened int, what string) bool {
 	return true
 }
 
-// wordEnd returns the end of the run of letters and digits at the scanner, at least one character on.
+// wordEnd returns the end of the run of letters and digits at the scanner, at least a character on.
 func (s *jsonScanner) wordEnd() int {
 	end := s.at
 	for end < len(s.data) && isWordByte(s.data[end]) {
@@ -280,8 +280,8 @@ func numberHint(text string) string {
 	return ""
 }
 
-// finite reports whether a number fits a float64 and is not so small that it would be written with a huge exponent:
-// exact arithmetic on 1e999999999 takes gigabytes.
+// finite reports whether a number fits a float64 and has no huge exponent: exact arithmetic on
+// 1e999999999 takes gigabytes.
 func finite(text string) bool {
 	i := strings.IndexAny(text, "eE")
 	if i < 0 {
@@ -336,8 +336,8 @@ func escapeControl(c byte) string {
 	return fmt.Sprintf(`\u%04x`, c)
 }
 
-// unescape decodes the escape sequence that data starts with and returns its length, 0 when it is none. A surrogate
-// without its partner becomes U+FFFD, as in encoding/json.
+// unescape decodes the escape sequence that data starts with. The size is 0 when there is none. An
+// unpaired surrogate becomes U+FFFD, as in encoding/json.
 func unescape(data []byte) (r rune, size int) {
 	if len(data) < 2 {
 		return 0, 0

@@ -78,7 +78,7 @@ func (n *Node) child(token string) *Node {
 	return n.Items[i]
 }
 
-// Nearest returns the value that a JSON pointer names or, when there is none, the closest one around it.
+// Nearest returns the value that a JSON pointer names, or the closest one around its place.
 func (n *Node) Nearest(pointer string) *Node {
 	for _, token := range SplitPointer(pointer) {
 		next := n.child(token)
@@ -100,9 +100,8 @@ const (
 	Nullify      // write null, which decodes into a zero value
 )
 
-// JSON returns the value as JSON, changed by edit, which is asked for every value with its pointer.
-// A nil edit keeps everything. A number without a fraction is written as an integer, as 1 for 1.0
-// or 1e0.
+// JSON returns the value as JSON, changed by edit, which is asked for every pointer and may be nil.
+// Numbers without a fraction are written as integers, as 1 for 1.0 or 1e0.
 func (n *Node) JSON(edit func(pointer string) Edit) []byte {
 	if edit == nil {
 		edit = func(string) Edit { return Keep }
@@ -137,8 +136,7 @@ func (n *Node) appendJSON(b []byte, pointer string, edit func(string) Edit) []by
 	return append(bytes.TrimSuffix(b, []byte(",")), '}')
 }
 
-// AppendJSON appends a value as JSON without escaping <, > and &, which would only make messages
-// harder to read. The value is one that can be encoded.
+// AppendJSON appends a value as JSON without escaping <, > and &, for messages.
 func AppendJSON(b []byte, v any) []byte {
 	var w bytes.Buffer
 	enc := json.NewEncoder(&w)
@@ -149,8 +147,8 @@ func AppendJSON(b []byte, v any) []byte {
 	return append(b, bytes.TrimSuffix(w.Bytes(), []byte("\n"))...)
 }
 
-// plainInteger rewrites a number without a fraction as an integer: encoding/json refuses 1.0 for an int, JSON Schema
-// does not. A number with a large exponent is left alone.
+// plainInteger writes a number without a fraction as an integer: encoding/json refuses 1.0 for an
+// int, JSON Schema does not. Large exponents stay.
 func plainInteger(text string) string {
 	if !strings.ContainsAny(text, ".eE") {
 		return text

@@ -10,8 +10,8 @@ import (
 	"github.com/windlass-run/windlass/internal/source"
 )
 
-// FuzzPrintable makes texts safe for a terminal: one line in which nothing commands it or changes the order of words, and
-// which is the same when it is made safe again.
+// A printable text is one line that neither commands a terminal nor reorders words; making it
+// printable again changes nothing.
 func FuzzPrintable(f *testing.F) {
 	for _, s := range []string{"plain", "\x1b]0;owned\x07", "\u009b31m", "\u202eevil\u202c", "a\r\nb\tc", "\xff\xfe", "\u2028", "e\u0301 👩‍👩‍👧", "\x7f\x00"} {
 		f.Add(s)

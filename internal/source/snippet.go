@@ -8,7 +8,7 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
-// maxSnippet is the number of characters of a source line that are shown: longer lines are cut around the caret.
+// maxSnippet bounds the characters of a line that are shown; longer lines are cut around the caret.
 const maxSnippet = 110
 
 // Snippet is a line of a file with a mark under some of its characters.
@@ -18,8 +18,8 @@ type Snippet struct {
 	Source      string // the line's text
 }
 
-// Lines returns the source line and the line with the carets below it, both behind a gutter with the line's number.
-// Control characters are replaced, so that a file cannot write escape sequences to a terminal; tabs become one space.
+// Lines returns the source line and the line with the carets, both behind a gutter with the line's
+// number. It replaces control characters, which could command a terminal; a tab becomes a space.
 func (s Snippet) Lines() (text, carets string) {
 	chars := []rune(s.Source)
 	col := min(max(s.Col-1, 0), len(chars))
@@ -74,5 +74,5 @@ func width(chars []rune) int {
 	return n
 }
 
-// Printable replaces the control characters of a text, so that a file cannot write escape sequences to a terminal.
+// Printable replaces the control characters of a text, which could command a terminal.
 func Printable(s string) string { return strings.Map(printable, s) }

@@ -1,12 +1,11 @@
-// Package source reads JSON and YAML files into one tree that knows where in the file every key and every value stands.
+// Package source reads JSON and YAML files into one tree that knows the place of every key and
+// value.
 //
-// A file is parsed into [Node]s with byte offsets; [File.Pos] turns an offset into a line and a column. Both count from
-// one, and columns count characters (Unicode code points), not bytes: what an editor shows. A tab is one character, and
-// a line may end with LF or CRLF.
+// A [Node] has byte offsets, which [File.Pos] turns into lines and columns from one. Columns count
+// Unicode code points. Lines end with LF or CRLF.
 //
-// YAML is read into the same tree, with anchors, aliases and merge keys expanded, so that everything after parsing is
-// the same for both. Nothing a file contains can make the reader panic or use memory out of proportion: size, nesting
-// and the expansion of aliases are bounded.
+// Anchors, aliases and merge keys of YAML are expanded. Size, nesting and expansion are bounded, so
+// that no file makes the reader panic or use memory out of proportion.
 package source
 
 import (
@@ -18,8 +17,7 @@ import (
 	"unicode/utf8"
 )
 
-// The bounds of what is read. They are far above any file a person writes, and keep a hostile one from taking the
-// process down.
+// The bounds of what is read, far above any file that a person writes.
 const (
 	MaxBytes     = 16 << 20 // of a JSON file
 	MaxYAMLBytes = 4 << 20  // of a YAML file: its scanner takes about half a second for each MiB
@@ -66,9 +64,9 @@ type File struct {
 	lines []int // the offset at which each line starts
 }
 
-// Parse reads data as JSON or YAML. The format follows from the name's extension; without a known one, data that starts
-// with a brace or bracket is JSON. Parse never fails: what is wrong is in the File's Problems, and Root is nil when
-// there is no tree to work with.
+// Parse reads data as JSON or YAML, by the name's extension; without a known one, a text that
+// starts with a brace or bracket is JSON. What is wrong is in the Problems of the file. Root is nil
+// when there is no tree.
 func Parse(name string, data []byte) *File {
 	f := &File{Name: name, yaml: isYAML(name, data)}
 	limit := MaxBytes
@@ -114,8 +112,8 @@ func (f *File) Line(line int) string {
 // LineEnd returns the column after the last character of a line.
 func (f *File) LineEnd(line int) int { return utf8.RuneCountInString(f.Line(line)) + 1 }
 
-// Around returns the part of the line around an offset, at most about limit characters of it, and the column at which it
-// starts. A short line is returned whole.
+// Around returns about limit characters of the line around an offset, or all of a shorter line, and
+// their first column.
 func (f *File) Around(offset, limit int) (text string, col int) {
 	line := f.Pos(offset).Line
 	start, end := f.lines[line-1], f.lineEnd(line)

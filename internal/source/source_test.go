@@ -7,8 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPlaces checks where keys and values stand: want is line:col of the key and of the value at the pointer, and the
-// text of both, cut out of the file by their offsets.
+// want is line:col of the key and of the value at the pointer, and the text of both.
 func TestPlaces(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

@@ -18,8 +18,8 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// maxYAMLColumn bounds the column at which a block may be indented, and so the depth of blocks: the parser's time grows
-// with the square of the depth, and it has no bound of its own.
+// maxYAMLColumn bounds the indentation, and so the depth, of blocks: the parser's time grows with
+// the square of the depth.
 const maxYAMLColumn = 800
 
 // parseYAML fills in f.Root from the first document, or adds the problem that stopped it.
@@ -360,8 +360,8 @@ func (b *yamlBuilder) start(n ast.Node) int {
 	return b.file.offset(posOf(n.GetToken()))
 }
 
-// tokenEnd returns where the token at an offset ends on its line: at the closing quote, at a bracket or block indicator
-// itself, else before what ends a plain value.
+// tokenEnd returns where the token at an offset ends on its line: at the closing quote, the bracket
+// or block indicator, else before what ends a plain value.
 func (b *yamlBuilder) tokenEnd(start int) int {
 	data := b.file.data
 	if start >= len(data) {

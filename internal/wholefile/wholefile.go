@@ -1,6 +1,5 @@
-// Package wholefile writes files whole or not at all: whoever reads one finds the old content or
-// the new one, never a part. The content is written to another file in the same folder, which then
-// takes the place of the old one.
+// Package wholefile writes files whole or not at all: a reader finds the old content or the new
+// one. The content is written to another file in the folder, which then replaces the old one.
 package wholefile
 
 import (
@@ -24,9 +23,8 @@ func Write(path string, data []byte, perm fs.FileMode) error {
 	return f.Commit()
 }
 
-// Target returns the path of the file to write for one that a person named: a symbolic link is followed, so that it keeps
-// pointing where it does. The error says that there is something that is no file, such as a device, which would be replaced by
-// one.
+// Target returns the path of the file to write for one that a person named: where a symbolic link
+// leads. What is no file, such as a device, is an error: it would be replaced by a file.
 func Target(path string) (string, error) {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target

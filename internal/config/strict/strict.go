@@ -1,5 +1,5 @@
-// Package strict reads a parsed JSON or YAML file field by field: unknown keys and wrong types are problems with the
-// place where they stand, and all of them are collected before anything is refused.
+// Package strict reads a JSON or YAML file field by field and collects unknown keys and wrong types
+// with their places.
 package strict
 
 import (
@@ -41,8 +41,8 @@ func (e *Error) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Reader reads the values of one file. It belongs to one goroutine. Its methods never fail: they note a problem and
-// return a zero value, and [Reader.Err] tells about all of them in the end.
+// Reader reads the values of one file, in one goroutine. Its methods note a problem and return a
+// zero value; [Reader.Err] returns all problems.
 type Reader struct {
 	file     *source.File
 	problems []Problem
@@ -95,9 +95,9 @@ func (r *Reader) note(offset int, hint, message string) {
 // Fields says how each key of an object is read.
 type Fields map[string]func(*source.Node)
 
-// Object reads an object; what names it in messages. A key that is not among the fields is a problem, as is anything
-// that is not an object. It reports whether n was an object with known keys only: then it is worth saying what is
-// missing in it.
+// Object reads an object; what names it in messages. Keys that are not among the fields are
+// problems. It reports whether n is an object with known keys only: then missing ones are worth
+// reporting.
 func (r *Reader) Object(n *source.Node, what string, fields Fields) bool {
 	if !r.is(n, source.Object, what, "an object") {
 		return false
