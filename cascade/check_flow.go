@@ -6,17 +6,6 @@ import (
 	"strings"
 )
 
-// FileOrder reports whether the phases run in the order of the file: no phase has hand-offs or
-// routing. In any other cascade a phase without them ends the run.
-func (c *Cascade) FileOrder() bool {
-	for p := range c.EachPhase() {
-		if len(p.Handoffs) > 0 || len(p.Routing) > 0 {
-			return false
-		}
-	}
-	return true
-}
-
 // flow is a cascade's routes as a graph of phase indexes.
 type flow struct {
 	next [][]int // where each phase leads, with the phases written in place below it
@@ -37,7 +26,7 @@ func newFlow(phases []Phase) flow {
 		for p := &phases[i]; p != nil; p = p.inline() {
 			to := targets(p, index)
 			f.next[i] = append(f.next[i], to...)
-			if len(p.Handoffs) == 0 && len(p.Routing) == 0 || p != &phases[i] && len(to) == 0 {
+			if len(p.routes()) == 0 || p != &phases[i] && len(to) == 0 {
 				f.ends[i] = true
 			}
 			if p.OnError != nil && p.OnError.Inline == nil {
@@ -53,12 +42,7 @@ func newFlow(phases []Phase) flow {
 // targets returns where the hand-offs and the routing of a phase lead, in order.
 func targets(p *Phase, index map[string]int) []int {
 	var out []int
-	for _, h := range p.Handoffs {
-		if to, ok := index[h.Target]; ok {
-			out = append(out, to)
-		}
-	}
-	for _, name := range p.Routing {
+	for _, name := range p.routes() {
 		if to, ok := index[name]; ok {
 			out = append(out, to)
 		}

@@ -210,15 +210,7 @@ func (k interRules) checkCandidates(p located) {
 // ledTo reports whether some phase can lead to the one of this name.
 func (k interRules) ledTo(name string) bool {
 	return slices.ContainsFunc(k.phases, func(p located) bool {
-		if p.OnError != nil && p.OnError.Inline == nil && p.OnError.Phase == name {
-			return true
-		}
-		for _, target := range p.Routing {
-			if target == name {
-				return true
-			}
-		}
-		return slices.ContainsFunc(p.Handoffs, func(h Handoff) bool { return h.Target == name })
+		return slices.Contains(p.routes(), name) || p.OnError != nil && p.OnError.Inline == nil && p.OnError.Phase == name
 	})
 }
 

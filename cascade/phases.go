@@ -1,6 +1,10 @@
 package cascade
 
-import "iter"
+import (
+	"iter"
+	"maps"
+	"slices"
+)
 
 // EachPhase returns every phase of the cascade, those that stand in an on_error after the one that
 // has it.
@@ -24,12 +28,37 @@ func (p *Phase) inline() *Phase {
 	return p.OnError.Inline
 }
 
-// Has reports whether the cascade has a phase of this name.
-func (c *Cascade) Has(phase string) bool {
+// any reports whether some phase is as asked for.
+func (c *Cascade) any(is func(*Phase) bool) bool {
 	for p := range c.EachPhase() {
-		if p.Name == phase {
+		if is(p) {
 			return true
 		}
 	}
 	return false
+}
+
+// Has reports whether the cascade has a phase of this name.
+func (c *Cascade) Has(phase string) bool {
+	return c.any(func(p *Phase) bool { return p.Name == phase })
+}
+
+// FileOrder reports whether the phases run in the order of the file: no phase has hand-offs or
+// routing. In any other cascade a phase without them ends the run.
+func (c *Cascade) FileOrder() bool {
+	return !c.any(func(p *Phase) bool { return len(p.routes()) > 0 })
+}
+
+// UsesCards reports whether a phase selects messages or offers its model a search of them.
+func (c *Cascade) UsesCards() bool {
+	return c.any(func(p *Phase) bool { return slices.Contains(p.Tackle, searchTool) || c.EffectiveInter(p).Enabled })
+}
+
+// routes returns the names of the phases that hand-offs and routing lead to.
+func (p *Phase) routes() []string {
+	names := slices.Collect(maps.Values(p.Routing))
+	for _, h := range p.Handoffs {
+		names = append(names, h.Target)
+	}
+	return names
 }

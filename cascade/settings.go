@@ -2,7 +2,6 @@ package cascade
 
 import (
 	"reflect"
-	"slices"
 	"time"
 )
 
@@ -76,16 +75,6 @@ func (c *Cascade) EffectiveTokenBudget(p *Phase) *TokenBudget {
 		b.Strategy = BudgetSummarize
 	}
 	return &b
-}
-
-// UsesCards reports whether a phase selects messages or offers its model a search of them.
-func (c *Cascade) UsesCards() bool {
-	for p := range c.EachPhase() {
-		if slices.Contains(p.Tackle, searchTool) || c.EffectiveInter(p).Enabled {
-			return true
-		}
-	}
-	return false
 }
 
 // searchTool is the tool by which a model searches its session.

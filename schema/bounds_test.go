@@ -166,7 +166,7 @@ func TestChecksAtOnceDoNotShareTheirCount(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	require.LessOrEqual(t, len(s.forms.free), maxKept)
+	require.LessOrEqual(t, len(s.free), maxKept)
 }
 
 // TestUniqueItems holds our check against the words of the standard.

@@ -57,9 +57,10 @@ func embedded(definition string) *Schema {
 
 // Schema is a compiled schema. It is safe for concurrent use.
 type Schema struct {
-	forms  *copies
-	doc    any    // the decoded schema, for what a violated keyword says
-	url    string // what keyword locations in doc start with
+	raw    []byte
+	free   chan *compiledForm // that no check uses
+	doc    any                // the decoded schema, for what a violated keyword says
+	url    string             // what keyword locations in doc start with
 	census *census
 	own    bool // it comes with windlass, and its work is linear in the value's size
 }
@@ -98,13 +99,12 @@ func prepare(raw json.RawMessage, own bool) (*Schema, error) {
 	if len(bad) > 0 {
 		return nil, &InvalidError{Violations: bad}
 	}
-	s := &Schema{doc: doc, url: documentURL(doc), census: counted, own: own}
-	s.forms = &copies{make: func() (*compiledForm, error) { return compile(raw) }}
-	form, err := s.forms.take() // the first is kept for the first check
+	s := &Schema{raw: raw, free: make(chan *compiledForm, maxKept), doc: doc, url: documentURL(doc), census: counted, own: own}
+	form, err := s.take() // the first is kept for the first check
 	if err != nil {
 		return nil, &InvalidError{Violations: compileViolations(doc, err)}
 	}
-	s.forms.put(form)
+	s.put(form)
 	return s, nil
 }
 
@@ -188,11 +188,11 @@ func (s *Schema) ValidateContext(ctx context.Context, data []byte) ([]Violation,
 	if err != nil {
 		return nil, err
 	}
-	form, err := s.forms.take()
+	form, err := s.take()
 	if err != nil {
 		return nil, fmt.Errorf("validate against the schema: %w", err)
 	}
-	defer s.forms.put(form)
+	defer s.put(form)
 	if bad := s.beyondValue(form, extentOf(instance)); len(bad) > 0 {
 		return bad, nil
 	}

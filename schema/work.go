@@ -8,7 +8,6 @@ import (
 	"maps"
 	"math/big"
 	"slices"
-	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
@@ -174,14 +173,6 @@ func exact(n json.Number) string {
 	return r.RatString()
 }
 
-// copies are compiled forms of one schema. The state of a check is in its keywords, so a form is
-// lent to one check at a time.
-type copies struct {
-	mu   sync.Mutex
-	free []*compiledForm
-	make func() (*compiledForm, error)
-}
-
 // compiledForm is a compiled schema and the meter that its keywords count with.
 type compiledForm struct {
 	root  *jsonschema.Schema
@@ -189,27 +180,24 @@ type compiledForm struct {
 	loose bool // the library compares the items of some arrays itself
 }
 
-func (c *copies) take() (*compiledForm, error) {
-	c.mu.Lock()
-	if n := len(c.free); n > 0 {
-		form := c.free[n-1]
-		c.free = c.free[:n-1]
-		c.mu.Unlock()
-		return form, nil
-	}
-	c.mu.Unlock()
-	return c.make()
-}
-
 // maxKept bounds the forms that are kept: as many as check at once on most machines.
 const maxKept = 8
 
-func (c *copies) put(form *compiledForm) {
+// take lends a form to one check: the state of a check is in the keywords of its form.
+func (s *Schema) take() (*compiledForm, error) {
+	select {
+	case form := <-s.free:
+		return form, nil
+	default:
+		return compile(s.raw)
+	}
+}
+
+func (s *Schema) put(form *compiledForm) {
 	form.meter.ctx = nil
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.free) < maxKept {
-		c.free = append(c.free, form)
+	select {
+	case s.free <- form:
+	default:
 	}
 }
 

@@ -178,11 +178,10 @@ func (p parser) headers(n *source.Node) map[string]string {
 
 func (p parser) price(n *source.Node) *Price {
 	price := &Price{}
-	var input, output bool
 	ok := p.Object(n, "price", strict.Fields{
-		"input":        func(n *source.Node) { price.Input, input = p.Number(n, "input", 0), true },
+		"input":        func(n *source.Node) { price.Input = p.Number(n, "input", 0) },
 		"cached_input": func(n *source.Node) { v := p.Number(n, "cached_input", 0); price.CachedInput = &v },
-		"output":       func(n *source.Node) { price.Output, output = p.Number(n, "output", 0), true },
+		"output":       func(n *source.Node) { price.Output = p.Number(n, "output", 0) },
 		"long":         func(n *source.Node) { price.Long = p.longPrice(n) },
 		"as_of": func(n *source.Node) {
 			price.AsOf = p.String(n, "as_of")
@@ -192,7 +191,7 @@ func (p parser) price(n *source.Node) *Price {
 		},
 		"source": func(n *source.Node) { price.Source = p.String(n, "source") },
 	})
-	if ok && (!input || !output) {
+	if ok && (n.Get("input") == nil || n.Get("output") == nil) {
 		p.Fail(n, "", "price needs input and output, in US dollars per million tokens")
 	}
 	return price

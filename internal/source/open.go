@@ -93,7 +93,7 @@ func isGiven(path string) bool {
 }
 
 // ReadFile reads a file of at most limit bytes, as [Open] opens it. A larger one is an
-// [ErrTooLarge].
+// error that wraps [ErrTooLarge].
 func ReadFile(path string, limit int64) ([]byte, error) {
 	f, err := Open(path)
 	if err != nil {

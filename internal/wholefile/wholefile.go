@@ -13,11 +13,28 @@ import (
 // Write puts data into a file, which it makes when there is none. The file gets the permissions.
 // Nothing is synced to the disk: a power failure may leave the old content.
 func Write(path string, data []byte, perm fs.FileMode) error {
+	return write(path, data, perm, func(*File) error { return nil })
+}
+
+// Replace writes a file that a person names and others may read, at the [Target] of the path. The
+// content is on the disk afterwards.
+func Replace(path string, data []byte) error {
+	path, err := Target(path)
+	if err != nil {
+		return err
+	}
+	return write(path, data, 0o644, (*File).Sync)
+}
+
+func write(path string, data []byte, perm fs.FileMode, finish func(*File) error) error {
 	f, err := Create(path, perm)
 	if err != nil {
 		return err
 	}
-	if _, err := f.Write(data); err != nil {
+	if _, err = f.Write(data); err == nil {
+		err = finish(f)
+	}
+	if err != nil {
 		return errors.Join(err, f.Discard())
 	}
 	return f.Commit()

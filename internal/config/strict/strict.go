@@ -5,6 +5,7 @@ package strict
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -18,6 +19,8 @@ type Problem struct {
 	Pos     source.Pos
 	Message string
 	Hint    string // what to do about it; may be empty
+
+	offset int // of Pos
 }
 
 // String returns "file:line:col: message (hint)".
@@ -46,7 +49,6 @@ func (e *Error) Error() string {
 type Reader struct {
 	file     *source.File
 	problems []Problem
-	offsets  []int
 }
 
 // Parse reads the file's text.
@@ -66,15 +68,7 @@ func (r *Reader) Err() error {
 	if len(r.problems) == 0 {
 		return nil
 	}
-	order := make([]int, len(r.problems))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return r.offsets[a] - r.offsets[b] })
-	sorted := make([]Problem, len(order))
-	for i, o := range order {
-		sorted[i] = r.problems[o]
-	}
+	sorted := slices.SortedStableFunc(slices.Values(r.problems), func(a, b Problem) int { return a.offset - b.offset })
 	return &Error{Problems: sorted}
 }
 
@@ -88,8 +82,7 @@ func (r *Reader) Fail(n *source.Node, hint, format string, args ...any) {
 }
 
 func (r *Reader) note(offset int, hint, message string) {
-	r.problems = append(r.problems, Problem{File: r.file.Name, Pos: r.file.Pos(offset), Message: message, Hint: hint})
-	r.offsets = append(r.offsets, offset)
+	r.problems = append(r.problems, Problem{File: r.file.Name, Pos: r.file.Pos(offset), Message: message, Hint: hint, offset: offset})
 }
 
 // Fields says how each key of an object is read.
@@ -117,21 +110,19 @@ func (r *Reader) Object(n *source.Node, what string, fields Fields) bool {
 
 // Each reads an object with free keys, in the order of the file.
 func (r *Reader) Each(n *source.Node, what string, read func(key string, value *source.Node)) {
-	if !r.is(n, source.Object, what, "an object") {
-		return
-	}
-	for _, m := range n.Members {
-		read(m.Key, m.Value)
+	if r.is(n, source.Object, what, "an object") {
+		for _, m := range n.Members {
+			read(m.Key, m.Value)
+		}
 	}
 }
 
 // List reads an array.
 func (r *Reader) List(n *source.Node, what string, read func(i int, item *source.Node)) {
-	if !r.is(n, source.Array, what, "a list") {
-		return
-	}
-	for i, item := range n.Items {
-		read(i, item)
+	if r.is(n, source.Array, what, "a list") {
+		for i, item := range n.Items {
+			read(i, item)
+		}
 	}
 }
 
@@ -192,11 +183,7 @@ func (r *Reader) is(n *source.Node, kind source.Kind, what, article string) bool
 
 // suggest names the known key that a misspelt one is nearest to, or else all of them.
 func suggest(key string, fields Fields) string {
-	known := make([]string, 0, len(fields))
-	for k := range fields {
-		known = append(known, k)
-	}
-	slices.Sort(known)
+	known := slices.Sorted(maps.Keys(fields))
 	if near := suggestion.For(key, known); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
