@@ -19,7 +19,7 @@ type toolRules struct{ *checker }
 
 // declareTools gathers the cascade's own tools and those of the files beside it, checks them, and
 // leaves all that apply in the cascade. Its own win over a file's.
-func (k toolRules) declareTools(ctx context.Context, files []rawFile, found *Diagnostics) {
+func (k toolRules) declareTools(ctx context.Context, files []*source.File, found *Diagnostics) {
 	own := k.root.key("tools")
 	for i := range k.cascade.Tools {
 		k.tools.declare(declared{Tool: &k.cascade.Tools[i], at: own.index(i)})

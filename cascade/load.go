@@ -96,7 +96,7 @@ func load(ctx context.Context, fsys fs.FS, path string, known Known) (*Cascade, 
 	if err != nil {
 		return nil, nil, fmt.Errorf("load cascade %q: %w", path, err)
 	}
-	return parse(ctx, path, data, files, known)
+	return parse(ctx, source.Parse(path, data), files, known)
 }
 
 // Parse is [Load] for a cascade that is not in a file. The extension of name tells JSON from YAML.
@@ -107,7 +107,7 @@ func Parse(name string, data []byte, known Known) (*Cascade, Diagnostics, error)
 
 // ParseContext is [Parse] until ctx ends.
 func ParseContext(ctx context.Context, name string, data []byte, known Known) (*Cascade, Diagnostics, error) {
-	return parse(ctx, name, data, nil, known)
+	return parse(ctx, source.Parse(name, data), nil, known)
 }
 
 // IsToolFile reports whether a path is that of a file that declares one tool.
@@ -123,7 +123,7 @@ func CheckToolFile(ctx context.Context, path string, known Known) (Diagnostics, 
 	var found Diagnostics
 	none := &document{title: titleTool, file: source.Parse(path, nil), found: &Diagnostics{}}
 	k := newChecker(ctx, known, &Cascade{}, none)
-	toolRules{k}.declareTools(ctx, []rawFile{{name: path, data: data}}, &found)
+	toolRules{k}.declareTools(ctx, []*source.File{source.Parse(path, data)}, &found)
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("check tool %q: %w", path, err)
 	}
@@ -135,24 +135,16 @@ func CheckToolFile(ctx context.Context, path string, known Known) (Diagnostics, 
 // [InvalidError].
 func ParseIntra(name string, data []byte) (Intra, Diagnostics, error) {
 	var found Diagnostics
-	doc := open(context.Background(), titleSettings, rawFile{name: name, data: data}, schema.Intra(), &found)
-	settings, root := &IntraContext{}, place{doc: doc}
-	checkable := doc.decode(settings)
+	root := place{doc: open(context.Background(), titleSettings, source.Parse(name, data), schema.Intra(), &found)}
+	settings := &IntraContext{}
+	root.doc.decode(settings)
 	b := &intraBlock{IntraContext: settings, layered: layered{root, root}, merged: mergeIntra(settings)}
-	if checkable {
-		b.check()
-	}
+	b.check()
 	found, err := found.verdict(name)
 	if err != nil {
 		return Intra{}, found, err
 	}
 	return b.merged, found, nil
-}
-
-// rawFile is a file's bytes.
-type rawFile struct {
-	name string
-	data []byte
 }
 
 // readFile reads at most one byte more than a source file may have: enough to see that it is too
@@ -173,12 +165,12 @@ func readFile(fsys fs.FS, path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, source.MaxBytes+1))
 }
 
-func readToolFiles(fsys fs.FS, dir string) ([]rawFile, error) {
+func readToolFiles(fsys fs.FS, dir string) ([]*source.File, error) {
 	entries, err := fs.ReadDir(fsys, dir)
 	if err != nil {
 		return nil, fmt.Errorf("look for tool files: %w", err)
 	}
-	var files []rawFile
+	var files []*source.File
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
 		// A link to a file is one; anything else of the name, as a pipe, would only be waited for.
@@ -189,16 +181,16 @@ func readToolFiles(fsys fs.FS, dir string) ([]rawFile, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read tool file: %w", err)
 		}
-		files = append(files, rawFile{name: path, data: data})
+		files = append(files, source.Parse(path, data))
 	}
 	return files, nil
 }
 
 // parse checks text, syntax, schema, typed values, and rules. Each step works on what the one
 // before left intact, so that no mistake hides another.
-func parse(ctx context.Context, name string, data []byte, toolFiles []rawFile, known Known) (*Cascade, Diagnostics, error) {
+func parse(ctx context.Context, file *source.File, toolFiles []*source.File, known Known) (*Cascade, Diagnostics, error) {
 	var found Diagnostics
-	doc := open(ctx, titleCascade, rawFile{name: name, data: data}, schema.Cascade(), &found)
+	doc := open(ctx, titleCascade, file, schema.Cascade(), &found)
 	c := &Cascade{}
 	checkable := doc.decode(c)
 	nameInlinePhases(c)
@@ -208,9 +200,9 @@ func parse(ctx context.Context, name string, data []byte, toolFiles []rawFile, k
 		k.check()
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, nil, fmt.Errorf("check cascade %q: %w", name, err)
+		return nil, nil, fmt.Errorf("check cascade %q: %w", file.Name, err)
 	}
-	found, err := found.verdict(name)
+	found, err := found.verdict(file.Name)
 	if err != nil {
 		return nil, found, err
 	}
@@ -251,11 +243,9 @@ type document struct {
 	meant map[string]bool        // the pointers of keys that are misspelt: they are missing for no other reason
 }
 
-// open parses a file and checks it against its schema.
-func open(ctx context.Context, title string, raw rawFile, s *schema.Schema, found *Diagnostics) *document {
-	d := &document{
-		title: title, file: source.Parse(raw.name, raw.data), found: found, edits: map[string]source.Edit{}, meant: map[string]bool{},
-	}
+// open checks a file against its schema.
+func open(ctx context.Context, title string, file *source.File, s *schema.Schema, found *Diagnostics) *document {
+	d := &document{title: title, file: file, found: found, edits: map[string]source.Edit{}, meant: map[string]bool{}}
 	for _, p := range d.file.Problems {
 		d.report(SeverityError, Code(p.Code), span{p.Start, p.End}, p.Message, p.Hint)
 	}

@@ -214,10 +214,7 @@ func (b *yamlBuilder) tagged(n *ast.TagNode, depth int) *Node {
 		return b.node(n.Value, depth+1)
 	case "!!str":
 		out := b.node(n.Value, depth+1)
-		if b.failed || out.Kind == Array || out.Kind == Object {
-			return out
-		}
-		if out.Kind != String {
+		if !b.failed && out.Kind < String {
 			out.Kind, out.Text = String, n.Value.GetToken().Value
 		}
 		return out
