@@ -174,13 +174,14 @@ func mergeInto[S, W any](settings *S, written *W) {
 }
 
 func mergeFields(settings, written reflect.Value) {
-	for field, value := range written.Fields() {
-		target := settings.FieldByName(field.Name)
-		if !target.IsValid() || value.IsZero() {
+	for i := range written.NumField() {
+		value := written.Field(i)
+		if value.IsZero() {
 			continue
 		}
+		target := settings.FieldByName(written.Type().Field(i).Name)
 		switch value = reflect.Indirect(value); target.Kind() {
-		case reflect.Pointer:
+		case reflect.Invalid, reflect.Pointer:
 		case reflect.Struct:
 			mergeFields(target, value)
 		case reflect.Slice:
