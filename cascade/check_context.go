@@ -75,9 +75,7 @@ func (k intraRules) checkIntraContext(p located) {
 	if p.IntraContext == nil || p.at.has("tool") {
 		return // That a phase with a tool has none is said elsewhere.
 	}
-	b := &intraBlock{
-		IntraContext: p.IntraContext, layered: layered{p.at.key("intra_context"), k.cascadePlace()}, merged: k.cascade.EffectiveIntra(p.Phase),
-	}
+	b := &intraBlock{p.IntraContext, layered{p.at.key("intra_context"), k.cascadePlace()}, k.cascade.EffectiveIntra(p.Phase)}
 	k.checkIntraBlock(b)
 	if b.merged.Advance != AdvanceStep {
 		b.stepWithoutEffect()
@@ -98,12 +96,14 @@ func (b *intraBlock) check() {
 	checkModel(b.at.key("guard"), "summarizer_model")
 	b.checkRemovalLevels()
 	g := b.merged.Guard
-	b.checkOrder("guard", atMost("warn_percent", g.WarnPercent, "compact_percent", g.CompactPercent, "the warning has to come before the guard acts"))
-	b.checkOrder("guard", below("target_percent", g.TargetPercent, "compact_percent", g.CompactPercent, "the guard would act again on what it has just done"))
+	compact := number{"compact_percent", g.CompactPercent}
+	b.checkOrder("guard", number{"warn_percent", g.WarnPercent}, compact, true, "the warning has to come before the guard acts")
+	b.checkOrder("guard", number{"target_percent", g.TargetPercent}, compact, false, "the guard would act again on what it has just done")
 	if t := b.merged.Truncation; t != nil {
 		const why = "older results would keep more than newer ones"
-		b.checkOrder("truncation", atMost("older_limit", t.OlderLimit, "recent_limit", t.RecentLimit, why))
-		b.checkOrder("truncation", atMost("inactive_limit", t.InactiveLimit, "older_limit", t.OlderLimit, why))
+		older := number{"older_limit", t.OlderLimit}
+		b.checkOrder("truncation", older, number{"recent_limit", t.RecentLimit}, true, why)
+		b.checkOrder("truncation", number{"inactive_limit", t.InactiveLimit}, older, true, why)
 	}
 }
 
@@ -123,32 +123,26 @@ func (b *intraBlock) checkRemovalLevels() {
 	}
 }
 
-// order is a rule about two numbers of one block.
-type order struct {
-	low, high       string // keys
-	lowest, highest int    // their values
-	broken          bool
-	limit, why      string // what low may be, and why
+// number is a merged setting of a block.
+type number struct {
+	key   string
+	value int
 }
 
-func atMost(low string, lowest int, high string, highest int, why string) order {
-	return order{low, high, lowest, highest, lowest > highest, fmt.Sprintf("to at most %d", highest), why}
-}
-
-func below(low string, lowest int, high string, highest int, why string) order {
-	return order{low, high, lowest, highest, lowest >= highest, fmt.Sprintf("below %d", highest), why}
-}
-
-// checkOrder reports a rule that the merged settings break.
-func (b *intraBlock) checkOrder(block string, o order) {
-	at, reported := b.conflict(block, o.low, o.high)
-	if !o.broken || !reported {
+// checkOrder refuses a number above another one of its block, or equal to it where that is wrong.
+func (b *intraBlock) checkOrder(block string, low, high number, mayEqual bool, why string) {
+	at, reported := b.conflict(block, low.key, high.key)
+	if !reported || low.value < high.value || mayEqual && low.value == high.value {
 		return
 	}
+	limit := "below"
+	if mayEqual {
+		limit = "to at most"
+	}
 	at.error(CodeConflicting,
-		fmt.Sprintf("%s: %q is %d%s and %q is %d%s: %s", describe(b.at.key(block)), o.low, o.lowest, b.origin(block, o.low), o.high, o.highest,
-			b.origin(block, o.high), o.why),
-		fmt.Sprintf("set %q %s", o.low, o.limit))
+		fmt.Sprintf("%s: %q is %d%s and %q is %d%s: %s", describe(b.at.key(block)), low.key, low.value, b.origin(block, low.key),
+			high.key, high.value, b.origin(block, high.key), why),
+		fmt.Sprintf("set %q %s %d", low.key, limit, high.value))
 }
 
 // stepWithoutEffect warns of a step that nothing takes.
