@@ -23,15 +23,12 @@ func (t *Tool) BodyKind() (kind TemplateKind, contentType string) {
 func kindOfMedia(contentType string) TemplateKind {
 	media, _, err := mime.ParseMediaType(contentType)
 	switch {
-	case err != nil:
-		return TemplateText
-	case media == "application/json" || strings.HasSuffix(media, "+json"):
+	case err == nil && (media == "application/json" || strings.HasSuffix(media, "+json")):
 		return TemplateJSON
-	case media == "application/x-www-form-urlencoded":
+	case err == nil && media == "application/x-www-form-urlencoded":
 		return TemplateForm
-	default:
-		return TemplateText
 	}
+	return TemplateText
 }
 
 // looksLikeJSON reports whether a body begins as a JSON object or array, not as a template tag.

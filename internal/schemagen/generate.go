@@ -5,7 +5,6 @@
 package schemagen
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -36,20 +35,11 @@ func Generate() ([]byte, error) {
 	root.ID = schema.CascadeURL
 	root.Title = "windlass cascade"
 	root.Description = "An LLM workflow, declared phase by phase."
-	return encode(root)
-}
-
-func encode(root *jsonschema.Schema) ([]byte, error) {
-	raw, err := json.Marshal(root)
+	text, err := json.MarshalIndent(root, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("encode the cascade schema: %w", err)
 	}
-	var out bytes.Buffer
-	if err := json.Indent(&out, raw, "", "  "); err != nil {
-		return nil, fmt.Errorf("indent the cascade schema: %w", err)
-	}
-	out.WriteByte('\n')
-	return out.Bytes(), nil
+	return append(text, '\n'), nil
 }
 
 // mapType gives the schemas of types that reflection cannot see into.
