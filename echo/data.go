@@ -71,24 +71,22 @@ func (e *ReadError) Unwrap() error { return e.Err }
 // Members of the data that T does not have are ignored, and stay in the entry. Numbers in values of users are
 // [json.Number], so that none is rounded.
 func Read[T Payload](e *Entry) (T, error) {
-	var out T
+	var out, none T
+	var err error
 	asked := out.kind()
 	is := kindOf(e, asked)
-	if is != asked {
-		return out, &ReadError{Seq: e.Seq, Key: e.Key, Is: is.String(), Asked: asked.String()}
+	if is == asked {
+		if err = decode(e.Data, &out); err == nil {
+			return out, nil
+		}
 	}
-	if err := decode(e.Data, &out); err != nil {
-		var none T
-		return none, &ReadError{Seq: e.Seq, Key: e.Key, Is: is.String(), Asked: asked.String(), Err: err}
-	}
-	return out, nil
+	return none, &ReadError{Seq: e.Seq, Key: e.Key, Is: is.String(), Asked: asked.String(), Err: err}
 }
 
 // Decode is [Read] for data that comes without its entry, as the outcome of an effect does.
 func Decode[T Payload](data json.RawMessage) (T, error) {
-	var out T
+	var out, none T
 	if err := decode(data, &out); err != nil {
-		var none T
 		return none, fmt.Errorf("read %s: %w", none.kind(), err)
 	}
 	return out, nil

@@ -6,8 +6,12 @@ import (
 	"strings"
 )
 
-// errNoKey is what is wrong with an entry that has no place in the run.
 var errNoKey = errors.New("it has no key")
+
+// Background reports whether an entry records something that was done in the background, to make
+// cards of the run's messages: what it cost, or a warning. It is no effect: the run depends on
+// neither its place nor its number, and a replay skips it.
+func (e *Entry) Background() bool { return e.Key.VisitKey() == CardsKey() }
 
 // keyFields are the fields of an entry that follow from its key.
 type keyFields struct {

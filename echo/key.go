@@ -36,7 +36,7 @@ func (k Key) Attempt(n int) Key {
 	if n <= 0 {
 		return k
 	}
-	return Key{k.text + "/" + wordAttempt + strconv.Itoa(n)}
+	return k.Numbered(wordAttempt, n)
 }
 
 // Turn returns the place of a turn below an attempt, k itself for turn 0.
@@ -44,10 +44,11 @@ func (k Key) Turn(n int) Key {
 	if n <= 0 {
 		return k
 	}
-	return Key{k.text + "/" + wordTurn + strconv.Itoa(n)}
+	return k.Numbered(wordTurn, n)
 }
 
-// Step returns the place of something that is done at k, or of a branch below k. A kind that has names gets an empty one.
+// Step returns the place of something that is done at k, or of a branch below k. A kind with names
+// gets an empty one.
 func (k Key) Step(kind StepKind) Key {
 	if named[kind] {
 		return k.Named(kind, "")

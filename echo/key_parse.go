@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// parsePath reads a path. What it reads and String would write otherwise is found by who compares the two.
+// parsePath reads a path, also one that [Path.Key] would write otherwise.
 func parsePath(text string) (p Path, err error) {
 	head, rest, more := strings.Cut(text, "/")
 	if err := p.readHead(head); err != nil {
@@ -84,6 +84,12 @@ func readStep(text string) (s Step, rest string, more bool, err error) {
 	name, rest, more := strings.Cut(rest, "/")
 	s.Name, err = unescaped(name)
 	return s, rest, more, err
+}
+
+// cutNumber splits a part into a word and the number that it ends with, which may be empty.
+func cutNumber(part string) (word, number string) {
+	word = strings.TrimRight(part, "0123456789")
+	return word, part[len(word):]
 }
 
 // maxNumber is above what any number in a key can be.

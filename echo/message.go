@@ -104,23 +104,21 @@ func Seal(d Draft) *Message {
 	m.content = len(m.wire)
 	m.wire = appendMember(m.wire, "role")
 	m.wire = AppendString(m.wire, string(d.Role))
-	if d.Role == RoleTool {
-		hashed := sha256.Sum256(append(m.wire, '}'))
-		m.hash = shortHash(hashed)
+	switch {
+	case d.Role == RoleTool:
+		m.hash = shortHash(sha256.Sum256(append(m.wire, '}')))
 		m.wire = appendMember(m.wire, "tool_call_id")
 		m.wire = AppendString(m.wire, d.ToolCallID)
-		m.wire = append(m.wire, '}')
-		m.digest = sha256.Sum256(m.wire)
-		return m
-	}
-	if len(d.ToolCalls) > 0 {
+	case len(d.ToolCalls) > 0:
 		m.wire = appendMember(m.wire, "tool_calls")
 		m.calls = len(m.wire)
 		m.wire = appendToolCalls(m.wire, d.ToolCalls)
 	}
 	m.wire = append(m.wire, '}')
 	m.digest = sha256.Sum256(m.wire)
-	m.hash = shortHash(m.digest)
+	if m.hash == "" {
+		m.hash = shortHash(m.digest)
+	}
 	return m
 }
 

@@ -31,11 +31,6 @@ type PhaseRecord struct {
 // Text returns the output as text: a string as it is, anything else as JSON.
 func (p *PhaseRecord) Text() string { return AsText(p.Output) }
 
-// Append adds a message to the history.
-func (p *PhaseRecord) Append(m *Message, attempt, turn int) {
-	p.History = append(p.History, Item{Message: m, Attempt: attempt, Turn: turn})
-}
-
 // Callout is a message that was marked as important, by name.
 type Callout struct {
 	Name  string `json:"name"`
@@ -82,8 +77,8 @@ func (s *Session) Visits(name string) int {
 
 // Last returns the newest finished record of a phase, or nil.
 func (s *Session) Last(name string) *PhaseRecord {
-	for i := len(s.Phases) - 1; i >= 0; i-- {
-		if p := s.Phases[i]; p.Name == name && p.Done {
+	for _, p := range slices.Backward(s.Phases) {
+		if p.Name == name && p.Done {
 			return p
 		}
 	}
@@ -93,35 +88,20 @@ func (s *Session) Last(name string) *PhaseRecord {
 // Finished returns the finished phases in the order of their newest visits, each once.
 func (s *Session) Finished() []*PhaseRecord {
 	var out []*PhaseRecord
-	for i, p := range s.Phases {
-		if p.Done && s.lastFinished(p.Name) == i {
+	for _, p := range s.Phases {
+		if s.Last(p.Name) == p {
 			out = append(out, p)
 		}
 	}
 	return out
 }
 
-func (s *Session) lastFinished(name string) int {
-	for i := len(s.Phases) - 1; i >= 0; i-- {
-		if s.Phases[i].Name == name && s.Phases[i].Done {
-			return i
-		}
-	}
-	return -1
-}
-
 // Set sets a value of the shared state and remembers which phase did; by may be nil for the engine itself.
 func (s *Session) Set(by *PhaseRecord, key string, value any) {
 	s.State[key] = value
-	if by == nil {
-		return
+	if by != nil && !slices.Contains(by.StateKeys, key) {
+		by.StateKeys = append(by.StateKeys, key)
 	}
-	for _, k := range by.StateKeys {
-		if k == key {
-			return
-		}
-	}
-	by.StateKeys = append(by.StateKeys, key)
 }
 
 // AsText returns a value as text: a string as it is, nothing for nil, anything else as JSON.

@@ -3,6 +3,7 @@ package echo
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Status is how far a run or a phase has come. The values are recorded by name; the zero value is "untouched".
@@ -33,13 +34,12 @@ func (s Status) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText reads the name.
 func (s *Status) UnmarshalText(text []byte) error {
-	for i, name := range statusNames {
-		if name == string(text) {
-			*s = Status(i)
-			return nil
-		}
+	i := slices.Index(statusNames[:], string(text))
+	if i < 0 {
+		return fmt.Errorf("there is no status %q", text)
 	}
-	return fmt.Errorf("there is no status %q", text)
+	*s = Status(i)
+	return nil
 }
 
 // IsDone reports whether nothing more will happen.

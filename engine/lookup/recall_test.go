@@ -27,10 +27,10 @@ func recalling(t *testing.T) (*echo.Session, map[string]*echo.Message) {
 	first, second := s.Begin("first"), s.Begin("second")
 	for name, m := range ms {
 		if name == "long" {
-			first.Append(m, 1, 3)
+			first.History = append(first.History, echo.Item{Message: m, Attempt: 1, Turn: 3})
 			continue
 		}
-		second.Append(m, 1, 0)
+		second.History = append(second.History, echo.Item{Message: m, Attempt: 1})
 	}
 	return s, ms
 }
@@ -104,8 +104,8 @@ func TestRecallOfAnAmbiguousPrefix(t *testing.T) {
 		m := echo.NewText(echo.RoleUser, echo.KindTask, fmt.Sprint("message ", i))
 		prefix := string(m.Hash()[:6])
 		if other := seen[prefix]; other != nil {
-			s.Phases[1].Append(other, 1, 0)
-			s.Phases[1].Append(m, 1, 0)
+			s.Phases[1].History = append(s.Phases[1].History, echo.Item{Message: other, Attempt: 1, Turn: 0})
+			s.Phases[1].History = append(s.Phases[1].History, echo.Item{Message: m, Attempt: 1})
 			_, problem := find(s, prefix)
 			require.Equal(t, fmt.Sprintf("2 messages have a hash that begins with %s: %s, %s. Give more digits.", prefix, other.Hash(), m.Hash()), problem)
 			o, problem := find(s, string(m.Hash()))
