@@ -1,6 +1,10 @@
 package record
 
-import "github.com/windlass-run/windlass/echo"
+import (
+	"slices"
+
+	"github.com/windlass-run/windlass/echo"
+)
 
 // Counted returns the entries of a session that count, in their order: without those that a run set aside when it resumed,
 // without run_resume entries, and without anything from the background.
@@ -34,13 +38,7 @@ func Kept(entries []*echo.Entry) []*echo.Entry {
 	for _, e := range counted {
 		kept[e] = true
 	}
-	var out []*echo.Entry
-	for _, e := range entries {
-		if kept[e] || e.Background() {
-			out = append(out, e)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(entries), func(e *echo.Entry) bool { return !kept[e] && !e.Background() })
 }
 
 // count returns the entries that count once e is recorded, and those that do not count any more. It may append to counted,
@@ -50,22 +48,17 @@ func count(counted []*echo.Entry, e *echo.Entry) (now, dropped []*echo.Entry) {
 	case e.Background():
 		return counted, nil
 	case e.NodeType == echo.NodeResume:
-		return withoutAside(counted, e)
+		d, _ := echo.Read[echo.Resume](e) // one that cannot be read sets nothing aside
+		return split(counted, d.SetAside)
 	}
 	return append(counted, e), nil
 }
 
-// withoutAside drops what a run_resume entry sets aside.
-func withoutAside(counted []*echo.Entry, resume *echo.Entry) (now, dropped []*echo.Entry) {
-	d, err := echo.Read[echo.Resume](resume)
-	if err != nil || len(d.SetAside) == 0 {
-		return counted, nil
-	}
-	return split(counted, d.SetAside)
-}
-
 // split returns the entries without those with certain numbers, and those.
 func split(entries []*echo.Entry, seqs []uint64) (others, those []*echo.Entry) {
+	if len(seqs) == 0 {
+		return entries, nil
+	}
 	set := make(map[uint64]bool, len(seqs))
 	for _, seq := range seqs {
 		set[seq] = true

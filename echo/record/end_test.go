@@ -28,6 +28,7 @@ func TestFoldOfASessionThatResumes(t *testing.T) {
 	log := echo.NewLog("s1", ticking(), nil, s)
 	var got []string
 	f := New()
+	var all []*echo.Entry
 	for _, e := range []*echo.Entry{
 		echo.NewEntry(echo.RunKey().Step(echo.StepStart), echo.RunStart{Budget: &echo.Budget{MaxTokens: 5}}),
 		echo.NewEntry(visit.Step(echo.StepStart), echo.PhaseStart{Visit: 1}),
@@ -47,9 +48,10 @@ func TestFoldOfASessionThatResumes(t *testing.T) {
 	} {
 		require.NoError(t, log.Append(e))
 		f.Add(e)
-		end, r := f.End(), f.Resumption()
+		all = append(all, e)
+		end, r := f.End(), ResumptionOf(all)
 		line := fmt.Sprintf("%s %s %v %q; resume %v %v %v", end.Status, end.Reason, end.Whole, end.Error, r.Possible, r.Stop, r.Failed)
-		if v, ok := f.Newest(); ok {
+		for _, v := range f.Visits() {
 			line += fmt.Sprintf("; %s %s %q %d", v.Status, v.Reason, v.Error, v.Turns)
 		}
 		got = append(got, line)
@@ -71,14 +73,15 @@ func TestFoldOfASessionThatResumes(t *testing.T) {
 		`completed end_of_cascade true ""; resume false [] []; completed answered "" 1`,
 		`completed end_of_cascade true ""; resume false [] []; completed answered "" 1`,
 	}, got)
-	v, _ := f.Newest()
+	v := f.Visits()[0]
 	require.Equal(t, Totals{Calls: 1, Usage: echo.Usage{In: 7, Out: 3}, CostUSD: 0.5}, f.Totals())
 	require.Equal(t, f.Totals(), v.Totals)
 	require.Equal(t, Totals{Calls: 2, Failed: 1, UnknownCosts: 1, Usage: echo.Usage{In: 7, Out: 3}, CostUSD: 0.5}, f.Spent().Totals)
 	require.Equal(t, f.Spent().Totals, v.Spent.Totals)
 	require.Equal(t, Reads{Recalls: 1}, v.Reads)
 	require.Equal(t, files, f.Workspace(), "the files were read, whatever became of the stop")
-	require.Nil(t, f.Budget())
+	require.Nil(t, BudgetOf(all))
+	require.Equal(t, int64(5), BudgetOf(all[:6]).MaxTokens)
 	require.Equal(t, uint64(15), f.Entries())
 	require.Equal(t, "done", f.Output())
 	require.Equal(t, "done", f.End().Output)
@@ -95,12 +98,10 @@ func TestFoldOfNothing(t *testing.T) {
 	t.Parallel()
 	f := New()
 	require.Equal(t, End{Status: echo.StatusRunning}, f.End())
-	require.Equal(t, Resumption{Possible: true}, f.Resumption())
+	require.Equal(t, Resumption{Possible: true}, ResumptionOf(nil))
 	require.Empty(t, f.Visits())
 	require.Zero(t, f.StartedAt())
 	require.Equal(t, "", f.SessionID()+f.CascadeID())
-	_, ok := f.Newest()
-	require.False(t, ok)
 	require.Nil(t, f.Start())
 }
 
@@ -116,7 +117,7 @@ func TestEndThatCannotBeRead(t *testing.T) {
 		f := Of(entries)
 		require.Equal(t, End{Status: echo.StatusFailed, Whole: true}, f.End())
 		require.Equal(t, echo.StatusFailed, f.Visits()[0].Status)
-		require.False(t, f.Resumption().Possible)
+		require.False(t, ResumptionOf(entries).Possible)
 	}
 }
 

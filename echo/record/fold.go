@@ -19,9 +19,7 @@ type Fold struct {
 	first, last *echo.Entry
 	newest      *echo.Entry // of those that are not from the background
 	cascade     string
-	budget      *echo.Budget
 	workspace   *echo.Workspace
-	background  Totals
 	spent       Spent
 	visits      map[echo.Key]*Spent
 }
@@ -61,19 +59,15 @@ func (f *Fold) Add(e *echo.Entry) {
 func (f *Fold) keep(e *echo.Entry) {
 	f.spent.add(e)
 	if e.Background() {
-		f.background.Add(e)
 		return
 	}
 	f.newest = e
 	switch e.NodeType {
 	case echo.NodeRoute: // it is recorded under the visit that it follows
 		return
-	case echo.NodeRunStart, echo.NodeResume:
-		f.budget, _ = budgetAt(e)
 	case echo.NodeHandoff:
-		if d, err := echo.Read[echo.Handoff](e); err == nil && d.Workspace != nil {
-			f.workspace = d.Workspace
-		}
+		d, _ := echo.Read[echo.Handoff](e)
+		f.workspace = cmp.Or(d.Workspace, f.workspace)
 	}
 	visit := e.Key.VisitKey()
 	if visit == echo.RunKey() {
@@ -123,14 +117,8 @@ func (f *Fold) End() End {
 	return EndAt(f.newest)
 }
 
-// Resumption says whether the run can be resumed.
-func (f *Fold) Resumption() Resumption { return resumptionOf(f.counted) }
-
 // Start returns the entry of the start of the run, nil when it is not recorded.
 func (f *Fold) Start() *echo.Entry { return f.now.start }
-
-// Budget returns the budget that is in force; nil: nothing is limited.
-func (f *Fold) Budget() *echo.Budget { return f.budget }
 
 // Workspace returns the newest reading of the files that the run works on, nil when there is none.
 func (f *Fold) Workspace() *echo.Workspace { return f.workspace }
@@ -139,24 +127,10 @@ func (f *Fold) Workspace() *echo.Workspace { return f.workspace }
 func (f *Fold) Visits() []Visit {
 	out := make([]Visit, len(f.now.visits))
 	for i, v := range f.now.visits {
-		out[i] = f.copyOf(v)
+		out[i] = *v
+		out[i].Verdicts, out[i].State = slices.Clip(v.Verdicts), slices.Clip(v.State)
+		out[i].Spent = *f.visits[v.Key]
 	}
-	return out
-}
-
-// Newest returns the visit that began last; ok is false when none has begun.
-func (f *Fold) Newest() (v Visit, ok bool) {
-	n := len(f.now.visits)
-	if n == 0 {
-		return v, false
-	}
-	return f.copyOf(f.now.visits[n-1]), true
-}
-
-func (f *Fold) copyOf(v *Visit) Visit {
-	out := *v
-	out.Verdicts, out.State = slices.Clip(v.Verdicts), slices.Clip(v.State)
-	out.Spent = *f.visits[v.Key]
 	return out
 }
 
@@ -168,9 +142,6 @@ func (f *Fold) History(visit echo.Key) []*echo.Entry {
 	}
 	return nil
 }
-
-// Branches returns the branches of the run, in the order in which they began.
-func (f *Fold) Branches() []Branch { return slices.Clone(f.now.branches.list) }
 
 // Routes returns the routes of the run from phase to phase so far.
 func (f *Fold) Routes() []echo.Route { return slices.Clip(f.now.routes) }
@@ -186,9 +157,6 @@ func (f *Fold) Output() any { return f.now.output }
 
 // Totals returns the sum of the model calls that count.
 func (f *Fold) Totals() Totals { return f.now.totals }
-
-// Background returns the sum of the model calls of the background.
-func (f *Fold) Background() Totals { return f.background }
 
 // Spent returns the sum of all that is recorded: what counts, what does not count any more, and the background.
 func (f *Fold) Spent() Spent { return f.spent }

@@ -16,7 +16,6 @@ type results struct {
 	Resume    Resumption
 	Visits    []Visit
 	Histories map[string][]uint64
-	Branches  []Branch
 	Routes    []echo.Route
 	Callouts  []echo.Callout
 	State     map[string]any
@@ -27,16 +26,15 @@ type results struct {
 
 func resultsOf(f *Fold) results {
 	r := results{
-		End: f.End(), Resume: f.Resumption(), Histories: map[string][]uint64{}, Branches: f.Branches(), Routes: f.Routes(), Callouts: f.Callouts(),
+		End: f.End(), Resume: ResumptionOf(f.Counted()), Histories: map[string][]uint64{}, Routes: f.Routes(), Callouts: f.Callouts(),
 		State: map[string]any{"a": f.State("a"), "b": f.State("b")}, Output: f.Output(), Totals: f.Totals(), Counted: seqs(f.Counted()),
 	}
 	for _, v := range f.Visits() {
 		v.Spent = Spent{}
 		r.Visits = append(r.Visits, v)
-		r.Histories[v.Key.String()] = seqs(f.History(v.Key))
 	}
-	for _, b := range r.Branches {
-		r.Histories[b.Key.String()] = seqs(f.History(b.Key))
+	for key := range f.now.histories {
+		r.Histories[key.String()] = seqs(f.History(key))
 	}
 	return r
 }
@@ -68,7 +66,7 @@ func TestOnlyWhatCountsCounts(t *testing.T) {
 				resumed++
 			}
 		}
-		tools += len(f.Branches()) - 1
+		tools += f.Spent().ToolCalls
 		requireWhole(t, f, entries)
 	}
 	require.Greater(t, resumed, 20)
@@ -78,48 +76,20 @@ func TestOnlyWhatCountsCounts(t *testing.T) {
 // requireWhole holds that every paid call is in the sums, once.
 func requireWhole(t *testing.T, f *Fold, entries []*echo.Entry) {
 	t.Helper()
-	var all, ofVisits Totals
+	var all, ofVisits, ofBackground Totals
 	for _, e := range entries {
 		all.Add(e)
+		if e.Background() {
+			ofBackground.Add(e)
+		}
 	}
 	require.Equal(t, all, f.Spent().Totals)
 	for _, v := range f.Visits() {
 		ofVisits = ofVisits.Plus(v.Spent.Totals)
 	}
-	require.LessOrEqual(t, ofVisits.Calls+f.Background().Calls, all.Calls)
-	require.LessOrEqual(t, f.Totals().Calls+f.Background().Calls, all.Calls)
+	require.LessOrEqual(t, ofVisits.Calls+ofBackground.Calls, all.Calls)
+	require.LessOrEqual(t, f.Totals().Calls+ofBackground.Calls, all.Calls)
 	require.Equal(t, entries[len(entries)-1].At, f.Spent().LastAt)
-}
-
-// Every branch but those of tools begins in the one that it grows from; one that ended well has ended with all below it.
-func TestBranches(t *testing.T) {
-	t.Parallel()
-	items := 0
-	for seed := range uint64(60) {
-		entries := randomSession(t, seed)
-		f := Of(entries)
-		known := map[echo.Key]Branch{}
-		for _, b := range f.Branches() {
-			known[b.Key] = b
-			p := b.Key.Path()
-			parent, ok := known[b.Parent]
-			require.True(t, ok, "a parent is there before what grows from it")
-			if len(p.Branches) > 0 && len(p.Effect) == 0 {
-				items++
-				require.LessOrEqual(t, parent.First, b.First)
-				require.NotEmpty(t, f.History(b.Key))
-			}
-			require.LessOrEqual(t, b.First, b.Last)
-			require.False(t, b.StartedAt.After(b.LastAt))
-		}
-		for _, b := range f.Branches() {
-			if f.End().Status == echo.StatusCompleted && len(SetAside(entries)) == 0 {
-				require.True(t, b.Ended, b.Key)
-			}
-		}
-		require.Equal(t, f.End().Whole, known[echo.Key{}].Ended)
-	}
-	require.Greater(t, items, 20)
 }
 
 // A run that resumes keeps what counted without the record of its stop, and loses nothing else.
@@ -171,14 +141,7 @@ func TestHistoryHasResultsInTheOrderOfTheirCalls(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(60) {
 		f := Of(randomSession(t, seed))
-		conversations := []echo.Key{}
-		for _, v := range f.Visits() {
-			conversations = append(conversations, v.Key)
-		}
-		for _, b := range f.Branches() {
-			conversations = append(conversations, b.Key)
-		}
-		for _, key := range conversations {
+		for key := range f.now.histories {
 			open := []echo.ToolCall(nil)
 			for _, e := range f.History(key) {
 				if e.Message.Role() == echo.RoleTool {
@@ -217,8 +180,7 @@ func FuzzFold(f *testing.F) {
 			_, _ = requests.Read(e)
 			_ = requests.Rendered(e)
 		}
-		_, _ = fold.Newest()
-		_, _, _, _ = fold.SessionID(), fold.CascadeID(), fold.Budget(), fold.Workspace()
+		_, _, _, _ = fold.SessionID(), fold.CascadeID(), BudgetOf(entries), fold.Workspace()
 		for _, v := range fold.Visits() {
 			for _, e := range entries {
 				_ = v.After(e)
@@ -227,21 +189,6 @@ func FuzzFold(f *testing.F) {
 		require.Equal(t, resultsOf(fold).Counted, seqs(Counted(entries)))
 		_ = Kept(entries)
 	})
-}
-
-// The tool of a phase and a check by a tool end nothing but themselves; a tool call of a turn is a
-// branch that ends with its result.
-func TestToolsThatEndNoBranch(t *testing.T) {
-	t.Parallel()
-	f := New()
-	for i, key := range []string{"p/attempt1/tool", "p/item1/attempt1/tool", "p/attempt1/turn2/validate/check", "p/attempt1/turn2/tool1"} {
-		f.Add(&echo.Entry{Seq: uint64(i + 1), NodeType: echo.NodeToolCall, Key: echo.MustKey(key)})
-	}
-	ended := map[string]bool{}
-	for _, b := range f.Branches() {
-		ended[b.Key.String()] = b.Ended
-	}
-	require.Equal(t, map[string]bool{"": false, "p/item1": false, "p/attempt1/turn2/tool1": true}, ended)
 }
 
 // Attempts that have begun stay begun, whatever the end of the visit says, or does not say.

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/windlass-run/windlass/echo"
@@ -45,13 +46,9 @@ func (h histories) add(e *echo.Entry, p *echo.Path) {
 	h[key].add(e, number)
 }
 
-// forget drops the histories of a visit and of the branches below it.
-func (h histories) forget(visit echo.Key) {
-	for key := range h {
-		if key.Under(visit) {
-			delete(h, key)
-		}
-	}
+// forget drops what belongs to a visit and to the branches below it.
+func forget[V any](of map[echo.Key]V, visit echo.Key) {
+	maps.DeleteFunc(of, func(key echo.Key, _ V) bool { return key.Under(visit) })
 }
 
 func (h *history) add(e *echo.Entry, number int) {

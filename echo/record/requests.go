@@ -65,7 +65,7 @@ func RequestsOf(entries []*echo.Entry) iter.Seq2[*Request, error] {
 
 // Read takes the next entry and returns the request that it is the selection of, nil for any other entry. An error says
 // that the selection does not fit the entries before it.
-func (r *Requests) Read(e *echo.Entry) (req *Request, err error) {
+func (r *Requests) Read(e *echo.Entry) (*Request, error) {
 	sent, err := r.selections.Read(e)
 	if err != nil {
 		return nil, err
@@ -74,10 +74,11 @@ func (r *Requests) Read(e *echo.Entry) (req *Request, err error) {
 	visit := e.Key.VisitKey()
 	switch {
 	case e.NodeType == echo.NodePhaseStart:
-		r.forget(visit)
+		forget(r.histories, visit)
 		r.dialects[visit] = dialect.Recorded(e)
-	case e.NodeType == echo.NodePhaseEnd && e.Error == nil: // one that was stopped may be resumed
-		r.forget(visit)
+	case hasCompleted(e):
+		forget(r.histories, visit)
+		delete(r.dialects, visit)
 	case e.NodeType == echo.NodeSelection && e.Selection != nil:
 		history := r.histories[conversation(e.Key, &p)].settle()
 		if err := fits(e, sent, history); err != nil {
@@ -87,7 +88,7 @@ func (r *Requests) Read(e *echo.Entry) (req *Request, err error) {
 	default:
 		r.histories.add(e, &p)
 	}
-	return req, nil
+	return nil, nil
 }
 
 // Rendered returns the message of an entry as the model of its visit is sent it, nil when it has none. The entry has been
@@ -97,11 +98,6 @@ func (r *Requests) Rendered(e *echo.Entry) *echo.Message {
 		return nil
 	}
 	return r.dialects[e.Key.VisitKey()].Render(e.Message)
-}
-
-func (r *Requests) forget(visit echo.Key) {
-	delete(r.dialects, visit)
-	r.histories.forget(visit)
 }
 
 // fits checks that a selection is about the messages that are in the history.

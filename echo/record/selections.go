@@ -31,19 +31,13 @@ func NewSelections() *Selections { return &Selections{views: map[echo.Key][]Sent
 // selections of that conversation cannot be read any further then, until one comes that names every message.
 func (r *Selections) Read(e *echo.Entry) ([]Sent, error) {
 	switch {
-	case e.NodeType == echo.NodePhaseStart || e.NodeType == echo.NodePhaseEnd && e.Error == nil: // one that was stopped may be resumed
-		visit := e.Key.VisitKey()
-		for key := range r.views {
-			if key.Under(visit) {
-				delete(r.views, key)
-			}
-		}
+	case e.NodeType == echo.NodePhaseStart, hasCompleted(e):
+		forget(r.views, e.Key.VisitKey())
 		return nil, nil
 	case e.NodeType != echo.NodeSelection || e.Selection == nil:
 		return nil, nil
 	}
-	p := e.Key.Path()
-	key := conversation(e.Key, &p)
+	key := Conversation(e.Key)
 	view, known := r.views[key]
 	if e.Selection.Delta && !known {
 		return nil, fmt.Errorf("entry %d (%s): the selection says what changed since the one before it, which is not there", e.Seq, e.Key)
@@ -62,6 +56,9 @@ func (r *Selections) Read(e *echo.Entry) ([]Sent, error) {
 	r.views[key] = view
 	return view, nil
 }
+
+// hasCompleted reports whether an entry is the end of a visit that cannot be resumed.
+func hasCompleted(e *echo.Entry) bool { return e.NodeType == echo.NodePhaseEnd && e.Error == nil }
 
 // misfit says why a span cannot be applied to a history of so many messages; "" when it can.
 func misfit(s *echo.Span, have int) string {

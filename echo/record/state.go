@@ -10,7 +10,6 @@ type state struct {
 	visits    []*Visit    // in the order in which they began
 	at        map[echo.Key]*Visit
 	histories histories
-	branches  branches
 	routes    []echo.Route
 	callouts  []echo.Callout
 	shared    map[string]any
@@ -35,7 +34,6 @@ func (s *state) add(e *echo.Entry) {
 	if e.NodeType == echo.NodePhaseStart && p.Scope == "" {
 		s.begin(e, &p)
 	}
-	s.branches.add(e, &p)
 	s.histories.add(e, &p)
 	s.totals.Add(e)
 	if v := s.at[e.Key.VisitKey()]; v != nil && e.NodeType != echo.NodeRoute {
@@ -56,7 +54,7 @@ func (s *state) add(e *echo.Entry) {
 func (s *state) begin(e *echo.Entry, p *echo.Path) {
 	v := newVisit(e, p)
 	if old := s.at[v.Key]; old != nil {
-		s.histories.forget(v.Key)
+		forget(s.histories, v.Key)
 		*old = *v
 		return
 	}
