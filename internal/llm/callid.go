@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"slices"
 
 	"github.com/windlass-run/windlass/echo"
 )
@@ -22,15 +23,12 @@ func FillCallID(msgs []*echo.Message, i int) string {
 	return "call_" + hex.EncodeToString(h.Sum(nil)[:12])
 }
 
-// usesCallID reports whether a conversation has a call with the id. Most answers have one or two calls, so looking
-// through the messages for each is cheaper than gathering all ids first.
+// usesCallID reports whether a conversation has a call with the id. An answer has one or two calls,
+// so looking through the messages for each is cheaper than gathering all ids first.
 func usesCallID(msgs []*echo.Message, id string) bool {
-	for _, m := range msgs {
-		for _, c := range m.ToolCalls() {
-			if c.ID == id {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(msgs, func(m *echo.Message) bool { return hasCall(m.ToolCalls(), id) })
+}
+
+func hasCall(calls []echo.ToolCall, id string) bool {
+	return slices.ContainsFunc(calls, func(c echo.ToolCall) bool { return c.ID == id })
 }

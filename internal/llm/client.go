@@ -2,6 +2,7 @@ package llm
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -49,7 +50,7 @@ type client struct {
 	idle     time.Duration
 	price    *config.Price
 	secrets  cleaner
-	tools    *toolCache
+	tools    *memo[toolSet, []byte]
 	counter  func() *Counter
 
 	now   func() time.Time
@@ -69,9 +70,10 @@ func newClient(e endpoint, m config.Model, httpClient *http.Client) *client {
 		option.WithBaseURL(e.base.String()), option.WithHTTPClient(httpClient), option.WithMaxRetries(0),
 	}
 	c := &client{
-		secrets: cleaner{e.secrets}, provider: e.base.Host, settings: m, tools: &toolCache{}, now: time.Now, sleep: sleep,
-		retries: DefaultMaxRetries, wait: orDefault(m.RetryWait, DefaultRetryWait),
-		timeout: orDefault(m.Timeout, DefaultTimeout), idle: orDefault(m.IdleTimeout, DefaultIdleTimeout),
+		secrets: cleaner{e.secrets}, provider: e.base.Host, settings: m, tools: newMemo[toolSet, []byte](maxToolSets),
+		now: time.Now, sleep: effect.Seams{}.OrSystem().Sleep,
+		retries: DefaultMaxRetries, wait: cmp.Or(m.RetryWait, DefaultRetryWait),
+		timeout: cmp.Or(m.Timeout, DefaultTimeout), idle: cmp.Or(m.IdleTimeout, DefaultIdleTimeout),
 	}
 	if m.MaxRetries != nil {
 		c.retries = *m.MaxRetries
@@ -86,57 +88,53 @@ func newClient(e endpoint, m config.Model, httpClient *http.Client) *client {
 	return c
 }
 
-func orDefault(v, otherwise time.Duration) time.Duration {
-	if v > 0 {
-		return v
-	}
-	return otherwise
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
-}
-
-// complete asks until there is an answer, or a failure that will not pass. model is the provider's name for it.
+// complete asks until there is an answer, or a failure that will not pass. model is the provider's
+// name for it.
 func (c *client) complete(ctx context.Context, req *effect.ModelRequest, model string) (*effect.ModelResponse, error) {
 	options, err := c.options(req)
 	if err != nil {
 		return nil, c.fail(req, &failure{kind: echo.ModelErrConfig, message: err.Error(), err: err}, nil, false)
 	}
-	call, cancel := context.WithTimeoutCause(ctx, c.timeout, errOverall)
-	defer cancel()
 	b := newBody(func(dst []byte) []byte {
 		return appendBody(dst, &wireRequest{
-			model: model, temperature: req.Temperature, maxTokens: c.maxTokens(req), maxTokensParam: c.maxTokensParam(),
-			options: options, tools: c.tools.encoded(req.Tools), noToolCalls: req.NoToolCalls,
+			model: model, temperature: req.Temperature, maxTokens: cmp.Or(req.MaxOutputTokens, c.settings.MaxOutputTokens),
+			maxTokensParam: cmp.Or(c.settings.MaxTokensParam, "max_completion_tokens"),
+			options:        options, tools: c.encodedTools(req.Tools), noToolCalls: req.NoToolCalls,
 		}, req.Messages)
 	})
 	defer b.release()
-	generated := false // an answer may have been under way in one of the tries
+	var answer *assembly
+	retried, err := c.try(ctx, req, func(ctx context.Context) *failure {
+		answer = &assembly{onDelta: req.OnDelta, secrets: c.secrets, shown: secret.Stream{Set: c.secrets.Set}}
+		return c.attempt(ctx, "chat/completions", b, answer.read)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return c.response(req, model, answer, retried), nil
+}
+
+// try attempts a request until it succeeds, or fails in a way that will not pass. It returns why
+// the attempts before the last one failed.
+func (c *client) try(ctx context.Context, req *effect.ModelRequest, attempt func(context.Context) *failure) ([]echo.ModelErrorKind, error) {
+	call, cancel := context.WithTimeoutCause(ctx, c.timeout, errOverall)
+	defer cancel()
+	generated := false // an answer may have been under way in one of the attempts
 	var retried []echo.ModelErrorKind
 	for {
-		answer, f := c.attempt(call, b, req.OnDelta)
+		f := attempt(call)
 		if f == nil {
-			return c.response(req, model, answer, retried), nil
+			return retried, nil
 		}
 		generated = generated || f.mayHaveGenerated()
+		if ctx.Err() == nil && c.pause(call, req, f, len(retried)) == nil {
+			retried = append(retried, f.kind)
+			continue
+		}
 		if ctx.Err() != nil {
 			return nil, c.interrupted(ctx, req, retried)
 		}
-		if err := c.pause(call, req, f, len(retried)); err != nil {
-			if ctx.Err() != nil {
-				return nil, c.interrupted(ctx, req, retried)
-			}
-			return nil, c.fail(req, f, retried, generated)
-		}
-		retried = append(retried, f.kind)
+		return nil, c.fail(req, f, retried, generated)
 	}
 }
 
@@ -175,24 +173,19 @@ func backoff(first time.Duration, retries int) time.Duration {
 	return wait - time.Duration(rand.Int64N(int64(wait/4)+1))
 }
 
-// attempt sends the request once.
-func (c *client) attempt(ctx context.Context, b *body, onDelta func(effect.Delta)) (*assembly, *failure) {
+// attempt sends a request to a path of the endpoint once. read takes in the response of a success.
+func (c *client) attempt(ctx context.Context, path string, b *body, read func(*http.Response) error) *failure {
 	ctx, dog, stop := watch(ctx, c.idle)
 	defer stop()
-	res, f := c.post(ctx, "chat/completions", b, dog)
+	res, f := c.post(ctx, path, b, dog)
 	if f != nil {
-		return nil, f
+		return f
 	}
 	defer res.Body.Close() //nolint:errcheck // only read from
-	a := &assembly{onDelta: onDelta, secrets: c.secrets, shown: secret.Stream{Set: c.secrets.Set}}
-	if err := a.read(res); err != nil {
-		var pf *providerFailureError
-		if errors.As(err, &pf) {
-			return nil, pf.f
-		}
-		return nil, transportFailure(err, context.Cause(ctx))
+	if err := read(res); err != nil {
+		return transportFailure(err, context.Cause(ctx))
 	}
-	return a, nil
+	return nil
 }
 
 // post sends a request to a path of the endpoint. A response that it returns is a success, and its body is to be closed.
@@ -234,29 +227,12 @@ func (c *client) prepare(b *body, dog *watchdog) option.Middleware {
 		dog.feed()
 		res.Body = &watchedBody{ReadCloser: res.Body, dog: dog}
 		if res.StatusCode >= http.StatusBadRequest {
-			text, err := io.ReadAll(io.LimitReader(res.Body, maxErrorBody))
-			_ = res.Body.Close() // only read from
-			if err != nil && len(text) == 0 {
-				text = nil // the status is enough
-			}
+			text, _ := io.ReadAll(io.LimitReader(res.Body, maxErrorBody)) // the status is enough
+			_ = res.Body.Close()                                          // only read from
 			res.Body = io.NopCloser(bytes.NewReader(text))
 		}
 		return res, nil
 	}
-}
-
-func (c *client) maxTokens(req *effect.ModelRequest) int {
-	if req.MaxOutputTokens > 0 {
-		return req.MaxOutputTokens
-	}
-	return c.settings.MaxOutputTokens
-}
-
-func (c *client) maxTokensParam() string {
-	if c.settings.MaxTokensParam != "" {
-		return c.settings.MaxTokensParam
-	}
-	return "max_completion_tokens"
 }
 
 // options merges the configured options with the request's, which win.
@@ -283,29 +259,25 @@ func (c *client) options(req *effect.ModelRequest) (map[string]json.RawMessage, 
 // response makes the answer of what was assembled.
 func (c *client) response(req *effect.ModelRequest, model string, a *assembly, retried []echo.ModelErrorKind) *effect.ModelResponse {
 	r := &effect.ModelResponse{
-		Message: a.message(req.Messages), Provider: c.provider, Model: c.secrets.Text(a.model), FinishReason: a.finishReason(),
-		Retries: len(retried), RetryKinds: retried,
+		Message: a.message(req.Messages), Provider: c.provider, Model: cmp.Or(c.secrets.Text(a.model), model), FinishReason: a.finishReason(),
+		Retries: len(retried), RetryKinds: retried, Ignored: a.usage.ignored(),
 	}
-	if r.Model == "" {
-		r.Model = model
+	var reported bool
+	if r.Usage, reported = a.usage.usage(); !reported {
+		counter := c.counter()
+		r.Usage = echo.Usage{In: counter.Request(req.Messages, req.Tools), Out: counter.Answer(r.Message), Estimated: true}
 	}
-	usage, ok := a.usage.usage()
-	if !ok {
-		usage = c.count(req, r.Message)
-	}
-	r.Usage = usage
-	r.CostUSD, r.Ignored = a.usage.cost(), a.usage.ignored()
-	if r.CostUSD == nil && c.price != nil {
-		cost := Cost(*c.price, usage)
-		r.CostUSD = &cost
-	}
+	r.CostUSD = c.cost(a.usage, r.Usage)
 	return r
 }
 
-// count counts the tokens of a call for which the provider reports none.
-func (c *client) count(req *effect.ModelRequest, answer *echo.Message) echo.Usage {
-	counter := c.counter()
-	return echo.Usage{In: counter.Request(req.Messages, req.Tools), Out: counter.Answer(answer), Estimated: true}
+// cost returns what the provider charged for an answer, else its price; nil when neither is known.
+func (c *client) cost(charged *wireUsage, usage echo.Usage) *float64 {
+	if usd := charged.cost(); usd != nil || c.price == nil {
+		return usd
+	}
+	usd := Cost(*c.price, usage)
+	return &usd
 }
 
 func (c *client) fail(req *effect.ModelRequest, f *failure, retried []echo.ModelErrorKind, generated bool) error {
@@ -336,34 +308,12 @@ func (e *cleanError) Is(target error) bool { return errors.Is(e.err, target) }
 func describe(f *failure, retries int) string {
 	s := f.message
 	if f.status > 0 {
-		s = fmt.Sprintf("%s (%d): %s", words(f.kind), f.status, f.message)
+		s = fmt.Sprintf("%s (%d): %s", cmp.Or(kinds[f.kind].words, "the request was refused"), f.status, f.message)
 	}
 	if retries > 0 {
 		s += fmt.Sprintf(" (tried %d times)", retries+1)
 	}
 	return s
-}
-
-// words names a kind of error for a person.
-func words(kind echo.ModelErrorKind) string {
-	switch kind {
-	case echo.ModelErrAuth:
-		return "the key was refused"
-	case echo.ModelErrUnknownModel:
-		return "the model is not known there"
-	case echo.ModelErrRateLimited:
-		return "rate limited"
-	case echo.ModelErrQuota:
-		return "no quota left"
-	case echo.ModelErrContextLength:
-		return "the request is too long for the model"
-	case echo.ModelErrServer:
-		return "the provider failed"
-	case echo.ModelErrTimeout:
-		return "the provider timed out"
-	default:
-		return "the request was refused"
-	}
 }
 
 // interrupted reports that the caller's context ended.

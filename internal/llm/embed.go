@@ -1,9 +1,11 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -48,18 +50,11 @@ func (r *Router) Embedder(model string) (*Embedder, error) {
 		return nil, err
 	}
 	c, m := *shared, shared.settings
-	c.timeout, c.idle = orDefault(m.Timeout, DefaultEmbedTimeout), orDefault(m.IdleTimeout, DefaultEmbedIdleTimeout)
-	e := &Embedder{
-		c: &c, model: model, name: providerName(model, m), batch: DefaultBatchSize,
-		limit: defaultEmbedWindow * bytesPerToken, dims: m.Dimensions,
-	}
-	if m.BatchSize > 0 {
-		e.batch = m.BatchSize
-	}
-	if m.ContextWindow > 0 {
-		e.limit = m.ContextWindow * bytesPerToken
-	}
-	return e, nil
+	c.timeout, c.idle = cmp.Or(m.Timeout, DefaultEmbedTimeout), cmp.Or(m.IdleTimeout, DefaultEmbedIdleTimeout)
+	return &Embedder{
+		c: &c, model: model, name: cmp.Or(m.Model, model), batch: cmp.Or(m.BatchSize, DefaultBatchSize),
+		limit: cmp.Or(m.ContextWindow, defaultEmbedWindow) * bytesPerToken, dims: m.Dimensions,
+	}, nil
 }
 
 // Name returns the provider's name of the model, and "@" with the number of dimensions if windlass.json names one.
@@ -166,30 +161,24 @@ func (e *Embedder) ask(ctx context.Context, texts []string) ([][]float32, error)
 
 // send sends texts until there is an answer, or a failure that will not pass.
 func (e *Embedder) send(ctx context.Context, req *effect.ModelRequest, texts []string) ([][]float32, *effect.ModelResponse, error) {
-	call, cancel := context.WithTimeoutCause(ctx, e.c.timeout, errOverall)
-	defer cancel()
 	b := newBody(func(dst []byte) []byte { return e.appendBody(dst, texts) })
 	defer b.release()
-	generated := false // an answer may have been paid for in one of the tries
-	var retried []echo.ModelErrorKind
-	for {
-		vectors, u, f := e.attempt(call, b, len(texts))
-		if f == nil {
-			return vectors, e.response(u, texts, retried), nil
-		}
-		generated = generated || f.mayHaveGenerated()
-		if ctx.Err() != nil {
-			return nil, nil, e.c.interrupted(ctx, req, retried)
-		}
-		if err := e.c.pause(call, req, f, len(retried)); err != nil {
-			if ctx.Err() != nil {
-				return nil, nil, e.c.interrupted(ctx, req, retried)
-			}
+	var vectors [][]float32
+	var u *wireUsage
+	retried, err := e.c.try(ctx, req, func(ctx context.Context) *failure {
+		f := e.c.attempt(ctx, "embeddings", b, func(res *http.Response) (err error) {
+			vectors, u, err = e.read(res, len(texts))
+			return err
+		})
+		if f != nil {
 			f.hint = embedHint(f)
-			return nil, nil, e.c.fail(req, f, retried, generated)
 		}
-		retried = append(retried, f.kind)
+		return f
+	})
+	if err != nil {
+		return nil, nil, err
 	}
+	return vectors, e.response(u, texts, retried), nil
 }
 
 const dimensionsHint = "take dimensions of the model out of windlass.json: the endpoint does not shorten vectors"
@@ -224,32 +213,21 @@ func (e *Embedder) appendBody(dst []byte, texts []string) []byte {
 	return append(dst, `]}`...)
 }
 
-// attempt sends the request once.
-func (e *Embedder) attempt(ctx context.Context, b *body, texts int) ([][]float32, *wireUsage, *failure) {
-	ctx, dog, stop := watch(ctx, e.c.idle)
-	defer stop()
-	res, f := e.c.post(ctx, "embeddings", b, dog)
-	if f != nil {
-		return nil, nil, f
-	}
-	defer res.Body.Close() //nolint:errcheck // only read from
+// read takes in an answer for so many texts.
+func (e *Embedder) read(res *http.Response, texts int) ([][]float32, *wireUsage, error) {
 	answer, err := readEmbeddings(res, e.c.secrets)
 	if err != nil {
-		var pf *providerFailureError
-		if errors.As(err, &pf) {
-			return nil, nil, pf.f
-		}
-		return nil, nil, transportFailure(err, context.Cause(ctx))
+		return nil, nil, err
 	}
 	vectors, err := answer.vectors(texts)
 	if err != nil {
-		return nil, nil, transportFailure(err, nil)
+		return nil, nil, err
 	}
 	return vectors, answer.Usage, e.accept(vectors)
 }
 
 // accept checks that the vectors of an answer are as long as was asked for, or as before.
-func (e *Embedder) accept(vectors [][]float32) *failure {
+func (e *Embedder) accept(vectors [][]float32) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, v := range vectors {
@@ -260,10 +238,10 @@ func (e *Embedder) accept(vectors [][]float32) *failure {
 			e.dims = len(v)
 		}
 		if len(v) != e.dims {
-			return &failure{
+			return &providerFailureError{&failure{
 				kind: echo.ModelErrBadResponse, class: retryNever, after: -1, hint: dimensionsHint,
 				message: fmt.Sprintf("the vectors have %d dimensions, expected %d", len(v), e.dims),
-			}
+			}}
 		}
 	}
 	return nil
@@ -272,7 +250,7 @@ func (e *Embedder) accept(vectors [][]float32) *failure {
 // response says what an answer cost: by what the provider charged, else by the model's price for input. Tokens that it
 // does not report are counted here.
 func (e *Embedder) response(u *wireUsage, texts []string, retried []echo.ModelErrorKind) *effect.ModelResponse {
-	r := &effect.ModelResponse{Provider: e.c.provider, Model: e.name, Retries: len(retried), RetryKinds: retried, CostUSD: u.cost(), Ignored: u.ignored()}
+	r := &effect.ModelResponse{Provider: e.c.provider, Model: e.name, Retries: len(retried), RetryKinds: retried, Ignored: u.ignored()}
 	var reported bool
 	if r.Usage, reported = u.usage(); !reported {
 		r.Usage.Estimated = true
@@ -280,9 +258,6 @@ func (e *Embedder) response(u *wireUsage, texts []string, retried []echo.ModelEr
 			r.Usage.In += e.c.counter().Text(text)
 		}
 	}
-	if r.CostUSD == nil && e.c.price != nil {
-		cost := Cost(*e.c.price, r.Usage)
-		r.CostUSD = &cost
-	}
+	r.CostUSD = e.c.cost(u, r.Usage)
 	return r
 }

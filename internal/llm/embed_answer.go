@@ -2,7 +2,6 @@ package llm
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -25,10 +24,7 @@ type embedded struct {
 func readEmbeddings(res *http.Response, secrets cleaner) (*embeddings, error) {
 	data, err := io.ReadAll(&limitedBody{body: res.Body, left: maxAnswer})
 	if err != nil {
-		if errors.Is(err, errTooLong) {
-			return nil, err
-		}
-		return nil, &brokenStreamError{cause: err}
+		return nil, brokenOff(err)
 	}
 	var a embeddings
 	if err := json.Unmarshal(data, &a); err != nil {

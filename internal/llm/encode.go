@@ -141,37 +141,12 @@ func encodeTools(tools []effect.ToolSpec) []byte {
 	return append(dst, ']')
 }
 
-// toolCache remembers encoded tool sets. A request's tools are never changed, and all requests of a phase share one
-// slice: so the slice itself is the key, which costs nothing to compare. It is safe for concurrent use.
-type toolCache struct {
-	mu   sync.Mutex
-	sets map[toolKey][]byte
-}
-
-type toolKey struct {
-	first *effect.ToolSpec
-	count int
-}
-
-// maxToolSets bounds the cache; a run has about one set for each phase.
-const maxToolSets = 64
-
-func (c *toolCache) encoded(tools []effect.ToolSpec) []byte {
+// encodedTools returns the tools as a request's member, nil when there are none.
+func (c *client) encodedTools(tools []effect.ToolSpec) []byte {
 	if len(tools) == 0 {
 		return nil
 	}
-	key := toolKey{&tools[0], len(tools)}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if b, ok := c.sets[key]; ok {
-		return b
-	}
-	if c.sets == nil || len(c.sets) >= maxToolSets {
-		c.sets = map[toolKey][]byte{}
-	}
-	b := encodeTools(tools)
-	c.sets[key] = b
-	return b
+	return c.tools.get(setOf(tools), func() []byte { return encodeTools(tools) })
 }
 
 // bodies holds the buffers of request bodies between calls.

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -138,19 +139,14 @@ func providerFailure(status int, pe *providerError) *failure {
 	}
 	words := strings.ToLower(pe.code() + " " + pe.Type + " " + pe.Message)
 	f.kind, f.class = classify(status, words)
-	f.hint = hintFor(f.kind)
+	f.hint = kinds[f.kind].hint
 	return f
 }
 
 // classify maps a status and the provider's words (code, type, message) to a kind.
 func classify(status int, words string) (echo.ModelErrorKind, retryClass) {
 	has := func(list ...string) bool {
-		for _, w := range list {
-			if strings.Contains(words, w) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(list, func(w string) bool { return strings.Contains(words, w) })
 	}
 	switch {
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
@@ -167,37 +163,30 @@ func classify(status int, words string) (echo.ModelErrorKind, retryClass) {
 		return echo.ModelErrUnknownModel, retryNever
 	case status == http.StatusRequestTimeout:
 		return echo.ModelErrTimeout, retryFully
-	case status == http.StatusConflict, status == http.StatusTooEarly:
-		return echo.ModelErrServer, retryFully
-	case status >= 500, status == 0:
+	case status == http.StatusConflict, status == http.StatusTooEarly, status >= 500, status == 0:
 		return echo.ModelErrServer, retryFully
 	default:
 		return echo.ModelErrBadRequest, retryNever
 	}
 }
 
-func hintFor(kind echo.ModelErrorKind) string {
-	switch kind {
-	case echo.ModelErrAuth:
-		return "check the key and that it may use this model"
-	case echo.ModelErrUnknownModel:
-		return "check the model's name, or map it in windlass.json (\"models\")"
-	case echo.ModelErrRateLimited:
-		return "wait and run it again, or raise max_retries for the model in windlass.json"
-	case echo.ModelErrQuota:
-		return "the account has no credit left: check the provider's billing page"
-	case echo.ModelErrContextLength:
-		return "send less: narrow context.from, or let tools answer shorter; with context_window of the model in windlass.json room is made in time"
-	case echo.ModelErrServer, echo.ModelErrBadResponse:
-		return "the provider is in trouble: try again later, or another model"
-	case echo.ModelErrNetwork:
-		return "check the network and the endpoint's address (OPENAI_BASE_URL, or base_url in windlass.json)"
-	case echo.ModelErrTimeout:
-		return "raise timeout_seconds or idle_timeout_seconds for the model in windlass.json"
-	default:
-		return ""
-	}
+// kinds says what to call a kind of error where there is a status, and what to try next.
+var kinds = map[echo.ModelErrorKind]struct{ words, hint string }{
+	echo.ModelErrAuth:         {"the key was refused", "check the key and that it may use this model"},
+	echo.ModelErrUnknownModel: {"the model is not known there", "check the model's name, or map it in windlass.json (\"models\")"},
+	echo.ModelErrRateLimited:  {"rate limited", "wait and run it again, or raise max_retries for the model in windlass.json"},
+	echo.ModelErrQuota:        {"no quota left", "the account has no credit left: check the provider's billing page"},
+	echo.ModelErrContextLength: {
+		"the request is too long for the model",
+		"send less: narrow context.from, or let tools answer shorter; with context_window of the model in windlass.json room is made in time",
+	},
+	echo.ModelErrServer:      {"the provider failed", providerHint},
+	echo.ModelErrBadResponse: {"", providerHint},
+	echo.ModelErrNetwork:     {"", "check the network and the endpoint's address (OPENAI_BASE_URL, or base_url in windlass.json)"},
+	echo.ModelErrTimeout:     {"the provider timed out", "raise timeout_seconds or idle_timeout_seconds for the model in windlass.json"},
 }
+
+const providerHint = "the provider is in trouble: try again later, or another model"
 
 // The reasons for which this package itself ends a request.
 var (
@@ -230,7 +219,10 @@ func transportFailure(err, cause error) *failure {
 	var broken *brokenStreamError
 	var bad *badAnswerError
 	var dns *net.DNSError
+	var given *providerFailureError
 	switch {
+	case errors.As(err, &given):
+		return given.f
 	case errors.Is(cause, errIdle), errors.Is(cause, errOverall):
 		f.kind, f.message, f.err = echo.ModelErrTimeout, cause.Error(), cause
 		if errors.Is(cause, errOverall) {
@@ -252,7 +244,7 @@ func transportFailure(err, cause error) *failure {
 	case isTimeout(err):
 		f.kind = echo.ModelErrTimeout
 	}
-	f.hint = hintFor(f.kind)
+	f.hint = kinds[f.kind].hint
 	return f
 }
 

@@ -28,6 +28,9 @@ func SleepLess(t *testing.T, r *Router, model string) *[]time.Duration {
 	return waits
 }
 
+// Cards returns the whole table, by name.
+func Cards() map[string]Card { return cardTable() }
+
 // ReadAnswer assembles a response body and returns the answer, or why it is none.
 func ReadAnswer(res *http.Response) (*echo.Message, error) {
 	var a assembly

@@ -1,7 +1,6 @@
 package llm
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -19,8 +18,8 @@ const (
 	maxDims    = 1 << 16       // of a vector
 )
 
-// tokens is a number of tokens that an endpoint reports. It reads any JSON value: an answer is worth more than a figure
-// of it.
+// tokens is a number of tokens that an endpoint reports. It reads any JSON value: an answer is worth
+// more than a figure of it.
 type tokens struct {
 	n   int64
 	bad string // the value, when it is no number of tokens
@@ -28,15 +27,11 @@ type tokens struct {
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (t *tokens) UnmarshalJSON(b []byte) error {
-	*t = tokens{}
-	x, ok := figure(b)
-	switch {
-	case bytes.Equal(b, []byte("null")):
-	case !ok || x < 0 || x > maxTokens || x != math.Trunc(x):
-		t.bad = shownFigure(b)
-	default:
-		t.n = int64(x)
+	x, _, bad := figure(b, maxTokens)
+	if x != math.Trunc(x) {
+		x, bad = 0, shownFigure(b)
 	}
+	*t = tokens{int64(x), bad}
 	return nil
 }
 
@@ -49,24 +44,20 @@ type dollars struct {
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (d *dollars) UnmarshalJSON(b []byte) error {
-	*d = dollars{}
-	x, ok := figure(b)
-	switch {
-	case bytes.Equal(b, []byte("null")):
-	case !ok || x < 0 || x > maxCostUSD:
-		d.bad = shownFigure(b)
-	default:
-		d.usd, d.set = x, true
-	}
+	d.usd, d.set, d.bad = figure(b, maxCostUSD)
 	return nil
 }
 
-// figure reads a JSON number that a float64 holds.
-func figure(b []byte) (x float64, ok bool) {
-	if json.Unmarshal(b, &x) != nil {
-		return 0, false
+// figure reads a JSON number between 0 and most. set is false for null, and for what bad shows
+// because it is no such number.
+func figure(b []byte, most float64) (x float64, set bool, bad string) {
+	switch err := json.Unmarshal(b, &x); {
+	case string(b) == "null":
+		return 0, false, ""
+	case err != nil || x < 0 || x > most:
+		return 0, false, shownFigure(b)
 	}
-	return x, !math.IsNaN(x) && !math.IsInf(x, 0)
+	return x, true, ""
 }
 
 func shownFigure(b []byte) string {

@@ -46,9 +46,6 @@ func LookupCard(model string) (Card, bool) {
 	return Card{}, false
 }
 
-// Cards returns the whole table, by name. It must not be written to.
-func Cards() map[string]Card { return cardTable() }
-
 var cardTable = sync.OnceValue(func() map[string]Card {
 	cards, err := parseCards(pricesJSON)
 	if err != nil {

@@ -29,11 +29,9 @@ const (
 // Router is an [effect.Model] that sends each request to the endpoint that the configuration names for its model. It
 // is safe for concurrent use. Clients are made on first use, one for each model name, and share their connections.
 type Router struct {
-	cfg       *config.Config
-	getenv    func(string) string
-	transport *http.Transport
-	http      *http.Client
-
+	cfg     *config.Config
+	getenv  func(string) string
+	http    *http.Client
 	secrets *secret.Set
 
 	mu       sync.Mutex
@@ -43,10 +41,8 @@ type Router struct {
 
 // NewRouter returns a router. getenv reads the environment; it is asked once for each model.
 func NewRouter(cfg *config.Config, getenv func(string) string) *Router {
-	t := newTransport()
 	return &Router{
-		cfg: cfg, getenv: getenv, transport: t, http: newHTTPClient(t), clients: map[string]*client{},
-		counters: map[string]func() *Counter{},
+		cfg: cfg, getenv: getenv, http: newHTTPClient(), clients: map[string]*client{}, counters: map[string]func() *Counter{},
 	}
 }
 
@@ -60,11 +56,11 @@ func (r *Router) Complete(ctx context.Context, req *effect.ModelRequest) (*effec
 	if err != nil {
 		return nil, err
 	}
-	return c.complete(ctx, req, providerName(req.Model, c.settings))
+	return c.complete(ctx, req, cmp.Or(c.settings.Model, req.Model))
 }
 
 // Close closes the connections that are not in use.
-func (r *Router) Close() { r.transport.CloseIdleConnections() }
+func (r *Router) Close() { r.http.CloseIdleConnections() }
 
 // Check reports, without sending anything, why a model could not be asked: no key, no valid endpoint.
 func (r *Router) Check(model string) error {
@@ -76,7 +72,7 @@ func (r *Router) Check(model string) error {
 func (r *Router) Facts(model string) effect.ModelFacts {
 	m, _ := r.cfg.Lookup(model)
 	window, output := r.Limits(model)
-	name := providerName(model, m)
+	name := cmp.Or(m.Model, model)
 	r.mu.Lock()
 	counter := r.counter(name)
 	r.mu.Unlock()
@@ -97,15 +93,8 @@ func (r *Router) Facts(model string) effect.ModelFacts {
 // counts more than the embedded table.
 func (r *Router) Limits(model string) (contextWindow, maxOutputTokens int) {
 	m, _ := r.cfg.Lookup(model)
-	card, _ := LookupCard(providerName(model, m))
-	contextWindow, maxOutputTokens = card.ContextWindow, card.MaxOutputTokens
-	if m.ContextWindow > 0 {
-		contextWindow = m.ContextWindow
-	}
-	if m.MaxOutputTokens > 0 {
-		maxOutputTokens = m.MaxOutputTokens
-	}
-	return contextWindow, maxOutputTokens
+	card, _ := LookupCard(cmp.Or(m.Model, model))
+	return cmp.Or(m.ContextWindow, card.ContextWindow), cmp.Or(m.MaxOutputTokens, card.MaxOutputTokens)
 }
 
 // Price returns what a model costs, or nil when that is unknown.
@@ -114,18 +103,10 @@ func (r *Router) Price(model string) *config.Price {
 	if m.Price != nil {
 		return m.Price
 	}
-	if card, ok := LookupCard(providerName(model, m)); ok {
+	if card, ok := LookupCard(cmp.Or(m.Model, model)); ok {
 		return &card.Price
 	}
 	return nil
-}
-
-// providerName returns the provider's name of a model.
-func providerName(model string, m config.Model) string {
-	if m.Model != "" {
-		return m.Model
-	}
-	return model
 }
 
 func (r *Router) client(model string) (*client, error) {
@@ -141,7 +122,7 @@ func (r *Router) client(model string) (*client, error) {
 	}
 	c := newClient(e, settings, r.http)
 	c.price = r.Price(model)
-	c.counter = r.counter(providerName(model, settings))
+	c.counter = r.counter(cmp.Or(settings.Model, model))
 	r.clients[model] = c
 	return c, nil
 }
@@ -161,10 +142,7 @@ func (r *Router) endpoint(model string, m config.Model) (endpoint, error) {
 	var e endpoint
 	base, from := m.BaseURL, "base_url in windlass.json"
 	if base == "" {
-		base, from = r.getenv(EnvBaseURL), EnvBaseURL
-	}
-	if base == "" {
-		base = defaultBaseURL
+		base, from = r.defaultURL(), EnvBaseURL
 	}
 	if why := config.CheckBaseURL(base); why != "" {
 		return e, configError(model, "", from+" "+why, "write it as in https://host/v1")
@@ -181,12 +159,11 @@ func (r *Router) endpoint(model string, m config.Model) (endpoint, error) {
 	return e, err
 }
 
+func (r *Router) defaultURL() string { return cmp.Or(r.getenv(EnvBaseURL), defaultBaseURL) }
+
 // key returns the key for an endpoint. One on this machine needs none, and neither does one with its own header for it.
 func (r *Router) key(model string, e endpoint, m config.Model) (string, error) {
-	name := m.APIKeyEnv
-	if name == "" {
-		name = EnvAPIKey
-	}
+	name := cmp.Or(m.APIKeyEnv, EnvAPIKey)
 	key := strings.TrimSpace(r.getenv(name))
 	switch {
 	case strings.ContainsAny(key, "\r\n"):
@@ -208,19 +185,14 @@ func (r *Router) key(model string, e endpoint, m config.Model) (string, error) {
 
 // foreign reports whether an endpoint is another one than that of the default key.
 func (r *Router) foreign(base *url.URL) bool {
-	own := r.getenv(EnvBaseURL)
-	if own == "" {
-		own = defaultBaseURL
-	}
-	u, err := url.Parse(own)
+	u, err := url.Parse(r.defaultURL())
 	return err != nil || !strings.EqualFold(u.Host, base.Host)
 }
 
 func (r *Router) headers(model, host string, in map[string]string) (map[string]string, error) {
 	out := make(map[string]string, len(in))
 	for k, v := range in {
-		if name, ok := strings.CutPrefix(v, "${"); ok && strings.HasSuffix(name, "}") {
-			name = strings.TrimSuffix(name, "}")
+		if name, ok := variable(v); ok {
 			if v = r.getenv(name); v == "" || strings.ContainsAny(v, "\r\n") {
 				return nil, configError(model, host, fmt.Sprintf("header %s needs %s, which is not set or not one line", k, name), "export "+name+"=...")
 			}
@@ -237,17 +209,25 @@ func Secrets(m config.Model, getenv func(string) string) []secret.Value {
 	out := []secret.Value{{Name: name, Value: strings.TrimSpace(getenv(name))}}
 	for _, k := range slices.Sorted(maps.Keys(m.Headers)) {
 		v := m.Headers[k]
-		variable, ok := strings.CutPrefix(v, "${")
+		from, ok := variable(v)
 		switch {
-		case ok && strings.HasSuffix(variable, "}"):
-			variable = strings.TrimSuffix(variable, "}")
-			out = append(out, secret.Value{Name: variable, Value: getenv(variable)})
+		case ok:
+			out = append(out, secret.Value{Name: from, Value: getenv(from)})
 		case keyHeaders[strings.ToLower(k)]:
 			_, credentials, _ := strings.Cut(v, " ")
 			out = append(out, secret.Value{Name: "header " + k, Value: v}, secret.Value{Name: "header " + k, Value: credentials})
 		}
 	}
 	return out
+}
+
+// variable returns the name of the variable that a header's value "${NAME}" comes from.
+func variable(value string) (name string, ok bool) {
+	name, ok = strings.CutPrefix(value, "${")
+	if !ok {
+		return "", false
+	}
+	return strings.CutSuffix(name, "}")
 }
 
 // keyHeaders are the headers that keys are sent in.

@@ -2,13 +2,13 @@ package llm
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"mime"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/openai/openai-go/v3/packages/ssestream"
@@ -223,10 +223,7 @@ func (a *assembly) read(res *http.Response) error {
 	}
 	data, err := io.ReadAll(limited)
 	if err != nil {
-		if errors.Is(err, errTooLong) {
-			return err
-		}
-		return &brokenStreamError{cause: err}
+		return brokenOff(err)
 	}
 	trimmed := bytes.TrimSpace(data)
 	if bytes.HasPrefix(trimmed, []byte("data:")) || bytes.HasPrefix(trimmed, []byte(":")) {
@@ -268,15 +265,20 @@ func (a *assembly) events(res *http.Response, r io.Reader) error {
 		a.add(&c)
 	}
 	if err := dec.Err(); err != nil {
-		if errors.Is(err, errTooLong) {
-			return err
-		}
-		return &brokenStreamError{cause: err}
+		return brokenOff(err)
 	}
 	if !done && a.finish == "" {
 		return &brokenStreamError{}
 	}
 	return a.complete()
+}
+
+// brokenOff says why an answer could not be read to its end.
+func brokenOff(err error) error {
+	if errors.Is(err, errTooLong) {
+		return err
+	}
+	return &brokenStreamError{cause: err}
 }
 
 // providerFailureError carries an error that came in place of an answer, with status 200.
@@ -299,7 +301,7 @@ func (c *chunk) failure(data []byte) error {
 	} else if status == 0 && strings.Contains(words, "invalid_request") && f.kind == echo.ModelErrServer {
 		f.kind, f.class = echo.ModelErrBadRequest, retryNever
 	}
-	f.hint = hintFor(f.kind)
+	f.hint = kinds[f.kind].hint
 	return &providerFailureError{f}
 }
 
@@ -327,22 +329,12 @@ func (a *assembly) complete() error {
 // follows from the request, so that the same answer always becomes the same message.
 func (a *assembly) message(msgs []*echo.Message) *echo.Message {
 	d := echo.Draft{Role: echo.RoleAssistant, Kind: echo.KindAnswer}
-	text := a.secrets.Text(a.text.String())
-	if text == "" {
-		text = a.secrets.Text(a.refusal.String())
-	}
-	if text != "" {
+	if text := cmp.Or(a.secrets.Text(a.text.String()), a.secrets.Text(a.refusal.String())); text != "" {
 		d.Parts = echo.Text(text)
-	}
-	if len(a.calls) == 0 {
-		return echo.Seal(d)
-	}
-	taken := func(id string) bool {
-		return usesCallID(msgs, id) || slices.ContainsFunc(d.ToolCalls, func(c echo.ToolCall) bool { return c.ID == id })
 	}
 	for i, c := range a.calls {
 		id := a.secrets.Text(c.id)
-		if id == "" || len(id) > maxID || taken(id) {
+		if id == "" || len(id) > maxID || hasCall(d.ToolCalls, id) || usesCallID(msgs, id) {
 			id = FillCallID(msgs, i)
 		}
 		args := string(a.secrets.body([]byte(c.args.String())))

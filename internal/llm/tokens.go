@@ -2,8 +2,8 @@ package llm
 
 import (
 	"crypto/sha256"
+	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/tiktoken-go/tokenizer"
@@ -30,15 +30,16 @@ const maxCounted = 1 << 16
 // Counter counts tokens as a family of models does, exactly where the family's tokenizer is known and by the length
 // otherwise. It remembers messages by their digest, so that each is counted once. It is safe for concurrent use.
 type Counter struct {
-	codec tokenizer.Codec // nil: estimated
-
-	mu      sync.Mutex
-	counted map[[sha256.Size]byte]int64
+	codec    tokenizer.Codec // nil: estimated
+	messages *memo[[sha256.Size]byte, int64]
+	tools    *memo[toolSet, int64]
 }
 
 // NewCounter returns a counter for a model.
 func NewCounter(model string) *Counter {
-	c := &Counter{counted: map[[sha256.Size]byte]int64{}}
+	c := &Counter{
+		messages: newMemo[[sha256.Size]byte, int64](maxCounted), tools: newMemo[toolSet, int64](maxToolSets),
+	}
 	if enc, ok := encodingOf(model); ok {
 		c.codec, _ = tokenizer.Get(enc) // the two encodings exist; without one, tokens are estimated
 	}
@@ -56,17 +57,15 @@ func HasTokenizer(model string) bool {
 
 // encodingOf returns the encoding of OpenAI's models. Other vendors do not publish theirs in a form to embed.
 func encodingOf(model string) (tokenizer.Encoding, bool) {
-	name := familyName(model)
-	name = strings.TrimPrefix(name, "ft:")
-	for _, p := range []string{"gpt-4o", "gpt-4.1", "gpt-4.5", "gpt-5", "gpt-6", "chatgpt-", "gpt-oss", "o1", "o3", "o4"} {
-		if strings.HasPrefix(name, p) {
-			return tokenizer.O200kBase, true
-		}
+	name := strings.TrimPrefix(familyName(model), "ft:")
+	begins := func(families ...string) bool {
+		return slices.ContainsFunc(families, func(f string) bool { return strings.HasPrefix(name, f) })
 	}
-	for _, p := range []string{"gpt-4", "gpt-3.5", "gpt-35"} {
-		if strings.HasPrefix(name, p) {
-			return tokenizer.Cl100kBase, true
-		}
+	switch {
+	case begins("gpt-4o", "gpt-4.1", "gpt-4.5", "gpt-5", "gpt-6", "chatgpt-", "gpt-oss", "o1", "o3", "o4"):
+		return tokenizer.O200kBase, true
+	case begins("gpt-4", "gpt-3.5", "gpt-35"):
+		return tokenizer.Cl100kBase, true
 	}
 	return "", false
 }
@@ -97,33 +96,17 @@ func estimate(s string) int64 {
 
 // Message returns the tokens of one message as it is sent.
 func (c *Counter) Message(m *echo.Message) int64 {
-	key := m.Digest()
-	c.mu.Lock()
-	n, ok := c.counted[key]
-	c.mu.Unlock()
-	if ok {
-		return n
-	}
-	n = c.message(m)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.counted) >= maxCounted {
-		clear(c.counted)
-	}
-	c.counted[key] = n
-	return n
-}
-
-func (c *Counter) message(m *echo.Message) int64 {
-	n := int64(tokensPerMessage)
-	for _, p := range m.Parts() {
-		if p.Type == echo.PartImage {
-			n += tokensPerImage
-		} else {
-			n += c.Text(p.Text)
+	return c.messages.get(m.Digest(), func() int64 {
+		n := int64(tokensPerMessage)
+		for _, p := range m.Parts() {
+			if p.Type == echo.PartImage {
+				n += tokensPerImage
+			} else {
+				n += c.Text(p.Text)
+			}
 		}
-	}
-	return n + c.calls(m.ToolCalls())
+		return n + c.calls(m.ToolCalls())
+	})
 }
 
 func (c *Counter) calls(calls []echo.ToolCall) int64 {
@@ -136,9 +119,15 @@ func (c *Counter) calls(calls []echo.ToolCall) int64 {
 
 // Tools returns the tokens of the tools as they are offered.
 func (c *Counter) Tools(tools []effect.ToolSpec) int64 {
-	var n int64
+	if len(tools) == 0 {
+		return 0
+	}
+	return c.tools.get(setOf(tools), func() int64 { return countTools(tools, c.Text) })
+}
+
+func countTools(tools []effect.ToolSpec, count func(string) int64) (n int64) {
 	for _, t := range tools {
-		n += tokensPerTool + c.Text(t.Name) + c.Text(t.Description) + c.Text(string(t.Parameters))
+		n += tokensPerTool + count(t.Name) + count(t.Description) + count(string(t.Parameters))
 	}
 	return n
 }
@@ -147,11 +136,7 @@ func (c *Counter) Tools(tools []effect.ToolSpec) int64 {
 // writes tools down is its own affair, so counting them with a tokenizer would be no nearer to the truth, and would make
 // every run load one.
 func EstimateFixed(tools []effect.ToolSpec) int64 {
-	n := int64(tokensOfReply)
-	for _, t := range tools {
-		n += tokensPerTool + estimate(t.Name) + estimate(t.Description) + estimate(string(t.Parameters))
-	}
-	return n
+	return tokensOfReply + countTools(tools, estimate)
 }
 
 // Request returns the tokens of a whole request.

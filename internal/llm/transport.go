@@ -11,10 +11,11 @@ import (
 // maxConversations is the number of parallel conversations with one endpoint for which connections are kept open.
 const maxConversations = 128
 
-// newTransport returns the connections of all clients of a router. There is no limit on the time to the first byte
-// here: the limit on silence, which each attempt has, covers it.
-func newTransport() *http.Transport {
-	return &http.Transport{
+// newHTTPClient returns the connections of all clients of a router. There is no limit on the time to
+// the first byte: the limit on silence of each attempt covers it. Redirects are not followed, as the
+// key would be sent along.
+func newHTTPClient() *http.Client {
+	t := &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
 		DialContext:            (&net.Dialer{Timeout: 20 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
 		ForceAttemptHTTP2:      true,
@@ -27,10 +28,6 @@ func newTransport() *http.Transport {
 		WriteBufferSize:        64 << 10,
 		ReadBufferSize:         16 << 10,
 	}
-}
-
-// newHTTPClient follows no redirects: the key would be sent along.
-func newHTTPClient(t http.RoundTripper) *http.Client {
 	return &http.Client{
 		Transport:     t,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return errRefused },

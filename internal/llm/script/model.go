@@ -1,12 +1,12 @@
 package script
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/effect"
@@ -23,24 +23,14 @@ type Model struct {
 	counter func() *llm.Counter
 
 	mu       sync.Mutex
-	previous map[string][]*echo.Message // the last request of each phase, for the tokens that a cache would hold
-	tools    map[toolSet]int64          // the tokens of tool sets
-}
-
-type toolSet struct {
-	first *effect.ToolSpec
-	count int
+	previous map[string][]*echo.Message // the last request of each phase: a cache would hold it
 }
 
 // NewModel returns a model that plays a script.
 func NewModel(s *Script) *Model {
-	name := s.tokenModel
-	if name == "" {
-		name = "gpt-5"
-	}
 	return &Model{
-		script: s, counter: sync.OnceValue(func() *llm.Counter { return llm.NewCounter(name) }),
-		previous: map[string][]*echo.Message{}, tools: map[toolSet]int64{},
+		script: s, counter: sync.OnceValue(func() *llm.Counter { return llm.NewCounter(cmp.Or(s.tokenModel, "gpt-5")) }),
+		previous: map[string][]*echo.Message{},
 	}
 }
 
@@ -56,7 +46,7 @@ func (m *Model) Complete(ctx context.Context, req *effect.ModelRequest) (*effect
 	if err := m.check(req, t); err != nil {
 		return nil, err
 	}
-	if err := wait(ctx, t.delay); err != nil {
+	if err := (effect.Seams{}).OrSystem().Sleep(ctx, t.delay); err != nil {
 		return nil, err
 	}
 	if t.fail != nil {
@@ -77,20 +67,6 @@ func (m *Model) Complete(ctx context.Context, req *effect.ModelRequest) (*effect
 	}, nil
 }
 
-func wait(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return ctx.Err()
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
-}
-
 // stream tells about the answer as a provider would: the text, then the calls.
 func stream(onDelta func(effect.Delta), msg *echo.Message) {
 	if onDelta == nil {
@@ -105,25 +81,22 @@ func stream(onDelta func(effect.Delta), msg *echo.Message) {
 }
 
 func finishReason(t *turn) string {
-	switch {
-	case t.finish != "":
-		return t.finish
-	case len(t.calls) > 0:
-		return "tool_calls"
-	default:
-		return "stop"
+	if len(t.calls) > 0 {
+		return cmp.Or(t.finish, "tool_calls")
 	}
+	return cmp.Or(t.finish, "stop")
 }
 
 // place names where in the run and in the script a request stands.
 func (m *Model) place(s effect.Site) string {
+	place := fmt.Sprintf("phase %q, attempt %d, turn %d", s.Phase, s.Attempt, s.Turn)
 	switch {
 	case s.Validator != "":
-		return fmt.Sprintf("validator %q in phase %q, attempt %d, turn %d", s.Validator, s.Phase, s.Attempt, s.Turn)
+		return fmt.Sprintf("validator %q in %s", s.Validator, place)
 	case s.Purpose != "":
-		return fmt.Sprintf("%s in phase %q, attempt %d, turn %d", s.Purpose, s.Phase, s.Attempt, s.Turn)
+		return fmt.Sprintf("%s in %s", s.Purpose, place)
 	}
-	return fmt.Sprintf("phase %q, attempt %d, turn %d", s.Phase, s.Attempt, s.Turn)
+	return place
 }
 
 func (m *Model) refuse(req *effect.ModelRequest, kind echo.ModelErrorKind, message, hint string) error {
@@ -289,41 +262,17 @@ func (m *Model) usage(req *effect.ModelRequest, t *turn, answer *echo.Message) e
 		return echo.Usage{In: t.usage.in, Cached: t.usage.cached, Out: t.usage.out, Reasoning: t.usage.reasoning, Estimated: true}
 	}
 	counter := m.counter()
-	tools := m.toolTokens(req.Tools, counter)
 	key := req.Site.Phase + "\x00" + req.Site.Validator + "\x00" + string(req.Site.Purpose)
 	m.mu.Lock()
 	before := m.previous[key]
 	m.previous[key] = req.Messages
 	m.mu.Unlock()
-	u := echo.Usage{In: counter.Request(req.Messages, nil) + tools, Out: counter.Answer(answer), Estimated: true}
-	for i := 0; i < len(before) && i < len(req.Messages) && same(before[i], req.Messages[i]); i++ {
+	u := echo.Usage{In: counter.Request(req.Messages, req.Tools), Out: counter.Answer(answer), Estimated: true}
+	for i := 0; i < min(len(before), len(req.Messages)) && before[i].Digest() == req.Messages[i].Digest(); i++ {
 		u.Cached += counter.Message(req.Messages[i])
 	}
 	if u.Cached > 0 {
-		u.Cached += tools
+		u.Cached += counter.Tools(req.Tools)
 	}
 	return u
-}
-
-func same(a, b *echo.Message) bool {
-	return a == b || a.Digest() == b.Digest()
-}
-
-// toolTokens counts a tool set once: all requests of a phase share one slice, which is never changed.
-func (m *Model) toolTokens(tools []effect.ToolSpec, counter *llm.Counter) int64 {
-	if len(tools) == 0 {
-		return 0
-	}
-	key := toolSet{&tools[0], len(tools)}
-	m.mu.Lock()
-	n, ok := m.tools[key]
-	m.mu.Unlock()
-	if ok {
-		return n
-	}
-	n = counter.Tools(tools)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.tools[key] = n
-	return n
 }
