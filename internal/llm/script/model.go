@@ -109,39 +109,43 @@ func (m *Model) scriptError(req *effect.ModelRequest, format string, args ...any
 	return m.refuse(req, echo.ModelErrScript, fmt.Sprintf(format, args...), "edit "+m.script.Path)
 }
 
+// part finds the part of the script that answers a request.
+func (m *Model) part(req *effect.ModelRequest) (*part, error) {
+	s, site := m.script, req.Site
+	var p *part
+	var missing string
+	switch {
+	case site.Purpose == echo.PurposeSummary:
+		p, missing = s.summaries[site.Phase], fmt.Sprintf("summary for phase %q", site.Phase)
+	case site.Purpose == echo.PurposeSelect:
+		p, missing = s.selections[site.Phase], fmt.Sprintf("selection for phase %q", site.Phase)
+	case site.Validator != "":
+		p, missing = s.validators[site.Validator], fmt.Sprintf("answers for validator %q", site.Validator)
+	default:
+		p = cmp.Or(s.phases[fmt.Sprintf("%s~%d", site.Phase, site.Visit)], s.phases[site.Phase], s.fallback)
+		missing = fmt.Sprintf("answers for phase %q", site.Phase)
+	}
+	if p == nil {
+		return nil, m.scriptError(req, "%s has no %s", s.Path, missing)
+	}
+	return p, nil
+}
+
 // turn finds the turn that answers a request.
 func (m *Model) turn(req *effect.ModelRequest) (*turn, error) {
-	site := req.Site
-	p, ok := m.script.phases[fmt.Sprintf("%s~%d", site.Phase, site.Visit)]
-	if !ok {
-		p, ok = m.script.phases[site.Phase]
+	if req.Site.Purpose == echo.PurposeRecount {
+		return &turn{}, nil // nobody reads the answer; a script reports no usage of its own
 	}
-	switch {
-	case site.Purpose == echo.PurposeRecount:
-		return &turn{}, nil // the answer is not looked at; a script reports no usage of its own
-	case site.Purpose == echo.PurposeSummary:
-		if p, ok = m.script.summaries[site.Phase]; !ok {
-			return nil, m.scriptError(req, "%s has no summary for phase %q", m.script.Path, site.Phase)
-		}
-	case site.Purpose == echo.PurposeSelect:
-		if p, ok = m.script.selections[site.Phase]; !ok {
-			return nil, m.scriptError(req, "%s has no selection for phase %q", m.script.Path, site.Phase)
-		}
-	case site.Validator != "":
-		if p, ok = m.script.validators[site.Validator]; !ok {
-			return nil, m.scriptError(req, "%s has no answers for validator %q", m.script.Path, site.Validator)
-		}
-	case !ok:
-		if p = m.script.fallback; p == nil {
-			return nil, m.scriptError(req, "%s has no answers for phase %q", m.script.Path, site.Phase)
-		}
+	p, err := m.part(req)
+	if err != nil {
+		return nil, err
 	}
-	attempt := max(site.Attempt, 1)
+	attempt := max(req.Site.Attempt, 1)
 	if attempt > len(p.attempts) && !p.repeat {
 		return nil, m.scriptError(req, "%s ends after attempt %d", m.script.Path, len(p.attempts))
 	}
 	turns := p.attempts[min(attempt, len(p.attempts))-1]
-	number := max(site.Turn, 1)
+	number := max(req.Site.Turn, 1)
 	if number > len(turns) && !turns[len(turns)-1].repeat {
 		return nil, m.scriptError(req, "%s ends after turn %d of attempt %d", m.script.Path, len(turns), attempt)
 	}
@@ -211,9 +215,8 @@ func offers(req *effect.ModelRequest) string {
 
 // answer renders a turn. Values are filled into templates once: what a tool answered is never read as a template.
 func (m *Model) answer(req *effect.ModelRequest, t *turn) (*echo.Message, error) {
-	vars := &variables{req: req}
 	fill := func(x *text) (string, error) {
-		out, warnings, err := x.template.Render(vars.forTemplate(x))
+		out, warnings, err := x.template.Render(variables(req, x))
 		if err != nil {
 			return "", m.scriptError(req, "%s: template %q: %v", m.script.Path, clip(x.source), err)
 		}

@@ -1,7 +1,9 @@
 package script
 
 import (
+	"cmp"
 	"encoding/json"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,6 +12,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/config/strict"
 	"github.com/windlass-run/windlass/internal/source"
+	"github.com/windlass-run/windlass/internal/template"
 )
 
 // failKinds are the errors that a script can make happen, with the HTTP status that goes with each.
@@ -141,12 +144,12 @@ func (p parser) text(n *source.Node, what string) *text {
 	if n.Kind != source.String {
 		return nil
 	}
-	t, err := newText(src)
+	t, err := template.Parse(src)
 	if err != nil {
 		p.Fail(n, "", "%s is not a valid template: %v", what, err)
 		return nil
 	}
-	return t
+	return &text{source: src, template: t}
 }
 
 func (p parser) calls(n *source.Node) []call {
@@ -245,19 +248,12 @@ func (p parser) fail(n *source.Node) *fail {
 	}
 	status, known := failKinds[f.kind]
 	if !known {
-		kinds := make([]string, 0, len(failKinds))
-		for k := range failKinds {
-			kinds = append(kinds, k)
-		}
-		slices.Sort(kinds)
-		p.Fail(n, "one of "+strings.Join(kinds, ", "), "unknown kind of failure %q", f.kind)
+		p.Fail(n, "one of "+strings.Join(slices.Sorted(maps.Keys(failKinds)), ", "), "unknown kind of failure %q", f.kind)
 	}
 	if f.status < 0 {
 		f.status = status
 	}
-	if f.message == "" {
-		f.message = "scripted failure"
-	}
+	f.message = cmp.Or(f.message, "scripted failure")
 	return f
 }
 

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -80,14 +81,6 @@ type text struct {
 	template *template.Template
 }
 
-func newText(src string) (*text, error) {
-	t, err := template.Parse(src)
-	if err != nil {
-		return nil, err
-	}
-	return &text{source: src, template: t}, nil
-}
-
 // extensions of script files, in the order in which they are looked for.
 var extensions = []string{".script.json", ".script.yaml", ".script.yml"}
 
@@ -127,11 +120,7 @@ func Load(path string) (*Script, error) {
 
 // Phases returns the names of the phases that the script answers by name.
 func (s *Script) Phases() []string {
-	names := make([]string, 0, len(s.phases))
-	for name := range s.phases {
-		names = append(names, name)
-	}
-	return names
+	return slices.Collect(maps.Keys(s.phases))
 }
 
 // render fills in a value of call arguments.

@@ -10,31 +10,25 @@ import (
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
-// variables are what templates can use. The larger ones are made when a template uses them.
-type variables struct {
-	req *effect.ModelRequest
+// large are the variables that are made only when a template uses them.
+var large = map[string]func([]*echo.Message) any{
+	"input":        func(msgs []*echo.Message) any { return taskText(msgs) },
+	"last_message": func(msgs []*echo.Message) any { return msgs[len(msgs)-1].Text() },
+	"results":      func(msgs []*echo.Message) any { return results(msgs[lastTurn(msgs):], msgs) },
+	"all_results":  func(msgs []*echo.Message) any { return results(msgs, msgs) },
+	"messages":     func(msgs []*echo.Message) any { return messages(msgs) },
 }
 
-// forTemplate returns the variables that a template uses.
-func (v *variables) forTemplate(x *text) map[string]any {
-	site := v.req.Site
+// variables returns what a template can use.
+func variables(req *effect.ModelRequest, x *text) map[string]any {
+	site := req.Site
 	vars := map[string]any{
-		"phase": site.Phase, "attempt": site.Attempt, "turn": site.Turn, "validator": site.Validator, "model": v.req.Model,
+		"phase": site.Phase, "attempt": site.Attempt, "turn": site.Turn, "validator": site.Validator, "model": req.Model,
 	}
-	if x.template.Uses("input") {
-		vars["input"] = taskText(v.req.Messages)
-	}
-	if x.template.Uses("last_message") {
-		vars["last_message"] = v.req.Messages[len(v.req.Messages)-1].Text()
-	}
-	if x.template.Uses("results") {
-		vars["results"] = results(v.req.Messages, lastTurn(v.req.Messages))
-	}
-	if x.template.Uses("all_results") {
-		vars["all_results"] = results(v.req.Messages, 0)
-	}
-	if x.template.Uses("messages") {
-		vars["messages"] = messages(v.req.Messages)
+	for name, of := range large {
+		if x.template.Uses(name) {
+			vars[name] = of(req.Messages)
+		}
 	}
 	return vars
 }
@@ -55,8 +49,8 @@ func taskText(msgs []*echo.Message) string {
 
 // lastTurn returns the index of the last assistant message: its results come after it.
 func lastTurn(msgs []*echo.Message) int {
-	for i := len(msgs) - 1; i >= 0; i-- {
-		if msgs[i].Role() == echo.RoleAssistant {
+	for i, m := range slices.Backward(msgs) {
+		if m.Role() == echo.RoleAssistant {
 			return i
 		}
 	}
@@ -74,16 +68,17 @@ func messages(msgs []*echo.Message) []any {
 // promptedHead is how a tool result begins for a model without tool calling.
 var promptedHead = regexp.MustCompile(`^Tool (result|error) of (\S+) \(([^)]*)\):\n`)
 
-// results returns the tool results from an index on, in order, with the arguments of the calls that they answer.
-func results(msgs []*echo.Message, from int) []any {
+// results returns the tool results among messages, in order, with the arguments of the calls in the
+// conversation that they answer.
+func results(msgs, conversation []*echo.Message) []any {
 	arguments := map[string]string{}
-	for _, m := range msgs {
+	for _, m := range conversation {
 		for _, c := range m.ToolCalls() {
 			arguments[c.ID] = c.Arguments
 		}
 	}
 	out := []any{}
-	for _, m := range msgs[from:] {
+	for _, m := range msgs {
 		name, id, text, failed := m.Tool(), m.ToolCallID(), m.Text(), m.Failed()
 		if m.Role() != echo.RoleTool {
 			head := promptedHead.FindStringSubmatch(text)
