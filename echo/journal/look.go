@@ -20,12 +20,16 @@ type Ends struct {
 // before the last entry that back is given is not read. Errors are those of [Read]; the ends are nil when it is the header that
 // cannot be read.
 func Look(path string, back func(*echo.Entry) bool) (*Ends, error) {
-	f, size, err := openOwn(path, os.O_RDONLY)
+	f, err := openOwn(path, os.O_RDONLY)
 	if err != nil {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}
 	defer f.Close() //nolint:errcheck // only read from
-	return look(path, f, size, boundsOfEnds, back)
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("open journal: %w", err)
+	}
+	return look(path, f, info.Size(), boundsOfEnds, back)
 }
 
 func look(path string, file io.ReaderAt, size int64, b bounds, back func(*echo.Entry) bool) (*Ends, error) {

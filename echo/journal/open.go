@@ -34,7 +34,7 @@ func openOwned(path string) (*Journal, *Recording, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	f, _, err := openOwn(path, os.O_WRONLY|os.O_APPEND)
+	f, err := openOwn(path, os.O_WRONLY|os.O_APPEND)
 	if err != nil {
 		return nil, nil, fmt.Errorf("open journal: %w", err)
 	}

@@ -62,21 +62,15 @@ func IsUnreadable(err error) bool {
 // Read reads the journal of a session, which is in the folder of that name. A last line without its
 // newline is what a crash leaves behind: it is left out and Torn is set. Any other damage is a
 // [*DamageError]. A journal of another version is a [*VersionError].
-func Read(path string) (*Recording, error) {
-	f, _, err := openOwn(path, os.O_RDONLY)
-	return readFile(path, folderOf(path), f, err)
-}
+func Read(path string) (*Recording, error) { return readFile(path, folderOf(path), openOwn) }
 
 // ReadCopy reads a journal as [Read] does, in whatever folder and by whatever name a copy of it is.
-func ReadCopy(path string) (*Recording, error) {
-	f, err := openRegular(path, os.O_RDONLY)
-	return readFile(path, "", f, err)
-}
+func ReadCopy(path string) (*Recording, error) { return readFile(path, "", openRegular) }
 
-// readFile reads a journal from its file, which it closes; openErr says why it could not be opened.
-func readFile(path, folder string, f *os.File, openErr error) (*Recording, error) {
-	if openErr != nil {
-		return nil, fmt.Errorf("open journal: %w", openErr)
+func readFile(path, folder string, open func(path string, flags int) (*os.File, error)) (*Recording, error) {
+	f, err := open(path, os.O_RDONLY)
+	if err != nil {
+		return nil, fmt.Errorf("open journal: %w", err)
 	}
 	defer f.Close() //nolint:errcheck // only read from
 	return read(path, folder, f, boundsOfAll)

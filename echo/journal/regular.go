@@ -15,43 +15,37 @@ var (
 
 // openOwn opens the journal at path, which is a file in a folder: neither is a link, which may lead
 // to the session of another home.
-func openOwn(path string, flags int) (*os.File, int64, error) {
+func openOwn(path string, flags int) (*os.File, error) {
 	for _, p := range []string{filepath.Dir(path), path} {
 		if info, err := os.Lstat(p); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-			return nil, 0, &fs.PathError{Op: "open", Path: p, Err: errLink}
+			return nil, &fs.PathError{Op: "open", Path: p, Err: errLink}
 		}
 	}
-	return openSized(path, flags)
+	return openRegular(path, flags)
 }
 
-// openRegular opens a file of a session's folder, and nothing else: opening or reading what is there in its place may
-// never end.
+// openRegular opens a file of a session's folder, and nothing else: opening or reading what is there
+// in its place may never end.
 func openRegular(path string, flags int) (*os.File, error) {
-	f, _, err := openSized(path, flags)
-	return f, err
-}
-
-// openSized is openRegular, and returns the size of the file with it.
-func openSized(path string, flags int) (*os.File, int64, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, 0, &fs.PathError{Op: "open", Path: path, Err: errNoFile} // some devices do something when they are opened
+		return nil, &fs.PathError{Op: "open", Path: path, Err: errNoFile} // opening some devices has effects
 	}
 	f, err := os.OpenFile(path, flags|nonblock, 0)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	info, err = f.Stat()
 	if err == nil && !info.Mode().IsRegular() { // it was a file before it was opened
 		err = &fs.PathError{Op: "open", Path: path, Err: errNoFile}
 	}
 	if err != nil {
-		return nil, 0, errors.Join(err, f.Close())
+		return nil, errors.Join(err, f.Close())
 	}
-	return f, info.Size(), nil
+	return f, nil
 }
 
 // requireRegular demands that what is at a path is a file, or nothing.

@@ -26,7 +26,7 @@ type Tail struct {
 // [os.ErrNotExist]; that of a journal of another version is a [*VersionError], of one with a damaged header a [*DamageError].
 // A file that has no header yet is as good as one that has no entry yet.
 func OpenTail(path string, from uint64) (*Tail, error) {
-	f, _, err := openOwn(path, os.O_RDONLY)
+	f, err := openOwn(path, os.O_RDONLY)
 	if err != nil {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}

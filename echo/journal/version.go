@@ -66,7 +66,7 @@ func checkVersion(path string, start []byte) error {
 // requireVersion returns a [*VersionError] when the journal at path has another version. It reads
 // no more than that: what else is wrong is found by those who read all of it.
 func requireVersion(path string) error {
-	f, _, err := openOwn(path, os.O_RDONLY)
+	f, err := openOwn(path, os.O_RDONLY)
 	if err != nil {
 		return fmt.Errorf("open journal: %w", err)
 	}

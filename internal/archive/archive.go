@@ -48,8 +48,6 @@ func JournalPath(home, id string) string {
 	return filepath.Join(config.SessionDir(home, id), journal.File)
 }
 
-func (a *Archive) runs(id string) bool { return a.Engines != nil && a.Engines.Runs(id) }
-
 func (a *Archive) refusal(id string) string {
 	if a.Engines == nil {
 		return ""
@@ -75,6 +73,17 @@ func ReadError(err error) error {
 func IsOtherVersion(err error) bool {
 	var version *journal.VersionError
 	return errors.As(err, &version)
+}
+
+// Unreadable is one error for the reasons why journals cannot be read; nil when there is none.
+func Unreadable(found []error) error {
+	switch len(found) {
+	case 0:
+		return nil
+	case 1:
+		return found[0]
+	}
+	return fmt.Errorf("%d journals cannot be read, the first: %w", len(found), found[0])
 }
 
 // Local lists the ids of the sessions that have a journal on this machine.

@@ -101,12 +101,8 @@ func (a *Archive) others(ctx context.Context, limit int, here map[string]bool) (
 
 // isEnd reports whether a word is the recorded status of a run that has ended.
 func isEnd(word string) bool {
-	for s := echo.StatusCompleted; s <= echo.StatusOverBudget; s++ {
-		if s.String() == word {
-			return true
-		}
-	}
-	return false
+	var s echo.Status
+	return s.UnmarshalText([]byte(word)) == nil && s.IsDone()
 }
 
 // Detail returns what a session did.
@@ -185,7 +181,7 @@ func (a *Archive) keep(id string, s seenJournal) {
 
 // running reports whether more may come of a session: its engine runs in this process, or a process has its lock.
 func (a *Archive) running(id string) bool {
-	if a.runs(id) {
+	if a.Engines != nil && a.Engines.Runs(id) {
 		return true
 	}
 	s, _ := sessions.Look(config.SessionDir(a.Home, id)) // what else is wrong with it is found by who reads it

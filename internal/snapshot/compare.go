@@ -17,6 +17,15 @@ type Difference struct {
 	Diff   string `json:"diff"` // unified, of the aspect's text
 }
 
+// DiffText writes differences one below the other.
+func DiffText(all []Difference) string {
+	var b strings.Builder
+	for _, d := range all {
+		fmt.Fprintf(&b, "%s:\n%s", d.Aspect, d.Diff)
+	}
+	return b.String()
+}
+
 // Compare returns the chosen aspects in which two runs differ, in the order of [Aspects].
 func Compare(expected, now Observed, chosen []Aspect) []Difference {
 	var out []Difference

@@ -39,11 +39,7 @@ func (e *UnfaithfulError) Error() string {
 	if e.Unanswered != nil {
 		return e.Unanswered.Error()
 	}
-	var b strings.Builder
-	for _, d := range e.Differences {
-		fmt.Fprintf(&b, "%s:\n%s", d.Aspect, d.Diff)
-	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return strings.TrimSuffix(DiffText(e.Differences), "\n")
 }
 
 // Freeze makes a test of a session. What it expects is what the session's own cascade comes to with the answers as they

@@ -25,22 +25,14 @@ func PathMasks(workDir, dir, home string, roots []string) []Mask {
 			masks = append(masks, Mask{r, "/root/" + filepath.Base(r)})
 		}
 	}
-	masks = slices.DeleteFunc(masks, func(m Mask) bool {
-		return m.From == "" || filepath.Dir(m.From) == m.From || !Maskable(m.From)
-	})
-	return masks
+	return slices.DeleteFunc(masks, func(m Mask) bool { return filepath.Dir(m.From) == m.From || !Maskable(m.From) })
 }
 
-// order puts the longest texts first: a folder comes before the one that it is in.
-func order(masks []Mask) []Mask {
-	out := slices.Clone(masks)
-	slices.SortStableFunc(out, func(a, b Mask) int { return cmp.Compare(len(b.From), len(a.From)) })
-	return out
-}
-
-// mask applies masks to every text in a value that came out of JSON. It returns another value.
+// mask applies masks to every text in a value that came out of JSON. It returns another value. The
+// longest texts come first: a folder before the one that it is in.
 func mask(value any, masks []Mask) any {
-	return maskAll(value, order(masks))
+	byLength := func(a, b Mask) int { return cmp.Compare(len(b.From), len(a.From)) }
+	return maskAll(value, slices.SortedStableFunc(slices.Values(masks), byLength))
 }
 
 func maskAll(value any, masks []Mask) any {

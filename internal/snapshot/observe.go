@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -53,43 +54,21 @@ type ToolCall struct {
 	Failed    string   `json:"failed,omitempty"`
 }
 
-func (o *Observed) has(a Aspect) bool {
-	switch a {
-	case Phases:
-		return o.Phases != nil
-	case Routes:
-		return o.Routes != nil
-	case Tools:
-		return o.Tools != nil
-	case Output:
-		return o.Output != nil
-	case State:
-		return o.State != nil
-	default:
-		return o.Context != nil
-	}
+// field returns what an aspect is in: there is a field for each, in their order.
+func (o *Observed) field(a Aspect) reflect.Value {
+	return reflect.ValueOf(o).Elem().Field(slices.Index(Aspects(), a))
 }
+
+func (o *Observed) has(a Aspect) bool { return !o.field(a).IsNil() }
 
 // only returns the chosen aspects.
 func (o Observed) only(chosen []Aspect) Observed {
-	var out Observed
-	for _, a := range chosen {
-		switch a {
-		case Phases:
-			out.Phases = o.Phases
-		case Routes:
-			out.Routes = o.Routes
-		case Tools:
-			out.Tools = o.Tools
-		case Output:
-			out.Output = o.Output
-		case State:
-			out.State = o.State
-		case Context:
-			out.Context = o.Context
+	for _, a := range Aspects() {
+		if !slices.Contains(chosen, a) {
+			o.field(a).SetZero()
 		}
 	}
-	return out
+	return o
 }
 
 // Observe returns what a run came to of which these entries are recorded.

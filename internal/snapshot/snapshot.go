@@ -6,6 +6,7 @@ package snapshot
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -119,16 +120,9 @@ func plainJSON(err error) error {
 	case errors.As(err, &syntax):
 		return fmt.Errorf("character %d: %s", syntax.Offset, strings.TrimPrefix(syntax.Error(), "json: "))
 	case errors.As(err, &kind):
-		return fmt.Errorf("%s is %s, which it cannot be", orWhole(kind.Field), kind.Value)
+		return fmt.Errorf("%s is %s, which it cannot be", cmp.Or(kind.Field, "the whole"), kind.Value)
 	}
 	return errors.New(strings.TrimPrefix(err.Error(), "json: "))
-}
-
-func orWhole(field string) string {
-	if field == "" {
-		return "the whole"
-	}
-	return field
 }
 
 // check finds what a test cannot do without.

@@ -103,15 +103,15 @@ func (r *Report) HasStuck() bool {
 func (o Options) runFile(ctx context.Context, file string) *Result {
 	begun := time.Now()
 	t, err := snapshot.Load(file)
-	var r *Result
+	r := &Result{Name: strings.TrimSuffix(filepath.Base(file), snapshot.Suffix), File: file, Status: Errored}
 	var bad *snapshot.FileError
-	if err == nil {
+	switch {
+	case err == nil:
 		r = o.Run(ctx, t)
-	} else {
-		r = &Result{Name: strings.TrimSuffix(filepath.Base(file), snapshot.Suffix), File: file, Status: Errored, Problem: err.Error()}
-		if errors.As(err, &bad) {
-			r.Problem = "the file is no test: " + bad.Err.Error()
-		}
+	case errors.As(err, &bad):
+		r.Problem = "the file is no test: " + bad.Err.Error()
+	default:
+		r.Problem = err.Error()
 	}
 	r.took = time.Since(begun)
 	r.DurationMS = float64(r.took.Microseconds()) / 1000
@@ -176,10 +176,4 @@ func (r *Result) judge(t *snapshot.Test, now *snapshot.Outcome, update bool) {
 }
 
 // Details are the differences of a test that did not pass, as text.
-func (r *Result) Details() string {
-	var b strings.Builder
-	for _, d := range r.Differences {
-		fmt.Fprintf(&b, "%s:\n%s", d.Aspect, d.Diff)
-	}
-	return b.String()
-}
+func (r *Result) Details() string { return snapshot.DiffText(r.Differences) }
