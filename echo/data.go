@@ -7,9 +7,8 @@ import (
 	"fmt"
 )
 
-// Payload is what an entry of one kind says beyond the fields that all entries have: [RunStart], [Verdict], [Clock], ...
-// It is recorded as the entry's Data. [Entry.Set] and [NewEntry] write it, [Read] and [Decode] read it, and nothing else
-// knows the form of the data.
+// Payload is what only entries of one kind say: [RunStart], [Verdict], [Clock], ... [Entry.Set] and
+// [NewEntry] write it as the entry's Data, [Read] and [Decode] read it.
 //
 // The types are values: Read and Decode are called with [RunStart], not with a pointer to it.
 type Payload interface {
@@ -67,9 +66,8 @@ func (e *ReadError) Error() string {
 // Unwrap returns why the data cannot be read.
 func (e *ReadError) Unwrap() error { return e.Err }
 
-// Read returns what an entry says. The error is a [*ReadError]: the entry is of another kind, or its data cannot be read.
-// Members of the data that T does not have are ignored, and stay in the entry. Numbers in values of users are
-// [json.Number], so that none is rounded.
+// Read returns what an entry says. The error is a [*ReadError]. Members of the data that T does not
+// have are ignored. Numbers in values of users are [json.Number], so that none is rounded.
 func Read[T Payload](e *Entry) (T, error) {
 	var out, none T
 	var err error
@@ -99,8 +97,8 @@ func NewEntry(key Key, p Payload) *Entry {
 	return e
 }
 
-// Set makes p what the entry says, and the entry one of its kind. A value in p that JSON cannot express, such as a
-// function in the input of a run, becomes the error of [Log.Append].
+// Set makes p what the entry says, and the entry one of its kind. A value in p that JSON cannot
+// express becomes the error of [Log.Append].
 func (e *Entry) Set(p Payload) {
 	e.NodeType = p.kind().node
 	e.Data, e.invalid = json.Marshal(p)

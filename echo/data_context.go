@@ -1,15 +1,15 @@
 package echo
 
-// Carry is what must survive from one model call to the next in a phase. It is recorded with each selection, and with the
-// history and the settings it determines the next view.
+// Carry is what survives from one model call of a phase to the next. It is recorded with each
+// selection, and determines the next view together with the history and the settings.
 type Carry struct {
-	// AsOf is the turn of the phase, counted from 1 over all attempts, as of which the ages of messages are taken: the
-	// frontier. It only grows. 0: nothing is old yet.
+	// AsOf is the frontier: the turn, counted from 1 over all attempts, as of which the ages of
+	// messages are taken. It only grows. 0: nothing is old yet.
 	AsOf int `json:"as_of,omitempty"`
 	// Sent is the length of the history at the call before, 0 before the first.
 	Sent int `json:"sent,omitempty"`
-	// Debt is what leaving the frontier where it is has cost since it last moved; Paid and Full are what all calls so far
-	// have cost, and would have cost with full history. In millionths of a token at full price.
+	// Debt is what leaving the frontier in place has cost since it last moved; Paid is what all
+	// calls have cost, Full with full history. In millionths of a token at full price.
 	Debt int64 `json:"debt,omitempty"`
 	Paid int64 `json:"paid,omitempty"`
 	Full int64 `json:"full,omitempty"`
@@ -32,7 +32,7 @@ type Carry struct {
 	Answered *Answered `json:"answered,omitempty"` // what came of the asks for the view under way
 }
 
-// Removal is the stretch of the history, from the middle outward, in which the guard removed tool results.
+// Removal is the stretch of the history in which the guard removed tool results.
 type Removal struct {
 	From  int `json:"from"`
 	To    int `json:"to"` // exclusive

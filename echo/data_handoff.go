@@ -2,8 +2,8 @@ package echo
 
 import "time"
 
-// Handoff says how far a run has come, for those who resume it: a person, a model, or the run itself. It follows from the
-// record alone, apart from what it says of the files; no model is asked for it.
+// Handoff says how far a run has come, for a person, a model, or the run itself when it resumes. It
+// follows from the record alone, apart from what it says of the files.
 type Handoff struct {
 	SessionID string     `json:"session_id"`
 	CascadeID string     `json:"cascade_id"`

@@ -12,7 +12,8 @@ type ModelCall struct {
 	Failed       bool             `json:"failed,omitempty"`      // by an error that the provider did not give
 }
 
-// ModelErrorKind is what went wrong with a model call; it decides what is tried next and the exit code.
+// ModelErrorKind is what went wrong with a model call; it decides the next attempt and the exit
+// code.
 type ModelErrorKind string
 
 // The kinds of model errors.
@@ -53,7 +54,7 @@ type Tariff struct {
 	Cached float64 `json:"cached"` // a token of the request that is read from the provider's prefix cache
 	Output float64 `json:"output"`
 
-	// Over is the size of a request above which Long holds, for all of its tokens; 0: there is no such size.
+	// Over is the size of a request above which Long holds for all its tokens; 0: there is none.
 	Over int64   `json:"over,omitempty"`
 	Long *Tariff `json:"long,omitempty"`
 }

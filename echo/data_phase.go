@@ -8,8 +8,8 @@ type PhaseStart struct {
 	Context *PhaseContext `json:"context,omitempty"` // of a phase with a model
 }
 
-// PhaseContext are the settings of a phase's views. With them, the history and the [Carry] of each selection the record
-// says by itself what was sent and why.
+// PhaseContext are the settings of a phase's views. With the history and the [Carry] of each
+// selection they say what was sent and why.
 type PhaseContext struct {
 	Dialect  string          `json:"dialect"`            // native or prompted
 	Policy   json.RawMessage `json:"policy"`             // everything decided, as intra_context of a cascade file
@@ -22,7 +22,7 @@ type PhaseContext struct {
 	Price    *Price          `json:"price,omitempty"`    // nil: not known
 }
 
-// PhaseEnd is what the end of a visit to a phase says. The entry has the phase's totals of usage and cost.
+// PhaseEnd is what the end of a visit says. The entry has the phase's totals of usage and cost.
 type PhaseEnd struct {
 	Status   Status     `json:"status"`
 	Reason   StopReason `json:"reason"`

@@ -55,8 +55,8 @@ func (Warning) kind() kind  { return kind{node: NodeWarning} }
 
 func (d *RunEnd) check() error { return d.Status.ended() }
 
-// SetHeader puts another header of a journal into the start of a run. Everything else that the entry says stays as it is
-// recorded, also what [RunStart] does not know.
+// SetHeader replaces the header of a journal in the start of a run. Everything else that the entry
+// says stays, also what [RunStart] does not know.
 func (e *Entry) SetHeader(header json.RawMessage) error {
 	if _, err := Read[RunStart](e); err != nil {
 		return err

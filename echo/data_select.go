@@ -12,11 +12,11 @@ const (
 	StrategyLLM       Strategy = "llm"       // a model chooses from a menu of summaries
 	StrategyHybrid    Strategy = "hybrid"    // words and similarity choose twice the budget, then a model
 
-	// StrategyPrefilter is words and similarity without the model: what hybrid falls back to. It cannot be asked for.
+	// StrategyPrefilter is what hybrid falls back to without its model. It cannot be asked for.
 	StrategyPrefilter Strategy = "prefilter"
 )
 
-// InterSelection is what came into a phase from earlier ones. With the session's history it determines what is sent.
+// InterSelection is what came into a phase from earlier ones.
 type InterSelection struct {
 	Selected
 	Anchors      []Anchor `json:"anchors"`           // in the order of their places in the session

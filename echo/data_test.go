@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// golden is a payload with every field set, and its JSON. The JSON is the format of journals and of data_json in
-// ClickHouse: a difference here is another format.
+// golden is a payload with every field set, and its JSON. The JSON is the format of journals and of
+// data_json in ClickHouse: a difference here is another format.
 type golden struct {
 	key     string
 	payload Payload
@@ -157,7 +157,8 @@ func TestEveryPayloadHasItsJSON(t *testing.T) {
 	}
 }
 
-// requireFull fails when a field that is recorded is not set in a golden payload: the JSON would not show its name.
+// requireFull fails when a field that is recorded is not set in a golden payload: the JSON would
+// not show its name.
 func requireFull(t *testing.T, v reflect.Value, at string) {
 	t.Helper()
 	require.False(t, v.IsZero(), "%s is not set", at)

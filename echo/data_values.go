@@ -3,7 +3,7 @@ package echo
 // Clock is a reading of the clock: for how many seconds the run has been active.
 type Clock float64
 
-// BackgroundTotals is a reading of what calls in the background have taken since the reading before.
+// BackgroundTotals is what background calls have taken since the reading before.
 type BackgroundTotals struct {
 	Calls        int     `json:"model_calls"`
 	Usage        Usage   `json:"usage"`
@@ -13,12 +13,12 @@ type BackgroundTotals struct {
 	Limited      bool    `json:"limited_usd,omitempty"` // the budget limited the cost when the reading was taken
 }
 
-// Idle is a reading of how long a phase has sent no request, taken when a provider's prefix cache has expired since.
+// Idle is how long a phase has sent no request, read when a provider's prefix cache has expired.
 type Idle struct {
 	Seconds float64 `json:"idle_seconds"`
 }
 
-// Similarity is a reading of how similar messages of the session are to a query, by their embeddings.
+// Similarity is how similar messages of the session are to a query, by their embeddings.
 type Similarity struct {
 	Embedder string           `json:"embedder,omitempty"`
 	Messages map[Hash]float64 `json:"similarity,omitempty"`

@@ -9,5 +9,6 @@
 package echo
 
 // LastOldBuild is the commit of the last windlass that reads what was written before formats had
-// versions: journals of version 1 and 2, frozen tests of version 1, and the databases of their time.
+// versions: journals of version 1 and 2, frozen tests of version 1, and the databases of their
+// time.
 const LastOldBuild = "d265381"

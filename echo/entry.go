@@ -8,8 +8,8 @@ import (
 // NodeType says what an [Entry] records. The names are those of the node_type column in ClickHouse.
 type NodeType string
 
-// The node types. Those marked "effect" are results of something non-deterministic or paid for: a resumed run is
-// answered from them. The type that is named is what the entry's data say, see [Payload].
+// The node types, with the payload of each. An "effect" is the result of something
+// non-deterministic or paid for: a resumed run is answered from it.
 const (
 	NodeRunStart    NodeType = "run_start"         // RunStart
 	NodeRunEnd      NodeType = "run_end"           // RunEnd; cost and usage are the run's totals
@@ -51,7 +51,7 @@ func (u Usage) Add(v Usage) Usage {
 	}
 }
 
-// Failure is an error as it is recorded: what kind it was and its text, with secrets already removed.
+// Failure is an error as it is recorded, without secrets.
 type Failure struct {
 	Kind    string `json:"kind"` // a closed set per node type, such as rate_limited, timeout, invalid_arguments
 	Message string `json:"message"`
@@ -64,7 +64,7 @@ type ToolUse struct {
 	Arguments string `json:"arguments"` // JSON text as the model wrote it
 }
 
-// Span is a stretch of consecutive messages of a history that are sent in the same form for the same reason.
+// Span is a stretch of consecutive messages that are sent in the same form for the same reason.
 type Span struct {
 	From   int     `json:"from"`   // index of the first message in the history of the visit
 	Count  int     `json:"count"`  // number of messages
@@ -73,16 +73,15 @@ type Span struct {
 	Hashes []Hash  `json:"hashes"` // of the original messages
 	Tokens []int64 `json:"tokens"` // of what is sent for each; 0 when nothing is
 
-	// Sent is what the request has for each message, before it is rendered for a model without tool calling;
-	// nil when every message of the span is sent as it is. An element is empty when nothing replaces the message.
+	// Sent is what the request has for each message before it is rendered; nil when all are sent as
+	// they are. An element is empty when nothing replaces the message.
 	Sent [][]*Message `json:"sent,omitempty"`
 }
 
-// Selection is what one model call is sent. Sizes are in tokens, estimated before the call: a quarter of the bytes of the
-// messages as sent, see autocontext.Tokens.
+// Selection is what one model call is sent. Sizes are estimated tokens, see autocontext.Tokens.
 //
-// The spans of the first selection of a visit to a phase name every message of the history. Those of a later one name
-// only what is new or has another form than in the selection before it; echo/record puts them together again.
+// The spans of the first selection of a visit name every message of the history. Later ones name
+// only what is new or has another form than before; echo/record puts them together again.
 type Selection struct {
 	FullHistorySize int64 `json:"full_history_size"` // what the whole history would have been
 	ContextSize     int64 `json:"context_size"`      // what is sent
@@ -90,18 +89,18 @@ type Selection struct {
 	MessageCount    int   `json:"message_count"`     // messages sent
 	MaskedCount     int   `json:"masked_count"`      // messages of the history that are not sent in full
 
-	// What a prefix cache can reuse: the tokens of the longest prefix that is equal, message by message, to the request
-	// before it in the same visit. FullSharedSize is the same for full history.
+	// The tokens of the longest prefix that equals the request before it in the visit, message by
+	// message: a prefix cache can reuse them. FullSharedSize is the same for full history.
 	SharedSize     int64 `json:"shared_size"`
 	FullSharedSize int64 `json:"full_shared_size"`
 
-	// What the messages cost by the model's price card when the shared prefix is read from the cache, and what full
-	// history would have cost with the same caching. nil: the price is not known.
+	// What the messages cost when the shared prefix is read from the cache, and what full history
+	// would have cost then. nil: the price is not known.
 	SentUSD *float64 `json:"sent_usd,omitempty"`
 	FullUSD *float64 `json:"full_usd,omitempty"`
 
-	// What the guard compared: the size of the whole request, tool schemas included, in tokens of the model, and how many
-	// it may have. Zero: not known, or so far below the limit that nothing was counted.
+	// What the guard compared: tokens of the whole request, tool schemas included, and how many it
+	// may have. Zero: not known, or so far below the limit that nothing was counted.
 	RequestSize int64 `json:"request_size,omitempty"`
 	Limit       int64 `json:"limit,omitempty"`
 
@@ -111,7 +110,7 @@ type Selection struct {
 
 // Entry is one thing that happened in a session. Entries are immutable once appended to a [Log].
 //
-// The key is its place in the run. Seq and At only say in which order and when entries were recorded.
+// The key is the place in the run. Seq and At say in which order and when entries were recorded.
 type Entry struct {
 	SessionID string    `json:"session_id"`
 	Seq       uint64    `json:"seq"` // from 1, without gaps
@@ -141,7 +140,7 @@ type Entry struct {
 	Selection   *Selection `json:"selection,omitempty"`
 	Error       *Failure   `json:"error,omitempty"`
 
-	// Data is what only this kind of entry says, as it was recorded: a [Payload] is written by Set, and read by [Read].
+	// Data is the [Payload] as it was recorded.
 	Data json.RawMessage `json:"data,omitempty"`
 
 	invalid error // why the payload could not be encoded

@@ -52,7 +52,7 @@ func (e *Entry) SetKeyFields() {
 	e.Phase, e.Attempt, e.Turn, e.Sounding = f.phase, f.attempt, f.turn, f.sounding
 }
 
-// CheckKey returns an error when the entry has no key, or when Phase, Attempt, Turn or Sounding is not what the key says.
+// CheckKey returns an error for an entry without a key, or with fields that contradict its key.
 func (e *Entry) CheckKey() error {
 	if e.Key.IsZero() {
 		return errNoKey

@@ -51,7 +51,8 @@ func TestCheckKeyRefuses(t *testing.T) {
 	}
 }
 
-// Nothing is allocated for the check of an entry: it is done for every line of a journal that is read.
+// Nothing is allocated for the check of an entry: it is done for every line of a journal that is
+// read.
 func TestCheckKeyDoesNotAllocate(t *testing.T) {
 	e := Entry{Key: MustKey("draft~2/item17/sounding2/attempt1/turn3/validate/fair/model")}
 	e.SetKeyFields()

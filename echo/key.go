@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Key is the place of an entry in a run, as a path: the visit to a phase, the branches below it, attempt, turn, and what was
-// done there. It follows from the structure of the run alone, so that the same run has the same keys whenever it is run, and
-// it tells the effects of a run apart.
+// Key is the place of an entry in a run, as a path: the visit to a phase, the branches below it,
+// attempt, turn, and what was done there. It follows from the structure of the run alone, so the
+// same run always has the same keys.
 //
 //	draft~2/item17/sounding2/attempt1/turn3/tool2
 //
-// A key is a comparable value that is made by the functions and methods here, prints with String, and is read with
-// [ParseKey]: what is in it, [Key.Path] says. The zero Key is no place, and prints as "".
+// Keys are comparable. They are made by the functions and methods here, and read with [ParseKey];
+// [Key.Path] has the parts. The zero Key is no place, and prints as "".
 type Key struct{ text string }
 
 // RunKey is the place of the run itself.
@@ -150,7 +150,7 @@ func (k Key) IsBudgetReading() bool {
 	return kind == StepClock || kind == StepBackground
 }
 
-// From returns k without the parent that it is under, for people who see the parent next to it; all of k when it is not.
+// From returns k without the parent that it is under, all of k when it is not under it.
 func (k Key) From(parent Key) string {
 	if rest, ok := strings.CutPrefix(k.text, parent.text+"/"); ok && parent.text != "" {
 		return rest
@@ -158,7 +158,7 @@ func (k Key) From(parent Key) string {
 	return k.text
 }
 
-// ModelKey returns the key of the model call that the selection with key k is for; k itself when it is no selection's.
+// ModelKey returns the key of the model call that a selection is for, k for any other key.
 func (k Key) ModelKey() Key {
 	p := k.Path()
 	if p.InTurn().Kind != StepContext {

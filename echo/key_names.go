@@ -11,8 +11,8 @@ import (
 // emptyName is written for a name without characters: an escape that no character has.
 const emptyName = "%"
 
-// escaped writes a name as one part of a key: slashes, percent signs, control characters and what is no UTF-8 become a
-// percent sign and two hexadecimal digits, in the name of a phase the tilde too.
+// escaped writes a name as one part of a key: slashes, percent signs, control characters, what is
+// no UTF-8 and, for phases, the tilde become a percent sign and two hexadecimal digits.
 func escaped(name string, phase bool) string {
 	if name == "" {
 		return emptyName

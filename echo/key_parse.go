@@ -64,7 +64,7 @@ func (p *Path) add(s Step) error {
 	return nil
 }
 
-// readStep reads the first step of a text, and returns the text after it; more is false when the text ends with the step.
+// readStep reads the first step of a text, and returns the rest; more is false when there is none.
 func readStep(text string) (s Step, rest string, more bool, err error) {
 	part, rest, more := strings.Cut(text, "/")
 	word, number := cutNumber(part)

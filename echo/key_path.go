@@ -137,8 +137,8 @@ func (p *Path) Last() Step {
 	return Step{}
 }
 
-// InTurn returns the step of something that belongs to a turn itself, such as model or tool2; the zero Step for what is done
-// beside it, such as the call of a validator.
+// InTurn returns the step of something that belongs to a turn itself, such as model or tool2;
+// otherwise, as for the call of a validator, the zero Step.
 func (p *Path) InTurn() Step {
 	if p.Turn == 0 || len(p.Effect) != 1 {
 		return Step{}

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// Sink takes the entries of a session. Write is called with entries in the order of their sequence numbers, by one
-// goroutine at a time; it must be quick (queue, do not wait for a network) and must not change the entry. An error from
-// Write ends the run. Close delivers what is queued, as far as ctx lets it, and is called once.
+// Sink takes the entries of a session. Write is called in the order of their numbers, by one
+// goroutine at a time; it must be quick and must not change the entry. An error from Write ends the
+// run. Close delivers what is queued, as far as ctx lets it, and is called once.
 type Sink interface {
 	Write(e *Entry) error
 	Close(ctx context.Context) error
@@ -19,16 +19,16 @@ type Sink interface {
 // DurableSink is a sink that can promise that what was written will outlive the machine's power.
 type DurableSink interface {
 	Sink
-	// Flush hands everything written so far to the operating system: the death of the process loses none of it.
+	// Flush hands what was written to the operating system: it survives the death of the process.
 	Flush()
 	// Commit begins to make everything written so far durable and does not wait.
 	Commit()
-	// Wait returns when everything written before the call is durable, or with the error that prevents it.
+	// Wait returns when everything written before the call is durable, or why it cannot be.
 	Wait(ctx context.Context) error
 }
 
-// Log is the record of one session: it numbers entries and hands each to every sink. All methods are safe for
-// concurrent use; the order of concurrent appends is the order of their numbers.
+// Log is the record of one session: it numbers entries and hands each to every sink. It is safe for
+// concurrent use.
 type Log struct {
 	session string
 	now     func() time.Time
@@ -44,8 +44,8 @@ type Log struct {
 // ErrLogClosed is returned for an append after Close.
 var ErrLogClosed = errors.New("append to a closed log")
 
-// NewLog returns the log of a session whose next entry is number 1. durable may be nil (a run that keeps nothing);
-// now is the clock of the entries, nil for the system's.
+// NewLog returns the log of a session whose next entry is number 1. durable may be nil (nothing is
+// kept); now is the clock of the entries, nil for the system's.
 func NewLog(sessionID string, now func() time.Time, durable DurableSink, sinks ...Sink) *Log {
 	if now == nil {
 		now = time.Now
@@ -58,8 +58,7 @@ func NewLog(sessionID string, now func() time.Time, durable DurableSink, sinks .
 	return l
 }
 
-// ContinueLog returns the log of a session that has seq entries: the next one is number seq+1. The sinks are given only
-// what is appended from here on.
+// ContinueLog is [NewLog] for a session that has seq entries already.
 func ContinueLog(sessionID string, seq uint64, now func() time.Time, durable DurableSink, sinks ...Sink) *Log {
 	l := NewLog(sessionID, now, durable, sinks...)
 	l.seq = seq
@@ -69,8 +68,9 @@ func ContinueLog(sessionID string, seq uint64, now func() time.Time, durable Dur
 // SessionID returns the session that the log belongs to.
 func (l *Log) SessionID() string { return l.session }
 
-// Append completes e with session, number, time, content hash and what its key says, and gives it to every sink. The entry
-// belongs to the log afterwards. An entry without a key, or whose payload cannot be encoded, is refused. After an error of a sink the log takes nothing more: a record with a hole in it would be worthless.
+// Append completes e with session, number, time, content hash and what its key says, and gives it
+// to every sink. The entry belongs to the log afterwards. An entry without a key, or whose payload
+// cannot be encoded, is refused. After an error of a sink the log takes no more entries.
 func (l *Log) Append(e *Entry) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -103,8 +103,8 @@ func (l *Log) Append(e *Entry) error {
 	return nil
 }
 
-// Follow has see called with every entry that is appended from now on, once the sinks have it: in the order of their
-// numbers, by one goroutine at a time. It must be quick and must not append. Nil ends it, and another one takes its place.
+// Follow has see called with every entry that is appended from now on, in their order, by one
+// goroutine at a time. It must be quick and must not append. Nil, or another function, replaces it.
 func (l *Log) Follow(see func(*Entry)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -125,8 +125,8 @@ func (l *Log) Commit() {
 	}
 }
 
-// Wait returns when everything appended so far is durable. It is called before anything outside the process depends on
-// what was appended.
+// Wait returns when everything appended so far is durable. It is called before anything outside the
+// process depends on it.
 func (l *Log) Wait(ctx context.Context) error {
 	if l.durable == nil {
 		return nil
@@ -141,8 +141,7 @@ func (l *Log) Len() uint64 {
 	return l.seq
 }
 
-// Close takes no more entries, then closes every sink, each within ctx, and joins their errors. It is safe to call
-// twice; the second call does nothing.
+// Close closes every sink, each within ctx, and joins their errors. A second call does nothing.
 func (l *Log) Close(ctx context.Context) error {
 	l.mu.Lock()
 	sinks := l.sinks

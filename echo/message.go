@@ -12,8 +12,8 @@ import (
 // Role says who speaks in a [Message].
 type Role string
 
-// The roles of the chat-completions protocol that windlass uses. A tool's result is always role "tool" inside windlass;
-// how a model without tool calling is shown it is the renderer's business.
+// The roles of the chat-completions protocol that windlass uses. A tool's result always has role
+// "tool" here; the renderer changes it for models without tool calling.
 const (
 	RoleSystem    Role = "system"
 	RoleUser      Role = "user"
@@ -21,7 +21,7 @@ const (
 	RoleTool      Role = "tool"
 )
 
-// Kind says why a message is in a history. It is not sent to the model and not part of the content hash.
+// Kind says why a message is in a history. It is neither sent nor part of the content hash.
 type Kind string
 
 // The kinds of messages that the engine writes.
@@ -56,16 +56,16 @@ type Part struct {
 // Text returns a content of one text part.
 func Text(s string) []Part { return []Part{{Type: PartText, Text: s}} }
 
-// ToolCall is a model's request to run a tool. Arguments is the JSON text exactly as the model wrote it; it may be
-// invalid, and then stays so, because history is never edited.
+// ToolCall is a model's request to run a tool. Arguments is the text exactly as the model wrote it,
+// also when it is not valid JSON.
 type ToolCall struct {
 	ID        string `json:"id"`
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
 }
 
-// Hash is a content hash: the first 16 hexadecimal digits of SHA-256 over a message's role, content and tool calls in
-// canonical JSON. Two tool results with the same text have the same hash, whatever call they answer.
+// Hash is the first 16 hexadecimal digits of SHA-256 over a message's role, content and tool calls
+// in canonical JSON. It does not cover the id of the call that a tool message answers.
 type Hash string
 
 // Draft is what a [Message] is made of, before it is sealed.
@@ -79,8 +79,8 @@ type Draft struct {
 	Failed     bool       `json:"failed,omitempty"` // role tool: the tool itself reported failure
 }
 
-// Message is one immutable message of a history. It is encoded once, when it is made: the same bytes are sent to the
-// provider, hashed, journaled and stored. A Message may be shared between goroutines; callers must not write to the
+// Message is one immutable message of a history. It is encoded once: the same bytes are sent,
+// hashed, journaled and stored. It may be shared between goroutines; callers must not write to the
 // slices that its methods return.
 type Message struct {
 	draft   Draft
@@ -153,25 +153,24 @@ func (m *Message) ToolCallID() string { return m.draft.ToolCallID }
 // Tool returns the name of the tool whose result this is.
 func (m *Message) Tool() string { return m.draft.Tool }
 
-// Failed reports whether the tool itself said that it failed (exit code, isError, HTTP status): never guessed from
-// the text.
+// Failed reports whether the tool itself said that it failed (exit code, isError, HTTP status).
 func (m *Message) Failed() bool { return m.draft.Failed }
 
-// Draft returns a copy of what the message was made of, to derive another one from. The slices are shared: replace
-// them, do not write to them.
+// Draft returns a copy of what the message was made of. The slices are shared: replace them, do not
+// write to them.
 func (m *Message) Draft() Draft { return m.draft }
 
 // Hash returns the content hash.
 func (m *Message) Hash() Hash { return m.hash }
 
-// Digest returns SHA-256 over [Message.JSON]. Unlike the hash it covers the id of the call that a tool message answers.
+// Digest returns SHA-256 over [Message.JSON], the id of the answered call included.
 func (m *Message) Digest() [sha256.Size]byte { return m.digest }
 
-// JSON returns the message in canonical JSON, in the shape of the chat-completions protocol. It must not be written to.
+// JSON returns the message in canonical JSON, in the shape of the chat-completions protocol.
 func (m *Message) JSON() []byte { return m.wire }
 
-// Rewritten returns the message with every text of it rewritten, images and tool calls included; the message itself when
-// nothing changes.
+// Rewritten returns the message with its texts, images and tool calls rewritten; the message itself
+// when nothing changes.
 func (m *Message) Rewritten(text func(string) string) *Message {
 	d, changed := m.draft, false
 	rewrite := func(s string) string {
@@ -198,15 +197,14 @@ func (m *Message) Rewritten(text func(string) string) *Message {
 	return m
 }
 
-// SentAs returns the message with another one in its place on the way to a model, and nowhere else: it is hashed, kept and
-// derived from as before.
+// SentAs returns the message with another one sent in its place; nothing else of it changes.
 func (m *Message) SentAs(open *Message) *Message {
 	out := *m
 	out.open = open
 	return &out
 }
 
-// Open returns what is sent to a model: the message itself, or what [Message.SentAs] put in its place.
+// Open returns what is sent to a model: the message, or what [Message.SentAs] put in its place.
 func (m *Message) Open() *Message {
 	if m.open != nil {
 		return m.open
@@ -229,11 +227,10 @@ func (m *Message) Text() string {
 	return strings.Join(texts, "\n")
 }
 
-// ContentJSON returns the content as it is in [Message.JSON]: a JSON string, an array of parts, or null. It must not be
-// written to.
+// ContentJSON returns the content as it is in [Message.JSON]: a string, an array of parts, or null.
 func (m *Message) ContentJSON() []byte { return m.wire[len(contentMember):m.content] }
 
-// ToolCallsJSON returns the tool calls as they are in [Message.JSON], nil when there are none. It must not be written to.
+// ToolCallsJSON returns the tool calls as they are in [Message.JSON], nil when there are none.
 func (m *Message) ToolCallsJSON() []byte {
 	if m.calls == 0 {
 		return nil

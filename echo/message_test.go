@@ -37,8 +37,8 @@ func TestSealEncodesInTheShapeOfTheProtocol(t *testing.T) {
 	}
 }
 
-// The hash covers role, content and tool calls, and nothing else: what is known under it can be found again whatever
-// call it answered and whatever else the engine noted.
+// The hash covers role, content and tool calls, and nothing else: what is known under it can be
+// found again whatever call it answered and whatever else the engine noted.
 func TestHashCoversRoleContentAndToolCalls(t *testing.T) {
 	t.Parallel()
 	base := Draft{Role: RoleTool, Parts: Text("ok"), ToolCallID: "c1", Tool: "a", Kind: KindToolResult}

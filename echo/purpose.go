@@ -1,6 +1,6 @@
 package echo
 
-// Purpose says what a model call was made for when it is not the next answer of a phase's conversation.
+// Purpose says what a model call was made for that is not the next answer of a conversation.
 type Purpose string
 
 // The purposes.
@@ -18,7 +18,7 @@ var purposes = map[StepKind]Purpose{
 	StepCall: PurposeCards, StepEmbed: PurposeEmbed,
 }
 
-// Purpose returns what a model call with this key was made for; "" for the next answer of a conversation.
+// Purpose returns what a model call was made for; "" for the next answer of a conversation.
 func (k Key) Purpose() Purpose {
 	p := k.Path()
 	if len(p.Effect) == 0 {
@@ -27,7 +27,7 @@ func (k Key) Purpose() Purpose {
 	return purposes[p.Effect[0].Kind]
 }
 
-// Validator returns the validator that something with this key was done for; "" when it was done for none.
+// Validator returns the validator that something was done for; "" when it was done for none.
 func (k Key) Validator() string {
 	for _, s := range k.Path().Effect {
 		if s.Kind == StepValidate {

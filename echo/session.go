@@ -38,8 +38,8 @@ type Callout struct {
 	Hash  Hash   `json:"content_hash"`
 }
 
-// Session is the state of a run: the history of each phase in the order of their visits, the state that phases share,
-// and the callouts. It is owned by one goroutine, the one that runs the engine; nothing in it is locked.
+// Session is the state of a run: the history of each phase in the order of their visits, the shared
+// state, and the callouts. It is owned by the goroutine that runs the engine; nothing is locked.
 type Session struct {
 	ID       string
 	Phases   []*PhaseRecord
@@ -96,7 +96,7 @@ func (s *Session) Finished() []*PhaseRecord {
 	return out
 }
 
-// Set sets a value of the shared state and remembers which phase did; by may be nil for the engine itself.
+// Set sets a value of the shared state, which the phase by did; nil is the engine itself.
 func (s *Session) Set(by *PhaseRecord, key string, value any) {
 	s.State[key] = value
 	if by != nil && !slices.Contains(by.StateKeys, key) {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Status is how far a run or a phase has come. The values are recorded by name; the zero value is "untouched".
+// Status is how far a run or a phase has come. It is recorded by name; zero is "untouched".
 type Status int
 
 // The states; from StatusCompleted on nothing more will happen.

@@ -1,5 +1,4 @@
-// Package dialect renders messages for models with and without tool calling. Rendering is a pure function of a message, so
-// every reader of a record derives the words that were sent.
+// Package dialect renders messages for models with and without tool calling, as a pure function.
 package dialect
 
 import (
@@ -15,8 +14,8 @@ type Dialect int
 const (
 	// Native uses the provider's own tool calling: messages are sent as they are.
 	Native Dialect = iota
-	// Prompted is for models without tool calling: calls stay in the assistant's text, where the model wrote them, and
-	// results are user messages.
+	// Prompted is for models without tool calling: calls stay in the assistant's text, and results
+	// are user messages.
 	Prompted
 )
 
@@ -36,7 +35,7 @@ func Recorded(start *echo.Entry) Dialect {
 	return Native
 }
 
-// Render returns the message as the model is sent it: the message itself where the dialect changes nothing.
+// Render returns the message as the model is sent it: itself where the dialect changes nothing.
 func (d Dialect) Render(m *echo.Message) *echo.Message {
 	if d == Native || (m.Role() != echo.RoleTool && len(m.ToolCalls()) == 0) {
 		return m
@@ -63,7 +62,7 @@ func (d Dialect) Render(m *echo.Message) *echo.Message {
 	return echo.Seal(echo.Draft{Role: echo.RoleUser, Kind: echo.KindToolResult, Parts: parts})
 }
 
-// CallsAsText writes calls that came without text in the form that a model without tool calling would have used.
+// CallsAsText writes calls in the form that a model without tool calling would have used.
 func CallsAsText(calls []echo.ToolCall) string {
 	var b strings.Builder
 	for i, c := range calls {

@@ -10,7 +10,8 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// BenchmarkWrite encodes, sums and hands to the operating system one tool result of 1,500 characters.
+// BenchmarkWrite encodes, sums and hands to the operating system one tool result of 1,500
+// characters.
 func BenchmarkWrite(b *testing.B) {
 	j, err := Create(filepath.Join(b.TempDir(), "s1"), testHeader)
 	require.NoError(b, err)

@@ -119,7 +119,7 @@ func (j *Journal) discard(dir string) error {
 	return err
 }
 
-// Remove removes the journal of a session in the folder dir, and what belongs to it. Nobody may own the session.
+// Remove removes the journal of a session in the folder dir. Nobody may own the session.
 func Remove(dir string) error {
 	var errs []error
 	for _, name := range []string{File, lockFile} {

@@ -11,7 +11,8 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// A process may die before the first line is whole. Then there is no session, and its id can be used.
+// A process may die before the first line is whole. Then there is no session, and its id can be
+// used.
 func TestCreateWhereNoneWasBegun(t *testing.T) {
 	t.Parallel()
 	for name, rest := range map[string]string{"empty": "", "half a header": `{"windlass_journal":3,"sess`} {

@@ -1,4 +1,4 @@
-// Package journal is the file that a session is kept in, and the only package that knows its format.
+// Package journal is the file of a session, and the only package that knows its format.
 //
 // A journal is JSON, one object a line: a [Header], then one [echo.Entry] a line, in the order of
 // their numbers. Every line ends with the member "sum": the first 16 hexadecimal digits of SHA-256

@@ -13,8 +13,8 @@ const (
 	afterMessage  = `,"content_hash":` // the member that follows; the log gives every message one
 )
 
-// encodeEntry returns what json.Marshal makes of an entry, byte for byte, in about half the time: of what a marshaler returns
-// encoding/json reads every byte once more, and the message is most of an entry. So it is put in its place here.
+// encodeEntry returns what json.Marshal makes of an entry, byte for byte, in about half the time:
+// encoding/json reads what a marshaler returns once more, and the message is most of an entry.
 func encodeEntry(e *echo.Entry) ([]byte, error) {
 	rest := *e
 	rest.Message = nil

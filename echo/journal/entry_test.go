@@ -6,7 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An entry whose fields contradict its key is refused by everything that reads journals, with its line.
+// An entry whose fields contradict its key is refused by everything that reads journals, with its
+// line.
 func TestEntriesThatContradictTheirKeys(t *testing.T) {
 	t.Parallel()
 	const head, key = `{"windlass_journal":3,"rules":1,"session_id":"s1"}`, `"key":"draft/sounding2/attempt1/turn3/model"`

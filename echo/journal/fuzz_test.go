@@ -29,7 +29,8 @@ func addSeeds(f *testing.F) {
 	}
 }
 
-// withSums puts a checksum into every whole line that can have one: after a wrong one nothing else is found.
+// withSums puts a checksum into every whole line that can have one: after a wrong one nothing else
+// is found.
 func withSums(text string) string {
 	var out []byte
 	var sum lineSum

@@ -12,7 +12,8 @@ import (
 // File is the name of the journal in a session's folder.
 const File = "journal.jsonl"
 
-// Header is the first line of a journal: all that a run is a function of, apart from the outcomes of its effects.
+// Header is the first line of a journal: what a run is a function of, apart from outcomes of
+// effects.
 type Header struct {
 	Version   int             `json:"windlass_journal"`
 	Rules     int             `json:"rules"` // of the engine that the session was begun under, from 1; see engine.Rules
@@ -25,7 +26,7 @@ type Header struct {
 	Input     json.RawMessage `json:"input"`
 	Options   json.RawMessage `json:"options,omitempty"` // what else the run was begun with, in the form of the program that began it
 
-	// Of a session that was forked from another: its id, and the number of the last entry that it has of it.
+	// Of a fork: the id of the parent, and the number of the last entry that it has of it.
 	Parent    string `json:"parent,omitempty"`
 	ParentSeq uint64 `json:"parent_seq,omitempty"`
 }

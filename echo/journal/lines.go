@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// maxLine bounds a line of a journal, with its newline. The longest that windlass writes is a header with an input of 32 MiB, or
-// an answer of an endpoint.
+// maxLine bounds a line with its newline. The longest that windlass writes is a header with an
+// input of 32 MiB, or an answer of an endpoint.
 const maxLine = 256 << 20
 
 // bounds are how lines are read.
@@ -23,8 +23,8 @@ var (
 
 var errLongLine = fmt.Errorf("the line has more than %d MiB", maxLine>>20)
 
-// lines reads the lines of a file from one to the next. What is after the last newline is no line: it may grow, or be cut off and
-// replaced, so it is read anew each time.
+// lines reads the lines of a file in their order. What is after the last newline may grow, or be
+// cut off and replaced, so it is read anew each time.
 type lines struct {
 	bounds
 	file   io.ReaderAt
@@ -33,8 +33,8 @@ type lines struct {
 	buf    []byte // which unread is a part of
 }
 
-// next returns the next line with its newline; it is valid until the next call. The error is [io.EOF] when there is no whole line:
-// what there is of one is in unread then.
+// next returns the next line with its newline, valid until the next call. The error is [io.EOF]
+// when there is no whole line: what there is of one is in unread.
 func (l *lines) next() ([]byte, error) {
 	line, err := l.find()
 	if len(line) > l.max {
@@ -77,7 +77,8 @@ func (l *lines) read(size int) error {
 	return err
 }
 
-// take returns the first line of what is unread, whose newline is not among the first known bytes; nil when there is none.
+// take returns the first line of what is unread, nil when there is none. The first known bytes have
+// no newline.
 func (l *lines) take(known int) []byte {
 	at := bytes.IndexByte(l.unread[known:], '\n')
 	if at < 0 {

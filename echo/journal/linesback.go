@@ -15,7 +15,7 @@ type linesBack struct {
 	buf   []byte // what is there and was not returned yet
 }
 
-// dropTorn leaves out what is after the last newline, and reports whether there is anything. It comes before everything else.
+// dropTorn leaves out what is after the last newline, if anything. It is called first.
 func (l *linesBack) dropTorn() (bool, error) {
 	from, err := l.lastLine(0)
 	if err != nil {
@@ -26,7 +26,7 @@ func (l *linesBack) dropTorn() (bool, error) {
 	return torn, nil
 }
 
-// prev returns the line before the one that it returned last, with its newline. At start the error is [io.EOF].
+// prev returns the line before the one that it returned last; at start the error is [io.EOF].
 func (l *linesBack) prev() ([]byte, error) {
 	end, err := l.end(1)
 	if err != nil {
@@ -74,8 +74,8 @@ func (l *linesBack) lastLine(skip int) (int, error) {
 	}
 }
 
-// readBack puts what is before buf in the file in front of it, and returns how much that is. It reads as much as there is
-// already, so that a long line is not copied again for every block of it.
+// readBack puts what is before buf in the file in front of it, and returns how much that is. It
+// doubles buf, so that a long line is not copied again for every block.
 func (l *linesBack) readBack() (int, error) {
 	n := int(min(l.at-l.start, max(int64(l.block), int64(len(l.buf)))))
 	buf := make([]byte, n, n+len(l.buf))

@@ -17,8 +17,8 @@ const lockFile = "lock"
 // ErrBusy is returned when another process owns the session.
 var ErrBusy = errors.New("the session is in use by another process")
 
-// lockLimit is how long another process may hold the lock before the session counts as in use: a process that only checks
-// whether it is holds the lock for microseconds.
+// lockLimit is how long another process may hold the lock before the session counts as in use. A
+// process that only checks holds it for microseconds.
 const lockLimit = 100 * time.Millisecond
 
 // acquire takes ownership of the session in a folder.

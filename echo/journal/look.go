@@ -15,9 +15,9 @@ type Ends struct {
 	Torn   bool // the last line was cut off in the middle
 }
 
-// Look reads the header of a journal, and then its entries from the newest back until back returns false or there are no more. So
-// a look at a long journal takes no longer than one at a short journal. Each entry is checked against the line before it; what is
-// before the last entry that back is given is not read. Errors are those of [Read]; the ends are nil when it is the header that
+// Look reads the header of a journal, and then its entries from the newest back until back returns
+// false. What is before them is not read, so it takes no longer for a long journal. Each entry is
+// checked against the line before it. Errors are those of [Read]; the ends are nil when the header
 // cannot be read.
 func Look(path string, back func(*echo.Entry) bool) (*Ends, error) {
 	f, err := openOwn(path, os.O_RDONLY)
@@ -92,7 +92,7 @@ func (b *backReader) prev() (*echo.Entry, error) {
 	return e, nil
 }
 
-// decode reads a line and checks it against the end of the line before; that is empty when there is only the header.
+// decode checks a line against the end of the line before, which is empty when that is the header.
 func (b *backReader) decode(line, before []byte) (*echo.Entry, error) {
 	sum, isFirst := b.first, len(before) == 0
 	if !isFirst {

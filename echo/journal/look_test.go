@@ -14,7 +14,8 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// lookAt looks at a text as a journal, and returns its entries from the first to the newest, of which there are at most n.
+// lookAt looks at a text as a journal, and returns its entries from the first to the newest, of
+// which there are at most n.
 func lookAt(text string, n int) (*Ends, []*echo.Entry, error) { return lookBy(boundsOfEnds, text, n) }
 
 func lookBy(b bounds, text string, n int) (*Ends, []*echo.Entry, error) {
@@ -27,8 +28,8 @@ func lookBy(b bounds, text string, n int) (*Ends, []*echo.Entry, error) {
 	return ends, found, err
 }
 
-// Looking from the end finds what reading does, at every cut of a journal, whether its lines are shorter or longer than what is
-// read at once.
+// Looking from the end finds what reading does, at every cut of a journal, whether its lines are
+// shorter or longer than what is read at once.
 func TestLookFindsWhatReadDoes(t *testing.T) {
 	t.Parallel()
 	whole := strings.Join(written(t, "one", strings.Repeat("x", 500), "three", strings.Repeat("y", 1500), "five"), "")
@@ -57,7 +58,8 @@ func (f *countingFile) ReadAt(b []byte, at int64) (int, error) {
 	return n, err
 }
 
-// A look at the newest entry reads neither the entries before it nor the line before it, but the end of that.
+// A look at the newest entry reads neither the entries before it nor the line before it, but the
+// end of that.
 func TestLookReadsTheEnd(t *testing.T) {
 	t.Parallel()
 	whole := strings.Join(written(t, strings.Repeat("x", 1<<20), "last"), "")
@@ -67,7 +69,8 @@ func TestLookReadsTheEnd(t *testing.T) {
 	require.LessOrEqual(t, f.read, 2*boundsOfEnds.block)
 }
 
-// Every line that is looked at is checked, against the line before it; damage is named by the line's place from the end.
+// Every line that is looked at is checked, against the line before it; damage is named by the
+// line's place from the end.
 func TestLookFindsDamage(t *testing.T) {
 	t.Parallel()
 	lines := written(t, "one", "two", "three", "four")
@@ -115,7 +118,8 @@ func TestLookFindsDamage(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
-// A file that is cut off while it is looked at is an error, and not one with an end that it never had.
+// A file that is cut off while it is looked at is an error, and not one with an end that it never
+// had.
 func TestLookAtAShrinkingFile(t *testing.T) {
 	t.Parallel()
 	whole := strings.Join(written(t, "one", "two"), "")

@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 )
 
-// Open takes ownership of a session, reads its journal, and returns both: the journal, to append to it, and what is in it. The
-// rest of a line that a crash cut off is removed. Without a journal in dir the error is [os.ErrNotExist], and when another process
-// owns the session it is [ErrBusy]. A journal that is damaged is a [*DamageError], and one of another version a [*VersionError];
-// then nothing is changed.
+// Open takes ownership of a session and returns its journal, to append to, with what is in it. The
+// rest of a line that a crash cut off is removed. The error is [os.ErrNotExist] without a journal,
+// [ErrBusy] when another process owns the session, a [*DamageError] or a [*VersionError]; then
+// nothing is changed.
 func Open(dir string) (*Journal, *Recording, error) {
 	path := filepath.Join(dir, File)
 	if err := requireVersion(path); err != nil { // before there is a lock file

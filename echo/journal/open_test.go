@@ -12,7 +12,8 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// A session that a crash cut off at any byte of its last line is continued: what was whole stays, and what is added follows it.
+// A session that a crash cut off at any byte of its last line is continued: what was whole stays,
+// and what is added follows it.
 func TestOpenAfterACrash(t *testing.T) {
 	t.Parallel()
 	lines := written(t, "first", "second")

@@ -51,8 +51,7 @@ func (d *DamageError) Try() string {
 // Unwrap returns what is wrong with the line.
 func (d *DamageError) Unwrap() error { return d.Err }
 
-// IsUnreadable reports whether an error says that a journal cannot be read for what is in it: a [*DamageError] or a
-// [*VersionError].
+// IsUnreadable reports whether an error is a [*DamageError] or a [*VersionError].
 func IsUnreadable(err error) bool {
 	var damage *DamageError
 	var version *VersionError

@@ -16,7 +16,8 @@ func readText(text string) (*Recording, error) {
 	return read("j", "", strings.NewReader(text), boundsOfAll)
 }
 
-// A torn last line is what a crash leaves behind. A cut at any byte of it loses that line and nothing else.
+// A torn last line is what a crash leaves behind. A cut at any byte of it loses that line and
+// nothing else.
 func TestTornLastLineIsDropped(t *testing.T) {
 	t.Parallel()
 	lines := written(t, "first", "second")
@@ -128,7 +129,8 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
-// A line may be so long and no longer, whether it is the last one, torn, or the header. Nobody reads more of it to find out.
+// A line may be so long and no longer, whether it is the last one, torn, or the header. Nobody
+// reads more of it to find out.
 func TestLinesHaveABound(t *testing.T) {
 	t.Parallel()
 	lines := written(t, "one", strings.Repeat("x", 2000), "three")

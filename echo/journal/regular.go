@@ -24,8 +24,7 @@ func openOwn(path string, flags int) (*os.File, error) {
 	return openRegular(path, flags)
 }
 
-// openRegular opens a file of a session's folder, and nothing else: opening or reading what is there
-// in its place may never end.
+// openRegular opens a file of a session's folder, and nothing else: opening a pipe may never end.
 func openRegular(path string, flags int) (*os.File, error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 // sumDigits is how many hexadecimal digits a checksum has.
 const sumDigits = 16
 
-// lineSum is the checksum of a line of a journal and of all lines before it. That of nothing is zero.
+// lineSum is the checksum of a line and of all lines before it. That of nothing is zero.
 type lineSum [sumDigits]byte
 
 var errSum = errors.New("the line does not match its checksum: it was changed, or a line before it was added, removed or moved")
@@ -22,7 +22,7 @@ const (
 	sumSize   = len(sumMember) + sumDigits + len(sumEnd)
 )
 
-// next returns the checksum of the line after the one that s is of. The line is a JSON object without its checksum and its closing
+// next returns the checksum of the next line, given as an object without checksum and closing
 // brace.
 func (s lineSum) next(open []byte) lineSum {
 	h := sha256.New()
@@ -35,7 +35,8 @@ func (s lineSum) next(open []byte) lineSum {
 	return out
 }
 
-// check holds a line, with its newline, against the checksum that it ends with, and returns that. s is the sum of the line before.
+// check holds a line, with its newline, against the checksum that it ends with, and returns that. s
+// is the sum of the line before.
 func (s lineSum) check(line []byte) (lineSum, error) {
 	sum, ok := sumOf(line)
 	if !ok || sum != s.next(line[:len(line)-sumSize]) {
@@ -44,7 +45,7 @@ func (s lineSum) check(line []byte) (lineSum, error) {
 	return sum, nil
 }
 
-// sumOf returns the checksum that a line, or the end of one, ends with; ok is false when it has none.
+// sumOf returns the checksum that a line, or the end of one, ends with, if it has one.
 func sumOf(text []byte) (s lineSum, ok bool) {
 	at := len(text) - sumSize
 	if at < 0 || !bytes.HasPrefix(text[at:], []byte(sumMember)) || !bytes.HasSuffix(text, []byte(sumEnd)) {

@@ -22,8 +22,7 @@ func (j *Journal) want(n uint64) {
 	}
 }
 
-// Wait returns when everything written before the call is durable. The disk cannot be interrupted: ctx ends only the
-// waiting.
+// Wait returns when everything written before the call is durable. ctx ends only the waiting.
 func (j *Journal) Wait(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() {
 		j.mu.Lock()
@@ -73,7 +72,7 @@ func (j *Journal) run() {
 	}
 }
 
-// Close makes everything written durable, ends the goroutine, and gives up the session. It is safe to call twice.
+// Close makes everything written durable and gives up the session. It is safe to call twice.
 func (j *Journal) Close(ctx context.Context) error {
 	err := j.Wait(ctx)
 	j.mu.Lock()

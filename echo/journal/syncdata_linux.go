@@ -6,8 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// syncData makes the file's content durable. fdatasync also writes the size when it changed, which is all of the
-// metadata that a journal needs.
+// syncData makes the file's content durable, and of its metadata the size, as a journal needs it.
 func syncData(f *os.File) error {
 	for {
 		err := unix.Fdatasync(int(f.Fd()))

@@ -2,5 +2,5 @@
 
 package journal
 
-// syncDir does nothing: a folder cannot be synced on its own here, and the file system orders names itself.
+// syncDir does nothing: a folder cannot be synced on its own here.
 func syncDir(string) error { return nil }

@@ -9,8 +9,8 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// Tail reads a journal from its beginning to its end, and on while it grows. It reads the file and nothing else, so it never
-// holds up the process that writes it. It is used by one goroutine at a time.
+// Tail reads a journal from its beginning, and on while it grows. It never holds up the process
+// that writes. It is used by one goroutine at a time.
 type Tail struct {
 	path   string
 	folder string // the name of the session that the journal must be of; "": any
@@ -22,9 +22,9 @@ type Tail struct {
 	from   uint64
 }
 
-// OpenTail opens the journal at path. Its entries before number from are checked and passed over. Without a file the error is
-// [os.ErrNotExist]; that of a journal of another version is a [*VersionError], of one with a damaged header a [*DamageError].
-// A file that has no header yet is as good as one that has no entry yet.
+// OpenTail opens the journal at path. Its entries before number from are checked and skipped. The
+// error is [os.ErrNotExist] without a file, a [*VersionError], or a [*DamageError] for the header.
+// A file without a header yet is like one without entries.
 func OpenTail(path string, from uint64) (*Tail, error) {
 	f, err := openOwn(path, os.O_RDONLY)
 	if err != nil {

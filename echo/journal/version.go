@@ -43,8 +43,9 @@ func (e *VersionError) Error() string {
 // maxDigits is how many digits of a version are reported.
 const maxDigits = 40
 
-// checkVersion returns a [*VersionError] when the journal at path, which starts so, has another version, and errNotHeader when
-// what starts so is no journal. The version is the first member, in every version.
+// checkVersion returns a [*VersionError] when the journal at path, which starts so, has another
+// version, and errNotHeader when it is no journal. The version is the first member in every
+// version.
 func checkVersion(path string, start []byte) error {
 	rest, ok := bytes.CutPrefix(start, []byte(headerStart))
 	digits := rest[:len(rest)-len(bytes.TrimLeft(rest, "0123456789"))]

@@ -24,7 +24,8 @@ var readers = map[string]func(dir string) error{
 	},
 }
 
-// A journal of another version is refused by everything that reads one, and is left as it is, with all that is in its folder.
+// A journal of another version is refused by everything that reads one, and is left as it is, with
+// all that is in its folder.
 func TestOtherVersions(t *testing.T) {
 	t.Parallel()
 	const newer = ", and this windlass reads version 3: a newer windlass wrote it: use that one for it"

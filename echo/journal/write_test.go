@@ -63,7 +63,8 @@ func TestEntriesAreEncodedWhole(t *testing.T) {
 	}
 }
 
-// Waiting promises that the entries are in the file, whichever goroutine appended them and however many waited at once.
+// Waiting promises that the entries are in the file, whichever goroutine appended them and however
+// many waited at once.
 func TestWaitMakesConcurrentAppendsDurable(t *testing.T) {
 	t.Parallel()
 	j, dir := create(t)
@@ -88,7 +89,8 @@ func TestWaitMakesConcurrentAppendsDurable(t *testing.T) {
 	require.LessOrEqual(t, j.Syncs(), uint64(workers*each+1))
 }
 
-// A full disk stops the log with the disk's own error; nothing is accepted after it and nothing hangs.
+// A full disk stops the log with the disk's own error; nothing is accepted after it and nothing
+// hangs.
 func TestFullDiskStopsTheLog(t *testing.T) {
 	t.Parallel()
 	f, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)

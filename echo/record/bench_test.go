@@ -8,7 +8,8 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// longSession is the record of one phase of so many turns, with a call and its result of 4 kB in each.
+// longSession is the record of one phase of so many turns, with a call and its result of 4 kB in
+// each.
 func longSession(b *testing.B, turns int) []*echo.Entry {
 	b.Helper()
 	var entries []*echo.Entry

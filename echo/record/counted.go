@@ -6,8 +6,8 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// Counted returns the entries of a session that count, in their order: without those that a run set aside when it resumed,
-// without run_resume entries, and without anything from the background.
+// Counted returns the entries that count, in their order: without those that a resumed run set
+// aside, run_resume entries, and anything from the background.
 func Counted(entries []*echo.Entry) []*echo.Entry {
 	var counted []*echo.Entry
 	for _, e := range entries {
@@ -29,8 +29,8 @@ func SetAside(entries []*echo.Entry) map[uint64]bool {
 	return aside
 }
 
-// Kept returns the entries of a session that a run keeps when it resumes, in their order: those that count without the record
-// of its stop or of the call that failed, and those of the background.
+// Kept returns the entries that a run keeps when it resumes, in their order: those that count
+// without the record of its stop or of the call that failed, and those of the background.
 func Kept(entries []*echo.Entry) []*echo.Entry {
 	kept := map[*echo.Entry]bool{}
 	counted := Counted(entries)
@@ -41,8 +41,8 @@ func Kept(entries []*echo.Entry) []*echo.Entry {
 	return slices.DeleteFunc(slices.Clone(entries), func(e *echo.Entry) bool { return !kept[e] && !e.Background() })
 }
 
-// count returns the entries that count once e is recorded, and those that do not count any more. It may append to counted,
-// and never changes what is in it.
+// count returns the entries that count once e is recorded, and those that no longer do. It may
+// append to counted, and never changes what is in it.
 func count(counted []*echo.Entry, e *echo.Entry) (now, dropped []*echo.Entry) {
 	switch {
 	case e.Background():

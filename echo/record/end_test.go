@@ -9,7 +9,8 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// A session that failed twice, was stopped, and came to its end: its state after each of its entries.
+// A session that failed twice, was stopped, and came to its end: its state after each of its
+// entries.
 func TestFoldOfASessionThatResumes(t *testing.T) {
 	t.Parallel()
 	s := newSession(t, 0)

@@ -6,9 +6,10 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// failedCalls returns the numbers of the calls that made a run fail and of what followed from them, the newest first: in each
-// branch that had not ended, its newest outcome when that is a failed model call or the failed tool of a phase without a
-// model. The start of such a tool is among them, because the tool runs again when the run is resumed.
+// failedCalls returns the numbers of the calls that made a run fail and of what followed from them,
+// the newest first: in each branch that had not ended, its newest outcome when that is a failed
+// model call or the failed tool of a phase without a model, with the start of that tool, which runs
+// again.
 func failedCalls(counted []*echo.Entry) []uint64 {
 	from := map[echo.Key]uint64{} // of branches: the first entry that is set aside
 	for branch, first := range failures(counted) {
@@ -31,7 +32,7 @@ func failedCalls(counted []*echo.Entry) []uint64 {
 	return seqs
 }
 
-// failures returns, for each branch that had not ended and whose newest outcome is a call that failed, where that call begins.
+// failures returns where the failed call begins in each open branch whose newest outcome it is.
 func failures(counted []*echo.Entry) map[echo.Key]uint64 {
 	out := map[echo.Key]uint64{}
 	settled := map[echo.Key]bool{} // the newest outcome was seen, or the branch has ended

@@ -9,8 +9,9 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// What a run that failed sets aside when it is resumed: of each branch that had not ended the call that failed, and what
-// followed from that in the branches it grows from. What other branches had paid for stays.
+// What a run that failed sets aside when it is resumed: of each branch that had not ended the call
+// that failed, and what followed from that in the branches it grows from. What other branches had
+// paid for stays.
 func TestSetAsideOfFailures(t *testing.T) {
 	t.Parallel()
 	type line struct {

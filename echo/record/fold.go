@@ -8,9 +8,9 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// Fold is what the entries of a session come to so far. It is given all entries of one session in their order and belongs to
-// one goroutine. Adding an entry does not depend on how many there are, except for a run_resume that sets entries aside: it
-// folds all others again. A Fold keeps the entries that count.
+// Fold is what the entries of a session come to so far. It is given all of them in their order and
+// belongs to one goroutine. Adding an entry takes the same time however many there are, except for
+// a run_resume that sets entries aside. A Fold keeps the entries that count.
 type Fold struct {
 	counted []*echo.Entry
 	now     *state
@@ -134,8 +134,9 @@ func (f *Fold) Visits() []Visit {
 	return out
 }
 
-// History returns the entries with the messages of a visit, or of a branch below it, in the order in which a model is sent
-// them: also those that were brought in from earlier phases, see [IsOwn]. The slice is valid until the next entry is added.
+// History returns the entries with the messages of a visit, or of a branch below it, in the order
+// in which a model is sent them, those from earlier phases included, see [IsOwn]. The slice is
+// valid until the next entry is added.
 func (f *Fold) History(visit echo.Key) []*echo.Entry {
 	if h := f.now.histories[visit]; h != nil {
 		return h.entries
@@ -158,5 +159,5 @@ func (f *Fold) Output() any { return f.now.output }
 // Totals returns the sum of the model calls that count.
 func (f *Fold) Totals() Totals { return f.now.totals }
 
-// Spent returns the sum of all that is recorded: what counts, what does not count any more, and the background.
+// Spent returns the sum of all that is recorded, whether it counts or not.
 func (f *Fold) Spent() Spent { return f.spent }

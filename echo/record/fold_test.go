@@ -47,7 +47,8 @@ func seqs(entries []*echo.Entry) []uint64 {
 	return out
 }
 
-// Entries that do not count leave no trace in what follows from those that do, wherever a session is cut off.
+// Entries that do not count leave no trace in what follows from those that do, wherever a session
+// is cut off.
 func TestOnlyWhatCountsCounts(t *testing.T) {
 	t.Parallel()
 	resumed, tools := 0, 0

@@ -7,17 +7,18 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// histories are those of the conversations of a session, by the key of the visit or of the branch below it.
+// histories are those of the conversations of a session, by the key of [Conversation].
 type histories map[echo.Key]*history
 
-// history holds the entries with the messages of one conversation, in the order in which a model is sent them. It only grows.
+// history holds the entries with the messages of one conversation, in the order of sending. It only
+// grows.
 type history struct {
 	entries []*echo.Entry
 	open    int // where the results of the newest answer begin
 }
 
-// Conversation returns the key of the visit that a key belongs to, or of the branch below it: each has a history and
-// selections of its own.
+// Conversation returns the key of the visit, or of the branch below it, that a key belongs to: each
+// has a history and selections of its own.
 func Conversation(k echo.Key) echo.Key {
 	p := k.Path()
 	return conversation(k, &p)
@@ -32,8 +33,8 @@ func conversation(k echo.Key, p *echo.Path) echo.Key {
 	return place.Key()
 }
 
-// add takes the message of an entry when it belongs to a history. The results of an answer enter in the order of its calls,
-// whatever order they ended in.
+// add takes the message of an entry when it belongs to a history. The results of an answer enter in
+// the order of its calls.
 func (h histories) add(e *echo.Entry, p *echo.Path) {
 	number, ok := partOf(e, p)
 	if !ok {
@@ -64,7 +65,7 @@ func (h *history) add(e *echo.Entry, number int) {
 	h.entries = slices.Insert(h.entries, at, e)
 }
 
-// settle ends the results of the newest answer and returns the history, which is never changed again, only appended to.
+// settle ends the results of the newest answer and returns the history, which is only appended to.
 func (h *history) settle() []*echo.Entry {
 	if h == nil {
 		return nil
@@ -73,8 +74,8 @@ func (h *history) settle() []*echo.Entry {
 	return slices.Clip(h.entries)
 }
 
-// partOf reports whether an entry's message is part of a history, and for the result of a model's tool call its number in
-// the answer, from 1.
+// partOf reports whether an entry's message is part of a history, and the number in the answer,
+// from 1, of the tool call whose result it is.
 func partOf(e *echo.Entry, p *echo.Path) (number int, ok bool) {
 	if e.Message == nil {
 		return 0, false
@@ -100,7 +101,7 @@ func callNumber(e *echo.Entry) int {
 	return p.InTurn().Number
 }
 
-// IsOwn reports whether a message of a history is the phase's own: what was brought into it from an earlier phase is not.
+// IsOwn reports whether a message of a history was not brought in from an earlier phase.
 func IsOwn(e *echo.Entry) bool {
 	if e.NodeType != echo.NodeMessage {
 		return true

@@ -8,8 +8,7 @@ import (
 	"github.com/windlass-run/windlass/echo/dialect"
 )
 
-// Request is what one model call of a phase was sent. Calls that are not part of a phase's conversation (a validator's, a
-// summary's, a recount's) have none.
+// Request is what one model call of a phase's conversation was sent. Other calls have none.
 type Request struct {
 	Selection *echo.Entry     // the context_selection
 	History   []*echo.Entry   // that hold the history so far, in its order; they all have a message
@@ -20,8 +19,7 @@ type Request struct {
 // Key returns the key of the model call.
 func (r *Request) Key() echo.Key { return r.Selection.Key.ModelKey() }
 
-// Messages returns what the request has for message i of the history, before it is rendered in the dialect of the
-// phase.
+// Messages returns what the request has for message i of the history, before it is rendered.
 func (r *Request) Messages(i int) []*echo.Message {
 	if r.Sent[i].Full {
 		return []*echo.Message{r.History[i].Message}
@@ -38,8 +36,9 @@ func (r *Request) Rendered(i int) []*echo.Message {
 	return out
 }
 
-// Requests reads what each model call was sent off the entries of a session. It is given all entries of one session in their
-// order and belongs to one goroutine. It keeps what belongs to visits that have not completed.
+// Requests reads off the entries of a session what each model call was sent. It is given all
+// entries in their order and belongs to one goroutine. It keeps what belongs to visits that have
+// not completed.
 type Requests struct {
 	selections *Selections
 	histories  histories
@@ -51,7 +50,7 @@ func NewRequests() *Requests {
 	return &Requests{selections: NewSelections(), histories: histories{}, dialects: map[echo.Key]dialect.Dialect{}}
 }
 
-// RequestsOf returns the requests of a session in their order. After an error come those that can be read all the same.
+// RequestsOf returns the requests of a session in their order, also those after an error.
 func RequestsOf(entries []*echo.Entry) iter.Seq2[*Request, error] {
 	return func(yield func(*Request, error) bool) {
 		r := NewRequests()
@@ -63,8 +62,8 @@ func RequestsOf(entries []*echo.Entry) iter.Seq2[*Request, error] {
 	}
 }
 
-// Read takes the next entry and returns the request that it is the selection of, nil for any other entry. An error says
-// that the selection does not fit the entries before it.
+// Read takes the next entry and returns the request that it is the selection of, nil for any other.
+// An error says that the selection does not fit the entries before it.
 func (r *Requests) Read(e *echo.Entry) (*Request, error) {
 	sent, err := r.selections.Read(e)
 	if err != nil {
@@ -91,8 +90,8 @@ func (r *Requests) Read(e *echo.Entry) (*Request, error) {
 	return nil, nil
 }
 
-// Rendered returns the message of an entry as the model of its visit is sent it, nil when it has none. The entry has been
-// read, and its visit has not completed since.
+// Rendered returns the message of an entry as its model is sent it, nil when it has none. The entry
+// has been read, and its visit has not completed since.
 func (r *Requests) Rendered(e *echo.Entry) *echo.Message {
 	if e.Message == nil {
 		return nil

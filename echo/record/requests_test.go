@@ -30,8 +30,8 @@ func (r *record) sel(key string, messages ...*echo.Message) {
 
 func text(role echo.Role, kind echo.Kind, s string) *echo.Message { return echo.NewText(role, kind, s) }
 
-// TestRequests reads a record with results that ended in another order than they were called in, a validator, a tool as
-// validator, a summary, a recount, and a second visit.
+// TestRequests reads a record with results that ended in another order than they were called in, a
+// validator, a tool as validator, a summary, a recount, and a second visit.
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	var rec record

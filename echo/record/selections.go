@@ -17,8 +17,8 @@ type Sent struct {
 	As   []*echo.Message // otherwise what was sent for it, in order; empty when nothing was
 }
 
-// Selections puts the selections of a session together again: entries name only what changed since the selection before.
-// It is given all entries of one session in their order and belongs to one goroutine.
+// Selections puts selections together again, as entries name only what changed. It is given all
+// entries of one session in their order and belongs to one goroutine.
 type Selections struct {
 	views map[echo.Key][]Sent // by the key of the visit, or of the branch below it
 }
@@ -26,9 +26,9 @@ type Selections struct {
 // NewSelections returns a reader that has read nothing yet.
 func NewSelections() *Selections { return &Selections{views: map[echo.Key][]Sent{}} }
 
-// Read takes the next entry. For a selection it returns what became of every message of the history, in order; the slice is
-// valid until the next call. For any other entry it returns nil. An error says that the entries do not fit together; the
-// selections of that conversation cannot be read any further then, until one comes that names every message.
+// Read takes the next entry. For a selection it returns what became of every message of the
+// history, in order, valid until the next call; for any other entry nil. After an error the
+// selections of that conversation cannot be read until one names every message.
 func (r *Selections) Read(e *echo.Entry) ([]Sent, error) {
 	switch {
 	case e.NodeType == echo.NodePhaseStart, hasCompleted(e):

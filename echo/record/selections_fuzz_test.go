@@ -9,8 +9,9 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// FuzzSelections puts selections together that may not fit: a view has a message for each that the selections named, or there
-// is an error, and after an error only a selection that names everything is read again.
+// FuzzSelections puts selections together that may not fit: a view has a message for each that the
+// selections named, or there is an error, and after an error only a selection that names everything
+// is read again.
 func FuzzSelections(f *testing.F) {
 	whole := `{"spans": [{"from": 0, "count": 2, "form": "full", "hashes": ["a", "b"], "tokens": [1, 2]}]}`
 	f.Add([]byte(whole), []byte(`{"delta": true, "spans": [{"from": 1, "count": 2, "form": "masked", "hashes": ["b", "c"], "tokens": [1, 2], "sent": [[], []]}]}`))

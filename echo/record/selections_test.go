@@ -71,7 +71,8 @@ func written(view []Sent) []string {
 	return out
 }
 
-// TestSelectionsComeBack writes random views as deltas, through JSON, and holds what is read against the views.
+// TestSelectionsComeBack writes random views as deltas, through JSON, and holds what is read
+// against the views.
 func TestSelectionsComeBack(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(50) {

@@ -12,7 +12,8 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// session records what a run would, with random answers, parallel tools, failures, stops and resumptions.
+// session records what a run would, with random answers, parallel tools, failures, stops and
+// resumptions.
 type session struct {
 	t       *testing.T
 	rng     *rand.Rand
@@ -191,7 +192,8 @@ func (s *session) attempts(key echo.Key) outcome {
 	return o
 }
 
-// fork records branches that run at the same time. All go on until they end or fail; the first failure is that of the visit.
+// fork records branches that run at the same time. All go on until they end or fail; the first
+// failure is that of the visit.
 func (s *session) fork(key echo.Key) outcome {
 	keys := make([]echo.Key, 2+s.rng.IntN(2))
 	for i := range keys {

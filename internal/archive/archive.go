@@ -1,9 +1,9 @@
-// Package archive finds, lists, sums up, reads, follows, delivers and rebuilds sessions: those of this machine, by their
-// journals, and those that only a ClickHouse has.
+// Package archive finds, lists, sums up, reads, follows, delivers and rebuilds sessions: those of
+// this machine, by their journals, and those that only a ClickHouse has.
 //
-// A session that has a journal on this machine is read from there, because the journal is first and whole. Nothing in this
-// package opens a ClickHouse: who makes an [Archive] gives it one, or none. Errors are of [failure.UnknownSession],
-// [failure.StorageFailed], [failure.Damaged], [failure.OtherVersion], [failure.SessionBusy], or what [Database] returns.
+// A journal on this machine comes first. Nothing here opens a ClickHouse: an [Archive] is given
+// one, or none. Errors are of [failure.UnknownSession], [failure.StorageFailed], [failure.Damaged],
+// [failure.OtherVersion], [failure.SessionBusy], or what [Database] returns.
 package archive
 
 import (
@@ -20,11 +20,11 @@ import (
 	"github.com/windlass-run/windlass/internal/failure"
 )
 
-// Database gives do an open ClickHouse, for the time of the call, and returns its error with a kind, see [DatabaseError]. It may
-// call do once more when that ClickHouse was lost.
+// Database gives do an open ClickHouse for the time of the call, and again when that was lost. It
+// returns do's error with a kind, see [DatabaseError].
 type Database func(ctx context.Context, do func(context.Context, *clickhouse.DB) error) error
 
-// Archive is the sessions below one home folder, and those of one ClickHouse. It is safe for concurrent use.
+// Archive is the sessions of one home folder and of one ClickHouse. It is safe for concurrent use.
 type Archive struct {
 	Home     string
 	Database Database               // nil: only the sessions of this machine
@@ -39,7 +39,8 @@ type Archive struct {
 type Engines interface {
 	// Runs reports whether the engine of a session runs in this process.
 	Runs(id string) bool
-	// Refusal returns why a session could not be resumed from its record when that was last tried; "" when it could.
+	// Refusal returns why a session could not be resumed when that was last tried; "" when it
+	// could.
 	Refusal(id string) string
 }
 
@@ -69,7 +70,7 @@ func ReadError(err error) error {
 	return failure.New(failure.StorageFailed, err, "")
 }
 
-// IsOtherVersion reports whether an error says that a journal has another version than this windlass reads.
+// IsOtherVersion reports whether an error says that a journal has another version.
 func IsOtherVersion(err error) bool {
 	var version *journal.VersionError
 	return errors.As(err, &version)

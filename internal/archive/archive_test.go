@@ -87,8 +87,8 @@ func ship(t *testing.T, a *archive.Archive, given ...string) ([]archive.Shipped,
 	return p.Deliver(t.Context(), func(int, *sessions.Session) archive.Progress { return noProgress{} })
 }
 
-// TestThereAndBack delivers sessions of one machine and reads them on another, which has nothing of them: found by the
-// beginnings of their ids, listed, summed up, followed, and rebuilt.
+// TestThereAndBack delivers sessions of one machine and reads them on another, which has nothing of
+// them: found by the beginnings of their ids, listed, summed up, followed, and rebuilt.
 func TestThereAndBack(t *testing.T) {
 	t.Parallel()
 	db := clickhousetest.Open(t)
@@ -183,7 +183,8 @@ func requireLists(t *testing.T, a *archive.Archive) {
 	}
 }
 
-// TestDatabaseAway: what is on this machine can be read without a database, and the rest says why not.
+// TestDatabaseAway: what is on this machine can be read without a database, and the rest says why
+// not.
 func TestDatabaseAway(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()

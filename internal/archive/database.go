@@ -12,8 +12,7 @@ import (
 // errInterrupted is the error of what was ended by its context.
 var errInterrupted = errors.New("interrupted")
 
-// DatabaseError gives the error of a use of ClickHouse its kind: a database that is not there is a matter of storage, wrong
-// SQL is not. An error that has a kind keeps it.
+// DatabaseError gives the error of a use of ClickHouse its kind, unless it has one.
 func DatabaseError(ctx context.Context, err error) error {
 	var f *failure.Error
 	switch {

@@ -35,7 +35,7 @@ func Match(given string, ids []string) (string, error) {
 	return "", failure.New(failure.UnknownSession, several, "")
 }
 
-// Here returns the whole id of a session on this machine, which is given by it or by its beginning; "" when there is none.
+// Here returns the whole id of a session on this machine, given by its beginning; "" for none.
 func (a *Archive) Here(given string) (string, error) {
 	ids, err := Local(a.Home)
 	if err != nil {
@@ -57,8 +57,8 @@ func (a *Archive) Find(ctx context.Context, given string) (string, error) {
 	return id, err
 }
 
-// Entries returns the whole id of a session and its entries: from the journal on this machine, or from ClickHouse when there
-// is none.
+// Entries returns the whole id of a session and its entries: from the journal, else from
+// ClickHouse.
 func (a *Archive) Entries(ctx context.Context, given string) (id string, entries []*echo.Entry, err error) {
 	local, err := Local(a.Home)
 	if err != nil {
@@ -77,7 +77,7 @@ func (a *Archive) Entries(ctx context.Context, given string) (id string, entries
 	return id, rec.Entries, nil
 }
 
-// stored returns a session that has no journal on this machine. local are those that have one, to name the nearest.
+// stored returns a session without a journal here. local are those with one, to name the nearest.
 func (a *Archive) stored(ctx context.Context, given string, local []string) (id string, entries []*echo.Entry, err error) {
 	err = a.elsewhere(ctx, given, append([]string{}, local...), func(ctx context.Context, db *clickhouse.DB, found string) (err error) {
 		id = found
@@ -87,8 +87,8 @@ func (a *Archive) stored(ctx context.Context, given string, local []string) (id 
 	return id, entries, err
 }
 
-// elsewhere gives do a session that has no journal on this machine, by its whole id. Unless local is nil, the error of an id that
-// is unknown names the nearest.
+// elsewhere gives do the whole id of a session that has no journal on this machine. Unless local is
+// nil, the error for an unknown id names the nearest.
 func (a *Archive) elsewhere(ctx context.Context, given string, local []string, do func(ctx context.Context, db *clickhouse.DB, id string) error) error {
 	if a.Database == nil {
 		return failure.Newf(failure.UnknownSession, "no session %q on this machine", given)

@@ -29,9 +29,8 @@ type Listed struct {
 	stored bool              // ClickHouse has rows of it
 }
 
-// List returns the newest sessions of this machine and of ClickHouse, the newest first; all of them when limit is 0. What
-// ClickHouse has is taken from there, the rest from the journals. away is why ClickHouse could not be asked; the list is then
-// of this machine.
+// List returns the newest sessions of this machine and of ClickHouse, the newest first; all when
+// limit is 0. What ClickHouse has is taken from there. away is why it could not be asked.
 func (a *Archive) List(ctx context.Context, limit int) (list []Listed, away, err error) {
 	local, err := look(a.Home)
 	if err != nil {

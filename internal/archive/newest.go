@@ -30,8 +30,9 @@ type seenJournal struct {
 	session Session
 }
 
-// Newest returns the newest sessions, the newest first: those of this machine by their journals, which are read again only
-// when they have changed, and those that only ClickHouse has. Unlike [Archive.List] it always sees how far a run is.
+// Newest returns the newest sessions, the newest first: those of this machine by their journals,
+// which are read again only when they changed, and those that only ClickHouse has. Unlike
+// [Archive.List] it always sees how far a run is.
 func (a *Archive) Newest(ctx context.Context, limit int) (*SessionList, error) {
 	list := &SessionList{Sessions: []Session{}, Notes: []string{}}
 	local, err := look(a.Home)
@@ -64,8 +65,8 @@ func (a *Archive) Newest(ctx context.Context, limit int) (*SessionList, error) {
 	return list, nil
 }
 
-// newest returns the sessions of this machine that began last. One whose header is damaged counts as new, so that its fault is
-// reported; one of another version as old.
+// newest returns the sessions of this machine that began last. A damaged header counts as new, so
+// that the fault is reported; one of another version as old.
 func newest(local []*sessions.Session, limit int) []*sessions.Session {
 	slices.SortStableFunc(local, func(a, b *sessions.Session) int {
 		headless := func(s *sessions.Session) int {
@@ -147,7 +148,8 @@ func (a *Archive) read(id string) (*Detail, error) {
 	return d, nil
 }
 
-// sum returns the figures of a session on this machine. Those of one that nobody runs are kept until its journal changes.
+// sum returns the figures of a session on this machine. They are kept while nobody runs or changes
+// it.
 func (a *Archive) sum(id string) (Session, error) {
 	info, err := os.Stat(JournalPath(a.Home, id))
 	if err != nil {
@@ -179,7 +181,7 @@ func (a *Archive) keep(id string, s seenJournal) {
 	a.seen[id] = s
 }
 
-// running reports whether more may come of a session: its engine runs in this process, or a process has its lock.
+// running reports whether a session runs, in this process or in one that has its lock.
 func (a *Archive) running(id string) bool {
 	if a.Engines != nil && a.Engines.Runs(id) {
 		return true

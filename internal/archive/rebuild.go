@@ -10,8 +10,8 @@ import (
 	"github.com/windlass-run/windlass/internal/failure"
 )
 
-// Bring returns the whole id of a session that has a journal on this machine afterwards. The journal of one that was run on
-// another machine is rebuilt from ClickHouse; rebuilt says so. It must not be resumed in two places.
+// Bring returns the whole id of a session that has a journal here afterwards, rebuilt from
+// ClickHouse when it ran on another machine. It must not be resumed in two places.
 func (a *Archive) Bring(ctx context.Context, given string) (id string, rebuilt bool, err error) {
 	id, err = a.Here(given)
 	if err != nil || id != "" {
@@ -28,7 +28,7 @@ func (a *Archive) Bring(ctx context.Context, given string) (id string, rebuilt b
 	return id, err == nil, err
 }
 
-// rebuildError gives the error of a session that cannot be rebuilt its kind; a [*clickhouse.IncompleteError] may be in it.
+// rebuildError gives the error of a rebuild its kind; a [*clickhouse.IncompleteError] may be in it.
 func rebuildError(err error) error {
 	var incomplete *clickhouse.IncompleteError
 	switch {

@@ -60,7 +60,7 @@ const (
 	Unfinished = "unfinished"    // it has not ended as far as ClickHouse knows
 )
 
-// Summarize returns what a session did, as far as its entries say it. open is the status of one whose end is not recorded.
+// Summarize returns what a session did. open is the status of one whose end is not recorded.
 func Summarize(id string, entries []*echo.Entry, open string) *Detail {
 	f := record.Of(entries)
 	d := &Detail{Session: newSession(figures(id, f)), Output: f.Output(), PhaseReports: []Phase{}}

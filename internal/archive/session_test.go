@@ -8,7 +8,8 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// TestSummary reads off how a run that was taken up again stands: its newest end counts, and what was set aside does not.
+// TestSummary reads off how a run that was taken up again stands: its newest end counts, and what
+// was set aside does not.
 func TestSummary(t *testing.T) {
 	t.Parallel()
 	cost := 0.5
@@ -56,8 +57,8 @@ func TestSummary(t *testing.T) {
 	require.Equal(t, "done", Summarize("s1", entries[:8], "running").Output)
 }
 
-// TestSummaryOfASessionWithoutAnEnd: what a session is called whose end is not recorded follows from who runs it, unless its
-// process died while it recorded why the run stopped.
+// TestSummaryOfASessionWithoutAnEnd: what a session is called whose end is not recorded follows
+// from who runs it, unless its process died while it recorded why the run stopped.
 func TestSummaryOfASessionWithoutAnEnd(t *testing.T) {
 	t.Parallel()
 	entries := []*echo.Entry{

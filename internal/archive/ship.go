@@ -12,15 +12,15 @@ import (
 	"github.com/windlass-run/windlass/internal/sessions"
 )
 
-// Backlog is how much of the sessions on this machine a ClickHouse does not have. Those that a process runs are not
-// counted: their rows are on their way.
+// Backlog is how much of the sessions on this machine a ClickHouse does not have, without those
+// that a process runs.
 type Backlog struct {
 	Rows     uint64 `json:"rows"`
 	Sessions int    `json:"sessions"`
 }
 
-// LocalBacklog sums up what a database, by its address, does not have. unreadable is why sessions cannot be read, which are
-// not counted.
+// LocalBacklog sums up what a database, by its address, does not have. unreadable is why sessions
+// cannot be read; they are not counted.
 func LocalBacklog(home, to string) (b Backlog, unreadable []error, err error) {
 	all, err := look(home)
 	for _, s := range all {
@@ -76,8 +76,8 @@ type Shipment struct {
 	again    bool   // deliver what was delivered already, too
 }
 
-// Shipment chooses the sessions to deliver: those that are given by their ids or beginnings of them; without any, those of
-// which something is pending, and all of them again. A session that was to be kept here is delivered only when it is given.
+// Shipment chooses the sessions to deliver: those given by the beginnings of their ids; else those
+// with something pending, or all of them again. One that is kept here is delivered only when given.
 func (a *Archive) Shipment(given []string, again bool) (*Shipment, error) {
 	to, err := a.Address()
 	if err != nil {
@@ -130,8 +130,8 @@ type Progress interface {
 	End()
 }
 
-// Deliver delivers the sessions, one after the other; begin is told of each. The error ends the whole delivery; what is wrong
-// with one session alone is in its result.
+// Deliver delivers one session after the other, and calls begin for each. The error ends the
+// delivery; what is wrong with one session is in its result.
 func (p *Shipment) Deliver(ctx context.Context, begin func(number int, s *sessions.Session) Progress) (results []Shipped, err error) {
 	results = []Shipped{}
 	err = p.database(ctx, func(ctx context.Context, db *clickhouse.DB) error {

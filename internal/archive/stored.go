@@ -18,7 +18,7 @@ type Stored struct {
 	CallList     []clickhouse.Call        `json:"call_list"`
 }
 
-// UndeliveredError says that ClickHouse does not have a session, which has a journal on this machine.
+// UndeliveredError is a session that ClickHouse does not have and this machine has a journal of.
 type UndeliveredError struct {
 	ID  string
 	Err error
@@ -30,8 +30,8 @@ func (e *UndeliveredError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *UndeliveredError) Unwrap() error { return e.Err }
 
-// Stored returns what ClickHouse says of a run. For one that it does not have, whose journal is on this machine, the error is
-// an [*UndeliveredError], or says why the journal cannot be read.
+// Stored returns what ClickHouse says of a run. For one that only this machine has, the error is an
+// [*UndeliveredError], or says why the journal cannot be read.
 func (a *Archive) Stored(ctx context.Context, given string) (d *Stored, err error) {
 	err = a.Database(ctx, func(ctx context.Context, db *clickhouse.DB) (err error) {
 		d, err = load(ctx, db, given)

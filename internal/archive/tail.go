@@ -13,13 +13,14 @@ import (
 
 // Events reads the entries of one session in their order. It belongs to one goroutine.
 type Events interface {
-	// Next returns the next entries as far as they are there already, at most a few hundred; none when there are none yet.
-	// ended says that the session has ended and that nothing follows these.
+	// Next returns the next entries that are there, at most a few hundred. ended says that nothing
+	// follows them.
 	Next() (entries []*echo.Entry, ended bool, err error)
 	Close() error
 }
 
-// Events opens the entries of a session from the one with this number on. A session on this machine is followed while it runs.
+// Events opens the entries of a session from a number on. On this machine it is followed while it
+// runs.
 func (a *Archive) Events(ctx context.Context, given string, from uint64) (Events, error) {
 	id, err := a.Here(given)
 	if err != nil {
@@ -40,18 +41,17 @@ func (a *Archive) Events(ctx context.Context, given string, from uint64) (Events
 	return &ended{entries[i:]}, nil
 }
 
-// tailBatch is how many entries a tail returns at once: enough to be quick, few enough to be held in memory.
+// tailBatch is how many entries a tail returns at once.
 const tailBatch = 256
 
-// tailBytes is how many bytes of a journal a tail reads at once, and one line more: many clients may follow long entries.
+// tailBytes is how many bytes, and one line more, a tail reads at once: it may have many clients.
 const tailBytes = 1 << 20
 
-// lookEvery is how many times in a row nothing must have been there before it is asked whether the session has ended:
-// that takes the session's lock for a moment, which is not to get into the way of others.
+// lookEvery is how many times in a row nothing is there before a tail checks whether the session
+// has ended, which takes its lock for a moment.
 const lookEvery = 5
 
-// tail reads a journal while it grows, in batches. A reader that is slow finds everything that it has not read yet. It
-// implements [Events].
+// tail reads a journal in batches while it grows. It implements [Events].
 type tail struct {
 	*journal.Tail
 	alive func() bool // more may come

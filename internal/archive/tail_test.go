@@ -89,8 +89,8 @@ func TestTail(t *testing.T) {
 	require.True(t, ended)
 }
 
-// TestTailTakesLongEntriesOneByOne: however long entries are, a reader is not given more at once than it has to be, as there
-// may be many readers.
+// TestTailTakesLongEntriesOneByOne: however long entries are, a reader is not given more at once
+// than it has to be, as there may be many readers.
 func TestTailTakesLongEntriesOneByOne(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "s1")

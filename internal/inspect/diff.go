@@ -69,8 +69,8 @@ func (r *Record) Diff(from, to *Call) (*Diff, error) {
 	return &Diff{SessionID: r.ID, From: from, To: to, Prefix: commonPrefix(was, is), Messages: changes(was, is, from.Visit == to.Visit)}, nil
 }
 
-// changes lists the messages of two histories in the order of the second; what is only in the first stands where it was.
-// Messages that are in no request are left out unless they are in the other history.
+// changes lists the messages of two histories in the order of the second; what is only in the first
+// stands where it was. Messages that only one history has are left out when none was sent.
 func changes(was, is []SentForm, sameVisit bool) []MessageChange {
 	before := map[string]int{}
 	for i, key := range pairKeys(was, sameVisit) {
@@ -106,8 +106,8 @@ func changes(was, is []SentForm, sameVisit bool) []MessageChange {
 	return out
 }
 
-// pairKeys names the messages of a history so that equal names are the same message. Within one visit that is the entry
-// which holds it. Two visits have entries of their own; there the first with a hash is paired with the first, and so on.
+// pairKeys gives the same message of two histories the same name: within one visit its entry,
+// across visits its hash and how often that has come.
 func pairKeys(forms []SentForm, sameVisit bool) []string {
 	keys := make([]string, len(forms))
 	seen := map[echo.Hash]int{}

@@ -13,7 +13,8 @@ import (
 	"github.com/windlass-run/windlass/internal/inspect"
 )
 
-// incident is the session of the reports of the command: eight calls, masked, cut, refused and summed up, in three visits.
+// incident is the session of the reports of the command: eight calls, masked, cut, refused and
+// summed up, in three visits.
 func incident(t *testing.T) *inspect.Record {
 	t.Helper()
 	data, err := os.ReadFile("../../cmd/windlass/testdata/reports/context.jsonl")
@@ -68,7 +69,8 @@ func TestPick(t *testing.T) {
 	}
 }
 
-// TestShow: the messages of a request are those that were sent for the messages of the history, in their order.
+// TestShow: the messages of a request are those that were sent for the messages of the history, in
+// their order.
 func TestShow(t *testing.T) {
 	t.Parallel()
 	r := incident(t)
@@ -90,7 +92,8 @@ func TestShow(t *testing.T) {
 	}
 }
 
-// TestDiff compares every call with every other: with itself nothing changed, and what is gone one way is added the other.
+// TestDiff compares every call with every other: with itself nothing changed, and what is gone one
+// way is added the other.
 func TestDiff(t *testing.T) {
 	t.Parallel()
 	r := incident(t)

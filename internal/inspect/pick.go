@@ -54,7 +54,7 @@ func (r *Record) Pick(p Pick) (*Call, error) {
 	return nil, r.noCall(p.String(), p.Phase)
 }
 
-// Call returns the call with this number or key. A place where a request was refused and sent again names the last one.
+// Call returns the call with this number or key; for a place with several requests the last one.
 func (r *Record) Call(name string) (*Call, error) {
 	if n, err := strconv.Atoi(name); err == nil {
 		if n < 1 || n > len(r.Calls) {

@@ -9,8 +9,7 @@ import (
 	"github.com/windlass-run/windlass/internal/handoff"
 )
 
-// Record is the record of one session, with its model calls. Calls that belong to no conversation (of validators, for
-// summaries and counts) are not among them.
+// Record is the record of one session with the model calls of its conversations.
 type Record struct {
 	ID      string
 	Entries []*echo.Entry
@@ -42,8 +41,8 @@ func (r *Record) Handoff() (*echo.Handoff, error) {
 	return h, nil
 }
 
-// walk shows the requests of the session in their order, numbered from 1, until see has seen enough. A request is valid
-// until see returns; that of the last one stays so.
+// walk shows the requests in their order, numbered from 1, until see returns false. A request is
+// valid until see returns; the last one stays so.
 func (r *Record) walk(see func(n int, req *record.Request) bool) error {
 	n := 0
 	for req, err := range record.RequestsOf(r.Entries) {

@@ -5,8 +5,7 @@ import (
 	"github.com/windlass-run/windlass/echo/record"
 )
 
-// Sums are the sums over the calls of a session. Calls that were not answered are in none but NotAnswered: they were refused,
-// or cut off.
+// Sums are over the calls of a session that were answered, apart from NotAnswered.
 type Sums struct {
 	Calls       int `json:"calls"`
 	NotAnswered int `json:"not_answered"`

@@ -13,7 +13,7 @@ import (
 	"github.com/windlass-run/windlass/internal/suggestion"
 )
 
-// Use is a stretch of calls of one visit in which a message was sent in the same form for the same reason.
+// Use is a stretch of calls of a visit in which a message was sent in one form for one reason.
 type Use struct {
 	Visit      echo.Key           `json:"visit"`
 	MessageSeq uint64             `json:"message_seq"`      // the entry that has it
@@ -62,8 +62,8 @@ func (r *Record) Explain(prefix string) (*Explained, error) {
 	return x, err
 }
 
-// Messages returns the messages of all histories, and those that were sent in place of one, by hash. Of the latter that are
-// not recorded by themselves, as summaries are, only what was sent is known.
+// Messages returns the messages of all histories, and those sent in place of one, by hash. Of the
+// latter only what was sent is known, unless they are recorded, as summaries are.
 func (r *Record) Messages() (map[echo.Hash]*echo.Message, error) {
 	recorded := map[echo.Hash]*echo.Message{}
 	for _, e := range r.Entries {
@@ -117,8 +117,8 @@ func (r *Record) message(prefix string, known map[echo.Hash]*echo.Message) (*ech
 		r.ID, prefix, strings.Join(suggestion.Nearest(prefix, all, 3), ", "))
 }
 
-// uses lists what became of a message in each call whose history has it, and the calls in which it stood for another. A
-// message that is in histories more than once is listed place by place.
+// uses lists what became of a message in each call whose history has it, place by place, and the
+// calls in which it stood for another.
 func (r *Record) uses(h echo.Hash) ([]Use, error) {
 	uses := []Use{}
 	open := map[string]int{} // by visit and message: the newest use, which may go on
@@ -149,8 +149,8 @@ func (r *Record) uses(h echo.Hash) ([]Use, error) {
 	return uses, err
 }
 
-// continues reports whether a use in a later call is the same one. A message of a history is in every later call of the
-// visit, so that no call can be missing between.
+// continues reports whether a use in a later call is the same one. A message of a history is in
+// every later call of the visit, so none can be missing between.
 func (u *Use) continues(next *Use) bool {
 	return u.Form == next.Form && u.Reason == next.Reason && u.Tokens == next.Tokens && u.For == next.For
 }

@@ -60,8 +60,8 @@ func BenchmarkComplete(b *testing.B) {
 	}
 }
 
-// BenchmarkOpenAI is the same call as a bare loop over openai-go makes it: typed parameters, typed chunks, its own
-// accumulator.
+// BenchmarkOpenAI is the same call as a bare loop over openai-go makes it: typed parameters, typed
+// chunks, its own accumulator.
 func BenchmarkOpenAI(b *testing.B) {
 	for _, n := range []int{100, 400} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

@@ -9,8 +9,8 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// FillCallID returns an id for the i-th call of the answer to these messages. It depends on nothing but them, and no
-// two answers of one conversation get the same.
+// FillCallID returns an id for the i-th call of the answer to these messages. It follows from them
+// alone, and no two answers of a conversation get the same.
 func FillCallID(msgs []*echo.Message, i int) string {
 	h := sha256.New()
 	for _, m := range msgs {

@@ -31,15 +31,14 @@ const (
 	DefaultRetryWait   = 500 * time.Millisecond // before the second try
 )
 
-// The waits between two attempts double from the first to the ceiling; what the provider asks for counts more, up to
-// the longest wait that a person would sit through.
+// The waits between attempts double up to the ceiling. What the provider asks for counts more, up
+// to the longest wait that a person would sit through.
 const (
 	backoffCeiling = 20 * time.Second
 	longestWait    = 2 * time.Minute
 )
 
-// client asks one model at one endpoint. It is immutable but for caches that lock themselves, and safe for concurrent
-// use.
+// client asks one model at one endpoint. It is safe for concurrent use.
 type client struct {
 	api      openai.Client
 	provider string // host of the endpoint
@@ -162,8 +161,8 @@ func (c *client) pause(ctx context.Context, req *effect.ModelRequest, f *failure
 	return c.sleep(ctx, wait)
 }
 
-// backoff returns the wait after so many retries: it doubles from the first one up to the ceiling, or stays at a first one
-// that is longer. A jitter of a quarter keeps parallel conversations from coming back all at once.
+// backoff returns the wait after so many retries: it doubles from the first up to the ceiling, or
+// stays at a longer first. A jitter of a quarter spreads parallel conversations.
 func backoff(first time.Duration, retries int) time.Duration {
 	wait := first
 	for ; retries > 0 && wait < backoffCeiling; retries-- {
@@ -188,7 +187,7 @@ func (c *client) attempt(ctx context.Context, path string, b *body, read func(*h
 	return nil
 }
 
-// post sends a request to a path of the endpoint. A response that it returns is a success, and its body is to be closed.
+// post sends a request. A response that it returns is a success, and its body is to be closed.
 func (c *client) post(ctx context.Context, path string, b *body, dog *watchdog) (*http.Response, *failure) {
 	var res *http.Response
 	err := c.api.Post(ctx, path, nil, &res, option.WithRequestBody("application/json", b.reader()),
@@ -214,8 +213,8 @@ func (c *client) post(ctx context.Context, path string, b *body, dog *watchdog) 
 // maxErrorBody bounds what is read of an error's body.
 const maxErrorBody = 1 << 20
 
-// prepare gives the transport what openai-go does not know of a body that is a reader: its length, and how to start
-// again on another connection. It also bounds error bodies, which openai-go reads whole.
+// prepare tells the transport the length of the body and how to start it again, and bounds error
+// bodies, which openai-go reads whole.
 func (c *client) prepare(b *body, dog *watchdog) option.Middleware {
 	return func(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
 		r.ContentLength = b.len()
@@ -287,7 +286,8 @@ func (c *client) fail(req *effect.ModelRequest, f *failure, retried []echo.Model
 	}
 }
 
-// cause returns the error below a failure when its text may be shown: the library's errors may hold URLs and headers.
+// cause returns the error below a failure with a text that may be shown, as the library's may hold
+// keys.
 func (c *client) cause(f *failure) error {
 	if f.err == nil {
 		return nil

@@ -398,7 +398,8 @@ func TestOverallTimeout(t *testing.T) {
 	}
 }
 
-// An empty plain answer is no answer either; one that says why it ended is one, as models end with nothing to add.
+// An empty plain answer is no answer either; one that says why it ended is one, as models end with
+// nothing to add.
 func TestEmptyAnswer(t *testing.T) {
 	t.Parallel()
 	b := setup(t, `{"max_retries": 0}`, always(&llmtest.Answer{Plain: true, Fault: llmtest.Fault{Empty: true}}))
@@ -411,7 +412,8 @@ func TestEmptyAnswer(t *testing.T) {
 	require.Equal(t, "stop", resp.FinishReason)
 }
 
-// The waits double from retry_wait_seconds, each less a jitter of at most a quarter, and never exceed the ceiling.
+// The waits double from retry_wait_seconds, each less a jitter of at most a quarter, and never
+// exceed the ceiling.
 func TestWaits(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -467,7 +469,8 @@ func TestCancellationWhileWaiting(t *testing.T) {
 	require.Len(t, b.server.Requests(), 1)
 }
 
-// A server that sends back what it was sent must not make the key visible, and neither must anything else.
+// A server that sends back what it was sent must not make the key visible, and neither must
+// anything else.
 func TestSecretsAreNeverShown(t *testing.T) {
 	t.Parallel()
 	echoing := func(write func(http.ResponseWriter, string)) *httptest.Server {
@@ -647,8 +650,8 @@ func TestParallelConversations(t *testing.T) {
 	require.NoError(t, b.server.Refused())
 }
 
-// What a call may have cost is judged by all of its tries: nobody listening costs nothing, a stream that broke off before
-// may have.
+// What a call may have cost is judged by all of its tries: nobody listening costs nothing, a stream
+// that broke off before may have.
 func TestUnpaidIsJudgedByEveryTry(t *testing.T) {
 	t.Parallel()
 	gone := setup(t, `{"max_retries": 1}`, always(&llmtest.Answer{Text: "hi"}))

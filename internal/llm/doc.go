@@ -1,7 +1,6 @@
-// Package llm asks models over the chat-completions protocol. A [Router] picks the endpoint of each model from the
-// configuration; what is sent is assembled from messages that are encoded already; an answer's usage becomes money by
-// the price card.
+// Package llm asks models over the chat-completions protocol. A [Router] picks the endpoint of each
+// model from the configuration; the price card turns an answer's usage into money.
 //
-// Retries are made here and nowhere else: openai-go's own are off, because only this package knows that an answer
-// that broke off halfway is void.
+// Retries are made here and nowhere else: an answer that broke off halfway is void, which openai-go
+// does not know.
 package llm

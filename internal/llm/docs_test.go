@@ -79,8 +79,8 @@ var (
 	status  = regexp.MustCompile(`\b([45])(\d\d|xx)\b(?:,| \|| or|$)`)
 )
 
-// TestDocumentedKinds holds the table of what goes wrong against what the code makes of every status, and looks for kinds
-// that it does not have.
+// TestDocumentedKinds holds the table of what goes wrong against what the code makes of every
+// status, and looks for kinds that it does not have.
 func TestDocumentedKinds(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/models.md")

@@ -15,7 +15,7 @@ import (
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
-// Defaults of an embedding model. It answers fast or not at all, so it is waited for less long than a model that thinks.
+// Defaults of an embedding model, which answers fast or not at all.
 const (
 	DefaultEmbedTimeout     = time.Minute // of a request, with all its retries
 	DefaultEmbedIdleTimeout = 30 * time.Second
@@ -42,8 +42,8 @@ type Embedder struct {
 	dims  int // of the vectors: those asked for, else those of the first answer; 0: not known yet
 }
 
-// Embedder returns an embedder that asks the endpoint which the configuration names for this model. The error is an
-// [*effect.ModelError]: no key, no valid endpoint. Nothing is sent.
+// Embedder returns an embedder for the endpoint that the configuration names for this model. The
+// error is an [*effect.ModelError]: no key, no valid endpoint. Nothing is sent.
 func (r *Router) Embedder(model string) (*Embedder, error) {
 	shared, err := r.client(model)
 	if err != nil {
@@ -57,7 +57,8 @@ func (r *Router) Embedder(model string) (*Embedder, error) {
 	}, nil
 }
 
-// Name returns the provider's name of the model, and "@" with the number of dimensions if windlass.json names one.
+// Name returns the provider's name of the model, with "@" and the dimensions that windlass.json
+// names.
 func (e *Embedder) Name() string {
 	if d := e.c.settings.Dimensions; d > 0 {
 		return fmt.Sprintf("%s@%d", e.name, d)
@@ -65,11 +66,12 @@ func (e *Embedder) Name() string {
 	return e.name
 }
 
-// Watch has requests watched from now on, as they cost something. It is called before the first one.
+// Watch has requests watched, as they cost something. It is called before the first one.
 func (e *Embedder) Watch(w Watch) { e.watch = w }
 
-// Embed returns a vector of unit length for each text, nil for one that is empty, white space, or nothing to the model. A text that is longer
-// than the model takes is embedded by its beginning. The error is an [*effect.ModelError]; then there are no vectors.
+// Embed returns a vector of unit length for each text, nil for one that is empty, white space, or
+// nothing to the model. Of a text that is too long the beginning is embedded. The error is an
+// [*effect.ModelError]; then there are no vectors.
 func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	out := make([][]float32, len(texts))
 	for _, batch := range e.batches(texts) {
@@ -116,8 +118,8 @@ func (e *Embedder) textLimit() int {
 	return e.limit
 }
 
-// embed asks for one batch. When a text is too long for the model, all are cut shorter: which one it was is not said. The
-// shorter limit stays, so that the next batch does not run into it again.
+// embed asks for one batch. When a text is too long for the model, all are cut shorter, as the
+// answer does not say which it was. The shorter limit stays.
 func (e *Embedder) embed(ctx context.Context, texts []string) ([][]float32, error) {
 	for limit := e.textLimit(); ; {
 		cut := make([]string, len(texts))
@@ -247,8 +249,7 @@ func (e *Embedder) accept(vectors [][]float32) error {
 	return nil
 }
 
-// response says what an answer cost: by what the provider charged, else by the model's price for input. Tokens that it
-// does not report are counted here.
+// response says what an answer cost. Tokens that the provider does not report are counted here.
 func (e *Embedder) response(u *wireUsage, texts []string, retried []echo.ModelErrorKind) *effect.ModelResponse {
 	r := &effect.ModelResponse{Provider: e.c.provider, Model: e.name, Retries: len(retried), RetryKinds: retried, Ignored: u.ignored()}
 	var reported bool

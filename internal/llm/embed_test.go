@@ -123,7 +123,8 @@ func TestEmbedBatches(t *testing.T) {
 	require.Equal(t, []int{13, 13, 13, 1}, sizes(large), "256 KiB")
 }
 
-// A text that is too long for the model is embedded by its beginning, and the next one is cut at once.
+// A text that is too long for the model is embedded by its beginning, and the next one is cut at
+// once.
 func TestEmbedCutsLongTexts(t *testing.T) {
 	t.Parallel()
 	for name, refusal := range map[string]llmtest.Fault{
@@ -289,7 +290,8 @@ func TestEmbedShapes(t *testing.T) {
 	require.Equal(t, [][]float32{nil, {0, 1}}, v)
 }
 
-// Every request is told with what it cost: by what the provider charged, else by its usage, else by a count of its own.
+// Every request is told with what it cost: by what the provider charged, else by its usage, else by
+// a count of its own.
 func TestEmbedIsWatched(t *testing.T) {
 	t.Parallel()
 	answer := func(r llmtest.EmbedRequest) *llmtest.Answer {

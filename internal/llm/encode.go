@@ -24,9 +24,9 @@ type wireRequest struct {
 	noToolCalls    bool
 }
 
-// appendBody appends the request body. The messages come after everything that stays the same between two calls of a
-// conversation, and what only the last call of a phase has comes after the messages: so the bodies of two calls that
-// follow each other have the longest common prefix, for proxies and for whoever compares them.
+// appendBody appends the request body. Messages come after what stays the same in a conversation,
+// and what only the last call of a phase has comes after them: so the bodies of successive calls
+// have the longest common prefix.
 func appendBody(dst []byte, w *wireRequest, msgs []*echo.Message) []byte {
 	dst = append(dst, `{"model":`...)
 	dst = echo.AppendString(dst, w.model)
@@ -66,9 +66,8 @@ func appendOptions(dst []byte, options map[string]json.RawMessage) []byte {
 	return dst
 }
 
-// appendMessages appends the messages as they are encoded already. The one exception are images in tool results, which
-// the protocol has no place for: the text stays in the tool message, and the images follow in a user message after
-// the last result of the same turn.
+// appendMessages appends the encoded messages. The protocol has no place for images in tool
+// results: they follow in a user message after the last result of the turn.
 func appendMessages(dst []byte, msgs []*echo.Message) []byte {
 	first := true
 	add := func(wire []byte) {
@@ -101,7 +100,7 @@ func hasToolImage(m *echo.Message) bool {
 		slices.ContainsFunc(m.Parts(), func(p echo.Part) bool { return p.Type == echo.PartImage })
 }
 
-// splitImages returns a tool message without its images, and the images under a line that says where they are from.
+// splitImages returns a tool message without its images, and the images under a line that names it.
 func splitImages(m *echo.Message) (text *echo.Message, images []echo.Part) {
 	d := m.Draft()
 	d.Parts = nil
@@ -155,8 +154,8 @@ var bodies = sync.Pool{New: func() any { return new([]byte) }}
 // maxPooled keeps the odd giant request from staying in memory.
 const maxPooled = 8 << 20
 
-// body is a request body that may be read several times, by retries and by the transport, also after the call has
-// returned. Its buffer goes back to the pool when the last reader is closed.
+// body is a request body that retries and the transport may read several times, also after the call
+// has returned. Its buffer goes back to the pool when the last reader is closed.
 type body struct {
 	buf  *[]byte
 	refs atomic.Int32
@@ -184,7 +183,7 @@ func (b *body) reader() *bodyReader {
 	return &bodyReader{body: b}
 }
 
-// bodyReader is closed by the transport, perhaps while it is still being read elsewhere: hence the lock.
+// bodyReader may be closed by the transport while it is being read elsewhere: hence the lock.
 type bodyReader struct {
 	mu   sync.Mutex
 	body *body

@@ -89,8 +89,8 @@ func (e *providerError) status() int {
 	return n
 }
 
-// readProviderError finds the error in a body: {"error": {...}}, {"error": "text"}, [{"error": ...}], or the members
-// themselves.
+// readProviderError finds the error in a body: {"error": {...}}, {"error": "text"}, [{"error":
+// ...}], or the members themselves.
 func readProviderError(body []byte) (providerError, bool) {
 	body = bytes.TrimSpace(body)
 	var list []json.RawMessage
@@ -213,7 +213,8 @@ type badAnswerError struct{ why string }
 
 func (e *badAnswerError) Error() string { return e.why }
 
-// transportFailure reads an error of the connection or of the stream. cause is why the request's context ended, or nil.
+// transportFailure reads an error of the connection or the stream. cause is why the context ended,
+// or nil.
 func transportFailure(err, cause error) *failure {
 	f := &failure{kind: echo.ModelErrNetwork, class: retryFully, message: rootText(err), err: err, after: -1}
 	var broken *brokenStreamError
@@ -253,7 +254,7 @@ func isTimeout(err error) bool {
 	return errors.As(err, &t) && t.Timeout() && !errors.Is(err, context.Canceled)
 }
 
-// rootText returns an error's text without the request's URL, which may hold what must not be shown.
+// rootText returns an error's text without the request's URL, which may hold a secret.
 func rootText(err error) string {
 	var u interface{ Unwrap() error }
 	var op *net.OpError
@@ -269,8 +270,8 @@ func rootText(err error) string {
 	return err.Error()
 }
 
-// retryAfter reads what the provider asks to wait: retry-after-ms, or Retry-After in seconds or as a date. It returns
-// a negative duration when it asks nothing.
+// retryAfter reads what the provider asks to wait: Retry-After-Ms, or Retry-After in seconds or as
+// a date. Negative: nothing.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms >= 0 && ms < maxHeaderWait {
 		return time.Duration(ms * float64(time.Millisecond))
@@ -291,7 +292,7 @@ const maxHeaderWait = 1e9
 // cleaner removes what must not be shown from texts.
 type cleaner struct{ *secret.Set }
 
-// body returns the body of a response without secrets. It comes before anything is cut off, which could be the half of one.
+// body returns a response body without secrets. Call it before anything is cut off.
 func (s cleaner) body(b []byte) []byte {
 	if json.Valid(b) {
 		return s.JSON(b)

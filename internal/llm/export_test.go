@@ -10,7 +10,8 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// SleepLess makes a model's client wait no time between attempts and returns the waits it was asked for.
+// SleepLess makes a model's client wait no time between attempts and returns the waits it was asked
+// for.
 func SleepLess(t *testing.T, r *Router, model string) *[]time.Duration {
 	t.Helper()
 	c, err := r.client(model)

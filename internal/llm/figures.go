@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// The figures of an endpoint become money, budgets and rows. These are the ranges in which they are believed; a figure
-// outside its range is taken as not reported, and named in a warning. Sums of such figures cannot overflow.
+// The ranges in which figures of an endpoint are believed, as they become money and budgets. Others
+// are taken as not reported, with a warning. Sums of such figures cannot overflow.
 const (
 	maxTokens  = 1_000_000_000 // of one call; the largest windows are of some million
 	maxCostUSD = 10_000        // of one call
@@ -18,8 +18,8 @@ const (
 	maxDims    = 1 << 16       // of a vector
 )
 
-// tokens is a number of tokens that an endpoint reports. It reads any JSON value: an answer is worth
-// more than a figure of it.
+// tokens is a number of tokens that an endpoint reports. It reads any JSON value, so that a wrong
+// figure does not cost the answer.
 type tokens struct {
 	n   int64
 	bad string // the value, when it is no number of tokens

@@ -59,7 +59,8 @@ func TestFiguresThatCannotBeTrue(t *testing.T) {
 	}
 }
 
-// FuzzFigures: whatever an endpoint reports, what comes of it is in range, and a thousand of it add up.
+// FuzzFigures: whatever an endpoint reports, what comes of it is in range, and a thousand of it add
+// up.
 func FuzzFigures(f *testing.F) {
 	for _, s := range []string{
 		`{"prompt_tokens":1e400,"cost":-1}`, `{"cost":1e308,"completion_tokens":9223372036854775807}`, `{"cost":NaN}`, `{"input_tokens":"1"}`,

@@ -12,8 +12,9 @@ import (
 	"github.com/windlass-run/windlass/internal/secret"
 )
 
-// FuzzProviderError reads what an endpoint answers with an error status: it is always an error with a kind and with words, in
-// which the key does not stand, and what it asks to wait is a time or nothing.
+// FuzzProviderError reads what an endpoint answers with an error status: it is always an error with
+// a kind and with words, in which the key does not stand, and what it asks to wait is a time or
+// nothing.
 func FuzzProviderError(f *testing.F) {
 	const key = "sk-fuzz-8f2e61c0a9d47b35"
 	f.Add(429, "3", `{"error": {"message": "Rate limit for `+key+`", "code": "rate_limit_exceeded"}}`)
@@ -38,7 +39,8 @@ func FuzzProviderError(f *testing.F) {
 	})
 }
 
-// FuzzVectors reads answers to a request for vectors: each text has one of unit length, or none, or there is an error.
+// FuzzVectors reads answers to a request for vectors: each text has one of unit length, or none, or
+// there is an error.
 func FuzzVectors(f *testing.F) {
 	f.Add(2, `{"data": [{"index": 1, "embedding": [1, 2]}, {"index": 0, "embedding": [0, 0]}], "usage": {"prompt_tokens": 3}}`)
 	f.Add(1, `{"data": [{"embedding": [1e38, 1e38]}]}`)

@@ -14,7 +14,7 @@ import (
 //go:embed prices.json
 var pricesJSON []byte
 
-// Card is what is known of a well-known model: its price and its limits in tokens. Zero limits are unknown.
+// Card is the price of a well-known model and its limits in tokens; zero is unknown.
 type Card struct {
 	Model           string
 	Price           config.Price
@@ -22,7 +22,7 @@ type Card struct {
 	MaxOutputTokens int
 }
 
-// dated matches the suffixes that name a release of the same model at the same price. Nothing else may follow a known
+// dated matches names of a release of a model at the same price. Nothing else may follow a known
 // name: gpt-5-nano is not a kind of gpt-5.
 var dated = regexp.MustCompile(`^(.+?)[-@](\d{4}-\d{2}-\d{2}|20\d{6}|latest)$`)
 
@@ -31,8 +31,7 @@ func familyName(model string) string {
 	return strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])
 }
 
-// LookupCard returns the card of a model, by its name without provider and date. A fine-tuned model or an unknown name
-// has none.
+// LookupCard returns the card of a model by its name, without provider and date.
 func LookupCard(model string) (Card, bool) {
 	name := familyName(model)
 	cards := cardTable()
@@ -84,8 +83,8 @@ func parseCards(data []byte) (map[string]Card, error) {
 	return cards, nil
 }
 
-// Cost returns the price of a call in US dollars: (in - cached) * input + cached * cached_input + out * output, with the
-// prices for long requests when the request is one.
+// Cost returns the price of a call in US dollars: (in - cached) * input + cached * cached_input +
+// out * output, with the prices for long requests when the request is one.
 func Cost(p config.Price, u echo.Usage) float64 {
 	return tariff(p).Cost(u)
 }

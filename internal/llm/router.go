@@ -26,8 +26,8 @@ const (
 	defaultBaseURL = "https://api.openai.com/v1"
 )
 
-// Router is an [effect.Model] that sends each request to the endpoint that the configuration names for its model. It
-// is safe for concurrent use. Clients are made on first use, one for each model name, and share their connections.
+// Router is an [effect.Model] that sends each request to the endpoint of its model. It is safe for
+// concurrent use. There is one client for each model name, and they share their connections.
 type Router struct {
 	cfg     *config.Config
 	getenv  func(string) string
@@ -46,8 +46,8 @@ func NewRouter(cfg *config.Config, getenv func(string) string) *Router {
 	}
 }
 
-// Know has the router keep these secrets out of whatever endpoints answer, beside the keys and headers that it sends itself.
-// It is called before anything is asked.
+// Know has the router keep these secrets, besides those that it sends, out of answers. It is called
+// first.
 func (r *Router) Know(s *secret.Set) { r.secrets = s }
 
 // Complete implements [effect.Model].
@@ -62,7 +62,7 @@ func (r *Router) Complete(ctx context.Context, req *effect.ModelRequest) (*effec
 // Close closes the connections that are not in use.
 func (r *Router) Close() { r.http.CloseIdleConnections() }
 
-// Check reports, without sending anything, why a model could not be asked: no key, no valid endpoint.
+// Check reports, without sending anything, why a model could not be asked.
 func (r *Router) Check(model string) error {
 	_, err := r.client(model)
 	return err
@@ -89,8 +89,8 @@ func (r *Router) Facts(model string) effect.ModelFacts {
 	return f
 }
 
-// Limits returns the tokens that a model can take in all and write in one answer; zero is unknown. The configuration
-// counts more than the embedded table.
+// Limits returns the tokens that a model can take in all and write in one answer; zero is unknown.
+// The configuration has precedence over the embedded table.
 func (r *Router) Limits(model string) (contextWindow, maxOutputTokens int) {
 	m, _ := r.cfg.Lookup(model)
 	card, _ := LookupCard(cmp.Or(m.Model, model))
@@ -161,7 +161,8 @@ func (r *Router) endpoint(model string, m config.Model) (endpoint, error) {
 
 func (r *Router) defaultURL() string { return cmp.Or(r.getenv(EnvBaseURL), defaultBaseURL) }
 
-// key returns the key for an endpoint. One on this machine needs none, and neither does one with its own header for it.
+// key returns the key for an endpoint. One on this machine, or with its own header for it, needs
+// none.
 func (r *Router) key(model string, e endpoint, m config.Model) (string, error) {
 	name := cmp.Or(m.APIKeyEnv, EnvAPIKey)
 	key := strings.TrimSpace(r.getenv(name))
@@ -202,8 +203,8 @@ func (r *Router) headers(model, host string, in map[string]string) (map[string]s
 	return out, nil
 }
 
-// Secrets lists what a model's endpoint is sent to know windlass by: the key, and the values of headers that come from the
-// environment or hold a key.
+// Secrets lists what a model's endpoint is sent as credentials: the key, and the values of headers
+// that come from the environment or hold a key.
 func Secrets(m config.Model, getenv func(string) string) []secret.Value {
 	name := cmp.Or(m.APIKeyEnv, EnvAPIKey)
 	out := []secret.Value{{Name: name, Value: strings.TrimSpace(getenv(name))}}

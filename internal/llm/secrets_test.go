@@ -18,7 +18,8 @@ import (
 	"github.com/windlass-run/windlass/internal/secret"
 )
 
-// What an endpoint echoes of its key, or of anything else that is secret, is in no answer and in nothing that is told of one.
+// What an endpoint echoes of its key, or of anything else that is secret, is in no answer and in
+// nothing that is told of one.
 func TestAnswersHoldNoSecret(t *testing.T) {
 	t.Parallel()
 	const known = "p@ss/word+42"

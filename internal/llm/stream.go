@@ -21,7 +21,7 @@ import (
 // maxAnswer bounds the bytes of one answer, streamed or not.
 const maxAnswer = 64 << 20
 
-// chunk is one event of a stream, or a whole answer: the two differ in where a choice holds its content.
+// chunk is one event of a stream, or a whole answer; they differ in where a choice has its content.
 type chunk struct {
 	Model   string          `json:"model"`
 	Choices []choice        `json:"choices"`
@@ -42,7 +42,7 @@ type choice struct {
 	Usage        *wireUsage `json:"usage"` // Moonshot sends it here
 }
 
-// part is a piece of an answer. Reasoning that some providers send beside the content is not part of the answer.
+// part is a piece of an answer. Reasoning beside the content is not part of the answer.
 type part struct {
 	Content   content    `json:"content"`
 	Refusal   string     `json:"refusal"`
@@ -82,7 +82,7 @@ func (c *content) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// arguments is the text of a call's arguments. Some endpoints send the object itself instead of its text.
+// arguments is the text of a call's arguments, which some endpoints send as the object itself.
 type arguments string
 
 // UnmarshalJSON accepts a string or any other JSON value.
@@ -159,7 +159,7 @@ func (a *assembly) part(p *part) {
 	}
 }
 
-// call takes in a piece of a tool call. The index tells parallel calls apart; where it is missing, the id does.
+// call takes in a piece of a tool call. The index tells calls apart, or else the id.
 func (a *assembly) call(p *callPart) {
 	s := a.slot(p)
 	if s.id == "" {
@@ -214,7 +214,7 @@ func (a *assembly) tell(d effect.Delta) {
 	}
 }
 
-// read takes in a whole response body, a stream of events or one JSON object, and reports why it is not an answer.
+// read takes in a response body, a stream or one JSON object, and reports why it is not an answer.
 func (a *assembly) read(res *http.Response) error {
 	media, _, err := mime.ParseMediaType(res.Header.Get("Content-Type"))
 	limited := &limitedBody{body: res.Body, left: maxAnswer}
@@ -325,8 +325,8 @@ func (a *assembly) complete() error {
 	return nil
 }
 
-// message seals the answer. Calls without an id, or with one that is in the conversation already, get one that
-// follows from the request, so that the same answer always becomes the same message.
+// message seals the answer. Calls without an id, or with one that is taken, get one that follows
+// from the request, so that the same answer always becomes the same message.
 func (a *assembly) message(msgs []*echo.Message) *echo.Message {
 	d := echo.Draft{Role: echo.RoleAssistant, Kind: echo.KindAnswer}
 	if text := cmp.Or(a.secrets.Text(a.text.String()), a.secrets.Text(a.refusal.String())); text != "" {

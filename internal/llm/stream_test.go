@@ -21,7 +21,8 @@ func response(contentType string, body []byte) *http.Response {
 	}
 }
 
-// Whatever an endpoint sends, it is an answer or an error, never a panic; and an answer names every call.
+// Whatever an endpoint sends, it is an answer or an error, never a panic; and an answer names every
+// call.
 func FuzzReadAnswer(f *testing.F) {
 	f.Add(true, []byte("data: {\"choices\":[{\"delta\":{\"content\":\"hi\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"))
 	f.Add(true, []byte("data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":-1,\"function\":{\"name\":\"a\",\"arguments\":1}}]}}]}\n\ndata: [DONE]"))
@@ -67,8 +68,8 @@ func TestReadAnswerOfManyPieces(t *testing.T) {
 	require.Len(t, strings.Fields(m.Text()), 200)
 }
 
-// BenchmarkReadAnswer compares decoding a stream of 200 pieces here with the library's typed chunks. The difference is
-// the reason for the types of this package.
+// BenchmarkReadAnswer compares decoding a stream of 200 pieces here with the library's typed
+// chunks. The difference is the reason for the types of this package.
 func BenchmarkReadAnswer(b *testing.B) {
 	data := stream()
 	b.Run("windlass", func(b *testing.B) {

@@ -10,15 +10,14 @@ import (
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
-// What a call for summaries may answer with: a summary has 250 characters at most, and models that reason count that as
-// output, too.
+// A summary has 250 characters at most; models that reason count that as output, too.
 const (
 	summaryTokens = 150
 	reasoningRoom = 4096
 )
 
-// Summarizer has a model sum messages up for their cards. It implements [contextcards.Summarizer] and is safe for
-// concurrent use when its model is.
+// Summarizer has a model sum messages up for their cards, as a [contextcards.Summarizer]. It is
+// safe for concurrent use when its model is.
 type Summarizer struct {
 	Model effect.Model
 	Use   string // the model's name

@@ -36,7 +36,8 @@ func (w *watched) watch() func(llm.Call) {
 	}
 }
 
-// setupSummarizer returns a summarizer that asks model "m" of a strict server, and what it tells of its calls.
+// setupSummarizer returns a summarizer that asks model "m" of a strict server, and what it tells of
+// its calls.
 func setupSummarizer(t *testing.T, settings string, answer func(llmtest.Request) *llmtest.Answer) (*llm.Summarizer, *watched, *llmtest.Server) {
 	t.Helper()
 	server := llmtest.Start(llmtest.Config{Key: secretKey, Answer: answer})

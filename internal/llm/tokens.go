@@ -12,7 +12,7 @@ import (
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
-// What the protocol adds around texts, in tokens. The figures for messages are those OpenAI gives for its chat format.
+// What the protocol adds around texts, in tokens; for messages as OpenAI documents its chat format.
 const (
 	tokensPerMessage = 3
 	tokensOfReply    = 3
@@ -21,14 +21,14 @@ const (
 	tokensPerImage   = 765 // an image of 1024x1024 in high detail; the real figure depends on its size
 )
 
-// maxExact is the length of text from which tokens are estimated: counting takes about 0.1 ms for each kilobyte.
+// maxExact is the length from which tokens are estimated: counting takes 0.1 ms for each kilobyte.
 const maxExact = 1 << 20
 
 // maxCounted bounds the memory of a [Counter].
 const maxCounted = 1 << 16
 
-// Counter counts tokens as a family of models does, exactly where the family's tokenizer is known and by the length
-// otherwise. It remembers messages by their digest, so that each is counted once. It is safe for concurrent use.
+// Counter counts tokens, exactly where the tokenizer of the model is known and by length otherwise.
+// Each message is counted once, by its digest. It is safe for concurrent use.
 type Counter struct {
 	codec    tokenizer.Codec // nil: estimated
 	messages *memo[[sha256.Size]byte, int64]
@@ -55,7 +55,7 @@ func HasTokenizer(model string) bool {
 	return ok
 }
 
-// encodingOf returns the encoding of OpenAI's models. Other vendors do not publish theirs in a form to embed.
+// encodingOf returns the encoding of OpenAI's models; other vendors do not publish theirs.
 func encodingOf(model string) (tokenizer.Encoding, bool) {
 	name := strings.TrimPrefix(familyName(model), "ft:")
 	begins := func(families ...string) bool {
@@ -80,7 +80,7 @@ func (c *Counter) Text(s string) int64 {
 	return estimate(s)
 }
 
-// estimate guesses the tokens of a text: four ASCII characters or one other character are about one token.
+// estimate guesses the tokens of a text: one for four ASCII characters or one other character.
 func estimate(s string) int64 {
 	runes := utf8.RuneCountInString(s)
 	other := 0
@@ -132,9 +132,8 @@ func countTools(tools []effect.ToolSpec, count func(string) int64) (n int64) {
 	return n
 }
 
-// EstimateFixed estimates what a request has beside its messages: its tools and the protocol's own tokens. How a provider
-// writes tools down is its own affair, so counting them with a tokenizer would be no nearer to the truth, and would make
-// every run load one.
+// EstimateFixed estimates what a request has beside its messages: its tools and the protocol's own
+// tokens. A tokenizer would be no nearer, as nobody knows how a provider writes tools down.
 func EstimateFixed(tools []effect.ToolSpec) int64 {
 	return tokensOfReply + countTools(tools, estimate)
 }

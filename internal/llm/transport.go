@@ -8,12 +8,11 @@ import (
 	"time"
 )
 
-// maxConversations is the number of parallel conversations with one endpoint for which connections are kept open.
+// maxConversations is for how many parallel conversations with an endpoint connections stay open.
 const maxConversations = 128
 
-// newHTTPClient returns the connections of all clients of a router. There is no limit on the time to
-// the first byte: the limit on silence of each attempt covers it. Redirects are not followed, as the
-// key would be sent along.
+// newHTTPClient returns the connections of all clients of a router. The limit on silence of each
+// attempt bounds the time to the first byte. Redirects are not followed: the key would go along.
 func newHTTPClient() *http.Client {
 	t := &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,

@@ -27,7 +27,8 @@ type wireUsage struct {
 	IsBYOK bool `json:"is_byok"`
 }
 
-// usage returns the tokens in one shape; ok is false when the provider gave no figures, or none that can be true.
+// usage returns the tokens; ok is false when the provider gave no figures, or none that can be
+// true.
 func (u *wireUsage) usage() (out echo.Usage, ok bool) {
 	if u == nil {
 		return out, false
@@ -44,8 +45,8 @@ func (u *wireUsage) usage() (out echo.Usage, ok bool) {
 	return out, out.In > 0 || out.Out > 0
 }
 
-// cost returns what the provider says it charged, or nil. With a key of one's own at the upstream provider the charge
-// is the upstream's and comes on top.
+// cost returns what the provider says it charged, or nil. With a key of one's own at the upstream
+// provider, the upstream's charge comes on top.
 func (u *wireUsage) cost() *float64 {
 	if u == nil || !u.Cost.set {
 		return nil

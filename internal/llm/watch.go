@@ -14,8 +14,8 @@ type Call struct {
 	Took     time.Duration // with all tries
 }
 
-// Watch is told that a call begins, and what it returns is told once how the call ended. Both are called by several
-// goroutines. A nil Watch watches nothing.
+// Watch is called when a call begins, and what it returns once when the call has ended. Both are
+// called by several goroutines. A nil Watch watches nothing.
 type Watch func() (ended func(Call))
 
 func (w Watch) begin() (ended func(Call)) {

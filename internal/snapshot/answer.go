@@ -6,7 +6,8 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// Answer is the recorded outcome of one effect: what a model or a tool said, why it failed, or a reading.
+// Answer is the recorded outcome of one effect: what a model or a tool said, a failure, or a
+// reading.
 type Answer struct {
 	Key    echo.Key        `json:"key"`
 	Type   echo.NodeType   `json:"type"`

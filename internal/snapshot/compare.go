@@ -43,7 +43,7 @@ func Compare(expected, now Observed, chosen []Aspect) []Difference {
 	return out
 }
 
-// Text returns an aspect as lines of text, in which a change of one thing is the change of one line.
+// Text returns an aspect as lines, so that the change of one thing is the change of one line.
 func (o *Observed) Text(a Aspect) string {
 	var lines []string
 	switch a {

@@ -28,7 +28,7 @@ type Recorded struct {
 	Masks   []Mask // of what belongs to the machine or is secret
 }
 
-// UnfaithfulError says that a run with the answers of a session does not come to what the session came to.
+// UnfaithfulError says that a run with the answers of a session comes to something else.
 type UnfaithfulError struct {
 	Unanswered  *effect.UnansweredError
 	Differences []Difference
@@ -42,9 +42,9 @@ func (e *UnfaithfulError) Error() string {
 	return strings.TrimSuffix(DiffText(e.Differences), "\n")
 }
 
-// Freeze makes a test of a session. What it expects is what the session's own cascade comes to with the answers as they
-// stand in the test, with all masks applied; that this is what is recorded is checked, in everything but the context, in
-// which masks may be. An [*UnfaithfulError] says that it is not.
+// Freeze makes a test of a session. What it expects is what the session's own cascade comes to with
+// the masked answers. That this is what is recorded is checked, in everything but the context,
+// which may hold masks; otherwise the error is an [*UnfaithfulError].
 func Freeze(ctx context.Context, rec Recorded, r engine.Runner, c *cascade.Cascade) (*Test, error) {
 	entries, err := maskEntries(record.Counted(rec.Entries), rec.Masks)
 	if err != nil {
@@ -67,8 +67,9 @@ func Freeze(ctx context.Context, rec Recorded, r engine.Runner, c *cascade.Casca
 	return t, nil
 }
 
-// answersOf returns the outcomes of effects that a run is answered from. Readings of clocks and budgets are left out: none
-// counts in a test. So is what follows from other answers: a selection by a model, and what the engine's own tools did.
+// answersOf returns the outcomes that a run is answered from, without readings of clocks and
+// budgets, and without what follows from other answers: selections by a model, and the engine's own
+// tools.
 func answersOf(entries []*echo.Entry) []Answer {
 	byModel := map[echo.Key]bool{}
 	for _, e := range entries {
@@ -89,12 +90,11 @@ func answersOf(entries []*echo.Entry) []Answer {
 	return answers
 }
 
-// maxRounds bounds how often masks are applied anew: a model may name a message by its hash, in a message that another one
-// names, and so on.
+// maxRounds bounds how often masks are applied: messages may name each other by their hashes.
 const maxRounds = 20
 
-// maskEntries applies masks to entries. A message that they change has another hash then; where a model has named it by the
-// old one, as it does to recall it, the new one is put.
+// maskEntries applies masks to entries. Where a model has named a changed message by its hash, as
+// it does to recall it, the new hash is put.
 func maskEntries(entries []*echo.Entry, masks []Mask) ([]*echo.Entry, error) {
 	if len(masks) == 0 {
 		return entries, nil

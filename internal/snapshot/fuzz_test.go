@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzParse reads test files: one that is taken is complete, and is the same after it was written and read again.
+// FuzzParse reads test files: one that is taken is complete, and is the same after it was written
+// and read again.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"windlass_test": 2, "name": "a", "cascade": "c.json", "match": ["phases"], "answers": [{"key": "p/attempt1/turn1/model", "type": "model_call"}]}`))
 	f.Add([]byte(`{"windlass_test": 99}`))

@@ -7,11 +7,10 @@ import (
 	"strings"
 )
 
-// Mask puts one text in the place of another wherever it stands as a whole: a folder of the machine, the value of a
-// variable.
+// Mask replaces a text wherever it stands as a whole: a folder, the value of a variable.
 type Mask struct{ From, To string }
 
-// shortest is the length below which a text is not masked: it would stand in many that mean something else.
+// shortest is the length below which a text is not masked: it would stand in too many others.
 const shortest = 4
 
 // Maskable reports whether a text is long enough to be masked.
@@ -55,8 +54,8 @@ func maskAll(value any, masks []Mask) any {
 	return value
 }
 
-// maskText replaces each mask's text where it begins and ends as a word or a path does. What was put in is not looked at
-// again.
+// maskText replaces each mask's text where it begins and ends as a word or a path does, in one
+// pass.
 func maskText(s string, masks []Mask) string {
 	var b strings.Builder
 	kept := 0 // up to where s is written
@@ -75,8 +74,8 @@ func maskText(s string, masks []Mask) string {
 	return b.String() + s[kept:]
 }
 
-// boundary reports whether what stands from at to end is not the middle of something longer. In JSON inside of a text an
-// escape such as \n may stand before it.
+// boundary reports whether what stands from at to end is not the middle of something longer. An
+// escape such as \n may stand before it, in JSON inside of a text.
 func boundary(s string, at, end int) bool {
 	if end < len(s) && inWord(s[end]) {
 		return false

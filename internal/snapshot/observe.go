@@ -33,7 +33,7 @@ const (
 // Aspects returns all of them, in the order in which they are shown.
 func Aspects() []Aspect { return []Aspect{Phases, Routes, Tools, Output, State, Context} }
 
-// Usual returns the aspects that are compared when nobody chooses. The wording of a prompt is none of them.
+// Usual returns the aspects that are compared by default, without the wording of prompts.
 func Usual() []Aspect { return []Aspect{Phases, Routes, Tools, Output, State} }
 
 // Observed is what a run came to. An aspect that nobody chose is nil.
@@ -119,7 +119,7 @@ func stateOf(f *record.Fold) map[string]any {
 	return state
 }
 
-// inTurn puts the calls of one turn, which may have ended in any order, into the order in which the model made them.
+// inTurn puts the calls of one turn into the order in which the model made them.
 func inTurn(a, b ToolCall) int {
 	if a.At.Place() != b.At.Place() {
 		return 0
@@ -171,8 +171,8 @@ func endLine(status echo.Status, reason echo.StopReason, attempts, turns int, pr
 	return line
 }
 
-// contextLines says what a model call was sent: of the view of a phase's own call what changed since the one before, and of
-// every call what identifies the whole request.
+// contextLines says what a model call was sent: of the view of a phase's own call what changed, and
+// of every call what identifies the request.
 func contextLines(e *echo.Entry, words map[echo.Hash]string) []string {
 	var out []string
 	switch {
@@ -211,8 +211,8 @@ func excerpt(m *echo.Message) string {
 	return fmt.Sprintf("%s %q", m.Role(), text)
 }
 
-// longest is how many characters of a text in a tool's arguments are kept. A file that is written belongs to the answer
-// that wrote it; here it is enough to know whether it is the same.
+// longest is how many characters of a text in a tool's arguments are kept: enough to know whether
+// it is the same.
 const longest = 200
 
 // shorten puts a digest in the place of long texts.

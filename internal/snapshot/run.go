@@ -16,7 +16,8 @@ import (
 type Outcome struct {
 	Observed
 
-	// Unanswered says what the run asked that has no recorded answer: it went no further. nil: everything was answered.
+	// Unanswered is what the run asked that has no recorded answer; it went no further. nil:
+	// nothing.
 	Unanswered *effect.UnansweredError
 }
 
@@ -31,9 +32,9 @@ func stillSeams() effect.Seams {
 	}
 }
 
-// Run runs a cascade with the answers of the test and says what it comes to. The runner says what models and tools there
-// are; neither is asked for anything, nothing is written, and no budget limits it, as nothing is paid for. The error says
-// that the test could not be run to where a run ends: its own end is no error. Several may run at once.
+// Run runs a cascade with the answers of the test and says what it comes to. The runner describes
+// models and tools; none is called, nothing is written, and no budget limits it. The run's own end
+// is no error. Several may run at once.
 func (t *Test) Run(ctx context.Context, r engine.Runner, c *cascade.Cascade) (*Outcome, error) {
 	answers := make([]*echo.Entry, len(t.Answers))
 	for i := range t.Answers {
@@ -58,8 +59,8 @@ func (t *Test) Run(ctx context.Context, r engine.Runner, c *cascade.Cascade) (*O
 	return out, nil
 }
 
-// Differences compares what a test came to with what it expects. Of a run that went no further for want of an answer, what
-// only its end would have brought is not compared.
+// Differences compares what a test came to with what it expects. What only the end of a run brings
+// is not compared when an answer was missing.
 func (t *Test) Differences(now *Outcome) []Difference {
 	chosen := t.Match
 	if now.Unanswered != nil {
@@ -68,7 +69,7 @@ func (t *Test) Differences(now *Outcome) []Difference {
 	return Compare(t.Expect, now.Observed, chosen)
 }
 
-// Accept makes what a test came to what it expects, and reports whether that is something else than before.
+// Accept makes what a test came to what it expects, and reports whether that changes it.
 func (t *Test) Accept(now *Outcome) bool {
 	changed := len(t.Differences(now))+len(t.Lacking()) > 0
 	t.Expect = now.only(t.Match)

@@ -1,7 +1,7 @@
-// Package snapshot makes regression tests of cascades out of recorded sessions, and runs them without a model.
+// Package snapshot makes regression tests of recorded sessions, and runs them without a model.
 //
-// A [Test] holds the answers that a run got and what it came to. [Test.Run] runs a cascade as it is now with these
-// answers, and [Test.Compare] says in which of the chosen aspects it comes to something else.
+// A [Test] holds the answers that a run got and what it came to. [Test.Run] runs a cascade with
+// these answers, and [Compare] says in which of the chosen aspects it comes to something else.
 package snapshot
 
 import (
@@ -161,7 +161,7 @@ func (t *Test) CascadeFile() string {
 	return filepath.Join(filepath.Dir(t.path), filepath.FromSlash(t.Cascade))
 }
 
-// Create writes a test to a file that there is not yet. An error that is [os.ErrExist] says that there is.
+// Create writes a test to a new file. The error is [os.ErrExist] when there is one.
 func (t *Test) Create(path string) error {
 	data, err := t.encode()
 	if err != nil {

@@ -35,7 +35,8 @@ func TestMasks(t *testing.T) {
 		mask(map[string]any{"/h/me/proj": []any{"tok-123", json.Number("1")}}, masks))
 }
 
-// A message that masks change has another hash, and what names it by that names it still, also through another message.
+// A message that masks change has another hash, and what names it by that names it still, also
+// through another message.
 func TestMaskedMessagesAreStillNamed(t *testing.T) {
 	t.Parallel()
 	secret := echo.NewText(echo.RoleAssistant, echo.KindAnswer, "it is tok-123")

@@ -12,7 +12,7 @@ import (
 	"github.com/windlass-run/windlass/internal/llm"
 )
 
-// known are the members of a request that the protocol has; the value says whether it goes into Request.Options.
+// known are the members of a request; the value says whether it goes into Request.Options.
 var known = map[string]bool{
 	"model": false, "messages": false, "tools": false, "stream": false, "stream_options": false, "tool_choice": false,
 	"temperature": true, "top_p": true, "max_completion_tokens": true, "max_tokens": true, "seed": true, "stop": true,
@@ -125,7 +125,7 @@ func (r *Request) readTools(raw json.RawMessage) error {
 	return nil
 }
 
-// checkMessages checks each message and then their sequence, by the same rules as the scripted model.
+// checkMessages checks each message, and their sequence by the rules of the scripted model.
 func checkMessages(msgs []Message, tools []Tool) error {
 	list := make([]*echo.Message, len(msgs))
 	for i, m := range msgs {
@@ -150,7 +150,7 @@ func checkMessages(msgs []Message, tools []Tool) error {
 	return llm.CheckSequence(list)
 }
 
-// duplicateMember finds a member of the body that stands there twice, which decoders take in different ways.
+// duplicateMember finds a member that the body has twice, which decoders take in different ways.
 func duplicateMember(data []byte) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if _, err := dec.Token(); err != nil {

@@ -58,7 +58,7 @@ func (s *Server) serveEmbeddings(w http.ResponseWriter, r *http.Request, data []
 	s.respond(w, r, &Request{Model: req.Model}, a.embeddings(req))
 }
 
-// Vectors returns a vector for each text, the same for the same text, with so many dimensions; 0: 8.
+// Vectors returns a vector of so many dimensions (0: 8) for each text, equal for equal texts.
 func Vectors(texts []string, dims int) [][]float64 {
 	if dims == 0 {
 		dims = defaultDims

@@ -150,7 +150,7 @@ func wireCalls(calls []Call, indexed bool) []any {
 	return out
 }
 
-// stream writes an answer as events: its text in words, then its calls, then the end, then the usage.
+// stream writes an answer as events: its text in words, its calls, the end, the usage.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, req *Request, a *Answer) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	out := bytes.Buffer{}

@@ -1,4 +1,4 @@
-// Package llmtest is an OpenAI-compatible server for tests. It is strict: a request that a real provider would refuse
+// Package llmtest is a strict OpenAI-compatible server for tests: what a real provider would refuse
 // is answered with status 400 and remembered, so that a test can fail on it.
 package llmtest
 
@@ -110,10 +110,10 @@ type Config struct {
 	Models []string                   // the models there are; empty: all
 	Answer func(Request) *Answer      // decides each answer; nil: the text "ok"
 	Embed  func(EmbedRequest) *Answer // decides each answer to /embeddings; nil: a vector for each text
-	// Sent is told what has been sent of an answer to a request for a completion, once it is on its way: a part of it,
-	// before the rest is held back or dropped, or all of it. May be nil.
+	// Sent is told what has been sent of a completion: a part, before the rest is held back or
+	// dropped, or all of it. May be nil.
 	Sent func(r Request, whole bool)
-	// Lenient turns the checks of messages off, for benchmarks that measure the client and not this server.
+	// Lenient turns the checks of messages off, for benchmarks of the client.
 	Lenient bool
 }
 
@@ -160,7 +160,7 @@ func (s *Server) Requests() []Request {
 	return append([]Request(nil), s.requests...)
 }
 
-// Refused returns why requests were refused by the checks: a test that expects none should see none.
+// Refused returns why requests were refused by the checks.
 func (s *Server) Refused() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -216,7 +216,7 @@ func (s *Server) refuse(w http.ResponseWriter, err error) {
 	writeError(w, http.StatusBadRequest, "invalid_request_error", err.Error())
 }
 
-// readAll reads a body into a slice of the right size, so that benchmarks measure the client and not this server.
+// readAll reads a body into a slice of the right size, for benchmarks of the client.
 func readAll(r *http.Request) ([]byte, error) {
 	const largest = 256 << 20
 	if r.ContentLength < 0 || r.ContentLength > largest {

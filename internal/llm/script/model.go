@@ -16,8 +16,8 @@ import (
 // Provider is the name of the provider in answers and errors.
 const Provider = "scripted"
 
-// Model is the scripted model, an [effect.Model]. What it answers depends only on the script and the request, and on
-// the request's place in the run: so a run that is resumed goes on where it was. It is safe for concurrent use.
+// Model is the scripted model, an [effect.Model]. What it answers follows from the script, the
+// request, and the request's place in the run. It is safe for concurrent use.
 type Model struct {
 	script  *Script
 	counter func() *llm.Counter
@@ -213,7 +213,7 @@ func offers(req *effect.ModelRequest) string {
 	return "offered: " + strings.Join(names, ", ")
 }
 
-// answer renders a turn. Values are filled into templates once: what a tool answered is never read as a template.
+// answer renders a turn. What a tool answered is never read as a template.
 func (m *Model) answer(req *effect.ModelRequest, t *turn) (*echo.Message, error) {
 	fill := func(x *text) (string, error) {
 		out, warnings, err := x.template.Render(variables(req, x))
@@ -259,7 +259,7 @@ func block(tool, arguments string) string {
 	return "```json\n{\"tool\": " + string(echo.AppendString(nil, tool)) + ", \"arguments\": " + arguments + "}\n```"
 }
 
-// usage counts the tokens: those of the longest common prefix with the phase's previous request are cached.
+// usage counts the tokens: the longest common prefix with the phase's previous request is cached.
 func (m *Model) usage(req *effect.ModelRequest, t *turn, answer *echo.Message) echo.Usage {
 	if t.usage != nil {
 		return echo.Usage{In: t.usage.in, Cached: t.usage.cached, Out: t.usage.out, Reasoning: t.usage.reasoning, Estimated: true}

@@ -56,7 +56,7 @@ func (p parser) parts(n *source.Node, what string, into map[string]*part, read f
 	p.Each(n, what, func(name string, v *source.Node) { into[name] = read(v) })
 }
 
-// phase reads a list of turns (of the first and only attempt) or {"attempts": [[...], ...], "repeat": true}.
+// phase reads a list of turns (of the only attempt) or {"attempts": [[...], ...], "repeat": true}.
 func (p parser) phase(n *source.Node) *part {
 	if n.Kind == source.Array {
 		return &part{attempts: [][]*turn{p.turns(n)}}
@@ -74,8 +74,8 @@ func (p parser) phase(n *source.Node) *part {
 	return out
 }
 
-// validator reads a list with the answer in each attempt: a turn, or a list of turns for a phase that is checked after
-// every turn.
+// validator reads a list with the answer in each attempt: a turn, or a list of turns for a phase
+// that is checked after every turn.
 func (p parser) validator(n *source.Node) *part {
 	out := &part{}
 	p.List(n, "a validator", func(_ int, item *source.Node) {

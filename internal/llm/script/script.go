@@ -1,8 +1,8 @@
-// Package script is the scripted model: a file beside a cascade says, phase by phase and turn by turn, what is answered
-// and which tools are called, with templates over the results that the tools really gave.
+// Package script is the scripted model: a file beside a cascade says, phase by phase and turn by
+// turn, what is answered and which tools are called, with templates over the results of tools.
 //
-// It is for examples and tests, costs nothing, and says of every answer that it is scripted. It is as strict as a
-// provider: a broken sequence of messages is refused, and so is a call of a tool that is not offered.
+// It costs nothing, says of every answer that it is scripted, and is as strict as a provider: a
+// broken sequence of messages is refused, and so is a call of a tool that is not offered.
 package script
 
 import (
@@ -84,8 +84,7 @@ type text struct {
 // extensions of script files, in the order in which they are looked for.
 var extensions = []string{".script.json", ".script.yaml", ".script.yml"}
 
-// Find returns the script that stands beside a cascade: for dir/x.json it is dir/x.script.json, .script.yaml or
-// .script.yml.
+// Find returns the script beside a cascade: for dir/x.json dir/x.script.json, .script.yaml or .yml.
 func Find(cascadePath string) (string, error) {
 	stem := strings.TrimSuffix(cascadePath, filepath.Ext(cascadePath))
 	for _, ext := range extensions {

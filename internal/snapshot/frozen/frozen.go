@@ -106,7 +106,7 @@ func testOf(ctx context.Context, rec *journal.Recording, path string, o Options)
 	return origin.Cascade, t, nil
 }
 
-// cascadeOf returns the file that a test runs, as it is in the test: relative to the test's own file.
+// cascadeOf returns the file that a test runs, relative to the test's own file.
 func cascadeOf(h journal.Header, started app.Started, testPath, given string) (string, error) {
 	file := given
 	if file == "" {
