@@ -58,20 +58,16 @@ func (e *Entry) CheckKey() error {
 		return errNoKey
 	}
 	f := e.Key.fields()
-	said := keyFields{e.Phase, e.Attempt, e.Turn, e.Sounding}
-	switch {
-	case said == f:
+	if (keyFields{e.Phase, e.Attempt, e.Turn, e.Sounding}) == f {
 		return nil
-	case said.phase != f.phase:
-		return fmt.Errorf("its phase is %q, but its key %s says %q", said.phase, e.Key, f.phase)
-	case said.attempt != f.attempt:
-		return e.contradiction("attempt", said.attempt, f.attempt)
-	case said.turn != f.turn:
-		return e.contradiction("turn", said.turn, f.turn)
 	}
-	return e.contradiction("sounding", said.sounding, f.sounding)
-}
-
-func (e *Entry) contradiction(field string, said, key int) error {
-	return fmt.Errorf("its %s is %d, but its key %s says %d", field, said, e.Key, key)
+	for _, c := range []struct {
+		field     string
+		said, key any
+	}{{"phase", e.Phase, f.phase}, {"attempt", e.Attempt, f.attempt}, {"turn", e.Turn, f.turn}, {"sounding", e.Sounding, f.sounding}} {
+		if c.said != c.key {
+			return fmt.Errorf("its %s is %#v, but its key %s says %#v", c.field, c.said, e.Key, c.key)
+		}
+	}
+	return nil
 }

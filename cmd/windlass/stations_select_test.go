@@ -89,7 +89,7 @@ func bodies(requests []llmtest.Request) []string {
 func requireAnchorsAndBudget(t *testing.T, requests []llmtest.Request, budget int) {
 	t.Helper()
 	counter := llm.NewCounter("gpt-5-mini")
-	require.True(t, counter.Exact())
+	require.True(t, llm.HasTokenizer("gpt-5-mini"))
 	most := int64(0)
 	for i := range requests {
 		r := &requests[i]

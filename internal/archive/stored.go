@@ -20,15 +20,12 @@ type Stored struct {
 
 // UndeliveredError is a session that ClickHouse does not have and this machine has a journal of.
 type UndeliveredError struct {
-	ID  string
-	Err error
+	error
+	ID string
 }
 
-// Error returns the text of the cause.
-func (e *UndeliveredError) Error() string { return e.Err.Error() }
-
 // Unwrap returns the cause.
-func (e *UndeliveredError) Unwrap() error { return e.Err }
+func (e *UndeliveredError) Unwrap() error { return e.error }
 
 // Stored returns what ClickHouse says of a run. For one that only this machine has, the error is an
 // [*UndeliveredError], or says why the journal cannot be read.
@@ -65,7 +62,7 @@ func (a *Archive) undelivered(given string, unknown error) error {
 	if _, err := sessions.Look(config.SessionDir(a.Home, id)); journal.IsUnreadable(err) {
 		return ReadError(err)
 	}
-	return failure.New(failure.UnknownSession, &UndeliveredError{ID: id, Err: unknown}, "")
+	return failure.New(failure.UnknownSession, &UndeliveredError{unknown, id}, "")
 }
 
 // Costs returns what runs have cost, summed up.

@@ -29,6 +29,9 @@ func SleepLess(t *testing.T, r *Router, model string) *[]time.Duration {
 	return waits
 }
 
+// Exact reports whether the model family's own tokenizer is used.
+func (c *Counter) Exact() bool { return c.codec != nil }
+
 // Cards returns the whole table, by name.
 func Cards() map[string]Card { return cardTable() }
 

@@ -16,7 +16,6 @@ var pricesJSON []byte
 
 // Card is the price of a well-known model and its limits in tokens; zero is unknown.
 type Card struct {
-	Model           string
 	Price           config.Price
 	ContextWindow   int
 	MaxOutputTokens int
@@ -78,7 +77,7 @@ func parseCards(data []byte) (map[string]Card, error) {
 		if r.Long != nil {
 			p.Long = &config.LongPrice{Over: r.Long.Over, Input: r.Long.Input, CachedInput: r.Long.Cached, Output: r.Long.Output}
 		}
-		cards[r.Model] = Card{Model: r.Model, Price: p, ContextWindow: r.ContextWindow, MaxOutputTokens: r.MaxOutputTokens}
+		cards[r.Model] = Card{Price: p, ContextWindow: r.ContextWindow, MaxOutputTokens: r.MaxOutputTokens}
 	}
 	return cards, nil
 }

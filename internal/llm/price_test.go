@@ -49,7 +49,7 @@ func TestLookupCard(t *testing.T) {
 	for name, want := range tests {
 		card, ok := llm.LookupCard(name)
 		require.Equal(t, want != "", ok, name)
-		require.Equal(t, want, card.Model, name)
+		require.Equal(t, llm.Cards()[want], card, name)
 	}
 }
 

@@ -46,9 +46,6 @@ func NewCounter(model string) *Counter {
 	return c
 }
 
-// Exact reports whether the model family's own tokenizer is used.
-func (c *Counter) Exact() bool { return c.codec != nil }
-
 // HasTokenizer reports whether the tokenizer of a model is known, without loading it.
 func HasTokenizer(model string) bool {
 	_, ok := encodingOf(model)

@@ -1,6 +1,12 @@
 package llm
 
 import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
 	"github.com/windlass-run/windlass/echo"
 )
 
@@ -59,4 +65,88 @@ func (u *wireUsage) cost() *float64 {
 		total += u.CostDetails.Upstream.usd
 	}
 	return &total
+}
+
+// The ranges in which figures of an endpoint are believed, as they become money and budgets. Others
+// are taken as not reported, with a warning. Sums of such figures cannot overflow.
+const (
+	maxTokens  = 1_000_000_000 // of one call; the largest windows are of some million
+	maxCostUSD = 10_000        // of one call
+	maxID      = 512           // bytes of a call's id; a longer one is replaced
+	maxName    = 256           // bytes of the name of a tool or of the model
+	maxDims    = 1 << 16       // of a vector
+)
+
+// tokens is a number of tokens that an endpoint reports. It reads any JSON value, so that a wrong
+// figure does not cost the answer.
+type tokens struct {
+	n   int64
+	bad string // the value, when it is no number of tokens
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *tokens) UnmarshalJSON(b []byte) error {
+	x, _, bad := figure(b, maxTokens)
+	if x != math.Trunc(x) {
+		x, bad = 0, shownFigure(b)
+	}
+	*t = tokens{int64(x), bad}
+	return nil
+}
+
+// dollars is an amount that an endpoint reports. It reads any JSON value.
+type dollars struct {
+	usd float64
+	set bool
+	bad string // the value, when it is no amount
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (d *dollars) UnmarshalJSON(b []byte) error {
+	d.usd, d.set, d.bad = figure(b, maxCostUSD)
+	return nil
+}
+
+// figure reads a JSON number between 0 and most. set is false for null, and for what bad shows
+// because it is no such number.
+func figure(b []byte, most float64) (x float64, set bool, bad string) {
+	switch err := json.Unmarshal(b, &x); {
+	case string(b) == "null":
+		return 0, false, ""
+	case err != nil || x < 0 || x > most:
+		return 0, false, shownFigure(b)
+	}
+	return x, true, ""
+}
+
+func shownFigure(b []byte) string {
+	const shown = 40
+	if len(b) > shown {
+		return strings.ToValidUTF8(string(b[:shown]), "") + "..."
+	}
+	return string(b)
+}
+
+// ignored names the figures that are out of range, in a text for a warning; "" when there are none.
+func (u *wireUsage) ignored() string {
+	if u == nil {
+		return ""
+	}
+	var bad []string
+	for name, value := range map[string]string{
+		"prompt_tokens": u.PromptTokens.bad, "completion_tokens": u.CompletionTokens.bad, "input_tokens": u.InputTokens.bad,
+		"output_tokens": u.OutputTokens.bad, "prompt_tokens_details.cached_tokens": u.PromptDetails.Cached.bad,
+		"completion_tokens_details.reasoning_tokens": u.CompletionDetails.Reasoning.bad, "prompt_cache_hit_tokens": u.CacheHit.bad,
+		"cached_tokens": u.CachedFlat.bad, "cache_read_input_tokens": u.CacheRead.bad, "reasoning_tokens": u.Reasoning.bad,
+		"cost": u.Cost.bad, "cost_details.upstream_inference_cost": u.CostDetails.Upstream.bad,
+	} {
+		if value != "" {
+			bad = append(bad, name+" "+value)
+		}
+	}
+	if len(bad) == 0 {
+		return ""
+	}
+	slices.Sort(bad)
+	return fmt.Sprintf("the endpoint reports figures that cannot be true, which are taken as not reported: %s", strings.Join(bad, ", "))
 }

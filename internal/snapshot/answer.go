@@ -47,10 +47,9 @@ func answerOf(e *echo.Entry) Answer {
 
 func (a *Answer) take(m *echo.Message) {
 	a.Calls, a.Failed = m.ToolCalls(), m.Failed()
-	switch parts := m.Parts(); {
-	case len(parts) == 1 && parts[0].Type == echo.PartText:
+	if parts := m.Parts(); len(parts) == 1 && parts[0].Type == echo.PartText {
 		a.Text = &parts[0].Text
-	default:
+	} else {
 		a.Parts = parts
 	}
 }

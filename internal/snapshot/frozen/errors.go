@@ -30,20 +30,16 @@ func existsError(path string) error {
 }
 
 // WriteError says that the test cannot be written to its folder.
-type WriteError struct{ err error }
-
-func (e *WriteError) Error() string { return e.err.Error() }
+type WriteError struct{ error }
 
 // Unwrap returns why it cannot.
-func (e *WriteError) Unwrap() error { return e.err }
+func (e *WriteError) Unwrap() error { return e.error }
 
 // OriginError says that what the session came from cannot be run by this windlass.
-type OriginError struct{ err error }
-
-func (e *OriginError) Error() string { return e.err.Error() }
+type OriginError struct{ error }
 
 // Unwrap returns why it cannot.
-func (e *OriginError) Unwrap() error { return e.err }
+func (e *OriginError) Unwrap() error { return e.error }
 
 // VariableError says why the value of a variable cannot be kept.
 type VariableError struct {
@@ -70,15 +66,13 @@ const (
 
 // CascadeError says what is wrong with the file of a test's cascade.
 type CascadeError struct {
+	error
 	Problem CascadeProblem
-	err     error
 }
 
-func (e *CascadeError) Error() string { return e.err.Error() }
-
 // Unwrap returns the cause.
-func (e *CascadeError) Unwrap() error { return e.err }
+func (e *CascadeError) Unwrap() error { return e.error }
 
 func cascadeError(p CascadeProblem, format string, args ...any) error {
-	return failure.New(failure.InvalidRequest, &CascadeError{p, fmt.Errorf(format, args...)}, "")
+	return failure.New(failure.InvalidRequest, &CascadeError{fmt.Errorf(format, args...), p}, "")
 }

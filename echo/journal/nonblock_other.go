@@ -1,6 +1,0 @@
-//go:build !unix
-
-package journal
-
-// nonblock: opening waits for nothing here.
-const nonblock = 0
