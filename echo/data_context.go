@@ -22,7 +22,7 @@ type Carry struct {
 	Warned  bool     `json:"warned,omitempty"`  // the warning was given, and the request is not below it since
 	Scale   int64    `json:"scale,omitempty"`   // tokens by usage for 1,000 counted; 0: not known yet
 	Acting  int64    `json:"acting,omitempty"`  // size of the request at which the guard began to act; 0: it does not
-	Cold    bool     `json:"cold,omitempty"`    // the prefix cache has surely expired since the call before; the caller says so
+	Cold    bool     `json:"cold,omitempty"`    // set by the caller: the prefix cache has expired
 	Ceiling int64    `json:"ceiling,omitempty"` // a limit learned from requests that were refused as too long
 	Refused int      `json:"refused,omitempty"` // how often in a row
 
@@ -47,7 +47,7 @@ type Cut struct {
 
 // Summary replaces the older messages of a phase.
 type Summary struct {
-	Covers  int      `json:"covers"` // it sums up the messages of the history before this index, except those that always survive
+	Covers  int      `json:"covers"` // messages before this index, except those that always survive
 	Hash    Hash     `json:"hash"`
 	By      string   `json:"by"` // model or extraction
 	Message *Message `json:"-"`  // recorded as an entry of its own

@@ -9,7 +9,7 @@ import (
 type RunStart struct {
 	Input   map[string]any  `json:"input"`
 	WorkDir string          `json:"work_dir"`
-	Header  json.RawMessage `json:"header,omitempty"` // of the session's journal, so that the entries alone are the session
+	Header  json.RawMessage `json:"header,omitempty"` // of the session's journal
 	Budget  *Budget         `json:"budget,omitempty"` // in force; nil: there is none
 }
 
@@ -32,7 +32,7 @@ type RunEnd struct {
 // Resume is what is recorded when a run is resumed.
 type Resume struct {
 	Budget   *Budget  `json:"budget,omitempty"` // in force from now on; nil: there is none
-	SetAside []uint64 `json:"set_aside"`        // numbers of the entries that the resumed run does without: its stop, a call that is made again
+	SetAside []uint64 `json:"set_aside"`        // numbers of entries: its stop, a call that is made again
 }
 
 // Route says which phase follows which, and why.

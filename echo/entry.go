@@ -17,14 +17,14 @@ const (
 	NodePhaseEnd    NodeType = "phase_end"         // PhaseEnd; cost and usage are the phase's totals
 	NodeMessage     NodeType = "message"           // a system or user message that entered a phase's history; no data
 	NodeSelection   NodeType = "context_selection" // Carry; what one model call is sent, by form
-	NodeModelCall   NodeType = "model_call"        // ModelCall; effect, unless it is in the background; the message is the model's answer
+	NodeModelCall   NodeType = "model_call"        // ModelCall; effect, unless in the background; the message is the answer
 	NodeToolCall    NodeType = "tool_call"         // effect; the message is the tool's result; no data
-	NodeToolStart   NodeType = "tool_start"        // a tool is about to begin that may do harm when it is run twice; no data
+	NodeToolStart   NodeType = "tool_start"        // a tool begins that is not idempotent; no data
 	NodeVerdict     NodeType = "verdict"           // Verdict
 	NodeRoute       NodeType = "route"             // Route
 	NodeState       NodeType = "state"             // State
 	NodeCallout     NodeType = "callout"           // CalloutMark; content_hash of the message it marks
-	NodeValue       NodeType = "value"             // effect: a reading, by the last step of its key Clock, BackgroundTotals, ModelFacts, ...
+	NodeValue       NodeType = "value"             // effect: a reading, such as Clock, by the last step of its key
 	NodeBranchStart NodeType = "branch_start"      // parallel branches begin; the key is that of a branch; no data
 	NodeBranchEnd   NodeType = "branch_end"        // all of them have ended; no data
 	NodeResume      NodeType = "run_resume"        // Resume

@@ -65,7 +65,7 @@ type StopReason string
 // The reasons.
 const (
 	StopAnswered     StopReason = "answered"           // the model answered without calling tools
-	StopMaxTurns     StopReason = "max_turns"          // the last allowed turn was used; one answer without tools was asked for
+	StopMaxTurns     StopReason = "max_turns"          // the last turn was used, for an answer without tools
 	StopLoopUntil    StopReason = "loop_until"         // the validator passed before the turns were used up
 	StopToolResult   StopReason = "tool_result"        // a deterministic phase's tool answered
 	StopExhausted    StopReason = "attempts_exhausted" // no attempt passed

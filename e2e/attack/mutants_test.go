@@ -35,9 +35,9 @@ var (
 		Old:  "return r.guard.check(inner, r.conn, st)",
 		New:  "_ = r.guard.check(inner, r.conn, st)\n\treturn nil",
 	}}}
-	endpointsMutant = mutant{"the range in which a cost is believed", []lab.Edit{{
-		File: "internal/llm/figures.go",
-		Old:  "case !ok || x < 0 || x > maxCostUSD:",
-		New:  "case !ok:",
+	endpointsMutant = mutant{"the range in which a figure is believed", []lab.Edit{{
+		File: "internal/llm/usage.go",
+		Old:  "case err != nil || x < 0 || x > most:",
+		New:  "case err != nil:",
 	}}}
 )

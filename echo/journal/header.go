@@ -24,7 +24,7 @@ type Header struct {
 	Cascade   json.RawMessage `json:"cascade"`          // the whole cascade, as it was understood
 	Script    string          `json:"script,omitempty"` // the script that answered instead of a model
 	Input     json.RawMessage `json:"input"`
-	Options   json.RawMessage `json:"options,omitempty"` // what else the run was begun with, in the form of the program that began it
+	Options   json.RawMessage `json:"options,omitempty"` // in the form of the program that began it
 
 	// Of a fork: the id of the parent, and the number of the last entry that it has of it.
 	Parent    string `json:"parent,omitempty"`

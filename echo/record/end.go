@@ -71,7 +71,7 @@ func stopAt(e *echo.Entry) (echo.Status, echo.StopReason) {
 type Resumption struct {
 	Possible bool
 	Stop     []uint64 // numbers of the entries that record its stop, the newest first
-	Failed   []uint64 // of the calls that made it fail and of what followed from them, the newest first; none: it was no call
+	Failed   []uint64 // of failed calls and what followed from them, the newest first
 }
 
 // SetAside returns the numbers of all entries that the run sets aside.

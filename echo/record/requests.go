@@ -64,7 +64,7 @@ func RequestsOf(entries []*echo.Entry) iter.Seq2[*Request, error] {
 
 // Read takes the next entry and returns the request that it is the selection of, nil for any other.
 // An error says that the selection does not fit the entries before it.
-func (r *Requests) Read(e *echo.Entry) (*Request, error) {
+func (r *Requests) Read(e *echo.Entry) (req *Request, err error) {
 	sent, err := r.selections.Read(e)
 	if err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (r *Requests) Read(e *echo.Entry) (*Request, error) {
 	default:
 		r.histories.add(e, &p)
 	}
-	return nil, nil
+	return req, nil
 }
 
 // Rendered returns the message of an entry as its model is sent it, nil when it has none. The entry

@@ -28,7 +28,7 @@ type Database func(ctx context.Context, do func(context.Context, *clickhouse.DB)
 type Archive struct {
 	Home     string
 	Database Database               // nil: only the sessions of this machine
-	Address  func() (string, error) // of the database, see [clickhouse.Options.Address]; nil: nothing is delivered or rebuilt
+	Address  func() (string, error) // of the database; nil: nothing is delivered or rebuilt
 	Engines  Engines                // nil: this process runs none
 
 	mu   sync.Mutex
@@ -99,7 +99,7 @@ func Local(home string) ([]string, error) {
 	}
 	var ids []string
 	for _, f := range folders {
-		if _, err := os.Lstat(filepath.Join(dir, f.Name(), journal.File)); err == nil { // a link is refused by who reads it
+		if _, err := os.Lstat(filepath.Join(dir, f.Name(), journal.File)); err == nil { // reading refuses a link
 			ids = append(ids, f.Name())
 		}
 	}

@@ -19,7 +19,7 @@ type SentForm struct {
 	Form            autocontext.Form   `json:"form"`
 	Reason          autocontext.Reason `json:"reason"`
 	Tokens          int64              `json:"tokens"`   // of what was sent for it
-	Position        int                `json:"position"` // of the first message sent for it, from 1; 0: nothing was sent
+	Position        int                `json:"position"` // of the first message sent for it, from 1; 0: none
 	Messages        int                `json:"messages"` // how many were sent for it
 
 	Sent []*echo.Message `json:"-"` // for it

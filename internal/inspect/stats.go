@@ -23,7 +23,7 @@ type Sums struct {
 	CostUSD  *float64 `json:"cost_usd"`       // of the calls, answers included
 	Unknown  int      `json:"unknown_cost_calls"`
 
-	CachedEstimated *float64 `json:"cached_estimated"` // share of what was sent that was equal to the call before, from 0 to 1
+	CachedEstimated *float64 `json:"cached_estimated"` // share that was equal to the call before, from 0 to 1
 	CachedReported  *float64 `json:"cached_reported"`  // share that providers say they read from their cache
 
 	Guard  GuardSums `json:"guard"`

@@ -26,7 +26,7 @@ import (
 // Defaults of what windlass.json can set for a model.
 const (
 	DefaultTimeout     = 10 * time.Minute // of a call, with all its retries
-	DefaultIdleTimeout = 5 * time.Minute  // to the first byte, and between two pieces of a stream: some models think that long
+	DefaultIdleTimeout = 5 * time.Minute  // to the first byte, and between pieces of a stream
 	DefaultMaxRetries  = 4
 	DefaultRetryWait   = 500 * time.Millisecond // before the second try
 )

@@ -34,10 +34,10 @@ const WorkDir = "/session/work"
 type Test struct {
 	Version int               `json:"windlass_test"`
 	Name    string            `json:"name"`
-	Cascade string            `json:"cascade"`          // file of the cascade, relative to that of the test, with slashes
+	Cascade string            `json:"cascade"`          // its file, relative to that of the test, with slashes
 	Session string            `json:"session"`          // what templates see as the id of the session
 	Models  []string          `json:"models,omitempty"` // as --model takes them
-	Env     map[string]string `json:"env,omitempty"`    // what templates see; placeholders, unless they were asked to be kept
+	Env     map[string]string `json:"env,omitempty"`    // what templates see: placeholders, or values that are kept
 	Input   map[string]any    `json:"input"`
 	Match   []Aspect          `json:"match"` // what must be as it was
 	Expect  Observed          `json:"expect"`
