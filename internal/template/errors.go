@@ -1,7 +1,6 @@
 package template
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/windlass-run/windlass/internal/template/hint"
@@ -43,22 +42,6 @@ func (e *RenderError) Unwrap() error { return e.Err }
 // ErrLimit is the cause of a [RenderError] when a limit of work, output or nesting was reached.
 var ErrLimit = value.ErrLimit
 
-// fail gives an error a place, unless it has one already.
-func fail(at syntax.Pos, err error) error {
-	if err == nil {
-		return nil // before the variables below, which are allocated
-	}
-	var missing *MissingError
-	var render *RenderError
-	if errors.As(err, &missing) || errors.As(err, &render) {
-		return err
-	}
+func renderError(at syntax.Pos, err error) *RenderError {
 	return &RenderError{Line: at.Line, Col: at.Col, Msg: err.Error(), Err: err}
-}
-
-// panicError is a bug of this package, or a value whose own encoding panics.
-type panicError struct{ value any }
-
-func (e panicError) Error() string {
-	return fmt.Sprintf("the template cannot be rendered: %v", e.value)
 }

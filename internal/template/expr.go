@@ -11,270 +11,175 @@ import (
 )
 
 // eval returns a value, perhaps an *undefined; whoever uses it forces it ([frame.force]).
-func (f *frame) eval(e syntax.Expr) (any, error) {
+func (f *frame) eval(e syntax.Expr) any {
 	switch e := e.(type) {
 	case *syntax.Literal:
-		return e.Value, nil
+		return e.Value
 	case *syntax.Lookup:
 		return f.lookup(e)
 	case *syntax.Filter:
-		return f.filter(e)
+		f.at(e.Pos).Spend(1)
+		v := f.plain(e.X)
+		args, named := f.arguments(&e.Args)
+		return f.at(e.Pos).Filter(e.Name, v, args, named)
 	case *syntax.Default:
 		return f.orDefault(e)
 	case *syntax.Binary:
 		return f.binary(e)
 	case *syntax.Not:
-		ok, err := f.truth(e.X)
-		return !ok, err
+		return !f.truth(e.X)
 	case *syntax.Test:
 		return f.test(e)
 	case *syntax.Call:
 		return f.call(e)
 	case *syntax.Method:
-		return f.method(e)
+		f.at(e.Pos).Spend(1)
+		v := f.value(e.X)
+		args, _ := f.arguments(&e.Args)
+		return f.at(e.Pos).Method(v, e.Name, args)
 	case *syntax.Choice:
 		return choice(f, e)
 	case *syntax.List:
-		return f.list(e)
+		f.at(e.Pos).SpendItems(len(e.Items))
+		return f.plains(e.Items)
 	case *syntax.Object:
 		return f.object(e)
 	case *syntax.Slice:
-		return f.slice(e)
+		v, from, to, by := f.value(e.X), f.bound(e.From), f.bound(e.To), f.bound(e.By)
+		return f.at(e.Pos).Slice(v, from, to, by)
 	case *syntax.Sign:
 		return sign(f, e)
 	}
-	return nil, fmt.Errorf("there is no evaluation of %T", e)
+	panic(fmt.Sprintf("there is no evaluation of %T", e))
 }
 
-// spend counts one step of work on an expression.
-func (f *frame) spend(e syntax.Expr) error { return fail(e.Place(), f.Spend(1)) }
-
-func (f *frame) list(e *syntax.List) (any, error) {
-	if err := f.SpendItems(len(e.Items)); err != nil {
-		return nil, fail(e.Pos, err)
-	}
-	return f.plains(e.Items)
-}
-
-func (f *frame) object(e *syntax.Object) (any, error) {
-	if err := f.SpendItems(len(e.Keys)); err != nil {
-		return nil, fail(e.Pos, err)
-	}
+func (f *frame) object(e *syntax.Object) any {
+	f.at(e.Pos).SpendItems(len(e.Keys))
 	m := make(map[string]any, len(e.Keys))
 	for i, k := range e.Keys {
-		key, err := f.plain(k)
-		if err != nil {
-			return nil, err
-		}
+		key := f.plain(k)
 		name, ok := key.(string)
 		if !ok {
-			return nil, fail(k.Place(), fmt.Errorf("the key of an object is %s, not a string", value.Kind(key)))
+			f.fail(k.Place(), "the key of an object is %s, not a string", value.Kind(key))
 		}
-		if m[name], err = f.plain(e.Values[i]); err != nil {
-			return nil, err
-		}
+		m[name] = f.plain(e.Values[i])
 	}
-	return m, nil
+	return m
 }
 
-func (f *frame) slice(e *syntax.Slice) (any, error) {
-	v, err := f.value(e.X)
-	if err != nil {
-		return nil, err
+// bound evaluates a bound of a slice; one that is not given is nil.
+func (f *frame) bound(x syntax.Expr) *int64 {
+	if x == nil {
+		return nil
 	}
-	bounds := [3]*int64{}
-	for i, x := range []syntax.Expr{e.From, e.To, e.By} {
-		if x == nil {
-			continue
-		}
-		b, err := f.value(x)
-		if err != nil {
-			return nil, err
-		}
-		n, ok := b.(int64)
-		if !ok {
-			return nil, fail(x.Place(), fmt.Errorf("the bound of a slice is %s, not an integer", value.Kind(b)))
-		}
-		bounds[i] = &n
+	b := f.value(x)
+	n, ok := b.(int64)
+	if !ok {
+		f.fail(x.Place(), "the bound of a slice is %s, not an integer", value.Kind(b))
 	}
-	out, err := f.Slice(v, bounds[0], bounds[1], bounds[2])
-	return out, fail(e.Pos, err)
+	return &n
 }
 
-func choice(f *frame, e *syntax.Choice) (any, error) {
-	ok, err := f.truth(e.When)
+func choice(f *frame, e *syntax.Choice) any {
 	switch {
-	case err != nil:
-		return nil, err
-	case ok:
+	case f.truth(e.When):
 		return f.eval(e.Then)
 	case e.Else != nil:
 		return f.eval(e.Else)
 	}
-	return "", nil
+	return ""
 }
 
-func sign(f *frame, e *syntax.Sign) (any, error) {
-	v, err := f.value(e.X)
-	if err != nil {
-		return nil, err
-	}
+func sign(f *frame, e *syntax.Sign) any {
+	v := f.value(e.X)
 	switch n := v.(type) {
 	case int64:
 		if e.Negative {
-			return -n, nil
+			return -n
 		}
-		return n, nil
 	case float64:
 		if e.Negative {
-			return -n, nil
+			return -n
 		}
-		return n, nil
 	case json.Number:
-		return n, nil
+	default:
+		f.fail(e.Pos, "cannot put a sign before %s", value.Kind(v))
 	}
-	return nil, fail(e.Pos, fmt.Errorf("cannot put a sign before %s", value.Kind(v)))
+	return v
 }
 
-func (f *frame) binary(e *syntax.Binary) (any, error) {
-	if err := f.spend(e); err != nil {
-		return nil, err
-	}
-	a, err := f.value(e.A)
-	if err != nil {
-		return nil, err
-	}
+func (f *frame) binary(e *syntax.Binary) any {
+	f.at(e.Pos).Spend(1)
+	a := f.value(e.A)
 	if (e.Op == "and" || e.Op == "or") && value.Truthy(a) == (e.Op == "or") {
-		return a, nil
+		return a
 	}
-	b, err := f.value(e.B)
-	if err != nil || e.Op == "and" || e.Op == "or" {
-		return b, err
+	b := f.value(e.B)
+	if e.Op == "and" || e.Op == "or" {
+		return b
 	}
-	v, err := f.Apply(e.Op, a, b)
-	return v, fail(e.Pos, err)
+	return f.at(e.Pos).Apply(e.Op, a, b)
 }
 
-func (f *frame) filter(e *syntax.Filter) (any, error) {
-	if err := f.spend(e); err != nil {
-		return nil, err
-	}
-	v, err := f.plain(e.X)
-	if err != nil {
-		return nil, err
-	}
-	args, named, err := f.arguments(&e.Args)
-	if err != nil {
-		return nil, err
-	}
-	out, err := f.Filter(e.Name, v, args, named)
-	return out, fail(e.Pos, err)
-}
-
-func (f *frame) orDefault(e *syntax.Default) (any, error) {
-	if err := f.spend(e); err != nil {
-		return nil, err
-	}
-	v, err := f.eval(e.X)
-	if err != nil {
-		return nil, err
-	}
-	if _, missing := v.(*undefined); missing {
+func (f *frame) orDefault(e *syntax.Default) any {
+	f.at(e.Pos).Spend(1)
+	v := f.eval(e.X)
+	_, missing := v.(*undefined)
+	if missing || e.Falsy != nil && !value.Truthy(v) && f.truth(e.Falsy) {
 		return f.eval(e.Instead)
 	}
-	if e.Falsy == nil || value.Truthy(v) {
-		return v, nil
-	}
-	too, err := f.truth(e.Falsy)
-	if err != nil || !too {
-		return v, err
-	}
-	return f.eval(e.Instead)
+	return v
 }
 
-func (f *frame) test(e *syntax.Test) (any, error) {
-	v, err := f.eval(e.X)
-	if err != nil {
-		return nil, err
-	}
+func (f *frame) test(e *syntax.Test) any {
+	v := f.eval(e.X)
 	_, missing := v.(*undefined)
 	switch e.Name {
 	case "defined":
-		return !missing, nil
+		return !missing
 	case "undefined":
-		return missing, nil
+		return missing
 	}
-	if v, err = f.force(v); err != nil {
-		return nil, err
-	}
-	args, _, err := f.arguments(&e.Args)
-	if err != nil {
-		return nil, err
-	}
-	ok, err := f.Test(e.Name, v, args)
-	return ok, fail(e.Pos, err)
+	v = f.force(v)
+	args, _ := f.arguments(&e.Args)
+	return f.at(e.Pos).Test(e.Name, v, args)
 }
 
-func (f *frame) method(e *syntax.Method) (any, error) {
-	if err := f.spend(e); err != nil {
-		return nil, err
-	}
-	v, err := f.value(e.X)
-	if err != nil {
-		return nil, err
-	}
-	args, _, err := f.arguments(&e.Args)
-	if err != nil {
-		return nil, err
-	}
-	out, err := f.Method(v, e.Name, args)
-	return out, fail(e.Pos, err)
-}
-
-func (f *frame) lookup(e *syntax.Lookup) (any, error) {
-	if err := f.Spend(1 + len(e.Steps)); err != nil {
-		return nil, fail(e.Pos, err)
-	}
-	v, soft, err := f.start(e)
-	if err != nil {
-		return nil, err
-	}
+func (f *frame) lookup(e *syntax.Lookup) any {
+	f.at(e.Pos).Spend(1 + len(e.Steps))
+	v, soft := f.start(e)
 	for i := range e.Steps {
 		if _, ok := v.(*undefined); ok {
-			return v, nil
+			return v
 		}
-		key, err := f.key(&e.Steps[i])
-		if err != nil {
-			return nil, err
-		}
+		key := f.key(&e.Steps[i])
 		next, ok := value.Member(v, key)
 		if !ok {
 			path := pathOf(f, e, i)
-			return &undefined{at: e.Pos, name: path + keyText(key), hint: value.HintFor(v, key, path), soft: soft}, nil
+			return &undefined{at: e.Pos, name: path + keyText(key), hint: value.HintFor(v, key, path), soft: soft}
 		}
 		v = value.Plain(next)
 	}
-	return v, nil
+	return v
 }
 
 // start returns what the steps begin at, and whether missing entries are only warned about.
-func (f *frame) start(e *syntax.Lookup) (v any, soft bool, err error) {
+func (f *frame) start(e *syntax.Lookup) (v any, soft bool) {
 	if e.Base != nil {
-		v, err = f.eval(e.Base)
-		return v, false, err
+		return f.eval(e.Base), false
 	}
 	if v, ok := f.scope.get(e.Name); ok {
-		return v, false, nil
+		return v, false
 	}
 	if v, ok := f.vars[e.Name]; ok {
-		return value.Plain(v), e.Name == "state" || e.Name == "outputs", nil
+		return value.Plain(v), e.Name == "state" || e.Name == "outputs"
 	}
-	return &undefined{at: e.Pos, name: e.Name, hint: hint.Guess(e.Name, "", namesIn(f))}, false, nil
+	return &undefined{at: e.Pos, name: e.Name, hint: hint.Guess(e.Name, "", namesIn(f))}, false
 }
 
-func (f *frame) key(s *syntax.Step) (any, error) {
+func (f *frame) key(s *syntax.Step) any {
 	if s.Index == nil {
-		return s.Key, nil
+		return s.Key
 	}
 	return f.plain(s.Index)
 }
@@ -286,11 +191,7 @@ func pathOf(f *frame, e *syntax.Lookup, n int) string {
 		p = "(expression)"
 	}
 	for i := range e.Steps[:n] {
-		key, err := f.key(&e.Steps[i])
-		if err != nil {
-			return p + "[...]"
-		}
-		p += keyText(key)
+		p += keyText(f.key(&e.Steps[i]))
 	}
 	return p
 }

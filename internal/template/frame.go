@@ -16,14 +16,28 @@ const (
 	maxWarnings = 100 // different ones of one rendering
 )
 
-// run is one rendering: variables, output, what is left of its limits. One goroutine has it.
+// run is one rendering: variables, output, what is left of its limits. One goroutine has it. What
+// fails panics, with a [*MissingError] or with a [value.Failure], and [Template.Render] recovers it.
 type run struct {
 	value.Run
+	place    syntax.Pos // of a failure; see [run.at]
 	vars     map[string]any
 	out      []byte
 	words    quote.Words
 	calls    int
 	warnings []string
+}
+
+// at says where the operation stands that comes next; evaluating operands changes it.
+func (r *run) at(p syntax.Pos) *value.Run {
+	r.place = p
+	return &r.Run
+}
+
+// fail ends the rendering with an error at a place.
+func (r *run) fail(at syntax.Pos, format string, args ...any) {
+	r.place = at
+	panic(value.Failf(format, args...))
 }
 
 // frame is where an expression is evaluated: the run and the names that tags have bound so far.
@@ -91,71 +105,54 @@ type undefined struct {
 func (*undefined) Kind() string { return "a value" }
 
 // value evaluates e to a value that is there.
-func (f *frame) value(e syntax.Expr) (any, error) {
-	v, err := f.eval(e)
-	if err != nil {
-		return nil, err
-	}
-	return f.force(v)
-}
+func (f *frame) value(e syntax.Expr) any { return f.force(f.eval(e)) }
 
 // plain evaluates e to a value of JSON.
-func (f *frame) plain(e syntax.Expr) (any, error) {
-	v, err := f.value(e)
-	if err != nil {
-		return nil, err
-	}
+func (f *frame) plain(e syntax.Expr) any {
+	v := f.value(e)
 	switch v.(type) {
 	case *macro, *value.Namespace:
-		return nil, fail(e.Place(), value.ErrNotPlain)
+		f.place = e.Place()
+		panic(value.NotPlain())
 	}
-	return v, nil
+	return v
 }
 
-func (f *frame) truth(e syntax.Expr) (bool, error) {
-	v, err := f.value(e)
-	return value.Truthy(v), err
-}
+func (f *frame) truth(e syntax.Expr) bool { return value.Truthy(f.value(e)) }
 
 // force turns an undefined into what its use means: an error, or an empty text with a warning.
-func (f *frame) force(v any) (any, error) {
+func (f *frame) force(v any) any {
 	u, ok := v.(*undefined)
 	if !ok {
-		return v, nil
+		return v
 	}
 	if !u.soft {
-		return nil, &MissingError{Line: u.at.Line, Col: u.at.Col, Name: u.name, Hint: u.hint}
+		panic(&MissingError{Line: u.at.Line, Col: u.at.Col, Name: u.name, Hint: u.hint})
 	}
 	w := hint.After(fmt.Sprintf("%s is missing and rendered as empty", u.name), u.hint)
 	if !slices.Contains(f.warnings, w) && len(f.warnings) < maxWarnings {
 		f.warnings = append(f.warnings, w)
 	}
-	return "", nil
+	return ""
 }
 
 // plains evaluates expressions to values of JSON.
-func (f *frame) plains(list []syntax.Expr) ([]any, error) {
+func (f *frame) plains(list []syntax.Expr) []any {
 	values := make([]any, len(list))
 	for i, e := range list {
-		var err error
-		if values[i], err = f.plain(e); err != nil {
-			return nil, err
-		}
+		values[i] = f.plain(e)
 	}
-	return values, nil
+	return values
 }
 
 // arguments evaluates arguments to values of JSON.
-func (f *frame) arguments(args *syntax.Args) ([]any, map[string]any, error) {
-	list, err := f.plains(args.List)
-	if err != nil || len(args.Named) == 0 {
-		return list, nil, err
+func (f *frame) arguments(args *syntax.Args) (list []any, named map[string]any) {
+	list = f.plains(args.List)
+	if len(args.Named) > 0 {
+		named = make(map[string]any, len(args.Named))
 	}
-	named := make(map[string]any, len(args.Named))
 	for _, a := range args.Named {
-		if named[a.Name], err = f.plain(a.X); err != nil {
-			return nil, nil, err
-		}
+		named[a.Name] = f.plain(a.X)
 	}
-	return list, named, nil
+	return list, named
 }

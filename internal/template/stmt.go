@@ -1,90 +1,63 @@
 package template
 
 import (
-	"fmt"
-
 	"github.com/windlass-run/windlass/internal/template/syntax"
 	"github.com/windlass-run/windlass/internal/template/value"
 )
 
-func renderBlock(f *frame, b syntax.Block) error {
+func renderBlock(f *frame, b syntax.Block) {
 	for _, s := range b {
-		if err := render(f, s); err != nil {
-			return err
-		}
+		render(f, s)
 	}
-	return nil
 }
 
-func render(f *frame, s syntax.Stmt) error {
+func render(f *frame, s syntax.Stmt) {
 	switch s := s.(type) {
 	case *syntax.Text:
-		var err error
-		f.out, err = f.Append(f.out, s.Text)
-		return fail(s.Pos, err)
+		f.out = f.at(s.Pos).Append(f.out, s.Text)
 	case *syntax.Output:
-		return renderOutput(f, s)
+		renderOutput(f, s)
 	case *syntax.If:
-		return renderIf(f, s)
+		renderIf(f, s)
 	case *syntax.For:
-		return renderFor(f, s)
+		renderFor(f, s)
 	case *syntax.Set:
-		return renderSet(f, s)
+		renderSet(f, s)
 	case *syntax.With:
-		return renderWith(f, s)
+		renderWith(f, s)
 	case *syntax.Macro:
 		f.set(s.Name, &macro{s})
 	}
-	return nil
 }
 
-func renderOutput(f *frame, s *syntax.Output) error {
-	for s.When != nil {
-		ok, err := f.truth(s.When)
-		if err != nil {
-			return err
-		}
-		if ok {
-			break
-		}
+func renderOutput(f *frame, s *syntax.Output) {
+	for s.When != nil && !f.truth(s.When) {
 		if s = s.Else; s == nil {
-			return nil
+			return
 		}
 	}
-	v, err := f.value(s.X)
-	if err != nil {
-		return err
-	}
-	text, err := f.words.Write(&f.Run, s, v, len(f.out))
-	if err == nil {
-		err = f.SpendBytes(len(text))
-	}
-	if err == nil {
-		f.out, err = f.Append(f.out, text)
-	}
-	return fail(s.X.Place(), err)
+	v := f.value(s.X)
+	r := f.at(s.X.Place())
+	text := f.words.Write(r, s, v, len(f.out))
+	r.SpendBytes(len(text))
+	f.out = r.Append(f.out, text)
 }
 
-func renderIf(f *frame, s *syntax.If) error {
+func renderIf(f *frame, s *syntax.If) {
 	for _, a := range s.Arms {
-		ok, err := f.truth(a.When)
-		if err != nil {
-			return err
-		}
-		if ok {
-			return renderBlock(f, a.Body)
+		if f.truth(a.When) {
+			renderBlock(f, a.Body)
+			return
 		}
 	}
-	return renderBlock(f, s.Else)
+	renderBlock(f, s.Else)
 }
 
-func renderFor(f *frame, s *syntax.For) error {
-	items, err := loopItems(f, s)
-	if err != nil {
-		return err
-	}
+func renderFor(f *frame, s *syntax.For) {
+	items := loopItems(f, s)
 	if len(items) == 0 {
-		return renderBlock(f, s.Else)
+		renderBlock(f, s.Else)
+		return
 	}
 	depth := 1
 	if outer, ok := f.scope.get("loop"); ok && s.UsesLoop {
@@ -94,64 +67,47 @@ func renderFor(f *frame, s *syntax.For) error {
 		}
 	}
 	for i, item := range items {
-		if err := f.Spend(1); err != nil {
-			return fail(s.Pos, err)
-		}
-		in := f.inner()
-		if err := bindItem(in, s, item); err != nil {
-			return err
-		}
+		f.at(s.Pos).Spend(1)
+		in := bindItem(f, s, item)
 		if s.UsesLoop {
 			in.scope.set("loop", loopVars(items, i, depth))
 		}
-		if err := renderBlock(in, s.Body); err != nil {
-			return err
-		}
+		renderBlock(in, s.Body)
 	}
-	return nil
 }
 
 // loopItems returns what a loop goes over, without what its condition leaves out.
-func loopItems(f *frame, s *syntax.For) ([]any, error) {
-	v, err := f.value(s.List)
-	if err != nil {
-		return nil, err
-	}
-	all, err := f.Iterate(v)
-	if err != nil || s.When == nil {
-		return all, fail(s.List.Place(), err)
+func loopItems(f *frame, s *syntax.For) []any {
+	v := f.value(s.List)
+	all := f.at(s.List.Place()).Iterate(v)
+	if s.When == nil {
+		return all
 	}
 	var items []any
 	for _, item := range all {
-		in := f.inner()
-		if err := bindItem(in, s, item); err != nil {
-			return nil, err
-		}
-		ok, err := in.truth(s.When)
-		if err != nil {
-			return nil, err
-		}
-		if ok {
+		if bindItem(f, s, item).truth(s.When) {
 			items = append(items, item)
 		}
 	}
-	return items, nil
+	return items
 }
 
-func bindItem(f *frame, s *syntax.For, item any) error {
+// bindItem returns a frame in which the names of a loop are bound to an item.
+func bindItem(f *frame, s *syntax.For, item any) *frame {
+	in := f.inner()
 	item = value.Plain(item)
 	if len(s.Names) == 1 {
-		f.scope.set(s.Names[0], item)
-		return nil
+		in.scope.set(s.Names[0], item)
+		return in
 	}
 	pair, ok := item.([]any)
 	if !ok || len(pair) != len(s.Names) {
-		return fail(s.Pos, fmt.Errorf("cannot take %d names from %s; for an object write .items()", len(s.Names), value.Kind(item)))
+		f.fail(s.Pos, "cannot take %d names from %s; for an object write .items()", len(s.Names), value.Kind(item))
 	}
 	for i, n := range s.Names {
-		f.scope.set(n, value.Plain(pair[i]))
+		in.scope.set(n, value.Plain(pair[i]))
 	}
-	return nil
+	return in
 }
 
 func loopVars(items []any, i, depth int) map[string]any {
@@ -170,54 +126,46 @@ func loopVars(items []any, i, depth int) map[string]any {
 	return vars
 }
 
-func renderSet(f *frame, s *syntax.Set) error {
+func renderSet(f *frame, s *syntax.Set) {
 	var v any
-	var err error
 	if s.Value != nil {
-		v, err = f.value(s.Value)
+		v = f.value(s.Value)
 	} else {
-		v, err = capture(f.inner(), s.Body)
+		v = capture(f.inner(), s.Body)
 	}
-	if err != nil {
-		return err
-	}
+	f.place = s.Pos
 	if s.Member == "" {
 		if _, ok := v.(*macro); ok {
-			return fail(s.Pos, value.ErrNotPlain)
+			panic(value.NotPlain())
 		}
 		f.set(s.Name, v)
-		return nil
+		return
 	}
 	target, _ := f.scope.get(s.Name)
 	ns, ok := target.(*value.Namespace)
 	if !ok {
-		return fail(s.Pos, fmt.Errorf("%s is not a namespace: begin with {%% set %s = namespace() %%}", s.Name, s.Name))
+		f.fail(s.Pos, "%s is not a namespace: begin with {%% set %s = namespace() %%}", s.Name, s.Name)
 	}
 	if _, ok := v.(*value.Namespace); ok {
-		return fail(s.Pos, value.ErrNotPlain)
+		panic(value.NotPlain())
 	}
 	ns.Members[s.Member] = v
-	return nil
 }
 
 // capture returns what a body renders.
-func capture(f *frame, b syntax.Block) (string, error) {
+func capture(f *frame, b syntax.Block) string {
 	outer := f.out
 	f.out = nil
-	err := renderBlock(f, b)
+	renderBlock(f, b)
 	text := string(f.out)
 	f.out = outer
-	return text, err
+	return text
 }
 
-func renderWith(f *frame, s *syntax.With) error {
+func renderWith(f *frame, s *syntax.With) {
 	in := f.inner()
 	for i, n := range s.Names {
-		v, err := f.value(s.Values[i])
-		if err != nil {
-			return err
-		}
-		in.scope.set(n, v)
+		in.scope.set(n, f.value(s.Values[i]))
 	}
-	return renderBlock(in, s.Body)
+	renderBlock(in, s.Body)
 }

@@ -1,6 +1,7 @@
 package template
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -94,16 +95,22 @@ func (t *Template) Render(vars map[string]any, opts ...Option) (text string, war
 		o(r)
 	}
 	defer func() {
-		if p := recover(); p != nil {
-			text, warnings = "", nil
-			err = fail(syntax.Pos{Line: 1, Col: 1}, panicError{p})
+		switch p := recover().(type) {
+		case nil:
+		case *MissingError:
+			warnings, err = r.warnings, p
+		case value.Failure:
+			warnings, err = r.warnings, renderError(r.place, p.Err)
+		default: // a bug of this package, or a value whose own encoding panics
+			err = renderError(beginning, fmt.Errorf("the template cannot be rendered: %v", p))
 		}
 	}()
-	if err := renderBlock(&frame{run: r}, t.body); err != nil {
-		return "", r.warnings, err
-	}
+	renderBlock(&frame{run: r}, t.body)
 	if err := r.words.Check(r.out); err != nil {
-		return "", r.warnings, fail(syntax.Pos{Line: 1, Col: 1}, err)
+		return "", r.warnings, renderError(beginning, err)
 	}
 	return string(r.out), r.warnings, nil
 }
+
+// beginning is the place of errors that concern the template as a whole.
+var beginning = syntax.Pos{Line: 1, Col: 1}

@@ -7,7 +7,6 @@
 package quote
 
 import (
-	"errors"
 	"strings"
 
 	"github.com/windlass-run/windlass/internal/template/syntax"
@@ -47,7 +46,7 @@ type word struct {
 }
 
 // Write returns a value as the output writes it, at an offset of the rendered text.
-func (ws *Words) Write(r *value.Run, out *syntax.Output, v any, offset int) (string, error) {
+func (ws *Words) Write(r *value.Run, out *syntax.Output, v any, offset int) string {
 	switch out.Style {
 	case asWords:
 		return ws.quoted(r, v, offset)
@@ -56,45 +55,35 @@ func (ws *Words) Write(r *value.Run, out *syntax.Output, v any, offset int) (str
 	case asJSON:
 		return r.JSON(v, "")
 	case insideJSON:
-		s, err := r.Text(v)
-		quoted := value.QuoteJSON(s)
-		return quoted[1 : len(quoted)-1], err
+		quoted := value.QuoteJSON(r.Text(v))
+		return quoted[1 : len(quoted)-1]
 	}
 	return r.Text(v)
 }
 
 // quoted writes a value as one word of a POSIX shell, and a list as one word for each of its items.
-func (ws *Words) quoted(r *value.Run, v any, offset int) (string, error) {
+func (ws *Words) quoted(r *value.Run, v any, offset int) string {
 	l, ok := v.([]any)
 	if !ok {
 		return ws.word(r, v, offset)
 	}
 	words := make([]string, len(l))
 	for i, x := range l {
-		var err error
-		if words[i], err = ws.word(r, value.Plain(x), offset); err != nil {
-			return "", err
-		}
+		words[i] = ws.word(r, value.Plain(x), offset)
 		offset += len(words[i]) + 1
 	}
-	return strings.Join(words, " "), nil
+	return strings.Join(words, " ")
 }
 
-func (ws *Words) word(r *value.Run, v any, offset int) (string, error) {
-	s, err := r.Text(v)
-	if err != nil {
-		return "", err
-	}
-	w, err := quoteWord(r, s)
-	ws.list = append(ws.list, word{offset, offset + len(w), value.IsNumber(v)})
-	return w, err
-}
-
-func quoteWord(r *value.Run, s string) (string, error) {
+func (ws *Words) word(r *value.Run, v any, offset int) string {
+	s := r.Text(v)
 	if strings.IndexByte(s, 0) >= 0 {
-		return "", errors.New("a value with a NUL character cannot be put into a command")
+		panic(value.Failf("a value with a NUL character cannot be put into a command"))
 	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'", r.SpendBytes(len(s))
+	r.SpendBytes(len(s))
+	w := "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	ws.list = append(ws.list, word{offset, offset + len(w), value.IsNumber(v)})
+	return w
 }
 
 // Check reports the first value that may not stand where it does in a rendered command.

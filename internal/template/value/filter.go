@@ -1,13 +1,12 @@
 package value
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 )
 
-// filter makes a value of another one. Errors are noted in the call on the way.
+// filter makes a value of another one.
 type filter func(c *call) any
 
 // filters has the filters by name. init fills it, as map and methods look filters up in it.
@@ -19,7 +18,7 @@ func init() {
 		"capitalize": mapText(capitalize), "title": mapText(titleCase),
 		"string": mapText(func(s string) string { return s }), "trim": trimFilter, "truncate": truncateFilter,
 		"replace": replaceFilter, "indent": indentFilter, "wordcount": wordcountFilter, "lines": linesFilter,
-		"split": splitFilter, "tojson": jsonFilter, "json": jsonFilter, "fromjson": fromJSONFilter,
+		"split": func(c *call) any { return split(c.Run, c.text(), c.stringArg("sep", "")) }, "tojson": jsonFilter, "json": jsonFilter, "fromjson": fromJSONFilter,
 		"urlencode": urlencodeFilter,
 
 		"length": lengthFilter, "count": lengthFilter,
@@ -52,18 +51,29 @@ func init() {
 func FilterNames() []string { return slices.Sorted(maps.Keys(filters)) }
 
 // Filter applies the filter of that name. The arguments by name are taken out of named.
-func (r *Run) Filter(name string, v any, args []any, named map[string]any) (any, error) {
+func (r *Run) Filter(name string, v any, args []any, named map[string]any) any {
 	fn, ok := filters[name]
 	if !ok {
-		return nil, fmt.Errorf("there is no filter %q", name)
+		panic(Failf("there is no filter %q", name))
 	}
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case Failure:
+			panic(Failf("filter %s: %w", name, p.Err))
+		default:
+			panic(p)
+		}
+	}()
 	c := &call{Run: r, v: v, args: args, named: named}
 	out := fn(c)
-	c.note(c.leftOver())
-	if c.err != nil {
-		return nil, fmt.Errorf("filter %s: %w", name, c.err)
+	for _, n := range slices.Sorted(maps.Keys(c.named)) {
+		panic(Failf("there is no argument %s", n))
 	}
-	return out, nil
+	if len(c.args) > c.taken {
+		panic(Failf("it takes at most %d arguments, not %d", c.taken, len(c.args)))
+	}
+	return out
 }
 
 // call is one use of a filter: the value and the arguments, which are taken one by one.
@@ -73,25 +83,6 @@ type call struct {
 	args  []any
 	named map[string]any
 	taken int
-	err   error // the first one
-}
-
-func (c *call) note(err error) {
-	if c.err == nil {
-		c.err = err
-	}
-}
-
-// fail notes an error, and is what a filter returns then.
-func (c *call) fail(format string, args ...any) any {
-	c.note(fmt.Errorf(format, args...))
-	return nil
-}
-
-// result returns what an operation returned.
-func (c *call) result(v any, err error) any {
-	c.note(err)
-	return v
 }
 
 // arg takes the next argument, by place or by name.
@@ -115,7 +106,7 @@ func (c *call) stringArg(name, otherwise string) string {
 	}
 	s, ok := v.(string)
 	if !ok {
-		c.fail("the argument %s is %s, not a string", name, Kind(v))
+		panic(Failf("the argument %s is %s, not a string", name, Kind(v)))
 	}
 	return s
 }
@@ -127,8 +118,7 @@ func (c *call) intArg(name string, otherwise int) int {
 	}
 	n, ok := v.(int64)
 	if !ok || n < -maxItems*100 || n > maxItems*100 {
-		c.fail("the argument %s is not an integer of a sensible size", name)
-		return 0
+		panic(Failf("the argument %s is not an integer of a sensible size", name))
 	}
 	return int(n)
 }
@@ -139,38 +129,23 @@ func (c *call) boolArg(name string) bool {
 	return ok && Truthy(v)
 }
 
-// leftOver refuses arguments that the filter did not take.
-func (c *call) leftOver() error {
-	for _, n := range slices.Sorted(maps.Keys(c.named)) {
-		return fmt.Errorf("there is no argument %s", n)
-	}
-	if len(c.args) > c.taken {
-		return fmt.Errorf("it takes at most %d arguments, not %d", c.taken, len(c.args))
-	}
-	return nil
+// rest takes all arguments by place that are left.
+func (c *call) rest() []any {
+	rest := c.args[min(c.taken, len(c.args)):]
+	c.taken = len(c.args)
+	return rest
 }
 
 // text returns the value as a text and counts the work on it.
 func (c *call) text() string {
-	s, err := c.Text(c.v)
-	if err == nil {
-		err = c.SpendBytes(len(s))
-	}
-	if err != nil {
-		c.note(err)
-		return ""
-	}
+	s := c.Text(c.v)
+	c.SpendBytes(len(s))
 	return s
 }
 
 // items returns the value's items, in a slice of the caller's own.
 func (c *call) items() []any {
-	l, err := c.Iterate(c.v)
-	if err != nil {
-		c.note(err)
-		return nil
-	}
-	out := slices.Clone(l)
+	out := slices.Clone(c.Iterate(c.v))
 	for i := range out {
 		out[i] = Plain(out[i])
 	}

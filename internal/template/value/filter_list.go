@@ -1,8 +1,6 @@
 package value
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,41 +10,43 @@ import (
 func lengthFilter(c *call) any {
 	switch x := c.v.(type) {
 	case string:
-		return c.result(int64(utf8.RuneCountInString(x)), c.SpendBytes(len(x)))
+		c.SpendBytes(len(x))
+		return int64(utf8.RuneCountInString(x))
 	case []any:
 		return int64(len(x))
 	case map[string]any:
 		return int64(len(x))
 	}
-	return c.fail("%s has no length", Kind(c.v))
+	panic(Failf("%s has no length", Kind(c.v)))
 }
 
 func joinFilter(c *call) any {
 	sep, attribute := c.stringArg("d", ""), c.stringArg("attribute", "")
 	var b strings.Builder
 	for i, x := range c.items() {
-		s, err := c.Text(c.attribute(x, attribute))
 		if i > 0 {
 			b.WriteString(sep)
 		}
-		b.WriteString(s)
-		if c.note(err); b.Len() > c.MaxOutput {
-			c.note(c.tooLong())
-		}
-		if c.err != nil {
-			return nil
+		b.WriteString(c.Text(c.attribute(x, attribute)))
+		if b.Len() > c.MaxOutput {
+			panic(c.tooLong())
 		}
 	}
-	return c.result(b.String(), c.SpendBytes(b.Len()))
+	c.SpendBytes(b.Len())
+	return b.String()
 }
 
 // attribute returns a member, at a dotted path, of an item; without a path the item itself.
 func (c *call) attribute(x any, path string) any {
-	v, err := c.memberAt(x, path)
-	return c.result(v, err)
+	v, missing := c.memberAt(x, path)
+	if missing != nil {
+		panic(*missing)
+	}
+	return v
 }
 
-func (c *call) memberAt(x any, path string) (any, error) {
+// memberAt is attribute that returns the failure when there is no such member.
+func (c *call) memberAt(x any, path string) (v any, missing *Failure) {
 	if path == "" {
 		return x, nil
 	}
@@ -57,17 +57,19 @@ func (c *call) memberAt(x any, path string) (any, error) {
 		}
 		next, ok := Member(x, key)
 		if !ok {
-			return nil, fmt.Errorf("an item has no member %q; %s", name, HintFor(x, key, "it"))
+			f := Failf("an item has no member %q; %s", name, HintFor(x, key, "it"))
+			return nil, &f
 		}
 		x = Plain(next)
 	}
-	return x, c.Spend(1)
+	c.Spend(1)
+	return x, nil
 }
 
 func (c *call) at(i int64) any {
 	items := c.items()
 	if len(items) == 0 {
-		return c.fail(emptyList)
+		panic(Failf(emptyList))
 	}
 	v, _ := Member(items, i)
 	return v
@@ -78,9 +80,10 @@ const emptyList = "the list is empty"
 func (c *call) members(of func(map[string]any) []any) any {
 	m, ok := c.v.(map[string]any)
 	if !ok {
-		return c.fail("%s is not an object", Kind(c.v))
+		panic(Failf("%s is not an object", Kind(c.v)))
 	}
-	return c.result(of(m), c.SpendItems(len(m)))
+	c.SpendItems(len(m))
+	return of(m)
 }
 
 func values(m map[string]any) []any {
@@ -115,12 +118,8 @@ func (c *call) sorted(items []any, path string, descending, caseMatters bool) []
 		}
 		list[i] = keyed{key, x}
 	}
-	if c.err != nil {
-		return nil
-	}
 	slices.SortStableFunc(list, func(a, b keyed) int {
-		n, err := c.compare(a.key, b.key)
-		c.note(err)
+		n := c.compare(a.key, b.key)
 		if descending {
 			return -n
 		}
@@ -136,11 +135,7 @@ func uniqueFilter(c *call) any {
 	out := []any{}
 	seen := map[string]bool{}
 	for _, x := range c.items() {
-		key, err := c.JSON(x, "")
-		if c.note(err); err != nil {
-			return nil
-		}
-		if !seen[key] {
+		if key := c.JSON(x, ""); !seen[key] {
 			seen[key] = true
 			out = append(out, x)
 		}
@@ -156,30 +151,30 @@ func mapFilter(c *call) any {
 	delete(c.named, "attribute")
 	delete(c.named, "default")
 	path, _ := attribute.(string)
-	name, rest := "", c.args
-	if !byAttribute {
-		if name = c.stringArg("filter", ""); name == "" || name == "map" {
-			return c.fail(`write map("filter") or map(attribute="name")`)
+	if byAttribute {
+		for i, x := range items {
+			v, missing := c.memberAt(x, path)
+			switch {
+			case missing == nil:
+				items[i] = v
+			case hasDefault:
+				items[i] = instead
+			default:
+				panic(*missing)
+			}
 		}
-		if filters[name] == nil {
-			return c.fail("there is no filter %q", name)
-		}
-		rest = c.args[min(1, len(c.args)):]
-		c.taken = len(c.args)
+		return items
 	}
+	name := c.stringArg("filter", "")
+	if name == "" || name == "map" {
+		panic(Failf(`write map("filter") or map(attribute="name")`))
+	}
+	if filters[name] == nil {
+		panic(Failf("there is no filter %q", name))
+	}
+	rest := c.rest()
 	for i, x := range items {
-		var err error
-		if byAttribute {
-			items[i], err = c.memberAt(x, path)
-		} else {
-			items[i], err = c.Filter(name, x, rest, nil)
-		}
-		if err != nil && byAttribute && hasDefault && !errors.Is(err, ErrLimit) {
-			items[i], err = instead, nil
-		}
-		if c.note(err); err != nil {
-			return nil
-		}
+		items[i] = c.Filter(name, x, rest, nil)
 	}
 	return items
 }
@@ -189,38 +184,27 @@ func (c *call) choose(byAttribute, want bool) any {
 	items, path := c.items(), ""
 	if byAttribute {
 		if path = c.stringArg("attribute", ""); path == "" {
-			return c.fail("the name of the member is missing")
+			panic(Failf("the name of the member is missing"))
 		}
 	}
-	test := c.stringArg("test", "")
-	args := c.args[min(c.taken, len(c.args)):]
-	c.taken = len(c.args)
-	out := []any{}
-	for _, x := range items {
-		ok, err := c.passes(x, path, test, args)
-		if c.note(err); err != nil {
-			return nil
-		}
-		if ok == want {
-			out = append(out, x)
-		}
-	}
-	return out
+	test, args := c.stringArg("test", ""), c.rest()
+	return slices.DeleteFunc(items, func(x any) bool { return c.passes(x, path, test, args) != want })
 }
 
-func (c *call) passes(x any, path, test string, args []any) (bool, error) {
-	v, err := c.memberAt(x, path)
+func (c *call) passes(x any, path, test string, args []any) bool {
 	if test == "defined" || test == "undefined" {
-		return (err == nil) == (test == "defined"), nil
+		_, missing := c.memberAt(x, path)
+		return (missing == nil) == (test == "defined")
 	}
-	if err != nil || test == "" {
-		return Truthy(v), err
+	v := c.attribute(x, path)
+	if test == "" {
+		return Truthy(v)
 	}
 	if op, ok := map[string]string{"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}[test]; ok {
 		test = op
 	}
 	if t, ok := tests[test]; !ok || t.args != len(args) {
-		return false, fmt.Errorf("there is no test %s with %d arguments", test, len(args))
+		panic(Failf("there is no test %s with %d arguments", test, len(args)))
 	}
 	return c.Test(test, v, args)
 }
@@ -229,14 +213,14 @@ func (c *call) passes(x any, path, test string, args []any) (bool, error) {
 func groupFilter(c *call) any {
 	items, path := c.items(), c.stringArg("attribute", "")
 	if path == "" {
-		return c.fail("the name of the member is missing")
+		panic(Failf("the name of the member is missing"))
 	}
 	out := []any{}
 	for _, x := range c.sorted(items, path, false, true) {
 		key := c.attribute(x, path)
 		if len(out) > 0 {
 			last := out[len(out)-1].([]any) //nolint:forcetypeassert // made below
-			if eq, err := c.equal(last[0], key); err != nil || eq {
+			if c.equal(last[0], key) {
 				last[1] = append(last[1].([]any), x) //nolint:forcetypeassert // made below
 				continue
 			}
@@ -249,7 +233,7 @@ func groupFilter(c *call) any {
 func batchFilter(c *call) any {
 	items, n := c.items(), c.intArg("linecount", 0)
 	if n < 1 {
-		return c.fail("the size of a batch is not a positive integer")
+		panic(Failf("the size of a batch is not a positive integer"))
 	}
 	out := []any{}
 	for chunk := range slices.Chunk(items, n) {

@@ -29,7 +29,7 @@ func intFilter(c *call) any {
 	if has {
 		return otherwise
 	}
-	return c.fail("%s is not an integer; give a default: int(0)", shown(c.v))
+	panic(Failf("%s is not an integer; give a default: int(0)", shown(c.v)))
 }
 
 func floatFilter(c *call) any {
@@ -45,7 +45,7 @@ func floatFilter(c *call) any {
 	if has {
 		return otherwise
 	}
-	return c.fail("%s is not a number; give a default: float(0)", shown(c.v))
+	panic(Failf("%s is not a number; give a default: float(0)", shown(c.v)))
 }
 
 // shown names a value in an error: short strings by their text.
@@ -66,21 +66,21 @@ func absFilter(c *call) any {
 	case float64:
 		return math.Abs(x)
 	}
-	return c.fail("%s is not a number", Kind(c.v))
+	panic(Failf("%s is not a number", Kind(c.v)))
 }
 
 func roundFilter(c *call) any {
 	precision, method := c.intArg("precision", 0), c.stringArg("method", "common")
 	x, ok := toFloat(c.v)
 	if !ok {
-		return c.fail("%s is not a number", Kind(c.v))
+		panic(Failf("%s is not a number", Kind(c.v)))
 	}
 	fn, ok := map[string]func(float64) float64{"common": math.Round, "floor": math.Floor, "ceil": math.Ceil}[method]
 	if !ok {
-		return c.fail("there is no method %q: write common, floor or ceil", method)
+		panic(Failf("there is no method %q: write common, floor or ceil", method))
 	}
 	if precision < -15 || precision > 15 {
-		return c.fail("the precision is not between -15 and 15")
+		panic(Failf("the precision is not between -15 and 15"))
 	}
 	scale := math.Pow(10, float64(precision))
 	rounded := fn(x*scale) / scale
@@ -94,11 +94,7 @@ func sumFilter(c *call) any {
 	path := c.stringArg("attribute", "")
 	var total any = int64(0)
 	for _, x := range c.items() {
-		var err error
-		v := c.attribute(x, path)
-		if total, err = arithmetic("+", total, v); err != nil {
-			return c.result(nil, err)
-		}
+		total = arithmetic("+", total, c.attribute(x, path))
 	}
 	return total
 }
@@ -108,16 +104,12 @@ func (c *call) extreme(sign int) any {
 	path := c.stringArg("attribute", "")
 	items := c.items()
 	if len(items) == 0 {
-		return c.fail(emptyList)
+		panic(Failf(emptyList))
 	}
 	best, bestKey := items[0], c.attribute(items[0], path)
 	for _, x := range items[1:] {
 		key := c.attribute(x, path)
-		n, err := c.compare(key, bestKey)
-		if c.note(err); c.err != nil {
-			return nil
-		}
-		if n == sign {
+		if c.compare(key, bestKey) == sign {
 			best, bestKey = x, key
 		}
 	}

@@ -2,7 +2,8 @@ package value
 
 import (
 	"encoding/json"
-	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -56,36 +57,29 @@ func truncateFilter(c *call) any {
 
 func replaceFilter(c *call) any {
 	s, old, by, count := c.text(), c.stringArg("old", ""), c.stringArg("new", ""), c.intArg("count", -1)
-	if c.err != nil {
-		return nil
-	}
-	return c.result(c.replace(s, old, by, count))
+	return c.replace(s, old, by, count)
 }
 
 // replace replaces after counting, so that a text that would be too long is not made.
-func (r *Run) replace(s, old, by string, count int) (any, error) {
+func (r *Run) replace(s, old, by string, count int) any {
 	n := strings.Count(s, old)
 	if count >= 0 {
 		n = min(n, count)
 	}
 	if float64(n)*float64(len(by)) > float64(r.MaxOutput) {
-		return nil, r.tooLong()
+		panic(r.tooLong())
 	}
-	if err := r.SpendBytes(len(s) + n*len(by)); err != nil {
-		return nil, err
-	}
-	return strings.Replace(s, old, by, count), nil
+	r.SpendBytes(len(s) + n*len(by))
+	return strings.Replace(s, old, by, count)
 }
 
 func indentFilter(c *call) any {
 	s, width, first, blank := c.text(), c.intArg("width", 4), c.boolArg("first"), c.boolArg("blank")
 	if width < 0 || width > 1000 {
-		return c.fail("the width %d is not between 0 and 1000", width)
+		panic(Failf("the width %d is not between 0 and 1000", width))
 	}
 	lines := strings.Split(s, "\n")
-	if err := c.SpendBytes(len(s) + len(lines)*width); err != nil {
-		return c.result(nil, err)
-	}
+	c.SpendBytes(len(s) + len(lines)*width)
 	for i, l := range lines {
 		if (i > 0 || first) && (l != "" || blank) {
 			lines[i] = strings.Repeat(" ", width) + l
@@ -101,38 +95,33 @@ func linesFilter(c *call) any {
 	if s == "" {
 		return []any{}
 	}
-	return c.result(listOf(c.Run, strings.Split(strings.TrimSuffix(strings.ReplaceAll(s, "\r\n", "\n"), "\n"), "\n")))
+	return listOf(c.Run, strings.Split(strings.TrimSuffix(strings.ReplaceAll(s, "\r\n", "\n"), "\n"), "\n"))
 }
 
-func splitFilter(c *call) any {
-	s, sep := c.text(), c.stringArg("sep", "")
-	return c.result(split(c.Run, s, sep))
-}
-
-func split(r *Run, s, sep string) (any, error) {
+func split(r *Run, s, sep string) any {
 	if sep == "" {
 		return listOf(r, strings.Fields(s))
 	}
 	return listOf(r, strings.Split(s, sep))
 }
 
-func listOf(r *Run, parts []string) (any, error) {
+func listOf(r *Run, parts []string) any {
+	r.SpendItems(len(parts))
 	out := make([]any, len(parts))
 	for i, p := range parts {
 		out[i] = p
 	}
-	return out, r.SpendItems(len(out))
+	return out
 }
 
 func jsonFilter(c *call) any {
-	indent := c.intArg("indent", 0)
-	return c.result(c.JSON(c.v, strings.Repeat(" ", min(max(indent, 0), 16))))
+	return c.JSON(c.v, strings.Repeat(" ", min(max(c.intArg("indent", 0), 0), 16)))
 }
 
 func fromJSONFilter(c *call) any {
 	s := c.text()
 	if !json.Valid([]byte(s)) {
-		return c.fail("the text is not JSON")
+		panic(Failf("the text is not JSON"))
 	}
 	return decode([]byte(s))
 }
@@ -140,43 +129,29 @@ func fromJSONFilter(c *call) any {
 func urlencodeFilter(c *call) any {
 	m, ok := c.v.(map[string]any)
 	if !ok {
-		return c.result(c.PercentEncode(c.v))
+		return c.PercentEncode(c.v)
 	}
-	var parts []string
-	for _, p := range pairs(m) {
-		pair := p.([]any) //nolint:forcetypeassert // made by pairs
-		k, err := c.PercentEncode(pair[0])
-		c.note(err)
-		v, err := c.PercentEncode(pair[1])
-		c.note(err)
-		parts = append(parts, k+"="+v)
+	parts := make([]string, 0, len(m))
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		parts = append(parts, c.PercentEncode(k)+"="+c.PercentEncode(Plain(m[k])))
 	}
 	return strings.Join(parts, "&")
 }
 
 // PercentEncode writes a value as one part of a path or a query; items of lists with commas.
-func (r *Run) PercentEncode(v any) (string, error) {
+func (r *Run) PercentEncode(v any) string {
 	if l, ok := v.([]any); ok {
 		parts := make([]string, len(l))
 		for i, x := range l {
 			if _, nested := Plain(x).([]any); nested {
-				return "", errors.New("a list inside a list cannot be put into a URL; use the filter tojson")
+				panic(Failf("a list inside a list cannot be put into a URL; use the filter tojson"))
 			}
-			s, err := r.PercentEncode(Plain(x))
-			if err != nil {
-				return "", err
-			}
-			parts[i] = s
+			parts[i] = r.PercentEncode(Plain(x))
 		}
-		return strings.Join(parts, ","), nil
+		return strings.Join(parts, ",")
 	}
-	s, err := r.Text(v)
-	if err != nil {
-		return "", err
-	}
-	if err := r.SpendBytes(len(s)); err != nil {
-		return "", err
-	}
+	s := r.Text(v)
+	r.SpendBytes(len(s))
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder
 	for i := range len(s) {
@@ -186,7 +161,7 @@ func (r *Run) PercentEncode(v any) (string, error) {
 			b.Write([]byte{'%', hex[c>>4], hex[c&15]})
 		}
 	}
-	return b.String(), nil
+	return b.String()
 }
 
 // isUnreserved reports whether a character means itself everywhere in a URL (RFC 3986, 2.3).

@@ -16,16 +16,12 @@ type jsonWriter struct {
 	indent string
 }
 
-func (w *jsonWriter) value(v any, depth int) error {
-	if err := w.run.Spend(1); err != nil {
-		return err
-	}
+func (w *jsonWriter) value(v any, depth int) {
+	w.run.Spend(1)
 	if len(w.buf) > w.run.MaxOutput {
-		return w.run.tooLong()
+		panic(w.run.tooLong())
 	}
-	if depth > maxDepth {
-		return Limitf("a value nests deeper than %d levels", maxDepth)
-	}
+	checkDepth(depth)
 	switch x := Plain(v).(type) {
 	case nil:
 		w.buf = append(w.buf, "null"...)
@@ -34,37 +30,32 @@ func (w *jsonWriter) value(v any, depth int) error {
 	case int64:
 		w.buf = strconv.AppendInt(w.buf, x, 10)
 	case float64:
-		w.buf = appendFloat(w.buf, x)
+		number, _ := json.Marshal(x) // it is finite; 2.0 is written as 2
+		w.buf = append(w.buf, number...)
 	case json.Number:
 		w.buf = append(w.buf, x...)
 	case string:
-		if err := w.run.SpendBytes(len(x)); err != nil {
-			return err
-		}
+		w.run.SpendBytes(len(x))
 		w.buf = appendJSONString(w.buf, x)
 	case []any:
-		return w.list(x, depth)
+		w.list(x, depth)
 	case map[string]any:
-		return w.object(x, depth)
+		w.object(x, depth)
 	default:
-		return ErrNotPlain
+		panic(NotPlain())
 	}
-	return nil
 }
 
-func (w *jsonWriter) list(l []any, depth int) error {
+func (w *jsonWriter) list(l []any, depth int) {
 	w.buf = append(w.buf, '[')
 	for i, e := range l {
 		w.separate(i, depth+1)
-		if err := w.value(e, depth+1); err != nil {
-			return err
-		}
+		w.value(e, depth+1)
 	}
 	w.close(len(l), depth, ']')
-	return nil
 }
 
-func (w *jsonWriter) object(m map[string]any, depth int) error {
+func (w *jsonWriter) object(m map[string]any, depth int) {
 	w.buf = append(w.buf, '{')
 	for i, k := range slices.Sorted(maps.Keys(m)) {
 		w.separate(i, depth+1)
@@ -72,12 +63,9 @@ func (w *jsonWriter) object(m map[string]any, depth int) error {
 		if w.indent != "" {
 			w.buf = append(w.buf, ' ')
 		}
-		if err := w.value(m[k], depth+1); err != nil {
-			return err
-		}
+		w.value(m[k], depth+1)
 	}
 	w.close(len(m), depth, '}')
-	return nil
 }
 
 func (w *jsonWriter) separate(i, depth int) {
@@ -102,15 +90,6 @@ func (w *jsonWriter) newline(depth int) {
 	for range depth {
 		w.buf = append(w.buf, w.indent...)
 	}
-}
-
-// appendFloat writes a number as JSON does: 2.0 is 2.
-func appendFloat(dst []byte, f float64) []byte {
-	b, err := json.Marshal(f)
-	if err != nil { // not finite; the operations do not make such numbers
-		return append(dst, "null"...)
-	}
-	return append(dst, b...)
 }
 
 func appendJSONString(dst []byte, s string) []byte {

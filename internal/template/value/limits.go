@@ -16,51 +16,63 @@ const (
 // ErrLimit is the cause when a template did, wrote, or nested more than allowed.
 var ErrLimit = errors.New("template limit reached")
 
+// Failure is what an operation on values panics with when it fails. It ends the rendering: whoever
+// renders recovers it, as the parser does with its errors.
+type Failure struct{ Err error }
+
+// Failf returns a failure with a message.
+func Failf(format string, args ...any) Failure { return Failure{fmt.Errorf(format, args...)} }
+
 // Run counts the work of one rendering. Operations on values are its methods, so that each of them
-// is counted. It belongs to one goroutine.
+// is counted, and none returns when a limit is reached. It belongs to one goroutine.
 type Run struct {
 	MaxOutput int // bytes of the output, and of any text on the way to it
 	work      int
 }
 
-// Limitf returns an error that wraps [ErrLimit].
-func Limitf(format string, args ...any) error {
-	return fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), ErrLimit)
+// Limitf returns a failure whose cause is [ErrLimit].
+func Limitf(format string, args ...any) Failure {
+	return Failf("%s: %w", fmt.Sprintf(format, args...), ErrLimit)
 }
 
 // Spend counts n steps of work.
-func (r *Run) Spend(n int) error {
+func (r *Run) Spend(n int) {
 	r.work += n
 	if r.work > maxWork || r.work < 0 {
-		return Limitf("the template does too much work (more than %d steps); make its loops smaller", maxWork)
+		panic(Limitf("the template does too much work (more than %d steps); make its loops smaller", maxWork))
 	}
-	return nil
 }
 
 // SpendBytes counts the work on n bytes, and refuses texts longer than the output may be.
-func (r *Run) SpendBytes(n int) error {
+func (r *Run) SpendBytes(n int) {
 	if n > r.MaxOutput || n < 0 {
-		return r.tooLong()
+		panic(r.tooLong())
 	}
-	return r.Spend(n/bytesPerStep + 1)
+	r.Spend(n/bytesPerStep + 1)
 }
 
 // SpendItems counts the work of making a list of n items, and refuses lists that are too long.
-func (r *Run) SpendItems(n int) error {
+func (r *Run) SpendItems(n int) {
 	if n > maxItems || n < 0 {
-		return Limitf("a list has more than %d items", maxItems)
+		panic(Limitf("a list has more than %d items", maxItems))
 	}
-	return r.Spend(n)
+	r.Spend(n)
+}
+
+func checkDepth(depth int) {
+	if depth > maxDepth {
+		panic(Limitf("a value nests deeper than %d levels", maxDepth))
+	}
 }
 
 // Append returns out with s behind it, unless that is more than the output may be.
-func (r *Run) Append(out []byte, s string) ([]byte, error) {
+func (r *Run) Append(out []byte, s string) []byte {
 	if len(out)+len(s) > r.MaxOutput {
-		return out, r.tooLong()
+		panic(r.tooLong())
 	}
-	return append(out, s...), nil
+	return append(out, s...)
 }
 
-func (r *Run) tooLong() error {
+func (r *Run) tooLong() Failure {
 	return Limitf("the text is longer than %d bytes; use the filter truncate", r.MaxOutput)
 }

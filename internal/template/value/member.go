@@ -1,7 +1,6 @@
 package value
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -37,18 +36,14 @@ func Member(v, key any) (any, bool) {
 	case *Namespace:
 		return Member(x.Members, key)
 	case []any:
-		i, ok := index(key, len(x))
-		if !ok {
-			return nil, false
+		if i, ok := index(key, len(x)); ok {
+			return x[i], true
 		}
-		return x[i], true
 	case string:
 		runes := []rune(x)
-		i, ok := index(key, len(runes))
-		if !ok {
-			return nil, false
+		if i, ok := index(key, len(runes)); ok {
+			return string(runes[i]), true
 		}
-		return string(runes[i]), true
 	}
 	return nil, false
 }
@@ -65,37 +60,24 @@ func index(key any, n int) (int, bool) {
 }
 
 // Slice returns v[from:to:by] of a list or a string; a bound that is nil is not given.
-func (r *Run) Slice(v any, from, to, by *int64) (any, error) {
-	var items []any
-	switch x := v.(type) {
+func (r *Run) Slice(v any, from, to, by *int64) any {
+	switch v.(type) {
 	case string:
-		if err := r.SpendBytes(len(x)); err != nil {
-			return nil, err
-		}
-		items = runesOf(x)
+		return joinRunes(slice(r.Iterate(v), from, to, by))
 	case []any:
-		items = x
-	default:
-		return nil, fmt.Errorf("cannot take a slice of %s", Kind(v))
+		return slice(r.Iterate(v), from, to, by)
 	}
-	if err := r.Spend(len(items)); err != nil {
-		return nil, err
-	}
-	out, err := slice(items, from, to, by)
-	if _, ok := v.(string); ok && err == nil {
-		return joinRunes(out), nil
-	}
-	return out, err
+	panic(Failf("cannot take a slice of %s", Kind(v)))
 }
 
 // slice takes items as Python does.
-func slice(items []any, from, to, by *int64) ([]any, error) {
+func slice(items []any, from, to, by *int64) []any {
 	n, step := int64(len(items)), int64(1)
 	if by != nil {
 		step = *by
 	}
 	if step == 0 {
-		return nil, fmt.Errorf("the step of a slice is 0")
+		panic(Failf("the step of a slice is 0"))
 	}
 	first, end := int64(0), n
 	if step < 0 {
@@ -116,7 +98,7 @@ func slice(items []any, from, to, by *int64) ([]any, error) {
 	for i, stop := bound(from, first), bound(to, end); step > 0 && i < stop || step < 0 && i > stop; i += step {
 		out = append(out, items[i])
 	}
-	return out, nil
+	return out
 }
 
 func runesOf(s string) []any {
@@ -136,7 +118,7 @@ func joinRunes(items []any) string {
 }
 
 // Iterate returns the items of a list, the sorted keys of an object, or a string's characters.
-func (r *Run) Iterate(v any) ([]any, error) {
+func (r *Run) Iterate(v any) []any {
 	var items []any
 	switch x := v.(type) {
 	case []any:
@@ -144,28 +126,26 @@ func (r *Run) Iterate(v any) ([]any, error) {
 	case map[string]any:
 		items = keys(x)
 	case string:
-		if err := r.SpendBytes(len(x)); err != nil {
-			return nil, err
-		}
+		r.SpendBytes(len(x))
 		items = runesOf(x)
 	default:
-		return nil, fmt.Errorf("cannot loop over %s", Kind(v))
+		panic(Failf("cannot loop over %s", Kind(v)))
 	}
-	return items, r.Spend(len(items))
+	r.Spend(len(items))
+	return items
 }
 
 // Range returns the integers that range(...) stands for.
-func (r *Run) Range(args []any) (any, error) {
+func (r *Run) Range(args []any) any {
 	bounds := make([]int64, len(args))
 	for i, a := range args {
 		n, ok := a.(int64)
 		if !ok {
-			return nil, fmt.Errorf("range takes integers, not %s", Kind(a))
+			panic(Failf("range takes integers, not %s", Kind(a)))
 		}
 		bounds[i] = n
 	}
-	var lo, hi int64
-	step := int64(1)
+	lo, hi, step := int64(0), int64(0), int64(1)
 	switch len(bounds) {
 	case 1:
 		hi = bounds[0]
@@ -174,25 +154,26 @@ func (r *Run) Range(args []any) (any, error) {
 	case 3:
 		lo, hi, step = bounds[0], bounds[1], bounds[2]
 	default:
-		return nil, errors.New("write range(stop), range(start, stop) or range(start, stop, step)")
+		panic(Failf("write range(stop), range(start, stop) or range(start, stop, step)"))
 	}
 	if step == 0 {
-		return nil, errors.New("the step of a range is 0")
+		panic(Failf("the step of a range is 0"))
 	}
 	span, stride := uint64(hi)-uint64(lo), uint64(step) // exact, as they wrap around
 	if step < 0 {
 		span, stride = uint64(lo)-uint64(hi), -stride
 	}
 	if (step > 0) != (lo < hi) || lo == hi {
-		return []any{}, nil
+		return []any{}
 	}
 	count := (span-1)/stride + 1
 	if count > maxItems {
-		return nil, Limitf("a range has more than %d items", maxItems)
+		panic(Limitf("a range has more than %d items", maxItems))
 	}
 	out := make([]any, count)
 	for i := range out {
 		out[i] = lo + int64(i)*step
 	}
-	return out, r.Spend(len(out))
+	r.Spend(len(out))
+	return out
 }

@@ -1,86 +1,82 @@
 package value
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 )
 
-// methods says how many arguments each method takes at least and at most.
-var methods = map[string][2]int{
-	"items": {0, 0}, "keys": {0, 0}, "values": {0, 0}, "get": {1, 2},
-	"lower": {0, 0}, "upper": {0, 0}, "title": {0, 0}, "capitalize": {0, 0},
-	"strip": {0, 1}, "lstrip": {0, 1}, "rstrip": {0, 1}, "split": {0, 1}, "splitlines": {0, 0},
-	"startswith": {1, 1}, "endswith": {1, 1}, "replace": {2, 2}, "join": {1, 1},
+// method is one of the few methods of strings and objects that templates use.
+type method struct {
+	least, most int // arguments
+	ofObject    func(r *Run, m map[string]any, args []any) any
+	ofText      func(r *Run, s string, args []string) any
+}
+
+var methods = map[string]method{
+	"items": ofObject("items"), "keys": ofObject("keys"), "values": ofObject("values"), "get": {1, 2, get, nil},
+	"lower": ofText("lower"), "upper": ofText("upper"), "title": ofText("title"), "capitalize": ofText("capitalize"),
+	"splitlines": ofText("lines"),
+	"strip":      trimmed(strings.Trim), "lstrip": trimmed(strings.TrimLeft), "rstrip": trimmed(strings.TrimRight),
+	"split":      {0, 1, nil, func(r *Run, s string, args []string) any { return split(r, s, append(args, "")[0]) }},
+	"startswith": {1, 1, nil, func(_ *Run, s string, args []string) any { return strings.HasPrefix(s, args[0]) }},
+	"endswith":   {1, 1, nil, func(_ *Run, s string, args []string) any { return strings.HasSuffix(s, args[0]) }},
+	"replace":    {2, 2, nil, func(r *Run, s string, args []string) any { return r.replace(s, args[0], args[1], -1) }},
+	"join":       {1, 1, nil, nil}, // of a text, with a list as its argument
+}
+
+func ofObject(filter string) method {
+	return method{ofObject: func(r *Run, m map[string]any, _ []any) any { return r.Filter(filter, m, nil, nil) }}
+}
+
+func ofText(filter string) method {
+	return method{ofText: func(r *Run, s string, _ []string) any { return r.Filter(filter, s, nil, nil) }}
+}
+
+func trimmed(trim func(s, chars string) string) method {
+	return method{0, 1, nil, func(_ *Run, s string, args []string) any { return trim(s, append(args, " \t\r\n")[0]) }}
+}
+
+func get(_ *Run, m map[string]any, args []any) any {
+	if v, ok := Member(m, args[0]); ok {
+		return Plain(v)
+	}
+	return append(args, nil)[1]
 }
 
 // MethodNames returns the names of all methods.
 func MethodNames() []string { return slices.Sorted(maps.Keys(methods)) }
 
-// Method calls one of the few methods of strings and objects that templates use.
-func (r *Run) Method(v any, name string, args []any) (any, error) {
-	if n := methods[name]; len(args) < n[0] || len(args) > n[1] {
-		return nil, fmt.Errorf("the method %s does not take %d arguments", name, len(args))
+// Method calls a method.
+func (r *Run) Method(v any, name string, args []any) any {
+	m := methods[name]
+	if len(args) < m.least || len(args) > m.most {
+		panic(Failf("the method %s does not take %d arguments", name, len(args)))
 	}
 	switch x := v.(type) {
 	case map[string]any:
-		switch name {
-		case "items", "keys", "values":
-			return r.Filter(name, x, nil, nil)
-		case "get":
-			if got, ok := Member(x, args[0]); ok {
-				return Plain(got), nil
-			}
-			if len(args) > 1 {
-				return args[1], nil
-			}
-			return nil, nil //nolint:nilnil // none is the value, as in Jinja
+		if m.ofObject != nil {
+			return m.ofObject(r, x, args)
 		}
 	case string:
-		if name == "items" || name == "keys" || name == "values" || name == "get" {
-			break
+		if m.ofObject == nil {
+			return r.textMethod(m, x, name, args)
 		}
-		return r.stringMethod(x, name, args)
 	}
-	return nil, fmt.Errorf("%s has no method %s", Kind(v), name)
+	panic(Failf("%s has no method %s", Kind(v), name))
 }
 
-func (r *Run) stringMethod(s, name string, args []any) (any, error) {
-	if err := r.SpendBytes(len(s)); err != nil {
-		return nil, err
-	}
+func (r *Run) textMethod(m method, s, name string, args []any) any {
+	r.SpendBytes(len(s))
 	if name == "join" {
-		return r.Filter("join", args[0], []any{s}, nil)
+		return r.Filter(name, args[0], []any{s}, nil)
 	}
-	words := [2]string{}
+	words := make([]string, len(args))
 	for i, a := range args {
 		var ok bool
 		if words[i], ok = a.(string); !ok {
-			return nil, fmt.Errorf("the argument of %s is %s, not a string", name, Kind(a))
+			panic(Failf("the argument of %s is %s, not a string", name, Kind(a)))
 		}
 	}
-	chars := words[0]
-	if len(args) == 0 {
-		chars = " \t\r\n"
-	}
-	switch name {
-	case "startswith":
-		return strings.HasPrefix(s, words[0]), nil
-	case "endswith":
-		return strings.HasSuffix(s, words[0]), nil
-	case "replace":
-		return r.replace(s, words[0], words[1], -1)
-	case "splitlines":
-		return r.Filter("lines", s, nil, nil)
-	case "split":
-		return split(r, s, words[0])
-	case "strip":
-		return strings.Trim(s, chars), nil
-	case "lstrip":
-		return strings.TrimLeft(s, chars), nil
-	case "rstrip":
-		return strings.TrimRight(s, chars), nil
-	}
-	return r.Filter(name, s, nil, nil)
+	return m.ofText(r, s, words)
 }

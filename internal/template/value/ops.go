@@ -3,21 +3,20 @@ package value
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
-	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 )
 
 // Apply calculates a op b. The operators and and or are no operations on values.
-func (r *Run) Apply(op string, a, b any) (any, error) {
+func (r *Run) Apply(op string, a, b any) any {
 	switch op {
 	case "==", "!=":
-		eq, err := r.equal(a, b)
-		return eq == (op == "=="), err
+		return r.equal(a, b) == (op == "==")
 	case "<", "<=", ">", ">=":
-		c, err := r.compare(a, b)
-		return op[0] == '<' && c < 0 || op[0] == '>' && c > 0 || len(op) == 2 && c == 0, err
+		c := r.compare(a, b)
+		return op[0] == '<' && c < 0 || op[0] == '>' && c > 0 || len(op) == 2 && c == 0
 	case "in":
 		return r.contains(b, a)
 	case "~":
@@ -30,28 +29,19 @@ func (r *Run) Apply(op string, a, b any) (any, error) {
 		}
 	case "%":
 		if _, ok := a.(string); ok {
-			return nil, errors.New("strings are not formatted with %; join the parts with ~")
+			panic(Failf("strings are not formatted with %%; join the parts with ~"))
 		}
 	}
 	return arithmetic(op, a, b)
 }
 
-func (r *Run) concat(a, b any) (any, error) {
-	s, err := r.Text(a)
-	if err != nil {
-		return nil, err
-	}
-	t, err := r.Text(b)
-	if err != nil {
-		return nil, err
-	}
-	if err := r.SpendBytes(len(s) + len(t)); err != nil {
-		return nil, err
-	}
-	return s + t, nil
+func (r *Run) concat(a, b any) any {
+	s, t := r.Text(a), r.Text(b)
+	r.SpendBytes(len(s) + len(t))
+	return s + t
 }
 
-func (r *Run) add(a, b any) (any, error) {
+func (r *Run) add(a, b any) any {
 	switch x := a.(type) {
 	case string:
 		if _, ok := b.(string); ok {
@@ -59,16 +49,14 @@ func (r *Run) add(a, b any) (any, error) {
 		}
 	case []any:
 		if y, ok := b.([]any); ok {
-			if err := r.SpendItems(len(x) + len(y)); err != nil {
-				return nil, err
-			}
-			return append(append(make([]any, 0, len(x)+len(y)), x...), y...), nil
+			r.SpendItems(len(x) + len(y))
+			return slices.Concat(x, y)
 		}
 	}
-	if v, err := arithmetic("+", a, b); err == nil || IsNumber(a) && IsNumber(b) {
-		return v, err
+	if IsNumber(a) && IsNumber(b) {
+		return arithmetic("+", a, b)
 	}
-	return nil, fmt.Errorf("cannot add %s and %s; join texts with ~", Kind(a), Kind(b))
+	panic(Failf("cannot add %s and %s; join texts with ~", Kind(a), Kind(b)))
 }
 
 func repetition(a, b any) (s string, n int64, ok bool) {
@@ -82,17 +70,15 @@ func repetition(a, b any) (s string, n int64, ok bool) {
 	return s, n, ok
 }
 
-func (r *Run) repeat(s string, n int64) (any, error) {
+func (r *Run) repeat(s string, n int64) any {
 	if n <= 0 || s == "" {
-		return "", nil
+		return ""
 	}
 	if n > int64(r.MaxOutput) {
-		return nil, r.tooLong()
+		panic(r.tooLong())
 	}
-	if err := r.SpendBytes(len(s) * int(n)); err != nil {
-		return nil, err
-	}
-	return strings.Repeat(s, int(n)), nil
+	r.SpendBytes(len(s) * int(n))
+	return strings.Repeat(s, int(n))
 }
 
 // IsNumber reports whether a value is written as a number.
@@ -112,27 +98,27 @@ func toFloat(v any) (float64, bool) {
 }
 
 // arithmetic calculates with integers as long as the result is one, and with floats otherwise.
-func arithmetic(op string, a, b any) (any, error) {
+func arithmetic(op string, a, b any) any {
 	x, okA := toFloat(a)
 	y, okB := toFloat(b)
 	if !okA || !okB {
-		return nil, fmt.Errorf("cannot calculate %s %s %s", Kind(a), op, Kind(b))
+		panic(Failf("cannot calculate %s %s %s", Kind(a), op, Kind(b)))
 	}
 	if y == 0 && (op == "/" || op == "//" || op == "%") {
-		return nil, errors.New("division by zero")
+		panic(Failf("division by zero"))
 	}
 	i, okI := a.(int64)
 	j, okJ := b.(int64)
 	if okI && okJ {
 		if v, ok := integers(op, i, j); ok {
-			return v, nil
+			return v
 		}
 	}
-	v := floats[op](x, y)
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil, errors.New("the result is too large for a number")
+	v := finite(floats[op](x, y))
+	if v == nil {
+		panic(Failf("the result is too large for a number"))
 	}
-	return v, nil
+	return v
 }
 
 var floats = map[string]func(x, y float64) float64{
@@ -184,100 +170,70 @@ func power(i, j int64) (int64, bool) {
 }
 
 // equal compares by value, at any depth.
-func (r *Run) equal(a, b any) (bool, error) {
-	return r.equalAt(Plain(a), Plain(b), 0)
-}
+func (r *Run) equal(a, b any) bool { return r.equalAt(a, b, 0) }
 
-func (r *Run) equalAt(a, b any, depth int) (bool, error) {
-	if err := r.Spend(1); err != nil {
-		return false, err
-	}
-	if depth > maxDepth {
-		return false, Limitf("a value nests deeper than %d levels", maxDepth)
-	}
+func (r *Run) equalAt(a, b any, depth int) bool {
+	a, b = Plain(a), Plain(b)
+	r.Spend(1)
+	checkDepth(depth)
+	inside := func(x, y any) bool { return r.equalAt(x, y, depth+1) }
 	switch x := a.(type) {
 	case nil, bool, string:
-		return a == b, nil
+		return a == b
 	case []any:
 		y, ok := b.([]any)
-		if !ok || len(x) != len(y) {
-			return false, nil
-		}
-		for i := range x {
-			if eq, err := r.equalAt(Plain(x[i]), Plain(y[i]), depth+1); !eq {
-				return false, err
-			}
-		}
-		return true, nil
+		return ok && slices.EqualFunc(x, y, inside)
 	case map[string]any:
 		y, ok := b.(map[string]any)
-		if !ok || len(x) != len(y) {
-			return false, nil
-		}
-		for k := range x {
-			w, ok := y[k]
-			if !ok {
-				return false, nil
-			}
-			if eq, err := r.equalAt(Plain(x[k]), Plain(w), depth+1); !eq {
-				return false, err
-			}
-		}
-		return true, nil
+		return ok && maps.EqualFunc(x, y, inside)
 	}
-	if i, ok := a.(int64); ok {
-		if j, ok := b.(int64); ok {
-			return i == j, nil
-		}
-	}
-	x, okA := toFloat(a)
-	y, okB := toFloat(b)
-	return okA && okB && x == y, nil
+	order, ok := numberOrder(a, b)
+	return ok && order == 0
 }
 
 // compare orders two numbers or two strings.
-func (r *Run) compare(a, b any) (int, error) {
-	if err := r.Spend(1); err != nil {
-		return 0, err
-	}
+func (r *Run) compare(a, b any) int {
+	r.Spend(1)
 	if s, ok := a.(string); ok {
 		if t, ok := b.(string); ok {
-			return strings.Compare(s, t), nil
+			return strings.Compare(s, t)
 		}
 	}
+	order, ok := numberOrder(a, b)
+	if !ok {
+		panic(Failf("cannot compare %s with %s", Kind(a), Kind(b)))
+	}
+	return order
+}
+
+// numberOrder orders two numbers, integers exactly.
+func numberOrder(a, b any) (order int, ok bool) {
 	if i, ok := a.(int64); ok {
 		if j, ok := b.(int64); ok {
-			return cmp.Compare(i, j), nil
+			return cmp.Compare(i, j), true
 		}
 	}
 	x, okA := toFloat(a)
 	y, okB := toFloat(b)
-	if !okA || !okB {
-		return 0, fmt.Errorf("cannot compare %s with %s", Kind(a), Kind(b))
-	}
-	return cmp.Compare(x, y), nil
+	return cmp.Compare(x, y), okA && okB
 }
 
 // contains reports whether x is an item of a list, a key of an object or a part of a string.
-func (r *Run) contains(in, x any) (bool, error) {
+func (r *Run) contains(in, x any) bool {
 	switch c := in.(type) {
 	case string:
 		s, ok := x.(string)
 		if !ok {
-			return false, fmt.Errorf("cannot look for %s in a string", Kind(x))
+			panic(Failf("cannot look for %s in a string", Kind(x)))
 		}
-		return strings.Contains(c, s), r.SpendBytes(len(c))
+		r.SpendBytes(len(c))
+		return strings.Contains(c, s)
 	case map[string]any:
 		s, ok := x.(string)
 		_, has := c[s]
-		return ok && has, nil
+		return ok && has
 	case []any:
-		for _, e := range c {
-			if eq, err := r.equal(e, x); eq || err != nil {
-				return eq, err
-			}
-		}
-		return false, nil
+		return slices.ContainsFunc(c, func(e any) bool { return r.equal(e, x) })
 	}
-	return false, fmt.Errorf("cannot look for something in %s", Kind(in))
+	panic(Failf("cannot look for something in %s", Kind(in)))
 }

@@ -1,15 +1,13 @@
 package value
 
 import (
-	"errors"
-	"fmt"
 	"strings"
 )
 
 // test decides a test; without a function, whoever evaluates the expression decides it.
 type test struct {
 	args   int
-	passes func(r *Run, v any, args []any) (bool, error)
+	passes func(r *Run, v any, args []any) bool
 }
 
 var tests = map[string]test{
@@ -18,8 +16,9 @@ var tests = map[string]test{
 	"true": kind(func(v any) bool { return v == any(true) }), "false": kind(func(v any) bool { return v == any(false) }),
 	"boolean": kind(is[bool]), "integer": kind(is[int64]), "float": kind(is[float64]), "number": kind(IsNumber),
 	"string": kind(is[string]), "mapping": kind(is[map[string]any]), "sequence": kind(iterable), "iterable": kind(iterable),
-	"lower": {0, unchanged(strings.ToLower)}, "upper": {0, unchanged(strings.ToUpper)},
-	"odd": {0, odd(true)}, "even": {0, odd(false)}, "divisibleby": {1, divisible},
+	"lower": unchanged(strings.ToLower), "upper": unchanged(strings.ToUpper), "divisibleby": {1, divisible},
+	"odd":  {0, func(r *Run, v any, _ []any) bool { return !divisible(r, v, []any{int64(2)}) }},
+	"even": {0, func(r *Run, v any, _ []any) bool { return divisible(r, v, []any{int64(2)}) }},
 	"in": relation("in"), "eq": relation("=="), "equalto": relation("=="), "sameas": relation("=="), "ne": relation("!="),
 	"lt": relation("<"), "le": relation("<="), "gt": relation(">"), "ge": relation(">="),
 }
@@ -34,7 +33,7 @@ func Tests() map[string]int {
 }
 
 // Test decides a test on values that are there. The arguments are as many as [Tests] says.
-func (r *Run) Test(name string, v any, args []any) (bool, error) {
+func (r *Run) Test(name string, v any, args []any) bool {
 	return tests[name].passes(r, v, args)
 }
 
@@ -48,38 +47,29 @@ func isNull(v any) bool { return v == nil }
 func iterable(v any) bool { return is[string](v) || is[[]any](v) || is[map[string]any](v) }
 
 func kind(passes func(any) bool) test {
-	return test{0, func(_ *Run, v any, _ []any) (bool, error) { return passes(v), nil }}
+	return test{0, func(_ *Run, v any, _ []any) bool { return passes(v) }}
 }
 
-func unchanged(by func(string) string) func(*Run, any, []any) (bool, error) {
-	return func(r *Run, v any, _ []any) (bool, error) {
+func unchanged(by func(string) string) test {
+	return test{0, func(r *Run, v any, _ []any) bool {
 		s, ok := v.(string)
-		return ok && s == by(s), r.SpendBytes(len(s))
-	}
+		r.SpendBytes(len(s))
+		return ok && s == by(s)
+	}}
 }
 
-func odd(want bool) func(*Run, any, []any) (bool, error) {
-	return func(r *Run, v any, _ []any) (bool, error) {
-		even, err := divisible(r, v, []any{int64(2)})
-		return even != want, err
-	}
-}
-
-func divisible(_ *Run, v any, args []any) (bool, error) {
+func divisible(_ *Run, v any, args []any) bool {
 	n, ok := v.(int64)
 	if !ok {
-		return false, fmt.Errorf("%s is not an integer", Kind(v))
+		panic(Failf("%s is not an integer", Kind(v)))
 	}
 	by, ok := args[0].(int64)
 	if !ok || by == 0 {
-		return false, errors.New("divisibleby takes an integer that is not 0")
+		panic(Failf("divisibleby takes an integer that is not 0"))
 	}
-	return n%by == 0, nil
+	return n%by == 0
 }
 
 func relation(op string) test {
-	return test{1, func(r *Run, v any, args []any) (bool, error) {
-		res, err := r.Apply(op, v, args[0])
-		return err == nil && Truthy(res), err
-	}}
+	return test{1, func(r *Run, v any, args []any) bool { return Truthy(r.Apply(op, v, args[0])) }}
 }

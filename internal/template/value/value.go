@@ -3,13 +3,13 @@
 //
 // A value is nil, a bool, int64, float64, json.Number (only integers that are too large for int64),
 // string, []any or map[string]any; beside them, and never inside them, a [Namespace] or a
-// [Special]. No operation reaches a file, a Go method or a clock, and each counts its work ([Run]).
+// [Special]. No operation reaches a file, a Go method or a clock, each counts its work ([Run]), and
+// one that fails panics with a [Failure].
 package value
 
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -25,8 +25,10 @@ type Special interface {
 // Namespace is the result of namespace(): the one value whose members can be set.
 type Namespace struct{ Members map[string]any }
 
-// ErrNotPlain says that a value which is no JSON value stands where one is needed.
-var ErrNotPlain = errors.New("a macro or a namespace is not a value: call the macro, or name one member")
+// NotPlain says that a value which is no JSON value stands where one is needed.
+func NotPlain() Failure {
+	return Failf("a macro or a namespace is not a value: call the macro, or name one member")
+}
 
 // Plain turns whatever a caller passed into one of the values that the package comment lists. Maps
 // and lists are not copied: their members are made plain when they are reached.
@@ -149,18 +151,16 @@ func Kind(v any) string {
 }
 
 // Text is how a value is written into a text: strings as they are, everything else as JSON.
-func (r *Run) Text(v any) (string, error) {
+func (r *Run) Text(v any) string {
 	if s, ok := v.(string); ok {
-		return s, nil
+		return s
 	}
 	return r.JSON(v, "")
 }
 
 // JSON returns v as JSON. With an indent, objects and lists are spread over lines.
-func (r *Run) JSON(v any, indent string) (string, error) {
+func (r *Run) JSON(v any, indent string) string {
 	w := jsonWriter{run: r, indent: indent}
-	if err := w.value(v, 0); err != nil {
-		return "", err
-	}
-	return string(w.buf), nil
+	w.value(v, 0)
+	return string(w.buf)
 }
