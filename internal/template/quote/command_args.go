@@ -2,6 +2,7 @@ package quote
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -61,7 +62,7 @@ func (c *commandCheck) argument(args []*syntax.Word, i int) string {
 // tested knows that test takes words for operators among several, and for variables after -v.
 func (c *commandCheck) tested(args []*syntax.Word, i int) string {
 	for _, w := range args[1:] {
-		switch text, _ := static(w); text {
+		switch text := writtenOut(w); text {
 		case "-v", "-R", "-a", "-o", "(", "-t":
 			return fmt.Sprintf("a value cannot be an argument of test with %s; write one test for each comparison", text)
 		}
@@ -88,38 +89,35 @@ func printed(args []*syntax.Word, i int) string {
 
 // found knows that the expression of find can run programs.
 func found(args []*syntax.Word, i int) string {
+	inExpression := false
 	for _, w := range args[1:i] {
-		text, ok := static(w)
-		if !ok {
-			continue
-		}
+		text := writtenOut(w)
 		if slices.Contains(programOptions, text) || text == "-x" || text == "-X" {
 			return "a value cannot be in a command that find runs"
 		}
+		inExpression = inExpression || strings.HasPrefix(text, "-")
 	}
-	if i == 1 || strings.HasPrefix(writtenOut(args[i-1]), "-") {
-		return ""
-	}
-	for _, w := range args[1:i] {
-		if strings.HasPrefix(writtenOut(w), "-") {
-			return "a value cannot stand in the expression of find but after its option, such as -name"
-		}
+	if inExpression && !strings.HasPrefix(writtenOut(args[i-1]), "-") {
+		return "a value cannot stand in the expression of find but after its option, such as -name"
 	}
 	return ""
 }
 
+// writtenOut returns the text of a word; one that depends on something has none.
 func writtenOut(w *syntax.Word) string {
 	text, _ := static(w)
 	return text
 }
+
+// isOperand reports whether the text of a word is neither empty nor an option.
+func isOperand(text string) bool { return text != "" && text[0] != '-' && text[0] != '+' }
 
 // started checks the command that a command starts. An option may have a word of its own, so every
 // word before the value may be the command's name.
 func (c *commandCheck) started(called string, args []*syntax.Word, i int) string {
 	named := false
 	for k := 1; k < i; k++ {
-		text, ok := static(args[k])
-		if !ok || text == "" || text[0] == '-' || text[0] == '+' || strings.Contains(text, "=") || isDuration(text) {
+		if text := writtenOut(args[k]); !isOperand(text) || strings.Contains(text, "=") || isDuration(text) {
 			continue
 		}
 		named = true
@@ -141,13 +139,10 @@ func isDuration(text string) bool {
 
 // interpreted knows that a program comes first.
 func interpreted(called string, args []*syntax.Word, i int) string {
-	if before, ok := static(args[i-1]); ok && slices.Contains(programOptions, before) {
+	if slices.Contains(programOptions, writtenOut(args[i-1])) {
 		return fmt.Sprintf("a value cannot be the program of %s", called)
 	}
-	if slices.ContainsFunc(args[1:i], func(w *syntax.Word) bool {
-		text, ok := static(w)
-		return ok && text != "" && text[0] != '-' && text[0] != '+'
-	}) {
+	if slices.ContainsFunc(args[1:i], func(w *syntax.Word) bool { return isOperand(writtenOut(w)) }) {
 		return ""
 	}
 	return fmt.Sprintf("a value cannot be the program of %s; write the program out before it", called)
@@ -159,8 +154,7 @@ func (c *commandCheck) call(n *syntax.CallExpr) {
 	args := n.Args
 	if slices.Contains(starting, called) {
 		replaces := slices.ContainsFunc(args[1:], func(w *syntax.Word) bool {
-			text, _ := static(w)
-			return strings.HasPrefix(text, "-I") || strings.HasPrefix(text, "-i") || strings.HasPrefix(text, "-J") || strings.HasPrefix(text, "--replace")
+			return replacing.MatchString(writtenOut(w))
 		})
 		for k := 1; k < len(args); k++ {
 			next := name(args[k:])
@@ -179,10 +173,13 @@ func (c *commandCheck) call(n *syntax.CallExpr) {
 	}
 }
 
+// replacing are the options by which xargs puts its input into an argument.
+var replacing = regexp.MustCompile(`^(-[IiJ]|--replace)`)
+
 // shells are interpreters that are often given a program on their input.
 var shells = []string{"sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish", "csh", "tcsh", "python", "python3", "perl", "ruby", "node", "at", "batch"}
 
 func operand(w *syntax.Word) bool {
 	text, ok := static(w)
-	return !ok || text != "" && text[0] != '-' && text[0] != '+'
+	return !ok || isOperand(text)
 }

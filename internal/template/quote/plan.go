@@ -4,12 +4,24 @@ import "github.com/windlass-run/windlass/internal/template/syntax"
 
 // Plan decides how each value of a template is written, and notes it in the tree. It refuses a
 // value that cannot be quoted where it stands. An error is a [*syntax.Error].
-func Plan(mode Mode, body syntax.Block) error {
-	p := &planner{mode: mode, text: newTracker(mode)}
-	if err := p.block(body); err != nil || mode != ModeShell {
-		return err
+func Plan(mode Mode, body syntax.Block) (err error) {
+	defer syntax.Recover(&err)
+	p := &planner{mode: mode}
+	switch mode {
+	case ModeShell:
+		p.text = &shellTracker{}
+	case ModeURL, ModeForm:
+		p.text = &urlTracker{query: mode == ModeForm}
+	case ModeJSON:
+		p.text = &jsonTracker{}
+	default:
+		return nil // every value is written as it is
 	}
-	return checkWays(body)
+	p.block(body)
+	if mode == ModeShell {
+		checkWays(body)
+	}
+	return nil
 }
 
 // planner goes over a template in the order of its text.
@@ -18,105 +30,76 @@ type planner struct {
 	text tracker // knows what stands around a value
 }
 
-func (p *planner) block(b syntax.Block) error {
+func (p *planner) block(b syntax.Block) {
 	for _, s := range b {
-		if err := p.stmt(s); err != nil {
-			return err
-		}
+		p.stmt(s)
 	}
-	return nil
 }
 
-func (p *planner) stmt(s syntax.Stmt) error {
+func (p *planner) stmt(s syntax.Stmt) {
 	switch s := s.(type) {
 	case *syntax.Text:
-		return p.text.constant(s.Pos, s.Text)
+		p.text.constant(s.Pos, s.Text)
+		return
 	case *syntax.Output:
-		return p.output(s)
+		for ; s != nil; s = s.Else {
+			s.Style = p.text.value(s.Pos, s.Raw)
+		}
+		return
 	}
-	if err := p.text.boundary(s.Place()); err != nil {
-		return err
-	}
+	p.text.boundary(s.Place())
 	switch s := s.(type) {
 	case *syntax.If:
-		return p.ifTag(s)
+		p.ifTag(s)
 	case *syntax.For:
-		return p.forTag(s)
+		p.forTag(s)
 	case *syntax.Set:
 		if s.Value == nil {
-			return p.captured(s.Pos, "set", s.Body)
+			p.refuseBody(s.Pos, "set")
 		}
 	case *syntax.With:
-		return p.block(s.Body)
+		p.block(s.Body)
 	case *syntax.Macro:
-		return p.captured(s.Pos, "macro", s.Body)
+		p.refuseBody(s.Pos, "macro")
 	}
-	return nil
 }
 
-func (p *planner) output(o *syntax.Output) error {
-	for ; o != nil; o = o.Else {
-		var err error
-		if o.Style, err = p.text.value(o.Pos, o.Raw); err != nil {
-			return err
-		}
-	}
-	return nil
+// refuseBody refuses a body whose text becomes a value: it would be quoted once where it is made,
+// and again where it is written.
+func (p *planner) refuseBody(at syntax.Pos, tag string) {
+	panic(at.Errorf("%s with a body is not allowed in %s", tag, p.mode))
 }
 
-func (p *planner) ifTag(s *syntax.If) error {
+func (p *planner) ifTag(s *syntax.If) {
 	before, after := p.text, make([]tracker, 0, len(s.Arms))
 	for _, a := range s.Arms {
 		p.text = before.clone()
-		if err := p.block(a.Body); err != nil {
-			return err
-		}
+		p.block(a.Body)
 		after = append(after, p.text)
 	}
 	p.text = before.clone()
-	if err := p.block(s.Else); err != nil {
-		return err
-	}
-	return p.join(s.Pos, after...)
+	p.block(s.Else)
+	p.join(s.Pos, after...)
 }
 
-func (p *planner) forTag(s *syntax.For) error {
+func (p *planner) forTag(s *syntax.For) {
 	before := p.text.clone()
-	if err := p.block(s.Body); err != nil {
-		return err
-	}
-	if err := p.join(s.Pos, before); err != nil || s.Else == nil { // none, or once more
-		return err
+	p.block(s.Body)
+	p.join(s.Pos, before)
+	if s.Else == nil { // none, or once more
+		return
 	}
 	body := p.text
 	p.text = before
-	if err := p.block(s.Else); err != nil {
-		return err
-	}
-	return p.join(s.Pos, body)
+	p.block(s.Else)
+	p.join(s.Pos, body)
 }
 
 // join checks that the text is in the same state after every way through a tag.
-func (p *planner) join(at syntax.Pos, ways ...tracker) error {
-	if err := p.text.boundary(at); err != nil {
-		return err
-	}
+func (p *planner) join(at syntax.Pos, ways ...tracker) {
+	p.text.boundary(at)
 	for _, w := range ways {
-		if err := w.boundary(at); err != nil {
-			return err
-		}
-		if err := p.text.merge(at, w); err != nil {
-			return err
-		}
+		w.boundary(at)
+		p.text.merge(at, w)
 	}
-	return nil
-}
-
-// captured goes over a body whose text becomes a value. In a text with quoting that value would be
-// quoted a second time when it is written, so that it is not allowed there.
-func (p *planner) captured(at syntax.Pos, tag string, body syntax.Block) error {
-	if p.mode != ModeText {
-		return at.Errorf("%s with a body is not allowed in %s", tag, p.mode)
-	}
-	return p.block(body)
 }

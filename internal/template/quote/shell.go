@@ -29,21 +29,18 @@ const (
 	shellEscaped   shellState = "double quotes "      // in double quotes, after a backslash
 )
 
-func (t *shellTracker) constant(at syntax.Pos, text string) error {
+func (t *shellTracker) constant(at syntax.Pos, text string) {
 	for i := range len(text) {
 		c := text[i]
 		if c == 0 {
-			return at.Errorf("a command cannot hold a NUL character")
+			panic(at.Errorf("a command cannot hold a NUL character"))
 		}
 		if t.tagged && t.in == shellPlain && (c == '#' || c == '(') {
-			e := at.Errorf("%q cannot follow a tag in a command", c)
-			e.Hint = "put quotes around it or a space before it"
-			return e
+			panic(at.Errorf("%q cannot follow a tag in a command", c).Try("put quotes around it or a space before it"))
 		}
 		t.step(c)
 		t.last, t.tagged = c, false
 	}
-	return nil
 }
 
 // step goes over one character.
@@ -137,20 +134,17 @@ func (t *shellTracker) doubt(why string) {
 
 // boundary is called at every tag. A character that would mean something else together with the
 // next one must not be cut off from it.
-func (t *shellTracker) boundary(at syntax.Pos) error {
+func (t *shellTracker) boundary(at syntax.Pos) {
 	switch {
 	case t.in != shellPlain:
-		return t.misplaced(at, "a tag")
+		panic(t.misplaced(at, "a tag"))
 	case t.last != 0 && strings.IndexByte("$<", t.last) >= 0 && !t.tagged:
-		e := at.Errorf("a tag cannot follow %q in a command", t.last)
-		e.Hint = "put a space between them"
-		return e
+		panic(at.Errorf("a tag cannot follow %q in a command", t.last).Try("put a space between them"))
 	}
 	t.tagged, t.last = true, 0
-	return nil
 }
 
-func (t *shellTracker) misplaced(at syntax.Pos, what string) error {
+func (t *shellTracker) misplaced(at syntax.Pos, what string) *syntax.Error {
 	e := at.Errorf("%s cannot stand inside %s of a command", what, strings.TrimSpace(string(t.in)))
 	if t.in == shellSingle || t.in == shellDouble {
 		e.Hint = "leave the quotes out: each value is quoted as one word by itself; join texts with ~, as in {{ a ~ \" \" ~ b }}"
@@ -158,32 +152,28 @@ func (t *shellTracker) misplaced(at syntax.Pos, what string) error {
 	return e
 }
 
-func (t *shellTracker) value(at syntax.Pos, raw bool) (style, error) {
+func (t *shellTracker) value(at syntax.Pos, raw bool) style {
 	if raw {
 		t.tagged, t.last = true, 0
-		return asText, nil
+		return asText
 	}
 	if t.in != shellPlain {
-		return asText, t.misplaced(at, "a value")
+		panic(t.misplaced(at, "a value"))
 	}
-	if err := t.boundary(at); err != nil {
-		return asText, err
-	}
+	t.boundary(at)
 	if t.unsure != "" {
-		e := at.Errorf("a value cannot be quoted safely after %s", t.unsure)
-		e.Hint = "put the value into a variable first, as in x={{ value }}; then use \"$x\""
-		return asText, e
+		panic(at.Errorf("a value cannot be quoted safely after %s", t.unsure).
+			Try("put the value into a variable first, as in x={{ value }}; then use \"$x\""))
 	}
-	return asWords, nil
+	return asWords
 }
 
-func (t *shellTracker) merge(at syntax.Pos, other tracker) error {
+func (t *shellTracker) merge(at syntax.Pos, other tracker) {
 	o, ok := other.(*shellTracker)
 	if !ok || o.in != t.in {
-		return at.Errorf("the tag opens or closes quotes on some of its ways only")
+		panic(at.Errorf("the tag opens or closes quotes on some of its ways only"))
 	}
 	t.doubt(o.unsure)
-	return nil
 }
 
 func (t *shellTracker) clone() tracker { c := *t; return &c }

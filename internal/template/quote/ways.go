@@ -14,7 +14,7 @@ const maxWays = 8
 // checkWays checks a command's template before there are values: on the first way through every
 // tag, on the second, and so on. What the ways do not show, such as what a raw value brings along,
 // is found when the command is rendered.
-func checkWays(b syntax.Block) error {
+func checkWays(b syntax.Block) {
 	for way, ways := 0, 1; way < min(ways, maxWays); way++ {
 		s := &sketch{way: way, ways: 1}
 		s.block(b)
@@ -24,12 +24,11 @@ func checkWays(b syntax.Block) error {
 		switch {
 		case err == nil, errors.Is(err, errUnreadable) && s.loose:
 		case errors.As(err, &wrong) && wrong.value >= 0:
-			return hinted(s.at[wrong.value], err)
+			panic(hinted(s.at[wrong.value], err))
 		default:
-			return hinted(s.at[0], err)
+			panic(hinted(s.at[0], err))
 		}
 	}
-	return nil
 }
 
 func hinted(at syntax.Pos, err error) *syntax.Error {

@@ -111,7 +111,7 @@ func (p *exprs) test(x Expr) Expr {
 	t := p.next()
 	want, ok := p.names.Tests[t.text]
 	if !ok || t.kind != kindWord {
-		t.unknown("test", t.text, slices.Collect(maps.Keys(p.names.Tests)))
+		panic(t.unknown("test", t.text, slices.Collect(maps.Keys(p.names.Tests))))
 	}
 	n := &Test{Pos: x.Place(), X: x, Name: t.text}
 	if p.startsValue() {
@@ -154,7 +154,7 @@ func (p *exprs) filter(x Expr) Expr {
 		t.fail("the name of a filter is missing, found %q", t.text)
 	}
 	if !slices.Contains(p.names.Filters, t.text) {
-		t.unknown("filter", t.text, slices.Clone(p.names.Filters))
+		panic(t.unknown("filter", t.text, slices.Clone(p.names.Filters)))
 	}
 	var args Args
 	if p.accept(kindSign, "(") {

@@ -40,8 +40,7 @@ func (p *exprs) primary() Expr {
 	case t.kind == kindSign && t.text == "{":
 		return p.object(t.Pos)
 	}
-	t.fail("expected a value, found %q", t.text)
-	return nil
+	panic(t.Errorf("expected a value, found %q", t.text))
 }
 
 // group reads what stands in round brackets: an expression, or a list when there is a comma.
@@ -132,7 +131,7 @@ func (p *exprs) item(at Pos, x Expr) Expr {
 func (p *exprs) method(at Pos, x Expr, name string) Expr {
 	args := p.args()
 	if !slices.Contains(p.names.Methods, name) {
-		at.unknown("method", name, slices.Clone(p.names.Methods))
+		panic(at.unknown("method", name, slices.Clone(p.names.Methods)))
 	}
 	if len(args.Named) > 0 {
 		at.fail("the method %s takes no arguments by name", name)
@@ -148,7 +147,7 @@ func (p *exprs) call(at Pos, x Expr) Expr {
 		at.fail("only macros, functions and methods can be called")
 	}
 	if !slices.Contains(p.names.Functions, l.Name) && !p.scopes.bound(l.Name) {
-		l.unknown("function or macro", l.Name, p.scopes.callable(p.names.Functions))
+		panic(l.unknown("function or macro", l.Name, p.scopes.callable(p.names.Functions)))
 	}
 	return &Call{l.Pos, l.Name, p.args()}
 }

@@ -46,14 +46,29 @@ func (p Pos) Errorf(format string, args ...any) *Error {
 	return &Error{Line: p.Line, Col: p.Col, Msg: fmt.Sprintf(format, args...)}
 }
 
+// Try returns the error with a hint.
+func (e *Error) Try(hint string) *Error {
+	e.Hint = hint
+	return e
+}
+
+// Recover is deferred by functions that read a template; what they call panics with an [*Error].
+func Recover(err *error) {
+	switch e := recover().(type) {
+	case nil:
+	case *Error:
+		*err = e
+	default:
+		panic(e)
+	}
+}
+
 // fail ends the reading of a template with an error at the place. [Parse] returns it.
 func (p Pos) fail(format string, args ...any) { panic(p.Errorf(format, args...)) }
 
-// unknown ends the reading of a template at a name that does not exist.
-func (p Pos) unknown(what, name string, names []string) {
-	e := p.Errorf("there is no %s %q", what, name)
-	e.Hint = hint.Guess(name, "", names)
-	panic(e)
+// unknown returns the error about a name that does not exist.
+func (p Pos) unknown(what, name string, names []string) *Error {
+	return p.Errorf("there is no %s %q", what, name).Try(hint.Guess(name, "", names))
 }
 
 // Names is what the language's parser must know of the rest of the dialect.
@@ -72,15 +87,7 @@ type Tree struct {
 
 // Parse reads a template. An error is an [*Error].
 func Parse(src string, names *Names) (tree *Tree, err error) {
-	defer func() {
-		switch e := recover().(type) {
-		case nil:
-		case *Error:
-			tree, err = nil, e
-		default:
-			panic(e)
-		}
-	}()
+	defer Recover(&err)
 	if len(src) > maxSource {
 		Pos{1, 1}.fail("the template is longer than %d bytes", maxSource)
 	}

@@ -123,12 +123,10 @@ func (p *parser) tag(at Pos) Stmt {
 		name.fail("%q without the tag it belongs to", name.text)
 	}
 	if slices.Contains(fileTags, name.text) {
-		e := name.Errorf("the tag %q is not allowed: a template cannot read other files", name.text)
-		e.Hint = "write the text in place, or pass it in as a variable"
-		panic(e)
+		panic(name.Errorf("the tag %q is not allowed: a template cannot read other files", name.text).
+			Try("write the text in place, or pass it in as a variable"))
 	}
-	name.unknown("tag", name.text, slices.Concat(openingTags, innerTags))
-	return nil
+	panic(name.unknown("tag", name.text, slices.Concat(openingTags, innerTags)))
 }
 
 func (p *parser) ifTag(at Pos) Stmt {

@@ -19,7 +19,7 @@ var tests = map[string]test{
 	"lower": unchanged(strings.ToLower), "upper": unchanged(strings.ToUpper), "divisibleby": {1, divisible},
 	"odd":  {0, func(r *Run, v any, _ []any) bool { return !divisible(r, v, []any{int64(2)}) }},
 	"even": {0, func(r *Run, v any, _ []any) bool { return divisible(r, v, []any{int64(2)}) }},
-	"in": relation("in"), "eq": relation("=="), "equalto": relation("=="), "sameas": relation("=="), "ne": relation("!="),
+	"in":   relation("in"), "eq": relation("=="), "equalto": relation("=="), "sameas": relation("=="), "ne": relation("!="),
 	"lt": relation("<"), "le": relation("<="), "gt": relation(">"), "ge": relation(">="),
 }
 
