@@ -20,19 +20,7 @@ func Known(tools ...string) cascade.Known {
 }
 
 func checkTemplate(kind cascade.TemplateKind, text string) *cascade.TemplateProblem {
-	mode := template.ModeText
-	switch kind {
-	case cascade.TemplateText:
-	case cascade.TemplateCommand:
-		mode = template.ModeShell
-	case cascade.TemplateURL:
-		mode = template.ModeURL
-	case cascade.TemplateJSON:
-		mode = template.ModeJSON
-	case cascade.TemplateForm:
-		mode = template.ModeForm
-	}
-	_, err := template.ParseMode(mode, text)
+	_, err := template.ParseMode(tool.TemplateModes[kind], text)
 	if err == nil {
 		return nil
 	}

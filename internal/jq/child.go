@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"runtime/metrics"
 	"strings"
 	"time"
@@ -120,13 +121,11 @@ func (p *Program) apart(ctx context.Context, data []byte, limit int) (string, er
 
 // ranOut reports whether the runtime's last words are that the system gave it no more memory.
 func ranOut(errs []byte) bool {
-	for _, words := range []string{"out of memory", "cannot allocate memory", "failed to allocate"} { // the last are the race detector's
-		if bytes.Contains(errs, []byte(words)) {
-			return true
-		}
-	}
-	return false
+	return memoryWords.Match(errs)
 }
+
+// memoryWords has the race detector's last.
+var memoryWords = regexp.MustCompile("out of memory|cannot allocate memory|failed to allocate")
 
 // capped keeps the beginning of what is written.
 type capped struct {

@@ -25,24 +25,22 @@ type rule struct {
 // ".git" and a bare repository are only granted by a pattern that has their name without wildcards.
 func New(protect, allow []string) (*Rules, error) {
 	r := &Rules{}
-	for _, row := range Table() {
+	rows := Table()
+	for _, text := range protect {
+		rows = append(rows, Row{
+			Names: []string{text}, By: "windlass.json protects", What: fmt.Sprintf("it (protect_paths: %q)", text),
+		})
+	}
+	for _, row := range rows {
 		one := rule{Row: row}
 		for _, name := range row.Names {
 			p, err := parsePath(name)
-			if err != nil {
-				panic("windlass: the table of protected files: " + name + ": " + err.Error())
+			if err != nil { // a test holds the table against it
+				return nil, fmt.Errorf("protect_paths: %q: %w", name, err)
 			}
 			one.patterns = append(one.patterns, p)
 		}
 		r.rows = append(r.rows, one)
-	}
-	for _, text := range protect {
-		p, err := parsePath(text)
-		if err != nil {
-			return nil, fmt.Errorf("protect_paths: %q: %w", text, err)
-		}
-		row := Row{Names: []string{text}, By: "windlass.json protects", What: fmt.Sprintf("it (protect_paths: %q)", text)}
-		r.rows = append(r.rows, rule{Row: row, patterns: []pattern{p}})
 	}
 	for _, text := range allow {
 		p, err := parsePattern(text)

@@ -142,7 +142,6 @@ func backslash(out []char, rest string) []char {
 
 // unicodeEscape reads u0041, of two that are one character both, and U00000041.
 func unicodeEscape(word string) (c string, width int) {
-	r, ok := hexRune(word)
 	if word[0] == 'U' && len(word) >= 9 {
 		n, err := strconv.ParseUint(word[1:9], 16, 31)
 		if err != nil || !utf8.ValidRune(rune(n)) {
@@ -150,10 +149,11 @@ func unicodeEscape(word string) (c string, width int) {
 		}
 		return string(rune(n)), 9
 	}
-	if !ok {
+	r, ok := hexRune(word)
+	switch {
+	case !ok:
 		return "", 0
-	}
-	if !utf16.IsSurrogate(r) {
+	case !utf16.IsSurrogate(r):
 		return string(r), 5
 	}
 	low := strings.TrimLeft(word[5:], `\`)

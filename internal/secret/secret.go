@@ -109,36 +109,18 @@ func formsOf(v Value) []form {
 // index enters a form into the tables that say where one may begin.
 func (s *Set) index(i int) {
 	f := &s.forms[i]
-	for _, a := range f.spellings(0) {
-		s.first[a] = append(s.first[a], uint16(i)) //nolint:gosec // there are not that many secrets
-		for _, b := range f.spellings(1) {
-			s.pair(a, b)
+	for a := range 256 {
+		if !f.is(0, byte(a)) {
+			continue
 		}
+		s.first[a] = append(s.first[a], uint16(i)) //nolint:gosec // there are not that many secrets
 		for b := range 256 {
-			if isEscape(byte(b)) || f.breaks(1, byte(b)) {
-				s.pair(a, byte(b))
+			if f.is(1, byte(b)) || isEscape(byte(b)) || f.breaks(1, byte(b)) {
+				n := a<<8 | b
+				s.pairs[n>>6] |= 1 << (n & 63)
 			}
 		}
 	}
-}
-
-func (s *Set) pair(a, b byte) {
-	n := uint16(a)<<8 | uint16(b)
-	s.pairs[n>>6] |= 1 << (n & 63)
-}
-
-// spellings returns the bytes that may stand for one of a form.
-func (f *form) spellings(i int) []byte {
-	b := f.text[i]
-	switch {
-	case f.kind == formHex && b >= 'a':
-		return []byte{b, b - 'a' + 'A'}
-	case f.kind == formBase64 && b == '+':
-		return []byte{'+', '-'}
-	case f.kind == formBase64 && b == '/':
-		return []byte{'/', '_'}
-	}
-	return []byte{b}
 }
 
 // Text returns a text with "[value of NAME]" for every secret in it.

@@ -56,8 +56,8 @@ func asOpen(err error) error {
 	return err
 }
 
-// OpenRoot opens a folder as [os.OpenRoot] does, and never waits: what is no folder is an error.
-func OpenRoot(path string) (*os.Root, error) {
+// openRoot opens a folder as [os.OpenRoot] does, and never waits: what is no folder is an error.
+func openRoot(path string) (*os.Root, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, asOpen(err)
@@ -66,6 +66,25 @@ func OpenRoot(path string) (*os.Root, error) {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.ENOTDIR}
 	}
 	return os.OpenRoot(path)
+}
+
+// Folder is a folder that was opened once, so that it stays the same. Whoever opens it closes Root.
+type Folder struct {
+	Path string // absolute, as it was given
+	Real string // with links resolved
+	Root *os.Root
+}
+
+// OpenFolder opens a folder by a path that may lead through links.
+func OpenFolder(path string) (f Folder, err error) {
+	if f.Path, err = filepath.Abs(path); err != nil {
+		return f, err
+	}
+	if f.Real, err = filepath.EvalSymlinks(f.Path); err != nil {
+		return f, err
+	}
+	f.Root, err = openRoot(f.Real)
+	return f, err
 }
 
 // Readable returns an error that wraps [ErrNoFile] when a mode is not that of a file.

@@ -22,15 +22,11 @@ const (
 	ModeJSON  = quote.ModeJSON
 )
 
-// DefaultMaxOutput is how many bytes a template may write.
-const DefaultMaxOutput = 4 << 20
-
 // Template is a text that has been read and can be rendered any number of times. It is immutable:
 // any number of goroutines may render it at once.
 type Template struct {
-	body     syntax.Block
-	constant string // the whole text, when nothing is interpolated
-	fixed    bool
+	body     syntax.Block // empty when nothing is interpolated
+	constant string       // the whole text then
 	roots    []string
 }
 
@@ -48,13 +44,10 @@ func Parse(src string) (*Template, error) { return ParseMode(ModeText, src) }
 // ParseShell reads a template for a command line that is run by a POSIX shell.
 func ParseShell(src string) (*Template, error) { return ParseMode(ModeShell, src) }
 
-// ParseURL reads a template for a URL.
-func ParseURL(src string) (*Template, error) { return ParseMode(ModeURL, src) }
-
 // ParseMode reads a template for one kind of text. An error is a [*SyntaxError].
 func ParseMode(mode Mode, src string) (*Template, error) {
 	if !strings.Contains(src, "{{") && !strings.Contains(src, "{%") && !strings.Contains(src, "{#") {
-		return &Template{constant: src, fixed: true}, nil
+		return &Template{constant: src}, nil
 	}
 	tree, err := syntax.Parse(src, &names)
 	if err != nil {
@@ -72,28 +65,16 @@ func (t *Template) References() []string { return slices.Clone(t.roots) }
 // Uses reports whether the template mentions the variable.
 func (t *Template) Uses(name string) bool { return slices.Contains(t.roots, name) }
 
-// Constant returns the text and true when there is nothing to render in it.
-func (t *Template) Constant() (string, bool) { return t.constant, t.fixed }
-
-// Option changes how a template is rendered.
-type Option func(*run)
-
-// MaxOutput bounds the text, in bytes. Without it the bound is [DefaultMaxOutput].
-func MaxOutput(n int) Option { return func(r *run) { r.MaxOutput = n } }
-
 // Render returns the text. The variables are read, never written; values that are not plain JSON
 // are taken as JSON shows them. Lookups that found nothing in state or outputs are named in the
 // warnings.
 //
 // An error is a [*MissingError] or a [*RenderError]; then there is no text.
-func (t *Template) Render(vars map[string]any, opts ...Option) (text string, warnings []string, err error) {
-	if t.fixed {
+func (t *Template) Render(vars map[string]any) (text string, warnings []string, err error) {
+	if len(t.body) == 0 {
 		return t.constant, nil, nil
 	}
-	r := &run{vars: vars, Run: value.Run{MaxOutput: DefaultMaxOutput}}
-	for _, o := range opts {
-		o(r)
-	}
+	r := &run{vars: vars}
 	defer func() {
 		switch p := recover().(type) {
 		case nil:

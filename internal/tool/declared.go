@@ -14,6 +14,12 @@ import (
 	"github.com/windlass-run/windlass/internal/template"
 )
 
+// TemplateModes says how values are quoted in each kind of template of a cascade.
+var TemplateModes = map[cascade.TemplateKind]template.Mode{
+	cascade.TemplateText: template.ModeText, cascade.TemplateCommand: template.ModeShell, cascade.TemplateURL: template.ModeURL,
+	cascade.TemplateJSON: template.ModeJSON, cascade.TemplateForm: template.ModeForm,
+}
+
 // textTemplate is a template of a declared tool, with the field it stands in.
 type textTemplate struct {
 	field string
@@ -61,7 +67,7 @@ func declare(d *cascade.Tool, env environment, dir string) (tool, error) {
 		}
 		templates = []*textTemplate{line}
 		t.own = true
-		t.run = (&declaredShell{line: line, program: p, env: env, dir: dir}).run
+		t.run = answering((&declaredShell{line: line, program: p, env: env, dir: dir}).run)
 	case cascade.ToolHTTP:
 		h, err := newHTTP(d, p, env)
 		if err != nil {
@@ -69,7 +75,7 @@ func declare(d *cascade.Tool, env environment, dir string) (tool, error) {
 		}
 		templates = h.templates()
 		idempotent = idempotent || h.method == http.MethodGet || h.method == http.MethodHead
-		t.run = h.run
+		t.run = answering(h.run)
 	default:
 		return tool{}, fmt.Errorf("type: there are shell and http tools, not %q", d.Type)
 	}

@@ -1,7 +1,6 @@
 package tool
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/windlass-run/windlass/echo"
@@ -18,48 +17,31 @@ var neverEnv = [...]string{"OPENAI_API_KEY", "WINDLASS_CLICKHOUSE_DSN", "WINDLAS
 
 // environment is what tools see of the process's environment.
 type environment struct {
-	allowed map[string]string // for templates
-	command []string          // for commands, as NAME=value
+	allowed map[string]any // the variable env of templates
+	command []string       // for commands, as NAME=value
+	secrets []secret.Value // the granted values that must not be shown; those of the basic variables are names and paths
 }
 
 func newEnvironment(o Options) environment {
-	e := environment{allowed: map[string]string{}}
-	for _, name := range o.AllowEnv {
-		if v, ok := o.Getenv(name); ok {
-			e.allowed[name] = v
-		}
-	}
+	e := environment{allowed: map[string]any{}}
 	names := slices.Concat(basicEnv[:], o.AllowEnv)
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		if slices.Contains(neverEnv[:], name) {
+		v, ok := o.Getenv(name)
+		if !ok {
 			continue
 		}
-		if v, ok := o.Getenv(name); ok {
+		if !slices.Contains(neverEnv[:], name) {
 			e.command = append(e.command, name+"="+v)
+		}
+		if slices.Contains(o.AllowEnv, name) {
+			e.allowed[name] = v
+		}
+		if !slices.Contains(basicEnv[:], name) {
+			e.secrets = append(e.secrets, secret.Value{Name: name, Value: v})
 		}
 	}
 	return e
-}
-
-// vars returns the variable env of templates.
-func (e environment) vars() map[string]any {
-	vars := make(map[string]any, len(e.allowed))
-	for k, v := range e.allowed {
-		vars[k] = v
-	}
-	return vars
-}
-
-// secrets returns the granted values that must not be shown. Those of the basic variables are names and paths.
-func (e environment) secrets() []secret.Value {
-	var out []secret.Value
-	for _, name := range slices.Sorted(maps.Keys(e.allowed)) {
-		if !slices.Contains(basicEnv[:], name) {
-			out = append(out, secret.Value{Name: name, Value: e.allowed[name]})
-		}
-	}
-	return out
 }
 
 // withoutSecrets returns a result with nothing in it that the set knows.

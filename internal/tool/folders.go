@@ -23,12 +23,9 @@ type folders struct {
 }
 
 type folder struct {
-	own bool // the session's: what is above it is nobody's choice
-
-	path string // absolute
-	real string // with links resolved
-	root *os.Root
+	source.Folder
 	info fs.FileInfo
+	own  bool // the session's: what is above it is nobody's choice
 }
 
 func openFolders(o Options) (*folders, error) {
@@ -56,26 +53,18 @@ func openFolders(o Options) (*folders, error) {
 }
 
 func openFolder(path string) (folder, error) {
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return folder{}, err
-	}
-	real, err := filepath.EvalSymlinks(abs)
+	f, err := source.OpenFolder(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return folder{}, errors.New("there is no such folder")
 	}
 	if err != nil {
 		return folder{}, err
 	}
-	root, err := source.OpenRoot(real)
+	info, err := f.Root.Stat(".")
 	if err != nil {
-		return folder{}, err
+		return folder{}, errors.Join(err, f.Root.Close())
 	}
-	info, err := root.Stat(".")
-	if err != nil {
-		return folder{}, errors.Join(err, root.Close())
-	}
-	return folder{path: abs, real: real, root: root, info: info}, nil
+	return folder{Folder: f, info: info}, nil
 }
 
 // above returns the names of the folder's absolute path. They count for what is protected, unless nobody chose the place.
@@ -83,7 +72,7 @@ func (f *folder) above() []string {
 	if f.own {
 		return nil
 	}
-	path := strings.Trim(filepath.ToSlash(f.real), "/")
+	path := strings.Trim(filepath.ToSlash(f.Real), "/")
 	if path == "" {
 		return []string{}
 	}
@@ -93,18 +82,17 @@ func (f *folder) above() []string {
 func (f *folders) close() error {
 	var errs []error
 	for _, r := range f.roots {
-		errs = append(errs, r.root.Close())
+		errs = append(errs, r.Root.Close())
 	}
 	return errors.Join(errs...)
 }
 
 // dir returns the folder that paths are relative to and commands run in.
-func (f *folders) dir() string { return f.roots[0].real }
+func (f *folders) dir() string { return f.roots[0].Real }
 
 // place is a path inside a granted folder.
 type place struct {
 	folder *folder
-	root   *os.Root
 	name   string // inside the root, slash-separated where fs.FS needs it
 	show   string // as it is shown: relative to the first folder, or absolute
 }
@@ -128,7 +116,7 @@ func (f *folders) find(path string) (place, error) {
 	abs = filepath.Clean(abs)
 	for i := range f.roots {
 		r := &f.roots[i]
-		for _, base := range []string{r.real, r.path} {
+		for _, base := range []string{r.Real, r.Path} {
 			rel, err := filepath.Rel(base, abs)
 			if err != nil || !filepath.IsLocal(rel) {
 				continue
@@ -138,9 +126,9 @@ func (f *folders) find(path string) (place, error) {
 			}
 			show := filepath.ToSlash(rel)
 			if i > 0 {
-				show = filepath.ToSlash(filepath.Join(r.path, rel))
+				show = filepath.ToSlash(filepath.Join(r.Path, rel))
 			}
-			return place{r, r.root, rel, show}, nil
+			return place{r, rel, show}, nil
 		}
 	}
 	return place{}, f.outside(path)
@@ -149,7 +137,7 @@ func (f *folders) find(path string) (place, error) {
 func (f *folders) outside(path string) error {
 	var granted []string
 	for _, r := range f.roots {
-		granted = append(granted, r.path)
+		granted = append(granted, r.Path)
 	}
 	return &failure{kindNotAllowed, fmt.Errorf("%s is outside the granted folders (%s)", path, strings.Join(granted, ", "))}
 }
@@ -162,9 +150,7 @@ func (f *folders) explain(verb string, p place, err error) error {
 		return &failure{kindNotFound, fmt.Errorf("%s %s: there is no such file; list_files shows what there is", verb, p.show)}
 	case errors.Is(err, fs.ErrPermission):
 		return &failure{kindNotAllowed, fmt.Errorf("%s %s: permission denied", verb, p.show)}
-	case errors.As(err, &pathErr) && strings.Contains(pathErr.Err.Error(), "escapes"):
-		return &failure{kindNotAllowed, fmt.Errorf("%s %s: a symbolic link in it leads outside the granted folder", verb, p.show)}
-	case errors.Is(err, errEscapes):
+	case errors.Is(err, errEscapes), errors.As(err, &pathErr) && strings.Contains(pathErr.Err.Error(), "escapes"):
 		return &failure{kindNotAllowed, fmt.Errorf("%s %s: a symbolic link in it leads outside the granted folder", verb, p.show)}
 	case pathErr != nil:
 		return fmt.Errorf("%s %s: %w", verb, p.show, pathErr.Err)
@@ -174,7 +160,7 @@ func (f *folders) explain(verb string, p place, err error) error {
 
 // open opens a regular file or a folder for reading. Anything else could block, or be a device.
 func (f *folders) open(verb string, p place) (*os.File, fs.FileInfo, error) {
-	file, err := p.root.OpenFile(p.name, os.O_RDONLY|openNonblock, 0)
+	file, err := p.folder.Root.OpenFile(p.name, os.O_RDONLY|source.NonBlock, 0)
 	if err != nil {
 		return nil, nil, f.explain(verb, p, err)
 	}

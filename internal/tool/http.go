@@ -2,6 +2,7 @@ package tool
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,7 +17,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/windlass-run/windlass/cascade"
-	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/template"
 	"github.com/windlass-run/windlass/internal/tool/command"
 )
@@ -38,9 +38,9 @@ type declaredHTTP struct {
 }
 
 func newHTTP(d *cascade.Tool, p *program, env environment) (*declaredHTTP, error) {
-	h := &declaredHTTP{method: strings.ToUpper(d.Method), program: p, env: env, headers: map[string]*textTemplate{}}
-	if h.method == "" {
-		h.method = http.MethodGet
+	h := &declaredHTTP{
+		method: strings.ToUpper(cmp.Or(d.Method, http.MethodGet)), headers: map[string]*textTemplate{}, program: p, env: env,
+		client: &http.Client{Transport: newTransport(), CheckRedirect: sameHost},
 	}
 	var err error
 	if h.url, err = parseField("url", template.ModeURL, d.URL); err != nil {
@@ -54,31 +54,17 @@ func newHTTP(d *cascade.Tool, p *program, env environment) (*declaredHTTP, error
 		h.headers[http.CanonicalHeaderKey(name)] = t
 	}
 	if d.Body != "" {
-		mode, kind := bodyMode(d)
-		if h.body, err = parseField("body", mode, d.Body); err != nil {
+		kind, contentType := d.BodyKind()
+		if h.body, err = parseField("body", TemplateModes[kind], d.Body); err != nil {
 			return nil, err
 		}
-		if _, ok := h.headers["Content-Type"]; !ok && kind != "" {
-			if h.headers["Content-Type"], err = parseField("headers.Content-Type", template.ModeText, kind); err != nil {
+		if contentType != "" { // no header says it
+			if h.headers["Content-Type"], err = parseField("headers.Content-Type", template.ModeText, contentType); err != nil {
 				return nil, err
 			}
 		}
 	}
-	h.client = &http.Client{Transport: newTransport(), CheckRedirect: sameHost}
 	return h, nil
-}
-
-// bodyMode returns how values in a body are quoted, and the content type when the tool does not say it.
-func bodyMode(d *cascade.Tool) (template.Mode, string) {
-	kind, contentType := d.BodyKind()
-	switch kind {
-	case cascade.TemplateJSON:
-		return template.ModeJSON, contentType
-	case cascade.TemplateForm:
-		return template.ModeForm, contentType
-	default:
-		return template.ModeText, contentType
-	}
 }
 
 func newTransport() *http.Transport {
@@ -117,18 +103,18 @@ func (h *declaredHTTP) templates() []*textTemplate {
 	return all
 }
 
-func (h *declaredHTTP) run(ctx context.Context, c *call) effect.ToolResult {
+func (h *declaredHTTP) run(ctx context.Context, c *call) (string, error) {
 	vars, err := variables(c.Arguments, h.env)
 	if err != nil {
-		return failed(err)
+		return "", err
 	}
 	req, err := h.request(ctx, vars)
 	if err != nil {
-		return failed(err)
+		return "", err
 	}
 	resp, err := h.client.Do(req) // the host is the cascade author's; values cannot choose it
 	if err != nil {
-		return failed(fmt.Errorf("%s %s: %w", h.method, shownURL(req.URL), cause(err)))
+		return "", fmt.Errorf("%s %s: %w", h.method, shownURL(req.URL), cause(err))
 	}
 	defer resp.Body.Close() //nolint:errcheck // it was only read
 	return h.result(ctx, req, resp)
@@ -194,33 +180,28 @@ func checkURL(raw string) (*url.URL, error) {
 	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, &failure{kindBadArguments, errors.New("url: it is not an http or https URL with a host")}
 	}
-	for _, segment := range strings.Split(u.Path, "/") {
-		if segment == "." || segment == ".." {
-			return nil, &failure{kindBadArguments, errors.New(`url: a part of the path is "." or ".."`)}
-		}
+	if segments := strings.Split(u.Path, "/"); slices.Contains(segments, ".") || slices.Contains(segments, "..") {
+		return nil, &failure{kindBadArguments, errors.New(`url: a part of the path is "." or ".."`)}
 	}
 	return u, nil
 }
 
-func (h *declaredHTTP) result(ctx context.Context, req *http.Request, resp *http.Response) effect.ToolResult {
+func (h *declaredHTTP) result(ctx context.Context, req *http.Request, resp *http.Response) (string, error) {
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
 	if err != nil {
-		return failed(fmt.Errorf("%s %s: read response: %w", h.method, shownURL(req.URL), err))
+		return "", fmt.Errorf("%s %s: read response: %w", h.method, shownURL(req.URL), err)
 	}
 	if resp.StatusCode >= http.StatusBadRequest {
-		return fail(kindHTTPStatus, "%s[HTTP status %s]", endLine(bodyText(resp, data)), resp.Status)
+		return "", &failure{kindHTTPStatus, fmt.Errorf("%s[HTTP status %s]", endLine(bodyText(resp, data)), resp.Status)}
 	}
 	if h.program == nil {
-		return done(orNoOutput(bodyText(resp, data)))
+		return orNoOutput(bodyText(resp, data)), nil
 	}
 	if len(data) > maxBody {
-		return fail(kindOutputLimit, "the response has more than the %d MiB that response_jq reads", maxBody>>20)
+		return "", &failure{kindOutputLimit, fmt.Errorf("the response has more than the %d MiB that response_jq reads", maxBody>>20)}
 	}
 	text, err := h.program.run(ctx, data)
-	if err != nil {
-		return failed(err)
-	}
-	return done(orNoOutput(text))
+	return orNoOutput(text), err
 }
 
 // bodyText returns what is shown of a response.
@@ -228,7 +209,7 @@ func bodyText(resp *http.Response, data []byte) string {
 	kind := resp.Header.Get("Content-Type")
 	whole := len(data) <= maxBody // a character at the end may be incomplete otherwise
 	if bytes.IndexByte(data, 0) >= 0 || whole && !utf8.Valid(data) && !strings.HasPrefix(kind, "text/") {
-		return fmt.Sprintf("[%d bytes of %s, which is no text]", len(data), orUnknown(kind))
+		return fmt.Sprintf("[%d bytes of %s, which is no text]", len(data), cmp.Or(kind, "an unknown type"))
 	}
 	c := command.NewCapture(maxText)
 	_, _ = c.Write(data) // it never fails
@@ -236,11 +217,4 @@ func bodyText(resp *http.Response, data []byte) string {
 		return c.String() + fmt.Sprintf("\n[the response has more than the %d MiB that are read]", maxBody>>20)
 	}
 	return c.String()
-}
-
-func orUnknown(kind string) string {
-	if kind == "" {
-		return "an unknown type"
-	}
-	return kind
 }

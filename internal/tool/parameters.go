@@ -12,6 +12,11 @@ type property struct {
 	more              string // further members of its schema, as JSON
 }
 
+// integer returns an argument that is an integer, with its bounds and what it is when it is not given.
+func integer(name, about string, least, most, otherwise int) property {
+	return property{name, "integer", about, fmt.Sprintf(`"minimum":%d,"maximum":%d,"default":%d`, least, most, otherwise)}
+}
+
 // object returns the schema of a tool's arguments, which allows no others.
 func object(required []string, properties ...property) json.RawMessage {
 	var b bytes.Buffer

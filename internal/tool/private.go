@@ -31,24 +31,17 @@ func (f *folders) isPrivate(abs string) bool {
 	}
 }
 
-// holdsPrivate says whether a folder that exists is a private one. They are looked up each time, since one can be made
-// during the run.
+// holdsPrivate says whether a folder that exists is a private one. They are looked up each time,
+// since one can be made during the run.
 func (f *folders) holdsPrivate(info fs.FileInfo) bool {
-	for _, path := range f.private {
-		if p, err := os.Stat(path); err == nil && os.SameFile(p, info) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.private, func(path string) bool {
+		p, err := os.Stat(path)
+		return err == nil && os.SameFile(p, info)
+	})
 }
 
 func (f *folders) isGranted(info fs.FileInfo) bool {
-	for _, r := range f.roots {
-		if os.SameFile(r.info, info) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.roots, func(r folder) bool { return os.SameFile(r.info, info) })
 }
 
 // resolve follows the links of a path as far as it exists; what does not exist yet is kept as it is.
@@ -66,9 +59,6 @@ func resolve(abs string) string {
 }
 
 func (f *folders) isPrivateEntry(d fs.DirEntry) bool {
-	if len(f.private) == 0 {
-		return false
-	}
 	info, err := d.Info()
 	return err == nil && f.holdsPrivate(info)
 }

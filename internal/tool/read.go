@@ -35,10 +35,7 @@ func readTool(f *folders) tool {
 				"and at most %d KiB; a note at the end says how to go on when there is more.", defaultReadLines, maxText>>10),
 			Parameters: object([]string{"path"}, property{"path", "string", "the file, relative to the working folder", ""},
 				property{"offset", "integer", "the first line to return, from 1", `"minimum":1,"default":1`},
-				property{
-					"limit", "integer", "the number of lines to return",
-					fmt.Sprintf(`"minimum":1,"maximum":%d,"default":%d`, maxReadLines, defaultReadLines),
-				}),
+				integer("limit", "the number of lines to return", 1, maxReadLines, defaultReadLines)),
 		},
 		run: typed(func(ctx context.Context, _ *call, a readArgs) (string, error) { return f.read(ctx, a) }),
 	}

@@ -3,6 +3,7 @@ package tool
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -45,14 +46,8 @@ func searchTool(f *folders) tool {
 				property{"path", "string", "the folder or file to search", `"default":"."`},
 				property{"glob", "string", "only files that match this glob, such as *.go or src/**/*.ts", ""},
 				property{"ignore_case", "boolean", "whether case does not matter", `"default":false`},
-				property{
-					"max_results", "integer", "the number of matching lines to return",
-					fmt.Sprintf(`"minimum":1,"maximum":%d,"default":%d`, maxSearchResults, defaultSearchResults),
-				},
-				property{
-					"context", "integer", "how many lines to show before and after each match",
-					fmt.Sprintf(`"minimum":0,"maximum":%d,"default":0`, maxSearchContext),
-				},
+				integer("max_results", "the number of matching lines to return", 1, maxSearchResults, defaultSearchResults),
+				integer("context", "how many lines to show before and after each match", 0, maxSearchContext, 0),
 				property{"all", "boolean", "also .git and node_modules", `"default":false`}),
 		},
 		run: typed(func(ctx context.Context, _ *call, a searchArgs) (string, error) { return f.search(ctx, a) }),
@@ -60,7 +55,7 @@ func searchTool(f *folders) tool {
 }
 
 func (f *folders) search(ctx context.Context, a searchArgs) (string, error) {
-	p, err := f.find(orDot(a.Path))
+	p, err := f.find(cmp.Or(a.Path, "."))
 	if err != nil {
 		return "", err
 	}
@@ -81,7 +76,7 @@ func (f *folders) search(ctx context.Context, a searchArgs) (string, error) {
 		if !e.d.Type().IsRegular() || !pattern.match(e.rel) {
 			return nil
 		}
-		return s.file(ctx, f, place{p.folder, p.root, e.name, e.show})
+		return s.file(ctx, f, place{p.folder, e.name, e.show})
 	})
 	if err != nil {
 		return "", err

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -174,15 +175,7 @@ type declaredShell struct {
 	dir     string
 }
 
-func (d *declaredShell) run(ctx context.Context, c *call) effect.ToolResult {
-	text, err := d.answer(ctx, c)
-	if err != nil {
-		return failed(err)
-	}
-	return done(text)
-}
-
-func (d *declaredShell) answer(ctx context.Context, c *call) (string, error) {
+func (d *declaredShell) run(ctx context.Context, c *call) (string, error) {
 	vars, err := variables(c.Arguments, d.env)
 	if err != nil {
 		return "", err
@@ -227,10 +220,8 @@ func variables(arguments json.RawMessage, env environment) (map[string]any, erro
 			return nil, &failure{kindBadArguments, fmt.Errorf("the arguments are not a JSON object: %w", err)}
 		}
 	}
-	vars := make(map[string]any, len(args)+2)
-	for k, v := range args {
-		vars[k] = v
-	}
-	vars["input"], vars["env"] = args, env.vars()
+	vars := map[string]any{}
+	maps.Copy(vars, args)
+	vars["input"], vars["env"] = args, env.allowed
 	return vars, nil
 }

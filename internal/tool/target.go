@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/windlass-run/windlass/internal/protection"
+	"github.com/windlass-run/windlass/internal/source"
 )
 
 // newFileMode is the mode of a file that a tool makes, before the umask.
@@ -52,7 +53,7 @@ var (
 
 // target follows the path of a file to its folder.
 func (f *folders) target(p place) (t *target, err error) {
-	t = &target{files: f, place: p, base: filepath.Base(p.name), opened: []step{{root: p.folder.root, info: p.folder.info}}}
+	t = &target{files: f, place: p, base: filepath.Base(p.name), opened: []step{{root: p.folder.Root, info: p.folder.info}}}
 	if p.name == "." {
 		return nil, fmt.Errorf("write %s: it is a folder", p.show)
 	}
@@ -156,7 +157,7 @@ func (t *target) path() []string {
 	for _, s := range t.opened[1:] {
 		names = append(names, s.name)
 	}
-	return append(append(names, t.missing...), t.base)
+	return slices.Concat(names, t.missing, []string{t.base})
 }
 
 // show returns the path as it is shown, with where it leads when that is elsewhere.
@@ -208,7 +209,7 @@ func (t *target) has(below int, name string) bool {
 		_, err := t.opened[below].root.Lstat(name)
 		return err == nil
 	}
-	dir := t.place.folder.real
+	dir := t.place.folder.Real
 	for range -below {
 		dir = filepath.Dir(dir)
 	}
@@ -244,7 +245,7 @@ func (t *target) write(rules *protection.Rules, text string, add bool) (verb str
 	if verb = "wrote"; add {
 		verb, err = "added", t.add(old, text)
 	} else {
-		err = t.replace(text, old.mode())
+		err = t.replace(text, old.info)
 	}
 	if err != nil {
 		return "", t.files.explain("write", t.place, err)
@@ -263,13 +264,6 @@ func (e *existing) close() {
 	if e.file != nil {
 		_ = e.file.Close() // what was written is closed where that can fail
 	}
-}
-
-func (e *existing) mode() fs.FileMode {
-	if e.info == nil {
-		return 0
-	}
-	return e.info.Mode().Perm()
 }
 
 // only demands that the file has no other name: what is added to it is in the file under each of its names.
@@ -314,12 +308,12 @@ func (t *target) open(e *existing, add bool) (err error) {
 	if add {
 		flags = os.O_RDWR | os.O_APPEND
 	}
-	e.file, err = t.dir().root.OpenFile(t.base, flags|openNonblock, 0)
+	e.file, err = t.dir().root.OpenFile(t.base, flags|source.NonBlock, 0)
 	if errors.Is(err, fs.ErrPermission) {
 		if readable = false; !add {
 			return nil
 		}
-		e.file, err = t.dir().root.OpenFile(t.base, os.O_WRONLY|os.O_APPEND|openNonblock, 0)
+		e.file, err = t.dir().root.OpenFile(t.base, os.O_WRONLY|os.O_APPEND|source.NonBlock, 0)
 	}
 	if err != nil {
 		return err
@@ -375,7 +369,7 @@ func (t *target) add(old *existing, text string) error {
 
 // replace puts a new file in the place of the old one in one step, so that nobody sees a part of it, and another name of
 // the old one keeps what it had. The new one gets the mode of the old one.
-func (t *target) replace(text string, mode fs.FileMode) (err error) {
+func (t *target) replace(text string, old fs.FileInfo) (err error) {
 	dir := t.dir().root
 	temp := ".windlass-" + rand.Text() + ".tmp"
 	file, err := dir.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, newFileMode)
@@ -388,8 +382,8 @@ func (t *target) replace(text string, mode fs.FileMode) (err error) {
 		}
 	}()
 	_, err = file.WriteString(text)
-	if err == nil && mode != 0 {
-		err = file.Chmod(mode)
+	if err == nil && old != nil && old.Mode().Perm() != 0 {
+		err = file.Chmod(old.Mode().Perm())
 	}
 	if err = errors.Join(err, file.Close()); err != nil {
 		return err

@@ -143,28 +143,36 @@ func New(o Options) (*Registry, error) {
 		return nil, err
 	}
 	env := newEnvironment(o)
-	r := &Registry{tools: map[string]tool{}, files: files, log: o.Log, secrets: o.Secrets.With(env.secrets()...)}
+	r := &Registry{tools: map[string]tool{}, files: files, log: o.Log, secrets: o.Secrets.With(env.secrets...)}
 	files.secrets = r.secrets
 	for _, t := range slices.Concat(fileTools(files), []tool{
 		commandTool(o, env, files.dir()), validatorTool(env, files.dir()), sqlTool(o.SQL, r.secrets),
 	}) {
 		r.tools[t.spec.Name] = t
 	}
+	if err := r.addGiven(o, env); err != nil {
+		return nil, errors.Join(err, files.close())
+	}
+	return r, nil
+}
+
+// addGiven adds the tools of the cascade, and those of the program.
+func (r *Registry) addGiven(o Options, env environment) error {
 	for i := range o.Declared {
-		t, err := declare(&o.Declared[i], env, files.dir())
+		t, err := declare(&o.Declared[i], env, r.files.dir())
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("tool %q: %w", o.Declared[i].ToolID, err), files.close())
+			return fmt.Errorf("tool %q: %w", o.Declared[i].ToolID, err)
 		}
 		if err := r.add(t); err != nil {
-			return nil, errors.Join(err, files.close())
+			return err
 		}
 	}
 	for _, f := range o.Funcs {
 		if err := r.add(f.tool()); err != nil {
-			return nil, errors.Join(err, files.close())
+			return err
 		}
 	}
-	return r, nil
+	return nil
 }
 
 // Close closes the granted folders.
@@ -250,8 +258,6 @@ func firstOf(times ...time.Duration) time.Duration {
 	return 0
 }
 
-func done(text string) effect.ToolResult { return effect.ToolResult{Parts: echo.Text(text)} }
-
 func fail(kind, format string, args ...any) effect.ToolResult {
 	return effect.ToolResult{Parts: echo.Text(fmt.Sprintf(format, args...)), Failed: true, Kind: kind}
 }
@@ -265,25 +271,28 @@ type failure struct {
 func (f *failure) Error() string { return f.err.Error() }
 func (f *failure) Unwrap() error { return f.err }
 
-func failed(err error) effect.ToolResult {
-	var f *failure
-	if errors.As(err, &f) {
-		return fail(f.kind, "%s", f.Error())
+// answering makes a tool of a function that returns a text, or a [*failure], or another error.
+func answering(fn func(ctx context.Context, c *call) (string, error)) func(context.Context, *call) effect.ToolResult {
+	return func(ctx context.Context, c *call) effect.ToolResult {
+		text, err := fn(ctx, c)
+		var f *failure
+		switch {
+		case errors.As(err, &f):
+			return fail(f.kind, "%s", f.Error())
+		case err != nil:
+			return fail(kindFailed, "%s", err.Error())
+		}
+		return effect.ToolResult{Parts: echo.Text(text)}
 	}
-	return fail(kindFailed, "%s", err.Error())
 }
 
 // typed makes a tool of a function over its decoded arguments.
 func typed[A any](fn func(ctx context.Context, c *call, args A) (string, error)) func(context.Context, *call) effect.ToolResult {
-	return func(ctx context.Context, c *call) effect.ToolResult {
+	return answering(func(ctx context.Context, c *call) (string, error) {
 		var args A
 		if err := json.Unmarshal(c.Arguments, &args); err != nil {
-			return fail(kindBadArguments, "the arguments cannot be read: %s", err)
+			return "", &failure{kindBadArguments, fmt.Errorf("the arguments cannot be read: %w", err)}
 		}
-		text, err := fn(ctx, c, args)
-		if err != nil {
-			return failed(err)
-		}
-		return done(text)
-	}
+		return fn(ctx, c, args)
+	})
 }

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -42,10 +43,7 @@ func listTool(f *folders) tool {
 			Parameters: object(nil, property{"path", "string", "the folder to list, relative to the working folder", `"default":"."`},
 				property{"pattern", "string", "only files that match this glob, such as *.go or src/**/*.ts", ""},
 				property{"depth", "integer", "how many levels to go down; 1 is the folder itself; 0 or none: all", `"minimum":0`},
-				property{
-					"limit", "integer", "the number of entries to return",
-					fmt.Sprintf(`"minimum":1,"maximum":%d,"default":%d`, maxListEntries, defaultListEntries),
-				},
+				integer("limit", "the number of entries to return", 1, maxListEntries, defaultListEntries),
 				property{"all", "boolean", "also .git and node_modules", `"default":false`}),
 		},
 		run: typed(func(ctx context.Context, _ *call, a listArgs) (string, error) { return f.list(ctx, a) }),
@@ -53,7 +51,7 @@ func listTool(f *folders) tool {
 }
 
 func (f *folders) list(ctx context.Context, a listArgs) (string, error) {
-	p, err := f.find(orDot(a.Path))
+	p, err := f.find(cmp.Or(a.Path, "."))
 	if err != nil {
 		return "", err
 	}
@@ -89,13 +87,6 @@ func (f *folders) list(ctx context.Context, a listArgs) (string, error) {
 	return strings.Join(lines, "\n"), nil
 }
 
-func orDot(path string) string {
-	if path == "" {
-		return "."
-	}
-	return path
-}
-
 // entry is a file or a folder that a walk comes to.
 type entry struct {
 	d    fs.DirEntry
@@ -122,7 +113,7 @@ func (e entry) line() string {
 // is passed over, except p itself.
 func (f *folders) walk(ctx context.Context, p place, depth int, all bool, fn func(entry) error) error {
 	start := filepath.ToSlash(p.name)
-	return fs.WalkDir(p.root.FS(), start, func(name string, d fs.DirEntry, err error) error {
+	return fs.WalkDir(p.folder.Root.FS(), start, func(name string, d fs.DirEntry, err error) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

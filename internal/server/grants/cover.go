@@ -46,7 +46,7 @@ func (g *Grants) Cover(home string, origin *core.Origin) error {
 func (g *Grants) holds(folder string) bool {
 	real, err := filepath.EvalSymlinks(folder)
 	return err == nil && slices.ContainsFunc(g.roots, func(r root) bool {
-		rel, err := filepath.Rel(r.real, real)
+		rel, err := filepath.Rel(r.Real, real)
 		return err == nil && filepath.IsLocal(rel)
 	})
 }

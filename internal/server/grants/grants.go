@@ -51,7 +51,7 @@ func (g *Grants) RunOptions() core.RunOptions {
 		Rights:  core.Rights{AllowEnv: g.options.AllowEnv, AllowCommands: g.options.AllowCommands, AllowWrite: g.options.AllowWrite},
 	}
 	for _, r := range g.roots {
-		o.Rights.Roots = append(o.Rights.Roots, r.path)
+		o.Rights.Roots = append(o.Rights.Roots, r.Path)
 	}
 	return o
 }

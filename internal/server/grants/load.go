@@ -25,8 +25,8 @@ func (g *Grants) Load(ctx context.Context, file string, offline bool) (c *cascad
 	if err != nil {
 		return nil, "", err
 	}
-	name = filepath.Join(r.path, inside)
-	c, found, err := cascade.LoadFS(ctx, r.dir.FS(), filepath.ToSlash(inside), core.Known())
+	name = filepath.Join(r.Path, inside)
+	c, found, err := cascade.LoadFS(ctx, r.Root.FS(), filepath.ToSlash(inside), core.Known())
 	if err != nil {
 		return nil, "", CascadeProblem(file, found, err)
 	}
@@ -40,12 +40,12 @@ func (g *Grants) Load(ctx context.Context, file string, offline bool) (c *cascad
 
 // holdsScript demands that the script of a cascade is a file in the root.
 func (r root) holdsScript(file, inside string) error {
-	path, err := script.Find(filepath.Join(r.path, inside))
+	path, err := script.Find(filepath.Join(r.Path, inside))
 	if err != nil {
 		return server.NewProblem(failure.InvalidRequest, "docs/models.md describes scripts; without offline a model answers",
 			"there is no script beside %s", file)
 	}
-	info, err := r.dir.Stat(filepath.Join(filepath.Dir(inside), filepath.Base(path)))
+	info, err := r.Root.Stat(filepath.Join(filepath.Dir(inside), filepath.Base(path)))
 	switch {
 	case err != nil:
 		return unreadableFile(filepath.Base(path), err)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -15,11 +14,7 @@ import (
 
 // root is a folder whose cascades may run and whose files tools may use. It is opened once: what is
 // read by path goes through os.Root, which follows no link out of it.
-type root struct {
-	path string // absolute, as it was given
-	real string // with links resolved
-	dir  *os.Root
-}
+type root struct{ source.Folder }
 
 // RootError says that a folder cannot be opened.
 type RootError struct {
@@ -37,35 +32,19 @@ func (e *RootError) Unwrap() error { return e.Err }
 func openRoots(paths []string) ([]root, error) {
 	var out []root
 	for _, p := range paths {
-		one, err := openRoot(p)
+		one, err := source.OpenFolder(p)
 		if err != nil {
 			return nil, errors.Join(failure.New(failure.InvalidRequest, &RootError{p, err}, ""), closeRoots(out))
 		}
-		out = append(out, one)
+		out = append(out, root{one})
 	}
 	return out, nil
-}
-
-func openRoot(path string) (root, error) {
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return root{}, err
-	}
-	real, err := filepath.EvalSymlinks(abs)
-	if err != nil {
-		return root{}, err
-	}
-	dir, err := source.OpenRoot(real)
-	if err != nil {
-		return root{}, err
-	}
-	return root{path: abs, real: real, dir: dir}, nil
 }
 
 func closeRoots(roots []root) error {
 	var errs []error
 	for _, r := range roots {
-		errs = append(errs, r.dir.Close())
+		errs = append(errs, r.Root.Close())
 	}
 	return errors.Join(errs...)
 }
@@ -79,7 +58,7 @@ func (g *Grants) find(file string) (root, string, error) {
 			continue
 		}
 		tried = true
-		info, err := r.dir.Stat(inside)
+		info, err := r.Root.Stat(inside)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			continue
@@ -109,7 +88,7 @@ func (r root) inside(file string) (string, bool) {
 		name = filepath.Clean(name)
 		return name, filepath.IsLocal(name)
 	}
-	for _, base := range []string{r.path, r.real} {
+	for _, base := range []string{r.Path, r.Real} {
 		if rel, err := filepath.Rel(base, filepath.Clean(name)); err == nil && filepath.IsLocal(rel) {
 			return rel, true
 		}

@@ -28,8 +28,8 @@ func joinFilter(c *call) any {
 			b.WriteString(sep)
 		}
 		b.WriteString(c.Text(c.attribute(x, attribute)))
-		if b.Len() > c.MaxOutput {
-			panic(c.tooLong())
+		if b.Len() > maxOutput {
+			panic(tooLong())
 		}
 	}
 	c.SpendBytes(b.Len())

@@ -66,8 +66,8 @@ func (r *Run) replace(s, old, by string, count int) any {
 	if count >= 0 {
 		n = min(n, count)
 	}
-	if float64(n)*float64(len(by)) > float64(r.MaxOutput) {
-		panic(r.tooLong())
+	if float64(n)*float64(len(by)) > float64(maxOutput) {
+		panic(tooLong())
 	}
 	r.SpendBytes(len(s) + n*len(by))
 	return strings.Replace(s, old, by, count)

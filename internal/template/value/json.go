@@ -18,8 +18,8 @@ type jsonWriter struct {
 
 func (w *jsonWriter) value(v any, depth int) {
 	w.run.Spend(1)
-	if len(w.buf) > w.run.MaxOutput {
-		panic(w.run.tooLong())
+	if len(w.buf) > maxOutput {
+		panic(tooLong())
 	}
 	checkDepth(depth)
 	switch x := Plain(v).(type) {

@@ -6,9 +6,10 @@ import (
 )
 
 const (
-	maxWork  = 4 << 20 // steps: one for each operation and for each bytesPerStep bytes it handles
-	maxItems = 100_000 // items of a list that a template makes
-	maxDepth = 200     // values inside values
+	maxWork   = 4 << 20 // steps: one for each operation and for each bytesPerStep bytes it handles
+	maxOutput = 4 << 20 // bytes of the output, and of any text on the way to it
+	maxItems  = 100_000 // items of a list that a template makes
+	maxDepth  = 200     // values inside values
 
 	bytesPerStep = 16
 )
@@ -25,10 +26,7 @@ func Failf(format string, args ...any) Failure { return Failure{fmt.Errorf(forma
 
 // Run counts the work of one rendering. Operations on values are its methods, so that each of them
 // is counted, and none returns when a limit is reached. It belongs to one goroutine.
-type Run struct {
-	MaxOutput int // bytes of the output, and of any text on the way to it
-	work      int
-}
+type Run struct{ work int }
 
 // Limitf returns a failure whose cause is [ErrLimit].
 func Limitf(format string, args ...any) Failure {
@@ -45,8 +43,8 @@ func (r *Run) Spend(n int) {
 
 // SpendBytes counts the work on n bytes, and refuses texts longer than the output may be.
 func (r *Run) SpendBytes(n int) {
-	if n > r.MaxOutput || n < 0 {
-		panic(r.tooLong())
+	if n > maxOutput || n < 0 {
+		panic(tooLong())
 	}
 	r.Spend(n/bytesPerStep + 1)
 }
@@ -67,12 +65,12 @@ func checkDepth(depth int) {
 
 // Append returns out with s behind it, unless that is more than the output may be.
 func (r *Run) Append(out []byte, s string) []byte {
-	if len(out)+len(s) > r.MaxOutput {
-		panic(r.tooLong())
+	if len(out)+len(s) > maxOutput {
+		panic(tooLong())
 	}
 	return append(out, s...)
 }
 
-func (r *Run) tooLong() Failure {
-	return Limitf("the text is longer than %d bytes; use the filter truncate", r.MaxOutput)
+func tooLong() Failure {
+	return Limitf("the text is longer than %d bytes; use the filter truncate", maxOutput)
 }

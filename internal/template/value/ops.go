@@ -74,8 +74,8 @@ func (r *Run) repeat(s string, n int64) any {
 	if n <= 0 || s == "" {
 		return ""
 	}
-	if n > int64(r.MaxOutput) {
-		panic(r.tooLong())
+	if n > int64(maxOutput) {
+		panic(tooLong())
 	}
 	r.SpendBytes(len(s) * int(n))
 	return strings.Repeat(s, int(n))

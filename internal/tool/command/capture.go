@@ -22,20 +22,12 @@ func NewCapture(limit int) *Capture { return &Capture{limit: limit} }
 func (c *Capture) Write(p []byte) (int, error) {
 	n := len(p)
 	c.total += int64(n)
-	if room := c.headSize() - len(c.head); room > 0 {
-		take := min(room, len(p))
-		c.head = append(c.head, p[:take]...)
-		p = p[take:]
-	}
+	take := min(c.headSize()-len(c.head), n)
+	c.head, p = append(c.head, p[:take]...), p[take:]
 	size := c.limit - c.headSize()
-	if len(p) > size { // only the last of it can remain
-		p = p[len(p)-size:]
-	}
-	if room := size - len(c.tail); room > 0 {
-		take := min(room, len(p))
-		c.tail = append(c.tail, p[:take]...)
-		p = p[take:]
-	}
+	p = p[max(0, len(p)-size):] // only the last of it can remain
+	take = min(size-len(c.tail), len(p))
+	c.tail, p = append(c.tail, p[:take]...), p[take:]
 	for len(p) > 0 {
 		k := copy(c.tail[c.next:], p)
 		c.next = (c.next + k) % len(c.tail)

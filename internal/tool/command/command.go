@@ -9,6 +9,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -16,17 +17,18 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 )
 
-// The defaults of a [Spec].
-const (
-	DefaultMaxOutput = 64 << 10
-	DefaultGrace     = 2 * time.Second
-)
+// DefaultMaxOutput is how many bytes are kept of each stream of a command.
+const DefaultMaxOutput = 64 << 10
+
+// grace is the time between the request to end and the kill.
+const grace = 2 * time.Second
 
 // mark is the environment variable by which the processes of a command are known.
 const mark = "WINDLASS_COMMAND"
@@ -45,7 +47,6 @@ type Spec struct {
 	Env       []string      // the whole environment, as NAME=value
 	Stdin     string        // empty: no input
 	Timeout   time.Duration // 0: until the context ends
-	Grace     time.Duration // between the request to end and the kill; 0: [DefaultGrace]
 	MaxOutput int           // bytes kept of each stream; 0: [DefaultMaxOutput]
 	Combined  bool          // write both streams into Stdout, in the order they came
 }
@@ -68,19 +69,14 @@ func Run(ctx context.Context, s Spec) (Result, error) {
 	if strings.IndexByte(s.Line, 0) >= 0 {
 		return Result{}, errors.New("start command: it holds a NUL character")
 	}
-	if s.Grace == 0 {
-		s.Grace = DefaultGrace
-	}
-	if s.MaxOutput == 0 {
-		s.MaxOutput = DefaultMaxOutput
-	}
+	s.MaxOutput = cmp.Or(s.MaxOutput, DefaultMaxOutput)
 	id := ownMark() + rand.Text()
 	cmd, err := newCommand(s.Line)
 	if err != nil {
 		return Result{}, err
 	}
 	cmd.Dir = s.Dir
-	cmd.Env = append(append(make([]string, 0, len(s.Env)+1), s.Env...), mark+"="+id)
+	cmd.Env = slices.Concat(s.Env, []string{mark + "=" + id})
 	p := &process{cmd: cmd, id: id, spec: s}
 	if err := p.start(); err != nil {
 		return Result{}, fmt.Errorf("start command: %w", err)
@@ -107,40 +103,31 @@ type process struct {
 	readers        sync.WaitGroup
 }
 
-func (p *process) start() error {
-	var theirs []*os.File
+func (p *process) start() (err error) {
 	defer func() {
-		for _, f := range theirs {
-			_ = f.Close() // the child has its own copy
+		if err != nil {
+			p.closePipes()
 		}
 	}()
-	p.stdout.limit, p.stderr.limit = p.spec.MaxOutput, p.spec.MaxOutput
 	stdin, err := p.stdin()
 	if err != nil {
 		return err
 	}
-	theirs = append(theirs, stdin)
-	p.cmd.Stdin = stdin
+	defer stdin.Close() //nolint:errcheck // the child has its own copy of each of these files
 	out, err := p.pipe(&p.stdout)
 	if err != nil {
 		return err
 	}
-	theirs = append(theirs, out)
-	p.cmd.Stdout, p.cmd.Stderr = out, out
+	defer out.Close() //nolint:errcheck // as above
+	errs := out
 	if !p.spec.Combined {
-		errs, err := p.pipe(&p.stderr)
-		if err != nil {
-			p.closePipes()
+		if errs, err = p.pipe(&p.stderr); err != nil {
 			return err
 		}
-		theirs = append(theirs, errs)
-		p.cmd.Stderr = errs
+		defer errs.Close() //nolint:errcheck // as above
 	}
-	if err := p.cmd.Start(); err != nil {
-		p.closePipes()
-		return err
-	}
-	return nil
+	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = stdin, out, errs
+	return p.cmd.Start()
 }
 
 // stdin returns what the command reads. Input goes through a file that has no name any more, so that no goroutine has
@@ -169,6 +156,7 @@ func (p *process) pipe(c *Capture) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.limit = p.spec.MaxOutput
 	p.pipes = append(p.pipes, r)
 	p.readers.Go(func() {
 		_, _ = io.Copy(c, r) // an error is the end: the pipe was closed or its time was up
@@ -190,9 +178,7 @@ func (p *process) wait(ctx context.Context) (Result, error) {
 	go func() { exited <- p.cmd.Wait() }()
 	var timeUp <-chan time.Time
 	if p.spec.Timeout > 0 {
-		t := time.NewTimer(p.spec.Timeout)
-		defer t.Stop()
-		timeUp = t.C
+		timeUp = time.After(p.spec.Timeout)
 	}
 	var res Result
 	var waitErr, ctxErr error
@@ -219,12 +205,10 @@ func (p *process) wait(ctx context.Context) (Result, error) {
 // end asks the group to end, and kills it when it does not.
 func (p *process) end(exited <-chan error) error {
 	terminate(p.cmd.Process.Pid)
-	t := time.NewTimer(p.spec.Grace)
-	defer t.Stop()
 	select {
 	case err := <-exited:
 		return err
-	case <-t.C:
+	case <-time.After(grace):
 	}
 	kill(p.cmd.Process.Pid)
 	return <-exited

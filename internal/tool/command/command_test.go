@@ -77,7 +77,7 @@ func TestRunEndsWhatHangs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := spec(c.line)
-			s.Timeout, s.Grace = 300*time.Millisecond, 100*time.Millisecond
+			s.Timeout = 300 * time.Millisecond
 			start := time.Now()
 			res, err := command.Run(context.Background(), s)
 			require.NoError(t, err)
