@@ -3,53 +3,34 @@ package secret
 import (
 	"bytes"
 	"encoding/json"
+	"regexp"
 	"strings"
 )
 
-// JSON returns a JSON value with "[value of NAME]" for every secret in its strings. Everything else stays byte for byte.
+// jsonString is a string of a JSON text, with its quotes.
+var jsonString = regexp.MustCompile(`(?s)"(?:[^"\\]|\\.)*"`)
+
+// JSON returns a JSON value with "[value of NAME]" for every secret in its strings. Everything else
+// stays byte for byte.
 func (s *Set) JSON(raw []byte) []byte {
 	if !s.Has(string(raw)) {
 		return raw
 	}
-	var b bytes.Buffer
-	for at := 0; at < len(raw); {
-		if raw[at] != '"' {
-			b.WriteByte(raw[at])
-			at++
-			continue
+	return jsonString.ReplaceAllFunc(raw, func(quoted []byte) []byte {
+		var text string
+		if json.Unmarshal(quoted, &text) != nil {
+			return quoted
 		}
-		n := literal(raw[at:])
-		s.writeString(&b, raw[at:at+n])
-		at += n
-	}
-	return b.Bytes()
-}
-
-// literal returns the length of the string that a text begins with.
-func literal(raw []byte) int {
-	for i := 1; i < len(raw); i++ {
-		switch raw[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
+		clean := s.Text(text)
+		if clean == text {
+			return quoted
 		}
-	}
-	return len(raw)
-}
-
-func (s *Set) writeString(b *bytes.Buffer, quoted []byte) {
-	var text string
-	if json.Unmarshal(quoted, &text) == nil {
-		if clean := s.Text(text); clean != text {
-			enc := json.NewEncoder(b)
-			enc.SetEscapeHTML(false)
-			_ = enc.Encode(clean) // a string can always be encoded
-			b.Truncate(b.Len() - 1)
-			return
-		}
-	}
-	b.Write(quoted)
+		var b bytes.Buffer
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		_ = enc.Encode(clean) // a string can always be encoded
+		return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	})
 }
 
 // Any returns a value of the types that encoding/json decodes into, with "[value of NAME]" for every secret in its strings.

@@ -72,7 +72,7 @@ func (m *macro) call(f *frame, at syntax.Pos, args []any, named map[string]any) 
 		default:
 			v = in.plain(m.Defaults[i])
 		}
-		in.set(p, v)
+		in.scope.set(p, v)
 	}
 	for _, n := range slices.Sorted(maps.Keys(named)) {
 		f.fail(at, "the macro %s has no parameter %s", m.Name, n)

@@ -49,46 +49,29 @@ type frame struct {
 // scope is one level of bound names. Bodies of loops, macros and with make one; if does not.
 type scope struct {
 	parent *scope
-	names  []string
-	values []any
+	bound  map[string]any
 }
+
+func newScope(parent *scope) *scope { return &scope{parent, map[string]any{}} }
 
 func (s *scope) get(name string) (any, bool) {
 	for ; s != nil; s = s.parent {
-		for i := len(s.names) - 1; i >= 0; i-- {
-			if s.names[i] == name {
-				return s.values[i], true
-			}
+		if v, ok := s.bound[name]; ok {
+			return v, true
 		}
 	}
 	return nil, false
 }
 
-func (s *scope) set(name string, v any) {
-	for i, n := range s.names {
-		if n == name {
-			s.values[i] = v
-			return
-		}
-	}
-	s.names, s.values = append(s.names, name), append(s.values, v)
-}
+func (s *scope) set(name string, v any) { s.bound[name] = v }
 
-func (f *frame) inner() *frame { return &frame{run: f.run, scope: &scope{parent: f.scope}} }
-
-// set binds a name in the innermost scope.
-func (f *frame) set(name string, v any) {
-	if f.scope == nil {
-		f.scope = &scope{}
-	}
-	f.scope.set(name, v)
-}
+func (f *frame) inner() *frame { return &frame{f.run, newScope(f.scope)} }
 
 // namesIn returns every name that is bound.
 func namesIn(f *frame) []string {
 	names := slices.Collect(maps.Keys(f.vars))
 	for s := f.scope; s != nil; s = s.parent {
-		names = append(names, s.names...)
+		names = slices.AppendSeq(names, maps.Keys(s.bound))
 	}
 	return names
 }
@@ -100,9 +83,6 @@ type undefined struct {
 	hint string
 	soft bool // an entry of state or outputs: empty with a warning instead of an error
 }
-
-// Kind names the value in errors.
-func (*undefined) Kind() string { return "a value" }
 
 // value evaluates e to a value that is there.
 func (f *frame) value(e syntax.Expr) any { return f.force(f.eval(e)) }

@@ -26,7 +26,7 @@ func render(f *frame, s syntax.Stmt) {
 	case *syntax.With:
 		renderWith(f, s)
 	case *syntax.Macro:
-		f.set(s.Name, &macro{s})
+		f.scope.set(s.Name, &macro{s})
 	}
 }
 
@@ -138,7 +138,7 @@ func renderSet(f *frame, s *syntax.Set) {
 		if _, ok := v.(*macro); ok {
 			panic(value.NotPlain())
 		}
-		f.set(s.Name, v)
+		f.scope.set(s.Name, v)
 		return
 	}
 	target, _ := f.scope.get(s.Name)

@@ -86,7 +86,7 @@ func (t *Template) Render(vars map[string]any) (text string, warnings []string, 
 			err = renderError(beginning, fmt.Errorf("the template cannot be rendered: %v", p))
 		}
 	}()
-	renderBlock(&frame{run: r}, t.body)
+	renderBlock(&frame{r, newScope(nil)}, t.body)
 	if err := r.words.Check(r.out); err != nil {
 		return "", r.warnings, renderError(beginning, err)
 	}

@@ -73,7 +73,7 @@ func declare(d *cascade.Tool, env environment, dir string) (tool, error) {
 		if err != nil {
 			return tool{}, err
 		}
-		templates = h.templates()
+		templates = h.all
 		idempotent = idempotent || h.method == http.MethodGet || h.method == http.MethodHead
 		t.run = answering(h.run)
 	default:

@@ -3,7 +3,6 @@ package tool
 import (
 	"slices"
 
-	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/secret"
 )
@@ -46,14 +45,10 @@ func newEnvironment(o Options) environment {
 
 // withoutSecrets returns a result with nothing in it that the set knows.
 func withoutSecrets(s *secret.Set, res effect.ToolResult) effect.ToolResult {
-	if len(s.Values()) == 0 {
-		return res
-	}
-	parts := make([]echo.Part, len(res.Parts))
-	for i, p := range res.Parts {
+	res.Parts = slices.Clone(res.Parts)
+	for i := range res.Parts {
+		p := &res.Parts[i]
 		p.Text, p.URL = s.Text(p.Text), s.Text(p.URL)
-		parts[i] = p
 	}
-	res.Parts = parts
 	return res
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -32,6 +31,7 @@ type declaredHTTP struct {
 	url     *textTemplate
 	headers map[string]*textTemplate // canonical names
 	body    *textTemplate            // nil: none
+	all     []*textTemplate
 	program *program
 	env     environment
 	client  *http.Client
@@ -43,23 +43,21 @@ func newHTTP(d *cascade.Tool, p *program, env environment) (*declaredHTTP, error
 		client: &http.Client{Transport: newTransport(), CheckRedirect: sameHost},
 	}
 	var err error
-	if h.url, err = parseField("url", template.ModeURL, d.URL); err != nil {
+	if h.url, err = h.parse("url", template.ModeURL, d.URL); err != nil {
 		return nil, err
 	}
 	for name, src := range d.Headers {
-		t, err := parseField("headers."+name, template.ModeText, src)
-		if err != nil {
+		if h.headers[http.CanonicalHeaderKey(name)], err = h.parse("headers."+name, template.ModeText, src); err != nil {
 			return nil, err
 		}
-		h.headers[http.CanonicalHeaderKey(name)] = t
 	}
 	if d.Body != "" {
 		kind, contentType := d.BodyKind()
-		if h.body, err = parseField("body", TemplateModes[kind], d.Body); err != nil {
+		if h.body, err = h.parse("body", TemplateModes[kind], d.Body); err != nil {
 			return nil, err
 		}
 		if contentType != "" { // no header says it
-			if h.headers["Content-Type"], err = parseField("headers.Content-Type", template.ModeText, contentType); err != nil {
+			if h.headers["Content-Type"], err = h.parse("headers.Content-Type", template.ModeText, contentType); err != nil {
 				return nil, err
 			}
 		}
@@ -92,15 +90,10 @@ func sameHost(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-func (h *declaredHTTP) templates() []*textTemplate {
-	all := []*textTemplate{h.url}
-	for _, name := range slices.Sorted(maps.Keys(h.headers)) {
-		all = append(all, h.headers[name])
-	}
-	if h.body != nil {
-		all = append(all, h.body)
-	}
-	return all
+func (h *declaredHTTP) parse(field string, mode template.Mode, src string) (*textTemplate, error) {
+	t, err := parseField(field, mode, src)
+	h.all = append(h.all, t)
+	return t, err
 }
 
 func (h *declaredHTTP) run(ctx context.Context, c *call) (string, error) {
@@ -211,10 +204,9 @@ func bodyText(resp *http.Response, data []byte) string {
 	if bytes.IndexByte(data, 0) >= 0 || whole && !utf8.Valid(data) && !strings.HasPrefix(kind, "text/") {
 		return fmt.Sprintf("[%d bytes of %s, which is no text]", len(data), cmp.Or(kind, "an unknown type"))
 	}
-	c := command.NewCapture(maxText)
-	_, _ = c.Write(data) // it never fails
+	text := command.Cut(string(data), maxText)
 	if !whole {
-		return c.String() + fmt.Sprintf("\n[the response has more than the %d MiB that are read]", maxBody>>20)
+		text += fmt.Sprintf("\n[the response has more than the %d MiB that are read]", maxBody>>20)
 	}
-	return c.String()
+	return text
 }

@@ -15,7 +15,6 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/windlass-run/windlass/cascade"
@@ -112,7 +111,6 @@ type Registry struct {
 	files   *folders
 	log     *slog.Logger
 	secrets *secret.Set
-	close   sync.Once
 }
 
 // tool is one entry of the table.
@@ -176,11 +174,7 @@ func (r *Registry) addGiven(o Options, env environment) error {
 }
 
 // Close closes the granted folders.
-func (r *Registry) Close() error {
-	var err error
-	r.close.Do(func() { err = r.files.close() })
-	return err
-}
+func (r *Registry) Close() error { return r.files.close() }
 
 // Spec returns what a model is told about a tool. The tool that runs the commands of validators has none: no model can
 // ask for it.
@@ -225,14 +219,9 @@ const maxFailure = 2*maxText + 4<<10
 // cutFailure cuts the text of a failure: it may quote what a model wrote, of any length. What a tool returns otherwise is
 // bounded by the tool.
 func cutFailure(res effect.ToolResult) effect.ToolResult {
-	if !res.Failed {
-		return res
-	}
 	for i, p := range res.Parts {
-		if len(p.Text) > maxFailure {
-			c := command.NewCapture(maxFailure)
-			_, _ = c.Write([]byte(p.Text)) // it never fails
-			res.Parts[i].Text = c.String()
+		if res.Failed && len(p.Text) > maxFailure {
+			res.Parts[i].Text = command.Cut(p.Text, maxFailure)
 		}
 	}
 	return res

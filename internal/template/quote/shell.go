@@ -71,14 +71,15 @@ func (t *shellTracker) step(c byte) {
 	}
 }
 
+// doubtful are pairs of characters, outside of quotes, behind which shells differ.
+var doubtful = map[string]string{"$'": "$'...'", "$[": "$[...]", "((": "((...))", "<<": "a here-document"}
+
 func (t *shellTracker) plain(c byte) {
+	t.doubt(doubtful[string([]byte{t.last, c})])
 	switch c {
 	case '\\':
 		t.in = shellBackslash
 	case '\'':
-		if t.last == '$' {
-			t.doubt("$'...'")
-		}
 		t.in = shellSingle
 	case '"':
 		t.in = shellDouble
@@ -91,18 +92,6 @@ func (t *shellTracker) plain(c byte) {
 	case '{':
 		if t.last == '$' {
 			t.in, t.back = shellBrace, shellPlain
-		}
-	case '[':
-		if t.last == '$' {
-			t.doubt("$[...]")
-		}
-	case '(':
-		if t.last == '(' {
-			t.doubt("((...))")
-		}
-	case '<':
-		if t.last == '<' {
-			t.doubt("a here-document")
 		}
 	}
 }

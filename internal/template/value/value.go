@@ -16,7 +16,7 @@ import (
 	"strings"
 )
 
-// Special is a value of an evaluator that is no JSON value: a macro, or a variable that is missing.
+// Special is a value of an evaluator that is no JSON value, such as a macro.
 type Special interface {
 	// Kind names it in errors.
 	Kind() string
@@ -107,23 +107,12 @@ func number(n json.Number) any {
 // Truthy reports whether a value counts as true.
 func Truthy(v any) bool {
 	switch x := v.(type) {
-	case nil:
-		return false
-	case bool:
-		return x
-	case int64:
-		return x != 0
-	case float64:
-		return x != 0
-	case string:
-		return x != ""
 	case []any:
 		return len(x) > 0
 	case map[string]any:
 		return len(x) > 0
-	default:
-		return true
 	}
+	return v != nil && v != false && v != int64(0) && v != float64(0) && v != ""
 }
 
 // Kind names a value's type in errors.

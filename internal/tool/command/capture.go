@@ -15,8 +15,12 @@ type Capture struct {
 	total int64
 }
 
-// NewCapture returns a Capture that keeps at most limit bytes: two thirds from the beginning, the rest from the end.
-func NewCapture(limit int) *Capture { return &Capture{limit: limit} }
+// Cut returns at most limit bytes of a text, cut in the middle, as valid UTF-8.
+func Cut(text string, limit int) string {
+	c := Capture{limit: limit}
+	_, _ = c.Write([]byte(text)) // it never fails
+	return c.String()
+}
 
 // Write never fails.
 func (c *Capture) Write(p []byte) (int, error) {

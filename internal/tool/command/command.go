@@ -191,7 +191,8 @@ func (p *process) wait(ctx context.Context) (Result, error) {
 		ctxErr = ctx.Err()
 		waitErr = p.end(exited)
 	}
-	res.LeftBehind = p.clear()
+	res.LeftBehind = killStrays(p.id)
+	kill(p.cmd.Process.Pid)
 	p.drain()
 	res.Stdout, res.Stderr = p.stdout, p.stderr
 	res.ExitCode, res.Signal = p.cmd.ProcessState.ExitCode(), signalOf(p.cmd.ProcessState)
@@ -212,13 +213,6 @@ func (p *process) end(exited <-chan error) error {
 	}
 	kill(p.cmd.Process.Pid)
 	return <-exited
-}
-
-// clear kills what the command has left behind, and returns how many processes that were, as far as they can be seen.
-func (p *process) clear() int {
-	found := killStrays(p.id)
-	kill(p.cmd.Process.Pid)
-	return found
 }
 
 // drain reads the rest of the output.
