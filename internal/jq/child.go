@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// childName is the name, in place of a path, under which a process is a child. Nothing else starts a process by it.
+// childName is the argv[0] of a child. Nothing else starts a process by it.
 const childName = "windlass-jq"
 
 // order is what a child is given on its standard input; the JSON text follows it.
@@ -31,8 +31,8 @@ type answer struct {
 	Long  bool   `json:"long,omitempty"` // the text is too long
 }
 
-// init makes the process a child when it was started as one. It is here and not in main, because every binary that can
-// run a program, those of tests as well, must be able to be its own child.
+// init makes a process that was started as a child one. It is not in main, because every binary
+// that runs programs, tests included, must be able to be its own child.
 func init() {
 	if len(os.Args) == 1 && os.Args[0] == childName {
 		os.Exit(child(os.Stdin, os.Stdout))
@@ -66,8 +66,8 @@ func child(in io.Reader, out io.Writer) int {
 	return 0
 }
 
-// watchMemory ends the process when it has taken too much memory. It sees growth; the limit of the system, where there
-// is one, also meets a single request for too much.
+// watchMemory ends the process when it has taken too much memory. It sees growth; the limit of the
+// system, where there is one, also meets a single large request.
 func watchMemory() {
 	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	for range time.Tick(2 * time.Millisecond) {

@@ -1,9 +1,9 @@
 // Package jq runs jq programs over JSON texts within bounds of time, memory and output.
 //
-// The interpreter has no bound of memory: [range(1e9)] takes all there is. A program of which it can be told beforehand
-// that it takes little, such as ".items[] | {id, name}", runs in this process. Any other runs in a process of its own,
-// which is this binary started again under another name (see child.go), with an empty environment; the system, and a
-// watch of its own, end it at [MaxMemory].
+// The interpreter bounds no memory: [range(1e9)] takes all there is. A program that is known to
+// take little, such as ".items[] | {id, name}", runs in this process. Any other runs in a child
+// process, this binary under another name (child.go) with an empty environment, which the system
+// and a watch of its own end at [MaxMemory].
 package jq
 
 import (
@@ -54,8 +54,9 @@ func Compile(src string) (*Program, error) {
 	return &Program{src: src, code: code, weight: weightOf(q)}, nil
 }
 
-// Run applies the program to a JSON text and returns what it makes, at most limit bytes: a text comes bare, several
-// results are one line each. An error wraps [ErrMemory] or [ErrOutput], is the program's own, or what ended ctx.
+// Run applies the program to a JSON text and returns at most limit bytes: a text comes bare,
+// several results one a line. An error wraps [ErrMemory] or [ErrOutput], or is the program's or
+// that of ctx.
 func (p *Program) Run(ctx context.Context, data []byte, limit int) (string, error) {
 	if p.weight > 0 && p.weight*len(data) <= maxInside {
 		return evaluate(ctx, p.code, data, limit)

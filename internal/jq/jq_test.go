@@ -102,8 +102,8 @@ func TestCompileRefuses(t *testing.T) {
 	require.ErrorAs(t, err, &syntax)
 }
 
-// TestWeightsHold: what a program of known weight makes is no larger than its weight says. Paths that share what they
-// choose are the hard case.
+// TestWeightsHold: what a program of known weight makes is no larger than its weight says. Paths
+// that share what they choose are the hard case.
 func TestWeightsHold(t *testing.T) {
 	t.Parallel()
 	double := strings.TrimSuffix(strings.Repeat(`{a: ., b: .} | `, 12), " | ")

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// limitMemory has the system refuse this process more memory of its own than it has and so many bytes. The runtime ends
-// the process then. RLIMIT_DATA counts what can be written, not the address space that the runtime reserves.
+// limitMemory limits what this process may have to what it has and n bytes; the runtime ends the
+// process beyond that. RLIMIT_DATA counts what can be written, not reserved address space.
 func limitMemory(n uint64) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

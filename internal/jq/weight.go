@@ -6,9 +6,9 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// weightOf returns how often, at most, each part of what a program is given occurs in what it makes, and 0 where that
-// cannot be told. It knows the programs that choose: paths, iteration, select, map, and lists and objects of them. Each
-// step of such a program makes at most as much as it is given, times the weights of the steps.
+// weightOf returns how often, at most, a part of the input occurs in the result; 0 when that is not
+// known. It knows programs that choose: paths, iteration, select, map, and lists and objects of
+// them. A step makes at most its input times its weight.
 func weightOf(q *gojq.Query) int {
 	if q == nil || q.Meta != nil || len(q.Imports) > 0 || len(q.FuncDefs) > 0 || len(q.Patterns) > 0 {
 		return 0

@@ -9,9 +9,8 @@ import (
 // MaxCascade is how many bytes a cascade has at most. Longer files are read by nobody as one.
 const MaxCascade = source.MaxBytes
 
-// IsCascade says whether windlass would take a text for a cascade: whether it is an object with a cascade_id, in JSON or in
-// YAML. Which of them it is read as depends on the file's name and, on standard input, on its beginning; a name does not
-// count here, as a file can get another one.
+// IsCascade says whether a text is a JSON or YAML object with a cascade_id. The name of its file
+// does not count, as a file can get another one.
 func IsCascade(text []byte) bool {
 	if len(text) > MaxCascade || !mayHaveKey(text) {
 		return false
@@ -24,8 +23,8 @@ func IsCascade(text []byte) bool {
 
 const key = "cascade_id"
 
-// mayHaveKey spares reading files as YAML, which is slow, that cannot have the key: it stands in the text as it is, or is
-// written with escapes.
+// mayHaveKey spares reading files as YAML, which is slow, where the key is neither written out nor
+// perhaps escaped.
 func mayHaveKey(text []byte) bool {
 	return bytes.Contains(text, []byte(key)) || bytes.IndexByte(text, '\\') >= 0 && bytes.IndexByte(text, '"') >= 0
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// pattern is a path with wildcards, cut into names: * and ? stand for characters of one name, [a-z] for one of a set, **
-// for any number of names, none included.
+// pattern is a path with wildcards, cut into names: * and ? stand for characters of one name, [a-z]
+// for one of a set, ** for any number of names.
 type pattern struct {
 	rooted bool // it is about absolute paths
 	names  []string
@@ -53,7 +53,7 @@ func CheckPath(text string) error {
 	return err
 }
 
-// parsePath reads a pattern of protect_paths. A slash at its end, which says that a folder is meant, changes nothing.
+// parsePath reads a pattern of protect_paths. A slash at its end changes nothing.
 func parsePath(text string) (pattern, error) {
 	p, err := parsePattern(strings.TrimSuffix(text, "/"))
 	if err != nil {
@@ -65,8 +65,8 @@ func parsePath(text string) (pattern, error) {
 	return p, nil
 }
 
-// protects says whether the pattern matches a folded path, or a folder that it is in. A pattern that is not rooted may
-// begin at any name.
+// protects says whether the pattern matches a folded path, or a folder that it is in. A pattern
+// that is not rooted may begin at any name.
 func (p pattern) protects(folded []foldedName, absolute bool) bool {
 	if p.rooted && !absolute {
 		return false
@@ -85,8 +85,8 @@ func (p pattern) protects(folded []foldedName, absolute bool) bool {
 	return false
 }
 
-// grants says whether the pattern matches a whole path, as it is written. The names that are explicit are matched by no
-// wildcard.
+// grants says whether the pattern matches a whole path as it is written. No wildcard matches the
+// names that are explicit.
 func (p pattern) grants(names []string, explicit []bool) bool {
 	at := p.begin()
 	for i, name := range names {
@@ -101,8 +101,8 @@ func (p pattern) grants(names []string, explicit []bool) bool {
 	return at[len(p.names)]
 }
 
-// begin returns the places of the pattern where a match can be before its first name: how many names of the pattern are
-// behind it. All of them are followed at the same time, so a match takes no longer than path and pattern are.
+// begin returns the states before the first name of a path: how many names of the pattern are
+// matched. All are followed at once, so the time is that of the lengths of path and pattern.
 func (p pattern) begin() []bool {
 	at := make([]bool, len(p.names)+1)
 	at[0] = true

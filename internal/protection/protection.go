@@ -19,10 +19,11 @@ type rule struct {
 
 // New returns the rules of the table, of protect_paths and of the grants.
 //
-// A pattern of protect_paths is one of the table: it names a file or a folder at any depth, and everything in the folder
-// with it; with a slash at its beginning it is an absolute path. A grant names files by their whole path from the granted
-// folder, or their absolute path. In both, * and ? stand for characters of one name, and ** for any number of names. A
-// ".git" and a bare repository are only granted by a pattern that has their name without wildcards.
+// A pattern of protect_paths names a file or a folder, with everything in it, at any depth; with a
+// slash at its beginning it is an absolute path. A grant names files by their whole path from the
+// granted folder, or their absolute path. In both, * and ? stand for characters of one name, and **
+// for any number of names. A ".git" and a bare repository are only granted by a pattern that has
+// their name without wildcards.
 func New(protect, allow []string) (*Rules, error) {
 	r := &Rules{}
 	rows := Table()
@@ -72,7 +73,7 @@ func (e *RefusedError) Error() string {
 // quote quotes a word for a shell.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// Check refuses a file that the table has by its name or by the folder that it is in. The error is a [*RefusedError].
+// Check refuses a file that is in the table by its name or folder, with a [*RefusedError].
 func (r *Rules) Check(f File) error {
 	folded := f.folded()
 	for _, row := range r.rows {
@@ -87,7 +88,7 @@ func (r *Rules) Check(f File) error {
 	return nil
 }
 
-// CheckText refuses a file whose text, before or after it is written, is a cascade. The error is a [*RefusedError].
+// CheckText refuses a file whose text, before or after, is a cascade, with a [*RefusedError].
 func (r *Rules) CheckText(f File, texts ...[]byte) error {
 	for _, text := range texts {
 		if IsCascade(text) {
@@ -97,8 +98,8 @@ func (r *Rules) CheckText(f File, texts ...[]byte) error {
 	return nil
 }
 
-// folded returns the names of the file's path in the form in which they are compared. On other systems than Windows a
-// name may hold what is a separator there.
+// folded returns the names of the path as they are compared. Outside of Windows a name may hold a
+// backslash, which separates names there.
 func (f File) folded() []foldedName {
 	var out []foldedName
 	for _, name := range slices.Concat(f.Above, f.Path) {
@@ -146,8 +147,8 @@ func rooted(names []string) string {
 	return "/" + path
 }
 
-// IsBare says whether a folder is a bare repository, by the names that are in it: git then takes its configuration and
-// hooks from it.
+// IsBare says by the names in a folder whether it is a bare repository, from which git takes
+// configuration and hooks.
 func IsBare(has func(name string) bool) bool {
 	return has("HEAD") && (has("commondir") || has("objects") && has("refs"))
 }

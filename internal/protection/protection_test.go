@@ -189,8 +189,8 @@ func TestPatternsThatAreWrong(t *testing.T) {
 	require.EqualError(t, err, `protect_paths: "a//b": it has an empty name in it; everything in a folder is FOLDER/**`)
 }
 
-// FuzzRules holds the rules against any pattern and any path: no grant but one that names it reaches a .git, and nothing
-// makes them panic.
+// FuzzRules holds the rules against any pattern and any path: no grant but one that names it
+// reaches a .git, and nothing makes them panic.
 func FuzzRules(f *testing.F) {
 	f.Add("deploy", "**", "sub/.git/config")
 	f.Add("a/**/b", "/r/.gi?/*", ".git/x")

@@ -1,13 +1,13 @@
-// Package protection says which files no tool writes without a grant: those that windlass would run, and those that
-// programs of this machine run by convention.
+// Package protection says which files no tool writes without a grant: those that windlass would
+// run, and those that programs run by convention.
 //
-// The table is closed: what is not in it is written. It holds what runs although nobody asked for the code of a project
-// to be run: when a folder is entered or opened, when a version control system is asked for its state, when somebody
-// commits, logs in or starts a shell, a debugger or an interpreter. What runs because somebody builds, tests or starts
-// the project itself, such as a Makefile, package.json or sources, is not in it.
+// The table is closed: what is not in it is written. It holds what runs although nobody asked for a
+// project's code to be run: when a folder is entered or opened, a version control system is asked
+// for its state, somebody commits, logs in, or starts a shell, a debugger or an interpreter. What
+// runs because somebody builds, tests or starts the project is not in it.
 //
-// Names are compared as the most generous file system would: without regard to case, and under the other names that
-// Windows and macOS have for a file. Grants are compared exactly.
+// Names are compared as the most generous file system would: without regard to case, and under the
+// other names that Windows and macOS have for a file. Grants are compared exactly.
 package protection
 
 // Row is one row of the table.

@@ -15,13 +15,13 @@ type char struct {
 
 func (c char) first() byte { return c.bytes[0] }
 
-// maxEscape is how long an escape of one character is at most, with the backslashes of texts inside texts.
+// maxEscape is how many bytes the escape of one character has at most, in texts inside texts.
 const maxEscape = 32
 
 // maxReadings is how many readings there mostly are at most.
 const maxReadings = 8
 
-// escapes adds the readings of an escape that begins at a place. cut says that the text ends within what may be one.
+// escapes adds the readings of an escape at a place. cut: the text ends within what may be one.
 func escapes(to []char, text string, at int) (chars []char, cut bool) {
 	rest := text[at:min(len(text), at+maxEscape)]
 	cut = len(rest) < maxEscape && mayGoOn(rest)
@@ -114,7 +114,7 @@ func entity(out []char, rest string) []char {
 
 var letters = map[byte]string{'n': "\n", 't': "\t", 'r': "\r", 'b': "\b", 'f': "\f", '"': `"`, '\'': "'", '/': "/"}
 
-// backslash reads \n, \", \u0041, \x41 and \\. An escape inside a text that was escaped again begins with more backslashes.
+// backslash reads \n, \", \u0041, \x41 and \\. A text that was escaped again has more backslashes.
 func backslash(out []char, rest string) []char {
 	word := strings.TrimLeft(rest, `\`)
 	slashes := len(rest) - len(word)
@@ -171,12 +171,12 @@ func hexRune(word string) (rune, bool) {
 	return rune(n), err == nil
 }
 
-// maxWork is how many escapes are read for one place of a text, for each byte of a form. A text of nothing but backslashes
-// has endless readings.
+// maxWork is how many escapes are read at one place of a text, for each byte of a form: a text of
+// backslashes alone has endless readings.
 const maxWork = 8
 
-// end returns where a form ends that stands at a place of a text from its byte i on, 0 when it does not stand there. cut
-// says that the text ends before that is known.
+// end returns where a form ends whose byte i and those after it stand at a place of a text; 0: it
+// does not stand there. cut: the text ends before that is known.
 func (f *form) end(text string, at, i int, work *int) (end int, cut bool) {
 	for ; i < len(f.text); i++ {
 		switch {
@@ -203,7 +203,7 @@ func (f *form) breaks(i int, b byte) bool {
 	return i > 0 && f.kind != formPlain && (b == '\n' || b == '\r')
 }
 
-// endEscaped is end at a place where what stands there can be read in more than one way. The longest counts.
+// endEscaped is end at a place that can be read in several ways. The longest counts.
 func (f *form) endEscaped(text string, at, i int, work *int) (end int, cut bool) {
 	if *work--; *work < 0 {
 		return 0, false

@@ -33,8 +33,8 @@ func (s *Set) JSON(raw []byte) []byte {
 	})
 }
 
-// Any returns a value of the types that encoding/json decodes into, with "[value of NAME]" for every secret in its strings.
-// What holds none is returned as it is; nothing is written to.
+// Any returns a value as encoding/json decodes it, with "[value of NAME]" for every secret in its
+// strings. It writes to nothing that it was given.
 func (s *Set) Any(value any) any {
 	if s == nil {
 		return value
@@ -58,15 +58,15 @@ func (s *Set) Any(value any) any {
 	return value
 }
 
-// Head is [Set.Text] for the beginning of a text whose rest was cut away: what may be the beginning of a secret at its end is
-// left out.
+// Head is [Set.Text] for a text whose rest was cut away: what may begin a secret at its end is left
+// out.
 func (s *Set) Head(text string) string {
 	out, _ := s.replace(text, false)
 	return out
 }
 
-// Stream takes secrets out of a text that comes in pieces. What may be the beginning of one is held back until more has
-// come. It belongs to one goroutine.
+// Stream takes secrets out of a text that comes in pieces. It holds back what may begin a secret
+// until more has come. One goroutine has it.
 type Stream struct {
 	Set  *Set
 	held string

@@ -1,9 +1,9 @@
-// Package secret takes the secrets that a process knows out of texts, in whatever encoding they stand there.
+// Package secret takes known secrets out of texts, in whatever encoding they stand there.
 //
-// A [Set] finds a value as it is; with any of its characters escaped as in URLs, JSON, HTML or the strings of a programming
-// language, in any mixture; in base64, also as a part of what was encoded; and in hexadecimal. It puts "[value of NAME]" in
-// its place. It guards against values that are echoed, printed or read by accident: who has the value and wants to hide it
-// from a Set can, by reversing it for example.
+// A [Set] finds a value as it is; with any of its characters escaped as in URLs, JSON, HTML or
+// programming languages, in any mixture; in base64, also as a part of what was encoded; and in
+// hexadecimal. It puts "[value of NAME]" in its place. It guards against values that are printed by
+// accident, not against those who hide one, by reversing it for example.
 //
 // The package imports nothing else of windlass.
 package secret
@@ -16,7 +16,8 @@ import (
 	"strings"
 )
 
-// MinLength is the length in bytes from which a value is looked for. Shorter ones are part of too many innocent texts.
+// MinLength is the least length in bytes of a secret. Shorter ones are part of too many innocent
+// texts.
 const MinLength = 8
 
 // Value is one secret, and the name by which it is known to people.
@@ -45,7 +46,8 @@ const (
 	formHex             // of both cases, perhaps in several lines
 )
 
-// New returns the set of these secrets. Values that are too short, and such as are in nobody's way to guess, are left out.
+// New returns the set of these secrets, without those that are too short or that anyone would
+// guess.
 func New(values ...Value) *Set { return (*Set)(nil).With(values...) }
 
 // With returns a set that has these secrets, too.
@@ -81,7 +83,7 @@ func (s *Set) Values() []Value {
 	return s.values
 }
 
-// guessed are values that stand in every manual. They protect nothing, and their names are words of innocent texts.
+// guessed are values that stand in every manual: they protect nothing, and occur in innocent texts.
 var guessed = map[string]bool{"password": true, "passw0rd": true, "changeme": true, "clickhouse": true, "postgres": true, "windlass": true, "localhost": true}
 
 // formsOf lists how a value may be written, apart from escapes, which the matching knows.
@@ -92,8 +94,8 @@ func formsOf(v Value) []form {
 		{v.Name, base64.StdEncoding.EncodeToString([]byte(v.Value)), formBase64},
 		{v.Name, base64.RawStdEncoding.EncodeToString([]byte(v.Value)), formBase64},
 	}
-	// As a part of what was encoded, the value begins at one of three places of a group. The characters that depend on
-	// nothing but the value are looked for.
+	// Inside of what was encoded, the value begins at one of three places of a group. Only the
+	// characters that depend on nothing but the value are looked for.
 	for before := range 3 {
 		encoded := base64.RawStdEncoding.EncodeToString([]byte(strings.Repeat("\x00", before) + v.Value))
 		from := []int{0, 2, 3}[before]
@@ -142,8 +144,8 @@ func (s *Set) Has(text string) bool {
 	return false
 }
 
-// replace replaces what it finds. When the text is not whole, rest is where what may be the beginning of a secret stands at
-// its end, and out has what comes before.
+// replace replaces secrets. When the text is not whole, out ends at rest, where what may begin a
+// secret stands at the end of the text.
 func (s *Set) replace(text string, whole bool) (out string, rest int) {
 	if s == nil {
 		return text, len(text)
@@ -175,7 +177,7 @@ func (s *Set) replace(text string, whole bool) (out string, rest int) {
 // Placeholder is what stands in place of a value.
 func Placeholder(name string) string { return "[value of " + name + "]" }
 
-// next returns the first place from a place on at which a form may begin, the length of the text when there is none.
+// next returns the first place, from a place on, at which a form may begin, or the text's length.
 func (s *Set) next(text string, from int) int {
 	for i := from; i < len(text); i++ {
 		a := text[i]
@@ -191,8 +193,8 @@ func (s *Set) next(text string, from int) int {
 	return len(text)
 }
 
-// match returns the length of the longest secret that begins at a place, 0 when none does, and its name. open says that the
-// text ends before it is known whether one does.
+// match returns length and name of the longest secret that begins at a place; 0: none. open: the
+// text ends before that is known.
 func (s *Set) match(text string, at int) (n int, name string, open bool) {
 	try := func(b byte) {
 		for _, i := range s.first[b] {

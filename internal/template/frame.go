@@ -17,7 +17,7 @@ const (
 )
 
 // run is one rendering: variables, output, what is left of its limits. One goroutine has it. What
-// fails panics, with a [*MissingError] or with a [value.Failure], and [Template.Render] recovers it.
+// fails panics with a [*MissingError] or a [value.Failure], and [Template.Render] recovers it.
 type run struct {
 	value.Run
 	place    syntax.Pos // of a failure; see [run.at]

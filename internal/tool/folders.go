@@ -13,8 +13,8 @@ import (
 	"github.com/windlass-run/windlass/internal/source"
 )
 
-// folders are the granted folders. Every access goes through os.Root, which follows no link out of its folder, also
-// when the link is made while it is being followed.
+// folders are the granted folders. Every access goes through os.Root, which follows no link out of
+// its folder, also when the link is made meanwhile.
 type folders struct {
 	roots   []folder
 	private []string          // absolute; see isPrivate
@@ -67,7 +67,8 @@ func openFolder(path string) (folder, error) {
 	return folder{Folder: f, info: info}, nil
 }
 
-// above returns the names of the folder's absolute path. They count for what is protected, unless nobody chose the place.
+// above returns the names of the folder's absolute path, which count for what is protected, unless
+// nobody chose the place.
 func (f *folder) above() []string {
 	if f.own {
 		return nil
@@ -97,11 +98,12 @@ type place struct {
 	show   string // as it is shown: relative to the first folder, or absolute
 }
 
-// maxPath is how long a path may be, as for most systems. What is checked of a path takes longer the more names it has.
+// maxPath is how many bytes a path has at most, as for most systems. Checks take longer the more
+// names it has.
 const maxPath = 4096
 
-// find returns the granted folder that a path is in. The path is only cleaned: whether links lead out of the folder is
-// seen when it is opened.
+// find returns the granted folder that a path is in. Links that lead out of it are seen when it is
+// opened.
 func (f *folders) find(path string) (place, error) {
 	if strings.IndexByte(path, 0) >= 0 {
 		return place{}, &failure{kindBadArguments, errors.New("a path cannot hold a NUL character")}
@@ -142,7 +144,7 @@ func (f *folders) outside(path string) error {
 	return &failure{kindNotAllowed, fmt.Errorf("%s is outside the granted folders (%s)", path, strings.Join(granted, ", "))}
 }
 
-// explain puts an error of the file system into words that say nothing of what is outside the granted folders.
+// explain words an error of the file system so that it says nothing of what is outside.
 func (f *folders) explain(verb string, p place, err error) error {
 	var pathErr *fs.PathError
 	switch {

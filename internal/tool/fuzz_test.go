@@ -13,8 +13,9 @@ import (
 	"github.com/windlass-run/windlass/internal/tool"
 )
 
-// FuzzArguments calls the file tools with whatever a model may write: nothing outside the granted folder is shown, made or
-// changed, what windlass runs by itself stays as it is, and a result is bounded.
+// FuzzArguments calls the file tools with whatever a model may write: nothing outside the granted
+// folder is shown, made or changed, what windlass runs by itself stays as it is, and a result is
+// bounded.
 func FuzzArguments(f *testing.F) {
 	for _, path := range []string{"a.txt", "../secret", "link/secret", "sub/../../secret", "sub/up/secret", "a\x00", strings.Repeat("a/", 3000), "windlass.json", ".git/config", "/", "", "sub/new", "{a,b}", "[z-a]", "**/*"} {
 		for i := range 4 {

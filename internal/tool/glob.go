@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// glob matches paths: * and ? stay within a name, ** crosses folders, [a-z] is one of a set, {a,b} one of several. A
-// pattern without a slash is about the last name of a path.
+// glob matches paths: * and ? stay within a name, ** crosses folders, [a-z] is one of a set, {a,b}
+// one of several. Without a slash it matches the last name of a path.
 type glob struct {
 	re       *regexp.Regexp
 	baseOnly bool

@@ -78,7 +78,7 @@ func newTransport() *http.Transport {
 
 var errRedirect = errors.New("redirected to another host, which is not followed")
 
-// sameHost keeps a response from sending the request, and the secrets in its headers, somewhere else.
+// sameHost keeps a response from sending the request, with its secrets, somewhere else.
 func sameHost(req *http.Request, via []*http.Request) error {
 	first := via[0].URL
 	switch {
@@ -113,7 +113,7 @@ func (h *declaredHTTP) run(ctx context.Context, c *call) (string, error) {
 	return h.result(ctx, req, resp)
 }
 
-// cause takes the URL out of an error of the client: it may hold secrets, and is named in another way.
+// cause takes the URL, which may hold secrets, out of an error of the client.
 func cause(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {

@@ -23,7 +23,7 @@ func newProgram(src string) (*program, error) {
 	return &program{code}, nil
 }
 
-// run applies the program to a JSON text. A single string is returned bare; several results are one line each.
+// run applies the program to a JSON text, see [jq.Program.Run].
 func (p *program) run(ctx context.Context, data []byte) (string, error) {
 	text, err := p.code.Run(ctx, data, maxText)
 	switch {

@@ -12,7 +12,7 @@ type property struct {
 	more              string // further members of its schema, as JSON
 }
 
-// integer returns an argument that is an integer, with its bounds and what it is when it is not given.
+// integer returns an integer argument with its bounds and its default.
 func integer(name, about string, least, most, otherwise int) property {
 	return property{name, "integer", about, fmt.Sprintf(`"minimum":%d,"maximum":%d,"default":%d`, least, most, otherwise)}
 }

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// isPrivate says whether a path is in a private folder: whether, going up from it, a private folder comes before a
-// granted one. Folders are compared by identity, since a link or another spelling leads to the same one.
+// isPrivate says whether, going up from a path, a private folder comes before a granted one.
+// Folders are compared by identity: links and other spellings lead to the same one.
 func (f *folders) isPrivate(abs string) bool {
 	if len(f.private) == 0 {
 		return false
@@ -44,7 +44,7 @@ func (f *folders) isGranted(info fs.FileInfo) bool {
 	return slices.ContainsFunc(f.roots, func(r folder) bool { return os.SameFile(r.info, info) })
 }
 
-// resolve follows the links of a path as far as it exists; what does not exist yet is kept as it is.
+// resolve follows the links of a path as far as it exists.
 func resolve(abs string) string {
 	rest := ""
 	for dir := abs; ; dir = filepath.Dir(dir) {

@@ -10,7 +10,7 @@ import (
 	"github.com/windlass-run/windlass/internal/tool"
 )
 
-// A run that is started where windlass keeps its records must not let the model change its own journal.
+// A run that starts where windlass keeps its records must not let the model change its journal.
 func TestPrivateFoldersAreLeftAlone(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -41,7 +41,7 @@ func TestPrivateFoldersAreLeftAlone(t *testing.T) {
 	require.Equal(t, "recorded\n", string(recorded))
 }
 
-// windlass.json lists the commands that run without being asked for: a model that writes it grants them to itself.
+// windlass.json lists trusted commands: a model that writes it grants them to itself.
 func TestConfigurationIsNotWritten(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tool.Options{})

@@ -35,7 +35,7 @@ func appending(t *testing.T, path, content string) string {
 	return string(args)
 }
 
-// A link in a folder is followed before anything is decided, and nothing is made on the way to a refusal.
+// Links are followed before anything is decided, and a refusal makes nothing.
 func TestWhatIsWrittenIsTheResolvedPath(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tool.Options{})
@@ -125,7 +125,8 @@ func TestWhatProgramsExecuteIsNotWritten(t *testing.T) {
 	}
 }
 
-// What windlass would run is seen in the text: of the file that is there, and of the file that there would be.
+// What windlass would run is seen in the text, of the file that is there and of the one there would
+// be.
 func TestCascadesAreNotWritten(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tool.Options{})
@@ -157,8 +158,8 @@ func TestCascadesAreNotWritten(t *testing.T) {
 	}
 }
 
-// A folder becomes a repository with the last of its parts; git then runs what its configuration names, which can be
-// there already.
+// A folder becomes a repository with the last of its parts; git then runs what its configuration
+// names, which can be there already.
 func TestBareRepositoriesAreNotWritten(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tool.Options{})
@@ -221,8 +222,8 @@ func TestGrantedWrites(t *testing.T) {
 	require.EqualError(t, err, `--allow-write "": it is empty`)
 }
 
-// What is above a granted folder counts, as the folder is where programs look. Where the session's own folder is nobody
-// chose.
+// What is above a granted folder counts, as the folder is where programs look. Where the session's
+// own folder is nobody chose.
 func TestGrantedFoldersInProtectedPlaces(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -335,7 +336,7 @@ func TestNothingElseWrites(t *testing.T) {
 	require.Positive(t, found)
 }
 
-// TestParallelCallsMakeNoBareRepository: calls of one turn run in parallel, also those that make a folder together.
+// TestParallelCallsMakeNoBareRepository: calls of one turn run in parallel, also on one folder.
 func TestParallelCallsMakeNoBareRepository(t *testing.T) {
 	t.Parallel()
 	b := setup(t, tool.Options{})

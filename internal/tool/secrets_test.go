@@ -17,7 +17,7 @@ import (
 	"github.com/windlass-run/windlass/internal/tool"
 )
 
-// What a tool returns holds no secret, granted or not, in whatever encoding: of files, commands, answers, and errors.
+// No result of a tool holds a secret, in whatever encoding: of files, commands, answers, errors.
 func TestResultsHoldNoSecret(t *testing.T) {
 	t.Parallel()
 	const granted, known = "gr@nted/s3cret+value=", "sk-known-0123456789"

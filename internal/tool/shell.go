@@ -57,8 +57,8 @@ func askedTimeout(seconds float64, c *call) time.Duration {
 	return time.Duration(min(seconds, most.Seconds()) * float64(time.Second))
 }
 
-// validatorTool runs the commands of "command:" validators. The cascade's author wrote them, so that they need no
-// permission.
+// validatorTool runs the commands of "command:" validators. The cascade's author wrote them, so
+// they need no permission.
 func validatorTool(env environment, dir string) tool {
 	return tool{
 		own:  true,
@@ -211,8 +211,8 @@ func (d *declaredShell) run(ctx context.Context, c *call) (string, error) {
 	return d.program.run(within, []byte(res.Stdout.String()))
 }
 
-// variables returns what the templates of a declared tool see: each argument under its own name, all of them under
-// input, and the granted environment under env.
+// variables returns what the templates of a declared tool see: each argument under its name, all of
+// them under input, the granted environment under env.
 func variables(arguments json.RawMessage, env environment) (map[string]any, error) {
 	args := map[string]any{}
 	if len(arguments) > 0 {

@@ -49,8 +49,7 @@ func sqlTool(q Querier, secrets *secret.Set) tool {
 	}
 }
 
-// table writes rows as tab-separated values. It is bounded as a whole, whatever the number of rows and columns and
-// however long their names.
+// table writes rows as tab-separated values, bounded as a whole.
 func table(secrets *secret.Set, columns []string, rows [][]any) string {
 	t := bounded{left: maxText}
 	for i, name := range columns {
@@ -107,7 +106,7 @@ func cell(secrets *secret.Set, v any) string {
 	return strings.NewReplacer("\\", "\\\\", "\t", "\\t", "\n", "\\n", "\r", "\\r").Replace(value(secrets, s, maxSQLCell))
 }
 
-// value returns the beginning of a text, without secrets and without characters that command a terminal.
+// value returns the beginning of a text, without secrets and without control characters.
 func value(secrets *secret.Set, s string, most int) string {
 	size := len(s)
 	if size > most {

@@ -19,15 +19,16 @@ import (
 // newFileMode is the mode of a file that a tool makes, before the umask.
 const newFileMode = 0o644
 
-// writing is held from the first look at a path until its file is written: what was checked is what is written, also when calls
-// run in parallel that add to one file, or make one folder.
+// writing is held from the first look at a path until its file is written, so that what was checked
+// is what is written when calls run in parallel.
 var writing sync.Mutex
 
-// target is the file that a tool is to write, as it is reached once links in its path are followed: opened folders, the
-// names of folders that are still to be made, and the name of the file. It is the only way in which tools write files.
+// target is the file that a tool is to write, with the links of its path followed: opened folders,
+// names of folders that are still to be made, and the file's name. Tools write files in no other
+// way.
 //
-// What is checked is the path of these very folders, and what is written is written in the last of them. A link that is
-// put into the path afterwards changes nothing.
+// What is checked is the path of these very folders, and the file is written in the last of them. A
+// link that is put into the path afterwards changes nothing.
 type target struct {
 	files   *folders
 	place   place
@@ -75,7 +76,8 @@ func (t *target) close() error {
 
 func (t *target) dir() step { return t.opened[len(t.opened)-1] }
 
-// follow opens the folders of a path one after the other. It follows links itself, so that it knows where they lead.
+// follow opens the folders of a path in order. It follows links itself, so that it knows where they
+// lead.
 func (t *target) follow(names []string) error {
 	for links := 0; len(names) > 0; {
 		name := names[0]
@@ -134,7 +136,7 @@ func (t *target) up() error {
 	return last.root.Close()
 }
 
-// enter opens a folder that was just seen. When another one is opened, something has been put in its place.
+// enter opens a folder that was just seen. Another one was put in its place since.
 func (t *target) enter(name string, seen fs.FileInfo) error {
 	root, err := t.dir().root.OpenRoot(name)
 	if err != nil {
@@ -191,7 +193,8 @@ func (t *target) refused(err error) error {
 	return &failure{kindNotAllowed, fmt.Errorf("write %s: %w", t.show(), err)}
 }
 
-// bare says for each name of the path whether the folder that it is in is a bare repository, or would be one with it.
+// bare says for each name of the path whether its folder is a bare repository, or would be one with
+// it.
 func (t *target) bare(file protection.File) []bool {
 	var out []bool
 	for i, next := range slices.Concat(file.Above, file.Path) {
@@ -203,7 +206,8 @@ func (t *target) bare(file protection.File) []bool {
 	return out
 }
 
-// has says whether there is a file in a folder of the path: the granted one is 0, those above it are less.
+// has says whether there is a file in a folder of the path: 0 is the granted one, less are those
+// above it.
 func (t *target) has(below int, name string) bool {
 	if below >= 0 {
 		_, err := t.opened[below].root.Lstat(name)
@@ -217,8 +221,8 @@ func (t *target) has(below int, name string) bool {
 	return err == nil
 }
 
-// write writes a text into the file as the rules allow it, and says in a word what it did. The caller holds writing since before
-// it made the target.
+// write writes a text into the file as the rules allow it. verb says what it did. The caller has
+// held writing since before it made the target.
 func (t *target) write(rules *protection.Rules, text string, add bool) (verb string, err error) {
 	file, err := t.check(rules)
 	if err != nil {
@@ -266,7 +270,7 @@ func (e *existing) close() {
 	}
 }
 
-// only demands that the file has no other name: what is added to it is in the file under each of its names.
+// only demands that the file has no other name, as what is added to it is in all of them.
 func (e *existing) only() error {
 	if e.file == nil {
 		return nil
@@ -279,7 +283,7 @@ func (e *existing) only() error {
 		"protected; write it as a whole, which gives this name a file of its own", n)
 }
 
-// look opens what is at the place so far, and reads as much of it as it takes to tell whether it is a cascade.
+// look opens what is at the place so far, and reads enough of it to tell whether it is a cascade.
 func (t *target) look(add bool) (*existing, error) {
 	e := &existing{}
 	if len(t.missing) > 0 {
@@ -302,7 +306,7 @@ func (t *target) look(add bool) (*existing, error) {
 	return e, t.open(e, add)
 }
 
-// open opens the file that was seen. One that may not be read is not read: then windlass cannot run it either.
+// open opens the file that was seen. One that may not be read is no cascade for windlass either.
 func (t *target) open(e *existing, add bool) (err error) {
 	readable, flags := true, os.O_RDONLY
 	if add {
@@ -367,8 +371,8 @@ func (t *target) add(old *existing, text string) error {
 	return errors.Join(err, file.Close())
 }
 
-// replace puts a new file in the place of the old one in one step, so that nobody sees a part of it, and another name of
-// the old one keeps what it had. The new one gets the mode of the old one.
+// replace puts a new file, with the old one's mode, in its place in one step: nobody sees a part of
+// it, and other names of the old one keep their text.
 func (t *target) replace(text string, old fs.FileInfo) (err error) {
 	dir := t.dir().root
 	temp := ".windlass-" + rand.Text() + ".tmp"

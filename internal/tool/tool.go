@@ -1,9 +1,9 @@
-// Package tool is the set of tools that a run can use: the built-in ones and the shell and http tools that a cascade
-// declares. [Registry] implements effect.Tools.
+// Package tool is the set of tools of a run: the built-in ones, and the shell and http tools that a
+// cascade declares. [Registry] implements effect.Tools.
 //
-// What a model writes is hostile. Paths stay inside the granted folders whatever links there are; commands run only when
-// they were allowed, or when the cascade's author wrote them, and then with every value quoted; everything a tool
-// returns is bounded; nothing that a tool started outlives its call.
+// What a model writes is hostile. Paths stay inside the granted folders whatever links there are;
+// commands run only when they were allowed, or written by the cascade's author, with every value
+// quoted; what a tool returns is bounded; nothing that a tool started outlives its call.
 package tool
 
 import (
@@ -34,7 +34,7 @@ const (
 	SQLQuery    = "sql_query"
 )
 
-// BuiltinNames returns the names of the tools that every run has, sorted, apart from the engine's own.
+// BuiltinNames returns the names of the tools of every run, sorted, without the engine's own.
 func BuiltinNames() []string {
 	return []string{ListFiles, ReadFile, RunCommand, SearchFiles, SQLQuery, WriteFile}
 }
@@ -62,8 +62,8 @@ const (
 	maxText = 64 << 10
 )
 
-// Querier runs SQL that a model wrote, as a user that can only read, and only the session's own rows. Values are of the
-// types that encoding/json knows.
+// Querier runs SQL of a model as a user that can only read, and only the session's own rows. Values
+// are of the types that encoding/json knows.
 type Querier interface {
 	QuerySession(ctx context.Context, sessionID, sql string) (columns []string, rows [][]any, err error)
 }
@@ -100,12 +100,12 @@ func (o Options) folders() []string {
 
 // Registry holds the tools of a run.
 //
-// A trusted command is a command line that may be run word for word, or, when it ends in " *", the words that one must
-// begin with; then the rest may hold no character that means something to a shell. Trust only programs that do not run
-// others for their arguments.
+// A trusted command is a command line that may be run word for word or, when it ends in " *", the
+// words that one must begin with; the rest may then hold no character that means something to a
+// shell. Trust only programs that do not run others for their arguments.
 //
-// The table of tools does not change after New. Calls own what they open and start; Close closes the granted folders
-// and is called when no call runs any more.
+// The table of tools does not change after New. Calls own what they open and start; Close is called
+// when no call runs any more.
 type Registry struct {
 	tools   map[string]tool
 	files   *folders
@@ -127,8 +127,8 @@ type call struct {
 	timeout time.Duration
 }
 
-// New opens the granted folders and prepares the declared tools. The error names the folder, or the tool and the field
-// of it that cannot be used.
+// New opens the granted folders and prepares the declared tools. The error names the folder, or the
+// tool and its field.
 func New(o Options) (*Registry, error) {
 	if o.Getenv == nil {
 		o.Getenv = os.LookupEnv
@@ -176,8 +176,7 @@ func (r *Registry) addGiven(o Options, env environment) error {
 // Close closes the granted folders.
 func (r *Registry) Close() error { return r.files.close() }
 
-// Spec returns what a model is told about a tool. The tool that runs the commands of validators has none: no model can
-// ask for it.
+// Spec returns what a model is told about a tool. The tool of validators' commands has none.
 func (r *Registry) Spec(name string) (effect.ToolSpec, bool) {
 	t, ok := r.tools[name]
 	if !ok || name == effect.CommandTool {
@@ -212,12 +211,12 @@ func (r *Registry) Call(ctx context.Context, req effect.ToolRequest) (effect.Too
 	return cutFailure(withoutSecrets(r.secrets, res)), nil
 }
 
-// maxFailure is how many bytes the text of a failure has at most. What a command printed on both streams fits, with why it
+// maxFailure is how many bytes a failure's text has at most: two streams of a command, and why it
 // failed.
 const maxFailure = 2*maxText + 4<<10
 
-// cutFailure cuts the text of a failure: it may quote what a model wrote, of any length. What a tool returns otherwise is
-// bounded by the tool.
+// cutFailure cuts the text of a failure, which may quote anything. Other results are bounded by
+// their tools.
 func cutFailure(res effect.ToolResult) effect.ToolResult {
 	for i, p := range res.Parts {
 		if res.Failed && len(p.Text) > maxFailure {

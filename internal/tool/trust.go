@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// runners are programs that run others, or write where they are told, for some of their arguments. To trust one of them
-// with any arguments is to trust whatever a model can make of them.
+// runners are programs that run others, or write files, for some of their arguments.
 var runners = []string{
 	"awk", "bash", "bun", "busybox", "cargo", "chroot", "cmake", "command", "curl", "dash", "deno", "docker", "doas", "ed", "emacs", "env", "ex", "exec",
 	"eval", "fd", "find", "flock", "gawk", "gdb", "git", "go", "gradle", "ionice", "java", "kubectl", "less", "lua", "make", "man", "mawk", "more", "mvn",
@@ -17,8 +16,8 @@ var runners = []string{
 	"tmux", "unzip", "uv", "vi", "vim", "watch", "wget", "xargs", "yarn", "zip", "zsh",
 }
 
-// RiskyTrust returns a warning for each trusted command that leaves its arguments to a model and can run other programs
-// for them.
+// RiskyTrust returns a warning for each trusted command that can run other programs for arguments
+// which a model chooses.
 func RiskyTrust(trusted []string) []string {
 	var out []string
 	for _, t := range trusted {

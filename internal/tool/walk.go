@@ -18,7 +18,8 @@ const (
 	maxListEntries     = 2000
 )
 
-// hiddenFolders are left out of lists and searches unless they are named: they are large and rarely meant.
+// hiddenFolders are large and rarely meant: lists and searches leave them out unless they are
+// named.
 var hiddenFolders = [...]string{".git", "node_modules"}
 
 func fileTools(f *folders) []tool {
@@ -109,8 +110,8 @@ func (e entry) line() string {
 	return fmt.Sprintf("%s (%d)", e.show, info.Size())
 }
 
-// walk calls fn for everything below p, in the order of the paths. Links are named, not followed. What cannot be read
-// is passed over, except p itself.
+// walk calls fn for everything below p, in the order of the paths. It follows no links, and passes
+// over what cannot be read, except p itself.
 func (f *folders) walk(ctx context.Context, p place, depth int, all bool, fn func(entry) error) error {
 	start := filepath.ToSlash(p.name)
 	return fs.WalkDir(p.folder.Root.FS(), start, func(name string, d fs.DirEntry, err error) error {

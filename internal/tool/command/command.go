@@ -1,9 +1,10 @@
-// Package command runs one command line of a shell so that nothing of it remains: its processes end with it, its output
-// is bounded, and it sees only the environment that it is given.
+// Package command runs one command line of a shell so that nothing of it remains: its processes end
+// with it, its output is bounded, and it sees only the environment that it is given.
 //
-// A command runs in a process group of its own. When it ends, when its time is up or when the caller's context ends,
-// the whole group is killed. On Linux, processes that left the group (setsid) are found by a mark in their environment
-// and killed too; one that also cleared its environment is out of reach, as is any that left the group on other systems.
+// A command has a process group of its own, which is killed when the command, its time or the
+// caller's context ends. On Linux, processes that left the group (setsid) are found by a mark in
+// their environment; one that also cleared that is out of reach, as is any that left the group
+// elsewhere.
 //
 // The package imports nothing else of windlass.
 package command
@@ -33,8 +34,8 @@ const grace = 2 * time.Second
 // mark is the environment variable by which the processes of a command are known.
 const mark = "WINDLASS_COMMAND"
 
-// drainTime is how long the output is read after the last process of the command was killed. What is in the pipe is
-// there at once; only a process out of reach can hold the pipe open longer.
+// drainTime is how long the output is read after the last process was killed. Only a process out of
+// reach holds the pipe open longer.
 const drainTime = 500 * time.Millisecond
 
 // ErrUnsupported is returned where there is no POSIX shell to run commands with.
@@ -60,8 +61,9 @@ type Result struct {
 	LeftBehind     int // processes that were still running when the command had ended, and were killed
 }
 
-// Run runs a command and returns when nothing of it is left. A command that fails or whose time is up is a Result. The
-// error is ctx's when that ended, wraps [ErrUnsupported], or says why the command did not start.
+// Run runs a command and returns when nothing of it is left. A command that fails or is out of time
+// is a Result. The error is that of ctx, wraps [ErrUnsupported], or says why the command did not
+// start.
 func Run(ctx context.Context, s Spec) (Result, error) {
 	if err := ctx.Err(); err != nil {
 		return Result{}, err
@@ -87,12 +89,12 @@ func Run(ctx context.Context, s Spec) (Result, error) {
 // ownMark begins the marks of all commands of this process.
 func ownMark() string { return strconv.Itoa(os.Getpid()) + "-" }
 
-// KillAll kills the processes of all commands that this process is running, at once and without waiting for their ends.
-// It is for a program that is about to exit in haste, and finds them on Linux only.
+// KillAll kills the processes of all running commands of this process, on Linux only, without
+// waiting for their ends. It is for a program that exits in haste.
 func KillAll() { killStrays(ownMark()) }
 
-// process is a running command. Its fields belong to the goroutine that called Run; the readers own their Capture until
-// readers is done.
+// process is a running command. Its fields belong to the goroutine that called Run, each Capture to
+// its reader until readers is done.
 type process struct {
 	cmd  *exec.Cmd
 	id   string
@@ -130,8 +132,8 @@ func (p *process) start() (err error) {
 	return p.cmd.Start()
 }
 
-// stdin returns what the command reads. Input goes through a file that has no name any more, so that no goroutine has
-// to feed a command that does not read.
+// stdin returns what the command reads: a file without a name, so that no goroutine has to feed a
+// command that does not read.
 func (p *process) stdin() (*os.File, error) {
 	if p.spec.Stdin == "" {
 		return os.Open(os.DevNull)

@@ -28,8 +28,8 @@ func running(t *testing.T, words string) bool {
 	return strings.Contains(res.Stdout.String(), words)
 }
 
-// requireGone waits until no process has these words in its command line. A process that was killed is still listed until
-// the system gets to ending it, which on a busy machine is a moment later.
+// requireGone waits until no process has these words in its command line. A busy machine still
+// lists a killed process for a moment.
 func requireGone(t *testing.T, words string) {
 	t.Helper()
 	require.Eventually(t, func() bool { return !running(t, words) }, 30*time.Second, 5*time.Millisecond, "%s goes on", words)

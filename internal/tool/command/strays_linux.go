@@ -9,11 +9,11 @@ import (
 	"syscall"
 )
 
-// sweeps bounds how often the processes are gone over: a process may start another while it is being looked for.
+// sweeps bounds the rounds over the processes: one may start another while it is looked for.
 const sweeps = 10
 
-// killStrays kills every process that carries a mark with this beginning, whatever group it is in, and returns how many
-// different ones there were.
+// killStrays kills every process with a mark that begins so, in whatever group, and returns how
+// many there were.
 func killStrays(id string) int {
 	var seen []int
 	entry := []byte(mark + "=" + id)
@@ -32,8 +32,8 @@ func killStrays(id string) int {
 	return len(seen)
 }
 
-// withMark returns the processes in whose environment an entry begins so. Those of other users cannot be read and are not ours;
-// one that has ended but is not yet waited for has no environment any more.
+// withMark returns the processes whose environment has an entry that begins so. Those of other
+// users cannot be read; one that has ended has no environment.
 func withMark(entry []byte) []int {
 	dirs, err := os.ReadDir("/proc")
 	if err != nil {
