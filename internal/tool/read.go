@@ -3,6 +3,7 @@ package tool
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,10 +74,7 @@ func binary(in *bufio.Reader) bool {
 
 // within returns n, or otherwise when it is not set, and at most limit.
 func within(n, otherwise, limit int) int {
-	if n <= 0 {
-		n = otherwise
-	}
-	return min(n, limit)
+	return min(cmp.Or(max(n, 0), otherwise), limit)
 }
 
 // window is a stretch of a file's lines.

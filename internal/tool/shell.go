@@ -110,19 +110,17 @@ func harmless(s string) bool {
 // runLine runs a command and returns what a model is shown of it.
 func runLine(ctx context.Context, s command.Spec) (string, error) {
 	res, err := run(ctx, s)
-	if err != nil {
-		return "", err
-	}
-	if err := commandFailure(res, s.Timeout); err != nil {
-		return "", err
-	}
-	return orNoOutput(output(res)), nil
+	return orNoOutput(output(res)), err
 }
 
+// run runs a command; one that fails is an error.
 func run(ctx context.Context, s command.Spec) (command.Result, error) {
 	res, err := command.Run(ctx, s)
-	if errors.Is(err, command.ErrUnsupported) {
+	switch {
+	case errors.Is(err, command.ErrUnsupported):
 		err = &failure{kindUnsupported, err}
+	case err == nil:
+		err = commandFailure(res, s.Timeout)
 	}
 	return res, err
 }
@@ -190,9 +188,6 @@ func (d *declaredShell) run(ctx context.Context, c *call) (string, error) {
 	}
 	res, err := run(ctx, command.Spec{Line: line, Dir: d.dir, Env: d.env.command, Timeout: c.timeout, MaxOutput: limit})
 	if err != nil {
-		return "", err
-	}
-	if err := commandFailure(res, c.timeout); err != nil {
 		return "", err
 	}
 	if d.program == nil {

@@ -7,6 +7,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -194,7 +195,7 @@ func (r *Registry) Call(ctx context.Context, req effect.ToolRequest) (effect.Too
 	if err := ctx.Err(); err != nil {
 		return effect.ToolResult{}, err
 	}
-	c := &call{ToolRequest: req, timeout: firstOf(req.Timeout, t.timeout, DefaultTimeout)}
+	c := &call{ToolRequest: req, timeout: cmp.Or(max(req.Timeout, 0), max(t.timeout, 0), DefaultTimeout)}
 	within := ctx
 	if !t.own {
 		var cancel context.CancelFunc
@@ -235,15 +236,6 @@ func (r *Registry) guarded(ctx context.Context, t tool, c *call) (res effect.Too
 		}
 	}()
 	return t.run(ctx, c)
-}
-
-func firstOf(times ...time.Duration) time.Duration {
-	for _, t := range times {
-		if t > 0 {
-			return t
-		}
-	}
-	return 0
 }
 
 func fail(kind, format string, args ...any) effect.ToolResult {

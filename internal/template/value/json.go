@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // jsonWriter encodes values under the limits of a run: values may share parts, so that the text can
@@ -38,57 +39,42 @@ func (w *jsonWriter) value(v any, depth int) {
 		w.run.SpendBytes(len(x))
 		w.buf = appendJSONString(w.buf, x)
 	case []any:
-		w.list(x, depth)
+		w.group("[]", len(x), depth, func(i int) { w.value(x[i], depth+1) })
 	case map[string]any:
-		w.object(x, depth)
+		names := slices.Sorted(maps.Keys(x))
+		w.group("{}", len(names), depth, func(i int) { w.member(names[i], x[names[i]], depth+1) })
 	default:
 		panic(NotPlain())
 	}
 }
 
-func (w *jsonWriter) list(l []any, depth int) {
-	w.buf = append(w.buf, '[')
-	for i, e := range l {
-		w.separate(i, depth+1)
-		w.value(e, depth+1)
-	}
-	w.close(len(l), depth, ']')
-}
-
-func (w *jsonWriter) object(m map[string]any, depth int) {
-	w.buf = append(w.buf, '{')
-	for i, k := range slices.Sorted(maps.Keys(m)) {
-		w.separate(i, depth+1)
-		w.buf = append(appendJSONString(w.buf, k), ':')
-		if w.indent != "" {
-			w.buf = append(w.buf, ' ')
+// group writes n items between two brackets, with commas between them.
+func (w *jsonWriter) group(brackets string, n, depth int, item func(i int)) {
+	w.buf = append(w.buf, brackets[0])
+	for i := range n {
+		if i > 0 {
+			w.buf = append(w.buf, ',')
 		}
-		w.value(m[k], depth+1)
+		w.newline(depth + 1)
+		item(i)
 	}
-	w.close(len(m), depth, '}')
-}
-
-func (w *jsonWriter) separate(i, depth int) {
-	if i > 0 {
-		w.buf = append(w.buf, ',')
-	}
-	w.newline(depth)
-}
-
-func (w *jsonWriter) close(n, depth int, end byte) {
 	if n > 0 {
 		w.newline(depth)
 	}
-	w.buf = append(w.buf, end)
+	w.buf = append(w.buf, brackets[1])
+}
+
+func (w *jsonWriter) member(name string, v any, depth int) {
+	w.buf = append(appendJSONString(w.buf, name), ':')
+	if w.indent != "" {
+		w.buf = append(w.buf, ' ')
+	}
+	w.value(v, depth)
 }
 
 func (w *jsonWriter) newline(depth int) {
-	if w.indent == "" {
-		return
-	}
-	w.buf = append(w.buf, '\n')
-	for range depth {
-		w.buf = append(w.buf, w.indent...)
+	if w.indent != "" {
+		w.buf = append(w.buf, "\n"+strings.Repeat(w.indent, depth)...)
 	}
 }
 
