@@ -145,7 +145,8 @@ func (r *Run) Range(args []any) any {
 		}
 		bounds[i] = n
 	}
-	lo, hi, step := int64(0), int64(0), int64(1)
+	var lo, hi int64
+	step := int64(1)
 	switch len(bounds) {
 	case 1:
 		hi = bounds[0]
