@@ -69,7 +69,7 @@ func measureRuns(ctx context.Context, o clickhouse.Options, quick, slow int) (pa
 	if err != nil {
 		return false, err
 	}
-	defer func() { err = errors.Join(err, db.DropDatabase(context.WithoutCancel(ctx), runsDatabase), db.Close()) }()
+	defer func() { err = errors.Join(err, drop(context.WithoutCancel(ctx), db, runsDatabase), db.Close()) }()
 	calm, err := newCalm(ctx, db, o)
 	if err != nil {
 		return false, err

@@ -96,13 +96,22 @@ func measureSelection(ctx context.Context, o clickhouse.Options, s size, rounds 
 	if err != nil {
 		return false, err
 	}
-	defer func() { err = errors.Join(err, db.DropDatabase(context.WithoutCancel(ctx), database), db.Close()) }()
+	defer func() { err = errors.Join(err, drop(context.WithoutCancel(ctx), db, database), db.Close()) }()
 	conn, err := connect(db, o)
 	if err != nil {
 		return false, err
 	}
 	defer conn.Close() //nolint:errcheck // nothing was written through it
 	return fillAndMeasure(ctx, db, conn, s, rounds)
+}
+
+// drop deletes a database with everything in it, if it exists.
+func drop(ctx context.Context, db *clickhouse.DB, name string) error {
+	rows, err := db.Query(ctx, "DROP DATABASE IF EXISTS "+name+" SYNC", clickhouse.QueryOptions{Write: true})
+	if err != nil {
+		return err
+	}
+	return rows.Close()
 }
 
 // connect opens a connection of the bench's own to a database that is open already.

@@ -66,7 +66,7 @@ func scriptSeed(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		entries = append(entries, e)
 	}
-	ts.Check(ts.Value(dbKey{}).(*clickhouse.DB).Insert(context.Background(), entries))
+	ts.Check(clickhousetest.Insert(context.Background(), ts.Value(dbKey{}).(*clickhouse.DB), entries))
 }
 
 func scriptLocal(ts *testscript.TestScript, neg bool, args []string) {

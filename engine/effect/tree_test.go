@@ -363,8 +363,8 @@ func checkInClickHouse(t *testing.T, records map[string][]*echo.Entry) {
 	db := clickhousetest.Open(t)
 	branches, entries := 0, 0
 	for session, list := range records {
-		require.NoError(t, db.Insert(t.Context(), list))
-		require.NoError(t, db.Insert(t.Context(), list[:len(list)/2]))
+		require.NoError(t, clickhousetest.Insert(t.Context(), db, list))
+		require.NoError(t, clickhousetest.Insert(t.Context(), db, list[:len(list)/2]))
 		back, err := db.Record(t.Context(), session)
 		require.NoError(t, err)
 		want, err := json.Marshal(list)

@@ -323,7 +323,7 @@ func TestCardsByHashJoinTheLog(t *testing.T) {
 	for _, e := range entries {
 		e.ContentHash = card.Hash
 	}
-	require.NoError(t, db.Insert(t.Context(), entries))
+	require.NoError(t, clickhousetest.Insert(t.Context(), db, entries))
 	require.NoError(t, db.Cards().Put(t.Context(), []contextcards.Card{card}))
 	require.Equal(t, "summary | content_text | n\nSummary 1. | the original | 2\n", result(t, db,
 		`SELECT c.summary AS summary, l.content_text AS content_text, count() AS n

@@ -65,7 +65,7 @@ func TestRowsCostWhatIsNew(t *testing.T) { // not parallel: the allocations of o
 	for name, policy := range policies() {
 		short, long := longPhase(t, policy, 100), longPhase(t, policy, 400)
 		perTurn := func(entries []*echo.Entry, turns float64) float64 {
-			return testing.AllocsPerRun(3, func() { require.NoError(t, db.Insert(t.Context(), entries)) }) / turns
+			return testing.AllocsPerRun(3, func() { require.NoError(t, clickhousetest.Insert(t.Context(), db, entries)) }) / turns
 		}
 		before := taken.Rows
 		few, many := perTurn(short, 100), perTurn(long, 400)
@@ -104,7 +104,7 @@ func BenchmarkRows(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				require.NoError(b, db.Insert(b.Context(), entries))
+				require.NoError(b, clickhousetest.Insert(b.Context(), db, entries))
 			}
 			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/200, "us/turn")
 		})

@@ -198,8 +198,8 @@ func stories() []*echo.Entry {
 func fill(t *testing.T) *clickhouse.DB {
 	t.Helper()
 	db := clickhousetest.Open(t)
-	require.NoError(t, db.Insert(t.Context(), stories()))
-	require.NoError(t, db.Insert(t.Context(), stories()[:8]), "what is delivered twice counts once")
+	require.NoError(t, clickhousetest.Insert(t.Context(), db, stories()))
+	require.NoError(t, clickhousetest.Insert(t.Context(), db, stories()[:8]), "what is delivered twice counts once")
 	putCards(t, db, stories())
 	return db
 }
@@ -350,7 +350,7 @@ func TestReports(t *testing.T) {
 func TestSessionByTheBeginningOfItsID(t *testing.T) {
 	t.Parallel()
 	db := fill(t)
-	require.NoError(t, db.Insert(t.Context(), texts("s10", "x", 1)))
+	require.NoError(t, clickhousetest.Insert(t.Context(), db, texts("s10", "x", 1)))
 	for id, want := range map[string]string{"s1": "s1", "s10": "s10", "s2": "s2"} {
 		s, err := db.Session(t.Context(), id)
 		require.NoError(t, err)

@@ -23,7 +23,7 @@ func TestOldDatabase(t *testing.T) {
 	}
 	st := &story{session: "before"}
 	st.mark("run_start", "run", nil)
-	require.NoError(t, before.Insert(t.Context(), st.entries))
+	require.NoError(t, clickhousetest.Insert(t.Context(), before, st.entries))
 	require.Nil(t, find(before.Database()), "it has the schema of this windlass")
 	exec("TRUNCATE TABLE schema_migrations")
 	require.Nil(t, find(before.Database()), "it has no schema")
@@ -37,7 +37,7 @@ func TestOldDatabase(t *testing.T) {
 	require.NoError(t, err)
 	require.Nil(t, none, "whoever named a database knows of it")
 
-	require.NoError(t, db.Insert(t.Context(), st.entries))
+	require.NoError(t, clickhousetest.Insert(t.Context(), db, st.entries))
 	require.Nil(t, find(before.Database()), "there are sessions now")
 	exec("TRUNCATE TABLE unified_logs")
 	require.NoError(t, clickhouse.Conn(db).Exec(t.Context(), "TRUNCATE TABLE unified_logs"))

@@ -24,7 +24,7 @@ func TestPlaces(t *testing.T) {
 			SessionID: "places", Seq: uint64(i + 1), At: stories()[0].At, NodeType: echo.NodeState, Key: echo.MustKey(key),
 		}))
 	}
-	require.NoError(t, db.Insert(t.Context(), entries))
+	require.NoError(t, clickhousetest.Insert(t.Context(), db, entries))
 	requireGolden(t, "places", result(t, db, `SELECT key, phase_name, visit, branch, sounding, reforge, item, child, attempt, turn, effect,
 		effect_number, effect_name FROM logs ORDER BY seq`))
 	back, err := db.Record(t.Context(), "places")

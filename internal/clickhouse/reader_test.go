@@ -27,8 +27,8 @@ func texts(session, text string, n int) []*echo.Entry {
 func newReader(t *testing.T) (*clickhouse.DB, *clickhouse.Reader) {
 	t.Helper()
 	db := clickhousetest.Open(t)
-	require.NoError(t, db.Insert(t.Context(), texts("mine", "own text", 3)))
-	require.NoError(t, db.Insert(t.Context(), texts("other", "hidden text", 2)))
+	require.NoError(t, clickhousetest.Insert(t.Context(), db, texts("mine", "own text", 3)))
+	require.NoError(t, clickhousetest.Insert(t.Context(), db, texts("other", "hidden text", 2)))
 	r, err := db.SessionReader(t.Context(), "mine")
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, r.Close(context.Background())) })
@@ -45,7 +45,7 @@ func TestReaderSeesItsOwnSession(t *testing.T) {
 	require.NoError(t, err)
 	require.JSONEq(t, `[["mine", 3, "own text"]]`, string(b))
 
-	require.NoError(t, db.Insert(t.Context(), texts("mine", "own text", 5)))
+	require.NoError(t, clickhousetest.Insert(t.Context(), db, texts("mine", "own text", 5)))
 	_, rows, err = r.Query(t.Context(), "SELECT count() FROM logs")
 	require.NoError(t, err)
 	b, err = json.Marshal(rows)
@@ -158,6 +158,6 @@ func TestReaderSeesWhatItsOwnCallsWereSent(t *testing.T) {
 	later.mark(echo.NodePhaseStart, "fix", nil)
 	later.say("fix", 0, echo.RoleUser, echo.KindTask, "a task of its own")
 	later.call("fix", 1, 1, 10, 0, 1, nil, nil)
-	require.NoError(t, db.Insert(t.Context(), later.entries))
+	require.NoError(t, clickhousetest.Insert(t.Context(), db, later.entries))
 	require.Equal(t, `[["s2","a task of its own"]]`, ask("SELECT session_id, content_text FROM sent_messages"), "rows that came later are seen")
 }

@@ -84,7 +84,7 @@ func TestRebuildWithoutEverything(t *testing.T) {
 			db := clickhousetest.Open(t)
 			k := begun(t, "lost")
 			k.tell(3)
-			require.NoError(t, db.Insert(t.Context(), k.entries))
+			require.NoError(t, clickhousetest.Insert(t.Context(), db, k.entries))
 			for _, sql := range tt.lose {
 				require.NoError(t, clickhouse.Conn(db).Exec(t.Context(), sql))
 			}
@@ -112,7 +112,7 @@ func TestResumedSession(t *testing.T) {
 	}
 	stands := func(run, phase string) {
 		t.Helper()
-		require.NoError(t, db.Insert(t.Context(), st.entries))
+		require.NoError(t, clickhousetest.Insert(t.Context(), db, st.entries))
 		s, err := db.Session(t.Context(), "twice")
 		require.NoError(t, err)
 		phases, err := db.Phases(t.Context(), "twice")

@@ -18,7 +18,7 @@ func TestRecordIsThatOfTheJournal(t *testing.T) {
 	t.Parallel()
 	db := clickhousetest.Open(t)
 	entries := entriesOf(21, "back", 500)
-	require.NoError(t, db.Insert(t.Context(), entries))
+	require.NoError(t, clickhousetest.Insert(t.Context(), db, entries))
 	got, err := db.Record(t.Context(), "back")
 	require.NoError(t, err)
 	require.Len(t, got, len(entries))

@@ -45,7 +45,7 @@ func TestManyMakeOneDatabase(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
 	require.Equal(t, "version\n8\n", result(t, db, "SELECT version FROM schema_migrations FINAL"))
-	require.NoError(t, db.Insert(t.Context(), stories()))
+	require.NoError(t, clickhousetest.Insert(t.Context(), db, stories()))
 	require.Equal(t, strconv.Itoa(len(stories())), scalar(t, db, "SELECT count() FROM logs"))
 }
 
@@ -62,7 +62,7 @@ func TestHalfMadeDatabase(t *testing.T) {
 	db, err := clickhouse.Open(t.Context(), o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
-	require.NoError(t, db.Insert(t.Context(), stories()))
+	require.NoError(t, clickhousetest.Insert(t.Context(), db, stories()))
 	require.Equal(t, "2", scalar(t, db, "SELECT count() FROM sessions"))
 }
 
@@ -100,7 +100,7 @@ func TestOldSchemaIsRefused(t *testing.T) {
 			`DSN, such as "windlass_3": it is created when it does not exist`)
 	}
 	require.Equal(t, before, look())
-	require.NoError(t, through.DropDatabase(t.Context(), o.Database)) // the test's own cleanup cannot open it
+	require.NoError(t, clickhousetest.Drop(t.Context(), through, o.Database)) // the test's own cleanup cannot open it
 }
 
 func TestNewerSchemaIsRefused(t *testing.T) {

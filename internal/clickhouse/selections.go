@@ -33,31 +33,24 @@ type cell struct {
 	sent   *string // a JSON array of what was sent in place of the message; nil: the message itself
 }
 
-// recorder makes rows of entries. It sees all entries of its sessions in their order, because a selection says only what
-// changed since the one before it. It belongs to one goroutine.
+// recorder makes rows of the entries of one session. It sees all of them in their order, because a
+// selection says only what changed since the one before it. It belongs to one goroutine.
 type recorder struct {
-	sessions map[string]*record.Requests
-	visits   map[visitID]*selectedVisit
+	requests *record.Requests
+	visits   map[echo.Key]*selectedVisit // by conversation
 	names    names
 }
 
-// visitID names a visit to a phase, or a branch below it.
-type visitID struct {
-	session string
-	visit   echo.Key
-}
-
 func newRecorder() *recorder {
-	return &recorder{sessions: map[string]*record.Requests{}, visits: map[visitID]*selectedVisit{}, names: names{}}
+	return &recorder{requests: record.NewRequests(), visits: map[echo.Key]*selectedVisit{}, names: names{}}
 }
 
-// row returns the row of the next entry. The error says that it is a selection that does not fit the entries before it;
-// the row is then without it.
+// row returns the row of the next entry. The error says that it is a selection that does not fit the
+// entries before it; the row is then without it.
 func (rec *recorder) row(e *echo.Entry) (*row, error) {
 	v := rec.visit(e)
-	requests := rec.requests(e.SessionID)
-	req, err := requests.Read(e)
-	r := &row{Entry: e, rendered: requests.Rendered(e)}
+	req, err := rec.requests.Read(e)
+	r := &row{Entry: e, rendered: rec.requests.Rendered(e)}
 	if err != nil {
 		v.behind = true
 		return r, err
@@ -68,32 +61,17 @@ func (rec *recorder) row(e *echo.Entry) (*row, error) {
 	return r, nil
 }
 
-// requests returns the reader of what the calls of a session were sent.
-func (rec *recorder) requests(session string) *record.Requests {
-	r := rec.sessions[session]
-	if r == nil {
-		r = record.NewRequests()
-		rec.sessions[session] = r
-	}
-	return r
-}
-
-// visit returns what is known of the visit of an entry. A phase that begins has sent nothing yet, and one that ends well
-// sends nothing more; one that was stopped may be resumed.
+// visit returns what is known of the visit of an entry. A phase that begins has sent nothing yet, and
+// one that ends well sends nothing more; one that was stopped may be resumed.
 func (rec *recorder) visit(e *echo.Entry) *selectedVisit {
-	id := visitID{e.SessionID, record.Conversation(e.Key)}
+	id := record.Conversation(e.Key)
 	v := rec.visits[id]
-	if v == nil {
+	if v == nil || e.NodeType == echo.NodePhaseStart {
 		v = &selectedVisit{}
 		rec.visits[id] = v
 	}
-	switch e.NodeType {
-	case echo.NodePhaseStart:
-		*v = selectedVisit{}
-	case echo.NodePhaseEnd:
-		if e.Error == nil {
-			v.cells = nil
-		}
+	if e.NodeType == echo.NodePhaseEnd && e.Error == nil {
+		v.cells = nil
 	}
 	return v
 }

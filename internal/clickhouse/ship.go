@@ -53,7 +53,7 @@ func (db *DB) Ship(ctx context.Context, dir string, o ShipOptions) (Shipment, er
 		if len(b.rows) == 0 {
 			continue
 		}
-		if err := writeBatch(ctx, w, b.rows); err != nil {
+		if err := w.insert(ctx, b.rows); err != nil {
 			return done, err
 		}
 		done.add(b)

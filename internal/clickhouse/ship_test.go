@@ -224,7 +224,7 @@ func TestSinkOutlivesTheDatabase(t *testing.T) {
 	require.Positive(t, s.Stats().Waiting)
 	p.cut(false)
 	step()
-	require.NoError(t, through.DropDatabase(t.Context(), through.Database()))
+	require.NoError(t, clickhousetest.Drop(t.Context(), through, through.Database()))
 	step()
 	require.NoError(t, s.Close(t.Context()))
 	k.requireThere(o)
@@ -259,7 +259,7 @@ func TestShip(t *testing.T) {
 	require.Equal(t, 5, ship(false).Rows)
 	require.Equal(t, len(k.entries), ship(true).Rows)
 	through := clickhousetest.Open(t)
-	require.NoError(t, through.DropDatabase(t.Context(), o.Database))
+	require.NoError(t, clickhousetest.Drop(t.Context(), through, o.Database))
 	require.Equal(t, len(k.entries), ship(false).Rows)
 	other := o
 	other.Database = through.Database()

@@ -20,7 +20,6 @@ const (
 
 	firstPause = 100 * time.Millisecond // between attempts, doubled
 	longPause  = 5 * time.Second        // up to this
-	writeLimit = 30 * time.Second       // for one write
 	lastTries  = 10                     // attempts after Close, of a database that was there before
 )
 
@@ -240,7 +239,7 @@ func (s *Sink) step(ctx context.Context) (idle bool, err error) {
 			return idle, err
 		}
 	}
-	if err := writeBatch(ctx, s.writer, s.batch.rows); err != nil {
+	if err := s.writer.insert(ctx, s.batch.rows); err != nil {
 		if isGone(err) || isUnknownObject(err) {
 			s.disconnect()
 		}
@@ -436,12 +435,6 @@ func (s *Sink) linger(ctx context.Context) {
 			return
 		}
 	}
-}
-
-func writeBatch(ctx context.Context, w *writer, rows []*row) error {
-	ctx, cancel := context.WithTimeout(ctx, writeLimit)
-	defer cancel()
-	return w.insert(ctx, rows)
 }
 
 // rest waits between two attempts. It returns false when the sink has to end.

@@ -243,7 +243,7 @@ func TestEveryValueArrives(t *testing.T) {
 		entries, selections := randomSession(3, "twice", 300)
 		deliver(t, embedded, entries)
 		deliver(t, embedded, entries[:200])
-		require.NoError(t, db.Insert(t.Context(), entries))
+		require.NoError(t, clickhousetest.Insert(t.Context(), db, entries))
 		requireStored(t, db, entries, selections)
 	})
 }

@@ -11,14 +11,17 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/clickhouse/embedded"
 	"github.com/windlass-run/windlass/internal/config"
@@ -102,10 +105,44 @@ func drop(t testing.TB, o clickhouse.Options) {
 		if name != o.Database && !isLeftover(name, time.Now()) {
 			continue
 		}
-		if err := db.DropDatabase(ctx, name); err != nil {
+		if err := Drop(ctx, db, name); err != nil {
 			t.Errorf("drop the test's database: %v", err)
 		}
 	}
+}
+
+// Drop deletes a database with everything in it, if it exists.
+func Drop(ctx context.Context, db *clickhouse.DB, name string) error {
+	drop := "DROP DATABASE IF EXISTS `" + name + "`"
+	if u, err := url.Parse(os.Getenv(dsnEnv)); err == nil && u.Query().Has("cluster") {
+		drop += " ON CLUSTER `" + u.Query().Get("cluster") + "`"
+	}
+	rows, err := db.Query(ctx, drop+" SYNC", clickhouse.QueryOptions{Write: true})
+	if err != nil {
+		return fmt.Errorf("drop database %q: %w", name, err)
+	}
+	return rows.Close()
+}
+
+// Insert delivers the entries of sessions, each session in the order of its entries.
+func Insert(ctx context.Context, db *clickhouse.DB, entries []*echo.Entry) error {
+	sessions := map[string][]*echo.Entry{}
+	for _, e := range entries {
+		sessions[e.SessionID] = append(sessions[e.SessionID], e)
+	}
+	for _, id := range slices.Sorted(maps.Keys(sessions)) {
+		open := func(context.Context) (*clickhouse.DB, error) { return clickhouse.Share(db), nil }
+		sink := clickhouse.NewSink(open, clickhouse.SinkOptions{})
+		for _, e := range sessions[id] {
+			if err := sink.Write(e); err != nil {
+				return err
+			}
+		}
+		if err := sink.Close(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Databases returns the names of the databases that there are.
