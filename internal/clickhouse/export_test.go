@@ -101,43 +101,6 @@ func Held(s *Sink) int64 {
 	return s.size
 }
 
-// Unclassified returns the names of functions and engines of the database that functions.txt does not have, by what they
-// are.
-func Unclassified(ctx context.Context, db *DB) (map[string][]string, error) {
-	of := map[string]struct {
-		query   string
-		classes []nameClass
-	}{
-		"functions": {
-			"SELECT name FROM system.functions WHERE NOT is_aggregate",
-			[]nameClass{nameScalar, nameHigher, nameServer, nameOutward},
-		},
-		"functions that take a function": {"SELECT name FROM system.functions WHERE higher_order", []nameClass{nameHigher}},
-		"aggregate functions":            {"SELECT name FROM system.functions WHERE is_aggregate", []nameClass{nameAggregate}},
-		"combinators":                    {"SELECT name FROM system.aggregate_function_combinators", []nameClass{nameCombinator}},
-		"table functions":                {"SELECT name FROM system.table_functions", []nameClass{nameTable, nameServer, nameSource}},
-		"engines": {
-			"SELECT name FROM system.table_engines UNION ALL SELECT name FROM system.database_engines",
-			[]nameClass{nameEngine, nameOutEngine},
-		},
-	}
-	missing := map[string][]string{}
-	for what, in := range of {
-		var names []struct {
-			Name string `ch:"name"`
-		}
-		if err := db.conn.Select(ctx, &names, in.query); err != nil {
-			return nil, err
-		}
-		for _, n := range names {
-			if !isName(n.Name, in.classes...) {
-				missing[what] = append(missing[what], n.Name)
-			}
-		}
-	}
-	return missing, nil
-}
-
 // WithPassword returns db as if the engine had another password, that of an older one for instance.
 func WithPassword(db *DB, password string) *DB {
 	e := *db.endpoint

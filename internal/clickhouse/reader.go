@@ -14,6 +14,7 @@ import (
 	driver "github.com/ClickHouse/clickhouse-go/v2"
 
 	"github.com/windlass-run/windlass/internal/clickhouse/embedded"
+	"github.com/windlass-run/windlass/internal/clickhouse/sqltext"
 )
 
 const (
@@ -30,7 +31,7 @@ type Reader struct {
 	session string
 	source  layout // where the rows come from
 	copy    layout // where the reader sees them
-	guard   guard
+	guard   sqltext.Guard
 
 	mu      sync.Mutex
 	admin   driver.Conn // as the user of the DB
@@ -73,7 +74,7 @@ func (r *Reader) prepare(ctx context.Context, db *DB, o driver.Options) error {
 	if err != nil {
 		return err
 	}
-	r.guard = guard{guest: true, own: own, embedded: db.endpoint != nil}
+	r.guard = sqltext.Guard{Guest: true, Own: own, Embedded: db.endpoint != nil}
 	o.Auth = driver.Auth{Database: name, Username: name, Password: password}
 	o.Settings = nil // a read-only user may not set any
 	r.conn, err = driver.Open(&o)
@@ -175,7 +176,7 @@ func randomHex(n int) string {
 // The tables and views have their usual names. Every value marshals to JSON. An error of the SQL is a [SQLError] whose
 // text may be shown to the model.
 func (r *Reader) Query(ctx context.Context, sql string) (columns []string, rows [][]any, err error) {
-	st, err := parseStatement(sql)
+	st, err := sqltext.Parse(sql)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -209,10 +210,10 @@ func (r *Reader) refresh(ctx context.Context) error {
 }
 
 // check asks the guard, as the reader.
-func (r *Reader) check(ctx context.Context, st statement) error {
+func (r *Reader) check(ctx context.Context, st sqltext.Statement) error {
 	inner, stop := readerContext(ctx)
 	defer stop()
-	return r.guard.check(inner, r.conn, st)
+	return check(inner, r.conn, r.guard, st)
 }
 
 // readerContext returns the context for a query of the reader. The deadline of ctx is kept by cancelling: the driver would
@@ -229,7 +230,7 @@ func readerContext(ctx context.Context) (context.Context, func()) {
 }
 
 // read runs the statement as the reader.
-func (r *Reader) read(ctx context.Context, st statement) ([]string, [][]any, error) {
+func (r *Reader) read(ctx context.Context, st sqltext.Statement) ([]string, [][]any, error) {
 	inner, stop := readerContext(ctx)
 	defer stop()
 	result, err := run(inner, r.conn, st, nil)

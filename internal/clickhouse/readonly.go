@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
-	"slices"
-	"strings"
 	"sync"
 
 	driver "github.com/ClickHouse/clickhouse-go/v2"
 
 	"github.com/windlass-run/windlass/internal/clickhouse/embedded"
+	"github.com/windlass-run/windlass/internal/clickhouse/sqltext"
 )
 
 // readPool are the connections of the embedded engine's user that may only read. They are opened
@@ -94,8 +92,8 @@ func isAuthFailed(err error) bool {
 
 // queryServer runs a statement on a server with readonly = 1. SETTINGS at the end of the statement
 // are sent beside it: behind readonly = 1 the server would refuse them.
-func queryServer(ctx context.Context, conn driver.Conn, st statement) (*Rows, error) {
-	bare, settings := st.takeSettings()
+func queryServer(ctx context.Context, conn driver.Conn, st sqltext.Statement) (*Rows, error) {
+	bare, settings := st.TakeSettings(embedded.ReadonlySettings())
 	settings["readonly"] = 1
 	rows, err := run(ctx, conn, bare, settings)
 	if isOwnReadonly(err) {
@@ -103,48 +101,6 @@ func queryServer(ctx context.Context, conn driver.Conn, st statement) (*Rows, er
 		return run(ctx, conn, st, nil)
 	}
 	return rows, err
-}
-
-func isReadonlySetting(name string) bool { return slices.Contains(embedded.ReadonlySettings(), name) }
-
-var plainValue = regexp.MustCompile(`^(-?[0-9A-Za-z_.]+|'[^'\\]*')$`)
-
-// takeSettings takes the SETTINGS clause off the end of a statement, if all that it sets is what a
-// statement that reads may set, to plain values. Otherwise it returns the statement as it is.
-func (s statement) takeSettings() (statement, driver.Settings) {
-	at := len(s.tokens) - 1
-	for at > 0 && !s.tokens[at].is("SETTINGS") {
-		at--
-	}
-	settings := driver.Settings{}
-	if at <= 0 || at == len(s.tokens)-1 {
-		return s, settings
-	}
-	for i := at + 1; i < len(s.tokens); {
-		name, value, next := s.settingAt(i)
-		if !isReadonlySetting(name) || !plainValue.MatchString(value) {
-			return s, driver.Settings{}
-		}
-		settings[name] = strings.Trim(value, "'")
-		i = next
-	}
-	bare := s
-	bare.tokens = s.tokens[:at]
-	bare.sql = s.source[:s.tokens[at-1].end]
-	return bare, settings
-}
-
-// settingAt returns the setting that begins with the token at i, and the index after its comma. The
-// name is empty if there is none.
-func (s statement) settingAt(i int) (name, value string, next int) {
-	next = i
-	for next < len(s.tokens) && s.tokens[next].kind != ',' {
-		next++
-	}
-	if next-i < 3 || s.tokens[i+1].kind != '=' {
-		return "", "", next
-	}
-	return s.tokens[i].text, s.source[s.tokens[i+2].start:s.tokens[next-1].end], next + 1
 }
 
 // ReadingRights say how statements that may only read are kept from more.

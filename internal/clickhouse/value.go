@@ -17,6 +17,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/clickhouse/sqltext"
 )
 
 // Value is one value of a result, independent of the driver: its text as ClickHouse would show it, and its JSON.
@@ -114,7 +115,7 @@ func elementLength(s string) int {
 	for i := 0; i < len(s); i++ {
 		switch s[i] {
 		case '\'', '`', '"':
-			i += quoted(s[i:]) - 1
+			i += sqltext.QuotedLength(s[i:]) - 1
 		case '(':
 			depth++
 		case ')':
@@ -131,8 +132,8 @@ func elementLength(s string) int {
 // splitElement splits the "name Type" of a tuple's element; an unnamed one has only a type.
 func splitElement(s string) (key, typ string) {
 	if s != "" && (s[0] == '`' || s[0] == '"') {
-		n := quoted(s)
-		return unquote(s[:n]), strings.TrimSpace(s[n:])
+		n := sqltext.QuotedLength(s)
+		return sqltext.Unquote(s[:n]), strings.TrimSpace(s[n:])
 	}
 	word, rest, ok := strings.Cut(s, " ")
 	if !ok || strings.ContainsAny(word, "(,") {

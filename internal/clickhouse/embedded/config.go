@@ -25,8 +25,8 @@ type serverConfig struct {
 	password string
 }
 
-// newPassword returns a random password.
-func newPassword() string {
+// NewPassword returns a random password of hexadecimal digits.
+func NewPassword() string {
 	var b [24]byte
 	_, _ = rand.Read(b[:]) // never fails: crypto/rand ends the program instead
 	return hex.EncodeToString(b[:])
@@ -100,17 +100,18 @@ func (c serverConfig) server() string {
 `
 }
 
-// users returns the users.
+// users returns the users file.
 //
-// The library's own session, in which ClickHouse lives, is the user "default", from loopback and without a password, and every
-// local client that names this user looks the same to it. So this user may have one session at a time: its own takes that
-// place before the port opens and keeps it as long as the process lives, and every other login as "default" is refused. Should
-// one come in all the same, it may do nothing but open the port. A clickhouse binary needs no such user: there it has a
+// The library's own session, in which ClickHouse lives, is the user "default", from loopback and
+// without a password, and every local client that names this user looks the same to it. So this user
+// may have one session at a time: its own takes that place before the port opens and keeps it as long
+// as the process lives, and every other login as "default" is refused. Should one come in all the
+// same, it may do nothing but open the port. A clickhouse binary needs no such user: there it has a
 // password that nobody knows.
 //
-// Everything is done by users with random passwords. None of them may reach files, the network or programs.
+// Everything is done by users with random passwords. None of them may reach files, the network or
+// programs.
 func (c serverConfig) users() string {
-	hash := sha256.Sum256([]byte(c.password))
 	return `<clickhouse>
   <profiles>
     <base></base>
@@ -130,30 +131,71 @@ func (c serverConfig) users() string {
       <max_memory_usage>1610612736</max_memory_usage>
     </` + userName + `>
     <reader>
-` + readerProfile() + `    </reader>
-` + readonlyProfile() + `  </profiles>
+` + readerSettings() + `    </reader>
+    <readonly>
+      <readonly>1</readonly>
+      <constraints>
+` + readonlyConstraints() + `      </constraints>
+    </readonly>
+  </profiles>
   <quotas><default></default></quotas>
   <users>
-    <default>
-      ` + c.defaultPassword() + `
-      <networks><ip>` + listenHost + `</ip></networks>
-      <profile>default</profile>
-      <quota>default</quota>
-      <grants><query>GRANT SYSTEM LISTEN ON *.*</query></grants>
-    </default>
-    <` + userName + `>
-      <password_sha256_hex>` + hex.EncodeToString(hash[:]) + `</password_sha256_hex>
-      <networks><ip>` + listenHost + `</ip></networks>
-      <profile>` + userName + `</profile>
-      <quota>default</quota>
-      <grants>
-        <query>GRANT ` + strings.Join(fullGrants, ", ") + ` ON *.*</query>
-        <query>GRANT TABLE ENGINE ON ` + strings.Join(tableEngines, ", TABLE ENGINE ON ") + `</query>
-      </grants>
-    </` + userName + `>
-` + readerUsers(c.password) + readonlyUser(c.password) + `  </users>
+` + c.userList() + `  </users>
 </clickhouse>
 `
+}
+
+func readerSettings() string {
+	var b strings.Builder
+	for _, l := range ReaderLimits() {
+		fmt.Fprintf(&b, "      <%[1]s>%[2]s</%[1]s>\n", l.Name, l.Value)
+	}
+	return b.String()
+}
+
+func readonlyConstraints() string {
+	var b strings.Builder
+	for _, name := range ReadonlySettings() {
+		fmt.Fprintf(&b, "        <%[1]s><changeable_in_readonly/></%[1]s>\n", name)
+	}
+	return b.String()
+}
+
+// userList returns the users with their rights.
+func (c serverConfig) userList() string {
+	defaultPassword := "<password></password>"
+	if c.kind != KindLibrary {
+		defaultPassword = hashed(NewPassword())
+	}
+	list := userEntry("default", defaultPassword, "default", "GRANT SYSTEM LISTEN ON *.*") +
+		userEntry(userName, hashed(c.password), userName, "GRANT "+strings.Join(fullGrants, ", ")+" ON *.*",
+			"GRANT TABLE ENGINE ON "+strings.Join(tableEngines, ", TABLE ENGINE ON "))
+	for i := 1; i <= readers; i++ {
+		name := readerName(i)
+		list += userEntry(name, hashed(derivedPassword(c.password, name)), "reader", "GRANT SELECT ON "+name+".*")
+	}
+	rights := []string{"GRANT SELECT, CHECK ON *.*"}
+	for _, table := range readonlyHidden() {
+		rights = append(rights, "REVOKE SELECT ON system."+table)
+	}
+	return list + userEntry(readonlyName, hashed(derivedPassword(c.password, readonlyName)), "readonly", rights...)
+}
+
+// userEntry returns a user's part of the users file. Rights are SQL, granted in their order.
+func userEntry(name, password, profile string, rights ...string) string {
+	return fmt.Sprintf(`    <%[1]s>
+      %[2]s
+      <networks><ip>%[3]s</ip></networks>
+      <profile>%[4]s</profile>
+      <quota>default</quota>
+      <grants><query>%[5]s</query></grants>
+    </%[1]s>
+`, name, password, listenHost, profile, strings.Join(rights, "</query><query>"))
+}
+
+// hashed is a password as the users file has it.
+func hashed(password string) string {
+	return fmt.Sprintf("<password_sha256_hex>%x</password_sha256_hex>", sha256.Sum256([]byte(password)))
 }
 
 // fullGrants are the rights of windlass's own user: to its data and the system's tables. What is not here it may not do,
@@ -171,15 +213,6 @@ var tableEngines = []string{
 	"VersionedCollapsingMergeTree", "CoalescingMergeTree", "GraphiteMergeTree", "Memory", "Null", "Set", "Join", "Log", "TinyLog",
 	"StripeLog", "Buffer", "Merge", "GenerateRandom",
 	"Atomic", // of databases
-}
-
-// defaultPassword is the password of the user "default" as the users file has it.
-func (c serverConfig) defaultPassword() string {
-	if c.kind == KindLibrary {
-		return "<password></password>"
-	}
-	nobodys := sha256.Sum256([]byte(newPassword()))
-	return "<password_sha256_hex>" + hex.EncodeToString(nobodys[:]) + "</password_sha256_hex>"
 }
 
 func escape(s string) string {

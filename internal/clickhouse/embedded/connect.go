@@ -10,6 +10,9 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 )
 
+// askTimeout is how long an engine that runs may take to answer.
+const askTimeout = 2 * time.Second
+
 // Dial connects to the engine. It returns a connection only to a process of this user, so that nothing is sent to anyone
 // else: neither the password nor the rows of a run.
 func (e Endpoint) Dial(ctx context.Context) (net.Conn, error) {
@@ -36,46 +39,44 @@ func checkPeer(c *net.UnixConn) error {
 	return nil
 }
 
-// connect opens one connection to the engine as its full user.
-func connect(e Endpoint) (clickhouse.Conn, error) {
-	return clickhouse.Open(&clickhouse.Options{
-		Addr:         []string{e.Addr()},
-		Auth:         clickhouse.Auth{Username: e.User, Password: e.Password},
-		DialContext:  func(ctx context.Context, _ string) (net.Conn, error) { return e.Dial(ctx) },
-		DialTimeout:  2 * time.Second,
-		ReadTimeout:  10 * time.Second,
-		MaxOpenConns: 1,
-		MaxIdleConns: 1,
-	})
+// Options returns how to connect to the engine as its full user, through its socket.
+func (e Endpoint) Options() *clickhouse.Options {
+	return &clickhouse.Options{
+		Addr:        []string{e.Addr()},
+		Auth:        clickhouse.Auth{Username: e.User, Password: e.Password},
+		DialContext: func(ctx context.Context, _ string) (net.Conn, error) { return e.Dial(ctx) },
+	}
 }
 
-// pingPort reports whether ClickHouse answers at its own port. Only the engine process may use it, which holds the port: see
-// holdPort.
-func (e Endpoint) pingPort(ctx context.Context) error {
-	c, err := clickhouse.Open(&clickhouse.Options{
-		Addr: []string{e.Addr()}, Auth: clickhouse.Auth{Username: e.User, Password: e.Password},
-		DialTimeout: probeTimeout, ReadTimeout: probeTimeout, MaxOpenConns: 1,
-	})
+// askOptions is how the engine is asked whether it is well.
+func askOptions(e Endpoint) *clickhouse.Options {
+	o := e.Options()
+	o.DialTimeout, o.ReadTimeout = askTimeout, 10*time.Second
+	o.MaxOpenConns, o.MaxIdleConns = 1, 1
+	return o
+}
+
+// connect opens one connection to the engine as its full user.
+func connect(e Endpoint) (clickhouse.Conn, error) { return clickhouse.Open(askOptions(e)) }
+
+// ping fails unless an engine answers at e and knows its password.
+func ping(ctx context.Context, e Endpoint) error { return pingWith(ctx, askOptions(e)) }
+
+// pingPort fails unless ClickHouse answers at its own port. Only the engine process may use it, which
+// holds the port: see holdPort.
+func pingPort(ctx context.Context, e Endpoint) error {
+	o := askOptions(e)
+	o.DialContext, o.DialTimeout, o.ReadTimeout = nil, probeTimeout, probeTimeout
+	return pingWith(ctx, o)
+}
+
+func pingWith(ctx context.Context, o *clickhouse.Options) error {
+	c, err := clickhouse.Open(o)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = c.Close() }()
-	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	ctx, cancel := context.WithTimeout(ctx, o.DialTimeout)
 	defer cancel()
 	return c.Ping(ctx)
-}
-
-// ping reports whether an engine answers at e and knows its password.
-func ping(ctx context.Context, e Endpoint) error {
-	c, err := connect(e)
-	if err != nil {
-		return fmt.Errorf("connect to the engine: %w", err)
-	}
-	defer func() { _ = c.Close() }()
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
-	defer cancel()
-	if err := c.Ping(ctx); err != nil {
-		return fmt.Errorf("ask the engine at %s: %w", e.Socket, err)
-	}
-	return nil
 }

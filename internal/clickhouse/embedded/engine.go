@@ -28,11 +28,15 @@ const ServeCommand = "__engine"
 // IsServe reports whether a command line (without the program's name) asks for the engine process.
 func IsServe(args []string) bool { return len(args) > 0 && args[0] == ServeCommand }
 
-// engineEnvironment is what the engine process is given of this one's environment. It lives longer than its parent and needs
-// no key of any provider, so it gets none.
+// engineEnvironment is what the engine process is given of this one's environment. It lives longer
+// than its parent and needs no key of any provider, so it gets none.
 func engineEnvironment() []string {
-	var env []string
-	for _, name := range []string{"PATH", "HOME", "TMPDIR", "TZ", "LANG", "LC_ALL", idleEnv, "GOCOVERDIR"} {
+	return variables("PATH", "HOME", "TMPDIR", "TZ", "LANG", "LC_ALL", idleEnv, "GOCOVERDIR")
+}
+
+// variables returns those of the named variables that are set, as NAME=value.
+func variables(names ...string) (env []string) {
+	for _, name := range names {
 		if v, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+v)
 		}

@@ -10,20 +10,17 @@ import (
 )
 
 // canFetchNpm returns the pinned package of the platform and the path of npm.
-func (c Config) canFetchNpm() (pin, string, error) {
-	if !canLoad {
-		return pin{}, "", ErrUnsupported
-	}
-	if c.CacheDir == "" {
-		return pin{}, "", errNoCache
+func (c Config) canFetchNpm() (fetch.Package, string, error) {
+	if err := c.checkCache(); err != nil {
+		return fetch.Package{}, "", err
 	}
 	p, ok := pins()[c.platform()]
 	if !ok {
-		return pin{}, "", fmt.Errorf("no package with a known checksum for %s: none is fetched unchecked", c.platform())
+		return fetch.Package{}, "", fmt.Errorf("no package with a known checksum for %s: none is fetched unchecked", c.platform())
 	}
 	npm, err := fetch.LookPath(c.Path, "npm")
 	if err != nil {
-		return pin{}, "", err
+		return fetch.Package{}, "", err
 	}
 	return p, npm, nil
 }
@@ -41,7 +38,7 @@ func (c Config) fetchNpm(ctx context.Context, progress func(Progress)) (Engine, 
 	return c.fetch(ctx, c.npmDir(p), sum, p.Pack(npm, StepDownload, progress), progress)
 }
 
-func (c Config) npmDir(p pin) string {
+func (c Config) npmDir(p fetch.Package) string {
 	name := p.Version + "-" + strings.ReplaceAll(c.platform(), "/", "-")
 	return filepath.Join(c.CacheDir, engineDir, name)
 }

@@ -22,41 +22,36 @@ const (
 	stallTimeout  = 60 * time.Second // without a single byte
 )
 
-// canFetchURL reports why WINDLASS_ENGINE_URL cannot be used.
-func (c Config) canFetchURL() error {
+// canFetchURL returns the checksum of what WINDLASS_ENGINE_URL gives, or why it cannot be used.
+func (c Config) canFetchURL() ([]byte, error) {
 	if c.URL == "" {
-		return errNothing
+		return nil, errNothing
 	}
-	if !canLoad {
-		return ErrUnsupported
-	}
-	if c.CacheDir == "" {
-		return errNoCache
+	if err := c.checkCache(); err != nil {
+		return nil, err
 	}
 	if c.SHA256 == "" {
-		return errors.New("WINDLASS_ENGINE_SHA256 is not set: nothing is fetched and run without a checksum")
+		return nil, errors.New("WINDLASS_ENGINE_SHA256 is not set: nothing is fetched and run without a checksum")
 	}
-	if b, err := hex.DecodeString(c.SHA256); err != nil || len(b) != sha256.Size {
-		return errors.New("WINDLASS_ENGINE_SHA256 is not a SHA-256 checksum: 64 hexadecimal digits are expected")
+	sum, err := hex.DecodeString(c.SHA256)
+	if err != nil || len(sum) != sha256.Size {
+		return nil, errors.New("WINDLASS_ENGINE_SHA256 is not a SHA-256 checksum: 64 hexadecimal digits are expected")
 	}
 	u, err := url.Parse(c.URL)
 	if err != nil {
-		return errors.New("it is not a URL") // the parser's own message would show a password in it
+		return nil, errors.New("it is not a URL") // the parser's own message would show a password in it
 	}
 	if u.Scheme != "https" && u.Scheme != "http" && u.Scheme != "file" {
-		return fmt.Errorf("its scheme is %q: http, https or file is expected", u.Scheme)
+		return nil, fmt.Errorf("its scheme is %q: http, https or file is expected", u.Scheme)
 	}
-	return nil
+	return sum, nil
 }
 
 // fetchURL fetches an archive that the user names.
 func (c Config) fetchURL(ctx context.Context, progress func(Progress)) (Engine, error) {
-	if err := c.canFetchURL(); err != nil {
-		return Engine{}, err
-	}
-	want, err := hex.DecodeString(c.SHA256)
+	want, err := c.canFetchURL()
 	if err != nil {
-		return Engine{}, fmt.Errorf("read WINDLASS_ENGINE_SHA256: %w", err)
+		return Engine{}, err
 	}
 	get := func(ctx context.Context, staging string) (string, error) {
 		path := filepath.Join(staging, "archive")
@@ -70,20 +65,19 @@ func (c Config) urlDir() string {
 	return filepath.Join(c.CacheDir, engineDir, "sha256-"+strings.ToLower(c.SHA256)[:min(16, len(c.SHA256))])
 }
 
-// cachedDirs are the folders in the cache where an engine of this configuration would be. A URL that the user names goes
-// before the pinned package.
-func (c Config) cachedDirs() []string {
-	var dirs []string
+// cachedDir is the folder in the cache where an engine of this configuration would be, if any could. A
+// URL that the user names goes before the pinned package.
+func (c Config) cachedDir() string {
 	if c.URL != "" {
-		if c.canFetchURL() != nil {
-			return nil // the wrong setting is reported when its turn comes
+		if _, err := c.canFetchURL(); err != nil {
+			return "" // the wrong setting is reported when its turn comes
 		}
-		return append(dirs, c.urlDir())
+		return c.urlDir()
 	}
 	if p, ok := pins()[c.platform()]; ok {
-		dirs = append(dirs, c.npmDir(p))
+		return c.npmDir(p)
 	}
-	return dirs
+	return ""
 }
 
 // getURL copies what is at rawURL to path.

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 
 	"github.com/windlass-run/windlass/internal/environment"
@@ -91,55 +90,44 @@ const howToGet = `Get the engine in one of these ways:
 // errNothing is why a source that is not set up has nothing. It is no failure: the next source is asked.
 var errNothing = errors.New("not set")
 
-// errNoCache is why nothing is looked for in a cache, nor fetched into it, by a configuration without one.
-var errNoCache = errors.New("no cache folder is set, so nothing is fetched")
-
-// Find returns the first engine there is, fetching it if need be, and what came of each source that was asked.
-// An error of a source that the user named explicitly ends the search: a wrong setting is not silently passed over.
+// Find returns the first engine there is, fetching it if need be, and what came of each source that
+// was asked. An error of a source that the user named explicitly ends the search: a wrong setting is
+// not silently passed over.
 func Find(ctx context.Context, c Config, progress func(Progress)) (Engine, []Attempt, error) {
-	return c.search(ctx, c.sources(progress))
+	return c.search(ctx, c.sources(
+		func(ctx context.Context) (Engine, error) { return c.fetchURL(ctx, progress) },
+		func(ctx context.Context) (Engine, error) { return c.fetchNpm(ctx, progress) }))
 }
 
 // Survey says what each source has, without fetching anything.
 func Survey(ctx context.Context, c Config) (Engine, []Attempt, error) {
-	s := c.sources(nil)
-	for i := range s {
-		if s[i].fetches {
-			s[i].ask = s[i].promise
-		}
-	}
-	return c.search(ctx, s)
+	return c.search(ctx, c.sources(
+		func(context.Context) (Engine, error) { _, err := c.canFetchURL(); return Engine{}, err },
+		func(context.Context) (Engine, error) { _, _, err := c.canFetchNpm(); return Engine{}, err }))
 }
+
+// ask returns the engine of a source; one without a path is one that could be fetched.
+type ask func(context.Context) (Engine, error)
 
 // place is one place that may have an engine.
 type place struct {
 	name     Source
 	explicit bool // the user named it: its failure is final
-	fetches  bool
-	ask      func(context.Context) (Engine, error)
-	promise  func(context.Context) (Engine, error) // of a source that fetches: whether it could
+	ask      ask
 }
 
-func (c Config) sources(progress func(Progress)) []place {
+func (c Config) sources(fetchURL, fetchNpm ask) []place {
 	list := []place{
 		{name: SourceLibrary, explicit: c.Library != "", ask: c.findLibrary},
 		{name: SourceBinary, ask: c.findBinary},
 		{name: SourceCache, ask: c.findCached},
-		{
-			name: SourceURL, explicit: c.URL != "", fetches: true,
-			ask:     func(ctx context.Context) (Engine, error) { return c.fetchURL(ctx, progress) },
-			promise: func(context.Context) (Engine, error) { return Engine{}, c.canFetchURL() },
-		},
-		{
-			name: SourceNpm, fetches: true,
-			ask:     func(ctx context.Context) (Engine, error) { return c.fetchNpm(ctx, progress) },
-			promise: func(context.Context) (Engine, error) { _, _, err := c.canFetchNpm(); return Engine{}, err },
-		},
 	}
 	if c.NoFetch {
-		return slices.DeleteFunc(list, func(s place) bool { return s.fetches })
+		return list
 	}
-	return list
+	return append(list,
+		place{name: SourceURL, explicit: c.URL != "", ask: fetchURL},
+		place{name: SourceNpm, ask: fetchNpm})
 }
 
 func (c Config) search(ctx context.Context, sources []place) (Engine, []Attempt, error) {
@@ -188,24 +176,29 @@ func (c Config) findLibrary(context.Context) (Engine, error) {
 	return Engine{Kind: KindLibrary, Path: abs}, nil
 }
 
+// checkCache reports why no library can be in the cache.
+func (c Config) checkCache() error {
+	switch {
+	case !canLoad:
+		return ErrUnsupported
+	case c.CacheDir == "":
+		return errors.New("no cache folder is set, so nothing is fetched")
+	}
+	return nil
+}
+
 // findCached looks for what fetchURL or fetchNpm has fetched before.
 func (c Config) findCached(context.Context) (Engine, error) {
-	if !canLoad {
-		return Engine{}, ErrUnsupported
+	if err := c.checkCache(); err != nil {
+		return Engine{}, err
 	}
-	if c.CacheDir == "" {
-		return Engine{}, errNoCache
-	}
-	var looked []string
-	for _, dir := range c.cachedDirs() {
-		path := filepath.Join(dir, libraryName)
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-			return Engine{Kind: KindLibrary, Path: path}, nil
-		}
-		looked = append(looked, path)
-	}
-	if len(looked) == 0 {
+	dir := c.cachedDir()
+	if dir == "" {
 		return Engine{}, errors.New("no engine that could be in it")
 	}
-	return Engine{}, fmt.Errorf("nothing at %s", strings.Join(looked, " or "))
+	path := filepath.Join(dir, libraryName)
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return Engine{}, fmt.Errorf("nothing at %s", path)
+	}
+	return Engine{Kind: KindLibrary, Path: path}, nil
 }

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/creack/pty"
+
 	"github.com/windlass-run/windlass/internal/sandbox"
 )
 
@@ -125,23 +127,17 @@ func clickHouseCommand(a serveArgs, config string, port int) (*exec.Cmd, error) 
 	}
 }
 
-// clickHouseEnv is the environment of ClickHouse. Its home is its data folder: there is nothing of the person's that it
-// needs.
+// clickHouseEnv is the environment of ClickHouse. Its home is its data folder: there is nothing of the
+// person's that it needs.
 func clickHouseEnv(dir string) []string {
-	env := []string{"HOME=" + dataPath(dir)}
-	for _, name := range []string{"PATH", "TZ", "LANG", "LC_ALL", "GOCOVERDIR"} {
-		if v, ok := os.LookupEnv(name); ok {
-			env = append(env, name+"="+v)
-		}
-	}
-	return env
+	return append(variables("PATH", "TZ", "LANG", "LC_ALL", "GOCOVERDIR"), "HOME="+dataPath(dir))
 }
 
-// openInput returns ClickHouse's standard input, a pseudo-terminal into which nothing is ever typed, and the other end of it,
-// which must stay open. See localArgs. Where there is no pseudo-terminal the input is empty, and the engine starts again
-// after a client with a wrong password.
+// openInput returns ClickHouse's standard input, a pseudo-terminal into which nothing is ever typed,
+// and its other end, which must stay open: see localArgs. Without pseudo-terminals the input is
+// empty, and the engine starts again after a client with a wrong password.
 func openInput() (input, terminal *os.File, err error) {
-	if terminal, input, err = openTerminal(); err == nil {
+	if terminal, input, err = pty.Open(); err == nil {
 		return input, terminal, nil
 	}
 	if input, err = os.Open(os.DevNull); err != nil {

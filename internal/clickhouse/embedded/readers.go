@@ -1,15 +1,11 @@
 package embedded
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 
 	"github.com/gofrs/flock"
 
@@ -32,13 +28,6 @@ type Reader struct {
 
 func readerName(i int) string { return userName + "_reader_" + strconv.Itoa(i) }
 
-// readerPassword derives a reader's password from the engine's, so that one secret is stored.
-func readerPassword(password string, i int) string {
-	mac := hmac.New(sha256.New, []byte(password))
-	mac.Write([]byte(readerName(i)))
-	return hex.EncodeToString(mac.Sum(nil))
-}
-
 // ClaimReader takes a reader for this process. A reader of a process that died is free again. Its database may hold what
 // that process left.
 func ClaimReader(dir string, e Endpoint) (*Reader, error) {
@@ -50,7 +39,8 @@ func ClaimReader(dir string, e Endpoint) (*Reader, error) {
 			return nil, fmt.Errorf("take a reader of the engine: %w", err)
 		}
 		if got {
-			return &Reader{Name: readerName(i), Password: readerPassword(e.Password, i), slot: slot}, nil
+			name := readerName(i)
+			return &Reader{Name: name, Password: derivedPassword(e.Password, name), slot: slot}, nil
 		}
 	}
 	return nil, ErrNoReader
@@ -58,23 +48,6 @@ func ClaimReader(dir string, e Endpoint) (*Reader, error) {
 
 // Release gives the reader back.
 func (r *Reader) Release() error { return r.slot.Unlock() }
-
-// readerUsers returns the readers' part of the users file.
-func readerUsers(password string) string {
-	var b strings.Builder
-	for i := 1; i <= readers; i++ {
-		sum := sha256.Sum256([]byte(readerPassword(password, i)))
-		fmt.Fprintf(&b, `    <%[1]s>
-      <password_sha256_hex>%[2]x</password_sha256_hex>
-      <networks><ip>%[3]s</ip></networks>
-      <profile>reader</profile>
-      <quota>default</quota>
-      <grants><query>GRANT SELECT ON %[1]s.*</query></grants>
-    </%[1]s>
-`, readerName(i), sum, listenHost)
-	}
-	return b.String()
-}
 
 // Limit is a setting of a session reader, by which hostile or careless SQL is bounded.
 type Limit struct{ Name, Value string }
@@ -94,13 +67,4 @@ func ReaderLimits() []Limit {
 		{"allow_introspection_functions", "0"},
 		{"allow_ddl", "0"},
 	}
-}
-
-// readerProfile returns the readers' settings as a part of the users file.
-func readerProfile() string {
-	var b strings.Builder
-	for _, l := range ReaderLimits() {
-		fmt.Fprintf(&b, "      <%[1]s>%[2]s</%[1]s>\n", l.Name, l.Value)
-	}
-	return b.String()
 }

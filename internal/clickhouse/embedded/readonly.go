@@ -4,8 +4,6 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
-	"strings"
 )
 
 // readonlyName is the user of statements that may only read.
@@ -49,34 +47,4 @@ func readonlyHidden() []string {
 		"users", "roles", "grants", "role_grants", "user_directories", "settings_profiles", "settings_profile_elements",
 		"row_policies", "quotas", "named_collections", "certificates", "stack_trace", "symbols", "jemalloc_profile_text",
 	}
-}
-
-// readonlyProfile returns the settings profile of the read-only user.
-func readonlyProfile() string {
-	var b strings.Builder
-	b.WriteString("    <readonly>\n      <readonly>1</readonly>\n      <constraints>\n")
-	for _, name := range ReadonlySettings() {
-		fmt.Fprintf(&b, "        <%[1]s><changeable_in_readonly/></%[1]s>\n", name)
-	}
-	b.WriteString("      </constraints>\n    </readonly>\n")
-	return b.String()
-}
-
-// readonlyUser returns the read-only user's part of the users file.
-func readonlyUser(password string) string {
-	sum := sha256.Sum256([]byte(derivedPassword(password, readonlyName)))
-	var hidden strings.Builder
-	for _, table := range readonlyHidden() {
-		fmt.Fprintf(&hidden, "        <query>REVOKE SELECT ON system.%s</query>\n", table)
-	}
-	return fmt.Sprintf(`    <%[1]s>
-      <password_sha256_hex>%[2]x</password_sha256_hex>
-      <networks><ip>%[3]s</ip></networks>
-      <profile>readonly</profile>
-      <quota>default</quota>
-      <grants>
-        <query>GRANT SELECT, CHECK ON *.*</query>
-%[4]s      </grants>
-    </%[1]s>
-`, readonlyName, sum, listenHost, hidden.String())
 }

@@ -110,7 +110,7 @@ func launch(ctx context.Context, a serveArgs, lock *os.File) (*started, error) {
 	if err != nil {
 		return nil, err
 	}
-	password := newPassword()
+	password := NewPassword()
 	config, err := serverConfig{dir: a.dir, kind: a.engine.Kind, port: port, password: password}.write()
 	if err != nil {
 		return nil, err
@@ -121,40 +121,38 @@ func launch(ctx context.Context, a serveArgs, lock *os.File) (*started, error) {
 	if e.process, err = startProcess(a, config, port, lock); err != nil {
 		return nil, err
 	}
-	if err := awaitPort(ctx, e.process, e.endpoint.Addr()); err != nil {
-		halt(e.process)
-		return nil, err
+	if err = await(ctx, e.process, e.endpoint.listens); err == nil {
+		e.gate, err = openGate(ctx, a.dir, e.endpoint.Addr())
 	}
-	if e.gate, err = openGate(ctx, a.dir, e.endpoint.Addr()); err != nil {
+	if err != nil {
 		halt(e.process)
 		return nil, err
 	}
 	e.endpoint.Socket = e.gate.path
-	if e.endpoint.Version, err = awaitAnswer(ctx, e.process, e.endpoint); err != nil {
+	if err := await(ctx, e.process, e.endpoint.askVersion); err != nil {
 		e.halt()
 		return nil, err
 	}
 	return e, nil
 }
 
-// awaitPort waits until ClickHouse listens.
-func awaitPort(ctx context.Context, p *process, addr string) error {
-	return await(ctx, p, func(ctx context.Context) error {
-		c, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
-		if err == nil {
-			_ = c.Close()
-		}
-		return err
-	})
+// listens fails until ClickHouse listens on its port.
+func (e *Endpoint) listens(ctx context.Context) error {
+	c, err := new(net.Dialer).DialContext(ctx, "tcp", e.Addr())
+	if err == nil {
+		_ = c.Close()
+	}
+	return err
 }
 
-// awaitAnswer returns ClickHouse's version as soon as it answers as the private user.
-func awaitAnswer(ctx context.Context, p *process, e Endpoint) (version string, err error) {
-	err = await(ctx, p, func(ctx context.Context) (err error) {
-		version, err = askVersion(ctx, e)
+// askVersion sets ClickHouse's version, as soon as it answers.
+func (e *Endpoint) askVersion(ctx context.Context) error {
+	c, err := connect(*e)
+	if err != nil {
 		return err
-	})
-	return version, err
+	}
+	defer func() { _ = c.Close() }()
+	return c.QueryRow(ctx, "SELECT version()").Scan(&e.Version)
 }
 
 // await repeats what is asked of a starting ClickHouse until it succeeds.
@@ -174,17 +172,6 @@ func await(ctx context.Context, p *process, ask func(context.Context) error) err
 		case <-time.After(5 * time.Millisecond):
 		}
 	}
-}
-
-func askVersion(ctx context.Context, e Endpoint) (string, error) {
-	c, err := connect(e)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = c.Close() }()
-	var v string
-	err = c.QueryRow(ctx, "SELECT version()").Scan(&v)
-	return v, err
 }
 
 // halt ends the gate, then ClickHouse.

@@ -98,7 +98,7 @@ func (w watcher) probe(ctx context.Context, silent chan<- struct{}) {
 			return
 		case <-tick.C:
 		}
-		if w.endpoint.pingPort(ctx) == nil {
+		if pingPort(ctx, w.endpoint) == nil {
 			failed = 0
 		} else {
 			failed++

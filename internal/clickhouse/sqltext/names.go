@@ -1,4 +1,4 @@
-package clickhouse
+package sqltext
 
 import (
 	_ "embed"

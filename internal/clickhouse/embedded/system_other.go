@@ -6,6 +6,7 @@ import (
 	"context"
 	"net"
 	"os"
+	"os/exec"
 )
 
 func lockFolder(context.Context, string) (*os.File, error) { return nil, ErrUnsupported }
@@ -13,3 +14,7 @@ func lockFolder(context.Context, string) (*os.File, error) { return nil, ErrUnsu
 func holdPort() (*os.File, int, error) { return nil, 0, ErrUnsupported }
 
 func peerUser(*net.UnixConn) (uint32, error) { return 0, ErrUnsupported }
+
+func restrictFiles() {}
+
+func detach(*exec.Cmd) {}

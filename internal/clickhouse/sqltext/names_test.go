@@ -1,4 +1,4 @@
-package clickhouse
+package sqltext
 
 import (
 	"maps"
@@ -60,11 +60,11 @@ func TestTakeSettings(t *testing.T) {
 		"SELECT settings, a = 1 FROM t SETTINGS max_threads= 2": {"SELECT settings, a = 1 FROM t", map[string]any{"max_threads": "2"}},
 		"SETTINGS": {"SETTINGS", map[string]any{}},
 	} {
-		st, err := parseStatement(sql)
+		st, err := Parse(sql)
 		require.NoError(t, err)
-		bare, settings := st.takeSettings()
-		require.Equal(t, want.sql, bare.sql, sql)
-		require.Equal(t, want.settings, map[string]any(settings), sql)
+		bare, settings := st.TakeSettings([]string{"max_threads", "session_timezone", "max_execution_time"})
+		require.Equal(t, want.sql, bare.SQL, sql)
+		require.Equal(t, want.settings, settings, sql)
 	}
 }
 
@@ -83,8 +83,8 @@ func FuzzJudge(f *testing.F) {
 		if len(tokens) == 0 {
 			return
 		}
-		g := guard{write: rights&1 != 0, embedded: rights&2 != 0, guest: rights&4 != 0}
-		if err := g.judge(text, tokens); err == nil && g.embedded && strings.HasPrefix(text, "SELECT file(") {
+		g := Guard{Write: rights&1 != 0, Embedded: rights&2 != 0, Guest: rights&4 != 0}
+		if err := g.judge(text, tokens); err == nil && g.Embedded && strings.HasPrefix(text, "SELECT file(") {
 			t.Fatalf("%q is let through", text)
 		}
 	})

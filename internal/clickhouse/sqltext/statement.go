@@ -1,7 +1,10 @@
-package clickhouse
+// Package sqltext reads SQL that a person or a model wrote, as far as windlass has to understand it
+// before the server does: where a statement ends, and what it may not do.
+package sqltext
 
 import (
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -14,10 +17,10 @@ type token struct {
 	text       string // of a word: as written; of a quoted name: without the quotes
 }
 
-// ErrEmptyQuery and ErrManyStatements are the two things that make a text no query.
+// ErrEmpty and ErrMany are the two things that make a text no query.
 var (
-	ErrEmptyQuery     = errors.New("the query is empty")
-	ErrManyStatements = errors.New("more than one statement: give one at a time")
+	ErrEmpty = errors.New("the query is empty")
+	ErrMany  = errors.New("more than one statement: give one at a time")
 )
 
 // tokenize splits SQL into tokens, without comments. What never ends (a string, a comment) ends with the text; the server
@@ -84,10 +87,10 @@ func next(sql string, i int) token {
 	s := sql[i:]
 	switch c := s[0]; {
 	case c == '\'':
-		return token{start: i, end: i + quoted(s), kind: 's'}
+		return token{start: i, end: i + QuotedLength(s), kind: 's'}
 	case c == '`' || c == '"':
-		n := quoted(s)
-		return token{start: i, end: i + n, kind: 'q', text: unquote(s[:n])}
+		n := QuotedLength(s)
+		return token{start: i, end: i + n, kind: 'q', text: Unquote(s[:n])}
 	case strings.HasPrefix(s, "‘"):
 		return token{start: i, end: i + lengthUntil(s, "’"), kind: 's'}
 	case strings.HasPrefix(s, "“"):
@@ -111,8 +114,8 @@ func isWord(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
 
-// quoted returns the length of a quoted piece: a backslash escapes, a doubled quote is one quote.
-func quoted(s string) int {
+// QuotedLength returns the length of a quoted piece: a backslash escapes, a doubled quote is one quote.
+func QuotedLength(s string) int {
 	for i := 1; i < len(s); i++ {
 		switch s[i] {
 		case '\\':
@@ -128,8 +131,8 @@ func quoted(s string) int {
 	return len(s)
 }
 
-// unquote returns what a quoted name says, well enough to compare it with plain names.
-func unquote(s string) string {
+// Unquote returns what a quoted name says, well enough to compare it with plain names.
+func Unquote(s string) string {
 	if len(s) < 2 {
 		return ""
 	}
@@ -156,46 +159,87 @@ func heredoc(s string) int {
 
 func (t token) is(word string) bool { return t.kind == 'w' && strings.EqualFold(t.text, word) }
 
-// statement is one query as it is sent.
-type statement struct {
+// Statement is one query as it is sent.
+type Statement struct {
+	SQL    string
+	Format string // of a FORMAT clause at its end, which is taken off: the native protocol has none
+
 	source string // the text that the tokens are positions in
-	sql    string
 	tokens []token
-	format string // of a FORMAT clause at its end, which is taken off: the native protocol has no formats
 }
 
-// parseStatement checks that sql is one statement, and takes off what belongs to a command line and not to the protocol:
+// Parse checks that sql is one statement, and takes off what belongs to a command line and not to the protocol:
 // the semicolon and FORMAT at its end.
-func parseStatement(sql string) (statement, error) {
+func Parse(sql string) (Statement, error) {
 	tokens := tokenize(sql)
 	for len(tokens) > 0 && tokens[len(tokens)-1].kind == ';' {
 		tokens = tokens[:len(tokens)-1]
 	}
 	if len(tokens) == 0 {
-		return statement{}, ErrEmptyQuery
+		return Statement{}, ErrEmpty
 	}
 	// A word after a semicolon may be data: INSERT ... VALUES ends the SQL in a text of its own. It is not told apart,
 	// because windlass writes through parameters and a person can write one statement.
 	if slices.ContainsFunc(tokens, func(t token) bool { return t.kind == ';' }) {
-		return statement{}, ErrManyStatements
+		return Statement{}, ErrMany
 	}
-	st := statement{source: sql, tokens: tokens}
+	st := Statement{source: sql, tokens: tokens}
 	if n := len(tokens); n >= 3 && tokens[n-2].is("FORMAT") && tokens[n-1].kind == 'w' && !st.isInsert() {
-		st.format = tokens[n-1].text
+		st.Format = tokens[n-1].text
 		tokens = tokens[:n-2]
 		st.tokens = tokens
 	}
-	st.sql = sql[:tokens[len(tokens)-1].end] // from the very beginning, so that positions in errors are those of the text
+	st.SQL = sql[:tokens[len(tokens)-1].end] // from the very beginning, so that positions in errors are those of the text
 	return st, nil
 }
 
-func (s statement) isInsert() bool { return s.tokens[0].is("INSERT") }
+func (s Statement) isInsert() bool { return s.tokens[0].is("INSERT") }
 
-// returnsRows reports whether the server answers with a table.
-func (s statement) returnsRows() bool {
+// ReturnsRows reports whether the server answers with a table.
+func (s Statement) ReturnsRows() bool {
 	if s.tokens[0].kind == '(' {
 		return true
 	}
 	words := []string{"SELECT", "WITH", "SHOW", "DESCRIBE", "DESC", "EXPLAIN", "EXISTS", "CHECK", "FROM", "KILL", "VALUES"}
 	return slices.ContainsFunc(words, s.tokens[0].is)
+}
+
+var plainValue = regexp.MustCompile(`^(-?[0-9A-Za-z_.]+|'[^'\\]*')$`)
+
+// TakeSettings takes the SETTINGS clause off the end of a statement, if all that it sets is
+// settable, and set to plain values. Otherwise it returns the statement as it is.
+func (s Statement) TakeSettings(settable []string) (Statement, map[string]any) {
+	at := len(s.tokens) - 1
+	for at > 0 && !s.tokens[at].is("SETTINGS") {
+		at--
+	}
+	settings := map[string]any{}
+	if at <= 0 || at == len(s.tokens)-1 {
+		return s, settings
+	}
+	for i := at + 1; i < len(s.tokens); {
+		name, value, next := s.settingAt(i)
+		if !slices.Contains(settable, name) || !plainValue.MatchString(value) {
+			return s, map[string]any{}
+		}
+		settings[name] = strings.Trim(value, "'")
+		i = next
+	}
+	bare := s
+	bare.tokens = s.tokens[:at]
+	bare.SQL = s.source[:s.tokens[at-1].end]
+	return bare, settings
+}
+
+// settingAt returns the setting that begins with the token at i, and the index after its comma. The
+// name is empty if there is none.
+func (s Statement) settingAt(i int) (name, value string, next int) {
+	next = i
+	for next < len(s.tokens) && s.tokens[next].kind != ',' {
+		next++
+	}
+	if next-i < 3 || s.tokens[i+1].kind != '=' {
+		return "", "", next
+	}
+	return s.tokens[i].text, s.source[s.tokens[i+2].start:s.tokens[next-1].end], next + 1
 }

@@ -1,4 +1,4 @@
-package clickhouse
+package sqltext
 
 import (
 	"errors"
@@ -24,7 +24,7 @@ func called(tokens []token, i int) (string, bool) {
 
 // checkCalls looks at every function, table function and engine that is called, by its name with arguments or, where a
 // function takes a function, by its bare name.
-func (g guard) checkCalls(source string, tokens []token) error {
+func (g Guard) checkCalls(source string, tokens []token) error {
 	var around []string // what the open brackets belong to
 	lambdas := lambdaNames(tokens)
 	for i, t := range tokens {
@@ -35,7 +35,7 @@ func (g guard) checkCalls(source string, tokens []token) error {
 		case call && reachesOutside(name), t.isName() && takesFunction(around) && isName(t.text, nameOutward):
 			return g.outward(t.text + "()")
 		case call && g.knownOnly() && !isHarmless(name) && !isName(name, nameServer) && !slices.Contains(lambdas, name) && !isNoCall(tokens, i):
-			return &RefusedError{What: name + "()", Why: "cannot be used here: windlass does not know what it reaches", Liftable: !g.guest}
+			return &RefusedError{What: name + "()", Why: "cannot be used here: windlass does not know what it reaches", Liftable: !g.Guest}
 		}
 		around = nest(around, tokens, i)
 	}
@@ -73,7 +73,7 @@ func lambdaNames(tokens []token) []string {
 
 // knownOnly reports whether only functions may be called that windlass knows. A server may have its own, which are its
 // administrator's to grant.
-func (g guard) knownOnly() bool { return g.guest || g.embedded && !g.write }
+func (g Guard) knownOnly() bool { return g.Guest || g.Embedded && !g.Write }
 
 // nest follows the brackets: it returns what is around the token after i.
 func nest(around []string, tokens []token, i int) []string {
@@ -128,8 +128,8 @@ func clauseWords() []string {
 
 // checkNames refuses what the grants of a session reader do not keep a model from: databases and functions of the server
 // itself. It looks at every name wherever it stands, because a database is named in many ways.
-func (g guard) checkNames(source string, tokens []token) error {
-	if !g.guest {
+func (g Guard) checkNames(source string, tokens []token) error {
+	if !g.Guest {
 		return nil
 	}
 	for _, t := range tokens {
@@ -140,7 +140,7 @@ func (g guard) checkNames(source string, tokens []token) error {
 		case t.kind == 'q' && strings.Contains(source[t.start:t.end], `\`):
 			return errors.New("names with a backslash cannot be used here")
 		case !t.isName():
-		case name == "system", name == "information_schema", isName(name, nameServer, nameOutward), slices.Contains(g.own, name):
+		case name == "system", name == "information_schema", isName(name, nameServer, nameOutward), slices.Contains(g.Own, name):
 			return fmt.Errorf("the name %q cannot be used here: only the session's own rows can be read", t.text)
 		}
 	}

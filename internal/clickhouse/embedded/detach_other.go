@@ -1,9 +1,0 @@
-//go:build !unix
-
-package embedded
-
-import "os/exec"
-
-func restrictFiles() {}
-
-func detach(*exec.Cmd) {}

@@ -1,0 +1,70 @@
+//go:build unix
+
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// holdPort binds a free TCP port of the loopback address and keeps it. It does not listen: ClickHouse does, on the same port,
+// which the system allows to processes of the same user only. So nobody else can listen on it as long as the engine process
+// lives, whatever becomes of ClickHouse.
+func holdPort() (hold *os.File, port int, err error) {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0)
+	if err != nil {
+		return nil, 0, fmt.Errorf("find a free port: %w", err)
+	}
+	unix.CloseOnExec(fd)
+	hold = os.NewFile(uintptr(fd), "port")
+	err = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEPORT, 1)
+	if err == nil {
+		err = unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte(net.ParseIP(listenHost).To4())})
+	}
+	var bound unix.Sockaddr
+	if err == nil {
+		bound, err = unix.Getsockname(fd)
+	}
+	if err != nil {
+		_ = hold.Close()
+		return nil, 0, fmt.Errorf("find a free port: %w", err)
+	}
+	return hold, bound.(*unix.SockaddrInet4).Port, nil //nolint:forcetypeassert // it was bound as one
+}
+
+// lockFolder takes the lock of an engine's folder and returns its file, for children to inherit: the lock ends with the last
+// process that has it open. Others look at the lock by taking it for an instant, so one failure proves nothing.
+func lockFolder(ctx context.Context, path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if err == nil {
+			return f, nil
+		}
+		if !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR) {
+			return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), f.Close())
+		}
+		select {
+		case <-ctx.Done():
+			return nil, errors.Join(ctx.Err(), f.Close())
+		case <-time.After(lockPoll):
+		}
+	}
+}
+
+// restrictFiles makes what this process writes readable by its user only.
+func restrictFiles() { syscall.Umask(0o077) }
+
+// detach gives the child its own session, so that no terminal's signal and no end of this process reaches it.
+func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
