@@ -27,13 +27,13 @@ var (
 	}}}
 	sqlMutant = mutant{"the look at statements of people", []lab.Edit{{
 		File: "internal/clickhouse/query.go",
-		Old:  "embedded: db.endpoint != nil}).check(ctx, conn, st); err != nil {",
-		New:  "embedded: db.endpoint != nil}).check(ctx, conn, st); false {",
+		Old:  "Embedded: db.endpoint != nil}, st); err != nil {",
+		New:  "Embedded: db.endpoint != nil}, st); false {",
 	}}}
 	sqlQueryMutant = mutant{"the look at statements of models", []lab.Edit{{
 		File: "internal/clickhouse/reader.go",
-		Old:  "return r.guard.check(inner, r.conn, st)",
-		New:  "_ = r.guard.check(inner, r.conn, st)\n\treturn nil",
+		Old:  "return check(inner, r.conn, r.guard, st)",
+		New:  "_ = check(inner, r.conn, r.guard, st)\n\treturn nil",
 	}}}
 	endpointsMutant = mutant{"the range in which a figure is believed", []lab.Edit{{
 		File: "internal/llm/usage.go",

@@ -92,7 +92,8 @@ func figures(id string, f *record.Fold) clickhouse.Session {
 		SessionFigures: clickhouse.SessionFigures{
 			Phases: uint64(len(f.Visits())), Calls: uint64(t.Calls), ToolCalls: uint64(spent.ToolCalls),
 			UnknownCostCalls: uint64(t.UnknownCosts), ScriptedCalls: uint64(t.Scripted),
-			TokensIn: t.Usage.In, TokensCached: t.Usage.Cached, TokensOut: t.Usage.Out, CostUSD: t.KnownUSD(),
+			Tokens:  clickhouse.Tokens{TokensIn: t.Usage.In, TokensCached: t.Usage.Cached, TokensOut: t.Usage.Out},
+			CostUSD: t.KnownUSD(),
 		},
 	}
 }

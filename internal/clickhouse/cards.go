@@ -20,23 +20,20 @@ import (
 // Cards and embeddings are two tables, because embeddings of several models live side by side. A write gives the
 // embeddings first, so whoever sees a card finds its embedding.
 type Cards struct {
-	open func(context.Context) (*DB, error)
-	turn chan struct{} // holds a token; whoever has it may open the database
+	open func(context.Context) (*DB, error) // nil: closed
+	turn chan struct{}                      // holds a token; whoever has it may open the database
 	db   *DB
-	own  bool // the database was opened here and is closed here
 }
 
 // Cards returns the store of cards in the database, which stays the caller's to close.
 func (db *DB) Cards() *Cards {
-	c := NewCards(nil)
-	c.db = db
-	return c
+	return NewCards(func(context.Context) (*DB, error) { return Share(db), nil })
 }
 
 // NewCards returns a store in a database that is opened when it is first used, and again at the next use when that fails.
 // So a run waits for no database before it starts. The store must be closed.
 func NewCards(open func(context.Context) (*DB, error)) *Cards {
-	c := &Cards{open: open, turn: make(chan struct{}, 1), own: open != nil}
+	c := &Cards{open: open, turn: make(chan struct{}, 1)}
 	c.turn <- struct{}{}
 	return c
 }
@@ -72,7 +69,7 @@ func (c *Cards) database(ctx context.Context) (*DB, error) {
 // lost lets go of a database that does not answer any more, so that the next use opens it anew: an embedded engine that has
 // died comes back at another address. It returns the error.
 func (c *Cards) lost(ctx context.Context, db *DB, err error) error {
-	if err == nil || ctx.Err() != nil || !c.own || !isGone(err) {
+	if err == nil || ended(ctx) != nil || !isGone(err) {
 		return err
 	}
 	select {
@@ -94,7 +91,7 @@ func (c *Cards) Close() error {
 	defer func() { c.turn <- struct{}{} }()
 	db := c.db
 	c.db, c.open = nil, nil
-	if db == nil || !c.own {
+	if db == nil {
 		return nil
 	}
 	return db.Close()
@@ -286,23 +283,7 @@ func (c *Cards) query(ctx context.Context, sql func(*DB) string, take func(rowSo
 	if err != nil {
 		return err
 	}
-	rows, err := db.conn.Query(ctx, sql(db), args...)
-	if err != nil {
-		return brief(queryError(ctx, c.lost(ctx, db, err)))
-	}
-	defer func() { _ = rows.Close() }() // what went wrong is in Err
-	for rows.Next() {
-		if err := take(rows); err != nil {
-			return err
-		}
-	}
-	if over := ended(ctx); over != nil { // the driver may end a cancelled result like a complete one
-		return over
-	}
-	if err := rows.Err(); err != nil {
-		return brief(queryError(ctx, c.lost(ctx, db, err)))
-	}
-	return nil
+	return brief(c.lost(ctx, db, eachRow(ctx, db, sql(db), take, args...)))
 }
 
 // maxSQLError is how many bytes of what the server says of a query of ours are shown.

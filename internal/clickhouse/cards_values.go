@@ -3,8 +3,10 @@ package clickhouse
 import (
 	"encoding/binary"
 	"fmt"
+	"io"
 	"math"
 	"strconv"
+	"strings"
 )
 
 // The driver takes arrays apart element by element, which for the cards of a session takes ten times as long as all the
@@ -26,28 +28,21 @@ func unpackVector(packed string) ([]float32, error) {
 
 // unpackTexts reads a packed Array(String), nil when it is empty.
 func unpackTexts(packed string) ([]string, error) {
-	// next takes a number off the front.
-	rest := packed
-	next := func() (int, bool) {
-		var head [binary.MaxVarintLen64]byte
-		n, used := binary.Uvarint(head[:copy(head[:], rest)])
-		if used <= 0 || n > uint64(len(packed)) {
-			return 0, false
-		}
-		rest = rest[used:]
-		return int(n), true
-	}
-	count, ok := next()
+	r := strings.NewReader(packed)
 	var out []string
-	for ok && len(out) < count {
-		var n int
-		if n, ok = next(); ok && n <= len(rest) {
-			out, rest = append(out, rest[:n]), rest[n:]
-		} else {
-			ok = false
+	count, err := binary.ReadUvarint(r)
+	for ; err == nil && count > 0; count-- {
+		var n uint64
+		if n, err = binary.ReadUvarint(r); err == nil && n > uint64(r.Len()) {
+			err = io.ErrUnexpectedEOF
+		}
+		if err == nil {
+			from := len(packed) - r.Len()
+			out = append(out, packed[from:from+int(n)])
+			_, err = r.Seek(int64(n), io.SeekCurrent)
 		}
 	}
-	if !ok || rest != "" {
+	if err != nil || r.Len() > 0 {
 		return nil, fmt.Errorf("%d bytes are no list of texts", len(packed))
 	}
 	return out, nil

@@ -29,34 +29,31 @@ type table[T any] struct {
 	columns []column[T]
 }
 
-// names lists the columns as SQL does.
-func (t table[T]) names() string {
-	names := make([]string, len(t.columns))
+// join writes something of each column.
+func (t table[T]) join(separator string, text func(column[T]) string) string {
+	texts := make([]string, len(t.columns))
 	for i, c := range t.columns {
-		names[i] = c.name
+		texts[i] = text(c)
 	}
-	return strings.Join(names, ", ")
+	return strings.Join(texts, separator)
 }
+
+// names lists the columns as SQL does.
+func (t table[T]) names() string { return t.join(", ", func(c column[T]) string { return c.name }) }
 
 // ddl lists the columns as CREATE TABLE does, a line for each.
 func (t table[T]) ddl() string {
-	lines := make([]string, len(t.columns))
-	for i, c := range t.columns {
-		lines[i] = fmt.Sprintf("    %-20s %s", c.name, c.sql)
-	}
-	return strings.Join(lines, ",\n")
+	return t.join(",\n", func(c column[T]) string { return fmt.Sprintf("    %-20s %s", c.name, c.sql) })
 }
 
 // selected lists what is read of a row.
 func (t table[T]) selected() string {
-	list := make([]string, len(t.columns))
-	for i, c := range t.columns {
-		list[i] = c.name
+	return t.join(", ", func(c column[T]) string {
 		if _, ok := c.at(new(T)).(packed); ok {
-			list[i] = "formatRow('RowBinary', " + c.name + ")"
+			return "formatRow('RowBinary', " + c.name + ")"
 		}
-	}
-	return strings.Join(list, ", ")
+		return c.name
+	})
 }
 
 // destinations returns where a row that is read has its values.
@@ -174,20 +171,23 @@ func writeRows[T, R any](ctx context.Context, db *DB, e *encoder[T], rows []R, s
 	return nil
 }
 
-// readRows returns rows of a table, by the WHERE clause and what may follow it.
-func readRows[T any](ctx context.Context, db *DB, t table[T], where string, args ...any) ([]*T, error) {
-	rows, err := db.conn.Query(ctx, "SELECT "+t.selected()+" FROM "+db.layout.table(t.name)+" FINAL WHERE "+where, args...)
+// eachRow gives every row of a result to take.
+func eachRow(ctx context.Context, db *DB, sql string, take func(rowSource) error, args ...any) error {
+	rows, err := db.conn.Query(ctx, sql, args...)
 	if err != nil {
-		return nil, sqlError(err)
+		return queryError(ctx, err)
 	}
 	defer func() { _ = rows.Close() }() // what went wrong is in Err
-	var list []*T
 	for rows.Next() {
-		row := new(T)
-		if err := rows.Scan(t.destinations(row)...); err != nil {
-			return nil, err
+		if err := take(rows); err != nil {
+			return err
 		}
-		list = append(list, row)
 	}
-	return list, sqlError(rows.Err())
+	if over := ended(ctx); over != nil { // the driver may end a cancelled result like a complete one
+		return over
+	}
+	if err := rows.Err(); err != nil {
+		return queryError(ctx, err)
+	}
+	return nil
 }

@@ -15,23 +15,21 @@ import (
 
 // The error codes of ClickHouse that callers branch on.
 const (
-	codeUnknownTable       = 60
-	codeUnknownDatabase    = 81
-	codeAuthFailed         = 516
-	codeSocketTimeout      = 209
-	codeNetworkError       = 210
-	codeTooManyQueries     = 202
-	codeMemoryLimit        = 241
-	codeTooManyParts       = 252
-	codeAllConnsFailed     = 279
-	codeReadonlyTable      = 242
-	codeKeeper             = 999
-	codeQueryCancelled     = 394
-	codeTimeout            = 159
-	codeAccessDenied       = 497
-	codeReadonly           = 164
-	codeNoWritableAccess   = 514
-	codeTooManyRowsOrBytes = 396
+	codeUnknownTable     = 60
+	codeUnknownDatabase  = 81
+	codeAuthFailed       = 516
+	codeSocketTimeout    = 209
+	codeNetworkError     = 210
+	codeTooManyQueries   = 202
+	codeMemoryLimit      = 241
+	codeTooManyParts     = 252
+	codeAllConnsFailed   = 279
+	codeReadonlyTable    = 242
+	codeKeeper           = 999
+	codeTimeout          = 159
+	codeAccessDenied     = 497
+	codeReadonly         = 164
+	codeNoWritableAccess = 514
 )
 
 // UnavailableError says that there is no ClickHouse to talk to.
@@ -63,7 +61,12 @@ func exception(err error) *driver.Exception {
 	return nil
 }
 
+// hasCode reports whether the server answered with one of the codes.
 func hasCode(err error, codes ...int32) bool {
+	var se *SQLError
+	if errors.As(err, &se) {
+		return slices.Contains(codes, se.Code)
+	}
 	ex := exception(err)
 	return ex != nil && slices.Contains(codes, ex.Code)
 }

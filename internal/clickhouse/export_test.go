@@ -102,10 +102,14 @@ func Held(s *Sink) int64 {
 }
 
 // WithPassword returns db as if the engine had another password, that of an older one for instance.
-func WithPassword(db *DB, password string) *DB {
+func WithPassword(t testing.TB, db *DB, password string) *DB {
+	t.Helper()
 	e := *db.endpoint
 	e.Password = password
-	return &DB{conn: db.conn, layout: db.layout, target: db.target, endpoint: &e, dir: db.dir}
+	reading, err := openReading(db.target, e)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, reading.Close()) })
+	return &DB{conn: db.conn, reading: reading, layout: db.layout, target: db.target, endpoint: &e, dir: db.dir}
 }
 
 // Granted returns those of some privileges that the user has.

@@ -209,7 +209,7 @@ func TestOldEngine(t *testing.T) {
 	t.Parallel()
 	db := clickhousetest.Open(t)
 	require.NotNil(t, db.Endpoint(), "a server has the user of the DSN only")
-	_, err := clickhouse.WithPassword(db, "that of another engine").Query(t.Context(), "SELECT 1", clickhouse.QueryOptions{})
+	_, err := clickhouse.WithPassword(t, db, "that of another engine").Query(t.Context(), "SELECT 1", clickhouse.QueryOptions{})
 	var unavailable *clickhouse.UnavailableError
 	require.ErrorAs(t, err, &unavailable)
 	require.ErrorContains(t, err, "was started by a windlass without a read-only user: it ends by itself a minute after its last use, "+

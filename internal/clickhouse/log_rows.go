@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/windlass-run/windlass/echo"
 )
@@ -22,18 +23,18 @@ type logRow struct {
 }
 
 func logTable() table[logRow] {
-	t := table[logRow]{name: "unified_logs", what: "log"}
-	for _, part := range [][]column[logRow]{
+	at := func(r *logRow) *place { return &r.place }
+	return table[logRow]{name: "unified_logs", what: "log", columns: slices.Concat(
 		lift(func(r *logRow) *echo.Entry { return &r.entry }, headColumns()),
-		{{"node_type", few, func(r *logRow) any { return (*string)(&r.entry.NodeType) }}},
-		lift(func(r *logRow) *place { return &r.place }, placeColumns()),
-		lift(func(r *logRow) *place { return &r.place }, effectColumns()),
-		{{"content_hash", "String", func(r *logRow) any { return (*string)(&r.entry.ContentHash) }}},
+		[]column[logRow]{{"node_type", few, func(r *logRow) any { return (*string)(&r.entry.NodeType) }}},
+		lift(at, placeColumns()),
+		lift(at, effectColumns()),
+		[]column[logRow]{{"content_hash", "String", func(r *logRow) any { return (*string)(&r.entry.ContentHash) }}},
 		lift(func(r *logRow) *messageParts { return &r.message }, messageColumns()),
 		lift(func(r *logRow) *echo.ToolUse { return &r.tool }, toolColumns()),
 		callColumns(),
 		lift(func(r *logRow) *sizes { return &r.sizes }, sizeColumns()),
-		{
+		[]column[logRow]{
 			{"error_kind", few, func(r *logRow) any { return &r.failure.Kind }},
 			{"error", "String", func(r *logRow) any { return &r.failure.Message }},
 			{"data_json", zipped, func(r *logRow) any { return &r.entry.Data }},
@@ -41,11 +42,7 @@ func logTable() table[logRow] {
 				"selection_json", "String COMMENT 'a selection as the journal has it: what changed since the call before' CODEC(ZSTD(3))",
 				func(r *logRow) any { return &r.selection },
 			},
-		},
-	} {
-		t.columns = append(t.columns, part...)
-	}
-	return t
+		})}
 }
 
 // headColumns are those of both tables.
@@ -156,4 +153,31 @@ func (r *logRow) restore() (*echo.Entry, error) {
 	}
 	e.Message = m
 	return &e, nil
+}
+
+// sizes are what both tables have of a selection, in tokens and in money.
+type sizes struct {
+	echo.Selection
+
+	messages, masked int64
+}
+
+func sizesOf(s *echo.Selection) sizes {
+	return sizes{Selection: *s, messages: int64(s.MessageCount), masked: int64(s.MaskedCount)}
+}
+
+func sizeColumns() []column[sizes] {
+	return []column[sizes]{
+		{"full_history_size", "Int64", func(s *sizes) any { return &s.FullHistorySize }},
+		{"context_size", "Int64", func(s *sizes) any { return &s.ContextSize }},
+		{"tokens_saved", "Int64", func(s *sizes) any { return &s.TokensSaved }},
+		{"message_count", "Int64", func(s *sizes) any { return &s.messages }},
+		{"masked_count", "Int64", func(s *sizes) any { return &s.masked }},
+		{"shared_size", "Int64", func(s *sizes) any { return &s.SharedSize }},
+		{"full_shared_size", "Int64", func(s *sizes) any { return &s.FullSharedSize }},
+		{"sent_usd", "Nullable(Float64)", func(s *sizes) any { return &s.SentUSD }},
+		{"full_usd", "Nullable(Float64)", func(s *sizes) any { return &s.FullUSD }},
+		{"request_size", "Int64", func(s *sizes) any { return &s.RequestSize }},
+		{"request_limit", "Int64", func(s *sizes) any { return &s.Limit }},
+	}
 }

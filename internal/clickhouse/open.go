@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	driver "github.com/ClickHouse/clickhouse-go/v2"
@@ -21,8 +22,9 @@ type DB struct {
 	target   target
 	endpoint *embedded.Endpoint // nil for a server
 	dir      string             // of the embedded engine
-	read     readPool
-	shares   atomic.Int32 // how many users there are besides the first
+	reading  driver.Conn        // of the user that may only read: on a server the same as conn
+	warm     sync.WaitGroup     // opens the first of these ahead
+	shares   atomic.Int32       // how many users there are besides the first
 }
 
 // EngineDir returns the folder of the embedded engine below home.
@@ -81,13 +83,31 @@ func isGone(err error) bool { return isNetwork(err) || hasCode(err, codeAuthFail
 func openEndpoint(ctx context.Context, e embedded.Endpoint, dir string, o Options) (*DB, error) {
 	db := &DB{target: embeddedTarget(e, o.Database), endpoint: &e, dir: dir}
 	db.target.tune()
+	reading, err := openReading(db.target, e)
+	if err != nil {
+		return nil, err
+	}
 	if o.Reading {
-		db.read.warmUp(ctx, db.target, e)
+		db.warm.Go(func() { _ = reading.Ping(ctx) }) // a failure is seen again by whatever uses it
 	}
 	if err := db.connect(ctx); err != nil {
-		return nil, errors.Join(err, db.read.close())
+		db.warm.Wait()
+		return nil, errors.Join(err, reading.Close())
 	}
+	db.reading = reading
 	return db, nil
+}
+
+// openReading makes the connections of the user that may only read. None is opened yet.
+func openReading(t target, e embedded.Endpoint) (driver.Conn, error) {
+	o := *t.options
+	o.Auth.Username, o.Auth.Password = embedded.ReadonlyUser(e)
+	o.Settings = nil
+	conn, err := driver.Open(&o)
+	if err != nil {
+		return nil, fmt.Errorf("open ClickHouse to read: %w", err)
+	}
+	return conn, nil
 }
 
 func openTarget(ctx context.Context, t target) (*DB, error) {
@@ -96,6 +116,7 @@ func openTarget(ctx context.Context, t target) (*DB, error) {
 	if err := db.connect(ctx); err != nil {
 		return nil, err
 	}
+	db.reading = db.conn
 	return db, nil
 }
 
@@ -165,7 +186,12 @@ func (db *DB) Close() error {
 	if db.shares.Add(-1) >= 0 {
 		return nil
 	}
-	if err := errors.Join(db.conn.Close(), db.read.close()); err != nil {
+	db.warm.Wait()
+	err := db.conn.Close()
+	if db.endpoint != nil {
+		err = errors.Join(err, db.reading.Close())
+	}
+	if err != nil {
 		return fmt.Errorf("close ClickHouse: %w", err)
 	}
 	return nil

@@ -55,9 +55,8 @@ func (db *DB) Query(ctx context.Context, sql string, o QueryOptions) (*Rows, err
 	}
 	conn := db.conn
 	if !o.Write {
-		if conn, err = db.reading(); err != nil {
-			return nil, err
-		}
+		db.warm.Wait()
+		conn = db.reading
 	}
 	if err := check(ctx, conn, sqltext.Guard{Write: o.Write, Embedded: db.endpoint != nil}, st); err != nil {
 		return nil, explainReading(db, err)
@@ -66,12 +65,6 @@ func (db *DB) Query(ctx context.Context, sql string, o QueryOptions) (*Rows, err
 		return run(ctx, conn, st, nil)
 	}
 	return queryServer(ctx, conn, st)
-}
-
-// isOwnReadonly reports whether the server refused our settings because the user may change none.
-func isOwnReadonly(err error) bool {
-	se, ok := err.(*SQLError) //nolint:errorlint // run returns it bare
-	return ok && se.Code == codeReadonly && strings.Contains(se.Message, "Cannot modify 'readonly'")
 }
 
 func run(ctx context.Context, conn driver.Conn, st sqltext.Statement, settings driver.Settings) (*Rows, error) {

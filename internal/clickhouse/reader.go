@@ -2,8 +2,6 @@ package clickhouse
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strconv"
@@ -81,21 +79,26 @@ func (r *Reader) prepare(ctx context.Context, db *DB, o driver.Options) error {
 	return err
 }
 
-// ownFunctions returns the names, in lower case, of the functions that were added to the server. They may run any program,
-// and everyone may call them.
+// ownFunctions returns the names, in lower case, of the functions that were added to the server. They
+// may run any program, and everyone may call them.
 func (r *Reader) ownFunctions(ctx context.Context) ([]string, error) {
-	var names []struct {
+	own, err := r.names(ctx, "SELECT lower(name) AS name FROM system.functions WHERE origin != 'System'")
+	if err != nil {
+		return nil, fmt.Errorf("list the server's own functions: %w", err)
+	}
+	return own, nil
+}
+
+// names returns the column "name" of a query.
+func (r *Reader) names(ctx context.Context, query string) (names []string, err error) {
+	var rows []struct {
 		Name string `ch:"name"`
 	}
-	err := r.admin.Select(ctx, &names, "SELECT lower(name) AS name FROM system.functions WHERE origin != 'System'")
-	if err != nil {
-		return nil, fmt.Errorf("list the server's own functions: %w", sqlError(err))
+	err = sqlError(r.admin.Select(ctx, &rows, query))
+	for _, row := range rows {
+		names = append(names, row.Name)
 	}
-	var lower []string
-	for _, n := range names {
-		lower = append(lower, n.Name)
-	}
-	return lower, nil
+	return names, err
 }
 
 // user returns a user for the reader: one of those that the embedded engine has, or a new one of the server.
@@ -111,8 +114,8 @@ func (r *Reader) user(ctx context.Context, db *DB) (name, password string, err e
 	if err := r.dropOld(ctx, time.Now()); err != nil {
 		return "", "", err
 	}
-	name = readerPrefix + strconv.FormatInt(time.Now().Unix(), 10) + "_" + randomHex(6)
-	password = randomHex(24)
+	name = readerPrefix + strconv.FormatInt(time.Now().Unix(), 10) + "_" + embedded.NewPassword()[:12]
+	password = embedded.NewPassword()
 	r.release = func(ctx context.Context) error { return r.admin.Exec(ctx, "DROP USER IF EXISTS "+quoteName(name)) }
 	return name, password, r.createUser(ctx, name, password)
 }
@@ -141,17 +144,15 @@ func (r *Reader) dropOld(ctx context.Context, now time.Time) error {
 	for what, query := range map[string]string{
 		"USER": "SELECT name FROM system.users", "DATABASE": "SELECT name FROM system.databases",
 	} {
-		var names []struct {
-			Name string `ch:"name"`
+		names, err := r.names(ctx, query+" WHERE startsWith(name, '"+readerPrefix+"')")
+		if err != nil {
+			return fmt.Errorf("look for old readers: %w", err)
 		}
-		if err := r.admin.Select(ctx, &names, query+" WHERE startsWith(name, '"+readerPrefix+"')"); err != nil {
-			return fmt.Errorf("look for old readers: %w", sqlError(err))
-		}
-		for _, n := range names {
-			if !isOldReader(n.Name, now) {
+		for _, name := range names {
+			if !isOldReader(name, now) {
 				continue
 			}
-			if err := r.admin.Exec(ctx, "DROP "+what+" IF EXISTS "+quoteName(n.Name)); err != nil {
+			if err := r.admin.Exec(ctx, "DROP "+what+" IF EXISTS "+quoteName(name)); err != nil {
 				return fmt.Errorf("drop an old reader: %w", sqlError(err))
 			}
 		}
@@ -164,12 +165,6 @@ func isOldReader(name string, now time.Time) bool {
 	stamp, _, ok := strings.Cut(strings.TrimPrefix(name, readerPrefix), "_")
 	made, err := strconv.ParseInt(stamp, 10, 64)
 	return ok && err == nil && now.Sub(time.Unix(made, 0)) > readerMaxAge
-}
-
-func randomHex(n int) string {
-	b := make([]byte, n)
-	_, _ = rand.Read(b) // never fails: crypto/rand ends the program instead
-	return hex.EncodeToString(b)
 }
 
 // Query runs one statement over the session's rows as they are in the database now: rows on their way are not seen yet.
@@ -193,15 +188,10 @@ func (r *Reader) Query(ctx context.Context, sql string) (columns []string, rows 
 
 // refresh copies the rows of the session that have come since the last query.
 func (r *Reader) refresh(ctx context.Context) error {
-	version := map[string]string{
-		"unified_logs": "seq", "unified_selections": "seq", "unified_cards": "(content_hash, generated_at)",
-		"unified_embeddings": "(content_hash, embedding_model, generated_at)",
-	}
 	for _, t := range tables() {
-		key := version[t.table]
-		err := r.admin.Exec(ctx, "INSERT INTO "+r.copy.table(t.table)+" ("+t.columns+") SELECT "+t.columns+
-			" FROM "+r.source.table(t.table)+" FINAL WHERE session_id = ? AND "+key+" NOT IN (SELECT "+key+
-			" FROM "+r.copy.table(t.table)+")", r.session)
+		err := r.admin.Exec(ctx, "INSERT INTO "+r.copy.table(t.name)+" ("+t.columns+") SELECT "+t.columns+
+			" FROM "+r.source.table(t.name)+" FINAL WHERE session_id = ? AND "+t.version+" NOT IN (SELECT "+t.version+
+			" FROM "+r.copy.table(t.name)+")", r.session)
 		if err != nil {
 			return queryError(ctx, err)
 		}

@@ -51,6 +51,28 @@ func ranges(numbers []uint64) string {
 	return strings.Join(parts, ", ")
 }
 
+// Record returns the entries of a session as its journal has them.
+func (db *DB) Record(ctx context.Context, sessionID string) (entries []*echo.Entry, err error) {
+	t := logTable()
+	sql := "SELECT " + t.selected() + " FROM " + db.layout.table(t.name) + " FINAL WHERE session_id = ? ORDER BY seq"
+	err = eachRow(ctx, db, sql, func(rows rowSource) error {
+		r := new(logRow)
+		if err := rows.Scan(t.destinations(r)...); err != nil {
+			return err
+		}
+		e, err := r.restore()
+		if err != nil {
+			return fmt.Errorf("entry %d (%s): %w", r.entry.Seq, r.place.key, err)
+		}
+		entries = append(entries, e)
+		return nil
+	}, sessionID)
+	if err != nil {
+		return nil, fmt.Errorf("read the record of session %s: %w", sessionID, err)
+	}
+	return entries, nil
+}
+
 // Rebuild makes the journal of a session in the folder dir again, as it was where the session was run, so that the session
 // can be resumed on this machine. The error is an [*IncompleteError] when rows are missing, and then nothing is made.
 // Rows missing at the end cannot be known of: the session is then that of an earlier moment. What is in the database is

@@ -24,18 +24,23 @@ const (
 // CostBys lists the ways to sum up costs.
 func CostBys() []CostBy { return []CostBy{ByCascade, ByPhase, ByModel, BySession, ByDay} }
 
+// Tokens are what model calls used.
+type Tokens struct {
+	TokensIn     int64 `json:"tokens_in" ch:"tokens_in"`
+	TokensCached int64 `json:"tokens_cached" ch:"tokens_cached"`
+	TokensOut    int64 `json:"tokens_out" ch:"tokens_out"`
+}
+
 // Usage is what model calls used and cost.
 type Usage struct {
-	Calls            uint64   `json:"calls" ch:"calls"`
-	UnknownCostCalls uint64   `json:"unknown_cost_calls" ch:"unknown_cost_calls"` // left out of CostUSD
-	FailedCalls      uint64   `json:"failed_calls" ch:"failed_calls"`
-	ScriptedCalls    uint64   `json:"scripted_calls" ch:"scripted_calls"` // answered by a script, not by a model
-	TokensIn         int64    `json:"tokens_in" ch:"tokens_in"`
-	TokensCached     int64    `json:"tokens_cached" ch:"tokens_cached"`
-	TokensOut        int64    `json:"tokens_out" ch:"tokens_out"`
-	TokensReasoning  int64    `json:"tokens_reasoning" ch:"tokens_reasoning"`
-	CostUSD          *float64 `json:"cost_usd" ch:"cost_usd"` // nil when no call's cost is known
-	DurationMS       float64  `json:"duration_ms" ch:"duration_ms"`
+	Calls            uint64 `json:"calls" ch:"calls"`
+	UnknownCostCalls uint64 `json:"unknown_cost_calls" ch:"unknown_cost_calls"` // left out of CostUSD
+	FailedCalls      uint64 `json:"failed_calls" ch:"failed_calls"`
+	ScriptedCalls    uint64 `json:"scripted_calls" ch:"scripted_calls"` // answered by a script, not by a model
+	Tokens
+	TokensReasoning int64    `json:"tokens_reasoning" ch:"tokens_reasoning"`
+	CostUSD         *float64 `json:"cost_usd" ch:"cost_usd"` // nil when no call's cost is known
+	DurationMS      float64  `json:"duration_ms" ch:"duration_ms"`
 }
 
 // CostRow is one line of a cost report. Of the names only those that the report is by are set.
@@ -107,15 +112,13 @@ func (t SessionTimes) Duration() time.Duration { return t.LastAt.Sub(t.StartedAt
 
 // SessionFigures are what a run came to.
 type SessionFigures struct {
-	Phases           uint64   `json:"phases" ch:"phases"` // each visit counts
-	Calls            uint64   `json:"calls" ch:"calls"`
-	ToolCalls        uint64   `json:"tool_calls" ch:"tool_calls"`
-	UnknownCostCalls uint64   `json:"unknown_cost_calls" ch:"unknown_cost_calls"`
-	ScriptedCalls    uint64   `json:"scripted_calls" ch:"scripted_calls"`
-	TokensIn         int64    `json:"tokens_in" ch:"tokens_in"`
-	TokensCached     int64    `json:"tokens_cached" ch:"tokens_cached"`
-	TokensOut        int64    `json:"tokens_out" ch:"tokens_out"`
-	CostUSD          *float64 `json:"cost_usd" ch:"cost_usd"` // nil when no call's cost is known
+	Phases           uint64 `json:"phases" ch:"phases"` // each visit counts
+	Calls            uint64 `json:"calls" ch:"calls"`
+	ToolCalls        uint64 `json:"tool_calls" ch:"tool_calls"`
+	UnknownCostCalls uint64 `json:"unknown_cost_calls" ch:"unknown_cost_calls"`
+	ScriptedCalls    uint64 `json:"scripted_calls" ch:"scripted_calls"`
+	Tokens
+	CostUSD *float64 `json:"cost_usd" ch:"cost_usd"` // nil when no call's cost is known
 }
 
 // Sessions lists the newest sessions, the newest first; all of them when limit is 0.
@@ -172,15 +175,14 @@ func (db *DB) Session(ctx context.Context, id string) (Session, error) {
 
 // PhaseReport is what one visit of a phase did.
 type PhaseReport struct {
-	Visit     string    `json:"visit" ch:"-"` // the phase's name, with ~2 after it on its second visit
-	Phase     string    `json:"phase_name" ch:"phase_name"`
-	Number    uint32    `json:"-" ch:"visit"` // of the visit, from 1
-	Status    string    `json:"status" ch:"status"`
-	Reason    string    `json:"reason,omitempty" ch:"reason"`
-	StartedAt time.Time `json:"started_at" ch:"started_at"`
-	LastAt    time.Time `json:"last_at" ch:"last_at"`
-	Attempts  uint32    `json:"attempts" ch:"attempts"`
-	ToolCalls uint64    `json:"tool_calls" ch:"tool_calls"`
+	Visit  string `json:"visit" ch:"-"` // the phase's name, with ~2 after it on its second visit
+	Phase  string `json:"phase_name" ch:"phase_name"`
+	Number uint32 `json:"-" ch:"visit"` // of the visit, from 1
+	Status string `json:"status" ch:"status"`
+	Reason string `json:"reason,omitempty" ch:"reason"`
+	SessionTimes
+	Attempts  uint32 `json:"attempts" ch:"attempts"`
+	ToolCalls uint64 `json:"tool_calls" ch:"tool_calls"`
 	Usage
 }
 
@@ -216,20 +218,18 @@ func (db *DB) Phases(ctx context.Context, sessionID string) ([]PhaseReport, erro
 
 // Call is one model or tool call of a session.
 type Call struct {
-	Seq          uint64   `json:"seq" ch:"seq"`
-	NodeType     string   `json:"node_type" ch:"node_type"` // model_call or tool_call
-	Key          string   `json:"key" ch:"key"`
-	Phase        string   `json:"phase_name" ch:"phase_name"`
-	Name         string   `json:"name" ch:"name"` // of the model or the tool
-	TokensIn     int64    `json:"tokens_in" ch:"tokens_in"`
-	TokensCached int64    `json:"tokens_cached" ch:"tokens_cached"`
-	TokensOut    int64    `json:"tokens_out" ch:"tokens_out"`
-	CostUSD      *float64 `json:"cost_usd" ch:"cost_usd"`
-	DurationMS   float64  `json:"duration_ms" ch:"duration_ms"`
-	Failed       bool     `json:"failed" ch:"failed"`
-	Retries      uint64   `json:"retries,omitempty" ch:"retries"`         // requests of a model call that failed before
-	RetryKinds   []string `json:"retry_kinds,omitempty" ch:"retry_kinds"` // why each of them did
-	Error        string   `json:"error,omitempty" ch:"error"`
+	Seq      uint64 `json:"seq" ch:"seq"`
+	NodeType string `json:"node_type" ch:"node_type"` // model_call or tool_call
+	Key      string `json:"key" ch:"key"`
+	Phase    string `json:"phase_name" ch:"phase_name"`
+	Name     string `json:"name" ch:"name"` // of the model or the tool
+	Tokens
+	CostUSD    *float64 `json:"cost_usd" ch:"cost_usd"`
+	DurationMS float64  `json:"duration_ms" ch:"duration_ms"`
+	Failed     bool     `json:"failed" ch:"failed"`
+	Retries    uint64   `json:"retries,omitempty" ch:"retries"`         // requests of a model call that failed before
+	RetryKinds []string `json:"retry_kinds,omitempty" ch:"retry_kinds"` // why each of them did
+	Error      string   `json:"error,omitempty" ch:"error"`
 }
 
 // Calls returns the model and tool calls of a session in their order.

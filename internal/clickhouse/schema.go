@@ -9,6 +9,8 @@ import (
 	"text/template"
 
 	driver "github.com/ClickHouse/clickhouse-go/v2"
+
+	"github.com/windlass-run/windlass/echo"
 )
 
 // schemaVersion is the version of the schema in schema.sql. Versions 1 to 7 were those of databases with entries of journals
@@ -18,41 +20,46 @@ const schemaVersion = 8
 //go:embed schema.sql
 var schemaText string
 
+// storedTable is a table of the schema, whatever its rows.
+type storedTable struct {
+	name, columns string
+	ddl           string // the columns as CREATE TABLE has them
+	version       string // what tells the versions of a session's rows apart
+}
+
+func stored[T any](t table[T], version string) storedTable {
+	return storedTable{name: t.name, columns: t.names(), ddl: t.ddl(), version: version}
+}
+
+// tables are those that hold what sessions have.
+func tables() []storedTable {
+	return []storedTable{
+		stored(logTable(), "seq"),
+		stored(selectionTable(), "seq"),
+		stored(cardTable(), "(content_hash, generated_at)"),
+		stored(embeddingTable(), "(content_hash, embedding_model, generated_at)"),
+	}
+}
+
 // tableColumns are the columns of a table as CREATE TABLE has them.
 func tableColumns(name string) (string, error) {
 	for _, t := range tables() {
-		if t.table == name {
+		if t.name == name {
 			return t.ddl, nil
 		}
 	}
 	return "", fmt.Errorf("no table %q", name)
 }
 
-// storedTable is a table of the schema, whatever its rows.
-type storedTable struct{ table, ddl, columns string }
-
-// tables are those that hold what sessions have.
-func tables() []storedTable {
-	logs, selections, cards, embeddings := logTable(), selectionTable(), cardTable(), embeddingTable()
-	return []storedTable{
-		{logs.name, logs.ddl(), logs.names()},
-		{selections.name, selections.ddl(), selections.names()},
-		{cards.name, cards.ddl(), cards.names()},
-		{embeddings.name, embeddings.ddl(), embeddings.names()},
-	}
-}
-
-// placeNames lists the columns that say where in a run something was done, of a table with the alias from.
+// placeNames lists the columns that say where in a run something was done, of a table with the alias
+// from.
 func placeNames(from string) string {
-	var list []string
-	for _, c := range placeColumns() {
-		if from != "" {
-			list = append(list, from+"."+c.name+" AS "+c.name)
-		} else {
-			list = append(list, c.name)
+	return table[place]{columns: placeColumns()}.join(", ", func(c column[place]) string {
+		if from == "" {
+			return c.name
 		}
-	}
-	return strings.Join(list, ", ")
+		return from + "." + c.name + " AS " + c.name
+	})
 }
 
 // makeDatabase is the statement that makes the database.
@@ -132,4 +139,28 @@ func (l layout) run(ctx context.Context, conn driver.Conn, statements []string) 
 		}
 	}
 	return nil
+}
+
+// NewerSchemaError says that the database was made by a newer windlass than this one.
+type NewerSchemaError struct {
+	Database string
+	Have     uint32 // of the database
+	Known    uint32 // to this program
+}
+
+func (e *NewerSchemaError) Error() string {
+	return fmt.Sprintf("the ClickHouse database %q has schema version %d, but this windlass knows only up to %d: "+
+		"use a newer windlass, or another database", e.Database, e.Have, e.Known)
+}
+
+// OldSchemaError says that the database was made by a windlass whose records this one cannot read. It was left as it is.
+type OldSchemaError struct {
+	Database string
+	Have     uint32 // of the database
+}
+
+func (e *OldSchemaError) Error() string {
+	return fmt.Sprintf("the ClickHouse database %q has schema version %d, which this windlass does not read; it was left as it is. "+
+		"The last windlass that reads it was built from commit %s. Name another database in the DSN, such as %q: it is created "+
+		"when it does not exist", e.Database, e.Have, echo.LastOldBuild, DefaultDatabase)
 }

@@ -20,11 +20,10 @@ type selectionRow struct {
 }
 
 func selectionTable() table[selectionRow] {
-	t := table[selectionRow]{name: "unified_selections", what: "selection"}
-	for _, part := range [][]column[selectionRow]{
+	return table[selectionRow]{name: "unified_selections", what: "selection", columns: slices.Concat(
 		lift(func(r *selectionRow) *echo.Entry { return &r.entry }, headColumns()),
 		lift(func(r *selectionRow) *place { return &r.place }, placeColumns()),
-		{
+		[]column[selectionRow]{
 			{"model", few, func(r *selectionRow) any { return &r.entry.Model }},
 			{"dialect", few, func(r *selectionRow) any { return &r.dialect }},
 			{"message_seq", "Array(UInt64) COMMENT 'the entry that has the message'", func(r *selectionRow) any { return &r.seqs }},
@@ -37,11 +36,7 @@ func selectionTable() table[selectionRow] {
 				func(r *selectionRow) any { return &r.sent },
 			},
 		},
-		lift(func(r *selectionRow) *sizes { return &r.sizes }, sizeColumns()),
-	} {
-		t.columns = append(t.columns, part...)
-	}
-	return t
+		lift(func(r *selectionRow) *sizes { return &r.sizes }, sizeColumns()))}
 }
 
 // set makes the row of a selection. The lists take the place of those of the row before it.

@@ -124,14 +124,9 @@ func (v *selectedVisit) set(req *record.Request, n names, from, to int) {
 
 // messagesJSON writes messages as a request has them.
 func messagesJSON(messages []*echo.Message) string {
-	var b bytes.Buffer
-	b.WriteByte('[')
+	list := make([][]byte, len(messages))
 	for i, m := range messages {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.Write(m.JSON())
+		list[i] = m.JSON()
 	}
-	b.WriteByte(']')
-	return b.String()
+	return "[" + string(bytes.Join(list, []byte(","))) + "]"
 }

@@ -1,6 +1,7 @@
 package clickhouse
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -56,7 +57,9 @@ func (db *DB) Ship(ctx context.Context, dir string, o ShipOptions) (Shipment, er
 		if err := w.insert(ctx, b.rows); err != nil {
 			return done, err
 		}
-		done.add(b)
+		done.Rows += len(b.rows)
+		done.Unread += b.unread
+		done.Why = cmp.Or(done.Why, b.why)
 		if err := delivery.SetMark(dir, p.markAt(b)); err != nil {
 			return done, err
 		}
@@ -65,14 +68,6 @@ func (db *DB) Ship(ctx context.Context, dir string, o ShipOptions) (Shipment, er
 		}
 	}
 	return done, nil
-}
-
-func (s *Shipment) add(b *batch) {
-	s.Rows += len(b.rows)
-	s.Unread += b.unread
-	if s.Why == nil {
-		s.Why = b.why
-	}
 }
 
 // fits reports whether a mark is one of these entries.

@@ -419,15 +419,14 @@ func (s *Sink) await(ctx context.Context) bool {
 
 // linger gives a batch time to grow.
 func (s *Sink) linger(ctx context.Context) {
-	t := time.NewTimer(flushEvery)
-	defer t.Stop()
+	grown := time.After(flushEvery)
 	for {
 		select {
 		case <-s.wake:
 			if n, closed := s.waiting(); n >= flushRows || closed {
 				return
 			}
-		case <-t.C:
+		case <-grown:
 			return
 		case <-s.urge:
 			return
@@ -439,14 +438,12 @@ func (s *Sink) linger(ctx context.Context) {
 
 // rest waits between two attempts. It returns false when the sink has to end.
 func (s *Sink) rest(ctx context.Context, pause time.Duration) bool {
-	t := time.NewTimer(pause)
-	defer t.Stop()
 	urge := s.urge
 	if s.isClosed() {
 		urge = nil
 	}
 	select {
-	case <-t.C:
+	case <-time.After(pause):
 	case <-urge:
 	case <-ctx.Done():
 	}

@@ -1,6 +1,7 @@
 package clickhouse
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -8,7 +9,6 @@ import (
 	"net"
 	"reflect"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -237,13 +237,9 @@ func convertScalar(v reflect.Value) (Value, error) {
 
 // floatValue writes the shortest text that gives the same number again. What JSON has no number for is a string there.
 func floatValue(f float64, bits int) Value {
-	switch {
-	case math.IsNaN(f):
-		return Value{Number: true, text: "nan", json: []byte(`"nan"`)}
-	case math.IsInf(f, 1):
-		return Value{Number: true, text: "inf", json: []byte(`"inf"`)}
-	case math.IsInf(f, -1):
-		return Value{Number: true, text: "-inf", json: []byte(`"-inf"`)}
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		text := strings.ToLower(strings.TrimPrefix(fmt.Sprint(f), "+"))
+		return Value{Number: true, text: text, json: []byte(`"` + text + `"`)}
 	}
 	format := byte('f')
 	if a := math.Abs(f); a != 0 && (a < 1e-6 || a >= 1e21) {
@@ -303,11 +299,8 @@ func (t valueType) convertMap(v reflect.Value) (Value, error) {
 		}
 		members = append(members, member{key.text, order, value})
 	}
-	sort.Slice(members, func(i, j int) bool {
-		if members[i].order != members[j].order {
-			return members[i].order < members[j].order
-		}
-		return members[i].key < members[j].key
+	slices.SortFunc(members, func(a, b member) int {
+		return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.key, b.key))
 	})
 	out := []byte{'{'}
 	for i, m := range members {
