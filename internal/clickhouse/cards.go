@@ -15,10 +15,11 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// Cards keeps the cards of sessions in a database. It implements [contextcards.Store] and is safe for concurrent use.
+// Cards keeps the cards of sessions in a database. It implements [contextcards.Store] and is safe
+// for concurrent use.
 //
-// Cards and embeddings are two tables, because embeddings of several models live side by side. A write gives the
-// embeddings first, so whoever sees a card finds its embedding.
+// Cards and embeddings are two tables, because embeddings of several models live side by side. A
+// write gives the embeddings first, so whoever sees a card finds its embedding.
 type Cards struct {
 	open func(context.Context) (*DB, error) // nil: closed
 	turn chan struct{}                      // holds a token; whoever has it may open the database
@@ -30,8 +31,9 @@ func (db *DB) Cards() *Cards {
 	return NewCards(func(context.Context) (*DB, error) { return Share(db), nil })
 }
 
-// NewCards returns a store in a database that is opened when it is first used, and again at the next use when that fails.
-// So a run waits for no database before it starts. The store must be closed.
+// NewCards returns a store in a database that is opened when it is first used, and again at the
+// next use when that fails. So a run waits for no database before it starts. The store must be
+// closed.
 func NewCards(open func(context.Context) (*DB, error)) *Cards {
 	c := &Cards{open: open, turn: make(chan struct{}, 1)}
 	c.turn <- struct{}{}
@@ -40,7 +42,8 @@ func NewCards(open func(context.Context) (*DB, error)) *Cards {
 
 var errCardsClosed = errors.New("the card store is closed")
 
-// database returns the open database. Of several callers one opens it, and the others wait for as long as they may.
+// database returns the open database. Of several callers one opens it, and the others wait for as
+// long as they may.
 func (c *Cards) database(ctx context.Context) (*DB, error) {
 	select {
 	case <-c.turn:
@@ -66,8 +69,8 @@ func (c *Cards) database(ctx context.Context) (*DB, error) {
 	return db, nil
 }
 
-// lost lets go of a database that does not answer any more, so that the next use opens it anew: an embedded engine that has
-// died comes back at another address. It returns the error.
+// lost lets go of a database that does not answer any more, so that the next use opens it anew: an
+// embedded engine that has died comes back at another address. It returns the error.
 func (c *Cards) lost(ctx context.Context, db *DB, err error) error {
 	if err == nil || ended(ctx) != nil || !isGone(err) {
 		return err
@@ -97,8 +100,8 @@ func (c *Cards) Close() error {
 	return db.Close()
 }
 
-// Put writes cards, and their embeddings before them. When it fails between the two, writing them again completes them;
-// until then the old cards stay, and are ranked by the new embeddings.
+// Put writes cards, and their embeddings before them. When it fails between the two, writing them
+// again completes them; until then the old cards stay, and are ranked by the new embeddings.
 func (c *Cards) Put(ctx context.Context, cards []contextcards.Card) error {
 	if len(cards) == 0 {
 		return nil
@@ -138,14 +141,15 @@ func (c *Cards) Cards(ctx context.Context, sessionID string) ([]contextcards.Car
 	return inOrder(rows), nil
 }
 
-// Summaries returns the cards of a session without their embeddings, which are most of what a card takes and which a
-// choice by words does not need.
+// Summaries returns the cards of a session without their embeddings, which are most of what a card
+// takes and which a choice by words does not need.
 func (c *Cards) Summaries(ctx context.Context, sessionID string) ([]contextcards.Card, error) {
 	rows, err := c.read(ctx, sessionID)
 	return inOrder(rows), err
 }
 
-// inOrder sorts cards. It is done here because the server takes longer for it than for everything else about a row.
+// inOrder sorts cards. It is done here because the server takes longer for it than for everything
+// else about a row.
 func inOrder(rows []cardRow) []contextcards.Card {
 	slices.SortFunc(rows, func(a, b cardRow) int { return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.Hash, b.Hash)) })
 	var cards []contextcards.Card
@@ -212,8 +216,8 @@ func (c *Cards) addEmbeddings(ctx context.Context, sessionID string, cards []car
 
 // Rank compares a vector with every card of the session, exactly.
 //
-// The order of messages is a matter of cards, and joining them would double the time. It is asked for only when
-// similarities are equal.
+// The order of messages is a matter of cards, and joining them would double the time. It is asked
+// for only when similarities are equal.
 func (c *Cards) Rank(ctx context.Context, sessionID, embedder string, vector []float32, limit int) ([]contextcards.Ranked, error) {
 	literal, ok := vectorLiteral(vector)
 	if !ok || limit <= 0 {
@@ -238,7 +242,8 @@ func hasTies(ranked []contextcards.Ranked) bool {
 	return false
 }
 
-// similar returns the most similar first, limit of them and those that are equal to the last of these.
+// similar returns the most similar first, limit of them and those that are equal to the last of
+// these.
 func (c *Cards) similar(ctx context.Context, sessionID, embedder, literal string, dimensions, limit int) (ranked []contextcards.Ranked, err error) {
 	err = c.query(ctx, func(db *DB) string {
 		return `SELECT content_hash, 1 - cosineDistance(embedding, ` + literal + `) AS similarity

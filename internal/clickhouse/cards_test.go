@@ -37,8 +37,9 @@ func putBoth(t *testing.T, a, b contextcards.Store, cards ...contextcards.Card) 
 	require.NoError(t, b.Put(t.Context(), cards))
 }
 
-// TestRankIsThatOfMemory ranks random sessions in both stores. Many of the vectors are the same, so many similarities
-// are, and many orders: the lists must be the same message for message, as a choice must not depend on which store was there.
+// TestRankIsThatOfMemory ranks random sessions in both stores. Many of the vectors are the same, so
+// many similarities are, and many orders: the lists must be the same message for message, as a
+// choice must not depend on which store was there.
 func TestRankIsThatOfMemory(t *testing.T) {
 	t.Parallel()
 	_, stored, memory := bothStores(t)
@@ -100,7 +101,8 @@ func TestRankIsThatOfMemory(t *testing.T) {
 	}
 }
 
-// TestCardsOfOddValues holds what the columns cannot have as it is, and vectors that have no direction.
+// TestCardsOfOddValues holds what the columns cannot have as it is, and vectors that have no
+// direction.
 func TestCardsOfOddValues(t *testing.T) {
 	t.Parallel()
 	_, stored, memory := bothStores(t)
@@ -187,8 +189,8 @@ func TestCardsOpenTheirDatabaseWhenTheyAreUsed(t *testing.T) {
 }
 
 // TestCardsWaitNoLongerThanTheyMay holds the opening of the database up.
-// TestCardsOpenADatabaseThatWasLostAgain loses the connections under each method: the call says so, and the next one opens
-// the database again. One that is only too late loses nothing.
+// TestCardsOpenADatabaseThatWasLostAgain loses the connections under each method: the call says so,
+// and the next one opens the database again. One that is only too late loses nothing.
 func TestCardsOpenADatabaseThatWasLostAgain(t *testing.T) {
 	t.Parallel()
 	o := clickhousetest.Options(t)
@@ -267,8 +269,8 @@ func TestCardsSayWhatWentWrong(t *testing.T) {
 	require.ErrorContains(t, err, "read the cards of session s: ClickHouse error 60: ")
 }
 
-// TestHalfAWriteIsCompletedByTheNext has the second of the two tables refuse: the cards stay what they were, and writing
-// again mends it.
+// TestHalfAWriteIsCompletedByTheNext has the second of the two tables refuse: the cards stay what
+// they were, and writing again mends it.
 func TestHalfAWriteIsCompletedByTheNext(t *testing.T) {
 	t.Parallel()
 	db := clickhousetest.Open(t)

@@ -9,8 +9,9 @@ import (
 	"strings"
 )
 
-// The driver takes arrays apart element by element, which for the cards of a session takes ten times as long as all the
-// rest. So they come packed, in the format RowBinary: the number of elements, and the elements.
+// The driver takes arrays apart element by element, which for the cards of a session takes ten
+// times as long as all the rest. So they come packed, in the format RowBinary: the number of
+// elements, and the elements.
 
 // unpackVector reads a packed Array(Float32).
 func unpackVector(packed string) ([]float32, error) {

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// column is one column of a table with rows of T. It is declared once, for the schema, for writing and for reading.
+// column is one column of a table with rows of T. It is declared once, for the schema, for writing
+// and for reading.
 type column[T any] struct {
 	name string
 	sql  string       // its type, and what may follow it in CREATE TABLE
@@ -76,9 +77,10 @@ type packed struct {
 
 // encoder gives the driver rows of a table, one after the other. It belongs to one goroutine.
 //
-// The driver takes values in interfaces: one of a pointer holds it as it is, one of a text or a number is an allocation. So
-// every row is put into the same place, and the driver is given the addresses of its values, which stay the same. It has read
-// what they point at before the next row takes the place.
+// The driver takes values in interfaces: one of a pointer holds it as it is, one of a text or a
+// number is an allocation. So every row is put into the same place, and the driver is given the
+// addresses of its values, which stay the same. It has read what they point at before the next row
+// takes the place.
 type encoder[T any] struct {
 	table[T]
 	current T
@@ -102,8 +104,8 @@ func newEncoder[T any](t table[T]) *encoder[T] {
 	return e
 }
 
-// row returns the values of the current row. Slices are given as such: of a pointer to one the driver takes each element by
-// reflection.
+// row returns the values of the current row. Slices are given as such: of a pointer to one the
+// driver takes each element by reflection.
 func (e *encoder[T]) row() []any {
 	for i, at := range e.at {
 		switch at := at.(type) {
@@ -131,8 +133,8 @@ func (e *encoder[T]) row() []any {
 	return e.values
 }
 
-// names holds each of a few texts once. The driver keeps the texts of a LowCardinality column apart by their addresses
-// when it is given pointers.
+// names holds each of a few texts once. The driver keeps the texts of a LowCardinality column apart
+// by their addresses when it is given pointers.
 type names map[string]*string
 
 func (n names) of(text string) *string {
@@ -147,7 +149,8 @@ func (n names) of(text string) *string {
 // few begins the type of a column that has few different texts.
 const few = "LowCardinality(String)"
 
-// writeRows writes rows of R to a table, all or none of them. set puts one into the place of the current row.
+// writeRows writes rows of R to a table, all or none of them. set puts one into the place of the
+// current row.
 func writeRows[T, R any](ctx context.Context, db *DB, e *encoder[T], rows []R, set func(*T, R)) error {
 	if len(rows) == 0 {
 		return nil

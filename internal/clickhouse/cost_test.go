@@ -16,7 +16,8 @@ import (
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
 )
 
-// longPhase is the record of a phase of so many turns, one call with a result of 1,500 characters in each.
+// longPhase is the record of a phase of so many turns, one call with a result of 1,500 characters
+// in each.
 func longPhase(t testing.TB, policy cascade.Intra, turns int) []*echo.Entry {
 	t.Helper()
 	s := &story{session: "long"}
@@ -58,8 +59,8 @@ func policies() map[string]cascade.Intra {
 	return map[string]cascade.Intra{"full": {}, "every_turn": every}
 }
 
-// TestRowsCostWhatIsNew holds that a row is made and encoded without an allocation for each message of the history before
-// it, although a row of unified_selections names them all.
+// TestRowsCostWhatIsNew holds that a row is made and encoded without an allocation for each message
+// of the history before it, although a row of unified_selections names them all.
 func TestRowsCostWhatIsNew(t *testing.T) { // not parallel: the allocations of other tests would count
 	db, taken := clickhouse.Discarding(t, clickhousetest.Open(t))
 	for name, policy := range policies() {
@@ -75,8 +76,8 @@ func TestRowsCostWhatIsNew(t *testing.T) { // not parallel: the allocations of o
 	}
 }
 
-// TestLongSelectionsAreWrittenApart lets the selections of a long phase pile up: one write takes so many of them only that
-// its arrays stay small, and nothing is left out.
+// TestLongSelectionsAreWrittenApart lets the selections of a long phase pile up: one write takes so
+// many of them only that its arrays stay small, and nothing is left out.
 func TestLongSelectionsAreWrittenApart(t *testing.T) {
 	t.Parallel()
 	db, taken := clickhouse.Discarding(t, clickhousetest.Open(t))

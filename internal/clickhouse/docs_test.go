@@ -204,8 +204,8 @@ func fill(t *testing.T) *clickhouse.DB {
 	return db
 }
 
-// putCards writes a card for each message that is worth one. They are made here, so that what is shown does not change with
-// what makes cards.
+// putCards writes a card for each message that is worth one. They are made here, so that what is
+// shown does not change with what makes cards.
 func putCards(t *testing.T, db *clickhouse.DB, entries []*echo.Entry) {
 	t.Helper()
 	var cards []contextcards.Card
@@ -270,8 +270,8 @@ func TestQueriesElsewhere(t *testing.T) {
 	requireGolden(t, "docs_elsewhere", out.String())
 }
 
-// TestEveryColumnIsDocumented looks for the columns of each table and view that docs/sql.md has a table of, and for columns
-// there that do not exist.
+// TestEveryColumnIsDocumented looks for the columns of each table and view that docs/sql.md has a
+// table of, and for columns there that do not exist.
 func TestEveryColumnIsDocumented(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/sql.md")

@@ -16,8 +16,8 @@ import (
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
 )
 
-// door is one way out of the database that a statement may try. FILE stands for a file that exists, OUT for one that does
-// not, and URL for a server that counts who comes.
+// door is one way out of the database that a statement may try. FILE stands for a file that exists,
+// OUT for one that does not, and URL for a server that counts who comes.
 type door struct {
 	sql  string
 	want string // part of the error, for a statement without Write
@@ -29,7 +29,8 @@ const (
 	reads   = "is no statement that only reads"
 )
 
-// outwardDoors lead to files, programs and other servers. Nothing opens them on the embedded engine, with or without Write.
+// outwardDoors lead to files, programs and other servers. Nothing opens them on the embedded
+// engine, with or without Write.
 func outwardDoors() []door {
 	return []door{
 		// The scalar function that needs no grant, however its name is written.
@@ -109,7 +110,8 @@ func outwardDoors() []door {
 	}
 }
 
-// changeDoors change or reach something by a statement of another kind. closed is said of them with Write.
+// changeDoors change or reach something by a statement of another kind. closed is said of them with
+// Write.
 func changeDoors() []struct{ sql, closed string } {
 	return []struct{ sql, closed string }{
 		{"INSERT INTO FUNCTION file('OUT', 'LineAsString', 'a String') SELECT 'x'", reaches},
@@ -178,7 +180,8 @@ type world struct {
 
 const secretText = "the owner's secret"
 
-// newWorld makes one below base: the path must not have the statement in it, as the folder of a subtest has.
+// newWorld makes one below base: the path must not have the statement in it, as the folder of a
+// subtest has.
 func newWorld(t *testing.T, base string) *world {
 	t.Helper()
 	dir, err := os.MkdirTemp(base, "")
@@ -197,7 +200,8 @@ func newWorld(t *testing.T, base string) *world {
 	}
 }
 
-// fill puts the places into a statement. The names of functions and engines stay: they are not in quotes.
+// fill puts the places into a statement. The names of functions and engines stay: they are not in
+// quotes.
 func (w *world) fill(sql string) string {
 	for _, place := range []string{"FILE", "OUT", "URL"} {
 		for _, quote := range []string{"'", "''", "$b$"} {
@@ -232,8 +236,8 @@ func ask(ctx context.Context, db *clickhouse.DB, sql string, o clickhouse.QueryO
 	return said.String(), err
 }
 
-// TestDoorsOfStatementsThatRead tries every door without Write: on the embedded engine, and on the same engine as a
-// server, by a user that may do everything there.
+// TestDoorsOfStatementsThatRead tries every door without Write: on the embedded engine, and on the
+// same engine as a server, by a user that may do everything there.
 func TestDoorsOfStatementsThatRead(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()
@@ -268,8 +272,8 @@ func TestDoorsOfStatementsThatRead(t *testing.T) {
 	}
 }
 
-// TestDoorsOfStatementsThatWrite tries them with Write on the embedded engine: a person may change its tables, and reach
-// nothing else.
+// TestDoorsOfStatementsThatWrite tries them with Write on the embedded engine: a person may change
+// its tables, and reach nothing else.
 func TestDoorsOfStatementsThatWrite(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzDSN reads addresses of ClickHouse: what is taken names a database that needs no quotes, and neither an error nor what is
-// shown to people has the password.
+// FuzzDSN reads addresses of ClickHouse: what is taken names a database that needs no quotes, and
+// neither an error nor what is shown to people has the password.
 func FuzzDSN(f *testing.F) {
 	for _, s := range []string{
 		"clickhouse://u:hunter2secret@localhost:9000/d", "clickhouse://localhost", "tcp://u:hunter2secret@[::1]:1/d?cluster=c&dial_timeout=1s", "clickhouse://u:hunter2secret@h/a%2fb", "http://u:hunter2secret@h/", "clickhouse://%zz:hunter2secret@h",

@@ -29,8 +29,9 @@ type Discarded struct {
 	Sent   func(context.Context) // when a batch is sent, with its context; may be nil
 }
 
-// Discarding returns a database that encodes rows into the driver's columns of db's tables and throws them away, so that
-// what a row costs here can be measured without the server. It is for one goroutine at a time.
+// Discarding returns a database that encodes rows into the driver's columns of db's tables and
+// throws them away, so that what a row costs here can be measured without the server. It is for one
+// goroutine at a time.
 func Discarding(t testing.TB, db *DB) (*DB, *Discarded) {
 	t.Helper()
 	var list []struct {

@@ -12,7 +12,8 @@ import (
 	"github.com/windlass-run/windlass/internal/clickhouse/embedded"
 )
 
-// honest are statements that read and look, to somebody in a hurry, like some that do not. All run without Write.
+// honest are statements that read and look, to somebody in a hurry, like some that do not. All run
+// without Write.
 func honest() []string {
 	return []string{
 		"SELECT file, count() FROM (SELECT 'a' AS file, 1 AS url) GROUP BY file ORDER BY file",
@@ -57,7 +58,8 @@ func honest() []string {
 	}
 }
 
-// TestHonestStatementsThatRead run on the embedded engine, on a server, and as a user of a server that may only read.
+// TestHonestStatementsThatRead run on the embedded engine, on a server, and as a user of a server
+// that may only read.
 func TestHonestStatementsThatRead(t *testing.T) {
 	t.Parallel()
 	db := clickhousetest.Open(t)
@@ -126,7 +128,8 @@ func TestHonestModels(t *testing.T) {
 	}
 }
 
-// TestUnknownFunctions are refused to models and, on the embedded engine, to statements that only read.
+// TestUnknownFunctions are refused to models and, on the embedded engine, to statements that only
+// read.
 func TestUnknownFunctions(t *testing.T) {
 	t.Parallel()
 	db, r := newReader(t)
@@ -148,8 +151,9 @@ func TestUnknownFunctions(t *testing.T) {
 	}
 }
 
-// TestGrantsOfTheEngineUsers logs in as the users that statements of others run as, without windlass before the engine:
-// their grants alone hold. What no grant stands before is not here; the engine's process is confined for that.
+// TestGrantsOfTheEngineUsers logs in as the users that statements of others run as, without
+// windlass before the engine: their grants alone hold. What no grant stands before is not here; the
+// engine's process is confined for that.
 func TestGrantsOfTheEngineUsers(t *testing.T) {
 	t.Parallel()
 	db := clickhousetest.Open(t)
@@ -204,7 +208,8 @@ func closedByGrants() []string {
 	return statements
 }
 
-// TestOldEngine is told apart from other errors: an engine that an older windlass started has no read-only user.
+// TestOldEngine is told apart from other errors: an engine that an older windlass started has no
+// read-only user.
 func TestOldEngine(t *testing.T) {
 	t.Parallel()
 	db := clickhousetest.Open(t)

@@ -13,7 +13,8 @@ type layout struct {
 
 func (l layout) table(name string) string { return quoteName(l.database) + "." + quoteName(name) }
 
-// local is the table that holds the rows; on a cluster the name itself is that of the distributed table over it.
+// local is the table that holds the rows; on a cluster the name itself is that of the distributed
+// table over it.
 func (l layout) local(name string) string {
 	if l.cluster != "" {
 		name += "_local"
@@ -28,8 +29,8 @@ func (l layout) onCluster() string {
 	return " ON CLUSTER " + quoteName(l.cluster)
 }
 
-// replacing is the engine of a table in which the newest row of a key stays: the last one written, or that with the highest
-// value in a column named as the version.
+// replacing is the engine of a table in which the newest row of a key stays: the last one written,
+// or that with the highest value in a column named as the version.
 func (l layout) replacing(version ...string) string {
 	if l.cluster == "" {
 		return "ReplacingMergeTree" + argumentList(version)

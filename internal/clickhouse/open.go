@@ -30,11 +30,11 @@ type DB struct {
 // EngineDir returns the folder of the embedded engine below home.
 func EngineDir(home string) string { return filepath.Join(home, "clickhouse") }
 
-// Open connects to the database, and makes it with its schema when it does not exist. Without a DSN it finds, fetches and starts the
-// embedded engine as needed, which takes a minute at worst and is told to o.Progress; with a running engine it costs one
-// connection and one query. The error is an [UnavailableError] or an [embedded.NotFoundError] when there is no
-// ClickHouse, and a [NewerSchemaError] or an [OldSchemaError] when the database
-// has a schema of another version.
+// Open connects to the database, and makes it with its schema when it does not exist. Without a DSN
+// it finds, fetches and starts the embedded engine as needed, which takes a minute at worst and is
+// told to o.Progress; with a running engine it costs one connection and one query. The error is an
+// [UnavailableError] or an [embedded.NotFoundError] when there is no ClickHouse, and a
+// [NewerSchemaError] or an [OldSchemaError] when the database has a schema of another version.
 func Open(ctx context.Context, o Options) (*DB, error) {
 	if o.DSN != "" {
 		t, err := parseDSN(o.DSN, o.Database)
@@ -46,7 +46,8 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	return openEmbedded(ctx, o)
 }
 
-// openEmbedded first tries what runs. An engine may end between the look and the connection; then it is started again.
+// openEmbedded first tries what runs. An engine may end between the look and the connection; then
+// it is started again.
 func openEmbedded(ctx context.Context, o Options) (*DB, error) {
 	dir := EngineDir(o.Home)
 	missing := sandbox.Missing()
@@ -126,8 +127,8 @@ func (db *DB) connect(ctx context.Context) (err error) {
 	return err
 }
 
-// connect opens the connections and prepares the database. A server refuses a connection to a database that does not exist, so the
-// database is then made through a connection without one.
+// connect opens the connections and prepares the database. A server refuses a connection to a
+// database that does not exist, so the database is then made through a connection without one.
 func connect(ctx context.Context, t target, l layout) (driver.Conn, error) {
 	conn, err := driver.Open(t.options)
 	if err != nil {
@@ -181,7 +182,8 @@ func Share(db *DB) *DB {
 // IsShared reports whether the database has more than one user.
 func IsShared(db *DB) bool { return db.shares.Load() > 0 }
 
-// Close ends the connections, unless the database is shared. The embedded engine goes on for others.
+// Close ends the connections, unless the database is shared. The embedded engine goes on for
+// others.
 func (db *DB) Close() error {
 	if db.shares.Add(-1) >= 0 {
 		return nil

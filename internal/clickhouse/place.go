@@ -2,8 +2,8 @@ package clickhouse
 
 import "github.com/windlass-run/windlass/echo"
 
-// place is where in a run an entry belongs: its key, as a text and in parts. Of branches of one kind below each other the
-// innermost has the column.
+// place is where in a run an entry belongs: its key, as a text and in parts. Of branches of one
+// kind below each other the innermost has the column.
 type place struct {
 	key, cascade, phase     string
 	visit                   uint32

@@ -9,7 +9,8 @@ import (
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
 )
 
-// TestPlaces holds the columns with the parts of keys against the parts as a person would name them.
+// TestPlaces holds the columns with the parts of keys against the parts as a person would name
+// them.
 func TestPlaces(t *testing.T) {
 	t.Parallel()
 	db := clickhousetest.Open(t)

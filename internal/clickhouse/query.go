@@ -44,10 +44,11 @@ type QueryOptions struct {
 	Write bool // it may change data; otherwise the server refuses that
 }
 
-// Query runs one statement. Without Write nothing can be changed: the statement runs as a user that may only read
-// (embedded) or with readonly = 1 (a server). What reaches files, programs or the network is refused, on a server only
-// without Write. Cancelling ctx cancels the query on the server. Errors of the SQL are [SQLError]s; the error is a
-// [RefusedError] for a statement that the server was not asked to run.
+// Query runs one statement. Without Write nothing can be changed: the statement runs as a user that
+// may only read (embedded) or with readonly = 1 (a server). What reaches files, programs or the
+// network is refused, on a server only without Write. Cancelling ctx cancels the query on the
+// server. Errors of the SQL are [SQLError]s; the error is a [RefusedError] for a statement that the
+// server was not asked to run.
 func (db *DB) Query(ctx context.Context, sql string, o QueryOptions) (*Rows, error) {
 	st, err := sqltext.Parse(sql)
 	if err != nil {
@@ -101,8 +102,8 @@ func queryError(ctx context.Context, err error) error {
 	return fmt.Errorf("run the query: %w", err)
 }
 
-// ended returns why the context is over, or nil. The driver gives its deadline to the connection, where a read can run
-// into it a moment before the context itself does.
+// ended returns why the context is over, or nil. The driver gives its deadline to the connection,
+// where a read can run into it a moment before the context itself does.
 func ended(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

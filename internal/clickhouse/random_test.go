@@ -27,7 +27,8 @@ func inWords(key echo.Key, m *echo.Message) *echo.Message {
 	return autocontext.NewRenderer(told).Render(view)[0]
 }
 
-// randomVisit is a visit of a random session: what is in its history, and what became of that in the newest call.
+// randomVisit is a visit of a random session: what is in its history, and what became of that in
+// the newest call.
 type randomVisit struct {
 	name    string
 	history []*echo.Entry
@@ -36,7 +37,8 @@ type randomVisit struct {
 	calls   int
 }
 
-// randomSession returns entries in which each part is there or not, and the rows that its selections must have.
+// randomSession returns entries in which each part is there or not, and the rows that its
+// selections must have.
 func randomSession(seed uint64, session string, n int) (entries []*echo.Entry, selections []storedSelection) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	visits := []*randomVisit{{name: "a"}, {name: "a~2"}, {name: talking}}

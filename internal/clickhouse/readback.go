@@ -10,8 +10,8 @@ import (
 	"github.com/windlass-run/windlass/echo/journal"
 )
 
-// journalReader reads entries back from the journal of a session that goes on, in their order. It keeps the file open, so that
-// each line is read once.
+// journalReader reads entries back from the journal of a session that goes on, in their order. It
+// keeps the file open, so that each line is read once.
 type journalReader struct {
 	path string
 	tail *journal.Tail // nil: the file is not open
@@ -29,7 +29,8 @@ func (r *journalReader) close() {
 	}
 }
 
-// read returns the entries from one number up to another, as many as one write should take and as are in the file.
+// read returns the entries from one number up to another, as many as one write should take and as
+// are in the file.
 func (r *journalReader) read(from, upTo uint64) ([]*echo.Entry, error) {
 	entries, err := r.readOn(from, upTo)
 	if err != nil {

@@ -21,10 +21,10 @@ const (
 	readerWait   = 15 * time.Second
 )
 
-// Reader answers SQL that a model wrote. The SQL is hostile: it runs as a user of its own that may read one database and
-// nothing else, with limits that it cannot change. That database holds a copy of the rows of one session under the usual
-// names, so no query, however written, can reach a row of another session. Its methods may be called by several
-// goroutines; queries run one at a time.
+// Reader answers SQL that a model wrote. The SQL is hostile: it runs as a user of its own that may
+// read one database and nothing else, with limits that it cannot change. That database holds a copy
+// of the rows of one session under the usual names, so no query, however written, can reach a row
+// of another session. Its methods may be called by several goroutines; queries run one at a time.
 type Reader struct {
 	session string
 	source  layout // where the rows come from
@@ -37,8 +37,8 @@ type Reader struct {
 	release func(context.Context) error
 }
 
-// SessionReader makes a reader for the rows of one session. It must be closed. On a server the DB's user must be allowed
-// to create users and databases.
+// SessionReader makes a reader for the rows of one session. It must be closed. On a server the DB's
+// user must be allowed to create users and databases.
 func (db *DB) SessionReader(ctx context.Context, sessionID string) (*Reader, error) {
 	o := *db.target.options
 	o.Addr = o.Addr[:1] // the copy lives on one node
@@ -55,7 +55,8 @@ func (db *DB) SessionReader(ctx context.Context, sessionID string) (*Reader, err
 	return r, nil
 }
 
-// prepare makes the reader's user and its database, with the same schema as the database it copies from.
+// prepare makes the reader's user and its database, with the same schema as the database it copies
+// from.
 func (r *Reader) prepare(ctx context.Context, db *DB, o driver.Options) error {
 	name, password, err := r.user(ctx, db)
 	if err != nil {
@@ -79,8 +80,8 @@ func (r *Reader) prepare(ctx context.Context, db *DB, o driver.Options) error {
 	return err
 }
 
-// ownFunctions returns the names, in lower case, of the functions that were added to the server. They
-// may run any program, and everyone may call them.
+// ownFunctions returns the names, in lower case, of the functions that were added to the server.
+// They may run any program, and everyone may call them.
 func (r *Reader) ownFunctions(ctx context.Context) ([]string, error) {
 	own, err := r.names(ctx, "SELECT lower(name) AS name FROM system.functions WHERE origin != 'System'")
 	if err != nil {
@@ -101,7 +102,8 @@ func (r *Reader) names(ctx context.Context, query string) (names []string, err e
 	return names, err
 }
 
-// user returns a user for the reader: one of those that the embedded engine has, or a new one of the server.
+// user returns a user for the reader: one of those that the embedded engine has, or a new one of
+// the server.
 func (r *Reader) user(ctx context.Context, db *DB) (name, password string, err error) {
 	if db.endpoint != nil {
 		er, err := embedded.ClaimReader(db.dir, *db.endpoint)
@@ -167,9 +169,9 @@ func isOldReader(name string, now time.Time) bool {
 	return ok && err == nil && now.Sub(time.Unix(made, 0)) > readerMaxAge
 }
 
-// Query runs one statement over the session's rows as they are in the database now: rows on their way are not seen yet.
-// The tables and views have their usual names. Every value marshals to JSON. An error of the SQL is a [SQLError] whose
-// text may be shown to the model.
+// Query runs one statement over the session's rows as they are in the database now: rows on their
+// way are not seen yet. The tables and views have their usual names. Every value marshals to JSON.
+// An error of the SQL is a [SQLError] whose text may be shown to the model.
 func (r *Reader) Query(ctx context.Context, sql string) (columns []string, rows [][]any, err error) {
 	st, err := sqltext.Parse(sql)
 	if err != nil {
@@ -206,8 +208,8 @@ func (r *Reader) check(ctx context.Context, st sqltext.Statement) error {
 	return check(inner, r.conn, r.guard, st)
 }
 
-// readerContext returns the context for a query of the reader. The deadline of ctx is kept by cancelling: the driver would
-// send it as a setting, which a read-only user may not set.
+// readerContext returns the context for a query of the reader. The deadline of ctx is kept by
+// cancelling: the driver would send it as a setting, which a read-only user may not set.
 func readerContext(ctx context.Context) (context.Context, func()) {
 	inner, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })

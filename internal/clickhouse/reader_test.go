@@ -117,7 +117,8 @@ func TestReaderHonoursItsContext(t *testing.T) {
 	require.NoError(t, err, "the reader is usable after a cancelled query")
 }
 
-// lateContext is one whose deadline has passed without its having noticed yet, as the driver may see it.
+// lateContext is one whose deadline has passed without its having noticed yet, as the driver may
+// see it.
 type lateContext struct{ context.Context } //nolint:containedctx // it is one
 
 func (lateContext) Deadline() (time.Time, bool) { return time.Now().Add(-time.Nanosecond), true }

@@ -11,7 +11,8 @@ import (
 	"github.com/windlass-run/windlass/internal/delivery"
 )
 
-// IncompleteError says what ClickHouse does not have of a session, so that its journal cannot be made from it.
+// IncompleteError says what ClickHouse does not have of a session, so that its journal cannot be
+// made from it.
 type IncompleteError struct {
 	SessionID string
 	Entries   []uint64 // numbers of entries that are missing before others that are there
@@ -73,10 +74,11 @@ func (db *DB) Record(ctx context.Context, sessionID string) (entries []*echo.Ent
 	return entries, nil
 }
 
-// Rebuild makes the journal of a session in the folder dir again, as it was where the session was run, so that the session
-// can be resumed on this machine. The error is an [*IncompleteError] when rows are missing, and then nothing is made.
-// Rows missing at the end cannot be known of: the session is then that of an earlier moment. What is in the database is
-// noted under its address, of [Options.Address], as delivered. It fails with [journal.ErrExists] when dir has a journal.
+// Rebuild makes the journal of a session in the folder dir again, as it was where the session was
+// run, so that the session can be resumed on this machine. The error is an [*IncompleteError] when
+// rows are missing, and then nothing is made. Rows missing at the end cannot be known of: the
+// session is then that of an earlier moment. What is in the database is noted under its address, of
+// [Options.Address], as delivered. It fails with [journal.ErrExists] when dir has a journal.
 func (db *DB) Rebuild(ctx context.Context, sessionID, dir, to string) error {
 	entries, err := db.Record(ctx, sessionID)
 	if err != nil {

@@ -98,8 +98,8 @@ func TestRebuildWithoutEverything(t *testing.T) {
 	}
 }
 
-// TestResumedSession: the newest end of a run and of a phase count, and a call that was made again counts with its newest
-// outcome.
+// TestResumedSession: the newest end of a run and of a phase count, and a call that was made again
+// counts with its newest outcome.
 func TestResumedSession(t *testing.T) {
 	t.Parallel()
 	db := clickhousetest.Open(t)

@@ -12,8 +12,8 @@ import (
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
 )
 
-// TestRecordIsThatOfTheJournal reads a session's record from ClickHouse: its entries are those that were written, and its
-// calls were sent the same.
+// TestRecordIsThatOfTheJournal reads a session's record from ClickHouse: its entries are those that
+// were written, and its calls were sent the same.
 func TestRecordIsThatOfTheJournal(t *testing.T) {
 	t.Parallel()
 	db := clickhousetest.Open(t)

@@ -44,7 +44,8 @@ func TestGranted(t *testing.T) {
 	require.Equal(t, []string{"SELECT", "INSERT"}, clickhouse.Granted(t.Context(), db, "SELECT", "NO SUCH RIGHT", "INSERT", "SELECT("))
 }
 
-// TestQuoting gives the server foreign text as strings and names: it comes back as it was, and nothing of it is SQL.
+// TestQuoting gives the server foreign text as strings and names: it comes back as it was, and
+// nothing of it is SQL.
 func TestQuoting(t *testing.T) {
 	t.Parallel()
 	db := clickhousetest.Open(t)

@@ -13,8 +13,8 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// schemaVersion is the version of the schema in schema.sql. Versions 1 to 7 were those of databases with entries of journals
-// before version 3, which cannot be read any more.
+// schemaVersion is the version of the schema in schema.sql. Versions 1 to 7 were those of databases
+// with entries of journals before version 3, which cannot be read any more.
 const schemaVersion = 8
 
 //go:embed schema.sql
@@ -51,8 +51,8 @@ func tableColumns(name string) (string, error) {
 	return "", fmt.Errorf("no table %q", name)
 }
 
-// placeNames lists the columns that say where in a run something was done, of a table with the alias
-// from.
+// placeNames lists the columns that say where in a run something was done, of a table with the
+// alias from.
 func placeNames(from string) string {
 	return table[place]{columns: placeColumns()}.join(", ", func(c column[place]) string {
 		if from == "" {
@@ -94,8 +94,8 @@ func splitStatements(sql string) []string {
 	return statements
 }
 
-// prepare makes the schema in a database that has none, and checks the version of one that has. On a database that is there
-// it costs one query.
+// prepare makes the schema in a database that has none, and checks the version of one that has. On
+// a database that is there it costs one query.
 func prepare(ctx context.Context, conn driver.Conn, l layout) error {
 	have, err := schemaVersionOf(ctx, conn, l)
 	switch {
@@ -119,7 +119,8 @@ func prepare(ctx context.Context, conn driver.Conn, l layout) error {
 	return conn.Exec(ctx, "INSERT INTO "+l.table("schema_migrations")+" (version, name) VALUES (?, ?)", uint32(schemaVersion), "schema")
 }
 
-// schemaVersionOf returns the version that a database has, 0 when it does not exist or has no schema.
+// schemaVersionOf returns the version that a database has, 0 when it does not exist or has no
+// schema.
 func schemaVersionOf(ctx context.Context, conn driver.Conn, l layout) (uint32, error) {
 	var v uint32
 	err := conn.QueryRow(ctx, "SELECT max(version) FROM "+l.table("schema_migrations")).Scan(&v)
@@ -153,7 +154,8 @@ func (e *NewerSchemaError) Error() string {
 		"use a newer windlass, or another database", e.Database, e.Have, e.Known)
 }
 
-// OldSchemaError says that the database was made by a windlass whose records this one cannot read. It was left as it is.
+// OldSchemaError says that the database was made by a windlass whose records this one cannot read.
+// It was left as it is.
 type OldSchemaError struct {
 	Database string
 	Have     uint32 // of the database

@@ -13,7 +13,8 @@ import (
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
 )
 
-// TestStatements holds the DDL for one server and for a cluster, of which there is none here to run it on.
+// TestStatements holds the DDL for one server and for a cluster, of which there is none here to run
+// it on.
 func TestStatements(t *testing.T) {
 	t.Parallel()
 	for name, cluster := range map[string]string{"ddl_server": "", "ddl_cluster": "main"} {
@@ -23,7 +24,8 @@ func TestStatements(t *testing.T) {
 	}
 }
 
-// TestManyMakeOneDatabase opens a database that does not exist several times at once, and once more.
+// TestManyMakeOneDatabase opens a database that does not exist several times at once, and once
+// more.
 func TestManyMakeOneDatabase(t *testing.T) {
 	t.Parallel()
 	o := clickhousetest.Options(t)
@@ -49,7 +51,8 @@ func TestManyMakeOneDatabase(t *testing.T) {
 	require.Equal(t, strconv.Itoa(len(stories())), scalar(t, db, "SELECT count() FROM logs"))
 }
 
-// TestHalfMadeDatabase: a process was killed before its schema was whole. The next one completes it.
+// TestHalfMadeDatabase: a process was killed before its schema was whole. The next one completes
+// it.
 func TestHalfMadeDatabase(t *testing.T) {
 	t.Parallel()
 	o := clickhousetest.Options(t)
@@ -66,7 +69,8 @@ func TestHalfMadeDatabase(t *testing.T) {
 	require.Equal(t, "2", scalar(t, db, "SELECT count() FROM sessions"))
 }
 
-// TestOldSchemaIsRefused opens a database of a windlass before schema version 8, which stays as it is.
+// TestOldSchemaIsRefused opens a database of a windlass before schema version 8, which stays as it
+// is.
 func TestOldSchemaIsRefused(t *testing.T) {
 	t.Parallel()
 	through := clickhousetest.Open(t)

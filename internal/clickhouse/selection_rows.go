@@ -6,8 +6,8 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// selectionRow is a row of unified_selections: a selection, whole. The lists have an element for every message of the history,
-// by its address: the driver takes every element in an interface.
+// selectionRow is a row of unified_selections: a selection, whole. The lists have an element for
+// every message of the history, by its address: the driver takes every element in an interface.
 type selectionRow struct {
 	entry   echo.Entry
 	place   place // of the model call

@@ -9,7 +9,8 @@ import (
 	"github.com/windlass-run/windlass/echo/record"
 )
 
-// row is an entry on its way: a row of unified_logs, and of unified_selections when it is a selection.
+// row is an entry on its way: a row of unified_logs, and of unified_selections when it is a
+// selection.
 type row struct {
 	*echo.Entry
 	rendered *echo.Message // the entry's message as the visit's model is sent it
@@ -45,8 +46,8 @@ func newRecorder() *recorder {
 	return &recorder{requests: record.NewRequests(), visits: map[echo.Key]*selectedVisit{}, names: names{}}
 }
 
-// row returns the row of the next entry. The error says that it is a selection that does not fit the
-// entries before it; the row is then without it.
+// row returns the row of the next entry. The error says that it is a selection that does not fit
+// the entries before it; the row is then without it.
 func (rec *recorder) row(e *echo.Entry) (*row, error) {
 	v := rec.visit(e)
 	req, err := rec.requests.Read(e)
@@ -61,8 +62,8 @@ func (rec *recorder) row(e *echo.Entry) (*row, error) {
 	return r, nil
 }
 
-// visit returns what is known of the visit of an entry. A phase that begins has sent nothing yet, and
-// one that ends well sends nothing more; one that was stopped may be resumed.
+// visit returns what is known of the visit of an entry. A phase that begins has sent nothing yet,
+// and one that ends well sends nothing more; one that was stopped may be resumed.
 func (rec *recorder) visit(e *echo.Entry) *selectedVisit {
 	id := record.Conversation(e.Key)
 	v := rec.visits[id]
@@ -82,8 +83,8 @@ type selectedVisit struct {
 	cells  []*cell // one for each message of the history; rows share them
 }
 
-// follow takes the next request of the visit and returns a cell for each message of its history. It costs what changed;
-// the slice must not be written to.
+// follow takes the next request of the visit and returns a cell for each message of its history. It
+// costs what changed; the slice must not be written to.
 func (v *selectedVisit) follow(req *record.Request, n names) []*cell {
 	sel := req.Selection.Selection
 	switch {

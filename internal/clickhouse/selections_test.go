@@ -29,8 +29,9 @@ type sentRow struct {
 	ToolCallID      string `ch:"tool_call_id"`
 }
 
-// TestSentMessagesAreTheMessagesOfTheRequest holds the view against what the record says was sent, message by message,
-// for a session with hostile texts, stand-ins of every number, and a model without tool calling.
+// TestSentMessagesAreTheMessagesOfTheRequest holds the view against what the record says was sent,
+// message by message, for a session with hostile texts, stand-ins of every number, and a model
+// without tool calling.
 func TestSentMessagesAreTheMessagesOfTheRequest(t *testing.T) {
 	t.Parallel()
 	db := clickhousetest.Open(t)
@@ -91,8 +92,8 @@ func (r *sentRow) wire(t *testing.T) string {
 	return string(b)
 }
 
-// TestUnreadableSelection gives the sink a selection that does not fit: it is said, counted, and in no table of
-// selections, and everything else is delivered.
+// TestUnreadableSelection gives the sink a selection that does not fit: it is said, counted, and in
+// no table of selections, and everything else is delivered.
 func TestUnreadableSelection(t *testing.T) {
 	t.Parallel()
 	o := clickhousetest.Options(t)
@@ -120,8 +121,8 @@ func TestUnreadableSelection(t *testing.T) {
 	require.Equal(t, "0", scalar(t, db, "SELECT count() FROM context_selections WHERE context_size = 77"))
 }
 
-// TestSelectionAfterAnUnreadableOne gives the sink a selection that names a message before it is in the history, and then
-// one that changes something else: its row has what both of them say.
+// TestSelectionAfterAnUnreadableOne gives the sink a selection that names a message before it is in
+// the history, and then one that changes something else: its row has what both of them say.
 func TestSelectionAfterAnUnreadableOne(t *testing.T) {
 	t.Parallel()
 	o := clickhousetest.Options(t)

@@ -26,9 +26,10 @@ type ShipOptions struct {
 	Told  func(done, last uint64) // progress; may be nil
 }
 
-// Ship delivers from a session's folder what the database does not have of it, and notes it there. It reads the journal
-// whole and checks it first: the error is a [*journal.DamageError] when it is damaged, and nothing is delivered then.
-// What was delivered before an error stays so. Nobody may write the journal meanwhile, or what is written is left out.
+// Ship delivers from a session's folder what the database does not have of it, and notes it there.
+// It reads the journal whole and checks it first: the error is a [*journal.DamageError] when it is
+// damaged, and nothing is delivered then. What was delivered before an error stays so. Nobody may
+// write the journal meanwhile, or what is written is left out.
 func (db *DB) Ship(ctx context.Context, dir string, o ShipOptions) (Shipment, error) {
 	var done Shipment
 	rec, err := journal.Read(filepath.Join(dir, journal.File))
@@ -75,8 +76,8 @@ func fits(m delivery.Mark, entries []*echo.Entry) bool {
 	return m.Seq <= uint64(len(entries)) && (m.Seq == 0 || entries[m.Seq-1].At.Equal(m.EntryAt))
 }
 
-// markOf returns up to where the database has a session, as its folder says. Of a database that was made anew since it has
-// nothing.
+// markOf returns up to where the database has a session, as its folder says. Of a database that was
+// made anew since it has nothing.
 func markOf(ctx context.Context, db *DB, dir, to string) (delivery.Mark, error) {
 	id, err := db.id(ctx)
 	if err != nil {

@@ -71,7 +71,8 @@ func (k *kept) sink(o clickhouse.Options, backlog int64) *clickhouse.Sink {
 	return clickhouse.NewSink(opener(o), clickhouse.SinkOptions{Dir: k.dir, To: o.Address(), Backlog: backlog})
 }
 
-// requireThere demands that every entry of the session is there once, every selection whole, and the mark at the end.
+// requireThere demands that every entry of the session is there once, every selection whole, and
+// the mark at the end.
 func (k *kept) requireThere(o clickhouse.Options) {
 	k.t.Helper()
 	db, err := clickhouse.Open(k.t.Context(), o)
@@ -94,7 +95,8 @@ func (k *kept) look() *sessions.Session {
 	return s
 }
 
-// TestSinkReadsBackWhatMemoryHasNoRoomFor lets entries pile up that are more than the backlog: all of them arrive.
+// TestSinkReadsBackWhatMemoryHasNoRoomFor lets entries pile up that are more than the backlog: all
+// of them arrive.
 func TestSinkReadsBackWhatMemoryHasNoRoomFor(t *testing.T) {
 	t.Parallel()
 	o := clickhousetest.Options(t)
@@ -147,7 +149,8 @@ func TestSinkWithoutAJournal(t *testing.T) {
 	require.EqualError(t, s.Close(t.Context()), "5 rows of the session wait for ClickHouse")
 }
 
-// TestSinkGoesOn delivers a session by three processes, one after the other: each begins where the mark is.
+// TestSinkGoesOn delivers a session by three processes, one after the other: each begins where the
+// mark is.
 func TestSinkGoesOn(t *testing.T) {
 	t.Parallel()
 	o := clickhousetest.Options(t)
@@ -173,7 +176,8 @@ func TestSinkGoesOn(t *testing.T) {
 	}
 }
 
-// TestSinkOfAJournalThatWasCut: the mark is of an entry that a crash took and that was recorded anew.
+// TestSinkOfAJournalThatWasCut: the mark is of an entry that a crash took and that was recorded
+// anew.
 func TestSinkOfAJournalThatWasCut(t *testing.T) {
 	t.Parallel()
 	o := clickhousetest.Options(t)
@@ -201,7 +205,8 @@ func TestSinkOfAJournalThatWasCut(t *testing.T) {
 	require.Equal(t, int64(len(again.entries)), s.Stats().Written)
 }
 
-// TestSinkOutlivesTheDatabase cuts every connection to ClickHouse in the middle, and then drops the database.
+// TestSinkOutlivesTheDatabase cuts every connection to ClickHouse in the middle, and then drops the
+// database.
 func TestSinkOutlivesTheDatabase(t *testing.T) {
 	t.Parallel()
 	through := clickhousetest.Open(t)
@@ -230,7 +235,8 @@ func TestSinkOutlivesTheDatabase(t *testing.T) {
 	k.requireThere(o)
 }
 
-// TestShip delivers a folder: what is missing, once more everything, and to a database that was made anew.
+// TestShip delivers a folder: what is missing, once more everything, and to a database that was
+// made anew.
 func TestShip(t *testing.T) {
 	t.Parallel()
 	o := clickhousetest.Options(t)

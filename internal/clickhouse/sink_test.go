@@ -19,8 +19,8 @@ import (
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
 )
 
-// stored is a row as it is read back, column by column; it names every column a second time, on purpose, so that the
-// writer's list is checked against it.
+// stored is a row as it is read back, column by column; it names every column a second time, on
+// purpose, so that the writer's list is checked against it.
 type stored struct {
 	SessionID string    `ch:"session_id"`
 	Seq       uint64    `ch:"seq"`
@@ -159,7 +159,8 @@ func expect(e *echo.Entry) stored {
 	return s
 }
 
-// randomText returns texts that are hard to carry: empty, quotes, control characters, other scripts, not UTF-8, long.
+// randomText returns texts that are hard to carry: empty, quotes, control characters, other
+// scripts, not UTF-8, long.
 func randomText(r *rand.Rand) string {
 	pieces := []string{
 		"", "plain", `"quoted" \ 'both'`, "two\nlines\ttab", "\x00\x01\x1f", "žluťoučký kůň", "漢字🦊👩‍👩‍👧", "\u2028\ufeff",
@@ -314,8 +315,8 @@ func TestSinkReconnects(t *testing.T) {
 	require.NoError(t, s.Stats().LastError)
 }
 
-// TestSinkOpensADatabaseThatWasLostAgain loses the sink's connections: what it has then goes to a database that it opens anew,
-// the first time in vain.
+// TestSinkOpensADatabaseThatWasLostAgain loses the sink's connections: what it has then goes to a
+// database that it opens anew, the first time in vain.
 func TestSinkOpensADatabaseThatWasLostAgain(t *testing.T) {
 	t.Parallel()
 	o := clickhousetest.Options(t)

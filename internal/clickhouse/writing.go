@@ -5,11 +5,13 @@ import (
 	"time"
 )
 
-// writing is the context of one write. It ends with the context that it was made of, but only until the write is over.
+// writing is the context of one write. It ends with the context that it was made of, but only until
+// the write is over.
 //
-// A batch of the driver has a goroutine that closes the connection when its context ends. It is told when the batch has been
-// sent, but not waited for: one that comes late on a busy machine finds the context ended, by a caller who is done, and
-// closes a connection that serves another query by then.
+// A batch of the driver has a goroutine that closes the connection when its context ends. It is
+// told when the batch has been sent, but not waited for: one that comes late on a busy machine
+// finds the context ended, by a caller who is done, and closes a connection that serves another
+// query by then.
 type writing struct {
 	context.Context                 //nolint:containedctx // it is one; this ends the write
 	asked           context.Context //nolint:containedctx // what it was made of
@@ -25,7 +27,8 @@ func beginWriting(ctx context.Context) (w context.Context, over func()) {
 // Deadline implements [context.Context].
 func (w *writing) Deadline() (time.Time, bool) { return w.asked.Deadline() }
 
-// Err says why it has ended as the other context does: that it was too late, or that it was cancelled.
+// Err says why it has ended as the other context does: that it was too late, or that it was
+// cancelled.
 func (w *writing) Err() error {
 	if w.Context.Err() == nil {
 		return nil

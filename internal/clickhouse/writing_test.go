@@ -14,9 +14,10 @@ import (
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
 )
 
-// TestAWriteThatIsOverLeavesItsConnectionAlone ends the context of a write once before and once after the write is over. The
-// driver closes the connection when the context of a batch ends, and does so late when the machine is busy: so it must
-// hear of an end during the write, and of none after it.
+// TestAWriteThatIsOverLeavesItsConnectionAlone ends the context of a write once before and once
+// after the write is over. The driver closes the connection when the context of a batch ends, and
+// does so late when the machine is busy: so it must hear of an end during the write, and of none
+// after it.
 func TestAWriteThatIsOverLeavesItsConnectionAlone(t *testing.T) {
 	t.Parallel()
 	db, taken := clickhouse.Discarding(t, clickhousetest.Open(t))

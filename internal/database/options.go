@@ -33,9 +33,9 @@ func Options(home, cache string, cfg *config.Config) (clickhouse.Options, error)
 	}, nil
 }
 
-// CheckEngine reports why the embedded engine cannot be used, an [*embedded.NotFoundError] when there
-// is none on this machine. It starts and fetches nothing. An engine that can be fetched is none,
-// unless fetching is allowed.
+// CheckEngine reports why the embedded engine cannot be used, an [*embedded.NotFoundError] when
+// there is none on this machine. It starts and fetches nothing. An engine that can be fetched is
+// none, unless fetching is allowed.
 func CheckEngine(ctx context.Context, o clickhouse.Options) error {
 	if e, err := embedded.Running(clickhouse.EngineDir(o.Home)); err == nil && e != nil {
 		return nil

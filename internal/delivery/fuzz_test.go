@@ -11,8 +11,8 @@ import (
 	"github.com/windlass-run/windlass/internal/delivery"
 )
 
-// FuzzMarks reads the marks of a session's folder: a file that is damaged means that nothing was delivered, and a mark that
-// is set is there, whatever was in the file.
+// FuzzMarks reads the marks of a session's folder: a file that is damaged means that nothing was
+// delivered, and a mark that is set is there, whatever was in the file.
 func FuzzMarks(f *testing.F) {
 	for _, s := range []string{`{"keep_here": true}`, `{"shipped": [{"to": "a", "database": "d", "seq": 7, "entry_at": "2026-01-01T00:00:00Z"}]}`, `{"shipped": [{"to": "a"}, {"to": "a"}]}`, `{"shipped": [{"seq": -1}]}`, "[", "null", ""} {
 		f.Add([]byte(s))

@@ -18,12 +18,14 @@ const MarksFile = "shipped.json"
 // maxMarks bounds the file, which has about 200 bytes for each database.
 const maxMarks = 1 << 20
 
-// Marks say up to which entry a session was delivered, for each ClickHouse that it was delivered to. A mark is written
-// after ClickHouse has taken everything up to it, so it may lag behind and never leads; what is above it is delivered,
-// perhaps for a second time, which changes nothing. A file that is lost or unreadable, or
-// something else in its place, means that nothing was delivered; the next mark replaces it.
+// Marks say up to which entry a session was delivered, for each ClickHouse that it was delivered
+// to. A mark is written after ClickHouse has taken everything up to it, so it may lag behind and
+// never leads; what is above it is delivered, perhaps for a second time, which changes nothing. A
+// file that is lost or unreadable, or something else in its place, means that nothing was
+// delivered; the next mark replaces it.
 type Marks struct {
-	// KeepHere says that the session was run with --no-clickhouse: it is only delivered when it is asked for by name.
+	// KeepHere says that the session was run with --no-clickhouse: it is only delivered when it is
+	// asked for by name.
 	KeepHere bool   `json:"keep_here,omitempty"`
 	Shipped  []Mark `json:"shipped,omitempty"`
 }
@@ -72,7 +74,8 @@ func KeepHere(dir string, keep bool) error {
 	return changeMarks(dir, func(m *Marks) { m.KeepHere = keep })
 }
 
-// changeMarks writes the file anew. It is not synced: when a power failure takes it back, more is delivered again.
+// changeMarks writes the file anew. It is not synced: when a power failure takes it back, more is
+// delivered again.
 func changeMarks(dir string, change func(*Marks)) error {
 	m := ReadMarks(dir)
 	change(&m)

@@ -11,8 +11,8 @@ import (
 // ErrNoMember is returned when an archive does not have the wanted file.
 var ErrNoMember = errors.New("the wanted file is not in the archive")
 
-// Member returns the first regular file of a .tar.gz archive whose name, without its folders, is wanted, and its size.
-// No name in the archive is used as a path.
+// Member returns the first regular file of a .tar.gz archive whose name, without its folders, is
+// wanted, and its size. No name in the archive is used as a path.
 func Member(in io.Reader, wanted func(name string) bool) (io.Reader, int64, error) {
 	z, err := gzip.NewReader(in)
 	if err != nil {

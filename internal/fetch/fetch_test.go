@@ -139,7 +139,8 @@ func TestLookPathNeverLooksHere(t *testing.T) {
 	require.EqualError(t, err, "no npm on PATH")
 }
 
-// npm gets the hidden variables that are its own, and those that its configuration reads, and no others.
+// npm gets the hidden variables that are its own, and those that its configuration reads, and no
+// others.
 func TestPackGivesNpmItsVariables(t *testing.T) {
 	dir := t.TempDir()
 	npm := filepath.Join(dir, "npm")

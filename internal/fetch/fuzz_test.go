@@ -12,7 +12,8 @@ import (
 	"github.com/windlass-run/windlass/internal/fetch"
 )
 
-// FuzzMember reads archives: what is found is a file of the wanted name with no more bytes than its header says.
+// FuzzMember reads archives: what is found is a file of the wanted name with no more bytes than its
+// header says.
 func FuzzMember(f *testing.F) {
 	archive := func(name string, kind byte, content string) []byte {
 		var b bytes.Buffer

@@ -34,11 +34,12 @@ func (p Package) Checksum() (Checksum, error) {
 	return Checksum{Hash: sha512.New(), Want: want, Name: p.Integrity}, nil
 }
 
-// Pack fetches the package with "npm pack", which downloads and runs nothing of it. npm, the path of which is given, is
-// used with the user's own configuration, so that proxies, mirrors and credentials are as for every other package.
+// Pack fetches the package with "npm pack", which downloads and runs nothing of it. npm, the path
+// of which is given, is used with the user's own configuration, so that proxies, mirrors and
+// credentials are as for every other package.
 //
-// Its own cache goes into the staging folder: the user's would keep a second copy for good, and the growth of this one
-// shows how far the download is.
+// Its own cache goes into the staging folder: the user's would keep a second copy for good, and the
+// growth of this one shows how far the download is.
 func (p Package) Pack(npm string, step Step, progress func(Progress)) Download {
 	return func(ctx context.Context, staging string) (string, error) {
 		cache := filepath.Join(staging, "npm")
@@ -70,8 +71,8 @@ func (p Package) Pack(npm string, step Step, progress func(Progress)) Download {
 // process, as they are secrets.
 var HiddenVariables = environment.Hidden
 
-// npmVariables returns the hidden variables that npm needs to be as it is for the user: its own, and those that the user's
-// configuration of it reads.
+// npmVariables returns the hidden variables that npm needs to be as it is for the user: its own,
+// and those that the user's configuration of it reads.
 func npmVariables() []string {
 	home, _ := os.UserHomeDir() // without one there is no configuration in it
 	config, _ := os.ReadFile(cmp.Or(os.Getenv("NPM_CONFIG_USERCONFIG"), os.Getenv("npm_config_userconfig"), filepath.Join(home, ".npmrc")))
@@ -81,7 +82,8 @@ func npmVariables() []string {
 	})
 }
 
-// npmReason returns the lines of npm's complaint that help, without its pointers to log files that are deleted here.
+// npmReason returns the lines of npm's complaint that help, without its pointers to log files that
+// are deleted here.
 func npmReason(stderr string) string {
 	var lines []string
 	for line := range strings.Lines(stderr) {

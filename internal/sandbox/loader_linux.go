@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// libraryFolders are where the dynamic loader looks for libraries on the systems that windlass runs on.
+// libraryFolders are where the dynamic loader looks for libraries on the systems that windlass runs
+// on.
 var libraryFolders = []string{"/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/nix/store", "/gnu/store"}
 
 // maxPath is the longest path that the kernel takes, in bytes.
@@ -18,9 +19,10 @@ const maxPath = 4096
 // programFolders are where the programs are that a script runs.
 var programFolders = []string{"/bin", "/usr/bin", "/usr/local/bin", "/opt", "/nix/store", "/gnu/store"}
 
-// Loader returns what a program needs beside itself to be started: the dynamic loader that it names, which has to be in
-// [Policy].Execute, and the files and folders with libraries, for [Policy].Read. What a script runs cannot be known: it may
-// run the programs of the system and those in its own folder.
+// Loader returns what a program needs beside itself to be started: the dynamic loader that it
+// names, which has to be in [Policy].Execute, and the files and folders with libraries, for
+// [Policy].Read. What a script runs cannot be known: it may run the programs of the system and
+// those in its own folder.
 func Loader(program string) (execute, read []string, err error) {
 	read = append([]string{"/etc/ld.so.cache", "/etc/ld.so.preload"}, libraryFolders...)
 	interpreter, isELF, err := interpreterOf(program)
@@ -42,7 +44,8 @@ func Loader(program string) (execute, read []string, err error) {
 	return execute, read, nil
 }
 
-// interpreterOf returns the dynamic loader that an ELF file names, which is empty for a static program.
+// interpreterOf returns the dynamic loader that an ELF file names, which is empty for a static
+// program.
 func interpreterOf(program string) (path string, isELF bool, err error) {
 	f, err := elf.Open(program)
 	var format *elf.FormatError

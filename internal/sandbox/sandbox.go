@@ -1,9 +1,10 @@
-// Package sandbox starts processes that the operating system confines: to named files, to one TCP port that they may
-// listen on, and to no connection of their own.
+// Package sandbox starts processes that the operating system confines: to named files, to one TCP
+// port that they may listen on, and to no connection of their own.
 //
-// On Linux this is Landlock for files and TCP, a seccomp filter for the other kinds of sockets, and no capabilities but those
-// over the files that Landlock leaves. None of it needs root.
-// A process cannot leave its sandbox, nor can what it starts. On other systems nothing is confined, and [Missing] says so.
+// On Linux this is Landlock for files and TCP, a seccomp filter for the other kinds of sockets, and
+// no capabilities but those over the files that Landlock leaves. None of it needs root. A process
+// cannot leave its sandbox, nor can what it starts. On other systems nothing is confined, and
+// [Missing] says so.
 package sandbox
 
 import (
@@ -13,8 +14,8 @@ import (
 	"runtime"
 )
 
-// Policy is what a confined process may reach. Whatever is not named is out of reach. A path that does not exist grants
-// nothing. A folder stands for all that is in it.
+// Policy is what a confined process may reach. Whatever is not named is out of reach. A path that
+// does not exist grants nothing. A folder stands for all that is in it.
 type Policy struct {
 	Read    []string // files and folders that may be read
 	Write   []string // folders in which everything may be read, written, made and removed
@@ -22,14 +23,16 @@ type Policy struct {
 	Listen  []uint16 // TCP ports that may be listened on
 }
 
-// ErrNoFiles is returned for a process without standard streams: a confined thread could not open any for it.
+// ErrNoFiles is returned for a process without standard streams: a confined thread could not open
+// any for it.
 var ErrNoFiles = errors.New("a confined process needs its standard input, output and error as files")
 
-// Start starts cmd under the policy, as far as this system can confine it; [Missing] says what it cannot. The standard
-// streams of cmd must be files. The channel gets what cmd.Wait returns, once, when the process has ended.
+// Start starts cmd under the policy, as far as this system can confine it; [Missing] says what it
+// cannot. The standard streams of cmd must be files. The channel gets what cmd.Wait returns, once,
+// when the process has ended.
 //
-// The process is started from a thread that confines itself first and lives as long as the process: a signal that was asked
-// for with Pdeathsig comes at the end of this process, not before.
+// The process is started from a thread that confines itself first and lives as long as the process:
+// a signal that was asked for with Pdeathsig comes at the end of this process, not before.
 func Start(cmd *exec.Cmd, p Policy) (<-chan error, error) {
 	if cmd.Stdin == nil || cmd.Stdout == nil || cmd.Stderr == nil {
 		return nil, ErrNoFiles
@@ -49,9 +52,9 @@ func Start(cmd *exec.Cmd, p Policy) (<-chan error, error) {
 	return exited, <-started
 }
 
-// onThread calls do on a thread of its own, which ends with it. The first thread of the process is not taken: a thread cannot
-// be freed of its sandbox, that one outlives its goroutines, and it stands for the whole process where the kernel decides who
-// may look into it.
+// onThread calls do on a thread of its own, which ends with it. The first thread of the process is
+// not taken: a thread cannot be freed of its sandbox, that one outlives its goroutines, and it
+// stands for the whole process where the kernel decides who may look into it.
 func onThread(do func()) {
 	go func() {
 		runtime.LockOSThread()

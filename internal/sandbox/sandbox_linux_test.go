@@ -20,7 +20,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The test binary is also what is confined: it tries what its arguments say and prints how that went.
+// The test binary is also what is confined: it tries what its arguments say and prints how that
+// went.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "__try" {
 		fmt.Println(outcome(try(os.Args[2], os.Args[3:])))
@@ -91,7 +92,8 @@ func number(s string) int {
 	return n
 }
 
-// confined runs one attempt in a process with the policy, to which it adds what the test binary itself needs to run.
+// confined runs one attempt in a process with the policy, to which it adds what the test binary
+// itself needs to run.
 func confined(t *testing.T, p Policy, args ...string) string {
 	t.Helper()
 	self, err := os.Executable()
@@ -202,8 +204,8 @@ func TestNetwork(t *testing.T) {
 	require.Equal(t, "done", confined(t, p, "socket", strconv.Itoa(unix.AF_NETLINK), strconv.Itoa(unix.SOCK_RAW), "0"))
 }
 
-// TestFirstThreadStaysFree: however often a thread is confined, and whatever the first one is busy with, a confined process
-// cannot look into this one.
+// TestFirstThreadStaysFree: however often a thread is confined, and whatever the first one is busy
+// with, a confined process cannot look into this one.
 func TestFirstThreadStaysFree(t *testing.T) {
 	t.Parallel()
 	for range 20 {

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Where the filter finds things in struct seccomp_data. Both architectures are little-endian: the lower half of an
-// argument comes first.
+// Where the filter finds things in struct seccomp_data. Both architectures are little-endian: the
+// lower half of an argument comes first.
 const (
 	offsetCall     = 0
 	offsetArch     = 4
@@ -26,8 +26,9 @@ const socketTypes = 0xf
 // x32 marks the calls of a second interface of amd64, by whose numbers the filter would be passed.
 const x32 = 0x40000000
 
-// filterSockets leaves the thread TCP sockets, which Landlock bounds, and the kernel's own list of network interfaces. It
-// refuses every other kind of socket, calls of another architecture, and io_uring, which makes sockets past this filter.
+// filterSockets leaves the thread TCP sockets, which Landlock bounds, and the kernel's own list of
+// network interfaces. It refuses every other kind of socket, calls of another architecture, and
+// io_uring, which makes sockets past this filter.
 func filterSockets() error {
 	prog := socketFilter(runtime.GOARCH)
 	fprog := unix.SockFprog{Len: uint16(len(prog)), Filter: &prog[0]} //nolint:gosec // a few instructions
@@ -39,7 +40,8 @@ func filterSockets() error {
 	return nil
 }
 
-// socketFilter returns the filter as a program of the kernel's packet filter. Jumps count instructions from the next one on.
+// socketFilter returns the filter as a program of the kernel's packet filter. Jumps count
+// instructions from the next one on.
 func socketFilter(goarch string) []unix.SockFilter {
 	arch := uint32(unix.AUDIT_ARCH_X86_64)
 	if goarch == "arm64" {

@@ -16,7 +16,8 @@ import (
 	"github.com/windlass-run/windlass/internal/delivery"
 )
 
-// What has become of a session that has no end in its journal. The others are the names of echo.Status.
+// What has become of a session that has no end in its journal. The others are the names of
+// echo.Status.
 const (
 	Running = "running" // a process owns it
 	Killed  = "killed"  // nobody does: its process died
@@ -37,8 +38,8 @@ type Session struct {
 	Err       error // why the folder cannot be read; what it would have said is missing then
 }
 
-// Status says what has become of the session: [Running], [Killed], or how its run ended. A process that died while it recorded
-// why its run stopped has left that.
+// Status says what has become of the session: [Running], [Killed], or how its run ended. A process
+// that died while it recorded why its run stopped has left that.
 func (s *Session) Status() string {
 	switch {
 	case s.End.Whole:
@@ -50,7 +51,8 @@ func (s *Session) Status() string {
 	return s.End.Status.String()
 }
 
-// Waiting returns how many entries a ClickHouse does not have yet, as far as is known here. See [delivery.Marks].
+// Waiting returns how many entries a ClickHouse does not have yet, as far as is known here. See
+// [delivery.Marks].
 func (s *Session) Waiting(to string) uint64 {
 	m := s.Marks.Of(to)
 	if m.Seq > s.Last || m.Seq == s.Last && !m.EntryAt.Equal(s.LastAt) {
@@ -59,13 +61,15 @@ func (s *Session) Waiting(to string) uint64 {
 	return s.Last - m.Seq
 }
 
-// Pending reports whether the session has something that a ClickHouse does not have, and that is to be delivered to it by itself.
+// Pending reports whether the session has something that a ClickHouse does not have, and that is to
+// be delivered to it by itself.
 func (s *Session) Pending(to string) bool {
 	return s.Err == nil && !s.Busy && !s.Marks.KeepHere && s.Waiting(to) > 0
 }
 
-// All looks at every session below a folder, in the order of their ids. The error says why the folder itself cannot be
-// read; it may not exist. What is wrong with one session is in that session's Err.
+// All looks at every session below a folder, in the order of their ids. The error says why the
+// folder itself cannot be read; it may not exist. What is wrong with one session is in that
+// session's Err.
 func All(folder string) ([]*Session, error) {
 	entries, err := os.ReadDir(folder)
 	if errors.Is(err, os.ErrNotExist) {
@@ -97,8 +101,8 @@ func leadsToJournal(dir string, e os.DirEntry) bool {
 	return err == nil
 }
 
-// Look reads what a session's folder says. Without a journal the error is [os.ErrNotExist]. The session is never nil; what
-// was found wrong is also in its Err.
+// Look reads what a session's folder says. Without a journal the error is [os.ErrNotExist]. The
+// session is never nil; what was found wrong is also in its Err.
 func Look(dir string) (*Session, error) {
 	s := &Session{ID: filepath.Base(dir), Dir: dir, End: record.EndOf(nil)}
 	s.Err = s.look()
@@ -106,7 +110,8 @@ func Look(dir string) (*Session, error) {
 }
 
 func (s *Session) look() error {
-	// Who owns it is asked first: a run that ends in between has then an end, and is not taken for a killed one.
+	// Who owns it is asked first: a run that ends in between has then an end, and is not taken for
+	// a killed one.
 	busy, lockErr := journal.Busy(s.Dir)
 	ends, err := journal.Look(filepath.Join(s.Dir, journal.File), s.lookBack)
 	if errors.Is(err, os.ErrNotExist) {
@@ -119,7 +124,8 @@ func (s *Session) look() error {
 	return cmp.Or(lockErr, err)
 }
 
-// CascadeID returns the name of a cascade, which is its first member as a rule; "" when it is of another shape.
+// CascadeID returns the name of a cascade, which is its first member as a rule; "" when it is of
+// another shape.
 func CascadeID(cascade json.RawMessage) (id string) {
 	members := json.NewDecoder(bytes.NewReader(cascade))
 	if start, err := members.Token(); err != nil || start != json.Delim('{') {
@@ -151,6 +157,7 @@ func (s *Session) lookBack(e *echo.Entry) (more bool) {
 	return false
 }
 
-// Resumable reports whether the run can be resumed, as far as its end says: one that failed may have failed for something that
-// would happen again, which only all of its record says, see record.ResumptionOf; and its rules may be none of this engine's.
+// Resumable reports whether the run can be resumed, as far as its end says: one that failed may
+// have failed for something that would happen again, which only all of its record says, see
+// record.ResumptionOf; and its rules may be none of this engine's.
 func (s *Session) Resumable() bool { return s.Err == nil && !s.Busy && s.End.MayResume() }

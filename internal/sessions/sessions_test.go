@@ -104,7 +104,8 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// TestLookAtEveryCut cuts a journal at every byte after its header: what is whole is seen, and what is torn is said.
+// TestLookAtEveryCut cuts a journal at every byte after its header: what is whole is seen, and what
+// is torn is said.
 func TestLookAtEveryCut(t *testing.T) {
 	t.Parallel()
 	dir := write(t, t.TempDir(), "s1", false, echo.Entry{NodeType: echo.NodeRunStart, Key: echo.MustKey("run/start")}, runEnd("completed", ""))

@@ -1,6 +1,6 @@
-// Package clickhousetest gives tests a real ClickHouse: one embedded engine, shared by all test packages of this machine,
-// and a database of its own for every test. Nothing is skipped: where there is no engine, tests fail and say how to get
-// one.
+// Package clickhousetest gives tests a real ClickHouse: one embedded engine, shared by all test
+// packages of this machine, and a database of its own for every test. Nothing is skipped: where
+// there is no engine, tests fail and say how to get one.
 //
 // WINDLASS_TEST_DSN makes the tests use a server instead.
 package clickhousetest
@@ -33,8 +33,8 @@ const (
 	maxAge = time.Hour // after which a database of a killed test run is dropped
 )
 
-// Main runs a test package. It must be what TestMain does, because the engine process is the test binary itself, started
-// again:
+// Main runs a test package. It must be what TestMain does, because the engine process is the test
+// binary itself, started again:
 //
 //	func TestMain(m *testing.M) { os.Exit(clickhousetest.Main(m)) }
 func Main(m *testing.M) int {
@@ -44,8 +44,9 @@ func Main(m *testing.M) int {
 	return m.Run()
 }
 
-// Home returns the home folder that the tests' engine lives in, below the cache folder, and the cache folder. It is the
-// same for every test package, so that the engine is fetched and started once.
+// Home returns the home folder that the tests' engine lives in, below the cache folder, and the
+// cache folder. It is the same for every test package, so that the engine is fetched and started
+// once.
 func Home(t testing.TB) (home, cache string) {
 	t.Helper()
 	cache, err := config.CacheDir()
@@ -55,7 +56,8 @@ func Home(t testing.TB) (home, cache string) {
 	return filepath.Join(cache, "test-home"), cache
 }
 
-// Options returns how to open a new database with a random name, and drops that database when the test ends.
+// Options returns how to open a new database with a random name, and drops that database when the
+// test ends.
 func Options(t testing.TB) clickhouse.Options {
 	t.Helper()
 	home, cache := Home(t)
@@ -64,7 +66,8 @@ func Options(t testing.TB) clickhouse.Options {
 	return o
 }
 
-// Open returns a new, empty database with the current schema. It is closed and dropped when the test ends.
+// Open returns a new, empty database with the current schema. It is closed and dropped when the
+// test ends.
 func Open(t testing.TB) *clickhouse.DB {
 	t.Helper()
 	db, err := clickhouse.Open(t.Context(), Options(t))
@@ -86,7 +89,8 @@ func databaseName() string {
 	return fmt.Sprintf("%s%d_%s", prefix, time.Now().Unix(), hex.EncodeToString(b[:]))
 }
 
-// drop deletes the test's database and those that killed tests left. The test's own context has ended by now.
+// drop deletes the test's database and those that killed tests left. The test's own context has
+// ended by now.
 func drop(t testing.TB, o clickhouse.Options) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)

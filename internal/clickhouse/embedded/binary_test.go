@@ -15,9 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fakeServer is the argument that makes the test binary a stand-in for "clickhouse server". It is strict about how it is
-// called and configured, and then serves with the real library: what it does not cover is how a real clickhouse server
-// reads the rest of the configuration.
+// fakeServer is the argument that makes the test binary a stand-in for "clickhouse server". It is
+// strict about how it is called and configured, and then serves with the real library: what it does
+// not cover is how a real clickhouse server reads the rest of the configuration.
 const fakeServer = "__fake_clickhouse"
 
 // runFakeServer is the stand-in. It returns when it cannot run; else it ends with a signal.
@@ -56,8 +56,8 @@ func runFakeServer(args []string) error {
 	return runLibrary(lib, localArgs(filepath.Dir(string(data[1])), path, n))
 }
 
-// openDefault writes a configuration for the library in the stand-in, whose own session is a user "default" without a
-// password, and returns its path. A server has no such session.
+// openDefault writes a configuration for the library in the stand-in, whose own session is a user
+// "default" without a password, and returns its path. A server has no such session.
 func openDefault(path, data string) (string, error) {
 	config, err := os.ReadFile(path)
 	if err != nil {
@@ -108,7 +108,8 @@ func TestEngineFromABinary(t *testing.T) {
 	stopEngine(t, dir, e)
 }
 
-// copyOfSelf copies the test binary, as the sandbox takes a program for where it is, and returns the path of the copy.
+// copyOfSelf copies the test binary, as the sandbox takes a program for where it is, and returns
+// the path of the copy.
 func copyOfSelf(t *testing.T, path string) string {
 	t.Helper()
 	self, err := os.Executable()

@@ -16,8 +16,8 @@ const (
 	userName   = "windlass"
 )
 
-// serverConfig is the configuration of the engine. It is modest on purpose: the engine sits on a person's laptop beside
-// the work that it records.
+// serverConfig is the configuration of the engine. It is modest on purpose: the engine sits on a
+// person's laptop beside the work that it records.
 type serverConfig struct {
 	dir      string
 	kind     Kind
@@ -49,9 +49,9 @@ func (c serverConfig) write() (string, error) {
 	return path, writePrivate(path, []byte(c.server()))
 }
 
-// server returns the main configuration. Log tables of ClickHouse itself are off: they would write all the time and
-// grow without a limit. There is no user directory that can be
-// written to, because clickhouse-local has none: every user is known when the engine starts.
+// server returns the main configuration. Log tables of ClickHouse itself are off: they would write
+// all the time and grow without a limit. There is no user directory that can be written to, because
+// clickhouse-local has none: every user is known when the engine starts.
 func (c serverConfig) server() string {
 	data := filepath.Join(c.dir, dataDir)
 	return `<clickhouse>
@@ -103,11 +103,11 @@ func (c serverConfig) server() string {
 // users returns the users file.
 //
 // The library's own session, in which ClickHouse lives, is the user "default", from loopback and
-// without a password, and every local client that names this user looks the same to it. So this user
-// may have one session at a time: its own takes that place before the port opens and keeps it as long
-// as the process lives, and every other login as "default" is refused. Should one come in all the
-// same, it may do nothing but open the port. A clickhouse binary needs no such user: there it has a
-// password that nobody knows.
+// without a password, and every local client that names this user looks the same to it. So this
+// user may have one session at a time: its own takes that place before the port opens and keeps it
+// as long as the process lives, and every other login as "default" is refused. Should one come in
+// all the same, it may do nothing but open the port. A clickhouse binary needs no such user: there
+// it has a password that nobody knows.
 //
 // Everything is done by users with random passwords. None of them may reach files, the network or
 // programs.
@@ -198,16 +198,18 @@ func hashed(password string) string {
 	return fmt.Sprintf("<password_sha256_hex>%x</password_sha256_hex>", sha256.Sum256([]byte(password)))
 }
 
-// fullGrants are the rights of windlass's own user: to its data and the system's tables. What is not here it may not do,
-// above all: sources (files, URLs, other servers), backups, functions, dictionaries, named collections, users, and of SYSTEM
-// everything but what keeps its own tables: merges, caches, logs.
+// fullGrants are the rights of windlass's own user: to its data and the system's tables. What is
+// not here it may not do, above all: sources (files, URLs, other servers), backups, functions,
+// dictionaries, named collections, users, and of SYSTEM everything but what keeps its own tables:
+// merges, caches, logs.
 var fullGrants = []string{
 	"SHOW", "SELECT", "INSERT", "ALTER", "CREATE DATABASE", "CREATE TABLE", "CREATE VIEW", "CREATE TEMPORARY TABLE",
 	"DROP DATABASE", "DROP TABLE", "DROP VIEW", "UNDROP TABLE", "TRUNCATE", "OPTIMIZE", "CHECK", "SYSTEM MERGES", "SYSTEM DROP CACHE", "SYSTEM FLUSH LOGS",
 	"SYSTEM SYNC FILE CACHE",
 }
 
-// tableEngines are the engines of tables that keep their rows in the engine's own folder or in memory.
+// tableEngines are the engines of tables that keep their rows in the engine's own folder or in
+// memory.
 var tableEngines = []string{
 	"MergeTree", "ReplacingMergeTree", "SummingMergeTree", "AggregatingMergeTree", "CollapsingMergeTree",
 	"VersionedCollapsingMergeTree", "CoalescingMergeTree", "GraphiteMergeTree", "Memory", "Null", "Set", "Join", "Log", "TinyLog",

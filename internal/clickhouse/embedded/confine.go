@@ -7,18 +7,18 @@ import (
 	"github.com/windlass-run/windlass/internal/sandbox"
 )
 
-// systemFiles are what ClickHouse, the C library and the Go runtime read of the system: facts about the machine, time
-// zones, names. Nothing in them is a person's. Of other processes /proc shows a confined process only what it shows to
-// everyone.
+// systemFiles are what ClickHouse, the C library and the Go runtime read of the system: facts about
+// the machine, time zones, names. Nothing in them is a person's. Of other processes /proc shows a
+// confined process only what it shows to everyone.
 var systemFiles = []string{
 	"/proc", "/sys/devices/system", "/sys/fs/cgroup", "/sys/kernel/mm/transparent_hugepage", "/sys/block",
 	"/etc/localtime", "/etc/timezone", "/usr/share/zoneinfo", "/etc/nsswitch.conf", "/etc/hosts", "/etc/host.conf", "/etc/resolv.conf",
 	"/dev/urandom", "/dev/random", "/dev/zero",
 }
 
-// confinement is all that ClickHouse may reach: its data, which it writes, its configuration and the files that it is made
-// of, which it reads, and its port. Neither the endpoint file with the password nor anything else in the engine's folder is
-// in it.
+// confinement is all that ClickHouse may reach: its data, which it writes, its configuration and
+// the files that it is made of, which it reads, and its port. Neither the endpoint file with the
+// password nor anything else in the engine's folder is in it.
 func confinement(a serveArgs, program, config string, port int) (sandbox.Policy, error) {
 	execute, libraries, err := sandbox.Loader(program)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 // askTimeout is how long an engine that runs may take to answer.
 const askTimeout = 2 * time.Second
 
-// Dial connects to the engine. It returns a connection only to a process of this user, so that nothing is sent to anyone
-// else: neither the password nor the rows of a run.
+// Dial connects to the engine. It returns a connection only to a process of this user, so that
+// nothing is sent to anyone else: neither the password nor the rows of a run.
 func (e Endpoint) Dial(ctx context.Context) (net.Conn, error) {
 	c, err := new(net.Dialer).DialContext(ctx, "unix", e.Socket)
 	if err != nil {
@@ -62,8 +62,8 @@ func connect(e Endpoint) (clickhouse.Conn, error) { return clickhouse.Open(askOp
 // ping fails unless an engine answers at e and knows its password.
 func ping(ctx context.Context, e Endpoint) error { return pingWith(ctx, askOptions(e)) }
 
-// pingPort fails unless ClickHouse answers at its own port. Only the engine process may use it, which
-// holds the port: see holdPort.
+// pingPort fails unless ClickHouse answers at its own port. Only the engine process may use it,
+// which holds the port: see holdPort.
 func pingPort(ctx context.Context, e Endpoint) error {
 	o := askOptions(e)
 	o.DialContext, o.DialTimeout, o.ReadTimeout = nil, probeTimeout, probeTimeout

@@ -29,7 +29,8 @@ const (
 	dataDir       = "data"
 )
 
-// Endpoint is where a running engine is reached. Password is a secret: it stands in a file that only its owner can read.
+// Endpoint is where a running engine is reached. Password is a secret: it stands in a file that
+// only its owner can read.
 type Endpoint struct {
 	Socket   string `json:"socket"` // the path that windlass connects to; only the owner's processes can
 	Host     string `json:"host"`   // where ClickHouse itself listens
@@ -46,16 +47,17 @@ type Endpoint struct {
 // Addr returns host:port.
 func (e Endpoint) Addr() string { return net.JoinHostPort(e.Host, strconv.Itoa(e.Port)) }
 
-// DSN returns the address of ClickHouse's own port as a data source name, password included. It is for programs that cannot
-// use the socket: unlike that, a port is no proof of who listens on it.
+// DSN returns the address of ClickHouse's own port as a data source name, password included. It is
+// for programs that cannot use the socket: unlike that, a port is no proof of who listens on it.
 func (e Endpoint) DSN(database string) string {
 	u := url.URL{Scheme: "clickhouse", User: url.UserPassword(e.User, e.Password), Host: e.Addr(), Path: "/" + database}
 	return u.String()
 }
 
-// Running returns the endpoint of the engine that runs in dir, or nil when none does. It costs two system calls and no
-// connection: an engine that is about to end may still be reported, so a caller that then fails to connect asks again
-// through [Start], which also replaces an engine of an older windlass; that one is not reported.
+// Running returns the endpoint of the engine that runs in dir, or nil when none does. It costs two
+// system calls and no connection: an engine that is about to end may still be reported, so a caller
+// that then fails to connect asks again through [Start], which also replaces an engine of an older
+// windlass; that one is not reported.
 func Running(dir string) (*Endpoint, error) {
 	alive, err := lockHeld(filepath.Join(dir, runLockFile))
 	if err != nil || !alive {
@@ -71,7 +73,8 @@ func Running(dir string) (*Endpoint, error) {
 // isOlder reports whether a windlass wrote the endpoint whose engines have no socket.
 func (e Endpoint) isOlder() bool { return e.Socket == "" }
 
-// lockHeld reports whether another process holds path exclusively. A file that does not exist is held by nobody.
+// lockHeld reports whether another process holds path exclusively. A file that does not exist is
+// held by nobody.
 func lockHeld(path string) (bool, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return false, nil

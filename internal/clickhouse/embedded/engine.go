@@ -21,8 +21,8 @@ type Engine struct {
 	Path string `json:"path"`
 }
 
-// ServeCommand is the hidden command that makes this executable the engine process. The arguments after it belong to
-// this package.
+// ServeCommand is the hidden command that makes this executable the engine process. The arguments
+// after it belong to this package.
 const ServeCommand = "__engine"
 
 // IsServe reports whether a command line (without the program's name) asks for the engine process.

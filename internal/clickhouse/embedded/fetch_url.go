@@ -65,8 +65,8 @@ func (c Config) urlDir() string {
 	return filepath.Join(c.CacheDir, engineDir, "sha256-"+strings.ToLower(c.SHA256)[:min(16, len(c.SHA256))])
 }
 
-// cachedDir is the folder in the cache where an engine of this configuration would be, if any could. A
-// URL that the user names goes before the pinned package.
+// cachedDir is the folder in the cache where an engine of this configuration would be, if any
+// could. A URL that the user names goes before the pinned package.
 func (c Config) cachedDir() string {
 	if c.URL != "" {
 		if _, err := c.canFetchURL(); err != nil {

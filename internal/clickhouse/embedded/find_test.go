@@ -190,8 +190,8 @@ func TestPinsAreWhole(t *testing.T) {
 	}
 }
 
-// TestNoCacheNoFetch gives no cache folder: nothing is fetched, least of all into the working folder, and each source that
-// would have needed one says so.
+// TestNoCacheNoFetch gives no cache folder: nothing is fetched, least of all into the working
+// folder, and each source that would have needed one says so.
 func TestNoCacheNoFetch(t *testing.T) {
 	t.Parallel()
 	npm := filepath.Join(t.TempDir(), "npm")

@@ -15,12 +15,13 @@ import (
 // maxSocketPath is the longest path of a socket that every system takes, in bytes.
 const maxSocketPath = 100
 
-// gate is the way to ClickHouse: a socket that only processes of this user can connect to, because it is in a folder that is
-// open to them only, and each connection to it led on to ClickHouse's port. Whoever reaches the gate has reached this
-// process; that the port is ClickHouse's follows from holdPort: nobody else can listen on it while this process lives.
+// gate is the way to ClickHouse: a socket that only processes of this user can connect to, because
+// it is in a folder that is open to them only, and each connection to it led on to ClickHouse's
+// port. Whoever reaches the gate has reached this process; that the port is ClickHouse's follows
+// from holdPort: nobody else can listen on it while this process lives.
 //
-// The accept goroutine owns the listener; each connection has two goroutines, which end together. close ends them all and
-// waits for them.
+// The accept goroutine owns the listener; each connection has two goroutines, which end together.
+// close ends them all and waits for them.
 type gate struct {
 	path     string // of the socket
 	folder   string // made for the socket alone, where the engine's own path is too long; else empty

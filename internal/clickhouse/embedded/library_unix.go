@@ -17,13 +17,15 @@ import (
 // canLoad reports whether this build can load a library.
 const canLoad = true
 
-// serveQuery opens the port and then sleeps for a century: the query is what keeps the session, and with it the
-// listener, alive. It ends with the process. It is a variable for tests of a session in which something fails.
+// serveQuery opens the port and then sleeps for a century: the query is what keeps the session, and
+// with it the listener, alive. It ends with the process. It is a variable for tests of a session in
+// which something fails.
 var serveQuery = "SYSTEM START LISTEN TCP; " +
 	"SELECT sleepEachRow(3) FROM numbers(1000000000) SETTINGS max_block_size = 1, log_queries = 0 FORMAT Null"
 
-// localArgs is the command line of clickhouse-local that serves dir. On a terminal it is interactive, for one thing: otherwise
-// it ends its process on every error in a connection's thread, such as a client with a wrong password or an unknown database.
+// localArgs is the command line of clickhouse-local that serves dir. On a terminal it is
+// interactive, for one thing: otherwise it ends its process on every error in a connection's
+// thread, such as a client with a wrong password or an unknown database.
 func localArgs(dir, config string, port int) []string {
 	args := []string{
 		"clickhouse", "--config-file", config, "--path", dataPath(dir) + "/",
@@ -35,7 +37,8 @@ func localArgs(dir, config string, port int) []string {
 	return args
 }
 
-// runLibrary loads libchdb and runs clickhouse-local in it with args. It returns only when that fails or ends.
+// runLibrary loads libchdb and runs clickhouse-local in it with args. It returns only when that
+// fails or ends.
 func runLibrary(path string, args []string) error {
 	lib, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_GLOBAL)
 	if err != nil {

@@ -28,8 +28,9 @@ const (
 	reasonTime = time.Second
 )
 
-// process is a ClickHouse that runs as a confined child of the engine process, which stays to watch it. It dies with the
-// engine process, so that a killed one never leaves a server behind that holds the data.
+// process is a ClickHouse that runs as a confined child of the engine process, which stays to watch
+// it. It dies with the engine process, so that a killed one never leaves a server behind that holds
+// the data.
 type process struct {
 	cmd      *exec.Cmd
 	lifeline *os.File      // this process's end of the pipe; it closes when this process ends, however that happens
@@ -41,8 +42,8 @@ type process struct {
 func (p *process) done() <-chan struct{} { return p.ended }
 func (p *process) err() error            { return p.result }
 
-// stop asks ClickHouse to end and waits for that as long as ctx allows. The library ends at once: an insert is on disk
-// before it is answered, so nothing is lost.
+// stop asks ClickHouse to end and waits for that as long as ctx allows. The library ends at once:
+// an insert is on disk before it is answered, so nothing is lost.
 func (p *process) stop(ctx context.Context) {
 	_ = p.cmd.Process.Signal(syscall.SIGTERM) // fails when it has ended, which is what is wanted
 	select {
@@ -52,7 +53,8 @@ func (p *process) stop(ctx context.Context) {
 	}
 }
 
-// startProcess starts ClickHouse, confined to its own folder and port. lock is the locked file of the folder.
+// startProcess starts ClickHouse, confined to its own folder and port. lock is the locked file of
+// the folder.
 func startProcess(a serveArgs, config string, port int, lock *os.File) (*process, error) {
 	cmd, err := clickHouseCommand(a, config, port)
 	if err != nil {
@@ -111,7 +113,8 @@ func ending(path string, status error, reason *os.File) error {
 	return fmt.Errorf("%s ended", path)
 }
 
-// clickHouseCommand is the program that runs ClickHouse: this executable, which loads the library, or a clickhouse binary.
+// clickHouseCommand is the program that runs ClickHouse: this executable, which loads the library,
+// or a clickhouse binary.
 func clickHouseCommand(a serveArgs, config string, port int) (*exec.Cmd, error) {
 	switch a.engine.Kind {
 	case KindLibrary:
@@ -127,15 +130,15 @@ func clickHouseCommand(a serveArgs, config string, port int) (*exec.Cmd, error) 
 	}
 }
 
-// clickHouseEnv is the environment of ClickHouse. Its home is its data folder: there is nothing of the
-// person's that it needs.
+// clickHouseEnv is the environment of ClickHouse. Its home is its data folder: there is nothing of
+// the person's that it needs.
 func clickHouseEnv(dir string) []string {
 	return append(variables("PATH", "TZ", "LANG", "LC_ALL", "GOCOVERDIR"), "HOME="+dataPath(dir))
 }
 
-// openInput returns ClickHouse's standard input, a pseudo-terminal into which nothing is ever typed,
-// and its other end, which must stay open: see localArgs. Without pseudo-terminals the input is
-// empty, and the engine starts again after a client with a wrong password.
+// openInput returns ClickHouse's standard input, a pseudo-terminal into which nothing is ever
+// typed, and its other end, which must stay open: see localArgs. Without pseudo-terminals the input
+// is empty, and the engine starts again after a client with a wrong password.
 func openInput() (input, terminal *os.File, err error) {
 	if terminal, input, err = pty.Open(); err == nil {
 		return input, terminal, nil

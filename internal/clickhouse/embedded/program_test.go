@@ -8,8 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// writeProgram writes a script that can be run at once. No other test may fork while the file is open for writing: its
-// child would hold the file open for a moment longer, and running it would fail with "text file busy".
+// writeProgram writes a script that can be run at once. No other test may fork while the file is
+// open for writing: its child would hold the file open for a moment longer, and running it would
+// fail with "text file busy".
 func writeProgram(t *testing.T, path, text string) {
 	t.Helper()
 	syscall.ForkLock.RLock()

@@ -12,8 +12,9 @@ import (
 	"github.com/windlass-run/windlass/internal/source"
 )
 
-// readers is how many session readers can be in use at once. clickhouse-local has no place to create users in, so they
-// exist from the start, each with a database of its own that only it may read.
+// readers is how many session readers can be in use at once. clickhouse-local has no place to
+// create users in, so they exist from the start, each with a database of its own that only it may
+// read.
 const readers = 16
 
 // ErrNoReader is returned when all readers are in use.
@@ -28,8 +29,8 @@ type Reader struct {
 
 func readerName(i int) string { return userName + "_reader_" + strconv.Itoa(i) }
 
-// ClaimReader takes a reader for this process. A reader of a process that died is free again. Its database may hold what
-// that process left.
+// ClaimReader takes a reader for this process. A reader of a process that died is free again. Its
+// database may hold what that process left.
 func ClaimReader(dir string, e Endpoint) (*Reader, error) {
 	for i := 1; i <= readers; i++ {
 		slot := flock.New(filepath.Join(dir, "reader"+strconv.Itoa(i)+".lock"),
@@ -52,8 +53,8 @@ func (r *Reader) Release() error { return r.slot.Unlock() }
 // Limit is a setting of a session reader, by which hostile or careless SQL is bounded.
 type Limit struct{ Name, Value string }
 
-// ReaderLimits are the settings of every session reader, on the embedded engine and on servers. With readonly = 1 the
-// server lets a query change none of them.
+// ReaderLimits are the settings of every session reader, on the embedded engine and on servers.
+// With readonly = 1 the server lets a query change none of them.
 func ReaderLimits() []Limit {
 	return []Limit{
 		{"readonly", "1"},

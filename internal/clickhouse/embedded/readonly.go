@@ -9,20 +9,23 @@ import (
 // readonlyName is the user of statements that may only read.
 const readonlyName = userName + "_readonly"
 
-// ReadonlyUser returns the name and the password of the user that can read the tables of the engine and do nothing else.
+// ReadonlyUser returns the name and the password of the user that can read the tables of the engine
+// and do nothing else.
 func ReadonlyUser(e Endpoint) (name, password string) {
 	return readonlyName, derivedPassword(e.Password, readonlyName)
 }
 
-// derivedPassword derives the password of a further user from that of the engine, so that one secret is stored.
+// derivedPassword derives the password of a further user from that of the engine, so that one
+// secret is stored.
 func derivedPassword(password, name string) string {
 	mac := hmac.New(sha256.New, []byte(password))
 	mac.Write([]byte(name))
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// ReadonlySettings are what a statement that may only read can set for itself: how much it may use, and how joins, NULLs,
-// sets, times and the order of rows behave. None of them reaches anything outside of the database.
+// ReadonlySettings are what a statement that may only read can set for itself: how much it may use,
+// and how joins, NULLs, sets, times and the order of rows behave. None of them reaches anything
+// outside of the database.
 func ReadonlySettings() []string {
 	return []string{
 		"max_threads", "max_block_size", "max_execution_time", "timeout_overflow_mode", "max_memory_usage",
@@ -40,8 +43,8 @@ func ReadonlySettings() []string {
 	}
 }
 
-// readonlyHidden are tables of the system that the read-only user does not see: who may log in and with what right, keys
-// of other systems, and what the engine's process has in memory.
+// readonlyHidden are tables of the system that the read-only user does not see: who may log in and
+// with what right, keys of other systems, and what the engine's process has in memory.
 func readonlyHidden() []string {
 	return []string{
 		"users", "roles", "grants", "role_grants", "user_directories", "settings_profiles", "settings_profile_elements",

@@ -28,9 +28,10 @@ const (
 // ErrUnsupported is returned where no engine can be run by windlass.
 var ErrUnsupported = errors.New("the embedded engine does not run on " + runtime.GOOS + "/" + runtime.GOARCH)
 
-// Start returns the endpoint of the engine in dir and starts engine there if none runs. Several processes may call it
-// at once: one starts, the others wait for it. progress may be nil. The engine outlives this process. The engine process is the
-// program in the file executable, which knows [ServeCommand]; "" is this program.
+// Start returns the endpoint of the engine in dir and starts engine there if none runs. Several
+// processes may call it at once: one starts, the others wait for it. progress may be nil. The
+// engine outlives this process. The engine process is the program in the file executable, which
+// knows [ServeCommand]; "" is this program.
 func Start(ctx context.Context, dir, executable string, engine Engine, progress func(Progress)) (Endpoint, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return Endpoint{}, fmt.Errorf("make the engine's folder: %w", err)
@@ -54,8 +55,9 @@ func Start(ctx context.Context, dir, executable string, engine Engine, progress 
 	return spawn(ctx, executable, serveArgs{dir: dir, engine: engine})
 }
 
-// takeOver returns the engine that already runs in dir and answers. It returns nil once no process holds the folder:
-// an engine that is about to end is waited for, because two engines must never use one data folder.
+// takeOver returns the engine that already runs in dir and answers. It returns nil once no process
+// holds the folder: an engine that is about to end is waited for, because two engines must never
+// use one data folder.
 func takeOver(ctx context.Context, dir string, progress func(Progress)) (*Endpoint, error) {
 	deadline := time.Now().Add(endTimeout)
 	for told := false; ; {
@@ -86,8 +88,8 @@ func takeOver(ctx context.Context, dir string, progress func(Progress)) (*Endpoi
 	}
 }
 
-// endOlder asks the engine of an older windlass to end. It holds the folder's lock, so its endpoint file is its own. What is
-// connected to it finds the next engine.
+// endOlder asks the engine of an older windlass to end. It holds the folder's lock, so its endpoint
+// file is its own. What is connected to it finds the next engine.
 func endOlder(e Endpoint) {
 	if p, err := os.FindProcess(e.PID); err == nil {
 		_ = p.Signal(syscall.SIGTERM) // it may have ended by itself

@@ -42,8 +42,8 @@ func realEngine(t *testing.T) Engine {
 	return e
 }
 
-// tempEngine returns a new engine folder and ends its engine when the test is over: the engine notices that its folder is
-// gone.
+// tempEngine returns a new engine folder and ends its engine when the test is over: the engine
+// notices that its folder is gone.
 func tempEngine(t *testing.T) string {
 	t.Helper()
 	return filepath.Join(t.TempDir(), "clickhouse")
@@ -167,8 +167,8 @@ func TestEngineEndsWithItsFolder(t *testing.T) {
 	require.Eventually(t, func() bool { return ping(context.Background(), e) != nil }, 20*time.Second, 5*time.Millisecond)
 }
 
-// TestFolderMadeAgain deletes an engine's folder and starts another engine there before the first has noticed: the first
-// ends and leaves the second alone.
+// TestFolderMadeAgain deletes an engine's folder and starts another engine there before the first
+// has noticed: the first ends and leaves the second alone.
 func TestFolderMadeAgain(t *testing.T) {
 	t.Setenv(idleEnv, "3s") // the folder is looked at every 500 ms
 	dir := tempEngine(t)

@@ -21,8 +21,9 @@ import (
 	"github.com/windlass-run/windlass/internal/sandbox"
 )
 
-// serveOtherwise changes what the engine process of a test does, by files in the engine's folder: "serve-query" has what the
-// library's own session runs, "read-library" lets a stand-in of a clickhouse binary read the library.
+// serveOtherwise changes what the engine process of a test does, by files in the engine's folder:
+// "serve-query" has what the library's own session runs, "read-library" lets a stand-in of a
+// clickhouse binary read the library.
 func serveOtherwise(args []string) {
 	dir := args[1]
 	if dir == coreWord {
@@ -63,8 +64,8 @@ func loginAtPort(t *testing.T, e Endpoint, user, password string) error {
 	return atPort(t, e, user, password).Ping(t.Context())
 }
 
-// defaultNames could lead to the user that has no password: its own spellings, and the markers by which the protocol tells
-// other ways to log in.
+// defaultNames could lead to the user that has no password: its own spellings, and the markers by
+// which the protocol tells other ways to log in.
 var defaultNames = []string{
 	"default", "", "Default", "default ", " default", "DEFAULT", "default\x00", "`default`",
 	" INTERSERVER SECRET ", " SSH KEY AUTHENTICATION default", " JWT AUTHENTICATION ", " JWT AUTHENTICATION default",
@@ -95,8 +96,9 @@ func TestNobodyLogsInAsDefault(t *testing.T) {
 	}
 }
 
-// flood logs in as the engine's own user again and again, on eight connections at once, from before the port is open. The
-// function that it returns waits for so many attempts at the open port, ends it, and says how many there were and got in.
+// flood logs in as the engine's own user again and again, on eight connections at once, from before
+// the port is open. The function that it returns waits for so many attempts at the open port, ends
+// it, and says how many there were and got in.
 func flood(t *testing.T, dir string) func(atLeast int64) (tried, in int64) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -151,7 +153,8 @@ func portInConfig(dir string) string {
 	return net.JoinHostPort(listenHost, port)
 }
 
-// TestNoUserReachesOut tries what leads out of ClickHouse as each user that can log in, at the port itself.
+// TestNoUserReachesOut tries what leads out of ClickHouse as each user that can log in, at the port
+// itself.
 func TestNoUserReachesOut(t *testing.T) {
 	t.Parallel()
 	require.Empty(t, sandbox.Missing(), "this test needs a kernel that can confine everything")
@@ -259,7 +262,8 @@ func TestEngineThatDoesNotListenEnds(t *testing.T) {
 	require.NoError(t, ping(t.Context(), start(t, dir)), "the next one starts anew")
 }
 
-// TestEngineThatDoesNotAnswerEnds stops ClickHouse's process: it takes connections and answers none.
+// TestEngineThatDoesNotAnswerEnds stops ClickHouse's process: it takes connections and answers
+// none.
 func TestEngineThatDoesNotAnswerEnds(t *testing.T) {
 	t.Parallel()
 	dir := tempEngine(t)
@@ -324,7 +328,8 @@ func TestEngineOfAnOlderWindlass(t *testing.T) {
 	require.NoError(t, ping(t.Context(), next))
 }
 
-// TestKilledEngineLeavesNothing kills the engine process alone: ClickHouse ends with it, and only then is the folder free.
+// TestKilledEngineLeavesNothing kills the engine process alone: ClickHouse ends with it, and only
+// then is the folder free.
 func TestKilledEngineLeavesNothing(t *testing.T) {
 	t.Parallel()
 	dir := tempEngine(t)

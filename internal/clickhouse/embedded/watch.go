@@ -28,7 +28,8 @@ var errSilent = errors.New("ClickHouse does not answer any more")
 // errDeaf is why an engine ends whose ClickHouse runs and does not listen.
 var errDeaf = errors.New("ClickHouse does not listen on its port any more")
 
-// idleTime returns how long the engine stays without clients: a Go duration in $WINDLASS_ENGINE_IDLE, else a minute.
+// idleTime returns how long the engine stays without clients: a Go duration in
+// $WINDLASS_ENGINE_IDLE, else a minute.
 func idleTime() (time.Duration, error) {
 	v := os.Getenv(idleEnv)
 	if v == "" {
@@ -50,8 +51,8 @@ type watcher struct {
 	pause    time.Duration // between two probes
 }
 
-// watch returns when the engine has ended, was told to end, had no clients for the idle time, does not listen any more, or
-// has lost its folder. The error says why an engine ends that should not.
+// watch returns when the engine has ended, was told to end, had no clients for the idle time, does
+// not listen any more, or has lost its folder. The error says why an engine ends that should not.
 func watch(ctx context.Context, w watcher, c *process) error {
 	tick := time.NewTicker(min(max(w.idle/6, 20*time.Millisecond), 5*time.Second))
 	defer tick.Stop()
@@ -87,8 +88,8 @@ func watch(ctx context.Context, w watcher, c *process) error {
 	}
 }
 
-// probe asks ClickHouse now and then, at its own port so that nobody is taken for a client, and closes silent when it has not
-// answered several times in a row.
+// probe asks ClickHouse now and then, at its own port so that nobody is taken for a client, and
+// closes silent when it has not answered several times in a row.
 func (w watcher) probe(ctx context.Context, silent chan<- struct{}) {
 	tick := time.NewTicker(w.pause)
 	defer tick.Stop()
@@ -107,15 +108,16 @@ func (w watcher) probe(ctx context.Context, silent chan<- struct{}) {
 	close(silent)
 }
 
-// trimLog begins a log anew that has grown too large. Who writes to it appends, and so goes on at its new end.
+// trimLog begins a log anew that has grown too large. Who writes to it appends, and so goes on at
+// its new end.
 func trimLog(path string) {
 	if info, err := os.Stat(path); err == nil && info.Size() > logKeep {
 		_ = os.Truncate(path, 0) // tried again at the next look
 	}
 }
 
-// folderIsOurs reports whether the endpoint in the folder is still the one that this process wrote. It is not when the
-// folder was deleted, or deleted and made again.
+// folderIsOurs reports whether the endpoint in the folder is still the one that this process wrote.
+// It is not when the folder was deleted, or deleted and made again.
 func (w watcher) folderIsOurs() bool {
 	if _, err := os.Stat(dataPath(w.dir)); err != nil {
 		return false

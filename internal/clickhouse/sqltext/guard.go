@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// Guard says what a statement may do that a person or a model wrote. It is the second wall: the first
-// is what the server grants to the user that runs the statement. Grants do not stand before
-// everything: the embedded engine lets every user read any file by the function file(), and SETTINGS
-// in a subquery change settings that the user may not change.
+// Guard says what a statement may do that a person or a model wrote. It is the second wall: the
+// first is what the server grants to the user that runs the statement. Grants do not stand before
+// everything: the embedded engine lets every user read any file by the function file(), and
+// SETTINGS in a subquery change settings that the user may not change.
 //
-// It judges what the server's own parser makes of the text, written out by the server in one canonical
-// form. So quotes, escapes and comments hide nothing, and no name is missed because windlass reads SQL
-// in another way than the server.
+// It judges what the server's own parser makes of the text, written out by the server in one
+// canonical form. So quotes, escapes and comments hide nothing, and no name is missed because
+// windlass reads SQL in another way than the server.
 type Guard struct {
 	Write    bool     // the statement may change data
 	Embedded bool     // the engine is windlass's own; what Write reaches of a server is the server's to grant
@@ -33,8 +33,8 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string { return e.What + " " + e.Why }
 
-// outward refuses what reaches out of the database. What a statement with Write reaches of a server is the server's to
-// grant.
+// outward refuses what reaches out of the database. What a statement with Write reaches of a server
+// is the server's to grant.
 func (g Guard) outward(what string) error {
 	return &RefusedError{
 		What: what, Why: "cannot be used here: it reaches files, programs or other servers",
@@ -47,8 +47,8 @@ type ReadonlyError string
 
 func (e ReadonlyError) Error() string { return string(e) }
 
-// Check refuses a statement that the guard does not allow. canonical asks the server for the canonical
-// form of a statement.
+// Check refuses a statement that the guard does not allow. canonical asks the server for the
+// canonical form of a statement.
 func (g Guard) Check(st Statement, canonical func(sql string) (string, error)) error {
 	if err := checkClientClauses(st.tokens); err != nil || g.Write && !g.Embedded {
 		return err
@@ -103,8 +103,8 @@ func (g Guard) checkKind(_ string, tokens []token) error {
 	return nil
 }
 
-// outwardStatements are those that write files, reach other servers or act as another user, and those that make
-// something callable that does, by their first words.
+// outwardStatements are those that write files, reach other servers or act as another user, and
+// those that make something callable that does, by their first words.
 func outwardStatements() []string {
 	return []string{
 		"BACKUP", "RESTORE", "EXECUTE", "CREATE DICTIONARY", "REPLACE DICTIONARY", "ATTACH DICTIONARY",
@@ -112,7 +112,8 @@ func outwardStatements() []string {
 	}
 }
 
-// systemStatements are what a person may do to the embedded engine itself, by the words after SYSTEM.
+// systemStatements are what a person may do to the embedded engine itself, by the words after
+// SYSTEM.
 func systemStatements() []string {
 	return []string{
 		"STOP MERGES", "START MERGES", "STOP TTL", "START TTL", "STOP MOVES", "START MOVES", "FLUSH", "CLEAR", "PREWARM",
@@ -121,7 +122,8 @@ func systemStatements() []string {
 	}
 }
 
-// checkChange refuses statements that change something outside of the tables of the embedded engine.
+// checkChange refuses statements that change something outside of the tables of the embedded
+// engine.
 func (g Guard) checkChange(tokens []token) error {
 	var words []string
 	for i, t := range tokens {
@@ -151,7 +153,8 @@ func (g Guard) checkChange(tokens []token) error {
 	return nil
 }
 
-// checkClientClauses refuses clauses that name files of the client, which windlass does not open for a statement.
+// checkClientClauses refuses clauses that name files of the client, which windlass does not open
+// for a statement.
 func checkClientClauses(tokens []token) error {
 	for i := 2; i < len(tokens); i++ {
 		for _, c := range [][2]string{{"INTO", "OUTFILE"}, {"FROM", "INFILE"}} {
@@ -185,8 +188,8 @@ func (g Guard) checkClauses(_ string, tokens []token) error {
 	return nil
 }
 
-// checkSettings looks at the names that a SETTINGS clause sets, wherever it stands: the server checks only that of the
-// whole statement.
+// checkSettings looks at the names that a SETTINGS clause sets, wherever it stands: the server
+// checks only that of the whole statement.
 func (g Guard) checkSettings(names []string) error {
 	for _, name := range names {
 		lower := strings.ToLower(name)
@@ -202,7 +205,8 @@ func (g Guard) checkSettings(names []string) error {
 	return nil
 }
 
-// settingNames returns the names that a SETTINGS clause at the beginning of tokens sets, none if it is something else.
+// settingNames returns the names that a SETTINGS clause at the beginning of tokens sets, none if it
+// is something else.
 func settingNames(tokens []token) []string {
 	var names []string
 	for i := 1; i+1 < len(tokens) && tokens[i].isName(); i++ {
@@ -222,7 +226,8 @@ func settingNames(tokens []token) []string {
 	return names
 }
 
-// valueEnd returns the index after the value of a setting that begins at i: a literal, a map or a call.
+// valueEnd returns the index after the value of a setting that begins at i: a literal, a map or a
+// call.
 func valueEnd(tokens []token, i int) int {
 	for i < len(tokens) && slices.Contains([]byte{'-', '+'}, tokens[i].kind) {
 		i++

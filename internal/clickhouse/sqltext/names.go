@@ -25,8 +25,8 @@ const (
 //go:embed functions.txt
 var functionsText string
 
-// nameClasses returns the names of each class, in lower case. Only some names of ClickHouse ignore case; that no two
-// classes meet in lower case is held by a test.
+// nameClasses returns the names of each class, in lower case. Only some names of ClickHouse ignore
+// case; that no two classes meet in lower case is held by a test.
 var nameClasses = sync.OnceValue(func() map[nameClass]map[string]bool {
 	classes := map[nameClass]map[string]bool{}
 	var names map[string]bool
@@ -58,7 +58,8 @@ func isName(name string, classes ...nameClass) bool {
 	return false
 }
 
-// reachesOutside reports whether what is called by a name reaches files, programs, the network or other servers.
+// reachesOutside reports whether what is called by a name reaches files, programs, the network or
+// other servers.
 func reachesOutside(name string) bool { return isName(name, nameOutward, nameSource, nameOutEngine) }
 
 // isHarmless reports whether a name is that of a function that is known and stays in the database.
@@ -66,7 +67,8 @@ func isHarmless(name string) bool {
 	return isName(name, nameScalar, nameHigher, nameAggregate, nameTable) || isCombined(strings.ToLower(name))
 }
 
-// isCombined reports whether a name in lower case is that of an aggregate function with combinators, as in sumOrNullIf.
+// isCombined reports whether a name in lower case is that of an aggregate function with
+// combinators, as in sumOrNullIf.
 func isCombined(name string) bool {
 	for c := range nameClasses()[nameCombinator] {
 		if base, ok := strings.CutSuffix(name, c); ok && (isName(base, nameAggregate) || isCombined(base)) {

@@ -9,8 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestNameClassesDoNotMeet holds that a name that is refused is not also one that is allowed. The names of functions and
-// of table functions may meet, as those of aggregate functions may: "file" is both, and both are refused.
+// TestNameClassesDoNotMeet holds that a name that is refused is not also one that is allowed. The
+// names of functions and of table functions may meet, as those of aggregate functions may: "file"
+// is both, and both are refused.
 func TestNameClassesDoNotMeet(t *testing.T) {
 	t.Parallel()
 	classes := nameClasses()
@@ -39,7 +40,8 @@ func TestCombinedAggregates(t *testing.T) {
 	}
 }
 
-// TestTakeSettings takes SETTINGS off the end of a statement where they stand beside readonly = 1, and nowhere else.
+// TestTakeSettings takes SETTINGS off the end of a statement where they stand beside readonly = 1,
+// and nowhere else.
 func TestTakeSettings(t *testing.T) {
 	t.Parallel()
 	for sql, want := range map[string]struct {
@@ -68,7 +70,8 @@ func TestTakeSettings(t *testing.T) {
 	}
 }
 
-// FuzzJudge gives the judge any text as the canonical form: it may refuse it, and must come to an end.
+// FuzzJudge gives the judge any text as the canonical form: it may refuse it, and must come to an
+// end.
 func FuzzJudge(f *testing.F) {
 	for _, s := range []string{
 		"SELECT 1 SETTINGS a = 1, b.c = 'x', d = disk(type = s3), e = {'a': 1}", "SELECT arrayMap((file AS f), [1])",

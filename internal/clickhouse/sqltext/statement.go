@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// token is a piece of SQL text: what windlass has to understand of a query before the server reads it. The server's own
-// parser decides everything else.
+// token is a piece of SQL text: what windlass has to understand of a query before the server reads
+// it. The server's own parser decides everything else.
 type token struct {
 	start, end int    // in the text
 	kind       byte   // 'w' word or number, 'q' quoted name, 's' string, or the character itself
@@ -23,8 +23,8 @@ var (
 	ErrMany  = errors.New("more than one statement: give one at a time")
 )
 
-// tokenize splits SQL into tokens, without comments. What never ends (a string, a comment) ends with the text; the server
-// then says what is wrong.
+// tokenize splits SQL into tokens, without comments. What never ends (a string, a comment) ends
+// with the text; the server then says what is wrong.
 func tokenize(sql string) []token {
 	var tokens []token
 	for i := 0; i < len(sql); {
@@ -114,7 +114,8 @@ func isWord(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
 
-// QuotedLength returns the length of a quoted piece: a backslash escapes, a doubled quote is one quote.
+// QuotedLength returns the length of a quoted piece: a backslash escapes, a doubled quote is one
+// quote.
 func QuotedLength(s string) int {
 	for i := 1; i < len(s); i++ {
 		switch s[i] {
@@ -168,8 +169,8 @@ type Statement struct {
 	tokens []token
 }
 
-// Parse checks that sql is one statement, and takes off what belongs to a command line and not to the protocol:
-// the semicolon and FORMAT at its end.
+// Parse checks that sql is one statement, and takes off what belongs to a command line and not to
+// the protocol: the semicolon and FORMAT at its end.
 func Parse(sql string) (Statement, error) {
 	tokens := tokenize(sql)
 	for len(tokens) > 0 && tokens[len(tokens)-1].kind == ';' {
@@ -178,8 +179,9 @@ func Parse(sql string) (Statement, error) {
 	if len(tokens) == 0 {
 		return Statement{}, ErrEmpty
 	}
-	// A word after a semicolon may be data: INSERT ... VALUES ends the SQL in a text of its own. It is not told apart,
-	// because windlass writes through parameters and a person can write one statement.
+	// A word after a semicolon may be data: INSERT ... VALUES ends the SQL in a text of its own. It
+	// is not told apart, because windlass writes through parameters and a person can write one
+	// statement.
 	if slices.ContainsFunc(tokens, func(t token) bool { return t.kind == ';' }) {
 		return Statement{}, ErrMany
 	}

@@ -1,6 +1,7 @@
 //go:build amd64 || arm64
 
-// Package sandboxtest makes this system one that cannot confine processes, for tests of what windlass says and does there.
+// Package sandboxtest makes this system one that cannot confine processes, for tests of what
+// windlass says and does there.
 package sandboxtest
 
 import (
@@ -15,8 +16,9 @@ import (
 	"github.com/windlass-run/windlass/internal/environment"
 )
 
-// RunWithoutLandlock replaces this process by the program that os.Args names, for which the kernel has no Landlock: its
-// first call answers as on a kernel that does not know it. It returns only when that fails.
+// RunWithoutLandlock replaces this process by the program that os.Args names, for which the kernel
+// has no Landlock: its first call answers as on a kernel that does not know it. It returns only
+// when that fails.
 func RunWithoutLandlock() {
 	fmt.Fprintln(os.Stderr, runWithoutLandlock(os.Args[1:]))
 	os.Exit(125)

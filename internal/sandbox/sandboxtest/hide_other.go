@@ -1,6 +1,7 @@
 //go:build !linux || !(amd64 || arm64)
 
-// Package sandboxtest makes this system one that cannot confine processes, for tests of what windlass says and does there.
+// Package sandboxtest makes this system one that cannot confine processes, for tests of what
+// windlass says and does there.
 package sandboxtest
 
 import (
