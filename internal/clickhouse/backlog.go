@@ -6,8 +6,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// backlog is what a sink was given and has not delivered. Entries are counted from 1 in the order
-// in which they are taken, which is by their numbers.
+// backlog is what a sink was given and has not delivered. Entries are counted from 1.
 type backlog struct {
 	mu     sync.Mutex
 	queue  []*echo.Entry // without gaps
@@ -21,8 +20,7 @@ type backlog struct {
 	unread error // why the first selection could not be read
 }
 
-// keeps reports whether an entry waits in memory. The others are read back from the journal. The
-// caller holds the mutex.
+// keeps reports whether an entry is kept in memory. The caller holds the mutex.
 func (b *backlog) keeps(e *echo.Entry, o SinkOptions) bool {
 	switch {
 	case o.Dir == "":

@@ -71,8 +71,7 @@ func (r cardRow) restored() (cardRow, error) {
 	return r, nil
 }
 
-// toColumn is how a time is stored: one that is not known, which is before all that a column can
-// hold, as 0.
+// toColumn is how a time is stored: an unknown one as 0.
 func toColumn(t time.Time) time.Time {
 	if t.IsZero() {
 		return time.Unix(0, 0).UTC()

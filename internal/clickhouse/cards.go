@@ -42,8 +42,7 @@ func NewCards(open func(context.Context) (*DB, error)) *Cards {
 
 var errCardsClosed = errors.New("the card store is closed")
 
-// database returns the open database. Of several callers one opens it, and the others wait for as
-// long as they may.
+// database returns the open database. One of several callers opens it; the others wait.
 func (c *Cards) database(ctx context.Context) (*DB, error) {
 	select {
 	case <-c.turn:
@@ -141,15 +140,13 @@ func (c *Cards) Cards(ctx context.Context, sessionID string) ([]contextcards.Car
 	return inOrder(rows), nil
 }
 
-// Summaries returns the cards of a session without their embeddings, which are most of what a card
-// takes and which a choice by words does not need.
+// Summaries returns the cards of a session without their embeddings.
 func (c *Cards) Summaries(ctx context.Context, sessionID string) ([]contextcards.Card, error) {
 	rows, err := c.read(ctx, sessionID)
 	return inOrder(rows), err
 }
 
-// inOrder sorts cards. It is done here because the server takes longer for it than for everything
-// else about a row.
+// inOrder sorts cards, which takes the server longer than all else about a row.
 func inOrder(rows []cardRow) []contextcards.Card {
 	slices.SortFunc(rows, func(a, b cardRow) int { return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.Hash, b.Hash)) })
 	var cards []contextcards.Card
@@ -242,8 +239,7 @@ func hasTies(ranked []contextcards.Ranked) bool {
 	return false
 }
 
-// similar returns the most similar first, limit of them and those that are equal to the last of
-// these.
+// similar returns the limit most similar, and those equal to the last of them.
 func (c *Cards) similar(ctx context.Context, sessionID, embedder, literal string, dimensions, limit int) (ranked []contextcards.Ranked, err error) {
 	err = c.query(ctx, func(db *DB) string {
 		return `SELECT content_hash, 1 - cosineDistance(embedding, ` + literal + `) AS similarity

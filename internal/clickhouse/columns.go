@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// column is one column of a table with rows of T. It is declared once, for the schema, for writing
-// and for reading.
+// column is one column of a table with rows of T: for the schema, for writing and for reading.
 type column[T any] struct {
 	name string
 	sql  string       // its type, and what may follow it in CREATE TABLE
@@ -104,8 +103,8 @@ func newEncoder[T any](t table[T]) *encoder[T] {
 	return e
 }
 
-// row returns the values of the current row. Slices are given as such: of a pointer to one the
-// driver takes each element by reflection.
+// row returns the values of the current row. Of a pointer to a slice the driver reflects on each
+// element.
 func (e *encoder[T]) row() []any {
 	for i, at := range e.at {
 		switch at := at.(type) {
@@ -133,8 +132,7 @@ func (e *encoder[T]) row() []any {
 	return e.values
 }
 
-// names holds each of a few texts once. The driver keeps the texts of a LowCardinality column apart
-// by their addresses when it is given pointers.
+// names holds each of a few texts once: the driver tells LowCardinality texts apart by address.
 type names map[string]*string
 
 func (n names) of(text string) *string {
@@ -149,8 +147,7 @@ func (n names) of(text string) *string {
 // few begins the type of a column that has few different texts.
 const few = "LowCardinality(String)"
 
-// writeRows writes rows of R to a table, all or none of them. set puts one into the place of the
-// current row.
+// writeRows writes all rows or none. set puts one into the place of the current row.
 func writeRows[T, R any](ctx context.Context, db *DB, e *encoder[T], rows []R, set func(*T, R)) error {
 	if len(rows) == 0 {
 		return nil

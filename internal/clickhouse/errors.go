@@ -41,8 +41,7 @@ type UnavailableError struct {
 func (e *UnavailableError) Error() string { return fmt.Sprintf("ClickHouse at %s: %v", e.Where, e.Err) }
 func (e *UnavailableError) Unwrap() error { return e.Err }
 
-// UnconfinedError says that the embedded engine was not started because it has to be confined and
-// this system cannot do that.
+// UnconfinedError says that the engine was not started because it cannot be confined.
 type UnconfinedError struct {
 	Missing []string // see sandbox.Missing
 }
@@ -74,8 +73,7 @@ func hasCode(err error, codes ...int32) bool {
 
 func isUnknownObject(err error) bool { return hasCode(err, codeUnknownTable, codeUnknownDatabase) }
 
-// isRetryable reports whether the same write may succeed later: the server is away, busy or short
-// of something. A context that has ended is not retryable.
+// isRetryable reports whether the same write may succeed later.
 func isRetryable(err error) bool {
 	if errors.Is(err, context.Canceled) {
 		return false
@@ -97,8 +95,7 @@ func isNetwork(err error) bool {
 		errors.Is(err, context.DeadlineExceeded)
 }
 
-// IsLost reports whether an error says that a database which was open is not there any more, so
-// that it may help to open it again.
+// IsLost reports whether a database is not there any more, so that it may help to open it again.
 func IsLost(err error) bool { return isGone(err) && !errors.Is(err, context.DeadlineExceeded) }
 
 // SQLError is what the server said of a query, without the server's internals.
@@ -131,8 +128,7 @@ func sqlError(err error) error {
 		e.Name = e.Message[m[2]:m[3]]
 		e.Message = e.Message[:m[0]]
 	}
-	// After a syntax error the server lists every word that it could have gone on with: a
-	// screenful.
+	// After a syntax error the server lists every word that would have fit.
 	e.Message, _, _ = strings.Cut(e.Message, " Expected one of:")
 	e.Message = strings.TrimSuffix(strings.TrimSpace(strings.TrimPrefix(e.Message, "DB::Exception:")), ": .")
 	return e

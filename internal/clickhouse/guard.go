@@ -37,8 +37,7 @@ func check(ctx context.Context, conn driver.Conn, g sqltext.Guard, st sqltext.St
 // maxQuerySize is how long a statement with data in it may be.
 const maxQuerySize = 8 << 20
 
-// canonical returns a statement as the server's parser understands it. Its errors are those of the
-// statement.
+// canonical returns a statement as the server's parser writes it. Its errors are the statement's.
 func canonical(ctx context.Context, conn driver.Conn, sql string) (text string, err error) {
 	checked := ctx
 	if len(sql) > 64<<10 { // ClickHouse parses 256 KiB, and quoting can make it longer

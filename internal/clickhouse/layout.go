@@ -13,8 +13,7 @@ type layout struct {
 
 func (l layout) table(name string) string { return quoteName(l.database) + "." + quoteName(name) }
 
-// local is the table that holds the rows; on a cluster the name itself is that of the distributed
-// table over it.
+// local is the table with the rows; on a cluster the distributed table has the plain name.
 func (l layout) local(name string) string {
 	if l.cluster != "" {
 		name += "_local"

@@ -9,8 +9,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// logRow is a row of unified_logs: an entry with each of its parts in a place of its own, zero
-// where the entry has none.
+// logRow is a row of unified_logs: an entry in its parts, zero where it has none.
 type logRow struct {
 	entry     echo.Entry // without what follows
 	place     place
@@ -100,8 +99,7 @@ func (r *logRow) set(x *row) {
 	}
 }
 
-// toolUse is the call that an entry records. A tool message without one still names its tool and
-// call.
+// toolUse is the call that an entry records; a tool message alone names its tool and call.
 func toolUse(e *echo.Entry) echo.ToolUse {
 	switch {
 	case e.Tool != nil:

@@ -46,8 +46,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	return openEmbedded(ctx, o)
 }
 
-// openEmbedded first tries what runs. An engine may end between the look and the connection; then
-// it is started again.
+// openEmbedded first tries the engine that runs, which may end meanwhile.
 func openEmbedded(ctx context.Context, o Options) (*DB, error) {
 	dir := EngineDir(o.Home)
 	missing := sandbox.Missing()
@@ -172,8 +171,7 @@ func explain(err error, t target) error {
 	return err
 }
 
-// Share returns the database for one more user, who closes it, too. The connections end when
-// everybody has.
+// Share returns the database for one more user, who closes it, too.
 func Share(db *DB) *DB {
 	db.shares.Add(1)
 	return db
@@ -182,8 +180,7 @@ func Share(db *DB) *DB {
 // IsShared reports whether the database has more than one user.
 func IsShared(db *DB) bool { return db.shares.Load() > 0 }
 
-// Close ends the connections, unless the database is shared. The embedded engine goes on for
-// others.
+// Close ends the connections, unless the database is shared.
 func (db *DB) Close() error {
 	if db.shares.Add(-1) >= 0 {
 		return nil

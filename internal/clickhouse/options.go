@@ -111,8 +111,7 @@ func embeddedTarget(e embedded.Endpoint, database string) target {
 	}
 }
 
-// Address says which database it is, without the names and passwords that lead there: what was
-// delivered is noted by it.
+// Address names the database without credentials: what was delivered is noted by it.
 func (o Options) Address() string {
 	if o.DSN == "" {
 		return "embedded/" + cmp.Or(o.Database, DefaultDatabase)

@@ -30,8 +30,7 @@ type batch struct {
 	at     time.Time // when it was recorded
 }
 
-// packer makes batches of the entries of one session, which it is given from the first one on and
-// without gaps. It belongs to one goroutine.
+// packer makes batches of the entries of one session, without gaps. It belongs to one goroutine.
 type packer struct {
 	mark delivery.Mark // entries up to this one are there already: they are read, and no rows are made of them
 	rec  *recorder

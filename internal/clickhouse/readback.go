@@ -10,8 +10,7 @@ import (
 	"github.com/windlass-run/windlass/echo/journal"
 )
 
-// journalReader reads entries back from the journal of a session that goes on, in their order. It
-// keeps the file open, so that each line is read once.
+// journalReader reads entries back from a journal that grows, each line once.
 type journalReader struct {
 	path string
 	tail *journal.Tail // nil: the file is not open
@@ -29,8 +28,7 @@ func (r *journalReader) close() {
 	}
 }
 
-// read returns the entries from one number up to another, as many as one write should take and as
-// are in the file.
+// read returns the entries of one write between two numbers, as far as they are in the file.
 func (r *journalReader) read(from, upTo uint64) ([]*echo.Entry, error) {
 	entries, err := r.readOn(from, upTo)
 	if err != nil {

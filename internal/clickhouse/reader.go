@@ -55,8 +55,7 @@ func (db *DB) SessionReader(ctx context.Context, sessionID string) (*Reader, err
 	return r, nil
 }
 
-// prepare makes the reader's user and its database, with the same schema as the database it copies
-// from.
+// prepare makes the reader's user and its database.
 func (r *Reader) prepare(ctx context.Context, db *DB, o driver.Options) error {
 	name, password, err := r.user(ctx, db)
 	if err != nil {
@@ -102,8 +101,7 @@ func (r *Reader) names(ctx context.Context, query string) (names []string, err e
 	return names, err
 }
 
-// user returns a user for the reader: one of those that the embedded engine has, or a new one of
-// the server.
+// user returns a user for the reader: one of the embedded engine's, or a new one of the server.
 func (r *Reader) user(ctx context.Context, db *DB) (name, password string, err error) {
 	if db.endpoint != nil {
 		er, err := embedded.ClaimReader(db.dir, *db.endpoint)

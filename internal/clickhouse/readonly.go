@@ -48,8 +48,7 @@ func sources() []string {
 	}
 }
 
-// ReadingRights asks the database. A server that cannot be asked for one of the rights is not asked
-// for it.
+// ReadingRights asks the database for the rights; unknown ones are left out.
 func (db *DB) ReadingRights(ctx context.Context) (ReadingRights, error) {
 	if db.endpoint != nil {
 		name, _ := embedded.ReadonlyUser(*db.endpoint)
@@ -68,8 +67,7 @@ func (db *DB) ReadingRights(ctx context.Context) (ReadingRights, error) {
 	return rights, nil
 }
 
-// granted returns those of some privileges that the user has for everything. One that the server
-// does not know, or cannot be asked for, is left out.
+// granted returns those of some privileges that the user has for everything.
 func granted(ctx context.Context, conn driver.Conn, privileges []string) []string {
 	var has []string
 	for _, p := range privileges {

@@ -11,8 +11,7 @@ import (
 	"github.com/windlass-run/windlass/internal/delivery"
 )
 
-// IncompleteError says what ClickHouse does not have of a session, so that its journal cannot be
-// made from it.
+// IncompleteError says what ClickHouse lacks of a session to make its journal again.
 type IncompleteError struct {
 	SessionID string
 	Entries   []uint64 // numbers of entries that are missing before others that are there

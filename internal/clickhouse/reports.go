@@ -54,8 +54,7 @@ type CostRow struct {
 	Usage
 }
 
-// Sums are rounded far below the price of a token: adding floating point numbers leaves noise in
-// the last digits, which depends on the order.
+// Sums are rounded far below the price of a token: the last digits depend on the order.
 const usageColumns = "calls, unknown_cost_calls, failed_calls, scripted_calls, " +
 	"tokens_in, tokens_cached, tokens_out, tokens_reasoning, round(cost_usd, 12) AS cost_usd, duration_ms"
 

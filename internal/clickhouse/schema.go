@@ -51,8 +51,7 @@ func tableColumns(name string) (string, error) {
 	return "", fmt.Errorf("no table %q", name)
 }
 
-// placeNames lists the columns that say where in a run something was done, of a table with the
-// alias from.
+// placeNames lists the columns of a place, of a table with the alias from.
 func placeNames(from string) string {
 	return table[place]{columns: placeColumns()}.join(", ", func(c column[place]) string {
 		if from == "" {
@@ -119,8 +118,7 @@ func prepare(ctx context.Context, conn driver.Conn, l layout) error {
 	return conn.Exec(ctx, "INSERT INTO "+l.table("schema_migrations")+" (version, name) VALUES (?, ?)", uint32(schemaVersion), "schema")
 }
 
-// schemaVersionOf returns the version that a database has, 0 when it does not exist or has no
-// schema.
+// schemaVersionOf returns the version of a database, 0 when it has no schema.
 func schemaVersionOf(ctx context.Context, conn driver.Conn, l layout) (uint32, error) {
 	var v uint32
 	err := conn.QueryRow(ctx, "SELECT max(version) FROM "+l.table("schema_migrations")).Scan(&v)
@@ -154,8 +152,7 @@ func (e *NewerSchemaError) Error() string {
 		"use a newer windlass, or another database", e.Database, e.Have, e.Known)
 }
 
-// OldSchemaError says that the database was made by a windlass whose records this one cannot read.
-// It was left as it is.
+// OldSchemaError says that the records of a database cannot be read. It was left as it is.
 type OldSchemaError struct {
 	Database string
 	Have     uint32 // of the database

@@ -9,8 +9,7 @@ import (
 	"github.com/windlass-run/windlass/echo/record"
 )
 
-// row is an entry on its way: a row of unified_logs, and of unified_selections when it is a
-// selection.
+// row is an entry on its way to unified_logs, and a selection also to unified_selections.
 type row struct {
 	*echo.Entry
 	rendered *echo.Message // the entry's message as the visit's model is sent it

@@ -32,15 +32,13 @@ type SinkStats struct {
 	MarkError error // why it could not be noted what was delivered; it is then delivered again
 }
 
-// SinkOptions say what a [Sink] is for. The zero value delivers what it is given, and keeps all of
-// it in memory until then.
+// SinkOptions say what a [Sink] is for. The zero value keeps everything in memory.
 type SinkOptions struct {
 	// Dir is the session's folder: with it, delivery goes on where an earlier process left off,
 	// what was delivered is noted there, and what memory has no room for is read back from the
 	// journal there.
 	Dir string
-	// To is the address of the database, of [Options.Address]: what was noted of another one does
-	// not count.
+	// To is the address of the database, see [Options.Address].
 	To string
 	// Notify is told, once in a row, that rows are not being delivered and why. It is called from
 	// the sink's goroutine and must return quickly. May be nil.
@@ -80,8 +78,7 @@ type Sink struct {
 	once   sync.Once
 }
 
-// NewSink starts a sink. open is called in the background, again whenever that may help; the sink
-// closes the database that it returns.
+// NewSink starts a sink. open is called in the background; the sink closes what it returns.
 func NewSink(open func(context.Context) (*DB, error), options SinkOptions) *Sink {
 	if options.Backlog == 0 {
 		options.Backlog = maxBacklog
@@ -165,8 +162,7 @@ func (s *Sink) Close(ctx context.Context) error {
 	return nil
 }
 
-// UndeliveredError says that not all of a session reached ClickHouse, which is in the journal, or
-// that it could not be noted that it did.
+// UndeliveredError says that not all of a session reached ClickHouse, or was noted.
 type UndeliveredError struct {
 	Rows   int64 // that wait
 	Unread int64 // selections that could not be read
@@ -228,8 +224,7 @@ func (s *Sink) work(ctx context.Context) {
 	}
 }
 
-// step does the next thing: it opens the database, or writes a batch. It is idle when the entries
-// that are next are not in the journal's file yet.
+// step opens the database or writes a batch. It is idle when the journal has nothing yet.
 func (s *Sink) step(ctx context.Context) (idle bool, err error) {
 	if s.db == nil {
 		return false, s.connect(ctx)
@@ -250,8 +245,7 @@ func (s *Sink) step(ctx context.Context) (idle bool, err error) {
 	return false, nil
 }
 
-// connect opens the database. What was delivered to it, as it was noted, is not delivered again. A
-// database that was made anew has nothing of the session.
+// connect opens the database and finds out what it has of the session.
 func (s *Sink) connect(ctx context.Context) error {
 	db, err := s.open(ctx)
 	if err != nil {
@@ -304,8 +298,7 @@ func (s *Sink) rewind(mark delivery.Mark) {
 	s.done = mark.Seq
 }
 
-// fill makes the next batch. It is idle when the entries that are next are not in the journal's
-// file yet.
+// fill makes the next batch. It is idle when the journal has nothing yet.
 func (s *Sink) fill() (idle bool, err error) {
 	if len(s.fresh) == 0 {
 		if err := s.take(); err != nil || len(s.fresh) == 0 {
@@ -321,8 +314,7 @@ func (s *Sink) fill() (idle bool, err error) {
 	return false, err
 }
 
-// take takes the entries that one batch may have: from memory if they are there, else from the
-// journal.
+// take takes the entries of one batch, from memory or else from the journal.
 func (s *Sink) take() error {
 	from, upTo, ok := s.takeQueued()
 	if ok {
@@ -381,8 +373,7 @@ func (s *Sink) delivered(b *batch) {
 	s.mu.Unlock()
 }
 
-// giveUp keeps the goroutine until Close. Nothing is kept for a database that will not come; Write
-// only counts.
+// giveUp waits for Close. Nothing is kept for a database that will not come.
 func (s *Sink) giveUp(ctx context.Context) {
 	s.mu.Lock()
 	s.lost = true

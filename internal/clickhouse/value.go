@@ -59,8 +59,7 @@ type valueType struct {
 	size int         // digits after the point of DateTime64, Time64 and Decimal
 }
 
-// parseType reads a type as ClickHouse writes it. What it does not know is shown by the Go value
-// alone.
+// parseType reads a type; what it does not know is shown by the Go value alone.
 func parseType(s string) valueType {
 	name, args := splitType(s)
 	t := valueType{name: name}
@@ -236,8 +235,7 @@ func convertScalar(v reflect.Value) (Value, error) {
 	}
 }
 
-// floatValue writes the shortest text that gives the same number again. What JSON has no number for
-// is a string there.
+// floatValue writes the shortest exact text. What JSON has no number for is a string there.
 func floatValue(f float64, bits int) Value {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		text := strings.ToLower(strings.TrimPrefix(fmt.Sprint(f), "+"))
@@ -250,8 +248,7 @@ func floatValue(f float64, bits int) Value {
 	return numberValue(strconv.FormatFloat(f, format, -1, bits))
 }
 
-// convertList shows arrays, and tuples, which the driver gives as lists when their elements have no
-// names.
+// convertList shows arrays, and tuples without names.
 func (t valueType) convertList(v reflect.Value) (Value, error) {
 	out := []byte{'['}
 	for i := range v.Len() {

@@ -7,8 +7,7 @@ import (
 
 const writeLimit = 30 * time.Second // for one write
 
-// writer writes rows. It keeps what writing needs from one batch to the next and belongs to one
-// goroutine.
+// writer writes rows. It belongs to one goroutine.
 type writer struct {
 	db         *DB
 	logs       *encoder[logRow]

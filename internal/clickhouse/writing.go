@@ -27,8 +27,7 @@ func beginWriting(ctx context.Context) (w context.Context, over func()) {
 // Deadline implements [context.Context].
 func (w *writing) Deadline() (time.Time, bool) { return w.asked.Deadline() }
 
-// Err says why it has ended as the other context does: that it was too late, or that it was
-// cancelled.
+// Err says why it has ended as the other context does.
 func (w *writing) Err() error {
 	if w.Context.Err() == nil {
 		return nil

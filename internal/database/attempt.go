@@ -50,8 +50,7 @@ func (a *attempt) ended() bool {
 
 func (a *attempt) failed() bool { return a.ended() && a.err != nil }
 
-// retire closes the pool's own use of a database that was opened; its users keep theirs. The
-// attempt has ended.
+// retire closes the pool's own use of an attempt that has ended; users keep theirs.
 func (a *attempt) retire() error {
 	a.cancel()
 	if a.db == nil {
@@ -70,8 +69,7 @@ func (a *attempt) progress(p clickhouse.Progress) {
 	}
 }
 
-// watch calls show with the latest progress, if there is any, and with what comes until end is
-// called.
+// watch calls show with the latest and all further progress until end is called.
 func (a *attempt) watch(show func(clickhouse.Progress)) (end func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

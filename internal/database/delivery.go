@@ -14,12 +14,10 @@ import (
 	"github.com/windlass-run/windlass/internal/source"
 )
 
-// deliveryLimit is how much longer a run may take at its end for what earlier runs could not
-// deliver.
+// deliveryLimit is how much longer a run may take for what earlier runs left.
 const deliveryLimit = 2 * time.Second
 
-// deliveryLock is the file in the home folder that keeps two processes from delivering the same in
-// the background.
+// deliveryLock, in the home folder, keeps two processes from delivering the same.
 const deliveryLock = "ship.lock"
 
 // Delivery delivers, in the background of a run, what earlier runs on this machine could not. The
@@ -33,8 +31,7 @@ type Delivery struct {
 // Delivered is what was delivered.
 type Delivered struct{ Sessions, Rows int }
 
-// Deliver starts to deliver what is pending of the sessions next to the one in dir. The end of ctx
-// does not end that.
+// Deliver delivers what is pending of the sessions next to dir. The end of ctx does not end it.
 func Deliver(ctx context.Context, p *Pool, dir string) *Delivery {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	d := &Delivery{cancel: cancel, done: make(chan struct{})}
@@ -46,8 +43,7 @@ func Deliver(ctx context.Context, p *Pool, dir string) *Delivery {
 	return d
 }
 
-// work delivers one session after the other. Why one could not be delivered is said by windlass
-// ship: nobody has asked here.
+// work delivers one session after the other. windlass ship says why one cannot be.
 func (d *Delivery) work(ctx context.Context, h *Handle, own string) {
 	folder, to := filepath.Dir(own), h.pool.Address()
 	all, err := Pending(folder, to)
@@ -99,8 +95,7 @@ func (d *Delivery) Finish(wait bool) Delivered {
 	return Delivered{} // it reads a large journal, which cannot be interrupted; what it delivered is noted
 }
 
-// Pending lists the sessions below a folder of which a ClickHouse does not have everything, and
-// which no process runs.
+// Pending lists sessions that no process runs and a ClickHouse does not have whole.
 func Pending(folder, to string) ([]*sessions.Session, error) {
 	all, err := sessions.All(folder)
 	if err != nil {

@@ -13,8 +13,7 @@ import (
 // answers within it; a cold one, or a server that is away, is opened in the background.
 const settleTime = 300 * time.Millisecond
 
-// Handle is how one user of a pool gets the database. Its methods may be called by several
-// goroutines.
+// Handle is one user of a pool. It is safe for concurrent use.
 type Handle struct {
 	pool  *Pool
 	first *attempt
@@ -94,8 +93,7 @@ func (h *Handle) Settle(ctx context.Context, show func(clickhouse.Progress)) {
 	}
 }
 
-// Warning returns what a person should know of the engine that the first attempt started; "":
-// nothing, or it has not ended.
+// Warning returns what a person should know of the engine that was started, or "".
 func (h *Handle) Warning() string {
 	if !h.first.ended() {
 		return ""

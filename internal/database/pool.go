@@ -9,8 +9,7 @@ import (
 	"github.com/windlass-run/windlass/internal/clickhouse"
 )
 
-// keepUnused is how long a database stays open that nobody uses. An embedded engine without clients
-// then ends by itself.
+// keepUnused is how long an unused database stays open; its engine then ends by itself.
 const keepUnused = time.Minute
 
 // Pool is one ClickHouse for all of its users. The zero value is not usable; [NewPool] makes one.
@@ -33,15 +32,13 @@ func NewPool(o clickhouse.Options) *Pool { return &Pool{options: o, keep: keepUn
 // Address says which database it is, as [clickhouse.Options.Address] does.
 func (p *Pool) Address() string { return p.options.Address() }
 
-// Open begins to open the database for one more user, unless it is open. An attempt that failed is
-// not used again.
+// Open begins to open the database for one more user, unless it is open.
 func (p *Pool) Open() *Handle {
 	a := p.attempt(nil)
 	return &Handle{pool: p, first: a, next: a, left: make(chan struct{})}
 }
 
-// Use gives do the database. When it turns out to be lost, it is opened again and do is called once
-// more: so do may be repeated.
+// Use gives do the database, once more when that turns out to be lost.
 func (p *Pool) Use(ctx context.Context, do func(context.Context, *clickhouse.DB) error) error {
 	h := p.Open()
 	for again := false; ; again = true {
@@ -75,8 +72,7 @@ func (p *Pool) Close() error {
 
 var errClosed = errors.New("open ClickHouse: the pool is closed")
 
-// attempt returns the attempt that counts: the one that there is, unless it failed or its database
-// was lost; then a new one.
+// attempt returns the current attempt, or a new one when that failed or was lost.
 func (p *Pool) attempt(lost *attempt) *attempt {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -97,8 +93,7 @@ func (p *Pool) attempt(lost *attempt) *attempt {
 	return a
 }
 
-// share gives a user the database of an attempt that succeeded. It is false when the pool has
-// closed that meanwhile.
+// share gives a user the database of an attempt, unless the pool has closed it.
 func (p *Pool) share(a *attempt) (*clickhouse.DB, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -22,8 +22,7 @@ type Querier struct {
 // NewQuerier returns a querier that must be closed. It opens nothing yet.
 func NewQuerier(p *Pool) *Querier { return &Querier{pool: p} }
 
-// QuerySession implements tool.Querier. A database that was lost since the query before is opened
-// again, once.
+// QuerySession implements tool.Querier. A lost database is opened again, once.
 func (q *Querier) QuerySession(ctx context.Context, sessionID, sql string) ([]string, [][]any, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -42,8 +41,7 @@ func (q *Querier) QuerySession(ctx context.Context, sessionID, sql string) ([]st
 	return q.reader.Query(ctx, sql)
 }
 
-// open makes the reader if there is none. It has connections of its own. The caller holds the
-// mutex.
+// open makes the reader if there is none. The caller holds the mutex.
 func (q *Querier) open(ctx context.Context, sessionID string) error {
 	if q.reader != nil {
 		return nil
@@ -63,8 +61,7 @@ func (q *Querier) open(ctx context.Context, sessionID string) error {
 	return db.Close()
 }
 
-// Close drops the user that was made. What is left of a database that was lost went with it, or is
-// dropped by a later run.
+// Close drops the user that was made. A lost database has lost it, or a later run drops it.
 func (q *Querier) Close(ctx context.Context) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -24,8 +24,7 @@ const maxMarks = 1 << 20
 // file that is lost or unreadable, or something else in its place, means that nothing was
 // delivered; the next mark replaces it.
 type Marks struct {
-	// KeepHere says that the session was run with --no-clickhouse: it is only delivered when it is
-	// asked for by name.
+	// KeepHere says that the session is only delivered when it is asked for by name.
 	KeepHere bool   `json:"keep_here,omitempty"`
 	Shipped  []Mark `json:"shipped,omitempty"`
 }
@@ -74,8 +73,7 @@ func KeepHere(dir string, keep bool) error {
 	return changeMarks(dir, func(m *Marks) { m.KeepHere = keep })
 }
 
-// changeMarks writes the file anew. It is not synced: when a power failure takes it back, more is
-// delivered again.
+// changeMarks writes the file anew, unsynced: at worst more is delivered again.
 func changeMarks(dir string, change func(*Marks)) error {
 	m := ReadMarks(dir)
 	change(&m)

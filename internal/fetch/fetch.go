@@ -40,13 +40,11 @@ type Item struct {
 	Steps  Steps
 	Sum    Checksum
 	Get    Download
-	// Make makes the finished file at target, which is in the staging folder, of the download,
-	// which is checked by then.
+	// Make makes the file target, in the staging folder, of the verified download.
 	Make func(ctx context.Context, packed, target string) error
 }
 
-// Fetch downloads, checks and makes the item, unless another process does so at the same time: then
-// it waits for that.
+// Fetch fetches the item, or waits for another process that does.
 func (it Item) Fetch(ctx context.Context, progress func(Progress)) error {
 	if err := os.MkdirAll(it.Dir, 0o755); err != nil {
 		return fmt.Errorf("make the cache folder: %w", err)
@@ -94,8 +92,7 @@ func (it Item) into(ctx context.Context, staging, made string, progress func(Pro
 	return nil
 }
 
-// verify compares the file's checksum with the pinned one, before anything of it is unpacked or
-// run.
+// verify compares the checksum, before anything is unpacked or run.
 func (it Item) verify(ctx context.Context, path string, progress func(Progress)) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -117,8 +114,7 @@ func (it Item) verify(ctx context.Context, path string, progress func(Progress))
 	return nil
 }
 
-// install moves the finished file to its place. The rename is the moment from which it exists for
-// others.
+// install moves the finished file to its place, where others see it.
 func (it Item) install(made string) error {
 	dir := filepath.Dir(it.Target)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -135,8 +131,7 @@ func (it Item) install(made string) error {
 	return d.Close()
 }
 
-// explain explains a full disk, which otherwise shows as a puzzling write error of some temporary
-// file.
+// explain explains a full disk, otherwise a puzzling write error.
 func (it Item) explain(err error) error {
 	var pathErr *fs.PathError
 	full := errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || strings.Contains(err.Error(), "ENOSPC")

@@ -13,8 +13,7 @@ import (
 
 const lockPoll = 15 * time.Millisecond // flock cannot wait and listen to a context at once
 
-// Lock takes an exclusive file lock and returns how to release it. It calls waiting once if another
-// process has it.
+// Lock takes an exclusive file lock. It calls waiting once if another process has it.
 func Lock(ctx context.Context, path string, waiting func()) (unlock func(), err error) {
 	l := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDONLY|source.NonBlock), flock.SetPermissions(0o600))
 	got, err := l.TryLock()

@@ -67,12 +67,10 @@ func (p Package) Pack(npm string, step Step, progress func(Progress)) Download {
 	}
 }
 
-// HiddenVariables returns variables, as NAME=value, that are not in the environment of this
-// process, as they are secrets.
+// HiddenVariables returns secrets, as NAME=value, that the environment lacks.
 var HiddenVariables = environment.Hidden
 
-// npmVariables returns the hidden variables that npm needs to be as it is for the user: its own,
-// and those that the user's configuration of it reads.
+// npmVariables returns the hidden variables of npm and those that its configuration names.
 func npmVariables() []string {
 	home, _ := os.UserHomeDir() // without one there is no configuration in it
 	config, _ := os.ReadFile(cmp.Or(os.Getenv("NPM_CONFIG_USERCONFIG"), os.Getenv("npm_config_userconfig"), filepath.Join(home, ".npmrc")))
@@ -82,8 +80,7 @@ func npmVariables() []string {
 	})
 }
 
-// npmReason returns the lines of npm's complaint that help, without its pointers to log files that
-// are deleted here.
+// npmReason returns the helpful lines of npm's complaint.
 func npmReason(stderr string) string {
 	var lines []string
 	for line := range strings.Lines(stderr) {

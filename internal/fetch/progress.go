@@ -9,8 +9,7 @@ import (
 // Step is a stage on the way to a file that takes long enough to be told, as a person reads it.
 type Step string
 
-// Steps names the stages of one [Item], in the order in which they come. Waiting may come before
-// any of them.
+// Steps names the stages of one [Item] in their order. Waiting may come before any.
 type Steps struct {
 	Wait, Download, Verify, Unpack Step
 }
@@ -29,16 +28,14 @@ func Tell(progress func(Progress), p Progress) {
 	}
 }
 
-// Meter is an io.Writer that counts what passes it and tells, at most once per chunk of a
-// hundredth.
+// Meter is an io.Writer that reports what passes it, once per hundredth at most.
 type Meter struct {
 	progress func(Progress)
 	state    Progress
 	told     int64
 }
 
-// NewMeter returns a meter of a step. total is the bytes that are expected, 0 if unknown; progress
-// may be nil.
+// NewMeter returns a meter of a step. total is 0 if unknown; progress may be nil.
 func NewMeter(step Step, total int64, progress func(Progress)) *Meter {
 	return &Meter{progress: progress, state: Progress{Step: step, Total: total}}
 }
@@ -52,8 +49,7 @@ func (m *Meter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// watchSize tells the size of what is in dir until the returned function is called, which waits for
-// the last telling.
+// watchSize reports the size of dir until stop is called, which waits for the last report.
 func watchSize(dir string, state Progress, progress func(Progress)) (stop func()) {
 	Tell(progress, state)
 	quit, done := make(chan struct{}), make(chan struct{})

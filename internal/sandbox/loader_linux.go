@@ -9,8 +9,7 @@ import (
 	"strings"
 )
 
-// libraryFolders are where the dynamic loader looks for libraries on the systems that windlass runs
-// on.
+// libraryFolders are where the dynamic loader looks for libraries.
 var libraryFolders = []string{"/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/nix/store", "/gnu/store"}
 
 // maxPath is the longest path that the kernel takes, in bytes.
@@ -44,8 +43,7 @@ func Loader(program string) (execute, read []string, err error) {
 	return execute, read, nil
 }
 
-// interpreterOf returns the dynamic loader that an ELF file names, which is empty for a static
-// program.
+// interpreterOf returns the dynamic loader of an ELF file, empty for a static program.
 func interpreterOf(program string) (path string, isELF bool, err error) {
 	f, err := elf.Open(program)
 	var format *elf.FormatError

@@ -23,8 +23,7 @@ type Policy struct {
 	Listen  []uint16 // TCP ports that may be listened on
 }
 
-// ErrNoFiles is returned for a process without standard streams: a confined thread could not open
-// any for it.
+// ErrNoFiles is returned for a process without standard streams, which cannot be opened confined.
 var ErrNoFiles = errors.New("a confined process needs its standard input, output and error as files")
 
 // Start starts cmd under the policy, as far as this system can confine it; [Missing] says what it

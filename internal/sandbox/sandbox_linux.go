@@ -33,8 +33,7 @@ const (
 	execRights = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_EXECUTE
 )
 
-// abi is the version of Landlock's interface, 0 where the kernel has none or where it is switched
-// off.
+// abi is the version of Landlock's interface, 0 without Landlock.
 var abi = sync.OnceValue(func() int {
 	v, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {
@@ -43,14 +42,12 @@ var abi = sync.OnceValue(func() int {
 	return int(v)
 })
 
-// hasSeccomp reports whether the kernel has filters of system calls. The invalid address is read
-// only by a kernel that has.
+// hasSeccomp reports whether the kernel has seccomp: only then is the invalid address read.
 var hasSeccomp = sync.OnceValue(func() bool {
 	return unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, 0, 0, 0) == unix.EFAULT
 })
 
-// Missing says what this system cannot confine, one text for each kind of access. It is empty where
-// all of it can be.
+// Missing says what this system cannot confine, one text for each kind of access.
 func Missing() []string { return missing(abi(), hasSeccomp()) }
 
 func missing(abi int, seccomp bool) []string {

@@ -4,8 +4,7 @@ package sandbox
 
 import "runtime"
 
-// Missing says what this system cannot confine, one text for each kind of access. It is empty where
-// all of it can be.
+// Missing says what this system cannot confine, one text for each kind of access.
 func Missing() []string {
 	return []string{"files, the network and programs: windlass confines processes on Linux (amd64, arm64) only, not on " +
 		runtime.GOOS + "/" + runtime.GOARCH}

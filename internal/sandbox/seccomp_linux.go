@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Where the filter finds things in struct seccomp_data. Both architectures are little-endian: the
-// lower half of an argument comes first.
+// Where things are in struct seccomp_data, of whose little-endian arguments the lower half is
+// first.
 const (
 	offsetCall     = 0
 	offsetArch     = 4
@@ -40,8 +40,7 @@ func filterSockets() error {
 	return nil
 }
 
-// socketFilter returns the filter as a program of the kernel's packet filter. Jumps count
-// instructions from the next one on.
+// socketFilter returns the filter as BPF. Jumps count from the next instruction on.
 func socketFilter(goarch string) []unix.SockFilter {
 	arch := uint32(unix.AUDIT_ARCH_X86_64)
 	if goarch == "arm64" {

@@ -16,8 +16,7 @@ import (
 	"github.com/windlass-run/windlass/internal/delivery"
 )
 
-// What has become of a session that has no end in its journal. The others are the names of
-// echo.Status.
+// What a session is that has no end in its journal. The others are names of echo.Status.
 const (
 	Running = "running" // a process owns it
 	Killed  = "killed"  // nobody does: its process died
@@ -51,8 +50,7 @@ func (s *Session) Status() string {
 	return s.End.Status.String()
 }
 
-// Waiting returns how many entries a ClickHouse does not have yet, as far as is known here. See
-// [delivery.Marks].
+// Waiting returns how many entries a ClickHouse does not have yet, as far as is known here.
 func (s *Session) Waiting(to string) uint64 {
 	m := s.Marks.Of(to)
 	if m.Seq > s.Last || m.Seq == s.Last && !m.EntryAt.Equal(s.LastAt) {
@@ -61,8 +59,7 @@ func (s *Session) Waiting(to string) uint64 {
 	return s.Last - m.Seq
 }
 
-// Pending reports whether the session has something that a ClickHouse does not have, and that is to
-// be delivered to it by itself.
+// Pending reports whether a session is to be delivered to a ClickHouse by itself.
 func (s *Session) Pending(to string) bool {
 	return s.Err == nil && !s.Busy && !s.Marks.KeepHere && s.Waiting(to) > 0
 }
@@ -91,8 +88,7 @@ func All(folder string) ([]*Session, error) {
 	return all, nil
 }
 
-// leadsToJournal reports whether a link leads to the folder of a session. That is no session, and
-// is reported.
+// leadsToJournal reports whether a link leads to a session's folder, which is no session.
 func leadsToJournal(dir string, e os.DirEntry) bool {
 	if e.Type()&os.ModeSymlink == 0 {
 		return false
@@ -110,8 +106,7 @@ func Look(dir string) (*Session, error) {
 }
 
 func (s *Session) look() error {
-	// Who owns it is asked first: a run that ends in between has then an end, and is not taken for
-	// a killed one.
+	// The owner is asked first: a run that ends in between is not taken for a killed one.
 	busy, lockErr := journal.Busy(s.Dir)
 	ends, err := journal.Look(filepath.Join(s.Dir, journal.File), s.lookBack)
 	if errors.Is(err, os.ErrNotExist) {
@@ -124,8 +119,7 @@ func (s *Session) look() error {
 	return cmp.Or(lockErr, err)
 }
 
-// CascadeID returns the name of a cascade, which is its first member as a rule; "" when it is of
-// another shape.
+// CascadeID returns the name of a cascade, usually its first member, or "".
 func CascadeID(cascade json.RawMessage) (id string) {
 	members := json.NewDecoder(bytes.NewReader(cascade))
 	if start, err := members.Token(); err != nil || start != json.Delim('{') {

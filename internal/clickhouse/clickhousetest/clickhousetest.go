@@ -56,8 +56,7 @@ func Home(t testing.TB) (home, cache string) {
 	return filepath.Join(cache, "test-home"), cache
 }
 
-// Options returns how to open a new database with a random name, and drops that database when the
-// test ends.
+// Options returns how to open a new database, which is dropped when the test ends.
 func Options(t testing.TB) clickhouse.Options {
 	t.Helper()
 	home, cache := Home(t)
@@ -66,8 +65,7 @@ func Options(t testing.TB) clickhouse.Options {
 	return o
 }
 
-// Open returns a new, empty database with the current schema. It is closed and dropped when the
-// test ends.
+// Open returns a new database, which is closed and dropped when the test ends.
 func Open(t testing.TB) *clickhouse.DB {
 	t.Helper()
 	db, err := clickhouse.Open(t.Context(), Options(t))
@@ -89,8 +87,7 @@ func databaseName() string {
 	return fmt.Sprintf("%s%d_%s", prefix, time.Now().Unix(), hex.EncodeToString(b[:]))
 }
 
-// drop deletes the test's database and those that killed tests left. The test's own context has
-// ended by now.
+// drop deletes the test's database and those that killed tests left.
 func drop(t testing.TB, o clickhouse.Options) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)

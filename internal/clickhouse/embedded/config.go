@@ -16,8 +16,7 @@ const (
 	userName   = "windlass"
 )
 
-// serverConfig is the configuration of the engine. It is modest on purpose: the engine sits on a
-// person's laptop beside the work that it records.
+// serverConfig is the configuration of the engine, modest enough for a laptop.
 type serverConfig struct {
 	dir      string
 	kind     Kind
@@ -208,8 +207,7 @@ var fullGrants = []string{
 	"SYSTEM SYNC FILE CACHE",
 }
 
-// tableEngines are the engines of tables that keep their rows in the engine's own folder or in
-// memory.
+// tableEngines keep their rows in the engine's own folder or in memory.
 var tableEngines = []string{
 	"MergeTree", "ReplacingMergeTree", "SummingMergeTree", "AggregatingMergeTree", "CollapsingMergeTree",
 	"VersionedCollapsingMergeTree", "CoalescingMergeTree", "GraphiteMergeTree", "Memory", "Null", "Set", "Join", "Log", "TinyLog",

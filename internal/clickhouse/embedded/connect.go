@@ -13,8 +13,7 @@ import (
 // askTimeout is how long an engine that runs may take to answer.
 const askTimeout = 2 * time.Second
 
-// Dial connects to the engine. It returns a connection only to a process of this user, so that
-// nothing is sent to anyone else: neither the password nor the rows of a run.
+// Dial connects to the engine, and to no process of another user: nothing is sent to that.
 func (e Endpoint) Dial(ctx context.Context) (net.Conn, error) {
 	c, err := new(net.Dialer).DialContext(ctx, "unix", e.Socket)
 	if err != nil {

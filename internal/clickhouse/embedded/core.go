@@ -9,12 +9,10 @@ import (
 	"syscall"
 )
 
-// coreWord follows [ServeCommand] on the command line of the confined process that runs ClickHouse
-// from the library. It is not the absolute path of a folder, which follows otherwise.
+// coreWord follows [ServeCommand] in the confined process; else an absolute path does.
 const coreWord = "clickhouse"
 
-// runCore is the confined process. It returns the exit code when ClickHouse has ended, and tells
-// its parent why.
+// runCore is the confined process. It tells its parent why ClickHouse has ended.
 func runCore(args []string) int {
 	if len(args) != 6 {
 		fmt.Fprintf(os.Stderr, "engine: wrong arguments for ClickHouse: %q\n", args)
@@ -35,8 +33,7 @@ func runCore(args []string) int {
 	return 1
 }
 
-// endWithParent ends this process at once when the process at the other end of the lifeline is
-// gone. Nothing is ever written into it.
+// endWithParent ends this process when the other end of the lifeline is closed.
 func endWithParent(lifeline *os.File) {
 	_, _ = io.Copy(io.Discard, lifeline)
 	os.Exit(1)

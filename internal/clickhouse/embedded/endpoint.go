@@ -29,8 +29,7 @@ const (
 	dataDir       = "data"
 )
 
-// Endpoint is where a running engine is reached. Password is a secret: it stands in a file that
-// only its owner can read.
+// Endpoint is where a running engine is reached. Password is a secret.
 type Endpoint struct {
 	Socket   string `json:"socket"` // the path that windlass connects to; only the owner's processes can
 	Host     string `json:"host"`   // where ClickHouse itself listens
@@ -73,8 +72,7 @@ func Running(dir string) (*Endpoint, error) {
 // isOlder reports whether a windlass wrote the endpoint whose engines have no socket.
 func (e Endpoint) isOlder() bool { return e.Socket == "" }
 
-// lockHeld reports whether another process holds path exclusively. A file that does not exist is
-// held by nobody.
+// lockHeld reports whether another process holds path exclusively.
 func lockHeld(path string) (bool, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return false, nil

@@ -21,15 +21,13 @@ type Engine struct {
 	Path string `json:"path"`
 }
 
-// ServeCommand is the hidden command that makes this executable the engine process. The arguments
-// after it belong to this package.
+// ServeCommand is the hidden command that makes this executable the engine process.
 const ServeCommand = "__engine"
 
 // IsServe reports whether a command line (without the program's name) asks for the engine process.
 func IsServe(args []string) bool { return len(args) > 0 && args[0] == ServeCommand }
 
-// engineEnvironment is what the engine process is given of this one's environment. It lives longer
-// than its parent and needs no key of any provider, so it gets none.
+// engineEnvironment is what the engine process gets of this one's environment: no keys.
 func engineEnvironment() []string {
 	return variables("PATH", "HOME", "TMPDIR", "TZ", "LANG", "LC_ALL", idleEnv, "GOCOVERDIR")
 }

@@ -19,8 +19,7 @@ const (
 	libraryName = "libchdb.so" // the name in the cache, whatever the archive calls it
 )
 
-// fetch downloads, checks and unpacks one library into target, which then exists whole or not at
-// all.
+// fetch brings one library into target, which then exists whole or not at all.
 func (c Config) fetch(ctx context.Context, target string, sum fetch.Checksum, get fetch.Download, progress func(Progress)) (Engine, error) {
 	engine := Engine{Kind: KindLibrary, Path: filepath.Join(target, libraryName)}
 	item := fetch.Item{
@@ -35,8 +34,7 @@ func (c Config) fetch(ctx context.Context, target string, sum fetch.Checksum, ge
 	return engine, nil
 }
 
-// unpack writes the library in packed, a .tar.gz archive or the library itself, to target. Nothing
-// else of the archive is written.
+// unpack writes the library in packed, a .tar.gz archive or the library itself, to target.
 func unpack(ctx context.Context, packed, target string, progress func(Progress)) error {
 	f, err := os.Open(packed)
 	if err != nil {

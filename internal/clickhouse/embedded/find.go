@@ -87,8 +87,7 @@ const howToGet = `Get the engine in one of these ways:
   2. chdb's own installer (github.com/chdb-io/chdb-core), then set WINDLASS_CHDB_LIB to the path of libchdb.so
   3. a clickhouse binary 25.8 or newer on PATH (clickhouse.com/docs/install), or a server: WINDLASS_CLICKHOUSE_DSN`
 
-// errNothing is why a source that is not set up has nothing. It is no failure: the next source is
-// asked.
+// errNothing is why a source that is not set up has nothing, which is no failure.
 var errNothing = errors.New("not set")
 
 // Find returns the first engine there is, fetching it if need be, and what came of each source that

@@ -37,8 +37,7 @@ func localArgs(dir, config string, port int) []string {
 	return args
 }
 
-// runLibrary loads libchdb and runs clickhouse-local in it with args. It returns only when that
-// fails or ends.
+// runLibrary runs clickhouse-local in libchdb. It returns only when that fails or ends.
 func runLibrary(path string, args []string) error {
 	lib, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_GLOBAL)
 	if err != nil {

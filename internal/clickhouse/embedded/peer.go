@@ -4,8 +4,7 @@ package embedded
 
 import "net"
 
-// peerUser returns the user of the process at the other end, as the kernel noted it when that
-// process connected or began to listen.
+// peerUser returns the user of the process at the other end, as the kernel noted it.
 func peerUser(c *net.UnixConn) (uid uint32, err error) {
 	raw, err := c.SyscallConn()
 	if err != nil {

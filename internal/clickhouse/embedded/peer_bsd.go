@@ -7,6 +7,5 @@ import (
 	"net"
 )
 
-// peerUser is not known on this system: that the socket's folder is open to its owner only is what
-// keeps others out.
+// peerUser is unknown here: only the socket's folder keeps others out.
 func peerUser(*net.UnixConn) (uint32, error) { return 0, errors.ErrUnsupported }

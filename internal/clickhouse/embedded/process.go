@@ -42,8 +42,7 @@ type process struct {
 func (p *process) done() <-chan struct{} { return p.ended }
 func (p *process) err() error            { return p.result }
 
-// stop asks ClickHouse to end and waits for that as long as ctx allows. The library ends at once:
-// an insert is on disk before it is answered, so nothing is lost.
+// stop asks ClickHouse to end, and kills it at the end of ctx. Answered inserts are on disk.
 func (p *process) stop(ctx context.Context) {
 	_ = p.cmd.Process.Signal(syscall.SIGTERM) // fails when it has ended, which is what is wanted
 	select {
@@ -53,8 +52,7 @@ func (p *process) stop(ctx context.Context) {
 	}
 }
 
-// startProcess starts ClickHouse, confined to its own folder and port. lock is the locked file of
-// the folder.
+// startProcess starts ClickHouse, confined. lock is the locked file of the folder.
 func startProcess(a serveArgs, config string, port int, lock *os.File) (*process, error) {
 	cmd, err := clickHouseCommand(a, config, port)
 	if err != nil {
@@ -113,8 +111,7 @@ func ending(path string, status error, reason *os.File) error {
 	return fmt.Errorf("%s ended", path)
 }
 
-// clickHouseCommand is the program that runs ClickHouse: this executable, which loads the library,
-// or a clickhouse binary.
+// clickHouseCommand runs ClickHouse: this executable with the library, or a binary.
 func clickHouseCommand(a serveArgs, config string, port int) (*exec.Cmd, error) {
 	switch a.engine.Kind {
 	case KindLibrary:
@@ -130,8 +127,7 @@ func clickHouseCommand(a serveArgs, config string, port int) (*exec.Cmd, error) 
 	}
 }
 
-// clickHouseEnv is the environment of ClickHouse. Its home is its data folder: there is nothing of
-// the person's that it needs.
+// clickHouseEnv is the environment of ClickHouse, with its data folder as home.
 func clickHouseEnv(dir string) []string {
 	return append(variables("PATH", "TZ", "LANG", "LC_ALL", "GOCOVERDIR"), "HOME="+dataPath(dir))
 }

@@ -29,8 +29,7 @@ type Reader struct {
 
 func readerName(i int) string { return userName + "_reader_" + strconv.Itoa(i) }
 
-// ClaimReader takes a reader for this process. A reader of a process that died is free again. Its
-// database may hold what that process left.
+// ClaimReader takes a free reader for this process. Its database may hold what another left.
 func ClaimReader(dir string, e Endpoint) (*Reader, error) {
 	for i := 1; i <= readers; i++ {
 		slot := flock.New(filepath.Join(dir, "reader"+strconv.Itoa(i)+".lock"),
@@ -53,8 +52,7 @@ func (r *Reader) Release() error { return r.slot.Unlock() }
 // Limit is a setting of a session reader, by which hostile or careless SQL is bounded.
 type Limit struct{ Name, Value string }
 
-// ReaderLimits are the settings of every session reader, on the embedded engine and on servers.
-// With readonly = 1 the server lets a query change none of them.
+// ReaderLimits are the settings of every session reader, which a query cannot change.
 func ReaderLimits() []Limit {
 	return []Limit{
 		{"readonly", "1"},

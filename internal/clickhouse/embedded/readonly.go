@@ -9,14 +9,12 @@ import (
 // readonlyName is the user of statements that may only read.
 const readonlyName = userName + "_readonly"
 
-// ReadonlyUser returns the name and the password of the user that can read the tables of the engine
-// and do nothing else.
+// ReadonlyUser returns the user that can read the tables of the engine and do nothing else.
 func ReadonlyUser(e Endpoint) (name, password string) {
 	return readonlyName, derivedPassword(e.Password, readonlyName)
 }
 
-// derivedPassword derives the password of a further user from that of the engine, so that one
-// secret is stored.
+// derivedPassword derives a user's password from the engine's, so one secret is stored.
 func derivedPassword(password, name string) string {
 	mac := hmac.New(sha256.New, []byte(password))
 	mac.Write([]byte(name))
@@ -43,8 +41,8 @@ func ReadonlySettings() []string {
 	}
 }
 
-// readonlyHidden are tables of the system that the read-only user does not see: who may log in and
-// with what right, keys of other systems, and what the engine's process has in memory.
+// readonlyHidden are tables with logins, rights, keys or memory, which the read-only user does not
+// see.
 func readonlyHidden() []string {
 	return []string{
 		"users", "roles", "grants", "role_grants", "user_directories", "settings_profiles", "settings_profile_elements",

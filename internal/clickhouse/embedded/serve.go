@@ -19,14 +19,12 @@ const (
 	stopGrace = 10 * time.Second
 )
 
-// Serve is the engine process: the whole program behind [ServeCommand]. args are the command line
-// without the program's name. It returns the exit code when the engine has ended.
+// Serve is the program behind [ServeCommand]. args are without the program's name.
 func Serve(args []string) int {
 	if len(args) > 1 && args[1] == coreWord {
 		return runCore(args)
 	}
-	// The parent waits until the pipe is closed, so a clickhouse server started from here must not
-	// hold it open.
+	// The parent waits until the pipe is closed: a child must not hold it open.
 	syscall.CloseOnExec(reportFD)
 	out := os.NewFile(reportFD, "report")
 	if err := serve(args, out); err != nil {
@@ -55,8 +53,7 @@ func serve(args []string, out io.WriteCloser) error {
 		return err
 	}
 	restrictFiles()
-	// The parent's terminal must not reach the engine; the pipe may break when the parent is
-	// killed.
+	// The parent's terminal must not reach the engine; the pipe breaks when the parent is killed.
 	signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGPIPE)
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer cancel()
@@ -66,8 +63,7 @@ func serve(args []string, out io.WriteCloser) error {
 	if err != nil {
 		return fmt.Errorf("lock the engine's folder %s: %w", a.dir, err)
 	}
-	// The lock is never given back: it ends with this process and ClickHouse's, which has the data
-	// folder until then.
+	// The lock ends with this process and ClickHouse's, which uses the data folder until then.
 	defer runtime.KeepAlive(lock)
 	removeLeftovers(a.dir)
 	e, err := launch(ctx, a, lock)
@@ -192,8 +188,7 @@ func (e *started) abandon() {
 	_ = e.gate.close()
 }
 
-// halt ends ClickHouse. After the grace time it is killed: its parts on disk are complete or
-// ignored.
+// halt ends ClickHouse, after a grace time by force: its parts on disk stay valid.
 func halt(p *process) {
 	ctx, cancel := context.WithTimeout(context.Background(), stopGrace)
 	defer cancel()

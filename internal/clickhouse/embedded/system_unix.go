@@ -67,6 +67,5 @@ func lockFolder(ctx context.Context, path string) (*os.File, error) {
 // restrictFiles makes what this process writes readable by its user only.
 func restrictFiles() { syscall.Umask(0o077) }
 
-// detach gives the child its own session, so that no terminal's signal and no end of this process
-// reaches it.
+// detach gives the child a session of its own: no terminal's signal reaches it.
 func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }

@@ -28,8 +28,7 @@ var errSilent = errors.New("ClickHouse does not answer any more")
 // errDeaf is why an engine ends whose ClickHouse runs and does not listen.
 var errDeaf = errors.New("ClickHouse does not listen on its port any more")
 
-// idleTime returns how long the engine stays without clients: a Go duration in
-// $WINDLASS_ENGINE_IDLE, else a minute.
+// idleTime returns how long the engine stays without clients.
 func idleTime() (time.Duration, error) {
 	v := os.Getenv(idleEnv)
 	if v == "" {
@@ -108,16 +107,14 @@ func (w watcher) probe(ctx context.Context, silent chan<- struct{}) {
 	close(silent)
 }
 
-// trimLog begins a log anew that has grown too large. Who writes to it appends, and so goes on at
-// its new end.
+// trimLog truncates a log that has grown too large. Its writers append.
 func trimLog(path string) {
 	if info, err := os.Stat(path); err == nil && info.Size() > logKeep {
 		_ = os.Truncate(path, 0) // tried again at the next look
 	}
 }
 
-// folderIsOurs reports whether the endpoint in the folder is still the one that this process wrote.
-// It is not when the folder was deleted, or deleted and made again.
+// folderIsOurs reports whether the folder still has the endpoint that this process wrote.
 func (w watcher) folderIsOurs() bool {
 	if _, err := os.Stat(dataPath(w.dir)); err != nil {
 		return false

@@ -153,8 +153,7 @@ func (g Guard) checkChange(tokens []token) error {
 	return nil
 }
 
-// checkClientClauses refuses clauses that name files of the client, which windlass does not open
-// for a statement.
+// checkClientClauses refuses clauses that name files of the client.
 func checkClientClauses(tokens []token) error {
 	for i := 2; i < len(tokens); i++ {
 		for _, c := range [][2]string{{"INTO", "OUTFILE"}, {"FROM", "INFILE"}} {
@@ -188,8 +187,7 @@ func (g Guard) checkClauses(_ string, tokens []token) error {
 	return nil
 }
 
-// checkSettings looks at the names that a SETTINGS clause sets, wherever it stands: the server
-// checks only that of the whole statement.
+// checkSettings looks at SETTINGS anywhere: the server checks only those of the whole statement.
 func (g Guard) checkSettings(names []string) error {
 	for _, name := range names {
 		lower := strings.ToLower(name)
@@ -205,8 +203,7 @@ func (g Guard) checkSettings(names []string) error {
 	return nil
 }
 
-// settingNames returns the names that a SETTINGS clause at the beginning of tokens sets, none if it
-// is something else.
+// settingNames returns the names that a SETTINGS clause at the beginning of tokens sets.
 func settingNames(tokens []token) []string {
 	var names []string
 	for i := 1; i+1 < len(tokens) && tokens[i].isName(); i++ {
@@ -226,8 +223,7 @@ func settingNames(tokens []token) []string {
 	return names
 }
 
-// valueEnd returns the index after the value of a setting that begins at i: a literal, a map or a
-// call.
+// valueEnd returns the index after the value of a setting at i: a literal, a map or a call.
 func valueEnd(tokens []token, i int) int {
 	for i < len(tokens) && slices.Contains([]byte{'-', '+'}, tokens[i].kind) {
 		i++

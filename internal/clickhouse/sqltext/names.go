@@ -58,8 +58,7 @@ func isName(name string, classes ...nameClass) bool {
 	return false
 }
 
-// reachesOutside reports whether what is called by a name reaches files, programs, the network or
-// other servers.
+// reachesOutside reports whether a name reaches files, programs or the network.
 func reachesOutside(name string) bool { return isName(name, nameOutward, nameSource, nameOutEngine) }
 
 // isHarmless reports whether a name is that of a function that is known and stays in the database.
@@ -67,8 +66,7 @@ func isHarmless(name string) bool {
 	return isName(name, nameScalar, nameHigher, nameAggregate, nameTable) || isCombined(strings.ToLower(name))
 }
 
-// isCombined reports whether a name in lower case is that of an aggregate function with
-// combinators, as in sumOrNullIf.
+// isCombined reports whether an aggregate function has combinators, as in sumOrNullIf.
 func isCombined(name string) bool {
 	for c := range nameClasses()[nameCombinator] {
 		if base, ok := strings.CutSuffix(name, c); ok && (isName(base, nameAggregate) || isCombined(base)) {

@@ -114,8 +114,7 @@ func isWord(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
 
-// QuotedLength returns the length of a quoted piece: a backslash escapes, a doubled quote is one
-// quote.
+// QuotedLength returns the length of a quoted piece; a doubled quote is one quote.
 func QuotedLength(s string) int {
 	for i := 1; i < len(s); i++ {
 		switch s[i] {
@@ -233,8 +232,7 @@ func (s Statement) TakeSettings(settable []string) (Statement, map[string]any) {
 	return bare, settings
 }
 
-// settingAt returns the setting that begins with the token at i, and the index after its comma. The
-// name is empty if there is none.
+// settingAt returns the setting that begins at token i, and the index after its comma.
 func (s Statement) settingAt(i int) (name, value string, next int) {
 	next = i
 	for next < len(s.tokens) && s.tokens[next].kind != ',' {
