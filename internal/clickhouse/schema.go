@@ -163,3 +163,96 @@ func (e *OldSchemaError) Error() string {
 		"The last windlass that reads it was built from commit %s. Name another database in the DSN, such as %q: it is created "+
 		"when it does not exist", e.Database, e.Have, echo.LastOldBuild, DefaultDatabase)
 }
+
+// layout says how tables are made: on one server, or on every node of a cluster.
+type layout struct {
+	database string
+	cluster  string
+}
+
+func (l layout) table(name string) string { return quoteName(l.database) + "." + quoteName(name) }
+
+// local is the table with the rows; on a cluster the distributed table has the plain name.
+func (l layout) local(name string) string {
+	if l.cluster != "" {
+		name += "_local"
+	}
+	return l.table(name)
+}
+
+func (l layout) onCluster() string {
+	if l.cluster == "" {
+		return ""
+	}
+	return " ON CLUSTER " + quoteName(l.cluster)
+}
+
+// replacing is the engine of a table in which the newest row of a key stays: the last one written,
+// or that with the highest value in a column named as the version.
+func (l layout) replacing(version ...string) string {
+	if l.cluster == "" {
+		return "ReplacingMergeTree" + argumentList(version)
+	}
+	return "ReplicatedReplacingMergeTree" + argumentList(append([]string{"'/clickhouse/tables/{uuid}/{shard}'", "'{replica}'"}, version...))
+}
+
+func argumentList(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return "(" + strings.Join(list, ", ") + ")"
+}
+
+// distributed is the statement that makes the table over all nodes, or nothing on one server.
+func (l layout) distributed(name, shardingKey string) string {
+	if l.cluster == "" {
+		return ""
+	}
+	return fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s%s AS %s ENGINE = Distributed(%s, %s, %s, %s)",
+		l.table(name), l.onCluster(), l.local(name),
+		quoteName(l.cluster), quoteName(l.database), quoteName(name+"_local"), shardingKey)
+}
+
+// firstDatabase is what [DefaultDatabase] was before schema version 8.
+const firstDatabase = "windlass"
+
+// OldDatabase is a database with sessions of before, which is next to one that has none yet.
+type OldDatabase struct {
+	Name    string `json:"name"`
+	Version uint32 `json:"version"` // of its schema
+	Entries uint64 `json:"entries"`
+}
+
+// String says what is there, who reads it, and what can be done.
+func (o *OldDatabase) String() string {
+	return fmt.Sprintf("the ClickHouse database %q has sessions (%d entries) with schema version %d, which this windlass does not read; it was "+
+		"left as it is. The last windlass that reads it was built from commit %s: use that build for them", o.Name, o.Entries, o.Version, echo.LastOldBuild)
+}
+
+// Old returns the database that sessions of before are in, while this database is the default one
+// and has no sessions: a person wonders then where they are. It is nil otherwise, and at the cost
+// of one small query once there are sessions.
+func (db *DB) Old(ctx context.Context) (*OldDatabase, error) {
+	if db.layout.database != DefaultDatabase {
+		return nil, nil //nolint:nilnil // there need not be one
+	}
+	return db.old(ctx, firstDatabase)
+}
+
+func (db *DB) old(ctx context.Context, name string) (*OldDatabase, error) {
+	const count = "SELECT count() FROM "
+	var mine uint64
+	err := db.conn.QueryRow(ctx, count+"(SELECT 1 FROM "+db.layout.table("unified_logs")+" LIMIT 1)").Scan(&mine)
+	if err != nil || mine > 0 {
+		return nil, err
+	}
+	old, before := OldDatabase{Name: name}, layout{database: name, cluster: db.layout.cluster}
+	if old.Version, err = schemaVersionOf(ctx, db.conn, before); err != nil || old.Version == 0 || old.Version >= schemaVersion {
+		return nil, err
+	}
+	err = db.conn.QueryRow(ctx, count+before.table("unified_logs")).Scan(&old.Entries)
+	if err != nil || old.Entries == 0 {
+		return nil, err
+	}
+	return &old, nil
+}

@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
+	"path/filepath"
 	"strconv"
 	"syscall"
 	"time"
@@ -144,3 +146,65 @@ func openInput() (input, terminal *os.File, err error) {
 	}
 	return input, nil, nil
 }
+
+// coreWord follows [ServeCommand] in the confined process; else an absolute path does.
+const coreWord = "clickhouse"
+
+// runCore is the confined process. It tells its parent why ClickHouse has ended.
+func runCore(args []string) int {
+	if len(args) != 6 {
+		fmt.Fprintf(os.Stderr, "engine: wrong arguments for ClickHouse: %q\n", args)
+		return 1
+	}
+	library, dir, config := args[2], args[3], args[4]
+	port, err := strconv.Atoi(args[5])
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "engine: port: %v\n", err)
+		return 1
+	}
+	signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGPIPE)
+	syscall.CloseOnExec(lifelineFD)
+	syscall.CloseOnExec(lockFD)
+	syscall.CloseOnExec(reasonFD)
+	go endWithParent(os.NewFile(lifelineFD, "lifeline"))
+	fmt.Fprint(os.NewFile(reasonFD, "reason"), runLibrary(library, localArgs(dir, config, port)))
+	return 1
+}
+
+// endWithParent ends this process when the other end of the lifeline is closed.
+func endWithParent(lifeline *os.File) {
+	_, _ = io.Copy(io.Discard, lifeline)
+	os.Exit(1)
+}
+
+// systemFiles are what ClickHouse, the C library and the Go runtime read of the system: facts about
+// the machine, time zones, names. Nothing in them is a person's. Of other processes /proc shows a
+// confined process only what it shows to everyone.
+var systemFiles = []string{
+	"/proc", "/sys/devices/system", "/sys/fs/cgroup", "/sys/kernel/mm/transparent_hugepage", "/sys/block",
+	"/etc/localtime", "/etc/timezone", "/usr/share/zoneinfo", "/etc/nsswitch.conf", "/etc/hosts", "/etc/host.conf", "/etc/resolv.conf",
+	"/dev/urandom", "/dev/random", "/dev/zero",
+}
+
+// confinement is all that ClickHouse may reach: its data, which it writes, its configuration and
+// the files that it is made of, which it reads, and its port. Neither the endpoint file with the
+// password nor anything else in the engine's folder is in it.
+func confinement(a serveArgs, program, config string, port int) (sandbox.Policy, error) {
+	execute, libraries, err := sandbox.Loader(program)
+	if err != nil {
+		return sandbox.Policy{}, err
+	}
+	p := sandbox.Policy{
+		Read:    append(append([]string{config, filepath.Join(a.dir, usersFile), a.engine.Path}, systemFiles...), libraries...),
+		Write:   []string{dataPath(a.dir), os.DevNull},
+		Execute: append([]string{program}, execute...),
+		Listen:  []uint16{uint16(port)}, //nolint:gosec // a port
+	}
+	if dir := os.Getenv("GOCOVERDIR"); dir != "" {
+		p.Write = append(p.Write, dir)
+	}
+	return p, nil
+}
+
+// dataPath is the folder that ClickHouse's data is in.
+func dataPath(dir string) string { return filepath.Join(dir, dataDir) }
