@@ -35,13 +35,13 @@ func TestARunMakesItsCards(t *testing.T) {
 	require.Zero(t, without.calls)
 	require.Positive(t, without.answer)
 	require.Greater(t, without.delivered, without.answer)
-	made, err := db.Cards().Cards(t.Context(), "without")
+	made, err := cardsOf(db).Cards(t.Context(), "without")
 	require.NoError(t, err)
 	require.Empty(t, made)
 
 	_, err = c.run(t.Context(), "with", true, contextcards.NewHashed(0))
 	require.NoError(t, err)
-	made, err = db.Cards().Cards(t.Context(), "with")
+	made, err = cardsOf(db).Cards(t.Context(), "with")
 	require.NoError(t, err)
 	require.Len(t, made, 2*runTurns, "the task, 49 calls with their results, the answer")
 	results := 0
@@ -55,7 +55,7 @@ func TestARunMakesItsCards(t *testing.T) {
 	require.Equal(t, runTurns-1, results)
 
 	require.NoError(t, calm.empty(t.Context()))
-	made, err = db.Cards().Cards(t.Context(), "with")
+	made, err = cardsOf(db).Cards(t.Context(), "with")
 	require.NoError(t, err)
 	require.Empty(t, made)
 	require.NoError(t, calm.end(t.Context()))

@@ -105,6 +105,11 @@ func measureSelection(ctx context.Context, o clickhouse.Options, s size, rounds 
 	return fillAndMeasure(ctx, db, conn, s, rounds)
 }
 
+// cardsOf returns the store of cards in a database, which stays the caller's to close.
+func cardsOf(db *clickhouse.DB) *clickhouse.Cards {
+	return clickhouse.NewCards(func(context.Context) (*clickhouse.DB, error) { return clickhouse.Share(db), nil })
+}
+
 // drop deletes a database with everything in it, if it exists.
 func drop(ctx context.Context, db *clickhouse.DB, name string) error {
 	rows, err := db.Query(ctx, "DROP DATABASE IF EXISTS "+name+" SYNC", clickhouse.QueryOptions{Write: true})
@@ -116,13 +121,14 @@ func drop(ctx context.Context, db *clickhouse.DB, name string) error {
 
 // connect opens a connection of the bench's own to a database that is open already.
 func connect(db *clickhouse.DB, o clickhouse.Options) (driver.Conn, error) {
-	dsn := o.DSN
+	var options *driver.Options
 	if e := db.Endpoint(); e != nil {
-		dsn = e.DSN(o.Database)
-	}
-	options, err := driver.ParseDSN(dsn)
-	if err != nil {
-		return nil, errors.New("read the ClickHouse DSN: it is not one") // its text may hold a password
+		options = e.Options()
+	} else {
+		var err error
+		if options, err = driver.ParseDSN(o.DSN); err != nil {
+			return nil, errors.New("read the ClickHouse DSN: it is not one") // its text may hold a password
+		}
 	}
 	options.Auth.Database = o.Database
 	return driver.Open(options)
@@ -132,7 +138,7 @@ func connect(db *clickhouse.DB, o clickhouse.Options) (driver.Conn, error) {
 func fillAndMeasure(ctx context.Context, db *clickhouse.DB, conn driver.Conn, s size, rounds int) (bool, error) {
 	made := makeCards(s)
 	start := time.Now()
-	store := db.Cards()
+	store := cardsOf(db)
 	for from := 0; from < len(made.all); from += s.batch {
 		if err := store.Put(ctx, made.all[from:min(from+s.batch, len(made.all))]); err != nil {
 			return false, err

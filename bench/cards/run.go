@@ -134,7 +134,7 @@ func (c *course) run(ctx context.Context, id string, withCards bool, by contextc
 	r := engine.Runner{Model: script.NewModel(c.script), Tools: c.tool, DefaultModel: "bench"}
 	cards := &timedCards{}
 	if withCards {
-		cards.Pipeline = contextcards.Start(contextcards.Options{Embedder: by, Store: c.db.Cards()})
+		cards.Pipeline = contextcards.Start(contextcards.Options{Embedder: by, Store: cardsOf(c.db)})
 		r.Cards = cards
 	}
 	log := echo.NewLog(id, nil, j, sink)

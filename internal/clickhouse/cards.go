@@ -26,11 +26,6 @@ type Cards struct {
 	db   *DB
 }
 
-// Cards returns the store of cards in the database, which stays the caller's to close.
-func (db *DB) Cards() *Cards {
-	return NewCards(func(context.Context) (*DB, error) { return Share(db), nil })
-}
-
 // NewCards returns a store in a database that is opened when it is first used, and again at the
 // next use when that fails. So a run waits for no database before it starts. The store must be
 // closed.

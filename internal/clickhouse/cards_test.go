@@ -21,14 +21,14 @@ import (
 
 func TestCardsKeepTheContractOfStores(t *testing.T) {
 	t.Parallel()
-	cardstest.Store(t, func(t *testing.T) contextcards.Store { return clickhousetest.Open(t).Cards() })
+	cardstest.Store(t, func(t *testing.T) contextcards.Store { return clickhousetest.Cards(clickhousetest.Open(t)) })
 }
 
 // bothStores returns a store in ClickHouse and one in memory.
 func bothStores(t *testing.T) (*clickhouse.DB, *clickhouse.Cards, *contextcards.Memory) {
 	t.Helper()
 	db := clickhousetest.Open(t)
-	return db, db.Cards(), &contextcards.Memory{}
+	return db, clickhousetest.Cards(db), &contextcards.Memory{}
 }
 
 func putBoth(t *testing.T, a, b contextcards.Store, cards ...contextcards.Card) {
@@ -133,7 +133,7 @@ func TestCardsOfOddValues(t *testing.T) {
 func TestTheViewOfCards(t *testing.T) {
 	t.Parallel()
 	db := clickhousetest.Open(t)
-	cards := db.Cards()
+	cards := clickhousetest.Cards(db)
 	old, bare := cardstest.Card("s", 1), cardstest.Card("s", 2)
 	bare.Embedding, bare.EmbeddingModel, bare.Callout = nil, "", ""
 	require.NoError(t, cards.Put(t.Context(), []contextcards.Card{old, bare}))
@@ -250,7 +250,7 @@ func TestCardsWaitNoLongerThanTheyMay(t *testing.T) {
 func TestCardsSayWhatWentWrong(t *testing.T) {
 	t.Parallel()
 	db := clickhousetest.Open(t)
-	cards := db.Cards()
+	cards := clickhousetest.Cards(db)
 	require.NoError(t, cards.Put(t.Context(), []contextcards.Card{cardstest.Card("s", 1)}))
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("the run ended"))
@@ -274,7 +274,7 @@ func TestCardsSayWhatWentWrong(t *testing.T) {
 func TestHalfAWriteIsCompletedByTheNext(t *testing.T) {
 	t.Parallel()
 	db := clickhousetest.Open(t)
-	cards, conn := db.Cards(), clickhouse.Conn(db)
+	cards, conn := clickhousetest.Cards(db), clickhouse.Conn(db)
 	require.NoError(t, conn.Exec(t.Context(), "ALTER TABLE unified_cards ADD CONSTRAINT none CHECK summary = ''"))
 	list := []contextcards.Card{cardstest.Card("s", 1), cardstest.Card("s", 2)}
 	require.ErrorContains(t, cards.Put(t.Context(), list), "write 2 cards: ClickHouse error 469: Constraint `none`")
@@ -292,7 +292,7 @@ func TestHalfAWriteIsCompletedByTheNext(t *testing.T) {
 func TestReaderSeesTheCardsOfItsOwnSession(t *testing.T) {
 	t.Parallel()
 	db, r := newReader(t)
-	cards := db.Cards()
+	cards := clickhousetest.Cards(db)
 	card := cardstest.Card("mine", 1)
 	require.NoError(t, cards.Put(t.Context(), []contextcards.Card{card, cardstest.Card("other", 2)}))
 	ask := func(query string) string {
@@ -326,7 +326,7 @@ func TestCardsByHashJoinTheLog(t *testing.T) {
 		e.ContentHash = card.Hash
 	}
 	require.NoError(t, clickhousetest.Insert(t.Context(), db, entries))
-	require.NoError(t, db.Cards().Put(t.Context(), []contextcards.Card{card}))
+	require.NoError(t, clickhousetest.Cards(db).Put(t.Context(), []contextcards.Card{card}))
 	require.Equal(t, "summary | content_text | n\nSummary 1. | the original | 2\n", result(t, db,
 		`SELECT c.summary AS summary, l.content_text AS content_text, count() AS n
 		 FROM context_cards AS c INNER JOIN unified_logs AS l ON c.session_id = l.session_id AND c.content_hash = l.content_hash

@@ -222,7 +222,7 @@ func putCards(t *testing.T, db *clickhouse.DB, entries []*echo.Entry) {
 			GeneratedAt: e.At.Add(time.Second), Generator: "message", MessageAt: e.At,
 		})
 	}
-	require.NoError(t, db.Cards().Put(t.Context(), cards))
+	require.NoError(t, clickhousetest.Cards(db).Put(t.Context(), cards))
 }
 
 // vowels embeds a text by how often it has each vowel.

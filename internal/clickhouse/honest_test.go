@@ -71,10 +71,8 @@ func TestHonestStatementsThatRead(t *testing.T) {
 		databases[kind] = opened
 	}
 	open("server", clickhouse.Options{DSN: clickhousetest.DSN(t, db)})
-	if e := db.Endpoint(); e != nil {
-		readonly := *e
-		readonly.User, readonly.Password = embedded.ReadonlyUser(*e)
-		open("server's read-only user", clickhouse.Options{DSN: readonly.DSN(db.Database())})
+	if db.Endpoint() != nil {
+		open("server's read-only user", clickhouse.Options{DSN: readonlyDSN(t, db)})
 	}
 	for kind, db := range databases {
 		for _, sql := range honest() {

@@ -164,9 +164,7 @@ func explain(err error, t target) error {
 	case isNetwork(err):
 		return &UnavailableError{Where: where, Err: fmt.Errorf("no answer: %w", err)}
 	case exception(err) != nil:
-		var inner *driver.Exception
-		errors.As(err, &inner)
-		return fmt.Errorf("prepare database %q at %s: %w", t.database, where, sqlError(inner))
+		return fmt.Errorf("prepare database %q at %s: %w", t.database, where, sqlError(err))
 	}
 	return err
 }

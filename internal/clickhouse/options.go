@@ -2,10 +2,8 @@ package clickhouse
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"regexp"
 	"slices"
@@ -99,16 +97,10 @@ func HideDSN(dsn string) string {
 
 // embeddedTarget is where a running engine is.
 func embeddedTarget(e embedded.Endpoint, database string) target {
-	database = cmp.Or(database, DefaultDatabase)
-	return target{
-		database: database,
-		options: &driver.Options{
-			Addr:        []string{e.Addr()},
-			Auth:        driver.Auth{Database: database, Username: e.User, Password: e.Password},
-			DialContext: func(ctx context.Context, _ string) (net.Conn, error) { return e.Dial(ctx) },
-			DialTimeout: dialTimeout,
-		},
-	}
+	t := target{database: cmp.Or(database, DefaultDatabase), options: e.Options()}
+	t.options.Auth.Database = t.database
+	t.options.DialTimeout = dialTimeout
+	return t
 }
 
 // Address names the database without credentials: what was delivered is noted by it.

@@ -29,16 +29,13 @@ func (r *journalReader) close() {
 }
 
 // read returns the entries of one write between two numbers, as far as they are in the file.
-func (r *journalReader) read(from, upTo uint64) ([]*echo.Entry, error) {
-	entries, err := r.readOn(from, upTo)
-	if err != nil {
-		r.close()
-		return nil, fmt.Errorf("read the journal back: %w", err)
-	}
-	return entries, nil
-}
-
-func (r *journalReader) readOn(from, upTo uint64) (entries []*echo.Entry, err error) {
+func (r *journalReader) read(from, upTo uint64) (entries []*echo.Entry, err error) {
+	defer func() {
+		if err != nil {
+			r.close()
+			entries, err = nil, fmt.Errorf("read the journal back: %w", err)
+		}
+	}()
 	if r.tail != nil && r.tail.Seq() >= from {
 		r.close()
 	}

@@ -1,6 +1,7 @@
 package clickhouse_test
 
 import (
+	"net/url"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -10,17 +11,24 @@ import (
 	"github.com/windlass-run/windlass/internal/clickhouse/embedded"
 )
 
+// readonlyDSN returns the DSN of the embedded engine's user that may only read.
+func readonlyDSN(t *testing.T, db *clickhouse.DB) string {
+	t.Helper()
+	dsn, err := url.Parse(clickhousetest.DSN(t, db))
+	require.NoError(t, err)
+	dsn.User = url.UserPassword(embedded.ReadonlyUser(*db.Endpoint()))
+	return dsn.String()
+}
+
 // TestReadingRights of the embedded engine, and of it as a server by users with different rights.
 func TestReadingRights(t *testing.T) {
 	t.Parallel()
 	db := clickhousetest.Open(t)
-	e := db.Endpoint()
-	require.NotNil(t, e, "the users are those of the embedded engine")
-	readonly := *e
-	readonly.User, readonly.Password = embedded.ReadonlyUser(*e)
+	require.NotNil(t, db.Endpoint(), "the users are those of the embedded engine")
+	readonly := readonlyDSN(t, db)
 	for want, o := range map[string]clickhouse.Options{
 		`readonly = 1 with every statement; otherwise the rights of the user "windlass" decide`: {DSN: clickhousetest.DSN(t, db)},
-		`the user "windlass_readonly" is read-only on the server`:                               {DSN: readonly.DSN(db.Database())},
+		`the user "windlass_readonly" is read-only on the server`:                               {DSN: readonly},
 	} {
 		server, err := clickhouse.Open(t.Context(), o)
 		require.NoError(t, err)
@@ -28,7 +36,7 @@ func TestReadingRights(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, server.Close())
 		require.Equal(t, want, rights.How)
-		if o.DSN == readonly.DSN(db.Database()) {
+		if o.DSN == readonly {
 			require.Empty(t, rights.Outward)
 		}
 	}

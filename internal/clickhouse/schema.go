@@ -190,17 +190,15 @@ func (l layout) onCluster() string {
 // replacing is the engine of a table in which the newest row of a key stays: the last one written,
 // or that with the highest value in a column named as the version.
 func (l layout) replacing(version ...string) string {
-	if l.cluster == "" {
-		return "ReplacingMergeTree" + argumentList(version)
+	engine := "ReplacingMergeTree"
+	if l.cluster != "" {
+		engine = "ReplicatedReplacingMergeTree"
+		version = append([]string{"'/clickhouse/tables/{uuid}/{shard}'", "'{replica}'"}, version...)
 	}
-	return "ReplicatedReplacingMergeTree" + argumentList(append([]string{"'/clickhouse/tables/{uuid}/{shard}'", "'{replica}'"}, version...))
-}
-
-func argumentList(list []string) string {
-	if len(list) == 0 {
-		return ""
+	if len(version) == 0 {
+		return engine
 	}
-	return "(" + strings.Join(list, ", ") + ")"
+	return engine + "(" + strings.Join(version, ", ") + ")"
 }
 
 // distributed is the statement that makes the table over all nodes, or nothing on one server.

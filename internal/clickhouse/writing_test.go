@@ -46,7 +46,7 @@ func TestAWriteThatIsOverLeavesItsConnectionAlone(t *testing.T) {
 				require.Equal(t, want, got)
 				require.Equal(t, has, had)
 			}
-			require.NoError(t, db.Cards().Put(ctx, cards))
+			require.NoError(t, clickhousetest.Cards(db).Put(ctx, cards))
 			cancel()
 			require.NoError(t, during.Err(), "the driver hears nothing of what is over")
 
@@ -57,7 +57,7 @@ func TestAWriteThatIsOverLeavesItsConnectionAlone(t *testing.T) {
 				require.Equal(t, ctx.Err(), w.Err())
 				require.Equal(t, tc.want, context.Cause(w))
 			}
-			require.NoError(t, db.Cards().Put(ctx, cards))
+			require.NoError(t, clickhousetest.Cards(db).Put(ctx, cards))
 		})
 	}
 
@@ -67,5 +67,5 @@ func TestAWriteThatIsOverLeavesItsConnectionAlone(t *testing.T) {
 		<-w.Done()
 		require.Equal(t, context.DeadlineExceeded, w.Err())
 	}
-	require.NoError(t, db.Cards().Put(ctx, cards))
+	require.NoError(t, clickhousetest.Cards(db).Put(ctx, cards))
 }

@@ -19,13 +19,12 @@ type attempt struct {
 
 	mu       sync.Mutex // guards what is below
 	latest   *clickhouse.Progress
-	watchers map[int]func(clickhouse.Progress)
-	watched  int // how many there have been
+	watchers map[*func(clickhouse.Progress)]bool
 }
 
 func newAttempt() (*attempt, context.Context) {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &attempt{done: make(chan struct{}), cancel: cancel, watchers: map[int]func(clickhouse.Progress){}}, ctx
+	return &attempt{done: make(chan struct{}), cancel: cancel, watchers: map[*func(clickhouse.Progress)]bool{}}, ctx
 }
 
 func (a *attempt) run(ctx context.Context, o clickhouse.Options) {
@@ -64,8 +63,8 @@ func (a *attempt) progress(p clickhouse.Progress) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.latest = &p
-	for _, show := range a.watchers {
-		show(p)
+	for show := range a.watchers {
+		(*show)(p)
 	}
 }
 
@@ -73,16 +72,14 @@ func (a *attempt) progress(p clickhouse.Progress) {
 func (a *attempt) watch(show func(clickhouse.Progress)) (end func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.watched++
-	id := a.watched
-	a.watchers[id] = show
+	a.watchers[&show] = true
 	if a.latest != nil {
 		show(*a.latest)
 	}
 	return func() {
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		delete(a.watchers, id)
+		delete(a.watchers, &show)
 	}
 }
 

@@ -112,6 +112,11 @@ func drop(t testing.TB, o clickhouse.Options) {
 	}
 }
 
+// Cards returns the store of cards in a database, which stays the caller's to close.
+func Cards(db *clickhouse.DB) *clickhouse.Cards {
+	return clickhouse.NewCards(func(context.Context) (*clickhouse.DB, error) { return clickhouse.Share(db), nil })
+}
+
 // Drop deletes a database with everything in it, if it exists.
 func Drop(ctx context.Context, db *clickhouse.DB, name string) error {
 	drop := "DROP DATABASE IF EXISTS `" + name + "`"
@@ -177,7 +182,8 @@ func isLeftover(name string, now time.Time) bool {
 func DSN(t testing.TB, db *clickhouse.DB) string {
 	t.Helper()
 	if e := db.Endpoint(); e != nil {
-		return e.DSN(db.Database())
+		u := url.URL{Scheme: "clickhouse", User: url.UserPassword(e.User, e.Password), Host: e.Addr(), Path: "/" + db.Database()}
+		return u.String()
 	}
 	u, err := url.Parse(os.Getenv(dsnEnv))
 	if err != nil {

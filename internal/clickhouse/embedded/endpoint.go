@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -48,13 +47,6 @@ type Endpoint struct {
 
 // Addr returns host:port.
 func (e Endpoint) Addr() string { return net.JoinHostPort(e.Host, strconv.Itoa(e.Port)) }
-
-// DSN returns the address of ClickHouse's own port as a data source name, password included. It is
-// for programs that cannot use the socket: unlike that, a port is no proof of who listens on it.
-func (e Endpoint) DSN(database string) string {
-	u := url.URL{Scheme: "clickhouse", User: url.UserPassword(e.User, e.Password), Host: e.Addr(), Path: "/" + database}
-	return u.String()
-}
 
 // Running returns the endpoint of the engine that runs in dir, or nil when none does. It costs two
 // system calls and no connection: an engine that is about to end may still be reported, so a caller
