@@ -196,10 +196,11 @@ func TestReplayAgreesWithTheBuildersReport(t *testing.T) {
 			b := autocontext.NewBuilder(set)
 			var carry echo.Carry
 			for k, p := range c.points() {
-				view, next, err := build(b, c.Items[:p.at], carry)
+				step, err := b.Build(c.Items[:p.at], carry)
 				require.NoError(t, err)
-				carry = next
-				report := view.Report()
+				require.Nil(t, step.Ask)
+				carry = step.Carry
+				report := step.View.Report()
 				require.Equal(t, report.ContextSize, calls[k].Tokens, "conversation %d, %s, call %d", i, advance, k+1)
 				if regrows(c) { // what is added behind a message is counted with it
 					require.LessOrEqual(t, report.SharedSize, calls[k].Shared, "conversation %d, %s, call %d", i, advance, k+1)

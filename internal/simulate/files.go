@@ -9,35 +9,30 @@ import (
 	"github.com/windlass-run/windlass/internal/wholefile"
 )
 
-// CallLine is a line of a file of calls. Sizes are in tokens, a quarter of the bytes of the messages as sent.
+// callOf names a call of a replay.
+type callOf struct {
+	File         string `json:"file"`
+	Conversation int    `json:"conversation"`    // the line of the file, or the ordinal of the visit in a session
+	Visit        string `json:"visit,omitempty"` // of a session
+	Policy       string `json:"policy"`
+	Prices       string `json:"prices"`
+	Call         int    `json:"call"` // from 1
+}
+
+// CallLine is a line of a file of calls.
 type CallLine struct {
-	File         string  `json:"file"`
-	Conversation int     `json:"conversation"`    // the line of the file, or the ordinal of the visit in a session
-	Visit        string  `json:"visit,omitempty"` // of a session
-	Policy       string  `json:"policy"`
-	Prices       string  `json:"prices"`
-	Call         int     `json:"call"`    // from 1
-	History      int     `json:"history"` // messages of the conversation before the answer
-	Tokens       int64   `json:"tokens_sent"`
-	Shared       int64   `json:"tokens_shared"` // of them in the prefix that the call before has as well
-	Frontier     int     `json:"frontier"`      // tool results before this message, from 0, may be masked
-	AsOf         int     `json:"as_of"`         // the turn as of which ages were taken
-	Money        float64 `json:"money"`         // in USD, or in tokens at full price
-	Invalid      string  `json:"invalid,omitempty"`
+	callOf
+	Sizes
 }
 
 // DumpLine is a line of a file of requests.
 type DumpLine struct {
-	File         string            `json:"file"`
-	Conversation int               `json:"conversation"`
-	Visit        string            `json:"visit,omitempty"`
-	Policy       string            `json:"policy"`
-	Prices       string            `json:"prices"`
-	Call         int               `json:"call"`
-	Messages     []json.RawMessage `json:"messages"`
+	callOf
+	Messages []json.RawMessage `json:"messages"`
 }
 
-// Files are the files that a simulation writes. Each appears as a whole when everything went well, else not at all.
+// Files are the files that a simulation writes. Each appears as a whole when everything went well,
+// else not at all.
 type Files struct {
 	Named    int   // policies that a person chose; they come first, and lines are about them alone
 	Policies int   // of the simulation
@@ -74,20 +69,15 @@ func (o *Files) Write(out *Outcome) error {
 
 func (o *Files) writeRun(c *Conversation, r *Run) error {
 	for k := range r.Calls {
-		call := &r.Calls[k]
+		call := callOf{c.File, c.Number, c.Name, r.Policy, r.Prices.Name, k + 1}
 		if o.Calls != nil {
-			err := o.Calls.line(CallLine{
-				File: c.File, Conversation: c.Number, Visit: c.Name, Policy: r.Policy, Prices: r.Prices.Name, Call: k + 1,
-				History: call.History, Tokens: call.Tokens, Shared: call.Shared, Frontier: call.Frontier, AsOf: call.AsOf,
-				Money: call.Money, Invalid: call.Invalid,
-			})
-			if err != nil {
+			if err := o.Calls.line(CallLine{call, r.Calls[k].Sizes}); err != nil {
 				return err
 			}
 		}
 		if o.Requests != nil {
-			line := DumpLine{File: c.File, Conversation: c.Number, Visit: c.Name, Policy: r.Policy, Prices: r.Prices.Name, Call: k + 1}
-			for _, m := range call.Request {
+			line := DumpLine{callOf: call}
+			for _, m := range r.Calls[k].Request {
 				line.Messages = append(line.Messages, m.JSON())
 			}
 			if err := o.Requests.line(line); err != nil {
@@ -139,18 +129,17 @@ func CreateFile(path string) (*File, error) {
 	return f, nil
 }
 
-func (f *File) line(v any) error {
-	if err := f.enc.Encode(v); err != nil {
-		return fmt.Errorf("write %s: %w", f.path, err)
-	}
-	return nil
-}
+func (f *File) line(v any) error { return f.wrapped(f.enc.Encode(v)) }
 
 func (f *File) commit() error {
 	err := f.buf.Flush()
 	if err == nil {
 		err = f.tmp.Commit()
 	}
+	return f.wrapped(err)
+}
+
+func (f *File) wrapped(err error) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", f.path, err)
 	}

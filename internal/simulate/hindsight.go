@@ -5,20 +5,17 @@ import (
 	"math"
 )
 
-// The best schedule in hindsight. Under one class of settings everything that ages is a function of the message and of
-// the turn as of which ages are taken: the frontier. So a way through a conversation is a frontier for each call, which
-// never goes back and is never ahead of the call's own turn. The dynamic programme below finds the cheapest one. It goes
-// over call and frontier: what the calls up to k cost at least when call k is made with frontier f.
+// The best schedule in hindsight. Under one class of settings the form of a message depends only on
+// the turn as of which ages are taken: the frontier. A schedule is a frontier for each call; it never
+// goes back and is never ahead of the call's own turn. The cheapest one is found by dynamic
+// programming over call and frontier: the least cost of the calls up to k when call k has frontier f.
 
-// sheet is what becomes of the messages of a conversation with each frontier, while one attempt is under way. It belongs
-// to one goroutine.
+// sheet is what is sent for the messages of a conversation with each frontier, during one attempt.
+// It belongs to one goroutine.
 type sheet struct {
-	// ids[f][i] names what is sent for message i with frontier f: two equal ids are the same bytes.
-	ids [][]uint32
-	// sums[f][i] is the tokens of what is sent for the messages before i.
-	sums [][]int64
-	// diffs[f][g] is the first message for which something else is sent with g than with f; nil until it is asked for.
-	diffs [][]int
+	ids   [][]uint32 // ids[f][i] names what is sent for message i with frontier f; equal ids are equal bytes
+	sums  [][]int64  // sums[f][i]: tokens sent for the messages before i
+	diffs [][]int    // diffs[f][g]: the first message that differs between g and f; nil until it is computed
 }
 
 // stage is one call as the programme sees it.
@@ -28,29 +25,8 @@ type stage struct {
 	sheet *sheet
 }
 
-// cost returns what the requests of a schedule cost: a frontier for each stage.
-func cost(stages []stage, schedule []int, p Prices) float64 {
-	total := 0.0
-	for k, st := range stages {
-		shared := int64(0)
-		if k > 0 {
-			before := stages[k-1]
-			shared = st.sheet.shared(before, schedule[k-1], schedule[k])
-		}
-		total += p.Money(st.sheet.sums[schedule[k]][st.at], shared)
-	}
-	return total
-}
-
-// shared returns the tokens at the beginning of a request with frontier f that the request before it, with frontier g,
-// has as well.
-func (s *sheet) shared(before stage, g, f int) int64 {
-	return s.sums[f][min(firstDifference(before.sheet.ids[g], s.ids[f]), before.at)]
-}
-
-// best returns the cheapest schedule and its cost. Of schedules that cost the same it takes the one that moves later. It
-// takes time in proportion to the calls and the square of the frontiers.
-// It ends early, with the cause, when ctx does.
+// best returns the cheapest schedule and its cost; of equal ones that which moves later. It takes
+// time in proportion to the calls and the square of the frontiers, and ends with the cause of ctx.
 func best(ctx context.Context, stages []stage, p Prices) ([]int, float64, error) {
 	if len(stages) == 0 {
 		return nil, 0, nil
@@ -82,8 +58,7 @@ func best(ctx context.Context, stages []stage, p Prices) ([]int, float64, error)
 	return schedule, costs[end], nil
 }
 
-// step goes from one call to the next: for each frontier of the next call the least cost so far and the frontier that it
-// comes from.
+// step returns, for each frontier of the next call, the least cost so far and the frontier before.
 func step(was, is stage, costs []float64, p Prices) ([]float64, []int32) {
 	next, from := make([]float64, is.last+1), make([]int32, is.last+1)
 	for f := range next {
@@ -101,8 +76,8 @@ func step(was, is stage, costs []float64, p Prices) ([]float64, []int32) {
 	return next, from
 }
 
-// differences returns, for every frontier g up to f, the first message for which something else is sent with g by the
-// sheet before than with f by this one.
+// differences returns, for every frontier g up to f, the first message that differs between g in the
+// sheet before and f in this one.
 func (s *sheet) differences(before *sheet, f int) []int {
 	if before == s && s.diffs[f] != nil {
 		return s.diffs[f]
@@ -117,7 +92,8 @@ func (s *sheet) differences(before *sheet, f int) []int {
 	return diff
 }
 
-// firstDifference returns the first place at which two lists differ: at most the length of the shorter.
+// firstDifference returns the first index at which two lists differ, at most the length of the
+// shorter.
 func firstDifference(a, b []uint32) int {
 	n := min(len(a), len(b))
 	for i := range n {

@@ -53,6 +53,26 @@ func randomSheet(r *rand.Rand, frontiers, length int) *sheet {
 	return s
 }
 
+// cost returns what the requests of a schedule cost: a frontier for each stage.
+func cost(stages []stage, schedule []int, p Prices) float64 {
+	total := 0.0
+	for k, st := range stages {
+		shared := int64(0)
+		if k > 0 {
+			before := stages[k-1]
+			shared = st.sheet.shared(before, schedule[k-1], schedule[k])
+		}
+		total += p.Money(st.sheet.sums[schedule[k]][st.at], shared)
+	}
+	return total
+}
+
+// shared returns the tokens at the beginning of a request with frontier f that the request before
+// it, with frontier g, has as well.
+func (s *sheet) shared(before stage, g, f int) int64 {
+	return s.sums[f][min(firstDifference(before.sheet.ids[g], s.ids[f]), before.at)]
+}
+
 // everySchedule yields all schedules: every frontier for every call that does not go back and is not ahead.
 func everySchedule(stages []stage, yield func([]int)) {
 	schedule := make([]int, len(stages))

@@ -18,8 +18,8 @@ type historian struct {
 	open  []openCall      // calls of the latest assistant message
 }
 
-// openCall is a call whose result may come. Recordings use ids twice; within a request an id must be unique, so a later
-// call gets another one, and its result with it.
+// openCall is a call whose result may come. Recordings use ids twice; within a request an id must be
+// unique, so a later call gets another one, and its result with it.
 type openCall struct {
 	recorded string
 	call     echo.ToolCall
@@ -101,8 +101,8 @@ func (h *historian) unique(id string) string {
 	return name
 }
 
-// answer returns the id of the call that a result answers, and the name of its tool. A result that answers no call of the
-// latest assistant message is kept as it is: what becomes of it is the view's business.
+// answer returns the id of the call that a result answers, and the name of its tool. A result that
+// answers no call of the latest assistant message is kept as it is, for the view to repair.
 func (h *historian) answer(id, tool string) (callID, name string) {
 	for i := range h.open {
 		if o := &h.open[i]; o.recorded == id && !o.answered {

@@ -234,7 +234,7 @@ func TestMeasure(t *testing.T) {
 	m := func(s string) *echo.Message { return echo.NewText(echo.RoleUser, echo.KindTask, s) }
 	size := func(s string) int64 { return int64(len(m(s).JSON())+3) / 4 }
 	r := newReplayer(&Conversation{}, false)
-	request := func(ms ...*echo.Message) *request { return r.readRequest(ms, &request{}) }
+	request := func(ms ...*echo.Message) []*reading { return r.readRequest(ms, nil) }
 	a, b := m("one"), m("two, longer")
 	tokens, shared := measure(request(), request(a, b))
 	require.Equal(t, []int64{size("one") + size("two, longer"), 0}, []int64{tokens, shared})

@@ -1,9 +1,11 @@
 package simulate
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"math"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -25,8 +27,8 @@ const (
 
 var plotColours = []string{"#4269d0", "#d1495b", "#3a8f5c", "#b8860b", "#7d5ba6", "#0f8b8d", "#a0522d", "#5f6b7a"}
 
-// Plot draws cost against information kept as an SVG picture: a panel for each group, a point for each policy. To the right
-// is better, and below.
+// Plot draws cost against information kept as an SVG picture: a panel for each group, a point for
+// each policy. To the right is better, and below.
 func Plot(groups []*Group) string {
 	var b strings.Builder
 	height := panelHeight * len(groups)
@@ -34,15 +36,14 @@ func Plot(groups []*Group) string {
 		plotWidth, height, plotWidth, height)
 	fmt.Fprintf(&b, `<rect width="%d" height="%d" fill="#ffffff"/>`+"\n", plotWidth, height)
 	for i, g := range groups {
-		p := newPanel(g, float64(i*panelHeight))
-		p.draw(&b)
+		newPanel(g, float64(i*panelHeight)).draw(&b)
 	}
 	b.WriteString("</svg>\n")
 	return b.String()
 }
 
-// panel is the picture of one group. x is the share of references kept, y the money as a share of full history's, both in
-// percent.
+// panel is the picture of one group. x is the share of references kept, y the money as a share of
+// full history's, both in percent.
 type panel struct {
 	group  *Group
 	top    float64
@@ -72,12 +73,9 @@ func (a axis) pixel(v float64) float64 { return a.from + (v-a.low)/(a.high-a.low
 
 // newAxis returns an axis with round ticks that has room around the values.
 func newAxis(values []float64, from, to float64) axis {
-	low, high := math.Inf(1), math.Inf(-1)
-	for _, v := range values {
-		low, high = min(low, v), max(high, v)
-	}
-	if len(values) == 0 {
-		low, high = 0, 100
+	low, high := 0.0, 100.0
+	if len(values) > 0 {
+		low, high = slices.Min(values), slices.Max(values)
 	}
 	room := max((high-low)*0.12, 0.5)
 	low, high = low-room, high+room
@@ -119,10 +117,7 @@ func newPanel(g *Group, top float64) *panel {
 
 func (p *panel) draw(b *strings.Builder) {
 	g := p.group
-	title := "all files"
-	if g.File != "" {
-		title = g.File
-	}
+	title := cmp.Or(g.File, "all files")
 	text(b, marginLeft, p.top+26, "start", `font-size="15" font-weight="bold"`, shorten(title, 80))
 	text(b, marginLeft, p.top+45, "start", `fill="#555555"`,
 		fmt.Sprintf("%d conversations, %d calls; %s", g.Conversations, g.Calls, g.Prices))
@@ -158,7 +153,8 @@ func (p *panel) drawAxes(b *strings.Builder) {
 	text(b, 20, middle, "middle", fmt.Sprintf(`transform="rotate(-90 20 %.1f)"`, middle), "cost, % of full history")
 }
 
-// label writes a point's name where nothing else stands: beside the point, or further away with a line to it.
+// label writes a point's name where nothing else stands: beside the point, or further away with a
+// line to it.
 func (p *panel) label(b *strings.Builder, i int) {
 	d := &p.points[i]
 	name := shorten(d.name, longLabel)
@@ -199,12 +195,7 @@ func (p *panel) free(spot, frame box) bool {
 	if spot.x0 < frame.x0 || spot.x1 > frame.x1 || spot.y0 < frame.y0 || spot.y1 > frame.y1 {
 		return false
 	}
-	for _, t := range p.taken {
-		if spot.overlaps(t) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(p.taken, spot.overlaps)
 }
 
 func text(b *strings.Builder, x, y float64, anchor, more, s string) {

@@ -4,19 +4,21 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo"
 )
 
 // Policy is a way to make views, by name.
 type Policy struct {
 	Name  string
 	Intra cascade.Intra
-	// Hindsight moves the frontier as it would have been best for the conversation as it went: what the settings could
-	// have cost at least, had they known. Advance does not count then.
+	// Hindsight moves the frontier by the cheapest schedule for the recorded conversation; Advance
+	// does not count then.
 	Hindsight bool
 }
 
@@ -69,16 +71,17 @@ func NamedPolicy(name string) (Policy, bool) {
 	return p, true
 }
 
-// ParsePolicy reads settings as an intra_context has them, and checks them as a cascade's are. source stands for the text
-// in what is found, and its extension tells YAML from JSON. Warnings are found too; the error is a [*cascade.InvalidError].
+// ParsePolicy reads settings as an intra_context has them, and checks them as a cascade's are. source
+// names the text in diagnostics, which include warnings; its extension tells YAML from JSON. The error
+// is a [*cascade.InvalidError].
 func ParsePolicy(name, source string, text []byte) (Policy, cascade.Diagnostics, error) {
 	in, found, err := cascade.ParseIntra(source, text)
 	return Policy{Name: name, Intra: in}, found, err
 }
 
-// class returns the settings without what says when the frontier moves: policies of one class differ only in their
-// schedules, so one schedule in hindsight is the measure of all of them. Full history is the schedule of any class that
-// never moves; it is measured by the defaults. False: the settings do more than a schedule can say, because
+// class returns the settings without what says when the frontier moves: policies of one class differ
+// only in their schedules, so one schedule in hindsight is the measure of all of them. Full history,
+// which never moves, is measured by the defaults. False: no schedule describes the settings, because
 // clear_tool_uses masks by the size of a request.
 func (p Policy) class() (cascade.Intra, bool) {
 	c := p.Intra
@@ -89,43 +92,40 @@ func (p Policy) class() (cascade.Intra, bool) {
 	return c, c.ClearToolUses == nil
 }
 
-// WithHindsight returns the policies and, behind them, the best schedule in hindsight of every class that has none among
-// them yet.
+// WithHindsight returns the policies and, behind them, the best schedule in hindsight of every class
+// that has none among them yet.
 func WithHindsight(policies []Policy) []Policy {
-	out := append([]Policy{}, policies...)
+	out := slices.Clone(policies)
 	for _, p := range policies {
 		class, ok := p.class()
-		if !ok || hindsightOf(out, class) >= 0 {
+		if !ok || hindsightOf(out, p) >= 0 {
 			continue
 		}
 		name := PolicyHindsight
 		if def, _ := (Policy{Intra: cascade.DefaultIntra()}).class(); !reflect.DeepEqual(class, def) {
 			name = fmt.Sprintf("%s of %s", PolicyHindsight, p.Name)
 		}
-		in := class
-		in.Advance = cascade.AdvanceCost
-		out = append(out, Policy{Name: name, Intra: in, Hindsight: true})
+		class.Advance = cascade.AdvanceCost
+		out = append(out, Policy{Name: name, Intra: class, Hindsight: true})
 	}
 	return out
 }
 
-// hindsightOf returns the index of the policy that is the hindsight of a class, -1 when there is none.
-func hindsightOf(policies []Policy, class cascade.Intra) int {
-	for i, p := range policies {
-		if c, _ := p.class(); p.Hindsight && reflect.DeepEqual(c, class) {
-			return i
-		}
-	}
-	return -1
+// hindsightOf returns the index of the policy that is the hindsight of p's class, -1 without one.
+func hindsightOf(policies []Policy, p Policy) int {
+	class, ok := p.class()
+	return slices.IndexFunc(policies, func(q Policy) bool {
+		c, _ := q.class()
+		return ok && q.Hindsight && reflect.DeepEqual(c, class)
+	})
 }
 
-// settings returns what a builder is given. There is no limit: the guard does not act in a simulation, so that policies
-// are compared by what they choose and not by what they are forced to. A scheduled builder moves the frontier only as its
-// carry says.
+// settings returns what a builder is given. There is no limit, so the guard does not act and policies
+// are compared by what they choose. A scheduled builder moves the frontier only as its carry says.
 func (p Policy) settings(c *Conversation, prices Prices, scheduled bool) autocontext.Settings {
 	in := p.Intra
 	if scheduled {
 		in, _ = p.class()
 	}
-	return autocontext.Settings{Policy: in, Dialect: c.Dialect, Price: prices.card()}
+	return autocontext.Settings{Policy: in, Dialect: c.Dialect, Price: &echo.Price{Input: prices.Input, Cached: prices.Cached}}
 }

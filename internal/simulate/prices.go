@@ -6,12 +6,10 @@ import (
 	"math"
 	"strconv"
 	"strings"
-
-	"github.com/windlass-run/windlass/echo"
 )
 
-// Prices is what sent tokens cost. In USD a price is that of a million tokens. Otherwise the unit is one token that is
-// not in the cache: Input is 1.
+// Prices is what sent tokens cost: in USD per million, or in units of a token that is not in the
+// cache, where Input is 1.
 type Prices struct {
 	Name   string  `json:"name"` // as it was asked for
 	Input  float64 `json:"input"`
@@ -22,27 +20,25 @@ type Prices struct {
 // ErrNotPrices says that a text is not in a form of prices; it may be the name of a model.
 var ErrNotPrices = errors.New("neither a share such as 0.1 nor IN:CACHED such as 2.5:0.25")
 
-// ParsePrices reads "0.1", the price of a cached token as a share of another's, or "IN:CACHED" in USD per million tokens.
-// A text of another form is [ErrNotPrices].
+// ParsePrices reads "0.1", the price of a cached token as a share of another's, or "IN:CACHED" in
+// USD per million tokens. A text of another form is [ErrNotPrices].
 func ParsePrices(s string) (Prices, error) {
 	in, cached, two := strings.Cut(s, ":")
+	if !two {
+		in, cached = "1", s
+	}
 	p := Prices{Name: s, USD: two}
 	var errIn, errCached error
-	if two {
-		p.Input, errIn = strconv.ParseFloat(in, 64)
-		p.Cached, errCached = strconv.ParseFloat(cached, 64)
-	} else {
-		p.Input = 1
-		p.Cached, errCached = strconv.ParseFloat(in, 64)
-	}
+	p.Input, errIn = strconv.ParseFloat(in, 64)
+	p.Cached, errCached = strconv.ParseFloat(cached, 64)
 	if errIn != nil || errCached != nil {
 		return Prices{}, fmt.Errorf("prices %q: %w", s, ErrNotPrices)
 	}
 	return p, p.check()
 }
 
-// check refuses prices that no simulation can be made with. A cached token that costs more than a new one would make the
-// best request the one that shares nothing.
+// check refuses prices that no simulation can be made with: with a cached token that costs more than
+// a new one, the best request would share nothing.
 func (p Prices) check() error {
 	switch {
 	case math.IsNaN(p.Input) || math.IsInf(p.Input, 0) || p.Input <= 0:
@@ -74,15 +70,12 @@ func (p Prices) String() string {
 	return s
 }
 
-// Money returns what a request costs of which the first shared tokens are cached: in USD, or in tokens at full price.
+// Money returns what a request costs of which the first shared tokens are cached: in USD, or in
+// tokens at full price.
 func (p Prices) Money(tokens, shared int64) float64 {
 	m := float64(tokens-shared)*p.Input + float64(shared)*p.Cached
 	if p.USD {
 		m /= 1e6
 	}
 	return m
-}
-
-func (p Prices) card() *echo.Price {
-	return &echo.Price{Input: p.Input, Cached: p.Cached}
 }

@@ -28,9 +28,10 @@ func (e *LineError) Unwrap() error { return e.Err }
 // ErrNoConversations says that a file has nothing to replay.
 var ErrNoConversations = errors.New("there is no conversation in it")
 
-// ReadFile reads a file with one conversation per line: a JSON array of chat messages as OpenAI-compatible endpoints take
-// them, or an object with such an array as "messages". Empty lines are passed over. Lines may have any length. The first
-// line that is no conversation is a [*LineError]. The journal of a session is known by its header and read as one.
+// ReadFile reads a file with one conversation per line, of any length: a JSON array of chat messages
+// as OpenAI-compatible endpoints take them, or an object with such an array as "messages". Empty
+// lines are passed over. The first line that is no conversation is a [*LineError]. The journal of a
+// session is known by its header and read as one.
 func ReadFile(path string) ([]*Conversation, error) {
 	f, err := source.Open(path)
 	if err != nil {
@@ -73,8 +74,8 @@ func Read(name string, r io.Reader) ([]*Conversation, error) {
 	return all, nil
 }
 
-// recorded is one chat message as it stands in a file. Members that are not here, such as a model's reasoning, are not
-// sent again by any client and are passed over.
+// recorded is one chat message of a file. Other members, such as a model's reasoning, are not sent
+// again by any client and are passed over.
 type recorded struct {
 	Role         string          `json:"role"`
 	Content      json.RawMessage `json:"content"`

@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -9,15 +10,16 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// A reference is a word of a call's arguments that occurred earlier in the conversation: a path, an identifier, a number.
-// A model that writes one has most likely read it somewhere. When what it read is no longer sent, it may have to guess.
+// A reference is a word of a call's arguments that occurred earlier in the conversation: a path, an
+// identifier, a number. A model that writes one has most likely read it, and may have to guess when
+// what it read is no longer sent.
 var referenceWord = regexp.MustCompile(`[A-Za-z0-9_./-]{4,}`)
 
 // referenceMark is what tells a reference from a plain word of prose.
 const referenceMark = "0123456789/_."
 
-// references counts the references of a conversation's calls. It remembers where in the history a word stands, so that a
-// message is searched for a word once, however many calls and policies ask.
+// references counts the references of a conversation's calls. A message is searched for a word once,
+// however many calls and policies ask.
 type references struct {
 	history []string            // what each message of the conversation says
 	words   map[int][]string    // of the calls of the message at this index, each word once
@@ -44,8 +46,8 @@ type sentText struct {
 	other []string // what the other messages say
 }
 
-// count returns how many references an answer makes to the messages before index at, where it stands, and how many of them stand
-// literally in what was sent.
+// count returns how many references the answer at index at makes to the messages before it, and how
+// many of them stand literally in what was sent.
 func (r *references) count(answer *echo.Message, at int, sent *sentText) (all, kept int) {
 	for _, w := range r.wordsOf(answer, at) {
 		places := r.find(w, at)
@@ -110,8 +112,8 @@ func saidBy(m *echo.Message) string {
 	return m.Text() + "\n" + argumentsOf(m)
 }
 
-// argumentsOf returns the values in the arguments of a message's calls, one per line; arguments that are not JSON as they
-// are.
+// argumentsOf returns the values in the arguments of a message's calls, one per line; arguments that
+// are not JSON as they are.
 func argumentsOf(m *echo.Message) string {
 	var b strings.Builder
 	for _, c := range m.ToolCalls() {
@@ -119,25 +121,18 @@ func argumentsOf(m *echo.Message) string {
 		dec.UseNumber()
 		var v any
 		if err := dec.Decode(&v); err != nil {
-			b.WriteString(c.Arguments)
-			b.WriteByte('\n')
-			continue
+			v = c.Arguments
 		}
 		writeValues(&b, v)
 	}
 	return b.String()
 }
 
-// writeValues writes the strings and numbers of a JSON value. Objects are read in any order: what is made of the text
-// does not depend on it.
+// writeValues writes the strings and numbers of a JSON value, the members of objects in any order.
 func writeValues(b *strings.Builder, v any) {
 	switch t := v.(type) {
-	case string:
-		b.WriteString(t)
-		b.WriteByte('\n')
-	case json.Number:
-		b.WriteString(t.String())
-		b.WriteByte('\n')
+	case string, json.Number:
+		fmt.Fprintln(b, t)
 	case []any:
 		for _, e := range t {
 			writeValues(b, e)

@@ -1,7 +1,9 @@
 package simulate
 
-// Report is what a simulation found: a group for each file and price, and, when there are several files, one for each price
-// over all of them.
+import "slices"
+
+// Report is what a simulation found: a group for each file and price, and, when there are several
+// files, one for each price over all of them.
 type Report struct {
 	Groups []*Group `json:"groups"`
 	Total  []*Group `json:"total,omitempty"`
@@ -55,7 +57,7 @@ type Collector struct {
 func NewCollector(s *Simulation) *Collector {
 	c := &Collector{sim: s, files: map[string][]*Group{}}
 	for _, p := range s.Policies {
-		c.best = append(c.best, s.bestFor(p))
+		c.best = append(c.best, hindsightOf(s.Policies, p))
 	}
 	c.report.Total = c.groups("")
 	return c
@@ -142,11 +144,9 @@ func (s *Summary) add(r *Run, t total) {
 
 // Report returns what was added up. Nothing may be added afterwards.
 func (c *Collector) Report() *Report {
-	for _, groups := range [][]*Group{c.report.Groups, c.report.Total} {
-		for _, g := range groups {
-			for i, s := range g.Policies {
-				s.finish(g, c.best[i] >= 0)
-			}
+	for _, g := range slices.Concat(c.report.Groups, c.report.Total) {
+		for i, s := range g.Policies {
+			s.finish(g, c.best[i] >= 0)
 		}
 	}
 	if len(c.files) < 2 {
@@ -160,12 +160,10 @@ func (s *Summary) finish(g *Group, measured bool) {
 	s.Cached = ratio(float64(s.TokensShared), float64(s.TokensSent))
 	s.OfFull = ratio(s.Money, g.MoneyFull)
 	if measured && s.best > 0 {
-		v := s.Money / s.best
-		s.OfBest = &v
+		s.OfBest = new(s.Money / s.best)
 	}
 	if s.References > 0 {
-		v := float64(s.Kept) / float64(s.References)
-		s.KeptShare = &v
+		s.KeptShare = new(float64(s.Kept) / float64(s.References))
 	}
 }
 

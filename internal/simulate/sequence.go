@@ -6,9 +6,8 @@ import (
 	"fmt"
 )
 
-// checker says whether a provider would take a list of messages. It knows the protocol of chat completions and nothing of
-// how the list was made: it reads the very bytes that would be sent, as a server does. It is no part of what it checks, and
-// shares no code with it.
+// checker says whether a provider would take a list of messages. It reads the bytes that would be
+// sent by the protocol of chat completions, as a server does, and shares no code with what it checks.
 type checker struct {
 	crooked map[string]bool // arguments that are no JSON object as they were recorded: they stay so
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/windlass-run/windlass/echo/record"
 )
 
-// FromRecording returns the conversations of a session: one for each visit to a phase that asked a model. name stands for
-// the session in errors and results.
+// FromRecording returns the conversations of a session: one for each visit to a phase that asked a
+// model. name stands for the session in errors and results.
 func FromRecording(name string, rec *journal.Recording) ([]*Conversation, error) {
 	s := sessionReader{name: name, requests: record.NewRequests(), latest: map[echo.Key]*visit{}, callouts: map[echo.Hash]bool{}}
 	for _, e := range rec.Entries {
@@ -69,7 +69,7 @@ func (s *sessionReader) take(e *echo.Entry) error {
 			v.conversation.Items = append(v.conversation.Items, s.item(h))
 		}
 	case e.NodeType == echo.NodeModelCall && e.Key == v.asked && e.Message != nil:
-		// The answer of the last call is in no request. Of the others it is taken back when the next request is read.
+		// The answer of the last call is in no request. The others are replaced by the next request.
 		v.conversation.Items = append(v.conversation.Items, s.item(e))
 	}
 	return nil

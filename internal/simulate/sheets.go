@@ -2,16 +2,16 @@ package simulate
 
 import (
 	"crypto/sha256"
+	"slices"
 
 	"github.com/windlass-run/windlass/autocontext"
 )
 
-// maxFrontiers bounds the frontiers that a schedule in hindsight chooses from. The time that it takes grows with their
-// square. In a conversation with more calls it may stop at every second turn only, or every third, and so on.
+// maxFrontiers bounds the frontiers that a schedule in hindsight chooses from: the search takes time
+// in proportion to their square. In a longer conversation only every n-th turn is one.
 const maxFrontiers = 600
 
-// course is a conversation laid out for the search of schedules: its calls as stages, and the turns that its frontiers
-// stand for.
+// course is a conversation laid out for the search of schedules.
 type course struct {
 	stages []stage
 	turns  []int // frontier f is as of turn turns[f]; turns[0] is 0: nothing is old
@@ -51,13 +51,8 @@ func frontierTurns(last int) []int {
 
 // lastAt returns the last frontier that is not ahead of a turn.
 func (co *course) lastAt(turn int) int {
-	last := 0
-	for f, t := range co.turns {
-		if t <= turn {
-			last = f
-		}
-	}
-	return last
+	after, _ := slices.BinarySearch(co.turns, turn+1)
+	return after - 1
 }
 
 // asOf turns a schedule of frontiers into one of turns.
@@ -76,20 +71,15 @@ type marker struct{ ids map[[sha256.Size]byte]uint32 }
 func (m *marker) sheet(ages *autocontext.Ages, turns []int) *sheet {
 	s := &sheet{diffs: make([][]int, len(turns))}
 	for _, t := range turns {
-		ids, sums := m.row(ages.At(t))
+		view := ages.At(t)
+		ids, sums := make([]uint32, len(view.Items)), make([]int64, len(view.Items)+1)
+		for i := range view.Items {
+			ids[i] = m.mark(&view.Items[i])
+			sums[i+1] = sums[i] + view.Items[i].Tokens
+		}
 		s.ids, s.sums = append(s.ids, ids), append(s.sums, sums)
 	}
 	return s
-}
-
-func (m *marker) row(view *autocontext.View) ([]uint32, []int64) {
-	ids, sums := make([]uint32, len(view.Items)), make([]int64, len(view.Items)+1)
-	for i := range view.Items {
-		it := &view.Items[i]
-		ids[i] = m.mark(it)
-		sums[i+1] = sums[i] + it.Tokens
-	}
-	return ids, sums
 }
 
 func (m *marker) mark(it *autocontext.Item) uint32 {
