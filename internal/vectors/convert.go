@@ -10,14 +10,13 @@ import (
 type row struct {
 	word  string
 	scale float32
-	codes []int8
 }
 
 // builder takes the words of the original, in any order, each at its place.
 type builder struct {
 	dims  int
 	rows  []row
-	codes []int8 // of all rows, one after the other
+	codes []int8 // the vectors of all rows, one after the other
 	got   int
 	law   law
 	mean  []float64
@@ -27,11 +26,13 @@ type builder struct {
 // convert reads the published file and writes the table. See [parser] for the form of the file.
 func convert(in io.Reader, out io.Writer) error {
 	var b *builder
-	err := parse(in, func(h header) error {
-		b = newBuilder(h)
-		return nil
-	}, func(word string, numbers []float64) error { return b.add(word, numbers) })
-	if err != nil {
+	begin := func(h header) {
+		b = &builder{
+			dims: h.dims, rows: make([]row, h.size), codes: make([]int8, h.size*h.dims),
+			law: newLaw(h.size), mean: make([]float64, h.dims),
+		}
+	}
+	if err := parse(in, begin, func(word string, numbers []float64) error { return b.add(word, numbers) }); err != nil {
 		return err
 	}
 	if b.got != len(b.rows) {
@@ -40,14 +41,8 @@ func convert(in io.Reader, out io.Writer) error {
 	return b.write(out)
 }
 
-func newBuilder(h header) *builder {
-	return &builder{
-		dims: h.dims, rows: make([]row, h.size), codes: make([]int8, h.size*h.dims),
-		law: newLaw(h.size), mean: make([]float64, h.dims),
-	}
-}
-
-// add takes a word's numbers: its vector, the vector's length, and the word's place by frequency, from 0.
+// add takes a word's numbers: its vector, the vector's length, and the word's place by frequency,
+// from 0.
 func (b *builder) add(word string, numbers []float64) error {
 	place := numbers[b.dims+1]
 	if place != math.Trunc(place) || place < 0 || place >= float64(len(b.rows)) {
@@ -60,9 +55,8 @@ func (b *builder) add(word string, numbers []float64) error {
 	case b.rows[i].word != "":
 		return fmt.Errorf("%q and %q are at the same place", b.rows[i].word, word)
 	}
-	codes := b.codes[i*b.dims : (i+1)*b.dims : (i+1)*b.dims]
 	vector := numbers[:b.dims]
-	b.rows[i] = row{word: word, scale: quantize(codes, vector), codes: codes}
+	b.rows[i] = row{word: word, scale: quantize(b.codes[i*b.dims:(i+1)*b.dims], vector)}
 	b.got++
 	p := b.law.frequency(i)
 	w := p * weightOf(p)

@@ -3,11 +3,13 @@ package vectors
 import (
 	"context"
 	"math"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// Name is the name of the embedder. Another table, or another way to weigh words, has another number.
+// Name is the name of the embedder. Another table, or another way to weigh words, has another
+// number.
 const Name = "words-100d@1"
 
 // Words embeds texts with a table of word vectors. It is immutable and safe for concurrent use.
@@ -16,8 +18,8 @@ type Words struct{ table *table }
 // Name returns [Name].
 func (w *Words) Name() string { return Name }
 
-// Embed returns a vector of unit length for each text, and nil for a text in which the table knows no word. It fails only
-// when ctx has ended.
+// Embed returns a vector of unit length for each text, nil for one without known words. It fails
+// only when ctx has ended.
 func (w *Words) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	out := make([][]float32, len(texts))
 	for i, text := range texts {
@@ -52,9 +54,9 @@ func (t *table) embed(text string) []float32 {
 	return sum
 }
 
-// eachPlace tells the places of the words of a text. A word is a run of letters and digits, with single hyphens and
-// apostrophes inside. One that is not in the table counts as its parts: "well-formed" as two words if need be, "user's" as
-// "user", "parseHTTPRequest" as three.
+// eachPlace yields the places of the words of a text. A word is a run of letters and digits, with
+// single hyphens and apostrophes inside. One that is not in the table counts as its parts:
+// "well-formed" as two words if need be, "user's" as "user", "parseHTTPRequest" as three.
 func (t *table) eachPlace(text string, tell func(place int)) {
 	var lower []byte
 	look := func(word string) bool {
@@ -87,15 +89,15 @@ func isJoint(r rune) bool { return r == '-' || r == '\'' || r == '’' }
 // trimPossessive returns a word without "'s" at its end.
 func trimPossessive(word string) string {
 	for _, end := range []string{"'s", "’s", "'S", "’S"} {
-		if n := len(word) - len(end); n > 0 && word[n:] == end {
-			return word[:n]
+		if stem, ok := strings.CutSuffix(word, end); ok && stem != "" {
+			return stem
 		}
 	}
 	return word
 }
 
-// eachRun tells the runs of letters and digits in a text. A joint, where joints are allowed, holds what is on both sides
-// of it together. A run that is longer than any word of the table is told nothing of.
+// eachRun yields the runs of letters and digits in a text. A single joint, where joint is not nil,
+// may stand inside a run. Runs longer than any word of the table are passed over.
 func eachRun(text string, joint func(rune) bool, tell func(string)) {
 	start, end, held := -1, 0, false // the run so far, and whether a joint follows it
 	flush := func() {
@@ -127,7 +129,8 @@ func isLetter(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r))
 }
 
-// eachHump tells the words of a name in camel case: "parseHTTPRequest2" is parse, HTTP, Request, 2.
+// eachHump yields the words of a name in camel case: "parseHTTPRequest2" is parse, HTTP, Request,
+// 2.
 func eachHump(name string, tell func(string)) {
 	start := 0
 	runes := []rune(name)

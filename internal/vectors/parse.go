@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
 )
 
 // Bounds of what is read, far above the published file's 341,479 words of 100 dimensions.
@@ -25,48 +26,56 @@ type header struct {
 	size, dims int
 }
 
-// parser reads the published file as a stream: 300 MB of JSON would be several gigabytes when decoded at once. The file is
+// parser reads the published file as a stream: 300 MB of JSON would be several gigabytes when decoded
+// at once. The file is
 //
 //	{"size": N, "dimensions": D, "l2NormIndex": D, "wordIndex": D+1, ...,
 //	 "vectors": {"the": [D numbers, length, place], ...}, ...}
 //
-// with the head before the vectors. Other members are passed over.
+// with the head before the vectors. Other members are passed over. After the first error nothing more
+// is read, and what the methods return is void.
 type parser struct {
 	in     *bufio.Reader
 	at     int64
+	err    error
 	buf    []byte
 	header map[string]float64
 }
 
-// parse calls begin once with the head, and then each for every word. The numbers are the parser's own and change with
+// parse calls begin once with the head, and then each for every word. The numbers are valid until
 // the next word.
-func parse(in io.Reader, begin func(header) error, each func(word string, numbers []float64) error) error {
+func parse(in io.Reader, begin func(header), each func(word string, numbers []float64) error) error {
 	p := &parser{in: bufio.NewReaderSize(in, 1<<20), header: map[string]float64{}}
 	found := false
-	err := p.object(func(key string) error {
+	p.object(func(key string) {
 		if key != "vectors" {
-			return p.member(key)
+			p.member(key)
+			return
 		}
 		h, err := p.head()
-		if err != nil {
-			return err
+		if err == nil && found {
+			err = errors.New("it has vectors twice")
 		}
-		if found {
-			return errors.New("it has vectors twice")
+		if p.fail(err); err == nil {
+			found = true
+			begin(h)
+			p.vectors(h, each)
 		}
-		found = true
-		if err := begin(h); err != nil {
-			return err
-		}
-		return p.vectors(h, each)
 	})
-	if err == nil && !found {
-		err = errors.New("it has no vectors")
+	if !found {
+		p.fail(errors.New("it has no vectors"))
 	}
-	if err != nil {
-		return fmt.Errorf("the file of word vectors is not as expected, near byte %d: %w", p.at, err)
+	if p.err != nil {
+		return fmt.Errorf("the file of word vectors is not as expected, near byte %d: %w", p.at, p.err)
 	}
 	return nil
+}
+
+// fail keeps the first error; nil is none.
+func (p *parser) fail(err error) {
+	if p.err == nil {
+		p.err = err
+	}
 }
 
 // head checks what was read before the vectors.
@@ -86,209 +95,158 @@ func (p *parser) head() (header, error) {
 }
 
 // member reads a member that is not the vectors: a number is kept, anything else is passed over.
-func (p *parser) member(key string) error {
-	c, err := p.peek()
-	if err != nil {
-		return err
-	}
-	switch c {
+func (p *parser) member(key string) {
+	switch p.peek() {
 	case '[':
-		return p.array(p.scalar)
+		p.array(p.scalar)
 	case '"':
-		_, err = p.str()
-		return err
+		p.str()
+	default:
+		p.header[key] = p.number()
 	}
-	n, err := p.number()
-	p.header[key] = n
-	return err
 }
 
 // scalar passes over a string or a number.
-func (p *parser) scalar() error {
-	c, err := p.peek()
-	if err != nil {
-		return err
+func (p *parser) scalar() {
+	if p.peek() == '"' {
+		p.str()
+	} else {
+		p.number()
 	}
-	if c == '"' {
-		_, err = p.str()
-		return err
-	}
-	_, err = p.number()
-	return err
 }
 
-func (p *parser) vectors(h header, each func(string, []float64) error) error {
+func (p *parser) vectors(h header, each func(string, []float64) error) {
 	numbers := make([]float64, 0, h.dims+2)
-	return p.object(func(word string) error {
+	p.object(func(word string) {
 		numbers = numbers[:0]
-		err := p.array(func() error {
-			n, err := p.number()
+		p.array(func() {
+			n := p.number()
 			if len(numbers) == cap(numbers) {
-				return fmt.Errorf("%q has more than %d numbers", word, cap(numbers))
+				p.fail(fmt.Errorf("%q has more than %d numbers", word, cap(numbers)))
+				return
 			}
 			numbers = append(numbers, n)
-			return err
 		})
-		if err != nil {
-			return err
+		switch {
+		case p.err != nil:
+		case len(numbers) != h.dims+2:
+			p.fail(fmt.Errorf("%q has %d numbers, expected %d", word, len(numbers), h.dims+2))
+		default:
+			p.fail(each(word, numbers))
 		}
-		if len(numbers) != h.dims+2 {
-			return fmt.Errorf("%q has %d numbers, expected %d", word, len(numbers), h.dims+2)
-		}
-		return each(word, numbers)
 	})
 }
 
 // object reads an object; member reads one value, the key of which it is given.
-func (p *parser) object(member func(key string) error) error {
-	return p.list('{', '}', func() error {
-		key, err := p.str()
-		if err != nil {
-			return err
+func (p *parser) object(member func(key string)) {
+	p.list('{', '}', func() {
+		key := p.str()
+		if p.expect(':'); p.err == nil {
+			member(key)
 		}
-		if err := p.expect(':'); err != nil {
-			return err
-		}
-		return member(key)
 	})
 }
 
-func (p *parser) array(element func() error) error { return p.list('[', ']', element) }
+func (p *parser) array(element func()) { p.list('[', ']', element) }
 
 // list reads what stands between two brackets, with commas.
-func (p *parser) list(open, end byte, element func() error) error {
-	if err := p.expect(open); err != nil {
-		return err
+func (p *parser) list(open, end byte, element func()) {
+	if p.expect(open); p.peek() == end {
+		p.read()
+		return
 	}
-	switch c, err := p.peek(); {
-	case err != nil:
-		return err
-	case c == end:
-		return p.expect(end)
-	}
-	for {
-		if err := element(); err != nil {
-			return err
-		}
-		c, err := p.next()
-		switch {
-		case err != nil:
-			return err
-		case c == end:
-			return nil
-		case c != ',':
-			return fmt.Errorf("%q where a comma or %q is expected", c, end)
+	for p.err == nil {
+		element()
+		switch c := p.next(); c {
+		case end:
+			return
+		case ',':
+		default:
+			p.fail(fmt.Errorf("%q where a comma or %q is expected", c, end))
 		}
 	}
 }
 
-// str reads a string.
-func (p *parser) str() (string, error) {
-	if err := p.expect('"'); err != nil {
-		return "", err
-	}
+func (p *parser) str() (s string) {
+	p.expect('"')
 	p.buf = append(p.buf[:0], '"')
-	for escaped := false; ; {
-		c, err := p.read()
-		if err != nil {
-			return "", err
-		}
+	for escaped := false; p.err == nil; {
+		c := p.read()
 		if p.buf = append(p.buf, c); len(p.buf) > maxString {
-			return "", errors.New("a string has no end")
+			p.fail(errors.New("a string has no end"))
 		}
 		if c == '"' && !escaped {
 			break
 		}
 		escaped = c == '\\' && !escaped
 	}
-	var s string
 	if err := json.Unmarshal(p.buf, &s); err != nil {
-		return "", fmt.Errorf("read a string: %w", err)
+		p.fail(fmt.Errorf("read a string: %w", err))
 	}
-	return s, nil
+	return s
 }
 
 // number reads a number, which ends before a comma, a bracket or white space.
-func (p *parser) number() (float64, error) {
-	c, err := p.peek()
-	if err != nil {
-		return 0, err
-	}
+func (p *parser) number() float64 {
 	p.buf = p.buf[:0]
-	for ; c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E' || '0' <= c && c <= '9'; c = p.ahead() {
-		if _, err := p.read(); err != nil {
-			return 0, err
-		}
+	for c := p.peek(); c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E' || '0' <= c && c <= '9'; c = p.ahead() {
+		p.read()
 		if p.buf = append(p.buf, c); len(p.buf) > maxNumber {
-			return 0, errors.New("a number has no end")
+			p.fail(errors.New("a number has no end"))
 		}
 	}
 	n, err := strconv.ParseFloat(string(p.buf), 64)
 	if err != nil {
-		return 0, fmt.Errorf("%q is no number", p.buf)
+		p.fail(fmt.Errorf("%q is no number", p.buf))
 	}
-	return n, nil
+	return n
 }
 
 // ahead returns the next byte without reading it, 0 at the end.
 func (p *parser) ahead() byte {
-	b, err := p.in.Peek(1)
-	if err != nil {
-		return 0
+	if b, err := p.in.Peek(1); err == nil && p.err == nil {
+		return b[0]
 	}
-	return b[0]
+	return 0
 }
 
-func (p *parser) expect(want byte) error {
-	c, err := p.next()
-	if err != nil {
-		return err
+func (p *parser) expect(want byte) {
+	if c := p.next(); c != want {
+		p.fail(fmt.Errorf("%q where %q is expected", c, want))
 	}
-	if c != want {
-		return fmt.Errorf("%q where %q is expected", c, want)
-	}
-	return nil
 }
 
 // next reads the next byte that is not white space.
-func (p *parser) next() (byte, error) {
-	if _, err := p.peek(); err != nil {
-		return 0, err
-	}
+func (p *parser) next() byte {
+	p.peek()
 	return p.read()
 }
 
 // peek returns the next byte that is not white space, and leaves it there.
-func (p *parser) peek() (byte, error) {
-	for {
+func (p *parser) peek() byte {
+	for p.err == nil {
 		b, err := p.in.Peek(1)
-		if err != nil {
-			return 0, ended(err)
+		if err == nil && strings.IndexByte(" \t\r\n", b[0]) < 0 {
+			return b[0]
 		}
-		switch b[0] {
-		case ' ', '\t', '\r', '\n':
-			if _, err := p.read(); err != nil {
-				return 0, err
-			}
-		default:
-			return b[0], nil
-		}
+		p.read()
 	}
+	return 0
 }
 
-func (p *parser) read() (byte, error) {
+// read reads a byte. The file may not end here.
+func (p *parser) read() byte {
+	if p.err != nil {
+		return 0
+	}
 	c, err := p.in.ReadByte()
 	if err != nil {
-		return 0, ended(err)
+		if errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		p.fail(err)
+		return 0
 	}
 	p.at++
-	return c, nil
-}
-
-// ended says that the file should have gone on.
-func ended(err error) error {
-	if errors.Is(err, io.EOF) {
-		return io.ErrUnexpectedEOF
-	}
-	return err
+	return c
 }

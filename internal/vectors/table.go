@@ -25,7 +25,7 @@ import (
 //	vectors     words times dims of int8
 //	checksum    CRC-32C of everything before it, uint32
 //
-// A word's place is its rank by frequency, from 0. It is looked for in the slots from the one that its hash names on.
+// A word's place is its rank by frequency, from 0. The slots are a hash table with linear probing.
 const (
 	magic      = "WLVECS1\n"
 	headSize   = len(magic) + 4*4
@@ -42,11 +42,8 @@ type table struct {
 	words, dims int
 	law         law
 	mean        []float32
-	slots       []byte
-	ends        []byte
-	scales      []byte
-	text        []byte
-	vectors     []byte
+
+	slots, ends, scales, text, vectors []byte
 }
 
 // write writes the table of the rows.
@@ -57,44 +54,39 @@ func (b *builder) write(out io.Writer) error {
 	buffered := bufio.NewWriterSize(out, 1<<20)
 	sum := crc32.New(castagnoli)
 	w := io.MultiWriter(buffered, sum)
-	for _, part := range [][]byte{b.head(), b.slots(), b.ends(), b.scales()} {
-		if _, err := w.Write(part); err != nil {
+	for _, part := range b.parts() {
+		if err := binary.Write(w, binary.LittleEndian, part); err != nil {
 			return err
 		}
 	}
-	for i := range b.rows {
-		if _, err := io.WriteString(w, b.rows[i].word); err != nil {
-			return err
-		}
-	}
-	codes := make([]byte, b.dims)
-	for i := range b.rows {
-		for d, c := range b.rows[i].codes {
-			codes[d] = byte(c)
-		}
-		if _, err := w.Write(codes); err != nil {
-			return err
-		}
-	}
-	if _, err := buffered.Write(binary.LittleEndian.AppendUint32(nil, sum.Sum32())); err != nil {
+	if err := binary.Write(buffered, binary.LittleEndian, sum.Sum32()); err != nil {
 		return err
 	}
 	return buffered.Flush()
 }
 
-func (b *builder) head() []byte {
-	text := 0
-	for i := range b.rows {
-		text += len(b.rows[i].word)
+// parts returns the parts of the file in order, but for the checksum.
+func (b *builder) parts() []any {
+	mean := make([]float32, b.dims)
+	for d, x := range b.mean {
+		mean[d] = float32(x / b.mass)
 	}
-	out := []byte(magic)
-	for _, n := range []int{len(b.rows), b.dims, slotsFor(len(b.rows)), text} {
-		out = binary.LittleEndian.AppendUint32(out, uint32(n))
+	n := slotsFor(len(b.rows))
+	slots := make([]uint32, n)
+	var ends []uint32
+	var scales []float32
+	var text []byte
+	for i, r := range b.rows {
+		at := slotOf(r.word, n)
+		for slots[at] != 0 {
+			at = (at + 1) % n
+		}
+		slots[at] = uint32(i + 1)
+		text = append(text, r.word...)
+		ends, scales = append(ends, uint32(len(text))), append(scales, r.scale)
 	}
-	for _, x := range b.mean {
-		out = binary.LittleEndian.AppendUint32(out, math.Float32bits(float32(x/b.mass)))
-	}
-	return out
+	head := []uint32{uint32(len(b.rows)), uint32(b.dims), uint32(n), uint32(len(text))}
+	return []any{[]byte(magic), head, mean, slots, ends, scales, text, b.codes}
 }
 
 // slotsFor returns the number of slots for so many words.
@@ -104,37 +96,6 @@ func slotsFor(words int) int {
 		n *= 2
 	}
 	return n
-}
-
-func (b *builder) slots() []byte {
-	n := slotsFor(len(b.rows))
-	out := make([]byte, n*wordBytes)
-	for i := range b.rows {
-		at := slotOf(b.rows[i].word, n)
-		for binary.LittleEndian.Uint32(out[at*wordBytes:]) != 0 {
-			at = (at + 1) % n
-		}
-		binary.LittleEndian.PutUint32(out[at*wordBytes:], uint32(i+1))
-	}
-	return out
-}
-
-func (b *builder) ends() []byte {
-	var out []byte
-	end := 0
-	for i := range b.rows {
-		end += len(b.rows[i].word)
-		out = binary.LittleEndian.AppendUint32(out, uint32(end))
-	}
-	return out
-}
-
-func (b *builder) scales() []byte {
-	var out []byte
-	for i := range b.rows {
-		out = binary.LittleEndian.AppendUint32(out, math.Float32bits(b.rows[i].scale))
-	}
-	return out
 }
 
 // slotOf returns the slot that a word is looked for in first, of n (FNV-1a).
@@ -150,7 +111,7 @@ func slotOf[T string | []byte](word T, n int) int {
 // errDamaged is the reason why a table cannot be used. It is made anew then.
 var errDamaged = errors.New("the table of word vectors is damaged")
 
-// readTable reads a table where it lies. Its checksum is checked, so that nothing in it needs to be doubted afterwards.
+// readTable reads a table where it lies, and checks its checksum and that no search runs beyond it.
 func readTable(data []byte) (*table, error) {
 	if len(data) < headSize || len(data) > maxFile || string(data[:len(magic)]) != magic {
 		return nil, fmt.Errorf("%w: it does not begin like one", errDamaged)
@@ -184,7 +145,7 @@ func readTable(data []byte) (*table, error) {
 	return t, t.check()
 }
 
-// check makes sure that no search runs beyond the table: each slot names a word, and each word is a part of the text.
+// check reports a slot that names no word, or a word that is no part of the text.
 func (t *table) check() error {
 	used, end := 0, uint32(0)
 	for at := 0; at < len(t.slots); at += wordBytes {

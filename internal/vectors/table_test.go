@@ -13,7 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What was converted is found again, each word at its place, its vector as near as eight bits allow.
+// What was converted is found again, each word at its place, its vector as near as eight bits
+// allow.
 func TestConvertKeepsWhatIsThere(t *testing.T) {
 	t.Parallel()
 	m := madeOf("the", ",", "don't", `"`, "naïve", "\\", "well-known", "日本")
