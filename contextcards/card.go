@@ -38,7 +38,7 @@ type Card struct {
 	SessionID string
 	Hash      echo.Hash
 	Summary   string   // one line of at most 300 characters
-	Keywords  []string // see [Keywords]
+	Keywords  []string // at most twelve, by weight, then by place
 
 	Embedding      []float32 // unit length; nil: none
 	EmbeddingModel string    // the name of the [Embedder] that was asked; "": none was

@@ -3,6 +3,7 @@ package contextcards
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 )
@@ -66,14 +67,14 @@ func (s *saves) settle(err error) (refused key, gaveUp bool) {
 		return key{}, false
 	}
 	if len(keys) == 1 {
-		works, before := s.alone[keys[0]]
-		if before && s.works > works {
+		k := keys[0]
+		if works, before := s.alone[k]; before && s.works > works {
 			s.failing = false
-			s.refused[keys[0]] = true
-			delete(s.alone, keys[0])
-			return keys[0], true
+			s.refused[k] = true
+			delete(s.alone, k)
+			return k, true
 		}
-		s.alone[keys[0]] = s.works
+		s.alone[k] = s.works
 	}
 	for _, k := range keys {
 		s.add(k)
@@ -84,22 +85,15 @@ func (s *saves) settle(err error) (refused key, gaveUp bool) {
 // lacks reports whether the store does not have every card of a session.
 func (s *saves) lacks(session string) bool {
 	has := func(k key) bool { return k.session == session }
-	if slices.ContainsFunc(s.waiting, has) || slices.ContainsFunc(s.writing, has) {
-		return true
-	}
-	for k := range s.refused {
-		if has(k) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.waiting, has) || slices.ContainsFunc(s.writing, has) ||
+		slices.ContainsFunc(slices.Collect(maps.Keys(s.refused)), has)
 }
 
 func (s *saves) lost() int { return len(s.waiting) + len(s.writing) + len(s.refused) }
 
 // delivery writes cards to the store.
 type delivery struct {
-	ledger  *ledger
+	*ledger
 	store   Store // nil: there is none
 	notices *notices
 	made    <-chan struct{} // closed when nothing more will be made
@@ -137,21 +131,21 @@ func (d *delivery) run(ctx context.Context) {
 
 // save writes one batch of n cards. The error says that it was not taken and will be tried again.
 func (d *delivery) save(ctx context.Context, size int) (n int, err error) {
-	d.ledger.mu.Lock()
-	keys := d.ledger.saves.take(size)
+	d.mu.Lock()
+	keys := d.saves.take(size)
 	cards := make([]Card, 0, len(keys))
 	for _, k := range keys {
-		c, _ := d.ledger.memory.card(k.session, k.hash)
+		c, _ := d.memory.card(k)
 		cards = append(cards, c)
 	}
-	d.ledger.mu.Unlock()
+	d.mu.Unlock()
 	_, err = attempt(ctx, saveLimit, func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, d.store.Put(ctx, cards)
 	})
-	d.ledger.mu.Lock()
-	refused, gaveUp := d.ledger.saves.settle(err)
-	d.ledger.announce()
-	d.ledger.mu.Unlock()
+	d.mu.Lock()
+	refused, gaveUp := d.saves.settle(err)
+	d.announce()
+	d.mu.Unlock()
 	switch {
 	case err == nil:
 		d.notices.worked(NoticeStore)
@@ -169,9 +163,9 @@ func (d *delivery) awaitSaves(ctx context.Context) bool {
 	var ripe <-chan time.Time
 	for {
 		ended := d.ended() // looked at first: what was made before it is in the list
-		d.ledger.mu.Lock()
-		waiting, hurried := len(d.ledger.saves.waiting), d.ledger.urgent > 0
-		d.ledger.mu.Unlock()
+		d.mu.Lock()
+		waiting, hurried := len(d.saves.waiting), d.urgent > 0
+		d.mu.Unlock()
 		switch {
 		case ctx.Err() != nil:
 			return false
@@ -185,7 +179,7 @@ func (d *delivery) awaitSaves(ctx context.Context) bool {
 			ripe = t.C
 		}
 		select {
-		case <-d.ledger.saves.wake:
+		case <-d.saves.wake:
 		case <-d.made:
 		case <-ripe:
 			return true

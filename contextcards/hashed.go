@@ -72,7 +72,7 @@ func distinct(text string) (words []string, counts []int) {
 	index := map[string]int{}
 	eachWord(text, func(w string, _ bool) {
 		for part := range strings.FieldsFuncSeq(strings.ToLower(w), func(r rune) bool { return isJoint(r) || r == '_' }) {
-			if isStopWord(part) {
+			if stopWords[part] {
 				continue
 			}
 			i, ok := index[part]

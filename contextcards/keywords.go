@@ -18,17 +18,6 @@ const (
 	maxCounted  = 6  // more of the same says no more
 )
 
-// Keywords returns what a message is about, at most twelve words: the frequent ones and, before
-// these, names: paths, identifiers, and words with a capital in the middle of a sentence. Names
-// stand as they are written, other words in lower case; singular and plural are one word. English
-// words without a meaning of their own are left out. What a message calls tools with counts as its
-// text. The order is by weight, then by place: the same message has the same keywords.
-func Keywords(m *echo.Message) []string {
-	t := tallyOf(m)
-	defer t.release()
-	return t.keywords()
-}
-
 // tallyOf counts the words of a message. The tally is to be released.
 func tallyOf(m *echo.Message) *tally {
 	t, _ := tallies.Get().(*tally)
@@ -59,6 +48,10 @@ func (t *tally) release() {
 	tallies.Put(t)
 }
 
+// keywords returns what a message is about: the frequent words and, before these, names: paths,
+// identifiers, and words with a capital in the middle of a sentence. Names stand as they are written,
+// other words in lower case; singular and plural are one word, English words without a meaning of
+// their own are left out. The order is by weight, then by place.
 func (t *tally) keywords() []string {
 	return t.best(maxKeywords, func(*term) bool { return true })
 }
@@ -117,7 +110,7 @@ func (t *tally) add(w string, start bool) {
 		old.weight = max(old.weight, one.weight)
 		return
 	}
-	if !one.name && isStopWord(one.text) {
+	if !one.name && stopWords[one.text] {
 		return
 	}
 	t.index[one.key] = len(t.terms)
@@ -314,11 +307,6 @@ func isIdeographic(w string) bool {
 	return isSpaceless(r)
 }
 
-func isStopWord(w string) bool {
-	_, ok := stopWords[w]
-	return ok
-}
-
 // stopWords are English words that are in every text, and what is left of them where an apostrophe
 // cuts them.
 var stopWords = set(`a i am an as at be by do he if in is it me my no of on or so to up us we a.m e.g i.e p.m able about above actually after again against all almost alone along already also although always and another any
@@ -334,10 +322,10 @@ their theirs them themselves then there these they thing things think this those
 try trying two under until upon use used uses using usually very via want wanted wants was wasn way ways well went were weren what whatever
 when where whether which while who whole whom whose why will with within without won would wouldn yeah yes yet you your yours yourself`)
 
-func set(words string) map[string]struct{} {
-	m := map[string]struct{}{}
+func set(words string) map[string]bool {
+	m := map[string]bool{}
 	for w := range strings.FieldsSeq(words) {
-		m[w] = struct{}{}
+		m[w] = true
 	}
 	return m
 }

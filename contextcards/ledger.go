@@ -1,6 +1,7 @@
 package contextcards
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -27,6 +28,8 @@ type key struct {
 	hash    echo.Hash
 }
 
+func (s Source) key() key { return key{s.SessionID, s.Message.Hash()} }
+
 // item is what the pipeline knows of a message. Its card, once there is one, is in memory.
 type item struct {
 	source Source
@@ -38,12 +41,10 @@ type item struct {
 
 // pending reports whether a card of some sources is under way. The lock is held.
 func (s *ledger) pending(sources []Source) bool {
-	for i := range sources {
-		if it := s.items[key{sources[i].SessionID, sources[i].Message.Hash()}]; it != nil && it.queued {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(sources, func(source Source) bool {
+		it := s.items[source.key()]
+		return it != nil && it.queued
+	})
 }
 
 // announce tells all who wait that something has changed. The lock is held.

@@ -151,6 +151,10 @@ func TestExtractedSentences(t *testing.T) {
 	}
 }
 
+func keywords(m *echo.Message) []string {
+	return contextcards.Extract(contextcards.Source{Message: m}, time.Time{}).Keywords
+}
+
 func TestKeywords(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]string{
@@ -165,7 +169,7 @@ func TestKeywords(t *testing.T) {
 		"see ./run.sh, /etc/hosts and </div>": {"./run.sh", "/etc/hosts", "div"},
 		strings.Repeat("A", 5000):             {},
 	} {
-		got := contextcards.Keywords(user(text))
+		got := keywords(user(text))
 		if len(want) == 0 {
 			require.Empty(t, got, text)
 			continue
@@ -177,13 +181,13 @@ func TestKeywords(t *testing.T) {
 func TestKeywordsOfCalls(t *testing.T) {
 	t.Parallel()
 	m := assistant("", echo.ToolCall{Name: "write_file", Arguments: `{"path":"a/b.go","text":"package b\nimport \"fmt\""}`})
-	require.Equal(t, []string{"write_file", "a/b.go", "package", "path", "text", "import", "fmt"}, contextcards.Keywords(m))
-	require.Equal(t, "read_file", contextcards.Keywords(result("read_file", "x", false))[0])
+	require.Equal(t, []string{"write_file", "a/b.go", "package", "path", "text", "import", "fmt"}, keywords(m))
+	require.Equal(t, "read_file", keywords(result("read_file", "x", false))[0])
 }
 
 func TestKeywordsAreTwelveAtMost(t *testing.T) {
 	t.Parallel()
-	require.Len(t, contextcards.Keywords(user("alpha1 beta2 gamma3 delta4 epsilon5 zeta6 eta7 theta8 iota9 kappa10 lambda11 my12 nu13")), 12)
+	require.Len(t, keywords(user("alpha1 beta2 gamma3 delta4 epsilon5 zeta6 eta7 theta8 iota9 kappa10 lambda11 my12 nu13")), 12)
 }
 
 func TestCardHasThePlaceOfItsSource(t *testing.T) {

@@ -23,12 +23,6 @@ type maker struct {
 	embedder   component
 }
 
-func newMaker(o Options, n *notices) *maker {
-	m := &maker{options: o, notices: n}
-	m.summarizer.kind, m.embedder.kind = NoticeSummarizer, NoticeEmbedder
-	return m
-}
-
 // maxTries bounds how often the summarizer is asked about a message: it may be the message that it
 // fails at.
 const maxTries = 3

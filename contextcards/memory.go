@@ -3,6 +3,7 @@ package contextcards
 import (
 	"cmp"
 	"context"
+	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -11,17 +12,22 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// Memory is a [Store] in memory. It is what a process knows for itself: the cards that it made,
-// whether another store took them or not. The zero value is empty and ready.
+// Memory is a [Store] in memory: the cards that this process made, whether another store took them
+// or not. The zero value is empty and ready.
 type Memory struct {
 	mu       sync.RWMutex
-	sessions map[string]*shelf
+	sessions map[string]shelf
 }
 
 // shelf holds the cards of a session.
 type shelf struct {
 	cards   map[echo.Hash]Card
-	vectors map[string]map[echo.Hash]vector // by embedder
+	vectors map[vectorKey]vector
+}
+
+type vectorKey struct {
+	embedder string
+	hash     echo.Hash
 }
 
 // vector is an embedding and the version of the card that it came with.
@@ -32,43 +38,29 @@ type vector struct {
 
 // Put takes cards. It never fails.
 func (s *Memory) Put(_ context.Context, cards []Card) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for i := range cards {
-		s.put(&cards[i])
-	}
+	s.put(cards...)
 	return nil
 }
 
-// keep puts one card, while others may be read.
-func (s *Memory) keep(c *Card) {
+func (s *Memory) put(cards ...Card) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.put(c)
-}
-
-func (s *Memory) put(c *Card) {
-	at := s.sessions[c.SessionID]
-	if at == nil {
-		if s.sessions == nil {
-			s.sessions = map[string]*shelf{}
+	if s.sessions == nil {
+		s.sessions = map[string]shelf{}
+	}
+	for _, c := range cards {
+		at, known := s.sessions[c.SessionID]
+		if !known {
+			at = shelf{cards: map[echo.Hash]Card{}, vectors: map[vectorKey]vector{}}
+			s.sessions[c.SessionID] = at
 		}
-		at = &shelf{cards: map[echo.Hash]Card{}, vectors: map[string]map[echo.Hash]vector{}}
-		s.sessions[c.SessionID] = at
-	}
-	if old, known := at.cards[c.Hash]; !known || !c.GeneratedAt.Before(old.GeneratedAt) {
-		at.cards[c.Hash] = *c
-	}
-	if len(c.Embedding) == 0 {
-		return
-	}
-	vectors := at.vectors[c.EmbeddingModel]
-	if vectors == nil {
-		vectors = map[echo.Hash]vector{}
-		at.vectors[c.EmbeddingModel] = vectors
-	}
-	if old, known := vectors[c.Hash]; !known || !c.GeneratedAt.Before(old.at) {
-		vectors[c.Hash] = vector{c.Embedding, c.GeneratedAt}
+		if !c.GeneratedAt.Before(at.cards[c.Hash].GeneratedAt) {
+			at.cards[c.Hash] = c
+		}
+		k := vectorKey{c.EmbeddingModel, c.Hash}
+		if len(c.Embedding) > 0 && !c.GeneratedAt.Before(at.vectors[k].at) {
+			at.vectors[k] = vector{c.Embedding, c.GeneratedAt}
+		}
 	}
 }
 
@@ -76,50 +68,35 @@ func (s *Memory) put(c *Card) {
 func (s *Memory) Cards(_ context.Context, sessionID string) ([]Card, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	at := s.sessions[sessionID]
-	if at == nil {
-		return nil, nil
-	}
-	out := make([]Card, 0, len(at.cards))
-	for _, c := range at.cards {
-		out = append(out, c)
-	}
-	slices.SortFunc(out, func(a, b Card) int {
+	return slices.SortedFunc(maps.Values(s.sessions[sessionID].cards), func(a, b Card) int {
 		return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.Hash, b.Hash))
-	})
-	return out, nil
+	}), nil
 }
 
-// card returns one card.
-func (s *Memory) card(sessionID string, h echo.Hash) (Card, bool) {
+func (s *Memory) card(k key) (Card, bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	at := s.sessions[sessionID]
-	if at == nil {
-		return Card{}, false
-	}
-	c, ok := at.cards[h]
+	c, ok := s.sessions[k.session].cards[k.hash]
 	return c, ok
 }
 
 // Rank compares a vector with every card of the session, exactly.
 func (s *Memory) Rank(_ context.Context, sessionID, embedder string, query []float32, limit int) ([]Ranked, error) {
 	query = unit(query)
+	if query == nil || limit <= 0 {
+		return nil, nil
+	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	at := s.sessions[sessionID]
-	if at == nil || query == nil || limit <= 0 {
-		return nil, nil
-	}
-	vectors := at.vectors[embedder]
-	out := make([]Ranked, 0, len(vectors))
-	for h, v := range vectors {
-		if len(v.values) != len(query) {
+	var out []Ranked
+	for k, v := range at.vectors {
+		if k.embedder != embedder || len(v.values) != len(query) {
 			continue
 		}
 		if square := dot(v.values, v.values); square > 0 {
 			similarity := dot(v.values, query) / math.Sqrt(square)
-			out = append(out, Ranked{Hash: h, Similarity: min(max(similarity, -1), 1)})
+			out = append(out, Ranked{Hash: k.hash, Similarity: min(max(similarity, -1), 1)})
 		}
 	}
 	slices.SortFunc(out, func(a, b Ranked) int {

@@ -19,12 +19,12 @@ const (
 
 // notices tells a caller what goes wrong, each kind once until it worked again.
 type notices struct {
-	told func(NoticeKind, string) // nil: nobody wants to know
+	told func(NoticeKind, string)
 	done chan struct{}
 
 	mu       sync.Mutex
 	standing map[NoticeKind]bool
-	waiting  chan [2]string
+	waiting  chan func()
 	closed   bool
 }
 
@@ -32,27 +32,19 @@ type notices struct {
 const maxNotices = 32
 
 func newNotices(told func(NoticeKind, string)) *notices {
-	n := &notices{told: told, done: make(chan struct{}), standing: map[NoticeKind]bool{}, waiting: make(chan [2]string, maxNotices)}
-	if told == nil {
-		n.closed = true
-		close(n.done)
-		return n
-	}
+	n := &notices{told: told, done: make(chan struct{}), standing: map[NoticeKind]bool{}, waiting: make(chan func(), maxNotices)}
 	go n.run()
 	return n
 }
 
 func (n *notices) run() {
 	defer close(n.done)
-	for w := range n.waiting {
-		n.call(NoticeKind(w[0]), w[1])
+	for call := range n.waiting {
+		func() {
+			defer func() { _ = recover() }() // the callback must not harm the pipeline
+			call()
+		}()
 	}
-}
-
-// call protects the pipeline from the callback.
-func (n *notices) call(kind NoticeKind, detail string) {
-	defer func() { _ = recover() }()
-	n.told(kind, detail)
 }
 
 func (n *notices) tell(kind NoticeKind, detail string) {
@@ -63,7 +55,7 @@ func (n *notices) tell(kind NoticeKind, detail string) {
 	}
 	n.standing[kind] = true
 	select {
-	case n.waiting <- [2]string{string(kind), detail}:
+	case n.waiting <- func() { n.told(kind, detail) }:
 	default:
 	}
 }
@@ -74,7 +66,7 @@ func (n *notices) worked(kind NoticeKind) {
 	delete(n.standing, kind)
 }
 
-// close has what waits told, for as long as ctx allows. It may be called again.
+// close waits for the pending callbacks, for as long as ctx allows. It may be called again.
 func (n *notices) close(ctx context.Context) {
 	n.mu.Lock()
 	if !n.closed {

@@ -1,6 +1,9 @@
 package contextcards
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Options say what a [Pipeline] works with. The zero value makes cards without models and keeps
 // them in memory.
@@ -34,40 +37,29 @@ const (
 	longWait = 250 * time.Millisecond
 )
 
-func (o Options) masked(text string) string {
-	if o.Mask == nil {
-		return text
-	}
-	return o.Mask(text)
-}
-
 // source returns what a card is made of.
 func (o Options) source(s Source) Source {
 	if s.Message != nil {
-		s.Message = s.Message.Rewritten(o.masked)
+		s.Message = s.Message.Rewritten(o.Mask)
 	}
-	s.Callout = o.masked(s.Callout)
+	s.Callout = o.Mask(s.Callout)
 	return s
 }
 
 func (o Options) withDefaults() Options {
+	if o.Mask == nil {
+		o.Mask = func(text string) string { return text }
+	}
+	if o.Notice == nil {
+		o.Notice = func(NoticeKind, string) {}
+	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Queue <= 0 {
-		o.Queue = 4096
-	}
-	if o.Workers <= 0 {
-		o.Workers = 4
-	}
-	if o.Delay <= 0 {
-		o.Delay = 10 * time.Millisecond
-	}
-	if o.Timeout <= 0 {
-		o.Timeout = 30 * time.Second
-	}
-	if o.Attempts <= 0 {
-		o.Attempts = 2
-	}
+	o.Queue = cmp.Or(max(o.Queue, 0), 4096)
+	o.Workers = cmp.Or(max(o.Workers, 0), 4)
+	o.Delay = cmp.Or(max(o.Delay, 0), 10*time.Millisecond)
+	o.Timeout = cmp.Or(max(o.Timeout, 0), 30*time.Second)
+	o.Attempts = cmp.Or(max(o.Attempts, 0), 2)
 	return o
 }

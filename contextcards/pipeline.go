@@ -41,16 +41,20 @@ type Pipeline struct {
 
 // Start starts a pipeline. It must be closed.
 func Start(o Options) *Pipeline {
+	o = o.withDefaults()
 	p := &Pipeline{
-		options: o.withDefaults(), notices: newNotices(o.Notice),
+		options: o, notices: newNotices(o.Notice),
 		wake: make(chan struct{}, 1), made: make(chan struct{}), done: make(chan struct{}),
 	}
 	p.items, p.changed = map[key]*item{}, make(chan struct{})
 	p.saves.wake = make(chan struct{}, 1)
-	p.maker = newMaker(p.options, p.notices)
-	hard, cancel := context.WithCancel(context.Background())
-	soft, hurry := context.WithCancel(hard)
-	p.cancel, p.hurry = cancel, hurry
+	p.maker = &maker{
+		options: o, notices: p.notices,
+		summarizer: component{kind: NoticeSummarizer}, embedder: component{kind: NoticeEmbedder},
+	}
+	var hard, soft context.Context
+	hard, p.cancel = context.WithCancel(context.Background())
+	soft, p.hurry = context.WithCancel(hard)
 	go p.work(hard, soft)
 	go (&delivery{ledger: &p.ledger, store: o.Store, notices: p.notices, made: p.made, done: p.done}).run(hard)
 	return p
@@ -81,7 +85,7 @@ func (p *Pipeline) Add(s Source) {
 
 // want queues a message unless its card is complete or under way. The lock is held.
 func (p *Pipeline) want(s Source) {
-	k := key{s.SessionID, s.Message.Hash()}
+	k := s.key()
 	it := p.items[k]
 	switch {
 	case it == nil:
@@ -111,7 +115,7 @@ func (p *Pipeline) many() int { return min(manyWait, max(p.options.Queue/2, 1)) 
 
 // incomplete reports whether a card lacks something that may be had now. The lock is held.
 func (p *Pipeline) incomplete(k key, it *item) bool {
-	c, _ := p.memory.card(k.session, k.hash)
+	c, _ := p.memory.card(k)
 	return p.maker.needsSummary(it, &c) || p.maker.needsEmbedding(&c)
 }
 
@@ -121,7 +125,6 @@ func (p *Pipeline) incomplete(k key, it *item) bool {
 // source.
 func (p *Pipeline) Wait(ctx context.Context, sources []Source) (cards []Card, late int) {
 	p.mu.Lock()
-	p.urgent++
 	if !p.closed {
 		for _, s := range sources {
 			if s.Worth() {
@@ -130,28 +133,48 @@ func (p *Pipeline) Wait(ctx context.Context, sources []Source) (cards []Card, la
 		}
 	}
 	p.mu.Unlock()
-	signal(p.wake)
-	for {
-		p.mu.Lock()
-		changed, pending := p.changed, p.pending(sources)
-		p.mu.Unlock()
-		if !pending || !awaitAny(ctx, changed, p.made) {
-			break
-		}
-	}
+	p.waitFor(ctx, p.made, func() bool { return !p.pending(sources) }, p.wake)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.urgent--
 	return p.collect(sources)
+}
+
+// waitFor wakes goroutines and has them hurry until a condition, which is evaluated under the lock,
+// is met. It returns false when ctx or the work has ended before.
+func (p *Pipeline) waitFor(ctx context.Context, ended <-chan struct{}, met func() bool, wake ...chan struct{}) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.urgent++
+	defer func() { p.urgent-- }()
+	for _, c := range wake {
+		signal(c)
+	}
+	for !met() {
+		changed := p.changed
+		p.mu.Unlock()
+		var over bool
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			over = true
+		case <-ended:
+			over = true
+		}
+		p.mu.Lock()
+		if over {
+			return false
+		}
+	}
+	return true
 }
 
 // collect returns the cards of sources as they are now. The lock is held.
 func (p *Pipeline) collect(sources []Source) (cards []Card, late int) {
 	cards = make([]Card, len(sources))
 	for i, s := range sources {
-		k := key{s.SessionID, s.Message.Hash()}
+		k := s.key()
 		it := p.items[k]
-		c, made := p.memory.card(k.session, k.hash)
+		c, made := p.memory.card(k)
 		if !made {
 			c = p.maker.extract(s)
 		}
@@ -183,20 +206,20 @@ func (p *Pipeline) revise(k key, it *item) {
 	if !it.carded || p.closed {
 		return // what is made later has it
 	}
-	c, _ := p.memory.card(k.session, k.hash)
+	c, _ := p.memory.card(k)
 	p.keep(k, it, c)
 }
 
 // keep puts a card into memory and has it delivered, as the newest version. The lock is held.
 func (p *Pipeline) keep(k key, it *item, c Card) {
 	now := stamp(p.options.Now())
-	if old, ok := p.memory.card(k.session, k.hash); ok && !now.After(old.GeneratedAt) {
+	if old, ok := p.memory.card(k); ok && !now.After(old.GeneratedAt) {
 		now = old.GeneratedAt.Add(time.Microsecond)
 	}
 	c.GeneratedAt = now
-	c.Callout, c.Anchor = p.options.masked(it.source.Callout), it.anchor
+	c.Callout, c.Anchor = p.options.Mask(it.source.Callout), it.anchor
 	it.carded = true
-	p.memory.keep(&c)
+	p.memory.put(c)
 	if p.options.Store != nil {
 		p.saves.add(k)
 	}
@@ -214,14 +237,13 @@ func (p *Pipeline) Load(ctx context.Context, sessionID string) error {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for i := range cards {
-		c := &cards[i]
+	for _, c := range cards {
 		k := key{sessionID, c.Hash}
 		if c.SessionID != sessionID || p.items[k] != nil {
 			continue
 		}
 		p.items[k] = &item{source: Source{SessionID: sessionID, Callout: c.Callout}, carded: true, anchor: c.Anchor}
-		p.memory.keep(c)
+		p.memory.put(c)
 	}
 	return nil
 }
@@ -254,29 +276,12 @@ func (p *Pipeline) delivered(ctx context.Context, sessionID string) bool {
 	if p.options.Store == nil {
 		return false
 	}
-	p.mu.Lock()
-	p.urgent++
-	p.mu.Unlock()
-	defer func() {
-		p.mu.Lock()
-		p.urgent--
-		p.mu.Unlock()
-	}()
-	signal(p.saves.wake)
-	signal(p.wake)
-	for {
-		p.mu.Lock()
-		changed, failing, lacks := p.changed, p.saves.failing, p.saves.lacks(sessionID)
-		p.mu.Unlock()
-		switch {
-		case failing:
-			return false
-		case !lacks:
-			return true
-		case !awaitAny(ctx, changed, p.done):
-			return false
-		}
-	}
+	failing := false
+	met := p.waitFor(ctx, p.done, func() bool {
+		failing = p.saves.failing
+		return failing || !p.saves.lacks(sessionID)
+	}, p.saves.wake, p.wake)
+	return met && !failing
 }
 
 // Close finishes what waits, for as long as ctx allows, and ends the pipeline. When ctx has a
@@ -340,16 +345,4 @@ func signal(c chan struct{}) {
 	case c <- struct{}{}:
 	default: // one is there already
 	}
-}
-
-// awaitAny waits for a change. It returns false when none will come: ctx has ended, or the work
-// has.
-func awaitAny(ctx context.Context, changed, ended <-chan struct{}) bool {
-	select {
-	case <-changed:
-		return true
-	case <-ctx.Done():
-	case <-ended:
-	}
-	return false
 }

@@ -96,8 +96,8 @@ func (p *Pipeline) take() []*draft {
 
 // draft begins the card of an item. The lock is held.
 func (p *Pipeline) draft(it *item) *draft {
-	d := &draft{key: key{it.source.SessionID, it.source.Message.Hash()}, item: it, source: p.options.source(it.source)}
-	d.card, _ = p.memory.card(d.key.session, d.key.hash)
+	d := &draft{key: it.source.key(), item: it, source: p.options.source(it.source)}
+	d.card, _ = p.memory.card(d.key)
 	d.summary, d.embedding = p.maker.needsSummary(it, &d.card), p.maker.needsEmbedding(&d.card)
 	return d
 }

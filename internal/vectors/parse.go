@@ -8,7 +8,6 @@ import (
 	"io"
 	"math"
 	"strconv"
-	"strings"
 )
 
 // Bounds of what is read, far above the published file's 341,479 words of 100 dimensions.
@@ -226,7 +225,7 @@ func (p *parser) next() byte {
 func (p *parser) peek() byte {
 	for p.err == nil {
 		b, err := p.in.Peek(1)
-		if err == nil && strings.IndexByte(" \t\r\n", b[0]) < 0 {
+		if err == nil && b[0] != ' ' && b[0] != '\t' && b[0] != '\r' && b[0] != '\n' {
 			return b[0]
 		}
 		p.read()
