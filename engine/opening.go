@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/windlass-run/windlass/autocontext"
+	"github.com/windlass-run/windlass/autocontext/selection"
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/effect"
@@ -236,7 +236,7 @@ func (o *opening) choose(ctx context.Context, s *phasecontext.Selection) (*echo.
 }
 
 // askMenu has a model choose. Whatever goes wrong with the call is an answer too.
-func (o *opening) askMenu(ctx context.Context, menu *autocontext.Menu) (*autocontext.MenuAnswer, error) {
+func (o *opening) askMenu(ctx context.Context, menu *selection.Menu) (*selection.MenuAnswer, error) {
 	site := o.v.Site
 	site.Purpose = echo.PurposeSelect
 	req := &effect.ModelRequest{
@@ -255,9 +255,9 @@ func (o *opening) askMenu(ctx context.Context, menu *autocontext.Menu) (*autocon
 	case err != nil:
 		return nil, err
 	case problem != "":
-		return &autocontext.MenuAnswer{Failed: problem}, nil
+		return &selection.MenuAnswer{Failed: problem}, nil
 	case strings.TrimSpace(resp.Message.Text()) == "":
-		return &autocontext.MenuAnswer{Failed: emptyAnswer(resp)}, nil
+		return &selection.MenuAnswer{Failed: emptyAnswer(resp)}, nil
 	}
-	return &autocontext.MenuAnswer{Text: resp.Message.Text()}, nil
+	return &selection.MenuAnswer{Text: resp.Message.Text()}, nil
 }

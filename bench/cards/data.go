@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/windlass-run/windlass/autocontext"
+	"github.com/windlass-run/windlass/autocontext/selection"
 	"github.com/windlass-run/windlass/contextcards"
 	"github.com/windlass-run/windlass/echo"
 )
@@ -21,7 +21,7 @@ const (
 // made is what there is to choose from and what is asked for.
 type made struct {
 	all    []contextcards.Card // of all sessions, in the order in which runs side by side would write them
-	groups []autocontext.Group // of the session that is selected in, without cards
+	groups []selection.Group // of the session that is selected in, without cards
 	task   string
 	vector []float32
 }
@@ -37,7 +37,7 @@ func makeCards(s size) made {
 		c, item := makeCard(r, words, ownSession, i, s)
 		own = append(own, c)
 		if i%ownPerTurn == 0 {
-			m.groups = append(m.groups, autocontext.Group{ID: c.Hash, Phase: c.Phase, Segment: i * phases / s.own})
+			m.groups = append(m.groups, selection.Group{ID: c.Hash, Phase: c.Phase, Segment: i * phases / s.own})
 		}
 		g := &m.groups[len(m.groups)-1]
 		g.Items, g.Tokens = append(g.Items, item), g.Tokens+c.Tokens

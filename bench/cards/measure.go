@@ -12,7 +12,7 @@ import (
 
 	driver "github.com/ClickHouse/clickhouse-go/v2"
 
-	"github.com/windlass-run/windlass/autocontext"
+	"github.com/windlass-run/windlass/autocontext/selection"
 	"github.com/windlass-run/windlass/contextcards"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/clickhouse"
@@ -165,7 +165,7 @@ func (b *bench) selects(strategy echo.Strategy, bySimilarity bool) func(context.
 				}
 			}
 		}
-		sel, _ := autocontext.Select(b.made.task, groups, autocontext.SelectSettings{
+		sel, _ := selection.NewIndex().Select(b.made.task, groups, selection.Settings{
 			Strategy: strategy, MaxTokens: 30_000, MaxMessages: 50, KeywordWeight: 0.4, RecencyWeight: 0.3, CalloutWeight: 0.3, Threshold: 0.5,
 		}, nil)
 		if len(sel.Chosen) == 0 || sel.Strategy != strategy {

@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/windlass-run/windlass/autocontext"
+	"github.com/windlass-run/windlass/autocontext/selection"
 	"github.com/windlass-run/windlass/contextcards"
 	"github.com/windlass-run/windlass/echo"
 )
@@ -19,14 +19,14 @@ type Method struct {
 
 // usesSimilarity reports whether the embedder has a part in it.
 func (m Method) usesSimilarity() bool {
-	return m.Embedder != nil && autocontext.UsesSimilarity(m.Strategy, m.Embedder.Name())
+	return m.Embedder != nil && selection.UsesSimilarity(m.Strategy, m.Embedder.Name())
 }
 
 // Bench says what is measured. It is read only while it runs.
 type Bench struct {
 	Methods  []Method
 	Budgets  []int64                    // tokens
-	Settings autocontext.SelectSettings // strategy and budget are set by the bench
+	Settings selection.Settings // strategy and budget are set by the bench
 }
 
 // Choice is what one method chose for one question under one budget.
@@ -69,7 +69,7 @@ func (b *Bench) Run(ctx context.Context, all []*Conversation, done func()) ([]*O
 // one measures one conversation. Each embedder embeds it once.
 func (b *Bench) one(ctx context.Context, c *Conversation) (*Outcome, error) {
 	out := &Outcome{Conversation: c, Choices: make([][]Choice, len(c.Questions))}
-	x := autocontext.NewIndex()
+	x := selection.NewIndex()
 	laid := map[string]*candidates{}
 	for i, m := range b.Methods {
 		cand := laid[m.embedder()]
@@ -96,7 +96,7 @@ func (b *Bench) one(ctx context.Context, c *Conversation) (*Outcome, error) {
 	return out, nil
 }
 
-func (b *Bench) settings(m int, budget int64) autocontext.SelectSettings {
+func (b *Bench) settings(m int, budget int64) selection.Settings {
 	s := b.Settings
 	s.Strategy, s.MaxTokens, s.Prefilter = b.Methods[m].Strategy, budget, true
 	return s

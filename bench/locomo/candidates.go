@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/windlass-run/windlass/autocontext"
+	"github.com/windlass-run/windlass/autocontext/selection"
 	"github.com/windlass-run/windlass/contextcards"
 	"github.com/windlass-run/windlass/echo"
 )
@@ -17,7 +17,7 @@ const cardTimeout = 10 * time.Minute
 
 // candidates are the turns of a conversation as a selection sees them, with the vectors of one embedder.
 type candidates struct {
-	groups    []autocontext.Group
+	groups    []selection.Group
 	session   string
 	pipe      *contextcards.Pipeline // closed; it knows the vectors of the turns
 	questions [][]float32            // vectors, nil for one that the embedder knows nothing of
@@ -30,10 +30,10 @@ func lay(ctx context.Context, c *Conversation, by contextcards.Embedder) (*candi
 	if err != nil {
 		return nil, err
 	}
-	out := &candidates{session: c.ID, pipe: pipe, groups: make([]autocontext.Group, len(c.Turns))}
+	out := &candidates{session: c.ID, pipe: pipe, groups: make([]selection.Group, len(c.Turns))}
 	for i, t := range c.Turns {
 		m := message(t)
-		out.groups[i] = autocontext.Group{
+		out.groups[i] = selection.Group{
 			ID: m.Hash(), Items: []echo.Item{{Message: m, Attempt: 1, Turn: i + 1}}, Cards: cards[i : i+1],
 			Segment: t.Session, Phase: cards[i].Phase, Tokens: t.Tokens,
 		}

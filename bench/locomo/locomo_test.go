@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/windlass-run/windlass/autocontext"
+	"github.com/windlass-run/windlass/autocontext/selection"
 	"github.com/windlass-run/windlass/contextcards"
 	"github.com/windlass-run/windlass/echo"
 )
@@ -138,7 +138,7 @@ func (e byTopic) Embed(_ context.Context, texts []string) ([][]float32, error) {
 func benchOf(methods ...Method) *Bench {
 	return &Bench{
 		Methods: methods, Budgets: []int64{12, 1000},
-		Settings: autocontext.SelectSettings{KeywordWeight: 0.4, RecencyWeight: 0.3, CalloutWeight: 0.3, Threshold: 0.5},
+		Settings: selection.Settings{KeywordWeight: 0.4, RecencyWeight: 0.3, CalloutWeight: 0.3, Threshold: 0.5},
 	}
 }
 

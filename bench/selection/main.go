@@ -17,7 +17,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/windlass-run/windlass/autocontext"
+	"github.com/windlass-run/windlass/autocontext/selection"
 	"github.com/windlass-run/windlass/bench/locomo"
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
@@ -67,7 +67,7 @@ func run(ctx context.Context, args []string, out, notes io.Writer) error {
 	if err != nil {
 		return err
 	}
-	settings := autocontext.SelectSettingsOf(cascade.DefaultInter().Selection)
+	settings := selection.SettingsOf(cascade.DefaultInter().Selection)
 	settings.MaxMessages = o.maxMessages
 	bench := &locomo.Bench{Budgets: o.budgets, Settings: settings}
 	if bench.Methods, err = methods(ctx, o, notes); err != nil {

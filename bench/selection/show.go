@@ -6,7 +6,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/windlass-run/windlass/autocontext"
+	"github.com/windlass-run/windlass/autocontext/selection"
 	"github.com/windlass-run/windlass/bench/locomo"
 	"github.com/windlass-run/windlass/internal/quantity"
 	"github.com/windlass-run/windlass/internal/source"
@@ -19,7 +19,7 @@ func warn(w io.Writer, r *locomo.Report) {
 	}
 	for _, m := range r.Methods {
 		name := source.Printable(m.Embedder)
-		if m.Embedder != "" && !autocontext.UsesSimilarity(m.Strategy, m.Embedder) {
+		if m.Embedder != "" && !selection.UsesSimilarity(m.Strategy, m.Embedder) {
 			fmt.Fprintf(w, "Note: %s goes by words alone: %s compares spelling, not meaning\n", m.Strategy, name)
 		}
 		if m.FellBack > 0 {

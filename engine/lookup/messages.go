@@ -6,7 +6,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/windlass-run/windlass/autocontext"
+	"github.com/windlass-run/windlass/autocontext/selection"
 	"github.com/windlass-run/windlass/contextcards"
 	"github.com/windlass-run/windlass/echo"
 )
@@ -41,7 +41,7 @@ type Messages struct {
 	Session    *echo.Session
 	Cards      Cards      // nil: none are made in the background
 	Similarity Similarity // nil: nothing is compared by similarity
-	Index      *autocontext.Index
+	Index      *selection.Index
 
 	now     func() time.Time
 	entered []contextcards.Source // by their order less 1
@@ -49,7 +49,7 @@ type Messages struct {
 
 // NewMessages returns the messages of a session that begins.
 func NewMessages(s *echo.Session, cards Cards, embeddings Similarity, now func() time.Time) *Messages {
-	return &Messages{Session: s, Cards: cards, Similarity: embeddings, Index: autocontext.NewIndex(), now: now}
+	return &Messages{Session: s, Cards: cards, Similarity: embeddings, Index: selection.NewIndex(), now: now}
 }
 
 // Enter adds a message to the history of a visit, in which it is new, and has a card made of it.

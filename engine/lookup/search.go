@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/windlass-run/windlass/autocontext"
+	"github.com/windlass-run/windlass/autocontext/selection"
 	"github.com/windlass-run/windlass/contextcards"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/effect"
@@ -51,7 +52,7 @@ func (m *Messages) Search(ctx context.Context, through effect.Effects, key echo.
 		return fmt.Sprintf("No phase %q has begun. There are: %s.", excerpt.Clip(in.Phase, 60), strings.Join(phasesBegun(m.Session), ", ")), true, nil
 	}
 	sources := m.searchable(in.Phase, turn)
-	settings := autocontext.SelectSettings{
+	settings := selection.Settings{
 		Strategy: echo.StrategyHeuristic, MaxTokens: 1 << 62, MaxMessages: int(in.Limit), KeywordWeight: 1, RecencyWeight: 0.1,
 	}
 	groups := searchGroups(sources)
@@ -110,10 +111,10 @@ func looksUp(m *echo.Message) bool {
 
 // searchGroups makes a group of each message, with an extracted card: a search has the same result
 // however long cards take.
-func searchGroups(sources []contextcards.Source) []autocontext.Group {
-	groups := make([]autocontext.Group, len(sources))
+func searchGroups(sources []contextcards.Source) []selection.Group {
+	groups := make([]selection.Group, len(sources))
 	for i, s := range sources {
-		groups[i] = autocontext.Group{
+		groups[i] = selection.Group{
 			ID: s.Message.Hash(), Items: []echo.Item{{Message: s.Message}}, Cards: []contextcards.Card{contextcards.Extract(s, time.Time{})},
 			Segment: s.Order - i, // a message that was left out is no neighbour
 			Phase:   s.Phase, Callout: s.Callout != "",
@@ -123,7 +124,7 @@ func searchGroups(sources []contextcards.Source) []autocontext.Group {
 }
 
 // compareAll finds how similar messages are to a query. The problem says why that is not possible.
-func (m *Messages) compareAll(ctx context.Context, through effect.Effects, key echo.Key, turn effect.Site, query string, groups []autocontext.Group) (problem string, err error) {
+func (m *Messages) compareAll(ctx context.Context, through effect.Effects, key echo.Key, turn effect.Site, query string, groups []selection.Group) (problem string, err error) {
 	r, err := effect.WholeReading[echo.Similarity](ctx, through, key, turn, func() echo.Payload {
 		if m.Similarity == nil {
 			return echo.Similarity{Problem: "there is no embedder"}
@@ -146,7 +147,7 @@ func (m *Messages) compareAll(ctx context.Context, through effect.Effects, key e
 }
 
 // searchResult lists what was found, the best first.
-func searchResult(sel *echo.Selected, sources []contextcards.Source, groups []autocontext.Group) string {
+func searchResult(sel *echo.Selected, sources []contextcards.Source, groups []selection.Group) string {
 	var found []int
 	for i := range sel.Scores {
 		if sel.Scores[i].Chosen {

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/windlass-run/windlass/autocontext"
+	"github.com/windlass-run/windlass/autocontext/selection"
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/contextcards"
 	"github.com/windlass-run/windlass/echo"
@@ -31,7 +31,7 @@ type Selection struct {
 	SelectionOptions
 	anchors    []*turnGroup
 	candidates []*turnGroup
-	settings   autocontext.SelectSettings
+	settings   selection.Settings
 	tokens     []int64 // of the candidates, in the count of the phase's model
 }
 
@@ -50,12 +50,7 @@ type SelectionOptions struct {
 func NewSelection(o SelectionOptions) *Selection {
 	s := &Selection{SelectionOptions: o}
 	s.anchors, s.candidates = o.Earlier.gather(o.Inter.Anchors, o.TakenOver)
-	sel := o.Inter.Selection
-	s.settings = autocontext.SelectSettings{
-		Strategy: echo.Strategy(sel.Strategy), MaxTokens: sel.MaxTokens, MaxMessages: sel.MaxMessages,
-		KeywordWeight: sel.KeywordWeight, RecencyWeight: sel.RecencyWeight, CalloutWeight: sel.CalloutWeight,
-		Threshold: sel.SimilarityThreshold,
-	}
+	s.settings = selection.SettingsOf(o.Inter.Selection)
 	s.tokens = make([]int64, len(s.candidates))
 	for i, g := range s.candidates {
 		// Each may come in alone, with a marker of its own. Neighbours share one and take less.
@@ -87,7 +82,7 @@ func (s *Selection) cost(items ...echo.Item) (n int64) {
 
 // Choose makes the selection from what was found of the candidates. answer is the model's to the
 // menu, nil when none was asked. It returns a menu, and no outcome, when a model has to choose.
-func (s *Selection) Choose(f *echo.Findings, answer *autocontext.MenuAnswer) (*echo.InterSelection, *autocontext.Menu) {
+func (s *Selection) Choose(f *echo.Findings, answer *selection.MenuAnswer) (*echo.InterSelection, *selection.Menu) {
 	settings := s.settings
 	settings.MaxTokens = max(settings.MaxTokens-s.cost(marker(endOfSelected)), 0)
 	selected, menu := s.Earlier.Messages.Index.Select(s.Task, s.groups(f), settings, answer)
@@ -98,10 +93,10 @@ func (s *Selection) Choose(f *echo.Findings, answer *autocontext.MenuAnswer) (*e
 }
 
 // groups puts the candidates and what was found of them together for the selection.
-func (s *Selection) groups(f *echo.Findings) []autocontext.Group {
-	out := make([]autocontext.Group, len(s.candidates))
+func (s *Selection) groups(f *echo.Findings) []selection.Group {
+	out := make([]selection.Group, len(s.candidates))
 	for i, g := range s.candidates {
-		out[i] = autocontext.Group{
+		out[i] = selection.Group{
 			ID: g.id(), Items: g.items, Segment: g.segment, Phase: g.rec.Name, Tokens: s.tokens[i], Callout: g.callout,
 		}
 		if i >= len(f.Found) { // a record that does not fit the run: what it has no cards of is found by nothing
@@ -179,7 +174,7 @@ func (s *Selection) compare(ctx context.Context, f *echo.Findings) {
 		degrade(&f.CardsUsed, "there is no embedder")
 		return
 	}
-	if by := messages.Similarity.Name(); !autocontext.UsesSimilarity(s.settings.Strategy, by) {
+	if by := messages.Similarity.Name(); !selection.UsesSimilarity(s.settings.Strategy, by) {
 		degrade(&f.CardsUsed, "%s goes by words alone: %s compares spelling, not meaning", s.settings.Strategy, by)
 		return
 	}

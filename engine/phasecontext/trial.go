@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/windlass-run/windlass/autocontext"
+	"github.com/windlass-run/windlass/autocontext/selection"
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/dialect"
@@ -58,17 +59,17 @@ func Try(ctx context.Context, id string, entries []*echo.Entry, t Trial) (*echo.
 }
 
 // ask gives the menu to the model.
-func (t *Trial) ask(ctx context.Context, menu *autocontext.Menu) *autocontext.MenuAnswer {
+func (t *Trial) ask(ctx context.Context, menu *selection.Menu) *selection.MenuAnswer {
 	if t.Model == nil {
-		return &autocontext.MenuAnswer{Failed: "no model is named"}
+		return &selection.MenuAnswer{Failed: "no model is named"}
 	}
 	resp, err := t.Model.Complete(ctx, &effect.ModelRequest{
 		Site: effect.Site{Purpose: echo.PurposeSelect}, Model: t.Selection.SelectorModel, Messages: menu.Messages, MaxOutputTokens: menu.MaxOut + effect.ThinkingRoom,
 	})
 	if err != nil {
-		return &autocontext.MenuAnswer{Failed: excerpt.FirstLine(err.Error())}
+		return &selection.MenuAnswer{Failed: excerpt.FirstLine(err.Error())}
 	}
-	return &autocontext.MenuAnswer{Text: resp.Message.Text()}
+	return &selection.MenuAnswer{Text: resp.Message.Text()}
 }
 
 // restore fills a session with the own messages of a recorded session's phases.

@@ -1,4 +1,4 @@
-package autocontext
+package selection
 
 import (
 	"math"

@@ -1,4 +1,4 @@
-package autocontext
+package selection
 
 import (
 	"fmt"
@@ -125,7 +125,7 @@ func TestMeaningThatIsNoNumber(t *testing.T) {
 	for i, m := range []float64{math.NaN(), math.Inf(1), 0.5, -1} {
 		groups[i].Similarity, groups[i].Embedded, groups[i].Segment = m, true, i
 	}
-	sel, _ := Select("task", groups, SelectSettings{Strategy: echo.StrategySemantic, MaxTokens: 100}, nil)
+	sel, _ := NewIndex().Select("task", groups, Settings{Strategy: echo.StrategySemantic, MaxTokens: 100}, nil)
 	require.Equal(t, []echo.Hash{groups[1].ID, groups[2].ID}, sel.Chosen)
 	require.InDelta(t, 0.5, *sel.Scores[2].Similarity, 1e-12)
 }
@@ -133,12 +133,12 @@ func TestMeaningThatIsNoNumber(t *testing.T) {
 // A session of a size that few reach, and the second selection in it.
 func BenchmarkSelect(b *testing.B) {
 	groups := manyGroups(2000)
-	s := SelectSettings{Strategy: echo.StrategyHybrid, Prefilter: true, MaxTokens: 4000, KeywordWeight: 0.4, RecencyWeight: 0.3, CalloutWeight: 0.3}
+	s := Settings{Strategy: echo.StrategyHybrid, Prefilter: true, MaxTokens: 4000, KeywordWeight: 0.4, RecencyWeight: 0.3, CalloutWeight: 0.3}
 	const task = "Why does the pump of reactor 17 fail, and which file has the seal's limits?"
 	b.Run("first", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			Select(task, groups, s, nil)
+			NewIndex().Select(task, groups, s, nil)
 		}
 	})
 	b.Run("again", func(b *testing.B) {

@@ -1,4 +1,7 @@
-package autocontext
+// Package selection chooses messages of earlier phases for a later one: by words, by the similarity
+// of embeddings, or by a model that is shown a menu. It works on groups of messages and their cards,
+// and asks nobody: a model's answer is given to it.
+package selection
 
 import (
 	"fmt"
@@ -10,41 +13,40 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// UsesSimilarity reports whether a strategy makes use of what an embedder of this name says of
-// groups. Words find what is spelled alike by themselves, and more of it: joined with a ranking by
-// spelling they find less (docs/selection.md). So hybrid does without it, while semantic has
-// nothing else.
+// UsesSimilarity reports whether a strategy uses the similarities of an embedder of this name. One
+// that compares spelling adds nothing to words; joined with it they find less (docs/selection.md). So
+// hybrid does without it, while semantic has nothing else.
 func UsesSimilarity(s echo.Strategy, embedder string) bool {
 	return s == echo.StrategySemantic || s == echo.StrategyHybrid && !contextcards.BySpelling(embedder)
 }
 
-// SelectSettings are what a selection is made with.
-type SelectSettings struct {
+// Settings are what a selection is made with.
+type Settings struct {
 	Strategy      echo.Strategy
 	MaxTokens     int64 // of the messages chosen
 	MaxMessages   int   // 0: any number
 	KeywordWeight float64
 	RecencyWeight float64
 	CalloutWeight float64
-	// Threshold leaves out, in a selection by similarity, what is less similar to the task than
-	// this share of the most similar candidate and not next to such a one: embedders differ in what
-	// they call similar, so only the proportion means something.
+	// Threshold leaves out, in a selection by similarity, what is less similar to the task than this
+	// share of the most similar candidate and not next to such a one. It is a proportion because
+	// embedders differ in what they call similar.
 	Threshold float64
 	// Prefilter makes hybrid stop before the model is asked.
 	Prefilter bool
 }
 
-// SelectSettingsOf returns the settings of a phase.
-func SelectSettingsOf(in cascade.InterSelection) SelectSettings {
-	return SelectSettings{
+// SettingsOf returns the settings of a phase.
+func SettingsOf(in cascade.InterSelection) Settings {
+	return Settings{
 		Strategy: echo.Strategy(in.Strategy), MaxTokens: in.MaxTokens, MaxMessages: in.MaxMessages,
 		KeywordWeight: in.KeywordWeight, RecencyWeight: in.RecencyWeight, CalloutWeight: in.CalloutWeight,
 		Threshold: in.SimilarityThreshold,
 	}
 }
 
-// Group is the unit of selection: an assistant message with its tool calls and their results, or
-// any other message by itself. It is taken whole or not at all.
+// Group is the unit of selection: an assistant message with its tool calls and their results, or any
+// other message by itself. It is taken whole or not at all.
 type Group struct {
 	ID         echo.Hash // of its first message
 	Items      []echo.Item
@@ -57,33 +59,32 @@ type Group struct {
 	Embedded   bool    // Similarity is known
 }
 
-// Select is [Index.Select] with an index that has seen nothing yet.
-func Select(task string, groups []Group, s SelectSettings, answer *MenuAnswer) (*echo.Selected, *Menu) {
-	return NewIndex().Select(task, groups, s, answer)
-}
-
 // Select chooses groups for a task. Groups come in the order of their places in the session; of
 // several with the same ID at most one is chosen. With a strategy that asks a model, and no answer
-// yet, it returns the menu to ask with and nothing else; call it again with the answer. What it
-// chooses depends on nothing but its arguments.
-func (x *Index) Select(task string, groups []Group, s SelectSettings, answer *MenuAnswer) (*echo.Selected, *Menu) {
+// yet, it returns the menu to ask with and nothing else; call it again with the answer. The outcome
+// depends on the arguments only.
+func (x *Index) Select(task string, groups []Group, s Settings, answer *MenuAnswer) (*echo.Selected, *Menu) {
 	sel := newSelected(groups, s)
-	words := sel.byWords(x.relevance(task, groups), groups, s)
+	words := sel.byWords(x.relevance(task, groups))
 	switch s.Strategy {
 	case echo.StrategySemantic:
-		return sel.bySemantic(groups, words, s), nil
+		return sel.bySemantic(words), nil
 	case echo.StrategyHybrid, echo.StrategyLLM:
-		return sel.byModel(task, groups, words, s, answer)
+		return sel.byModel(task, words, answer)
 	}
-	return sel.take(groups, sel.scored(words), s), nil
+	return sel.take(sel.scored(words)), nil
 }
 
 // selected is the outcome of a selection while it is made.
-type selected struct{ echo.Selected }
+type selected struct {
+	echo.Selected
+	groups   []Group
+	settings Settings
+}
 
 // newSelected describes the candidates.
-func newSelected(groups []Group, s SelectSettings) *selected {
-	sel := &selected{echo.Selected{
+func newSelected(groups []Group, s Settings) *selected {
+	sel := &selected{groups: groups, settings: s, Selected: echo.Selected{
 		Asked: s.Strategy, Strategy: s.Strategy, Candidates: len(groups), Budget: s.MaxTokens,
 		Chosen: []echo.Hash{}, Scores: make([]echo.Score, len(groups)),
 	}}
@@ -103,45 +104,45 @@ func (sel *selected) note(format string, args ...any) {
 }
 
 // fits reports whether all candidates together are within the budget.
-func (sel *selected) fits(groups []Group, s SelectSettings) bool {
+func (sel *selected) fits() bool {
 	messages := 0
-	for i := range groups {
-		messages += len(groups[i].Items)
+	for i := range sel.groups {
+		messages += len(sel.groups[i].Items)
 	}
+	s := &sel.settings
 	return sel.CandidateTokens <= s.MaxTokens && (s.MaxMessages <= 0 || messages <= s.MaxMessages)
 }
 
-// bySemantic takes what is nearest in meaning, or falls back to words when nothing has an
-// embedding.
-func (sel *selected) bySemantic(groups []Group, words []place, s SelectSettings) *echo.Selected {
-	meant := sel.bySimilarity(groups, s.Threshold)
-	if meant == nil && len(groups) > 0 {
+// bySemantic takes the most similar, or falls back to words when nothing has an embedding.
+func (sel *selected) bySemantic(words []place) *echo.Selected {
+	similar := sel.bySimilarity(sel.settings.Threshold)
+	if similar == nil && len(sel.groups) > 0 {
 		sel.Strategy = echo.StrategyHeuristic
 		sel.note("no embeddings: chosen by words")
-		meant = words
+		similar = words
 	}
-	return sel.take(groups, sel.scored(meant), s)
+	return sel.take(sel.scored(similar))
 }
 
-// byModel has a model choose from a menu, and falls back to what words and meaning choose.
-func (sel *selected) byModel(task string, groups []Group, words []place, s SelectSettings, answer *MenuAnswer) (*echo.Selected, *Menu) {
-	order, without := sel.prefilter(groups, words, s)
-	if sel.fits(groups, s) {
+// byModel has a model choose from a menu, and falls back to words and similarity.
+func (sel *selected) byModel(task string, words []place, answer *MenuAnswer) (*echo.Selected, *Menu) {
+	order, without := sel.prefilter(words)
+	if sel.fits() {
 		sel.note("everything fits: no model was asked")
-		return sel.take(groups, sel.withRest(order), s), nil
+		return sel.take(sel.withRest(order)), nil
 	}
-	if s.Prefilter {
+	if sel.settings.Prefilter {
 		sel.Strategy = without
-		return sel.take(groups, order, s), nil
+		return sel.take(order), nil
 	}
 	var chosen []int
 	var problem string
-	offered := sel.offer(groups, order, s)
+	offered := sel.offer(order)
 	switch {
 	case len(offered) == 0:
 		problem = "there is nothing to choose from"
 	case answer == nil:
-		return nil, newMenu(task, groups, offered, s)
+		return nil, newMenu(task, sel.groups, offered, sel.settings)
 	case answer.Failed != "":
 		problem = answer.Failed
 	default:
@@ -152,20 +153,20 @@ func (sel *selected) byModel(task string, groups []Group, words []place, s Selec
 		sel.note("no model chose: %s", problem)
 		chosen = order
 	}
-	return sel.take(groups, chosen, s), nil
+	return sel.take(chosen), nil
 }
 
 // prefilter ranks groups without a model, and says which strategy that is.
-func (sel *selected) prefilter(groups []Group, words []place, s SelectSettings) ([]int, echo.Strategy) {
-	if s.Strategy != echo.StrategyHybrid {
+func (sel *selected) prefilter(words []place) ([]int, echo.Strategy) {
+	if sel.settings.Strategy != echo.StrategyHybrid {
 		return sel.scored(words), echo.StrategyHeuristic
 	}
-	meant := sel.bySimilarity(groups, 0)
-	if meant == nil {
+	similar := sel.bySimilarity(0)
+	if similar == nil {
 		sel.note("no embeddings: prefiltered by words")
 		return sel.scored(words), echo.StrategyHeuristic
 	}
-	return sel.scored(fuse(len(groups), words, meant)), echo.StrategyPrefilter
+	return sel.scored(fuse(len(sel.groups), words, similar)), echo.StrategyPrefilter
 }
 
 // hybridFactor is how many times the budget hybrid shows to the model; menuMost bounds a menu.
@@ -177,20 +178,23 @@ const (
 // offer returns what a menu lists, in the order of places: for hybrid the best within twice the
 // budget, else everything, the best of them when that is too much. What is larger than the budget
 // cannot be chosen and is not offered.
-func (sel *selected) offer(groups []Group, order []int, s SelectSettings) []int {
-	room := newBudget(hybridFactor*min(s.MaxTokens, math.MaxInt64/hybridFactor), hybridFactor*min(s.MaxMessages, math.MaxInt/hybridFactor))
+func (sel *selected) offer(order []int) []int {
+	s := &sel.settings
+	room := budget{
+		hybridFactor * min(s.MaxTokens, math.MaxInt64/hybridFactor), hybridFactor * min(s.MaxMessages, math.MaxInt/hybridFactor), s.MaxMessages > 0,
+	}
 	if s.Strategy == echo.StrategyLLM {
-		order, room = sel.withRest(order), newBudget(sel.CandidateTokens, 0)
+		order, room = sel.withRest(order), budget{tokens: sel.CandidateTokens}
 	}
 	var out []int
 	for _, i := range order {
-		whole := newBudget(s.MaxTokens, s.MaxMessages)
-		if len(out) < menuMost && whole.fit(&groups[i]) && room.fit(&groups[i]) {
+		whole := sel.budget()
+		if len(out) < menuMost && whole.fit(&sel.groups[i]) && room.fit(&sel.groups[i]) {
 			out = append(out, i)
 		}
 	}
-	if len(out) < len(groups) {
-		sel.note("the menu has %d of %d candidates", len(out), len(groups))
+	if len(out) < len(sel.groups) {
+		sel.note("the menu has %d of %d candidates", len(out), len(sel.groups))
 	}
 	slices.Sort(out)
 	return out
@@ -212,7 +216,7 @@ func (sel *selected) withRest(order []int) []int {
 	for _, i := range order {
 		in[i] = true
 	}
-	for i := len(in) - 1; i >= 0; i-- {
+	for i := range slices.Backward(in) {
 		if !in[i] {
 			order = append(order, i)
 		}
@@ -227,9 +231,8 @@ type budget struct {
 	bounded  bool // messages counts
 }
 
-// newBudget returns a budget; 0 messages: any number.
-func newBudget(tokens int64, messages int) budget {
-	return budget{tokens: tokens, messages: messages, bounded: messages > 0}
+func (sel *selected) budget() budget {
+	return budget{sel.settings.MaxTokens, sel.settings.MaxMessages, sel.settings.MaxMessages > 0}
 }
 
 // fit takes the room of a group when there is enough.
@@ -242,13 +245,13 @@ func (b *budget) fit(g *Group) bool {
 	return true
 }
 
-// take fills the budget with the first groups of an order. What does not fit is passed over,
-// smaller ones behind it may fit.
-func (sel *selected) take(groups []Group, order []int, s SelectSettings) *echo.Selected {
-	left := newBudget(s.MaxTokens, s.MaxMessages)
+// take fills the budget with the first groups of an order. What does not fit is passed over; smaller
+// ones behind it may fit.
+func (sel *selected) take(order []int) *echo.Selected {
+	left := sel.budget()
 	taken := map[echo.Hash]bool{}
 	for rank, i := range order {
-		g := &groups[i]
+		g := &sel.groups[i]
 		sel.Scores[i].Rank = rank + 1
 		if taken[g.ID] || !left.fit(g) {
 			continue
@@ -257,9 +260,9 @@ func (sel *selected) take(groups []Group, order []int, s SelectSettings) *echo.S
 		sel.Used += g.Tokens
 		sel.Messages += len(g.Items)
 	}
-	for i := range sel.Scores {
-		if sel.Scores[i].Chosen {
-			sel.Chosen = append(sel.Chosen, sel.Scores[i].ID)
+	for _, s := range sel.Scores {
+		if s.Chosen {
+			sel.Chosen = append(sel.Chosen, s.ID)
 		}
 	}
 	return &sel.Selected

@@ -1,4 +1,4 @@
-package autocontext
+package selection
 
 import (
 	"encoding/json"
@@ -15,17 +15,17 @@ import (
 )
 
 // selecting returns the defaults of a selection.
-func selecting(s echo.Strategy, tokens int64) SelectSettings {
-	return SelectSettings{
+func selecting(s echo.Strategy, tokens int64) Settings {
+	return Settings{
 		Strategy: s, MaxTokens: tokens, MaxMessages: 50,
 		KeywordWeight: 0.4, RecencyWeight: 0.3, CalloutWeight: 0.3, Threshold: 0.5,
 	}
 }
 
 // choose selects and returns the indices of what was chosen.
-func choose(t *testing.T, task string, groups []Group, s SelectSettings, answer *MenuAnswer) ([]int, *echo.Selected) {
+func choose(t *testing.T, task string, groups []Group, s Settings, answer *MenuAnswer) ([]int, *echo.Selected) {
 	t.Helper()
-	sel, menu := Select(task, groups, s, answer)
+	sel, menu := NewIndex().Select(task, groups, s, answer)
 	require.Nil(t, menu)
 	var out []int
 	for i := range sel.Scores {
@@ -152,7 +152,7 @@ func TestBudgetPassesOver(t *testing.T) {
 	groups[1].Tokens = 30
 	groups[2].Tokens = 70
 	groups[2].Items = append(groups[2].Items, groups[2].Items[0])
-	order := func(s SelectSettings) []int { c, _ := choose(t, "pump", groups, s, nil); return c }
+	order := func(s Settings) []int { c, _ := choose(t, "pump", groups, s, nil); return c }
 	require.Equal(t, []int{0}, order(selecting(echo.StrategyHeuristic, 90)))
 	require.Equal(t, []int{1}, order(selecting(echo.StrategyHeuristic, 60)))
 	require.Equal(t, []int{0, 1}, order(selecting(echo.StrategyHeuristic, 120)))
@@ -168,7 +168,7 @@ func TestBudgetPassesOver(t *testing.T) {
 func TestNothingIsChosenTwice(t *testing.T) {
 	t.Parallel()
 	groups := apart("the pump", "other", "the pump")
-	for _, s := range []SelectSettings{selecting(echo.StrategyHeuristic, 1000), selecting(echo.StrategyHybrid, 1000)} {
+	for _, s := range []Settings{selecting(echo.StrategyHeuristic, 1000), selecting(echo.StrategyHybrid, 1000)} {
 		chosen, sel := choose(t, "pump", groups, s, nil)
 		require.Contains(t, chosen, 2)
 		require.NotContains(t, chosen, 0, s.Strategy)
@@ -246,13 +246,13 @@ func many() []Group {
 func TestModelIsNotAskedWhenEverythingFits(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []echo.Strategy{echo.StrategyHybrid, echo.StrategyLLM} {
-		chosen, sel := choose(t, "pump", many(), SelectSettings{Strategy: strategy, MaxTokens: 300, MaxMessages: 30, KeywordWeight: 1}, nil)
+		chosen, sel := choose(t, "pump", many(), Settings{Strategy: strategy, MaxTokens: 300, MaxMessages: 30, KeywordWeight: 1}, nil)
 		require.Len(t, chosen, 30)
 		require.Equal(t, strategy, sel.Strategy)
 		require.Equal(t, []string{"everything fits: no model was asked"}, sel.Notes)
-		_, menu := Select("pump", many(), SelectSettings{Strategy: strategy, MaxTokens: 299, MaxMessages: 30, KeywordWeight: 1}, nil)
+		_, menu := NewIndex().Select("pump", many(), Settings{Strategy: strategy, MaxTokens: 299, MaxMessages: 30, KeywordWeight: 1}, nil)
 		require.NotNil(t, menu)
-		_, menu = Select("pump", many(), SelectSettings{Strategy: strategy, MaxTokens: 300, MaxMessages: 29, KeywordWeight: 1}, nil)
+		_, menu = NewIndex().Select("pump", many(), Settings{Strategy: strategy, MaxTokens: 300, MaxMessages: 29, KeywordWeight: 1}, nil)
 		require.NotNil(t, menu)
 	}
 }
@@ -270,20 +270,20 @@ func offeredIn(menu *Menu) []string {
 
 func TestMenusHoldTwiceTheBudget(t *testing.T) {
 	t.Parallel()
-	sel, menu := Select("pump", many(), selecting(echo.StrategyHybrid, 50), nil)
+	sel, menu := NewIndex().Select("pump", many(), selecting(echo.StrategyHybrid, 50), nil)
 	require.Nil(t, sel)
 	require.Len(t, offeredIn(menu), 10)
 	require.Contains(t, menu.Messages[1].Text(), "of note 15 pump", "both words and meaning are for it")
 	s := selecting(echo.StrategyHybrid, 200)
 	s.MaxMessages = 4
-	_, menu = Select("pump", many(), s, nil)
+	_, menu = NewIndex().Select("pump", many(), s, nil)
 	require.Len(t, offeredIn(menu), 8, "twice the messages")
-	_, menu = Select("pump", many(), selecting(echo.StrategyLLM, 50), nil)
+	_, menu = NewIndex().Select("pump", many(), selecting(echo.StrategyLLM, 50), nil)
 	require.Len(t, offeredIn(menu), 30, "llm sees everything")
 
 	groups := many()
 	groups[15].Tokens = 60
-	_, menu = Select("pump", groups, selecting(echo.StrategyHybrid, 50), nil)
+	_, menu = NewIndex().Select("pump", groups, selecting(echo.StrategyHybrid, 50), nil)
 	require.NotContains(t, menu.Messages[1].Text(), "note 15", "what is larger than the budget could not be chosen")
 }
 
@@ -294,7 +294,7 @@ func TestMenusAreBounded(t *testing.T) {
 		groups[i].Cards[0].Summary = strings.Repeat(fmt.Sprintf("long %d ", i), 1000)
 	}
 	s := selecting(echo.StrategyLLM, 10_000)
-	_, menu := Select(strings.Repeat("a long task ", 10_000), groups, s, nil)
+	_, menu := NewIndex().Select(strings.Repeat("a long task ", 10_000), groups, s, nil)
 	require.Len(t, offeredIn(menu), menuMost)
 	require.Less(t, len(menu.Messages[1].Text()), menuTaskLimit+menuMost*(menuSummaryLimit+100))
 	_, sel := choose(t, "pump", groups, s, &MenuAnswer{Text: `{"ids": ["m1"]}`})
@@ -458,7 +458,7 @@ func TestSelectionsKeepTheirRules(t *testing.T) {
 				answer = &MenuAnswer{Failed: "no"}
 			}
 			sel, menu = x.Select(task, groups, s, answer)
-			again, _ := Select(task, groups, s, answer)
+			again, _ := NewIndex().Select(task, groups, s, answer)
 			require.Equal(t, encoded(t, again), encoded(t, sel))
 		}
 		require.Nil(t, menu)
@@ -480,7 +480,7 @@ func encoded(t *testing.T, sel *echo.Selected) string {
 	return string(data)
 }
 
-func checkSelected(t *testing.T, groups []Group, s SelectSettings, sel *echo.Selected) {
+func checkSelected(t *testing.T, groups []Group, s Settings, sel *echo.Selected) {
 	t.Helper()
 	var tokens, all int64
 	messages := 0
@@ -560,7 +560,7 @@ func TestKeptIndexChoosesTheSame(t *testing.T) {
 			s := selecting([]echo.Strategy{echo.StrategyHeuristic, echo.StrategySemantic, echo.StrategyHybrid}[r.IntN(3)], r.Int64N(3000))
 			s.Prefilter = true
 			task := tasks[r.IntN(len(tasks))]
-			want, _ := Select(task, groups, s, nil)
+			want, _ := NewIndex().Select(task, groups, s, nil)
 			got, _ := kept.Select(task, groups, s, nil)
 			require.Equal(t, encoded(t, want), encoded(t, got))
 		}

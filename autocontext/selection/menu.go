@@ -1,4 +1,4 @@
-package autocontext
+package selection
 
 import (
 	"encoding/json"
@@ -36,7 +36,7 @@ const (
 
 // newMenu lists groups for a model. Ids are short and mean something in this menu only. Each group
 // is one line, whatever stands in its summary.
-func newMenu(task string, groups []Group, offered []int, s SelectSettings) *Menu {
+func newMenu(task string, groups []Group, offered []int, s Settings) *Menu {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The task:\n%s\n\nBudget: %d tokens", beginning(task, menuTaskLimit), s.MaxTokens)
 	if s.MaxMessages > 0 {
@@ -46,7 +46,7 @@ func newMenu(task string, groups []Group, offered []int, s SelectSettings) *Menu
 	for k, i := range offered {
 		g := &groups[i]
 		fmt.Fprintf(&b, "%s | %s | phase %s | %d tokens | %s\n",
-			menuID(k), g.role(), menuText(g.Phase, maxName), g.Tokens, menuText(g.summary(), menuSummaryLimit))
+			menuID(k), g.role(), menuText(g.Phase, maxWord), g.Tokens, menuText(g.summary(), menuSummaryLimit))
 	}
 	return &Menu{
 		Messages: []*echo.Message{
@@ -75,11 +75,14 @@ func menuText(s string, limit int) string {
 
 // beginning returns a text of limit characters at most and says when something is left out.
 func beginning(text string, limit int) string {
-	head, rest := splitRunes(strings.TrimSpace(text), limit)
-	if rest == "" {
-		return head
+	text = strings.TrimSpace(text)
+	for i := range text {
+		if limit == 0 {
+			return text[:i] + "\n[The rest of the task is left out here.]"
+		}
+		limit--
 	}
-	return head + "\n[The rest of the task is left out here.]"
+	return text
 }
 
 func (g *Group) role() string {

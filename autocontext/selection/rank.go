@@ -1,4 +1,4 @@
-package autocontext
+package selection
 
 import (
 	"cmp"
@@ -25,10 +25,10 @@ func ranked(scores []float64) []place {
 	return out
 }
 
-// A message is often found by its neighbour: a question by its answer, a result by the call before
-// it. So a group also gets a share of the relevance of those around it in the same visit, half as
-// much with each step, and more from those before it, because answers follow questions. Measured on
-// questions about long conversations (docs/selection.md).
+// A message is often found by its neighbour: a question by its answer, a result by its call. So a
+// group also gets a share of the relevance of those around it in the same visit, half as much with
+// each step, and more from those before it, because answers follow questions. Measured on questions
+// about long conversations (docs/selection.md).
 const (
 	shareOfPrevious = 0.6
 	shareOfNext     = 0.45
@@ -58,16 +58,16 @@ func eachNeighbour(groups []Group, tell func(i, j int, share float64)) {
 	}
 }
 
-// recencyHalf is the number of groups after which recency has halved. It counts places and not
-// time: in a run that is minutes old as a whole, the newest message is no more relevant for that.
+// recencyHalf is the number of groups after which recency has halved. It counts places and not time:
+// a run may be minutes old as a whole.
 const recencyHalf = 10
 
 // byWords ranks groups by keyword_weight * relevance * (1 + recency_weight * recency) +
-// callout_weight for callouts. Recency multiplies relevance instead of adding to it: what has
-// nothing to do with the task does not become relevant by being new. Groups with neither a word in
-// common nor a callout are left out. Only when keyword_weight is zero, so that there is no
-// relevance to multiply, recency stands for itself.
-func (sel *selected) byWords(relevance []float64, groups []Group, s SelectSettings) []place {
+// callout_weight for callouts. Recency multiplies relevance: what has nothing to do with the task
+// does not become relevant by being new. Groups with neither a word in common nor a callout are left
+// out. Recency counts by itself only when keyword_weight is zero.
+func (sel *selected) byWords(relevance []float64) []place {
+	groups, s := sel.groups, &sel.settings
 	relevance = normalized(spread(groups, relevance))
 	totals := make([]float64, len(groups))
 	for i := range groups {
@@ -85,27 +85,30 @@ func (sel *selected) byWords(relevance []float64, groups []Group, s SelectSettin
 	return ranked(totals)
 }
 
-// rawShare is the weight of a group's own similarity beside how much it and its neighbours stand
-// out: it decides among those that do not.
+// rawShare is the weight of a group's own similarity: it decides among those that do not stand out.
 const rawShare = 0.01
 
 // bySimilarity ranks groups by the similarity of their embeddings to the task. It returns nil when
 // no group has one.
 //
-// Whatever is said in one session is somewhat similar to any task in it, and the more so with some
-// embedders than with others. So what counts is by how much a group is above the mean and one
-// standard deviation of all; that is what its neighbours share in. Left out is what is less similar
-// than threshold times the most similar group, and is not near enough to one that is similar
-// either.
-func (sel *selected) bySimilarity(groups []Group, threshold float64) []place {
-	similar, known := similarities(groups)
-	if !known {
+// Everything said in one session is somewhat similar to any task in it, more so with some embedders
+// than with others. So what counts, and what neighbours share in, is by how much a group is above the
+// mean and one standard deviation of all. Left out is what is less similar than threshold times the
+// most similar group, and not near enough to a similar one either.
+func (sel *selected) bySimilarity(threshold float64) []place {
+	groups := sel.groups
+	if !slices.ContainsFunc(groups, func(g Group) bool { return g.Embedded }) {
 		return nil
 	}
+	similar := make([]float64, len(groups))
 	for i := range groups {
-		if groups[i].Embedded {
-			sel.Scores[i].Similarity = &similar[i]
+		if !groups[i].Embedded {
+			continue
 		}
+		if s := groups[i].Similarity; !math.IsNaN(s) { // a store's answer may be no number
+			similar[i] = min(max(s, -1), 1)
+		}
+		sel.Scores[i].Similarity = &similar[i]
 	}
 	scores := normalized(spread(groups, outstanding(groups, similar)))
 	raw := make([]float64, len(groups))
@@ -120,19 +123,6 @@ func (sel *selected) bySimilarity(groups []Group, threshold float64) []place {
 		}
 	}
 	return ranked(scores)
-}
-
-// similarities returns the similarity of each group, 0 for one that has no embedding, and whether
-// any has.
-func similarities(groups []Group) (list []float64, known bool) {
-	list = make([]float64, len(groups))
-	for i := range groups {
-		known = known || groups[i].Embedded
-		if m := groups[i].Similarity; groups[i].Embedded && !math.IsNaN(m) { // a store's answer may be no number
-			list[i] = min(max(m, -1), 1)
-		}
-	}
-	return list, known
 }
 
 // outstanding returns by how much each group is more similar than the mean of all and one standard
@@ -162,11 +152,7 @@ func nearest(groups []Group, scores []float64) []float64 {
 
 // normalized divides by the largest score.
 func normalized(scores []float64) []float64 {
-	best := 0.0
-	for _, s := range scores {
-		best = max(best, s)
-	}
-	if best > 0 {
+	if best := slices.Max(append([]float64{0}, scores...)); best > 0 {
 		for i := range scores {
 			scores[i] /= best
 		}

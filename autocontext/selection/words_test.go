@@ -1,4 +1,4 @@
-package autocontext
+package selection
 
 import (
 	"strings"
@@ -93,7 +93,7 @@ func TestTermsOfLongTexts(t *testing.T) {
 		got := termsOf(strings.Repeat(unit, 1<<20/len(unit)))
 		require.LessOrEqual(t, len(got), maxIndexed+1, "%q", unit)
 		for _, w := range got {
-			require.LessOrEqual(t, len(w), maxName)
+			require.LessOrEqual(t, len(w), maxWord)
 		}
 	}
 	require.Equal(t, []string{"earli"}, termsOf("early "+strings.Repeat("\n", maxIndexed)+"late"))
@@ -109,7 +109,7 @@ func FuzzTerms(f *testing.F) {
 		for _, w := range words {
 			require.NotEmpty(t, w)
 			require.True(t, utf8.ValidString(w), "%q", w)
-			require.LessOrEqual(t, len(w), 2*maxName, "%q", w)
+			require.LessOrEqual(t, len(w), 2*maxWord, "%q", w)
 		}
 		l := newLexicon()
 		first := l.read(nil, text)

@@ -1,4 +1,4 @@
-package autocontext
+package selection
 
 import (
 	"strings"
@@ -8,8 +8,11 @@ import (
 	"github.com/kljensen/snowball/english"
 )
 
-// maxIndexed bounds what is read of a message to find it by, in bytes. What a message is about
-// shows in its beginning; and a log of a million lines would make every word seem frequent.
+// maxWord is the longest word, in bytes; anything longer is data.
+const maxWord = 80
+
+// maxIndexed bounds what is indexed of a message, in bytes. Its beginning says what it is about; and
+// a log of a million lines would make every word seem frequent.
 const maxIndexed = 16 << 10
 
 // stopWord is the term of words without a meaning of their own.
@@ -44,19 +47,15 @@ func (l *lexicon) term(word []byte) int32 {
 	}
 	w := string(word)
 	t := int32(stopWord)
-	if _, stop := stopWords[w]; !stop {
-		t = l.number(stem(w))
+	if !stopWords[w] {
+		stem := stem(w)
+		number, known := l.terms[stem]
+		if t = number; !known {
+			t = int32(len(l.terms))
+			l.terms[stem] = t
+		}
 	}
 	l.words[w] = t
-	return t
-}
-
-func (l *lexicon) number(stem string) int32 {
-	t, known := l.terms[stem]
-	if !known {
-		t = int32(len(l.terms))
-		l.terms[stem] = t
-	}
 	return t
 }
 
@@ -157,9 +156,9 @@ func (w *wordReader) endField() {
 	w.field, w.part, w.parts = w.field[:0], 0, 0
 }
 
-// add appends the term of a word. What is longer than any name is data and no word.
+// add appends the term of a word.
 func (w *wordReader) add(word []byte) {
-	if len(word) > maxName {
+	if len(word) > maxWord {
 		return
 	}
 	if t := w.term(word); t != stopWord {
@@ -186,10 +185,10 @@ few for from had has have having he her him his how i if in into is it its just 
 on or other our out over own re s same shall she should so some such t than that the their them these they this those to too
 under up us ve very was we were what when where which who whom why will with would you your`)
 
-func set(words string) map[string]struct{} {
-	m := map[string]struct{}{}
+func set(words string) map[string]bool {
+	m := map[string]bool{}
 	for w := range strings.FieldsSeq(words) {
-		m[w] = struct{}{}
+		m[w] = true
 	}
 	return m
 }
