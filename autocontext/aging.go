@@ -1,7 +1,6 @@
 package autocontext
 
 import (
-	"slices"
 	"unicode/utf8"
 
 	"github.com/windlass-run/windlass/cascade"
@@ -85,6 +84,4 @@ func shorter(s string, n int) bool {
 	return len(s) < n || len(s) < 4*n && utf8.RuneCountInString(s) < n
 }
 
-func hasImages(m *echo.Message) bool {
-	return slices.ContainsFunc(m.Parts(), func(p echo.Part) bool { return p.Type == echo.PartImage })
-}
+func hasImages(m *echo.Message) bool { return imagesIn(m) > 0 }

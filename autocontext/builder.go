@@ -1,13 +1,10 @@
 package autocontext
 
-import (
-	"github.com/windlass-run/windlass/echo"
-)
+import "github.com/windlass-run/windlass/echo"
 
-// Builder makes the views of one visit to a phase, one for each model call. It remembers what it
-// made of each message, so that a call costs what has changed since the one before. It belongs to
-// one goroutine. What it returns depends on the settings, the history and the carry only: a builder
-// that has seen nothing yet gives the same answer.
+// Builder makes the views of one visit to a phase, one for each model call. It caches what it made of
+// each message, so that a call costs what has changed since the one before; what it returns depends on
+// the settings, the history and the carry only. It belongs to one goroutine.
 type Builder struct {
 	settings Settings
 	render   *Renderer
@@ -29,8 +26,8 @@ func NewBuilder(s Settings) *Builder {
 func (b *Builder) reset() {
 	b.draft = newDraft(&b.settings, b.render)
 	b.before = &callBefore{d: b.draft, sums: []int64{0}}
-	b.frontier = &frontier{d: b.draft, before: b.before}
-	b.guard = &guard{d: b.draft}
+	b.frontier = &frontier{draft: b.draft, before: b.before}
+	b.guard = &guard{draft: b.draft}
 }
 
 // Step is the next thing to do: to send View, or, when Ask is not nil, to get an answer first.

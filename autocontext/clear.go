@@ -5,10 +5,7 @@ import "github.com/windlass-run/windlass/cascade"
 // cleared masks the tool results that clear_tool_uses has cleared, all but those of its excluded
 // tools.
 func cleared(p *cascade.Intra, i int, n *node, m *state) (shape, bool) {
-	if i >= m.carry.Cleared || !isToolResult(n) || !clearable(p, n) {
-		return shape{}, false
-	}
-	return shape{form: FormMasked, reason: ReasonCleared}, true
+	return shape{form: FormMasked, reason: ReasonCleared}, i < m.carry.Cleared && isToolResult(n) && clearable(p, n)
 }
 
 func clearable(p *cascade.Intra, n *node) bool {

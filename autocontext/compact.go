@@ -11,10 +11,8 @@ import (
 
 // compacted leaves out what the summary in force tells.
 func compacted(_ *cascade.Intra, i int, _ *node, m *state) (shape, bool) {
-	if s := m.carry.Summary; s != nil && i < s.Covers {
-		return shape{form: FormSummary, reason: ReasonCompacted}, true
-	}
-	return shape{}, false
+	s := m.carry.Summary
+	return shape{form: FormSummary, reason: ReasonCompacted}, s != nil && i < s.Covers
 }
 
 // summaryShare is the part of a request that a summary may take, in percent; the bounds are in
@@ -26,24 +24,21 @@ const (
 )
 
 // compact has the older messages summed up: everything before the newest keep_recent_messages that
-// does not survive anyway, the summary in force included. It returns the ask until it is answered.
-// It reports false when there is nothing to sum up, or when what must stay is too large already, so
-// that a summary would not help.
+// does not survive anyway, the summary in force included. It returns the ask until it is answered, and
+// false when there is nothing to sum up, or what must stay is too large already.
 func (g *guard) compact(target, most int64) (*Ask, bool) {
-	d := g.d
-	if a := d.carry.Answered; a != nil && a.Summary != nil {
-		d.carry.Summary = a.Summary
-		d.reshape()
+	if a := g.carry.Answered; a != nil && a.Summary != nil {
+		g.carry.Summary = a.Summary
+		g.reshape()
 		return nil, true
 	}
-	allowance := min(max(percent(d.limit(), summaryShare), minSummary), maxSummary)
+	allowance := min(max(percent(g.limit(), summaryShare), minSummary), maxSummary)
 	covers := g.coverable(target, most, allowance)
 	if covers == 0 { // the newest messages alone are too large
 		g.cutOversize(most)
-		covers = g.coverable(target, most, allowance)
-	}
-	if covers == 0 {
-		return nil, false
+		if covers = g.coverable(target, most, allowance); covers == 0 {
+			return nil, false
+		}
 	}
 	return g.askSummary(covers, allowance), true
 }
@@ -52,26 +47,25 @@ func (g *guard) compact(target, most int64) (*Ask, bool) {
 // to keep_recent_messages from the end as lets the rest fit, and at the beginning of a turn. 0:
 // there is no such place.
 func (g *guard) coverable(target, most, allowance int64) int {
-	d := g.d
-	rest := d.settings.Fixed // what is sent in any case, and from message i on
-	for i := range d.nodes {
-		if d.survives(i) {
-			rest += d.count.of(&d.nodes[i].cur)
+	rest := g.settings.Fixed // what is sent in any case, and from message i on
+	for i := range g.nodes {
+		if g.survives(i) {
+			rest += g.count.of(&g.nodes[i].cur)
 		}
 	}
 	best, worth := 0, g.worthFrom()
-	for i := len(d.nodes) - 1; i >= worth; i-- {
-		if !d.survives(i) {
-			rest += d.count.of(&d.nodes[i].cur)
+	for i := len(g.nodes) - 1; i >= worth; i-- {
+		if !g.survives(i) {
+			rest += g.count.of(&g.nodes[i].cur)
 		}
-		size := d.scaled(rest) + allowance
+		size := g.scaled(rest) + allowance
 		if size >= most || best > 0 && size > target {
 			break
 		}
-		if !isToolResult(&d.nodes[i]) {
+		if !isToolResult(&g.nodes[i]) {
 			best = i
 		}
-		if best > 0 && len(d.nodes)-i >= d.settings.Policy.Guard.KeepRecentMessages {
+		if best > 0 && len(g.nodes)-i >= g.settings.Policy.Guard.KeepRecentMessages {
 			break
 		}
 	}
@@ -89,17 +83,16 @@ func (d *draft) covered() int {
 // worthFrom is the first index up to which a summary would tell at least two messages that are sent
 // now.
 func (g *guard) worthFrom() int {
-	d := g.d
 	n := 0
-	for i := d.covered(); i < len(d.nodes); i++ {
-		if d.nodes[i].cur.sent != nil && !d.survives(i) {
+	for i := g.covered(); i < len(g.nodes); i++ {
+		if g.nodes[i].cur.sent != nil && !g.survives(i) {
 			n++
 		}
 		if n == 2 {
 			return i + 1
 		}
 	}
-	return len(d.nodes)
+	return len(g.nodes)
 }
 
 // standIn returns what is sent in the place of messages that are not: it stands at the first of
@@ -141,31 +134,29 @@ func (d *draft) firstGone(from, to int) int {
 
 // askRecount asks for the provider's own count of the request as it is.
 func (g *guard) askRecount() *Ask {
-	d := g.d
 	return &Ask{
-		Kind: AskRecount, Number: d.carry.Recounts + 1,
-		Messages: d.render.Render(&d.view), MaxOut: 1, count: d.counted(),
+		Kind: AskRecount, Number: g.carry.Recounts + 1,
+		Messages: g.render.Render(&g.view), MaxOut: 1, count: g.counted(),
 	}
 }
 
 // askSummary asks for a summary of everything before covers.
 func (g *guard) askSummary(covers int, allowance int64) *Ask {
-	d := g.d
 	var told []*echo.Message
-	if s := d.carry.Summary; s != nil {
+	if s := g.carry.Summary; s != nil {
 		told = append(told, s.Message)
 	}
-	for i := d.covered(); i < covers; i++ {
-		n := &d.nodes[i]
+	for i := g.covered(); i < covers; i++ {
+		n := &g.nodes[i]
 		// A request of the user survives only until the next one, so the notes have to tell it as
 		// well.
-		request := i == d.state.latest && i != d.state.task && !n.pinned
-		if n.cur.sent != nil && (request || !d.survives(i)) {
+		request := i == g.state.latest && i != g.state.task && !n.pinned
+		if n.cur.sent != nil && (request || !g.survives(i)) {
 			told = append(told, n.msg)
 		}
 	}
 	return &Ask{
-		Kind: AskSummary, Number: d.carry.Summaries + 1, Messages: summaryRequest(told, int(2*d.limit())), MaxOut: int(allowance),
+		Kind: AskSummary, Number: g.carry.Summaries + 1, Messages: summaryRequest(told, int(2*g.limit())), MaxOut: int(allowance),
 		covers: covers, told: told,
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -11,9 +12,8 @@ import (
 	"github.com/windlass-run/windlass/echo/dialect"
 )
 
-// What a placeholder or a cut says. They hold nothing but the message's own content, so that they
-// are the same bytes on every turn, and they name the whole content hash, by which recall returns
-// the original.
+// Placeholders and cuts depend on the message's content only, so they are the same bytes on every
+// turn, and name its whole content hash, by which recall returns the original.
 const (
 	namesInPlaceholder = 160 // characters of names kept of a masked tool result
 	remarkLimit        = 300 // characters kept of what an assistant said beside its calls
@@ -64,9 +64,9 @@ func withText(m *echo.Message, text string) *echo.Message {
 	return echo.Seal(d)
 }
 
-// stub returns an assistant message with its long call arguments cut, and the words beside the
-// calls cut to limit characters; with a limit below zero they are left out. In the prompted dialect
-// the text has the calls as well, and gets the cut ones instead.
+// stub returns an assistant message with its long call arguments cut, and the words beside the calls
+// cut to limit characters, or left out below zero. In the prompted dialect the text has the calls as
+// well, and gets the cut ones instead.
 func stub(m *echo.Message, limit int, told dialect.Dialect) *echo.Message {
 	d := m.Draft()
 	d.ToolCalls = make([]echo.ToolCall, len(m.ToolCalls()))
@@ -203,10 +203,9 @@ func cutAround(text string, limit int, h echo.Hash) string {
 // gapMark stands for lines that are left out.
 const gapMark = "[...]\n"
 
-// failureLines returns the lines with a word of failure and their neighbours, in limit characters
-// at most, and how many characters of the text that are. Of a line that is too long its beginning
-// is kept: of a neighbour at most a quarter of limit, so that it does not take the place of what it
-// stands beside.
+// failureLines returns the lines with a word of failure and their neighbours, in limit characters at
+// most, and how many characters of the text that are. Of a long line the beginning is kept, of a
+// neighbour at most a quarter of limit.
 func failureLines(text string, limit int) (kept string, of int) {
 	lines := strings.Split(text, "\n")
 	failure := make([]bool, len(lines))
@@ -245,10 +244,5 @@ func failureLines(text string, limit int) (kept string, of int) {
 
 func hasFailureWord(line string) bool {
 	low := strings.ToLower(line)
-	for _, w := range failureWords {
-		if strings.Contains(low, w) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(failureWords, func(w string) bool { return strings.Contains(low, w) })
 }

@@ -2,13 +2,11 @@ package autocontext
 
 import "github.com/windlass-run/windlass/cascade"
 
-// The frontier decides when what has become old is masked, not what: the passes aged and tiered
-// look at the turn as of which ages are taken, and that turn only moves here, or when the guard
-// needs room.
+// The frontier decides when what has become old is masked, not what: the passes aged and tiered look
+// at the turn as of which ages are taken, and that turn moves only here, or when the guard needs room.
 //
-// Providers bill a repeated prefix at a fraction of the price. Moving the frontier changes the
-// prefix: what lies behind the first message that changes is paid in full once. So under "cost" it
-// moves when the accrued cost of leaving it has reached the cost of moving:
+// Providers bill a repeated prefix at a fraction of the price, and moving the frontier changes the
+// prefix. So under "cost" it moves when the accrued cost of leaving it has reached that of moving:
 //
 //	R  tokens that moving it would save in this and every later request
 //	S  tokens of the previous request behind the first message that would change
@@ -20,10 +18,9 @@ import "github.com/windlass-run/windlass/cascade"
 // a = 1/2 it was the cheapest on recorded conversations (docs/context.md); without caching c is 1
 // and the frontier moves on every turn, a plain sliding window.
 //
-// The rule alone can lose on short conversations. So the frontier stays when moving would bring all
-// that the phase has paid above maxRegret of what full history would have cost by now. After a move
-// no later call can cost more than it would have with full history, as less of it is sent, so
-// maxRegret also bounds the sum at the end.
+// The rule alone can lose on short conversations. So the frontier stays when moving would bring what
+// the phase has paid above maxRegret of what full history would have cost by now. After a move no
+// later call costs more than with full history, so maxRegret also bounds the sum at the end.
 const (
 	alphaNum, alphaDen         = 1, 2
 	maxRegretNum, maxRegretDen = 112, 100
@@ -31,7 +28,7 @@ const (
 
 // frontier decides when the frontier moves.
 type frontier struct {
-	d      *draft
+	*draft
 	before *callBefore
 }
 
@@ -62,60 +59,48 @@ func (p *projection) forget(nodes []node, i int) {
 
 // advance moves the frontier when it should move.
 func (f *frontier) advance() {
-	p := &f.d.settings.Policy
+	p := &f.settings.Policy
 	if !p.Enabled {
 		return
 	}
-	switch p.Advance {
-	case cascade.AdvanceStep:
-		if f.d.coming()-f.d.carry.AsOf >= max(p.StepTurns, 1) {
-			f.project()
-			f.move()
-		}
-	case cascade.AdvanceEveryTurn:
-		f.project()
+	if p.Advance == cascade.AdvanceStep && f.coming()-f.carry.AsOf < max(p.StepTurns, 1) {
+		return
+	}
+	f.project()
+	if p.Advance == cascade.AdvanceStep || p.Advance == cascade.AdvanceEveryTurn || f.pays() {
 		f.move()
-	default:
-		f.project()
-		if f.pays() {
-			f.move()
-		}
 	}
 }
 
 // project finds what each message would become if the frontier moved to the coming turn. Only
 // messages that are young enough to have become something else since the last turn are looked at.
 func (f *frontier) project() {
-	d := f.d
-	m := d.state
-	m.asOf = d.coming()
-	m.results = d.resultsBefore(m.asOf)
-	p := &d.next
-	for i := p.young; i < len(d.nodes); i++ {
-		n := &d.nodes[i]
-		n.next = d.make(i, d.shapeOf(i, &m))
+	m := f.state
+	m.asOf = f.coming()
+	m.results = f.resultsBefore(m.asOf)
+	p := &f.next
+	for i := p.young; i < len(f.nodes); i++ {
+		n := &f.nodes[i]
+		n.next = f.make(i, f.shapeOf(i, &m))
 		gain := n.cur.tokens - n.next.tokens
 		p.gain += gain - n.gain
 		n.gain = gain
 		switch changes := !n.next.same(&n.cur); {
 		case !changes:
-			p.forget(d.nodes, i)
+			p.forget(f.nodes, i)
 		case p.first < 0 || i < p.first:
 			p.first = i
 		}
 	}
-	for p.young < len(d.nodes) && f.settled(&d.nodes[p.young], &m) {
+	for p.young < len(f.nodes) && f.settled(&f.nodes[p.young], &m) {
 		p.young++
 	}
 }
 
 // settled reports whether a message is so old that no pass will make anything else of it.
 func (f *frontier) settled(n *node, m *state) bool {
-	p := &f.d.settings.Policy
-	if n.turn > 0 && m.asOf-n.turn <= max(p.Window, p.MaskAfter) {
-		return false
-	}
-	if n.turn == 0 && m.asOf <= max(p.Window, p.MaskAfter) {
+	p := &f.settings.Policy
+	if m.asOf-n.turn <= max(p.Window, p.MaskAfter) {
 		return false
 	}
 	return p.Truncation == nil || n.result == 0 || m.results-n.result >= 3*p.Truncation.RecentResults
@@ -123,14 +108,13 @@ func (f *frontier) settled(n *node, m *state) bool {
 
 // move takes what was projected.
 func (f *frontier) move() {
-	d := f.d
-	d.carry.AsOf = d.coming()
-	d.carry.Debt = 0
-	d.state.asOf, d.state.results = d.carry.AsOf, d.resultsBefore(d.carry.AsOf)
-	p := &d.next
-	for i := p.low; i < len(d.nodes); i++ {
-		n := &d.nodes[i]
-		d.put(i, n.next)
+	f.carry.AsOf = f.coming()
+	f.carry.Debt = 0
+	f.state.asOf, f.state.results = f.carry.AsOf, f.resultsBefore(f.carry.AsOf)
+	p := &f.next
+	for i := p.low; i < len(f.nodes); i++ {
+		n := &f.nodes[i]
+		f.put(i, n.next)
 		n.gain = 0
 	}
 	p.low, p.first, p.gain = p.young, -1, 0
@@ -139,14 +123,13 @@ func (f *frontier) move() {
 // pays reports whether the frontier should move by the rule of cost, and takes down what leaving it
 // costs.
 func (f *frontier) pays() bool {
-	d := f.d
-	p, c := &d.next, &d.carry
+	p, c := &f.next, &f.carry
 	if p.first < 0 || p.gain <= 0 {
 		return false
 	}
-	ratio := d.settings.ratio()
+	ratio := f.settings.ratio()
 	resent := int64(0)
-	if before := d.view.before; !c.Cold && p.first < before {
+	if before := f.view.before; !c.Cold && p.first < before {
 		resent = max(f.before.tokensBetween(p.first, before)-p.gain, 0)
 	}
 	c.Debt += p.gain * ratio
@@ -156,13 +139,12 @@ func (f *frontier) pays() bool {
 // affordable reports whether moving now keeps what was paid within maxRegret of full history, or
 // costs nothing.
 func (f *frontier) affordable(ratio int64) bool {
-	d := f.d
 	changed := f.before.changed()
 	stayShared, fullShared := f.before.shared(changed)
-	moveShared, _ := f.before.shared(min(d.next.first, changed))
-	stay, move := cost(d.sent, stayShared, ratio), cost(d.sent-d.next.gain, moveShared, ratio)
-	full := d.carry.Full + cost(d.full, fullShared, ratio)
-	return move <= stay || (d.carry.Paid+move)/maxRegretNum <= full/maxRegretDen
+	moveShared, _ := f.before.shared(min(f.next.first, changed))
+	stay, move := cost(f.sent, stayShared, ratio), cost(f.sent-f.next.gain, moveShared, ratio)
+	full := f.carry.Full + cost(f.full, fullShared, ratio)
+	return move <= stay || (f.carry.Paid+move)/maxRegretNum <= full/maxRegretDen
 }
 
 // tokensBetween returns what is sent for the messages from i to j.

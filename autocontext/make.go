@@ -7,7 +7,7 @@ import (
 	"github.com/windlass-run/windlass/echo/dialect"
 )
 
-// made is a shape that was carried out on a message.
+// made is a shape that was applied to a message.
 type made struct {
 	shape
 	asked  shape // what was to be done; shape says what came of it
@@ -40,10 +40,8 @@ func (d *draft) make(i int, s shape) made {
 	case n.next.asked:
 		return n.next
 	}
-	switch s.form {
-	case FormFull:
-		m.sent = n.msg
-	default:
+	m.sent = n.msg
+	if s.form != FormFull {
 		m.sent = cut(n, s, d.settings.Dialect)
 		if m.sent == nil { // nothing is left to say
 			m.form = FormDropped
@@ -107,12 +105,12 @@ func (d *draft) withAfter(i int, m made) made {
 		}
 	}
 	m.tokens = 0
-	if m.sent != nil {
-		if m.sent == n.msg {
-			m.tokens = n.size
-		} else {
-			m.tokens = Tokens(d.render.message(m.sent))
-		}
+	switch m.sent {
+	case nil:
+	case n.msg:
+		m.tokens = n.size
+	default:
+		m.tokens = Tokens(d.render.message(m.sent))
 	}
 	for _, a := range m.after {
 		m.tokens += Tokens(d.render.message(a))

@@ -36,17 +36,16 @@ func cutTo(c *echo.Carry, i int) int {
 
 // cutOversize cuts tool results, the largest first, until the request has less than most tokens.
 func (g *guard) cutOversize(most int64) {
-	d := g.d
 	for _, limit := range oversizeLimits {
-		for d.size() >= most {
+		for g.size() >= most {
 			i := g.largestResult(limit)
 			if i < 0 {
 				break
 			}
-			cut := slices.DeleteFunc(slices.Clone(d.carry.Cut), func(t echo.Cut) bool { return t.At == i })
+			cut := slices.DeleteFunc(slices.Clone(g.carry.Cut), func(t echo.Cut) bool { return t.At == i })
 			cut = append(cut, echo.Cut{At: i, To: limit})
-			d.carry.Cut = cut
-			d.reshapeOne(i)
+			g.carry.Cut = cut
+			g.reshapeOne(i)
 		}
 	}
 }
@@ -55,10 +54,10 @@ func (g *guard) cutOversize(most int64) {
 // there is none.
 func (g *guard) largestResult(limit int) int {
 	at, largest := -1, int64(0)
-	for i := range g.d.nodes {
-		n := &g.d.nodes[i]
+	for i := range g.nodes {
+		n := &g.nodes[i]
 		long := n.cur.form == FormFull && !shorter(n.msg.Text(), limit+1) || n.cur.form == FormExcerpt && n.cur.limit > limit
-		if to := cutTo(&g.d.carry, i); isToolResult(n) && long && !n.pinned && n.cur.tokens > largest && (to < 0 || to > limit) {
+		if to := cutTo(&g.carry, i); isToolResult(n) && long && !n.pinned && n.cur.tokens > largest && (to < 0 || to > limit) {
 			at, largest = i, n.cur.tokens
 		}
 	}

@@ -25,8 +25,8 @@ func (b *Builder) report(shared, fullShared int64) echo.Selection {
 		}
 	}
 	if p := b.settings.Price; p != nil {
-		r.SentUSD = usd(*p, d.sent, shared)
-		r.FullUSD = usd(*p, d.full, fullShared)
+		r.SentUSD = usd(p, d.sent, shared)
+		r.FullUSD = usd(p, d.full, fullShared)
 	}
 	return r
 }
@@ -40,9 +40,8 @@ func (it *Item) count() int {
 }
 
 // usd is what a request costs when a part of it is read from the cache.
-func usd(p echo.Price, size, shared int64) *float64 {
-	v := (float64(size-shared)*p.Input + float64(shared)*p.Cached) / 1e6
-	return &v
+func usd(p *echo.Price, size, shared int64) *float64 {
+	return new((float64(size-shared)*p.Input + float64(shared)*p.Cached) / 1e6)
 }
 
 // spans names the messages that are new or of which something else became than in the call before.

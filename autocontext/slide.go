@@ -9,31 +9,27 @@ import (
 
 // slid leaves out the turns that a token_budget let go.
 func slid(_ *cascade.Intra, _ int, n *node, m *state) (shape, bool) {
-	if n.turn > 0 && n.turn <= m.carry.Slid {
-		return shape{form: FormDropped, reason: ReasonSlid}, true
-	}
-	return shape{}, false
+	return shape{form: FormDropped, reason: ReasonSlid}, n.turn > 0 && n.turn <= m.carry.Slid
 }
 
 // slide leaves out whole turns, the oldest first, until the request has target tokens. The newest
 // turn stays. It reports whether it left out any.
 func (g *guard) slide(target int64) bool {
-	d := g.d
-	size := d.size()
-	upto := d.carry.Slid
-	for t := upto + 1; t < len(d.turns) && size > target; t++ {
-		for i := d.turns[t-1]; i < d.turns[t]; i++ {
-			if !d.survives(i) {
-				size -= d.scaled(d.count.of(&d.nodes[i].cur))
+	size := g.size()
+	upto := g.carry.Slid
+	for t := upto + 1; t < len(g.turns) && size > target; t++ {
+		for i := g.turns[t-1]; i < g.turns[t]; i++ {
+			if !g.survives(i) {
+				size -= g.scaled(g.count.of(&g.nodes[i].cur))
 			}
 		}
 		upto = t
 	}
-	if upto == d.carry.Slid {
+	if upto == g.carry.Slid {
 		return false
 	}
-	d.carry.Slid = upto
-	d.reshape()
+	g.carry.Slid = upto
+	g.reshape()
 	return true
 }
 

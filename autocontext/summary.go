@@ -26,8 +26,8 @@ Write in plain text under these headings, leaving out a heading that has nothing
 
 Be exact and short. Invent nothing.`
 
-// summaryRequest asks for a summary of some messages. What is told of them has about size bytes at
-// most, not characters: of writings in which a character is a token or more, fewer fit.
+// summaryRequest asks for a summary of some messages. The transcript has about size bytes at most, not
+// characters: in some scripts a character is a token or more.
 func summaryRequest(told []*echo.Message, size int) []*echo.Message {
 	size = max(size, 1000)
 	text := ""
@@ -45,8 +45,8 @@ func summaryRequest(told []*echo.Message, size int) []*echo.Message {
 	}
 }
 
-// transcript writes messages as text, each cut to limit characters. Only what is said here begins a
-// line: the lines of a message are indented, so that none of them can pass for another message.
+// transcript writes messages as text, each cut to limit characters. The lines of a message are
+// indented, so that none of them can pass for another message.
 func transcript(told []*echo.Message, limit int) string {
 	var b strings.Builder
 	for i, m := range told {
@@ -88,7 +88,7 @@ func extract(told []*echo.Message, size int) string {
 	}
 	budget := max(size-len(extractHead)-1, 200)
 	// The newest lines matter most for what comes next, the first ones for what it is about.
-	if runes(lines) > budget {
+	if utf8.RuneCountInString(strings.Join(lines, "\n")) >= budget {
 		lines = thin(lines, budget)
 	}
 	return extractHead + "\n" + strings.Join(lines, "\n")
@@ -135,14 +135,6 @@ func named(text string) string {
 		return ", naming " + n
 	}
 	return ""
-}
-
-func runes(lines []string) int {
-	n := 0
-	for _, l := range lines {
-		n += utf8.RuneCountInString(l) + 1
-	}
-	return n
 }
 
 // thin keeps a third of budget of the first lines and two thirds of the last ones.

@@ -21,7 +21,7 @@ const (
 // made is what there is to choose from and what is asked for.
 type made struct {
 	all    []contextcards.Card // of all sessions, in the order in which runs side by side would write them
-	groups []selection.Group // of the session that is selected in, without cards
+	groups []selection.Group   // of the session that is selected in, without cards
 	task   string
 	vector []float32
 }

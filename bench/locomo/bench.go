@@ -25,7 +25,7 @@ func (m Method) usesSimilarity() bool {
 // Bench says what is measured. It is read only while it runs.
 type Bench struct {
 	Methods  []Method
-	Budgets  []int64                    // tokens
+	Budgets  []int64            // tokens
 	Settings selection.Settings // strategy and budget are set by the bench
 }
 
