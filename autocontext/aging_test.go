@@ -14,7 +14,8 @@ import (
 // oldest makes a talk whose first turn (messages 2 and 3) is age turns older than the coming call.
 func oldest(age int, words string, r result) *talk { return newTalk().calls(words, r).reads(age-1, 10) }
 
-// A result is masked when it is older than mask_observations_after turns, and an answer is cut when it is older than window.
+// A result is masked when it is older than mask_observations_after turns, and an answer is cut when
+// it is older than window.
 func TestAgesAtTheEdges(t *testing.T) {
 	t.Parallel()
 	s := policy(func(p *cascade.Intra) { p.MaskAfter, p.Window = 3, 5 })
@@ -123,7 +124,8 @@ func TestAgesBeforeTheFirstTurn(t *testing.T) {
 	}
 }
 
-// In the prompted dialect the calls stand in the words. A stub cuts them there, and what is left is a block as it was.
+// In the prompted dialect the calls stand in the words. A stub cuts them there, and what is left is
+// a block as it was.
 func TestStubOfThePromptedDialect(t *testing.T) {
 	t.Parallel()
 	args := `{"path":"a.go","text":"` + strings.Repeat("code_1 ", 200) + `"}`

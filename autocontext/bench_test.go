@@ -11,7 +11,8 @@ import (
 	"github.com/windlass-run/windlass/echo/dialect"
 )
 
-// longHistory has about n messages: a task, then turns of one call each with a result of 6,000 characters.
+// longHistory has about n messages: a task, then turns of one call each with a result of 6,000
+// characters.
 func longHistory(n int) []echo.Item {
 	text := strings.Repeat("a line of output with src/file_12.go in it\n", 140)
 	items := []echo.Item{user(echo.KindTask, "the task", 0, 0)}
@@ -33,7 +34,8 @@ func BenchmarkTurn(b *testing.B) {
 	}
 }
 
-// benchTurns measures turns at the end of a history of so many messages: the first build is not part of it.
+// benchTurns measures turns at the end of a history of so many messages: the first build is not
+// part of it.
 func benchTurns(b *testing.B, advance cascade.Advance, messages int) {
 	const stretch = 200 // turns measured before the history is taken back to its length
 	history := longHistory(messages + 2*stretch)

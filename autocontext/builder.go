@@ -2,9 +2,9 @@ package autocontext
 
 import "github.com/windlass-run/windlass/echo"
 
-// Builder makes the views of one visit to a phase, one for each model call. It caches what it made of
-// each message, so that a call costs what has changed since the one before; what it returns depends on
-// the settings, the history and the carry only. It belongs to one goroutine.
+// Builder makes the views of one visit to a phase, one for each model call. It caches what it made
+// of each message, so that a call costs what has changed since the one before; what it returns
+// depends on the settings, the history and the carry only. It belongs to one goroutine.
 type Builder struct {
 	settings Settings
 	render   *Renderer
@@ -90,7 +90,7 @@ func (b *Builder) close() {
 	d.carry.Paid += cost(d.sent, shared, b.settings.ratio())
 	d.carry.Full += cost(d.full, fullShared, b.settings.ratio())
 	if a := d.carry.Answered; a != nil && a.Actual > 0 && a.Counted > 0 {
-		d.carry.Scale = scale(a.Actual, a.Counted) // or every later call would have to be counted by the provider as well
+		d.carry.Scale = scale(a.Actual, a.Counted) // so that later calls need no count
 	}
 	d.carry.Cold, d.carry.Answered = false, nil
 	b.before.fix()

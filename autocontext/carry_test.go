@@ -10,8 +10,8 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// A carry in which everything is set comes back from JSON as it was, but for the message of its summary, which the record
-// holds as an entry of its own.
+// A carry in which everything is set comes back from JSON as it was, but for the message of its
+// summary, which the record holds as an entry of its own.
 func TestCarrySurvivesJSON(t *testing.T) {
 	t.Parallel()
 	m := echo.NewText(echo.RoleUser, echo.KindSummary, "notes")
@@ -36,8 +36,8 @@ func TestCarrySurvivesJSON(t *testing.T) {
 	require.JSONEq(t, `{}`, string(raw))
 }
 
-// A run goes on from a carry that went through the record, with the same bytes as if it had not ended, and a carry that
-// was kept is still what it was.
+// A run goes on from a carry that went through the record, with the same bytes as if it had not
+// ended, and a carry that was kept is still what it was.
 func TestCarryGoesOn(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(60) {
@@ -123,7 +123,8 @@ func TestBuilderStartsAnew(t *testing.T) {
 	require.Empty(t, again.View.Items)
 }
 
-// A summary whose message was not restored would take what it tells out of the request without a word.
+// A summary whose message was not restored would take what it tells out of the request without a
+// word.
 func TestBuilderMissesTheSummary(t *testing.T) {
 	t.Parallel()
 	k := newTalk().reads(3, 100)

@@ -43,7 +43,7 @@ func (d *draft) freed(from, to int) int64 {
 		if !isToolResult(n) || n.cur.sent == nil || n.cur.form == FormMasked || !clearable(&d.settings.Policy, n) || d.survives(i) {
 			continue
 		}
-		if n.cleared == 0 { // made once: looking at it again on every turn would cost as much as the history is long
+		if n.cleared == 0 { // made once, not on every turn
 			n.cleared = d.make(i, shape{form: FormMasked, reason: ReasonCleared}).tokens
 		}
 		sum += max(n.cur.tokens-n.cleared, 0)

@@ -24,8 +24,8 @@ const (
 )
 
 // compact has the older messages summed up: everything before the newest keep_recent_messages that
-// does not survive anyway, the summary in force included. It returns the ask until it is answered, and
-// false when there is nothing to sum up, or what must stay is too large already.
+// does not survive anyway, the summary in force included. It returns the ask until it is answered,
+// and false when there is nothing to sum up, or what must stay is too large already.
 func (g *guard) compact(target, most int64) (*Ask, bool) {
 	if a := g.carry.Answered; a != nil && a.Summary != nil {
 		g.carry.Summary = a.Summary

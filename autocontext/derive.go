@@ -64,9 +64,9 @@ func withText(m *echo.Message, text string) *echo.Message {
 	return echo.Seal(d)
 }
 
-// stub returns an assistant message with its long call arguments cut, and the words beside the calls
-// cut to limit characters, or left out below zero. In the prompted dialect the text has the calls as
-// well, and gets the cut ones instead.
+// stub returns an assistant message with its long call arguments cut, and the words beside the
+// calls cut to limit characters, or left out below zero. In the prompted dialect the text has the
+// calls as well, and gets the cut ones instead.
 func stub(m *echo.Message, limit int, told dialect.Dialect) *echo.Message {
 	d := m.Draft()
 	d.ToolCalls = make([]echo.ToolCall, len(m.ToolCalls()))
@@ -203,8 +203,8 @@ func cutAround(text string, limit int, h echo.Hash) string {
 // gapMark stands for lines that are left out.
 const gapMark = "[...]\n"
 
-// failureLines returns the lines with a word of failure and their neighbours, in limit characters at
-// most, and how many characters of the text that are. Of a long line the beginning is kept, of a
+// failureLines returns the lines with a word of failure and their neighbours, in limit characters
+// at most, and how many characters of the text that are. Of a long line the beginning is kept, of a
 // neighbour at most a quarter of limit.
 func failureLines(text string, limit int) (kept string, of int) {
 	lines := strings.Split(text, "\n")

@@ -17,7 +17,8 @@ func toolResult(text string, failed bool) *echo.Message {
 	return echo.NewToolResult(echo.ToolCall{ID: "c1", Name: "bash"}, echo.Text(text), failed)
 }
 
-// The words that stand for what was left out are read by models and people, and are the same bytes on every turn.
+// The words that stand for what was left out are read by models and people, and are the same bytes
+// on every turn.
 func TestPlaceholders(t *testing.T) {
 	t.Parallel()
 	m := toolResult("src/main.go:12: undefined: foo_bar\nsrc/main.go:40: ok 日本\n", false)
@@ -69,7 +70,8 @@ func TestSplitRunes(t *testing.T) {
 	}
 }
 
-// Of a failure the head, the tail and the lines around what went wrong stay, however long those lines are.
+// Of a failure the head, the tail and the lines around what went wrong stay, however long those
+// lines are.
 func TestCutAround(t *testing.T) {
 	t.Parallel()
 	noise := strings.Repeat("all is well here\n", 100)
@@ -109,7 +111,8 @@ func TestCutTail(t *testing.T) {
 	require.Equal(t, long[:320], cutTail(long[:320], 300, 80, testHash), "a cut that saves nothing is not made")
 }
 
-// Cut arguments are JSON as before: the same members, numbers of any size, any writing. What was not JSON stays.
+// Cut arguments are JSON as before: the same members, numbers of any size, any writing. What was
+// not JSON stays.
 func TestStubArguments(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 900)

@@ -2,8 +2,9 @@ package autocontext
 
 import "github.com/windlass-run/windlass/cascade"
 
-// The frontier decides when what has become old is masked, not what: the passes aged and tiered look
-// at the turn as of which ages are taken, and that turn moves only here, or when the guard needs room.
+// The frontier decides when what has become old is masked, not what: the passes aged and tiered
+// look at the turn as of which ages are taken, and that turn moves only here, or when the guard
+// needs room.
 //
 // Providers bill a repeated prefix at a fraction of the price, and moving the frontier changes the
 // prefix. So under "cost" it moves when the accrued cost of leaving it has reached that of moving:
@@ -18,9 +19,9 @@ import "github.com/windlass-run/windlass/cascade"
 // a = 1/2 it was the cheapest on recorded conversations (docs/context.md); without caching c is 1
 // and the frontier moves on every turn, a plain sliding window.
 //
-// The rule alone can lose on short conversations. So the frontier stays when moving would bring what
-// the phase has paid above maxRegret of what full history would have cost by now. After a move no
-// later call costs more than with full history, so maxRegret also bounds the sum at the end.
+// The rule alone can lose on short conversations. So the frontier stays when moving would bring
+// what the phase has paid above maxRegret of what full history would have cost by now. After a move
+// no later call costs more than with full history, so maxRegret also bounds the sum at the end.
 const (
 	alphaNum, alphaDen         = 1, 2
 	maxRegretNum, maxRegretDen = 112, 100

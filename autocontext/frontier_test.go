@@ -70,8 +70,8 @@ func atPrice(cached float64, change func(*cascade.Intra)) autocontext.Settings {
 	return s
 }
 
-// Without caching the frontier moves as soon as there is something to mask; when cached tokens cost nothing, never; and the
-// dearer they are, the earlier.
+// Without caching the frontier moves as soon as there is something to mask; when cached tokens cost
+// nothing, never; and the dearer they are, the earlier.
 func TestFrontierByCost(t *testing.T) {
 	t.Parallel()
 	for cached, want := range map[float64][]int{
@@ -87,8 +87,9 @@ func TestFrontierByCost(t *testing.T) {
 	require.Equal(t, []int{13}, moves(run(t, unknown, 14, read1500, nil)), "an unknown price is taken for a tenth")
 }
 
-// Leaving the frontier owes R*c at each call. It moves at the first call at which twice the debt reaches (1-c)*(S-R) and
-// moving keeps what was paid within 1.12 of full history. Here every decision is made anew from what would be sent.
+// Leaving the frontier owes R*c at each call. It moves at the first call at which twice the debt
+// reaches (1-c)*(S-R) and moving keeps what was paid within 1.12 of full history. Here every
+// decision is made anew from what would be sent.
 func TestFrontierOwes(t *testing.T) {
 	t.Parallel()
 	waited, held, moved := 0, 0, 0
@@ -134,7 +135,8 @@ func TestFrontierOwes(t *testing.T) {
 // weight is what moving the frontier to the coming call would do.
 type weight struct{ size, gain, shared, resent int64 }
 
-// weigh compares what is sent with the frontier at two places, of which sent messages were in the call before.
+// weigh compares what is sent with the frontier at two places, of which sent messages were in the
+// call before.
 func weigh(s autocontext.Settings, items []echo.Item, sent, at, to int) weight {
 	ages := autocontext.NewAges(s, items)
 	now := slices.Clone(ages.At(at).Items)
@@ -164,7 +166,8 @@ func TestFrontierMovesForFreeWhenCold(t *testing.T) {
 		"there is nothing to mask yet")
 }
 
-// What costs less than staying is done even by a phase that has already paid more than the cap allows.
+// What costs less than staying is done even by a phase that has already paid more than the cap
+// allows.
 func TestFrontierMovesForFreeAboveTheCap(t *testing.T) {
 	t.Parallel()
 	k := newTalk().reads(8, 1500)
@@ -176,9 +179,9 @@ func TestFrontierMovesForFreeAboveTheCap(t *testing.T) {
 	}
 }
 
-// Whatever the conversation and the prices, the rule never makes a phase cost more than maxRegret of what full history
-// would have cost, at any time. It holds for what the frontier decides: what compresses retries, clears or makes room does
-// so whatever it costs.
+// Whatever the conversation and the prices, the rule never makes a phase cost more than maxRegret
+// of what full history would have cost, at any time. It holds for what the frontier decides: what
+// compresses retries, clears or makes room does so whatever it costs.
 func TestFrontierNeverCostsMuchMoreThanFullHistory(t *testing.T) {
 	t.Parallel()
 	const most = 1.121 // of full history: 1.12, and what is rounded
@@ -209,7 +212,8 @@ func TestFrontierNeverCostsMuchMoreThanFullHistory(t *testing.T) {
 	require.Greater(t, worst, 1.0, "the conversations are such that the rule loses sometimes, or this test shows nothing")
 }
 
-// Paid and Full are what the calls cost, in millionths of a token, the same as the reports say in money.
+// Paid and Full are what the calls cost, in millionths of a token, the same as the reports say in
+// money.
 func TestFrontierSumsAreThoseOfTheReports(t *testing.T) {
 	t.Parallel()
 	s := atPrice(0.25, nil)
@@ -250,8 +254,8 @@ func TestAgesAtIsBuild(t *testing.T) {
 	}
 }
 
-// What a prefix cache can share is what is sent for the messages before the first one for which something else is sent,
-// told from the bytes of two calls in a row.
+// What a prefix cache can share is what is sent for the messages before the first one for which
+// something else is sent, told from the bytes of two calls in a row.
 func TestSharedIsTheCommonPrefix(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(80) {

@@ -10,9 +10,10 @@ import (
 
 // guard makes room in a draft. It looks at the coming request, not at the last one's usage. Above
 // warn_percent of the limit it warns, once. Above compact_percent it makes room, down to
-// target_percent, so that it does not act again on the next turn: it moves the frontier fully; removes
-// tool results by level, from the middle outward; has the older messages summed up; cuts tool results
-// that alone would not fit. What is still too large is an error that names the largest message.
+// target_percent, so that it does not act again on the next turn: it moves the frontier fully;
+// removes tool results by level, from the middle outward; has the older messages summed up; cuts
+// tool results that alone would not fit. What is still too large is an error that names the largest
+// message.
 type guard struct{ *draft }
 
 // act makes room when the request needs it. An ask has to be answered before the view can be sent.

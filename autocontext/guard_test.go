@@ -13,7 +13,8 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// guarded is a phase without settings of its own under the guard: full history, in at most limit tokens.
+// guarded is a phase without settings of its own under the guard: full history, in at most limit
+// tokens.
 func guarded(limit int64, change func(*cascade.Intra)) autocontext.Settings {
 	s := policy(change)
 	s.Policy.Enabled = false
@@ -122,7 +123,8 @@ func TestGuardRests(t *testing.T) {
 	require.Empty(t, p.events)
 }
 
-// The steps in their order: it masks what is old, removes results from the middle outward, has the rest summed up.
+// The steps in their order: it masks what is old, removes results from the middle outward, has the
+// rest summed up.
 func TestGuardStepsInOrder(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -186,7 +188,8 @@ func TestGuardRemovesFromTheMiddleOutward(t *testing.T) {
 	}
 }
 
-// What stays after a compaction: system, summary, task, pinned messages, the latest request verbatim, the newest messages.
+// What stays after a compaction: system, summary, task, pinned messages, the latest request
+// verbatim, the newest messages.
 func TestGuardCompactionKeeps(t *testing.T) {
 	t.Parallel()
 	p := newPhase(t, guarded(2000, func(in *cascade.Intra) { in.Guard.KeepRecentMessages = 4 }))
@@ -285,7 +288,8 @@ func TestGuardFailingSummariser(t *testing.T) {
 	}
 }
 
-// A model that ignores how long its summary may be is cut, in the tokens of the model, whatever the writing.
+// A model that ignores how long its summary may be is cut, in the tokens of the model, whatever the
+// writing.
 func TestGuardLongSummaryIsCut(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
@@ -437,7 +441,8 @@ func TestGuardFitError(t *testing.T) {
 	}
 }
 
-// A tool result that is larger than the window is cut, and several of one turn are cut as far as they must be.
+// A tool result that is larger than the window is cut, and several of one turn are cut as far as
+// they must be.
 func TestGuardCutsWhatAloneDoesNotFit(t *testing.T) {
 	t.Parallel()
 	for _, strategy := range []cascade.BudgetStrategy{cascade.BudgetSummarize, cascade.BudgetPruneOldest, cascade.BudgetSlidingWindow} {
@@ -520,7 +525,8 @@ func TestGuardRefused(t *testing.T) {
 	require.False(t, smaller)
 }
 
-// Images have bytes that say nothing of their tokens: a count that knows that is used, exact or not.
+// Images have bytes that say nothing of their tokens: a count that knows that is used, exact or
+// not.
 func TestGuardCountsByCount(t *testing.T) {
 	t.Parallel()
 	for _, exact := range []bool{true, false} {
@@ -557,9 +563,9 @@ func TestGuardLearnsFromUsage(t *testing.T) {
 	require.Zero(t, b.Used(step.Carry, 100).Scale)
 }
 
-// However phases grow and whatever is asked of models, the guard ends below compact_percent, or says that the request fits
-// as it is, or that it does not. It never asks without end (build fails then), and what it made of a request is not touched
-// again by building it once more.
+// However phases grow and whatever is asked of models, the guard ends below compact_percent, or
+// says that the request fits as it is, or that it does not. It never asks without end (build fails
+// then), and what it made of a request is not touched again by building it once more.
 func TestGuardAlwaysEnds(t *testing.T) {
 	t.Parallel()
 	acted, kept := 0, 0

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// A model that sees that a result was masked still needs to know what it was about. So a placeholder
-// keeps the most frequent names of what it replaces: words of at least four characters of
-// [A-Za-z0-9_./-] with a digit, a slash, an underscore or a dot: paths, identifiers and numbers, and
-// no prose. On recorded coding and customer-service conversations this keeps four to fifteen of a
-// hundred references to earlier results in sight, for two to three of a hundred tokens
+// A model that sees that a result was masked still needs to know what it was about. So a
+// placeholder keeps the most frequent names of what it replaces: words of at least four characters
+// of [A-Za-z0-9_./-] with a digit, a slash, an underscore or a dot: paths, identifiers and numbers,
+// and no prose. On recorded coding and customer-service conversations this keeps four to fifteen of
+// a hundred references to earlier results in sight, for two to three of a hundred tokens
 // (docs/context.md).
 
 const (
@@ -56,8 +56,8 @@ func names(text string) []string {
 	return list
 }
 
-func notInName(c rune) bool {
-	return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '-' || c > '9') && c != '_' // from - to 9: - . / and digits
+func notInName(c rune) bool { // from - to 9: - . / and digits
+	return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '-' || c > '9') && c != '_'
 }
 
 func isName(word string) bool {

@@ -39,9 +39,9 @@ type node struct {
 	cleared int64 // tokens of it when clear_tool_uses has cleared it; 0: not known yet
 }
 
-// state is all that decides the form of a message, besides the message itself and the settings. Of it
-// the aging passes use only asOf; so the views of two calls differ only when asOf moved, a new attempt
-// began, or the guard acted.
+// state is all that decides the form of a message, besides the message itself and the settings. Of
+// it the aging passes use only asOf; so the views of two calls differ only when asOf moved, a new
+// attempt began, or the guard acted.
 type state struct {
 	asOf    int // the turn as of which ages are taken
 	attempt int // the attempt under way
@@ -79,9 +79,9 @@ func (m *state) read(i int, it echo.Item) {
 // nothing to say.
 type pass func(p *cascade.Intra, i int, n *node, m *state) (shape, bool)
 
-// order is the order of the passes; the first that has something to say decides. What takes a message
-// out of the request comes before what shortens it, and what the guard had to do before what the
-// settings want.
+// order is the order of the passes; the first that has something to say decides. What takes a
+// message out of the request comes before what shortens it, and what the guard had to do before
+// what the settings want.
 var order = [...]pass{
 	compacted, // the summary in force tells it
 	slid,      // a token_budget left its turn out

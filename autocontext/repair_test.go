@@ -76,7 +76,8 @@ func TestRepairs(t *testing.T) {
 	}
 }
 
-// What is added to complete a conversation goes again when the conversation goes on, and the cache keeps what it had.
+// What is added to complete a conversation goes again when the conversation goes on, and the cache
+// keeps what it had.
 func TestRepairsAreTakenBack(t *testing.T) {
 	t.Parallel()
 	all := history(
@@ -96,7 +97,8 @@ func TestRepairsAreTakenBack(t *testing.T) {
 	require.Equal(t, []int{1, 4, 4, 4, 6, 6}, got)
 }
 
-// A call that never got its result is completed with the same bytes at every call: nothing is sent anew for it.
+// A call that never got its result is completed with the same bytes at every call: nothing is sent
+// anew for it.
 func TestRepairsKeepTheCache(t *testing.T) {
 	t.Parallel()
 	all := history(echo.NewText(echo.RoleUser, echo.KindTask, "task"), asks(bash("a")), echo.NewText(echo.RoleUser, echo.KindTurnPrompt, "more"))
@@ -109,7 +111,8 @@ func TestRepairsKeepTheCache(t *testing.T) {
 	require.Equal(t, size, second.View.Report().SharedSize)
 }
 
-// Calls made in another model's way are written as text, once, whether that model wrote them into its words or not.
+// Calls made in another model's way are written as text, once, whether that model wrote them into
+// its words or not.
 func TestRepairsIsolateAnotherModelsCalls(t *testing.T) {
 	t.Parallel()
 	block := "```json\n{\"tool\": \"bash\", \"arguments\": {}}\n```"

@@ -12,7 +12,8 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// attempts is a talk of n attempts that did not pass and the beginning of another. Each reads something, then answers.
+// attempts is a talk of n attempts that did not pass and the beginning of another. Each reads
+// something, then answers.
 func attempts(n int) *talk {
 	k := newTalk()
 	for i := 1; i <= n; i++ {
@@ -21,7 +22,8 @@ func attempts(n int) *talk {
 	return k
 }
 
-// After attempts that did not pass the last loop_history_limit answers stay with the words that turned them down.
+// After attempts that did not pass the last loop_history_limit answers stay with the words that
+// turned them down.
 func TestRetryKeepsTheLastAnswersAndTheirVerdicts(t *testing.T) {
 	t.Parallel()
 	for limit, want := range map[int][]string{
@@ -55,8 +57,8 @@ func TestRetryLeavesTheAttemptUnderWay(t *testing.T) {
 	}
 }
 
-// An answer with calls keeps its words and loses the calls, as their results are not sent. One that has no words is left
-// out.
+// An answer with calls keeps its words and loses the calls, as their results are not sent. One that
+// has no words is left out.
 func TestRetryAnswersLoseTheirCalls(t *testing.T) {
 	t.Parallel()
 	k := newTalk().calls("Words beside a call.", result{text: strings.Repeat("found ", 100)}).retry("no answer")
@@ -84,7 +86,8 @@ func TestRetryCutsLongAnswers(t *testing.T) {
 	require.Same(t, v.Items[2].Message, v.Items[2].Sent)
 }
 
-// Turn prompts, notices and the results of old attempts go; pinned messages stay, a tool result with its whole group.
+// Turn prompts, notices and the results of old attempts go; pinned messages stay, a tool result
+// with its whole group.
 func TestRetryKeepsPinnedGroups(t *testing.T) {
 	t.Parallel()
 	k := newTalk().calls("a", result{text: "one"}, result{text: "two"}).user(echo.KindTurnPrompt, "go on").user(echo.KindNotice, "note").say("x").retry("no")

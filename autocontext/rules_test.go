@@ -31,8 +31,8 @@ type wireMessage struct {
 	} `json:"tool_calls"`
 }
 
-// validSequence checks a request against the rules of the chat-completions protocol, from its bytes. It knows nothing of
-// the code that made it.
+// validSequence checks a request against the rules of the chat-completions protocol, from its
+// bytes. It knows nothing of the code that made it.
 func validSequence(t *testing.T, msgs []*echo.Message) {
 	t.Helper()
 	var pending []string
@@ -140,7 +140,8 @@ func checkItem(t *testing.T, s autocontext.Settings, h echo.Item, it autocontext
 	}
 }
 
-// play runs a conversation call by call, as the engine does, and checks every view. It returns the bytes of all requests.
+// play runs a conversation call by call, as the engine does, and checks every view. It returns the
+// bytes of all requests.
 func play(t *testing.T, seed uint64, broken bool, turns int) [][]byte {
 	t.Helper()
 	w := newWorld(seed, broken)

@@ -12,8 +12,8 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// The whole of a phase on one page: what becomes of each message at each call, what it costs, and what the model sees. A
-// change of behaviour is a change of this file.
+// The whole of a phase on one page: what becomes of each message at each call, what it costs, and
+// what the model sees. A change of behaviour is a change of this file.
 func TestScenario(t *testing.T) {
 	t.Parallel()
 	s := autocontext.Settings{Policy: cascade.DefaultIntra(), Price: &echo.Price{Input: 2, Cached: 0.2}}

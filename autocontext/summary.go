@@ -26,8 +26,8 @@ Write in plain text under these headings, leaving out a heading that has nothing
 
 Be exact and short. Invent nothing.`
 
-// summaryRequest asks for a summary of some messages. The transcript has about size bytes at most, not
-// characters: in some scripts a character is a token or more.
+// summaryRequest asks for a summary of some messages. The transcript has about size bytes at most,
+// not characters: in some scripts a character is a token or more.
 func summaryRequest(told []*echo.Message, size int) []*echo.Message {
 	size = max(size, 1000)
 	text := ""

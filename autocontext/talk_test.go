@@ -120,7 +120,8 @@ func (k *talk) retry(why string) *talk {
 	return k.user(echo.KindRetry, why)
 }
 
-// policy are the defaults with the frontier moving on every turn, so that a test sees what a pass does.
+// policy are the defaults with the frontier moving on every turn, so that a test sees what a pass
+// does.
 func policy(change func(*cascade.Intra)) autocontext.Settings {
 	s := autocontext.Settings{Policy: cascade.DefaultIntra()}
 	s.Policy.Advance = cascade.AdvanceEveryTurn

@@ -10,7 +10,8 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// A phase may begin with messages of another one, that phase's task among them. What survives is the own task.
+// A phase may begin with messages of another one, that phase's task among them. What survives is
+// the own task.
 func TestTheOwnTaskSurvives(t *testing.T) {
 	t.Parallel()
 	own := echo.NewText(echo.RoleUser, echo.KindTask, "the own task")
@@ -32,7 +33,8 @@ func TestTheOwnTaskSurvives(t *testing.T) {
 	require.Same(t, own, step.View.Items[2].Sent)
 }
 
-// It takes the place of what was taken for the task before it came, also when that was in a call before.
+// It takes the place of what was taken for the task before it came, also when that was in a call
+// before.
 func TestALaterTaskTakesThePlace(t *testing.T) {
 	t.Parallel()
 	k := &talk{attempt: 1}

@@ -66,7 +66,8 @@ func TestAgingNeverMakesLonger(t *testing.T) {
 	}
 }
 
-// A result never becomes longer as it ages: one that min_masked_size spares is still cut by its tier.
+// A result never becomes longer as it ages: one that min_masked_size spares is still cut by its
+// tier.
 func TestTiersCutWhatIsSpared(t *testing.T) {
 	t.Parallel()
 	tiers := func(p *cascade.Intra) {

@@ -11,7 +11,8 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// TestCardsEstimateTokensAlike: a card gives the same estimate of its message's tokens as a view does.
+// TestCardsEstimateTokensAlike: a card gives the same estimate of its message's tokens as a view
+// does.
 func TestCardsEstimateTokensAlike(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "a", "ab", "abc", "abcd", "Find the bug in a/b.go.", "Größe\n\"x\""} {

@@ -8,7 +8,7 @@ type Form string
 // The forms.
 const (
 	FormFull    Form = "full"    // as it is
-	FormMasked  Form = "masked"  // a tool result whose content gave way to a placeholder that names its hash
+	FormMasked  Form = "masked"  // a tool result as a placeholder that names its hash
 	FormExcerpt Form = "excerpt" // head and tail of a text, with what matters between them
 	FormStub    Form = "stub"    // an assistant message whose long call arguments are cut
 	FormSummary Form = "summary" // told by the summary in force; the first such message carries it
@@ -22,19 +22,19 @@ type Reason string
 const (
 	ReasonNoPolicy   Reason = "no_policy"   // no context settings apply: full history is sent
 	ReasonRecent     Reason = "recent"      // not old enough for anything to become of it
-	ReasonKept       Reason = "kept"        // a system message, the task, a request of the user, a pinned message, a callout
+	ReasonKept       Reason = "kept"        // a system message, the task, a user request, pinned, a callout
 	ReasonSmall      Reason = "small"       // old enough, but what would stand for it is no shorter
 	ReasonExcluded   Reason = "excluded"    // the result of a tool that is never masked
-	ReasonAged       Reason = "aged"        // older than window or mask_observations_after, when the frontier moved
+	ReasonAged       Reason = "aged"        // older than its limit of age when the frontier moved
 	ReasonError      Reason = "error"       // an old failure: the lines around it are kept
 	ReasonTier       Reason = "tier"        // longer than its tier of truncation allows
 	ReasonCleared    Reason = "cleared"     // clear_tool_uses
 	ReasonRetry      Reason = "retry"       // of an attempt that did not pass
-	ReasonRemoved    Reason = "removed"     // the guard removed this tool result, from the middle outward
+	ReasonRemoved    Reason = "removed"     // the guard removed this tool result
 	ReasonCompacted  Reason = "compacted"   // the guard had the older messages summed up
 	ReasonSlid       Reason = "slid"        // token_budget left out the oldest turns
 	ReasonOversize   Reason = "oversize"    // a tool result that alone would not have fitted
-	ReasonRepaired   Reason = "repaired"    // something was added or left out to make the sequence valid
+	ReasonRepaired   Reason = "repaired"    // changed to make the sequence valid
 	ReasonOtherModel Reason = "other_model" // calls in another model's way, written as text
 )
 

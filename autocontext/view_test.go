@@ -60,7 +60,8 @@ func TestFullHistoryIsSentAsItIs(t *testing.T) {
 	require.Empty(t, fullHistory(t, nil, dialect.Native).Report().Spans)
 }
 
-// A model without tool calling sees calls and results as text, and never a tool message or a tool call.
+// A model without tool calling sees calls and results as text, and never a tool message or a tool
+// call.
 func TestPromptedRendering(t *testing.T) {
 	t.Parallel()
 	r := autocontext.NewRenderer(dialect.Prompted)

@@ -55,9 +55,9 @@ type Card struct {
 	Anchor  bool   // it was brought in as an anchor at least once
 
 	GeneratedAt time.Time // UTC, microseconds; of two versions of a card the later one counts
-	Generator   string    // "message", "shape", "extraction", or the name of the model that wrote the summary
+	Generator   string    // "message", "shape", "extraction", or the name of a model
 	MessageAt   time.Time // UTC, microseconds
-	Late        bool      // taken before it was finished: extracted, or without an embedding. It is not kept in a store
+	Late        bool      // taken before it was finished; no store keeps it
 }
 
 // Summarizer sums messages up in one or two sentences each. Implementations are safe for concurrent

@@ -9,7 +9,7 @@ import (
 
 const (
 	maxSentences = 400 // looked at
-	minSentence  = 20  // characters; anything shorter ("Sure!") is not what a message is about, when there is more
+	minSentence  = 20  // characters; shorter ones ("Sure!") are passed over
 )
 
 // extract sums a text up without a model: its first sentence that says something, and the one that

@@ -49,9 +49,9 @@ func (t *tally) release() {
 }
 
 // keywords returns what a message is about: the frequent words and, before these, names: paths,
-// identifiers, and words with a capital in the middle of a sentence. Names stand as they are written,
-// other words in lower case; singular and plural are one word, English words without a meaning of
-// their own are left out. The order is by weight, then by place.
+// identifiers, and words with a capital in the middle of a sentence. Names stand as they are
+// written, other words in lower case; singular and plural are one word, English words without a
+// meaning of their own are left out. The order is by weight, then by place.
 func (t *tally) keywords() []string {
 	return t.best(maxKeywords, func(*term) bool { return true })
 }

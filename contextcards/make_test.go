@@ -233,8 +233,8 @@ func TestTextToEmbed(t *testing.T) {
 	require.Equal(t, "What it says.\n"+strings.Repeat("é", 4000), long)
 }
 
-// Whatever a message holds, its card is bounded, in one line, without characters that a terminal obeys, and the same each
-// time.
+// Whatever a message holds, its card is bounded, in one line, without characters that a terminal
+// obeys, and the same each time.
 func FuzzExtract(f *testing.F) {
 	for _, seed := range []string{report, "{\"a\":[1,2", "\x1b[31mred\x1b[0m\u202e evil", "a.\nb!\n\n- c?\n```", "東京。タワー", "\xff\xfe", "[[[[", "1. x\n2) y", "..//--..", "<"} {
 		f.Add(seed, "tool", `{"path":"a"}`, true)

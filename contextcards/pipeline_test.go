@@ -16,7 +16,8 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// double stands for a summarizer, an embedder and a store. What it does in a call is what behave says; nil: it works.
+// double stands for a summarizer, an embedder and a store. What it does in a call is what behave
+// says; nil: it works.
 type double struct {
 	contextcards.Memory
 
@@ -210,8 +211,8 @@ func TestPipelineMakesAndDeliversCards(t *testing.T) {
 	})
 }
 
-// Cards are made when messages pause, so that they take nothing from a turn; but no message waits for a pause that does not
-// come, and not too many wait at once.
+// Cards are made when messages pause, so that they take nothing from a turn; but no message waits
+// for a pause that does not come, and not too many wait at once.
 func TestCardsAreMadeInThePausesOfARun(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -282,7 +283,8 @@ func TestWaitWithoutAddMakesTheCards(t *testing.T) {
 	})
 }
 
-// Whatever a summarizer or an embedder does: Add returns at once, Wait with its context, and every source has a card.
+// Whatever a summarizer or an embedder does: Add returns at once, Wait with its context, and every
+// source has a card.
 func TestNoComponentBlocksOrFailsAnything(t *testing.T) {
 	t.Parallel()
 	for name, behave := range map[string]func(context.Context) error{"failing": failing, "panicked": panicked, "slow": slow, "deaf": deaf} {

@@ -58,14 +58,14 @@ func eachNeighbour(groups []Group, tell func(i, j int, share float64)) {
 	}
 }
 
-// recencyHalf is the number of groups after which recency has halved. It counts places and not time:
-// a run may be minutes old as a whole.
+// recencyHalf is the number of groups after which recency has halved. It counts places and not
+// time: a run may be minutes old as a whole.
 const recencyHalf = 10
 
 // byWords ranks groups by keyword_weight * relevance * (1 + recency_weight * recency) +
 // callout_weight for callouts. Recency multiplies relevance: what has nothing to do with the task
-// does not become relevant by being new. Groups with neither a word in common nor a callout are left
-// out. Recency counts by itself only when keyword_weight is zero.
+// does not become relevant by being new. Groups with neither a word in common nor a callout are
+// left out. Recency counts by itself only when keyword_weight is zero.
 func (sel *selected) byWords(relevance []float64) []place {
 	groups, s := sel.groups, &sel.settings
 	relevance = normalized(spread(groups, relevance))
@@ -92,9 +92,9 @@ const rawShare = 0.01
 // no group has one.
 //
 // Everything said in one session is somewhat similar to any task in it, more so with some embedders
-// than with others. So what counts, and what neighbours share in, is by how much a group is above the
-// mean and one standard deviation of all. Left out is what is less similar than threshold times the
-// most similar group, and not near enough to a similar one either.
+// than with others. So what counts, and what neighbours share in, is by how much a group is above
+// the mean and one standard deviation of all. Left out is what is less similar than threshold times
+// the most similar group, and not near enough to a similar one either.
 func (sel *selected) bySimilarity(threshold float64) []place {
 	groups := sel.groups
 	if !slices.ContainsFunc(groups, func(g Group) bool { return g.Embedded }) {

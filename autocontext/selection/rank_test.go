@@ -29,13 +29,15 @@ func saidAll(texts ...string) []Group {
 	return out
 }
 
-// Scores against values by hand. There are three texts of 3, 1 and 2 terms: 2 on average. "apple" is in two of them, its
-// IDF is ln(1 + (3-2+.5)/(2+.5)) = ln 1.6 = .4700; "pear" in one, ln(1 + 2.5/1.5) = ln 2.6667 = .9808.
+// Scores against values by hand. There are three texts of 3, 1 and 2 terms: 2 on average. "apple"
+// is in two of them, its IDF is ln(1 + (3-2+.5)/(2+.5)) = ln 1.6 = .4700; "pear" in one, ln(1 +
+// 2.5/1.5) = ln 2.6667 = .9808.
 func TestRelevanceByHand(t *testing.T) {
 	t.Parallel()
 	groups := saidAll("apple apple pear", "apple", "cherry plum")
 	got := NewIndex().relevance("apples", groups)
-	// 2 x 2.2 / (2 + 1.2 x (.25 + .75 x 3/2)) = 4.4/3.65; 2.2 / (1 + 1.2 x (.25 + .75 x 1/2)) = 2.2/1.75
+	// 2 x 2.2 / (2 + 1.2 x (.25 + .75 x 3/2)) = 4.4/3.65; 2.2 / (1 + 1.2 x (.25 + .75 x 1/2)) =
+	// 2.2/1.75
 	require.InDeltaSlice(t, []float64{0.4700036 * 4.4 / 3.65, 0.4700036 * 2.2 / 1.75, 0}, got, 1e-6)
 
 	got = NewIndex().relevance("apple pear pear", groups) // a word asked for twice counts once
@@ -92,7 +94,8 @@ func TestSpreadStaysWithinAVisit(t *testing.T) {
 	}
 	scores := make([]float64, len(groups))
 	scores[5] = 1
-	// Those after it get the share of their previous one, those before it that of their next one; half with each step.
+	// Those after it get the share of their previous one, those before it that of their next one; half
+	// with each step.
 	require.InDeltaSlice(t,
 		[]float64{0, 0.45 / 8, 0.45 / 4, 0.45 / 2, 0.45, 1, 0.6, 0.6 / 2, 0.6 / 4, 0.6 / 8, 0}, spread(groups, scores), 1e-12)
 	for i := 6; i < len(groups); i++ {

@@ -1,6 +1,6 @@
 // Package selection chooses messages of earlier phases for a later one: by words, by the similarity
-// of embeddings, or by a model that is shown a menu. It works on groups of messages and their cards,
-// and asks nobody: a model's answer is given to it.
+// of embeddings, or by a model that is shown a menu. It works on groups of messages and their
+// cards, and asks nobody: a model's answer is given to it.
 package selection
 
 import (
@@ -14,8 +14,8 @@ import (
 )
 
 // UsesSimilarity reports whether a strategy uses the similarities of an embedder of this name. One
-// that compares spelling adds nothing to words; joined with it they find less (docs/selection.md). So
-// hybrid does without it, while semantic has nothing else.
+// that compares spelling adds nothing to words; joined with it they find less (docs/selection.md).
+// So hybrid does without it, while semantic has nothing else.
 func UsesSimilarity(s echo.Strategy, embedder string) bool {
 	return s == echo.StrategySemantic || s == echo.StrategyHybrid && !contextcards.BySpelling(embedder)
 }
@@ -45,8 +45,8 @@ func SettingsOf(in cascade.InterSelection) Settings {
 	}
 }
 
-// Group is the unit of selection: an assistant message with its tool calls and their results, or any
-// other message by itself. It is taken whole or not at all.
+// Group is the unit of selection: an assistant message with its tool calls and their results, or
+// any other message by itself. It is taken whole or not at all.
 type Group struct {
 	ID         echo.Hash // of its first message
 	Items      []echo.Item
@@ -245,8 +245,8 @@ func (b *budget) fit(g *Group) bool {
 	return true
 }
 
-// take fills the budget with the first groups of an order. What does not fit is passed over; smaller
-// ones behind it may fit.
+// take fills the budget with the first groups of an order. What does not fit is passed over;
+// smaller ones behind it may fit.
 func (sel *selected) take(order []int) *echo.Selected {
 	left := sel.budget()
 	taken := map[echo.Hash]bool{}

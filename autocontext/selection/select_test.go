@@ -61,8 +61,8 @@ func TestHeuristicTakesWhatTheTaskIsAbout(t *testing.T) {
 	require.Zero(t, sel.Scores[1].Total)
 }
 
-// A run whose messages are all minutes old: what is about the task comes first, however old in the run, and the newest
-// messages, which are about something else, do not come in at all.
+// A run whose messages are all minutes old: what is about the task comes first, however old in the
+// run, and the newest messages, which are about something else, do not come in at all.
 func TestRecencyDoesNotDrownRelevance(t *testing.T) {
 	t.Parallel()
 	groups := apart("the reactor's limit is 17 bar", "the pump of the reactor was replaced")
@@ -134,7 +134,8 @@ func TestCallouts(t *testing.T) {
 	require.Equal(t, []int{1, 2}, chosen)
 }
 
-// A question and its answer have no word in common; the answer comes with the question, but not across visits.
+// A question and its answer have no word in common; the answer comes with the question, but not
+// across visits.
 func TestNeighboursComeAlong(t *testing.T) {
 	t.Parallel()
 	groups := saidAll("Which animal did you adopt?", "A greyhound!", "Lovely.", "Other things.")
@@ -195,8 +196,9 @@ func TestSemantic(t *testing.T) {
 	require.Equal(t, []int{0, 1, 2}, chosen, "what is unlike the task is never taken by itself")
 }
 
-// Any two texts are somewhat similar to some embedders. What stands out comes first and takes its answer along; a place in
-// the middle of a visit, with similar things all around, is worth nothing by itself.
+// Any two texts are somewhat similar to some embedders. What stands out comes first and takes its
+// answer along; a place in the middle of a visit, with similar things all around, is worth nothing
+// by itself.
 func TestSemanticStandsOut(t *testing.T) {
 	t.Parallel()
 	var groups []Group
@@ -225,7 +227,8 @@ func TestSemanticWithoutEmbeddings(t *testing.T) {
 	require.Empty(t, sel.Notes)
 }
 
-// many are 30 groups of 10 tokens; those that can be divided by three are about the pump, those by five similar to it.
+// many are 30 groups of 10 tokens; those that can be divided by three are about the pump, those by
+// five similar to it.
 func many() []Group {
 	out := make([]Group, 30)
 	for i := range out {
@@ -414,7 +417,8 @@ func TestLateCardsAreTold(t *testing.T) {
 	require.True(t, sel.Scores[1].Late)
 }
 
-// randomGroups makes groups of one to four messages, some of them equal, some embedded, some callouts.
+// randomGroups makes groups of one to four messages, some of them equal, some embedded, some
+// callouts.
 func randomGroups(r *rand.Rand) []Group {
 	words := []string{"pump", "seal", "valve", "the", "src/main.go", "failed", "東京", "42", "noted"}
 	out := make([]Group, r.IntN(60))
@@ -438,8 +442,9 @@ func randomGroups(r *rand.Rand) []Group {
 	return out
 }
 
-// Whatever the groups, the strategy and the answer: budgets hold, order and counts are right, groups are whole, nothing is
-// there twice, and the same again gives the same bytes, with an index that is new or not.
+// Whatever the groups, the strategy and the answer: budgets hold, order and counts are right,
+// groups are whole, nothing is there twice, and the same again gives the same bytes, with an index
+// that is new or not.
 func TestSelectionsKeepTheirRules(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(4, 2))
@@ -517,8 +522,9 @@ func checkSelected(t *testing.T, groups []Group, s Settings, sel *echo.Selected)
 	}
 }
 
-// otherCards returns groups with other cards for the same messages: from a model, from the message itself, with other
-// keywords, late. Some groups show their message in other words than its own, as what a tool's phase said comes in.
+// otherCards returns groups with other cards for the same messages: from a model, from the message
+// itself, with other keywords, late. Some groups show their message in other words than its own, as
+// what a tool's phase said comes in.
 func otherCards(r *rand.Rand, groups []Group) []Group {
 	out := slices.Clone(groups)
 	for i := range out {
@@ -545,8 +551,9 @@ func otherCards(r *rand.Rand, groups []Group) []Group {
 	return out
 }
 
-// An index that is kept through all selections of a session chooses what a new one for each of them does, with the same
-// scores to the last bit: whatever the cards were before, and however a message was looked at.
+// An index that is kept through all selections of a session chooses what a new one for each of them
+// does, with the same scores to the last bit: whatever the cards were before, and however a message
+// was looked at.
 func TestKeptIndexChoosesTheSame(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(6, 28))

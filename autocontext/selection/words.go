@@ -11,8 +11,8 @@ import (
 // maxWord is the longest word, in bytes; anything longer is data.
 const maxWord = 80
 
-// maxIndexed bounds what is indexed of a message, in bytes. Its beginning says what it is about; and
-// a log of a million lines would make every word seem frequent.
+// maxIndexed bounds what is indexed of a message, in bytes. Its beginning says what it is about;
+// and a log of a million lines would make every word seem frequent.
 const maxIndexed = 16 << 10
 
 // stopWord is the term of words without a meaning of their own.

@@ -16,7 +16,8 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// Embedder is the name of the embedder that the cards of these tests have vectors of, and Dimensions their length.
+// Embedder is the name of the embedder that the cards of these tests have vectors of, and
+// Dimensions their length.
 const (
 	Embedder   = "test-model@8"
 	Dimensions = 8
@@ -25,7 +26,8 @@ const (
 // tolerance is how much a similarity may be off: stores count in 32 bits.
 const tolerance = 1e-5
 
-// Store runs the contract's tests. open returns an empty store each time; it ends the test when it cannot.
+// Store runs the contract's tests. open returns an empty store each time; it ends the test when it
+// cannot.
 func Store(t *testing.T, open func(t *testing.T) contextcards.Store) {
 	t.Helper()
 	for _, c := range []struct {
@@ -326,7 +328,8 @@ func concurrent(t *testing.T, s contextcards.Store) {
 	require.Len(t, cards(t, s, "s"), 8*5)
 }
 
-// randomSessions holds a store against the one in memory: a choice must not depend on which of them was there.
+// randomSessions holds a store against the one in memory: a choice must not depend on which of them
+// was there.
 func randomSessions(t *testing.T, s contextcards.Store) {
 	random := rand.New(rand.NewPCG(4, 2))
 	memory := &contextcards.Memory{}

@@ -88,8 +88,8 @@ func choosePolicy(text, from string) (Policy, cascade.Diagnostics, error) {
 }
 
 // ChoosePrices reads prices as [ParsePrices] does; a text of another form is a model, whose price
-// lookup returns, nil for one that is not known. An error is a [*ChoiceError], or one of ParsePrices
-// or of lookup.
+// lookup returns, nil for one that is not known. An error is a [*ChoiceError], or one of
+// ParsePrices or of lookup.
 func ChoosePrices(texts []string, lookup func(model string) (*config.Price, error)) ([]Prices, error) {
 	var out []Prices
 	for _, text := range texts {

@@ -27,8 +27,9 @@ func prose(r *rand.Rand, n int) string {
 	return b.String()
 }
 
-// recordedLine is a random conversation as a line of a file: users that speak in between, several calls at once, results
-// and arguments short and long, an assistant that speaks first or twice, calls without a result.
+// recordedLine is a random conversation as a line of a file: users that speak in between, several
+// calls at once, results and arguments short and long, an assistant that speaks first or twice,
+// calls without a result.
 func recordedLine(r *rand.Rand) string {
 	type object = map[string]any
 	list := []object{}
@@ -82,9 +83,10 @@ func tight(advance cascade.Advance) cascade.Intra {
 	return in
 }
 
-// What the search of schedules says that a schedule costs is what its replay through the builder costs: for the schedules
-// of full history, of every turn and of steps, and for the one that it finds itself. And nothing that the builder chooses
-// by itself is cheaper than what the search found.
+// What the search of schedules says that a schedule costs is what its replay through the builder
+// costs: for the schedules of full history, of every turn and of steps, and for the one that it
+// finds itself. And nothing that the builder chooses by itself is cheaper than what the search
+// found.
 func TestSchedulesCostWhatTheirReplaysCost(t *testing.T) {
 	t.Parallel()
 	price := Prices{Name: "0.1", Input: 1, Cached: 0.1}
@@ -119,7 +121,8 @@ func TestSchedulesCostWhatTheirReplaysCost(t *testing.T) {
 	require.Greater(t, better, 50, "hindsight is no better than anything: the test does not look at what it should")
 }
 
-// The same with attempts that did not pass: what is sent for their messages changes with the next attempt.
+// The same with attempts that did not pass: what is sent for their messages changes with the next
+// attempt.
 func TestSchedulesOfAttemptsCostWhatTheirReplaysCost(t *testing.T) {
 	t.Parallel()
 	price := Prices{Name: "0.1", Input: 1, Cached: 0.1}
@@ -165,8 +168,8 @@ func attempts(r *rand.Rand) *Conversation {
 	return c
 }
 
-// regrows reports whether a request of a conversation ends with the assistant's own words, so that something is added
-// behind them that a later request may not have.
+// regrows reports whether a request of a conversation ends with the assistant's own words, so that
+// something is added behind them that a later request may not have.
 func regrows(c *Conversation) bool {
 	for _, p := range c.points() {
 		if c.Items[p.at-1].Message.Role() == echo.RoleAssistant {
@@ -184,7 +187,8 @@ func must(calls []Call, err error) func(*testing.T) []Call {
 	}
 }
 
-// What is measured here of the messages is what the builder reports of its views, and no request is invalid.
+// What is measured here of the messages is what the builder reports of its views, and no request is
+// invalid.
 func TestReplayAgreesWithTheBuildersReport(t *testing.T) {
 	t.Parallel()
 	price := Prices{Name: "0.1", Input: 1, Cached: 0.1}
@@ -216,7 +220,8 @@ func TestReplayAgreesWithTheBuildersReport(t *testing.T) {
 	require.Positive(t, saved)
 }
 
-// A simulation gives the same report however its conversations are spread over processors, and in the order of the files.
+// A simulation gives the same report however its conversations are spread over processors, and in
+// the order of the files.
 func TestSimulation(t *testing.T) {
 	t.Parallel()
 	all := randomConversations(t, 12, 1)

@@ -12,7 +12,7 @@ import (
 // callOf names a call of a replay.
 type callOf struct {
 	File         string `json:"file"`
-	Conversation int    `json:"conversation"`    // the line of the file, or the ordinal of the visit in a session
+	Conversation int    `json:"conversation"`    // the line of a file, the visit of a session
 	Visit        string `json:"visit,omitempty"` // of a session
 	Policy       string `json:"policy"`
 	Prices       string `json:"prices"`

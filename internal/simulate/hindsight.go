@@ -6,16 +6,17 @@ import (
 )
 
 // The best schedule in hindsight. Under one class of settings the form of a message depends only on
-// the turn as of which ages are taken: the frontier. A schedule is a frontier for each call; it never
-// goes back and is never ahead of the call's own turn. The cheapest one is found by dynamic
-// programming over call and frontier: the least cost of the calls up to k when call k has frontier f.
+// the turn as of which ages are taken: the frontier. A schedule is a frontier for each call; it
+// never goes back and is never ahead of the call's own turn. The cheapest one is found by dynamic
+// programming over call and frontier: the least cost of the calls up to k when call k has frontier
+// f.
 
 // sheet is what is sent for the messages of a conversation with each frontier, during one attempt.
 // It belongs to one goroutine.
 type sheet struct {
-	ids   [][]uint32 // ids[f][i] names what is sent for message i with frontier f; equal ids are equal bytes
+	ids   [][]uint32 // ids[f][i]: what is sent for message i with frontier f, by name
 	sums  [][]int64  // sums[f][i]: tokens sent for the messages before i
-	diffs [][]int    // diffs[f][g]: the first message that differs between g and f; nil until it is computed
+	diffs [][]int    // diffs[f][g]: the first message that differs; nil until computed
 }
 
 // stage is one call as the programme sees it.
@@ -76,8 +77,8 @@ func step(was, is stage, costs []float64, p Prices) ([]float64, []int32) {
 	return next, from
 }
 
-// differences returns, for every frontier g up to f, the first message that differs between g in the
-// sheet before and f in this one.
+// differences returns, for every frontier g up to f, the first message that differs between g in
+// the sheet before and f in this one.
 func (s *sheet) differences(before *sheet, f int) []int {
 	if before == s && s.diffs[f] != nil {
 		return s.diffs[f]

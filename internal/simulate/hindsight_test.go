@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// made is a random conversation as the search of schedules sees it: messages that take other forms as the frontier moves.
-// Two sheets stand for two attempts.
+// made is a random conversation as the search of schedules sees it: messages that take other forms
+// as the frontier moves. Two sheets stand for two attempts.
 func made(r *rand.Rand) []stage {
 	calls := 1 + r.IntN(5)
 	length := calls + r.IntN(8)
@@ -73,7 +73,8 @@ func (s *sheet) shared(before stage, g, f int) int64 {
 	return s.sums[f][min(firstDifference(before.sheet.ids[g], s.ids[f]), before.at)]
 }
 
-// everySchedule yields all schedules: every frontier for every call that does not go back and is not ahead.
+// everySchedule yields all schedules: every frontier for every call that does not go back and is
+// not ahead.
 func everySchedule(stages []stage, yield func([]int)) {
 	schedule := make([]int, len(stages))
 	var from func(k int)
@@ -101,7 +102,8 @@ func search(t *testing.T, stages []stage, p Prices) ([]int, float64) {
 	return schedule, found
 }
 
-// The programme finds what trying every schedule finds, and what it says a schedule costs is what it costs.
+// The programme finds what trying every schedule finds, and what it says a schedule costs is what
+// it costs.
 func TestBestScheduleIsTheCheapestOfAll(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))

@@ -173,7 +173,8 @@ func TestChecker(t *testing.T) {
 	}
 }
 
-// What the bytes of a message can get wrong by themselves. Messages of windlass cannot, so the bytes are made by hand.
+// What the bytes of a message can get wrong by themselves. Messages of windlass cannot, so the
+// bytes are made by hand.
 func TestCheckerOfOneMessage(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
@@ -248,7 +249,8 @@ func TestMeasure(t *testing.T) {
 
 func some(v float64) *float64 { return &v }
 
-// The picture is XML that can be read, has a point for each policy, and no two labels stand on each other.
+// The picture is XML that can be read, has a point for each policy, and no two labels stand on each
+// other.
 func TestPlot(t *testing.T) {
 	t.Parallel()
 	g := &Group{File: "a&b.jsonl", Prices: Prices{Input: 1, Cached: 0.1}, Conversations: 3, Calls: 40}

@@ -136,7 +136,7 @@ func (p *panel) draw(b *strings.Builder) {
 func (p *panel) colour(i int) string { return plotColours[i%len(plotColours)] }
 
 func (p *panel) drawAxes(b *strings.Builder) {
-	for v := p.x.low; v <= min(p.x.high, 100)+p.x.tick/2; v += p.x.tick { // nothing keeps more than all
+	for v := p.x.low; v <= min(p.x.high, 100)+p.x.tick/2; v += p.x.tick {
 		at := p.x.pixel(v)
 		line(b, at, p.y.from, at, p.y.to, "#e6e6e6")
 		text(b, at, p.y.from+18, "middle", `fill="#333333"`, number(v))

@@ -37,8 +37,8 @@ func ParsePrices(s string) (Prices, error) {
 	return p, p.check()
 }
 
-// check refuses prices that no simulation can be made with: with a cached token that costs more than
-// a new one, the best request would share nothing.
+// check refuses prices that no simulation can be made with: with a cached token that costs more
+// than a new one, the best request would share nothing.
 func (p Prices) check() error {
 	switch {
 	case math.IsNaN(p.Input) || math.IsInf(p.Input, 0) || p.Input <= 0:

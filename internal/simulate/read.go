@@ -28,10 +28,10 @@ func (e *LineError) Unwrap() error { return e.Err }
 // ErrNoConversations says that a file has nothing to replay.
 var ErrNoConversations = errors.New("there is no conversation in it")
 
-// ReadFile reads a file with one conversation per line, of any length: a JSON array of chat messages
-// as OpenAI-compatible endpoints take them, or an object with such an array as "messages". Empty
-// lines are passed over. The first line that is no conversation is a [*LineError]. The journal of a
-// session is known by its header and read as one.
+// ReadFile reads a file with one conversation per line, of any length: a JSON array of chat
+// messages as OpenAI-compatible endpoints take them, or an object with such an array as "messages".
+// Empty lines are passed over. The first line that is no conversation is a [*LineError]. The
+// journal of a session is known by its header and read as one.
 func ReadFile(path string) ([]*Conversation, error) {
 	f, err := source.Open(path)
 	if err != nil {

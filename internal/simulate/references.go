@@ -18,8 +18,8 @@ var referenceWord = regexp.MustCompile(`[A-Za-z0-9_./-]{4,}`)
 // referenceMark is what tells a reference from a plain word of prose.
 const referenceMark = "0123456789/_."
 
-// references counts the references of a conversation's calls. A message is searched for a word once,
-// however many calls and policies ask.
+// references counts the references of a conversation's calls. A message is searched for a word
+// once, however many calls and policies ask.
 type references struct {
 	history []string            // what each message of the conversation says
 	words   map[int][]string    // of the calls of the message at this index, each word once
@@ -112,8 +112,8 @@ func saidBy(m *echo.Message) string {
 	return m.Text() + "\n" + argumentsOf(m)
 }
 
-// argumentsOf returns the values in the arguments of a message's calls, one per line; arguments that
-// are not JSON as they are.
+// argumentsOf returns the values in the arguments of a message's calls, one per line; arguments
+// that are not JSON as they are.
 func argumentsOf(m *echo.Message) string {
 	var b strings.Builder
 	for _, c := range m.ToolCalls() {

@@ -16,7 +16,7 @@ type Group struct {
 	Conversations int        `json:"conversations"`
 	Calls         int        `json:"calls"`
 	TokensFull    int64      `json:"tokens_full"` // that full history would send
-	MoneyFull     float64    `json:"money_full"`  // that it would cost; in USD, or in tokens at full price
+	MoneyFull     float64    `json:"money_full"`  // in USD, or in tokens at full price
 	Policies      []*Summary `json:"policies"`
 }
 
@@ -24,12 +24,12 @@ type Group struct {
 type Summary struct {
 	Policy       string   `json:"policy"`
 	TokensSent   int64    `json:"tokens_sent"`
-	TokensShared int64    `json:"tokens_shared"` // of them in prefixes that the request before has as well
-	Saved        float64  `json:"saved"`         // share of the tokens of full history that is not sent
+	TokensShared int64    `json:"tokens_shared"` // of them in prefixes of the request before
+	Saved        float64  `json:"saved"`         // share of full history that is not sent
 	Cached       float64  `json:"cached"`        // share of the sent tokens that is shared
 	Money        float64  `json:"money"`
 	OfFull       float64  `json:"of_full"` // money as a share of that of full history
-	OfBest       *float64 `json:"of_best"` // of the best schedule in hindsight; null when there is none
+	OfBest       *float64 `json:"of_best"` // of the best in hindsight; null: there is none
 
 	Worst     float64 `json:"worst"` // the largest share of full history's money in one conversation
 	WorstFile string  `json:"worst_file,omitempty"`
@@ -39,7 +39,7 @@ type Summary struct {
 	Invalid      int      `json:"invalid"` // requests that a provider would refuse
 	FirstInvalid string   `json:"first_invalid,omitempty"`
 	References   int      `json:"references"`      // of calls' arguments to what occurred earlier
-	Kept         int      `json:"references_kept"` // of them, those that stand literally in the request
+	Kept         int      `json:"references_kept"` // of them, those in the request
 	KeptShare    *float64 `json:"kept"`            // null when there are no references
 
 	best float64 // money of the best schedule

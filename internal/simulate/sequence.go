@@ -7,7 +7,8 @@ import (
 )
 
 // checker says whether a provider would take a list of messages. It reads the bytes that would be
-// sent by the protocol of chat completions, as a server does, and shares no code with what it checks.
+// sent by the protocol of chat completions, as a server does, and shares no code with what it
+// checks.
 type checker struct {
 	crooked map[string]bool // arguments that are no JSON object as they were recorded: they stay so
 }

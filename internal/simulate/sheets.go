@@ -7,8 +7,8 @@ import (
 	"github.com/windlass-run/windlass/autocontext"
 )
 
-// maxFrontiers bounds the frontiers that a schedule in hindsight chooses from: the search takes time
-// in proportion to their square. In a longer conversation only every n-th turn is one.
+// maxFrontiers bounds the frontiers that a schedule in hindsight chooses from: the search takes
+// time in proportion to their square. In a longer conversation only every n-th turn is one.
 const maxFrontiers = 600
 
 // course is a conversation laid out for the search of schedules.

@@ -24,8 +24,8 @@ func (e *UnknownSourceError) Error() string {
 
 // ReadSources reads the conversations of files and sessions: a name is that of a file when there is
 // one, else the beginning of a session's id. find returns the whole id of a session and the path of
-// its journal, "" when there is none. An error is of the kind [failure.InvalidRequest] unless it has
-// a kind already or is one of the [journal]. Sources without any call are an error.
+// its journal, "" when there is none. An error is of the kind [failure.InvalidRequest] unless it
+// has a kind already or is one of the [journal]. Sources without any call are an error.
 func ReadSources(names []string, find func(begins string) (id, path string, err error)) ([]*Conversation, error) {
 	var all []*Conversation
 	for _, name := range names {

