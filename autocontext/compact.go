@@ -168,13 +168,12 @@ func (b *Builder) Answer(c echo.Carry, a *Ask, ans Answer) (echo.Carry, *echo.Me
 	if c.Answered != nil {
 		got = *c.Answered
 	}
+	c.Answered = &got
 	if a.Kind == AskRecount {
-		c.Recounts = a.Number
-		got.Counted = a.count
+		c.Recounts, got.Counted = a.Number, a.count
 		if !ans.Failed {
 			got.Actual = ans.Tokens
 		}
-		c.Answered = &got
 		return c, nil
 	}
 	text, by := strings.TrimSpace(ans.Text), "model"
@@ -184,7 +183,6 @@ func (b *Builder) Answer(c echo.Carry, a *Ask, ans Answer) (echo.Carry, *echo.Me
 	m := b.summary(a, by, text)
 	c.Summaries = a.Number
 	got.Summary = &echo.Summary{Covers: a.covers, Hash: m.Hash(), By: by, Message: m}
-	c.Answered = &got
 	return c, m
 }
 

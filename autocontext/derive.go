@@ -118,13 +118,10 @@ func stubArguments(args string, h echo.Hash) string {
 	dec := json.NewDecoder(strings.NewReader(args))
 	dec.UseNumber()
 	var value any
-	if err := dec.Decode(&value); err != nil {
-		return args
-	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(cutStrings(value, h)); err != nil {
+	if dec.Decode(&value) != nil || enc.Encode(cutStrings(value, h)) != nil {
 		return args
 	}
 	if out := strings.TrimSuffix(b.String(), "\n"); len(out) < len(args) {

@@ -157,7 +157,7 @@ func isolated(m *echo.Message) *echo.Message {
 		return dialect.Prompted.Render(m)
 	case len(m.ToolCalls()) > 0:
 		text := m.Text()
-		if words := beforeCalls(text); words == text { // a model without tool calling wrote its calls there
+		if words := beforeCalls(text); words == text { // else the text has the calls
 			text = strings.TrimPrefix(text+"\n"+dialect.CallsAsText(m.ToolCalls()), "\n")
 		}
 		d := m.Draft()

@@ -22,7 +22,7 @@ type Reason string
 const (
 	ReasonNoPolicy   Reason = "no_policy"   // no context settings apply: full history is sent
 	ReasonRecent     Reason = "recent"      // not old enough for anything to become of it
-	ReasonKept       Reason = "kept"        // a system message, the task, a user request, pinned, a callout
+	ReasonKept       Reason = "kept"        // system, the task, a user request, pinned, a callout
 	ReasonSmall      Reason = "small"       // old enough, but what would stand for it is no shorter
 	ReasonExcluded   Reason = "excluded"    // the result of a tool that is never masked
 	ReasonAged       Reason = "aged"        // older than its limit of age when the frontier moved

@@ -2,6 +2,7 @@ package contextcards
 
 import (
 	"math/bits"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -19,13 +20,7 @@ func extract(text string, keywords []string) string {
 	if len(list) == 0 {
 		return oneLine(text, maxSummary)
 	}
-	first := 0
-	for i, s := range list {
-		if longerThan(s, minSentence-1) {
-			first = i
-			break
-		}
-	}
+	first := max(slices.IndexFunc(list, func(s string) bool { return longerThan(s, minSentence-1) }), 0)
 	opening := oneLine(list[first], maxSummary)
 	second := fullest(list, first, keywords)
 	if second < 0 {
@@ -112,7 +107,7 @@ func beginsItem(line string) bool {
 func appendSentences(list []string, text string) []string {
 	start := 0
 	for i, r := range text {
-		if !isStop(r) {
+		if !strings.ContainsRune(".!?。！？।؟", r) {
 			continue
 		}
 		end := i + utf8.RuneLen(r)
@@ -123,14 +118,6 @@ func appendSentences(list []string, text string) []string {
 		start = end
 	}
 	return appendSentence(list, text[start:])
-}
-
-func isStop(r rune) bool {
-	switch r {
-	case '.', '!', '?', '。', '！', '？', '।', '؟':
-		return true
-	}
-	return false
 }
 
 func followed(rest string) bool {
@@ -148,8 +135,8 @@ func followed(rest string) bool {
 
 func appendSentence(list []string, s string) []string {
 	s = strings.TrimSpace(s)
-	if strings.IndexFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) < 0 {
-		return list
+	if strings.ContainsFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+		list = append(list, s)
 	}
-	return append(list, s)
+	return list
 }

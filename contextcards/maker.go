@@ -69,24 +69,13 @@ func (m *maker) summarize(ctx context.Context, batch []*draft) {
 			asked, sources = append(asked, d), append(sources, d.source)
 		}
 	}
-	if len(asked) == 0 {
-		return
-	}
 	s := m.options.Summarizer
-	texts, err := ask(ctx, m, &m.summarizer, func(ctx context.Context) ([]string, error) {
-		texts, err := s.Summarize(ctx, sources)
-		if err == nil && len(texts) != len(sources) {
-			err = fmt.Errorf("it returned %d summaries for %d messages", len(texts), len(sources))
-		}
-		return texts, err
-	})
-	if err != nil {
-		m.missing(ctx, &m.summarizer, fmt.Sprintf("summaries are extracted from the messages until %s works again: %v", s.Name(), err))
-		return
-	}
-	for i, d := range asked {
-		if text := oneLine(texts[i], maxSummary); text != "" {
-			d.card.Summary, d.card.Generator = text, s.Name()
+	texts := askAll(ctx, m, &m.summarizer, len(asked), func(ctx context.Context) ([]string, error) {
+		return s.Summarize(ctx, sources)
+	}, "it returned %d summaries for %d messages", "summaries are extracted from the messages until %s works again: %v", s)
+	for i, text := range texts {
+		if text = oneLine(text, maxSummary); text != "" {
+			asked[i].card.Summary, asked[i].card.Generator = text, s.Name()
 		}
 	}
 }
@@ -100,32 +89,37 @@ func (m *maker) embed(ctx context.Context, batch []*draft) {
 			asked, texts = append(asked, d), append(texts, EmbedText(d.source.Message, d.card.Summary))
 		}
 	}
-	if len(asked) == 0 {
-		return
-	}
 	e := m.options.Embedder
-	vectors, err := ask(ctx, m, &m.embedder, func(ctx context.Context) ([][]float32, error) {
-		vectors, err := e.Embed(ctx, texts)
-		if err == nil && len(vectors) != len(texts) {
-			err = fmt.Errorf("it returned %d vectors for %d texts", len(vectors), len(texts))
-		}
-		return vectors, err
-	})
-	if err != nil {
-		m.missing(ctx, &m.embedder, fmt.Sprintf("cards have no embedding until %s works again: %v", e.Name(), err))
-		return
-	}
-	for i, d := range asked {
+	vectors := askAll(ctx, m, &m.embedder, len(asked), func(ctx context.Context) ([][]float32, error) {
+		return e.Embed(ctx, texts)
+	}, "it returned %d vectors for %d texts", "cards have no embedding until %s works again: %v", e)
+	for i, v := range vectors {
 		// The name stands even when there is nothing to embed: it was asked, and need not be again.
-		d.card.Embedding, d.card.EmbeddingModel = unit(vectors[i]), e.Name()
+		asked[i].card.Embedding, asked[i].card.EmbeddingModel = unit(v), e.Name()
 	}
 }
 
-// missing notes that a component did not do its part, unless that was because the pipeline ends.
-func (m *maker) missing(ctx context.Context, c *component, detail string) {
-	if ctx.Err() != nil {
-		return
+// askAll asks a component for n results. Without them it returns nil, and notes that the component
+// did not do its part, unless the pipeline ends.
+func askAll[T any](ctx context.Context, m *maker, c *component, n int, call func(context.Context) ([]T, error),
+	miscounted, missing string, by interface{ Name() string },
+) []T {
+	if n == 0 {
+		return nil
 	}
-	c.failed(m.options.Now())
-	m.notices.tell(c.kind, detail)
+	results, err := ask(ctx, m, c, func(ctx context.Context) ([]T, error) {
+		results, err := call(ctx)
+		if err == nil && len(results) != n {
+			err = fmt.Errorf(miscounted, len(results), n)
+		}
+		return results, err
+	})
+	switch {
+	case err == nil:
+		return results
+	case ctx.Err() == nil:
+		c.failed(m.options.Now())
+		m.notices.tell(c.kind, fmt.Sprintf(missing, by.Name(), err))
+	}
+	return nil
 }

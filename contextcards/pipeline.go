@@ -1,7 +1,9 @@
 package contextcards
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -329,11 +331,10 @@ type UndeliveredError struct {
 	Err   error // the last reason; nil when there was no time
 }
 
+var errNoTime = errors.New("there was no time left")
+
 func (e *UndeliveredError) Error() string {
-	if e.Err == nil {
-		return fmt.Sprintf("%d context cards did not reach the card store: there was no time left", e.Cards)
-	}
-	return fmt.Sprintf("%d context cards did not reach the card store: %v", e.Cards, e.Err)
+	return fmt.Sprintf("%d context cards did not reach the card store: %v", e.Cards, cmp.Or(e.Err, errNoTime))
 }
 
 // Unwrap returns the reason.

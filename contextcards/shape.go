@@ -1,6 +1,7 @@
 package contextcards
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -47,10 +48,7 @@ func shape(m *echo.Message, words *tally) string {
 
 // label says which tool a result is of and whether it failed.
 func label(m *echo.Message) string {
-	s := oneLine(m.Tool(), maxWord)
-	if s == "" {
-		s = "tool"
-	}
+	s := cmp.Or(oneLine(m.Tool(), maxWord), "tool")
 	if m.Failed() {
 		s += " failed"
 	}
@@ -102,6 +100,8 @@ func lastLine(text string) string {
 // are not named.
 const maxJSON = 4 * maxRead
 
+const objectShape = "JSON object"
+
 // jsonShape names the members of a JSON object, or of the first object of an array and how many
 // elements it has. It returns "" for a text that is neither.
 func jsonShape(text string) string {
@@ -119,7 +119,7 @@ func jsonShape(text string) string {
 		if !ok {
 			return ""
 		}
-		return "JSON object" + with(keys, whole)
+		return objectShape + with(keys, whole)
 	}
 	return arrayShape(dec, cutOff)
 }
@@ -148,15 +148,11 @@ func arrayShape(dec *json.Decoder, cutOff bool) string {
 
 // elementShape names the members of the first element, when it is an object.
 func elementShape(first json.RawMessage) string {
-	if len(first) == 0 || first[0] != '{' {
+	members, isObject := strings.CutPrefix(jsonShape(string(first)), objectShape)
+	if !isObject {
 		return ""
 	}
-	dec := json.NewDecoder(strings.NewReader(string(first)))
-	if _, err := dec.Token(); err != nil {
-		return ""
-	}
-	keys, whole, _ := members(dec, false)
-	return with(keys, whole)
+	return members
 }
 
 // members reads the names of an object's members. whole: these are all; ok: it is an object, as far

@@ -59,9 +59,11 @@ func (x *Index) bagsOf(g *Group) [][]int32 {
 		if !known || !slices.Equal(b.keywords, c.Keywords) {
 			b = bag{keywords: c.Keywords}
 			if key.message {
-				b.terms = x.readMessage(b.terms, g.Items[at].Message)
+				b.terms = x.readMessage(g.Items[at].Message)
 			}
-			b.terms = x.readCard(b.terms, key.summary, c.Keywords)
+			for _, text := range append([]string{key.summary}, c.Keywords...) {
+				b.terms = x.read(b.terms, text)
+			}
 			x.bags[key] = b
 		}
 		out[i] = b.terms
@@ -69,18 +71,10 @@ func (x *Index) bagsOf(g *Group) [][]int32 {
 	return out
 }
 
-func (x *Index) readMessage(terms []int32, m *echo.Message) []int32 {
-	terms = x.read(terms, m.Text())
+func (x *Index) readMessage(m *echo.Message) []int32 {
+	terms := x.read(nil, m.Text())
 	for _, call := range m.ToolCalls() {
 		terms = x.read(x.read(terms, call.Name), call.Arguments)
-	}
-	return terms
-}
-
-func (x *Index) readCard(terms []int32, summary string, keywords []string) []int32 {
-	terms = x.read(terms, summary)
-	for _, k := range keywords {
-		terms = x.read(terms, k)
 	}
 	return terms
 }

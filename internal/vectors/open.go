@@ -105,16 +105,15 @@ func Open(ctx context.Context, c Config, progress func(fetch.Progress)) (*Words,
 	if errors.Is(err, errDamaged) {
 		err = os.Remove(c.File())
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, &UnavailableError{Err: err}
-	}
-	if err := c.fetch(ctx, progress); err != nil {
-		if ctx.Err() != nil {
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		if err = c.fetch(ctx, progress); err != nil && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, &UnavailableError{Err: err}
+		if err == nil {
+			w, err = open(c.File())
+		}
 	}
-	if w, err = open(c.File()); err != nil {
+	if err != nil {
 		return nil, &UnavailableError{Err: err}
 	}
 	return w, nil
