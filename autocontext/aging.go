@@ -79,7 +79,6 @@ func agedAnswer(p *cascade.Intra, n *node, age int) (shape, bool) {
 	return shape{form: FormExcerpt, reason: ReasonAged, limit: limit}, true
 }
 
-// shorter reports whether a text has less than n characters.
 func shorter(s string, n int) bool {
 	return len(s) < n || len(s) < 4*n && utf8.RuneCountInString(s) < n
 }

@@ -132,7 +132,6 @@ func (d *draft) firstGone(from, to int) int {
 	return -1
 }
 
-// askRecount asks for the provider's own count of the request as it is.
 func (g *guard) askRecount() *Ask {
 	return &Ask{
 		Kind: AskRecount, Number: g.carry.Recounts + 1,
@@ -140,7 +139,6 @@ func (g *guard) askRecount() *Ask {
 	}
 }
 
-// askSummary asks for a summary of everything before covers.
 func (g *guard) askSummary(covers int, allowance int64) *Ask {
 	var told []*echo.Message
 	if s := g.carry.Summary; s != nil {

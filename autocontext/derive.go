@@ -57,7 +57,6 @@ func excerpt(m *echo.Message, limit int) *echo.Message {
 	return withText(m, cut)
 }
 
-// withText returns m with another text as its whole content.
 func withText(m *echo.Message, text string) *echo.Message {
 	d := m.Draft()
 	d.Parts = echo.Text(text)
@@ -130,7 +129,6 @@ func stubArguments(args string, h echo.Hash) string {
 	return args
 }
 
-// cutStrings cuts every long string of a JSON value.
 func cutStrings(v any, h echo.Hash) any {
 	switch t := v.(type) {
 	case string:
@@ -166,7 +164,6 @@ func cutMark(n int, h echo.Hash) string {
 	return fmt.Sprintf("\n[%d characters cut. recall(%q) returns all.]\n", n, h)
 }
 
-// splitRunes splits a text after n characters.
 func splitRunes(s string, n int) (head, rest string) {
 	for i := range s {
 		if n == 0 {

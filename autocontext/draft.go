@@ -59,7 +59,6 @@ func (d *draft) read(history []echo.Item) {
 	d.shaped = len(d.nodes)
 }
 
-// take adds one message.
 func (d *draft) take(it echo.Item) {
 	i := len(d.nodes)
 	d.state.read(i, it)

@@ -27,7 +27,6 @@ const (
 	maxRegretNum, maxRegretDen = 112, 100
 )
 
-// frontier decides when the frontier moves.
 type frontier struct {
 	*draft
 	before *callBefore
@@ -58,7 +57,6 @@ func (p *projection) forget(nodes []node, i int) {
 	}
 }
 
-// advance moves the frontier when it should move.
 func (f *frontier) advance() {
 	p := &f.settings.Policy
 	if !p.Enabled {
@@ -107,7 +105,6 @@ func (f *frontier) settled(n *node, m *state) bool {
 	return p.Truncation == nil || n.result == 0 || m.results-n.result >= 3*p.Truncation.RecentResults
 }
 
-// move takes what was projected.
 func (f *frontier) move() {
 	f.carry.AsOf = f.coming()
 	f.carry.Debt = 0
@@ -148,7 +145,6 @@ func (f *frontier) affordable(ratio int64) bool {
 	return move <= stay || (f.carry.Paid+move)/maxRegretNum <= full/maxRegretDen
 }
 
-// tokensBetween returns what is sent for the messages from i to j.
 func (c *callBefore) tokensBetween(i, j int) int64 {
 	if j <= c.changed() && j < len(c.sums) {
 		return c.sums[j] - c.sums[i]

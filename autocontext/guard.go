@@ -108,7 +108,6 @@ func (g *guard) makeRoom(target, most int64) (*Ask, string, error) {
 	return nil, "", g.doesNotFit(g.limit(), "nothing more can be left out")
 }
 
-// slideFurther leaves out the oldest turns as far as that is needed to have target tokens.
 func (g *guard) slideFurther(target int64, did *string) {
 	if g.slide(target) {
 		*did = "the oldest turns were left out"
@@ -140,7 +139,6 @@ func (g *guard) moveFully() {
 	g.reshape()
 }
 
-// doesNotFit explains a request that cannot be made smaller.
 func (g *guard) doesNotFit(limit int64, why string) error {
 	e := &FitError{Tokens: g.size(), Limit: limit, Why: why}
 	for i := range g.nodes {

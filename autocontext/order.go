@@ -56,7 +56,6 @@ type state struct {
 	carry   *echo.Carry
 }
 
-// read reads message i of the history.
 func (m *state) read(i int, it echo.Item) {
 	m.attempt = max(m.attempt, it.Attempt)
 	switch kind := it.Message.Kind(); it.Message.Role() {

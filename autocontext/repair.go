@@ -32,7 +32,6 @@ type groupBook struct {
 	ending int // the node that completes the conversation for now, plus 1; 0: none does
 }
 
-// add takes in message i of the history.
 func (g *groupBook) add(d *draft, i int) {
 	g.reopen(d)
 	n := &d.nodes[i]
@@ -57,7 +56,6 @@ func (g *groupBook) add(d *draft, i int) {
 	n.foreign = g.text
 }
 
-// answer takes in a tool result.
 func (g *groupBook) answer(d *draft, i int) {
 	n := &d.nodes[i]
 	id := n.msg.ToolCallID()

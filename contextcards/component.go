@@ -26,7 +26,6 @@ type component struct {
 	rest  time.Duration
 }
 
-// ready reports whether it may be asked.
 func (c *component) ready(now time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -188,7 +188,6 @@ func (d *delivery) awaitSaves(ctx context.Context) bool {
 	}
 }
 
-// ended reports whether nothing more will be made.
 func (d *delivery) ended() bool {
 	select {
 	case <-d.made:

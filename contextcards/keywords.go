@@ -76,7 +76,6 @@ func (t *tally) names(said string, limit int) string {
 	return b.String()
 }
 
-// tally counts the words of texts.
 type tally struct {
 	terms []term
 	index map[string]int // of terms, by what makes two words the same
@@ -90,7 +89,6 @@ type term struct {
 	name   bool
 }
 
-// read counts the words of one more text.
 func (t *tally) read(text string) {
 	start := true // of a sentence
 	eachWord(text, func(w string, ends bool) {
@@ -223,7 +221,6 @@ func eachWord(text string, yield func(w string, ends bool)) {
 	}
 }
 
-// wordEnd returns the end of the word that begins at i.
 func wordEnd(text string, i int) int {
 	for i < len(text) {
 		if c := rune(text[i]); c < utf8.RuneSelf { // most are

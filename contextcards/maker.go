@@ -47,7 +47,6 @@ func (m *maker) extract(s Source) Card {
 	return c
 }
 
-// make makes the cards of a batch.
 func (m *maker) make(ctx context.Context, batch []*draft) {
 	for _, d := range batch {
 		if d.card.Hash == "" {

@@ -19,7 +19,6 @@ type Memory struct {
 	sessions map[string]shelf
 }
 
-// shelf holds the cards of a session.
 type shelf struct {
 	cards   map[echo.Hash]Card
 	vectors map[vectorKey]vector

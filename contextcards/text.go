@@ -52,7 +52,6 @@ func ellipsis(line string, limit int) string {
 	return head + mark
 }
 
-// cut returns the first limit characters.
 func cut(s string, limit int) string {
 	if len(s) <= limit {
 		return s

@@ -102,7 +102,6 @@ func (p *Pipeline) draft(it *item) *draft {
 	return d
 }
 
-// make makes the cards of a batch and keeps them.
 func (p *Pipeline) make(ctx context.Context, batch []*draft) {
 	p.maker.make(ctx, batch)
 	p.mu.Lock()

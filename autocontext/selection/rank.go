@@ -150,7 +150,6 @@ func nearest(groups []Group, scores []float64) []float64 {
 	return out
 }
 
-// normalized divides by the largest score.
 func normalized(scores []float64) []float64 {
 	if best := slices.Max(append([]float64{0}, scores...)); best > 0 {
 		for i := range scores {

@@ -75,14 +75,12 @@ func (x *Index) Select(task string, groups []Group, s Settings, answer *MenuAnsw
 	return sel.take(sel.scored(words)), nil
 }
 
-// selected is the outcome of a selection while it is made.
 type selected struct {
 	echo.Selected
 	groups   []Group
 	settings Settings
 }
 
-// newSelected describes the candidates.
 func newSelected(groups []Group, s Settings) *selected {
 	sel := &selected{groups: groups, settings: s, Selected: echo.Selected{
 		Asked: s.Strategy, Strategy: s.Strategy, Candidates: len(groups), Budget: s.MaxTokens,
@@ -103,7 +101,6 @@ func (sel *selected) note(format string, args ...any) {
 	sel.Notes = append(sel.Notes, fmt.Sprintf(format, args...))
 }
 
-// fits reports whether all candidates together are within the budget.
 func (sel *selected) fits() bool {
 	messages := 0
 	for i := range sel.groups {
@@ -156,7 +153,6 @@ func (sel *selected) byModel(task string, words []place, answer *MenuAnswer) (*e
 	return sel.take(chosen), nil
 }
 
-// prefilter ranks groups without a model, and says which strategy that is.
 func (sel *selected) prefilter(words []place) ([]int, echo.Strategy) {
 	if sel.settings.Strategy != echo.StrategyHybrid {
 		return sel.scored(words), echo.StrategyHeuristic

@@ -82,7 +82,6 @@ type wordReader struct {
 	pairs int  // that it has given
 }
 
-// take reads a character.
 func (w *wordReader) take(r rune) {
 	switch {
 	case r < utf8.RuneSelf && asciiWord[r]:
@@ -124,7 +123,6 @@ func (w *wordReader) takeWide(r rune) {
 	w.wide = r
 }
 
-// end ends whatever is open.
 func (w *wordReader) end() {
 	w.endField()
 	if w.wide != 0 && w.pairs == 0 {
@@ -156,7 +154,6 @@ func (w *wordReader) endField() {
 	w.field, w.part, w.parts = w.field[:0], 0, 0
 }
 
-// add appends the term of a word.
 func (w *wordReader) add(word []byte) {
 	if len(word) > maxWord {
 		return

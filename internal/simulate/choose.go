@@ -53,7 +53,6 @@ func ChoosePolicies(texts []string, source string) ([]Policy, cascade.Diagnostic
 	return out, all, nil
 }
 
-// choosePolicy reads NAME, [NAME=]OBJECT or [NAME=]@FILE.
 func choosePolicy(text, from string) (Policy, cascade.Diagnostics, error) {
 	if p, ok := NamedPolicy(text); ok {
 		return p, nil, nil

@@ -9,7 +9,6 @@ import (
 	"github.com/windlass-run/windlass/internal/wholefile"
 )
 
-// callOf names a call of a replay.
 type callOf struct {
 	File         string `json:"file"`
 	Conversation int    `json:"conversation"`    // the line of a file, the visit of a session

@@ -19,7 +19,6 @@ type sheet struct {
 	diffs [][]int    // diffs[f][g]: the first message that differs; nil until computed
 }
 
-// stage is one call as the programme sees it.
 type stage struct {
 	at    int // messages of the history
 	last  int // the last frontier that is not ahead of the call

@@ -68,7 +68,6 @@ func (h *historian) add(m recorded) error {
 	return nil
 }
 
-// calls reads the calls of an assistant message and opens them.
 func (h *historian) calls(list []recordedCall) ([]echo.ToolCall, error) {
 	h.open = h.open[:0]
 	var out []echo.ToolCall
@@ -90,7 +89,6 @@ func (h *historian) calls(list []recordedCall) ([]echo.ToolCall, error) {
 // longestID is the number of characters that providers allow an id of a call.
 const longestID = 40
 
-// unique returns an id that no earlier call of the conversation has.
 func (h *historian) unique(id string) string {
 	name := id
 	for n := 2; h.taken[name]; n++ {

@@ -58,12 +58,10 @@ type dot struct {
 	px, py float64 // in pixels
 }
 
-// box is a rectangle in pixels.
 type box struct{ x0, y0, x1, y1 float64 }
 
 func (a box) overlaps(b box) bool { return a.x0 < b.x1 && b.x0 < a.x1 && a.y0 < b.y1 && b.y0 < a.y1 }
 
-// axis maps values to pixels.
 type axis struct {
 	low, high, tick float64
 	from, to        float64 // pixels

@@ -114,7 +114,6 @@ func parseConversation(text []byte) ([]echo.Item, error) {
 	return h.items, nil
 }
 
-// messageList takes a line apart into its messages.
 func messageList(text []byte) ([]json.RawMessage, error) {
 	var list []json.RawMessage
 	if text[0] == '{' {

@@ -37,7 +37,6 @@ type replayer struct {
 	keep         bool // requests are kept
 }
 
-// reading is what is known of a message that is sent.
 type reading struct {
 	message *echo.Message
 	at      int // its index in the history; -1: it was made for a view

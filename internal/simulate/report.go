@@ -111,7 +111,6 @@ func (c *Collector) addTo(g *Group, o *Outcome, full Run, runs []Run) {
 	}
 }
 
-// total is what the calls of a run come to.
 type total struct {
 	tokens, shared int64
 	money          float64

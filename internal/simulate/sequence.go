@@ -13,7 +13,6 @@ type checker struct {
 	crooked map[string]bool // arguments that are no JSON object as they were recorded: they stay so
 }
 
-// wireMessage is a message as a server reads it.
 type wireMessage struct {
 	Role       string          `json:"role"`
 	Content    json.RawMessage `json:"content"`
@@ -89,7 +88,6 @@ func (w *wireMessage) openCalls(used, open map[string]bool) error {
 	return nil
 }
 
-// read reads one message.
 func (k *checker) read(body []byte) *wireMessage {
 	w := &wireMessage{}
 	if w.err = json.Unmarshal(body, w); w.err == nil {

@@ -41,7 +41,6 @@ type sessionReader struct {
 	callouts map[echo.Hash]bool
 }
 
-// visit is a visit to a phase, as far as it was read.
 type visit struct {
 	conversation *Conversation
 	asked        echo.Key // the key of the newest call, until its answer was read

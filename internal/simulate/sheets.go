@@ -49,13 +49,11 @@ func frontierTurns(last int) []int {
 	return turns
 }
 
-// lastAt returns the last frontier that is not ahead of a turn.
 func (co *course) lastAt(turn int) int {
 	after, _ := slices.BinarySearch(co.turns, turn+1)
 	return after - 1
 }
 
-// asOf turns a schedule of frontiers into one of turns.
 func (co *course) asOf(schedule []int) []int {
 	out := make([]int, len(schedule))
 	for k, f := range schedule {

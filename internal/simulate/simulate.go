@@ -69,7 +69,6 @@ func (s *Simulation) Run(ctx context.Context, all []*Conversation, yield func(*O
 	return nil
 }
 
-// one replays one conversation under everything.
 func (s *Simulation) one(ctx context.Context, c *Conversation) (*Outcome, error) {
 	r := newReplayer(c, s.Keep)
 	out := &Outcome{Conversation: c}
@@ -95,7 +94,6 @@ func (s *Simulation) one(ctx context.Context, c *Conversation) (*Outcome, error)
 	return out, nil
 }
 
-// run replays the conversation under a policy; co is needed for those of hindsight.
 func (r *replayer) run(ctx context.Context, p Policy, prices Prices, co *course) ([]Call, error) {
 	var schedule []int
 	if p.Hindsight {

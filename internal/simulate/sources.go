@@ -41,7 +41,6 @@ func ReadSources(names []string, find func(begins string) (id, path string, err 
 	return all, nil
 }
 
-// invalid gives an error its kind, unless it says already what it is.
 func invalid(err error) error {
 	var f *failure.Error
 	if errors.As(err, &f) || journal.IsUnreadable(err) {
@@ -50,7 +49,6 @@ func invalid(err error) error {
 	return failure.New(failure.InvalidRequest, err, "")
 }
 
-// readSource reads a file when there is one of that name, else a session.
 func readSource(name string, find func(string) (id, path string, err error)) ([]*Conversation, error) {
 	info, err := os.Stat(name)
 	switch {

@@ -6,7 +6,6 @@ import (
 	"math"
 )
 
-// row is one word of the table that is being made.
 type row struct {
 	word  string
 	scale float32

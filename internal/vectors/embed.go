@@ -86,7 +86,6 @@ func (t *table) eachPlace(text string, tell func(place int)) {
 // isJoint reports whether a character may stand inside a word.
 func isJoint(r rune) bool { return r == '-' || r == '\'' || r == '’' }
 
-// trimPossessive returns a word without "'s" at its end.
 func trimPossessive(word string) string {
 	for _, end := range []string{"'s", "’s", "'S", "’S"} {
 		if stem, ok := strings.CutSuffix(word, end); ok && stem != "" {

@@ -12,7 +12,6 @@ const (
 	smoothing  = 1e-3  // a word of this frequency has half the weight of a rare one
 )
 
-// newLaw returns the law for so many words.
 func newLaw(words int) law {
 	n := float64(words)
 	// The sum of 1/(rank + 2.7), as an integral.

@@ -119,7 +119,6 @@ func Open(ctx context.Context, c Config, progress func(fetch.Progress)) (*Words,
 	return w, nil
 }
 
-// open opens a table that is there.
 func open(path string) (*Words, error) {
 	data, err := mapFile(path)
 	if err != nil {

@@ -77,7 +77,6 @@ func (p *parser) fail(err error) {
 	}
 }
 
-// head checks what was read before the vectors.
 func (p *parser) head() (header, error) {
 	size, dims := p.header["size"], p.header["dimensions"]
 	switch {
@@ -105,7 +104,6 @@ func (p *parser) member(key string) {
 	}
 }
 
-// scalar passes over a string or a number.
 func (p *parser) scalar() {
 	if p.peek() == '"' {
 		p.str()

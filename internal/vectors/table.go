@@ -46,7 +46,6 @@ type table struct {
 	slots, ends, scales, text, vectors []byte
 }
 
-// write writes the table of the rows.
 func (b *builder) write(out io.Writer) error {
 	if b.mass == 0 {
 		return errors.New("it has no words")
@@ -89,7 +88,6 @@ func (b *builder) parts() []any {
 	return []any{[]byte(magic), head, mean, slots, ends, scales, text, b.codes}
 }
 
-// slotsFor returns the number of slots for so many words.
 func slotsFor(words int) int {
 	n := 1
 	for n*slotsPer < words*slotsTimes {
@@ -185,7 +183,6 @@ func (t *table) place(word []byte) int {
 	}
 }
 
-// word returns the word at a place.
 func (t *table) word(i int) []byte {
 	start := uint32(0)
 	if i > 0 {
