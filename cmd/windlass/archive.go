@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/windlass-run/windlass/echo/journal"
-	core "github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/failure"
@@ -14,23 +14,25 @@ import (
 )
 
 // archive returns the sessions of this machine and of the ClickHouse that the environment and windlass.json name.
-func (a *app) archive() (*archive.Archive, error) {
+func openArchive(con *console) (*archive.Archive, error) {
 	home, err := homeFolder()
 	if err != nil {
 		return nil, err
 	}
-	return &archive.Archive{Home: home, Database: a.withClickHouse, Address: a.databaseAddress}, nil
+	return &archive.Archive{Home: home, Database: func(ctx context.Context, do func(context.Context, *clickhouse.DB) error) error {
+		return withClickHouse(ctx, con, do)
+	}, Address: func() (string, error) { return databaseAddress(con) }}, nil
 }
 
-func (a *app) databaseAddress() (string, error) {
-	o, err := a.clickHouse()
+func databaseAddress(con *console) (string, error) {
+	o, err := databaseOptions(con)
 	return o.Address(), err
 }
 
 // findSession returns the id of a session that is given by its id or the beginning of it. The journal of one that was run on
 // another machine is rebuilt on this one.
-func (a *app) findSession(ctx context.Context, given string) (*archive.Archive, string, error) {
-	arc, err := a.archive()
+func findSession(ctx context.Context, con *console, given string) (*archive.Archive, string, error) {
+	arc, err := openArchive(con)
 	if err != nil {
 		return nil, "", err
 	}
@@ -43,27 +45,27 @@ func (a *app) findSession(ctx context.Context, given string) (*archive.Archive, 
 		return nil, "", err
 	}
 	if rebuilt {
-		fmt.Fprintf(a.err, "Session %s was run on another machine: its journal is made again from ClickHouse. It must not go on in two places.\n", id)
+		fmt.Fprintf(con.err, "Session %s was run on another machine: its journal is made again from ClickHouse. It must not go on in two places.\n", id)
 	}
 	return arc, id, nil
 }
 
 // readSession finds a session by its id or the beginning of it, and reads its journal.
-func (a *app) readSession(ctx context.Context, given string) (*journal.Recording, error) {
-	arc, id, err := a.findSession(ctx, given)
+func readSession(ctx context.Context, con *console, given string) (*journal.Recording, error) {
+	arc, id, err := findSession(ctx, con, given)
 	if err != nil {
 		return nil, err
 	}
 	rec, err := journal.Read(archive.JournalPath(arc.Home, id))
 	if err != nil {
-		return nil, core.JournalError(id, err)
+		return nil, app.JournalError(id, err)
 	}
 	return rec, nil
 }
 
 // inspectSession gives do the record of a session: of the journal on this machine, or of ClickHouse when there is none.
-func (a *app) inspectSession(ctx context.Context, given string, do func(*inspect.Record) error) error {
-	arc, err := a.archive()
+func inspectSession(ctx context.Context, con *console, given string, do func(*inspect.Record) error) error {
+	arc, err := openArchive(con)
 	if err != nil {
 		return err
 	}

@@ -7,11 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	core "github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/app"
 )
 
 // limitFlags gives a command the flags of the limits.
-func limitFlags(cmd *cobra.Command, o *core.Limits) {
+func limitFlags(cmd *cobra.Command, o *app.Limits) {
 	f := cmd.Flags()
 	f.Var(amountFlag{&o.MaxUSD}, "max-usd", "the most that the run may cost, in US `DOLLARS`; 0 is no limit")
 	f.Var(countFlag{&o.MaxTokens}, "max-tokens", "the most `TOKENS` of the run, in and out; 0 is no limit")
@@ -33,7 +33,7 @@ func (f amountFlag) String() string {
 func (f amountFlag) Set(s string) error {
 	v, err := strconv.ParseFloat(s, 64)
 	if err != nil || !(v >= 0) || math.IsInf(v, 0) {
-		return core.ErrNoAmount
+		return app.ErrNoAmount
 	}
 	*f.to = &v
 	return nil
@@ -57,7 +57,7 @@ func (f countFlag) String() string {
 func (f countFlag) Set(s string) error {
 	v, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || v < 0 {
-		return core.ErrNoCount
+		return app.ErrNoCount
 	}
 	*f.to = &v
 	return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/cascade"
-	core "github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
 )
 
@@ -29,7 +29,7 @@ func TestLimits(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var o core.Limits
+			var o app.Limits
 			cmd := &cobra.Command{}
 			limitFlags(cmd, &o)
 			require.NoError(t, cmd.ParseFlags(tt.args))
@@ -37,7 +37,7 @@ func TestLimits(t *testing.T) {
 			require.NoError(t, o.Check())
 			data, err := json.Marshal(o)
 			require.NoError(t, err)
-			var again core.Limits
+			var again app.Limits
 			require.NoError(t, json.Unmarshal(data, &again))
 			require.Equal(t, tt.want, again.Apply(base))
 		})
@@ -109,13 +109,13 @@ func TestWrongLimits(t *testing.T) {
 		{"--max-tokens", "99999999999999999999"},
 	} {
 		cmd := &cobra.Command{}
-		limitFlags(cmd, &core.Limits{})
+		limitFlags(cmd, &app.Limits{})
 		require.ErrorContains(t, cmd.ParseFlags(args), "from 0 on, where 0 is no limit", args)
 	}
 	for _, v := range []float64{-1, math.NaN(), math.Inf(1)} {
-		require.ErrorIs(t, core.Limits{MaxUSD: &v}.Check(), core.ErrNoAmount)
-		require.ErrorIs(t, core.Limits{MaxSeconds: &v}.Check(), core.ErrNoAmount)
+		require.ErrorIs(t, app.Limits{MaxUSD: &v}.Check(), app.ErrNoAmount)
+		require.ErrorIs(t, app.Limits{MaxSeconds: &v}.Check(), app.ErrNoAmount)
 	}
 	n := int64(-1)
-	require.ErrorIs(t, core.Limits{MaxTokens: &n}.Check(), core.ErrNoCount)
+	require.ErrorIs(t, app.Limits{MaxTokens: &n}.Check(), app.ErrNoCount)
 }

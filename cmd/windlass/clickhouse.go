@@ -15,23 +15,23 @@ import (
 )
 
 // withClickHouse opens the database that the environment and windlass.json name, for a command that cannot do without.
-func (a *app) withClickHouse(ctx context.Context, do func(context.Context, *clickhouse.DB) error) error {
+func withClickHouse(ctx context.Context, con *console, do func(context.Context, *clickhouse.DB) error) error {
 	ctx, stop := interruptible(ctx, newNotices(io.Discard)) // what only asks has nothing to record, and ends at once
 	defer stop()
-	return a.askClickHouse(ctx, do)
+	return askClickHouse(ctx, con, do)
 }
 
 // askClickHouse is withClickHouse for whoever hears of signals in another way.
-func (a *app) askClickHouse(ctx context.Context, do func(context.Context, *clickhouse.DB) error) error {
-	o, err := a.clickHouse()
+func askClickHouse(ctx context.Context, con *console, do func(context.Context, *clickhouse.DB) error) error {
+	o, err := databaseOptions(con)
 	if err != nil {
 		return err
 	}
-	return a.openClickHouse(ctx, o, do)
+	return openClickHouse(ctx, con, o, do)
 }
 
-func (a *app) openClickHouse(ctx context.Context, o clickhouse.Options, do func(context.Context, *clickhouse.DB) error) error {
-	progress := newFetchProgress(a.err)
+func openClickHouse(ctx context.Context, con *console, o clickhouse.Options, do func(context.Context, *clickhouse.DB) error) error {
+	progress := newFetchProgress(con.err)
 	o.Progress = progress.show
 	db, err := clickhouse.Open(ctx, o)
 	progress.mute()
@@ -39,14 +39,14 @@ func (a *app) openClickHouse(ctx context.Context, o clickhouse.Options, do func(
 		return clickHouseError(ctx, err)
 	}
 	if old, err := db.Old(ctx); err == nil && old != nil { // whether it can be known is not what was asked
-		fmt.Fprintf(a.err, "Note: %s\n", old)
+		fmt.Fprintf(con.err, "Note: %s\n", old)
 	}
 	err = do(ctx, db)
 	return clickHouseError(ctx, errors.Join(err, db.Close()))
 }
 
 // clickHouse says which database it is.
-func (a *app) clickHouse() (clickhouse.Options, error) {
+func databaseOptions(con *console) (clickhouse.Options, error) {
 	home, cfg, err := settings()
 	if err != nil {
 		return clickhouse.Options{}, err
@@ -55,7 +55,7 @@ func (a *app) clickHouse() (clickhouse.Options, error) {
 	if err != nil {
 		return clickhouse.Options{}, withExit(exitStorage, err, "set WINDLASS_CACHE to a folder")
 	}
-	o.Warn = func(text string) { fmt.Fprintf(a.err, "Warning: %s\n", text) }
+	o.Warn = func(text string) { fmt.Fprintf(con.err, "Warning: %s\n", text) }
 	return o, nil
 }
 
@@ -69,9 +69,9 @@ func clickHouseError(ctx context.Context, err error) error {
 }
 
 // unknownNote says what the costs above leave out.
-func (a *app) unknownNote(unknown uint64) {
+func unknownNote(con *console, unknown uint64) {
 	if unknown > 0 {
-		fmt.Fprintf(a.err, "The cost of %s is unknown and in no sum; windlass.json can set a model's price.\n",
+		fmt.Fprintf(con.err, "The cost of %s is unknown and in no sum; windlass.json can set a model's price.\n",
 			term.Plural(int(unknown), "model call"))
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/windlass-run/windlass/internal/term/contexts"
 )
 
-func newContextCommand(a *app) *cobra.Command {
+func newContextCommand(con *console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "context",
 		Short: "Show what model calls were sent, in which form and why",
@@ -28,12 +28,12 @@ func newContextCommand(a *app) *cobra.Command {
 			return usageError(errors.New("windlass context needs show, diff, why, stats or select"), "windlass context stats SESSION")
 		},
 	}
-	cmd.AddCommand(newContextShowCommand(a), newContextDiffCommand(a), newContextWhyCommand(a), newContextStatsCommand(a), newContextSelectCommand(a))
+	cmd.AddCommand(newContextShowCommand(con), newContextDiffCommand(con), newContextWhyCommand(con), newContextStatsCommand(con), newContextSelectCommand(con))
 	return cmd
 }
 
 // contextCommand makes a command about one session. wanted says what its arguments are, n how many, the session first.
-func contextCommand(a *app, use, short, long, example string, n int, wanted string, do func(*inspect.Record, []string, bool) error) *cobra.Command {
+func contextCommand(con *console, use, short, long, example string, n int, wanted string, do func(*inspect.Record, []string, bool) error) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: use, Short: short, Long: long, Example: example,
@@ -44,7 +44,7 @@ func contextCommand(a *app, use, short, long, example string, n int, wanted stri
 			return usageError(fmt.Errorf("%s takes %s, got %q", cmd.CommandPath(), wanted, args), cmd.CommandPath()+" --help")
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.inspectSession(cmd.Context(), args[0], func(r *inspect.Record) error { return do(r, args[1:], asJSON) })
+			return inspectSession(cmd.Context(), con, args[0], func(r *inspect.Record) error { return do(r, args[1:], asJSON) })
 		},
 	}
 	jsonFlag(cmd, &asJSON)
@@ -52,16 +52,16 @@ func contextCommand(a *app, use, short, long, example string, n int, wanted stri
 }
 
 // showContext prints a value as JSON, or lets show write it for people.
-func (a *app) showContext(v any, asJSON bool, show func(contexts.Out) error) error {
+func showContext(con *console, v any, asJSON bool, show func(contexts.Out) error) error {
 	if asJSON {
-		return a.printJSON(v)
+		return printJSON(con, v)
 	}
-	return show(contexts.To(a.out))
+	return show(contexts.To(con.out))
 }
 
-func newContextShowCommand(a *app) *cobra.Command {
+func newContextShowCommand(con *console) *cobra.Command {
 	var pick inspect.Pick
-	cmd := contextCommand(a, "show SESSION", "Print exactly what one model call was sent",
+	cmd := contextCommand(con, "show SESSION", "Print exactly what one model call was sent",
 		"Prints exactly what one model call was sent, message by message: its form and why, its size, the content hash of the\n"+
 			"original, and the text as sent. Without flags it is the session's last call, else the last one that the flags name.",
 		"  windlass context show 01JZ4K\n  windlass context show 01JZ4K --phase research --turn 3\n"+
@@ -79,7 +79,7 @@ func newContextShowCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.showContext(shown, asJSON, func(o contexts.Out) error { return contexts.Call(o, shown, len(r.Calls)) })
+			return showContext(con, shown, asJSON, func(o contexts.Out) error { return contexts.Call(o, shown, len(r.Calls)) })
 		})
 	cmd.Flags().StringVar(&pick.Call, "call", "", "the call's number or key")
 	cmd.Flags().StringVar(&pick.Phase, "phase", "", "the phase, or the visit as in research~2")
@@ -91,8 +91,8 @@ func newContextShowCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-func newContextDiffCommand(a *app) *cobra.Command {
-	return contextCommand(a, "diff SESSION CALL CALL", "Show what changed between the requests of two calls",
+func newContextDiffCommand(con *console) *cobra.Command {
+	return contextCommand(con, "diff SESSION CALL CALL", "Show what changed between the requests of two calls",
 		"Shows what changed between the requests of two calls, and where their common beginning ends: what a prefix cache can give.",
 		"  windlass context diff 01JZ4K 3 4\n  windlass context diff 01JZ4K research/attempt1/turn3 research/attempt2/turn1",
 		3, "one session id and two calls", func(r *inspect.Record, args []string, asJSON bool) error {
@@ -108,12 +108,12 @@ func newContextDiffCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.showContext(d, asJSON, func(o contexts.Out) error { return contexts.Diff(o, d) })
+			return showContext(con, d, asJSON, func(o contexts.Out) error { return contexts.Diff(o, d) })
 		})
 }
 
-func newContextWhyCommand(a *app) *cobra.Command {
-	return contextCommand(a, "why SESSION HASH", "List the calls that a message was sent in, in which form and why",
+func newContextWhyCommand(con *console) *cobra.Command {
+	return contextCommand(con, "why SESSION HASH", "List the calls that a message was sent in, in which form and why",
 		"Lists the calls that a message was sent in, in which form and why. HASH is its content hash, or the beginning of it.",
 		"  windlass context why 01JZ4K 802db2e58ea89691\n  windlass context why 01JZ4K 802d --json",
 		2, "one session id and one hash", func(r *inspect.Record, args []string, asJSON bool) error {
@@ -121,30 +121,30 @@ func newContextWhyCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.showContext(x, asJSON, func(o contexts.Out) error { return contexts.Uses(o, x) })
+			return showContext(con, x, asJSON, func(o contexts.Out) error { return contexts.Uses(o, x) })
 		})
 }
 
-func newContextStatsCommand(a *app) *cobra.Command {
-	return contextCommand(a, "stats SESSION", "Sum up what was sent and what that saved, with a bar for each call",
+func newContextStatsCommand(con *console) *cobra.Command {
+	return contextCommand(con, "stats SESSION", "Sum up what was sent and what that saved, with a bar for each call",
 		"Sums up what the model calls of a run were sent: in tokens and in money, beside full history with the same caching.\n"+
 			"Each call has a bar of its tokens by form; what full history would have had is dotted.",
 		"  windlass context stats 01JZ4K\n  windlass context stats 01JZ4K --json",
 		1, "one session id", func(r *inspect.Record, _ []string, asJSON bool) error {
 			s := r.Stats()
-			return a.showContext(s, asJSON, func(o contexts.Out) error { return a.showStats(o, r, &s.Total) })
+			return showContext(con, s, asJSON, func(o contexts.Out) error { return showStats(con, o, r, &s.Total) })
 		})
 }
 
 // showStats shows the sums, and says what they lack.
-func (a *app) showStats(o contexts.Out, r *inspect.Record, total *inspect.Sums) error {
+func showStats(con *console, o contexts.Out, r *inspect.Record, total *inspect.Sums) error {
 	if len(r.Calls) == 0 {
-		fmt.Fprintf(a.err, "Session %s has no model call of which it is recorded what was sent.\n", r.ID)
+		fmt.Fprintf(con.err, "Session %s has no model call of which it is recorded what was sent.\n", r.ID)
 		return nil
 	}
 	err := contexts.Stats(o, r.ID, total, r.Calls)
 	if n := total.Unpriced - total.Scripted; n > 0 {
-		fmt.Fprintf(a.err, "The price of %s is unknown, so that they are in no sum of money; windlass.json can set a model's price.\n", term.Plural(n, "model call"))
+		fmt.Fprintf(con.err, "The price of %s is unknown, so that they are in no sum of money; windlass.json can set a model's price.\n", term.Plural(n, "model call"))
 	}
 	return err
 }

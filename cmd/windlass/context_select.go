@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/cascade"
-	core "github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/app/cards"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/inspect"
@@ -25,7 +25,7 @@ type selectFlags struct {
 	asJSON                       bool
 }
 
-func newContextSelectCommand(a *app) *cobra.Command {
+func newContextSelectCommand(con *console) *cobra.Command {
 	var o selectFlags
 	cmd := &cobra.Command{
 		Use: "select SESSION", Short: "Try which messages of a session would be selected for a task",
@@ -45,8 +45,8 @@ func newContextSelectCommand(a *app) *cobra.Command {
 			if err := o.check(); err != nil {
 				return err
 			}
-			return a.inspectSession(cmd.Context(), args[0], func(r *inspect.Record) error {
-				return a.trySelection(cmd.Context(), r, o)
+			return inspectSession(cmd.Context(), con, args[0], func(r *inspect.Record) error {
+				return trySelection(cmd.Context(), con, r, o)
 			})
 		},
 	}
@@ -79,18 +79,18 @@ func (o *selectFlags) check() error {
 }
 
 // trySelection selects and shows what came of it.
-func (a *app) trySelection(ctx context.Context, r *inspect.Record, o selectFlags) error {
+func trySelection(ctx context.Context, con *console, r *inspect.Record, o selectFlags) error {
 	_, cfg, err := settings()
 	if err != nil {
 		return err
 	}
-	progress := fetching.NewProgress(a.err)
+	progress := fetching.NewProgress(con.err)
 	sel, err := cards.Try(ctx, r.ID, r.Entries, cards.Trial{
 		Task: o.task, Strategy: cascade.SelectionStrategy(o.strategy), Budget: o.budget, Phase: o.phase, Model: o.model,
-		Config: cfg, Secrets: core.KnownSecrets(cfg, nil), Progress: progress.Show,
+		Config: cfg, Secrets: app.KnownSecrets(cfg, nil), Progress: progress.Show,
 		Instead: func(why error) {
 			progress.Mute()
-			fmt.Fprintf(a.err, "Messages are compared by their spelling and not by meaning: %v\n", why)
+			fmt.Fprintf(con.err, "Messages are compared by their spelling and not by meaning: %v\n", why)
 		},
 	})
 	progress.Mute()
@@ -101,7 +101,7 @@ func (a *app) trySelection(ctx context.Context, r *inspect.Record, o selectFlags
 	case err != nil:
 		return err
 	case o.asJSON:
-		return a.printJSON(sel)
+		return printJSON(con, sel)
 	}
-	return contexts.Selection(contexts.To(a.out), sel)
+	return contexts.Selection(contexts.To(con.out), sel)
 }

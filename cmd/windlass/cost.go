@@ -13,7 +13,7 @@ import (
 	"github.com/windlass-run/windlass/internal/term/reports"
 )
 
-func newCostCommand(a *app) *cobra.Command {
+func newCostCommand(con *console) *cobra.Command {
 	var by string
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -27,7 +27,7 @@ func newCostCommand(a *app) *cobra.Command {
 			if !slices.Contains(clickhouse.CostBys(), clickhouse.CostBy(by)) {
 				return usageError(fmt.Errorf("--by %q: expected one of %s", by, costBys()), "windlass cost --by phase")
 			}
-			return a.cost(cmd.Context(), clickhouse.CostBy(by), asJSON)
+			return showCosts(cmd.Context(), con, clickhouse.CostBy(by), asJSON)
 		},
 	}
 	cmd.Flags().StringVar(&by, "by", string(clickhouse.ByCascade), "sum up by "+costBys())
@@ -43,8 +43,8 @@ func costBys() string {
 	return strings.Join(names, ", ")
 }
 
-func (a *app) cost(ctx context.Context, by clickhouse.CostBy, asJSON bool) error {
-	arc, err := a.archive()
+func showCosts(ctx context.Context, con *console, by clickhouse.CostBy, asJSON bool) error {
+	arc, err := openArchive(con)
 	if err != nil {
 		return err
 	}
@@ -53,18 +53,18 @@ func (a *app) cost(ctx context.Context, by clickhouse.CostBy, asJSON bool) error
 	case err != nil:
 		return err
 	case asJSON:
-		return a.printJSON(append([]clickhouse.CostRow{}, rows...)) // an empty report is [], not null
+		return printJSON(con, append([]clickhouse.CostRow{}, rows...)) // an empty report is [], not null
 	case len(rows) == 0:
-		fmt.Fprintln(a.err, "No model calls yet. Make some: windlass run FILE")
+		fmt.Fprintln(con.err, "No model calls yet. Make some: windlass run FILE")
 		return nil
 	}
-	if err := reports.Costs(by, rows).Render(a.out, term.Width(a.out)); err != nil {
+	if err := reports.Costs(by, rows).Render(con.out, term.Width(con.out)); err != nil {
 		return err
 	}
 	var unknown uint64
 	for _, r := range rows {
 		unknown += r.UnknownCostCalls
 	}
-	a.unknownNote(unknown)
+	unknownNote(con, unknown)
 	return nil
 }

@@ -24,7 +24,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/echo/record"
-	core "github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
 )
 
@@ -325,7 +325,7 @@ func (r *crashRound) story() string { return r.id + "\n" + strings.Join(r.told, 
 func (r *crashRound) afterDeath(rec *journal.Recording) {
 	r.t.Helper()
 	r.server.settle(answersIn(rec.Entries))
-	v, err := appAt(r.home).Verify(context.Background(), rec, core.Extensions{})
+	v, err := appAt(r.home).Verify(context.Background(), rec, app.Extensions{})
 	require.NoError(r.t, err, r.story())
 	require.True(r.t, v.Holds, "%s\n%s", v.Difference, r.story())
 	r.all.totals.held.Add(1)

@@ -7,20 +7,20 @@ import (
 	"os"
 
 	"github.com/windlass-run/windlass/cascade"
-	core "github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/term"
 )
 
 // loadCascade loads a cascade for a command that goes on with it. Warnings and errors are printed; an unsound file is an
 // error with the exit code for it, which is not shown a second time.
-func loadCascade(ctx context.Context, a *app, path string) (*cascade.Cascade, error) {
-	c, found, err := core.LoadCascade(ctx, path, a.in)
-	printDiagnostics(a.err, found)
+func loadCascade(ctx context.Context, con *console, path string) (*cascade.Cascade, error) {
+	c, found, err := app.LoadCascade(ctx, path, con.in)
+	printDiagnostics(con.err, found)
 	var invalid *cascade.InvalidError
 	switch {
 	case errors.As(err, &invalid):
 		n, _ := found.Count()
-		fmt.Fprintf(a.err, "Error: %s is not a valid cascade: %s\n", displayName(path), term.Plural(n, "error"))
+		fmt.Fprintf(con.err, "Error: %s is not a valid cascade: %s\n", displayName(path), term.Plural(n, "error"))
 		return nil, &exitError{code: exitInvalid, err: err, silent: true}
 	case err != nil:
 		return nil, unreadable(path, err)
@@ -29,7 +29,7 @@ func loadCascade(ctx context.Context, a *app, path string) (*cascade.Cascade, er
 }
 
 // stdinName is how a cascade on standard input is named on the command line.
-const stdinName = core.Stdin
+const stdinName = app.Stdin
 
 func displayName(path string) string {
 	if path == stdinName {

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/cascade"
-	core "github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/schema"
 )
 
@@ -50,7 +50,7 @@ func TestDocumentedCascades(t *testing.T) {
 		n++
 		t.Run(fmt.Sprintf("line %d", b.line), func(t *testing.T) {
 			t.Parallel()
-			_, found, err := cascade.Parse("cascade.md."+language, []byte(b.text), core.Known())
+			_, found, err := cascade.Parse("cascade.md."+language, []byte(b.text), app.Known())
 			require.NoError(t, err)
 			require.Empty(t, found)
 		})
@@ -85,10 +85,10 @@ func TestLanguagePageIsComplete(t *testing.T) {
 	require.NoError(t, err)
 	found := regexp.MustCompile(`Code = "([a-z0-9_]+)"`).FindAllSubmatch(codes, -1)
 	require.Greater(t, len(found), 25)
-	for _, m := range append(found, [][]byte{nil, []byte(core.CodeInvalidScript)}) {
+	for _, m := range append(found, [][]byte{nil, []byte(app.CodeInvalidScript)}) {
 		require.True(t, mentioned(string(m[1])), "docs/cascade.md says nothing about the code %s", m[1])
 	}
-	for _, tool := range core.Known().Tools {
+	for _, tool := range app.Known().Tools {
 		require.True(t, mentioned(tool), "docs/cascade.md says nothing about the tool %s", tool)
 	}
 }
@@ -105,7 +105,7 @@ func TestEditorSnippets(t *testing.T) {
 		if strings.Contains(b.text, "json.schemas") {
 			base = "../.."
 		} else {
-			_, found, err := cascade.Parse("editor.md."+b.info, []byte(b.text), core.Known())
+			_, found, err := cascade.Parse("editor.md."+b.info, []byte(b.text), app.Known())
 			require.NoError(t, err)
 			require.Empty(t, found)
 		}

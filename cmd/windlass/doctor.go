@@ -21,7 +21,7 @@ type health struct {
 	doctor.Report
 }
 
-func newDoctorCommand(a *app) *cobra.Command {
+func newDoctorCommand(con *console) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
@@ -31,16 +31,16 @@ func newDoctorCommand(a *app) *cobra.Command {
 			"ClickHouse, 2 when windlass.json is wrong.",
 		Example: "  windlass doctor\n  windlass doctor --json",
 		Args:    noArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context(), asJSON) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), con, asJSON) },
 	}
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
 
-func (a *app) doctor(ctx context.Context, asJSON bool) error {
+func runDoctor(ctx context.Context, con *console, asJSON bool) error {
 	ctx, stop := interruptible(ctx, newNotices(io.Discard))
 	defer stop()
-	h, err := a.examine(ctx)
+	h, err := examine(ctx, con)
 	switch {
 	case ctx.Err() != nil:
 		return withExit(exitInterrupted, errInterrupted, "")
@@ -48,9 +48,9 @@ func (a *app) doctor(ctx context.Context, asJSON bool) error {
 		return err
 	}
 	if asJSON {
-		err = a.printJSON(h)
+		err = printJSON(con, h)
 	} else {
-		err = a.printHealth(h)
+		err = printHealth(con, h)
 	}
 	switch {
 	case err != nil:
@@ -63,7 +63,7 @@ func (a *app) doctor(ctx context.Context, asJSON bool) error {
 	return nil
 }
 
-func (a *app) examine(ctx context.Context) (health, error) {
+func examine(ctx context.Context, con *console) (health, error) {
 	home, err := homeFolder()
 	if err != nil {
 		return health{}, err
@@ -81,20 +81,20 @@ func (a *app) examine(ctx context.Context) (health, error) {
 	})}, nil
 }
 
-func (a *app) printHealth(h health) error {
+func printHealth(con *console, h health) error {
 	t := term.NewTable("what", "finding")
 	t.Add("windlass", fmt.Sprintf("%s (%s, %s)", h.Version.Version, h.Version.Platform, h.Version.Go))
 	for _, f := range h.Findings(backlogText(h.ClickHouse.Waiting)) {
 		t.Add(f.What, f.Finding)
 	}
-	if err := t.Render(a.out, 0); err != nil { // nothing here may be cut: it is read for details
+	if err := t.Render(con.out, 0); err != nil { // nothing here may be cut: it is read for details
 		return err
 	}
 	for _, w := range h.Warnings {
-		fmt.Fprintf(a.err, "Warning: %s\n", term.Clean(w))
+		fmt.Fprintf(con.err, "Warning: %s\n", term.Clean(w))
 	}
 	for _, p := range h.Problems {
-		fmt.Fprintf(a.out, "\nProblem: %s\n", p)
+		fmt.Fprintf(con.out, "\nProblem: %s\n", p)
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 
 // newEngineCommand is the hidden command behind the embedded ClickHouse: this executable starts itself with it. Its
 // arguments belong to package embedded.
-func newEngineCommand(*app) *cobra.Command {
+func newEngineCommand(*console) *cobra.Command {
 	return &cobra.Command{
 		Use:                embedded.ServeCommand,
 		Hidden:             true,

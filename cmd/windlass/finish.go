@@ -11,7 +11,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine"
-	core "github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/fetch"
@@ -36,23 +36,23 @@ func (o *showOptions) flags(cmd *cobra.Command, events string) {
 // shownRun is a run that is shown, and how it ended.
 type shownRun struct {
 	showOptions
-	app     *app
-	run     *core.Run
+	app     *console
+	run     *app.Run
 	notices *notices
-	closing core.Closing
+	closing app.Closing
 }
 
 // openApp opens what runs are started with.
-func openApp() (*core.App, error) { return core.Open(core.Options{Version: readVersion().Version}) }
+func openApp() (*app.App, error) { return app.Open(app.Options{Version: readVersion().Version}) }
 
 // follow opens a run, shows it while it goes on, and turns its end into the command's error. The first signal interrupts it.
-func (a *app) follow(ctx context.Context, o showOptions, open func(context.Context, *core.App, core.Watch) (*core.Run, error)) error {
+func follow(ctx context.Context, con *console, o showOptions, open func(context.Context, *app.App, app.Watch) (*app.Run, error)) error {
 	runs, err := openApp()
 	if err != nil {
 		return err
 	}
 	defer runs.Close() //nolint:errcheck // what a run had of it is closed with the run, which says what failed
-	s := &shownRun{app: a, showOptions: o, notices: newNotices(a.err)}
+	s := &shownRun{app: con, showOptions: o, notices: newNotices(con.err)}
 	ctx, stop := interruptible(ctx, s.notices)
 	defer stop()
 	defer surviveClosedPipes()()
@@ -62,20 +62,20 @@ func (a *app) follow(ctx context.Context, o showOptions, open func(context.Conte
 	return s.finish(s.run.Do(ctx))
 }
 
-func (s *shownRun) watch() core.Watch {
-	return core.Watch{Follow: s.show, Notice: s.notices.tell, Fetching: func() (func(fetch.Progress), func()) {
+func (s *shownRun) watch() app.Watch {
+	return app.Watch{Follow: s.show, Notice: s.notices.tell, Fetching: func() (func(fetch.Progress), func()) {
 		p := newFetchProgress(s.app.err)
 		return p.show, p.mute
 	}}
 }
 
 // show starts to show a run: one that is resumed as far as it is recorded.
-func (s *shownRun) show(r *core.Run) (engine.Observer, []echo.Sink) {
+func (s *shownRun) show(r *app.Run) (engine.Observer, []echo.Sink) {
 	recorded := r.Recorded()
 	if h := r.Header(); len(recorded) > 0 && r.Changed() {
 		s.notices.tell(fmt.Sprintf("%s has changed since the session began. The session goes on with the cascade as it was; --cascade %s takes the new one.", h.File, h.File))
 	}
-	v := s.app.chooseView(s.quiet, r.Cascade(), r.ID(), s.notices)
+	v := chooseView(s.app, s.quiet, r.Cascade(), r.ID(), s.notices)
 	if len(recorded) > 0 {
 		s.showRecorded(v, r)
 	}
@@ -87,7 +87,7 @@ func (s *shownRun) show(r *core.Run) (engine.Observer, []echo.Sink) {
 }
 
 // showRecorded shows what is recorded of a run that is resumed: on a terminal what was done, else how much that is.
-func (s *shownRun) showRecorded(v live.View, r *core.Run) {
+func (s *shownRun) showRecorded(v live.View, r *app.Run) {
 	kept := record.Kept(r.Recorded())
 	if inPlace, ok := v.(*live.InPlace); ok {
 		for _, e := range kept {

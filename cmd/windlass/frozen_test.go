@@ -18,7 +18,7 @@ import (
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/engine/effect"
-	core "github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/app"
 )
 
 // frozenJournals are the journals below testdata/frozen: of sessions of the examples, by the rules that they were begun under. A
@@ -93,7 +93,7 @@ func TestResumeFrozenJournals(t *testing.T) {
 // resumeFrozen runs a session from a cut in its recording on, and returns the entries that it recorded after the one that says so.
 func resumeFrozen(t *testing.T, rec *journal.Recording, cut int) []*echo.Entry {
 	t.Helper()
-	replay, err := appAt(t.TempDir()).Replay(rec.Header, core.Extensions{})
+	replay, err := appAt(t.TempDir()).Replay(rec.Header, app.Extensions{})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, replay.Close()) }()
 	runner, spec := replay.Runner, replay.Spec

@@ -8,8 +8,8 @@ import (
 	"github.com/windlass-run/windlass/internal/term/contexts"
 )
 
-func newSessionsHandoffCommand(a *app) *cobra.Command {
-	return contextCommand(a, "handoff SESSION", "Say where a run stands, for whoever goes on with it",
+func newSessionsHandoffCommand(con *console) *cobra.Command {
+	return contextCommand(con, "handoff SESSION", "Say where a run stands, for whoever goes on with it",
 		"Says where a run stands, for whoever goes on with it, as Markdown: the task, what is done, what remains, what is in the\n"+
 			"way, what was decided, which files differ from the last commit, and what to tell a model that goes on. It is made of\n"+
 			"the record, so that it is there for a run that was killed, too. No model is asked.",
@@ -19,6 +19,6 @@ func newSessionsHandoffCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.showContext(h, asJSON, func(o contexts.Out) error { return contexts.Text(o, handoff.Markdown(h)) })
+			return showContext(con, h, asJSON, func(o contexts.Out) error { return contexts.Text(o, handoff.Markdown(h)) })
 		})
 }

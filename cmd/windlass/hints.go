@@ -9,7 +9,7 @@ import (
 
 	"github.com/windlass-run/windlass/engine/budget"
 	"github.com/windlass-run/windlass/engine/effect"
-	core "github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/template"
 )
@@ -27,15 +27,15 @@ var hints = map[failure.Kind]string{
 // hintFor returns the next step for an error that says more than its kind; "" for others.
 func hintFor(err error) string {
 	var (
-		id     *core.SessionIDError
-		model  *core.NoModelError
-		phase  *core.UnknownPhaseError
-		script *core.NoScriptError
-		tools  *core.ToolsError
-		resume *core.ResumeError
-		half   *core.HalfForkError
-		fork   *core.ForkPointError
-		header *core.HeaderError
+		id     *app.SessionIDError
+		model  *app.NoModelError
+		phase  *app.UnknownPhaseError
+		script *app.NoScriptError
+		tools  *app.ToolsError
+		resume *app.ResumeError
+		half   *app.HalfForkError
+		fork   *app.ForkPointError
+		header *app.HeaderError
 	)
 	switch {
 	case errors.As(err, &id):
@@ -65,9 +65,9 @@ func hintFor(err error) string {
 
 // inFlags says what is wrong with what a flag gives in the words of the command line.
 func inFlags(err error) error {
-	var model *core.NoModelError
-	var phase *core.UnknownPhaseError
-	var fork *core.ForkPointError
+	var model *app.NoModelError
+	var phase *app.UnknownPhaseError
+	var fork *app.ForkPointError
 	switch {
 	case errors.As(err, &model):
 		return fmt.Errorf("no model: %s names none, and neither --model, WINDLASS_MODEL nor windlass.json does", model.File)

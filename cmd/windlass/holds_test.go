@@ -14,7 +14,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/engine"
-	core "github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/archive"
 )
 
@@ -33,8 +33,8 @@ func requireAllHold(t *testing.T, home string) {
 }
 
 // appAt returns an app that only verifies.
-func appAt(home string) *core.App {
-	a, err := core.Open(core.Options{Home: home})
+func appAt(home string) *app.App {
+	a, err := app.Open(app.Options{Home: home})
 	if err != nil {
 		panic(err)
 	}
@@ -49,14 +49,14 @@ func holds(home, id string) error {
 	case err != nil:
 		return err
 	}
-	var begun core.Started
+	var begun app.Started
 	if err := json.Unmarshal(rec.Header.Options, &begun); err != nil {
 		return err
 	}
 	if len(begun.AllowEnv) > 0 { // their values are part of what the run is a function of, and another process had them
 		return nil
 	}
-	v, err := appAt(home).Verify(context.Background(), rec, core.Extensions{})
+	v, err := appAt(home).Verify(context.Background(), rec, app.Extensions{})
 	var rules *engine.RulesError
 	if errors.As(err, &rules) { // no engine of today has them
 		return nil

@@ -17,7 +17,7 @@ import (
 
 // app is what every command is given: the streams it reads and writes. Results go to out; progress, logs and errors
 // go to err.
-type app struct {
+type console struct {
 	in  io.Reader
 	out io.Writer
 	err io.Writer
@@ -29,8 +29,8 @@ func main() {
 
 // run executes one command line and returns the exit code. It is main without the process.
 func run(ctx context.Context, args []string, in io.Reader, out, errw io.Writer) int {
-	a := &app{in: in, out: out, err: errw}
-	root := newRootCommand(a)
+	con := &console{in: in, out: out, err: errw}
+	root := newRootCommand(con)
 	root.SetArgs(args)
 	root.SetIn(in)
 	root.SetOut(out)
@@ -39,10 +39,10 @@ func run(ctx context.Context, args []string, in io.Reader, out, errw io.Writer) 
 	if err == nil {
 		return exitOK
 	}
-	return a.report(err)
+	return reportError(con, err)
 }
 
-func newRootCommand(a *app) *cobra.Command {
+func newRootCommand(con *console) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "windlass",
 		Short: "Run LLM workflows declared phase by phase, and ask what they did and cost",
@@ -64,7 +64,7 @@ Exit codes: 0 done; 1 the cascade failed; 2 wrong usage; 3 the file is invalid; 
 	root.SuggestionsMinimumDistance = 2 // cobra sets it only for its own message
 	root.Args = func(_ *cobra.Command, args []string) error { return unknownCommand(root, args) }
 	root.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-	root.AddCommand(commands(a)...)
+	root.AddCommand(commands(con)...)
 	markErrors(root)
 	return root
 }
@@ -95,7 +95,7 @@ func markErrors(cmd *cobra.Command) {
 }
 
 // report shows an error the way every command does and returns its exit code.
-func (a *app) report(err error) int {
+func reportError(con *console, err error) int {
 	var ee *exitError
 	if !errors.As(err, &ee) { // cobra's own: see markErrors
 		ee = &exitError{code: exitUsage, hint: "windlass --help"}
@@ -103,9 +103,9 @@ func (a *app) report(err error) int {
 	if ee.silent {
 		return ee.code
 	}
-	fmt.Fprintf(a.err, "Error: %s\n", term.CleanLines(err.Error()))
+	fmt.Fprintf(con.err, "Error: %s\n", term.CleanLines(err.Error()))
 	if ee.hint != "" {
-		fmt.Fprintf(a.err, "Try: %s\n", term.CleanLines(ee.hint))
+		fmt.Fprintf(con.err, "Try: %s\n", term.CleanLines(ee.hint))
 	}
 	return ee.code
 }

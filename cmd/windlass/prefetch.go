@@ -12,7 +12,7 @@ import (
 	"github.com/windlass-run/windlass/internal/database"
 )
 
-func newFetchCommand(a *app) *cobra.Command {
+func newFetchCommand(con *console) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "fetch [engine] [vectors]",
@@ -29,14 +29,14 @@ func newFetchCommand(a *app) *cobra.Command {
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return a.fetch(cmd.Context(), args, asJSON) },
+		RunE: func(cmd *cobra.Command, args []string) error { return fetchThings(cmd.Context(), con, args, asJSON) },
 	}
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
 
 // fetch fetches what is named, or all that the configuration needs. One that fails does not keep the other away.
-func (a *app) fetch(ctx context.Context, names []string, asJSON bool) error {
+func fetchThings(ctx context.Context, con *console, names []string, asJSON bool) error {
 	ctx, stop := interruptible(ctx, newNotices(io.Discard))
 	defer stop()
 	home, cfg, err := settings()
@@ -47,19 +47,19 @@ func (a *app) fetch(ctx context.Context, names []string, asJSON bool) error {
 	if err != nil {
 		return withExit(exitStorage, err, "set WINDLASS_CACHE to a folder")
 	}
-	progress := newFetchProgress(a.err)
+	progress := newFetchProgress(con.err)
 	o.Progress = progress.show
 	things, failed := prefetch.All(ctx, names, o, cfg)
 	progress.mute()
 	if ctx.Err() != nil {
 		return withExit(exitInterrupted, errInterrupted, "")
 	}
-	return errors.Join(a.printFetched(things, asJSON), failed)
+	return errors.Join(printFetched(con, things, asJSON), failed)
 }
 
-func (a *app) printFetched(things []prefetch.Thing, asJSON bool) error {
+func printFetched(con *console, things []prefetch.Thing, asJSON bool) error {
 	if asJSON {
-		return a.printJSON(things)
+		return printJSON(con, things)
 	}
 	if len(things) == 0 {
 		return nil
@@ -72,5 +72,5 @@ func (a *app) printFetched(things []prefetch.Thing, asJSON bool) error {
 		}
 		t.add(f.What, where)
 	}
-	return t.render(a.out, 0)
+	return t.render(con.out, 0)
 }

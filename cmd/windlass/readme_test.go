@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/cascade"
-	core "github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
 )
 
@@ -70,7 +70,7 @@ func TestShownCommandsExist(t *testing.T) {
 					break
 				}
 			}
-			cmd, rest, err := newRootCommand(&app{}).Find(args)
+			cmd, rest, err := newRootCommand(&console{}).Find(args)
 			require.NoError(t, err, "%s: %v", path, args)
 			require.NotEqual(t, "windlass", cmd.Name(), "%s: %v", path, args)
 			require.NoError(t, cmd.ParseFlags(rest), "%s: %v", path, args)
@@ -107,7 +107,7 @@ func TestReadme(t *testing.T) {
 
 	shown := jsonText.FindSubmatch(data)
 	require.NotNil(t, shown)
-	_, found, err := cascade.Parse("README.md.json", shown[1], core.Known())
+	_, found, err := cascade.Parse("README.md.json", shown[1], app.Known())
 	require.NoError(t, err)
 	require.Empty(t, found)
 }
@@ -130,7 +130,7 @@ func TestFlagsAreDocumented(t *testing.T) {
 	data, err := os.ReadFile("../../docs/cli.md")
 	require.NoError(t, err)
 	there := map[string]bool{"--help": true}
-	each(newRootCommand(&app{}), func(cmd *cobra.Command) {
+	each(newRootCommand(&console{}), func(cmd *cobra.Command) {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
 			there["--"+f.Name] = true
 			require.Contains(t, string(data), "`--"+f.Name, "%s --%s is not in docs/cli.md", cmd.CommandPath(), f.Name)
@@ -146,7 +146,7 @@ func TestFlagsAreDocumented(t *testing.T) {
 // TestHelpHasExamples looks at every command's help.
 func TestHelpHasExamples(t *testing.T) {
 	t.Parallel()
-	each(newRootCommand(&app{}), func(cmd *cobra.Command) {
+	each(newRootCommand(&console{}), func(cmd *cobra.Command) {
 		require.NotEmpty(t, cmd.Short, cmd.CommandPath())
 		if cmd.RunE == nil {
 			return

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/echo"
-	core "github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/term/live"
 )
 
@@ -19,7 +19,7 @@ type replayOptions struct {
 	list   bool
 }
 
-func newReplayCommand(a *app) *cobra.Command {
+func newReplayCommand(con *console) *cobra.Command {
 	var o replayOptions
 	cmd := &cobra.Command{
 		Use:   "replay SESSION",
@@ -34,7 +34,7 @@ asked of anybody, nothing is run and nothing is written.`,
 			if !(o.speed >= 0) { // no number is not one, either
 				return usageError(fmt.Errorf("--speed %g is no number from 0 on", o.speed), "--speed 1 for the speed of the run, 10 for ten times that, 0 for at once")
 			}
-			return a.replaySession(cmd.Context(), args[0], o)
+			return replaySession(cmd.Context(), con, args[0], o)
 		},
 	}
 	f := cmd.Flags()
@@ -45,24 +45,24 @@ asked of anybody, nothing is run and nothing is written.`,
 	return cmd
 }
 
-func (a *app) replaySession(ctx context.Context, given string, o replayOptions) error {
-	rec, err := a.readSession(ctx, given)
+func replaySession(ctx context.Context, con *console, given string, o replayOptions) error {
+	rec, err := readSession(ctx, con, given)
 	if err != nil {
 		return err
 	}
 	if o.list {
-		return a.show(entryTable(rec.Entries))
+		return showTable(con, entryTable(rec.Entries))
 	}
-	origin, err := core.ReadHeader(rec.Header)
+	origin, err := app.ReadHeader(rec.Header)
 	if err != nil {
 		return withExit(exitStorage, err, "replay the session with the windlass that began it")
 	}
-	n := newNotices(a.err)
+	n := newNotices(con.err)
 	ctx, stop := interruptible(ctx, n)
 	defer stop()
-	var sink echo.Sink = live.NewEvents(a.out)
+	var sink echo.Sink = live.NewEvents(con.out)
 	if !o.events {
-		sink = a.chooseView(false, origin.Cascade, rec.Header.SessionID, n)
+		sink = chooseView(con, false, origin.Cascade, rec.Header.SessionID, n)
 	}
 	err = live.PlayBack(ctx, rec.Entries, sink, o.speed)
 	if closeErr := sink.Close(context.WithoutCancel(ctx)); err == nil {

@@ -7,18 +7,18 @@ import (
 
 	"github.com/spf13/cobra"
 
-	core "github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/app"
 )
 
 // resumeOptions are the flags of windlass resume.
 type resumeOptions struct {
-	core.ForkOptions
+	app.ForkOptions
 	showOptions
 	fork    uint64
 	cascade string
 }
 
-func newResumeCommand(a *app) *cobra.Command {
+func newResumeCommand(con *console) *cobra.Command {
 	var o resumeOptions
 	cmd := &cobra.Command{
 		Use:   "resume SESSION",
@@ -43,7 +43,7 @@ windlass run.`,
 				return usageError(errors.New("--cascade and --session go with --fork: a session keeps the cascade and the id that it was begun with"),
 					"windlass resume "+args[0]+" --fork ENTRY --cascade FILE")
 			}
-			return a.resume(cmd.Context(), args[0], o)
+			return resumeSession(cmd.Context(), con, args[0], o)
 		},
 	}
 	f := cmd.Flags()
@@ -63,18 +63,18 @@ func oneSession(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-func (a *app) resume(ctx context.Context, given string, o resumeOptions) error {
-	_, id, err := a.findSession(ctx, given)
+func resumeSession(ctx context.Context, con *console, given string, o resumeOptions) error {
+	_, id, err := findSession(ctx, con, given)
 	if err != nil {
 		return err
 	}
 	if o.cascade != "" {
-		if o.Cascade, err = loadCascade(ctx, a, o.cascade); err != nil {
+		if o.Cascade, err = loadCascade(ctx, con, o.cascade); err != nil {
 			return err
 		}
 		o.File = o.cascade
 	}
-	return a.follow(ctx, o.showOptions, func(ctx context.Context, runs *core.App, w core.Watch) (*core.Run, error) {
+	return follow(ctx, con, o.showOptions, func(ctx context.Context, runs *app.App, w app.Watch) (*app.Run, error) {
 		if o.fork > 0 {
 			return runs.Fork(ctx, id, o.fork, o.ForkOptions, w)
 		}

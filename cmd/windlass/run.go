@@ -12,13 +12,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/cascade"
-	core "github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/protection"
 )
 
 // runOptions are the flags of windlass run.
 type runOptions struct {
-	core.RunOptions
+	app.RunOptions
 	showOptions
 	inputs    []string
 	inputJSON string
@@ -26,7 +26,7 @@ type runOptions struct {
 	models    []string
 }
 
-func newRunCommand(a *app) *cobra.Command {
+func newRunCommand(con *console) *cobra.Command {
 	var o runOptions
 	cmd := &cobra.Command{
 		Use:   "run FILE",
@@ -42,7 +42,7 @@ Exit codes: 0 done; 1 the cascade failed; 2 wrong usage; 3 the file is invalid; 
   windlass run audit.json --max-usd 0.50 --max-seconds 600`,
 		Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.runCascade(cmd.Context(), args[0], o)
+			return runCascade(cmd.Context(), con, args[0], o)
 		},
 	}
 	f := cmd.Flags()
@@ -87,18 +87,18 @@ func oneFile(cmd *cobra.Command, args []string) error {
 }
 
 // runCascade checks everything that can be checked for nothing, starts the run, and shows how it ended.
-func (a *app) runCascade(ctx context.Context, file string, o runOptions) error {
+func runCascade(ctx context.Context, con *console, file string, o runOptions) error {
 	if err := checkStdin(file, o); err != nil {
 		return err
 	}
 	if err := checkAllowWrite(o.Rights.AllowWrite); err != nil {
 		return err
 	}
-	c, err := loadCascade(ctx, a, file)
+	c, err := loadCascade(ctx, con, file)
 	if err != nil {
 		return err
 	}
-	input, err := readInput(a.in, c, o)
+	input, err := readInput(con.in, c, o)
 	if err != nil {
 		return usageError(err, inputHint(file, c))
 	}
@@ -113,14 +113,14 @@ func (a *app) runCascade(ctx context.Context, file string, o runOptions) error {
 			return err
 		}
 	}
-	return a.follow(ctx, o.showOptions, func(ctx context.Context, runs *core.App, w core.Watch) (*core.Run, error) {
-		return runs.Start(ctx, core.Job{Cascade: c, File: file, Input: input}, o.RunOptions, w)
+	return follow(ctx, con, o.showOptions, func(ctx context.Context, runs *app.App, w app.Watch) (*app.Run, error) {
+		return runs.Start(ctx, app.Job{Cascade: c, File: file, Input: input}, o.RunOptions, w)
 	})
 }
 
 // readModels reads --model.
-func readModels(given []string) (core.Models, error) {
-	m := core.Models{Phases: map[string]string{}}
+func readModels(given []string) (app.Models, error) {
+	m := app.Models{Phases: map[string]string{}}
 	for _, text := range given {
 		phase, model, one := strings.Cut(text, "=")
 		switch {

@@ -9,7 +9,7 @@ import (
 	"github.com/windlass-run/windlass/schema"
 )
 
-func newSchemaCommand(a *app) *cobra.Command {
+func newSchemaCommand(con *console) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:     "schema",
@@ -19,7 +19,7 @@ func newSchemaCommand(a *app) *cobra.Command {
 		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if output == "" {
-				_, err := a.out.Write(schema.CascadeJSON())
+				_, err := con.out.Write(schema.CascadeJSON())
 				return err
 			}
 			if err := wholefile.Replace(output, schema.CascadeJSON()); err != nil {

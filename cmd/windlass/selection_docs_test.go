@@ -11,7 +11,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
-	core "github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/app"
 )
 
 // TestSelectionPage holds the page about selections to what there is: its commands and their flags, its snippet, the
@@ -36,7 +36,7 @@ func TestSelectionPage(t *testing.T) {
 		case "json":
 			snippets++
 			text := `{"cascade_id": "x", "phases": [{"name": "a", "instructions": "A."}, {"name": "b", "instructions": "B.", ` + b.text + `}]}`
-			_, found, err := cascade.Parse("selection.md.json", []byte(text), core.Known())
+			_, found, err := cascade.Parse("selection.md.json", []byte(text), app.Known())
 			require.NoError(t, err)
 			require.Empty(t, found)
 		}
@@ -73,7 +73,7 @@ func requireCommand(t *testing.T, line string) {
 	t.Helper()
 	words := strings.Fields(line)
 	require.Equal(t, "windlass", words[0], line)
-	cmd, rest, err := newRootCommand(&app{}).Find(words[1:])
+	cmd, rest, err := newRootCommand(&console{}).Find(words[1:])
 	require.NoError(t, err, line)
 	require.NotEqual(t, "windlass", cmd.Name(), line)
 	for _, w := range rest {

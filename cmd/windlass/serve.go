@@ -30,7 +30,7 @@ type serveOptions struct {
 	grace     time.Duration
 }
 
-func newServeCommand(a *app) *cobra.Command {
+func newServeCommand(con *console) *cobra.Command {
 	var o serveOptions
 	cmd := &cobra.Command{
 		Use:   "serve",
@@ -51,7 +51,7 @@ Exit codes: 0 every run had ended; 2 wrong usage; 6 storage is not available; 13
   windlass serve token --header | curl -sS -H @- http://127.0.0.1:8765/api/sessions
   windlass serve --root /srv/cascades --listen 0.0.0.0:8765 --token-file /run/secrets/windlass --tls-cert cert.pem --tls-key key.pem`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context(), o) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return runServer(cmd.Context(), con, o) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.listen, "listen", "127.0.0.1:8765", "the `ADDRESS` to listen on")
@@ -68,12 +68,12 @@ Exit codes: 0 every run had ended; 2 wrong usage; 6 storage is not available; 13
 	f.IntVar(&o.runs.Most, "max-runs", 8, "how many runs may go on at once")
 	limitFlags(cmd, &o.grants.Limits)
 	f.DurationVar(&o.grace, "grace", 10*time.Second, "how long runs may go on after Ctrl-C before they are interrupted")
-	cmd.AddCommand(newServeTokenCommand(a))
+	cmd.AddCommand(newServeTokenCommand(con))
 	return cmd
 }
 
 // serve checks what it is to offer, listens, and answers until it is interrupted.
-func (a *app) serve(ctx context.Context, o serveOptions) error {
+func runServer(ctx context.Context, con *console, o serveOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 	if _, err := runs.Config(); err != nil { // which every run would meet first
 		return err
 	}
-	l := log.New(a.err, "", log.LstdFlags|log.LUTC)
+	l := log.New(con.err, "", log.LstdFlags|log.LUTC)
 	cert, err := o.certificate(l)
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 	}
 	o.runs.Log = l
 	o.runs.Fetching = func() (func(fetch.Progress), func()) {
-		p := newFetchProgress(a.err)
+		p := newFetchProgress(con.err)
 		return p.show, p.mute
 	}
 	s, err := serve.Open(ctx, serve.Options{

@@ -107,7 +107,7 @@ func TestServePageIsComplete(t *testing.T) {
 	page, err := os.ReadFile("../../docs/serve.md")
 	require.NoError(t, err)
 	for _, name := range [][]string{{"serve"}, {"serve", "token"}} {
-		cmd, _, err := newRootCommand(&app{}).Find(name)
+		cmd, _, err := newRootCommand(&console{}).Find(name)
 		require.NoError(t, err)
 		require.Contains(t, string(page), cmd.CommandPath())
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {

@@ -19,7 +19,7 @@ func tokenFlag(cmd *cobra.Command, to *string) {
 	cmd.Flags().StringVar(to, "token-file", "", "a `FILE` with the token that clients have to show (or "+envToken+"; without both the server makes one)")
 }
 
-func newServeTokenCommand(a *app) *cobra.Command {
+func newServeTokenCommand(con *console) *cobra.Command {
 	var file string
 	var header bool
 	cmd := &cobra.Command{
@@ -40,7 +40,7 @@ machine. A server that starts again makes another token.`,
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.printServeToken(file, strings.Join(args, ""), header)
+			return printServeToken(con, file, strings.Join(args, ""), header)
 		},
 	}
 	tokenFlag(cmd, &file)
@@ -49,12 +49,12 @@ machine. A server that starts again makes another token.`,
 }
 
 // printServeToken prints the token for a client.
-func (a *app) printServeToken(file, address string, header bool) error {
+func printServeToken(con *console, file, address string, header bool) error {
 	home, err := homeFolder()
 	if err != nil {
 		return err
 	}
-	text, _, err := givenToken(file, log.New(a.err, "", 0))
+	text, _, err := givenToken(file, log.New(con.err, "", 0))
 	if err == nil && text == "" {
 		text, err = token.Find(token.Folder(home), address)
 		err = tokenProblem(err)
@@ -65,7 +65,7 @@ func (a *app) printServeToken(file, address string, header bool) error {
 	if header {
 		text = "Authorization: Bearer " + text
 	}
-	_, err = fmt.Fprintln(a.out, text)
+	_, err = fmt.Fprintln(con.out, text)
 	return err
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/windlass-run/windlass/internal/term/reports"
 )
 
-func newSessionsCommand(a *app) *cobra.Command {
+func newSessionsCommand(con *console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "sessions",
 		Short:   "List runs and show what one did",
@@ -22,11 +22,11 @@ func newSessionsCommand(a *app) *cobra.Command {
 			return usageError(errors.New("windlass sessions needs list, show or handoff"), "windlass sessions list")
 		},
 	}
-	cmd.AddCommand(newSessionsListCommand(a), newSessionsShowCommand(a), newSessionsHandoffCommand(a))
+	cmd.AddCommand(newSessionsListCommand(con), newSessionsShowCommand(con), newSessionsHandoffCommand(con))
 	return cmd
 }
 
-func newSessionsListCommand(a *app) *cobra.Command {
+func newSessionsListCommand(con *console) *cobra.Command {
 	var asJSON bool
 	var limit int
 	cmd := &cobra.Command{
@@ -41,7 +41,7 @@ func newSessionsListCommand(a *app) *cobra.Command {
 			if limit < 0 {
 				return usageError(fmt.Errorf("--limit %d is below zero", limit), "--limit 20, or 0 for all")
 			}
-			return a.listSessions(cmd.Context(), limit, asJSON)
+			return listSessions(cmd.Context(), con, limit, asJSON)
 		},
 	}
 	cmd.Flags().IntVar(&limit, "limit", 20, "how many; 0 for all")
@@ -49,7 +49,7 @@ func newSessionsListCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-func newSessionsShowCommand(a *app) *cobra.Command {
+func newSessionsShowCommand(con *console) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "show ID",
@@ -62,14 +62,14 @@ func newSessionsShowCommand(a *app) *cobra.Command {
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return a.showSession(cmd.Context(), args[0], asJSON) },
+		RunE: func(cmd *cobra.Command, args []string) error { return showSession(cmd.Context(), con, args[0], asJSON) },
 	}
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
 
-func (a *app) showSession(ctx context.Context, given string, asJSON bool) error {
-	arc, err := a.archive()
+func showSession(ctx context.Context, con *console, given string, asJSON bool) error {
+	arc, err := openArchive(con)
 	if err != nil {
 		return err
 	}
@@ -81,11 +81,11 @@ func (a *app) showSession(ctx context.Context, given string, asJSON bool) error 
 	case err != nil:
 		return err
 	case asJSON:
-		return a.printJSON(d)
+		return printJSON(con, d)
 	}
-	if err := reports.Session(a.out, term.Width(a.out), d); err != nil {
+	if err := reports.Session(con.out, term.Width(con.out), d); err != nil {
 		return err
 	}
-	a.unknownNote(d.UnknownCostCalls)
+	unknownNote(con, d.UnknownCostCalls)
 	return nil
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/windlass-run/windlass/internal/term/reports"
 )
 
-func (a *app) listSessions(ctx context.Context, limit int, asJSON bool) error {
-	arc, err := a.archive()
+func listSessions(ctx context.Context, con *console, limit int, asJSON bool) error {
+	arc, err := openArchive(con)
 	if err != nil {
 		return err
 	}
@@ -19,31 +19,31 @@ func (a *app) listSessions(ctx context.Context, limit int, asJSON bool) error {
 		return err
 	}
 	if asJSON {
-		err = a.printJSON(append([]archive.Listed{}, list...)) // an empty list is [], not null
+		err = printJSON(con, append([]archive.Listed{}, list...)) // an empty list is [], not null
 	} else {
-		err = a.printSessions(list)
+		err = printSessions(con, list)
 	}
 	if away != nil {
-		fmt.Fprintf(a.err, "Warning: only the sessions of this machine are listed: %s\n", term.CleanLines(away.Error()))
+		fmt.Fprintf(con.err, "Warning: only the sessions of this machine are listed: %s\n", term.CleanLines(away.Error()))
 	}
 	return err
 }
 
 // printSessions shows a table, and what can be done with the sessions in it.
-func (a *app) printSessions(list []archive.Listed) error {
+func printSessions(con *console, list []archive.Listed) error {
 	if len(list) == 0 {
-		fmt.Fprintln(a.err, "No sessions yet. Make one: windlass run FILE")
+		fmt.Fprintln(con.err, "No sessions yet. Make one: windlass run FILE")
 		return nil
 	}
-	if err := reports.Sessions(list).Render(a.out, term.Width(a.out)); err != nil {
+	if err := reports.Sessions(list).Render(con.out, term.Width(con.out)); err != nil {
 		return err
 	}
 	if b := archive.BacklogOf(list); b.Rows > 0 {
-		fmt.Fprintf(a.err, "Waiting for ClickHouse: %s\n", backlogText(b))
+		fmt.Fprintf(con.err, "Waiting for ClickHouse: %s\n", backlogText(b))
 	}
 	for _, s := range list {
 		if s.Problem != "" {
-			fmt.Fprintf(a.err, "Problem with session %s: %s\n", s.ID, s.Problem)
+			fmt.Fprintf(con.err, "Problem with session %s: %s\n", s.ID, s.Problem)
 		}
 	}
 	return nil

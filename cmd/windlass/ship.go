@@ -19,7 +19,7 @@ type shipOptions struct {
 	asJSON bool
 }
 
-func newShipCommand(a *app) *cobra.Command {
+func newShipCommand(con *console) *cobra.Command {
 	var o shipOptions
 	cmd := &cobra.Command{
 		Use:   "ship [SESSION...]",
@@ -32,7 +32,7 @@ A session that a process runs is left to that process. One that was run with --n
 is named. Exit code 6 when ClickHouse is not available, or a journal cannot be read; the others are delivered all the same.`,
 		Example: "  windlass ship\n  windlass ship 01JZ4K\n  windlass ship --again --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.ship(cmd.Context(), args, o)
+			return shipSessions(cmd.Context(), con, args, o)
 		},
 	}
 	cmd.Flags().BoolVar(&o.again, "again", false, "deliver everything once more, also what was delivered before")
@@ -49,8 +49,8 @@ func backlogText(b archive.Backlog) string {
 }
 
 // ship delivers the named sessions, or all that wait.
-func (a *app) ship(ctx context.Context, ids []string, o shipOptions) error {
-	arc, err := a.archive()
+func shipSessions(ctx context.Context, con *console, ids []string, o shipOptions) error {
+	arc, err := openArchive(con)
 	if err != nil {
 		return err
 	}
@@ -60,26 +60,26 @@ func (a *app) ship(ctx context.Context, ids []string, o shipOptions) error {
 	}
 	all := len(chosen.Sessions)
 	if all == 0 {
-		fmt.Fprintln(a.err, "Nothing waits: ClickHouse has every session of this machine.")
+		fmt.Fprintln(con.err, "Nothing waits: ClickHouse has every session of this machine.")
 		if o.asJSON {
-			return a.printJSON([]archive.Shipped{})
+			return printJSON(con, []archive.Shipped{})
 		}
 		return nil
 	}
 	results, err := chosen.Deliver(ctx, func(n int, s *sessions.Session) archive.Progress {
-		return newShipProgress(a.err, fmt.Sprintf("%d of %d, %s", n, all, s.ID))
+		return newShipProgress(con.err, fmt.Sprintf("%d of %d, %s", n, all, s.ID))
 	})
 	if len(results) > 0 {
-		err = errors.Join(err, a.printShipped(results, o.asJSON))
+		err = errors.Join(err, printShipped(con, results, o.asJSON))
 	}
 	return shipError(err, results)
 }
 
-func (a *app) printShipped(results []archive.Shipped, asJSON bool) error {
+func printShipped(con *console, results []archive.Shipped, asJSON bool) error {
 	if asJSON {
-		return a.printJSON(results)
+		return printJSON(con, results)
 	}
-	return reports.Shipped(results).Render(a.out, term.Width(a.out))
+	return reports.Shipped(results).Render(con.out, term.Width(con.out))
 }
 
 // shipError is the error of the whole: why ClickHouse did not take it, or which journals cannot be read.

@@ -23,7 +23,7 @@ type simulateOptions struct {
 	dump     string
 }
 
-func newSimulateCommand(a *app) *cobra.Command {
+func newSimulateCommand(con *console) *cobra.Command {
 	var o simulateOptions
 	cmd := &cobra.Command{
 		Use:   "simulate FILE.jsonl|SESSION...",
@@ -49,7 +49,7 @@ cached), IN:CACHED in USD per million tokens, or the name of a model.`,
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return a.simulate(cmd.Context(), args, o) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runSimulation(cmd.Context(), con, args, o) },
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&o.policies, "policy", nil, "settings to replay under, repeatable; default: full, every_turn, step:10 and default")
@@ -61,10 +61,10 @@ cached), IN:CACHED in USD per million tokens, or the name of a model.`,
 	return cmd
 }
 
-func (a *app) simulate(ctx context.Context, args []string, o simulateOptions) error {
+func runSimulation(ctx context.Context, con *console, args []string, o simulateOptions) error {
 	ctx, stop := interruptible(ctx, newNotices(io.Discard))
 	defer stop()
-	named, err := a.choosePolicies(o.policies)
+	named, err := choosePolicies(con, o.policies)
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (a *app) simulate(ctx context.Context, args []string, o simulateOptions) er
 		return conversationsError(err)
 	}
 	sim := &simulate.Simulation{Policies: simulate.WithHindsight(named), Prices: prices, Keep: o.dump != ""}
-	report, err := a.replay(ctx, sim, all, len(named), o)
+	report, err := replayAll(ctx, con, sim, all, len(named), o)
 	if ctx.Err() != nil {
 		return withExit(exitInterrupted, errInterrupted, "")
 	}
@@ -85,21 +85,21 @@ func (a *app) simulate(ctx context.Context, args []string, o simulateOptions) er
 		return err
 	}
 	if o.asJSON {
-		return a.printJSON(report)
+		return printJSON(con, report)
 	}
-	return reports.Simulation(a.out, term.Width(a.out), report)
+	return reports.Simulation(con.out, term.Width(con.out), report)
 }
 
 // replay runs the simulation and writes the files that are asked for: all of them as a whole, or none. The first named
 // policies are those that a person chose; files with a line per call are about them alone.
-func (a *app) replay(ctx context.Context, sim *simulate.Simulation, all []*simulate.Conversation, named int, o simulateOptions) (_ *simulate.Report, err error) {
+func replayAll(ctx context.Context, con *console, sim *simulate.Simulation, all []*simulate.Conversation, named int, o simulateOptions) (_ *simulate.Report, err error) {
 	files := &simulate.Files{Named: named, Policies: len(sim.Policies)}
 	defer func() { err = errors.Join(err, files.Discard()) }()
 	if err := openOutputs(files, o); err != nil {
 		return nil, err
 	}
 	sum := simulate.NewCollector(sim)
-	progress := term.NewCounter(a.err, "conversations", len(all))
+	progress := term.NewCounter(con.err, "conversations", len(all))
 	defer progress.Clear()
 	err = sim.Run(ctx, all, func(out *simulate.Outcome) error {
 		sum.Add(out)

@@ -49,9 +49,9 @@ func conversationsError(err error) error {
 }
 
 // choosePolicies reads --policy.
-func (a *app) choosePolicies(texts []string) ([]simulate.Policy, error) {
+func choosePolicies(con *console, texts []string) ([]simulate.Policy, error) {
 	list, found, err := simulate.ChoosePolicies(texts, "--policy")
-	printDiagnostics(a.err, found)
+	printDiagnostics(con.err, found)
 	var choice *simulate.ChoiceError
 	switch {
 	case errors.As(err, &choice):

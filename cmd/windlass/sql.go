@@ -19,7 +19,7 @@ type sqlOptions struct {
 	json, csv, write bool
 }
 
-func newSQLCommand(a *app) *cobra.Command {
+func newSQLCommand(con *console) *cobra.Command {
 	var o sqlOptions
 	cmd := &cobra.Command{
 		Use:   "sql QUERY",
@@ -30,7 +30,7 @@ func newSQLCommand(a *app) *cobra.Command {
   windlass sql --json "SELECT phase_name, sum(tokens_in) FROM model_calls GROUP BY phase_name"
   windlass sql - < query.sql`,
 		Args: oneQuery,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.sql(cmd.Context(), args[0], o) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runSQL(cmd.Context(), con, args[0], o) },
 	}
 	f := cmd.Flags()
 	f.BoolVar(&o.json, "json", false, "print a JSON array with one object per row")
@@ -48,9 +48,9 @@ func oneQuery(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-func (a *app) sql(ctx context.Context, query string, o sqlOptions) error {
+func runSQL(ctx context.Context, con *console, query string, o sqlOptions) error {
 	if query == "-" {
-		b, err := io.ReadAll(io.LimitReader(a.in, maxSQL+1))
+		b, err := io.ReadAll(io.LimitReader(con.in, maxSQL+1))
 		if err != nil {
 			return usageError(fmt.Errorf("read the statement from standard input: %w", err), "")
 		}
@@ -64,19 +64,19 @@ func (a *app) sql(ctx context.Context, query string, o sqlOptions) error {
 	}
 	ctx, stop := interruptible(ctx, newNotices(io.Discard))
 	defer stop()
-	options, err := a.clickHouse()
+	options, err := databaseOptions(con)
 	if err != nil {
 		return err
 	}
 	options.Reading = !o.write
-	return a.openClickHouse(ctx, options, func(ctx context.Context, db *clickhouse.DB) error {
+	return openClickHouse(ctx, con, options, func(ctx context.Context, db *clickhouse.DB) error {
 		result, err := db.Query(ctx, query, clickhouse.QueryOptions{Write: o.write})
 		if err != nil {
 			return sqlHint(err, o.write)
 		}
 		format, err := o.format(result.Format)
 		if err == nil {
-			err = rows.Write(a.out, result, format)
+			err = rows.Write(con.out, result, format)
 		}
 		return errors.Join(err, result.Close())
 	})

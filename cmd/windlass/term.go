@@ -21,12 +21,12 @@ func surviveClosedPipes() func()       { return term.SurviveClosedPipes() }
 func printDiagnostics(w io.Writer, found cascade.Diagnostics) { diagnostics.Write(w, found) }
 
 // show renders a table to standard output.
-func (a *app) show(t interface{ Render(io.Writer, int) error }) error {
-	return t.Render(a.out, term.Width(a.out))
+func showTable(con *console, t interface{ Render(io.Writer, int) error }) error {
+	return t.Render(con.out, term.Width(con.out))
 }
 
 // printJSON writes a value to standard output, indented.
-func (a *app) printJSON(v any) error { return term.WriteJSON(a.out, v) }
+func printJSON(con *console, v any) error { return term.WriteJSON(con.out, v) }
 
 type table struct{ *term.Table }
 

@@ -14,7 +14,7 @@ import (
 // testsDir is where tests are unless another folder is named.
 const testsDir = "tests"
 
-func newTestCommand(a *app) *cobra.Command {
+func newTestCommand(con *console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "test",
 		Short:   "Make regression tests of recorded runs, and run them without a model",
@@ -24,7 +24,7 @@ func newTestCommand(a *app) *cobra.Command {
 			return usageError(errors.New("windlass test needs freeze or run"), "windlass test run")
 		},
 	}
-	cmd.AddCommand(newTestFreezeCommand(a), newTestRunCommand(a))
+	cmd.AddCommand(newTestFreezeCommand(con), newTestRunCommand(con))
 	return cmd
 }
 

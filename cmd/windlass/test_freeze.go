@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/echo"
-	core "github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/snapshot"
 	"github.com/windlass-run/windlass/internal/snapshot/frozen"
 	"github.com/windlass-run/windlass/internal/term"
@@ -24,7 +24,7 @@ type freezeOptions struct {
 	asJSON  bool
 }
 
-func newTestFreezeCommand(a *app) *cobra.Command {
+func newTestFreezeCommand(con *console) *cobra.Command {
 	var o freezeOptions
 	cmd := &cobra.Command{
 		Use:   "freeze SESSION",
@@ -39,7 +39,7 @@ context unless --match says otherwise.`,
   windlass test freeze 01jz4k --name refund-prompts --match phases,output,context
   windlass test freeze 01jz4k --name refund --dir cascades/tests --cascade cascades/refund.json`,
 		Args: oneSession,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.freeze(cmd.Context(), args[0], o) },
+		RunE: func(cmd *cobra.Command, args []string) error { return freezeSession(cmd.Context(), con, args[0], o) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.name, "name", "", "the `NAME` of the test")
@@ -61,32 +61,32 @@ type frozenTest struct {
 	Answers   int               `json:"answers"`
 }
 
-func (a *app) freeze(ctx context.Context, given string, o freezeOptions) error {
+func freezeSession(ctx context.Context, con *console, given string, o freezeOptions) error {
 	match, err := readAspects(o.match)
 	if err != nil {
 		return err
 	}
-	if !core.IsName(o.name) {
+	if !app.IsName(o.name) {
 		return usageError(fmt.Errorf("--name %q: use up to 64 letters, digits, dots, dashes and underscores, beginning with a letter or digit", o.name),
 			"windlass test freeze "+given+" --name refund")
 	}
-	rec, err := a.readSession(ctx, given)
+	rec, err := readSession(ctx, con, given)
 	if err != nil {
 		return err
 	}
 	t, err := frozen.Make(ctx, rec, frozen.Options{
 		Name: o.name, Dir: o.dir, Match: match, Cascade: o.cascade, KeepEnv: o.keepEnv,
-		Warn: func(text string) { fmt.Fprintf(a.err, "Warning: %s\n", text) },
+		Warn: func(text string) { fmt.Fprintf(con.err, "Warning: %s\n", text) },
 	})
 	if err != nil {
 		return freezeError(rec.Header.SessionID, err)
 	}
 	path := t.Path()
 	if o.asJSON {
-		return a.printJSON(frozenTest{path, t.Name, rec.Header.SessionID, t.Cascade, t.Match, len(t.Answers)})
+		return printJSON(con, frozenTest{path, t.Name, rec.Header.SessionID, t.Cascade, t.Match, len(t.Answers)})
 	}
-	fmt.Fprintf(a.out, "Wrote %s: %s of session %s; it compares %s.\n", path, term.Plural(len(t.Answers), "answer"), rec.Header.SessionID, snapshot.Joined(t.Match))
-	fmt.Fprintf(a.err, "It holds what models and tools answered: read it before you share it. Run it: windlass test run %s\n", o.dir)
+	fmt.Fprintf(con.out, "Wrote %s: %s of session %s; it compares %s.\n", path, term.Plural(len(t.Answers), "answer"), rec.Header.SessionID, snapshot.Joined(t.Match))
+	fmt.Fprintf(con.err, "It holds what models and tools answered: read it before you share it. Run it: windlass test run %s\n", o.dir)
 	return nil
 }
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	core "github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/snapshot/suite"
 	"github.com/windlass-run/windlass/internal/term"
 	"github.com/windlass-run/windlass/internal/wholefile"
@@ -22,7 +22,7 @@ type testRunOptions struct {
 	asJSON bool
 }
 
-func newTestRunCommand(a *app) *cobra.Command {
+func newTestRunCommand(con *console) *cobra.Command {
 	var o testRunOptions
 	cmd := &cobra.Command{
 		Use:   "run [DIR|FILE...]",
@@ -35,7 +35,7 @@ Exit codes: 0 all passed; 1 one did not; 2 there are none.`,
 		Example: `  windlass test run
   windlass test run cascades/tests --junit report.xml
   windlass test run tests/refund.test.json --update`,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.runTests(cmd.Context(), args, o) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runTests(cmd.Context(), con, args, o) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.junit, "junit", "", "write a report in the JUnit format to a `FILE`")
@@ -44,7 +44,7 @@ Exit codes: 0 all passed; 1 one did not; 2 there are none.`,
 	return cmd
 }
 
-func (a *app) runTests(ctx context.Context, given []string, o testRunOptions) error {
+func runTests(ctx context.Context, con *console, given []string, o testRunOptions) error {
 	if len(given) == 0 {
 		given = []string{testsDir}
 	}
@@ -55,8 +55,8 @@ func (a *app) runTests(ctx context.Context, given []string, o testRunOptions) er
 	ctx, stop := onInterrupt(ctx, func() {})
 	defer stop()
 	begun := time.Now()
-	progress := term.NewCounter(a.err, "tests", len(files))
-	report := suite.Options{Known: core.Known(), Update: o.update, Step: progress.Step}.RunAll(ctx, files)
+	progress := term.NewCounter(con.err, "tests", len(files))
+	report := suite.Options{Known: app.Known(), Update: o.update, Step: progress.Step}.RunAll(ctx, files)
 	progress.Clear()
 	if ctx.Err() != nil {
 		return withExit(exitInterrupted, errInterrupted, "")
@@ -67,9 +67,9 @@ func (a *app) runTests(ctx context.Context, given []string, o testRunOptions) er
 		}
 	}
 	if o.asJSON {
-		err = a.printJSON(report)
+		err = printJSON(con, report)
 	} else {
-		err = a.printTests(report)
+		err = printTests(con, report)
 	}
 	if bad := report.NotPassed(); err == nil && bad > 0 {
 		return withExit(exitFailed, fmt.Errorf("%d of %s did not pass", bad, term.Plural(len(report.Tests), "test")), testHint(report, given))
@@ -102,12 +102,12 @@ func testHint(report *suite.Report, given []string) string {
 	}
 }
 
-func (a *app) printTests(report *suite.Report) error {
+func printTests(con *console, report *suite.Report) error {
 	t := term.NewTable("test", "cascade", "result", ">ms")
 	for _, r := range report.Tests {
 		t.Add(r.Name, r.CascadeID, string(r.Status), fmt.Sprintf("%.1f", r.DurationMS))
 	}
-	if err := a.show(t); err != nil {
+	if err := showTable(con, t); err != nil {
 		return err
 	}
 	var b strings.Builder
@@ -117,7 +117,7 @@ func (a *app) printTests(report *suite.Report) error {
 		}
 	}
 	fmt.Fprintf(&b, "\n%d passed, %d failed, %s\n", report.Passed, report.Failed, term.Plural(report.Errors, "error"))
-	_, err := fmt.Fprint(a.out, term.CleanLines(b.String()))
+	_, err := fmt.Fprint(con.out, term.CleanLines(b.String()))
 	return err
 }
 

@@ -8,11 +8,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/cascade"
-	core "github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/term"
 )
 
-func newValidateCommand(a *app) *cobra.Command {
+func newValidateCommand(con *console) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "validate FILE...",
@@ -30,7 +30,7 @@ Exit codes: 0 when no file has errors (warnings may have been printed), 3 when o
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return runValidate(cmd.Context(), a, args, asJSON) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runValidate(cmd.Context(), con, args, asJSON) },
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the diagnostics as a JSON array")
 	return cmd
@@ -38,13 +38,13 @@ Exit codes: 0 when no file has errors (warnings may have been printed), 3 when o
 
 // runValidate checks every file before it says how it went. A file that cannot be read does not keep the others from
 // being checked.
-func runValidate(ctx context.Context, a *app, paths []string, asJSON bool) error {
+func runValidate(ctx context.Context, con *console, paths []string, asJSON bool) error {
 	all := cascade.Diagnostics{}
 	seen := map[string]bool{} // A tool file is reached from every cascade beside it.
 	checked := 0
 	var failed error
 	for _, path := range paths {
-		found, err := core.CheckFile(ctx, path, a.in)
+		found, err := app.CheckFile(ctx, path, con.in)
 		for _, d := range found {
 			if text := d.String(); !seen[text] {
 				seen[text] = true
@@ -57,11 +57,11 @@ func runValidate(ctx context.Context, a *app, paths []string, asJSON bool) error
 			continue
 		}
 		if failed != nil {
-			a.report(failed) // Only the last one is left to be shown by the caller.
+			reportError(con, failed) // Only the last one is left to be shown by the caller.
 		}
 		failed = unreadable(path, err)
 	}
-	if err := printResult(a, checked, all, asJSON); err != nil {
+	if err := printResult(con, checked, all, asJSON); err != nil {
 		return err
 	}
 	if failed != nil {
@@ -73,15 +73,15 @@ func runValidate(ctx context.Context, a *app, paths []string, asJSON bool) error
 	return nil
 }
 
-func printResult(a *app, checked int, all cascade.Diagnostics, asJSON bool) error {
+func printResult(con *console, checked int, all cascade.Diagnostics, asJSON bool) error {
 	if asJSON {
-		return a.printJSON(all)
+		return printJSON(con, all)
 	}
 	if checked == 0 {
 		return nil // There is nothing to count, only the error to show.
 	}
-	printDiagnostics(a.err, all)
+	printDiagnostics(con.err, all)
 	errs, warnings := all.Count()
-	_, err := fmt.Fprintf(a.out, "%s, %s, %s\n", term.Plural(checked, "file"), term.Plural(errs, "error"), term.Plural(warnings, "warning"))
+	_, err := fmt.Fprintf(con.out, "%s, %s, %s\n", term.Plural(checked, "file"), term.Plural(errs, "error"), term.Plural(warnings, "warning"))
 	return err
 }

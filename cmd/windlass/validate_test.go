@@ -126,14 +126,14 @@ func TestHostileTextIsNotPrintedRaw(t *testing.T) {
 func TestLoadCascade(t *testing.T) {
 	t.Parallel()
 	var out, errs bytes.Buffer
-	a := &app{in: strings.NewReader(warningCascade), out: &out, err: &errs}
-	c, err := loadCascade(t.Context(), a, "-")
+	con := &console{in: strings.NewReader(warningCascade), out: &out, err: &errs}
+	c, err := loadCascade(t.Context(), con, "-")
 	require.NoError(t, err)
 	require.Equal(t, "x", c.CascadeID)
 	require.Contains(t, errs.String(), "warning: ")
 
-	a = &app{in: strings.NewReader(brokenCascade), out: &out, err: &errs}
-	_, err = loadCascade(t.Context(), a, "-")
+	con = &console{in: strings.NewReader(brokenCascade), out: &out, err: &errs}
+	_, err = loadCascade(t.Context(), con, "-")
 	var ee *exitError
 	require.ErrorAs(t, err, &ee)
 	require.Equal(t, exitInvalid, ee.code)
@@ -141,7 +141,7 @@ func TestLoadCascade(t *testing.T) {
 	require.Contains(t, errs.String(), "Error: standard input is not a valid cascade: 2 errors\n")
 	require.Empty(t, out.String())
 
-	_, err = loadCascade(t.Context(), a, filepath.Join(t.TempDir(), "none.json"))
+	_, err = loadCascade(t.Context(), con, filepath.Join(t.TempDir(), "none.json"))
 	require.ErrorAs(t, err, &ee)
 	require.Equal(t, exitUsage, ee.code)
 }

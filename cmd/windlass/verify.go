@@ -6,10 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	core "github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/app"
 )
 
-func newVerifyCommand(a *app) *cobra.Command {
+func newVerifyCommand(con *console) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "verify SESSION",
@@ -21,14 +21,16 @@ recorded. The checksums of the journal say that no byte of it was changed.
 Exit codes: 0 it holds; 1 it does not: the first difference is shown; 6 the record cannot be read.`,
 		Example: "  windlass verify 01jz4k\n  windlass verify 01jz4k --json",
 		Args:    oneSession,
-		RunE:    func(cmd *cobra.Command, args []string) error { return a.verify(cmd.Context(), args[0], asJSON) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return verifySession(cmd.Context(), con, args[0], asJSON)
+		},
 	}
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
 
-func (a *app) verify(ctx context.Context, given string, asJSON bool) error {
-	rec, err := a.readSession(ctx, given)
+func verifySession(ctx context.Context, con *console, given string, asJSON bool) error {
+	rec, err := readSession(ctx, con, given)
 	if err != nil {
 		return err
 	}
@@ -37,14 +39,14 @@ func (a *app) verify(ctx context.Context, given string, asJSON bool) error {
 		return err
 	}
 	id := rec.Header.SessionID
-	v, err := runs.Verify(ctx, rec, core.Extensions{})
+	v, err := runs.Verify(ctx, rec, app.Extensions{})
 	if err != nil {
 		return err
 	}
 	if asJSON {
-		err = a.printJSON(v)
+		err = printJSON(con, v)
 	} else if v.Holds {
-		fmt.Fprintf(a.out, "Session %s holds: %s, %s, %s and %s follow from its record (%s).\n", id, plural(v.Entries, "entry"),
+		fmt.Fprintf(con.out, "Session %s holds: %s, %s, %s and %s follow from its record (%s).\n", id, plural(v.Entries, "entry"),
 			plural(v.Requests, "request"), plural(v.Views, "view"), plural(v.Selections, "selection"), v.Status)
 	}
 	if v.Holds || err != nil {

@@ -36,7 +36,7 @@ func readVersion() versionInfo {
 	return v
 }
 
-func newVersionCommand(a *app) *cobra.Command {
+func newVersionCommand(con *console) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "version",
@@ -46,9 +46,9 @@ func newVersionCommand(a *app) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			v := readVersion()
 			if asJSON {
-				return json.NewEncoder(a.out).Encode(v)
+				return json.NewEncoder(con.out).Encode(v)
 			}
-			_, err := fmt.Fprintf(a.out, "windlass %s (%s, %s)\n", v.Version, v.Platform, v.Go)
+			_, err := fmt.Fprintf(con.out, "windlass %s (%s, %s)\n", v.Version, v.Platform, v.Go)
 			return err
 		},
 	}

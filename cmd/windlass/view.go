@@ -6,7 +6,7 @@ import (
 )
 
 // chooseView picks how a run is shown on standard error.
-func (a *app) chooseView(quiet bool, c *cascade.Cascade, id string, n *notices) live.View {
+func chooseView(con *console, quiet bool, c *cascade.Cascade, id string, n *notices) live.View {
 	if quiet {
 		return live.Silent{}
 	}
@@ -14,5 +14,5 @@ func (a *app) chooseView(quiet bool, c *cascade.Cascade, id string, n *notices) 
 	for i := range c.Phases {
 		names[i] = c.Phases[i].Name
 	}
-	return live.Choose(a.err, live.Run{Cascade: c.CascadeID, Session: id, Phases: names}, n.Notices)
+	return live.Choose(con.err, live.Run{Cascade: c.CascadeID, Session: id, Phases: names}, n.Notices)
 }

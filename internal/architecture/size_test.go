@@ -38,15 +38,6 @@ var mirrors = map[string]string{
 	"internal/inspect.Sums":     "mirrors a wire message: the sums in context --json",
 }
 
-// pending has what is above a limit in the packages that are being taken apart, with its size
-// today. It may not grow. Whoever brings it within the limit removes its entry.
-var pending = map[string]int{
-	"cmd/windlass.app: methods": 47,
-}
-
-// parting are the packages that pending may have entries of.
-var parting = []string{"cmd/windlass", "engine"}
-
 // excess is a size above its limit: of a package "NAME: lines", of a type "NAME: methods" or "NAME:
 // fields".
 type excess struct {
@@ -58,7 +49,7 @@ type excess struct {
 // than 15 fields.
 func TestSizes(t *testing.T) {
 	t.Parallel()
-	for _, complaint := range moduleSizes(t).complaints(mirrors, pending) {
+	for _, complaint := range moduleSizes(t).complaints(mirrors) {
 		t.Error(complaint)
 	}
 }
@@ -66,18 +57,13 @@ func TestSizes(t *testing.T) {
 func TestSizesAreComplainedAbout(t *testing.T) {
 	t.Parallel()
 	s := newSizes()
-	s.lines["engine"], s.lines["autocontext"], s.lines["echo"] = 5001, 5001, 5000
+	s.lines["autocontext"], s.lines["echo"] = 5001, 5000
 	s.fields["echo.Entry"], s.fields["echo.Small"], s.fields["engine.run"] = 16, 15, 17
 	require.Equal(t, []string{
 		"autocontext: lines: 5001, at most 5000: divide it by what its parts do",
-		"engine: lines: 5001, more than the 4999 in pending: it may not grow",
-		"engine.visit: methods: remove it from pending: it is within the limit",
-		"schema.checker: methods: remove it from pending, which is not for package schema",
+		"engine.run: fields: 17, at most 15: divide it by what its parts do",
 		"echo.Small: remove it from mirrors: it is within the limit",
-	}, s.complaints(
-		map[string]string{"echo.Entry": "mirrors a file", "echo.Small": "mirrors a file"},
-		map[string]int{"engine: lines": 4999, "engine.run: fields": 17, "engine.visit: methods": 30, "schema.checker: methods": 69},
-	))
+	}, s.complaints(map[string]string{"echo.Entry": "mirrors a file", "echo.Small": "mirrors a file"}))
 }
 
 // sizes are what the sources of the module have, without tests: lines by package, methods and
@@ -92,9 +78,9 @@ func newSizes() sizes {
 	return sizes{lines: map[string]int{}, methods: map[string]map[string]bool{}, fields: map[string]int{}}
 }
 
-// complaints says what is above a limit and in neither table, and which entries of the tables are
-// not needed.
-func (s sizes) complaints(mirrors map[string]string, pending map[string]int) []string {
+// complaints says what is above a limit and in no table, and which entries of the table are not
+// needed.
+func (s sizes) complaints(mirrors map[string]string) []string {
 	var out []string
 	found := map[string]bool{}
 	for _, e := range s.excesses() {
@@ -103,22 +89,8 @@ func (s sizes) complaints(mirrors map[string]string, pending map[string]int) []s
 		if kind == "fields" && mirrors[name] != "" {
 			continue
 		}
-		switch known, ok := pending[e.what]; {
-		case !ok:
-			most := map[string]int{"lines": mostLines, "methods": mostMethods, "fields": mostFields}[kind]
-			out = append(out, fmt.Sprintf("%s: %d, at most %d: divide it by what its parts do", e.what, e.size, most))
-		case e.size > known:
-			out = append(out, fmt.Sprintf("%s: %d, more than the %d in pending: it may not grow", e.what, e.size, known))
-		}
-	}
-	for _, what := range slices.Sorted(maps.Keys(pending)) {
-		pkg := packageOf(what)
-		switch {
-		case !slices.Contains(parting, pkg):
-			out = append(out, fmt.Sprintf("%s: remove it from pending, which is not for package %s", what, pkg))
-		case !found[what]:
-			out = append(out, what+": remove it from pending: it is within the limit")
-		}
+		most := map[string]int{"lines": mostLines, "methods": mostMethods, "fields": mostFields}[kind]
+		out = append(out, fmt.Sprintf("%s: %d, at most %d: divide it by what its parts do", e.what, e.size, most))
 	}
 	for _, name := range slices.Sorted(maps.Keys(mirrors)) {
 		if !found[name+": fields"] {
@@ -147,14 +119,6 @@ func (s sizes) excesses() []excess {
 	}
 	slices.SortFunc(out, func(a, b excess) int { return strings.Compare(a.what, b.what) })
 	return out
-}
-
-// packageOf returns the package of "internal/server.Session: fields".
-func packageOf(what string) string {
-	name, _, _ := strings.Cut(what, ": ")
-	slash := strings.LastIndexByte(name, '/') + 1
-	last, _, _ := strings.Cut(name[slash:], ".")
-	return name[:slash] + last
 }
 
 // moduleSizes measures every package of the module, for all platforms.
