@@ -1,9 +1,7 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -24,39 +22,38 @@ func newContextCommand(con *console) *cobra.Command {
 		Example: "  windlass context stats 01JZ4K\n  windlass context show 01JZ4K --phase research --turn 3\n" +
 			"  windlass context diff 01JZ4K 3 4\n  windlass context why 01JZ4K 802db2e5",
 		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error {
-			return usageError(errors.New("windlass context needs show, diff, why, stats or select"), "windlass context stats SESSION")
-		},
+		RunE: needsCommand("show, diff, why, stats or select", "windlass context stats SESSION"),
 	}
-	cmd.AddCommand(newContextShowCommand(con), newContextDiffCommand(con), newContextWhyCommand(con), newContextStatsCommand(con), newContextSelectCommand(con))
+	cmd.AddCommand(
+		newContextShowCommand(con), newContextDiffCommand(con), newContextWhyCommand(con), newContextStatsCommand(con), newContextSelectCommand(con),
+	)
 	return cmd
 }
 
-// contextCommand makes a command about one session. wanted says what its arguments are, n how many, the session first.
-func contextCommand(con *console, use, short, long, example string, n int, wanted string, do func(*inspect.Record, []string, bool) error) *cobra.Command {
+// shower shows for people what a command about a session has found.
+type shower func(contexts.Out) error
+
+// contextCommand makes a command about one session. wanted says what its arguments are, n how many,
+// the session first. find returns what the command prints as JSON, and how people are shown it.
+func contextCommand(
+	con *console, use, short, long, example string, n int, wanted string, find func(*inspect.Record, []string) (any, shower, error),
+) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: use, Short: short, Long: long, Example: example,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == n && !slices.Contains(args, "") {
-				return nil
-			}
-			return usageError(fmt.Errorf("%s takes %s, got %q", cmd.CommandPath(), wanted, args), cmd.CommandPath()+" --help")
-		},
+		Args: takes(n, wanted, ""),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return inspectSession(cmd.Context(), con, args[0], func(r *inspect.Record) error { return do(r, args[1:], asJSON) })
+			return inspectSession(cmd.Context(), con, args[0], func(r *inspect.Record) error {
+				found, show, err := find(r, args[1:])
+				if err != nil {
+					return err
+				}
+				return con.print(found, asJSON, func() error { return show(contexts.To(con.out)) })
+			})
 		},
 	}
 	jsonFlag(cmd, &asJSON)
 	return cmd
-}
-
-// showContext prints a value as JSON, or lets show write it for people.
-func showContext(con *console, v any, asJSON bool, show func(contexts.Out) error) error {
-	if asJSON {
-		return printJSON(con, v)
-	}
-	return show(contexts.To(con.out))
 }
 
 func newContextShowCommand(con *console) *cobra.Command {
@@ -67,19 +64,16 @@ func newContextShowCommand(con *console) *cobra.Command {
 		"  windlass context show 01JZ4K\n  windlass context show 01JZ4K --phase research --turn 3\n"+
 			"  windlass context show 01JZ4K --call research/attempt2/turn1 --json",
 		1, "one session id",
-		func(r *inspect.Record, _ []string, asJSON bool) error {
+		func(r *inspect.Record, _ []string) (any, shower, error) {
 			c, err := r.Pick(pick)
 			if failure.Is(err, failure.InvalidRequest) {
-				return usageError(err, "--attempt 1 --turn 3")
+				err = usageError(err, "--attempt 1 --turn 3")
 			}
 			if err != nil {
-				return err
+				return nil, nil, err
 			}
 			shown, err := r.Show(c)
-			if err != nil {
-				return err
-			}
-			return showContext(con, shown, asJSON, func(o contexts.Out) error { return contexts.Call(o, shown, len(r.Calls)) })
+			return shown, func(o contexts.Out) error { return contexts.Call(o, shown, len(r.Calls)) }, err
 		})
 	cmd.Flags().StringVar(&pick.Call, "call", "", "the call's number or key")
 	cmd.Flags().StringVar(&pick.Phase, "phase", "", "the phase, or the visit as in research~2")
@@ -95,20 +89,17 @@ func newContextDiffCommand(con *console) *cobra.Command {
 	return contextCommand(con, "diff SESSION CALL CALL", "Show what changed between the requests of two calls",
 		"Shows what changed between the requests of two calls, and where their common beginning ends: what a prefix cache can give.",
 		"  windlass context diff 01JZ4K 3 4\n  windlass context diff 01JZ4K research/attempt1/turn3 research/attempt2/turn1",
-		3, "one session id and two calls", func(r *inspect.Record, args []string, asJSON bool) error {
+		3, "one session id and two calls", func(r *inspect.Record, args []string) (any, shower, error) {
 			from, err := r.Call(args[0])
 			if err != nil {
-				return err
+				return nil, nil, err
 			}
 			to, err := r.Call(args[1])
 			if err != nil {
-				return err
+				return nil, nil, err
 			}
 			d, err := r.Diff(from, to)
-			if err != nil {
-				return err
-			}
-			return showContext(con, d, asJSON, func(o contexts.Out) error { return contexts.Diff(o, d) })
+			return d, func(o contexts.Out) error { return contexts.Diff(o, d) }, err
 		})
 }
 
@@ -116,12 +107,9 @@ func newContextWhyCommand(con *console) *cobra.Command {
 	return contextCommand(con, "why SESSION HASH", "List the calls that a message was sent in, in which form and why",
 		"Lists the calls that a message was sent in, in which form and why. HASH is its content hash, or the beginning of it.",
 		"  windlass context why 01JZ4K 802db2e58ea89691\n  windlass context why 01JZ4K 802d --json",
-		2, "one session id and one hash", func(r *inspect.Record, args []string, asJSON bool) error {
+		2, "one session id and one hash", func(r *inspect.Record, args []string) (any, shower, error) {
 			x, err := r.Explain(args[0])
-			if err != nil {
-				return err
-			}
-			return showContext(con, x, asJSON, func(o contexts.Out) error { return contexts.Uses(o, x) })
+			return x, func(o contexts.Out) error { return contexts.Uses(o, x) }, err
 		})
 }
 
@@ -130,9 +118,9 @@ func newContextStatsCommand(con *console) *cobra.Command {
 		"Sums up what the model calls of a run were sent: in tokens and in money, beside full history with the same caching.\n"+
 			"Each call has a bar of its tokens by form; what full history would have had is dotted.",
 		"  windlass context stats 01JZ4K\n  windlass context stats 01JZ4K --json",
-		1, "one session id", func(r *inspect.Record, _ []string, asJSON bool) error {
+		1, "one session id", func(r *inspect.Record, _ []string) (any, shower, error) {
 			s := r.Stats()
-			return showContext(con, s, asJSON, func(o contexts.Out) error { return showStats(con, o, r, &s.Total) })
+			return s, func(o contexts.Out) error { return showStats(con, o, r, &s.Total) }, nil
 		})
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/app/cards"
 	"github.com/windlass-run/windlass/internal/failure"
@@ -22,41 +23,29 @@ import (
 type selectFlags struct {
 	task, strategy, phase, model string
 	budget                       int64
-	asJSON                       bool
 }
 
 func newContextSelectCommand(con *console) *cobra.Command {
 	var o selectFlags
-	cmd := &cobra.Command{
-		Use: "select SESSION", Short: "Try which messages of a session would be selected for a task",
-		Long: "Tries which messages of a recorded session would be selected for a task, without running anything. Everything that\n" +
-			"finished phases said is a candidate; there are no anchors. Strategies: heuristic, semantic, prefilter (words and\n" +
+	var cmd *cobra.Command
+	cmd = contextCommand(con, "select SESSION", "Try which messages of a session would be selected for a task",
+		"Tries which messages of a recorded session would be selected for a task, without running anything. Everything that\n"+
+			"finished phases said is a candidate; there are no anchors. Strategies: heuristic, semantic, prefilter (words and\n"+
 			"meaning), and with --model, which is asked and paid for, llm and hybrid.",
-		Example: "  windlass context select 01JZ4K --for \"Why did orders fail?\"\n" +
-			"  windlass context select 01JZ4K --for \"Write the fix\" --strategy heuristic --budget 4000 --phase fix\n" +
+		"  windlass context select 01JZ4K --for \"Why did orders fail?\"\n"+
+			"  windlass context select 01JZ4K --for \"Write the fix\" --strategy heuristic --budget 4000 --phase fix\n"+
 			"  windlass context select 01JZ4K --for \"Write the fix\" --strategy llm --model gpt-5-nano --json",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 1 && args[0] != "" {
-				return nil
-			}
-			return usageError(fmt.Errorf("%s takes one session id, got %q", cmd.CommandPath(), args), cmd.CommandPath()+" --help")
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.check(); err != nil {
-				return err
-			}
-			return inspectSession(cmd.Context(), con, args[0], func(r *inspect.Record) error {
-				return trySelection(cmd.Context(), con, r, o)
-			})
-		},
-	}
+		1, "one session id", func(r *inspect.Record, _ []string) (any, shower, error) {
+			found, err := trySelection(cmd.Context(), con, r, o)
+			return found, func(out contexts.Out) error { return contexts.Selection(out, found) }, err
+		})
+	cmd.PreRunE = func(*cobra.Command, []string) error { return o.check() }
 	f := cmd.Flags()
 	f.StringVar(&o.task, "for", "", "the `TASK` to select for")
 	f.StringVar(&o.strategy, "strategy", string(cards.StrategyPrefilter), "how: heuristic, semantic, prefilter, llm or hybrid")
 	f.Int64Var(&o.budget, "budget", cascade.DefaultInter().Selection.MaxTokens, "the most `TOKENS`")
 	f.StringVar(&o.phase, "phase", "", "select from what had finished when this `PHASE` began")
 	f.StringVar(&o.model, "model", "", "the `MODEL` that chooses, with llm and hybrid")
-	jsonFlag(cmd, &o.asJSON)
 	return cmd
 }
 
@@ -78,14 +67,15 @@ func (o *selectFlags) check() error {
 	return nil
 }
 
-// trySelection selects and shows what came of it.
-func trySelection(ctx context.Context, con *console, r *inspect.Record, o selectFlags) error {
-	_, cfg, err := settings()
+// trySelection selects as the flags say.
+func trySelection(ctx context.Context, con *console, r *inspect.Record, o selectFlags) (*echo.InterSelection, error) {
+	cfg, err := con.config()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	progress := fetching.NewProgress(con.err)
-	sel, err := cards.Try(ctx, r.ID, r.Entries, cards.Trial{
+	defer progress.Mute()
+	found, err := cards.Try(ctx, r.ID, r.Entries, cards.Trial{
 		Task: o.task, Strategy: cascade.SelectionStrategy(o.strategy), Budget: o.budget, Phase: o.phase, Model: o.model,
 		Config: cfg, Secrets: app.KnownSecrets(cfg, nil), Progress: progress.Show,
 		Instead: func(why error) {
@@ -93,15 +83,8 @@ func trySelection(ctx context.Context, con *console, r *inspect.Record, o select
 			fmt.Fprintf(con.err, "Messages are compared by their spelling and not by meaning: %v\n", why)
 		},
 	})
-	progress.Mute()
 	if failure.Is(err, failure.InvalidRequest) {
-		return usageError(err, "windlass sessions show "+r.ID)
+		err = usageError(err, "windlass sessions show "+r.ID)
 	}
-	switch {
-	case err != nil:
-		return err
-	case o.asJSON:
-		return printJSON(con, sel)
-	}
-	return contexts.Selection(contexts.To(con.out), sel)
+	return found, err
 }

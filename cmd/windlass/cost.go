@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/internal/clickhouse"
-	"github.com/windlass-run/windlass/internal/term"
 	"github.com/windlass-run/windlass/internal/term/reports"
 )
 
@@ -44,27 +43,27 @@ func costBys() string {
 }
 
 func showCosts(ctx context.Context, con *console, by clickhouse.CostBy, asJSON bool) error {
-	arc, err := openArchive(con)
+	arc, err := con.archive()
 	if err != nil {
 		return err
 	}
 	rows, err := arc.Costs(ctx, by)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case asJSON:
-		return printJSON(con, append([]clickhouse.CostRow{}, rows...)) // an empty report is [], not null
-	case len(rows) == 0:
-		fmt.Fprintln(con.err, "No model calls yet. Make some: windlass run FILE")
+	}
+	return con.print(append([]clickhouse.CostRow{}, rows...), asJSON, func() error { // an empty report is [], not null
+		if len(rows) == 0 {
+			fmt.Fprintln(con.err, "No model calls yet. Make some: windlass run FILE")
+			return nil
+		}
+		var unknown uint64
+		for _, r := range rows {
+			unknown += r.UnknownCostCalls
+		}
+		if err := con.table(reports.Costs(by, rows)); err != nil {
+			return err
+		}
+		con.noteUnknown(unknown)
 		return nil
-	}
-	if err := reports.Costs(by, rows).Render(con.out, term.Width(con.out)); err != nil {
-		return err
-	}
-	var unknown uint64
-	for _, r := range rows {
-		unknown += r.UnknownCostCalls
-	}
-	unknownNote(con, unknown)
-	return nil
+	})
 }

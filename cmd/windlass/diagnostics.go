@@ -9,13 +9,14 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/term"
+	"github.com/windlass-run/windlass/internal/term/diagnostics"
 )
 
 // loadCascade loads a cascade for a command that goes on with it. Warnings and errors are printed; an unsound file is an
 // error with the exit code for it, which is not shown a second time.
 func loadCascade(ctx context.Context, con *console, path string) (*cascade.Cascade, error) {
 	c, found, err := app.LoadCascade(ctx, path, con.in)
-	printDiagnostics(con.err, found)
+	diagnostics.Write(con.err, found)
 	var invalid *cascade.InvalidError
 	switch {
 	case errors.As(err, &invalid):

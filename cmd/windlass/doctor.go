@@ -38,7 +38,7 @@ func newDoctorCommand(con *console) *cobra.Command {
 }
 
 func runDoctor(ctx context.Context, con *console, asJSON bool) error {
-	ctx, stop := interruptible(ctx, newNotices(io.Discard))
+	ctx, stop := interruptible(ctx, term.NewNotices(io.Discard))
 	defer stop()
 	h, err := examine(ctx, con)
 	switch {
@@ -47,11 +47,7 @@ func runDoctor(ctx context.Context, con *console, asJSON bool) error {
 	case err != nil:
 		return err
 	}
-	if asJSON {
-		err = printJSON(con, h)
-	} else {
-		err = printHealth(con, h)
-	}
+	err = con.print(h, asJSON, func() error { return printHealth(con, h) })
 	switch {
 	case err != nil:
 		return err
@@ -64,17 +60,17 @@ func runDoctor(ctx context.Context, con *console, asJSON bool) error {
 }
 
 func examine(ctx context.Context, con *console) (health, error) {
-	home, err := homeFolder()
+	opened, err := con.open()
 	if err != nil {
 		return health{}, err
 	}
-	cfg, wrong := config.Open(".", home)
+	cfg, wrong := opened.Config()
 	if wrong != nil {
 		cfg = &config.Config{}
 	}
-	o, err := database.Options(home, "", cfg)
+	o, err := database.Options(opened.Home(), "", cfg)
 	if err != nil {
-		return health{}, withExit(exitStorage, err, "set WINDLASS_CACHE to a folder")
+		return health{}, err
 	}
 	return health{readVersion(), doctor.Examine(ctx, doctor.Options{
 		Config: cfg, ConfigError: wrong, Database: o, Embedder: cards.EmbeddingModel(cfg),

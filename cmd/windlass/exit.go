@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -48,12 +49,10 @@ var exitCodes = map[failure.Kind]int{
 
 // asExit gives an error that has no exit code yet that of its kind.
 func asExit(err error) error {
-	var ee *exitError
-	if err == nil || errors.As(err, &ee) {
+	if err == nil || errors.As(err, new(*exitError)) {
 		return err
 	}
-	var f *failure.Error
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*failure.Error](err); ok {
 		return withExit(exitCodes[f.Kind], inFlags(err), cmp.Or(hintFor(err), f.Try, hints[f.Kind]))
 	}
 	return withExit(exitFailed, err, "")
@@ -91,9 +90,35 @@ func exclude(cmd *cobra.Command, one, other string) {
 	}
 }
 
-func noArgs(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return usageError(fmt.Errorf("%s takes no arguments, got %q", cmd.CommandPath(), args), cmd.CommandPath()+" --help")
+// takes refuses other arguments than n, and empty ones; wanted says what they are. Without a hint it
+// is the help of the command.
+func takes(n int, wanted, hint string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == n && !slices.Contains(args, "") {
+			return nil
+		}
+		return usageError(fmt.Errorf("%s takes %s, got %q", cmd.CommandPath(), wanted, args), cmp.Or(hint, cmd.CommandPath()+" --help"))
 	}
-	return nil
+}
+
+var (
+	noArgs     = takes(0, "no arguments", "")
+	oneSession = takes(1, "one session id", "windlass sessions list")
+)
+
+// atLeastOne refuses a command line without arguments.
+func atLeastOne(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return nil
+		}
+		return usageError(fmt.Errorf("%s needs at least one %s", cmd.Name(), what), cmd.CommandPath()+" --help")
+	}
+}
+
+// needsCommand refuses a command that only has others.
+func needsCommand(names, hint string) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, _ []string) error {
+		return usageError(fmt.Errorf("%s needs %s", cmd.CommandPath(), names), hint)
+	}
 }

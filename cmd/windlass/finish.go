@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine"
@@ -15,6 +16,8 @@ import (
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/fetch"
+	"github.com/windlass-run/windlass/internal/term"
+	"github.com/windlass-run/windlass/internal/term/fetching"
 	"github.com/windlass-run/windlass/internal/term/live"
 	"github.com/windlass-run/windlass/internal/term/summary"
 )
@@ -38,24 +41,20 @@ type shownRun struct {
 	showOptions
 	app     *console
 	run     *app.Run
-	notices *notices
+	notices *term.Notices
 	closing app.Closing
 }
 
-// openApp opens what runs are started with.
-func openApp() (*app.App, error) { return app.Open(app.Options{Version: readVersion().Version}) }
-
 // follow opens a run, shows it while it goes on, and turns its end into the command's error. The first signal interrupts it.
 func follow(ctx context.Context, con *console, o showOptions, open func(context.Context, *app.App, app.Watch) (*app.Run, error)) error {
-	runs, err := openApp()
+	runs, err := con.open()
 	if err != nil {
 		return err
 	}
-	defer runs.Close() //nolint:errcheck // what a run had of it is closed with the run, which says what failed
-	s := &shownRun{app: con, showOptions: o, notices: newNotices(con.err)}
+	s := &shownRun{app: con, showOptions: o, notices: term.NewNotices(con.err)}
 	ctx, stop := interruptible(ctx, s.notices)
 	defer stop()
-	defer surviveClosedPipes()()
+	defer term.SurviveClosedPipes()()
 	if s.run, err = open(ctx, runs, s.watch()); err != nil {
 		return err
 	}
@@ -63,9 +62,9 @@ func follow(ctx context.Context, con *console, o showOptions, open func(context.
 }
 
 func (s *shownRun) watch() app.Watch {
-	return app.Watch{Follow: s.show, Notice: s.notices.tell, Fetching: func() (func(fetch.Progress), func()) {
-		p := newFetchProgress(s.app.err)
-		return p.show, p.mute
+	return app.Watch{Follow: s.show, Notice: s.notices.Say, Fetching: func() (func(fetch.Progress), func()) {
+		p := fetching.NewProgress(s.app.err)
+		return p.Show, p.Mute
 	}}
 }
 
@@ -73,7 +72,7 @@ func (s *shownRun) watch() app.Watch {
 func (s *shownRun) show(r *app.Run) (engine.Observer, []echo.Sink) {
 	recorded := r.Recorded()
 	if h := r.Header(); len(recorded) > 0 && r.Changed() {
-		s.notices.tell(fmt.Sprintf("%s has changed since the session began. The session goes on with the cascade as it was; --cascade %s takes the new one.", h.File, h.File))
+		s.notices.Say(fmt.Sprintf("%s has changed since the session began. The session goes on with the cascade as it was; --cascade %s takes the new one.", h.File, h.File))
 	}
 	v := chooseView(s.app, s.quiet, r.Cascade(), r.ID(), s.notices)
 	if len(recorded) > 0 {
@@ -86,6 +85,18 @@ func (s *shownRun) show(r *app.Run) (engine.Observer, []echo.Sink) {
 	return v, sinks
 }
 
+// chooseView picks how a run is shown on standard error.
+func chooseView(con *console, quiet bool, c *cascade.Cascade, id string, n *term.Notices) live.View {
+	if quiet {
+		return live.Silent{}
+	}
+	names := make([]string, len(c.Phases))
+	for i := range c.Phases {
+		names[i] = c.Phases[i].Name
+	}
+	return live.Choose(con.err, live.Run{Cascade: c.CascadeID, Session: id, Phases: names}, n)
+}
+
 // showRecorded shows what is recorded of a run that is resumed: on a terminal what was done, else how much that is.
 func (s *shownRun) showRecorded(v live.View, r *app.Run) {
 	kept := record.Kept(r.Recorded())
@@ -96,7 +107,7 @@ func (s *shownRun) showRecorded(v live.View, r *app.Run) {
 	} else if !s.quiet {
 		t := record.Of(kept).Totals()
 		fmt.Fprintf(s.app.err, "%s: session %s is taken up after %s, %s answered from its record\n",
-			r.Cascade().CascadeID, r.ID(), plural(len(r.Recorded()), "entry"), plural(t.Calls-t.Failed, "model call"))
+			r.Cascade().CascadeID, r.ID(), term.Plural(len(r.Recorded()), "entry"), term.Plural(t.Calls-t.Failed, "model call"))
 	}
 }
 
@@ -154,7 +165,7 @@ func (s *shownRun) printSummary(res *engine.Result) {
 	s.ended(res).WriteText(s.app.err)
 	s.printUndelivered(s.closing.Undelivered)
 	if d := s.closing.Earlier; d.Rows > 0 {
-		fmt.Fprintf(s.app.err, "Delivered to ClickHouse besides: %s of %s\n", plural(d.Rows, "row"), plural(d.Sessions, "earlier session"))
+		fmt.Fprintf(s.app.err, "Delivered to ClickHouse besides: %s of %s\n", term.Plural(d.Rows, "row"), term.Plural(d.Sessions, "earlier session"))
 	}
 	if s.closing.Delivered {
 		fmt.Fprintf(s.app.err, "Ask what it did: %s sql \"SELECT phase_name, count() AS calls, sum(tokens_in) AS sent, sum(tokens_cached) AS cached, sum(tokens_out) AS got, sum(cost_usd) AS usd FROM model_calls WHERE session_id = '%s' GROUP BY phase_name ORDER BY min(seq)\"\n",

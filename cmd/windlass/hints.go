@@ -12,6 +12,7 @@ import (
 	"github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/template"
+	"github.com/windlass-run/windlass/internal/term"
 )
 
 // hints are the next steps of a person for kinds of failures that do not say one themselves.
@@ -74,7 +75,7 @@ func inFlags(err error) error {
 	case errors.As(err, &phase):
 		return fmt.Errorf("--model %q: the cascade has no phase %q", phase.Phase+"="+phase.Model, phase.Phase)
 	case errors.As(err, &fork) && fork.Err == nil:
-		return fmt.Errorf("--fork %d: session %s has %s", fork.Seq, fork.Parent, plural(fork.Entries, "entry"))
+		return fmt.Errorf("--fork %d: session %s has %s", fork.Seq, fork.Parent, term.Plural(fork.Entries, "entry"))
 	}
 	return err
 }

@@ -15,14 +15,6 @@ import (
 	_ "github.com/windlass-run/windlass/internal/vault" // takes secrets out of the environment first
 )
 
-// app is what every command is given: the streams it reads and writes. Results go to out; progress, logs and errors
-// go to err.
-type console struct {
-	in  io.Reader
-	out io.Writer
-	err io.Writer
-}
-
 func main() {
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
@@ -36,6 +28,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errw io.Writer) 
 	root.SetOut(out)
 	root.SetErr(errw)
 	err := root.ExecuteContext(ctx)
+	con.close()
 	if err == nil {
 		return exitOK
 	}
@@ -64,9 +57,33 @@ Exit codes: 0 done; 1 the cascade failed; 2 wrong usage; 3 the file is invalid; 
 	root.SuggestionsMinimumDistance = 2 // cobra sets it only for its own message
 	root.Args = func(_ *cobra.Command, args []string) error { return unknownCommand(root, args) }
 	root.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-	root.AddCommand(commands(con)...)
+	for _, newCommand := range commands {
+		root.AddCommand(newCommand(con))
+	}
 	markErrors(root)
 	return root
+}
+
+// commands make every command, in the order of the help text.
+var commands = []func(*console) *cobra.Command{
+	newRunCommand,
+	newResumeCommand,
+	newServeCommand,
+	newValidateCommand,
+	newSchemaCommand,
+	newSQLCommand,
+	newCostCommand,
+	newSimulateCommand,
+	newSessionsCommand,
+	newShipCommand,
+	newContextCommand,
+	newVerifyCommand,
+	newReplayCommand,
+	newTestCommand,
+	newDoctorCommand,
+	newFetchCommand,
+	newVersionCommand,
+	newEngineCommand,
 }
 
 func unknownCommand(root *cobra.Command, args []string) error {
@@ -94,10 +111,10 @@ func markErrors(cmd *cobra.Command) {
 	}
 }
 
-// report shows an error the way every command does and returns its exit code.
+// reportError shows an error the way every command does and returns its exit code.
 func reportError(con *console, err error) int {
-	var ee *exitError
-	if !errors.As(err, &ee) { // cobra's own: see markErrors
+	ee, ok := errors.AsType[*exitError](err)
+	if !ok { // cobra's own: see markErrors
 		ee = &exitError{code: exitUsage, hint: "windlass --help"}
 	}
 	if ee.silent {

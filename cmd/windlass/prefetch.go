@@ -9,7 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/internal/app/prefetch"
-	"github.com/windlass-run/windlass/internal/database"
+	"github.com/windlass-run/windlass/internal/term"
+	"github.com/windlass-run/windlass/internal/term/fetching"
 )
 
 func newFetchCommand(con *console) *cobra.Command {
@@ -37,40 +38,41 @@ func newFetchCommand(con *console) *cobra.Command {
 
 // fetch fetches what is named, or all that the configuration needs. One that fails does not keep the other away.
 func fetchThings(ctx context.Context, con *console, names []string, asJSON bool) error {
-	ctx, stop := interruptible(ctx, newNotices(io.Discard))
+	ctx, stop := interruptible(ctx, term.NewNotices(io.Discard))
 	defer stop()
-	home, cfg, err := settings()
+	opened, err := con.open()
 	if err != nil {
 		return err
 	}
-	o, err := database.Options(home, "", cfg)
+	cfg, err := opened.Config()
 	if err != nil {
-		return withExit(exitStorage, err, "set WINDLASS_CACHE to a folder")
+		return err
 	}
-	progress := newFetchProgress(con.err)
-	o.Progress = progress.show
+	o, err := opened.Database()
+	if err != nil {
+		return err
+	}
+	progress := fetching.NewProgress(con.err)
+	o.Progress = progress.Show
 	things, failed := prefetch.All(ctx, names, o, cfg)
-	progress.mute()
+	progress.Mute()
 	if ctx.Err() != nil {
 		return withExit(exitInterrupted, errInterrupted, "")
 	}
-	return errors.Join(printFetched(con, things, asJSON), failed)
+	return errors.Join(con.print(things, asJSON, func() error { return printFetched(con, things) }), failed)
 }
 
-func printFetched(con *console, things []prefetch.Thing, asJSON bool) error {
-	if asJSON {
-		return printJSON(con, things)
-	}
+func printFetched(con *console, things []prefetch.Thing) error {
 	if len(things) == 0 {
 		return nil
 	}
-	t := newTable("what", "where")
+	t := term.NewTable("what", "where")
 	for _, f := range things {
 		where := f.Path
 		if f.NotNeeded != "" {
 			where = "not needed: " + f.NotNeeded
 		}
-		t.add(f.What, where)
+		t.Add(f.What, where)
 	}
-	return t.render(con.out, 0)
+	return t.Render(con.out, 0)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/term"
 	"github.com/windlass-run/windlass/internal/term/live"
 )
 
@@ -51,13 +52,13 @@ func replaySession(ctx context.Context, con *console, given string, o replayOpti
 		return err
 	}
 	if o.list {
-		return showTable(con, entryTable(rec.Entries))
+		return con.table(entryTable(rec.Entries))
 	}
 	origin, err := app.ReadHeader(rec.Header)
 	if err != nil {
 		return withExit(exitStorage, err, "replay the session with the windlass that began it")
 	}
-	n := newNotices(con.err)
+	n := term.NewNotices(con.err)
 	ctx, stop := interruptible(ctx, n)
 	defer stop()
 	var sink echo.Sink = live.NewEvents(con.out)
@@ -74,14 +75,14 @@ func replaySession(ctx context.Context, con *console, given string, o replayOpti
 	return err
 }
 
-func entryTable(entries []*echo.Entry) *table {
-	t := newTable(">entry", "at", "what", "where", "status")
+func entryTable(entries []*echo.Entry) *term.Table {
+	t := term.NewTable(">entry", "at", "what", "where", "status")
 	for _, e := range entries {
 		status := ""
 		if e.Error != nil {
-			status = printable(e.Error.Kind)
+			status = term.Cell(e.Error.Kind)
 		}
-		t.add(formatCount(int64(e.Seq)), e.At.Local().Format(time.TimeOnly), string(e.NodeType), printable(e.Key.String()), status)
+		t.Add(term.Count(int64(e.Seq)), e.At.Local().Format(time.TimeOnly), string(e.NodeType), term.Cell(e.Key.String()), status)
 	}
 	return t
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -54,13 +53,6 @@ windlass run.`,
 	limitFlags(cmd, &o.Limits)
 	exclude(cmd, "json", "events")
 	return cmd
-}
-
-func oneSession(cmd *cobra.Command, args []string) error {
-	if len(args) != 1 || args[0] == "" {
-		return usageError(fmt.Errorf("%s takes one session id, got %q", cmd.CommandPath(), args), "windlass sessions list")
-	}
-	return nil
 }
 
 func resumeSession(ctx context.Context, con *console, given string, o resumeOptions) error {

@@ -17,6 +17,8 @@ import (
 	"github.com/windlass-run/windlass/internal/server/grants"
 	"github.com/windlass-run/windlass/internal/server/runs"
 	"github.com/windlass-run/windlass/internal/server/serve"
+	"github.com/windlass-run/windlass/internal/term"
+	"github.com/windlass-run/windlass/internal/term/fetching"
 )
 
 // serveOptions are the flags of windlass serve.
@@ -77,11 +79,10 @@ func runServer(ctx context.Context, con *console, o serveOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	runs, err := openApp()
+	runs, err := con.open()
 	if err != nil {
 		return err
 	}
-	defer runs.Close()                       //nolint:errcheck // only read from when the runs have ended
 	if _, err := runs.Config(); err != nil { // which every run would meet first
 		return err
 	}
@@ -96,8 +97,8 @@ func runServer(ctx context.Context, con *console, o serveOptions) error {
 	}
 	o.runs.Log = l
 	o.runs.Fetching = func() (func(fetch.Progress), func()) {
-		p := newFetchProgress(con.err)
-		return p.show, p.mute
+		p := fetching.NewProgress(con.err)
+		return p.Show, p.Mute
 	}
 	s, err := serve.Open(ctx, serve.Options{
 		App: runs, Listen: o.listen, Token: token, Certificate: cert, Grants: o.grants, Runs: o.runs, Grace: o.grace,
@@ -106,7 +107,7 @@ func runServer(ctx context.Context, con *console, o serveOptions) error {
 		return serveError(err)
 	}
 	defer s.Close() //nolint:errcheck // nothing of it is worth anything to the next server
-	defer surviveClosedPipes()()
+	defer term.SurviveClosedPipes()()
 	o.announce(l, s, cert, cmp.Or(s.TokenFile(), from))
 	ctx, stop := onInterrupt(ctx, func() { l.Print("stopping: no new runs" + lastChance(s.Running(), o.grace)) })
 	defer stop()
@@ -137,7 +138,7 @@ func (o serveOptions) certificate(l *log.Logger) (*certificate.Pair, error) {
 	if o.tlsCert == "" {
 		return nil, nil //nolint:nilnil // no certificate is one of the ways to serve
 	}
-	cert, err := certificate.Load(o.tlsCert, o.tlsKey, func(text string) { l.Print(oneLine(text)) })
+	cert, err := certificate.Load(o.tlsCert, o.tlsKey, func(text string) { l.Print(term.OneLine(text)) })
 	if err != nil {
 		return nil, usageError(fmt.Errorf("--tls-cert: %w", err), "--tls-cert FILE --tls-key FILE with a certificate that is valid now, and its key")
 	}
@@ -161,7 +162,7 @@ func (o serveOptions) announce(l *log.Logger, s *serve.Service, cert *certificat
 
 // summary says in one line what the server grants.
 func (o serveOptions) summary(token string) string {
-	parts := []string{"no folder", "token: " + token, fmt.Sprintf("up to %s", plural(o.runs.Most, "run"))}
+	parts := []string{"no folder", "token: " + token, fmt.Sprintf("up to %s", term.Plural(o.runs.Most, "run"))}
 	if len(o.grants.Roots) > 0 {
 		parts[0] = strings.Join(o.grants.Roots, ", ")
 	}

@@ -50,13 +50,13 @@ machine. A server that starts again makes another token.`,
 
 // printServeToken prints the token for a client.
 func printServeToken(con *console, file, address string, header bool) error {
-	home, err := homeFolder()
+	opened, err := con.open()
 	if err != nil {
 		return err
 	}
 	text, _, err := givenToken(file, log.New(con.err, "", 0))
 	if err == nil && text == "" {
-		text, err = token.Find(token.Folder(home), address)
+		text, err = token.Find(token.Folder(opened.Home()), address)
 		err = tokenProblem(err)
 	}
 	if err != nil {

@@ -8,7 +8,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/internal/archive"
+	"github.com/windlass-run/windlass/internal/handoff"
+	"github.com/windlass-run/windlass/internal/inspect"
 	"github.com/windlass-run/windlass/internal/term"
+	"github.com/windlass-run/windlass/internal/term/contexts"
 	"github.com/windlass-run/windlass/internal/term/reports"
 )
 
@@ -18,9 +21,7 @@ func newSessionsCommand(con *console) *cobra.Command {
 		Short:   "List runs and show what one did",
 		Example: "  windlass sessions list\n  windlass sessions show 01JZ4K\n  windlass sessions handoff 01JZ4K",
 		Args:    noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usageError(errors.New("windlass sessions needs list, show or handoff"), "windlass sessions list")
-		},
+		RunE:    needsCommand("list, show or handoff", "windlass sessions list"),
 	}
 	cmd.AddCommand(newSessionsListCommand(con), newSessionsShowCommand(con), newSessionsHandoffCommand(con))
 	return cmd
@@ -49,6 +50,42 @@ func newSessionsListCommand(con *console) *cobra.Command {
 	return cmd
 }
 
+func listSessions(ctx context.Context, con *console, limit int, asJSON bool) error {
+	arc, err := con.archive()
+	if err != nil {
+		return err
+	}
+	list, away, err := arc.List(ctx, limit)
+	if err != nil {
+		return err
+	}
+	err = con.print(append([]archive.Listed{}, list...), asJSON, func() error { return printSessions(con, list) }) // an empty list is [], not null
+	if away != nil {
+		fmt.Fprintf(con.err, "Warning: only the sessions of this machine are listed: %s\n", term.CleanLines(away.Error()))
+	}
+	return err
+}
+
+// printSessions shows a table, and what can be done with the sessions in it.
+func printSessions(con *console, list []archive.Listed) error {
+	if len(list) == 0 {
+		fmt.Fprintln(con.err, "No sessions yet. Make one: windlass run FILE")
+		return nil
+	}
+	if err := con.table(reports.Sessions(list)); err != nil {
+		return err
+	}
+	if b := archive.BacklogOf(list); b.Rows > 0 {
+		fmt.Fprintf(con.err, "Waiting for ClickHouse: %s\n", backlogText(b))
+	}
+	for _, s := range list {
+		if s.Problem != "" {
+			fmt.Fprintf(con.err, "Problem with session %s: %s\n", s.ID, s.Problem)
+		}
+	}
+	return nil
+}
+
 func newSessionsShowCommand(con *console) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -56,20 +93,15 @@ func newSessionsShowCommand(con *console) *cobra.Command {
 		Short:   "Show a run phase by phase and call by call",
 		Long:    "Shows a run phase by phase and call by call. ID may be the beginning of a session's id if no other begins so.",
 		Example: "  windlass sessions show 01JZ4K\n  windlass sessions show 01JZ4K --json",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 1 || args[0] == "" {
-				return usageError(fmt.Errorf("%s takes one session id, got %q", cmd.CommandPath(), args), "windlass sessions list")
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error { return showSession(cmd.Context(), con, args[0], asJSON) },
+		Args:    oneSession,
+		RunE:    func(cmd *cobra.Command, args []string) error { return showSession(cmd.Context(), con, args[0], asJSON) },
 	}
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
 
 func showSession(ctx context.Context, con *console, given string, asJSON bool) error {
-	arc, err := openArchive(con)
+	arc, err := con.archive()
 	if err != nil {
 		return err
 	}
@@ -80,12 +112,24 @@ func showSession(ctx context.Context, con *console, given string, asJSON bool) e
 		return usageError(err, fmt.Sprintf("windlass ship %s, as it waits on this machine", undelivered.ID))
 	case err != nil:
 		return err
-	case asJSON:
-		return printJSON(con, d)
 	}
-	if err := reports.Session(con.out, term.Width(con.out), d); err != nil {
-		return err
-	}
-	unknownNote(con, d.UnknownCostCalls)
-	return nil
+	return con.print(d, asJSON, func() error {
+		if err := reports.Session(con.out, term.Width(con.out), d); err != nil {
+			return err
+		}
+		con.noteUnknown(d.UnknownCostCalls)
+		return nil
+	})
+}
+
+func newSessionsHandoffCommand(con *console) *cobra.Command {
+	return contextCommand(con, "handoff SESSION", "Say where a run stands, for whoever goes on with it",
+		"Says where a run stands, for whoever goes on with it, as Markdown: the task, what is done, what remains, what is in the\n"+
+			"way, what was decided, which files differ from the last commit, and what to tell a model that goes on. It is made of\n"+
+			"the record, so that it is there for a run that was killed, too. No model is asked.",
+		"  windlass sessions handoff 01JZ4K\n  windlass sessions handoff 01JZ4K > handoff.md\n  windlass sessions handoff 01JZ4K --json",
+		1, "one session id", func(r *inspect.Record, _ []string) (any, shower, error) {
+			h, err := r.Handoff()
+			return h, func(o contexts.Out) error { return contexts.Text(o, handoff.Markdown(h)) }, err
+		})
 }

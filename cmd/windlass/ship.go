@@ -50,7 +50,7 @@ func backlogText(b archive.Backlog) string {
 
 // ship delivers the named sessions, or all that wait.
 func shipSessions(ctx context.Context, con *console, ids []string, o shipOptions) error {
-	arc, err := openArchive(con)
+	arc, err := con.archive()
 	if err != nil {
 		return err
 	}
@@ -61,25 +61,15 @@ func shipSessions(ctx context.Context, con *console, ids []string, o shipOptions
 	all := len(chosen.Sessions)
 	if all == 0 {
 		fmt.Fprintln(con.err, "Nothing waits: ClickHouse has every session of this machine.")
-		if o.asJSON {
-			return printJSON(con, []archive.Shipped{})
-		}
-		return nil
+		return con.print([]archive.Shipped{}, o.asJSON, func() error { return nil })
 	}
 	results, err := chosen.Deliver(ctx, func(n int, s *sessions.Session) archive.Progress {
 		return newShipProgress(con.err, fmt.Sprintf("%d of %d, %s", n, all, s.ID))
 	})
 	if len(results) > 0 {
-		err = errors.Join(err, printShipped(con, results, o.asJSON))
+		err = errors.Join(err, con.print(results, o.asJSON, func() error { return con.table(reports.Shipped(results)) }))
 	}
 	return shipError(err, results)
-}
-
-func printShipped(con *console, results []archive.Shipped, asJSON bool) error {
-	if asJSON {
-		return printJSON(con, results)
-	}
-	return reports.Shipped(results).Render(con.out, term.Width(con.out))
 }
 
 // shipError is the error of the whole: why ClickHouse did not take it, or which journals cannot be read.

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/windlass-run/windlass/internal/term"
 	"github.com/windlass-run/windlass/internal/tool/command"
 )
 
@@ -16,9 +17,9 @@ var errInterrupted = errors.New("interrupted")
 
 // interruptible returns a context that the first Ctrl-C (or SIGTERM, or the end of the terminal) ends, so that everything can stop cleanly. The
 // second one ends the process at once.
-func interruptible(ctx context.Context, n *notices) (context.Context, func()) {
+func interruptible(ctx context.Context, n *term.Notices) (context.Context, func()) {
 	return onInterrupt(ctx, func() {
-		n.tell("Stopping: what is under way is recorded. Press Ctrl-C again to quit at once.")
+		n.Say("Stopping: what is under way is recorded. Press Ctrl-C again to quit at once.")
 	})
 }
 

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -43,12 +45,7 @@ cached), IN:CACHED in USD per million tokens, or the name of a model.`,
 			"  windlass simulate transcripts.jsonl --policy default --policy 'tight={\"mask_observations_after\": 1}'\n" +
 			"  windlass simulate 01JZ4K --policy full --policy @settings.json --json\n" +
 			"  windlass simulate transcripts.jsonl --policy default --calls calls.jsonl --dump requests.jsonl",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usageError(errors.New("simulate needs at least one file or session"), cmd.CommandPath()+" --help")
-			}
-			return nil
-		},
+		Args: atLeastOne("file or session"),
 		RunE: func(cmd *cobra.Command, args []string) error { return runSimulation(cmd.Context(), con, args, o) },
 	}
 	f := cmd.Flags()
@@ -62,17 +59,17 @@ cached), IN:CACHED in USD per million tokens, or the name of a model.`,
 }
 
 func runSimulation(ctx context.Context, con *console, args []string, o simulateOptions) error {
-	ctx, stop := interruptible(ctx, newNotices(io.Discard))
+	ctx, stop := interruptible(ctx, term.NewNotices(io.Discard))
 	defer stop()
 	named, err := choosePolicies(con, o.policies)
 	if err != nil {
 		return err
 	}
-	prices, err := choosePrices(o.prices)
+	prices, err := choosePrices(con, o.prices)
 	if err != nil {
 		return err
 	}
-	all, err := simulate.ReadSources(args, localJournal)
+	all, err := simulate.ReadSources(args, con.localJournal)
 	if err != nil {
 		return conversationsError(err)
 	}
@@ -84,10 +81,9 @@ func runSimulation(ctx context.Context, con *console, args []string, o simulateO
 	if err != nil {
 		return err
 	}
-	if o.asJSON {
-		return printJSON(con, report)
-	}
-	return reports.Simulation(con.out, term.Width(con.out), report)
+	return con.print(report, o.asJSON, func() error {
+		return reports.Simulation(con.out, term.Width(con.out), report)
+	})
 }
 
 // replay runs the simulation and writes the files that are asked for: all of them as a whole, or none. The first named
@@ -111,4 +107,27 @@ func replayAll(ctx context.Context, con *console, sim *simulate.Simulation, all 
 	}
 	report := sum.Report()
 	return report, files.Finish(report)
+}
+
+// openOutputs begins the files that the flags name.
+func openOutputs(to *simulate.Files, o simulateOptions) error {
+	paths := map[string]string{}
+	for _, f := range []struct {
+		flag, path string
+		to         **simulate.File
+	}{{"plot", o.plot, &to.Plot}, {"calls", o.calls, &to.Calls}, {"dump", o.dump, &to.Requests}} {
+		if f.path == "" {
+			continue
+		}
+		if other, twice := paths[filepath.Clean(f.path)]; twice {
+			return usageError(fmt.Errorf("--%s and --%s name the same file", other, f.flag), "a file for each")
+		}
+		paths[filepath.Clean(f.path)] = f.flag
+		file, err := simulate.CreateFile(f.path)
+		if err != nil {
+			return usageError(fmt.Errorf("--%s: %w", f.flag, err), "check that the folder exists and can be written")
+		}
+		*f.to = file
+	}
+	return nil
 }

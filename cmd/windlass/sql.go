@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/internal/clickhouse"
+	"github.com/windlass-run/windlass/internal/database"
 	"github.com/windlass-run/windlass/internal/term/rows"
 )
 
@@ -62,14 +63,18 @@ func runSQL(ctx context.Context, con *console, query string, o sqlOptions) error
 	if err := clickhouse.CheckStatement(query); err != nil {
 		return usageError(err, `windlass sql "SELECT ..."`)
 	}
-	ctx, stop := interruptible(ctx, newNotices(io.Discard))
-	defer stop()
-	options, err := databaseOptions(con)
+	opened, err := con.open()
+	if err != nil {
+		return err
+	}
+	options, err := opened.Database()
 	if err != nil {
 		return err
 	}
 	options.Reading = !o.write
-	return openClickHouse(ctx, con, options, func(ctx context.Context, db *clickhouse.DB) error {
+	pool := database.NewPool(options) // another than that of the app, for what is opened ahead
+	defer pool.Close()                //nolint:errcheck // what was asked is answered
+	return con.ask(ctx, pool, func(ctx context.Context, db *clickhouse.DB) error {
 		result, err := db.Query(ctx, query, clickhouse.QueryOptions{Write: o.write})
 		if err != nil {
 			return sqlHint(err, o.write)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,9 +19,7 @@ func newTestCommand(con *console) *cobra.Command {
 		Short:   "Make regression tests of recorded runs, and run them without a model",
 		Example: "  windlass test freeze 01jz4k --name refund\n  windlass test run",
 		Args:    noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usageError(errors.New("windlass test needs freeze or run"), "windlass test run")
-		},
+		RunE:    needsCommand("freeze or run", "windlass test run"),
 	}
 	cmd.AddCommand(newTestFreezeCommand(con), newTestRunCommand(con))
 	return cmd

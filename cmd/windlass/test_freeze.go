@@ -47,7 +47,7 @@ context unless --match says otherwise.`,
 	f.StringSliceVar(&o.match, "match", nil, "the `ASPECTS` that must match, with commas (default: all but context)")
 	f.StringVar(&o.cascade, "cascade", "", "the `FILE` that the test runs (default: the one that the run was begun with)")
 	f.StringArrayVar(&o.keepEnv, "keep-env", nil, "keep the value of the granted variable `NAME` in the test (repeatable)")
-	f.BoolVar(&o.asJSON, "json", false, "print JSON")
+	jsonFlag(cmd, &o.asJSON)
 	return cmd
 }
 
@@ -82,12 +82,12 @@ func freezeSession(ctx context.Context, con *console, given string, o freezeOpti
 		return freezeError(rec.Header.SessionID, err)
 	}
 	path := t.Path()
-	if o.asJSON {
-		return printJSON(con, frozenTest{path, t.Name, rec.Header.SessionID, t.Cascade, t.Match, len(t.Answers)})
-	}
-	fmt.Fprintf(con.out, "Wrote %s: %s of session %s; it compares %s.\n", path, term.Plural(len(t.Answers), "answer"), rec.Header.SessionID, snapshot.Joined(t.Match))
-	fmt.Fprintf(con.err, "It holds what models and tools answered: read it before you share it. Run it: windlass test run %s\n", o.dir)
-	return nil
+	made := frozenTest{path, t.Name, rec.Header.SessionID, t.Cascade, t.Match, len(t.Answers)}
+	return con.print(made, o.asJSON, func() error {
+		fmt.Fprintf(con.out, "Wrote %s: %s of session %s; it compares %s.\n", path, term.Plural(made.Answers, "answer"), made.SessionID, snapshot.Joined(t.Match))
+		fmt.Fprintf(con.err, "It holds what models and tools answered: read it before you share it. Run it: windlass test run %s\n", o.dir)
+		return nil
+	})
 }
 
 // freezeError says in the words of the command line why a session cannot be frozen, and what to try.

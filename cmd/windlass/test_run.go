@@ -40,7 +40,7 @@ Exit codes: 0 all passed; 1 one did not; 2 there are none.`,
 	f := cmd.Flags()
 	f.StringVar(&o.junit, "junit", "", "write a report in the JUnit format to a `FILE`")
 	f.BoolVar(&o.update, "update", false, "make what comes out what the tests expect")
-	f.BoolVar(&o.asJSON, "json", false, "print JSON")
+	jsonFlag(cmd, &o.asJSON)
 	return cmd
 }
 
@@ -66,11 +66,7 @@ func runTests(ctx context.Context, con *console, given []string, o testRunOption
 			return err
 		}
 	}
-	if o.asJSON {
-		err = printJSON(con, report)
-	} else {
-		err = printTests(con, report)
-	}
+	err = con.print(report, o.asJSON, func() error { return printTests(con, report) })
 	if bad := report.NotPassed(); err == nil && bad > 0 {
 		return withExit(exitFailed, fmt.Errorf("%d of %s did not pass", bad, term.Plural(len(report.Tests), "test")), testHint(report, given))
 	}
@@ -107,7 +103,7 @@ func printTests(con *console, report *suite.Report) error {
 	for _, r := range report.Tests {
 		t.Add(r.Name, r.CascadeID, string(r.Status), fmt.Sprintf("%.1f", r.DurationMS))
 	}
-	if err := showTable(con, t); err != nil {
+	if err := con.table(t); err != nil {
 		return err
 	}
 	var b strings.Builder

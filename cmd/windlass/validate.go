@@ -10,6 +10,7 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/term"
+	"github.com/windlass-run/windlass/internal/term/diagnostics"
 )
 
 func newValidateCommand(con *console) *cobra.Command {
@@ -24,12 +25,7 @@ scripts of the scripted model (*.script.json) can be checked by themselves.
 Exit codes: 0 when no file has errors (warnings may have been printed), 3 when one has, 2 when one cannot be read.`,
 		Example: "  windlass validate cascade.json\n  windlass validate examples/cascades/*.json\n  windlass validate --json cascade.yaml\n" +
 			"  generate-cascade | windlass validate -",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usageError(errors.New("validate needs at least one cascade file"), cmd.CommandPath()+" --help")
-			}
-			return nil
-		},
+		Args: atLeastOne("cascade file"),
 		RunE: func(cmd *cobra.Command, args []string) error { return runValidate(cmd.Context(), con, args, asJSON) },
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the diagnostics as a JSON array")
@@ -51,8 +47,7 @@ func runValidate(ctx context.Context, con *console, paths []string, asJSON bool)
 				all = append(all, d)
 			}
 		}
-		var invalid *cascade.InvalidError
-		if err == nil || errors.As(err, &invalid) {
+		if err == nil || errors.As(err, new(*cascade.InvalidError)) {
 			checked++
 			continue
 		}
@@ -74,14 +69,13 @@ func runValidate(ctx context.Context, con *console, paths []string, asJSON bool)
 }
 
 func printResult(con *console, checked int, all cascade.Diagnostics, asJSON bool) error {
-	if asJSON {
-		return printJSON(con, all)
-	}
-	if checked == 0 {
-		return nil // There is nothing to count, only the error to show.
-	}
-	printDiagnostics(con.err, all)
-	errs, warnings := all.Count()
-	_, err := fmt.Fprintf(con.out, "%s, %s, %s\n", term.Plural(checked, "file"), term.Plural(errs, "error"), term.Plural(warnings, "warning"))
-	return err
+	return con.print(all, asJSON, func() error {
+		if checked == 0 {
+			return nil // there is nothing to count, only the error to show
+		}
+		diagnostics.Write(con.err, all)
+		errs, warnings := all.Count()
+		_, err := fmt.Fprintf(con.out, "%s, %s, %s\n", term.Plural(checked, "file"), term.Plural(errs, "error"), term.Plural(warnings, "warning"))
+		return err
+	})
 }

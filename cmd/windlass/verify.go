@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/term"
 )
 
 func newVerifyCommand(con *console) *cobra.Command {
@@ -34,21 +35,18 @@ func verifySession(ctx context.Context, con *console, given string, asJSON bool)
 	if err != nil {
 		return err
 	}
-	runs, err := openApp()
-	if err != nil {
-		return err
-	}
 	id := rec.Header.SessionID
-	v, err := runs.Verify(ctx, rec, app.Extensions{})
+	v, err := con.app.Verify(ctx, rec, app.Extensions{})
 	if err != nil {
 		return err
 	}
-	if asJSON {
-		err = printJSON(con, v)
-	} else if v.Holds {
-		fmt.Fprintf(con.out, "Session %s holds: %s, %s, %s and %s follow from its record (%s).\n", id, plural(v.Entries, "entry"),
-			plural(v.Requests, "request"), plural(v.Views, "view"), plural(v.Selections, "selection"), v.Status)
-	}
+	err = con.print(v, asJSON, func() error {
+		if v.Holds {
+			fmt.Fprintf(con.out, "Session %s holds: %s, %s, %s and %s follow from its record (%s).\n", id, term.Plural(v.Entries, "entry"),
+				term.Plural(v.Requests, "request"), term.Plural(v.Views, "view"), term.Plural(v.Selections, "selection"), v.Status)
+		}
+		return nil
+	})
 	if v.Holds || err != nil {
 		return err
 	}

@@ -100,3 +100,6 @@ func (h *Handle) Warning() string {
 	}
 	return h.first.warning
 }
+
+// Watch calls show with how far the first attempt is, until end is called.
+func (h *Handle) Watch(show func(clickhouse.Progress)) (end func()) { return h.first.watch(show) }

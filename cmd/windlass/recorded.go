@@ -13,41 +13,21 @@ import (
 	"github.com/windlass-run/windlass/internal/inspect"
 )
 
-// archive returns the sessions of this machine and of the ClickHouse that the environment and windlass.json name.
-func openArchive(con *console) (*archive.Archive, error) {
-	home, err := homeFolder()
-	if err != nil {
-		return nil, err
-	}
-	return &archive.Archive{Home: home, Database: func(ctx context.Context, do func(context.Context, *clickhouse.DB) error) error {
-		return withClickHouse(ctx, con, do)
-	}, Address: func() (string, error) { return databaseAddress(con) }}, nil
-}
-
-func databaseAddress(con *console) (string, error) {
-	o, err := databaseOptions(con)
-	return o.Address(), err
-}
-
-// findSession returns the id of a session that is given by its id or the beginning of it. The journal of one that was run on
-// another machine is rebuilt on this one.
+// findSession returns the id of a session that is given by its id or the beginning of it, and the
+// archive that has it. The journal of one that was run on another machine is rebuilt on this one.
 func findSession(ctx context.Context, con *console, given string) (*archive.Archive, string, error) {
-	arc, err := openArchive(con)
+	arc, err := con.archive()
 	if err != nil {
 		return nil, "", err
 	}
 	id, rebuilt, err := arc.Bring(ctx, given)
-	var incomplete *clickhouse.IncompleteError
-	switch {
-	case errors.As(err, &incomplete):
-		return nil, "", withExit(exitStorage, err, "windlass ship "+id+" --again on the machine where it was run, and then once more here")
-	case err != nil:
-		return nil, "", err
+	if errors.As(err, new(*clickhouse.IncompleteError)) {
+		err = withExit(exitStorage, err, "windlass ship "+id+" --again on the machine where it was run, and then once more here")
 	}
-	if rebuilt {
+	if err == nil && rebuilt {
 		fmt.Fprintf(con.err, "Session %s was run on another machine: its journal is made again from ClickHouse. It must not go on in two places.\n", id)
 	}
-	return arc, id, nil
+	return arc, id, err
 }
 
 // readSession finds a session by its id or the beginning of it, and reads its journal.
@@ -63,9 +43,10 @@ func readSession(ctx context.Context, con *console, given string) (*journal.Reco
 	return rec, nil
 }
 
-// inspectSession gives do the record of a session: of the journal on this machine, or of ClickHouse when there is none.
+// inspectSession gives do the record of a session: of the journal on this machine, or of ClickHouse
+// when there is none.
 func inspectSession(ctx context.Context, con *console, given string, do func(*inspect.Record) error) error {
-	arc, err := openArchive(con)
+	arc, err := con.archive()
 	if err != nil {
 		return err
 	}
@@ -82,8 +63,7 @@ func inspectSession(ctx context.Context, con *console, given string, do func(*in
 
 // inspectError adds to an error what to ask next about the session.
 func inspectError(r *inspect.Record, err error) error {
-	var ee *exitError
-	if errors.As(err, &ee) {
+	if errors.As(err, new(*exitError)) {
 		return err
 	}
 	switch kind := failure.KindOf(err); {

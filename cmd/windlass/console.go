@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/archive"
+	"github.com/windlass-run/windlass/internal/clickhouse"
+	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/database"
+	"github.com/windlass-run/windlass/internal/term"
+	"github.com/windlass-run/windlass/internal/term/fetching"
+)
+
+// console is where a command reads and writes, and what it has opened. Results go to out; progress,
+// logs and errors go to err.
+type console struct {
+	in  io.Reader
+	out io.Writer
+	err io.Writer
+	app *app.App // nil: not needed so far
+}
+
+// open returns the app of the command, whose end closes it.
+func (con *console) open() (*app.App, error) {
+	if con.app != nil {
+		return con.app, nil
+	}
+	opened, err := app.Open(app.Options{Version: readVersion().Version})
+	con.app = opened
+	return opened, err
+}
+
+// close ends the use of ClickHouse. What a command lost by that has been said where it was used.
+func (con *console) close() {
+	if con.app != nil {
+		_ = con.app.Close()
+	}
+}
+
+// config reads the windlass.json that counts in this folder.
+func (con *console) config() (*config.Config, error) {
+	opened, err := con.open()
+	if err != nil {
+		return nil, err
+	}
+	return opened.Config()
+}
+
+// print writes a value as JSON, or lets text write it for people.
+func (con *console) print(v any, asJSON bool, text func() error) error {
+	if asJSON {
+		return term.WriteJSON(con.out, v)
+	}
+	return text()
+}
+
+// table writes a table, as wide as the terminal allows.
+func (con *console) table(t *term.Table) error { return t.Render(con.out, term.Width(con.out)) }
+
+// archive returns the sessions of this machine and of the ClickHouse that the environment and
+// windlass.json name.
+func (con *console) archive() (*archive.Archive, error) {
+	opened, err := con.open()
+	if err != nil {
+		return nil, err
+	}
+	ask := func(ctx context.Context, do func(context.Context, *clickhouse.DB) error) error {
+		pool, err := opened.ClickHouse()
+		if err != nil {
+			return err
+		}
+		return con.ask(ctx, pool, do)
+	}
+	address := func() (string, error) {
+		o, err := opened.Database()
+		return o.Address(), err
+	}
+	return &archive.Archive{Home: opened.Home(), Database: ask, Address: address}, nil
+}
+
+// ask gives do the database of a pool, for a command that cannot do without. A signal ends that at
+// once, as nothing is recorded.
+func (con *console) ask(ctx context.Context, pool *database.Pool, do func(context.Context, *clickhouse.DB) error) error {
+	ctx, stop := interruptible(ctx, term.NewNotices(io.Discard))
+	defer stop()
+	progress, h := fetching.NewProgress(con.err), pool.Open()
+	end := h.Watch(progress.Show)
+	db, err := h.DB(ctx)
+	end()
+	progress.Mute()
+	if text := h.Warning(); text != "" {
+		fmt.Fprintf(con.err, "Warning: %s\n", text)
+	}
+	if err != nil {
+		return archive.DatabaseError(ctx, err)
+	}
+	if old, err := db.Old(ctx); err == nil && old != nil { // whether it can be known is not what was asked
+		fmt.Fprintf(con.err, "Note: %s\n", old)
+	}
+	return archive.DatabaseError(ctx, errors.Join(do(ctx, db), db.Close()))
+}
+
+// noteUnknown says what the costs above leave out.
+func (con *console) noteUnknown(unknown uint64) {
+	if unknown > 0 {
+		fmt.Fprintf(con.err, "The cost of %s is unknown and in no sum; windlass.json can set a model's price.\n",
+			term.Plural(int(unknown), "model call"))
+	}
+}
+
+// jsonFlag adds --json.
+func jsonFlag(cmd *cobra.Command, v *bool) { cmd.Flags().BoolVar(v, "json", false, "print JSON") }
