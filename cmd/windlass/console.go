@@ -13,6 +13,7 @@ import (
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/database"
+	"github.com/windlass-run/windlass/internal/fetch"
 	"github.com/windlass-run/windlass/internal/term"
 	"github.com/windlass-run/windlass/internal/term/fetching"
 )
@@ -87,13 +88,14 @@ func (con *console) archive() (*archive.Archive, error) {
 // ask gives do the database of a pool, for a command that cannot do without. A signal ends that at
 // once, as nothing is recorded.
 func (con *console) ask(ctx context.Context, pool *database.Pool, do func(context.Context, *clickhouse.DB) error) error {
-	ctx, stop := interruptible(ctx, term.NewNotices(io.Discard))
+	ctx, stop := interruptible(ctx, func() {})
 	defer stop()
-	progress, h := fetching.NewProgress(con.err), pool.Open()
-	end := h.Watch(progress.Show)
+	show, mute := con.fetching()
+	h := pool.Open()
+	end := h.Watch(show)
 	db, err := h.DB(ctx)
 	end()
-	progress.Mute()
+	mute()
 	if text := h.Warning(); text != "" {
 		fmt.Fprintf(con.err, "Warning: %s\n", text)
 	}
@@ -104,6 +106,12 @@ func (con *console) ask(ctx context.Context, pool *database.Pool, do func(contex
 		fmt.Fprintf(con.err, "Note: %s\n", old)
 	}
 	return archive.DatabaseError(ctx, errors.Join(do(ctx, db), db.Close()))
+}
+
+// fetching returns what shows how the engine is fetched, and what ends that.
+func (con *console) fetching() (show func(fetch.Progress), mute func()) {
+	p := fetching.NewProgress(con.err)
+	return p.Show, p.Mute
 }
 
 // noteUnknown says what the costs above leave out.

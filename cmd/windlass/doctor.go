@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -38,7 +37,7 @@ func newDoctorCommand(con *console) *cobra.Command {
 }
 
 func runDoctor(ctx context.Context, con *console, asJSON bool) error {
-	ctx, stop := interruptible(ctx, term.NewNotices(io.Discard))
+	ctx, stop := interruptible(ctx, func() {})
 	defer stop()
 	h, err := examine(ctx, con)
 	switch {

@@ -15,9 +15,7 @@ import (
 	"github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/failure"
-	"github.com/windlass-run/windlass/internal/fetch"
 	"github.com/windlass-run/windlass/internal/term"
-	"github.com/windlass-run/windlass/internal/term/fetching"
 	"github.com/windlass-run/windlass/internal/term/live"
 	"github.com/windlass-run/windlass/internal/term/summary"
 )
@@ -34,38 +32,33 @@ func (o *showOptions) flags(cmd *cobra.Command, events string) {
 	f.BoolVar(&o.asJSON, "json", false, "print the whole result as JSON")
 	f.BoolVar(&o.events, "events", false, events)
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
+	exclude(cmd, "json", "events")
 }
 
 // shownRun is a run that is shown, and how it ended.
 type shownRun struct {
 	showOptions
-	app     *console
+	con     *console
 	run     *app.Run
 	notices *term.Notices
 	closing app.Closing
 }
 
-// follow opens a run, shows it while it goes on, and turns its end into the command's error. The first signal interrupts it.
+// follow opens a run, shows it while it goes on, and turns its end into the command's error. The
+// first signal interrupts it.
 func follow(ctx context.Context, con *console, o showOptions, open func(context.Context, *app.App, app.Watch) (*app.Run, error)) error {
 	runs, err := con.open()
 	if err != nil {
 		return err
 	}
-	s := &shownRun{app: con, showOptions: o, notices: term.NewNotices(con.err)}
-	ctx, stop := interruptible(ctx, s.notices)
+	s := &shownRun{con: con, showOptions: o, notices: term.NewNotices(con.err)}
+	ctx, stop := interruptible(ctx, recording(s.notices))
 	defer stop()
 	defer term.SurviveClosedPipes()()
-	if s.run, err = open(ctx, runs, s.watch()); err != nil {
+	if s.run, err = open(ctx, runs, app.Watch{Follow: s.show, Notice: s.notices.Say, Fetching: con.fetching}); err != nil {
 		return err
 	}
 	return s.finish(s.run.Do(ctx))
-}
-
-func (s *shownRun) watch() app.Watch {
-	return app.Watch{Follow: s.show, Notice: s.notices.Say, Fetching: func() (func(fetch.Progress), func()) {
-		p := fetching.NewProgress(s.app.err)
-		return p.Show, p.Mute
-	}}
 }
 
 // show starts to show a run: one that is resumed as far as it is recorded.
@@ -74,13 +67,13 @@ func (s *shownRun) show(r *app.Run) (engine.Observer, []echo.Sink) {
 	if h := r.Header(); len(recorded) > 0 && r.Changed() {
 		s.notices.Say(fmt.Sprintf("%s has changed since the session began. The session goes on with the cascade as it was; --cascade %s takes the new one.", h.File, h.File))
 	}
-	v := chooseView(s.app, s.quiet, r.Cascade(), r.ID(), s.notices)
+	v := chooseView(s.con, s.quiet, r.Cascade(), r.ID(), s.notices)
 	if len(recorded) > 0 {
 		s.showRecorded(v, r)
 	}
 	sinks := []echo.Sink{v}
 	if s.events {
-		sinks = append(sinks, live.NewEvents(s.app.out))
+		sinks = append(sinks, live.NewEvents(s.con.out))
 	}
 	return v, sinks
 }
@@ -106,7 +99,7 @@ func (s *shownRun) showRecorded(v live.View, r *app.Run) {
 		}
 	} else if !s.quiet {
 		t := record.Of(kept).Totals()
-		fmt.Fprintf(s.app.err, "%s: session %s is taken up after %s, %s answered from its record\n",
+		fmt.Fprintf(s.con.err, "%s: session %s is taken up after %s, %s answered from its record\n",
 			r.Cascade().CascadeID, r.ID(), term.Plural(len(r.Recorded()), "entry"), term.Plural(t.Calls-t.Failed, "model call"))
 	}
 }
@@ -117,10 +110,10 @@ func (s *shownRun) finish(res *engine.Result, runErr error) error {
 	printErr := s.printResult(res, runErr)
 	s.printSummary(res)
 	if err := s.closing.Cards; err != nil {
-		fmt.Fprintf(s.app.err, "Warning: %v\n", err)
+		fmt.Fprintf(s.con.err, "Warning: %v\n", err)
 	}
 	if s.closing.Engine != "" {
-		fmt.Fprintf(s.app.err, "Warning: %s\n", s.closing.Engine)
+		fmt.Fprintf(s.con.err, "Warning: %s\n", s.closing.Engine)
 	}
 	if runErr != nil {
 		return s.failure(runErr)
@@ -140,10 +133,10 @@ func (s *shownRun) printResult(res *engine.Result, runErr error) error {
 	switch {
 	case s.events:
 	case s.asJSON:
-		err = s.ended(res).WriteJSON(s.app.out, runErr)
+		err = s.ended(res).WriteJSON(s.con.out, runErr)
 	case runErr != nil:
 	default:
-		err = summary.WriteOutput(s.app.out, res.Output)
+		err = summary.WriteOutput(s.con.out, res.Output)
 	}
 	if err != nil && !errors.Is(err, syscall.EPIPE) { // a reader that has left, such as head, has what it wanted
 		return fmt.Errorf("print the result: %w", err)
@@ -162,13 +155,13 @@ func (s *shownRun) printSummary(res *engine.Result) {
 		s.printUndelivered(s.closing.Undelivered)
 		return
 	}
-	s.ended(res).WriteText(s.app.err)
+	s.ended(res).WriteText(s.con.err)
 	s.printUndelivered(s.closing.Undelivered)
 	if d := s.closing.Earlier; d.Rows > 0 {
-		fmt.Fprintf(s.app.err, "Delivered to ClickHouse besides: %s of %s\n", term.Plural(d.Rows, "row"), term.Plural(d.Sessions, "earlier session"))
+		fmt.Fprintf(s.con.err, "Delivered to ClickHouse besides: %s of %s\n", term.Plural(d.Rows, "row"), term.Plural(d.Sessions, "earlier session"))
 	}
 	if s.closing.Delivered {
-		fmt.Fprintf(s.app.err, "Ask what it did: %s sql \"SELECT phase_name, count() AS calls, sum(tokens_in) AS sent, sum(tokens_cached) AS cached, sum(tokens_out) AS got, sum(cost_usd) AS usd FROM model_calls WHERE session_id = '%s' GROUP BY phase_name ORDER BY min(seq)\"\n",
+		fmt.Fprintf(s.con.err, "Ask what it did: %s sql \"SELECT phase_name, count() AS calls, sum(tokens_in) AS sent, sum(tokens_cached) AS cached, sum(tokens_out) AS got, sum(cost_usd) AS usd FROM model_calls WHERE session_id = '%s' GROUP BY phase_name ORDER BY min(seq)\"\n",
 			selfCommand(), s.run.ID())
 	}
 }
@@ -178,9 +171,9 @@ func (s *shownRun) printUndelivered(u *clickhouse.UndeliveredError) {
 	if u == nil {
 		return
 	}
-	fmt.Fprintf(s.app.err, "Warning: %v\n", u)
+	fmt.Fprintf(s.con.err, "Warning: %v\n", u)
 	if u.Rows > 0 && !s.quiet {
-		fmt.Fprintf(s.app.err, "The journal has them: the next run delivers them, or %s ship %s. %s doctor says what is wrong with ClickHouse.\n",
+		fmt.Fprintf(s.con.err, "The journal has them: the next run delivers them, or %s ship %s. %s doctor says what is wrong with ClickHouse.\n",
 			selfCommand(), s.run.ID(), selfCommand())
 	}
 }
@@ -188,8 +181,7 @@ func (s *shownRun) printUndelivered(u *clickhouse.UndeliveredError) {
 // failure gives the error that ended a run its exit code and says what to try.
 func (s *shownRun) failure(err error) error {
 	kind := failure.KindOf(err)
-	var output *live.OutputError
-	if errors.As(err, &output) && kind != failure.Diverged {
+	if errors.As(err, new(*live.OutputError)) && kind != failure.Diverged {
 		return withExit(exitStorage, err, "write the events to a place with room; everything up to here is in "+s.run.Journal())
 	}
 	if kind == failure.Interrupted {

@@ -28,26 +28,22 @@ var hints = map[failure.Kind]string{
 // hintFor returns the next step for an error that says more than its kind; "" for others.
 func hintFor(err error) string {
 	var (
-		id     *app.SessionIDError
 		model  *app.NoModelError
 		phase  *app.UnknownPhaseError
-		script *app.NoScriptError
-		tools  *app.ToolsError
 		resume *app.ResumeError
 		half   *app.HalfForkError
 		fork   *app.ForkPointError
-		header *app.HeaderError
 	)
 	switch {
-	case errors.As(err, &id):
+	case errors.As(err, new(*app.SessionIDError)):
 		return "--session nightly-7, or none for a new id"
 	case errors.As(err, &model):
 		return "windlass run " + model.File + " --model gpt-5-mini, or --offline to use the script beside the cascade"
 	case errors.As(err, &phase):
 		return "windlass validate " + phase.File
-	case errors.As(err, &script):
+	case errors.As(err, new(*app.NoScriptError)):
 		return "docs/models.md describes scripts; without --offline a model answers"
-	case errors.As(err, &tools):
+	case errors.As(err, new(*app.ToolsError)):
 		return "--root FOLDER with a folder that exists; docs/tools.md describes what tools need"
 	case errors.As(err, &resume):
 		return fmt.Sprintf("%s resume %s --fork ENTRY, to go on from an entry of it in a new session; %s replay %s --list numbers them",
@@ -58,7 +54,7 @@ func hintFor(err error) string {
 		return "an entry before it: windlass replay " + fork.Parent + " --list"
 	case errors.As(err, &fork):
 		return "windlass replay " + fork.Parent + " --list"
-	case errors.As(err, &header):
+	case errors.As(err, new(*app.HeaderError)):
 		return "use the windlass that began the session"
 	}
 	return ""
@@ -131,7 +127,7 @@ func (s *shownRun) resumeHint() string { return fmt.Sprintf("%s resume %s", self
 
 // resumeWith says how a run that a limit has stopped is resumed.
 func (s *shownRun) resumeWith(e *budget.Error) string {
-	return s.resumeHint() + " " + limitFlag(e.Limit, e.Enough())
+	return fmt.Sprintf("%s --%s %s", s.resumeHint(), strings.ReplaceAll(e.Limit, "_", "-"), e.Enough())
 }
 
 // lookHint says where the record of the run is.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -38,7 +37,7 @@ func newFetchCommand(con *console) *cobra.Command {
 
 // fetch fetches what is named, or all that the configuration needs. One that fails does not keep the other away.
 func fetchThings(ctx context.Context, con *console, names []string, asJSON bool) error {
-	ctx, stop := interruptible(ctx, term.NewNotices(io.Discard))
+	ctx, stop := interruptible(ctx, func() {})
 	defer stop()
 	opened, err := con.open()
 	if err != nil {

@@ -59,7 +59,7 @@ func replaySession(ctx context.Context, con *console, given string, o replayOpti
 		return withExit(exitStorage, err, "replay the session with the windlass that began it")
 	}
 	n := term.NewNotices(con.err)
-	ctx, stop := interruptible(ctx, n)
+	ctx, stop := interruptible(ctx, recording(n))
 	defer stop()
 	var sink echo.Sink = live.NewEvents(con.out)
 	if !o.events {

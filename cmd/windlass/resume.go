@@ -51,7 +51,6 @@ windlass run.`,
 	f.StringVar(&o.cascade, "cascade", "", "a `FILE` that a fork goes on with; what is recorded must follow from it, too")
 	o.flags(cmd, "print every new entry of the record as a line of JSON, as it happens")
 	limitFlags(cmd, &o.Limits)
-	exclude(cmd, "json", "events")
 	return cmd
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"slices"
@@ -13,7 +14,9 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/app/input"
 	"github.com/windlass-run/windlass/internal/protection"
+	"github.com/windlass-run/windlass/internal/source"
 )
 
 // runOptions are the flags of windlass run.
@@ -59,7 +62,6 @@ Exit codes: 0 done; 1 the cascade failed; 2 wrong usage; 3 the file is invalid; 
 	allowWriteFlag(cmd, &o.Rights.AllowWrite)
 	f.BoolVar(&o.NoClickHouse, "no-clickhouse", false, "keep the journal only")
 	limitFlags(cmd, &o.Limits)
-	exclude(cmd, "json", "events")
 	return cmd
 }
 
@@ -109,9 +111,11 @@ func runCascade(ctx context.Context, con *console, file string, o runOptions) er
 		return err
 	}
 	if len(o.Rights.Roots) == 0 {
-		if o.Rights.Roots, err = workingFolder(); err != nil {
-			return err
+		wd, err := os.Getwd()
+		if err != nil {
+			return fmt.Errorf("find the working folder: %w", err)
 		}
+		o.Rights.Roots = []string{wd}
 	}
 	return follow(ctx, con, o.showOptions, func(ctx context.Context, runs *app.App, w app.Watch) (*app.Run, error) {
 		return runs.Start(ctx, app.Job{Cascade: c, File: file, Input: input}, o.RunOptions, w)
@@ -135,21 +139,12 @@ func readModels(given []string) (app.Models, error) {
 	return m, nil
 }
 
-// workingFolder is what file tools may use when nothing else is granted.
-func workingFolder() ([]string, error) {
-	wd, err := os.Getwd()
-	if err != nil {
-		return nil, fmt.Errorf("find the working folder: %w", err)
-	}
-	return []string{wd}, nil
-}
-
 // checkStdin refuses what a cascade on standard input cannot have.
 func checkStdin(file string, o runOptions) error {
 	switch {
-	case file != stdinName:
+	case file != app.Stdin:
 		return nil
-	case o.inputFile == stdinName:
+	case o.inputFile == app.Stdin:
 		return usageError(errors.New("the cascade and its input cannot both come from standard input"), "--input-file FILE, or --input-json '{...}'")
 	case o.Offline:
 		return usageError(errors.New("a cascade on standard input has no script beside it for --offline"), "windlass run FILE --offline, or a model in place of --offline")
@@ -179,4 +174,48 @@ func inputHint(file string, c *cascade.Cascade) string {
 		hint += fmt.Sprintf(" --input %s=...", name)
 	}
 	return hint
+}
+
+// readInput merges the ways to give input: the file, then --input-json, then single values, the later ones winning.
+func readInput(stdin io.Reader, c *cascade.Cascade, o runOptions) (map[string]any, error) {
+	out := map[string]any{}
+	if o.inputFile != "" {
+		in, err := readInputFile(stdin, o.inputFile)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(out, in)
+	}
+	if o.inputJSON != "" {
+		in, err := input.Object("--input-json", []byte(o.inputJSON))
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(out, in)
+	}
+	for _, pair := range o.inputs {
+		name, value, ok := strings.Cut(pair, "=")
+		if !ok || name == "" {
+			return nil, fmt.Errorf("--input %q: expected NAME=VALUE", pair)
+		}
+		out[name] = c.ReadValue(name, value)
+	}
+	return out, nil
+}
+
+func readInputFile(stdin io.Reader, path string) (map[string]any, error) {
+	r := stdin
+	if path != "-" {
+		f, err := source.Open(path)
+		if err != nil {
+			return nil, fmt.Errorf("--input-file: %w", err)
+		}
+		defer f.Close() //nolint:errcheck // only read from
+		r = f
+	}
+	out, err := input.Read(path, r)
+	if err != nil {
+		return nil, fmt.Errorf("--input-file %w", err)
+	}
+	return out, nil
 }

@@ -12,13 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/windlass-run/windlass/internal/fetch"
 	"github.com/windlass-run/windlass/internal/server/certificate"
 	"github.com/windlass-run/windlass/internal/server/grants"
 	"github.com/windlass-run/windlass/internal/server/runs"
 	"github.com/windlass-run/windlass/internal/server/serve"
 	"github.com/windlass-run/windlass/internal/term"
-	"github.com/windlass-run/windlass/internal/term/fetching"
 )
 
 // serveOptions are the flags of windlass serve.
@@ -95,11 +93,7 @@ func runServer(ctx context.Context, con *console, o serveOptions) error {
 	if err != nil {
 		return err
 	}
-	o.runs.Log = l
-	o.runs.Fetching = func() (func(fetch.Progress), func()) {
-		p := fetching.NewProgress(con.err)
-		return p.Show, p.Mute
-	}
+	o.runs.Log, o.runs.Fetching = l, con.fetching
 	s, err := serve.Open(ctx, serve.Options{
 		App: runs, Listen: o.listen, Token: token, Certificate: cert, Grants: o.grants, Runs: o.runs, Grace: o.grace,
 	})
@@ -109,7 +103,7 @@ func runServer(ctx context.Context, con *console, o serveOptions) error {
 	defer s.Close() //nolint:errcheck // nothing of it is worth anything to the next server
 	defer term.SurviveClosedPipes()()
 	o.announce(l, s, cert, cmp.Or(s.TokenFile(), from))
-	ctx, stop := onInterrupt(ctx, func() { l.Print("stopping: no new runs" + lastChance(s.Running(), o.grace)) })
+	ctx, stop := interruptible(ctx, func() { l.Print("stopping: no new runs" + lastChance(s.Running(), o.grace)) })
 	defer stop()
 	if err := s.Serve(ctx); err != nil {
 		return serveError(err)

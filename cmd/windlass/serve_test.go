@@ -596,18 +596,18 @@ func TestServeToken(t *testing.T) {
 	require.Contains(t, log, " warning: without --tls-cert and --tls-key the token and all that is asked and answered cross the network unencrypted")
 	require.NotContains(t, log, token)
 	require.NoDirExists(t, filepath.Join(l.home, "serve"), "no token is made where one is given")
-	l.env = append(l.env, envToken+"="+token)
+	l.env = append(l.env, "WINDLASS_SERVE_TOKEN="+token)
 	p := l.run(exitUsage, "serve", "--token-file", "token")
 	require.Contains(t, p.err.String(), "Error: --token-file and WINDLASS_SERVE_TOKEN exclude each other\n")
 
-	s := l.serveAt("0.0.0.0:0", "--no-clickhouse", "--allow-commands", "--allow-env", envToken)
+	s := l.serveAt("0.0.0.0:0", "--no-clickhouse", "--allow-commands", "--allow-env", "WINDLASS_SERVE_TOKEN")
 	require.Equal(t, token, s.Token)
 	nobody := servertest.Client{Base: s.Base, Description: s.Description}
 	a := nobody.Do(t, http.MethodPost, "/api/runs", inline(recorded["ask.json"]))
 	require.Equal(t, http.StatusUnauthorized, a.Status)
 	require.Equal(t, http.StatusOK, s.Do(t, http.MethodGet, "/api/sessions", nil, "Host", "windlass.example").Status, "a name of its own, with the token")
 	s.begin(inline(`{"cascade_id": "c", "tools": [{"tool_id": "env", "type": "shell", "command": "env"}], "phases": [
-		{"name": "one", "tool": "env"}, {"name": "two", "instructions": "[{{ env.`+envToken+` | default('nothing') }}]"}]}`, `"session_id": "env"`, `"model": "plain"`))
+		{"name": "one", "tool": "env"}, {"name": "two", "instructions": "[{{ env.WINDLASS_SERVE_TOKEN | default('nothing') }}]"}]}`, `"session_id": "env"`, `"model": "plain"`))
 	s.sameAsJournal(s.events("/api/sessions/env/events"), "env", 1, "completed")
 	for _, line := range journalOf(t, l.home, "env") {
 		require.NotContains(t, line, token)

@@ -12,11 +12,8 @@ import (
 	"github.com/windlass-run/windlass/internal/server/token"
 )
 
-// envToken names the variable with the token that clients have to show.
-const envToken = token.Variable
-
 func tokenFlag(cmd *cobra.Command, to *string) {
-	cmd.Flags().StringVar(to, "token-file", "", "a `FILE` with the token that clients have to show (or "+envToken+"; without both the server makes one)")
+	cmd.Flags().StringVar(to, "token-file", "", "a `FILE` with the token that clients have to show (or "+token.Variable+"; without both the server makes one)")
 }
 
 func newServeTokenCommand(con *console) *cobra.Command {
@@ -72,16 +69,16 @@ func printServeToken(con *console, file, address string, header bool) error {
 // givenToken returns the token that a person gave, by the variable or in a file, and what to call its place; nothing when none
 // is given. The variable is removed from the environment, so that no tool of a run inherits it.
 func givenToken(file string, l *log.Logger) (text, from string, err error) {
-	text, given := environment.LookupEnv(envToken)
-	environment.Withhold(envToken)
+	text, given := environment.LookupEnv(token.Variable)
+	environment.Withhold(token.Variable)
 	switch {
 	case given && file != "":
-		return "", "", usageError(fmt.Errorf("--token-file and %s exclude each other", envToken), "one of them")
+		return "", "", usageError(fmt.Errorf("--token-file and %s exclude each other", token.Variable), "one of them")
 	case file != "":
 		from = "--token-file " + file
 		text, err = tokenOfFile(file, l)
 	case given:
-		from = envToken
+		from = token.Variable
 		text, err = token.Parse(text)
 	}
 	if errors.Is(err, token.ErrForm) {
@@ -116,7 +113,7 @@ func tokenProblem(err error) error {
 	case errors.As(err, &nobody) && len(nobody.Running) > 0:
 		return usageError(err, "windlass serve token "+nobody.Running[0])
 	case errors.As(err, &nobody):
-		return usageError(err, "windlass serve starts one; a token of your own is that of "+envToken+" or --token-file FILE")
+		return usageError(err, "windlass serve starts one; a token of your own is that of "+token.Variable+" or --token-file FILE")
 	}
-	return withExit(exitStorage, err, "set "+envToken+" or --token-file FILE, or WINDLASS_HOME to a folder that can be written")
+	return withExit(exitStorage, err, "set "+token.Variable+" or --token-file FILE, or WINDLASS_HOME to a folder that can be written")
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -31,9 +30,7 @@ counted twice.
 A session that a process runs is left to that process. One that was run with --no-clickhouse is delivered only when it
 is named. Exit code 6 when ClickHouse is not available, or a journal cannot be read; the others are delivered all the same.`,
 		Example: "  windlass ship\n  windlass ship 01JZ4K\n  windlass ship --again --json",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return shipSessions(cmd.Context(), con, args, o)
-		},
+		RunE:    func(cmd *cobra.Command, args []string) error { return shipSessions(cmd.Context(), con, args, o) },
 	}
 	cmd.Flags().BoolVar(&o.again, "again", false, "deliver everything once more, also what was delivered before")
 	jsonFlag(cmd, &o.asJSON)
@@ -64,7 +61,7 @@ func shipSessions(ctx context.Context, con *console, ids []string, o shipOptions
 		return con.print([]archive.Shipped{}, o.asJSON, func() error { return nil })
 	}
 	results, err := chosen.Deliver(ctx, func(n int, s *sessions.Session) archive.Progress {
-		return newShipProgress(con.err, fmt.Sprintf("%d of %d, %s", n, all, s.ID))
+		return shipProgress{term.NewLine(con.err), fmt.Sprintf("%d of %d, %s", n, all, s.ID)}
 	})
 	if len(results) > 0 {
 		err = errors.Join(err, con.print(results, o.asJSON, func() error { return con.table(reports.Shipped(results)) }))
@@ -95,19 +92,15 @@ func shipError(err error, results []archive.Shipped) error {
 	}
 }
 
-// shipProgress says how far the delivery of a session is: on a terminal, in one line that is drawn over. Elsewhere the
-// table at the end says it all.
+// shipProgress says how far the delivery of a session is: on a terminal, in one line that is drawn
+// over. Elsewhere the table at the end says it all.
 type shipProgress struct {
-	line *term.Line
+	*term.Line
 	what string
 }
 
-func newShipProgress(w io.Writer, what string) *shipProgress {
-	return &shipProgress{line: term.NewLine(w), what: what}
+func (p shipProgress) Show(done, last uint64) {
+	p.Draw(fmt.Sprintf("%s: %s of %s rows", p.what, term.Count(int64(done)), term.Count(int64(last))))
 }
 
-func (p *shipProgress) Show(done, last uint64) {
-	p.line.Draw(fmt.Sprintf("%s: %s of %s rows", p.what, term.Count(int64(done)), term.Count(int64(last))))
-}
-
-func (p *shipProgress) End() { p.line.Clear() }
+func (p shipProgress) End() { p.Clear() }

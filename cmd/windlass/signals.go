@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"os/signal"
-	"sync"
 	"syscall"
 
 	"github.com/windlass-run/windlass/internal/term"
@@ -15,16 +14,15 @@ import (
 // errInterrupted is the cause of a context that a signal ended.
 var errInterrupted = errors.New("interrupted")
 
-// interruptible returns a context that the first Ctrl-C (or SIGTERM, or the end of the terminal) ends, so that everything can stop cleanly. The
-// second one ends the process at once.
-func interruptible(ctx context.Context, n *term.Notices) (context.Context, func()) {
-	return onInterrupt(ctx, func() {
-		n.Say("Stopping: what is under way is recorded. Press Ctrl-C again to quit at once.")
-	})
+// recording says at the first signal that everything is recorded.
+func recording(n *term.Notices) func() {
+	return func() { n.Say("Stopping: what is under way is recorded. Press Ctrl-C again to quit at once.") }
 }
 
-// onInterrupt is interruptible with something else to say at the first signal.
-func onInterrupt(ctx context.Context, tell func()) (context.Context, func()) {
+// interruptible returns a context that the first Ctrl-C (or SIGTERM, or the end of the terminal)
+// ends, after it was told, so that everything can stop cleanly. The second one ends the process at
+// once.
+func interruptible(ctx context.Context, tell func()) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -47,12 +45,9 @@ func onInterrupt(ctx context.Context, tell func()) (context.Context, func()) {
 		case <-done:
 		}
 	}()
-	var once sync.Once
 	return ctx, func() {
-		once.Do(func() {
-			signal.Stop(signals)
-			close(done)
-			cancel(nil)
-		})
+		signal.Stop(signals)
+		close(done)
+		cancel(nil)
 	}
 }

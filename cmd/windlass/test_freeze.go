@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -126,4 +128,20 @@ var cascadeHints = map[frozen.CascadeProblem]string{
 	frozen.NoCascadeFile:      "--cascade FILE",
 	frozen.UnreadableCascade:  "--cascade FILE, where it is now",
 	frozen.UnreachableCascade: "--dir FOLDER beside the cascade",
+}
+
+// readAspects reads what a test is to compare.
+func readAspects(given []string) ([]snapshot.Aspect, error) {
+	if len(given) == 0 {
+		return snapshot.Usual(), nil
+	}
+	chosen := map[snapshot.Aspect]bool{}
+	for _, name := range given {
+		a := snapshot.Aspect(strings.TrimSpace(name))
+		if !slices.Contains(snapshot.Aspects(), a) {
+			return nil, usageError(fmt.Errorf("--match %q: there is no such aspect", name), "--match "+strings.ReplaceAll(snapshot.Joined(snapshot.Aspects()), ", ", ","))
+		}
+		chosen[a] = true
+	}
+	return slices.DeleteFunc(snapshot.Aspects(), func(a snapshot.Aspect) bool { return !chosen[a] }), nil
 }

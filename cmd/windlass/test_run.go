@@ -15,6 +15,21 @@ import (
 	"github.com/windlass-run/windlass/internal/wholefile"
 )
 
+// testsDir is where tests are unless another folder is named.
+const testsDir = "tests"
+
+func newTestCommand(con *console) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "test",
+		Short:   "Make regression tests of recorded runs, and run them without a model",
+		Example: "  windlass test freeze 01jz4k --name refund\n  windlass test run",
+		Args:    noArgs,
+		RunE:    needsCommand("freeze or run", "windlass test run"),
+	}
+	cmd.AddCommand(newTestFreezeCommand(con), newTestRunCommand(con))
+	return cmd
+}
+
 // testRunOptions are the flags of windlass test run.
 type testRunOptions struct {
 	junit  string
@@ -52,7 +67,7 @@ func runTests(ctx context.Context, con *console, given []string, o testRunOption
 	if err != nil {
 		return usageError(err, findHint(err))
 	}
-	ctx, stop := onInterrupt(ctx, func() {})
+	ctx, stop := interruptible(ctx, func() {})
 	defer stop()
 	begun := time.Now()
 	progress := term.NewCounter(con.err, "tests", len(files))

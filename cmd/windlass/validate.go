@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -78,4 +79,31 @@ func printResult(con *console, checked int, all cascade.Diagnostics, asJSON bool
 		_, err := fmt.Fprintf(con.out, "%s, %s, %s\n", term.Plural(checked, "file"), term.Plural(errs, "error"), term.Plural(warnings, "warning"))
 		return err
 	})
+}
+
+// loadCascade loads a cascade for a command that goes on with it. Warnings and errors are printed; an unsound file is an
+// error with the exit code for it, which is not shown a second time.
+func loadCascade(ctx context.Context, con *console, path string) (*cascade.Cascade, error) {
+	c, found, err := app.LoadCascade(ctx, path, con.in)
+	diagnostics.Write(con.err, found)
+	switch {
+	case errors.As(err, new(*cascade.InvalidError)):
+		n, _ := found.Count()
+		if path == app.Stdin {
+			path = "standard input"
+		}
+		fmt.Fprintf(con.err, "Error: %s is not a valid cascade: %s\n", path, term.Plural(n, "error"))
+		return nil, &exitError{code: exitInvalid, err: err, silent: true}
+	case err != nil:
+		return nil, unreadable(path, err)
+	}
+	return c, nil
+}
+
+// unreadable is the error for a file that cannot be read at all.
+func unreadable(path string, err error) error {
+	if errors.Is(err, os.ErrNotExist) {
+		return withExit(exitUsage, fmt.Errorf("there is no file %s", path), "check the path; windlass validate FILE... reads JSON and YAML")
+	}
+	return withExit(exitUsage, err, "check that the file can be read")
 }
