@@ -79,9 +79,7 @@ func examine(ctx context.Context, con *console) (health, error) {
 func printHealth(con *console, h health) error {
 	t := term.NewTable("what", "finding")
 	t.Add("windlass", fmt.Sprintf("%s (%s, %s)", h.Version.Version, h.Version.Platform, h.Version.Go))
-	for _, f := range h.Findings(backlogText(h.ClickHouse.Waiting)) {
-		t.Add(f.What, f.Finding)
-	}
+	h.Findings(t, backlogText(h.ClickHouse.Waiting))
 	if err := t.Render(con.out, 0); err != nil { // nothing here may be cut: it is read for details
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -81,7 +82,7 @@ func (s *shownRun) show(r *app.Run) (engine.Observer, []echo.Sink) {
 // chooseView picks how a run is shown on standard error.
 func chooseView(con *console, quiet bool, c *cascade.Cascade, id string, n *term.Notices) live.View {
 	if quiet {
-		return live.Silent{}
+		return live.NewPlain(io.Discard)
 	}
 	names := make([]string, len(c.Phases))
 	for i := range c.Phases {

@@ -102,7 +102,7 @@ func replayAll(ctx context.Context, con *console, sim *simulate.Simulation, all 
 		return nil, err
 	}
 	sum := simulate.NewCollector(sim)
-	progress := term.NewCounter(con.err, "conversations", len(all))
+	progress := term.NewCounter(term.NewLine(con.err), "conversations", len(all))
 	defer progress.Clear()
 	err = sim.Run(ctx, all, func(out *simulate.Outcome) error {
 		sum.Add(out)

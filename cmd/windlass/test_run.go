@@ -70,7 +70,7 @@ func runTests(ctx context.Context, con *console, given []string, o testRunOption
 	ctx, stop := interruptible(ctx, func() {})
 	defer stop()
 	begun := time.Now()
-	progress := term.NewCounter(con.err, "tests", len(files))
+	progress := term.NewCounter(term.NewLine(con.err), "tests", len(files))
 	report := suite.Options{Known: app.Known(), Update: o.update, Step: progress.Step}.RunAll(ctx, files)
 	progress.Clear()
 	if ctx.Err() != nil {

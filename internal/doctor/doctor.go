@@ -63,7 +63,7 @@ func Examine(ctx context.Context, o Options) Report {
 		BaseURL:  hideURL(environment.Getenv("OPENAI_BASE_URL")),
 		Embedder: examineEmbedder(o.Config, o.Embedder, o.Database.CacheDir),
 		Keys:     examineKeys(o.Config),
-		Secrets:  examineSecrets(vault.Current()),
+		Secrets:  Secrets(vault.Current()),
 		Problems: []string{},
 		Warnings: tool.RiskyTrust(o.Config.TrustedCommands),
 	}
@@ -88,8 +88,6 @@ func Examine(ctx context.Context, o Options) Report {
 	}
 	return r
 }
-
-func examineSecrets(s vault.State) Secrets { return Secrets{s.Closed, s.Problem} }
 
 func hideURL(s string) string {
 	if s == "" {

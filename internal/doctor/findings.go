@@ -9,38 +9,27 @@ import (
 	"github.com/windlass-run/windlass/internal/term"
 )
 
-// Finding is what a person is shown of one thing that was examined.
-type Finding struct {
-	What    string
-	Finding string
-}
-
-// Findings are the report in words, without its problems and warnings. waiting says what of it waits
-// for ClickHouse, and how it is delivered.
-func (r *Report) Findings(waiting string) []Finding {
-	out := []Finding{
-		{"home", r.Home},
-		{"cache", r.Cache},
-		{"windlass.json", cmp.Or(r.Config, "none")},
-		{"ClickHouse", databaseFinding(r.ClickHouse)},
-	}
-	out = append(out, databaseFindings(r.ClickHouse, waiting)...)
-	out = append(
-		out,
-		Finding{"secrets", secretsFinding(r.Secrets)},
-		Finding{"npm", cmp.Or(r.Npm, "not found")},
-		Finding{"model", cmp.Or(r.Model, "none set (WINDLASS_MODEL, --model, or in the cascade)")},
-		Finding{"endpoint of models", cmp.Or(r.BaseURL, "the provider's own")},
-		Finding{"embedder", embedderFinding(r.Embedder)},
-	)
+// Findings adds the report in words to a table of two columns, without its problems and warnings.
+// waiting says what of it waits for ClickHouse, and how it is delivered.
+func (r *Report) Findings(t *term.Table, waiting string) {
+	t.Add("home", r.Home)
+	t.Add("cache", r.Cache)
+	t.Add("windlass.json", cmp.Or(r.Config, "none"))
+	t.Add("ClickHouse", databaseFinding(r.ClickHouse))
+	databaseFindings(t, r.ClickHouse)
+	t.Add("  waiting", waiting)
+	t.Add("secrets", secretsFinding(r.Secrets))
+	t.Add("npm", cmp.Or(r.Npm, "not found"))
+	t.Add("model", cmp.Or(r.Model, "none set (WINDLASS_MODEL, --model, or in the cascade)"))
+	t.Add("endpoint of models", cmp.Or(r.BaseURL, "the provider's own"))
+	t.Add("embedder", embedderFinding(r.Embedder))
 	for _, k := range r.Keys {
 		state := "not set"
 		if k.Set {
 			state = "set"
 		}
-		out = append(out, Finding{k.Name, state})
+		t.Add(k.Name, state)
 	}
-	return out
 }
 
 func databaseFinding(h ClickHouse) string {
@@ -53,35 +42,32 @@ func databaseFinding(h ClickHouse) string {
 	return h.Kind + ": not on this machine yet, the first run fetches it"
 }
 
-// databaseFindings are the details of the database.
-func databaseFindings(h ClickHouse, waiting string) []Finding {
-	var rows []Finding
+// databaseFindings adds the details of the database.
+func databaseFindings(t *term.Table, h ClickHouse) {
 	if h.DSN != "" {
-		rows = append(rows, Finding{"  server", h.DSN})
+		t.Add("  server", h.DSN)
 	}
 	for _, s := range h.Sources {
-		rows = append(rows, Finding{"  from " + string(s.Source), s.Outcome})
+		t.Add("  from "+string(s.Source), s.Outcome)
 	}
 	if h.Endpoint != "" {
-		rows = append(rows, Finding{"  engine", fmt.Sprintf("process %d listens on %s", h.PID, h.Endpoint)})
+		t.Add("  engine", fmt.Sprintf("process %d listens on %s", h.PID, h.Endpoint))
 	}
 	if h.Sandbox != nil {
-		rows = append(rows, Finding{"  sandbox", sandboxFinding(h.Sandbox)})
+		t.Add("  sandbox", sandboxFinding(h.Sandbox))
 	}
 	if h.DataDir != "" {
-		rows = append(rows, Finding{"  data", h.DataDir})
+		t.Add("  data", h.DataDir)
 	}
 	if h.Answers {
-		rows = append(rows, Finding{"  database", fmt.Sprintf("%s: %s rows, %s bytes", h.Database,
-			term.Count(int64(h.Rows)), term.Count(int64(h.Bytes)))})
+		t.Add("  database", fmt.Sprintf("%s: %s rows, %s bytes", h.Database, term.Count(int64(h.Rows)), term.Count(int64(h.Bytes))))
 	}
 	if h.Reading != nil {
-		rows = append(rows, Finding{"  sql without --write", h.Reading.How})
+		t.Add("  sql without --write", h.Reading.How)
 		if out := h.Reading.Outward; len(out) > 0 {
-			rows = append(rows, Finding{"  warning", "with --write, SQL reaches out of the server: its user has " + strings.Join(out, ", ")})
+			t.Add("  warning", "with --write, SQL reaches out of the server: its user has "+strings.Join(out, ", "))
 		}
 	}
-	return append(rows, Finding{"  waiting", waiting})
 }
 
 func embedderFinding(h Embedder) string {

@@ -1,11 +1,13 @@
 package doctor
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/internal/app/cards"
+	"github.com/windlass-run/windlass/internal/term"
 )
 
 func TestFindings(t *testing.T) {
@@ -15,22 +17,27 @@ func TestFindings(t *testing.T) {
 		ClickHouse: ClickHouse{Kind: "server", DSN: "clickhouse://db", Answers: true, Version: "25.1", Database: "windlass", Size: Size{Rows: 12345, Bytes: 9}},
 		Secrets:    Secrets{Closed: true},
 	}
-	require.Equal(t, []Finding{
-		{"home", "/home"},
-		{"cache", "/cache"},
-		{"windlass.json", "none"},
-		{"ClickHouse", "server, version 25.1: answers"},
-		{"  server", "clickhouse://db"},
-		{"  database", "windlass: 12,345 rows, 9 bytes"},
-		{"  waiting", "nothing"},
-		{"secrets", "not in the environment of the process; memory closed to other processes"},
-		{"npm", "not found"},
-		{"model", "none set (WINDLASS_MODEL, --model, or in the cascade)"},
-		{"endpoint of models", "the provider's own"},
-		{"embedder", "hashed runs of characters"},
-		{"A", "set"},
-		{"B", "not set"},
-	}, r.Findings("nothing"))
+	found := term.NewTable("what", "finding")
+	r.Findings(found, "nothing")
+	var out strings.Builder
+	require.NoError(t, found.Render(&out, 0))
+	require.Equal(t, `what                finding
+------------------  -----------------------------------------------------------------------
+home                /home
+cache               /cache
+windlass.json       none
+ClickHouse          server, version 25.1: answers
+  server            clickhouse://db
+  database          windlass: 12,345 rows, 9 bytes
+  waiting           nothing
+secrets             not in the environment of the process; memory closed to other processes
+npm                 not found
+model               none set (WINDLASS_MODEL, --model, or in the cascade)
+endpoint of models  the provider's own
+embedder            hashed runs of characters
+A                   set
+B                   not set
+`, out.String())
 }
 
 func TestFindingsOfWhatDoesNotWork(t *testing.T) {

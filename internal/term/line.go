@@ -56,13 +56,8 @@ type Counter struct {
 	percent int
 }
 
-// NewCounter counts to all, of what is named in the plural.
-func NewCounter(w io.Writer, what string, all int) *Counter {
-	return NewCounterOn(NewLine(w), what, all)
-}
-
-// NewCounterOn is NewCounter with a line that is there already.
-func NewCounterOn(l *Line, what string, all int) *Counter {
+// NewCounter counts to all on a line, of what is named in the plural.
+func NewCounter(l *Line, what string, all int) *Counter {
 	return &Counter{line: l, what: what, all: all}
 }
 

@@ -47,7 +47,7 @@ func TestLine(t *testing.T) {
 func TestCounter(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	c := term.NewCounterOn(&term.Line{Out: &out, OnTerminal: true}, "tests", 300)
+	c := term.NewCounter(&term.Line{Out: &out, OnTerminal: true}, "tests", 300)
 	c.Step()
 	c.Step()
 	require.Empty(t, out.String(), "less than a percent")

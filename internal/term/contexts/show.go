@@ -2,6 +2,7 @@ package contexts
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/echo"
@@ -106,16 +107,10 @@ func (p *printer) content(m *echo.Message) {
 
 // formColour is the colour of a form, the same in every command.
 func formColour(f autocontext.Form) term.Colour {
-	switch f {
-	case autocontext.FormMasked:
-		return term.Yellow
-	case autocontext.FormExcerpt, autocontext.FormStub:
-		return term.Green
-	case autocontext.FormSummary:
-		return term.Red
-	case autocontext.FormDropped:
-		return term.Dim
-	default:
-		return term.Cyan
+	for _, part := range barParts {
+		if slices.Contains(part.forms, f) {
+			return part.colour
+		}
 	}
+	return term.Dim // not sent
 }

@@ -74,39 +74,28 @@ func (p *Progress) active() int {
 	return at
 }
 
-// below returns the lines under the active phase: what it is doing, what came into it of earlier
-// phases, and what the guard of its context did.
+// below returns the lines under the phase that is running: what it is doing, what came into it of
+// earlier phases, and what the guard of its context did.
 func (p *Progress) below(width int, paint func(c term.Colour, text string) string) []string {
-	var out []string
-	if activity := p.activity(); activity != "" {
-		out = append(out, paint(term.Dim, term.Cut("      "+activity, width)))
-	}
 	if len(p.phases) == 0 {
-		return out
+		return nil
 	}
 	ph := &p.phases[p.active()]
 	if ph.status != echo.StatusRunning {
-		return out
+		return nil
 	}
-	if ph.selected != "" {
-		out = append(out, paint(term.Dim, term.Cut("      "+ph.selected, width)))
+	var out []string
+	add := func(c term.Colour, text string) {
+		if text != "" {
+			out = append(out, paint(c, term.Cut("      "+text, width)))
+		}
 	}
-	if ph.guard != "" {
-		out = append(out, paint(term.Yellow, term.Cut("      "+ph.guard, width)))
+	if ph.activity != "" {
+		add(term.Dim, columns(term.OneLine(ph.activity), term.OneLine(ph.detail)))
 	}
+	add(term.Dim, ph.selected)
+	add(term.Yellow, ph.guard)
 	return out
-}
-
-// activity says what the running phase is doing.
-func (p *Progress) activity() string {
-	if len(p.phases) == 0 {
-		return ""
-	}
-	ph := &p.phases[p.active()]
-	if ph.status != echo.StatusRunning || ph.activity == "" {
-		return ""
-	}
-	return columns(term.OneLine(ph.activity), term.OneLine(ph.detail))
 }
 
 // window returns which phases are shown in so many lines: all when they fit, else those around the
@@ -121,42 +110,42 @@ func (p *Progress) window(lines int, bounded bool) (from, to int) {
 	return from, from + shown
 }
 
-// shapes are the choices of columns, the fullest first: the first that fits the width is taken.
-var shapes = [...]func(ph *phaseProgress, now time.Time) []string{
-	func(ph *phaseProgress, now time.Time) []string {
-		return []string{ph.where(), ph.tokens(), ph.cost(), ph.elapsed(now)}
-	},
-	func(ph *phaseProgress, now time.Time) []string {
-		return []string{ph.where(), ph.cost(), ph.elapsed(now)}
-	},
-	func(ph *phaseProgress, now time.Time) []string { return []string{ph.where(), ph.elapsed(now)} },
-	func(ph *phaseProgress, now time.Time) []string { return []string{ph.elapsed(now)} },
+// shapes are the choices of cells, the fullest first: the first that fits the width is taken.
+var shapes = [][]int{{0, 1, 2, 3}, {0, 2, 3}, {0, 3}, {3}}
+
+// cells say how far a phase has come, what it took in tokens and in money, and for how long it runs.
+func (ph *phaseProgress) cells(now time.Time) []string {
+	tokens, cost := "", ""
+	// Calls were answered, or may have cost something.
+	if ph.spent.Calls > ph.spent.Failed || ph.spent.UnknownCosts > 0 {
+		tokens, cost = Tokens(ph.spent), Money(ph.spent)
+	}
+	return []string{ph.where(), tokens, cost, ph.elapsed(now)}
 }
 
-// rows returns the phases in columns, without their marks.
+// rows returns the phases in columns, without their marks. Columns that are empty are left out.
 func (p *Progress) rows(now time.Time, from, to, width int) []string {
 	const margin = 4 // the mark and the blanks around it
 	nameWidth := 0
+	var cells [][]string
 	for i := from; i < to; i++ {
 		nameWidth = max(nameWidth, runewidth.StringWidth(p.phases[i].name))
+		cells = append(cells, p.phases[i].cells(now))
 	}
 	nameWidth = min(nameWidth, max((width-margin)/2, 8))
 	var out []string
 	for _, shape := range shapes {
 		out = out[:0]
-		cells := make([][]string, 0, to-from)
 		for i := from; i < to; i++ {
-			cells = append(cells, shape(&p.phases[i], now))
+			out = append(out, runewidth.FillRight(runewidth.Truncate(p.phases[i].name, nameWidth, "…"), nameWidth))
 		}
-		pad(cells)
-		fits := true
-		for i, row := range cells {
-			name := runewidth.FillRight(runewidth.Truncate(p.phases[from+i].name, nameWidth, "…"), nameWidth)
-			text := strings.TrimRight(strings.Join(append([]string{name}, row...), "  "), " ")
-			fits = fits && runewidth.StringWidth(text) <= width-margin
-			out = append(out, text)
+		for _, column := range shape {
+			appendColumn(out, cells, column)
 		}
-		if fits {
+		for i, row := range out {
+			out[i] = strings.TrimRight(row, " ")
+		}
+		if !slices.ContainsFunc(out, func(row string) bool { return runewidth.StringWidth(row) > width-margin }) {
 			return out
 		}
 	}
@@ -166,23 +155,17 @@ func (p *Progress) rows(now time.Time, from, to, width int) []string {
 	return out
 }
 
-// pad makes the cells of each column equally wide and leaves out columns that are empty.
-func pad(rows [][]string) {
-	var widths []int
-	for _, row := range rows {
-		widths = append(widths, make([]int, max(len(row)-len(widths), 0))...)
-		for c, text := range row {
-			widths[c] = max(widths[c], runewidth.StringWidth(text))
-		}
+// appendColumn adds to each row its cell of a column, and nothing when all of them are empty.
+func appendColumn(rows []string, cells [][]string, column int) {
+	widest := 0
+	for _, c := range cells {
+		widest = max(widest, runewidth.StringWidth(c[column]))
 	}
-	for i, row := range rows {
-		kept := row[:0]
-		for c, text := range row {
-			if widths[c] > 0 {
-				kept = append(kept, runewidth.FillRight(text, widths[c]))
-			}
-		}
-		rows[i] = kept
+	if widest == 0 {
+		return
+	}
+	for i, c := range cells {
+		rows[i] += "  " + runewidth.FillRight(c[column], widest)
 	}
 }
 
@@ -199,26 +182,6 @@ func (ph *phaseProgress) where() string {
 		parts = append(parts, term.Plural(ph.tools, "tool"))
 	}
 	return strings.Join(parts, ", ")
-}
-
-func (ph *phaseProgress) tokens() string {
-	if !ph.paid() {
-		return ""
-	}
-	return Tokens(ph.spent)
-}
-
-func (ph *phaseProgress) cost() string {
-	if !ph.paid() {
-		return ""
-	}
-	return Money(ph.spent)
-}
-
-// paid reports whether calls of the phase have taken something, or may have: they were answered, or
-// their cost is unknown.
-func (ph *phaseProgress) paid() bool {
-	return ph.spent.Calls > ph.spent.Failed || ph.spent.UnknownCosts > 0
 }
 
 func (ph *phaseProgress) elapsed(now time.Time) string {

@@ -43,7 +43,7 @@ func (v *Plain) Write(e *echo.Entry) error {
 	case echo.NodeModelCall:
 		v.modelCall(place, e)
 	case echo.NodeToolCall:
-		v.line("%s: %s", place, columns("tool "+spaced(term.OneLine(e.Tool.Name), argumentHint(e.Tool.Arguments)), outcomeOf(e), term.Millis(e.DurationMS)))
+		v.line("%s: %s", place, columns("tool "+joined(" ", term.OneLine(e.Tool.Name), argumentHint(e.Tool.Arguments)), outcomeOf(e), term.Millis(e.DurationMS)))
 	case echo.NodeVerdict:
 		v.verdict(place, e)
 	case echo.NodeWarning:
@@ -59,7 +59,9 @@ func (v *Plain) Write(e *echo.Entry) error {
 			v.line("%s: %s", place, line)
 		}
 	case echo.NodePhaseEnd:
-		v.phaseEnd(e)
+		if d, err := echo.Read[echo.PhaseEnd](e); err == nil {
+			v.line("%s: %s (%s)  %s", e.Phase, d.Status, d.Reason, term.Millis(e.DurationMS))
+		}
 	}
 	return nil
 }
@@ -91,19 +93,11 @@ func (v *Plain) verdict(place string, e *echo.Entry) {
 	if err != nil {
 		return
 	}
-	if d.Valid {
-		v.line("%s: %s passed", place, term.Cut(term.OneLine(d.Validator), 60))
-		return
+	outcome := "passed"
+	if !d.Valid {
+		outcome = "did not pass: " + term.Cut(term.OneLine(d.Reason), 160)
 	}
-	v.line("%s: %s did not pass: %s", place, term.Cut(term.OneLine(d.Validator), 60), term.Cut(term.OneLine(d.Reason), 160))
-}
-
-func (v *Plain) phaseEnd(e *echo.Entry) {
-	d, err := echo.Read[echo.PhaseEnd](e)
-	if err != nil {
-		return
-	}
-	v.line("%s: %s (%s)  %s", e.Phase, d.Status, d.Reason, term.Millis(e.DurationMS))
+	v.line("%s: %s %s", place, term.Cut(term.OneLine(d.Validator), 60), outcome)
 }
 
 func (v *Plain) line(format string, args ...any) {
@@ -132,11 +126,8 @@ func outcomeOf(e *echo.Entry) string {
 }
 
 // columns joins the parts that there are with two spaces.
-func columns(parts ...string) string { return joined("  ", parts) }
+func columns(parts ...string) string { return joined("  ", parts...) }
 
-// spaced joins the parts that there are with one space.
-func spaced(parts ...string) string { return joined(" ", parts) }
-
-func joined(separator string, parts []string) string {
+func joined(separator string, parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), separator)
 }

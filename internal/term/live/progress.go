@@ -57,34 +57,32 @@ func NewProgress(cascadeID, session string, phases []string, now func() time.Tim
 func (p *Progress) Entry(e *echo.Entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if e.NodeType == echo.NodeModelCall {
+		p.total.Add(e)
+	}
+	ph := p.current(e.Phase)
+	if e.NodeType == echo.NodePhaseStart {
+		ph = p.begin(e.Phase)
+	}
+	if ph == nil {
+		return
+	}
 	switch e.NodeType {
 	case echo.NodePhaseStart:
-		ph := p.begin(e.Phase)
 		ph.status, ph.started = echo.StatusRunning, p.now()
 	case echo.NodeModelCall:
-		if ph := p.current(e.Phase); ph != nil {
-			ph.attempt, ph.turn, ph.activity, ph.detail = e.Attempt, e.Turn, "", ""
-			ph.spent.Add(e)
-		}
-		p.total.Add(e)
+		ph.attempt, ph.turn, ph.activity, ph.detail = e.Attempt, e.Turn, "", ""
+		ph.spent.Add(e)
 	case echo.NodeToolCall:
-		if ph := p.current(e.Phase); ph != nil {
-			ph.tools++
-			ph.activity, ph.detail = "", ""
-		}
+		ph.tools++
+		ph.activity, ph.detail = "", ""
 	case echo.NodeInter:
-		if ph := p.current(e.Phase); ph != nil {
-			ph.selected = selectionLine(e)
-		}
+		ph.selected = selectionLine(e)
 	case echo.NodeGuard:
-		if ph := p.current(e.Phase); ph != nil {
-			ph.guard = guardLine(e)
-		}
+		ph.guard = guardLine(e)
 	case echo.NodePhaseEnd:
-		if ph := p.current(e.Phase); ph != nil {
-			ph.status, ph.duration = record.Visit{}.After(e).Status, p.now().Sub(ph.started)
-			ph.activity, ph.detail = "", ""
-		}
+		ph.status, ph.duration = record.Visit{}.After(e).Status, p.now().Sub(ph.started)
+		ph.activity, ph.detail = "", ""
 	}
 }
 

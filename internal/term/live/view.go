@@ -47,18 +47,6 @@ func roomOf(w io.Writer) Room {
 	return Room{Width: max(width-1, 1), Height: height}
 }
 
-// Silent shows nothing.
-type Silent struct{}
-
-// Write implements echo.Sink.
-func (Silent) Write(*echo.Entry) error { return nil }
-
-// Close implements echo.Sink.
-func (Silent) Close(context.Context) error { return nil }
-
-// Observe implements engine.Observer.
-func (Silent) Observe(engine.Event) {}
-
 // Events is a sink that writes every entry as a line of JSON.
 type Events struct{ out io.Writer }
 

@@ -9,17 +9,18 @@ import (
 
 // Costs has a row for each row of a report of costs.
 func Costs(by clickhouse.CostBy, rows []clickhouse.CostRow) *term.Table {
-	names := costNames(by)
-	heads := append(slices.Clone(names.heads),
-		">calls", ">scripted", ">failed", ">tokens in", ">cached", ">tokens out", ">cost", ">time")
-	t := term.NewTable(heads...)
+	names := costNames[by]
+	t := term.NewTable(slices.Concat(names.heads, usageHeads)...)
 	for _, r := range rows {
 		t.Add(append(names.cells(r), usageCells(r.Usage)...)...)
 	}
 	return t
 }
 
-// usageCells are the cells of the columns that every report has.
+// usageHeads are those of the columns that every report has.
+var usageHeads = []string{">calls", ">scripted", ">failed", ">tokens in", ">cached", ">tokens out", ">cost", ">time"}
+
+// usageCells are the cells under usageHeads.
 func usageCells(u clickhouse.Usage) []string {
 	return []string{
 		term.Count(int64(u.Calls)), term.Count(int64(u.ScriptedCalls)), term.Count(int64(u.FailedCalls)),
@@ -28,23 +29,14 @@ func usageCells(u clickhouse.Usage) []string {
 	}
 }
 
-// reportNames are the columns that say what a line of a report is about.
-type reportNames struct {
+// costNames are the columns that say what a line of a report is about.
+var costNames = map[clickhouse.CostBy]struct {
 	heads []string
 	cells func(clickhouse.CostRow) []string
-}
-
-func costNames(by clickhouse.CostBy) reportNames {
-	switch by {
-	case clickhouse.ByPhase:
-		return reportNames{[]string{"cascade", "phase"}, func(r clickhouse.CostRow) []string { return []string{r.CascadeID, r.Phase} }}
-	case clickhouse.ByModel:
-		return reportNames{[]string{"model", "provider"}, func(r clickhouse.CostRow) []string { return []string{r.Model, r.Provider} }}
-	case clickhouse.BySession:
-		return reportNames{[]string{"session", "cascade"}, func(r clickhouse.CostRow) []string { return []string{r.SessionID, r.CascadeID} }}
-	case clickhouse.ByDay:
-		return reportNames{[]string{"day"}, func(r clickhouse.CostRow) []string { return []string{r.Day} }}
-	default:
-		return reportNames{[]string{"cascade"}, func(r clickhouse.CostRow) []string { return []string{r.CascadeID} }}
-	}
+}{
+	clickhouse.ByCascade: {[]string{"cascade"}, func(r clickhouse.CostRow) []string { return []string{r.CascadeID} }},
+	clickhouse.ByPhase:   {[]string{"cascade", "phase"}, func(r clickhouse.CostRow) []string { return []string{r.CascadeID, r.Phase} }},
+	clickhouse.ByModel:   {[]string{"model", "provider"}, func(r clickhouse.CostRow) []string { return []string{r.Model, r.Provider} }},
+	clickhouse.BySession: {[]string{"session", "cascade"}, func(r clickhouse.CostRow) []string { return []string{r.SessionID, r.CascadeID} }},
+	clickhouse.ByDay:     {[]string{"day"}, func(r clickhouse.CostRow) []string { return []string{r.Day} }},
 }

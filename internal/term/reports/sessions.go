@@ -1,3 +1,5 @@
+// Package reports makes the tables that people read: sessions, costs, deliveries, simulations. Widths
+// are the columns of a terminal, 0 for none.
 package reports
 
 import (
@@ -62,8 +64,7 @@ func Session(w io.Writer, width int, d *archive.Stored) error {
 	}
 	fmt.Fprintf(w, "started   %s\nduration  %s\ncost      %s\n\n",
 		d.StartedAt.Local().Format(time.DateTime), term.Duration(d.Duration()), term.Cost(d.CostUSD, d.Calls, d.UnknownCostCalls))
-	phases := term.NewTable("phase", "status", ">attempts", ">tools",
-		">calls", ">scripted", ">failed", ">tokens in", ">cached", ">tokens out", ">cost", ">time")
+	phases := term.NewTable(append([]string{"phase", "status", ">attempts", ">tools"}, usageHeads...)...)
 	for _, p := range d.PhaseReports {
 		phases.Add(append([]string{
 			p.Visit, p.Status, term.Count(int64(p.Attempts)), term.Count(int64(p.ToolCalls)),
@@ -79,16 +80,12 @@ func Session(w io.Writer, width int, d *archive.Stored) error {
 func callTable(calls []clickhouse.Call) *term.Table {
 	t := term.NewTable(">seq", "where", "call", ">tokens in", ">cached", ">tokens out", ">cost", ">time", "outcome")
 	for _, c := range calls {
-		if c.NodeType == "tool_call" {
-			t.Add(term.Count(int64(c.Seq)), c.Key, c.Name, "", "", "", "", term.Millis(c.DurationMS), callOutcome(c))
-			continue
+		in, cached, out, cost := "", "", "", ""
+		if c.NodeType != "tool_call" {
+			in, cached, out = term.Count(c.TokensIn), term.Count(c.TokensCached), term.Count(c.TokensOut)
+			cost = term.Cost(c.CostUSD, 1, 0)
 		}
-		unknown := uint64(0)
-		if c.CostUSD == nil {
-			unknown = 1
-		}
-		t.Add(term.Count(int64(c.Seq)), c.Key, c.Name, term.Count(c.TokensIn), term.Count(c.TokensCached),
-			term.Count(c.TokensOut), term.Cost(c.CostUSD, 1, unknown), term.Millis(c.DurationMS), callOutcome(c))
+		t.Add(term.Count(int64(c.Seq)), c.Key, c.Name, in, cached, out, cost, term.Millis(c.DurationMS), callOutcome(c))
 	}
 	return t
 }
@@ -105,4 +102,20 @@ func callOutcome(c clickhouse.Call) string {
 	default:
 		return "ok"
 	}
+}
+
+// Shipped has a row for each session of a delivery.
+func Shipped(results []archive.Shipped) *term.Table {
+	t := term.NewTable("session", ">delivered", ">waiting", "outcome")
+	for _, r := range results {
+		outcome := string(r.Outcome)
+		if r.Outcome == archive.LeftRunning {
+			outcome += ": left to the process that runs it"
+		}
+		if r.Error != "" {
+			outcome += ": " + r.Error
+		}
+		t.Add(r.ID, term.Count(int64(r.Delivered)), term.Count(int64(r.Pending)), outcome)
+	}
+	return t
 }

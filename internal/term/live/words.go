@@ -4,8 +4,30 @@ import (
 	"fmt"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/record"
+	"github.com/windlass-run/windlass/internal/quantity"
 	"github.com/windlass-run/windlass/internal/term"
 )
+
+// Money writes what calls cost. A sum that lacks calls of unknown cost is never shown as if it were
+// whole.
+func Money(t record.Totals) string { return quantity.Cost(t.CostUSD, t.UnknownCosts) }
+
+// Tokens writes the tokens that calls took and gave.
+func Tokens(t record.Totals) string {
+	return fmt.Sprintf("in %s  cached %s  out %s", term.Count(t.Usage.In), term.Count(t.Usage.Cached), term.Count(t.Usage.Out))
+}
+
+// selectionLine says what came into a phase of earlier ones, or nothing for an entry that cannot be
+// read.
+func selectionLine(e *echo.Entry) string {
+	s, err := echo.Read[echo.InterSelection](e)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("context by %s: %s, %d of %d candidates; %s of %s tokens", s.Strategy, term.Plural(len(s.Anchors), "anchor"),
+		len(s.Chosen), s.Candidates, term.Count(s.AnchorTokens+s.Used), term.Count(s.Everything))
+}
 
 // guardLine says what the guard of a phase's context did, or nothing for an entry that cannot be
 // read.
