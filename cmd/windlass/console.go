@@ -24,7 +24,9 @@ type console struct {
 	in  io.Reader
 	out io.Writer
 	err io.Writer
-	app *app.App // nil: not needed so far
+
+	app    *app.App // nil: not needed so far
+	asJSON bool     // the flag --json, of commands that have it from jsonFlag
 }
 
 // open returns the app of the command, whose end closes it.
@@ -53,9 +55,9 @@ func (con *console) config() (*config.Config, error) {
 	return opened.Config()
 }
 
-// print writes a value as JSON, or lets text write it for people.
-func (con *console) print(v any, asJSON bool, text func() error) error {
-	if asJSON {
+// print writes a value as JSON when --json is given, else lets text write it for people.
+func (con *console) print(v any, text func() error) error {
+	if con.asJSON {
 		return term.WriteJSON(con.out, v)
 	}
 	return text()
@@ -123,4 +125,6 @@ func (con *console) noteUnknown(unknown uint64) {
 }
 
 // jsonFlag adds --json.
-func jsonFlag(cmd *cobra.Command, v *bool) { cmd.Flags().BoolVar(v, "json", false, "print JSON") }
+func (con *console) jsonFlag(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&con.asJSON, "json", false, "print JSON")
+}

@@ -38,7 +38,6 @@ type shower func(contexts.Out) error
 func contextCommand(
 	con *console, use, short, long, example string, n int, wanted string, find func(*inspect.Record, []string) (any, shower, error),
 ) *cobra.Command {
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use: use, Short: short, Long: long, Example: example,
 		Args: takes(n, wanted, ""),
@@ -48,11 +47,11 @@ func contextCommand(
 				if err != nil {
 					return err
 				}
-				return con.print(found, asJSON, func() error { return show(contexts.To(con.out)) })
+				return con.print(found, func() error { return show(contexts.To(con.out)) })
 			})
 		},
 	}
-	jsonFlag(cmd, &asJSON)
+	con.jsonFlag(cmd)
 	return cmd
 }
 

@@ -14,7 +14,6 @@ import (
 
 func newCostCommand(con *console) *cobra.Command {
 	var by string
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "cost",
 		Short: "Show what runs have cost",
@@ -26,11 +25,11 @@ func newCostCommand(con *console) *cobra.Command {
 			if !slices.Contains(clickhouse.CostBys(), clickhouse.CostBy(by)) {
 				return usageError(fmt.Errorf("--by %q: expected one of %s", by, costBys()), "windlass cost --by phase")
 			}
-			return showCosts(cmd.Context(), con, clickhouse.CostBy(by), asJSON)
+			return showCosts(cmd.Context(), con, clickhouse.CostBy(by))
 		},
 	}
 	cmd.Flags().StringVar(&by, "by", string(clickhouse.ByCascade), "sum up by "+costBys())
-	jsonFlag(cmd, &asJSON)
+	con.jsonFlag(cmd)
 	return cmd
 }
 
@@ -42,7 +41,7 @@ func costBys() string {
 	return strings.Join(names, ", ")
 }
 
-func showCosts(ctx context.Context, con *console, by clickhouse.CostBy, asJSON bool) error {
+func showCosts(ctx context.Context, con *console, by clickhouse.CostBy) error {
 	arc, err := con.archive()
 	if err != nil {
 		return err
@@ -51,7 +50,7 @@ func showCosts(ctx context.Context, con *console, by clickhouse.CostBy, asJSON b
 	if err != nil {
 		return err
 	}
-	return con.print(append([]clickhouse.CostRow{}, rows...), asJSON, func() error { // an empty report is [], not null
+	return con.print(append([]clickhouse.CostRow{}, rows...), func() error { // an empty report is [], not null
 		if len(rows) == 0 {
 			fmt.Fprintln(con.err, "No model calls yet. Make some: windlass run FILE")
 			return nil

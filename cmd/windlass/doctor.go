@@ -21,7 +21,6 @@ type health struct {
 }
 
 func newDoctorCommand(con *console) *cobra.Command {
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check what windlass needs: ClickHouse, npm, keys",
@@ -30,13 +29,13 @@ func newDoctorCommand(con *console) *cobra.Command {
 			"ClickHouse, 2 when windlass.json is wrong.",
 		Example: "  windlass doctor\n  windlass doctor --json",
 		Args:    noArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), con, asJSON) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), con) },
 	}
-	jsonFlag(cmd, &asJSON)
+	con.jsonFlag(cmd)
 	return cmd
 }
 
-func runDoctor(ctx context.Context, con *console, asJSON bool) error {
+func runDoctor(ctx context.Context, con *console) error {
 	ctx, stop := interruptible(ctx, func() {})
 	defer stop()
 	h, err := examine(ctx, con)
@@ -46,7 +45,7 @@ func runDoctor(ctx context.Context, con *console, asJSON bool) error {
 	case err != nil:
 		return err
 	}
-	err = con.print(h, asJSON, func() error { return printHealth(con, h) })
+	err = con.print(h, func() error { return printHealth(con, h) })
 	switch {
 	case err != nil:
 		return err

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine"
@@ -68,7 +67,10 @@ func (s *shownRun) show(r *app.Run) (engine.Observer, []echo.Sink) {
 	if h := r.Header(); len(recorded) > 0 && r.Changed() {
 		s.notices.Say(fmt.Sprintf("%s has changed since the session began. The session goes on with the cascade as it was; --cascade %s takes the new one.", h.File, h.File))
 	}
-	v := chooseView(s.con, s.quiet, r.Cascade(), r.ID(), s.notices)
+	var v live.View = live.NewPlain(io.Discard)
+	if !s.quiet {
+		v = live.Choose(s.con.err, r.Cascade(), r.ID(), s.notices)
+	}
 	if len(recorded) > 0 {
 		s.showRecorded(v, r)
 	}
@@ -77,18 +79,6 @@ func (s *shownRun) show(r *app.Run) (engine.Observer, []echo.Sink) {
 		sinks = append(sinks, live.NewEvents(s.con.out))
 	}
 	return v, sinks
-}
-
-// chooseView picks how a run is shown on standard error.
-func chooseView(con *console, quiet bool, c *cascade.Cascade, id string, n *term.Notices) live.View {
-	if quiet {
-		return live.NewPlain(io.Discard)
-	}
-	names := make([]string, len(c.Phases))
-	for i := range c.Phases {
-		names[i] = c.Phases[i].Name
-	}
-	return live.Choose(con.err, live.Run{Cascade: c.CascadeID, Session: id, Phases: names}, n)
 }
 
 // showRecorded shows what is recorded of a run that is resumed: on a terminal what was done, else how much that is.

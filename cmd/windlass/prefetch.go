@@ -13,7 +13,6 @@ import (
 )
 
 func newFetchCommand(con *console) *cobra.Command {
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "fetch [engine] [vectors]",
 		Short: "Fetch what a run would fetch on first use",
@@ -29,14 +28,14 @@ func newFetchCommand(con *console) *cobra.Command {
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return fetchThings(cmd.Context(), con, args, asJSON) },
+		RunE: func(cmd *cobra.Command, args []string) error { return fetchThings(cmd.Context(), con, args) },
 	}
-	jsonFlag(cmd, &asJSON)
+	con.jsonFlag(cmd)
 	return cmd
 }
 
 // fetch fetches what is named, or all that the configuration needs. One that fails does not keep the other away.
-func fetchThings(ctx context.Context, con *console, names []string, asJSON bool) error {
+func fetchThings(ctx context.Context, con *console, names []string) error {
 	ctx, stop := interruptible(ctx, func() {})
 	defer stop()
 	opened, err := con.open()
@@ -58,7 +57,7 @@ func fetchThings(ctx context.Context, con *console, names []string, asJSON bool)
 	if ctx.Err() != nil {
 		return withExit(exitInterrupted, errInterrupted, "")
 	}
-	return errors.Join(con.print(things, asJSON, func() error { return printFetched(con, things) }), failed)
+	return errors.Join(con.print(things, func() error { return printFetched(con, things) }), failed)
 }
 
 func printFetched(con *console, things []prefetch.Thing) error {

@@ -63,7 +63,7 @@ func replaySession(ctx context.Context, con *console, given string, o replayOpti
 	defer stop()
 	var sink echo.Sink = live.NewEvents(con.out)
 	if !o.events {
-		sink = chooseView(con, false, origin.Cascade, rec.Header.SessionID, n)
+		sink = live.Choose(con.err, origin.Cascade, rec.Header.SessionID, n)
 	}
 	err = live.PlayBack(ctx, rec.Entries, sink, o.speed)
 	if closeErr := sink.Close(context.WithoutCancel(ctx)); err == nil {

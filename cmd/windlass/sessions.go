@@ -28,7 +28,6 @@ func newSessionsCommand(con *console) *cobra.Command {
 }
 
 func newSessionsListCommand(con *console) *cobra.Command {
-	var asJSON bool
 	var limit int
 	cmd := &cobra.Command{
 		Use:   "list",
@@ -42,15 +41,15 @@ func newSessionsListCommand(con *console) *cobra.Command {
 			if limit < 0 {
 				return usageError(fmt.Errorf("--limit %d is below zero", limit), "--limit 20, or 0 for all")
 			}
-			return listSessions(cmd.Context(), con, limit, asJSON)
+			return listSessions(cmd.Context(), con, limit)
 		},
 	}
 	cmd.Flags().IntVar(&limit, "limit", 20, "how many; 0 for all")
-	jsonFlag(cmd, &asJSON)
+	con.jsonFlag(cmd)
 	return cmd
 }
 
-func listSessions(ctx context.Context, con *console, limit int, asJSON bool) error {
+func listSessions(ctx context.Context, con *console, limit int) error {
 	arc, err := con.archive()
 	if err != nil {
 		return err
@@ -59,7 +58,7 @@ func listSessions(ctx context.Context, con *console, limit int, asJSON bool) err
 	if err != nil {
 		return err
 	}
-	err = con.print(append([]archive.Listed{}, list...), asJSON, func() error { return printSessions(con, list) }) // an empty list is [], not null
+	err = con.print(append([]archive.Listed{}, list...), func() error { return printSessions(con, list) }) // an empty list is [], not null
 	if away != nil {
 		fmt.Fprintf(con.err, "Warning: only the sessions of this machine are listed: %s\n", term.CleanLines(away.Error()))
 	}
@@ -87,20 +86,19 @@ func printSessions(con *console, list []archive.Listed) error {
 }
 
 func newSessionsShowCommand(con *console) *cobra.Command {
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "show ID",
 		Short:   "Show a run phase by phase and call by call",
 		Long:    "Shows a run phase by phase and call by call. ID may be the beginning of a session's id if no other begins so.",
 		Example: "  windlass sessions show 01JZ4K\n  windlass sessions show 01JZ4K --json",
 		Args:    oneSession,
-		RunE:    func(cmd *cobra.Command, args []string) error { return showSession(cmd.Context(), con, args[0], asJSON) },
+		RunE:    func(cmd *cobra.Command, args []string) error { return showSession(cmd.Context(), con, args[0]) },
 	}
-	jsonFlag(cmd, &asJSON)
+	con.jsonFlag(cmd)
 	return cmd
 }
 
-func showSession(ctx context.Context, con *console, given string, asJSON bool) error {
+func showSession(ctx context.Context, con *console, given string) error {
 	arc, err := con.archive()
 	if err != nil {
 		return err
@@ -113,7 +111,7 @@ func showSession(ctx context.Context, con *console, given string, asJSON bool) e
 	case err != nil:
 		return err
 	}
-	return con.print(d, asJSON, func() error {
+	return con.print(d, func() error {
 		if err := reports.Session(con.out, term.Width(con.out), d); err != nil {
 			return err
 		}

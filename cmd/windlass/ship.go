@@ -14,8 +14,7 @@ import (
 )
 
 type shipOptions struct {
-	again  bool
-	asJSON bool
+	again bool
 }
 
 func newShipCommand(con *console) *cobra.Command {
@@ -33,7 +32,7 @@ is named. Exit code 6 when ClickHouse is not available, or a journal cannot be r
 		RunE:    func(cmd *cobra.Command, args []string) error { return shipSessions(cmd.Context(), con, args, o) },
 	}
 	cmd.Flags().BoolVar(&o.again, "again", false, "deliver everything once more, also what was delivered before")
-	jsonFlag(cmd, &o.asJSON)
+	con.jsonFlag(cmd)
 	return cmd
 }
 
@@ -58,13 +57,13 @@ func shipSessions(ctx context.Context, con *console, ids []string, o shipOptions
 	all := len(chosen.Sessions)
 	if all == 0 {
 		fmt.Fprintln(con.err, "Nothing waits: ClickHouse has every session of this machine.")
-		return con.print([]archive.Shipped{}, o.asJSON, func() error { return nil })
+		return con.print([]archive.Shipped{}, func() error { return nil })
 	}
 	results, err := chosen.Deliver(ctx, func(n int, s *sessions.Session) archive.Progress {
 		return shipProgress{term.NewLine(con.err), fmt.Sprintf("%d of %d, %s", n, all, s.ID)}
 	})
 	if len(results) > 0 {
-		err = errors.Join(err, con.print(results, o.asJSON, func() error { return con.table(reports.Shipped(results)) }))
+		err = errors.Join(err, con.print(results, func() error { return con.table(reports.Shipped(results)) }))
 	}
 	return shipError(err, results)
 }

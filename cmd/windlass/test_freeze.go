@@ -23,7 +23,6 @@ type freezeOptions struct {
 	match   []string
 	cascade string
 	keepEnv []string
-	asJSON  bool
 }
 
 func newTestFreezeCommand(con *console) *cobra.Command {
@@ -49,7 +48,7 @@ context unless --match says otherwise.`,
 	f.StringSliceVar(&o.match, "match", nil, "the `ASPECTS` that must match, with commas (default: all but context)")
 	f.StringVar(&o.cascade, "cascade", "", "the `FILE` that the test runs (default: the one that the run was begun with)")
 	f.StringArrayVar(&o.keepEnv, "keep-env", nil, "keep the value of the granted variable `NAME` in the test (repeatable)")
-	jsonFlag(cmd, &o.asJSON)
+	con.jsonFlag(cmd)
 	return cmd
 }
 
@@ -85,7 +84,7 @@ func freezeSession(ctx context.Context, con *console, given string, o freezeOpti
 	}
 	path := t.Path()
 	made := frozenTest{path, t.Name, rec.Header.SessionID, t.Cascade, t.Match, len(t.Answers)}
-	return con.print(made, o.asJSON, func() error {
+	return con.print(made, func() error {
 		fmt.Fprintf(con.out, "Wrote %s: %s of session %s; it compares %s.\n", path, term.Plural(made.Answers, "answer"), made.SessionID, snapshot.Joined(t.Match))
 		fmt.Fprintf(con.err, "It holds what models and tools answered: read it before you share it. Run it: windlass test run %s\n", o.dir)
 		return nil

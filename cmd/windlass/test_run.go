@@ -34,7 +34,6 @@ func newTestCommand(con *console) *cobra.Command {
 type testRunOptions struct {
 	junit  string
 	update bool
-	asJSON bool
 }
 
 func newTestRunCommand(con *console) *cobra.Command {
@@ -55,7 +54,7 @@ Exit codes: 0 all passed; 1 one did not; 2 there are none.`,
 	f := cmd.Flags()
 	f.StringVar(&o.junit, "junit", "", "write a report in the JUnit format to a `FILE`")
 	f.BoolVar(&o.update, "update", false, "make what comes out what the tests expect")
-	jsonFlag(cmd, &o.asJSON)
+	con.jsonFlag(cmd)
 	return cmd
 }
 
@@ -81,7 +80,7 @@ func runTests(ctx context.Context, con *console, given []string, o testRunOption
 			return err
 		}
 	}
-	err = con.print(report, o.asJSON, func() error { return printTests(con, report) })
+	err = con.print(report, func() error { return printTests(con, report) })
 	if bad := report.NotPassed(); err == nil && bad > 0 {
 		return withExit(exitFailed, fmt.Errorf("%d of %s did not pass", bad, term.Plural(len(report.Tests), "test")), testHint(report, given))
 	}

@@ -15,7 +15,6 @@ import (
 )
 
 func newValidateCommand(con *console) *cobra.Command {
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "validate FILE...",
 		Short: "Check cascade files and say everything that is wrong with them",
@@ -27,15 +26,15 @@ Exit codes: 0 when no file has errors (warnings may have been printed), 3 when o
 		Example: "  windlass validate cascade.json\n  windlass validate examples/cascades/*.json\n  windlass validate --json cascade.yaml\n" +
 			"  generate-cascade | windlass validate -",
 		Args: atLeastOne("cascade file"),
-		RunE: func(cmd *cobra.Command, args []string) error { return runValidate(cmd.Context(), con, args, asJSON) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runValidate(cmd.Context(), con, args) },
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the diagnostics as a JSON array")
+	cmd.Flags().BoolVar(&con.asJSON, "json", false, "print the diagnostics as a JSON array")
 	return cmd
 }
 
 // runValidate checks every file before it says how it went. A file that cannot be read does not keep the others from
 // being checked.
-func runValidate(ctx context.Context, con *console, paths []string, asJSON bool) error {
+func runValidate(ctx context.Context, con *console, paths []string) error {
 	all := cascade.Diagnostics{}
 	seen := map[string]bool{} // A tool file is reached from every cascade beside it.
 	checked := 0
@@ -57,7 +56,7 @@ func runValidate(ctx context.Context, con *console, paths []string, asJSON bool)
 		}
 		failed = unreadable(path, err)
 	}
-	if err := printResult(con, checked, all, asJSON); err != nil {
+	if err := printResult(con, checked, all); err != nil {
 		return err
 	}
 	if failed != nil {
@@ -69,8 +68,8 @@ func runValidate(ctx context.Context, con *console, paths []string, asJSON bool)
 	return nil
 }
 
-func printResult(con *console, checked int, all cascade.Diagnostics, asJSON bool) error {
-	return con.print(all, asJSON, func() error {
+func printResult(con *console, checked int, all cascade.Diagnostics) error {
+	return con.print(all, func() error {
 		if checked == 0 {
 			return nil // there is nothing to count, only the error to show
 		}

@@ -11,7 +11,6 @@ import (
 )
 
 func newVerifyCommand(con *console) *cobra.Command {
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "verify SESSION",
 		Short: "Prove that a session's record is what its run did",
@@ -23,14 +22,14 @@ Exit codes: 0 it holds; 1 it does not: the first difference is shown; 6 the reco
 		Example: "  windlass verify 01jz4k\n  windlass verify 01jz4k --json",
 		Args:    oneSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return verifySession(cmd.Context(), con, args[0], asJSON)
+			return verifySession(cmd.Context(), con, args[0])
 		},
 	}
-	jsonFlag(cmd, &asJSON)
+	con.jsonFlag(cmd)
 	return cmd
 }
 
-func verifySession(ctx context.Context, con *console, given string, asJSON bool) error {
+func verifySession(ctx context.Context, con *console, given string) error {
 	rec, err := readSession(ctx, con, given)
 	if err != nil {
 		return err
@@ -40,7 +39,7 @@ func verifySession(ctx context.Context, con *console, given string, asJSON bool)
 	if err != nil {
 		return err
 	}
-	err = con.print(v, asJSON, func() error {
+	err = con.print(v, func() error {
 		if v.Holds {
 			fmt.Fprintf(con.out, "Session %s holds: %s, %s, %s and %s follow from its record (%s).\n", id, term.Plural(v.Entries, "entry"),
 				term.Plural(v.Requests, "request"), term.Plural(v.Views, "view"), term.Plural(v.Selections, "selection"), v.Status)

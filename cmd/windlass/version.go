@@ -37,7 +37,6 @@ func readVersion() versionInfo {
 }
 
 func newVersionCommand(con *console) *cobra.Command {
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version",
@@ -45,13 +44,13 @@ func newVersionCommand(con *console) *cobra.Command {
 		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			v := readVersion()
-			if asJSON {
+			if con.asJSON {
 				return json.NewEncoder(con.out).Encode(v)
 			}
 			_, err := fmt.Fprintf(con.out, "windlass %s (%s, %s)\n", v.Version, v.Platform, v.Go)
 			return err
 		},
 	}
-	jsonFlag(cmd, &asJSON)
+	con.jsonFlag(cmd)
 	return cmd
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/quantity"
 	"github.com/windlass-run/windlass/internal/term"
 )
 
@@ -25,7 +26,7 @@ func (p *Progress) Frame(room Room, color bool) []string {
 	defer p.mu.Unlock()
 	now := p.now()
 	paint := term.Painter{On: color}.Paint
-	total := columns(Tokens(p.total), Money(p.total), term.Duration(now.Sub(p.started)))
+	total := columns(Tokens(p.total.Usage), quantity.Cost(p.total.CostUSD, p.total.UnknownCosts), term.Duration(now.Sub(p.started)))
 	foot := []string{paint(term.Dim, term.Cut("  "+total, room.Width))}
 	if p.note != "" {
 		foot = slices.Insert(foot, 0, paint(term.Yellow, term.Cut("  "+p.note, room.Width)))
@@ -118,7 +119,7 @@ func (ph *phaseProgress) cells(now time.Time) []string {
 	tokens, cost := "", ""
 	// Calls were answered, or may have cost something.
 	if ph.spent.Calls > ph.spent.Failed || ph.spent.UnknownCosts > 0 {
-		tokens, cost = Tokens(ph.spent), Money(ph.spent)
+		tokens, cost = Tokens(ph.spent.Usage), quantity.Cost(ph.spent.CostUSD, ph.spent.UnknownCosts)
 	}
 	return []string{ph.where(), tokens, cost, ph.elapsed(now)}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/internal/quantity"
 	"github.com/windlass-run/windlass/internal/term"
 )
 
@@ -85,7 +86,7 @@ func (v *Plain) modelCall(place string, e *echo.Entry) {
 	if e.Scripted {
 		scripted = " (scripted)"
 	}
-	v.line("%s: model %s%s  %s  %s  %s", place, e.Model, scripted, Tokens(t), Money(t), term.Millis(e.DurationMS))
+	v.line("%s: model %s%s  %s  %s  %s", place, e.Model, scripted, Tokens(t.Usage), quantity.Cost(t.CostUSD, t.UnknownCosts), term.Millis(e.DurationMS))
 }
 
 func (v *Plain) verdict(place string, e *echo.Entry) {

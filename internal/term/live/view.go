@@ -8,6 +8,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/term"
@@ -19,20 +20,17 @@ type View interface {
 	engine.Observer
 }
 
-// Run is what is known of a run before it begins.
-type Run struct {
-	Cascade string
-	Session string
-	Phases  []string
-}
-
 // Choose returns the view of a run for w: in place on a terminal, and then with the notices in it,
 // else line by line.
-func Choose(w io.Writer, r Run, n *term.Notices) View {
+func Choose(w io.Writer, c *cascade.Cascade, session string, n *term.Notices) View {
 	if !term.CanDraw(w) {
 		return NewPlain(w)
 	}
-	p := NewProgress(r.Cascade, r.Session, r.Phases, time.Now)
+	var phases []string
+	for i := range c.Phases {
+		phases = append(phases, c.Phases[i].Name)
+	}
+	p := NewProgress(c.CascadeID, session, phases, time.Now)
 	n.Redirect(p.Note)
 	return NewInPlace(p, w, func() Room { return roomOf(w) }, term.WantsColour(w))
 }

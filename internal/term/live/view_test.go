@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/internal/term"
 )
 
@@ -18,7 +18,7 @@ func TestChooseOffATerminal(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	n := term.NewNotices(&out)
-	v := Choose(&out, Run{Cascade: "c", Session: "s", Phases: []string{"one"}}, n)
+	v := Choose(&out, &cascade.Cascade{CascadeID: "c"}, "s", n)
 	require.NoError(t, v.Write(&echo.Entry{NodeType: echo.NodeRunStart, CascadeID: "c", SessionID: "s"}))
 	n.Say("stopping")
 	require.NoError(t, v.Close(t.Context()))
@@ -40,11 +40,4 @@ func TestEvents(t *testing.T) {
 	var output *OutputError
 	require.ErrorAs(t, err, &output)
 	require.EqualError(t, err, "print the events: broken pipe")
-}
-
-func TestMoney(t *testing.T) {
-	t.Parallel()
-	require.Equal(t, "$1.50", Money(record.Totals{CostUSD: 1.5}))
-	require.Equal(t, "$1.50 + unknown", Money(record.Totals{CostUSD: 1.5, UnknownCosts: 1}))
-	require.Equal(t, "cost unknown", Money(record.Totals{UnknownCosts: 1}))
 }

@@ -4,18 +4,12 @@ import (
 	"fmt"
 
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/echo/record"
-	"github.com/windlass-run/windlass/internal/quantity"
 	"github.com/windlass-run/windlass/internal/term"
 )
 
-// Money writes what calls cost. A sum that lacks calls of unknown cost is never shown as if it were
-// whole.
-func Money(t record.Totals) string { return quantity.Cost(t.CostUSD, t.UnknownCosts) }
-
 // Tokens writes the tokens that calls took and gave.
-func Tokens(t record.Totals) string {
-	return fmt.Sprintf("in %s  cached %s  out %s", term.Count(t.Usage.In), term.Count(t.Usage.Cached), term.Count(t.Usage.Out))
+func Tokens(u echo.Usage) string {
+	return fmt.Sprintf("in %s  cached %s  out %s", term.Count(u.In), term.Count(u.Cached), term.Count(u.Out))
 }
 
 // selectionLine says what came into a phase of earlier ones, or nothing for an entry that cannot be

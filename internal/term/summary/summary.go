@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/internal/quantity"
 	"github.com/windlass-run/windlass/internal/term"
 	"github.com/windlass-run/windlass/internal/term/live"
 )
@@ -23,13 +23,9 @@ type Run struct {
 	Cards   effect.Totals // of the cards, which are in no phase
 }
 
-// spent are the totals of a run as those of entries.
-func spent(t effect.Totals) record.Totals {
-	out := record.Totals{Calls: t.Calls, Usage: t.Usage, CostUSD: t.CostUSD, UnknownCosts: t.UnknownCosts}
-	if t.Scripted {
-		out.Scripted = t.Calls
-	}
-	return out
+// paid writes the tokens and the money that calls took.
+func paid(t effect.Totals) string {
+	return live.Tokens(t.Usage) + "  " + quantity.Cost(t.CostUSD, t.UnknownCosts)
 }
 
 // WriteText writes in lines how the run ended, what it took and what became of its context.
@@ -38,12 +34,10 @@ func (r Run) WriteText(w io.Writer) {
 	if r.Totals.Scripted {
 		scripted = "  (scripted: no model was asked, nothing was paid)"
 	}
-	sum := spent(r.Totals)
-	fmt.Fprintf(w, "\n%s in %s: %s, %s  %s  %s%s\n", statusWord(r.Result.Status), term.Millis(r.Result.DurationMS),
-		term.Plural(len(r.Result.Phases), "phase"), term.Plural(sum.Calls, "model call"), live.Tokens(sum), live.Money(sum), scripted)
+	fmt.Fprintf(w, "\n%s in %s: %s, %s  %s%s\n", statusWord(r.Result.Status), term.Millis(r.Result.DurationMS),
+		term.Plural(len(r.Result.Phases), "phase"), term.Plural(r.Totals.Calls, "model call"), paid(r.Totals), scripted)
 	if r.Cards != (effect.Totals{}) {
-		sum := spent(r.Cards)
-		fmt.Fprintf(w, "Cards: %s of it, %s  %s\n", term.Plural(sum.Calls, "call"), live.Tokens(sum), live.Money(sum))
+		fmt.Fprintf(w, "Cards: %s of it, %s\n", term.Plural(r.Cards.Calls, "call"), paid(r.Cards))
 	}
 	if line := contextLine(r.Result); line != "" {
 		fmt.Fprintln(w, line)
@@ -88,16 +82,15 @@ func statusWord(s echo.Status) string {
 	}
 }
 
-// phaseJSON is a phase's result with a cost that is null when the cost of a call is unknown.
+// phaseJSON and cardsJSON have a cost that is null when the cost of a call is unknown.
 type phaseJSON struct {
 	engine.PhaseResult
 	Cost *float64 `json:"cost_usd"`
 }
 
-// cardsJSON is what cards took.
 type cardsJSON struct {
 	effect.Totals
-	Cost *float64 `json:"cost_usd"` // null when the cost of a call is unknown
+	Cost *float64 `json:"cost_usd"`
 }
 
 // WriteJSON writes the whole result as JSON, with the error that ended the run; nil for none.
