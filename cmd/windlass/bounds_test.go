@@ -21,7 +21,8 @@ func seen(t *testing.T, in string, args ...string) (code int, out, errs string) 
 	return code, o.String(), e.String()
 }
 
-// TestNoCommandWaitsForAPipe: every command that opens a file that a person names refuses what is no file.
+// TestNoCommandWaitsForAPipe: every command that opens a file that a person names refuses what is
+// no file.
 func TestNoCommandWaitsForAPipe(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("WINDLASS_HOME", home)

@@ -45,8 +45,9 @@ func TestLimits(t *testing.T) {
 	require.Equal(t, cascade.Budget{MaxUSD: 1, MaxTokens: 1000, MaxSeconds: 60}, base)
 }
 
-// TestGoOnAsTold runs into every limit, and then types what the error says, until the run has come to its end: each time it
-// gets further, nothing is asked twice, and the answer is that of a run without a limit. Its record holds what it is told.
+// TestGoOnAsTold runs into every limit, and then types what the error says, until the run has come
+// to its end: each time it gets further, nothing is asked twice, and the answer is that of a run
+// without a limit. Its record holds what it is told.
 func TestGoOnAsTold(t *testing.T) {
 	t.Parallel()
 	dsn := clickhousetest.DSN(t, clickhousetest.Open(t))

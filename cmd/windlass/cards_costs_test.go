@@ -15,7 +15,8 @@ import (
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
 )
 
-// cardsLab has a cascade whose second phase selects by meaning, with cards by a model and vectors by another one.
+// cardsLab has a cascade whose second phase selects by meaning, with cards by a model and vectors
+// by another one.
 func cardsLab(t *testing.T, cardModel, embedder, budget string) *lab {
 	t.Helper()
 	l := newLab(t, clickhousetest.DSN(t, clickhousetest.Open(t)))
@@ -30,7 +31,8 @@ func cardsLab(t *testing.T, cardModel, embedder, budget string) *lab {
 	return l
 }
 
-// cardEntries returns the entries of a session's calls for cards, and the sums of all its model calls.
+// cardEntries returns the entries of a session's calls for cards, and the sums of all its model
+// calls.
 func (l *lab) cardEntries(id string) (cards []*echo.Entry, sum effect.Totals) {
 	l.t.Helper()
 	rec, err := journal.Read(filepath.Join(l.home, "sessions", id, journal.File))
@@ -49,7 +51,8 @@ func (l *lab) cardEntries(id string) (cards []*echo.Entry, sum effect.Totals) {
 	return cards, sum
 }
 
-// What cards cost is in the record, in the sums that a run ends with, in reports and in SQL, the same everywhere.
+// What cards cost is in the record, in the sums that a run ends with, in reports and in SQL, the
+// same everywhere.
 func TestCardsCost(t *testing.T) {
 	t.Parallel()
 	l := cardsLab(t, "summer", "vectors", "")
@@ -125,7 +128,8 @@ func TestCardsCostCountsInBudgets(t *testing.T) {
 	require.Equal(t, 1, own, "the second phase did not ask")
 }
 
-// Endpoints that refuse cost the run nothing but the cards: it ends as it would, says what it did without, and tells no key.
+// Endpoints that refuse cost the run nothing but the cards: it ends as it would, says what it did
+// without, and tells no key.
 func TestCardsCostOfFailures(t *testing.T) {
 	t.Parallel()
 	l := cardsLab(t, "limited", "limited", `"budget": {"max_usd": 1},`)

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestColdEngine asks many questions at once where no engine has ever been: one engine answers them all. Killed, it is
-// replaced by the next question, and nothing that was answered is lost.
+// TestColdEngine asks many questions at once where no engine has ever been: one engine answers them
+// all. Killed, it is replaced by the next question, and nothing that was answered is lost.
 func TestColdEngine(t *testing.T) {
 	t.Parallel()
 	l := embeddedLab(t)
@@ -55,8 +55,8 @@ func (l *lab) engines() []string {
 	return pids
 }
 
-// TestStaleEndpoint finds the endpoint of an engine that is long gone. Its process id and its port belong to others by
-// now: neither is taken for the engine, nor harmed.
+// TestStaleEndpoint finds the endpoint of an engine that is long gone. Its process id and its port
+// belong to others by now: neither is taken for the engine, nor harmed.
 func TestStaleEndpoint(t *testing.T) {
 	t.Parallel()
 	l := embeddedLab(t)

@@ -18,8 +18,7 @@ import (
 	"github.com/windlass-run/windlass/internal/term/fetching"
 )
 
-// console is where a command reads and writes, and what it has opened. Results go to out; progress,
-// logs and errors go to err.
+// console is what a command works with. Results go to out; progress, logs and errors go to err.
 type console struct {
 	in  io.Reader
 	out io.Writer
@@ -66,8 +65,7 @@ func (con *console) print(v any, text func() error) error {
 // table writes a table, as wide as the terminal allows.
 func (con *console) table(t *term.Table) error { return t.Render(con.out, term.Width(con.out)) }
 
-// archive returns the sessions of this machine and of the ClickHouse that the environment and
-// windlass.json name.
+// archive returns the sessions of this machine and of its ClickHouse.
 func (con *console) archive() (*archive.Archive, error) {
 	opened, err := con.open()
 	if err != nil {
@@ -87,8 +85,7 @@ func (con *console) archive() (*archive.Archive, error) {
 	return &archive.Archive{Home: opened.Home(), Database: ask, Address: address}, nil
 }
 
-// ask gives do the database of a pool, for a command that cannot do without. A signal ends that at
-// once, as nothing is recorded.
+// ask gives do the database of a pool. A signal ends that at once, as nothing is recorded.
 func (con *console) ask(ctx context.Context, pool *database.Pool, do func(context.Context, *clickhouse.DB) error) error {
 	ctx, stop := interruptible(ctx, func() {})
 	defer stop()

@@ -20,8 +20,8 @@ import (
 	"github.com/windlass-run/windlass/engine"
 )
 
-// seed writes the record of a session as the engine would: histories, and selections as changes with their sizes and
-// prices.
+// seed writes the record of a session as the engine would: histories, and selections as changes
+// with their sizes and prices.
 type seed struct {
 	entries []*echo.Entry
 	visit   string
@@ -74,7 +74,8 @@ func (s *seed) say(what string, m *echo.Message) {
 	s.add(echo.Entry{NodeType: echo.NodeMessage, Key: echo.MustKey(s.visit + "/" + what), Message: m})
 }
 
-// call makes a model call of a turn: what it is sent, and the answer with its tool calls and their results.
+// call makes a model call of a turn: what it is sent, and the answer with its tool calls and their
+// results.
 func (s *seed) call(attempt, turn int, other map[int]standIn, answer *echo.Message, failure *echo.Failure, results ...*echo.Message) {
 	s.calls++
 	at := func(what string) string { return fmt.Sprintf("%s/attempt%d/turn%d/%s", s.visit, attempt, turn, what) }
@@ -195,8 +196,9 @@ func saying(text string) *echo.Message {
 	return echo.NewText(echo.RoleAssistant, echo.KindAnswer, text)
 }
 
-// incident is a session with every form: calls that run in parallel, a failure, a refused request, a summary, recalls, a
-// model without tool calling, a second visit, a price that is unknown, and texts that would control a terminal.
+// incident is a session with every form: calls that run in parallel, a failure, a refused request,
+// a summary, recalls, a model without tool calling, a second visit, a price that is unknown, and
+// texts that would control a terminal.
 func incident() []*echo.Entry {
 	s := &seed{}
 	s.add(echo.Entry{NodeType: echo.NodeRunStart, Key: echo.MustKey("run/start"), Data: json.RawMessage(`{"input":{}}`)})
@@ -252,7 +254,8 @@ func incident() []*echo.Entry {
 	return s.entries
 }
 
-// TestContextSeed holds testdata/reports/context.jsonl, the session of context.txtar, against the code that writes it.
+// TestContextSeed holds testdata/reports/context.jsonl, the session of context.txtar, against the
+// code that writes it.
 func TestContextSeed(t *testing.T) {
 	t.Parallel()
 	golden(t, filepath.Join("reports", "context.jsonl"), seedLines(t))

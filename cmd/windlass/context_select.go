@@ -19,14 +19,8 @@ import (
 	"github.com/windlass-run/windlass/internal/term/fetching"
 )
 
-// selectFlags are the flags of windlass context select.
-type selectFlags struct {
-	task, strategy, phase, model string
-	budget                       int64
-}
-
 func newContextSelectCommand(con *console) *cobra.Command {
-	var o selectFlags
+	var o cards.Trial
 	var cmd *cobra.Command
 	cmd = contextCommand(con, "select SESSION", "Try which messages of a session would be selected for a task",
 		"Tries which messages of a recorded session would be selected for a task, without running anything. Everything that\n"+
@@ -39,50 +33,53 @@ func newContextSelectCommand(con *console) *cobra.Command {
 			found, err := trySelection(cmd.Context(), con, r, o)
 			return found, func(out contexts.Out) error { return contexts.Selection(out, found) }, err
 		})
-	cmd.PreRunE = func(*cobra.Command, []string) error { return o.check() }
+	cmd.PreRunE = func(*cobra.Command, []string) error { return checkTrial(&o) }
 	f := cmd.Flags()
-	f.StringVar(&o.task, "for", "", "the `TASK` to select for")
-	f.StringVar(&o.strategy, "strategy", string(cards.StrategyPrefilter), "how: heuristic, semantic, prefilter, llm or hybrid")
-	f.Int64Var(&o.budget, "budget", cascade.DefaultInter().Selection.MaxTokens, "the most `TOKENS`")
-	f.StringVar(&o.phase, "phase", "", "select from what had finished when this `PHASE` began")
-	f.StringVar(&o.model, "model", "", "the `MODEL` that chooses, with llm and hybrid")
+	f.StringVar(&o.Task, "for", "", "the `TASK` to select for")
+	f.StringVar((*string)(&o.Strategy), "strategy", string(cards.StrategyPrefilter), "how: heuristic, semantic, prefilter, llm or hybrid")
+	f.Int64Var(&o.Budget, "budget", cascade.DefaultInter().Selection.MaxTokens, "the most `TOKENS`")
+	f.StringVar(&o.Phase, "phase", "", "select from what had finished when this `PHASE` began")
+	f.StringVar(&o.Model, "model", "", "the `MODEL` that chooses, with llm and hybrid")
 	return cmd
 }
 
-func (o *selectFlags) check() error {
-	asks := cascade.SelectionStrategy(o.strategy).AsksModel()
-	known := []string{string(cards.StrategyPrefilter), string(cascade.StrategyHeuristic), string(cascade.StrategySemantic), string(cascade.StrategyLLM), string(cascade.StrategyHybrid)}
+// trialStrategies are the names of --strategy.
+var trialStrategies = []string{
+	string(cards.StrategyPrefilter), string(cascade.StrategyHeuristic), string(cascade.StrategySemantic),
+	string(cascade.StrategyLLM), string(cascade.StrategyHybrid),
+}
+
+func checkTrial(o *cards.Trial) error {
+	asks := o.Strategy.AsksModel()
 	switch {
-	case strings.TrimSpace(o.task) == "":
+	case strings.TrimSpace(o.Task) == "":
 		return usageError(errors.New("no task to select for"), `windlass context select SESSION --for "why did it fail?"`)
-	case !slices.Contains(known, o.strategy):
-		return usageError(fmt.Errorf("--strategy %q: there are %s", o.strategy, strings.Join(known, ", ")), "--strategy heuristic")
-	case o.budget < 1:
-		return usageError(fmt.Errorf("--budget %d: expected 1 or more tokens", o.budget), "--budget 4000")
-	case asks && o.model == "":
-		return usageError(fmt.Errorf("the strategy %s asks a model, and none is named", o.strategy), "--model gpt-5-nano, or --strategy prefilter")
-	case !asks && o.model != "":
-		return usageError(fmt.Errorf("--model is for the strategies llm and hybrid; %s asks none", o.strategy), "leave it out, or --strategy llm")
+	case !slices.Contains(trialStrategies, string(o.Strategy)):
+		return usageError(fmt.Errorf("--strategy %q: there are %s", o.Strategy, strings.Join(trialStrategies, ", ")), "--strategy heuristic")
+	case o.Budget < 1:
+		return usageError(fmt.Errorf("--budget %d: expected 1 or more tokens", o.Budget), "--budget 4000")
+	case asks && o.Model == "":
+		return usageError(fmt.Errorf("the strategy %s asks a model, and none is named", o.Strategy), "--model gpt-5-nano, or --strategy prefilter")
+	case !asks && o.Model != "":
+		return usageError(fmt.Errorf("--model is for the strategies llm and hybrid; %s asks none", o.Strategy), "leave it out, or --strategy llm")
 	}
 	return nil
 }
 
 // trySelection selects as the flags say.
-func trySelection(ctx context.Context, con *console, r *inspect.Record, o selectFlags) (*echo.InterSelection, error) {
+func trySelection(ctx context.Context, con *console, r *inspect.Record, o cards.Trial) (*echo.InterSelection, error) {
 	cfg, err := con.config()
 	if err != nil {
 		return nil, err
 	}
 	progress := fetching.NewProgress(con.err)
 	defer progress.Mute()
-	found, err := cards.Try(ctx, r.ID, r.Entries, cards.Trial{
-		Task: o.task, Strategy: cascade.SelectionStrategy(o.strategy), Budget: o.budget, Phase: o.phase, Model: o.model,
-		Config: cfg, Secrets: app.KnownSecrets(cfg, nil), Progress: progress.Show,
-		Instead: func(why error) {
-			progress.Mute()
-			fmt.Fprintf(con.err, "Messages are compared by their spelling and not by meaning: %v\n", why)
-		},
-	})
+	o.Config, o.Secrets, o.Progress = cfg, app.KnownSecrets(cfg, nil), progress.Show
+	o.Instead = func(why error) {
+		progress.Mute()
+		fmt.Fprintf(con.err, "Messages are compared by their spelling and not by meaning: %v\n", why)
+	}
+	found, err := cards.Try(ctx, r.ID, r.Entries, o)
 	if failure.Is(err, failure.InvalidRequest) {
 		err = usageError(err, "windlass sessions show "+r.ID)
 	}

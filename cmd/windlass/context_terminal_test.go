@@ -12,8 +12,9 @@ import (
 	"github.com/windlass-run/windlass/internal/term/termtest"
 )
 
-// TestContextOnTerminal shows the commands in terminals of several widths: nothing is broken at the edge of a table or a bar,
-// colours come with a terminal only, and what a model wrote does not reach the terminal's controls.
+// TestContextOnTerminal shows the commands in terminals of several widths: nothing is broken at the
+// edge of a table or a bar, colours come with a terminal only, and what a model wrote does not
+// reach the terminal's controls.
 func TestContextOnTerminal(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, "")

@@ -20,9 +20,9 @@ import (
 	"github.com/windlass-run/windlass/internal/llm/llmtest"
 )
 
-// TestContextIsWhatTheProviderGot runs phases whose requests are masked, cut, summed up, refused, and in words, and holds what
-// the record says was sent against the requests that the provider got, byte by byte: read from the journal and from
-// ClickHouse, which must also print the same.
+// TestContextIsWhatTheProviderGot runs phases whose requests are masked, cut, summed up, refused,
+// and in words, and holds what the record says was sent against the requests that the provider got,
+// byte by byte: read from the journal and from ClickHouse, which must also print the same.
 func TestContextIsWhatTheProviderGot(t *testing.T) {
 	t.Parallel()
 	const eager = `"intra_context": {"advance": "every_turn", "window": 1, "mask_observations_after": 1},`
@@ -116,7 +116,8 @@ func messagesOf(t *testing.T, body []byte) string {
 	return b.String()
 }
 
-// sentIn returns what the record says of the messages of a call, and notes the forms that it has seen.
+// sentIn returns what the record says of the messages of a call, and notes the forms that it has
+// seen.
 func sentIn(t *testing.T, r *inspect.Record, c *inspect.Call, seen map[string]bool) string {
 	t.Helper()
 	shown, err := r.Show(c)

@@ -18,11 +18,13 @@ import (
 
 const crashedAsk = `{"cascade_id": "ask", "phases": [{"name": "one", "instructions": "Say something."}, {"name": "two", "instructions": "Say more."}]}`
 
-// diskFullText is what a run says that has no room for its journal: on the way, or for its first line.
+// diskFullText is what a run says that has no room for its journal: on the way, or for its first
+// line.
 const diskFullText = `Error: .*: file too large\nTry: (free space, or set WINDLASS_HOME to a folder on another disk; the journal holds everything up to here|set WINDLASS_HOME to a folder on a disk with room that you may write to)\n`
 
-// TestDiskFull gives runs less and less room for their journal. Each says what is wrong, leaves a journal that can be read, or
-// none, and goes on once there is room. The room is limited by the shell, in blocks of 512 or 1024 bytes.
+// TestDiskFull gives runs less and less room for their journal. Each says what is wrong, leaves a
+// journal that can be read, or none, and goes on once there is room. The room is limited by the
+// shell, in blocks of 512 or 1024 bytes.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, clickhousetest.DSN(t, clickhousetest.Open(t)))
@@ -63,8 +65,8 @@ func (l *lab) requireDelivered(id string) {
 	require.Equal(l.t, []map[string]any{{"n": n, "numbers": n, "last": n}}, rows)
 }
 
-// TestResumeCutJournal cuts the journal of a session that is in ClickHouse already at bytes of its lines. What is made anew
-// takes the place of the rows that were there.
+// TestResumeCutJournal cuts the journal of a session that is in ClickHouse already at bytes of its
+// lines. What is made anew takes the place of the rows that were there.
 func TestResumeCutJournal(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, clickhousetest.DSN(t, clickhousetest.Open(t)))

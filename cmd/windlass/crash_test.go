@@ -33,10 +33,11 @@ var kills = flag.Int("kills", 0, "kill windlass so many times in TestCrash, and 
 // fewKills is how many there are in an ordinary run of the tests.
 const fewKills = 12
 
-// TestCrash kills windlass at random places of runs, goes on with windlass resume, kills that, and so on, until the run is at
-// its end. Every run must end as an undisturbed one does, without an answered call that is asked again, without a tool that
-// may do harm being run twice, with a record that holds, and with every entry in ClickHouse once. One group of rounds has a
-// server; in the other the embedded ClickHouse is killed as well, whenever it likes.
+// TestCrash kills windlass at random places of runs, goes on with windlass resume, kills that, and
+// so on, until the run is at its end. Every run must end as an undisturbed one does, without an
+// answered call that is asked again, without a tool that may do harm being run twice, with a record
+// that holds, and with every entry in ClickHouse once. One group of rounds has a server; in the
+// other the embedded ClickHouse is killed as well, whenever it likes.
 func TestCrash(t *testing.T) {
 	t.Parallel()
 	dsn := clickhousetest.DSN(t, clickhousetest.Open(t))
@@ -392,8 +393,8 @@ func (r *crashRound) check(c *crashes) {
 	c.totals.unfinished.Add(int64(unfinished))
 }
 
-// checkTools demands that every tool that may do harm has run once, or perhaps not and its model was told. It returns how
-// many are such.
+// checkTools demands that every tool that may do harm has run once, or perhaps not and its model
+// was told. It returns how many are such.
 func (r *crashRound) checkTools(entries []*echo.Entry) int {
 	r.t.Helper()
 	told, ended := map[string]bool{}, map[string]int{}

@@ -16,9 +16,10 @@ import (
 	"github.com/windlass-run/windlass/internal/llm/llmtest"
 )
 
-// crashCascade has a bit of everything that a process can die in: a phase without a model that fails once, tools that only
-// read and tools that may do harm, in parallel, state, a validator that is a model, an attempt that fails it, a route that
-// leads back, and context by selection, by words and by a model.
+// crashCascade has a bit of everything that a process can die in: a phase without a model that
+// fails once, tools that only read and tools that may do harm, in parallel, state, a validator that
+// is a model, an attempt that fails it, a route that leads back, and context by selection, by words
+// and by a model.
 const crashCascade = `{"cascade_id": "crash",
 	"validators": {"fair": {"instructions": "JUDGE this: {{ content }}"}},
 	"auto_context": {
@@ -42,7 +43,8 @@ const crashCascade = `{"cascade_id": "crash",
 		{"name": "end", "instructions": "TASK end, round {{ state.round }}: the owl and the well.", "tackle": ["read", "write"],
 			"context": {"mode": "auto", "selection": {"strategy": "heuristic"}}}]}`
 
-// A tool whose number is in a file of this name kills the windlass that runs it: before it does anything, or afterwards.
+// A tool whose number is in a file of this name kills the windlass that runs it: before it does
+// anything, or afterwards.
 const (
 	diesBefore = "dies-before-"
 	diesAfter  = "dies-after-"
@@ -61,7 +63,8 @@ var crashTools = []string{"f1", "f2", "r1", "r2", "w1", "r3", "w2", "r4", "r5", 
 
 var crashTask = regexp.MustCompile(`TASK (\w+), round (\d)`)
 
-// crashPlace says where in the cascade a request is: its phase and round, the attempt, and the turn in it.
+// crashPlace says where in the cascade a request is: its phase and round, the attempt, and the turn
+// in it.
 func crashPlace(r *llmtest.Request) string {
 	task, attempt, turn := "", 1, 1
 	for i := range r.Messages {
@@ -82,8 +85,8 @@ func crashPlace(r *llmtest.Request) string {
 	return fmt.Sprintf("%s %d.%d", task, attempt, turn)
 }
 
-// crashAnswer answers by what is asked and where, so that the same request always has the same answer, and the end does not
-// depend on what a tool said.
+// crashAnswer answers by what is asked and where, so that the same request always has the same
+// answer, and the end does not depend on what a tool said.
 func crashAnswer(r *llmtest.Request) *llmtest.Answer {
 	calls := func(of ...string) *llmtest.Answer {
 		a := &llmtest.Answer{Text: "I shall do this."}
@@ -125,10 +128,12 @@ func crashAnswer(r *llmtest.Request) *llmtest.Answer {
 	}
 }
 
-// answerID names an answer by its request. The server gives it as the name of the model, under which it is in the journal.
+// answerID names an answer by its request. The server gives it as the name of the model, under
+// which it is in the journal.
 func answerID(r *llmtest.Request) string { return fmt.Sprintf("m-%x", sha256.Sum256(r.Raw)) }
 
-// crashServer is the provider of one round. It counts requests, answers late, and springs the trap that is set.
+// crashServer is the provider of one round. It counts requests, answers late, and springs the trap
+// that is set.
 type crashServer struct {
 	*llmtest.Server
 
@@ -194,8 +199,8 @@ func (s *crashServer) settle(ids []string) {
 	}
 }
 
-// counts returns how many different answers were asked for, how many requests there were, and what was asked for although
-// it was in the journal.
+// counts returns how many different answers were asked for, how many requests there were, and what
+// was asked for although it was in the journal.
 func (s *crashServer) counts() (answers, requests int, again []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 	"github.com/windlass-run/windlass/internal/clickhouse/embedded"
 )
 
-// newEngineCommand is the hidden command behind the embedded ClickHouse: this executable starts itself with it. Its
-// arguments belong to package embedded.
+// newEngineCommand is the hidden command with which this executable starts itself as the embedded
+// engine. Its arguments belong to package embedded.
 func newEngineCommand(*console) *cobra.Command {
 	return &cobra.Command{
 		Use:                embedded.ServeCommand,

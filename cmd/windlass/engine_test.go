@@ -62,8 +62,8 @@ func alive(pid int) bool {
 	return false
 }
 
-// TestRunsShareOneEngine begins several runs at once where no engine is: they start one together. A killed run leaves
-// none behind, and the next engine has what the first one stored.
+// TestRunsShareOneEngine begins several runs at once where no engine is: they start one together. A
+// killed run leaves none behind, and the next engine has what the first one stored.
 func TestRunsShareOneEngine(t *testing.T) {
 	t.Parallel()
 	l := embeddedLab(t)

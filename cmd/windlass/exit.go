@@ -90,8 +90,7 @@ func exclude(cmd *cobra.Command, one, other string) {
 	}
 }
 
-// takes refuses other arguments than n, and empty ones; wanted says what they are. Without a hint it
-// is the help of the command.
+// takes demands n arguments, none empty. Without a hint the hint is the help of the command.
 func takes(n int, wanted, hint string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == n && !slices.Contains(args, "") {

@@ -65,7 +65,8 @@ func faults() []fault {
 	times := func(n int, kind echo.ModelErrorKind) []echo.ModelErrorKind {
 		return slices.Repeat([]echo.ModelErrorKind{kind}, n)
 	}
-	// If the header did not count, the wait would be longer than the call may take, and nothing would be tried again.
+	// If the header did not count, the wait would be longer than the call may take, and nothing would
+	// be tried again.
 	const onlyTheHeader = `{"retry_wait_seconds": 1000}`
 	const impatient = `{"retry_wait_seconds": 0.001, "idle_timeout_seconds": 0.05}`
 	return []fault{
@@ -101,7 +102,8 @@ type faultyLab struct {
 	repaired []atomic.Bool // by the row of faults: its model answers well from now on
 }
 
-// faultLab has a provider at which the model "fault-N" does what row N of faults says, and all others answer well.
+// faultLab has a provider at which the model "fault-N" does what row N of faults says, and all
+// others answer well.
 func faultLab(t *testing.T, list []fault) *faultyLab {
 	l := &faultyLab{newLab(t, clickhousetest.DSN(t, clickhousetest.Open(t))), make([]atomic.Bool, len(list))}
 	asked := make(chan map[string]int, 1)
@@ -134,10 +136,11 @@ func faultLab(t *testing.T, list []fault) *faultyLab {
 	return l
 }
 
-// TestProviderFaults lets everything go wrong that goes wrong at providers, one fault in each run, after a call that went
-// well on the same connection. It holds what comes of it against the server's count of requests, the journal, ClickHouse
-// and the table of docs/models.md, which -update writes. No fault may keep a run from ending, and every run that failed goes on
-// when the provider is well again, without asking anew for what it has.
+// TestProviderFaults lets everything go wrong that goes wrong at providers, one fault in each run,
+// after a call that went well on the same connection. It holds what comes of it against the
+// server's count of requests, the journal, ClickHouse and the table of docs/models.md, which
+// -update writes. No fault may keep a run from ending, and every run that failed goes on when the
+// provider is well again, without asking anew for what it has.
 func TestProviderFaults(t *testing.T) {
 	t.Parallel()
 	list := faults()
@@ -267,8 +270,8 @@ func (l *faultyLab) showsTries() {
 	require.Equal(l.t, []string{"rate_limited"}, shown.CallList[1].RetryKinds)
 }
 
-// requireInPage demands that a page of the documentation has a table, from the line that begins with head to the next
-// empty line. With -update it is written there.
+// requireInPage demands that a page of the documentation has a table, from the line that begins
+// with head to the next empty line. With -update it is written there.
 func requireInPage(t *testing.T, page, head, table string) {
 	t.Helper()
 	path := filepath.Join("../../docs", page)

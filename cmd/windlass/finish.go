@@ -44,8 +44,7 @@ type shownRun struct {
 	closing app.Closing
 }
 
-// follow opens a run, shows it while it goes on, and turns its end into the command's error. The
-// first signal interrupts it.
+// follow opens a run, shows it, and turns its end into an error. The first signal interrupts it.
 func follow(ctx context.Context, con *console, o showOptions, open func(context.Context, *app.App, app.Watch) (*app.Run, error)) error {
 	runs, err := con.open()
 	if err != nil {
@@ -81,7 +80,7 @@ func (s *shownRun) show(r *app.Run) (engine.Observer, []echo.Sink) {
 	return v, sinks
 }
 
-// showRecorded shows what is recorded of a run that is resumed: on a terminal what was done, else how much that is.
+// showRecorded shows what a resumed run did so far: all of it on a terminal, else how much it is.
 func (s *shownRun) showRecorded(v live.View, r *app.Run) {
 	kept := record.Kept(r.Recorded())
 	if inPlace, ok := v.(*live.InPlace); ok {

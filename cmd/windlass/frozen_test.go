@@ -21,8 +21,9 @@ import (
 	"github.com/windlass-run/windlass/internal/app"
 )
 
-// frozenJournals are the journals below testdata/frozen: of sessions of the examples, by the rules that they were begun under. A
-// change of the engine that comes to other entries fails here: it raises engine.Rules, and adds journals of its own.
+// frozenJournals are the journals below testdata/frozen: of sessions of the examples, by the rules
+// that they were begun under. A change of the engine that comes to other entries fails here: it
+// raises engine.Rules, and adds journals of its own.
 func frozenJournals(t *testing.T) []string {
 	t.Helper()
 	paths, err := filepath.Glob("testdata/frozen/rules*/*.jsonl")
@@ -75,8 +76,8 @@ func TestVerifyFrozenJournals(t *testing.T) {
 	})
 }
 
-// A session that was begun under these rules and is resumed by this engine, after any of its entries, comes to the same end by the
-// same entries, when the world answers as it did.
+// A session that was begun under these rules and is resumed by this engine, after any of its
+// entries, comes to the same end by the same entries, when the world answers as it did.
 func TestResumeFrozenJournals(t *testing.T) {
 	t.Parallel()
 	eachFrozenJournal(t, func(t *testing.T, _ string, rec *journal.Recording) {
@@ -90,7 +91,8 @@ func TestResumeFrozenJournals(t *testing.T) {
 	})
 }
 
-// resumeFrozen runs a session from a cut in its recording on, and returns the entries that it recorded after the one that says so.
+// resumeFrozen runs a session from a cut in its recording on, and returns the entries that it
+// recorded after the one that says so.
 func resumeFrozen(t *testing.T, rec *journal.Recording, cut int) []*echo.Entry {
 	t.Helper()
 	replay, err := appAt(t.TempDir()).Replay(rec.Header, app.Extensions{})
@@ -111,8 +113,8 @@ func resumeFrozen(t *testing.T, rec *journal.Recording, cut int) []*echo.Entry {
 	return kept.list[1:]
 }
 
-// linesOf is what the entries of each branch say, without times: what a recording is compared by. That a tool begins is said by
-// who runs it.
+// linesOf is what the entries of each branch say, without times: what a recording is compared by.
+// That a tool begins is said by who runs it.
 func linesOf(entries []*echo.Entry) map[echo.Key][]string {
 	out := map[echo.Key][]string{}
 	for _, e := range entries {

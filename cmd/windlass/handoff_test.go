@@ -23,8 +23,9 @@ const twoSteps = `{"cascade_id": "steps", "phases": [
 	{"name": "work", "instructions": "Do it.", "model": "hangs"},
 	{"name": "report", "instructions": "Say what was done.", "model": "plain"}]}`
 
-// TestHandoffOfAnInterruptedRun: what is recorded at the interrupt, what the command says of the journal, and what it says of
-// the rows in ClickHouse are one, with the state of the repository that the run works in.
+// TestHandoffOfAnInterruptedRun: what is recorded at the interrupt, what the command says of the
+// journal, and what it says of the rows in ClickHouse are one, with the state of the repository
+// that the run works in.
 func TestHandoffOfAnInterruptedRun(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, clickhousetest.DSN(t, clickhousetest.Open(t)))

@@ -18,8 +18,8 @@ import (
 	"github.com/windlass-run/windlass/internal/archive"
 )
 
-// requireAllHold verifies every session that is in a home. Those whose record a test has damaged, or made by hand, are no
-// runs of windlass.
+// requireAllHold verifies every session that is in a home. Those whose record a test has damaged,
+// or made by hand, are no runs of windlass.
 func requireAllHold(t *testing.T, home string) {
 	t.Helper()
 	if info, err := os.Stat(filepath.Join(home, "sessions")); err != nil || !info.IsDir() {
@@ -67,8 +67,8 @@ func holds(home, id string) error {
 	return err
 }
 
-// Whoever changes a journal and computes its checksums anew is found out where what follows does not follow any more. The
-// same finds a change of the code that decides what is sent.
+// Whoever changes a journal and computes its checksums anew is found out where what follows does
+// not follow any more. The same finds a change of the code that decides what is sent.
 func TestVerifyFindsChangedRecords(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, "")

@@ -21,7 +21,8 @@ import (
 const hangingTool = `{"cascade_id": "hang", "tools": [{"tool_id": "hang", "type": "shell", "inputs_schema": {"marker": "a file"}, "command": "touch {{ marker }}; COMMAND"}],
 	"phases": [{"name": "one", "tool": "hang", "inputs": {"marker": "{{ session.work_dir }}/marker"}}, {"name": "two", "instructions": "never"}]}`
 
-// TestInterrupt ends runs with Ctrl-C while they wait: exit 130, a whole record, everything delivered, nothing left.
+// TestInterrupt ends runs with Ctrl-C while they wait: exit 130, a whole record, everything
+// delivered, nothing left.
 func TestInterrupt(t *testing.T) {
 	t.Parallel()
 	dsn := clickhousetest.DSN(t, clickhousetest.Open(t))

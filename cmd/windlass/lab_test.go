@@ -28,7 +28,8 @@ type lab struct {
 	env      []string
 }
 
-// newLab returns a lab that uses the ClickHouse of a DSN; without one it is the embedded engine in the lab's home.
+// newLab returns a lab that uses the ClickHouse of a DSN; without one it is the embedded engine in
+// the lab's home.
 func newLab(t *testing.T, dsn string) *lab {
 	t.Helper()
 	l := &lab{t: t, dir: t.TempDir(), provider: startProvider()}

@@ -18,8 +18,8 @@ import (
 	"github.com/windlass-run/windlass/internal/llm/llmtest"
 )
 
-// tightProvider is a strict provider whose model has a small window. It counts tokens in its own way, says how many there
-// were, and refuses a request that leaves the answer no room.
+// tightProvider is a strict provider whose model has a small window. It counts tokens in its own
+// way, says how many there were, and refuses a request that leaves the answer no room.
 type tightProvider struct {
 	window  int // 0: none
 	work    func(turn int, r llmtest.Request) *llmtest.Answer
@@ -80,7 +80,8 @@ func (p *tightProvider) answer(r llmtest.Request) *llmtest.Answer {
 	return a
 }
 
-// words returns a text of about n characters that is different for every seed: plain prose, a word is about a token.
+// words returns a text of about n characters that is different for every seed: plain prose, a word
+// is about a token.
 func words(seed, n int) string {
 	vocabulary := strings.Fields("the report says that every river in valley was high last spring while farmers moved their sheep to " +
 		"upper meadows and waited for rain which came late but stayed long so harvest began only when autumn winds had dried field")
@@ -108,7 +109,8 @@ func readParts(turns, each int) func(int, llmtest.Request) *llmtest.Answer {
 	}
 }
 
-// tightLab is a lab with such a provider, a tool that reads one of some parts, and a configuration of models.
+// tightLab is a lab with such a provider, a tool that reads one of some parts, and a configuration
+// of models.
 func tightLab(t *testing.T, p *tightProvider, models string, parts, size int) *lab {
 	t.Helper()
 	l := newLab(t, "")
@@ -125,7 +127,8 @@ func tightLab(t *testing.T, p *tightProvider, models string, parts, size int) *l
 	return l
 }
 
-// readingCascade reads parts in one phase; settings are further members of the cascade and of the phase.
+// readingCascade reads parts in one phase; settings are further members of the cascade and of the
+// phase.
 func readingCascade(cascadeSettings, phaseSettings string) string {
 	return fmt.Sprintf(`{"cascade_id": "reading", %s
 		"tools": [{"tool_id": "part", "description": "Read a part.", "type": "shell", "inputs_schema": {"n": "its number"}, "command": "cat part{{ n }}.txt", "idempotent": true}],
@@ -146,7 +149,8 @@ func (l *lab) entries() []*echo.Entry {
 	return rec.Entries
 }
 
-// A phase that reads far more than its model can take completes: the guard makes room before the provider has to refuse.
+// A phase that reads far more than its model can take completes: the guard makes room before the
+// provider has to refuse.
 func TestPhaseOutgrowsTheWindow(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ model, settings string }{
@@ -200,8 +204,8 @@ func talkingParts(turns int) func(int, llmtest.Request) *llmtest.Answer {
 	}
 }
 
-// A summary is asked for when removing results is not enough; when the model that should write it always fails, the
-// phase goes on with what is put together without one.
+// A summary is asked for when removing results is not enough; when the model that should write it
+// always fails, the phase goes on with what is put together without one.
 func TestSummariser(t *testing.T) {
 	t.Parallel()
 	for name, notes := range map[string]func() *llmtest.Answer{
@@ -233,7 +237,8 @@ func TestSummariser(t *testing.T) {
 	}
 }
 
-// Where no limit is known, the provider's refusal is what says it: the request is made smaller and sent again.
+// Where no limit is known, the provider's refusal is what says it: the request is made smaller and
+// sent again.
 func TestWindowIsLearnedFromARefusal(t *testing.T) {
 	t.Parallel()
 	p := &tightProvider{window: 6000, work: readParts(30, 2)}
@@ -245,7 +250,8 @@ func TestWindowIsLearnedFromARefusal(t *testing.T) {
 	require.Contains(t, run.err.String(), "warning: the provider refused the request as too long; it is made smaller and sent again")
 }
 
-// One message that is larger than the window ends the phase, before anything is paid, with what to do.
+// One message that is larger than the window ends the phase, before anything is paid, with what to
+// do.
 func TestOneMessageLargerThanTheWindow(t *testing.T) {
 	t.Parallel()
 	p := &tightProvider{window: 6000, work: readParts(1, 1)}
@@ -271,7 +277,8 @@ const noCaching = `"*": {"context_window": 400000, "price": {"input": 1, "cached
 // partSize is the length of a text of words that has 1,500 tokens.
 const partSize = 7500
 
-// Fifteen turns with two calls each and 1,500 tokens a result send at least 62 % fewer tokens than full history.
+// Fifteen turns with two calls each and 1,500 tokens a result send at least 62 % fewer tokens than
+// full history.
 func TestFifteenTurnsSendLess(t *testing.T) {
 	t.Parallel()
 	sent := map[string]int{}
@@ -313,8 +320,8 @@ func TestFailingAttemptsSendLess(t *testing.T) {
 	require.LessOrEqual(t, float64(sent["policy"]), 0.2*float64(sent["full"]))
 }
 
-// What a phase with tools did can be brought into a phase without any, and into one of another model: a strict provider
-// refuses calls that a request declares no tools for.
+// What a phase with tools did can be brought into a phase without any, and into one of another
+// model: a strict provider refuses calls that a request declares no tools for.
 func TestCallsComeInAsText(t *testing.T) {
 	t.Parallel()
 	p := &tightProvider{work: readParts(1, 2)}

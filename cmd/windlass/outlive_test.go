@@ -26,7 +26,8 @@ const (
 	outliveAtOnce = 2
 )
 
-// outliving is a phase that reads file after file, with old results masked, and one that has the outcome.
+// outliving is a phase that reads file after file, with old results masked, and one that has the
+// outcome.
 const outliving = `{"cascade_id": "outlive", "phases": [
 	{"name": "work", "instructions": "Read all parts.", "tackle": ["read_file"], "rules": {"max_turns": 20},
 	 "intra_context": {"enabled": true, "window": 3}, "handoffs": ["sum"]},
@@ -48,8 +49,9 @@ func outlivingAnswer(r *llmtest.Request) *llmtest.Answer {
 	return a
 }
 
-// TestRunsOutliveTheEngine kills the embedded ClickHouse at random moments while runs go on, which start it again. Every run
-// ends as if nothing had happened, and in the end every row is there once.
+// TestRunsOutliveTheEngine kills the embedded ClickHouse at random moments while runs go on, which
+// start it again. Every run ends as if nothing had happened, and in the end every row is there
+// once.
 func TestRunsOutliveTheEngine(t *testing.T) {
 	t.Parallel()
 	runs := 6
@@ -120,8 +122,8 @@ func cameTo(t *testing.T, p *process) string {
 	return string(text)
 }
 
-// requireEveryRowOnce demands of every session of the lab that ClickHouse has each entry of its journal once, with each
-// selection.
+// requireEveryRowOnce demands of every session of the lab that ClickHouse has each entry of its
+// journal once, with each selection.
 func (l *lab) requireEveryRowOnce(sessions int) {
 	l.t.Helper()
 	ids, err := archive.Local(l.home)
@@ -178,7 +180,8 @@ func TestNextRunDelivers(t *testing.T) {
 	require.Empty(t, rowsBy(t, l, "stays"))
 }
 
-// TestSessionsThatRunAndThatWereKilled: what runs is left to its process, and what was killed can be resumed and delivered.
+// TestSessionsThatRunAndThatWereKilled: what runs is left to its process, and what was killed can
+// be resumed and delivered.
 func TestSessionsThatRunAndThatWereKilled(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, clickhousetest.DSN(t, clickhousetest.Open(t)))

@@ -34,7 +34,7 @@ func newFetchCommand(con *console) *cobra.Command {
 	return cmd
 }
 
-// fetch fetches what is named, or all that the configuration needs. One that fails does not keep the other away.
+// fetchThings fetches what is named, or all that is needed. One that fails does not stop the other.
 func fetchThings(ctx context.Context, con *console, names []string) error {
 	ctx, stop := interruptible(ctx, func() {})
 	defer stop()

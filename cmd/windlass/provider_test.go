@@ -12,8 +12,9 @@ import (
 	"github.com/windlass-run/windlass/internal/llm/llmtest"
 )
 
-// startProvider starts a strict endpoint. The model that is asked says how it answers: models named after what goes
-// wrong, "plain" for a text of unknown cost, and gpt-5-mini, which has a price, for one that works with tools.
+// startProvider starts a strict endpoint. The model that is asked says how it answers: models named
+// after what goes wrong, "plain" for a text of unknown cost, and gpt-5-mini, which has a price, for
+// one that works with tools.
 func startProvider() *llmtest.Server {
 	var asked sync.Map // model -> true
 	return llmtest.Start(llmtest.Config{
@@ -96,8 +97,8 @@ func embed(r llmtest.EmbedRequest) *llmtest.Answer {
 	return a
 }
 
-// The answers of a model that works on the examples. What it is asked decides: it uses the tools that it is offered,
-// once each, and gives the form that the request demands.
+// The answers of a model that works on the examples. What it is asked decides: it uses the tools
+// that it is offered, once each, and gives the form that the request demands.
 const (
 	auditReport = `{"summary": "A module that runs workflows, measured and read.", "size": {"files": 1, "lines": 2, "test_files": 3, "test_lines": 4},
 		"findings": [{"severity": "low", "title": "nothing of weight", "evidence": "go.mod:1"}], "next_steps": ["none"]}`

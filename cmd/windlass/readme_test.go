@@ -32,7 +32,8 @@ var (
 	flagName = regexp.MustCompile("`(?:[^`\n]*\\s)?(--[a-z][a-z-]*)")
 )
 
-// commandsOf returns the windlass commands that a page shows, each split into its words without the program.
+// commandsOf returns the windlass commands that a page shows, each split into its words without the
+// program.
 func commandsOf(page string) [][]string {
 	var found [][]string
 	for _, b := range shell.FindAllStringSubmatch(page, -1) {
@@ -54,8 +55,8 @@ func commandsOf(page string) [][]string {
 	return found
 }
 
-// TestShownCommandsExist takes every command that a page shows apart: its name, its flags, and the files of this
-// repository.
+// TestShownCommandsExist takes every command that a page shows apart: its name, its flags, and the
+// files of this repository.
 func TestShownCommandsExist(t *testing.T) {
 	t.Parallel()
 	total := 0
@@ -88,7 +89,8 @@ func TestShownCommandsExist(t *testing.T) {
 	require.Greater(t, total, 7)
 }
 
-// TestReadme runs the README's first command word for word, from the repository's folder, and loads its cascade.
+// TestReadme runs the README's first command word for word, from the repository's folder, and loads
+// its cascade.
 func TestReadme(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("../../README.md")

@@ -32,8 +32,9 @@ var recorded = map[string]string{
 	"windlass.json":   `{"models": {"*": {"max_retries": 0}}}`,
 }
 
-// TestEverythingArrives runs cascades with --events and holds, for every entry, the event, the journal and the row in
-// ClickHouse against each other, value by value: through a server's DSN, and through the embedded engine.
+// TestEverythingArrives runs cascades with --events and holds, for every entry, the event, the
+// journal and the row in ClickHouse against each other, value by value: through a server's DSN, and
+// through the embedded engine.
 func TestEverythingArrives(t *testing.T) {
 	t.Parallel()
 	t.Run("dsn", func(t *testing.T) {
@@ -193,7 +194,8 @@ func expectedRow(t *testing.T, e map[string]any) map[string]any {
 	return row
 }
 
-// addPlace adds the columns with the parts of the key. No phase here has branches but those of tools.
+// addPlace adds the columns with the parts of the key. No phase here has branches but those of
+// tools.
 func addPlace(row map[string]any) {
 	key := echo.MustKey(row["key"].(string))
 	path := key.Path()
@@ -206,7 +208,8 @@ func addPlace(row map[string]any) {
 	}
 }
 
-// requireSelections holds the rows of context_selections against the selections of the journal, put together.
+// requireSelections holds the rows of context_selections against the selections of the journal, put
+// together.
 func requireSelections(t *testing.T, l *lab, id string) {
 	t.Helper()
 	rec, err := journal.Read(filepath.Join(l.home, "sessions", id, journal.File))
@@ -270,8 +273,8 @@ func take(e map[string]any, path string, otherwise any) any {
 	return value
 }
 
-// content is a message's content as providers are sent it: the text of a single part, the parts, or else null for a
-// message that only calls tools and an empty text for others.
+// content is a message's content as providers are sent it: the text of a single part, the parts, or
+// else null for a message that only calls tools and an empty text for others.
 func content(parts any, wantsText bool) any {
 	list, _ := parts.([]any)
 	if len(list) == 1 {

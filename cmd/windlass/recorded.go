@@ -13,8 +13,7 @@ import (
 	"github.com/windlass-run/windlass/internal/inspect"
 )
 
-// findSession returns the id of a session that is given by its id or the beginning of it, and the
-// archive that has it. The journal of one that was run on another machine is rebuilt on this one.
+// findSession completes the id of a session. The journal of one of another machine is rebuilt here.
 func findSession(ctx context.Context, con *console, given string) (*archive.Archive, string, error) {
 	arc, err := con.archive()
 	if err != nil {
@@ -30,7 +29,7 @@ func findSession(ctx context.Context, con *console, given string) (*archive.Arch
 	return arc, id, err
 }
 
-// readSession finds a session by its id or the beginning of it, and reads its journal.
+// readSession finds a session as findSession does, and reads its journal.
 func readSession(ctx context.Context, con *console, given string) (*journal.Recording, error) {
 	arc, id, err := findSession(ctx, con, given)
 	if err != nil {
@@ -43,8 +42,7 @@ func readSession(ctx context.Context, con *console, given string) (*journal.Reco
 	return rec, nil
 }
 
-// inspectSession gives do the record of a session: of the journal on this machine, or of ClickHouse
-// when there is none.
+// inspectSession gives do the record of a session: from its journal, else from ClickHouse.
 func inspectSession(ctx context.Context, con *console, given string, do func(*inspect.Record) error) error {
 	arc, err := con.archive()
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
 )
 
-// TestReportScripts runs testdata/reports/*.txtar: the commands that ask what runs did. Each script has a database of its
-// own, which is empty. Beside the commands of TestScripts there is:
+// TestReportScripts runs testdata/reports/*.txtar: the commands that ask what runs did. Each script
+// has a database of its own, which is empty. Beside the commands of TestScripts there is:
 //
 //	seed FILE    writes the entries in FILE, one per line as in a journal, into the database
 //	local FILE   makes a journal of the entries in FILE in the home folder

@@ -88,7 +88,7 @@ func oneFile(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// runCascade checks everything that can be checked for nothing, starts the run, and shows how it ended.
+// runCascade checks all that costs nothing to check, starts the run, and shows how it ended.
 func runCascade(ctx context.Context, con *console, file string, o runOptions) error {
 	if err := checkStdin(file, o); err != nil {
 		return err
@@ -176,7 +176,7 @@ func inputHint(file string, c *cascade.Cascade) string {
 	return hint
 }
 
-// readInput merges the ways to give input: the file, then --input-json, then single values, the later ones winning.
+// readInput merges the file, --input-json and single values; the later ones win.
 func readInput(stdin io.Reader, c *cascade.Cascade, o runOptions) (map[string]any, error) {
 	out := map[string]any{}
 	if o.inputFile != "" {

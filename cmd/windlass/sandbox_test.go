@@ -31,7 +31,8 @@ func TestDoctorSaysWhatHoldsTheEngine(t *testing.T) {
 	l.engineEnds()
 }
 
-// TestSystemThatCannotConfine: the engine runs there with one warning, and not at all where windlass.json demands a sandbox.
+// TestSystemThatCannotConfine: the engine runs there with one warning, and not at all where
+// windlass.json demands a sandbox.
 func TestSystemThatCannotConfine(t *testing.T) {
 	t.Parallel()
 	const missing = "files and programs: the kernel has no Landlock (Linux 5.13 or newer, and landlock in its list of security modules); " +

@@ -10,7 +10,8 @@ import (
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
 )
 
-// TestDatabaseOfAnotherVersion is refused by every command that needs it. A run does without it and says so.
+// TestDatabaseOfAnotherVersion is refused by every command that needs it. A run does without it and
+// says so.
 func TestDatabaseOfAnotherVersion(t *testing.T) {
 	t.Parallel()
 	for version, want := range map[string]string{

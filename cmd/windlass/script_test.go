@@ -30,8 +30,8 @@ var update = flag.Bool("update", false, "write what is seen into the golden file
 // testKey is the key that the provider of the tests accepts. No output may ever show it.
 const testKey = "sk-test-5f2c9e7a11d04b6f"
 
-// TestScripts runs testdata/script/*.txtar against the real binary, a strict provider on loopback and the tests' own
-// ClickHouse. Beside the commands of testscript there are:
+// TestScripts runs testdata/script/*.txtar against the real binary, a strict provider on loopback
+// and the tests' own ClickHouse. Beside the commands of testscript there are:
 //
 //	exits CODE COMMAND...   runs a command, demands its exit code, and writes what it wrote to out and err, with ids,
 //	                        times, ports and folders replaced by words
@@ -86,7 +86,8 @@ type (
 	providerKey struct{}
 )
 
-// testEnvironment is what windlass is given in tests, apart from PATH: nothing of the person who runs them.
+// testEnvironment is what windlass is given in tests, apart from PATH: nothing of the person who
+// runs them.
 func testEnvironment(work, cache, dsn, baseURL string) []string {
 	return []string{
 		"HOME=" + filepath.Join(work, "home"), "TMPDIR=" + work,
@@ -260,7 +261,8 @@ func scriptAsked(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// scriptSorted compares the lines of two files in any order: calls that run in parallel end in any order.
+// scriptSorted compares the lines of two files in any order: calls that run in parallel end in any
+// order.
 func scriptSorted(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: sorted FILE FILE")

@@ -18,11 +18,13 @@ import (
 	"github.com/windlass-run/windlass/internal/clickhouse/embedded"
 )
 
-// stranger is a user without rights, whom tests that run as root run windlass as: root may read every process.
+// stranger is a user without rights, whom tests that run as root run windlass as: root may read
+// every process.
 const stranger = 65534
 
-// spy looks at every process that there is: it writes what it can read of environments, and of the memory that is written
-// to, and which processes it can open at all. What it finds goes to a file, as what it printed would be redacted.
+// spy looks at every process that there is: it writes what it can read of environments, and of the
+// memory that is written to, and which processes it can open at all. What it finds goes to a file,
+// as what it printed would be redacted.
 const spy = `me=$(id -u); for p in /proc/[0-9]*; do
 	tr '\0' '\n' < $p/environ 2>/dev/null | grep -a planted | sed "s/^/environ ${p#/proc/} /"
 	if (: < $p/mem) 2>/dev/null; then
@@ -34,7 +36,8 @@ const spy = `me=$(id -u); for p in /proc/[0-9]*; do
 	for f in environ fd/0 mem; do test -r $p/$f && echo "reads ${p#/proc/} $f"; done
 done > $1; echo parent $2 $(cat /proc/$2/comm), user $me`
 
-// foreignLab is a lab that a user without rights owns and runs windlass in, with secrets in the environment.
+// foreignLab is a lab that a user without rights owns and runs windlass in, with secrets in the
+// environment.
 func foreignLab(t *testing.T) *lab {
 	t.Helper()
 	l := newLab(t, "")
@@ -98,8 +101,9 @@ func (l *lab) foreign(name string, args ...string) *process {
 	return p
 }
 
-// No process that windlass is or starts shows a secret to a command of a run: not in its environment and not in its memory.
-// A process beside it that is as any other shows that the command looks well.
+// No process that windlass is or starts shows a secret to a command of a run: not in its
+// environment and not in its memory. A process beside it that is as any other shows that the
+// command looks well.
 func TestNoProcessShowsASecret(t *testing.T) {
 	t.Parallel()
 	l := foreignLab(t)
@@ -138,8 +142,9 @@ func ours(t *testing.T, l *lab, pid string) bool {
 	return err == nil && strings.HasPrefix(dir, l.dir)
 }
 
-// What a variable says is there for whoever may know it, though the environment of the process has it no more: the endpoint,
-// a granted template, a granted command. Also through a link of the name, from standard input, and when the binary is gone.
+// What a variable says is there for whoever may know it, though the environment of the process has
+// it no more: the endpoint, a granted template, a granted command. Also through a link of the name,
+// from standard input, and when the binary is gone.
 func TestHiddenVariablesStillWork(t *testing.T) {
 	t.Parallel()
 	l := foreignLab(t)
@@ -160,7 +165,8 @@ func TestHiddenVariablesStillWork(t *testing.T) {
 	require.Contains(t, name.out.String(), `"version"`)
 }
 
-// A program that is told of secrets that were not handed over says so, and does not go on as if it had been given none.
+// A program that is told of secrets that were not handed over says so, and does not go on as if it
+// had been given none.
 func TestSecretsThatWereNotHandedOver(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, "")

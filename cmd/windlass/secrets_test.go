@@ -32,7 +32,8 @@ var planted = secret.New(
 	secret.Value{Name: "planted header", Value: plantedHeader}, secret.Value{Name: "planted input", Value: plantedInput},
 )
 
-// echoing is an endpoint whose models give back what is secret of what they were sent, and an HTTP service that does the same.
+// echoing is an endpoint whose models give back what is secret of what they were sent, and an HTTP
+// service that does the same.
 func echoing(t *testing.T) (models *llmtest.Server, service *httptest.Server) {
 	t.Helper()
 	models = llmtest.Start(llmtest.Config{Key: testKey, Embed: embed, Answer: func(r llmtest.Request) *llmtest.Answer {
@@ -65,7 +66,8 @@ func echoing(t *testing.T) (models *llmtest.Server, service *httptest.Server) {
 	return models, service
 }
 
-// secretsLab has every kind of secret planted, and a cascade that takes each past every place where something is kept.
+// secretsLab has every kind of secret planted, and a cascade that takes each past every place where
+// something is kept.
 func secretsLab(t *testing.T) *lab {
 	t.Helper()
 	l := newLab(t, clickhousetest.DSN(t, clickhousetest.Open(t)))
@@ -110,7 +112,8 @@ func requireClean(t *testing.T, where, text string) {
 	}
 }
 
-// A session is searched, in every place where something of it is kept or shown, for every secret in every encoding.
+// A session is searched, in every place where something of it is kept or shown, for every secret in
+// every encoding.
 func TestNothingThatIsKeptOrShownHoldsASecret(t *testing.T) {
 	t.Parallel()
 	l := secretsLab(t)
@@ -148,8 +151,9 @@ func TestNothingThatIsKeptOrShownHoldsASecret(t *testing.T) {
 	l.run(exitOK, "verify", "s1")
 }
 
-// A secret goes to the model for which a template of the phase shows it, as its author wanted, and to no other: not to
-// those that make summaries, cards, choices from menus, or that go on with another phase's words.
+// A secret goes to the model for which a template of the phase shows it, as its author wanted, and
+// to no other: not to those that make summaries, cards, choices from menus, or that go on with
+// another phase's words.
 func TestOnlyTheModelOfThePhaseIsSentASecret(t *testing.T) {
 	t.Parallel()
 	l := secretsLab(t)
@@ -174,7 +178,8 @@ func TestOnlyTheModelOfThePhaseIsSentASecret(t *testing.T) {
 	require.NotContains(t, sent["echoes"], plantedOther, "a tool read it out of a file")
 }
 
-// The token of a server that made it itself, or read it from a file, is a secret as one of the environment is.
+// The token of a server that made it itself, or read it from a file, is a secret as one of the
+// environment is.
 func TestRunsDoNotShowTheTokenOfTheServer(t *testing.T) {
 	t.Parallel()
 	l := newServeLab(t, "")

@@ -14,8 +14,8 @@ import (
 	"github.com/windlass-run/windlass/internal/app"
 )
 
-// TestSelectionPage holds the page about selections to what there is: its commands and their flags, its snippet, the
-// strategies and the parts of a score.
+// TestSelectionPage holds the page about selections to what there is: its commands and their flags,
+// its snippet, the strategies and the parts of a score.
 func TestSelectionPage(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("../../docs/selection.md")

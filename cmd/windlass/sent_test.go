@@ -14,8 +14,9 @@ import (
 	"github.com/windlass-run/windlass/internal/llm/llmtest"
 )
 
-// asking makes calls of every shape: tools that run in parallel and end in another order than they were called in, a
-// second attempt, a validator that asks the model, context from an earlier phase, and a second visit.
+// asking makes calls of every shape: tools that run in parallel and end in another order than they
+// were called in, a second attempt, a validator that asks the model, context from an earlier phase,
+// and a second visit.
 const asking = `{"cascade_id": "asking",
 "tools": [
 	{"tool_id": "late", "type": "shell", "command": "while ! test -e early.done; do sleep 0.01; done; echo late"},
@@ -27,7 +28,8 @@ const asking = `{"cascade_id": "asking",
 		"output_schema": {"type": "object", "required": ["again"]}, "rules": {"max_attempts": 3, "loop_until": "fair"}, "handoffs": ["gather", "end"]},
 	{"name": "end", "instructions": "End."}]}`
 
-// answerAsking returns the answers of a model that reports twice: after the first time it gathers again.
+// answerAsking returns the answers of a model that reports twice: after the first time it gathers
+// again.
 func answerAsking() func(llmtest.Request) *llmtest.Answer {
 	var gathered atomic.Int32
 	return func(r llmtest.Request) *llmtest.Answer {
@@ -49,7 +51,8 @@ func answerAsking() func(llmtest.Request) *llmtest.Answer {
 	}
 }
 
-// TestSentMessages holds the view sent_messages against the requests that the provider got, message by message.
+// TestSentMessages holds the view sent_messages against the requests that the provider got, message
+// by message.
 func TestSentMessages(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, clickhousetest.DSN(t, clickhousetest.Open(t)))

@@ -72,7 +72,7 @@ Exit codes: 0 every run had ended; 2 wrong usage; 6 storage is not available; 13
 	return cmd
 }
 
-// serve checks what it is to offer, listens, and answers until it is interrupted.
+// runServer checks what it is to offer, listens, and answers until it is interrupted.
 func runServer(ctx context.Context, con *console, o serveOptions) error {
 	if err := o.check(); err != nil {
 		return err
@@ -139,7 +139,7 @@ func (o serveOptions) certificate(l *log.Logger) (*certificate.Pair, error) {
 	return cert, nil
 }
 
-// announce says where the server listens, what it grants, and where its token is: never the token itself.
+// announce logs where the server listens, what it grants, and where its token is, never the token.
 func (o serveOptions) announce(l *log.Logger, s *serve.Service, cert *certificate.Pair, token string) {
 	scheme := "http"
 	if cert != nil {
@@ -175,7 +175,7 @@ func (o serveOptions) summary(token string) string {
 	return strings.Join(parts, "; ")
 }
 
-// serveError says in the words of the command line why nothing is served, or what the end of the server cut off.
+// serveError says in flags why nothing is served, or what the end of the server interrupted.
 func serveError(err error) error {
 	var root *grants.RootError
 	var address *serve.ListenError

@@ -58,7 +58,8 @@ func curlOf(t *testing.T, line string) curlCall {
 	return c
 }
 
-// TestServePage sends every request that docs/serve.md shows, in its order, to the server that it shows.
+// TestServePage sends every request that docs/serve.md shows, in its order, to the server that it
+// shows.
 func TestServePage(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/serve.md")

@@ -21,7 +21,8 @@ import (
 	"github.com/windlass-run/windlass/internal/server/servertest"
 )
 
-// serving is a windlass serve of a lab, with a client that holds every answer against the description.
+// serving is a windlass serve of a lab, with a client that holds every answer against the
+// description.
 type serving struct {
 	*servertest.Client
 	lab     *lab
@@ -30,8 +31,8 @@ type serving struct {
 
 var listening = regexp.MustCompile(`listening on (https?://\S+)/api: `)
 
-// serve starts the server on a free port of loopback and waits until it listens. The client shows the token that the
-// command prints for it.
+// serve starts the server on a free port of loopback and waits until it listens. The client shows
+// the token that the command prints for it.
 func (l *lab) serve(args ...string) *serving {
 	l.t.Helper()
 	return l.serveAt("127.0.0.1:0", args...)
@@ -137,7 +138,8 @@ func (s *serving) events(path string, headers ...string) []sentEvent {
 	return s.readEvents(resp.Body, -1)
 }
 
-// readEvents reads a stream up to n events, or to its end, and holds each entry against the description.
+// readEvents reads a stream up to n events, or to its end, and holds each entry against the
+// description.
 func (s *serving) readEvents(r io.Reader, n int) []sentEvent {
 	s.lab.t.Helper()
 	var out []sentEvent
@@ -189,8 +191,8 @@ func (s *serving) checkEvent(e sentEvent) {
 	require.Empty(s.lab.t, s.Description.Violations(s.lab.t, s.Description.Components.Schemas[form], []byte(e.data)), e.data)
 }
 
-// sameAsJournal demands that events are the entries of a journal from a number on, each once and in order, and then the
-// end with a status.
+// sameAsJournal demands that events are the entries of a journal from a number on, each once and in
+// order, and then the end with a status.
 func (s *serving) sameAsJournal(events []sentEvent, id string, from int, status string) {
 	s.lab.t.Helper()
 	lines := journalOf(s.lab.t, s.lab.home, id)

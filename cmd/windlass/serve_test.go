@@ -31,8 +31,8 @@ import (
 	"github.com/windlass-run/windlass/internal/server/servertest"
 )
 
-// TestServeRun begins a run over HTTP, follows it, and holds what the API says of it against its journal, against what
-// the commands say, and, without the journal, against ClickHouse.
+// TestServeRun begins a run over HTTP, follows it, and holds what the API says of it against its
+// journal, against what the commands say, and, without the journal, against ClickHouse.
 func TestServeRun(t *testing.T) {
 	t.Parallel()
 	l := newServeLab(t, clickhousetest.DSN(t, clickhousetest.Open(t)))
@@ -144,8 +144,8 @@ func TestServeList(t *testing.T) {
 	s.stop(exitOK)
 }
 
-// TestServeCancel interrupts a run: everything is recorded, its stream ends, and its place is free again. The limit of
-// runs holds until then.
+// TestServeCancel interrupts a run: everything is recorded, its stream ends, and its place is free
+// again. The limit of runs holds until then.
 func TestServeCancel(t *testing.T) {
 	t.Parallel()
 	l := newServeLab(t, "")
@@ -187,8 +187,8 @@ func TestServeCancel(t *testing.T) {
 	s.stop(exitOK)
 }
 
-// TestServeStops: runs that finish in time end well; the others are interrupted and named. Meanwhile nothing new begins,
-// and streams get to the end of what they follow.
+// TestServeStops: runs that finish in time end well; the others are interrupted and named.
+// Meanwhile nothing new begins, and streams get to the end of what they follow.
 func TestServeStops(t *testing.T) {
 	t.Parallel()
 	l := newServeLab(t, "")
@@ -232,7 +232,8 @@ func TestServeStops(t *testing.T) {
 	require.Equal(t, exitInterrupted, other.wait())
 }
 
-// TestServeOtherProcesses follows sessions that this server does not run, to their end and to their death.
+// TestServeOtherProcesses follows sessions that this server does not run, to their end and to their
+// death.
 func TestServeOtherProcesses(t *testing.T) {
 	t.Parallel()
 	l := newServeLab(t, "")
@@ -285,7 +286,8 @@ func TestServeNothingYet(t *testing.T) {
 	require.NoError(t, os.RemoveAll(dir)) // no run of windlass
 }
 
-// TestServeSlowReader: a client that reads nothing holds up nothing, and finds everything when it reads.
+// TestServeSlowReader: a client that reads nothing holds up nothing, and finds everything when it
+// reads.
 func TestServeSlowReader(t *testing.T) {
 	t.Parallel()
 	l := newServeLab(t, "")
@@ -391,7 +393,8 @@ func TestServeGrants(t *testing.T) {
 	require.Len(t, p.Diagnostics, 1)
 	require.Equal(t, "bad.json", p.Diagnostics[0].File)
 
-	// run_command refuses what nobody granted; a link within the root leads where it should; absolute paths are as good.
+	// run_command refuses what nobody granted; a link within the root leads where it should; absolute
+	// paths are as good.
 	s.begin(inline(`{"cascade_id": "c", "phases": [{"name": "one", "tool": "run_command", "inputs": {"command": "touch pwned"}}]}`, `"session_id": "command"`))
 	s.sameAsJournal(s.events("/api/sessions/command/events"), "command", 1, "failed")
 	require.Contains(t, s.get("command").Error, "--allow-commands")
@@ -407,7 +410,8 @@ func TestServeGrants(t *testing.T) {
 	require.Contains(t, log, " forged.json)\n")
 	require.NotContains(t, log, "\n2030", "a name does not begin a line of the log")
 
-	// Without a folder there are only cascades in requests, and file tools have the session's own folder.
+	// Without a folder there are only cascades in requests, and file tools have the session's own
+	// folder.
 	s = l.serve("--no-clickhouse")
 	detail, _ := s.refused(403, server.NotGranted, http.MethodPost, "/api/runs", `{"file": "ask.json"}`)
 	require.Equal(t, `the request names the file "ask.json", and this server was started without a folder of cascades`, detail)
@@ -417,8 +421,8 @@ func TestServeGrants(t *testing.T) {
 	s.stop(exitOK)
 }
 
-// TestServeResume goes on with sessions that did not come to their ends: nothing is asked twice, the stream goes on where
-// it was, and what cannot go on is refused.
+// TestServeResume goes on with sessions that did not come to their ends: nothing is asked twice,
+// the stream goes on where it was, and what cannot go on is refused.
 func TestServeResume(t *testing.T) {
 	t.Parallel()
 	l := newServeLab(t, "")
@@ -471,8 +475,8 @@ func TestServeResume(t *testing.T) {
 	s.stopRunning("held")
 }
 
-// awaitPlace waits until the server has room for a run: one gives its place back a moment after its end is recorded. The
-// session limited is there already, so nothing begins.
+// awaitPlace waits until the server has room for a run: one gives its place back a moment after its
+// end is recorded. The session limited is there already, so nothing begins.
 func (s *serving) awaitPlace() {
 	s.lab.t.Helper()
 	until(s.lab.t, "a place is free", func() bool {
@@ -511,7 +515,8 @@ func TestServeResumeKilled(t *testing.T) {
 	s.stop(exitOK)
 }
 
-// TestServeResumeGrants: a session keeps the rights that it was begun with, so a server that has fewer does not take it up.
+// TestServeResumeGrants: a session keeps the rights that it was begun with, so a server that has
+// fewer does not take it up.
 func TestServeResumeGrants(t *testing.T) {
 	t.Parallel()
 	l := newServeLab(t, "")
@@ -549,7 +554,8 @@ func TestServeResumeGrants(t *testing.T) {
 	s.sameAsJournal(s.events("/api/sessions/fine/events"), "fine", 1, "failed")
 	s.stop(exitOK)
 
-	// What a template sees has changed since: the run does not go the way that is recorded, and says so.
+	// What a template sees has changed since: the run does not go the way that is recorded, and says
+	// so.
 	l.env = append(l.env, "SEEN=another")
 	s = l.serve("--root", "cascades", "--no-clickhouse", "--allow-env", "SEEN", "--allow-write", "flows/*.json")
 	require.Equal(t, http.StatusAccepted, s.Do(t, http.MethodPost, "/api/sessions/writes/resume", nil).Status)
@@ -561,7 +567,8 @@ func TestServeResumeGrants(t *testing.T) {
 	s.stop(exitOK)
 }
 
-// TestServeBudget: a run stops at the limit of the request, of the cascade or of the server, whichever counts.
+// TestServeBudget: a run stops at the limit of the request, of the cascade or of the server,
+// whichever counts.
 func TestServeBudget(t *testing.T) {
 	t.Parallel()
 	l := newServeLab(t, "")
@@ -582,7 +589,8 @@ func TestServeBudget(t *testing.T) {
 	s.stop(exitOK)
 }
 
-// TestServeToken: the token that a person gives is demanded, no run sees it, and it is written nowhere.
+// TestServeToken: the token that a person gives is demanded, no run sees it, and it is written
+// nowhere.
 func TestServeToken(t *testing.T) {
 	t.Parallel()
 	const token = "0123456789abcdef0123"
@@ -616,8 +624,8 @@ func TestServeToken(t *testing.T) {
 	require.NotContains(t, s.stop(exitOK), token)
 }
 
-// TestServeMadeToken: on loopback, too, nothing is answered without the token. Nobody has to give one: each server makes
-// its own, in a file of its owner alone, and takes it away when it ends.
+// TestServeMadeToken: on loopback, too, nothing is answered without the token. Nobody has to give
+// one: each server makes its own, in a file of its owner alone, and takes it away when it ends.
 func TestServeMadeToken(t *testing.T) {
 	t.Parallel()
 	l := newServeLab(t, "")
@@ -697,8 +705,8 @@ func TestServeMadeToken(t *testing.T) {
 	require.NoError(t, os.Remove(l.home))
 }
 
-// TestServeUnknown: a session that nobody has is unknown and nothing is out of reach, whatever is asked of it, also in a
-// server without ClickHouse.
+// TestServeUnknown: a session that nobody has is unknown and nothing is out of reach, whatever is
+// asked of it, also in a server without ClickHouse.
 func TestServeUnknown(t *testing.T) {
 	t.Parallel()
 	l := newServeLab(t, "")
@@ -721,8 +729,8 @@ func TestServeUnknown(t *testing.T) {
 	s.stop(exitOK)
 }
 
-// TestServeTLS: with a certificate everything goes over TLS, also streams, over HTTP/2, and a renewed certificate is used
-// without a restart.
+// TestServeTLS: with a certificate everything goes over TLS, also streams, over HTTP/2, and a
+// renewed certificate is used without a restart.
 func TestServeTLS(t *testing.T) {
 	t.Parallel()
 	l := newServeLab(t, "")

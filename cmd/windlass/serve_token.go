@@ -66,8 +66,8 @@ func printServeToken(con *console, file, address string, header bool) error {
 	return err
 }
 
-// givenToken returns the token that a person gave, by the variable or in a file, and what to call its place; nothing when none
-// is given. The variable is removed from the environment, so that no tool of a run inherits it.
+// givenToken returns the token of the variable or of the file, and the name of that place; ""
+// without one. The variable is removed from the environment, so that no tool of a run inherits it.
 func givenToken(file string, l *log.Logger) (text, from string, err error) {
 	text, given := environment.LookupEnv(token.Variable)
 	environment.Withhold(token.Variable)

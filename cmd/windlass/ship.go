@@ -68,7 +68,7 @@ func shipSessions(ctx context.Context, con *console, ids []string, o shipOptions
 	return shipError(err, results)
 }
 
-// shipError is the error of the whole: why ClickHouse did not take it, or which journals cannot be read.
+// shipError says why ClickHouse took nothing, or which journals cannot be read.
 func shipError(err error, results []archive.Shipped) error {
 	if err != nil {
 		return err
@@ -91,8 +91,7 @@ func shipError(err error, results []archive.Shipped) error {
 	}
 }
 
-// shipProgress says how far the delivery of a session is: on a terminal, in one line that is drawn
-// over. Elsewhere the table at the end says it all.
+// shipProgress shows on a terminal how far the delivery of a session is.
 type shipProgress struct {
 	*term.Line
 	what string

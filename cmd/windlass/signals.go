@@ -19,9 +19,8 @@ func recording(n *term.Notices) func() {
 	return func() { n.Say("Stopping: what is under way is recorded. Press Ctrl-C again to quit at once.") }
 }
 
-// interruptible returns a context that the first Ctrl-C (or SIGTERM, or the end of the terminal)
-// ends, after it was told, so that everything can stop cleanly. The second one ends the process at
-// once.
+// interruptible returns a context that the first Ctrl-C, SIGTERM or end of the terminal ends, after
+// tell was called. The second one ends the process at once.
 func interruptible(ctx context.Context, tell func()) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 2)

@@ -92,8 +92,8 @@ func runSimulation(ctx context.Context, con *console, args []string, o simulateO
 	})
 }
 
-// replay runs the simulation and writes the files that are asked for: all of them as a whole, or none. The first named
-// policies are those that a person chose; files with a line per call are about them alone.
+// replayAll runs the simulation and writes the files of the flags: all of them, or none. The files
+// with a line per call have the first named policies only, those of the flags.
 func replayAll(ctx context.Context, con *console, sim *simulate.Simulation, all []*simulate.Conversation, named int, o simulateOptions) (_ *simulate.Report, err error) {
 	files := &simulate.Files{Named: named, Policies: len(sim.Policies)}
 	defer func() { err = errors.Join(err, files.Discard()) }()

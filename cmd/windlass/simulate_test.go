@@ -18,7 +18,8 @@ import (
 	"github.com/windlass-run/windlass/internal/term/reports"
 )
 
-// TestSimulatePage holds docs/simulate.md against the columns, the policies and the members of the lines.
+// TestSimulatePage holds docs/simulate.md against the columns, the policies and the members of the
+// lines.
 func TestSimulatePage(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("../../docs/simulate.md")
@@ -52,8 +53,8 @@ func TestSimulatePage(t *testing.T) {
 	require.Equal(t, 1, shown)
 }
 
-// What a simulation says that a run would be sent is what a run with these settings was sent, call by call: with native
-// and with prompted tool calls, over attempts that did not pass.
+// What a simulation says that a run would be sent is what a run with these settings was sent, call
+// by call: with native and with prompted tool calls, over attempts that did not pass.
 func TestSimulationAgreesWithTheRun(t *testing.T) {
 	t.Parallel()
 	const settings = `{"window": 1, "mask_observations_after": 1, "advance": "every_turn"}`

@@ -11,8 +11,8 @@ import (
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
 )
 
-// TestSQLInterrupt ends a query that takes long with Ctrl-C: at once, with nothing printed as if it were whole, and the
-// query does not go on in ClickHouse.
+// TestSQLInterrupt ends a query that takes long with Ctrl-C: at once, with nothing printed as if it
+// were whole, and the query does not go on in ClickHouse.
 func TestSQLInterrupt(t *testing.T) {
 	t.Parallel()
 	db := clickhousetest.Open(t)

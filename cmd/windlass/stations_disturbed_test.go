@@ -29,8 +29,8 @@ func failing() *llmtest.Answer {
 
 func hanging() *llmtest.Answer { return &llmtest.Answer{Fault: llmtest.Fault{HangAt: llmtest.AtStart}} }
 
-// disturbance is what a summarizer and an embedder do instead of their work. A function that is nil, or answers nil,
-// leaves them alone.
+// disturbance is what a summarizer and an embedder do instead of their work. A function that is
+// nil, or answers nil, leaves them alone.
 type disturbance struct {
 	cards    func(llmtest.Request) *llmtest.Answer
 	embed    func(llmtest.EmbedRequest) *llmtest.Answer
@@ -62,8 +62,9 @@ func (d *disturbance) config() llmtest.Config {
 	}
 }
 
-// TestStationsDisturbed runs the stations while what selections are made on fails in every way: the answers are the same, each
-// selection that had to do without says so, in the journal and in ClickHouse, and every message has its card in the end.
+// TestStationsDisturbed runs the stations while what selections are made on fails in every way: the
+// answers are the same, each selection that had to do without says so, in the journal and in
+// ClickHouse, and every message has its card in the end.
 func TestStationsDisturbed(t *testing.T) {
 	t.Parallel()
 	wide := func(r llmtest.EmbedRequest) *llmtest.Answer {
@@ -100,8 +101,8 @@ func TestStationsDisturbed(t *testing.T) {
 	}
 }
 
-// disturbed writes the files of a run. models are those that are not what they should be. Cards are waited for until they are
-// there, or but shortly when something hangs.
+// disturbed writes the files of a run. models are those that are not what they should be. Cards are
+// waited for until they are there, or but shortly when something hangs.
 func (l *lab) disturbed(models string, hangs bool) {
 	l.t.Helper()
 	for _, name := range []string{"cheap", "embedder"} {
@@ -143,8 +144,8 @@ func outputsOf(t *testing.T, run *process) []string {
 	return out
 }
 
-// requireDegraded demands that every selection says what it had to do without, that a warning says it too, and that
-// ClickHouse has all of it.
+// requireDegraded demands that every selection says what it had to do without, that a warning says
+// it too, and that ClickHouse has all of it.
 func (l *lab) requireDegraded(pattern string) {
 	l.t.Helper()
 	want := l.degradations()
@@ -185,8 +186,8 @@ func (l *lab) degradations() []string {
 	return out
 }
 
-// requireCards demands that ClickHouse has a card of every message that is worth one; by is a further condition, such as that
-// the model has summed up those that were for it.
+// requireCards demands that ClickHouse has a card of every message that is worth one; by is a
+// further condition, such as that the model has summed up those that were for it.
 func (l *lab) requireCards(by string) {
 	l.t.Helper()
 	messages := map[echo.Hash]bool{}
@@ -212,8 +213,9 @@ func (l *lab) requireCards(by string) {
 	}
 }
 
-// TestLateCardsArrive has a summarizer that answers only after the first selection has been made: that one does without and
-// says so, and in the end the store has what the model said of every message.
+// TestLateCardsArrive has a summarizer that answers only after the first selection has been made:
+// that one does without and says so, and in the end the store has what the model said of every
+// message.
 func TestLateCardsArrive(t *testing.T) {
 	t.Parallel()
 	selected := make(chan struct{})
@@ -236,7 +238,8 @@ func TestLateCardsArrive(t *testing.T) {
 	l.requireCards("generator_model = 'cheap'")
 }
 
-// TestStationsWithoutClickHouse runs the stations against a ClickHouse that is not there: everything is ranked in memory.
+// TestStationsWithoutClickHouse runs the stations against a ClickHouse that is not there:
+// everything is ranked in memory.
 func TestStationsWithoutClickHouse(t *testing.T) {
 	t.Parallel()
 	free, err := net.Listen("tcp", "127.0.0.1:0")

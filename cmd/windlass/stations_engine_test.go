@@ -12,8 +12,8 @@ import (
 	"github.com/windlass-run/windlass/internal/llm/llmtest"
 )
 
-// TestStationsSurviveTheEngine kills the embedded ClickHouse in the middle of a run: the run goes on, with what it selects, and the
-// next engine gets all rows and cards.
+// TestStationsSurviveTheEngine kills the embedded ClickHouse in the middle of a run: the run goes
+// on, with what it selects, and the next engine gets all rows and cards.
 func TestStationsSurviveTheEngine(t *testing.T) {
 	t.Parallel()
 	l := embeddedLab(t)

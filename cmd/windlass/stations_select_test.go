@@ -14,7 +14,8 @@ import (
 	"github.com/windlass-run/windlass/internal/llm/llmtest"
 )
 
-// TestStations runs five phases of twelve turns with each strategy, twice, and judges what the provider got.
+// TestStations runs five phases of twelve turns with each strategy, twice, and judges what the
+// provider got.
 func TestStations(t *testing.T) {
 	t.Parallel()
 	const budget = 1500
@@ -85,7 +86,8 @@ func bodies(requests []llmtest.Request) []string {
 	return out
 }
 
-// requireAnchorsAndBudget judges every request of the stations that select. The requests are in the order of the turns.
+// requireAnchorsAndBudget judges every request of the stations that select. The requests are in the
+// order of the turns.
 func requireAnchorsAndBudget(t *testing.T, requests []llmtest.Request, budget int) {
 	t.Helper()
 	counter := llm.NewCounter("gpt-5-mini")
@@ -122,8 +124,8 @@ func requireAnchorsAndBudget(t *testing.T, requests []llmtest.Request, budget in
 	require.Greater(t, most, int64(budget)/2, "the budget is used")
 }
 
-// anchorsOf returns the messages that the station after the one of a request must be sent: the answer, with the turn before it,
-// and what failed.
+// anchorsOf returns the messages that the station after the one of a request must be sent: the
+// answer, with the turn before it, and what failed.
 func anchorsOf(t *testing.T, last *llmtest.Request) map[string]bool {
 	t.Helper()
 	_, task, turn := stationOf(last)
@@ -140,8 +142,8 @@ func anchorsOf(t *testing.T, last *llmtest.Request) map[string]bool {
 	return out
 }
 
-// paidFor returns the places of the messages that count against the budget: those that are no anchors, the marker before each
-// stretch that has one of them, and the marker at the end.
+// paidFor returns the places of the messages that count against the budget: those that are no
+// anchors, the marker before each stretch that has one of them, and the marker at the end.
 func paidFor(messages []llmtest.Message, raw []string, anchors map[string]bool) []int {
 	var out []int
 	head, paid := -1, false

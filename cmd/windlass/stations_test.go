@@ -18,8 +18,9 @@ import (
 	"github.com/windlass-run/windlass/internal/llm/llmtest"
 )
 
-// The stations are the phases of a long run: in each turn but the last a model reads a part of what there is at the station,
-// in one turn a part that is not there. Each station after the first selects what it needs of the others.
+// The stations are the phases of a long run: in each turn but the last a model reads a part of what
+// there is at the station, in one turn a part that is not there. Each station after the first
+// selects what it needs of the others.
 const (
 	stations     = 5
 	stationTurns = 12 // of each
@@ -28,7 +29,8 @@ const (
 
 var sights = strings.Fields("crane meadow railway bridge owl well lighthouse ferry orchard quarry mill")
 
-// stationCascade returns the cascade. settings are further members of inter_phase, each with a comma behind it.
+// stationCascade returns the cascade. settings are further members of inter_phase, each with a
+// comma behind it.
 func stationCascade(strategy string, budget int, settings string) string {
 	var phases []string
 	for i := range stations {
@@ -59,7 +61,8 @@ func asksForCards(r *llmtest.Request) bool {
 	return strings.HasPrefix(r.Messages[0].Text(), "You write index cards")
 }
 
-// stationOf returns the station that a request is of, the place of its task, and the number of the turn.
+// stationOf returns the station that a request is of, the place of its task, and the number of the
+// turn.
 func stationOf(r *llmtest.Request) (station, task, turn int) {
 	for i := range r.Messages {
 		m := &r.Messages[i]
@@ -73,7 +76,8 @@ func stationOf(r *llmtest.Request) (station, task, turn int) {
 	return station, task, turn
 }
 
-// answerStations answers as it is asked, and nothing else matters: the same request has the same answer.
+// answerStations answers as it is asked, and nothing else matters: the same request has the same
+// answer.
 func answerStations(r llmtest.Request) *llmtest.Answer {
 	a := &llmtest.Answer{Usage: map[string]any{"prompt_tokens": len(r.Raw) / 4, "completion_tokens": 20, "total_tokens": len(r.Raw)/4 + 20}}
 	switch {
@@ -143,8 +147,8 @@ func embedStations(r llmtest.EmbedRequest) *llmtest.Answer {
 	return a
 }
 
-// stationLab returns a lab with the parts, a server that answers, and a configuration of models. Embeddings come from the
-// server's model "embedder".
+// stationLab returns a lab with the parts, a server that answers, and a configuration of models.
+// Embeddings come from the server's model "embedder".
 func stationLab(t *testing.T, dsn string, answers llmtest.Config) (*lab, *llmtest.Server) {
 	t.Helper()
 	answers.Key = testKey
@@ -181,7 +185,8 @@ func (l *lab) recorded(session string) []*echo.Entry {
 	return rec.Entries
 }
 
-// selectionsOf returns the selections of earlier phases that are recorded, in order, without the time that they took.
+// selectionsOf returns the selections of earlier phases that are recorded, in order, without the
+// time that they took.
 func (l *lab) selectionsOf(session string) []*echo.InterSelection {
 	l.t.Helper()
 	var out []*echo.InterSelection

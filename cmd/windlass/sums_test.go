@@ -15,8 +15,9 @@ import (
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
 )
 
-// TestReportsAreSumsOfTheRecord runs models that answer, are refused, break off, are tried again, and a script, and holds
-// every line of every cost report, and of the sessions, against sums over the model_call entries of the journals.
+// TestReportsAreSumsOfTheRecord runs models that answer, are refused, break off, are tried again,
+// and a script, and holds every line of every cost report, and of the sessions, against sums over
+// the model_call entries of the journals.
 func TestReportsAreSumsOfTheRecord(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, clickhousetest.DSN(t, clickhousetest.Open(t)))

@@ -30,8 +30,8 @@ func golden(t *testing.T, name, text string) {
 	require.Equal(t, string(want), text, "go test ./cmd/windlass -update writes what is seen")
 }
 
-// onTerminal runs windlass on a pseudo terminal, calls during with what it has shown so far whenever that has grown, and
-// returns all that it has sent.
+// onTerminal runs windlass on a pseudo terminal, calls during with what it has shown so far
+// whenever that has grown, and returns all that it has sent.
 func (l *lab) onTerminal(width, height, code int, during func(shown string, tty io.Writer), args ...string) string {
 	l.t.Helper()
 	cmd := exec.Command("windlass", args...)
@@ -83,8 +83,8 @@ func TestLiveView(t *testing.T) {
 	}
 }
 
-// TestLiveViewOfManyPhases has more phases than lines: nothing is left over on the way, and all phases stand there at
-// the end.
+// TestLiveViewOfManyPhases has more phases than lines: nothing is left over on the way, and all
+// phases stand there at the end.
 func TestLiveViewOfManyPhases(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, "")
@@ -127,8 +127,8 @@ func TestInterruptOnTerminal(t *testing.T) {
 	golden(t, "live-interrupt.golden", scrub(s.Text(), l.dir))
 }
 
-// TestHostileOutput has a tool and a model write escape sequences: none reaches the terminal, and a pipe gets the
-// answer as it is.
+// TestHostileOutput has a tool and a model write escape sequences: none reaches the terminal, and a
+// pipe gets the answer as it is.
 func TestHostileOutput(t *testing.T) {
 	t.Parallel()
 	const hostile = `\u001b]0;owned\u0007\u001b[2J\u009b31m`

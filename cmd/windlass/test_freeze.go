@@ -18,11 +18,8 @@ import (
 
 // freezeOptions are the flags of windlass test freeze.
 type freezeOptions struct {
-	name    string
-	dir     string
-	match   []string
-	cascade string
-	keepEnv []string
+	frozen.Options
+	match []string
 }
 
 func newTestFreezeCommand(con *console) *cobra.Command {
@@ -43,11 +40,11 @@ context unless --match says otherwise.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return freezeSession(cmd.Context(), con, args[0], o) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.name, "name", "", "the `NAME` of the test")
-	f.StringVar(&o.dir, "dir", testsDir, "the `FOLDER` of tests that it is written to")
+	f.StringVar(&o.Name, "name", "", "the `NAME` of the test")
+	f.StringVar(&o.Dir, "dir", testsDir, "the `FOLDER` of tests that it is written to")
 	f.StringSliceVar(&o.match, "match", nil, "the `ASPECTS` that must match, with commas (default: all but context)")
-	f.StringVar(&o.cascade, "cascade", "", "the `FILE` that the test runs (default: the one that the run was begun with)")
-	f.StringArrayVar(&o.keepEnv, "keep-env", nil, "keep the value of the granted variable `NAME` in the test (repeatable)")
+	f.StringVar(&o.Cascade, "cascade", "", "the `FILE` that the test runs (default: the one that the run was begun with)")
+	f.StringArrayVar(&o.KeepEnv, "keep-env", nil, "keep the value of the granted variable `NAME` in the test (repeatable)")
 	con.jsonFlag(cmd)
 	return cmd
 }
@@ -63,22 +60,20 @@ type frozenTest struct {
 }
 
 func freezeSession(ctx context.Context, con *console, given string, o freezeOptions) error {
-	match, err := readAspects(o.match)
-	if err != nil {
+	var err error
+	if o.Match, err = readAspects(o.match); err != nil {
 		return err
 	}
-	if !app.IsName(o.name) {
-		return usageError(fmt.Errorf("--name %q: use up to 64 letters, digits, dots, dashes and underscores, beginning with a letter or digit", o.name),
+	if !app.IsName(o.Name) {
+		return usageError(fmt.Errorf("--name %q: use up to 64 letters, digits, dots, dashes and underscores, beginning with a letter or digit", o.Name),
 			"windlass test freeze "+given+" --name refund")
 	}
 	rec, err := readSession(ctx, con, given)
 	if err != nil {
 		return err
 	}
-	t, err := frozen.Make(ctx, rec, frozen.Options{
-		Name: o.name, Dir: o.dir, Match: match, Cascade: o.cascade, KeepEnv: o.keepEnv,
-		Warn: func(text string) { fmt.Fprintf(con.err, "Warning: %s\n", text) },
-	})
+	o.Warn = func(text string) { fmt.Fprintf(con.err, "Warning: %s\n", text) }
+	t, err := frozen.Make(ctx, rec, o.Options)
 	if err != nil {
 		return freezeError(rec.Header.SessionID, err)
 	}
@@ -86,12 +81,12 @@ func freezeSession(ctx context.Context, con *console, given string, o freezeOpti
 	made := frozenTest{path, t.Name, rec.Header.SessionID, t.Cascade, t.Match, len(t.Answers)}
 	return con.print(made, func() error {
 		fmt.Fprintf(con.out, "Wrote %s: %s of session %s; it compares %s.\n", path, term.Plural(made.Answers, "answer"), made.SessionID, snapshot.Joined(t.Match))
-		fmt.Fprintf(con.err, "It holds what models and tools answered: read it before you share it. Run it: windlass test run %s\n", o.dir)
+		fmt.Fprintf(con.err, "It holds what models and tools answered: read it before you share it. Run it: windlass test run %s\n", o.Dir)
 		return nil
 	})
 }
 
-// freezeError says in the words of the command line why a session cannot be frozen, and what to try.
+// freezeError says in flags why a session cannot be frozen, and what to try.
 func freezeError(id string, err error) error {
 	var (
 		ended      *frozen.NotEndedError

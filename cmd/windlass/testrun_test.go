@@ -10,7 +10,8 @@ import (
 	"github.com/windlass-run/windlass/internal/snapshot/suite"
 )
 
-// TestExampleTests runs the tests of the examples as a person would, from this repository and with nothing else.
+// TestExampleTests runs the tests of the examples as a person would, from this repository and with
+// nothing else.
 func TestExampleTests(t *testing.T) {
 	t.Parallel()
 	var out, errw bytes.Buffer

@@ -32,8 +32,7 @@ Exit codes: 0 when no file has errors (warnings may have been printed), 3 when o
 	return cmd
 }
 
-// runValidate checks every file before it says how it went. A file that cannot be read does not keep the others from
-// being checked.
+// runValidate checks every file, also after one that cannot be read, before it says how it went.
 func runValidate(ctx context.Context, con *console, paths []string) error {
 	all := cascade.Diagnostics{}
 	seen := map[string]bool{} // A tool file is reached from every cascade beside it.
@@ -80,8 +79,8 @@ func printResult(con *console, checked int, all cascade.Diagnostics) error {
 	})
 }
 
-// loadCascade loads a cascade for a command that goes on with it. Warnings and errors are printed; an unsound file is an
-// error with the exit code for it, which is not shown a second time.
+// loadCascade loads a cascade and prints its diagnostics. An invalid file is an error that is not
+// shown a second time.
 func loadCascade(ctx context.Context, con *console, path string) (*cascade.Cascade, error) {
 	c, found, err := app.LoadCascade(ctx, path, con.in)
 	diagnostics.Write(con.err, found)

@@ -29,7 +29,8 @@ const (
 	brokenCascade  = "{\n  \"cascade_id\": \"x\",\n  \"phases\": [{\"name\": \"a\", \"instructions\": \"{{ oops\", \"tackle\": [\"read_flie\"]}]\n}\n"
 )
 
-// contextCascade has mistakes in what it says about context: names of tools are those of the real registry.
+// contextCascade has mistakes in what it says about context: names of tools are those of the real
+// registry.
 const contextCascade = `{"cascade_id": "x", "auto_context": {"intra_phase": {"exclude_tools": ["raed_file", "write_file"]}},
  "token_budget": {"max_total": 9000},
  "phases": [{"name": "a", "instructions": "x", "intra_context": {"guard": {"compact_percent": 70}}, "tackle": ["read_file"]}]}`

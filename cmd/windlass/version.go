@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// version is set by the release build (-ldflags "-X main.version=..."); otherwise the module's own version counts.
+// version is set by the release build (-ldflags "-X main.version=..."); "" is the module's version.
 var version = ""
 
 type versionInfo struct {

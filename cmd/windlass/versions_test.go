@@ -52,8 +52,9 @@ func filesBelow(t *testing.T, dir string) map[string]stamped {
 	return files
 }
 
-// Journals of other versions, with a lock file and without one, are refused by every command that reads journals, each with its
-// version, who reads it, and what to do; nothing in their folders is changed. Other sessions go on as ever.
+// Journals of other versions, with a lock file and without one, are refused by every command that
+// reads journals, each with its version, who reads it, and what to do; nothing in their folders is
+// changed. Other sessions go on as ever.
 func TestJournalsOfOtherVersions(t *testing.T) {
 	t.Parallel()
 	l := newServeLab(t, "")
@@ -133,7 +134,8 @@ func TestJournalsOfOtherVersions(t *testing.T) {
 	}
 }
 
-// A session that was begun under rules that this engine does not have can be looked at, and is not run again.
+// A session that was begun under rules that this engine does not have can be looked at, and is not
+// run again.
 func TestSessionsOfOtherRules(t *testing.T) {
 	t.Parallel()
 	l := newServeLab(t, "")

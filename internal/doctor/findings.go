@@ -9,8 +9,8 @@ import (
 	"github.com/windlass-run/windlass/internal/term"
 )
 
-// Findings adds the report in words to a table of two columns, without its problems and warnings.
-// waiting says what of it waits for ClickHouse, and how it is delivered.
+// Findings adds the report to a table of two columns, without problems and warnings. waiting says
+// what waits for ClickHouse.
 func (r *Report) Findings(t *term.Table, waiting string) {
 	t.Add("home", r.Home)
 	t.Add("cache", r.Cache)

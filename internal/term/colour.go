@@ -32,8 +32,7 @@ func (p Painter) Paint(c Colour, s string) string {
 	return string(c) + s + string(reset)
 }
 
-// WantsColour reports whether w is a terminal of a person who has not asked for plain text
-// (https://no-color.org).
+// WantsColour reports whether w is a terminal and NO_COLOR is not set (https://no-color.org).
 func WantsColour(w io.Writer) bool { return os.Getenv("NO_COLOR") == "" && CanDraw(w) }
 
 // StripColour removes what Paint adds.

@@ -36,8 +36,7 @@ func Millis(ms float64) string {
 	return Duration(time.Duration(ms * float64(time.Millisecond)))
 }
 
-// Cost writes a cost that may be unknown, in full (nil) or for some of its calls; nothing when
-// there were no calls.
+// Cost writes a cost that may be unknown, for all (nil) or some calls; nothing without calls.
 func Cost(usd *float64, calls, unknown uint64) string {
 	switch {
 	case calls == 0:
@@ -58,8 +57,7 @@ func Counted(n int, noun string) string {
 	return Count(int64(n)) + strings.TrimPrefix(Plural(n, noun), strconv.Itoa(n))
 }
 
-// Percent returns how much of the whole a part is, in percent rounded down; 0 for nothing of
-// nothing.
+// Percent returns a part of the whole in percent, rounded down; 0 without a whole.
 func Percent(part, whole int64) int64 {
 	if whole <= 0 {
 		return 0

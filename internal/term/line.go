@@ -6,8 +6,7 @@ import (
 	"sync"
 )
 
-// Line is a line of a terminal that is drawn over as work goes on. Off a terminal it draws nothing.
-// One goroutine at a time may use it.
+// Line is a line of a terminal that is redrawn; elsewhere it draws nothing. It is not locked.
 type Line struct {
 	Out        io.Writer
 	OnTerminal bool

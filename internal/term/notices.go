@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Notices are short messages to a person while a command runs: in the live view when there is one,
-// else a line each. Any goroutine may use it.
+// Notices are short messages while a command runs: in the live view when there is one, else a line
+// each. They are safe for concurrent use.
 type Notices struct {
 	mu  sync.Mutex // guards say, and is held while it writes
 	say func(string)

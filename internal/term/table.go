@@ -11,16 +11,15 @@ import (
 // narrowest is the width that no column is cut below.
 const narrowest = 8
 
-// Table is text in columns, for people. Numbers stand right-aligned. On a terminal the widest
-// columns of text are cut to fit; elsewhere nothing is cut. It holds no colours.
+// Table is text in columns. Numbers are right-aligned. On a terminal the widest columns of text are
+// cut to fit. It holds no colours.
 type Table struct {
 	heads []string
 	right []bool // the column holds numbers
 	rows  [][]string
 }
 
-// NewTable makes a table with these column heads. A head that begins with ">" is that of a column
-// of numbers.
+// NewTable makes a table with these heads. One that begins with ">" is of a column of numbers.
 func NewTable(heads ...string) *Table {
 	t := &Table{}
 	for _, h := range heads {
@@ -78,8 +77,7 @@ func (t *Table) widths() []int {
 	return widths
 }
 
-// shrink takes from the widest column of text, again and again, until the table fits or nothing is
-// left to take.
+// shrink narrows the widest column of text until the table fits or no column can be narrowed.
 func (t *Table) shrink(widths []int, width int) {
 	total := 2 * (len(widths) - 1)
 	for _, n := range widths {

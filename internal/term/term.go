@@ -48,9 +48,8 @@ func WriteJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// SurviveClosedPipes lets the process live when the reader of its output leaves: a run that is paid
-// for does not die of a log that nobody reads. Writes to a closed pipe fail instead. It returns a
-// function that ends this.
+// SurviveClosedPipes makes writes to a closed pipe fail instead of ending the process: a run that
+// is paid for does not die of a log that nobody reads. stop ends this.
 func SurviveClosedPipes() (stop func()) {
 	ignored := make(chan os.Signal, 1) // never read: the write's error says it
 	signal.Notify(ignored, syscall.SIGPIPE)

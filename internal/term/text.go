@@ -10,8 +10,7 @@ import (
 	"github.com/windlass-run/windlass/internal/source"
 )
 
-// Clean makes a text safe to print on one line, whoever wrote it: what would control the terminal
-// or the order of words is replaced, and so are line breaks.
+// Clean replaces what would control the terminal or the order of words, and line breaks.
 func Clean(s string) string { return source.Printable(s) }
 
 // CleanLines is Clean for a text of several lines: it may quote what a tool or an endpoint wrote.
@@ -23,12 +22,10 @@ func CleanLines(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// OneLine puts a text on one line that is safe to print: each stretch of white space becomes one
-// space.
+// OneLine is Clean with each stretch of white space as one space.
 func OneLine(s string) string { return Clean(oneline.Of(s)) }
 
-// Cell puts a value on one line of a table, with a mark for each line break, and removes what would
-// control the terminal: values come from models.
+// Cell is a value for a table: with marks for line breaks, without what controls the terminal.
 func Cell(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -43,9 +40,8 @@ func Cell(s string) string {
 	}, s)
 }
 
-// WithoutControls removes what would control a terminal, or show words in another order than they
-// stand in. Line breaks and tabs stay, and so do the marks that texts from right to left have
-// between words.
+// WithoutControls removes what would control a terminal or change the order of words. Line breaks
+// and tabs stay, and so do the marks that texts from right to left have between words.
 func WithoutControls(text string) string {
 	return strings.Map(func(r rune) rune {
 		embeds := r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069'
@@ -56,13 +52,11 @@ func WithoutControls(text string) string {
 	}, text)
 }
 
-// Cut shortens a line to a width in columns, at least one. A line that was cut ends with an
-// ellipsis.
+// Cut shortens a line to a width in columns, at least one, with an ellipsis at its end.
 func Cut(s string, width int) string { return runewidth.Truncate(s, max(width, 1), "…") }
 
-// CutValue cuts a value of a table to the bytes that a terminal of this width can show of it, as a
-// value can be megabytes long and a table is kept until its columns are known. With width 0 nothing
-// is cut.
+// CutValue cuts a value to the bytes that a terminal of this width can show: a value may have
+// megabytes, and a table is kept until its columns are known. With width 0 nothing is cut.
 func CutValue(s string, width int) string {
 	keep := 4 * (width + 1) // a character has four bytes at most
 	if width == 0 || len(s) <= keep {

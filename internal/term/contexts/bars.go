@@ -17,7 +17,7 @@ const (
 	narrowBar = 10
 )
 
-// barPart is one kind of stretch in a bar. The marks differ, so that a bar can be read without colours.
+// barPart is a kind of stretch in a bar. The marks tell them apart without colours.
 type barPart struct {
 	forms  []autocontext.Form
 	mark   string
@@ -25,7 +25,7 @@ type barPart struct {
 	name   string
 }
 
-// barParts are the stretches in their order. Behind them stands what full history would have had besides.
+// barParts are the stretches in their order. What full history would have had besides follows them.
 var barParts = []barPart{
 	{[]autocontext.Form{autocontext.FormFull}, "█", term.Cyan, "full"},
 	{[]autocontext.Form{autocontext.FormExcerpt, autocontext.FormStub}, "▓", term.Green, "cut"},
@@ -75,7 +75,7 @@ func noteWidth(calls []inspect.Call) (n int) {
 	return n
 }
 
-// barRows returns what stands left of the bars, with a head: as many columns as leave room for a bar.
+// barRows returns what is left of the bars, with a head: as many columns as leave room for a bar.
 func barRows(calls []inspect.Call, width int) (head string, rows []string) {
 	cells := [][]string{{"call", "turn", "sent", "of full", "as before"}}
 	for i := range calls {
@@ -152,8 +152,8 @@ func (p *printer) bar(c *inspect.Call, longest int64, room int) string {
 	return b.String()
 }
 
-// fitCells turns sizes into numbers of cells, at most room for a sum of longest: what there is has at least one cell, the
-// rest goes where the most is lacking.
+// fitCells turns sizes into numbers of cells, at most room for a sum of longest. Each size above
+// zero has a cell; the rest go where the most is missing.
 func fitCells(sizes []int64, longest int64, room int) []int {
 	var sum int64
 	for _, s := range sizes {

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestBarsFit draws random calls: no bar is longer than its room, what there is has a cell as long as there are enough, and
-// the whole is as long as its share of the longest.
+// TestBarsFit draws random calls: no bar is longer than its room, what there is has a cell as long
+// as there are enough, and the whole is as long as its share of the longest.
 func TestBarsFit(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(5, 5))

@@ -107,7 +107,7 @@ func reasonNow(c *inspect.MessageChange) string {
 	return string(c.To.Reason)
 }
 
-// sizes are the tokens of a message in both requests, once when they are the same or only one has it.
+// sizes are the tokens of a message in both requests, once when they are equal or one has it.
 func sizes(c *inspect.MessageChange) string {
 	switch {
 	case c.From == nil:

@@ -1,5 +1,6 @@
-// Package contexts writes for a terminal what internal/inspect finds of the calls of a session: what
-// each was sent, in which form and why, and what that saved. It computes nothing of that itself.
+// Package contexts writes for a terminal what internal/inspect finds of the calls of a session:
+// what each was sent, in which form and why, and what that saved. It computes nothing of that
+// itself.
 package contexts
 
 import (
@@ -12,15 +13,12 @@ import (
 // Out is where something is written, and what that place can show.
 type Out struct {
 	W     io.Writer
-	Width int // the columns of a terminal, 0 for none
-	// Safe keeps what models and tools wrote from controlling the terminal. Without it texts of
-	// messages are the very bytes.
-	Safe bool
+	Width int  // the columns of a terminal, 0 for none
+	Safe  bool // texts of messages cannot control the terminal; else they are the very bytes
 	term.Painter
 }
 
-// To returns what w can show: a terminal has a width, colours unless NO_COLOR is set, and safe
-// texts.
+// To returns what w can show.
 func To(w io.Writer) Out {
 	return Out{W: w, Width: term.Width(w), Safe: term.IsTerminal(w), Painter: term.Painter{On: term.WantsColour(w)}}
 }

@@ -10,8 +10,7 @@ import (
 	"github.com/windlass-run/windlass/internal/term"
 )
 
-// Write writes diagnostics: place and message, the source line with a mark under what is meant, and
-// a hint.
+// Write writes each diagnostic with its place, its source line with a mark, and its hint.
 func Write(w io.Writer, found cascade.Diagnostics) {
 	p := term.Painter{On: term.WantsColour(w)}
 	for _, d := range found {

@@ -11,9 +11,8 @@ import (
 	"github.com/windlass-run/windlass/internal/term"
 )
 
-// Progress shows the steps: in one line that is drawn over on a terminal, else in a line per step
-// and quarter. Any goroutine may use it. Once muted it shows nothing more, so that it does not write
-// into the view of the run.
+// Progress shows the steps: in one line that is redrawn on a terminal, else in a line per step and
+// quarter. It is safe for concurrent use. Muted, it does not write into the view of the run.
 type Progress struct {
 	mu       sync.Mutex // guards what follows
 	line     *term.Line
@@ -33,8 +32,7 @@ func (p *Progress) Mute() {
 	p.muted = true
 }
 
-// Show shows a step. The start of an engine is shown only after something was fetched: it takes no
-// time worth a line.
+// Show shows a step. The start of an engine, which is quick, is shown only after a fetch.
 func (p *Progress) Show(step fetch.Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -19,8 +19,7 @@ type Room struct {
 	Height int // 0: as many as it takes
 }
 
-// Frame returns the view as it stands, each line at most as wide as the room and no more lines than
-// fit.
+// Frame returns the lines of the view, which fit into the room.
 func (p *Progress) Frame(room Room, color bool) []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -75,8 +74,7 @@ func (p *Progress) active() int {
 	return at
 }
 
-// below returns the lines under the phase that is running: what it is doing, what came into it of
-// earlier phases, and what the guard of its context did.
+// below returns the lines under the running phase: its activity, its selected context, its guard.
 func (p *Progress) below(width int, paint func(c term.Colour, text string) string) []string {
 	if len(p.phases) == 0 {
 		return nil
@@ -114,7 +112,8 @@ func (p *Progress) window(lines int, bounded bool) (from, to int) {
 // shapes are the choices of cells, the fullest first: the first that fits the width is taken.
 var shapes = [][]int{{0, 1, 2, 3}, {0, 2, 3}, {0, 3}, {3}}
 
-// cells say how far a phase has come, what it took in tokens and in money, and for how long it runs.
+// cells say how far a phase has come, what it took in tokens and in money, and for how long it
+// runs.
 func (ph *phaseProgress) cells(now time.Time) []string {
 	tokens, cost := "", ""
 	// Calls were answered, or may have cost something.

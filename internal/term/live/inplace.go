@@ -72,8 +72,7 @@ func (v *InPlace) draw(room Room) {
 	_, _ = io.WriteString(v.out, b.String()) // a terminal that went away does not stop the run
 }
 
-// rows returns how many lines of the screen the last frame takes. A terminal that was made narrower
-// since then has broken the long ones.
+// rows returns how many lines the last frame takes on a terminal that is this wide now.
 func (v *InPlace) rows(width int) int {
 	n := 0
 	for _, w := range v.drawn {

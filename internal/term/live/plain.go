@@ -15,8 +15,7 @@ import (
 	"github.com/windlass-run/windlass/internal/term"
 )
 
-// Plain writes one line for everything that has ended: for logs, pipes and terminals that cannot
-// draw. Write is called by one goroutine at a time, as the log promises.
+// Plain writes a line for everything that has ended. One goroutine at a time may call Write.
 type Plain struct {
 	out io.Writer
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/windlass-run/windlass/internal/term"
 )
 
-// Progress is the state of a run as a person follows it, gathered from its entries and events. The
-// run writes to it, whoever draws reads it; the mutex guards everything.
+// Progress is the state of a run, gathered from its entries and events. The run writes to it, the
+// view reads it; the mutex guards everything.
 type Progress struct {
 	mu      sync.Mutex
 	now     func() time.Time
@@ -43,8 +43,7 @@ type phaseProgress struct {
 	duration time.Duration
 }
 
-// NewProgress returns the state of a run that is about to begin, with the phases that it is known
-// to have.
+// NewProgress returns the state of a run that is about to begin.
 func NewProgress(cascadeID, session string, phases []string, now func() time.Time) *Progress {
 	p := &Progress{cascade: term.OneLine(cascadeID), session: session, now: now, started: now()}
 	for _, name := range phases {
@@ -126,8 +125,8 @@ func (p *Progress) Note(note string) {
 	p.mu.Unlock()
 }
 
-// begin returns the line of a phase that starts: the first one that waits, else a new one before
-// those that wait.
+// begin returns the line of a phase that starts: its first pending one, else a new one before
+// those.
 func (p *Progress) begin(name string) *phaseProgress {
 	at := len(p.phases)
 	for i := range p.phases {
@@ -156,8 +155,7 @@ func (p *Progress) current(name string) *phaseProgress {
 // telling are the arguments that say best what a call is about, the best first.
 var telling = []string{"pattern", "path", "command", "url", "sql", "target", "key", "dir"}
 
-// argumentHint shows what a call is about: the most telling of its arguments, else its first string
-// by name.
+// argumentHint shows the most telling argument of a call, else its first string by name.
 func argumentHint(args string) string {
 	var all map[string]any
 	if json.Unmarshal([]byte(args), &all) != nil {

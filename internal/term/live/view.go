@@ -1,5 +1,4 @@
-// Package live shows a run to a person while it goes on: in place on a terminal, else in lines, or
-// as JSON.
+// Package live shows a run while it goes on: in place on a terminal, else in lines, or as JSON.
 package live
 
 import (
@@ -20,8 +19,7 @@ type View interface {
 	engine.Observer
 }
 
-// Choose returns the view of a run for w: in place on a terminal, and then with the notices in it,
-// else line by line.
+// Choose returns the view of a run for w: in place on a terminal, with the notices, else in lines.
 func Choose(w io.Writer, c *cascade.Cascade, session string, n *term.Notices) View {
 	if !term.CanDraw(w) {
 		return NewPlain(w)
@@ -35,8 +33,7 @@ func Choose(w io.Writer, c *cascade.Cascade, session string, n *term.Notices) Vi
 	return NewInPlace(p, w, func() Room { return roomOf(w) }, term.WantsColour(w))
 }
 
-// roomOf returns the room of a terminal: a column less than it has, as a full line would wrap on
-// some.
+// roomOf returns the room of a terminal: without its last column, as a full line wraps on some.
 func roomOf(w io.Writer) Room {
 	width, height := term.Size(w)
 	if width <= 0 || height <= 0 {

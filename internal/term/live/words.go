@@ -12,8 +12,7 @@ func Tokens(u echo.Usage) string {
 	return fmt.Sprintf("in %s  cached %s  out %s", term.Count(u.In), term.Count(u.Cached), term.Count(u.Out))
 }
 
-// selectionLine says what came into a phase of earlier ones, or nothing for an entry that cannot be
-// read.
+// selectionLine says what came into a phase of earlier ones; "": the entry cannot be read.
 func selectionLine(e *echo.Entry) string {
 	s, err := echo.Read[echo.InterSelection](e)
 	if err != nil {
@@ -23,8 +22,7 @@ func selectionLine(e *echo.Entry) string {
 		len(s.Chosen), s.Candidates, term.Count(s.AnchorTokens+s.Used), term.Count(s.Everything))
 }
 
-// guardLine says what the guard of a phase's context did, or nothing for an entry that cannot be
-// read.
+// guardLine says what the guard of a phase's context did; "": the entry cannot be read.
 func guardLine(e *echo.Entry) string {
 	ev, err := echo.Read[echo.Guard](e)
 	if err != nil {

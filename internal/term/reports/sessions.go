@@ -1,5 +1,5 @@
-// Package reports makes the tables that people read: sessions, costs, deliveries, simulations. Widths
-// are the columns of a terminal, 0 for none.
+// Package reports makes tables of sessions, costs, deliveries and simulations. A width is that of
+// the terminal in columns, 0 for none.
 package reports
 
 import (
@@ -90,7 +90,7 @@ func callTable(calls []clickhouse.Call) *term.Table {
 	return t
 }
 
-// callOutcome says how a call ended. The error of one that failed says itself how often it was tried.
+// callOutcome says how a call ended. An error says itself how often the call was tried.
 func callOutcome(c clickhouse.Call) string {
 	switch {
 	case c.Failed && c.Error != "":

@@ -45,7 +45,7 @@ func SimulationTable(g *simulate.Group) *term.Table {
 	return t
 }
 
-// worstPlace says where to look for the conversation that a policy did worst in, when it did worse there than full history.
+// worstPlace names the conversation a policy did worst in; "": nowhere worse than full history.
 func worstPlace(g *simulate.Group, s *simulate.Summary) string {
 	place := fmt.Sprintf("line %d", s.WorstAt)
 	if s.WorstName != "" {

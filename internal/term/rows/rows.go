@@ -25,8 +25,7 @@ const (
 	None  Format = "null"  // the rows are read and not written
 )
 
-// FormatOf returns the format for the name in a FORMAT clause; "" is a table. It reports false for
-// a name that is not supported.
+// FormatOf returns the format of a FORMAT clause, "" for a table; false: it is not supported.
 func FormatOf(clause string) (Format, bool) {
 	switch lower := strings.ToLower(clause); {
 	case clause == "", strings.HasPrefix(lower, "pretty"):
@@ -72,8 +71,8 @@ func eachRow(rows *clickhouse.Rows, do func([]clickhouse.Value) error) error {
 	return nil
 }
 
-// writeJSON writes an array with one object per row, one row per line. Of columns with the same name the later ones
-// get a number, because JSON readers keep only one.
+// writeJSON writes an array with an object per row, each in a line. Of columns with the same name
+// the later ones get a number, because JSON readers keep only one.
 func writeJSON(w *bufio.Writer, rows *clickhouse.Rows) error {
 	names := uniqueNames(rows.Columns)
 	var line []byte

@@ -45,8 +45,7 @@ func (r Run) WriteText(w io.Writer) {
 	fmt.Fprintf(w, "session %s\n", r.Session)
 }
 
-// contextLine says what became of the context of all phases; it is empty when everything was sent
-// whole.
+// contextLine says what became of the context of all phases; "": everything was sent whole.
 func contextLine(res *engine.Result) string {
 	var f engine.ContextFigures
 	for _, p := range res.Phases {
@@ -116,8 +115,7 @@ func (r Run) WriteJSON(w io.Writer, runErr error) error {
 	return term.WriteJSON(w, out)
 }
 
-// WriteOutput writes the output of a run: a text as it is, anything else as indented JSON. On a
-// terminal control characters are left out.
+// WriteOutput writes a text as it is, without control characters on a terminal; else indented JSON.
 func WriteOutput(w io.Writer, output any) error {
 	text := echo.AsText(output)
 	if _, ok := output.(string); !ok && output != nil {

@@ -11,8 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Screen is a terminal, as far as the live view uses one: text, line ends, cursor up, and the two
-// ways to erase.
+// Screen is a terminal that knows text, line ends, cursor up, and two ways to erase.
 type Screen struct {
 	width, height int
 	lines         [][]rune // all there ever were; the last height ones are on the screen
@@ -98,8 +97,7 @@ func (s *Screen) put(r rune) {
 	}
 }
 
-// Text returns everything that was left standing, scrolled away or not. Lines that were broken at
-// the edge are whole.
+// Text returns what was not erased, scrolled away or not. Lines that were wrapped are whole.
 func (s *Screen) Text() string {
 	var b strings.Builder
 	for i, l := range s.lines {
