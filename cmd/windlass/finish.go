@@ -13,7 +13,6 @@ import (
 	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/app"
-	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/term"
 	"github.com/windlass-run/windlass/internal/term/live"
@@ -141,12 +140,13 @@ func (s *shownRun) ended(res *engine.Result) summary.Run {
 
 // printSummary says on standard error what it took and what to try next.
 func (s *shownRun) printSummary(res *engine.Result) {
+	if !s.quiet {
+		s.ended(res).WriteText(s.con.err)
+	}
+	s.printUndelivered()
 	if s.quiet {
-		s.printUndelivered(s.closing.Undelivered)
 		return
 	}
-	s.ended(res).WriteText(s.con.err)
-	s.printUndelivered(s.closing.Undelivered)
 	if d := s.closing.Earlier; d.Rows > 0 {
 		fmt.Fprintf(s.con.err, "Delivered to ClickHouse besides: %s of %s\n", term.Plural(d.Rows, "row"), term.Plural(d.Sessions, "earlier session"))
 	}
@@ -157,7 +157,8 @@ func (s *shownRun) printSummary(res *engine.Result) {
 }
 
 // printUndelivered says how much of the session ClickHouse does not have, and what becomes of it.
-func (s *shownRun) printUndelivered(u *clickhouse.UndeliveredError) {
+func (s *shownRun) printUndelivered() {
+	u := s.closing.Undelivered
 	if u == nil {
 		return
 	}

@@ -50,33 +50,34 @@ func examineSandbox(required bool) *Sandbox {
 }
 
 // examineClickHouse opens the database if that fetches nothing.
-func examineClickHouse(ctx context.Context, o clickhouse.Options) ClickHouse {
-	h := ClickHouse{Kind: "server"}
+func examineClickHouse(ctx context.Context, o clickhouse.Options) (h ClickHouse) {
+	if err := h.examine(ctx, o); err != nil {
+		h.Error = err.Error()
+	}
+	return h
+}
+
+func (h *ClickHouse) examine(ctx context.Context, o clickhouse.Options) error {
+	h.Kind = "server"
 	if o.DSN != "" {
 		h.DSN = clickhouse.HideDSN(o.DSN)
 	} else {
 		h.Kind, h.DataDir, h.Sandbox = "embedded", clickhouse.EngineDir(o.Home), examineSandbox(o.RequireSandbox)
 		engine, attempts, err := embedded.Survey(ctx, embedded.ConfigFromEnv(o.CacheDir))
 		h.Engine, h.Sources = engine.Path, attempts
-		if err != nil {
-			h.Error = err.Error()
-			return h
-		}
-		if engine.Path == "" {
-			return h // it will be fetched by the first run
+		if err != nil || engine.Path == "" { // the first run fetches it
+			return err
 		}
 	}
 	db, err := clickhouse.Open(ctx, o)
 	if err != nil {
-		h.Error = err.Error()
-		return h
+		return err
 	}
-	defer func() { _ = db.Close() }()
-	h.ask(ctx, db)
-	return h
+	defer db.Close() //nolint:errcheck // only read from
+	return h.ask(ctx, db)
 }
 
-func (h *ClickHouse) ask(ctx context.Context, db *clickhouse.DB) {
+func (h *ClickHouse) ask(ctx context.Context, db *clickhouse.DB) error {
 	h.Database = db.Database()
 	if e := db.Endpoint(); e != nil {
 		h.Endpoint, h.PID, h.Engine = e.Addr(), e.PID, e.Engine
@@ -86,15 +87,14 @@ func (h *ClickHouse) ask(ctx context.Context, db *clickhouse.DB) {
 		h.Version, err = db.Version()
 	}
 	if err != nil {
-		h.Error = err.Error()
-		return
+		return err
 	}
 	h.Rows, h.Bytes, h.Answers = size.Rows, size.Bytes, true
 	rights, err := db.ReadingRights(ctx)
 	if err != nil {
-		h.Error = err.Error()
-		return
+		return err
 	}
 	h.Reading = &rights
 	h.Old, _ = db.Old(ctx) // it answers all the same
+	return nil
 }

@@ -11,18 +11,10 @@ import (
 // Count writes a number with thousands separators.
 func Count(n int64) string {
 	s := strconv.FormatInt(n, 10)
-	start := len(s) % 3
-	if n < 0 {
-		return "-" + Count(-n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
 	}
-	out := s[:start]
-	for i := start; i < len(s); i += 3 {
-		if out != "" {
-			out += ","
-		}
-		out += s[i : i+3]
-	}
-	return out
+	return s
 }
 
 // USD writes an amount of money with as many digits as a small one needs to differ from nothing.

@@ -1,6 +1,7 @@
 package contexts
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -54,7 +55,10 @@ func diffTable(list []inspect.MessageChange) *term.Table {
 		if c.Tool != "" {
 			what += " " + c.Tool
 		}
-		t.Add(mark, places(list[i:i+1], fromSide), places(list[i:i+1], toSide), what, string(c.Hash), formIn(c.From), formIn(c.To), reasonNow(c), sizes(c))
+		none := &inspect.Side{} // for a message that is not in the history
+		from, to := cmp.Or(c.From, none), cmp.Or(c.To, none)
+		t.Add(mark, places(list[i:i+1], fromSide), places(list[i:i+1], toSide), what, string(c.Hash),
+			string(from.Form), string(to.Form), string(to.Reason), sizes(c))
 		i++
 	}
 	return t
@@ -89,22 +93,6 @@ func tokensOf(list []inspect.MessageChange) int64 {
 		sum += c.To.Tokens
 	}
 	return sum
-}
-
-// formIn returns how a message is sent, nothing for one that is not in the history.
-func formIn(s *inspect.Side) string {
-	if s == nil {
-		return ""
-	}
-	return string(s.Form)
-}
-
-// reasonNow says why a message is sent as it is now.
-func reasonNow(c *inspect.MessageChange) string {
-	if c.To == nil {
-		return ""
-	}
-	return string(c.To.Reason)
 }
 
 // sizes are the tokens of a message in both requests, once when they are equal or one has it.

@@ -43,7 +43,11 @@ func (v *Plain) Write(e *echo.Entry) error {
 	case echo.NodeModelCall:
 		v.modelCall(place, e)
 	case echo.NodeToolCall:
-		v.line("%s: %s", place, columns("tool "+joined(" ", term.OneLine(e.Tool.Name), argumentHint(e.Tool.Arguments)), outcomeOf(e), term.Millis(e.DurationMS)))
+		outcome := ""
+		if e.Error != nil {
+			outcome = "failed (" + e.Error.Kind + ")"
+		}
+		v.line("%s: %s", place, columns("tool "+joined(" ", term.OneLine(e.Tool.Name), argumentHint(e.Tool.Arguments)), outcome, term.Millis(e.DurationMS)))
 	case echo.NodeVerdict:
 		v.verdict(place, e)
 	case echo.NodeWarning:
@@ -116,13 +120,6 @@ func placeOf(phase string, attempt, turn int) string {
 		return "run"
 	}
 	return s
-}
-
-func outcomeOf(e *echo.Entry) string {
-	if e.Error != nil {
-		return "failed (" + e.Error.Kind + ")"
-	}
-	return ""
 }
 
 // columns joins the parts that there are with two spaces.

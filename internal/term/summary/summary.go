@@ -2,6 +2,7 @@
 package summary
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -34,7 +35,7 @@ func (r Run) WriteText(w io.Writer) {
 	if r.Totals.Scripted {
 		scripted = "  (scripted: no model was asked, nothing was paid)"
 	}
-	fmt.Fprintf(w, "\n%s in %s: %s, %s  %s%s\n", statusWord(r.Result.Status), term.Millis(r.Result.DurationMS),
+	fmt.Fprintf(w, "\n%s in %s: %s, %s  %s%s\n", cmp.Or(statusWords[r.Result.Status], "Failed"), term.Millis(r.Result.DurationMS),
 		term.Plural(len(r.Result.Phases), "phase"), term.Plural(r.Totals.Calls, "model call"), paid(r.Totals), scripted)
 	if r.Cards != (effect.Totals{}) {
 		fmt.Fprintf(w, "Cards: %s of it, %s\n", term.Plural(r.Cards.Calls, "call"), paid(r.Cards))
@@ -68,17 +69,11 @@ func contextLine(res *engine.Result) string {
 	return "Context: " + strings.Join(parts, ", ")
 }
 
-func statusWord(s echo.Status) string {
-	switch s {
-	case echo.StatusCompleted:
-		return "Completed"
-	case echo.StatusOverBudget:
-		return "Stopped by the budget"
-	case echo.StatusInterrupted:
-		return "Interrupted"
-	default:
-		return "Failed"
-	}
+// statusWords are the words for ends of a run; that for another end is Failed.
+var statusWords = map[echo.Status]string{
+	echo.StatusCompleted:   "Completed",
+	echo.StatusOverBudget:  "Stopped by the budget",
+	echo.StatusInterrupted: "Interrupted",
 }
 
 // phaseJSON and cardsJSON have a cost that is null when the cost of a call is unknown.
