@@ -24,7 +24,7 @@ type console struct {
 	out io.Writer
 	err io.Writer
 
-	app    *app.App // nil: not needed so far
+	app    *app.App // nil until open was called, by whatever needs it
 	asJSON bool     // the flag --json, of commands that have it from jsonFlag
 }
 

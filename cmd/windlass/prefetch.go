@@ -38,15 +38,11 @@ func newFetchCommand(con *console) *cobra.Command {
 func fetchThings(ctx context.Context, con *console, names []string) error {
 	ctx, stop := interruptible(ctx, func() {})
 	defer stop()
-	opened, err := con.open()
+	cfg, err := con.config()
 	if err != nil {
 		return err
 	}
-	cfg, err := opened.Config()
-	if err != nil {
-		return err
-	}
-	o, err := opened.Database()
+	o, err := con.app.Database()
 	if err != nil {
 		return err
 	}

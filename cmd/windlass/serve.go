@@ -77,11 +77,7 @@ func runServer(ctx context.Context, con *console, o serveOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	runs, err := con.open()
-	if err != nil {
-		return err
-	}
-	if _, err := runs.Config(); err != nil { // which every run would meet first
+	if _, err := con.config(); err != nil { // every run would fail of it
 		return err
 	}
 	l := log.New(con.err, "", log.LstdFlags|log.LUTC)
@@ -95,7 +91,7 @@ func runServer(ctx context.Context, con *console, o serveOptions) error {
 	}
 	o.runs.Log, o.runs.Fetching = l, con.fetching
 	s, err := serve.Open(ctx, serve.Options{
-		App: runs, Listen: o.listen, Token: token, Certificate: cert, Grants: o.grants, Runs: o.runs, Grace: o.grace,
+		App: con.app, Listen: o.listen, Token: token, Certificate: cert, Grants: o.grants, Runs: o.runs, Grace: o.grace,
 	})
 	if err != nil {
 		return serveError(err)

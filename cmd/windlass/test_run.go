@@ -89,12 +89,10 @@ func runTests(ctx context.Context, con *console, given []string, o testRunOption
 
 // findHint says what may be done when there are no tests.
 func findHint(err error) string {
-	var missing *suite.MissingError
-	var empty *suite.EmptyError
 	switch {
-	case errors.As(err, &missing):
+	case errors.As(err, new(*suite.MissingError)):
 		return "windlass test freeze SESSION --name NAME makes one; windlass test run DIR runs those of a folder"
-	case errors.As(err, &empty):
+	case errors.As(err, new(*suite.EmptyError)):
 		return "windlass test freeze SESSION --name NAME makes one"
 	}
 	return "windlass test run DIR with a folder that can be read"

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/windlass-run/windlass/echo"
@@ -45,17 +46,12 @@ func guardLine(e *echo.Entry) string {
 	}
 }
 
-// purposeWords say what a call for a phase's context does.
-func purposeWords(purpose echo.Purpose) string {
-	switch purpose {
-	case echo.PurposeRecount:
-		return "having the request counted"
-	case echo.PurposeSelect:
-		return "choosing context"
-	case echo.PurposeCards:
-		return "summing messages up for their cards"
-	case echo.PurposeEmbed:
-		return "embedding messages"
-	}
-	return "summing up older messages"
+// purposes are the words for what a call for a phase's context does.
+var purposes = map[echo.Purpose]string{
+	echo.PurposeRecount: "having the request counted",
+	echo.PurposeSelect:  "choosing context",
+	echo.PurposeCards:   "summing messages up for their cards",
+	echo.PurposeEmbed:   "embedding messages",
 }
+
+func purposeWords(p echo.Purpose) string { return cmp.Or(purposes[p], "summing up older messages") }
