@@ -26,6 +26,7 @@ type console struct {
 
 	app    *app.App // nil until open was called, by whatever needs it
 	asJSON bool     // the flag --json, of commands that have it from jsonFlag
+	warned string   // of the engine, so far
 }
 
 // open returns the app of the command, whose end closes it.
@@ -95,9 +96,7 @@ func (con *console) ask(ctx context.Context, pool *database.Pool, do func(contex
 	db, err := h.DB(ctx)
 	end()
 	mute()
-	if text := h.Warning(); text != "" {
-		fmt.Fprintf(con.err, "Warning: %s\n", text)
-	}
+	con.warn(h.Warning())
 	if err != nil {
 		return archive.DatabaseError(ctx, err)
 	}
@@ -105,6 +104,14 @@ func (con *console) ask(ctx context.Context, pool *database.Pool, do func(contex
 		fmt.Fprintf(con.err, "Note: %s\n", old)
 	}
 	return archive.DatabaseError(ctx, errors.Join(do(ctx, db), db.Close()))
+}
+
+// warn prints what a person should know of the engine, once, whoever of the command uses it.
+func (con *console) warn(engine string) {
+	if engine != "" && engine != con.warned {
+		fmt.Fprintf(con.err, "Warning: %s\n", engine)
+		con.warned = engine
+	}
 }
 
 // fetching returns what shows how the engine is fetched, and what ends that.

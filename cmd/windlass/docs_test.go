@@ -38,7 +38,7 @@ func blocksOf(t *testing.T, page string) []block {
 	return out
 }
 
-// TestDocumentedCascades loads the examples of the language's page: none may have so much as a warning.
+// TestDocumentedCascades loads the examples of the language's page: none has even a warning.
 func TestDocumentedCascades(t *testing.T) {
 	t.Parallel()
 	n := 0

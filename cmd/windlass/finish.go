@@ -101,9 +101,7 @@ func (s *shownRun) finish(res *engine.Result, runErr error) error {
 	if err := s.closing.Cards; err != nil {
 		fmt.Fprintf(s.con.err, "Warning: %v\n", err)
 	}
-	if s.closing.Engine != "" {
-		fmt.Fprintf(s.con.err, "Warning: %s\n", s.closing.Engine)
-	}
+	s.con.warn(s.closing.Engine)
 	if runErr != nil {
 		return s.failure(runErr)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"os/exec"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -43,7 +44,10 @@ func TestSystemThatCannotConfine(t *testing.T) {
 	require.Empty(t, l.runUnconfined(0, "sql", "SELECT 1").err.String(), "it is said once, by who started the engine")
 	require.Contains(t, l.runUnconfined(0, "doctor").out.String(), "incomplete: the system cannot confine "+missing+"\n")
 	l.engineEnds()
-	require.Contains(t, l.runUnconfined(0, "run", "ask.json", "--model", "plain").err.String(), unconfinedWarning)
+	require.Contains(t, l.runUnconfined(0, "run", "ask.json", "--model", "plain", "--session", "one").err.String(), unconfinedWarning)
+	l.engineEnds()
+	shown := l.runUnconfined(0, "sessions", "show", "one").err.String()
+	require.Equal(t, 1, strings.Count(shown, unconfinedWarning), "once, however often the command asks: %s", shown)
 	l.engineEnds()
 
 	l.file("windlass.json", `{"require_sandbox": true}`)

@@ -33,12 +33,14 @@ const testKey = "sk-test-5f2c9e7a11d04b6f"
 // TestScripts runs testdata/script/*.txtar against the real binary, a strict provider on loopback
 // and the tests' own ClickHouse. Beside the commands of testscript there are:
 //
-//	exits CODE COMMAND...   runs a command, demands its exit code, and writes what it wrote to out and err, with ids,
-//	                        times, ports and folders replaced by words
-//	journal STATUS [ID]     demands one session, or the one named: its journal whole, its run_end with this status, and
-//	                        a row in ClickHouse for each of its entries. "undelivered" after it demands no rows
+//	exits CODE COMMAND...   runs a command, demands its exit code, and writes what it wrote to out
+//	                        and err, with ids, times, ports and folders replaced by words
+//	journal STATUS [ID]     demands one session, or the one named: its journal whole, its run_end
+//	                        with this status, and a row in ClickHouse for each of its entries.
+//	                        "undelivered" after it demands no rows
 //	nosessions              demands that no session was begun
-//	cutjournal ID           demands that a session's journal ends with a whole line, before the end of the run
+//	cutjournal ID           demands that a session's journal ends with a whole line, before the
+//	                        end of the run
 //	asked MODEL N           demands that the provider has got N requests to a model so far
 //	gone TEXT               demands that no process has TEXT in its command line
 func TestScripts(t *testing.T) {

@@ -105,7 +105,7 @@ func barRows(calls []inspect.Call, width int) (head string, rows []string) {
 	return rows[0], rows[1:]
 }
 
-func sum(list []int) (n int) {
+func sum[N int | int64](list []N) (n N) {
 	for _, v := range list {
 		n += v
 	}
@@ -155,12 +155,8 @@ func (p *printer) bar(c *inspect.Call, longest int64, room int) string {
 // fitCells turns sizes into numbers of cells, at most room for a sum of longest. Each size above
 // zero has a cell; the rest go where the most is missing.
 func fitCells(sizes []int64, longest int64, room int) []int {
-	var sum int64
-	for _, s := range sizes {
-		sum += s
-	}
 	cells := make([]int, len(sizes))
-	total := int(min((sum*int64(room)+longest/2)/longest, int64(room)))
+	total := int(min((sum(sizes)*int64(room)+longest/2)/longest, int64(room)))
 	used := 0
 	for i, s := range sizes {
 		if s > 0 {
