@@ -76,8 +76,12 @@ licences-check: ## fail when LICENSES.csv is not current, or a licence is not an
 	cd tools && go run ./licences -check ../LICENSES.csv
 
 .PHONY: bench
-bench: ## measure the turn loop against its floors (docs/performance.md)
-	cd bench && go run ./turns
+bench: ## measure the turn loop against its floors, and with BEFORE=REVISION against an earlier windlass (docs/performance.md)
+	cd bench && go run ./turns $(if $(BEFORE),--before $(BEFORE)) $(FLAGS)
+
+.PHONY: bench-growth
+bench-growth: ## measure how a turn grows with the conversation, and with how many there are at once (docs/performance.md)
+	cd bench && go run ./turns --growth --rounds 3 $(if $(BEFORE),--before $(BEFORE)) $(FLAGS)
 
 .PHONY: outlive
 outlive: ## kill ClickHouse at random under OUTLIVE runs (default 100), and look for every row

@@ -18,14 +18,12 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// The variants, in the order in which they take turns.
+// What a child process can measure.
 const (
 	variantOpenAI   = "openai-go"
 	variantHTTP     = "net/http"
 	variantWindlass = "windlass"
 )
-
-var variants = []string{variantOpenAI, variantHTTP, variantWindlass}
 
 // sample is one measured process.
 type sample struct {

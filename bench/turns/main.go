@@ -59,6 +59,8 @@ func orchestrate(args []string) error {
 	starts := fs.Int("starts", 15, "whole one-turn runs of the command")
 	pairs := fs.Int("journal", 101, "rounds of runs with and without a journal")
 	only := fs.Bool("only-journal", false, "measure nothing but what journaling costs")
+	growth := fs.Bool("growth", false, "measure nothing but how a turn grows with the conversation, and with how many there are at once")
+	before := fs.String("before", "", "`REVISION` of the repository whose windlass takes part in every round")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
@@ -73,10 +75,17 @@ func orchestrate(args []string) error {
 	if err != nil {
 		return err
 	}
+	b, err := newBench(ctx, url, dir, *before)
+	if err != nil {
+		return err
+	}
+	if *growth {
+		return b.growth(ctx, os.Stdout, *rounds)
+	}
 	// First, while no engine takes part of the machine.
 	cheap, err := measureJournal(ctx, os.Stdout, *pairs, url, dir)
 	if err == nil && !*only {
-		err = measureTurns(ctx, *rounds, *starts, url, dir)
+		err = b.turns(ctx, *rounds, *starts)
 	}
 	if err == nil && !cheap {
 		err = errors.New("journaling costs more than it may, or the noise was too large to say")
@@ -84,21 +93,51 @@ func orchestrate(args []string) error {
 	return err
 }
 
-// measureTurns measures the product against its floors, and whole runs of the command.
-func measureTurns(ctx context.Context, rounds, starts int, url, dir string) error {
-	db, err := openDatabase(ctx, dir)
+// bench is what the measurements of a call of the command share.
+type bench struct {
+	url   string // of the model server
+	dir   string // home of windlass, with sessions and ClickHouse
+	peers []peer
+}
+
+// peer is one of those that take turns: a variant, and the program that runs it.
+type peer struct{ name, variant, program string }
+
+// newBench has this program run the floors and windlass, and the one of the revision before, if there is one, its windlass.
+func newBench(ctx context.Context, url, dir, before string) (*bench, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	b := &bench{url: url, dir: dir}
+	for _, v := range []string{variantOpenAI, variantHTTP, variantWindlass} {
+		b.peers = append(b.peers, peer{v, v, exe})
+	}
+	if before != "" {
+		program, err := buildBefore(ctx, before, dir)
+		if err != nil {
+			return nil, err
+		}
+		b.peers = append(b.peers, peer{"before", variantWindlass, program})
+	}
+	return b, nil
+}
+
+// turns measures the product against its floors, and whole runs of the command.
+func (b *bench) turns(ctx context.Context, rounds, starts int) error {
+	db, err := openDatabase(ctx, b.dir)
 	if err != nil {
 		return err
 	}
 	defer db.Close() //nolint:errcheck // nothing was written through it
 	for _, l := range []load{{50, 1}, {200, 1}, {50, 64}} {
-		r, err := measure(ctx, l, rounds, url, dir)
+		r, err := b.measure(ctx, l, b.peers, rounds)
 		if err != nil {
 			return err
 		}
 		printResult(os.Stdout, r)
 	}
-	return measureStart(ctx, starts, url, dir)
+	return measureStart(ctx, starts, b.url, b.dir)
 }
 
 // openDatabase opens ClickHouse with its data below home. The first process to do so starts the engine, which the others
@@ -135,30 +174,27 @@ func startServer(ctx context.Context) (string, error) {
 	return url, nil
 }
 
-// measure runs one workload. The first round warms up and is thrown away.
-func measure(ctx context.Context, l load, rounds int, url, dir string) (result, error) {
-	r := result{load: l, samples: map[string][]sample{}}
+// measure runs one workload with every peer in turn. The first round warms up and is thrown away.
+func (b *bench) measure(ctx context.Context, l load, peers []peer, rounds int) (result, error) {
+	r := result{load: l, peers: peers, samples: map[string][]sample{}}
 	for round := range rounds + 1 {
-		for _, v := range variants {
-			s, err := runChild(ctx, v, l, fmt.Sprintf("%s/r%d%s%d", url, round, v, l.turns*1000+l.conversations), dir)
+		for _, p := range peers {
+			s, err := b.child(ctx, p, l, fmt.Sprintf("%s/r%d%s%d", b.url, round, p.name, l.turns*1000+l.conversations))
 			if err != nil {
-				return r, fmt.Errorf("%s, %s: %w", v, l, err)
+				return r, fmt.Errorf("%s, %s: %w", p.name, l, err)
 			}
 			if round > 0 {
-				r.samples[v] = append(r.samples[v], s)
+				r.samples[p.name] = append(r.samples[p.name], s)
 			}
 		}
 	}
 	return r, nil
 }
 
-func runChild(ctx context.Context, variant string, l load, url, dir string) (sample, error) {
-	exe, err := os.Executable()
-	if err != nil {
-		return sample{}, err
-	}
-	cmd := exec.CommandContext(ctx, exe, "child", variant, strconv.Itoa(l.turns), strconv.Itoa(l.conversations), url)
-	cmd.Env = append(os.Environ(), "WINDLASS_HOME="+dir, "OPENAI_API_KEY=bench")
+// child has a process of its own run a workload against the server at url.
+func (b *bench) child(ctx context.Context, p peer, l load, url string) (sample, error) {
+	cmd := exec.CommandContext(ctx, p.program, "child", p.variant, strconv.Itoa(l.turns), strconv.Itoa(l.conversations), url)
+	cmd.Env = append(os.Environ(), "WINDLASS_HOME="+b.dir, "OPENAI_API_KEY=bench")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {

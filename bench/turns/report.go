@@ -14,7 +14,8 @@ import (
 // result is one workload with the samples of every variant, in the order of the rounds.
 type result struct {
 	load    load
-	samples map[string][]sample
+	peers   []peer
+	samples map[string][]sample // by the names of peers
 }
 
 // printResult prints medians, and the ratios of windlass to each floor, round by round.
@@ -22,16 +23,21 @@ func printResult(w io.Writer, r result) {
 	fmt.Fprintf(w, "\n%s, %d-character tool results (medians of %d rounds)\n", r.load, resultSize, len(r.samples[variantWindlass]))
 	fmt.Fprintf(w, "  %-10s %12s %12s %12s %12s %10s %12s\n", "", "ms/turn", "cpu ms/turn", "allocs/turn", "KiB/turn", "peak MiB", "drain ms")
 	turns := float64(r.load.turns * r.load.conversations)
-	for _, v := range variants {
-		s := r.samples[v]
-		fmt.Fprintf(w, "  %-10s %12.3f %12.3f %12.0f %12.1f %10.1f %12.1f\n", v,
+	for _, p := range r.peers {
+		s := r.samples[p.name]
+		fmt.Fprintf(w, "  %-10s %12.3f %12.3f %12.0f %12.1f %10.1f %12.1f\n", p.name,
 			median(s, func(s sample) float64 { return s.WallMS })/turns, median(s, func(s sample) float64 { return s.CPUMS })/turns,
 			median(s, func(s sample) float64 { return float64(s.Allocs) })/turns, median(s, func(s sample) float64 { return float64(s.AllocKB) })/turns,
 			median(s, func(s sample) float64 { return s.PeakMiB }), median(s, func(s sample) float64 { return s.DrainMS }))
 	}
-	for _, floor := range []string{variantOpenAI, variantHTTP} {
-		lo, mid, hi := ratios(r.samples[variantWindlass], r.samples[floor])
-		fmt.Fprintf(w, "  windlass / %-10s %.2f  (%.2f to %.2f)\n", floor, mid, lo, hi)
+	for _, p := range r.peers {
+		if p.variant != variantWindlass {
+			continue
+		}
+		for _, floor := range []string{variantOpenAI, variantHTTP} {
+			lo, mid, hi := ratios(r.samples[p.name], r.samples[floor])
+			fmt.Fprintf(w, "  %-8s / %-10s %.2f  (%.2f to %.2f)\n", p.name, floor, mid, lo, hi)
+		}
 	}
 	fmt.Fprintf(w, "  rows delivered per run: %.0f\n", median(r.samples[variantWindlass], func(s sample) float64 { return float64(s.Delivered) }))
 }
