@@ -28,6 +28,11 @@ func TestClickHouse(t *testing.T) {
 	rows, err := w.Deliver(t.Context(), "two")
 	require.NoError(t, err)
 	require.NotZero(t, rows)
+	shipped, err := w.Ship(t.Context(), true, "two")
+	require.NoError(t, err)
+	require.Len(t, shipped, 1)
+	require.Equal(t, rows, shipped[0].Delivered, "everything once more")
+	testQueries(t, w)
 
 	o.Home = t.TempDir()
 	other := open(t, o)
@@ -38,9 +43,59 @@ func TestClickHouse(t *testing.T) {
 	record, err := other.Record(t.Context(), "one")
 	require.NoError(t, err)
 	require.Len(t, record.Calls(), 3)
+	whole, rebuilt, err := other.Rebuild(t.Context(), "on")
+	require.NoError(t, err)
+	require.Equal(t, "one", whole)
+	require.True(t, rebuilt)
+	_, rebuilt, err = other.Rebuild(t.Context(), "one")
+	require.NoError(t, err)
+	require.False(t, rebuilt)
 	v, err := other.Verify(t.Context(), "one", tools())
 	require.NoError(t, err)
 	require.True(t, v.Holds, v.Difference)
+}
+
+// testQueries asks a database with the sessions one and two.
+func testQueries(t *testing.T, w *windlass.Windlass) {
+	t.Helper()
+	found, err := w.Query(t.Context(), "SELECT session_id, status FROM sessions ORDER BY session_id")
+	require.NoError(t, err)
+	require.Equal(t, "session_id", found.Columns[0].Name)
+	var got []string
+	for row, err := range found.All() {
+		require.NoError(t, err)
+		got = append(got, row[0].String()+" "+row[1].String())
+	}
+	require.Equal(t, []string{"one completed", "two completed"}, got)
+	require.NoError(t, found.Close())
+
+	found, err = w.Query(t.Context(), "SELECT number FROM system.numbers")
+	require.NoError(t, err)
+	for row, err := range found.All() {
+		require.NoError(t, err)
+		require.Equal(t, "0", row[0].String())
+		break // which ends the query
+	}
+	found, err = w.Query(t.Context(), "SELECT throwIf(number = 100000) FROM numbers(1000000) SETTINGS max_block_size = 1000")
+	if err == nil {
+		for _, err = range found.All() { //nolint:revive // up to the error
+		}
+	}
+	require.Equal(t, windlass.Failed, windlass.KindOf(err))
+	for sql, kind := range map[string]windlass.Kind{
+		"SELECT 1; SELECT 2":      windlass.InvalidRequest,
+		"DROP TABLE unified_logs": windlass.Failed,
+		"SELECT nothing":          windlass.Failed,
+	} {
+		_, err = w.Query(t.Context(), sql)
+		require.Equal(t, kind, windlass.KindOf(err), sql)
+	}
+	costs, err := w.Costs(t.Context(), windlass.BySession)
+	require.NoError(t, err)
+	require.Len(t, costs, 2)
+	require.EqualValues(t, 3, costs[0].Calls)
+	_, err = w.Costs(t.Context(), "weather")
+	require.EqualError(t, err, `costs cannot be summed up by "weather"`)
 }
 
 // The embedded engine is a process of this program, which calls ServeEngine.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"os"
 	"strings"
 
 	"github.com/windlass-run/windlass"
@@ -30,6 +31,20 @@ func restart(_ context.Context, in restartArgs) (string, error) {
 		return "", errors.New("no service is named")
 	}
 	return in.Service + " runs", nil
+}
+
+// runIncident runs testdata/incident.yaml with these two.
+func runIncident(ctx context.Context, w *windlass.Windlass, model windlass.ModelFunc) *windlass.Run {
+	c, err := windlass.LoadFile("testdata/incident.yaml")
+	if err != nil {
+		log.Fatal(err)
+	}
+	tool := windlass.Func("restart", "Restarts a service.", restart)
+	run, err := w.Start(ctx, c, windlass.Input{"service": "checkout"}, windlass.WithTool(tool), windlass.WithProvider(model))
+	if err != nil {
+		log.Fatal(err)
+	}
+	return run
 }
 
 // A file is run with the answers of the script beside it, which costs nothing.
@@ -96,15 +111,7 @@ func ExampleRun_Events() {
 		log.Fatal(err)
 	}
 	defer w.Close()
-	c, err := windlass.LoadFile("testdata/incident.yaml")
-	if err != nil {
-		log.Fatal(err)
-	}
-	run, err := w.Start(ctx, c, windlass.Input{"service": "checkout"},
-		windlass.WithTool(windlass.Func("restart", "Restarts a service.", restart)), windlass.WithProvider(windlass.ModelFunc(operator)))
-	if err != nil {
-		log.Fatal(err)
-	}
+	run := runIncident(ctx, w, operator)
 	for event, err := range run.Events() {
 		switch e := event.(type) {
 		case *windlass.ModelCalled:
@@ -167,21 +174,12 @@ func ExampleRecord() {
 		log.Fatal(err)
 	}
 	defer w.Close()
-	c, err := windlass.LoadFile("testdata/incident.yaml")
-	if err != nil {
-		log.Fatal(err)
-	}
-	priced := windlass.ModelFunc(func(ctx context.Context, req *windlass.ModelRequest) (*windlass.ModelResponse, error) {
+	run := runIncident(ctx, w, func(ctx context.Context, req *windlass.ModelRequest) (*windlass.ModelResponse, error) {
 		answer, err := operator(ctx, req)
 		cost := 0.002
 		answer.CostUSD, answer.Usage = &cost, echo.Usage{In: 100, Out: 10}
 		return answer, err
 	})
-	run, err := w.Start(ctx, c, windlass.Input{"service": "checkout"},
-		windlass.WithTool(windlass.Func("restart", "Restarts a service.", restart)), windlass.WithProvider(priced))
-	if err != nil {
-		log.Fatal(err)
-	}
 	if _, err := run.Result(ctx); err != nil {
 		log.Fatal(err)
 	}
@@ -218,26 +216,19 @@ func ExampleWindlass_Resume() {
 		log.Fatal(err)
 	}
 	defer w.Close()
-	c, err := windlass.LoadFile("testdata/incident.yaml")
-	if err != nil {
-		log.Fatal(err)
-	}
 	calls := 0
-	provider := windlass.WithProvider(windlass.ModelFunc(func(ctx context.Context, req *windlass.ModelRequest) (*windlass.ModelResponse, error) {
+	model := windlass.ModelFunc(func(ctx context.Context, req *windlass.ModelRequest) (*windlass.ModelResponse, error) {
 		if calls++; calls == 3 {
 			return nil, errors.New("nobody is there")
 		}
 		return operator(ctx, req)
-	}))
-	tools := windlass.WithTool(windlass.Func("restart", "Restarts a service.", restart))
-	run, err := w.Start(ctx, c, windlass.Input{"service": "checkout"}, tools, provider)
-	if err != nil {
-		log.Fatal(err)
-	}
+	})
+	run := runIncident(ctx, w, model)
 	_, err = run.Result(ctx)
 	fmt.Println(windlass.KindOf(err))
 
-	run, err = w.Resume(ctx, run.ID(), tools, provider)
+	tools := windlass.WithTool(windlass.Func("restart", "Restarts a service.", restart))
+	run, err = w.Resume(ctx, run.ID(), tools, windlass.WithProvider(model))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -253,4 +244,181 @@ func ExampleWindlass_Resume() {
 	// Output:
 	// model_unavailable
 	// completed 4 calls, the record holds: true
+}
+
+// offline runs a file with the answers of the script beside it, and returns the session's record.
+func offline(ctx context.Context, w *windlass.Windlass) *windlass.Record {
+	c, err := windlass.LoadFile("examples/cascades/minimal.json")
+	if err != nil {
+		log.Fatal(err)
+	}
+	result, err := w.Run(ctx, c, windlass.Input{"topic": "prefix caching"}, windlass.WithOffline())
+	if err != nil {
+		log.Fatal(err)
+	}
+	record, err := w.Record(ctx, result.SessionID)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return record
+}
+
+// A finished run is shown again as it went, here a thousand times as fast.
+func ExampleRecord_Replay() {
+	ctx := context.Background()
+	w, err := windlass.Open(ctx, windlass.InMemory())
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer w.Close()
+	for entry := range offline(ctx, w).Replay(ctx, 1000) {
+		fmt.Println(entry.Seq, entry.NodeType)
+	}
+	// Output:
+	// 1 run_start
+	// 2 route
+	// 3 phase_start
+	// 4 message
+	// 5 context_selection
+	// 6 model_call
+	// 7 handoff
+	// 8 phase_end
+	// 9 route
+	// 10 run_end
+}
+
+// A trial says which messages of a session a later phase would be given for a task.
+func ExampleRecord_Select() {
+	ctx := context.Background()
+	w, err := windlass.Open(ctx, windlass.InMemory())
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer w.Close()
+	found, err := offline(ctx, w).Select(ctx, windlass.Selection{Task: "Explain prefix caching", Strategy: "heuristic", Budget: 4000})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(found.Strategy)
+	// Output:
+	// heuristic
+}
+
+// A recorded run becomes a test that needs no model.
+func ExampleWindlass_Freeze() {
+	ctx := context.Background()
+	w, err := windlass.Open(ctx, windlass.InMemory())
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer w.Close()
+	folder, err := os.MkdirTemp("", "tests-")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(folder)
+	test, err := w.Freeze(ctx, offline(ctx, w).ID(), windlass.FreezeOptions{Name: "caching", Dir: folder})
+	if err != nil {
+		log.Fatal(err)
+	}
+	report, err := windlass.RunTests(ctx, false, folder)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(test.Name, len(test.Answers), "answers,", report.Passed, "passed,", report.NotPassed(), "did not")
+	// Output:
+	// caching 1 answers, 1 passed, 0 did not
+}
+
+// What a session would have been sent, and have cost, under other settings.
+func ExampleWindlass_Simulate() {
+	ctx := context.Background()
+	w, err := windlass.Open(ctx, windlass.InMemory())
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer w.Close()
+	report, err := w.Simulate(ctx, windlass.Simulation{Policies: []string{"full", "default"}}, offline(ctx, w).ID())
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, policy := range report.Groups[0].Policies {
+		fmt.Printf("%s sends %.0f %% less\n", policy.Policy, 100*policy.Saved)
+	}
+	// Output:
+	// full sends 0 % less
+	// default sends 0 % less
+	// hindsight sends 0 % less
+}
+
+// Rows of a statement are read while they arrive.
+func ExampleWindlass_Query() {
+	ctx := context.Background()
+	w, err := windlass.Open(ctx, windlass.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer w.Close()
+	rows, err := w.Query(ctx, "SELECT cascade_id, count() FROM sessions GROUP BY cascade_id")
+	if err != nil {
+		log.Fatal(err)
+	}
+	for row, err := range rows.All() {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(row[0], row[1])
+	}
+}
+
+// What each model has cost, over all sessions.
+func ExampleWindlass_Costs() {
+	ctx := context.Background()
+	w, err := windlass.Open(ctx, windlass.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer w.Close()
+	costs, err := w.Costs(ctx, windlass.ByModel)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, c := range costs {
+		fmt.Println(c.Model, c.Calls, c.TokensIn, c.CostUSD)
+	}
+}
+
+// Everything is delivered once more, to a ClickHouse that lost it.
+func ExampleWindlass_Ship() {
+	ctx := context.Background()
+	w, err := windlass.Open(ctx, windlass.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer w.Close()
+	shipped, err := w.Ship(ctx, true)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, s := range shipped {
+		fmt.Println(s.ID, s.Outcome, s.Delivered, s.Error)
+	}
+}
+
+// A session of another machine is brought here, and resumed.
+func ExampleWindlass_Rebuild() {
+	ctx := context.Background()
+	w, err := windlass.Open(ctx, windlass.Options{DSN: "clickhouse://user:password@host:9000/windlass"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer w.Close()
+	id, rebuilt, err := w.Rebuild(ctx, "01jz4k")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(id, rebuilt)
+	if _, err := w.Resume(ctx, id); err != nil {
+		log.Fatal(err)
+	}
 }

@@ -40,10 +40,9 @@ type Options struct {
 	temporary bool
 }
 
-// InMemory returns options of a Windlass that keeps nothing: without ClickHouse, and with a home
-// that ends with it. Until [Windlass.Close] its sessions can be asked about, resumed and verified
-// as any other. What they need on disk until then, journals and work folders, is in a new folder
-// for temporary files, which Close removes.
+// InMemory returns options of a Windlass that leaves nothing behind: without ClickHouse, and with a
+// home that [Windlass.Close] removes. It is not without a disk: journals and work folders are in a
+// new folder for temporary files, so that sessions can be resumed and verified until then.
 func InMemory() Options { return Options{NoClickHouse: true, temporary: true} }
 
 // servesEngine says that this program calls ServeEngine.

@@ -2,14 +2,20 @@ package windlass
 
 import (
 	"context"
+	"iter"
 
+	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/app/cards"
+	"github.com/windlass-run/windlass/internal/fetch"
 	"github.com/windlass-run/windlass/internal/inspect"
 )
 
 // Record is what is recorded of a session: its entries, and what they say of each model call.
 type Record struct {
 	record *inspect.Record
+	app    *app.App
 }
 
 // Call is one model call of a phase: its Number in the session, Key, Phase, Attempt, Turn and
@@ -46,7 +52,7 @@ func (w *Windlass) Record(ctx context.Context, id string) (*Record, error) {
 	if err != nil {
 		return nil, explain(err)
 	}
-	return &Record{r}, nil
+	return &Record{r, w.app}, nil
 }
 
 // ID returns the id of the session.
@@ -54,6 +60,12 @@ func (r *Record) ID() string { return r.record.ID }
 
 // Entries returns everything that is recorded, in its order. It must not be changed.
 func (r *Record) Entries() []*echo.Entry { return r.record.Entries }
+
+// Replay yields the entries as they came: with the pauses between them, at a speed that says how
+// many times as fast as the run; 0 is at once. It ends early when ctx ends.
+func (r *Record) Replay(ctx context.Context, speed float64) iter.Seq[*echo.Entry] {
+	return inspect.PlayBack(ctx, r.record.Entries, speed)
+}
 
 // Calls returns the model calls of the phases. Those of validators, and for summaries and counts,
 // are entries only.
@@ -91,3 +103,22 @@ func (r *Record) Explain(hash string) (*Explained, error) { return r.record.Expl
 
 // Handoff says where the run stands. The error is of [NoHandoff].
 func (r *Record) Handoff() (*echo.Handoff, error) { return r.record.Handoff() }
+
+// Selection is a trial: which messages would be selected for a task.
+type Selection struct {
+	Task     string
+	Strategy string // "heuristic", "semantic" or "prefilter"; "llm" and "hybrid" ask Model, and pay for it
+	Budget   int64  // the most tokens
+	Phase    string // what had finished when it began is selected from; "": everything
+	Model    string // that chooses; only with "llm" and "hybrid"
+}
+
+// Select tries which messages of the session a phase would be given for a task, without a run. The
+// error is of [InvalidRequest] when the trial makes no sense or there is nothing to select from.
+func (r *Record) Select(ctx context.Context, s Selection) (*echo.InterSelection, error) {
+	found, err := r.app.TrySelection(ctx, r.ID(), r.Entries(), cards.Trial{
+		Task: s.Task, Strategy: cascade.SelectionStrategy(s.Strategy), Budget: s.Budget, Phase: s.Phase, Model: s.Model,
+		Progress: func(fetch.Progress) {}, Instead: func(error) {}, // the selection itself says how it compared
+	})
+	return found, explain(err)
+}

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/clickhouse"
@@ -23,6 +22,7 @@ type Session struct {
 	LastAt    time.Time // of the newest entry
 	Here      bool      // its journal is on this machine
 	Resumable bool      // as far as its record says
+	Pending   uint64    // rows that ClickHouse does not have yet; 0 where [Windlass.Session] made it
 
 	Visits       int // to phases
 	ModelCalls   int
@@ -73,7 +73,7 @@ func (w *Windlass) Sessions(ctx context.Context, limit int) ([]Session, error) {
 	for i := range listed {
 		l := &listed[i]
 		list[i] = newSession(&l.SessionState, &l.SessionTimes, &l.SessionFigures)
-		list[i].Here, list[i].Resumable = l.Here, l.Resumable
+		list[i].Here, list[i].Resumable, list[i].Pending = l.Here, l.Resumable, l.Pending
 		if l.Problem != "" {
 			list[i].Error = l.Problem
 		}
@@ -117,12 +117,9 @@ func (w *Windlass) Verify(ctx context.Context, id string, opts ...RunOption) (*V
 	if err != nil {
 		return nil, explain(err)
 	}
-	if id, _, err = w.archive.Bring(ctx, id); err != nil {
-		return nil, explain(err)
-	}
-	rec, err := journal.Read(archive.JournalPath(w.app.Home(), id))
+	rec, err := w.recording(ctx, id)
 	if err != nil {
-		return nil, explain(app.JournalError(id, err))
+		return nil, err
 	}
 	v, err := w.app.Verify(ctx, rec, s.Extensions)
 	return v, explain(err)
@@ -138,22 +135,43 @@ func (w *Windlass) Handoff(ctx context.Context, id string) (*echo.Handoff, error
 	return r.Handoff()
 }
 
-// Deliver delivers to ClickHouse what it does not have yet of sessions on this machine: of those
-// that are named, or of all. It returns how many rows were delivered. Runs deliver by themselves;
-// it is needed when ClickHouse was away and no later run made up for it.
-func (w *Windlass) Deliver(ctx context.Context, ids ...string) (rows int, err error) {
+// Rebuild has the journal of a session on this machine: it makes that of one that was run on another
+// machine again from ClickHouse, and reports whether it did. It returns the whole id. The session
+// must not be resumed in two places. What resumes, forks, verifies or freezes a session rebuilds it
+// by itself.
+func (w *Windlass) Rebuild(ctx context.Context, id string) (whole string, rebuilt bool, err error) {
+	whole, rebuilt, err = w.archive.Bring(ctx, id)
+	return whole, rebuilt, explain(err)
+}
+
+// Shipped is what became of one session that was to be delivered: its ID; the Outcome, "delivered",
+// "running" (left to the process that runs it) or "failed" with its Error; how many rows were
+// Delivered and how many are Pending.
+type Shipped = archive.Shipped
+
+// Ship delivers to ClickHouse what it does not have yet of sessions on this machine: of those that
+// are named, or of all; with again everything once more. Nothing is counted twice. The error ends
+// the whole delivery; what is wrong with one session alone is in its result.
+func (w *Windlass) Ship(ctx context.Context, again bool, ids ...string) ([]Shipped, error) {
 	if w.journals {
-		return 0, invalid("deliver sessions: there is no ClickHouse, see Options.NoClickHouse")
+		return nil, invalid("deliver sessions: there is no ClickHouse, see Options.NoClickHouse")
 	}
-	shipment, err := w.archive.Shipment(ids, false)
+	shipment, err := w.archive.Shipment(ids, again)
 	if err != nil {
-		return 0, explain(err)
+		return nil, explain(err)
 	}
 	done, err := shipment.Deliver(ctx, func(int, *sessions.Session) archive.Progress { return silent{} })
+	return done, explain(err)
+}
+
+// Deliver is [Windlass.Ship] of what is pending. It returns how many rows were delivered. Runs
+// deliver by themselves; it is needed when ClickHouse was away and no later run made up for it.
+func (w *Windlass) Deliver(ctx context.Context, ids ...string) (rows int, err error) {
+	done, err := w.Ship(ctx, false, ids...)
 	for i := range done {
 		rows += done[i].Delivered
 	}
-	return rows, explain(err)
+	return rows, err
 }
 
 // silent shows no progress.

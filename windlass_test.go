@@ -156,6 +156,68 @@ func TestStartErrors(t *testing.T) {
 	requireError(t, err, windlass.UnknownSession, `no session "s" on this machine`, "")
 	_, err = w.Deliver(t.Context())
 	requireError(t, err, windlass.InvalidRequest, "deliver sessions: there is no ClickHouse, see Options.NoClickHouse", "")
+	const none = "query ClickHouse: there is none, see Options.NoClickHouse"
+	_, err = w.Query(t.Context(), "SELECT 1")
+	requireError(t, err, windlass.InvalidRequest, none, "")
+	_, err = w.Costs(t.Context(), windlass.ByDay)
+	requireError(t, err, windlass.InvalidRequest, none, "")
+	_, _, err = w.Rebuild(t.Context(), "s")
+	require.Equal(t, windlass.UnknownSession, windlass.KindOf(err))
+}
+
+// What cannot be simulated, selected or frozen says why.
+func TestWhatIsMadeOfRecords(t *testing.T) {
+	t.Parallel()
+	w := open(t, windlass.InMemory())
+	run, err := w.Start(t.Context(), incident(t), checkout, tools(), provider(), windlass.WithSessionID("one"))
+	require.NoError(t, err)
+	_, err = run.Result(t.Context())
+	require.NoError(t, err)
+	record, err := w.Record(t.Context(), "one")
+	require.NoError(t, err)
+
+	fails := func(err error, kind windlass.Kind, text string) {
+		t.Helper()
+		require.Equal(t, kind, windlass.KindOf(err))
+		require.ErrorContains(t, err, text)
+	}
+	_, err = w.Simulate(t.Context(), windlass.Simulation{Policies: []string{"cheap"}}, "one")
+	fails(err, windlass.InvalidRequest, `policy "cheap"`)
+	_, err = w.Simulate(t.Context(), windlass.Simulation{Prices: []string{"cheap"}}, "one")
+	fails(err, windlass.InvalidRequest, `prices "cheap"`)
+	_, err = w.Simulate(t.Context(), windlass.Simulation{}, "none")
+	fails(err, windlass.InvalidRequest, `none`)
+	report, err := w.Simulate(t.Context(), windlass.Simulation{}, "on")
+	require.NoError(t, err)
+	require.Equal(t, 3, report.Groups[0].Calls)
+
+	for text, s := range map[string]windlass.Selection{
+		"no task to select for":           {Strategy: "heuristic", Budget: 1},
+		`strategy "none"`:                 {Task: "t", Strategy: "none", Budget: 1},
+		"expected 1 or more tokens":       {Task: "t", Strategy: "heuristic"},
+		"the strategy llm asks a model":   {Task: "t", Strategy: "llm", Budget: 1},
+		"heuristic asks none":             {Task: "t", Strategy: "heuristic", Budget: 1, Model: "m"},
+		`session one has no phase "none"`: {Task: "t", Strategy: "heuristic", Budget: 1, Phase: "none"},
+	} {
+		_, err = record.Select(t.Context(), s)
+		fails(err, windlass.InvalidRequest, text)
+	}
+	found, err := record.Select(t.Context(), windlass.Selection{Task: "Is checkout up?", Strategy: "prefilter", Budget: 4000, Phase: "report"})
+	require.NoError(t, err)
+	require.NotEmpty(t, found.Candidates)
+
+	_, err = w.Freeze(t.Context(), "one", windlass.FreezeOptions{Name: "../x"})
+	fails(err, windlass.InvalidRequest, "letters, digits, dots")
+	_, err = w.Freeze(t.Context(), "one", windlass.FreezeOptions{Name: "x", Dir: t.TempDir()})
+	fails(err, windlass.OtherVersion, "restart")
+	_, err = w.Freeze(t.Context(), "none", windlass.FreezeOptions{Name: "x"})
+	fails(err, windlass.UnknownSession, "none")
+	_, err = windlass.RunTests(t.Context(), false, t.TempDir())
+	fails(err, windlass.InvalidRequest, "no tests")
+	over, stop := context.WithCancel(t.Context())
+	stop()
+	_, err = windlass.RunTests(over, false, "examples/tests")
+	fails(err, windlass.Interrupted, "context canceled")
 }
 
 // Everything that can be asked of a run, with journals only.

@@ -11,7 +11,6 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/app/cards"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/inspect"
@@ -43,19 +42,14 @@ func newContextSelectCommand(con *console) *cobra.Command {
 	return cmd
 }
 
-// trialStrategies are the names of --strategy.
-var trialStrategies = []string{
-	string(cards.StrategyPrefilter), string(cascade.StrategyHeuristic), string(cascade.StrategySemantic),
-	string(cascade.StrategyLLM), string(cascade.StrategyHybrid),
-}
-
 func checkTrial(o *cards.Trial) error {
 	asks := o.Strategy.AsksModel()
 	switch {
 	case strings.TrimSpace(o.Task) == "":
 		return usageError(errors.New("no task to select for"), `windlass context select SESSION --for "why did it fail?"`)
-	case !slices.Contains(trialStrategies, string(o.Strategy)):
-		return usageError(fmt.Errorf("--strategy %q: there are %s", o.Strategy, strings.Join(trialStrategies, ", ")), "--strategy heuristic")
+	case !slices.Contains(cards.Strategies(), o.Strategy):
+		known := strings.ReplaceAll(strings.Trim(fmt.Sprint(cards.Strategies()), "[]"), " ", ", ")
+		return usageError(fmt.Errorf("--strategy %q: there are %s", o.Strategy, known), "--strategy heuristic")
 	case o.Budget < 1:
 		return usageError(fmt.Errorf("--budget %d: expected 1 or more tokens", o.Budget), "--budget 4000")
 	case asks && o.Model == "":
@@ -68,18 +62,18 @@ func checkTrial(o *cards.Trial) error {
 
 // trySelection selects as the flags say.
 func trySelection(ctx context.Context, con *console, r *inspect.Record, o cards.Trial) (*echo.InterSelection, error) {
-	cfg, err := con.config()
+	runs, err := con.open()
 	if err != nil {
 		return nil, err
 	}
 	progress := fetching.NewProgress(con.err)
 	defer progress.Mute()
-	o.Config, o.Secrets, o.Progress = cfg, app.KnownSecrets(cfg, nil), progress.Show
+	o.Progress = progress.Show
 	o.Instead = func(why error) {
 		progress.Mute()
 		fmt.Fprintf(con.err, "Messages are compared by their spelling and not by meaning: %v\n", why)
 	}
-	found, err := cards.Try(ctx, r.ID, r.Entries, o)
+	found, err := runs.TrySelection(ctx, r.ID, r.Entries, o)
 	if failure.Is(err, failure.InvalidRequest) {
 		err = usageError(err, "windlass sessions show "+r.ID)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/inspect"
 	"github.com/windlass-run/windlass/internal/term"
 	"github.com/windlass-run/windlass/internal/term/live"
 )
@@ -65,7 +66,11 @@ func replaySession(ctx context.Context, con *console, given string, o replayOpti
 	if !o.events {
 		sink = live.Choose(con.err, origin.Cascade, rec.Header.SessionID, n)
 	}
-	err = live.PlayBack(ctx, rec.Entries, sink, o.speed)
+	for e := range inspect.PlayBack(ctx, rec.Entries, o.speed) {
+		if err = sink.Write(e); err != nil {
+			break
+		}
+	}
 	if closeErr := sink.Close(context.WithoutCancel(ctx)); err == nil {
 		err = closeErr
 	}

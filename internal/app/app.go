@@ -6,16 +6,21 @@ package app
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
 
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/app/cards"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/database"
+	"github.com/windlass-run/windlass/internal/environment"
 	"github.com/windlass-run/windlass/internal/failure"
+	"github.com/windlass-run/windlass/internal/llm"
 )
 
 // Options say where an [App] keeps its files.
@@ -111,6 +116,30 @@ func (a *App) Database() (clickhouse.Options, error) {
 		return clickhouse.Options{}, err
 	}
 	return a.database(cfg)
+}
+
+// Price returns what a model costs, nil when that is not known.
+func (a *App) Price(model string) (*config.Price, error) {
+	cfg, err := a.Config()
+	if err != nil {
+		return nil, err
+	}
+	return llm.NewRouter(cfg, environment.Getenv).Price(model), nil
+}
+
+// TrySelection makes a trial selection on the entries of a session, see [cards.Try], with the
+// configuration and the secrets of the app.
+func (a *App) TrySelection(ctx context.Context, id string, entries []*echo.Entry, t cards.Trial) (*echo.InterSelection, error) {
+	cfg, err := a.Config()
+	if err != nil {
+		return nil, err
+	}
+	db, err := a.database(cfg)
+	if err != nil {
+		return nil, err
+	}
+	t.Config, t.Secrets, t.CacheDir, t.NoFetch = cfg, KnownSecrets(cfg, nil), db.CacheDir, a.options.NoFetch
+	return cards.Try(ctx, id, entries, t)
 }
 
 func (a *App) database(cfg *config.Config) (clickhouse.Options, error) {

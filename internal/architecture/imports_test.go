@@ -86,17 +86,18 @@ func TestEngineStaysFreeOfDriversAndProviders(t *testing.T) {
 func TestServerNeedsNoCommand(t *testing.T) {
 	t.Parallel()
 	ends := []string{"internal/clickhouse/embedded", "internal/jq", "internal/vault"} // a child that has its own process
-	for _, pkg := range []string{"internal/app", "internal/archive", "internal/inspect", "internal/server/serve"} {
-		out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{.ImportPath}} {{.Dir}}", module+pkg).Output()
+	for _, pkg := range []string{"", "internal/app", "internal/archive", "internal/inspect", "internal/server/serve"} {
+		path := strings.TrimSuffix(module+pkg, "/")
+		out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{.ImportPath}} {{.Dir}}", path).Output()
 		require.NoError(t, err)
 		for _, foreign := range []string{"spf13/", module + "cmd/", module + "internal/term"} {
 			require.NotContains(t, string(out), foreign, pkg)
 		}
 		for line := range strings.Lines(string(out)) {
 			path, dir, _ := strings.Cut(strings.TrimSpace(line), " ")
-			name, own := strings.CutPrefix(path, module)
+			name, own := strings.CutPrefix(path+"/", module)
 			if own && !slices.Contains(ends, name) {
-				require.Empty(t, filesWith(t, dir, "os.Exit("), "%s ends the process of %s", name, pkg)
+				require.Empty(t, filesWith(t, dir, "\tos.Exit("), "%s ends the process of %s", name, pkg)
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package cards
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/windlass-run/windlass/cascade"
@@ -21,6 +22,13 @@ import (
 // StrategyPrefilter is hybrid without the model. Only trials have it.
 const StrategyPrefilter cascade.SelectionStrategy = "prefilter"
 
+// Strategies lists those of trials.
+func Strategies() []cascade.SelectionStrategy {
+	return []cascade.SelectionStrategy{
+		StrategyPrefilter, cascade.StrategyHeuristic, cascade.StrategySemantic, cascade.StrategyLLM, cascade.StrategyHybrid,
+	}
+}
+
 // Trial is a selection on the record of a session, without a run.
 type Trial struct {
 	Task     string
@@ -31,6 +39,8 @@ type Trial struct {
 
 	Config   *config.Config
 	Secrets  *secret.Set          // no model is sent them
+	CacheDir string               // of fetched files
+	NoFetch  bool                 // nothing is fetched
 	Progress func(fetch.Progress) // is told how word vectors are fetched
 	Instead  func(error)          // is told why another embedder than the one of Config is used
 }
@@ -41,6 +51,9 @@ func Try(ctx context.Context, sessionID string, entries []*echo.Entry, t Trial) 
 	begins := func(e *echo.Entry) bool { return e.NodeType == echo.NodePhaseStart && e.Phase == t.Phase }
 	if t.Phase != "" && !slices.ContainsFunc(entries, begins) {
 		return nil, failure.Newf(failure.InvalidRequest, "session %s has no phase %q", sessionID, t.Phase)
+	}
+	if err := t.check(); err != nil {
+		return nil, err
 	}
 	router := llm.NewRouter(t.Config, environment.Getenv)
 	router.Know(t.Secrets)
@@ -69,6 +82,24 @@ func Try(ctx context.Context, sessionID string, entries []*echo.Entry, t Trial) 
 	return found, nil
 }
 
+// check says why a trial makes no sense.
+func (t *Trial) check() error {
+	asks := t.Strategy.AsksModel()
+	switch {
+	case strings.TrimSpace(t.Task) == "":
+		return failure.Newf(failure.InvalidRequest, "no task to select for")
+	case !slices.Contains(Strategies(), t.Strategy):
+		return failure.Newf(failure.InvalidRequest, "strategy %q: there are %v", t.Strategy, Strategies())
+	case t.Budget < 1:
+		return failure.Newf(failure.InvalidRequest, "a budget of %d: expected 1 or more tokens", t.Budget)
+	case asks && t.Model == "":
+		return failure.Newf(failure.InvalidRequest, "the strategy %s asks a model, and none is named", t.Strategy)
+	case !asks && t.Model != "":
+		return failure.Newf(failure.InvalidRequest, "a model is for the strategies llm and hybrid; %s asks none", t.Strategy)
+	}
+	return nil
+}
+
 // settings returns what the selection is made with.
 func (t *Trial) settings() (s cascade.InterSelection, prefilter bool) {
 	s = cascade.DefaultInter().Selection
@@ -84,13 +115,13 @@ func (t *Trial) embedder(ctx context.Context, router *llm.Router, s cascade.Sele
 	if s != cascade.StrategySemantic && s != cascade.StrategyHybrid {
 		return nil, nil //nolint:nilnil // a strategy that compares nothing by similarity has no embedder
 	}
-	dir, err := config.CacheDir()
-	if err != nil {
-		return nil, failure.New(failure.StorageFailed, err, "set WINDLASS_CACHE to a folder")
-	}
-	e, err := OpenEmbedder(ctx, EmbeddingModel(t.Config), vectors.ConfigFromEnv(dir), router, t.Progress)
-	if err != nil {
-		return nil, err
+	name, local := EmbeddingModel(t.Config), vectors.ConfigFromEnv(t.CacheDir)
+	e := Embedder{Embedder: contextcards.NewHashed(0), Instead: errNoFetch}
+	if name != EmbedderWords || !t.NoFetch || local.Here() {
+		var err error
+		if e, err = OpenEmbedder(ctx, name, local, router, t.Progress); err != nil {
+			return nil, err
+		}
 	}
 	if e.Instead != nil {
 		t.Instead(e.Instead)
