@@ -1,7 +1,6 @@
 package windlass
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"os"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/app/input"
 	"github.com/windlass-run/windlass/internal/failure"
 )
 
@@ -90,18 +90,16 @@ func (c *Cascade) checkTools(given []string) error {
 }
 
 // values returns an input as JSON values, with numbers exact, and checked.
-func (c *Cascade) values(input Input) (map[string]any, error) {
-	if input == nil {
-		input = Input{}
+func (c *Cascade) values(given Input) (map[string]any, error) {
+	if given == nil {
+		given = Input{}
 	}
-	text, err := json.Marshal(input)
+	text, err := json.Marshal(given)
 	if err != nil {
 		return nil, failure.New(InvalidInput, err, "values that encoding/json can encode")
 	}
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.UseNumber()
-	var values map[string]any
-	if err := dec.Decode(&values); err != nil {
+	values, err := input.Object("read the input", text)
+	if err != nil {
 		return nil, failure.New(InvalidInput, err, "")
 	}
 	if bad := c.parsed.CheckInput(values); len(bad) > 0 {

@@ -8,9 +8,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
 	"sync"
 
 	"github.com/windlass-run/windlass/echo"
@@ -54,15 +51,12 @@ type poolKey struct {
 
 // Open returns an app. It reads and opens nothing yet. It must be closed, after all of its runs.
 func Open(o Options) (*App, error) {
-	a := &App{home: o.Home, dir: o.Dir, version: o.Version, options: o, pools: map[poolKey]*database.Pool{}}
-	var err error
+	a := &App{home: o.Home, dir: cmp.Or(o.Dir, "."), version: o.Version, options: o, pools: map[poolKey]*database.Pool{}}
 	if a.home == "" {
+		var err error
 		if a.home, err = config.Home(); err != nil {
 			return nil, failure.New(failure.StorageFailed, err, "set WINDLASS_HOME to a folder")
 		}
-	}
-	if a.dir == "" {
-		a.dir = "."
 	}
 	return a, nil
 }
@@ -98,11 +92,7 @@ func (a *App) configOf(dir string) (*config.Config, error) {
 // ClickHouse returns the database that the environment and windlass.json name. It is opened when it
 // is first used.
 func (a *App) ClickHouse() (*database.Pool, error) {
-	cfg, err := a.Config()
-	if err != nil {
-		return nil, err
-	}
-	o, err := a.database(cfg)
+	o, err := a.Database()
 	if err != nil {
 		return nil, err
 	}
@@ -157,16 +147,4 @@ func (a *App) pool(o clickhouse.Options) *database.Pool {
 		a.pools[key] = database.NewPool(o)
 	}
 	return a.pools[key]
-}
-
-// absDir returns the folder of the app as headers name it.
-func (a *App) absDir() (string, error) {
-	if a.dir != "." {
-		return filepath.Abs(a.dir)
-	}
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", fmt.Errorf("find the working folder: %w", err)
-	}
-	return dir, nil
 }

@@ -298,7 +298,7 @@ func TestErrorTexts(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("why")
 	for text, err := range map[string]error{
-		"why":            &NoScriptError{cause},
+		"why":            &NoScriptError{failure.Cause{Err: cause}},
 		"session s: why": &ResumeError{"s", cause},
 		"session s: its process died before the fork of p was whole: 1 entry of 9 are missing":   &HalfForkError{"s", "p", 9, 1},
 		"session s: its process died before the fork of p was whole: 6 entries of 9 are missing": &HalfForkError{"s", "p", 9, 6},
@@ -307,7 +307,7 @@ func TestErrorTexts(t *testing.T) {
 	} {
 		require.EqualError(t, err, text)
 	}
-	for _, err := range []error{&NoScriptError{cause}, &ToolsError{cause}, &ResumeError{"s", cause}, &ForkPointError{Err: cause}, &HeaderError{cause}} {
+	for _, err := range []error{&NoScriptError{failure.Cause{Err: cause}}, &ToolsError{failure.Cause{Err: cause}}, &ResumeError{"s", cause}, &ForkPointError{Err: cause}, &HeaderError{failure.Cause{Err: cause}}} {
 		require.ErrorIs(t, err, cause)
 	}
 }

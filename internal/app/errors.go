@@ -11,12 +11,12 @@ import (
 	"github.com/windlass-run/windlass/engine/budget"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/failure"
+	"github.com/windlass-run/windlass/internal/quantity"
 )
 
 // SessionIDError says that a text cannot be the id of a session.
 type SessionIDError struct{ ID string }
 
-// Error says what an id is made of.
 func (e *SessionIDError) Error() string {
 	return fmt.Sprintf("session id %q: use up to 64 letters, digits, dots, dashes and underscores, beginning with a letter or digit", e.ID)
 }
@@ -24,7 +24,6 @@ func (e *SessionIDError) Error() string {
 // NoModelError says that nothing names a model for a phase.
 type NoModelError struct{ File string }
 
-// Error says where a model can be named.
 func (e *NoModelError) Error() string {
 	return fmt.Sprintf("no model: %s names none, and neither WINDLASS_MODEL nor windlass.json does", e.File)
 }
@@ -32,29 +31,16 @@ func (e *NoModelError) Error() string {
 // UnknownPhaseError says that a model is named for a phase that the cascade does not have.
 type UnknownPhaseError struct{ Phase, Model, File string }
 
-// Error names the model and the phase.
 func (e *UnknownPhaseError) Error() string {
 	return fmt.Sprintf("model %q is named for the phase %q, and the cascade has no phase %q", e.Model, e.Phase, e.Phase)
 }
 
-// NoScriptError says that an offline run has no script to answer from.
-type NoScriptError struct{ Err error }
-
-// Error says where it was looked for.
-func (e *NoScriptError) Error() string { return e.Err.Error() }
-
-// Unwrap returns the cause.
-func (e *NoScriptError) Unwrap() error { return e.Err }
+// NoScriptError says that an offline run has no script to answer from, and where it was looked for.
+type NoScriptError struct{ failure.Cause }
 
 // ToolsError says that the tools of a run cannot be made: a folder that is not there, or a declared
 // tool that cannot be used.
-type ToolsError struct{ Err error }
-
-// Error returns the text of the cause.
-func (e *ToolsError) Error() string { return e.Err.Error() }
-
-// Unwrap returns the cause.
-func (e *ToolsError) Unwrap() error { return e.Err }
+type ToolsError struct{ failure.Cause }
 
 // ResumeError says that a session cannot be resumed, see [engine.NotResumableError].
 type ResumeError struct {
@@ -62,10 +48,7 @@ type ResumeError struct {
 	Err       error
 }
 
-// Error names the session.
 func (e *ResumeError) Error() string { return fmt.Sprintf("session %s: %v", e.SessionID, e.Err) }
-
-// Unwrap returns the cause.
 func (e *ResumeError) Unwrap() error { return e.Err }
 
 // HalfForkError says that a fork cannot be resumed because it does not have all that it was to have
@@ -76,13 +59,9 @@ type HalfForkError struct {
 	Missing           int
 }
 
-// Error says what is missing.
 func (e *HalfForkError) Error() string {
-	entries := "1 entry"
-	if e.Missing != 1 {
-		entries = fmt.Sprintf("%d entries", e.Missing)
-	}
-	return fmt.Sprintf("session %s: its process died before the fork of %s was whole: %s of %d are missing", e.SessionID, e.Parent, entries, e.ParentSeq)
+	return fmt.Sprintf("session %s: its process died before the fork of %s was whole: %s of %d are missing",
+		e.SessionID, e.Parent, quantity.Of(e.Missing, "entry"), e.ParentSeq)
 }
 
 // ForkPointError says that a session cannot be forked after an entry: there is no such entry, or
@@ -94,7 +73,6 @@ type ForkPointError struct {
 	Err     error // nil: there is no such entry
 }
 
-// Error says why.
 func (e *ForkPointError) Error() string {
 	if e.Err == nil {
 		return fmt.Sprintf("session %s has no entry %d: it has %d", e.Parent, e.Seq, e.Entries)
@@ -102,21 +80,14 @@ func (e *ForkPointError) Error() string {
 	return fmt.Sprintf("entry %d of session %s: %v", e.Seq, e.Parent, e.Err)
 }
 
-// Unwrap returns the cause.
 func (e *ForkPointError) Unwrap() error { return e.Err }
 
 // HeaderError says that a session cannot be run again, because this windlass cannot use what its
 // header says.
-type HeaderError struct{ Err error }
-
-// Error returns the text of the cause.
-func (e *HeaderError) Error() string { return e.Err.Error() }
-
-// Unwrap returns the cause.
-func (e *HeaderError) Unwrap() error { return e.Err }
+type HeaderError struct{ failure.Cause }
 
 func headerError(format string, args ...any) error {
-	return failure.New(failure.OtherVersion, &HeaderError{fmt.Errorf(format, args...)}, "")
+	return failure.New(failure.OtherVersion, &HeaderError{failure.Cause{Err: fmt.Errorf(format, args...)}}, "")
 }
 
 // tryDisk is the next step when a session's folder cannot be written.

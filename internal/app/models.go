@@ -101,7 +101,7 @@ func (o *opening) chooseScript() error {
 	if path == "" {
 		var err error
 		if path, err = script.Find(o.run.header.File); err != nil {
-			return failure.New(failure.InvalidRequest, &NoScriptError{err}, "")
+			return failure.New(failure.InvalidRequest, &NoScriptError{failure.Cause{Err: err}}, "")
 		}
 	}
 	plan, err := script.Load(path)

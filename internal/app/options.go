@@ -37,10 +37,10 @@ type RunOptions struct {
 // Rights are what the tools and templates of a run may use. The zero value grants the session's own
 // folder only.
 type Rights struct {
-	Roots         []string // folders that file tools may use; relative paths are relative to the first
-	AllowEnv      []string // environment variables that templates and tools may see
-	AllowWrite    []string // patterns of files that file tools may write although programs run them
-	AllowCommands bool     // models may run any command
+	Roots         []string `json:"roots"`                    // folders that file tools may use, relative to the first
+	AllowEnv      []string `json:"allow_env,omitempty"`      // variables that templates and tools may see
+	AllowCommands bool     `json:"allow_commands,omitempty"` // models may run any command
+	AllowWrite    []string `json:"allow_write,omitempty"`    // patterns of files that tools may write although programs run them
 }
 
 // Models say which model answers. They outrank the cascade, and it the environment and

@@ -168,7 +168,7 @@ func (o *opening) chooseTools(db clickhouse.Options) error {
 	}
 	registry, err := tool.New(t)
 	if err != nil {
-		return failure.New(failure.InvalidRequest, &ToolsError{err}, "")
+		return failure.New(failure.InvalidRequest, &ToolsError{failure.Cause{Err: err}}, "")
 	}
 	o.run.tools, o.runner.Tools = registry, registry
 	if len(rights.Roots) > 0 {

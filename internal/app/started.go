@@ -1,10 +1,8 @@
 package app
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -13,30 +11,25 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/internal/app/input"
 	"github.com/windlass-run/windlass/internal/failure"
 )
 
 // Started is what a run was started with besides its cascade and its input, as the header of its
 // journal keeps it. A session that is resumed has the same models and the same rights.
 type Started struct {
-	Dir           string   `json:"dir"`              // the working folder, whose windlass.json counts
-	WorkDir       string   `json:"work_dir"`         // of the session; of a fork that of the session it comes from,
-	Name          string   `json:"name,omitempty"`   // and its id: both stand in what was sent
-	Models        []string `json:"models,omitempty"` // MODEL for all phases, resolved, or PHASE=MODEL
-	Roots         []string `json:"roots"`            // absolute
-	AllowEnv      []string `json:"allow_env,omitempty"`
-	AllowCommands bool     `json:"allow_commands,omitempty"`
-	AllowWrite    []string `json:"allow_write,omitempty"`
-	Offline       bool     `json:"offline,omitempty"`
-	NoClickHouse  bool     `json:"no_clickhouse,omitempty"`
+	Dir          string   `json:"dir"`              // the working folder, whose windlass.json counts
+	WorkDir      string   `json:"work_dir"`         // of the session; of a fork that of the session it comes from,
+	Name         string   `json:"name,omitempty"`   // and its id: both stand in what was sent
+	Models       []string `json:"models,omitempty"` // MODEL for all phases, resolved, or PHASE=MODEL
+	Rights                // with absolute roots
+	Offline      bool     `json:"offline,omitempty"`
+	NoClickHouse bool     `json:"no_clickhouse,omitempty"`
 }
 
 // options returns what a run with the same models and rights is started with.
 func (s *Started) options() RunOptions {
-	return RunOptions{
-		Models: readModels(s.Models), Offline: s.Offline, NoClickHouse: s.NoClickHouse,
-		Rights: Rights{Roots: s.Roots, AllowEnv: s.AllowEnv, AllowWrite: s.AllowWrite, AllowCommands: s.AllowCommands},
-	}
+	return RunOptions{Models: readModels(s.Models), Offline: s.Offline, NoClickHouse: s.NoClickHouse, Rights: s.Rights}
 }
 
 // Origin is what a session came from.
@@ -62,8 +55,10 @@ func ReadHeader(h journal.Header, tools ...string) (*Origin, error) {
 			h.SessionID, h.Windlass, found[0].Message)
 	}
 	o := &Origin{Cascade: c}
-	if o.Input, err = decodeInput(h.Input); err != nil {
-		return nil, headerError("read the input of session %s: %w", h.SessionID, err)
+	if string(h.Input) != "null" { // of a run without one
+		if o.Input, err = input.Object("read the input of session "+h.SessionID, h.Input); err != nil {
+			return nil, headerError("%w", err)
+		}
 	}
 	if len(h.Options) == 0 {
 		return nil, headerError("the journal of session %s does not say what the run was started with", h.SessionID)
@@ -72,20 +67,6 @@ func ReadHeader(h journal.Header, tools ...string) (*Origin, error) {
 		return nil, headerError("read what session %s was started with: %w", h.SessionID, err)
 	}
 	return o, nil
-}
-
-// decodeInput reads a JSON object with its numbers exact.
-func decodeInput(data []byte) (map[string]any, error) {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.UseNumber()
-	var input map[string]any
-	if err := dec.Decode(&input); err != nil {
-		return nil, err
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return nil, fmt.Errorf("there is more after the JSON object")
-	}
-	return input, nil
 }
 
 // newHeader returns the header of a session that starts.
@@ -116,16 +97,15 @@ func (o *opening) newHeader() (journal.Header, error) {
 }
 
 func (o *opening) newStarted() (Started, error) {
-	rights := o.options.Rights
 	s := Started{
-		WorkDir: filepath.Join(o.dir, "work"), AllowEnv: rights.AllowEnv, AllowCommands: rights.AllowCommands, AllowWrite: rights.AllowWrite,
-		Offline: o.options.Offline, NoClickHouse: o.options.NoClickHouse, Roots: []string{},
+		WorkDir: filepath.Join(o.dir, "work"), Rights: o.options.Rights, Offline: o.options.Offline, NoClickHouse: o.options.NoClickHouse,
 	}
 	var err error
-	if s.Dir, err = o.app.absDir(); err != nil {
-		return s, err
+	if s.Dir, err = filepath.Abs(o.app.dir); err != nil {
+		return s, fmt.Errorf("find the working folder: %w", err)
 	}
-	for _, r := range rights.Roots {
+	s.Roots = []string{}
+	for _, r := range o.options.Rights.Roots {
 		abs, err := filepath.Abs(r)
 		if err != nil {
 			return s, fmt.Errorf("find the folder %s: %w", r, err)

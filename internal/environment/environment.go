@@ -1,9 +1,6 @@
-// Package environment reads the environment of this process, and keeps the variables that are
-// secrets where children do not find them.
-//
-// Everything that is read from the environment and may be a secret is read through this package. A
-// program that owns its environment, as the command windlass does, takes secrets out of it, see
-// package vault. The environment of a program that uses windlass as a library is left as it is.
+// Package environment reads the variables of this process that may be secrets, and keeps those
+// where children do not find them. Only a process of windlass's own takes them out of its
+// environment, see package vault; that of a program that uses the library stays as it is.
 package environment
 
 import (
@@ -63,8 +60,7 @@ func Hide(names ...string) {
 	}
 }
 
-// Withhold hides a variable that nobody is to be given any more, whatever was granted. It stays
-// known as a secret.
+// Withhold hides a variable that nobody gets any more, whatever was granted. It stays a secret.
 func Withhold(name string) {
 	Hide(name)
 	mu.Lock()
@@ -79,8 +75,7 @@ func Received(name, value string) {
 	hidden[name] = value
 }
 
-// Keep makes a secret known that did not come from the environment, under the name of a variable
-// that nobody is given.
+// Keep makes a secret known under the name of a variable that nobody gets.
 func Keep(name, value string) {
 	mu.Lock()
 	defer mu.Unlock()

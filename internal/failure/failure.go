@@ -1,8 +1,8 @@
-// Package failure says what kind of error something is, for whoever has to choose an exit code, an HTTP status or a next
-// step by it.
+// Package failure says what kind of error something is, for whoever chooses an exit code, an HTTP
+// status or a next step by it.
 //
-// Packages below the command and the server return an [*Error] where the kind is known. They name neither flags nor
-// requests: the command and the server do, each in a table of its own over the same kinds.
+// Packages below the command and the server return an [*Error] where the kind is known. They name
+// neither flags nor requests: the command and the server do, each in a table over the same kinds.
 package failure
 
 import (
@@ -10,7 +10,7 @@ import (
 	"fmt"
 )
 
-// Kind says what is wrong. Kinds are stable: clients of the HTTP API and of the library may rely on them.
+// Kind says what is wrong. Kinds are stable: clients of the HTTP API and of the library rely on them.
 type Kind string
 
 // The kinds.
@@ -44,6 +44,13 @@ type Error struct {
 	Try  string // the next step, when it is the same for everyone; "": it depends on who asks
 }
 
+// Cause is embedded by errors that say what their cause says, and are told apart by their type.
+type Cause struct{ Err error }
+
+// Error returns the text of the cause.
+func (c Cause) Error() string { return c.Err.Error() }
+func (c Cause) Unwrap() error { return c.Err }
+
 // New returns err with a kind, and with the next step when that does not depend on who asks.
 func New(k Kind, err error, try string) *Error { return &Error{Kind: k, Err: err, Try: try} }
 
@@ -52,10 +59,7 @@ func Newf(k Kind, format string, args ...any) *Error {
 	return &Error{Kind: k, Err: fmt.Errorf(format, args...)}
 }
 
-// Error returns the text of the cause.
 func (e *Error) Error() string { return e.Err.Error() }
-
-// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
 // KindOf returns the kind of the outermost [*Error] in err; [Failed] when there is none, "" for nil.

@@ -10,20 +10,20 @@ import (
 	"time"
 )
 
-// command is how git is called: where, and with which environment.
+// command is how git is called.
 type command struct {
 	dir string
 	env []string
 }
 
-// passed are the variables of windlass's own environment that git gets: what any program needs to start, and where the
-// person's configuration is. No other is passed, as it could hold a secret or tell git where to work and what to run.
+// passed are the variables that git gets: what any program needs to start, and where the person's
+// configuration is. Another could hold a secret, or say where git works and what it runs.
 var passed = []string{
 	"PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR",
 	"SystemRoot", "USERPROFILE", "HOMEDRIVE", "HOMEPATH", "APPDATA", "ProgramData", "PATHEXT", "TEMP", "TMP", // of Windows
 }
 
-// environment is what every call of git gets. It never fetches, asks nobody, and takes no locks.
+// environment is that of every call of git, which never fetches, asks nobody, and takes no locks.
 func environment(lookup func(string) (string, bool)) []string {
 	var out []string
 	for _, name := range passed {
@@ -35,7 +35,7 @@ func environment(lookup func(string) (string, bool)) []string {
 		"GIT_ALLOW_PROTOCOL=none") // older versions do not know the one before
 }
 
-// read returns what git prints. Of an answer that is longer than most bytes only the beginning is returned.
+// read returns what git prints: its first bytes, if it is cut because it has more than most.
 func (c command) read(ctx context.Context, most int, args ...string) (out []byte, cut bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

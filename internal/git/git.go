@@ -1,14 +1,11 @@
-// Package git says what is known of the files that a run works on: of the repository that they are in.
+// Package git reads the state of the repository that a run works in.
 //
-// What is in a repository may be hostile, and so may be what a model wrote into it. A configuration of git can name
-// programs in many ways, and new versions add more, so a list of what to switch off is never complete. Therefore the
-// command that compares files is given a folder of git that is made for it: it holds a configuration with settings that
-// name no programs, the commit that is checked out and what is to be ignored, and it uses the index and the objects of
-// the repository. So git never reads a configuration of the repository, of the person or of the machine when it does
-// anything that could start a program, and it sees nothing of the environment of windlass but what it needs to run.
-//
-// Where that folder of git and its settings come from is asked before, with commands of git that only print what they
-// read.
+// A repository may be hostile, and so may be what a model wrote into it. A configuration of git can
+// name programs in many ways, and new versions add more, so no list of what to switch off is
+// complete. So the command that compares files gets a git folder that is made for it, with settings
+// that name no programs, the commit that is checked out and what is ignored; only the index and the
+// objects are the repository's. Where those are, and the settings, commands of git say before that
+// only print what they read. No command sees more of windlass's environment than it needs.
 package git
 
 import (
@@ -30,9 +27,10 @@ const (
 	maxOutput = 1 << 20 // bytes of git's answer that are read
 )
 
-// Look reads the state of the repository that a folder is in: its branch, its commit, and which files of the folder are not
-// as they were committed. Filters are not run, so a file that a filter would change counts as modified once git has to
-// read it. It returns nil when the folder is in no repository, and says why when git does not answer. It never fails.
+// Look reads the state of the repository that a folder is in: its branch, its commit, and which
+// files of the folder are not as committed. Filters are not run, so a file that a filter would
+// change counts as modified once git has to read it. It returns nil for a folder in no repository;
+// Problem says why git did not answer.
 func Look(ctx context.Context, folder string) *echo.Workspace {
 	top := inRepository(folder)
 	if top == "" {
@@ -45,7 +43,7 @@ func Look(ctx context.Context, folder string) *echo.Workspace {
 	return w
 }
 
-// noRepository is what git says of a .git that is none, as an empty folder. It then looks further up.
+// noRepository is what git says of a .git that is none, as an empty folder.
 const noRepository = "not a git repository"
 
 func look(ctx context.Context, w *echo.Workspace, top, folder string) (err error) {
@@ -79,27 +77,21 @@ func look(ctx context.Context, w *echo.Workspace, top, folder string) (err error
 	return nil
 }
 
-// inRepository returns the nearest folder, from the given one upwards, that has a .git; "" when there is none. It costs
-// nothing where there is none.
+// inRepository returns the nearest folder, from the given one upwards, that has a .git; "": none.
 func inRepository(folder string) string {
 	dir, err := filepath.Abs(folder)
 	if err == nil {
 		dir, err = filepath.EvalSymlinks(dir)
 	}
-	for err == nil {
+	for above := ""; err == nil && dir != above; dir, above = filepath.Dir(dir), dir {
 		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
 			return dir
 		}
-		above := filepath.Dir(dir)
-		if above == dir {
-			break
-		}
-		dir = above
 	}
 	return ""
 }
 
-// tooOld is what a git says that does not know what it is asked with.
+// tooOld is what a git says that does not know an option.
 var tooOld = regexp.MustCompile(`(?i)unknown (option|switch)|unsupported porcelain version`)
 
 func problem(ctx context.Context, err error) string {
@@ -115,7 +107,7 @@ func problem(ctx context.Context, err error) string {
 	}
 }
 
-// read takes what git status says. Its records end with a NUL, and there is one for each file.
+// read reads the answer of git status: a record for each file, which ends with a NUL.
 func read(w *echo.Workspace, out []byte) {
 	for record := range strings.SplitSeq(string(out), "\x00") {
 		kind, rest, _ := strings.Cut(record, " ")

@@ -21,24 +21,21 @@ type repository struct {
 	settings []setting
 }
 
-// setting is one that says how files are compared, and names no program.
+// setting says how files are compared, and names no program.
 type setting struct{ key, value string }
-
-// maxAnswer bounds what is read of git's answers about the repository itself.
-const maxAnswer = 1 << 20
 
 // commitForm is the form of a commit's name.
 var commitForm = regexp.MustCompile(`^[0-9a-f]{40,64}$`)
 
-// find asks git for the repository whose .git is in the folder top. Every command here prints what it reads and does
-// nothing else; git refuses repositories that belong to another user.
+// find asks git for the repository whose .git is in the folder top. Every command here only prints
+// what it reads; git refuses repositories of another user.
 func find(ctx context.Context, top string) (*repository, error) {
 	env := append(environment(os.LookupEnv), "GIT_CEILING_DIRECTORIES="+filepath.Dir(top))
 	ask := func(args ...string) (string, error) {
 		args = append([]string{"-c", "safe.bareRepository=explicit"}, args...) // a folder that looks like a repository is none
-		out, cut, err := command{dir: top, env: env}.read(ctx, maxAnswer, args...)
+		out, cut, err := command{dir: top, env: env}.read(ctx, maxOutput, args...)
 		if cut {
-			err = fmt.Errorf("git %s printed more than %d KiB", args[2], maxAnswer>>10)
+			err = fmt.Errorf("git %s printed more than %d KiB", args[2], maxOutput>>10)
 		}
 		return strings.TrimRight(string(out), "\r\n"), err
 	}
@@ -78,8 +75,8 @@ func none(out string, err error) (string, error) {
 	return out, err
 }
 
-// The settings that are taken over from a person's and a repository's configuration, and what they may say. They decide
-// which files count as changed and as ignored. There is none among them by which git runs anything.
+// The settings that are taken over, and what they may say: which files count as changed and as
+// ignored. By none of them does git run anything.
 var (
 	anyBool = regexp.MustCompile(`^(?i:true|false|yes|no|on|off|0|1|)$`)
 	known   = map[string]*regexp.Regexp{
@@ -93,8 +90,8 @@ var (
 	}
 )
 
-// settingsOf returns what of a configuration is taken over, in its order: later ones count more. It is given as "git
-// config --list -z" prints it, with a value after a line break and a NUL after each setting.
+// settingsOf returns what is taken over of "git config --list -z", in its order: later ones count
+// more. A value follows a line break, a NUL each setting.
 func settingsOf(list string) []setting {
 	var out []setting
 	for entry := range strings.SplitSeq(list, "\x00") {

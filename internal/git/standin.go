@@ -9,8 +9,7 @@ import (
 	"strings"
 )
 
-// standIn is the folder of git that a repository is compared with in place of its own. It lies in a folder of its own
-// that nobody else can write into.
+// standIn is the git folder that stands in for that of a repository. Nobody else can write into it.
 type standIn struct {
 	dir  string
 	repo *repository
@@ -83,8 +82,8 @@ func (s *standIn) config() string {
 	return b.String()
 }
 
-// excludesFile returns the file in which a person keeps what all repositories ignore: where the configuration says, or
-// else where git looks for it. "~/" is the person's home, which git is not told of.
+// excludesFile returns the file with what all repositories of a person ignore: the configured one,
+// or where git looks. "~/" is the person's home, of which git does not know.
 func excludesFile(value string) string {
 	home, err := os.UserHomeDir()
 	if rest, ok := strings.CutPrefix(value, "~/"); ok && err == nil {
@@ -122,7 +121,7 @@ func readRules(path string) (string, error) {
 	return string(text), err
 }
 
-// linkSharedIndexes makes the parts of a split index found: git looks for them beside its configuration.
+// linkSharedIndexes has git find the parts of a split index, beside its configuration.
 func (s *standIn) linkSharedIndexes() error {
 	found, err := filepath.Glob(filepath.Join(escaped(s.repo.dir), "sharedindex.*"))
 	if err != nil {
@@ -144,8 +143,7 @@ func escaped(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
-// git returns how git is called for the stand-in, in a folder of the working tree. It has no configuration but the one
-// that was made for it.
+// git returns how git is called in a folder of the working tree, with no configuration but its own.
 func (s *standIn) git(folder string) command {
 	home := func(name string) (string, bool) {
 		switch name {

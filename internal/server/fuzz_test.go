@@ -19,7 +19,9 @@ func FuzzBodies(f *testing.F) {
 	} {
 		f.Add([]byte(s))
 	}
-	forms, err := formsOf("POST", "/api/runs")
+	d, err := readDescription()
+	require.NoError(f, err)
+	forms, err := d.formsOf("POST", "/api/runs")
 	require.NoError(f, err)
 	f.Fuzz(func(t *testing.T, body []byte) {
 		if !json.Valid(body) {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"crypto/subtle"
 	"net"
@@ -11,12 +12,12 @@ import (
 	"github.com/windlass-run/windlass/internal/server/token"
 )
 
-// guard decides who may ask: whoever has the token. A port of loopback is open to every user of the machine and to every
-// page in a browser on it, so where a request comes from gives no right; a page is refused even if it had the token, and
-// is told apart by the names that browsers put into Host, Origin and Sec-Fetch-Site.
+// guard decides who may ask: whoever has the token. Every user of the machine, and every page in a
+// browser on it, reaches a port of loopback, so where a request comes from gives no right. A page is
+// refused even with the token; the names in Host, Origin and Sec-Fetch-Site tell it apart.
 //
-// There is no limit of attempts: a made token has 256 random bits, which nobody guesses, and a limit would let any other
-// user lock out those who have it.
+// Attempts are not limited: nobody guesses 256 random bits, and with a limit any other user could
+// lock out those who have the token.
 type guard struct {
 	loopback bool
 	token    [sha256.Size]byte
@@ -37,21 +38,23 @@ func (g guard) check(r *http.Request) *Problem {
 			"the request is for the host %q, and this server listens on loopback only", r.Host)
 	case fromAnotherSite(r):
 		return NewProblem(ForeignOrigin, "ask from a program, or from a page with the same origin as the API",
-			"a page of another site (%s) sent this request", firstSet(r.Header.Get("Origin"), "Sec-Fetch-Site: "+r.Header.Get("Sec-Fetch-Site")))
+			"a page of another site (%s) sent this request",
+			cmp.Or(r.Header.Get("Origin"), "Sec-Fetch-Site: "+r.Header.Get("Sec-Fetch-Site")))
 	case !g.hasToken(r):
-		return NewProblem(Unauthorized, "send the header Authorization: Bearer TOKEN; windlass serve token --header prints it", "the request has no token, or not the right one")
+		return NewProblem(Unauthorized, "send the header Authorization: Bearer TOKEN; windlass serve token --header prints it",
+			"the request has no token, or not the right one")
 	}
 	return nil
 }
 
-// hasToken compares digests, so that the time it takes tells nothing of the token, not even its length.
+// hasToken compares digests: the time it takes tells nothing of the token, not even its length.
 func (g guard) hasToken(r *http.Request) bool {
 	scheme, shown, ok := strings.Cut(r.Header.Get("Authorization"), " ")
 	sum := sha256.Sum256([]byte(strings.TrimSpace(shown)))
 	return subtle.ConstantTimeCompare(sum[:], g.token[:]) == 1 && ok && strings.EqualFold(scheme, "Bearer")
 }
 
-// isLoopbackName reports whether a Host names this machine for itself. Any port will do, as it may be forwarded.
+// isLoopbackName reports whether a Host names this machine for itself. Its port may be forwarded.
 func isLoopbackName(host string) bool {
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		host = h
@@ -64,8 +67,8 @@ func isLoopbackName(host string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// fromAnotherSite reports whether a browser sent the request for a page that is not of this server. Programs send neither
-// of the headers that it looks at.
+// fromAnotherSite reports whether a browser sent the request for a page of another server. Programs
+// send neither header.
 func fromAnotherSite(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "", "same-origin", "none":
@@ -78,13 +81,4 @@ func fromAnotherSite(r *http.Request) bool {
 	}
 	u, err := url.Parse(origin)
 	return err != nil || u.Host == "" || !strings.EqualFold(u.Host, r.Host)
-}
-
-func firstSet(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
 }

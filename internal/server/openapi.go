@@ -14,7 +14,12 @@ import (
 //go:embed openapi.json
 var openAPI []byte
 
-// operation is what is read of an operation's description.
+// description is what is read of openAPI.
+type description struct {
+	Paths      map[string]map[string]operation `json:"paths"`
+	Components json.RawMessage                 `json:"components"`
+}
+
 type operation struct {
 	Parameters []struct {
 		Name   string          `json:"name"`
@@ -29,6 +34,14 @@ type operation struct {
 	} `json:"requestBody"`
 }
 
+func readDescription() (*description, error) {
+	d := &description{}
+	if err := json.Unmarshal(openAPI, d); err != nil {
+		return nil, fmt.Errorf("the description of the API: %w", err)
+	}
+	return d, nil
+}
+
 // forms are what a request of one operation has to look like.
 type forms struct {
 	path     map[string]*schema.Schema // of each parameter in the path
@@ -36,21 +49,15 @@ type forms struct {
 	required bool                      // the body
 }
 
-// formsOf returns the forms that the description has for an operation.
-func formsOf(method, path string) (f forms, err error) {
-	var doc struct {
-		Paths map[string]map[string]operation `json:"paths"`
-	}
-	if err := json.Unmarshal(openAPI, &doc); err != nil {
-		return f, err
-	}
-	op := doc.Paths[path][strings.ToLower(method)]
+// formsOf returns the forms of an operation.
+func (d *description) formsOf(method, path string) (f forms, err error) {
+	op := d.Paths[path][strings.ToLower(method)]
 	f.path = map[string]*schema.Schema{}
 	for _, p := range op.Parameters {
 		if p.In != "path" {
 			continue
 		}
-		if f.path[p.Name], err = compileForm(p.Schema); err != nil {
+		if f.path[p.Name], err = d.compile(p.Schema); err != nil {
 			return f, fmt.Errorf("the parameter %s: %w", p.Name, err)
 		}
 	}
@@ -58,12 +65,20 @@ func formsOf(method, path string) (f forms, err error) {
 		return f, nil
 	}
 	f.required = op.RequestBody.Required
-	f.body, err = compileForm(op.RequestBody.Content["application/json"].Schema)
+	f.body, err = d.compile(op.RequestBody.Content["application/json"].Schema)
 	return f, err
 }
 
-// checkPath refuses a request whose path has a value that nothing can be named by, before anything
-// is looked for under it.
+// compile prepares a schema for use, with the components that its references lead to.
+func (d *description) compile(raw json.RawMessage) (*schema.Schema, error) {
+	whole, err := json.Marshal(map[string]any{"allOf": []json.RawMessage{raw}, "components": d.Components})
+	if err != nil {
+		return nil, err
+	}
+	return schema.CompileOwn(whole)
+}
+
+// checkPath refuses a path with a value that nothing can be named by.
 func (f forms) checkPath(r *http.Request) error {
 	for name, form := range f.path {
 		value := r.PathValue(name)
@@ -71,11 +86,10 @@ func (f forms) checkPath(r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		violations, err := form.Validate(text)
-		if err != nil {
+		switch violations, err := form.Validate(text); {
+		case err != nil:
 			return err
-		}
-		if len(violations) > 0 {
+		case len(violations) > 0:
 			return nothingNamed(name, value)
 		}
 	}
@@ -85,23 +99,7 @@ func (f forms) checkPath(r *http.Request) error {
 // nothingNamed is the problem of a value in the path that has not the form of its parameter.
 func nothingNamed(parameter, value string) *Problem {
 	if parameter == "call" {
-		return NewProblem(failure.UnknownCall, "a call's number, such as 1, or its key, such as PHASE/attempt1/turn1", "no model call can be named %s", quote(value))
+		return NewProblem(failure.UnknownCall, tryCall, "no model call can be named %s", quote(value))
 	}
-	return NewProblem(failure.UnknownSession, "GET /api/sessions lists them", "no session can be named %s", quote(value))
-}
-
-// compileForm prepares a schema of the description for use. Its references lead to the components,
-// which it is given.
-func compileForm(raw json.RawMessage) (*schema.Schema, error) {
-	var doc struct {
-		Components json.RawMessage `json:"components"`
-	}
-	if err := json.Unmarshal(openAPI, &doc); err != nil {
-		return nil, err
-	}
-	whole, err := json.Marshal(map[string]any{"allOf": []json.RawMessage{raw}, "components": doc.Components})
-	if err != nil {
-		return nil, err
-	}
-	return schema.CompileOwn(whole)
+	return NewProblem(failure.UnknownSession, trySessions, "no session can be named %s", quote(value))
 }

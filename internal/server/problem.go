@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -40,7 +41,7 @@ type facts struct {
 	as     failure.Kind // the kind that clients know it as; "": itself, and then it has a status and a title
 	status int
 	title  string
-	try    string // the client's next step, where an error names none
+	try    string // the client's next step, where an error names none; "": that of the kind that it is known as
 }
 
 // kinds are all kinds that a client may meet, with what it gets of each.
@@ -56,10 +57,10 @@ var kinds = map[failure.Kind]facts{
 	WrongMediaType: {status: http.StatusUnsupportedMediaType, title: "The body is not declared as JSON"},
 	TooManyRuns:    {status: http.StatusTooManyRequests, title: "Too many runs"},
 	TooManyStreams: {status: http.StatusTooManyRequests, title: "Too many event streams"},
-	Internal:       {status: http.StatusInternalServerError, title: "windlass failed"},
+	Internal:       {status: http.StatusInternalServerError, title: "windlass failed", try: tryLog},
 	ShuttingDown:   {status: http.StatusServiceUnavailable, title: "The server is stopping"},
 
-	failure.UnknownSession:   {status: http.StatusNotFound, title: "There is no such session", try: "GET /api/sessions lists them"},
+	failure.UnknownSession:   {status: http.StatusNotFound, title: "There is no such session", try: trySessions},
 	failure.UnknownCall:      {status: http.StatusNotFound, title: "There is no such model call", try: tryCall},
 	failure.NoHandoff:        {status: http.StatusNotFound, title: "There is no handoff yet", try: "try again when the run has begun"},
 	failure.SessionExists:    {status: http.StatusConflict, title: "The session exists already", try: tryOtherID},
@@ -71,21 +72,22 @@ var kinds = map[failure.Kind]facts{
 	failure.ModelUnavailable: {status: http.StatusServiceUnavailable, title: "A model cannot be asked", try: tryDoctor},
 
 	failure.SessionBusy:    {as: failure.NotResumable, try: "wait for its end"},
-	failure.Diverged:       {as: failure.NotResumable, try: tryNewRun},
-	failure.UnknownMessage: {as: failure.UnknownCall, try: tryCall},
+	failure.Diverged:       {as: failure.NotResumable},
+	failure.UnknownMessage: {as: failure.UnknownCall},
 	failure.OverBudget:     {as: NotGranted, try: `"budget": {...} with higher limits`},
-	failure.InvalidConfig:  {as: Internal, try: tryLog},
-	failure.Damaged:        {as: failure.StorageFailed, try: tryDoctor},
-	failure.OtherVersion:   {as: failure.StorageFailed, try: tryDoctor},
-	failure.EngineMissing:  {as: failure.StorageFailed, try: tryDoctor},
-	failure.Failed:         {as: failure.StorageFailed, try: tryDoctor}, // a query of ClickHouse
-	failure.Interrupted:    {as: failure.StorageFailed, try: tryDoctor}, // it took too long
+	failure.InvalidConfig:  {as: Internal},
+	failure.Damaged:        {as: failure.StorageFailed},
+	failure.OtherVersion:   {as: failure.StorageFailed},
+	failure.EngineMissing:  {as: failure.StorageFailed},
+	failure.Failed:         {as: failure.StorageFailed}, // a query of ClickHouse
+	failure.Interrupted:    {as: failure.StorageFailed}, // it took too long
 }
 
 // The next steps of clients. Those that begin with onServer are for the operator of the server.
 const (
 	onServer       = "on the server: "
 	tryDoctor      = onServer + "windlass doctor"
+	trySessions    = "GET /api/sessions lists them"
 	tryLog         = "look at the server's log"
 	tryNewRun      = "POST /api/runs begins a new run"
 	tryDescription = "GET /api/openapi.json describes it"
@@ -112,8 +114,6 @@ func NewProblem(k failure.Kind, try, format string, args ...any) *Problem {
 
 // Error says what failed and why.
 func (p *Problem) Error() string { return p.Detail }
-
-// Unwrap returns the cause.
 func (p *Problem) Unwrap() error { return p.Err }
 
 // problemBody is a problem on the wire.
@@ -155,7 +155,7 @@ func ProblemOf(err error) *Problem {
 		return internalProblem(err)
 	}
 	kind, known := wire(f.Kind)
-	try := kinds[f.Kind].try
+	try := cmp.Or(kinds[f.Kind].try, known.try)
 	switch {
 	case kind == Internal:
 		return internalProblem(err)

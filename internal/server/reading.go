@@ -26,11 +26,7 @@ func (r Reading) Handoff(ctx context.Context, id string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	h, err := rec.Handoff()
-	if err != nil {
-		return nil, err
-	}
-	return h, nil
+	return rec.Handoff()
 }
 
 // Context implements [Record].
@@ -43,11 +39,7 @@ func (r Reading) Context(ctx context.Context, id, call string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	shown, err := rec.Show(c)
-	if err != nil {
-		return nil, err
-	}
-	return shown, nil
+	return rec.Show(c)
 }
 
 // Events implements [Record].

@@ -6,6 +6,7 @@
 package server
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -75,29 +76,27 @@ func New(runs Runs, record Record, o Options) (*Server, error) {
 	}
 	s := &Server{
 		runs: runs, record: record, guard: g, log: o.Log, mux: http.NewServeMux(),
-		times:   times{or(o.HeaderTime, headerTime), or(o.BodyTime, bodyTime), or(o.IdleTime, idleTime), or(o.SendTime, sendTime)},
-		maxBody: or(o.MaxBody, maxBody), poll: or(o.Poll, pollEvery), beat: or(o.Heartbeat, heartbeat),
-		streams: make(chan struct{}, or(o.MaxStreams, maxStreams)), stopping: make(chan struct{}),
+		times: times{
+			cmp.Or(o.HeaderTime, headerTime), cmp.Or(o.BodyTime, bodyTime), cmp.Or(o.IdleTime, idleTime), cmp.Or(o.SendTime, sendTime),
+		},
+		maxBody: cmp.Or(o.MaxBody, maxBody), poll: cmp.Or(o.Poll, pollEvery), beat: cmp.Or(o.Heartbeat, heartbeat),
+		streams: make(chan struct{}, cmp.Or(o.MaxStreams, maxStreams)), stopping: make(chan struct{}),
 	}
 	if s.log == nil {
 		s.log = log.New(io.Discard, "", 0)
 	}
+	d, err := readDescription()
+	if err != nil {
+		return nil, err
+	}
 	for _, rt := range routes() {
-		f, err := formsOf(rt.method, rt.path)
+		f, err := d.formsOf(rt.method, rt.path)
 		if err != nil {
 			return nil, fmt.Errorf("the description of %s %s: %w", rt.method, rt.path, err)
 		}
 		s.mux.Handle(rt.pattern(), s.handler(rt, f))
 	}
 	return s, nil
-}
-
-func or[T comparable](v, instead T) T {
-	var zero T
-	if v == zero {
-		return instead
-	}
-	return v
 }
 
 // HTTP returns an http.Server with limits of time and size for everything that a client can draw
@@ -151,8 +150,11 @@ type request struct {
 
 func (r *request) Header() http.Header { return r.ResponseWriter.Header() }
 
-// answer writes a value as JSON.
-func (r *request) answer(status int, v any) error {
+// answer writes a value as JSON, unless there is an error.
+func (r *request) answer(status int, v any, err error) error {
+	if err != nil {
+		return err
+	}
 	r.Header().Set("Content-Type", "application/json")
 	r.WriteHeader(status)
 	encode(r.ResponseWriter, v)
@@ -252,17 +254,28 @@ func (s *statusOnly) Write(b []byte) (int, error) { return len(b), nil }
 func (s *statusOnly) WriteHeader(status int)      { s.status = status }
 
 func (s *Server) startRun(r *request) error {
-	_ = http.NewResponseController(r.ResponseWriter).SetWriteDeadline(time.Now().Add(startTime))
 	var body RunRequest
-	if err := s.readBody(r, &body); err != nil {
+	return s.begin(r, http.StatusCreated, &body, func() (*Session, error) { return s.runs.Start(r.Context(), &body) })
+}
+
+func (s *Server) resumeRun(r *request) error {
+	var body ResumeRequest
+	return s.begin(r, http.StatusAccepted, &body, func() (*Session, error) {
+		return s.runs.Resume(r.Context(), r.PathValue("id"), &body)
+	})
+}
+
+// begin reads the body of a request, has a run begin, and answers with its session.
+func (s *Server) begin(r *request, status int, body any, run func() (*Session, error)) error {
+	_ = http.NewResponseController(r.ResponseWriter).SetWriteDeadline(time.Now().Add(startTime))
+	if err := s.readBody(r, body); err != nil {
 		return err
 	}
-	session, err := s.runs.Start(r.Context(), &body)
-	if err != nil {
-		return err
+	session, err := run()
+	if err == nil {
+		r.Header().Set("Location", "/api/sessions/"+session.ID)
 	}
-	r.Header().Set("Location", "/api/sessions/"+session.ID)
-	return r.answer(http.StatusCreated, session)
+	return r.answer(status, session, err)
 }
 
 func (s *Server) cancelRun(r *request) error {
@@ -270,24 +283,7 @@ func (s *Server) cancelRun(r *request) error {
 		return err
 	}
 	session, err := s.runs.Cancel(r.Context(), r.PathValue("id"))
-	if err != nil {
-		return err
-	}
-	return r.answer(http.StatusAccepted, session)
-}
-
-func (s *Server) resumeRun(r *request) error {
-	_ = http.NewResponseController(r.ResponseWriter).SetWriteDeadline(time.Now().Add(startTime))
-	var body ResumeRequest
-	if err := s.readBody(r, &body); err != nil {
-		return err
-	}
-	session, err := s.runs.Resume(r.Context(), r.PathValue("id"), &body)
-	if err != nil {
-		return err
-	}
-	r.Header().Set("Location", "/api/sessions/"+session.ID)
-	return r.answer(http.StatusAccepted, session)
+	return r.answer(http.StatusAccepted, session, err)
 }
 
 // The sessions that a list has when the client does not say how many, and how many it has at most.
@@ -305,34 +301,22 @@ func (s *Server) listSessions(r *request) error {
 		}
 	}
 	list, err := s.record.List(r.Context(), limit)
-	if err != nil {
-		return err
-	}
-	return r.answer(http.StatusOK, list)
+	return r.answer(http.StatusOK, list, err)
 }
 
 func (s *Server) getSession(r *request) error {
 	d, err := s.record.Get(r.Context(), r.PathValue("id"))
-	if err != nil {
-		return err
-	}
-	return r.answer(http.StatusOK, d)
+	return r.answer(http.StatusOK, d, err)
 }
 
 func (s *Server) getHandoff(r *request) error {
 	h, err := s.record.Handoff(r.Context(), r.PathValue("id"))
-	if err != nil {
-		return err
-	}
-	return r.answer(http.StatusOK, h)
+	return r.answer(http.StatusOK, h, err)
 }
 
 func (s *Server) getContext(r *request) error {
 	c, err := s.record.Context(r.Context(), r.PathValue("id"), r.PathValue("call"))
-	if err != nil {
-		return err
-	}
-	return r.answer(http.StatusOK, c)
+	return r.answer(http.StatusOK, c, err)
 }
 
 func (s *Server) describe(r *request) error {

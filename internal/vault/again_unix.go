@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// noCore keeps the process from leaving its memory in a file. Its children may raise the limit again.
+// noCore keeps the process from leaving its memory in a file. Children may raise the limit again.
 func noCore() {
 	var limit syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_CORE, &limit) == nil {
@@ -20,8 +20,8 @@ func noCore() {
 	}
 }
 
-// again executes this program again, in the same process, with one environment shown and the other handed over. It returns
-// only when that cannot be done, and says why.
+// again executes this program again, in the same process, with one environment shown and the other
+// handed over. It returns only when that cannot be done, and says why.
 func again(keep, hide []string) string {
 	fd, err := pipe(handed(hide))
 	if err != nil {
@@ -35,8 +35,7 @@ func again(keep, hide []string) string {
 	return "windlass cannot execute itself again without the secrets of its environment: " + err.Error()
 }
 
-// pipe returns the reading end of a pipe with data in it, which the next program inherits. Nobody reads meanwhile, so
-// everything has to fit.
+// pipe returns the reading end of a pipe, which the next program inherits, with all data in it.
 func pipe(data string) (int, error) {
 	var ends [2]int
 	if err := syscall.Pipe(ends[:]); err != nil {

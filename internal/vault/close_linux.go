@@ -6,15 +6,15 @@ import (
 	"unsafe"
 )
 
-// Numbers of the system that package syscall does not have. Package unix has them, and would come later.
+// Package syscall lacks these numbers; package unix would be initialized later.
 const (
 	prSetDumpable = 4
 	prSetName     = 15
 	fSetPipeSize  = 1031
 )
 
-// closeProcess closes the process to all others of the same user: it cannot be traced, what the system shows of its memory,
-// its environment and its descriptors is root's, and it leaves no core.
+// closeProcess closes the process to all others of the same user: it cannot be traced, its memory,
+// environment and descriptors are root's, and it leaves no core.
 func closeProcess() bool {
 	noCore()
 	_, _, errno := syscall.RawSyscall(syscall.SYS_PRCTL, prSetDumpable, 0, 0)
@@ -36,8 +36,8 @@ func widen(fd, size int) error {
 // self is the program that runs, also when its file was replaced or removed meanwhile.
 func self() (string, error) { return "/proc/self/exe", nil }
 
-// rename has the process called by its own name again, and not by that of the link that it was executed by. The main thread,
-// whose name counts, is the one that initializes packages.
+// rename gives the process its own name again in place of that of the link that it was executed by.
+// The main thread, whose name counts, initializes packages.
 func rename(name string) {
 	if b, err := syscall.BytePtrFromString(name); err == nil {
 		_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, prSetName, uintptr(unsafe.Pointer(b)), 0) //nolint:gosec // it is only a name

@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// closeProcess only keeps the process from leaving a core: there is nothing else that a process can do for itself without
-// getting in the way of who wants to look into it. macOS lets no process trace another that was not made for that.
+// closeProcess only keeps the process from leaving a core. macOS lets no process trace another that
+// was not made for that.
 func closeProcess() bool {
 	noCore()
 	return false

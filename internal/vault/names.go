@@ -8,8 +8,7 @@ import (
 	"github.com/windlass-run/windlass/internal/environment"
 )
 
-// split parts an environment into what may be shown and what is secret. Variables with the names that are given are secret
-// in any case.
+// split parts an environment into what may be shown and what is secret, as the named ones always are.
 func split(env, named []string) (keep, hide []string) {
 	for _, entry := range env {
 		name, v, _ := strings.Cut(entry, "=")
@@ -25,8 +24,7 @@ func split(env, named []string) (keep, hide []string) {
 // maxConfig bounds what is read of a windlass.json here.
 const maxConfig = 1 << 20
 
-// named returns the variables that the windlass.json in force names. It is only looked through: whether it is valid is said
-// when it is read.
+// named returns the variables that the windlass.json in force names, valid or not.
 func named() []string {
 	for _, dir := range folders() {
 		info, err := os.Stat(dir + "/windlass.json")
@@ -60,29 +58,20 @@ func folders() []string {
 }
 
 // namesIn finds the variables that a configuration reads: "api_key_env": "NAME" and "${NAME}".
-func namesIn(text string) []string {
-	var out []string
-	for rest := text; ; {
-		_, after, ok := strings.Cut(rest, `"api_key_env"`)
-		if !ok {
-			break
-		}
-		rest = after
-		if value, ok := strings.CutPrefix(strings.TrimLeft(after, " \t\r\n"), ":"); ok {
-			if quoted, ok := strings.CutPrefix(strings.TrimLeft(value, " \t\r\n"), `"`); ok {
-				name, _, _ := strings.Cut(quoted, `"`)
-				out = append(out, name)
-			}
+func namesIn(text string) (names []string) {
+	for _, rest := range strings.Split(text, `"api_key_env"`)[1:] {
+		value, ok := strings.CutPrefix(strings.TrimLeft(rest, " \t\r\n"), ":")
+		quoted, isText := strings.CutPrefix(strings.TrimLeft(value, " \t\r\n"), `"`)
+		if ok && isText {
+			name, _, _ := strings.Cut(quoted, `"`)
+			names = append(names, name)
 		}
 	}
-	for rest := text; ; {
-		_, after, ok := strings.Cut(rest, "${")
-		if !ok {
-			return out
-		}
-		name, _, _ := strings.Cut(after, "}")
-		out, rest = append(out, name), after
+	for _, rest := range strings.Split(text, "${")[1:] {
+		name, _, _ := strings.Cut(rest, "}")
+		names = append(names, name)
 	}
+	return names
 }
 
 func beforeLast(s, sep string) (before string, found bool) {

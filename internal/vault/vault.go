@@ -1,16 +1,16 @@
-// Package vault keeps the secrets of the environment where no other process of the same user finds them.
+// Package vault keeps the secrets of the environment from other processes of the same user.
 //
-// A process that imports it begins by looking at its environment. When there are secrets in it, the process hands them over
-// to itself in memory, executes itself again with an environment without them (taking a variable out of an environment does
-// not wipe it), and reads them back before anything else begins. So its children inherit none, and the environment that
-// the system shows of it has none. On Linux the process is also closed to all processes of the same user: none can read its
-// memory, its environment or its descriptors, or trace it, and it leaves no core. What becomes of it elsewhere [State] says.
+// A process that imports it and finds secrets in its environment hands them over to itself in
+// memory: it executes itself again with an environment without them, as taking a variable out does
+// not wipe it, and reads them back before anything else begins. So neither its children nor what the
+// system shows of its environment has them. On Linux the process is also closed to all processes of
+// the same user: none reads its memory, environment or descriptors or traces it, and it leaves no
+// core. [State] says what holds elsewhere.
 //
-// All of this happens while the packages of the program are initialized. The package imports next to nothing, so that it
-// comes among the first: then it costs the milliseconds of a process's start and not those of windlass. The binaries of
-// tests are left as they are.
+// That happens while packages are initialized. The package imports next to nothing, so that it comes
+// among the first and costs milliseconds. Binaries of tests are left as they are.
 //
-// Package environment has what is hidden. A program that uses windlass as a library does not import this package.
+// Package environment has what is hidden. Programs that use the library do not import this package.
 package vault
 
 import (
@@ -27,8 +27,8 @@ var state State // does not change after the initialization
 
 // State is what is known of how this process keeps its secrets.
 type State struct {
-	Closed  bool   // the memory of the process is closed to other processes of the same user
-	Problem string // why the environment that the process was started with still shows them; "": it shows none
+	Closed  bool   // other processes of the same user cannot read its memory
+	Problem string // why the environment that it was started with still shows them; "": it does not
 }
 
 // Current returns the state of this process.
@@ -60,13 +60,14 @@ func isTest(args []string) bool {
 	return len(args) > 0 && strings.HasSuffix(strings.TrimSuffix(args[0], ".exe"), ".test")
 }
 
-// receive takes what was handed over. Without it the process would go on as if it had been given no key.
+// receive takes what was handed over. Without it, the process would run as if it had no key.
 func receive(at string) {
 	_ = os.Unsetenv(variable) // it is there
 	data, err := fetch(at)
 	head, rest, whole := strings.Cut(data, "\x00")
 	if err != nil || !whole || head != variable {
-		_, _ = os.Stderr.WriteString("Error: the secrets of the environment were not handed over, as " + variable + " says they were\nTry: unset " + variable + "\n")
+		_, _ = os.Stderr.WriteString("Error: the secrets of the environment were not handed over, as " + variable +
+			" says they were\nTry: unset " + variable + "\n")
 		os.Exit(1)
 	}
 	for _, entry := range strings.Split(strings.TrimSuffix(rest, "\x00"), "\x00") {

@@ -1,5 +1,5 @@
-// Package certificate reads the certificate of a server and its key from two files, at the start and again whenever they
-// change, so that a renewed certificate needs no restart.
+// Package certificate reads the certificate of a server and its key from two files, and again
+// whenever they change, so that a renewed certificate needs no restart.
 package certificate
 
 import (
@@ -29,8 +29,8 @@ type Pair struct {
 	looked  time.Time
 }
 
-// Load reads a certificate and its key. What becomes of them later is told to report, one line each time: they were read
-// anew, or cannot be used, in which case those from before stay in use.
+// Load reads a certificate and its key. Later report gets a line each time that they were read anew,
+// or cannot be used; then those from before stay in use.
 func Load(certFile, keyFile string, report func(string)) (*Pair, error) {
 	return load(certFile, keyFile, report, time.Now)
 }
@@ -48,9 +48,10 @@ func load(certFile, keyFile string, report func(string), now func() time.Time) (
 	return p, nil
 }
 
-// Config returns what a server needs for TLS 1.2 or newer with the certificate as it is at each handshake.
+// Config returns the settings for TLS 1.2 or newer, with the certificate as it is at each handshake.
 func (p *Pair) Config() *tls.Config {
-	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return p.get(), nil }}
+	get := func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return p.get(), nil }
+	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: get}
 }
 
 // Until returns when the certificate in use expires.
@@ -70,14 +71,14 @@ func (p *Pair) get() *tls.Certificate {
 		return p.current
 	}
 	p.seen = seen
-	switch c, err := p.read(); {
-	case err != nil:
+	c, err := p.read()
+	if err != nil {
 		p.report(fmt.Sprintf("warning: the certificate changed and cannot be used, so the one from before stays: %v", err))
-	default:
-		p.current = c
-		p.report("the certificate was read anew; it is valid until " + c.Leaf.NotAfter.UTC().Format(time.RFC3339))
+		return p.current
 	}
-	return p.current
+	p.current = c
+	p.report("the certificate was read anew; it is valid until " + c.Leaf.NotAfter.UTC().Format(time.RFC3339))
+	return c
 }
 
 // look returns what the files are now.
@@ -122,7 +123,7 @@ func (p *Pair) read() (*tls.Certificate, error) {
 	return &c, nil
 }
 
-// readFile reads a whole file after check, if there is one, has nothing against it. It does not wait for what is no file.
+// readFile reads a file that check, if there is one, accepts. It does not wait for what is no file.
 func readFile(path string, check func(string, os.FileInfo) error) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -151,11 +152,11 @@ func readFile(path string, check func(string, os.FileInfo) error) ([]byte, error
 	return data, err
 }
 
-// private refuses a key that users outside of its group can read or write. A group may read it, as systems have one for
-// that, but not write it.
+// private refuses a key that its group can write, or that others can read or write.
 func private(path string, info os.FileInfo) error {
 	if mode := info.Mode().Perm(); modesCount && mode&0o027 != 0 {
-		return fmt.Errorf("%s can be used by other users of this machine (mode %04o); chmod 600 %s, or 640 for a group", path, mode, path)
+		return fmt.Errorf("%s can be used by other users of this machine (mode %04o); chmod 600 %s, or 640 for a group",
+			path, mode, path)
 	}
 	return nil
 }

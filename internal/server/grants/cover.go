@@ -1,6 +1,7 @@
 package grants
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
 
@@ -54,12 +55,9 @@ func (g *Grants) holds(folder string) bool {
 // sameConfig refuses a session that was started under another windlass.json, which may trust other
 // commands and name other endpoints.
 func sameConfig(home, dir string) error {
-	then, err := config.Find(dir, home)
-	if err != nil {
-		return failure.New(failure.StorageFailed, err, "")
-	}
-	now, err := config.Find(".", home)
-	if err != nil {
+	then, thenErr := config.Find(dir, home)
+	now, nowErr := config.Find(".", home)
+	if err := cmp.Or(thenErr, nowErr); err != nil {
 		return failure.New(failure.StorageFailed, err, "")
 	}
 	if then != now {

@@ -13,13 +13,10 @@ import (
 
 // Options are the rights that a server gives the runs that start over its API.
 type Options struct {
-	Roots         []string    // folders whose cascades may run and whose files tools may use
-	AllowEnv      []string    // environment variables that templates and tools may see
-	AllowCommands bool        // cascades and models may run any command
-	AllowWrite    []string    // patterns of files that file tools may write although programs run them
-	AllowHTTP     bool        // cascades may declare tools that send requests over HTTP
-	Offline       bool        // scripts answer, and no model
-	Limits        core.Limits // the most that one run may take
+	core.Rights             // cascades below the roots may run, and with AllowCommands any command of a cascade
+	AllowHTTP   bool        // cascades may declare tools that send requests over HTTP
+	Offline     bool        // scripts answer, and no model
+	Limits      core.Limits // the most that one run may take
 }
 
 // Grants are those rights, with the folders open. They are safe for concurrent use.
@@ -46,10 +43,8 @@ func (g *Grants) Offline() bool { return g.options.Offline }
 
 // RunOptions returns what a run with these rights is started with.
 func (g *Grants) RunOptions() core.RunOptions {
-	o := core.RunOptions{
-		Offline: g.options.Offline,
-		Rights:  core.Rights{AllowEnv: g.options.AllowEnv, AllowCommands: g.options.AllowCommands, AllowWrite: g.options.AllowWrite},
-	}
+	o := core.RunOptions{Offline: g.options.Offline, Rights: g.options.Rights}
+	o.Rights.Roots = nil
 	for _, r := range g.roots {
 		o.Rights.Roots = append(o.Rights.Roots, r.Path)
 	}

@@ -22,10 +22,7 @@ type RootError struct {
 	Err  error
 }
 
-// Error names the folder.
 func (e *RootError) Error() string { return fmt.Sprintf("open the folder %s: %v", e.Path, e.Err) }
-
-// Unwrap returns the cause.
 func (e *RootError) Unwrap() error { return e.Err }
 
 // openRoots opens folders. When one cannot be opened none stays open.

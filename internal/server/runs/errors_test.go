@@ -37,11 +37,11 @@ func TestErrorsOfRuns(t *testing.T) {
 			problem{failure.InvalidRequest, `model "m" is named for the phase "p", and the cascade has no phase "p"`, models},
 		},
 		"no script": {
-			startError, of(failure.InvalidRequest, &core.NoScriptError{Err: cause}),
+			startError, of(failure.InvalidRequest, &core.NoScriptError{Cause: failure.Cause{Err: cause}}),
 			problem{failure.InvalidRequest, "why", "docs/models.md describes scripts; without offline a model answers"},
 		},
 		"tools": {
-			startError, of(failure.InvalidRequest, &core.ToolsError{Err: cause}),
+			startError, of(failure.InvalidRequest, &core.ToolsError{Cause: failure.Cause{Err: cause}}),
 			problem{failure.InvalidRequest, "why", "correct the tools of the cascade; docs/tools.md describes what they need"},
 		},
 		"an id": {

@@ -80,11 +80,8 @@ func (h *Host) Cancel(ctx context.Context, id string) (*server.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.mu.Lock()
-	r := h.running[id]
-	running := r != nil && !r.ended
-	h.mu.Unlock()
-	if !running {
+	r := h.goingOn(id)
+	if r == nil {
 		return nil, server.NewProblem(server.NotRunning, "GET /api/sessions/"+id+" shows how far it has come",
 			"the session %s does not run in this server", id)
 	}
@@ -131,10 +128,17 @@ func (h *Host) release(id string) {
 
 // Runs reports whether a session's engine runs in this server.
 func (h *Host) Runs(id string) bool {
+	return h.goingOn(id) != nil
+}
+
+// goingOn returns a session whose engine runs here, nil for others.
+func (h *Host) goingOn(id string) *hosted {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	r := h.running[id]
-	return r != nil && !r.ended
+	if r := h.running[id]; r != nil && !r.ended {
+		return r
+	}
+	return nil
 }
 
 // Refusal returns why a session could not resume from its record when it was last resumed here; ""

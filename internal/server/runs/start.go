@@ -1,12 +1,12 @@
 package runs
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 
 	"github.com/windlass-run/windlass/cascade"
 	core "github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/app/input"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/server"
 	"github.com/windlass-run/windlass/internal/server/grants"
@@ -67,19 +67,18 @@ func (h *Host) cascadeOf(ctx context.Context, r *server.RunRequest) (*cascade.Ca
 	return c, requestName, nil
 }
 
-// inputOf reads the input of a request, which is an object, with its numbers exact.
+// inputOf reads and checks the input of a request.
 func inputOf(ctx context.Context, c *cascade.Cascade, raw json.RawMessage) (map[string]any, error) {
-	input := map[string]any{}
+	values := map[string]any{}
 	if raw != nil {
-		dec := json.NewDecoder(bytes.NewReader(raw))
-		dec.UseNumber()
-		if err := dec.Decode(&input); err != nil {
-			return nil, server.NewProblem(server.BadRequest, `"input": {...}`, "the input cannot be read: %v", err)
+		var err error
+		if values, err = input.Object("the input cannot be read", raw); err != nil {
+			return nil, server.NewProblem(server.BadRequest, `"input": {...}`, "%v", err)
 		}
 	}
-	violations := c.CheckInputContext(ctx, input)
+	violations := c.CheckInputContext(ctx, values)
 	if len(violations) == 0 {
-		return input, nil
+		return values, nil
 	}
 	p := &server.Problem{Kind: failure.InvalidInput, Detail: "the input does not fit the cascade", Try: "correct what violations lists"}
 	for _, v := range violations {

@@ -67,7 +67,7 @@ func (s *Service) open(ctx context.Context) error {
 	text := s.options.Token
 	if text == "" {
 		if s.made, err = token.Make(ctx, token.Folder(s.options.App.Home()), s.listener.Addr().String()); err != nil {
-			return failure.New(failure.StorageFailed, &TokenError{err}, "")
+			return failure.New(failure.StorageFailed, &TokenError{failure.Cause{Err: err}}, "")
 		}
 		text = s.made.Text
 	}
@@ -163,26 +163,16 @@ func (s *Service) answer(srv *http.Server) error {
 // ListenError says that the address cannot be listened on.
 type ListenError struct{ Err error }
 
-// Error says why.
 func (e *ListenError) Error() string { return "listen: " + e.Err.Error() }
-
-// Unwrap returns the cause.
 func (e *ListenError) Unwrap() error { return e.Err }
 
 // TokenError says that there can be no token that only its owner knows. Its cause is a
 // [*token.FileError] when somebody else could read or exchange it.
-type TokenError struct{ Err error }
-
-// Error returns the text of the cause.
-func (e *TokenError) Error() string { return e.Err.Error() }
-
-// Unwrap returns the cause.
-func (e *TokenError) Unwrap() error { return e.Err }
+type TokenError struct{ failure.Cause }
 
 // InterruptedError says which sessions the end of the service interrupted. They can be resumed.
 type InterruptedError struct{ Sessions []string }
 
-// Error names the sessions.
 func (e *InterruptedError) Error() string {
 	return fmt.Sprintf("interrupted %s: %s", quantity.Of(len(e.Sessions), "run"), strings.Join(e.Sessions, ", "))
 }

@@ -84,7 +84,7 @@ func (d *Description) Find(method, path string) *Operation {
 	return nil
 }
 
-// matches reports whether a path is of the form of a template. The last parameter may have slashes in it.
+// matches reports whether a path is of the form of a template, whose last parameter may have slashes.
 func matches(template, path string) bool {
 	want, got := strings.Split(template, "/"), strings.Split(path, "/")
 	if strings.HasSuffix(template, "/{call}") && len(got) > len(want) {
@@ -192,8 +192,7 @@ func (c *Client) Request(t *testing.T, method, path string, body []byte, headers
 	return req
 }
 
-// check demands that the answer is one that the description has, in every field, and that a request that was taken is of
-// the form that it says.
+// check demands that the answer, and a request that was taken, are as described in every field.
 func (c *Client) check(t *testing.T, method, path string, sent []byte, a *Answer) {
 	t.Helper()
 	what := fmt.Sprintf("%s %s: %d %s", method, path, a.Status, a.Body)

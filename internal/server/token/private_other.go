@@ -20,7 +20,7 @@ func open(file string) (*os.File, error) {
 	return os.Open(file)
 }
 
-// foreign finds nothing: who may use a file is not in its mode here, but inherited from the user's own folder.
+// foreign finds nothing: rights are not in a mode here, but inherited from the user's own folder.
 func foreign(fs.FileInfo, int) string { return "" }
 
 func shared(fs.FileInfo) bool { return false }

@@ -10,11 +10,12 @@ import (
 	"syscall"
 )
 
-// open opens a file without following a link in its place and without waiting for the other end of a FIFO.
+// open opens a file, and neither follows a link in its place nor waits for the other end of a FIFO.
 func open(file string) (*os.File, error) {
 	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	switch {
-	case errors.Is(err, syscall.ELOOP), errors.Is(err, syscall.EMLINK), errors.Is(err, syscall.ENXIO): // EMLINK on FreeBSD, ENXIO for a socket
+	case errors.Is(err, syscall.ELOOP), errors.Is(err, syscall.EMLINK), // a link; the latter on FreeBSD
+		errors.Is(err, syscall.ENXIO): // a socket
 		return nil, notRegular(file)
 	case err != nil:
 		return nil, fmt.Errorf("read the token's file: %w", err)
@@ -22,7 +23,7 @@ func open(file string) (*os.File, error) {
 	return f, nil
 }
 
-// foreign says why somebody other than a user may use a file; "" when nobody else may.
+// foreign says why others than a user may use a file; "": they may not.
 func foreign(info fs.FileInfo, uid int) string {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok && int(s.Uid) != uid {
 		return fmt.Sprintf("belongs to the user with the number %d, and this process is number %d", s.Uid, uid)

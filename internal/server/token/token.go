@@ -1,9 +1,8 @@
 // Package token keeps the secrets that clients of windlass serve show: one for each server that
 // runs, in a file that only its owner can read.
 //
-// A server makes its token when it starts and takes it away when it ends. So a client that finds no
-// server sends nothing to whoever listens at its address now, and what was shown to a server that
-// is gone is worth nothing to the next one.
+// A server makes its token when it starts and removes it when it ends. So a client that finds no
+// server sends nothing to whoever listens at its address now, and an old token is worth nothing.
 package token
 
 import (
@@ -29,8 +28,7 @@ import (
 // Min is how many characters a token has at least: fewer can be guessed.
 const Min = 16
 
-// size is how many random bytes a made token has. 256 bits cannot be guessed, however often
-// somebody may try.
+// size is how many random bytes a made token has. Nobody guesses 256 bits.
 const size = 32
 
 // maxFile bounds what is read of a file that is to hold a token.
@@ -86,8 +84,7 @@ const (
 	lockEnd = ".lock" // held while the server runs
 )
 
-// baseOf is the name of a server's files without its end. A colon cannot be in the name of a file
-// everywhere.
+// baseOf is the name of a server's files without its end: not every system allows a colon in it.
 func baseOf(address string) string { return strings.ReplaceAll(address, ":", "_") }
 
 func addressOf(base string) string { return strings.ReplaceAll(base, "_", ":") }
@@ -235,11 +232,13 @@ func read(file string) (string, error) {
 }
 
 func notRegular(file string) error {
-	return &FileError{"file", file, "is a link or something else that is no file", "find out who put it there, and remove it; a server that starts makes another one"}
+	return &FileError{
+		"file", file, "is a link or something else that is no file",
+		"find out who put it there, and remove it; a server that starts makes another one",
+	}
 }
 
-// write puts a new token into a file at once: whoever reads it finds the old one or the new one,
-// whole.
+// write puts a new token into a file.
 func write(file string) (string, error) {
 	secret := make([]byte, size)
 	_, _ = rand.Read(secret) // it never fails: the process ends instead
