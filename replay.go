@@ -45,7 +45,10 @@ func (w *Windlass) Simulate(ctx context.Context, s Simulation, sources ...string
 	if err != nil {
 		return nil, failure.New(InvalidRequest, err, "docs/simulate.md describes prices")
 	}
-	all, err := simulate.ReadSources(sources, w.journalOf)
+	all, err := simulate.ReadSources(sources, func(begins string) (id, path string, err error) {
+		id, err = w.archive.Here(begins)
+		return id, archive.JournalPath(w.archive.Home, id), err
+	})
 	if journal.IsUnreadable(err) {
 		err = archive.ReadError(err)
 	}
@@ -62,12 +65,6 @@ func (w *Windlass) Simulate(ctx context.Context, s Simulation, sources ...string
 		return nil, explain(err)
 	}
 	return sum.Report(), nil
-}
-
-// journalOf returns the whole id of a session of this machine and the path of its journal.
-func (w *Windlass) journalOf(begins string) (id, path string, err error) {
-	id, err = w.archive.Here(begins)
-	return id, archive.JournalPath(w.app.Home(), id), err
 }
 
 // Aspect is one thing that a frozen test compares.
@@ -97,11 +94,11 @@ type FrozenTest = snapshot.Test
 // answered is in the file, so read it before you share it. A session with tools of a program, see
 // [WithTool], cannot be frozen.
 func (w *Windlass) Freeze(ctx context.Context, id string, o FreezeOptions) (*FrozenTest, error) {
-	if !app.IsName(o.Name) {
+	if !journal.IsSessionID(o.Name) {
 		return nil, invalid("freeze session %s: the name %q: use up to 64 letters, digits, dots, dashes and underscores, "+
 			"beginning with a letter or digit", id, o.Name)
 	}
-	rec, err := w.recording(ctx, id)
+	rec, err := recording(ctx, w.archive, id)
 	if err != nil {
 		return nil, err
 	}
@@ -120,8 +117,8 @@ func (w *Windlass) Freeze(ctx context.Context, id string, o FreezeOptions) (*Fro
 type TestReport = suite.Report
 
 // RunTests runs frozen tests: those of the files, and of the folders and all below them. Each runs
-// its cascade as the file is now with the recorded answers; no model is asked and no tool runs. With
-// update the tests expect from now on what comes out, which is the only thing that is written.
+// its cascade as the file is now with the recorded answers; no model is asked and no tool runs.
+// With update the tests expect from now on what comes out, which is the only thing that is written.
 //
 // The error is of [InvalidRequest] when there are no tests; that one fails is in the report.
 func RunTests(ctx context.Context, update bool, paths ...string) (*TestReport, error) {
@@ -137,12 +134,12 @@ func RunTests(ctx context.Context, update bool, paths ...string) (*TestReport, e
 }
 
 // recording reads the journal of a session, which is rebuilt when only ClickHouse has the session.
-func (w *Windlass) recording(ctx context.Context, id string) (*journal.Recording, error) {
-	id, _, err := w.archive.Bring(ctx, id)
+func recording(ctx context.Context, a *archive.Archive, id string) (*journal.Recording, error) {
+	id, _, err := a.Bring(ctx, id)
 	if err != nil {
 		return nil, explain(err)
 	}
-	rec, err := journal.Read(archive.JournalPath(w.app.Home(), id))
+	rec, err := journal.Read(archive.JournalPath(a.Home, id))
 	if err != nil {
 		return nil, explain(app.JournalError(id, err))
 	}

@@ -46,7 +46,7 @@ func (w *Windlass) Start(ctx context.Context, c *Cascade, input Input, opts ...R
 	case s.cascade != nil:
 		return nil, invalid("WithCascade is for Fork: Start has a cascade")
 	}
-	if err := c.checkTools(s.toolNames()); err != nil {
+	if err := c.checkTools(s.Extensions.ToolNames()); err != nil {
 		return nil, err
 	}
 	values, err := c.values(input)
@@ -103,7 +103,7 @@ func (w *Windlass) Fork(ctx context.Context, id string, seq uint64, opts ...RunO
 	}
 	o := app.ForkOptions{SessionID: s.SessionID, ResumeOptions: s.resumeOptions()}
 	if c := s.cascade; c != nil {
-		if err := c.checkTools(s.toolNames()); err != nil {
+		if err := c.checkTools(s.Extensions.ToolNames()); err != nil {
 			return nil, err
 		}
 		o.Cascade, o.File = c.parsed, c.file

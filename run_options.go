@@ -42,14 +42,6 @@ func (s *runSettings) fail(err error) {
 	}
 }
 
-func (s *runSettings) toolNames() []string {
-	var names []string
-	for i := range s.Extensions.Tools {
-		names = append(names, s.Extensions.Tools[i].Spec.Name)
-	}
-	return names
-}
-
 // resuming refuses the options that are not for sessions that there are.
 func (s *runSettings) resuming() error {
 	if len(s.startOnly) > 0 {

@@ -20,9 +20,8 @@ type Session struct {
 	Error     string // that the run failed of, or why its journal cannot be read
 	StartedAt time.Time
 	LastAt    time.Time // of the newest entry
-	Here      bool      // its journal is on this machine
 	Resumable bool      // as far as its record says
-	Pending   uint64    // rows that ClickHouse does not have yet; 0 where [Windlass.Session] made it
+	Place
 
 	Visits       int // to phases
 	ModelCalls   int
@@ -30,6 +29,12 @@ type Session struct {
 	Usage        echo.Usage // its In, Cached and Out
 	CostUSD      *float64   // of the calls whose cost is known; nil: of none
 	UnknownCosts int        // calls whose cost is not known
+}
+
+// Place says where the record of a session is.
+type Place struct {
+	Here    bool   // its journal is on this machine
+	Pending uint64 // entries that ClickHouse does not have yet, as [Windlass.Sessions] reports them
 }
 
 // SessionDetail is what one run did.
@@ -117,7 +122,7 @@ func (w *Windlass) Verify(ctx context.Context, id string, opts ...RunOption) (*V
 	if err != nil {
 		return nil, explain(err)
 	}
-	rec, err := w.recording(ctx, id)
+	rec, err := recording(ctx, w.archive, id)
 	if err != nil {
 		return nil, err
 	}
@@ -135,10 +140,10 @@ func (w *Windlass) Handoff(ctx context.Context, id string) (*echo.Handoff, error
 	return r.Handoff()
 }
 
-// Rebuild has the journal of a session on this machine: it makes that of one that was run on another
-// machine again from ClickHouse, and reports whether it did. It returns the whole id. The session
-// must not be resumed in two places. What resumes, forks, verifies or freezes a session rebuilds it
-// by itself.
+// Rebuild has the journal of a session on this machine: it makes that of one that was run on
+// another machine again from ClickHouse, and reports whether it did. It returns the whole id. The
+// session must not be resumed in two places. What resumes, forks, verifies or freezes a session
+// rebuilds it by itself.
 func (w *Windlass) Rebuild(ctx context.Context, id string) (whole string, rebuilt bool, err error) {
 	whole, rebuilt, err = w.archive.Bring(ctx, id)
 	return whole, rebuilt, explain(err)

@@ -72,7 +72,11 @@ func Open(ctx context.Context, o Options) (*Windlass, error) {
 	if o.NoClickHouse {
 		return w, nil
 	}
-	w.archive.Database, w.archive.Address = w.useDatabase, w.address
+	w.archive.Database = w.useDatabase
+	w.archive.Address = func() (string, error) {
+		o, err := w.app.Database()
+		return o.Address(), err
+	}
 	if err := w.checkEngine(ctx); err != nil {
 		return nil, errors.Join(explain(err), w.Close())
 	}
@@ -143,11 +147,6 @@ func (w *Windlass) useDatabase(ctx context.Context, do func(context.Context, *cl
 		return err
 	}
 	return archive.DatabaseError(ctx, pool.Use(ctx, do))
-}
-
-func (w *Windlass) address() (string, error) {
-	o, err := w.app.Database()
-	return o.Address(), err
 }
 
 // version returns the version of this module in the program that runs.

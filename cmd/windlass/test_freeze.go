@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/internal/snapshot"
 	"github.com/windlass-run/windlass/internal/snapshot/frozen"
 	"github.com/windlass-run/windlass/internal/term"
@@ -64,7 +64,7 @@ func freezeSession(ctx context.Context, con *console, given string, o freezeOpti
 	if o.Match, err = readAspects(o.match); err != nil {
 		return err
 	}
-	if !app.IsName(o.Name) {
+	if !journal.IsSessionID(o.Name) {
 		return usageError(fmt.Errorf("--name %q: use up to 64 letters, digits, dots, dashes and underscores, beginning with a letter or digit", o.Name),
 			"windlass test freeze "+given+" --name refund")
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/engine/budget"
 	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/internal/app/cards"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/quantity"
 )
@@ -112,19 +113,6 @@ func JournalError(id string, err error) error {
 	return failure.New(failure.StorageFailed, err, "")
 }
 
-// ModelError gives the error of a model its kind. A script that has no answer is the caller's own
-// file: the run failed.
-func ModelError(err error) error {
-	var model *effect.ModelError
-	switch {
-	case !errors.As(err, &model):
-		return failure.New(failure.ModelUnavailable, err, "")
-	case model.Kind == echo.ModelErrScript:
-		return failure.New(failure.Failed, err, model.Hint)
-	}
-	return failure.New(failure.ModelUnavailable, err, model.Hint)
-}
-
 // endError gives the error that ended a run its kind.
 func endError(res *engine.Result, err error) error {
 	var model *effect.ModelError
@@ -144,7 +132,7 @@ func endError(res *engine.Result, err error) error {
 	case errors.As(err, &over):
 		kind = failure.OverBudget
 	case errors.As(err, &model):
-		return ModelError(err)
+		return cards.ModelError(err)
 	}
 	return failure.New(kind, err, "")
 }

@@ -29,8 +29,8 @@ func LoadCascade(ctx context.Context, path string, stdin io.Reader) (*cascade.Ca
 	return cascade.ParseContext(ctx, "<stdin>", data, Known())
 }
 
-// CheckFile checks a cascade, or one of the files that are next to cascades: a tool or a script. The
-// error of one that is not valid has a [*cascade.InvalidError].
+// CheckFile checks a cascade, or one of the files that are next to cascades: a tool or a script.
+// The error of one that is not valid has a [*cascade.InvalidError].
 func CheckFile(ctx context.Context, path string, stdin io.Reader) (cascade.Diagnostics, error) {
 	switch {
 	case cascade.IsToolFile(path):

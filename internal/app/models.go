@@ -9,6 +9,7 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/internal/app/cards"
 	"github.com/windlass-run/windlass/internal/environment"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/llm"
@@ -77,7 +78,7 @@ func (o *opening) chooseModel() error {
 			return failure.New(failure.InvalidRequest, &NoModelError{o.run.header.File}, "")
 		}
 		if err := o.router.Check(model); err != nil {
-			return ModelError(err)
+			return cards.ModelError(err)
 		}
 	}
 	o.runner.Model = o.router

@@ -57,7 +57,8 @@ type Extensions struct {
 	Tools []tool.Func  // besides those that are built in and those of the cascade
 }
 
-func (e *Extensions) toolNames() []string {
+// ToolNames returns the names of the tools.
+func (e *Extensions) ToolNames() []string {
 	var names []string
 	for i := range e.Tools {
 		names = append(names, e.Tools[i].Spec.Name)
@@ -136,14 +137,11 @@ func (w Watch) complete() Watch {
 	return w
 }
 
-// IsName reports whether a text can be the id of a session, see [journal.IsSessionID].
-func IsName(s string) bool { return journal.IsSessionID(s) }
-
 func sessionID(wanted string) (string, error) {
 	if wanted == "" {
 		return strings.ToLower(ulid.Make().String()), nil
 	}
-	if !IsName(wanted) {
+	if !journal.IsSessionID(wanted) {
 		return "", failure.New(failure.InvalidRequest, &SessionIDError{wanted}, "")
 	}
 	return wanted, nil

@@ -48,7 +48,7 @@ func (a *App) resume(ctx context.Context, j *journal.Journal, rec *journal.Recor
 	if err := checkResumable(rec); err != nil {
 		return nil, err
 	}
-	origin, err := ReadHeader(h, o.Extensions.toolNames()...)
+	origin, err := ReadHeader(h, o.Extensions.ToolNames()...)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func (a *App) Fork(ctx context.Context, parent string, seq uint64, o ForkOptions
 // forkHeader is the header of a fork: what its parent was started with, under an id of its own.
 func forkHeader(parent journal.Header, id string, seq uint64, o ForkOptions) (journal.Header, error) {
 	h := parent
-	origin, err := ReadHeader(parent, o.Extensions.toolNames()...)
+	origin, err := ReadHeader(parent, o.Extensions.ToolNames()...)
 	if err != nil {
 		return h, err
 	}

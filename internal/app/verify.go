@@ -93,7 +93,7 @@ func (r *Replay) Close() error { return r.tools.Close() }
 
 // Replay returns what runs the session of a header again. It must be closed.
 func (a *App) Replay(h journal.Header, e Extensions) (*Replay, error) {
-	origin, err := ReadHeader(h, e.toolNames()...)
+	origin, err := ReadHeader(h, e.ToolNames()...)
 	if err != nil {
 		return nil, err
 	}

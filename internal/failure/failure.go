@@ -10,7 +10,8 @@ import (
 	"fmt"
 )
 
-// Kind says what is wrong. Kinds are stable: clients of the HTTP API and of the library rely on them.
+// Kind says what is wrong. Kinds are stable: clients of the HTTP API and of the library rely on
+// them.
 type Kind string
 
 // The kinds.
@@ -62,7 +63,8 @@ func Newf(k Kind, format string, args ...any) *Error {
 func (e *Error) Error() string { return e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
 
-// KindOf returns the kind of the outermost [*Error] in err; [Failed] when there is none, "" for nil.
+// KindOf returns the kind of the outermost [*Error] in err; [Failed] when there is none, "" for
+// nil.
 func KindOf(err error) Kind {
 	var e *Error
 	switch {

@@ -113,7 +113,8 @@ func TestLookPassesWhatIsNoRepository(t *testing.T) {
 	require.Equal(t, "trunk", w.Branch)
 }
 
-// Working trees beside the first one, split indexes, other hashes and names that only differ in line ends.
+// Working trees beside the first one, split indexes, other hashes and names that only differ in
+// line ends.
 func TestLookAtRepositoriesOfOtherKinds(t *testing.T) {
 	t.Parallel()
 	modified := []echo.FileChange{{Path: "changed.txt", Change: "modified"}}
@@ -214,7 +215,8 @@ func TestLookNamesNoMoreThanSoMany(t *testing.T) {
 	require.Equal(t, 7, w.More)
 }
 
-// What a repository's configuration names is not run, and a folder that a model made to look like a repository is none.
+// What a repository's configuration names is not run, and a folder that a model made to look like a
+// repository is none.
 func TestLookRunsNothing(t *testing.T) {
 	t.Parallel()
 	dir := newRepository(t)

@@ -14,7 +14,8 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// hostile is a repository in which every file must be compared, and the program that its configuration names.
+// hostile is a repository in which every file must be compared, and the program that its
+// configuration names.
 type hostile struct {
 	dir, program, mark string
 }
@@ -43,8 +44,8 @@ func (h hostile) filtered(t *testing.T, name, kind, attributes string) {
 	write(t, h.dir, attributes, "* filter="+name+"\n")
 }
 
-// attacks are the ways in which a repository makes "git status" run a program. Each is proved by the git of this
-// machine, with proves, before it is held against Look.
+// attacks are the ways in which a repository makes "git status" run a program. Each is proved by
+// the git of this machine, with proves, before it is held against Look.
 var attacks = []struct {
 	name   string
 	proves []string // arguments of git that run the program; nil: "status"
@@ -128,7 +129,8 @@ func (h hostile) promised(t *testing.T, url string) {
 	require.NoError(t, os.Remove(filepath.Join(h.dir, ".git", "objects", tree[:2], tree[2:])))
 }
 
-// Nothing that a repository configures is run, and no program that git could run would see a secret.
+// Nothing that a repository configures is run, and no program that git could run would see a
+// secret.
 func TestLookRunsNothingOfARepository(t *testing.T) {
 	for _, attack := range attacks {
 		t.Run(attack.name, func(t *testing.T) {
@@ -153,8 +155,8 @@ func TestLookRunsNothingOfARepository(t *testing.T) {
 	}
 }
 
-// What the keys of a configuration name that git does not run for "status" is not run either, and what was asked is
-// still answered.
+// What the keys of a configuration name that git does not run for "status" is not run either, and
+// what was asked is still answered.
 func TestLookRunsNoneOfTheProgramsOfAConfiguration(t *testing.T) {
 	t.Parallel()
 	h := newHostile(t)
@@ -191,8 +193,8 @@ func TestLookRunsNothingOfTheEnvironment(t *testing.T) {
 	require.NoFileExists(t, h.mark)
 }
 
-// A filter of a person's own configuration, as git-lfs has one, is not run either; the files that it is for are compared
-// as they are.
+// A filter of a person's own configuration, as git-lfs has one, is not run either; the files that
+// it is for are compared as they are.
 func TestLookWithAFilterOfThePerson(t *testing.T) {
 	h := newHostile(t)
 	home := t.TempDir()

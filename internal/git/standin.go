@@ -57,7 +57,8 @@ func (s *standIn) fill() error {
 	return s.linkSharedIndexes()
 }
 
-// firstBranch is the name of the branch of a stand-in without a commit. What it is called makes no difference.
+// firstBranch is the name of the branch of a stand-in without a commit. What it is called makes no
+// difference.
 const firstBranch = "none"
 
 // config returns the configuration: what says how files are compared.

@@ -71,8 +71,5 @@ type SessionList = archive.SessionList
 // SessionDetail is what one run did.
 type SessionDetail = archive.Detail
 
-// PhaseReport is what one visit to a phase did.
-type PhaseReport = archive.Phase
-
 // Events reads the entries of one session in their order.
 type Events = archive.Events

@@ -58,8 +58,9 @@ var hostile = map[string]string{
 	"a number below zero": "-1", "a number with a sign": "+1", "a large number": strings.Repeat("9", 65), "a semicolon": ";id", "a colon": "s1:1", "a device": "%5c%5c.%5cnul",
 }
 
-// TestHostilePaths: a value in a path that has not the form of its parameter is answered with 404, in the form of a
-// problem, and nothing is looked for under it. That holds for every parameter of every route.
+// TestHostilePaths: a value in a path that has not the form of its parameter is answered with 404,
+// in the form of a problem, and nothing is looked for under it. That holds for every parameter of
+// every route.
 func TestHostilePaths(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, Options{})
@@ -149,7 +150,8 @@ func TestHostileRequests(t *testing.T) {
 	require.Len(t, b.fake.started, 1)
 }
 
-// TestSlowClients: whoever sends nothing, or not all, loses the connection, with a token and without one.
+// TestSlowClients: whoever sends nothing, or not all, loses the connection, with a token and
+// without one.
 func TestSlowClients(t *testing.T) {
 	t.Parallel()
 	const half = "Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"
@@ -204,7 +206,8 @@ func TestReaderThatDoesNotRead(t *testing.T) {
 	closedSoon(t, s.closed)
 }
 
-// secure lets the server of a bundle speak TLS, as windlass serve does, and returns its address and a client.
+// secure lets the server of a bundle speak TLS, as windlass serve does, and returns its address and
+// a client.
 func (b *testBundle) secure(t *testing.T) (string, *http.Client) {
 	t.Helper()
 	files := certificatetest.Write(t, t.TempDir(), 1, time.Now().Add(-time.Hour), time.Now().Add(time.Hour))
@@ -221,7 +224,8 @@ func (b *testBundle) secure(t *testing.T) (string, *http.Client) {
 	return ln.Addr().String(), &http.Client{Transport: tr}
 }
 
-// TestReaderThatDoesNotReadHTTP2: the same over HTTP/2, where the others on the same connection go on.
+// TestReaderThatDoesNotReadHTTP2: the same over HTTP/2, where the others on the same connection go
+// on.
 func TestReaderThatDoesNotReadHTTP2(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, Options{Poll: time.Millisecond, MaxStreams: 1, SendTime: 50 * time.Millisecond})
@@ -276,8 +280,8 @@ func closedSoon(t *testing.T, c chan struct{}) {
 	}
 }
 
-// TestLimit: there is room for so many connections; the next one waits until one is closed, and no longer than the
-// listener is open.
+// TestLimit: there is room for so many connections; the next one waits until one is closed, and no
+// longer than the listener is open.
 func TestLimit(t *testing.T) {
 	t.Parallel()
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
@@ -317,7 +321,8 @@ func TestLimit(t *testing.T) {
 	require.Empty(t, ln.places)
 }
 
-// TestQuietLog: clients can write so many lines into the log, not more, and not more than one at a time.
+// TestQuietLog: clients can write so many lines into the log, not more, and not more than one at a
+// time.
 func TestQuietLog(t *testing.T) {
 	t.Parallel()
 	var out lockedBuffer

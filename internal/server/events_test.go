@@ -25,7 +25,8 @@ func eventText(seq string) string {
 	return "id: " + seq + "\n" + strings.Replace(fakeEntry, "SEQ", seq, 1)
 }
 
-// TestEvents: entries come in order with their numbers, as they are there, and the stream ends with the session.
+// TestEvents: entries come in order with their numbers, as they are there, and the stream ends with
+// the session.
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, Options{Poll: time.Millisecond, Heartbeat: time.Hour})
@@ -61,7 +62,8 @@ func TestEventsOfADamagedRecord(t *testing.T) {
 	require.Contains(t, b.log.String(), `events of "s1": secret detail`)
 }
 
-// TestSilentStreams say that they are still there, end when the server stops, and take up a place while they last.
+// TestSilentStreams say that they are still there, end when the server stops, and take up a place
+// while they last.
 func TestSilentStreams(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, Options{Poll: time.Millisecond, Heartbeat: time.Millisecond, MaxStreams: 1})

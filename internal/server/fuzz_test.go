@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzBodies reads bodies of requests: what is said to be said once is the same to every reader of it, and what passes
-// the description of a run decodes into it without a loss.
+// FuzzBodies reads bodies of requests: what is said to be said once is the same to every reader of
+// it, and what passes the description of a run decodes into it without a loss.
 func FuzzBodies(f *testing.F) {
 	for _, s := range []string{
 		`{"file": "c.json"}`, `{"file": "a", "file": "b"}`, `{"a": {"b": 1, "b": 2}}`, `{"a": [{"b": 1}, {"b": 2}]}`, `{"a": 1, "\u0061": 2}`, `[{"a": 1}, {"a": 1}]`, `{"input": {"x": 1e400}, "file": "c"}`,
@@ -79,7 +79,8 @@ func names(t *testing.T, data []byte) []string {
 	}
 }
 
-// FuzzPaths cleans paths: the clean one is clean, begins with a slash, and has no empty parts and dots.
+// FuzzPaths cleans paths: the clean one is clean, begins with a slash, and has no empty parts and
+// dots.
 func FuzzPaths(f *testing.F) {
 	for _, s := range []string{"/api/sessions", "//api/./x/../y/", "", "/..", "/%2e%2e/", "/a//", "\x00"} {
 		f.Add(s)

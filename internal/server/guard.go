@@ -13,8 +13,8 @@ import (
 )
 
 // guard decides who may ask: whoever has the token. Every user of the machine, and every page in a
-// browser on it, reaches a port of loopback, so where a request comes from gives no right. A page is
-// refused even with the token; the names in Host, Origin and Sec-Fetch-Site tell it apart.
+// browser on it, reaches a port of loopback, so where a request comes from gives no right. A page
+// is refused even with the token; the names in Host, Origin and Sec-Fetch-Site tell it apart.
 //
 // Attempts are not limited: nobody guesses 256 random bits, and with a limit any other user could
 // lock out those who have the token.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/inspect"
 	"github.com/windlass-run/windlass/internal/server/servertest"
 )
@@ -56,7 +57,7 @@ func TestEveryFieldIsDescribed(t *testing.T) {
 	d := servertest.Read(t, openAPI)
 	types := map[string]any{
 		"RunRequest": RunRequest{}, "ResumeRequest": ResumeRequest{}, "Budget": Budget{}, "Session": Session{}, "SessionList": SessionList{},
-		"SessionDetail": SessionDetail{}, "PhaseReport": PhaseReport{}, "Problem": problemBody{}, "Violation": violation{},
+		"SessionDetail": SessionDetail{}, "PhaseReport": archive.Phase{}, "Problem": problemBody{}, "Violation": violation{},
 		"Diagnostic": cascade.Diagnostic{}, "Entry": echo.Entry{}, "Message": echo.Draft{}, "Part": echo.Part{}, "ToolCall": echo.ToolCall{},
 		"ToolUse": echo.ToolUse{}, "Usage": echo.Usage{}, "Failure": echo.Failure{}, "Selection": echo.Selection{}, "Span": echo.Span{},
 		"CallContext": inspect.Shown{}, "ContextCall": inspect.Call{}, "SentForm": inspect.SentForm{}, "FormSum": inspect.FormSum{},
@@ -71,7 +72,8 @@ func TestEveryFieldIsDescribed(t *testing.T) {
 	}
 }
 
-// TestSchemasAreUsedAndCompile looks for schemas that nothing refers to and for references that lead nowhere.
+// TestSchemasAreUsedAndCompile looks for schemas that nothing refers to and for references that
+// lead nowhere.
 func TestSchemasAreUsedAndCompile(t *testing.T) {
 	t.Parallel()
 	d := servertest.Read(t, openAPI)
@@ -89,8 +91,8 @@ func TestSchemasAreUsedAndCompile(t *testing.T) {
 	}
 }
 
-// TestEveryProblemIsDescribed: every kind that clients know has a status, which the description has with the form of a
-// problem, and a line in the page for people.
+// TestEveryProblemIsDescribed: every kind that clients know has a status, which the description has
+// with the form of a problem, and a line in the page for people.
 func TestEveryProblemIsDescribed(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/serve.md")
@@ -122,7 +124,8 @@ func TestEveryProblemIsDescribed(t *testing.T) {
 	require.Len(t, regexp.MustCompile("(?m)^\\| `[a-z_]+` \\| \\d{3} \\|").FindAllString(string(page), -1), rows)
 }
 
-// TestDescriptionIsServed: the file is one JSON value, of the version of OpenAPI whose schemas are JSON Schema.
+// TestDescriptionIsServed: the file is one JSON value, of the version of OpenAPI whose schemas are
+// JSON Schema.
 func TestDescriptionIsServed(t *testing.T) {
 	t.Parallel()
 	var head struct {

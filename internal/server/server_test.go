@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/server/servertest"
@@ -77,7 +78,7 @@ func (f *fake) List(context.Context, int) (*SessionList, error) {
 }
 
 func (f *fake) Get(_ context.Context, id string) (*SessionDetail, error) {
-	return &SessionDetail{Session: fakeSession, PhaseReports: []PhaseReport{{Visit: "p", Phase: "p", Status: "running"}}}, f.look(id)
+	return &SessionDetail{Session: fakeSession, PhaseReports: []archive.Phase{{Visit: "p", Phase: "p", Status: "running"}}}, f.look(id)
 }
 
 func (f *fake) Handoff(_ context.Context, id string) (any, error) { return nil, f.look(id) }
@@ -138,7 +139,8 @@ func newBundle(t *testing.T, o Options) *testBundle {
 	return b
 }
 
-// TestWhoMayAsk: pages of other sites and names that are not this machine's are refused, whatever they ask for.
+// TestWhoMayAsk: pages of other sites and names that are not this machine's are refused, whatever
+// they ask for.
 func TestWhoMayAsk(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t, Options{})
@@ -180,7 +182,8 @@ func TestWhoMayAsk(t *testing.T) {
 	}
 }
 
-// TestToken: nothing is answered without the token, not even the description, and it is nowhere in what is written.
+// TestToken: nothing is answered without the token, not even the description, and it is nowhere in
+// what is written.
 func TestToken(t *testing.T) {
 	t.Parallel()
 	const token = testToken

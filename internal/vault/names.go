@@ -8,7 +8,8 @@ import (
 	"github.com/windlass-run/windlass/internal/environment"
 )
 
-// split parts an environment into what may be shown and what is secret, as the named ones always are.
+// split parts an environment into what may be shown and what is secret, as the named ones always
+// are.
 func split(env, named []string) (keep, hide []string) {
 	for _, entry := range env {
 		name, v, _ := strings.Cut(entry, "=")

@@ -2,13 +2,13 @@
 //
 // A process that imports it and finds secrets in its environment hands them over to itself in
 // memory: it executes itself again with an environment without them, as taking a variable out does
-// not wipe it, and reads them back before anything else begins. So neither its children nor what the
-// system shows of its environment has them. On Linux the process is also closed to all processes of
-// the same user: none reads its memory, environment or descriptors or traces it, and it leaves no
-// core. [State] says what holds elsewhere.
+// not wipe it, and reads them back before anything else begins. So neither its children nor what
+// the system shows of its environment has them. On Linux the process is also closed to all
+// processes of the same user: none reads its memory, environment or descriptors or traces it, and
+// it leaves no core. [State] says what holds elsewhere.
 //
-// That happens while packages are initialized. The package imports next to nothing, so that it comes
-// among the first and costs milliseconds. Binaries of tests are left as they are.
+// That happens while packages are initialized. The package imports next to nothing, so that it
+// comes among the first and costs milliseconds. Binaries of tests are left as they are.
 //
 // Package environment has what is hidden. Programs that use the library do not import this package.
 package vault

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/windlass-run/windlass/contextcards"
+	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/failure"
@@ -55,16 +56,20 @@ func OpenEmbedder(ctx context.Context, name string, c vectors.Config, r *llm.Rou
 	}
 	e, err := r.Embedder(name)
 	if err != nil {
-		return Embedder{}, unavailable(err)
+		return Embedder{}, ModelError(err)
 	}
 	return Embedder{Embedder: e}, nil
 }
 
-// unavailable is the error of a model that cannot be asked.
-func unavailable(err error) error {
+// ModelError gives the error of a model its kind. A script that has no answer is the caller's own
+// file: the run failed.
+func ModelError(err error) error {
 	var model *effect.ModelError
-	if errors.As(err, &model) {
-		return failure.New(failure.ModelUnavailable, err, model.Hint)
+	switch {
+	case !errors.As(err, &model):
+		return failure.New(failure.ModelUnavailable, err, "")
+	case model.Kind == echo.ModelErrScript:
+		return failure.New(failure.Failed, err, model.Hint)
 	}
-	return failure.New(failure.ModelUnavailable, err, "")
+	return failure.New(failure.ModelUnavailable, err, model.Hint)
 }

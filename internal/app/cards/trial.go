@@ -62,7 +62,7 @@ func Try(ctx context.Context, sessionID string, entries []*echo.Entry, t Trial) 
 	try.Selection, try.Prefilter = t.settings()
 	if t.Model != "" {
 		if err := router.Check(t.Model); err != nil {
-			return nil, unavailable(err)
+			return nil, ModelError(err)
 		}
 		try.Model, try.Count = router, router.Facts(t.Model).Count
 	}

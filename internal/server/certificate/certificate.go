@@ -29,8 +29,8 @@ type Pair struct {
 	looked  time.Time
 }
 
-// Load reads a certificate and its key. Later report gets a line each time that they were read anew,
-// or cannot be used; then those from before stay in use.
+// Load reads a certificate and its key. Later report gets a line each time that they were read
+// anew, or cannot be used; then those from before stay in use.
 func Load(certFile, keyFile string, report func(string)) (*Pair, error) {
 	return load(certFile, keyFile, report, time.Now)
 }
@@ -48,7 +48,8 @@ func load(certFile, keyFile string, report func(string), now func() time.Time) (
 	return p, nil
 }
 
-// Config returns the settings for TLS 1.2 or newer, with the certificate as it is at each handshake.
+// Config returns the settings for TLS 1.2 or newer, with the certificate as it is at each
+// handshake.
 func (p *Pair) Config() *tls.Config {
 	get := func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return p.get(), nil }
 	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: get}

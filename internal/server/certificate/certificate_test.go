@@ -15,7 +15,8 @@ import (
 	"github.com/windlass-run/windlass/internal/server/certificate/certificatetest"
 )
 
-// TestLoadRefuses: what no client could use, or what other users can read, is an error at the start.
+// TestLoadRefuses: what no client could use, or what other users can read, is an error at the
+// start.
 func TestLoadRefuses(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
@@ -66,8 +67,8 @@ func mode(m os.FileMode) func(*testing.T, *certificatetest.Files) {
 	return func(t *testing.T, f *certificatetest.Files) { require.NoError(t, os.Chmod(f.Key, m)) }
 }
 
-// TestReload: a certificate that was renewed is used from the next handshake on; one that cannot be used is told once, and
-// the one from before stays.
+// TestReload: a certificate that was renewed is used from the next handshake on; one that cannot be
+// used is told once, and the one from before stays.
 func TestReload(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

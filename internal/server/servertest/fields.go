@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// SameFields demands that a schema and a Go type have the same members, and that the schema requires
-// those that the type always writes.
+// SameFields demands that a schema and a Go type have the same members, and that the schema
+// requires those that the type always writes.
 func (d *Description) SameFields(t *testing.T, name string, v any) {
 	t.Helper()
 	var form struct {

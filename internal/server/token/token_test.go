@@ -15,8 +15,8 @@ import (
 // at is the address of the servers of these tests.
 const at = "127.0.0.1:8765"
 
-// TestMake: every server makes a token of 256 random bits, in a file and a folder that are its owner's alone, and takes
-// it away again.
+// TestMake: every server makes a token of 256 random bits, in a file and a folder that are its
+// owner's alone, and takes it away again.
 func TestMake(t *testing.T) {
 	t.Parallel()
 	home := filepath.Join(t.TempDir(), "a", "home")
@@ -58,8 +58,8 @@ func TestMake(t *testing.T) {
 	require.NoError(t, again.Remove())
 }
 
-// TestFindNobody: without a server no token is found, also not the one that a killed server left behind: whoever
-// listens at its address now is somebody else.
+// TestFindNobody: without a server no token is found, also not the one that a killed server left
+// behind: whoever listens at its address now is somebody else.
 func TestFindNobody(t *testing.T) {
 	t.Parallel()
 	dir := Folder(t.TempDir())
@@ -86,7 +86,8 @@ func TestFindNobody(t *testing.T) {
 	none()
 }
 
-// TestFindRefuses: what somebody else may know or has put there is no token. A server that starts replaces it.
+// TestFindRefuses: what somebody else may know or has put there is no token. A server that starts
+// replaces it.
 func TestFindRefuses(t *testing.T) {
 	t.Parallel()
 	const good = "0123456789abcdef\n"
