@@ -78,7 +78,7 @@ func testQueries(t *testing.T, w *windlass.Windlass) {
 	}
 	found, err = w.Query(t.Context(), "SELECT throwIf(number = 100000) FROM numbers(1000000) SETTINGS max_block_size = 1000")
 	if err == nil {
-		for _, err = range found.All() { //nolint:revive // up to the error
+		for _, err = range found.All() {
 		}
 	}
 	require.Equal(t, windlass.Failed, windlass.KindOf(err))

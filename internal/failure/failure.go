@@ -46,7 +46,7 @@ type Error struct {
 }
 
 // Cause is embedded by errors that say what their cause says, and are told apart by their type.
-type Cause struct{ Err error }
+type Cause struct{ Err error } //nolint:errname // a part of errors
 
 // Error returns the text of the cause.
 func (c Cause) Error() string { return c.Err.Error() }
