@@ -2,8 +2,7 @@ package autocontext
 
 import "github.com/windlass-run/windlass/echo"
 
-// Ages tells what a whole history would be sent as for every place of the frontier. It is for
-// comparing schedules of the frontier after the fact. It belongs to one goroutine.
+// Ages tells what a history would be sent as for every frontier. It belongs to one goroutine.
 type Ages struct{ d *draft }
 
 // NewAges reads a history.
@@ -14,8 +13,7 @@ func NewAges(s Settings, history []echo.Item) *Ages {
 }
 
 // At returns the view with ages taken as of a turn; 0: nothing is old. It is valid until the next
-// call. Going through the turns in order costs least: a message is made anew only when it becomes
-// something else.
+// call, and costs least when turns are asked for in order.
 func (a *Ages) At(asOf int) *View {
 	a.d.carry.AsOf = asOf
 	a.d.reshape()

@@ -10,10 +10,8 @@ import (
 // errorLimit is the length to which an old failure is cut, in characters.
 const errorLimit = 800
 
-// aged is the sliding window: what was older than the window or mask_observations_after when the
-// frontier last moved. Tool results are masked, failures excerpted, long call arguments and long
-// old answers cut. What was selected of earlier phases is left alone: it came in because it
-// matters.
+// aged is the sliding window as of the frontier: tool results are masked, failures excerpted, long
+// arguments and answers cut. What was selected of earlier phases is left alone: it matters.
 func aged(p *cascade.Intra, i int, n *node, m *state) (shape, bool) {
 	if n.kept {
 		return shape{}, false
@@ -43,7 +41,6 @@ func agedResult(p *cascade.Intra, i int, n *node, m *state) (shape, bool) {
 	return shape{form: FormMasked, reason: ReasonAged}, true
 }
 
-// spared says why a tool result is never masked for its age; "" when it may be.
 func spared(p *cascade.Intra, n *node) Reason {
 	switch {
 	case excluded(p.ExcludeTools, n):

@@ -15,8 +15,8 @@ const (
 	AskRecount AskKind = "recount" // the provider's own count of the request
 )
 
-// Ask is something that a view needs and that this package does not do itself: it costs money. The
-// caller gets the answer, and calls Build again with the carry of [Builder.Answer].
+// Ask is something that a view needs and that costs money. The caller gets the answer and calls
+// Build again with the carry of [Builder.Answer].
 type Ask struct {
 	Kind     AskKind
 	Number   int             // of this kind in the phase, from 1: part of the structural key
@@ -44,7 +44,6 @@ type FitError struct {
 	Why           string
 }
 
-// Error says what does not fit and why, and what to try.
 func (e *FitError) Error() string {
 	s := fmt.Sprintf("the request has %d tokens and may have %d: %s", e.Tokens, e.Limit, e.Why)
 	if e.Largest != nil {

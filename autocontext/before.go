@@ -7,8 +7,7 @@ type callBefore struct {
 	full int64   // tokens of the history at that call
 }
 
-// changed returns the index of the first message of the call before for which something else is
-// sent now.
+// changed returns the first message of the call before for which something else is sent now.
 func (c *callBefore) changed() int {
 	first := c.d.view.before
 	for _, i := range c.d.view.touched {
@@ -38,8 +37,8 @@ func (c *callBefore) fix() {
 	v.touched, v.before = v.touched[:0], len(d.nodes)
 }
 
-// shared returns how many tokens of the coming request the provider has in its prefix cache: of the
-// view, and of full history.
+// shared returns the tokens of the coming request in the provider's cache: of the view, and in
+// full.
 func (c *callBefore) shared(changed int) (view, full int64) {
 	if c.d.view.before == 0 || c.d.carry.Cold {
 		return 0, 0

@@ -3,8 +3,8 @@ package autocontext
 import "github.com/windlass-run/windlass/echo"
 
 // Builder makes the views of one visit to a phase, one for each model call. It caches what it made
-// of each message, so that a call costs what has changed since the one before; what it returns
-// depends on the settings, the history and the carry only. It belongs to one goroutine.
+// of messages; what it returns depends on settings, history and carry alone. It belongs to one
+// goroutine.
 type Builder struct {
 	settings Settings
 	render   *Renderer
@@ -38,9 +38,9 @@ type Step struct {
 	Events []echo.Guard
 }
 
-// Build decides what the next call is sent. The history may only have grown since the last call.
-// Once a step without an Ask was returned, its view counts as sent. The error is a [*FitError], or
-// says that the carry lacks the message of its summary.
+// Build decides what the next call is sent. The history may only have grown; a view returned
+// without an Ask counts as sent. The error is a [*FitError], or says that the carry lacks its
+// summary.
 func (b *Builder) Build(history []echo.Item, c echo.Carry) (Step, error) {
 	if err := checkSummary(c.Summary); err != nil {
 		return Step{Carry: c}, err
@@ -60,8 +60,8 @@ func (b *Builder) Build(history []echo.Item, c echo.Carry) (Step, error) {
 	return Step{View: &d.view, Carry: d.carry, Events: events}, nil
 }
 
-// resume takes the carry over. One that is not the successor of the last Build's makes the builder
-// start anew, from what the call before was sent.
+// resume takes the carry over. One that does not follow the last Build's makes the builder start
+// anew.
 func (b *Builder) resume(history []echo.Item, c echo.Carry) {
 	if len(history) < len(b.draft.nodes) || c.Sent != b.draft.view.before {
 		b.reset()
@@ -79,8 +79,7 @@ func (b *Builder) resume(history []echo.Item, c echo.Carry) {
 	}
 }
 
-// close records the view as what is sent now: what changed, what the cache can share, what it
-// costs.
+// close records the view as what is sent now, and what it costs.
 func (b *Builder) close() {
 	d := b.draft
 	v := &d.view
@@ -97,8 +96,7 @@ func (b *Builder) close() {
 	d.carry.Sent = v.before
 }
 
-// Used returns the carry after a call whose request the provider counted: in is the tokens that it
-// reported as sent.
+// Used returns the carry after a call of which the provider counted in tokens as sent.
 func (b *Builder) Used(c echo.Carry, in int64) echo.Carry {
 	c.Refused = 0
 	if in <= 0 || b.settings.Exact && b.settings.Count != nil {
@@ -110,8 +108,7 @@ func (b *Builder) Used(c echo.Carry, in int64) echo.Carry {
 	return c
 }
 
-// MayMask reports whether a view of this phase can hold less than the history, so that recall is
-// worth offering: always under a policy, and else once the guard has made room.
+// MayMask reports whether a view can hold less than the history, so that recall is worth offering.
 func (b *Builder) MayMask(c echo.Carry) bool {
 	return b.settings.Policy.Enabled || c.AsOf > 0 || c.Removed != nil || c.Summary != nil || c.Slid > 0 || len(c.Cut) > 0
 }

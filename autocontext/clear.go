@@ -2,7 +2,7 @@ package autocontext
 
 import "github.com/windlass-run/windlass/cascade"
 
-// cleared masks the tool results that clear_tool_uses has cleared, all but those of its excluded
+// cleared masks the tool results that clear_tool_uses has cleared, but those of its excluded
 // tools.
 func cleared(p *cascade.Intra, i int, n *node, m *state) (shape, bool) {
 	return shape{form: FormMasked, reason: ReasonCleared}, i < m.carry.Cleared && isToolResult(n) && clearable(p, n)
@@ -12,9 +12,8 @@ func clearable(p *cascade.Intra, n *node) bool {
 	return p.ClearToolUses != nil && !n.kept && !excluded(p.ClearToolUses.ExcludeTools, n) && !excluded(p.ExcludeTools, n)
 }
 
-// clearToolUses masks the oldest tool results once the messages have trigger_tokens: all but the
-// newest keep, when that frees at least clear_at_least_tokens, so that a prefix cache is not given
-// up for little.
+// clearToolUses masks the tool results before the newest keep once the messages have
+// trigger_tokens, if that frees clear_at_least_tokens: a prefix cache is not given up for little.
 func (d *draft) clearToolUses() {
 	c := d.settings.Policy.ClearToolUses
 	if !d.settings.Policy.Enabled || c == nil || d.scaled(d.sent) < c.TriggerTokens {

@@ -15,17 +15,15 @@ func compacted(_ *cascade.Intra, i int, _ *node, m *state) (shape, bool) {
 	return shape{form: FormSummary, reason: ReasonCompacted}, s != nil && i < s.Covers
 }
 
-// summaryShare is the part of a request that a summary may take, in percent; the bounds are in
-// tokens.
+// summaryShare is the percentage of a request that a summary may take, within bounds in tokens.
 const (
 	summaryShare = 10
 	minSummary   = 200
 	maxSummary   = 4000
 )
 
-// compact has the older messages summed up: everything before the newest keep_recent_messages that
-// does not survive anyway, the summary in force included. It returns the ask until it is answered,
-// and false when there is nothing to sum up, or what must stay is too large already.
+// compact has the messages before the newest keep_recent_messages summed up. It returns the ask
+// until it is answered, and false when that is impossible.
 func (g *guard) compact(target, most int64) (*Ask, bool) {
 	if a := g.carry.Answered; a != nil && a.Summary != nil {
 		g.carry.Summary = a.Summary
@@ -43,9 +41,8 @@ func (g *guard) compact(target, most int64) (*Ask, bool) {
 	return g.askSummary(covers, allowance), true
 }
 
-// coverable returns the index of the history before which a summary should tell everything: as near
-// to keep_recent_messages from the end as lets the rest fit, and at the beginning of a turn. 0:
-// there is no such place.
+// coverable returns the index before which a summary should tell everything: at the beginning of a
+// turn, as near to keep_recent_messages from the end as lets the rest fit. 0: there is none.
 func (g *guard) coverable(target, most, allowance int64) int {
 	rest := g.settings.Fixed // what is sent in any case, and from message i on
 	for i := range g.nodes {
@@ -72,7 +69,6 @@ func (g *guard) coverable(target, most, allowance int64) int {
 	return best
 }
 
-// covered is the index before which the summary in force tells everything.
 func (d *draft) covered() int {
 	if d.carry.Summary == nil {
 		return 0
@@ -80,7 +76,7 @@ func (d *draft) covered() int {
 	return d.carry.Summary.Covers
 }
 
-// worthFrom is the first index up to which a summary would tell at least two messages that are sent
+// worthFrom is the first index up to which a summary tells at least two messages that are sent
 // now.
 func (g *guard) worthFrom() int {
 	n := 0
@@ -95,8 +91,7 @@ func (g *guard) worthFrom() int {
 	return len(g.nodes)
 }
 
-// standIn returns what is sent in the place of messages that are not: it stands at the first of
-// them.
+// standIn returns what is sent in place of messages that are not, at the first of them.
 func (d *draft) standIn(i int, s shape) *echo.Message {
 	switch {
 	case s.reason == ReasonCompacted && i == d.state.summaryAt:
@@ -107,8 +102,8 @@ func (d *draft) standIn(i int, s shape) *echo.Message {
 	return nil
 }
 
-// placeStandIns finds where the summary and the note on turns that slid out stand: at the first
-// message that each of them is for. It reports whether they stand elsewhere than before.
+// placeStandIns finds where the summary and the note on turns that slid out stand, and reports
+// whether that has changed.
 func (d *draft) placeStandIns() bool {
 	m := &d.state
 	summaryAt, slidAt := m.summaryAt, m.slidAt
@@ -146,8 +141,7 @@ func (g *guard) askSummary(covers int, allowance int64) *Ask {
 	}
 	for i := g.covered(); i < covers; i++ {
 		n := &g.nodes[i]
-		// A request of the user survives only until the next one, so the notes have to tell it as
-		// well.
+		// A request of the user survives only until the next one, so the notes tell it as well.
 		request := i == g.state.latest && i != g.state.task && !n.pinned
 		if n.cur.sent != nil && (request || !g.survives(i)) {
 			told = append(told, n.msg)
@@ -159,8 +153,8 @@ func (g *guard) askSummary(covers int, allowance int64) *Ask {
 	}
 }
 
-// Answer returns the carry with which to build again once an [Ask] is answered, and, for a summary,
-// the message that is now in force, to be recorded. A summary that failed is made by extraction.
+// Answer returns the carry after an answered [Ask] and the summary, if any, to be recorded. One
+// that failed is made by extraction.
 func (b *Builder) Answer(c echo.Carry, a *Ask, ans Answer) (echo.Carry, *echo.Message) {
 	got := echo.Answered{}
 	if c.Answered != nil {
@@ -184,11 +178,9 @@ func (b *Builder) Answer(c echo.Carry, a *Ask, ans Answer) (echo.Carry, *echo.Me
 	return c, m
 }
 
-// summaryHead begins the message of a summary.
 const summaryHead = "[Summary of the "
 
-// summary makes the message of a summary. A text that is longer than was asked for is cut: a model
-// that ignores its limit must not undo what the summary is for.
+// summary makes the message of a summary, cut when a model ignores its limit.
 func (b *Builder) summary(a *Ask, by, text string) *echo.Message {
 	for {
 		m := echo.NewText(echo.RoleUser, echo.KindSummary, fmt.Sprintf(

@@ -2,11 +2,9 @@ package autocontext
 
 import "github.com/windlass-run/windlass/echo"
 
-// counting sums up what a request has in tokens of the model, by [Settings.Count]. That may be a
-// tokenizer, which takes its time: so it is only asked once a request may come near its limit,
-// which its length in bytes tells, as no tokenizer makes more tokens than there are bytes. From
-// then on each message is counted once. Without Count four bytes are a token. What is not exact is
-// corrected by what the provider reported.
+// counting sums up a request's tokens by [Settings.Count], four bytes a token without it. A
+// tokenizer takes time, so it is only asked, once a message, when the length in bytes comes near
+// the limit. What is not exact is corrected by the provider's figures.
 type counting struct {
 	settings *Settings
 	render   *Renderer
@@ -29,7 +27,6 @@ func (k *counting) remove(m *made) {
 	}
 }
 
-// of counts what is sent for a message.
 func (k *counting) of(m *made) int64 {
 	if k.settings.Count == nil {
 		return m.tokens
@@ -44,7 +41,6 @@ func (k *counting) of(m *made) int64 {
 	return n
 }
 
-// counted returns the tokens of the request as it is counted here.
 func (d *draft) counted() int64 {
 	k := &d.count
 	if d.settings.Count == nil {
@@ -73,8 +69,7 @@ func (d *draft) scaled(n int64) int64 {
 	return n
 }
 
-// scale is the correction by what the provider counted of a request, for a thousand counted here.
-// It is rounded up, so that a request is rather taken to be too large than too small.
+// scale is the correction by the provider's count, for a thousand counted here, rounded up.
 func scale(actual, counted int64) int64 { return (actual*1000 + counted - 1) / counted }
 
 // surelyBelow reports, without counting, that the request has less than n tokens.
@@ -95,8 +90,7 @@ func imagesIn(m *echo.Message) int {
 	return n
 }
 
-// Most returns the most tokens, in the model's own count, that a message may take in a request of a
-// phase: as it is, or written as text when its calls cannot be told apart from others there.
+// Most returns the most tokens that a message may take in a request, as it is or written as text.
 func (s *Settings) Most(r *Renderer, m *echo.Message) int64 {
 	count := s.Count
 	if count == nil {

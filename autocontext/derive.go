@@ -12,8 +12,8 @@ import (
 	"github.com/windlass-run/windlass/echo/dialect"
 )
 
-// Placeholders and cuts depend on the message's content only, so they are the same bytes on every
-// turn, and name its whole content hash, by which recall returns the original.
+// Placeholders and cuts depend on the message alone, so they are the same bytes on every turn, and
+// name its hash, by which recall returns the original.
 const (
 	namesInPlaceholder = 160 // characters of names kept of a masked tool result
 	remarkLimit        = 300 // characters kept of what an assistant said beside its calls
@@ -23,7 +23,7 @@ const (
 	namesInArgument    = 240 // characters of names kept of what was cut from it
 )
 
-// placeholder returns the tool result m with its content masked. The original's images go with it.
+// placeholder returns a tool result with its content and images masked.
 func placeholder(m *echo.Message) *echo.Message {
 	text := m.Text()
 	s := fmt.Sprintf("[Masked, %d characters: recall(%q)]", utf8.RuneCountInString(text), m.Hash())
@@ -33,7 +33,6 @@ func placeholder(m *echo.Message) *echo.Message {
 	return withText(m, s)
 }
 
-// bare returns the tool result m with its content masked and nothing of it kept.
 func bare(m *echo.Message) *echo.Message {
 	return withText(m, fmt.Sprintf("[Removed. recall(%q)]", m.Hash()))
 }
@@ -43,8 +42,8 @@ func leftOut(m *echo.Message) string {
 	return fmt.Sprintf("[Earlier text left out: %d characters. recall(%q)]", utf8.RuneCountInString(m.Text()), m.Hash())
 }
 
-// excerpt returns m with its text cut to about limit characters: its head, its tail, and, of a
-// failed tool result, the lines around the failure.
+// excerpt returns m with about limit characters of its text: head, tail, and lines around a
+// failure.
 func excerpt(m *echo.Message, limit int) *echo.Message {
 	text := m.Text()
 	cut := cutMiddle(text, limit, m.Hash())
@@ -63,9 +62,8 @@ func withText(m *echo.Message, text string) *echo.Message {
 	return echo.Seal(d)
 }
 
-// stub returns an assistant message with its long call arguments cut, and the words beside the
-// calls cut to limit characters, or left out below zero. In the prompted dialect the text has the
-// calls as well, and gets the cut ones instead.
+// stub returns an assistant message with its long arguments cut, and its words cut to limit
+// characters (left out below zero). In the prompted dialect the calls in the text are cut, too.
 func stub(m *echo.Message, limit int, told dialect.Dialect) *echo.Message {
 	d := m.Draft()
 	d.ToolCalls = make([]echo.ToolCall, len(m.ToolCalls()))
@@ -94,8 +92,7 @@ func stub(m *echo.Message, limit int, told dialect.Dialect) *echo.Message {
 	return echo.Seal(d)
 }
 
-// cutTail keeps the head of a text, and some names of what was cut; a text that would not become
-// shorter stays.
+// cutTail keeps the head of a text and names of the rest, if that is shorter than the text.
 func cutTail(text string, head, keep int, h echo.Hash) string {
 	kept, rest := splitRunes(text, head)
 	mark := fmt.Sprintf(" [%d characters cut: recall(%q)]", utf8.RuneCountInString(rest), h)
@@ -108,8 +105,7 @@ func cutTail(text string, head, keep int, h echo.Hash) string {
 	return kept + mark
 }
 
-// stubArguments cuts the long strings of a call's arguments. What comes out is valid JSON when what
-// went in was; text that is not JSON stays, as nobody knows what a part of it would mean.
+// stubArguments cuts the long strings of arguments; text that is not JSON stays.
 func stubArguments(args string, h echo.Hash) string {
 	if shorter(args, argumentLimit+1) || !json.Valid([]byte(args)) {
 		return args
@@ -174,12 +170,11 @@ func splitRunes(s string, n int) (head, rest string) {
 	return s, ""
 }
 
-// failureWords mark the lines around which an old failure is excerpted. They choose lines of a
-// result that its tool called failed; they never decide whether it failed.
+// failureWords choose lines of a result that failed; they never decide whether it failed.
 var failureWords = []string{"error", "fail", "fatal", "panic", "exception", "traceback", "expected", "cannot", "denied", "not found"}
 
-// cutAround keeps a quarter of limit characters at the head, a quarter at the tail, and between
-// them the lines that say what went wrong, with the line before and after each.
+// cutAround keeps a quarter of limit characters at head and tail, and between them the lines that
+// say what went wrong, with their neighbours.
 func cutAround(text string, limit int, h echo.Hash) string {
 	n := utf8.RuneCountInString(text)
 	if n <= limit {
@@ -197,9 +192,8 @@ func cutAround(text string, limit int, h echo.Hash) string {
 // gapMark stands for lines that are left out.
 const gapMark = "[...]\n"
 
-// failureLines returns the lines with a word of failure and their neighbours, in limit characters
-// at most, and how many characters of the text that are. Of a long line the beginning is kept, of a
-// neighbour at most a quarter of limit.
+// failureLines returns lines with a word of failure and their neighbours (a quarter of limit
+// each), in limit characters at most, and how many characters of the text that are.
 func failureLines(text string, limit int) (kept string, of int) {
 	lines := strings.Split(text, "\n")
 	failure := make([]bool, len(lines))

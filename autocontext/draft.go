@@ -2,8 +2,7 @@ package autocontext
 
 import "github.com/windlass-run/windlass/echo"
 
-// draft is the view that the next call is sent, while it is made: what is sent for each message of
-// the history, as the passes and the carry say.
+// draft is the view of the next call while it is made.
 type draft struct {
 	history
 	settings *Settings
@@ -30,7 +29,6 @@ func newDraft(s *Settings, r *Renderer) *draft {
 	return d
 }
 
-// read takes in the messages that are new.
 func (d *draft) read(history []echo.Item) {
 	first := len(d.nodes)
 	attempt := d.state.attempt
@@ -67,7 +65,6 @@ func (d *draft) take(it echo.Item) {
 	d.groups.add(d, i)
 }
 
-// reshape decides anew about every message.
 func (d *draft) reshape() {
 	d.state.asOf, d.state.results = d.carry.AsOf, d.resultsBefore(d.carry.AsOf)
 	d.placeStandIns()
@@ -85,7 +82,6 @@ func (d *draft) reshapeOne(i int) {
 	d.next.forget(d.nodes, i)
 }
 
-// refresh carries out anew what is sent for message i, after what its group lacks has changed.
 func (d *draft) refresh(i int) {
 	n := &d.nodes[i]
 	n.cur.asked, n.next.asked = shape{}, shape{}
@@ -95,7 +91,6 @@ func (d *draft) refresh(i int) {
 	}
 }
 
-// put makes m what is sent for message i.
 func (d *draft) put(i int, m made) {
 	n, it := &d.nodes[i], &d.view.Items[i]
 	if it.Form != "" {

@@ -2,9 +2,8 @@ package autocontext
 
 import "github.com/windlass-run/windlass/cascade"
 
-// The frontier decides when what has become old is masked, not what: the passes aged and tiered
-// look at the turn as of which ages are taken, and that turn moves only here, or when the guard
-// needs room.
+// The frontier decides when what has become old is masked, not what: ages are taken as of a turn
+// that moves only here, or when the guard needs room.
 //
 // Providers bill a repeated prefix at a fraction of the price, and moving the frontier changes the
 // prefix. So under "cost" it moves when the accrued cost of leaving it has reached that of moving:
@@ -13,15 +12,14 @@ import "github.com/windlass-run/windlass/cascade"
 //	S  tokens of the previous request behind the first message that would change
 //	c  price of a cached token, in parts of a full one
 //
-// Every call that leaves it owes R*c. It moves when debt + R*c >= a * (1-c) * (S-R): S-R tokens of
-// the previous request are sent again at full price instead of c. This is the ski-rental rule: it
-// needs no forecast, and what it pays is within a constant of the best schedule in hindsight. With
-// a = 1/2 it was the cheapest on recorded conversations (docs/context.md); without caching c is 1
-// and the frontier moves on every turn, a plain sliding window.
+// Every call that leaves it owes R*c. It moves when debt + R*c >= a * (1-c) * (S-R): S-R tokens
+// are sent again at full price. This ski-rental rule needs no forecast and is within a constant of
+// the best schedule in hindsight; a = 1/2 was cheapest on recorded conversations
+// (docs/context.md). Without caching c is 1 and the frontier moves on every turn.
 //
-// The rule alone can lose on short conversations. So the frontier stays when moving would bring
-// what the phase has paid above maxRegret of what full history would have cost by now. After a move
-// no later call costs more than with full history, so maxRegret also bounds the sum at the end.
+// On short conversations the rule can lose. So the frontier stays when moving would bring the cost
+// above maxRegret of full history's. After a move no call costs more, so the bound holds at the
+// end.
 const (
 	alphaNum, alphaDen         = 1, 2
 	maxRegretNum, maxRegretDen = 112, 100
@@ -32,8 +30,7 @@ type frontier struct {
 	before *callBefore
 }
 
-// projection is what would change if the frontier moved to the coming turn. It is kept between
-// turns.
+// projection is what would change if the frontier moved to the coming turn.
 type projection struct {
 	low   int   // nodes before this one are sent as they would be if the frontier moved
 	first int   // the first node that would change; -1: none
@@ -43,7 +40,6 @@ type projection struct {
 
 func (p *projection) reset() { *p = projection{first: -1} }
 
-// forget takes down that message i would not change if the frontier moved.
 func (p *projection) forget(nodes []node, i int) {
 	if p.first != i {
 		return
@@ -71,8 +67,8 @@ func (f *frontier) advance() {
 	}
 }
 
-// project finds what each message would become if the frontier moved to the coming turn. Only
-// messages that are young enough to have become something else since the last turn are looked at.
+// project finds what each message would become if the frontier moved, looking only at those that
+// may have become something else since the last turn.
 func (f *frontier) project() {
 	m := f.state
 	m.asOf = f.coming()
@@ -96,7 +92,6 @@ func (f *frontier) project() {
 	}
 }
 
-// settled reports whether a message is so old that no pass will make anything else of it.
 func (f *frontier) settled(n *node, m *state) bool {
 	p := &f.settings.Policy
 	if m.asOf-n.turn <= max(p.Window, p.MaskAfter) {
@@ -118,7 +113,7 @@ func (f *frontier) move() {
 	p.low, p.first, p.gain = p.young, -1, 0
 }
 
-// pays reports whether the frontier should move by the rule of cost, and takes down what leaving it
+// pays reports whether the frontier should move by the rule of cost, and notes what leaving it
 // costs.
 func (f *frontier) pays() bool {
 	p, c := &f.next, &f.carry
@@ -134,8 +129,7 @@ func (f *frontier) pays() bool {
 	return alphaDen*c.Debt >= alphaNum*(whole-ratio)*resent && f.affordable(ratio)
 }
 
-// affordable reports whether moving now keeps what was paid within maxRegret of full history, or
-// costs nothing.
+// affordable reports whether moving now stays within maxRegret of full history, or costs nothing.
 func (f *frontier) affordable(ratio int64) bool {
 	changed := f.before.changed()
 	stayShared, fullShared := f.before.shared(changed)

@@ -8,15 +8,12 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// guard makes room in a draft. It looks at the coming request, not at the last one's usage. Above
-// warn_percent of the limit it warns, once. Above compact_percent it makes room, down to
-// target_percent, so that it does not act again on the next turn: it moves the frontier fully;
-// removes tool results by level, from the middle outward; has the older messages summed up; cuts
-// tool results that alone would not fit. What is still too large is an error that names the largest
-// message.
+// guard makes room in a draft. It looks at the coming request: above warn_percent of the limit it
+// warns, once; above compact_percent it makes room down to target_percent: it moves the frontier,
+// removes tool results from the middle outward, has older messages summed up, and cuts tool
+// results that alone would not fit. Else the error names the largest message.
 type guard struct{ *draft }
 
-// act makes room when the request needs it. An ask has to be answered before the view can be sent.
 func (g *guard) act() (*Ask, []echo.Guard, error) {
 	p := &g.settings.Policy.Guard
 	limit := g.limit()
@@ -61,7 +58,7 @@ func (g *guard) act() (*Ask, []echo.Guard, error) {
 	return nil, events, nil
 }
 
-// percent returns p percent of n, also of an n that is near the largest there is.
+// percent returns p percent of n without overflow.
 func percent(n int64, p int) int64 { return n/100*int64(p) + n%100*int64(p)/100 }
 
 // limit is what a request may have; 0: not known.
@@ -114,8 +111,7 @@ func (g *guard) slideFurther(target int64, did *string) {
 	}
 }
 
-// summarize removes tool results from the middle outward, and has the older messages summed up when
-// that frees too little. It returns the ask for a summary until it is answered.
+// summarize removes tool results from the middle outward, then has older messages summed up.
 func (g *guard) summarize(target, most int64, did *string) *Ask {
 	if level := g.removeByLevel(target); level > 0 {
 		*did = fmt.Sprintf("%d %% of the tool results were removed", level)
@@ -150,8 +146,8 @@ func (g *guard) doesNotFit(limit int64, why string) error {
 	return e
 }
 
-// Refused returns the carry after a call that the provider refused as too long: the next Build
-// makes room. It reports false when that has not helped before, or when there is no guard to do it.
+// Refused returns the carry after a request was refused as too long, for a Build that makes room;
+// false when that has not helped before or no guard can do it.
 func (b *Builder) Refused(c echo.Carry) (echo.Carry, bool) {
 	const most = 3
 	if !b.settings.Policy.Guard.Enabled || b.settings.Strategy == cascade.BudgetFail || c.Refused >= most {

@@ -13,7 +13,6 @@ type history struct {
 	images      int
 }
 
-// add reads one message, which has size tokens.
 func (h *history) add(it echo.Item, size int64) {
 	i := len(h.nodes)
 	m := it.Message
@@ -35,7 +34,6 @@ func (h *history) add(it echo.Item, size int64) {
 	h.nodes = append(h.nodes, n)
 }
 
-// resultsBefore returns the number of tool results in turns before one.
 func (h *history) resultsBefore(turn int) int {
 	switch {
 	case turn < 1:

@@ -25,8 +25,7 @@ func sameMessage(a, b *echo.Message) bool {
 	return a == b || a != nil && b != nil && a.Digest() == b.Digest()
 }
 
-// make carries a shape out on message i. What would be no shorter than the message is not done: the
-// message is sent in full.
+// make carries a shape out on message i, which is sent in full when that is no shorter.
 func (d *draft) make(i int, s shape) made {
 	n := &d.nodes[i]
 	m := made{shape: s, asked: s}
@@ -58,11 +57,9 @@ func (d *draft) make(i int, s shape) made {
 	return d.withAfter(i, m)
 }
 
-// mustCut reports whether a shape changes more than the length: an answer of an earlier attempt
-// loses its calls, as their results are not sent.
+// mustCut reports whether an answer of an earlier attempt loses its calls with their results.
 func mustCut(n *node, s shape) bool { return s.reason == ReasonRetry && len(n.msg.ToolCalls()) > 0 }
 
-// uncut is the reason for sending a message in full that was to be cut.
 func uncut(s shape) Reason {
 	if s.reason == ReasonRetry {
 		return ReasonRetry
@@ -70,7 +67,6 @@ func uncut(s shape) Reason {
 	return ReasonSmall
 }
 
-// cut makes the message that a shape asks for.
 func cut(n *node, s shape, told dialect.Dialect) *echo.Message {
 	m := n.msg
 	switch {

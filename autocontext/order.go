@@ -17,7 +17,6 @@ type shape struct {
 
 func full(r Reason) shape { return shape{form: FormFull, reason: r} }
 
-// node is what a builder knows of one message of the history. The first part never changes.
 type node struct {
 	msg     *echo.Message
 	attempt int
@@ -39,9 +38,8 @@ type node struct {
 	cleared int64 // tokens of it when clear_tool_uses has cleared it; 0: not known yet
 }
 
-// state is all that decides the form of a message, besides the message itself and the settings. Of
-// it the aging passes use only asOf; so the views of two calls differ only when asOf moved, a new
-// attempt began, or the guard acted.
+// state is all that decides a message's form besides it and the settings. The aging passes use
+// only asOf, so views differ only when that moved, an attempt began, or the guard acted.
 type state struct {
 	asOf    int // the turn as of which ages are taken
 	attempt int // the attempt under way
@@ -74,13 +72,11 @@ func (m *state) read(i int, it echo.Item) {
 	}
 }
 
-// pass is one technique: a pure function that says what becomes of one message, or that it has
-// nothing to say.
+// pass is one technique: a pure function of what becomes of one message, if it has a say.
 type pass func(p *cascade.Intra, i int, n *node, m *state) (shape, bool)
 
-// order is the order of the passes; the first that has something to say decides. What takes a
-// message out of the request comes before what shortens it, and what the guard had to do before
-// what the settings want.
+// order is the order of the passes, of which the first with a say decides: what takes a message
+// out comes before what shortens it, what the guard had to do before what the settings want.
 var order = [...]pass{
 	compacted, // the summary in force tells it
 	slid,      // a token_budget left its turn out
@@ -93,7 +89,6 @@ var order = [...]pass{
 	stayed,    // it is old, and stays all the same
 }
 
-// shapeOf applies the passes to one message. What none of them decides is sent in full.
 func (d *draft) shapeOf(i int, m *state) shape {
 	n := &d.nodes[i]
 	if n.orphan {
@@ -120,9 +115,8 @@ func (d *draft) shapeOf(i int, m *state) shape {
 	return full(ReasonRecent)
 }
 
-// survives reports whether a message is sent in full whatever happens: system messages, the task,
-// the latest request of the user, pinned messages. A pinned tool call survives with its whole
-// group, so only messages without calls can be pinned on their own.
+// survives reports whether a message is sent in full whatever happens. A pinned tool call survives
+// with its whole group.
 func (d *draft) survives(i int) bool {
 	n, m := &d.nodes[i], &d.state
 	return n.msg.Role() == echo.RoleSystem || i == m.task || i == m.latest || n.pinned

@@ -7,8 +7,8 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// oversizeLimits are the lengths to which tool results are cut that alone would not fit, in
-// characters: all to the first, and while the request is still too long, the largest to the next.
+// oversizeLimits are the lengths, in characters, to which results that alone do not fit are cut in
+// turn.
 var oversizeLimits = [...]int{4000, 1000, 300}
 
 // oversize cuts tool results that alone would not have fitted, unless they have become old enough

@@ -5,16 +5,14 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// removed masks the tool results in the stretch that the guard removed, whatever the settings say
-// of them.
+// removed masks the tool results in the stretch that the guard removed, whatever the settings say.
 func removed(_ *cascade.Intra, i int, n *node, m *state) (shape, bool) {
 	r := m.carry.Removed
 	return shape{form: FormMasked, reason: ReasonRemoved, bare: true}, r != nil && r.From <= i && i < r.To && isToolResult(n)
 }
 
-// removeByLevel removes tool results from the middle of the history outward, by the levels of the
-// guard, until the request has target tokens. The beginning of a phase says what it is about and
-// its end where it stands: the middle is missed least. It returns the level.
+// removeByLevel removes tool results from the middle outward, by the guard's levels, until the
+// request has target tokens, and returns the level: the middle is missed least.
 func (g *guard) removeByLevel(target int64) int {
 	level := 0
 	list := g.removable()
@@ -35,8 +33,8 @@ func (g *guard) removeByLevel(target int64) int {
 	return level
 }
 
-// removeOldest removes tool results from the oldest on until the request has target tokens. It
-// reports whether it removed any.
+// removeOldest removes the oldest tool results until the request has target tokens, if there are
+// any.
 func (g *guard) removeOldest(target int64) bool {
 	list := g.removable()
 	size := g.size()
@@ -51,8 +49,8 @@ func (g *guard) removeOldest(target int64) bool {
 	return false
 }
 
-// remove makes a stretch of the history, together with what was removed before, one without tool
-// results.
+// remove takes the tool results out of a stretch of the history, joined with what was removed
+// before.
 func (g *guard) remove(from, to, level int) {
 	r := &echo.Removal{From: from, To: to, Level: level}
 	if old := g.carry.Removed; old != nil {
@@ -62,8 +60,7 @@ func (g *guard) remove(from, to, level int) {
 	g.reshape()
 }
 
-// removable lists the tool results that the guard may remove: all but those among the newest
-// messages.
+// removable lists the tool results but those among the newest messages.
 func (g *guard) removable() []int {
 	var list []int
 	end := len(g.nodes) - g.settings.Policy.Guard.KeepRecentMessages

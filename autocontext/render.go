@@ -7,8 +7,7 @@ import (
 	"github.com/windlass-run/windlass/echo/dialect"
 )
 
-// Renderer turns views into messages. It remembers what it derived, so that a message is encoded
-// once in the life of a phase. It belongs to one goroutine.
+// Renderer turns views into messages, and derives each message once. It belongs to one goroutine.
 type Renderer struct {
 	dialect dialect.Dialect
 	derived map[*echo.Message]*echo.Message
@@ -46,8 +45,7 @@ func (r *Renderer) message(m *echo.Message) *echo.Message {
 	return d
 }
 
-// beforeCalls returns what a model without tool calling wrote before its calls: its whole text when
-// there are none in it.
+// beforeCalls returns what a model without tool calling wrote before its calls, if any.
 func beforeCalls(text string) string {
 	for at := 0; ; {
 		i := strings.Index(text[at:], "```")

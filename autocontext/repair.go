@@ -8,10 +8,9 @@ import (
 	"github.com/windlass-run/windlass/echo/dialect"
 )
 
-// A history may be broken: a call without its result, because the run was interrupted; a result
-// whose call is not there, or that came late; a call whose id is missing or was used before; an end
-// in the wrong role. Providers refuse such sequences. The history is never edited: what is missing
-// is added to the view, what does not belong is left out of it, and calls that cannot be told apart
+// Providers refuse histories with calls without results, results without calls, ids that are
+// missing or used twice, and an end in the wrong role. The history is never edited: what is
+// missing is added to the view, what does not belong is left out, calls that cannot be told apart
 // are written as text.
 
 // noResponse is the result of a call that has none.
@@ -82,8 +81,7 @@ func (g *groupBook) answer(d *draft, i int) {
 	d.refresh(at)
 }
 
-// pin makes the whole newest group survive when one message of it does: a result cannot stay
-// without its call.
+// pin makes the whole newest group survive with one of its messages.
 func (g *groupBook) pin(d *draft) {
 	if !d.nodes[g.at].pinned && !d.nodes[g.last].pinned {
 		return
@@ -96,7 +94,6 @@ func (g *groupBook) pin(d *draft) {
 	}
 }
 
-// finish closes the newest group: what it lacks is added behind it.
 func (g *groupBook) finish(d *draft) {
 	for _, c := range g.open {
 		g.late[c.ID] = g.last
@@ -107,7 +104,6 @@ func (g *groupBook) finish(d *draft) {
 	g.open = nil
 }
 
-// settle completes the conversation as it stands, until more of it comes.
 func (g *groupBook) settle(d *draft) {
 	end := len(d.nodes) - 1
 	for end >= 0 && d.nodes[end].orphan {
@@ -133,7 +129,6 @@ func (g *groupBook) reopen(d *draft) {
 	}
 }
 
-// complete makes what is sent behind message i.
 func (d *draft) complete(i int, after []*echo.Message) {
 	d.nodes[i].after = after
 	d.refresh(i)
@@ -147,8 +142,7 @@ func missing(calls []echo.ToolCall) []*echo.Message {
 	return out
 }
 
-// isolated writes calls and results as text, for a model or a provider to which their form means
-// nothing.
+// isolated writes calls and results as text, for a model to which their form means nothing.
 func isolated(m *echo.Message) *echo.Message {
 	switch {
 	case m.Role() == echo.RoleTool:

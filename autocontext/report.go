@@ -6,11 +6,9 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// Report sums the view up for the record. Its spans name what changed since the view of the call
-// before.
+// Report sums the view up for the record. Its spans name what changed since the call before.
 func (v *View) Report() echo.Selection { return v.report }
 
-// report fills in the sizes and the money of the view.
 func (b *Builder) report(shared, fullShared int64) echo.Selection {
 	d := b.draft
 	r := echo.Selection{

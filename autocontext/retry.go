@@ -5,9 +5,8 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// retried compresses attempts that did not pass, for the attempt under way: of the last
-// loop_history_limit of them stay the answer, cut to loop_output_limit, and the words that turned
-// it down; of those before, nothing. Within the attempt its own messages follow as they are.
+// retried compresses attempts that did not pass: the last loop_history_limit keep their answer,
+// cut to loop_output_limit, and the words that turned it down; those before keep nothing.
 func retried(p *cascade.Intra, i int, n *node, m *state) (shape, bool) {
 	if !p.Enabled || !p.CompressLoops || n.attempt < 1 || n.attempt == m.attempt {
 		return shape{}, false

@@ -15,29 +15,27 @@ type Settings struct {
 	Policy  cascade.Intra
 	Dialect dialect.Dialect
 
-	// Price is what the model takes for what it is sent; nil: unknown. Decisions then assume that a
-	// cached token costs a tenth, as most providers charge, and no money is reported.
+	// Price is what the model takes for what it is sent; nil: unknown. A cached token is then
+	// assumed to cost a tenth, and no money is reported.
 	Price *echo.Price
 
-	// Limit is the number of tokens, in the model's own count, that a request may have: the model's
-	// window less the reserve for the answer, or less when the cascade has a token_budget. 0:
-	// unknown; the guard then acts only when a request was refused as too long.
+	// Limit is the tokens, in the model's own count, that a request may have: the window or
+	// token_budget less the reserve for the answer. 0: unknown; the guard then acts only on
+	// refusal.
 	Limit int64
 	// Strategy says what makes room when a request comes near Limit; "" is
 	// [cascade.BudgetSummarize].
 	Strategy cascade.BudgetStrategy
 
-	// Count counts a message as the model's tokenizer does, its overhead included, exactly or by
-	// the best estimate there is. nil: four bytes are a token. Exact says that the count is the
-	// tokenizer's, so that usage does not correct it.
+	// Count counts a message with its overhead as the model does; nil: four bytes are a token.
+	// Exact says that it is the model's tokenizer, which usage does not correct.
 	Count func(*echo.Message) int64
 	Exact bool
 	// Fixed is what a request has beside its messages: tool schemas and the protocol's own tokens.
 	Fixed int64
 }
 
-// checkSummary reports a summary whose message was not restored: what it stands for would be lost
-// without a word.
+// checkSummary reports a summary whose message was not restored.
 func checkSummary(s *echo.Summary) error {
 	if s == nil || s.Message != nil && s.Message.Hash() == s.Hash {
 		return nil
@@ -45,7 +43,6 @@ func checkSummary(s *echo.Summary) error {
 	return fmt.Errorf("the carry has the summary %s of %d messages without its message: restore Summary.Message from the record", s.Hash, s.Covers)
 }
 
-// sameForms reports whether two carries make the same of every message.
 func sameForms(c, o *echo.Carry) bool {
 	return c.AsOf == o.AsOf && c.Cleared == o.Cleared && c.Slid == o.Slid && sameRemoval(c.Removed, o.Removed) &&
 		sameSummary(c.Summary, o.Summary) && slices.Equal(c.Cut, o.Cut)

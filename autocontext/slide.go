@@ -12,8 +12,7 @@ func slid(_ *cascade.Intra, _ int, n *node, m *state) (shape, bool) {
 	return shape{form: FormDropped, reason: ReasonSlid}, n.turn > 0 && n.turn <= m.carry.Slid
 }
 
-// slide leaves out whole turns, the oldest first, until the request has target tokens. The newest
-// turn stays. It reports whether it left out any.
+// slide leaves out the oldest whole turns until the request has target tokens, if there are any.
 func (g *guard) slide(target int64) bool {
 	size := g.size()
 	upto := g.carry.Slid
@@ -33,8 +32,8 @@ func (g *guard) slide(target int64) bool {
 	return true
 }
 
-// slidNote is the message that is sent in place of the turns that were left out. It is made once
-// for each number of turns.
+// slidNote is the message in place of the turns that were left out, made once for each number of
+// them.
 type slidNote struct {
 	message *echo.Message
 	turns   int

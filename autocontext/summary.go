@@ -26,8 +26,8 @@ Write in plain text under these headings, leaving out a heading that has nothing
 
 Be exact and short. Invent nothing.`
 
-// summaryRequest asks for a summary of some messages. The transcript has about size bytes at most,
-// not characters: in some scripts a character is a token or more.
+// summaryRequest asks for a summary. The transcript has about size bytes: characters may be
+// tokens.
 func summaryRequest(told []*echo.Message, size int) []*echo.Message {
 	size = max(size, 1000)
 	text := ""
@@ -45,8 +45,7 @@ func summaryRequest(told []*echo.Message, size int) []*echo.Message {
 	}
 }
 
-// transcript writes messages as text, each cut to limit characters. The lines of a message are
-// indented, so that none of them can pass for another message.
+// transcript writes messages, each cut to limit characters; indented, none can pass for another.
 func transcript(told []*echo.Message, limit int) string {
 	var b strings.Builder
 	for i, m := range told {
@@ -74,9 +73,8 @@ func indented(s string) string { return lineEnds.Replace(s) }
 // extractHead begins notes that no model wrote.
 const extractHead = "Notes taken from the conversation itself, without a model:"
 
-// extract sums messages up without a model, in size characters at most: what the user asked for,
-// every call with the names of what came back, what failed, and the model's own words, the newest
-// whole and the older ones cut. A summary before this one goes in cut.
+// extract sums messages up without a model, in size characters at most: requests, calls with names
+// of their results, failures, and the model's words, the newest at length.
 func extract(told []*echo.Message, size int) string {
 	var lines []string
 	for i, m := range told {
@@ -94,7 +92,6 @@ func extract(told []*echo.Message, size int) string {
 	return extractHead + "\n" + strings.Join(lines, "\n")
 }
 
-// extractLines tells one message, in lines with limit characters of its text at most.
 func extractLines(m *echo.Message, limit int) []string {
 	text := oneline.Cut(m.Text(), limit)
 	switch {
@@ -122,7 +119,6 @@ func extractLines(m *echo.Message, limit int) []string {
 	return []string{"- asked: " + text}
 }
 
-// summaryLines returns the lines of a summary before this one, without what was said about it.
 func summaryLines(text string) []string {
 	if strings.HasPrefix(text, summaryHead) {
 		_, text, _ = strings.Cut(text, "\n\n")

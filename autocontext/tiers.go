@@ -2,9 +2,8 @@ package autocontext
 
 import "github.com/windlass-run/windlass/cascade"
 
-// tiered cuts tool results by how recent they were when the frontier last moved: the newest
-// recent_results to recent_limit characters, the next twice as many to older_limit, all before to
-// inactive_limit. Results that came after that are of the first tier.
+// tiered cuts tool results as of the frontier: the newest recent_results to recent_limit
+// characters, the next twice as many to older_limit, all before to inactive_limit.
 func tiered(p *cascade.Intra, _ int, n *node, m *state) (shape, bool) {
 	t := p.Truncation
 	if !p.Enabled || t == nil || !isToolResult(n) || n.kept || excluded(p.ExcludeTools, n) {

@@ -52,8 +52,8 @@ type Item struct {
 // plain reports whether the message itself is sent, and nothing else for it.
 func (it *Item) plain() bool { return it.Sent == it.Message && len(it.After) == 0 }
 
-// View is what one model call is sent: every message of the history in order, with its form. It
-// belongs to its [Builder] and is valid until the next call of Build.
+// View is what one model call is sent: every message of the history in order, with its form. It is
+// valid until the next Build of its [Builder].
 type View struct {
 	Items []Item
 
@@ -62,7 +62,6 @@ type View struct {
 	report  echo.Selection
 }
 
-// Tokens estimates the tokens of a message as sent, its overhead included: a quarter of the bytes
-// of its encoding. It is an estimate for records, for decisions about money and for reports, made
-// without a tokenizer; what a provider counted is in the usage of the call.
+// Tokens estimates a message's tokens, its overhead included, for records and decisions about
+// money: a quarter of the bytes of its encoding.
 func Tokens(m *echo.Message) int64 { return int64(len(m.JSON())+3) / 4 }

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// BodyKind returns how values in the body of an http tool are quoted, and the content type to send
-// when no header names one. A body is JSON when a header says so, or when it looks like JSON.
+// BodyKind returns how values in the body are quoted, and the content type if no header has one.
 func (t *Tool) BodyKind() (kind TemplateKind, contentType string) {
 	for name, v := range t.Headers {
 		if strings.EqualFold(name, "Content-Type") {

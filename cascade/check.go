@@ -2,8 +2,7 @@ package cascade
 
 import "context"
 
-// checker looks for mistakes in what a cascade says. Each rule is a small method of the group of
-// rules that it belongs to; together they report everything. A checker has what the groups share.
+// checker has what the groups of rules share; each rule is a small method of its group.
 type checker struct {
 	stop    func() error // why to stop, nil while somebody waits for the result
 	known   Known
@@ -70,8 +69,7 @@ func (k *checker) checkPhase(p located) {
 	k.templates.checkPhase(p)
 }
 
-// locatePhases lists the phases in the order of the file, each before those written in place below
-// it.
+// locatePhases lists the phases in file order, each before those written in place below it.
 func locatePhases(at place, phases []Phase) []located {
 	var out []located
 	for i := range phases {
@@ -84,11 +82,10 @@ func locatePhases(at place, phases []Phase) []located {
 	return out
 }
 
-// title names a phase in messages.
 func (p located) title() string { return describe(p.at) }
 
-// checkModel refuses a model's name that is blank. That none is given is no mistake: the command
-// line or the environment may bring one.
+// checkModel refuses a blank model. None is fine: the command line or the environment may bring
+// it.
 func checkModel(owner place, key string) {
 	if at := owner.key(key); blank(at) {
 		at.error(CodeEmptyModel, describe(owner)+" names a model of nothing", "name a model, or remove the key to use the default")

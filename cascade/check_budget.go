@@ -6,10 +6,9 @@ import (
 	"slices"
 )
 
-// budgetRules are the rules of token_budget.
 type budgetRules struct{ *checker }
 
-// checkTokenBudget checks the ceiling of requests: that it leaves room for one in every phase.
+// checkTokenBudget checks that the ceiling leaves room for a request in every phase.
 func (k budgetRules) checkTokenBudget() {
 	b := k.cascade.TokenBudget
 	if b == nil {
@@ -67,8 +66,7 @@ func (k budgetRules) checkOverrides(at place, overrides map[string]TokenBudgetOv
 	}
 }
 
-// checkOverride checks what a phase's ceiling amounts to, where its override says something about
-// it.
+// checkOverride checks what a phase's ceiling amounts to.
 func (k budgetRules) checkOverride(at place, p located) {
 	b := k.cascade.EffectiveTokenBudget(p.Phase)
 	if at.has("max_total") || at.has("reserve_for_output") {
@@ -79,8 +77,7 @@ func (k budgetRules) checkOverride(at place, p located) {
 	}
 }
 
-// checkCeiling refuses a reserve that leaves nothing of the ceiling. A size that is zero is wrong
-// and has been reported, or is not given.
+// checkCeiling refuses a reserve that leaves nothing. A zero is not given, or reported elsewhere.
 func (k budgetRules) checkCeiling(at place, b *TokenBudget, whose string) {
 	if b.MaxTotal == 0 || b.MaxTotal > b.ReserveForOutput || !at.intact("max_total", "reserve_for_output") {
 		return

@@ -8,11 +8,10 @@ import (
 	"github.com/windlass-run/windlass/internal/source"
 )
 
-// layered is a block of settings at its place and the place of the block that it inherits from. The
-// cascade's block, which inherits nothing, is below itself.
+// layered is a block of settings and the one it inherits from; the cascade's is below itself.
 type layered struct{ at, below place }
 
-// origin says, in messages, where a value comes from that the block itself does not have.
+// origin says where a value comes from that the block itself does not have.
 func (l layered) origin(block, key string) string {
 	switch {
 	case l.at.key(block).has(key):
@@ -24,9 +23,8 @@ func (l layered) origin(block, key string) string {
 	}
 }
 
-// conflict returns where to report two settings that do not go together. There is no such place
-// when neither is written here, since the conflict is then reported where they are, or when one of
-// them has a wrong type.
+// conflict returns where to report two conflicting settings; there is no such place when neither
+// is written here (it is reported where they are), or one has a wrong type.
 func (l layered) conflict(block, first, second string) (place, bool) {
 	at := l.at.key(block)
 	if !at.intact(first, second) || !l.below.key(block).intact(first, second) {
@@ -45,12 +43,10 @@ type intraBlock struct {
 	merged Intra // over what it inherits
 }
 
-// intraRules are the rules of settings for the context inside a phase.
 type intraRules struct{ *checker }
 
 func (k intraRules) cascadePlace() place { return k.root.keys("auto_context", "intra_phase") }
 
-// checkAutoContext checks the settings that all phases inherit.
 func (k intraRules) checkAutoContext() {
 	if n := k.root.key("auto_context").node(); n != nil && n.Kind == source.Object && len(n.Members) == 0 {
 		k.root.noEffect("auto_context", `"auto_context" is empty, which changes nothing`, `write "auto_context": {"intra_phase": {}} to take the defaults`)
@@ -69,8 +65,7 @@ func (k intraRules) checkAutoContext() {
 	}
 }
 
-// checkIntraContext checks a phase's own settings, and that they go together with what they
-// inherit.
+// checkIntraContext checks a phase's own settings, also against what they inherit.
 func (k intraRules) checkIntraContext(p located) {
 	if p.IntraContext == nil || p.at.has("tool") {
 		return // That a phase with a tool has none is said elsewhere.
@@ -91,7 +86,7 @@ func (k intraRules) checkIntraBlock(b *intraBlock) {
 	b.check()
 }
 
-// check holds the block to the rules that need no more than it and what it inherits from.
+// check holds the block to the rules that need only it and what it inherits.
 func (b *intraBlock) check() {
 	checkModel(b.at.key("guard"), "summarizer_model")
 	b.checkRemovalLevels()
@@ -107,7 +102,6 @@ func (b *intraBlock) check() {
 	}
 }
 
-// checkRemovalLevels holds the guard's levels to a rising order.
 func (b *intraBlock) checkRemovalLevels() {
 	if b.Guard == nil {
 		return
@@ -171,7 +165,7 @@ func (k intraRules) checkExcluded(list place, names []string) {
 	}
 }
 
-// recallTool is the tool that returns what is masked; the engine offers it by itself.
+// recallTool returns what is masked; the engine offers it by itself.
 const recallTool = "recall"
 
 // checkIdleSettings warns of settings of a phase that has nothing they apply to.
@@ -190,8 +184,7 @@ func (k intraRules) checkIdleSettings(p located) {
 	}
 }
 
-// bringsMessages reports whether the messages of another phase, tool results among them, come into
-// a phase.
+// bringsMessages reports whether messages of another phase, tool results among them, come in.
 func bringsMessages(c *Context) bool {
 	return c.auto() || c != nil && slices.ContainsFunc(c.From, func(s Source) bool { return slices.Contains(s.Include, IncludeMessages) })
 }

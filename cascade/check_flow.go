@@ -12,8 +12,7 @@ type flow struct {
 	ends []bool  // the run can end here
 }
 
-// newFlow reads the routes of a cascade that is not in file order. Targets that do not exist are
-// left out; they are reported elsewhere.
+// newFlow reads the routes of a cascade that is not in file order, without unknown targets.
 func newFlow(phases []Phase) flow {
 	index := map[string]int{}
 	for i := range phases {
@@ -51,7 +50,7 @@ func targets(p *Phase, index map[string]int) []int {
 	return slices.Compact(out)
 }
 
-// spread marks the phases that the edges lead to from some phases, those included.
+// spread marks the phases that the edges lead to from some phases, and those.
 func spread(from []int, edges [][]int) []bool {
 	seen := make([]bool, len(edges))
 	for len(from) > 0 {
@@ -80,8 +79,7 @@ func (f flow) free() []bool {
 	return spread(ends, before)
 }
 
-// circle returns the phases of a shortest way from a phase back to itself, beginning with it; nil
-// when there is no such way.
+// circle returns the phases of a shortest way from a phase back to itself, or nil.
 func (f flow) circle(start int) []int {
 	from := make([]int, len(f.next))
 	for i := range from {
@@ -112,11 +110,10 @@ func pathBack(from []int, start, last int) []int {
 	return path
 }
 
-// flowRules are the rules of the ways through a cascade.
 type flowRules struct{ *checker }
 
-// checkFlow warns of phases that no run comes to and of routes that cannot end. It says nothing
-// while a route leads to no phase: that mistake would only be repeated as its consequences.
+// checkFlow warns of unreachable phases and endless routes, unless a route leads to no phase,
+// which would only be reported again as its consequences.
 func (k flowRules) checkFlow() {
 	phases := k.cascade.Phases
 	if len(phases) == 0 || k.cascade.FileOrder() || k.brokenRoutes() {

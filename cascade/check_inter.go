@@ -6,20 +6,18 @@ import (
 	"strconv"
 )
 
-// interBlock is a block of settings for the context between phases. The places are those of
-// "anchors" and "selection".
+// interBlock is a block of settings for the context between phases.
 type interBlock struct {
 	*InterContext
 	layered
 	merged Inter // over what it inherits
 
-	// strategies are those of the phases that the block is for. It is empty when there are none, or
-	// when a mistake elsewhere makes them uncertain: then no setting is said to have no effect.
+	// strategies are those of the phases that the block is for; empty when there are none or a
+	// mistake elsewhere makes them uncertain: then no setting is said to have no effect.
 	strategies []SelectionStrategy
 }
 
-// certain reports whether nothing is wrong with what the block and the one below it say about the
-// strategy.
+// certain reports whether what the block and the one below say about the strategy is sound.
 func (b *interBlock) certain() bool {
 	certain := func(at place) bool {
 		return at.intact("strategy", "selection") && at.key("selection").intact("strategy")
@@ -27,19 +25,17 @@ func (b *interBlock) certain() bool {
 	return certain(b.at) && certain(b.below)
 }
 
-// interRules are the rules of settings for the context between phases.
 type interRules struct{ *checker }
 
 func (k interRules) cascadePlace() place { return k.root.keys("auto_context", "inter_phase") }
 
-// phaseInter returns the block of a phase that has a context.
 func (k interRules) phaseInter(p located) *interBlock {
 	return &interBlock{
 		InterContext: p.Context.inter(), layered: layered{p.at.key("context"), k.cascadePlace()}, merged: k.cascade.EffectiveInter(p.Phase),
 	}
 }
 
-// checkInterPhase checks the settings that phases inherit whose context has the mode auto.
+// checkInterPhase checks the settings that phases with the mode auto inherit.
 func (k interRules) checkInterPhase() {
 	s := k.cascade.AutoContext.inter()
 	if s == nil {
@@ -75,8 +71,7 @@ func (b *interBlock) checkWrittenTwice() {
 	}
 }
 
-// interWithoutEffect warns of settings for a selection that no phase makes. What cards are made
-// with is also for phases whose model searches them.
+// interWithoutEffect warns of settings for a selection that no phase makes.
 func (k interRules) interWithoutEffect(at place) {
 	const hint = `write "context": {"mode": "auto"} in the phases that are to get what matters of earlier ones, or remove it`
 	if !k.tools.offered[searchTool] {
@@ -88,7 +83,6 @@ func (k interRules) interWithoutEffect(at place) {
 	}
 }
 
-// checkSelects checks what a phase says about the messages that are selected for it.
 func (k interRules) checkSelects(p located) {
 	switch {
 	case p.Context == nil:
@@ -144,7 +138,6 @@ func (k interRules) checkInterBlock(b *interBlock) {
 	b.thresholdWithoutEffect()
 }
 
-// checkFromPhases resolves the phases that anchors are taken from.
 func (k interRules) checkFromPhases(list place, names []string) {
 	seen := make(map[string]bool, len(names))
 	for i, name := range names {
@@ -157,8 +150,7 @@ func (k interRules) checkFromPhases(list place, names []string) {
 	}
 }
 
-// checkWeights refuses weights by which no message can be found: recency only raises what the other
-// two find.
+// checkWeights refuses weights that find no message: recency only raises what the other two find.
 func (b *interBlock) checkWeights() {
 	const block, keyword, callout = "selection", "keyword_weight", "callout_weight"
 	at, reported := b.conflict(block, keyword, callout)

@@ -8,13 +8,11 @@ import (
 	"github.com/windlass-run/windlass/internal/suggestion"
 )
 
-// phaseNames are the names of the phases, for the rules that look them up.
 type phaseNames struct {
 	targets []string        // the names that hand-offs can lead to
 	named   map[string]bool // by the name of a phase: whether it is a target; those written in place are not
 }
 
-// index reads the names of the phases.
 func (n *phaseNames) index(phases []located) {
 	n.named = make(map[string]bool, len(phases))
 	for _, p := range phases {

@@ -6,11 +6,9 @@ import (
 	"strings"
 )
 
-// phaseRules are the rules of one phase by itself.
 type phaseRules struct{ *checker }
 
-// checkPhaseNames refuses names that are taken, and those that context.from understands as
-// something else. That a name can be written as outputs.NAME is the schema's business.
+// checkPhaseNames refuses names that are taken, and the words of context.from.
 func (k phaseRules) checkPhaseNames() {
 	first := map[string]located{}
 	for _, p := range k.phases {
@@ -46,7 +44,6 @@ func (k phaseRules) checkKind(p located) {
 	}
 }
 
-// blank reports whether a value is a string of nothing but space.
 func blank(at place) bool {
 	n := at.node()
 	return n != nil && at.doc.edits[at.pointer] == 0 && strings.TrimSpace(n.Text) == ""
@@ -61,7 +58,6 @@ var (
 	toolFields = []string{"inputs", "routing", "retry", "timeout"}
 )
 
-// checkMisplaced refuses fields of the other kind of phase.
 func (k phaseRules) checkMisplaced(p located) {
 	hasTask, hasTool := p.at.has("instructions"), p.at.has("tool")
 	if hasTask == hasTool {
@@ -79,7 +75,6 @@ func (k phaseRules) checkMisplaced(p located) {
 	}
 }
 
-// checkRules finds rules that have nothing to work on.
 func (k phaseRules) checkRules(p located) {
 	rules, r := p.at.key("rules"), p.Rules
 	if !rules.has("loop_until") {
@@ -99,7 +94,6 @@ func (k phaseRules) checkRules(p located) {
 	}
 }
 
-// checkLoopUntil resolves the validator of a phase.
 func (k phaseRules) checkLoopUntil(p located) {
 	at := p.at.keys("rules", "loop_until")
 	if p.Rules.LoopUntil == "" {
@@ -111,7 +105,6 @@ func (k phaseRules) checkLoopUntil(p located) {
 	validatorRules(k).checkValidatorRef(at, p.Rules.LoopUntil)
 }
 
-// checkOutputSchema compiles the schema of a phase's answer.
 func (k phaseRules) checkOutputSchema(p located) {
 	if len(p.OutputSchema) > 0 {
 		k.schemas.check(p.at.key("output_schema"), p.OutputSchema, "output_schema")

@@ -5,10 +5,8 @@ import (
 	"slices"
 )
 
-// referenceRules resolve the names of phases and tools that a phase mentions.
 type referenceRules struct{ *checker }
 
-// checkTargets resolves the phases that a phase can lead to.
 func (k referenceRules) checkTargets(p located) {
 	handoffs := p.at.key("handoffs")
 	for i, h := range p.Handoffs {
@@ -33,7 +31,6 @@ func (k referenceRules) checkTarget(at place, name, from string) {
 	at.error(CodeUnknownPhase, fmt.Sprintf("%s leads to %q, which is no phase", from, name), k.names.hint(name))
 }
 
-// checkContext resolves the phases that a context names.
 func (k referenceRules) checkContext(p located) {
 	if p.Context == nil {
 		return
@@ -64,8 +61,7 @@ func (k referenceRules) checkSource(at place, name, from string) {
 	}
 }
 
-// checkTackle resolves the tools of a phase, those of a model and the one that a deterministic
-// phase runs.
+// checkTackle resolves the tools of a phase, those of a model and that of a deterministic one.
 func (k referenceRules) checkTackle(p located) {
 	list := p.at.key("tackle")
 	if !p.at.has("tackle") {

@@ -9,8 +9,7 @@ import (
 	"github.com/windlass-run/windlass/schema"
 )
 
-// maxSubschemas is how many subschemas all schemas of a cascade may have: compiling one takes time
-// with the square of its size.
+// maxSubschemas bounds all schemas of a cascade: compiling takes time with the square of the size.
 const maxSubschemas = 4 * schema.MaxSubschemas
 
 // schemas checks the JSON Schemas of a cascade.
@@ -42,8 +41,7 @@ func (c *schemas) check(at place, raw json.RawMessage, what string) {
 	}
 }
 
-// checkInputs checks either form of an inputs_schema. Inputs are an object, so its schema must be
-// one of objects.
+// checkInputs checks either form of an inputs_schema, which must be a schema of objects.
 func (c *schemas) checkInputs(s *InputsSchema, owner place) {
 	at := owner.key("inputs_schema")
 	if s == nil || s.Schema == nil || at.node() == nil {

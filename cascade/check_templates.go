@@ -9,7 +9,6 @@ import (
 	"github.com/windlass-run/windlass/internal/source"
 )
 
-// templates checks templates with the parser of the language.
 type templates struct {
 	parse func(kind TemplateKind, text string) *TemplateProblem // nil: they are not checked
 }
@@ -48,7 +47,6 @@ func upTo(text string, line, col int) string {
 	return text[:min(at+max(col-1, 0), len(text))]
 }
 
-// checkPhase parses every template of a phase.
 func (t templates) checkPhase(p located) {
 	t.check(p.at.key("instructions"), p.Instructions)
 	rules := p.at.key("rules")

@@ -14,11 +14,10 @@ import (
 	"github.com/windlass-run/windlass/schema"
 )
 
-// toolRules are the rules of declared tools.
 type toolRules struct{ *checker }
 
-// declareTools gathers the cascade's own tools and those of the files beside it, checks them, and
-// leaves all that apply in the cascade. Its own win over a file's.
+// declareTools checks the cascade's own tools and those of the files beside it, and leaves all
+// that apply in the cascade. Its own win over a file's.
 func (k toolRules) declareTools(ctx context.Context, files []*source.File, found *Diagnostics) {
 	own := k.root.key("tools")
 	for i := range k.cascade.Tools {
@@ -43,7 +42,6 @@ func (k toolRules) declareTools(ctx context.Context, files []*source.File, found
 	}
 }
 
-// checkDeclared checks one tool's declaration.
 func (k toolRules) checkDeclared(t declared) {
 	if slices.Contains(k.known.Tools, t.ToolID) {
 		t.at.key("tool_id").error(CodeShadowsBuiltin, fmt.Sprintf("%q is the name of a built-in tool", t.ToolID), "choose another name")
@@ -56,7 +54,6 @@ func (k toolRules) checkDeclared(t declared) {
 	k.templates.checkTool(t)
 }
 
-// checkToolFields holds a tool to the fields of its type.
 func (k toolRules) checkToolFields(t declared) {
 	var needs string
 	var foreign []string
@@ -88,7 +85,6 @@ func isWebAddress(url string) bool {
 // MaxJQBytes bounds a response_jq: compiling one takes memory with its nesting.
 const MaxJQBytes = 16 << 10
 
-// checkJQ compiles the program over a tool's result.
 func (k toolRules) checkJQ(t declared) {
 	if t.ResponseJQ == "" {
 		return
@@ -113,7 +109,6 @@ func (k toolRules) checkJQ(t declared) {
 	}
 }
 
-// endOf returns the place after a text.
 func endOf(text string) source.Pos {
 	lastLine := text[strings.LastIndexByte(text, '\n')+1:]
 	return source.Pos{Line: strings.Count(text, "\n") + 1, Col: utf8.RuneCountInString(lastLine) + 1}

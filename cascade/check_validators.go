@@ -9,10 +9,8 @@ import (
 	"strings"
 )
 
-// validatorRules are the rules of validators.
 type validatorRules struct{ *checker }
 
-// checkValidators checks the inline validators.
 func (k validatorRules) checkValidators() {
 	list := k.root.key("validators")
 	for _, name := range slices.Sorted(maps.Keys(k.cascade.Validators)) {
@@ -31,7 +29,6 @@ func (k validatorRules) checkValidators() {
 	}
 }
 
-// checkValidatorRef resolves the text of a loop_until.
 func (k validatorRules) checkValidatorRef(at place, text string) {
 	v, err := k.cascade.ParseValidator(text)
 	var unknown *UnknownValidatorError
@@ -59,7 +56,6 @@ func (k validatorRules) validatorHint(name string) string {
 	return cmp.Or(meant(name, slices.Concat(own, builtinValidatorNames())), knownNames("there are ", slices.Concat(own, BuiltinValidators())))
 }
 
-// builtinValidatorNames returns the names of the built-in validators without their arguments.
 func builtinValidatorNames() []string {
 	var names []string
 	for _, v := range BuiltinValidators() {

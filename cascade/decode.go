@@ -11,7 +11,7 @@ import (
 )
 
 // The short forms of the language: a string for an object, an element for a list. JSON null leaves
-// a value as it is: the loader writes null in place of what is wrong and decodes the rest.
+// a value as it is: the loader writes it in place of what is wrong.
 
 // oneOrMany reads a list, or a single element as a list of one.
 type oneOrMany[T any] []T
@@ -94,7 +94,6 @@ func readEither(data []byte, begins string, short, object any) error {
 	return json.Unmarshal(data, object)
 }
 
-// The first bytes of JSON values.
 const (
 	aString  = `"`
 	aBoolean = "tf"
@@ -154,7 +153,7 @@ func (g *Guard) UnmarshalJSON(data []byte) error {
 	return readEither(data, aBoolean, &g.Enabled, (*plain)(g))
 }
 
-// UnmarshalJSON reads a JSON Schema, see isSchema, or names with descriptions.
+// UnmarshalJSON reads a JSON Schema (see isSchema) or names with descriptions. description.
 func (s *InputsSchema) UnmarshalJSON(data []byte) error {
 	if kindOf(data) == 'n' {
 		return nil
@@ -181,8 +180,8 @@ func (s *InputsSchema) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// isSchema reports whether an object is a JSON Schema: it has a keyword with a kind of value that
-// the keyword takes. An input that is called "type" has a description, which is not such a value.
+// isSchema reports whether a keyword has a value that it takes: the input "type" has a
+// description.
 func isSchema(keys map[string]json.RawMessage) bool {
 	if string(bytes.TrimSpace(keys["type"])) == `"object"` {
 		return true
@@ -202,7 +201,6 @@ var schemaKeywords = map[string]string{
 	"$schema": anything, "$ref": anything, "$id": anything,
 }
 
-// MarshalJSON writes the form that is set.
 func (s InputsSchema) MarshalJSON() ([]byte, error) {
 	if s.Schema != nil {
 		return s.Schema, nil
@@ -210,8 +208,7 @@ func (s InputsSchema) MarshalJSON() ([]byte, error) {
 	return json.Marshal(s.Names)
 }
 
-// JSONSchema returns either form of the contract as a JSON Schema. A nil contract allows any
-// object.
+// JSONSchema returns either form of the contract as a JSON Schema; a nil one allows any object.
 func (s *InputsSchema) JSONSchema() json.RawMessage {
 	if s == nil {
 		return json.RawMessage(`{"type":"object"}`)
@@ -261,5 +258,4 @@ func (d *Duration) UnmarshalJSON(data []byte) error {
 // MarshalJSON writes the form of [time.Duration.String].
 func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()) }
 
-// String returns the span as [time.Duration.String] does.
 func (d Duration) String() string { return time.Duration(d).String() }

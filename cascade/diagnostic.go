@@ -73,7 +73,6 @@ type Diagnostic struct {
 	SourceCol int    `json:"source_col"`
 }
 
-// String returns the diagnostic in one line, as compilers do.
 func (d Diagnostic) String() string {
 	return fmt.Sprintf("%s:%d:%d: %s: %s [%s]", d.File, d.Line, d.Col, d.Severity, d.Message, d.Code)
 }
@@ -91,8 +90,7 @@ func (ds Diagnostics) Count() (errors, warnings int) {
 	return errors, len(ds) - errors
 }
 
-// sorted returns the diagnostics by place, without repetitions: several rules, and YAML aliases,
-// lead to the same value.
+// sorted orders diagnostics by place, without repetitions: rules and YAML aliases share values.
 func (ds Diagnostics) sorted() Diagnostics {
 	out := slices.Clone(ds)
 	slices.SortStableFunc(out, func(a, b Diagnostic) int {

@@ -9,8 +9,8 @@ import (
 	"github.com/windlass-run/windlass/internal/source"
 )
 
-// checkForms finds values that the JSON Schema accepts but that do not decode, and marks them to be
-// left out: descriptions of inputs that are no strings, and time spans.
+// checkForms reports values that the JSON Schema accepts but that do not decode, and marks them to
+// be left out: descriptions of inputs that are no strings, and time spans.
 func (d *document) checkForms() {
 	if d.title == titleSettings {
 		return // They have neither.
@@ -34,7 +34,6 @@ func items(at place) []*source.Node {
 	return nil
 }
 
-// checkOwner checks what a cascade, a tool or a phase may have.
 func (d *document) checkOwner(at place) {
 	d.checkInputNames(at.key("inputs_schema"))
 	timeout := at.key("timeout")
@@ -50,7 +49,6 @@ func (d *document) checkOwner(at place) {
 
 const spanHint = `write seconds as a number, or a span as "90s", "5m" or "1h30m"`
 
-// checkInputNames refuses descriptions that are no strings.
 func (d *document) checkInputNames(at place) {
 	n := at.node()
 	if n == nil || n.Kind != source.Object || d.edits[at.pointer] != source.Keep || isSchemaNode(n) {

@@ -10,8 +10,7 @@ import (
 	"github.com/windlass-run/windlass/schema"
 )
 
-// CheckInput returns what is wrong with a run's input. Pointers lead into the input. Without
-// inputs_schema every input fits.
+// CheckInput returns what is wrong with a run's input; without inputs_schema, nothing.
 func (c *Cascade) CheckInput(input map[string]any) []schema.Violation {
 	return c.CheckInputContext(context.Background(), input)
 }
@@ -61,8 +60,7 @@ func (c *Cascade) explainInput(v *schema.Violation) {
 	}
 }
 
-// ReadValue returns the value of an input that was given as text: JSON where inputs_schema wants
-// something other than a string and the text is JSON, else the text itself.
+// ReadValue reads an input given as text: as JSON if it is that and no string is wanted.
 func (c *Cascade) ReadValue(name, text string) any {
 	if c.InputsSchema == nil || len(c.InputsSchema.Schema) == 0 {
 		return text

@@ -2,9 +2,8 @@ package cascade
 
 import "time"
 
-// InterContext is the inter_phase block: what comes into phases whose context has the mode auto. A
-// field that is not set has its default. [Cascade.EffectiveInter] merges it with a phase's
-// [Context].
+// InterContext is the inter_phase block: what comes into phases with the mode auto. Fields that
+// are not set have their defaults; [Cascade.EffectiveInter] merges it with a phase's [Context].
 type InterContext struct {
 	Enabled       *bool              `json:"enabled,omitempty"`
 	Strategy      *SelectionStrategy `json:"strategy,omitempty"`       // short for that of Selection; a file has one of them
@@ -15,7 +14,7 @@ type InterContext struct {
 	Selection     *Selection         `json:"selection,omitempty"`
 }
 
-// Cards says how the cards are made that messages are selected by.
+// Cards says how the cards are made by which messages are selected.
 type Cards struct {
 	WaitSeconds *float64 `json:"wait_seconds,omitempty"`
 }

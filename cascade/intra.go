@@ -6,8 +6,8 @@ type AutoContext struct {
 	InterPhase *InterContext `json:"inter_phase,omitempty"`
 }
 
-// IntraContext is what becomes of older messages inside a phase. A field that is not set inherits
-// from the cascade, then from the defaults. [Cascade.EffectiveIntra] merges the layers.
+// IntraContext is what becomes of older messages inside a phase. Fields that are not set inherit
+// from the cascade, then from the defaults ([Cascade.EffectiveIntra]).
 type IntraContext struct {
 	Enabled               *bool          `json:"enabled,omitempty"`
 	Window                *int           `json:"window,omitempty"`
@@ -37,8 +37,8 @@ const (
 	AdvanceStep      Advance = "step"       // every step_turns turns
 )
 
-// Truncation cuts tool results to their beginnings and ends by how recent they are. Limits are in
-// characters. In a file it is an object, or a boolean for Enabled alone.
+// Truncation cuts tool results, by how recent they are, to limits in characters. In a file it is
+// an object, or a boolean for Enabled alone.
 type Truncation struct {
 	Enabled       *bool `json:"enabled,omitempty"` // default: true where the block is written
 	RecentResults *int  `json:"recent_results,omitempty"`
@@ -48,7 +48,7 @@ type Truncation struct {
 }
 
 // ClearToolUses masks the oldest tool results when a request grows past a number of tokens. In a
-// file it is an object, or a boolean for Enabled alone.
+// file it is an object or a boolean, as [Truncation].
 type ClearToolUses struct {
 	Enabled            *bool    `json:"enabled,omitempty"` // default: true where the block is written
 	TriggerTokens      *int64   `json:"trigger_tokens,omitempty"`
@@ -57,8 +57,8 @@ type ClearToolUses struct {
 	ExcludeTools       []string `json:"exclude_tools,omitzero"` // beside those of IntraContext
 }
 
-// Guard keeps requests below the model's window. Percentages are of the window less the reserve for
-// the answer. In a file it is an object, or a boolean for Enabled alone.
+// Guard keeps requests below the model's window; percentages are of it less the reserve for the
+// answer. In a file it is an object or a boolean, as [Truncation].
 type Guard struct {
 	Enabled            *bool   `json:"enabled,omitempty"`
 	WarnPercent        *int    `json:"warn_percent,omitempty"`

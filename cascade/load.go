@@ -20,8 +20,8 @@ type Known struct {
 	// Tools are the names of the tools that exist without being declared.
 	Tools []string
 
-	// LaterTool, when set, takes the diagnostics of unknown tools, which are then not reported: the
-	// tools may be given when the cascade runs.
+	// LaterTool, when set, gets the diagnostics of unknown tools instead of the caller: the tools
+	// may be given when the cascade runs.
 	LaterTool func(name string, d Diagnostic)
 
 	// CheckTemplate returns a template's syntax error or nil. Without it templates are not checked.
@@ -50,10 +50,8 @@ type TemplateProblem struct {
 // toolFileSuffix marks the files beside a cascade that declare one tool each.
 const toolFileSuffix = ".tool.json"
 
-// Load reads a cascade file, JSON or YAML, and the *.tool.json files beside it.
-//
-// The error is an [InvalidError] with everything that is wrong, or says why the file cannot be
-// read; there is no cascade then. The diagnostics have the warnings in either case.
+// Load reads a cascade file, JSON or YAML, and the *.tool.json files beside it. The error is an
+// [InvalidError] or says why the file cannot be read. Warnings are returned in any case.
 func Load(path string, known Known) (*Cascade, Diagnostics, error) {
 	return LoadContext(context.Background(), path, known)
 }
@@ -63,20 +61,18 @@ func LoadContext(ctx context.Context, path string, known Known) (*Cascade, Diagn
 	return load(ctx, machine{}, path, known)
 }
 
-// LoadFS is [LoadContext] for a file of fsys, with a path as in package io/fs. Files are opened
-// through fsys only, so the files of an [os.Root] cannot lead out of it.
+// LoadFS is [LoadContext] for a file of fsys, with a path as in package io/fs. Only fsys opens
+// files, so those of an [os.Root] cannot lead out of it.
 func LoadFS(ctx context.Context, fsys fs.FS, path string, known Known) (*Cascade, Diagnostics, error) {
 	return load(ctx, slashed{fsys}, path, known)
 }
 
-// machine has the files of this machine, by their paths there.
 type machine struct{}
 
 func (machine) Open(name string) (fs.File, error)          { return source.Open(name) }
 func (machine) Stat(name string) (fs.FileInfo, error)      { return os.Stat(name) }
 func (machine) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(name) }
 
-// slashed is a file system that also takes paths of package filepath.
 type slashed struct{ fs.FS }
 
 func (s slashed) Open(name string) (fs.File, error) { return s.FS.Open(filepath.ToSlash(name)) }
@@ -99,8 +95,7 @@ func load(ctx context.Context, fsys fs.FS, path string, known Known) (*Cascade, 
 	return parse(ctx, source.Parse(path, data), files, known)
 }
 
-// Parse is [Load] for a cascade that is not in a file. The extension of name tells JSON from YAML.
-// No other file is read.
+// Parse is [Load] for a text alone. The extension of name tells JSON from YAML.
 func Parse(name string, data []byte, known Known) (*Cascade, Diagnostics, error) {
 	return ParseContext(context.Background(), name, data, known)
 }
@@ -113,8 +108,7 @@ func ParseContext(ctx context.Context, name string, data []byte, known Known) (*
 // IsToolFile reports whether a path is that of a file that declares one tool.
 func IsToolFile(path string) bool { return strings.HasSuffix(path, toolFileSuffix) }
 
-// CheckToolFile checks a *.tool.json file by itself. The error is an [InvalidError] or says why the
-// file cannot be read.
+// CheckToolFile checks a *.tool.json file by itself, with the errors of [Load].
 func CheckToolFile(ctx context.Context, path string, known Known) (Diagnostics, error) {
 	data, err := readFile(machine{}, path)
 	if err != nil {
@@ -130,9 +124,8 @@ func CheckToolFile(ctx context.Context, path string, known Known) (Diagnostics, 
 	return found.verdict(path)
 }
 
-// ParseIntra reads an intra_context that stands by itself and puts it over the defaults. The
-// extension of name tells JSON from YAML. Names of tools are not looked up. The error is an
-// [InvalidError].
+// ParseIntra reads a separate intra_context, JSON or YAML by the extension of name, over the
+// defaults. Names of tools are not looked up. The error is an [InvalidError].
 func ParseIntra(name string, data []byte) (Intra, Diagnostics, error) {
 	var found Diagnostics
 	root := place{doc: open(context.Background(), titleSettings, source.Parse(name, data), schema.Intra(), &found)}
@@ -147,7 +140,7 @@ func ParseIntra(name string, data []byte) (Intra, Diagnostics, error) {
 	return b.merged, found, nil
 }
 
-// readFile reads at most one byte more than a source file may have: enough to see that it is too
+// readFile reads up to one byte more than a source file may have, which shows that it is too
 // large.
 func readFile(fsys fs.FS, path string) ([]byte, error) {
 	if _, ok := fsys.(machine); !ok { // of the machine's files, Open sees to it
@@ -186,8 +179,8 @@ func readToolFiles(fsys fs.FS, dir string) ([]*source.File, error) {
 	return files, nil
 }
 
-// parse checks text, syntax, schema, typed values, and rules. Each step works on what the one
-// before left intact, so that no mistake hides another.
+// parse checks text, syntax, schema, typed values and rules, each step on what the one before left
+// intact, so that no mistake hides another.
 func parse(ctx context.Context, file *source.File, toolFiles []*source.File, known Known) (*Cascade, Diagnostics, error) {
 	var found Diagnostics
 	doc := open(ctx, titleCascade, file, schema.Cascade(), &found)
@@ -209,7 +202,6 @@ func parse(ctx context.Context, file *source.File, toolFiles []*source.File, kno
 	return c, found, nil
 }
 
-// verdict puts the diagnostics in order and makes an error of them when there is one among them.
 func (ds Diagnostics) verdict(name string) (Diagnostics, error) {
 	found := ds.sorted()
 	if n, _ := found.Count(); n > 0 {
@@ -218,7 +210,6 @@ func (ds Diagnostics) verdict(name string) (Diagnostics, error) {
 	return found, nil
 }
 
-// nameInlinePhases gives phases that are written in place and have no name one of their own.
 func nameInlinePhases(c *Cascade) {
 	for p := range c.EachPhase() {
 		if inline := p.inline(); inline != nil && inline.Name == "" && p.Name != "" {
@@ -276,8 +267,7 @@ func (d *document) decode(v any) bool {
 	}
 	raw := d.file.Root.JSON(func(pointer string) source.Edit { return d.edits[pointer] })
 	if err := json.Unmarshal(raw, v); err != nil {
-		// The schema accepts what a Go type does not hold. After other errors it may be their
-		// consequence.
+		// The schema accepts what a Go type does not hold, perhaps after other errors.
 		if n, _ := d.found.Count(); n == 0 {
 			at := place{doc: d}
 			var te *json.UnmarshalTypeError

@@ -6,8 +6,7 @@ import (
 	"slices"
 )
 
-// EachPhase returns every phase of the cascade, those that stand in an on_error after the one that
-// has it.
+// EachPhase returns every phase, those that stand in an on_error after the one that has it.
 func (c *Cascade) EachPhase() iter.Seq[*Phase] {
 	return func(yield func(*Phase) bool) {
 		for i := range c.Phases {
@@ -28,7 +27,6 @@ func (p *Phase) inline() *Phase {
 	return p.OnError.Inline
 }
 
-// any reports whether some phase is as asked for.
 func (c *Cascade) any(is func(*Phase) bool) bool {
 	for p := range c.EachPhase() {
 		if is(p) {
@@ -43,8 +41,8 @@ func (c *Cascade) Has(phase string) bool {
 	return c.any(func(p *Phase) bool { return p.Name == phase })
 }
 
-// FileOrder reports whether the phases run in the order of the file: no phase has hand-offs or
-// routing. In any other cascade a phase without them ends the run.
+// FileOrder reports whether phases run in the order of the file: none has hand-offs or routing. In
+// any other cascade a phase without them ends the run.
 func (c *Cascade) FileOrder() bool {
 	return !c.any(func(p *Phase) bool { return len(p.routes()) > 0 })
 }
@@ -54,7 +52,6 @@ func (c *Cascade) UsesCards() bool {
 	return c.any(func(p *Phase) bool { return slices.Contains(p.Tackle, searchTool) || c.EffectiveInter(p).Enabled })
 }
 
-// routes returns the names of the phases that hand-offs and routing lead to.
 func (p *Phase) routes() []string {
 	names := slices.Collect(maps.Values(p.Routing))
 	for _, h := range p.Handoffs {

@@ -7,10 +7,8 @@ import (
 	"github.com/windlass-run/windlass/internal/source"
 )
 
-// span is a range of bytes of a file.
 type span struct{ start, end int }
 
-// place is a value in a document, by its JSON pointer.
 type place struct {
 	doc     *document
 	pointer string
@@ -47,7 +45,6 @@ func (p place) written(keys ...string) []string {
 	return slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return !p.has(key) })
 }
 
-// intact reports whether the schema found nothing wrong with these keys or elements.
 func (p place) intact(keys ...string) bool {
 	for _, k := range keys {
 		if p.doc.edits[p.key(k).pointer] != source.Keep {
@@ -60,7 +57,7 @@ func (p place) intact(keys ...string) bool {
 // meant reports whether a misspelt key of the value stands for this one.
 func (p place) meant(key string) bool { return p.doc.meant[p.key(key).pointer] }
 
-// element is the place of an element of a list that may also be written without the list around it.
+// element is the place of an element of a list that may be written without the list around it.
 func (p place) element(i int) place {
 	if n := p.node(); n != nil && n.Kind != source.Array {
 		return p
@@ -68,8 +65,8 @@ func (p place) element(i int) place {
 	return p.index(i)
 }
 
-// valueSpan returns what is marked for a value: all of a scalar, the opening bracket of a
-// collection. A value that the file does not have is shown at the nearest one around it.
+// valueSpan returns what is marked: all of a scalar, a collection's opening bracket, or the
+// nearest value around one that the file does not have.
 func (p place) valueSpan() span {
 	if p.doc.file.Root == nil {
 		return span{}
@@ -89,7 +86,6 @@ func (d *document) opening(n *source.Node) span {
 	return span{n.Start, n.Start + 1}
 }
 
-// keySpan returns what is marked for a key of the value.
 func (p place) keySpan(key string) span {
 	if n := p.node(); n != nil {
 		if m, ok := n.Member(key); ok {
@@ -123,19 +119,16 @@ func (p place) String() string {
 	return p.doc.file.Name + ":" + strconv.Itoa(at.Line) + ":" + strconv.Itoa(at.Col)
 }
 
-// maxFound bounds how many diagnostics are collected: a file with more mistakes is not a cascade at
-// all, and nobody reads that far.
+// maxFound bounds the diagnostics: nobody reads further.
 const maxFound = 1000
 
-// maxSource is the number of characters of a line that a diagnostic carries; a minified file is one
-// long line.
+// maxSource bounds the characters of a line in a diagnostic: a minified file is one long line.
 const maxSource = 400
 
-// maxWarned is how many diagnostics there may be for a warning to be taken. It leaves room for
-// errors: warnings alone must not keep a file from being refused.
+// maxWarned bounds the diagnostics after which warnings are dropped, to leave room for errors.
 const maxWarned = maxFound / 2
 
-// full reports whether no more diagnostics are taken. There are errors among them then.
+// full reports whether no more diagnostics are taken. Errors are among them then.
 func (d *document) full() bool { return len(*d.found) >= maxFound }
 
 // report adds a diagnostic. The mark ends on the line it starts on.
@@ -155,7 +148,6 @@ func (d *document) report(severity Severity, code Code, s span, message, hint st
 	})
 }
 
-// errorInside reports something at a place inside a string.
 func (p place) errorInside(code Code, inside source.Pos, message, hint string) {
 	n := p.node()
 	if n == nil || n.Kind != source.String {

@@ -44,25 +44,22 @@ func DefaultInter() Inter {
 }
 
 // EffectiveIntra returns a phase's settings over the cascade's over the defaults, field by field.
-// Without either block they are not enabled, and only the guard applies.
+// Without either block only the guard applies.
 func (c *Cascade) EffectiveIntra(p *Phase) Intra {
 	return mergeIntra(c.AutoContext.intra(), p.IntraContext)
 }
 
 // EffectiveInter returns a phase's settings over the cascade's over the defaults, field by field.
-// They are enabled when the phase's context has the mode auto and the cascade has not switched
-// them off.
+// They are enabled by the phase's mode auto, unless the cascade has switched them off.
 func (c *Cascade) EffectiveInter(p *Phase) Inter {
 	in := mergeInter(c.AutoContext.inter(), p.Context.inter())
 	in.Enabled = in.Enabled && p.Context.auto()
 	return in
 }
 
-// EffectiveCards returns what cards are made with.
 func (c *Cascade) EffectiveCards() InterCards { return mergeInter(c.AutoContext.inter()).Cards }
 
-// EffectiveTokenBudget returns the ceiling of a phase, nil when there is none. What it leaves at
-// zero follows from the model.
+// EffectiveTokenBudget returns a phase's ceiling or nil. What is zero follows from the model.
 func (c *Cascade) EffectiveTokenBudget(p *Phase) *TokenBudget {
 	if c.TokenBudget == nil {
 		return nil
@@ -80,10 +77,8 @@ func (c *Cascade) EffectiveTokenBudget(p *Phase) *TokenBudget {
 // searchTool is the tool by which a model searches its session.
 const searchTool = "search_context"
 
-// auto reports whether messages are selected for the phase.
 func (c *Context) auto() bool { return c != nil && c.Mode == ContextAuto }
 
-// inter returns what a phase says about the messages that are selected for it.
 func (c *Context) inter() *InterContext {
 	if c == nil {
 		return nil
@@ -105,7 +100,6 @@ func (a *AutoContext) intra() *IntraContext {
 	return a.IntraPhase
 }
 
-// mergeInter puts layers, each of which may be nil, over the defaults, the last one on top.
 func mergeInter(layers ...*InterContext) Inter {
 	in := DefaultInter()
 	for _, s := range layers {
@@ -123,10 +117,9 @@ func mergeInter(layers ...*InterContext) Inter {
 	return in
 }
 
-// mergeIntra puts layers, each of which may be nil, over the defaults, the last one on top.
-//
-// A layer that has a block switches it on unless it says otherwise; so do the settings as a whole.
-// What a lower layer wrote into a block that it switched off still counts.
+// mergeIntra puts layers, each of which may be nil, over the defaults, the last one on top. A
+// layer that has a block switches it on unless it says otherwise; so do the settings as a whole.
+// What was written into a block that is switched off still counts.
 func mergeIntra(layers ...*IntraContext) Intra {
 	in, truncation, clearing := DefaultIntra(), DefaultTruncation(), DefaultClear()
 	in.Enabled = false
@@ -150,7 +143,6 @@ func mergeIntra(layers ...*IntraContext) Intra {
 	return in
 }
 
-// switched returns a block that is written, nil when it is switched off.
 func switched[T any](enabled *bool, block *T) *T {
 	if enabled != nil && !*enabled {
 		return nil
@@ -165,10 +157,8 @@ func set[T any](dst, src *T) {
 	}
 }
 
-// mergeInto puts settings as a file has them over settings that are decided: each field that is
-// written replaces the field of the same name, and blocks are merged in the same way. An empty
-// list counts as written. Lists are copied. A field without a counterpart, or whose counterpart is
-// a pointer, is left to the caller.
+// mergeInto puts settings as a file has them over settings that are decided, by field names; an
+// empty list counts as written. Fields without a counterpart, or with a pointer, are left out.
 func mergeInto[S, W any](settings *S, written *W) {
 	mergeFields(reflect.ValueOf(settings).Elem(), reflect.ValueOf(written).Elem())
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 )
 
-// toolbox has the tools that phases can name.
 type toolbox struct {
 	list    []declared
 	at      map[string]int // index in list by name
@@ -15,13 +14,11 @@ type toolbox struct {
 	offered map[string]bool                 // the tools that the model of some phase can call
 }
 
-// declared is a tool with its place.
 type declared struct {
 	*Tool
 	at place
 }
 
-// title names a tool in messages.
 func (t declared) title() string {
 	if t.ToolID == "" {
 		return describe(t.at)
@@ -29,7 +26,6 @@ func (t declared) title() string {
 	return fmt.Sprintf("tool %q", t.ToolID)
 }
 
-// declare adds a tool.
 func (b *toolbox) declare(t declared) {
 	i, taken := b.at[t.ToolID]
 	switch {
@@ -52,13 +48,11 @@ func (b *toolbox) declareFile(t declared, ownCount int) {
 	b.declare(t)
 }
 
-// has reports whether a name is that of a declared or a built-in tool.
 func (b *toolbox) has(name string) bool {
 	_, isDeclared := b.at[name]
 	return isDeclared || slices.Contains(b.builtin, name)
 }
 
-// names returns the names that a phase can list, the declared tools first.
 func (b *toolbox) names() []string {
 	var names []string
 	for _, t := range b.list {
@@ -70,7 +64,6 @@ func (b *toolbox) names() []string {
 // routeTool is the tool by which a model chooses among hand-offs.
 const routeTool = "route_to"
 
-// check reports a name that is no tool.
 func (b *toolbox) check(at place, name, from string) {
 	switch {
 	case at.doc.edits[at.pointer] != 0 || b.has(name):

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Cascade is a workflow as its file has it. Those of [Load] are sound. It does not change.
+// Cascade is a workflow as its file has it; those of [Load] are sound. It does not change.
 type Cascade struct {
 	Schema       string                     `json:"$schema,omitempty"` // where an editor finds the JSON Schema; not used here
 	CascadeID    string                     `json:"cascade_id"`
@@ -28,8 +28,7 @@ type InputsSchema struct {
 	Schema json.RawMessage   // the long form; nil when Names is set
 }
 
-// Budget limits a run: it stops before a model call that is expected to exceed a limit. Zero means
-// no limit.
+// Budget limits a run, which stops before a model call expected to exceed it. Zero is no limit.
 type Budget struct {
 	MaxUSD     float64 `json:"max_usd,omitempty"`
 	MaxTokens  int64   `json:"max_tokens,omitempty"` // in and out together
@@ -69,7 +68,7 @@ type Tool struct {
 }
 
 // Phase is one step of a cascade: a conversation with a model (Instructions) or one tool run
-// (Tool). A phase under on_error that has no name gets one from the phase it stands in.
+// (Tool). A phase under on_error without a name gets one from the phase it stands in.
 type Phase struct {
 	Name string `json:"name"`
 
@@ -102,8 +101,7 @@ type Phase struct {
 // Deterministic reports whether the phase runs one tool without a model.
 func (p *Phase) Deterministic() bool { return p.Tool != "" }
 
-// NativeTools reports whether tools are called through the provider's protocol. Otherwise they are
-// described in the prompt and called by JSON blocks in the answer.
+// NativeTools reports whether tools are called by the provider's protocol, or by JSON blocks.
 func (p *Phase) NativeTools() bool { return p.UseNativeTools == nil || *p.UseNativeTools }
 
 // Rules bound a phase's loops. Use the methods: they know the defaults.
@@ -125,8 +123,8 @@ const (
 	DefaultMaxAttemptsOfSchema = 3
 )
 
-// ChoosesRoute reports whether the model chooses by the tool route_to which phase runs next: there
-// are several, or the one target has a description.
+// ChoosesRoute reports whether the model chooses what follows: one of several, or with a
+// description.
 func (p *Phase) ChoosesRoute() bool {
 	return len(p.Handoffs) > 1 || len(p.Handoffs) == 1 && p.Handoffs[0].Description != ""
 }
@@ -219,8 +217,8 @@ type Source struct {
 	Condition      string         `json:"condition,omitempty"` // a template; "", "false", "0", "none" leave the source out
 }
 
-// TakesOver reports whether the source brings the output or the messages of its phases. With
-// [ContextAuto] these phases then have neither anchors nor candidates of a selection.
+// TakesOver reports whether the source brings the output or messages of its phases, which then are
+// neither anchors nor candidates of a selection.
 func (s Source) TakesOver() bool {
 	return len(s.Include) == 0 || slices.Contains(s.Include, IncludeOutput) || slices.Contains(s.Include, IncludeMessages)
 }

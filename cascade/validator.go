@@ -36,8 +36,7 @@ type Validator struct {
 // LooksAtWorld reports whether the verdict can change while the text stays the same.
 func (v Validator) LooksAtWorld() bool { return v.Kind == ValidatorCommand || v.Kind == ValidatorTool }
 
-// ParseValidator parses a loop_until. The loader refuses validators and tools with the name of a
-// built-in validator.
+// ParseValidator parses a loop_until. No other validator has the name of a built-in one.
 func (c *Cascade) ParseValidator(text string) (Validator, error) {
 	kind, arg, hasArg := strings.Cut(text, ":")
 	switch ValidatorKind(kind) {

@@ -30,7 +30,6 @@ func (d *document) violation(v schema.Violation) {
 	}
 }
 
-// unknownKey reports a key that the schema does not have at this place.
 func (d *document) unknownKey(at place, v schema.Violation) {
 	key := v.Property
 	if d.laterKey(v.Pointer, key) {
@@ -49,7 +48,6 @@ func (d *document) unknownKey(at place, v schema.Violation) {
 	at.keyError(key, CodeUnknownKey, fmt.Sprintf("unknown key %q in %s", key, describe(at)), hint)
 }
 
-// wrongValue reports a value that the schema does not accept.
 func (d *document) wrongValue(at place, v schema.Violation) {
 	n := at.node()
 	if text, hint := laterValue(v.Pointer, n); text != "" {
@@ -110,8 +108,7 @@ func enumHint(v schema.Violation, n *source.Node) string {
 	return ""
 }
 
-// wrongText explains a string that a pattern refuses by what the string is for. The code is empty
-// when nothing more is known.
+// wrongText explains a string that a pattern refuses by its key; the code is empty for other keys.
 func wrongText(pointer, text string) (code Code, message, hint string) {
 	switch pointer[strings.LastIndexByte(pointer, '/')+1:] {
 	case "name":
@@ -162,7 +159,6 @@ func named(kind string, list place, index, key string) string {
 	return kind
 }
 
-// keysOf returns the keys of a type in a file.
 func keysOf[T any]() []string {
 	var keys []string
 	for field := range reflect.TypeFor[T]().Fields() {
@@ -172,7 +168,7 @@ func keysOf[T any]() []string {
 	return keys
 }
 
-// keyHome says where a key belongs that people write at the wrong place; "" for any other key.
+// keyHome says where a key belongs that people misplace; "" for any other.
 func keyHome(key string) string {
 	switch {
 	case slices.Contains(keysOf[Rules](), key):
@@ -193,8 +189,7 @@ func keyHome(key string) string {
 	return ""
 }
 
-// interKeyHome says where a key of the settings for the context between phases belongs; "" for any
-// other key. Some of them have a meaning in other blocks, too.
+// interKeyHome is keyHome for the context between phases. Some keys have a meaning elsewhere, too.
 func interKeyHome(pointer, key string) string {
 	inBlock := contextPointer.MatchString(pointer) || pointer == "/auto_context/inter_phase"
 	elsewhere := ""
@@ -247,8 +242,7 @@ func (d *document) laterKey(pointer, key string) bool {
 	return slices.Contains(later, key)
 }
 
-// laterValue names a value that later versions bring, and says what to write instead; "" for
-// others.
+// laterValue names a value that later versions bring, and what to write instead; "" for others.
 func laterValue(pointer string, n *source.Node) (what, hint string) {
 	if n == nil || n.Kind != source.String {
 		return "", ""
@@ -264,7 +258,6 @@ func laterValue(pointer string, n *source.Node) (what, hint string) {
 	return "", ""
 }
 
-// manifest is the word that will let a model choose a phase's tools.
 const (
 	manifest     = "manifest"
 	manifestHint = "list the tools by name"

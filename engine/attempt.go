@@ -13,8 +13,8 @@ type answer struct {
 	passed bool // loop_until has accepted it already
 }
 
-// attempt takes turns until the model answers without calling tools, loop_until passes, or the
-// turns are used up.
+// attempt takes turns until the model answers without calls, loop_until passes, or they are used
+// up.
 func (v *visit) attempt(ctx context.Context) (answer, error) {
 	limit := v.phase.MaxTurns()
 	for v.Turn = 1; ; v.Turn++ {
@@ -80,8 +80,7 @@ func (v *visit) checkTurn(ctx context.Context, limit int, called bool, ans *answ
 	return nil
 }
 
-// finalAnswer asks for the answer in words, without tools, after a turn that called tools and was
-// the last one: the turns are used up, or loop_until has passed.
+// finalAnswer asks for the answer, without tools, after a last turn that called tools.
 func (v *visit) finalAnswer(ctx context.Context, before answer) (answer, error) {
 	note := "No more tool calls are possible. Give your final answer now, in text."
 	if before.passed {

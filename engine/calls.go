@@ -40,8 +40,8 @@ func (c *calls) begin(ctx context.Context, key echo.Key, req *effect.ModelReques
 	return nil
 }
 
-// try makes a call that the phase can do without: what goes wrong with the call itself is a
-// problem, the end of the run, its budget or its record an error.
+// try makes a call that the phase can do without: a failed call is a problem, and only the end of
+// the run, its budget or its record an error.
 func (c *calls) try(ctx context.Context, key echo.Key, req *effect.ModelRequest) (resp *effect.ModelResponse, problem string, err error) {
 	if err := c.begin(ctx, key, req); err != nil {
 		return nil, "", err
@@ -57,7 +57,6 @@ func emptyAnswer(resp *effect.ModelResponse) string {
 	return fmt.Sprintf("the answer is empty (finish reason %q)", resp.FinishReason)
 }
 
-// ask makes a model call and adds what it took to the phase and to the run, also when it failed.
 func (c *calls) ask(ctx context.Context, key echo.Key, req *effect.ModelRequest) (*effect.ModelResponse, error) {
 	resp, err := c.rec.Model(ctx, key, req)
 	c.visited.Count(resp, err)
@@ -68,10 +67,9 @@ func (c *calls) ask(ctx context.Context, key echo.Key, req *effect.ModelRequest)
 	return resp, err
 }
 
-// afford returns a [*budget.Error] when the call of a key, by its estimate, would exceed a limit.
-// What is known of the model and the readings are taken whatever the limits are, so that a run that
-// resumes under other limits finds what is recorded. A call that is in the recording was decided
-// then.
+// afford returns a [*budget.Error] when the call would exceed a limit; one that is recorded was
+// decided then. Facts and readings are taken whatever the limits are, so that a run that resumes
+// under others finds what is recorded.
 func (c *calls) afford(ctx context.Context, key echo.Key, req *effect.ModelRequest, size sizing) error {
 	f, err := c.models.of(req.Model)
 	if err != nil {
@@ -87,9 +85,8 @@ func (c *calls) afford(ctx context.Context, key echo.Key, req *effect.ModelReque
 	return c.ledger.Afford(req, size(req, f), f, *c.totals, elapsed)
 }
 
-// countBackground adds what calls in the background of the run have taken. It is a reading, as they
-// end at any time. An unknown cost does not end the run, which depends on none of them; it is
-// reported once.
+// countBackground reads what calls in the background have taken. An unknown cost is reported once
+// and does not end the run, which depends on none of them.
 func (c *calls) countBackground(ctx context.Context, key echo.Key) error {
 	limits := &c.ledger.Limits
 	d, known, err := effect.Reading[echo.BackgroundTotals](ctx, c.rec, key, c.Site, func() echo.Payload {
@@ -116,8 +113,7 @@ func (c *calls) countBackground(ctx context.Context, key echo.Key) error {
 	return c.rec.warn(key, "max_usd counts what cards cost as far as that is known: the cost of "+quantity.Of(d.UnknownCosts, "call")+" for them is unknown")
 }
 
-// readClock returns for how many seconds the run has been active, nil when the budget does not
-// limit that and it is not recorded.
+// readClock returns the run's active seconds, nil when they are neither limited nor recorded.
 func (c *calls) readClock(ctx context.Context, key echo.Key) (*float64, error) {
 	elapsed, known, err := effect.Reading[echo.Clock](ctx, c.rec, key, c.Site, func() echo.Payload {
 		if c.ledger.Limits.MaxSeconds <= 0 {

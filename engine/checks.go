@@ -28,8 +28,8 @@ type checks struct {
 	schemas   schemaCache
 }
 
-// judge checks an answer: output_schema, then loop_until unless that has passed it already. It
-// returns the value, or the name of the check that did not pass; why is then in templates.rejected.
+// judge checks an answer by output_schema, then loop_until unless passed already. It returns the
+// value or the check that failed; why is then in templates.rejected.
 func (c *checks) judge(ctx context.Context, ans answer) (value any, failed string, err error) {
 	phase := c.phase
 	value = ans.text
@@ -68,8 +68,7 @@ func (c *checks) verdict(check string, v *echo.Verdict) error {
 	return c.rec.add(c.here().Named(echo.StepVerdict, check), *v)
 }
 
-// matchSchema reads an answer by the phase's output_schema. The reason quotes every violation, for
-// the model.
+// matchSchema reads an answer by output_schema. The reason quotes every violation, for the model.
 func (c *checks) matchSchema(ctx context.Context, schema json.RawMessage, text string) (value any, reason string, err error) {
 	raw, ok := modeltext.FindJSON(text)
 	if !ok {
@@ -87,7 +86,6 @@ func (c *checks) matchSchema(ctx context.Context, schema json.RawMessage, text s
 	return value, "", err
 }
 
-// looksAtWorld reports whether a validator's verdict depends on more than the text.
 func (c *checks) looksAtWorld(name string) bool {
 	ref, err := c.cascade.ParseValidator(name)
 	return err == nil && ref.LooksAtWorld()
@@ -116,8 +114,8 @@ func (c *checks) validate(ctx context.Context, name, content string) (*echo.Verd
 	return vd, c.verdict(name, vd)
 }
 
-// checkText is a built-in validator that needs nothing but the text: its rule, in words, whether
-// the text keeps it, and what is wrong if it does not.
+// checkText is a built-in validator: its rule in words, whether the text keeps it, else what is
+// wrong.
 func checkText(ref cascade.Validator, content string) (rule string, valid bool, why string) {
 	words := len(strings.Fields(content))
 	switch ref.Kind {
@@ -172,8 +170,7 @@ func (c *checks) instructions(name string, def cascade.InlineValidator, content 
 	return c.templates.textWith("validators."+name, def.Instructions, vars)
 }
 
-// inline asks a model. An answer that is no verdict is asked for again, up to max_turns of the
-// validator.
+// inline asks a model, up to max_turns times until its answer is a verdict.
 func (c *checks) inline(ctx context.Context, name, content string) (*echo.Verdict, error) {
 	def := c.cascade.Validators[name]
 	text, err := c.instructions(name, def, content)
@@ -235,8 +232,8 @@ func readVerdict(text string) (*echo.Verdict, bool) {
 	return &echo.Verdict{Valid: *in.Valid, Reason: in.Reason}, true
 }
 
-// byTool asks a declared tool. It gets {content, original_input}, as far as its schema names them;
-// it answers {valid, reason}, or else fails or not.
+// byTool asks a declared tool with what its schema names of {content, original_input}. It answers
+// {valid, reason}, or else fails or not.
 func (c *checks) byTool(ctx context.Context, name, content string) (*echo.Verdict, error) {
 	spec, ok := c.tools.Spec(name)
 	if !ok {
@@ -296,7 +293,6 @@ func fitArguments(spec effect.ToolSpec, all map[string]any) (json.RawMessage, er
 // schemaCache compiles each schema of a run once. It belongs to the run's goroutine.
 type schemaCache map[string]*schema.Schema
 
-// check returns what is wrong with a JSON value, nothing if it matches. It ends with ctx.
 func (c schemaCache) check(ctx context.Context, raw json.RawMessage, value []byte) ([]schema.Violation, error) {
 	s, ok := c[string(raw)]
 	if !ok {

@@ -43,8 +43,8 @@ func (e *VerdictError) Error() string {
 	return fmt.Sprintf("no answer passed %s in %s: %s", e.Check, quantity.Of(e.Attempts, "attempt"), excerpt.Of(e.Reason))
 }
 
-// classify maps the error that ended a phase or a run to a status and a reason. A failure of its
-// own outranks the context that ended at the same time.
+// classify maps the error that ended a phase or run to status and reason. A failure outranks the
+// context.
 func classify(err error) (echo.Status, echo.StopReason) {
 	var over *budget.Error
 	var phase *PhaseError
@@ -62,8 +62,8 @@ func classify(err error) (echo.Status, echo.StopReason) {
 	}
 }
 
-// endedByContext reports whether the end of a context is the cause. A model call that timed out on
-// its own is not.
+// endedByContext reports whether a context's end is the cause, not a model call that timed out
+// itself.
 func endedByContext(err error) bool {
 	var me *effect.ModelError
 	return !errors.As(err, &me) && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded))

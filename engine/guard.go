@@ -11,8 +11,7 @@ import (
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
-// smallestAnswer is what a recount lets the model write. One token would do, but OpenAI's endpoints
-// refuse less than 16.
+// smallestAnswer is what a recount lets the model write: OpenAI's endpoints refuse less than 16.
 const smallestAnswer = 16
 
 // guard counts what was done so that the requests of a phase fit.
@@ -36,8 +35,7 @@ func (v *views) settle(ctx context.Context, a *autocontext.Ask) error {
 	return v.rec.message(v.here().Numbered(echo.StepSummary, v.guard.asks[a.Kind]), summary)
 }
 
-// answerAsk gets what a view needs from a model. Whatever goes wrong with the call is an answer
-// too, and the view does without.
+// answerAsk gets what a view needs from a model. A failed call is an answer too.
 func (v *views) answerAsk(ctx context.Context, a *autocontext.Ask) (autocontext.Answer, error) {
 	failed := autocontext.Answer{Failed: true}
 	req, step := v.askRequest(a)
@@ -58,7 +56,6 @@ func (v *views) answerAsk(ctx context.Context, a *autocontext.Ask) (autocontext.
 	return autocontext.Answer{Text: resp.Message.Text(), Tokens: resp.Usage.In}, nil
 }
 
-// askRequest returns the request for what a view needs, and the step of its key.
 func (v *views) askRequest(a *autocontext.Ask) (req *effect.ModelRequest, step echo.StepKind) {
 	site := v.Site
 	req = &effect.ModelRequest{Messages: a.Messages, MaxOutputTokens: a.MaxOut}
@@ -79,7 +76,6 @@ func (v *views) askRequest(a *autocontext.Ask) (req *effect.ModelRequest, step e
 	return req, step
 }
 
-// fallback says what happened to a call of the guard and what is done without it.
 func fallback(req *effect.ModelRequest, why string) string {
 	if req.Site.Purpose == echo.PurposeRecount {
 		return "the request could not be counted by the provider, the count made here is used: " + why
@@ -87,7 +83,6 @@ func fallback(req *effect.ModelRequest, why string) string {
 	return fmt.Sprintf("%s gave no summary of the older messages, so one is put together from them without a model: %s", req.Model, why)
 }
 
-// recordGuard records what the guard did, and tells observers.
 func (v *views) recordGuard(events []echo.Guard) error {
 	for _, ev := range events {
 		v.guard.done++

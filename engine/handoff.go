@@ -12,11 +12,11 @@ import (
 	"github.com/windlass-run/windlass/internal/handoff"
 )
 
-// lookLimit is how long reading the files may take. It holds also when the run's context has ended.
+// lookLimit is how long reading the files may take, also after the run's context.
 const lookLimit = time.Second
 
-// ownRecord is the record of a run as the run itself folds it. Any goroutine may add an entry; the
-// run's folds them. The mutex guards new.
+// ownRecord is the run's record as it folds it. Any goroutine may add an entry; the mutex guards
+// new.
 type ownRecord struct {
 	mu   sync.Mutex
 	new  []*echo.Entry // that are not folded yet
@@ -33,7 +33,6 @@ func (o *ownRecord) add(e *echo.Entry) {
 	o.new = append(o.new, e)
 }
 
-// now returns the fold of all that is recorded.
 func (o *ownRecord) now() *record.Fold {
 	o.mu.Lock()
 	entries := o.new
@@ -45,8 +44,8 @@ func (o *ownRecord) now() *record.Fold {
 	return o.fold
 }
 
-// handOff records how far the run has come at the end of a visit. end is the entry of that end,
-// which is recorded next: a run that resumes sets aside a handoff and the ends after it.
+// handOff records how far the run has come at the end of a visit, before the entry of that end: a
+// run that resumes sets both aside.
 func (v *visit) handOff(ctx context.Context, end *echo.Entry, err error) error {
 	key := v.at(echo.StepHandoff)
 	_, _, failed := effect.Reading[echo.Handoff](ctx, v.rec, key, v.Site, func() echo.Payload {
@@ -59,7 +58,6 @@ func (v *visit) handOff(ctx context.Context, end *echo.Entry, err error) error {
 	return failed
 }
 
-// readFiles takes a new reading of the files, nil when there is none.
 func (r *run) readFiles(ctx context.Context) *echo.Workspace {
 	if r.Workspace == nil {
 		return nil
@@ -76,10 +74,9 @@ const (
 	resumedTail = "\n\nGo on from there."
 )
 
-// noticeResume tells the model of a phase in which the run was resumed how far the work has come,
-// when it is no longer sent older messages: at the first turn that begins after the recording's
-// end. The notice is recorded, and a replay has the same in the same place, whatever the files are
-// by then.
+// noticeResume tells a model that is no longer sent older messages how far the work has come, at
+// the first turn after the resumption. It is recorded, so a replay has the same whatever the files
+// are.
 func (v *visit) noticeResume(ctx context.Context) error {
 	what := echo.StepResumed
 	if e := v.rec.Next(echo.NodeMessage, v.at(what)); e != nil {

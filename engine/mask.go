@@ -5,9 +5,8 @@ import (
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
-// kept returns a message in the form in which it is recorded under a key and enters the history:
-// without secrets, or as far as the recording has it without them. One of the phase's own is sent
-// with what its templates rendered.
+// kept returns a message as it is recorded under a key and enters the history: without secrets, or
+// as the recording has it. The phase's own is sent with what its templates rendered.
 func (r *recorder) kept(key echo.Key, m *echo.Message, own bool) *echo.Message {
 	clean := m.Rewritten(r.mask.Text)
 	if clean == m {
@@ -51,8 +50,7 @@ func (r *recorder) stateKept(key echo.Key, value any) any {
 	return recorded.Value
 }
 
-// fresh returns what templates see of the session so far, without secrets that were recorded before
-// they were known. In the recording it is what it was.
+// fresh masks what templates see of the session so far; in the recording it is what it was.
 func (r *recorder) fresh(value any) any {
 	if r.replaying() {
 		return value

@@ -32,8 +32,8 @@ type Event struct {
 	Guard       echo.Guard   // context_warning, compacting, compaction_complete
 }
 
-// Observer is told what is going on, and nothing of what is answered from the recording. Observe is
-// called by the goroutine of the run and must return at once.
+// Observer is told what is going on outside of the recording, by the run's goroutine, and returns
+// at once.
 type Observer interface {
 	Observe(Event)
 }

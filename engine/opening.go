@@ -16,8 +16,8 @@ import (
 	"github.com/windlass-run/windlass/engine/phasecontext"
 )
 
-// opening writes what comes before the first turn of a phase with a model: system message, context,
-// what is selected, task.
+// opening writes what comes before the first turn: system message, context, what is selected,
+// task.
 type opening struct {
 	v       *visit
 	inter   cascade.Inter
@@ -58,8 +58,8 @@ func (o *opening) write(ctx context.Context) error {
 	return o.v.say(echo.StepTask, message)
 }
 
-// systemText is what the engine has to tell the model: tools that are described, what will be
-// checked, the form of the answer. It may be empty.
+// systemText tells the model of described tools, checks, and the form of the answer. It may be
+// empty.
 func (o *opening) systemText() (string, error) {
 	var parts []string
 	if o.v.record.Prompted && len(o.v.tools.set.specs) > 0 {
@@ -109,8 +109,8 @@ func (o *opening) taskText() (string, error) {
 	return text + "\n\nInput:\n```json\n" + string(input) + "\n```", nil
 }
 
-// includesInput reports whether the input is added to the task: unless the phase says no, leaves it
-// out of its anchors, or has it in its instructions already.
+// includesInput reports whether the input is added to the task: by default if nothing else brings
+// it.
 func (o *opening) includesInput() bool {
 	if c := o.v.phase.Context; c != nil && c.IncludeInput != nil {
 		return *c.IncludeInput
@@ -121,8 +121,8 @@ func (o *opening) includesInput() bool {
 	return !o.v.templates.uses(o.v.phase.Instructions, "input")
 }
 
-// bringContext adds what the phase's context names of earlier phases, in that order. It returns the
-// names of the phases whose words came in: nothing else comes in of them.
+// bringContext adds what the phase's context names, in that order, and returns the phases whose
+// words came in: nothing else comes in of them.
 func (o *opening) bringContext() (takenOver map[string]bool, err error) {
 	takenOver = map[string]bool{}
 	c := o.v.phase.Context
@@ -208,9 +208,8 @@ func (o *opening) selectContext(ctx context.Context, task string, takenOver map[
 	return nil
 }
 
-// choose makes the selection and has it recorded. Without a model the outcome is one effect. With
-// one, the effect is what was found in cards, which are made in the background; the outcome follows
-// from that and the model's answer.
+// choose makes the selection and has it recorded: without a model as one effect. With one, the
+// effect is what was found in cards; the outcome follows from that and the model's answer.
 func (o *opening) choose(ctx context.Context, s *phasecontext.Selection) (*echo.InterSelection, error) {
 	key := o.v.at(echo.StepSelect)
 	if !o.inter.Selection.Strategy.AsksModel() {
@@ -235,7 +234,7 @@ func (o *opening) choose(ctx context.Context, s *phasecontext.Selection) (*echo.
 	return out, o.v.rec.add(key, *out)
 }
 
-// askMenu has a model choose. Whatever goes wrong with the call is an answer too.
+// askMenu has a model choose. A failed call is an answer too.
 func (o *opening) askMenu(ctx context.Context, menu *selection.Menu) (*selection.MenuAnswer, error) {
 	site := o.v.Site
 	site.Purpose = echo.PurposeSelect

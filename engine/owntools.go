@@ -21,7 +21,6 @@ type ownTools struct {
 	chosen string // by route_to
 }
 
-// call runs one of the engine's own tools. It reports false when the name is not one of them.
 func (o *ownTools) call(ctx context.Context, key echo.Key, name string, args json.RawMessage) (text string, failed, ok bool, err error) {
 	switch name {
 	case lookup.ToolRecall:
@@ -39,7 +38,6 @@ func (o *ownTools) call(ctx context.Context, key echo.Key, name string, args jso
 	return text, failed, true, err
 }
 
-// onSession runs a tool that reads or changes the state of the session, or chooses the next phase.
 func (o *ownTools) onSession(name string, args json.RawMessage) (text string, failed bool, err error) {
 	var in struct {
 		Key    string `json:"key"`

@@ -106,8 +106,8 @@ func (v *visit) equip() (*echo.PhaseContext, error) {
 	return v.views.data(facts), err
 }
 
-// converse makes attempts until an answer passes every check. The value is the answer, parsed when
-// the phase has an output_schema.
+// converse makes attempts until an answer passes every check, and returns it, parsed by
+// output_schema.
 func (v *visit) converse(ctx context.Context) (any, error) {
 	if err := newOpening(v).write(ctx); err != nil {
 		return nil, err
@@ -162,7 +162,6 @@ func (v *visit) say(kind echo.StepKind, m *echo.Message) error {
 	return v.rec.message(key, m)
 }
 
-// enter adds a message of the phase's own to the history.
 func (v *visit) enter(m *echo.Message) { v.run.messages.Enter(v.record, m, v.Attempt, v.Turn) }
 
 // settleOutput makes a phase's output known to the rest of the run.
@@ -223,7 +222,7 @@ func (v *visit) located(err error) error {
 	return &PhaseError{Site: v.Site, Reason: reason, Err: err}
 }
 
-// finish records the end of the visit. The error is what ended it, or what made the record fail.
+// finish records the end of the visit and returns what ended it or made the record fail.
 func (v *visit) finish(ctx context.Context, out outcome, err error) error {
 	res := &v.result
 	if err != nil {

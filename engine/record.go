@@ -20,14 +20,12 @@ type recorder struct {
 	observer Observer // nil: nobody watches
 }
 
-// observe tells the observer of something new.
 func (r *recorder) observe(e Event) {
 	if r.observer != nil && !r.replaying() {
 		r.observer.Observe(e)
 	}
 }
 
-// use runs a tool.
 func (r *recorder) use(ctx context.Context, key echo.Key, spec effect.ToolSpec, req effect.ToolRequest) (*echo.Message, error) {
 	arguments := effect.MaskedArguments(r.mask, string(req.Arguments))
 	r.observe(Event{Kind: EventToolCall, Site: req.Site, Tool: req.Name, Arguments: arguments})
@@ -37,7 +35,6 @@ func (r *recorder) use(ctx context.Context, key echo.Key, spec effect.ToolSpec, 
 // add records something that follows from what is recorded already.
 func (r *recorder) add(key echo.Key, p echo.Payload) error { return r.Append(r.entry(key, p)) }
 
-// entry returns the entry that says p.
 func (r *recorder) entry(key echo.Key, p echo.Payload) *echo.Entry {
 	e := echo.NewEntry(key, p)
 	e.CascadeID = r.cascade

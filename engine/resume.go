@@ -9,8 +9,8 @@ import (
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
-// setAside returns the numbers of the entries of the recording that the run goes on without: how it
-// had been stopped and, unless it is a replay, the calls that made it fail, which are made again.
+// setAside returns the entries that the run goes on without: how it was stopped and, unless it is
+// a replay, the calls that made it fail.
 func (r *run) setAside() []uint64 {
 	resume := record.ResumptionOf(r.spec.Recording)
 	if r.spec.Log == nil {

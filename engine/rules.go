@@ -2,17 +2,12 @@ package engine
 
 import "fmt"
 
-// The rules of the engine are how it comes from a cascade, an input and outcomes of effects to
-// entries. The header of each journal has their number, so that a session is resumed and verified
-// by the rules that it was run under.
-//
-// A change that makes the same record lead to other entries raises Rules: other keys, another order
-// within a branch, an entry more or less, other data that the engine compares, another text of a
-// message, another request. A new kind of entry for something that could not be asked for before,
-// an optional field that is absent without it, and other times raise nothing.
-//
-// Who raises Rules keeps the rules before: where the two differ a switch of this file decides, and
-// OldestRules becomes the number before Rules. What is older goes.
+// The rules of the engine lead from a cascade, an input and outcomes of effects to entries. A
+// journal's header has their number, by which its session is resumed and verified. A change that
+// makes the same record lead to other entries (keys, order within a branch, compared data, texts,
+// requests) raises Rules. New entries and optional fields for what could not be asked for before,
+// and other times, do not. Who raises Rules keeps the rules before, by a switch in this file, and
+// sets OldestRules to them.
 const (
 	Rules       = 1 // of sessions that begin
 	OldestRules = 1 // that can still be replayed
@@ -35,8 +30,7 @@ func (e *RulesError) Error() string {
 	return fmt.Sprintf("the session was begun under rules %d of the engine, and this windlass replays %s: %s", e.Rules, have, try)
 }
 
-// CheckRules returns a [*RulesError] when a session that was begun under these rules cannot be
-// resumed or verified. It can still be read.
+// CheckRules returns a [*RulesError] when a session under these rules can only be read.
 func CheckRules(rules int) error {
 	if rules < OldestRules || rules > Rules {
 		return &RulesError{Rules: rules}

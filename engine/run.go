@@ -14,9 +14,9 @@ import (
 	"github.com/windlass-run/windlass/engine/lookup"
 )
 
-// Run runs a cascade to its end. The result is never nil; the error says why the run did not
-// complete: a [*PhaseError] around its cause, a [*budget.Error], a [*effect.RecordError], or the
-// end of ctx. The end of the run is in the log, unless the log itself failed.
+// Run runs a cascade to its end. The result is never nil; the error is a [*PhaseError] around its
+// cause, a [*budget.Error], a [*effect.RecordError], or the end of ctx. The log has the end,
+// unless it failed.
 func (r *Runner) Run(ctx context.Context, spec Spec) (*Result, error) {
 	run := newRun(r, spec)
 	if spec.Log != nil {
@@ -44,8 +44,7 @@ func (r *Runner) Run(ctx context.Context, spec Spec) (*Result, error) {
 	return run.result, err
 }
 
-// run is the state of one run. The goroutine that called Run owns all of it; only tool calls leave
-// that goroutine, and they touch nothing but the recorder.
+// run is the state of one run, owned by the goroutine of Run; tool calls touch only the recorder.
 type run struct {
 	*Runner
 	spec     Spec
@@ -164,8 +163,8 @@ func (r *run) newest() echo.Key {
 	return echo.RunKey()
 }
 
-// phase runs one phase and says which one follows and why. A phase that fails goes where its
-// on_error leads, unless the budget, the record or a person ended it.
+// phase runs one phase and says what follows and why. A failure leads to on_error, unless the
+// budget, the record or a person ended it.
 func (r *run) phase(ctx context.Context, p *cascade.Phase) (*cascade.Phase, string, error) {
 	out, err := r.visit(ctx, p)
 	if err == nil {

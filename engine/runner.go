@@ -27,9 +27,8 @@ type Runner struct {
 	CardModel  string            // what sums messages up for Cards; "": nothing does
 	Similarity lookup.Similarity // nil: nothing is selected by similarity
 
-	// Workspace reads the state of the files that runs work on, nil when there is none; may be nil.
-	// It is called when a phase stops before its end, and when tools ran in it that may have
-	// changed something.
+	// Workspace reads the state of the files, nil when there is none, when a phase stops before
+	// its end or its tools may have changed something; may be nil.
 	Workspace func(ctx context.Context) *echo.Workspace
 
 	Seams effect.Seams // the zero value: those of an ordinary process
@@ -39,31 +38,28 @@ type Runner struct {
 type Spec struct {
 	Cascade *cascade.Cascade
 	Input   map[string]any
-	// Log is the session's; the caller makes and closes it. nil: the run is a replay of its
-	// recording, and ends with [effect.ErrEndOfRecord] where that ends.
+	// Log is the session's, closed by the caller; nil: a replay, which ends with
+	// [effect.ErrEndOfRecord].
 	Log     *echo.Log
 	WorkDir string // the session's own folder, which templates see as session.work_dir
 	Name    string // what templates see as session.id; "": the id of the log's session
 
-	// Header is what the session was begun with, recorded with the beginning of the run; may be
-	// nil.
+	// Header is what the session was begun with, recorded with it; may be nil.
 	Header json.RawMessage
 
-	// Recording is what is recorded of the run already, in its order; the log holds it. The run is
-	// answered from there and then goes on. One that does not follow it ends with an
+	// Recording is what the log has of the run, which follows it and then goes on, or ends with an
 	// [*effect.DivergenceError].
 	Recording []*echo.Entry
 
 	// Effects perform and record what is not recorded; nil: the runner's model and tools are asked.
 	Effects effect.Effects
 
-	// Budget is what the run may take; nil: what was last recorded, or else what the cascade says.
-	// The zero value limits nothing.
+	// Budget is what the run may take, if other than recorded or in the cascade. Zero limits
+	// nothing.
 	Budget *cascade.Budget
 
-	// Background returns what calls in the background of the run, such as those for cards, have
-	// taken since it was last called; may be nil. The budget counts it as far as the cost is known,
-	// the result does not.
+	// Background returns what background calls have taken since it was last called; may be nil.
+	// The budget counts the known costs, the result none.
 	Background func() effect.Totals
 }
 

@@ -20,8 +20,7 @@ type models struct {
 }
 
 // of returns what is known of a model. What was known when the run first asked is recorded and
-// holds for all of the run, wherever it is resumed. How tokens are counted follows from the model's
-// name.
+// holds for all of it. How tokens are counted follows from the model's name.
 func (m *models) of(model string) (effect.ModelFacts, error) {
 	if f, ok := m.known[model]; ok {
 		return f, nil
@@ -62,9 +61,8 @@ type room struct {
 	from    string
 }
 
-// roomFor returns what a request may have: the model's window or max_total of the token_budget,
-// less what is kept for the answer. That is what the budget reserves, else the phase's
-// max_output_tokens, else the model's longest answer but at most a quarter of the whole.
+// roomFor returns the model's window or max_total, less what is kept for the answer: the budget's
+// reserve, else max_output_tokens, else the longest answer but at most a quarter.
 func roomFor(f effect.ModelFacts, b *cascade.TokenBudget, maxOutput int) room {
 	r := room{ceiling: f.Window}
 	if b != nil && b.MaxTotal > 0 && (r.ceiling == 0 || b.MaxTotal < r.ceiling) {

@@ -33,8 +33,8 @@ type toolCalls struct {
 	touched bool // a tool ran that may have changed something
 }
 
-// run answers every tool call of a message, in the order of the calls; they run in parallel. It
-// returns the calls that were repeated for no reason, as the model is told of them.
+// run answers a message's tool calls, in their order though they run in parallel, and returns
+// those repeated for no reason, as the model is told of them.
 func (c *toolCalls) run(ctx context.Context, m *echo.Message, refused bool) (repeated []string, err error) {
 	plan := make([]plannedCall, len(m.ToolCalls()))
 	for i, call := range m.ToolCalls() {
@@ -55,7 +55,6 @@ func (c *toolCalls) run(ctx context.Context, m *echo.Message, refused bool) (rep
 	return repeated, nil
 }
 
-// plan checks one call and settles it if no tool of the outside has to run.
 func (c *toolCalls) plan(ctx context.Context, p *plannedCall, refused bool) error {
 	if refused {
 		return c.settle(p, "not_allowed", true, "No more tool calls are possible in this phase.")
@@ -85,7 +84,7 @@ func (c *toolCalls) settle(p *plannedCall, kind string, failed bool, text string
 	return c.rec.Append(effect.ToolEntry(p.key, c.Site, p.call, p.result, kind))
 }
 
-// performAll runs the calls that have no result. The first one that cannot go on stops the others.
+// performAll runs the calls without a result. The first that cannot go on stops the others.
 func (c *toolCalls) performAll(ctx context.Context, plan []plannedCall) error {
 	var open []*plannedCall
 	for i := range plan {
@@ -110,7 +109,7 @@ func (c *toolCalls) performAll(ctx context.Context, plan []plannedCall) error {
 	return c.rec.Fork(ctx, site.Cascade, maxParallelTools, branches)
 }
 
-// checkArguments checks a call's arguments against the tool's schema. The problem is for the model.
+// checkArguments checks arguments against the tool's schema. The problem is for the model.
 func (c schemaCache) checkArguments(ctx context.Context, spec effect.ToolSpec, text string) (args json.RawMessage, problem string, err error) {
 	args = json.RawMessage(strings.TrimSpace(text))
 	if len(args) == 0 {
@@ -149,8 +148,7 @@ type pastCall struct {
 	attempt, turn int
 }
 
-// seen records a call and returns where the same call last had the same result; ok is false when it
-// had not, or had it only in this very turn.
+// seen records a call and returns where it last had the same result, if in another turn.
 func (r repeats) seen(c echo.ToolCall, now pastCall) (before pastCall, ok bool) {
 	id := c.Name + "\x00" + compactJSON(c.Arguments)
 	before, ok = r[id]
@@ -158,8 +156,8 @@ func (r repeats) seen(c echo.ToolCall, now pastCall) (before pastCall, ok bool) 
 	return before, ok && before.result == now.result && before.turn != now.turn
 }
 
-// repetition returns the turn whose call and result are repeated for no reason, or 0. That the
-// result is masked is a reason, and counted as a repeated reading within an attempt.
+// repetition returns the turn whose call and result are repeated, or 0: a masked result is a
+// reason, and counted as a repeated reading within an attempt.
 func (c *toolCalls) repetition(call echo.ToolCall, result echo.Hash) int {
 	before, ok := c.repeats.seen(call, pastCall{result: result, attempt: c.Attempt, turn: c.Turn})
 	switch {

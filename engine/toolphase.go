@@ -99,8 +99,8 @@ func (v *visit) toolFailed(err error, inputs json.RawMessage) error {
 	return cmp.Or(recorded, err)
 }
 
-// toolInputs renders the inputs of a phase. Every string in them is a template; where the tool's
-// schema wants something other than a string, the rendered text is read as JSON.
+// toolInputs renders a phase's inputs; where the tool's schema wants no string, the text is read
+// as JSON.
 func toolInputs(phase *cascade.Phase, t *templates, spec effect.ToolSpec) (json.RawMessage, error) {
 	var s struct {
 		Properties map[string]struct {
@@ -125,7 +125,6 @@ func toolInputs(phase *cascade.Phase, t *templates, spec effect.ToolSpec) (json.
 	return effect.MustJSON(out), nil
 }
 
-// fitType reads a rendered text as JSON when the schema's type is not string.
 func fitType(value, schemaType any) any {
 	text, ok := value.(string)
 	if !ok || schemaType == nil || schemaType == "string" {
@@ -137,7 +136,6 @@ func fitType(value, schemaType any) any {
 	return value
 }
 
-// maxBackoff bounds the wait between two tries, so that an exponent cannot turn into days.
 const maxBackoff = 10 * time.Minute
 
 // backoffDelay is the wait after try n (from 1): base, n*base or base*2^(n-1).

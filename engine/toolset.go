@@ -70,7 +70,6 @@ func (t toolset) names() []string {
 	return names
 }
 
-// with returns the set with a tool, which joins the others at their end.
 func (t toolset) with(spec effect.ToolSpec) toolset {
 	if _, has := t.byName[spec.Name]; has {
 		return t
@@ -90,8 +89,7 @@ func specOf(name string, declared effect.Tools) (effect.ToolSpec, error) {
 	return spec, nil
 }
 
-// toolsOf collects the tools of a phase in the order of its tackle, and route_to when the model has
-// a choice.
+// toolsOf collects the tools of a phase's tackle, and route_to when the model has a choice.
 func toolsOf(p *cascade.Phase, declared effect.Tools) (toolset, error) {
 	var specs []effect.ToolSpec
 	for _, name := range p.Tackle {

@@ -11,8 +11,7 @@ import (
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
-// maxRefusals is how often a request may be refused as too long and be made smaller. The builder
-// gives up before.
+// maxRefusals bounds how often a refused request is made smaller. The builder gives up before.
 const maxRefusals = 10
 
 // takeTurn is one model call together with the tool results that answer it.
@@ -35,8 +34,7 @@ func (v *visit) takeTurn(ctx context.Context, noTools bool) (*effect.ModelRespon
 			". Making it again will not change the result: use what you have, or try something else."))
 }
 
-// send makes the model call of a turn. A request that is refused as too long is made smaller and
-// sent again, as long as there is something to leave out.
+// send makes a turn's model call. A request refused as too long is made smaller and sent again.
 func (v *visit) send(ctx context.Context, noTools bool) (*effect.ModelResponse, error) {
 	if err := v.views.readIdle(ctx); err != nil {
 		return nil, err
@@ -71,8 +69,8 @@ func refusedAsTooLong(err error) bool {
 	return errors.As(err, &me) && me.Kind == echo.ModelErrContextLength && !effect.IsRecordError(err)
 }
 
-// refusedForGood is the error of a request that was refused as too long and could not be made any
-// smaller. Any other error is itself.
+// refusedForGood is the error of a refused request that could not be made smaller, or another
+// error.
 func refusedForGood(refusal, err error) error {
 	var fit *autocontext.FitError
 	switch {

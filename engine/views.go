@@ -18,8 +18,7 @@ import (
 	"github.com/windlass-run/windlass/internal/quantity"
 )
 
-// maxAsks is above how many answers the view of one call can need: the guard asks for one summary
-// at a time and for one count of each request that came of it.
+// maxAsks is above what the view of one call can need: summaries, and a count for each.
 const maxAsks = 20
 
 // views decides what each call of a phase with a model is sent.
@@ -74,7 +73,6 @@ func (v *views) fixedTokens(f effect.ModelFacts) int64 {
 	return f.CountFixed(specs)
 }
 
-// data returns what is recorded of the settings at the beginning of the phase.
 func (v *views) data(f effect.ModelFacts) *echo.PhaseContext {
 	s := &v.settings
 	return &echo.PhaseContext{
@@ -83,8 +81,8 @@ func (v *views) data(f effect.ModelFacts) *echo.PhaseContext {
 	}
 }
 
-// request builds the view of the history and the request of a call, and records the selection,
-// unless the call would exceed the budget.
+// request builds a call's view and request, and records the selection if the budget allows the
+// call.
 func (v *views) request(ctx context.Context, selection, call echo.Key, noTools bool) (*effect.ModelRequest, error) {
 	view, err := v.build(ctx)
 	if err != nil {
@@ -146,9 +144,9 @@ func (v *views) build(ctx context.Context) (*autocontext.View, error) {
 	return nil, fmt.Errorf("the view of the history is not settled after %d questions to models", maxAsks)
 }
 
-// offerRecall adds recall to the phase's tools when it is of use for a view with so many masked
-// messages. Under a policy that is a matter of time in a phase with tools or attempts, so it is
-// offered from the start: a list of tools that never changes keeps the cached prefix.
+// offerRecall adds recall to the tools when it is of use. Under a policy that will come in a phase
+// with tools or attempts, so it is there from the start: tools that never change keep the cached
+// prefix.
 func (v *views) offerRecall(masked int) {
 	inTime := !v.settings.Policy.Enabled || len(v.tools.specs) > 0 || v.phase.MaxAttempts() > 1
 	if v.builder.MayMask(v.carry) && (inTime || masked > 0) {
@@ -158,8 +156,7 @@ func (v *views) offerRecall(masked int) {
 
 func (v *views) recalled(h echo.Hash) { v.reads.recalled(h, v.builder.Masked) }
 
-// learn takes from an answer what later requests depend on: when the cache was written, and how
-// many tokens the provider counted, if it did.
+// learn notes when the cache was written and how many tokens the provider counted, if it did.
 func (v *views) learn(resp *effect.ModelResponse) {
 	v.answered = v.rec.now()
 	counted := resp.Usage.In
@@ -178,13 +175,11 @@ func (v *views) smaller() bool {
 	return smaller
 }
 
-// cacheLife is how long a provider keeps a prefix that nobody asks for: OpenAI says 5 to 10
-// minutes, Anthropic 5. The next request is paid for in full then, so old results are left out of
-// it.
+// cacheLife is how long a provider keeps a prefix: OpenAI says 5 to 10 minutes, Anthropic 5. Then
+// the next request is paid for in full, so old results are left out of it.
 const cacheLife = 5 * time.Minute
 
-// readIdle reads whether the provider's prefix cache has expired since the last answer of the
-// phase. The reading is recorded only when it has.
+// readIdle records when the prefix cache has expired since the phase's last answer.
 func (v *views) readIdle(ctx context.Context) error {
 	if v.answered.IsZero() {
 		return nil
@@ -231,8 +226,7 @@ func shorten(m *echo.Message) string {
 	}
 }
 
-// close counts what the phase's last view did not hold, and warns when too much of it was read
-// again in a phase that ended well.
+// close counts masked results, and warns when too many were read again in a phase that ended well.
 func (v *views) close(well bool) error {
 	if !v.builder.MayMask(v.carry) {
 		return nil

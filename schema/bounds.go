@@ -14,8 +14,7 @@ import (
 	"github.com/windlass-run/windlass/internal/source"
 )
 
-// The bounds of a schema, far above what people write. The library's time grows with the square of
-// the number of subschemas.
+// The bounds of a schema: the library's time grows with the square of the number of subschemas.
 const (
 	// MaxSubschemas bounds subschemas, and values of enum that are objects or arrays.
 	MaxSubschemas = 5000
@@ -79,8 +78,7 @@ func (c *census) walk(v any, depth int) {
 	}
 }
 
-// keyword counts what a keyword takes apart from subschemas. A property of the same name has an
-// object.
+// keyword counts what a keyword takes apart from subschemas. A property of its name has an object.
 func (c *census) keyword(key string, v any) {
 	switch v := v.(type) {
 	case string:
@@ -123,7 +121,6 @@ func (c *census) reference(ref string) {
 	c.targets[fragment] = struct{}{}
 }
 
-// size returns the number of what [MaxSubschemas] bounds.
 func (c *census) size() int { return c.subschemas + c.composite }
 
 // bounded says in what way a schema is beyond the bounds, nothing when it is not.
@@ -173,7 +170,7 @@ func (c *census) below(doc any) int {
 	return n
 }
 
-// patternSize estimates the instructions of a pattern: 0 for an invalid one, which is refused
+// patternSize estimates the instructions of a pattern, 0 for an invalid one, which is refused
 // later.
 func patternSize(pattern string) int {
 	re, err := syntax.Parse(pattern, syntax.Perl)
@@ -194,8 +191,7 @@ func instructions(re *syntax.Regexp) int {
 	return min(n, 1<<40)
 }
 
-// isPattern checks the format "regex". The library would compile the pattern, which can take much
-// memory.
+// isPattern checks the format "regex" without compiling, which can take much memory.
 func isPattern(v any) bool {
 	s, ok := v.(string)
 	if !ok {
@@ -205,7 +201,6 @@ func isPattern(v any) bool {
 	return err == nil
 }
 
-// extent is what the bounds of a value look at.
 type extent struct {
 	nodes   int
 	members int // of all objects
@@ -214,7 +209,6 @@ type extent struct {
 	depth   int
 }
 
-// extentOf measures a value.
 func extentOf(v any) extent {
 	var e extent
 	e.walk(v, 1)

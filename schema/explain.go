@@ -16,8 +16,8 @@ import (
 	"github.com/windlass-run/windlass/internal/source"
 )
 
-// collector turns the library's tree of errors into violations. It takes only places from the
-// library; what a keyword says is read from the schema, so that the messages are ours.
+// collector turns the library's errors into violations. It takes only places from the library;
+// what a keyword says is read from the schema.
 type collector struct {
 	doc      any    // the schema; nil when the places lead into a meta-schema
 	url      string // of doc
@@ -25,7 +25,6 @@ type collector struct {
 	meter    *meter // nil: of a schema's own check
 }
 
-// spend counts the work of explaining.
 func (c *collector) spend(n int) {
 	if c.meter != nil {
 		c.meter.spend(n)
@@ -49,8 +48,8 @@ func (c *collector) walk(e *jsonschema.ValidationError) []Violation {
 	return out
 }
 
-// union explains a value that fits none of several forms: by the fewest violations of a form that
-// its type fits, else by the types of the forms.
+// union explains a value that fits no form: by the fewest violations of a form of its type, else
+// by the types of the forms.
 func (c *collector) union(e *jsonschema.ValidationError) []Violation {
 	at := pointerOf(e.InstanceLocation)
 	var fitting [][]Violation
@@ -143,8 +142,7 @@ func roughly(v any) int {
 	return 0
 }
 
-// foreign explains a violation of a schema that is not at hand: the meta-schema, or one with an
-// $id.
+// foreign explains a violation of the meta-schema, or of one with an $id.
 func (c *collector) foreign(v Violation, e *jsonschema.ValidationError) Violation {
 	switch text, isText := c.value(e).(string); {
 	case v.Keyword == "format" && isText:
@@ -351,8 +349,8 @@ func excerpt(v any) string {
 	return text
 }
 
-// beginning appends at least the first limit bytes of a value as JSON. It looks at no more of the
-// value, apart from the names of an object.
+// beginning appends at least the first limit bytes of a value as JSON, and looks at no more of it
+// but the names of an object.
 func beginning(b []byte, v any, limit int) []byte {
 	switch v := v.(type) {
 	case string:

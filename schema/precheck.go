@@ -24,9 +24,8 @@ func precheck(doc any) []Violation {
 	return danglingRefs(doc)
 }
 
-// eachValue calls visit for v and every value inside it, with its pointer and its key, "" for items
-// and for v. Members come in the order of their names. What is inside a value for which visit
-// returns false is left out.
+// eachValue calls visit for v and every value inside it, with pointer and key ("" for items and
+// v), members by name. It skips what is inside a value for which visit returns false.
 func eachValue(v any, pointer, key string, visit func(pointer, key string, v any) bool) {
 	if !visit(pointer, key, v) {
 		return

@@ -55,7 +55,6 @@ func embedded(definition string) *Schema {
 	return s
 }
 
-// Schema is a compiled schema. It is safe for concurrent use.
 type Schema struct {
 	raw    []byte
 	free   chan *compiledForm // that no check uses
@@ -77,14 +76,12 @@ func (e *InvalidError) Error() string {
 	return "not a valid JSON Schema: " + Join(e.Violations, 3)
 }
 
-// ErrNotJSON is what [Schema.Validate] and [Compile] wrap when their input is no JSON value.
 var ErrNotJSON = errors.New("not valid JSON")
 
-// Compile prepares a schema for use. The error is an [InvalidError] or wraps [ErrNotJSON].
 func Compile(raw json.RawMessage) (*Schema, error) { return prepare(raw, false) }
 
-// CompileOwn is [Compile] for a schema of windlass, whose work is known to be linear in a value's
-// size: values of any size are checked.
+// CompileOwn is [Compile] for a schema of windlass: its work is linear, so values of any size are
+// checked.
 func CompileOwn(raw json.RawMessage) (*Schema, error) { return prepare(raw, true) }
 
 func prepare(raw json.RawMessage, own bool) (*Schema, error) {
@@ -108,8 +105,8 @@ func prepare(raw json.RawMessage, own bool) (*Schema, error) {
 	return s, nil
 }
 
-// inlineURL is the base of schemas without an $id. The library would resolve a relative one against
-// the working directory, which would show in messages.
+// inlineURL is the base of schemas without an $id; a relative one would show the working
+// directory.
 const inlineURL = "https://windlass.run/schema/inline.json"
 
 func documentURL(doc any) string {
@@ -121,7 +118,6 @@ func documentURL(doc any) string {
 	return inlineURL
 }
 
-// refusedError is what a $ref out of the schema meets.
 type refusedError struct{ url string }
 
 func (e *refusedError) Error() string {
@@ -151,7 +147,6 @@ func compile(raw []byte) (form *compiledForm, err error) {
 	return &compiledForm{root: root, meter: meters.meter, loose: takeOver(root) < meters.unique}, nil
 }
 
-// compileViolations explains a failed compilation with places in the schema.
 func compileViolations(doc any, err error) []Violation {
 	var ve *jsonschema.ValidationError
 	if errors.As(err, &ve) {
@@ -178,8 +173,7 @@ func (s *Schema) Validate(data []byte) ([]Violation, error) {
 	return s.ValidateContext(context.Background(), data)
 }
 
-// ValidateContext checks a JSON document; a valid one has no violations. The error wraps
-// [ErrNotJSON], or the error of the context.
+// ValidateContext checks a JSON document. The error wraps [ErrNotJSON] or that of the context.
 func (s *Schema) ValidateContext(ctx context.Context, data []byte) ([]Violation, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("check a value against its schema: %w", err)

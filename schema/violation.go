@@ -19,7 +19,6 @@ type Violation struct {
 	Expected []string `json:"expected,omitempty"` // the allowed types (type), values as JSON (enum, const) or property names
 }
 
-// String returns the message after the place it is about.
 func (v Violation) String() string {
 	if v.Pointer == "" {
 		return v.Message
@@ -41,8 +40,7 @@ func Join(violations []Violation, limit int) string {
 	return text
 }
 
-// normalize sorts violations by place and removes repetitions: the library walks maps in random
-// order and reaches a value through several schemas.
+// normalize sorts violations and removes repetitions: the library walks maps in random order.
 func normalize(violations []Violation) []Violation {
 	slices.SortFunc(violations, func(a, b Violation) int {
 		return cmp.Or(comparePointers(a.Pointer, b.Pointer), cmp.Compare(a.Keyword, b.Keyword),

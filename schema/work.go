@@ -26,7 +26,7 @@ const (
 // errBeyond ends a check that takes too much work.
 var errBeyond = errors.New("the check takes too much work")
 
-// meter counts the work of one check at a time. It ends a check by a panic, which compiledForm.run
+// meter counts the work of one check at a time, and ends it by a panic that compiledForm.run
 // recovers: the library has no other way out.
 type meter struct {
 	ctx   context.Context //nolint:containedctx // of the one check that it is lent to
@@ -46,9 +46,8 @@ func (m *meter) begin(ctx context.Context, limit int) {
 	*m = meter{ctx: ctx, limit: limit, next: perCheck, factor: 1}
 }
 
-// visit counts n steps. For each violation the library writes the path to it, in time that grows
-// with the square of its length. Asking for that path costs as much, so visit samples some visits,
-// which a schema cannot foresee, and takes the others to be alike.
+// visit counts n steps. The library writes the path to each violation in time that grows with the
+// square of its length. Asking for it costs as much, so it is sampled, unforeseeably for a schema.
 func (m *meter) visit(n int, way func() int) {
 	if m.skip--; m.skip < 0 {
 		m.random = m.random*1664525 + 1013904223
@@ -80,7 +79,6 @@ type metered struct {
 	unique bool
 }
 
-// meterCompiler gives every subschema a [metered].
 type meterCompiler struct {
 	meter  *meter
 	unique int // subschemas with uniqueItems
@@ -98,8 +96,7 @@ func (c *meterCompiler) Compile(_ jsonschema.CompilerContext, m map[string]any) 
 	return k, nil
 }
 
-// weight is about how many bytes a visit handles for a keyword, without subschemas, which count
-// themselves unless they refuse a value by its type.
+// weight is how many bytes a visit handles for a keyword, roughly, without subschemas.
 func weight(key string, v any) int {
 	switch v := v.(type) {
 	case string:
@@ -149,7 +146,6 @@ func (k *metered) Validate(ctx jsonschema.ValidationContext, v any) error {
 	return nil
 }
 
-// repeats reports whether two items are equal.
 func (k *metered) repeats(items []any) bool {
 	seen := make(map[string]struct{}, len(items))
 	var b []byte
@@ -180,7 +176,6 @@ type compiledForm struct {
 	loose bool // the library compares the items of some arrays itself
 }
 
-// maxKept bounds the forms that are kept: as many as check at once on most machines.
 const maxKept = 8
 
 // take lends a form to one check: the state of a check is in the keywords of its form.
@@ -201,8 +196,8 @@ func (s *Schema) put(form *compiledForm) {
 	}
 }
 
-// takeOver moves uniqueItems of every reachable subschema into our keyword and returns for how
-// many. It removes contentSchema, which the library applies in drafts that do not have it.
+// takeOver moves uniqueItems of reachable subschemas into our keyword and counts them. It removes
+// contentSchema, which the library applies in drafts that do not have it.
 func takeOver(root *jsonschema.Schema) int {
 	seen := map[*jsonschema.Schema]bool{}
 	todo := []*jsonschema.Schema{root}
@@ -224,7 +219,6 @@ func takeOver(root *jsonschema.Schema) int {
 	return found
 }
 
-// children returns the subschemas that a schema names.
 func children(s *jsonschema.Schema) []*jsonschema.Schema {
 	out := []*jsonschema.Schema{
 		s.Ref, s.RecursiveRef, s.DynamicRef, s.Not, s.If, s.Then, s.Else, s.PropertyNames, s.UnevaluatedProperties,
@@ -250,7 +244,6 @@ func children(s *jsonschema.Schema) []*jsonschema.Schema {
 	return out
 }
 
-// meterName is the name of our keyword to the library.
 const meterName = "windlass-meter"
 
 // beyondValue says in what way a value is beyond the bounds of a check, nothing when it is not.
@@ -272,7 +265,6 @@ func (s *Schema) beyondValue(form *compiledForm, e extent) []Violation {
 	return nil
 }
 
-// tooMuch is the violation of a check that was ended.
 func tooMuch(m *meter) []Violation {
 	return []Violation{{Keyword: KeywordBound, Message: fmt.Sprintf(
 		"checking the value takes too much work: ended after %d steps, at most %d are done; "+

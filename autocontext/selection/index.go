@@ -8,30 +8,26 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// The parameters of BM25 are the usual ones (Robertson and Zaragoza, The Probabilistic Relevance
-// Framework, 2009).
+// The usual parameters of BM25 (Robertson and Zaragoza, 2009).
 const (
 	bm25K1 = 1.2
 	bm25B  = 0.75
 )
 
-// Index remembers the words of a session's messages from one selection to the next: reading them is
-// most of the work. What is chosen does not depend on what an index has seen before. It belongs to
-// one goroutine.
+// Index remembers the words of a session's messages, which changes no choice. It belongs to one
+// goroutine.
 type Index struct {
 	lexicon
 	bags map[bagKey]bag
 }
 
-// bagKey says what was read: a message may get a better card later, and may be asked for by its
-// card alone.
+// bagKey says what was read: a card may change, and may be read without its message.
 type bagKey struct {
 	hash    echo.Hash
 	message bool   // the words of the message itself
 	summary string // "": not read
 }
 
-// bag holds the terms of a message and its card, as often as they occur.
 type bag struct {
 	terms    []int32
 	keywords []string // that were read, too
@@ -40,9 +36,8 @@ type bag struct {
 // NewIndex returns an index that has seen nothing yet.
 func NewIndex() *Index { return &Index{lexicon: newLexicon(), bags: map[bagKey]bag{}} }
 
-// bagsOf returns the terms by which a group is found, a list for each of its cards: what the
-// message says and calls, and what the card says of it. The words of the message find more than
-// those of the card alone (docs/selection.md).
+// bagsOf returns the terms by which a group is found, for each of its cards: of the message and of
+// the card, which alone finds less (docs/selection.md).
 func (x *Index) bagsOf(g *Group) [][]int32 {
 	out := make([][]int32, len(g.Cards))
 	at := 0
@@ -79,8 +74,8 @@ func (x *Index) readMessage(m *echo.Message) []int32 {
 	return terms
 }
 
-// relevance returns how relevant each group is to a query, by BM25 with the groups themselves as
-// its statistics. 0: no word in common.
+// relevance returns the groups' relevance to a query by BM25 over the groups; 0: no word in
+// common.
 func (x *Index) relevance(query string, groups []Group) []float64 {
 	hits, lengths := x.hits(query, groups)
 	having := map[int32]float64{} // groups, by term
@@ -107,7 +102,6 @@ type hit struct {
 	count float64
 }
 
-// hits finds the terms of a query in groups, and says how many terms each group has.
 func (x *Index) hits(query string, groups []Group) (hits []hit, lengths []float64) {
 	bags := make([][][]int32, len(groups))
 	for i := range groups {

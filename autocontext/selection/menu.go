@@ -34,8 +34,7 @@ const (
 	menuOut          = 1000 // tokens of the answer: enough for every id of a menu
 )
 
-// newMenu lists groups for a model. Ids are short and mean something in this menu only. Each group
-// is one line, whatever stands in its summary.
+// newMenu lists groups for a model, one a line. Ids mean something in this menu only.
 func newMenu(task string, groups []Group, offered []int, s Settings) *Menu {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The task:\n%s\n\nBudget: %d tokens", beginning(task, menuTaskLimit), s.MaxTokens)
@@ -59,8 +58,7 @@ func newMenu(task string, groups []Group, offered []int, s Settings) *Menu {
 
 func menuID(k int) string { return fmt.Sprintf("m%d", k+1) }
 
-// menuText writes a text in one line. Characters that are not seen are left out: a model would read
-// what a person, who looks at the menu, does not see.
+// menuText writes a text in one line, without characters that a person would not see.
 func menuText(s string, limit int) string {
 	return oneline.Cut(strings.Map(func(r rune) rune {
 		switch {
@@ -73,7 +71,6 @@ func menuText(s string, limit int) string {
 	}, s), limit)
 }
 
-// beginning returns a text of limit characters at most and says when something is left out.
 func beginning(text string, limit int) string {
 	text = strings.TrimSpace(text)
 	for i := range text {
@@ -110,9 +107,8 @@ const (
 	maxIgnored      = 20       // ids named that mean nothing
 )
 
-// readMenu reads the groups that a model chose of those offered, in its order. Ids that are
-// unknown, empty or given twice are ignored and named. The problem says why nothing could be read
-// at all.
+// readMenu reads the groups that a model chose, in its order, and names ids that are unknown or
+// given twice. The problem says why nothing could be read.
 func readMenu(text string, offered []int) (chosen []int, ignored []string, problem string) {
 	ids, problem := menuIDs(text[:min(len(text), menuAnswerLimit)])
 	if problem != "" {
@@ -142,8 +138,7 @@ func readMenu(text string, offered []int) (chosen []int, ignored []string, probl
 	return chosen, ignored, ""
 }
 
-// menuIDs finds the object with the list of ids in an answer: the first one, whatever is said
-// around it.
+// menuIDs finds the first object with the list of ids in an answer.
 func menuIDs(text string) ([]any, string) {
 	at := 0
 	for range menuTries {

@@ -12,8 +12,7 @@ type place struct {
 	score float64
 }
 
-// ranked orders groups by a score, the higher first; of equal ones the newer. What has no score
-// above zero is left out.
+// ranked orders groups by a score above zero, the highest first; of equal ones the newer.
 func ranked(scores []float64) []place {
 	out := make([]place, 0, len(scores))
 	for i, s := range scores {
@@ -25,10 +24,9 @@ func ranked(scores []float64) []place {
 	return out
 }
 
-// A message is often found by its neighbour: a question by its answer, a result by its call. So a
-// group also gets a share of the relevance of those around it in the same visit, half as much with
-// each step, and more from those before it, because answers follow questions. Measured on questions
-// about long conversations (docs/selection.md).
+// A message is often found by its neighbour: a question by its answer, a result by its call. So
+// groups share relevance within a visit, half as much with each step, more from those before
+// (docs/selection.md).
 const (
 	shareOfPrevious = 0.6
 	shareOfNext     = 0.45
@@ -58,14 +56,12 @@ func eachNeighbour(groups []Group, tell func(i, j int, share float64)) {
 	}
 }
 
-// recencyHalf is the number of groups after which recency has halved. It counts places and not
-// time: a run may be minutes old as a whole.
+// recencyHalf is the number of groups, not the time, after which recency has halved.
 const recencyHalf = 10
 
 // byWords ranks groups by keyword_weight * relevance * (1 + recency_weight * recency) +
-// callout_weight for callouts. Recency multiplies relevance: what has nothing to do with the task
-// does not become relevant by being new. Groups with neither a word in common nor a callout are
-// left out. Recency counts by itself only when keyword_weight is zero.
+// callout_weight for callouts: what is irrelevant does not become relevant by being new. Recency
+// counts by itself only when keyword_weight is zero.
 func (sel *selected) byWords(relevance []float64) []place {
 	groups, s := sel.groups, &sel.settings
 	relevance = normalized(spread(groups, relevance))
@@ -125,8 +121,7 @@ func (sel *selected) bySimilarity(threshold float64) []place {
 	return ranked(scores)
 }
 
-// outstanding returns by how much each group is more similar than the mean of all and one standard
-// deviation.
+// outstanding returns by how much groups are above the mean similarity and one standard deviation.
 func outstanding(groups []Group, similar []float64) []float64 {
 	var n, sum, squares float64
 	for i, s := range similar {
@@ -143,7 +138,6 @@ func outstanding(groups []Group, similar []float64) []float64 {
 	return out
 }
 
-// nearest gives each group the best of its own score and its neighbours' shares.
 func nearest(groups []Group, scores []float64) []float64 {
 	out := slices.Clone(scores)
 	eachNeighbour(groups, func(i, j int, share float64) { out[i] = max(out[i], share*scores[j]) })
@@ -159,12 +153,12 @@ func normalized(scores []float64) []float64 {
 	return scores
 }
 
-// fusionConstant dampens the weight of the first ranks in reciprocal rank fusion (Cormack, Clarke
-// and Buettcher, 2009, who use 60; between 5 and 60 it hardly matters here: docs/selection.md).
+// fusionConstant dampens the first ranks in reciprocal rank fusion (Cormack, Clarke and Buettcher,
+// 2009); between 5 and 60 it hardly matters here (docs/selection.md).
 const fusionConstant = 20
 
-// similarityWeight is the weight of the ranking by similarity. That by words has 1: it finds more
-// by itself.
+// similarityWeight is the weight of the ranking by similarity; that by words, which finds more,
+// has 1.
 const similarityWeight = 0.5
 
 // fuse joins two rankings of n groups by the sum of the reciprocals of the ranks.

@@ -1,6 +1,5 @@
-// Package selection chooses messages of earlier phases for a later one: by words, by the similarity
-// of embeddings, or by a model that is shown a menu. It works on groups of messages and their
-// cards, and asks nobody: a model's answer is given to it.
+// Package selection chooses messages of earlier phases by words, by similarity of embeddings, or
+// by a model shown a menu. It asks nobody: a model's answer is given to it.
 package selection
 
 import (
@@ -13,9 +12,8 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// UsesSimilarity reports whether a strategy uses the similarities of an embedder of this name. One
-// that compares spelling adds nothing to words; joined with it they find less (docs/selection.md).
-// So hybrid does without it, while semantic has nothing else.
+// UsesSimilarity reports whether a strategy uses an embedder. For hybrid, one that compares
+// spelling finds less when joined with words (docs/selection.md); semantic has nothing else.
 func UsesSimilarity(s echo.Strategy, embedder string) bool {
 	return s == echo.StrategySemantic || s == echo.StrategyHybrid && !contextcards.BySpelling(embedder)
 }
@@ -28,9 +26,9 @@ type Settings struct {
 	KeywordWeight float64
 	RecencyWeight float64
 	CalloutWeight float64
-	// Threshold leaves out, in a selection by similarity, what is less similar to the task than this
-	// share of the most similar candidate and not next to such a one. It is a proportion because
-	// embedders differ in what they call similar.
+	// Threshold leaves out, by similarity, what is below this share of the most similar candidate
+	// and not next to such a one. Embedders differ in what they call similar, so it is a
+	// proportion.
 	Threshold float64
 	// Prefilter makes hybrid stop before the model is asked.
 	Prefilter bool
@@ -45,8 +43,8 @@ func SettingsOf(in cascade.InterSelection) Settings {
 	}
 }
 
-// Group is the unit of selection: an assistant message with its tool calls and their results, or
-// any other message by itself. It is taken whole or not at all.
+// Group is the unit of selection, taken whole or not at all: an assistant message with its calls
+// and results, or any other message.
 type Group struct {
 	ID         echo.Hash // of its first message
 	Items      []echo.Item
@@ -59,10 +57,9 @@ type Group struct {
 	Embedded   bool    // Similarity is known
 }
 
-// Select chooses groups for a task. Groups come in the order of their places in the session; of
-// several with the same ID at most one is chosen. With a strategy that asks a model, and no answer
-// yet, it returns the menu to ask with and nothing else; call it again with the answer. The outcome
-// depends on the arguments only.
+// Select chooses groups, given in session order, for a task; of several with the same ID at most
+// one. When a model has to be asked it returns only the menu; call it again with the answer. The
+// outcome depends on the arguments only.
 func (x *Index) Select(task string, groups []Group, s Settings, answer *MenuAnswer) (*echo.Selected, *Menu) {
 	sel := newSelected(groups, s)
 	words := sel.byWords(x.relevance(task, groups))
@@ -171,9 +168,8 @@ const (
 	menuMost     = 200
 )
 
-// offer returns what a menu lists, in the order of places: for hybrid the best within twice the
-// budget, else everything, the best of them when that is too much. What is larger than the budget
-// cannot be chosen and is not offered.
+// offer returns what a menu lists, in order of place: for hybrid the best within twice the budget,
+// else the best that a menu holds. What is larger than the budget is not offered.
 func (sel *selected) offer(order []int) []int {
 	s := &sel.settings
 	room := budget{

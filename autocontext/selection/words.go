@@ -18,8 +18,7 @@ const maxIndexed = 16 << 10
 // stopWord is the term of words without a meaning of their own.
 const stopWord = -1
 
-// lexicon numbers terms: words as they are compared. Stemming is slow and a session uses the same
-// words over and over, so it remembers what became of each word.
+// lexicon numbers terms. It remembers what became of each word, as stemming is slow.
 type lexicon struct {
 	words map[string]int32 // by the word in lower case
 	terms map[string]int32 // by the stem
@@ -27,10 +26,9 @@ type lexicon struct {
 
 func newLexicon() lexicon { return lexicon{words: map[string]int32{}, terms: map[string]int32{}} }
 
-// read appends the terms of a text, at most [maxIndexed] bytes of it. A term is a word in lower
-// case, stemmed; words that every text has are left out. A path or an identifier is a term as a
-// whole, and so is each of its parts: "Cause" finds root_cause.go and rootCause. Scripts without
-// spaces between words are read in pairs of characters.
+// read appends the terms of at most [maxIndexed] bytes of a text: stemmed words in lower case
+// without stop words. A path or an identifier is a term, and so is each of its parts. Scripts
+// without spaces are read in pairs of characters.
 func (l *lexicon) read(terms []int32, text string) []int32 {
 	w := wordReader{lexicon: l, out: terms}
 	for _, r := range text[:min(len(text), maxIndexed)] {
@@ -59,8 +57,7 @@ func (l *lexicon) term(word []byte) int32 {
 	return t
 }
 
-// stem cuts the endings of an English word. What has other characters than letters is a name, and
-// stays.
+// stem cuts English endings. What has other characters than letters is a name, and stays.
 func stem(word string) string {
 	if strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }) {
 		return word
@@ -68,7 +65,6 @@ func stem(word string) string {
 	return english.Stem(word, false)
 }
 
-// wordReader finds the words of a text, a character at a time.
 type wordReader struct {
 	*lexicon
 	out []int32
@@ -113,7 +109,6 @@ func (w *wordReader) take(r rune) {
 	}
 }
 
-// takeWide reads a character of a script that writes words without spaces.
 func (w *wordReader) takeWide(r rune) {
 	w.endField()
 	if w.wide != 0 {
@@ -175,8 +170,7 @@ var unspaced = []*unicode.RangeTable{
 	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
 }
 
-// stopWords are words without a meaning of their own. Measured on questions about long
-// conversations, leaving them out finds as much more as stemming does.
+// stopWords find nothing; leaving them out helps as much as stemming (docs/selection.md).
 var stopWords = set(`a about again all am an and any are as at be been being both but by can could d did do does doing don down each
 few for from had has have having he her him his how i if in into is it its just ll m may me might more most must my no nor not of
 on or other our out over own re s same shall she should so some such t than that the their them these they this those to too

@@ -27,7 +27,6 @@ func NewLedger(limits cascade.Budget) *Ledger {
 // Unlimited reports whether there is no limit.
 func (l *Ledger) Unlimited() bool { return l.Limits == (cascade.Budget{}) }
 
-// Answered adds a call of the run that was answered.
 func (l *Ledger) Answered(req *effect.ModelRequest, resp *effect.ModelResponse) {
 	kind := kindOf(req)
 	l.kinds[kind] = l.kinds[kind].plus(resp)
@@ -39,15 +38,15 @@ func (l *Ledger) estimate(req *effect.ModelRequest, sent Size, f effect.ModelFac
 	return estimate(sent, expectAnswer(req, l.kinds[kindOf(req)], model, f.MaxOutput), f.Tariff, model)
 }
 
-// Afford returns an [*Error] when the run's next call would exceed a limit. used is what its calls
-// took, elapsed for how many seconds it was active, nil when that is not known.
+// Afford returns an [*Error] when the next call would exceed a limit. used is what the run's calls
+// took, elapsed its active seconds, nil when not known.
 func (l *Ledger) Afford(req *effect.ModelRequest, sent Size, f effect.ModelFacts, used effect.Totals, elapsed *float64) error {
 	next := l.estimate(req, sent, f)
 	return overLimit(l.Limits, used, l.Background, elapsed, &next)
 }
 
-// overLimit compares what a run has used and what its next call will take with the limits. The run
-// depends on no background call, so these count as far as their cost is known.
+// overLimit compares a run and its next call with the limits. Background calls count as far as
+// their cost is known, as the run does not depend on them.
 func overLimit(b cascade.Budget, used, background effect.Totals, elapsed *float64, next *Estimate) error {
 	if b.MaxUSD > 0 && used.UnknownCosts > 0 {
 		return &Error{Limit: LimitUSD, Max: b.MaxUSD, Cause: "the cost of " + quantity.Of(used.UnknownCosts, "call") + " is unknown"}
@@ -80,10 +79,9 @@ func SizeOf(req *effect.ModelRequest, f effect.ModelFacts) Size {
 	return s
 }
 
-// SizeOfView returns the size of a phase's own request: as the builder of its view counted it, or
-// else as counted here and corrected by scale, the provider's count of earlier requests in
-// thousandths of the count here. Shared with the request before are its tools and a part of its
-// messages, which is known in other units and so taken as a share.
+// SizeOfView returns the size of a phase's own request: as its view counted it, else as counted
+// here, corrected by scale (thousandths). Tools and a share of the messages were in the request
+// before.
 func SizeOfView(req *effect.ModelRequest, f effect.ModelFacts, view *echo.Selection, scale int64) Size {
 	s := Size{In: view.RequestSize}
 	if s.In == 0 {

@@ -38,9 +38,8 @@ func (e *Error) Error() string {
 	}
 }
 
-// Enough returns a limit, as it is written, under which the run can go on for a while: twice the
-// limit or twice what is used with the next call. "0", which is no limit, when no limit can be
-// kept.
+// Enough returns a limit, as it is written, under which the run can go on for a while: twice of
+// what it needs now. "0", no limit, when none can be kept.
 func (e *Error) Enough() string {
 	if e.Cause != "" {
 		return "0"
@@ -48,7 +47,6 @@ func (e *Error) Enough() string {
 	return roundUp(2 * max(e.Max, e.Used+e.nextTakes()))
 }
 
-// nextTakes returns what the next call would take of what is limited, as far as that is known.
 func (e *Error) nextTakes() float64 {
 	switch {
 	case e.Next == nil:
@@ -82,15 +80,14 @@ func dollars(v float64) string {
 	return "$" + strconv.FormatFloat(v, 'f', min(decimals, 12), 64)
 }
 
-// roundUp returns the smallest number of two significant digits that is not below v, as it is
-// written.
+// roundUp writes the smallest number of two significant digits that is not below v.
 func roundUp(v float64) string {
 	if v <= 0 {
 		return "0"
 	}
 	exponent := int(math.Floor(math.Log10(v))) - 1
 	unit := math.Pow10(exponent)
-	// What binary fractions add in the last place is not to be rounded up to the next step.
+	// What binary fractions add must not lead to the next step.
 	digits := math.Ceil(v/unit - 1e-9)
 	s := strconv.FormatFloat(digits*unit, 'f', max(-exponent, 0), 64)
 	if strings.Contains(s, ".") {

@@ -21,7 +21,6 @@ type Estimate struct {
 // Tokens returns what counts against max_tokens.
 func (e Estimate) Tokens() int64 { return e.In + e.Out }
 
-// String says what is expected, and on what grounds.
 func (e Estimate) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d tokens (%d in", e.Tokens(), e.In)
@@ -38,8 +37,8 @@ func (e Estimate) String() string {
 // firstAnswer is how many tokens an answer is taken to have when nothing says how long it will be.
 const firstAnswer = 500
 
-// expectAnswer says how long the answer to a request will be: what it is asked to have, or may have
-// at most; else the average of its kind, or of its model; else an assumed figure.
+// expectAnswer estimates an answer: by what is asked for or allowed, the average of its kind or
+// model, or an assumption.
 func expectAnswer(req *effect.ModelRequest, kind, model tally, longest int64) Estimate {
 	switch {
 	case req.AnswerLength > 0:
@@ -57,8 +56,8 @@ func expectAnswer(req *effect.ModelRequest, kind, model tally, longest int64) Es
 	}
 }
 
-// estimate completes what is expected of the answer. Without a tariff a token costs what those of
-// the model's calls did so far, when that is known.
+// estimate completes an estimate. Without a tariff a token costs what those of the model's calls
+// did.
 func estimate(sent Size, e Estimate, tariff *echo.Tariff, model tally) Estimate {
 	e.In, e.Cached = sent.In, min(max(sent.Cached, 0), sent.In)
 	switch {

@@ -25,8 +25,8 @@ func (e *UnansweredError) Error() string {
 	return fmt.Sprintf("%s asks %s something that has no recorded answer (%s)", e.Site, what, e.Key)
 }
 
-// Answered answers effects from recorded outcomes, by their keys and whatever is asked, and records
-// them as a live run does. A call without an answer ends the run with an [*UnansweredError].
+// Answered answers effects from recorded outcomes by their keys, and records them. A call without
+// an answer ends the run with an [*UnansweredError].
 type Answered struct {
 	w Writer
 
@@ -40,8 +40,8 @@ type slot struct {
 	key  echo.Key
 }
 
-// NewAnswered returns effects with the outcomes of another run. They have no secrets; w takes them
-// out of what is recorded besides, such as the arguments of tools.
+// NewAnswered returns effects with another run's outcomes. w takes secrets out of what is
+// recorded.
 func NewAnswered(w Writer, answers []*echo.Entry) *Answered {
 	a := &Answered{w: w, answers: map[slot][]*echo.Entry{}}
 	for _, e := range answers {
@@ -51,7 +51,6 @@ func NewAnswered(w Writer, answers []*echo.Entry) *Answered {
 	return a
 }
 
-// take uses the next answer of a type and key that fits, nil when there is none.
 func (a *Answered) take(node echo.NodeType, key echo.Key, fits func(*echo.Entry) bool) *echo.Entry {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -98,8 +97,8 @@ func (a *Answered) Tool(ctx context.Context, key echo.Key, _ ToolSpec, req ToolR
 	return m, a.w.Append(ToolEntry(key, req.Site, call, m, kind))
 }
 
-// Value implements [Effects]. It takes a reading itself when none is recorded, or the recorded one
-// is of another history: without cards, an embedder or a moving clock it depends on the run alone.
+// Value implements [Effects]. It takes a reading itself when none is recorded, or only one of
+// another history.
 func (a *Answered) Value(_ context.Context, key echo.Key, site Site, read func() echo.Payload) (json.RawMessage, error) {
 	now := read()
 	e := newEntry(echo.NodeValue, key, site)

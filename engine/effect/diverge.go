@@ -10,8 +10,8 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// DivergenceError is a run that does not follow its recording. Nothing was asked of the world, and
-// nothing recorded, after the difference.
+// DivergenceError is a run that does not follow its recording. Nothing is asked or recorded after
+// it.
 type DivergenceError struct {
 	Seq      uint64 // of the entry of the record
 	Node     echo.NodeType
@@ -40,8 +40,7 @@ func differs(recorded *echo.Entry, field, was, now string) error {
 	}
 }
 
-// compare returns the first difference between an entry of the record and the same entry made
-// again, nil when there is none. Times and durations are not compared.
+// compare returns the first difference between entries other than times, nil when there is none.
 func compare(recorded, now *echo.Entry) error {
 	switch {
 	case recorded.Message == nil != (now.Message == nil):

@@ -15,8 +15,8 @@ func newEntry(t echo.NodeType, key echo.Key, s Site) *echo.Entry {
 	return &echo.Entry{NodeType: t, Key: key, CascadeID: s.Cascade}
 }
 
-// CallEntry returns the entry of a model call that has ended, with its answer or its error. A
-// request without messages, such as one for embeddings, has no hash, and its answer no message.
+// CallEntry returns the entry of a model call that has ended. Without messages, as for embeddings,
+// it has no hash, and its answer no message.
 func CallEntry(key echo.Key, req *ModelRequest, resp *ModelResponse, err error, took time.Duration) *echo.Entry {
 	e := newEntry(echo.NodeModelCall, key, req.Site)
 	e.Model, e.DurationMS = req.Model, Millis(took)

@@ -7,8 +7,8 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// RecordError is a record that could not be written: the disk, not the cascade, has failed. The run
-// stops, because what is not recorded must not be paid for.
+// RecordError is a record that could not be written. The run stops: what is not recorded must not
+// be paid.
 type RecordError struct{ Err error }
 
 func (e *RecordError) Error() string { return "the run's record cannot be written: " + e.Err.Error() }
@@ -30,8 +30,7 @@ func (e *EndError) Error() string {
 
 func (e *EndError) Unwrap() error { return ErrEndOfRecord }
 
-// IsRecordError reports whether the record is why a run ended: it cannot be written, differs from
-// what the run does, ends, or has no answer. Nothing more is recorded then.
+// IsRecordError reports whether the record is why a run ended. Nothing more is recorded then.
 func IsRecordError(err error) bool {
 	var re *RecordError
 	var de *DivergenceError

@@ -2,9 +2,8 @@ package effect
 
 import "github.com/windlass-run/windlass/echo"
 
-// answerReading makes an entry say what was recorded, unless that does not fit the reading taken
-// now. A recorded selection names messages by their hashes: as long as there are as many, they are
-// the same ones in other words.
+// answerReading makes an entry say what was recorded, if it fits the reading taken now: selections
+// name messages by hash, and as many are the same ones in other words.
 func answerReading(e, was *echo.Entry, now echo.Payload) {
 	switch now := now.(type) {
 	case echo.InterSelection:
@@ -20,8 +19,7 @@ func answerReading(e, was *echo.Entry, now echo.Payload) {
 	}
 }
 
-// fitSelection gives the groups of a recorded selection the hashes that they have now. It reports
-// false when there are not as many.
+// fitSelection gives a recorded selection's groups their hashes of now, if there are as many.
 func fitSelection(was, now *echo.InterSelection) bool {
 	if len(was.Scores) != len(now.Scores) {
 		return false
@@ -33,7 +31,6 @@ func fitSelection(was, now *echo.InterSelection) bool {
 	return true
 }
 
-// fitFindings does that for the cards of recorded findings.
 func fitFindings(was, now *echo.Findings) bool {
 	if len(was.Found) != len(now.Found) {
 		return false

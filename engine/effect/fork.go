@@ -11,17 +11,15 @@ import (
 // Branch is a part of a run that runs concurrently with others, with its own order of entries.
 type Branch struct {
 	Key echo.Key // see [echo.Key.Branch]
-	// Run is the branch: all that it records has a key of it. An error says that it cannot
-	// continue; a failure for good is an outcome and no error.
+	// Run is the branch; it records under its key only. An error stops it, a failure is an
+	// outcome.
 	Run func(ctx context.Context) error
 }
 
-// Fork runs branches that grow from the one that calls it, at most limit at a time, and returns
-// when all have ended or stopped. The first error stops the others and is returned.
-//
-// Starts and ends of branches are entries of the branch that they grow from: all starts before the
-// first runs, all ends in the same order when all have ended. A tool call is a branch whose request
-// and result say that already. A resumed run continues in each branch where that was.
+// Fork runs branches, at most limit at a time, and returns when all have ended; the first error
+// stops the others. All starts are recorded in the parent branch before the first runs, all ends
+// after the last, in the same order; of tools, requests and results say that. A resumed run
+// continues in each.
 func (r *Recorder) Fork(ctx context.Context, cascade string, limit int, branches []Branch) error {
 	if err := r.mark(echo.NodeBranchStart, echo.StepStart, cascade, branches); err != nil {
 		return err

@@ -9,10 +9,9 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// Live performs effects and records them, in the order that makes a paid call be paid once: an
-// outcome is in the journal's file before the engine sees it, and everything recorded so far is
-// synced before a request leaves or a tool starts that is not idempotent. Syncs overlap work that
-// does not depend on them.
+// Live performs and records effects so that a call is paid for once: an outcome is in the journal
+// before the engine sees it, and everything is synced before a request leaves or a tool starts
+// that is not idempotent.
 type Live struct {
 	model Model
 	tools Tools
@@ -20,8 +19,7 @@ type Live struct {
 	w     Writer
 }
 
-// NewLive returns the effects of a process that asks a model and runs tools itself. now may be nil:
-// the system's clock.
+// NewLive returns the effects of a process. now may be nil: the system's clock.
 func NewLive(model Model, tools Tools, w Writer, now func() time.Time) *Live {
 	return &Live{model: model, tools: tools, now: orSystem(now), w: w}
 }
@@ -40,8 +38,8 @@ func (l *Live) Model(ctx context.Context, key echo.Key, req *ModelRequest) (*Mod
 	return l.w.Answer(key, req, resp, err, l.now().Sub(start))
 }
 
-// quickTool is how long an idempotent tool runs before the answer that asked for it is synced. One
-// that ends sooner shares the sync of its own result.
+// quickTool is how long an idempotent tool runs before its call is synced; one that ends sooner
+// shares the sync of its result.
 const quickTool = 100 * time.Microsecond
 
 // Tool implements [Effects].
@@ -72,7 +70,6 @@ func (l *Live) Value(_ context.Context, key echo.Key, site Site, read func() ech
 	return l.w.Reading(key, site, read())
 }
 
-// interrupted reports whether err is the end of ctx and not a failure of its own.
 func interrupted(ctx context.Context, err error) bool {
 	return ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded))
 }

@@ -7,9 +7,8 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// Mask takes secrets out of what is recorded, kept, or sent to another model than the one that a
-// template was rendered for. It puts something readable in their place; masking twice changes
-// nothing more.
+// Mask takes secrets out of what is recorded, kept, or sent to another model. Masking twice
+// changes nothing more.
 type Mask interface {
 	Text(text string) string
 	// JSON masks the strings of a JSON value, Any those of a value that encoding/json decoded.
@@ -29,11 +28,10 @@ func (NoMask) JSON(raw []byte) []byte { return raw }
 // Any returns the value.
 func (NoMask) Any(value any) any { return value }
 
-// A run masks what it records, and never what is recorded: fewer secrets may have been known then.
-// So what follows from a template may be recorded in either form, and the run continues with that
-// one.
+// A run masks what it records, never what is recorded: then fewer secrets may have been known. So
+// what follows from a template may be recorded in either form, and the run continues with that.
 
-// withoutSecrets returns an entry as it is recorded. The message is left to who made it.
+// withoutSecrets returns an entry as it is recorded; its message is left to who made it.
 func withoutSecrets(mask Mask, e *echo.Entry) *echo.Entry {
 	clean := *e
 	if e.Error != nil {
@@ -62,7 +60,6 @@ func maskedRequest(mask Mask, req *ModelRequest) *ModelRequest {
 	return withMessages(req, func(m *echo.Message) *echo.Message { return m.Rewritten(mask.Text) })
 }
 
-// withMessages returns a request with its messages changed, the same one when none is.
 func withMessages(req *ModelRequest, change func(*echo.Message) *echo.Message) *ModelRequest {
 	out := *req
 	out.Messages = make([]*echo.Message, len(req.Messages))
@@ -75,13 +72,13 @@ func withMessages(req *ModelRequest, change func(*echo.Message) *echo.Message) *
 	return &out
 }
 
-// asRecorded reports whether a request is the one with a hash: as it is, without secrets, or as it
-// is sent, with them, in a record made before they were masked.
+// asRecorded reports whether a request has a hash without secrets, or with them in an older
+// record.
 func asRecorded(mask Mask, req *ModelRequest, hash string) bool {
 	return req.Hash() == hash || maskedRequest(mask, req).Hash() == hash || withMessages(req, (*echo.Message).Open).Hash() == hash
 }
 
-// sameButSecrets is compare for an entry that may have been recorded when fewer secrets were known.
+// sameButSecrets is compare for an entry recorded when fewer secrets were known.
 func sameButSecrets(mask Mask, recorded, now *echo.Entry) error {
 	clean := withoutSecrets(mask, now)
 	err := compare(recorded, clean)

@@ -10,18 +10,16 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// Model answers one request. Implementations are safe for concurrent use.
-//
-// Complete returns when the answer is whole. It retries what can be retried and honours ctx. An
-// error is a [*ModelError] whenever the provider was reached or could not be; when ctx ended, ctx's
+// Model answers requests, for concurrent use. Complete returns the whole answer, retries what can
+// be retried and honours ctx. An error is a [*ModelError] if the provider was reached or could not
+// be; when ctx ended, its error is in the chain.
 // error is in the chain.
 type Model interface {
 	Complete(ctx context.Context, req *ModelRequest) (*ModelResponse, error)
 }
 
-// ThinkingRoom is how many output tokens a request for a summary or a choice has beyond the length
-// that is asked for: models that reason count that as output and would end before they wrote
-// anything.
+// ThinkingRoom is how many output tokens a request for a summary or a choice has beyond its
+// length: models that reason count that as output.
 const ThinkingRoom = 8192
 
 // ModelRequest is one call to a model. It must not be changed once passed on.
@@ -56,8 +54,7 @@ type Delta struct {
 	RetryWait time.Duration
 }
 
-// Hash identifies what is sent: SHA-256 in hexadecimal over the digests of messages and tools and
-// all other members.
+// Hash identifies what is sent: SHA-256 in hexadecimal.
 func (r *ModelRequest) Hash() string {
 	tools := r.ToolsDigest
 	if tools == ([sha256.Size]byte{}) {

@@ -7,7 +7,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// Reading takes a reading and returns what it says. known is false when there was nothing to know.
+// Reading takes a reading; known is false when there was nothing to know.
 func Reading[T echo.Payload](ctx context.Context, through Effects, key echo.Key, site Site, take func() echo.Payload) (value T, known bool, err error) {
 	raw, err := through.Value(ctx, key, site, take)
 	if err != nil || raw == nil {
@@ -20,8 +20,7 @@ func Reading[T echo.Payload](ctx context.Context, through Effects, key echo.Key,
 	return value, true, nil
 }
 
-// WholeReading is [Reading] where there is always something to know. One that the end of ctx cut
-// short does not count.
+// WholeReading is [Reading] where there is always something to know, unless ctx has ended.
 func WholeReading[T echo.Payload](ctx context.Context, through Effects, key echo.Key, site Site, take func() echo.Payload) (T, error) {
 	value, known, err := Reading[T](ctx, through, key, site, func() echo.Payload {
 		taken := take()

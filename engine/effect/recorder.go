@@ -22,17 +22,14 @@ type Options struct {
 
 	Recording []*echo.Entry   // of the run so far, in its order: the log has it
 	SetAside  map[uint64]bool // numbers of entries of Recording that do not count
-	// Resumed makes the entry that says that the run is resumed where its recording ends. It is
-	// called at most once.
+	// Resumed makes the entry of the resumption, once, where the recording ends.
 	Resumed func() *echo.Entry
 }
 
-// Recorder is what the engine records through. It answers a run from its recording and compares
-// what the run would record with what is recorded. Where a branch is at the end of its recording,
-// it passes effects on and appends entries to the log. A run that does not follow its recording
-// gets a [*DivergenceError], and nothing is recorded of it; a replay ends with an [*EndError].
-//
-// It implements [Effects]. Different branches may use it at the same time, each from one goroutine.
+// Recorder answers a run from its recording, compares what it would record, and passes on what is
+// new where a branch is at the end of its recording. A run that does not follow gets a
+// [*DivergenceError] and records nothing; a replay ends with an [*EndError]. It implements
+// [Effects]; each branch uses it from one goroutine.
 type Recorder struct {
 	w         Writer
 	effects   Effects
@@ -56,18 +53,17 @@ func NewRecorder(o Options) *Recorder {
 // IsReplay reports whether nothing is performed or recorded.
 func (r *Recorder) IsReplay() bool { return r.w.Log == nil }
 
-// Pending returns the first entry of the recording that a branch has not come to, nil when all that
-// it does is new. The zero Key is the trunk, which ends with the whole recording.
+// Pending returns the first recorded entry that a branch has not come to, nil when all it does is
+// new. The zero Key is the trunk, which ends with the whole recording.
 func (r *Recorder) Pending(branch echo.Key) *echo.Entry { return r.recording.pending(branch) }
 
-// Peek returns the next entry of a type and key in the recording without using it; nil when there
-// is none.
+// Peek returns the next recorded entry of a type and key without using it, or nil.
 func (r *Recorder) Peek(node echo.NodeType, key echo.Key) *echo.Entry {
 	return r.recording.peek(node, key)
 }
 
-// Next uses and returns the next entry of the recording of a key's branch when it is of a type and
-// that key; nil otherwise.
+// Next uses and returns the next recorded entry of a key's branch if it has that type and key, or
+// nil.
 func (r *Recorder) Next(node echo.NodeType, key echo.Key) *echo.Entry {
 	e, _ := r.recording.follow(node, key)
 	return e
@@ -125,7 +121,6 @@ func (r *Recorder) Tool(ctx context.Context, key echo.Key, spec ToolSpec, req To
 	return r.effects.Tool(ctx, key, spec, req)
 }
 
-// result is what is recorded of a tool call.
 func (r *Recorder) result(e *echo.Entry, req ToolRequest) (*echo.Message, error) {
 	recorded, now := MustJSON(withoutSecrets(r.w.Mask, e).Tool), MustJSON(toolUse(r.w.call(req)))
 	if string(recorded) != string(now) || e.Message == nil {
@@ -150,8 +145,7 @@ func (r *Recorder) Value(ctx context.Context, key echo.Key, site Site, read func
 	return r.effects.Value(ctx, key, site, read)
 }
 
-// follow uses and returns the recorded entry that a run comes to; nil without an error when what it
-// does is new.
+// follow uses the recorded entry that a run comes to; nil without an error when that is new.
 func (r *Recorder) follow(node echo.NodeType, key echo.Key) (*echo.Entry, error) {
 	recorded, instead := r.recording.follow(node, key)
 	switch {
@@ -165,8 +159,8 @@ func (r *Recorder) follow(node echo.NodeType, key echo.Key) (*echo.Entry, error)
 	return nil, r.Resume()
 }
 
-// Resume records, once, that a run is resumed where its recording ends. All methods call it before
-// anything new is recorded: a run that does not follow its recording leaves no trace in it.
+// Resume records the resumption once, before anything new: a run that does not follow its
+// recording leaves no trace in it.
 func (r *Recorder) Resume() error {
 	if r.resumed == nil {
 		return nil
@@ -182,8 +176,7 @@ func (r *Recorder) Resume() error {
 	return r.failed
 }
 
-// Complete is called at the end of a run, with what it recorded last. The error says that more is
-// recorded.
+// Complete is called at the end of a run with what it recorded last. The error: more is recorded.
 func (r *Recorder) Complete(node echo.NodeType, key echo.Key) error {
 	if left := r.recording.pending(echo.Key{}); left != nil {
 		return other(left, node, key)
@@ -191,8 +184,8 @@ func (r *Recorder) Complete(node echo.NodeType, key echo.Key) error {
 	return nil
 }
 
-// Missing returns the error of a run that came to something that is not recorded. When other things
-// are still recorded, that was not the end of the recording but another way.
+// Missing returns the error of a run that came to what is not recorded: while more is recorded, it
+// took another way.
 func (r *Recorder) Missing(err error) error {
 	var end *EndError
 	if left := r.recording.pending(echo.Key{}); left != nil && errors.As(err, &end) {
@@ -201,8 +194,8 @@ func (r *Recorder) Missing(err error) error {
 	return err
 }
 
-// Time returns the time in a branch: within its recording, when the entry that it used last was
-// recorded. away is for how long nobody had run the session until then.
+// Time returns a branch's time, within its recording that of the last entry used, and for how long
+// nobody had run the session until then.
 func (r *Recorder) Time(branch echo.Key) (at time.Time, away time.Duration) {
 	if len(r.recording.items) == 0 && r.w.Log != nil {
 		return r.seams.Now(), 0
@@ -221,8 +214,8 @@ func (r *Recorder) Sleep(ctx context.Context, branch echo.Key, d time.Duration) 
 	return r.seams.Sleep(ctx, d)
 }
 
-// mayRunAgain reports whether a tool may be run again that had begun and whose end is not known. A
-// validator may: it is asked what holds now.
+// mayRunAgain reports whether a tool may run again whose end is not known; validators ask about
+// now.
 func mayRunAgain(spec ToolSpec, req ToolRequest) bool {
 	return spec.Idempotent || req.Site.Validator != ""
 }

@@ -9,13 +9,9 @@ import (
 )
 
 // recording is what is recorded of a run and was not used yet: a replay cursor for each branch.
-//
-// The entries of a branch come in the order in which they were recorded; branches have no order
-// among each other. While branches run, the one that they grow from is idle. So when that continues
-// in the recording, nothing of them may be left, and nothing new may come of them before.
-//
-// The mutex guards the cursors and item.used, as branches run on goroutines of their own; the rest
-// does not change.
+// Entries have an order within a branch only. While branches run, their parent is idle: when that
+// continues in the recording, nothing of them may be left or come anew. The mutex guards the
+// cursors and item.used, as branches run on goroutines of their own; the rest does not change.
 type recording struct {
 	mu       sync.Mutex
 	branches map[echo.Key]*cursor
@@ -25,7 +21,6 @@ type recording struct {
 	away time.Duration // how long nobody had run the session before that
 }
 
-// item is an entry of the record.
 type item struct {
 	entry *echo.Entry
 	away  time.Duration // how long nobody had run the session before it was recorded
@@ -90,7 +85,7 @@ func (p *recording) branch(key echo.Key) *cursor {
 	return c
 }
 
-// noCursor is that of branches of which nothing is recorded. It is only read.
+// noCursor is that of branches without a recording. It is only read.
 var noCursor = &cursor{last: -1}
 
 func (p *recording) find(branch echo.Key) *cursor {
@@ -100,10 +95,9 @@ func (p *recording) find(branch echo.Key) *cursor {
 	return noCursor
 }
 
-// follow uses the next entry in the branch of a key, if it is of a type and that key. Otherwise it
-// returns the entry that is recorded instead, nil where the branch is at the end of its recording.
-//
-// A reading for a limit of the budget is skipped when the run does not take it.
+// follow uses the next entry of a key's branch if it has that type and key, else returns what is
+// recorded instead, nil at the end. A reading for a limit of the budget is skipped when the run
+// does not take it.
 func (p *recording) follow(node echo.NodeType, key echo.Key) (used, instead *echo.Entry) {
 	if len(p.items) == 0 {
 		return nil, nil
@@ -131,8 +125,8 @@ func (p *recording) follow(node echo.NodeType, key echo.Key) (used, instead *ech
 	return nil, p.unused(branch, math.MaxUint64)
 }
 
-// unused returns an entry recorded before a number that is not used: of a branch and those below
-// it, or of one that it grows from, which is idle while it runs; nil when there is none.
+// unused returns an unused entry before a number: of a branch, those below it, or its idle
+// ancestors.
 func (p *recording) unused(branch echo.Key, before uint64) *echo.Entry {
 	if left := p.left(p.find(branch)); left != nil && left.Seq < before {
 		return left
@@ -148,7 +142,6 @@ func (p *recording) unused(branch echo.Key, before uint64) *echo.Entry {
 	return nil
 }
 
-// left returns the first entry of a branch and those below it that is not used.
 func (p *recording) left(c *cursor) *echo.Entry {
 	for c.oldest < len(c.all) && p.items[c.all[c.oldest]].used {
 		c.oldest++
@@ -169,8 +162,8 @@ func (p *recording) use(c *cursor, n int) {
 	}
 }
 
-// pending returns the first entry that a branch, those below it and those that it grows from have
-// not come to; nil when all are at the end of their recording.
+// pending returns the first entry that a branch, those below and above it have not come to, or
+// nil.
 func (p *recording) pending(branch echo.Key) *echo.Entry {
 	if len(p.items) == 0 {
 		return nil
@@ -180,7 +173,6 @@ func (p *recording) pending(branch echo.Key) *echo.Entry {
 	return p.unused(branch, math.MaxUint64)
 }
 
-// peek returns the next unused entry of a type and key without using it; nil when there is none.
 func (p *recording) peek(node echo.NodeType, key echo.Key) *echo.Entry {
 	if len(p.items) == 0 {
 		return nil
@@ -194,8 +186,8 @@ func (p *recording) peek(node echo.NodeType, key echo.Key) *echo.Entry {
 	return p.items[q[0]].entry
 }
 
-// clock returns when the entry that a branch used last was recorded, or else that of the branch it
-// grows from, and how long nobody had run the session before that.
+// clock returns when the entry was recorded that a branch, or else its parent, used last, and for
+// how long nobody had run the session before that.
 func (p *recording) clock(branch echo.Key) (at time.Time, away time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

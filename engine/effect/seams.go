@@ -7,20 +7,18 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Seams are what a run takes from its process besides effects, for a program that runs the engine
-// within another workflow engine. The zero value is an ordinary process. Ids need no seam: they
-// follow from the structure of the run, and that of the session comes with its log.
+// Seams are what a run takes from its process besides effects, for runs within another workflow
+// engine. The zero value is an ordinary process.
 type Seams struct {
 	// Now is the clock. What a run depends on of it goes through [Effects.Value].
 	Now func() time.Time
 	// Sleep waits for so long; it returns ctx's error when that ends before.
 	Sleep func(ctx context.Context, d time.Duration) error
-	// Parallel starts tasks, at most limit at a time, and returns when all have ended, with the
-	// first error, which ends the context of the others.
+	// Parallel runs tasks, at most limit at a time, and returns the first error, which ends the
+	// others.
 	Parallel func(ctx context.Context, limit int, tasks []func(context.Context) error) error
 }
 
-// OrSystem returns the seams with those of an ordinary process where there are none.
 func (s Seams) OrSystem() Seams {
 	s.Now = orSystem(s.Now)
 	if s.Sleep == nil {

@@ -18,7 +18,6 @@ type Site struct {
 	Purpose   echo.Purpose // of a call that is made for the phase's context
 }
 
-// String names the place as a person would look for it.
 func (s Site) String() string {
 	var b strings.Builder
 	b.WriteString(s.Cascade)

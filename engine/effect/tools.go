@@ -14,13 +14,12 @@ type ToolSpec struct {
 	Description string
 	Parameters  json.RawMessage // a JSON Schema of type object
 
-	// Idempotent: running the tool twice does no harm. It may start while the answer that asked for
-	// it is still being synced, and is run again after a crash.
+	// Idempotent: may run twice, also before the answer that asked for it is synced.
 	Idempotent bool
 }
 
-// CommandTool runs the command of a "command:" validator. It is called by the engine and never
-// offered to a model; its arguments are {command, stdin}.
+// CommandTool runs the command of a "command:" validator, with {command, stdin}; no model is
+// offered it.
 const CommandTool = "command"
 
 // ToolRequest is one call of a tool.
@@ -33,19 +32,16 @@ type ToolRequest struct {
 	Timeout   time.Duration   // 0: the tool's own
 }
 
-// ToolResult is what a tool answered. A tool that failed is a result with Failed set, which the
-// model is shown; an error from [Tools.Call] ends the phase.
+// ToolResult is what a tool answered, also when it failed; an error from [Tools.Call] ends the
+// phase.
 type ToolResult struct {
 	Parts  []echo.Part
 	Failed bool
 	Kind   string // when Failed: timeout, exit_status, not_allowed, http_status, output_limit, failed, ...
 }
 
-// Tools is the set of tools a run can use, besides the engine's own. Implementations are safe for
-// concurrent use: the calls of one answer run in parallel.
-//
-// Call honours ctx and leaves nothing running behind. It returns an error only when ctx ended or
-// the name is unknown.
+// Tools is what a run can use besides the engine's own, for concurrent use. Call honours ctx,
+// leaves nothing running, and returns an error only when ctx ended or the name is unknown.
 type Tools interface {
 	Spec(name string) (ToolSpec, bool)
 	Call(ctx context.Context, req ToolRequest) (ToolResult, error)

@@ -25,8 +25,7 @@ func (t Totals) Cost() *float64 {
 	return &c
 }
 
-// Count adds a call that has ended. A failed call counts only when it may have cost something: then
-// its cost is unknown.
+// Count adds a call that has ended. A failed one counts only if its cost is unknown.
 func (t *Totals) Count(r *ModelResponse, err error) {
 	if err != nil {
 		var me *ModelError
@@ -53,5 +52,5 @@ func (t Totals) Plus(u Totals) Totals {
 	}
 }
 
-// addCosts adds amounts. Records may hold any figure, and JSON must be able to express the sum.
+// addCosts adds amounts, whose sum JSON must be able to express.
 func addCosts(a, b float64) float64 { return min(max(a+b, -math.MaxFloat64), math.MaxFloat64) }

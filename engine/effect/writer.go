@@ -10,9 +10,8 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// Writer records the outcomes of effects, for all implementations of [Effects]. Its methods take
-// known secrets out of an outcome, append it to the log, and return it as it is recorded. They are
-// safe for concurrent use.
+// Writer records outcomes for all implementations of [Effects], without known secrets, and returns
+// them as they are recorded. It is safe for concurrent use.
 type Writer struct {
 	Log  *echo.Log
 	Mask Mask // nil: no secrets are known
@@ -29,8 +28,8 @@ func (w Writer) Settle(ctx context.Context) error {
 	return &RecordError{Err: err}
 }
 
-// Announce makes durable that a tool is about to begin. One that may do harm when it is run twice
-// is recorded as begun: should its end be lost, it is not run again.
+// Announce makes durable that a tool is about to begin; one that may do harm twice is recorded as
+// begun.
 func (w Writer) Announce(ctx context.Context, key echo.Key, spec ToolSpec, req ToolRequest) error {
 	if !mayRunAgain(spec, req) {
 		e := newEntry(echo.NodeToolStart, key, req.Site)
@@ -50,8 +49,7 @@ func (w Writer) Clean(req *ModelRequest) *ModelRequest {
 	return maskedRequest(w.mask(), req)
 }
 
-// Answer records what a model call came to and returns it. The error is the model's, or a
-// [*RecordError], or both.
+// Answer records a model call. The error is the model's, a [*RecordError], or both.
 func (w Writer) Answer(key echo.Key, req *ModelRequest, resp *ModelResponse, err error, took time.Duration) (*ModelResponse, error) {
 	if err == nil {
 		read := *resp
@@ -100,7 +98,6 @@ func (w Writer) Append(e *echo.Entry) error {
 	return nil
 }
 
-// call is the tool call that a request makes, as it is recorded.
 func (w Writer) call(req ToolRequest) echo.ToolCall {
 	return echo.ToolCall{ID: req.CallID, Name: req.Name, Arguments: MaskedArguments(w.mask(), string(req.Arguments))}
 }

@@ -11,25 +11,24 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// Cards are made of the messages of a session, in the background. A run depends on none of them.
-// Implementations are safe for concurrent use; [contextcards.Pipeline] is one.
+// Cards are made of a session's messages, in the background, for concurrent use.
+// [contextcards.Pipeline] is one.
 type Cards interface {
 	// Add takes a message that entered the session or was marked as a callout. It never blocks.
 	Add(contextcards.Source)
-	// Wait returns the card of each source, in their order, at the end of ctx at the latest: one
-	// that is not ready then is extracted and marked as late.
+	// Wait returns the cards of sources, at the end of ctx at the latest: one that is not ready is
+	// extracted and marked as late.
 	Wait(ctx context.Context, sources []contextcards.Source) (cards []contextcards.Card, late int)
 	// Mark records that messages came into another phase as anchors.
 	Mark(sessionID string, anchors []echo.Hash)
 }
 
-// Similarity compares a text with the messages of a session by their embeddings. Implementations
-// are safe for concurrent use.
+// Similarity compares a text with a session's messages by embeddings, for concurrent use.
 type Similarity interface {
 	// Name returns the embedder's model and dimensions.
 	Name() string
-	// Similar returns the similarity of the session's messages to a text, at most limit of those
-	// with an embedding. degraded says what was done in another way than usual; "": nothing.
+	// Similar returns the similarity of at most limit messages with an embedding to a text.
+	// degraded says what was not done as usual.
 	Similar(ctx context.Context, sessionID, text string, limit int) (list []contextcards.Ranked, degraded string, err error)
 }
 

@@ -18,15 +18,13 @@ import (
 // ToolRecall is the name of the tool that returns what a view does not hold.
 const ToolRecall = "recall"
 
-// How much one recall returns, in characters. The most is about 5,000 tokens of English: more is
-// read in pages.
+// How much one recall returns, in characters: at most about 5,000 tokens of English.
 const (
 	recallDefault = 4000
 	recallMost    = 20_000
 	recallShown   = 5 // hashes named in an error
 )
 
-// RecallSpec describes the tool. It is short, because it is a part of every request.
 func RecallSpec() effect.ToolSpec {
 	return effect.ToolSpec{
 		Name: ToolRecall, Idempotent: true,
@@ -105,7 +103,6 @@ func (o original) page(offset, limit int) (text string, failed bool) {
 	return head + "]\n" + part, false
 }
 
-// what names a message: whose it is, and where it entered.
 func (o original) what() string {
 	m := o.message
 	s := string(m.Role()) + " message"
@@ -122,7 +119,6 @@ func (o original) what() string {
 	return s
 }
 
-// byteOf returns the index of the byte at which character n begins, at most the length of the text.
 func byteOf(s string, n int) int {
 	for i := range s {
 		if n == 0 {

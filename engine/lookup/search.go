@@ -38,8 +38,8 @@ func SearchSpec() effect.ToolSpec {
 	}
 }
 
-// Search finds messages of the session for a turn: by words from the session alone, by similarity
-// from a reading that is recorded below key.
+// Search finds messages for a turn: by words, or by similarity, a reading that is recorded below
+// key.
 func (m *Messages) Search(ctx context.Context, through effect.Effects, key echo.Key, turn effect.Site, args json.RawMessage) (text string, failed bool, err error) {
 	in := struct {
 		Query, By, Phase string
@@ -80,8 +80,8 @@ func phasesBegun(s *echo.Session) []string {
 	return names
 }
 
-// searchable returns the messages that are worth a card, the newest of equal ones: none of the turn
-// that searches, and none that only look others up, as their own queries would find them.
+// searchable returns the messages worth a card, the newest of equal ones, none of the turn that
+// searches, and none that only look others up.
 func (m *Messages) searchable(phase string, turn effect.Site) []contextcards.Source {
 	seen := map[echo.Hash]bool{}
 	var out []contextcards.Source
@@ -98,7 +98,6 @@ func (m *Messages) searchable(phase string, turn effect.Site) []contextcards.Sou
 	return out
 }
 
-// looksUp reports whether a message only looks other messages up, or is what came of it.
 func looksUp(m *echo.Message) bool {
 	reads := func(name string) bool { return name == ToolSearch || name == ToolRecall }
 	if m.Role() == echo.RoleTool {
@@ -109,8 +108,7 @@ func looksUp(m *echo.Message) bool {
 		!slices.ContainsFunc(calls, func(c echo.ToolCall) bool { return !reads(c.Name) })
 }
 
-// searchGroups makes a group of each message, with an extracted card: a search has the same result
-// however long cards take.
+// searchGroups makes a group of each message, with an extracted card, which no search waits for.
 func searchGroups(sources []contextcards.Source) []selection.Group {
 	groups := make([]selection.Group, len(sources))
 	for i, s := range sources {
@@ -123,7 +121,7 @@ func searchGroups(sources []contextcards.Source) []selection.Group {
 	return groups
 }
 
-// compareAll finds how similar messages are to a query. The problem says why that is not possible.
+// compareAll compares messages with a query. The problem says why that is not possible.
 func (m *Messages) compareAll(ctx context.Context, through effect.Effects, key echo.Key, turn effect.Site, query string, groups []selection.Group) (problem string, err error) {
 	r, err := effect.WholeReading[echo.Similarity](ctx, through, key, turn, func() echo.Payload {
 		if m.Similarity == nil {

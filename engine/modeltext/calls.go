@@ -24,8 +24,8 @@ func Manual(specs []effect.ToolSpec) string {
 	return b.String()
 }
 
-// Calls reads the tool calls that a model wrote as JSON blocks and returns the message with them. A
-// block that does not name a tool is part of the text.
+// Calls returns a message with the tool calls in its JSON blocks. A block that names no tool is
+// text.
 func Calls(m *echo.Message, site effect.Site) *echo.Message {
 	var calls []echo.ToolCall
 	for _, block := range jsonBlocks(m.Text()) {
@@ -42,9 +42,8 @@ func Calls(m *echo.Message, site effect.Site) *echo.Message {
 	return echo.Seal(d)
 }
 
-// readCalls reads {"tool": ..., "arguments": ...}, or a list of such. A block that begins like a
-// call but is not valid JSON becomes a call with the block as arguments, so that the model is told
-// what is wrong.
+// readCalls reads {"tool": ..., "arguments": ...} or a list of such. A broken call becomes a call
+// with the block as arguments, so that the model is told.
 func readCalls(block string) []echo.ToolCall {
 	type call struct {
 		Tool      string          `json:"tool"`
@@ -72,7 +71,6 @@ func readCalls(block string) []echo.ToolCall {
 	return calls
 }
 
-// toolNameOf finds the name in text that was meant to be a call.
 func toolNameOf(block string) string {
 	_, rest, ok := strings.Cut(block, `"tool"`)
 	if !ok {

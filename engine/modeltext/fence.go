@@ -5,9 +5,8 @@ import "strings"
 // fence is what opens a block of code in Markdown.
 const fence = "```"
 
-// jsonBlocks returns the content of the ```json blocks of a text; the last may be unclosed. None is
-// in a quotation (>) or another block: an answer that quotes a hostile file must not make its
-// calls.
+// jsonBlocks returns the content of ```json blocks; the last may be unclosed. None is in a
+// quotation (>) or another block: an answer that quotes a hostile file must not make its calls.
 func jsonBlocks(text string) []string {
 	var blocks []string
 	for text != "" {
@@ -29,8 +28,8 @@ func jsonBlocks(text string) []string {
 	return blocks
 }
 
-// openFence returns the number of backticks that open a block on a line, 0 for none, and what
-// follows them. A ```json fence may follow other text; any other begins its line.
+// openFence returns the number of backticks that open a block on a line, and what follows them.
+// Only a ```json fence may follow other text.
 func openFence(line string) (marks int, info string) {
 	trimmed := strings.TrimLeft(line, " \t")
 	if strings.HasPrefix(trimmed, ">") {

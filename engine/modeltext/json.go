@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// FindJSON finds the JSON value that an answer is meant to be: the whole text, else the last
-// ```json block that holds one, else the widest stretch from a bracket to its counterpart.
+// FindJSON finds the JSON value in an answer: the whole text, else the last ```json block that
+// holds one, else the widest stretch between brackets.
 func FindJSON(text string) (raw json.RawMessage, ok bool) {
 	whole := strings.TrimSpace(text)
 	if json.Valid([]byte(whole)) {

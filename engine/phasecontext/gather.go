@@ -7,8 +7,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// gather returns the anchors of the named phases, and all other turn groups of finished phases that
-// say something new, both in session order.
+// gather returns the anchors and the other turn groups that say something new, in session order.
 func (e *Earlier) gather(which cascade.InterAnchors, takenOver map[string]bool) (anchors, candidates []*turnGroup) {
 	source := map[*echo.PhaseRecord]bool{}
 	for _, name := range which.FromPhases {

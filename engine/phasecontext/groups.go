@@ -10,8 +10,8 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// turnGroup is the unit of what comes in of an earlier phase: an answer with its tool calls and
-// their results, or any other message by itself.
+// turnGroup is the unit of what comes in: an answer with its calls and results, or another
+// message.
 type turnGroup struct {
 	rec     *echo.PhaseRecord
 	segment int // number of the visit in the session
@@ -35,7 +35,7 @@ func (g *turnGroup) id() echo.Hash {
 	return g.items[0].Message.Hash()
 }
 
-// hashes names the messages of a group in one word: groups with the same say the same.
+// hashes is the same for groups that say the same.
 func (g *turnGroup) hashes() string {
 	var b strings.Builder
 	for _, it := range g.items {
@@ -101,8 +101,7 @@ func (e *Earlier) join(g *turnGroup, it *echo.Item) {
 	g.items = append(g.items, in)
 }
 
-// toolOutput writes the result of a phase that runs a tool as a user message, the only role for it
-// without a call.
+// toolOutput writes a tool phase's result as a user message, the only role for it without a call.
 func toolOutput(phase string, m *echo.Message) *echo.Message {
 	what := "result"
 	if m.Failed() {

@@ -71,9 +71,9 @@ func (e *Earlier) Included(rec *echo.PhaseRecord, src cascade.Source) []echo.Ite
 	return out
 }
 
-// historyOf returns the history of an earlier phase as this phase has to treat it. Callouts are
-// pinned. Calls and results of another model or another way of calling tools are foreign, and so
-// are all in a phase without tools: providers refuse calls in a request that declares none.
+// historyOf returns an earlier phase's history. Callouts are pinned. Calls and results of another
+// model or way of calling are foreign, and all in a phase without tools: providers refuse calls
+// then.
 func (e *Earlier) historyOf(rec *echo.PhaseRecord) []echo.Item {
 	other := rec.Model != e.Phase.Model || rec.Prompted != e.Phase.Prompted || !e.HasTools
 	out := slices.Clone(rec.History)
@@ -102,8 +102,7 @@ func stateText(rec *echo.PhaseRecord, s *echo.Session) string {
 	return echo.AsText(values)
 }
 
-// imagesOf gathers the images of a phase in one user message, the only role that every provider
-// takes images in.
+// imagesOf gathers a phase's images in one user message, which every provider takes.
 func imagesOf(rec *echo.PhaseRecord) *echo.Message {
 	parts := echo.Text(fmt.Sprintf("From phase %q, images:", rec.Name))
 	for _, it := range rec.History {
@@ -123,8 +122,7 @@ func imageParts(m *echo.Message) []echo.Part {
 	return slices.DeleteFunc(slices.Clone(m.Parts()), func(p echo.Part) bool { return p.Type != echo.PartImage })
 }
 
-// transcript brings the messages of a phase, whole and in order, between two markers. Tool calls
-// stay with their results, as providers want.
+// transcript brings the messages of a phase, whole and in order, between two markers.
 func transcript(phase string, history []echo.Item, filter cascade.MessagesFilter) []echo.Item {
 	body := Pick(history, filter)
 	if len(body) == 0 {

@@ -72,7 +72,6 @@ func (s *Selection) Anchors() (out []echo.Hash) {
 	return out
 }
 
-// cost returns the most tokens that messages may take in a request of the phase.
 func (s *Selection) cost(items ...echo.Item) (n int64) {
 	for i := range items {
 		n += s.Cost(items[i].Message)
@@ -80,8 +79,7 @@ func (s *Selection) cost(items ...echo.Item) (n int64) {
 	return n
 }
 
-// Choose makes the selection from what was found of the candidates. answer is the model's to the
-// menu, nil when none was asked. It returns a menu, and no outcome, when a model has to choose.
+// Choose makes the selection, or returns the menu by which a model has to choose first.
 func (s *Selection) Choose(f *echo.Findings, answer *selection.MenuAnswer) (*echo.InterSelection, *selection.Menu) {
 	settings := s.settings
 	settings.MaxTokens = max(settings.MaxTokens-s.cost(marker(endOfSelected)), 0)
@@ -92,7 +90,6 @@ func (s *Selection) Choose(f *echo.Findings, answer *selection.MenuAnswer) (*ech
 	return s.outcome(f, selected), nil
 }
 
-// groups puts the candidates and what was found of them together for the selection.
 func (s *Selection) groups(f *echo.Findings) []selection.Group {
 	out := make([]selection.Group, len(s.candidates))
 	for i, g := range s.candidates {
@@ -225,8 +222,8 @@ func (s *Selection) outcome(f *echo.Findings, sel *echo.Selected) *echo.InterSel
 	return out
 }
 
-// Brought returns the messages that come in, in session order and between markers. The error says
-// that the outcome is of another history.
+// Brought returns the messages that come in, with markers. The error: the outcome is of another
+// history.
 func (s *Selection) Brought(o *echo.InterSelection) ([]echo.Item, error) {
 	if len(o.Scores) != len(s.candidates) {
 		return nil, fmt.Errorf("the recorded selection is not of the %d candidates that there are", len(s.candidates))

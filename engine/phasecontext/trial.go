@@ -17,8 +17,7 @@ import (
 	"github.com/windlass-run/windlass/internal/excerpt"
 )
 
-// Trial is a selection on the record of a session, without a run or anchors: everything that
-// finished phases said is a candidate.
+// Trial is a selection on a recorded session, among everything that finished phases said.
 type Trial struct {
 	Task      string
 	Before    string // a phase: what had finished when it began first is selected from; "": everything
@@ -58,7 +57,6 @@ func Try(ctx context.Context, id string, entries []*echo.Entry, t Trial) (*echo.
 	return out, nil
 }
 
-// ask gives the menu to the model.
 func (t *Trial) ask(ctx context.Context, menu *selection.Menu) *selection.MenuAnswer {
 	if t.Model == nil {
 		return &selection.MenuAnswer{Failed: "no model is named"}

@@ -68,8 +68,8 @@ type LongPrice struct {
 	Output      float64
 }
 
-// Lookup returns what the file says of a model: under its name, else under the pattern that matches
-// with the most characters other than *.
+// Lookup returns what is said of a model: under its name, else under the pattern that matches with
+// the most characters other than *.
 func (c *Config) Lookup(name string) (Model, bool) {
 	if m, ok := c.Models[name]; ok {
 		return m, true
@@ -118,7 +118,7 @@ func Find(dir, home string) (string, error) {
 	return "", nil
 }
 
-// Open reads the configuration of commands in dir. Without a file it is empty.
+// Open reads the configuration of commands in dir; without a file it is empty.
 func Open(dir, home string) (*Config, error) {
 	path, err := Find(dir, home)
 	if err != nil {

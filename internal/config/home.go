@@ -8,8 +8,7 @@ import (
 	"path/filepath"
 )
 
-// Home returns the folder of sessions and of the embedded database: $WINDLASS_HOME, else
-// ~/.windlass. It is not created.
+// Home returns the folder of sessions and the embedded database: $WINDLASS_HOME or ~/.windlass.
 func Home() (string, error) {
 	if h, err := folderFrom("WINDLASS_HOME"); h != "" || err != nil {
 		return h, err

@@ -53,8 +53,7 @@ func decisionsIn(text string) []string {
 	return out
 }
 
-// checklists are the newest versions of the checklists of a session, by where they are: in the
-// answers of a phase, in a value of the state, in a file.
+// checklists are the newest checklists by place: a phase's answers, a value of the state, a file.
 type checklists struct {
 	order  []string            // by their newest versions, the newest last
 	latest map[string][]string // the texts that they are in

@@ -9,8 +9,8 @@ import (
 	"github.com/windlass-run/windlass/internal/excerpt"
 )
 
-// fit makes the handoff within limits. Of what was done and decided the newest is kept, of what
-// remains the first.
+// fit makes the handoff within limits, with the newest of what was done, and the first of what
+// remains.
 func (p *progress) fit(g *gathered, l limits) *echo.Handoff {
 	h := &echo.Handoff{
 		SessionID: p.record.SessionID(), CascadeID: excerpt.Line(p.record.CascadeID(), maxName), Status: p.status, Reason: p.reason,
@@ -41,7 +41,6 @@ func (p *progress) fit(g *gathered, l limits) *echo.Handoff {
 	return h
 }
 
-// input returns what the run was given, as JSON; "" when that is nothing.
 func (p *progress) input() string {
 	start := p.record.Start()
 	if start == nil {
@@ -67,8 +66,7 @@ func newest[T any](list []T, n int) []T { return list[max(0, len(list)-max(n, 1)
 
 func first[T any](list []T, n int) []T { return list[:min(len(list), max(n, 1))] }
 
-// How many bytes names may have that come from the file, and names of sources, some of which models
-// choose.
+// maxName and maxSource bound names, in bytes, some of which models choose.
 const (
 	maxName   = 200
 	maxSource = 80

@@ -19,8 +19,8 @@ import (
 // MaxSize is how many bytes the text of a handoff may have.
 const MaxSize = 8000
 
-// Of reports how far a recorded run has come, with the newest recorded reading of the files. It
-// needs no recorded handoff; one equals what Of returns for the record up to the end of its phase.
+// Of reports how far a recorded run has come. A recorded handoff equals that of the record up to
+// it.
 func Of(entries []*echo.Entry) (*echo.Handoff, error) {
 	if len(entries) == 0 {
 		return nil, errors.New("the session has no entries yet")
@@ -29,8 +29,8 @@ func Of(entries []*echo.Entry) (*echo.Handoff, error) {
 	return FromFold(f, recordedCascade(f), nil), nil
 }
 
-// FromFold reports how far a run has come, with entries of its newest visit that are about to be
-// recorded. files nil: the newest recorded reading; c nil: the phases that follow are not known.
+// FromFold reports how far a run has come, with entries about to be recorded. files nil: the
+// newest recorded; c nil: what follows is not known.
 func FromFold(f *record.Fold, c *cascade.Cascade, files *echo.Workspace, soon ...*echo.Entry) *echo.Handoff {
 	p := progressOf(f, c, soon...)
 	if files != nil {

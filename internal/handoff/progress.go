@@ -23,7 +23,6 @@ type progress struct {
 	problem string // why it ended badly
 }
 
-// progressOf adds entries of the newest visit that are about to be recorded.
 func progressOf(f *record.Fold, c *cascade.Cascade, soon ...*echo.Entry) *progress {
 	p := &progress{record: f, cascade: c, visits: f.Visits(), files: f.Workspace(), status: echo.StatusRunning}
 	if newest := p.newest(); newest != nil {
@@ -66,7 +65,7 @@ func (l limits) half() limits {
 	return limits{l.task / 2, l.input / 2, l.said / 2, l.item / 2, l.problem / 2, l.path / 2, l.items / 2, l.files / 2}
 }
 
-// handoff sums it up. Everything is cut alike until the text fits.
+// handoff cuts everything alike until the text fits.
 func (p *progress) handoff() *echo.Handoff {
 	g := p.gather()
 	for l := widest; ; l = l.half() {
@@ -117,7 +116,6 @@ func (p *progress) gather() *gathered {
 	return g
 }
 
-// ownHistory returns the entries with what a phase said and was told itself.
 func ownHistory(f *record.Fold, visit echo.Key) []*echo.Entry {
 	return slices.DeleteFunc(slices.Clone(f.History(visit)), func(e *echo.Entry) bool { return !record.IsOwn(e) })
 }
@@ -273,8 +271,8 @@ func targetsOf(c *cascade.Cascade, phase string) []string {
 	return out
 }
 
-// choices returns what was decided outside of answers: routes that were chosen, state that phases
-// set unless it is a checklist, callouts.
+// choices returns what was decided outside of answers: routes, state other than checklists,
+// callouts.
 func (p *progress) choices(histories [][]*echo.Entry) []echo.HandoffItem {
 	var out []echo.HandoffItem
 	for _, r := range p.record.Routes() {

@@ -31,8 +31,7 @@ type answer struct {
 	Long  bool   `json:"long,omitempty"` // the text is too long
 }
 
-// init makes a process that was started as a child one. It is not in main, because every binary
-// that runs programs, tests included, must be able to be its own child.
+// init is where every binary, tests included, becomes its own child.
 func init() {
 	if len(os.Args) == 1 && os.Args[0] == childName {
 		os.Exit(child(os.Stdin, os.Stdout))
@@ -66,8 +65,8 @@ func child(in io.Reader, out io.Writer) int {
 	return 0
 }
 
-// watchMemory ends the process when it has taken too much memory. It sees growth; the limit of the
-// system, where there is one, also meets a single large request.
+// watchMemory ends the process when it has grown too much; the system's limit also meets one
+// request.
 func watchMemory() {
 	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	for range time.Tick(2 * time.Millisecond) {
@@ -119,7 +118,6 @@ func (p *Program) apart(ctx context.Context, data []byte, limit int) (string, er
 	return a.Text, nil
 }
 
-// ranOut reports whether the runtime's last words are that the system gave it no more memory.
 func ranOut(errs []byte) bool {
 	return memoryWords.Match(errs)
 }

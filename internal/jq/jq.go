@@ -54,9 +54,8 @@ func Compile(src string) (*Program, error) {
 	return &Program{src: src, code: code, weight: weightOf(q)}, nil
 }
 
-// Run applies the program to a JSON text and returns at most limit bytes: a text comes bare,
-// several results one a line. An error wraps [ErrMemory] or [ErrOutput], or is the program's or
-// that of ctx.
+// Run applies the program to a JSON text and returns at most limit bytes, several results one a
+// line. An error wraps [ErrMemory] or [ErrOutput], or is the program's or that of ctx.
 func (p *Program) Run(ctx context.Context, data []byte, limit int) (string, error) {
 	if p.weight > 0 && p.weight*len(data) <= maxInside {
 		return evaluate(ctx, p.code, data, limit)
@@ -64,7 +63,6 @@ func (p *Program) Run(ctx context.Context, data []byte, limit int) (string, erro
 	return p.apart(ctx, data, limit)
 }
 
-// evaluate runs a program in this process.
 func evaluate(ctx context.Context, code *gojq.Code, data []byte, limit int) (string, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()

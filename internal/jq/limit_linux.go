@@ -9,8 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// limitMemory limits what this process may have to what it has and n bytes; the runtime ends the
-// process beyond that. RLIMIT_DATA counts what can be written, not reserved address space.
+// limitMemory limits this process to n more bytes; RLIMIT_DATA does not count reserved addresses.
 func limitMemory(n uint64) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

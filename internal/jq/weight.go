@@ -6,9 +6,9 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// weightOf returns how often, at most, a part of the input occurs in the result; 0 when that is not
-// known. It knows programs that choose: paths, iteration, select, map, and lists and objects of
-// them. A step makes at most its input times its weight.
+// weightOf returns how often, at most, a part of the input occurs in the result of paths,
+// iteration, select, map, lists and objects; 0: not known. A step makes at most its input times
+// its weight.
 func weightOf(q *gojq.Query) int {
 	if q == nil || q.Meta != nil || len(q.Imports) > 0 || len(q.FuncDefs) > 0 || len(q.Patterns) > 0 {
 		return 0
@@ -142,7 +142,7 @@ func weightOfObject(o *gojq.Object) int {
 	return n
 }
 
-// single reports whether a query makes one value at most, so that nothing is combined with several.
+// single reports whether a query makes one value at most.
 func single(q *gojq.Query) bool {
 	switch {
 	case q == nil || q.Op == gojq.OpComma:

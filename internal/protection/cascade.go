@@ -9,8 +9,8 @@ import (
 // MaxCascade is how many bytes a cascade has at most. Longer files are read by nobody as one.
 const MaxCascade = source.MaxBytes
 
-// IsCascade says whether a text is a JSON or YAML object with a cascade_id. The name of its file
-// does not count, as a file can get another one.
+// IsCascade says whether a text is a JSON or YAML object with a cascade_id, whatever its file's
+// name.
 func IsCascade(text []byte) bool {
 	if len(text) > MaxCascade || !mayHaveKey(text) {
 		return false
@@ -23,8 +23,7 @@ func IsCascade(text []byte) bool {
 
 const key = "cascade_id"
 
-// mayHaveKey spares reading files as YAML, which is slow, where the key is neither written out nor
-// perhaps escaped.
+// mayHaveKey spares reading files as YAML, which is slow.
 func mayHaveKey(text []byte) bool {
 	return bytes.Contains(text, []byte(key)) || bytes.IndexByte(text, '\\') >= 0 && bytes.IndexByte(text, '"') >= 0
 }

@@ -10,9 +10,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// fold returns a name as it is compared. Names that any common file system takes for one are equal:
-// HFS+ and APFS ignore case and some invisible characters, and compose others; Windows ignores
-// case, dots and spaces at the end, and what follows a colon (a stream of the file).
+// fold returns a name as it is compared: HFS+ and APFS ignore case and some characters and compose
+// others; Windows ignores case, dots and spaces at the end, and what follows a colon.
 func fold(name string) string {
 	name, _, _ = strings.Cut(name, ":")
 	name = strings.Map(func(r rune) rune {
@@ -24,14 +23,12 @@ func fold(name string) string {
 	return strings.TrimRight(norm.NFKD.String(cases.Fold().String(norm.NFKD.String(name))), ". ")
 }
 
-// ignored are the characters that a file system ignores: HFS+ some format characters, an ext4
-// without case all that Unicode has no glyph for by default.
+// ignored are the characters that HFS+, or an ext4 without case, ignores in names.
 func ignored(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
-// shortForm is a short name of Windows: the beginning of the real name or, when several have that,
-// two characters and four digits of a checksum.
+// shortForm is a short name of Windows: its beginning, or two characters and a checksum.
 var shortForm = regexp.MustCompile(`^([^.~]{1,6})~[0-9]{1,3}(?:\.([^.]{1,3}))?$`)
 
 // foldedName is a name of a path in the form in which it is compared.
@@ -61,8 +58,7 @@ func (f foldedName) isShortFor(pattern string) bool {
 	return isCut(extension, f.short[2], 3) && (isCut(stem, f.short[1], 6) || isChecksum(stem, f.short[1]))
 }
 
-// isCut says whether a part of a short name is a part of a pattern, cut to so many characters or
-// one or two less.
+// isCut says whether short is a part of a pattern, cut to most characters or one or two less.
 func isCut(pattern, short string, most int) bool {
 	if i := strings.IndexAny(pattern, `*?[\`); i >= 0 {
 		return strings.HasPrefix(short, pattern[:min(i, len(short))])

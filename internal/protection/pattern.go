@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// pattern is a path with wildcards, cut into names: * and ? stand for characters of one name, [a-z]
-// for one of a set, ** for any number of names.
+// pattern is a path with wildcards, cut into names: * and ? and [a-z] within a name, ** for any
+// names.
 type pattern struct {
 	rooted bool // it is about absolute paths
 	names  []string
@@ -65,8 +65,8 @@ func parsePath(text string) (pattern, error) {
 	return p, nil
 }
 
-// protects says whether the pattern matches a folded path, or a folder that it is in. A pattern
-// that is not rooted may begin at any name.
+// protects says whether the pattern, from any name on if not rooted, matches a path or a folder
+// above.
 func (p pattern) protects(folded []foldedName, absolute bool) bool {
 	if p.rooted && !absolute {
 		return false
@@ -85,8 +85,8 @@ func (p pattern) protects(folded []foldedName, absolute bool) bool {
 	return false
 }
 
-// grants says whether the pattern matches a whole path as it is written. No wildcard matches the
-// names that are explicit.
+// grants says whether the pattern matches a whole path; no wildcard matches names that are
+// explicit.
 func (p pattern) grants(names []string, explicit []bool) bool {
 	at := p.begin()
 	for i, name := range names {
@@ -124,7 +124,6 @@ func (p pattern) step(at []bool, any bool, matches func(want string) bool) []boo
 	return p.skip(next)
 }
 
-// skip adds the places behind each ** that matches no name.
 func (p pattern) skip(at []bool) []bool {
 	for i, want := range p.names {
 		if at[i] && want == "**" {

@@ -17,13 +17,11 @@ type rule struct {
 	patterns []pattern
 }
 
-// New returns the rules of the table, of protect_paths and of the grants.
-//
-// A pattern of protect_paths names a file or a folder, with everything in it, at any depth; with a
-// slash at its beginning it is an absolute path. A grant names files by their whole path from the
-// granted folder, or their absolute path. In both, * and ? stand for characters of one name, and **
-// for any number of names. A ".git" and a bare repository are only granted by a pattern that has
-// their name without wildcards.
+// New returns the rules of the table, of protect_paths and of the grants. A pattern of
+// protect_paths names a file, or a folder with everything in it, at any depth; with a leading
+// slash, absolutely. A grant names files by their whole path from the granted folder, or
+// absolutely. * and ? stand for characters of one name, ** for any number of names. A ".git" and a
+// bare repository are granted by their name without wildcards only.
 func New(protect, allow []string) (*Rules, error) {
 	r := &Rules{}
 	rows := Table()
@@ -98,8 +96,7 @@ func (r *Rules) CheckText(f File, texts ...[]byte) error {
 	return nil
 }
 
-// folded returns the names of the path as they are compared. Outside of Windows a name may hold a
-// backslash, which separates names there.
+// folded returns the names as they are compared; a backslash separates names on Windows.
 func (f File) folded() []foldedName {
 	var out []foldedName
 	for _, name := range slices.Concat(f.Above, f.Path) {
@@ -128,7 +125,6 @@ func (r *Rules) unlessGranted(f File, row Row) error {
 	return &RefusedError{Row: row, Grant: escapedPath(grant)}
 }
 
-// explicit says which names a grant has to have without wildcards.
 func (f File) explicit() []bool {
 	names := slices.Concat(f.Above, f.Path)
 	out := make([]bool, len(names))
@@ -147,8 +143,7 @@ func rooted(names []string) string {
 	return "/" + path
 }
 
-// IsBare says by the names in a folder whether it is a bare repository, from which git takes
-// configuration and hooks.
+// IsBare says by the names in a folder whether it is a bare repository, whose hooks git runs.
 func IsBare(has func(name string) bool) bool {
 	return has("HEAD") && (has("commondir") || has("objects") && has("refs"))
 }

@@ -18,7 +18,6 @@ func (c char) first() byte { return c.bytes[0] }
 // maxEscape is how many bytes the escape of one character has at most, in texts inside texts.
 const maxEscape = 32
 
-// maxReadings is how many readings there mostly are at most.
 const maxReadings = 8
 
 // escapes adds the readings of an escape at a place. cut: the text ends within what may be one.
@@ -70,7 +69,6 @@ func percent(out []char, rest string) []char {
 	return out
 }
 
-// single has every byte as a text.
 var single = func() (t [256]string) {
 	for i := range t {
 		t[i] = string([]byte{byte(i)})
@@ -175,8 +173,8 @@ func hexRune(word string) (rune, bool) {
 // backslashes alone has endless readings.
 const maxWork = 8
 
-// end returns where a form ends whose byte i and those after it stand at a place of a text; 0: it
-// does not stand there. cut: the text ends before that is known.
+// end returns where a form ends whose bytes from i on stand at a place; 0: it does not stand
+// there. cut: the text ends before that is known.
 func (f *form) end(text string, at, i int, work *int) (end int, cut bool) {
 	for ; i < len(f.text); i++ {
 		switch {
@@ -195,7 +193,6 @@ func (f *form) end(text string, at, i int, work *int) (end int, cut bool) {
 	return at, false
 }
 
-// isEscape reports whether an escape may begin with a byte.
 func isEscape(b byte) bool { return b == '%' || b == '\\' || b == '&' || b == '+' }
 
 // breaks reports whether a byte may stand between those of a form, as the end of a line.
@@ -224,7 +221,6 @@ func (f *form) endEscaped(text string, at, i int, work *int) (end int, cut bool)
 	return end, cut
 }
 
-// reads reports whether bytes are those of a form from one of its own on.
 func (f *form) reads(i int, bytes string) bool {
 	for k := range len(bytes) {
 		if !f.is(i+k, bytes[k]) {
@@ -234,7 +230,6 @@ func (f *form) reads(i int, bytes string) bool {
 	return true
 }
 
-// is reports whether a byte may stand for one of a form.
 func (f *form) is(i int, b byte) bool {
 	want := f.text[i]
 	if want == b {

@@ -10,8 +10,7 @@ import (
 // jsonString is a string of a JSON text, with its quotes.
 var jsonString = regexp.MustCompile(`(?s)"(?:[^"\\]|\\.)*"`)
 
-// JSON returns a JSON value with "[value of NAME]" for every secret in its strings. Everything else
-// stays byte for byte.
+// JSON returns a JSON value with placeholders for the secrets in its strings, else byte for byte.
 func (s *Set) JSON(raw []byte) []byte {
 	if !s.Has(string(raw)) {
 		return raw
@@ -33,8 +32,7 @@ func (s *Set) JSON(raw []byte) []byte {
 	})
 }
 
-// Any returns a value as encoding/json decodes it, with "[value of NAME]" for every secret in its
-// strings. It writes to nothing that it was given.
+// Any returns a copy of a decoded JSON value with placeholders for the secrets in its strings.
 func (s *Set) Any(value any) any {
 	if s == nil {
 		return value
@@ -58,15 +56,15 @@ func (s *Set) Any(value any) any {
 	return value
 }
 
-// Head is [Set.Text] for a text whose rest was cut away: what may begin a secret at its end is left
-// out.
+// Head is [Set.Text] for a text whose rest was cut away, without what may begin a secret at its
+// end.
 func (s *Set) Head(text string) string {
 	out, _ := s.replace(text, false)
 	return out
 }
 
-// Stream takes secrets out of a text that comes in pieces. It holds back what may begin a secret
-// until more has come. One goroutine has it.
+// Stream takes secrets out of a text that comes in pieces, and holds back what may begin one. One
+// goroutine has it.
 type Stream struct {
 	Set  *Set
 	held string

@@ -16,8 +16,7 @@ import (
 	"strings"
 )
 
-// MinLength is the least length in bytes of a secret. Shorter ones are part of too many innocent
-// texts.
+// MinLength is the least length in bytes of a secret: shorter ones are part of innocent texts.
 const MinLength = 8
 
 // Value is one secret, and the name by which it is known to people.
@@ -46,11 +45,9 @@ const (
 	formHex             // of both cases, perhaps in several lines
 )
 
-// New returns the set of these secrets, without those that are too short or that anyone would
-// guess.
+// New returns the set of these secrets, without those that are too short or easily guessed.
 func New(values ...Value) *Set { return (*Set)(nil).With(values...) }
 
-// With returns a set that has these secrets, too.
 func (s *Set) With(values ...Value) *Set {
 	all := slices.Clone(s.Values())
 	for _, v := range values {
@@ -83,7 +80,7 @@ func (s *Set) Values() []Value {
 	return s.values
 }
 
-// guessed are values that stand in every manual: they protect nothing, and occur in innocent texts.
+// guessed are values that stand in every manual, and in innocent texts.
 var guessed = map[string]bool{"password": true, "passw0rd": true, "changeme": true, "clickhouse": true, "postgres": true, "windlass": true, "localhost": true}
 
 // formsOf lists how a value may be written, apart from escapes, which the matching knows.
@@ -94,8 +91,8 @@ func formsOf(v Value) []form {
 		{v.Name, base64.StdEncoding.EncodeToString([]byte(v.Value)), formBase64},
 		{v.Name, base64.RawStdEncoding.EncodeToString([]byte(v.Value)), formBase64},
 	}
-	// Inside of what was encoded, the value begins at one of three places of a group. Only the
-	// characters that depend on nothing but the value are looked for.
+	// Inside of what was encoded, the value begins at one of three places of a group. Only
+	// characters that depend on the value alone are looked for.
 	for before := range 3 {
 		encoded := base64.RawStdEncoding.EncodeToString([]byte(strings.Repeat("\x00", before) + v.Value))
 		from := []int{0, 2, 3}[before]
@@ -144,8 +141,7 @@ func (s *Set) Has(text string) bool {
 	return false
 }
 
-// replace replaces secrets. When the text is not whole, out ends at rest, where what may begin a
-// secret stands at the end of the text.
+// replace replaces secrets. If the text is not whole, out ends at rest, where a secret may begin.
 func (s *Set) replace(text string, whole bool) (out string, rest int) {
 	if s == nil {
 		return text, len(text)
@@ -193,8 +189,7 @@ func (s *Set) next(text string, from int) int {
 	return len(text)
 }
 
-// match returns length and name of the longest secret that begins at a place; 0: none. open: the
-// text ends before that is known.
+// match returns length and name of the longest secret at a place. open: the text ends too early.
 func (s *Set) match(text string, at int) (n int, name string, open bool) {
 	try := func(b byte) {
 		for _, i := range s.first[b] {

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Inside returns the offset of a character, by its line and column from one, of a decoded string.
-// Where the notation cannot be followed, as in a folded YAML scalar, it is the string's start.
+// Inside returns the offset of a line and column (from 1) of a decoded string; where the notation
+// cannot be followed, as in a folded YAML scalar, the string's start.
 func (f *File) Inside(n *Node, p Pos) int {
 	if n == nil || n.Kind != String || n.Start >= len(f.data) {
 		if n == nil {
@@ -72,7 +72,6 @@ func (f *File) insideYAML(n *Node, p Pos) int {
 	return n.Start
 }
 
-// prefixUpTo returns the part of text before a place.
 func prefixUpTo(text string, p Pos) string {
 	at := 0
 	for line := 1; line < p.Line; line++ {

@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// parseJSON fills in f.Root, or adds the problem that stopped it. encoding/json keeps neither the
-// offsets of keys nor repeated keys, and does not say what to write instead.
+// parseJSON fills in f.Root, or adds the problem that stopped it. Unlike encoding/json it knows
+// the offsets of keys and repeated keys, and says what to write instead.
 func parseJSON(f *File) {
 	s := jsonScanner{file: f, data: f.data}
 	s.space()
@@ -32,8 +32,7 @@ func parseJSON(f *File) {
 	f.Root = root
 }
 
-// jsonScanner is a recursive descent over RFC 8259. The first syntax error ends the scan; a
-// repeated key is only noted.
+// jsonScanner is a recursive descent over RFC 8259. The first syntax error ends the scan.
 type jsonScanner struct {
 	file   *File
 	data   []byte
@@ -66,7 +65,6 @@ func (s *jsonScanner) peek() byte {
 	return 0
 }
 
-// describe names what stands at an offset, for messages.
 func (s *jsonScanner) describe(at int) string {
 	if at >= len(s.data) {
 		return "end of the file"
@@ -280,8 +278,7 @@ func numberHint(text string) string {
 	return ""
 }
 
-// finite reports whether a number fits a float64 and has no huge exponent: exact arithmetic on
-// 1e999999999 takes gigabytes.
+// finite reports whether a number fits a float64; exact arithmetic on 1e999999999 takes gigabytes.
 func finite(text string) bool {
 	i := strings.IndexAny(text, "eE")
 	if i < 0 {
@@ -295,7 +292,6 @@ func finite(text string) bool {
 	return err == nil && len(text) <= 1000
 }
 
-// string decodes the string at the scanner.
 func (s *jsonScanner) string() (text string, ok bool) {
 	start := s.at
 	var b strings.Builder
@@ -336,8 +332,8 @@ func escapeControl(c byte) string {
 	return fmt.Sprintf(`\u%04x`, c)
 }
 
-// unescape decodes the escape sequence that data starts with. The size is 0 when there is none. An
-// unpaired surrogate becomes U+FFFD, as in encoding/json.
+// unescape decodes an escape sequence; size 0: there is none. An unpaired surrogate becomes
+// U+FFFD.
 func unescape(data []byte) (r rune, size int) {
 	if len(data) < 2 {
 		return 0, 0

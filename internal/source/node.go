@@ -40,7 +40,6 @@ type Member struct {
 	Value            *Node
 }
 
-// Member returns the member with the key.
 func (n *Node) Member(key string) (Member, bool) {
 	if n != nil {
 		if i, ok := n.index[key]; ok {
@@ -100,8 +99,8 @@ const (
 	Nullify      // write null, which decodes into a zero value
 )
 
-// JSON returns the value as JSON, changed by edit, which is asked for every pointer and may be nil.
-// Numbers without a fraction are written as integers, as 1 for 1.0 or 1e0.
+// JSON returns the value as JSON, changed by edit, which is asked for every pointer and may be
+// nil. Numbers without a fraction are written as integers, as 1 for 1.0.
 func (n *Node) JSON(edit func(pointer string) Edit) []byte {
 	if edit == nil {
 		edit = func(string) Edit { return Keep }
@@ -147,8 +146,7 @@ func AppendJSON(b []byte, v any) []byte {
 	return append(b, bytes.TrimSuffix(w.Bytes(), []byte("\n"))...)
 }
 
-// plainInteger writes a number without a fraction as an integer: encoding/json refuses 1.0 for an
-// int, JSON Schema does not. Large exponents stay.
+// plainInteger writes 1.0 as 1, which encoding/json wants for an int. Large exponents stay.
 func plainInteger(text string) string {
 	if !strings.ContainsAny(text, ".eE") {
 		return text

@@ -11,16 +11,14 @@ import (
 	"syscall"
 )
 
-// ErrNoFile is wrapped by errors about folders, pipes, devices and sockets. Reading one may never
-// end.
+// ErrNoFile is wrapped by errors about folders, pipes, devices and sockets.
 var ErrNoFile = errors.New("not a file")
 
 // ErrTooLarge is wrapped by errors for files that are larger than what they may be.
 var ErrTooLarge = errors.New("too large")
 
-// Open opens a regular file for reading and never waits. The exceptions are the names of what the
-// process was given, such as /dev/stdin and the /dev/fd/63 of a shell's <(...): these may be pipes
-// and terminals.
+// Open opens a regular file for reading and never waits. The exceptions are what the process was
+// given, such as /dev/stdin and a shell's <(...): these may be pipes and terminals.
 func Open(path string) (*os.File, error) {
 	given := isGiven(path)
 	if info, err := os.Stat(path); err != nil {
@@ -47,7 +45,6 @@ func Open(path string) (*os.File, error) {
 	return f, nil
 }
 
-// asOpen turns an error of Stat into the one that opening would have returned.
 func asOpen(err error) error {
 	var failed *fs.PathError
 	if errors.As(err, &failed) {
@@ -111,8 +108,7 @@ func isGiven(path string) bool {
 	return path == "/dev/stdin" || strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/self/fd/")
 }
 
-// ReadFile reads a file of at most limit bytes, as [Open] opens it. A larger one is an
-// error that wraps [ErrTooLarge].
+// ReadFile reads what [Open] opens. More than limit bytes are an error that wraps [ErrTooLarge].
 func ReadFile(path string, limit int64) ([]byte, error) {
 	f, err := Open(path)
 	if err != nil {

@@ -4,6 +4,5 @@ package source
 
 import "syscall"
 
-// NonBlock is the flag of [os.OpenFile] that keeps the opening of a named pipe from waiting for its
-// other end.
+// NonBlock is the flag of [os.OpenFile] that does not wait for the other end of a named pipe.
 const NonBlock = syscall.O_NONBLOCK

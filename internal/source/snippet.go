@@ -18,8 +18,8 @@ type Snippet struct {
 	Source      string // the line's text
 }
 
-// Lines returns the source line and the line with the carets, both behind a gutter with the line's
-// number. It replaces control characters, which could command a terminal; a tab becomes a space.
+// Lines returns the source line and the carets behind a gutter with the line's number. Control
+// characters, which could command a terminal, are replaced.
 func (s Snippet) Lines() (text, carets string) {
 	chars := []rune(s.Source)
 	col := min(max(s.Col-1, 0), len(chars))
@@ -39,7 +39,6 @@ func (s Snippet) Lines() (text, carets string) {
 	return text, carets
 }
 
-// cut chooses the part of a long line that is shown.
 func (s Snippet) cut(length, col int) (from, to int) {
 	if length <= maxSnippet {
 		return 0, length

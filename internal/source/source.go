@@ -64,9 +64,8 @@ type File struct {
 	lines []int // the offset at which each line starts
 }
 
-// Parse reads data as JSON or YAML, by the name's extension; without a known one, a text that
-// starts with a brace or bracket is JSON. What is wrong is in the Problems of the file. Root is nil
-// when there is no tree.
+// Parse reads data as JSON or YAML, by the extension of name, else by its first character. Root is
+// nil when there is no tree; Problems say why.
 func Parse(name string, data []byte) *File {
 	f := &File{Name: name, yaml: isYAML(name, data)}
 	limit := MaxBytes
@@ -94,7 +93,7 @@ func Parse(name string, data []byte) *File {
 	return f
 }
 
-// Pos returns the place of a byte offset. An offset outside the file is moved to its nearest end.
+// Pos returns the place of a byte offset, moved into the file.
 func (f *File) Pos(offset int) Pos {
 	offset = min(max(offset, 0), len(f.data))
 	line := sort.SearchInts(f.lines, offset+1) - 1
@@ -112,8 +111,7 @@ func (f *File) Line(line int) string {
 // LineEnd returns the column after the last character of a line.
 func (f *File) LineEnd(line int) int { return utf8.RuneCountInString(f.Line(line)) + 1 }
 
-// Around returns about limit characters of the line around an offset, or all of a shorter line, and
-// their first column.
+// Around returns about limit characters of a line around an offset, and their first column.
 func (f *File) Around(offset, limit int) (text string, col int) {
 	line := f.Pos(offset).Line
 	start, end := f.lines[line-1], f.lineEnd(line)

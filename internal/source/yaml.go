@@ -18,8 +18,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// maxYAMLColumn bounds the indentation, and so the depth, of blocks: the parser's time grows with
-// the square of the depth.
+// maxYAMLColumn bounds the depth of blocks: the parser's time grows with its square.
 const maxYAMLColumn = 800
 
 // parseYAML fills in f.Root from the first document, or adds the problem that stopped it.
@@ -98,7 +97,6 @@ type yamlBuilder struct {
 	failed  bool
 }
 
-// fail adds the problem that stops the tree from being built, unless there is one.
 func (b *yamlBuilder) fail(code ProblemCode, n ast.Node, message, hint string) *Node {
 	if !b.failed {
 		b.failed = true
@@ -113,8 +111,7 @@ func (b *yamlBuilder) note(code ProblemCode, n ast.Node, message, hint string) {
 	b.file.problem(code, at.Start, at.End, message, hint)
 }
 
-// at returns a value of a kind that begins where a node of the parser does, and ends with its first
-// token.
+// at returns a value that begins where a node of the parser does, and ends with its first token.
 func (b *yamlBuilder) at(kind Kind, n ast.Node) *Node {
 	start := b.start(n)
 	return &Node{Kind: kind, Start: start, End: b.tokenEnd(start)}
@@ -343,7 +340,6 @@ func (b *yamlBuilder) float(n *ast.FloatNode, out *Node) *Node {
 	return out
 }
 
-// start returns the offset at which the node's first character stands.
 func (b *yamlBuilder) start(n ast.Node) int {
 	if n == nil {
 		return 0
@@ -357,8 +353,7 @@ func (b *yamlBuilder) start(n ast.Node) int {
 	return b.file.offset(posOf(n.GetToken()))
 }
 
-// tokenEnd returns where the token at an offset ends on its line: at the closing quote, the bracket
-// or block indicator, else before what ends a plain value.
+// tokenEnd returns where the token at an offset ends on its line.
 func (b *yamlBuilder) tokenEnd(start int) int {
 	data := b.file.data
 	if start >= len(data) {

@@ -14,7 +14,6 @@ type macro struct{ *syntax.Macro }
 // Kind names the value in errors.
 func (*macro) Kind() string { return "a macro" }
 
-// call calls a macro, or a function that every template has.
 func (f *frame) call(e *syntax.Call) any {
 	f.at(e.Pos).Spend(1)
 	args, named := f.arguments(&e.Args)

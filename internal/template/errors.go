@@ -11,15 +11,13 @@ import (
 // SyntaxError is a template that cannot be used. Line and Col count from 1, Col in bytes.
 type SyntaxError = syntax.Error
 
-// MissingError is a variable that a template uses and that is not there. Name is its dotted path up
-// to the first part that is missing.
+// MissingError is a variable that is not there, by its path up to the first part that is missing.
 type MissingError struct {
 	Line, Col int
 	Name      string
 	Hint      string // what was perhaps meant, or what there is
 }
 
-// Error names the variable.
 func (e *MissingError) Error() string {
 	return hint.After(fmt.Sprintf("template, line %d, column %d: variable %q is missing", e.Line, e.Col, e.Name), e.Hint)
 }
@@ -31,12 +29,10 @@ type RenderError struct {
 	Err       error // the cause, such as [ErrLimit]; may be nil
 }
 
-// Error says where and what.
 func (e *RenderError) Error() string {
 	return fmt.Sprintf("template, line %d, column %d: %s", e.Line, e.Col, e.Msg)
 }
 
-// Unwrap returns the cause.
 func (e *RenderError) Unwrap() error { return e.Err }
 
 // ErrLimit is the cause of a [RenderError] when a limit of work, output or nesting was reached.

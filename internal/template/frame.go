@@ -16,8 +16,8 @@ const (
 	maxWarnings = 100 // different ones of one rendering
 )
 
-// run is one rendering: variables, output, what is left of its limits. One goroutine has it. What
-// fails panics with a [*MissingError] or a [value.Failure], and [Template.Render] recovers it.
+// run is one rendering in one goroutine. What fails panics with a [*MissingError] or a
+// [value.Failure], which [Template.Render] recovers.
 type run struct {
 	value.Run
 	place    syntax.Pos // of a failure; see [run.at]
@@ -34,7 +34,6 @@ func (r *run) at(p syntax.Pos) *value.Run {
 	return &r.Run
 }
 
-// fail ends the rendering with an error at a place.
 func (r *run) fail(at syntax.Pos, format string, args ...any) {
 	r.place = at
 	panic(value.Failf(format, args...))
@@ -116,7 +115,6 @@ func (f *frame) force(v any) any {
 	return ""
 }
 
-// plains evaluates expressions to values of JSON.
 func (f *frame) plains(list []syntax.Expr) []any {
 	values := make([]any, len(list))
 	for i, e := range list {
@@ -125,7 +123,6 @@ func (f *frame) plains(list []syntax.Expr) []any {
 	return values
 }
 
-// arguments evaluates arguments to values of JSON.
 func (f *frame) arguments(args *syntax.Args) (list []any, named map[string]any) {
 	list = f.plains(args.List)
 	if len(args.Named) > 0 {

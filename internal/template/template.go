@@ -22,8 +22,7 @@ const (
 	ModeJSON  = quote.ModeJSON
 )
 
-// Template is a text that has been read and can be rendered any number of times. It is immutable:
-// any number of goroutines may render it at once.
+// Template is a text that was read, for any number of renderings at once.
 type Template struct {
 	body     syntax.Block // empty when nothing is interpolated
 	constant string       // the whole text then
@@ -65,11 +64,8 @@ func (t *Template) References() []string { return slices.Clone(t.roots) }
 // Uses reports whether the template mentions the variable.
 func (t *Template) Uses(name string) bool { return slices.Contains(t.roots, name) }
 
-// Render returns the text. The variables are read, never written; values that are not plain JSON
-// are taken as JSON shows them. Lookups that found nothing in state or outputs are named in the
-// warnings.
-//
-// An error is a [*MissingError] or a [*RenderError]; then there is no text.
+// Render returns the text, or a [*MissingError] or [*RenderError]. Variables are only read, as
+// JSON shows them. Lookups that found nothing in state or outputs are named in the warnings.
 func (t *Template) Render(vars map[string]any) (text string, warnings []string, err error) {
 	if len(t.body) == 0 {
 		return t.constant, nil, nil

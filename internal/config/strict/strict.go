@@ -1,5 +1,5 @@
-// Package strict reads a JSON or YAML file field by field and collects unknown keys and wrong types
-// with their places.
+// Package strict reads JSON or YAML fields and collects unknown keys and wrong types with their
+// places.
 package strict
 
 import (
@@ -23,7 +23,6 @@ type Problem struct {
 	offset int // of Pos
 }
 
-// String returns "file:line:col: message (hint)".
 func (p Problem) String() string {
 	s := fmt.Sprintf("%s:%d:%d: %s", p.File, p.Pos.Line, p.Pos.Col, p.Message)
 	if p.Hint != "" {
@@ -35,7 +34,6 @@ func (p Problem) String() string {
 // Error is everything wrong with one file, in the order of the file.
 type Error struct{ Problems []Problem }
 
-// Error returns one line for each problem.
 func (e *Error) Error() string {
 	lines := make([]string, len(e.Problems))
 	for i, p := range e.Problems {
@@ -44,8 +42,8 @@ func (e *Error) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Reader reads the values of one file, in one goroutine. Its methods note a problem and return a
-// zero value; [Reader.Err] returns all problems.
+// Reader reads one file's values in one goroutine. Its methods note problems for [Reader.Err] and
+// return zero values.
 type Reader struct {
 	file     *source.File
 	problems []Problem
@@ -88,9 +86,8 @@ func (r *Reader) note(offset int, hint, message string) {
 // Fields says how each key of an object is read.
 type Fields map[string]func(*source.Node)
 
-// Object reads an object; what names it in messages. Keys that are not among the fields are
-// problems. It reports whether n is an object with known keys only: then missing ones are worth
-// reporting.
+// Object reads an object called what, whose other keys are problems. It reports whether n is one
+// with known keys only: then missing ones are worth reporting.
 func (r *Reader) Object(n *source.Node, what string, fields Fields) bool {
 	if !r.is(n, source.Object, what, "an object") {
 		return false

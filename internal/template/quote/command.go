@@ -10,19 +10,16 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A value in a command is quoted as one word. Some places of a shell's language evaluate a word
-// once more, whatever its quotes: let, [[ x -eq 0 ]], $((...)), eval, sh -c, declare, printf -v,
-// the subscripts of arrays. So the command is read by a parser of the shell's language, with a
-// placeholder for each value, and a value may stand only where the list below says that a word is a
-// word: as an argument of a simple command that does not evaluate it, as the value of a variable,
-// in the list of for, in case, as the file of a redirect. What a variable or the output of a
-// command takes over from a value is held to the same. Numbers may stand anywhere: there is nothing
-// in them.
+// A value in a command is quoted as one word, which let, [[ x -eq 0 ]], $((...)), eval, sh -c,
+// declare, printf -v and subscripts evaluate once more. So a shell parser reads the command with
+// placeholders, and a value may stand only where the list below says that a word is a word: as an
+// argument of a simple command that does not evaluate it, in a variable, in the list of for, in
+// case, as the file of a redirect. What takes over from a value is held to the same. Numbers may
+// stand anywhere.
 //
-// This is checked when a command is rendered, on the very text that a shell is given, and, so that
-// authors learn of it in time, when its template is parsed, for each way through its tags.
+// It is checked on the rendered text and, for authors, on each way through the template's tags.
 
-// maxCommand is what Linux lets a command line have; the check takes memory with its nesting.
+// maxCommand is what Linux lets a command line have.
 const maxCommand = 128 << 10
 
 // placeholder is what stands for the value n.
@@ -38,7 +35,6 @@ func (e *misplacedError) Error() string { return e.why }
 
 const placedHint = "let the command read the value from its input or a file, or make it a number with the filter int"
 
-// errUnreadable is what a command that is no text of a shell's language meets.
 var errUnreadable = errors.New("the command cannot be read as text of a shell")
 
 // checkCommand checks a command in which placeholders in single quotes stand for so many values.
@@ -70,7 +66,6 @@ func checkCommand(command string, values int) error {
 	return nil
 }
 
-// commandCheck walks through a command.
 type commandCheck struct {
 	above   []syntax.Node // the node that is looked at, and those around it
 	found   map[string]bool
@@ -131,14 +126,14 @@ func (c *commandCheck) spread(n syntax.Node) bool {
 	return true
 }
 
-// positional says that $1 and the like may hold a value: arguments of a function, or of set.
+// positional says that $1 and the like may hold a value.
 func (c *commandCheck) positional() {
 	for _, p := range []string{"1", "2", "3", "4", "5", "6", "7", "8", "9", "@", "*"} {
 		c.tainted[p] = true
 	}
 }
 
-// name returns the name of the called command, without its folder, or "" when it is computed.
+// name returns the name of the called command without its folder, "" when it is computed.
 func name(args []*syntax.Word) string {
 	if len(args) == 0 {
 		return ""
@@ -213,7 +208,6 @@ func (c *commandCheck) refuse(value int, why string) {
 	}
 }
 
-// variable checks a variable that holds a value.
 func (c *commandCheck) variable(p *syntax.ParamExp) {
 	if p.Excl || p.Exp != nil && p.Exp.Op == syntax.OtherParamOps {
 		c.refuse(-1, fmt.Sprintf("the variable %s holds a value, and ${!...} and ${...@...} evaluate what is in it", p.Param.Value))
@@ -222,7 +216,6 @@ func (c *commandCheck) variable(p *syntax.ParamExp) {
 	c.occurs(-1)
 }
 
-// insideArithmetic reports whether what is looked at is part of an arithmetic expression.
 func (c *commandCheck) insideArithmetic() bool {
 	for i := len(c.above) - 2; i >= 0; i-- {
 		switch c.above[i].(type) {
@@ -235,8 +228,8 @@ func (c *commandCheck) insideArithmetic() bool {
 	return false
 }
 
-// occurs checks the place of a value, or of a variable that holds one: every word that it is part
-// of, from the inside out.
+// occurs checks every word that a value, or a variable that holds one, is part of, from the inside
+// out.
 func (c *commandCheck) occurs(value int) {
 	for i := len(c.above) - 2; i >= 0; i-- {
 		switch n := c.above[i].(type) {
@@ -306,8 +299,7 @@ func redirected(r *syntax.Redirect, w *syntax.Word) string {
 	return fmt.Sprintf("a value cannot stand after %s", r.Op)
 }
 
-// guiding are variables that a shell, the loader or common programs run something for. The names
-// that end with _ are beginnings.
+// guiding are variables that decide what programs run. Names that end with _ are beginnings.
 var guiding = []string{
 	"PATH", "IFS", "ENV", "BASH_ENV", "BASH_FUNC_", "SHELLOPTS", "BASHOPTS", "PS0", "PS1", "PS2", "PS4", "PROMPT_COMMAND", "CDPATH", "SHELL",
 	"LD_", "DYLD_", "GIT_", "PAGER", "MANPAGER", "LESSOPEN", "LESSCLOSE", "EDITOR", "VISUAL", "BROWSER", "NODE_OPTIONS", "PYTHONSTARTUP",

@@ -59,7 +59,7 @@ func (c *commandCheck) argument(args []*syntax.Word, i int) string {
 	return ""
 }
 
-// tested knows that test takes words for operators among several, and for variables after -v.
+// tested: test takes words for operators among several, and for variables after -v.
 func (c *commandCheck) tested(args []*syntax.Word, i int) string {
 	for _, w := range args[1:] {
 		switch text := writtenOut(w); text {
@@ -78,7 +78,7 @@ func (c *commandCheck) tested(args []*syntax.Word, i int) string {
 	return ""
 }
 
-// printed knows that printf writes into the variable that -v names.
+// printed: printf writes into the variable that -v names.
 func printed(args []*syntax.Word, i int) string {
 	first, ok := static(args[1])
 	if i == 1 || !ok || first == "-v" {
@@ -87,7 +87,7 @@ func printed(args []*syntax.Word, i int) string {
 	return ""
 }
 
-// found knows that the expression of find can run programs.
+// found: the expression of find can run programs.
 func found(args []*syntax.Word, i int) string {
 	inExpression := false
 	for _, w := range args[1:i] {
@@ -112,8 +112,7 @@ func writtenOut(w *syntax.Word) string {
 // isOperand reports whether the text of a word is neither empty nor an option.
 func isOperand(text string) bool { return text != "" && text[0] != '-' && text[0] != '+' }
 
-// started checks the command that a command starts. An option may have a word of its own, so every
-// word before the value may be the command's name.
+// started checks the command that a command starts: any word before the value may be its name.
 func (c *commandCheck) started(called string, args []*syntax.Word, i int) string {
 	named := false
 	for k := 1; k < i; k++ {
@@ -137,7 +136,7 @@ func isDuration(text string) bool {
 	return len(text)-len(digits) <= 1 && digits != "" && strings.Trim(digits, "0123456789.") == ""
 }
 
-// interpreted knows that a program comes first.
+// interpreted: a program comes first.
 func interpreted(called string, args []*syntax.Word, i int) string {
 	if slices.Contains(programOptions, writtenOut(args[i-1])) {
 		return fmt.Sprintf("a value cannot be the program of %s", called)
@@ -148,7 +147,7 @@ func interpreted(called string, args []*syntax.Word, i int) string {
 	return fmt.Sprintf("a value cannot be the program of %s; write the program out before it", called)
 }
 
-// call checks commands that take no value as an argument, but may be given one to run all the same.
+// call checks commands that may be given a value to run on their input.
 func (c *commandCheck) call(n *syntax.CallExpr) {
 	called := name(n.Args)
 	args := n.Args

@@ -2,8 +2,7 @@ package quote
 
 import "github.com/windlass-run/windlass/internal/template/syntax"
 
-// Plan decides how each value of a template is written, and notes it in the tree. It refuses a
-// value that cannot be quoted where it stands. An error is a [*syntax.Error].
+// Plan notes in the tree how each value is written, or refuses it with a [*syntax.Error].
 func Plan(mode Mode, body syntax.Block) (err error) {
 	defer syntax.Recover(&err)
 	p := &planner{mode: mode}
@@ -24,7 +23,6 @@ func Plan(mode Mode, body syntax.Block) (err error) {
 	return nil
 }
 
-// planner goes over a template in the order of its text.
 type planner struct {
 	mode Mode
 	text tracker // knows what stands around a value
@@ -64,8 +62,7 @@ func (p *planner) stmt(s syntax.Stmt) {
 	}
 }
 
-// refuseBody refuses a body whose text becomes a value: it would be quoted once where it is made,
-// and again where it is written.
+// refuseBody refuses a body whose text becomes a value: it would be quoted twice.
 func (p *planner) refuseBody(at syntax.Pos, tag string) {
 	panic(at.Errorf("%s with a body is not allowed in %s", tag, p.mode))
 }

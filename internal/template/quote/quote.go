@@ -1,9 +1,8 @@
 // Package quote decides how values are written into a template's text: as they are, or quoted as a
 // command of a POSIX shell, a URL, a form or a JSON document needs.
 //
-// [Plan] follows the constant text of a template and refuses a value where no quoting makes it
-// safe. [Words] checks a command once more when it is rendered, on the very text that a shell is
-// given.
+// [Plan] refuses values where no quoting makes them safe; [Words] checks rendered commands once
+// more.
 package quote
 
 import (

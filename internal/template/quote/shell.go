@@ -6,9 +6,8 @@ import (
 	"github.com/windlass-run/windlass/internal/template/syntax"
 )
 
-// shellTracker follows the quoting of a POSIX shell through the constant text of a command. A value
-// may stand only where quotes of its own make it one word whatever it holds. Text in which that
-// cannot be told for certain, by every shell that may be /bin/sh, allows no values after it.
+// shellTracker follows the quoting of a POSIX shell. A value may stand only where quotes of its
+// own make it one word; text that shells may read differently allows none after it.
 type shellTracker struct {
 	in     shellState
 	unsure string     // why no value may follow, or empty
@@ -43,7 +42,6 @@ func (t *shellTracker) constant(at syntax.Pos, text string) {
 	}
 }
 
-// step goes over one character.
 func (t *shellTracker) step(c byte) {
 	switch t.in {
 	case shellPlain:
@@ -121,8 +119,7 @@ func (t *shellTracker) doubt(why string) {
 	}
 }
 
-// boundary is called at every tag. A character that would mean something else together with the
-// next one must not be cut off from it.
+// boundary is called at every tag, which must not part characters that belong together.
 func (t *shellTracker) boundary(at syntax.Pos) {
 	switch {
 	case t.in != shellPlain:

@@ -6,8 +6,7 @@ import (
 	"github.com/windlass-run/windlass/internal/template/syntax"
 )
 
-// tracker follows the text of a template and knows how a value must be quoted where it stands. What
-// it refuses it panics with, as a [*syntax.Error].
+// tracker knows how a value must be quoted where it stands, or panics with a [*syntax.Error].
 type tracker interface {
 	// constant goes over text between tags.
 	constant(at syntax.Pos, text string)

@@ -11,9 +11,8 @@ import (
 // maxWays is how many ways through a template's tags are looked at before it is rendered.
 const maxWays = 8
 
-// checkWays checks a command's template before there are values: on the first way through every
-// tag, on the second, and so on. What the ways do not show, such as what a raw value brings along,
-// is found when the command is rendered.
+// checkWays checks a command's template on the first way through every tag, on the second, and so
+// on. What the ways do not show is found when the command is rendered.
 func checkWays(b syntax.Block) {
 	for way, ways := 0, 1; way < min(ways, maxWays); way++ {
 		s := &sketch{way: way, ways: 1}

@@ -23,7 +23,6 @@ func (c *cursor) next() *token {
 
 func (c *cursor) is(k kind, text string) bool { return c.peek().kind == k && c.peek().text == text }
 
-// accept goes over a token, if it is the next one.
 func (c *cursor) accept(k kind, text string) bool {
 	if !c.is(k, text) {
 		return false
@@ -51,7 +50,7 @@ func (c *cursor) name(write string) string {
 	return t.text
 }
 
-// reserved reports whether a word is part of the language, so that no variable has its name.
+// reserved reports whether a word is part of the language.
 func reserved(word string) bool {
 	return slices.Contains([]string{"and", "or", "not", "in", "is", "if", "else"}, word)
 }
@@ -69,7 +68,6 @@ func constantOf(word string) (any, bool) {
 	return nil, false
 }
 
-// scopes knows which names the tags around a place have bound.
 type scopes struct {
 	list  []scope
 	roots map[string]struct{} // the names that were mentioned where nothing had bound them
@@ -103,7 +101,6 @@ func (s *scopes) bound(name string) bool {
 	return slices.ContainsFunc(s.list, func(sc scope) bool { return sc.names[name] })
 }
 
-// mention notes that a variable is read.
 func (s *scopes) mention(name string) {
 	for _, sc := range slices.Backward(s.list) {
 		switch {

@@ -5,7 +5,6 @@ import (
 	"slices"
 )
 
-// exprs reads expressions.
 type exprs struct {
 	cursor
 	names  *Names
@@ -47,7 +46,6 @@ func (p *exprs) noRaw() {
 	}
 }
 
-// expr reads an expression of operators that bind at least so tightly.
 func (p *exprs) expr(least int) Expr {
 	defer func(depth int) { p.depth = depth }(p.depth)
 	x, most := p.first(least)
@@ -69,7 +67,6 @@ func (p *exprs) expr(least int) Expr {
 	}
 }
 
-// deeper counts one more level of the tree.
 func (p *exprs) deeper() {
 	if p.depth++; p.depth > maxDepth {
 		p.peek().fail("the expression is too deeply nested")
@@ -106,7 +103,6 @@ func (p *exprs) related(op *token, x Expr) Expr {
 	return p.filters(x)
 }
 
-// test reads the name of a test and its argument.
 func (p *exprs) test(x Expr) Expr {
 	t := p.next()
 	want, ok := p.names.Tests[t.text]
@@ -123,7 +119,6 @@ func (p *exprs) test(x Expr) Expr {
 	return n
 }
 
-// startsValue reports whether the next token begins a value.
 func (p *exprs) startsValue() bool {
 	t := p.peek()
 	return t.kind == kindValue || t.kind == kindWord && !reserved(t.text) ||

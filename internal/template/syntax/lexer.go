@@ -31,7 +31,6 @@ type token struct {
 	value any // of a kindValue
 }
 
-// lexer cuts a template into tokens.
 type lexer struct {
 	src  string
 	at   int

@@ -19,7 +19,6 @@ func (p *exprs) operand() Expr {
 	}
 }
 
-// primary reads a literal, a name, or what stands in brackets.
 func (p *exprs) primary() Expr {
 	t := p.next()
 	constant, isConstant := constantOf(t.text)
@@ -56,7 +55,6 @@ func (p *exprs) group(at Pos) Expr {
 	return x
 }
 
-// exprsUntil reads expressions with commas between them, and perhaps behind them.
 func (p *exprs) exprsUntil(closing string) []Expr {
 	var list []Expr
 	for !p.accept(kindSign, closing) {
@@ -84,7 +82,6 @@ func (p *exprs) object(at Pos) Expr {
 	return n
 }
 
-// member reads what follows a dot.
 func (p *exprs) member(at Pos, x Expr) Expr {
 	t := p.next()
 	if i, ok := t.value.(int64); ok {
@@ -99,7 +96,6 @@ func (p *exprs) member(at Pos, x Expr) Expr {
 	return step(x, Step{Pos: at, Key: t.text})
 }
 
-// step adds a step to a lookup, or begins one.
 func step(x Expr, s Step) Expr {
 	l, ok := x.(*Lookup)
 	if !ok {
@@ -140,7 +136,6 @@ func (p *exprs) method(at Pos, x Expr, name string) Expr {
 	return &Method{at, x, name, args}
 }
 
-// call reads the arguments of a function or a macro.
 func (p *exprs) call(at Pos, x Expr) Expr {
 	l, ok := x.(*Lookup)
 	if !ok || l.Base != nil || len(l.Steps) > 0 {
@@ -152,7 +147,6 @@ func (p *exprs) call(at Pos, x Expr) Expr {
 	return &Call{l.Pos, l.Name, p.args()}
 }
 
-// args reads arguments up to the closing bracket.
 func (p *exprs) args() Args {
 	var args Args
 	given := map[string]bool{}

@@ -30,7 +30,6 @@ type Error struct {
 	Hint      string // what to try next, may be empty
 }
 
-// Error says where and what.
 func (e *Error) Error() string {
 	return hint.After(fmt.Sprintf("template, line %d, column %d: %s", e.Line, e.Col, e.Msg), e.Hint)
 }
@@ -41,7 +40,6 @@ type Pos struct{ Line, Col int }
 // Place returns the place itself.
 func (p Pos) Place() Pos { return p }
 
-// Errorf returns an error at the place.
 func (p Pos) Errorf(format string, args ...any) *Error {
 	return &Error{Line: p.Line, Col: p.Col, Msg: fmt.Sprintf(format, args...)}
 }
@@ -66,7 +64,6 @@ func Recover(err *error) {
 // fail ends the reading of a template with an error at the place. [Parse] returns it.
 func (p Pos) fail(format string, args ...any) { panic(p.Errorf(format, args...)) }
 
-// unknown returns the error about a name that does not exist.
 func (p Pos) unknown(what, name string, names []string) *Error {
 	return p.Errorf("there is no %s %q", what, name).Try(hint.Guess(name, "", names))
 }

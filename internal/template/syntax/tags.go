@@ -17,9 +17,8 @@ var (
 	fileTags    = []string{"include", "import", "from", "extends", "block"}
 )
 
-// block reads up to one of the closing tags, and returns the name of that tag; its arguments come
-// next. Without closing tags it reads the whole template. The place is that of the tag whose body
-// this is.
+// block reads up to one of the closing tags, whose name it returns, or the whole template without
+// any. The place is that of the tag around it.
 func (p *parser) block(at Pos, closing []string) (body Block, end string) {
 	for {
 		switch t := p.next(); t.kind {
@@ -67,14 +66,12 @@ func (p *parser) last(at Pos, tag string, names []string, closing string) Block 
 	return b
 }
 
-// close goes over the end of a tag.
 func (p *parser) close(tag string) {
 	if t := p.next(); t.kind != kindClose {
 		t.fail("unexpected %q in the tag %s", t.text, tag)
 	}
 }
 
-// output reads the inside of {{ }}.
 func (p *parser) output(at Pos) *Output {
 	n := &Output{Pos: at, X: p.expr(bindsOr)}
 	if f, ok := n.X.(*Filter); ok && f.Name == "raw" {
@@ -99,7 +96,6 @@ func (p *parser) output(at Pos) *Output {
 	return n
 }
 
-// tag reads a tag that is not part of another one.
 func (p *parser) tag(at Pos) Stmt {
 	name := p.next()
 	if name.kind != kindWord {

@@ -9,7 +9,6 @@ import (
 // filter makes a value of another one.
 type filter func(c *call) any
 
-// filters has the filters by name. init fills it, as map and methods look filters up in it.
 var filters map[string]filter
 
 func init() {
@@ -76,7 +75,6 @@ func (r *Run) Filter(name string, v any, args []any, named map[string]any) any {
 	return out
 }
 
-// call is one use of a filter: the value and the arguments, which are taken one by one.
 type call struct {
 	*Run
 	v     any

@@ -9,8 +9,7 @@ import (
 	"strings"
 )
 
-// jsonWriter encodes values under the limits of a run: values may share parts, so that the text can
-// be much larger than the value.
+// jsonWriter encodes values, which may share parts, under the limits of a run.
 type jsonWriter struct {
 	run    *Run
 	buf    []byte

@@ -17,15 +17,14 @@ const (
 // ErrLimit is the cause when a template did, wrote, or nested more than allowed.
 var ErrLimit = errors.New("template limit reached")
 
-// Failure is what an operation on values panics with when it fails. It ends the rendering: whoever
-// renders recovers it, as the parser does with its errors.
+// Failure is what a failed operation panics with; whoever renders recovers it.
 type Failure struct{ Err error }
 
 // Failf returns a failure with a message.
 func Failf(format string, args ...any) Failure { return Failure{fmt.Errorf(format, args...)} }
 
-// Run counts the work of one rendering. Operations on values are its methods, so that each of them
-// is counted, and none returns when a limit is reached. It belongs to one goroutine.
+// Run counts the work of one rendering: operations are its methods, and none returns beyond a
+// limit. It belongs to one goroutine.
 type Run struct{ work int }
 
 // Limitf returns a failure whose cause is [ErrLimit].
