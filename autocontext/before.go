@@ -37,8 +37,8 @@ func (c *callBefore) fix() {
 	v.touched, v.before = v.touched[:0], len(d.nodes)
 }
 
-// shared returns the tokens of the coming request in the provider's cache: of the view, and in
-// full.
+// shared returns how much of the coming request is cached: tokens of the view, and of full
+// history.
 func (c *callBefore) shared(changed int) (view, full int64) {
 	if c.d.view.before == 0 || c.d.carry.Cold {
 		return 0, 0

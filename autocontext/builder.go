@@ -2,9 +2,8 @@ package autocontext
 
 import "github.com/windlass-run/windlass/echo"
 
-// Builder makes the views of one visit to a phase, one for each model call. It caches what it made
-// of messages; what it returns depends on settings, history and carry alone. It belongs to one
-// goroutine.
+// Builder makes the views of one visit to a phase. It caches what it made of messages; what it
+// returns depends on settings, history and carry alone. It belongs to one goroutine.
 type Builder struct {
 	settings Settings
 	render   *Renderer
@@ -38,9 +37,8 @@ type Step struct {
 	Events []echo.Guard
 }
 
-// Build decides what the next call is sent. The history may only have grown; a view returned
-// without an Ask counts as sent. The error is a [*FitError], or says that the carry lacks its
-// summary.
+// Build decides what the next call is sent. The history may only have grown; a view without an Ask
+// counts as sent. The error is a [*FitError], or says that the carry lacks its summary.
 func (b *Builder) Build(history []echo.Item, c echo.Carry) (Step, error) {
 	if err := checkSummary(c.Summary); err != nil {
 		return Step{Carry: c}, err
@@ -60,8 +58,7 @@ func (b *Builder) Build(history []echo.Item, c echo.Carry) (Step, error) {
 	return Step{View: &d.view, Carry: d.carry, Events: events}, nil
 }
 
-// resume takes the carry over. One that does not follow the last Build's makes the builder start
-// anew.
+// resume takes the carry over; one that does not follow the last Build's starts anew.
 func (b *Builder) resume(history []echo.Item, c echo.Carry) {
 	if len(history) < len(b.draft.nodes) || c.Sent != b.draft.view.before {
 		b.reset()

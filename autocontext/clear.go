@@ -2,8 +2,7 @@ package autocontext
 
 import "github.com/windlass-run/windlass/cascade"
 
-// cleared masks the tool results that clear_tool_uses has cleared, but those of its excluded
-// tools.
+// cleared masks the tool results that clear_tool_uses has cleared.
 func cleared(p *cascade.Intra, i int, n *node, m *state) (shape, bool) {
 	return shape{form: FormMasked, reason: ReasonCleared}, i < m.carry.Cleared && isToolResult(n) && clearable(p, n)
 }

@@ -76,8 +76,7 @@ func (d *draft) covered() int {
 	return d.carry.Summary.Covers
 }
 
-// worthFrom is the first index up to which a summary tells at least two messages that are sent
-// now.
+// worthFrom is the first index up to which a summary tells at least two messages sent now.
 func (g *guard) worthFrom() int {
 	n := 0
 	for i := g.covered(); i < len(g.nodes); i++ {
@@ -102,8 +101,7 @@ func (d *draft) standIn(i int, s shape) *echo.Message {
 	return nil
 }
 
-// placeStandIns finds where the summary and the note on turns that slid out stand, and reports
-// whether that has changed.
+// placeStandIns finds where summary and note on slid turns stand. It reports whether that changed.
 func (d *draft) placeStandIns() bool {
 	m := &d.state
 	summaryAt, slidAt := m.summaryAt, m.slidAt

@@ -42,8 +42,7 @@ func leftOut(m *echo.Message) string {
 	return fmt.Sprintf("[Earlier text left out: %d characters. recall(%q)]", utf8.RuneCountInString(m.Text()), m.Hash())
 }
 
-// excerpt returns m with about limit characters of its text: head, tail, and lines around a
-// failure.
+// excerpt cuts m's text to about limit characters: head, tail, and lines around a failure.
 func excerpt(m *echo.Message, limit int) *echo.Message {
 	text := m.Text()
 	cut := cutMiddle(text, limit, m.Hash())

@@ -113,8 +113,7 @@ func (f *frontier) move() {
 	p.low, p.first, p.gain = p.young, -1, 0
 }
 
-// pays reports whether the frontier should move by the rule of cost, and notes what leaving it
-// costs.
+// pays reports whether the frontier should move by cost, and notes what leaving it costs.
 func (f *frontier) pays() bool {
 	p, c := &f.next, &f.carry
 	if p.first < 0 || p.gain <= 0 {

@@ -115,8 +115,7 @@ func (d *draft) shapeOf(i int, m *state) shape {
 	return full(ReasonRecent)
 }
 
-// survives reports whether a message is sent in full whatever happens. A pinned tool call survives
-// with its whole group.
+// survives reports whether a message is sent in full whatever happens, as a pinned group is.
 func (d *draft) survives(i int) bool {
 	n, m := &d.nodes[i], &d.state
 	return n.msg.Role() == echo.RoleSystem || i == m.task || i == m.latest || n.pinned

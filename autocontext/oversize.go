@@ -7,12 +7,10 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// oversizeLimits are the lengths, in characters, to which results that alone do not fit are cut in
-// turn.
+// oversizeLimits are the lengths, in characters, to which results that do not fit are cut in turn.
 var oversizeLimits = [...]int{4000, 1000, 300}
 
-// oversize cuts tool results that alone would not have fitted, unless they have become old enough
-// to be cut shorter.
+// oversize cuts tool results that alone would not have fitted, unless age cuts them shorter.
 func oversize(p *cascade.Intra, i int, n *node, m *state) (shape, bool) {
 	limit := cutTo(m.carry, i)
 	if limit < 0 || !isToolResult(n) {
@@ -50,8 +48,7 @@ func (g *guard) cutOversize(most int64) {
 	}
 }
 
-// largestResult returns the largest tool result that is sent with more than limit characters; -1:
-// there is none.
+// largestResult returns the largest tool result sent with more than limit characters, or -1.
 func (g *guard) largestResult(limit int) int {
 	at, largest := -1, int64(0)
 	for i := range g.nodes {

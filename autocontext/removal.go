@@ -33,8 +33,7 @@ func (g *guard) removeByLevel(target int64) int {
 	return level
 }
 
-// removeOldest removes the oldest tool results until the request has target tokens, if there are
-// any.
+// removeOldest removes the oldest tool results until the request has target tokens, if any.
 func (g *guard) removeOldest(target int64) bool {
 	list := g.removable()
 	size := g.size()
@@ -49,8 +48,7 @@ func (g *guard) removeOldest(target int64) bool {
 	return false
 }
 
-// remove takes the tool results out of a stretch of the history, joined with what was removed
-// before.
+// remove takes the tool results out of a stretch joined with what was removed before.
 func (g *guard) remove(from, to, level int) {
 	r := &echo.Removal{From: from, To: to, Level: level}
 	if old := g.carry.Removed; old != nil {

@@ -19,12 +19,10 @@ type Settings struct {
 	// assumed to cost a tenth, and no money is reported.
 	Price *echo.Price
 
-	// Limit is the tokens, in the model's own count, that a request may have: the window or
-	// token_budget less the reserve for the answer. 0: unknown; the guard then acts only on
-	// refusal.
+	// Limit is the tokens, in the model's own count, that a request may have. 0: unknown; the
+	// guard then acts only when a request was refused as too long.
 	Limit int64
-	// Strategy says what makes room when a request comes near Limit; "" is
-	// [cascade.BudgetSummarize].
+	// Strategy says what makes room near Limit; "" is [cascade.BudgetSummarize].
 	Strategy cascade.BudgetStrategy
 
 	// Count counts a message with its overhead as the model does; nil: four bytes are a token.
@@ -67,6 +65,5 @@ const (
 	assumedRatio = whole / 10
 )
 
-// cost is what a request of size tokens costs when shared of them are read from the cache, in
-// millionths of a token.
+// cost is that of a request, in millionths of a token, when shared of its tokens are cached.
 func cost(size, shared, ratio int64) int64 { return (size-shared)*whole + shared*ratio }

@@ -32,8 +32,7 @@ func (g *guard) slide(target int64) bool {
 	return true
 }
 
-// slidNote is the message in place of the turns that were left out, made once for each number of
-// them.
+// slidNote is the message in place of turns left out, made once for each number of them.
 type slidNote struct {
 	message *echo.Message
 	turns   int

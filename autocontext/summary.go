@@ -26,8 +26,7 @@ Write in plain text under these headings, leaving out a heading that has nothing
 
 Be exact and short. Invent nothing.`
 
-// summaryRequest asks for a summary. The transcript has about size bytes: characters may be
-// tokens.
+// summaryRequest asks for a summary of a transcript of about size bytes at most.
 func summaryRequest(told []*echo.Message, size int) []*echo.Message {
 	size = max(size, 1000)
 	text := ""

@@ -84,8 +84,7 @@ func locatePhases(at place, phases []Phase) []located {
 
 func (p located) title() string { return describe(p.at) }
 
-// checkModel refuses a blank model. None is fine: the command line or the environment may bring
-// it.
+// checkModel refuses a blank model. None is fine: others may bring it.
 func checkModel(owner place, key string) {
 	if at := owner.key(key); blank(at) {
 		at.error(CodeEmptyModel, describe(owner)+" names a model of nothing", "name a model, or remove the key to use the default")

@@ -163,14 +163,12 @@ func (b *interBlock) checkWeights() {
 		`set one of them above 0; "recency_weight" only raises what they find`)
 }
 
-// without reports whether there are phases that the block is for and none of them has such a
-// strategy.
+// without reports whether the block is for phases of which none has such a strategy.
 func (b *interBlock) without(used func(SelectionStrategy) bool) bool {
 	return len(b.strategies) > 0 && !slices.ContainsFunc(b.strategies, used)
 }
 
-// modelWithoutEffect warns of a model that is never asked. It may be written in two places of the
-// cascade's block.
+// modelWithoutEffect warns of a model that is never asked, in either of its two places.
 func (b *interBlock) modelWithoutEffect(at place) {
 	if at.has("selector_model") && at.intact("selector_model") && b.without(SelectionStrategy.AsksModel) {
 		at.noEffect("selector_model", `"selector_model" is only used with the strategies "llm" and "hybrid"`, `set "strategy" to one of them or remove it`)
@@ -206,8 +204,7 @@ func (k interRules) ledTo(name string) bool {
 	})
 }
 
-// checkAnchorsBrought warns of anchors of a phase that "from" brings in, and of an input that is
-// kept out.
+// checkAnchorsBrought warns of anchors that "from" brings in, and of an input that is kept out.
 func (k interRules) checkAnchorsBrought(p located) {
 	if p.Context.Anchors == nil {
 		return

@@ -180,8 +180,7 @@ func (s *InputsSchema) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// isSchema reports whether a keyword has a value that it takes: the input "type" has a
-// description.
+// isSchema reports whether a keyword has a value of its kind: an input "type" has a description.
 func isSchema(keys map[string]json.RawMessage) bool {
 	if string(bytes.TrimSpace(keys["type"])) == `"object"` {
 		return true
@@ -201,6 +200,7 @@ var schemaKeywords = map[string]string{
 	"$schema": anything, "$ref": anything, "$id": anything,
 }
 
+// MarshalJSON writes the form that is set.
 func (s InputsSchema) MarshalJSON() ([]byte, error) {
 	if s.Schema != nil {
 		return s.Schema, nil

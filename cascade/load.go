@@ -140,8 +140,7 @@ func ParseIntra(name string, data []byte) (Intra, Diagnostics, error) {
 	return b.merged, found, nil
 }
 
-// readFile reads up to one byte more than a source file may have, which shows that it is too
-// large.
+// readFile reads up to one byte more than a source file may have, to see that it is too large.
 func readFile(fsys fs.FS, path string) ([]byte, error) {
 	if _, ok := fsys.(machine); !ok { // of the machine's files, Open sees to it
 		if info, err := fs.Stat(fsys, path); err == nil {

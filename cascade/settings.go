@@ -57,6 +57,7 @@ func (c *Cascade) EffectiveInter(p *Phase) Inter {
 	return in
 }
 
+// EffectiveCards returns what cards are made with.
 func (c *Cascade) EffectiveCards() InterCards { return mergeInter(c.AutoContext.inter()).Cards }
 
 // EffectiveTokenBudget returns a phase's ceiling or nil. What is zero follows from the model.

@@ -123,8 +123,7 @@ const (
 	DefaultMaxAttemptsOfSchema = 3
 )
 
-// ChoosesRoute reports whether the model chooses what follows: one of several, or with a
-// description.
+// ChoosesRoute reports whether the model chooses what follows: of several, or by a description.
 func (p *Phase) ChoosesRoute() bool {
 	return len(p.Handoffs) > 1 || len(p.Handoffs) == 1 && p.Handoffs[0].Description != ""
 }

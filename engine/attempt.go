@@ -13,8 +13,7 @@ type answer struct {
 	passed bool // loop_until has accepted it already
 }
 
-// attempt takes turns until the model answers without calls, loop_until passes, or they are used
-// up.
+// attempt takes turns until the model answers without calls, loop_until passes, or none are left.
 func (v *visit) attempt(ctx context.Context) (answer, error) {
 	limit := v.phase.MaxTurns()
 	for v.Turn = 1; ; v.Turn++ {
@@ -61,10 +60,9 @@ func (v *visit) promptTurn() error {
 	return v.say(echo.StepPrompt, echo.NewText(echo.RoleUser, echo.KindTurnPrompt, text))
 }
 
-// checkTurn asks loop_until whether a turn that does not end the attempt may end it early. What a
-// model says while it calls tools is not its answer: such a turn is only shown to validators that
-// look at the world. An answer that ends the attempt is left to judge, which asks what costs
-// nothing first.
+// checkTurn asks loop_until whether a turn may end the attempt early. Text beside tool calls is no
+// answer: only validators that look at the world see it. An answer that ends the attempt is left
+// to judge, which asks what costs nothing first.
 func (v *visit) checkTurn(ctx context.Context, limit int, called bool, ans *answer) error {
 	name := v.phase.Rules.LoopUntil
 	ends := !called && (v.Turn == limit || v.phase.Rules.TurnPrompt == "")

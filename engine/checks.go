@@ -114,8 +114,7 @@ func (c *checks) validate(ctx context.Context, name, content string) (*echo.Verd
 	return vd, c.verdict(name, vd)
 }
 
-// checkText is a built-in validator: its rule in words, whether the text keeps it, else what is
-// wrong.
+// checkText is a built-in validator: its rule, whether the text keeps it, else what is wrong.
 func checkText(ref cascade.Validator, content string) (rule string, valid bool, why string) {
 	words := len(strings.Fields(content))
 	switch ref.Kind {

@@ -43,8 +43,7 @@ func (e *VerdictError) Error() string {
 	return fmt.Sprintf("no answer passed %s in %s: %s", e.Check, quantity.Of(e.Attempts, "attempt"), excerpt.Of(e.Reason))
 }
 
-// classify maps the error that ended a phase or run to status and reason. A failure outranks the
-// context.
+// classify maps an error that ended a phase or run. A failure outranks the end of the context.
 func classify(err error) (echo.Status, echo.StopReason) {
 	var over *budget.Error
 	var phase *PhaseError
@@ -62,8 +61,7 @@ func classify(err error) (echo.Status, echo.StopReason) {
 	}
 }
 
-// endedByContext reports whether a context's end is the cause, not a model call that timed out
-// itself.
+// endedByContext reports whether a context's end is the cause, not a model call's own timeout.
 func endedByContext(err error) bool {
 	var me *effect.ModelError
 	return !errors.As(err, &me) && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded))

@@ -15,7 +15,7 @@ import (
 // lookLimit is how long reading the files may take, also after the run's context.
 const lookLimit = time.Second
 
-// ownRecord is the run's record as it folds it. Any goroutine may add an entry; the mutex guards
+// ownRecord is the run's record as it folds it. Any goroutine may add entries; the mutex guards
 // new.
 type ownRecord struct {
 	mu   sync.Mutex
@@ -75,8 +75,7 @@ const (
 )
 
 // noticeResume tells a model that is no longer sent older messages how far the work has come, at
-// the first turn after the resumption. It is recorded, so a replay has the same whatever the files
-// are.
+// the first turn after the resumption. It is recorded, so a replay has the same.
 func (v *visit) noticeResume(ctx context.Context) error {
 	what := echo.StepResumed
 	if e := v.rec.Next(echo.NodeMessage, v.at(what)); e != nil {

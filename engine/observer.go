@@ -32,8 +32,7 @@ type Event struct {
 	Guard       echo.Guard   // context_warning, compacting, compaction_complete
 }
 
-// Observer is told what is going on outside of the recording, by the run's goroutine, and returns
-// at once.
+// Observer is told, by the run's goroutine, what is new. Observe must return at once.
 type Observer interface {
 	Observe(Event)
 }

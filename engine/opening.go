@@ -16,8 +16,7 @@ import (
 	"github.com/windlass-run/windlass/engine/phasecontext"
 )
 
-// opening writes what comes before the first turn: system message, context, what is selected,
-// task.
+// opening writes what comes before the first turn of a phase with a model.
 type opening struct {
 	v       *visit
 	inter   cascade.Inter
@@ -58,8 +57,7 @@ func (o *opening) write(ctx context.Context) error {
 	return o.v.say(echo.StepTask, message)
 }
 
-// systemText tells the model of described tools, checks, and the form of the answer. It may be
-// empty.
+// systemText tells the model of described tools, checks, and the form of the answer, if any.
 func (o *opening) systemText() (string, error) {
 	var parts []string
 	if o.v.record.Prompted && len(o.v.tools.set.specs) > 0 {
@@ -109,8 +107,7 @@ func (o *opening) taskText() (string, error) {
 	return text + "\n\nInput:\n```json\n" + string(input) + "\n```", nil
 }
 
-// includesInput reports whether the input is added to the task: by default if nothing else brings
-// it.
+// includesInput reports whether the input is added to the task: if nothing else brings it.
 func (o *opening) includesInput() bool {
 	if c := o.v.phase.Context; c != nil && c.IncludeInput != nil {
 		return *c.IncludeInput

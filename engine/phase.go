@@ -106,8 +106,7 @@ func (v *visit) equip() (*echo.PhaseContext, error) {
 	return v.views.data(facts), err
 }
 
-// converse makes attempts until an answer passes every check, and returns it, parsed by
-// output_schema.
+// converse makes attempts until an answer passes every check, and returns it.
 func (v *visit) converse(ctx context.Context) (any, error) {
 	if err := newOpening(v).write(ctx); err != nil {
 		return nil, err

@@ -55,8 +55,7 @@ func (r *reads) repeated(tool string, h echo.Hash) {
 	}
 }
 
-// Masking is too eager when at least so many results were read again, and they are more than this
-// share of the masked.
+// Masking is too eager when so many results, and this share of the masked, were read again.
 const (
 	eagerResults = 5
 	eagerShare   = 5 // a fifth

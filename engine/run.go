@@ -14,9 +14,8 @@ import (
 	"github.com/windlass-run/windlass/engine/lookup"
 )
 
-// Run runs a cascade to its end. The result is never nil; the error is a [*PhaseError] around its
-// cause, a [*budget.Error], a [*effect.RecordError], or the end of ctx. The log has the end,
-// unless it failed.
+// Run runs a cascade to its end, which is in the log unless that failed. The result is never nil;
+// the error is a [*PhaseError], a [*budget.Error], a [*effect.RecordError], or the end of ctx.
 func (r *Runner) Run(ctx context.Context, spec Spec) (*Result, error) {
 	run := newRun(r, spec)
 	if spec.Log != nil {

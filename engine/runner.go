@@ -38,8 +38,7 @@ type Runner struct {
 type Spec struct {
 	Cascade *cascade.Cascade
 	Input   map[string]any
-	// Log is the session's, closed by the caller; nil: a replay, which ends with
-	// [effect.ErrEndOfRecord].
+	// Log is the session's, closed by the caller; nil: a replay, up to [effect.ErrEndOfRecord].
 	Log     *echo.Log
 	WorkDir string // the session's own folder, which templates see as session.work_dir
 	Name    string // what templates see as session.id; "": the id of the log's session
@@ -47,15 +46,13 @@ type Spec struct {
 	// Header is what the session was begun with, recorded with it; may be nil.
 	Header json.RawMessage
 
-	// Recording is what the log has of the run, which follows it and then goes on, or ends with an
-	// [*effect.DivergenceError].
+	// Recording is what the log has of the run, which follows it and then goes on.
 	Recording []*echo.Entry
 
 	// Effects perform and record what is not recorded; nil: the runner's model and tools are asked.
 	Effects effect.Effects
 
-	// Budget is what the run may take, if other than recorded or in the cascade. Zero limits
-	// nothing.
+	// Budget is what the run may take; nil: as recorded or in the cascade. Zero limits nothing.
 	Budget *cascade.Budget
 
 	// Background returns what background calls have taken since it was last called; may be nil.

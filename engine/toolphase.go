@@ -99,8 +99,7 @@ func (v *visit) toolFailed(err error, inputs json.RawMessage) error {
 	return cmp.Or(recorded, err)
 }
 
-// toolInputs renders a phase's inputs; where the tool's schema wants no string, the text is read
-// as JSON.
+// toolInputs renders a phase's inputs, read as JSON where the tool's schema wants no string.
 func toolInputs(phase *cascade.Phase, t *templates, spec effect.ToolSpec) (json.RawMessage, error) {
 	var s struct {
 		Properties map[string]struct {

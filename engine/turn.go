@@ -69,8 +69,7 @@ func refusedAsTooLong(err error) bool {
 	return errors.As(err, &me) && me.Kind == echo.ModelErrContextLength && !effect.IsRecordError(err)
 }
 
-// refusedForGood is the error of a refused request that could not be made smaller, or another
-// error.
+// refusedForGood is the error of a refused request that could not be made smaller.
 func refusedForGood(refusal, err error) error {
 	var fit *autocontext.FitError
 	switch {

@@ -81,8 +81,7 @@ func (v *views) data(f effect.ModelFacts) *echo.PhaseContext {
 	}
 }
 
-// request builds a call's view and request, and records the selection if the budget allows the
-// call.
+// request builds a call's view and request, and records the selection within the budget.
 func (v *views) request(ctx context.Context, selection, call echo.Key, noTools bool) (*effect.ModelRequest, error) {
 	view, err := v.build(ctx)
 	if err != nil {
@@ -144,9 +143,8 @@ func (v *views) build(ctx context.Context) (*autocontext.View, error) {
 	return nil, fmt.Errorf("the view of the history is not settled after %d questions to models", maxAsks)
 }
 
-// offerRecall adds recall to the tools when it is of use. Under a policy that will come in a phase
-// with tools or attempts, so it is there from the start: tools that never change keep the cached
-// prefix.
+// offerRecall adds recall to the tools when it is of use. Under a policy that will come, so it is
+// there from the start: tools that never change keep the cached prefix.
 func (v *views) offerRecall(masked int) {
 	inTime := !v.settings.Policy.Enabled || len(v.tools.specs) > 0 || v.phase.MaxAttempts() > 1
 	if v.builder.MayMask(v.carry) && (inTime || masked > 0) {

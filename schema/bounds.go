@@ -170,8 +170,7 @@ func (c *census) below(doc any) int {
 	return n
 }
 
-// patternSize estimates the instructions of a pattern, 0 for an invalid one, which is refused
-// later.
+// patternSize estimates the instructions of a pattern; 0: it is invalid, and refused later.
 func patternSize(pattern string) int {
 	re, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {

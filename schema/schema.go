@@ -55,6 +55,7 @@ func embedded(definition string) *Schema {
 	return s
 }
 
+// Schema is a compiled schema. It is safe for concurrent use.
 type Schema struct {
 	raw    []byte
 	free   chan *compiledForm // that no check uses
@@ -76,12 +77,13 @@ func (e *InvalidError) Error() string {
 	return "not a valid JSON Schema: " + Join(e.Violations, 3)
 }
 
+// ErrNotJSON is wrapped when an input of [Schema.Validate] or [Compile] is no JSON value.
 var ErrNotJSON = errors.New("not valid JSON")
 
+// Compile prepares a schema for use. The error is an [InvalidError] or wraps [ErrNotJSON].
 func Compile(raw json.RawMessage) (*Schema, error) { return prepare(raw, false) }
 
-// CompileOwn is [Compile] for a schema of windlass: its work is linear, so values of any size are
-// checked.
+// CompileOwn is [Compile] for a schema of windlass, whose work is linear, for values of any size.
 func CompileOwn(raw json.RawMessage) (*Schema, error) { return prepare(raw, true) }
 
 func prepare(raw json.RawMessage, own bool) (*Schema, error) {
@@ -105,8 +107,7 @@ func prepare(raw json.RawMessage, own bool) (*Schema, error) {
 	return s, nil
 }
 
-// inlineURL is the base of schemas without an $id; a relative one would show the working
-// directory.
+// inlineURL is the base of schemas without an $id; a relative one would show the work directory.
 const inlineURL = "https://windlass.run/schema/inline.json"
 
 func documentURL(doc any) string {

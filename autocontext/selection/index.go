@@ -14,8 +14,7 @@ const (
 	bm25B  = 0.75
 )
 
-// Index remembers the words of a session's messages, which changes no choice. It belongs to one
-// goroutine.
+// Index remembers the words of messages, which changes no choice. It belongs to one goroutine.
 type Index struct {
 	lexicon
 	bags map[bagKey]bag
@@ -74,8 +73,7 @@ func (x *Index) readMessage(m *echo.Message) []int32 {
 	return terms
 }
 
-// relevance returns the groups' relevance to a query by BM25 over the groups; 0: no word in
-// common.
+// relevance returns the groups' BM25 relevance to a query; 0: no word in common.
 func (x *Index) relevance(query string, groups []Group) []float64 {
 	hits, lengths := x.hits(query, groups)
 	having := map[int32]float64{} // groups, by term

@@ -25,8 +25,7 @@ func ranked(scores []float64) []place {
 }
 
 // A message is often found by its neighbour: a question by its answer, a result by its call. So
-// groups share relevance within a visit, half as much with each step, more from those before
-// (docs/selection.md).
+// groups share relevance within a visit, more from those before (docs/selection.md).
 const (
 	shareOfPrevious = 0.6
 	shareOfNext     = 0.45
@@ -157,8 +156,7 @@ func normalized(scores []float64) []float64 {
 // 2009); between 5 and 60 it hardly matters here (docs/selection.md).
 const fusionConstant = 20
 
-// similarityWeight is the weight of the ranking by similarity; that by words, which finds more,
-// has 1.
+// similarityWeight is the weight of the ranking by similarity; words, which find more, have 1.
 const similarityWeight = 0.5
 
 // fuse joins two rankings of n groups by the sum of the reciprocals of the ranks.

@@ -27,8 +27,7 @@ type Settings struct {
 	RecencyWeight float64
 	CalloutWeight float64
 	// Threshold leaves out, by similarity, what is below this share of the most similar candidate
-	// and not next to such a one. Embedders differ in what they call similar, so it is a
-	// proportion.
+	// and not next to such a one. Embedders differ in their scales.
 	Threshold float64
 	// Prefilter makes hybrid stop before the model is asked.
 	Prefilter bool

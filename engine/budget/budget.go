@@ -27,6 +27,7 @@ func NewLedger(limits cascade.Budget) *Ledger {
 // Unlimited reports whether there is no limit.
 func (l *Ledger) Unlimited() bool { return l.Limits == (cascade.Budget{}) }
 
+// Answered adds a call of the run that was answered.
 func (l *Ledger) Answered(req *effect.ModelRequest, resp *effect.ModelResponse) {
 	kind := kindOf(req)
 	l.kinds[kind] = l.kinds[kind].plus(resp)
@@ -80,8 +81,7 @@ func SizeOf(req *effect.ModelRequest, f effect.ModelFacts) Size {
 }
 
 // SizeOfView returns the size of a phase's own request: as its view counted it, else as counted
-// here, corrected by scale (thousandths). Tools and a share of the messages were in the request
-// before.
+// here and corrected by scale (thousandths). Its tools and a share of its messages are cached.
 func SizeOfView(req *effect.ModelRequest, f effect.ModelFacts, view *echo.Selection, scale int64) Size {
 	s := Size{In: view.RequestSize}
 	if s.In == 0 {

@@ -37,8 +37,7 @@ func (e Estimate) String() string {
 // firstAnswer is how many tokens an answer is taken to have when nothing says how long it will be.
 const firstAnswer = 500
 
-// expectAnswer estimates an answer: by what is asked for or allowed, the average of its kind or
-// model, or an assumption.
+// expectAnswer estimates an answer by what is asked for or allowed, averages, or an assumption.
 func expectAnswer(req *effect.ModelRequest, kind, model tally, longest int64) Estimate {
 	switch {
 	case req.AnswerLength > 0:
@@ -56,8 +55,7 @@ func expectAnswer(req *effect.ModelRequest, kind, model tally, longest int64) Es
 	}
 }
 
-// estimate completes an estimate. Without a tariff a token costs what those of the model's calls
-// did.
+// estimate completes an estimate. Without a tariff, tokens cost what the model's did so far.
 func estimate(sent Size, e Estimate, tariff *echo.Tariff, model tally) Estimate {
 	e.In, e.Cached = sent.In, min(max(sent.Cached, 0), sent.In)
 	switch {

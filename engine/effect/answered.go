@@ -40,8 +40,7 @@ type slot struct {
 	key  echo.Key
 }
 
-// NewAnswered returns effects with another run's outcomes. w takes secrets out of what is
-// recorded.
+// NewAnswered returns effects with another run's outcomes. w masks what is recorded.
 func NewAnswered(w Writer, answers []*echo.Entry) *Answered {
 	a := &Answered{w: w, answers: map[slot][]*echo.Entry{}}
 	for _, e := range answers {
@@ -97,8 +96,7 @@ func (a *Answered) Tool(ctx context.Context, key echo.Key, _ ToolSpec, req ToolR
 	return m, a.w.Append(ToolEntry(key, req.Site, call, m, kind))
 }
 
-// Value implements [Effects]. It takes a reading itself when none is recorded, or only one of
-// another history.
+// Value implements [Effects]. It takes a reading itself when none of this history is recorded.
 func (a *Answered) Value(_ context.Context, key echo.Key, site Site, read func() echo.Payload) (json.RawMessage, error) {
 	now := read()
 	e := newEntry(echo.NodeValue, key, site)

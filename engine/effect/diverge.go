@@ -10,8 +10,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// DivergenceError is a run that does not follow its recording. Nothing is asked or recorded after
-// it.
+// DivergenceError is a run that does not follow its recording. Nothing is recorded after it.
 type DivergenceError struct {
 	Seq      uint64 // of the entry of the record
 	Node     echo.NodeType

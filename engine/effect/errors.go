@@ -7,8 +7,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// RecordError is a record that could not be written. The run stops: what is not recorded must not
-// be paid.
+// RecordError is a record that could not be written: what is not recorded must not be paid for.
 type RecordError struct{ Err error }
 
 func (e *RecordError) Error() string { return "the run's record cannot be written: " + e.Err.Error() }

@@ -11,8 +11,7 @@ import (
 // Branch is a part of a run that runs concurrently with others, with its own order of entries.
 type Branch struct {
 	Key echo.Key // see [echo.Key.Branch]
-	// Run is the branch; it records under its key only. An error stops it, a failure is an
-	// outcome.
+	// Run is the branch, which records under its key. An error stops it; a failure is an outcome.
 	Run func(ctx context.Context) error
 }
 

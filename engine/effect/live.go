@@ -9,9 +9,8 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// Live performs and records effects so that a call is paid for once: an outcome is in the journal
-// before the engine sees it, and everything is synced before a request leaves or a tool starts
-// that is not idempotent.
+// Live performs and records effects so that a call is paid for once: its outcome is in the journal
+// before the engine sees it, and everything is synced before what must not happen twice.
 type Live struct {
 	model Model
 	tools Tools

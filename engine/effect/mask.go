@@ -7,8 +7,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// Mask takes secrets out of what is recorded, kept, or sent to another model. Masking twice
-// changes nothing more.
+// Mask takes secrets out of what is recorded, kept, or sent to another model. It is idempotent.
 type Mask interface {
 	Text(text string) string
 	// JSON masks the strings of a JSON value, Any those of a value that encoding/json decoded.
@@ -72,8 +71,8 @@ func withMessages(req *ModelRequest, change func(*echo.Message) *echo.Message) *
 	return &out
 }
 
-// asRecorded reports whether a request has a hash without secrets, or with them in an older
-// record.
+// asRecorded reports whether a request has a hash, without secrets or, in older records, with
+// them.
 func asRecorded(mask Mask, req *ModelRequest, hash string) bool {
 	return req.Hash() == hash || maskedRequest(mask, req).Hash() == hash || withMessages(req, (*echo.Message).Open).Hash() == hash
 }

@@ -13,7 +13,6 @@ import (
 // Model answers requests, for concurrent use. Complete returns the whole answer, retries what can
 // be retried and honours ctx. An error is a [*ModelError] if the provider was reached or could not
 // be; when ctx ended, its error is in the chain.
-// error is in the chain.
 type Model interface {
 	Complete(ctx context.Context, req *ModelRequest) (*ModelResponse, error)
 }

@@ -62,8 +62,7 @@ func (r *Recorder) Peek(node echo.NodeType, key echo.Key) *echo.Entry {
 	return r.recording.peek(node, key)
 }
 
-// Next uses and returns the next recorded entry of a key's branch if it has that type and key, or
-// nil.
+// Next uses and returns the next recorded entry of a key's branch if it has that type and key.
 func (r *Recorder) Next(node echo.NodeType, key echo.Key) *echo.Entry {
 	e, _ := r.recording.follow(node, key)
 	return e
@@ -184,8 +183,7 @@ func (r *Recorder) Complete(node echo.NodeType, key echo.Key) error {
 	return nil
 }
 
-// Missing returns the error of a run that came to what is not recorded: while more is recorded, it
-// took another way.
+// Missing returns the error of a run that came to what is not recorded while more is.
 func (r *Recorder) Missing(err error) error {
 	var end *EndError
 	if left := r.recording.pending(echo.Key{}); left != nil && errors.As(err, &end) {
@@ -214,8 +212,7 @@ func (r *Recorder) Sleep(ctx context.Context, branch echo.Key, d time.Duration) 
 	return r.seams.Sleep(ctx, d)
 }
 
-// mayRunAgain reports whether a tool may run again whose end is not known; validators ask about
-// now.
+// mayRunAgain reports whether a tool that had begun may run again; validators ask about now.
 func mayRunAgain(spec ToolSpec, req ToolRequest) bool {
 	return spec.Idempotent || req.Site.Validator != ""
 }

@@ -96,8 +96,7 @@ func (p *recording) find(branch echo.Key) *cursor {
 }
 
 // follow uses the next entry of a key's branch if it has that type and key, else returns what is
-// recorded instead, nil at the end. A reading for a limit of the budget is skipped when the run
-// does not take it.
+// recorded instead, nil at the end. Readings for the budget are skipped when the run takes none.
 func (p *recording) follow(node echo.NodeType, key echo.Key) (used, instead *echo.Entry) {
 	if len(p.items) == 0 {
 		return nil, nil
@@ -125,8 +124,7 @@ func (p *recording) follow(node echo.NodeType, key echo.Key) (used, instead *ech
 	return nil, p.unused(branch, math.MaxUint64)
 }
 
-// unused returns an unused entry before a number: of a branch, those below it, or its idle
-// ancestors.
+// unused returns an unused entry before a number, of a branch, those below, or its ancestors.
 func (p *recording) unused(branch echo.Key, before uint64) *echo.Entry {
 	if left := p.left(p.find(branch)); left != nil && left.Seq < before {
 		return left
@@ -162,8 +160,7 @@ func (p *recording) use(c *cursor, n int) {
 	}
 }
 
-// pending returns the first entry that a branch, those below and above it have not come to, or
-// nil.
+// pending returns the first unused entry of a branch and those below and above it, or nil.
 func (p *recording) pending(branch echo.Key) *echo.Entry {
 	if len(p.items) == 0 {
 		return nil

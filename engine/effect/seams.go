@@ -14,11 +14,11 @@ type Seams struct {
 	Now func() time.Time
 	// Sleep waits for so long; it returns ctx's error when that ends before.
 	Sleep func(ctx context.Context, d time.Duration) error
-	// Parallel runs tasks, at most limit at a time, and returns the first error, which ends the
-	// others.
+	// Parallel runs tasks, limit at a time, and returns the first error, which ends the others.
 	Parallel func(ctx context.Context, limit int, tasks []func(context.Context) error) error
 }
 
+// OrSystem fills in the seams of an ordinary process.
 func (s Seams) OrSystem() Seams {
 	s.Now = orSystem(s.Now)
 	if s.Sleep == nil {

@@ -18,8 +18,7 @@ type ToolSpec struct {
 	Idempotent bool
 }
 
-// CommandTool runs the command of a "command:" validator, with {command, stdin}; no model is
-// offered it.
+// CommandTool runs {command, stdin} of a "command:" validator; no model is offered it.
 const CommandTool = "command"
 
 // ToolRequest is one call of a tool.
@@ -32,8 +31,7 @@ type ToolRequest struct {
 	Timeout   time.Duration   // 0: the tool's own
 }
 
-// ToolResult is what a tool answered, also when it failed; an error from [Tools.Call] ends the
-// phase.
+// ToolResult is what a tool answered, also when it failed.
 type ToolResult struct {
 	Parts  []echo.Part
 	Failed bool

@@ -28,8 +28,7 @@ func (w Writer) Settle(ctx context.Context) error {
 	return &RecordError{Err: err}
 }
 
-// Announce makes durable that a tool is about to begin; one that may do harm twice is recorded as
-// begun.
+// Announce makes durable that a tool begins; one that may do harm twice is recorded as begun.
 func (w Writer) Announce(ctx context.Context, key echo.Key, spec ToolSpec, req ToolRequest) error {
 	if !mayRunAgain(spec, req) {
 		e := newEntry(echo.NodeToolStart, key, req.Site)

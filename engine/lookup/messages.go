@@ -11,13 +11,12 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// Cards are made of a session's messages, in the background, for concurrent use.
-// [contextcards.Pipeline] is one.
+// Cards are made of messages in the background, for concurrent use, as by [contextcards.Pipeline].
 type Cards interface {
 	// Add takes a message that entered the session or was marked as a callout. It never blocks.
 	Add(contextcards.Source)
-	// Wait returns the cards of sources, at the end of ctx at the latest: one that is not ready is
-	// extracted and marked as late.
+	// Wait returns the cards of sources until ctx ends: one not ready is extracted and marked
+	// late.
 	Wait(ctx context.Context, sources []contextcards.Source) (cards []contextcards.Card, late int)
 	// Mark records that messages came into another phase as anchors.
 	Mark(sessionID string, anchors []echo.Hash)

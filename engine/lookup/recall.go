@@ -25,6 +25,7 @@ const (
 	recallShown   = 5 // hashes named in an error
 )
 
+// RecallSpec describes the tool, shortly, as it is a part of every request.
 func RecallSpec() effect.ToolSpec {
 	return effect.ToolSpec{
 		Name: ToolRecall, Idempotent: true,

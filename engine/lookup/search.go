@@ -38,8 +38,7 @@ func SearchSpec() effect.ToolSpec {
 	}
 }
 
-// Search finds messages for a turn: by words, or by similarity, a reading that is recorded below
-// key.
+// Search finds messages for a turn by words, or by similarity, which is recorded below key.
 func (m *Messages) Search(ctx context.Context, through effect.Effects, key echo.Key, turn effect.Site, args json.RawMessage) (text string, failed bool, err error) {
 	in := struct {
 		Query, By, Phase string

@@ -24,8 +24,7 @@ func Manual(specs []effect.ToolSpec) string {
 	return b.String()
 }
 
-// Calls returns a message with the tool calls in its JSON blocks. A block that names no tool is
-// text.
+// Calls reads the tool calls in a message's JSON blocks. One that names no tool is text.
 func Calls(m *echo.Message, site effect.Site) *echo.Message {
 	var calls []echo.ToolCall
 	for _, block := range jsonBlocks(m.Text()) {

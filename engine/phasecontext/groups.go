@@ -10,8 +10,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// turnGroup is the unit of what comes in: an answer with its calls and results, or another
-// message.
+// turnGroup is the unit of what comes in: an answer with its calls and results, or a message.
 type turnGroup struct {
 	rec     *echo.PhaseRecord
 	segment int // number of the visit in the session

@@ -72,8 +72,7 @@ func (e *Earlier) Included(rec *echo.PhaseRecord, src cascade.Source) []echo.Ite
 }
 
 // historyOf returns an earlier phase's history. Callouts are pinned. Calls and results of another
-// model or way of calling are foreign, and all in a phase without tools: providers refuse calls
-// then.
+// model or way of calling are foreign; without tools all are, as providers refuse them.
 func (e *Earlier) historyOf(rec *echo.PhaseRecord) []echo.Item {
 	other := rec.Model != e.Phase.Model || rec.Prompted != e.Phase.Prompted || !e.HasTools
 	out := slices.Clone(rec.History)

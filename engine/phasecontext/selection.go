@@ -222,8 +222,7 @@ func (s *Selection) outcome(f *echo.Findings, sel *echo.Selected) *echo.InterSel
 	return out
 }
 
-// Brought returns the messages that come in, with markers. The error: the outcome is of another
-// history.
+// Brought returns the messages that come in, unless the outcome is of another history.
 func (s *Selection) Brought(o *echo.InterSelection) ([]echo.Item, error) {
 	if len(o.Scores) != len(s.candidates) {
 		return nil, fmt.Errorf("the recorded selection is not of the %d candidates that there are", len(s.candidates))

@@ -140,8 +140,7 @@ func (p parser) baseURL(n *source.Node) string {
 	return s
 }
 
-// CheckBaseURL says what is wrong with the URL of an endpoint, or "". It does not repeat the URL,
-// which may hold a secret.
+// CheckBaseURL says what is wrong with an endpoint's URL, or "", without its possible secrets.
 func CheckBaseURL(s string) string {
 	u, err := url.Parse(s)
 	switch {

@@ -9,8 +9,7 @@ import (
 	"github.com/windlass-run/windlass/internal/excerpt"
 )
 
-// fit makes the handoff within limits, with the newest of what was done, and the first of what
-// remains.
+// fit makes the handoff within limits: the newest of what was done, the first of what remains.
 func (p *progress) fit(g *gathered, l limits) *echo.Handoff {
 	h := &echo.Handoff{
 		SessionID: p.record.SessionID(), CascadeID: excerpt.Line(p.record.CascadeID(), maxName), Status: p.status, Reason: p.reason,

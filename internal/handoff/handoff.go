@@ -19,8 +19,7 @@ import (
 // MaxSize is how many bytes the text of a handoff may have.
 const MaxSize = 8000
 
-// Of reports how far a recorded run has come. A recorded handoff equals that of the record up to
-// it.
+// Of reports how far a recorded run has come, as a handoff recorded at that point does.
 func Of(entries []*echo.Entry) (*echo.Handoff, error) {
 	if len(entries) == 0 {
 		return nil, errors.New("the session has no entries yet")

@@ -271,8 +271,7 @@ func targetsOf(c *cascade.Cascade, phase string) []string {
 	return out
 }
 
-// choices returns what was decided outside of answers: routes, state other than checklists,
-// callouts.
+// choices returns what was decided outside of answers: routes, state but checklists, callouts.
 func (p *progress) choices(histories [][]*echo.Entry) []echo.HandoffItem {
 	var out []echo.HandoffItem
 	for _, r := range p.record.Routes() {

@@ -65,8 +65,7 @@ func child(in io.Reader, out io.Writer) int {
 	return 0
 }
 
-// watchMemory ends the process when it has grown too much; the system's limit also meets one
-// request.
+// watchMemory ends the process when it has grown too much, which the system may not do.
 func watchMemory() {
 	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	for range time.Tick(2 * time.Millisecond) {

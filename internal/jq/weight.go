@@ -7,8 +7,7 @@ import (
 )
 
 // weightOf returns how often, at most, a part of the input occurs in the result of paths,
-// iteration, select, map, lists and objects; 0: not known. A step makes at most its input times
-// its weight.
+// iteration, select, map, lists and objects; 0: not known.
 func weightOf(q *gojq.Query) int {
 	if q == nil || q.Meta != nil || len(q.Imports) > 0 || len(q.FuncDefs) > 0 || len(q.Patterns) > 0 {
 		return 0

@@ -9,8 +9,7 @@ import (
 // MaxCascade is how many bytes a cascade has at most. Longer files are read by nobody as one.
 const MaxCascade = source.MaxBytes
 
-// IsCascade says whether a text is a JSON or YAML object with a cascade_id, whatever its file's
-// name.
+// IsCascade says whether a text is a JSON or YAML object with a cascade_id, under any name.
 func IsCascade(text []byte) bool {
 	if len(text) > MaxCascade || !mayHaveKey(text) {
 		return false

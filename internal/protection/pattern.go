@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// pattern is a path with wildcards, cut into names: * and ? and [a-z] within a name, ** for any
-// names.
+// pattern is a path with wildcards, cut into names: *, ? and [a-z] within one, ** for any.
 type pattern struct {
 	rooted bool // it is about absolute paths
 	names  []string
@@ -65,8 +64,7 @@ func parsePath(text string) (pattern, error) {
 	return p, nil
 }
 
-// protects says whether the pattern, from any name on if not rooted, matches a path or a folder
-// above.
+// protects says whether the pattern, from any name on if not rooted, matches a path or a parent.
 func (p pattern) protects(folded []foldedName, absolute bool) bool {
 	if p.rooted && !absolute {
 		return false
@@ -85,8 +83,7 @@ func (p pattern) protects(folded []foldedName, absolute bool) bool {
 	return false
 }
 
-// grants says whether the pattern matches a whole path; no wildcard matches names that are
-// explicit.
+// grants says whether the pattern matches a whole path, names that are explicit without wildcards.
 func (p pattern) grants(names []string, explicit []bool) bool {
 	at := p.begin()
 	for i, name := range names {

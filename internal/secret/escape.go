@@ -169,8 +169,7 @@ func hexRune(word string) (rune, bool) {
 	return rune(n), err == nil
 }
 
-// maxWork is how many escapes are read at one place of a text, for each byte of a form: a text of
-// backslashes alone has endless readings.
+// maxWork bounds escapes read at one place, for each byte of a form: backslashes can be endless.
 const maxWork = 8
 
 // end returns where a form ends whose bytes from i on stand at a place; 0: it does not stand

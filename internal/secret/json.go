@@ -56,15 +56,14 @@ func (s *Set) Any(value any) any {
 	return value
 }
 
-// Head is [Set.Text] for a text whose rest was cut away, without what may begin a secret at its
-// end.
+// Head is [Set.Text] for a text that was cut, without what may begin a secret at its end.
 func (s *Set) Head(text string) string {
 	out, _ := s.replace(text, false)
 	return out
 }
 
-// Stream takes secrets out of a text that comes in pieces, and holds back what may begin one. One
-// goroutine has it.
+// Stream masks a text that comes in pieces, holding back what may begin a secret. It is not
+// shared.
 type Stream struct {
 	Set  *Set
 	held string

@@ -48,6 +48,7 @@ const (
 // New returns the set of these secrets, without those that are too short or easily guessed.
 func New(values ...Value) *Set { return (*Set)(nil).With(values...) }
 
+// With returns a set that has these secrets, too.
 func (s *Set) With(values ...Value) *Set {
 	all := slices.Clone(s.Values())
 	for _, v := range values {

@@ -332,8 +332,7 @@ func escapeControl(c byte) string {
 	return fmt.Sprintf(`\u%04x`, c)
 }
 
-// unescape decodes an escape sequence; size 0: there is none. An unpaired surrogate becomes
-// U+FFFD.
+// unescape decodes an escape sequence; size 0: none. An unpaired surrogate becomes U+FFFD.
 func unescape(data []byte) (r rune, size int) {
 	if len(data) < 2 {
 		return 0, 0

@@ -40,6 +40,7 @@ type Member struct {
 	Value            *Node
 }
 
+// Member returns the member with the key.
 func (n *Node) Member(key string) (Member, bool) {
 	if n != nil {
 		if i, ok := n.index[key]; ok {

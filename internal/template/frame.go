@@ -16,8 +16,7 @@ const (
 	maxWarnings = 100 // different ones of one rendering
 )
 
-// run is one rendering in one goroutine. What fails panics with a [*MissingError] or a
-// [value.Failure], which [Template.Render] recovers.
+// run is one rendering in one goroutine. Failures panic; [Template.Render] recovers them.
 type run struct {
 	value.Run
 	place    syntax.Pos // of a failure; see [run.at]

@@ -42,8 +42,7 @@ func (e *Error) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Reader reads one file's values in one goroutine. Its methods note problems for [Reader.Err] and
-// return zero values.
+// Reader reads one file's values in one goroutine. Its methods note problems for [Reader.Err].
 type Reader struct {
 	file     *source.File
 	problems []Problem

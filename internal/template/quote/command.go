@@ -228,8 +228,7 @@ func (c *commandCheck) insideArithmetic() bool {
 	return false
 }
 
-// occurs checks every word that a value, or a variable that holds one, is part of, from the inside
-// out.
+// occurs checks every word that a value, or a variable with one, is part of, inside out.
 func (c *commandCheck) occurs(value int) {
 	for i := len(c.above) - 2; i >= 0; i-- {
 		switch n := c.above[i].(type) {

@@ -40,6 +40,7 @@ type Pos struct{ Line, Col int }
 // Place returns the place itself.
 func (p Pos) Place() Pos { return p }
 
+// Errorf returns an error at the place.
 func (p Pos) Errorf(format string, args ...any) *Error {
 	return &Error{Line: p.Line, Col: p.Col, Msg: fmt.Sprintf(format, args...)}
 }

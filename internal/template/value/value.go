@@ -30,8 +30,7 @@ func NotPlain() Failure {
 	return Failf("a macro or a namespace is not a value: call the macro, or name one member")
 }
 
-// Plain turns what a caller passed into one of the package's values; members when they are
-// reached.
+// Plain makes one of the package's values; members become plain when they are reached.
 func Plain(v any) any {
 	switch x := v.(type) {
 	case nil, bool, int64, string, []any, map[string]any, *Namespace:
