@@ -182,3 +182,37 @@ func mergeFields(settings, written reflect.Value) {
 		}
 	}
 }
+
+// Written returns settings as a cascade file has them. Those not enabled have only a guard.
+func (in Intra) Written() *IntraContext {
+	out := &IntraContext{}
+	writeFields(reflect.ValueOf(out).Elem(), reflect.ValueOf(&in).Elem())
+	out.MaskObservationsAfter = &in.MaskAfter
+	if in.Guard.SummarizerModel == "" {
+		out.Guard.SummarizerModel = nil
+	}
+	if in.Advance != AdvanceStep {
+		out.StepTurns = nil
+	}
+	if !in.Enabled {
+		return &IntraContext{Enabled: out.Enabled, Guard: out.Guard}
+	}
+	return out
+}
+
+// writeFields is mergeFields in the other direction.
+func writeFields(written, settings reflect.Value) {
+	for i := range written.NumField() {
+		target, value := written.Field(i), settings.FieldByName(written.Type().Field(i).Name)
+		switch {
+		case !value.IsValid() || value.Kind() == reflect.Pointer && value.IsNil():
+		case target.Kind() != reflect.Pointer:
+			target.Set(value)
+		case target.Type().Elem().Kind() == reflect.Struct:
+			target.Set(reflect.New(target.Type().Elem()))
+			writeFields(target.Elem(), reflect.Indirect(value))
+		default:
+			target.Set(value.Addr())
+		}
+	}
+}

@@ -18,7 +18,7 @@
 // The parts of a visit share the place where it is (record.go):
 //
 //   - opening.go: system message, context of earlier phases, task.
-//   - views.go, guard.go, reads.go, settings.go: what each call is sent, what is done when it does
+//   - views.go, guard.go, settings.go: what each call is sent, what is done when it does
 //     not fit, and what is known of models.
 //   - calls.go: model calls within the budget.
 //   - toolset.go, toolcall.go, owntools.go: the tools of a phase and their calls.

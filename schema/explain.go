@@ -229,38 +229,32 @@ func matchesAny(patterns map[string]any, name string) bool {
 	return false
 }
 
-// limitMessage explains the keywords that compare a value with a bound; it is "" for others.
+// limitForms explain the keywords that compare a value with a bound.
+var limitForms = map[string]string{
+	"minimum":          "must be at least BOUND, got VALUE",
+	"exclusiveMinimum": "must be greater than BOUND, got VALUE",
+	"maximum":          "must be at most BOUND, got VALUE",
+	"exclusiveMaximum": "must be less than BOUND, got VALUE",
+	"multipleOf":       "must be a multiple of BOUND, got VALUE",
+	"pattern":          "VALUE does not match the pattern BOUND",
+	"uniqueItems":      "two items are equal, all must differ",
+	"contains":         "has too few items of the kind that it must contain",
+	"minContains":      "has too few items of the kind that it must contain",
+	"oneOf":            "fits more than one of the allowed forms, must fit exactly one",
+	"not":              "has a form that is excluded",
+}
+
 func limitMessage(keyword string, says, got any) string {
 	bound := excerpt(says)
 	switch keyword {
-	case "minimum":
-		return fmt.Sprintf("must be at least %s, got %s", bound, excerpt(got))
-	case "exclusiveMinimum":
-		return fmt.Sprintf("must be greater than %s, got %s", bound, excerpt(got))
-	case "maximum":
-		return fmt.Sprintf("must be at most %s, got %s", bound, excerpt(got))
-	case "exclusiveMaximum":
-		return fmt.Sprintf("must be less than %s, got %s", bound, excerpt(got))
-	case "multipleOf":
-		return fmt.Sprintf("must be a multiple of %s, got %s", bound, excerpt(got))
 	case "minLength", "minItems", "minProperties":
 		return fmt.Sprintf("must have at least %s, has %d", counted(keyword, bound), sizeOf(got))
 	case "maxLength", "maxItems", "maxProperties":
 		return fmt.Sprintf("must have at most %s, has %d", counted(keyword, bound), sizeOf(got))
-	case "pattern":
-		return fmt.Sprintf("%s does not match the pattern %s", excerpt(got), bound)
 	case "format":
 		return fmt.Sprintf("%s is not a valid %v", excerpt(got), says)
-	case "uniqueItems":
-		return "two items are equal, all must differ"
-	case "contains", "minContains":
-		return "has too few items of the kind that it must contain"
-	case "oneOf":
-		return "fits more than one of the allowed forms, must fit exactly one"
-	case "not":
-		return "has a form that is excluded"
 	}
-	return ""
+	return strings.NewReplacer("BOUND", bound, "VALUE", excerpt(got)).Replace(limitForms[keyword])
 }
 
 func counted(keyword, bound string) string {

@@ -163,3 +163,114 @@ func newest(groups []turnGroup, n int) int {
 	}
 	return at
 }
+
+// gather returns the anchors and the other turn groups that say something new, in session order.
+func (e *Earlier) gather(which cascade.InterAnchors, takenOver map[string]bool) (anchors, candidates []*turnGroup) {
+	source := map[*echo.PhaseRecord]bool{}
+	for _, name := range which.FromPhases {
+		for _, rec := range e.Phases(name) {
+			source[rec] = true
+		}
+	}
+	for segment, rec := range e.Messages.Session.Phases {
+		if !rec.Done || takenOver[rec.Name] || slices.Contains(e.Exclude, rec.Name) {
+			continue
+		}
+		groups := e.groupsOf(rec)
+		for i := range groups {
+			groups[i].segment = segment
+		}
+		if source[rec] {
+			markAnchors(groups, which)
+		}
+		for i := range groups {
+			if groups[i].why != "" {
+				anchors = append(anchors, &groups[i])
+			} else if len(groups[i].sources) > 0 {
+				candidates = append(candidates, &groups[i])
+			}
+		}
+	}
+	return anchors, unsaid(candidates, anchors)
+}
+
+// unsaid leaves out the groups that say what an anchor or a later group says too.
+func unsaid(candidates, anchors []*turnGroup) []*turnGroup {
+	said := map[string]bool{}
+	for _, g := range anchors {
+		said[g.hashes()] = true
+	}
+	var out []*turnGroup
+	for _, g := range slices.Backward(candidates) {
+		if h := g.hashes(); !said[h] {
+			said[h] = true
+			out = append(out, g)
+		}
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// endOfSelected keeps the task from being taken for a part of what was selected.
+const endOfSelected = "Here ends what was brought in from earlier phases. Your own task follows."
+
+// injected puts groups, in session order, between markers that say where they come from.
+func injected(groups []*turnGroup) []echo.Item {
+	var out []echo.Item
+	for i := 0; i < len(groups); {
+		n := stretch(groups[i:])
+		out = append(out, marker(stretchName(groups[i], groups[i+n-1])))
+		for _, g := range groups[i : i+n] {
+			out = append(out, g.items...)
+		}
+		i += n
+	}
+	if len(out) > 0 {
+		out = append(out, marker(endOfSelected))
+	}
+	return out
+}
+
+// stretch returns how many of the first groups follow each other in one visit.
+func stretch(groups []*turnGroup) int {
+	n := 1
+	for n < len(groups) && groups[n].rec == groups[0].rec && groups[n].index == groups[n-1].index+1 {
+		n++
+	}
+	return n
+}
+
+// stretchName says which part of a phase comes in.
+func stretchName(first, last *turnGroup) string {
+	s := fmt.Sprintf("From phase %q, ", first.rec.Name)
+	if first.rec.Visit > 1 {
+		s = fmt.Sprintf("From phase %q (visit %d), ", first.rec.Name, first.rec.Visit)
+	}
+	from, to := first.place(), last.place()
+	switch {
+	case from == to:
+		return s + from + ":"
+	case first.attempt == last.attempt && first.turn > 0:
+		return s + fmt.Sprintf("turns %d to %d:", first.turn, last.turn)
+	}
+	return s + from + " to " + to + ":"
+}
+
+// place names where a group begins.
+func (g *turnGroup) place() string {
+	switch {
+	case g.attempt == 0:
+		return "its task"
+	case g.turn == 0 && g.rec.Model == "":
+		return "its result"
+	case g.turn == 0:
+		return fmt.Sprintf("the request for attempt %d", g.attempt)
+	case g.attempt > 1:
+		return fmt.Sprintf("attempt %d, turn %d", g.attempt, g.turn)
+	}
+	return fmt.Sprintf("turn %d", g.turn)
+}
+
+func marker(text string) echo.Item {
+	return echo.Item{Message: echo.NewText(echo.RoleUser, echo.KindContext, text), Kept: true}
+}

@@ -2,8 +2,8 @@
 // calls a model.
 //
 // include.go is context.from: what a phase names. The rest chooses: groups.go splits histories into
-// turn groups, gather.go separates anchors from candidates, selection.go has these ranked,
-// inject.go puts markers around what comes in. trial.go makes a selection on a recorded session.
+// turn groups, separates anchors from candidates and puts markers around what comes in, selection.go
+// has the candidates ranked. trial.go makes a selection on a recorded session.
 package phasecontext
 
 import (
