@@ -197,7 +197,8 @@ func failureLines(text string, limit int) (kept string, of int) {
 	lines := strings.Split(text, "\n")
 	failure := make([]bool, len(lines))
 	for i, l := range lines {
-		failure[i] = hasFailureWord(l)
+		low := strings.ToLower(l)
+		failure[i] = slices.ContainsFunc(failureWords, func(w string) bool { return strings.Contains(low, w) })
 	}
 	var b strings.Builder
 	left, gap := limit, false
@@ -227,9 +228,4 @@ func failureLines(text string, limit int) (kept string, of int) {
 		b.WriteByte('\n')
 	}
 	return strings.TrimSuffix(b.String(), "\n"), of
-}
-
-func hasFailureWord(line string) bool {
-	low := strings.ToLower(line)
-	return slices.ContainsFunc(failureWords, func(w string) bool { return strings.Contains(low, w) })
 }

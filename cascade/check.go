@@ -65,7 +65,9 @@ func (k *checker) checkPhase(p located) {
 	references.checkContext(p)
 	interRules{k}.checkSelects(p)
 	intraRules{k}.checkIntraContext(p)
-	phase.checkOutputSchema(p)
+	if len(p.OutputSchema) > 0 {
+		k.schemas.check(p.at.key("output_schema"), p.OutputSchema, "output_schema")
+	}
 	k.templates.checkPhase(p)
 }
 

@@ -135,7 +135,8 @@ func (k interRules) checkInterBlock(b *interBlock) {
 	}
 	b.checkWeights()
 	b.modelWithoutEffect(b.at.key("selection"))
-	b.thresholdWithoutEffect()
+	b.unused(b.at.key("selection"), "similarity_threshold", func(s SelectionStrategy) bool { return s == StrategySemantic },
+		`"similarity_threshold" is only used with the strategy "semantic"`, `set "strategy" to "semantic" or remove it`)
 }
 
 func (k interRules) checkFromPhases(list place, names []string) {
@@ -163,24 +164,17 @@ func (b *interBlock) checkWeights() {
 		`set one of them above 0; "recency_weight" only raises what they find`)
 }
 
-// without reports whether the block is for phases of which none has such a strategy.
-func (b *interBlock) without(used func(SelectionStrategy) bool) bool {
-	return len(b.strategies) > 0 && !slices.ContainsFunc(b.strategies, used)
+// unused warns of a key that no strategy uses of the phases that the block is for.
+func (b *interBlock) unused(at place, key string, used func(SelectionStrategy) bool, message, hint string) {
+	if at.has(key) && at.intact(key) && len(b.strategies) > 0 && !slices.ContainsFunc(b.strategies, used) {
+		at.noEffect(key, message, hint)
+	}
 }
 
 // modelWithoutEffect warns of a model that is never asked, in either of its two places.
 func (b *interBlock) modelWithoutEffect(at place) {
-	if at.has("selector_model") && at.intact("selector_model") && b.without(SelectionStrategy.AsksModel) {
-		at.noEffect("selector_model", `"selector_model" is only used with the strategies "llm" and "hybrid"`, `set "strategy" to one of them or remove it`)
-	}
-}
-
-// thresholdWithoutEffect warns of a threshold for a similarity that decides nothing.
-func (b *interBlock) thresholdWithoutEffect() {
-	at := b.at.key("selection")
-	if at.has("similarity_threshold") && at.intact("similarity_threshold") && b.without(func(s SelectionStrategy) bool { return s == StrategySemantic }) {
-		at.noEffect("similarity_threshold", `"similarity_threshold" is only used with the strategy "semantic"`, `set "strategy" to "semantic" or remove it`)
-	}
+	b.unused(at, "selector_model", SelectionStrategy.AsksModel,
+		`"selector_model" is only used with the strategies "llm" and "hybrid"`, `set "strategy" to one of them or remove it`)
 }
 
 // checkCandidates warns of a selection that has nothing to select from.

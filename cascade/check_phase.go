@@ -104,9 +104,3 @@ func (k phaseRules) checkLoopUntil(p located) {
 	}
 	validatorRules(k).checkValidatorRef(at, p.Rules.LoopUntil)
 }
-
-func (k phaseRules) checkOutputSchema(p located) {
-	if len(p.OutputSchema) > 0 {
-		k.schemas.check(p.at.key("output_schema"), p.OutputSchema, "output_schema")
-	}
-}

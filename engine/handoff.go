@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"time"
 
@@ -21,10 +20,6 @@ type ownRecord struct {
 	mu   sync.Mutex
 	new  []*echo.Entry // that are not folded yet
 	fold *record.Fold  // owned by the run's goroutine
-}
-
-func newOwnRecord(recording []*echo.Entry) *ownRecord {
-	return &ownRecord{new: slices.Clip(recording), fold: record.New()}
 }
 
 func (o *ownRecord) add(e *echo.Entry) {

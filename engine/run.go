@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
@@ -63,7 +64,7 @@ type run struct {
 func newRun(r *Runner, spec Spec) *run {
 	x := &run{
 		Runner: r, spec: spec, session: echo.NewSession(spec.sessionID()), schemas: schemaCache{}, texts: textCache{},
-		result: &Result{SessionID: spec.sessionID(), CascadeID: spec.Cascade.CascadeID}, own: newOwnRecord(spec.Recording),
+		result: &Result{SessionID: spec.sessionID(), CascadeID: spec.Cascade.CascadeID}, own: &ownRecord{new: slices.Clip(spec.Recording), fold: record.New()},
 	}
 	x.rec = &recorder{
 		cascade: spec.Cascade.CascadeID, mask: cmp.Or[effect.Mask](r.Mask, effect.NoMask{}), observer: r.Observer,

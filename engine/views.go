@@ -44,7 +44,7 @@ func newViews(c *cascade.Cascade, f effect.ModelFacts, calls *calls, into *Conte
 	}
 	v := &views{
 		place: calls.place, calls: calls, render: autocontext.NewRenderer(told),
-		reads: newReads(into), guard: guard{asks: map[autocontext.AskKind]int{}},
+		reads: reads{figures: into, again: map[echo.Hash]bool{}}, guard: guard{asks: map[autocontext.AskKind]int{}},
 	}
 	v.settings, v.room = settingsFor(c, calls.phase, f, told)
 	return v
@@ -101,7 +101,8 @@ func (v *views) request(ctx context.Context, selection, call echo.Key, noTools b
 	if err := v.rec.Append(e); err != nil {
 		return nil, err
 	}
-	v.reads.figures.saw(&report)
+	v.reads.figures.FullSize += report.FullHistorySize
+	v.reads.figures.SentSize += report.ContextSize
 	v.rec.observe(Event{Kind: EventModelCall, Site: req.Site, Model: req.Model, ContextSize: report.ContextSize})
 	return req, nil
 }
@@ -265,12 +266,6 @@ type ContextFigures struct {
 	Rereads       int   `json:"rereads,omitempty"`        // repeated calls, with the same result, of which the first result was masked
 }
 
-// saw adds what one request was.
-func (f *ContextFigures) saw(s *echo.Selection) {
-	f.FullSize += s.FullHistorySize
-	f.SentSize += s.ContextSize
-}
-
 // Add returns the sum of two sets of figures.
 func (f ContextFigures) Add(g ContextFigures) ContextFigures {
 	return ContextFigures{
@@ -285,8 +280,6 @@ type reads struct {
 	again   map[echo.Hash]bool // masked results that were read again, each once
 	tools   []string           // whose results they are, in order, each once
 }
-
-func newReads(into *ContextFigures) reads { return reads{figures: into, again: map[echo.Hash]bool{}} }
 
 // recalled counts a recall. That of a message in view is no sign of eager masking.
 func (r *reads) recalled(h echo.Hash, masked func(echo.Hash) bool) {

@@ -208,12 +208,6 @@ type extent struct {
 	depth   int
 }
 
-func extentOf(v any) extent {
-	var e extent
-	e.walk(v, 1)
-	return e
-}
-
 func (e *extent) walk(v any, depth int) {
 	e.nodes++
 	e.depth = max(e.depth, depth)

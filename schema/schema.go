@@ -188,7 +188,9 @@ func (s *Schema) ValidateContext(ctx context.Context, data []byte) ([]Violation,
 		return nil, fmt.Errorf("validate against the schema: %w", err)
 	}
 	defer s.put(form)
-	if bad := s.beyondValue(form, extentOf(instance)); len(bad) > 0 {
+	var size extent
+	size.walk(instance, 1)
+	if bad := s.beyondValue(form, size); len(bad) > 0 {
 		return bad, nil
 	}
 	if bad := badNumbers(instance); len(bad) > 0 {
@@ -198,7 +200,7 @@ func (s *Schema) ValidateContext(ctx context.Context, data []byte) ([]Violation,
 	if s.own {
 		limit = noLimit
 	}
-	form.meter.begin(ctx, limit)
+	*form.meter = meter{ctx: ctx, limit: limit, next: perCheck, factor: 1}
 	return form.run(func() ([]Violation, error) { return s.violations(form, instance) })
 }
 

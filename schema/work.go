@@ -42,10 +42,6 @@ type meter struct {
 // stopped is what a meter panics with.
 type stopped struct{ err error }
 
-func (m *meter) begin(ctx context.Context, limit int) {
-	*m = meter{ctx: ctx, limit: limit, next: perCheck, factor: 1}
-}
-
 // visit counts n steps. The library writes the path to each violation in time that grows with the
 // square of its length. Asking for it costs as much, so it is sampled, unforeseeably for a schema.
 func (m *meter) visit(n int, way func() int) {

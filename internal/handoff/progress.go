@@ -92,7 +92,8 @@ func (p *progress) gather() *gathered {
 	}
 	histories := make([][]*echo.Entry, len(p.visits))
 	for i, v := range p.visits {
-		histories[i] = ownHistory(p.record, v.Key)
+		told := slices.Clone(p.record.History(v.Key))
+		histories[i] = slices.DeleteFunc(told, func(e *echo.Entry) bool { return !record.IsOwn(e) })
 		g.readHistory(v.Phase, histories[i])
 	}
 	g.readChecklists()
@@ -114,10 +115,6 @@ func (p *progress) gather() *gathered {
 	}
 	g.decisions = append(p.choices(histories), g.decisions...)
 	return g
-}
-
-func ownHistory(f *record.Fold, visit echo.Key) []*echo.Entry {
-	return slices.DeleteFunc(slices.Clone(f.History(visit)), func(e *echo.Entry) bool { return !record.IsOwn(e) })
 }
 
 // finished returns the newest visit of each phase that ended well, in their order.

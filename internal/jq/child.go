@@ -100,7 +100,7 @@ func (p *Program) apart(ctx context.Context, data []byte, limit int) (string, er
 		return "", ctx.Err()
 	case cmd.ProcessState == nil:
 		return "", fmt.Errorf("start a process for the program: %w", err)
-	case err != nil && (cmd.ProcessState.ExitCode() == exitMemory || ranOut(errs.Bytes()) || ended(cmd.ProcessState)):
+	case err != nil && (cmd.ProcessState.ExitCode() == exitMemory || memoryWords.Match(errs.Bytes()) || ended(cmd.ProcessState)):
 		return "", ErrMemory
 	}
 	var a answer
@@ -117,11 +117,7 @@ func (p *Program) apart(ctx context.Context, data []byte, limit int) (string, er
 	return a.Text, nil
 }
 
-func ranOut(errs []byte) bool {
-	return memoryWords.Match(errs)
-}
-
-// memoryWords has the race detector's last.
+// memoryWords are the runtime's last words, or the race detector's, when the system gave no more.
 var memoryWords = regexp.MustCompile("out of memory|cannot allocate memory|failed to allocate")
 
 // capped keeps the beginning of what is written.
