@@ -60,9 +60,8 @@ type Card struct {
 	Late        bool      // taken before it was finished; no store keeps it
 }
 
-// Summarizer sums messages up in one or two sentences each. Implementations are safe for concurrent
-// use. They are given at most [MaxSummaries] messages at a time, which they must not keep. The
-// result has one text for each source; an empty one means that there is none.
+// Summarizer sums up at most [MaxSummaries] messages, which it must not keep: a text for each, ""
+// for none. Implementations are safe for concurrent use.
 type Summarizer interface {
 	Summarize(ctx context.Context, sources []Source) ([]string, error)
 	Name() string
@@ -78,18 +77,15 @@ type Embedder interface {
 // Store keeps cards, one for each session and hash, and embeddings, one for each session, hash and
 // embedder. Implementations are safe for concurrent use and pass the tests of cardstest.
 type Store interface {
-	// Put writes cards, all or none. A card takes the place of one with the same session and hash
-	// that is not newer by GeneratedAt; an older one changes nothing. An embedding stays beside
-	// those of other embedders, also when a card without one follows. Writing the same card again
-	// changes nothing.
+	// Put writes cards, all or none. Per session and hash the newest GeneratedAt counts; an
+	// embedding stays beside those of other embedders, also when a card without one follows.
 	Put(ctx context.Context, cards []Card) error
 	// Cards returns the cards of a session by their order, then by hash. The embedding of each is
 	// the one that the card was last written with.
 	Cards(ctx context.Context, sessionID string) ([]Card, error)
-	// Rank returns the similarity, -1 to 1, of the session's cards to a vector of the embedder with
-	// this name, at most limit of them: the most similar first, equal ones by their order, then by
-	// hash. The vector needs no unit length. Cards without a vector of that embedder and of that
-	// length are left out; so is everything when the vector is all zeros, which has no direction.
+	// Rank returns the similarity, -1 to 1, of at most limit cards to a vector of any length but
+	// zero: the most similar first, then by order and hash. Cards without a vector of this embedder
+	// and dimension are left out.
 	Rank(ctx context.Context, sessionID, embedder string, vector []float32, limit int) ([]Ranked, error)
 }
 

@@ -66,7 +66,6 @@ func ask[T any](ctx context.Context, m *maker, c *component, call func(context.C
 	return result, err
 }
 
-// attempt calls a component once, for so long at most.
 func attempt[T any](ctx context.Context, limit time.Duration, call func(context.Context) (T, error)) (T, error) {
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

@@ -91,7 +91,6 @@ func (s *saves) lacks(session string) bool {
 
 func (s *saves) lost() int { return len(s.waiting) + len(s.writing) + len(s.refused) }
 
-// delivery writes cards to the store.
 type delivery struct {
 	*ledger
 	store   Store // nil: there is none
@@ -100,8 +99,7 @@ type delivery struct {
 	done    chan<- struct{} // closed when all is written
 }
 
-// run writes cards to the store until nothing more is made and all is written, or the store fails
-// at the end.
+// run delivers until nothing more is made and all is written, or the store fails at the end.
 func (d *delivery) run(ctx context.Context) {
 	defer close(d.done)
 	if d.store == nil {

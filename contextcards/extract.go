@@ -13,8 +13,7 @@ const (
 	minSentence  = 20  // characters; shorter ones ("Sure!") are passed over
 )
 
-// extract sums a text up without a model: its first sentence that says something, and the one that
-// has most of the keywords.
+// extract joins the first sentence that says something and the one with most keywords.
 func extract(text string, keywords []string) string {
 	list := sentences(head(text, maxRead))
 	if len(list) == 0 {
@@ -37,8 +36,7 @@ func extract(text string, keywords []string) string {
 	return opening + " " + other
 }
 
-// fullest returns the index of the sentence, other than the first, with most keywords, -1 when none
-// has any.
+// fullest returns the index of the sentence, except first, with most keywords; -1 for none.
 func fullest(list []string, first int, keywords []string) int {
 	wanted := make(map[string]uint, 2*len(keywords)) // a bit each
 	for i, k := range keywords {

@@ -8,11 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// Hashed is an embedder that needs nothing but the text. Every word is cut into its runs of three
-// to five characters, and each run adds or takes one at a place of the vector that its hash names
-// (feature hashing with signs). So texts are similar when they are spelled alike: it finds
-// "migrations" by "migrate" and forgives typing errors, in any language. It knows nothing of
-// meaning: "car" and "automobile" have nothing in common. Use it where there is nothing better.
+// Hashed embeds texts by spelling: signed feature hashing of each word's runs of three to five
+// characters. It finds "migrations" by "migrate" in any language and forgives typing errors, but
+// knows nothing of meaning. Use it where there is nothing better.
 type Hashed struct{ dim int }
 
 const (
@@ -34,12 +32,10 @@ const hashedName = "hashed-ngrams@"
 // Name returns "hashed-ngrams@" and the number of dimensions.
 func (h Hashed) Name() string { return fmt.Sprint(hashedName, h.dim) }
 
-// BySpelling reports whether the embedder of this name compares how texts are spelled, and not what
-// they mean.
+// BySpelling reports whether the embedder of this name compares spelling, and not meaning.
 func BySpelling(embedder string) bool { return strings.HasPrefix(embedder, hashedName) }
 
-// Embed returns a vector for each text, nil for one without words. It ends early only when ctx
-// does.
+// Embed returns a vector for each text, nil for one without words. It fails only when ctx ends.
 func (h Hashed) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	out := make([][]float32, len(texts))
 	for i, t := range texts {
@@ -66,8 +62,7 @@ func (h Hashed) vector(text string) []float32 {
 	return unit(vector)
 }
 
-// distinct returns the words of a text in lower case, each once, in order, and how often each
-// stands there.
+// distinct returns the lower-case words of a text in order of first use, and their counts.
 func distinct(text string) (words []string, counts []int) {
 	index := map[string]int{}
 	eachWord(text, func(w string, _ bool) {
@@ -129,8 +124,7 @@ func mix(h uint64) uint64 {
 	return h
 }
 
-// unit scales a vector to length 1. It returns nil for one that has no direction: all zero, or not
-// finite.
+// Unit scales a vector to length 1; nil for one without a direction: all zero, or not finite.
 func unit(v []float32) []float32 {
 	length := math.Sqrt(dot(v, v))
 	if length == 0 || math.IsNaN(length) || math.IsInf(length, 0) {

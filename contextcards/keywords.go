@@ -33,8 +33,7 @@ func tallyOf(m *echo.Message) *tally {
 // tallies are used again, as one takes more memory than all else that a card does.
 var tallies = sync.Pool{New: func() any { return &tally{index: make(map[string]int, keptTerms/2)} }}
 
-// keptTerms is how large a tally may be to be used again: to clear a larger one would cost more
-// than a short message does.
+// keptTerms bounds what is pooled: to clear more would cost more than a short message does.
 const keptTerms = 512
 
 // release gives a tally back. Nothing may use it afterwards; the words that it gave out stay.
@@ -48,20 +47,17 @@ func (t *tally) release() {
 	tallies.Put(t)
 }
 
-// keywords returns what a message is about: the frequent words and, before these, names: paths,
-// identifiers, and words with a capital in the middle of a sentence. Names stand as they are
-// written, other words in lower case; singular and plural are one word, English words without a
-// meaning of their own are left out. The order is by weight, then by place.
+// keywords returns what a message is about, by weight, then place: names (paths, identifiers, words
+// with a capital inside a sentence) as written, other words in lower case, singular and plural as
+// one, without stop words.
 func (t *tally) keywords() []string {
 	return t.best(maxKeywords, func(*term) bool { return true })
 }
 
-// unescape takes the marks of JSON strings out of the arguments of a call, as they would stick to
-// the words behind them.
+// unescape takes JSON escapes out of arguments: they would stick to the words behind them.
 var unescape = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\"`, `"`)
 
-// names returns the names that are not said yet, the most frequent first, separated by spaces:
-// limit characters at most.
+// names returns the most frequent names that are not in said, in at most limit characters.
 func (t *tally) names(said string, limit int) string {
 	var b strings.Builder
 	for _, n := range t.best(2*maxKeywords, func(w *term) bool { return w.name }) {
@@ -197,10 +193,9 @@ func singular(w string) string {
 	return w
 }
 
-// eachWord gives every word of a text to yield, and whether a sentence ends behind it. A word is a
-// run of letters, digits and underscores, together with the dots, slashes and hyphens inside it and
-// one slash or dot before it: so a path is one word. Scripts without spaces have no words to see;
-// there, every two characters next to each other are one.
+// eachWord yields the words of a text, and whether a sentence ends behind each. A word is a run of
+// letters, digits and underscores with dots, slashes and hyphens inside and one slash or dot
+// before, so a path is one word. In scripts without spaces every two adjacent characters are one.
 func eachWord(text string, yield func(w string, ends bool)) {
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRuneInString(text[i:])
@@ -239,8 +234,7 @@ func wordEnd(text string, i int) int {
 	return i
 }
 
-// isLead reports whether a path begins at i, with a slash or a dot. The slash of a closing tag
-// begins none.
+// isLead reports whether a path begins at i with a slash or dot, other than that of a closing tag.
 func isLead(text string, i int) bool {
 	if text[i] != '/' && text[i] != '.' || i+1 >= len(text) || i > 0 && text[i-1] == '<' {
 		return false
@@ -304,8 +298,7 @@ func isIdeographic(w string) bool {
 	return isSpaceless(r)
 }
 
-// stopWords are English words that are in every text, and what is left of them where an apostrophe
-// cuts them.
+// stopWords are English words that are in every text, and what apostrophes leave of them.
 var stopWords = set(`a i am an as at be by do he if in is it me my no of on or so to up us we a.m e.g i.e p.m able about above actually after again against all almost alone along already also although always and another any
 anyone anything are aren around ask asked asks aside back because been before being below best better between both but came can cannot come comes coming
 could couldn did didn different does doesn doing don done down during each either else enough etc even ever every everyone everything few find first

@@ -21,8 +21,7 @@ const (
 	GeneratorExtraction = "extraction" // sentences of the message
 )
 
-// Extract makes the card of a message without a model, at once. It has no embedding. It is a pure
-// function.
+// Extract makes the card of a message without a model, and without an embedding. It is pure.
 func Extract(s Source, now time.Time) Card {
 	words := tallyOf(s.Message)
 	defer words.release()
@@ -114,8 +113,7 @@ func also(m *echo.Message) string {
 	return ""
 }
 
-// tokens estimates the tokens of a message as autocontext.Tokens does, which a test of autocontext
-// checks.
+// tokens estimates as autocontext.Tokens does, which a test of autocontext checks.
 func tokens(m *echo.Message) int64 { return int64(len(m.JSON())+3) / 4 }
 
 // stamp returns a time as it is kept: UTC, microseconds.

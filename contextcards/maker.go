@@ -23,8 +23,7 @@ type maker struct {
 	embedder   component
 }
 
-// maxTries bounds how often the summarizer is asked about a message: it may be the message that it
-// fails at.
+// maxTries bounds the summarizer's attempts at a message, which may be what it fails at.
 const maxTries = 3
 
 // needsSummary reports whether the summarizer should be asked. The lock is held.
@@ -33,14 +32,12 @@ func (m *maker) needsSummary(it *item, c *Card) bool {
 		it.tries < maxTries && needsModel(it.source.Message) && m.summarizer.ready(m.options.Now())
 }
 
-// needsEmbedding reports whether the embedder should be asked: also when the card has an embedding
-// of another one.
+// needsEmbedding reports whether the embedder lacks its vector, whatever other embedders gave.
 func (m *maker) needsEmbedding(c *Card) bool {
 	return m.options.Embedder != nil && c.EmbeddingModel != m.options.Embedder.Name() && m.embedder.ready(m.options.Now())
 }
 
-// extract is [Extract] without secrets. The card is found by the hash of the message as it is in
-// the session.
+// extract is [Extract] without secrets, under the hash of the message as it is in the session.
 func (m *maker) extract(s Source) Card {
 	c := Extract(m.options.source(s), m.options.Now())
 	c.Hash = s.Message.Hash()
@@ -58,8 +55,6 @@ func (m *maker) make(ctx context.Context, batch []*draft) {
 	m.embed(ctx, batch)
 }
 
-// summarize has the summarizer sum up those of a batch that it should. Without an answer they stay
-// extracted.
 func (m *maker) summarize(ctx context.Context, batch []*draft) {
 	var asked []*draft
 	var sources []Source

@@ -12,8 +12,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// Memory is a [Store] in memory: the cards that this process made, whether another store took them
-// or not. The zero value is empty and ready.
+// Memory is a [Store] in memory. The zero value is ready.
 type Memory struct {
 	mu       sync.RWMutex
 	sessions map[string]shelf

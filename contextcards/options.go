@@ -5,19 +5,16 @@ import (
 	"time"
 )
 
-// Options say what a [Pipeline] works with. The zero value makes cards without models and keeps
-// them in memory.
+// Options say what a [Pipeline] works with. The zero value makes cards in memory without models.
 type Options struct {
 	Summarizer Summarizer // nil: long messages are summed up by extraction
 	Embedder   Embedder   // nil: cards have no embeddings
 	Store      Store      // nil: cards are kept in memory only
 
-	// Mask takes secrets out of a text. Cards are made of what it leaves, and nothing else reaches
-	// Summarizer, Embedder and Store. nil: there are none.
+	// Mask takes secrets out of texts before anything else sees them; nil: there are none.
 	Mask func(text string) string
 
-	// Notice is told what goes wrong, once until it works again. It is called by a goroutine of its
-	// own, one call at a time. May be nil.
+	// Notice is told what goes wrong, once until it works again, by one goroutine. May be nil.
 	Notice func(kind NoticeKind, detail string)
 	Now    func() time.Time // nil: the system's clock
 

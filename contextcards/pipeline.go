@@ -11,21 +11,17 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// Pipeline makes cards in the background and keeps them in memory and in a store.
+// Pipeline makes cards in the background and keeps them in memory and in a store. All methods are
+// safe for concurrent use.
 //
-// What it promises: Add costs a look into a table, and nothing that a summarizer, embedder or store
-// does, be it slow, failing, panicking or never returning, blocks or fails a caller. A message's
-// card is made once for each session and hash. A card that lacks something because a component
-// failed is kept without it, and completed when it is asked for again. A store is given every card
-// at least once, and again until it takes it or the pipeline is closed.
+// No summarizer, embedder or store, be it slow, failing, panicking or hanging, blocks or fails a
+// caller. A message's card is made once per session and hash; what a failed component left out is
+// completed when the card is asked for again. The store is given each card at least once, until it
+// takes it or the pipeline is closed.
 //
-// Messages come in bursts: an answer, and the results of its calls. Between them the run waits for
-// a model, and that is when cards are made: after a pause, so that making them takes nothing from a
-// turn.
-//
-// Three kinds of goroutines do the work: one forms batches, workers make the cards of a batch, one
-// delivers cards to the store. The lock guards what they share and is never held during a call of a
-// component. All methods are safe for concurrent use.
+// Messages come in bursts. Cards are made in the pauses between, while the run waits for a model.
+// One goroutine forms batches, workers make them, and one delivers; the lock guards what they share
+// and is never held during a call of a component.
 type Pipeline struct {
 	options Options
 	maker   *maker
@@ -62,9 +58,8 @@ func Start(o Options) *Pipeline {
 	return p
 }
 
-// Add takes a message for which a card is to be made. It never blocks. A message that needs no card
-// is ignored; so is one that finds no room, which is told once and gets its card when
-// [Pipeline.Wait] asks for it. The callout of a message that was added before is taken over.
+// Add queues a message for a card and never blocks. One that needs no card is ignored; one that
+// finds no room gets its card when [Pipeline.Wait] asks for it. A new callout is taken over.
 func (p *Pipeline) Add(s Source) {
 	if !s.Worth() {
 		return
@@ -121,10 +116,8 @@ func (p *Pipeline) incomplete(k key, it *item) bool {
 	return p.maker.needsSummary(it, &c) || p.maker.needsEmbedding(&c)
 }
 
-// Wait returns the card of each source, in their order, as soon as all are made, or what there is
-// when ctx ends: then a card that is not finished is extracted at once and marked as late. late is
-// how many those are; they are finished afterwards. Each card has the place and the callout of its
-// source.
+// Wait returns the card of each source, with its place and callout, once all are made or ctx ends:
+// then unfinished cards are extracted and marked as late, and finished afterwards.
 func (p *Pipeline) Wait(ctx context.Context, sources []Source) (cards []Card, late int) {
 	p.mu.Lock()
 	if !p.closed {
@@ -227,8 +220,7 @@ func (p *Pipeline) keep(k key, it *item, c Card) {
 	}
 }
 
-// Load takes over the cards that the store has of a session, so that a session which goes on makes
-// none of them again. It is called before the first Add. Without a store it does nothing.
+// Load takes over a session's cards from the store, so that none is made again. Call it before Add.
 func (p *Pipeline) Load(ctx context.Context, sessionID string) error {
 	if p.options.Store == nil {
 		return nil
@@ -250,10 +242,8 @@ func (p *Pipeline) Load(ctx context.Context, sessionID string) error {
 	return nil
 }
 
-// Rank returns the similarity of a session's cards to a vector of the pipeline's embedder, as
-// [Store] says. The store is asked when it has every card of the session, for which Rank waits as
-// long as ctx allows; otherwise, or when it fails, the cards in memory are ranked, which gives the
-// same. stored says which it was.
+// Rank ranks a session's cards by the pipeline's embedder, see [Store]: in the store once it has
+// them all, as long as ctx allows, else in memory, with the same result. stored says where.
 func (p *Pipeline) Rank(ctx context.Context, sessionID string, vector []float32, limit int) (ranked []Ranked, stored bool) {
 	if p.options.Embedder == nil {
 		return nil, false
@@ -272,8 +262,7 @@ func (p *Pipeline) Rank(ctx context.Context, sessionID string, vector []float32,
 	return ranked, false
 }
 
-// delivered waits until the store has every card of a session. It returns false when that cannot be
-// waited for.
+// delivered waits until the store has every card of a session; false when it cannot get them.
 func (p *Pipeline) delivered(ctx context.Context, sessionID string) bool {
 	if p.options.Store == nil {
 		return false
@@ -286,10 +275,9 @@ func (p *Pipeline) delivered(ctx context.Context, sessionID string) bool {
 	return met && !failing
 }
 
-// Close finishes what waits, for as long as ctx allows, and ends the pipeline. When ctx has a
-// deadline, summarizer and embedder get half of the time; after it the rest is extracted, so that
-// the store still gets its cards. The error says how many cards the store does not have. Close may
-// be called again, and then returns the same.
+// Close finishes what waits while ctx allows. With a deadline, models get half of the time; the
+// rest is extracted, so that the store gets its cards. The error counts undelivered cards. Calling
+// it again returns the same.
 func (p *Pipeline) Close(ctx context.Context) error {
 	p.once.Do(func() {
 		p.mu.Lock()
@@ -324,8 +312,7 @@ func (p *Pipeline) finish(ctx context.Context) {
 	p.notices.close(ctx)
 }
 
-// UndeliveredError says that cards were not made, or did not reach the store. The messages
-// themselves are in the journal.
+// UndeliveredError says that cards did not reach the store. Their messages are in the journal.
 type UndeliveredError struct {
 	Cards int
 	Err   error // the last reason; nil when there was no time

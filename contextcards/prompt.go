@@ -9,11 +9,9 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// MaxSummaries is how many messages a model is asked to sum up in one request. With more of them
-// small models begin to mix them up.
+// MaxSummaries bounds a request: with more messages, small models begin to mix them up.
 const MaxSummaries = 8
 
-// summaryTask is what a model is asked for.
 const summaryTask = `You write index cards for the messages of a conversation between a user, a model and its tools. A card is read by somebody who decides whether a later task needs the message.
 
 For each message write one or two sentences, 250 characters at most: what it says, decides or finds, with the exact names, paths, ids and numbers that somebody would search for. Write in the language of the message. Invent nothing.
@@ -30,8 +28,7 @@ const (
 	maxOpenings = 100 // brackets of an answer at which its JSON may begin
 )
 
-// material is a message as a model is shown it. It is written as JSON, so that no text can pretend
-// to be the end of its message or another one.
+// material is a message as a model is shown it, in JSON, so that no text can imitate the end of it.
 type material struct {
 	ID     int      `json:"id"` // from 1
 	Role   string   `json:"role"`
@@ -41,8 +38,7 @@ type material struct {
 	Calls  []string `json:"calls,omitempty"`
 }
 
-// SummaryPrompt returns the request for the summaries of some messages, [MaxSummaries] at most.
-// [ParseSummaries] reads the answer.
+// SummaryPrompt asks for the summaries of at most [MaxSummaries] messages; see [ParseSummaries].
 func SummaryPrompt(sources []Source) []*echo.Message {
 	list := make([]material, len(sources))
 	for i, s := range sources {
@@ -78,10 +74,8 @@ func headAndTail(s string, first, last int) string {
 	return out
 }
 
-// ParseSummaries reads a model's answer to [SummaryPrompt] with n messages: one summary for each,
-// in one line of at most 300 characters; "" where the answer has none. An id that is unknown or
-// given twice counts as none, as it cannot be told whose summary it is. The error says that the
-// answer holds no summaries at all.
+// ParseSummaries reads the answer to [SummaryPrompt] for n messages: a line of at most 300
+// characters for each, "" where there is none. An id that is unknown or given twice counts as none.
 func ParseSummaries(text string, n int) ([]string, error) {
 	// The answer may stand in a block of code, or between words.
 	rest := text
@@ -101,8 +95,7 @@ func ParseSummaries(text string, n int) ([]string, error) {
 	return nil, fmt.Errorf("read the summaries: no JSON with summaries of %d messages in the answer, which begins %q", n, oneLine(text, 80))
 }
 
-// parseSummaries reads JSON at the beginning of a text: an object with summaries, their array, or
-// an array of strings in the order of the messages.
+// parseSummaries reads an object with summaries, their array, or one string per message.
 func parseSummaries(text string, n int) ([]string, bool) {
 	var raw json.RawMessage
 	if json.NewDecoder(strings.NewReader(text)).Decode(&raw) != nil {

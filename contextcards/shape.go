@@ -18,9 +18,8 @@ const (
 	maxNames = 120 // characters of names
 )
 
-// shape sums a long tool result up by what it looks like: the tool, whether it failed, the members
-// of a JSON value or the first line of a text, its size, and the names that are most frequent in
-// it. What a result means a model would have to say; for finding it again the names do.
+// shape describes a long tool result by its looks: the tool, failure, the members of a JSON value
+// or the first line, the size, and the most frequent names, which help to find it again.
 func shape(m *echo.Message, words *tally) string {
 	text := m.Text()
 	var parts []string
@@ -96,8 +95,7 @@ func lastLine(text string) string {
 	return text[at+1:]
 }
 
-// maxJSON is how much of a JSON text is read, in bytes. Of a longer one the members that come later
-// are not named.
+// maxJSON bounds, in bytes, what is read of a JSON text.
 const maxJSON = 4 * maxRead
 
 const objectShape = "JSON object"
@@ -155,8 +153,7 @@ func elementShape(first json.RawMessage) string {
 	return members
 }
 
-// members reads the names of an object's members. whole: these are all; ok: it is an object, as far
-// as it could be read.
+// members reads the names of an object's members. whole: these are all; ok: it is an object so far.
 func members(dec *json.Decoder, cutOff bool) (keys []string, whole, ok bool) {
 	for dec.More() {
 		key, err := dec.Token()

@@ -6,14 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// maxRead bounds what is looked at of a text, in bytes. What a message is about shows in its
-// beginning; and a card must not cost more than the turn that it was made for.
+// maxRead bounds, in bytes, what is read of a text: a card must not cost more than its turn.
 const maxRead = 16 << 10
 
-// oneLine writes a text in one line, with single spaces and without characters that control a
-// terminal or turn the direction of writing: summaries are shown to people and written into
-// prompts. It stops after limit characters, with "..." as the last three of them when something was
-// left out.
+// oneLine writes a text in one line of at most limit characters, with single spaces and no terminal
+// or direction controls; "..." ends it when something was left out.
 func oneLine(s string, limit int) string {
 	var b strings.Builder
 	b.Grow(min(len(s), 4*limit))

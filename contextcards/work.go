@@ -62,9 +62,8 @@ func (p *Pipeline) await(ctx context.Context) bool {
 	}
 }
 
-// take returns the next batch: the oldest message and those after it that need the summarizer too,
-// or do not either. So no message waits for a summary of another one. It returns nil when none
-// waits.
+// take returns the next batch: the oldest message and those that like it need the summarizer or
+// not, so that none waits for a summary of another. nil: none waits.
 func (p *Pipeline) take() []*draft {
 	p.mu.Lock()
 	defer p.mu.Unlock()

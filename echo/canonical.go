@@ -7,9 +7,8 @@ import (
 
 const hexDigits = "0123456789abcdef"
 
-// AppendString appends s to dst as a JSON string in the form of RFC 8785 (JCS), which escapes only
-// what JSON requires. Bytes that are not UTF-8 become U+FFFD, so the output is always valid JSON
-// and does not depend on the version of Go.
+// AppendString appends s as a JSON string by RFC 8785 (JCS), which escapes only what JSON requires.
+// Bytes that are not UTF-8 become U+FFFD: the output is always valid, with any version of Go.
 func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	start := 0

@@ -7,10 +7,8 @@ import (
 	"fmt"
 )
 
-// Payload is what only entries of one kind say: [RunStart], [Verdict], [Clock], ... [Entry.Set] and
-// [NewEntry] write it as the entry's Data, [Read] and [Decode] read it.
-//
-// The types are values: Read and Decode are called with [RunStart], not with a pointer to it.
+// Payload is what entries of one kind say, such as [RunStart]: [Entry.Set] writes, [Read] reads it.
+// The types are values: Read is called with [RunStart], not with a pointer.
 type Payload interface {
 	kind() kind
 }
@@ -97,8 +95,7 @@ func NewEntry(key Key, p Payload) *Entry {
 	return e
 }
 
-// Set makes p what the entry says, and the entry one of its kind. A value in p that JSON cannot
-// express becomes the error of [Log.Append].
+// Set makes p what the entry says, and its kind. What JSON cannot express fails [Log.Append].
 func (e *Entry) Set(p Payload) {
 	e.NodeType = p.kind().node
 	e.Data, e.invalid = json.Marshal(p)

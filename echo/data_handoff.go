@@ -2,8 +2,7 @@ package echo
 
 import "time"
 
-// Handoff says how far a run has come, for a person, a model, or the run itself when it resumes. It
-// follows from the record alone, apart from what it says of the files.
+// Handoff says how far a run has come. It follows from the record, but for what it says of files.
 type Handoff struct {
 	SessionID string     `json:"session_id"`
 	CascadeID string     `json:"cascade_id"`

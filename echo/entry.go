@@ -78,10 +78,8 @@ type Span struct {
 	Sent [][]*Message `json:"sent,omitempty"`
 }
 
-// Selection is what one model call is sent. Sizes are estimated tokens, see autocontext.Tokens.
-//
-// The spans of the first selection of a visit name every message of the history. Later ones name
-// only what is new or has another form than before; echo/record puts them together again.
+// Selection is what one model call is sent, in tokens of autocontext.Tokens. The first of a visit
+// names every message; later ones only new messages and changed forms, which echo/record joins.
 type Selection struct {
 	FullHistorySize int64 `json:"full_history_size"` // what the whole history would have been
 	ContextSize     int64 `json:"context_size"`      // what is sent
@@ -108,9 +106,8 @@ type Selection struct {
 	Spans []Span `json:"spans"`
 }
 
-// Entry is one thing that happened in a session. Entries are immutable once appended to a [Log].
-//
-// The key is the place in the run. Seq and At say in which order and when entries were recorded.
+// Entry is one thing that happened, immutable once appended to a [Log]: Key says where, Seq and At
+// when.
 type Entry struct {
 	SessionID string    `json:"session_id"`
 	Seq       uint64    `json:"seq"` // from 1, without gaps

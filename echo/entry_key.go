@@ -8,8 +8,7 @@ import (
 
 var errNoKey = errors.New("it has no key")
 
-// Background reports whether an entry records something that was done in the background, to make
-// cards of the run's messages: what it cost, or a warning. It is no effect: the run depends on
+// Background reports whether an entry is of making cards in the background. The run depends on
 // neither its place nor its number, and a replay skips it.
 func (e *Entry) Background() bool { return e.Key.VisitKey() == CardsKey() }
 

@@ -6,14 +6,13 @@ import (
 	"strings"
 )
 
-// Key is the place of an entry in a run, as a path: the visit to a phase, the branches below it,
-// attempt, turn, and what was done there. It follows from the structure of the run alone, so the
-// same run always has the same keys.
+// Key is an entry's place in a run, which follows from the run's structure alone: the visit to a
+// phase, branches below it, attempt, turn, and what was done there.
 //
 //	draft~2/item17/sounding2/attempt1/turn3/tool2
 //
-// Keys are comparable. They are made by the functions and methods here, and read with [ParseKey];
-// [Key.Path] has the parts. The zero Key is no place, and prints as "".
+// Keys are comparable, and have their parts in [Key.Path]. The zero Key is no place, and prints as
+// "".
 type Key struct{ text string }
 
 // RunKey is the place of the run itself.
@@ -47,8 +46,7 @@ func (k Key) Turn(n int) Key {
 	return k.Numbered(wordTurn, n)
 }
 
-// Step returns the place of something that is done at k, or of a branch below k. A kind with names
-// gets an empty one.
+// Step returns what is done at k, or a branch below it; a kind with names gets an empty one.
 func (k Key) Step(kind StepKind) Key {
 	if named[kind] {
 		return k.Named(kind, "")

@@ -1,8 +1,7 @@
 package echo
 
-// Branch returns the branch of the run that k belongs to. Entries have an order within a branch,
-// and none among branches. The trunk is the zero Key; below it are the branches of visits, and each
-// numbered tool call of a turn.
+// Branch returns the branch of k: entries are ordered in a branch, not among branches. The trunk is
+// the zero Key, above those of visits and of each numbered tool call of a turn.
 func (k Key) Branch() Key {
 	p := k.Path()
 	return p.Branch()
@@ -25,8 +24,7 @@ func (p *Path) Branch() Key {
 	return b.Key()
 }
 
-// isBranchMark reports whether the path is that of the start or the end of a branch, which belong
-// to its parent.
+// isBranchMark reports whether the path is a branch's start or end, which belong to its parent.
 func (p *Path) isBranchMark() bool {
 	return p.Attempt == 0 && len(p.Effect) == 1 && (p.Effect[0].Kind == StepStart || p.Effect[0].Kind == StepEnd)
 }

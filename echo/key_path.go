@@ -137,8 +137,7 @@ func (p *Path) Last() Step {
 	return Step{}
 }
 
-// InTurn returns the step of something that belongs to a turn itself, such as model or tool2;
-// otherwise, as for the call of a validator, the zero Step.
+// InTurn returns the step of what belongs to a turn itself, such as tool2; else the zero Step.
 func (p *Path) InTurn() Step {
 	if p.Turn == 0 || len(p.Effect) != 1 {
 		return Step{}

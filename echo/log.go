@@ -27,8 +27,7 @@ type DurableSink interface {
 	Wait(ctx context.Context) error
 }
 
-// Log is the record of one session: it numbers entries and hands each to every sink. It is safe for
-// concurrent use.
+// Log numbers a session's entries and hands them to every sink. It is safe for concurrent use.
 type Log struct {
 	session string
 	now     func() time.Time
@@ -125,8 +124,7 @@ func (l *Log) Commit() {
 	}
 }
 
-// Wait returns when everything appended so far is durable. It is called before anything outside the
-// process depends on it.
+// Wait returns when everything appended is durable, before anything outside depends on it.
 func (l *Log) Wait(ctx context.Context) error {
 	if l.durable == nil {
 		return nil

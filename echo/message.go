@@ -56,8 +56,7 @@ type Part struct {
 // Text returns a content of one text part.
 func Text(s string) []Part { return []Part{{Type: PartText, Text: s}} }
 
-// ToolCall is a model's request to run a tool. Arguments is the text exactly as the model wrote it,
-// also when it is not valid JSON.
+// ToolCall is a model's request to run a tool. Arguments are as the model wrote them, valid or not.
 type ToolCall struct {
 	ID        string `json:"id"`
 	Name      string `json:"name"`
@@ -79,9 +78,8 @@ type Draft struct {
 	Failed     bool       `json:"failed,omitempty"` // role tool: the tool itself reported failure
 }
 
-// Message is one immutable message of a history. It is encoded once: the same bytes are sent,
-// hashed, journaled and stored. It may be shared between goroutines; callers must not write to the
-// slices that its methods return.
+// Message is an immutable message, encoded once: the same bytes are sent, hashed, journaled and
+// stored. It may be shared between goroutines, and its slices must not be written to.
 type Message struct {
 	draft   Draft
 	wire    []byte
@@ -156,8 +154,7 @@ func (m *Message) Tool() string { return m.draft.Tool }
 // Failed reports whether the tool itself said that it failed (exit code, isError, HTTP status).
 func (m *Message) Failed() bool { return m.draft.Failed }
 
-// Draft returns a copy of what the message was made of. The slices are shared: replace them, do not
-// write to them.
+// Draft returns a copy of what the message is made of: replace its slices, do not write to them.
 func (m *Message) Draft() Draft { return m.draft }
 
 // Hash returns the content hash.

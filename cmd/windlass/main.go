@@ -128,8 +128,7 @@ func reportError(con *console, err error) int {
 	return ee.code
 }
 
-// newEngineCommand is the hidden command with which this executable starts itself as the embedded
-// engine. Its arguments belong to package embedded.
+// newEngineCommand is the hidden command by which this executable is the embedded engine.
 func newEngineCommand(*console) *cobra.Command {
 	return &cobra.Command{
 		Use:                embedded.ServeCommand,

@@ -79,8 +79,7 @@ func printResult(con *console, checked int, all cascade.Diagnostics) error {
 	})
 }
 
-// loadCascade loads a cascade and prints its diagnostics. An invalid file is an error that is not
-// shown a second time.
+// loadCascade loads a cascade and prints its diagnostics, which the error does not repeat.
 func loadCascade(ctx context.Context, con *console, path string) (*cascade.Cascade, error) {
 	c, found, err := app.LoadCascade(ctx, path, con.in)
 	diagnostics.Write(con.err, found)

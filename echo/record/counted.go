@@ -6,8 +6,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// Counted returns the entries that count, in their order: without those that a resumed run set
-// aside, run_resume entries, and anything from the background.
+// Counted returns entries in order without those set aside, run_resume entries and the background.
 func Counted(entries []*echo.Entry) []*echo.Entry {
 	var counted []*echo.Entry
 	for _, e := range entries {

@@ -1,10 +1,8 @@
-// Package record folds the entries of a session into what they come to: how the run ended and
-// whether it can be resumed, its visits with their totals and histories, and what each call was
-// sent.
+// Package record folds a session's entries into what they come to: its end, whether it can be
+// resumed, visits with totals and histories, and what each call was sent.
 //
-// When a run resumes, its run_resume entry names the entries that it sets aside, such as the record
-// of its stop: they no longer count. Entries from the background never count. What was paid stays
-// paid, so tokens and money are summed up twice: for the entries that count, and for all.
+// A run_resume entry sets others aside, such as the stop: they no longer count, and those of the
+// background never do. What was paid stays paid, so sums are made of what counts, and of all.
 //
 // An entry that cannot be read changes nothing. Only [Requests] and [Selections] return errors.
 package record

@@ -13,8 +13,7 @@ type End struct {
 	Error  string // of a run that did not complete
 	Output any    // of the run
 
-	// Whole says that the end of the run is recorded. Without it a status other than StatusRunning
-	// is that of the stop that the process recorded when it died.
+	// Whole says that the run's end is recorded, and not only the stop when its process died.
 	Whole bool
 }
 
@@ -49,8 +48,7 @@ func EndAt(e *echo.Entry) End {
 // stopped reports whether a status is that of a run that a person or a limit stopped.
 func stopped(s echo.Status) bool { return s == echo.StatusInterrupted || s == echo.StatusOverBudget }
 
-// stopAt reads the status off the end of a phase or a run, or the handoff before it; else
-// StatusPending.
+// stopAt reads the status off an end or the handoff before it; else StatusPending.
 func stopAt(e *echo.Entry) (echo.Status, echo.StopReason) {
 	switch e.NodeType {
 	case echo.NodePhaseEnd:
@@ -77,8 +75,7 @@ type Resumption struct {
 // SetAside returns the numbers of all entries that the run sets aside.
 func (r Resumption) SetAside() []uint64 { return slices.Concat(r.Stop, r.Failed) }
 
-// MayResume reports whether a run with this end can be resumed, as far as the end says it: whether
-// it was a call that failed, [ResumptionOf] finds in the entries.
+// MayResume reports whether the end lets a run resume; whether a call failed, [ResumptionOf] says.
 func (e End) MayResume() bool { return !e.Whole || CanResume(e.Status, e.Reason) }
 
 // CanResume is [End.MayResume] for the status and the reason of an end that is recorded whole.

@@ -6,10 +6,9 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// failedCalls returns the numbers of the calls that made a run fail and of what followed from them,
-// the newest first: in each branch that had not ended, its newest outcome when that is a failed
-// model call or the failed tool of a phase without a model, with the start of that tool, which runs
-// again.
+// failedCalls returns the numbers of failed calls and what followed, the newest first: in each
+// branch that had not ended, its newest outcome when that is a failed model call, or failed tool of
+// a phase without a model, with its start.
 func failedCalls(counted []*echo.Entry) []uint64 {
 	from := map[echo.Key]uint64{} // of branches: the first entry that is set aside
 	for branch, first := range failures(counted) {
@@ -56,8 +55,7 @@ func failures(counted []*echo.Entry) map[echo.Key]uint64 {
 	return out
 }
 
-// startOf returns the start of a tool call among the entries before it, which may be those of other
-// branches; nil when none is recorded.
+// startOf returns the start of a tool call among earlier entries of any branch, nil for none.
 func startOf(call *echo.Entry, before []*echo.Entry) *echo.Entry {
 	for _, e := range slices.Backward(before) {
 		if e.Key == call.Key {

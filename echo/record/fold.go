@@ -8,9 +8,8 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// Fold is what the entries of a session come to so far. It is given all of them in their order and
-// belongs to one goroutine. Adding an entry takes the same time however many there are, except for
-// a run_resume that sets entries aside. A Fold keeps the entries that count.
+// Fold is what a session's entries, given in order, come to so far. It belongs to one goroutine and
+// keeps what counts. Adding takes constant time, unless a run_resume sets entries aside.
 type Fold struct {
 	counted []*echo.Entry
 	now     *state
@@ -134,9 +133,8 @@ func (f *Fold) Visits() []Visit {
 	return out
 }
 
-// History returns the entries with the messages of a visit, or of a branch below it, in the order
-// in which a model is sent them, those from earlier phases included, see [IsOwn]. The slice is
-// valid until the next entry is added.
+// History returns the entries with the messages of a visit or branch, in sending order, those of
+// earlier phases included, see [IsOwn]. It is valid until the next Add.
 func (f *Fold) History(visit echo.Key) []*echo.Entry {
 	if h := f.now.histories[visit]; h != nil {
 		return h.entries

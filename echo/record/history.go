@@ -10,15 +10,13 @@ import (
 // histories are those of the conversations of a session, by the key of [Conversation].
 type histories map[echo.Key]*history
 
-// history holds the entries with the messages of one conversation, in the order of sending. It only
-// grows.
+// history holds the message entries of a conversation in sending order. It only grows.
 type history struct {
 	entries []*echo.Entry
 	open    int // where the results of the newest answer begin
 }
 
-// Conversation returns the key of the visit, or of the branch below it, that a key belongs to: each
-// has a history and selections of its own.
+// Conversation returns the key of the visit or branch that has the history and selections of k.
 func Conversation(k echo.Key) echo.Key {
 	p := k.Path()
 	return conversation(k, &p)
@@ -33,8 +31,7 @@ func conversation(k echo.Key, p *echo.Path) echo.Key {
 	return place.Key()
 }
 
-// add takes the message of an entry when it belongs to a history. The results of an answer enter in
-// the order of its calls.
+// add takes an entry's message. Results of an answer enter in the order of its calls.
 func (h histories) add(e *echo.Entry, p *echo.Path) {
 	number, ok := partOf(e, p)
 	if !ok {

@@ -36,9 +36,8 @@ func (r *Request) Rendered(i int) []*echo.Message {
 	return out
 }
 
-// Requests reads off the entries of a session what each model call was sent. It is given all
-// entries in their order and belongs to one goroutine. It keeps what belongs to visits that have
-// not completed.
+// Requests reads what each call was sent off a session's entries, given in order. It belongs to one
+// goroutine and keeps visits that have not completed.
 type Requests struct {
 	selections *Selections
 	histories  histories

@@ -7,8 +7,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// Visit is what one visit to a phase came to so far. Unless it says otherwise, a field is about the
-// entries that count.
+// Visit is what a visit came to so far; of the entries that count, unless a field says otherwise.
 type Visit struct {
 	Key    echo.Key
 	Phase  string
@@ -130,8 +129,7 @@ func (v *Visit) set(name string) {
 	}
 }
 
-// Refusal returns what the newest verdict said when it was that an answer does not pass; ok is
-// false otherwise.
+// Refusal returns the newest verdict; ok when it was that an answer does not pass.
 func (v *Visit) Refusal() (d Verdict, ok bool) {
 	if n := len(v.Verdicts); n > 0 {
 		d = v.Verdicts[n-1]

@@ -16,8 +16,7 @@ var (
 	withheld = map[string]bool{} // of the hidden ones, those that nobody is given any more
 )
 
-// Own says that this process is windlass's own: from now on [Hide] takes variables out of its
-// environment.
+// Own says that this process is windlass's own, so that [Hide] works.
 func Own() {
 	mu.Lock()
 	defer mu.Unlock()
@@ -45,8 +44,7 @@ func Getenv(name string) string {
 	return v
 }
 
-// Hide takes variables out of the environment that children inherit, as they turned out to be
-// secrets. It does nothing in a process that is not windlass's own.
+// Hide takes secrets out of the environment that children inherit, in windlass's own process only.
 func Hide(names ...string) {
 	mu.Lock()
 	defer mu.Unlock()

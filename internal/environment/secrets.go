@@ -16,9 +16,8 @@ var words = []string{
 // places are the words by which it says that its value only names where something is.
 var places = []string{"FILE", "PATH", "DIR", "SOCK", "SOCKET"}
 
-// IsSecret reports whether a variable is taken for a secret: one of windlass's own, by the words of
-// its name, or as its value is a URL with a password in it. Proxies are not, as every program that
-// sends requests needs them.
+// IsSecret reports whether a variable is a secret: windlass's own, by the words of its name, or a
+// URL with a password. Proxies, which every client needs, are not.
 func IsSecret(name, value string) bool {
 	upper := strings.ToUpper(name)
 	parts := strings.FieldsFunc(upper, func(r rune) bool { return r == '_' || r == '-' || r == '.' })

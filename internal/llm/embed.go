@@ -57,8 +57,7 @@ func (r *Router) Embedder(model string) (*Embedder, error) {
 	}, nil
 }
 
-// Name returns the provider's name of the model, with "@" and the dimensions that windlass.json
-// names.
+// Name returns the provider's name, with "@" and the dimensions that windlass.json names.
 func (e *Embedder) Name() string {
 	if d := e.c.settings.Dimensions; d > 0 {
 		return fmt.Sprintf("%s@%d", e.name, d)
@@ -69,9 +68,8 @@ func (e *Embedder) Name() string {
 // Watch has requests watched, as they cost something. It is called before the first one.
 func (e *Embedder) Watch(w Watch) { e.watch = w }
 
-// Embed returns a vector of unit length for each text, nil for one that is empty, white space, or
-// nothing to the model. Of a text that is too long the beginning is embedded. The error is an
-// [*effect.ModelError]; then there are no vectors.
+// Embed returns a vector of unit length for each text, nil for one without content. Of too long a
+// text the beginning is embedded. The error is an [*effect.ModelError]; then there are no vectors.
 func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	out := make([][]float32, len(texts))
 	for _, batch := range e.batches(texts) {

@@ -39,8 +39,7 @@ func readEmbeddings(res *http.Response, secrets cleaner) (*embeddings, error) {
 	return &a, nil
 }
 
-// vectors returns the vectors of so many texts in their order, of unit length, nil for one of
-// zeros.
+// vectors returns the vectors in the order of the texts, of unit length, nil for one of zeros.
 func (a *embeddings) vectors(texts int) ([][]float32, error) {
 	if len(a.Data) != texts {
 		return nil, &badAnswerError{why: fmt.Sprintf("the answer has %d vectors for %d texts", len(a.Data), texts)}

@@ -24,9 +24,8 @@ type wireRequest struct {
 	noToolCalls    bool
 }
 
-// appendBody appends the request body. Messages come after what stays the same in a conversation,
-// and what only the last call of a phase has comes after them: so the bodies of successive calls
-// have the longest common prefix.
+// appendBody appends the request body: first what stays the same in a conversation, then messages,
+// then what only a phase's last call has. So successive bodies share the longest prefix.
 func appendBody(dst []byte, w *wireRequest, msgs []*echo.Message) []byte {
 	dst = append(dst, `{"model":`...)
 	dst = echo.AppendString(dst, w.model)

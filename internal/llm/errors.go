@@ -89,8 +89,7 @@ func (e *providerError) status() int {
 	return n
 }
 
-// readProviderError finds the error in a body: {"error": {...}}, {"error": "text"}, [{"error":
-// ...}], or the members themselves.
+// readProviderError finds {"error": {...}}, {"error": "text"}, either in a list, or bare members.
 func readProviderError(body []byte) (providerError, bool) {
 	body = bytes.TrimSpace(body)
 	var list []json.RawMessage
@@ -213,8 +212,7 @@ type badAnswerError struct{ why string }
 
 func (e *badAnswerError) Error() string { return e.why }
 
-// transportFailure reads an error of the connection or the stream. cause is why the context ended,
-// or nil.
+// transportFailure reads an error of connection or stream; cause is why the context ended, or nil.
 func transportFailure(err, cause error) *failure {
 	f := &failure{kind: echo.ModelErrNetwork, class: retryFully, message: rootText(err), err: err, after: -1}
 	var broken *brokenStreamError
@@ -270,8 +268,7 @@ func rootText(err error) string {
 	return err.Error()
 }
 
-// retryAfter reads what the provider asks to wait: Retry-After-Ms, or Retry-After in seconds or as
-// a date. Negative: nothing.
+// retryAfter reads Retry-After-Ms, or Retry-After in seconds or as a date; negative: nothing.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms >= 0 && ms < maxHeaderWait {
 		return time.Duration(ms * float64(time.Millisecond))

@@ -36,8 +36,7 @@ func (m *memo[K, V]) get(key K, compute func() V) V {
 	return v
 }
 
-// toolSet identifies the tools of a request by their slice, which costs nothing to compare: it is
-// never changed, and all requests of a phase share one.
+// toolSet identifies tools by their slice, which never changes and is shared by a phase's requests.
 type toolSet struct {
 	first *effect.ToolSpec
 	count int

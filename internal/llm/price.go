@@ -21,8 +21,7 @@ type Card struct {
 	MaxOutputTokens int
 }
 
-// dated matches names of a release of a model at the same price. Nothing else may follow a known
-// name: gpt-5-nano is not a kind of gpt-5.
+// dated matches a release of a known model. No other suffix counts: gpt-5-nano is no kind of gpt-5.
 var dated = regexp.MustCompile(`^(.+?)[-@](\d{4}-\d{2}-\d{2}|20\d{6}|latest)$`)
 
 // familyName returns a model's name without the provider's prefix ("openai/gpt-5"), in lower case.
@@ -82,8 +81,7 @@ func parseCards(data []byte) (map[string]Card, error) {
 	return cards, nil
 }
 
-// Cost returns the price of a call in US dollars: (in - cached) * input + cached * cached_input +
-// out * output, with the prices for long requests when the request is one.
+// Cost returns the price of a call in US dollars.
 func Cost(p config.Price, u echo.Usage) float64 {
 	return tariff(p).Cost(u)
 }

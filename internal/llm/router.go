@@ -46,8 +46,7 @@ func NewRouter(cfg *config.Config, getenv func(string) string) *Router {
 	}
 }
 
-// Know has the router keep these secrets, besides those that it sends, out of answers. It is called
-// first.
+// Know has the router keep these secrets out of answers, too. It is called first.
 func (r *Router) Know(s *secret.Set) { r.secrets = s }
 
 // Complete implements [effect.Model].
@@ -203,8 +202,7 @@ func (r *Router) headers(model, host string, in map[string]string) (map[string]s
 	return out, nil
 }
 
-// Secrets lists what a model's endpoint is sent as credentials: the key, and the values of headers
-// that come from the environment or hold a key.
+// Secrets lists a model's credentials: the key, and headers from the environment or with a key.
 func Secrets(m config.Model, getenv func(string) string) []secret.Value {
 	name := cmp.Or(m.APIKeyEnv, EnvAPIKey)
 	out := []secret.Value{{Name: name, Value: strings.TrimSpace(getenv(name))}}

@@ -11,9 +11,8 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// CheckSequence reports why a provider would refuse a list of messages: a call without its result
-// right after it, a result without its call, an id used twice, an unknown role, an assistant
-// message at the end.
+// CheckSequence reports why a provider would refuse messages: a call without its result right after
+// it or the reverse, an id used twice, an unknown role, an assistant message at the end.
 func CheckSequence(msgs []*echo.Message) error {
 	if len(msgs) == 0 {
 		return errors.New("there are no messages")

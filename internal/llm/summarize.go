@@ -16,8 +16,7 @@ const (
 	reasoningRoom = 4096
 )
 
-// Summarizer has a model sum messages up for their cards, as a [contextcards.Summarizer]. It is
-// safe for concurrent use when its model is.
+// Summarizer is a [contextcards.Summarizer], as safe for concurrent use as its model.
 type Summarizer struct {
 	Model effect.Model
 	Use   string // the model's name

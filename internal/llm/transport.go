@@ -11,8 +11,7 @@ import (
 // maxConversations is for how many parallel conversations with an endpoint connections stay open.
 const maxConversations = 128
 
-// newHTTPClient returns the connections of all clients of a router. The limit on silence of each
-// attempt bounds the time to the first byte. Redirects are not followed: the key would go along.
+// newHTTPClient returns a router's connections. It follows no redirects: the key would go along.
 func newHTTPClient() *http.Client {
 	t := &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,

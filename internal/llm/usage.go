@@ -33,8 +33,7 @@ type wireUsage struct {
 	IsBYOK bool `json:"is_byok"`
 }
 
-// usage returns the tokens; ok is false when the provider gave no figures, or none that can be
-// true.
+// usage returns the tokens; ok is false without figures, or with some that cannot be true.
 func (u *wireUsage) usage() (out echo.Usage, ok bool) {
 	if u == nil {
 		return out, false
@@ -107,8 +106,7 @@ func (d *dollars) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// figure reads a JSON number between 0 and most. set is false for null, and for what bad shows
-// because it is no such number.
+// figure reads a number between 0 and most. set is false for null and for what bad shows.
 func figure(b []byte, most float64) (x float64, set bool, bad string) {
 	switch err := json.Unmarshal(b, &x); {
 	case string(b) == "null":

@@ -9,14 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// kept are the capabilities that a confined process of root keeps: those by which root works on
-// files that belong to others, such as a folder mounted into a container. Landlock still decides
-// which files these are. Every other one, above all those to look into other processes, is given
-// up.
+// kept are the capabilities that root keeps, over files of others (as in a mounted folder), which
+// Landlock still bounds.
 const kept = 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_FOWNER
 
-// dropCapabilities gives up the calling thread's capabilities, and those that root would get back
-// by starting a program. A thread without any has nothing to give up.
+// dropCapabilities gives up the thread's capabilities, and what root would get back from a program.
 func dropCapabilities() error {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var data [2]unix.CapUserData // the lower and the upper 32 capabilities

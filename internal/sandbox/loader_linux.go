@@ -18,10 +18,8 @@ const maxPath = 4096
 // programFolders are where the programs are that a script runs.
 var programFolders = []string{"/bin", "/usr/bin", "/usr/local/bin", "/opt", "/nix/store", "/gnu/store"}
 
-// Loader returns what a program needs beside itself to be started: the dynamic loader that it
-// names, which has to be in [Policy].Execute, and the files and folders with libraries, for
-// [Policy].Read. What a script runs cannot be known: it may run the programs of the system and
-// those in its own folder.
+// Loader returns what a program needs to start: its dynamic loader for [Policy].Execute and
+// libraries for [Policy].Read. A script may run programs of the system and of its own folder.
 func Loader(program string) (execute, read []string, err error) {
 	read = append([]string{"/etc/ld.so.cache", "/etc/ld.so.preload"}, libraryFolders...)
 	interpreter, isELF, err := interpreterOf(program)

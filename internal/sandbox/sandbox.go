@@ -1,10 +1,7 @@
-// Package sandbox starts processes that the operating system confines: to named files, to one TCP
-// port that they may listen on, and to no connection of their own.
-//
-// On Linux this is Landlock for files and TCP, a seccomp filter for the other kinds of sockets, and
-// no capabilities but those over the files that Landlock leaves. None of it needs root. A process
-// cannot leave its sandbox, nor can what it starts. On other systems nothing is confined, and
-// [Missing] says so.
+// Package sandbox starts processes that the system confines, with all that they start, to named
+// files and a TCP port to listen on, without connections of their own. On Linux, without root:
+// Landlock for files and TCP, seccomp for other sockets, and no capabilities but over files.
+// Elsewhere nothing is confined, as [Missing] says.
 package sandbox
 
 import (
@@ -26,12 +23,11 @@ type Policy struct {
 // ErrNoFiles is returned for a process without standard streams, which cannot be opened confined.
 var ErrNoFiles = errors.New("a confined process needs its standard input, output and error as files")
 
-// Start starts cmd under the policy, as far as this system can confine it; [Missing] says what it
-// cannot. The standard streams of cmd must be files. The channel gets what cmd.Wait returns, once,
-// when the process has ended.
+// Start starts cmd, whose standard streams are files, as confined as [Missing] allows. The channel
+// gets what cmd.Wait returns, once.
 //
-// The process is started from a thread that confines itself first and lives as long as the process:
-// a signal that was asked for with Pdeathsig comes at the end of this process, not before.
+// The thread that starts it confines itself and lives as long: a Pdeathsig comes at the end of this
+// process, not before.
 func Start(cmd *exec.Cmd, p Policy) (<-chan error, error) {
 	if cmd.Stdin == nil || cmd.Stdout == nil || cmd.Stderr == nil {
 		return nil, ErrNoFiles
@@ -51,9 +47,8 @@ func Start(cmd *exec.Cmd, p Policy) (<-chan error, error) {
 	return exited, <-started
 }
 
-// onThread calls do on a thread of its own, which ends with it. The first thread of the process is
-// not taken: a thread cannot be freed of its sandbox, that one outlives its goroutines, and it
-// stands for the whole process where the kernel decides who may look into it.
+// onThread calls do on a thread that ends with it. It is never the first thread, which outlives its
+// goroutines and decides for the kernel who may look into the process.
 func onThread(do func()) {
 	go func() {
 		runtime.LockOSThread()

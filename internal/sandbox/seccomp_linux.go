@@ -10,8 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Where things are in struct seccomp_data, of whose little-endian arguments the lower half is
-// first.
+// Offsets in struct seccomp_data: the lower half of an argument, little-endian, is first.
 const (
 	offsetCall     = 0
 	offsetArch     = 4
@@ -26,9 +25,8 @@ const socketTypes = 0xf
 // x32 marks the calls of a second interface of amd64, by whose numbers the filter would be passed.
 const x32 = 0x40000000
 
-// filterSockets leaves the thread TCP sockets, which Landlock bounds, and the kernel's own list of
-// network interfaces. It refuses every other kind of socket, calls of another architecture, and
-// io_uring, which makes sockets past this filter.
+// filterSockets leaves TCP sockets, which Landlock bounds, and the kernel's list of interfaces. It
+// refuses others, calls of another architecture, and io_uring, which makes sockets past it.
 func filterSockets() error {
 	prog := socketFilter(runtime.GOARCH)
 	fprog := unix.SockFprog{Len: uint16(len(prog)), Filter: &prog[0]} //nolint:gosec // a few instructions

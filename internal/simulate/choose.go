@@ -13,8 +13,7 @@ import (
 	"github.com/windlass-run/windlass/internal/source"
 )
 
-// ChoiceError says which text is no policy or no prices, and why. It begins with "policy" or
-// "prices".
+// ChoiceError says which text is no "policy" or "prices", with which it begins, and why.
 type ChoiceError struct {
 	Err error
 	Try string // what to write in its place; "": one of the forms
@@ -29,10 +28,9 @@ func choiceError(try, format string, args ...any) error {
 	return &ChoiceError{Err: fmt.Errorf(format, args...), Try: try}
 }
 
-// ChoosePolicies reads policies: a name, an object of settings or @FILE with one, with NAME= before
-// it or not. Without texts they are those of [ComparisonSet]. Settings that are no file are named
-// source in what is found. An error is a [*ChoiceError], or says that settings are not valid, which
-// the diagnostics explain.
+// ChoosePolicies reads policies: a name, an object of settings or @FILE with one, with or without
+// NAME= before it; none: [ComparisonSet]. source names settings that are no file. An error is a
+// [*ChoiceError], or says that settings are not valid, which the diagnostics explain.
 func ChoosePolicies(texts []string, source string) ([]Policy, cascade.Diagnostics, error) {
 	if len(texts) == 0 {
 		return ComparisonSet(), nil, nil
@@ -86,9 +84,8 @@ func choosePolicy(text, from string) (Policy, cascade.Diagnostics, error) {
 	return p, found, err
 }
 
-// ChoosePrices reads prices as [ParsePrices] does; a text of another form is a model, whose price
-// lookup returns, nil for one that is not known. An error is a [*ChoiceError], or one of
-// ParsePrices or of lookup.
+// ChoosePrices reads prices as [ParsePrices] does; any other text is a model, whose price lookup
+// returns, nil if unknown. An error is a [*ChoiceError], or one of ParsePrices or lookup.
 func ChoosePrices(texts []string, lookup func(model string) (*config.Price, error)) ([]Prices, error) {
 	var out []Prices
 	for _, text := range texts {

@@ -7,8 +7,7 @@ import (
 	"github.com/windlass-run/windlass/echo/dialect"
 )
 
-// Conversation is one recorded conversation: a line of a file, or a visit to a phase of a session.
-// It is read only, and may be shared between goroutines.
+// Conversation is a line of a file, or a visit to a phase of a session. It is read only.
 type Conversation struct {
 	File    string // as it was named
 	Number  int    // the line of the file, or the ordinal of the visit, from 1

@@ -5,14 +5,11 @@ import (
 	"math"
 )
 
-// The best schedule in hindsight. Under one class of settings the form of a message depends only on
-// the turn as of which ages are taken: the frontier. A schedule is a frontier for each call; it
-// never goes back and is never ahead of the call's own turn. The cheapest one is found by dynamic
-// programming over call and frontier: the least cost of the calls up to k when call k has frontier
-// f.
+// The best schedule in hindsight. Under one class of settings a message's form depends only on the
+// frontier: the turn as of which ages are taken. A schedule is a rising frontier for each call,
+// never ahead of its turn. The cheapest is found by dynamic programming over call and frontier.
 
-// sheet is what is sent for the messages of a conversation with each frontier, during one attempt.
-// It belongs to one goroutine.
+// sheet is what is sent with each frontier during one attempt. It belongs to one goroutine.
 type sheet struct {
 	ids   [][]uint32 // ids[f][i]: what is sent for message i with frontier f, by name
 	sums  [][]int64  // sums[f][i]: tokens sent for the messages before i
@@ -92,8 +89,7 @@ func (s *sheet) differences(before *sheet, f int) []int {
 	return diff
 }
 
-// firstDifference returns the first index at which two lists differ, at most the length of the
-// shorter.
+// firstDifference returns the first index at which lists differ, at most the shorter length.
 func firstDifference(a, b []uint32) int {
 	n := min(len(a), len(b))
 	for i := range n {

@@ -18,8 +18,7 @@ type historian struct {
 	open  []openCall      // calls of the latest assistant message
 }
 
-// openCall is a call whose result may come. Recordings use ids twice; within a request an id must
-// be unique, so a later call gets another one, and its result with it.
+// openCall is a call whose result may come. An id that a recording uses twice is made unique.
 type openCall struct {
 	recorded string
 	call     echo.ToolCall
@@ -111,8 +110,7 @@ func (h *historian) answer(id, tool string) (callID, name string) {
 	return id, tool
 }
 
-// argumentText returns arguments as the text that a model wrote. Some recordings hold the parsed
-// value instead.
+// argumentText returns arguments as text; some recordings hold the parsed value.
 func argumentText(raw json.RawMessage) (string, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return "", errors.New("it has no arguments")

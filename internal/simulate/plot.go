@@ -27,8 +27,7 @@ const (
 
 var plotColours = []string{"#4269d0", "#d1495b", "#3a8f5c", "#b8860b", "#7d5ba6", "#0f8b8d", "#a0522d", "#5f6b7a"}
 
-// Plot draws cost against information kept as an SVG picture: a panel for each group, a point for
-// each policy. To the right is better, and below.
+// Plot draws cost over information kept as SVG: a panel for each group, a point for each policy.
 func Plot(groups []*Group) string {
 	var b strings.Builder
 	height := panelHeight * len(groups)
@@ -151,8 +150,7 @@ func (p *panel) drawAxes(b *strings.Builder) {
 	text(b, 20, middle, "middle", fmt.Sprintf(`transform="rotate(-90 20 %.1f)"`, middle), "cost, % of full history")
 }
 
-// label writes a point's name where nothing else stands: beside the point, or further away with a
-// line to it.
+// label writes a point's name where nothing else stands, with a line to it when that is far.
 func (p *panel) label(b *strings.Builder, i int) {
 	d := &p.points[i]
 	name := shorten(d.name, longLabel)

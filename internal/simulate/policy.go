@@ -17,8 +17,7 @@ import (
 type Policy struct {
 	Name  string
 	Intra cascade.Intra
-	// Hindsight moves the frontier by the cheapest schedule for the recorded conversation; Advance
-	// does not count then.
+	// Hindsight moves the frontier by the cheapest schedule, and not as Advance says.
 	Hindsight bool
 }
 
@@ -71,18 +70,16 @@ func NamedPolicy(name string) (Policy, bool) {
 	return p, true
 }
 
-// ParsePolicy reads settings as an intra_context has them, and checks them as a cascade's are.
-// source names the text in diagnostics, which include warnings; its extension tells YAML from JSON.
-// The error is a [*cascade.InvalidError].
+// ParsePolicy reads and checks settings as those of an intra_context. source names the text in
+// diagnostics; its extension tells YAML from JSON. The error is a [*cascade.InvalidError].
 func ParsePolicy(name, source string, text []byte) (Policy, cascade.Diagnostics, error) {
 	in, found, err := cascade.ParseIntra(source, text)
 	return Policy{Name: name, Intra: in}, found, err
 }
 
-// class returns the settings without what says when the frontier moves: policies of one class
-// differ only in their schedules, so one schedule in hindsight is the measure of all of them. Full
-// history, which never moves, is measured by the defaults. False: no schedule describes the
-// settings, because clear_tool_uses masks by the size of a request.
+// class returns the settings without the schedule, so that one in hindsight measures all policies
+// of a class; full history is measured by the defaults. False: clear_tool_uses masks by size, which
+// no schedule describes.
 func (p Policy) class() (cascade.Intra, bool) {
 	c := p.Intra
 	if !c.Enabled {
@@ -92,8 +89,7 @@ func (p Policy) class() (cascade.Intra, bool) {
 	return c, c.ClearToolUses == nil
 }
 
-// WithHindsight returns the policies and, behind them, the best schedule in hindsight of every
-// class that has none among them yet.
+// WithHindsight appends the best schedule in hindsight of every class that has none.
 func WithHindsight(policies []Policy) []Policy {
 	out := slices.Clone(policies)
 	for _, p := range policies {
@@ -120,9 +116,8 @@ func hindsightOf(policies []Policy, p Policy) int {
 	})
 }
 
-// settings returns what a builder is given. There is no limit, so the guard does not act and
-// policies are compared by what they choose. A scheduled builder moves the frontier only as its
-// carry says.
+// settings returns what a builder is given: without a limit, so that the guard does not act. A
+// scheduled builder moves the frontier only as its carry says.
 func (p Policy) settings(c *Conversation, prices Prices, scheduled bool) autocontext.Settings {
 	in := p.Intra
 	if scheduled {

@@ -70,8 +70,7 @@ func (p Prices) String() string {
 	return s
 }
 
-// Money returns what a request costs of which the first shared tokens are cached: in USD, or in
-// tokens at full price.
+// Money returns the cost of a request with so many shared tokens, in USD or tokens at full price.
 func (p Prices) Money(tokens, shared int64) float64 {
 	m := float64(tokens-shared)*p.Input + float64(shared)*p.Cached
 	if p.USD {

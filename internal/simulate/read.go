@@ -28,10 +28,9 @@ func (e *LineError) Unwrap() error { return e.Err }
 // ErrNoConversations says that a file has nothing to replay.
 var ErrNoConversations = errors.New("there is no conversation in it")
 
-// ReadFile reads a file with one conversation per line, of any length: a JSON array of chat
-// messages as OpenAI-compatible endpoints take them, or an object with such an array as "messages".
-// Empty lines are passed over. The first line that is no conversation is a [*LineError]. The
-// journal of a session is known by its header and read as one.
+// ReadFile reads a session's journal, or a file with a conversation per line, of any length: an
+// array of chat messages as OpenAI-compatible endpoints take them, or an object with it as
+// "messages". The first line that is neither empty nor a conversation is a [*LineError].
 func ReadFile(path string) ([]*Conversation, error) {
 	f, err := source.Open(path)
 	if err != nil {
@@ -74,8 +73,7 @@ func Read(name string, r io.Reader) ([]*Conversation, error) {
 	return all, nil
 }
 
-// recorded is one chat message of a file. Other members, such as a model's reasoning, are not sent
-// again by any client and are passed over.
+// recorded is a chat message. Other members, such as reasoning, are not sent again by any client.
 type recorded struct {
 	Role         string          `json:"role"`
 	Content      json.RawMessage `json:"content"`

@@ -10,16 +10,14 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// A reference is a word of a call's arguments that occurred earlier in the conversation: a path, an
-// identifier, a number. A model that writes one has most likely read it, and may have to guess when
-// what it read is no longer sent.
+// A reference is a word of a call's arguments that occurred earlier, such as a path, identifier or
+// number. Its model most likely read it, and may have to guess once it is no longer sent.
 var referenceWord = regexp.MustCompile(`[A-Za-z0-9_./-]{4,}`)
 
 // referenceMark is what tells a reference from a plain word of prose.
 const referenceMark = "0123456789/_."
 
-// references counts the references of a conversation's calls. A message is searched for a word
-// once, however many calls and policies ask.
+// references counts references. A message is searched for a word once, whoever asks.
 type references struct {
 	history []string            // what each message of the conversation says
 	words   map[int][]string    // of the calls of the message at this index, each word once
@@ -112,8 +110,7 @@ func saidBy(m *echo.Message) string {
 	return m.Text() + "\n" + argumentsOf(m)
 }
 
-// argumentsOf returns the values in the arguments of a message's calls, one per line; arguments
-// that are not JSON as they are.
+// argumentsOf returns the values in calls' arguments, one per line; what is no JSON as it is.
 func argumentsOf(m *echo.Message) string {
 	var b strings.Builder
 	for _, c := range m.ToolCalls() {

@@ -79,8 +79,7 @@ func (r *replayer) readRequest(sent []*echo.Message, before []*reading) []*readi
 	return request
 }
 
-// replay makes every request of the conversation. schedule has the turn as of which each call takes
-// ages; nil leaves that to the settings.
+// replay makes every request. schedule has each call's turn of ages; nil leaves it to the settings.
 func (r *replayer) replay(ctx context.Context, settings autocontext.Settings, prices Prices, schedule []int) ([]Call, error) {
 	b := autocontext.NewBuilder(settings)
 	render := autocontext.NewRenderer(settings.Dialect)

@@ -2,8 +2,7 @@ package simulate
 
 import "slices"
 
-// Report is what a simulation found: a group for each file and price, and, when there are several
-// files, one for each price over all of them.
+// Report has a group for each file and price and, with several files, for each price over all.
 type Report struct {
 	Groups []*Group `json:"groups"`
 	Total  []*Group `json:"total,omitempty"`

@@ -6,9 +6,8 @@ import (
 	"fmt"
 )
 
-// checker says whether a provider would take a list of messages. It reads the bytes that would be
-// sent by the protocol of chat completions, as a server does, and shares no code with what it
-// checks.
+// checker says whether a provider would take messages. It reads the bytes that would be sent as a
+// server does, and shares no code with what it checks.
 type checker struct {
 	crooked map[string]bool // arguments that are no JSON object as they were recorded: they stay so
 }

@@ -22,10 +22,9 @@ func (e *UnknownSourceError) Error() string {
 	return fmt.Sprintf("there is no file %q, and no session on this machine whose id begins so", e.Name)
 }
 
-// ReadSources reads the conversations of files and sessions: a name is that of a file when there is
-// one, else the beginning of a session's id. find returns the whole id of a session and the path of
-// its journal, "" when there is none. An error is of the kind [failure.InvalidRequest] unless it
-// has a kind already or is one of the [journal]. Sources without any call are an error.
+// ReadSources reads files and sessions: a name is a file's if there is one, else the beginning of
+// an id, for which find returns id and journal, "" for none. Errors without a kind are
+// [failure.InvalidRequest] unless of the [journal]; no call at all is one.
 func ReadSources(names []string, find func(begins string) (id, path string, err error)) ([]*Conversation, error) {
 	var all []*Conversation
 	for _, name := range names {

@@ -80,8 +80,7 @@ func (c *Counter) Clear() {
 	c.line.Clear()
 }
 
-// Notices are short messages while a command runs: in the live view when there is one, else a line
-// each. They are safe for concurrent use.
+// Notices are short messages, in the live view or a line each. They are safe for concurrent use.
 type Notices struct {
 	mu  sync.Mutex // guards say, and is held while it writes
 	say func(string)

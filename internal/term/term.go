@@ -1,5 +1,4 @@
-// Package term writes for people: tables, numbers, texts that are safe to print, colours, and lines
-// that are redrawn in place. It knows terminals and no command, no flag and no record.
+// Package term writes for people: tables, numbers, colours, safe texts, and redrawn lines.
 package term
 
 import (

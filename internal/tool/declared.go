@@ -85,8 +85,7 @@ func declare(d *cascade.Tool, env environment, dir string) (tool, error) {
 	return t, nil
 }
 
-// declaredParameters returns the schema of a declared tool's arguments. Without one declared, the
-// tool takes what its templates mention.
+// declaredParameters returns the declared schema, else one of what the templates mention.
 func declaredParameters(d *cascade.Tool, templates []*textTemplate) json.RawMessage {
 	if d.InputsSchema != nil {
 		return d.InputsSchema.JSONSchema()

@@ -7,12 +7,10 @@ import (
 	"github.com/windlass-run/windlass/internal/secret"
 )
 
-// basicEnv is what every command sees of the environment: what programs need to find each other,
-// their files and the language.
+// basicEnv is what every command sees of the environment.
 var basicEnv = [...]string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR"}
 
-// neverEnv is what no command sees, even when it was allowed: a command could act as windlass with
-// it.
+// neverEnv is what no command ever sees: it could act as windlass with it.
 var neverEnv = [...]string{"OPENAI_API_KEY", "WINDLASS_CLICKHOUSE_DSN", "WINDLASS_SERVE_TOKEN"}
 
 // environment is what tools see of the process's environment.

@@ -13,8 +13,7 @@ import (
 	"github.com/windlass-run/windlass/internal/source"
 )
 
-// folders are the granted folders. Every access goes through os.Root, which follows no link out of
-// its folder, also when the link is made meanwhile.
+// folders are the granted folders. All access goes through os.Root: links never lead out.
 type folders struct {
 	roots   []folder
 	private []string          // absolute; see isPrivate
@@ -98,12 +97,10 @@ type place struct {
 	show   string // as it is shown: relative to the first folder, or absolute
 }
 
-// maxPath is how many bytes a path has at most, as for most systems. Checks take longer the more
-// names it has.
+// maxPath bounds the bytes of a path, as on most systems: checks take longer the more names it has.
 const maxPath = 4096
 
-// find returns the granted folder that a path is in. Links that lead out of it are seen when it is
-// opened.
+// find returns the granted folder of a path. Links that lead out are seen when it is opened.
 func (f *folders) find(path string) (place, error) {
 	if strings.IndexByte(path, 0) >= 0 {
 		return place{}, &failure{kindBadArguments, errors.New("a path cannot hold a NUL character")}

@@ -8,8 +8,7 @@ import (
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
-// Func is a tool that the program gives which runs a cascade. A call that fails is a result for the
-// model, see [effect.ToolResult]; one that panics is, too.
+// Func is a tool of the program that runs a cascade. Failures and panics are results for the model.
 type Func struct {
 	Spec    effect.ToolSpec
 	Timeout time.Duration // 0: [DefaultTimeout]

@@ -19,16 +19,12 @@ import (
 // newFileMode is the mode of a file that a tool makes, before the umask.
 const newFileMode = 0o644
 
-// writing is held from the first look at a path until its file is written, so that what was checked
-// is what is written when calls run in parallel.
+// writing is held from the first look at a path until it is written: what was checked is written.
 var writing sync.Mutex
 
-// target is the file that a tool is to write, with the links of its path followed: opened folders,
-// names of folders that are still to be made, and the file's name. Tools write files in no other
-// way.
-//
-// What is checked is the path of these very folders, and the file is written in the last of them. A
-// link that is put into the path afterwards changes nothing.
+// target is the file to write, with its path's links followed: opened folders, names of those to
+// make, and the file's. What is checked is the path of these very folders; links put into it
+// afterwards change nothing. Tools write in no other way.
 type target struct {
 	files   *folders
 	place   place
@@ -76,8 +72,7 @@ func (t *target) close() error {
 
 func (t *target) dir() step { return t.opened[len(t.opened)-1] }
 
-// follow opens the folders of a path in order. It follows links itself, so that it knows where they
-// lead.
+// follow opens the folders of a path. It follows links itself, to know where they lead.
 func (t *target) follow(names []string) error {
 	for links := 0; len(names) > 0; {
 		name := names[0]
@@ -193,8 +188,7 @@ func (t *target) refused(err error) error {
 	return &failure{kindNotAllowed, fmt.Errorf("write %s: %w", t.show(), err)}
 }
 
-// bare says for each name of the path whether its folder is a bare repository, or would be one with
-// it.
+// bare says for each name whether its folder is, or becomes with it, a bare repository.
 func (t *target) bare(file protection.File) []bool {
 	var out []bool
 	for i, next := range slices.Concat(file.Above, file.Path) {
@@ -206,8 +200,7 @@ func (t *target) bare(file protection.File) []bool {
 	return out
 }
 
-// has says whether there is a file in a folder of the path: 0 is the granted one, less are those
-// above it.
+// has says whether a folder of the path has a file: 0 is the granted one, less are above it.
 func (t *target) has(below int, name string) bool {
 	if below >= 0 {
 		_, err := t.opened[below].root.Lstat(name)

@@ -99,14 +99,11 @@ func (o Options) folders() []string {
 	return out
 }
 
-// Registry holds the tools of a run.
+// Registry holds the tools of a run, unchanged after New. Calls own what they open and start; Close
+// comes after the last call.
 //
-// A trusted command is a command line that may be run word for word or, when it ends in " *", the
-// words that one must begin with; the rest may then hold no character that means something to a
-// shell. Trust only programs that do not run others for their arguments.
-//
-// The table of tools does not change after New. Calls own what they open and start; Close is called
-// when no call runs any more.
+// A trusted command may be run word for word or, ending in " *", with further words without
+// characters that mean something to a shell. Trust no program that runs others for its arguments.
 type Registry struct {
 	tools   map[string]tool
 	files   *folders
@@ -128,8 +125,7 @@ type call struct {
 	timeout time.Duration
 }
 
-// New opens the granted folders and prepares the declared tools. The error names the folder, or the
-// tool and its field.
+// New prepares folders and tools. The error names the folder, or the tool and its field.
 func New(o Options) (*Registry, error) {
 	if o.Getenv == nil {
 		o.Getenv = os.LookupEnv
@@ -212,12 +208,10 @@ func (r *Registry) Call(ctx context.Context, req effect.ToolRequest) (effect.Too
 	return cutFailure(withoutSecrets(r.secrets, res)), nil
 }
 
-// maxFailure is how many bytes a failure's text has at most: two streams of a command, and why it
-// failed.
+// maxFailure bounds a failure's text in bytes: two streams of a command, and why it failed.
 const maxFailure = 2*maxText + 4<<10
 
-// cutFailure cuts the text of a failure, which may quote anything. Other results are bounded by
-// their tools.
+// cutFailure cuts a failure, which may quote anything. Tools bound their other results.
 func cutFailure(res effect.ToolResult) effect.ToolResult {
 	for i, p := range res.Parts {
 		if res.Failed && len(p.Text) > maxFailure {

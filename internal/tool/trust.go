@@ -16,8 +16,7 @@ var runners = []string{
 	"tmux", "unzip", "uv", "vi", "vim", "watch", "wget", "xargs", "yarn", "zip", "zsh",
 }
 
-// RiskyTrust returns a warning for each trusted command that can run other programs for arguments
-// which a model chooses.
+// RiskyTrust warns of trusted commands that can run other programs for a model's arguments.
 func RiskyTrust(trusted []string) []string {
 	var out []string
 	for _, t := range trusted {

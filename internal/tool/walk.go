@@ -18,8 +18,7 @@ const (
 	maxListEntries     = 2000
 )
 
-// hiddenFolders are large and rarely meant: lists and searches leave them out unless they are
-// named.
+// hiddenFolders are left out of lists and searches unless they are named.
 var hiddenFolders = [...]string{".git", "node_modules"}
 
 func fileTools(f *folders) []tool {

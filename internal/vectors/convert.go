@@ -40,8 +40,7 @@ func convert(in io.Reader, out io.Writer) error {
 	return b.write(out)
 }
 
-// add takes a word's numbers: its vector, the vector's length, and the word's place by frequency,
-// from 0.
+// add takes a word's numbers: its vector, the length, and the word's place by frequency, from 0.
 func (b *builder) add(word string, numbers []float64) error {
 	place := numbers[b.dims+1]
 	if place != math.Trunc(place) || place < 0 || place >= float64(len(b.rows)) {

@@ -8,8 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Name is the name of the embedder. Another table, or another way to weigh words, has another
-// number.
+// Name is the name of the embedder; its number changes with the table or the weights.
 const Name = "words-100d@1"
 
 // Words embeds texts with a table of word vectors. It is immutable and safe for concurrent use.

@@ -2,8 +2,7 @@ package vectors
 
 import "math"
 
-// law gives a word's frequency by its place in a list that is sorted by it. See the package's
-// comment.
+// law gives a word's frequency by its place, see the package's comment.
 type law struct{ total float64 }
 
 const (

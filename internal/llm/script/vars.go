@@ -68,8 +68,7 @@ func messages(msgs []*echo.Message) []any {
 // promptedHead is how a tool result begins for a model without tool calling.
 var promptedHead = regexp.MustCompile(`^Tool (result|error) of (\S+) \(([^)]*)\):\n`)
 
-// results returns the tool results among messages, in order, with the arguments of the calls in the
-// conversation that they answer.
+// results returns tool results in order, with the arguments of the calls that they answer.
 func results(msgs, conversation []*echo.Message) []any {
 	arguments := map[string]string{}
 	for _, m := range conversation {

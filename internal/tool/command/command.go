@@ -1,10 +1,7 @@
-// Package command runs one command line of a shell so that nothing of it remains: its processes end
-// with it, its output is bounded, and it sees only the environment that it is given.
-//
-// A command has a process group of its own, which is killed when the command, its time or the
-// caller's context ends. On Linux, processes that left the group (setsid) are found by a mark in
-// their environment; one that also cleared that is out of reach, as is any that left the group
-// elsewhere.
+// Package command runs a shell command line of which nothing remains, with bounded output and only
+// the environment that it is given. Its process group is killed when it, its time or the context
+// ends. On Linux, processes that left the group are found by a mark in their environment; those
+// that cleared it too are out of reach, as are all that left it elsewhere.
 //
 // The package imports nothing else of windlass.
 package command
@@ -34,8 +31,7 @@ const grace = 2 * time.Second
 // mark is the environment variable by which the processes of a command are known.
 const mark = "WINDLASS_COMMAND"
 
-// drainTime is how long the output is read after the last process was killed. Only a process out of
-// reach holds the pipe open longer.
+// drainTime bounds reading after the last kill: only a process out of reach holds the pipe longer.
 const drainTime = 500 * time.Millisecond
 
 // ErrUnsupported is returned where there is no POSIX shell to run commands with.
@@ -61,9 +57,8 @@ type Result struct {
 	LeftBehind     int // processes that were still running when the command had ended, and were killed
 }
 
-// Run runs a command and returns when nothing of it is left. A command that fails or is out of time
-// is a Result. The error is that of ctx, wraps [ErrUnsupported], or says why the command did not
-// start.
+// Run runs a command and returns when nothing of it is left. Failure and timeout are a Result. The
+// error is that of ctx, [ErrUnsupported], or why it did not start.
 func Run(ctx context.Context, s Spec) (Result, error) {
 	if err := ctx.Err(); err != nil {
 		return Result{}, err
@@ -93,8 +88,7 @@ func ownMark() string { return strconv.Itoa(os.Getpid()) + "-" }
 // waiting for their ends. It is for a program that exits in haste.
 func KillAll() { killStrays(ownMark()) }
 
-// process is a running command. Its fields belong to the goroutine that called Run, each Capture to
-// its reader until readers is done.
+// process belongs to the goroutine of Run, each Capture to its reader until readers is done.
 type process struct {
 	cmd  *exec.Cmd
 	id   string
@@ -132,8 +126,7 @@ func (p *process) start() (err error) {
 	return p.cmd.Start()
 }
 
-// stdin returns what the command reads: a file without a name, so that no goroutine has to feed a
-// command that does not read.
+// stdin returns a file without a name: no goroutine has to feed a command that does not read.
 func (p *process) stdin() (*os.File, error) {
 	if p.spec.Stdin == "" {
 		return os.Open(os.DevNull)

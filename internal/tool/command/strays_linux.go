@@ -12,8 +12,7 @@ import (
 // sweeps bounds the rounds over the processes: one may start another while it is looked for.
 const sweeps = 10
 
-// killStrays kills every process with a mark that begins so, in whatever group, and returns how
-// many there were.
+// killStrays kills every process whose mark begins so, and returns how many there were.
 func killStrays(id string) int {
 	var seen []int
 	entry := []byte(mark + "=" + id)
@@ -32,8 +31,7 @@ func killStrays(id string) int {
 	return len(seen)
 }
 
-// withMark returns the processes whose environment has an entry that begins so. Those of other
-// users cannot be read; one that has ended has no environment.
+// withMark returns processes with such an entry in an environment that this user can read.
 func withMark(entry []byte) []int {
 	dirs, err := os.ReadDir("/proc")
 	if err != nil {
