@@ -59,7 +59,7 @@ func (h Hashed) vector(text string) []float32 {
 	for i, x := range sum {
 		vector[i] = float32(x)
 	}
-	return unit(vector)
+	return Unit(vector)
 }
 
 // distinct returns the lower-case words of a text in order of first use, and their counts.
@@ -97,17 +97,12 @@ func (h Hashed) addWord(sum []float64, word string, weight float64) {
 				i++
 			}
 			if n++; n >= minGram {
-				h.addHash(sum, mix(hash), weight)
+				place := mix(hash)
+				sign := 1 - 2*float64(place>>63)
+				sum[place%uint64(h.dim)] += sign * weight
 			}
 		}
 	}
-}
-
-func (h Hashed) addHash(sum []float64, hash uint64, weight float64) {
-	if hash>>63 == 1 {
-		weight = -weight
-	}
-	sum[hash%uint64(h.dim)] += weight
 }
 
 // FNV-1a, 64 bits.
@@ -125,7 +120,7 @@ func mix(h uint64) uint64 {
 }
 
 // Unit scales a vector to length 1; nil for one without a direction: all zero, or not finite.
-func unit(v []float32) []float32 {
+func Unit(v []float32) []float32 {
 	length := math.Sqrt(dot(v, v))
 	if length == 0 || math.IsNaN(length) || math.IsInf(length, 0) {
 		return nil

@@ -94,7 +94,7 @@ func (t *tally) read(text string) {
 }
 
 func (t *tally) add(w string, start bool) {
-	if len(w) > maxWord || utf8.RuneCountInString(w) < minWord && !isIdeographic(w) {
+	if len(w) > maxWord || utf8.RuneCountInString(w) < minWord && strings.IndexFunc(w, isSpaceless) != 0 {
 		return
 	}
 	one := judge(w, start)
@@ -291,11 +291,6 @@ func isJoint(r rune) bool { return r == '.' || r == '/' || r == '-' }
 
 func isSpaceless(r rune) bool {
 	return r == 'ー' || r >= 0x0E00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
-}
-
-func isIdeographic(w string) bool {
-	r, _ := utf8.DecodeRuneInString(w)
-	return isSpaceless(r)
 }
 
 // stopWords are English words that are in every text, and what apostrophes leave of them.

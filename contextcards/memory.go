@@ -80,7 +80,7 @@ func (s *Memory) card(k key) (Card, bool) {
 
 // Rank compares a vector with every card of the session, exactly.
 func (s *Memory) Rank(_ context.Context, sessionID, embedder string, query []float32, limit int) ([]Ranked, error) {
-	query = unit(query)
+	query = Unit(query)
 	if query == nil || limit <= 0 {
 		return nil, nil
 	}

@@ -2,6 +2,7 @@ package echo
 
 import (
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -39,22 +40,10 @@ func AppendString(dst []byte, s string) []byte {
 }
 
 func appendEscape(dst []byte, b byte) []byte {
-	switch b {
-	case '"', '\\':
-		return append(dst, '\\', b)
-	case '\b':
-		return append(dst, `\b`...)
-	case '\f':
-		return append(dst, `\f`...)
-	case '\n':
-		return append(dst, `\n`...)
-	case '\r':
-		return append(dst, `\r`...)
-	case '\t':
-		return append(dst, `\t`...)
-	default:
-		return append(dst, '\\', 'u', '0', '0', hexDigits[b>>4], hexDigits[b&0xF])
+	if at := strings.IndexByte("\"\\\b\f\n\r\t", b); at >= 0 {
+		return append(dst, '\\', `"\bfnrt`[at])
 	}
+	return append(dst, '\\', 'u', '0', '0', hexDigits[b>>4], hexDigits[b&0xF])
 }
 
 // appendMember appends a comma, the quoted key and a colon.

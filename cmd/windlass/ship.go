@@ -13,12 +13,8 @@ import (
 	"github.com/windlass-run/windlass/internal/term/reports"
 )
 
-type shipOptions struct {
-	again bool
-}
-
 func newShipCommand(con *console) *cobra.Command {
-	var o shipOptions
+	var again bool
 	cmd := &cobra.Command{
 		Use:   "ship [SESSION...]",
 		Short: "Deliver to ClickHouse what waits on this machine",
@@ -29,9 +25,9 @@ counted twice.
 A session that a process runs is left to that process. One that was run with --no-clickhouse is delivered only when it
 is named. Exit code 6 when ClickHouse is not available, or a journal cannot be read; the others are delivered all the same.`,
 		Example: "  windlass ship\n  windlass ship 01JZ4K\n  windlass ship --again --json",
-		RunE:    func(cmd *cobra.Command, args []string) error { return shipSessions(cmd.Context(), con, args, o) },
+		RunE:    func(cmd *cobra.Command, args []string) error { return shipSessions(cmd.Context(), con, args, again) },
 	}
-	cmd.Flags().BoolVar(&o.again, "again", false, "deliver everything once more, also what was delivered before")
+	cmd.Flags().BoolVar(&again, "again", false, "deliver everything once more, also what was delivered before")
 	con.jsonFlag(cmd)
 	return cmd
 }
@@ -45,12 +41,12 @@ func backlogText(b archive.Backlog) string {
 }
 
 // ship delivers the named sessions, or all that wait.
-func shipSessions(ctx context.Context, con *console, ids []string, o shipOptions) error {
+func shipSessions(ctx context.Context, con *console, ids []string, again bool) error {
 	arc, err := con.archive()
 	if err != nil {
 		return err
 	}
-	chosen, err := arc.Shipment(ids, o.again)
+	chosen, err := arc.Shipment(ids, again)
 	if err != nil {
 		return err
 	}

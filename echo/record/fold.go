@@ -1,3 +1,10 @@
+// Package record folds a session's entries into what they come to: its end, whether it can be
+// resumed, visits with totals and histories, and what each call was sent.
+//
+// A run_resume entry sets others aside, such as the stop: they no longer count, and those of the
+// background never do. What was paid stays paid, so sums are made of what counts, and of all.
+//
+// An entry that cannot be read changes nothing. Only [Requests] and [Selections] return errors.
 package record
 
 import (
@@ -24,7 +31,12 @@ type Fold struct {
 }
 
 // New returns the fold of no entries.
-func New() *Fold { return &Fold{now: newState(), visits: map[echo.Key]*Spent{}} }
+func New() *Fold {
+	return &Fold{now: newState(), first: noEntry, last: noEntry, newest: noEntry, visits: map[echo.Key]*Spent{}}
+}
+
+// noEntry stands for entries that are not recorded yet.
+var noEntry = &echo.Entry{}
 
 // Of returns the fold of entries.
 func Of(entries []*echo.Entry) *Fold {
@@ -37,7 +49,7 @@ func Of(entries []*echo.Entry) *Fold {
 
 // Add takes the next entry. The entry must not be changed afterwards.
 func (f *Fold) Add(e *echo.Entry) {
-	if f.first == nil {
+	if f.first == noEntry {
 		f.first = e
 	}
 	f.last = e
@@ -79,42 +91,22 @@ func (f *Fold) keep(e *echo.Entry) {
 }
 
 // SessionID returns the id of the session, "" before the first entry.
-func (f *Fold) SessionID() string {
-	if f.first == nil {
-		return ""
-	}
-	return f.first.SessionID
-}
+func (f *Fold) SessionID() string { return f.first.SessionID }
 
 // CascadeID returns the id of the cascade, "" before the first entry that has it.
 func (f *Fold) CascadeID() string { return f.cascade }
 
 // Entries returns the number of the newest entry, 0 before the first.
-func (f *Fold) Entries() uint64 {
-	if f.last == nil {
-		return 0
-	}
-	return f.last.Seq
-}
+func (f *Fold) Entries() uint64 { return f.last.Seq }
 
 // StartedAt returns when the first entry was recorded, zero before it.
-func (f *Fold) StartedAt() time.Time {
-	if f.first == nil {
-		return time.Time{}
-	}
-	return f.first.At
-}
+func (f *Fold) StartedAt() time.Time { return f.first.At }
 
 // Counted returns the entries that count, in their order.
 func (f *Fold) Counted() []*echo.Entry { return slices.Clip(f.counted) }
 
 // End returns how the run ended.
-func (f *Fold) End() End {
-	if f.newest == nil {
-		return End{Status: echo.StatusRunning}
-	}
-	return EndAt(f.newest)
-}
+func (f *Fold) End() End { return EndAt(f.newest) }
 
 // Start returns the entry of the start of the run, nil when it is not recorded.
 func (f *Fold) Start() *echo.Entry { return f.now.start }

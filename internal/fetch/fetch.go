@@ -1,3 +1,6 @@
+// Package fetch brings published files into the cache: once, checked against a pinned checksum,
+// whole or not at all. One process fetches; others wait. The next fetch removes the staging folder
+// of an interrupted one.
 package fetch
 
 import (
@@ -12,6 +15,11 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/windlass-run/windlass/internal/source"
 )
 
 const (
@@ -158,4 +166,20 @@ func (r contextReader) Read(b []byte) (int, error) {
 		return 0, err
 	}
 	return r.r.Read(b)
+}
+
+const lockPoll = 15 * time.Millisecond // flock cannot wait and listen to a context at once
+
+// Lock takes an exclusive file lock. It calls waiting once if another process has it.
+func Lock(ctx context.Context, path string, waiting func()) (unlock func(), err error) {
+	l := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDONLY|source.NonBlock), flock.SetPermissions(0o600))
+	got, err := l.TryLock()
+	if err == nil && !got {
+		waiting()
+		_, err = l.TryLockContext(ctx, lockPoll)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("lock %s: %w", path, err)
+	}
+	return func() { _ = l.Unlock() }, nil // the lock ends with the descriptor in any case
 }

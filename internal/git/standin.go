@@ -124,24 +124,16 @@ func readRules(path string) (string, error) {
 
 // linkSharedIndexes has git find the parts of a split index, beside its configuration.
 func (s *standIn) linkSharedIndexes() error {
-	found, err := filepath.Glob(filepath.Join(escaped(s.repo.dir), "sharedindex.*"))
-	if err != nil {
-		return err
-	}
-	for _, path := range found {
-		if err := os.Symlink(path, filepath.Join(s.dir, filepath.Base(path))); err != nil {
+	entries, _ := os.ReadDir(s.repo.dir) // git says what it cannot read
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), "sharedindex.") {
+			continue
+		}
+		if err := os.Symlink(filepath.Join(s.repo.dir, e.Name()), filepath.Join(s.dir, e.Name())); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// escaped makes a path one that [filepath.Glob] takes as it is.
-func escaped(path string) string {
-	if filepath.Separator == '\\' {
-		return path // there a pattern has no escapes
-	}
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
 // git returns how git is called in a folder of the working tree, with no configuration but its own.

@@ -172,7 +172,7 @@ func (r *Router) key(model string, e endpoint, m config.Model) (string, error) {
 		// The key of the default endpoint is not shown to another one.
 		key = ""
 	}
-	if key != "" || isLocal(e.base) || hasKeyHeader(e.headers) {
+	if key != "" || isLocal(e.base) || slices.ContainsFunc(slices.Collect(maps.Keys(e.headers)), isKeyHeader) {
 		return key, nil
 	}
 	if m.APIKeyEnv == "" && m.BaseURL != "" {
@@ -212,7 +212,7 @@ func Secrets(m config.Model, getenv func(string) string) []secret.Value {
 		switch {
 		case ok:
 			out = append(out, secret.Value{Name: from, Value: getenv(from)})
-		case keyHeaders[strings.ToLower(k)]:
+		case isKeyHeader(k):
 			_, credentials, _ := strings.Cut(v, " ")
 			out = append(out, secret.Value{Name: "header " + k, Value: v}, secret.Value{Name: "header " + k, Value: credentials})
 		}
@@ -229,16 +229,9 @@ func variable(value string) (name string, ok bool) {
 	return strings.CutSuffix(name, "}")
 }
 
-// keyHeaders are the headers that keys are sent in.
-var keyHeaders = map[string]bool{"authorization": true, "api-key": true, "x-api-key": true}
-
-func hasKeyHeader(headers map[string]string) bool {
-	for k := range headers {
-		if keyHeaders[strings.ToLower(k)] {
-			return true
-		}
-	}
-	return false
+// isKeyHeader reports whether keys are sent in a header.
+func isKeyHeader(name string) bool {
+	return slices.Contains([]string{"authorization", "api-key", "x-api-key"}, strings.ToLower(name))
 }
 
 // isLocal reports whether an endpoint is on this machine.

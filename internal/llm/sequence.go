@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/windlass-run/windlass/echo"
@@ -56,13 +57,7 @@ func CheckSequence(msgs []*echo.Message) error {
 
 // oneOf names the first of the calls, by id, so that the text is always the same.
 func oneOf(ids map[string]bool) string {
-	first := ""
-	for id := range ids {
-		if first == "" || id < first {
-			first = id
-		}
-	}
-	return fmt.Sprintf("call %q", first)
+	return fmt.Sprintf("call %q", slices.Min(slices.Collect(maps.Keys(ids))))
 }
 
 // FillCallID returns an id for the i-th call of the answer to these messages. It follows from them

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/tiktoken-go/tokenizer"
@@ -79,16 +80,13 @@ func (c *Counter) Text(s string) int64 {
 
 // estimate guesses the tokens of a text: one for four ASCII characters or one other character.
 func estimate(s string) int64 {
-	runes := utf8.RuneCountInString(s)
-	other := 0
-	if runes < len(s) {
-		for _, r := range s {
-			if r >= utf8.RuneSelf {
-				other++
-			}
+	ascii := 0
+	for i := range len(s) {
+		if s[i] < utf8.RuneSelf {
+			ascii++
 		}
 	}
-	return int64((runes-other+3)/4 + other)
+	return int64((ascii+3)/4 + utf8.RuneCountInString(s) - ascii)
 }
 
 // Message returns the tokens of one message as it is sent.
@@ -146,3 +144,44 @@ func (c *Counter) Request(msgs []*echo.Message, tools []effect.ToolSpec) int64 {
 
 // Answer returns the tokens of an answer.
 func (c *Counter) Answer(m *echo.Message) int64 { return c.Text(m.Text()) + c.calls(m.ToolCalls()) }
+
+// memo remembers what was computed, and forgets all of it when it holds too much. It is safe for
+// concurrent use.
+type memo[K comparable, V any] struct {
+	most int
+
+	mu    sync.Mutex
+	known map[K]V
+}
+
+func newMemo[K comparable, V any](most int) *memo[K, V] {
+	return &memo[K, V]{most: most, known: map[K]V{}}
+}
+
+func (m *memo[K, V]) get(key K, compute func() V) V {
+	m.mu.Lock()
+	v, ok := m.known[key]
+	m.mu.Unlock()
+	if ok {
+		return v
+	}
+	v = compute()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.known) >= m.most {
+		clear(m.known)
+	}
+	m.known[key] = v
+	return v
+}
+
+// toolSet identifies tools by their slice, which never changes and is shared by a phase's requests.
+type toolSet struct {
+	first *effect.ToolSpec
+	count int
+}
+
+// maxToolSets bounds a memo of tool sets; a run has about one for each phase.
+const maxToolSets = 64
+
+func setOf(tools []effect.ToolSpec) toolSet { return toolSet{&tools[0], len(tools)} }

@@ -179,19 +179,13 @@ func (p *panel) place(d *dot, width float64) box {
 			{d.px - gap - width, d.py + gap},
 		} {
 			spot = box{c[0], c[1], c[0] + width, c[1] + lineHeight}
-			if p.free(spot, frame) {
+			inside := spot.x0 >= frame.x0 && spot.x1 <= frame.x1 && spot.y0 >= frame.y0 && spot.y1 <= frame.y1
+			if inside && !slices.ContainsFunc(p.taken, spot.overlaps) {
 				return spot
 			}
 		}
 	}
 	return spot // a picture with so many points has no room left; labels then share it
-}
-
-func (p *panel) free(spot, frame box) bool {
-	if spot.x0 < frame.x0 || spot.x1 > frame.x1 || spot.y0 < frame.y0 || spot.y1 > frame.y1 {
-		return false
-	}
-	return !slices.ContainsFunc(p.taken, spot.overlaps)
 }
 
 func text(b *strings.Builder, x, y float64, anchor, more, s string) {

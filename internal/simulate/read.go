@@ -113,27 +113,19 @@ func parseConversation(text []byte) ([]echo.Item, error) {
 }
 
 func messageList(text []byte) ([]json.RawMessage, error) {
-	var list []json.RawMessage
-	if text[0] == '{' {
-		var wrapped struct {
-			Messages *[]json.RawMessage `json:"messages"`
-		}
-		if err := json.Unmarshal(text, &wrapped); err != nil {
-			return nil, notAConversation(err)
-		}
-		if wrapped.Messages == nil {
-			return nil, notAConversation(errors.New(`the object has no "messages"`))
-		}
-		return *wrapped.Messages, nil
+	var wrapped struct {
+		Messages []json.RawMessage `json:"messages"`
 	}
-	if err := json.Unmarshal(text, &list); err != nil {
-		return nil, notAConversation(err)
+	var err error
+	if text[0] != '{' {
+		err = json.Unmarshal(text, &wrapped.Messages)
+	} else if err = json.Unmarshal(text, &wrapped); err == nil && wrapped.Messages == nil {
+		err = errors.New(`the object has no "messages"`)
 	}
-	return list, nil
-}
-
-func notAConversation(err error) error {
-	return fmt.Errorf("this is not a conversation, a JSON array of chat messages: %w", plainJSONError(err))
+	if err != nil {
+		return nil, fmt.Errorf("this is not a conversation, a JSON array of chat messages: %w", plainJSONError(err))
+	}
+	return wrapped.Messages, nil
 }
 
 // plainJSONError says in terms of JSON what does not fit, without the names of Go types.

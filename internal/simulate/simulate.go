@@ -1,3 +1,6 @@
+// Package simulate replays recorded conversations under context policies, without a model: what
+// would be sent, shared with a prefix cache, paid, and lost. Views are those of
+// [autocontext.Builder], measured here from the messages as sent.
 package simulate
 
 import (
@@ -36,9 +39,12 @@ func (s *Simulation) Run(ctx context.Context, all []*Conversation, yield func(*O
 	defer work.Wait()
 	defer cancel(nil)
 	done := make([]chan *Outcome, len(all))
+	running := make(chan struct{}, runtime.GOMAXPROCS(0)) // a replay takes much memory
 	start := func(i int) {
 		done[i] = make(chan *Outcome, 1)
 		work.Go(func() {
+			running <- struct{}{}
+			defer func() { <-running }()
 			out, err := s.one(ctx, all[i])
 			if err != nil {
 				cancel(fmt.Errorf("replay %s: %w", all[i], err))
@@ -46,7 +52,7 @@ func (s *Simulation) Run(ctx context.Context, all []*Conversation, yield func(*O
 			done[i] <- out
 		})
 	}
-	ahead := 2 * runtime.GOMAXPROCS(0) // few outcomes wait for an earlier one
+	ahead := 2 * cap(running) // few outcomes wait for an earlier one
 	for i := range min(ahead, len(all)) {
 		start(i)
 	}

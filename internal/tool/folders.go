@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/windlass-run/windlass/internal/protection"
@@ -33,7 +34,14 @@ func openFolders(o Options) (*folders, error) {
 		return nil, err
 	}
 	f := &folders{rules: rules}
-	for _, p := range o.folders() {
+	granted := slices.Clone(o.Roots)
+	if o.Work != "" {
+		granted = append(granted, o.Work)
+	}
+	if len(granted) == 0 {
+		granted = []string{"."}
+	}
+	for _, p := range granted {
 		one, err := openFolder(p)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("open granted folder %q: %w", p, err), f.close())
@@ -130,15 +138,11 @@ func (f *folders) find(path string) (place, error) {
 			return place{r, rel, show}, nil
 		}
 	}
-	return place{}, f.outside(path)
-}
-
-func (f *folders) outside(path string) error {
 	var granted []string
 	for _, r := range f.roots {
 		granted = append(granted, r.Path)
 	}
-	return &failure{kindNotAllowed, fmt.Errorf("%s is outside the granted folders (%s)", path, strings.Join(granted, ", "))}
+	return place{}, &failure{kindNotAllowed, fmt.Errorf("%s is outside the granted folders (%s)", path, strings.Join(granted, ", "))}
 }
 
 // explain words an error of the file system so that it says nothing of what is outside.

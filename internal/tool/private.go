@@ -57,8 +57,3 @@ func resolve(abs string) string {
 		rest = filepath.Join(filepath.Base(dir), rest)
 	}
 }
-
-func (f *folders) isPrivateEntry(d fs.DirEntry) bool {
-	info, err := d.Info()
-	return err == nil && f.holdsPrivate(info)
-}

@@ -36,7 +36,11 @@ func commandTool(o Options, env environment, dir string) tool {
 		},
 		run: typed(func(ctx context.Context, c *call, a commandArgs) (string, error) {
 			if !o.AllowCommands && !trusted(o.TrustedCommands, a.Command) {
-				return "", &failure{kindNotAllowed, notAllowed(o.TrustedCommands)}
+				msg := "this command is not allowed: commands run only with --allow-commands, or when they are trusted"
+				if len(o.TrustedCommands) > 0 {
+					msg += "; trusted are: " + strings.Join(o.TrustedCommands, ", ")
+				}
+				return "", &failure{kindNotAllowed, errors.New(msg)}
 			}
 			return runLine(ctx, command.Spec{
 				Line: a.Command, Dir: dir, Env: env.command, Timeout: askedTimeout(a.TimeoutSeconds, c), Combined: true,
@@ -69,14 +73,6 @@ func validatorTool(env environment, dir string) tool {
 			})
 		}),
 	}
-}
-
-func notAllowed(trust []string) error {
-	msg := "this command is not allowed: commands run only with --allow-commands, or when they are trusted"
-	if len(trust) > 0 {
-		msg += "; trusted are: " + strings.Join(trust, ", ")
-	}
-	return errors.New(msg)
 }
 
 // trusted reports whether a command line is one of those that may be run.

@@ -87,18 +87,6 @@ type Options struct {
 	Log             *slog.Logger // for what went wrong inside; nil: nowhere
 }
 
-// folders returns the granted folders, the one that paths are relative to first.
-func (o Options) folders() []string {
-	out := slices.Clone(o.Roots)
-	if o.Work != "" {
-		out = append(out, o.Work)
-	}
-	if len(out) == 0 {
-		out = []string{"."}
-	}
-	return out
-}
-
 // Registry holds the tools of a run, unchanged after New. Calls own what they open and start; Close
 // comes after the last call.
 //
@@ -269,4 +257,24 @@ func typed[A any](fn func(ctx context.Context, c *call, args A) (string, error))
 		}
 		return fn(ctx, c, args)
 	})
+}
+
+// Func is a tool of the program that runs a cascade. Failures and panics are results for the model.
+type Func struct {
+	Spec    effect.ToolSpec
+	Timeout time.Duration // 0: [DefaultTimeout]
+	Run     func(ctx context.Context, req effect.ToolRequest) effect.ToolResult
+}
+
+// add puts a tool into the table.
+func (r *Registry) add(t tool) error {
+	if _, taken := r.tools[t.spec.Name]; taken {
+		return fmt.Errorf("tool %q: there is a tool of that name already", t.spec.Name)
+	}
+	r.tools[t.spec.Name] = t
+	return nil
+}
+
+func (f Func) tool() tool {
+	return tool{spec: f.Spec, timeout: f.Timeout, run: func(ctx context.Context, c *call) effect.ToolResult { return f.Run(ctx, c.ToolRequest) }}
 }

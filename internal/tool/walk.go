@@ -131,8 +131,10 @@ func (f *folders) walk(ctx context.Context, p place, depth int, all bool, fn fun
 		if d.IsDir() && !all && slices.Contains(hiddenFolders[:], d.Name()) {
 			return fs.SkipDir
 		}
-		if d.IsDir() && f.isPrivateEntry(d) {
-			return fs.SkipDir
+		if d.IsDir() {
+			if info, err := d.Info(); err == nil && f.holdsPrivate(info) {
+				return fs.SkipDir
+			}
 		}
 		rel := strings.TrimPrefix(name, start+"/")
 		if start == "." {

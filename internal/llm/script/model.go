@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/dialect"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/llm"
 )
@@ -233,30 +234,21 @@ func (m *Model) answer(req *effect.ModelRequest, t *turn) (*echo.Message, error)
 			return nil, err
 		}
 	}
-	var blocks []string
 	for i := range t.calls {
 		args, err := t.calls[i].argumentsText(fill)
 		if err != nil {
 			return nil, err
 		}
-		if req.Prompted {
-			blocks = append(blocks, block(t.calls[i].tool, args))
-			continue
-		}
 		d.ToolCalls = append(d.ToolCalls, echo.ToolCall{ID: llm.FillCallID(req.Messages, i), Name: t.calls[i].tool, Arguments: args})
 	}
-	if len(blocks) > 0 {
-		words = strings.TrimLeft(words+"\n"+strings.Join(blocks, "\n"), "\n")
+	if req.Prompted && len(d.ToolCalls) > 0 {
+		words = strings.TrimLeft(words+"\n"+dialect.CallsAsText(d.ToolCalls), "\n")
+		d.ToolCalls = nil
 	}
 	if words != "" {
 		d.Parts = echo.Text(words)
 	}
 	return echo.Seal(d), nil
-}
-
-// block writes a call in the form that a model without tool calling is told to use.
-func block(tool, arguments string) string {
-	return "```json\n{\"tool\": " + string(echo.AppendString(nil, tool)) + ", \"arguments\": " + arguments + "}\n```"
 }
 
 // usage counts the tokens: the longest common prefix with the phase's previous request is cached.
