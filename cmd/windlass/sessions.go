@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -103,12 +102,8 @@ func showSession(ctx context.Context, con *console, given string) error {
 	if err != nil {
 		return err
 	}
-	d, err := arc.Stored(ctx, given)
-	var undelivered *archive.UndeliveredError
-	switch {
-	case errors.As(err, &undelivered):
-		return usageError(err, fmt.Sprintf("windlass ship %s, as it waits on this machine", undelivered.ID))
-	case err != nil:
+	d, err := arc.Report(ctx, given)
+	if err != nil {
 		return err
 	}
 	return con.print(d, func() error {

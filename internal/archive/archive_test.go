@@ -96,11 +96,8 @@ func TestThereAndBack(t *testing.T) {
 	write(t, home, "alpha", 0, true)
 	write(t, home, "albert", time.Hour, false)
 	here, there := with(home, db), with(other, db)
-	_, err := here.Stored(t.Context(), "alpha")
-	var undelivered *archive.UndeliveredError
-	require.ErrorAs(t, err, &undelivered)
-	require.Equal(t, "alpha", undelivered.ID)
-	require.Equal(t, failure.UnknownSession, failure.KindOf(err))
+	undelivered, err := here.Report(t.Context(), "alpha")
+	require.NoError(t, err)
 
 	results, err := ship(t, here)
 	require.NoError(t, err)
@@ -130,8 +127,9 @@ func TestThereAndBack(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, local, remote)
 	require.Equal(t, []uint64{5, 1, 1}, []uint64{local.Entries, local.Calls, local.Phases})
-	stored, err := there.Stored(t.Context(), "alpha")
+	stored, err := there.Report(t.Context(), "alpha")
 	require.NoError(t, err)
+	require.Equal(t, undelivered, stored)
 	require.Equal(t, local.SessionFigures, stored.SessionFigures)
 	require.Len(t, stored.CallList, 1)
 	killed, err := here.Detail(t.Context(), "albert")
@@ -207,6 +205,7 @@ func TestDatabaseAway(t *testing.T) {
 		"Find":    func(a *archive.Archive) error { _, err := a.Find(t.Context(), "beta"); return err },
 		"Entries": func(a *archive.Archive) error { _, _, err := a.Entries(t.Context(), "beta"); return err },
 		"Bring":   func(a *archive.Archive) error { _, _, err := a.Bring(t.Context(), "beta"); return err },
+		"Report":  func(a *archive.Archive) error { _, err := a.Report(t.Context(), "beta"); return err },
 		"Detail":  func(a *archive.Archive) error { _, err := a.Detail(t.Context(), "beta"); return err },
 		"Events":  func(a *archive.Archive) error { _, err := a.Events(t.Context(), "beta", 1); return err },
 	} {

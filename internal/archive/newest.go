@@ -108,27 +108,34 @@ func isEnd(word string) bool {
 
 // Detail returns what a session did.
 func (a *Archive) Detail(ctx context.Context, given string) (*Detail, error) {
+	d, _, err := a.detail(ctx, given, Unfinished)
+	return d, err
+}
+
+// detail returns what a session did, and its entries. open is the status of one that is not on this
+// machine and whose end is not recorded.
+func (a *Archive) detail(ctx context.Context, given, open string) (*Detail, []*echo.Entry, error) {
 	id, err := a.Here(given)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if id != "" {
-		d, err := a.read(id)
-		return d, ReadError(err)
+		d, entries, err := a.read(id)
+		return d, entries, ReadError(err)
 	}
 	id, entries, err := a.stored(ctx, given, nil)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return Summarize(id, entries, Unfinished), nil
+	return Summarize(id, entries, open), entries, nil
 }
 
 // read returns what the journal of a session on this machine says.
-func (a *Archive) read(id string) (*Detail, error) {
+func (a *Archive) read(id string) (*Detail, []*echo.Entry, error) {
 	running := a.running(id) // asked first: what ends in between is then not taken for killed
 	rec, err := journal.Read(JournalPath(a.Home, id))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	open := Killed
 	if running {
@@ -139,13 +146,13 @@ func (a *Archive) read(id string) (*Detail, error) {
 		d.StartedAt, d.LastAt, d.CascadeID = rec.Header.StartedAt, rec.Header.StartedAt, sessions.CascadeID(rec.Header.Cascade)
 	}
 	if running {
-		return d, nil
+		return d, rec.Entries, nil
 	}
 	d.Resumable = record.ResumptionOf(rec.Entries).Possible && engine.CheckRules(rec.Header.Rules) == nil
 	if why := a.refusal(id); why != "" {
 		d.Error = why
 	}
-	return d, nil
+	return d, rec.Entries, nil
 }
 
 // sum returns the figures of a session on this machine. They are kept while nobody runs or changes
@@ -162,7 +169,7 @@ func (a *Archive) sum(id string) (Session, error) {
 	if ok && settled && known.size == info.Size() && known.change.Equal(info.ModTime()) {
 		return known.session, nil
 	}
-	d, err := a.read(id)
+	d, _, err := a.read(id)
 	if err != nil {
 		return Session{}, err
 	}

@@ -58,6 +58,8 @@ type Phase struct {
 const (
 	Killed     = sessions.Killed // its process died
 	Unfinished = "unfinished"    // it has not ended as far as ClickHouse knows
+
+	noEnd = "running or interrupted" // the same in lists and reports, as ClickHouse's view of sessions says it
 )
 
 // Summarize returns what a session did. open is the status of one whose end is not recorded.
@@ -92,8 +94,7 @@ func figures(id string, f *record.Fold) clickhouse.Session {
 		SessionFigures: clickhouse.SessionFigures{
 			Phases: uint64(len(f.Visits())), Calls: uint64(t.Calls), ToolCalls: uint64(spent.ToolCalls),
 			UnknownCostCalls: uint64(t.UnknownCosts), ScriptedCalls: uint64(t.Scripted),
-			Tokens:  clickhouse.Tokens{TokensIn: t.Usage.In, TokensCached: t.Usage.Cached, TokensOut: t.Usage.Out},
-			CostUSD: t.KnownUSD(),
+			Tokens: tokensOf(&t.Usage), CostUSD: t.KnownUSD(),
 		},
 	}
 }

@@ -338,10 +338,6 @@ func TestReports(t *testing.T) {
 	sessions, err := db.Sessions(t.Context(), 0)
 	require.NoError(t, err)
 	report["sessions"] = sessions
-	report["phases"], err = db.Phases(t.Context(), "s1")
-	require.NoError(t, err)
-	report["calls"], err = db.Calls(t.Context(), "s1")
-	require.NoError(t, err)
 	b, err := json.MarshalIndent(report, "", "  ")
 	require.NoError(t, err)
 	requireGolden(t, "reports", string(b)+"\n")

@@ -98,8 +98,8 @@ func TestRebuildWithoutEverything(t *testing.T) {
 	}
 }
 
-// TestResumedSession: the newest end of a run and of a phase count, and a call that was made again
-// counts with its newest outcome.
+// TestResumedSession: the newest end of a run counts, and a call that was made again counts with its
+// newest outcome.
 func TestResumedSession(t *testing.T) {
 	t.Parallel()
 	db := clickhousetest.Open(t)
@@ -110,18 +110,15 @@ func TestResumedSession(t *testing.T) {
 			Data: json.RawMessage(`{"status":"` + status + `","reason":"of ` + status + `"}`), Error: &echo.Failure{Kind: "k", Message: "error of " + status},
 		})
 	}
-	stands := func(run, phase string) {
+	stands := func(run string) {
 		t.Helper()
 		require.NoError(t, clickhousetest.Insert(t.Context(), db, st.entries))
 		s, err := db.Session(t.Context(), "twice")
 		require.NoError(t, err)
-		phases, err := db.Phases(t.Context(), "twice")
-		require.NoError(t, err)
-		require.Equal(t, []string{run, phase}, []string{s.Status, phases[0].Status})
+		require.Equal(t, run, s.Status)
 		reasons := map[bool]string{true: "", false: "of " + run}
 		require.Equal(t, reasons[run == "running or interrupted"], s.Reason)
 		require.Equal(t, map[bool]string{true: "", false: "error of " + run}[s.Reason == ""], s.Error)
-		require.Equal(t, map[bool]string{true: "", false: "of " + phase}[phase == "running or interrupted"], phases[0].Reason)
 	}
 	again := func() echo.Entry { // the call of the newest selection
 		last := *st.entries[len(st.entries)-1]
@@ -132,18 +129,18 @@ func TestResumedSession(t *testing.T) {
 	st.say("p", 0, echo.RoleUser, echo.KindTask, "begin")
 	st.call("p", 1, 1, 10, 0, 1, nil, &echo.Failure{Kind: "interrupted", Message: "cut off"})
 	call := again()
-	stands("running or interrupted", "running or interrupted")
+	stands("running or interrupted")
 	end(echo.NodePhaseEnd, "p/end", "interrupted")
 	end(echo.NodeRunEnd, "run/end", "interrupted")
-	stands("interrupted", "interrupted")
+	stands("interrupted")
 	st.add(echo.Entry{NodeType: echo.NodeResume, Key: echo.MustKey("run/resume")})
-	stands("running or interrupted", "interrupted")
+	stands("running or interrupted")
 	cost := 0.5
 	call.Error, call.CostUSD, call.Usage = nil, &cost, &echo.Usage{In: 10, Out: 2}
 	st.add(call)
-	stands("running or interrupted", "running or interrupted")
+	stands("running or interrupted")
 	require.Equal(t, "1 1 0.5", scalar(t, db, "SELECT concat(toString(count()), ' ', toString(any(answered)), ' ', toString(any(cost_usd))) FROM context_calls"))
 	end(echo.NodePhaseEnd, "p/end", "completed")
 	end(echo.NodeRunEnd, "run/end", "completed")
-	stands("completed", "completed")
+	stands("completed")
 }

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/windlass-run/windlass/echo"
 )
 
 // CostBy is what costs are summed up by.
@@ -170,77 +168,6 @@ func (db *DB) Session(ctx context.Context, id string) (Session, error) {
 		e.Matches = append(e.Matches, s.ID)
 	}
 	return Session{}, e
-}
-
-// PhaseReport is what one visit of a phase did.
-type PhaseReport struct {
-	Visit  string `json:"visit" ch:"-"` // the phase's name, with ~2 after it on its second visit
-	Phase  string `json:"phase_name" ch:"phase_name"`
-	Number uint32 `json:"-" ch:"visit"` // of the visit, from 1
-	Status string `json:"status" ch:"status"`
-	Reason string `json:"reason,omitempty" ch:"reason"`
-	SessionTimes
-	Attempts  uint32 `json:"attempts" ch:"attempts"`
-	ToolCalls uint64 `json:"tool_calls" ch:"tool_calls"`
-	Usage
-}
-
-// Phases returns what the phases of a session did, in the order in which they began. A route is not
-// part of a phase: it stands under the visit that it follows, which after an inline phase of
-// on_error is not one of the phase that it names.
-func (db *DB) Phases(ctx context.Context, sessionID string) ([]PhaseReport, error) {
-	const call = "l.node_type = 'model_call'"
-	// What comes after the end of a phase was done when its run was resumed.
-	const work = "l.node_type IN ('phase_start', 'message', 'context_selection', 'model_call', 'tool_start', 'tool_call')"
-	phases, err := list[PhaseReport](ctx, db, "ask for the phases of session "+sessionID, `SELECT l.phase_name AS phase_name, l.visit AS visit,
-		if(maxIf(l.seq, l.node_type = 'phase_end') > maxIf(l.seq, `+work+`),
-		   argMaxIf(JSONExtractString(l.data_json, 'status'), l.seq, l.node_type = 'phase_end'), 'running or interrupted') AS status,
-		if(status = 'running or interrupted', '',
-		   argMaxIf(JSONExtractString(l.data_json, 'reason'), l.seq, l.node_type = 'phase_end')) AS reason,
-		min(l.at) AS started_at, max(l.at) AS last_at, max(l.attempt) AS attempts,
-		countIf(l.node_type = 'tool_call') AS tool_calls,
-		countIf(`+call+`) AS calls,
-		countIf(`+call+` AND l.cost_usd IS NULL) AS unknown_cost_calls,
-		countIf(`+call+` AND l.error_kind != '') AS failed_calls,
-		countIf(`+call+` AND l.scripted) AS scripted_calls,
-		sumIf(l.tokens_in, `+call+`) AS tokens_in, sumIf(l.tokens_cached, `+call+`) AS tokens_cached,
-		sumIf(l.tokens_out, `+call+`) AS tokens_out, sumIf(l.tokens_reasoning, `+call+`) AS tokens_reasoning,
-		round(sumOrNullIf(l.cost_usd, `+call+`), 12) AS cost_usd, sumIf(l.duration_ms, `+call+`) AS duration_ms
-		FROM `+db.layout.table("unified_logs")+` AS l FINAL
-		WHERE l.session_id = ? AND l.phase_name != '' AND l.node_type != 'route'
-		GROUP BY phase_name, visit ORDER BY min(l.seq)`, sessionID)
-	for i := range phases {
-		phases[i].Visit = echo.PhaseKey(phases[i].Phase, int(phases[i].Number)).String()
-	}
-	return phases, err
-}
-
-// Call is one model or tool call of a session.
-type Call struct {
-	Seq      uint64 `json:"seq" ch:"seq"`
-	NodeType string `json:"node_type" ch:"node_type"` // model_call or tool_call
-	Key      string `json:"key" ch:"key"`
-	Phase    string `json:"phase_name" ch:"phase_name"`
-	Name     string `json:"name" ch:"name"` // of the model or the tool
-	Tokens
-	CostUSD    *float64 `json:"cost_usd" ch:"cost_usd"`
-	DurationMS float64  `json:"duration_ms" ch:"duration_ms"`
-	Failed     bool     `json:"failed" ch:"failed"`
-	Retries    uint64   `json:"retries,omitempty" ch:"retries"`         // requests of a model call that failed before
-	RetryKinds []string `json:"retry_kinds,omitempty" ch:"retry_kinds"` // why each of them did
-	Error      string   `json:"error,omitempty" ch:"error"`
-}
-
-// Calls returns the model and tool calls of a session in their order.
-func (db *DB) Calls(ctx context.Context, sessionID string) ([]Call, error) {
-	return list[Call](ctx, db, "ask for the calls of session "+sessionID, `SELECT l.seq AS seq, l.node_type AS node_type, l.key AS key, l.phase_name AS phase_name,
-		if(l.node_type = 'model_call', l.model, l.tool_name) AS name, l.tokens_in AS tokens_in,
-		l.tokens_cached AS tokens_cached, l.tokens_out AS tokens_out, l.cost_usd AS cost_usd, l.duration_ms AS duration_ms,
-		(l.failed OR l.error_kind != '') AS failed, l.error AS error,
-		if(l.node_type = 'model_call', JSONExtractUInt(l.data_json, 'retries'), 0) AS retries,
-		if(l.node_type = 'model_call', JSONExtract(l.data_json, 'retry_kinds', 'Array(String)'), []) AS retry_kinds
-		FROM `+db.layout.table("unified_logs")+` AS l FINAL
-		WHERE l.session_id = ? AND l.node_type IN ('model_call', 'tool_call') ORDER BY l.seq`, sessionID)
 }
 
 // Size is how much a database holds.

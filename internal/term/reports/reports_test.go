@@ -56,7 +56,7 @@ func TestSessions(t *testing.T) {
 func TestSession(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
-	require.NoError(t, reports.Session(&b, 0, &archive.Stored{CallList: []clickhouse.Call{
+	require.NoError(t, reports.Session(&b, 0, &archive.Report{CallList: []archive.Call{
 		{NodeType: "tool_call", Name: "read_file", Failed: true, Error: "no such file"},
 		{NodeType: "model_call", Retries: 2},
 	}}))

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/archive"
-	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/term"
 )
 
@@ -54,7 +54,7 @@ func sessionCells(l *archive.Listed) []string {
 }
 
 // Session writes one session, phase by phase and call by call.
-func Session(w io.Writer, width int, d *archive.Stored) error {
+func Session(w io.Writer, width int, d *archive.Report) error {
 	fmt.Fprintf(w, "session   %s\ncascade   %s\nstatus    %s\n", d.ID, term.Cell(d.CascadeID), d.Status)
 	if d.Reason != "" {
 		fmt.Fprintf(w, "reason    %s\n", term.Cell(d.Reason))
@@ -77,11 +77,11 @@ func Session(w io.Writer, width int, d *archive.Stored) error {
 	return callTable(d.CallList).Render(w, width)
 }
 
-func callTable(calls []clickhouse.Call) *term.Table {
+func callTable(calls []archive.Call) *term.Table {
 	t := term.NewTable(">seq", "where", "call", ">tokens in", ">cached", ">tokens out", ">cost", ">time", "outcome")
 	for _, c := range calls {
 		in, cached, out, cost := "", "", "", ""
-		if c.NodeType != "tool_call" {
+		if c.NodeType != echo.NodeToolCall {
 			in, cached, out = term.Count(c.TokensIn), term.Count(c.TokensCached), term.Count(c.TokensOut)
 			cost = term.Cost(c.CostUSD, 1, 0)
 		}
@@ -91,7 +91,7 @@ func callTable(calls []clickhouse.Call) *term.Table {
 }
 
 // callOutcome says how a call ended. An error says itself how often the call was tried.
-func callOutcome(c clickhouse.Call) string {
+func callOutcome(c archive.Call) string {
 	switch {
 	case c.Failed && c.Error != "":
 		return "failed: " + c.Error

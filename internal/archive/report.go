@@ -1,0 +1,109 @@
+package archive
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/record"
+	"github.com/windlass-run/windlass/internal/clickhouse"
+)
+
+// Report is what one run did, with each of its model and tool calls.
+type Report struct {
+	clickhouse.Session
+	PhaseReports []PhaseReport `json:"phase_reports"`
+	CallList     []Call        `json:"call_list"`
+}
+
+// PhaseReport is what one visit to a phase did and used.
+type PhaseReport struct {
+	Visit  string `json:"visit"` // the phase's name, with ~2 after it on its second visit
+	Phase  string `json:"phase_name"`
+	Status string `json:"status"`
+	Reason string `json:"reason,omitempty"`
+	clickhouse.SessionTimes
+	Attempts  int `json:"attempts"`
+	ToolCalls int `json:"tool_calls"`
+	clickhouse.Usage
+}
+
+// Call is one model or tool call of a session.
+type Call struct {
+	Seq      uint64        `json:"seq"`
+	NodeType echo.NodeType `json:"node_type"` // model_call or tool_call
+	Key      string        `json:"key"`
+	Phase    string        `json:"phase_name"`
+	Name     string        `json:"name"` // of the model or the tool
+	clickhouse.Tokens
+	CostUSD    *float64              `json:"cost_usd"`
+	DurationMS float64               `json:"duration_ms"`
+	Failed     bool                  `json:"failed"`
+	Retries    int                   `json:"retries,omitempty"`     // requests of a model call that failed before
+	RetryKinds []echo.ModelErrorKind `json:"retry_kinds,omitempty"` // why each of them did
+	Error      string                `json:"error,omitempty"`
+}
+
+// Report returns what a session did, call by call.
+func (a *Archive) Report(ctx context.Context, given string) (*Report, error) {
+	d, entries, err := a.detail(ctx, given, noEnd)
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{
+		Session:      clickhouse.Session{SessionState: d.SessionState, SessionTimes: d.SessionTimes, SessionFigures: d.SessionFigures},
+		PhaseReports: []PhaseReport{}, CallList: []Call{},
+	}
+	durations := map[string]float64{} // of the model calls of each visit, in ms
+	for _, e := range entries {
+		if e.NodeType == echo.NodeModelCall {
+			durations[e.Key.VisitKey().String()] += e.DurationMS
+		}
+		if e.NodeType == echo.NodeModelCall || e.NodeType == echo.NodeToolCall {
+			r.CallList = append(r.CallList, callOf(e))
+		}
+	}
+	for i, v := range record.Of(entries).Visits() {
+		p, t := &d.PhaseReports[i], v.Spent.Totals
+		r.PhaseReports = append(r.PhaseReports, PhaseReport{
+			Visit: p.Visit, Phase: p.Phase, Status: p.Status, Reason: p.Reason,
+			SessionTimes: clickhouse.SessionTimes{StartedAt: p.StartedAt, LastAt: p.LastAt}, Attempts: p.Attempts, ToolCalls: p.ToolCalls,
+			Usage: clickhouse.Usage{
+				Calls: uint64(t.Calls), UnknownCostCalls: uint64(t.UnknownCosts), FailedCalls: uint64(t.Failed), ScriptedCalls: uint64(t.Scripted),
+				Tokens: tokensOf(&t.Usage), TokensReasoning: t.Usage.Reasoning, CostUSD: p.CostUSD, DurationMS: durations[p.Visit],
+			},
+		})
+	}
+	return r, nil
+}
+
+func callOf(e *echo.Entry) Call {
+	c := Call{
+		Seq: e.Seq, NodeType: e.NodeType, Key: e.Key.String(), Phase: e.Phase, Name: e.Model,
+		Tokens: tokensOf(cmp.Or(e.Usage, &echo.Usage{})), CostUSD: e.CostUSD, DurationMS: e.DurationMS,
+		Failed: e.Error != nil || e.Message != nil && e.Message.Failed(),
+	}
+	if e.Error != nil {
+		c.Error = e.Error.Message
+	}
+	if e.NodeType == echo.NodeModelCall {
+		d, _ := echo.Read[echo.ModelCall](e) // of another version: how often it was tried is not known
+		c.Retries, c.RetryKinds = d.Retries, d.RetryKinds
+	} else if e.Tool != nil {
+		c.Name = e.Tool.Name
+	}
+	return c
+}
+
+func tokensOf(u *echo.Usage) clickhouse.Tokens {
+	return clickhouse.Tokens{TokensIn: u.In, TokensCached: u.Cached, TokensOut: u.Out}
+}
+
+// Costs returns what runs have cost, summed up.
+func (a *Archive) Costs(ctx context.Context, by clickhouse.CostBy) (rows []clickhouse.CostRow, err error) {
+	err = a.Database(ctx, func(ctx context.Context, db *clickhouse.DB) (err error) {
+		rows, err = db.Costs(ctx, by)
+		return err
+	})
+	return rows, err
+}
