@@ -1,9 +1,6 @@
-// Package archive finds, lists, sums up, reads, follows, delivers and rebuilds sessions: those of
-// this machine, by their journals, and those that only a ClickHouse has.
-//
-// A journal on this machine comes first. Nothing here opens a ClickHouse: an [Archive] is given
-// one, or none. Errors are of [failure.UnknownSession], [failure.StorageFailed], [failure.Damaged],
-// [failure.OtherVersion], [failure.SessionBusy], or what [Database] returns.
+// Package archive finds, lists, sums up, follows, delivers and rebuilds sessions: those with a
+// journal on this machine, by that, and those that only a ClickHouse has. It opens no ClickHouse
+// itself. Errors have a kind, see package failure, or are what [Database] returns.
 package archive
 
 import (
@@ -20,8 +17,7 @@ import (
 	"github.com/windlass-run/windlass/internal/failure"
 )
 
-// Database gives do an open ClickHouse for the time of the call, and again when that was lost. It
-// returns do's error with a kind, see [DatabaseError].
+// Database gives do an open ClickHouse, and again when it was lost. Its errors have a kind.
 type Database func(ctx context.Context, do func(context.Context, *clickhouse.DB) error) error
 
 // Archive is the sessions of one home folder and of one ClickHouse. It is safe for concurrent use.
@@ -39,8 +35,7 @@ type Archive struct {
 type Engines interface {
 	// Runs reports whether the engine of a session runs in this process.
 	Runs(id string) bool
-	// Refusal returns why a session could not be resumed when that was last tried; "" when it
-	// could.
+	// Refusal returns why a session could not be resumed when last tried; "" when it could.
 	Refusal(id string) string
 }
 

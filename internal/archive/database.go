@@ -9,7 +9,6 @@ import (
 	"github.com/windlass-run/windlass/internal/failure"
 )
 
-// errInterrupted is the error of what was ended by its context.
 var errInterrupted = errors.New("interrupted")
 
 // DatabaseError gives the error of a use of ClickHouse its kind, unless it has one.
@@ -47,7 +46,6 @@ func databaseKind(err error) failure.Kind {
 	return failure.StorageFailed
 }
 
-// isAway reports whether an error says that there is no ClickHouse to ask.
 func isAway(err error) bool {
 	switch failure.KindOf(err) {
 	case failure.StorageFailed, failure.EngineMissing, failure.OtherVersion:

@@ -57,8 +57,7 @@ func (a *Archive) Find(ctx context.Context, given string) (string, error) {
 	return id, err
 }
 
-// Entries returns the whole id of a session and its entries: from the journal, else from
-// ClickHouse.
+// Entries returns the whole id of a session and its entries, of the journal or else ClickHouse.
 func (a *Archive) Entries(ctx context.Context, given string) (id string, entries []*echo.Entry, err error) {
 	local, err := Local(a.Home)
 	if err != nil {
@@ -87,8 +86,7 @@ func (a *Archive) stored(ctx context.Context, given string, local []string) (id 
 	return id, entries, err
 }
 
-// elsewhere gives do the whole id of a session that has no journal on this machine. Unless local is
-// nil, the error for an unknown id names the nearest.
+// elsewhere gives do the whole id of a session without a journal here. local: see stored, or nil.
 func (a *Archive) elsewhere(ctx context.Context, given string, local []string, do func(ctx context.Context, db *clickhouse.DB, id string) error) error {
 	if a.Database == nil {
 		return failure.Newf(failure.UnknownSession, "no session %q on this machine", given)
@@ -114,7 +112,6 @@ func (a *Archive) elsewhere(ctx context.Context, given string, local []string, d
 	return failure.New(f.Kind, fmt.Errorf("session %q has no journal on this machine, and ClickHouse could not be asked for it: %w", given, err), f.Try)
 }
 
-// unknown says that there is no such session, or more than one.
 func (a *Archive) unknown(ctx context.Context, db *clickhouse.DB, unknown *clickhouse.SessionError, local []string) error {
 	if len(unknown.Matches) > 0 {
 		return failure.New(failure.UnknownSession, unknown, "")

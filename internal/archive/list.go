@@ -57,7 +57,6 @@ func (a *Archive) List(ctx context.Context, limit int) (list []Listed, away, err
 	return list, away, nil
 }
 
-// look looks at the sessions of this machine.
 func look(home string) ([]*sessions.Session, error) {
 	all, err := sessions.All(config.SessionsDir(home))
 	if err != nil {
@@ -106,7 +105,6 @@ func canResume(s *clickhouse.Session) bool {
 	return status.UnmarshalText([]byte(s.Status)) == nil && record.CanResume(status, echo.StopReason(s.Reason))
 }
 
-// complete fills in what ClickHouse does not know, from the journal.
 func (l *Listed) complete() {
 	switch {
 	case l.local == nil:
@@ -150,7 +148,6 @@ const (
 	statusOtherVersion = "other_version"
 )
 
-// statusOfUnreadable returns the status of a session whose journal cannot be read for err.
 func statusOfUnreadable(err error) string {
 	if IsOtherVersion(err) {
 		return statusOtherVersion

@@ -23,16 +23,14 @@ type SessionList struct {
 	Notes    []string  `json:"notes"` // what of the list may be missing, and why
 }
 
-// seenJournal is what a journal said when it had this size and age.
 type seenJournal struct {
 	size    int64
 	change  time.Time
 	session Session
 }
 
-// Newest returns the newest sessions, the newest first: those of this machine by their journals,
-// which are read again only when they changed, and those that only ClickHouse has. Unlike
-// [Archive.List] it always sees how far a run is.
+// Newest returns the newest sessions, the newest first: those of this machine by their journals, so
+// that unlike [Archive.List] it always sees how far a run is, and those that only ClickHouse has.
 func (a *Archive) Newest(ctx context.Context, limit int) (*SessionList, error) {
 	list := &SessionList{Sessions: []Session{}, Notes: []string{}}
 	local, err := look(a.Home)
@@ -80,7 +78,6 @@ func newest(local []*sessions.Session, limit int) []*sessions.Session {
 	return local[:min(limit, len(local))]
 }
 
-// others lists the sessions that only ClickHouse has.
 func (a *Archive) others(ctx context.Context, limit int, here map[string]bool) ([]Session, error) {
 	var out []Session
 	err := a.Database(ctx, func(ctx context.Context, db *clickhouse.DB) error {
@@ -100,7 +97,6 @@ func (a *Archive) others(ctx context.Context, limit int, here map[string]bool) (
 	return out, err
 }
 
-// isEnd reports whether a word is the recorded status of a run that has ended.
 func isEnd(word string) bool {
 	var s echo.Status
 	return s.UnmarshalText([]byte(word)) == nil && s.IsDone()
@@ -130,7 +126,6 @@ func (a *Archive) detail(ctx context.Context, given, open string) (*Detail, []*e
 	return Summarize(id, entries, open), entries, nil
 }
 
-// read returns what the journal of a session on this machine says.
 func (a *Archive) read(id string) (*Detail, []*echo.Entry, error) {
 	running := a.running(id) // asked first: what ends in between is then not taken for killed
 	rec, err := journal.Read(JournalPath(a.Home, id))
@@ -155,8 +150,7 @@ func (a *Archive) read(id string) (*Detail, []*echo.Entry, error) {
 	return d, rec.Entries, nil
 }
 
-// sum returns the figures of a session on this machine. They are kept while nobody runs or changes
-// it.
+// sum returns the figures of a session here, kept while nobody runs or changes it.
 func (a *Archive) sum(id string) (Session, error) {
 	info, err := os.Stat(JournalPath(a.Home, id))
 	if err != nil {
@@ -188,7 +182,6 @@ func (a *Archive) keep(id string, s seenJournal) {
 	a.seen[id] = s
 }
 
-// running reports whether a session runs, in this process or in one that has its lock.
 func (a *Archive) running(id string) bool {
 	if a.Engines != nil && a.Engines.Runs(id) {
 		return true

@@ -12,8 +12,7 @@ import (
 	"github.com/windlass-run/windlass/internal/sessions"
 )
 
-// Backlog is how much of the sessions on this machine a ClickHouse does not have, without those
-// that a process runs.
+// Backlog is what a ClickHouse lacks of the sessions on this machine that no process runs.
 type Backlog struct {
 	Rows     uint64 `json:"rows"`
 	Sessions int    `json:"sessions"`
@@ -100,7 +99,6 @@ func (a *Archive) Shipment(given []string, again bool) (*Shipment, error) {
 	return p, nil
 }
 
-// named returns the sessions that are given, each once.
 func named(all []*sessions.Session, given []string) ([]*sessions.Session, error) {
 	var names []string
 	byID := map[string]*sessions.Session{}

@@ -13,14 +13,12 @@ import (
 
 // Events reads the entries of one session in their order. It belongs to one goroutine.
 type Events interface {
-	// Next returns the next entries that are there, at most a few hundred. ended says that nothing
-	// follows them.
+	// Next returns the next entries there are, at most a few hundred; ended: nothing follows them.
 	Next() (entries []*echo.Entry, ended bool, err error)
 	Close() error
 }
 
-// Events opens the entries of a session from a number on. On this machine it is followed while it
-// runs.
+// Events opens the entries of a session from a number on, and follows it here while it runs.
 func (a *Archive) Events(ctx context.Context, given string, from uint64) (Events, error) {
 	id, err := a.Here(given)
 	if err != nil {
@@ -41,14 +39,12 @@ func (a *Archive) Events(ctx context.Context, given string, from uint64) (Events
 	return &ended{entries[i:]}, nil
 }
 
-// tailBatch is how many entries a tail returns at once.
 const tailBatch = 256
 
 // tailBytes is how many bytes, and one line more, a tail reads at once: it may have many clients.
 const tailBytes = 1 << 20
 
-// lookEvery is how many times in a row nothing is there before a tail checks whether the session
-// has ended, which takes its lock for a moment.
+// lookEvery is how often nothing comes before a tail checks, by the lock, whether it is over.
 const lookEvery = 5
 
 // tail reads a journal in batches while it grows. It implements [Events].
@@ -59,7 +55,6 @@ type tail struct {
 	over  bool        // nothing more comes
 }
 
-// openTail opens the journal at path from an entry on.
 func openTail(path string, from uint64, alive func() bool) (*tail, error) {
 	t, err := journal.OpenTail(path, from)
 	if err != nil {
@@ -68,7 +63,6 @@ func openTail(path string, from uint64, alive func() bool) (*tail, error) {
 	return &tail{Tail: t, alive: alive, quiet: lookEvery}, nil
 }
 
-// Next implements [Events].
 func (t *tail) Next() (entries []*echo.Entry, ended bool, err error) {
 	if !t.over && t.quiet >= lookEvery {
 		t.quiet = 0
@@ -91,7 +85,6 @@ func (t *tail) Next() (entries []*echo.Entry, ended bool, err error) {
 // ended are the entries of a session that only ClickHouse has. It implements [Events].
 type ended struct{ entries []*echo.Entry }
 
-// Next implements [Events].
 func (f *ended) Next() ([]*echo.Entry, bool, error) {
 	n := min(tailBatch, len(f.entries))
 	next := f.entries[:n]
@@ -99,5 +92,4 @@ func (f *ended) Next() ([]*echo.Entry, bool, error) {
 	return next, len(f.entries) == 0, nil
 }
 
-// Close implements [Events].
 func (f *ended) Close() error { return nil }

@@ -57,7 +57,6 @@ func embeddingTable() table[cardRow] {
 	}}
 }
 
-// set makes the row of a card.
 func (r *cardRow) set(c *contextcards.Card) {
 	*r = cardRow{
 		Card: *c, dimensions: uint32(len(c.Embedding)), visit: uint32(c.Visit), attempt: uint32(c.Attempt), turn: uint32(c.Turn),
@@ -91,9 +90,8 @@ func fromColumn(t time.Time) time.Time {
 	return t
 }
 
-// The driver takes arrays apart element by element, which for the cards of a session takes ten
-// times as long as all the rest. So they come packed, in the format RowBinary: the number of
-// elements, and the elements.
+// The driver takes arrays apart element by element, ten times as long as all the rest, so they come
+// packed: in RowBinary, the number of elements before them.
 
 // unpackVector reads a packed Array(Float32).
 func unpackVector(packed string) ([]float32, error) {

@@ -16,10 +16,8 @@ import (
 )
 
 // Cards keeps the cards of sessions in a database. It implements [contextcards.Store] and is safe
-// for concurrent use.
-//
-// Cards and embeddings are two tables, because embeddings of several models live side by side. A
-// write gives the embeddings first, so whoever sees a card finds its embedding.
+// for concurrent use. Embeddings, of several models next to each other, have a table of their own,
+// which is written first: whoever sees a card finds its embedding.
 type Cards struct {
 	open func(context.Context) (*DB, error) // nil: closed
 	turn chan struct{}                      // holds a token; whoever has it may open the database
@@ -27,8 +25,7 @@ type Cards struct {
 }
 
 // NewCards returns a store in a database that is opened when it is first used, and again at the
-// next use when that fails. So a run waits for no database before it starts. The store must be
-// closed.
+// next use when that fails. The store must be closed.
 func NewCards(open func(context.Context) (*DB, error)) *Cards {
 	c := &Cards{open: open, turn: make(chan struct{}, 1)}
 	c.turn <- struct{}{}
@@ -151,7 +148,6 @@ func inOrder(rows []cardRow) []contextcards.Card {
 	return cards
 }
 
-// read returns the cards of a session in no order.
 func (c *Cards) read(ctx context.Context, sessionID string) (rows []cardRow, err error) {
 	t, current := cardTable(), cardRow{}
 	into := t.destinations(&current)
@@ -206,10 +202,8 @@ func (c *Cards) addEmbeddings(ctx context.Context, sessionID string, cards []car
 	}, sessionID)
 }
 
-// Rank compares a vector with every card of the session, exactly.
-//
-// The order of messages is a matter of cards, and joining them would double the time. It is asked
-// for only when similarities are equal.
+// Rank compares a vector with every card of the session, exactly. Messages are put in order only
+// when similarities are equal: joining the cards would double the time.
 func (c *Cards) Rank(ctx context.Context, sessionID, embedder string, vector []float32, limit int) ([]contextcards.Ranked, error) {
 	literal, ok := vectorLiteral(vector)
 	if !ok || limit <= 0 {
@@ -255,7 +249,6 @@ func (c *Cards) similar(ctx context.Context, sessionID, embedder, literal string
 	return ranked, err
 }
 
-// settleTies sorts what is equally similar by the order of the messages.
 func (c *Cards) settleTies(ctx context.Context, sessionID string, ranked []contextcards.Ranked) error {
 	orders := make(map[echo.Hash]int64, len(ranked))
 	err := c.query(ctx, func(db *DB) string {
@@ -273,7 +266,6 @@ func (c *Cards) settleTies(ctx context.Context, sessionID string, ranked []conte
 	return err
 }
 
-// query gives every row of a result to take.
 func (c *Cards) query(ctx context.Context, sql func(*DB) string, take func(rowSource) error, args ...any) error {
 	db, err := c.database(ctx)
 	if err != nil {
@@ -282,7 +274,6 @@ func (c *Cards) query(ctx context.Context, sql func(*DB) string, take func(rowSo
 	return brief(c.lost(ctx, db, eachRow(ctx, db, sql(db), take, args...)))
 }
 
-// maxSQLError is how many bytes of what the server says of a query of ours are shown.
 const maxSQLError = 300
 
 // brief cuts what the server said: it may repeat the query, in which a vector is long.

@@ -22,14 +22,12 @@ func lift[T, P any](part func(*T) *P, columns []column[P]) []column[T] {
 	return lifted
 }
 
-// table is a table with rows of T.
 type table[T any] struct {
 	name    string
 	what    string // a row, in errors
 	columns []column[T]
 }
 
-// join writes something of each column.
 func (t table[T]) join(separator string, text func(column[T]) string) string {
 	texts := make([]string, len(t.columns))
 	for i, c := range t.columns {
@@ -38,15 +36,12 @@ func (t table[T]) join(separator string, text func(column[T]) string) string {
 	return strings.Join(texts, separator)
 }
 
-// names lists the columns as SQL does.
 func (t table[T]) names() string { return t.join(", ", func(c column[T]) string { return c.name }) }
 
-// ddl lists the columns as CREATE TABLE does, a line for each.
 func (t table[T]) ddl() string {
 	return t.join(",\n", func(c column[T]) string { return fmt.Sprintf("    %-20s %s", c.name, c.sql) })
 }
 
-// selected lists what is read of a row.
 func (t table[T]) selected() string {
 	return t.join(", ", func(c column[T]) string {
 		if _, ok := c.at(new(T)).(packed); ok {
@@ -56,7 +51,6 @@ func (t table[T]) selected() string {
 	})
 }
 
-// destinations returns where a row that is read has its values.
 func (t table[T]) destinations(row *T) []any {
 	list := make([]any, len(t.columns))
 	for i, c := range t.columns {
@@ -74,12 +68,9 @@ type packed struct {
 	text *string
 }
 
-// encoder gives the driver rows of a table, one after the other. It belongs to one goroutine.
-//
-// The driver takes values in interfaces: one of a pointer holds it as it is, one of a text or a
-// number is an allocation. So every row is put into the same place, and the driver is given the
-// addresses of its values, which stay the same. It has read what they point at before the next row
-// takes the place.
+// encoder gives the driver rows of a table, one after the other. It belongs to one goroutine. The
+// driver takes values as interfaces: every row has the same place, as a pointer into it is no
+// allocation, and the driver has read a row before the next one takes the place.
 type encoder[T any] struct {
 	table[T]
 	current T
@@ -103,8 +94,7 @@ func newEncoder[T any](t table[T]) *encoder[T] {
 	return e
 }
 
-// row returns the values of the current row. Of a pointer to a slice the driver reflects on each
-// element.
+// row returns the values of the current row. The driver reflects on pointers to slices.
 func (e *encoder[T]) row() []any {
 	for i, at := range e.at {
 		switch at := at.(type) {
@@ -171,7 +161,6 @@ func writeRows[T, R any](ctx context.Context, db *DB, e *encoder[T], rows []R, s
 	return nil
 }
 
-// eachRow gives every row of a result to take.
 func eachRow(ctx context.Context, db *DB, sql string, take func(rowSource) error, args ...any) error {
 	rows, err := db.conn.Query(ctx, sql, args...)
 	if err != nil {

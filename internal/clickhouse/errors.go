@@ -52,7 +52,6 @@ func (e *UnconfinedError) Error() string {
 		strings.Join(e.Missing, "; nor "))
 }
 
-// exception returns what the server said, or nil when err is not an answer of a server.
 func exception(err error) *driver.Exception {
 	var ex *driver.Exception
 	if errors.As(err, &ex) {

@@ -45,7 +45,6 @@ func logTable() table[logRow] {
 		})}
 }
 
-// headColumns are those of both tables.
 func headColumns() []column[echo.Entry] {
 	return []column[echo.Entry]{
 		{"session_id", "String", func(e *echo.Entry) any { return &e.SessionID }},
@@ -62,7 +61,6 @@ func toolColumns() []column[echo.ToolUse] {
 	}
 }
 
-// callColumns are what a call used and cost.
 func callColumns() []column[logRow] {
 	return []column[logRow]{
 		{"model", few, func(r *logRow) any { return &r.entry.Model }},
@@ -80,7 +78,6 @@ func callColumns() []column[logRow] {
 	}
 }
 
-// set makes the row of an entry.
 func (r *logRow) set(x *row) {
 	e := x.Entry
 	*r = logRow{entry: *e, place: placeOf(e.CascadeID, e.Key), tool: toolUse(e), hasUsage: e.Usage != nil}
@@ -110,7 +107,6 @@ func toolUse(e *echo.Entry) echo.ToolUse {
 	return echo.ToolUse{}
 }
 
-// restore returns the entry that the row was made of.
 func (r *logRow) restore() (*echo.Entry, error) {
 	e, p := r.entry, &r.place
 	e.CascadeID, e.Phase = p.cascade, p.phase
@@ -222,7 +218,6 @@ func placeOf(cascade string, k echo.Key) place {
 	return p
 }
 
-// placeColumns are those of both tables.
 func placeColumns() []column[place] {
 	return []column[place]{
 		{"key", "String", func(p *place) any { return &p.key }},
@@ -239,7 +234,6 @@ func placeColumns() []column[place] {
 	}
 }
 
-// effectColumns are further columns of unified_logs.
 func effectColumns() []column[place] {
 	return []column[place]{
 		{"effect", few, func(p *place) any { return &p.effect }},

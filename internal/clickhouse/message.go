@@ -7,7 +7,6 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// messageParts is a message in columns.
 type messageParts struct {
 	role, kind        string
 	content, prompted []byte // as providers are sent it; and how a model without tool calling is, if that differs
@@ -25,7 +24,6 @@ func partsOf(m, rendered *echo.Message) messageParts {
 	return p
 }
 
-// zipped is the type of long texts.
 const zipped = "String CODEC(ZSTD(3))"
 
 func messageColumns() []column[messageParts] {
@@ -70,7 +68,6 @@ func (p *messageParts) restore(call *echo.ToolUse) (*echo.Message, error) {
 	return echo.Seal(d), nil
 }
 
-// readContent reads a content: a text, nothing, or a list of texts and images.
 func readContent(content []byte) ([]echo.Part, error) {
 	var text *string
 	if json.Unmarshal(content, &text) == nil {

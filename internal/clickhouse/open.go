@@ -31,10 +31,8 @@ type DB struct {
 func EngineDir(home string) string { return filepath.Join(home, "clickhouse") }
 
 // Open connects to the database, and makes it with its schema when it does not exist. Without a DSN
-// it finds, fetches and starts the embedded engine as needed, which takes a minute at worst and is
-// told to o.Progress; with a running engine it costs one connection and one query. The error is an
-// [UnavailableError] or an [embedded.NotFoundError] when there is no ClickHouse, and a
-// [NewerSchemaError] or an [OldSchemaError] when the database has a schema of another version.
+// it finds, fetches and starts the embedded engine as needed. The error is an [UnavailableError],
+// an [embedded.NotFoundError], a [NewerSchemaError] or an [OldSchemaError].
 func Open(ctx context.Context, o Options) (*DB, error) {
 	if o.DSN != "" {
 		t, err := parseDSN(o.DSN, o.Database)
@@ -98,7 +96,6 @@ func openEndpoint(ctx context.Context, e embedded.Endpoint, dir string, o Option
 	return db, nil
 }
 
-// openReading makes the connections of the user that may only read. None is opened yet.
 func openReading(t target, e embedded.Endpoint) (driver.Conn, error) {
 	o := *t.options
 	o.Auth.Username, o.Auth.Password = embedded.ReadonlyUser(e)
@@ -126,8 +123,7 @@ func (db *DB) connect(ctx context.Context) (err error) {
 	return err
 }
 
-// connect opens the connections and prepares the database. A server refuses a connection to a
-// database that does not exist, so the database is then made through a connection without one.
+// connect opens the connections and prepares the database, which it makes by another connection.
 func connect(ctx context.Context, t target, l layout) (driver.Conn, error) {
 	conn, err := driver.Open(t.options)
 	if err != nil {
@@ -155,7 +151,6 @@ func createDatabase(ctx context.Context, t target, l layout) error {
 	return errors.Join(conn.Exec(ctx, l.makeDatabase()), conn.Close())
 }
 
-// explain adds to a failed connection where it was to lead and what to check.
 func explain(err error, t target) error {
 	where := strings.Join(t.options.Addr, ", ")
 	switch {

@@ -40,7 +40,6 @@ type Options struct {
 	Reading        bool // [DB.Query] without Write will be called: what it needs is opened ahead
 }
 
-// target is a parsed DSN.
 type target struct {
 	options  *driver.Options
 	database string
@@ -95,7 +94,6 @@ func HideDSN(dsn string) string {
 	return u.Redacted()
 }
 
-// embeddedTarget is where a running engine is.
 func embeddedTarget(e embedded.Endpoint, database string) target {
 	t := target{database: cmp.Or(database, DefaultDatabase), options: e.Options()}
 	t.options.Auth.Database = t.database
@@ -128,12 +126,10 @@ func (t target) tune() {
 	}
 }
 
-// quoteName quotes an identifier for SQL.
 func quoteName(s string) string {
 	return "`" + strings.NewReplacer("\\", "\\\\", "`", "\\`").Replace(s) + "`"
 }
 
-// quoteString quotes a string for SQL.
 func quoteString(s string) string {
 	return "'" + strings.NewReplacer("\\", "\\\\", "'", "\\'").Replace(s) + "'"
 }

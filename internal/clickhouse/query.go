@@ -46,11 +46,10 @@ type QueryOptions struct {
 	Write bool // it may change data; otherwise the server refuses that
 }
 
-// Query runs one statement. Without Write nothing can be changed: the statement runs as a user that
-// may only read (embedded) or with readonly = 1 (a server). What reaches files, programs or the
-// network is refused, on a server only without Write. Cancelling ctx cancels the query on the
-// server. Errors of the SQL are [SQLError]s; the error is a [RefusedError] for a statement that the
-// server was not asked to run.
+// Query runs one statement. Without Write the server lets it change nothing, and nothing that
+// reaches files, programs or the network is sent to it; with Write it may reach what a server
+// grants. Errors are [SQLError]s, or a [RefusedError] for what was not sent. The end of ctx cancels
+// the query.
 func (db *DB) Query(ctx context.Context, sql string, o QueryOptions) (*Rows, error) {
 	st, err := sqltext.Parse(sql)
 	if err != nil {
@@ -187,7 +186,6 @@ func CheckStatement(sql string) error {
 	return err
 }
 
-// check refuses a statement that the guard does not allow.
 func check(ctx context.Context, conn driver.Conn, g sqltext.Guard, st sqltext.Statement) error {
 	g.Settable = embedded.ReadonlySettings()
 	err := g.Check(st, func(sql string) (string, error) { return canonical(ctx, conn, sql) })
@@ -198,7 +196,6 @@ func check(ctx context.Context, conn driver.Conn, g sqltext.Guard, st sqltext.St
 	return err
 }
 
-// maxQuerySize is how long a statement with data in it may be.
 const maxQuerySize = 8 << 20
 
 // canonical returns a statement as the server's parser writes it. Its errors are the statement's.
@@ -276,7 +273,6 @@ func (db *DB) ReadingRights(ctx context.Context) (ReadingRights, error) {
 	return rights, nil
 }
 
-// granted returns those of some privileges that the user has for everything.
 func granted(ctx context.Context, conn driver.Conn, privileges []string) []string {
 	var has []string
 	for _, p := range privileges {

@@ -21,10 +21,9 @@ const (
 	readerWait   = 15 * time.Second
 )
 
-// Reader answers SQL that a model wrote. The SQL is hostile: it runs as a user of its own that may
-// read one database and nothing else, with limits that it cannot change. That database holds a copy
-// of the rows of one session under the usual names, so no query, however written, can reach a row
-// of another session. Its methods may be called by several goroutines; queries run one at a time.
+// Reader answers SQL that a model wrote, which is hostile: it runs with limits as a user that may
+// read one database, a copy of the rows of one session. It is safe for concurrent use; queries run
+// one at a time.
 type Reader struct {
 	session string
 	source  layout // where the rows come from
@@ -55,7 +54,6 @@ func (db *DB) SessionReader(ctx context.Context, sessionID string) (*Reader, err
 	return r, nil
 }
 
-// prepare makes the reader's user and its database.
 func (r *Reader) prepare(ctx context.Context, db *DB, o driver.Options) error {
 	name, password, err := r.user(ctx, db)
 	if err != nil {
@@ -79,8 +77,7 @@ func (r *Reader) prepare(ctx context.Context, db *DB, o driver.Options) error {
 	return err
 }
 
-// ownFunctions returns the names, in lower case, of the functions that were added to the server.
-// They may run any program, and everyone may call them.
+// ownFunctions returns the functions of the server's own, in lower case, which may run programs.
 func (r *Reader) ownFunctions(ctx context.Context) ([]string, error) {
 	own, err := r.names(ctx, "SELECT lower(name) AS name FROM system.functions WHERE origin != 'System'")
 	if err != nil {
@@ -89,7 +86,6 @@ func (r *Reader) ownFunctions(ctx context.Context) ([]string, error) {
 	return own, nil
 }
 
-// names returns the column "name" of a query.
 func (r *Reader) names(ctx context.Context, query string) (names []string, err error) {
 	var rows []struct {
 		Name string `ch:"name"`
@@ -139,7 +135,6 @@ func (r *Reader) createUser(ctx context.Context, name, password string) error {
 	return nil
 }
 
-// dropOld removes the users and databases of readers whose runs died long ago.
 func (r *Reader) dropOld(ctx context.Context, now time.Time) error {
 	for what, query := range map[string]string{
 		"USER": "SELECT name FROM system.users", "DATABASE": "SELECT name FROM system.databases",
@@ -160,16 +155,14 @@ func (r *Reader) dropOld(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// isOldReader reads the time of a reader's making from its name.
 func isOldReader(name string, now time.Time) bool {
 	stamp, _, ok := strings.Cut(strings.TrimPrefix(name, readerPrefix), "_")
 	made, err := strconv.ParseInt(stamp, 10, 64)
 	return ok && err == nil && now.Sub(time.Unix(made, 0)) > readerMaxAge
 }
 
-// Query runs one statement over the session's rows as they are in the database now: rows on their
-// way are not seen yet. The tables and views have their usual names. Every value marshals to JSON.
-// An error of the SQL is a [SQLError] whose text may be shown to the model.
+// Query runs one statement over the session's rows that are in the database now. Every value
+// marshals to JSON. An error of the SQL is a [SQLError] whose text may be shown to the model.
 func (r *Reader) Query(ctx context.Context, sql string) (columns []string, rows [][]any, err error) {
 	st, err := sqltext.Parse(sql)
 	if err != nil {
@@ -199,7 +192,6 @@ func (r *Reader) refresh(ctx context.Context) error {
 	return nil
 }
 
-// check asks the guard, as the reader.
 func (r *Reader) check(ctx context.Context, st sqltext.Statement) error {
 	inner, stop := readerContext(ctx)
 	defer stop()
@@ -219,7 +211,6 @@ func readerContext(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// read runs the statement as the reader.
 func (r *Reader) read(ctx context.Context, st sqltext.Statement) ([]string, [][]any, error) {
 	inner, stop := readerContext(ctx)
 	defer stop()

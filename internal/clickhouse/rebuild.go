@@ -18,7 +18,6 @@ type IncompleteError struct {
 	Header    bool     // what the session was begun with is missing
 }
 
-// Error names what is missing.
 func (e *IncompleteError) Error() string {
 	var parts []string
 	if len(e.Entries) > 0 {
@@ -34,7 +33,6 @@ func (e *IncompleteError) Error() string {
 	return fmt.Sprintf("ClickHouse does not have all of session %s: missing is %s", e.SessionID, strings.Join(parts, "; "))
 }
 
-// ranges writes numbers, which ascend, shortly.
 func ranges(numbers []uint64) string {
 	var parts []string
 	for i := 0; i < len(numbers); {
@@ -73,11 +71,10 @@ func (db *DB) Record(ctx context.Context, sessionID string) (entries []*echo.Ent
 	return entries, nil
 }
 
-// Rebuild makes the journal of a session in the folder dir again, as it was where the session was
-// run, so that the session can be resumed on this machine. The error is an [*IncompleteError] when
-// rows are missing, and then nothing is made. Rows missing at the end cannot be known of: the
-// session is then that of an earlier moment. What is in the database is noted under its address, of
-// [Options.Address], as delivered. It fails with [journal.ErrExists] when dir has a journal.
+// Rebuild makes the journal of a session again in the folder dir, as far as the database has it,
+// and notes that as delivered to the address to. When rows are missing before others it makes
+// nothing, and the error is an [*IncompleteError]; it is [journal.ErrExists] when dir has a
+// journal.
 func (db *DB) Rebuild(ctx context.Context, sessionID, dir, to string) error {
 	entries, err := db.Record(ctx, sessionID)
 	if err != nil {
@@ -113,7 +110,6 @@ func (db *DB) Rebuild(ctx context.Context, sessionID, dir, to string) error {
 	return nil
 }
 
-// headerOf returns what a session was begun with, if its entries are complete.
 func headerOf(sessionID string, entries []*echo.Entry) (journal.Header, error) {
 	lost := &IncompleteError{SessionID: sessionID}
 	next := uint64(1)

@@ -127,7 +127,6 @@ func (db *DB) Sessions(ctx context.Context, limit int) ([]Session, error) {
 	return sessionsWhere(ctx, db, tail)
 }
 
-// sessionsWhere lists sessions; tail is the end of the query.
 func sessionsWhere(ctx context.Context, db *DB, tail string, args ...any) ([]Session, error) {
 	query := "SELECT * REPLACE (round(cost_usd, 12) AS cost_usd) FROM " + db.layout.table("sessions")
 	return list[Session](ctx, db, "list the sessions", query+tail, args...)

@@ -13,8 +13,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// schemaVersion is the version of the schema in schema.sql. Versions 1 to 7 were those of databases
-// with entries of journals before version 3, which cannot be read any more.
+// schemaVersion is the version in schema.sql. Up to 7 it had journals before version 3.
 const schemaVersion = 8
 
 //go:embed schema.sql
@@ -31,7 +30,6 @@ func stored[T any](t table[T], version string) storedTable {
 	return storedTable{name: t.name, columns: t.names(), ddl: t.ddl(), version: version}
 }
 
-// tables are those that hold what sessions have.
 func tables() []storedTable {
 	return []storedTable{
 		stored(logTable(), "seq"),
@@ -41,7 +39,6 @@ func tables() []storedTable {
 	}
 }
 
-// tableColumns are the columns of a table as CREATE TABLE has them.
 func tableColumns(name string) (string, error) {
 	for _, t := range tables() {
 		if t.name == name {
@@ -51,7 +48,6 @@ func tableColumns(name string) (string, error) {
 	return "", fmt.Errorf("no table %q", name)
 }
 
-// placeNames lists the columns of a place, of a table with the alias from.
 func placeNames(from string) string {
 	return table[place]{columns: placeColumns()}.join(", ", func(c column[place]) string {
 		if from == "" {
@@ -61,7 +57,6 @@ func placeNames(from string) string {
 	})
 }
 
-// makeDatabase is the statement that makes the database.
 func (l layout) makeDatabase() string {
 	return "CREATE DATABASE IF NOT EXISTS " + quoteName(l.database) + l.onCluster()
 }
@@ -93,8 +88,7 @@ func splitStatements(sql string) []string {
 	return statements
 }
 
-// prepare makes the schema in a database that has none, and checks the version of one that has. On
-// a database that is there it costs one query.
+// prepare makes the schema in a database that has none, else checks its version with one query.
 func prepare(ctx context.Context, conn driver.Conn, l layout) error {
 	have, err := schemaVersionOf(ctx, conn, l)
 	switch {
@@ -187,8 +181,7 @@ func (l layout) onCluster() string {
 	return " ON CLUSTER " + quoteName(l.cluster)
 }
 
-// replacing is the engine of a table in which the newest row of a key stays: the last one written,
-// or that with the highest value in a column named as the version.
+// replacing is the engine of a table with the newest row, or highest version, of each key.
 func (l layout) replacing(version ...string) string {
 	engine := "ReplacingMergeTree"
 	if l.cluster != "" {
@@ -227,9 +220,8 @@ func (o *OldDatabase) String() string {
 		"left as it is. The last windlass that reads it was built from commit %s: use that build for them", o.Name, o.Entries, o.Version, echo.LastOldBuild)
 }
 
-// Old returns the database that sessions of before are in, while this database is the default one
-// and has no sessions: a person wonders then where they are. It is nil otherwise, and at the cost
-// of one small query once there are sessions.
+// Old returns the database with sessions of before, when this is the default one and has no
+// sessions: a person wonders then where they are. Otherwise it is nil.
 func (db *DB) Old(ctx context.Context) (*OldDatabase, error) {
 	if db.layout.database != DefaultDatabase {
 		return nil, nil //nolint:nilnil // there need not be one

@@ -63,7 +63,6 @@ type row struct {
 	selected *selected     // nil: the entry is no selection
 }
 
-// selected is what a call was sent.
 type selected struct {
 	key     echo.Key // of the call
 	dialect dialect.Dialect
@@ -80,8 +79,7 @@ type cell struct {
 	sent   *string // a JSON array of what was sent in place of the message; nil: the message itself
 }
 
-// recorder makes rows of the entries of one session. It sees all of them in their order, because a
-// selection says only what changed since the one before it. It belongs to one goroutine.
+// recorder makes rows of one session from all its entries in order. It belongs to one goroutine.
 type recorder struct {
 	requests *record.Requests
 	visits   map[echo.Key]*selectedVisit // by conversation
@@ -92,8 +90,7 @@ func newRecorder() *recorder {
 	return &recorder{requests: record.NewRequests(), visits: map[echo.Key]*selectedVisit{}, names: names{}}
 }
 
-// row returns the row of the next entry. The error says that it is a selection that does not fit
-// the entries before it; the row is then without it.
+// row returns the row of the next entry; with an error, without its selection, which does not fit.
 func (rec *recorder) row(e *echo.Entry) (*row, error) {
 	v := rec.visit(e)
 	req, err := rec.requests.Read(e)
@@ -108,8 +105,7 @@ func (rec *recorder) row(e *echo.Entry) (*row, error) {
 	return r, nil
 }
 
-// visit returns what is known of the visit of an entry. A phase that begins has sent nothing yet,
-// and one that ends well sends nothing more; one that was stopped may be resumed.
+// visit returns what is known of an entry's visit, until that begins anew or ends well.
 func (rec *recorder) visit(e *echo.Entry) *selectedVisit {
 	id := record.Conversation(e.Key)
 	v := rec.visits[id]
@@ -129,8 +125,7 @@ type selectedVisit struct {
 	cells  []*cell // one for each message of the history; rows share them
 }
 
-// follow takes the next request of the visit and returns a cell for each message of its history. It
-// costs what changed; the slice must not be written to.
+// follow returns a cell for each message of the next request; the slice must not be written to.
 func (v *selectedVisit) follow(req *record.Request, n names) []*cell {
 	sel := req.Selection.Selection
 	switch {
@@ -149,7 +144,6 @@ func (v *selectedVisit) follow(req *record.Request, n names) []*cell {
 	return slices.Clip(v.cells)
 }
 
-// set makes the cells of a stretch of the history.
 func (v *selectedVisit) set(req *record.Request, n names, from, to int) {
 	made := make([]cell, to-from)
 	for i := from; i < to; i++ {
@@ -169,7 +163,6 @@ func (v *selectedVisit) set(req *record.Request, n names, from, to int) {
 	}
 }
 
-// messagesJSON writes messages as a request has them.
 func messagesJSON(messages []*echo.Message) string {
 	list := make([][]byte, len(messages))
 	for i, m := range messages {

@@ -28,10 +28,9 @@ type ShipOptions struct {
 	Told  func(done, last uint64) // progress; may be nil
 }
 
-// Ship delivers from a session's folder what the database does not have of it, and notes it there.
-// It reads the journal whole and checks it first: the error is a [*journal.DamageError] when it is
-// damaged, and nothing is delivered then. What was delivered before an error stays so. Nobody may
-// write the journal meanwhile, or what is written is left out.
+// Ship delivers what the database does not have of a session, from its folder, and notes it there.
+// When the journal is damaged, the error is a [*journal.DamageError] and nothing is delivered.
+// Nobody may write the journal meanwhile.
 func (db *DB) Ship(ctx context.Context, dir string, o ShipOptions) (Shipment, error) {
 	var done Shipment
 	rec, err := journal.Read(filepath.Join(dir, journal.File))
@@ -73,7 +72,6 @@ func (db *DB) Ship(ctx context.Context, dir string, o ShipOptions) (Shipment, er
 	return done, nil
 }
 
-// fits reports whether a mark is one of these entries.
 func fits(m delivery.Mark, entries []*echo.Entry) bool {
 	return m.Seq <= uint64(len(entries)) && (m.Seq == 0 || entries[m.Seq-1].At.Equal(m.EntryAt))
 }
@@ -160,7 +158,6 @@ func (p *packer) pack(entries []*echo.Entry) (*batch, []*echo.Entry, error) {
 	return b, nil, nil
 }
 
-// markAt is the mark once a batch is delivered.
 func (p *packer) markAt(b *batch) delivery.Mark {
 	return delivery.Mark{To: p.mark.To, Database: p.mark.Database, Seq: b.last, EntryAt: b.at}
 }

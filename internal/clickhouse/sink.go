@@ -34,27 +34,23 @@ type SinkStats struct {
 
 // SinkOptions say what a [Sink] is for. The zero value keeps everything in memory.
 type SinkOptions struct {
-	// Dir is the session's folder: with it, delivery goes on where an earlier process left off,
-	// what was delivered is noted there, and what memory has no room for is read back from the
-	// journal there.
+	// Dir is the session's folder: delivery goes on where an earlier process left off, is noted
+	// there, and reads back from the journal there what memory has no room for.
 	Dir string
 	// To is the address of the database, see [Options.Address].
 	To string
-	// Notify is told, once in a row, that rows are not being delivered and why. It is called from
-	// the sink's goroutine and must return quickly. May be nil.
+	// Notify is told, once in a row, why rows are not delivered, and returns quickly. May be nil.
 	Notify func(message string)
 	// Backlog is how many bytes may wait in memory, if there is a Dir; 0: 64 MiB.
 	Backlog int64
 }
 
-// Sink writes the entries of a session to ClickHouse behind the run. It is made before the database
-// is open, and opens it itself, so that a run waits for neither; when the database is lost it is
-// opened again. It implements echo.Sink.
+// Sink writes the entries of a session to ClickHouse behind the run. It opens the database itself,
+// and again when it is lost. It implements echo.Sink.
 //
-// Write appends to a list under a lock; one goroutine owns everything else: it opens the database,
-// takes entries in their order, from the list or from the journal, and writes them. No entry is
-// passed over: what the database refuses is tried again, and what is behind it waits. Entries must
-// not change after Write.
+// Write appends to a list under a lock; one goroutine owns everything else. It passes no entry
+// over: what the database refuses is tried again, and what follows waits. Entries must not change
+// after Write.
 type Sink struct {
 	open    func(context.Context) (*DB, error)
 	options SinkOptions
@@ -133,8 +129,7 @@ func (s *Sink) Stats() SinkStats {
 	return stats
 }
 
-// Close delivers what waits, for as long as ctx allows, and ends the sink. The error is an
-// [*UndeliveredError]. It may be called again, and then returns the same.
+// Close delivers what waits while ctx allows, and ends the sink. It may be called again.
 func (s *Sink) Close(ctx context.Context) error {
 	s.once.Do(func() {
 		s.mu.Lock()
@@ -189,7 +184,6 @@ func (e *UndeliveredError) Error() string {
 
 func (e *UndeliveredError) Unwrap() error { return e.Err }
 
-// work is the sink's goroutine.
 func (s *Sink) work(ctx context.Context) {
 	defer close(s.end)
 	defer s.cancel()
@@ -245,7 +239,6 @@ func (s *Sink) step(ctx context.Context) (idle bool, err error) {
 	return false, nil
 }
 
-// connect opens the database and finds out what it has of the session.
 func (s *Sink) connect(ctx context.Context) error {
 	db, err := s.open(ctx)
 	if err != nil {
@@ -263,7 +256,6 @@ func (s *Sink) connect(ctx context.Context) error {
 	return nil
 }
 
-// goOnFrom finds out how much the database has.
 func (s *Sink) goOnFrom(ctx context.Context, db *DB) error {
 	mark, err := markOf(ctx, db, s.options.Dir, s.options.To)
 	switch {
@@ -314,7 +306,6 @@ func (s *Sink) fill() (idle bool, err error) {
 	return false, err
 }
 
-// take takes the entries of one batch, from memory or else from the journal.
 func (s *Sink) take() error {
 	from, upTo, ok := s.takeQueued()
 	if ok {
@@ -354,7 +345,6 @@ func (s *Sink) takeQueued() (from, upTo uint64, ok bool) {
 	return 0, 0, true
 }
 
-// delivered notes that a batch is in the database.
 func (s *Sink) delivered(b *batch) {
 	s.mu.Lock()
 	s.done = max(s.done, b.last)
@@ -408,7 +398,6 @@ func (s *Sink) await(ctx context.Context) bool {
 	return ctx.Err() == nil
 }
 
-// linger gives a batch time to grow.
 func (s *Sink) linger(ctx context.Context) {
 	grown := time.After(flushEvery)
 	for {
@@ -441,8 +430,7 @@ func (s *Sink) rest(ctx context.Context, pause time.Duration) bool {
 	return ctx.Err() == nil
 }
 
-// failed records why an attempt failed and tells it, the first time in a row. What ends because
-// nobody waits any longer has not failed for that: the reason before it stays.
+// failed records why an attempt failed, unless ctx ended it, and tells it the first time in a row.
 func (s *Sink) failed(ctx context.Context, err error) {
 	s.mu.Lock()
 	if ctx.Err() != nil {
@@ -486,7 +474,6 @@ func (b *backlog) keeps(e *echo.Entry, o SinkOptions) bool {
 	return e.Seq == b.taken+1
 }
 
-// waiting returns how many entries are not taken yet.
 func (b *backlog) waiting() (entries uint64, closed bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

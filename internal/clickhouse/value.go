@@ -20,8 +20,7 @@ import (
 	"github.com/windlass-run/windlass/internal/clickhouse/sqltext"
 )
 
-// Value is one value of a result, independent of the driver: its text as ClickHouse would show it,
-// and its JSON. Numbers keep every digit in both.
+// Value is one value of a result, as ClickHouse shows it and in JSON, with every digit.
 type Value struct {
 	Null   bool
 	Number bool // it is shown right-aligned and stands unquoted in JSON
@@ -109,7 +108,6 @@ func splitType(s string) (name string, args []string) {
 	return s[:open], args
 }
 
-// elementLength returns the length of the first argument of a list.
 func elementLength(s string) int {
 	depth := 0
 	for i := 0; i < len(s); i++ {
@@ -166,7 +164,6 @@ func (t valueType) convert(v reflect.Value) (Value, error) {
 	}
 }
 
-// convertKnown handles the driver's own types.
 func (t valueType) convertKnown(x any) (Value, bool) {
 	switch x := x.(type) {
 	case time.Time:

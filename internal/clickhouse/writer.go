@@ -35,12 +35,8 @@ func (w *writer) insert(ctx context.Context, rows []*row) error {
 }
 
 // writing is the context of one write. It ends with the context that it was made of, but only until
-// the write is over.
-//
-// A batch of the driver has a goroutine that closes the connection when its context ends. It is
-// told when the batch has been sent, but not waited for: one that comes late on a busy machine
-// finds the context ended, by a caller who is done, and closes a connection that serves another
-// query by then.
+// the write is over: a goroutine of the driver's batch, which nobody waits for, closes the
+// connection when it finds its context ended, and by then the connection may serve another query.
 type writing struct {
 	context.Context                 //nolint:containedctx // it is one; this ends the write
 	asked           context.Context //nolint:containedctx // what it was made of
@@ -53,7 +49,6 @@ func beginWriting(ctx context.Context) (w context.Context, over func()) {
 	return &writing{Context: own, asked: ctx}, func() { stop() }
 }
 
-// Deadline implements [context.Context].
 func (w *writing) Deadline() (time.Time, bool) { return w.asked.Deadline() }
 
 // Err says why it has ended as the other context does.

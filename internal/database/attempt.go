@@ -58,7 +58,6 @@ func (a *attempt) retire() error {
 	return a.db.Close()
 }
 
-// progress is told how far the attempt is.
 func (a *attempt) progress(p clickhouse.Progress) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -68,7 +67,6 @@ func (a *attempt) progress(p clickhouse.Progress) {
 	}
 }
 
-// watch calls show with the latest and all further progress until end is called.
 func (a *attempt) watch(show func(clickhouse.Progress)) (end func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -83,7 +81,6 @@ func (a *attempt) watch(show func(clickhouse.Progress)) (end func()) {
 	}
 }
 
-// fetching reports whether an engine is on its way to this machine.
 func (a *attempt) fetching() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -20,8 +20,7 @@ const deliveryLimit = 2 * time.Second
 // deliveryLock, in the home folder, keeps two processes from delivering the same.
 const deliveryLock = "ship.lock"
 
-// Delivery delivers, in the background of a run, what earlier runs on this machine could not. The
-// run depends on nothing of it, and what is not done when it ends is left to the next one.
+// Delivery delivers what earlier runs could not, while one runs that depends on nothing of it.
 type Delivery struct {
 	cancel context.CancelFunc
 	done   chan struct{} // closed when the goroutine has ended

@@ -9,8 +9,7 @@ import (
 	"github.com/windlass-run/windlass/internal/clickhouse"
 )
 
-// settleTime is how long a run waits for ClickHouse to open before it starts. A running engine
-// answers within it; a cold one, or a server that is away, is opened in the background.
+// settleTime is how long a run waits for ClickHouse before it starts: a running engine is faster.
 const settleTime = 300 * time.Millisecond
 
 // Handle is one user of a pool. It is safe for concurrent use.
@@ -25,9 +24,8 @@ type Handle struct {
 	seen bool     // the user has had that already
 }
 
-// DB returns the open database, which the caller closes after use. The first call has the outcome
-// of the attempt that was under way when the handle was made. A later call says that the database
-// of the call before is of no use any more: it is opened again, unless another user has done that.
+// DB returns the open database, which the caller closes. A call after the first says that the one
+// before is lost: it is opened again, unless another user has.
 func (h *Handle) DB(ctx context.Context) (*clickhouse.DB, error) {
 	for {
 		a := h.attempt()
@@ -69,9 +67,8 @@ func (h *Handle) wait(ctx context.Context, a *attempt) error {
 	}
 }
 
-// Settle waits for the first attempt: shortly, or as long as an engine is being fetched, which
-// happens once. Meanwhile show is told how far it is. When ctx ends during a fetch, this user waits
-// for the database no more.
+// Settle waits for the first attempt: shortly, or as long as an engine is fetched, and shows how
+// far that is. When ctx ends during a fetch, this user waits for the database no more.
 func (h *Handle) Settle(ctx context.Context, show func(clickhouse.Progress)) {
 	defer h.first.watch(show)()
 	t := time.NewTicker(settleTime)

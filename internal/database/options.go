@@ -1,6 +1,5 @@
-// Package database keeps the ClickHouse that a process uses: it is opened in the background when it
-// is first needed, shared by everything that uses it, and opened again when it was lost. The SQL of
-// models and the delivery of earlier sessions are two such users.
+// Package database keeps the one ClickHouse of a process: opened in the background when it is first
+// needed, shared, and opened again when it was lost.
 package database
 
 import (
@@ -17,9 +16,8 @@ import (
 // EnvDSN names the variable with the DSN of a ClickHouse server.
 const EnvDSN = "WINDLASS_CLICKHOUSE_DSN"
 
-// Options returns which ClickHouse is used: the server of the environment, else that of
-// windlass.json, else the embedded engine. Without a cache it is the folder that the environment
-// says. The error is a [*failure.Error].
+// Options returns which ClickHouse is used: that of the environment, else of windlass.json, else
+// the embedded engine. An empty cache is that of the environment. The error is a [*failure.Error].
 func Options(home, cache string, cfg *config.Config) (clickhouse.Options, error) {
 	if cache == "" {
 		var err error
@@ -33,9 +31,8 @@ func Options(home, cache string, cfg *config.Config) (clickhouse.Options, error)
 	}, nil
 }
 
-// CheckEngine reports why the embedded engine cannot be used, an [*embedded.NotFoundError] when
-// there is none on this machine. It starts and fetches nothing. An engine that can be fetched is
-// none, unless fetching is allowed.
+// CheckEngine reports why the embedded engine cannot be used, without starting or fetching one: an
+// [*embedded.NotFoundError] when there is none, and none that may be fetched.
 func CheckEngine(ctx context.Context, o clickhouse.Options) error {
 	if e, err := embedded.Running(clickhouse.EngineDir(o.Home)); err == nil && e != nil {
 		return nil

@@ -12,10 +12,8 @@ import (
 // keepUnused is how long an unused database stays open; its engine then ends by itself.
 const keepUnused = time.Minute
 
-// Pool is one ClickHouse for all of its users. The zero value is not usable; [NewPool] makes one.
-//
-// The mutex guards everything. An attempt to open the database runs on a goroutine of its own,
-// which no user's context ends.
+// Pool is one ClickHouse for all of its users, made by [NewPool]. The mutex guards everything;
+// attempts to open the database run on goroutines of their own, which no user's context ends.
 type Pool struct {
 	options clickhouse.Options
 	keep    time.Duration
@@ -72,7 +70,6 @@ func (p *Pool) Close() error {
 
 var errClosed = errors.New("open ClickHouse: the pool is closed")
 
-// attempt returns the current attempt, or a new one when that failed or was lost.
 func (p *Pool) attempt(lost *attempt) *attempt {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -108,7 +105,6 @@ func (p *Pool) share(a *attempt) (*clickhouse.DB, bool) {
 	return clickhouse.Share(a.db), true
 }
 
-// closeUnused closes the database when nobody uses it, and looks again later otherwise.
 func (p *Pool) closeUnused() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

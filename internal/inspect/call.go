@@ -55,8 +55,7 @@ func (c *Call) Place() string { return CallName(c.Key, echo.Key{}) }
 // InVisit is the call's key as a person reads it who sees the visit.
 func (c *Call) InVisit() string { return CallName(c.Key, c.Visit) }
 
-// CallName is the key of a call as a person writes it below a visit: the place of the first call
-// there.
+// CallName is the key of a call below a visit, as a person writes it: the first is its place.
 func CallName(call, visit echo.Key) string {
 	if place := call.Place(); place.Step(echo.StepModel) == call {
 		call = place

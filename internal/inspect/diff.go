@@ -106,8 +106,7 @@ func changes(was, is []SentForm, sameVisit bool) []MessageChange {
 	return out
 }
 
-// pairKeys gives the same message of two histories the same name: within one visit its entry,
-// across visits its hash and how often that has come.
+// pairKeys names messages alike in two histories: by entry, or across visits by hash and count.
 func pairKeys(forms []SentForm, sameVisit bool) []string {
 	keys := make([]string, len(forms))
 	seen := map[echo.Hash]int{}
@@ -148,7 +147,6 @@ func newSide(f *SentForm) *Side {
 	return &Side{Position: f.Position, Messages: f.Messages, Form: f.Form, Reason: f.Reason, Tokens: f.Tokens}
 }
 
-// wireOf returns the bytes that were sent for a message.
 func wireOf(f *SentForm) []byte {
 	var b []byte
 	if f != nil {

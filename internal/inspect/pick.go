@@ -72,7 +72,6 @@ func (r *Record) Call(name string) (*Call, error) {
 	return nil, r.noCall(fmt.Sprintf("model call %q", name), name)
 }
 
-// noCall says that a call is not there, and which ones are like it.
 func (r *Record) noCall(what, like string) error {
 	if len(r.Calls) == 0 {
 		return failure.Newf(failure.UnknownCall, "session %s has no model call of which it is recorded what was sent", r.ID)

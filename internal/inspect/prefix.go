@@ -8,7 +8,6 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// sentMessage is one message of a request with what it was sent for.
 type sentMessage struct {
 	*echo.Message
 	form *SentForm
@@ -24,7 +23,6 @@ func flatten(forms []SentForm) []sentMessage {
 	return out
 }
 
-// commonPrefix compares two requests message by message until they differ.
 func commonPrefix(was, is []SentForm) Prefix {
 	var p Prefix
 	from, to := flatten(was), flatten(is)
@@ -43,7 +41,6 @@ func commonPrefix(was, is []SentForm) Prefix {
 	return p
 }
 
-// whyItEnds says how two requests continue after their common beginning.
 func whyItEnds(from, to []sentMessage) string {
 	switch {
 	case len(from) == 0 && len(to) == 0:
@@ -59,7 +56,6 @@ func whyItEnds(from, to []sentMessage) string {
 	return fmt.Sprintf("then comes %s, where %s was", nameOf(to[0].form), nameOf(from[0].form))
 }
 
-// nameOf names a message of a history.
 func nameOf(f *SentForm) string {
 	what := string(f.Role)
 	if f.Tool != "" {

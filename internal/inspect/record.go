@@ -41,8 +41,7 @@ func (r *Record) Handoff() (*echo.Handoff, error) {
 	return h, nil
 }
 
-// walk shows the requests in their order, numbered from 1, until see returns false. A request is
-// valid until see returns; the last one stays so.
+// walk shows the requests, numbered from 1, until see returns false. Only the last stays valid.
 func (r *Record) walk(see func(n int, req *record.Request) bool) error {
 	n := 0
 	for req, err := range record.RequestsOf(r.Entries) {
@@ -56,7 +55,6 @@ func (r *Record) walk(see func(n int, req *record.Request) bool) error {
 	return nil
 }
 
-// request returns what a call was sent.
 func (r *Record) request(c *Call) (*record.Request, error) {
 	var found *record.Request
 	err := r.walk(func(n int, req *record.Request) bool {

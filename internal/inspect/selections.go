@@ -10,8 +10,7 @@ type SelectionUse struct {
 	Score    *echo.Score   `json:"score,omitempty"`  // of its turn group, as a candidate
 }
 
-// selections returns what became of a message in selections for later phases. Groups have the hash
-// of their first message, so a tool result is found by the answer that called for it.
+// selections returns what became of a message in selections. Groups have their first hash.
 func (r *Record) selections(h echo.Hash) []SelectionUse {
 	group := map[echo.Hash]bool{h: true}
 	answers := map[echo.Key]echo.Hash{} // of each turn

@@ -48,7 +48,6 @@ func (r *Record) Show(c *Call) (*Shown, error) {
 	return out, nil
 }
 
-// formsOf lists the messages of a history with what was sent for them.
 func formsOf(req *record.Request) []SentForm {
 	forms := make([]SentForm, len(req.Sent))
 	position := 1

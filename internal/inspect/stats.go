@@ -88,7 +88,6 @@ func (t *Sums) count(calls []Call) {
 	t.CachedEstimated, t.CachedReported = share(shared, t.SentTokens), share(cached, counted)
 }
 
-// add adds a call that was answered.
 func (t *Sums) add(c *Call) {
 	t.Calls++
 	if c.Scripted {

@@ -90,7 +90,6 @@ func (r *Record) Messages() (map[echo.Hash]*echo.Message, error) {
 	return known, err
 }
 
-// message returns the one message whose hash begins so.
 func (r *Record) message(prefix string, known map[echo.Hash]*echo.Message) (*echo.Message, error) {
 	var all, found []string
 	for h := range known {

@@ -10,19 +10,16 @@ import (
 // Runs is what the API changes. An id may be the beginning of one if no other begins so. Errors
 // that a client can act on are [*Problem]s. All methods are safe for concurrent use.
 type Runs interface {
-	// Start begins a run and returns when it goes on by itself: everything that can be checked for
-	// nothing has been.
+	// Start begins a run, and returns when it goes on by itself.
 	Start(ctx context.Context, r *RunRequest) (*Session, error)
 	// Cancel interrupts a run of this server and does not wait for its end.
 	Cancel(ctx context.Context, id string) (*Session, error)
-	// Resume goes on with a session that ended before it was done, and returns when it goes on by
-	// itself.
+	// Resume goes on with a session, and returns when it goes on by itself.
 	Resume(ctx context.Context, id string, r *ResumeRequest) (*Session, error)
 }
 
-// Record is what the API reads. An id may be the beginning of one if no other begins so. Errors
-// that a client can act on are [*Problem]s, or have a kind, see [failure.Error]. All methods are
-// safe for concurrent use.
+// Record is what the API reads. An id may be the beginning of one if no other begins so. Errors for
+// clients are [*Problem]s or have a kind. All methods are safe for concurrent use.
 type Record interface {
 	// List returns the newest sessions, the newest first.
 	List(ctx context.Context, limit int) (*SessionList, error)
@@ -36,8 +33,7 @@ type Record interface {
 	Events(ctx context.Context, id string, from uint64) (Events, error)
 }
 
-// RunRequest is the body of POST /api/runs. Its form has been checked against the description of
-// the API.
+// RunRequest is the body of POST /api/runs, in the form of the description.
 type RunRequest struct {
 	File      string            `json:"file,omitempty"`
 	Cascade   json.RawMessage   `json:"cascade,omitempty"`
@@ -54,8 +50,7 @@ type ResumeRequest struct {
 	Budget *Budget `json:"budget,omitempty"`
 }
 
-// Budget are limits that count more than those that a run would have: nil leaves a limit as it is,
-// 0 takes it away.
+// Budget are limits in place of those that a run would have; nil: none in place, 0: no limit.
 type Budget struct {
 	MaxUSD     *float64 `json:"max_usd,omitempty"`
 	MaxTokens  *int64   `json:"max_tokens,omitempty"`

@@ -12,15 +12,12 @@ import (
 	"github.com/windlass-run/windlass/schema"
 )
 
-// maxBody is how many bytes a body may have: a cascade file may have 4 MiB, and its input comes
-// beside it.
+// maxBody is how many bytes a body may have: a cascade of 4 MiB, and its input.
 const maxBody = 16 << 20
 
-// bodyTime is how long a client may take to send a body.
 const bodyTime = 30 * time.Second
 
-// readBody reads the JSON of a request into v, after checking it against the description of the
-// API. Without a body v stays as it is.
+// readBody reads the JSON of a request into v after checking its form. Without a body v stays.
 func (s *Server) readBody(r *request, v any) error {
 	data, err := s.bodyOf(r.ResponseWriter, r.Request)
 	switch {
@@ -52,8 +49,7 @@ func (s *Server) readBody(r *request, v any) error {
 	return nil
 }
 
-// bodyOf returns the body of a request. A form of a page can be sent to any server, but not with
-// the media type of JSON.
+// bodyOf returns a body that is JSON by its media type, which no form of a page can have.
 func (s *Server) bodyOf(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.ContentLength > s.maxBody {
 		return nil, tooLargeBody(s.maxBody)

@@ -19,8 +19,7 @@ const (
 	eventError = "error"    // the record cannot be read on; data: a problem
 )
 
-// sendTime is how long a client may leave an event unread before its stream is cut. A reader that
-// is merely slow keeps its stream: what it has not read yet waits in the journal.
+// sendTime is how long a client may leave an event unread. The journal waits for slow readers.
 const sendTime = 30 * time.Second
 
 // followEvents sends the entries of a session as server-sent events, and goes on as new ones come.
@@ -55,11 +54,9 @@ func (s *Server) followEvents(r *request) error {
 	return nil
 }
 
-// retryAfter is when to try again what the server has no room for.
 const retryAfter = 5 * time.Second
 
-// firstEvent returns the number of the entry that a stream begins with. What a browser sends when
-// it connects again outranks the address, which is still that of the first time.
+// firstEvent returns the first entry of a stream; the header of a reconnect outranks the address.
 func firstEvent(r *http.Request) (uint64, error) {
 	if last := r.Header.Get("Last-Event-ID"); last != "" {
 		n, err := strconv.ParseUint(last, 10, 63)
@@ -88,7 +85,6 @@ type stream struct {
 	buf     bytes.Buffer
 }
 
-// follow sends entries until the session ends, the client leaves or the server stops.
 func (st *stream) follow(ctx context.Context, events Events) {
 	tick := time.NewTicker(st.server.poll)
 	defer tick.Stop()
@@ -126,7 +122,6 @@ func (st *stream) follow(ctx context.Context, events Events) {
 	}
 }
 
-// next takes up the next entries.
 func (st *stream) next(events Events) (entries []*echo.Entry, ended bool, err error) {
 	entries, ended, err = events.Next()
 	for _, e := range entries {
@@ -135,9 +130,8 @@ func (st *stream) next(events Events) (entries []*echo.Entry, ended bool, err er
 	return entries, ended, err
 }
 
-// leave ends the stream because the server stops: with the end of the session if it has ended, with
-// all that came before it. How far the session has come is asked before the rest is read, so that
-// nothing is missed in between.
+// leave ends the stream because the server stops, with all that came until now. How far the session
+// has come is asked before the rest is read, so that nothing is missed in between.
 func (st *stream) leave(ctx context.Context, events Events) {
 	d, err := st.server.record.Get(ctx, st.id)
 	for err == nil {
@@ -165,7 +159,6 @@ func (st *stream) leave(ctx context.Context, events Events) {
 // statusRunning is the status of a session that more may come of.
 const statusRunning = "running"
 
-// end tells how the session ended.
 func (st *stream) end(ctx context.Context) {
 	d, err := st.server.record.Get(ctx, st.id)
 	if err != nil {
@@ -176,7 +169,6 @@ func (st *stream) end(ctx context.Context) {
 	_ = st.send()
 }
 
-// fail tells why the stream ends before the session does.
 func (st *stream) fail(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return

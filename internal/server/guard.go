@@ -12,12 +12,9 @@ import (
 	"github.com/windlass-run/windlass/internal/server/token"
 )
 
-// guard decides who may ask: whoever has the token. Every user of the machine, and every page in a
-// browser on it, reaches a port of loopback, so where a request comes from gives no right. A page
-// is refused even with the token; the names in Host, Origin and Sec-Fetch-Site tell it apart.
-//
-// Attempts are not limited: nobody guesses 256 random bits, and with a limit any other user could
-// lock out those who have the token.
+// guard decides who may ask: whoever has the token, as every user and page of the machine reaches a
+// port of loopback. Pages are refused even with it, by Host, Origin and Sec-Fetch-Site. Attempts
+// have no limit: another user could use that to lock others out.
 type guard struct {
 	loopback bool
 	token    [sha256.Size]byte
@@ -30,7 +27,6 @@ func newGuard(o Options) (guard, error) {
 	return guard{loopback: o.Loopback, token: sha256.Sum256([]byte(o.Token))}, nil
 }
 
-// check returns why a request is not answered, nil when it is.
 func (g guard) check(r *http.Request) *Problem {
 	switch {
 	case g.loopback && !isLoopbackName(r.Host):
@@ -67,8 +63,7 @@ func isLoopbackName(host string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// fromAnotherSite reports whether a browser sent the request for a page of another server. Programs
-// send neither header.
+// fromAnotherSite reports whether a browser asks for a page that is not of this server.
 func fromAnotherSite(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "", "same-origin", "none":

@@ -5,12 +5,10 @@ import (
 	"sync"
 )
 
-// maxConnections is how many connections are open at once: more than twice as many as there may be
-// event streams, and few enough to leave the process the files that its runs need.
+// maxConnections is more than twice the event streams, and leaves files for the runs.
 const maxConnections = 640
 
-// Limit returns a listener that accepts a connection only when there is room for it. Others wait in
-// the system's queue.
+// Limit returns a listener that accepts so many connections at once; others wait in its queue.
 func Limit(ln net.Listener) net.Listener { return limit(ln, maxConnections) }
 
 func limit(ln net.Listener, n int) *limited {
@@ -24,7 +22,6 @@ type limited struct {
 	once   sync.Once
 }
 
-// Accept implements net.Listener.
 func (l *limited) Accept() (net.Conn, error) {
 	select {
 	case l.places <- struct{}{}:
@@ -39,19 +36,16 @@ func (l *limited) Accept() (net.Conn, error) {
 	return &placed{Conn: c, free: sync.OnceFunc(func() { <-l.places })}, nil
 }
 
-// Close implements net.Listener.
 func (l *limited) Close() error {
 	l.once.Do(func() { close(l.closed) })
 	return l.Listener.Close()
 }
 
-// placed is a connection that gives its place back.
 type placed struct {
 	net.Conn
 	free func()
 }
 
-// Close implements net.Conn.
 func (p *placed) Close() error {
 	defer p.free()
 	return p.Conn.Close()

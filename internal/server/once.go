@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// saidOnce refuses JSON that has an object with a name in it twice: which of the values counts
-// depends on the reader, so one could be checked and another used. What is no JSON passes.
+// saidOnce refuses JSON with a name twice in an object: which value counts depends on who reads it,
+// so one could be checked and another one used. Text that is no JSON passes.
 func saidOnce(data []byte) error {
 	if !json.Valid(data) { // it also bounds how deep the value is
 		return nil
@@ -17,26 +17,32 @@ func saidOnce(data []byte) error {
 	return namesOnce(dec)
 }
 
-// namesOnce reads one value of valid JSON.
-func namesOnce(dec *json.Decoder) error {
-	token, _ := dec.Token()
-	open, _ := token.(json.Delim)
-	if open == 0 {
+type level struct {
+	names     map[string]bool // nil in an array
+	wantsName bool
+}
+
+func top(open []*level) *level {
+	if len(open) == 0 {
 		return nil
 	}
-	names := map[json.Token]bool{}
-	for dec.More() {
-		if open == '{' {
-			name, _ := dec.Token()
-			if names[name] {
-				return fmt.Errorf("an object has the name %s twice", quote(fmt.Sprint(name)))
-			}
-			names[name] = true
-		}
-		if err := namesOnce(dec); err != nil {
-			return err
-		}
+	return open[len(open)-1]
+}
+
+func (l *level) value() {
+	if l != nil && l.names != nil {
+		l.wantsName = true
 	}
-	_, _ = dec.Token() // the closing bracket
-	return nil
+}
+
+// take takes in a name or a plain value, and reports whether it is a name that was there.
+func (l *level) take(token json.Token) (name string, again bool) {
+	if l == nil || l.names == nil || !l.wantsName {
+		l.value()
+		return "", false
+	}
+	name, _ = token.(string)
+	again = l.names[name]
+	l.names[name], l.wantsName = true, false
+	return name, again
 }

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// cleanPath returns the only spelling under which a path is answered: without empty parts, "." and
-// "..". What is encoded is part of a value and stays.
+// cleanPath returns a path without empty parts, "." and ".."; what is encoded stays.
 func cleanPath(p string) string {
 	clean := path.Clean("/" + p)
 	if strings.HasSuffix(p, "/") && clean != "/" {
@@ -19,7 +18,6 @@ func cleanPath(p string) string {
 // maxShown is how many bytes of what a client sent stand in an answer: it knows what it sent.
 const maxShown = 200
 
-// shorten returns the beginning of a text.
 func shorten(s string) string {
 	if len(s) <= maxShown {
 		return s

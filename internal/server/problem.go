@@ -15,8 +15,7 @@ import (
 	"github.com/windlass-run/windlass/schema"
 )
 
-// The kinds that only requests have. The others are those of package failure. Kinds are stable:
-// clients may rely on them.
+// The kinds that only requests have, besides those of failure. Clients rely on them.
 const (
 	BadRequest     failure.Kind = "bad_request"      // not JSON, a parameter of the wrong form
 	Unauthorized   failure.Kind = "unauthorized"     // no token, or not the right one
@@ -33,10 +32,8 @@ const (
 	ShuttingDown   failure.Kind = "shutting_down"    //
 )
 
-// problemBase is what the type of every problem begins with.
 const problemBase = "https://windlass.run/problems/"
 
-// facts are what a client gets of a kind.
 type facts struct {
 	as     failure.Kind // the kind that clients know it as; "": itself, and then it has a status and a title
 	status int
@@ -95,8 +92,7 @@ const (
 	tryOtherID     = "another session_id, or none for a new one; if this request was sent twice, the first one began the run"
 )
 
-// Problem is an error as a client gets it, in the form of RFC 9457: what failed, why, and what to
-// try next.
+// Problem is an error as a client gets it, in the form of RFC 9457.
 type Problem struct { //nolint:errname // the word of RFC 9457
 	Kind        failure.Kind         // one that clients know
 	Detail      string               // what failed and why
@@ -112,11 +108,10 @@ func NewProblem(k failure.Kind, try, format string, args ...any) *Problem {
 	return &Problem{Kind: k, Detail: fmt.Sprintf(format, args...), Try: try}
 }
 
-// Error says what failed and why.
 func (p *Problem) Error() string { return p.Detail }
+
 func (p *Problem) Unwrap() error { return p.Err }
 
-// problemBody is a problem on the wire.
 type problemBody struct {
 	Type        string               `json:"type"`
 	Title       string               `json:"title"`
@@ -143,8 +138,7 @@ func (p *Problem) body() problemBody {
 	return b
 }
 
-// ProblemOf makes a problem of any error, by its kind. What has no kind is a fault of windlass,
-// whose text is for the log only.
+// ProblemOf makes a problem of any error. What has no kind has its text in the log only.
 func ProblemOf(err error) *Problem {
 	var p *Problem
 	if errors.As(err, &p) {
@@ -169,7 +163,6 @@ func ProblemOf(err error) *Problem {
 	return &Problem{Kind: kind, Detail: err.Error(), Try: try, Err: err}
 }
 
-// wire returns what clients know a kind as, and what they get of it.
 func wire(k failure.Kind) (failure.Kind, facts) {
 	known, ok := kinds[k]
 	switch {

@@ -7,14 +7,12 @@ import (
 	"time"
 )
 
-// What net/http writes to its log is drawn out by clients, also by such as have no token: so many
-// lines in so much time are kept, so that nobody can fill a disk.
+// So many lines of net/http in so much time are kept: clients cause them, and could fill a disk.
 const (
 	quietLines = 20
 	quietTime  = time.Minute
 )
 
-// quietLog returns a log for net/http that writes to another one.
 func quietLog(to *log.Logger) *log.Logger { return log.New(&quiet{to: to, now: time.Now}, "", 0) }
 
 // quiet keeps the first lines of each stretch of time, and then says how many were left out.
@@ -27,7 +25,6 @@ type quiet struct {
 	lines int
 }
 
-// Write takes one line.
 func (q *quiet) Write(p []byte) (int, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

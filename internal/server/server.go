@@ -1,8 +1,5 @@
-// Package server is the HTTP API of windlass: it begins, shows, follows, cancels and resumes runs.
-//
-// It knows nothing of engines, journals and databases; what it works on are the interfaces [Runs]
-// and [Record]. Its description, openapi.json, is part of the program: bodies of requests are
-// checked against it, and a test holds every route and every field of answers against it.
+// Package server is the HTTP API of windlass, over the interfaces [Runs] and [Record]. Requests are
+// checked against its description, openapi.json; a test holds all routes and answers against it.
 package server
 
 import (
@@ -99,8 +96,15 @@ func New(runs Runs, record Record, o Options) (*Server, error) {
 	return s, nil
 }
 
-// HTTP returns an http.Server with limits of time and size for everything that a client can draw
-// out.
+func or[T comparable](v, instead T) T {
+	var zero T
+	if v == zero {
+		return instead
+	}
+	return v
+}
+
+// HTTP returns an http.Server with limits for everything that a client can draw out.
 func (s *Server) HTTP() *http.Server {
 	return &http.Server{
 		Handler: s, ErrorLog: quietLog(s.log), ReadHeaderTimeout: s.times.header, WriteTimeout: answerTime, IdleTimeout: s.times.idle,
@@ -111,7 +115,6 @@ func (s *Server) HTTP() *http.Server {
 // EndStreams lets every event stream send what is there and end. It is safe to call twice.
 func (s *Server) EndStreams() { s.stop.Do(func() { close(s.stopping) }) }
 
-// route is one operation of the API.
 type route struct {
 	method, path string // as in the description
 	rest         bool   // the last parameter of the path may have slashes in it
@@ -132,7 +135,6 @@ func routes() []route {
 	}
 }
 
-// pattern is the route as a ServeMux reads it.
 func (rt route) pattern() string {
 	p := rt.method + " " + rt.path
 	if rt.rest {
@@ -150,11 +152,7 @@ type request struct {
 
 func (r *request) Header() http.Header { return r.ResponseWriter.Header() }
 
-// answer writes a value as JSON, unless there is an error.
-func (r *request) answer(status int, v any, err error) error {
-	if err != nil {
-		return err
-	}
+func (r *request) answer(status int, v any) error {
 	r.Header().Set("Content-Type", "application/json")
 	r.WriteHeader(status)
 	encode(r.ResponseWriter, v)
@@ -173,9 +171,8 @@ func (s *Server) handler(rt route, f forms) http.Handler {
 	})
 }
 
-// refuse answers with what failed. What is not for clients goes to the log. What failed because the
-// client went away, or was too slow, is neither: the connection ends without an answer, which
-// nobody can take for success.
+// refuse answers with what failed. What is not for clients goes to the log. To a client that went
+// away or was too slow the connection ends without an answer, which nobody takes for success.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	p := ProblemOf(err)
 	if p.Kind == Internal && r.Context().Err() != nil {
@@ -195,8 +192,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	deadlines := http.NewResponseController(w)
 	if p := s.guard.check(r); p != nil {
-		// Whoever has no token keeps no connection, and is not waited for: net/http would read the
-		// rest of the body.
+		// Whoever has no token keeps no connection: net/http would wait for the rest of the body.
 		_ = deadlines.SetReadDeadline(time.Now().Add(leaveTime)) // not supported by the recorders of tests
 		h.Set("Connection", "close")
 		writeProblem(w, p)
@@ -243,7 +239,6 @@ func (s *Server) unknown(w http.ResponseWriter, r *http.Request) {
 	writeProblem(w, NewProblem(NotFound, "GET /api/openapi.json lists what there is", "there is nothing at %s", shorten(r.URL.EscapedPath())))
 }
 
-// statusOnly takes an answer and keeps nothing of its body.
 type statusOnly struct {
 	header http.Header
 	status int

@@ -6,8 +6,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// Answer is the recorded outcome of one effect: what a model or a tool said, a failure, or a
-// reading.
+// Answer is the recorded outcome of one effect: of a model, a tool, or a reading.
 type Answer struct {
 	Key    echo.Key        `json:"key"`
 	Type   echo.NodeType   `json:"type"`
@@ -54,7 +53,6 @@ func (a *Answer) take(m *echo.Message) {
 	}
 }
 
-// entry returns the entry that the engine takes the answer from.
 func (a *Answer) entry() *echo.Entry {
 	e := &echo.Entry{Key: a.Key, NodeType: a.Type, Usage: a.Usage, Error: a.Error, Data: a.Data, Provider: a.Origin}
 	parts := a.Parts

@@ -79,7 +79,6 @@ func (o *Observed) Text(a Aspect) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// valueLines writes a text as it is, and any other value as JSON with one member to a line.
 func valueLines(v any) []string {
 	if text, ok := v.(string); ok {
 		return strings.Split(strings.TrimSuffix(text, "\n"), "\n")

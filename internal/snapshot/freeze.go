@@ -34,7 +34,6 @@ type UnfaithfulError struct {
 	Differences []Difference
 }
 
-// Error says what is different.
 func (e *UnfaithfulError) Error() string {
 	if e.Unanswered != nil {
 		return e.Unanswered.Error()
@@ -42,9 +41,8 @@ func (e *UnfaithfulError) Error() string {
 	return strings.TrimSuffix(DiffText(e.Differences), "\n")
 }
 
-// Freeze makes a test of a session. What it expects is what the session's own cascade comes to with
-// the masked answers. That this is what is recorded is checked, in everything but the context,
-// which may hold masks; otherwise the error is an [*UnfaithfulError].
+// Freeze makes a test of a session, with masked answers. The error is an [*UnfaithfulError] when
+// the session's own cascade does not come to what is recorded, apart from the context.
 func Freeze(ctx context.Context, rec Recorded, r engine.Runner, c *cascade.Cascade) (*Test, error) {
 	entries, err := maskEntries(record.Counted(rec.Entries), rec.Masks)
 	if err != nil {
@@ -67,9 +65,8 @@ func Freeze(ctx context.Context, rec Recorded, r engine.Runner, c *cascade.Casca
 	return t, nil
 }
 
-// answersOf returns the outcomes that a run is answered from, without readings of clocks and
-// budgets, and without what follows from other answers: selections by a model, and the engine's own
-// tools.
+// answersOf returns the outcomes that a run is answered from: no clocks and budgets, no selections
+// by a model and no tools of the engine, which follow from other answers.
 func answersOf(entries []*echo.Entry) []Answer {
 	byModel := map[echo.Key]bool{}
 	for _, e := range entries {

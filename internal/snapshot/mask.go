@@ -27,8 +27,7 @@ func PathMasks(workDir, dir, home string, roots []string) []Mask {
 	return slices.DeleteFunc(masks, func(m Mask) bool { return filepath.Dir(m.From) == m.From || !Maskable(m.From) })
 }
 
-// mask applies masks to every text in a value that came out of JSON. It returns another value. The
-// longest texts come first: a folder before the one that it is in.
+// mask returns a value of JSON with all texts masked; a folder before the one that it is in.
 func mask(value any, masks []Mask) any {
 	byLength := func(a, b Mask) int { return cmp.Compare(len(b.From), len(a.From)) }
 	return maskAll(value, slices.SortedStableFunc(slices.Values(masks), byLength))
@@ -54,8 +53,7 @@ func maskAll(value any, masks []Mask) any {
 	return value
 }
 
-// maskText replaces each mask's text where it begins and ends as a word or a path does, in one
-// pass.
+// maskText replaces masks' texts, in one pass, where they are not part of a longer word or path.
 func maskText(s string, masks []Mask) string {
 	var b strings.Builder
 	kept := 0 // up to where s is written
@@ -74,8 +72,7 @@ func maskText(s string, masks []Mask) string {
 	return b.String() + s[kept:]
 }
 
-// boundary reports whether what stands from at to end is not the middle of something longer. An
-// escape such as \n may stand before it, in JSON inside of a text.
+// boundary reports whether s[at:end] is no part of a longer word. In JSON, \n may be before it.
 func boundary(s string, at, end int) bool {
 	if end < len(s) && inWord(s[end]) {
 		return false

@@ -61,7 +61,6 @@ func (o *Observed) field(a Aspect) reflect.Value {
 
 func (o *Observed) has(a Aspect) bool { return !o.field(a).IsNil() }
 
-// only returns the chosen aspects.
 func (o Observed) only(chosen []Aspect) Observed {
 	for _, a := range Aspects() {
 		if !slices.Contains(chosen, a) {
@@ -105,7 +104,6 @@ func toolCall(e *echo.Entry) ToolCall {
 	return c
 }
 
-// stateOf returns what was stored, and what each phase put out.
 func stateOf(f *record.Fold) map[string]any {
 	state := map[string]any{}
 	for _, v := range f.Visits() {
@@ -119,7 +117,6 @@ func stateOf(f *record.Fold) map[string]any {
 	return state
 }
 
-// inTurn puts the calls of one turn into the order in which the model made them.
 func inTurn(a, b ToolCall) int {
 	if a.At.Place() != b.At.Place() {
 		return 0
@@ -132,7 +129,6 @@ func callNumber(key echo.Key) int {
 	return p.InTurn().Number
 }
 
-// phaseLines says how each visit to a phase went, what its checks said, and how the run ended.
 func phaseLines(f *record.Fold) []string {
 	const open = "did not end"
 	var out []string
@@ -171,8 +167,7 @@ func endLine(status echo.Status, reason echo.StopReason, attempts, turns int, pr
 	return line
 }
 
-// contextLines says what a model call was sent: of the view of a phase's own call what changed, and
-// of every call what identifies the request.
+// contextLines says what a call was sent: what changed of a view, and what identifies a request.
 func contextLines(e *echo.Entry, words map[echo.Hash]string) []string {
 	var out []string
 	switch {
@@ -197,7 +192,6 @@ func contextLines(e *echo.Entry, words map[echo.Hash]string) []string {
 	return out
 }
 
-// excerptLength is how many characters of a message are shown where it is named.
 const excerptLength = 60
 
 func excerpt(m *echo.Message) string {
@@ -211,11 +205,9 @@ func excerpt(m *echo.Message) string {
 	return fmt.Sprintf("%s %q", m.Role(), text)
 }
 
-// longest is how many characters of a text in a tool's arguments are kept: enough to know whether
-// it is the same.
+// longest is how many characters of a text in a tool's arguments are kept.
 const longest = 200
 
-// shorten puts a digest in the place of long texts.
 func shorten(value any) any {
 	switch v := value.(type) {
 	case string:
@@ -252,7 +244,6 @@ func decode(data []byte, into any) error {
 	return dec.Decode(into)
 }
 
-// encoded encodes a value that came out of JSON.
 func encoded(v any) json.RawMessage {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

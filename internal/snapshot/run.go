@@ -16,15 +16,13 @@ import (
 type Outcome struct {
 	Observed
 
-	// Unanswered is what the run asked that has no recorded answer; it went no further. nil:
-	// nothing.
+	// Unanswered is what the run asked that has no recorded answer, and stopped at; nil: nothing.
 	Unanswered *effect.UnansweredError
 }
 
 // standstill is when everything in a test happens, so that it depends on no clock.
 var standstill = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// stillSeams have a clock that stands still, and wait for nothing.
 func stillSeams() effect.Seams {
 	return effect.Seams{
 		Now:   func() time.Time { return standstill },
@@ -32,9 +30,8 @@ func stillSeams() effect.Seams {
 	}
 }
 
-// Run runs a cascade with the answers of the test and says what it comes to. The runner describes
-// models and tools; none is called, nothing is written, and no budget limits it. The run's own end
-// is no error. Several may run at once.
+// Run runs a cascade with the answers of the test. No model or tool is called, nothing is written,
+// and no budget limits it. The run's own end is no error. It is safe for concurrent use.
 func (t *Test) Run(ctx context.Context, r engine.Runner, c *cascade.Cascade) (*Outcome, error) {
 	answers := make([]*echo.Entry, len(t.Answers))
 	for i := range t.Answers {
@@ -59,8 +56,7 @@ func (t *Test) Run(ctx context.Context, r engine.Runner, c *cascade.Cascade) (*O
 	return out, nil
 }
 
-// Differences compares what a test came to with what it expects. What only the end of a run brings
-// is not compared when an answer was missing.
+// Differences compares with what is expected; without an answer, not what only an end brings.
 func (t *Test) Differences(now *Outcome) []Difference {
 	chosen := t.Match
 	if now.Unanswered != nil {
@@ -76,7 +72,6 @@ func (t *Test) Accept(now *Outcome) bool {
 	return changed
 }
 
-// keeper keeps the entries of a run in memory.
 type keeper struct{ entries []*echo.Entry }
 
 func (k *keeper) Write(e *echo.Entry) error {

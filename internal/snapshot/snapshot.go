@@ -1,7 +1,5 @@
-// Package snapshot makes regression tests of recorded sessions, and runs them without a model.
-//
-// A [Test] holds the answers that a run got and what it came to. [Test.Run] runs a cascade with
-// these answers, and [Compare] says in which of the chosen aspects it comes to something else.
+// Package snapshot makes regression tests of recorded sessions, and runs them without a model. A
+// [Test] holds the answers that a run got and what it came to.
 package snapshot
 
 import (
@@ -52,13 +50,10 @@ type FileError struct {
 	Err  error
 }
 
-// Error says which file, and why.
 func (e *FileError) Error() string { return fmt.Sprintf("%s is no test: %v", e.Path, e.Err) }
 
-// Unwrap returns the reason.
 func (e *FileError) Unwrap() error { return e.Err }
 
-// maxFile bounds a test file.
 const maxFile = 64 << 20
 
 // Load reads a test file. An error is a [*FileError], unless the file cannot be read at all.
@@ -125,7 +120,6 @@ func plainJSON(err error) error {
 	return errors.New(strings.TrimPrefix(err.Error(), "json: "))
 }
 
-// check finds what a test cannot do without.
 func (t *Test) check() error {
 	switch {
 	case t.Name == "":
@@ -191,7 +185,6 @@ func (t *Test) Update() error {
 	return nil
 }
 
-// encode writes a test as it stands in its file: one member to a line, names in a fixed order.
 func (t *Test) encode() ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

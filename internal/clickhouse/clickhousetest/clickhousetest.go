@@ -1,8 +1,5 @@
-// Package clickhousetest gives tests a real ClickHouse: one embedded engine, shared by all test
-// packages of this machine, and a database of its own for every test. Nothing is skipped: where
-// there is no engine, tests fail and say how to get one.
-//
-// WINDLASS_TEST_DSN makes the tests use a server instead.
+// Package clickhousetest gives tests a real ClickHouse, with a database for each test: one embedded
+// engine for all packages, or the server of WINDLASS_TEST_DSN. Without an engine tests fail.
 package clickhousetest
 
 import (
@@ -33,8 +30,7 @@ const (
 	maxAge = time.Hour // after which a database of a killed test run is dropped
 )
 
-// Main runs a test package. It must be what TestMain does, because the engine process is the test
-// binary itself, started again:
+// Main runs a test package. TestMain must call it, because the engine process is the test binary:
 //
 //	func TestMain(m *testing.M) { os.Exit(clickhousetest.Main(m)) }
 func Main(m *testing.M) int {
@@ -44,9 +40,8 @@ func Main(m *testing.M) int {
 	return m.Run()
 }
 
-// Home returns the home folder that the tests' engine lives in, below the cache folder, and the
-// cache folder. It is the same for every test package, so that the engine is fetched and started
-// once.
+// Home returns the home folder of the tests' engine, the same for every test package, and the cache
+// folder that it is in.
 func Home(t testing.TB) (home, cache string) {
 	t.Helper()
 	cache, err := config.CacheDir()

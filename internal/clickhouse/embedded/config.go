@@ -31,7 +31,6 @@ func NewPassword() string {
 	return hex.EncodeToString(b[:])
 }
 
-// write puts the configuration files into the engine's folder and returns the path of the main one.
 func (c serverConfig) write() (string, error) {
 	if strings.ContainsAny(c.dir, "\\") {
 		return "", fmt.Errorf("ClickHouse does not run in a folder with a backslash in its path (%s): set WINDLASS_HOME to another", c.dir)
@@ -48,9 +47,8 @@ func (c serverConfig) write() (string, error) {
 	return path, writePrivate(path, []byte(c.server()))
 }
 
-// server returns the main configuration. Log tables of ClickHouse itself are off: they would write
-// all the time and grow without a limit. There is no user directory that can be written to, because
-// clickhouse-local has none: every user is known when the engine starts.
+// server returns the main configuration. ClickHouse's own log tables are off: they would grow
+// without a limit. clickhouse-local can add no users later: all are known when the engine starts.
 func (c serverConfig) server() string {
 	data := filepath.Join(c.dir, dataDir)
 	return `<clickhouse>
@@ -99,17 +97,12 @@ func (c serverConfig) server() string {
 `
 }
 
-// users returns the users file.
+// users returns the users file. All users but one have random passwords, and none may reach files,
+// the network or programs.
 //
-// The library's own session, in which ClickHouse lives, is the user "default", from loopback and
-// without a password, and every local client that names this user looks the same to it. So this
-// user may have one session at a time: its own takes that place before the port opens and keeps it
-// as long as the process lives, and every other login as "default" is refused. Should one come in
-// all the same, it may do nothing but open the port. A clickhouse binary needs no such user: there
-// it has a password that nobody knows.
-//
-// Everything is done by users with random passwords. None of them may reach files, the network or
-// programs.
+// The library's own session is the user "default", without a password, as which every local client
+// could log in. So this user may have one session: its own, which is there before the port opens.
+// If another came in all the same, it could do nothing but open the port.
 func (c serverConfig) users() string {
 	return `<clickhouse>
   <profiles>
@@ -160,7 +153,6 @@ func readonlyConstraints() string {
 	return b.String()
 }
 
-// userList returns the users with their rights.
 func (c serverConfig) userList() string {
 	defaultPassword := "<password></password>"
 	if c.kind != KindLibrary {
@@ -192,15 +184,12 @@ func userEntry(name, password, profile string, rights ...string) string {
 `, name, password, listenHost, profile, strings.Join(rights, "</query><query>"))
 }
 
-// hashed is a password as the users file has it.
 func hashed(password string) string {
 	return fmt.Sprintf("<password_sha256_hex>%x</password_sha256_hex>", sha256.Sum256([]byte(password)))
 }
 
-// fullGrants are the rights of windlass's own user: to its data and the system's tables. What is
-// not here it may not do, above all: sources (files, URLs, other servers), backups, functions,
-// dictionaries, named collections, users, and of SYSTEM everything but what keeps its own tables:
-// merges, caches, logs.
+// fullGrants are the rights of windlass's own user. Above all it has no sources (files, URLs, other
+// servers), backups, functions, dictionaries, named collections or users.
 var fullGrants = []string{
 	"SHOW", "SELECT", "INSERT", "ALTER", "CREATE DATABASE", "CREATE TABLE", "CREATE VIEW", "CREATE TEMPORARY TABLE",
 	"DROP DATABASE", "DROP TABLE", "DROP VIEW", "UNDROP TABLE", "TRUNCATE", "OPTIMIZE", "CHECK", "SYSTEM MERGES", "SYSTEM DROP CACHE", "SYSTEM FLUSH LOGS",

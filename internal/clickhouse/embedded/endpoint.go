@@ -48,10 +48,8 @@ type Endpoint struct {
 // Addr returns host:port.
 func (e Endpoint) Addr() string { return net.JoinHostPort(e.Host, strconv.Itoa(e.Port)) }
 
-// Running returns the endpoint of the engine that runs in dir, or nil when none does. It costs two
-// system calls and no connection: an engine that is about to end may still be reported, so a caller
-// that then fails to connect asks again through [Start], which also replaces an engine of an older
-// windlass; that one is not reported.
+// Running returns the endpoint of the engine that runs in dir, nil when none or one of an older
+// windlass does. It does not connect: who then cannot connect, as the engine ends, calls [Start].
 func Running(dir string) (*Endpoint, error) {
 	alive, err := lockHeld(filepath.Join(dir, runLockFile))
 	if err != nil || !alive {
@@ -83,7 +81,6 @@ func lockHeld(path string) (bool, error) {
 	return true, nil
 }
 
-// maxEndpoint bounds the endpoint file, which has some hundred bytes.
 const maxEndpoint = 1 << 16
 
 // readEndpoint returns nil when there is no endpoint file.
@@ -110,7 +107,6 @@ func writeEndpoint(dir string, e Endpoint) error {
 	return writePrivate(filepath.Join(dir, endpointFile), b)
 }
 
-// writePrivate writes a file that only its owner can read.
 func writePrivate(path string, content []byte) error {
 	if err := wholefile.Write(path, content, 0o600); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
@@ -121,7 +117,7 @@ func writePrivate(path string, content []byte) error {
 // askTimeout is how long an engine that runs may take to answer.
 const askTimeout = 2 * time.Second
 
-// Dial connects to the engine, and to no process of another user: nothing is sent to that.
+// Dial connects to the engine, and sends nothing to a process of another user in its place.
 func (e Endpoint) Dial(ctx context.Context) (net.Conn, error) {
 	c, err := new(net.Dialer).DialContext(ctx, "unix", e.Socket)
 	if err != nil {
@@ -155,7 +151,6 @@ func (e Endpoint) Options() *clickhouse.Options {
 	}
 }
 
-// askOptions is how the engine is asked whether it is well.
 func askOptions(e Endpoint) *clickhouse.Options {
 	o := e.Options()
 	o.DialTimeout, o.ReadTimeout = askTimeout, 10*time.Second
@@ -163,14 +158,12 @@ func askOptions(e Endpoint) *clickhouse.Options {
 	return o
 }
 
-// connect opens one connection to the engine as its full user.
 func connect(e Endpoint) (clickhouse.Conn, error) { return clickhouse.Open(askOptions(e)) }
 
 // ping fails unless an engine answers at e and knows its password.
 func ping(ctx context.Context, e Endpoint) error { return pingWith(ctx, askOptions(e)) }
 
-// pingPort fails unless ClickHouse answers at its own port. Only the engine process may use it,
-// which holds the port: see holdPort.
+// pingPort fails unless ClickHouse answers at its port. For the engine process only: see holdPort.
 func pingPort(ctx context.Context, e Endpoint) error {
 	o := askOptions(e)
 	o.DialContext, o.DialTimeout, o.ReadTimeout = nil, probeTimeout, probeTimeout

@@ -27,12 +27,11 @@ const ServeCommand = "__engine"
 // IsServe reports whether a command line (without the program's name) asks for the engine process.
 func IsServe(args []string) bool { return len(args) > 0 && args[0] == ServeCommand }
 
-// engineEnvironment is what the engine process gets of this one's environment: no keys.
+// engineEnvironment is what the engine process gets, which outlives this one: no keys.
 func engineEnvironment() []string {
 	return variables("PATH", "HOME", "TMPDIR", "TZ", "LANG", "LC_ALL", idleEnv, "GOCOVERDIR")
 }
 
-// variables returns those of the named variables that are set, as NAME=value.
 func variables(names ...string) (env []string) {
 	for _, name := range names {
 		if v, ok := os.LookupEnv(name); ok {
@@ -42,7 +41,6 @@ func variables(names ...string) (env []string) {
 	return env
 }
 
-// serveArgs are the arguments of the hidden command.
 type serveArgs struct {
 	dir    string
 	engine Engine

@@ -9,7 +9,6 @@ import (
 	"github.com/windlass-run/windlass/internal/fetch"
 )
 
-// canFetchNpm returns the pinned package of the platform and the path of npm.
 func (c Config) canFetchNpm() (fetch.Package, string, error) {
 	if err := c.checkCache(); err != nil {
 		return fetch.Package{}, "", err
@@ -25,7 +24,6 @@ func (c Config) canFetchNpm() (fetch.Package, string, error) {
 	return p, npm, nil
 }
 
-// fetchNpm fetches the pinned package.
 func (c Config) fetchNpm(ctx context.Context, progress func(Progress)) (Engine, error) {
 	p, npm, err := c.canFetchNpm()
 	if err != nil {
@@ -43,10 +41,8 @@ func (c Config) npmDir(p fetch.Package) string {
 	return filepath.Join(c.CacheDir, engineDir, name)
 }
 
-// pins are the packages with the engine's library that windlass fetches by itself, by GOOS/GOARCH.
-// A platform is listed only with an integrity that was checked against the published package, and
-// only with a version whose clickhouse-local can listen (26.7 can, 26.5 cannot); on every other
-// platform the engine has to come from somewhere else, and the error says from where.
+// pins are the packages that windlass fetches by itself, by GOOS/GOARCH: only those whose integrity
+// was checked and whose clickhouse-local can listen (26.7 can, 26.5 cannot).
 func pins() map[string]fetch.Package {
 	return map[string]fetch.Package{
 		"linux/amd64": {

@@ -22,7 +22,6 @@ const (
 	stallTimeout  = 60 * time.Second // without a single byte
 )
 
-// canFetchURL returns the checksum of what WINDLASS_ENGINE_URL gives, or why it cannot be used.
 func (c Config) canFetchURL() ([]byte, error) {
 	if c.URL == "" {
 		return nil, errNothing
@@ -47,7 +46,6 @@ func (c Config) canFetchURL() ([]byte, error) {
 	return sum, nil
 }
 
-// fetchURL fetches an archive that the user names.
 func (c Config) fetchURL(ctx context.Context, progress func(Progress)) (Engine, error) {
 	want, err := c.canFetchURL()
 	if err != nil {
@@ -65,8 +63,7 @@ func (c Config) urlDir() string {
 	return filepath.Join(c.CacheDir, engineDir, "sha256-"+strings.ToLower(c.SHA256)[:min(16, len(c.SHA256))])
 }
 
-// cachedDir is the folder in the cache where an engine of this configuration would be, if any
-// could. A URL that the user names goes before the pinned package.
+// cachedDir is where the cache has an engine of this configuration; "" when it can have none.
 func (c Config) cachedDir() string {
 	if c.URL != "" {
 		if _, err := c.canFetchURL(); err != nil {
@@ -80,7 +77,6 @@ func (c Config) cachedDir() string {
 	return ""
 }
 
-// getURL copies what is at rawURL to path.
 func getURL(ctx context.Context, rawURL, path string, progress func(Progress)) error {
 	body, size, err := openURL(ctx, rawURL)
 	if err != nil {

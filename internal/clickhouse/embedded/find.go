@@ -96,8 +96,7 @@ const howToGet = `Get the engine in one of these ways:
 var errNothing = errors.New("not set")
 
 // Find returns the first engine there is, fetching it if need be, and what came of each source that
-// was asked. An error of a source that the user named explicitly ends the search: a wrong setting
-// is not silently passed over.
+// was asked. An error of a source that the user named ends the search.
 func Find(ctx context.Context, c Config, progress func(Progress)) (Engine, []Attempt, error) {
 	return c.search(ctx, c.sources(
 		func(ctx context.Context) (Engine, error) { return c.fetchURL(ctx, progress) },
@@ -114,7 +113,6 @@ func Survey(ctx context.Context, c Config) (Engine, []Attempt, error) {
 // ask returns the engine of a source; one without a path is one that could be fetched.
 type ask func(context.Context) (Engine, error)
 
-// place is one place that may have an engine.
 type place struct {
 	name     Source
 	explicit bool // the user named it: its failure is final
@@ -181,7 +179,6 @@ func (c Config) findLibrary(context.Context) (Engine, error) {
 	return Engine{Kind: KindLibrary, Path: abs}, nil
 }
 
-// checkCache reports why no library can be in the cache.
 func (c Config) checkCache() error {
 	switch {
 	case !canLoad:
@@ -192,7 +189,6 @@ func (c Config) checkCache() error {
 	return nil
 }
 
-// findCached looks for what fetchURL or fetchNpm has fetched before.
 func (c Config) findCached(context.Context) (Engine, error) {
 	if err := c.checkCache(); err != nil {
 		return Engine{}, err
@@ -216,7 +212,6 @@ const (
 
 var versionPattern = regexp.MustCompile(`version (\d+)\.(\d+)[.\d]*`)
 
-// findBinary looks for a clickhouse executable that is new enough.
 func (c Config) findBinary(ctx context.Context) (Engine, error) {
 	if runtime.GOOS == "windows" {
 		return Engine{}, ErrUnsupported
@@ -239,7 +234,6 @@ func (c Config) findBinary(ctx context.Context) (Engine, error) {
 	return Engine{Kind: KindBinary, Path: path}, nil
 }
 
-// checkVersion reads the output of "clickhouse local --version".
 func checkVersion(out string) error {
 	m := versionPattern.FindStringSubmatch(out)
 	if m == nil {

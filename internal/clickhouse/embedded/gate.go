@@ -15,10 +15,8 @@ import (
 // maxSocketPath is the longest path of a socket that every system takes, in bytes.
 const maxSocketPath = 100
 
-// gate is the way to ClickHouse: a socket that only processes of this user can connect to, because
-// it is in a folder that is open to them only, and each connection to it led on to ClickHouse's
-// port. Whoever reaches the gate has reached this process; that the port is ClickHouse's follows
-// from holdPort: nobody else can listen on it while this process lives.
+// gate is the way to ClickHouse: a socket in a folder that only processes of this user can enter,
+// whose connections lead to ClickHouse's port. Nobody else can listen there: see holdPort.
 //
 // The accept goroutine owns the listener; each connection has two goroutines, which end together.
 // close ends them all and waits for them.
@@ -37,7 +35,6 @@ type gate struct {
 	closed bool
 }
 
-// openGate listens in dir for connections to ClickHouse's address.
 func openGate(ctx context.Context, dir, port string) (*gate, error) {
 	g := &gate{path: filepath.Join(dir, socketFile), port: port, deaf: make(chan struct{}), open: map[net.Conn]struct{}{}}
 	if len(g.path) > maxSocketPath {
@@ -101,7 +98,6 @@ func (g *gate) lead(client net.Conn) {
 	<-ended
 }
 
-// add notes an open connection; it reports false when the gate is closed.
 func (g *gate) add(c net.Conn) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -17,15 +17,13 @@ import (
 // canLoad reports whether this build can load a library.
 const canLoad = true
 
-// serveQuery opens the port and then sleeps for a century: the query is what keeps the session, and
-// with it the listener, alive. It ends with the process. It is a variable for tests of a session in
-// which something fails.
+// serveQuery opens the port and keeps the session, and with it the listener, by sleeping for a
+// century. It is a variable for tests of a session in which something fails.
 var serveQuery = "SYSTEM START LISTEN TCP; " +
 	"SELECT sleepEachRow(3) FROM numbers(1000000000) SETTINGS max_block_size = 1, log_queries = 0 FORMAT Null"
 
-// localArgs is the command line of clickhouse-local that serves dir. On a terminal it is
-// interactive, for one thing: otherwise it ends its process on every error in a connection's
-// thread, such as a client with a wrong password or an unknown database.
+// localArgs is the command line of clickhouse-local that serves dir. It is interactive on a
+// terminal: otherwise a client with a wrong password or database ends the process.
 func localArgs(dir, config string, port int) []string {
 	args := []string{
 		"clickhouse", "--config-file", config, "--path", dataPath(dir) + "/",
@@ -76,7 +74,6 @@ func quietSignals(lib uintptr) {
 	enable(false)
 }
 
-// cStrings returns args as a C argv, ended by a null pointer.
 func cStrings(args []string) []*byte {
 	argv := make([]*byte, 0, len(args)+1)
 	for _, a := range args {

@@ -30,9 +30,8 @@ const (
 	reasonTime = time.Second
 )
 
-// process is a ClickHouse that runs as a confined child of the engine process, which stays to watch
-// it. It dies with the engine process, so that a killed one never leaves a server behind that holds
-// the data.
+// process is a ClickHouse that runs as a confined child of the engine process and ends with it, so
+// that no server is left behind that holds the data.
 type process struct {
 	cmd      *exec.Cmd
 	lifeline *os.File      // this process's end of the pipe; it closes when this process ends, however that happens
@@ -129,14 +128,12 @@ func clickHouseCommand(a serveArgs, config string, port int) (*exec.Cmd, error) 
 	}
 }
 
-// clickHouseEnv is the environment of ClickHouse, with its data folder as home.
 func clickHouseEnv(dir string) []string {
 	return append(variables("PATH", "TZ", "LANG", "LC_ALL", "GOCOVERDIR"), "HOME="+dataPath(dir))
 }
 
-// openInput returns ClickHouse's standard input, a pseudo-terminal into which nothing is ever
-// typed, and its other end, which must stay open: see localArgs. Without pseudo-terminals the input
-// is empty, and the engine starts again after a client with a wrong password.
+// openInput returns ClickHouse's standard input, a pseudo-terminal (see localArgs), and its other
+// end, which must stay open. Without pseudo-terminals it is empty.
 func openInput() (input, terminal *os.File, err error) {
 	if terminal, input, err = pty.Open(); err == nil {
 		return input, terminal, nil
@@ -178,17 +175,15 @@ func endWithParent(lifeline *os.File) {
 }
 
 // systemFiles are what ClickHouse, the C library and the Go runtime read of the system: facts about
-// the machine, time zones, names. Nothing in them is a person's. Of other processes /proc shows a
-// confined process only what it shows to everyone.
+// the machine, time zones, names; nothing of a person. /proc shows no more than to everyone.
 var systemFiles = []string{
 	"/proc", "/sys/devices/system", "/sys/fs/cgroup", "/sys/kernel/mm/transparent_hugepage", "/sys/block",
 	"/etc/localtime", "/etc/timezone", "/usr/share/zoneinfo", "/etc/nsswitch.conf", "/etc/hosts", "/etc/host.conf", "/etc/resolv.conf",
 	"/dev/urandom", "/dev/random", "/dev/zero",
 }
 
-// confinement is all that ClickHouse may reach: its data, which it writes, its configuration and
-// the files that it is made of, which it reads, and its port. Neither the endpoint file with the
-// password nor anything else in the engine's folder is in it.
+// confinement is all that ClickHouse may reach: its data, to write, its configuration and program,
+// and its port. The engine's endpoint with the password is not in it.
 func confinement(a serveArgs, program, config string, port int) (sandbox.Policy, error) {
 	execute, libraries, err := sandbox.Loader(program)
 	if err != nil {
@@ -206,5 +201,4 @@ func confinement(a serveArgs, program, config string, port int) (sandbox.Policy,
 	return p, nil
 }
 
-// dataPath is the folder that ClickHouse's data is in.
 func dataPath(dir string) string { return filepath.Join(dir, dataDir) }

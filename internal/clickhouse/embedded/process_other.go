@@ -5,6 +5,5 @@ package embedded
 import "os/exec"
 
 // dieWithParent does nothing where the kernel cannot end a child with its parent. The library ends
-// itself when its lifeline does; a clickhouse binary keeps the folder locked, so a second engine
-// waits and then says so rather than sharing the data.
+// with its lifeline; a binary keeps the folder locked, and a second engine waits for that.
 func dieWithParent(*exec.Cmd) {}

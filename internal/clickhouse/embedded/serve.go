@@ -95,7 +95,6 @@ func removeLeftovers(dir string) {
 	}
 }
 
-// started is a ClickHouse that answers through its gate.
 type started struct {
 	process  *process
 	gate     *gate
@@ -103,7 +102,6 @@ type started struct {
 	port     *os.File // keeps the port from others, see holdPort
 }
 
-// launch starts ClickHouse on a port of its own and waits until it answers.
 func launch(ctx context.Context, a serveArgs, lock *os.File) (*started, error) {
 	hold, port, err := holdPort()
 	if err != nil {
@@ -135,7 +133,6 @@ func launch(ctx context.Context, a serveArgs, lock *os.File) (*started, error) {
 	return e, nil
 }
 
-// listens fails until ClickHouse listens on its port.
 func (e *Endpoint) listens(ctx context.Context) error {
 	c, err := new(net.Dialer).DialContext(ctx, "tcp", e.Addr())
 	if err == nil {
@@ -144,7 +141,6 @@ func (e *Endpoint) listens(ctx context.Context) error {
 	return err
 }
 
-// askVersion sets ClickHouse's version, as soon as it answers.
 func (e *Endpoint) askVersion(ctx context.Context) error {
 	c, err := connect(*e)
 	if err != nil {
@@ -173,7 +169,6 @@ func await(ctx context.Context, p *process, ask func(context.Context) error) err
 	}
 }
 
-// halt ends the gate, then ClickHouse.
 func (e *started) halt() {
 	_ = e.gate.close() // what it could not remove does no harm
 	halt(e.process)

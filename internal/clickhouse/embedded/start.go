@@ -28,10 +28,9 @@ const (
 // ErrUnsupported is returned where no engine can be run by windlass.
 var ErrUnsupported = errors.New("the embedded engine does not run on " + runtime.GOOS + "/" + runtime.GOARCH)
 
-// Start returns the endpoint of the engine in dir and starts engine there if none runs. Several
-// processes may call it at once: one starts, the others wait for it. progress may be nil. The
-// engine outlives this process. The engine process is the program in the file executable, which
-// knows [ServeCommand]; "" is this program.
+// Start returns the endpoint of the engine in dir, and starts engine there if none runs; of several
+// callers one starts it, and the others wait. The engine outlives this process. Its program is the
+// file executable, which knows [ServeCommand]; "" is this program. progress may be nil.
 func Start(ctx context.Context, dir, executable string, engine Engine, progress func(Progress)) (Endpoint, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return Endpoint{}, fmt.Errorf("make the engine's folder: %w", err)
@@ -55,9 +54,8 @@ func Start(ctx context.Context, dir, executable string, engine Engine, progress 
 	return spawn(ctx, executable, serveArgs{dir: dir, engine: engine})
 }
 
-// takeOver returns the engine that already runs in dir and answers. It returns nil once no process
-// holds the folder: an engine that is about to end is waited for, because two engines must never
-// use one data folder.
+// takeOver returns the engine that already runs in dir and answers, or nil once no process holds
+// the folder: two engines must never use one data folder.
 func takeOver(ctx context.Context, dir string, progress func(Progress)) (*Endpoint, error) {
 	deadline := time.Now().Add(endTimeout)
 	for told := false; ; {
@@ -88,8 +86,7 @@ func takeOver(ctx context.Context, dir string, progress func(Progress)) (*Endpoi
 	}
 }
 
-// endOlder asks the engine of an older windlass to end. It holds the folder's lock, so its endpoint
-// file is its own. What is connected to it finds the next engine.
+// endOlder asks the engine of an older windlass, which holds the lock of its endpoint, to end.
 func endOlder(e Endpoint) {
 	if p, err := os.FindProcess(e.PID); err == nil {
 		_ = p.Signal(syscall.SIGTERM) // it may have ended by itself
@@ -103,13 +100,11 @@ func stuckError(dir string, e *Endpoint) error {
 	return fmt.Errorf("the engine process %d holds %s but does not answer on %s: end it and try again", e.PID, dir, e.Addr())
 }
 
-// report is what the engine process tells its parent, once, as JSON.
 type report struct {
 	Endpoint Endpoint `json:"endpoint"`
 	Error    string   `json:"error,omitempty"`
 }
 
-// spawn starts the engine process and waits until it answers.
 func spawn(ctx context.Context, executable string, args serveArgs) (Endpoint, error) {
 	logPath := filepath.Join(args.dir, logFile)
 	log, err := openLog(logPath)
@@ -193,7 +188,6 @@ func readReport(ctx context.Context, r *os.File, logPath string) (Endpoint, erro
 	return rep.Endpoint, nil
 }
 
-// logTail returns the last lines of the log for an error message.
 func logTail(path string) string {
 	b, err := source.ReadFile(path, 16*logKeep)
 	if err != nil || len(b) == 0 {

@@ -15,9 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// holdPort binds a free TCP port of the loopback address and keeps it. It does not listen:
-// ClickHouse does, on the same port, which the system allows to processes of the same user only. So
-// nobody else can listen on it as long as the engine process lives, whatever becomes of ClickHouse.
+// holdPort binds a free TCP port of the loopback address without listening: ClickHouse does that,
+// which the system allows only to processes of the same user while the port is bound.
 func holdPort() (hold *os.File, port int, err error) {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0)
 	if err != nil {
@@ -40,9 +39,8 @@ func holdPort() (hold *os.File, port int, err error) {
 	return hold, bound.(*unix.SockaddrInet4).Port, nil //nolint:forcetypeassert // it was bound as one
 }
 
-// lockFolder takes the lock of an engine's folder and returns its file, for children to inherit:
-// the lock ends with the last process that has it open. Others look at the lock by taking it for an
-// instant, so one failure proves nothing.
+// lockFolder takes the lock of an engine's folder for children to inherit: it ends with the last of
+// them. Others take it for an instant to look at it, so one failure proves nothing.
 func lockFolder(ctx context.Context, path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -67,5 +65,5 @@ func lockFolder(ctx context.Context, path string) (*os.File, error) {
 // restrictFiles makes what this process writes readable by its user only.
 func restrictFiles() { syscall.Umask(0o077) }
 
-// detach gives the child a session of its own: no terminal's signal reaches it.
+// detach gives the child a session of its own: neither a terminal nor this process ends it.
 func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }

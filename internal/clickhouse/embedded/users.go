@@ -15,9 +15,8 @@ import (
 	"github.com/windlass-run/windlass/internal/source"
 )
 
-// readers is how many session readers can be in use at once. clickhouse-local has no place to
-// create users in, so they exist from the start, each with a database of its own that only it may
-// read.
+// readers is how many session readers there can be at once. clickhouse-local cannot create users,
+// so they exist from the start, each with a database that only it may read.
 const readers = 16
 
 // ErrNoReader is returned when all readers are in use.
@@ -86,9 +85,8 @@ func derivedPassword(password, name string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// ReadonlySettings are what a statement that may only read can set for itself: how much it may use,
-// and how joins, NULLs, sets, times and the order of rows behave. None of them reaches anything
-// outside of the database.
+// ReadonlySettings are what a statement that may only read can set for itself: limits, and how
+// joins, NULLs, sets, times and orders behave. None reaches anything outside of the database.
 func ReadonlySettings() []string {
 	return []string{
 		"max_threads", "max_block_size", "max_execution_time", "timeout_overflow_mode", "max_memory_usage",
@@ -106,8 +104,7 @@ func ReadonlySettings() []string {
 	}
 }
 
-// readonlyHidden are tables with logins, rights, keys or memory, which the read-only user does not
-// see.
+// readonlyHidden are tables with logins, rights, keys or memory, hidden from the read-only user.
 func readonlyHidden() []string {
 	return []string{
 		"users", "roles", "grants", "role_grants", "user_directories", "settings_profiles", "settings_profile_elements",

@@ -28,7 +28,7 @@ var errSilent = errors.New("ClickHouse does not answer any more")
 // errDeaf is why an engine ends whose ClickHouse runs and does not listen.
 var errDeaf = errors.New("ClickHouse does not listen on its port any more")
 
-// idleTime returns how long the engine stays without clients.
+// idleTime returns how long the engine stays without clients: $WINDLASS_ENGINE_IDLE, or a minute.
 func idleTime() (time.Duration, error) {
 	v := os.Getenv(idleEnv)
 	if v == "" {
@@ -114,7 +114,7 @@ func trimLog(path string) {
 	}
 }
 
-// folderIsOurs reports whether the folder still has the endpoint that this process wrote.
+// folderIsOurs reports whether the folder was neither deleted nor made again: by its endpoint.
 func (w watcher) folderIsOurs() bool {
 	if _, err := os.Stat(dataPath(w.dir)); err != nil {
 		return false

@@ -22,8 +22,7 @@ func called(tokens []token, i int) (string, bool) {
 	return t.text, i > 0 && tokens[i-1].is("APPLY") && !lambda
 }
 
-// checkCalls looks at every function, table function and engine that is called, by its name with
-// arguments or, where a function takes a function, by its bare name.
+// checkCalls looks at all functions, table functions and engines that are called or named to be.
 func (g Guard) checkCalls(source string, tokens []token) error {
 	var around []string // what the open brackets belong to
 	lambdas := lambdaNames(tokens)
@@ -42,8 +41,7 @@ func (g Guard) checkCalls(source string, tokens []token) error {
 	return nil
 }
 
-// lambdaNames returns the names that the statement gives to functions of its own: WITH x -> x + 1
-// AS f. The canonical form may have brackets around the function.
+// lambdaNames returns the names of the statement's own functions: WITH (x -> x + 1) AS f.
 func lambdaNames(tokens []token) []string {
 	type bracket struct{ call, lambda bool }
 	var names []string
@@ -71,8 +69,7 @@ func lambdaNames(tokens []token) []string {
 	return names
 }
 
-// knownOnly reports whether only functions may be called that windlass knows. A server may have its
-// own, which are its administrator's to grant.
+// knownOnly reports whether functions of the server's administrator are refused.
 func (g Guard) knownOnly() bool { return g.Guest || g.Embedded && !g.Write }
 
 // nest follows the brackets: it returns what is around the token after i.
@@ -92,8 +89,7 @@ func nest(around []string, tokens []token, i int) []string {
 	return around
 }
 
-// takesFunction reports whether a bare name may be that of a function here: directly in a call that
-// takes one.
+// takesFunction reports whether a bare name stands directly in a call that takes a function.
 func takesFunction(around []string) bool {
 	for _, name := range slices.Backward(around) {
 		if name != "" { // else a bracket that only groups
@@ -103,8 +99,7 @@ func takesFunction(around []string) bool {
 	return false
 }
 
-// isNoCall reports whether the name at i, which a bracket follows, is no function: a word of the
-// language, or a name with its columns.
+// isNoCall reports whether the name at i, before a bracket, is a word of SQL or has columns.
 func isNoCall(tokens []token, i int) bool {
 	t := tokens[i]
 	if t.kind == 'w' && slices.Contains(clauseWords(), t.text) {
@@ -117,8 +112,7 @@ func isNoCall(tokens []token, i int) bool {
 	return end+2 < len(tokens) && tokens[end+1].is("AS") && tokens[end+2].kind == '('
 }
 
-// clauseWords are the words that a bracket may follow in the canonical form of a statement that
-// reads.
+// clauseWords are what a bracket may follow in the canonical form of a reading statement.
 func clauseWords() []string {
 	return []string{
 		"ALL", "AND", "ANY", "ARRAY", "AS", "ASC", "BETWEEN", "BY", "COLUMNS", "DESC", "DISTINCT", "DIV", "ELSE", "EXCEPT",
@@ -128,9 +122,8 @@ func clauseWords() []string {
 	}
 }
 
-// checkNames refuses what the grants of a session reader do not keep a model from: databases and
-// functions of the server itself. It looks at every name wherever it stands, because a database is
-// named in many ways.
+// checkNames refuses databases and functions of the server itself, which the grants of a session
+// reader do not keep a model from. It looks at every name: a database is named in many ways.
 func (g Guard) checkNames(source string, tokens []token) error {
 	if !g.Guest {
 		return nil

@@ -7,14 +7,12 @@ import (
 	"strings"
 )
 
-// Guard says what a statement may do that a person or a model wrote. It is the second wall: the
-// first is what the server grants to the user that runs the statement. Grants do not stand before
-// everything: the embedded engine lets every user read any file by the function file(), and
-// SETTINGS in a subquery change settings that the user may not change.
+// Guard says what a statement may do that a person or a model wrote. It is the second wall, after
+// the server's grants, which do not hold everywhere: the embedded engine lets every user call
+// file(), and SETTINGS in a subquery change what the user may not change.
 //
-// It judges what the server's own parser makes of the text, written out by the server in one
-// canonical form. So quotes, escapes and comments hide nothing, and no name is missed because
-// windlass reads SQL in another way than the server.
+// It judges the canonical form that the server's own parser writes, in which quotes, escapes and
+// comments hide nothing.
 type Guard struct {
 	Write    bool     // the statement may change data
 	Embedded bool     // the engine is windlass's own; what Write reaches of a server is the server's to grant
@@ -33,8 +31,7 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string { return e.What + " " + e.Why }
 
-// outward refuses what reaches out of the database. What a statement with Write reaches of a server
-// is the server's to grant.
+// outward refuses what reaches out, unless a server is to decide about a statement with Write.
 func (g Guard) outward(what string) error {
 	return &RefusedError{
 		What: what, Why: "cannot be used here: it reaches files, programs or other servers",
@@ -47,8 +44,7 @@ type ReadonlyError string
 
 func (e ReadonlyError) Error() string { return string(e) }
 
-// Check refuses a statement that the guard does not allow. canonical asks the server for the
-// canonical form of a statement.
+// Check refuses what the guard does not allow; canonical asks the server for the canonical form.
 func (g Guard) Check(st Statement, canonical func(sql string) (string, error)) error {
 	if err := checkClientClauses(st.tokens); err != nil || g.Write && !g.Embedded {
 		return err
@@ -71,7 +67,6 @@ func (g Guard) Check(st Statement, canonical func(sql string) (string, error)) e
 	return nil
 }
 
-// judge refuses a statement in its canonical form.
 func (g Guard) judge(text string, tokens []token) error {
 	for _, check := range []func(string, []token) error{g.checkKind, g.checkCalls, g.checkClauses, g.checkNames} {
 		if err := check(text, tokens); err != nil {
@@ -81,12 +76,10 @@ func (g Guard) judge(text string, tokens []token) error {
 	return nil
 }
 
-// readingStatements are those that change nothing, by their first word.
 func readingStatements() []string {
 	return []string{"SELECT", "WITH", "SHOW", "DESCRIBE", "EXPLAIN", "EXISTS", "CHECK"}
 }
 
-// checkKind looks at which statement it is.
 func (g Guard) checkKind(_ string, tokens []token) error {
 	first := strings.ToUpper(tokens[0].text)
 	if tokens[0].kind == '(' {
@@ -103,8 +96,7 @@ func (g Guard) checkKind(_ string, tokens []token) error {
 	return nil
 }
 
-// outwardStatements are those that write files, reach other servers or act as another user, and
-// those that make something callable that does, by their first words.
+// outwardStatements reach files, servers or other users, or make what does, by first words.
 func outwardStatements() []string {
 	return []string{
 		"BACKUP", "RESTORE", "EXECUTE", "CREATE DICTIONARY", "REPLACE DICTIONARY", "ATTACH DICTIONARY",
@@ -112,8 +104,7 @@ func outwardStatements() []string {
 	}
 }
 
-// systemStatements are what a person may do to the embedded engine itself, by the words after
-// SYSTEM.
+// systemStatements are what a person may do to the embedded engine, by the words after SYSTEM.
 func systemStatements() []string {
 	return []string{
 		"STOP MERGES", "START MERGES", "STOP TTL", "START TTL", "STOP MOVES", "START MOVES", "FLUSH", "CLEAR", "PREWARM",
@@ -122,8 +113,7 @@ func systemStatements() []string {
 	}
 }
 
-// checkChange refuses statements that change something outside of the tables of the embedded
-// engine.
+// checkChange refuses to change what is not in the tables of the embedded engine.
 func (g Guard) checkChange(tokens []token) error {
 	var words []string
 	for i, t := range tokens {
@@ -153,7 +143,6 @@ func (g Guard) checkChange(tokens []token) error {
 	return nil
 }
 
-// checkClientClauses refuses clauses that name files of the client.
 func checkClientClauses(tokens []token) error {
 	for i := 2; i < len(tokens); i++ {
 		for _, c := range [][2]string{{"INTO", "OUTFILE"}, {"FROM", "INFILE"}} {
@@ -165,7 +154,6 @@ func checkClientClauses(tokens []token) error {
 	return nil
 }
 
-// checkClauses refuses clauses that reach further than the statement may.
 func (g Guard) checkClauses(_ string, tokens []token) error {
 	if err := checkClientClauses(tokens); err != nil {
 		return err
@@ -203,7 +191,6 @@ func (g Guard) checkSettings(names []string) error {
 	return nil
 }
 
-// settingNames returns the names that a SETTINGS clause at the beginning of tokens sets.
 func settingNames(tokens []token) []string {
 	var names []string
 	for i := 1; i+1 < len(tokens) && tokens[i].isName(); i++ {

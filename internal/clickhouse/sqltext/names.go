@@ -25,8 +25,7 @@ const (
 //go:embed functions.txt
 var functionsText string
 
-// nameClasses returns the names of each class, in lower case. Only some names of ClickHouse ignore
-// case; that no two classes meet in lower case is held by a test.
+// nameClasses returns the names of each class in lower case, in which a test holds them apart.
 var nameClasses = sync.OnceValue(func() map[nameClass]map[string]bool {
 	classes := map[nameClass]map[string]bool{}
 	var names map[string]bool
@@ -47,7 +46,6 @@ var nameClasses = sync.OnceValue(func() map[nameClass]map[string]bool {
 	return classes
 })
 
-// isName reports whether a name is of one of the classes.
 func isName(name string, classes ...nameClass) bool {
 	name = strings.ToLower(name)
 	for _, c := range classes {

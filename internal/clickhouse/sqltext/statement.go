@@ -1,5 +1,4 @@
-// Package sqltext reads SQL that a person or a model wrote, as far as windlass has to understand it
-// before the server does: where a statement ends, and what it may not do.
+// Package sqltext reads untrusted SQL: where a statement ends, and what it may not do.
 package sqltext
 
 import (
@@ -9,8 +8,7 @@ import (
 	"strings"
 )
 
-// token is a piece of SQL text: what windlass has to understand of a query before the server reads
-// it. The server's own parser decides everything else.
+// token is a piece of SQL text.
 type token struct {
 	start, end int    // in the text
 	kind       byte   // 'w' word or number, 'q' quoted name, 's' string, or the character itself
@@ -23,8 +21,7 @@ var (
 	ErrMany  = errors.New("more than one statement: give one at a time")
 )
 
-// tokenize splits SQL into tokens, without comments. What never ends (a string, a comment) ends
-// with the text; the server then says what is wrong.
+// tokenize splits SQL into tokens, without comments. What never ends, ends with the text.
 func tokenize(sql string) []token {
 	var tokens []token
 	for i := 0; i < len(sql); {
@@ -39,7 +36,6 @@ func tokenize(sql string) []token {
 	return tokens
 }
 
-// blank returns the length of the white space or comment that s begins with.
 func blank(s string) int {
 	switch {
 	case strings.ContainsRune(" \t\r\n\f\v", rune(s[0])):
@@ -54,7 +50,6 @@ func blank(s string) int {
 	return 0
 }
 
-// blockComment returns the length of a comment, which may hold others.
 func blockComment(s string) int {
 	depth := 0
 	for i := 0; i < len(s); {
@@ -75,7 +70,6 @@ func blockComment(s string) int {
 	return len(s)
 }
 
-// lengthUntil returns the length of s up to and including end, or of all of s.
 func lengthUntil(s, end string) int {
 	if i := strings.Index(s, end); i >= 0 {
 		return i + len(end)
@@ -168,8 +162,7 @@ type Statement struct {
 	tokens []token
 }
 
-// Parse checks that sql is one statement, and takes off what belongs to a command line and not to
-// the protocol: the semicolon and FORMAT at its end.
+// Parse checks that sql is one statement, and takes the semicolon and FORMAT off its end.
 func Parse(sql string) (Statement, error) {
 	tokens := tokenize(sql)
 	for len(tokens) > 0 && tokens[len(tokens)-1].kind == ';' {
@@ -178,8 +171,7 @@ func Parse(sql string) (Statement, error) {
 	if len(tokens) == 0 {
 		return Statement{}, ErrEmpty
 	}
-	// A word after a semicolon may be data: INSERT ... VALUES ends the SQL in a text of its own. It
-	// is not told apart, because windlass writes through parameters and a person can write one
+	// A word after a semicolon may be data of INSERT ... VALUES. It is refused like a second
 	// statement.
 	if slices.ContainsFunc(tokens, func(t token) bool { return t.kind == ';' }) {
 		return Statement{}, ErrMany

@@ -1,5 +1,4 @@
-// Package certificate reads the certificate of a server and its key from two files, and again
-// whenever they change, so that a renewed certificate needs no restart.
+// Package certificate reads a server's certificate and key, and again whenever their files change.
 package certificate
 
 import (
@@ -29,8 +28,7 @@ type Pair struct {
 	looked  time.Time
 }
 
-// Load reads a certificate and its key. Later report gets a line each time that they were read
-// anew, or cannot be used; then those from before stay in use.
+// Load reads a certificate and its key. report gets a line when they were, or cannot be, read anew.
 func Load(certFile, keyFile string, report func(string)) (*Pair, error) {
 	return load(certFile, keyFile, report, time.Now)
 }
@@ -58,7 +56,6 @@ func (p *Pair) Config() *tls.Config {
 // Until returns when the certificate in use expires.
 func (p *Pair) Until() time.Time { return p.get().Leaf.NotAfter }
 
-// get returns the certificate, read anew if its files changed.
 func (p *Pair) get() *tls.Certificate {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -82,7 +79,6 @@ func (p *Pair) get() *tls.Certificate {
 	return c
 }
 
-// look returns what the files are now.
 func (p *Pair) look() (seen [2]os.FileInfo, err error) {
 	for i, file := range []string{p.certFile, p.keyFile} {
 		if seen[i], err = os.Stat(file); err != nil {
@@ -101,7 +97,6 @@ func same(a, b [2]os.FileInfo) bool {
 	return true
 }
 
-// read reads both files and checks that clients can use what is in them.
 func (p *Pair) read() (*tls.Certificate, error) {
 	cert, err := readFile(p.certFile, nil)
 	if err != nil {
@@ -153,7 +148,7 @@ func readFile(path string, check func(string, os.FileInfo) error) ([]byte, error
 	return data, err
 }
 
-// private refuses a key that its group can write, or that others can read or write.
+// private refuses a key that others can use. A group may read it, as systems have one for that.
 func private(path string, info os.FileInfo) error {
 	if mode := info.Mode().Perm(); modesCount && mode&0o027 != 0 {
 		return fmt.Errorf("%s can be used by other users of this machine (mode %04o); chmod 600 %s, or 640 for a group",

@@ -11,8 +11,7 @@ import (
 	"github.com/windlass-run/windlass/internal/server"
 )
 
-// Cover refuses a session that was started with more than the server grants, because it would
-// resume with that.
+// Cover refuses a session that was started, and would resume, with more than the server grants.
 func (g *Grants) Cover(home string, origin *core.Origin) error {
 	started := &origin.Started
 	if err := g.Check(origin.Cascade); err != nil {
@@ -43,7 +42,6 @@ func (g *Grants) Cover(home string, origin *core.Origin) error {
 	return sameConfig(home, started.Dir)
 }
 
-// holds reports whether a folder is one of the server's, or in one.
 func (g *Grants) holds(folder string) bool {
 	real, err := filepath.EvalSymlinks(folder)
 	return err == nil && slices.ContainsFunc(g.roots, func(r root) bool {
@@ -52,8 +50,7 @@ func (g *Grants) holds(folder string) bool {
 	})
 }
 
-// sameConfig refuses a session that was started under another windlass.json, which may trust other
-// commands and name other endpoints.
+// sameConfig refuses a session of another windlass.json, with other commands and endpoints.
 func sameConfig(home, dir string) error {
 	then, thenErr := config.Find(dir, home)
 	now, nowErr := config.Find(".", home)

@@ -1,5 +1,4 @@
-// Package grants decides what a run over the API may do: which cascades and files, commands, HTTP,
-// variables, money. No request can widen what the server was started with. Errors are
+// Package grants decides what runs over the API may do, which no request can widen. Errors are
 // [*server.Problem]s that say what is missing.
 package grants
 
@@ -25,8 +24,7 @@ type Grants struct {
 	roots   []root
 }
 
-// Open opens the folders of the options. The error is a [*RootError], and then none of them stays
-// open.
+// Open opens the folders of the options, or none. The error is a [*RootError].
 func Open(o Options) (*Grants, error) {
 	roots, err := openRoots(o.Roots)
 	if err != nil {
@@ -51,9 +49,8 @@ func (g *Grants) RunOptions() core.RunOptions {
 	return o
 }
 
-// Check refuses a cascade that needs more than the server grants. A cascade that comes in a
-// request, or that a tool wrote into a root, has no author that the server's operator trusts, so
-// its own commands need what run_command needs.
+// Check refuses a cascade that needs more than the server grants. Nobody vouches for a cascade in a
+// request or a root, so its own commands need what run_command needs.
 func (g *Grants) Check(c *cascade.Cascade) error {
 	for _, t := range c.Tools {
 		switch {
@@ -74,8 +71,7 @@ func (g *Grants) Check(c *cascade.Cascade) error {
 	return nil
 }
 
-// Limits returns the limits of a run that starts or resumes and otherwise has those of base: as the
-// request asks, but never more than the server grants.
+// Limits returns the limits of a run: as asked, else of base, but never more than is granted.
 func (g *Grants) Limits(asked *server.Budget, base cascade.Budget) (o core.Limits, err error) {
 	if asked == nil {
 		asked = &server.Budget{}

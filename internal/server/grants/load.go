@@ -14,8 +14,7 @@ import (
 	"github.com/windlass-run/windlass/internal/server"
 )
 
-// Load loads a cascade's file from the first root that has it. What it returns as name is the
-// file's path. A cascade that is to run offline must have its script in the same root.
+// Load loads a cascade from the first root that has it; one to run offline with its script.
 func (g *Grants) Load(ctx context.Context, file string, offline bool) (c *cascade.Cascade, name string, err error) {
 	if len(g.roots) == 0 {
 		return nil, "", server.NewProblem(server.NotGranted, "windlass serve --root FOLDER, or send the cascade itself with cascade",
@@ -38,7 +37,6 @@ func (g *Grants) Load(ctx context.Context, file string, offline bool) (c *cascad
 	return c, name, nil
 }
 
-// holdsScript demands that the script of a cascade is a file in the root.
 func (r root) holdsScript(file, inside string) error {
 	path, err := script.Find(filepath.Join(r.Path, inside))
 	if err != nil {

@@ -12,8 +12,7 @@ import (
 	"github.com/windlass-run/windlass/internal/source"
 )
 
-// root is a folder whose cascades may run and whose files tools may use. It is opened once: what is
-// read by path goes through os.Root, which follows no link out of it.
+// root is a folder whose cascades and files runs may use, through os.Root, which no link leaves.
 type root struct{ source.Folder }
 
 // RootError says that a folder cannot be opened.
@@ -23,6 +22,7 @@ type RootError struct {
 }
 
 func (e *RootError) Error() string { return fmt.Sprintf("open the folder %s: %v", e.Path, e.Err) }
+
 func (e *RootError) Unwrap() error { return e.Err }
 
 // openRoots opens folders. When one cannot be opened none stays open.
@@ -46,7 +46,6 @@ func closeRoots(roots []root) error {
 	return errors.Join(errs...)
 }
 
-// find returns the first root that has a file, and the file's path in it.
 func (g *Grants) find(file string) (root, string, error) {
 	tried := false
 	for _, r := range g.roots {
@@ -74,8 +73,7 @@ func (g *Grants) find(file string) (root, string, error) {
 		"there is no file %s in the folders that this server was started with", file)
 }
 
-// inside returns the path of a file relative to the root. It is only cleaned; links are os.Root's
-// business.
+// inside returns the path of a file relative to the root. Links are os.Root's business.
 func (r root) inside(file string) (string, bool) {
 	name := filepath.FromSlash(file)
 	if strings.IndexByte(name, 0) >= 0 {

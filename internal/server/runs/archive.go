@@ -8,11 +8,9 @@ import (
 	"github.com/windlass-run/windlass/internal/clickhouse"
 )
 
-// queryTime is how long ClickHouse may take to answer a request.
 const queryTime = 10 * time.Second
 
-// Archive returns the sessions that the API reads: of this machine and, unless the server does
-// without, of the ClickHouse that its runs use, over the same pool.
+// Archive returns what the API reads: the sessions here and, over the runs' pool, of ClickHouse.
 func (h *Host) Archive() *archive.Archive { return h.archive }
 
 func (h *Host) newArchive() *archive.Archive {

@@ -9,7 +9,6 @@ import (
 	"github.com/windlass-run/windlass/internal/server"
 )
 
-// startError says to a client why a session could not start.
 func startError(err error) error {
 	p := *server.ProblemOf(err)
 	if try := clientTry(err); try != "" {
@@ -18,7 +17,6 @@ func startError(err error) error {
 	return &p
 }
 
-// resumeError says to a client why a session could not resume.
 func resumeError(err error) error {
 	switch failure.KindOf(err) {
 	case failure.NotResumable, failure.SessionBusy:
@@ -27,8 +25,7 @@ func resumeError(err error) error {
 	return startError(fmt.Errorf("resume the session: %w", err))
 }
 
-// clientTry returns the next step of a client after an error that says more than its kind; "" for
-// others.
+// clientTry returns the next step of a client after an error that says more than its kind, or "".
 func clientTry(err error) string {
 	var (
 		model  *core.NoModelError

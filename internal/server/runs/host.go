@@ -1,6 +1,5 @@
-// Package runs runs the sessions of the API: at most so many at once, each on a goroutine of its
-// own, with the rights of the server. [Host] implements [server.Runs], with internal/app;
-// [Host.Archive] is what the API reads.
+// Package runs runs the sessions of the API: so many at once, each on a goroutine of its own, with
+// the rights of the server. [Host] implements [server.Runs].
 package runs
 
 import (
@@ -24,8 +23,7 @@ type Options struct {
 	Most         int         // how many runs at once
 	NoClickHouse bool        // journals are all that is kept
 	Log          *log.Logger // nil: nothing is logged
-	// Fetching is called when a run has to fetch something: show gets how far it is, and done is
-	// called at its end. Nil: nobody is shown.
+	// Fetching is called when a run fetches something; show gets how far it is. May be nil.
 	Fetching func() (show func(fetch.Progress), done func())
 }
 
@@ -45,7 +43,6 @@ type Host struct {
 	refused  map[string]string // why sessions could not resume from their record, which says nothing of it
 }
 
-// hosted is one session that runs here.
 type hosted struct {
 	run     *core.Run
 	cancel  context.CancelCauseFunc
@@ -59,7 +56,6 @@ var (
 	errStopping  = errors.New("the server stops")
 )
 
-// retryRun is when a client may try again to start a run.
 const retryRun = 5 * time.Second
 
 // New returns a host that runs sessions of an app with the rights of grants.
@@ -89,7 +85,6 @@ func (h *Host) Cancel(ctx context.Context, id string) (*server.Session, error) {
 	return h.view(r), nil
 }
 
-// take takes a place for a run.
 func (h *Host) take() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -115,7 +110,6 @@ func runsAre(n int) string {
 	return fmt.Sprintf("%d runs are", n)
 }
 
-// release gives a place back.
 func (h *Host) release(id string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -141,8 +135,7 @@ func (h *Host) goingOn(id string) *hosted {
 	return nil
 }
 
-// Refusal returns why a session could not resume from its record when it was last resumed here; ""
-// when it could.
+// Refusal returns why a session could not resume when it last was here; "" when it could.
 func (h *Host) Refusal(id string) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -156,8 +149,7 @@ func (h *Host) Running() int {
 	return h.places
 }
 
-// Stop starts no more runs, gives those that are going on so much time, interrupts the others, and
-// returns when all are closed. It returns the sessions that were interrupted.
+// Stop starts no more runs, interrupts those that go on after grace, and returns them, all closed.
 func (h *Host) Stop(grace time.Duration) []string {
 	h.mu.Lock()
 	h.stopping = true

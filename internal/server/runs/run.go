@@ -17,11 +17,9 @@ import (
 	"github.com/windlass-run/windlass/internal/source"
 )
 
-// opener starts or resumes a session.
 type opener func(context.Context, core.Watch) (*core.Run, error)
 
-// begin opens a run and lets it go on by itself. The run does not depend on the request, which may
-// end.
+// begin opens a run, which goes on by itself when the request ends.
 func (h *Host) begin(ctx context.Context, explain func(error) error, open opener) (*server.Session, error) {
 	if err := h.take(); err != nil {
 		return nil, err
@@ -46,7 +44,6 @@ func (h *Host) begin(ctx context.Context, explain func(error) error, open opener
 	return h.view(r), nil
 }
 
-// watch writes to the log what the operator should know of a run that starts.
 func (h *Host) watch() core.Watch {
 	return core.Watch{
 		Notice: func(text string) { h.options.Log.Print(line(text)) },
@@ -60,13 +57,11 @@ func (h *Host) watch() core.Watch {
 	}
 }
 
-// view is a session that has just started, or is about to end.
 func (h *Host) view(r *hosted) *server.Session {
 	return archive.Started(r.run.ID(), r.run.Cascade().CascadeID, r.started, r.run.Entries())
 }
 
-// run runs one session to its end and closes it. A panic ends that session and no other; its
-// journal has what was done.
+// run runs one session and closes it. A panic ends no other; the journal has what was done.
 func (h *Host) run(ctx context.Context, r *hosted) {
 	run := r.run
 	defer h.release(run.ID())
@@ -90,7 +85,6 @@ func (h *Host) run(ctx context.Context, r *hosted) {
 	h.report(run, res, err, run.Close())
 }
 
-// report writes to the log how a run ended.
 func (h *Host) report(run *core.Run, res *engine.Result, err error, c core.Closing) {
 	t := run.Totals(res)
 	why := ""

@@ -44,8 +44,7 @@ func budgetOfFile(c *cascade.Cascade) cascade.Budget {
 	return *c.Budget
 }
 
-// What stands for the file of a cascade that came in a request: in diagnostics, which begin with a
-// file and a line, and everywhere else.
+// What stands for the file of a cascade in a request: before the line of a diagnostic, and else.
 const (
 	inlineName  = "cascade.json"
 	requestName = "the cascade of the request"

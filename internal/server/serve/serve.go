@@ -1,6 +1,5 @@
-// Package serve offers the API on an address: it puts together the runs of a server, what they may
-// do, the token and the listener, answers requests, and ends in an order in which nobody is cut off
-// who can still be served.
+// Package serve offers the API on an address: it puts runs, rights, token and listener together,
+// and ends in an order in which nobody is cut off who can still be served.
 package serve
 
 import (
@@ -45,8 +44,7 @@ type Service struct {
 	api      *server.Server
 }
 
-// Open listens; requests wait until [Service.Serve]. The error is a [*grants.RootError], a
-// [*ListenError] or a [*TokenError] when the options are why, and then nothing stays open.
+// Open listens; requests wait until [Service.Serve]. Its errors are of this package, or of grants.
 func Open(ctx context.Context, o Options) (*Service, error) {
 	g, err := grants.Open(o.Grants)
 	if err != nil {
@@ -78,7 +76,6 @@ func (s *Service) open(ctx context.Context) error {
 	return err
 }
 
-// listen opens the listener and says whether only this machine can reach it.
 func listen(ctx context.Context, address string) (net.Listener, bool, error) {
 	var c net.ListenConfig
 	ln, err := c.Listen(ctx, "tcp", address)
@@ -89,8 +86,7 @@ func listen(ctx context.Context, address string) (net.Listener, bool, error) {
 	return server.Limit(ln), ok && addr.IP.IsLoopback(), nil
 }
 
-// Close ends the use of what the service has open, and removes the token that it made. Runs have
-// ended when Serve returns.
+// Close ends what the service has open after Serve, and removes the token that it made.
 func (s *Service) Close() error {
 	var errs []error
 	if s.made != nil {
@@ -124,8 +120,7 @@ func (s *Service) Running() int { return s.host.Running() }
 // closeTime is how long requests that are under way may take after the last run has ended.
 const closeTime = 5 * time.Second
 
-// Serve answers until ctx ends. It ends runs first, then the streams that tell of their ends, then
-// everything else. The error is an [*InterruptedError] when runs did not end by themselves.
+// Serve answers until ctx ends, and then ends runs, their streams, and the rest, in this order.
 func (s *Service) Serve(ctx context.Context) error {
 	srv := s.api.HTTP()
 	failed := make(chan error, 1)
@@ -164,11 +159,15 @@ func (s *Service) answer(srv *http.Server) error {
 type ListenError struct{ Err error }
 
 func (e *ListenError) Error() string { return "listen: " + e.Err.Error() }
+
 func (e *ListenError) Unwrap() error { return e.Err }
 
-// TokenError says that there can be no token that only its owner knows. Its cause is a
-// [*token.FileError] when somebody else could read or exchange it.
-type TokenError struct{ failure.Cause }
+// TokenError says that there can be no token of the owner's own, see [*token.FileError].
+type TokenError struct{ Err error }
+
+func (e *TokenError) Error() string { return e.Err.Error() }
+
+func (e *TokenError) Unwrap() error { return e.Err }
 
 // InterruptedError says which sessions the end of the service interrupted. They can be resumed.
 type InterruptedError struct{ Sessions []string }

@@ -10,8 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// SameFields demands that a schema and a Go type have the same members, and that the schema
-// requires those that the type always writes.
+// SameFields demands that a schema has the members of a type, and requires what is always there.
 func (d *Description) SameFields(t *testing.T, name string, v any) {
 	t.Helper()
 	var form struct {
@@ -35,7 +34,6 @@ func (d *Description) SameFields(t *testing.T, name string, v any) {
 	require.Equal(t, always, append([]string(nil), form.Required...), "the required members of %s", name)
 }
 
-// members lists what a struct is written with as JSON, and what of it is always there.
 func members(typ reflect.Type) (all, always []string) {
 	for i := range typ.NumField() {
 		f := typ.Field(i)

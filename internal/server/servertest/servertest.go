@@ -193,7 +193,7 @@ func (c *Client) Request(t *testing.T, method, path string, body []byte, headers
 	return req
 }
 
-// check demands that the answer, and a request that was taken, are as described in every field.
+// check demands that an answer, and a request that was taken, are as the description says.
 func (c *Client) check(t *testing.T, method, path string, sent []byte, a *Answer) {
 	t.Helper()
 	what := fmt.Sprintf("%s %s: %d %s", method, path, a.Status, a.Body)

@@ -11,9 +11,8 @@ import (
 // Variable names the variable of the environment with the token that a person gives.
 const Variable = "WINDLASS_SERVE_TOKEN"
 
-// ReadFile returns the token in a file that a person names. The file may be what a shell's <(...)
-// names, or a link, as the secrets of containers are. When other users of this machine can use it,
-// shared is its mode, else 0. The error is [ErrForm] when the file holds no token.
+// ReadFile returns the token in a file that a person names, which may be a link or a pipe. shared
+// is its mode when others can use it, else 0. The error is [ErrForm] for another text.
 func ReadFile(file string) (text string, shared fs.FileMode, err error) {
 	f, err := source.Open(file)
 	if err != nil {

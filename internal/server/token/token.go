@@ -1,8 +1,6 @@
 // Package token keeps the secrets that clients of windlass serve show: one for each server that
-// runs, in a file that only its owner can read.
-//
-// A server makes its token when it starts and removes it when it ends. So a client that finds no
-// server sends nothing to whoever listens at its address now, and an old token is worth nothing.
+// runs, in a file that only its owner can read. It goes with the server, so that a client sends
+// nothing to whoever listens at the address later.
 package token
 
 import (
@@ -28,7 +26,7 @@ import (
 // Min is how many characters a token has at least: fewer can be guessed.
 const Min = 16
 
-// size is how many random bytes a made token has. Nobody guesses 256 bits.
+// size is how many random bytes a made token has, which nobody guesses.
 const size = 32
 
 // maxFile bounds what is read of a file that is to hold a token.
@@ -37,8 +35,7 @@ const maxFile = 4 << 10
 // ErrForm says that a text is not a token.
 var ErrForm = fmt.Errorf("a token is one word of at least %d letters, digits and signs", Min)
 
-// Parse returns the token that a text holds, without the white space around it. The error is
-// [ErrForm].
+// Parse returns the token in a text, without white space around it. The error is [ErrForm].
 func Parse(text string) (string, error) {
 	t := strings.TrimSpace(text)
 	if len(t) < Min || strings.ContainsFunc(t, func(r rune) bool { return r <= ' ' || r > '~' }) {
@@ -47,8 +44,7 @@ func Parse(text string) (string, error) {
 	return t, nil
 }
 
-// FileError says why a file, or the folder that it is in, cannot hold a token that nobody else
-// knows, and what to do about it.
+// FileError says why a file or its folder cannot hold a token that nobody else knows.
 type FileError struct {
 	What           string // "file" or "folder"
 	Path, Why, Try string
@@ -84,7 +80,7 @@ const (
 	lockEnd = ".lock" // held while the server runs
 )
 
-// baseOf is the name of a server's files without its end: not every system allows a colon in it.
+// baseOf is the name of a server's files without its end; a colon is not allowed everywhere.
 func baseOf(address string) string { return strings.ReplaceAll(address, ":", "_") }
 
 func addressOf(base string) string { return strings.ReplaceAll(base, "_", ":") }
@@ -96,7 +92,6 @@ type Made struct {
 	lock *flock.Flock
 }
 
-// lockTime is how long a client may be looking at a server's lock.
 const lockTime = 2 * time.Second
 
 // newLock is a lock that waits for nothing but the lock, whatever is at the path.
@@ -104,9 +99,8 @@ func newLock(path string) *flock.Flock {
 	return flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDONLY|source.NonBlock), flock.SetPermissions(0o600))
 }
 
-// Make makes the token of a server, which listens at an address already, and keeps it until
-// [Made.Remove]. Whatever is in the place of its file is replaced. The error is a [FileError] when
-// somebody else could exchange the file.
+// Make makes the token of a server that listens at an address, in place of whatever its file is,
+// and keeps it until [Made.Remove]. The error is a [FileError] when others could exchange the file.
 func Make(ctx context.Context, dir, address string) (*Made, error) {
 	if err := folder(dir); err != nil {
 		return nil, err
@@ -131,9 +125,8 @@ func Make(ctx context.Context, dir, address string) (*Made, error) {
 // Remove takes the token away.
 func (m *Made) Remove() error { return errors.Join(os.Remove(m.File), m.lock.Close()) }
 
-// Find returns the token of the server that runs at an address; without an address, of the only one
-// that runs. The error is a [NoServerError] when there is none, and a [FileError] when somebody
-// else may know the token.
+// Find returns the token of the server at an address, or of the only one that runs. The error is a
+// [NoServerError], or a [FileError] when somebody else may know the token.
 func Find(dir, address string) (string, error) {
 	running, err := serving(dir)
 	if err != nil {
@@ -148,8 +141,7 @@ func Find(dir, address string) (string, error) {
 	return read(filepath.Join(dir, baseOf(address)+fileEnd))
 }
 
-// serving lists the addresses of the servers that run. A server that was killed leaves its file,
-// but not its lock.
+// serving lists the addresses of running servers, by their locks: a killed one leaves its file.
 func serving(dir string) (addresses []string, err error) {
 	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -203,7 +195,6 @@ func folder(dir string) error {
 	return nil
 }
 
-// read returns the token in a file.
 func read(file string) (string, error) {
 	f, err := open(file)
 	if err != nil {
@@ -238,7 +229,7 @@ func notRegular(file string) error {
 	}
 }
 
-// write puts a new token into a file.
+// write puts a new, whole token into a file at once.
 func write(file string) (string, error) {
 	secret := make([]byte, size)
 	_, _ = rand.Read(secret) // it never fails: the process ends instead

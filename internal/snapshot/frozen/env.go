@@ -10,8 +10,7 @@ import (
 	"github.com/windlass-run/windlass/internal/snapshot"
 )
 
-// maskEnv returns what templates of a test see of the granted variables, a placeholder or the value
-// that is kept, and the masks that put placeholders in the place of values.
+// maskEnv returns what templates see of the granted variables, and the masks of their values.
 func maskEnv(granted []string, o Options) (map[string]string, []snapshot.Mask, error) {
 	for _, name := range o.KeepEnv {
 		if !slices.Contains(granted, name) {

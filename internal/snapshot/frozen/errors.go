@@ -32,13 +32,11 @@ func existsError(path string) error {
 // WriteError says that the test cannot be written to its folder.
 type WriteError struct{ error }
 
-// Unwrap returns why it cannot.
 func (e *WriteError) Unwrap() error { return e.error }
 
 // OriginError says that what the session came from cannot be run by this windlass.
 type OriginError struct{ error }
 
-// Unwrap returns why it cannot.
 func (e *OriginError) Unwrap() error { return e.error }
 
 // VariableError says why the value of a variable cannot be kept.
@@ -70,7 +68,6 @@ type CascadeError struct {
 	Problem CascadeProblem
 }
 
-// Unwrap returns the cause.
 func (e *CascadeError) Unwrap() error { return e.error }
 
 func cascadeError(p CascadeProblem, format string, args ...any) error {

@@ -1,5 +1,4 @@
-// Package frozen makes tests of recorded sessions: files with the answers that their models and
-// tools gave, and with what they came to.
+// Package frozen makes tests of recorded sessions, as files.
 package frozen
 
 import (
@@ -32,8 +31,7 @@ type Options struct {
 	Warn    func(string)      // gets what a person should know of the test; never nil
 }
 
-// CheckEnded returns a [*NotEndedError] for a session that did not come to an end of its own, which
-// no test can be made of.
+// CheckEnded returns a [*NotEndedError] for a session that no test can be made of.
 func CheckEnded(rec *journal.Recording) error {
 	switch end := record.EndOf(rec.Entries); end.Status {
 	case echo.StatusCompleted, echo.StatusFailed:
@@ -43,8 +41,7 @@ func CheckEnded(rec *journal.Recording) error {
 	}
 }
 
-// Make writes the test of a session: DIR/NAME.test.json, which must not exist. Errors are those of
-// this package, a [*snapshot.UnfaithfulError], or of other kinds.
+// Make writes DIR/NAME.test.json, which must not exist. The error may be an UnfaithfulError.
 func Make(ctx context.Context, rec *journal.Recording, o Options) (*snapshot.Test, error) {
 	if err := CheckEnded(rec); err != nil {
 		return nil, err
@@ -70,7 +67,6 @@ func Make(ctx context.Context, rec *journal.Recording, o Options) (*snapshot.Tes
 	return t, nil
 }
 
-// testOf makes the test of a session, and returns the session's own cascade with it.
 func testOf(ctx context.Context, rec *journal.Recording, path string, o Options) (*cascade.Cascade, *snapshot.Test, error) {
 	id := rec.Header.SessionID
 	origin, err := app.ReadHeader(rec.Header)
@@ -106,7 +102,6 @@ func testOf(ctx context.Context, rec *journal.Recording, path string, o Options)
 	return origin.Cascade, t, nil
 }
 
-// cascadeOf returns the file that a test runs, relative to the test's own file.
 func cascadeOf(h journal.Header, started app.Started, testPath, given string) (string, error) {
 	file := given
 	if file == "" {
@@ -133,8 +128,7 @@ func cascadeOf(h journal.Header, started app.Started, testPath, given string) (s
 	return filepath.ToSlash(file), nil
 }
 
-// warnOfDifference warns when the cascade's file, which the test runs from now on, does not come to
-// what the session came to.
+// warnOfDifference warns when the cascade's file does not come to what the session came to.
 func warnOfDifference(ctx context.Context, t *snapshot.Test, recorded *cascade.Cascade, warn func(string)) {
 	now, _, err := cascade.Load(t.CascadeFile(), app.Known())
 	if err == nil && now != nil && encoded(now) == encoded(recorded) {
@@ -145,7 +139,6 @@ func warnOfDifference(ctx context.Context, t *snapshot.Test, recorded *cascade.C
 	}
 }
 
-// encoded encodes a cascade, so that it can be compared.
 func encoded(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {

@@ -21,7 +21,6 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("there are no tests in %s: %v", e.Path, e.Err)
 }
 
-// Unwrap returns why.
 func (e *MissingError) Unwrap() error { return e.Err }
 
 // EmptyError says that folders hold no tests.
@@ -31,9 +30,8 @@ func (e *EmptyError) Error() string {
 	return fmt.Sprintf("there are no tests in %s: no file's name ends in %s", strings.Join(e.Given, ", "), snapshot.Suffix)
 }
 
-// Find returns the named files of tests and those below the named folders, each once and sorted.
-// Folders whose names begin with a dot are left out. The error is a [MissingError], an
-// [EmptyError], or says which folder cannot be read.
+// Find returns the named files of tests and those below the named folders, sorted, without folders
+// whose names begin with a dot. The error may be a [MissingError] or an [EmptyError].
 func Find(given []string) ([]string, error) {
 	var files []string
 	for _, root := range given {

@@ -44,8 +44,7 @@ type junitProblem struct {
 	Text    string `xml:",chardata"`
 }
 
-// JUnit returns the report in the XML format that CI systems read: one suite, a test case for each.
-// Took is the time of all together.
+// JUnit returns the report in the XML of CI systems: one suite, which took that long.
 func (r *Report) JUnit(suite string, took time.Duration) ([]byte, error) {
 	counts := junitCounts{
 		Tests: len(r.Tests), Failures: r.Failed, Errors: r.Errors, Time: seconds(took),

@@ -14,8 +14,7 @@ import (
 )
 
 // Runner returns what a cascade is run with in a test, and what closes it. Models and tools are
-// there to be described only; nothing of the machine counts: neither its configuration, nor its
-// variables, nor what keys it has.
+// there to be described only, and nothing of the machine counts.
 func Runner(c *cascade.Cascade, models []string, env map[string]string) (engine.Runner, func() error, error) {
 	r := engine.Runner{DefaultModel: c.Model, PhaseModels: map[string]string{}}
 	for _, m := range models {

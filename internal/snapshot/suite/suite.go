@@ -1,5 +1,4 @@
-// Package suite runs tests that were made of recorded sessions: it finds their files, runs them
-// next to each other, and reports how they ended.
+// Package suite finds and runs tests that were made of recorded sessions, and reports on them.
 package suite
 
 import (
@@ -99,7 +98,6 @@ func (r *Report) HasStuck() bool {
 	return slices.ContainsFunc(r.Tests, func(t *Result) bool { return t.stuck })
 }
 
-// runFile runs the test of a file.
 func (o Options) runFile(ctx context.Context, file string) *Result {
 	begun := time.Now()
 	t, err := snapshot.Load(file)
@@ -150,7 +148,6 @@ func (o Options) Run(ctx context.Context, t *snapshot.Test) *Result {
 	return r
 }
 
-// judge compares what a test came to with what it expects, or makes it so.
 func (r *Result) judge(t *snapshot.Test, now *snapshot.Outcome, update bool) {
 	switch lacking := t.Lacking(); {
 	case now.Unanswered != nil:

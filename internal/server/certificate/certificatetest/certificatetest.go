@@ -47,7 +47,6 @@ func Write(t *testing.T, dir string, serial int64, from, until time.Time) Files 
 	return f
 }
 
-// put replaces a file at once, as programs that renew certificates do.
 func put(t *testing.T, path string, b *pem.Block) {
 	t.Helper()
 	require.NoError(t, os.WriteFile(path+".new", pem.EncodeToMemory(b), 0o600))
