@@ -111,10 +111,10 @@ func (c *Cards) Put(ctx context.Context, cards []contextcards.Card) error {
 			embedded = append(embedded, &cards[i])
 		}
 	}
-	if err := writeRows(ctx, db, newEncoder(embeddingTable()), embedded, (*cardRow).set); err != nil {
-		return fmt.Errorf("write %d cards: %w", len(cards), sqlError(c.lost(ctx, db, err)))
+	if err = writeRows(ctx, db, newEncoder(embeddingTable()), embedded, (*cardRow).set); err == nil {
+		err = writeRows(ctx, db, newEncoder(cardTable()), all, (*cardRow).set)
 	}
-	if err := writeRows(ctx, db, newEncoder(cardTable()), all, (*cardRow).set); err != nil {
+	if err != nil {
 		return fmt.Errorf("write %d cards: %w", len(cards), sqlError(c.lost(ctx, db, err)))
 	}
 	return nil

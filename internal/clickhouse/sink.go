@@ -132,9 +132,7 @@ func (s *Sink) Stats() SinkStats {
 // Close delivers what waits while ctx allows, and ends the sink. It may be called again.
 func (s *Sink) Close(ctx context.Context) error {
 	s.once.Do(func() {
-		s.mu.Lock()
-		s.closed = true
-		s.mu.Unlock()
+		s.locked(func() { s.closed = true })
 		close(s.urge)
 		s.signal()
 	})
@@ -143,9 +141,7 @@ func (s *Sink) Close(ctx context.Context) error {
 	case <-ctx.Done():
 		s.cancel()
 		<-s.end
-		s.mu.Lock()
-		s.stats.LastError = cmp.Or(s.stats.LastError, errTooSlow)
-		s.mu.Unlock()
+		s.locked(func() { s.stats.LastError = cmp.Or(s.stats.LastError, errTooSlow) })
 	}
 	stats := s.Stats()
 	switch {
@@ -250,9 +246,7 @@ func (s *Sink) connect(ctx context.Context) error {
 		}
 	}
 	s.db, s.writer, s.opened = db, newWriter(db), true
-	s.mu.Lock()
-	s.stats.LastError = nil
-	s.mu.Unlock()
+	s.locked(func() { s.stats.LastError = nil })
 	return nil
 }
 
@@ -263,9 +257,7 @@ func (s *Sink) goOnFrom(ctx context.Context, db *DB) error {
 		return err
 	case !s.opened:
 		s.packer.mark = mark
-		s.mu.Lock()
-		s.done = mark.Seq
-		s.mu.Unlock()
+		s.locked(func() { s.done = mark.Seq })
 	case mark.Database != s.packer.mark.Database:
 		s.rewind(mark)
 	}
@@ -358,9 +350,7 @@ func (s *Sink) delivered(b *batch) {
 		return
 	}
 	err := delivery.SetMark(s.options.Dir, s.packer.markAt(b))
-	s.mu.Lock()
-	s.stats.MarkError = err
-	s.mu.Unlock()
+	s.locked(func() { s.stats.MarkError = err })
 }
 
 // giveUp waits for Close. Nothing is kept for a database that will not come.
@@ -459,6 +449,12 @@ type backlog struct {
 	lost   bool // there will be no database: nothing is kept in memory
 	stats  SinkStats
 	unread error // why the first selection could not be read
+}
+
+func (b *backlog) locked(do func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	do()
 }
 
 // keeps reports whether an entry is kept in memory. The caller holds the mutex.

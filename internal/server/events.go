@@ -97,7 +97,8 @@ func (st *stream) follow(ctx context.Context, events Events) {
 			st.fail(ctx, err)
 			return
 		case ended:
-			st.end(ctx)
+			d, err := st.server.record.Get(ctx, st.id)
+			st.end(ctx, d, err)
 			return
 		case len(entries) == 0 && time.Since(silentSince) >= st.server.beat:
 			st.buf.WriteString(": still there\n\n")
@@ -144,23 +145,18 @@ func (st *stream) leave(ctx context.Context, events Events) {
 			return
 		}
 	}
-	switch {
-	case err != nil:
-		st.fail(ctx, err)
-		return
-	case d.Status == statusRunning:
+	if err == nil && d.Status == statusRunning {
 		st.event(eventStop, struct{}{})
-	default:
-		st.event(eventEnd, d.Session)
+		_ = st.send()
+		return
 	}
-	_ = st.send()
+	st.end(ctx, d, err)
 }
 
 // statusRunning is the status of a session that more may come of.
 const statusRunning = "running"
 
-func (st *stream) end(ctx context.Context) {
-	d, err := st.server.record.Get(ctx, st.id)
+func (st *stream) end(ctx context.Context, d *SessionDetail, err error) {
 	if err != nil {
 		st.fail(ctx, err)
 		return

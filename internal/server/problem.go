@@ -109,7 +109,6 @@ func NewProblem(k failure.Kind, try, format string, args ...any) *Problem {
 }
 
 func (p *Problem) Error() string { return p.Detail }
-
 func (p *Problem) Unwrap() error { return p.Err }
 
 type problemBody struct {

@@ -51,7 +51,6 @@ type FileError struct {
 }
 
 func (e *FileError) Error() string { return fmt.Sprintf("%s is no test: %v", e.Path, e.Err) }
-
 func (e *FileError) Unwrap() error { return e.Err }
 
 const maxFile = 64 << 20

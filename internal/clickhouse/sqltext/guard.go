@@ -31,7 +31,7 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string { return e.What + " " + e.Why }
 
-// outward refuses what reaches out, unless a server is to decide about a statement with Write.
+// outward refuses what reaches out of the database. With Write a server decides about it itself.
 func (g Guard) outward(what string) error {
 	return &RefusedError{
 		What: what, Why: "cannot be used here: it reaches files, programs or other servers",

@@ -22,7 +22,6 @@ type RootError struct {
 }
 
 func (e *RootError) Error() string { return fmt.Sprintf("open the folder %s: %v", e.Path, e.Err) }
-
 func (e *RootError) Unwrap() error { return e.Err }
 
 // openRoots opens folders. When one cannot be opened none stays open.

@@ -159,14 +159,12 @@ func (s *Service) answer(srv *http.Server) error {
 type ListenError struct{ Err error }
 
 func (e *ListenError) Error() string { return "listen: " + e.Err.Error() }
-
 func (e *ListenError) Unwrap() error { return e.Err }
 
 // TokenError says that there can be no token of the owner's own, see [*token.FileError].
 type TokenError struct{ Err error }
 
 func (e *TokenError) Error() string { return e.Err.Error() }
-
 func (e *TokenError) Unwrap() error { return e.Err }
 
 // InterruptedError says which sessions the end of the service interrupted. They can be resumed.

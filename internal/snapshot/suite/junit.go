@@ -46,14 +46,11 @@ type junitProblem struct {
 
 // JUnit returns the report in the XML of CI systems: one suite, which took that long.
 func (r *Report) JUnit(suite string, took time.Duration) ([]byte, error) {
-	counts := junitCounts{
-		Tests: len(r.Tests), Failures: r.Failed, Errors: r.Errors, Time: seconds(took),
-	}
-	s := junitSuite{Name: suite}
+	counts := junitCounts{Tests: len(r.Tests), Failures: r.Failed, Errors: r.Errors, Time: seconds(took)}
+	s := junitSuite{Name: suite, junitCounts: counts}
 	for _, t := range r.Tests {
 		s.Cases = append(s.Cases, t.junit())
 	}
-	s.junitCounts = counts
 	var b bytes.Buffer
 	b.WriteString(xml.Header)
 	enc := xml.NewEncoder(&b)
