@@ -29,8 +29,7 @@ type Listed struct {
 	stored bool              // ClickHouse has rows of it
 }
 
-// List returns the newest sessions of this machine and of ClickHouse, the newest first; all when
-// limit is 0. What ClickHouse has is taken from there. away is why it could not be asked.
+// List returns the newest sessions, all when limit is 0. away: why only those here.
 func (a *Archive) List(ctx context.Context, limit int) (list []Listed, away, err error) {
 	local, err := look(a.Home)
 	if err != nil {
@@ -65,7 +64,6 @@ func look(home string) ([]*sessions.Session, error) {
 	return all, nil
 }
 
-// merge puts what ClickHouse has and what this machine has together, the newest first.
 func merge(stored []clickhouse.Session, local []*sessions.Session, to string, limit int) []Listed {
 	at := map[string]int{}
 	var list []Listed
@@ -129,7 +127,6 @@ func (l *Listed) complete() {
 	l.Resumable = l.Resumable && record.ResumptionOf(rec.Entries).Possible
 }
 
-// localFigures sums up a journal on this machine, where it is known whether its process died.
 func localFigures(local *sessions.Session, f *record.Fold) clickhouse.Session {
 	s := figures(local.ID, f)
 	s.CascadeID, s.Status, s.Reason, s.Error = local.CascadeID, local.Status(), "", ""

@@ -63,8 +63,7 @@ func (a *Archive) Newest(ctx context.Context, limit int) (*SessionList, error) {
 	return list, nil
 }
 
-// newest returns the sessions of this machine that began last. A damaged header counts as new, so
-// that the fault is reported; one of another version as old.
+// newest returns the sessions here that began last. A damaged header counts as new, to be reported.
 func newest(local []*sessions.Session, limit int) []*sessions.Session {
 	slices.SortStableFunc(local, func(a, b *sessions.Session) int {
 		headless := func(s *sessions.Session) int {
@@ -108,8 +107,7 @@ func (a *Archive) Detail(ctx context.Context, given string) (*Detail, error) {
 	return d, err
 }
 
-// detail returns what a session did, and its entries. open is the status of one that is not on this
-// machine and whose end is not recorded.
+// detail returns what a session did, and its entries. open: of one of ClickHouse without an end.
 func (a *Archive) detail(ctx context.Context, given, open string) (*Detail, []*echo.Entry, error) {
 	id, err := a.Here(given)
 	if err != nil {

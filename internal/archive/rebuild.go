@@ -10,8 +10,7 @@ import (
 	"github.com/windlass-run/windlass/internal/failure"
 )
 
-// Bring returns the whole id of a session that has a journal here afterwards, rebuilt from
-// ClickHouse when it ran on another machine. It must not be resumed in two places.
+// Bring returns the id of a session, whose journal it rebuilds from ClickHouse if it is not here.
 func (a *Archive) Bring(ctx context.Context, given string) (id string, rebuilt bool, err error) {
 	id, err = a.Here(given)
 	if err != nil || id != "" {

@@ -82,7 +82,6 @@ func Summarize(id string, entries []*echo.Entry, open string) *Detail {
 	return d
 }
 
-// figures sums a record up as the view of sessions in ClickHouse does.
 func figures(id string, f *record.Fold) clickhouse.Session {
 	end, spent := f.End(), f.Spent()
 	t := spent.Totals

@@ -18,8 +18,7 @@ type Backlog struct {
 	Sessions int    `json:"sessions"`
 }
 
-// LocalBacklog sums up what a database, by its address, does not have. unreadable is why sessions
-// cannot be read; they are not counted.
+// LocalBacklog sums up what the database at an address lacks, without the unreadable sessions.
 func LocalBacklog(home, to string) (b Backlog, unreadable []error, err error) {
 	all, err := look(home)
 	for _, s := range all {
@@ -128,8 +127,7 @@ type Progress interface {
 	End()
 }
 
-// Deliver delivers one session after the other, and calls begin for each. The error ends the
-// delivery; what is wrong with one session is in its result.
+// Deliver delivers one session after the other. What is wrong with one of them is in its result.
 func (p *Shipment) Deliver(ctx context.Context, begin func(number int, s *sessions.Session) Progress) (results []Shipped, err error) {
 	results = []Shipped{}
 	err = p.database(ctx, func(ctx context.Context, db *clickhouse.DB) error {

@@ -12,7 +12,6 @@ import (
 	"github.com/windlass-run/windlass/contextcards"
 )
 
-// cardRow is a row of unified_cards, and of unified_embeddings.
 type cardRow struct {
 	contextcards.Card
 
@@ -93,7 +92,6 @@ func fromColumn(t time.Time) time.Time {
 // The driver takes arrays apart element by element, ten times as long as all the rest, so they come
 // packed: in RowBinary, the number of elements before them.
 
-// unpackVector reads a packed Array(Float32).
 func unpackVector(packed string) ([]float32, error) {
 	b := []byte(packed)
 	n, head := binary.Uvarint(b)

@@ -24,8 +24,7 @@ type Cards struct {
 	db   *DB
 }
 
-// NewCards returns a store in a database that is opened when it is first used, and again at the
-// next use when that fails. The store must be closed.
+// NewCards returns a store, to be closed, in a database that is opened when it is used.
 func NewCards(open func(context.Context) (*DB, error)) *Cards {
 	c := &Cards{open: open, turn: make(chan struct{}, 1)}
 	c.turn <- struct{}{}
@@ -228,7 +227,6 @@ func hasTies(ranked []contextcards.Ranked) bool {
 	return false
 }
 
-// similar returns the limit most similar, and those equal to the last of them.
 func (c *Cards) similar(ctx context.Context, sessionID, embedder, literal string, dimensions, limit int) (ranked []contextcards.Ranked, err error) {
 	err = c.query(ctx, func(db *DB) string {
 		return `SELECT content_hash, 1 - cosineDistance(embedding, ` + literal + `) AS similarity
@@ -276,7 +274,6 @@ func (c *Cards) query(ctx context.Context, sql func(*DB) string, take func(rowSo
 
 const maxSQLError = 300
 
-// brief cuts what the server said: it may repeat the query, in which a vector is long.
 func brief(err error) error {
 	var se *SQLError
 	if errors.As(err, &se) && len(se.Message) > maxSQLError {

@@ -13,7 +13,6 @@ type column[T any] struct {
 	at   func(*T) any // where a row has its value: it is written from there and read into there
 }
 
-// lift makes columns of a part of a row columns of the row.
 func lift[T, P any](part func(*T) *P, columns []column[P]) []column[T] {
 	lifted := make([]column[T], len(columns))
 	for i, c := range columns {

@@ -9,8 +9,7 @@ import (
 	"github.com/windlass-run/windlass/echo/record"
 )
 
-// selectionRow is a row of unified_selections: a selection, whole. The lists have an element for
-// every message of the history, by its address: the driver takes every element in an interface.
+// selectionRow is a row of unified_selections. Lists hold addresses: the driver takes interfaces.
 type selectionRow struct {
 	entry   echo.Entry
 	place   place // of the model call

@@ -67,8 +67,7 @@ func (h *Handle) wait(ctx context.Context, a *attempt) error {
 	}
 }
 
-// Settle waits for the first attempt: shortly, or as long as an engine is fetched, and shows how
-// far that is. When ctx ends during a fetch, this user waits for the database no more.
+// Settle waits for the first attempt: shortly, or for a fetch, which it shows, until ctx ends.
 func (h *Handle) Settle(ctx context.Context, show func(clickhouse.Progress)) {
 	defer h.first.watch(show)()
 	t := time.NewTicker(settleTime)

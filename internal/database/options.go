@@ -1,5 +1,4 @@
-// Package database keeps the one ClickHouse of a process: opened in the background when it is first
-// needed, shared, and opened again when it was lost.
+// Package database keeps the one ClickHouse of a process, and opens it again when it was lost.
 package database
 
 import (
@@ -31,8 +30,7 @@ func Options(home, cache string, cfg *config.Config) (clickhouse.Options, error)
 	}, nil
 }
 
-// CheckEngine reports why the embedded engine cannot be used, without starting or fetching one: an
-// [*embedded.NotFoundError] when there is none, and none that may be fetched.
+// CheckEngine reports why there is no embedded engine to use, without starting or fetching one.
 func CheckEngine(ctx context.Context, o clickhouse.Options) error {
 	if e, err := embedded.Running(clickhouse.EngineDir(o.Home)); err == nil && e != nil {
 		return nil

@@ -41,7 +41,6 @@ func (q *Querier) QuerySession(ctx context.Context, sessionID, sql string) ([]st
 	return q.reader.Query(ctx, sql)
 }
 
-// open makes the reader if there is none. The caller holds the mutex.
 func (q *Querier) open(ctx context.Context, sessionID string) error {
 	if q.reader != nil {
 		return nil

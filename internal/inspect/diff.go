@@ -69,8 +69,7 @@ func (r *Record) Diff(from, to *Call) (*Diff, error) {
 	return &Diff{SessionID: r.ID, From: from, To: to, Prefix: commonPrefix(was, is), Messages: changes(was, is, from.Visit == to.Visit)}, nil
 }
 
-// changes lists the messages of two histories in the order of the second; what is only in the first
-// stands where it was. Messages that only one history has are left out when none was sent.
+// changes lists messages in the order of the second history, those only in the first in place.
 func changes(was, is []SentForm, sameVisit bool) []MessageChange {
 	before := map[string]int{}
 	for i, key := range pairKeys(was, sameVisit) {

@@ -1,3 +1,5 @@
+// Package inspect answers questions about the calls of one recorded session. Its typed values have
+// the JSON of --json and of the HTTP API. Errors have a kind, see package failure.
 package inspect
 
 import (

@@ -110,7 +110,6 @@ func (t *Sums) add(c *Call) {
 	}
 }
 
-// addUSD adds to a sum that is unknown as long as nothing was added.
 func addUSD(sum **float64, v float64) {
 	if *sum == nil {
 		*sum = new(float64)
@@ -118,7 +117,6 @@ func addUSD(sum **float64, v float64) {
 	**sum += v
 }
 
-// share returns a part of a whole, nil of nothing.
 func share(part, whole int64) *float64 {
 	if whole == 0 {
 		return nil

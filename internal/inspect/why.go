@@ -62,8 +62,7 @@ func (r *Record) Explain(prefix string) (*Explained, error) {
 	return x, err
 }
 
-// Messages returns the messages of all histories, and those sent in place of one, by hash. Of the
-// latter only what was sent is known, unless they are recorded, as summaries are.
+// Messages returns the messages of all histories, and those sent in place of one, by hash.
 func (r *Record) Messages() (map[echo.Hash]*echo.Message, error) {
 	recorded := map[echo.Hash]*echo.Message{}
 	for _, e := range r.Entries {
@@ -116,8 +115,7 @@ func (r *Record) message(prefix string, known map[echo.Hash]*echo.Message) (*ech
 		r.ID, prefix, strings.Join(suggestion.Nearest(prefix, all, 3), ", "))
 }
 
-// uses lists what became of a message in each call whose history has it, place by place, and the
-// calls in which it stood for another.
+// uses lists what became of a message in each call that has it, or another that it stood for.
 func (r *Record) uses(h echo.Hash) ([]Use, error) {
 	uses := []Use{}
 	open := map[string]int{} // by visit and message: the newest use, which may go on
@@ -148,8 +146,6 @@ func (r *Record) uses(h echo.Hash) ([]Use, error) {
 	return uses, err
 }
 
-// continues reports whether a use in a later call is the same one. A message of a history is in
-// every later call of the visit, so none can be missing between.
 func (u *Use) continues(next *Use) bool {
 	return u.Form == next.Form && u.Reason == next.Reason && u.Tokens == next.Tokens && u.For == next.For
 }

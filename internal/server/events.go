@@ -76,7 +76,6 @@ func firstEvent(r *http.Request) (uint64, error) {
 	return n, nil
 }
 
-// stream is one client that follows a session.
 type stream struct {
 	server  *Server
 	w       http.ResponseWriter
@@ -153,7 +152,6 @@ func (st *stream) leave(ctx context.Context, events Events) {
 	st.end(ctx, d, err)
 }
 
-// statusRunning is the status of a session that more may come of.
 const statusRunning = "running"
 
 func (st *stream) end(ctx context.Context, d *SessionDetail, err error) {

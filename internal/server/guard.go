@@ -43,14 +43,14 @@ func (g guard) check(r *http.Request) *Problem {
 	return nil
 }
 
-// hasToken compares digests: the time it takes tells nothing of the token, not even its length.
+// hasToken compares digests: the time it takes tells nothing of the token.
 func (g guard) hasToken(r *http.Request) bool {
 	scheme, shown, ok := strings.Cut(r.Header.Get("Authorization"), " ")
 	sum := sha256.Sum256([]byte(strings.TrimSpace(shown)))
 	return subtle.ConstantTimeCompare(sum[:], g.token[:]) == 1 && ok && strings.EqualFold(scheme, "Bearer")
 }
 
-// isLoopbackName reports whether a Host names this machine for itself. Its port may be forwarded.
+// isLoopbackName reports whether a Host, with any port, names this machine for itself.
 func isLoopbackName(host string) bool {
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		host = h

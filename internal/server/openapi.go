@@ -59,7 +59,6 @@ func formsOf(method, path string) (f forms, err error) {
 	return f, err
 }
 
-// checkPath refuses a path with a value that nothing can be named by.
 func (f forms) checkPath(r *http.Request) error {
 	for name, form := range f.path {
 		value := r.PathValue(name)

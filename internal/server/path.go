@@ -25,5 +25,4 @@ func shorten(s string) string {
 	return strings.ToValidUTF8(s[:maxShown], "") + "..."
 }
 
-// quote returns the beginning of a text in quotes, with what cannot be shown escaped.
 func quote(s string) string { return strconv.QuoteToASCII(shorten(s)) }

@@ -41,7 +41,6 @@ type facts struct {
 	try    string // the client's next step, where an error names none; "": that of the kind that it is known as
 }
 
-// kinds are all kinds that a client may meet, with what it gets of each.
 var kinds = map[failure.Kind]facts{
 	BadRequest:     {status: http.StatusBadRequest, title: "The request cannot be read"},
 	Unauthorized:   {status: http.StatusUnauthorized, title: "A token is needed"},

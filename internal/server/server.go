@@ -1,5 +1,4 @@
-// Package server is the HTTP API of windlass, over the interfaces [Runs] and [Record]. Requests are
-// checked against its description, openapi.json; a test holds all routes and answers against it.
+// Package server is the HTTP API of windlass. Tests hold it against its openapi.json.
 package server
 
 import (
@@ -62,7 +61,6 @@ type Server struct {
 	stop     sync.Once
 }
 
-// times are how long a client may take.
 type times struct{ header, body, idle, send time.Duration }
 
 // New returns a server that works on runs and record.
@@ -133,7 +131,6 @@ func (rt route) pattern() string {
 	return p
 }
 
-// request is one request on its way through a handler.
 type request struct {
 	http.ResponseWriter
 	*http.Request
@@ -153,7 +150,6 @@ func (r *request) answer(status int, v any, err error) error {
 	return nil
 }
 
-// began answers with a session that runs now.
 func (r *request) began(status int, session *Session, err error) error {
 	if err == nil {
 		r.Header().Set("Location", "/api/sessions/"+session.ID)

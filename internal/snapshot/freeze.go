@@ -90,8 +90,7 @@ func answersOf(entries []*echo.Entry) []Answer {
 // maxRounds bounds how often masks are applied: messages may name each other by their hashes.
 const maxRounds = 20
 
-// maskEntries applies masks to entries. Where a model has named a changed message by its hash, as
-// it does to recall it, the new hash is put.
+// maskEntries applies masks to entries, and to the hashes by which a model named messages.
 func maskEntries(entries []*echo.Entry, masks []Mask) ([]*echo.Entry, error) {
 	if len(masks) == 0 {
 		return entries, nil

@@ -40,8 +40,7 @@ func Main(m *testing.M) int {
 	return m.Run()
 }
 
-// Home returns the home folder of the tests' engine, the same for every test package, and the cache
-// folder that it is in.
+// Home returns the home folder of the engine of all tests, and the cache folder around it.
 func Home(t testing.TB) (home, cache string) {
 	t.Helper()
 	cache, err := config.CacheDir()

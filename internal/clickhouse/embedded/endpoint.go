@@ -65,7 +65,6 @@ func Running(dir string) (*Endpoint, error) {
 // isOlder reports whether a windlass wrote the endpoint whose engines have no socket.
 func (e Endpoint) isOlder() bool { return e.Socket == "" }
 
-// lockHeld reports whether another process holds path exclusively.
 func lockHeld(path string) (bool, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -83,7 +82,6 @@ func lockHeld(path string) (bool, error) {
 
 const maxEndpoint = 1 << 16
 
-// readEndpoint returns nil when there is no endpoint file.
 func readEndpoint(dir string) (*Endpoint, error) {
 	b, err := source.ReadFile(filepath.Join(dir, endpointFile), maxEndpoint)
 	if errors.Is(err, fs.ErrNotExist) {

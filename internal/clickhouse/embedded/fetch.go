@@ -34,7 +34,6 @@ func (c Config) fetch(ctx context.Context, target string, sum fetch.Checksum, ge
 	return engine, nil
 }
 
-// unpack writes the library in packed, a .tar.gz archive or the library itself, to target.
 func unpack(ctx context.Context, packed, target string, progress func(Progress)) error {
 	f, err := os.Open(packed)
 	if err != nil {

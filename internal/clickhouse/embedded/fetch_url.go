@@ -131,7 +131,6 @@ func openURL(ctx context.Context, rawURL string) (io.ReadCloser, int64, error) {
 	return newStallGuard(ctx, resp.Body, cancel), resp.ContentLength, nil
 }
 
-// stallGuard cancels a download that has stopped giving bytes without saying so.
 type stallGuard struct {
 	ctx    context.Context //nolint:containedctx // it carries the cause that a stalled read ends with
 	body   io.ReadCloser

@@ -95,8 +95,7 @@ const howToGet = `Get the engine in one of these ways:
 // errNothing is why a source that is not set up has nothing, which is no failure.
 var errNothing = errors.New("not set")
 
-// Find returns the first engine there is, fetching it if need be, and what came of each source that
-// was asked. An error of a source that the user named ends the search.
+// Find returns the first engine there is, fetched if need be, and what came of each source.
 func Find(ctx context.Context, c Config, progress func(Progress)) (Engine, []Attempt, error) {
 	return c.search(ctx, c.sources(
 		func(ctx context.Context) (Engine, error) { return c.fetchURL(ctx, progress) },

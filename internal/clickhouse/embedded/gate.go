@@ -75,7 +75,6 @@ func (g *gate) accept() {
 	}
 }
 
-// lead copies between a client and ClickHouse until one of them ends.
 func (g *gate) lead(client net.Conn) {
 	defer g.remove(client)
 	server, err := (&net.Dialer{Timeout: 5 * time.Second}).DialContext(context.Background(), "tcp", g.port)
@@ -123,7 +122,6 @@ func (g *gate) activity() (open int, served uint64) {
 	return len(g.open), g.served
 }
 
-// close ends the gate and all connections through it.
 func (g *gate) close() error {
 	err := g.listener.Close() // removes the socket
 	g.mu.Lock()

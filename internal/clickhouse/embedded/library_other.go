@@ -2,7 +2,6 @@
 
 package embedded
 
-// canLoad reports whether this build can load a library.
 const canLoad = false
 
 func localArgs(string, string, int) []string { return nil }

@@ -14,11 +14,9 @@ import (
 	"golang.org/x/term"
 )
 
-// canLoad reports whether this build can load a library.
 const canLoad = true
 
-// serveQuery opens the port and keeps the session, and with it the listener, by sleeping for a
-// century. It is a variable for tests of a session in which something fails.
+// serveQuery opens the port and keeps it open, by sleeping for a century. Tests change it.
 var serveQuery = "SYSTEM START LISTEN TCP; " +
 	"SELECT sleepEachRow(3) FROM numbers(1000000000) SETTINGS max_block_size = 1, log_queries = 0 FORMAT Null"
 

@@ -30,8 +30,7 @@ const (
 	reasonTime = time.Second
 )
 
-// process is a ClickHouse that runs as a confined child of the engine process and ends with it, so
-// that no server is left behind that holds the data.
+// process is a ClickHouse that runs as a confined child of the engine process, and ends with it.
 type process struct {
 	cmd      *exec.Cmd
 	lifeline *os.File      // this process's end of the pipe; it closes when this process ends, however that happens
@@ -112,7 +111,6 @@ func ending(path string, status error, reason *os.File) error {
 	return fmt.Errorf("%s ended", path)
 }
 
-// clickHouseCommand runs ClickHouse: this executable with the library, or a binary.
 func clickHouseCommand(a serveArgs, config string, port int) (*exec.Cmd, error) {
 	switch a.engine.Kind {
 	case KindLibrary:
@@ -132,8 +130,7 @@ func clickHouseEnv(dir string) []string {
 	return append(variables("PATH", "TZ", "LANG", "LC_ALL", "GOCOVERDIR"), "HOME="+dataPath(dir))
 }
 
-// openInput returns ClickHouse's standard input, a pseudo-terminal (see localArgs), and its other
-// end, which must stay open. Without pseudo-terminals it is empty.
+// openInput returns ClickHouse's standard input, if possible a pseudo-terminal, and its other end.
 func openInput() (input, terminal *os.File, err error) {
 	if terminal, input, err = pty.Open(); err == nil {
 		return input, terminal, nil

@@ -4,6 +4,5 @@ package embedded
 
 import "os/exec"
 
-// dieWithParent does nothing where the kernel cannot end a child with its parent. The library ends
-// with its lifeline; a binary keeps the folder locked, and a second engine waits for that.
+// dieWithParent does nothing here: a second engine waits for the lock of one that is left behind.
 func dieWithParent(*exec.Cmd) {}

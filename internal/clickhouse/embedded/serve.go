@@ -150,7 +150,6 @@ func (e *Endpoint) askVersion(ctx context.Context) error {
 	return c.QueryRow(ctx, "SELECT version()").Scan(&e.Version)
 }
 
-// await repeats what is asked of a starting ClickHouse until it succeeds.
 func await(ctx context.Context, p *process, ask func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()

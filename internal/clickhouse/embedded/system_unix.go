@@ -62,7 +62,6 @@ func lockFolder(ctx context.Context, path string) (*os.File, error) {
 	}
 }
 
-// restrictFiles makes what this process writes readable by its user only.
 func restrictFiles() { syscall.Umask(0o077) }
 
 // detach gives the child a session of its own: neither a terminal nor this process ends it.

@@ -15,8 +15,7 @@ import (
 	"github.com/windlass-run/windlass/internal/source"
 )
 
-// readers is how many session readers there can be at once. clickhouse-local cannot create users,
-// so they exist from the start, each with a database that only it may read.
+// readers is how many session readers exist, from the start: clickhouse-local cannot create users.
 const readers = 16
 
 // ErrNoReader is returned when all readers are in use.
@@ -70,7 +69,6 @@ func ReaderLimits() []Limit {
 	}
 }
 
-// readonlyName is the user of statements that may only read.
 const readonlyName = userName + "_readonly"
 
 // ReadonlyUser returns the user that can read the tables of the engine and do nothing else.

@@ -50,8 +50,7 @@ type watcher struct {
 	pause    time.Duration // between two probes
 }
 
-// watch returns when the engine has ended, was told to end, had no clients for the idle time, does
-// not listen any more, or has lost its folder. The error says why an engine ends that should not.
+// watch returns when the engine has to end; with an error when it should have gone on.
 func watch(ctx context.Context, w watcher, c *process) error {
 	tick := time.NewTicker(min(max(w.idle/6, 20*time.Millisecond), 5*time.Second))
 	defer tick.Stop()

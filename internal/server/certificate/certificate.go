@@ -10,7 +10,6 @@ import (
 	"time"
 )
 
-// lookEvery is how often the files are looked at while clients connect.
 const lookEvery = time.Second
 
 // maxFile bounds what is read of each file: a chain of certificates has a few kilobytes.
@@ -119,7 +118,7 @@ func (p *Pair) read() (*tls.Certificate, error) {
 	return &c, nil
 }
 
-// readFile reads a file that check, if there is one, accepts. It does not wait for what is no file.
+// readFile reads a whole file that passes check, if there is one, and waits for no other.
 func readFile(path string, check func(string, os.FileInfo) error) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {

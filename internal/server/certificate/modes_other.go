@@ -2,5 +2,4 @@
 
 package certificate
 
-// modesCount says that a file's mode tells who may use it.
 const modesCount = false

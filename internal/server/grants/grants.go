@@ -1,5 +1,4 @@
-// Package grants decides what runs over the API may do, which no request can widen. Errors are
-// [*server.Problem]s that say what is missing.
+// Package grants decides what runs over the API may do. Errors are [*server.Problem]s.
 package grants
 
 import (

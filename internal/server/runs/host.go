@@ -1,5 +1,4 @@
-// Package runs runs the sessions of the API: so many at once, each on a goroutine of its own, with
-// the rights of the server. [Host] implements [server.Runs].
+// Package runs runs the sessions of the API. [Host] implements [server.Runs].
 package runs
 
 import (

@@ -1,5 +1,4 @@
-// Package serve offers the API on an address: it puts runs, rights, token and listener together,
-// and ends in an order in which nobody is cut off who can still be served.
+// Package serve offers the API on an address, and ends without cutting off who can be served.
 package serve
 
 import (
@@ -117,7 +116,6 @@ func (s *Service) TokenFile() string {
 // Running returns how many runs are going on.
 func (s *Service) Running() int { return s.host.Running() }
 
-// closeTime is how long requests that are under way may take after the last run has ended.
 const closeTime = 5 * time.Second
 
 // Serve answers until ctx ends, and then ends runs, their streams, and the rest, in this order.

@@ -84,8 +84,7 @@ func (d *Description) Find(method, path string) *Operation {
 	return nil
 }
 
-// matches reports whether a path is of the form of a template, whose last parameter may have
-// slashes.
+// matches reports whether a path fits a template, whose last parameter may have slashes.
 func matches(template, path string) bool {
 	want, got := strings.Split(template, "/"), strings.Split(path, "/")
 	if strings.HasSuffix(template, "/{call}") && len(got) > len(want) {

@@ -20,7 +20,7 @@ func open(file string) (*os.File, error) {
 	return os.Open(file)
 }
 
-// foreign finds nothing: rights are not in a mode here, but inherited from the user's own folder.
+// foreign finds nothing: a file's mode does not say here who may use it.
 func foreign(fs.FileInfo, int) string { return "" }
 
 func shared(fs.FileInfo) bool { return false }

@@ -229,7 +229,6 @@ func notRegular(file string) error {
 	}
 }
 
-// write puts a new, whole token into a file at once.
 func write(file string) (string, error) {
 	secret := make([]byte, size)
 	_, _ = rand.Read(secret) // it never fails: the process ends instead

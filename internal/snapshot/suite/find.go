@@ -30,8 +30,7 @@ func (e *EmptyError) Error() string {
 	return fmt.Sprintf("there are no tests in %s: no file's name ends in %s", strings.Join(e.Given, ", "), snapshot.Suffix)
 }
 
-// Find returns the named files of tests and those below the named folders, sorted, without folders
-// whose names begin with a dot. The error may be a [MissingError] or an [EmptyError].
+// Find returns the named files of tests, and those in the named folders, sorted, none twice.
 func Find(given []string) ([]string, error) {
 	var files []string
 	for _, root := range given {

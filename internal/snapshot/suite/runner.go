@@ -13,8 +13,7 @@ import (
 	"github.com/windlass-run/windlass/internal/tool"
 )
 
-// Runner returns what a cascade is run with in a test, and what closes it. Models and tools are
-// there to be described only, and nothing of the machine counts.
+// Runner returns what a cascade is run with in a test, and what closes it. It calls nothing.
 func Runner(c *cascade.Cascade, models []string, env map[string]string) (engine.Runner, func() error, error) {
 	r := engine.Runner{DefaultModel: c.Model, PhaseModels: map[string]string{}}
 	for _, m := range models {
