@@ -17,32 +17,26 @@ func saidOnce(data []byte) error {
 	return namesOnce(dec)
 }
 
-type level struct {
-	names     map[string]bool // nil in an array
-	wantsName bool
-}
-
-func top(open []*level) *level {
-	if len(open) == 0 {
+// namesOnce reads one value of valid JSON.
+func namesOnce(dec *json.Decoder) error {
+	token, _ := dec.Token()
+	open, _ := token.(json.Delim)
+	if open == 0 {
 		return nil
 	}
-	return open[len(open)-1]
-}
-
-func (l *level) value() {
-	if l != nil && l.names != nil {
-		l.wantsName = true
+	names := map[json.Token]bool{}
+	for dec.More() {
+		if open == '{' {
+			name, _ := dec.Token()
+			if names[name] {
+				return fmt.Errorf("an object has the name %s twice", quote(fmt.Sprint(name)))
+			}
+			names[name] = true
+		}
+		if err := namesOnce(dec); err != nil {
+			return err
+		}
 	}
-}
-
-// take takes in a name or a plain value, and reports whether it is a name that was there.
-func (l *level) take(token json.Token) (name string, again bool) {
-	if l == nil || l.names == nil || !l.wantsName {
-		l.value()
-		return "", false
-	}
-	name, _ = token.(string)
-	again = l.names[name]
-	l.names[name], l.wantsName = true, false
-	return name, again
+	_, _ = dec.Token() // the closing bracket
+	return nil
 }

@@ -14,6 +14,12 @@ import (
 //go:embed openapi.json
 var openAPI []byte
 
+// description is what is read of openAPI.
+type description struct {
+	Paths      map[string]map[string]operation `json:"paths"`
+	Components json.RawMessage                 `json:"components"`
+}
+
 type operation struct {
 	Parameters []struct {
 		Name   string          `json:"name"`
@@ -28,20 +34,22 @@ type operation struct {
 	} `json:"requestBody"`
 }
 
+func readDescription() (*description, error) {
+	d := &description{}
+	if err := json.Unmarshal(openAPI, d); err != nil {
+		return nil, fmt.Errorf("the description of the API: %w", err)
+	}
+	return d, nil
+}
+
 type forms struct {
 	path     map[string]*schema.Schema // of each parameter in the path
 	body     *schema.Schema            // nil: there is none
 	required bool                      // the body
 }
 
-func formsOf(method, path string) (f forms, err error) {
-	var doc struct {
-		Paths map[string]map[string]operation `json:"paths"`
-	}
-	if err := json.Unmarshal(openAPI, &doc); err != nil {
-		return f, err
-	}
-	op := doc.Paths[path][strings.ToLower(method)]
+func (d *description) formsOf(method, path string) (f forms, err error) {
+	op := d.Paths[path][strings.ToLower(method)]
 	f.path = map[string]*schema.Schema{}
 	for _, p := range op.Parameters {
 		if p.In != "path" {
@@ -57,6 +65,15 @@ func formsOf(method, path string) (f forms, err error) {
 	f.required = op.RequestBody.Required
 	f.body, err = d.compile(op.RequestBody.Content["application/json"].Schema)
 	return f, err
+}
+
+// compile prepares a schema for use, with the components that its references lead to.
+func (d *description) compile(raw json.RawMessage) (*schema.Schema, error) {
+	whole, err := json.Marshal(map[string]any{"allOf": []json.RawMessage{raw}, "components": d.Components})
+	if err != nil {
+		return nil, err
+	}
+	return schema.CompileOwn(whole)
 }
 
 func (f forms) checkPath(r *http.Request) error {
@@ -80,20 +97,5 @@ func nothingNamed(parameter, value string) *Problem {
 	if parameter == "call" {
 		return NewProblem(failure.UnknownCall, tryCall, "no model call can be named %s", quote(value))
 	}
-	return NewProblem(failure.UnknownSession, "GET /api/sessions lists them", "no session can be named %s", quote(value))
-}
-
-// compileForm prepares a schema of the description, with the components that it refers to.
-func compileForm(raw json.RawMessage) (*schema.Schema, error) {
-	var doc struct {
-		Components json.RawMessage `json:"components"`
-	}
-	if err := json.Unmarshal(openAPI, &doc); err != nil {
-		return nil, err
-	}
-	whole, err := json.Marshal(map[string]any{"allOf": []json.RawMessage{raw}, "components": doc.Components})
-	if err != nil {
-		return nil, err
-	}
-	return schema.CompileOwn(whole)
+	return NewProblem(failure.UnknownSession, trySessions, "no session can be named %s", quote(value))
 }

@@ -71,7 +71,9 @@ func New(runs Runs, record Record, o Options) (*Server, error) {
 	}
 	s := &Server{
 		runs: runs, record: record, guard: g, log: o.Log, mux: http.NewServeMux(),
-		times:   times{cmp.Or(o.HeaderTime, headerTime), cmp.Or(o.BodyTime, bodyTime), cmp.Or(o.IdleTime, idleTime), cmp.Or(o.SendTime, sendTime)},
+		times: times{
+			cmp.Or(o.HeaderTime, headerTime), cmp.Or(o.BodyTime, bodyTime), cmp.Or(o.IdleTime, idleTime), cmp.Or(o.SendTime, sendTime),
+		},
 		maxBody: cmp.Or(o.MaxBody, maxBody), poll: cmp.Or(o.Poll, pollEvery), beat: cmp.Or(o.Heartbeat, heartbeat),
 		streams: make(chan struct{}, cmp.Or(o.MaxStreams, maxStreams)), stopping: make(chan struct{}),
 	}
@@ -139,7 +141,6 @@ type request struct {
 
 func (r *request) Header() http.Header { return r.ResponseWriter.Header() }
 
-// answer writes a value as JSON, unless err says why there is none.
 func (r *request) answer(status int, v any, err error) error {
 	if err != nil {
 		return err
@@ -148,13 +149,6 @@ func (r *request) answer(status int, v any, err error) error {
 	r.WriteHeader(status)
 	encode(r.ResponseWriter, v)
 	return nil
-}
-
-func (r *request) began(status int, session *Session, err error) error {
-	if err == nil {
-		r.Header().Set("Location", "/api/sessions/"+session.ID)
-	}
-	return r.answer(status, session, err)
 }
 
 func (s *Server) handler(rt route, f forms) http.Handler {
@@ -264,8 +258,11 @@ func (s *Server) begin(r *request, status int, body any, run func() (*Session, e
 	if err := s.readBody(r, body); err != nil {
 		return err
 	}
-	session, err := s.runs.Start(r.Context(), &body)
-	return r.began(http.StatusCreated, session, err)
+	session, err := run()
+	if err == nil {
+		r.Header().Set("Location", "/api/sessions/"+session.ID)
+	}
+	return r.answer(status, session, err)
 }
 
 func (s *Server) cancelRun(r *request) error {
@@ -274,16 +271,6 @@ func (s *Server) cancelRun(r *request) error {
 	}
 	session, err := s.runs.Cancel(r.Context(), r.PathValue("id"))
 	return r.answer(http.StatusAccepted, session, err)
-}
-
-func (s *Server) resumeRun(r *request) error {
-	_ = http.NewResponseController(r.ResponseWriter).SetWriteDeadline(time.Now().Add(startTime))
-	var body ResumeRequest
-	if err := s.readBody(r, &body); err != nil {
-		return err
-	}
-	session, err := s.runs.Resume(r.Context(), r.PathValue("id"), &body)
-	return r.began(http.StatusAccepted, session, err)
 }
 
 // The sessions that a list has when the client does not say how many, and how many it has at most.

@@ -118,7 +118,7 @@ func (p *Pair) read() (*tls.Certificate, error) {
 	return &c, nil
 }
 
-// readFile reads a whole file that passes check, if there is one, and waits for no other.
+// readFile reads a file that check, if there is one, accepts. It does not wait for what is no file.
 func readFile(path string, check func(string, os.FileInfo) error) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -160,10 +160,7 @@ func (e *ListenError) Error() string { return "listen: " + e.Err.Error() }
 func (e *ListenError) Unwrap() error { return e.Err }
 
 // TokenError says that there can be no token of the owner's own, see [*token.FileError].
-type TokenError struct{ Err error }
-
-func (e *TokenError) Error() string { return e.Err.Error() }
-func (e *TokenError) Unwrap() error { return e.Err }
+type TokenError struct{ failure.Cause }
 
 // InterruptedError says which sessions the end of the service interrupted. They can be resumed.
 type InterruptedError struct{ Sessions []string }

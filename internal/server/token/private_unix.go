@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// open opens a file, no link, without waiting for the other end of a FIFO.
+// open opens a file, and neither follows a link in its place nor waits for the other end of a FIFO.
 func open(file string) (*os.File, error) {
 	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	switch {
