@@ -3,6 +3,7 @@ package schemagen
 import (
 	"encoding/json"
 	"maps"
+	"strings"
 
 	"github.com/invopop/jsonschema"
 
@@ -214,7 +215,7 @@ var fields = map[string]map[string]field{
 	"Rules": {
 		"max_turns":          {text: "The most turns of one attempt: 1 by default, 25 with tools. A turn is one model call with the tool results that answer it.", min: "1", max: manyTurns},
 		"max_attempts":       {text: "How often the phase is tried until its answer passes: 1 by default, 3 with an output_schema.", min: "1", max: manyTurns},
-		"loop_until":         {text: "The validator that the answer must pass: the name of a validator or a declared tool, or non_empty, json, regex:PATTERN, min_words:N, max_words:N, command:LINE.", examples: validatorExamples()},
+		"loop_until":         {text: "The validator that the answer must pass: the name of a validator or a declared tool, or " + strings.Join(cascade.BuiltinValidators(), ", ") + ".", examples: validatorExamples()},
 		"loop_until_prompt":  {text: "What the model is told about the check, a template, in place of the built-in text."},
 		"loop_until_silent":  {text: "Do not tell the model what will be checked.", def: false},
 		"retry_instructions": {text: "What the model is told when an attempt failed, a template.", examples: []any{"It was refused: {{ validation_error }}. Try again."}},

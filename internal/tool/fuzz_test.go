@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,12 +14,13 @@ import (
 	"github.com/windlass-run/windlass/internal/tool"
 )
 
-// FuzzArguments calls the file tools with whatever a model may write: nothing outside the granted
+// FuzzArguments calls all built-in tools, but for commands and SQL, with whatever a model may write: nothing outside the granted
 // folder is shown, made or changed, what windlass runs by itself stays as it is, and a result is
 // bounded.
 func FuzzArguments(f *testing.F) {
+	names := slices.DeleteFunc(tool.BuiltinNames(), func(name string) bool { return name == tool.RunCommand || name == tool.SQLQuery })
 	for _, path := range []string{"a.txt", "../secret", "link/secret", "sub/../../secret", "sub/up/secret", "a\x00", strings.Repeat("a/", 3000), "windlass.json", ".git/config", "/", "", "sub/new", "{a,b}", "[z-a]", "**/*"} {
-		for i := range 4 {
+		for i := range names {
 			f.Add(uint8(i), path, "canary|x", false)
 			f.Add(uint8(i), path, "(", true)
 		}
@@ -36,7 +38,6 @@ func FuzzArguments(f *testing.F) {
 	r, err := tool.New(tool.Options{Roots: []string{granted}})
 	require.NoError(f, err)
 	f.Cleanup(func() { require.NoError(f, r.Close()) })
-	names := []string{tool.ReadFile, tool.ListFiles, tool.SearchFiles, tool.WriteFile}
 	f.Fuzz(func(t *testing.T, which uint8, path, text string, flag bool) {
 		args, err := json.Marshal(map[string]any{"path": path, "pattern": text, "content": text, "append": flag, "all": flag, "ignore_case": flag, "glob": path})
 		require.NoError(t, err)

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -35,10 +36,19 @@ const (
 	SQLQuery    = "sql_query"
 )
 
-// BuiltinNames returns the names of the tools of every run, sorted, without the engine's own.
-func BuiltinNames() []string {
-	return []string{ListFiles, ReadFile, RunCommand, SearchFiles, SQLQuery, WriteFile}
+// builtins are the tools of every run, without the engine's own. A new one is a name above, a line
+// here, and a file of its own with the function that makes it.
+var builtins = map[string]func(r *Registry, o Options, env environment) tool{
+	ListFiles:   func(r *Registry, _ Options, _ environment) tool { return listTool(r.files) },
+	ReadFile:    func(r *Registry, _ Options, _ environment) tool { return readTool(r.files) },
+	RunCommand:  func(r *Registry, o Options, env environment) tool { return commandTool(o, env, r.files.dir()) },
+	SearchFiles: func(r *Registry, _ Options, _ environment) tool { return searchTool(r.files) },
+	SQLQuery:    func(r *Registry, o Options, _ environment) tool { return sqlTool(o.SQL, r.secrets) },
+	WriteFile:   func(r *Registry, _ Options, _ environment) tool { return writeTool(r.files) },
 }
+
+// BuiltinNames returns the names of the tools of every run, sorted, without the engine's own.
+func BuiltinNames() []string { return slices.Sorted(maps.Keys(builtins)) }
 
 // The kinds of failed results.
 const (
@@ -128,11 +138,10 @@ func New(o Options) (*Registry, error) {
 	env := newEnvironment(o)
 	r := &Registry{tools: map[string]tool{}, files: files, log: o.Log, secrets: o.Secrets.With(env.secrets...)}
 	files.secrets = r.secrets
-	for _, t := range slices.Concat(fileTools(files), []tool{
-		commandTool(o, env, files.dir()), validatorTool(env, files.dir()), sqlTool(o.SQL, r.secrets),
-	}) {
-		r.tools[t.spec.Name] = t
+	for name, made := range builtins {
+		r.tools[name] = made(r, o, env)
 	}
+	r.tools[effect.CommandTool] = validatorTool(env, files.dir())
 	if err := r.addGiven(o, env); err != nil {
 		return nil, errors.Join(err, files.close())
 	}
