@@ -46,7 +46,7 @@ func TestSystemThatCannotConfine(t *testing.T) {
 	l.engineEnds()
 	require.Contains(t, l.runUnconfined(0, "run", "ask.json", "--model", "plain", "--session", "one").err.String(), unconfinedWarning)
 	l.engineEnds()
-	shown := l.runUnconfined(0, "sessions", "show", "one").err.String()
+	shown := l.runUnconfined(0, "sessions", "list").err.String()
 	require.Equal(t, 1, strings.Count(shown, unconfinedWarning), "once, however often the command asks: %s", shown)
 	l.engineEnds()
 
