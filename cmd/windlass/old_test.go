@@ -15,9 +15,9 @@ func TestDatabaseOfBefore(t *testing.T) {
 	l := newLab(t, "") // with an engine of its own
 	for _, sql := range []string{
 		"CREATE DATABASE windlass",
-		"CREATE TABLE windlass.schema_migrations (version UInt32, name String) ENGINE = MergeTree ORDER BY version",
+		"CREATE TABLE windlass.schema_migrations (version UInt32, name String, applied_at DateTime64(3)) ENGINE = MergeTree ORDER BY version",
 		"CREATE TABLE windlass.unified_logs (session_id String, seq UInt64) ENGINE = MergeTree ORDER BY seq",
-		"INSERT INTO windlass.schema_migrations VALUES (7, 'before')",
+		"INSERT INTO windlass.schema_migrations VALUES (7, 'before', now64(3))",
 		"INSERT INTO windlass.unified_logs VALUES ('a', 1), ('a', 2)",
 	} {
 		l.run(exitOK, "sql", "--write", sql)

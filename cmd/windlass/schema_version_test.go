@@ -37,3 +37,26 @@ func TestDatabaseOfAnotherVersion(t *testing.T) {
 		write("TRUNCATE TABLE schema_migrations") // so that the test's cleanup can open it
 	}
 }
+
+// TestDatabaseWithViewsOfBefore gets its views again, and the commands read it.
+func TestDatabaseWithViewsOfBefore(t *testing.T) {
+	t.Parallel()
+	db := clickhousetest.Open(t)
+	l := newLab(t, clickhousetest.DSN(t, db))
+	l.file("ask.json", recorded["ask.json"])
+	l.run(exitOK, "run", "ask.json", "--model", "plain")
+	session := l.ask("SELECT session_id FROM logs LIMIT 1")[0]["session_id"].(string)
+	for _, sql := range []string{
+		"CREATE OR REPLACE VIEW cost_by_cascade AS SELECT cascade_id, count() AS calls FROM model_calls GROUP BY cascade_id",
+		"CREATE OR REPLACE VIEW sessions AS SELECT DISTINCT session_id FROM unified_logs",
+		"TRUNCATE TABLE schema_migrations",
+		"INSERT INTO schema_migrations (version, name) VALUES (8, 'schema')",
+	} {
+		rows, err := db.Query(t.Context(), sql, clickhouse.QueryOptions{Write: true})
+		require.NoError(t, err)
+		require.NoError(t, rows.Close())
+	}
+	require.Contains(t, l.run(exitOK, "cost").out.String(), "1,200")
+	require.Contains(t, l.run(exitOK, "sessions", "show", session).out.String(), "completed")
+	require.Contains(t, l.run(exitOK, "sessions", "list").out.String(), "completed")
+}

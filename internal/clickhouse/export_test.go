@@ -18,8 +18,24 @@ func Conn(db *DB) driver.Conn { return db.conn }
 // Statements returns all statements that make the schema.
 func Statements(database, cluster string) ([]string, error) {
 	l := layout{database: database, cluster: cluster}
-	statements, err := l.schema()
+	statements, err := currentSchema().statements(l, 0)
 	return append([]string{l.makeDatabase()}, statements...), err
+}
+
+// NextSchema brings a database to the next version of the tables, or only of the views, with a
+// changed text of the schema.
+func NextSchema(ctx context.Context, db *DB, tables bool, change func(string) string) error {
+	s := currentSchema()
+	s.text, s.views = change(s.text), s.views+1
+	if tables {
+		s.version++
+	}
+	return prepare(ctx, db.conn, db.layout, s)
+}
+
+// StatementsAfter returns the statements that bring tables of the version before up to date.
+func StatementsAfter(database, cluster string) ([]string, error) {
+	return schema{text: schemaText, version: schemaVersion + 1}.statements(layout{database: database, cluster: cluster}, schemaVersion)
 }
 
 // Discarded is what a database from [Discarding] has taken: rows, and writes by table.

@@ -134,10 +134,10 @@ func connect(ctx context.Context, t target, l layout) (driver.Conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open ClickHouse: %w", err)
 	}
-	err = prepare(ctx, conn, l)
+	err = prepare(ctx, conn, l, currentSchema())
 	if hasCode(err, codeUnknownDatabase) {
 		if err = createDatabase(ctx, t, l); err == nil {
-			err = prepare(ctx, conn, l)
+			err = prepare(ctx, conn, l, currentSchema())
 		}
 	}
 	if err != nil {

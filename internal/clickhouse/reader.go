@@ -63,7 +63,7 @@ func (r *Reader) prepare(ctx context.Context, db *DB, o driver.Options) error {
 	if err := r.copy.run(ctx, r.admin, []string{"DROP DATABASE IF EXISTS " + quoteName(name) + " SYNC"}); err != nil {
 		return sqlError(err)
 	}
-	if err := prepare(ctx, r.admin, r.copy); err != nil {
+	if err := prepare(ctx, r.admin, r.copy, currentSchema()); err != nil {
 		return sqlError(err)
 	}
 	own, err := r.ownFunctions(ctx)

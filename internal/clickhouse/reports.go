@@ -3,6 +3,7 @@ package clickhouse
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"strings"
 	"time"
 )
@@ -52,9 +53,21 @@ type CostRow struct {
 	Usage
 }
 
-// Sums are rounded far below the price of a token: the last digits depend on the order.
-const usageColumns = "calls, unknown_cost_calls, failed_calls, scripted_calls, " +
-	"tokens_in, tokens_cached, tokens_out, tokens_reasoning, round(cost_usd, 12) AS cost_usd, duration_ms"
+// reportColumns returns the columns that a T is read from, by name: a newer view may have more. Sums are
+// rounded far below the price of a token, as the last digits depend on the order.
+func reportColumns[T any]() string {
+	var columns []string
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[T]()) {
+		switch name := f.Tag.Get("ch"); name {
+		case "":
+		case "cost_usd":
+			columns = append(columns, "round(cost_usd, 12) AS cost_usd")
+		default:
+			columns = append(columns, name)
+		}
+	}
+	return strings.Join(columns, ", ")
+}
 
 // Costs sums up what all sessions cost, the dearest first; days in their order.
 func (db *DB) Costs(ctx context.Context, by CostBy) ([]CostRow, error) {
@@ -69,7 +82,7 @@ func (db *DB) Costs(ctx context.Context, by CostBy) ([]CostRow, error) {
 	if by == ByDay {
 		order = "day"
 	}
-	query := "SELECT " + names + ", " + usageColumns + " FROM " + db.layout.table("cost_by_"+string(by)) + " ORDER BY " + order
+	query := "SELECT " + names + ", " + reportColumns[Usage]() + " FROM " + db.layout.table("cost_by_"+string(by)) + " ORDER BY " + order
 	return list[CostRow](ctx, db, "ask for the costs", query)
 }
 
@@ -128,7 +141,7 @@ func (db *DB) Sessions(ctx context.Context, limit int) ([]Session, error) {
 }
 
 func sessionsWhere(ctx context.Context, db *DB, tail string, args ...any) ([]Session, error) {
-	query := "SELECT * REPLACE (round(cost_usd, 12) AS cost_usd) FROM " + db.layout.table("sessions")
+	query := "SELECT " + reportColumns[Session]() + " FROM " + db.layout.table("sessions")
 	return list[Session](ctx, db, "list the sessions", query+tail, args...)
 }
 

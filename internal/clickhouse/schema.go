@@ -5,6 +5,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"slices"
 	"strings"
 	"text/template"
 
@@ -13,21 +14,40 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// schemaVersion is the version in schema.sql. Up to 7 it had journals before version 3.
-const schemaVersion = 8
+// A change of a table in [tables] raises schemaVersion, a change of a view in schema.sql raises
+// viewsVersion. A windlass of before refuses newer tables and goes on reading newer views: a view
+// may gain columns, and loses none without a new version of the tables.
+const (
+	schemaVersion = 8
+	viewsVersion  = 1
+
+	oldestSchema = 8 // whose tables can be brought up to date: those before have entries of journals before version 3
+)
 
 //go:embed schema.sql
 var schemaText string
+
+// schema is schema.sql with its versions.
+type schema struct {
+	text           string
+	version, views uint32
+}
+
+func currentSchema() schema {
+	return schema{text: schemaText, version: schemaVersion, views: viewsVersion}
+}
 
 // storedTable is a table of the schema, whatever its rows.
 type storedTable struct {
 	name, columns string
 	ddl           string // the columns as CREATE TABLE has them
+	added         string // the same as ALTER TABLE adds those that are missing
 	version       string // what tells the versions of a session's rows apart
 }
 
 func stored[T any](t table[T], version string) storedTable {
-	return storedTable{name: t.name, columns: t.names(), ddl: t.ddl(), version: version}
+	added := t.join(", ", func(c column[T]) string { return "ADD COLUMN IF NOT EXISTS " + c.name + " " + c.sql })
+	return storedTable{name: t.name, columns: t.names(), ddl: t.ddl(), added: added, version: version}
 }
 
 func tables() []storedTable {
@@ -61,12 +81,29 @@ func (l layout) makeDatabase() string {
 	return "CREATE DATABASE IF NOT EXISTS " + quoteName(l.database) + l.onCluster()
 }
 
-// schema returns the statements that make everything in the database. They may be run again.
-func (l layout) schema() ([]string, error) {
+// addColumns returns the statements that add to the tables of before the columns that they lack.
+func (l layout) addColumns() string {
+	var statements strings.Builder
+	for _, t := range tables() {
+		for _, name := range slices.Compact([]string{l.local(t.name), l.table(t.name)}) {
+			statements.WriteString("ALTER TABLE " + name + l.onCluster() + " " + t.added + ";\n")
+		}
+	}
+	return statements.String()
+}
+
+// statements returns what makes everything in a database with tables of version have, 0 for none.
+// They may be run again: what there is of a table stays, a view is replaced.
+func (s schema) statements(l layout, have uint32) ([]string, error) {
+	addColumns := func() string { return "" }
+	if have > 0 && have < s.version {
+		addColumns = l.addColumns
+	}
 	t, err := template.New("schema.sql").Funcs(template.FuncMap{
 		"table": l.table, "local": l.local, "onCluster": l.onCluster, "replacing": l.replacing, "distributed": l.distributed,
 		"columns": tableColumns, "place": func() string { return placeNames("") }, "placeOf": placeNames,
-	}).Parse(schemaText)
+		"addColumns": addColumns,
+	}).Parse(s.text)
 	if err != nil {
 		return nil, fmt.Errorf("read the schema: %w", err)
 	}
@@ -88,41 +125,55 @@ func splitStatements(sql string) []string {
 	return statements
 }
 
-// prepare makes the schema in a database that has none, else checks its version with one query.
-func prepare(ctx context.Context, conn driver.Conn, l layout) error {
-	have, err := schemaVersionOf(ctx, conn, l)
+// prepare makes the schema in a database that has none, and brings one of before up to date. Else
+// it checks the versions with one query. Several processes may do so at once.
+func prepare(ctx context.Context, conn driver.Conn, l layout, s schema) error {
+	have, views, err := schemaVersions(ctx, conn, l)
 	switch {
 	case err != nil:
 		return err
-	case have == schemaVersion:
-		return nil
-	case have > schemaVersion:
-		return &NewerSchemaError{Database: l.database, Have: have, Known: schemaVersion}
-	case have > 0:
+	case have > s.version:
+		return &NewerSchemaError{Database: l.database, Have: have, Known: s.version}
+	case have > 0 && have < oldestSchema:
 		return &OldSchemaError{Database: l.database, Have: have}
+	case have == s.version && views >= s.views:
+		return nil
 	}
-	statements, err := l.schema()
+	statements, err := s.statements(l, have)
 	if err != nil {
 		return err
 	}
-	if err := l.run(ctx, conn, append([]string{l.makeDatabase()}, statements...)); err != nil {
+	if have == 0 {
+		statements = slices.Insert(statements, 0, l.makeDatabase())
+	}
+	if err = l.run(ctx, conn, statements); err == nil { // whoever reads the versions finds all of the schema
+		err = conn.Exec(ctx, "INSERT INTO "+l.table("schema_migrations")+" (version, name) VALUES (?, ?)", s.version, fmt.Sprintf(viewsName, s.views))
+	}
+	switch {
+	case err != nil && have > 0:
+		return fmt.Errorf("bring the schema of database %q up to date: %w; once, this needs a user who may alter its tables, and create and drop its views",
+			l.database, sqlError(err))
+	case err != nil:
 		return fmt.Errorf("make the schema of database %q: %w", l.database, err)
 	}
-	// Whoever reads this finds all of the schema.
-	return conn.Exec(ctx, "INSERT INTO "+l.table("schema_migrations")+" (version, name) VALUES (?, ?)", uint32(schemaVersion), "schema")
+	return nil
 }
 
-// schemaVersionOf returns the version of a database, 0 when it has no schema.
-func schemaVersionOf(ctx context.Context, conn driver.Conn, l layout) (uint32, error) {
-	var v uint32
-	err := conn.QueryRow(ctx, "SELECT max(version) FROM "+l.table("schema_migrations")).Scan(&v)
+const viewsName = "views %d" // where schema_migrations has the version of the views
+
+// schemaVersions returns the version of a database's tables, 0 when it has no schema, and that of
+// its views, 0 when it was recorded before views had one.
+func schemaVersions(ctx context.Context, conn driver.Conn, l layout) (tables, views uint32, err error) {
+	var name string
+	err = conn.QueryRow(ctx, "SELECT max(version), argMax(name, (version, applied_at)) FROM "+l.table("schema_migrations")).Scan(&tables, &name)
 	if isUnknownObject(err) {
-		return 0, nil
+		return 0, 0, nil
 	}
 	if err != nil {
-		return 0, fmt.Errorf("read the schema version of database %q: %w", l.database, err)
+		return 0, 0, fmt.Errorf("read the schema version of database %q: %w", l.database, err)
 	}
-	return v, nil
+	_, _ = fmt.Sscanf(name, viewsName, &views) // of another name the version stays 0
+	return tables, views, nil
 }
 
 func (l layout) run(ctx context.Context, conn driver.Conn, statements []string) error {
@@ -237,7 +288,7 @@ func (db *DB) old(ctx context.Context, name string) (*OldDatabase, error) {
 		return nil, err
 	}
 	old, before := OldDatabase{Name: name}, layout{database: name, cluster: db.layout.cluster}
-	if old.Version, err = schemaVersionOf(ctx, db.conn, before); err != nil || old.Version == 0 || old.Version >= schemaVersion {
+	if old.Version, _, err = schemaVersions(ctx, db.conn, before); err != nil || old.Version == 0 || old.Version >= oldestSchema {
 		return nil, err
 	}
 	err = db.conn.QueryRow(ctx, count+before.table("unified_logs")).Scan(&old.Entries)

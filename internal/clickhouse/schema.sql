@@ -1,5 +1,5 @@
-{{/* The whole schema. Every statement may be run twice, because two processes may make the database at the same moment and
-ClickHouse has no lock that both could take. The lists of columns are in Go: they also say how rows are written and read.
+{{/* The whole schema. Every statement may be run twice, because two processes may make the database, or bring it up to date,
+at the same moment and ClickHouse has no lock that both could take. A change raises a version in schema.go. The lists of columns are in Go: they also say how rows are written and read.
 The statements as they run are in testdata/ddl_server.golden and testdata/ddl_cluster.golden. */ -}}
 
 {{define "costs"}}count() AS calls,
@@ -103,13 +103,14 @@ SETTINGS index_granularity = 256;
 
 {{distributed "unified_embeddings" "cityHash64(session_id)"}};
 
+{{addColumns}}
 -- Every entry once, with the text of its message.
-CREATE VIEW IF NOT EXISTS {{table "logs"}}{{onCluster}} AS
+CREATE OR REPLACE VIEW {{table "logs"}}{{onCluster}} AS
 SELECT * EXCEPT (selection_json), content_text FROM {{table "unified_logs"}} FINAL;
 
 -- One row per model call. cost_usd is NULL when the cost is unknown. Requests that failed before the call was answered or
 -- given up are in retries and retry_kinds.
-CREATE VIEW IF NOT EXISTS {{table "model_calls"}}{{onCluster}} AS
+CREATE OR REPLACE VIEW {{table "model_calls"}}{{onCluster}} AS
 SELECT session_id, seq, at, {{place}}, effect, effect_number, effect_name, model, provider, scripted,
        has_usage, tokens_in, tokens_cached, tokens_out, tokens_reasoning, usage_estimated, cost_usd, duration_ms,
        request_hash, content_hash, content_text, tool_calls_json, error_kind, error,
@@ -119,19 +120,19 @@ FROM {{table "unified_logs"}} FINAL
 WHERE node_type = 'model_call';
 
 -- One row per tool call.
-CREATE VIEW IF NOT EXISTS {{table "tool_calls"}}{{onCluster}} AS
+CREATE OR REPLACE VIEW {{table "tool_calls"}}{{onCluster}} AS
 SELECT session_id, seq, at, {{place}}, effect, effect_number, effect_name, tool_name, tool_call_id,
        tool_arguments, failed, duration_ms, content_hash, content_text, error_kind, error
 FROM {{table "unified_logs"}} FINAL
 WHERE node_type = 'tool_call';
 
-CREATE VIEW IF NOT EXISTS {{table "context_selections"}}{{onCluster}} AS
+CREATE OR REPLACE VIEW {{table "context_selections"}}{{onCluster}} AS
 SELECT * FROM {{table "unified_selections"}} FINAL;
 
 -- What each model call was sent, message by message, in the very words: a placeholder or a summary where one stood for a
 -- message of the history. message_seq and content_hash are those of that message. A validator that asks a model has no
 -- selection and no rows here.
-CREATE VIEW IF NOT EXISTS {{table "sent_messages"}}{{onCluster}} AS
+CREATE OR REPLACE VIEW {{table "sent_messages"}}{{onCluster}} AS
 SELECT c.session_id AS session_id, {{placeOf "c"}},
        c.before + c.part.1 AS position, c.place AS history_position, c.message_seq AS message_seq,
        if(c.part.2 != '', JSONExtractString(c.part.2, 'role'), if(c.dialect = 'prompted' AND h.role = 'tool', 'user', h.role)) AS role,
@@ -164,7 +165,7 @@ INNER JOIN
 
 -- One row per model call of a phase: the sizes of what it was sent, and what the provider counted and took. A call that was
 -- made again when its run was resumed has its newest outcome.
-CREATE VIEW IF NOT EXISTS {{table "context_calls"}}{{onCluster}} AS
+CREATE OR REPLACE VIEW {{table "context_calls"}}{{onCluster}} AS
 SELECT s.session_id AS session_id, s.seq AS seq, s.at AS at, {{placeOf "s"}},
        s.model AS model,
        s.full_history_size AS full_history_size, s.context_size AS context_size, s.tokens_saved AS tokens_saved,
@@ -180,10 +181,10 @@ LEFT JOIN
     FROM {{table "model_calls"}} ORDER BY seq DESC LIMIT 1 BY session_id, key
 ) AS c ON s.session_id = c.session_id AND s.key = c.key;
 
-CREATE VIEW IF NOT EXISTS {{table "context_embeddings"}}{{onCluster}} AS
+CREATE OR REPLACE VIEW {{table "context_embeddings"}}{{onCluster}} AS
 SELECT * FROM {{table "unified_embeddings"}} FINAL;
 
-CREATE VIEW IF NOT EXISTS {{table "context_cards"}}{{onCluster}} AS
+CREATE OR REPLACE VIEW {{table "context_cards"}}{{onCluster}} AS
 SELECT c.session_id AS session_id, c.content_hash AS content_hash, c.summary AS summary, c.keywords AS keywords,
        if(c.dimensions = 0, [], e.embedding) AS embedding, c.embedding_model AS embedding_model, c.dimensions AS dimensions,
        c.estimated_tokens AS estimated_tokens, c.role AS role, c.phase_name AS phase_name, c.visit AS visit,
@@ -195,44 +196,44 @@ LEFT JOIN (SELECT session_id, content_hash, embedding_model, embedding FROM {{ta
 ON c.session_id = e.session_id AND c.content_hash = e.content_hash AND c.embedding_model = e.embedding_model;
 
 -- cost_usd sums the known costs and is NULL when none is known; unknown_cost_calls says how many are left out of it.
-CREATE VIEW IF NOT EXISTS {{table "cost_by_session"}}{{onCluster}} AS
+CREATE OR REPLACE VIEW {{table "cost_by_session"}}{{onCluster}} AS
 SELECT c.session_id AS session_id, any(c.cascade_id) AS cascade_id, min(c.at) AS started_at, {{template "costs"}}
 FROM {{table "model_calls"}} AS c GROUP BY c.session_id;
 
-CREATE VIEW IF NOT EXISTS {{table "cost_by_cascade"}}{{onCluster}} AS
+CREATE OR REPLACE VIEW {{table "cost_by_cascade"}}{{onCluster}} AS
 SELECT c.cascade_id AS cascade_id, uniqExact(c.session_id) AS sessions, {{template "costs"}}
 FROM {{table "model_calls"}} AS c GROUP BY c.cascade_id;
 
-CREATE VIEW IF NOT EXISTS {{table "cost_by_phase"}}{{onCluster}} AS
+CREATE OR REPLACE VIEW {{table "cost_by_phase"}}{{onCluster}} AS
 SELECT c.cascade_id AS cascade_id, c.phase_name AS phase_name, uniqExact(c.session_id) AS sessions, {{template "costs"}}
 FROM {{table "model_calls"}} AS c GROUP BY c.cascade_id, c.phase_name;
 
-CREATE VIEW IF NOT EXISTS {{table "cost_by_model"}}{{onCluster}} AS
+CREATE OR REPLACE VIEW {{table "cost_by_model"}}{{onCluster}} AS
 SELECT c.model AS model, c.provider AS provider, uniqExact(c.session_id) AS sessions, {{template "costs"}}
 FROM {{table "model_calls"}} AS c GROUP BY c.model, c.provider;
 
-CREATE VIEW IF NOT EXISTS {{table "cost_by_day"}}{{onCluster}} AS
+CREATE OR REPLACE VIEW {{table "cost_by_day"}}{{onCluster}} AS
 SELECT toDate(c.at, 'UTC') AS day, uniqExact(c.session_id) AS sessions, {{template "costs"}}
 FROM {{table "model_calls"}} AS c GROUP BY day;
 
 -- What sending less has saved, in tokens and in money, by the calls that were answered: full_usd is what full history would
 -- have cost with the same caching, sent_usd what was sent, both by the price card and without answers. Sums of money leave
 -- unpriced_calls out and are NULL when nothing is left; guard_usd is what summaries and exact counts cost in addition.
-CREATE VIEW IF NOT EXISTS {{table "savings_by_session"}}{{onCluster}} AS
+CREATE OR REPLACE VIEW {{table "savings_by_session"}}{{onCluster}} AS
 SELECT c.session_id AS session_id, any(c.cascade_id) AS cascade_id, {{template "savings"}}
 FROM {{template "savingsRows"}} AS c GROUP BY c.session_id;
 
-CREATE VIEW IF NOT EXISTS {{table "savings_by_phase"}}{{onCluster}} AS
+CREATE OR REPLACE VIEW {{table "savings_by_phase"}}{{onCluster}} AS
 SELECT c.cascade_id AS cascade_id, c.phase_name AS phase_name, uniqExact(c.session_id) AS sessions, {{template "savings"}}
 FROM {{template "savingsRows"}} AS c GROUP BY c.cascade_id, c.phase_name;
 
-CREATE VIEW IF NOT EXISTS {{table "savings_by_model"}}{{onCluster}} AS
+CREATE OR REPLACE VIEW {{table "savings_by_model"}}{{onCluster}} AS
 SELECT c.model AS model, uniqExact(c.session_id) AS sessions, {{template "savings"}}
 FROM {{template "savingsRows"}} AS c GROUP BY c.model;
 
 -- One row per session. What became of a run its newest end says, unless it was resumed since. A run without an end is running
 -- or was interrupted: the rows cannot tell.
-CREATE VIEW IF NOT EXISTS {{table "sessions"}}{{onCluster}} AS
+CREATE OR REPLACE VIEW {{table "sessions"}}{{onCluster}} AS
 SELECT l.session_id AS session_id,
        any(l.cascade_id) AS cascade_id,
        if(maxIf(l.seq, l.node_type = 'run_end') > maxIf(l.seq, l.node_type IN ('run_start', 'run_resume')),

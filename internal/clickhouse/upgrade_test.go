@@ -1,0 +1,175 @@
+package clickhouse_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/windlass-run/windlass/internal/clickhouse"
+	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
+)
+
+const schemaVersions = "SELECT version, name FROM schema_migrations FINAL"
+
+// TestSchemaHasVersions fails where the schema was changed and its databases would keep the old one.
+func TestSchemaHasVersions(t *testing.T) {
+	t.Parallel()
+	statements, err := clickhouse.Statements("logs", "")
+	require.NoError(t, err)
+	comments := regexp.MustCompile(`(?m)^--.*\n`)
+	tables, views, found := strings.Cut(comments.ReplaceAllString(strings.Join(statements, ";\n\n"), ""), "CREATE OR REPLACE VIEW")
+	require.True(t, found)
+	sum := func(s string) string {
+		sum := sha256.Sum256([]byte(s))
+		return hex.EncodeToString(sum[:8])
+	}
+	require.Equal(t, "edad603c11396c94", sum(tables), "the tables have changed since version 8: raise schemaVersion and write their new sum here")
+	require.Equal(t, "6a7bbb84b73044e2", sum(views), "the views have changed since version 1: raise viewsVersion and write their new sum here")
+}
+
+// databaseOfBefore makes a database as windlass did before views had a version: its views of costs
+// lack a column.
+func databaseOfBefore(t *testing.T) clickhouse.Options {
+	t.Helper()
+	o := clickhousetest.Options(t)
+	statements, err := clickhouse.Statements(o.Database, "")
+	require.NoError(t, err)
+	conn := clickhouse.Conn(clickhousetest.Open(t))
+	statements = append(statements, "INSERT INTO "+o.Database+".schema_migrations (version, name) VALUES (8, 'schema')")
+	column := regexp.MustCompile(`\n *countIf\(.*\) AS scripted_calls,`)
+	for _, s := range statements {
+		s = column.ReplaceAllString(strings.Replace(s, "CREATE OR REPLACE VIEW", "CREATE VIEW IF NOT EXISTS", 1), "")
+		require.NoError(t, conn.Exec(t.Context(), s))
+	}
+	return o
+}
+
+// openAtOnce opens a database several times at once and returns one of them.
+func openAtOnce(t *testing.T, o clickhouse.Options) *clickhouse.DB {
+	t.Helper()
+	dbs, errs := make([]*clickhouse.DB, 4), make([]error, 4)
+	var wg sync.WaitGroup
+	for i := range dbs {
+		wg.Go(func() { dbs[i], errs[i] = clickhouse.Open(t.Context(), o) })
+	}
+	wg.Wait()
+	for i, db := range dbs {
+		require.NoError(t, errs[i])
+		t.Cleanup(func() { require.NoError(t, db.Close()) })
+	}
+	return dbs[0]
+}
+
+// TestViewsOfBeforeAreMadeAgain opens a database of before by several processes at once, while one
+// of before reads. A user who may only read cannot be the first.
+func TestViewsOfBeforeAreMadeAgain(t *testing.T) {
+	t.Parallel()
+	o := databaseOfBefore(t)
+	through := clickhousetest.Open(t)
+	conn := clickhouse.Conn(through)
+	readonly := strings.Replace(readonlyDSN(t, through), "/"+through.Database(), "/"+o.Database, 1)
+	_, err := clickhouse.Open(t.Context(), clickhouse.Options{DSN: readonly})
+	require.ErrorContains(t, err, `bring the schema of database "`+o.Database+`" up to date: `)
+	require.ErrorContains(t, err, "; once, this needs a user who may alter its tables, and create and drop its views")
+
+	stop, read := make(chan struct{}), make(chan error)
+	go func() {
+		for {
+			select {
+			case <-stop:
+				read <- nil
+				return
+			default:
+			}
+			if err := conn.Exec(t.Context(), "SELECT calls, cost_usd FROM "+o.Database+".cost_by_phase"); err != nil {
+				read <- err
+				return
+			}
+		}
+	}()
+	db := openAtOnce(t, o)
+	close(stop)
+	require.NoError(t, <-read)
+	require.Equal(t, "version | name\n8 | views 1\n", result(t, db, schemaVersions))
+	require.NoError(t, clickhousetest.Insert(t.Context(), db, stories()))
+	for _, by := range clickhouse.CostBys() {
+		rows, err := db.Costs(t.Context(), by)
+		require.NoError(t, err)
+		require.NotEmpty(t, rows)
+	}
+	sessions, err := db.Sessions(t.Context(), 0)
+	require.NoError(t, err)
+	require.Len(t, sessions, 2)
+	again, err := clickhouse.Open(t.Context(), clickhouse.Options{DSN: readonly})
+	require.NoError(t, err)
+	require.NoError(t, again.Close())
+}
+
+// TestNewerViewsAreRead by this windlass, which leaves them as they are.
+func TestNewerViewsAreRead(t *testing.T) {
+	t.Parallel()
+	o := clickhousetest.Options(t)
+	db := openAtOnce(t, o)
+	require.NoError(t, clickhousetest.Insert(t.Context(), db, stories()))
+	more := strings.NewReplacer("count() AS calls,", "count() AS calls, 'new' AS note,",
+		"any(l.cascade_id) AS cascade_id,", "any(l.cascade_id) AS cascade_id, 'new' AS note,")
+	require.NoError(t, clickhouse.NextSchema(t.Context(), db, false, more.Replace))
+	db = openAtOnce(t, o)
+	require.Equal(t, "version | name\n8 | views 2\n", result(t, db, schemaVersions))
+	for _, view := range []string{"sessions", "cost_by_day"} {
+		require.Equal(t, "new", scalar(t, db, "SELECT any(note) FROM "+view))
+	}
+	_, err := db.Costs(t.Context(), clickhouse.ByDay)
+	require.NoError(t, err)
+	_, err = db.Sessions(t.Context(), 0)
+	require.NoError(t, err)
+}
+
+// TestTablesOfBeforeGetTheirColumns: the made-up next version of the tables has a column, and a
+// view of it, that those of the version before lack.
+func TestTablesOfBeforeGetTheirColumns(t *testing.T) {
+	t.Parallel()
+	o := clickhousetest.Options(t)
+	db := openAtOnce(t, o)
+	require.NoError(t, clickhousetest.Insert(t.Context(), db, stories()))
+	conn := clickhouse.Conn(db)
+	require.NoError(t, conn.Exec(t.Context(), "ALTER TABLE unified_cards DROP COLUMN summary"))
+	text := func(s string) string {
+		return s + "CREATE OR REPLACE VIEW {{table \"newest\"}}{{onCluster}} AS SELECT summary FROM {{table \"unified_cards\"}};\n"
+	}
+	for range 2 {
+		require.NoError(t, clickhouse.NextSchema(t.Context(), db, true, text))
+	}
+	require.Equal(t, "version | name\n8 | views 1\n9 | views 2\n", result(t, db, schemaVersions+" ORDER BY version"))
+	require.Equal(t, "0", scalar(t, db, "SELECT count() FROM newest"))
+	require.Equal(t, "2", scalar(t, db, "SELECT count() FROM sessions"), "rows stay")
+	_, err := clickhouse.Open(t.Context(), o)
+	require.EqualError(t, err, `the ClickHouse database "`+o.Database+`" has schema version 9, but this windlass knows only up to 8: use a newer windlass, or another database`)
+	require.NoError(t, conn.Exec(t.Context(), "TRUNCATE TABLE schema_migrations"), "so that the test's cleanup can open it")
+}
+
+// TestColumnsAreAddedOnEveryNode holds the statements for a cluster: the table with the rows comes
+// before the one over all nodes, and both before the views.
+func TestColumnsAreAddedOnEveryNode(t *testing.T) {
+	t.Parallel()
+	statements, err := clickhouse.StatementsAfter("logs", "main")
+	require.NoError(t, err)
+	var heads []string
+	for _, s := range statements {
+		if head, _, ok := strings.Cut(s, " ADD COLUMN IF NOT EXISTS session_id String, "); ok {
+			heads = append(heads, head)
+		} else if strings.Contains(s, "CREATE OR REPLACE VIEW") {
+			break
+		}
+	}
+	var want []string
+	for _, table := range []string{"unified_logs", "unified_selections", "unified_cards", "unified_embeddings"} {
+		want = append(want, "ALTER TABLE `logs`.`"+table+"_local` ON CLUSTER `main`", "ALTER TABLE `logs`.`"+table+"` ON CLUSTER `main`")
+	}
+	require.Equal(t, want, heads)
+}
