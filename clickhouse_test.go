@@ -76,6 +76,9 @@ func testQueries(t *testing.T, w *windlass.Windlass) {
 		require.Equal(t, "0", row[0].String())
 		break // which ends the query
 	}
+	for range found.All() {
+		require.Fail(t, "rows after a loop over them was left")
+	}
 	found, err = w.Query(t.Context(), "SELECT throwIf(number = 100000) FROM numbers(1000000) SETTINGS max_block_size = 1000")
 	if err == nil {
 		for _, err = range found.All() {
@@ -96,6 +99,7 @@ func testQueries(t *testing.T, w *windlass.Windlass) {
 	require.EqualValues(t, 3, costs[0].Calls)
 	_, err = w.Costs(t.Context(), "weather")
 	require.EqualError(t, err, `costs cannot be summed up by "weather"`)
+	require.Equal(t, windlass.InvalidRequest, windlass.KindOf(err))
 }
 
 // The embedded engine is a process of this program, which calls ServeEngine.

@@ -3,6 +3,7 @@ package windlass
 import (
 	"context"
 	"errors"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -120,16 +121,21 @@ func TestTools(t *testing.T) {
 	require.Equal(t, echo.Text("the result cannot be encoded: json: unsupported type: chan int"), call(free(make(chan int), nil), `{}`).Parts)
 	fault := Func("f", "", func(context.Context, struct{}) (string, error) { panic("boom") })
 	require.Equal(t, effect.ToolResult{Parts: echo.Text("the tool f panicked: boom"), Failed: true, Kind: "failed"}, call(fault, `{}`))
+	gone := Func("f", "", func(context.Context, struct{}) (string, error) { runtime.Goexit(); return "", nil })
+	require.Equal(t, echo.Text("the tool f ended its goroutine instead of returning, as a failed assertion of package testing does"), call(gone, `{}`).Parts)
 }
 
 func TestToolErrors(t *testing.T) {
 	t.Parallel()
 	type odd struct{ C chan int }
+	free := func(context.Context, struct{}) (string, error) { return "", nil }
 	for text, tool := range map[string]Tool{
 		`tool "f": its arguments are a string: expected a struct, or a map with strings as keys`: Func("f", "", func(context.Context, string) (string, error) { return "", nil }),
-		`tool "": it needs a name and a function`:                                                Func("", "", func(context.Context, struct{}) (string, error) { return "", nil }),
-		`tool "g": it needs a name and a function`:                                               Func[struct{}, string]("g", "", nil),
-		`tool "h": no schema can be made of windlass.odd: unsupported type chan int`:             Func("h", "", func(context.Context, odd) (string, error) { return "", nil }),
+		`tool "g": it has no function`:                                               Func[struct{}, string]("g", "", nil),
+		`tool "": its name must be 1 to 64 letters, digits, _ and -`:                 Func("", "", free),
+		`tool "a b": its name must be 1 to 64 letters, digits, _ and -`:              Func("a b", "", free),
+		`tool "set_state": the engine has a tool of that name`:                       Func("set_state", "", free),
+		`tool "h": no schema can be made of windlass.odd: unsupported type chan int`: Func("h", "", func(context.Context, odd) (string, error) { return "", nil }),
 	} {
 		_, err := settingsOf([]RunOption{WithTool(tool)})
 		require.Equal(t, InvalidRequest, KindOf(err))

@@ -69,12 +69,9 @@ func (g guarded) Complete(ctx context.Context, req *ModelRequest) (resp *ModelRe
 		cause := fmt.Errorf(format, args...)
 		return &ModelError{Kind: kind, Provider: ownProvider, Model: req.Model, Message: cause.Error(), Err: cause}
 	}
-	defer func() {
-		if p := recover(); p != nil {
-			resp, err = nil, fault(echo.ModelErrServer, "it panicked: %v", p)
-		}
-	}()
-	resp, err = g.model.Complete(ctx, req)
+	if why := shielded(func() { resp, err = g.model.Complete(ctx, req) }); why != "" {
+		return nil, fault(echo.ModelErrServer, "it %s", why)
+	}
 	if _, ok := err.(*ModelError); ok || ctx.Err() != nil && err != nil { //nolint:errorlint // a wrapped one is wrapped again
 		return nil, err
 	}
@@ -92,4 +89,23 @@ func (g guarded) Complete(ctx context.Context, req *ModelRequest) (resp *ModelRe
 		whole.Model = req.Model
 	}
 	return &whole, nil
+}
+
+// shielded calls a function of the program on a goroutine of its own, waits for it, and returns what
+// it did instead of returning: a panic, or a [runtime.Goexit], which would take the run's goroutine
+// along.
+func shielded(call func()) string {
+	done := make(chan string, 1)
+	go func() {
+		why := "ended its goroutine instead of returning, as a failed assertion of package testing does"
+		defer func() {
+			if p := recover(); p != nil {
+				why = fmt.Sprintf("panicked: %v", p)
+			}
+			done <- why
+		}()
+		call()
+		why = ""
+	}()
+	return <-done
 }

@@ -3,6 +3,7 @@ package windlass
 import (
 	"context"
 	"iter"
+	"slices"
 
 	"github.com/windlass-run/windlass/internal/clickhouse"
 )
@@ -48,14 +49,18 @@ func (w *Windlass) Query(ctx context.Context, sql string) (*Rows, error) {
 	return out, nil
 }
 
-// All returns the rows, each with a value for each column, and closes them. An error ends it.
+// All returns the rows, each with a value for each column, and closes them. An error ends it. There
+// are none after [Rows.Close], or after a loop over them was left.
 func (r *Rows) All() iter.Seq2[[]Value, error] {
 	return func(yield func([]Value, error) bool) {
 		defer r.Close() //nolint:errcheck // the rows have ended, or nobody wants more of them
-		for r.rows.Next() {
+		for r.db != nil && r.rows.Next() {
 			if row, err := r.rows.Row(); !yield(row, explain(err)) || err != nil {
 				return
 			}
+		}
+		if r.db == nil {
+			return
 		}
 		if err := r.rows.Close(); err != nil {
 			yield(nil, explain(err))
@@ -95,8 +100,11 @@ const (
 type CostRow = clickhouse.CostRow
 
 // Costs sums up what the model calls of all sessions in ClickHouse cost, the most expensive first;
-// days in their order.
+// days in their order. The error is of [InvalidRequest] for another way to sum up.
 func (w *Windlass) Costs(ctx context.Context, by CostBy) ([]CostRow, error) {
+	if !slices.Contains(clickhouse.CostBys(), by) {
+		return nil, invalid("costs cannot be summed up by %q", by)
+	}
 	if w.journals {
 		return nil, errNoClickHouse
 	}

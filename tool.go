@@ -5,12 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/invopop/jsonschema"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/tool"
@@ -29,6 +32,9 @@ func (t Tool) Name() string { return t.fn.Spec.Name }
 
 // Parameters returns the JSON Schema of its arguments.
 func (t Tool) Parameters() json.RawMessage { return t.fn.Spec.Parameters }
+
+// toolName is what providers accept as the name of a tool.
+var toolName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // ToolOption says more of a tool.
 type ToolOption func(*Tool)
@@ -57,25 +63,35 @@ func Timeout(d time.Duration) ToolOption { return func(t *Tool) { t.fn.Timeout =
 // to.
 func Func[In, Out any](name, description string, fn func(context.Context, In) (Out, error), options ...ToolOption) Tool {
 	t := Tool{fn: tool.Func{Spec: effect.ToolSpec{Name: name, Description: description}}}
-	if t.fn.Spec.Parameters, t.err = parametersOf[In](); t.err != nil || name == "" || fn == nil {
-		if t.err == nil {
-			t.err = errors.New("it needs a name and a function")
-		}
+	t.fn.Spec.Parameters, t.err = parametersOf[In]()
+	switch {
+	case t.err != nil:
+	case fn == nil:
+		t.err = errors.New("it has no function")
+	case !toolName.MatchString(name):
+		t.err = errors.New("its name must be 1 to 64 letters, digits, _ and -")
+	case slices.Contains(engine.OwnTools(), name):
+		t.err = errors.New("the engine has a tool of that name")
+	}
+	if t.err != nil {
 		t.err = failure.New(InvalidRequest, fmt.Errorf("tool %q: %w", name, t.err), "Func describes what a tool is made of")
 		return t
 	}
 	t.fn.Run = func(ctx context.Context, req effect.ToolRequest) (res effect.ToolResult) {
-		defer func() {
-			if p := recover(); p != nil {
-				res = failed("the tool %s panicked: %v", name, p)
-			}
-		}()
 		var in In
-		if err := json.Unmarshal(req.Arguments, &in); err != nil {
-			return failed("the arguments cannot be read: %v", err)
-		}
-		out, err := fn(ctx, in)
-		if err != nil {
+		var out Out
+		var err error
+		why := shielded(func() {
+			if err = json.Unmarshal(req.Arguments, &in); err != nil {
+				err = fmt.Errorf("the arguments cannot be read: %w", err)
+				return
+			}
+			out, err = fn(ctx, in)
+		})
+		switch {
+		case why != "":
+			return failed("the tool %s %s", name, why)
+		case err != nil:
 			return failed("%v", err)
 		}
 		return answerOf(out)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -363,6 +364,10 @@ func TestFaultsOfAModel(t *testing.T) {
 	own := &windlass.ModelError{Kind: echo.ModelErrAuth, Model: "m", Message: "no key", Hint: "set one"}
 	for text, model := range map[string]windlass.ModelFunc{
 		"model own at program: it panicked: boom": func(context.Context, *windlass.ModelRequest) (*windlass.ModelResponse, error) { panic("boom") },
+		"model own at program: it ended its goroutine instead of returning, as a failed assertion of package testing does": func(context.Context, *windlass.ModelRequest) (*windlass.ModelResponse, error) {
+			runtime.Goexit()
+			return nil, nil
+		},
 		"model own at program: it returned no message of the assistant": func(context.Context, *windlass.ModelRequest) (*windlass.ModelResponse, error) {
 			return nil, nil //nolint:nilnil // that is the fault
 		},

@@ -22,7 +22,7 @@
 //     not fit, and what is known of models.
 //   - calls.go: model calls within the budget.
 //   - toolset.go, toolcall.go, owntools.go: the tools of a phase and their calls.
-//   - checks.go: output_schema and loop_until. templates.go: the templates of a phase. handoff.go:
+//   - validators.go: output_schema and loop_until. templates.go: the templates of a phase. handoff.go:
 //     the report at its end.
 //
 // All of them record through the recorder (record.go, mask.go), which also answers a replay.

@@ -88,7 +88,7 @@ func (s *shownRun) showRecorded(v live.View, r *app.Run) {
 		}
 	} else if !s.quiet {
 		t := record.Of(kept).Totals()
-		fmt.Fprintf(s.con.err, "%s: session %s is taken up after %s, %s answered from its record\n",
+		fmt.Fprintf(s.con.err, "%s: session %s is resumed after %s, %s answered from its record\n",
 			r.Cascade().CascadeID, r.ID(), term.Plural(len(r.Recorded()), "entry"), term.Plural(t.Calls-t.Failed, "model call"))
 	}
 }
