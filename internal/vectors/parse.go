@@ -7,17 +7,16 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strconv"
+	"slices"
 )
 
 // Bounds of what is read, far above the published file's 341,479 words of 100 dimensions.
 const (
-	maxWords  = 1 << 20
-	maxDims   = 1024
-	maxCodes  = 1 << 27 // words times dimensions
-	maxWord   = 255     // bytes
-	maxString = 4096    // bytes of a string in the file, escapes included
-	maxNumber = 64
+	maxWords = 1 << 20
+	maxDims  = 1024
+	maxCodes = 1 << 27 // words times dimensions
+	maxWord  = 255     // bytes
+	maxValue = 1 << 18 // bytes of a string, of a number, or of the numbers of a word
 )
 
 // header is what the file says of itself before its vectors.
@@ -31,50 +30,52 @@ type header struct {
 //	{"size": N, "dimensions": D, "l2NormIndex": D, "wordIndex": D+1, ...,
 //	 "vectors": {"the": [D numbers, length, place], ...}, ...}
 //
-// with the head before the vectors. Other members are passed over. After the first error nothing
-// more is read, and what the methods return is void.
+// with the head before the vectors. Other members are numbers, strings, and arrays of them.
 type parser struct {
-	in     *bufio.Reader
-	at     int64
-	err    error
-	buf    []byte
+	in     *io.LimitedReader // as far as the next value may reach
+	json   *json.Decoder
 	header map[string]float64
 }
 
 // parse calls begin once with the head, and then each for every word. The numbers are valid until
 // the next word.
 func parse(in io.Reader, begin func(header), each func(word string, numbers []float64) error) error {
-	p := &parser{in: bufio.NewReaderSize(in, 1<<20), header: map[string]float64{}}
+	limited := &io.LimitedReader{R: bufio.NewReaderSize(in, 1<<20)}
+	p := &parser{in: limited, json: json.NewDecoder(limited), header: map[string]float64{}}
+	err := p.file(begin, each)
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	if p.in.N <= 0 && errors.Is(err, io.ErrUnexpectedEOF) {
+		err = errors.New("a value has no end")
+	}
+	if err != nil {
+		return fmt.Errorf("the file of word vectors is not as expected, near byte %d: %w", p.json.InputOffset(), err)
+	}
+	return nil
+}
+
+func (p *parser) file(begin func(header), each func(word string, numbers []float64) error) error {
 	found := false
-	p.object(func(key string) {
+	err := p.object(func(key string) error {
 		if key != "vectors" {
-			p.member(key)
-			return
+			return p.member(key)
 		}
 		h, err := p.head()
 		if err == nil && found {
 			err = errors.New("it has vectors twice")
 		}
-		if p.fail(err); err == nil {
-			found = true
-			begin(h)
-			p.vectors(h, each)
+		if err != nil {
+			return err
 		}
+		found = true
+		begin(h)
+		return p.vectors(h, each)
 	})
-	if !found {
-		p.fail(errors.New("it has no vectors"))
+	if err == nil && !found {
+		err = errors.New("it has no vectors")
 	}
-	if p.err != nil {
-		return fmt.Errorf("the file of word vectors is not as expected, near byte %d: %w", p.at, p.err)
-	}
-	return nil
-}
-
-// fail keeps the first error; nil is none.
-func (p *parser) fail(err error) {
-	if p.err == nil {
-		p.err = err
-	}
+	return err
 }
 
 func (p *parser) head() (header, error) {
@@ -92,158 +93,81 @@ func (p *parser) head() (header, error) {
 	return header{size: int(size), dims: int(dims)}, nil
 }
 
-// member reads a member that is not the vectors: a number is kept, anything else is passed over.
-func (p *parser) member(key string) {
-	switch p.peek() {
-	case '[':
-		p.array(p.scalar)
-	case '"':
-		p.str()
-	default:
-		p.header[key] = p.number()
+// member reads a member that is not the vectors: a number is kept, a string or an array passed over.
+func (p *parser) member(key string) error {
+	t, err := p.token()
+	if err != nil {
+		return err
 	}
-}
-
-func (p *parser) scalar() {
-	if p.peek() == '"' {
-		p.str()
-	} else {
-		p.number()
+	if n, ok := t.(float64); ok {
+		p.header[key] = n
 	}
-}
-
-func (p *parser) vectors(h header, each func(string, []float64) error) {
-	numbers := make([]float64, 0, h.dims+2)
-	p.object(func(word string) {
-		numbers = numbers[:0]
-		p.array(func() {
-			n := p.number()
-			if len(numbers) == cap(numbers) {
-				p.fail(fmt.Errorf("%q has more than %d numbers", word, cap(numbers)))
-				return
-			}
-			numbers = append(numbers, n)
-		})
-		switch {
-		case p.err != nil:
-		case len(numbers) != h.dims+2:
-			p.fail(fmt.Errorf("%q has %d numbers, expected %d", word, len(numbers), h.dims+2))
-		default:
-			p.fail(each(word, numbers))
+	scalar := func(t json.Token) error {
+		switch t.(type) {
+		case float64, string:
+			return nil
 		}
+		return fmt.Errorf("%q is no number, no string, and no array of them", key)
+	}
+	if t == json.Delim('[') {
+		return p.list(scalar)
+	}
+	return scalar(t)
+}
+
+func (p *parser) vectors(h header, each func(string, []float64) error) error {
+	numbers := make([]float64, h.dims+2)
+	return p.object(func(word string) error {
+		for i := range numbers {
+			numbers[i] = math.NaN() // where the file has null, it stays
+		}
+		got := numbers
+		p.in.N = maxValue
+		if err := p.json.Decode(&got); err != nil {
+			return fmt.Errorf("read the numbers of %q: %w", word, err)
+		}
+		if len(got) != len(numbers) {
+			return fmt.Errorf("%q has %d numbers, expected %d", word, len(got), len(numbers))
+		}
+		if slices.ContainsFunc(got, math.IsNaN) {
+			return fmt.Errorf("%q has null among its numbers", word)
+		}
+		return each(word, got)
 	})
 }
 
 // object reads an object; member reads one value, the key of which it is given.
-func (p *parser) object(member func(key string)) {
-	p.list('{', '}', func() {
-		key := p.str()
-		if p.expect(':'); p.err == nil {
-			member(key)
-		}
+func (p *parser) object(member func(key string) error) error {
+	t, err := p.token()
+	if err == nil && t != json.Delim('{') {
+		err = fmt.Errorf("%v where an object is expected", t)
+	}
+	if err != nil {
+		return err
+	}
+	return p.list(func(t json.Token) error {
+		key, _ := t.(string)
+		return member(key)
 	})
 }
 
-func (p *parser) array(element func()) { p.list('[', ']', element) }
-
-// list reads what stands between two brackets, with commas.
-func (p *parser) list(open, end byte, element func()) {
-	if p.expect(open); p.peek() == end {
-		p.read()
-		return
-	}
-	for p.err == nil {
-		element()
-		switch c := p.next(); c {
-		case end:
-			return
-		case ',':
-		default:
-			p.fail(fmt.Errorf("%q where a comma or %q is expected", c, end))
+// list reads what stands before the closing bracket.
+func (p *parser) list(element func(json.Token) error) error {
+	for p.json.More() {
+		t, err := p.token()
+		if err == nil {
+			err = element(t)
+		}
+		if err != nil {
+			return err
 		}
 	}
+	_, err := p.token()
+	return err
 }
 
-func (p *parser) str() (s string) {
-	p.expect('"')
-	p.buf = append(p.buf[:0], '"')
-	for escaped := false; p.err == nil; {
-		c := p.read()
-		if p.buf = append(p.buf, c); len(p.buf) > maxString {
-			p.fail(errors.New("a string has no end"))
-		}
-		if c == '"' && !escaped {
-			break
-		}
-		escaped = c == '\\' && !escaped
-	}
-	if err := json.Unmarshal(p.buf, &s); err != nil {
-		p.fail(fmt.Errorf("read a string: %w", err))
-	}
-	return s
-}
-
-// number reads a number, which ends before a comma, a bracket or white space.
-func (p *parser) number() float64 {
-	p.buf = p.buf[:0]
-	for c := p.peek(); c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E' || '0' <= c && c <= '9'; c = p.ahead() {
-		p.read()
-		if p.buf = append(p.buf, c); len(p.buf) > maxNumber {
-			p.fail(errors.New("a number has no end"))
-		}
-	}
-	n, err := strconv.ParseFloat(string(p.buf), 64)
-	if err != nil {
-		p.fail(fmt.Errorf("%q is no number", p.buf))
-	}
-	return n
-}
-
-// ahead returns the next byte without reading it, 0 at the end.
-func (p *parser) ahead() byte {
-	if b, err := p.in.Peek(1); err == nil && p.err == nil {
-		return b[0]
-	}
-	return 0
-}
-
-func (p *parser) expect(want byte) {
-	if c := p.next(); c != want {
-		p.fail(fmt.Errorf("%q where %q is expected", c, want))
-	}
-}
-
-// next reads the next byte that is not white space.
-func (p *parser) next() byte {
-	p.peek()
-	return p.read()
-}
-
-// peek returns the next byte that is not white space, and leaves it there.
-func (p *parser) peek() byte {
-	for p.err == nil {
-		b, err := p.in.Peek(1)
-		if err == nil && b[0] != ' ' && b[0] != '\t' && b[0] != '\r' && b[0] != '\n' {
-			return b[0]
-		}
-		p.read()
-	}
-	return 0
-}
-
-// read reads a byte. The file may not end here.
-func (p *parser) read() byte {
-	if p.err != nil {
-		return 0
-	}
-	c, err := p.in.ReadByte()
-	if err != nil {
-		if errors.Is(err, io.EOF) {
-			err = io.ErrUnexpectedEOF
-		}
-		p.fail(err)
-		return 0
-	}
-	p.at++
-	return c
+// token reads a bracket, a key, or a value without brackets.
+func (p *parser) token() (json.Token, error) {
+	p.in.N = maxValue
+	return p.json.Token()
 }
