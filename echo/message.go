@@ -81,13 +81,29 @@ type Draft struct {
 // Message is an immutable message, encoded once: the same bytes are sent, hashed, journaled and
 // stored. It may be shared between goroutines, and its slices must not be written to.
 type Message struct {
-	draft   Draft
+	// What every call asks of every message comes first: one line of the processor's cache.
 	wire    []byte
-	content int // where the content ends in wire,
-	calls   int // and where the tool calls begin, 0 when there are none
-	digest  [sha256.Size]byte
-	hash    Hash
 	open    *Message // what is sent in its place; nil: the message itself
+	content int      // where the content ends in wire,
+	calls   int      // and where the tool calls begin, 0 when there are none
+	mark    CallMark // of the tool calls
+	image   bool     // a part is one
+
+	draft  Draft
+	digest [sha256.Size]byte
+	hash   Hash
+}
+
+// CallMark is a set of bits that tells most ids of tool calls apart: see [Message.MayCall].
+type CallMark uint64
+
+// MarkOf returns the mark of an id.
+func MarkOf(id string) CallMark {
+	sum := uint64(14695981039346656037) // FNV-1a
+	for i := range len(id) {
+		sum = (sum ^ uint64(id[i])) * 1099511628211
+	}
+	return 1<<(sum>>58) | 1<<(sum>>52&63) | 1<<(sum>>46&63)
 }
 
 // contentMember is how every encoding begins: content is the first member of all.
@@ -95,7 +111,10 @@ const contentMember = `{"content":`
 
 // Seal makes a Message of a draft. The draft's slices belong to the message afterwards.
 func Seal(d Draft) *Message {
-	m := &Message{draft: d}
+	m := &Message{draft: d, image: slices.ContainsFunc(d.Parts, func(p Part) bool { return p.Type == PartImage })}
+	for _, c := range d.ToolCalls {
+		m.mark |= MarkOf(c.ID)
+	}
 	m.wire = make([]byte, 0, m.wireSize())
 	m.wire = append(m.wire, contentMember...)
 	m.wire = d.appendContentValue(m.wire)
@@ -144,6 +163,13 @@ func (m *Message) Parts() []Part { return m.draft.Parts }
 
 // ToolCalls returns the tool calls of an assistant message. It must not be written to.
 func (m *Message) ToolCalls() []ToolCall { return m.draft.ToolCalls }
+
+// HasImage reports whether a part of the content is an image.
+func (m *Message) HasImage() bool { return m.image }
+
+// MayCall reports whether the message may have a tool call whose id has the mark. It has none when
+// it says no, which is known without looking at the calls.
+func (m *Message) MayCall(mark CallMark) bool { return m.mark&mark == mark }
 
 // ToolCallID returns the id of the call that a tool message answers.
 func (m *Message) ToolCallID() string { return m.draft.ToolCallID }

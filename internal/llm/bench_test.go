@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	openai "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/echo"
@@ -45,7 +43,7 @@ func benchServer(b *testing.B) *llmtest.Server {
 
 // BenchmarkComplete is one call of the adapter against a server without latency.
 func BenchmarkComplete(b *testing.B) {
-	for _, n := range []int{100, 400} {
+	for _, n := range []int{100, 400, 16_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			s := benchServer(b)
 			r := llm.NewRouter(&config.Config{}, func(k string) string { return map[string]string{"OPENAI_BASE_URL": s.URL}[k] })
@@ -58,53 +56,4 @@ func BenchmarkComplete(b *testing.B) {
 			}
 		})
 	}
-}
-
-// BenchmarkOpenAI is the same call as a bare loop over openai-go makes it: typed parameters, typed
-// chunks, its own accumulator.
-func BenchmarkOpenAI(b *testing.B) {
-	for _, n := range []int{100, 400} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			s := benchServer(b)
-			client := openai.NewClient(option.WithBaseURL(s.URL), option.WithAPIKey("none"))
-			params := openai.ChatCompletionNewParams{
-				Model: "m", Messages: typed(conversation(n)),
-				Tools:         []openai.ChatCompletionToolUnionParam{openai.ChatCompletionFunctionTool(openai.FunctionDefinitionParam{Name: "read_file", Parameters: openai.FunctionParameters{"type": "object"}})},
-				StreamOptions: openai.ChatCompletionStreamOptionsParam{IncludeUsage: openai.Bool(true)},
-			}
-			b.ReportAllocs()
-			for b.Loop() {
-				stream := client.Chat.Completions.NewStreaming(b.Context(), params)
-				acc := openai.ChatCompletionAccumulator{}
-				for stream.Next() {
-					acc.AddChunk(stream.Current())
-				}
-				require.NoError(b, stream.Err())
-				require.Len(b, acc.Choices, 1)
-			}
-		})
-	}
-}
-
-func typed(msgs []*echo.Message) []openai.ChatCompletionMessageParamUnion {
-	out := make([]openai.ChatCompletionMessageParamUnion, len(msgs))
-	for i, m := range msgs {
-		switch m.Role() {
-		case echo.RoleSystem:
-			out[i] = openai.SystemMessage(m.Text())
-		case echo.RoleUser:
-			out[i] = openai.UserMessage(m.Text())
-		case echo.RoleTool:
-			out[i] = openai.ToolMessage(m.Text(), m.ToolCallID())
-		default:
-			c := m.ToolCalls()[0]
-			a := openai.ChatCompletionAssistantMessageParam{ToolCalls: []openai.ChatCompletionMessageToolCallUnionParam{{
-				OfFunction: &openai.ChatCompletionMessageFunctionToolCallParam{
-					ID: c.ID, Function: openai.ChatCompletionMessageFunctionToolCallFunctionParam{Name: c.Name, Arguments: c.Arguments},
-				},
-			}}}
-			out[i] = openai.ChatCompletionMessageParamUnion{OfAssistant: &a}
-		}
-	}
-	return out
 }

@@ -1,10 +1,8 @@
 // Package llm asks models over the chat-completions protocol. A [Router] picks each model's
-// endpoint from the configuration. Retries are made here only: openai-go does not know that an
-// answer that broke off is void.
+// endpoint from the configuration.
 package llm
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -16,9 +14,6 @@ import (
 	"net/http"
 	"net/url"
 	"time"
-
-	openai "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/effect"
@@ -43,7 +38,7 @@ const (
 
 // client asks one model at one endpoint. It is safe for concurrent use.
 type client struct {
-	api      openai.Client
+	api      api
 	provider string // host of the endpoint
 	settings config.Model
 	retries  int
@@ -59,6 +54,14 @@ type client struct {
 	sleep func(context.Context, time.Duration) error
 }
 
+// api is what the requests to an endpoint have in common. It is not written to.
+type api struct {
+	transport  http.RoundTripper
+	header     http.Header
+	chat       *url.URL
+	embeddings *url.URL
+}
+
 // endpoint is where and how a client sends.
 type endpoint struct {
 	base    *url.URL
@@ -67,11 +70,9 @@ type endpoint struct {
 	secrets *secret.Set       // that no answer may show
 }
 
-func newClient(e endpoint, m config.Model, httpClient *http.Client) *client {
-	opts := []option.RequestOption{
-		option.WithBaseURL(e.base.String()), option.WithHTTPClient(httpClient), option.WithMaxRetries(0),
-	}
+func newClient(e endpoint, m config.Model, transport http.RoundTripper) *client {
 	c := &client{
+		api: api{transport: transport, header: e.header(), chat: e.path("chat/completions"), embeddings: e.path("embeddings")},
 		secrets: cleaner{e.secrets}, provider: e.base.Host, settings: m, tools: newMemo[toolSet, []byte](maxToolSets),
 		now: time.Now, sleep: effect.Seams{}.OrSystem().Sleep,
 		retries: DefaultMaxRetries, wait: cmp.Or(m.RetryWait, DefaultRetryWait),
@@ -80,14 +81,26 @@ func newClient(e endpoint, m config.Model, httpClient *http.Client) *client {
 	if m.MaxRetries != nil {
 		c.retries = *m.MaxRetries
 	}
+	return c
+}
+
+// header returns what every request says. The configured headers win, also over the key.
+func (e endpoint) header() http.Header {
+	h := http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}, "User-Agent": {"windlass"}}
 	if e.key != "" {
-		opts = append(opts, option.WithAPIKey(e.key))
+		h.Set("Authorization", "Bearer "+e.key)
 	}
 	for k, v := range e.headers {
-		opts = append(opts, option.WithHeader(k, v))
+		h.Set(k, v)
 	}
-	c.api = openai.Client{Options: opts}
-	return c
+	return h
+}
+
+// path returns the address of a path below the base, with the base's query.
+func (e endpoint) path(path string) *url.URL {
+	u := e.base.JoinPath("/", path)
+	u.RawQuery = e.base.RawQuery
+	return u
 }
 
 // complete asks until there is an answer or a lasting failure. model is the provider's name for it.
@@ -96,39 +109,48 @@ func (c *client) complete(ctx context.Context, req *effect.ModelRequest, model s
 	if err != nil {
 		return nil, c.fail(req, &failure{kind: echo.ModelErrConfig, message: err.Error(), err: err}, nil, false)
 	}
-	b := newBody(func(dst []byte) []byte {
-		return appendBody(dst, &wireRequest{
-			model: model, temperature: req.Temperature, maxTokens: cmp.Or(req.MaxOutputTokens, c.settings.MaxOutputTokens),
-			maxTokensParam: cmp.Or(c.settings.MaxTokensParam, "max_completion_tokens"),
-			options:        options, tools: c.encodedTools(req.Tools), noToolCalls: req.NoToolCalls,
-		}, req.Messages)
-	})
+	b := newBody()
 	defer b.release()
+	b.fill(&wireRequest{
+		model: model, temperature: req.Temperature, maxTokens: cmp.Or(req.MaxOutputTokens, c.settings.MaxOutputTokens),
+		maxTokensParam: cmp.Or(c.settings.MaxTokensParam, "max_completion_tokens"),
+		options:        options, tools: c.encodedTools(req.Tools), noToolCalls: req.NoToolCalls,
+	}, req.Messages)
 	var answer *assembly
-	retried, err := c.try(ctx, req, func(ctx context.Context) *failure {
+	retried, err := c.try(ctx, req, &call{url: c.api.chat, body: b, read: func(res *http.Response) error {
 		answer = &assembly{onDelta: req.OnDelta, secrets: c.secrets, shown: secret.Stream{Set: c.secrets.Set}}
-		return c.attempt(ctx, "chat/completions", b, answer.read)
-	})
+		return answer.read(res)
+	}})
 	if err != nil {
 		return nil, err
 	}
 	return c.response(req, model, answer, retried), nil
 }
 
+// call is a request that may be attempted several times.
+type call struct {
+	url  *url.URL
+	body *body
+	read func(*http.Response) error // takes in the response of a success
+	hint func(*failure) string      // what to try next, nil for what the failure says
+}
+
 // try attempts a request until it succeeds, or fails in a way that will not pass. It returns why
 // the attempts before the last one failed.
-func (c *client) try(ctx context.Context, req *effect.ModelRequest, attempt func(context.Context) *failure) ([]echo.ModelErrorKind, error) {
-	call, cancel := context.WithTimeoutCause(ctx, c.timeout, errOverall)
-	defer cancel()
+func (c *client) try(ctx context.Context, req *effect.ModelRequest, what *call) ([]echo.ModelErrorKind, error) {
+	end := c.now().Add(c.timeout)
 	generated := false // an answer may have been under way in one of the attempts
 	var retried []echo.ModelErrorKind
 	for {
-		f := attempt(call)
+		f := c.attempt(ctx, end, what)
 		if f == nil {
 			return retried, nil
 		}
+		if what.hint != nil {
+			f.hint = what.hint(f)
+		}
 		generated = generated || f.mayHaveGenerated()
-		if ctx.Err() == nil && c.pause(call, req, f, len(retried)) == nil {
+		if ctx.Err() == nil && c.pause(ctx, end, req, f, len(retried)) == nil {
 			retried = append(retried, f.kind)
 			continue
 		}
@@ -142,8 +164,8 @@ func (c *client) try(ctx context.Context, req *effect.ModelRequest, attempt func
 // errNoRetry ends the retries.
 var errNoRetry = errors.New("no retry")
 
-// pause waits before the next attempt, or says that there is none.
-func (c *client) pause(ctx context.Context, req *effect.ModelRequest, f *failure, retries int) error {
+// pause waits before the next attempt, or says that there is none before the end.
+func (c *client) pause(ctx context.Context, end time.Time, req *effect.ModelRequest, f *failure, retries int) error {
 	if retries >= f.limit(c.retries) {
 		return errNoRetry
 	}
@@ -151,7 +173,10 @@ func (c *client) pause(ctx context.Context, req *effect.ModelRequest, f *failure
 	if f.after >= 0 {
 		wait = f.after
 	}
-	if deadline, ok := ctx.Deadline(); wait > longestWait || ok && c.now().Add(wait).After(deadline) {
+	if deadline, ok := ctx.Deadline(); ok && deadline.Before(end) {
+		end = deadline
+	}
+	if wait > longestWait || c.now().Add(wait).After(end) {
 		if f.after >= 0 {
 			f.message += fmt.Sprintf(" (the provider asks to wait %s)", wait.Round(time.Second))
 		}
@@ -174,67 +199,61 @@ func backoff(first time.Duration, retries int) time.Duration {
 	return wait - time.Duration(rand.Int64N(int64(wait/4)+1))
 }
 
-// attempt sends a request to a path of the endpoint once. read takes in the response of a success.
-func (c *client) attempt(ctx context.Context, path string, b *body, read func(*http.Response) error) *failure {
-	ctx, dog, stop := watch(ctx, c.idle)
-	defer stop()
-	res, f := c.post(ctx, path, b, dog)
+// attempt sends a request once. The call ends at end.
+func (c *client) attempt(ctx context.Context, end time.Time, what *call) *failure {
+	ctx, dog := watch(ctx, c.idle, end)
+	defer dog.stop()
+	res, f := c.post(ctx, what, dog)
 	if f != nil {
 		return f
 	}
 	defer res.Body.Close() //nolint:errcheck // only read from
-	if err := read(res); err != nil {
+	if err := what.read(res); err != nil {
 		return transportFailure(err, context.Cause(ctx))
 	}
 	return nil
 }
 
 // post sends a request. A response that it returns is a success, and its body is to be closed.
-func (c *client) post(ctx context.Context, path string, b *body, dog *watchdog) (*http.Response, *failure) {
-	var res *http.Response
-	err := c.api.Post(ctx, path, nil, &res, option.WithRequestBody("application/json", b.reader()),
-		option.WithResponseInto(&res), option.WithMiddleware(c.prepare(b, dog)))
-	var f *failure
-	switch {
-	case err != nil && res != nil && res.StatusCode >= http.StatusBadRequest:
-		text, _ := io.ReadAll(io.LimitReader(res.Body, maxErrorBody)) // what has arrived is enough to tell
-		f = statusFailure(res.StatusCode, res.Header, c.secrets.body(text), c.now())
-	case err != nil:
-		f = transportFailure(err, context.Cause(ctx))
-	case res.StatusCode >= http.StatusMultipleChoices:
-		f = statusFailure(res.StatusCode, res.Header, nil, c.now()) // a redirect that leads nowhere
-	default:
+func (c *client) post(ctx context.Context, what *call, dog *watchdog) (*http.Response, *failure) {
+	req := &http.Request{
+		Method: http.MethodPost, URL: what.url, Host: what.url.Host, Header: c.api.header, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		ContentLength: what.body.size, Body: what.body.reader(), GetBody: func() (io.ReadCloser, error) { return what.body.reader(), nil },
+	}
+	res, err := c.api.transport.RoundTrip(req.WithContext(ctx))
+	if err != nil {
+		return nil, transportFailure(err, context.Cause(ctx))
+	}
+	dog.feed()
+	res.Body = &watchedBody{ReadCloser: res.Body, dog: dog}
+	if res.StatusCode < http.StatusMultipleChoices {
 		return res, nil
 	}
-	if res != nil && res.Body != nil {
-		_ = res.Body.Close() // only read from
+	defer res.Body.Close() //nolint:errcheck // only read from
+	switch {
+	case isRedirect(res):
+		return nil, transportFailure(errRefused, nil)
+	case res.StatusCode < http.StatusBadRequest:
+		return nil, statusFailure(res.StatusCode, res.Header, nil, c.now()) // a redirect that leads nowhere
 	}
-	return nil, f
+	text, _ := io.ReadAll(io.LimitReader(res.Body, maxErrorBody)) // what has arrived is enough to tell
+	if ctx.Err() != nil {
+		return nil, transportFailure(ctx.Err(), context.Cause(ctx))
+	}
+	return nil, statusFailure(res.StatusCode, res.Header, c.secrets.body(text), c.now())
+}
+
+// isRedirect reports whether a response sends the request elsewhere.
+func isRedirect(res *http.Response) bool {
+	switch res.StatusCode {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return res.Header.Get("Location") != ""
+	}
+	return false
 }
 
 // maxErrorBody bounds what is read of an error's body.
 const maxErrorBody = 1 << 20
-
-// prepare tells the transport the length of the body and how to start it again, and bounds error
-// bodies, which openai-go reads whole.
-func (c *client) prepare(b *body, dog *watchdog) option.Middleware {
-	return func(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
-		r.ContentLength = b.len()
-		r.GetBody = func() (io.ReadCloser, error) { return b.reader(), nil }
-		res, err := next(r)
-		if err != nil {
-			return res, err
-		}
-		dog.feed()
-		res.Body = &watchedBody{ReadCloser: res.Body, dog: dog}
-		if res.StatusCode >= http.StatusBadRequest {
-			text, _ := io.ReadAll(io.LimitReader(res.Body, maxErrorBody)) // the status is enough
-			_ = res.Body.Close()                                          // only read from
-			res.Body = io.NopCloser(bytes.NewReader(text))
-		}
-		return res, nil
-	}
-}
 
 // options merges the configured options with the request's, which win.
 func (c *client) options(req *effect.ModelRequest) (map[string]json.RawMessage, error) {

@@ -164,20 +164,15 @@ func (e *Embedder) ask(ctx context.Context, texts []string) ([][]float32, error)
 
 // send sends texts until there is an answer, or a failure that will not pass.
 func (e *Embedder) send(ctx context.Context, req *effect.ModelRequest, texts []string) ([][]float32, *effect.ModelResponse, error) {
-	b := newBody(func(dst []byte) []byte { return e.appendBody(dst, texts) })
+	b := newBody()
 	defer b.release()
+	b.add(e.appendBody(nil, texts))
 	var vectors [][]float32
 	var u *wireUsage
-	retried, err := e.c.try(ctx, req, func(ctx context.Context) *failure {
-		f := e.c.attempt(ctx, "embeddings", b, func(res *http.Response) (err error) {
-			vectors, u, err = e.read(res, len(texts))
-			return err
-		})
-		if f != nil {
-			f.hint = embedHint(f)
-		}
-		return f
-	})
+	retried, err := e.c.try(ctx, req, &call{url: e.c.api.embeddings, body: b, hint: embedHint, read: func(res *http.Response) (err error) {
+		vectors, u, err = e.read(res, len(texts))
+		return err
+	}})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -289,7 +284,7 @@ func readEmbeddings(res *http.Response, secrets cleaner) (*embeddings, error) {
 		}
 		return nil, &badAnswerError{why: textOf(secrets.body(data))}
 	}
-	if err := (&chunk{Error: a.Error}).failure(data); err != nil {
+	if err := statedFailure(a.Error, data); err != nil {
 		return nil, err
 	}
 	return &a, nil

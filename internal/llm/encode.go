@@ -24,9 +24,26 @@ type wireRequest struct {
 	noToolCalls    bool
 }
 
-// appendBody appends the request body: first what stays the same in a conversation, then messages,
-// then what only a phase's last call has. So successive bodies share the longest prefix.
-func appendBody(dst []byte, w *wireRequest, msgs []*echo.Message) []byte {
+// fill makes the request body: first what stays the same in a conversation, then messages, then
+// what only a phase's last call has. So successive bodies share the longest prefix.
+func (b *body) fill(w *wireRequest, msgs []*echo.Message) {
+	b.own = appendHead(b.own[:0], w)
+	b.add(b.own)
+	if len(w.tools) > 0 {
+		b.add([]byte(`,"tools":`))
+		b.add(w.tools)
+	}
+	b.add([]byte(`,"messages":[`))
+	b.addMessages(msgs)
+	b.add([]byte(`]`))
+	if len(w.tools) > 0 && w.noToolCalls {
+		b.add([]byte(`,"tool_choice":"none"`))
+	}
+	b.add([]byte(`}`))
+}
+
+// appendHead appends a request's members before the tools.
+func appendHead(dst []byte, w *wireRequest) []byte {
 	dst = append(dst, `{"model":`...)
 	dst = echo.AppendString(dst, w.model)
 	dst = append(dst, `,"stream":true,"stream_options":{"include_usage":true}`...)
@@ -40,18 +57,7 @@ func appendBody(dst []byte, w *wireRequest, msgs []*echo.Message) []byte {
 		dst = append(dst, `":`...)
 		dst = strconv.AppendInt(dst, int64(w.maxTokens), 10)
 	}
-	dst = appendOptions(dst, w.options)
-	if len(w.tools) > 0 {
-		dst = append(dst, `,"tools":`...)
-		dst = append(dst, w.tools...)
-	}
-	dst = append(dst, `,"messages":[`...)
-	dst = appendMessages(dst, msgs)
-	dst = append(dst, ']')
-	if len(w.tools) > 0 && w.noToolCalls {
-		dst = append(dst, `,"tool_choice":"none"`...)
-	}
-	return append(dst, '}')
+	return appendOptions(dst, w.options)
 }
 
 // appendOptions appends further members of a request, each after a comma.
@@ -65,39 +71,36 @@ func appendOptions(dst []byte, options map[string]json.RawMessage) []byte {
 	return dst
 }
 
-// appendMessages appends the encoded messages. The protocol has no place for images in tool
-// results: they follow in a user message after the last result of the turn.
-func appendMessages(dst []byte, msgs []*echo.Message) []byte {
+// addMessages adds the encoded messages. The protocol has no place for images in tool results: they
+// follow in a user message after the last result of the turn.
+func (b *body) addMessages(msgs []*echo.Message) {
+	b.parts = slices.Grow(b.parts, 2*len(msgs)+2) // each after a comma, and the end of the body
 	first := true
-	add := func(wire []byte) {
+	add := func(m *echo.Message) {
 		if !first {
-			dst = append(dst, ',')
+			b.add(comma)
 		}
 		first = false
-		dst = append(dst, wire...)
+		b.add(m.JSON())
 	}
 	var images []echo.Part
 	for i, m := range msgs {
 		m = m.Open()
-		if !hasToolImage(m) {
-			add(m.JSON())
-		} else {
+		if m.HasImage() && m.Role() == echo.RoleTool {
 			text, moved := splitImages(m)
-			add(text.JSON())
+			add(text)
 			images = append(images, moved...)
+		} else {
+			add(m)
 		}
 		if len(images) > 0 && (i+1 == len(msgs) || msgs[i+1].Role() != echo.RoleTool) {
-			add(echo.Seal(echo.Draft{Role: echo.RoleUser, Parts: images}).JSON())
+			add(echo.Seal(echo.Draft{Role: echo.RoleUser, Parts: images}))
 			images = nil
 		}
 	}
-	return dst
 }
 
-func hasToolImage(m *echo.Message) bool {
-	return m.Role() == echo.RoleTool &&
-		slices.ContainsFunc(m.Parts(), func(p echo.Part) bool { return p.Type == echo.PartImage })
-}
+var comma = []byte{','}
 
 // splitImages returns a tool message without its images, and the images under a line that names it.
 func splitImages(m *echo.Message) (text *echo.Message, images []echo.Part) {
@@ -147,33 +150,42 @@ func (c *client) encodedTools(tools []effect.ToolSpec) []byte {
 	return c.tools.get(setOf(tools), func() []byte { return encodeTools(tools) })
 }
 
-// bodies holds the buffers of request bodies between calls.
-var bodies = sync.Pool{New: func() any { return new([]byte) }}
+// bodies holds what is not in use of request bodies.
+var bodies = sync.Pool{New: func() any { return new(body) }}
 
-// maxPooled keeps the odd giant request from staying in memory.
-const maxPooled = 8 << 20
+// maxParts keeps the list of an odd giant request from staying in memory.
+const maxParts = 64 << 10
 
-// body is a request body that retries and the transport may read several times, also after the call
-// has returned. Its buffer goes back to the pool when the last reader is closed.
+// body is a request body: pieces, most of them the encodings of messages, that are sent one after
+// the other without being copied together. Retries and the transport may read it several times,
+// also after the call has returned. It goes back to the pool when the last reader is closed.
 type body struct {
-	buf  *[]byte
-	refs atomic.Int32
+	parts [][]byte
+	size  int64
+	own   []byte // the first part
+	refs  atomic.Int32
 }
 
-// newBody takes a buffer that fill appends to. The caller owns one reference.
-func newBody(fill func(dst []byte) []byte) *body {
-	b := &body{buf: bodies.Get().(*[]byte)} //nolint:forcetypeassert // New makes them
-	*b.buf = fill((*b.buf)[:0])
+// newBody returns an empty body. The caller owns one reference.
+func newBody() *body {
+	b := bodies.Get().(*body) //nolint:forcetypeassert // New makes them
 	b.refs.Store(1)
 	return b
 }
 
-func (b *body) len() int64 { return int64(len(*b.buf)) }
+// add adds a piece, which is not to be written to. It is not called after reader.
+func (b *body) add(part []byte) {
+	b.parts = append(b.parts, part)
+	b.size += int64(len(part))
+}
 
 func (b *body) release() {
-	if b.refs.Add(-1) == 0 && cap(*b.buf) <= maxPooled {
-		bodies.Put(b.buf)
+	if b.refs.Add(-1) > 0 || cap(b.parts) > maxParts {
+		return
 	}
+	clear(b.parts) // the messages are not to stay for it
+	b.parts, b.size = b.parts[:0], 0
+	bodies.Put(b)
 }
 
 // reader returns a reader from the start, which holds a reference until it is closed.
@@ -186,20 +198,27 @@ func (b *body) reader() *bodyReader {
 type bodyReader struct {
 	mu   sync.Mutex
 	body *body
-	off  int
+	part int // the piece that comes next,
+	off  int // from here on
 }
 
-func (r *bodyReader) Read(p []byte) (int, error) {
+func (r *bodyReader) Read(p []byte) (n int, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.body == nil {
 		return 0, io.ErrClosedPipe
 	}
-	if r.off >= len(*r.body.buf) {
+	for n < len(p) && r.part < len(r.body.parts) {
+		part := r.body.parts[r.part]
+		copied := copy(p[n:], part[r.off:])
+		n, r.off = n+copied, r.off+copied
+		if r.off == len(part) {
+			r.part, r.off = r.part+1, 0
+		}
+	}
+	if n == 0 && len(p) > 0 {
 		return 0, io.EOF
 	}
-	n := copy(p, (*r.body.buf)[r.off:])
-	r.off += n
 	return n, nil
 }
 

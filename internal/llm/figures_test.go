@@ -105,9 +105,7 @@ func TestNamesOfAnswers(t *testing.T) {
 	t.Parallel()
 	read := func(answer string) (*assembly, error) {
 		a := &assembly{}
-		var c chunk
-		require.NoError(t, json.Unmarshal([]byte(answer), &c))
-		a.add(&c)
+		require.NoError(t, a.add([]byte(answer), ""))
 		return a, a.complete()
 	}
 	const call = `{"model": %q, "choices": [{"message": {"tool_calls": [{"id": %q, "function": {"name": %q, "arguments": "{}"}}]}}]}`

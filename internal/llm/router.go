@@ -31,7 +31,7 @@ const (
 type Router struct {
 	cfg     *config.Config
 	getenv  func(string) string
-	http    *http.Client
+	http    *http.Transport
 	secrets *secret.Set
 
 	mu       sync.Mutex
@@ -42,7 +42,7 @@ type Router struct {
 // NewRouter returns a router. getenv reads the environment; it is asked once for each model.
 func NewRouter(cfg *config.Config, getenv func(string) string) *Router {
 	return &Router{
-		cfg: cfg, getenv: getenv, http: newHTTPClient(), clients: map[string]*client{}, counters: map[string]func() *Counter{},
+		cfg: cfg, getenv: getenv, http: newTransport(), clients: map[string]*client{}, counters: map[string]func() *Counter{},
 	}
 }
 

@@ -77,7 +77,8 @@ func FillCallID(msgs []*echo.Message, i int) string {
 // usesCallID reports whether a conversation has a call with the id. An answer has one or two calls,
 // so looking through the messages for each is cheaper than gathering all ids first.
 func usesCallID(msgs []*echo.Message, id string) bool {
-	return slices.ContainsFunc(msgs, func(m *echo.Message) bool { return hasCall(m.ToolCalls(), id) })
+	mark := echo.MarkOf(id)
+	return slices.ContainsFunc(msgs, func(m *echo.Message) bool { return m.MayCall(mark) && hasCall(m.ToolCalls(), id) })
 }
 
 func hasCall(calls []echo.ToolCall, id string) bool {

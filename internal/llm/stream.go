@@ -11,90 +11,14 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/openai/openai-go/v3/packages/ssestream"
-
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/internal/llm/wire"
 	"github.com/windlass-run/windlass/internal/secret"
 )
 
 // maxAnswer bounds the bytes of one answer, streamed or not.
 const maxAnswer = 64 << 20
-
-// chunk is one event of a stream, or a whole answer; they differ in where a choice has its content.
-type chunk struct {
-	Model   string          `json:"model"`
-	Choices []choice        `json:"choices"`
-	Usage   *wireUsage      `json:"usage"`
-	Groq    *groqPart       `json:"x_groq"`
-	Error   json.RawMessage `json:"error"`
-}
-
-type groqPart struct {
-	Usage *wireUsage `json:"usage"`
-}
-
-type choice struct {
-	Index        int        `json:"index"`
-	Delta        *part      `json:"delta"`
-	Message      *part      `json:"message"`
-	FinishReason string     `json:"finish_reason"`
-	Usage        *wireUsage `json:"usage"` // Moonshot sends it here
-}
-
-// part is a piece of an answer. Reasoning beside the content is not part of the answer.
-type part struct {
-	Content   content    `json:"content"`
-	Refusal   string     `json:"refusal"`
-	ToolCalls []callPart `json:"tool_calls"`
-}
-
-type callPart struct {
-	Index    *int   `json:"index"`
-	ID       string `json:"id"`
-	Function struct {
-		Name      string    `json:"name"`
-		Arguments arguments `json:"arguments"`
-	} `json:"function"`
-}
-
-// content is text, or a list of parts of which the text counts.
-type content string
-
-// UnmarshalJSON accepts a string, null, and a list of {"type": "text", "text": ...}.
-func (c *content) UnmarshalJSON(b []byte) error {
-	if len(b) > 0 && b[0] == '"' {
-		return json.Unmarshal(b, (*string)(c))
-	}
-	var parts []struct {
-		Type string          `json:"type"`
-		Text json.RawMessage `json:"text"`
-	}
-	if err := json.Unmarshal(b, &parts); err != nil {
-		return err
-	}
-	for _, p := range parts {
-		var text string
-		if p.Type == "text" && json.Unmarshal(p.Text, &text) == nil {
-			*c += content(text)
-		}
-	}
-	return nil
-}
-
-// arguments is the text of a call's arguments, which some endpoints send as the object itself.
-type arguments string
-
-// UnmarshalJSON accepts a string or any other JSON value.
-func (a *arguments) UnmarshalJSON(b []byte) error {
-	if len(b) > 0 && b[0] == '"' {
-		return json.Unmarshal(b, (*string)(a))
-	}
-	if !bytes.Equal(b, []byte("null")) {
-		*a = arguments(b)
-	}
-	return nil
-}
 
 // assembly puts an answer together from its pieces.
 type assembly struct {
@@ -102,6 +26,7 @@ type assembly struct {
 	secrets cleaner       // for whole texts,
 	shown   secret.Stream // and for the text as it comes
 
+	chunk   wire.Chunk // the one being read
 	model   string
 	text    strings.Builder
 	refusal strings.Builder
@@ -118,15 +43,25 @@ type callState struct {
 	args     strings.Builder
 }
 
-// add takes in one chunk.
-func (a *assembly) add(c *chunk) {
-	if c.Model != "" {
-		a.model = strings.ToValidUTF8(c.Model[:min(len(c.Model), maxName)], "")
+// add takes in one chunk. where says what holds it, when it is none.
+func (a *assembly) add(data []byte, where string) error {
+	c := &a.chunk
+	err := c.Read(data)
+	var usage *wireUsage
+	if err == nil {
+		usage, err = usageOf(c)
 	}
-	if c.Usage != nil {
-		a.usage = c.Usage
-	} else if c.Groq != nil && c.Groq.Usage != nil {
-		a.usage = c.Groq.Usage
+	if err != nil {
+		return &badAnswerError{why: where + textOf(a.secrets.body(data))}
+	}
+	if err := statedFailure(c.Error, data); err != nil {
+		return err
+	}
+	if usage != nil {
+		a.usage = usage
+	}
+	if name := c.Model[:min(len(c.Model), maxName)]; len(name) > 0 && string(name) != a.model {
+		a.model = strings.ToValidUTF8(string(name), "")
 	}
 	for i := range c.Choices {
 		ch := &c.Choices[i]
@@ -134,61 +69,75 @@ func (a *assembly) add(c *chunk) {
 			continue // only one choice is asked for
 		}
 		a.choices = true
-		for _, p := range []*part{ch.Delta, ch.Message} {
-			if p != nil {
-				a.part(p)
-			}
-		}
-		if ch.FinishReason != "" {
-			a.finish = ch.FinishReason
-		}
-		if ch.Usage != nil {
-			a.usage = ch.Usage
+		a.part(&ch.Delta)
+		a.part(&ch.Message)
+		if len(ch.FinishReason) > 0 {
+			a.finish = string(ch.FinishReason)
 		}
 	}
+	return nil
 }
 
-func (a *assembly) part(p *part) {
-	if p.Content != "" {
-		a.text.WriteString(string(p.Content))
-		a.tellText(a.shown.Next(string(p.Content)))
+// usageOf returns the usage that a chunk reports, or nil.
+func usageOf(c *wire.Chunk) (*wireUsage, error) {
+	raw := c.Groq.Usage
+	if c.Usage != nil {
+		raw = c.Usage
 	}
-	a.refusal.WriteString(p.Refusal)
+	for i := range c.Choices {
+		if ch := &c.Choices[i]; ch.Index == 0 && ch.Usage != nil {
+			raw = ch.Usage
+		}
+	}
+	if raw == nil {
+		return nil, nil //nolint:nilnil // most chunks report none
+	}
+	u := new(wireUsage)
+	return u, json.Unmarshal(raw, u)
+}
+
+func (a *assembly) part(p *wire.Part) {
+	if len(p.Content) > 0 {
+		a.text.Write(p.Content)
+		if a.onDelta != nil {
+			a.tellText(a.shown.Next(string(p.Content)))
+		}
+	}
+	a.refusal.Write(p.Refusal)
 	for i := range p.ToolCalls {
 		a.call(&p.ToolCalls[i])
 	}
 }
 
 // call takes in a piece of a tool call. The index tells calls apart, or else the id.
-func (a *assembly) call(p *callPart) {
+func (a *assembly) call(p *wire.CallPart) {
 	s := a.slot(p)
 	if s.id == "" {
-		s.id = p.ID
+		s.id = string(p.ID)
 	}
-	if s.name == "" && p.Function.Name != "" {
-		s.name = p.Function.Name
+	if s.name == "" && len(p.Function.Name) > 0 {
+		s.name = string(p.Function.Name)
 		a.tell(effect.Delta{ToolCall: a.secrets.Text(s.name)})
 	}
-	s.args.WriteString(string(p.Function.Arguments))
+	s.args.Write(p.Function.Arguments)
 }
 
-func (a *assembly) slot(p *callPart) *callState {
-	var position int
-	if p.Index == nil {
+func (a *assembly) slot(p *wire.CallPart) *callState {
+	id, named := string(p.ID), len(p.Function.Name) > 0
+	position := p.Index.N
+	if !p.Index.Set {
 		for _, s := range a.calls {
-			if p.ID != "" && s.id == p.ID {
+			if id != "" && s.id == id {
 				return s
 			}
 		}
-		if n := len(a.calls); p.ID == "" && p.Function.Name == "" && n > 0 {
+		if n := len(a.calls); id == "" && !named && n > 0 {
 			return a.calls[n-1] // a piece without any name goes on with the last call
 		}
 		position = len(a.calls)
-	} else {
-		position = *p.Index
 	}
 	s, ok := a.slots[position]
-	if ok && p.Index != nil && p.ID != "" && s.id != "" && p.ID != s.id && p.Function.Name != "" {
+	if ok && p.Index.Set && id != "" && s.id != "" && id != s.id && named {
 		ok = false // the same index for another call: seen with endpoints that send whole calls, all with index 0
 	}
 	if !ok {
@@ -216,10 +165,9 @@ func (a *assembly) tell(d effect.Delta) {
 
 // read takes in a response body, a stream or one JSON object, and reports why it is not an answer.
 func (a *assembly) read(res *http.Response) error {
-	media, _, err := mime.ParseMediaType(res.Header.Get("Content-Type"))
 	limited := &limitedBody{body: res.Body, left: maxAnswer}
-	if err == nil && media == "text/event-stream" {
-		return a.events(res, limited)
+	if isStream(res.Header.Get("Content-Type")) {
+		return a.events(limited)
 	}
 	data, err := io.ReadAll(limited)
 	if err != nil {
@@ -227,50 +175,41 @@ func (a *assembly) read(res *http.Response) error {
 	}
 	trimmed := bytes.TrimSpace(data)
 	if bytes.HasPrefix(trimmed, []byte("data:")) || bytes.HasPrefix(trimmed, []byte(":")) {
-		return a.events(res, io.NopCloser(bytes.NewReader(data))) // a stream under a wrong content type
+		return a.events(bytes.NewReader(data)) // a stream under a wrong content type
 	}
-	var c chunk
-	if err := json.Unmarshal(trimmed, &c); err != nil {
-		return &badAnswerError{why: textOf(a.secrets.body(trimmed))}
-	}
-	if err := c.failure(trimmed); err != nil {
+	if err := a.add(trimmed, ""); err != nil {
 		return err
 	}
-	a.add(&c)
 	return a.complete()
 }
 
+func isStream(contentType string) bool {
+	const stream = "text/event-stream"
+	if contentType == stream {
+		return true
+	}
+	media, _, err := mime.ParseMediaType(contentType)
+	return err == nil && media == stream
+}
+
 // events reads a stream. An end without [DONE] is fine when the answer says itself why it finished.
-func (a *assembly) events(res *http.Response, r io.Reader) error {
-	// The library's decoder drops a last event that is not followed by an empty line.
-	ended := io.MultiReader(r, strings.NewReader("\n\n"))
-	dec := ssestream.NewDecoder(&http.Response{Header: res.Header, Body: io.NopCloser(ended)})
-	done := false
-	for !done && dec.Next() {
-		data := bytes.TrimSpace(dec.Event().Data)
+func (a *assembly) events(r io.Reader) error {
+	stream := wire.NewEvents(r)
+	defer stream.Close()
+	for {
+		data, err := stream.Next()
 		switch {
-		case bytes.Equal(data, []byte("[DONE]")):
-			done = true
-			continue
-		case len(data) == 0:
-			continue
+		case errors.Is(err, io.EOF) && a.finish == "":
+			return &brokenStreamError{}
+		case errors.Is(err, io.EOF), err == nil && string(data) == "[DONE]":
+			return a.complete()
+		case err != nil:
+			return brokenOff(err)
 		}
-		var c chunk
-		if err := json.Unmarshal(data, &c); err != nil {
-			return &badAnswerError{why: "the stream holds " + textOf(a.secrets.body(data))}
-		}
-		if err := c.failure(data); err != nil {
+		if err := a.add(data, "the stream holds "); err != nil {
 			return err
 		}
-		a.add(&c)
 	}
-	if err := dec.Err(); err != nil {
-		return brokenOff(err)
-	}
-	if !done && a.finish == "" {
-		return &brokenStreamError{}
-	}
-	return a.complete()
 }
 
 // brokenOff says why an answer could not be read to its end.
@@ -286,8 +225,9 @@ type providerFailureError struct{ f *failure }
 
 func (e *providerFailureError) Error() string { return e.f.message }
 
-func (c *chunk) failure(data []byte) error {
-	if len(c.Error) == 0 || string(c.Error) == "null" {
+// statedFailure reads an answer that has an error member, nil for none.
+func statedFailure(member json.RawMessage, data []byte) error {
+	if len(member) == 0 || string(member) == "null" {
 		return nil
 	}
 	pe, ok := readProviderError(data)
@@ -337,7 +277,10 @@ func (a *assembly) message(msgs []*echo.Message) *echo.Message {
 		if id == "" || len(id) > maxID || hasCall(d.ToolCalls, id) || usesCallID(msgs, id) {
 			id = FillCallID(msgs, i)
 		}
-		args := string(a.secrets.body([]byte(c.args.String())))
+		args := c.args.String()
+		if a.secrets.Has(args) {
+			args = string(a.secrets.body([]byte(args)))
+		}
 		if strings.TrimSpace(args) == "" {
 			args = "{}"
 		}

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	openai "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/packages/ssestream"
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/internal/llm"
@@ -68,26 +66,12 @@ func TestReadAnswerOfManyPieces(t *testing.T) {
 	require.Len(t, strings.Fields(m.Text()), 200)
 }
 
-// BenchmarkReadAnswer compares decoding a stream of 200 pieces here with the library's typed
-// chunks. The difference is the reason for the types of this package.
+// BenchmarkReadAnswer reads a stream of 200 pieces.
 func BenchmarkReadAnswer(b *testing.B) {
 	data := stream()
-	b.Run("windlass", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			_, err := llm.ReadAnswer(response("text/event-stream", data))
-			require.NoError(b, err)
-		}
-	})
-	b.Run("openai-go", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			s := ssestream.NewStream[openai.ChatCompletionChunk](ssestream.NewDecoder(response("text/event-stream", data)), nil)
-			acc := openai.ChatCompletionAccumulator{}
-			for s.Next() {
-				acc.AddChunk(s.Current())
-			}
-			require.NoError(b, s.Err())
-		}
-	})
+	b.ReportAllocs()
+	for b.Loop() {
+		_, err := llm.ReadAnswer(response("text/event-stream", data))
+		require.NoError(b, err)
+	}
 }

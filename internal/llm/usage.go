@@ -1,10 +1,10 @@
 package llm
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/windlass-run/windlass/echo"
@@ -108,10 +108,13 @@ func (d *dollars) UnmarshalJSON(b []byte) error {
 
 // figure reads a number between 0 and most. set is false for null and for what bad shows.
 func figure(b []byte, most float64) (x float64, set bool, bad string) {
-	switch err := json.Unmarshal(b, &x); {
-	case string(b) == "null":
+	if string(b) == "null" {
 		return 0, false, ""
-	case err != nil || x < 0 || x > most:
+	}
+	// A JSON value that begins with a digit or a minus is a number, and only such ones are.
+	isNumber := b[0] == '-' || b[0] >= '0' && b[0] <= '9'
+	x, err := strconv.ParseFloat(string(b), 64)
+	if !isNumber || err != nil || x < 0 || x > most {
 		return 0, false, shownFigure(b)
 	}
 	return x, true, ""
@@ -131,15 +134,22 @@ func (u *wireUsage) ignored() string {
 		return ""
 	}
 	var bad []string
-	for name, value := range map[string]string{
-		"prompt_tokens": u.PromptTokens.bad, "completion_tokens": u.CompletionTokens.bad, "input_tokens": u.InputTokens.bad,
-		"output_tokens": u.OutputTokens.bad, "prompt_tokens_details.cached_tokens": u.PromptDetails.Cached.bad,
-		"completion_tokens_details.reasoning_tokens": u.CompletionDetails.Reasoning.bad, "prompt_cache_hit_tokens": u.CacheHit.bad,
-		"cached_tokens": u.CachedFlat.bad, "cache_read_input_tokens": u.CacheRead.bad, "reasoning_tokens": u.Reasoning.bad,
-		"cost": u.Cost.bad, "cost_details.upstream_inference_cost": u.CostDetails.Upstream.bad,
+	for _, f := range [...]struct{ name, bad string }{
+		{"prompt_tokens", u.PromptTokens.bad},
+		{"completion_tokens", u.CompletionTokens.bad},
+		{"input_tokens", u.InputTokens.bad},
+		{"output_tokens", u.OutputTokens.bad},
+		{"prompt_tokens_details.cached_tokens", u.PromptDetails.Cached.bad},
+		{"completion_tokens_details.reasoning_tokens", u.CompletionDetails.Reasoning.bad},
+		{"prompt_cache_hit_tokens", u.CacheHit.bad},
+		{"cached_tokens", u.CachedFlat.bad},
+		{"cache_read_input_tokens", u.CacheRead.bad},
+		{"reasoning_tokens", u.Reasoning.bad},
+		{"cost", u.Cost.bad},
+		{"cost_details.upstream_inference_cost", u.CostDetails.Upstream.bad},
 	} {
-		if value != "" {
-			bad = append(bad, name+" "+value)
+		if f.bad != "" {
+			bad = append(bad, f.name+" "+f.bad)
 		}
 	}
 	if len(bad) == 0 {

@@ -1,0 +1,53 @@
+package llm_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/http/httptrace"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/windlass-run/windlass/internal/llm/llmtest"
+)
+
+// Where a request goes, for what base_url may be, and what it says of itself.
+func TestRequestsOfAnEndpoint(t *testing.T) {
+	t.Parallel()
+	for base, want := range map[string]string{
+		"": "/chat/completions", "/": "/chat/completions", "/v1": "/v1/chat/completions", "/v1/": "/v1/chat/completions",
+		"/v1?api-version=3&x=a%2Fb": "/v1/chat/completions?api-version=3&x=a%2Fb", "/a%2Fb/v1": "/a%2Fb/v1/chat/completions",
+	} {
+		asked := make(chan *http.Request, 1)
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			asked <- r
+			w.WriteHeader(http.StatusBadRequest)
+		}))
+		t.Cleanup(server.Close)
+		r := newRouter(t, server.URL+base, `{"max_retries": 0, "headers": {"X-Title": "a title", "authorization": "${EXTRA_SECRET}"}}`)
+		_, err := r.Complete(t.Context(), request())
+		require.ErrorContains(t, err, "the request was refused (400): an empty answer")
+		got := <-asked
+		require.Equal(t, want, got.RequestURI)
+		require.Equal(t, http.MethodPost, got.Method)
+		require.Positive(t, got.ContentLength)
+		got.Header.Del("Content-Length")
+		require.Equal(t, http.Header{
+			"Accept": {"application/json"}, "Accept-Encoding": {"gzip"}, "Authorization": {"header-secret-value"},
+			"Content-Type": {"application/json"}, "User-Agent": {"windlass"}, "X-Title": {"a title"},
+		}, got.Header, "a configured header wins over the key")
+	}
+}
+
+// A conversation keeps its connection from call to call.
+func TestConnectionsAreKept(t *testing.T) {
+	t.Parallel()
+	b := setup(t, "", always(&llmtest.Answer{Text: "hello"}))
+	for i := range 5 {
+		ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{
+			GotConn: func(info httptrace.GotConnInfo) { require.Equal(t, i > 0, info.Reused) },
+		})
+		_, err := b.router.Complete(ctx, request())
+		require.NoError(t, err)
+	}
+}
