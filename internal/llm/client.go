@@ -72,7 +72,7 @@ type endpoint struct {
 
 func newClient(e endpoint, m config.Model, transport http.RoundTripper) *client {
 	c := &client{
-		api: api{transport: transport, header: e.header(), chat: e.path("chat/completions"), embeddings: e.path("embeddings")},
+		api:     api{transport: transport, header: e.header(), chat: e.path("chat/completions"), embeddings: e.path("embeddings")},
 		secrets: cleaner{e.secrets}, provider: e.base.Host, settings: m, tools: newMemo[toolSet, []byte](maxToolSets),
 		now: time.Now, sleep: effect.Seams{}.OrSystem().Sleep,
 		retries: DefaultMaxRetries, wait: cmp.Or(m.RetryWait, DefaultRetryWait),
@@ -98,9 +98,9 @@ func (e endpoint) header() http.Header {
 
 // path returns the address of a path below the base, with the base's query.
 func (e endpoint) path(path string) *url.URL {
-	u := e.base.JoinPath("/", path)
-	u.RawQuery = e.base.RawQuery
-	return u
+	base := *e.base
+	base.Path = cmp.Or(base.Path, "/")
+	return base.JoinPath(path)
 }
 
 // complete asks until there is an answer or a lasting failure. model is the provider's name for it.

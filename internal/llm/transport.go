@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -24,7 +25,7 @@ func newTransport() *http.Transport {
 			if err != nil {
 				return nil, err
 			}
-			return connection{c}, nil
+			return &connection{Conn: c}, nil
 		},
 		ForceAttemptHTTP2:      true,
 		MaxIdleConns:           2 * maxConversations,
@@ -36,27 +37,49 @@ func newTransport() *http.Transport {
 	}
 }
 
-// connection sends bodies through buffers that connections share. net/http would make a new one for
-// each body.
-type connection struct{ net.Conn }
+// connection sends the head of a request and its body together, through buffers that connections
+// share. net/http would write the head alone, and make a new buffer for each body. It is written to
+// by one goroutine at a time.
+type connection struct {
+	net.Conn
+	head []byte // waits for the body
+}
 
-// sendSize is how much of a body is written at once.
+// sendSize is how much of a request is written at once.
 const sendSize = 64 << 10
 
 var sendBuffers = sync.Pool{New: func() any { return new([sendSize]byte) }}
 
+// Write implements io.Writer. The head of a request is written with what comes after it, as every
+// request here has a body. An encrypted connection writes no heads here.
+func (c *connection) Write(p []byte) (int, error) {
+	if len(c.head) > 0 {
+		c.head = append(c.head, p...)
+		_, err := c.Conn.Write(c.head)
+		c.head = c.head[:0]
+		return len(p), err
+	}
+	if len(p) < sendSize && bytes.HasPrefix(p, []byte(http.MethodPost+" ")) && bytes.HasSuffix(p, []byte("\r\n\r\n")) {
+		c.head = append(c.head, p...)
+		return len(p), nil
+	}
+	return c.Conn.Write(p)
+}
+
 // ReadFrom implements io.ReaderFrom.
-func (c connection) ReadFrom(r io.Reader) (n int64, err error) {
+func (c *connection) ReadFrom(r io.Reader) (n int64, err error) {
 	buf := sendBuffers.Get().(*[sendSize]byte) //nolint:forcetypeassert // New makes them
 	defer sendBuffers.Put(buf)
+	at := copy(buf[:], c.head)
+	c.head = c.head[:0]
 	for {
-		read, err := r.Read(buf[:])
-		if read > 0 {
-			written, err := c.Write(buf[:read])
-			n += int64(written)
-			if err != nil {
+		read, err := r.Read(buf[at:])
+		n += int64(read)
+		if at += read; at > 0 {
+			if _, err := c.Conn.Write(buf[:at]); err != nil {
 				return n, err
 			}
+			at = 0
 		}
 		if errors.Is(err, io.EOF) {
 			return n, nil
