@@ -119,3 +119,29 @@ func TestNamesOfAnswers(t *testing.T) {
 	_, err = (&embeddings{Data: []embedded{{Embedding: make([]float32, maxDims+1)}}}).vectors(1)
 	require.EqualError(t, err, "the vector of text 1 has 65537 dimensions, more than the limit of 65536")
 }
+
+var usages = []string{
+	`{"prompt_tokens":1000,"completion_tokens":20,"total_tokens":1020,"prompt_tokens_details":{"cached_tokens":900,"audio_tokens":0},"completion_tokens_details":{"reasoning_tokens":3}}`,
+	`{"input_tokens":1,"output_tokens":2,"prompt_cache_hit_tokens":3,"cached_tokens":4,"cache_read_input_tokens":5,"reasoning_tokens":6}`,
+	`{"cost":0.5,"is_byok":true,"cost_details":{"upstream_inference_cost":1e-3},"x":{"prompt_tokens":7}}`,
+	`{"prompt_tokens":"12","completion_tokens":-1,"cost":1e400,"cost_details":null,"is_byok":false,"cached_tokens":[1],"reasoning_tokens":1.5}`,
+	`{"prompt_tokens":null,"prompt_tokens":5,"prompt_tokens":null,"prompt_tokens_details":{"cached_tokens":1},"prompt_tokens_details":{}}`,
+	`{"Prompt_Tokens":3,"is_byok":null,"cost_details":{"Upstream_inference_cost":2}}`, `{"prompt_to\u006bens":3}`, "{\"prompt_toKens\":3}",
+	`{"is_byok":1}`, `{"prompt_tokens_details":5}`, `{"prompt_tokens":1`, `{"cost":true}`, `5`, `null`, `{} `,
+}
+
+// FuzzUsage: one pass over the usage finds what encoding/json finds.
+func FuzzUsage(f *testing.F) {
+	for _, raw := range usages {
+		f.Add([]byte(raw))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		var want wireUsage
+		wantErr := json.Unmarshal(raw, &want)
+		got, err := readUsage(raw)
+		require.Equal(t, wantErr != nil, err != nil, "%q: %v, %v", raw, wantErr, err)
+		if err == nil {
+			require.Equal(t, &want, got, "%q", raw)
+		}
+	})
+}

@@ -92,8 +92,7 @@ func usageOf(c *wire.Chunk) (*wireUsage, error) {
 	if raw == nil {
 		return nil, nil //nolint:nilnil // most chunks report none
 	}
-	u := new(wireUsage)
-	return u, json.Unmarshal(raw, u)
+	return readUsage(raw)
 }
 
 func (a *assembly) part(p *wire.Part) {

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/llm/wire"
 )
 
 // wireUsage is the usage object in the shapes that providers send.
@@ -31,6 +33,75 @@ type wireUsage struct {
 		Upstream dollars `json:"upstream_inference_cost"`
 	} `json:"cost_details"`
 	IsBYOK bool `json:"is_byok"`
+}
+
+// readUsage reads the usage object, for the members that it has in one pass.
+func readUsage(raw []byte) (*wireUsage, error) {
+	u := new(wireUsage)
+	if wire.Figures(raw, isDetails, u.set) {
+		return u, nil
+	}
+	*u = wireUsage{}
+	return u, json.Unmarshal(raw, u)
+}
+
+func isDetails(name string) bool {
+	return name == "prompt_tokens_details" || name == "completion_tokens_details" || name == "cost_details"
+}
+
+// set takes a figure. It reports false for a value that only encoding/json can judge.
+func (u *wireUsage) set(object, name, value []byte) bool {
+	switch string(object) {
+	case "prompt_tokens_details":
+		if string(name) == "cached_tokens" {
+			return u.PromptDetails.Cached.UnmarshalJSON(value) == nil
+		}
+		return true
+	case "completion_tokens_details":
+		if string(name) == "reasoning_tokens" {
+			return u.CompletionDetails.Reasoning.UnmarshalJSON(value) == nil
+		}
+		return true
+	case "cost_details":
+		if string(name) == "upstream_inference_cost" {
+			return u.CostDetails.Upstream.UnmarshalJSON(value) == nil
+		}
+		return true
+	}
+	switch string(name) {
+	case "is_byok":
+		u.IsBYOK = string(value) == "true"
+		return u.IsBYOK || string(value) == "false"
+	case "cost":
+		return u.Cost.UnmarshalJSON(value) == nil
+	}
+	if t := u.tokens(string(name)); t != nil {
+		return t.UnmarshalJSON(value) == nil
+	}
+	return true
+}
+
+// tokens returns the number of a name, nil for another name.
+func (u *wireUsage) tokens(name string) *tokens {
+	switch name {
+	case "prompt_tokens":
+		return &u.PromptTokens
+	case "completion_tokens":
+		return &u.CompletionTokens
+	case "input_tokens":
+		return &u.InputTokens
+	case "output_tokens":
+		return &u.OutputTokens
+	case "prompt_cache_hit_tokens":
+		return &u.CacheHit
+	case "cached_tokens":
+		return &u.CachedFlat
+	case "cache_read_input_tokens":
+		return &u.CacheRead
+	case "reasoning_tokens":
+		return &u.Reasoning
+	}
+	return nil
 }
 
 // usage returns the tokens; ok is false without figures, or with some that cannot be true.
