@@ -46,7 +46,7 @@ type connection struct {
 }
 
 // sendSize is how much of a request is written at once.
-const sendSize = 64 << 10
+const sendSize = 32 << 10
 
 var sendBuffers = sync.Pool{New: func() any { return new([sendSize]byte) }}
 
