@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -99,4 +100,22 @@ func FuzzAppendString(f *testing.F) {
 		require.Equal(t, enc, AppendString(nil, back), "encoding is stable")
 		require.False(t, bytes.ContainsAny(enc, "\n\r\t\x00"), "a line of the journal stays a line")
 	})
+}
+
+// A message that has a call may always call by its mark, and hardly any other does.
+func TestMarksOfCalls(t *testing.T) {
+	t.Parallel()
+	calls := []ToolCall{{ID: "call_1"}, {ID: ""}, {ID: "é"}}
+	m := Seal(Draft{Role: RoleAssistant, ToolCalls: calls})
+	for _, c := range calls {
+		require.True(t, m.MayCall(MarkOf(c.ID)))
+	}
+	one, others := Seal(Draft{Role: RoleAssistant, ToolCalls: calls[:1]}), 0
+	for i := range 1000 {
+		if one.MayCall(MarkOf(fmt.Sprintf("call_%d", 2+i))) {
+			others++
+		}
+	}
+	require.Less(t, others, 100)
+	require.False(t, NewText(RoleUser, KindTask, "x").MayCall(MarkOf("call_1")))
 }
