@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -33,25 +34,26 @@ func windlassLoop(ctx context.Context) (conversation, func() (int64, error), err
 		return nil, nil, err
 	}
 	run := fmt.Sprintf("bench-%d", time.Now().UnixNano())
+	store := journal.NewStore(config.SessionsDir(home), config.CommitDir(home))
 	routers := sync.Map{}
 	talk := func(ctx context.Context, n int, url string) error {
 		router := llm.NewRouter(&config.Config{}, func(name string) string {
 			return map[string]string{llm.EnvBaseURL: url, llm.EnvAPIKey: "bench"}[name]
 		})
 		routers.Store(n, router)
-		return converse(ctx, c, router, home, fmt.Sprintf("%s-%d", run, n), sink)
+		return converse(ctx, c, router, store, fmt.Sprintf("%s-%d", run, n), sink)
 	}
 	drain := func() (int64, error) {
 		ctx, cancel := context.WithTimeout(ctx, time.Minute)
 		defer cancel()
-		err := sink.Close(ctx)
+		err := errors.Join(sink.Close(ctx), store.Close())
 		return sink.Stats().Written, err
 	}
 	return talk, drain, nil
 }
 
-func converse(ctx context.Context, c *cascade.Cascade, model effect.Model, home, id string, sink echo.Sink) error {
-	j, err := journal.Create(config.SessionDir(home, id), journal.Header{
+func converse(ctx context.Context, c *cascade.Cascade, model effect.Model, store *journal.Store, id string, sink echo.Sink) error {
+	j, err := store.Create(journal.Header{
 		Rules: engine.Rules, SessionID: id, StartedAt: time.Now().UTC(), Cascade: json.RawMessage(`{}`), Input: json.RawMessage(`{}`),
 	})
 	if err != nil {

@@ -20,6 +20,16 @@ var ErrExists = errors.New("the session exists already")
 // without a whole line is none, as its process died before the session had begun. Nothing is left
 // behind on failure.
 func Create(dir string, h Header) (*Journal, error) {
+	return maker{on: osFiles{}}.create(dir, h)
+}
+
+// maker makes and opens journals.
+type maker struct {
+	on      files
+	commits *committer // that syncs them; nil: each has its own
+}
+
+func (m maker) create(dir string, h Header) (*Journal, error) {
 	h.Version = Version
 	path := filepath.Join(dir, File)
 	if err := cmp.Or(h.check(), checkFolder(folderOf(path), &h)); err != nil {
@@ -29,7 +39,7 @@ func Create(dir string, h Header) (*Journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode journal header: %w", err)
 	}
-	if err := makeFolder(dir); err != nil {
+	if err := makeFolder(m.on, dir); err != nil {
 		return nil, err
 	}
 	if err := requireFree(path); err != nil { // before there is a lock file
@@ -39,29 +49,20 @@ func Create(dir string, h Header) (*Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := createFile(path)
+	f, err := m.createFile(path)
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
-	j := start(path, h.SessionID, dataFile{f}, lock)
+	j := m.start(path, h.SessionID, f, lock)
 	j.line(head)
-	if err := j.Wait(context.Background()); err != nil {
-		return nil, errors.Join(err, j.discard(dir))
+	j.Flush()
+	if err := j.syncFile(); err != nil { // a recovery needs a header: the commit log alone would not do
+		return nil, errors.Join(err, j.discard(m.on, dir))
 	}
-	if err := syncDir(dir); err != nil {
-		return nil, errors.Join(fmt.Errorf("sync session folder: %w", err), j.discard(dir))
+	if err := m.on.SyncDir(dir); err != nil {
+		return nil, errors.Join(fmt.Errorf("sync session folder: %w", err), j.discard(m.on, dir))
 	}
 	return j, nil
-}
-
-func makeFolder(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("make session folder: %w", err)
-	}
-	if info, err := os.Lstat(dir); err == nil && !info.IsDir() { // a link leads to where somebody else keeps something
-		return fmt.Errorf("make session folder %s: %w, and is a link", dir, ErrExists)
-	}
-	return nil
 }
 
 // requireFree returns an error when there is a journal of another version at path.
@@ -78,13 +79,17 @@ func requireFree(path string) error {
 }
 
 // createFile makes an empty file for a journal. The caller owns the session.
-func createFile(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+func (m maker) createFile(path string) (disk, error) {
+	f, err := m.on.Create(path)
 	if errors.Is(err, os.ErrExist) {
 		if begun, readErr := hasLine(path); readErr != nil || begun {
 			return nil, errors.Join(fmt.Errorf("create journal %s: %w", path, ErrExists), readErr)
 		}
-		f, err = openRegular(path, os.O_WRONLY|os.O_TRUNC)
+		if f, err = m.on.Open(path, os.O_WRONLY|os.O_APPEND); err == nil {
+			if err = f.Truncate(0); err != nil {
+				err = errors.Join(err, f.Close())
+			}
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("create journal: %w", err)
@@ -111,11 +116,11 @@ func hasLine(path string) (bool, error) {
 }
 
 // discard takes back a journal that could not be begun, and the folder when nothing else is in it.
-func (j *Journal) discard(dir string) error {
+func (j *Journal) discard(on files, dir string) error {
 	_ = j.Close(context.Background()) // its error is what made the journal fail, which the caller has
 	_ = os.Remove(filepath.Join(dir, lockFile))
-	err := os.Remove(j.path)
-	_ = os.Remove(dir) // fails when it is not empty, as it should
+	err := on.Remove(j.path)
+	_ = on.Remove(dir) // fails when it is not empty, as it should
 	return err
 }
 

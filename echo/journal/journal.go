@@ -3,7 +3,6 @@ package journal
 import (
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 
 	"github.com/gofrs/flock"
@@ -15,23 +14,24 @@ import (
 // process owns it at a time, by a file lock.
 //
 // Write encodes into a buffer, and Flush hands the buffer to the operating system: from then on the
-// death of the process loses nothing. One goroutine of the journal's own syncs the file whenever
-// Commit or Wait asks, so that entries flushed while a sync is under way share the next one. The
-// mutex guards every field below it and the writing of the file; only the sync is done without it.
+// death of the process loses nothing. The goroutine of a committer makes durable what Commit or
+// Wait asks for: entries flushed while it is at work share the next sync. The mutex guards every
+// field below it and the writing of the file; the file is synced without it. Who holds it may take
+// that of the committer, never the other way round.
 type Journal struct {
 	path    string
 	session string
 	file    disk
 	lock    *flock.Flock
-	done    chan struct{} // closed when the goroutine has ended
+	commits *committer
 
 	mu       sync.Mutex
-	cond     *sync.Cond // signalled when wanted, durable, err or closing change
+	cond     *sync.Cond // signalled when durable, err or closing change
 	buf      []byte
 	sum      lineSum // of the last line
 	progress         // guarded by mu, as the rest
-	size     int64   // bytes of whole lines in the file
-	syncs    uint64
+	unsynced
+	size     int64 // bytes of whole lines in the file
 	err      error // the first failure; nothing is written after it
 	closing  bool
 	released bool
@@ -44,32 +44,24 @@ type progress struct {
 	flushed uint64 // entries in the file
 	wanted  uint64 // entries that were asked to be durable
 	durable uint64 // entries that are
+	syncs   uint64 // how often some became so
 }
 
-// disk is the file of a journal, as far as the journal uses it.
-type disk interface {
-	Write(b []byte) (int, error)
-	Sync() error // makes what was written durable
-	Truncate(size int64) error
-	Close() error
-}
-
-// dataFile is a file that syncs its content and not its times.
-type dataFile struct{ *os.File }
-
-func (f dataFile) Sync() error { return syncData(f.File) }
-
-func start(path, session string, f disk, lock *flock.Flock) *Journal {
-	j := &Journal{path: path, session: session, file: f, lock: lock, done: make(chan struct{})}
+// start returns the journal of an open file.
+func (m maker) start(path, session string, f disk, lock *flock.Flock) *Journal {
+	j := &Journal{path: path, session: session, file: f, lock: lock, commits: m.commits}
+	if j.commits == nil {
+		j.commits = newCommitter(nil)
+	}
 	j.cond = sync.NewCond(&j.mu)
-	go j.run()
+	j.commits.join(j)
 	return j
 }
 
 // Path returns the journal's file.
 func (j *Journal) Path() string { return j.path }
 
-// Syncs returns how many times the file was synced so far.
+// Syncs returns how many times entries of the journal were made durable so far.
 func (j *Journal) Syncs() uint64 {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -129,6 +121,9 @@ func (j *Journal) flush() {
 	}
 	j.size += int64(n)
 	j.flushed = j.written
+	if j.commits.log != nil {
+		j.keep(j.buf)
+	}
 	j.buf = j.buf[:0]
 }
 

@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -12,7 +11,9 @@ import (
 // rest of a line that a crash cut off is removed. The error is [os.ErrNotExist] without a journal,
 // [ErrBusy] when another process owns the session, a [*DamageError] or a [*VersionError]; then
 // nothing is changed.
-func Open(dir string) (*Journal, *Recording, error) {
+func Open(dir string) (*Journal, *Recording, error) { return maker{on: osFiles{}}.open(dir) }
+
+func (m maker) open(dir string) (*Journal, *Recording, error) {
 	path := filepath.Join(dir, File)
 	if err := requireVersion(path); err != nil { // before there is a lock file
 		return nil, nil, err
@@ -21,7 +22,7 @@ func Open(dir string) (*Journal, *Recording, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	j, rec, err := openOwned(path)
+	j, rec, err := m.openOwned(path)
 	if err != nil {
 		return nil, nil, errors.Join(err, lock.Close())
 	}
@@ -29,28 +30,46 @@ func Open(dir string) (*Journal, *Recording, error) {
 	return j, rec, nil
 }
 
-func openOwned(path string) (*Journal, *Recording, error) {
-	rec, err := Read(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	f, err := openOwn(path, os.O_WRONLY|os.O_APPEND)
+func (m maker) openOwned(path string) (*Journal, *Recording, error) {
+	f, err := m.on.Open(path, os.O_WRONLY|os.O_APPEND)
 	if err != nil {
 		return nil, nil, fmt.Errorf("open journal: %w", err)
 	}
-	if rec.Torn {
-		if err := f.Truncate(rec.size); err != nil {
-			return nil, nil, errors.Join(fmt.Errorf("cut the torn end of journal %s off: %w", path, err), f.Close())
-		}
+	rec, err := repair(path, f)
+	if err == nil {
+		err = f.Sync() // what was read is depended on from here
 	}
-	j := start(path, rec.Header.SessionID, dataFile{f}, nil)
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	j := m.start(path, rec.Header.SessionID, f, nil)
 	j.mu.Lock()
+	defer j.mu.Unlock()
 	j.sum, j.size = rec.sum, rec.size
 	j.written = uint64(len(rec.Entries)) + 1
-	j.flushed = j.written
-	j.mu.Unlock()
-	if err := j.Wait(context.Background()); err != nil { // what was read is depended on from here
-		return nil, nil, errors.Join(err, j.Close(context.Background()))
-	}
+	j.flushed, j.wanted, j.durable, j.syncs = j.written, j.written, j.written, 1
 	return j, rec, nil
+}
+
+// repair reads a journal and cuts off what a crash left of lines that nobody relies on: the rest of
+// a torn line, and what is from the first line on that has zeros where the disk did not get it.
+func repair(path string, f disk) (*Recording, error) {
+	rec, err := Read(path)
+	if unwritten, ok := unwrittenFrom(path, err); ok {
+		if err := cut(path, f, unwritten); err != nil {
+			return nil, err
+		}
+		rec, err = Read(path)
+	}
+	if err == nil && rec.Torn {
+		err = cut(path, f, rec.size)
+	}
+	return rec, err
+}
+
+func cut(path string, f disk, size int64) error {
+	if err := f.Truncate(size); err != nil {
+		return fmt.Errorf("cut the torn end of journal %s off: %w", path, err)
+	}
+	return nil
 }

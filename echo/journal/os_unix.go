@@ -6,6 +6,8 @@ import (
 	"errors"
 	"os"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // nonblock keeps the opening of a named pipe from waiting for its other end.
@@ -18,4 +20,20 @@ func syncDir(dir string) error {
 		return err
 	}
 	return errors.Join(d.Sync(), d.Close())
+}
+
+// isOwn reports whether a file belongs to this user, and nobody else may write to it. The
+// administrator may use the files of others.
+func isOwn(info os.FileInfo) bool {
+	uid := os.Geteuid()
+	s, ok := info.Sys().(*syscall.Stat_t)
+	return ok && (uid == 0 || int64(s.Uid) == int64(uid)) && info.Mode().Perm()&0o022 == 0
+}
+
+// requireWritable demands that files can be made in a folder.
+func requireWritable(folder string) error {
+	if err := unix.Access(folder, unix.W_OK|unix.X_OK); err != nil {
+		return &os.PathError{Op: "write to", Path: folder, Err: err}
+	}
+	return nil
 }

@@ -4,7 +4,31 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"sync"
 )
+
+// maxKept is how many bytes of lines wait for the commit log. More are synced where they are: to
+// write them a second time costs more than another sync.
+const maxKept = 256 << 10
+
+// unsynced is what is in a journal's file and perhaps not on its disk.
+type unsynced struct {
+	lines  []byte // those in the file for the commit log to take
+	large  bool   // there were too many to keep: the file is to be synced
+	logged bool   // the commit log has taken some since the file was synced
+
+	syncing sync.Mutex // held while the file is synced, without that of the journal: a disk says only once that it failed
+}
+
+// keep keeps whole lines for the commit log.
+func (u *unsynced) keep(lines []byte) {
+	if u.large || len(u.lines)+len(lines) > maxKept {
+		u.lines, u.large = u.lines[:0], true
+		return
+	}
+	u.lines = append(u.lines, lines...)
+}
 
 // Commit flushes, and begins to make what was written durable.
 func (j *Journal) Commit() {
@@ -16,9 +40,9 @@ func (j *Journal) Commit() {
 // want flushes and asks for n entries to be made durable. The caller holds the mutex.
 func (j *Journal) want(n uint64) {
 	j.flush()
-	if j.wanted < n {
+	if j.wanted < n && j.err == nil {
 		j.wanted = n
-		j.cond.Broadcast()
+		j.commits.ask(j)
 	}
 }
 
@@ -46,45 +70,88 @@ func (j *Journal) Wait(ctx context.Context) error {
 	return nil
 }
 
-// run syncs until the journal is closed or the disk fails.
-func (j *Journal) run() {
-	defer close(j.done)
+// take appends the lines that are in the file and not durable to a batch for the commit log, and
+// returns how many entries are durable once the batch is. ok is false when the file itself is to be
+// synced instead, or nothing is to be done any more.
+func (j *Journal) take(batch []byte) (_ []byte, upTo uint64, ok bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	for {
-		for j.wanted <= j.durable && !j.closing && j.err == nil {
-			j.cond.Wait()
-		}
-		if j.err != nil || j.wanted <= j.durable {
-			return // the disk has failed, or the journal is closing and nothing is left to do
-		}
-		upTo := j.flushed
-		j.mu.Unlock()
-		err := j.file.Sync()
-		j.mu.Lock()
-		if err != nil {
-			j.fail(err)
-			return
-		}
+	if j.large || j.closing || j.err != nil {
+		return batch, 0, false
+	}
+	batch = append(batch, j.lines...)
+	j.lines, j.logged = j.lines[:0], true
+	return batch, j.flushed, true
+}
+
+// syncFile makes what is in the file durable, in place of the commit log. Only the committer calls
+// it, and Close.
+func (j *Journal) syncFile() error {
+	j.syncing.Lock()
+	defer j.syncing.Unlock()
+	j.mu.Lock()
+	upTo := j.flushed
+	j.lines, j.large, j.logged = j.lines[:0], false, false
+	j.mu.Unlock()
+	err := j.file.Sync()
+	j.settle(upTo, err)
+	return err
+}
+
+// checkpoint makes durable in the file what the commit log has of it so far. A journal that is
+// closed has done so.
+func (j *Journal) checkpoint() error {
+	j.syncing.Lock()
+	defer j.syncing.Unlock()
+	j.mu.Lock()
+	upTo, err := j.flushed, j.err
+	j.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	if err = j.file.Sync(); errors.Is(err, os.ErrClosed) {
+		return nil
+	}
+	j.settle(upTo, err)
+	return err
+}
+
+// settle says that so many entries are durable, or why they are not.
+func (j *Journal) settle(upTo uint64, err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	switch {
+	case j.closing && errors.Is(err, os.ErrClosed): // it was synced before it was closed
+	case err != nil:
+		j.fail(err)
+	case upTo > j.durable:
 		j.durable = upTo
 		j.syncs++
 		j.cond.Broadcast()
 	}
 }
 
-// Close makes everything written durable and gives up the session. It is safe to call twice.
-func (j *Journal) Close(ctx context.Context) error {
-	err := j.Wait(ctx)
+// Close makes everything written durable in the journal's own file, and gives up the session. It is
+// safe to call twice.
+func (j *Journal) Close(context.Context) error {
 	j.mu.Lock()
-	j.closing = true
-	j.cond.Broadcast()
+	j.flush()
 	released := j.released
-	j.released = true
+	j.closing, j.released = true, true
+	behind := j.logged || j.durable < j.flushed
 	j.mu.Unlock()
 	if released {
 		return nil
 	}
-	<-j.done
+	var err error
+	if behind {
+		err = j.syncFile()
+	}
+	j.commits.leave(j, err != nil)
+	j.mu.Lock()
+	err = j.err // has that of syncing, and what failed before
+	j.cond.Broadcast()
+	j.mu.Unlock()
 	if cerr := j.file.Close(); err == nil && cerr != nil {
 		err = fmt.Errorf("close journal: %w", cerr)
 	}

@@ -7,11 +7,22 @@ import (
 )
 
 // syncData makes the file's content durable, and of its metadata the size, as a journal needs it.
+// The file stays open meanwhile, whoever closes it.
 func syncData(f *os.File) error {
-	for {
-		err := unix.Fdatasync(int(f.Fd()))
-		if err != unix.EINTR {
-			return err
-		}
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return err
 	}
+	var syncErr error
+	err = raw.Control(func(fd uintptr) {
+		for {
+			if syncErr = unix.Fdatasync(int(fd)); syncErr != unix.EINTR {
+				return
+			}
+		}
+	})
+	if err == nil {
+		err = syncErr
+	}
+	return err
 }

@@ -95,7 +95,7 @@ func TestFullDiskStopsTheLog(t *testing.T) {
 	t.Parallel()
 	f, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	require.NoError(t, err)
-	j := start("full", "s1", dataFile{f}, flock.New(filepath.Join(t.TempDir(), "lock")))
+	j := maker{}.start("full", "s1", dataFile{f}, flock.New(filepath.Join(t.TempDir(), "lock")))
 	log := echo.NewLog("s1", nil, j)
 	require.NoError(t, log.Append(entryOf("x")))
 	err = log.Wait(context.Background())
@@ -121,6 +121,11 @@ func (d *smallDisk) Write(b []byte) (int, error) {
 	return n, nil
 }
 
+func (d *smallDisk) WriteAt(b []byte, at int64) (int, error) {
+	d.content = d.content[:at]
+	return d.Write(b)
+}
+
 func (d *smallDisk) Truncate(size int64) error { d.content = d.content[:size]; return nil }
 func (d *smallDisk) Sync() error               { return nil }
 func (d *smallDisk) Close() error              { return nil }
@@ -144,7 +149,7 @@ func TestFlushedEntriesOutliveTheProcess(t *testing.T) {
 func TestFailedWriteLeavesNoHalfLine(t *testing.T) {
 	t.Parallel()
 	d := &smallDisk{room: 1000}
-	j := start("small", "s1", d, flock.New(filepath.Join(t.TempDir(), "lock")))
+	j := maker{}.start("small", "s1", d, flock.New(filepath.Join(t.TempDir(), "lock")))
 	log := echo.NewLog("s1", nil, j)
 	var err error
 	for i := 0; err == nil; i++ {
@@ -161,9 +166,11 @@ func TestFailedWriteLeavesNoHalfLine(t *testing.T) {
 
 func TestWaitEndsWithItsContext(t *testing.T) {
 	t.Parallel()
-	j := &Journal{}
+	idle := &committer{} // without its goroutine: there is nobody to sync anything
+	idle.cond = sync.NewCond(&idle.mu)
+	j := &Journal{commits: idle}
 	j.cond = sync.NewCond(&j.mu)
-	j.written = 1 // there is nobody to sync it
+	j.written = 1
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cause := errors.New("enough")
 	time.AfterFunc(0, func() { cancel(cause) })

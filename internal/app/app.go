@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/internal/app/cards"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/config"
@@ -37,6 +38,7 @@ type Options struct {
 type App struct {
 	home, dir, version string
 	options            Options
+	sessions           *journal.Store
 
 	mu    sync.Mutex
 	pools map[poolKey]*database.Pool
@@ -49,7 +51,8 @@ type poolKey struct {
 	sandbox bool
 }
 
-// Open returns an app. It reads and opens nothing yet. It must be closed, after all of its runs.
+// Open returns an app, and restores what a power failure took from sessions. It opens nothing else
+// yet. It must be closed, after all of its runs.
 func Open(o Options) (*App, error) {
 	a := &App{home: o.Home, dir: cmp.Or(o.Dir, "."), version: o.Version, options: o, pools: map[poolKey]*database.Pool{}}
 	if a.home == "" {
@@ -58,14 +61,18 @@ func Open(o Options) (*App, error) {
 			return nil, failure.New(failure.StorageFailed, err, "set WINDLASS_HOME to a folder")
 		}
 	}
+	a.sessions = journal.NewStore(config.SessionsDir(a.home), config.CommitDir(a.home))
+	if err := a.sessions.Recover(context.Background()); err != nil {
+		return nil, storeError(err)
+	}
 	return a, nil
 }
 
-// Close ends the use of ClickHouse.
+// Close ends the use of ClickHouse, and the commit log of the sessions.
 func (a *App) Close() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	var errs []error
+	errs := []error{a.sessions.Close()}
 	for _, p := range a.pools {
 		errs = append(errs, p.Close())
 	}

@@ -96,10 +96,20 @@ const tryDisk = "free space, or set WINDLASS_HOME to a folder on another disk"
 
 func diskError(err error) error { return failure.New(failure.StorageFailed, err, tryDisk) }
 
+// storeError is the error of a store that could not restore sessions, or not begin.
+func storeError(err error) error {
+	var folder *journal.CommitFolderError
+	if errors.As(err, &folder) {
+		return failure.New(failure.StorageFailed, err, folder.Try())
+	}
+	return diskError(err)
+}
+
 // JournalError gives the error of a session's journal, which could not be opened or read, its kind.
 func JournalError(id string, err error) error {
 	var damage *journal.DamageError
 	var version *journal.VersionError
+	var folder *journal.CommitFolderError
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return failure.Newf(failure.UnknownSession, "no session %q on this machine", id)
@@ -109,6 +119,8 @@ func JournalError(id string, err error) error {
 		return failure.New(failure.Damaged, err, damage.Try())
 	case errors.As(err, &version):
 		return failure.New(failure.OtherVersion, err, "") // it says itself what to do
+	case errors.As(err, &folder):
+		return failure.New(failure.StorageFailed, err, folder.Try())
 	}
 	return failure.New(failure.StorageFailed, err, "")
 }

@@ -44,7 +44,7 @@ func (a *App) Start(ctx context.Context, job Job, o RunOptions, w Watch) (*Run, 
 	if op.run.header, err = op.newHeader(); err != nil {
 		return nil, err
 	}
-	j, err := createJournal(op.dir, op.run.header)
+	j, err := a.createJournal(op.run.header)
 	if err != nil {
 		return nil, err
 	}
@@ -177,12 +177,15 @@ func (o *opening) chooseTools(db clickhouse.Options) error {
 	return nil
 }
 
-// createJournal makes the session's folder and its journal.
-func createJournal(dir string, h journal.Header) (*journal.Journal, error) {
-	j, err := journal.Create(dir, h)
+// createJournal makes a session's folder and its journal.
+func (a *App) createJournal(h journal.Header) (*journal.Journal, error) {
+	j, err := a.sessions.Create(h)
+	var folder *journal.CommitFolderError
 	switch {
 	case errors.Is(err, journal.ErrExists), errors.Is(err, journal.ErrBusy):
 		return nil, failure.New(failure.SessionExists, err, "")
+	case errors.As(err, &folder):
+		return nil, storeError(err)
 	case err != nil:
 		return nil, failure.New(failure.StorageFailed, err, "set WINDLASS_HOME to a folder on a disk with room that you may write to")
 	}

@@ -52,5 +52,8 @@ func CacheDir() (string, error) {
 // SessionDir returns the folder of one session below home.
 func SessionDir(home, sessionID string) string { return filepath.Join(SessionsDir(home), sessionID) }
 
+// CommitDir returns the folder below home with what makes sessions durable while they run.
+func CommitDir(home string) string { return filepath.Join(home, "commit") }
+
 // SessionsDir returns the folder below home that the sessions are in.
 func SessionsDir(home string) string { return filepath.Join(home, "sessions") }

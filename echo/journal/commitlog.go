@@ -1,0 +1,195 @@
+package journal
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/gofrs/flock"
+)
+
+// A commit log has zeros ahead of what is written, as much as it has already, within these bounds:
+// to sync what replaces zeros costs less than to sync a file that grows.
+const (
+	minAhead = 64 << 10
+	maxAhead = 1 << 20
+)
+
+// maxCommitLog is how long a commit log grows, not counting the last write.
+const maxCommitLog = 32 << 20
+
+// logFile and lockSuffix name the files of the commit folder: the logs of a process in their order,
+// and the file that the process holds a lock of. Both begin with an id of the process.
+const (
+	logFile    = "%s-%d.log"
+	lockSuffix = ".lock"
+)
+
+// commitLog is the file that a process makes the lines of its journals durable by: it has them as
+// they are in the journals. When it is full another file is begun, and the one before is removed
+// once every journal is synced, which a goroutine sees to. One goroutine writes; mu guards what it
+// shares with that other one.
+type commitLog struct {
+	folder string
+	on     files
+	limit  int64
+
+	id     string // of the process
+	lock   *flock.Flock
+	path   string
+	number int   // of the file
+	file   disk  // nil: there is none yet
+	fresh  bool  // the name of the file is not durable yet
+	at     int64 // where the next line goes
+	ahead  int64 // where the zeros end
+	err    error // the first failure; nothing is written after it
+
+	retiring sync.WaitGroup
+	mu       sync.Mutex
+	retired  retired
+}
+
+// retired is what became of the files before.
+type retired struct {
+	busy bool  // one is being removed
+	err  error // why one could not be: it stays, for a recovery
+}
+
+func newCommitLog(folder string, on files) *commitLog {
+	return &commitLog{folder: folder, on: on, limit: maxCommitLog}
+}
+
+// begun reports whether there is a file.
+func (l *commitLog) begun() bool { return l.file != nil }
+
+// write appends whole lines and makes them durable. When it fails the file has none of them, as far
+// as the disk lets it.
+func (l *commitLog) write(lines []byte) error {
+	if l.err != nil || len(lines) == 0 {
+		return l.err
+	}
+	if l.file == nil {
+		if err := l.begin(); err != nil {
+			l.err = fmt.Errorf("begin commit log: %w", err)
+			return l.err
+		}
+	}
+	if err := l.append(lines); err != nil {
+		l.err = fmt.Errorf("commit log %s: %w", l.path, errors.Join(err, l.file.Truncate(l.at)))
+	}
+	return l.err
+}
+
+func (l *commitLog) append(lines []byte) error {
+	after := l.at + int64(len(lines))
+	if _, err := l.file.WriteAt(lines, l.at); err != nil {
+		return err
+	}
+	if after > l.ahead {
+		zeros := make([]byte, min(max(l.ahead, minAhead), maxAhead))
+		if _, err := l.file.WriteAt(zeros, after); err != nil {
+			return err
+		}
+		l.ahead = after + int64(len(zeros))
+	}
+	if err := l.file.Sync(); err != nil {
+		return err
+	}
+	if l.fresh {
+		if err := l.on.SyncDir(l.folder); err != nil {
+			return err
+		}
+	}
+	l.fresh, l.at = false, after
+	return nil
+}
+
+// begin makes the next file, and before the first one the lock that says whose the files are.
+func (l *commitLog) begin() error {
+	if l.lock == nil {
+		if err := l.own(); err != nil {
+			return err
+		}
+	}
+	path := filepath.Join(l.folder, fmt.Sprintf(logFile, l.id, l.number+1))
+	f, err := l.on.Create(path)
+	if err != nil {
+		return err
+	}
+	l.path, l.file, l.fresh, l.at, l.ahead = path, f, true, 0, 0
+	l.number++
+	return nil
+}
+
+// own takes an id and its lock. A recovery removes locks that nobody holds, so it is kept out.
+func (l *commitLog) own() error {
+	gate, err := enter(context.Background(), l.folder)
+	if err != nil {
+		return err
+	}
+	defer gate.Close() //nolint:errcheck // the end of the process gives it up, too
+	var id [8]byte
+	_, _ = rand.Read(id[:]) // never fails
+	l.id = hex.EncodeToString(id[:])
+	lock := flock.New(filepath.Join(l.folder, l.id+lockSuffix), flock.SetPermissions(0o600))
+	ok, err := lock.TryLock()
+	if err == nil && !ok {
+		err = errors.New("its lock is taken")
+	}
+	l.lock = lock
+	return err
+}
+
+// full reports whether it is time for another file.
+func (l *commitLog) full() bool {
+	if l.at < l.limit {
+		return false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return !l.retired.busy && l.retired.err == nil
+}
+
+// rotate has the next write begin another file. The one that there is is removed when the given
+// journals, which are all that are open, are synced.
+func (l *commitLog) rotate(open []*Journal) {
+	path, f := l.path, l.file
+	l.file = nil
+	l.retired.busy = true
+	l.retiring.Go(func() {
+		err := f.Close()
+		for _, j := range open {
+			err = errors.Join(err, j.checkpoint())
+		}
+		if err == nil {
+			err = l.on.Remove(path)
+		}
+		l.mu.Lock()
+		l.retired = retired{err: err}
+		l.mu.Unlock()
+	})
+}
+
+// end closes the log, and removes it and its lock when no recovery needs them.
+func (l *commitLog) end(remove bool) error {
+	l.retiring.Wait()
+	if l.lock == nil {
+		return nil
+	}
+	var errs []error
+	if l.file != nil {
+		errs = append(errs, l.file.Close())
+		if remove {
+			errs = append(errs, l.on.Remove(l.path))
+		}
+	}
+	if remove && l.retired.err == nil {
+		_ = os.Remove(l.lock.Path()) // a recovery removes it, too
+	}
+	return errors.Join(append(errs, l.lock.Close())...)
+}
