@@ -42,11 +42,7 @@ func (e *CommitFolderError) Unwrap() error { return e.Err }
 // makeCommitFolder makes the folder of commit logs, or demands that the one that there is is the
 // user's own.
 func makeCommitFolder(on files, folder string) error {
-	_, missing := os.Lstat(folder)
-	err := on.Mkdir(folder)
-	if err == nil && errors.Is(missing, os.ErrNotExist) {
-		err = on.SyncDir(filepath.Dir(folder))
-	}
+	err := makeFolder(on, folder)
 	if err == nil {
 		err = requireOwn(folder, true)
 	}

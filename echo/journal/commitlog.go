@@ -60,10 +60,6 @@ type retired struct {
 	err  error // why one could not be: it stays, for a recovery
 }
 
-func newCommitLog(folder string, on files) *commitLog {
-	return &commitLog{folder: folder, on: on, limit: maxCommitLog}
-}
-
 // begun reports whether there is a file.
 func (l *commitLog) begun() bool { return l.file != nil }
 

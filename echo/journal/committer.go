@@ -16,8 +16,9 @@ const plainSyncs = 16
 // work, and makes them durable together: by one write to the commit log, or, without one, by
 // syncing each. The mutex guards what is below it; what is above it is the goroutine's own.
 type committer struct {
-	log  *commitLog    // nil: every journal is synced by itself
-	done chan struct{} // closed when the goroutine has ended
+	log   *commitLog    // nil: every journal is synced by itself
+	plain int           // how often the only journal is synced by itself before there is a log
+	done  chan struct{} // closed when the goroutine has ended
 
 	syncs int    // of journals by themselves
 	batch []byte // of the write before
@@ -31,8 +32,8 @@ type committer struct {
 }
 
 // newCommitter starts a committer. It must be closed.
-func newCommitter(log *commitLog) *committer {
-	c := &committer{log: log, done: make(chan struct{}), members: map[*Journal]struct{}{}}
+func newCommitter(log *commitLog, plain int) *committer {
+	c := &committer{log: log, plain: plain, done: make(chan struct{}), members: map[*Journal]struct{}{}}
 	c.cond = sync.NewCond(&c.mu)
 	go c.run()
 	return c
@@ -82,7 +83,7 @@ func (c *committer) run() {
 		if len(asking) == 0 {
 			return
 		}
-		if c.log != nil && (!alone || c.log.begun() || c.syncs >= plainSyncs) {
+		if c.log != nil && (!alone || c.log.begun() || c.syncs >= c.plain) {
 			c.commit(asking)
 			continue
 		}

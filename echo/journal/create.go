@@ -39,7 +39,7 @@ func (m maker) create(dir string, h Header) (*Journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode journal header: %w", err)
 	}
-	if err := makeFolder(m.on, dir); err != nil {
+	if err := makeSessionFolder(m.on, dir); err != nil {
 		return nil, err
 	}
 	if err := requireFree(path); err != nil { // before there is a lock file

@@ -55,19 +55,32 @@ type dataFile struct{ *os.File }
 
 func (f dataFile) Sync() error { return syncData(f.File) }
 
-// makeFolder makes the folder of a session. The name of a new one is made durable.
+// makeFolder makes a folder that may be there already, with its parents. The names of those that
+// were not there are durable when it returns.
 func makeFolder(on files, dir string) error {
-	_, missing := os.Lstat(dir)
-	if err := on.Mkdir(dir); err != nil {
+	var made []string
+	for p := dir; ; p = filepath.Dir(p) {
+		if _, err := os.Lstat(p); !errors.Is(err, os.ErrNotExist) || p == filepath.Dir(p) {
+			break
+		}
+		made = append(made, p)
+	}
+	err := on.Mkdir(dir)
+	for _, p := range made {
+		if err == nil {
+			err = on.SyncDir(filepath.Dir(p))
+		}
+	}
+	return err
+}
+
+// makeSessionFolder makes the folder of a session.
+func makeSessionFolder(on files, dir string) error {
+	if err := makeFolder(on, dir); err != nil {
 		return fmt.Errorf("make session folder: %w", err)
 	}
 	if info, err := os.Lstat(dir); err == nil && !info.IsDir() { // a link leads to where somebody else keeps something
 		return fmt.Errorf("make session folder %s: %w, and is a link", dir, ErrExists)
-	}
-	if errors.Is(missing, os.ErrNotExist) {
-		if err := on.SyncDir(filepath.Dir(dir)); err != nil {
-			return fmt.Errorf("sync the folder of sessions: %w", err)
-		}
 	}
 	return nil
 }

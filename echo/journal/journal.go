@@ -51,7 +51,7 @@ type progress struct {
 func (m maker) start(path, session string, f disk, lock *flock.Flock) *Journal {
 	j := &Journal{path: path, session: session, file: f, lock: lock, commits: m.commits}
 	if j.commits == nil {
-		j.commits = newCommitter(nil)
+		j.commits = newCommitter(nil, 0)
 	}
 	j.cond = sync.NewCond(&j.mu)
 	j.commits.join(j)

@@ -232,9 +232,6 @@ func (r *recovery) restoreOwned(path string, lines []loggedLine) (err error) {
 		if err := cut(path, f, end.size); err != nil {
 			return err
 		}
-		if err := f.Sync(); err != nil { // what is appended must not mix with what is cut off
-			return err
-		}
 	}
 	if len(missing) > 0 {
 		if _, err := f.Write(missing); err != nil {

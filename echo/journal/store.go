@@ -19,6 +19,8 @@ import (
 type Store struct {
 	sessions, folder string
 	on               files
+	limit            int64 // of a commit log
+	plain            int   // see committer
 
 	mu      sync.Mutex
 	commits *committer // nil: no journal was made or opened yet
@@ -27,7 +29,7 @@ type Store struct {
 
 // NewStore returns a store. It reads and makes nothing yet.
 func NewStore(sessions, commit string) *Store {
-	return &Store{sessions: sessions, folder: commit, on: osFiles{}}
+	return &Store{sessions: sessions, folder: commit, on: osFiles{}, limit: maxCommitLog, plain: plainSyncs}
 }
 
 var errStoreClosed = errors.New("the store of sessions is closed")
@@ -70,7 +72,10 @@ func (s *Store) maker() (maker, error) {
 		if err := makeCommitFolder(s.on, s.folder); err != nil {
 			return maker{}, err
 		}
-		s.commits = newCommitter(newCommitLog(s.folder, s.on))
+		if err := makeFolder(s.on, s.sessions); err != nil { // before several make sessions at once
+			return maker{}, fmt.Errorf("make session folder: %w", err)
+		}
+		s.commits = newCommitter(&commitLog{folder: s.folder, on: s.on, limit: s.limit}, s.plain)
 	}
 	return maker{on: s.on, commits: s.commits}, nil
 }
