@@ -15,6 +15,7 @@ const maxKept = 256 << 10
 // unsynced is what is in a journal's file and perhaps not on its disk.
 type unsynced struct {
 	lines  []byte // those in the file for the commit log to take
+	queued bool   // the committer was asked, and has not begun yet
 	large  bool   // there were too many to keep: the file is to be synced
 	logged bool   // the commit log has taken some since the file was synced
 
@@ -42,7 +43,10 @@ func (j *Journal) want(n uint64) {
 	j.flush()
 	if j.wanted < n && j.err == nil {
 		j.wanted = n
-		j.commits.ask(j)
+		if !j.queued {
+			j.queued = true
+			j.commits.ask(j)
+		}
 	}
 }
 
@@ -79,6 +83,7 @@ func (j *Journal) take(batch []byte) (_ []byte, upTo uint64, ok bool) {
 	if j.large || j.closing || j.err != nil {
 		return batch, 0, false
 	}
+	j.queued = false
 	batch = append(batch, j.lines...)
 	j.lines, j.logged = j.lines[:0], true
 	return batch, j.flushed, true
@@ -91,7 +96,7 @@ func (j *Journal) syncFile() error {
 	defer j.syncing.Unlock()
 	j.mu.Lock()
 	upTo := j.flushed
-	j.lines, j.large, j.logged = j.lines[:0], false, false
+	j.lines, j.queued, j.large, j.logged = j.lines[:0], false, false, false
 	j.mu.Unlock()
 	err := j.file.Sync()
 	j.settle(upTo, err)
