@@ -143,7 +143,7 @@ func (l *commitLog) own() error {
 
 // full reports whether it is time for another file.
 func (l *commitLog) full() bool {
-	if l.at < l.limit {
+	if l.file == nil || l.at < l.limit {
 		return false
 	}
 	l.mu.Lock()
@@ -177,7 +177,7 @@ func (l *commitLog) end(remove bool) error {
 	if l.lock == nil {
 		return nil
 	}
-	var errs []error
+	errs := []error{l.retired.err}
 	if l.file != nil {
 		errs = append(errs, l.file.Close())
 		if remove {

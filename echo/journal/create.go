@@ -56,7 +56,8 @@ func (m maker) create(dir string, h Header) (*Journal, error) {
 	j := m.start(path, h.SessionID, f, lock)
 	j.line(head)
 	j.Flush()
-	if err := j.syncFile(); err != nil { // a recovery needs a header: the commit log alone would not do
+	_ = j.syncFile()              // a recovery needs a header: the commit log alone would not do
+	if err := j.err; err != nil { // of either, and nobody else has the journal yet
 		return nil, errors.Join(err, j.discard(m.on, dir))
 	}
 	if err := m.on.SyncDir(dir); err != nil {

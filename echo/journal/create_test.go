@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -64,4 +65,46 @@ func TestRemove(t *testing.T) {
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	require.Empty(t, left)
+}
+
+// A disk without room for the header leaves nothing behind.
+func TestCreateWithoutRoom(t *testing.T) {
+	t.Parallel()
+	for _, operation := range []string{"write", "sync"} {
+		dir := filepath.Join(t.TempDir(), "s1")
+		_, err := maker{on: noRoom{failing: operation}}.create(dir, testHeader)
+		require.ErrorIs(t, err, syscall.ENOSPC, operation)
+		_, err = os.Lstat(dir)
+		require.ErrorIs(t, err, os.ErrNotExist, operation)
+	}
+}
+
+// noRoom are files that cannot be written, or not be synced.
+type noRoom struct {
+	osFiles
+	failing string
+}
+
+func (n noRoom) Create(path string) (disk, error) {
+	d, err := n.osFiles.Create(path)
+	return fullDisk{d, n.failing}, err
+}
+
+type fullDisk struct {
+	disk
+	failing string
+}
+
+func (d fullDisk) Write(b []byte) (int, error) {
+	if d.failing == "write" {
+		return 0, syscall.ENOSPC
+	}
+	return d.disk.Write(b)
+}
+
+func (d fullDisk) Sync() error {
+	if d.failing == "sync" {
+		return syscall.ENOSPC
+	}
+	return d.disk.Sync()
 }

@@ -186,7 +186,10 @@ func TestPowerFailure(t *testing.T) {
 			on, journals := r.record(t)
 			dir := t.TempDir()
 			for at := range len(on.ops) + 1 {
-				r.cut(t, dir, on.ops[:at], journals, at%16 == 0)
+				if at < len(on.ops) && (on.ops[at].kind == "begin" || on.ops[at].kind == "promise") {
+					continue // the disk is the same after the next operation, and as much is promised
+				}
+				r.cut(t, dir, on.ops[:at], journals, at%32 == 0)
 			}
 		})
 	}

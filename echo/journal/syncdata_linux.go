@@ -21,8 +21,8 @@ func syncData(f *os.File) error {
 			}
 		}
 	})
-	if err == nil {
-		err = syncErr
+	if err != nil {
+		return os.ErrClosed // nothing else can be wrong, and the error is not this one
 	}
-	return err
+	return syncErr
 }
