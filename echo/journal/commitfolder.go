@@ -42,7 +42,7 @@ func (e *CommitFolderError) Unwrap() error { return e.Err }
 // makeCommitFolder makes the folder of commit logs, or demands that the one that there is is the
 // user's own.
 func makeCommitFolder(on files, folder string) error {
-	err := makeFolder(on, folder)
+	err := makeDurable(on, folder)
 	if err == nil {
 		err = requireOwn(folder, true)
 	}

@@ -39,7 +39,8 @@ func (m maker) create(dir string, h Header) (*Journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode journal header: %w", err)
 	}
-	if err := makeSessionFolder(m.on, dir); err != nil {
+	changed, err := makeSessionFolder(m.on, dir)
+	if err != nil {
 		return nil, err
 	}
 	if err := requireFree(path); err != nil { // before there is a lock file
@@ -60,10 +61,22 @@ func (m maker) create(dir string, h Header) (*Journal, error) {
 	if err := j.err; err != nil { // of either, and nobody else has the journal yet
 		return nil, errors.Join(err, j.discard(m.on, dir))
 	}
-	if err := m.on.SyncDir(dir); err != nil {
+	// After the file, whose sync makes the names durable, too, on most file systems.
+	if err := syncFolders(m.on, append([]string{dir}, changed...)); err != nil {
 		return nil, errors.Join(fmt.Errorf("sync session folder: %w", err), j.discard(m.on, dir))
 	}
 	return j, nil
+}
+
+// makeSessionFolder makes the folder of a session, see [makeFolder].
+func makeSessionFolder(on files, dir string) (changed []string, err error) {
+	if changed, err = makeFolder(on, dir); err != nil {
+		return nil, fmt.Errorf("make session folder: %w", err)
+	}
+	if info, err := os.Lstat(dir); err == nil && !info.IsDir() { // a link leads to where somebody else keeps something
+		return nil, fmt.Errorf("make session folder %s: %w, and is a link", dir, ErrExists)
+	}
+	return changed, nil
 }
 
 // requireFree returns an error when there is a journal of another version at path.

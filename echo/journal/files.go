@@ -2,9 +2,10 @@ package journal
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // files are the operations by which this package changes a disk, besides locks. Tests record them,
@@ -55,32 +56,32 @@ type dataFile struct{ *os.File }
 
 func (f dataFile) Sync() error { return syncData(f.File) }
 
-// makeFolder makes a folder that may be there already, with its parents. The names of those that
-// were not there are durable when it returns.
-func makeFolder(on files, dir string) error {
-	var made []string
-	for p := dir; ; p = filepath.Dir(p) {
-		if _, err := os.Lstat(p); !errors.Is(err, os.ErrNotExist) || p == filepath.Dir(p) {
+// makeFolder makes a folder that may be there already, with its parents. It returns the folders that
+// have new names in them, which syncFolders makes durable.
+func makeFolder(on files, dir string) (changed []string, err error) {
+	for p := dir; p != filepath.Dir(p); p = filepath.Dir(p) {
+		if _, err := os.Lstat(p); !errors.Is(err, os.ErrNotExist) {
 			break
 		}
-		made = append(made, p)
+		changed = append(changed, filepath.Dir(p))
 	}
-	err := on.Mkdir(dir)
-	for _, p := range made {
-		if err == nil {
-			err = on.SyncDir(filepath.Dir(p))
-		}
-	}
-	return err
+	return changed, on.Mkdir(dir)
 }
 
-// makeSessionFolder makes the folder of a session.
-func makeSessionFolder(on files, dir string) error {
-	if err := makeFolder(on, dir); err != nil {
-		return fmt.Errorf("make session folder: %w", err)
+// syncFolders syncs folders, at once: together that takes no longer than one.
+func syncFolders(on files, changed []string) error {
+	var syncs errgroup.Group
+	for _, dir := range changed {
+		syncs.Go(func() error { return on.SyncDir(dir) })
 	}
-	if info, err := os.Lstat(dir); err == nil && !info.IsDir() { // a link leads to where somebody else keeps something
-		return fmt.Errorf("make session folder %s: %w, and is a link", dir, ErrExists)
+	return syncs.Wait()
+}
+
+// makeDurable makes a folder, and its name durable.
+func makeDurable(on files, dir string) error {
+	changed, err := makeFolder(on, dir)
+	if err != nil {
+		return err
 	}
-	return nil
+	return syncFolders(on, changed)
 }

@@ -72,7 +72,7 @@ func (s *Store) maker() (maker, error) {
 		if err := makeCommitFolder(s.on, s.folder); err != nil {
 			return maker{}, err
 		}
-		if err := makeFolder(s.on, s.sessions); err != nil { // before several make sessions at once
+		if err := makeDurable(s.on, s.sessions); err != nil { // before several make sessions at once
 			return maker{}, fmt.Errorf("make session folder: %w", err)
 		}
 		s.commits = newCommitter(&commitLog{folder: s.folder, on: s.on, limit: s.limit}, s.plain)
