@@ -88,12 +88,13 @@ func journalChild(args []string) error {
 	if err != nil {
 		return err
 	}
+	store := journal.NewStore(config.SessionsDir(home), config.CommitDir(home))
 	n := len(journalVariants)
 	t := journalTimes{WallMS: make([][]float64, n), CPUMS: make([][]float64, n)}
 	for round := range journalWarmUp + rounds {
 		for i := range n {
 			at := (i + round) % n
-			r, err := journalRun(c, home, fmt.Sprintf("%s/j%d-%d/%d", args[1], round, at, journalTurns), fmt.Sprintf("journal-%d-%d", round, at), at)
+			r, err := journalRun(c, store, fmt.Sprintf("%s/j%d-%d/%d", args[1], round, at, journalTurns), fmt.Sprintf("journal-%d-%d", round, at), at)
 			if err != nil {
 				return fmt.Errorf("a run with %s: %w", journalVariants[at], err)
 			}
@@ -106,7 +107,7 @@ func journalChild(args []string) error {
 			}
 		}
 	}
-	return json.NewEncoder(os.Stdout).Encode(t)
+	return errors.Join(store.Close(), json.NewEncoder(os.Stdout).Encode(t))
 }
 
 // oneRun is what a run took, from its beginning until all of it is recorded. Making the session and closing its file are no
@@ -117,9 +118,9 @@ type oneRun struct {
 	bytes     int64
 }
 
-func journalRun(c *cascade.Cascade, home, url, id string, variant int) (oneRun, error) {
+func journalRun(c *cascade.Cascade, store *journal.Store, url, id string, variant int) (oneRun, error) {
 	ctx := context.Background()
-	j, err := journal.Create(config.SessionDir(home, id), journal.Header{
+	j, err := store.Create(journal.Header{
 		Rules: engine.Rules, SessionID: id, StartedAt: time.Now().UTC(), Cascade: json.RawMessage(`{}`), Input: json.RawMessage(`{}`),
 	})
 	if err != nil {

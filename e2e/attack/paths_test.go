@@ -145,6 +145,10 @@ var otherPaths = []calls{
 		{Tool: "write_file", Args: map[string]any{"path": "home/sessions/other/work/secret.txt", "content": "x"}},
 		{Tool: "list_files", Args: map[string]any{"path": "home/sessions"}},
 	}, want: []check{refused(privateText)}},
+	{name: "commit logs", prepare: private, calls: []lab.Call{
+		{Tool: "write_file", Args: map[string]any{"path": "home/commit/0123456789abcdef-1.log", "content": "x"}},
+		{Tool: "list_files", Args: map[string]any{"path": "home/commit"}},
+	}, want: []check{refused(privateText)}},
 	{name: "endpoint of the engine", prepare: private, calls: []lab.Call{
 		{Tool: "read_file", Args: map[string]any{"path": "home/clickhouse/endpoint.json"}},
 		{Tool: "search_files", Args: map[string]any{"path": "home/clickhouse", "pattern": "canar"}},

@@ -8,7 +8,8 @@ import (
 )
 
 // Open takes ownership of a session and returns its journal, to append to, with what is in it. The
-// rest of a line that a crash cut off is removed. The error is [os.ErrNotExist] without a journal,
+// rest of a line that a crash cut off is removed; so is what follows the first line with zeros in
+// place of what a disk did not get before its power failed, which a file beside the journal keeps. The error is [os.ErrNotExist] without a journal,
 // [ErrBusy] when another process owns the session, a [*DamageError] or a [*VersionError]; then
 // nothing is changed.
 func Open(dir string) (*Journal, *Recording, error) { return maker{on: osFiles{}}.open(dir) }
@@ -35,7 +36,7 @@ func (m maker) openOwned(path string) (*Journal, *Recording, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("open journal: %w", err)
 	}
-	rec, err := repair(path, f)
+	rec, err := m.repair(path, f)
 	if err == nil {
 		err = f.Sync() // what was read is depended on from here
 	}
@@ -52,10 +53,14 @@ func (m maker) openOwned(path string) (*Journal, *Recording, error) {
 }
 
 // repair reads a journal and cuts off what a crash left of lines that nobody relies on: the rest of
-// a torn line, and what is from the first line on that has zeros where the disk did not get it.
-func repair(path string, f disk) (*Recording, error) {
+// a torn line, and what is from the first line on that has zeros where the disk did not get it. The
+// latter is kept beside the journal: a disk that loses blocks later looks the same.
+func (m maker) repair(path string, f disk) (*Recording, error) {
 	rec, err := Read(path)
 	if unwritten, ok := unwrittenFrom(path, err); ok {
+		if err := m.setAside(path, unwritten); err != nil {
+			return nil, fmt.Errorf("keep the lost end of journal %s: %w", path, err)
+		}
 		if err := cut(path, f, unwritten); err != nil {
 			return nil, err
 		}
@@ -65,6 +70,26 @@ func repair(path string, f disk) (*Recording, error) {
 		err = cut(path, f, rec.size)
 	}
 	return rec, err
+}
+
+// lostFile is what a journal is called from an offset on where it was cut off.
+const lostFile = "%s.lost-%d"
+
+// setAside copies what is in a journal from an offset on to a file of its own, once.
+func (m maker) setAside(path string, from int64) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	f, err := m.on.Create(fmt.Sprintf(lostFile, path, from))
+	if errors.Is(err, os.ErrExist) {
+		return nil // by an Open that was cut short
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text[from:])
+	return errors.Join(err, f.Close())
 }
 
 func cut(path string, f disk, size int64) error {

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -80,4 +81,50 @@ func TestOpenMakesDurable(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, uint64(1), j.Syncs())
 	require.NoError(t, j.Close(context.Background()))
+}
+
+// Where the disk did not get a block before its power failed, the journal is cut off, and what was
+// behind is kept. Other damage is not touched.
+func TestOpenCutsOffWhatWasNotWritten(t *testing.T) {
+	t.Parallel()
+	lines := written(t, "one", "two", "three")
+	sound := lines[0] + lines[1]
+	for name, tc := range map[string]struct {
+		end     string
+		damaged bool
+	}{
+		"zeros":             {end: "\x00\x00\x00\x00"},
+		"zeros and an end":  {end: "\x00\x00\x00\n"},
+		"in a line":         {end: strings.Replace(lines[2], "two", "\x00\x00\x00", 1) + lines[3]},
+		"a line of zeros":   {end: strings.Repeat("\x00", len(lines[2])) + lines[3]},
+		"changed":           {end: strings.Replace(lines[2], "two", "owt", 1), damaged: true},
+		"changed and zeros": {end: strings.Replace(lines[2], "two", "owt", 1) + "\x00\n", damaged: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := sessionFolder(t)
+			path := filepath.Join(dir, File)
+			require.NoError(t, os.WriteFile(path, []byte(sound+tc.end), 0o600))
+			_, readErr := Read(path)
+			j, rec, err := Open(dir)
+			text, textErr := os.ReadFile(path)
+			require.NoError(t, textErr)
+			if tc.damaged {
+				require.True(t, IsUnreadable(err), err)
+				require.Equal(t, sound+tc.end, string(text))
+				return
+			}
+			require.NoError(t, err)
+			require.Len(t, rec.Entries, 1)
+			require.NoError(t, j.Close(context.Background()))
+			require.Equal(t, sound, string(text))
+			lost, err := os.ReadFile(fmt.Sprintf(lostFile, path, len(sound)))
+			if readErr == nil { // a torn end
+				require.ErrorIs(t, err, os.ErrNotExist)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, tc.end, string(lost))
+		})
+	}
 }

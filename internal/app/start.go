@@ -150,7 +150,7 @@ func (o *opening) chooseTools(db clickhouse.Options) error {
 	t := tool.Options{
 		Roots:           rights.Roots,
 		Work:            o.run.started.WorkDir,
-		Private:         []string{filepath.Dir(o.dir), clickhouse.EngineDir(o.app.home), db.CacheDir}, // fetched engines are run
+		Private:         []string{filepath.Dir(o.dir), config.CommitDir(o.app.home), clickhouse.EngineDir(o.app.home), db.CacheDir}, // fetched engines are run
 		AllowCommands:   rights.AllowCommands,
 		TrustedCommands: o.config.TrustedCommands,
 		ProtectPaths:    o.config.ProtectPaths,
