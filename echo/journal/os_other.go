@@ -2,7 +2,13 @@
 
 package journal
 
-import "os"
+import (
+	"os"
+	"syscall"
+)
+
+// errNoFolder is the error for a path through something that is not a folder.
+const errNoFolder = syscall.ENOTDIR
 
 // nonblock: opening waits for nothing here.
 const nonblock = 0

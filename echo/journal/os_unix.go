@@ -10,6 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// errNoFolder is the error for a path through something that is not a folder.
+const errNoFolder = syscall.ENOTDIR
+
 // nonblock keeps the opening of a named pipe from waiting for its other end.
 const nonblock = syscall.O_NONBLOCK
 

@@ -173,13 +173,13 @@ func requireKept(t *testing.T, r powerRun, on *tape, promises map[string]int, jo
 func TestPowerFailure(t *testing.T) {
 	t.Parallel()
 	for _, r := range []powerRun{
-		{sessions: 1, entries: 10, limit: 1 << 20, plain: 1 << 20, seed: 1},
-		{sessions: 1, entries: 10, limit: 1 << 20, plain: 4, seed: 2},
-		{sessions: 1, entries: 10, limit: 3000, plain: 0, seed: 3},
-		{sessions: 2, entries: 6, limit: 1 << 20, plain: 16, seed: 4},
-		{sessions: 2, entries: 6, limit: 2000, plain: 0, seed: 5},
-		{sessions: 8, entries: 4, limit: 1 << 20, plain: 16, seed: 6},
-		{sessions: 8, entries: 4, limit: 8000, plain: 0, seed: 7},
+		{sessions: 1, entries: 8, limit: 1 << 20, plain: 1 << 20, seed: 1},
+		{sessions: 1, entries: 8, limit: 1 << 20, plain: 4, seed: 2},
+		{sessions: 1, entries: 8, limit: 3000, plain: 0, seed: 3},
+		{sessions: 2, entries: 5, limit: 1 << 20, plain: 16, seed: 4},
+		{sessions: 2, entries: 5, limit: 2000, plain: 0, seed: 5},
+		{sessions: 8, entries: 3, limit: 1 << 20, plain: 16, seed: 6},
+		{sessions: 8, entries: 3, limit: 8000, plain: 0, seed: 7},
 	} {
 		t.Run(fmt.Sprintf("%d sessions, seed %d", r.sessions, r.seed), func(t *testing.T) {
 			t.Parallel()
@@ -189,7 +189,7 @@ func TestPowerFailure(t *testing.T) {
 				if at < len(on.ops) && (on.ops[at].kind == "begin" || on.ops[at].kind == "promise") {
 					continue // the disk is the same after the next operation, and as much is promised
 				}
-				r.cut(t, dir, on.ops[:at], journals, at%32 == 0)
+				r.cut(t, dir, on.ops[:at], journals, at%64 == 0)
 			}
 		})
 	}

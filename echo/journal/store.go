@@ -69,11 +69,11 @@ func (s *Store) maker() (maker, error) {
 		if err := s.Recover(context.Background()); err != nil {
 			return maker{}, err
 		}
-		if err := makeCommitFolder(s.on, s.folder); err != nil {
-			return maker{}, err
-		}
 		if err := makeDurable(s.on, s.sessions); err != nil { // before several make sessions at once
 			return maker{}, fmt.Errorf("make session folder: %w", err)
+		}
+		if err := makeCommitFolder(s.on, s.folder); err != nil {
+			return maker{}, err
 		}
 		s.commits = newCommitter(&commitLog{folder: s.folder, on: s.on, limit: s.limit}, s.plain)
 	}
