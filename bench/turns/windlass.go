@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
@@ -15,6 +18,7 @@ import (
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/database"
 	"github.com/windlass-run/windlass/internal/llm"
 )
 
@@ -24,32 +28,67 @@ func windlassLoop(ctx context.Context) (conversation, func() (int64, error), err
 	if err != nil {
 		return nil, nil, err
 	}
-	db, err := openDatabase(ctx, home)
+	pool, err := openPool(ctx, home)
 	if err != nil {
 		return nil, nil, err
 	}
-	sink := clickhouse.NewSink(func(context.Context) (*clickhouse.DB, error) { return db, nil }, clickhouse.SinkOptions{})
 	c, err := benchCascade()
 	if err != nil {
 		return nil, nil, err
 	}
 	run := fmt.Sprintf("bench-%d", time.Now().UnixNano())
 	store := journal.NewStore(config.SessionsDir(home), config.CommitDir(home))
-	routers := sync.Map{}
+	var sinks deliveries
 	talk := func(ctx context.Context, n int, url string) error {
 		router := llm.NewRouter(&config.Config{}, func(name string) string {
 			return map[string]string{llm.EnvBaseURL: url, llm.EnvAPIKey: "bench"}[name]
 		})
-		routers.Store(n, router)
-		return converse(ctx, c, router, store, fmt.Sprintf("%s-%d", run, n), sink)
+		return converse(ctx, c, router, store, fmt.Sprintf("%s-%d", run, n), shared{sinks.open(pool)})
 	}
 	drain := func() (int64, error) {
 		ctx, cancel := context.WithTimeout(ctx, time.Minute)
 		defer cancel()
-		err := errors.Join(sink.Close(ctx), store.Close())
-		return sink.Stats().Written, err
+		written, err := sinks.close(ctx)
+		return written, errors.Join(err, pool.Close(), store.Close())
 	}
 	return talk, drain, nil
+}
+
+// openPool returns the databases of a process, and waits until the first is open.
+func openPool(ctx context.Context, home string) (*database.Pool, error) {
+	cache, err := config.CacheDir()
+	if err != nil {
+		return nil, err
+	}
+	pool := database.NewPool(clickhouse.Options{DSN: os.Getenv("WINDLASS_CLICKHOUSE_DSN"), Home: home, CacheDir: cache})
+	return pool, pool.Use(ctx, func(context.Context, *clickhouse.DB) error { return nil })
+}
+
+// deliveries are the sinks of a process: each session has its own.
+type deliveries struct {
+	mu    sync.Mutex
+	sinks []*clickhouse.Sink
+}
+
+func (d *deliveries) open(pool *database.Pool) *clickhouse.Sink {
+	sink := clickhouse.NewSink(pool.Open().DB, clickhouse.SinkOptions{})
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.sinks = append(d.sinks, sink)
+	return sink
+}
+
+// close delivers what waits in all sinks at once, as they do on their own, and returns how many rows there were.
+func (d *deliveries) close(ctx context.Context) (written int64, err error) {
+	var g errgroup.Group
+	for _, s := range d.sinks {
+		g.Go(func() error { return s.Close(ctx) })
+	}
+	err = g.Wait()
+	for _, s := range d.sinks {
+		written += s.Stats().Written
+	}
+	return written, err
 }
 
 func converse(ctx context.Context, c *cascade.Cascade, model effect.Model, store *journal.Store, id string, sink echo.Sink) error {
@@ -59,7 +98,7 @@ func converse(ctx context.Context, c *cascade.Cascade, model effect.Model, store
 	if err != nil {
 		return err
 	}
-	log := echo.NewLog(id, nil, j, shared{sink})
+	log := echo.NewLog(id, nil, j, sink)
 	r := engine.Runner{Model: model, Tools: lookupTool{}, DefaultModel: "bench"}
 	res, err := r.Run(ctx, engine.Spec{Cascade: c, Log: log})
 	if err != nil {
@@ -71,7 +110,7 @@ func converse(ctx context.Context, c *cascade.Cascade, model effect.Model, store
 	return log.Close(ctx)
 }
 
-// shared is a sink that outlives one session.
+// shared is a sink that is closed after its session has ended, in the time that is measured apart.
 type shared struct{ echo.Sink }
 
 func (shared) Close(context.Context) error { return nil }
