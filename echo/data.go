@@ -98,7 +98,7 @@ func NewEntry(key Key, p Payload) *Entry {
 // Set makes p what the entry says, and its kind. What JSON cannot express fails [Log.Append].
 func (e *Entry) Set(p Payload) {
 	e.NodeType = p.kind().node
-	e.Data, e.invalid = json.Marshal(p)
+	e.Data, e.invalid = encodePayload(p)
 	if e.invalid != nil {
 		e.invalid = fmt.Errorf("encode %s (%s): %w", p.kind(), e.Key, e.invalid)
 	}

@@ -262,7 +262,11 @@ func (m *Message) ToolCallsJSON() []byte {
 }
 
 // MarshalJSON writes the draft, from which [Message.UnmarshalJSON] makes the same message again.
-func (m *Message) MarshalJSON() ([]byte, error) { return json.Marshal(m.draft) }
+func (m *Message) MarshalJSON() ([]byte, error) {
+	w := writer{buf: make([]byte, 0, m.wireSize())}
+	w.draft(&m.draft)
+	return w.buf, nil
+}
 
 // UnmarshalJSON reads what MarshalJSON wrote.
 func (m *Message) UnmarshalJSON(b []byte) error {

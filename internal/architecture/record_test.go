@@ -50,7 +50,6 @@ func TestOnlyEchoKnowsTheDataOfEntries(t *testing.T) {
 // wholeEntries are functions outside echo that read the JSON of whole entries into something else
 // than an entry, each with its reason.
 var wholeEntries = map[string]string{
-	"echo/journal.encodeEntry": "the message is put where the line has its place",
 	"internal/snapshot.decode": "a frozen test hides what belongs to the machine in whole entries",
 }
 

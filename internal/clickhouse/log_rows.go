@@ -80,7 +80,7 @@ func callColumns() []column[logRow] {
 
 func (r *logRow) set(x *row) {
 	e := x.Entry
-	*r = logRow{entry: *e, place: placeOf(e.CascadeID, e.Key), tool: toolUse(e), hasUsage: e.Usage != nil}
+	*r = logRow{entry: *e, place: placeOf(e.CascadeID, e.Key), tool: toolUse(e), hasUsage: e.Usage != nil, selection: r.selection[:0]}
 	if e.Usage != nil {
 		r.usage = *e.Usage
 	}
@@ -92,7 +92,7 @@ func (r *logRow) set(x *row) {
 	}
 	if e.Selection != nil {
 		r.sizes = sizesOf(e.Selection)
-		r.selection, _ = json.Marshal(e.Selection) // texts and numbers, which the journal has written already
+		r.selection, _ = e.Selection.AppendJSON(r.selection) // texts and numbers, which the journal has written already
 	}
 }
 
