@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	batches "github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
 // column is one column of a table with rows of T: for the schema, for writing and for reading.
@@ -75,7 +77,8 @@ type encoder[T any] struct {
 	current T
 	at      []any
 	values  []any
-	texts   []names // of each column that has few different texts; nil: it has many
+	texts   []names    // of each column that has few different texts; nil: it has many
+	lists   *cellLists // what the columns have that are [elements]; nil: none is
 }
 
 func newEncoder[T any](t table[T]) *encoder[T] {
@@ -107,12 +110,6 @@ func (e *encoder[T]) row() []any {
 		case *[]string:
 			e.values[i] = *at
 		case *[]float32:
-			e.values[i] = *at
-		case *[]*string:
-			e.values[i] = *at
-		case *[]*int64:
-			e.values[i] = *at
-		case *[]*uint64:
 			e.values[i] = *at
 		default:
 			e.values[i] = at
@@ -148,14 +145,48 @@ func writeRows[T, R any](ctx context.Context, db *DB, e *encoder[T], rows []R, s
 		return fmt.Errorf("begin a batch of %d %s rows: %w", len(rows), e.what, err)
 	}
 	defer func() { _ = batch.Close() }() // after Send there is nothing left to close
+	if err := appendRows(batch, e, rows, set); err != nil {
+		return err
+	}
+	if err := batch.Send(); err != nil {
+		return fmt.Errorf("write %d %s rows: %w", len(rows), e.what, err)
+	}
+	return nil
+}
+
+func appendRows[T, R any](batch batches.Batch, e *encoder[T], rows []R, set func(*T, R)) error {
+	if e.lists != nil {
+		return appendLists(batch, e, rows, set)
+	}
 	for n, r := range rows {
 		set(&e.current, r)
 		if err := batch.Append(e.row()...); err != nil {
 			return fmt.Errorf("encode %s row %d of %d: %w", e.what, n+1, len(rows), err)
 		}
 	}
-	if err := batch.Send(); err != nil {
-		return fmt.Errorf("write %d %s rows: %w", len(rows), e.what, err)
+	return nil
+}
+
+// appendLists gives the driver lists for all rows at once, and the other values row by row.
+func appendLists[T, R any](batch batches.Batch, e *encoder[T], rows []R, set func(*T, R)) error {
+	to := batch.Columns()
+	for n, r := range rows {
+		set(&e.current, r)
+		for i, value := range e.row() {
+			if _, ok := value.(elements); ok {
+				continue
+			}
+			if err := to[i].AppendRow(value); err != nil {
+				return fmt.Errorf("encode %s row %d of %d: %s: %w", e.what, n+1, len(rows), to[i].Name(), err)
+			}
+		}
+	}
+	for i, at := range e.at {
+		if l, ok := at.(elements); ok {
+			if err := e.lists.give(to[i], e.columns[i].sql, l); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package clickhouse
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -101,6 +102,8 @@ type discardedBatch struct {
 }
 
 func (b *discardedBatch) Append(values ...any) error { return b.block.Append(values...) }
+
+func (b *discardedBatch) Columns() []columns.Interface { return slices.Clone(b.block.Columns) }
 
 func (b *discardedBatch) Close() error { return nil }
 

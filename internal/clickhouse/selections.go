@@ -9,16 +9,13 @@ import (
 	"github.com/windlass-run/windlass/echo/record"
 )
 
-// selectionRow is a row of unified_selections. Lists hold addresses: the driver takes interfaces.
+// selectionRow is a row of unified_selections, with the lists of all rows of the batch so far.
 type selectionRow struct {
 	entry   echo.Entry
 	place   place // of the model call
 	dialect string
 	sizes   sizes
-
-	seqs                         []*uint64
-	hashes, forms, reasons, sent []*string
-	tokens                       []*int64
+	lists   cellLists
 }
 
 func selectionTable() table[selectionRow] {
@@ -28,32 +25,25 @@ func selectionTable() table[selectionRow] {
 		[]column[selectionRow]{
 			{"model", few, func(r *selectionRow) any { return &r.entry.Model }},
 			{"dialect", few, func(r *selectionRow) any { return &r.dialect }},
-			{"message_seq", "Array(UInt64) COMMENT 'the entry that has the message'", func(r *selectionRow) any { return &r.seqs }},
-			{"hash", "Array(String) CODEC(ZSTD(3))", func(r *selectionRow) any { return &r.hashes }},
-			{"form", "Array(" + few + ")", func(r *selectionRow) any { return &r.forms }},
-			{"reason", "Array(" + few + ")", func(r *selectionRow) any { return &r.reasons }},
-			{"tokens", "Array(Int64)", func(r *selectionRow) any { return &r.tokens }},
+			{"message_seq", "Array(UInt64) COMMENT 'the entry that has the message'", func(r *selectionRow) any { return &r.lists.seqs }},
+			{"hash", "Array(String) CODEC(ZSTD(3))", func(r *selectionRow) any { return &r.lists.hashes }},
+			{"form", "Array(" + few + ")", func(r *selectionRow) any { return &r.lists.forms }},
+			{"reason", "Array(" + few + ")", func(r *selectionRow) any { return &r.lists.reasons }},
+			{"tokens", "Array(Int64)", func(r *selectionRow) any { return &r.lists.tokens }},
 			{
 				"sent_json", "Array(String) COMMENT 'a JSON array of the messages sent in place of the message; empty: the message itself' CODEC(ZSTD(3))",
-				func(r *selectionRow) any { return &r.sent },
+				func(r *selectionRow) any { return &r.lists.sent },
 			},
 		},
 		lift(func(r *selectionRow) *sizes { return &r.sizes }, sizeColumns()))}
 }
 
-// set makes the row of a selection. The lists take the place of those of the row before it.
+// set makes the row of a selection, and adds its lists to those of the batch.
 func (r *selectionRow) set(x *row) {
 	r.entry, r.place, r.dialect = *x.Entry, placeOf(x.CascadeID, x.selected.key), x.selected.dialect.String()
 	r.sizes = sizesOf(x.Selection)
-	n := len(x.selected.cells)
-	r.seqs, r.tokens = resized(r.seqs, n), resized(r.tokens, n)
-	r.hashes, r.forms, r.reasons, r.sent = resized(r.hashes, n), resized(r.forms, n), resized(r.reasons, n), resized(r.sent, n)
-	for i, c := range x.selected.cells {
-		r.seqs[i], r.hashes[i], r.forms[i], r.reasons[i], r.tokens[i], r.sent[i] = &c.seq, &c.hash, c.form, c.reason, &c.tokens, c.sent
-	}
+	r.lists.add(x.selected.cells)
 }
-
-func resized[T any](list []T, n int) []T { return slices.Grow(list[:0], n)[:n] }
 
 // row is an entry on its way to unified_logs, and a selection also to unified_selections.
 type row struct {
@@ -72,21 +62,20 @@ type selected struct {
 type cell struct {
 	seq    uint64 // of the entry that has the message
 	hash   string
-	form   *string // one of the recorder's names
-	reason *string // likewise
+	form   string
+	reason string
 	tokens int64
-	sent   *string // a JSON array of what was sent in place of the message; nil: the message itself
+	sent   string // a JSON array of what was sent in place of the message; "": the message itself
 }
 
 // recorder makes rows of one session from all its entries in order. It belongs to one goroutine.
 type recorder struct {
 	requests *record.Requests
 	visits   map[echo.Key]*selectedVisit // by conversation
-	names    names
 }
 
 func newRecorder() *recorder {
-	return &recorder{requests: record.NewRequests(), visits: map[echo.Key]*selectedVisit{}, names: names{}}
+	return &recorder{requests: record.NewRequests(), visits: map[echo.Key]*selectedVisit{}}
 }
 
 // row returns the row of the next entry; with an error, without its selection, which does not fit.
@@ -99,7 +88,7 @@ func (rec *recorder) row(e *echo.Entry) (*row, error) {
 		return r, err
 	}
 	if req != nil {
-		r.selected = &selected{key: req.Key(), dialect: req.Dialect, cells: v.follow(req, rec.names)}
+		r.selected = &selected{key: req.Key(), dialect: req.Dialect, cells: v.follow(req)}
 	}
 	return r, nil
 }
@@ -125,34 +114,33 @@ type selectedVisit struct {
 }
 
 // follow returns a cell for each message of the next request; the slice must not be written to.
-func (v *selectedVisit) follow(req *record.Request, n names) []*cell {
+func (v *selectedVisit) follow(req *record.Request) []*cell {
 	sel := req.Selection.Selection
 	switch {
 	case v.behind || !sel.Delta:
 		v.behind, v.cells = false, nil
-		v.set(req, n, 0, len(req.Sent))
+		v.set(req, 0, len(req.Sent))
 	default:
 		if known := len(v.cells); slices.ContainsFunc(sel.Spans, func(s echo.Span) bool { return s.From < known }) {
 			v.cells = slices.Clone(v.cells) // the rows before keep what was
 		}
 		for i := range sel.Spans {
 			s := &sel.Spans[i]
-			v.set(req, n, s.From, s.From+s.Count)
+			v.set(req, s.From, s.From+s.Count)
 		}
 	}
 	return slices.Clip(v.cells)
 }
 
-func (v *selectedVisit) set(req *record.Request, n names, from, to int) {
+func (v *selectedVisit) set(req *record.Request, from, to int) {
 	made := make([]cell, to-from)
 	for i := from; i < to; i++ {
 		c, s := &made[i-from], &req.Sent[i]
 		*c = cell{
-			seq: req.History[i].Seq, hash: string(s.Hash), form: n.of(s.Form), reason: n.of(s.Reason), tokens: s.Tokens,
+			seq: req.History[i].Seq, hash: string(s.Hash), form: s.Form, reason: s.Reason, tokens: s.Tokens,
 		}
 		if !s.Full {
-			sent := messagesJSON(req.Rendered(i))
-			c.sent = &sent
+			c.sent = messagesJSON(req.Rendered(i))
 		}
 		if i < len(v.cells) {
 			v.cells[i] = c

@@ -15,7 +15,10 @@ type writer struct {
 }
 
 func newWriter(db *DB) *writer {
-	return &writer{db: db, logs: newEncoder(logTable()), selections: newEncoder(selectionTable())}
+	w := &writer{db: db, logs: newEncoder(logTable()), selections: newEncoder(selectionTable())}
+	w.selections.lists = &w.selections.current.lists
+	w.selections.lists.hashes.usual, w.selections.lists.sent.usual = 17, 1 // with their length
+	return w
 }
 
 // insert writes rows. When it fails between the two tables, writing them again completes them.
@@ -31,6 +34,7 @@ func (w *writer) insert(ctx context.Context, rows []*row) error {
 	if err := writeRows(ctx, w.db, w.logs, rows, (*logRow).set); err != nil {
 		return err
 	}
+	w.selections.lists.reset(selections)
 	return writeRows(ctx, w.db, w.selections, selections, (*selectionRow).set)
 }
 
