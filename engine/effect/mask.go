@@ -1,6 +1,7 @@
 package effect
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 
@@ -30,20 +31,28 @@ func (NoMask) Any(value any) any { return value }
 // A run masks what it records, never what is recorded: then fewer secrets may have been known. So
 // what follows from a template may be recorded in either form, and the run continues with that.
 
-// withoutSecrets returns an entry as it is recorded; its message is left to who made it.
+// withoutSecrets returns an entry as it is recorded, the entry itself when it has no secrets; its
+// message is left to who made it.
 func withoutSecrets(mask Mask, e *echo.Entry) *echo.Entry {
-	clean := *e
+	failure, use, data := e.Error, e.Tool, e.Data
 	if e.Error != nil {
-		clean.Error = &echo.Failure{Kind: e.Error.Kind, Message: mask.Text(e.Error.Message)}
+		if text := mask.Text(e.Error.Message); text != e.Error.Message {
+			failure = &echo.Failure{Kind: e.Error.Kind, Message: text}
+		}
 	}
 	if e.Tool != nil {
-		use := *e.Tool
-		use.Arguments = MaskedArguments(mask, use.Arguments)
-		clean.Tool = &use
+		if arguments := MaskedArguments(mask, e.Tool.Arguments); arguments != e.Tool.Arguments {
+			use = &echo.ToolUse{Name: e.Tool.Name, CallID: e.Tool.CallID, Arguments: arguments}
+		}
 	}
 	if len(e.Data) > 0 {
-		clean.Data = mask.JSON(e.Data)
+		data = mask.JSON(e.Data)
 	}
+	if failure == e.Error && use == e.Tool && bytes.Equal(data, e.Data) {
+		return e
+	}
+	clean := *e
+	clean.Error, clean.Tool, clean.Data = failure, use, data
 	return &clean
 }
 

@@ -135,7 +135,7 @@ func (r *Recorder) Value(ctx context.Context, key echo.Key, site Site, read func
 			return e.Data, nil
 		}
 	}
-	if r.recording.pending(key.Branch()) != nil {
+	if len(r.recording.items) > 0 && r.recording.pending(key.Branch()) != nil {
 		return nil, nil // there was nothing to know
 	}
 	if _, err := r.follow(echo.NodeValue, key); err != nil {
