@@ -48,7 +48,7 @@ func (k Key) Turn(n int) Key {
 
 // Step returns what is done at k, or a branch below it; a kind with names gets an empty one.
 func (k Key) Step(kind StepKind) Key {
-	if named[kind] {
+	if kind.isNamed() {
 		return k.Named(kind, "")
 	}
 	return Key{k.text + "/" + string(kind)}

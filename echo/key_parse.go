@@ -51,12 +51,12 @@ func (p *Path) add(s Step) error {
 		p.Turn = s.Number
 	case s.Kind == wordAttempt && below && p.Attempt == 0 && s.Number > 0:
 		p.Attempt = s.Number
-	case branches[s.Kind] && below && p.Attempt == 0:
-		if s.Number == 0 && !named[s.Kind] {
+	case s.Kind.isBranch() && below && p.Attempt == 0:
+		if s.Number == 0 && !s.Kind.isNamed() {
 			return fmt.Errorf("%s has no number", s.Kind)
 		}
 		p.Branches = append(p.Branches, s)
-	case s.Kind == wordTurn, s.Kind == wordAttempt, branches[s.Kind]:
+	case s.Kind == wordTurn, s.Kind == wordAttempt, s.Kind.isBranch():
 		return fmt.Errorf("%s stands where it cannot", s.Kind)
 	default:
 		p.Effect = append(p.Effect, s)
@@ -68,11 +68,11 @@ func (p *Path) add(s Step) error {
 func readStep(text string) (s Step, rest string, more bool, err error) {
 	part, rest, more := strings.Cut(text, "/")
 	word, number := cutNumber(part)
-	if word == "" || strings.ContainsFunc(word, func(r rune) bool { return r != '_' && (r < 'a' || r > 'z') }) {
+	if !isWord(word) {
 		return s, "", false, fmt.Errorf("%q is no step", part)
 	}
 	s.Kind = StepKind(word)
-	if !named[s.Kind] {
+	if !s.Kind.isNamed() {
 		if number != "" {
 			s.Number, err = readNumber(number)
 		}
@@ -88,8 +88,20 @@ func readStep(text string) (s Step, rest string, more bool, err error) {
 
 // cutNumber splits a part into a word and the number that it ends with, which may be empty.
 func cutNumber(part string) (word, number string) {
-	word = strings.TrimRight(part, "0123456789")
-	return word, part[len(word):]
+	at := len(part)
+	for at > 0 && part[at-1] >= '0' && part[at-1] <= '9' {
+		at--
+	}
+	return part[:at], part[at:]
+}
+
+func isWord(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c != '_' && (c < 'a' || c > 'z') {
+			return false
+		}
+	}
+	return s != ""
 }
 
 // maxNumber is above what any number in a key can be.

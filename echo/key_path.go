@@ -1,5 +1,7 @@
 package echo
 
+import "strings"
+
 // Path is what a key consists of. A key has a Scope or a Phase, never both.
 type Path struct {
 	Scope    Scope
@@ -80,19 +82,33 @@ const (
 	StepResumed StepKind = "resumed"
 )
 
-// named are the kinds that are followed by a name.
-var named = map[StepKind]bool{
-	StepChild: true, StepFacts: true, StepState: true, StepCallout: true, StepTemplate: true, StepValidate: true, StepVerdict: true,
+// isNamed reports whether a name follows the kind.
+func (k StepKind) isNamed() bool {
+	switch k { //nolint:exhaustive // the others have none
+	case StepChild, StepFacts, StepState, StepCallout, StepTemplate, StepValidate, StepVerdict:
+		return true
+	}
+	return false
 }
 
-// branches are the kinds of branches below a visit.
-var branches = map[StepKind]bool{StepSounding: true, StepReforge: true, StepItem: true, StepChild: true}
+// isBranch reports whether the kind is that of a branch below a visit.
+func (k StepKind) isBranch() bool {
+	return k == StepSounding || k == StepReforge || k == StepItem || k == StepChild
+}
 
 // The words for attempt and turn.
 const (
 	wordAttempt = "attempt"
 	wordTurn    = "turn"
 )
+
+// HasBranches reports whether the key is in a branch below a visit, or that of one.
+func (k Key) HasBranches() bool {
+	_, rest, _ := strings.Cut(k.text, "/")
+	first, _, _ := strings.Cut(rest, "/") // attempts and what is done stand behind branches
+	word, _ := cutNumber(first)
+	return StepKind(word).isBranch()
+}
 
 // Path returns what the key consists of; the zero Path for the zero Key.
 func (k Key) Path() Path {
@@ -123,7 +139,7 @@ func (p *Path) Key() Key {
 }
 
 func (k Key) with(s Step) Key {
-	if named[s.Kind] {
+	if s.Kind.isNamed() {
 		return k.Named(s.Kind, s.Name)
 	}
 	return k.Numbered(s.Kind, s.Number)

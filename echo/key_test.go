@@ -177,3 +177,20 @@ func FuzzKeyOfNames(f *testing.F) {
 		require.Equal(t, []Step{{Kind: StepVerdict, Name: name}}, p.Effect)
 	})
 }
+
+func TestHasBranches(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"": false, "run": false, "run/start": false, "draft": false, "draft~2/start": false, "draft/attempt1/turn2/tool1": false,
+		"draft/state/item1": false, "item": false, "item/attempt1": false, "draft/item1": true, "draft~2/sounding2/start": true,
+		"draft/child/x": true, "draft/child/x/attempt1": true, "draft/reforge1/attempt1/turn1/model": true,
+	} {
+		k := Key{}
+		if text != "" {
+			k = MustKey(text)
+		}
+		p := k.Path()
+		require.Equal(t, want, k.HasBranches(), text)
+		require.Equal(t, want, len(p.Branches) > 0, text)
+	}
+}

@@ -18,6 +18,9 @@ type history struct {
 
 // Conversation returns the key of the visit or branch that has the history and selections of k.
 func Conversation(k echo.Key) echo.Key {
+	if !k.HasBranches() {
+		return k.VisitKey()
+	}
 	p := k.Path()
 	return conversation(k, &p)
 }
