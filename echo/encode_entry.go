@@ -1,6 +1,9 @@
 package echo
 
-import "strconv"
+import (
+	"strconv"
+	"time"
+)
 
 func (w *writer) entry(e *Entry) {
 	w.open()
@@ -8,8 +11,7 @@ func (w *writer) entry(e *Entry) {
 	w.key("seq")
 	w.buf = strconv.AppendUint(w.buf, e.Seq, 10)
 	w.key("at")
-	at, err := e.At.AppendText(append(w.buf, '"'))
-	w.buf, w.refused = append(at, '"'), w.refused || err != nil
+	w.at(e.At)
 	w.str("node_type", string(e.NodeType))
 	w.str("key", e.Key.text)
 	w.optStr("cascade_id", e.CascadeID)
@@ -25,6 +27,18 @@ func (w *writer) entry(e *Entry) {
 	w.outcome(e)
 	w.optRaw("data", e.Data)
 	w.close()
+}
+
+// at appends a time, which JSON can express in the years up to 9999.
+func (w *writer) at(t time.Time) {
+	w.buf = append(w.buf, '"')
+	text, err := t.AppendText(w.buf)
+	if err != nil {
+		w.refused = true
+		return
+	}
+	w.buf = text
+	w.buf = append(w.buf, '"')
 }
 
 // outcome appends what an entry has of a call and of a selection.

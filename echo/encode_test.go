@@ -83,7 +83,7 @@ func fill(r *rand.Rand, v reflect.Value) {
 	case reflect.TypeFor[Message]():
 		d := reflect.New(reflect.TypeFor[Draft]()).Elem()
 		fill(r, d)
-		v.Set(reflect.ValueOf(Seal(d.Interface().(Draft))).Elem()) //nolint:forcetypeassert // it was made so
+		v.Set(reflect.ValueOf(Seal(d.Interface().(Draft))).Elem())
 		return
 	case reflect.TypeFor[json.RawMessage]():
 		v.SetBytes([]byte([]string{"", `{"a":1}`, `{ "a": "<" }`, `"\u2028"`, `[1`}[r.IntN(5)]))
@@ -151,7 +151,7 @@ func TestRandomPayloadsAreEncodedAsJSON(t *testing.T) {
 		for range 1000 {
 			v := reflect.New(reflect.TypeOf(p)).Elem()
 			fill(r, v)
-			made := v.Interface().(Payload) //nolint:forcetypeassert // it is of the type of p
+			made := v.Interface().(Payload)
 			require.Implements(t, (*appender)(nil), made)
 			want, wrong := json.Marshal(made)
 			got, err := encodePayload(made)
@@ -186,7 +186,7 @@ func TestPayloadsHaveAppenders(t *testing.T) {
 				continue
 			}
 			found++
-			name := f.Recv.List[0].Type.(*ast.Ident).Name //nolint:forcetypeassert // payloads are values
+			name := f.Recv.List[0].Type.(*ast.Ident).Name
 			require.NotEqual(t, appended[name], rarePayloads[name],
 				"%s: write an appender in encode_data.go and add it to turnPayloads, or add it to rarePayloads when a turn never writes it", name)
 		}
