@@ -69,17 +69,10 @@ func (r *ModelRequest) Hash() string {
 		Options         map[string]json.RawMessage `json:",omitempty"`
 	}{r.Model, r.NoToolCalls, r.Prompted, r.Temperature, r.MaxOutputTokens, r.Options}))
 	h.Write(tools[:])
-	var digests [64 * sha256.Size]byte // many at once: a write takes as long as hashing a digest
-	list := digests[:0]
 	for _, m := range r.Messages {
-		if len(list) == len(digests) {
-			h.Write(list)
-			list = digests[:0]
-		}
 		d := m.Digest()
-		list = append(list, d[:]...)
+		h.Write(d[:])
 	}
-	h.Write(list)
 	return hex.EncodeToString(h.Sum(nil))
 }
 
