@@ -51,7 +51,6 @@ func (w *writer) key(name string) {
 
 func (w *writer) open()  { w.buf = append(w.buf, '{') }
 func (w *writer) close() { w.buf = append(w.buf, '}') }
-func (w *writer) null()  { w.buf = append(w.buf, "null"...) }
 
 func (w *writer) str(name, s string) {
 	w.key(name)
@@ -153,7 +152,7 @@ func isPlain(raw []byte) bool {
 // list appends an array, null for nil.
 func list[T any](w *writer, of []T, one func(*T)) {
 	if of == nil {
-		w.null()
+		w.buf = append(w.buf, "null"...)
 		return
 	}
 	w.buf = append(w.buf, '[')
@@ -173,8 +172,6 @@ func optList[T any](w *writer, name string, of []T, one func(*T)) {
 		list(w, of, one)
 	}
 }
-
-func (w *writer) text(s string) { w.buf = appendHTMLString(w.buf, s) }
 
 // appendHTMLString appends a JSON string as encoding/json does, which also escapes what HTML and
 // JavaScript would not take. Bytes that are not UTF-8 become \ufffd.

@@ -86,7 +86,7 @@ func (w *writer) usage(u *Usage) {
 
 func (w *writer) message(m *Message) {
 	if m == nil {
-		w.null()
+		w.buf = append(w.buf, "null"...)
 		return
 	}
 	w.draft(&m.draft)
@@ -142,7 +142,7 @@ func (w *writer) span(s *Span) {
 	w.str("form", s.Form)
 	w.str("reason", s.Reason)
 	w.key("hashes")
-	list(w, s.Hashes, func(h *Hash) { w.text(string(*h)) })
+	list(w, s.Hashes, func(h *Hash) { w.buf = appendHTMLString(w.buf, string(*h)) })
 	w.key("tokens")
 	list(w, s.Tokens, func(n *int64) { w.buf = strconv.AppendInt(w.buf, *n, 10) })
 	optList(w, "sent", s.Sent, func(ms *[]*Message) {

@@ -9,7 +9,7 @@ import (
 
 // encodeEntry returns what json.Marshal makes of an entry.
 func encodeEntry(e *echo.Entry) ([]byte, error) {
-	size := 768 + len(e.Data)
+	size := 1024 // of what most entries have besides
 	if e.Message != nil {
 		size += len(e.Message.JSON())
 	}
