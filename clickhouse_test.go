@@ -76,8 +76,8 @@ func testQueries(t *testing.T, w *windlass.Windlass) {
 		require.Equal(t, "0", row[0].String())
 		break // which ends the query
 	}
-	for range found.All() {
-		require.Fail(t, "rows after a loop over them was left")
+	for row, err := range found.All() {
+		require.Fail(t, "rows after a loop over them was left", "%v %v", row, err)
 	}
 	found, err = w.Query(t.Context(), "SELECT throwIf(number = 100000) FROM numbers(1000000) SETTINGS max_block_size = 1000")
 	if err == nil {

@@ -366,7 +366,7 @@ func TestFaultsOfAModel(t *testing.T) {
 		"model own at program: it panicked: boom": func(context.Context, *windlass.ModelRequest) (*windlass.ModelResponse, error) { panic("boom") },
 		"model own at program: it ended its goroutine instead of returning, as a failed assertion of package testing does": func(context.Context, *windlass.ModelRequest) (*windlass.ModelResponse, error) {
 			runtime.Goexit()
-			return nil, nil
+			return windlass.Reply(""), nil
 		},
 		"model own at program: it returned no message of the assistant": func(context.Context, *windlass.ModelRequest) (*windlass.ModelResponse, error) {
 			return nil, nil //nolint:nilnil // that is the fault
