@@ -37,7 +37,7 @@ var (
 	}}}
 	endpointsMutant = mutant{"the range in which a figure is believed", []lab.Edit{{
 		File: "internal/llm/usage.go",
-		Old:  "case err != nil || x < 0 || x > most:",
-		New:  "case err != nil:",
+		Old:  "if !isNumber || err != nil || x < 0 || x > most {",
+		New:  "if !isNumber || err != nil {",
 	}}}
 )

@@ -18,8 +18,8 @@ func paths() group {
 		name: "paths",
 		mutant: mutant{"os.Root under the file tools", []lab.Edit{{
 			File: "internal/tool/folders.go",
-			Old:  "file, err := p.root.OpenFile(p.name, os.O_RDONLY|openNonblock, 0)",
-			New:  "file, err := os.OpenFile(filepath.Join(p.root.Name(), p.name), os.O_RDONLY|openNonblock, 0)",
+			Old:  "file, err := p.folder.Root.OpenFile(p.name, os.O_RDONLY|source.NonBlock, 0)",
+			New:  "file, err := os.OpenFile(filepath.Join(p.folder.Root.Name(), p.name), os.O_RDONLY|source.NonBlock, 0)",
 		}}},
 		attempts: func(*testing.T, string) []attempt {
 			var rows []calls

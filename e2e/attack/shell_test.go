@@ -18,8 +18,8 @@ func shell() group {
 		name: "shell",
 		mutant: mutant{"the escaping of quotes in values", []lab.Edit{{
 			File: "internal/template/quote/quote.go",
-			Old:  `return "'" + strings.ReplaceAll(s, "'", ` + "`'\\''`" + `) + "'", r.SpendBytes(len(s))`,
-			New:  `return "'" + s + "'", r.SpendBytes(len(s))`,
+			Old:  `w := "'" + strings.ReplaceAll(s, "'", ` + "`'\\''`" + `) + "'"`,
+			New:  `w := "'" + s + "'"`,
 		}}},
 		attempts: func(*testing.T, string) []attempt {
 			var out []attempt
