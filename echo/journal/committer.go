@@ -128,9 +128,16 @@ func (c *committer) commit(asking []*Journal) {
 	if c.batch = batch; cap(batch) > maxKept {
 		c.batch = nil
 	}
-	if c.log.full() {
+	if c.log.full() && !c.isBehind() {
 		c.log.rotate(c.open())
 	}
+}
+
+// isBehind says that the log is all that has the end of a closed journal: it must stay.
+func (c *committer) isBehind() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.behind
 }
 
 // open returns the journals that are open.

@@ -99,7 +99,7 @@ func (r *recovery) run(ctx context.Context) error {
 		return err
 	}
 	for _, log := range dead {
-		if err := r.collect(log.path); err != nil {
+		if err := r.collect(log.path); err != nil && !errors.Is(err, os.ErrNotExist) { // its process has just ended well
 			return fmt.Errorf("read commit log %s: %w", log.path, err)
 		}
 	}

@@ -131,7 +131,8 @@ func (t *target) up() error {
 	return last.root.Close()
 }
 
-// enter opens a folder that was just seen. Another one was put in its place since.
+// enter opens a folder that was just seen. When another one is opened, something has been put in its
+// place since.
 func (t *target) enter(name string, seen fs.FileInfo) error {
 	root, err := t.dir().root.OpenRoot(name)
 	if err != nil {
