@@ -100,7 +100,7 @@ func (p *Program) apart(ctx context.Context, data []byte, limit int) (string, er
 		return "", ctx.Err()
 	case cmd.ProcessState == nil:
 		return "", fmt.Errorf("start a process for the program: %w", err)
-	case err != nil && (cmd.ProcessState.ExitCode() == exitMemory || memoryWords.Match(errs.Bytes()) || ended(cmd.ProcessState)):
+	case err != nil && (cmd.ProcessState.ExitCode() == exitMemory || runtimeDied(cmd.ProcessState, errs.Bytes()) || ended(cmd.ProcessState)):
 		return "", ErrMemory
 	}
 	var a answer
@@ -117,8 +117,18 @@ func (p *Program) apart(ctx context.Context, data []byte, limit int) (string, er
 	return a.Text, nil
 }
 
-// memoryWords are the runtime's last words, or the race detector's, when the system gave no more.
-var memoryWords = regexp.MustCompile("out of memory|cannot allocate memory|failed to allocate")
+// exitRuntime is the exit status with which Go's runtime ends a process.
+const exitRuntime = 2
+
+// detectorWords are what the race detector says before it ends a process for want of memory.
+var detectorWords = regexp.MustCompile("out of memory|cannot allocate memory|failed to allocate")
+
+// runtimeDied reports whether Go's runtime or the race detector ended a child because the system
+// gave no more memory. The runtime has many last words for it: it fails to grow the heap, to make
+// a thread, or touches memory that libc was not given. A panic is a fault of the interpreter.
+func runtimeDied(s *os.ProcessState, errs []byte) bool {
+	return s.ExitCode() == exitRuntime && !bytes.HasPrefix(errs, []byte("panic: ")) || detectorWords.Match(errs)
+}
 
 // capped keeps the beginning of what is written.
 type capped struct {

@@ -1,8 +1,10 @@
 package jq
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -56,6 +58,24 @@ func TestMemoryIsBounded(t *testing.T) {
 		})
 	}
 	require.EqualError(t, ErrMemory, "the program takes more than 512 MiB of memory; let it choose less, or make fewer lists and texts")
+}
+
+// TestLastWords: the runtime dies in many ways where memory ends; a panic is not one of them.
+func TestLastWords(t *testing.T) {
+	t.Parallel()
+	for words, memory := range map[string]bool{
+		"fatal error: runtime: out of memory":                                              true,
+		"runtime: cannot allocate memory":                                                  true,
+		"SIGSEGV: segmentation violation\nPC=0x7f sigcode=1":                               true,
+		"runtime/cgo: pthread_create failed: Resource temporarily unavailable\nSIGABRT: …": true,
+		"panic: runtime error: index out of range [1] with length 1":                       false,
+	} {
+		cmd := exec.Command("sh", "-c", `printf %s "$0" >&2; exit 2`, words)
+		var errs bytes.Buffer
+		cmd.Stderr = &errs
+		require.Error(t, cmd.Run())
+		require.Equal(t, memory, runtimeDied(cmd.ProcessState, errs.Bytes()), words)
+	}
 }
 
 // TestTimeIsBounded: a program that only computes ends with its context.
