@@ -8,7 +8,7 @@
 //
 // [Create] begins a journal and [Open] continues one; both own the session from then on. [Read]
 // reads all of a journal, a [Tail] follows one while it grows, and [Look] reads one from its end.
-// All of them check the sums of the lines that they read.
+// All of them check the sums of the lines that they read. [Glance] checks nothing.
 //
 // The package imports nothing of windlass but echo.
 package journal

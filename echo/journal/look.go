@@ -33,6 +33,7 @@ func Look(path string, back func(*echo.Entry) bool) (*Ends, error) {
 }
 
 func look(path string, file io.ReaderAt, size int64, b bounds, back func(*echo.Entry) bool) (*Ends, error) {
+	b.block = int(min(int64(b.block), max(size, 1)))
 	t := newTail(path, folderOf(path), file, b)
 	switch err := t.readHeader(); {
 	case errors.Is(err, io.EOF):
@@ -43,6 +44,9 @@ func look(path string, file io.ReaderAt, size int64, b bounds, back func(*echo.E
 	r := &backReader{
 		path: path, session: t.header.SessionID, first: t.sum,
 		lines: linesBack{bounds: b, file: file, start: t.lines.offset, at: max(size, t.lines.offset)},
+	}
+	if r.lines.start+int64(len(t.lines.unread)) == size { // a short journal was read whole for its header
+		r.lines.at, r.lines.buf = r.lines.start, t.lines.unread
 	}
 	torn, err := r.read(back)
 	return &Ends{Header: *t.header, Torn: torn}, err

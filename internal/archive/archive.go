@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/windlass-run/windlass/echo/journal"
@@ -83,7 +84,10 @@ func Unreadable(found []error) error {
 }
 
 // Local lists the ids of the sessions that have a journal on this machine.
-func Local(home string) ([]string, error) {
+func Local(home string) ([]string, error) { return localWith(home, "") }
+
+// localWith is [Local] of the ids that begin so.
+func localWith(home, prefix string) ([]string, error) {
 	dir := config.SessionsDir(home)
 	folders, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) {
@@ -94,6 +98,9 @@ func Local(home string) ([]string, error) {
 	}
 	var ids []string
 	for _, f := range folders {
+		if !strings.HasPrefix(f.Name(), prefix) {
+			continue
+		}
 		if _, err := os.Lstat(filepath.Join(dir, f.Name(), journal.File)); err == nil { // reading refuses a link
 			ids = append(ids, f.Name())
 		}

@@ -24,7 +24,7 @@ import (
 var began = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // write makes a session of a home, of one call, and leaves it without an end unless it completed.
-func write(t *testing.T, home, id string, after time.Duration, completed bool) {
+func write(t testing.TB, home, id string, after time.Duration, completed bool) {
 	t.Helper()
 	h := journal.Header{
 		Rules: 1, SessionID: id, StartedAt: began.Add(after), Cascade: []byte(`{"cascade_id":"incident"}`), Input: []byte(`{}`),

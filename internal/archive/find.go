@@ -37,7 +37,7 @@ func Match(given string, ids []string) (string, error) {
 
 // Here returns the whole id of a session on this machine, given by its beginning; "" for none.
 func (a *Archive) Here(given string) (string, error) {
-	ids, err := Local(a.Home)
+	ids, err := localWith(a.Home, given)
 	if err != nil {
 		return "", err
 	}
@@ -59,14 +59,14 @@ func (a *Archive) Find(ctx context.Context, given string) (string, error) {
 
 // Entries returns the whole id of a session and its entries, of the journal or else ClickHouse.
 func (a *Archive) Entries(ctx context.Context, given string) (id string, entries []*echo.Entry, err error) {
-	local, err := Local(a.Home)
-	if err != nil {
-		return "", nil, err
-	}
-	if id, err = Match(given, local); err != nil {
+	if id, err = a.Here(given); err != nil {
 		return "", nil, err
 	}
 	if id == "" {
+		local, err := Local(a.Home)
+		if err != nil {
+			return "", nil, err
+		}
 		return a.stored(ctx, given, local)
 	}
 	rec, err := journal.Read(JournalPath(a.Home, id))

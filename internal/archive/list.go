@@ -3,9 +3,12 @@ package archive
 import (
 	"cmp"
 	"context"
+	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
@@ -31,10 +34,10 @@ type Listed struct {
 
 // List returns the newest sessions, all when limit is 0. away: why only those here.
 func (a *Archive) List(ctx context.Context, limit int) (list []Listed, away, err error) {
-	local, err := look(a.Home)
-	if err != nil {
-		return nil, nil, err
-	}
+	find := sync.OnceValues(func() ([]*sessions.Found, error) { return sessions.Find(config.SessionsDir(a.Home)) })
+	var reading sync.WaitGroup
+	reading.Go(func() { _, _ = find() }) // while ClickHouse is opened
+	defer reading.Wait()
 	to := ""
 	var stored []clickhouse.Session
 	if a.Database != nil {
@@ -46,12 +49,17 @@ func (a *Archive) List(ctx context.Context, limit int) (list []Listed, away, err
 			return err
 		})
 	}
+	local, err := find()
+	if err != nil {
+		return nil, nil, failure.New(failure.StorageFailed, err, "")
+	}
 	if away != nil && (len(local) == 0 || failure.Is(away, failure.Interrupted)) {
 		return nil, nil, away
 	}
-	list = merge(stored, local, to, limit)
-	for i := range list {
-		list[i].complete()
+	rows := newestOf(merge(stored, local), limit, to)
+	list = make([]Listed, len(rows))
+	for i, r := range rows {
+		list[i] = r.Listed
 	}
 	return list, away, nil
 }
@@ -64,38 +72,79 @@ func look(home string) ([]*sessions.Session, error) {
 	return all, nil
 }
 
-func merge(stored []clickhouse.Session, local []*sessions.Session, to string, limit int) []Listed {
-	at := map[string]int{}
-	var list []Listed
-	for _, s := range stored {
-		at[s.ID] = len(list)
-		list = append(list, Listed{Session: s, Resumable: canResume(&s), stored: true})
-	}
-	for _, s := range local {
-		i, known := at[s.ID]
-		if !known {
-			i = len(list)
-			list = append(list, Listed{Session: clickhouse.Session{
-				SessionState: clickhouse.SessionState{ID: s.ID, CascadeID: s.CascadeID},
-				SessionTimes: clickhouse.SessionTimes{StartedAt: s.Header.StartedAt, LastAt: s.LastAt},
-			}})
-		}
-		l := &list[i]
-		l.local, l.Here = s, true
-		if s.Err != nil {
-			l.Problem, l.Resumable = s.Err.Error(), false
-			continue
-		}
-		l.Pending, l.Resumable = s.Waiting(to), s.Resumable() && engine.CheckRules(s.Header.Rules) == nil
-	}
-	slices.SortStableFunc(list, func(a, b Listed) int {
-		return cmp.Or(b.StartedAt.Compare(a.StartedAt), strings.Compare(a.ID, b.ID))
-	})
-	if limit > 0 && len(list) > limit {
-		list = list[:limit]
-	}
-	return list
+// row is a row of a list that is being made.
+type row struct {
+	Listed
+	found *sessions.Found // here, and not looked at yet; else nil
 }
+
+// merge puts the sessions of both together.
+func merge(stored []clickhouse.Session, local []*sessions.Found) []*row {
+	at := map[string]*row{}
+	rows := make([]*row, 0, len(stored)+len(local))
+	for _, s := range stored {
+		r := &row{Listed: Listed{Session: s, Resumable: canResume(&s), stored: true}}
+		at[s.ID], rows = r, append(rows, r)
+	}
+	for _, f := range local {
+		r := at[f.ID]
+		if r == nil {
+			r = &row{Listed: Listed{Session: clickhouse.Session{
+				SessionState: clickhouse.SessionState{ID: f.ID}, SessionTimes: clickhouse.SessionTimes{StartedAt: f.StartedAt},
+			}}}
+			rows = append(rows, r)
+		}
+		r.found = f
+	}
+	return rows
+}
+
+// newestOf returns the newest rows, all when limit is 0, whole. Only they are looked at, and those
+// that turn out not to be as new as their journals say unchecked.
+func newestOf(rows []*row, limit int, to string) []*row {
+	for {
+		slices.SortStableFunc(rows, func(a, b *row) int {
+			return cmp.Or(b.StartedAt.Compare(a.StartedAt), strings.Compare(a.ID, b.ID))
+		})
+		newest := rows
+		if limit > 0 {
+			newest = rows[:min(limit, len(rows))]
+		}
+		var unseen []*row
+		for _, r := range newest {
+			if r.found != nil {
+				unseen = append(unseen, r)
+			}
+		}
+		if len(unseen) == 0 {
+			sessions.Each(newest, (*row).complete)
+			return newest
+		}
+		sessions.Each(unseen, func(r *row) { r.look(to) })
+		rows = slices.DeleteFunc(rows, func(r *row) bool { return r.gone() })
+	}
+}
+
+// look adds what the folder of a session here says.
+func (r *row) look(to string) {
+	s, err := sessions.Look(r.found.Dir)
+	r.found = nil
+	if errors.Is(err, os.ErrNotExist) {
+		return // it is here no more
+	}
+	if !r.stored {
+		r.CascadeID, r.StartedAt, r.LastAt = s.CascadeID, s.Header.StartedAt, s.LastAt
+	}
+	r.local, r.Here = s, true
+	if s.Err != nil {
+		r.Problem, r.Resumable = s.Err.Error(), false
+		return
+	}
+	r.Pending, r.Resumable = s.Waiting(to), s.Resumable() && engine.CheckRules(s.Header.Rules) == nil
+}
+
+// gone reports whether nothing is left of a session that was here.
+func (r *row) gone() bool { return r.found == nil && r.local == nil && !r.stored }
 
 // canResume reports whether a session that ClickHouse has can be resumed, as far as its end says.
 func canResume(s *clickhouse.Session) bool {

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"time"
@@ -62,39 +61,6 @@ func (s *Session) Waiting(to string) uint64 {
 // Pending reports whether a session is to be delivered to a ClickHouse by itself.
 func (s *Session) Pending(to string) bool {
 	return s.Err == nil && !s.Busy && !s.Marks.KeepHere && s.Waiting(to) > 0
-}
-
-// All looks at every session below a folder, in the order of their ids. The error says why the
-// folder itself cannot be read; it may not exist. What is wrong with one session is in that
-// session's Err.
-func All(folder string) ([]*Session, error) {
-	entries, err := os.ReadDir(folder)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("list the sessions on this machine: %w", err)
-	}
-	var all []*Session
-	for _, e := range entries {
-		dir := filepath.Join(folder, e.Name())
-		if !e.IsDir() && !leadsToJournal(dir, e) {
-			continue
-		}
-		if s, err := Look(dir); !errors.Is(err, os.ErrNotExist) {
-			all = append(all, s)
-		}
-	}
-	return all, nil
-}
-
-// leadsToJournal reports whether a link leads to a session's folder, which is no session.
-func leadsToJournal(dir string, e os.DirEntry) bool {
-	if e.Type()&os.ModeSymlink == 0 {
-		return false
-	}
-	_, err := os.Lstat(filepath.Join(dir, journal.File))
-	return err == nil
 }
 
 // Look reads what a session's folder says. Without a journal the error is [os.ErrNotExist]. The
