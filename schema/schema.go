@@ -38,7 +38,8 @@ var (
 	Intra   = sync.OnceValue(func() *Schema { return embedded("IntraContext") }) // of settings that stand by themselves
 )
 
-// embedded compiles the cascade schema or, when it is named, one of its definitions.
+// embedded is the cascade schema or, when it is named, one of its definitions. It is compiled when a
+// value is not accepted without that, see [plain].
 func embedded(definition string) *Schema {
 	raw := []byte(cascadeJSON)
 	if definition != "" {
@@ -48,11 +49,11 @@ func embedded(definition string) *Schema {
 		_ = json.Unmarshal(raw, &doc) // An error leaves nothing that compiles.
 		raw = fmt.Appendf(nil, `{"$ref": "#/$defs/%s", "$defs": %s}`, definition, doc.Definitions)
 	}
-	s, err := CompileOwn(raw)
+	doc, err := decode(raw)
 	if err != nil {
 		panic(fmt.Sprintf("the embedded cascade schema: %v", err)) // A test compiles it.
 	}
-	return s
+	return &Schema{raw: raw, free: make(chan *compiledForm, maxKept), doc: doc, url: documentURL(doc), census: takeCensus(doc), own: true, plain: true}
 }
 
 // Schema is a compiled schema. It is safe for concurrent use.
@@ -63,6 +64,7 @@ type Schema struct {
 	url    string             // what keyword locations in doc start with
 	census *census
 	own    bool // it comes with windlass, and its work is linear in the value's size
+	plain  bool // it has the keywords that are checked without compiling it
 }
 
 // Size returns the number of subschemas, of which there can be [MaxSubschemas].
@@ -183,13 +185,21 @@ func (s *Schema) ValidateContext(ctx context.Context, data []byte) ([]Violation,
 	if err != nil {
 		return nil, err
 	}
+	var size extent
+	size.walk(instance, 1)
+	if s.plain && size.depth <= maxNesting && len(badNumbers(instance)) == 0 {
+		switch valid, err := s.accepts(ctx, instance); {
+		case err != nil:
+			return nil, fmt.Errorf("check a value against its schema: %w", err)
+		case valid:
+			return nil, nil
+		}
+	}
 	form, err := s.take()
 	if err != nil {
 		return nil, fmt.Errorf("validate against the schema: %w", err)
 	}
 	defer s.put(form)
-	var size extent
-	size.walk(instance, 1)
 	if bad := s.beyondValue(form, size); len(bad) > 0 {
 		return bad, nil
 	}
