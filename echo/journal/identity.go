@@ -3,17 +3,26 @@ package journal
 import (
 	"fmt"
 	"path/filepath"
-	"regexp"
 
 	"github.com/windlass-run/windlass/echo"
 )
 
-// ids are also names of folders, so they are kept plain.
-var ids = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+const maxSessionID = 64
 
 // IsSessionID reports whether a text can be the id of a session: up to 64 letters, digits, dots,
-// dashes and underscores, the first one a letter or digit.
-func IsSessionID(s string) bool { return ids.MatchString(s) }
+// dashes and underscores, the first one a letter or digit. Ids are also names of folders, so they
+// are kept plain.
+func IsSessionID(s string) bool {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
+		case i > 0 && (c == '.' || c == '-' || c == '_'):
+		default:
+			return false
+		}
+	}
+	return s != "" && len(s) <= maxSessionID
+}
 
 // FolderError says that a session's folder has the journal of another session.
 type FolderError struct {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -84,4 +85,17 @@ func TestWriteRefusesAnotherSession(t *testing.T) {
 	h.SessionID = ".."
 	_, err = Create(dir, h)
 	require.EqualError(t, err, `create journal: the header says session "..", which cannot be the id of a session`)
+}
+
+// The ids of sessions are those of a pattern, for every byte at every place.
+func TestIsSessionID(t *testing.T) {
+	t.Parallel()
+	pattern := regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+	texts := []string{"", "é", "a é", strings.Repeat("a", 64), strings.Repeat("a", 65), "01JZ4K", "a\n", "a.b-c_d"}
+	for b := range 256 {
+		texts = append(texts, string([]byte{byte(b)}), string([]byte{'a', byte(b)}), string([]byte{'a', byte(b), 'c'}))
+	}
+	for _, text := range texts {
+		require.Equal(t, pattern.MatchString(text), IsSessionID(text), "%q", text)
+	}
 }

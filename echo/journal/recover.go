@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/gofrs/flock"
 )
@@ -60,7 +61,7 @@ type foundLog struct {
 	number int
 }
 
-var logNames = regexp.MustCompile(`^([0-9a-f]{16})-([0-9]{1,9})\.log$`)
+var logNames = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([0-9a-f]{16})-([0-9]{1,9})\.log$`) })
 
 // findLogs returns the commit logs of a folder, which need not be there, in their order.
 func findLogs(folder string) ([]foundLog, error) {
@@ -73,7 +74,7 @@ func findLogs(folder string) ([]foundLog, error) {
 	}
 	var logs []foundLog
 	for _, name := range names {
-		if m := logNames.FindStringSubmatch(name.Name()); m != nil {
+		if m := logNames().FindStringSubmatch(name.Name()); m != nil {
 			n, _ := strconv.Atoi(m[2]) // nine digits
 			logs = append(logs, foundLog{filepath.Join(folder, name.Name()), m[1], n})
 		}

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	driver "github.com/ClickHouse/clickhouse-go/v2"
@@ -46,7 +47,7 @@ type target struct {
 	cluster  string
 }
 
-var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
+var identifier = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`) })
 
 // parseDSN reads a DSN. Its errors never show the password.
 func parseDSN(dsn, database string) (target, error) {
@@ -67,7 +68,7 @@ func parseDSN(dsn, database string) (target, error) {
 	}
 	t.database = cmp.Or(database, t.options.Auth.Database, DefaultDatabase)
 	for what, name := range map[string]string{"database": t.database, "cluster": t.cluster} {
-		if name != "" && !identifier.MatchString(name) {
+		if name != "" && !identifier().MatchString(name) {
 			return target{}, fmt.Errorf("the %s name %q is not letters, digits and underscores", what, name)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/windlass-run/windlass/internal/config/strict"
@@ -27,11 +28,11 @@ func CheckOption(name string) error {
 
 // The forms of values that are checked.
 var (
-	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	variableRef  = regexp.MustCompile(`^\$\{[A-Za-z_][A-Za-z0-9_]*\}$`)
-	secretHeader = regexp.MustCompile(`(?i)^(authorization|proxy-authorization|cookie|.*(api[-_]?key|token|secret).*)$`)
-	secretParam  = regexp.MustCompile(`(?i)^(key|.*(api[-_]?key|token|secret|sig(nature)?))$`)
-	dayForm      = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`)
+	variableName = compiled(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	variableRef  = compiled(`^\$\{[A-Za-z_][A-Za-z0-9_]*\}$`)
+	secretHeader = compiled(`(?i)^(authorization|proxy-authorization|cookie|.*(api[-_]?key|token|secret).*)$`)
+	secretParam  = compiled(`(?i)^(key|.*(api[-_]?key|token|secret|sig(nature)?))$`)
+	dayForm      = compiled(`^\d{4}-\d{2}-\d{2}$`)
 )
 
 // inlineKeys are keys that a person may try to write a secret under.
@@ -121,7 +122,7 @@ func (p parser) seconds(n *source.Node, what string) time.Duration {
 
 func (p parser) variable(n *source.Node) string {
 	name := p.String(n, "api_key_env")
-	if n.Kind == source.String && !variableName.MatchString(name) {
+	if n.Kind == source.String && !variableName().MatchString(name) {
 		p.Fail(n, "", "api_key_env must be the name of an environment variable")
 		return ""
 	}
@@ -152,7 +153,7 @@ func CheckBaseURL(s string) string {
 		return "must not have a fragment"
 	}
 	for key := range u.Query() {
-		if secretParam.MatchString(key) {
+		if secretParam().MatchString(key) {
 			return "must not hold a key in its query"
 		}
 	}
@@ -166,7 +167,7 @@ func (p parser) headers(n *source.Node) map[string]string {
 		switch {
 		case key == "" || strings.ContainsAny(key, " \t\r\n:") || strings.ContainsAny(value, "\r\n"):
 			p.Fail(v, "", "header %q cannot be sent", key)
-		case secretHeader.MatchString(key) && !variableRef.MatchString(value):
+		case secretHeader().MatchString(key) && !variableRef().MatchString(value):
 			p.Fail(v, `write it as "${NAME}" with the name of an environment variable`,
 				"header %s must not hold a secret: files are shared and committed", key)
 		}
@@ -184,7 +185,7 @@ func (p parser) price(n *source.Node) *Price {
 		"long":         func(n *source.Node) { price.Long = p.longPrice(n) },
 		"as_of": func(n *source.Node) {
 			price.AsOf = p.String(n, "as_of")
-			if n.Kind == source.String && !dayForm.MatchString(price.AsOf) {
+			if n.Kind == source.String && !dayForm().MatchString(price.AsOf) {
 				p.Fail(n, "", "as_of must be a day like 2026-01-31")
 			}
 		},
@@ -228,4 +229,9 @@ func (p parser) options(n *source.Node) map[string]json.RawMessage {
 		out[key] = v.JSON(nil)
 	})
 	return out
+}
+
+// compiled returns a pattern that is compiled when it is first used: most commands use none.
+func compiled(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }

@@ -15,7 +15,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
@@ -92,7 +91,7 @@ func inRepository(folder string) string {
 }
 
 // tooOld is what a git says that does not know an option.
-var tooOld = regexp.MustCompile(`(?i)unknown (option|switch)|unsupported porcelain version`)
+var tooOld = compiled(`(?i)unknown (option|switch)|unsupported porcelain version`)
 
 func problem(ctx context.Context, err error) string {
 	switch {
@@ -100,7 +99,7 @@ func problem(ctx context.Context, err error) string {
 		return "there is no git on PATH"
 	case ctx.Err() != nil:
 		return "git did not answer in time"
-	case tooOld.MatchString(err.Error()):
+	case tooOld().MatchString(err.Error()):
 		return "the git on PATH is too old: version 2.18 or later is needed"
 	default:
 		return err.Error()

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // repository is where git keeps what it knows of a folder, and how it is to compare the files.
@@ -25,7 +26,7 @@ type repository struct {
 type setting struct{ key, value string }
 
 // commitForm is the form of a commit's name.
-var commitForm = regexp.MustCompile(`^[0-9a-f]{40,64}$`)
+var commitForm = compiled(`^[0-9a-f]{40,64}$`)
 
 // find asks git for the repository whose .git is in the folder top. Every command here only prints
 // what it reads; git refuses repositories of another user.
@@ -58,7 +59,7 @@ func find(ctx context.Context, top string) (*repository, error) {
 	if r.head, err = none(ask("rev-parse", "-q", "--verify", "HEAD")); err != nil {
 		return nil, err
 	}
-	if r.head != "" && !commitForm.MatchString(r.head) {
+	if r.head != "" && !commitForm().MatchString(r.head) {
 		return nil, errors.New("git does not say which commit is checked out")
 	}
 	list, err := ask("config", "--list", "-z")
@@ -78,15 +79,15 @@ func none(out string, err error) (string, error) {
 // The settings that are taken over, and what they may say: which files count as changed and as
 // ignored. By none of them does git run anything.
 var (
-	anyBool = regexp.MustCompile(`^(?i:true|false|yes|no|on|off|0|1|)$`)
-	known   = map[string]*regexp.Regexp{
+	anyBool = compiled(`^(?i:true|false|yes|no|on|off|0|1|)$`)
+	known   = map[string]func() *regexp.Regexp{
 		"core.filemode": anyBool, "core.ignorecase": anyBool, "core.symlinks": anyBool, "core.trustctime": anyBool,
 		"core.precomposeunicode": anyBool, "core.protecthfs": anyBool, "core.protectntfs": anyBool, "core.longpaths": anyBool,
-		"core.autocrlf":           regexp.MustCompile(`^(?i:true|false|yes|no|on|off|0|1|input|)$`),
-		"core.eol":                regexp.MustCompile(`^(?i:lf|crlf|native)$`),
-		"core.checkstat":          regexp.MustCompile(`^(?i:default|minimal)$`),
-		"core.excludesfile":       regexp.MustCompile(`^[^\x00-\x1f]+$`),
-		"extensions.objectformat": regexp.MustCompile(`^(sha1|sha256)$`),
+		"core.autocrlf":           compiled(`^(?i:true|false|yes|no|on|off|0|1|input|)$`),
+		"core.eol":                compiled(`^(?i:lf|crlf|native)$`),
+		"core.checkstat":          compiled(`^(?i:default|minimal)$`),
+		"core.excludesfile":       compiled(`^[^\x00-\x1f]+$`),
+		"extensions.objectformat": compiled(`^(sha1|sha256)$`),
 	}
 )
 
@@ -97,7 +98,7 @@ func settingsOf(list string) []setting {
 	for entry := range strings.SplitSeq(list, "\x00") {
 		key, value, hasValue := strings.Cut(entry, "\n")
 		form, ok := known[key]
-		if !ok || !form.MatchString(value) {
+		if !ok || !form().MatchString(value) {
 			continue
 		}
 		if !hasValue {
@@ -106,4 +107,9 @@ func settingsOf(list string) []setting {
 		out = append(out, setting{key, value})
 	}
 	return out
+}
+
+// compiled returns a pattern that is compiled when it is first used: most commands use none.
+func compiled(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
