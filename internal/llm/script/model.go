@@ -27,12 +27,12 @@ type Model struct {
 	previous map[string][]*echo.Message // the last request of each phase: a cache would hold it
 }
 
-// NewModel returns a model that plays a script.
+// NewModel returns a model that plays a script. Every answer has its tokens counted, so it begins to
+// load the tokenizer, which takes as long as all else that a run needs before its first request.
 func NewModel(s *Script) *Model {
-	return &Model{
-		script: s, counter: sync.OnceValue(func() *llm.Counter { return llm.NewCounter(cmp.Or(s.tokenModel, "gpt-5")) }),
-		previous: map[string][]*echo.Message{},
-	}
+	counter := sync.OnceValue(func() *llm.Counter { return llm.NewCounter(cmp.Or(s.tokenModel, "gpt-5")) })
+	go counter()
+	return &Model{script: s, counter: counter, previous: map[string][]*echo.Message{}}
 }
 
 // Complete implements [effect.Model].
