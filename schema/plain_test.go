@@ -52,12 +52,12 @@ func TestValidWithoutCompiling(t *testing.T) {
 	whole, err := CompileOwn(CascadeJSON())
 	require.NoError(t, err)
 	require.False(t, whole.plain)
-	changes, accepted := 0, 0
+	changes, accepted, turn := 0, 0, 0
 	for path, data := range exampleCascades(t) {
 		require.True(t, agree(t, whole, data), path)
 		var doc any
 		require.NoError(t, json.Unmarshal(data, &doc))
-		mutate(doc, func(v any) { doc = v }, func() {
+		mutate(doc, &turn, func(v any) { doc = v }, func() {
 			changed, err := json.Marshal(doc)
 			require.NoError(t, err)
 			if changes++; agree(t, whole, changed) {
@@ -65,28 +65,32 @@ func TestValidWithoutCompiling(t *testing.T) {
 			}
 		})
 	}
-	require.Greater(t, changes, 5000)
-	require.Greater(t, accepted, 100)
-	require.Greater(t, changes-accepted, 1000)
+	require.Greater(t, changes, 1000)
+	require.Greater(t, accepted, 50)
+	require.Greater(t, changes-accepted, 500)
 }
+
+// others are what values are replaced by, a few of them at each place, in turn.
+var others = []any{nil, true, "", "x y", "10m", -1, 0, 1, 0.5, 1e6, 3e9, []any{}, []any{"x"}, map[string]any{}, map[string]any{"x": 1}}
 
 // mutate calls try with every value inside v replaced by others, and with each member left out or
 // renamed.
-func mutate(v any, set func(any), try func()) {
-	for _, other := range []any{nil, true, "", "x y", "10m", -1, 0, 1, 0.5, 1e6, 3e9, []any{}, []any{"x"}, map[string]any{}, map[string]any{"x": 1}} {
-		set(other)
+func mutate(v any, turn *int, set func(any), try func()) {
+	for range 3 {
+		*turn++
+		set(others[*turn%len(others)])
 		try()
 	}
 	set(v)
 	switch v := v.(type) {
 	case []any:
 		for i := range v {
-			mutate(v[i], func(x any) { v[i] = x }, try)
+			mutate(v[i], turn, func(x any) { v[i] = x }, try)
 		}
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			member := v[name]
-			mutate(member, func(x any) { v[name] = x }, try)
+			mutate(member, turn, func(x any) { v[name] = x }, try)
 			delete(v, name)
 			try()
 			v[name+"x"] = member

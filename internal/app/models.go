@@ -85,6 +85,21 @@ func (o *opening) chooseModel() error {
 	return nil
 }
 
+// loadTokenizers loads those of the phases that select, while earlier phases run: what may come in
+// is counted for the model of the phase.
+func (o *opening) loadTokenizers() {
+	c := o.run.cascade
+	for p := range c.EachPhase() {
+		if c.EffectiveInter(p).Enabled {
+			o.router.LoadTokenizer(modelOf(p, o.runner))
+		}
+	}
+}
+
+func modelOf(p *cascade.Phase, r *engine.Runner) string {
+	return cmp.Or(r.PhaseModels[p.Name], p.Model, r.DefaultModel)
+}
+
 // factsOffline returns what is known of models that a script plays: their limits are kept to, but
 // nothing is paid, and a script calls tools in the way that the cascade says.
 func factsOffline(r *llm.Router) func(string) effect.ModelFacts {
@@ -125,7 +140,7 @@ func modelsInUse(c *cascade.Cascade, r *engine.Runner) []string {
 		if p.Deterministic() {
 			continue
 		}
-		own := cmp.Or(r.PhaseModels[p.Name], p.Model, r.DefaultModel)
+		own := modelOf(p, r)
 		add(own)
 		if g := c.EffectiveIntra(p).Guard; g.Enabled && g.SummarizerModel != "" {
 			add(g.SummarizerModel)

@@ -94,6 +94,7 @@ func (o *opening) equip(ctx context.Context, j *journal.Journal) error {
 	if err := delivery.KeepHere(o.dir, o.options.NoClickHouse); err != nil {
 		return diskError(err)
 	}
+	o.loadTokenizers()
 	o.connect(ctx)
 	plan := o.planCards(ctx)
 	r.journal = j.Path()

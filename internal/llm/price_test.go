@@ -178,6 +178,8 @@ func TestRouterFacts(t *testing.T) {
 		"priced": {"price": {"input": 1, "output": 2}}}}`))
 	require.NoError(t, err)
 	r := llm.NewRouter(cfg, func(string) string { return "" })
+	r.LoadTokenizer("alias")
+	r.LoadTokenizer("nobody-knows") // which has none
 	window, output := r.Limits("alias")
 	require.Equal(t, []int{1000, 128000}, []int{window, output})
 	f := r.Facts("alias")

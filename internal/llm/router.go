@@ -88,6 +88,18 @@ func (r *Router) Facts(model string) effect.ModelFacts {
 	return f
 }
 
+// LoadTokenizer begins to load the tokenizer of a model, if it is known: what is counted first would
+// wait for it.
+func (r *Router) LoadTokenizer(model string) {
+	m, _ := r.cfg.Lookup(model)
+	name := cmp.Or(m.Model, model)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if HasTokenizer(name) {
+		go r.counter(name)()
+	}
+}
+
 // Limits returns the tokens that a model can take in all and write in one answer; zero is unknown.
 // The configuration has precedence over the embedded table.
 func (r *Router) Limits(model string) (contextWindow, maxOutputTokens int) {
