@@ -13,79 +13,74 @@ var (
 	growthConversations = []int{1, 4, 16, 64, 256}           // of 50 turns each, at once
 )
 
+// growthBar is how many microseconds each message of the history may add to a turn.
+const growthBar = 0.85
+
 // growth prints how a turn grows with the length of one conversation, against the leanest loop, and with the number of
 // conversations at once, against both floors.
 func (b *bench) growth(ctx context.Context, w io.Writer, rounds int) error {
-	db, err := openDatabase(ctx, b.dir)
+	// openai-go encodes the whole history on every turn, so a long conversation would take it hours.
+	lean := slices.DeleteFunc(slices.Clone(b.peers), func(p peer) bool { return p.name == nameOpenAI })
+	lengths, err := b.sizes(ctx, growthTurns, lean, rounds, func(n int) load { return load{n, 1} })
 	if err != nil {
 		return err
 	}
-	defer db.Close() //nolint:errcheck // nothing was written through it
-	// openai-go encodes the whole history on every turn, so a long conversation would take it hours.
-	lean := slices.DeleteFunc(slices.Clone(b.peers), func(p peer) bool { return p.variant == variantOpenAI })
-	if err := b.lengths(ctx, w, lean, rounds); err != nil {
+	growthTable("turns", lean, lengths, func(l load) int { return l.turns }).print(w)
+	slopeTable(lean, lengths).print(w)
+	many, err := b.sizes(ctx, growthConversations, b.peers, rounds, func(n int) load { return load{50, n} })
+	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\nms of a turn and peak MiB, by conversations of 50 turns at once (medians of %d rounds)\n", rounds)
-	growthHead(w, "at once", b.peers)
-	for _, n := range growthConversations {
-		r, err := b.measure(ctx, load{50, n}, b.peers, rounds)
+	growthTable("at once", b.peers, many, func(l load) int { return l.conversations }).print(w)
+	printUndelivered(w, append(lengths, many...))
+	slope := perMessage(lengths, nameWindlass, wall)
+	return judge(w, []bar{{"µs a turn for each message of the history", slope, fmt.Sprintf("%.2f", slope), growthBar, growthBar}})
+}
+
+func (b *bench) sizes(ctx context.Context, sizes []int, peers []peer, rounds int, of func(int) load) ([]result, error) {
+	var results []result
+	for _, n := range sizes {
+		r, err := b.measure(ctx, of(n), peers, rounds)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		growthRow(w, n, r)
+		results = append(results, r)
 	}
-	return nil
+	return results, nil
 }
 
-// lengths prints the table of conversations that get longer, and by how much each message of the history slows a turn down.
-func (b *bench) lengths(ctx context.Context, w io.Writer, peers []peer, rounds int) error {
-	fmt.Fprintf(w, "\nms of a turn and peak MiB, by turns of one conversation (medians of %d rounds)\n", rounds)
-	growthHead(w, "turns", peers)
-	results := make([]result, len(growthTurns))
-	for i, n := range growthTurns {
-		r, err := b.measure(ctx, load{n, 1}, peers, rounds)
-		if err != nil {
-			return err
+func growthTable(what string, peers []peer, results []result, size func(load) int) table {
+	t := table{{what}}
+	for _, p := range peers {
+		t[0] = append(t[0], p.name+": µs a turn", "CPU µs", "allocations", "peak MiB")
+	}
+	for _, r := range results {
+		row := []string{thousands(size(r.load))}
+		for _, p := range peers {
+			row = append(row, count(1000*r.perTurn(p.name, wall)), count(1000*r.perTurn(p.name, cpu)),
+				count(r.perTurn(p.name, alloc)), count(r.median(p.name, peak)))
 		}
-		growthRow(w, n, r)
-		results[i] = r
+		t.add(row...)
 	}
-	fmt.Fprintln(w, "growth of a turn, for each message of the history:")
+	return t
+}
+
+// slopeTable has by how much each message of the history lengthens a turn.
+func slopeTable(peers []peer, results []result) table {
+	t := table{{"each message of the history adds to a turn", "µs", "CPU µs"}}
 	for _, p := range peers {
-		fmt.Fprintf(w, "  %-10s %.2f µs\n", p.name, perMessage(results, p.name))
+		t.add(p.name, fmt.Sprintf("%.2f", perMessage(results, p.name, wall)), fmt.Sprintf("%.2f", perMessage(results, p.name, cpu)))
 	}
-	return nil
-}
-
-func growthHead(w io.Writer, what string, peers []peer) {
-	fmt.Fprintf(w, "  %8s", what)
-	for _, p := range peers {
-		fmt.Fprintf(w, " %12s %8s", p.name, "MiB")
-	}
-	fmt.Fprintln(w)
-}
-
-func growthRow(w io.Writer, n int, r result) {
-	fmt.Fprintf(w, "  %8d", n)
-	for _, p := range r.peers {
-		fmt.Fprintf(w, " %12.3f %8.1f", r.perTurn(p.name), median(r.samples[p.name], func(s sample) float64 { return s.PeakMiB }))
-	}
-	fmt.Fprintln(w)
-}
-
-// perTurn returns the median of the milliseconds that a turn took.
-func (r result) perTurn(name string) float64 {
-	return median(r.samples[name], func(s sample) float64 { return s.WallMS }) / float64(r.load.turns*r.load.conversations)
+	return t
 }
 
 // perMessage returns the microseconds that each message of the history adds to a turn: the slope of the line, fitted by
 // least squares, through the mean time of a turn over the mean number of messages, which is one for each turn of the
 // conversation: two messages a turn, over half of its turns.
-func perMessage(results []result, name string) float64 {
+func perMessage(results []result, name string, of figure) float64 {
 	var sx, sy, sxx, sxy float64
 	for _, r := range results {
-		x, y := float64(r.load.turns), 1000*r.perTurn(name)
+		x, y := float64(r.load.turns), 1000*r.perTurn(name, of)
 		sx, sy, sxx, sxy = sx+x, sy+y, sxx+x*x, sxy+x*y
 	}
 	n := float64(len(results))

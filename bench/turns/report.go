@@ -1,55 +1,100 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
-	"path/filepath"
+	"runtime"
 	"slices"
-	"time"
+	"strconv"
+	"strings"
+
+	"github.com/windlass-run/windlass/bench/turns/loop"
 )
 
-// result is one workload with the samples of every variant, in the order of the rounds.
-type result struct {
-	load    load
-	peers   []peer
-	samples map[string][]sample // by the names of peers
-}
+// figure reads one figure from a sample.
+type figure func(loop.Sample) float64
 
-// printResult prints medians, and the ratios of windlass to each floor, round by round.
-func printResult(w io.Writer, r result) {
-	fmt.Fprintf(w, "\n%s, %d-character tool results (medians of %d rounds)\n", r.load, resultSize, len(r.samples[variantWindlass]))
-	fmt.Fprintf(w, "  %-10s %12s %12s %12s %12s %10s %12s\n", "", "ms/turn", "cpu ms/turn", "allocs/turn", "KiB/turn", "peak MiB", "drain ms")
-	turns := float64(r.load.turns * r.load.conversations)
-	for _, p := range r.peers {
-		s := r.samples[p.name]
-		fmt.Fprintf(w, "  %-10s %12.3f %12.3f %12.0f %12.1f %10.1f %12.1f\n", p.name,
-			median(s, func(s sample) float64 { return s.WallMS })/turns, median(s, func(s sample) float64 { return s.CPUMS })/turns,
-			median(s, func(s sample) float64 { return float64(s.Allocs) })/turns, median(s, func(s sample) float64 { return float64(s.AllocKB) })/turns,
-			median(s, func(s sample) float64 { return s.PeakMiB }), median(s, func(s sample) float64 { return s.DrainMS }))
-	}
-	for _, p := range r.peers {
-		if p.variant != variantWindlass {
-			continue
-		}
-		for _, floor := range []string{variantOpenAI, variantHTTP} {
-			lo, mid, hi := ratios(r.samples[p.name], r.samples[floor])
-			fmt.Fprintf(w, "  %-8s / %-10s %.2f  (%.2f to %.2f)\n", p.name, floor, mid, lo, hi)
+// Figures that are compared.
+var (
+	wall  figure = func(s loop.Sample) float64 { return s.Wall }
+	cpu   figure = func(s loop.Sample) float64 { return s.CPU }
+	alloc figure = func(s loop.Sample) float64 { return float64(s.Allocs) }
+	kib   figure = func(s loop.Sample) float64 { return float64(s.AllocKB) }
+	start figure = func(s loop.Sample) float64 { return s.StartMiB }
+	peak  figure = func(s loop.Sample) float64 { return s.PeakMiB }
+	drain figure = func(s loop.Sample) float64 { return s.Drain }
+)
+
+// printTurns prints the medians of every peer, as docs/performance.md has them.
+func printTurns(w io.Writer, results []result) {
+	t := table{{"", "ms a turn", "CPU ms a turn", "allocations a turn", "KiB allocated a turn", "peak MiB", "of it before the first turn"}}
+	for _, r := range results {
+		t.add("**"+r.load.String()+"**", "", "", "", "", "", "")
+		for _, p := range r.peers {
+			t.add(p.name, fmt.Sprintf("%.2f", r.perTurn(p.name, wall)), fmt.Sprintf("%.2f", r.perTurn(p.name, cpu)),
+				count(r.perTurn(p.name, alloc)), count(r.perTurn(p.name, kib)), count(r.median(p.name, peak)), count(r.median(p.name, start)))
 		}
 	}
-	fmt.Fprintf(w, "  rows delivered per run: %.0f\n", median(r.samples[variantWindlass], func(s sample) float64 { return float64(s.Delivered) }))
+	t.print(w)
+	fmt.Fprintln(w)
+	for _, r := range results {
+		fmt.Fprintf(w, "%s: the rows were delivered %.0f ms after the last answer.\n", r.load, r.median(nameWindlass, drain))
+	}
+	printUndelivered(w, results)
 }
 
-func median(s []sample, of func(sample) float64) float64 {
-	v := make([]float64, len(s))
-	for i := range s {
-		v[i] = of(s[i])
+func printUndelivered(w io.Writer, results []result) {
+	for _, r := range results {
+		for _, line := range r.undelivered() {
+			fmt.Fprintf(w, "\n%s\n", line)
+		}
+	}
+}
+
+// printRatios prints how windlass, and the one before, compare with the floors and with each other.
+func printRatios(w io.Writer, results []result) {
+	t := table{{""}}
+	for _, r := range results {
+		t[0] = append(t[0], r.load.String())
+	}
+	for _, pair := range pairs(results[0].peers) {
+		for _, of := range []struct {
+			what string
+			figure
+		}{{"time", wall}, {"CPU", cpu}} {
+			row := []string{fmt.Sprintf("%s / %s, %s", pair[0], pair[1], of.what)}
+			for _, r := range results {
+				row = append(row, ratios(r.samples[pair[0]], r.samples[pair[1]], of.figure).String())
+			}
+			t.add(row...)
+		}
+	}
+	t.print(w)
+}
+
+// pairs returns who is compared with whom.
+func pairs(peers []peer) [][2]string {
+	out := [][2]string{{nameWindlass, nameOpenAI}, {nameWindlass, nameHTTP}}
+	if slices.ContainsFunc(peers, func(p peer) bool { return p.name == nameBefore }) {
+		out = append(out, [2]string{nameBefore, nameOpenAI}, [2]string{nameWindlass, nameBefore})
+	}
+	return out
+}
+
+func (r result) median(name string, of figure) float64 {
+	var v []float64
+	for _, s := range r.samples[name] {
+		v = append(v, of(s))
 	}
 	return middle(v)
 }
 
+func (r result) perTurn(name string, of figure) float64 {
+	return r.median(name, of) / float64(r.load.turns*r.load.conversations)
+}
+
+// middle returns the median, and sorts what it is given.
 func middle(v []float64) float64 {
 	slices.Sort(v)
 	n := len(v)
@@ -59,44 +104,63 @@ func middle(v []float64) float64 {
 	return (v[n/2-1] + v[n/2]) / 2
 }
 
-// ratios compares two variants round by round.
-func ratios(a, b []sample) (lo, mid, hi float64) {
+// span is a median with the range of all rounds.
+type span struct{ median, from, to float64 }
+
+func (s span) String() string { return fmt.Sprintf("%.2f (%.2f to %.2f)", s.median, s.from, s.to) }
+
+// ratios compares a figure of two peers round by round.
+func ratios(a, b []loop.Sample, of figure) span {
 	var v []float64
 	for i := range a {
-		v = append(v, a[i].WallMS/b[i].WallMS)
+		v = append(v, of(a[i])/of(b[i]))
 	}
-	mid = middle(v)
-	return v[0], mid, v[len(v)-1]
+	return spanOf(v)
 }
 
-// measureStart times whole one-turn runs of the command with a warm engine, from start to exit. The sessions of the
-// other measurements are removed first: they have no mark of delivery, so each run would spend two seconds on delivering them.
-func measureStart(ctx context.Context, n int, url, dir string) error {
-	bin, err := buildCommand(ctx, dir)
+func spanOf(v []float64) span {
+	mid := middle(v)
+	return span{mid, v[0], v[len(v)-1]}
+}
+
+// table is a table in Markdown; its first row is the head.
+type table [][]string
+
+func (t *table) add(cells ...string) { *t = append(*t, cells) }
+
+func (t table) print(w io.Writer) {
+	fmt.Fprintln(w)
+	for i, row := range t {
+		fmt.Fprintln(w, strings.ReplaceAll("| "+strings.Join(row, " | ")+" |", "  ", " "))
+		if i == 0 {
+			fmt.Fprintln(w, "|"+strings.Repeat("---|", len(row)))
+		}
+	}
+}
+
+// count returns a figure without decimals.
+func count(f float64) string { return thousands(int(f + 0.5)) }
+
+// thousands returns a number of at most six digits with a comma between the thousands.
+func thousands(n int) string {
+	if n < 1000 {
+		return strconv.Itoa(n)
+	}
+	return fmt.Sprintf("%d,%03d", n/1000, n%1000)
+}
+
+// machine says what the figures were measured on.
+func machine(began, ended string) string {
+	return fmt.Sprintf("Measured with %s on %s/%s, %d CPUs; load %s when it began, %s when it ended.",
+		runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), began, ended)
+}
+
+// loadAverage returns how many processes wanted to run, on average of the last minute.
+func loadAverage() string {
+	data, err := os.ReadFile("/proc/loadavg")
 	if err != nil {
-		return err
+		return "unknown"
 	}
-	if err := os.RemoveAll(filepath.Join(dir, "sessions")); err != nil {
-		return err
-	}
-	file := filepath.Join(dir, "one.json")
-	if err := os.WriteFile(file, []byte(`{"cascade_id":"one","phases":[{"name":"p","instructions":"Say done."}]}`), 0o600); err != nil {
-		return err
-	}
-	var walls []float64
-	for i := range n + 1 {
-		cmd := exec.CommandContext(ctx, bin, "run", file, "--model", "bench")
-		cmd.Env = append(os.Environ(), "WINDLASS_HOME="+dir, "OPENAI_API_KEY=bench", fmt.Sprintf("OPENAI_BASE_URL=%s/start%d/1", url, i))
-		start := time.Now()
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			return fmt.Errorf("one-turn run: %w\n%s", err, out)
-		}
-		if i > 0 {
-			walls = append(walls, ms(time.Since(start)))
-		}
-	}
-	mid := middle(walls)
-	fmt.Printf("\none-turn run of the command, warm engine, rows delivered: %.0f ms  (%.0f to %.0f, %d runs)\n", mid, walls[0], walls[len(walls)-1], n)
-	return nil
+	load, _, _ := strings.Cut(string(data), " ")
+	return load
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package loop
 
 import (
 	"fmt"
@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// cpuTime returns the user and system time of this process.
-func cpuTime() time.Duration {
+// CPUTime returns the user and system time of this process.
+func CPUTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		return 0

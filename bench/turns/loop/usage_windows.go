@@ -1,4 +1,4 @@
-package main
+package loop
 
 import (
 	"runtime"
@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// cpuTime returns the user and system time of this process.
-func cpuTime() time.Duration {
+// CPUTime returns the user and system time of this process.
+func CPUTime() time.Duration {
 	self, err := syscall.GetCurrentProcess()
 	if err != nil {
 		return 0
