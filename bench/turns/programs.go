@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -42,21 +43,7 @@ func buildBefore(ctx context.Context, repository, revision, dir string) (peer, e
 		name: nameBefore, program: filepath.Join(dir, "loop"),
 		home: filepath.Join(dir, "home"), command: filepath.Join(dir, "command"),
 	}
-	const loop = "./turns/windlass"
-	module := filepath.Join(source, "bench")
-	own := filepath.Join(module, loop)
-	_, err := os.Stat(own)
-	switch {
-	case err == nil:
-		err = build(ctx, module, p.program, loop)
-	case os.IsNotExist(err):
-		if err = graft(module); err == nil {
-			err = build(ctx, module, p.program, loop, "-tags", "journals_alone")
-		}
-		if err != nil {
-			err = build(ctx, module, p.program, loop)
-		}
-	}
+	err := buildLoop(ctx, source, p.program)
 	if err == nil {
 		err = build(ctx, source, p.command, "./cmd/windlass")
 	}
@@ -64,6 +51,30 @@ func buildBefore(ctx context.Context, repository, revision, dir string) (peer, e
 		return p, fmt.Errorf("the windlass of %s cannot take part: %w", revision, err)
 	}
 	return p, nil
+}
+
+// buildLoop builds the loop of windlass as the repository in the folder source has it.
+func buildLoop(ctx context.Context, source, program string) error {
+	const loop = "./turns/windlass"
+	module := filepath.Join(source, "bench")
+	if _, err := os.Stat(filepath.Join(module, loop)); err == nil {
+		return build(ctx, module, program, loop)
+	}
+	if _, err := os.Stat(filepath.Join(source, "internal", "database")); err != nil {
+		return errors.New("it has no internal/database, through which the loop of today opens ClickHouse")
+	}
+	if err := graft(module); err != nil {
+		return err
+	}
+	var errs []error
+	for _, tags := range []string{"", "journals_alone"} {
+		err := build(ctx, module, program, loop, "-tags", tags)
+		if err == nil {
+			return nil
+		}
+		errs = append(errs, err)
+	}
+	return fmt.Errorf("the loop of today does not build with it: %w", errors.Join(errs...))
 }
 
 // checkOut writes the files of a revision below dir.

@@ -72,15 +72,26 @@ func TestBuildBeforeErrors(t *testing.T) {
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, string(bytes.TrimSpace(out)))
 	}
+	commit := func(name, content string) {
+		file := filepath.Join(repo, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o700))
+		require.NoError(t, os.WriteFile(file, []byte(content), 0o600))
+		git("add", ".")
+		git("commit", "-q", "-m", name)
+	}
 	git("init", "-q")
-	require.NoError(t, os.MkdirAll(filepath.Join(repo, "bench"), 0o700))
-	require.NoError(t, os.WriteFile(filepath.Join(repo, "bench", "go.mod"), []byte("module old\n\ngo 1.26.0\n"), 0o600))
-	git("add", ".")
-	git("commit", "-q", "-m", "an old one")
-	ctx := context.Background()
-
-	_, err := buildBefore(ctx, repo, "HEAD", filepath.Join(t.TempDir(), "before"))
-	require.ErrorContains(t, err, "the windlass of HEAD cannot take part: build ./turns/windlass: exit status 1\n")
-	_, err = buildBefore(ctx, repo, "nowhere", filepath.Join(t.TempDir(), "before"))
-	require.ErrorContains(t, err, "check out nowhere: git: exit status 128\nfatal: not a valid object name: nowhere")
+	commit("bench/go.mod", "module old\n\ngo 1.26.0\n")
+	commit("internal/database/pool.go", "package database\n")
+	commit("bench/turns/windlass/main.go", "package main\n\nfunc main() { begin() }\n")
+	commit("bench/turns/windlass/main.go", "package main\n\nfunc main() {}\n")
+	for revision, want := range map[string]string{
+		"nowhere": "check out nowhere: git: exit status 128\nfatal: not a valid object name: nowhere",
+		"HEAD~3":  "the windlass of HEAD~3 cannot take part: it has no internal/database, through which the loop of today opens ClickHouse",
+		"HEAD~2":  "the windlass of HEAD~2 cannot take part: the loop of today does not build with it: build ./turns/windlass: exit status 1\n",
+		"HEAD~1":  "the windlass of HEAD~1 cannot take part: build ./turns/windlass: exit status 1\n# old/turns/windlass\n",
+		"HEAD":    "the windlass of HEAD cannot take part: build ./cmd/windlass: ",
+	} {
+		_, err := buildBefore(context.Background(), repo, revision, filepath.Join(t.TempDir(), "before"))
+		require.ErrorContains(t, err, want)
+	}
 }
