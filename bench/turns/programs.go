@@ -138,6 +138,6 @@ func (b *bench) keepOpen(ctx context.Context, p peer) error {
 	if p.home == "" {
 		return nil
 	}
-	_, err := b.startProgram(ctx, p.program, []string{"WINDLASS_HOME=" + p.home}, "keep")
+	_, err := b.startProgram(ctx, p.program, []string{"WINDLASS_HOME=" + p.home, "WINDLASS_ENGINE_IDLE=" + engineIdle.String()}, "keep")
 	return err
 }
