@@ -19,7 +19,7 @@ const growthBar = 0.85
 // growth prints how a turn grows with the length of one conversation, against the leanest loop, and with the number of
 // conversations at once, against both floors.
 func (b *bench) growth(ctx context.Context, w io.Writer, rounds int) error {
-	// openai-go encodes the whole history on every turn, so a long conversation would take it hours.
+	// openai-go encodes the whole history for every call, which takes too long here.
 	lean := slices.DeleteFunc(slices.Clone(b.peers), func(p peer) bool { return p.name == nameOpenAI })
 	lengths, err := b.sizes(ctx, growthTurns, lean, rounds, func(n int) load { return load{n, 1} })
 	if err != nil {
