@@ -64,7 +64,12 @@ func (c *Cascade) read(parsed *cascade.Cascade, found cascade.Diagnostics, err e
 }
 
 // ID returns the cascade's own name.
-func (c *Cascade) ID() string { return c.parsed.CascadeID }
+func (c *Cascade) ID() string {
+	if c.parsed == nil {
+		return ""
+	}
+	return c.parsed.CascadeID
+}
 
 // File returns where the cascade is from, as it was given.
 func (c *Cascade) File() string { return c.file }
@@ -74,6 +79,9 @@ func (c *Cascade) Parsed() *cascade.Cascade { return c.parsed }
 
 // Warnings returns what is probably a mistake and keeps nothing from running.
 func (c *Cascade) Warnings() cascade.Diagnostics { return slices.Clone(c.warnings) }
+
+// errUnmade is the error of a Cascade that no function of this package made.
+var errUnmade = errors.New("the cascade is empty: Load and LoadFile make one")
 
 // checkTools reports tools that phases name and nobody gives.
 func (c *Cascade) checkTools(given []string) error {

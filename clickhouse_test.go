@@ -1,6 +1,7 @@
 package windlass_test
 
 import (
+	"context"
 	"path/filepath"
 	"testing"
 
@@ -85,6 +86,16 @@ func testQueries(t *testing.T, w *windlass.Windlass) {
 		}
 	}
 	require.Equal(t, windlass.Failed, windlass.KindOf(err))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	found, err = w.Query(ctx, "SELECT number FROM system.numbers")
+	require.NoError(t, err)
+	for _, err = range found.All() {
+		cancel()
+	}
+	requireInterrupted(t, err)
+	_, err = w.Query(ctx, "SELECT 1")
+	requireInterrupted(t, err)
 	for sql, kind := range map[string]windlass.Kind{
 		"SELECT 1; SELECT 2":      windlass.InvalidRequest,
 		"DROP TABLE unified_logs": windlass.Failed,

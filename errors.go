@@ -1,12 +1,14 @@
 package windlass
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/failure"
+	"github.com/windlass-run/windlass/internal/tool"
 	"github.com/windlass-run/windlass/schema"
 )
 
@@ -26,7 +28,7 @@ const (
 	InvalidRequest   = failure.InvalidRequest   // what was asked for makes no sense
 	InvalidCascade   = failure.InvalidCascade   // the cascade has errors: a *cascade.InvalidError has their places
 	InvalidInput     = failure.InvalidInput     // the input does not fit the cascade: an *InputError says where
-	InvalidConfig    = failure.InvalidConfig    // windlass.json cannot be used
+	InvalidConfig    = failure.InvalidConfig    // windlass.json, or what the environment says, cannot be used
 	UnknownSession   = failure.UnknownSession   // no such session, or more than one
 	UnknownCall      = failure.UnknownCall      // the session has no such model call
 	UnknownMessage   = failure.UnknownMessage   // the session has no such message, or more than one
@@ -41,7 +43,7 @@ const (
 	EngineMissing    = failure.EngineMissing    // the embedded ClickHouse is not on this machine, or cannot be run
 	ModelUnavailable = failure.ModelUnavailable // a model cannot be asked: no key, no endpoint, it failed
 	OverBudget       = failure.OverBudget       // a limit of the budget was reached
-	Interrupted      = failure.Interrupted      // the run was interrupted
+	Interrupted      = failure.Interrupted      // the run was interrupted, or the context of what was asked ended
 )
 
 // KindOf returns the kind of an error of this package; [Failed] for another error, "" for nil.
@@ -67,6 +69,18 @@ func engineMissing(err error) error {
 		"Options.Fetch downloads the engine, Options.Executable names the command windlass; or Options.DSN for a server, Options.NoClickHouse for journals only")
 }
 
+// dsnError gives what is wrong with a DSN its kind.
+func dsnError(err error, given bool) error {
+	kind := InvalidConfig
+	if given {
+		kind = InvalidRequest
+	}
+	if err == nil {
+		return nil
+	}
+	return failure.New(kind, err, "a DSN as clickhouse://user:password@host:9000/database")
+}
+
 func invalid(format string, args ...any) error { return failure.Newf(InvalidRequest, format, args...) }
 
 // explain gives an error a kind, and the next step in the words of this package.
@@ -75,7 +89,11 @@ func explain(err error) error {
 		return nil
 	}
 	var e *Error
-	if !errors.As(err, &e) {
+	switch {
+	case errors.As(err, &e):
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return failure.New(Interrupted, err, "")
+	default:
 		return failure.New(Failed, err, "")
 	}
 	if try := next(err); e.Try == "" && try != "" {
@@ -90,7 +108,10 @@ func next(err error) string {
 	var (
 		model  *app.NoModelError
 		script *app.NoScriptError
+		folder *tool.FolderError
+		taken  *tool.TakenError
 		tools  *app.ToolsError
+		lacks  *app.MissingToolsError
 		resume *app.ResumeError
 		header *app.HeaderError
 	)
@@ -99,12 +120,18 @@ func next(err error) string {
 		return "WithModel names a model, WithProvider gives one, WithOffline has the script beside the file answer"
 	case errors.As(err, &script):
 		return "write the script, which docs/models.md describes, or leave WithOffline out"
+	case errors.As(err, &folder):
+		return "WithRoots with a folder that exists"
+	case errors.As(err, &taken):
+		return "give the tool a name of its own"
 	case errors.As(err, &tools):
-		return "WithRoots with a folder that exists, and tools with names of their own"
+		return "docs/tools.md describes what tools need"
+	case errors.As(err, &lacks):
+		return "give it with WithTool, as the program did that began the session"
 	case errors.As(err, &resume):
 		return "Fork continues from an entry of it, in a new session"
 	case errors.As(err, &header):
-		return "the same tools, given by WithTool, and the version of windlass that began the session"
+		return "the version of windlass that began the session"
 	}
 	switch KindOf(err) {
 	case SessionExists:

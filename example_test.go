@@ -17,7 +17,7 @@ import (
 func operator(_ context.Context, req *windlass.ModelRequest) (*windlass.ModelResponse, error) {
 	last := req.Messages[len(req.Messages)-1]
 	if len(req.Tools) > 0 && last.Role() != echo.RoleTool {
-		return windlass.CallTool("restart", map[string]string{"service": "checkout"}), nil
+		return windlass.CallTool("restart", map[string]string{"service": "checkout"})
 	}
 	return windlass.Reply("Done: " + last.Text()), nil
 }

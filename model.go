@@ -46,15 +46,15 @@ func Reply(text string) *ModelResponse {
 	return response("stop", echo.Draft{Role: echo.RoleAssistant, Parts: echo.Text(text)})
 }
 
-// CallTool returns an answer that calls a tool. The arguments are encoded as JSON; what cannot be
-// encoded calls it with none.
-func CallTool(name string, arguments any) *ModelResponse {
+// CallTool returns an answer that calls a tool. The arguments are encoded as JSON; the error says
+// that they cannot be.
+func CallTool(name string, arguments any) (*ModelResponse, error) {
 	text, err := json.Marshal(arguments)
 	if err != nil {
-		text = []byte("{}")
+		return nil, invalid("call the tool %q: the arguments cannot be encoded: %w", name, err)
 	}
 	call := echo.ToolCall{ID: "call_" + rand.Text(), Name: name, Arguments: string(text)}
-	return response("tool_calls", echo.Draft{Role: echo.RoleAssistant, ToolCalls: []echo.ToolCall{call}})
+	return response("tool_calls", echo.Draft{Role: echo.RoleAssistant, ToolCalls: []echo.ToolCall{call}}), nil
 }
 
 func response(finish string, d echo.Draft) *ModelResponse {

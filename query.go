@@ -2,6 +2,7 @@ package windlass
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"slices"
 
@@ -21,24 +22,29 @@ type Rows struct {
 	rows    *clickhouse.Rows
 	db      *clickhouse.DB
 	cancel  context.CancelFunc
+	ended   func() error // that the context of the query has ended
 }
 
 // Query runs one SQL statement that only reads, over the tables and views that docs/sql.md
 // describes. The error is of [InvalidRequest] for what is not one statement, of [Failed] when
-// ClickHouse refuses it, or of [StorageFailed].
+// ClickHouse refuses it, of [Interrupted] when ctx ends, or of [StorageFailed].
 func (w *Windlass) Query(ctx context.Context, sql string) (*Rows, error) {
+	if err := w.ready("query ClickHouse"); err != nil {
+		return nil, err
+	}
 	if err := clickhouse.CheckStatement(sql); err != nil {
 		return nil, invalid("%w", err)
 	}
 	if w.journals {
 		return nil, errNoClickHouse
 	}
+	ended := ctx.Err
 	ctx, cancel := context.WithCancel(ctx)
 	var out *Rows
 	err := w.useDatabase(ctx, func(ctx context.Context, db *clickhouse.DB) error {
 		rows, err := db.Query(ctx, sql, clickhouse.QueryOptions{})
 		if err == nil {
-			out = &Rows{Columns: rows.Columns, rows: rows, db: clickhouse.Share(db), cancel: cancel}
+			out = &Rows{Columns: rows.Columns, rows: rows, db: clickhouse.Share(db), cancel: cancel, ended: ended}
 		}
 		return err
 	})
@@ -55,7 +61,7 @@ func (r *Rows) All() iter.Seq2[[]Value, error] {
 	return func(yield func([]Value, error) bool) {
 		defer r.Close() //nolint:errcheck // the rows have ended, or nobody wants more of them
 		for r.db != nil && r.rows.Next() {
-			if row, err := r.rows.Row(); !yield(row, explain(err)) || err != nil {
+			if row, err := r.rows.Row(); !yield(row, r.explain(err)) || err != nil {
 				return
 			}
 		}
@@ -63,9 +69,18 @@ func (r *Rows) All() iter.Seq2[[]Value, error] {
 			return
 		}
 		if err := r.rows.Close(); err != nil {
-			yield(nil, explain(err))
+			yield(nil, r.explain(err))
 		}
 	}
+}
+
+// explain is the function explain for the errors of a query: the driver has its own for one whose
+// context has ended.
+func (r *Rows) explain(err error) error {
+	if ended := r.ended(); err != nil && ended != nil {
+		return explain(fmt.Errorf("read the rows of a query: %w", ended))
+	}
+	return explain(err)
 }
 
 // Close ends the query, whose other rows are not read. It may be called again.
@@ -102,6 +117,9 @@ type CostRow = clickhouse.CostRow
 // Costs sums up what the model calls of all sessions in ClickHouse cost, the most expensive first;
 // days in their order. The error is of [InvalidRequest] for another way to sum up.
 func (w *Windlass) Costs(ctx context.Context, by CostBy) ([]CostRow, error) {
+	if err := w.ready("sum up costs"); err != nil {
+		return nil, err
+	}
 	if !slices.Contains(clickhouse.CostBys(), by) {
 		return nil, invalid("costs cannot be summed up by %q", by)
 	}

@@ -34,6 +34,9 @@ type SimulationReport = simulate.Report
 // file with a conversation on each line, or a session of this machine. docs/simulate.md says what
 // is measured. The error is of [InvalidRequest] or one of those of [Windlass.Record].
 func (w *Windlass) Simulate(ctx context.Context, s Simulation, sources ...string) (*SimulationReport, error) {
+	if err := w.ready("simulate"); err != nil {
+		return nil, err
+	}
 	policies, _, err := simulate.ChoosePolicies(s.Policies, "Simulation.Policies")
 	if err != nil {
 		return nil, failure.New(InvalidRequest, err, "docs/simulate.md describes policies")
@@ -45,10 +48,7 @@ func (w *Windlass) Simulate(ctx context.Context, s Simulation, sources ...string
 	if err != nil {
 		return nil, failure.New(InvalidRequest, err, "docs/simulate.md describes prices")
 	}
-	all, err := simulate.ReadSources(sources, func(begins string) (id, path string, err error) {
-		id, err = w.archive.Here(begins)
-		return id, archive.JournalPath(w.archive.Home, id), err
-	})
+	all, err := simulate.ReadSources(sources, w.archive.LocalJournal)
 	if journal.IsUnreadable(err) {
 		err = archive.ReadError(err)
 	}
@@ -94,11 +94,14 @@ type FrozenTest = snapshot.Test
 // answered is in the file, so read it before you share it. A session with tools of a program, see
 // [WithTool], cannot be frozen.
 func (w *Windlass) Freeze(ctx context.Context, id string, o FreezeOptions) (*FrozenTest, error) {
+	if err := w.ready("freeze a session"); err != nil {
+		return nil, err
+	}
 	if !journal.IsSessionID(o.Name) {
 		return nil, invalid("freeze session %s: the name %q: use up to 64 letters, digits, dots, dashes and underscores, "+
 			"beginning with a letter or digit", id, o.Name)
 	}
-	rec, err := recording(ctx, w.archive, id)
+	rec, err := recording(ctx, w, id)
 	if err != nil {
 		return nil, err
 	}
@@ -134,14 +137,11 @@ func RunTests(ctx context.Context, update bool, paths ...string) (*TestReport, e
 }
 
 // recording reads the journal of a session, which is rebuilt when only ClickHouse has the session.
-func recording(ctx context.Context, a *archive.Archive, id string) (*journal.Recording, error) {
-	id, _, err := a.Bring(ctx, id)
+func recording(ctx context.Context, w *Windlass, id string) (*journal.Recording, error) {
+	id, _, err := w.archive.Bring(ctx, id)
 	if err != nil {
 		return nil, explain(err)
 	}
-	rec, err := journal.Read(archive.JournalPath(a.Home, id))
-	if err != nil {
-		return nil, explain(app.JournalError(id, err))
-	}
-	return rec, nil
+	rec, err := w.app.ReadJournal(id)
+	return rec, explain(err)
 }

@@ -37,12 +37,17 @@ type Run struct {
 // The error is of [InvalidRequest], [InvalidInput], [InvalidCascade], [InvalidConfig],
 // [SessionExists], [ModelUnavailable] or [StorageFailed]; nothing is left of the session then.
 func (w *Windlass) Start(ctx context.Context, c *Cascade, input Input, opts ...RunOption) (*Run, error) {
+	if err := w.ready("start a run"); err != nil {
+		return nil, err
+	}
 	s, err := settingsOf(opts)
 	switch {
 	case err != nil:
 		return nil, explain(err)
 	case c == nil:
 		return nil, invalid("start a run: there is no cascade")
+	case c.parsed == nil:
+		return nil, invalid("start a run: %w", errUnmade)
 	case s.cascade != nil:
 		return nil, invalid("WithCascade is for Fork: Start has a cascade")
 	}
@@ -77,6 +82,9 @@ func (w *Windlass) Run(ctx context.Context, c *Cascade, input Input, opts ...Run
 // The error is of [UnknownSession], [SessionBusy], [NotResumable], [OtherVersion], [Damaged] or one
 // of those of [Windlass.Start].
 func (w *Windlass) Resume(ctx context.Context, id string, opts ...RunOption) (*Run, error) {
+	if err := w.ready("resume a session"); err != nil {
+		return nil, err
+	}
 	s, err := w.settingsToResume(opts)
 	switch {
 	case err != nil:
@@ -97,6 +105,9 @@ func (w *Windlass) Resume(ctx context.Context, id string, opts ...RunOption) (*R
 // error is of [InvalidRequest] when there is no such entry, of [Diverged] when the entries do not
 // follow from the cascade, or one of those of [Windlass.Resume].
 func (w *Windlass) Fork(ctx context.Context, id string, seq uint64, opts ...RunOption) (*Run, error) {
+	if err := w.ready("fork a session"); err != nil {
+		return nil, err
+	}
 	s, err := w.settingsToResume(opts)
 	if err != nil {
 		return nil, explain(err)

@@ -28,6 +28,10 @@ func settingsOf(opts []RunOption) (*runSettings, error) {
 	s := &runSettings{}
 	s.Models.Phases = map[string]string{}
 	for _, o := range opts {
+		if o == nil {
+			s.fail(invalid("an option of the run is nil"))
+			continue
+		}
 		o(s)
 	}
 	if s.err == nil {
@@ -63,8 +67,11 @@ func starting(name string, set func(*runSettings)) RunOption {
 func WithTool(tools ...Tool) RunOption {
 	return func(s *runSettings) {
 		for _, t := range tools {
-			if t.err != nil {
+			switch {
+			case t.err != nil:
 				s.fail(t.err)
+			case t.fn.Run == nil:
+				s.fail(invalid("tool %q: Func makes tools", t.fn.Spec.Name))
 			}
 			s.Extensions.Tools = append(s.Extensions.Tools, t.fn)
 		}
@@ -149,4 +156,14 @@ func WithBudget(b Budget) RunOption { return func(s *runSettings) { s.Limits = a
 func WithoutClickHouse() RunOption { return func(s *runSettings) { s.NoClickHouse = true } }
 
 // WithCascade has a fork run another cascade. What it has of its parent must follow from that, too.
-func WithCascade(c *Cascade) RunOption { return func(s *runSettings) { s.cascade = c } }
+func WithCascade(c *Cascade) RunOption {
+	return func(s *runSettings) {
+		switch {
+		case c == nil:
+			s.fail(invalid("WithCascade: the cascade is nil"))
+		case c.parsed == nil:
+			s.fail(invalid("WithCascade: %w", errUnmade))
+		}
+		s.cascade = c
+	}
+}

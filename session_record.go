@@ -44,6 +44,9 @@ type Diff = inspect.Diff
 // ClickHouse when that is not on this machine. The error is of [UnknownSession], [Damaged],
 // [OtherVersion] or [StorageFailed].
 func (w *Windlass) Record(ctx context.Context, id string) (*Record, error) {
+	if err := w.ready("read a session"); err != nil {
+		return nil, err
+	}
 	id, entries, err := w.archive.Entries(ctx, id)
 	if err != nil {
 		return nil, explain(err)

@@ -70,6 +70,9 @@ type Verification = app.Verification
 // them when limit is 0. When ClickHouse cannot be asked, the sessions of this machine are returned
 // together with an error that says why.
 func (w *Windlass) Sessions(ctx context.Context, limit int) ([]Session, error) {
+	if err := w.ready("list sessions"); err != nil {
+		return nil, err
+	}
 	listed, away, err := w.archive.List(ctx, limit)
 	if err != nil {
 		return nil, explain(err)
@@ -97,13 +100,15 @@ func newSession(s *clickhouse.SessionState, t *clickhouse.SessionTimes, f *click
 // Session sums a session up, also while it runs. It is named by its id or by the beginning of it,
 // as everywhere.
 func (w *Windlass) Session(ctx context.Context, id string) (*SessionDetail, error) {
+	if err := w.ready("sum up a session"); err != nil {
+		return nil, err
+	}
 	d, err := w.archive.Detail(ctx, id)
 	if err != nil {
 		return nil, explain(err)
 	}
 	out := &SessionDetail{Session: newSession(&d.SessionState, &d.SessionTimes, &d.SessionFigures), Output: d.Output}
-	here, err := w.archive.Here(d.ID)
-	out.Here, out.Resumable = here != "", d.Resumable
+	out.Here, out.Resumable = d.Here, d.Resumable
 	for i := range d.PhaseReports {
 		p := &d.PhaseReports[i]
 		out.Phases = append(out.Phases, PhaseDetail{
@@ -111,18 +116,21 @@ func (w *Windlass) Session(ctx context.Context, id string) (*SessionDetail, erro
 			LastAt: p.LastAt, Attempts: p.Attempts, Turns: p.Turns, ModelCalls: p.Calls, ToolCalls: p.ToolCalls, CostUSD: p.CostUSD, Output: p.Output,
 		})
 	}
-	return out, explain(err)
+	return out, nil
 }
 
 // Verify runs a session again with nothing but its record: no model is asked, no tool runs, nothing
 // is written. It compares everything that the run would record with what is recorded, byte for
 // byte. It must be given the tools that the session was started with.
 func (w *Windlass) Verify(ctx context.Context, id string, opts ...RunOption) (*Verification, error) {
+	if err := w.ready("verify a session"); err != nil {
+		return nil, err
+	}
 	s, err := w.settingsToResume(opts)
 	if err != nil {
 		return nil, explain(err)
 	}
-	rec, err := recording(ctx, w.archive, id)
+	rec, err := recording(ctx, w, id)
 	if err != nil {
 		return nil, err
 	}
@@ -145,6 +153,9 @@ func (w *Windlass) Handoff(ctx context.Context, id string) (*echo.Handoff, error
 // session must not be resumed in two places. What resumes, forks, verifies or freezes a session
 // rebuilds it by itself.
 func (w *Windlass) Rebuild(ctx context.Context, id string) (whole string, rebuilt bool, err error) {
+	if err := w.ready("rebuild a session"); err != nil {
+		return "", false, err
+	}
 	whole, rebuilt, err = w.archive.Bring(ctx, id)
 	return whole, rebuilt, explain(err)
 }
@@ -158,6 +169,9 @@ type Shipped = archive.Shipped
 // are named, or of all; with again everything once more. Nothing is counted twice. The error ends
 // the whole delivery; what is wrong with one session alone is in its result.
 func (w *Windlass) Ship(ctx context.Context, again bool, ids ...string) ([]Shipped, error) {
+	if err := w.ready("deliver sessions"); err != nil {
+		return nil, err
+	}
 	if w.journals {
 		return nil, invalid("deliver sessions: there is no ClickHouse, see Options.NoClickHouse")
 	}

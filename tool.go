@@ -97,6 +97,10 @@ func Func[In, Out any](name, description string, fn func(context.Context, In) (O
 		return answerOf(out)
 	}
 	for _, o := range options {
+		if o == nil {
+			t.err = failure.New(InvalidRequest, fmt.Errorf("tool %q: an option of it is nil", name), "")
+			return t
+		}
 		o(&t)
 	}
 	return t

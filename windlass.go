@@ -58,7 +58,8 @@ type Windlass struct {
 //
 // Without a server it looks for the embedded ClickHouse. The error is of [EngineMissing] when there
 // is none on this machine, or no program that runs it; it says what was looked for and what to do.
-// A server is not connected to yet.
+// A server is not connected to yet, but a DSN that cannot be one is an error of [InvalidRequest], or
+// of [InvalidConfig] when it is not [Options].DSN.
 func Open(ctx context.Context, o Options) (*Windlass, error) {
 	w := &Windlass{journals: o.NoClickHouse, runs: map[*Run]bool{}}
 	settings, err := w.settings(&o)
@@ -73,14 +74,24 @@ func Open(ctx context.Context, o Options) (*Windlass, error) {
 		return w, nil
 	}
 	w.archive.Database = w.useDatabase
-	w.archive.Address = func() (string, error) {
-		o, err := w.app.Database()
-		return o.Address(), err
-	}
-	if err := w.checkEngine(ctx); err != nil {
+	w.archive.Address = w.app.DatabaseAddress
+	if err := checkDatabase(ctx, w.app, o.DSN != ""); err != nil {
 		return nil, errors.Join(explain(err), w.Close())
 	}
 	return w, nil
+}
+
+// ready says why w cannot do what it is asked to do.
+func (w *Windlass) ready(do string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case w.app == nil:
+		return invalid("%s: the Windlass was not opened: Open makes one", do)
+	case w.closed:
+		return invalid("%s: the Windlass is closed", do)
+	}
+	return nil
 }
 
 func (w *Windlass) settings(o *Options) (app.Options, error) {
@@ -98,11 +109,15 @@ func (w *Windlass) settings(o *Options) (app.Options, error) {
 	return a, nil
 }
 
-// checkEngine says what the embedded engine lacks, when it is the one that is used.
-func (w *Windlass) checkEngine(ctx context.Context) error {
-	o, err := w.app.Database()
-	if err != nil || o.DSN != "" {
+// checkDatabase says what is wrong with the DSN, which the program gave or the machine has, or what
+// the embedded engine lacks.
+func checkDatabase(ctx context.Context, a *app.App, given bool) error {
+	o, err := a.Database()
+	if err != nil {
 		return err
+	}
+	if o.DSN != "" {
+		return dsnError(o.Check(), given)
 	}
 	if err := database.CheckEngine(ctx, o); err != nil {
 		return engineMissing(err)
@@ -114,11 +129,20 @@ func (w *Windlass) checkEngine(ctx context.Context) error {
 }
 
 // Home returns the folder with the journals of the sessions.
-func (w *Windlass) Home() string { return w.app.Home() }
+func (w *Windlass) Home() string {
+	if w.app == nil {
+		return ""
+	}
+	return w.app.Home()
+}
 
 // Close interrupts the runs that go on, waits until that is recorded, and ends the use of
-// ClickHouse. Interrupted sessions can be resumed, unless they were kept in memory.
+// ClickHouse. Interrupted sessions can be resumed, unless they were kept in memory. What is asked of
+// a Windlass that is closed is an error of [InvalidRequest].
 func (w *Windlass) Close() error {
+	if w.app == nil {
+		return nil
+	}
 	w.mu.Lock()
 	w.closed = true
 	var going []*Run

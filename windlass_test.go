@@ -118,13 +118,13 @@ func TestStartErrors(t *testing.T) {
 			[]windlass.RunOption{tools(), provider(), windlass.WithRoots("testdata/none")},
 			windlass.InvalidRequest,
 			`open granted folder "testdata/none": there is no such folder`,
-			"WithRoots with a folder that exists, and tools with names of their own",
+			"WithRoots with a folder that exists",
 		},
 		"two tools of a name": {
 			c, checkout,
 			[]windlass.RunOption{tools(), tools(), provider()},
 			windlass.InvalidRequest, `tool "restart": there is a tool of that name already`,
-			"WithRoots with a folder that exists, and tools with names of their own",
+			"give the tool a name of its own",
 		},
 		"no pattern": {
 			c, checkout, []windlass.RunOption{windlass.WithAllowWrite("")}, windlass.InvalidRequest, `WithAllowWrite(""): it is empty`, "",
@@ -242,7 +242,7 @@ func TestALifeOfRuns(t *testing.T) {
 	_, err = w.Resume(t.Context(), "one", tools(), provider())
 	requireError(t, err, windlass.NotResumable, "session one: the run has completed: there is nothing to go on with", "Fork continues from an entry of it, in a new session")
 	_, err = w.Verify(t.Context(), "one")
-	require.Equal(t, windlass.OtherVersion, windlass.KindOf(err), "the tools must be given again")
+	require.Equal(t, windlass.InvalidRequest, windlass.KindOf(err), "the tools must be given again")
 
 	fork, err := w.Fork(t.Context(), "one", 5, tools(), provider(), windlass.WithSessionID("two"), windlass.WithCascade(c))
 	require.NoError(t, err)

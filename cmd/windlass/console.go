@@ -79,11 +79,7 @@ func (con *console) archive() (*archive.Archive, error) {
 		}
 		return con.ask(ctx, pool, do)
 	}
-	address := func() (string, error) {
-		o, err := opened.Database()
-		return o.Address(), err
-	}
-	return &archive.Archive{Home: opened.Home(), Database: ask, Address: address}, nil
+	return &archive.Archive{Home: opened.Home(), Database: ask, Address: opened.DatabaseAddress}, nil
 }
 
 // ask gives do the database of a pool. A signal ends that at once, as nothing is recorded.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/failure"
 )
 
@@ -49,4 +50,15 @@ func failureKinds(t *testing.T) (kinds []failure.Kind) {
 		return true
 	})
 	return kinds
+}
+
+// What only the program can do that began a session is said so.
+func TestHintOfMissingTools(t *testing.T) {
+	t.Parallel()
+	err := asExit(failure.New(failure.InvalidRequest, &app.MissingToolsError{SessionID: "s", Tools: []string{"restart"}}, ""))
+	var exit *exitError
+	require.ErrorAs(t, err, &exit)
+	require.Equal(t, exitUsage, exit.code)
+	require.EqualError(t, err, `session s: its cascade names the tool "restart", which is neither built in, nor declared, nor given`)
+	require.Equal(t, "do it in the program that began the session, which gives it its tools", exit.hint)
 }

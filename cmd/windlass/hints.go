@@ -13,6 +13,7 @@ import (
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/template"
 	"github.com/windlass-run/windlass/internal/term"
+	"github.com/windlass-run/windlass/internal/tool"
 )
 
 // hints are the next steps of a person for kinds of failures that do not say one themselves.
@@ -43,8 +44,12 @@ func hintFor(err error) string {
 		return "windlass validate " + phase.File
 	case errors.As(err, new(*app.NoScriptError)):
 		return "docs/models.md describes scripts; without --offline a model answers"
+	case errors.As(err, new(*tool.FolderError)):
+		return "--root FOLDER with a folder that exists"
 	case errors.As(err, new(*app.ToolsError)):
-		return "--root FOLDER with a folder that exists; docs/tools.md describes what tools need"
+		return "docs/tools.md describes what tools need"
+	case errors.As(err, new(*app.MissingToolsError)):
+		return "do it in the program that began the session, which gives it its tools"
 	case errors.As(err, &resume):
 		return fmt.Sprintf("%s resume %s --fork ENTRY, to go on from an entry of it in a new session; %s replay %s --list numbers them",
 			selfCommand(), resume.SessionID, selfCommand(), resume.SessionID)

@@ -6,18 +6,16 @@ import (
 	"fmt"
 
 	"github.com/windlass-run/windlass/echo/journal"
-	"github.com/windlass-run/windlass/internal/app"
-	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/inspect"
 )
 
 // findSession completes the id of a session. The journal of one of another machine is rebuilt here.
-func findSession(ctx context.Context, con *console, given string) (*archive.Archive, string, error) {
+func findSession(ctx context.Context, con *console, given string) (string, error) {
 	arc, err := con.archive()
 	if err != nil {
-		return nil, "", err
+		return "", err
 	}
 	id, rebuilt, err := arc.Bring(ctx, given)
 	if errors.As(err, new(*clickhouse.IncompleteError)) {
@@ -26,20 +24,16 @@ func findSession(ctx context.Context, con *console, given string) (*archive.Arch
 	if err == nil && rebuilt {
 		fmt.Fprintf(con.err, "Session %s was run on another machine: its journal is made again from ClickHouse. It must not go on in two places.\n", id)
 	}
-	return arc, id, err
+	return id, err
 }
 
 // readSession finds a session as findSession does, and reads its journal.
 func readSession(ctx context.Context, con *console, given string) (*journal.Recording, error) {
-	arc, id, err := findSession(ctx, con, given)
+	id, err := findSession(ctx, con, given)
 	if err != nil {
 		return nil, err
 	}
-	rec, err := journal.Read(archive.JournalPath(arc.Home, id))
-	if err != nil {
-		return nil, app.JournalError(id, err)
-	}
-	return rec, nil
+	return con.app.ReadJournal(id)
 }
 
 // inspectSession gives do the record of a session: from its journal, else from ClickHouse.

@@ -55,7 +55,7 @@ windlass run.`,
 }
 
 func resumeSession(ctx context.Context, con *console, given string, o resumeOptions) error {
-	_, id, err := findSession(ctx, con, given)
+	id, err := findSession(ctx, con, given)
 	if err != nil {
 		return err
 	}

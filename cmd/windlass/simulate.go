@@ -144,8 +144,8 @@ func (con *console) localJournal(begins string) (id, path string, err error) {
 	if err != nil {
 		return "", "", asExit(err)
 	}
-	id, err = arc.Here(begins)
-	return id, archive.JournalPath(arc.Home, id), asExit(err)
+	id, path, err = arc.LocalJournal(begins)
+	return id, path, asExit(err)
 }
 
 // conversationsError says what to do about an argument that cannot be replayed.

@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"path/filepath"
 	"sync"
 
 	"github.com/windlass-run/windlass/echo"
@@ -113,6 +114,21 @@ func (a *App) Database() (clickhouse.Options, error) {
 		return clickhouse.Options{}, err
 	}
 	return a.database(cfg)
+}
+
+// DatabaseAddress names that ClickHouse, see [clickhouse.Options.Address].
+func (a *App) DatabaseAddress() (string, error) {
+	o, err := a.Database()
+	return o.Address(), err
+}
+
+// ReadJournal reads the journal of a session on this machine, by its whole id.
+func (a *App) ReadJournal(id string) (*journal.Recording, error) {
+	rec, err := journal.Read(filepath.Join(a.SessionDir(id), journal.File))
+	if err != nil {
+		return nil, JournalError(id, err)
+	}
+	return rec, nil
 }
 
 // Price returns what a model costs, nil when that is not known.

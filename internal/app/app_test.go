@@ -120,9 +120,10 @@ func TestRunWithExtensions(t *testing.T) {
 	require.True(t, v.Holds, v.Difference)
 	require.Equal(t, 4, v.Requests)
 	_, err = a.Verify(t.Context(), rec, Extensions{})
-	require.True(t, failure.Is(err, failure.OtherVersion), "%v", err)
-	var header *HeaderError
-	require.ErrorAs(t, err, &header)
+	require.True(t, failure.Is(err, failure.InvalidRequest), "%v", err)
+	require.EqualError(t, err, `session s1: its cascade names the tool "restart", which is neither built in, nor declared, nor given`)
+	require.EqualError(t, &MissingToolsError{"s1", []string{"a", "b"}},
+		`session s1: its cascade names the tools "a", "b", which are neither built in, nor declared, nor given`)
 
 	_, err = a.Resume(t.Context(), "s1", ResumeOptions{Extensions: extensions()}, Watch{})
 	require.True(t, failure.Is(err, failure.NotResumable))

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
+	"strings"
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
@@ -82,6 +84,24 @@ func (e *ForkPointError) Error() string {
 }
 
 func (e *ForkPointError) Unwrap() error { return e.Err }
+
+// MissingToolsError says that a session cannot be run again without tools that a program gave it.
+type MissingToolsError struct {
+	SessionID string
+	Tools     []string // at least one
+}
+
+func (e *MissingToolsError) Error() string {
+	list := make([]string, len(e.Tools))
+	for i, name := range e.Tools {
+		list[i] = strconv.Quote(name)
+	}
+	what := "tool " + list[0] + ", which is"
+	if len(list) > 1 {
+		what = "tools " + strings.Join(list, ", ") + ", which are"
+	}
+	return fmt.Sprintf("session %s: its cascade names the %s neither built in, nor declared, nor given", e.SessionID, what)
+}
 
 // HeaderError says that a session cannot be run again, because this windlass cannot use what its
 // header says.

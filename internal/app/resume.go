@@ -89,9 +89,9 @@ func (r *Run) Changed() bool {
 // Fork makes a new session of the beginning of another one, up to its entry seq, and resumes it.
 // The other one stays as it is.
 func (a *App) Fork(ctx context.Context, parent string, seq uint64, o ForkOptions, w Watch) (*Run, error) {
-	rec, err := journal.Read(filepath.Join(a.SessionDir(parent), journal.File))
+	rec, err := a.ReadJournal(parent)
 	if err != nil {
-		return nil, JournalError(parent, err)
+		return nil, err
 	}
 	if seq == 0 || seq > uint64(len(rec.Entries)) {
 		return nil, failure.New(failure.InvalidRequest, &ForkPointError{Parent: parent, Seq: seq, Entries: len(rec.Entries)}, "")

@@ -40,19 +40,29 @@ type Origin struct {
 }
 
 // ReadHeader reads what a session came from off the header of its journal, so that it can be run
-// again. Tools are the names of the caller's, see [Extensions]. The error has a [*HeaderError], and
-// an [*engine.RulesError] when the rules of the session are why.
+// again. Tools are the names of the caller's, see [Extensions]. The error has a [*MissingToolsError],
+// or a [*HeaderError], and an [*engine.RulesError] when the rules of the session are why.
 func ReadHeader(h journal.Header, tools ...string) (*Origin, error) {
 	if err := engine.CheckRules(h.Rules); err != nil {
 		return nil, headerError("session %s: %w", h.SessionID, err)
 	}
-	c, found, err := cascade.Parse(h.SessionID+"/cascade", h.Cascade, Known(tools...))
+	known := Known(tools...)
+	var missing []string
+	known.LaterTool = func(name string, _ cascade.Diagnostic) {
+		if !slices.Contains(missing, name) {
+			missing = append(missing, name)
+		}
+	}
+	c, found, err := cascade.Parse(h.SessionID+"/cascade", h.Cascade, known)
 	if err != nil {
 		return nil, headerError("read the cascade of session %s: %w", h.SessionID, err)
 	}
 	if c == nil {
 		return nil, headerError("the cascade of session %s, which windlass %s started, is no valid cascade for this windlass: %s",
 			h.SessionID, h.Windlass, found[0].Message)
+	}
+	if len(missing) > 0 {
+		return nil, failure.New(failure.InvalidRequest, &MissingToolsError{SessionID: h.SessionID, Tools: missing}, "")
 	}
 	o := &Origin{Cascade: c}
 	if string(h.Input) != "null" { // of a run without one

@@ -112,19 +112,24 @@ func TestThereAndBack(t *testing.T) {
 	require.Equal(t, "alpha", id)
 	for given, text := range map[string]string{
 		"al":  `"al" is the beginning of several sessions: albert, alpha`,
-		"bob": `no session "bob" on this machine or in ClickHouse`,
+		"bob": `no session "bob" on this machine or in ClickHouse; the nearest are albert, alpha`,
 	} {
 		_, err = there.Find(t.Context(), given)
 		require.EqualError(t, err, text)
 		require.Equal(t, failure.UnknownSession, failure.KindOf(err))
 	}
+	const nearest = `no session "alpine" on this machine or in ClickHouse; the nearest are alpha, albert`
 	_, _, err = there.Entries(t.Context(), "alpine")
-	require.EqualError(t, err, `no session "alpine" on this machine or in ClickHouse; the nearest are alpha, albert`)
+	require.EqualError(t, err, nearest)
+	_, _, err = there.Bring(t.Context(), "alpine")
+	require.EqualError(t, err, nearest)
 
 	local, err := here.Detail(t.Context(), "alpha")
 	require.NoError(t, err)
 	remote, err := there.Detail(t.Context(), "alpha")
 	require.NoError(t, err)
+	require.Equal(t, []bool{true, false}, []bool{local.Here, remote.Here})
+	local.Here = false
 	require.Equal(t, local, remote)
 	require.Equal(t, []uint64{5, 1, 1}, []uint64{local.Entries, local.Calls, local.Phases})
 	stored, err := there.Report(t.Context(), "alpha")

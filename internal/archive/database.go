@@ -9,7 +9,11 @@ import (
 	"github.com/windlass-run/windlass/internal/failure"
 )
 
-var errInterrupted = errors.New("interrupted")
+// interruptedError is that of a use that the end of its context has ended.
+type interruptedError struct{ err error }
+
+func (*interruptedError) Error() string   { return "interrupted" }
+func (e *interruptedError) Unwrap() error { return e.err }
 
 // DatabaseError gives the error of a use of ClickHouse its kind, unless it has one.
 func DatabaseError(ctx context.Context, err error) error {
@@ -18,7 +22,7 @@ func DatabaseError(ctx context.Context, err error) error {
 	case err == nil || errors.As(err, &f):
 		return err
 	case ctx.Err() != nil:
-		return failure.New(failure.Interrupted, errInterrupted, "")
+		return failure.New(failure.Interrupted, &interruptedError{ctx.Err()}, "")
 	}
 	return failure.New(databaseKind(err), err, "")
 }

@@ -44,13 +44,19 @@ func (a *Archive) Here(given string) (string, error) {
 	return Match(given, ids)
 }
 
+// LocalJournal is [Archive.Here] with the path of the session's journal.
+func (a *Archive) LocalJournal(given string) (id, path string, err error) {
+	id, err = a.Here(given)
+	return id, JournalPath(a.Home, id), err
+}
+
 // Find returns the whole id of a session, on this machine or elsewhere.
 func (a *Archive) Find(ctx context.Context, given string) (string, error) {
 	id, err := a.Here(given)
 	if err != nil || id != "" {
 		return id, err
 	}
-	err = a.elsewhere(ctx, given, nil, func(_ context.Context, _ *clickhouse.DB, found string) error {
+	err = a.elsewhere(ctx, given, func(_ context.Context, _ *clickhouse.DB, found string) error {
 		id = found
 		return nil
 	})
@@ -63,11 +69,7 @@ func (a *Archive) Entries(ctx context.Context, given string) (id string, entries
 		return "", nil, err
 	}
 	if id == "" {
-		local, err := Local(a.Home)
-		if err != nil {
-			return "", nil, err
-		}
-		return a.stored(ctx, given, local)
+		return a.stored(ctx, given)
 	}
 	rec, err := journal.Read(JournalPath(a.Home, id))
 	if err != nil {
@@ -76,9 +78,9 @@ func (a *Archive) Entries(ctx context.Context, given string) (id string, entries
 	return id, rec.Entries, nil
 }
 
-// stored returns a session without a journal here. local are those with one, to name the nearest.
-func (a *Archive) stored(ctx context.Context, given string, local []string) (id string, entries []*echo.Entry, err error) {
-	err = a.elsewhere(ctx, given, append([]string{}, local...), func(ctx context.Context, db *clickhouse.DB, found string) (err error) {
+// stored returns a session without a journal here.
+func (a *Archive) stored(ctx context.Context, given string) (id string, entries []*echo.Entry, err error) {
+	err = a.elsewhere(ctx, given, func(ctx context.Context, db *clickhouse.DB, found string) (err error) {
 		id = found
 		entries, err = db.Record(ctx, found)
 		return err
@@ -86,8 +88,8 @@ func (a *Archive) stored(ctx context.Context, given string, local []string) (id 
 	return id, entries, err
 }
 
-// elsewhere gives do the whole id of a session without a journal here. local: see stored, or nil.
-func (a *Archive) elsewhere(ctx context.Context, given string, local []string, do func(ctx context.Context, db *clickhouse.DB, id string) error) error {
+// elsewhere gives do the whole id of a session without a journal here.
+func (a *Archive) elsewhere(ctx context.Context, given string, do func(ctx context.Context, db *clickhouse.DB, id string) error) error {
 	if a.Database == nil {
 		return failure.Newf(failure.UnknownSession, "no session %q on this machine", given)
 	}
@@ -96,7 +98,7 @@ func (a *Archive) elsewhere(ctx context.Context, given string, local []string, d
 		s, err := db.Session(ctx, given)
 		var unknown *clickhouse.SessionError
 		if errors.As(err, &unknown) {
-			return a.unknown(ctx, db, unknown, local)
+			return a.unknown(ctx, db, unknown)
 		}
 		if err != nil {
 			return err
@@ -112,21 +114,22 @@ func (a *Archive) elsewhere(ctx context.Context, given string, local []string, d
 	return failure.New(f.Kind, fmt.Errorf("session %q has no journal on this machine, and ClickHouse could not be asked for it: %w", given, err), f.Try)
 }
 
-func (a *Archive) unknown(ctx context.Context, db *clickhouse.DB, unknown *clickhouse.SessionError, local []string) error {
+// unknown says which sessions there are with ids like one that is not there.
+func (a *Archive) unknown(ctx context.Context, db *clickhouse.DB, unknown *clickhouse.SessionError) error {
 	if len(unknown.Matches) > 0 {
 		return failure.New(failure.UnknownSession, unknown, "")
 	}
 	msg := fmt.Sprintf("no session %q on this machine or in ClickHouse", unknown.ID)
-	if local == nil {
-		return failure.New(failure.UnknownSession, errors.New(msg), "")
+	ids, err := Local(a.Home)
+	if err != nil {
+		return err
 	}
 	known, err := db.Sessions(ctx, 1000)
 	if err != nil {
 		return err
 	}
-	ids := slices.Clone(local)
 	for _, s := range known {
-		if !slices.Contains(local, s.ID) {
+		if !slices.Contains(ids, s.ID) {
 			ids = append(ids, s.ID)
 		}
 	}

@@ -103,49 +103,63 @@ func isEnd(word string) bool {
 
 // Detail returns what a session did.
 func (a *Archive) Detail(ctx context.Context, given string) (*Detail, error) {
-	d, _, err := a.detail(ctx, given, Unfinished)
-	return d, err
+	r, err := a.reading(ctx, given, Unfinished)
+	if err != nil {
+		return nil, err
+	}
+	return r.detail, nil
 }
 
-// detail returns what a session did, and its entries. open: of one of ClickHouse without an end.
-func (a *Archive) detail(ctx context.Context, given, open string) (*Detail, []*echo.Entry, error) {
+// reading is a session that was read: what it did, and what that was found from.
+type reading struct {
+	detail  *Detail
+	fold    *record.Fold
+	entries []*echo.Entry
+}
+
+// reading reads a session. open: the status of one of ClickHouse without an end.
+func (a *Archive) reading(ctx context.Context, given, open string) (*reading, error) {
 	id, err := a.Here(given)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if id != "" {
-		d, entries, err := a.read(id)
-		return d, entries, ReadError(err)
+		r, err := a.read(id)
+		return r, ReadError(err)
 	}
-	id, entries, err := a.stored(ctx, given, nil)
+	id, entries, err := a.stored(ctx, given)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return Summarize(id, entries, open), entries, nil
+	f := record.Of(entries)
+	return &reading{summarize(id, f, open), f, entries}, nil
 }
 
-func (a *Archive) read(id string) (*Detail, []*echo.Entry, error) {
+func (a *Archive) read(id string) (*reading, error) {
 	running := a.running(id) // asked first: what ends in between is then not taken for killed
 	rec, err := journal.Read(JournalPath(a.Home, id))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	open := Killed
 	if running {
 		open = sessions.Running
 	}
-	d := Summarize(id, rec.Entries, open)
+	f := record.Of(rec.Entries)
+	d := summarize(id, f, open)
+	d.Here = true
+	r := &reading{d, f, rec.Entries}
 	if len(rec.Entries) == 0 { // it has only just begun
 		d.StartedAt, d.LastAt, d.CascadeID = rec.Header.StartedAt, rec.Header.StartedAt, sessions.CascadeID(rec.Header.Cascade)
 	}
 	if running {
-		return d, rec.Entries, nil
+		return r, nil
 	}
 	d.Resumable = record.ResumptionOf(rec.Entries).Possible && engine.CheckRules(rec.Header.Rules) == nil
 	if why := a.refusal(id); why != "" {
 		d.Error = why
 	}
-	return d, rec.Entries, nil
+	return r, nil
 }
 
 // sum returns the figures of a session here, kept while nobody runs or changes it.
@@ -161,14 +175,14 @@ func (a *Archive) sum(id string) (Session, error) {
 	if ok && settled && known.size == info.Size() && known.change.Equal(info.ModTime()) {
 		return known.session, nil
 	}
-	d, _, err := a.read(id)
+	r, err := a.read(id)
 	if err != nil {
 		return Session{}, err
 	}
 	if settled {
-		a.keep(id, seenJournal{info.Size(), info.ModTime(), d.Session})
+		a.keep(id, seenJournal{info.Size(), info.ModTime(), r.detail.Session})
 	}
-	return d.Session, nil
+	return r.detail.Session, nil
 }
 
 func (a *Archive) keep(id string, s seenJournal) {

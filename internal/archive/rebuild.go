@@ -16,7 +16,7 @@ func (a *Archive) Bring(ctx context.Context, given string) (id string, rebuilt b
 	if err != nil || id != "" {
 		return id, false, err
 	}
-	err = a.elsewhere(ctx, given, nil, func(ctx context.Context, db *clickhouse.DB, found string) error {
+	err = a.elsewhere(ctx, given, func(ctx context.Context, db *clickhouse.DB, found string) error {
 		to, err := a.Address()
 		if err != nil {
 			return err

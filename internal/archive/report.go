@@ -5,7 +5,6 @@ import (
 	"context"
 
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 )
 
@@ -46,16 +45,17 @@ type Call struct {
 
 // Report returns what a session did, call by call.
 func (a *Archive) Report(ctx context.Context, given string) (*Report, error) {
-	d, entries, err := a.detail(ctx, given, noEnd)
+	read, err := a.reading(ctx, given, noEnd)
 	if err != nil {
 		return nil, err
 	}
+	d := read.detail
 	r := &Report{
 		Session:      clickhouse.Session{SessionState: d.SessionState, SessionTimes: d.SessionTimes, SessionFigures: d.SessionFigures},
 		PhaseReports: []PhaseReport{}, CallList: []Call{},
 	}
 	durations := map[string]float64{} // of the model calls of each visit, in ms
-	for _, e := range entries {
+	for _, e := range read.entries {
 		if e.NodeType == echo.NodeModelCall {
 			durations[e.Key.VisitKey().String()] += e.DurationMS
 		}
@@ -63,7 +63,7 @@ func (a *Archive) Report(ctx context.Context, given string) (*Report, error) {
 			r.CallList = append(r.CallList, callOf(e))
 		}
 	}
-	for i, v := range record.Of(entries).Visits() {
+	for i, v := range read.fold.Visits() {
 		p, t := &d.PhaseReports[i], v.Spent.Totals
 		r.PhaseReports = append(r.PhaseReports, PhaseReport{
 			Visit: p.Visit, Phase: p.Phase, Status: p.Status, Reason: p.Reason,

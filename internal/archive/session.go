@@ -33,6 +33,7 @@ func Started(id, cascadeID string, at time.Time, entries uint64) *Session {
 // Detail is what one run did.
 type Detail struct {
 	Session
+	Here         bool    `json:"-"`      // its journal is on this machine
 	Output       any     `json:"output"` // of the last phase that ended well, nil before that
 	PhaseReports []Phase `json:"phase_reports"`
 }
@@ -62,9 +63,8 @@ const (
 	noEnd = "running or interrupted" // the same in lists and reports, as ClickHouse's view of sessions says it
 )
 
-// Summarize returns what a session did. open is the status of one whose end is not recorded.
-func Summarize(id string, entries []*echo.Entry, open string) *Detail {
-	f := record.Of(entries)
+// summarize returns what a session did. open is the status of one whose end is not recorded.
+func summarize(id string, f *record.Fold, open string) *Detail {
 	d := &Detail{Session: newSession(figures(id, f)), Output: f.Output(), PhaseReports: []Phase{}}
 	d.Entries = f.Entries()
 	// A process that died while it recorded why the run stopped has left the reason.

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/record"
 )
 
 // TestSummary reads off how a run that was taken up again stands: its newest end counts, and what
@@ -32,7 +33,7 @@ func TestSummary(t *testing.T) {
 		e.Seq = uint64(i + 1)
 	}
 	at := func(n int) (status, reason, problem, two, twoError string) {
-		d := Summarize("s1", entries[:n], "running")
+		d := summarize("s1", record.Of(entries[:n]), "running")
 		require.Equal(t, uint64(n), d.Entries)
 		if len(d.PhaseReports) > 1 {
 			two, twoError = d.PhaseReports[1].Status, d.PhaseReports[1].Error
@@ -49,12 +50,12 @@ func TestSummary(t *testing.T) {
 		status, reason, problem, two, twoError := at(n)
 		require.Equal(t, want, [5]string{status, reason, problem, two, twoError}, "after %d entries", n)
 	}
-	d := Summarize("s1", entries, "running")
+	d := summarize("s1", record.Of(entries), "running")
 	require.Equal(t, []uint64{2, 2, 1, 1}, []uint64{d.Phases, d.Calls, d.ToolCalls, d.UnknownCostCalls})
 	require.Equal(t, []int64{3, 2, 1}, []int64{d.TokensIn, d.TokensCached, d.TokensOut})
 	require.Equal(t, &cost, d.CostUSD)
 	require.Nil(t, d.PhaseReports[1].CostUSD, "no cost is known")
-	require.Equal(t, "done", Summarize("s1", entries[:8], "running").Output)
+	require.Equal(t, "done", summarize("s1", record.Of(entries[:8]), "running").Output)
 }
 
 // TestSummaryOfASessionWithoutAnEnd: what a session is called whose end is not recorded follows
@@ -76,7 +77,7 @@ func TestSummaryOfASessionWithoutAnEnd(t *testing.T) {
 		"unfinished": {{"unfinished", "", "running"}, {"unfinished", "", "running"}, {"unfinished", "", "over_budget"}},
 	} {
 		for i, want := range want {
-			d := Summarize("s1", entries[:i+2], open)
+			d := summarize("s1", record.Of(entries[:i+2]), open)
 			require.Equal(t, want, [3]string{d.Status, d.Reason, d.PhaseReports[0].Status}, "%s, %d entries", open, i+2)
 		}
 	}

@@ -31,7 +31,7 @@ func (a *Archive) Events(ctx context.Context, given string, from uint64) (Events
 		}
 		return t, nil
 	}
-	_, entries, err := a.stored(ctx, given, nil)
+	_, entries, err := a.stored(ctx, given)
 	if err != nil {
 		return nil, err
 	}

@@ -102,6 +102,16 @@ func embeddedTarget(e embedded.Endpoint, database string) target {
 	return t
 }
 
+// Check says why the DSN cannot be one. It asks nobody, and the error shows nothing of the DSN that
+// may be secret.
+func (o Options) Check() error {
+	if o.DSN == "" {
+		return nil
+	}
+	_, err := parseDSN(o.DSN, o.Database)
+	return err
+}
+
 // Address names the database without credentials: what was delivered is noted by it.
 func (o Options) Address() string {
 	if o.DSN == "" {

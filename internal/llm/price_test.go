@@ -143,7 +143,7 @@ func TestRouterConfig(t *testing.T) {
 		text     string
 		hint     string
 	}{
-		"no key":            {"{}", nil, "model m at api.openai.com: no key: OPENAI_API_KEY is not set", "export OPENAI_API_KEY=..., or run with --offline"},
+		"no key":            {"{}", nil, "model m at api.openai.com: no key: OPENAI_API_KEY is not set", "export OPENAI_API_KEY=..., or run offline: the script beside the cascade answers then"},
 		"no named key":      {`{"base_url": "https://host/v1", "api_key_env": "HOST_KEY"}`, env, "model m at host: no key: HOST_KEY is not set", "export HOST_KEY="},
 		"not the own key":   {`{"base_url": "https://host/v1"}`, env, "model m at host: no key for this endpoint", `"api_key_env": "NAME"`},
 		"header variable":   {`{"headers": {"X-Key-Id": "${UNSET}"}}`, env, "model m at api.openai.com: header X-Key-Id needs UNSET, which is not set or not one line", "export UNSET="},

@@ -192,7 +192,7 @@ func (r *Router) key(model string, e endpoint, m config.Model) (string, error) {
 			`name the variable that holds it in windlass.json: "api_key_env": "NAME"`)
 	}
 	return "", configError(model, e.base.Host, "no key: "+name+" is not set",
-		"export "+name+"=..., or run with --offline to use the script beside the cascade")
+		"export "+name+"=..., or run offline: the script beside the cascade answers then")
 }
 
 // foreign reports whether an endpoint is another one than that of the default key.

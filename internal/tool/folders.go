@@ -44,7 +44,7 @@ func openFolders(o Options) (*folders, error) {
 	for _, p := range granted {
 		one, err := openFolder(p)
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("open granted folder %q: %w", p, err), f.close())
+			return nil, errors.Join(&FolderError{p, err}, f.close())
 		}
 		one.own = p == o.Work
 		f.roots = append(f.roots, one)

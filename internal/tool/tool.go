@@ -123,6 +123,22 @@ type call struct {
 	timeout time.Duration
 }
 
+// FolderError says that a granted folder cannot be opened.
+type FolderError struct {
+	Path string
+	Err  error
+}
+
+func (e *FolderError) Error() string { return fmt.Sprintf("open granted folder %q: %v", e.Path, e.Err) }
+func (e *FolderError) Unwrap() error { return e.Err }
+
+// TakenError says that two tools have one name.
+type TakenError struct{ Name string }
+
+func (e *TakenError) Error() string {
+	return fmt.Sprintf("tool %q: there is a tool of that name already", e.Name)
+}
+
 // New prepares folders and tools. The error names the folder, or the tool and its field.
 func New(o Options) (*Registry, error) {
 	if o.Getenv == nil {
@@ -278,7 +294,7 @@ type Func struct {
 // add puts a tool into the table.
 func (r *Registry) add(t tool) error {
 	if _, taken := r.tools[t.spec.Name]; taken {
-		return fmt.Errorf("tool %q: there is a tool of that name already", t.spec.Name)
+		return &TakenError{t.spec.Name}
 	}
 	r.tools[t.spec.Name] = t
 	return nil

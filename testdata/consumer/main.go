@@ -11,7 +11,7 @@ var tool = windlass.Func("restart", "Restarts a service.", func(_ context.Contex
 
 func operator(_ context.Context, req *windlass.ModelRequest) (*windlass.ModelResponse, error) {
 	if len(req.Messages) == 1 {
-		return windlass.CallTool("restart", map[string]string{"Service": "checkout"}), nil
+		return windlass.CallTool("restart", map[string]string{"Service": "checkout"})
 	}
 	return windlass.Reply("Done: " + req.Messages[2].Text()), nil
 }

@@ -2,6 +2,7 @@ package cards
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -27,6 +28,21 @@ func Strategies() []cascade.SelectionStrategy {
 	return []cascade.SelectionStrategy{
 		StrategyPrefilter, cascade.StrategyHeuristic, cascade.StrategySemantic, cascade.StrategyLLM, cascade.StrategyHybrid,
 	}
+}
+
+// StrategyError says that trials have no strategy of a name.
+type StrategyError struct{ Name cascade.SelectionStrategy }
+
+func (e *StrategyError) Error() string {
+	var names []string
+	for _, s := range Strategies() {
+		names = append(names, string(s))
+	}
+	expected := "expected one of " + strings.Join(names, ", ")
+	if e.Name == "" {
+		return "no strategy is named: " + expected
+	}
+	return fmt.Sprintf("strategy %q: %s", e.Name, expected)
 }
 
 // Trial is a selection on the record of a session, without a run.
@@ -89,7 +105,7 @@ func (t *Trial) check() error {
 	case strings.TrimSpace(t.Task) == "":
 		return failure.Newf(failure.InvalidRequest, "no task to select for")
 	case !slices.Contains(Strategies(), t.Strategy):
-		return failure.Newf(failure.InvalidRequest, "strategy %q: there are %v", t.Strategy, Strategies())
+		return failure.New(failure.InvalidRequest, &StrategyError{t.Strategy}, "")
 	case t.Budget < 1:
 		return failure.Newf(failure.InvalidRequest, "a budget of %d: expected 1 or more tokens", t.Budget)
 	case asks && t.Model == "":

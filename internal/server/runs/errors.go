@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/windlass-run/windlass/engine"
 	core "github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/server"
@@ -15,6 +16,17 @@ func startError(err error) error {
 		p.Try = try
 	}
 	return &p
+}
+
+// originError is that of a session whose header does not say a run that this server can resume.
+func originError(err error) error {
+	switch {
+	case errors.As(err, new(*core.MissingToolsError)):
+		return &server.Problem{Kind: failure.NotResumable, Detail: err.Error(), Try: "resume it in the program that began it", Err: err}
+	case errors.As(err, new(*engine.RulesError)):
+		return &server.Problem{Kind: failure.NotResumable, Detail: err.Error(), Try: "POST /api/runs begins a new run", Err: err}
+	}
+	return err
 }
 
 func resumeError(err error) error {

@@ -62,6 +62,13 @@ func TestErrorsOfRuns(t *testing.T) {
 			resumeError, of(failure.NotResumable, &core.HalfForkError{SessionID: "f", Parent: "p", ParentSeq: 3, Missing: 1}),
 			problem{failure.NotResumable, "session f: its process died before the fork of p was whole: 1 entry of 3 are missing", "POST /api/runs begins a new run"},
 		},
+		"tools of a program": {
+			originError, of(failure.InvalidRequest, &core.MissingToolsError{SessionID: "s", Tools: []string{"a"}}),
+			problem{
+				failure.NotResumable, `session s: its cascade names the tool "a", which is neither built in, nor declared, nor given`,
+				"resume it in the program that began it",
+			},
+		},
 		"no disk": {
 			resumeError, failure.New(failure.StorageFailed, cause, "free space"),
 			problem{failure.StorageFailed, "resume the session: why", "on the server: free space"},

@@ -2,13 +2,9 @@ package runs
 
 import (
 	"context"
-	"errors"
-	"os"
 
-	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/engine"
 	core "github.com/windlass-run/windlass/internal/app"
-	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/server"
 )
@@ -22,21 +18,17 @@ func (h *Host) Resume(ctx context.Context, id string, r *server.ResumeRequest) (
 	if h.Runs(id) {
 		return nil, notResumable("follow it, or cancel it", "the session %s is running", id)
 	}
-	rec, err := journal.Read(archive.JournalPath(h.app.Home(), id))
+	rec, err := h.app.ReadJournal(id)
 	switch {
-	case errors.Is(err, os.ErrNotExist):
+	case failure.Is(err, failure.UnknownSession):
 		return nil, notResumable("resume it where it was run, or, on the server: windlass resume "+id+", which brings it there",
 			"the session %s was run on another machine", id)
 	case err != nil:
-		return nil, core.JournalError(id, err)
+		return nil, err
 	}
 	origin, err := core.ReadHeader(rec.Header)
-	var rules *engine.RulesError
-	switch {
-	case errors.As(err, &rules):
-		return nil, &server.Problem{Kind: failure.NotResumable, Detail: err.Error(), Try: "POST /api/runs begins a new run", Err: err}
-	case err != nil:
-		return nil, err
+	if err != nil {
+		return nil, originError(err)
 	}
 	if err := h.grants.Cover(h.app.Home(), origin); err != nil {
 		return nil, err
