@@ -169,3 +169,25 @@ func TestSelectionStrategies(t *testing.T) {
 		requireError(t, err, windlass.InvalidRequest, text, "")
 	}
 }
+
+// What a session needs to be resumed, as its folders, stays in the header of its journal as it is,
+// also where it is the value of a granted variable. What goes to ClickHouse is masked.
+func TestGrantedFolderOfAVariable(t *testing.T) {
+	folder := t.TempDir()
+	t.Setenv("PROJECT", folder)
+	w := open(t, windlass.InMemory())
+	asked := make(chan struct{})
+	run, err := w.Start(t.Context(), incident(t), checkout, tools(), waiting(asked), windlass.WithRoots(folder), windlass.WithAllowEnv("PROJECT"))
+	require.NoError(t, err)
+	<-asked
+	run.Cancel()
+	_, err = run.Result(t.Context())
+	require.Equal(t, windlass.Interrupted, windlass.KindOf(err))
+	run, err = w.Resume(t.Context(), run.ID(), tools(), provider())
+	require.NoError(t, err)
+	_, err = run.Result(t.Context())
+	require.NoError(t, err)
+	record, err := w.Record(t.Context(), run.ID())
+	require.NoError(t, err)
+	require.NotContains(t, string(record.Entries()[0].Data), folder)
+}
