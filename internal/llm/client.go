@@ -199,22 +199,26 @@ func backoff(first time.Duration, retries int) time.Duration {
 	return wait - time.Duration(rand.Int64N(int64(wait/4)+1))
 }
 
-// attempt sends a request once. The call ends at end.
-func (c *client) attempt(ctx context.Context, end time.Time, what *call) *failure {
-	ctx, dog := watch(ctx, c.idle, end)
-	defer dog.stop()
+// attempt sends a request once. The call ends at the time until.
+func (c *client) attempt(ctx context.Context, until time.Time, what *call) *failure {
+	ctx, dog := watch(ctx, c.idle, until)
 	res, f := c.post(ctx, what, dog)
 	if f != nil {
+		dog.stop()
 		return f
 	}
-	defer res.Body.Close() //nolint:errcheck // only read from
+	body := res.Body.(*watchedBody) //nolint:forcetypeassert // post makes it
+	end := body.end
+	defer func() { end() }()
 	if err := what.read(res); err != nil {
 		return transportFailure(err, context.Cause(ctx))
 	}
+	end = body.leave
 	return nil
 }
 
-// post sends a request. A response that it returns is a success, and its body is to be closed.
+// post sends a request. A response that it returns is a success, whose body is a [*watchedBody] to be
+// ended.
 func (c *client) post(ctx context.Context, what *call, dog *watchdog) (*http.Response, *failure) {
 	req := &http.Request{
 		Method: http.MethodPost, URL: what.url, Host: what.url.Host, Header: c.api.header, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,

@@ -1,6 +1,9 @@
 package llm_test
 
 import (
+	"errors"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httptrace"
@@ -49,5 +52,37 @@ func TestConnectionsAreKept(t *testing.T) {
 		})
 		_, err := b.router.Complete(ctx, request())
 		require.NoError(t, err)
+	}
+}
+
+// A server may end its answer after the event that says so. The answer is not held up by that, and
+// the connection is kept all the same.
+func TestConnectionsAreKeptWhenTheEndComesLater(t *testing.T) {
+	t.Parallel()
+	end, kept := make(chan struct{}), make(chan error, 10)
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hello\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
+		_ = http.NewResponseController(w).Flush()
+		<-end
+	}))
+	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateClosed {
+			kept <- errors.New("the connection was closed")
+		}
+	}
+	server.Start()
+	t.Cleanup(server.Close)
+	r := newRouter(t, server.URL, "")
+	for i := range 3 {
+		ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{
+			GotConn:     func(info httptrace.GotConnInfo) { require.Equal(t, i > 0, info.Reused) },
+			PutIdleConn: func(err error) { kept <- err },
+		})
+		_, err := r.Complete(ctx, request())
+		require.NoError(t, err)
+		end <- struct{}{}
+		require.NoError(t, <-kept)
 	}
 }

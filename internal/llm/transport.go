@@ -52,6 +52,9 @@ var sendBuffers = sync.Pool{New: func() any { return new([sendSize]byte) }}
 
 // Write implements io.Writer. The head of a request is written with what comes after it, as every
 // request here has a body. An encrypted connection writes no heads here.
+//
+// A head is held only when the connection could be written to: net/http sends a request again, over
+// another connection, when it could write nothing of it. To write nothing tells, and sends nothing.
 func (c *connection) Write(p []byte) (int, error) {
 	if len(c.head) > 0 {
 		c.head = append(c.head, p...)
@@ -60,6 +63,9 @@ func (c *connection) Write(p []byte) (int, error) {
 		return len(p), err
 	}
 	if len(p) < sendSize && bytes.HasPrefix(p, []byte(http.MethodPost+" ")) && bytes.HasSuffix(p, []byte("\r\n\r\n")) {
+		if _, err := c.Conn.Write(nil); err != nil {
+			return 0, err
+		}
 		c.head = append(c.head, p...)
 		return len(p), nil
 	}
@@ -143,10 +149,38 @@ func (w *watchdog) stop() {
 
 func (w *watchdog) feed() { w.heard.Store(int64(time.Since(w.began))) }
 
+// What is left of a response whose answer has been read, as the end of a stream, may take so long
+// and have so many bytes: its connection is kept for the next request then.
+const (
+	restTime  = time.Second
+	restBytes = 4 << 10
+)
+
 // watchedBody feeds the watchdog with every piece that arrives.
 type watchedBody struct {
 	io.ReadCloser
-	dog *watchdog
+	dog  *watchdog
+	over bool // nothing is left
+}
+
+// leave ends a response whose answer has been read. Nobody waits for what is left of it.
+func (b *watchedBody) leave() {
+	if b.over {
+		b.end()
+		return
+	}
+	go func() {
+		limit := time.AfterFunc(restTime, b.dog.stop)
+		defer limit.Stop()
+		_, _ = io.CopyN(io.Discard, b, restBytes) // the connection is not kept then
+		b.end()
+	}()
+}
+
+// end ends a response. Its connection is closed when something is left.
+func (b *watchedBody) end() {
+	_ = b.Close() // it was only read from
+	b.dog.stop()
 }
 
 func (b *watchedBody) Read(p []byte) (int, error) {
@@ -154,5 +188,6 @@ func (b *watchedBody) Read(p []byte) (int, error) {
 	if n > 0 {
 		b.dog.feed()
 	}
+	b.over = b.over || err != nil
 	return n, err
 }
