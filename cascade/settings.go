@@ -206,6 +206,8 @@ func writeFields(written, settings reflect.Value) {
 		target, value := written.Field(i), settings.FieldByName(written.Type().Field(i).Name)
 		switch {
 		case !value.IsValid() || value.Kind() == reflect.Pointer && value.IsNil():
+		case target.Kind() == reflect.Slice && !value.IsNil():
+			target.Set(reflect.AppendSlice(reflect.MakeSlice(target.Type(), 0, value.Len()), value))
 		case target.Kind() != reflect.Pointer:
 			target.Set(value)
 		case target.Type().Elem().Kind() == reflect.Struct:

@@ -192,7 +192,14 @@ func appendHTMLString(dst []byte, s string) []byte {
 				i += size
 				continue
 			}
-			escaped = map[rune]string{'\u2028': `\u2028`, '\u2029': `\u2029`, utf8.RuneError: `\ufffd`}[r]
+			switch r {
+			case '\u2028':
+				escaped = `\u2028`
+			case '\u2029':
+				escaped = `\u2029`
+			default:
+				escaped = `\ufffd`
+			}
 		}
 		dst = append(dst, s[start:i]...)
 		switch {

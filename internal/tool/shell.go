@@ -213,6 +213,6 @@ func variables(arguments json.RawMessage, env environment) (map[string]any, erro
 	}
 	vars := map[string]any{}
 	maps.Copy(vars, args)
-	vars["input"], vars["env"] = args, env.allowed
+	vars["input"], vars["env"] = args, maps.Clone(env.allowed)
 	return vars, nil
 }

@@ -57,7 +57,7 @@ func (f *folders) walk(ctx context.Context, p place, depth int, all bool, fn fun
 		if d.IsDir() && !all && slices.Contains(hiddenFolders[:], d.Name()) {
 			return fs.SkipDir
 		}
-		if d.IsDir() {
+		if d.IsDir() && len(f.private) > 0 {
 			if info, err := d.Info(); err == nil && f.holdsPrivate(info) {
 				return fs.SkipDir
 			}

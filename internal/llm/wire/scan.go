@@ -114,12 +114,8 @@ func (s *scanner) key() ([]byte, bool) {
 	if !ok || escaped || !ascii {
 		return nil, false
 	}
-	for _, c := range key {
-		if c >= 'A' && c <= 'Z' {
-			return key, !slices.ContainsFunc(names, func(name []byte) bool { return bytes.EqualFold(name, key) })
-		}
-	}
-	return key, true
+	taken := hasUpper(key) && slices.ContainsFunc(names, func(name []byte) bool { return bytes.EqualFold(name, key) })
+	return key, !taken
 }
 
 // plain finds the end of a string; escaped and ascii say what is in it.
