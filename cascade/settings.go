@@ -164,6 +164,7 @@ func mergeInto[S, W any](settings *S, written *W) {
 	mergeFields(reflect.ValueOf(settings).Elem(), reflect.ValueOf(written).Elem())
 }
 
+// mergeFields copies lists: several phases share what the file says of all of them.
 func mergeFields(settings, written reflect.Value) {
 	for i := range written.NumField() {
 		value := written.Field(i)

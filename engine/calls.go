@@ -57,6 +57,8 @@ func emptyAnswer(resp *effect.ModelResponse) string {
 	return fmt.Sprintf("the answer is empty (finish reason %q)", resp.FinishReason)
 }
 
+// ask makes a model call and counts what it took, also when it failed: one that broke off may have
+// been paid for.
 func (c *calls) ask(ctx context.Context, key echo.Key, req *effect.ModelRequest) (*effect.ModelResponse, error) {
 	resp, err := c.rec.Model(ctx, key, req)
 	c.visited.Count(resp, err)

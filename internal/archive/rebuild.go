@@ -10,7 +10,8 @@ import (
 	"github.com/windlass-run/windlass/internal/failure"
 )
 
-// Bring returns the id of a session, whose journal it rebuilds from ClickHouse if it is not here.
+// Bring returns the id of a session, whose journal it rebuilds from ClickHouse if it is not here:
+// it was run on another machine, and must not be resumed in both places.
 func (a *Archive) Bring(ctx context.Context, given string) (id string, rebuilt bool, err error) {
 	id, err = a.Here(given)
 	if err != nil || id != "" {

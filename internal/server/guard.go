@@ -14,7 +14,7 @@ import (
 
 // guard decides who may ask: whoever has the token, as every user and page of the machine reaches a
 // port of loopback. Pages are refused even with it, by Host, Origin and Sec-Fetch-Site. Attempts
-// have no limit: another user could use that to lock others out.
+// have no limit: nobody guesses 256 random bits, and another user could lock others out with one.
 type guard struct {
 	loopback bool
 	token    [sha256.Size]byte
@@ -43,7 +43,7 @@ func (g guard) check(r *http.Request) *Problem {
 	return nil
 }
 
-// hasToken compares digests: the time it takes tells nothing of the token.
+// hasToken compares digests: the time it takes tells nothing of the token, not even its length.
 func (g guard) hasToken(r *http.Request) bool {
 	scheme, shown, ok := strings.Cut(r.Header.Get("Authorization"), " ")
 	sum := sha256.Sum256([]byte(strings.TrimSpace(shown)))
@@ -63,7 +63,8 @@ func isLoopbackName(host string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// fromAnotherSite reports whether a browser asks for a page that is not of this server.
+// fromAnotherSite reports whether a browser asks for a page that is not of this server. Programs
+// send neither of the headers.
 func fromAnotherSite(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "", "same-origin", "none":

@@ -19,7 +19,8 @@ import (
 // newFileMode is the mode of a file that a tool makes, before the umask.
 const newFileMode = 0o644
 
-// writing is held from the first look at a path until it is written: what was checked is written.
+// writing is held from the first look at a path until it is written: what was checked is written,
+// also when calls run in parallel that add to one file, or make one folder.
 var writing sync.Mutex
 
 // target is the file to write, with its path's links followed: opened folders, names of those to
@@ -131,8 +132,8 @@ func (t *target) up() error {
 	return last.root.Close()
 }
 
-// enter opens a folder that was just seen. When another one is opened, something has been put in its
-// place since.
+// enter opens a folder that was just seen. When another one is opened, something has been put in
+// its place since.
 func (t *target) enter(name string, seen fs.FileInfo) error {
 	root, err := t.dir().root.OpenRoot(name)
 	if err != nil {

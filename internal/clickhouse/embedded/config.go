@@ -189,7 +189,8 @@ func hashed(password string) string {
 }
 
 // fullGrants are the rights of windlass's own user. Above all it has no sources (files, URLs, other
-// servers), backups, functions, dictionaries, named collections or users.
+// servers), backups, functions, dictionaries, named collections or users, and of SYSTEM only what
+// keeps its own tables: merges, caches, logs.
 var fullGrants = []string{
 	"SHOW", "SELECT", "INSERT", "ALTER", "CREATE DATABASE", "CREATE TABLE", "CREATE VIEW", "CREATE TEMPORARY TABLE",
 	"DROP DATABASE", "DROP TABLE", "DROP VIEW", "UNDROP TABLE", "TRUNCATE", "OPTIMIZE", "CHECK", "SYSTEM MERGES", "SYSTEM DROP CACHE", "SYSTEM FLUSH LOGS",

@@ -30,7 +30,8 @@ const (
 	reasonTime = time.Second
 )
 
-// process is a ClickHouse that runs as a confined child of the engine process, and ends with it.
+// process is a ClickHouse that runs as a confined child of the engine process, and ends with it, so
+// that no server is left behind that holds the data.
 type process struct {
 	cmd      *exec.Cmd
 	lifeline *os.File      // this process's end of the pipe; it closes when this process ends, however that happens
@@ -126,11 +127,15 @@ func clickHouseCommand(a serveArgs, config string, port int) (*exec.Cmd, error) 
 	}
 }
 
+// clickHouseEnv is the environment of ClickHouse. Its home is its data folder: it needs nothing of
+// the person's.
 func clickHouseEnv(dir string) []string {
 	return append(variables("PATH", "TZ", "LANG", "LC_ALL", "GOCOVERDIR"), "HOME="+dataPath(dir))
 }
 
-// openInput returns ClickHouse's standard input, if possible a pseudo-terminal, and its other end.
+// openInput returns ClickHouse's standard input, a pseudo-terminal into which nothing is typed, and
+// its other end, which stays open: see localArgs. Where there is none the input is empty, and the
+// engine starts again after a client with a wrong password.
 func openInput() (input, terminal *os.File, err error) {
 	if terminal, input, err = pty.Open(); err == nil {
 		return input, terminal, nil

@@ -54,7 +54,8 @@ func Start(ctx context.Context, dir, executable string, engine Engine, progress 
 	return spawn(ctx, executable, serveArgs{dir: dir, engine: engine})
 }
 
-// takeOver returns the engine in dir that answers, or nil once no process holds the folder.
+// takeOver returns the engine in dir that answers, or nil once no process holds the folder. One
+// that is about to end is waited for: two engines must never use one data folder.
 func takeOver(ctx context.Context, dir string, progress func(Progress)) (*Endpoint, error) {
 	deadline := time.Now().Add(endTimeout)
 	for told := false; ; {

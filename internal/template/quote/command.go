@@ -19,7 +19,7 @@ import (
 //
 // It is checked on the rendered text and, for authors, on each way through the template's tags.
 
-// maxCommand is what Linux lets a command line have.
+// maxCommand is what Linux lets a command line have; the check takes memory with its nesting.
 const maxCommand = 128 << 10
 
 // placeholder is what stands for the value n.

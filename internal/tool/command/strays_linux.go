@@ -12,7 +12,8 @@ import (
 // sweeps bounds the rounds over the processes: one may start another while it is looked for.
 const sweeps = 10
 
-// killStrays kills every process whose mark begins so, and returns how many there were.
+// killStrays kills every process whose mark begins so, in whatever group it is, and returns how
+// many there were.
 func killStrays(id string) int {
 	var seen []int
 	entry := []byte(mark + "=" + id)
@@ -31,7 +32,8 @@ func killStrays(id string) int {
 	return len(seen)
 }
 
-// withMark returns processes with such an entry in an environment that this user can read.
+// withMark returns processes with such an entry in their environment. That of another user's
+// process cannot be read, and one that has ended has none any more.
 func withMark(entry []byte) []int {
 	dirs, err := os.ReadDir("/proc")
 	if err != nil {
