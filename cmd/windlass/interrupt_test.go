@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -26,6 +27,10 @@ const hangingTool = `{"cascade_id": "hang", "tools": [{"tool_id": "hang", "type"
 func TestInterrupt(t *testing.T) {
 	t.Parallel()
 	dsn := clickhousetest.DSN(t, clickhousetest.Open(t))
+	// What is started here does not ignore a signal that is caught here, also under nohup.
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, syscall.SIGHUP)
+	t.Cleanup(func() { signal.Stop(caught) })
 	tests := map[string]struct {
 		cascade, model string
 		signal         os.Signal
