@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -17,9 +16,13 @@ const lockFile = "lock"
 // ErrBusy is returned when another process owns the session.
 var ErrBusy = errors.New("the session is in use by another process")
 
-// lockLimit is how long another process may hold the lock before the session counts as in use. A
-// process that only checks holds it for microseconds.
-const lockLimit = 100 * time.Millisecond
+// lockLimit is how long another process may own the session before it counts as in use. Who only
+// asks about it has a share of the lock, for microseconds or, on a machine with much to do, longer:
+// that is waited for until askLimit.
+const (
+	lockLimit = 100 * time.Millisecond
+	askLimit  = 10 * time.Second
+)
 
 // acquire takes ownership of the session in a folder.
 func acquire(dir string) (*flock.Flock, error) {
@@ -28,16 +31,35 @@ func acquire(dir string) (*flock.Flock, error) {
 		return nil, fmt.Errorf("lock session: %w", err)
 	}
 	lock := flock.New(path, flock.SetPermissions(0o600))
-	ctx, cancel := context.WithTimeout(context.Background(), lockLimit)
-	defer cancel()
-	ok, err := lock.TryLockContext(ctx, lockLimit/20)
-	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+	ok, err := takeLock(lock, dir)
+	if err != nil {
 		return nil, fmt.Errorf("lock session: %w", err)
 	}
 	if !ok {
 		return nil, fmt.Errorf("lock session %s: %w", filepath.Base(dir), ErrBusy)
 	}
 	return lock, nil
+}
+
+// takeLock takes the lock of the session in a folder, unless a process owns it.
+func takeLock(lock *flock.Flock, dir string) (bool, error) {
+	began := time.Now()
+	for owned := began; ; time.Sleep(lockLimit / 20) { // owned: since when it may be
+		if ok, err := lock.TryLock(); ok || err != nil {
+			return ok, err
+		}
+		busy, err := Busy(dir)
+		if err != nil {
+			return false, err
+		}
+		now := time.Now()
+		if !busy {
+			owned = now
+		}
+		if now.Sub(owned) >= lockLimit || now.Sub(began) >= askLimit {
+			return false, nil
+		}
+	}
 }
 
 // Busy reports whether a process owns the session in a folder. It changes nothing there. It asks
