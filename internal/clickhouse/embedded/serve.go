@@ -68,7 +68,7 @@ func serve(args []string, out io.WriteCloser) error {
 	removeLeftovers(a.dir)
 	e, err := launch(ctx, a, lock)
 	if err != nil {
-		return err
+		return damageError(a.dir, err)
 	}
 	if err := writeEndpoint(a.dir, e.endpoint); err != nil {
 		e.halt()
