@@ -58,8 +58,8 @@ type Windlass struct {
 //
 // Without a server it looks for the embedded ClickHouse. The error is of [EngineMissing] when there
 // is none on this machine, or no program that runs it; it says what was looked for and what to do.
-// A server is not connected to yet, but a DSN that cannot be one is an error of [InvalidRequest], or
-// of [InvalidConfig] when it is not [Options].DSN.
+// A server is not connected to yet, but a DSN that cannot be one is an error: of [InvalidRequest]
+// when it is [Options].DSN, else of [InvalidConfig].
 func Open(ctx context.Context, o Options) (*Windlass, error) {
 	w := &Windlass{journals: o.NoClickHouse, runs: map[*Run]bool{}}
 	settings, err := w.settings(&o)
@@ -137,8 +137,8 @@ func (w *Windlass) Home() string {
 }
 
 // Close interrupts the runs that go on, waits until that is recorded, and ends the use of
-// ClickHouse. Interrupted sessions can be resumed, unless they were kept in memory. What is asked of
-// a Windlass that is closed is an error of [InvalidRequest].
+// ClickHouse. Interrupted sessions can be resumed, unless they were kept in memory. What is asked
+// of a Windlass that is closed is an error of [InvalidRequest].
 func (w *Windlass) Close() error {
 	if w.app == nil {
 		return nil

@@ -40,8 +40,9 @@ type Origin struct {
 }
 
 // ReadHeader reads what a session came from off the header of its journal, so that it can be run
-// again. Tools are the names of the caller's, see [Extensions]. The error has a [*MissingToolsError],
-// or a [*HeaderError], and an [*engine.RulesError] when the rules of the session are why.
+// again. Tools are the names of the caller's, see [Extensions]. The error has a
+// [*MissingToolsError], or a [*HeaderError], and an [*engine.RulesError] when the rules of the
+// session are why.
 func ReadHeader(h journal.Header, tools ...string) (*Origin, error) {
 	if err := engine.CheckRules(h.Rules); err != nil {
 		return nil, headerError("session %s: %w", h.SessionID, err)

@@ -202,7 +202,7 @@ func backoff(first time.Duration, retries int) time.Duration {
 // attempt sends a request once. The call ends at the time until.
 func (c *client) attempt(ctx context.Context, until time.Time, what *call) *failure {
 	ctx, dog := watch(ctx, c.idle, until)
-	res, f := c.post(ctx, what, dog)
+	res, f := c.post(ctx, what, dog) //nolint:bodyclose // its end closes it
 	if f != nil {
 		dog.stop()
 		return f
@@ -217,7 +217,7 @@ func (c *client) attempt(ctx context.Context, until time.Time, what *call) *fail
 	return nil
 }
 
-// post sends a request. A response that it returns is a success, whose body is a [*watchedBody] to be
+// post sends a request. A response that it returns is a success, with a [*watchedBody] that is to be
 // ended.
 func (c *client) post(ctx context.Context, what *call, dog *watchdog) (*http.Response, *failure) {
 	req := &http.Request{

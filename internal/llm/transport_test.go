@@ -82,7 +82,7 @@ func (s *closer) closeConnections() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for c := range s.conns {
-		_ = c.(*net.TCPConn).SetLinger(0) //nolint:forcetypeassert // it listens on TCP; with a reset, as its machine does that has forgotten the connection
+		_ = c.(*net.TCPConn).SetLinger(0) // with a reset, as a machine does that has forgotten the connection
 		_ = c.Close()
 	}
 }
@@ -106,7 +106,7 @@ func TestIdleConnectionIsClosed(t *testing.T) {
 					if err != nil {
 						return nil, err
 					}
-					own := c.(*connection) //nolint:forcetypeassert // it makes them
+					own := c.(*connection)
 					h := newHeard(own.Conn)
 					conns = append(conns, h)
 					if held {
@@ -125,7 +125,7 @@ func TestIdleConnectionIsClosed(t *testing.T) {
 					if err != nil {
 						return "", err
 					}
-					defer res.Body.Close()
+					defer res.Body.Close() //nolint:errcheck // only read from
 					text, err := io.ReadAll(res.Body)
 					return string(text), err
 				}
