@@ -44,6 +44,7 @@ type Discarded struct {
 	Rows   int
 	Writes map[string]int
 	Sent   func(context.Context) // when a batch is sent, with its context; may be nil
+	Refuse string                // a batch with a row of this session is refused
 }
 
 // Discarding returns a database that encodes rows into the driver's columns of db's tables and
@@ -99,19 +100,36 @@ type discardedBatch struct {
 	sent  func()
 	table string
 	block *proto.Block
+
+	refused bool
 }
 
-func (b *discardedBatch) Append(values ...any) error { return b.block.Append(values...) }
+func (b *discardedBatch) Append(values ...any) error {
+	if id, ok := values[0].(*string); ok && *id == b.taken.Refuse {
+		b.refused = true
+	}
+	return b.block.Append(values...)
+}
 
 func (b *discardedBatch) Columns() []columns.Interface { return slices.Clone(b.block.Columns) }
 
 func (b *discardedBatch) Close() error { return nil }
 
 func (b *discardedBatch) Send() error {
+	if b.refused {
+		return &driver.Exception{Code: codeMemoryLimit, Message: "too much"}
+	}
 	b.taken.Rows += b.block.Rows()
 	b.taken.Writes[b.table]++
 	b.sent()
 	return nil
+}
+
+// Waiting returns how many batches wait to be written together.
+func Waiting(db *DB) int {
+	db.joint.mu.Lock()
+	defer db.joint.mu.Unlock()
+	return len(db.joint.waiting)
 }
 
 // Held returns how many bytes of entries a sink keeps in memory, about.

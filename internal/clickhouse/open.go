@@ -30,6 +30,7 @@ type DB struct {
 	reading  driver.Conn        // of the user that may only read: on a server the same as conn
 	warm     sync.WaitGroup     // opens the first of these ahead
 	shares   atomic.Int32       // how many users there are besides the first
+	joint    joint              // of the sinks
 }
 
 // EngineDir returns the folder of the embedded engine below home.
@@ -184,6 +185,7 @@ func (db *DB) Close() error {
 		return nil
 	}
 	db.warm.Wait()
+	db.joint.end()
 	err := db.conn.Close()
 	if db.endpoint != nil {
 		err = errors.Join(err, db.reading.Close())

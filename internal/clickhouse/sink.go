@@ -57,7 +57,6 @@ type Sink struct {
 
 	// The goroutine's.
 	db      *DB // nil: not open
-	writer  *writer
 	packer  *packer
 	journal *journalReader
 	fresh   []*echo.Entry // taken and in no batch yet
@@ -224,7 +223,7 @@ func (s *Sink) step(ctx context.Context) (idle bool, err error) {
 			return idle, err
 		}
 	}
-	if err := s.writer.insert(ctx, s.batch.rows); err != nil {
+	if err := s.db.joint.write(ctx, s.db, s.batch); err != nil {
 		if isGone(err) || isUnknownObject(err) {
 			s.disconnect()
 		}
@@ -245,7 +244,7 @@ func (s *Sink) connect(ctx context.Context) error {
 			return errors.Join(err, db.Close())
 		}
 	}
-	s.db, s.writer, s.opened = db, newWriter(db), true
+	s.db, s.opened = db, true
 	s.locked(func() { s.stats.LastError = nil })
 	return nil
 }
