@@ -20,6 +20,8 @@ const (
 	maxAhead = 1 << 20
 )
 
+var zeros [maxAhead]byte
+
 // maxCommitLog is how long a commit log grows, not counting the last write.
 const maxCommitLog = 32 << 20
 
@@ -87,11 +89,11 @@ func (l *commitLog) append(lines []byte) error {
 		return err
 	}
 	if after > l.ahead {
-		zeros := make([]byte, min(max(l.ahead, minAhead), maxAhead))
-		if _, err := l.file.WriteAt(zeros, after); err != nil {
+		n := min(max(l.ahead, minAhead), maxAhead)
+		if _, err := l.file.WriteAt(zeros[:n], after); err != nil {
 			return err
 		}
-		l.ahead = after + int64(len(zeros))
+		l.ahead = after + n
 	}
 	if err := l.file.Sync(); err != nil {
 		return err

@@ -7,15 +7,6 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// encodeEntry returns what json.Marshal makes of an entry.
-func encodeEntry(e *echo.Entry) ([]byte, error) {
-	size := 1024 // of what most entries have besides
-	if e.Message != nil {
-		size += len(e.Message.JSON())
-	}
-	return e.AppendJSON(make([]byte, 0, size))
-}
-
 // decodeEntry reads a line with an entry of a session, and checks that its message is the one that
 // was recorded, and that its fields say what its key says.
 func decodeEntry(line []byte, session string) (*echo.Entry, error) {

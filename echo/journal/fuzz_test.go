@@ -41,7 +41,7 @@ func withSums(text string) string {
 			continue
 		}
 		sum = sum.next([]byte(open))
-		out = appendLine(out, []byte(open), sum)
+		out = appendSum(append(out, open...), sum)
 	}
 	return string(out)
 }

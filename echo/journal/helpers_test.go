@@ -65,7 +65,7 @@ func summed(lines ...string) string {
 	for _, line := range lines {
 		open := []byte(strings.TrimSuffix(line, "}"))
 		sum = sum.next(open)
-		text = appendLine(text, open, sum)
+		text = appendSum(append(text, open...), sum)
 	}
 	return string(text)
 }

@@ -73,10 +73,6 @@ func (j *Journal) Write(e *echo.Entry) error {
 	if err := checkSession(e, j.session); err != nil {
 		return fmt.Errorf("write journal %s: %w", j.path, err)
 	}
-	line, err := encodeEntry(e)
-	if err != nil {
-		return fmt.Errorf("encode journal entry %d (%s): %w", e.Seq, e.Key, err)
-	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.err != nil {
@@ -85,15 +81,20 @@ func (j *Journal) Write(e *echo.Entry) error {
 	if j.closing {
 		return echo.ErrLogClosed
 	}
-	j.line(line)
+	buf, err := e.AppendJSON(j.buf)
+	if err != nil {
+		return fmt.Errorf("encode journal entry %d (%s): %w", e.Seq, e.Key, err)
+	}
+	j.line(buf)
 	return nil
 }
 
-// line queues one line. The caller holds the mutex, or nobody else has the journal yet.
-func (j *Journal) line(text []byte) {
-	open := text[:len(text)-1]
-	j.sum = j.sum.next(open)
-	j.buf = appendLine(j.buf, open, j.sum)
+// line queues one line, an object at the end of buf, which begins with what is queued. The caller
+// holds the mutex, or nobody else has the journal yet.
+func (j *Journal) line(buf []byte) {
+	open := buf[:len(buf)-1]
+	j.sum = j.sum.next(open[len(j.buf):])
+	j.buf = appendSum(open, j.sum)
 	j.written++
 }
 

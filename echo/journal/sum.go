@@ -55,10 +55,9 @@ func sumOf(text []byte) (s lineSum, ok bool) {
 	return s, true
 }
 
-// appendLine appends a line with its checksum. The line is an object without its closing brace.
-func appendLine(buf, open []byte, s lineSum) []byte {
-	buf = append(buf, open...)
-	buf = append(buf, sumMember...)
-	buf = append(buf, s[:]...)
-	return append(buf, sumEnd...)
+// appendSum ends a line, an object without its closing brace, with its checksum.
+func appendSum(open []byte, s lineSum) []byte {
+	open = append(open, sumMember...)
+	open = append(open, s[:]...)
+	return append(open, sumEnd...)
 }

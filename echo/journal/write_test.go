@@ -55,7 +55,7 @@ func TestEntriesAreEncodedWhole(t *testing.T) {
 	for name, e := range map[string]*echo.Entry{
 		"hostile": hostile, "no hash": entryOf("x"), "no message": {NodeType: echo.NodeRoute, Key: echo.MustKey("run/route"), ContentHash: "ff", Data: []byte(`{"to":"a"}`)},
 	} {
-		line, err := encodeEntry(e)
+		line, err := e.AppendJSON(nil)
 		require.NoError(t, err)
 		want, err := json.Marshal(e)
 		require.NoError(t, err)
