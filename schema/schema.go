@@ -63,8 +63,9 @@ type Schema struct {
 	doc    any                // the decoded schema, for what a violated keyword says
 	url    string             // what keyword locations in doc start with
 	census *census
-	own    bool // it comes with windlass, and its work is linear in the value's size
-	plain  bool // it has the keywords that are checked without compiling it
+	simple *simple // nil: it says more
+	own    bool    // it comes with windlass, and its work is linear in the value's size
+	plain  bool    // it has the keywords that are checked without compiling it
 }
 
 // Size returns the number of subschemas, of which there can be [MaxSubschemas].
@@ -100,7 +101,10 @@ func prepare(raw json.RawMessage, own bool) (*Schema, error) {
 	if len(bad) > 0 {
 		return nil, &InvalidError{Violations: bad}
 	}
-	s := &Schema{raw: raw, free: make(chan *compiledForm, maxKept), doc: doc, url: documentURL(doc), census: counted, own: own}
+	s := &Schema{raw: raw, free: make(chan *compiledForm, maxKept), doc: doc, url: documentURL(doc), census: counted, simple: simpleOf(doc), own: own}
+	if s.simple != nil {
+		return s, nil // it is compiled when a value is not accepted without
+	}
 	form, err := s.take() // the first is kept for the first check
 	if err != nil {
 		return nil, &InvalidError{Violations: compileViolations(doc, err)}
@@ -184,6 +188,9 @@ func (s *Schema) ValidateContext(ctx context.Context, data []byte) ([]Violation,
 	instance, err := decode(data)
 	if err != nil {
 		return nil, err
+	}
+	if s.simple != nil && len(data) <= maxSimpleBytes && s.simple.accepts(instance) {
+		return nil, nil
 	}
 	var size extent
 	size.walk(instance, 1)
