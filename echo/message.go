@@ -82,9 +82,9 @@ type Draft struct {
 // stored. It may be shared between goroutines, and its slices must not be written to.
 type Message struct {
 	// What every call asks of every message comes first: one line of the processor's cache.
-	wire    []byte
+	element []byte   // a comma, and the encoding
 	open    *Message // what is sent in its place; nil: the message itself
-	content int      // where the content ends in wire,
+	content int      // where the content ends in element,
 	calls   int      // and where the tool calls begin, 0 when there are none
 	mark    CallMark // of the tool calls
 	image   bool     // a part is one
@@ -106,8 +106,8 @@ func MarkOf(id string) CallMark {
 	return 1<<(sum>>58) | 1<<(sum>>52&63) | 1<<(sum>>46&63)
 }
 
-// contentMember is how every encoding begins: content is the first member of all.
-const contentMember = `{"content":`
+// elementHead is how every element begins: content is the first member of all.
+const elementHead = `,{"content":`
 
 // Seal makes a Message of a draft. The draft's slices belong to the message afterwards.
 func Seal(d Draft) *Message {
@@ -115,24 +115,24 @@ func Seal(d Draft) *Message {
 	for _, c := range d.ToolCalls {
 		m.mark |= MarkOf(c.ID)
 	}
-	m.wire = make([]byte, 0, m.wireSize())
-	m.wire = append(m.wire, contentMember...)
-	m.wire = d.appendContentValue(m.wire)
-	m.content = len(m.wire)
-	m.wire = appendMember(m.wire, "role")
-	m.wire = AppendString(m.wire, string(d.Role))
+	w := append(make([]byte, 0, m.wireSize()), elementHead...)
+	w = d.appendContentValue(w)
+	m.content = len(w)
+	w = appendMember(w, "role")
+	w = AppendString(w, string(d.Role))
 	switch {
 	case d.Role == RoleTool:
-		m.hash = shortHash(sha256.Sum256(append(m.wire, '}')))
-		m.wire = appendMember(m.wire, "tool_call_id")
-		m.wire = AppendString(m.wire, d.ToolCallID)
+		m.hash = shortHash(sha256.Sum256(append(w, '}')[1:]))
+		w = appendMember(w, "tool_call_id")
+		w = AppendString(w, d.ToolCallID)
 	case len(d.ToolCalls) > 0:
-		m.wire = appendMember(m.wire, "tool_calls")
-		m.calls = len(m.wire)
-		m.wire = appendToolCalls(m.wire, d.ToolCalls)
+		w = appendMember(w, "tool_calls")
+		m.calls = len(w)
+		w = appendToolCalls(w, d.ToolCalls)
 	}
-	m.wire = append(m.wire, '}')
-	m.digest = sha256.Sum256(m.wire)
+	w = append(w, '}')
+	m.element = w
+	m.digest = sha256.Sum256(m.JSON())
 	if m.hash == "" {
 		m.hash = shortHash(m.digest)
 	}
@@ -190,7 +190,10 @@ func (m *Message) Hash() Hash { return m.hash }
 func (m *Message) Digest() [sha256.Size]byte { return m.digest }
 
 // JSON returns the message in canonical JSON, in the shape of the chat-completions protocol.
-func (m *Message) JSON() []byte { return m.wire }
+func (m *Message) JSON() []byte { return m.element[1:] }
+
+// Element returns a comma and [Message.JSON]: the message as it is in a list, after the first.
+func (m *Message) Element() []byte { return m.element }
 
 // Rewritten returns the message with its texts, images and tool calls rewritten; the message itself
 // when nothing changes.
@@ -251,14 +254,14 @@ func (m *Message) Text() string {
 }
 
 // ContentJSON returns the content as it is in [Message.JSON]: a string, an array of parts, or null.
-func (m *Message) ContentJSON() []byte { return m.wire[len(contentMember):m.content] }
+func (m *Message) ContentJSON() []byte { return m.element[len(elementHead):m.content] }
 
 // ToolCallsJSON returns the tool calls as they are in [Message.JSON], nil when there are none.
 func (m *Message) ToolCallsJSON() []byte {
 	if m.calls == 0 {
 		return nil
 	}
-	return m.wire[m.calls : len(m.wire)-1]
+	return m.element[m.calls : len(m.element)-1]
 }
 
 // MarshalJSON writes the draft, from which [Message.UnmarshalJSON] makes the same message again.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"maps"
+	"net"
 	"slices"
 	"strconv"
 	"sync"
@@ -74,14 +75,15 @@ func appendOptions(dst []byte, options map[string]json.RawMessage) []byte {
 // addMessages adds the encoded messages. The protocol has no place for images in tool results: they
 // follow in a user message after the last result of the turn.
 func (b *body) addMessages(msgs []*echo.Message) {
-	b.parts = slices.Grow(b.parts, 2*len(msgs)+2) // each after a comma, and the end of the body
+	b.parts = slices.Grow(b.parts, len(msgs)+3) // and the end of the body
 	first := true
 	add := func(m *echo.Message) {
-		if !first {
-			b.add(comma)
+		if first {
+			b.add(m.JSON())
+		} else {
+			b.add(m.Element())
 		}
 		first = false
-		b.add(m.JSON())
 	}
 	var images []echo.Part
 	for i, m := range msgs {
@@ -99,8 +101,6 @@ func (b *body) addMessages(msgs []*echo.Message) {
 		}
 	}
 }
-
-var comma = []byte{','}
 
 // splitImages returns a tool message without its images, and the images under a line that names it.
 func splitImages(m *echo.Message) (text *echo.Message, images []echo.Part) {
@@ -220,6 +220,51 @@ func (r *bodyReader) Read(p []byte) (n int, err error) {
 		return 0, io.EOF
 	}
 	return n, nil
+}
+
+// writeTo writes a head and then the body without copying it, and returns how much of the body that
+// was. It is not called after Read.
+func (r *bodyReader) writeTo(w io.Writer, head []byte) (n int64, err error) {
+	r.mu.Lock()
+	body := r.body
+	if body == nil {
+		r.mu.Unlock()
+		return 0, io.ErrClosedPipe
+	}
+	body.refs.Add(1)
+	r.part = len(body.parts)
+	r.mu.Unlock()
+	defer body.release()
+	p := pieceLists.Get().(*pieces) //nolint:forcetypeassert // New makes them
+	defer p.release()
+	n = -int64(len(head))
+	p.next = append(p.list[:0], head)
+	for parts := body.parts; len(parts) > 0; {
+		k := min(len(parts), cap(p.next)-len(p.next))
+		p.next = append(p.next, parts[:k]...)
+		parts = parts[k:]
+		written, err := p.next.WriteTo(w)
+		n += written
+		if err != nil {
+			return max(n, 0), err
+		}
+		p.next = p.list[:0]
+	}
+	return n, nil
+}
+
+// pieces are parts of a body on their way to the operating system, as many as a call takes.
+type pieces struct {
+	list [1024][]byte
+	next net.Buffers
+}
+
+var pieceLists = sync.Pool{New: func() any { return new(pieces) }}
+
+func (p *pieces) release() {
+	clear(p.next) // what a failure has left
+	p.next = nil
+	pieceLists.Put(p)
 }
 
 // Close may be called more than once.

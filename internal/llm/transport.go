@@ -3,7 +3,6 @@ package llm
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -37,18 +36,16 @@ func newTransport() *http.Transport {
 	}
 }
 
-// connection sends the head of a request and its body together, through buffers that connections
-// share. net/http would write the head alone, and make a new buffer for each body. It is written to
-// by one goroutine at a time.
+// connection sends the head of a request together with its body, which it does not copy. net/http
+// would write the head alone, and make a buffer for each body. It is written to by one goroutine at
+// a time.
 type connection struct {
 	net.Conn
 	head []byte // waits for the body
 }
 
-// sendSize is how much of a request is written at once.
-const sendSize = 32 << 10
-
-var sendBuffers = sync.Pool{New: func() any { return new([sendSize]byte) }}
+// maxHead bounds what is kept as a head.
+const maxHead = 32 << 10
 
 // Write implements io.Writer. The head of a request is written with what comes after it, as every
 // request here has a body. An encrypted connection writes no heads here.
@@ -62,7 +59,7 @@ func (c *connection) Write(p []byte) (int, error) {
 		c.head = c.head[:0]
 		return len(p), err
 	}
-	if len(p) < sendSize && bytes.HasPrefix(p, []byte(http.MethodPost+" ")) && bytes.HasSuffix(p, []byte("\r\n\r\n")) {
+	if len(p) < maxHead && bytes.HasPrefix(p, []byte(http.MethodPost+" ")) && bytes.HasSuffix(p, []byte("\r\n\r\n")) {
 		if _, err := c.Conn.Write(nil); err != nil {
 			return 0, err
 		}
@@ -72,28 +69,16 @@ func (c *connection) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// ReadFrom implements io.ReaderFrom.
-func (c *connection) ReadFrom(r io.Reader) (n int64, err error) {
-	buf := sendBuffers.Get().(*[sendSize]byte) //nolint:forcetypeassert // New makes them
-	defer sendBuffers.Put(buf)
-	at := copy(buf[:], c.head)
-	c.head = c.head[:0]
-	for {
-		read, err := r.Read(buf[at:])
-		n += int64(read)
-		if at += read; at > 0 {
-			if _, err := c.Conn.Write(buf[:at]); err != nil {
-				return n, err
-			}
-			at = 0
-		}
-		if errors.Is(err, io.EOF) {
-			return n, nil
-		}
-		if err != nil {
+// ReadFrom implements io.ReaderFrom. The transport reads a body of a known length through a limit.
+func (c *connection) ReadFrom(r io.Reader) (int64, error) {
+	if limited, ok := r.(*io.LimitedReader); ok {
+		if body, ok := limited.R.(*bodyReader); ok {
+			n, err := body.writeTo(c.Conn, c.head)
+			c.head = c.head[:0]
 			return n, err
 		}
 	}
+	return io.Copy(struct{ io.Writer }{c}, r)
 }
 
 // watchdog ends a request when nothing arrives for too long, or when the time for the whole call is
