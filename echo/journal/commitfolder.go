@@ -12,13 +12,16 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// gateFile is locked by who recovers, and by who begins a commit log.
+// gateFile is locked by who recovers.
 const gateFile = "lock"
 
 // gateLimit is how long somebody else may recover.
 const gateLimit = time.Minute
 
-var errNotOwn = errors.New("it belongs to another user, or others may write to it")
+var (
+	errNotOwn = errors.New("it belongs to another user, or others may write to it")
+	errGate   = fmt.Errorf("another windlass has been restoring sessions for more than %v", gateLimit)
+)
 
 // CommitFolderError says why the folder of commit logs cannot be used.
 type CommitFolderError struct {
@@ -33,6 +36,9 @@ func (e *CommitFolderError) Error() string {
 
 // Try returns the next step.
 func (e *CommitFolderError) Try() string {
+	if errors.Is(e.Err, errGate) {
+		return "wait until it is done; end it when it hangs: what it has not restored the next windlass does"
+	}
 	return "make it a folder of your own that only you may write to, with mode 0700, or set WINDLASS_HOME to another folder"
 }
 
@@ -77,13 +83,27 @@ func errKind(folder bool) error {
 	return errNoFile
 }
 
+// makeGate makes the gate of a commit folder: it is to belong to who has the logs, not to an
+// administrator who recovers.
+func makeGate(folder string) error {
+	path := filepath.Join(folder, gateFile)
+	if err := requireRegular(path); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|nonblock, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
 // enter waits for the gate of a commit folder.
 func enter(ctx context.Context, folder string) (*flock.Flock, error) {
 	path := filepath.Join(folder, gateFile)
 	if err := requireRegular(path); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, gateLimit, errors.New("another process has it for too long"))
+	ctx, cancel := context.WithTimeoutCause(ctx, gateLimit, errGate)
 	defer cancel()
 	gate := flock.New(path, flock.SetPermissions(0o600))
 	ok, err := gate.TryLockContext(ctx, lockLimit/20)

@@ -1,7 +1,7 @@
 package journal
 
 import (
-	"context"
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -59,7 +59,8 @@ type commitLog struct {
 // retired is what became of the files before.
 type retired struct {
 	busy bool  // one is being removed
-	err  error // why one could not be: it stays, for a recovery
+	kept bool  // one stays, for a recovery
+	err  error // why the first of those that stay does, when that is not what a closed journal has said
 }
 
 // begun reports whether there is a file.
@@ -89,11 +90,7 @@ func (l *commitLog) append(lines []byte) error {
 		return err
 	}
 	if after > l.ahead {
-		n := min(max(l.ahead, minAhead), maxAhead)
-		if _, err := l.file.WriteAt(zeros[:n], after); err != nil {
-			return err
-		}
-		l.ahead = after + n
+		l.ahead = after + l.fill(after)
 	}
 	if err := l.file.Sync(); err != nil {
 		return err
@@ -105,6 +102,17 @@ func (l *commitLog) append(lines []byte) error {
 	}
 	l.fresh, l.at = false, after
 	return nil
+}
+
+// fill writes zeros, and returns how many. That there is no room for them is no failure: they only
+// make the next writes quicker.
+func (l *commitLog) fill(at int64) int64 {
+	n := min(max(l.ahead, minAhead), maxAhead)
+	if _, err := l.file.WriteAt(zeros[:n], at); err != nil {
+		_ = l.file.Truncate(at) // others need the room
+		return 0
+	}
+	return n
 }
 
 // begin makes the next file, and before the first one the lock that says whose the files are.
@@ -124,13 +132,12 @@ func (l *commitLog) begin() error {
 	return nil
 }
 
-// own takes an id and its lock. A recovery removes locks that nobody holds, so it is kept out.
+// own takes an id and its lock. A recovery, which may take its time, is not waited for: it looks at
+// the locks of logs only, and there is none of this id yet.
 func (l *commitLog) own() error {
-	gate, err := enter(context.Background(), l.folder)
-	if err != nil {
+	if err := makeGate(l.folder); err != nil {
 		return err
 	}
-	defer gate.Close() //nolint:errcheck // the end of the process gives it up, too
 	var id [8]byte
 	_, _ = rand.Read(id[:]) // never fails
 	l.id = hex.EncodeToString(id[:])
@@ -150,26 +157,28 @@ func (l *commitLog) full() bool {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return !l.retired.busy && l.retired.err == nil
+	return !l.retired.busy
 }
 
 // rotate has the next write begin another file. The one that there is is removed when the given
-// journals, which are all that are open, are synced.
-func (l *commitLog) rotate(open []*Journal) {
+// journals, which are all that are open, are synced, and no closed one is behind.
+func (l *commitLog) rotate(open []*Journal, behind bool) {
 	path, f := l.path, l.file
 	l.file = nil
+	l.mu.Lock()
 	l.retired.busy = true
+	l.mu.Unlock()
 	l.retiring.Go(func() {
 		err := f.Close()
 		for _, j := range open {
 			err = errors.Join(err, j.checkpoint())
 		}
-		if err == nil {
+		if err == nil && !behind {
 			err = l.on.Remove(path)
 		}
 		l.mu.Lock()
-		l.retired = retired{err: err}
-		l.mu.Unlock()
+		defer l.mu.Unlock()
+		l.retired = retired{kept: l.retired.kept || behind || err != nil, err: cmp.Or(l.retired.err, err)}
 	})
 }
 
@@ -186,7 +195,7 @@ func (l *commitLog) end(remove bool) error {
 			errs = append(errs, l.on.Remove(l.path))
 		}
 	}
-	if remove && l.retired.err == nil {
+	if remove && !l.retired.kept {
 		_ = os.Remove(l.lock.Path()) // a recovery removes it, too
 	}
 	return errors.Join(append(errs, l.lock.Close())...)

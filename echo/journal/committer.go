@@ -13,8 +13,8 @@ import (
 const plainSyncs = 16
 
 // committer makes journals durable. Its goroutine takes all that have asked since it was last at
-// work, and makes them durable together: by one write to the commit log, or, without one, by
-// syncing each. The mutex guards what is below it; what is above it is the goroutine's own.
+// work, and makes them durable together: by one write to the commit log, or, without one and after it
+// failed, by syncing each. The mutex guards what is below it; what is above it is the goroutine's own.
 type committer struct {
 	log   *commitLog    // nil: every journal is synced by itself
 	plain int           // how often the only journal is synced by itself before there is a log
@@ -27,7 +27,7 @@ type committer struct {
 	cond    *sync.Cond // signalled when there is work, or closing
 	queue   []*Journal // that ask
 	members map[*Journal]struct{}
-	behind  bool // a journal could not be synced when it was closed
+	behind  bool // a journal was closed that could not be synced: the commit log has its end
 	closing bool
 }
 
@@ -45,8 +45,8 @@ func (c *committer) join(j *Journal) {
 	c.mu.Unlock()
 }
 
-// leave forgets a journal that is closed. When its file could not be synced, the commit log is what
-// has its entries. The committer of a journal alone ends with it.
+// leave forgets a journal that is closed, and is behind when its file could not be synced: then the
+// commit log is what has its entries. The committer of a journal alone ends with it.
 func (c *committer) leave(j *Journal, behind bool) {
 	c.mu.Lock()
 	delete(c.members, j)
@@ -57,12 +57,16 @@ func (c *committer) leave(j *Journal, behind bool) {
 	}
 }
 
-// ask queues a journal.
-func (c *committer) ask(j *Journal) {
+// ask queues a journal, unless the committer is closed: then nobody would answer.
+func (c *committer) ask(j *Journal) bool {
 	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closing {
+		return false
+	}
 	c.queue = append(c.queue, j)
 	c.cond.Signal()
-	c.mu.Unlock()
+	return true
 }
 
 // close ends the goroutine when the queue is empty, and returns when it has.
@@ -83,7 +87,7 @@ func (c *committer) run() {
 		if len(asking) == 0 {
 			return
 		}
-		if c.log != nil && (!alone || c.log.begun() || c.syncs >= c.plain) {
+		if c.log != nil && c.log.err == nil && (!alone || c.log.begun() || c.syncs >= c.plain) {
 			c.commit(asking)
 			continue
 		}
@@ -128,16 +132,9 @@ func (c *committer) commit(asking []*Journal) {
 	if c.batch = batch; cap(batch) > maxKept {
 		c.batch = nil
 	}
-	if c.log.full() && !c.isBehind() {
-		c.log.rotate(c.open())
+	if c.log.full() {
+		c.log.rotate(c.rely())
 	}
-}
-
-// isBehind says that the log is all that has the end of a closed journal: it must stay.
-func (c *committer) isBehind() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.behind
 }
 
 // open returns the journals that are open.
@@ -147,14 +144,23 @@ func (c *committer) open() []*Journal {
 	return slices.Collect(maps.Keys(c.members))
 }
 
+// rely returns the journals that rely on the file of the log until they are synced, and whether a
+// closed one relies on it for good. The next file begins without such a one.
+func (c *committer) rely() (open []*Journal, behind bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	behind, c.behind = c.behind, false
+	return slices.Collect(maps.Keys(c.members)), behind
+}
+
 // end closes the committer, and then its commit log. That is removed when every journal is closed
 // and synced.
 func (c *committer) end() error {
 	c.close()
-	open := len(c.open())
-	err := c.log.end(open == 0 && !c.behind)
-	if open > 0 {
-		err = errors.Join(err, fmt.Errorf("close the commit log: %d journals are open", open))
+	open, behind := c.rely()
+	err := c.log.end(len(open) == 0 && !behind)
+	if len(open) > 0 {
+		err = errors.Join(err, fmt.Errorf("close the commit log: %d journals are open", len(open)))
 	}
 	return err
 }

@@ -39,6 +39,9 @@ func (m maker) create(dir string, h Header) (*Journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode journal header: %w", err)
 	}
+	if err := checkLength(len(head)); err != nil {
+		return nil, fmt.Errorf("create journal: the header: %w", err)
+	}
 	changed, err := makeSessionFolder(m.on, dir)
 	if err != nil {
 		return nil, err
@@ -52,20 +55,38 @@ func (m maker) create(dir string, h Header) (*Journal, error) {
 	}
 	f, err := m.createFile(path)
 	if err != nil {
+		if !errors.Is(err, ErrExists) {
+			m.clear(dir)
+		}
 		return nil, errors.Join(err, lock.Close())
 	}
 	j := m.start(path, h.SessionID, f, lock)
-	j.line(head)
-	j.Flush()
-	_ = j.syncFile()              // a recovery needs a header: the commit log alone would not do
-	if err := j.err; err != nil { // of either, and nobody else has the journal yet
-		return nil, errors.Join(err, j.discard(m.on, dir))
+	if err := j.begin(head); err != nil {
+		return nil, errors.Join(err, j.discard(m, dir))
+	}
+	if len(changed) == 0 { // of a process that died before the folder's name was durable, perhaps
+		changed = []string{filepath.Dir(dir)}
 	}
 	// After the file, whose sync makes the names durable, too, on most file systems.
 	if err := syncFolders(m.on, append([]string{dir}, changed...)); err != nil {
-		return nil, errors.Join(fmt.Errorf("sync session folder: %w", err), j.discard(m.on, dir))
+		return nil, errors.Join(fmt.Errorf("sync session folder: %w", err), j.discard(m, dir))
 	}
 	return j, nil
+}
+
+// begin writes the header, durably: a recovery needs one, so the commit log alone would not do.
+func (j *Journal) begin(head []byte) error {
+	j.mu.Lock()
+	j.line(head)
+	j.flush()
+	err := j.err
+	j.mu.Unlock()
+	if err == nil {
+		_ = j.syncFile() // the journal keeps its error
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.err // also that of a commit log, which fails every journal
 }
 
 // makeSessionFolder makes the folder of a session, see [makeFolder].
@@ -108,7 +129,7 @@ func (m maker) createFile(path string) (disk, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create journal: %w", err)
 	}
-	return f, nil
+	return journalFile{f, m.on, path}, nil
 }
 
 // hasLine reports whether a file begins with a whole line.
@@ -130,12 +151,21 @@ func hasLine(path string) (bool, error) {
 }
 
 // discard takes back a journal that could not be begun, and the folder when nothing else is in it.
-func (j *Journal) discard(on files, dir string) error {
+// The session is given up last: another process may want its id.
+func (j *Journal) discard(m maker, dir string) error {
+	lock := j.lock
+	j.lock = nil
 	_ = j.Close(context.Background()) // its error is what made the journal fail, which the caller has
+	err := m.on.Remove(j.path)
+	m.clear(dir)
+	return errors.Join(err, lock.Close())
+}
+
+// clear removes the lock of a session that could not be begun, and the folder when nothing else is
+// in it. The caller has the lock.
+func (m maker) clear(dir string) {
 	_ = os.Remove(filepath.Join(dir, lockFile))
-	err := on.Remove(j.path)
-	_ = on.Remove(dir) // fails when it is not empty, as it should
-	return err
+	_ = m.on.Remove(dir) // fails when it is not empty, as it should
 }
 
 // Remove removes the journal of a session in the folder dir. Nobody may own the session.

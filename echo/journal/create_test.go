@@ -56,6 +56,24 @@ func TestCreateNeedsRules(t *testing.T) {
 	require.NoDirExists(t, dir)
 }
 
+// A lock whose file was removed is nobody's: the next one who wants the session makes another.
+func TestLockOfARemovedSession(t *testing.T) {
+	t.Parallel()
+	dir := sessionFolder(t)
+	lock, err := acquire(dir)
+	require.NoError(t, err)
+	require.True(t, isAt(lock, filepath.Join(dir, lockFile)))
+	require.NoError(t, Remove(dir))
+	require.False(t, isAt(lock, filepath.Join(dir, lockFile)))
+	other, err := acquire(dir)
+	require.NoError(t, err)
+	require.False(t, isAt(lock, filepath.Join(dir, lockFile)))
+	require.NoError(t, lock.Close())
+	_, err = acquire(dir)
+	require.ErrorIs(t, err, ErrBusy)
+	require.NoError(t, other.Close())
+}
+
 func TestRemove(t *testing.T) {
 	t.Parallel()
 	j, dir := create(t)
@@ -70,41 +88,16 @@ func TestRemove(t *testing.T) {
 // A disk without room for the header leaves nothing behind.
 func TestCreateWithoutRoom(t *testing.T) {
 	t.Parallel()
-	for _, operation := range []string{"write", "sync"} {
+	for _, operation := range []string{"create", "write", "sync", "sync folder"} {
 		dir := filepath.Join(t.TempDir(), "s1")
-		_, err := maker{on: noRoom{failing: operation}}.create(dir, testHeader)
+		_, err := maker{on: faulty{osFiles{}, func(op, _ string) error {
+			if op == operation {
+				return syscall.ENOSPC
+			}
+			return nil
+		}}}.create(dir, testHeader)
 		require.ErrorIs(t, err, syscall.ENOSPC, operation)
 		_, err = os.Lstat(dir)
 		require.ErrorIs(t, err, os.ErrNotExist, operation)
 	}
-}
-
-// noRoom are files that cannot be written, or not be synced.
-type noRoom struct {
-	osFiles
-	failing string
-}
-
-func (n noRoom) Create(path string) (disk, error) {
-	d, err := n.osFiles.Create(path)
-	return fullDisk{d, n.failing}, err
-}
-
-type fullDisk struct {
-	disk
-	failing string
-}
-
-func (d fullDisk) Write(b []byte) (int, error) {
-	if d.failing == "write" {
-		return 0, syscall.ENOSPC
-	}
-	return d.disk.Write(b)
-}
-
-func (d fullDisk) Sync() error {
-	if d.failing == "sync" {
-		return syscall.ENOSPC
-	}
-	return d.disk.Sync()
 }

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -77,11 +78,25 @@ func syncFolders(on files, changed []string) error {
 	return syncs.Wait()
 }
 
-// makeDurable makes a folder, and its name durable.
+// makeDurable makes a folder, and its name durable. One that is there and has nothing in it may be of
+// a process that died before it had done so.
 func makeDurable(on files, dir string) error {
 	changed, err := makeFolder(on, dir)
 	if err != nil {
 		return err
 	}
+	if len(changed) == 0 && isEmpty(dir) {
+		changed = []string{filepath.Dir(dir)}
+	}
 	return syncFolders(on, changed)
+}
+
+func isEmpty(dir string) bool {
+	d, err := os.Open(dir)
+	if err != nil {
+		return false
+	}
+	defer d.Close() //nolint:errcheck // only read from
+	_, err = d.Readdirnames(1)
+	return errors.Is(err, io.EOF)
 }

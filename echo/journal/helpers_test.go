@@ -38,6 +38,14 @@ func entryOf(text string) *echo.Entry {
 	return &echo.Entry{SessionID: "s1", NodeType: echo.NodeMessage, Key: echo.MustKey("p/task"), Message: echo.NewText(echo.RoleUser, echo.KindTask, text)}
 }
 
+// numbered is an entry as a log gives it to a journal.
+func numbered(seq uint64, text string) *echo.Entry {
+	e := entryOf(text)
+	e.Seq, e.ContentHash = seq, e.Message.Hash()
+	e.SetKeyFields()
+	return e
+}
+
 // written returns the lines of a journal with an entry for each text, the header first.
 func written(t *testing.T, texts ...string) []string {
 	t.Helper()

@@ -85,6 +85,9 @@ func (j *Journal) Write(e *echo.Entry) error {
 	if err != nil {
 		return fmt.Errorf("encode journal entry %d (%s): %w", e.Seq, e.Key, err)
 	}
+	if err := checkLength(len(buf) - len(j.buf)); err != nil {
+		return fmt.Errorf("write journal %s: entry %d (%s): %w", j.path, e.Seq, e.Key, err)
+	}
 	j.line(buf)
 	return nil
 }

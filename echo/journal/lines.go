@@ -23,6 +23,14 @@ var (
 
 var errLongLine = fmt.Errorf("the line has more than %d MiB", maxLine>>20)
 
+// checkLength demands that what reads journals reads a line of so many bytes, without its checksum.
+func checkLength(bytes int) error {
+	if bytes+sumSize > maxLine {
+		return errLongLine
+	}
+	return nil
+}
+
 // lines reads the lines of a file in their order. What is after the last newline may grow, or be
 // cut off and replaced, so it is read anew each time.
 type lines struct {

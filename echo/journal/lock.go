@@ -24,21 +24,31 @@ const (
 	askLimit  = 10 * time.Second
 )
 
+// lockTries bounds how often a lock may turn out to be of a session that was removed meanwhile.
+const lockTries = 20
+
 // acquire takes ownership of the session in a folder.
 func acquire(dir string) (*flock.Flock, error) {
 	path := filepath.Join(dir, lockFile)
-	if err := requireRegular(path); err != nil {
-		return nil, fmt.Errorf("lock session: %w", err)
+	for tries := 1; ; tries++ {
+		if err := requireRegular(path); err != nil {
+			return nil, fmt.Errorf("lock session: %w", err)
+		}
+		lock := flock.New(path, flock.SetPermissions(0o600))
+		ok, err := takeLock(lock, dir)
+		if err != nil {
+			return nil, fmt.Errorf("lock session: %w", err)
+		}
+		if !ok {
+			return nil, fmt.Errorf("lock session %s: %w", filepath.Base(dir), ErrBusy)
+		}
+		if tries == lockTries || isAt(lock, path) { // some file systems tell files apart badly
+			return lock, nil
+		}
+		if err := lock.Close(); err != nil {
+			return nil, fmt.Errorf("lock session: %w", err)
+		}
 	}
-	lock := flock.New(path, flock.SetPermissions(0o600))
-	ok, err := takeLock(lock, dir)
-	if err != nil {
-		return nil, fmt.Errorf("lock session: %w", err)
-	}
-	if !ok {
-		return nil, fmt.Errorf("lock session %s: %w", filepath.Base(dir), ErrBusy)
-	}
-	return lock, nil
 }
 
 // takeLock takes the lock of the session in a folder, unless a process owns it.
@@ -60,6 +70,17 @@ func takeLock(lock *flock.Flock, dir string) (bool, error) {
 			return false, nil
 		}
 	}
+}
+
+// isAt reports whether a locked file is still the one at its path. Who removes a session removes its
+// lock, too: then another process may have a lock of that name.
+func isAt(lock *flock.Flock, path string) bool {
+	locked, err := lock.Stat()
+	if err != nil {
+		return false
+	}
+	info, err := os.Lstat(path)
+	return err == nil && os.SameFile(locked, info)
 }
 
 // Busy reports whether a process owns the session in a folder. It changes nothing there. It asks

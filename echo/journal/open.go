@@ -9,9 +9,9 @@ import (
 
 // Open takes ownership of a session and returns its journal, to append to, with what is in it. The
 // rest of a line that a crash cut off is removed; so is what follows the first line with zeros in
-// place of what a disk did not get before its power failed, which a file beside the journal keeps. The error is [os.ErrNotExist] without a journal,
-// [ErrBusy] when another process owns the session, a [*DamageError] or a [*VersionError]; then
-// nothing is changed.
+// place of what a disk did not get before its power failed, which a file beside the journal keeps.
+// The error is [os.ErrNotExist] without a journal, [ErrBusy] when another process owns the session,
+// a [*DamageError] or a [*VersionError]; then nothing is changed.
 func Open(dir string) (*Journal, *Recording, error) { return maker{on: osFiles{}}.open(dir) }
 
 func (m maker) open(dir string) (*Journal, *Recording, error) {
@@ -32,10 +32,11 @@ func (m maker) open(dir string) (*Journal, *Recording, error) {
 }
 
 func (m maker) openOwned(path string) (*Journal, *Recording, error) {
-	f, err := m.on.Open(path, os.O_WRONLY|os.O_APPEND)
+	d, err := m.on.Open(path, os.O_WRONLY|os.O_APPEND)
 	if err != nil {
 		return nil, nil, fmt.Errorf("open journal: %w", err)
 	}
+	f := journalFile{d, m.on, path}
 	rec, err := m.repair(path, f)
 	if err == nil {
 		err = f.Sync() // what was read is depended on from here
@@ -57,11 +58,9 @@ func (m maker) openOwned(path string) (*Journal, *Recording, error) {
 // latter is kept beside the journal: a disk that loses blocks later looks the same.
 func (m maker) repair(path string, f disk) (*Recording, error) {
 	rec, err := Read(path)
-	if unwritten, ok := unwrittenFrom(path, err); ok {
-		if err := m.setAside(path, unwritten); err != nil {
-			return nil, fmt.Errorf("keep the lost end of journal %s: %w", path, err)
-		}
-		if err := cut(path, f, unwritten); err != nil {
+	var damage *DamageError
+	if errors.As(err, &damage) {
+		if err := m.cutUnwritten(path, f); err != nil {
 			return nil, err
 		}
 		rec, err = Read(path)
@@ -72,24 +71,16 @@ func (m maker) repair(path string, f disk) (*Recording, error) {
 	return rec, err
 }
 
-// lostFile is what a journal is called from an offset on where it was cut off.
-const lostFile = "%s.lost-%d"
-
-// setAside copies what is in a journal from an offset on to a file of its own, once.
-func (m maker) setAside(path string, from int64) error {
-	text, err := os.ReadFile(path)
-	if err != nil {
+// cutUnwritten cuts off what the disk did not get, if that is what is wrong with a journal.
+func (m maker) cutUnwritten(path string, f disk) error {
+	end, err := soundEnd(path, 0)
+	if err != nil || end == nil || !end.unwritten {
 		return err
 	}
-	f, err := m.on.Create(fmt.Sprintf(lostFile, path, from))
-	if errors.Is(err, os.ErrExist) {
-		return nil // by an Open that was cut short
+	if err := m.setAside(lost{path: path, from: end.size, tail: end.whole - end.size}); err != nil {
+		return fmt.Errorf("keep the lost end of journal %s: %w", path, err)
 	}
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text[from:])
-	return errors.Join(err, f.Close())
+	return cut(path, f, end.size)
 }
 
 func cut(path string, f disk, size int64) error {

@@ -80,7 +80,7 @@ func (r powerRun) begin(t *testing.T, s *Store, on *tape, n int) {
 	t.Helper()
 	h := testHeader
 	h.SessionID = fmt.Sprintf("s%d", n)
-	j, err := s.Create(h)
+	j, err := s.Create(t.Context(), h)
 	require.NoError(t, err)
 	on.promise(h.SessionID, 0)
 	r.append(t, s, on, echo.NewLog(h.SessionID, nil, j)).Flush()
@@ -89,7 +89,7 @@ func (r powerRun) begin(t *testing.T, s *Store, on *tape, n int) {
 func (r powerRun) resume(t *testing.T, s *Store, on *tape, n int) {
 	t.Helper()
 	id := fmt.Sprintf("s%d", n)
-	j, rec, err := s.Open(id)
+	j, rec, err := s.Open(t.Context(), id)
 	require.NoError(t, err)
 	require.Len(t, rec.Entries, r.entries)
 	on.promise(id, r.entries)
@@ -121,7 +121,7 @@ func (r powerRun) append(t *testing.T, s *Store, on *tape, log *echo.Log) *echo.
 			n := log.Len()
 			require.NoError(t, log.Close(context.Background()))
 			on.promise(id, int(n))
-			j, rec, err := s.Open(id)
+			j, rec, err := s.Open(t.Context(), id)
 			require.NoError(t, err)
 			require.Len(t, rec.Entries, int(n))
 			log = echo.ContinueLog(id, n, nil, j)
@@ -156,7 +156,7 @@ func requireKept(t *testing.T, r powerRun, on *tape, promises map[string]int, jo
 	require.NoError(t, s.Recover(context.Background()))
 	requireNoLogs(t, s)
 	for id, n := range promises {
-		j, rec, err := s.Open(id)
+		j, rec, err := s.Open(t.Context(), id)
 		require.NoError(t, err)
 		require.GreaterOrEqual(t, len(rec.Entries), n, "session %s", id)
 		require.NoError(t, j.Close(context.Background()))

@@ -22,36 +22,49 @@ import (
 // synced: it appends to each journal the lines of commit logs that continue its checksums, and
 // then removes the logs. Logs of processes that live are left alone. It is to be called before
 // anything reads sessions, costs next to nothing without such logs, and may be cut short at any
-// point and be called again. Sessions that cannot be read, or are not there, stay as they are.
+// point and be called again. Sessions that cannot be read stay as they are, and so do the logs that
+// have something for them; what logs have of sessions that were removed is forgotten.
 func (s *Store) Recover(ctx context.Context) error {
 	logs, err := findLogs(s.folder)
-	if err != nil || len(logs) == 0 {
+	if err != nil {
 		return err
+	}
+	if len(logs) == 0 {
+		s.leave(nil)
+		return nil
 	}
 	if err := requireOwn(s.folder, true); err != nil {
 		return &CommitFolderError{Path: s.folder, Err: err}
 	}
 	gate, err := enter(ctx, s.folder)
-	if err != nil {
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return waiting(ctx)
+	case err != nil:
 		return &CommitFolderError{Path: s.folder, Err: err}
 	}
-	r := recovery{store: s, lines: map[string][]loggedLine{}}
+	r := recovery{store: s, lines: map[string][]loggedLine{}, needed: map[string]bool{}, busy: map[string]bool{}}
 	err = r.run(ctx)
+	if err == nil {
+		s.leave(r.busy)
+	}
 	return errors.Join(err, gate.Close())
 }
 
 // recovery restores what the logs of dead processes have. It holds their locks, and the gate of the
 // commit folder.
 type recovery struct {
-	store *Store
-	lines map[string][]loggedLine // of each session, in the order of the logs
-	busy  bool                    // somebody has one of the sessions
+	store  *Store
+	lines  map[string][]loggedLine // of each session, in the order of the logs
+	needed map[string]bool         // the logs, by their paths, that have to stay
+	busy   map[string]bool         // the sessions that somebody has
 }
 
 // loggedLine is a line of a journal as it is in a commit log.
 type loggedLine struct {
 	seq  uint64 // that it says
 	text []byte // with its newline
+	log  string // the path of the log
 }
 
 // foundLog is a file of a commit folder that is named as a commit log.
@@ -100,6 +113,9 @@ func (r *recovery) run(ctx context.Context) error {
 		return err
 	}
 	for _, log := range dead {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
 		if err := r.collect(log.path); err != nil && !errors.Is(err, os.ErrNotExist) { // its process has just ended well
 			return fmt.Errorf("read commit log %s: %w", log.path, err)
 		}
@@ -108,12 +124,13 @@ func (r *recovery) run(ctx context.Context) error {
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
-		if err := r.restore(session, lines); err != nil {
+		done, err := r.restore(session, lines)
+		if err != nil {
 			return fmt.Errorf("restore session %s from commit logs: %w", session, err)
 		}
-	}
-	if r.busy {
-		return nil
+		for _, line := range lines {
+			r.needed[line.log] = r.needed[line.log] || !done
+		}
 	}
 	return r.remove(dead, locks)
 }
@@ -155,10 +172,10 @@ func (r *recovery) collect(path string) error {
 		return err
 	}
 	defer f.Close() //nolint:errcheck // only read from
-	return r.read(f)
+	return r.read(path, f)
 }
 
-func (r *recovery) read(file io.ReaderAt) error {
+func (r *recovery) read(path string, file io.ReaderAt) error {
 	l := lines{bounds: boundsOfAll, file: file}
 	for {
 		line, err := l.next()
@@ -168,12 +185,12 @@ func (r *recovery) read(file io.ReaderAt) error {
 		case err != nil:
 			return err
 		}
-		r.add(line)
+		r.add(path, line)
 	}
 }
 
 // add takes a line that may be one of a journal.
-func (r *recovery) add(line []byte) {
+func (r *recovery) add(path string, line []byte) {
 	var of struct {
 		SessionID string `json:"session_id"`
 		Seq       uint64 `json:"seq"`
@@ -181,13 +198,17 @@ func (r *recovery) add(line []byte) {
 	if bytes.IndexByte(line, 0) >= 0 || json.Unmarshal(line, &of) != nil || !IsSessionID(of.SessionID) {
 		return
 	}
-	r.lines[of.SessionID] = append(r.lines[of.SessionID], loggedLine{of.Seq, bytes.Clone(line)})
+	r.lines[of.SessionID] = append(r.lines[of.SessionID], loggedLine{of.Seq, bytes.Clone(line), path})
 }
 
-// remove removes logs that are in the journals, and then their locks.
+// remove removes logs that are in the journals, and then their locks. A process that has just ended
+// has removed its own.
 func (r *recovery) remove(logs []foundLog, locks []*flock.Flock) error {
 	for _, log := range logs {
-		if err := r.store.on.Remove(log.path); err != nil {
+		if r.needed[log.path] {
+			continue
+		}
+		if err := r.store.on.Remove(log.path); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return fmt.Errorf("remove commit log: %w", err)
 		}
 	}
@@ -195,113 +216,4 @@ func (r *recovery) remove(logs []foundLog, locks []*flock.Flock) error {
 		_ = os.Remove(lock.Path()) // nobody needs it, and the next recovery does not see it
 	}
 	return nil
-}
-
-// restore appends to the journal of a session what continues it, and syncs it.
-func (r *recovery) restore(session string, lines []loggedLine) error {
-	dir := filepath.Join(r.store.sessions, session)
-	path := filepath.Join(dir, File)
-	if err := requireVersion(path); err != nil {
-		if errors.Is(err, os.ErrNotExist) || IsUnreadable(err) || errors.Is(err, errLink) {
-			return nil // it was removed, or is none of ours
-		}
-		return err
-	}
-	lock, err := acquire(dir)
-	if errors.Is(err, ErrBusy) {
-		r.busy = true
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return errors.Join(r.restoreOwned(path, lines), lock.Close())
-}
-
-func (r *recovery) restoreOwned(path string, lines []loggedLine) (err error) {
-	end, err := soundEnd(path)
-	if err != nil || end == nil || end.damaged {
-		return err
-	}
-	f, err := r.store.on.Open(path, os.O_WRONLY|os.O_APPEND)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	missing := end.continued(lines)
-	if len(missing) > 0 || end.unwritten {
-		if err := cut(path, f, end.size); err != nil {
-			return err
-		}
-	}
-	if len(missing) > 0 {
-		if _, err := f.Write(missing); err != nil {
-			return errors.Join(err, f.Truncate(end.size))
-		}
-	}
-	return f.Sync()
-}
-
-// journalEnd is how far a journal is sound.
-type journalEnd struct {
-	session   string
-	sum       lineSum // of its last sound line
-	seq       uint64  // of the entry there
-	size      int64   // of the sound lines
-	unwritten bool    // what follows is what the disk did not get
-	damaged   bool    // what follows was changed, which is for people to look at
-}
-
-// soundEnd reads a journal to its end, or to where it is damaged; nil when nothing of it is sound.
-func soundEnd(path string) (*journalEnd, error) {
-	f, err := openOwn(path, os.O_RDONLY)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close() //nolint:errcheck // only read from
-	t := newTail(path, folderOf(path), f, boundsOfAll)
-	if err := t.readHeader(); err != nil {
-		if errors.Is(err, io.EOF) || IsUnreadable(err) {
-			err = nil
-		}
-		return nil, err
-	}
-	end := &journalEnd{session: t.header.SessionID}
-	for {
-		end.sum, end.seq, end.size = t.sum, t.seq, t.lines.offset
-		_, err := t.Next()
-		var damage *DamageError
-		switch {
-		case err == nil:
-			continue
-		case errors.As(err, &damage):
-			end.unwritten = hasZeros(f, end.size)
-			end.damaged = !end.unwritten
-		case !errors.Is(err, io.EOF):
-			return nil, err
-		}
-		return end, nil
-	}
-}
-
-// continued returns the lines, one after the other, that continue the journal.
-func (e *journalEnd) continued(lines []loggedLine) (text []byte) {
-	slices.SortStableFunc(lines, func(a, b loggedLine) int { return cmp.Compare(a.seq, b.seq) })
-	sum, seq := e.sum, e.seq
-	for _, line := range lines {
-		if line.seq != seq+1 {
-			continue
-		}
-		next, err := sum.check(line.text)
-		if err != nil {
-			continue
-		}
-		entry, err := decodeEntry(line.text, e.session)
-		if err != nil || checkSeq(entry, seq+1) != nil {
-			continue
-		}
-		text = append(text, line.text...)
-		sum, seq = next, seq+1
-	}
-	return text
 }

@@ -2,7 +2,9 @@ package journal
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,22 +39,31 @@ func TestRecoverRestores(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		log  func(lines []string) string
-		tail string // that is in the journal after its first two lines
-		want int    // lines in the end
+		tail string                      // that is in the journal after its first two lines
+		want int                         // lines in the end
+		lost func(lines []string) string // that is kept beside the journal; nil: nothing
 	}{
-		"whole":         {func(l []string) string { return strings.Join(l, "") }, "", 4},
-		"what is gone":  {func(l []string) string { return l[2] + l[3] }, "", 4},
-		"reordered":     {func(l []string) string { return l[3] + l[2] }, "", 4},
-		"twice":         {func(l []string) string { return l[2] + l[3] + l[2] + l[3] }, "", 4},
-		"a hole":        {func(l []string) string { return l[3] }, "", 2},
-		"zeros":         {func(l []string) string { return l[2] + strings.Repeat("\x00", 999) + "\n" + l[3] + "\x00\x00" }, "", 4},
-		"zeros before":  {func(l []string) string { return l[2] + "\x00" + l[3] }, "", 3},
-		"torn":          {func(l []string) string { return l[2] + l[3][:20] }, "", 3},
-		"garbage":       {func(l []string) string { return "}{\n\n[]\n" + l[2] + l[3] }, "", 4},
-		"empty":         {func([]string) string { return "" }, "", 2},
-		"a torn end":    {func(l []string) string { return l[2] }, `{"session_id`, 3},
-		"a lost sector": {func(l []string) string { return l[2] }, `{"ses` + "\x00\x00\x00" + `}` + "\n{}\n", 3},
-		"lost only":     {func([]string) string { return `{"session_id":"s1","seq":1}` + "\n" }, "\x00\x00\n", 2},
+		"whole":        {log: func(l []string) string { return strings.Join(l, "") }, want: 4},
+		"what is gone": {log: func(l []string) string { return l[2] + l[3] }, want: 4},
+		"reordered":    {log: func(l []string) string { return l[3] + l[2] }, want: 4},
+		"twice":        {log: func(l []string) string { return l[2] + l[3] + l[2] + l[3] }, want: 4},
+		"changed before": {
+			log: func(l []string) string { return strings.Replace(l[2], "two", "owt", 1) + l[2] }, want: 3,
+			lost: func(l []string) string { return strings.Replace(l[2], "two", "owt", 1) },
+		},
+		"a hole":        {log: func(l []string) string { return l[3] + l[3] }, want: 2, lost: func(l []string) string { return l[3] }},
+		"zeros":         {log: func(l []string) string { return l[2] + strings.Repeat("\x00", 999) + "\n" + l[3] + "\x00\x00" }, want: 4},
+		"zeros before":  {log: func(l []string) string { return l[2] + "\x00" + l[3] }, want: 3},
+		"torn":          {log: func(l []string) string { return l[2] + l[3][:20] }, want: 3},
+		"garbage":       {log: func(l []string) string { return "}{\n\n[]\n" + l[2] + l[3] }, want: 4},
+		"empty":         {log: func([]string) string { return "" }, want: 2},
+		"a torn end":    {log: func(l []string) string { return l[2] }, tail: `{"session_id`, want: 3},
+		"another end":   {log: func(l []string) string { return l[2] }, tail: `{"other`, want: 3, lost: func([]string) string { return `{"other` }},
+		"a lost sector": {log: func(l []string) string { return l[2] }, tail: lostSector, want: 3, lost: func([]string) string { return lostSector }},
+		"lost only": {
+			log: func(l []string) string { return l[1] + l[3] }, tail: "\x00\x00\n" + `{"a":1}`, want: 2,
+			lost: func(l []string) string { return "\x00\x00\n" + `{"a":1}` + l[3] },
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -68,8 +79,39 @@ func TestRecoverRestores(t *testing.T) {
 			text, err := os.ReadFile(path)
 			require.NoError(t, err)
 			require.Equal(t, strings.Join(lines[:tc.want], ""), string(text))
+			lost, err := os.ReadFile(fmt.Sprintf(lostFile, path, len(lines[0]+lines[1])))
+			if tc.lost == nil {
+				require.ErrorIs(t, err, os.ErrNotExist)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, tc.lost(lines), string(lost))
 		})
 	}
+}
+
+// lostSector is the end of a journal of which the disk did not get a part.
+const lostSector = `{"ses` + "\x00\x00\x00" + `}` + "\n{}\n"
+
+// What is kept of a journal is kept once, and nothing else is overwritten.
+func TestLostEndsAreKeptOnce(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(sessionFolder(t), File)
+	keep := func(text string) {
+		require.NoError(t, os.WriteFile(path, []byte("x"+text), 0o600))
+		require.NoError(t, maker{on: osFiles{}}.setAside(lost{path: path, from: 1, tail: int64(len(text)), rest: []byte("!")}))
+	}
+	for _, text := range []string{"one", "two", "one", "on", "two", strings.Repeat("x", copyBlock)} {
+		keep(text)
+	}
+	for name, want := range map[string]string{"": "one", "-2": "two", "-3": "on", "-4": strings.Repeat("x", copyBlock)} {
+		text, err := os.ReadFile(fmt.Sprintf(lostFile, path, 1) + name)
+		require.NoError(t, err)
+		require.Equal(t, want+"!", string(text))
+	}
+	names, err := os.ReadDir(filepath.Dir(path))
+	require.NoError(t, err)
+	require.Len(t, names, 5)
 }
 
 // What a log says of sessions that are not there, or of other places, makes nothing.
@@ -86,13 +128,117 @@ func TestRecoverStaysBelowTheSessions(t *testing.T) {
 	}
 	deadLog(t, s, lines[2]+forged)
 	require.NoError(t, s.Recover(context.Background()))
+	require.Len(t, logsOf(t, s), 1, "the session may be put in its place again")
+	require.NoError(t, os.Remove(filepath.Join(s.sessions, "s1")))
+	require.NoError(t, s.Recover(context.Background()))
 	requireNoLogs(t, s)
 	text, err := os.ReadFile(filepath.Join(root, "s1", File))
 	require.NoError(t, err)
 	require.Equal(t, strings.Join(lines[:2], ""), string(text))
 	names, err := os.ReadDir(s.sessions)
 	require.NoError(t, err)
-	require.Len(t, names, 1, "the link")
+	require.Empty(t, names)
+}
+
+// What a log has for a session that cannot be restored now stays, for when it can be; other logs do
+// not stay for it.
+func TestRecoverKeepsWhatMayBeNeeded(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(t *testing.T, s *Store, path string, lines []string){
+		"damaged": func(t *testing.T, _ *Store, path string, lines []string) {
+			t.Helper()
+			require.NoError(t, os.WriteFile(path, []byte(lines[0]+strings.Replace(lines[1], "one", "eno", 1)), 0o600))
+		},
+		"a damaged header": func(t *testing.T, _ *Store, path string, lines []string) {
+			t.Helper()
+			require.NoError(t, os.WriteFile(path, []byte(strings.Replace(lines[0], "test", "tset", 1)), 0o600))
+		},
+		"no header": func(t *testing.T, _ *Store, path string, _ []string) {
+			t.Helper()
+			require.NoError(t, os.WriteFile(path, nil, 0o600))
+		},
+		"of a newer version": func(t *testing.T, _ *Store, path string, lines []string) {
+			t.Helper()
+			require.NoError(t, os.WriteFile(path, []byte(strings.Replace(lines[0], ":3", ":4", 1)), 0o600))
+		},
+		"a folder": func(t *testing.T, _ *Store, path string, _ []string) {
+			t.Helper()
+			require.NoError(t, errors.Join(os.Remove(path), os.Mkdir(path, 0o700)))
+		},
+		"no folder": func(t *testing.T, _ *Store, path string, _ []string) {
+			t.Helper()
+			require.NoError(t, errors.Join(os.RemoveAll(filepath.Dir(path)), os.WriteFile(filepath.Dir(path), nil, 0o600)))
+		},
+		"away": func(t *testing.T, _ *Store, path string, _ []string) { t.Helper(); require.NoError(t, os.Remove(path)) },
+		"on a disk that is not there": func(t *testing.T, s *Store, _ string, _ []string) {
+			t.Helper()
+			require.NoError(t, os.RemoveAll(s.sessions))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := storeOf(t, t.TempDir())
+			path, lines := cutSession(t, s, 2)
+			needed := deadLog(t, s, lines[2])
+			other := filepath.Join(s.folder, "fedcba9876543210-1.log")
+			require.NoError(t, os.WriteFile(other, []byte(strings.ReplaceAll(lines[2], "s1", "s2")), 0o600))
+			spoil(t, s, path, lines)
+			require.NoError(t, s.Recover(context.Background()))
+			require.FileExists(t, needed)
+			if name != "on a disk that is not there" {
+				require.NoFileExists(t, other)
+			}
+			require.NoError(t, os.RemoveAll(filepath.Dir(path)))
+			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+			require.NoError(t, os.WriteFile(path, []byte(lines[0]+lines[1]), 0o600))
+			require.NoError(t, s.Recover(context.Background()))
+			requireNoLogs(t, s)
+			text, err := os.ReadFile(path)
+			require.NoError(t, err)
+			require.Equal(t, strings.Join(lines[:3], ""), string(text))
+		})
+	}
+}
+
+// A session that is in use when others are restored is restored before it is opened.
+func TestRecoverRestoresLater(t *testing.T) {
+	t.Parallel()
+	s := storeOf(t, t.TempDir())
+	path, lines := cutSession(t, s, 2)
+	deadLog(t, s, lines[2])
+	lock, err := acquire(filepath.Dir(path))
+	require.NoError(t, err)
+	_, log := begun(t, s, "s2", "one")
+	require.NoError(t, log.Close(context.Background()))
+	require.Len(t, logsOf(t, s), 2)
+	_, _, err = s.Open(t.Context(), "s1")
+	require.EqualError(t, err, "lock session s1: the session is in use by another process")
+	require.NoError(t, lock.Close())
+	j, rec, err := s.Open(t.Context(), "s1")
+	require.NoError(t, err)
+	require.Len(t, rec.Entries, 2)
+	require.NoError(t, j.Close(context.Background()))
+	require.NoError(t, s.Close())
+	requireNoLogs(t, s)
+}
+
+// A process may end, and remove its logs, while another recovers.
+func TestRecoverWhileAProcessEnds(t *testing.T) {
+	t.Parallel()
+	s := storeOf(t, t.TempDir())
+	path, lines := cutSession(t, s, 2)
+	log := deadLog(t, s, lines[2])
+	s.on = faulty{osFiles{}, func(operation, path string) error {
+		if operation == "remove" && path == log {
+			return os.Remove(log)
+		}
+		return nil
+	}}
+	require.NoError(t, s.Recover(context.Background()))
+	requireNoLogs(t, s)
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, strings.Join(lines[:3], ""), string(text))
 }
 
 // A journal that was changed is not recovered over: its damage is for people to look at.
@@ -102,12 +248,13 @@ func TestRecoverKeepsDamage(t *testing.T) {
 	path, lines := cutSession(t, s, 2)
 	damaged := lines[0] + strings.Replace(lines[1], "one", "eno", 1) + lines[2]
 	require.NoError(t, os.WriteFile(path, []byte(damaged), 0o600))
-	deadLog(t, s, strings.Join(lines, ""))
+	deadLog(t, s, lines[1])
 	require.NoError(t, s.Recover(context.Background()))
+	require.Len(t, logsOf(t, s), 1, "it has the line that is damaged")
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, damaged, string(text))
-	_, _, err = s.Open("s1")
+	_, _, err = s.Open(t.Context(), "s1")
 	require.True(t, IsUnreadable(err), err)
 }
 
@@ -126,7 +273,7 @@ func TestRecoverRefusesPlantedLogs(t *testing.T) {
 			log := deadLog(t, s, lines[2])
 			require.NoError(t, plant(log))
 			require.ErrorContains(t, s.Recover(context.Background()), "read commit log "+log)
-			_, err := s.Create(headerOf("s2"))
+			_, err := s.Create(t.Context(), headerOf("s2"))
 			require.ErrorContains(t, err, log)
 			text, err := os.ReadFile(path)
 			require.NoError(t, err)
@@ -161,20 +308,23 @@ func FuzzRecover(f *testing.F) {
 	root := f.TempDir()
 	f.Fuzz(func(t *testing.T, journal, log string) {
 		s := NewStore(filepath.Join(root, "sessions"), filepath.Join(root, "commit"))
-		path, _ := cutSession(t, s, 0)
+		require.NoError(t, os.RemoveAll(filepath.Join(s.sessions, "s1")))
+		path := filepath.Join(s.sessions, "s1", File)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 		require.NoError(t, os.WriteFile(path, []byte(journal), 0o600))
 		deadLog(t, s, log)
-		before, err := soundEnd(path)
+		before, err := soundEnd(path, 0)
 		require.NoError(t, err)
 		require.NoError(t, s.Recover(context.Background()))
-		requireNoLogs(t, s)
 		text, err := os.ReadFile(path)
 		require.NoError(t, err)
 		if before == nil || before.damaged {
 			require.Equal(t, journal, string(text))
 			return
 		}
+		requireNoLogs(t, s)
 		require.Equal(t, journal[:before.size], string(text[:before.size]))
+		requireAllOf(t, path, before, journal, log)
 		for line := range strings.Lines(string(text[before.size:])) {
 			require.True(t, strings.Contains(log, line) || strings.HasPrefix(journal[before.size:], line), line)
 		}
@@ -182,4 +332,24 @@ func FuzzRecover(f *testing.F) {
 		require.NoError(t, err)
 		require.GreaterOrEqual(t, uint64(len(rec.Entries)), before.seq)
 	})
+}
+
+// requireAllOf demands that what a journal and a commit log had is in the journal, or beside it.
+func requireAllOf(t *testing.T, path string, before *journalEnd, journal, log string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	kept, err := os.ReadFile(fmt.Sprintf(lostFile, path, before.size))
+	require.True(t, err == nil || errors.Is(err, os.ErrNotExist), err)
+	tail := journal[before.size:]
+	require.True(t, strings.HasPrefix(string(text[before.size:]), tail) || strings.HasPrefix(string(kept), tail), "%q", tail)
+	for line := range strings.Lines(log) {
+		var of struct {
+			SessionID string `json:"session_id"`
+			Seq       uint64 `json:"seq"`
+		}
+		if strings.HasSuffix(line, "\n") && !strings.Contains(line, "\x00") && json.Unmarshal([]byte(line), &of) == nil && of.SessionID == "s1" && of.Seq > before.seq {
+			require.True(t, strings.Contains(string(text), line) || strings.Contains(string(kept), line), line)
+		}
+	}
 }

@@ -5,7 +5,9 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -84,7 +86,7 @@ func (t *tape) Create(path string) (disk, error) {
 	t.sizes = append(t.sizes, 0)
 	t.files[t.rel(path)] = n
 	t.ops = append(t.ops, operation{kind: "create", path: t.rel(path), file: n})
-	return &tapedFile{t, f, n}, nil
+	return &tapedFile{tape: t, disk: f, file: n}, nil
 }
 
 func (t *tape) Open(path string, flags int) (disk, error) {
@@ -94,7 +96,7 @@ func (t *tape) Open(path string, flags int) (disk, error) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return &tapedFile{t, f, t.files[t.rel(path)]}, nil
+	return &tapedFile{tape: t, disk: f, file: t.files[t.rel(path)]}, nil
 }
 
 func (t *tape) Remove(path string) error {
@@ -117,6 +119,8 @@ type tapedFile struct {
 	*tape
 	disk
 	file int
+
+	closed atomic.Bool
 }
 
 func (f *tapedFile) Write(b []byte) (n int, err error) {
@@ -143,20 +147,32 @@ func (f *tapedFile) wrote(b []byte, at int64) {
 }
 
 func (f *tapedFile) Truncate(size int64) error {
-	_, err := f.do(operation{kind: "truncate", file: f.file, size: size}, func() error { return f.disk.Truncate(size) })
-	f.mu.Lock()
-	f.sizes[f.file] = size
-	f.mu.Unlock()
+	_, err := f.do(operation{kind: "truncate", file: f.file, size: size}, func() error {
+		err := f.disk.Truncate(size)
+		if err == nil {
+			f.sizes[f.file] = size
+		}
+		return err
+	})
 	return err
 }
 
 func (f *tapedFile) Sync() error {
+	if f.closed.Load() {
+		return os.ErrClosed
+	}
 	begin, _ := f.do(operation{kind: "begin"}, nil)
 	_, _ = f.do(operation{kind: "synced", file: f.file, sync: begin}, nil)
 	return nil
 }
 
-func (f *tapedFile) Close() error { return f.disk.Close() }
+// lose is a sync that fails: what was to be synced is never written, and the next sync does not know.
+func (f *tapedFile) lose() { _, _ = f.do(operation{kind: "lost", file: f.file}, nil) }
+
+func (f *tapedFile) Close() error {
+	f.closed.Store(true)
+	return f.disk.Close()
+}
 
 // platter is what is on a disk: what was synced, and what was not.
 type platter struct {
@@ -197,6 +213,9 @@ func replay(ops []operation) *platter {
 			for len(f.pending) > 0 && f.pending[0].sync < op.sync {
 				f.content, f.pending = apply(f.content, f.pending[0]), f.pending[1:]
 			}
+		case "lost":
+			f := p.files[op.file]
+			f.pending = slices.DeleteFunc(f.pending, func(o operation) bool { return o.kind == "write" })
 		case "synced folder":
 			d := p.folder(op.path)
 			for len(d.pending) > 0 && d.pending[0].sync < op.sync {
@@ -238,7 +257,8 @@ func apply(content []byte, op operation) []byte {
 
 // The ways in which a power failure treats what was not synced.
 const (
-	lostAll = iota
+	lostAll  = iota
+	lostData // names are kept
 	keptAll
 	anyOf // each name, each size, and each sector for itself
 	ways
@@ -259,7 +279,7 @@ func (p *platter) leave(t *testing.T, out *tape, folder string, way int, r *rand
 	t.Helper()
 	d := p.folder(folder)
 	for _, op := range d.pending {
-		if way == keptAll || way == anyOf && r.IntN(2) == 0 {
+		if way == lostData || way == keptAll || way == anyOf && r.IntN(2) == 0 {
 			d.apply(op)
 		}
 	}
@@ -289,7 +309,7 @@ func (f *platterFile) left(way int, r *rand.Rand) []byte {
 		states = append(states, apply(states[len(states)-1], op))
 	}
 	switch way {
-	case lostAll:
+	case lostAll, lostData:
 		return states[0]
 	case keptAll:
 		return states[len(states)-1]

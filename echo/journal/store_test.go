@@ -10,6 +10,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -34,7 +35,7 @@ func headerOf(id string) Header {
 // begun returns a session of a store with entries, which are durable.
 func begun(t *testing.T, s *Store, id string, texts ...string) (*Journal, *echo.Log) {
 	t.Helper()
-	j, err := s.Create(headerOf(id))
+	j, err := s.Create(t.Context(), headerOf(id))
 	require.NoError(t, err)
 	log := echo.NewLog(id, nil, j)
 	for _, text := range texts {
@@ -83,7 +84,7 @@ func TestCommitLogHasTheLines(t *testing.T) {
 	names, err := os.ReadDir(s.folder)
 	require.NoError(t, err)
 	require.Len(t, names, 1, "the gate")
-	_, err = s.Create(headerOf("s3"))
+	_, err = s.Create(t.Context(), headerOf("s3"))
 	require.ErrorIs(t, err, errStoreClosed)
 }
 
@@ -122,15 +123,22 @@ func TestCommitLogsOfTheLivingStay(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	s := storeOf(t, root)
-	_, log := begun(t, s, "s1", "one")
+	j, log := begun(t, s, "s1", "one")
 	other := storeOf(t, root)
 	require.NoError(t, other.Recover(context.Background()))
 	require.Len(t, logsOf(t, s), 1)
 	require.ErrorContains(t, s.Close(), "1 journals are open")
 	require.Len(t, logsOf(t, s), 1)
+	require.NoError(t, log.Wait(context.Background()), "all of it is durable")
+	require.NoError(t, log.Append(entryOf("late")))
+	err := log.Wait(context.Background())
+	require.ErrorIs(t, err, errStoreClosed)
+	require.EqualError(t, err, "write journal "+j.Path()+": the store of sessions was closed before this session, and makes nothing durable any more: "+
+		"close every session first, and resume this one")
+	require.ErrorIs(t, log.Append(entryOf("later")), errStoreClosed)
 	require.NoError(t, other.Recover(context.Background()))
 	require.Len(t, logsOf(t, s), 1, "the session is in use")
-	require.NoError(t, log.Close(context.Background()))
+	require.ErrorIs(t, log.Close(context.Background()), errStoreClosed)
 	require.NoError(t, other.Recover(context.Background()))
 	requireNoLogs(t, s)
 }
@@ -160,61 +168,24 @@ func TestManyJournalsAtOnce(t *testing.T) {
 	requireNoLogs(t, s)
 }
 
-// failing are files of which those of the commit folder fail.
-type failing struct {
-	osFiles
-	fails func(operation string) error
-}
-
-func (f failing) Create(path string) (disk, error) {
-	if filepath.Base(filepath.Dir(path)) != "commit" {
-		return f.osFiles.Create(path)
-	}
-	if err := f.fails("create"); err != nil {
-		return nil, err
-	}
-	d, err := f.osFiles.Create(path)
-	return failingDisk{d, f.fails}, err
-}
-
-type failingDisk struct {
-	disk
-	fails func(operation string) error
-}
-
-func (d failingDisk) WriteAt(b []byte, at int64) (int, error) {
-	if err := d.fails("write"); err != nil {
-		n, _ := d.disk.WriteAt(b[:len(b)/2], at)
-		return n, err
-	}
-	return d.disk.WriteAt(b, at)
-}
-
-func (d failingDisk) Sync() error {
-	if err := d.fails("sync"); err != nil {
-		return err
-	}
-	return d.disk.Sync()
-}
-
 // When the disk of the commit log fails, every journal that relies on it says so, none hangs, and the
 // log has nothing half.
 func TestFailingCommitLog(t *testing.T) {
 	t.Parallel()
-	for _, operation := range []string{"create", "write", "sync"} {
+	for _, operation := range []string{"create", "write at", "sync"} {
 		t.Run(operation, func(t *testing.T) {
 			t.Parallel()
 			s := storeOf(t, t.TempDir())
 			broken := false
-			s.on = failing{fails: func(op string) error {
-				if op == operation && broken {
+			s.on = faulty{osFiles{}, func(op, path string) error {
+				if op == operation && broken && inCommitFolder(path) {
 					return syscall.ENOSPC
 				}
 				return nil
 			}}
 			var logs []*echo.Log
 			for _, id := range []string{"s1", "s2"} {
-				j, err := s.Create(headerOf(id))
+				j, err := s.Create(t.Context(), headerOf(id))
 				require.NoError(t, err)
 				logs = append(logs, echo.NewLog(id, nil, j))
 			}
@@ -237,6 +208,8 @@ func TestFailingCommitLog(t *testing.T) {
 			if operation != "create" {
 				require.Equal(t, before, textOf(t, s))
 			}
+			_, later := begun(t, s, "s3", "after it")
+			require.NoError(t, later.Close(context.Background()), "it does not rely on the log")
 			for _, log := range logs {
 				require.ErrorIs(t, log.Close(context.Background()), syscall.ENOSPC)
 			}
@@ -244,6 +217,88 @@ func TestFailingCommitLog(t *testing.T) {
 			requireNoLogs(t, s)
 		})
 	}
+}
+
+// Where there is no room for the zeros ahead of a commit log, it does without.
+func TestCommitLogWithoutRoomForZeros(t *testing.T) {
+	t.Parallel()
+	s := storeOf(t, t.TempDir())
+	writes := 0
+	s.on = faulty{osFiles{}, func(operation, _ string) error {
+		if operation != "write at" {
+			return nil
+		}
+		if writes++; writes%2 == 0 {
+			return syscall.ENOSPC
+		}
+		return nil
+	}}
+	j, log := begun(t, s, "s1", "one")
+	require.NoError(t, log.Append(entryOf("two")))
+	require.NoError(t, log.Wait(context.Background()))
+	require.Equal(t, 4, writes)
+	text, err := os.ReadFile(logsOf(t, s)[0].path)
+	require.NoError(t, err)
+	whole, err := os.ReadFile(j.Path())
+	require.NoError(t, err)
+	require.True(t, strings.HasSuffix(string(whole), string(text)), "no zeros are left to take room")
+	require.NoError(t, log.Close(context.Background()))
+}
+
+// Who waits until sessions are restored waits as long as its context lasts, and does not hold up who
+// closes the store. Who has a store already begins a commit log meanwhile.
+func TestWaitingForARecovery(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	before := storeOf(t, root)
+	_, log := begun(t, before, "s0")
+	s := storeOf(t, root)
+	_, lines := cutSession(t, s, 2)
+	deadLog(t, s, lines[2])
+	gate, err := enter(context.Background(), s.folder)
+	require.NoError(t, err)
+	waiting, cancel := context.WithCancelCause(context.Background())
+	enough := errors.New("enough")
+	var wg sync.WaitGroup
+	for n := range 3 {
+		wg.Go(func() {
+			_, err := s.Create(waiting, headerOf(fmt.Sprintf("n%d", n)))
+			require.ErrorIs(t, err, enough)
+			require.EqualError(t, err, "wait until sessions are restored: enough")
+		})
+	}
+	require.NoError(t, log.Append(entryOf("more")))
+	require.NoError(t, log.Wait(context.Background()))
+	require.NoError(t, log.Close(context.Background()))
+	require.Len(t, logsOf(t, s), 2)
+	cancel(enough)
+	wg.Wait()
+	wg.Go(func() {
+		_, _, err := s.Open(t.Context(), "s1")
+		require.ErrorIs(t, err, errStoreClosed)
+	})
+	require.NoError(t, s.Close())
+	require.NoError(t, gate.Close())
+	wg.Wait()
+}
+
+// A recovery that hangs is waited for for a minute.
+func TestRecoveryThatHangs(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	s := storeOf(t, root)
+	deadLog(t, s, "")
+	gate, err := enter(context.Background(), s.folder)
+	require.NoError(t, err)
+	defer gate.Close() //nolint:errcheck // of a test
+	synctest.Test(t, func(t *testing.T) {
+		err := NewStore(s.sessions, s.folder).Recover(context.Background())
+		require.EqualError(t, err, "use commit folder "+s.folder+", which keeps sessions safe from a power failure: lock "+
+			filepath.Join(s.folder, gateFile)+": another windlass has been restoring sessions for more than 1m0s")
+		var folder *CommitFolderError
+		require.ErrorAs(t, err, &folder)
+		require.Equal(t, "wait until it is done; end it when it hangs: what it has not restored the next windlass does", folder.Try())
+	})
 }
 
 // A folder that is not the user's own, or no folder, is refused with what to do.
@@ -261,7 +316,7 @@ func TestCommitFolderIsRefused(t *testing.T) {
 			t.Parallel()
 			s := storeOf(t, t.TempDir())
 			require.NoError(t, tc.make(s.folder))
-			_, err := s.Create(headerOf("s1"))
+			_, err := s.Create(t.Context(), headerOf("s1"))
 			var folder *CommitFolderError
 			require.ErrorAs(t, err, &folder)
 			require.ErrorContains(t, err, "use commit folder "+s.folder)

@@ -19,7 +19,8 @@ type unsynced struct {
 	large  bool   // there were too many to keep: the file is to be synced
 	logged bool   // the commit log has taken some since the file was synced
 
-	syncing sync.Mutex // held while the file is synced, without that of the journal: a disk says only once that it failed
+	unsyncable error      // why the file could not be synced: a system says it once, so what another sync says is worth nothing
+	syncing    sync.Mutex // held while the file is synced, without that of the journal
 }
 
 // keep keeps whole lines for the commit log.
@@ -41,11 +42,13 @@ func (j *Journal) Commit() {
 // want flushes and asks for n entries to be made durable. The caller holds the mutex.
 func (j *Journal) want(n uint64) {
 	j.flush()
-	if j.wanted < n && j.err == nil {
-		j.wanted = n
-		if !j.queued {
-			j.queued = true
-			j.commits.ask(j)
+	if max(j.wanted, j.durable) >= n || j.err != nil {
+		return
+	}
+	j.wanted = n
+	if !j.queued {
+		if j.queued = j.commits.ask(j); !j.queued {
+			j.fail(errStoreClosed)
 		}
 	}
 }
@@ -95,12 +98,13 @@ func (j *Journal) syncFile() error {
 	j.syncing.Lock()
 	defer j.syncing.Unlock()
 	j.mu.Lock()
-	upTo := j.flushed
+	upTo, err := j.flushed, j.unsyncable
 	j.lines, j.queued, j.large, j.logged = j.lines[:0], false, false, false
 	j.mu.Unlock()
-	err := j.file.Sync()
-	j.settle(upTo, err)
-	return err
+	if err != nil {
+		return err
+	}
+	return j.sync(upTo)
 }
 
 // checkpoint makes durable in the file what the commit log has of it so far. A journal that is
@@ -109,13 +113,24 @@ func (j *Journal) checkpoint() error {
 	j.syncing.Lock()
 	defer j.syncing.Unlock()
 	j.mu.Lock()
-	upTo, err := j.flushed, j.err
+	upTo, err := j.flushed, j.unsyncable
 	j.mu.Unlock()
 	if err != nil {
 		return err
 	}
-	if err = j.file.Sync(); errors.Is(err, os.ErrClosed) {
-		return nil
+	return j.sync(upTo)
+}
+
+// sync syncs the file, which has so many entries. The caller holds syncing.
+func (j *Journal) sync(upTo uint64) error {
+	err := j.file.Sync()
+	if errors.Is(err, os.ErrClosed) {
+		return nil // it was synced before it was closed
+	}
+	if err != nil {
+		j.mu.Lock()
+		j.unsyncable = err
+		j.mu.Unlock()
 	}
 	j.settle(upTo, err)
 	return err
@@ -126,7 +141,6 @@ func (j *Journal) settle(upTo uint64, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	switch {
-	case j.closing && errors.Is(err, os.ErrClosed): // it was synced before it was closed
 	case err != nil:
 		j.fail(err)
 	case upTo > j.durable:
@@ -148,15 +162,14 @@ func (j *Journal) Close(context.Context) error {
 	if released {
 		return nil
 	}
-	var err error
 	if behind {
-		err = j.syncFile()
+		_ = j.syncFile() // the journal keeps its error
 	}
-	j.commits.leave(j, err != nil)
 	j.mu.Lock()
-	err = j.err // has that of syncing, and what failed before
+	err, unsyncable := j.err, j.unsyncable != nil // err has that of syncing, and what failed before
 	j.cond.Broadcast()
 	j.mu.Unlock()
+	j.commits.leave(j, unsyncable)
 	if cerr := j.file.Close(); err == nil && cerr != nil {
 		err = fmt.Errorf("close journal: %w", cerr)
 	}

@@ -32,7 +32,7 @@ type ForkOptions struct {
 // Resume opens a session on this machine whose run did not come to its end, by its whole id. What
 // can be checked is checked before anything is paid for, and when it fails nothing is changed.
 func (a *App) Resume(ctx context.Context, id string, o ResumeOptions, w Watch) (*Run, error) {
-	j, rec, err := a.sessions.Open(id)
+	j, rec, err := a.sessions.Open(ctx, id)
 	if err != nil {
 		return nil, JournalError(id, err)
 	}
@@ -107,7 +107,7 @@ func (a *App) Fork(ctx context.Context, parent string, seq uint64, o ForkOptions
 	if err := a.checkFork(ctx, h, rec.Entries[:seq], o); err != nil {
 		return nil, err
 	}
-	j, err := a.createJournal(h)
+	j, err := a.createJournal(ctx, h)
 	if err != nil {
 		return nil, err
 	}

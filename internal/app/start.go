@@ -44,7 +44,7 @@ func (a *App) Start(ctx context.Context, job Job, o RunOptions, w Watch) (*Run, 
 	if op.run.header, err = op.newHeader(); err != nil {
 		return nil, err
 	}
-	j, err := a.createJournal(op.run.header)
+	j, err := a.createJournal(ctx, op.run.header)
 	if err != nil {
 		return nil, err
 	}
@@ -179,8 +179,8 @@ func (o *opening) chooseTools(db clickhouse.Options) error {
 }
 
 // createJournal makes a session's folder and its journal.
-func (a *App) createJournal(h journal.Header) (*journal.Journal, error) {
-	j, err := a.sessions.Create(h)
+func (a *App) createJournal(ctx context.Context, h journal.Header) (*journal.Journal, error) {
+	j, err := a.sessions.Create(ctx, h)
 	var folder *journal.CommitFolderError
 	switch {
 	case errors.Is(err, journal.ErrExists), errors.Is(err, journal.ErrBusy):

@@ -110,7 +110,7 @@ type oneRun struct {
 
 func (m *measurement) one(ctx context.Context, round, variant int) (oneRun, error) {
 	id := fmt.Sprintf("journal-%d-%d", round, variant)
-	j, err := m.store.Create(product.Header(id))
+	j, err := m.store.Create(ctx, product.Header(id))
 	if err != nil {
 		return oneRun{}, err
 	}

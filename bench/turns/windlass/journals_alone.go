@@ -3,6 +3,8 @@
 package main
 
 import (
+	"context"
+
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/internal/config"
 )
@@ -13,7 +15,7 @@ type alone struct{ home string }
 func openJournals(home string) alone { return alone{home} }
 
 // Create makes the journal of a session.
-func (a alone) Create(h journal.Header) (*journal.Journal, error) {
+func (a alone) Create(_ context.Context, h journal.Header) (*journal.Journal, error) {
 	return journal.Create(config.SessionDir(a.home, h.SessionID), h)
 }
 

@@ -85,7 +85,7 @@ func open(ctx context.Context, _ int) (loop.Loop, error) {
 	return loop.Loop{
 		Talk: func(ctx context.Context, n int, url string) error {
 			id := fmt.Sprintf("bench-%d-%d", run, n)
-			j, err := store.Create(product.Header(id))
+			j, err := store.Create(ctx, product.Header(id))
 			if err != nil {
 				return err
 			}
