@@ -27,7 +27,7 @@ type plain struct {
 // accepts reports that a value is valid, and nothing when it returns false. The error is that of the
 // context.
 func (s *Schema) accepts(ctx context.Context, value any) (bool, error) {
-	p := &plain{ctx: ctx, doc: s.doc, patterns: map[string]*regexp.Regexp{}, left: perCheck}
+	p := &plain{ctx: ctx, doc: s.doc, left: perCheck}
 	return p.accepts(s.doc, value), p.ended
 }
 
@@ -138,8 +138,9 @@ func (p *plain) array(keyword string, operand any, value []any) bool {
 		}
 		return true
 	case "minItems":
-		least, isNumber := integer(operand)
-		return isNumber && least.IsInt64() && int64(len(value)) >= least.Int64()
+		number, _ := operand.(json.Number)
+		least, err := number.Int64()
+		return err == nil && int64(len(value)) >= least
 	}
 	return isTyped(keyword)
 }
@@ -154,6 +155,9 @@ func (p *plain) text(keyword string, operand any, value string) bool {
 		var err error
 		if pattern, err = regexp.Compile(text); err != nil {
 			return false
+		}
+		if p.patterns == nil {
+			p.patterns = map[string]*regexp.Regexp{}
 		}
 		p.patterns[text] = pattern
 	}
@@ -172,8 +176,7 @@ func hasType(name, value any) bool {
 	case bool:
 		return name == "boolean"
 	case json.Number:
-		_, isInteger := integer(value)
-		return name == "number" || name == "integer" && isInteger
+		return name == "number" || name == "integer" && !strings.ContainsAny(value.String(), ".eE")
 	}
 	return false
 }
@@ -214,13 +217,4 @@ func inRange(keyword string, operand any, value json.Number) bool {
 		return order > 0
 	}
 	return isTyped(keyword)
-}
-
-// integer returns a number that is written as an integer.
-func integer(v any) (*big.Int, bool) {
-	n, ok := v.(json.Number)
-	if !ok {
-		return nil, false
-	}
-	return new(big.Int).SetString(n.String(), 10)
 }

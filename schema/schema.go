@@ -63,9 +63,8 @@ type Schema struct {
 	doc    any                // the decoded schema, for what a violated keyword says
 	url    string             // what keyword locations in doc start with
 	census *census
-	simple *simple // nil: it says more
-	own    bool    // it comes with windlass, and its work is linear in the value's size
-	plain  bool    // it has the keywords that are checked without compiling it
+	own    bool // it comes with windlass, and its work is linear in the value's size
+	plain  bool // it has only keywords that are checked without compiling it, see [plain]
 }
 
 // Size returns the number of subschemas, of which there can be [MaxSubschemas].
@@ -101,8 +100,8 @@ func prepare(raw json.RawMessage, own bool) (*Schema, error) {
 	if len(bad) > 0 {
 		return nil, &InvalidError{Violations: bad}
 	}
-	s := &Schema{raw: raw, free: make(chan *compiledForm, maxKept), doc: doc, url: documentURL(doc), census: counted, simple: simpleOf(doc), own: own}
-	if s.simple != nil {
+	s := &Schema{raw: raw, free: make(chan *compiledForm, maxKept), doc: doc, url: documentURL(doc), census: counted, plain: isSimple(doc), own: own}
+	if s.plain {
 		return s, nil // it is compiled when a value is not accepted without
 	}
 	form, err := s.take() // the first is kept for the first check
@@ -189,12 +188,9 @@ func (s *Schema) ValidateContext(ctx context.Context, data []byte) ([]Violation,
 	if err != nil {
 		return nil, err
 	}
-	if s.simple != nil && len(data) <= maxSimpleBytes && s.simple.accepts(instance) {
-		return nil, nil
-	}
 	var size extent
 	size.walk(instance, 1)
-	if s.plain && size.depth <= maxNesting && len(badNumbers(instance)) == 0 {
+	if s.plain && (s.own || len(data) <= maxSimpleBytes) && size.depth <= maxNesting && len(badNumbers(instance)) == 0 {
 		switch valid, err := s.accepts(ctx, instance); {
 		case err != nil:
 			return nil, fmt.Errorf("check a value against its schema: %w", err)
