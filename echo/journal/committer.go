@@ -120,7 +120,14 @@ func (c *committer) commit(asking []*Journal) {
 			_ = j.syncFile() // the journal keeps its error
 		}
 	}
-	if err := c.log.write(batch); err != nil {
+	err := c.log.write(batch)
+	if err != nil && !c.log.begun() { // nobody relies on a file that could not be made
+		for _, j := range asking {
+			_ = j.syncFile() // the journal keeps its error
+		}
+		return
+	}
+	if err != nil {
 		for _, j := range c.open() { // whoever relies on the log
 			j.settle(0, err)
 		}

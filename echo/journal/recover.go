@@ -180,7 +180,10 @@ func (r *recovery) read(path string, file io.ReaderAt) error {
 	for {
 		line, err := l.next()
 		switch {
-		case errors.Is(err, io.EOF), errors.Is(err, errLongLine):
+		case errors.Is(err, io.EOF):
+			return nil
+		case errors.Is(err, errLongLine):
+			r.needed[path] = true // what follows it is not read
 			return nil
 		case err != nil:
 			return err
@@ -195,7 +198,14 @@ func (r *recovery) add(path string, line []byte) {
 		SessionID string `json:"session_id"`
 		Seq       uint64 `json:"seq"`
 	}
-	if bytes.IndexByte(line, 0) >= 0 || json.Unmarshal(line, &of) != nil || !IsSessionID(of.SessionID) {
+	if bytes.IndexByte(line, 0) >= 0 {
+		return
+	}
+	if json.Unmarshal(line, &of) != nil {
+		r.needed[path] = true // no power failure has left it: it is damage, for people to look at
+		return
+	}
+	if !IsSessionID(of.SessionID) {
 		return
 	}
 	r.lines[of.SessionID] = append(r.lines[of.SessionID], loggedLine{of.Seq, bytes.Clone(line), path})

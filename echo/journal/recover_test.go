@@ -42,6 +42,7 @@ func TestRecoverRestores(t *testing.T) {
 		tail string                      // that is in the journal after its first two lines
 		want int                         // lines in the end
 		lost func(lines []string) string // that is kept beside the journal; nil: nothing
+		logs int                         // that stay
 	}{
 		"whole":        {log: func(l []string) string { return strings.Join(l, "") }, want: 4},
 		"what is gone": {log: func(l []string) string { return l[2] + l[3] }, want: 4},
@@ -51,11 +52,15 @@ func TestRecoverRestores(t *testing.T) {
 			log: func(l []string) string { return strings.Replace(l[2], "two", "owt", 1) + l[2] }, want: 3,
 			lost: func(l []string) string { return strings.Replace(l[2], "two", "owt", 1) },
 		},
-		"a hole":        {log: func(l []string) string { return l[3] + l[3] }, want: 2, lost: func(l []string) string { return l[3] }},
-		"zeros":         {log: func(l []string) string { return l[2] + strings.Repeat("\x00", 999) + "\n" + l[3] + "\x00\x00" }, want: 4},
-		"zeros before":  {log: func(l []string) string { return l[2] + "\x00" + l[3] }, want: 3},
-		"torn":          {log: func(l []string) string { return l[2] + l[3][:20] }, want: 3},
-		"garbage":       {log: func(l []string) string { return "}{\n\n[]\n" + l[2] + l[3] }, want: 4},
+		"a hole":       {log: func(l []string) string { return l[3] + l[3] }, want: 2, lost: func(l []string) string { return l[3] }},
+		"zeros":        {log: func(l []string) string { return l[2] + strings.Repeat("\x00", 999) + "\n" + l[3] + "\x00\x00" }, want: 4},
+		"zeros before": {log: func(l []string) string { return l[2] + "\x00" + l[3] }, want: 3},
+		"torn":         {log: func(l []string) string { return l[2] + l[3][:20] }, want: 3},
+		"garbage":      {log: func(l []string) string { return "}{\n\n[]\n" + l[2] + l[3] }, want: 4, logs: 1},
+		"damage between": {
+			log: func(l []string) string { return "X" + l[2][1:] + l[3] }, want: 2, logs: 1,
+			lost: func(l []string) string { return l[3] },
+		},
 		"empty":         {log: func([]string) string { return "" }, want: 2},
 		"a torn end":    {log: func(l []string) string { return l[2] }, tail: `{"session_id`, want: 3},
 		"another end":   {log: func(l []string) string { return l[2] }, tail: `{"other`, want: 3, lost: func([]string) string { return `{"other` }},
@@ -74,8 +79,10 @@ func TestRecoverRestores(t *testing.T) {
 			_, err = f.WriteString(tc.tail)
 			require.NoError(t, errors.Join(err, f.Close()))
 			deadLog(t, s, tc.log(lines))
-			require.NoError(t, s.Recover(context.Background()))
-			requireNoLogs(t, s)
+			for range 2 {
+				require.NoError(t, s.Recover(context.Background()))
+				require.Len(t, logsOf(t, s), tc.logs)
+			}
 			text, err := os.ReadFile(path)
 			require.NoError(t, err)
 			require.Equal(t, strings.Join(lines[:tc.want], ""), string(text))

@@ -172,7 +172,7 @@ func TestManyJournalsAtOnce(t *testing.T) {
 // log has nothing half.
 func TestFailingCommitLog(t *testing.T) {
 	t.Parallel()
-	for _, operation := range []string{"create", "write at", "sync"} {
+	for _, operation := range []string{"write at", "sync"} {
 		t.Run(operation, func(t *testing.T) {
 			t.Parallel()
 			s := storeOf(t, t.TempDir())
@@ -189,12 +189,9 @@ func TestFailingCommitLog(t *testing.T) {
 				require.NoError(t, err)
 				logs = append(logs, echo.NewLog(id, nil, j))
 			}
-			before := ""
-			if operation != "create" {
-				require.NoError(t, logs[1].Append(entryOf("kept")))
-				require.NoError(t, logs[1].Wait(context.Background()))
-				before = textOf(t, s)
-			}
+			require.NoError(t, logs[1].Append(entryOf("kept")))
+			require.NoError(t, logs[1].Wait(context.Background()))
+			before := textOf(t, s)
 			broken = true
 			require.NoError(t, logs[0].Append(entryOf("lost")))
 			err := logs[0].Wait(context.Background())
@@ -205,15 +202,53 @@ func TestFailingCommitLog(t *testing.T) {
 				err = logs[1].Wait(context.Background())
 			}
 			require.ErrorIs(t, err, syscall.ENOSPC, "it relies on the log, too")
-			if operation != "create" {
-				require.Equal(t, before, textOf(t, s))
-			}
+			require.Equal(t, before, textOf(t, s))
 			_, later := begun(t, s, "s3", "after it")
 			require.NoError(t, later.Close(context.Background()), "it does not rely on the log")
 			for _, log := range logs {
 				require.ErrorIs(t, log.Close(context.Background()), syscall.ENOSPC)
 			}
 			require.NoError(t, s.Close())
+			requireNoLogs(t, s)
+		})
+	}
+}
+
+// Where no commit log can be made, journals are synced one by one: nothing relies on it yet.
+func TestCommitLogThatCannotBegin(t *testing.T) {
+	t.Parallel()
+	for _, what := range []string{"no room", "no folder"} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			s := storeOf(t, t.TempDir())
+			refused := 0
+			s.on = faulty{osFiles{}, func(op, path string) error {
+				if op == "create" && inCommitFolder(path) && what == "no room" {
+					refused++
+					return syscall.ENOSPC
+				}
+				return nil
+			}}
+			var logs []*echo.Log
+			for _, id := range []string{"s1", "s2"} {
+				j, err := s.Create(t.Context(), headerOf(id))
+				require.NoError(t, err)
+				logs = append(logs, echo.NewLog(id, nil, j))
+			}
+			if what == "no folder" {
+				require.NoError(t, os.RemoveAll(s.folder))
+			}
+			for range 3 {
+				for _, log := range logs {
+					require.NoError(t, log.Append(entryOf("kept")))
+					require.NoError(t, log.Wait(context.Background()))
+				}
+			}
+			for _, log := range logs {
+				require.NoError(t, log.Close(context.Background()))
+			}
+			require.NoError(t, s.Close())
+			require.Equal(t, what == "no room", refused == 1)
 			requireNoLogs(t, s)
 		})
 	}
