@@ -16,8 +16,8 @@ type bar struct {
 
 func (b bar) met() bool { return b.measured <= b.most }
 
-// turnBars returns the bars of `make bench`: the time of windlass in that of the loop over openai-go, and the peak with 64
-// conversations at once. The results are those of turnLoads.
+// turnBars returns the bars of `make bench`: the time of windlass in that of the loop over openai-go, that all of its work was
+// done, and the peak with 64 conversations at once. The results are those of turnLoads.
 func turnBars(results []result) []bar {
 	limits := []struct{ most, aim float64 }{{0.7, 0.6}, {0.4, 0.3}, {0.8, 0.5}}
 	var bars []bar
@@ -25,6 +25,11 @@ func turnBars(results []result) []bar {
 		s := ratios(r.samples[nameWindlass], r.samples[nameOpenAI], wall)
 		bars = append(bars, bar{r.load.String() + ", time / openai-go", s.median, s.String(), limits[i].most, limits[i].aim})
 	}
+	left := 0
+	for _, r := range results {
+		left += r.left(nameWindlass)
+	}
+	bars = append(bars, bar{"processes that left rows undelivered", float64(left), fmt.Sprint(left), 0, 0})
 	many := results[len(results)-1]
 	mib := many.median(nameWindlass, peak)
 	return append(bars, bar{many.load.String() + ", peak MiB", mib, fmt.Sprintf("%.0f", mib), 100, 60})

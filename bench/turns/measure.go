@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -29,17 +30,25 @@ type result struct {
 	samples map[string][]loop.Sample // by the names of peers
 }
 
+// left returns how many processes of a peer left rows that were not delivered.
+func (r result) left(name string) (n int) {
+	for _, s := range r.samples[name] {
+		if s.Undelivered != "" {
+			n++
+		}
+	}
+	return n
+}
+
 // undelivered returns a line for each peer whose rows were not all delivered.
 func (r result) undelivered() (lines []string) {
 	for _, p := range r.peers {
-		n, why := 0, ""
+		why := ""
 		for _, s := range r.samples[p.name] {
-			if s.Undelivered != "" {
-				n, why = n+1, s.Undelivered
-			}
+			why = cmp.Or(s.Undelivered, why)
 		}
-		if n > 0 {
-			lines = append(lines, fmt.Sprintf("%s, %s: rows were left in %d of %d processes: %s", r.load, p.name, n, len(r.samples[p.name]), why))
+		if why != "" {
+			lines = append(lines, fmt.Sprintf("%s, %s: rows were left in %d of %d processes: %s", r.load, p.name, r.left(p.name), len(r.samples[p.name]), why))
 		}
 	}
 	return lines
@@ -76,7 +85,9 @@ func (b *bench) measure(ctx context.Context, l load, peers []peer, rounds int) (
 	}
 	for round := first; round <= rounds; round++ {
 		fmt.Fprintf(os.Stderr, "bench: %s, round %d of %d\n", l, round, rounds)
-		for i, p := range peers {
+		for n := range peers {
+			i := (n + round) % len(peers) // none always comes after the same other
+			p := peers[i]
 			url := fmt.Sprintf("%s/%d-%d-%d-%d", b.url, round, i, l.turns, l.conversations)
 			s, err := b.one(ctx, p, l, url)
 			if err != nil {

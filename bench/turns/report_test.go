@@ -149,23 +149,28 @@ func TestBars(t *testing.T) {
 	const head = "\n| | measured | bar | aim | |\n|---|---|---|---|---|\n"
 	for name, tc := range map[string]struct {
 		perTurn [3]float64 // of windlass, as openai-go takes 1 ms
+		left    string     // why a process of windlass left rows
 		err     string
 		want    string
 	}{
 		"all met": {
 			[3]float64{0.7, 0.25, 0.5},
 			"",
+			"",
 			"| 50 turns, time / openai-go | 0.70 (0.70 to 0.70) | 0.7 | 0.6 | met |\n" +
 				"| 200 turns, time / openai-go | 0.25 (0.25 to 0.25) | 0.4 | 0.3 | met |\n" +
 				"| 64 conversations of 50 turns at once, time / openai-go | 0.50 (0.50 to 0.50) | 0.8 | 0.5 | met |\n" +
+				"| processes that left rows undelivered | 0 | 0 | 0 | met |\n" +
 				"| 64 conversations of 50 turns at once, peak MiB | 100 | 100 | 60 | met |\n",
 		},
-		"two missed": {
+		"three missed": {
 			[3]float64{0.75, 0.25, 2},
-			"2 of 4 bars are missed",
+			"ClickHouse is away",
+			"3 of 5 bars are missed",
 			"| 50 turns, time / openai-go | 0.75 (0.75 to 0.75) | 0.7 | 0.6 | **missed** |\n" +
 				"| 200 turns, time / openai-go | 0.25 (0.25 to 0.25) | 0.4 | 0.3 | met |\n" +
 				"| 64 conversations of 50 turns at once, time / openai-go | 2.00 (2.00 to 2.00) | 0.8 | 0.5 | **missed** |\n" +
+				"| processes that left rows undelivered | 1 | 0 | 0 | **missed** |\n" +
 				"| 64 conversations of 50 turns at once, peak MiB | 100 | 100 | 60 | met |\n",
 		},
 	} {
@@ -175,6 +180,7 @@ func TestBars(t *testing.T) {
 			for i, l := range turnLoads {
 				results = append(results, constant(l, 3, map[string]float64{nameOpenAI: 1, nameWindlass: tc.perTurn[i]}))
 			}
+			results[1].samples[nameWindlass][2].Undelivered = tc.left
 			var b bytes.Buffer
 			err := judge(&b, turnBars(results))
 			assert.Equal(t, head+tc.want, b.String())

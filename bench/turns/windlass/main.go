@@ -89,7 +89,7 @@ func open(ctx context.Context, _ int) (loop.Loop, error) {
 			if err != nil {
 				return err
 			}
-			log := echo.NewLog(id, nil, j, delivered{sinks.open(pool)})
+			log := echo.NewLog(id, nil, j, delivered{sinks.open(pool, config.SessionDir(home, id))})
 			if err := product.Run(ctx, c, log, url); err != nil {
 				return err
 			}
@@ -110,8 +110,8 @@ type deliveries struct {
 	sinks []*clickhouse.Sink
 }
 
-func (d *deliveries) open(pool *database.Pool) *clickhouse.Sink {
-	sink := clickhouse.NewSink(pool.Open().DB, clickhouse.SinkOptions{})
+func (d *deliveries) open(pool *database.Pool, dir string) *clickhouse.Sink {
+	sink := clickhouse.NewSink(pool.Open().DB, clickhouse.SinkOptions{Dir: dir, To: pool.Address()})
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.sinks = append(d.sinks, sink)
