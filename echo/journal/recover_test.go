@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -119,6 +120,26 @@ func TestLostEndsAreKeptOnce(t *testing.T) {
 	names, err := os.ReadDir(filepath.Dir(path))
 	require.NoError(t, err)
 	require.Len(t, names, 5)
+}
+
+// What is set aside is durable before the journal loses it: without that it is an error, and no half
+// of it stays.
+func TestLostEndsAreDurable(t *testing.T) {
+	t.Parallel()
+	for _, operation := range []string{"sync", "sync folder"} {
+		path := filepath.Join(sessionFolder(t), File)
+		require.NoError(t, os.WriteFile(path, []byte("xend"), 0o600))
+		on := faulty{osFiles{}, func(op, _ string) error {
+			if op == operation {
+				return syscall.EIO
+			}
+			return nil
+		}}
+		require.ErrorIs(t, maker{on: on}.setAside(lost{path: path, from: 1, tail: 3}), syscall.EIO, operation)
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Equal(t, "xend", string(text))
+	}
 }
 
 // What a log says of sessions that are not there, or of other places, makes nothing.

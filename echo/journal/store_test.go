@@ -45,6 +45,17 @@ func begun(t *testing.T, s *Store, id string, texts ...string) (*Journal, *echo.
 	return j, log
 }
 
+// created makes sessions.
+func created(t *testing.T, s *Store, ids ...string) (logs []*echo.Log) {
+	t.Helper()
+	for _, id := range ids {
+		j, err := s.Create(t.Context(), headerOf(id))
+		require.NoError(t, err)
+		logs = append(logs, echo.NewLog(id, nil, j))
+	}
+	return logs
+}
+
 func logsOf(t *testing.T, s *Store) []foundLog {
 	t.Helper()
 	logs, err := findLogs(s.folder)
@@ -183,12 +194,7 @@ func TestFailingCommitLog(t *testing.T) {
 				}
 				return nil
 			}}
-			var logs []*echo.Log
-			for _, id := range []string{"s1", "s2"} {
-				j, err := s.Create(t.Context(), headerOf(id))
-				require.NoError(t, err)
-				logs = append(logs, echo.NewLog(id, nil, j))
-			}
+			logs := created(t, s, "s1", "s2")
 			require.NoError(t, logs[1].Append(entryOf("kept")))
 			require.NoError(t, logs[1].Wait(context.Background()))
 			before := textOf(t, s)
@@ -229,12 +235,7 @@ func TestCommitLogThatCannotBegin(t *testing.T) {
 				}
 				return nil
 			}}
-			var logs []*echo.Log
-			for _, id := range []string{"s1", "s2"} {
-				j, err := s.Create(t.Context(), headerOf(id))
-				require.NoError(t, err)
-				logs = append(logs, echo.NewLog(id, nil, j))
-			}
+			logs := created(t, s, "s1", "s2")
 			if what == "no folder" {
 				require.NoError(t, os.RemoveAll(s.folder))
 			}
