@@ -16,6 +16,7 @@ var trunk echo.Key
 type recorder struct {
 	*effect.Recorder
 	cascade  string // its id
+	rules    ruleset
 	mask     effect.Mask
 	observer Observer // nil: nobody watches
 }

@@ -9,9 +9,13 @@ import "fmt"
 // and other times, do not. Who raises Rules keeps the rules before, by a switch in this file, and
 // sets OldestRules to them.
 const (
-	Rules       = 1 // of sessions that begin
+	Rules       = 2 // of sessions that begin
 	OldestRules = 1 // that can still be replayed
 )
+
+// ruleset is the number of the rules that a run follows. Each of its methods is a decision that
+// differs between rules, and says since which it is made so.
+type ruleset int
 
 // RulesError says that a session was begun under rules that this engine does not have.
 type RulesError struct {

@@ -67,7 +67,7 @@ func newRun(r *Runner, spec Spec) *run {
 		result: &Result{SessionID: spec.sessionID(), CascadeID: spec.Cascade.CascadeID}, own: &ownRecord{new: slices.Clip(spec.Recording), fold: record.New()},
 	}
 	x.rec = &recorder{
-		cascade: spec.Cascade.CascadeID, mask: cmp.Or[effect.Mask](r.Mask, effect.NoMask{}), observer: r.Observer,
+		cascade: spec.Cascade.CascadeID, rules: ruleset(cmp.Or(spec.Rules, Rules)), mask: cmp.Or[effect.Mask](r.Mask, effect.NoMask{}), observer: r.Observer,
 	}
 	x.rec.Recorder = x.newRecorder()
 	x.messages = lookup.NewMessages(x.session, r.Cards, r.Similarity, x.rec.now)

@@ -43,6 +43,9 @@ type Spec struct {
 	WorkDir string // the session's own folder, which templates see as session.work_dir
 	Name    string // what templates see as session.id; "": the id of the log's session
 
+	// Rules are those of the engine that the session was begun under; 0: [Rules].
+	Rules int
+
 	// Header is what the session was begun with, recorded with it; may be nil.
 	Header json.RawMessage
 

@@ -82,7 +82,7 @@ func (r *Run) CardTotals() effect.Totals { return r.cards.Spent() }
 // [*failure.Error].
 func (r *Run) Do(ctx context.Context) (*engine.Result, error) {
 	spec := engine.Spec{
-		Cascade: r.cascade, Input: r.input, Log: r.log, WorkDir: r.started.WorkDir, Name: r.started.Name, Header: encoded(r.header),
+		Cascade: r.cascade, Input: r.input, Log: r.log, WorkDir: r.started.WorkDir, Name: r.started.Name, Rules: r.header.Rules, Header: encoded(r.header),
 		Recording: r.recorded, Background: r.cards.SinceAsked(),
 	}
 	spec.Budget = r.limits.Apply(spec.BudgetInForce())

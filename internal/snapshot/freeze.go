@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 type Recorded struct {
 	Name    string // of the test
 	Cascade string // its file, relative to that of the test
+	Rules   int    // of the engine that it was begun under; 0: [engine.Rules]
 	Session string // what templates saw as the id of the session
 	Models  []string
 	Input   map[string]any
@@ -49,7 +51,7 @@ func Freeze(ctx context.Context, rec Recorded, r engine.Runner, c *cascade.Casca
 		return nil, err
 	}
 	t := &Test{
-		Version: Version, Name: rec.Name, Cascade: rec.Cascade, Session: rec.Session, Models: rec.Models, Env: rec.Env,
+		Version: Version, Name: rec.Name, Cascade: rec.Cascade, Rules: cmp.Or(rec.Rules, engine.Rules), Session: rec.Session, Models: rec.Models, Env: rec.Env,
 		Match: rec.Match, Answers: answersOf(entries),
 	}
 	input, _ := mask(rec.Input, rec.Masks).(map[string]any)

@@ -33,6 +33,7 @@ type Test struct {
 	Version int               `json:"windlass_test"`
 	Name    string            `json:"name"`
 	Cascade string            `json:"cascade"`          // its file, relative to that of the test, with slashes
+	Rules   int               `json:"rules,omitempty"`  // of the engine, by which it runs; 0: 1, from before they were kept
 	Session string            `json:"session"`          // what templates see as the id of the session
 	Models  []string          `json:"models,omitempty"` // as --model takes them
 	Env     map[string]string `json:"env,omitempty"`    // what templates see: placeholders, or values that are kept
