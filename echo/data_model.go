@@ -20,7 +20,9 @@ type ModelErrorKind string
 const (
 	ModelErrConfig        ModelErrorKind = "config"         // no key, no endpoint: nothing was sent
 	ModelErrAuth          ModelErrorKind = "auth"           // 401, 403
-	ModelErrUnknownModel  ModelErrorKind = "unknown_model"  // 404 on the model
+	ModelErrUnknownModel  ModelErrorKind = "unknown_model"  // the provider does not know the model
+
+	ModelErrUnknownEndpoint ModelErrorKind = "unknown_endpoint" // 404 on the path: the base URL is wrong
 	ModelErrRateLimited   ModelErrorKind = "rate_limited"   // 429, after all retries
 	ModelErrQuota         ModelErrorKind = "quota"          // 429 or 402 that will not pass by waiting
 	ModelErrContextLength ModelErrorKind = "context_length" // the request does not fit the model's window

@@ -107,9 +107,9 @@ func (s *shownRun) hint(kind failure.Kind, err error) string {
 	case over != nil:
 		return s.resumeWith(over)
 	case kind == failure.ModelUnavailable && errors.As(err, &model) && model.Hint != "":
-		return model.Hint + "; then " + s.resumeHint()
+		return model.Hint + "; then resume the run: " + s.resumeHint()
 	case kind == failure.ModelUnavailable:
-		return "then " + s.resumeHint()
+		return s.resumeHint()
 	case errors.As(err, &model):
 		return model.Hint
 	case errors.As(err, &missing):

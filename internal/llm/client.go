@@ -13,6 +13,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/windlass-run/windlass/echo"
@@ -244,7 +245,17 @@ func (c *client) post(ctx context.Context, what *call, dog *watchdog) (*http.Res
 	if ctx.Err() != nil {
 		return nil, transportFailure(ctx.Err(), context.Cause(ctx))
 	}
-	return nil, statusFailure(res.StatusCode, res.Header, c.secrets.body(text), c.now())
+	f := statusFailure(res.StatusCode, res.Header, c.secrets.body(text), c.now())
+	if f.kind == echo.ModelErrUnknownEndpoint {
+		f.asked = address(what.url)
+	}
+	return nil, f
+}
+
+// address shows a URL without its query, which may hold a secret.
+func address(u *url.URL) string {
+	shown := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
+	return shown.String()
 }
 
 // isRedirect reports whether a response sends the request elsewhere.
@@ -332,7 +343,8 @@ func (e *cleanError) Is(target error) bool { return errors.Is(e.err, target) }
 func describe(f *failure, retries int) string {
 	s := f.message
 	if f.status > 0 {
-		s = fmt.Sprintf("%s (%d): %s", cmp.Or(kinds[f.kind].words, "the request was refused"), f.status, f.message)
+		words := strings.TrimSpace(f.asked + " " + cmp.Or(kinds[f.kind].words, "the request was refused"))
+		s = fmt.Sprintf("%s (%d): %s", words, f.status, f.message)
 	}
 	if retries > 0 {
 		s += fmt.Sprintf(" (tried %d times)", retries+1)

@@ -255,6 +255,9 @@ func TestFailures(t *testing.T) {
 		"forbidden":        {fault: llmtest.Fault{Status: 403, Message: "region"}, kind: echo.ModelErrAuth, tries: 1, text: "the key was refused (403): region"},
 		"unknown model":    {fault: llmtest.Fault{Status: 404, Code: "model_not_found", Message: "gone"}, kind: echo.ModelErrUnknownModel, tries: 1, text: "the model is not known there (404): gone"},
 		"model not found":  {fault: llmtest.Fault{Status: 400, Code: "model_not_found", Message: "gone"}, kind: echo.ModelErrUnknownModel, tries: 1, text: "the model is not known there (400): gone"},
+		"an error of a path": {fault: llmtest.Fault{Status: 404, Message: "Invalid URL"}, kind: echo.ModelErrUnknownEndpoint, tries: 1, text: "/v1/chat/completions is not there (404): Invalid URL"},
+		"no deployment":    {fault: llmtest.Fault{Status: 404, Code: "DeploymentNotFound", Message: "gone"}, kind: echo.ModelErrUnknownModel, tries: 1, text: "the model is not known there (404): gone"},
+		"no endpoints":     {fault: llmtest.Fault{Status: 404, Message: "No endpoints found for a/b."}, kind: echo.ModelErrUnknownModel, tries: 1, text: "the model is not known there (404): No endpoints"},
 		"too long":         {fault: llmtest.Fault{Status: 400, Code: "context_length_exceeded", Message: "long"}, kind: echo.ModelErrContextLength, tries: 1, text: "the request is too long for the model (400): long"},
 		"bad request":      {fault: llmtest.Fault{Status: 422, Message: "temperature"}, kind: echo.ModelErrBadRequest, tries: 1, text: "the request was refused (422): temperature"},
 		"rate limit":       {fault: llmtest.Fault{Status: 429, Code: "rate_limit_exceeded", Message: "slow"}, kind: echo.ModelErrRateLimited, tries: 4, text: "rate limited (429): slow (tried 4 times)"},
@@ -272,6 +275,12 @@ func TestFailures(t *testing.T) {
 		"broken JSON":      {raw: "data: {\"choices\":[{\"delta\":{\"content\":\n\n", kind: echo.ModelErrBadResponse, tries: 3, text: "the stream holds an answer that is not JSON"},
 		"error inside":     {raw: "data: {\"error\":{\"message\":\"upstream\",\"code\":502}}\n\n", kind: echo.ModelErrServer, tries: 4, text: "the provider failed (502): upstream (tried 4 times)"},
 		"limit inside":     {raw: "data: {\"error\":{\"message\":\"slow\",\"type\":\"rate_limit_error\"}}\n\n", kind: echo.ModelErrRateLimited, tries: 4, text: "slow (tried 4 times)"},
+		"key inside":       {raw: "data: {\"error\":{\"message\":\"no\",\"code\":401}}\n\n", kind: echo.ModelErrAuth, tries: 1, text: "the key was refused (401): no"},
+		"key by its code":  {raw: "data: {\"error\":{\"message\":\"no\",\"type\":\"invalid_request_error\",\"code\":\"invalid_api_key\"}}\n\n", kind: echo.ModelErrAuth, tries: 1, text: "no"},
+		"key by its type":  {raw: "data: {\"choices\":[{\"delta\":{\"content\":\"hi\"}}]}\n\ndata: {\"error\":{\"message\":\"no\",\"type\":\"authentication_error\"}}\n\n", kind: echo.ModelErrAuth, tries: 1, text: "no"},
+		"key by a status":  {raw: "data: {\"error\":{\"message\":\"no\",\"status\":401}}\n\n", kind: echo.ModelErrAuth, tries: 1, text: "the key was refused (401): no"},
+		"key in words":     {raw: "data: {\"error\":\"Unauthorized\"}\n\n", kind: echo.ModelErrAuth, tries: 1, text: "Unauthorized"},
+		"status beside":    {raw: "data: {\"error\":\"no\",\"status_code\":401}\n\n", kind: echo.ModelErrAuth, tries: 1, text: "the key was refused (401): no"},
 		"redirect nowhere": {fault: llmtest.Fault{Status: 302, Message: "moved"}, kind: echo.ModelErrBadRequest, tries: 1, text: "302"},
 		"redirect":         {fault: llmtest.Fault{Redirect: "http://127.0.0.2:1/v1/chat/completions"}, kind: echo.ModelErrConfig, tries: 1, text: "the endpoint redirects elsewhere"},
 	}
@@ -300,6 +309,28 @@ func TestFailures(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A base URL that leads nowhere is told from a model that the endpoint does not know. The error shows
+// what was asked, without the query.
+func TestWrongBaseURL(t *testing.T) {
+	t.Parallel()
+	server := llmtest.Start(llmtest.Config{Key: secretKey, Answer: always(&llmtest.Answer{Text: "never"})})
+	t.Cleanup(server.Close)
+	for _, base := range []string{server.URL + "/chat/completions", server.URL + "/v1?api-version=2026-01-01"} {
+		_, err := newRouter(t, base, "").Complete(t.Context(), request())
+		var me *effect.ModelError
+		require.ErrorAs(t, err, &me)
+		require.Equal(t, echo.ModelErrUnknownEndpoint, me.Kind)
+		path, _, _ := strings.Cut(base, "?")
+		require.Contains(t, me.Message, path+"/chat/completions is not there (404): ")
+		require.NotContains(t, me.Message, "api-version")
+		require.Equal(t, "check base_url in windlass.json, or OPENAI_BASE_URL: it is what comes before /chat/completions, such as https://host/v1", me.Hint)
+		require.True(t, me.Unpaid)
+	}
+	e := setupEmbedder(t, "", func(llmtest.EmbedRequest) *llmtest.Answer { return &llmtest.Answer{Fault: llmtest.Fault{Status: 404, Message: "Not Found"}} })
+	_, err := e.Embed(t.Context(), []string{"one"})
+	require.Contains(t, requireModelError(t, err, echo.ModelErrUnknownEndpoint).Message, "/v1/embeddings is not there (404): Not Found")
 }
 
 func TestTruncatedJSON(t *testing.T) {

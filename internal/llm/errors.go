@@ -38,6 +38,7 @@ type failure struct {
 	kind    echo.ModelErrorKind
 	status  int
 	message string // not cleaned yet
+	asked   string // the address, where it is what is wrong
 	hint    string
 	class   retryClass
 	after   time.Duration // what the provider asked to wait; negative: nothing
@@ -73,20 +74,22 @@ func (f *failure) limit(maxRetries int) int {
 type providerError struct {
 	Message string          `json:"message"`
 	Type    string          `json:"type"`
-	Code    json.RawMessage `json:"code"` // a string, or a status as a number
+	Code    json.RawMessage `json:"code"`   // a string, or a status as a number
+	Status  json.RawMessage `json:"status"` // the same
 	Param   json.RawMessage `json:"param"`
 }
 
 // code returns the code as text.
 func (e *providerError) code() string { return strings.Trim(string(e.Code), `"`) }
 
-// status returns the HTTP status that a provider wrote as the error's code, or zero.
+// status returns the HTTP status that a provider wrote into the error, or zero.
 func (e *providerError) status() int {
-	n, err := strconv.Atoi(e.code())
-	if err != nil || n < 400 || n > 599 {
-		return 0
+	for _, written := range []string{e.code(), strings.Trim(string(e.Status), `"`)} {
+		if n, err := strconv.Atoi(written); err == nil && n >= 400 && n <= 599 {
+			return n
+		}
 	}
-	return n
+	return 0
 }
 
 // readProviderError finds {"error": {...}}, {"error": "text"}, either in a list, or bare members.
@@ -100,6 +103,7 @@ func readProviderError(body []byte) (providerError, bool) {
 		Error   json.RawMessage `json:"error"`
 		Message string          `json:"message"`
 		Detail  json.RawMessage `json:"detail"`
+		Status  json.RawMessage `json:"status_code"`
 	}
 	if json.Unmarshal(body, &envelope) != nil {
 		return providerError{}, false
@@ -110,11 +114,11 @@ func readProviderError(body []byte) (providerError, bool) {
 	case json.Unmarshal(envelope.Error, &e) == nil && e.Message != "":
 		return e, true
 	case json.Unmarshal(envelope.Error, &text) == nil && text != "":
-		return providerError{Message: text}, true
+		return providerError{Message: text, Status: envelope.Status}, true
 	case envelope.Message != "":
-		return providerError{Message: envelope.Message}, true
+		return providerError{Message: envelope.Message, Status: envelope.Status}, true
 	case len(envelope.Detail) > 0 && string(envelope.Detail) != "null":
-		return providerError{Message: strings.Trim(string(envelope.Detail), `"`)}, true
+		return providerError{Message: strings.Trim(string(envelope.Detail), `"`), Status: envelope.Status}, true
 	}
 	return e, len(envelope.Error) > 0 && string(envelope.Error) != "null"
 }
@@ -126,8 +130,16 @@ func statusFailure(status int, header http.Header, body []byte, now time.Time) *
 		pe = providerError{Message: textOf(body)}
 	}
 	f := providerFailure(status, &pe)
+	if status == http.StatusNotFound && !ok { // the words of a page, such as a proxy's, say nothing of models
+		f.fill(echo.ModelErrUnknownEndpoint, retryNever)
+	}
 	f.after = retryAfter(header, now)
 	return f
+}
+
+// fill says what kind of failure it is.
+func (f *failure) fill(kind echo.ModelErrorKind, class retryClass) {
+	f.kind, f.class, f.hint = kind, class, kinds[kind].hint
 }
 
 // providerFailure decides what an error of the provider means.
@@ -137,8 +149,7 @@ func providerFailure(status int, pe *providerError) *failure {
 		f.message = http.StatusText(status)
 	}
 	words := strings.ToLower(pe.code() + " " + pe.Type + " " + pe.Message)
-	f.kind, f.class = classify(status, words)
-	f.hint = kinds[f.kind].hint
+	f.fill(classify(status, words))
 	return f
 }
 
@@ -148,7 +159,8 @@ func classify(status int, words string) (echo.ModelErrorKind, retryClass) {
 		return slices.ContainsFunc(list, func(w string) bool { return strings.Contains(words, w) })
 	}
 	switch {
-	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+	case status == http.StatusUnauthorized, status == http.StatusForbidden,
+		status == 0 && has("invalid_api_key", "authentication_error", "unauthorized", "unauthenticated", "incorrect api key", "invalid api key"):
 		return echo.ModelErrAuth, retryNever
 	case status == http.StatusPaymentRequired, has("insufficient_quota", "insufficient balance", "billing_hard_limit"):
 		return echo.ModelErrQuota, retryNever
@@ -158,8 +170,11 @@ func classify(status int, words string) (echo.ModelErrorKind, retryClass) {
 		has("context_length_exceeded", "maximum context length", "context window", "prompt is too long", "too many tokens",
 			"exceeds the context length", "too large to process"): // Ollama and llama.cpp, of texts to embed
 		return echo.ModelErrContextLength, retryNever
-	case status == http.StatusNotFound, has("model_not_found", "unknown_model", "invalid model name"):
+	case has("model_not_found", "unknown_model", "invalid model name"),
+		status == http.StatusNotFound && has("model", "deployment", "no endpoints found"): // Azure and OpenRouter say it so
 		return echo.ModelErrUnknownModel, retryNever
+	case status == http.StatusNotFound:
+		return echo.ModelErrUnknownEndpoint, retryNever
 	case status == http.StatusRequestTimeout:
 		return echo.ModelErrTimeout, retryFully
 	case status == http.StatusConflict, status == http.StatusTooEarly, status >= 500, status == 0:
@@ -173,7 +188,11 @@ func classify(status int, words string) (echo.ModelErrorKind, retryClass) {
 var kinds = map[echo.ModelErrorKind]struct{ words, hint string }{
 	echo.ModelErrAuth:         {"the key was refused", "check the key and that it may use this model"},
 	echo.ModelErrUnknownModel: {"the model is not known there", "check the model's name, or map it in windlass.json (\"models\")"},
-	echo.ModelErrRateLimited:  {"rate limited", "wait and run it again, or raise max_retries for the model in windlass.json"},
+	echo.ModelErrUnknownEndpoint: {
+		"is not there",
+		"check base_url in windlass.json, or OPENAI_BASE_URL: it is what comes before /chat/completions, such as https://host/v1",
+	},
+	echo.ModelErrRateLimited:  {"rate limited", "wait, or raise max_retries for the model in windlass.json"},
 	echo.ModelErrQuota:        {"no quota left", "the account has no credit left: check the provider's billing page"},
 	echo.ModelErrContextLength: {
 		"the request is too long for the model",
@@ -185,7 +204,7 @@ var kinds = map[echo.ModelErrorKind]struct{ words, hint string }{
 	echo.ModelErrTimeout:     {"the provider timed out", "raise timeout_seconds or idle_timeout_seconds for the model in windlass.json"},
 }
 
-const providerHint = "the provider is in trouble: try again later, or another model"
+const providerHint = "the provider is in trouble: wait a while"
 
 // The reasons for which this package itself ends a request.
 var (

@@ -236,11 +236,10 @@ func statedFailure(member json.RawMessage, data []byte) error {
 	status := pe.status()
 	f := providerFailure(status, &pe)
 	if words := strings.ToLower(pe.code() + " " + pe.Type); strings.Contains(words, "rate_limit") {
-		f.kind, f.class = echo.ModelErrRateLimited, retryFully
+		f.fill(echo.ModelErrRateLimited, retryFully)
 	} else if status == 0 && strings.Contains(words, "invalid_request") && f.kind == echo.ModelErrServer {
-		f.kind, f.class = echo.ModelErrBadRequest, retryNever
+		f.fill(echo.ModelErrBadRequest, retryNever)
 	}
-	f.hint = kinds[f.kind].hint
 	return &providerFailureError{f}
 }
 

@@ -251,7 +251,7 @@ func TestParseProblems(t *testing.T) {
 		`s.json:5:10: a phase that is an object needs attempts (as in {"attempts": [[{"text": "..."}]]})`,
 		`s.json:6:11: a turn needs text, calls or fail`,
 		`s.json:7:11: a turn either answers or fails`,
-		`s.json:7:33: unknown kind of failure "nonsense" (one of auth, bad_request, bad_response, config, context_length, network, quota, rate_limited, server, timeout, unknown_model)`,
+		`s.json:7:33: unknown kind of failure "nonsense" (one of auth, bad_request, bad_response, config, context_length, network, quota, rate_limited, server, timeout, unknown_endpoint, unknown_model)`,
 		`s.json:8:22: a call needs the name of a tool`,
 		`s.json:8:36: arguments must be an object (text that is not an object goes into arguments_raw)`,
 		`s.json:8:60: unknown finish_reason "done"`,

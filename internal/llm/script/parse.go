@@ -20,7 +20,7 @@ var failKinds = map[string]int{
 	string(echo.ModelErrAuth): 401, string(echo.ModelErrUnknownModel): 404, string(echo.ModelErrRateLimited): 429,
 	string(echo.ModelErrQuota): 402, string(echo.ModelErrContextLength): 400, string(echo.ModelErrBadRequest): 400,
 	string(echo.ModelErrServer): 500, string(echo.ModelErrNetwork): 0, string(echo.ModelErrTimeout): 0,
-	string(echo.ModelErrBadResponse): 200, string(echo.ModelErrConfig): 0,
+	string(echo.ModelErrBadResponse): 200, string(echo.ModelErrConfig): 0, string(echo.ModelErrUnknownEndpoint): 404,
 }
 
 var finishReasons = []string{"stop", "tool_calls", "length", "content_filter"}
