@@ -4,12 +4,13 @@ package echo
 type ModelCall struct {
 	Model        string           `json:"model,omitempty"` // as the provider names it
 	FinishReason string           `json:"finish_reason,omitempty"`
-	Retries      int              `json:"retries,omitempty"`     // requests that were tried before the last one
-	RetryKinds   []ModelErrorKind `json:"retry_kinds,omitempty"` // why each of them failed
-	Ignored      string           `json:"ignored,omitempty"`     // which figures of the endpoint were not believed
-	Status       int              `json:"status,omitempty"`      // HTTP status of a failure
-	Hint         string           `json:"hint,omitempty"`        // what to try after a failure
-	Failed       bool             `json:"failed,omitempty"`      // by an error that the provider did not give
+	Retries      int              `json:"retries,omitempty"`       // requests that were tried before the last one
+	RetryKinds   []ModelErrorKind `json:"retry_kinds,omitempty"`   // why each of them failed
+	CacheWritten int64            `json:"cache_written,omitempty"` // of the tokens sent: those that the provider wrote to its prefix cache
+	Ignored      string           `json:"ignored,omitempty"`       // which figures of the endpoint were not believed
+	Status       int              `json:"status,omitempty"`        // HTTP status of a failure
+	Hint         string           `json:"hint,omitempty"`          // what to try after a failure
+	Failed       bool             `json:"failed,omitempty"`        // by an error that the provider did not give
 }
 
 // ModelErrorKind is what went wrong with a model call; it decides the next attempt and the exit
@@ -18,20 +19,19 @@ type ModelErrorKind string
 
 // The kinds of model errors.
 const (
-	ModelErrConfig        ModelErrorKind = "config"         // no key, no endpoint: nothing was sent
-	ModelErrAuth          ModelErrorKind = "auth"           // 401, 403
-	ModelErrUnknownModel  ModelErrorKind = "unknown_model"  // the provider does not know the model
-
+	ModelErrConfig          ModelErrorKind = "config"           // no key, no endpoint: nothing was sent
+	ModelErrAuth            ModelErrorKind = "auth"             // 401, 403
+	ModelErrUnknownModel    ModelErrorKind = "unknown_model"    // the provider does not know the model
 	ModelErrUnknownEndpoint ModelErrorKind = "unknown_endpoint" // 404 on the path: the base URL is wrong
-	ModelErrRateLimited   ModelErrorKind = "rate_limited"   // 429, after all retries
-	ModelErrQuota         ModelErrorKind = "quota"          // 429 or 402 that will not pass by waiting
-	ModelErrContextLength ModelErrorKind = "context_length" // the request does not fit the model's window
-	ModelErrBadRequest    ModelErrorKind = "bad_request"    // any other 4xx
-	ModelErrServer        ModelErrorKind = "server"         // 5xx, after all retries
-	ModelErrNetwork       ModelErrorKind = "network"        // no connection, reset, stream cut off, after all retries
-	ModelErrTimeout       ModelErrorKind = "timeout"        // no answer in time, after all retries
-	ModelErrBadResponse   ModelErrorKind = "bad_response"   // an answer that is not one, after all retries
-	ModelErrScript        ModelErrorKind = "script"         // the scripted model has no answer for this call
+	ModelErrRateLimited     ModelErrorKind = "rate_limited"     // 429, after all retries
+	ModelErrQuota           ModelErrorKind = "quota"            // 429 or 402 that will not pass by waiting
+	ModelErrContextLength   ModelErrorKind = "context_length"   // the request does not fit the model's window
+	ModelErrBadRequest      ModelErrorKind = "bad_request"      // any other 4xx
+	ModelErrServer          ModelErrorKind = "server"           // 5xx, after all retries
+	ModelErrNetwork         ModelErrorKind = "network"          // no connection, reset, stream cut off, after all retries
+	ModelErrTimeout         ModelErrorKind = "timeout"          // no answer in time, after all retries
+	ModelErrBadResponse     ModelErrorKind = "bad_response"     // an answer that is not one, after all retries
+	ModelErrScript          ModelErrorKind = "script"           // the scripted model has no answer for this call
 )
 
 // ModelFacts is a reading of what is known of a model, before it is first asked in a run.

@@ -64,9 +64,9 @@ func goldenPhases() []golden {
 		goldenOf("a/attempt1/turn1/state/k", State{Key: "k", Value: map[string]any{"n": big}}, `{"key":"k","value":{"n":12345678901234567890.125}}`),
 		goldenOf("a/callout/output", CalloutMark{"Finding 1"}, `{"name":"Finding 1"}`),
 		goldenOf("a/attempt1/turn1/model", ModelCall{
-			Model: "m", FinishReason: "stop", Retries: 2, RetryKinds: []ModelErrorKind{ModelErrTimeout, ModelErrServer}, Ignored: "usage", Status: 503,
+			Model: "m", FinishReason: "stop", Retries: 2, RetryKinds: []ModelErrorKind{ModelErrTimeout, ModelErrServer}, CacheWritten: 7, Ignored: "usage", Status: 503,
 			Hint: "wait", Failed: true,
-		}, `{"model":"m","finish_reason":"stop","retries":2,"retry_kinds":["timeout","server"],"ignored":"usage","status":503,"hint":"wait","failed":true}`),
+		}, `{"model":"m","finish_reason":"stop","retries":2,"retry_kinds":["timeout","server"],"cache_written":7,"ignored":"usage","status":503,"hint":"wait","failed":true}`),
 	}
 }
 

@@ -87,6 +87,7 @@ func (m ModelCall) append(w *writer) {
 	w.optStr("finish_reason", m.FinishReason)
 	w.optNum("retries", int64(m.Retries))
 	optList(w, "retry_kinds", m.RetryKinds, func(k *ModelErrorKind) { w.buf = appendHTMLString(w.buf, string(*k)) })
+	w.optNum("cache_written", m.CacheWritten)
 	w.optStr("ignored", m.Ignored)
 	w.optNum("status", int64(m.Status))
 	w.optStr("hint", m.Hint)

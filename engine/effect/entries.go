@@ -31,6 +31,7 @@ func CallEntry(key echo.Key, req *ModelRequest, resp *ModelResponse, err error, 
 	e.Usage, e.CostUSD = &resp.Usage, resp.CostUSD
 	e.Set(echo.ModelCall{
 		Model: resp.Model, FinishReason: resp.FinishReason, Retries: resp.Retries, RetryKinds: resp.RetryKinds, Ignored: resp.Ignored,
+		CacheWritten: resp.CacheWritten,
 	})
 	return e
 }
@@ -70,6 +71,7 @@ func answerOf(e *echo.Entry, req *ModelRequest) (*ModelResponse, error) {
 	resp := &ModelResponse{
 		Message: e.Message, Provider: e.Provider, Model: d.Model, Scripted: e.Scripted, CostUSD: e.CostUSD,
 		FinishReason: d.FinishReason, Retries: d.Retries, RetryKinds: d.RetryKinds, Ignored: d.Ignored,
+		CacheWritten: d.CacheWritten,
 	}
 	if e.Usage != nil {
 		resp.Usage = *e.Usage

@@ -100,6 +100,7 @@ type ModelResponse struct {
 	FinishReason string                // stop, tool_calls, length, content_filter
 	Retries      int                   // requests that failed before this one
 	RetryKinds   []echo.ModelErrorKind // why each of them failed
+	CacheWritten int64                 // of the tokens sent: those that the provider wrote to its prefix cache
 	Ignored      string                // what the endpoint reports that cannot be true, for a warning
 }
 

@@ -53,7 +53,8 @@ type Model struct {
 // Price is what a model costs, in US dollars per million tokens.
 type Price struct {
 	Input       float64
-	CachedInput *float64 // nil: cached tokens cost as much as others
+	CachedInput *float64 // of tokens read from the provider's prefix cache; nil: as much as others
+	CacheWrite  *float64 // of tokens written to it, for the shortest time that it keeps them; nil: as much as others
 	Output      float64
 	Long        *LongPrice // for long requests, where they cost more
 	AsOf        string     // the day the figures were true, as 2026-01-31
@@ -65,6 +66,7 @@ type LongPrice struct {
 	Over        int64
 	Input       float64
 	CachedInput *float64
+	CacheWrite  *float64
 	Output      float64
 }
 

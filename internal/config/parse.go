@@ -181,6 +181,7 @@ func (p parser) price(n *source.Node) *Price {
 	ok := p.Object(n, "price", strict.Fields{
 		"input":        func(n *source.Node) { price.Input = p.Number(n, "input", 0) },
 		"cached_input": func(n *source.Node) { v := p.Number(n, "cached_input", 0); price.CachedInput = &v },
+		"cache_write":  func(n *source.Node) { v := p.Number(n, "cache_write", 0); price.CacheWrite = &v },
 		"output":       func(n *source.Node) { price.Output = p.Number(n, "output", 0) },
 		"long":         func(n *source.Node) { price.Long = p.longPrice(n) },
 		"as_of": func(n *source.Node) {
@@ -203,6 +204,7 @@ func (p parser) longPrice(n *source.Node) *LongPrice {
 		"over":         func(n *source.Node) { long.Over = int64(p.Int(n, "over", 1)) },
 		"input":        func(n *source.Node) { long.Input = p.Number(n, "input", 0) },
 		"cached_input": func(n *source.Node) { v := p.Number(n, "cached_input", 0); long.CachedInput = &v },
+		"cache_write":  func(n *source.Node) { v := p.Number(n, "cache_write", 0); long.CacheWrite = &v },
 		"output":       func(n *source.Node) { long.Output = p.Number(n, "output", 0) },
 	})
 	if n.Kind == source.Object && (n.Get("over") == nil || n.Get("input") == nil || n.Get("output") == nil) {

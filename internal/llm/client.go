@@ -302,16 +302,17 @@ func (c *client) response(req *effect.ModelRequest, model string, a *assembly, r
 		counter := c.counter()
 		r.Usage = echo.Usage{In: counter.Request(req.Messages, req.Tools), Out: counter.Answer(r.Message), Estimated: true}
 	}
-	r.CostUSD = c.cost(a.usage, r.Usage)
+	r.CacheWritten = a.usage.written(r.Usage)
+	r.CostUSD = c.cost(a.usage, r.Usage, r.CacheWritten)
 	return r
 }
 
 // cost returns what the provider charged for an answer, else its price; nil when neither is known.
-func (c *client) cost(charged *wireUsage, usage echo.Usage) *float64 {
+func (c *client) cost(charged *wireUsage, usage echo.Usage, written int64) *float64 {
 	if usd := charged.cost(); usd != nil || c.price == nil {
 		return usd
 	}
-	usd := Cost(*c.price, usage)
+	usd := Cost(*c.price, usage, written)
 	return &usd
 }
 

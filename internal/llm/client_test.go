@@ -251,38 +251,38 @@ func TestFailures(t *testing.T) {
 		tries int
 		text  string
 	}{
-		"wrong key":        {fault: llmtest.Fault{Status: 401, Code: "invalid_api_key", Message: "no"}, kind: echo.ModelErrAuth, tries: 1, text: "the key was refused (401): no"},
-		"forbidden":        {fault: llmtest.Fault{Status: 403, Message: "region"}, kind: echo.ModelErrAuth, tries: 1, text: "the key was refused (403): region"},
-		"unknown model":    {fault: llmtest.Fault{Status: 404, Code: "model_not_found", Message: "gone"}, kind: echo.ModelErrUnknownModel, tries: 1, text: "the model is not known there (404): gone"},
-		"model not found":  {fault: llmtest.Fault{Status: 400, Code: "model_not_found", Message: "gone"}, kind: echo.ModelErrUnknownModel, tries: 1, text: "the model is not known there (400): gone"},
+		"wrong key":          {fault: llmtest.Fault{Status: 401, Code: "invalid_api_key", Message: "no"}, kind: echo.ModelErrAuth, tries: 1, text: "the key was refused (401): no"},
+		"forbidden":          {fault: llmtest.Fault{Status: 403, Message: "region"}, kind: echo.ModelErrAuth, tries: 1, text: "the key was refused (403): region"},
+		"unknown model":      {fault: llmtest.Fault{Status: 404, Code: "model_not_found", Message: "gone"}, kind: echo.ModelErrUnknownModel, tries: 1, text: "the model is not known there (404): gone"},
+		"model not found":    {fault: llmtest.Fault{Status: 400, Code: "model_not_found", Message: "gone"}, kind: echo.ModelErrUnknownModel, tries: 1, text: "the model is not known there (400): gone"},
 		"an error of a path": {fault: llmtest.Fault{Status: 404, Message: "Invalid URL"}, kind: echo.ModelErrUnknownEndpoint, tries: 1, text: "/v1/chat/completions is not there (404): Invalid URL"},
-		"no deployment":    {fault: llmtest.Fault{Status: 404, Code: "DeploymentNotFound", Message: "gone"}, kind: echo.ModelErrUnknownModel, tries: 1, text: "the model is not known there (404): gone"},
-		"no endpoints":     {fault: llmtest.Fault{Status: 404, Message: "No endpoints found for a/b."}, kind: echo.ModelErrUnknownModel, tries: 1, text: "the model is not known there (404): No endpoints"},
-		"too long":         {fault: llmtest.Fault{Status: 400, Code: "context_length_exceeded", Message: "long"}, kind: echo.ModelErrContextLength, tries: 1, text: "the request is too long for the model (400): long"},
-		"bad request":      {fault: llmtest.Fault{Status: 422, Message: "temperature"}, kind: echo.ModelErrBadRequest, tries: 1, text: "the request was refused (422): temperature"},
-		"rate limit":       {fault: llmtest.Fault{Status: 429, Code: "rate_limit_exceeded", Message: "slow"}, kind: echo.ModelErrRateLimited, tries: 4, text: "rate limited (429): slow (tried 4 times)"},
-		"quota":            {fault: llmtest.Fault{Status: 429, Code: "insufficient_quota", Message: "pay"}, kind: echo.ModelErrQuota, tries: 1, text: "no quota left (429): pay"},
-		"payment":          {fault: llmtest.Fault{Status: 402, Message: "pay"}, kind: echo.ModelErrQuota, tries: 1, text: "no quota left (402): pay"},
-		"server":           {fault: llmtest.Fault{Status: 500, Message: "oops"}, kind: echo.ModelErrServer, tries: 4, text: "the provider failed (500): oops (tried 4 times)"},
-		"overloaded":       {fault: llmtest.Fault{Status: 503, Message: "busy"}, kind: echo.ModelErrServer, tries: 4, text: "the provider failed (503): busy (tried 4 times)"},
-		"conflict":         {fault: llmtest.Fault{Status: 409, Message: "busy"}, kind: echo.ModelErrServer, tries: 4, text: "the provider failed (409): busy (tried 4 times)"},
-		"HTML":             {fault: llmtest.Fault{HTML: true}, kind: echo.ModelErrBadResponse, tries: 3, text: "an answer that is not JSON: <html>"},
-		"no choices":       {fault: llmtest.Fault{NoChoices: true}, kind: echo.ModelErrBadResponse, tries: 3, text: "the answer has no choices"},
-		"empty choice":     {fault: llmtest.Fault{Empty: true}, kind: echo.ModelErrBadResponse, tries: 3, text: "the answer's choice is empty: it holds no text, no calls and no reason for its end (tried 3 times)"},
-		"reset":            {fault: llmtest.Fault{ResetAt: llmtest.AtStart}, kind: echo.ModelErrNetwork, tries: 4, text: "(tried 4 times)"},
-		"dropped halfway":  {fault: llmtest.Fault{ResetAt: llmtest.AtMiddle}, kind: echo.ModelErrNetwork, tries: 4, text: "the stream broke off before the answer was whole: the connection was closed (tried 4 times)"},
-		"ended halfway":    {raw: "data: {\"choices\":[{\"delta\":{\"content\":\"hi\"}}]}\n\n", kind: echo.ModelErrNetwork, tries: 4, text: "the stream ended before the answer was whole (tried 4 times)"},
-		"broken JSON":      {raw: "data: {\"choices\":[{\"delta\":{\"content\":\n\n", kind: echo.ModelErrBadResponse, tries: 3, text: "the stream holds an answer that is not JSON"},
-		"error inside":     {raw: "data: {\"error\":{\"message\":\"upstream\",\"code\":502}}\n\n", kind: echo.ModelErrServer, tries: 4, text: "the provider failed (502): upstream (tried 4 times)"},
-		"limit inside":     {raw: "data: {\"error\":{\"message\":\"slow\",\"type\":\"rate_limit_error\"}}\n\n", kind: echo.ModelErrRateLimited, tries: 4, text: "slow (tried 4 times)"},
-		"key inside":       {raw: "data: {\"error\":{\"message\":\"no\",\"code\":401}}\n\n", kind: echo.ModelErrAuth, tries: 1, text: "the key was refused (401): no"},
-		"key by its code":  {raw: "data: {\"error\":{\"message\":\"no\",\"type\":\"invalid_request_error\",\"code\":\"invalid_api_key\"}}\n\n", kind: echo.ModelErrAuth, tries: 1, text: "no"},
-		"key by its type":  {raw: "data: {\"choices\":[{\"delta\":{\"content\":\"hi\"}}]}\n\ndata: {\"error\":{\"message\":\"no\",\"type\":\"authentication_error\"}}\n\n", kind: echo.ModelErrAuth, tries: 1, text: "no"},
-		"key by a status":  {raw: "data: {\"error\":{\"message\":\"no\",\"status\":401}}\n\n", kind: echo.ModelErrAuth, tries: 1, text: "the key was refused (401): no"},
-		"key in words":     {raw: "data: {\"error\":\"Unauthorized\"}\n\n", kind: echo.ModelErrAuth, tries: 1, text: "Unauthorized"},
-		"status beside":    {raw: "data: {\"error\":\"no\",\"status_code\":401}\n\n", kind: echo.ModelErrAuth, tries: 1, text: "the key was refused (401): no"},
-		"redirect nowhere": {fault: llmtest.Fault{Status: 302, Message: "moved"}, kind: echo.ModelErrBadRequest, tries: 1, text: "302"},
-		"redirect":         {fault: llmtest.Fault{Redirect: "http://127.0.0.2:1/v1/chat/completions"}, kind: echo.ModelErrConfig, tries: 1, text: "the endpoint redirects elsewhere"},
+		"no deployment":      {fault: llmtest.Fault{Status: 404, Code: "DeploymentNotFound", Message: "gone"}, kind: echo.ModelErrUnknownModel, tries: 1, text: "the model is not known there (404): gone"},
+		"no endpoints":       {fault: llmtest.Fault{Status: 404, Message: "No endpoints found for a/b."}, kind: echo.ModelErrUnknownModel, tries: 1, text: "the model is not known there (404): No endpoints"},
+		"too long":           {fault: llmtest.Fault{Status: 400, Code: "context_length_exceeded", Message: "long"}, kind: echo.ModelErrContextLength, tries: 1, text: "the request is too long for the model (400): long"},
+		"bad request":        {fault: llmtest.Fault{Status: 422, Message: "temperature"}, kind: echo.ModelErrBadRequest, tries: 1, text: "the request was refused (422): temperature"},
+		"rate limit":         {fault: llmtest.Fault{Status: 429, Code: "rate_limit_exceeded", Message: "slow"}, kind: echo.ModelErrRateLimited, tries: 4, text: "rate limited (429): slow (tried 4 times)"},
+		"quota":              {fault: llmtest.Fault{Status: 429, Code: "insufficient_quota", Message: "pay"}, kind: echo.ModelErrQuota, tries: 1, text: "no quota left (429): pay"},
+		"payment":            {fault: llmtest.Fault{Status: 402, Message: "pay"}, kind: echo.ModelErrQuota, tries: 1, text: "no quota left (402): pay"},
+		"server":             {fault: llmtest.Fault{Status: 500, Message: "oops"}, kind: echo.ModelErrServer, tries: 4, text: "the provider failed (500): oops (tried 4 times)"},
+		"overloaded":         {fault: llmtest.Fault{Status: 503, Message: "busy"}, kind: echo.ModelErrServer, tries: 4, text: "the provider failed (503): busy (tried 4 times)"},
+		"conflict":           {fault: llmtest.Fault{Status: 409, Message: "busy"}, kind: echo.ModelErrServer, tries: 4, text: "the provider failed (409): busy (tried 4 times)"},
+		"HTML":               {fault: llmtest.Fault{HTML: true}, kind: echo.ModelErrBadResponse, tries: 3, text: "an answer that is not JSON: <html>"},
+		"no choices":         {fault: llmtest.Fault{NoChoices: true}, kind: echo.ModelErrBadResponse, tries: 3, text: "the answer has no choices"},
+		"empty choice":       {fault: llmtest.Fault{Empty: true}, kind: echo.ModelErrBadResponse, tries: 3, text: "the answer's choice is empty: it holds no text, no calls and no reason for its end (tried 3 times)"},
+		"reset":              {fault: llmtest.Fault{ResetAt: llmtest.AtStart}, kind: echo.ModelErrNetwork, tries: 4, text: "(tried 4 times)"},
+		"dropped halfway":    {fault: llmtest.Fault{ResetAt: llmtest.AtMiddle}, kind: echo.ModelErrNetwork, tries: 4, text: "the stream broke off before the answer was whole: the connection was closed (tried 4 times)"},
+		"ended halfway":      {raw: "data: {\"choices\":[{\"delta\":{\"content\":\"hi\"}}]}\n\n", kind: echo.ModelErrNetwork, tries: 4, text: "the stream ended before the answer was whole (tried 4 times)"},
+		"broken JSON":        {raw: "data: {\"choices\":[{\"delta\":{\"content\":\n\n", kind: echo.ModelErrBadResponse, tries: 3, text: "the stream holds an answer that is not JSON"},
+		"error inside":       {raw: "data: {\"error\":{\"message\":\"upstream\",\"code\":502}}\n\n", kind: echo.ModelErrServer, tries: 4, text: "the provider failed (502): upstream (tried 4 times)"},
+		"limit inside":       {raw: "data: {\"error\":{\"message\":\"slow\",\"type\":\"rate_limit_error\"}}\n\n", kind: echo.ModelErrRateLimited, tries: 4, text: "slow (tried 4 times)"},
+		"key inside":         {raw: "data: {\"error\":{\"message\":\"no\",\"code\":401}}\n\n", kind: echo.ModelErrAuth, tries: 1, text: "the key was refused (401): no"},
+		"key by its code":    {raw: "data: {\"error\":{\"message\":\"no\",\"type\":\"invalid_request_error\",\"code\":\"invalid_api_key\"}}\n\n", kind: echo.ModelErrAuth, tries: 1, text: "no"},
+		"key by its type":    {raw: "data: {\"choices\":[{\"delta\":{\"content\":\"hi\"}}]}\n\ndata: {\"error\":{\"message\":\"no\",\"type\":\"authentication_error\"}}\n\n", kind: echo.ModelErrAuth, tries: 1, text: "no"},
+		"key by a status":    {raw: "data: {\"error\":{\"message\":\"no\",\"status\":401}}\n\n", kind: echo.ModelErrAuth, tries: 1, text: "the key was refused (401): no"},
+		"key in words":       {raw: "data: {\"error\":\"Unauthorized\"}\n\n", kind: echo.ModelErrAuth, tries: 1, text: "Unauthorized"},
+		"status beside":      {raw: "data: {\"error\":\"no\",\"status_code\":401}\n\n", kind: echo.ModelErrAuth, tries: 1, text: "the key was refused (401): no"},
+		"redirect nowhere":   {fault: llmtest.Fault{Status: 302, Message: "moved"}, kind: echo.ModelErrBadRequest, tries: 1, text: "302"},
+		"redirect":           {fault: llmtest.Fault{Redirect: "http://127.0.0.2:1/v1/chat/completions"}, kind: echo.ModelErrConfig, tries: 1, text: "the endpoint redirects elsewhere"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -328,7 +328,9 @@ func TestWrongBaseURL(t *testing.T) {
 		require.Equal(t, "check base_url in windlass.json, or OPENAI_BASE_URL: it is what comes before /chat/completions, such as https://host/v1", me.Hint)
 		require.True(t, me.Unpaid)
 	}
-	e := setupEmbedder(t, "", func(llmtest.EmbedRequest) *llmtest.Answer { return &llmtest.Answer{Fault: llmtest.Fault{Status: 404, Message: "Not Found"}} })
+	e := setupEmbedder(t, "", func(llmtest.EmbedRequest) *llmtest.Answer {
+		return &llmtest.Answer{Fault: llmtest.Fault{Status: 404, Message: "Not Found"}}
+	})
 	_, err := e.Embed(t.Context(), []string{"one"})
 	require.Contains(t, requireModelError(t, err, echo.ModelErrUnknownEndpoint).Message, "/v1/embeddings is not there (404): Not Found")
 }
@@ -618,17 +620,27 @@ func TestForbiddenOption(t *testing.T) {
 func TestCost(t *testing.T) {
 	t.Parallel()
 	usage := map[string]any{"prompt_tokens": 1_000_000, "completion_tokens": 100_000, "prompt_tokens_details": map[string]any{"cached_tokens": 400_000}}
+	wrote := func(where string) map[string]any {
+		return map[string]any{"prompt_tokens": 1_000_000, "completion_tokens": 100_000, "prompt_tokens_details": map[string]any{"cached_tokens": 400_000, where: 500_000}}
+	}
+	priced := `{"price": {"input": 2, "cached_input": 0.5, "cache_write": 2.5, "output": 10}}`
+	beside := map[string]any{"prompt_tokens": 1_000_000, "completion_tokens": 100_000, "cache_read_input_tokens": 400_000, "cache_creation_input_tokens": 900_000}
 	charged := map[string]any{"prompt_tokens": 10, "completion_tokens": 10, "cost": 0.125}
 	tests := map[string]struct {
 		settings string
 		usage    map[string]any
 		want     *float64
 	}{
-		"unknown":               {usage: usage},
-		"configured":            {settings: `{"price": {"input": 2, "cached_input": 0.5, "output": 10}}`, usage: usage, want: new(0.6*2 + 0.4*0.5 + 0.1*10)},
-		"by the card":           {settings: `{"model": "openai/gpt-5-mini-2025-08-07"}`, usage: usage, want: new(0.6*0.25 + 0.4*0.025 + 0.1*2)},
-		"as the provider says":  {settings: `{"price": {"input": 2, "output": 10}}`, usage: charged, want: new(0.125)},
-		"charged, but no price": {usage: charged, want: new(0.125)},
+		"unknown":                                 {usage: usage},
+		"configured":                              {settings: `{"price": {"input": 2, "cached_input": 0.5, "output": 10}}`, usage: usage, want: new(0.6*2 + 0.4*0.5 + 0.1*10)},
+		"by the card":                             {settings: `{"model": "openai/gpt-5-mini-2025-08-07"}`, usage: usage, want: new(0.6*0.25 + 0.4*0.025 + 0.1*2)},
+		"tokens written to a cache":               {settings: priced, usage: wrote("cache_write_tokens"), want: new(0.1*2 + 0.5*2.5 + 0.4*0.5 + 0.1*10)},
+		"created, as DashScope says it":           {settings: priced, usage: wrote("cache_creation_input_tokens"), want: new(0.1*2 + 0.5*2.5 + 0.4*0.5 + 0.1*10)},
+		"created, as LiteLLM says it":             {settings: priced, usage: wrote("cache_creation_tokens"), want: new(0.1*2 + 0.5*2.5 + 0.4*0.5 + 0.1*10)},
+		"beside the details, more than there are": {settings: priced, usage: beside, want: new(0.6*2.5 + 0.4*0.5 + 0.1*10)},
+		"written, without a price for it":         {settings: `{"price": {"input": 2, "cached_input": 0.5, "output": 10}}`, usage: wrote("cache_write_tokens"), want: new(0.6*2 + 0.4*0.5 + 0.1*10)},
+		"as the provider says":                    {settings: `{"price": {"input": 2, "output": 10}}`, usage: charged, want: new(0.125)},
+		"charged, but no price":                   {usage: charged, want: new(0.125)},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

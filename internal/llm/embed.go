@@ -255,7 +255,7 @@ func (e *Embedder) response(u *wireUsage, texts []string, retried []echo.ModelEr
 			r.Usage.In += e.c.counter().Text(text)
 		}
 	}
-	r.CostUSD = e.c.cost(u, r.Usage)
+	r.CostUSD = e.c.cost(u, r.Usage, 0)
 	return r
 }
 

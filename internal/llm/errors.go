@@ -192,8 +192,8 @@ var kinds = map[echo.ModelErrorKind]struct{ words, hint string }{
 		"is not there",
 		"check base_url in windlass.json, or OPENAI_BASE_URL: it is what comes before /chat/completions, such as https://host/v1",
 	},
-	echo.ModelErrRateLimited:  {"rate limited", "wait, or raise max_retries for the model in windlass.json"},
-	echo.ModelErrQuota:        {"no quota left", "the account has no credit left: check the provider's billing page"},
+	echo.ModelErrRateLimited: {"rate limited", "wait, or raise max_retries for the model in windlass.json"},
+	echo.ModelErrQuota:       {"no quota left", "the account has no credit left: check the provider's billing page"},
 	echo.ModelErrContextLength: {
 		"the request is too long for the model",
 		"send less: narrow context.from, or let tools answer shorter; with context_window of the model in windlass.json room is made in time",

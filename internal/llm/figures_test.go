@@ -46,6 +46,7 @@ func TestFiguresThatCannotBeTrue(t *testing.T) {
 		{`"prompt_tokens": 9223372036854775808, "completion_tokens": 1e99`, false, echo.Usage{}, nil, head + "completion_tokens 1e99, prompt_tokens 9223372036854775808"},
 		{`"prompt_tokens": "10", "completion_tokens": [5]`, false, echo.Usage{}, nil, head + `completion_tokens [5], prompt_tokens "10"`},
 		{`"prompt_tokens": 1000000001, "completion_tokens": 5`, false, echo.Usage{}, nil, head + "prompt_tokens 1000000001"},
+		{sound + `, "prompt_tokens_details": {"cache_write_tokens": -5}`, true, echo.Usage{In: 10, Out: 5}, nil, head + "prompt_tokens_details.cache_write_tokens -5"},
 		{sound + `, "cached_tokens": -5, "reasoning_tokens": 1e400`, true, echo.Usage{In: 10, Out: 5}, nil, head + "cached_tokens -5, reasoning_tokens 1e400"},
 		{sound + `, "cost": "` + strings.Repeat("9", 100) + `"`, true, echo.Usage{In: 10, Out: 5}, nil, head + `cost "` + strings.Repeat("9", 39) + "..."},
 	} {

@@ -1,7 +1,9 @@
 package llm_test
 
 import (
+	"cmp"
 	"encoding/json"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -15,26 +17,30 @@ import (
 
 func TestCostFormula(t *testing.T) {
 	t.Parallel()
-	full := config.Price{Input: 3, CachedInput: new(0.5), Output: 15}
+	full := config.Price{Input: 3, CachedInput: new(0.5), CacheWrite: new(3.75), Output: 15}
 	long := full
-	long.Long = &config.LongPrice{Over: 100, Input: 6, CachedInput: new(1.0), Output: 30}
+	long.Long = &config.LongPrice{Over: 100, Input: 6, CachedInput: new(1.0), CacheWrite: new(7.5), Output: 30}
 	tests := map[string]struct {
-		price config.Price
-		usage echo.Usage
-		want  float64 // in millionths
+		price   config.Price
+		usage   echo.Usage
+		want    float64 // in millionths
+		written int64
 	}{
-		"nothing":                    {full, echo.Usage{}, 0},
-		"in and out":                 {full, echo.Usage{In: 100, Out: 10}, 100*3 + 10*15},
-		"cached tokens are part":     {full, echo.Usage{In: 100, Cached: 60, Out: 10}, 40*3 + 60*0.5 + 10*15},
-		"reasoning is part of out":   {full, echo.Usage{In: 100, Out: 10, Reasoning: 10}, 100*3 + 10*15},
-		"no price for cached tokens": {config.Price{Input: 3, Output: 15}, echo.Usage{In: 100, Cached: 60, Out: 10}, 100*3 + 10*15},
-		"cached tokens for nothing":  {config.Price{Input: 3, CachedInput: new(0.0), Output: 15}, echo.Usage{In: 100, Cached: 60}, 40 * 3},
-		"up to the limit":            {long, echo.Usage{In: 100, Cached: 60, Out: 10}, 40*3 + 60*0.5 + 10*15},
-		"long":                       {long, echo.Usage{In: 101, Cached: 60, Out: 10}, 41*6 + 60*1 + 10*30},
-		"more cached than sent":      {full, echo.Usage{In: 10, Cached: 60}, 10 * 0.5},
+		"nothing":                    {full, echo.Usage{}, 0, 0},
+		"in and out":                 {full, echo.Usage{In: 100, Out: 10}, 100*3 + 10*15, 0},
+		"cached tokens are part":     {full, echo.Usage{In: 100, Cached: 60, Out: 10}, 40*3 + 60*0.5 + 10*15, 0},
+		"reasoning is part of out":   {full, echo.Usage{In: 100, Out: 10, Reasoning: 10}, 100*3 + 10*15, 0},
+		"no price for cached tokens": {config.Price{Input: 3, Output: 15}, echo.Usage{In: 100, Cached: 60, Out: 10}, 100*3 + 10*15, 0},
+		"cached tokens for nothing":  {config.Price{Input: 3, CachedInput: new(0.0), Output: 15}, echo.Usage{In: 100, Cached: 60}, 40 * 3, 0},
+		"up to the limit":            {long, echo.Usage{In: 100, Cached: 60, Out: 10}, 40*3 + 60*0.5 + 10*15, 0},
+		"long":                       {long, echo.Usage{In: 101, Cached: 60, Out: 10}, 41*6 + 60*1 + 10*30, 0},
+		"written":                    {full, echo.Usage{In: 100, Cached: 60, Out: 10}, 10*3 + 30*3.75 + 60*0.5 + 10*15, 30},
+		"written by a long request":  {long, echo.Usage{In: 101, Cached: 60, Out: 10}, 11*6 + 30*7.5 + 60*1 + 10*30, 30},
+		"no price for writing":       {config.Price{Input: 3, Output: 15}, echo.Usage{In: 100}, 100 * 3, 30},
+		"more cached than sent":      {full, echo.Usage{In: 10, Cached: 60}, 10 * 0.5, 0},
 	}
 	for name, tt := range tests {
-		require.InDelta(t, tt.want/1e6, llm.Cost(tt.price, tt.usage), 1e-12, name)
+		require.InDelta(t, tt.want/1e6, llm.Cost(tt.price, tt.usage, tt.written), 1e-12, name)
 	}
 }
 
@@ -42,41 +48,95 @@ func TestLookupCard(t *testing.T) {
 	t.Parallel()
 	tests := map[string]string{ // "" is unknown
 		"gpt-5": "gpt-5", "gpt-5-nano": "gpt-5-nano", "gpt-5-mini-2025-08-07": "gpt-5-mini", "openai/gpt-5": "gpt-5",
-		"GPT-5-Mini": "gpt-5-mini", "openrouter/anthropic/claude-opus-4.5": "claude-opus-4.5", "claude-opus-4-5-20251101": "claude-opus-4-5",
-		"claude-haiku-4-5@20251001": "claude-haiku-4-5", "gpt-5-latest": "gpt-5",
-		"gpt-5-tiny": "", "gpt-5-pro-2025-10-06": "", "gpt-50": "", "ft:gpt-4o:org": "", "": "", "llama": "", "gpt-5:free": "",
+		"GPT-5-Mini": "gpt-5-mini", "gpt-5-latest": "gpt-5", "gpt-4o-2024-08-06": "gpt-4o", "gpt-4o-2024-11-20": "gpt-4o",
+		"gpt-4o-2024-05-13": "gpt-4o-2024-05-13", "openai/gpt-4o-2024-05-13": "gpt-4o-2024-05-13", "gpt-4-turbo-2024-04-09": "gpt-4-turbo",
+		"gpt-4-1106-preview": "gpt-4-turbo", "gpt-4-0613": "gpt-4", "gpt-3.5-turbo-0125": "gpt-3.5-turbo", "gpt-5.6": "gpt-5.6-sol",
+		"openrouter/anthropic/claude-opus-4.5": "claude-opus-4-5", "claude-opus-4-5-20251101": "claude-opus-4-5", "anthropic/claude-opus-5.5": "claude-opus-5-5",
+		"claude-haiku-4-5@20251001": "claude-haiku-4-5", "claude-3-5-sonnet-20241022": "claude-3-5-sonnet", "claude-3-5-sonnet-latest": "claude-3-5-sonnet",
+		"anthropic/claude-3.5-sonnet": "claude-3-5-sonnet", "claude-3-haiku-20240307": "claude-3-haiku", "claude-sonnet-4-20250514": "claude-sonnet-4",
+		"google/gemini-1.5-pro-002": "gemini-1.5-pro", "gemini-1.5-flash-latest": "gemini-1.5-flash", "mistralai/mistral-large-2512": "mistral-large-2512",
+		"deepseek/deepseek-v4-pro": "deepseek-v4-pro", "qwen/qwen3-32b": "qwen3-32b", "qwen3.7-max-2026-05-20": "qwen3.7-max",
+		"meta-llama/Llama-3.1-8B-Instruct": "llama-3.1-8b", "llama3.1:8b": "llama-3.1-8b", "groq/llama-3.3-70b-versatile": "llama-3.3-70b",
+		"gpt-5-tiny": "", "gpt-5-pro-2025-10-06": "gpt-5-pro", "gpt-50": "", "ft:gpt-4o:org": "", "": "", "llama": "", "gpt-5:free": "", "gpt-5-": "",
+		"claude-3-5": "", "claude-3-5-sonnet-v2": "", "gpt-4-32k": "", "gpt-4o-audio-preview": "", "gemini-2.5-pro-preview-06-05": "", "mistral-large-latest": "",
+		"llama3.1:8b-instruct-q4_0": "", "deepseek-v3-0324": "", "openai/": "", "/gpt-5": "gpt-5", "gpt-5-2025-8-7": "", "gpt-5-20250807-2025-08-07": "",
 	}
 	for name, want := range tests {
 		card, ok := llm.LookupCard(name)
 		require.Equal(t, want != "", ok, name)
-		require.Equal(t, llm.Cards()[want], card, name)
+		require.Equal(t, want, card.Model, name)
 	}
 }
 
 // Every row says when and where its figures were read, and none is out of all proportion.
 func TestPriceTable(t *testing.T) {
 	t.Parallel()
-	require.NotEmpty(t, llm.Cards())
-	for name, c := range llm.Cards() {
-		_, err := time.Parse(time.DateOnly, c.Price.AsOf)
-		require.NoError(t, err, name)
-		require.Contains(t, c.Price.Source, "https://", name)
-		require.Positive(t, c.Price.Input, name)
-		if strings.Contains(name, "embedding") {
-			require.Zero(t, c.Price.Output, "%s generates nothing", name)
-		} else {
-			require.Greater(t, c.Price.Output, c.Price.Input, name)
+	require.Greater(t, len(llm.Cards()), 100)
+	families := map[string]bool{}
+	for _, c := range llm.Cards() {
+		name := c.Model
+		families[c.Family] = true
+		for _, day := range []string{c.AsOf, c.Found} {
+			_, err := time.Parse(time.DateOnly, day)
+			require.NoError(t, err, name)
 		}
-		if c.Price.CachedInput != nil {
-			require.Less(t, *c.Price.CachedInput, c.Price.Input, name)
+		require.LessOrEqual(t, c.AsOf, c.Found, name)
+		for _, source := range []string{c.Source, cmp.Or(c.LimitsSource, c.Source)} {
+			u, err := url.Parse(source)
+			require.NoError(t, err, name)
+			require.Equal(t, "https", u.Scheme, name)
+			require.NotEmpty(t, u.Host, name)
 		}
-		if c.Price.Long != nil {
-			require.Greater(t, c.Price.Long.Input, c.Price.Input, name)
-			require.Positive(t, c.Price.Long.Over, name)
+		require.True(t, c.Price != nil || c.ContextWindow > 0, "%s says nothing", name)
+		require.True(t, c.Price != nil || c.Note != "", "%s does not say why it has no price", name)
+		require.LessOrEqual(t, c.MaxOutputTokens, c.ContextWindow, name)
+		for _, name := range append([]string{name}, c.Aliases...) {
+			require.Equal(t, strings.ToLower(name), name)
+			require.NotContains(t, name, "/")
+			found, ok := llm.LookupCard(name)
+			require.True(t, ok, name)
+			require.Equal(t, c, found, name)
 		}
-		_, found := llm.LookupCard(name)
-		require.True(t, found, name)
+		requirePrice(t, &c)
 	}
+	require.Equal(t, map[string]bool{
+		"OpenAI": true, "Anthropic": true, "Google": true, "Mistral": true, "DeepSeek": true, "Qwen": true, "Llama": true, "xAI": true,
+	}, families)
+}
+
+func requirePrice(t *testing.T, c *llm.Card) {
+	t.Helper()
+	p := c.Price
+	if p == nil {
+		return
+	}
+	require.Equal(t, []string{c.AsOf, c.Source}, []string{p.AsOf, p.Source})
+	require.Positive(t, p.Input, c.Model)
+	if strings.Contains(c.Model, "embedding") {
+		require.Zero(t, p.Output, "%s generates nothing", c.Model)
+	} else {
+		require.GreaterOrEqual(t, p.Output, p.Input, c.Model)
+	}
+	if p.CachedInput != nil {
+		require.Less(t, *p.CachedInput, p.Input, c.Model)
+	}
+	if p.CacheWrite != nil {
+		require.Greater(t, *p.CacheWrite, p.Input, c.Model)
+		require.NotNil(t, p.CachedInput, c.Model)
+	}
+	if l := p.Long; l != nil {
+		require.Greater(t, l.Input, p.Input, c.Model)
+		require.Positive(t, l.Over, c.Model)
+		require.Less(t, l.Over, int64(c.ContextWindow)+1_000_000_000*int64(1-min(c.ContextWindow, 1)), c.Model)
+		require.Equal(t, p.CachedInput != nil, l.CachedInput != nil, c.Model)
+		require.Equal(t, p.CacheWrite != nil, l.CacheWrite != nil, c.Model)
+	}
+}
+
+func TestBrokenPriceTable(t *testing.T) {
+	t.Parallel()
+	require.EqualError(t, llm.ParseCards(`[{"model": "a", "aliases": ["b"]}, {"model": "b"}]`), `two rows have the name "b"`)
+	require.EqualError(t, llm.ParseCards(`[{"model": "a", "window": 1}]`), `json: unknown field "window"`)
 }
 
 func TestCounter(t *testing.T) {

@@ -114,10 +114,8 @@ func (r *Router) Price(model string) *config.Price {
 	if m.Price != nil {
 		return m.Price
 	}
-	if card, ok := LookupCard(cmp.Or(m.Model, model)); ok {
-		return &card.Price
-	}
-	return nil
+	card, _ := LookupCard(cmp.Or(m.Model, model))
+	return card.Price
 }
 
 func (r *Router) client(model string) (*client, error) {

@@ -19,7 +19,10 @@ type wireUsage struct {
 	InputTokens      tokens `json:"input_tokens"`
 	OutputTokens     tokens `json:"output_tokens"`
 	PromptDetails    struct {
-		Cached tokens `json:"cached_tokens"`
+		Cached   tokens `json:"cached_tokens"`
+		Written  tokens `json:"cache_write_tokens"`          // OpenAI, OpenRouter
+		Created  tokens `json:"cache_creation_input_tokens"` // DashScope
+		Creation tokens `json:"cache_creation_tokens"`       // LiteLLM
 	} `json:"prompt_tokens_details"`
 	CompletionDetails struct {
 		Reasoning tokens `json:"reasoning_tokens"`
@@ -27,6 +30,7 @@ type wireUsage struct {
 	CacheHit    tokens  `json:"prompt_cache_hit_tokens"` // DeepSeek
 	CachedFlat  tokens  `json:"cached_tokens"`           // Moonshot and others
 	CacheRead   tokens  `json:"cache_read_input_tokens"`
+	CacheCreate tokens  `json:"cache_creation_input_tokens"`
 	Reasoning   tokens  `json:"reasoning_tokens"`
 	Cost        dollars `json:"cost"` // OpenRouter: what was charged, in US dollars
 	CostDetails struct {
@@ -53,8 +57,8 @@ func isDetails(name string) bool {
 func (u *wireUsage) set(object, name, value []byte) bool {
 	switch string(object) {
 	case "prompt_tokens_details":
-		if string(name) == "cached_tokens" {
-			return u.PromptDetails.Cached.UnmarshalJSON(value) == nil
+		if t := u.promptDetail(string(name)); t != nil {
+			return t.UnmarshalJSON(value) == nil
 		}
 		return true
 	case "completion_tokens_details":
@@ -81,6 +85,21 @@ func (u *wireUsage) set(object, name, value []byte) bool {
 	return true
 }
 
+// promptDetail returns the number of a name in prompt_tokens_details, nil for another name.
+func (u *wireUsage) promptDetail(name string) *tokens {
+	switch name {
+	case "cached_tokens":
+		return &u.PromptDetails.Cached
+	case "cache_write_tokens":
+		return &u.PromptDetails.Written
+	case "cache_creation_input_tokens":
+		return &u.PromptDetails.Created
+	case "cache_creation_tokens":
+		return &u.PromptDetails.Creation
+	}
+	return nil
+}
+
 // tokens returns the number of a name, nil for another name.
 func (u *wireUsage) tokens(name string) *tokens {
 	switch name {
@@ -98,6 +117,8 @@ func (u *wireUsage) tokens(name string) *tokens {
 		return &u.CachedFlat
 	case "cache_read_input_tokens":
 		return &u.CacheRead
+	case "cache_creation_input_tokens":
+		return &u.CacheCreate
 	case "reasoning_tokens":
 		return &u.Reasoning
 	}
@@ -119,6 +140,15 @@ func (u *wireUsage) usage() (out echo.Usage, ok bool) {
 		}
 	}
 	return out, out.In > 0 || out.Out > 0
+}
+
+// written returns how many of a usage's tokens were written to the provider's prefix cache.
+func (u *wireUsage) written(of echo.Usage) int64 {
+	if u == nil {
+		return 0
+	}
+	d := &u.PromptDetails
+	return min(max(d.Written.n, d.Created.n, d.Creation.n, u.CacheCreate.n), of.In-of.Cached)
 }
 
 // cost returns what the provider says it charged, or nil. With a key of one's own at the upstream
@@ -216,6 +246,10 @@ func (u *wireUsage) ignored() string {
 		{"cached_tokens", u.CachedFlat.bad},
 		{"cache_read_input_tokens", u.CacheRead.bad},
 		{"reasoning_tokens", u.Reasoning.bad},
+		{"prompt_tokens_details.cache_write_tokens", u.PromptDetails.Written.bad},
+		{"prompt_tokens_details.cache_creation_input_tokens", u.PromptDetails.Created.bad},
+		{"prompt_tokens_details.cache_creation_tokens", u.PromptDetails.Creation.bad},
+		{"cache_creation_input_tokens", u.CacheCreate.bad},
 		{"cost", u.Cost.bad},
 		{"cost_details.upstream_inference_cost", u.CostDetails.Upstream.bad},
 	} {

@@ -195,6 +195,7 @@ func wholeEntries() (out []*echo.Entry) {
 	a, f, r := answered("everything"), failing(), refused()
 	e := model(wholes.Step(echo.StepModel), everything(), echo.ModelCall{
 		Model: a.Model, FinishReason: a.FinishReason, Retries: a.Retries, RetryKinds: a.RetryKinds, Ignored: a.Ignored,
+		CacheWritten: a.CacheWritten,
 	})
 	e.Message, e.Provider, e.Scripted, e.Usage, e.CostUSD = a.Message, a.Provider, true, &a.Usage, a.CostUSD
 	e = model(wholes.Try(echo.StepModel, 2), Ask(Failing, "too much"), echo.ModelCall{

@@ -91,7 +91,7 @@ func answered(asked string) *effect.ModelResponse {
 	return &effect.ModelResponse{
 		Message: echo.NewText(echo.RoleAssistant, echo.KindAnswer, "answer to "+asked), Provider: "world", Model: "world-1", Scripted: true,
 		Usage: echo.Usage{In: 7, Cached: 3, Out: 2, Reasoning: 1, Estimated: true}, CostUSD: &cost, FinishReason: "stop",
-		Retries: 1, RetryKinds: []echo.ModelErrorKind{echo.ModelErrRateLimited}, Ignored: "a negative cost",
+		Retries: 1, RetryKinds: []echo.ModelErrorKind{echo.ModelErrRateLimited}, Ignored: "a negative cost", CacheWritten: 3,
 	}
 }
 
