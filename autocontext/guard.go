@@ -37,7 +37,7 @@ func (g *guard) act() (*Ask, []echo.Guard, error) {
 		return g.askRecount(), events, nil
 	}
 	if g.settings.Strategy == cascade.BudgetFail {
-		if g.size() <= limit {
+		if g.size() <= limit || g.guessed() {
 			return nil, events, nil
 		}
 		return nil, events, g.doesNotFit(limit, `token_budget has the strategy "fail"`)
@@ -70,6 +70,10 @@ func (d *draft) limit() int64 {
 	return max(l, 0)
 }
 
+// guessed reports whether nobody knows that the limit is one: a request above it is sent, and a
+// refusal says what the limit is.
+func (d *draft) guessed() bool { return d.settings.Assumed && d.carry.Ceiling == 0 }
+
 // makeRoom brings the request down to target, or at least below most, and says what it did, the
 // last step of it. It says nothing when it could not, but the request fits as it is.
 func (g *guard) makeRoom(target, most int64) (*Ask, string, error) {
@@ -99,7 +103,7 @@ func (g *guard) makeRoom(target, most int64) (*Ask, string, error) {
 	switch {
 	case g.size() < most:
 		return nil, did, nil
-	case g.size() < g.limit():
+	case g.size() < g.limit(), g.guessed():
 		return nil, "", nil
 	}
 	return nil, "", g.doesNotFit(g.limit(), "nothing more can be left out")

@@ -22,6 +22,8 @@ type Settings struct {
 	// Limit is the tokens, in the model's own count, that a request may have. 0: unknown; the
 	// guard then acts only when a request was refused as too long.
 	Limit int64
+	// Assumed says that Limit is a guess: room is made below it, but a request above it is sent.
+	Assumed bool
 	// Strategy says what makes room near Limit; "" is [cascade.BudgetSummarize].
 	Strategy cascade.BudgetStrategy
 

@@ -38,6 +38,7 @@ const (
 type ModelFacts struct {
 	Name        string  `json:"name,omitempty"`         // as its provider has it; "": the name that it is asked for
 	Window      int64   `json:"window,omitempty"`       // tokens of a request and its answer together; 0: unknown
+	Assumed     bool    `json:"assumed,omitempty"`      // Window is not known, but taken for it
 	MaxOutput   int64   `json:"max_output,omitempty"`   // tokens of the longest answer; 0: unknown
 	Price       *Price  `json:"price,omitempty"`        // nil: unknown
 	Tariff      *Tariff `json:"tariff,omitempty"`       // nil: unknown

@@ -73,7 +73,7 @@ func (c *calls) ask(ctx context.Context, key echo.Key, req *effect.ModelRequest)
 // decided then. Facts and readings are taken whatever the limits are, so that a run that resumes
 // under others finds what is recorded.
 func (c *calls) afford(ctx context.Context, key echo.Key, req *effect.ModelRequest, size sizing) error {
-	f, err := c.models.of(req.Model)
+	f, err := c.models.of(ctx, req.Model)
 	if err != nil {
 		return err
 	}

@@ -239,7 +239,7 @@ func (o *opening) askMenu(ctx context.Context, menu *selection.Menu) (*selection
 		Site: site, Model: cmp.Or(o.inter.Selection.SelectorModel, o.v.record.Model), Messages: menu.Messages,
 		MaxOutputTokens: menu.MaxOut + effect.ThinkingRoom, AnswerLength: menu.MaxOut,
 	}
-	facts, err := o.v.run.models.of(req.Model)
+	facts, err := o.v.run.models.of(ctx, req.Model)
 	if err != nil {
 		return nil, err
 	}

@@ -61,7 +61,7 @@ func (v *visit) perform(ctx context.Context) (outcome, error) {
 	var start *echo.PhaseContext
 	var err error
 	if !v.phase.Deterministic() {
-		start, err = v.equip()
+		start, err = v.equip(ctx)
 	}
 	e := v.rec.entry(v.visit.Step(echo.StepStart), echo.PhaseStart{Visit: v.record.Visit, Context: start})
 	e.Model = v.record.Model
@@ -86,8 +86,8 @@ func (v *visit) perform(ctx context.Context) (outcome, error) {
 }
 
 // equip gives a phase with a model its tools and views. It returns what is recorded of them.
-func (v *visit) equip() (*echo.PhaseContext, error) {
-	facts, err := v.run.models.of(v.record.Model)
+func (v *visit) equip(ctx context.Context) (*echo.PhaseContext, error) {
+	facts, err := v.run.models.of(ctx, v.record.Model)
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,10 @@ const (
 // differs between rules, and says since which it is made so.
 type ruleset int
 
+// assumesWindow: a model whose window nobody knows is given one, and a warning says so; an endpoint
+// on this machine is asked for its own before. Without, the window stays unknown. Since rules 2.
+func (r ruleset) assumesWindow() bool { return r >= 2 }
+
 // RulesError says that a session was begun under rules that this engine does not have.
 type RulesError struct {
 	Rules int // of the session

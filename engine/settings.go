@@ -21,7 +21,7 @@ type models struct {
 
 // of returns what is known of a model. What was known when the run first asked is recorded and
 // holds for all of it. How tokens are counted follows from the model's name.
-func (m *models) of(model string) (effect.ModelFacts, error) {
+func (m *models) of(ctx context.Context, model string) (effect.ModelFacts, error) {
 	if f, ok := m.known[model]; ok {
 		return f, nil
 	}
@@ -33,11 +33,9 @@ func (m *models) of(model string) (effect.ModelFacts, error) {
 		f.Name = ""
 	}
 	key := echo.RunKey().Named(echo.StepFacts, model)
-	d, _, err := effect.Reading[echo.ModelFacts](context.Background(), m.rec, key, effect.Site{Cascade: m.rec.cascade}, func() echo.Payload {
-		d := echo.ModelFacts{
-			Name: f.Name, Window: f.Window, MaxOutput: f.MaxOutput, Price: f.Price, Tariff: f.Tariff, NativeTools: f.NativeTools,
-		}
-		if d == (echo.ModelFacts{}) {
+	d, _, err := effect.Reading[echo.ModelFacts](ctx, m.rec, key, effect.Site{Cascade: m.rec.cascade}, func() echo.Payload {
+		d := m.reading(ctx, &f)
+		if d == (echo.ModelFacts{}) || f.AskWindow != nil && ctx.Err() != nil { // then nobody answered
 			return nil
 		}
 		return d
@@ -48,25 +46,46 @@ func (m *models) of(model string) (effect.ModelFacts, error) {
 	if d.Name != f.Name && m.facts != nil { // it stood for another model then
 		f = m.facts(cmp.Or(d.Name, model))
 	}
-	f.Window, f.MaxOutput, f.Price, f.Tariff, f.NativeTools = d.Window, d.MaxOutput, d.Price, d.Tariff, d.NativeTools
+	f.Window, f.Assumed, f.MaxOutput, f.Price, f.Tariff, f.NativeTools = d.Window, d.Assumed, d.MaxOutput, d.Price, d.Tariff, d.NativeTools
 	m.known[model] = f
-	return f, nil
+	if !d.Assumed {
+		return f, nil
+	}
+	return f, m.rec.warn(key, fmt.Sprintf("the context window of %s is not known: %d tokens are assumed; set context_window of the model in windlass.json",
+		model, d.Window))
+}
+
+// reading is what is recorded of a model's facts.
+func (m *models) reading(ctx context.Context, f *effect.ModelFacts) echo.ModelFacts {
+	d := echo.ModelFacts{Name: f.Name, Window: f.Window, MaxOutput: f.MaxOutput, Price: f.Price, Tariff: f.Tariff, NativeTools: f.NativeTools}
+	if !m.rec.rules.assumesWindow() {
+		return d
+	}
+	if f.AskWindow != nil {
+		d.Window = cmp.Or(f.AskWindow(ctx), d.Window)
+	}
+	if d.Window == 0 && f.DefaultWindow > 0 {
+		d.Window, d.Assumed = f.DefaultWindow, true
+	}
+	return d
 }
 
 // room is how many tokens a request may have, and why.
 type room struct {
 	limit   int64 // 0: unknown
 	ceiling int64 // of request and answer together
+	assumed bool  // the ceiling is not known, but taken for it
 	reserve int64 // for the answer
 	from    string
 }
 
 // roomFor returns the model's window or max_total, less what is kept for the answer: the budget's
-// reserve, else max_output_tokens, else the longest answer but at most a quarter.
+// reserve, else max_output_tokens, else the longest answer but at most a quarter. A max_total counts
+// more than a window that is only assumed, and such a window never says that there is no room.
 func roomFor(f effect.ModelFacts, b *cascade.TokenBudget, maxOutput int) room {
-	r := room{ceiling: f.Window}
-	if b != nil && b.MaxTotal > 0 && (r.ceiling == 0 || b.MaxTotal < r.ceiling) {
-		r.ceiling = b.MaxTotal
+	r := room{ceiling: f.Window, assumed: f.Assumed}
+	if b != nil && b.MaxTotal > 0 && (r.ceiling == 0 || r.assumed || b.MaxTotal < r.ceiling) {
+		r.ceiling, r.assumed = b.MaxTotal, false
 	}
 	if r.ceiling == 0 {
 		return room{}
@@ -82,7 +101,9 @@ func roomFor(f effect.ModelFacts, b *cascade.TokenBudget, maxOutput int) room {
 			r.reserve = min(r.reserve, f.MaxOutput)
 		}
 	}
-	r.limit = max(r.ceiling-r.reserve, 0)
+	if r.limit = max(r.ceiling-r.reserve, 0); r.limit == 0 && r.assumed {
+		return room{}
+	}
 	return r
 }
 
@@ -99,7 +120,7 @@ func settingsFor(c *cascade.Cascade, p *cascade.Phase, f effect.ModelFacts, d di
 	budget := c.EffectiveTokenBudget(p)
 	r := roomFor(f, budget, p.MaxOutputTokens)
 	s := autocontext.Settings{
-		Policy: c.EffectiveIntra(p), Dialect: d, Price: f.Price, Limit: r.limit, Count: f.Count, Exact: f.Exact,
+		Policy: c.EffectiveIntra(p), Dialect: d, Price: f.Price, Limit: r.limit, Assumed: r.assumed, Count: f.Count, Exact: f.Exact,
 	}
 	if budget != nil {
 		s.Strategy = budget.Strategy

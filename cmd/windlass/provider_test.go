@@ -18,7 +18,8 @@ import (
 func startProvider() *llmtest.Server {
 	var asked sync.Map // model -> true
 	return llmtest.Start(llmtest.Config{
-		Key: testKey,
+		Window: 1_000_000,
+		Key:    testKey,
 		Models: []string{
 			"plain", "gpt-5-mini", "html", "broken-json", "no-choices", "empty", "cut-once", "cut", "limited-once", "limited", "hangs",
 			"hangs-midway", "bad-arguments", "unknown-tool", "calls-slow", "overloaded", "summer", "vectors",

@@ -132,6 +132,7 @@ func (e *ModelError) Unwrap() error { return e.Err }
 type ModelFacts struct {
 	Name        string // the provider's, which decides how tokens are counted; "": the requested one
 	Window      int64  // tokens of a request and its answer together; 0: unknown
+	Assumed     bool   // Window is not known, but taken for it
 	MaxOutput   int64  // tokens of the longest answer; 0: unknown
 	Price       *echo.Price
 	Tariff      *echo.Tariff // the price of a whole call; nil: unknown
@@ -140,4 +141,10 @@ type ModelFacts struct {
 	Count      func(*echo.Message) int64 // of a message as it is sent; nil: four bytes are a token
 	Exact      bool                      // Count uses the model's own tokenizer
 	CountFixed func([]ToolSpec) int64    // of tools and the protocol of a request; may be nil
+
+	// AskWindow asks the model's endpoint for the window that it gives the model; 0: it does not say.
+	// It is asked once in a run, and counts more than Window; nil: there is nobody to ask.
+	AskWindow func(context.Context) int64
+	// DefaultWindow is the window of a model of which none is known; 0: it stays unknown.
+	DefaultWindow int64
 }

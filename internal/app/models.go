@@ -67,6 +67,7 @@ func (o *opening) chooseModel() error {
 	o.runner.Facts = o.router.Facts
 	switch {
 	case o.options.Extensions.Model != nil:
+		o.runner.Facts = factsUnasked(o.router)
 		o.runner.Model = o.options.Extensions.Model
 		return nil
 	case o.options.Offline:
@@ -103,9 +104,23 @@ func modelOf(p *cascade.Phase, r *engine.Runner) string {
 // factsOffline returns what is known of models that a script plays: their limits are kept to, but
 // nothing is paid, and a script calls tools in the way that the cascade says.
 func factsOffline(r *llm.Router) func(string) effect.ModelFacts {
+	unasked := factsUnasked(r)
+	return func(model string) effect.ModelFacts {
+		f := unasked(model)
+		f.Price, f.Tariff, f.NativeTools = nil, nil, nil
+		return f
+	}
+}
+
+// factsUnasked returns what is known of models that no endpoint answers for: none is asked for a
+// window, and a name that stands for no model has none.
+func factsUnasked(r *llm.Router) func(string) effect.ModelFacts {
 	return func(model string) effect.ModelFacts {
 		f := r.Facts(model)
-		f.Price, f.Tariff, f.NativeTools = nil, nil, nil
+		f.AskWindow = nil
+		if model == scriptedModel || model == ownModel {
+			f.DefaultWindow = 0
+		}
 		return f
 	}
 }

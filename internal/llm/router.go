@@ -67,7 +67,8 @@ func (r *Router) Check(model string) error {
 	return err
 }
 
-// Facts returns what is known of a model from the configuration and the embedded table.
+// Facts returns what is known of a model from the configuration and the embedded table, and how its
+// endpoint is asked for its window when it is on this machine. Nothing is sent.
 func (r *Router) Facts(model string) effect.ModelFacts {
 	m, _ := r.cfg.Lookup(model)
 	window, output := r.Limits(model)
@@ -78,7 +79,7 @@ func (r *Router) Facts(model string) effect.ModelFacts {
 	f := effect.ModelFacts{
 		Name: name, Window: int64(window), MaxOutput: int64(output), NativeTools: m.NativeTools,
 		Count: func(m *echo.Message) int64 { return counter().Message(m) }, Exact: HasTokenizer(name),
-		CountFixed: EstimateFixed,
+		CountFixed: EstimateFixed, AskWindow: r.askWindow(model, m), DefaultWindow: DefaultWindow,
 	}
 	if p := r.Price(model); p != nil {
 		t := tariff(*p)

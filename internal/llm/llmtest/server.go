@@ -108,6 +108,7 @@ type Answer struct {
 type Config struct {
 	Key    string                     // the key that requests must carry; empty: any or none
 	Models []string                   // the models there are; empty: all
+	Window int64                      // what a model's page says of its window; 0: nothing
 	Answer func(Request) *Answer      // decides each answer; nil: the text "ok"
 	Embed  func(EmbedRequest) *Answer // decides each answer to /embeddings; nil: a vector for each text
 	// Sent is told what has been sent of a completion: a part, before the rest is held back or
@@ -172,6 +173,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // the client has gone
 	}
+	if isModelQuestion(r) && s.cfg.Window > 0 {
+		_ = json.NewEncoder(w).Encode(map[string]any{"id": strings.TrimPrefix(r.URL.Path, "/v1/models/"), "max_model_len": s.cfg.Window})
+		return
+	}
 	if status, code, err := s.admit(r); err != nil {
 		writeError(w, status, code, err.Error())
 		return
@@ -225,6 +230,11 @@ func readAll(r *http.Request) ([]byte, error) {
 	data := make([]byte, r.ContentLength)
 	_, err := io.ReadFull(r.Body, data)
 	return data, err
+}
+
+// isModelQuestion reports whether a request asks what the server knows of a model.
+func isModelQuestion(r *http.Request) bool {
+	return r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/v1/models/")
 }
 
 // admit checks the request line and the headers.
