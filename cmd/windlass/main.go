@@ -74,6 +74,7 @@ var commands = []func(*console) *cobra.Command{
 	newSchemaCommand,
 	newSQLCommand,
 	newCostCommand,
+	newModelsCommand,
 	newSimulateCommand,
 	newSessionsCommand,
 	newShipCommand,
