@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -41,10 +40,13 @@ type shownRun struct {
 	run     *app.Run
 	notices *term.Notices
 	closing app.Closing
+	drawing bool // the run is drawn in place, and lines are for afterwards
+	dropped bool // the reader of standard output has gone away, which is yet to be said
 }
 
 // follow opens a run, shows it, and turns its end into an error. The first signal interrupts it.
 func follow(ctx context.Context, con *console, o showOptions, open func(context.Context, *app.App, app.Watch) (*app.Run, error)) error {
+	term.SurviveClosedPipes() // to the end of the process: what it says last may be unread, too
 	runs, err := con.open()
 	if err != nil {
 		return err
@@ -52,7 +54,6 @@ func follow(ctx context.Context, con *console, o showOptions, open func(context.
 	s := &shownRun{con: con, showOptions: o, notices: term.NewNotices(con.err)}
 	ctx, stop := interruptible(ctx, recording(s.notices))
 	defer stop()
-	defer term.SurviveClosedPipes()()
 	if s.run, err = open(ctx, runs, app.Watch{Follow: s.show, Notice: s.notices.Say, Fetching: con.fetching}); err != nil {
 		return err
 	}
@@ -68,13 +69,14 @@ func (s *shownRun) show(r *app.Run) (engine.Observer, []echo.Sink) {
 	var v live.View = live.NewPlain(io.Discard)
 	if !s.quiet {
 		v = live.Choose(s.con.err, r.Cascade(), r.ID(), s.notices)
+		_, s.drawing = v.(*live.InPlace)
 	}
 	if len(recorded) > 0 {
 		s.showRecorded(v, r)
 	}
 	sinks := []echo.Sink{v}
 	if s.events {
-		sinks = append(sinks, live.NewEvents(s.con.out))
+		sinks = append(sinks, live.NewEvents(term.NewOutput(s.con.out, s.readerGone)))
 	}
 	return v, sinks
 }
@@ -93,9 +95,19 @@ func (s *shownRun) showRecorded(v live.View, r *app.Run) {
 	}
 }
 
+// readerGone says that nobody reads standard output any more: now, or after what is drawn.
+func (s *shownRun) readerGone() {
+	if s.dropped = s.drawing; !s.dropped {
+		fmt.Fprintln(s.con.err, "The reader of standard output has gone away: the rest of the output is dropped.")
+	}
+}
+
 // finish closes the run, prints the result, and turns the end of the run into the command's error.
 func (s *shownRun) finish(res *engine.Result, runErr error) error {
 	s.closing = s.run.Close()
+	if s.drawing = false; s.dropped {
+		s.readerGone()
+	}
 	printErr := s.printResult(res, runErr)
 	s.printSummary(res)
 	if err := s.closing.Cards; err != nil {
@@ -125,7 +137,11 @@ func (s *shownRun) printResult(res *engine.Result, runErr error) error {
 	default:
 		err = summary.WriteOutput(s.con.out, res.Output)
 	}
-	if err != nil && !errors.Is(err, syscall.EPIPE) { // a reader that has left, such as head, has what it wanted
+	if term.IsReaderGone(err) { // such as head, which has what it wanted
+		s.readerGone()
+		return nil
+	}
+	if err != nil {
 		return fmt.Errorf("print the result: %w", err)
 	}
 	return nil

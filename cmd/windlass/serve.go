@@ -97,7 +97,7 @@ func runServer(ctx context.Context, con *console, o serveOptions) error {
 		return serveError(err)
 	}
 	defer s.Close() //nolint:errcheck // nothing of it is worth anything to the next server
-	defer term.SurviveClosedPipes()()
+	term.SurviveClosedPipes()
 	o.announce(l, s, cert, cmp.Or(s.TokenFile(), from))
 	ctx, stop := interruptible(ctx, func() { l.Print("stopping: no new runs" + lastChance(s.Running(), o.grace)) })
 	defer stop()

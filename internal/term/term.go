@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
 
 	xterm "golang.org/x/term"
 )
@@ -45,12 +43,4 @@ func WriteJSON(w io.Writer, v any) error {
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	return enc.Encode(v)
-}
-
-// SurviveClosedPipes makes writes to a closed pipe fail instead of ending the process: a run that
-// is paid for does not die of a log that nobody reads. stop ends this.
-func SurviveClosedPipes() (stop func()) {
-	ignored := make(chan os.Signal, 1) // never read: the write's error says it
-	signal.Notify(ignored, syscall.SIGPIPE)
-	return func() { signal.Stop(ignored) }
 }

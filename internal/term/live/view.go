@@ -48,7 +48,7 @@ type Events struct{ out io.Writer }
 // NewEvents returns a sink that writes to out.
 func NewEvents(out io.Writer) *Events { return &Events{out: out} }
 
-// Write implements echo.Sink. A reader that is gone is an [OutputError].
+// Write implements echo.Sink. A failed write is an [OutputError].
 func (e *Events) Write(entry *echo.Entry) error {
 	line, err := json.Marshal(entry)
 	if err != nil {
