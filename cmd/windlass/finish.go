@@ -83,13 +83,13 @@ func (s *shownRun) show(r *app.Run) (engine.Observer, []echo.Sink) {
 
 // showRecorded shows what a resumed run did so far: all of it on a terminal, else how much it is.
 func (s *shownRun) showRecorded(v live.View, r *app.Run) {
-	kept := record.Kept(r.Recorded())
 	if inPlace, ok := v.(*live.InPlace); ok {
-		for _, e := range kept {
+		for _, e := range r.Recorded() {
 			_ = inPlace.Write(e) // it only draws
 		}
+		inPlace.SetAside(record.ResumptionOf(r.Recorded()).SetAside())
 	} else if !s.quiet {
-		t := record.Of(kept).Totals()
+		t := record.Of(record.Kept(r.Recorded())).Totals()
 		fmt.Fprintf(s.con.err, "%s: session %s is resumed after %s, %s answered from its record\n",
 			r.Cascade().CascadeID, r.ID(), term.Plural(len(r.Recorded()), "entry"), term.Plural(t.Calls-t.Failed, "model call"))
 	}

@@ -20,20 +20,40 @@ import (
 	"github.com/windlass-run/windlass/internal/clickhouse/sqltext"
 )
 
-// Value is one value of a result, as ClickHouse shows it and in JSON, with every digit.
+// Value is one value of a result: for people, without the noise of floating-point sums, and for
+// programs with every digit.
 type Value struct {
 	Null   bool
-	Number bool // it is shown right-aligned and stands unquoted in JSON
-	text   string
+	Number bool   // it is shown right-aligned and stands unquoted in JSON
+	text   string // for people
 	json   []byte // nil: the text as a JSON string
 }
 
-// String returns the value as text; NULL is "NULL".
+// String returns the value as text for people; NULL is "NULL".
 func (v Value) String() string {
 	if v.Null {
 		return "NULL"
 	}
 	return v.text
+}
+
+// Exact returns the value as text with every digit; NULL is "NULL".
+func (v Value) Exact() string {
+	if !v.Null && v.isPlain() {
+		return string(v.json)
+	}
+	return v.String()
+}
+
+// isPlain reports whether the value is no string in JSON.
+func (v Value) isPlain() bool { return len(v.json) > 0 && v.json[0] != '"' }
+
+// appendText appends the value in JSON, with numbers as people see them.
+func (v Value) appendText(dst []byte) []byte {
+	if !v.Null && v.isPlain() {
+		return append(dst, v.text...)
+	}
+	return v.AppendJSON(dst)
 }
 
 // AppendJSON appends the value in JSON.
@@ -232,7 +252,11 @@ func convertScalar(v reflect.Value) (Value, error) {
 	}
 }
 
-// floatValue writes the shortest exact text. What JSON has no number for is a string there.
+// digitsForPeople are those of a 64-bit number that a sum of such numbers leaves as they are.
+const digitsForPeople = 15
+
+// floatValue writes the shortest exact text, and for people one of [digitsForPeople] at most. What
+// JSON has no number for is a string there.
 func floatValue(f float64, bits int) Value {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		text := strings.ToLower(strings.TrimPrefix(fmt.Sprint(f), "+"))
@@ -242,12 +266,16 @@ func floatValue(f float64, bits int) Value {
 	if a := math.Abs(f); a != 0 && (a < 1e-6 || a >= 1e21) {
 		format = 'e'
 	}
-	return numberValue(strconv.FormatFloat(f, format, -1, bits))
+	v := numberValue(strconv.FormatFloat(f, format, -1, bits))
+	if rounded, err := strconv.ParseFloat(strconv.FormatFloat(f, 'g', digitsForPeople, 64), 64); err == nil && bits == 64 {
+		v.text = strconv.FormatFloat(rounded, format, -1, bits)
+	}
+	return v
 }
 
 // convertList shows arrays, and tuples without names.
 func (t valueType) convertList(v reflect.Value) (Value, error) {
-	out := []byte{'['}
+	out, text := []byte{'['}, []byte{'['}
 	for i := range v.Len() {
 		var elem valueType
 		switch {
@@ -261,12 +289,11 @@ func (t valueType) convertList(v reflect.Value) (Value, error) {
 			return Value{}, err
 		}
 		if i > 0 {
-			out = append(out, ',')
+			out, text = append(out, ','), append(text, ',')
 		}
-		out = value.AppendJSON(out)
+		out, text = value.AppendJSON(out), value.appendText(text)
 	}
-	out = append(out, ']')
-	return Value{text: string(out), json: out}, nil
+	return Value{text: string(append(text, ']')), json: append(out, ']')}, nil
 }
 
 // convertMap shows maps, sorted by key, and tuples with names, in their own order.
@@ -299,15 +326,13 @@ func (t valueType) convertMap(v reflect.Value) (Value, error) {
 	slices.SortFunc(members, func(a, b member) int {
 		return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.key, b.key))
 	})
-	out := []byte{'{'}
+	out, text := []byte{'{'}, []byte{'{'}
 	for i, m := range members {
 		if i > 0 {
-			out = append(out, ',')
+			out, text = append(out, ','), append(text, ',')
 		}
-		out = echo.AppendString(out, m.key)
-		out = append(out, ':')
-		out = m.value.AppendJSON(out)
+		out, text = append(echo.AppendString(out, m.key), ':'), append(echo.AppendString(text, m.key), ':')
+		out, text = m.value.AppendJSON(out), m.value.appendText(text)
 	}
-	out = append(out, '}')
-	return Value{text: string(out), json: out}, nil
+	return Value{text: string(append(text, '}')), json: append(out, '}')}, nil
 }

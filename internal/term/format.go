@@ -1,6 +1,7 @@
 package term
 
 import (
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -49,10 +50,10 @@ func Counted(n int, noun string) string {
 	return Count(int64(n)) + strings.TrimPrefix(Plural(n, noun), strconv.Itoa(n))
 }
 
-// Percent returns a part of the whole in percent, rounded down; 0 without a whole.
+// Percent returns a part of the whole in percent, rounded; 0 without a whole.
 func Percent(part, whole int64) int64 {
 	if whole <= 0 {
 		return 0
 	}
-	return part * 100 / whole
+	return int64(math.Round(100 * float64(part) / float64(whole)))
 }

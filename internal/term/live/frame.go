@@ -203,6 +203,8 @@ func marks(s echo.Status) (mark string, style term.Colour) {
 		return "▸", term.Cyan
 	case echo.StatusCompleted:
 		return "✓", term.Green
+	case echo.StatusInterrupted, echo.StatusOverBudget:
+		return "■", term.Yellow
 	default:
 		return "✗", term.Red
 	}

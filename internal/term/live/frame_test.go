@@ -87,3 +87,45 @@ func TestFrames(t *testing.T) {
 	show("a phase failed, another one was put in, Ctrl-C", wide, Room{60, 6}, Room{60, 2})
 	golden(t, b.String())
 }
+
+// A phase whose stop a resume set aside goes on, and what was paid stays paid; one that a person or
+// a limit stopped does not look as if it had failed.
+func TestFrameOfARunThatWasResumed(t *testing.T) {
+	t.Parallel()
+	clock := time.Date(2026, 1, 31, 9, 0, 0, 0, time.UTC)
+	p := NewProgress("incident", "nightly-7", []string{"count", "report"}, func() time.Time { return clock })
+	seq := uint64(0)
+	put := func(node echo.NodeType, phase, data string) {
+		seq++
+		e := &echo.Entry{Seq: seq, NodeType: node, Phase: phase, Data: []byte(data)}
+		if node == echo.NodeModelCall {
+			usd := 0.5
+			e.CostUSD, e.Usage = &usd, &echo.Usage{In: 10, Out: 1}
+		}
+		p.Entry(e)
+	}
+	frame := func() string {
+		var marks []string
+		for _, line := range p.Frame(Room{Width: 100}, false)[1:] {
+			marks = append(marks, strings.Join(strings.Fields(line), " "))
+		}
+		return strings.Join(marks, "\n")
+	}
+	put(echo.NodePhaseStart, "count", ``)
+	put(echo.NodeModelCall, "count", ``)
+	put(echo.NodePhaseEnd, "count", `{"status": "interrupted", "reason": "interrupted"}`)
+	require.Equal(t, "■ count in 10 cached 0 out 1 $0.5000 0ms\n· report\nin 10 cached 0 out 1 $0.5000 0ms", frame())
+	put(echo.NodeResume, "", `{"set_aside": [3]}`)
+	require.Equal(t, "▸ count in 10 cached 0 out 1 $0.5000 0ms\n· report\nin 10 cached 0 out 1 $0.5000 0ms", frame())
+	put(echo.NodePhaseEnd, "count", `{"status": "failed"}`)
+	put(echo.NodePhaseStart, "sorry", ``)
+	put(echo.NodeModelCall, "sorry", ``)
+	put(echo.NodePhaseEnd, "sorry", `{"status": "over_budget"}`)
+	require.Equal(t, "✗ count in 10 cached 0 out 1 $0.5000 0ms\n■ sorry in 10 cached 0 out 1 $0.5000 0ms\n· report\n"+
+		"in 20 cached 0 out 2 $1.00 0ms", frame())
+	p.SetAside([]uint64{8, 7, 6, 5})
+	put(echo.NodePhaseEnd, "count", `{"status": "completed"}`)
+	put(echo.NodePhaseStart, "report", ``)
+	put(echo.NodeResume, "", `{"set_aside": [10]}`)
+	require.Equal(t, "✓ count in 10 cached 0 out 1 $0.5000 0ms\n· report\nin 20 cached 0 out 2 $1.00 0ms", frame())
+}

@@ -87,6 +87,9 @@ func (v *InPlace) Observe(ev engine.Event) { v.progress.Event(ev) }
 // Write implements echo.Sink.
 func (v *InPlace) Write(e *echo.Entry) error { v.progress.Entry(e); return nil }
 
+// SetAside has entries count no longer, see [Progress.SetAside].
+func (v *InPlace) SetAside(seqs []uint64) { v.progress.SetAside(seqs) }
+
 // Close draws the end of the run and leaves it on the screen.
 func (v *InPlace) Close(context.Context) error {
 	v.once.Do(func() { close(v.stop) })

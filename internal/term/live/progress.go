@@ -41,6 +41,10 @@ type phaseProgress struct {
 	spent    record.Totals
 	started  time.Time
 	duration time.Duration
+
+	begun uint64 // the number of the entry of its start
+	ended uint64 // and of its end
+	extra bool   // it is not one of those that were to come
 }
 
 // NewProgress returns the state of a run that is about to begin.
@@ -56,8 +60,11 @@ func NewProgress(cascadeID, session string, phases []string, now func() time.Tim
 func (p *Progress) Entry(e *echo.Entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if e.NodeType == echo.NodeModelCall {
-		p.total.Add(e)
+	p.total.Add(e)
+	if e.NodeType == echo.NodeResume {
+		d, _ := echo.Read[echo.Resume](e) // one that cannot be read sets nothing aside
+		p.setAside(d.SetAside)
+		return
 	}
 	ph := p.current(e.Phase)
 	if e.NodeType == echo.NodePhaseStart {
@@ -68,7 +75,7 @@ func (p *Progress) Entry(e *echo.Entry) {
 	}
 	switch e.NodeType {
 	case echo.NodePhaseStart:
-		ph.status, ph.started = echo.StatusRunning, p.now()
+		ph.status, ph.started, ph.begun = echo.StatusRunning, p.now(), e.Seq
 	case echo.NodeModelCall:
 		ph.attempt, ph.turn, ph.activity, ph.detail = e.Attempt, e.Turn, "", ""
 		ph.spent.Add(e)
@@ -81,7 +88,31 @@ func (p *Progress) Entry(e *echo.Entry) {
 		ph.guard = guardLine(e)
 	case echo.NodePhaseEnd:
 		ph.status, ph.duration = record.Visit{}.After(e).Status, p.now().Sub(ph.started)
-		ph.activity, ph.detail = "", ""
+		ph.activity, ph.detail, ph.ended = "", "", e.Seq
+	}
+}
+
+// SetAside has entries count no longer, as those that record the stop of a run that resumes.
+func (p *Progress) SetAside(seqs []uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.setAside(seqs)
+}
+
+// setAside has phases whose ends do not count any more go on, and others begin again. What they
+// took stays.
+func (p *Progress) setAside(seqs []uint64) {
+	p.phases = slices.DeleteFunc(p.phases, func(ph phaseProgress) bool {
+		return ph.extra && slices.Contains(seqs, ph.begun)
+	})
+	for i := range p.phases {
+		ph := &p.phases[i]
+		switch {
+		case slices.Contains(seqs, ph.begun):
+			ph.status = echo.StatusPending
+		case slices.Contains(seqs, ph.ended):
+			ph.status = echo.StatusRunning
+		}
 	}
 }
 
@@ -138,7 +169,7 @@ func (p *Progress) begin(name string) *phaseProgress {
 		}
 		at = min(at, i)
 	}
-	p.phases = slices.Insert(p.phases, at, phaseProgress{name: name})
+	p.phases = slices.Insert(p.phases, at, phaseProgress{name: name, extra: true})
 	return &p.phases[at]
 }
 

@@ -134,7 +134,7 @@ func writeCSV(w io.Writer, rows *clickhouse.Rows) error {
 	}
 	err := eachRow(rows, func(row []clickhouse.Value) error {
 		for i, v := range row {
-			if record[i] = v.String(); v.Null {
+			if record[i] = v.Exact(); v.Null {
 				record[i] = `\N`
 			}
 		}
