@@ -9,8 +9,8 @@ import (
 	"runtime/debug"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine"
-	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/failure"
 )
@@ -178,7 +178,7 @@ func (r *Run) do(ctx context.Context, run *app.Run) {
 	defer r.cancel()
 	res, err := recovered(ctx, run)
 	closing := run.Close()
-	r.result = &Result{Result: *res, Spent: run.Totals(res)}
+	r.result = &Result{Result: *res, Spent: run.Sums().Totals}
 	if u := closing.Undelivered; u != nil {
 		r.result.Undelivered = u
 	}
@@ -235,7 +235,7 @@ func (r *Run) Cancel() { r.cancel() }
 // phases took.
 type Result struct {
 	engine.Result
-	Spent       effect.Totals // with what was done in the background
+	Spent       record.Totals // by the whole session: also by what failed, or was done in the background or before it was resumed
 	Undelivered error         // why ClickHouse does not have everything yet; nil: it has, or it was to have nothing
 }
 

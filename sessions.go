@@ -23,12 +23,18 @@ type Session struct {
 	Resumable bool      // as far as its record says
 	Place
 
-	Visits       int // to phases
-	ModelCalls   int
-	ToolCalls    int
+	Visits int // to phases
+	CallCounts
 	Usage        echo.Usage // its In, Cached and Out
-	CostUSD      *float64   // of the calls whose cost is known; nil: of none
+	CostUSD      *float64   // of the calls whose cost is known; nil: there are only others
 	UnknownCosts int        // calls whose cost is not known
+}
+
+// CallCounts say how many calls a run made. Requests for embeddings are no model calls.
+type CallCounts struct {
+	ModelCalls     int
+	EmbeddingCalls int
+	ToolCalls      int
 }
 
 // Place says where the record of a session is.
@@ -92,7 +98,8 @@ func (w *Windlass) Sessions(ctx context.Context, limit int) ([]Session, error) {
 func newSession(s *clickhouse.SessionState, t *clickhouse.SessionTimes, f *clickhouse.SessionFigures) Session {
 	return Session{
 		ID: s.ID, CascadeID: s.CascadeID, Status: s.Status, Reason: echo.StopReason(s.Reason), Error: s.Error, StartedAt: t.StartedAt, LastAt: t.LastAt,
-		Visits: int(f.Phases), ModelCalls: int(f.Calls), ToolCalls: int(f.ToolCalls), CostUSD: f.CostUSD, UnknownCosts: int(f.UnknownCostCalls),
+		Visits: int(f.Phases), CallCounts: CallCounts{int(f.Calls), int(f.EmbeddingCalls), int(f.ToolCalls)},
+		CostUSD: f.CostUSD, UnknownCosts: int(f.UnknownCostCalls),
 		Usage: echo.Usage{In: f.TokensIn, Cached: f.TokensCached, Out: f.TokensOut},
 	}
 }

@@ -101,8 +101,6 @@ func (v *views) request(ctx context.Context, selection, call echo.Key, noTools b
 	if err := v.rec.Append(e); err != nil {
 		return nil, err
 	}
-	v.reads.figures.FullSize += report.FullHistorySize
-	v.reads.figures.SentSize += report.ContextSize
 	v.rec.observe(Event{Kind: EventModelCall, Site: req.Site, Model: req.Model, ContextSize: report.ContextSize})
 	return req, nil
 }
@@ -259,17 +257,14 @@ func (v *views) milder() string {
 
 // ContextFigures say what became of a phase's context.
 type ContextFigures struct {
-	FullSize      int64 `json:"-"`                        // tokens that all requests would have had with full history, estimated
-	SentSize      int64 `json:"-"`                        // tokens that they had; the record has both for each call
-	MaskedResults int   `json:"masked_results,omitempty"` // tool results that the last view did not hold whole
-	Recalls       int   `json:"recalls,omitempty"`        // calls of recall that found their message
-	Rereads       int   `json:"rereads,omitempty"`        // repeated calls, with the same result, of which the first result was masked
+	MaskedResults int `json:"masked_results,omitempty"` // tool results that the last view did not hold whole
+	Recalls       int `json:"recalls,omitempty"`        // calls of recall that found their message
+	Rereads       int `json:"rereads,omitempty"`        // repeated calls, with the same result, of which the first result was masked
 }
 
 // Add returns the sum of two sets of figures.
 func (f ContextFigures) Add(g ContextFigures) ContextFigures {
 	return ContextFigures{
-		FullSize: f.FullSize + g.FullSize, SentSize: f.SentSize + g.SentSize,
 		MaskedResults: f.MaskedResults + g.MaskedResults, Recalls: f.Recalls + g.Recalls, Rereads: f.Rereads + g.Rereads,
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
+	"github.com/windlass-run/windlass/internal/quantity"
 )
 
 // cardsLab has a cascade whose second phase selects by meaning, with cards by a model and vectors
@@ -79,33 +80,39 @@ func TestCardsCost(t *testing.T) {
 	require.Positive(t, calls["summer"])
 	require.Positive(t, calls["vectors"])
 
-	var out struct {
+	type totals struct {
 		effect.Totals
-		Cards  effect.Totals
-		Phases []effect.Totals
+		Embeddings int `json:"embedding_calls"`
+	}
+	var out struct {
+		totals
+		Cards  totals
+		Phases []totals
 	}
 	require.NoError(t, json.Unmarshal([]byte(p.out.String()), &out))
-	require.Equal(t, sum.Calls, out.Calls)
+	require.Equal(t, calls["vectors"], out.Embeddings)
+	require.Equal(t, sum.Calls, out.Calls+out.Embeddings)
 	require.Equal(t, sum.Usage, out.Usage)
 	require.InDelta(t, sum.CostUSD, out.CostUSD, 1e-9)
-	require.Equal(t, len(entries), out.Cards.Calls)
+	require.Equal(t, []int{calls["summer"], calls["vectors"]}, []int{out.Cards.Calls, out.Cards.Embeddings})
 	require.InDelta(t, 2*0.00124, out.CostUSD-out.Cards.CostUSD, 1e-9, "what is left is the phases'")
-	require.Equal(t, 2, out.Phases[0].Plus(out.Phases[1]).Calls)
-	require.Contains(t, p.err.String(), fmt.Sprintf("2 phases, %d model calls", sum.Calls))
-	require.Contains(t, p.err.String(), fmt.Sprintf("Cards: %d calls of it, in ", len(entries)))
+	require.Equal(t, 2, out.Phases[0].Calls+out.Phases[1].Calls)
+	require.Contains(t, p.err.String(), fmt.Sprintf("2 phases, %s  in ", quantity.Requests(out.Calls, out.Embeddings)))
+	require.Contains(t, p.err.String(), fmt.Sprintf("Cards: %s of it, in ", quantity.Requests(out.Cards.Calls, out.Cards.Embeddings)))
 
 	var rows []struct {
 		Calls int     `json:"calls"`
+		Embed int     `json:"embedding_calls"`
 		In    int64   `json:"tokens_in"`
 		Cost  float64 `json:"cost_usd"`
 	}
 	for _, args := range [][]string{
 		{"cost", "--by", "session", "--json"},
-		{"sql", "--json", "SELECT count() AS calls, sum(tokens_in) AS tokens_in, sum(cost_usd) AS cost_usd FROM model_calls WHERE session_id = 's1'"},
+		{"sql", "--json", "SELECT countIf(effect != 'embed') AS calls, countIf(effect = 'embed') AS embedding_calls, sum(tokens_in) AS tokens_in, sum(cost_usd) AS cost_usd FROM model_calls WHERE session_id = 's1'"},
 	} {
 		require.NoError(t, json.Unmarshal([]byte(l.run(exitOK, args...).out.String()), &rows))
 		require.Len(t, rows, 1)
-		require.Equal(t, sum.Calls, rows[0].Calls)
+		require.Equal(t, []int{out.Calls, out.Embeddings}, []int{rows[0].Calls, rows[0].Embed})
 		require.Equal(t, sum.Usage.In, rows[0].In)
 		require.InDelta(t, sum.CostUSD, rows[0].Cost, 1e-9)
 	}

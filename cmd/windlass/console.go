@@ -120,7 +120,7 @@ func (con *console) fetching() (show func(fetch.Progress), mute func()) {
 func (con *console) noteUnknown(unknown uint64) {
 	if unknown > 0 {
 		fmt.Fprintf(con.err, "The cost of %s is unknown and in no sum; windlass.json can set a model's price.\n",
-			term.Plural(int(unknown), "model call"))
+			term.Plural(int(unknown), "call"))
 	}
 }
 

@@ -149,7 +149,12 @@ func (s *shownRun) printResult(res *engine.Result, runErr error) error {
 
 // ended returns the run as it is printed.
 func (s *shownRun) ended(res *engine.Result) summary.Run {
-	return summary.Run{Session: s.run.ID(), Result: res, Totals: s.run.Totals(res), Cards: s.run.CardTotals()}
+	sums := s.run.Sums()
+	out := summary.Run{Session: s.run.ID(), Result: res, Totals: sums.Totals, Cards: sums.Background, Context: sums.Context}
+	for _, p := range res.Phases {
+		out.Phases = append(out.Phases, s.run.VisitTotals(p.Phase, p.Visit))
+	}
+	return out
 }
 
 // printSummary says on standard error what it took and what to try next.
@@ -165,7 +170,7 @@ func (s *shownRun) printSummary(res *engine.Result) {
 		fmt.Fprintf(s.con.err, "Delivered to ClickHouse besides: %s of %s\n", term.Plural(d.Rows, "row"), term.Plural(d.Sessions, "earlier session"))
 	}
 	if s.closing.Delivered {
-		fmt.Fprintf(s.con.err, "Ask what it did: %s sql \"SELECT phase_name, count() AS calls, sum(tokens_in) AS sent, sum(tokens_cached) AS cached, sum(tokens_out) AS got, sum(cost_usd) AS usd FROM model_calls WHERE session_id = '%s' GROUP BY phase_name ORDER BY min(seq)\"\n",
+		fmt.Fprintf(s.con.err, "Ask what it did: %s sql \"SELECT phase_name, countIf(effect != 'embed') AS calls, sum(tokens_in) AS sent, sum(tokens_cached) AS cached, sum(tokens_out) AS got, sum(cost_usd) AS usd FROM model_calls WHERE session_id = '%s' GROUP BY phase_name ORDER BY min(seq)\"\n",
 			selfCommand(), s.run.ID())
 	}
 }

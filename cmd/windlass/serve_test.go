@@ -434,10 +434,13 @@ func TestServeResume(t *testing.T) {
 	s.sameAsJournal(first, "limited", 1, "failed")
 	require.True(t, s.get("limited").Resumable)
 	asked := len(l.provider.Requests())
+	before := s.get("limited")
+	var a *servertest.Answer
 	until(t, "its place is free", func() bool {
-		a := s.Do(t, http.MethodPost, "/api/sessions/limit/resume", nil)
+		a = s.Do(t, http.MethodPost, "/api/sessions/limit/resume", nil)
 		return a.Status == http.StatusAccepted && a.Header.Get("Location") == "/api/sessions/limited"
 	})
+	requireGoesOn(t, before.Session, a)
 	last := first[len(first)-2].id
 	s.sameAsJournal(append(first[:len(first)-1:len(first)-1], s.events("/api/sessions/limited/events", "Last-Event-ID", last)...), "limited", 1, "completed")
 	require.Len(t, l.provider.Requests(), asked+1, "only the call that failed is made again")
@@ -468,11 +471,38 @@ func TestServeResume(t *testing.T) {
 	require.Equal(t, "the session held is running", detail)
 	cut := l.start("run", "cascades/ask.json", "--model", "hangs", "--session", "cut", "--no-clickhouse", "--root", "cascades")
 	until(t, "the model is asked", func() bool { return len(l.provider.Requests()) > asked+2 })
-	a := s.Do(t, http.MethodPost, "/api/sessions/cut/resume", nil)
+	a = s.Do(t, http.MethodPost, "/api/sessions/cut/resume", nil)
 	require.Equal(t, http.StatusForbidden, a.Status, "it has a folder that the server has not")
 	require.NoError(t, cut.Process.Kill())
 	cut.wait()
 	s.stopRunning("held")
+}
+
+// requireGoesOn demands that an answer has the figures of a session that goes on.
+func requireGoesOn(t *testing.T, want server.Session, a *servertest.Answer) {
+	t.Helper()
+	var got server.Session
+	a.Into(t, &got)
+	want.Status, want.Reason, want.Error, want.Resumable = "running", "", "", false
+	require.Equal(t, want, got)
+}
+
+// TestServeCancelSaysWhatWasDone: the answer has the figures of what was done until then.
+func TestServeCancelSaysWhatWasDone(t *testing.T) {
+	t.Parallel()
+	l := newServeLab(t, "")
+	s := l.serve("--no-clickhouse")
+	s.begin(inline(`{"cascade_id": "two", "phases": [{"name": "one", "instructions": "x"}, {"name": "two", "instructions": "y"}]}`,
+		`"session_id": "held"`, `"models": {"one": "gpt-5-mini", "two": "hangs"}`))
+	until(t, "the second phase asks", func() bool { return len(l.provider.Requests()) == 2 })
+	now := s.get("held")
+	require.Equal(t, []int64{2, 1, 1200, 40}, []int64{int64(now.Phases), int64(now.Calls), now.TokensIn, now.TokensOut})
+	require.InDelta(t, 0.000335, *now.CostUSD, 1e-12)
+	a := s.Do(t, http.MethodPost, "/api/sessions/held/cancel", nil)
+	require.Equal(t, http.StatusAccepted, a.Status)
+	requireGoesOn(t, now.Session, a)
+	s.sameAsJournal(s.events("/api/sessions/held/events"), "held", 1, "interrupted")
+	s.stop(exitOK)
 }
 
 // awaitPlace waits until the server has room for a run: one gives its place back a moment after its

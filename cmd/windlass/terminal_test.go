@@ -155,3 +155,29 @@ func requireHarmless(t *testing.T, shown string) {
 	require.NotContains(t, shown, "\u009b")
 	require.NotContains(t, shown, "\a")
 }
+
+// A run that a budget stopped does not look failed when it is replayed, nor its phases when it was
+// resumed and completed, while it is resumed and afterwards.
+func TestReplayOfAStoppedRun(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, "")
+	l.env = append(l.env, "NO_COLOR=1")
+	l.file("few.json", fewPhases)
+	l.file("few.script.json", fewAnswers)
+	marks := func(shown string) string {
+		s := termtest.NewScreen(120, 24)
+		s.Write(t, shown)
+		var marks string
+		for line := range strings.Lines(s.Text()) {
+			if m := strings.Fields(line); len(m) > 1 && len([]rune(m[0])) == 1 {
+				marks += m[0] + m[1][:1] + " "
+			}
+		}
+		return marks
+	}
+	l.run(exitBudget, "run", "few.json", "--offline", "--no-clickhouse", "--session", "s1", "--max-tokens", "1")
+	replay := func() string { return l.onTerminal(120, 24, exitOK, nil, "replay", "s1") }
+	require.Equal(t, "✓p ■t ·r ", marks(replay()))
+	require.Equal(t, "✓p ✓t ✓r ", marks(l.onTerminal(120, 24, exitOK, nil, "resume", "s1", "--max-tokens", "0")))
+	require.Equal(t, "✓p ✓t ✓r ", marks(replay()))
+}

@@ -26,13 +26,12 @@ type Fold struct {
 	newest      *echo.Entry // of those that are not from the background
 	cascade     string
 	workspace   *echo.Workspace
-	spent       Spent
-	visits      map[echo.Key]*Spent
+	tally       Tally
 }
 
 // New returns the fold of no entries.
 func New() *Fold {
-	return &Fold{now: newState(), first: noEntry, last: noEntry, newest: noEntry, visits: map[echo.Key]*Spent{}}
+	return &Fold{now: newState(), first: noEntry, last: noEntry, newest: noEntry}
 }
 
 // noEntry stands for entries that are not recorded yet.
@@ -68,26 +67,15 @@ func (f *Fold) Add(e *echo.Entry) {
 
 // keep takes the part of an entry that stays true whatever is set aside later.
 func (f *Fold) keep(e *echo.Entry) {
-	f.spent.add(e)
+	f.tally.Add(e)
 	if e.Background() {
 		return
 	}
 	f.newest = e
-	switch e.NodeType {
-	case echo.NodeRoute: // it is recorded under the visit that it follows
-		return
-	case echo.NodeHandoff:
+	if e.NodeType == echo.NodeHandoff {
 		d, _ := echo.Read[echo.Handoff](e)
 		f.workspace = cmp.Or(d.Workspace, f.workspace)
 	}
-	visit := e.Key.VisitKey()
-	if visit == echo.RunKey() {
-		return
-	}
-	if f.visits[visit] == nil {
-		f.visits[visit] = &Spent{}
-	}
-	f.visits[visit].add(e)
 }
 
 // SessionID returns the id of the session, "" before the first entry.
@@ -120,7 +108,7 @@ func (f *Fold) Visits() []Visit {
 	for i, v := range f.now.visits {
 		out[i] = *v
 		out[i].Verdicts, out[i].State = slices.Clip(v.Verdicts), slices.Clip(v.State)
-		out[i].Spent = *f.visits[v.Key]
+		out[i].Spent = f.tally.Visit(v.Key)
 	}
 	return out
 }
@@ -150,4 +138,7 @@ func (f *Fold) Output() any { return f.now.output }
 func (f *Fold) Totals() Totals { return f.now.totals }
 
 // Spent returns the sum of all that is recorded, whether it counts or not.
-func (f *Fold) Spent() Spent { return f.spent }
+func (f *Fold) Spent() Spent { return f.tally.Sums().Spent }
+
+// Sums returns the sums of all that is recorded, whether it counts or not.
+func (f *Fold) Sums() Sums { return f.tally.Sums() }

@@ -6,14 +6,16 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// Totals adds up model calls that have ended. The zero value is the sum of none.
+// Totals adds up model calls and requests for embeddings that have ended. The zero value is the sum
+// of none.
 type Totals struct {
-	Calls        int // the failed ones among them
-	Failed       int
+	Calls        int // of models that answer, the failed ones among them
+	Embeddings   int // requests for embeddings, the failed ones among them
+	Failed       int // of both
 	Scripted     int // answered by a script, not by a model
 	Usage        echo.Usage
-	CostUSD      float64 // of the calls whose cost is known
-	UnknownCosts int     // calls whose cost is not known: the sum is too low when this is not 0
+	CostUSD      float64 // of those whose cost is known
+	UnknownCosts int     // of both: the sum is too low when this is not 0
 }
 
 // Add adds a model_call entry; it ignores any other.
@@ -22,6 +24,9 @@ func (t *Totals) Add(e *echo.Entry) {
 		return
 	}
 	one := Totals{Calls: 1}
+	if e.Background() && e.Key.Purpose() == echo.PurposeEmbed {
+		one = Totals{Embeddings: 1}
+	}
 	if e.Error != nil {
 		one.Failed = 1
 	}
@@ -42,16 +47,21 @@ func (t *Totals) Add(e *echo.Entry) {
 // Plus returns the sum of both.
 func (t Totals) Plus(u Totals) Totals {
 	return Totals{
-		Calls: t.Calls + u.Calls, Failed: t.Failed + u.Failed, Scripted: t.Scripted + u.Scripted, Usage: t.Usage.Add(u.Usage),
+		Calls: t.Calls + u.Calls, Embeddings: t.Embeddings + u.Embeddings, Failed: t.Failed + u.Failed,
+		Scripted: t.Scripted + u.Scripted, Usage: t.Usage.Add(u.Usage),
 		// A sum stays a number that JSON can express.
 		CostUSD:      min(max(t.CostUSD+u.CostUSD, -math.MaxFloat64), math.MaxFloat64),
 		UnknownCosts: t.UnknownCosts + u.UnknownCosts,
 	}
 }
 
-// KnownUSD returns the cost of the calls whose cost is known, nil when there is none.
+// Requests returns how many calls and requests for embeddings there were.
+func (t Totals) Requests() int { return t.Calls + t.Embeddings }
+
+// KnownUSD returns the cost of those whose cost is known, nil when there are only others: the sum of
+// none is 0.
 func (t Totals) KnownUSD() *float64 {
-	if t.Calls == t.UnknownCosts {
+	if n := t.Requests(); n > 0 && n == t.UnknownCosts {
 		return nil
 	}
 	usd := t.CostUSD

@@ -8,8 +8,8 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
+	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine"
-	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/app/cards"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/database"
@@ -32,6 +32,7 @@ type Run struct {
 	runner  *engine.Runner
 	tools   *tool.Registry
 	log     *echo.Log
+	figures *figures
 	cards   *cards.Cards // nil when no phase has a use for them
 	store   *store       // nil without ClickHouse
 }
@@ -42,6 +43,14 @@ type store struct {
 	sink     *clickhouse.Sink
 	querier  *database.Querier
 	delivery *database.Delivery // of earlier sessions
+}
+
+// Deliver implements [tool.Querier].
+func (s *store) Deliver(ctx context.Context) (upTo, newest uint64) { return s.sink.Deliver(ctx) }
+
+// QuerySession implements [tool.Querier].
+func (s *store) QuerySession(ctx context.Context, sessionID, sql string) (columns []string, rows [][]any, err error) {
+	return s.querier.QuerySession(ctx, sessionID, sql)
 }
 
 // closeLimit is how long rows may take to reach ClickHouse after a run. What does not get there is
@@ -66,17 +75,16 @@ func (r *Run) Cascade() *cascade.Cascade { return r.cascade }
 // Recorded returns what was recorded of the session before it was resumed.
 func (r *Run) Recorded() []*echo.Entry { return r.recorded }
 
-// Entries returns how many entries the session has. It may be called while the run goes on.
-func (r *Run) Entries() uint64 { return r.log.Len() }
-
 // WithoutSecrets returns a text in which known secrets are replaced by their names.
 func (r *Run) WithoutSecrets(text string) string { return r.secrets.Text(text) }
 
-// Totals returns what a run took, what was done in the background included.
-func (r *Run) Totals(res *engine.Result) effect.Totals { return res.Plus(r.CardTotals()) }
+// Sums returns what the session came to so far. It may be called while the run goes on.
+func (r *Run) Sums() record.Sums { return r.figures.sums() }
 
-// CardTotals returns what cards took of it, which is in no phase.
-func (r *Run) CardTotals() effect.Totals { return r.cards.Spent() }
+// VisitTotals returns what a visit to a phase took so far.
+func (r *Run) VisitTotals(phase string, visit int) record.Totals {
+	return r.figures.visit(echo.PhaseKey(phase, visit))
+}
 
 // Do runs the cascade to its end. The result says what it came to, also with an error, which is a
 // [*failure.Error].

@@ -98,8 +98,10 @@ func (o *opening) equip(ctx context.Context, j *journal.Journal) error {
 	o.connect(ctx)
 	plan := o.planCards(ctx)
 	r.journal = j.Path()
-	var sinks []echo.Sink
-	r.runner.Observer, sinks = o.watch.Follow(r)
+	r.figures = figuresOf(r.recorded)
+	sinks := []echo.Sink{r.figures}
+	observer, shown := o.watch.Follow(r)
+	r.runner.Observer, sinks = observer, append(sinks, shown...)
 	if r.store != nil {
 		sinks = append(sinks, r.store.sink)
 	}
@@ -165,7 +167,7 @@ func (o *opening) chooseTools(db clickhouse.Options) error {
 	if !o.options.NoClickHouse {
 		o.pool = o.app.pool(db)
 		o.run.store = &store{querier: database.NewQuerier(o.pool)}
-		t.SQL = o.run.store.querier
+		t.SQL = o.run.store
 	}
 	registry, err := tool.New(t)
 	if err != nil {

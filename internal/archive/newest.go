@@ -86,9 +86,7 @@ func (a *Archive) others(ctx context.Context, limit int, here map[string]bool) (
 			if here[row.ID] {
 				continue
 			}
-			if row.StartedAt, row.LastAt = row.StartedAt.UTC(), row.LastAt.UTC(); !isEnd(row.Status) {
-				row.Status = Unfinished
-			}
+			row.StartedAt, row.LastAt = row.StartedAt.UTC(), row.LastAt.UTC()
 			out = append(out, newSession(row))
 		}
 		return err
@@ -96,14 +94,9 @@ func (a *Archive) others(ctx context.Context, limit int, here map[string]bool) (
 	return out, err
 }
 
-func isEnd(word string) bool {
-	var s echo.Status
-	return s.UnmarshalText([]byte(word)) == nil && s.IsDone()
-}
-
 // Detail returns what a session did.
 func (a *Archive) Detail(ctx context.Context, given string) (*Detail, error) {
-	r, err := a.reading(ctx, given, Unfinished)
+	r, err := a.reading(ctx, given)
 	if err != nil {
 		return nil, err
 	}
@@ -117,8 +110,7 @@ type reading struct {
 	entries []*echo.Entry
 }
 
-// reading reads a session. open: the status of one of ClickHouse without an end.
-func (a *Archive) reading(ctx context.Context, given, open string) (*reading, error) {
+func (a *Archive) reading(ctx context.Context, given string) (*reading, error) {
 	id, err := a.Here(given)
 	if err != nil {
 		return nil, err
@@ -132,7 +124,7 @@ func (a *Archive) reading(ctx context.Context, given, open string) (*reading, er
 		return nil, err
 	}
 	f := record.Of(entries)
-	return &reading{summarize(id, f, open), f, entries}, nil
+	return &reading{summarize(id, f, Unfinished), f, entries}, nil
 }
 
 func (a *Archive) read(id string) (*reading, error) {

@@ -45,7 +45,7 @@ type Call struct {
 
 // Report returns what a session did, call by call.
 func (a *Archive) Report(ctx context.Context, given string) (*Report, error) {
-	read, err := a.reading(ctx, given, noEnd)
+	read, err := a.reading(ctx, given)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,8 @@ func (a *Archive) Report(ctx context.Context, given string) (*Report, error) {
 			Visit: p.Visit, Phase: p.Phase, Status: p.Status, Reason: p.Reason,
 			SessionTimes: clickhouse.SessionTimes{StartedAt: p.StartedAt, LastAt: p.LastAt}, Attempts: p.Attempts, ToolCalls: p.ToolCalls,
 			Usage: clickhouse.Usage{
-				Calls: uint64(t.Calls), UnknownCostCalls: uint64(t.UnknownCosts), FailedCalls: uint64(t.Failed), ScriptedCalls: uint64(t.Scripted),
+				Calls: uint64(t.Calls), EmbeddingCalls: uint64(t.Embeddings), UnknownCostCalls: uint64(t.UnknownCosts),
+				FailedCalls: uint64(t.Failed), ScriptedCalls: uint64(t.Scripted),
 				Tokens: tokensOf(&t.Usage), TokensReasoning: t.Usage.Reasoning, CostUSD: p.CostUSD, DurationMS: durations[p.Visit],
 			},
 		})

@@ -22,11 +22,14 @@ func newSession(s clickhouse.Session) Session {
 	return Session{SessionState: s.SessionState, SessionTimes: s.SessionTimes, SessionFigures: s.SessionFigures}
 }
 
-// Started returns a session that runs, of which not more is known yet than when it began.
-func Started(id, cascadeID string, at time.Time, entries uint64) *Session {
+// Running returns a session that runs, as far as it is recorded; before that, at is when it began.
+func Running(id, cascadeID string, at time.Time, s record.Sums) *Session {
+	if s.Entries == 0 {
+		s.StartedAt, s.LastAt = at, at
+	}
 	return &Session{
 		SessionState: clickhouse.SessionState{ID: id, CascadeID: cascadeID, Status: sessions.Running},
-		SessionTimes: clickhouse.SessionTimes{StartedAt: at, LastAt: at}, Entries: entries,
+		SessionTimes: clickhouse.SessionTimes{StartedAt: s.StartedAt, LastAt: s.LastAt}, Entries: s.Entries, SessionFigures: figuresOf(&s),
 	}
 }
 
@@ -58,9 +61,7 @@ type Phase struct {
 // The statuses of a session whose end is not recorded, besides the names of [echo.Status].
 const (
 	Killed     = sessions.Killed // its process died
-	Unfinished = "unfinished"    // it has not ended as far as ClickHouse knows
-
-	noEnd = "running or interrupted" // the same in lists and reports, as ClickHouse's view of sessions says it
+	Unfinished = "unfinished"    // it has not ended as far as ClickHouse knows, whose view of sessions says it so
 )
 
 // summarize returns what a session did. open is the status of one whose end is not recorded.
@@ -72,29 +73,27 @@ func summarize(id string, f *record.Fold, open string) *Detail {
 	if diedStopping := open == Killed && end.Status != echo.StatusRunning; !end.Whole && !diedStopping {
 		d.Status, d.Reason = open, ""
 	}
-	openVisit := d.Status
-	if open == Unfinished {
-		openVisit = echo.StatusRunning.String()
-	}
 	for _, v := range f.Visits() {
-		d.PhaseReports = append(d.PhaseReports, phaseOf(&v, openVisit))
+		d.PhaseReports = append(d.PhaseReports, phaseOf(&v, d.Status))
 	}
 	return d
 }
 
 func figures(id string, f *record.Fold) clickhouse.Session {
-	end, spent := f.End(), f.Spent()
-	t := spent.Totals
+	end, sums := f.End(), f.Sums()
 	return clickhouse.Session{
 		SessionState: clickhouse.SessionState{
 			ID: id, CascadeID: f.CascadeID(), Status: end.Status.String(), Reason: string(end.Reason), Error: end.Error,
 		},
-		SessionTimes: clickhouse.SessionTimes{StartedAt: f.StartedAt(), LastAt: spent.LastAt},
-		SessionFigures: clickhouse.SessionFigures{
-			Phases: uint64(len(f.Visits())), Calls: uint64(t.Calls), ToolCalls: uint64(spent.ToolCalls),
-			UnknownCostCalls: uint64(t.UnknownCosts), ScriptedCalls: uint64(t.Scripted),
-			Tokens: tokensOf(&t.Usage), CostUSD: t.KnownUSD(),
-		},
+		SessionTimes: clickhouse.SessionTimes{StartedAt: sums.StartedAt, LastAt: sums.LastAt}, SessionFigures: figuresOf(&sums),
+	}
+}
+
+func figuresOf(s *record.Sums) clickhouse.SessionFigures {
+	t := s.Totals
+	return clickhouse.SessionFigures{
+		Phases: uint64(s.Phases), Calls: uint64(t.Calls), EmbeddingCalls: uint64(t.Embeddings), ToolCalls: uint64(s.ToolCalls),
+		UnknownCostCalls: uint64(t.UnknownCosts), ScriptedCalls: uint64(t.Scripted), Tokens: tokensOf(&t.Usage), CostUSD: t.KnownUSD(),
 	}
 }
 

@@ -74,7 +74,7 @@ func TestSummaryOfASessionWithoutAnEnd(t *testing.T) {
 	for open, want := range map[string][][3]string{ // after two entries, after three, after four: of the run, why, of the visit
 		"running":    {{"running", "", "running"}, {"running", "", "running"}, {"running", "", "over_budget"}},
 		"killed":     {{"killed", "", "killed"}, {"over_budget", "budget", "over_budget"}, {"over_budget", "budget", "over_budget"}},
-		"unfinished": {{"unfinished", "", "running"}, {"unfinished", "", "running"}, {"unfinished", "", "over_budget"}},
+		"unfinished": {{"unfinished", "", "unfinished"}, {"unfinished", "", "unfinished"}, {"unfinished", "", "over_budget"}},
 	} {
 		for i, want := range want {
 			d := summarize("s1", record.Of(entries[:i+2]), open)

@@ -117,7 +117,7 @@ func TestResumedSession(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, run, s.Status)
 		reasons := map[bool]string{true: "", false: "of " + run}
-		require.Equal(t, reasons[run == "running or interrupted"], s.Reason)
+		require.Equal(t, reasons[run == "unfinished"], s.Reason)
 		require.Equal(t, map[bool]string{true: "", false: "error of " + run}[s.Reason == ""], s.Error)
 	}
 	again := func() echo.Entry { // the call of the newest selection
@@ -129,16 +129,16 @@ func TestResumedSession(t *testing.T) {
 	st.say("p", 0, echo.RoleUser, echo.KindTask, "begin")
 	st.call("p", 1, 1, 10, 0, 1, nil, &echo.Failure{Kind: "interrupted", Message: "cut off"})
 	call := again()
-	stands("running or interrupted")
+	stands("unfinished")
 	end(echo.NodePhaseEnd, "p/end", "interrupted")
 	end(echo.NodeRunEnd, "run/end", "interrupted")
 	stands("interrupted")
 	st.add(echo.Entry{NodeType: echo.NodeResume, Key: echo.MustKey("run/resume")})
-	stands("running or interrupted")
+	stands("unfinished")
 	cost := 0.5
 	call.Error, call.CostUSD, call.Usage = nil, &cost, &echo.Usage{In: 10, Out: 2}
 	st.add(call)
-	stands("running or interrupted")
+	stands("unfinished")
 	require.Equal(t, "1 1 0.5", scalar(t, db, "SELECT concat(toString(count()), ' ', toString(any(answered)), ' ', toString(any(cost_usd))) FROM context_calls"))
 	end(echo.NodePhaseEnd, "p/end", "completed")
 	end(echo.NodeRunEnd, "run/end", "completed")

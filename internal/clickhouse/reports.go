@@ -30,15 +30,16 @@ type Tokens struct {
 	TokensOut    int64 `json:"tokens_out" ch:"tokens_out"`
 }
 
-// Usage is what model calls used and cost.
+// Usage is what model calls and requests for embeddings used and cost.
 type Usage struct {
-	Calls            uint64 `json:"calls" ch:"calls"`
+	Calls            uint64 `json:"calls" ch:"calls"` // of models that answer
+	EmbeddingCalls   uint64 `json:"embedding_calls" ch:"embedding_calls"`
 	UnknownCostCalls uint64 `json:"unknown_cost_calls" ch:"unknown_cost_calls"` // left out of CostUSD
 	FailedCalls      uint64 `json:"failed_calls" ch:"failed_calls"`
 	ScriptedCalls    uint64 `json:"scripted_calls" ch:"scripted_calls"` // answered by a script, not by a model
 	Tokens
 	TokensReasoning int64    `json:"tokens_reasoning" ch:"tokens_reasoning"`
-	CostUSD         *float64 `json:"cost_usd" ch:"cost_usd"` // nil when no call's cost is known
+	CostUSD         *float64 `json:"cost_usd" ch:"cost_usd"` // nil when there are calls and no cost is known
 	DurationMS      float64  `json:"duration_ms" ch:"duration_ms"`
 }
 
@@ -123,12 +124,13 @@ func (t SessionTimes) Duration() time.Duration { return t.LastAt.Sub(t.StartedAt
 // SessionFigures are what a run came to.
 type SessionFigures struct {
 	Phases           uint64 `json:"phases" ch:"phases"` // each visit counts
-	Calls            uint64 `json:"calls" ch:"calls"`
+	Calls            uint64 `json:"calls" ch:"calls"`   // of models that answer
+	EmbeddingCalls   uint64 `json:"embedding_calls" ch:"embedding_calls"`
 	ToolCalls        uint64 `json:"tool_calls" ch:"tool_calls"`
 	UnknownCostCalls uint64 `json:"unknown_cost_calls" ch:"unknown_cost_calls"`
 	ScriptedCalls    uint64 `json:"scripted_calls" ch:"scripted_calls"`
 	Tokens
-	CostUSD *float64 `json:"cost_usd" ch:"cost_usd"` // nil when no call's cost is known
+	CostUSD *float64 `json:"cost_usd" ch:"cost_usd"` // nil when there are calls and no cost is known
 }
 
 // Sessions lists the newest sessions, the newest first; all of them when limit is 0.

@@ -19,7 +19,7 @@ import (
 // may gain columns, and loses none without a new version of the tables.
 const (
 	schemaVersion = 8
-	viewsVersion  = 1
+	viewsVersion  = 2
 
 	oldestSchema = 8 // whose tables can be brought up to date: those before have entries of journals before version 3
 )

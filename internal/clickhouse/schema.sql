@@ -2,7 +2,8 @@
 at the same moment and ClickHouse has no lock that both could take. A change raises a version in schema.go. The lists of columns are in Go: they also say how rows are written and read.
 The statements as they run are in testdata/ddl_server.golden and testdata/ddl_cluster.golden. */ -}}
 
-{{define "costs"}}count() AS calls,
+{{define "costs"}}countIf(c.effect != 'embed') AS calls,
+       countIf(c.effect = 'embed') AS embedding_calls,
        countIf(c.cost_usd IS NULL) AS unknown_cost_calls,
        countIf(c.error_kind != '') AS failed_calls,
        countIf(c.scripted) AS scripted_calls,
@@ -10,7 +11,7 @@ The statements as they run are in testdata/ddl_server.golden and testdata/ddl_cl
        sum(c.tokens_cached) AS tokens_cached,
        sum(c.tokens_out) AS tokens_out,
        sum(c.tokens_reasoning) AS tokens_reasoning,
-       sumOrNull(c.cost_usd) AS cost_usd,
+       round(sumOrNull(c.cost_usd), 12) AS cost_usd,
        sum(c.duration_ms) AS duration_ms{{end -}}
 
 {{define "savings"}}countIf(c.sent) AS calls,
@@ -18,12 +19,12 @@ The statements as they run are in testdata/ddl_server.golden and testdata/ddl_cl
        sum(c.full_history_size) AS full_tokens,
        sum(c.context_size) AS sent_tokens,
        sum(c.tokens_saved) AS saved_tokens,
-       sumOrNullIf(c.full_usd, c.saved_usd IS NOT NULL) AS full_usd,
-       sumOrNullIf(c.sent_usd, c.saved_usd IS NOT NULL) AS sent_usd,
-       sumOrNull(c.saved_usd) AS saved_usd,
+       if(calls = 0, 0, round(sumOrNullIf(c.full_usd, c.saved_usd IS NOT NULL), 12)) AS full_usd,
+       if(calls = 0, 0, round(sumOrNullIf(c.sent_usd, c.saved_usd IS NOT NULL), 12)) AS sent_usd,
+       if(calls = 0, 0, round(sumOrNull(c.saved_usd), 12)) AS saved_usd,
        countIf(NOT c.sent) AS guard_calls,
-       sumOrNullIf(c.cost_usd, NOT c.sent) AS guard_usd,
-       sumOrNullIf(c.cost_usd, c.sent) AS cost_usd,
+       if(guard_calls = 0, 0, round(sumOrNullIf(c.cost_usd, NOT c.sent), 12)) AS guard_usd,
+       if(calls = 0, 0, round(sumOrNullIf(c.cost_usd, c.sent), 12)) AS cost_usd,
        if(sent_tokens = 0, NULL, sum(c.shared_size) / sent_tokens) AS cached_estimated,
        if(sumIf(c.tokens_in, c.counted) = 0, NULL, sumIf(c.tokens_cached, c.counted) / sumIf(c.tokens_in, c.counted)) AS cached_reported{{end -}}
 
@@ -108,8 +109,8 @@ SETTINGS index_granularity = 256;
 CREATE OR REPLACE VIEW {{table "logs"}}{{onCluster}} AS
 SELECT * EXCEPT (selection_json), content_text FROM {{table "unified_logs"}} FINAL;
 
--- One row per model call. cost_usd is NULL when the cost is unknown. Requests that failed before the call was answered or
--- given up are in retries and retry_kinds.
+-- One row per model call and per request for embeddings, whose effect is 'embed'. cost_usd is NULL when the cost is unknown.
+-- Requests that failed before the call was answered or given up are in retries and retry_kinds.
 CREATE OR REPLACE VIEW {{table "model_calls"}}{{onCluster}} AS
 SELECT session_id, seq, at, {{place}}, effect, effect_number, effect_name, model, provider, scripted,
        has_usage, tokens_in, tokens_cached, tokens_out, tokens_reasoning, usage_estimated, cost_usd, duration_ms,
@@ -195,7 +196,9 @@ FROM (SELECT * FROM {{table "unified_cards"}} FINAL) AS c
 LEFT JOIN (SELECT session_id, content_hash, embedding_model, embedding FROM {{table "unified_embeddings"}} FINAL) AS e
 ON c.session_id = e.session_id AND c.content_hash = e.content_hash AND c.embedding_model = e.embedding_model;
 
--- cost_usd sums the known costs and is NULL when none is known; unknown_cost_calls says how many are left out of it.
+-- cost_usd sums the known costs and is NULL when none is known; unknown_cost_calls says how many are left out of it. Sums of
+-- money are rounded far below the price of a token, as their last digits depend on the order. Requests for embeddings are
+-- no calls, and in all other sums.
 CREATE OR REPLACE VIEW {{table "cost_by_session"}}{{onCluster}} AS
 SELECT c.session_id AS session_id, any(c.cascade_id) AS cascade_id, min(c.at) AS started_at, {{template "costs"}}
 FROM {{table "model_calls"}} AS c GROUP BY c.session_id;
@@ -218,7 +221,8 @@ FROM {{table "model_calls"}} AS c GROUP BY day;
 
 -- What sending less has saved, in tokens and in money, by the calls that were answered: full_usd is what full history would
 -- have cost with the same caching, sent_usd what was sent, both by the price card and without answers. Sums of money leave
--- unpriced_calls out and are NULL when nothing is left; guard_usd is what summaries and exact counts cost in addition.
+-- unpriced_calls out, are 0 without calls and NULL when there are calls and no price is known; guard_usd is what summaries and
+-- exact counts cost in addition.
 CREATE OR REPLACE VIEW {{table "savings_by_session"}}{{onCluster}} AS
 SELECT c.session_id AS session_id, any(c.cascade_id) AS cascade_id, {{template "savings"}}
 FROM {{template "savingsRows"}} AS c GROUP BY c.session_id;
@@ -231,26 +235,27 @@ CREATE OR REPLACE VIEW {{table "savings_by_model"}}{{onCluster}} AS
 SELECT c.model AS model, uniqExact(c.session_id) AS sessions, {{template "savings"}}
 FROM {{template "savingsRows"}} AS c GROUP BY c.model;
 
--- One row per session. What became of a run its newest end says, unless it was resumed since. A run without an end is running
--- or was interrupted: the rows cannot tell.
+-- One row per session. What became of a run its newest end says, unless it was resumed since. A run without an end is
+-- unfinished: whether it is running or was killed the rows cannot tell, and windlass sessions list can where it was run.
 CREATE OR REPLACE VIEW {{table "sessions"}}{{onCluster}} AS
 SELECT l.session_id AS session_id,
        any(l.cascade_id) AS cascade_id,
        if(maxIf(l.seq, l.node_type = 'run_end') > maxIf(l.seq, l.node_type IN ('run_start', 'run_resume')),
-          argMaxIf(JSONExtractString(l.data_json, 'status'), l.seq, l.node_type = 'run_end'), 'running or interrupted') AS status,
-       if(status = 'running or interrupted', '',
+          argMaxIf(JSONExtractString(l.data_json, 'status'), l.seq, l.node_type = 'run_end'), 'unfinished') AS status,
+       if(status = 'unfinished', '',
           argMaxIf(JSONExtractString(l.data_json, 'reason'), l.seq, l.node_type = 'run_end')) AS reason,
-       if(status = 'running or interrupted', '', argMaxIf(l.error, l.seq, l.node_type = 'run_end')) AS error,
+       if(status = 'unfinished', '', argMaxIf(l.error, l.seq, l.node_type = 'run_end')) AS error,
        min(l.at) AS started_at,
        max(l.at) AS last_at,
        uniqExactIf(l.key, l.node_type = 'phase_start') AS phases,
-       countIf(l.node_type = 'model_call') AS calls,
+       countIf(l.node_type = 'model_call' AND l.effect != 'embed') AS calls,
+       countIf(l.node_type = 'model_call' AND l.effect = 'embed') AS embedding_calls,
        countIf(l.node_type = 'tool_call') AS tool_calls,
        countIf(l.node_type = 'model_call' AND l.cost_usd IS NULL) AS unknown_cost_calls,
        countIf(l.node_type = 'model_call' AND l.scripted) AS scripted_calls,
        sumIf(l.tokens_in, l.node_type = 'model_call') AS tokens_in,
        sumIf(l.tokens_cached, l.node_type = 'model_call') AS tokens_cached,
        sumIf(l.tokens_out, l.node_type = 'model_call') AS tokens_out,
-       sumOrNullIf(l.cost_usd, l.node_type = 'model_call') AS cost_usd
+       if(calls + embedding_calls = 0, 0, round(sumOrNullIf(l.cost_usd, l.node_type = 'model_call'), 12)) AS cost_usd
 FROM {{table "unified_logs"}} AS l FINAL
 GROUP BY l.session_id;

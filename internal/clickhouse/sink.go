@@ -83,6 +83,7 @@ func NewSink(open func(context.Context) (*DB, error), options SinkOptions) *Sink
 		open: open, options: options, cancel: cancel, packer: newPacker(delivery.Mark{}), journal: newJournalReader(options.Dir),
 		wake: make(chan struct{}, 1), urge: make(chan struct{}), end: make(chan struct{}),
 	}
+	s.moved = make(chan struct{})
 	if options.Dir != "" {
 		s.done = delivery.ReadMarks(options.Dir).Of(options.To).Seq // as far as is known before the database says who it is
 	}
@@ -128,10 +129,36 @@ func (s *Sink) Stats() SinkStats {
 	return stats
 }
 
+// Deliver has what was written so far delivered without waiting for more, and waits for that while
+// ctx allows. It returns up to which entry the database has the session, and the newest entry.
+func (s *Sink) Deliver(ctx context.Context) (upTo, newest uint64) {
+	s.mu.Lock()
+	newest = s.last
+	s.wanted = newest
+	s.mu.Unlock()
+	s.signal()
+	for {
+		s.mu.Lock()
+		done, moved, hopeless := s.done, s.moved, s.lost || s.closed
+		s.mu.Unlock()
+		if done >= newest || hopeless {
+			return min(done, newest), newest
+		}
+		select {
+		case <-moved:
+		case <-ctx.Done():
+			return done, newest
+		}
+	}
+}
+
 // Close delivers what waits while ctx allows, and ends the sink. It may be called again.
 func (s *Sink) Close(ctx context.Context) error {
 	s.once.Do(func() {
-		s.locked(func() { s.closed = true })
+		s.locked(func() {
+			s.closed = true
+			s.move()
+		})
 		close(s.urge)
 		s.signal()
 	})
@@ -256,7 +283,10 @@ func (s *Sink) goOnFrom(ctx context.Context, db *DB) error {
 		return err
 	case !s.opened:
 		s.packer.mark = mark
-		s.locked(func() { s.done = mark.Seq })
+		s.locked(func() {
+			s.done = mark.Seq
+			s.move()
+		})
 	case mark.Database != s.packer.mark.Database:
 		s.rewind(mark)
 	}
@@ -344,6 +374,7 @@ func (s *Sink) delivered(b *batch) {
 	s.stats.Unread += int64(b.unread)
 	s.unread = cmp.Or(s.unread, b.why)
 	s.stats.LastError = nil
+	s.move()
 	s.mu.Unlock()
 	if s.options.Dir == "" || b.last <= s.packer.mark.Seq {
 		return
@@ -357,6 +388,7 @@ func (s *Sink) giveUp(ctx context.Context) {
 	s.mu.Lock()
 	s.lost = true
 	s.queue, s.size = nil, 0
+	s.move()
 	s.mu.Unlock()
 	select {
 	case <-s.urge:
@@ -369,7 +401,7 @@ func (s *Sink) await(ctx context.Context) bool {
 	for s.batch == nil && len(s.fresh) == 0 {
 		n, closed := s.waiting()
 		switch {
-		case n >= flushRows || n > 0 && closed:
+		case n >= flushRows || n > 0 && (closed || s.hurried()):
 			return ctx.Err() == nil
 		case closed || ctx.Err() != nil:
 			return false
@@ -392,7 +424,7 @@ func (s *Sink) linger(ctx context.Context) {
 	for {
 		select {
 		case <-s.wake:
-			if n, closed := s.waiting(); n >= flushRows || closed {
+			if n, closed := s.waiting(); n >= flushRows || closed || s.hurried() {
 				return
 			}
 		case <-grown:
@@ -443,7 +475,9 @@ type backlog struct {
 	size   int64         // bytes of queue and of what was taken from it, about
 	last   uint64        // the newest that exists
 	taken  uint64
-	done   uint64 // delivered up to here
+	done   uint64        // delivered up to here
+	wanted uint64        // somebody waits for the delivery up to here
+	moved  chan struct{} // closed when one of the others changes that [Sink.Deliver] looks at
 	closed bool
 	lost   bool // there will be no database: nothing is kept in memory
 	stats  SinkStats
@@ -473,6 +507,19 @@ func (b *backlog) waiting() (entries uint64, closed bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.last - b.taken, b.closed
+}
+
+// hurried reports whether somebody waits for what is to be taken.
+func (b *backlog) hurried() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.wanted > b.taken
+}
+
+// move wakes those who wait for a delivery. The caller holds the mutex.
+func (b *backlog) move() {
+	close(b.moved)
+	b.moved = make(chan struct{})
 }
 
 func (b *backlog) isClosed() bool {

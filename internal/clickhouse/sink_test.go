@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"net"
 	"strings"
@@ -363,3 +364,34 @@ func closedPort(t *testing.T) string {
 }
 
 var _ echo.Sink = (*clickhouse.Sink)(nil)
+
+// Deliver has what was written in the database at once, says how far it came when it may wait no
+// longer, and does not wait for a sink that was closed.
+func TestDeliver(t *testing.T) {
+	t.Parallel()
+	db := clickhousetest.Open(t)
+	s := clickhouse.NewSink(opener(clickhouse.Options{DSN: clickhousetest.DSN(t, db)}), clickhouse.SinkOptions{})
+	for n := range uint64(3) {
+		e := &echo.Entry{SessionID: "s1", Seq: n + 1, At: time.Unix(1, 0), NodeType: echo.NodePhaseStart, Key: echo.MustKey("p/start")}
+		require.NoError(t, s.Write(e))
+		upTo, newest := s.Deliver(t.Context())
+		require.Equal(t, []uint64{n + 1, n + 1}, []uint64{upTo, newest})
+		require.Equal(t, fmt.Sprint(n+1), scalar(t, db, "SELECT count() FROM logs WHERE session_id = 's1'"))
+	}
+	require.NoError(t, s.Close(t.Context()))
+	upTo, newest := s.Deliver(t.Context())
+	require.Equal(t, []uint64{3, 3}, []uint64{upTo, newest})
+
+	away := clickhouse.NewSink(func(ctx context.Context) (*clickhouse.DB, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}, clickhouse.SinkOptions{})
+	require.NoError(t, away.Write(&echo.Entry{SessionID: "s1", Seq: 1, NodeType: echo.NodePhaseStart, Key: echo.MustKey("p/start")}))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	upTo, newest = away.Deliver(ctx)
+	require.Equal(t, []uint64{0, 1}, []uint64{upTo, newest})
+	require.Error(t, away.Close(ctx))
+	upTo, _ = away.Deliver(t.Context())
+	require.Zero(t, upTo)
+}

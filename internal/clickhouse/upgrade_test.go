@@ -29,7 +29,7 @@ func TestSchemaHasVersions(t *testing.T) {
 		return hex.EncodeToString(sum[:8])
 	}
 	require.Equal(t, "edad603c11396c94", sum(tables), "the tables have changed since version 8: raise schemaVersion and write their new sum here")
-	require.Equal(t, "6a7bbb84b73044e2", sum(views), "the views have changed since version 1: raise viewsVersion and write their new sum here")
+	require.Equal(t, "9ca8273a9de4a0b5", sum(views), "the views have changed since version 2: raise viewsVersion and write their new sum here")
 }
 
 // databaseOfBefore makes a database as windlass did before views had a version: its views of costs
@@ -95,7 +95,7 @@ func TestViewsOfBeforeAreMadeAgain(t *testing.T) {
 	db := openAtOnce(t, o)
 	close(stop)
 	require.NoError(t, <-read)
-	require.Equal(t, "version | name\n8 | views 1\n", result(t, db, schemaVersions))
+	require.Equal(t, "version | name\n8 | views 2\n", result(t, db, schemaVersions))
 	require.NoError(t, clickhousetest.Insert(t.Context(), db, stories()))
 	for _, by := range clickhouse.CostBys() {
 		rows, err := db.Costs(t.Context(), by)
@@ -110,17 +110,37 @@ func TestViewsOfBeforeAreMadeAgain(t *testing.T) {
 	require.NoError(t, again.Close())
 }
 
+// TestViewsOfVersion1AreReplaced: those called a session without an end interrupted, counted requests
+// for embeddings as calls, and summed no money up to NULL.
+func TestViewsOfVersion1AreReplaced(t *testing.T) {
+	t.Parallel()
+	o := clickhousetest.Options(t)
+	statements, err := clickhouse.Statements(o.Database, "")
+	require.NoError(t, err)
+	conn := clickhouse.Conn(clickhousetest.Open(t))
+	before := strings.NewReplacer("'unfinished'", "'running or interrupted'", "if(guard_calls = 0, 0, ", "if(false, 0, ",
+		"countIf(c.effect != 'embed') AS calls,", "count() AS calls,")
+	for _, s := range append(statements, "INSERT INTO "+o.Database+".schema_migrations (version, name) VALUES (8, 'views 1')") {
+		require.NoError(t, conn.Exec(t.Context(), before.Replace(s)))
+	}
+	db := openAtOnce(t, o)
+	require.Equal(t, "version | name\n8 | views 2\n", result(t, db, schemaVersions))
+	require.NoError(t, clickhousetest.Insert(t.Context(), db, stories()))
+	require.Equal(t, "status\ncompleted\nunfinished\n", result(t, db, "SELECT status FROM sessions ORDER BY status"))
+	require.Equal(t, "0", scalar(t, db, "SELECT count() FROM savings_by_phase WHERE guard_calls = 0 AND isNull(guard_usd)"))
+}
+
 // TestNewerViewsAreRead by this windlass, which leaves them as they are.
 func TestNewerViewsAreRead(t *testing.T) {
 	t.Parallel()
 	o := clickhousetest.Options(t)
 	db := openAtOnce(t, o)
 	require.NoError(t, clickhousetest.Insert(t.Context(), db, stories()))
-	more := strings.NewReplacer("count() AS calls,", "count() AS calls, 'new' AS note,",
+	more := strings.NewReplacer("countIf(c.effect != 'embed') AS calls,", "countIf(c.effect != 'embed') AS calls, 'new' AS note,",
 		"any(l.cascade_id) AS cascade_id,", "any(l.cascade_id) AS cascade_id, 'new' AS note,")
 	require.NoError(t, clickhouse.NextSchema(t.Context(), db, false, more.Replace))
 	db = openAtOnce(t, o)
-	require.Equal(t, "version | name\n8 | views 2\n", result(t, db, schemaVersions))
+	require.Equal(t, "version | name\n8 | views 3\n", result(t, db, schemaVersions))
 	for _, view := range []string{"sessions", "cost_by_day"} {
 		require.Equal(t, "new", scalar(t, db, "SELECT any(note) FROM "+view))
 	}
@@ -145,7 +165,7 @@ func TestTablesOfBeforeGetTheirColumns(t *testing.T) {
 	for range 2 {
 		require.NoError(t, clickhouse.NextSchema(t.Context(), db, true, text))
 	}
-	require.Equal(t, "version | name\n8 | views 1\n9 | views 2\n", result(t, db, schemaVersions+" ORDER BY version"))
+	require.Equal(t, "version | name\n8 | views 2\n9 | views 3\n", result(t, db, schemaVersions+" ORDER BY version"))
 	require.Equal(t, "0", scalar(t, db, "SELECT count() FROM newest"))
 	require.Equal(t, "2", scalar(t, db, "SELECT count() FROM sessions"), "rows stay")
 	_, err := clickhouse.Open(t.Context(), o)

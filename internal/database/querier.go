@@ -22,7 +22,7 @@ type Querier struct {
 // NewQuerier returns a querier that must be closed. It opens nothing yet.
 func NewQuerier(p *Pool) *Querier { return &Querier{pool: p} }
 
-// QuerySession implements tool.Querier. A lost database is opened again, once.
+// QuerySession answers a query about a session. A lost database is opened again, once.
 func (q *Querier) QuerySession(ctx context.Context, sessionID, sql string) ([]string, [][]any, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -175,7 +175,10 @@ func TestRecordWithoutCalls(t *testing.T) {
 	require.Equal(t, failure.UnknownCall, failure.KindOf(err))
 	_, err = r.Handoff()
 	require.Equal(t, failure.NoHandoff, failure.KindOf(err))
-	require.Equal(t, inspect.Sums{}, r.Stats().Total)
+	nothing := new(float64)
+	require.Equal(t, inspect.Sums{
+		FullUSD: nothing, SentUSD: nothing, SavedUSD: nothing, CostUSD: nothing, Guard: inspect.GuardSums{CostUSD: nothing},
+	}, r.Stats().Total, "the sum of none is known")
 }
 
 // TestRecordThatDoesNotFit: a selection of a message that is not recorded is damage.

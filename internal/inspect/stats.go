@@ -16,7 +16,7 @@ type Sums struct {
 	SentTokens  int64 `json:"sent_tokens"`
 	SavedTokens int64 `json:"saved_tokens"`
 
-	FullUSD  *float64 `json:"full_usd"` // with the same caching; null: no price is known
+	FullUSD  *float64 `json:"full_usd"` // with the same caching; null: there are calls and no price is known
 	SentUSD  *float64 `json:"sent_usd"`
 	SavedUSD *float64 `json:"saved_usd"`
 	Unpriced int      `json:"unpriced_calls"` // left out of the three
@@ -35,7 +35,7 @@ type GuardSums struct {
 	Warnings    int      `json:"warnings"`
 	Compactions int      `json:"compactions"`
 	Calls       int      `json:"calls"`
-	CostUSD     *float64 `json:"cost_usd"` // null: no call, or none whose cost is known
+	CostUSD     *float64 `json:"cost_usd"` // null: there are calls and no cost is known
 	Unknown     int      `json:"unknown_cost_calls"`
 }
 
@@ -84,7 +84,9 @@ func (t *Sums) count(calls []Call) {
 			cached += c.TokensCached
 		}
 	}
-	t.Visits = len(visits)
+	if t.Visits = len(visits); t.Calls == 0 { // the sum of none is known
+		t.FullUSD, t.SentUSD, t.SavedUSD, t.CostUSD = new(float64), new(float64), new(float64), new(float64)
+	}
 	t.CachedEstimated, t.CachedReported = share(shared, t.SentTokens), share(cached, counted)
 }
 

@@ -6,6 +6,14 @@ import (
 	"strings"
 )
 
+// Requests writes how many calls of models there were and, if any, how many requests for embeddings.
+func Requests(calls, embeddings int) string {
+	if embeddings == 0 {
+		return Of(calls, "model call")
+	}
+	return Of(calls, "model call") + ", " + Of(embeddings, "embedding request")
+}
+
 // Of writes n things of a kind, whose name is in the singular: "1 entry", "2 entries".
 func Of(n int, noun string) string {
 	if n == 1 {

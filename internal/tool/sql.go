@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/windlass-run/windlass/engine/effect"
@@ -17,6 +18,8 @@ const (
 	maxSQLCell  = 2000      // bytes of one value
 	maxSQLError = 4000      // bytes of the server's refusal
 	maxSQLText  = 100 << 10 // bytes of a query; ClickHouse itself takes 256 KiB, and windlass sends it written out
+
+	deliveryWait = 2 * time.Second // for the rows of what was recorded last
 )
 
 type sqlArgs struct {
@@ -40,13 +43,25 @@ func sqlTool(q Querier, secrets *secret.Set) tool {
 			if len(a.SQL) > maxSQLText {
 				return "", &failure{kindBadArguments, fmt.Errorf("query: it has %d bytes, and at most %d are taken", len(a.SQL), maxSQLText)}
 			}
+			upTo, newest := deliver(ctx, q)
 			columns, rows, err := q.QuerySession(ctx, c.SessionID, a.SQL)
 			if err != nil { // it may quote what the query made, of any length
 				return "", fmt.Errorf("query: %s", value(secrets, err.Error(), maxSQLError))
 			}
-			return table(secrets, columns, rows), nil
+			text := table(secrets, columns, rows)
+			if upTo < newest {
+				text += fmt.Sprintf("\n[the rows go up to entry %d of %d: the others have not reached ClickHouse yet]", upTo, newest)
+			}
+			return text, nil
 		}),
 	}
+}
+
+// deliver waits shortly for the rows of what was recorded so far.
+func deliver(ctx context.Context, q Querier) (upTo, newest uint64) {
+	ctx, cancel := context.WithTimeout(ctx, deliveryWait)
+	defer cancel()
+	return q.Deliver(ctx)
 }
 
 // table writes rows as tab-separated values, bounded as a whole.

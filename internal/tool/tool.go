@@ -76,6 +76,9 @@ const (
 // Querier runs SQL of a model as a user that can only read, and only the session's own rows. Values
 // are of the types that encoding/json knows.
 type Querier interface {
+	// Deliver has the session delivered as far as it is recorded, and waits for that while ctx
+	// allows. It returns up to which entry there are rows, and the newest entry.
+	Deliver(ctx context.Context) (upTo, newest uint64)
 	QuerySession(ctx context.Context, sessionID, sql string) (columns []string, rows [][]any, err error)
 }
 

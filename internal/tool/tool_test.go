@@ -363,6 +363,18 @@ func TestDeclaredHTTPTools(t *testing.T) {
 
 type querier func(sql string) ([]string, [][]any, error)
 
+func (querier) Deliver(context.Context) (upTo, newest uint64) { return 9, 9 }
+
+// late is a querier whose rows lag behind.
+type late struct{ querier }
+
+func (late) Deliver(ctx context.Context) (upTo, newest uint64) {
+	if _, ok := ctx.Deadline(); !ok {
+		panic("it may wait for ever")
+	}
+	return 7, 9
+}
+
 func (q querier) QuerySession(_ context.Context, session, sql string) ([]string, [][]any, error) {
 	return q(session + ":" + sql)
 }
@@ -396,6 +408,8 @@ func TestSQLQuery(t *testing.T) {
 	})})
 	require.Equal(t, "a\tb\nx\\ty\\n\t1\nnull\t[\"q\"]", b.ok(t, "sql_query", `{"sql":"two"}`))
 	require.Equal(t, "n\n[no rows]", b.ok(t, "sql_query", `{"sql":"none"}`))
+	behind := setup(t, tool.Options{SQL: late{func(string) ([]string, [][]any, error) { return []string{"n"}, [][]any{{7}}, nil }}})
+	require.Equal(t, "n\n7\n[the rows go up to entry 7 of 9: the others have not reached ClickHouse yet]", behind.ok(t, "sql_query", `{"sql":"x"}`))
 	require.Contains(t, b.ok(t, "sql_query", `{"sql":"many"}`), "[1000 of 5000 rows; use LIMIT or aggregate]")
 	for query, note := range map[string]string{
 		"wide":  "\n[row 1 of 2 ends after 31 of 1000 columns: more than 64 KiB; select fewer columns, or parts of them by substring(column, from, length)]",

@@ -141,14 +141,6 @@ func (c *Cards) Close() error {
 	return err
 }
 
-// Spent returns what cards have cost so far.
-func (c *Cards) Spent() effect.Totals {
-	if c == nil || c.costs == nil {
-		return effect.Totals{}
-	}
-	return c.costs.all()
-}
-
 // SinceAsked returns what cards have cost since it was last asked, for [engine.Spec]; nil when
 // there are none.
 func (c *Cards) SinceAsked() func() effect.Totals {

@@ -13,16 +13,15 @@ import (
 // more: they have been told to.
 const settleLimit = time.Second
 
-// costs records the calls that are made for cards and adds up what they took. The run neither waits
-// for it nor fails by it. It is safe for concurrent use.
+// costs records the calls that are made for cards and tells the run what they took. The run neither
+// waits for it nor fails by it. It is safe for concurrent use.
 type costs struct {
 	cascade string
 	log     *echo.Log
 
 	mu       sync.Mutex
 	numbers  map[echo.StepKind]int // calls that have ended, by the beginning of their keys
-	total    effect.Totals
-	unasked  effect.Totals // of it, what the run has not asked for yet
+	unasked  effect.Totals         // what they took that the run has not asked for yet
 	underWay int
 	idle     chan struct{} // closed when no call is under way
 }
@@ -54,7 +53,6 @@ func (c *costs) ended(call llm.Call) {
 	if c.log.Append(e) == nil { // a log that fails ends the run by itself
 		c.log.Flush()
 	}
-	c.total.Count(call.Response, call.Err)
 	c.unasked.Count(call.Response, call.Err)
 	if c.underWay--; c.underWay == 0 {
 		close(c.idle)
@@ -87,10 +85,4 @@ func (c *costs) sinceAsked() effect.Totals {
 	t := c.unasked
 	c.unasked = effect.Totals{}
 	return t
-}
-
-func (c *costs) all() effect.Totals {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.total
 }

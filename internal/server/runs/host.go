@@ -80,8 +80,9 @@ func (h *Host) Cancel(ctx context.Context, id string) (*server.Session, error) {
 		return nil, server.NewProblem(server.NotRunning, "GET /api/sessions/"+id+" shows how far it has come",
 			"the session %s does not run in this server", id)
 	}
+	soFar := h.view(r) // before its end is recorded
 	r.cancel(errCancelled)
-	return h.view(r), nil
+	return soFar, nil
 }
 
 func (h *Host) take() error {

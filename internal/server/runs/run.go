@@ -40,8 +40,9 @@ func (h *Host) begin(ctx context.Context, explain func(error) error, open opener
 		cancel(errStopping)
 	}
 	h.options.Log.Printf("%s: begins: %s (%s)", run.ID(), line(run.Cascade().CascadeID), line(run.File()))
+	begun := h.view(r)
 	go h.run(ctx, r)
-	return h.view(r), nil
+	return begun, nil
 }
 
 func (h *Host) watch() core.Watch {
@@ -58,7 +59,7 @@ func (h *Host) watch() core.Watch {
 }
 
 func (h *Host) view(r *hosted) *server.Session {
-	return archive.Started(r.run.ID(), r.run.Cascade().CascadeID, r.started, r.run.Entries())
+	return archive.Running(r.run.ID(), r.run.Cascade().CascadeID, r.started, r.run.Sums())
 }
 
 // run runs one session and closes it. A panic ends no other; the journal has what was done.
@@ -86,13 +87,13 @@ func (h *Host) run(ctx context.Context, r *hosted) {
 }
 
 func (h *Host) report(run *core.Run, res *engine.Result, err error, c core.Closing) {
-	t := run.Totals(res)
+	t := run.Sums().Totals
 	why := ""
 	if err != nil {
 		why = ": " + line(err.Error())
 	}
 	took := time.Duration(res.DurationMS * float64(time.Millisecond))
-	h.options.Log.Printf("%s: %s in %s: %s, %s%s", run.ID(), res.Status, quantity.Duration(took), quantity.Of(t.Calls, "model call"),
+	h.options.Log.Printf("%s: %s in %s: %s, %s%s", run.ID(), res.Status, quantity.Duration(took), quantity.Requests(t.Calls, t.Embeddings),
 		quantity.Cost(t.CostUSD, t.UnknownCosts), why)
 	warnings := []error{c.Cards, c.Err}
 	if c.Undelivered != nil {

@@ -15,17 +15,19 @@ import (
 
 // Sessions has a row for each session of a list.
 func Sessions(list []archive.Listed) *term.Table {
-	heads := []string{
-		"session", "cascade", "status", "started", ">duration", ">phases", ">calls",
-		">tokens in", ">cached", ">tokens out", ">cost",
+	heads := []string{"session", "cascade", "status", "started", ">duration", ">phases", ">calls"}
+	anyEmbeds := slices.ContainsFunc(list, func(s archive.Listed) bool { return s.EmbeddingCalls > 0 })
+	if anyEmbeds {
+		heads = append(heads, embeddingsHead)
 	}
+	heads = append(heads, ">tokens in", ">cached", ">tokens out", ">cost")
 	anyWaits := slices.ContainsFunc(list, func(s archive.Listed) bool { return s.Pending > 0 })
 	if anyWaits {
 		heads = append(heads, ">waiting")
 	}
 	t := term.NewTable(heads...)
 	for _, s := range list {
-		cells := sessionCells(&s)
+		cells := sessionCells(&s, anyEmbeds)
 		if anyWaits && s.Pending > 0 {
 			cells = append(cells, term.Count(int64(s.Pending)))
 		} else if anyWaits {
@@ -36,7 +38,7 @@ func Sessions(list []archive.Listed) *term.Table {
 	return t
 }
 
-func sessionCells(l *archive.Listed) []string {
+func sessionCells(l *archive.Listed, embeds bool) []string {
 	status := l.Status
 	if l.Resumable {
 		status += ", resumable"
@@ -45,12 +47,14 @@ func sessionCells(l *archive.Listed) []string {
 	if !l.StartedAt.IsZero() { // it is in the header, which may be unreadable
 		started = l.StartedAt.Local().Format(time.DateTime)
 	}
-	return []string{
-		l.ID, l.CascadeID, status, started, term.Duration(l.Duration()),
-		term.Count(int64(l.Phases)), term.Count(int64(l.Calls)),
-		term.Count(l.TokensIn), term.Count(l.TokensCached), term.Count(l.TokensOut),
-		term.Cost(l.CostUSD, l.Calls, l.UnknownCostCalls),
+	cells := []string{
+		l.ID, l.CascadeID, status, started, term.Duration(l.Duration()), term.Count(int64(l.Phases)), term.Count(int64(l.Calls)),
 	}
+	if embeds {
+		cells = append(cells, term.Count(int64(l.EmbeddingCalls)))
+	}
+	return append(cells, term.Count(l.TokensIn), term.Count(l.TokensCached), term.Count(l.TokensOut),
+		term.Cost(l.CostUSD, l.Calls+l.EmbeddingCalls, l.UnknownCostCalls))
 }
 
 // Session writes one session, phase by phase and call by call.
@@ -63,12 +67,12 @@ func Session(w io.Writer, width int, d *archive.Report) error {
 		fmt.Fprintf(w, "error     %s\n", term.Cell(d.Error))
 	}
 	fmt.Fprintf(w, "started   %s\nduration  %s\ncost      %s\n\n",
-		d.StartedAt.Local().Format(time.DateTime), term.Duration(d.Duration()), term.Cost(d.CostUSD, d.Calls, d.UnknownCostCalls))
-	phases := term.NewTable(append([]string{"phase", "status", ">attempts", ">tools"}, usageHeads...)...)
+		d.StartedAt.Local().Format(time.DateTime), term.Duration(d.Duration()), term.Cost(d.CostUSD, d.Calls+d.EmbeddingCalls, d.UnknownCostCalls))
+	phases := term.NewTable(append([]string{"phase", "status", ">attempts", ">tools"}, usageHeads(false)...)...)
 	for _, p := range d.PhaseReports {
 		phases.Add(append([]string{
 			p.Visit, p.Status, term.Count(int64(p.Attempts)), term.Count(int64(p.ToolCalls)),
-		}, usageCells(p.Usage)...)...)
+		}, usageCells(p.Usage, false)...)...)
 	}
 	if err := phases.Render(w, width); err != nil {
 		return err

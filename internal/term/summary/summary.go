@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine"
-	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/quantity"
 	"github.com/windlass-run/windlass/internal/term"
 	"github.com/windlass-run/windlass/internal/term/live"
@@ -20,42 +20,44 @@ import (
 type Run struct {
 	Session string
 	Result  *engine.Result
-	Totals  effect.Totals // with those of the cards
-	Cards   effect.Totals // of the cards, which are in no phase
+	Totals  record.Totals   // of the session, with those of the cards
+	Cards   record.Totals   // of the cards, which are in no phase
+	Phases  []record.Totals // of the result's phases
+	Context record.Sizes    // of what was sent
 }
 
 // paid writes the tokens and the money that calls took.
-func paid(t effect.Totals) string {
+func paid(t record.Totals) string {
 	return live.Tokens(t.Usage) + "  " + quantity.Cost(t.CostUSD, t.UnknownCosts)
 }
 
 // WriteText writes in lines how the run ended, what it took and what became of its context.
 func (r Run) WriteText(w io.Writer) {
 	scripted := ""
-	if r.Totals.Scripted {
+	if r.Totals.Scripted > 0 {
 		scripted = "  (scripted: no model was asked, nothing was paid)"
 	}
 	fmt.Fprintf(w, "\n%s in %s: %s, %s  %s%s\n", cmp.Or(statusWords[r.Result.Status], "Failed"), term.Millis(r.Result.DurationMS),
-		term.Plural(len(r.Result.Phases), "phase"), term.Plural(r.Totals.Calls, "model call"), paid(r.Totals), scripted)
-	if r.Cards != (effect.Totals{}) {
-		fmt.Fprintf(w, "Cards: %s of it, %s\n", term.Plural(r.Cards.Calls, "call"), paid(r.Cards))
+		term.Plural(len(r.Result.Phases), "phase"), quantity.Requests(r.Totals.Calls, r.Totals.Embeddings), paid(r.Totals), scripted)
+	if r.Cards.Requests() > 0 {
+		fmt.Fprintf(w, "Cards: %s of it, %s\n", quantity.Requests(r.Cards.Calls, r.Cards.Embeddings), paid(r.Cards))
 	}
-	if line := contextLine(r.Result); line != "" {
+	if line := contextLine(r.Result, r.Context); line != "" {
 		fmt.Fprintln(w, line)
 	}
 	fmt.Fprintf(w, "session %s\n", r.Session)
 }
 
 // contextLine says what became of the context of all phases; "": everything was sent whole.
-func contextLine(res *engine.Result) string {
+func contextLine(res *engine.Result, s record.Sizes) string {
 	var f engine.ContextFigures
 	for _, p := range res.Phases {
 		f = f.Add(p.ContextFigures)
 	}
 	var parts []string
-	if f.SentSize < f.FullSize {
+	if s.Sent < s.Full {
 		parts = append(parts, fmt.Sprintf("sent %s of %s tokens of history (%d%% less, estimated)",
-			term.Count(f.SentSize), term.Count(f.FullSize), term.Percent(f.FullSize-f.SentSize, f.FullSize)))
+			term.Count(s.Sent), term.Count(s.Full), term.Percent(s.Full-s.Sent, s.Full)))
 	}
 	if f.MaskedResults > 0 {
 		parts = append(parts, term.Plural(f.MaskedResults, "tool result")+" masked at the end")
@@ -76,33 +78,45 @@ var statusWords = map[echo.Status]string{
 	echo.StatusInterrupted: "Interrupted",
 }
 
-// phaseJSON and cardsJSON have a cost that is null when the cost of a call is unknown.
-type phaseJSON struct {
-	engine.PhaseResult
-	Cost *float64 `json:"cost_usd"`
+// totalsJSON are totals as reports have them. They take the place of those that the engine counts,
+// which are of what it was answered.
+type totalsJSON struct {
+	Calls        int        `json:"model_calls"`
+	Embeddings   int        `json:"embedding_calls"`
+	Failed       int        `json:"failed_calls"` // of both
+	Usage        echo.Usage `json:"usage"`
+	CostUSD      *float64   `json:"cost_usd"`      // of the calls whose cost is known; null: there are only others
+	UnknownCosts int        `json:"unknown_costs"` // calls that the sum lacks
+	Scripted     bool       `json:"scripted,omitempty"`
 }
 
-type cardsJSON struct {
-	effect.Totals
-	Cost *float64 `json:"cost_usd"`
+func totalsOf(t record.Totals) totalsJSON {
+	return totalsJSON{
+		Calls: t.Calls, Embeddings: t.Embeddings, Failed: t.Failed, Usage: t.Usage, CostUSD: t.KnownUSD(), UnknownCosts: t.UnknownCosts,
+		Scripted: t.Scripted > 0,
+	}
+}
+
+type phaseJSON struct {
+	engine.PhaseResult
+	totalsJSON
 }
 
 // WriteJSON writes the whole result as JSON, with the error that ended the run; nil for none.
 func (r Run) WriteJSON(w io.Writer, runErr error) error {
-	whole := *r.Result
-	whole.Totals = r.Totals
 	out := struct {
 		*engine.Result
+		totalsJSON
 		Phases []phaseJSON `json:"phases"`
-		Cards  *cardsJSON  `json:"cards,omitempty"` // what cards took of it, which is in no phase
-		Cost   *float64    `json:"cost_usd"`        // null when the cost of a call is unknown
+		Cards  *totalsJSON `json:"cards,omitempty"` // what cards took of it, which is in no phase
 		Error  string      `json:"error,omitempty"`
-	}{Result: &whole, Cost: whole.Cost(), Phases: make([]phaseJSON, len(whole.Phases))}
-	if r.Cards != (effect.Totals{}) {
-		out.Cards = &cardsJSON{Totals: r.Cards, Cost: r.Cards.Cost()}
+	}{Result: r.Result, totalsJSON: totalsOf(r.Totals), Phases: make([]phaseJSON, len(r.Result.Phases))}
+	if r.Cards.Requests() > 0 {
+		cards := totalsOf(r.Cards)
+		out.Cards = &cards
 	}
-	for i, p := range whole.Phases {
-		out.Phases[i] = phaseJSON{PhaseResult: p, Cost: p.Cost()}
+	for i, p := range r.Result.Phases {
+		out.Phases[i] = phaseJSON{p, totalsOf(r.Phases[i])}
 	}
 	if runErr != nil {
 		out.Error = runErr.Error()

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/engine/effect"
 )
@@ -21,11 +22,10 @@ func TestContextLine(t *testing.T) {
 		}
 		return res
 	}
-	require.Empty(t, contextLine(result()))
-	require.Empty(t, contextLine(result(engine.ContextFigures{FullSize: 100, SentSize: 100})))
-	require.Equal(t, "Context: sent 2,500 of 10,000 tokens of history (75% less, estimated), 3 tool results masked at the end, "+
+	require.Empty(t, contextLine(result(), record.Sizes{Full: 100, Sent: 100}))
+	require.Equal(t, "Context: sent 6,632 of 10,000 tokens of history (34% less, estimated), 3 tool results masked at the end, "+
 		"1 recall and 2 repeated calls of masked results",
-		contextLine(result(engine.ContextFigures{FullSize: 9000, SentSize: 1500, MaskedResults: 2, Rereads: 2}, engine.ContextFigures{FullSize: 1000, SentSize: 1000, MaskedResults: 1, Recalls: 1})))
+		contextLine(result(engine.ContextFigures{MaskedResults: 2, Rereads: 2}, engine.ContextFigures{MaskedResults: 1, Recalls: 1}), record.Sizes{Full: 10_000, Sent: 6632}))
 }
 
 func TestWriteText(t *testing.T) {
@@ -33,19 +33,26 @@ func TestWriteText(t *testing.T) {
 	var out strings.Builder
 	run := Run{
 		Session: "01a", Result: &engine.Result{Status: echo.StatusOverBudget, Phases: make([]engine.PhaseResult, 1)},
-		Totals: effect.Totals{Calls: 2, UnknownCosts: 1}, Cards: effect.Totals{Calls: 1, CostUSD: 0.5},
+		Totals: record.Totals{Calls: 2, UnknownCosts: 1}, Cards: record.Totals{Calls: 1, Embeddings: 3, CostUSD: 0.5},
 	}
 	run.WriteText(&out)
 	require.Equal(t, "\nStopped by the budget in 0ms: 1 phase, 2 model calls  in 0  cached 0  out 0  cost unknown\n"+
-		"Cards: 1 call of it, in 0  cached 0  out 0  $0.5000\nsession 01a\n", out.String())
+		"Cards: 1 model call, 3 embedding requests of it, in 0  cached 0  out 0  $0.5000\nsession 01a\n", out.String())
 }
 
 func TestWriteJSON(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	run := Run{Result: &engine.Result{Status: echo.StatusFailed}, Totals: effect.Totals{Calls: 2, UnknownCosts: 1}, Cards: effect.Totals{Calls: 1, CostUSD: 0.5}}
+	run := Run{
+		Result: &engine.Result{Status: echo.StatusFailed, Totals: effect.Totals{Calls: 9}, Phases: []engine.PhaseResult{{Totals: effect.Totals{Calls: 8}}}},
+		Totals: record.Totals{Calls: 2, UnknownCosts: 2, Failed: 1}, Cards: record.Totals{Calls: 1, CostUSD: 0.5}, Phases: []record.Totals{{Calls: 3, CostUSD: 0.25}},
+	}
 	require.NoError(t, run.WriteJSON(&out, errors.New("no <answer>")))
-	require.Contains(t, out.String(), `"cost_usd": null`, "the cost of a call is not known")
+	require.Contains(t, out.String(), `"cost_usd": null`, "no cost of a call is known")
+	require.Contains(t, out.String(), `"cost_usd": 0.25`)
+	require.Contains(t, out.String(), `"model_calls": 3`)
+	require.Contains(t, out.String(), `"failed_calls": 1`)
+	require.NotContains(t, out.String(), `"model_calls": 8`, "what the engine was answered is another figure")
 	require.Contains(t, out.String(), `"cost_usd": 0.5`)
 	require.Contains(t, out.String(), `"model_calls": 2`)
 	require.Contains(t, out.String(), `"error": "no <answer>"`)

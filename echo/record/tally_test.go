@@ -1,0 +1,74 @@
+package record
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/windlass-run/windlass/echo"
+)
+
+// A tally comes to what the fold of the same entries comes to, and to the sums of its parts.
+func TestTallyIsWhatTheFoldSays(t *testing.T) {
+	t.Parallel()
+	phases := 0
+	for seed := range uint64(40) {
+		f, tally := New(), Tally{}
+		var sent Sizes
+		for _, e := range randomSession(t, seed) {
+			f.Add(e)
+			tally.Add(e)
+			require.Equal(t, f.Sums(), tally.Sums())
+			require.Equal(t, f.Entries(), tally.Sums().Entries)
+			require.Equal(t, f.StartedAt(), tally.Sums().StartedAt)
+			require.GreaterOrEqual(t, tally.Sums().Phases, len(f.Visits()))
+			require.GreaterOrEqual(t, tally.Sums().Context.Full, sent.Full, "it only grows")
+			sent = tally.Sums().Context
+		}
+		for _, v := range f.Visits() {
+			require.Equal(t, v.Spent, tally.Visit(v.Key))
+		}
+		phases += tally.Sums().Phases
+	}
+	require.Positive(t, phases)
+	require.Zero(t, (&Tally{}).Visit(echo.PhaseKey("p", 1)))
+}
+
+// Requests for embeddings are no calls, are paid for all the same, and belong to no phase. What a
+// call was sent counts once the call is answered.
+func TestTallyTellsRequestsApart(t *testing.T) {
+	t.Parallel()
+	var tally Tally
+	seq := uint64(0)
+	put := func(node echo.NodeType, key string, failed bool) {
+		seq++
+		usd := 0.25
+		e := &echo.Entry{Seq: seq, NodeType: node, Key: echo.MustKey(key)}
+		if node == echo.NodeModelCall {
+			e.CostUSD, e.Usage = &usd, &echo.Usage{In: 10}
+		}
+		if node == echo.NodeSelection {
+			e.Selection = &echo.Selection{FullHistorySize: 7, ContextSize: 5}
+		}
+		if failed {
+			e.Error = &echo.Failure{Kind: "server"}
+		}
+		tally.Add(e)
+	}
+	put(echo.NodePhaseStart, "p/start", false)
+	put(echo.NodeSelection, "p/attempt1/turn1/context", false)
+	put(echo.NodeModelCall, "p/attempt1/turn1/model", true)
+	require.Zero(t, tally.Sums().Context)
+	put(echo.NodeModelCall, "p/attempt1/turn1/model", false)
+	put(echo.NodeModelCall, "p/attempt1/turn1/validate/v/model", false)
+	put(echo.NodeModelCall, "cards/call1", false)
+	put(echo.NodeModelCall, "cards/embed1", true)
+	s := tally.Sums()
+	require.Equal(t, Sizes{Full: 7, Sent: 5}, s.Context)
+	require.Equal(t, Totals{Calls: 4, Embeddings: 1, Failed: 2, Usage: echo.Usage{In: 50}, CostUSD: 1.25}, s.Totals)
+	require.Equal(t, Totals{Calls: 1, Embeddings: 1, Failed: 1, Usage: echo.Usage{In: 20}, CostUSD: 0.5}, s.Background)
+	require.Equal(t, 3, tally.Visit(echo.PhaseKey("p", 1)).Totals.Calls)
+	require.Equal(t, 5, s.Totals.Requests())
+	require.Zero(t, *Totals{}.KnownUSD(), "the sum of none is known")
+	require.Nil(t, Totals{Embeddings: 1, UnknownCosts: 1}.KnownUSD())
+}
