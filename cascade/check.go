@@ -12,6 +12,8 @@ type checker struct {
 
 	names     phaseNames
 	tools     toolbox
+	order     *order
+	arguments map[string]*takes // of the tools that phases run
 	templates templates
 	schemas   schemas
 }
@@ -20,8 +22,8 @@ func newChecker(ctx context.Context, known Known, c *Cascade, doc *document) *ch
 	return &checker{
 		stop: ctx.Err, known: known, cascade: c, root: place{doc: doc},
 		tools:     toolbox{at: map[string]int{}, builtin: known.Tools, later: known.LaterTool},
-		templates: templates{parse: known.CheckTemplate},
-		schemas:   schemas{stop: ctx.Err},
+		templates: templates{parse: known.CheckTemplate, read: known.Lookups, lookups: map[string][]Lookup{}},
+		schemas:   schemas{stop: ctx.Err}, arguments: map[string]*takes{},
 	}
 }
 
@@ -30,6 +32,7 @@ type located struct {
 	*Phase
 	at     place
 	inline bool // written in place, under an on_error
+	index  int  // among all phases
 }
 
 // check runs every rule on the cascade itself. The tools have been gathered before.
@@ -51,6 +54,24 @@ func (k *checker) check() {
 	interRules{k}.checkInterPhase()
 	budgetRules{k}.checkTokenBudget()
 	flowRules{k}.checkFlow()
+	k.checkRunnable()
+}
+
+// checkRunnable finds what would only fail when the cascade runs.
+func (k *checker) checkRunnable() {
+	if k.known.Recorded {
+		return
+	}
+	k.order = orderOf(k.cascade, k.phases)
+	for _, p := range k.phases {
+		if k.root.doc.full() || k.stop() != nil {
+			return
+		}
+		orderRules{k}.checkSources(p)
+		argumentRules{k}.checkArguments(p)
+		argumentRules{k}.checkRefused(p)
+	}
+	variableRules{k}.checkVariables()
 }
 
 func (k *checker) checkPhase(p located) {
@@ -77,7 +98,7 @@ func locatePhases(at place, phases []Phase) []located {
 	for i := range phases {
 		where := at.index(i)
 		for p := &phases[i]; p != nil; p = p.inline() {
-			out = append(out, located{Phase: p, at: where, inline: p != &phases[i]})
+			out = append(out, located{Phase: p, at: where, inline: p != &phases[i], index: len(out)})
 			where = where.key("on_error")
 		}
 	}

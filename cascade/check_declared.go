@@ -16,7 +16,8 @@ type toolbox struct {
 
 type declared struct {
 	*Tool
-	at place
+	at   place
+	uses []string // the arguments without which its templates cannot be rendered; nil: not looked at
 }
 
 func (t declared) title() string {
@@ -53,6 +54,14 @@ func (b *toolbox) has(name string) bool {
 	return isDeclared || slices.Contains(b.builtin, name)
 }
 
+// declared returns a tool that the cascade declares, or nil.
+func (b *toolbox) declared(name string) *declared {
+	if i, ok := b.at[name]; ok {
+		return &b.list[i]
+	}
+	return nil
+}
+
 func (b *toolbox) names() []string {
 	var names []string
 	for _, t := range b.list {
@@ -60,6 +69,9 @@ func (b *toolbox) names() []string {
 	}
 	return append(names, b.builtin...)
 }
+
+// setStateTool is the tool that stores a value in the state of the run.
+const setStateTool = "set_state"
 
 // routeTool is the tool by which a model chooses among hand-offs.
 const routeTool = "route_to"

@@ -166,7 +166,7 @@ func (b *interBlock) checkWeights() {
 
 // unused warns of a key that no strategy uses of the phases that the block is for.
 func (b *interBlock) unused(at place, key string, used func(SelectionStrategy) bool, message, hint string) {
-	if at.has(key) && at.intact(key) && len(b.strategies) > 0 && !slices.ContainsFunc(b.strategies, used) {
+	if at.has(key) && at.intact(key) && len(b.strategies) > 0 && !slices.ContainsFunc(b.strategies, used) && !used(b.merged.Selection.Strategy) {
 		at.noEffect(key, message, hint)
 	}
 }

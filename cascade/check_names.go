@@ -10,11 +10,12 @@ import (
 
 type phaseNames struct {
 	targets []string        // the names that hand-offs can lead to
+	first   map[string]int  // the index of the first phase of a name
 	named   map[string]bool // by the name of a phase: whether it is a target; those written in place are not
 }
 
 func (n *phaseNames) index(phases []located) {
-	n.named = make(map[string]bool, len(phases))
+	n.named, n.first = make(map[string]bool, len(phases)), make(map[string]int, len(phases))
 	for _, p := range phases {
 		name := p.Name
 		if n := p.at.key("name").node(); name == "" && n != nil {
@@ -25,6 +26,9 @@ func (n *phaseNames) index(phases []located) {
 		}
 		if !p.inline && !n.named[name] {
 			n.targets = append(n.targets, name)
+		}
+		if _, taken := n.named[name]; !taken {
+			n.first[name] = p.index
 		}
 		n.named[name] = n.named[name] || !p.inline
 	}

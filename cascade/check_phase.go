@@ -78,9 +78,12 @@ func (k phaseRules) checkMisplaced(p located) {
 func (k phaseRules) checkRules(p located) {
 	rules, r := p.at.key("rules"), p.Rules
 	if !rules.has("loop_until") {
-		for _, key := range rules.written("loop_until_silent", "loop_until_prompt") {
+		for _, key := range rules.written("loop_until_silent", "loop_until_prompt", "check") {
 			rules.keyError(key, CodeMisplacedField, fmt.Sprintf("%q of %s goes with \"loop_until\", which is missing", key, p.title()), "add loop_until or remove this")
 		}
+	}
+	if r.Check == CheckEveryTurn && p.MaxTurns() == 1 && rules.has("loop_until") {
+		rules.noEffect("check", fmt.Sprintf("%s has one turn, which ends its attempt", p.title()), "set max_turns to 2 or more, or remove it")
 	}
 	checked := rules.has("loop_until") || p.at.has("output_schema")
 	if r.MaxAttempts > 1 && !checked {

@@ -52,6 +52,7 @@ func (k toolRules) checkDeclared(t declared) {
 	k.schemas.checkInputs(t.InputsSchema, t.at)
 	k.checkJQ(t)
 	k.templates.checkTool(t)
+	variableRules(k).checkToolVariables(t)
 }
 
 func (k toolRules) checkToolFields(t declared) {

@@ -55,6 +55,11 @@ const (
 	CodeConflicting        Code = "conflicting_settings"
 	CodeUnreachablePhase   Code = "unreachable_phase"
 	CodeEndlessRoute       Code = "endless_route"
+	CodeUnknownVariable    Code = "unknown_variable"
+	CodeUnknownArgument    Code = "unknown_argument"
+	CodeMissingArgument    Code = "missing_argument"
+	CodeLaterPhase         Code = "later_phase"
+	CodeRefusedTool        Code = "refused_tool"
 )
 
 // Diagnostic is one thing that is wrong with a file, and where.

@@ -4,30 +4,53 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/windlass-run/windlass/internal/suggestion"
 	"github.com/windlass-run/windlass/schema"
 )
 
-// CheckInput returns what is wrong with a run's input; without inputs_schema, nothing.
+// CheckInput returns what is wrong with a run's input: what a full JSON Schema forbids, and what a
+// template needs that is not there. Names with descriptions are a declaration and forbid nothing.
 func (c *Cascade) CheckInput(input map[string]any) []schema.Violation {
 	return c.CheckInputContext(context.Background(), input)
 }
 
 // CheckInputContext is [Cascade.CheckInput] with a context, whose end is reported as a violation.
 func (c *Cascade) CheckInputContext(ctx context.Context, input map[string]any) []schema.Violation {
-	if c.InputsSchema == nil {
-		return nil
-	}
 	if input == nil {
 		input = map[string]any{}
+	}
+	violations := c.matchInput(ctx, input)
+	reported := map[string]bool{}
+	for _, v := range violations {
+		if v.Pointer == "" && v.Keyword == "required" {
+			reported[v.Property] = true
+		}
+	}
+	for _, m := range c.missing("input", input) {
+		if !reported[m.name] {
+			violations = append(violations, c.neededInput(m))
+		}
+	}
+	return violations
+}
+
+// matchInput holds the input against a full JSON Schema.
+func (c *Cascade) matchInput(ctx context.Context, input map[string]any) []schema.Violation {
+	if c.InputsSchema == nil {
+		return nil
 	}
 	raw, err := json.Marshal(input)
 	if err != nil {
 		return []schema.Violation{{Keyword: "type", Message: fmt.Sprintf("the input is no JSON: %v", err)}}
 	}
-	compiled, err := schema.Compile(c.InputsSchema.JSONSchema())
+	if c.InputsSchema.Schema == nil {
+		return nil
+	}
+	compiled, err := schema.Compile(c.InputsSchema.Schema)
 	if err != nil {
 		return []schema.Violation{{Keyword: "$schema", Message: fmt.Sprintf("inputs_schema: %v", err)}}
 	}
@@ -41,6 +64,122 @@ func (c *Cascade) CheckInputContext(ctx context.Context, input map[string]any) [
 	return violations
 }
 
+// neededInput is the violation of an input that templates need.
+func (c *Cascade) neededInput(m missing) schema.Violation {
+	message := fmt.Sprintf("missing input %q", m.name)
+	if c.InputsSchema != nil && c.InputsSchema.Names[m.name] != "" {
+		message += " (" + c.InputsSchema.Names[m.name] + ")"
+	}
+	const shown = 3
+	where := strings.Join(m.where[:min(len(m.where), shown)], ", ")
+	if more := len(m.where) - shown; more > 0 {
+		where += fmt.Sprintf(" and %d more", more)
+	}
+	return schema.Violation{Keyword: "required", Property: m.name, Message: message + ": used without default by " + where}
+}
+
+// InputWarnings returns what is probably a mistake in a run's input: inputs that an inputs_schema
+// of names does not name.
+func (c *Cascade) InputWarnings(input map[string]any) []string {
+	if c.InputsSchema == nil || len(c.InputsSchema.Names) == 0 {
+		return nil
+	}
+	names := slices.Sorted(maps.Keys(c.InputsSchema.Names))
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(input)) {
+		if _, named := c.InputsSchema.Names[name]; named {
+			continue
+		}
+		text := fmt.Sprintf("inputs_schema does not name the input %q", name)
+		if near := suggestion.For(name, names); near != "" {
+			text += fmt.Sprintf(", did you mean %q?", near)
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+// MissingEnv returns the environment variables that templates use without default and that are not
+// among those granted, each with the places.
+func (c *Cascade) MissingEnv(granted map[string]string) map[string][]string {
+	values := make(map[string]any, len(granted))
+	for name, v := range granted {
+		values[name] = v
+	}
+	out := map[string][]string{}
+	for _, m := range c.missing("env", values) {
+		out[m.name] = m.where
+	}
+	return out
+}
+
+// missing is a value that templates look up and that is not there, with the places.
+type missing struct {
+	name  string // as a template writes it behind the variable
+	where []string
+}
+
+// missing returns what every rendering of some template looks up in vain below a variable.
+func (c *Cascade) missing(root string, value map[string]any) []missing {
+	index := map[string]int{}
+	var out []missing
+	for _, n := range c.needs {
+		if n.Path[0] != root || n.Perhaps {
+			continue
+		}
+		at := absent(value, n.Path)
+		if at < 0 || at < n.Safe {
+			continue
+		}
+		name, ok := n.Path[at].(string)
+		if !ok || at > 1 {
+			name = strings.TrimPrefix(n.expression(at+1), root+".")
+		}
+		i, known := index[name]
+		if !known {
+			i = len(out)
+			index[name] = i
+			out = append(out, missing{name: name})
+		}
+		if k := len(out[i].where); k == 0 || out[i].where[k-1] != n.where {
+			out[i].where = append(out[i].where, n.where)
+		}
+	}
+	return out
+}
+
+// absent returns which part of a path a value does not have, -1 when it has all of it.
+func absent(v any, path []any) int {
+	for i, part := range path[1:] {
+		switch x := v.(type) {
+		case map[string]any:
+			name, _ := part.(string)
+			next, ok := x[name]
+			if !ok {
+				return i + 1
+			}
+			v = next
+		case []any:
+			n, ok := part.(int64)
+			if n < 0 {
+				n += int64(len(x))
+			}
+			if !ok || n < 0 || n >= int64(len(x)) {
+				return i + 1
+			}
+			v = x[n]
+		case string:
+			if _, ok := part.(int64); !ok {
+				return i + 1
+			}
+			return -1
+		default:
+			return i + 1
+		}
+	}
+	return -1
+}
+
 // explainInput rewrites violations of the input's own keys in terms of inputs.
 func (c *Cascade) explainInput(v *schema.Violation) {
 	if v.Pointer != "" || v.Property == "" {
@@ -49,9 +188,6 @@ func (c *Cascade) explainInput(v *schema.Violation) {
 	switch v.Keyword {
 	case "required":
 		v.Message = fmt.Sprintf("missing input %q", v.Property)
-		if about := c.InputsSchema.Names[v.Property]; about != "" {
-			v.Message += " (" + about + ")"
-		}
 	case "additionalProperties":
 		v.Message = fmt.Sprintf("unknown input %q", v.Property)
 		if near := suggestion.For(v.Property, v.Expected); near != "" {

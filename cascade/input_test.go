@@ -54,3 +54,55 @@ func TestBodyKind(t *testing.T) {
 		require.Equal(t, tc.sent, sent, name)
 	}
 }
+
+// TestNeededInput: what a template of every rendering looks up has to be there, whatever the schema.
+func TestNeededInput(t *testing.T) {
+	t.Parallel()
+	const phases = `"phases": [
+		{"name": "a", "instructions": "{{ input.city }} {{ input.city }} {{ input.day | default(1) }} {% if input.far is defined %}{{ input.far }}{% endif %}"},
+		{"name": "b", "instructions": "{% if turn > 1 %}{{ input.perhaps }}{% endif %} {{ input.where.street }} {{ input.list[1] }}",
+			"rules": {"loop_until": "v"}, "context": {"from": [{"phase": "a", "condition": "{{ input.city }}"}]}},
+		{"name": "c", "tool": "read_file", "inputs": {"path": ["{{ input['a b'] }}"]}, "callouts": "{{ input.city }}"}],
+		"validators": {"v": {"instructions": "{{ input.city }}"}}}`
+	missing := func(schema string, input map[string]any) (out []string) {
+		c, found, err := Parse("x.json", []byte(`{"cascade_id": "x", `+schema+phases), testKnown())
+		require.NoError(t, err, show(found))
+		for _, v := range c.CheckInput(input) {
+			require.Equal(t, "required", v.Keyword)
+			out = append(out, v.String())
+		}
+		return out
+	}
+	const city = `: used without default by "instructions" of phase "a", "context.from.0.condition" of phase "b", "callouts" of phase "c" and 1 more`
+	others := []string{
+		`missing input "where": used without default by "instructions" of phase "b"`,
+		`missing input "list": used without default by "instructions" of phase "b"`,
+		`missing input "a b": used without default by "inputs.path.0" of phase "c"`,
+	}
+	require.Equal(t, append([]string{`missing input "city"` + city}, others...), missing("", nil))
+	require.Equal(t, append([]string{`missing input "city" (where to go)` + city}, others...), missing(`"inputs_schema": {"city": "where to go", "where": "", "list": "", "a b": "", "day": "", "far": "", "perhaps": ""},`, nil))
+	require.Equal(t, append([]string{`missing input "city"`}, others...), missing(`"inputs_schema": {"required": ["city"]},`, nil), "it is said once")
+	full := map[string]any{"city": nil, "where": map[string]any{"street": 1}, "list": []any{1, 2}, "a b": ""}
+	require.Empty(t, missing("", full))
+	full["where"], full["list"] = "here", []any{1}
+	require.Equal(t, []string{
+		`missing input "where.street": used without default by "instructions" of phase "b"`,
+		`missing input "list[1]": used without default by "instructions" of phase "b"`,
+	}, missing("", full))
+}
+
+func TestInputWarnings(t *testing.T) {
+	t.Parallel()
+	c := &Cascade{InputsSchema: &InputsSchema{Names: map[string]string{"city": "", "day": ""}}}
+	require.Equal(t, []string{`inputs_schema does not name the input "ciyt", did you mean "city"?`, `inputs_schema does not name the input "x"`},
+		c.InputWarnings(map[string]any{"city": 1, "x": 1, "ciyt": 2}))
+	require.Empty(t, (&Cascade{}).InputWarnings(map[string]any{"x": 1}))
+}
+
+func TestMissingEnv(t *testing.T) {
+	t.Parallel()
+	c, found, err := Parse("x.json", []byte(`{"cascade_id": "x", "phases": [
+		{"name": "a", "instructions": "{{ env.TOKEN }} {{ env.HOME }} {{ env.NO | default('') }} {% if turn %}{{ env.PERHAPS }}{% endif %}"}]}`), testKnown())
+	require.NoError(t, err, show(found))
+	require.Equal(t, map[string][]string{"TOKEN": {`"instructions" of phase "a"`}}, c.MissingEnv(map[string]string{"HOME": "/"}))
+}

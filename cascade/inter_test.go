@@ -190,7 +190,7 @@ phases:
 	twin, found, err := Parse("x.yaml", []byte(asYAML), testKnown())
 	require.NoError(t, err, show(found))
 	require.Empty(t, found)
-	require.Empty(t, cmp.Diff(c, twin))
+	require.Empty(t, diff(c, twin))
 	in := c.EffectiveInter(&c.Phases[1])
 	require.True(t, in.Enabled)
 	require.Equal(t, []string{FromPrevious}, in.Anchors.FromPhases)

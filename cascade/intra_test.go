@@ -233,7 +233,7 @@ phases:
 	require.NoError(t, err, show(found))
 	twin, twinFound, err := Parse("x.yaml", []byte(asYAML), testKnown())
 	require.NoError(t, err, show(twinFound))
-	require.Empty(t, cmp.Diff(c, twin))
+	require.Empty(t, diff(c, twin))
 	codes := func(ds Diagnostics) (out []string) {
 		for _, d := range ds {
 			out = append(out, string(d.Code)+" "+d.Message)

@@ -26,6 +26,23 @@ type Known struct {
 
 	// CheckTemplate returns a template's syntax error or nil. Without it templates are not checked.
 	CheckTemplate func(kind TemplateKind, text string) *TemplateProblem
+
+	// Lookups returns where a template looks up variables, nothing for one that does not parse.
+	// Without it variables are not checked; otherwise Variables are what there is.
+	Lookups   func(kind TemplateKind, text string) []Lookup
+	Variables Variables
+
+	// Arguments returns the JSON Schema of a tool's arguments, or nil when it is not known; the tool
+	// is one of Tools, or declared. Without it they are not checked.
+	Arguments func(name string, declared *Tool) json.RawMessage
+
+	// Refused says, as a hint, why a run will refuse every call of a tool, for a phase that runs it
+	// with its inputs; "" when it may not. Without it that is not checked.
+	Refused func(tool string, inputs map[string]json.RawMessage) string
+
+	// Recorded is for a cascade that has begun to run: what would only fail when it runs is not
+	// looked for.
+	Recorded bool
 }
 
 // TemplateKind is the kind of text that a template makes; values are quoted as it needs.

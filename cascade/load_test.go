@@ -1,6 +1,7 @@
 package cascade
 
 import (
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -14,9 +15,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/internal/source"
+	"github.com/windlass-run/windlass/internal/template"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -33,8 +36,47 @@ func testKnown() Known {
 			line := strings.Count(text[:at], "\n") + 1
 			return &TemplateProblem{Line: line, Col: at - strings.LastIndexByte(text[:at], '\n'), Message: "broken", Hint: "mend it"}
 		},
+		Lookups: testLookups,
+		Variables: Variables{
+			Phase: map[string]any{
+				"input": map[string]any{}, "state": map[string]any{}, "outputs": map[string]any{}, "env": map[string]any{}, "turn": 0,
+				"validation_error": "", "history": []any{}, "session": map[string]any{"id": "", "work_dir": ""},
+			},
+			Validator: map[string]any{"input": map[string]any{}, "content": "", "original_input": map[string]any{}},
+		},
+		Arguments: func(name string, declared *Tool) json.RawMessage {
+			switch {
+			case declared != nil:
+				return declared.InputsSchema.JSONSchema()
+			case name == "recall":
+				return json.RawMessage(`{"type":"object","additionalProperties":false,"required":["hash"],"properties":{"hash":{},"offset":{}}}`)
+			}
+			return nil
+		},
+		Refused: func(tool string, _ map[string]json.RawMessage) string {
+			if tool == "write_file" {
+				return "grant it"
+			}
+			return ""
+		},
 	}
 }
+
+// testLookups reads templates as those of a text.
+func testLookups(_ TemplateKind, text string) []Lookup {
+	t, err := template.Parse(text)
+	if err != nil {
+		return nil
+	}
+	var out []Lookup
+	for _, l := range t.Lookups() {
+		out = append(out, Lookup{Line: l.Line, Col: l.Col, Path: l.Path, Safe: l.Safe, Perhaps: l.Perhaps})
+	}
+	return out
+}
+
+// diff compares what two cascades say.
+func diff(a, b *Cascade) string { return cmp.Diff(a, b, cmpopts.IgnoreUnexported(Cascade{})) }
 
 // show writes diagnostics as the golden files hold them.
 func show(found Diagnostics) string {
@@ -59,8 +101,8 @@ func checkGolden(t *testing.T, path, got string) {
 	}
 	want, err := os.ReadFile(path)
 	require.NoError(t, err)
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s differs from what is reported now (-want +got); if that is right: go test -update\n%s", path, diff)
+	if differs := cmp.Diff(string(want), got); differs != "" {
+		t.Errorf("%s differs from what is reported now (-want +got); if that is right: go test -update\n%s", path, differs)
 	}
 }
 
@@ -212,7 +254,7 @@ phases:
 	require.Equal(t, CodeUnreachablePhase, found[0].Code)
 	twin, _, err := Parse("x.yaml", []byte(yaml), Known{})
 	require.NoError(t, err)
-	require.Empty(t, cmp.Diff(c, twin))
+	require.Empty(t, diff(c, twin))
 
 	require.Equal(t, map[string]string{"type": "about what kind"}, c.InputsSchema.Names)
 	require.Equal(t, []string{"t"}, c.Phases[0].Tackle)

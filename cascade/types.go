@@ -22,6 +22,8 @@ type Cascade struct {
 	Validators   map[string]InlineValidator `json:"validators,omitempty"`
 	Tools        []Tool                     `json:"tools,omitempty"`
 	Phases       []Phase                    `json:"phases"`
+
+	needs []need // of templates, as far as the loader was told how to read them
 }
 
 // InputsSchema is the contract of a run's input: names with descriptions, or a JSON Schema.
@@ -111,11 +113,21 @@ type Rules struct {
 	MaxTurns          int    `json:"max_turns,omitempty"`    // default 1 without tools, 25 with
 	MaxAttempts       int    `json:"max_attempts,omitempty"` // default 1; 3 with an output_schema
 	LoopUntil         string `json:"loop_until,omitempty"`
+	Check             Check  `json:"check,omitempty"` // when loop_until is asked; default attempt
 	LoopUntilPrompt   string `json:"loop_until_prompt,omitempty"`
 	LoopUntilSilent   bool   `json:"loop_until_silent,omitempty"`
 	RetryInstructions string `json:"retry_instructions,omitempty"`
 	TurnPrompt        string `json:"turn_prompt,omitempty"`
 }
+
+// Check says when loop_until is asked.
+type Check string
+
+// The times of a check.
+const (
+	CheckAttempt   Check = "attempt"    // when an attempt ends
+	CheckEveryTurn Check = "every_turn" // also after every turn before, which can end the attempt early
+)
 
 // Defaults of Rules.
 const (

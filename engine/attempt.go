@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"strings"
 
 	"github.com/windlass-run/windlass/echo"
 )
@@ -13,10 +14,11 @@ type answer struct {
 	passed bool // loop_until has accepted it already
 }
 
-// attempt takes turns until the model answers without calls, loop_until passes, or none are left.
+// attempt takes turns until the model answers without calls, loop_until passes, or none are left. It
+// goes on after a turn whose answer was rejected.
 func (v *visit) attempt(ctx context.Context) (answer, error) {
 	limit := v.phase.MaxTurns()
-	for v.Turn = 1; ; v.Turn++ {
+	for v.Turn++; ; v.Turn++ {
 		if v.Turn > 1 {
 			if err := v.noticeResume(ctx); err != nil {
 				return answer{}, err
@@ -50,14 +52,27 @@ func (v *visit) attempt(ctx context.Context) (answer, error) {
 // promptTurn opens turn 2 and later, in a phase that prompts them.
 func (v *visit) promptTurn() error {
 	src := v.phase.Rules.TurnPrompt
-	if src == "" {
+	if src == "" && !v.corrects {
 		return nil
 	}
-	text, err := v.templates.text("turn_prompt", src)
+	text, err := v.turnPrompt(src)
 	if err != nil {
 		return err
 	}
+	v.corrects = false
 	return v.say(echo.StepPrompt, echo.NewText(echo.RoleUser, echo.KindTurnPrompt, text))
+}
+
+// turnPrompt writes the prompt of a turn, which says why an answer before it was rejected.
+func (v *visit) turnPrompt(src string) (string, error) {
+	if src == "" {
+		return v.correction()
+	}
+	text, err := v.templates.text("turn_prompt", src)
+	if err == nil && v.corrects && !strings.Contains(src, "validation_error") {
+		text += "\n\nYour last answer was not accepted: " + v.templates.rejected
+	}
+	return text, err
 }
 
 // checkTurn asks loop_until whether a turn may end the attempt early. Text beside tool calls is no
@@ -66,7 +81,7 @@ func (v *visit) promptTurn() error {
 func (v *visit) checkTurn(ctx context.Context, limit int, called bool, ans *answer) error {
 	name := v.phase.Rules.LoopUntil
 	ends := !called && (v.Turn == limit || v.phase.Rules.TurnPrompt == "")
-	if name == "" || limit < 2 || ends || called && !v.checks.looksAtWorld(name) {
+	if name == "" || limit < 2 || ends || called && !v.checks.looksAtWorld(name) || !v.rec.rules.checksEveryTurn(&v.phase.Rules) {
 		return nil
 	}
 	vd, err := v.checks.validate(ctx, name, ans.text)
@@ -75,6 +90,7 @@ func (v *visit) checkTurn(ctx context.Context, limit int, called bool, ans *answ
 	}
 	ans.passed = vd.Valid
 	v.templates.rejected = vd.Reason
+	v.corrects = !called && !vd.Valid && v.rec.rules.correctsInAttempt(&v.phase.Rules, v.Turn)
 	return nil
 }
 

@@ -176,7 +176,7 @@ func TestLoopUntil(t *testing.T) {
 		"exhausted":          {`"loop_until":"max_words:1","max_attempts":2`, []answerFunc{say("a b"), say("a b c")}, nil, "c/p (attempt 2, turn 1): no answer passed loop_until max_words:1 in 2 attempts: the answer has 3 words, at most 1 are allowed"},
 		"one attempt only":   {`"loop_until":"non_empty"`, []answerFunc{say(" ")}, nil, "no answer passed loop_until non_empty in 1 attempt: the answer is empty"},
 		"json":               {`"loop_until":"json","max_attempts":2`, []answerFunc{say("{"), say("```json\n{}\n```")}, "```json\n{}\n```", ""},
-		"turn_prompt":        {`"loop_until":"regex:42","max_turns":3,"turn_prompt":"turn {{ turn }} of {{ max_turns }}: {{ validation_error }}"`, []answerFunc{say("1"), say("42")}, "42", ""},
+		"turn_prompt":        {`"loop_until":"regex:42","check":"every_turn","max_turns":3,"turn_prompt":"turn {{ turn }} of {{ max_turns }}: {{ validation_error }}"`, []answerFunc{say("1"), say("42")}, "42", ""},
 		"turns are used up":  {`"loop_until":"regex:42","max_turns":2,"turn_prompt":"again","max_attempts":2`, []answerFunc{say("1"), say("2"), say("3"), say("42")}, "42", ""},
 		"turns without test": {`"max_turns":3,"turn_prompt":"more"`, []answerFunc{say("1"), say("2"), say("3")}, "3", ""},
 	} {
@@ -255,7 +255,7 @@ func TestToolAndCommandValidators(t *testing.T) {
 		return effect.ToolResult{Parts: echo.Text("exit"), Failed: len(stdin) < 1}, nil
 	})
 	res, err := b.run(`{"cascade_id":"c","phases":[{"name":"p","instructions":"Go {{ input.f }}.","tackle":["check"],
-		"rules":{"loop_until":"command:test -f {{ session.work_dir ~ '/' ~ input.f }}"}}]}`, map[string]any{"f": "it's"})
+		"rules":{"check":"every_turn","loop_until":"command:test -f {{ session.work_dir ~ '/' ~ input.f }}"}}]}`, map[string]any{"f": "it's"})
 	require.NoError(t, err)
 	require.Equal(t, "finished", res.Output)
 	require.Equal(t, echo.StopLoopUntil, res.Phases[0].Reason, "a command is asked after a turn of tool calls, too")

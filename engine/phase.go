@@ -24,6 +24,8 @@ type visit struct {
 	tools     *toolCalls
 	views     *views // nil in a phase without a model
 
+	corrects bool // the next turn corrects an answer that loop_until has rejected
+
 	resumes bool // it had begun when the run was resumed
 	told    int  // the turn at which the model was told of that; 0: none
 }
@@ -120,17 +122,9 @@ func (v *visit) converse(ctx context.Context) (any, error) {
 				return nil, err
 			}
 		}
-		ans, err := v.attempt(ctx)
-		if err != nil {
-			return nil, err
-		}
-		value, check, err := v.checks.judge(ctx, ans)
-		if err != nil {
-			return nil, err
-		}
-		if check == "" {
-			v.result.Reason = ans.reason
-			return value, nil
+		value, check, err := v.judged(ctx)
+		if err != nil || check == "" {
+			return value, err
 		}
 		if v.Attempt == limit {
 			return nil, &VerdictError{Check: check, Attempts: limit, Reason: v.templates.rejected}
@@ -138,19 +132,51 @@ func (v *visit) converse(ctx context.Context) (any, error) {
 	}
 }
 
+// judged makes one attempt and returns its value, or the check that it did not pass. An answer that
+// loop_until rejects is corrected as long as there are turns that the file gives.
+func (v *visit) judged(ctx context.Context) (value any, check string, err error) {
+	for {
+		ans, err := v.attempt(ctx)
+		if err != nil {
+			return nil, "", err
+		}
+		value, check, err = v.checks.judge(ctx, ans)
+		if err != nil {
+			return nil, "", err
+		}
+		if check == "" {
+			v.result.Reason = ans.reason
+			return value, "", nil
+		}
+		v.corrects = check == loopUntilCheck+v.phase.Rules.LoopUntil && v.rec.rules.correctsInAttempt(&v.phase.Rules, v.Turn)
+		if !v.corrects {
+			return nil, check, nil
+		}
+	}
+}
+
 // askAgain opens an attempt after one that did not pass.
 func (v *visit) askAgain() error {
+	text, err := v.correction()
+	if err != nil {
+		return err
+	}
+	return v.say(echo.StepRetry, echo.NewText(echo.RoleUser, echo.KindRetry, text))
+}
+
+// correction tells the model why its answer was rejected, and asks for another.
+func (v *visit) correction() (string, error) {
 	text := "Your answer was not accepted: " + v.templates.rejected + "\n\nCorrect this and give the complete answer again."
 	if src := v.phase.Rules.RetryInstructions; src != "" {
 		var err error
 		if text, err = v.templates.text("retry_instructions", src); err != nil {
-			return err
+			return "", err
 		}
 		if !strings.Contains(src, "validation_error") {
 			text += "\n\nYour last answer was not accepted: " + v.templates.rejected
 		}
 	}
-	return v.say(echo.StepRetry, echo.NewText(echo.RoleUser, echo.KindRetry, text))
+	return text, nil
 }
 
 // say adds a message of the engine's own to the history.
@@ -166,9 +192,9 @@ func (v *visit) enter(m *echo.Message) { v.run.messages.Enter(v.record, m, v.Att
 // settleOutput makes a phase's output known to the rest of the run.
 func (v *visit) settleOutput(value any) error {
 	v.record.Output, v.record.Done = value, true
-	v.run.session.Set(nil, "output_"+v.phase.Name, value)
+	v.run.session.Set(nil, cascade.StateOutputPrefix+v.phase.Name, value)
 	if len(v.phase.OutputSchema) > 0 {
-		v.run.session.Set(nil, "validated_output", value)
+		v.run.session.Set(nil, cascade.StateValidatedOutput, value)
 	}
 	return v.callouts()
 }

@@ -1,6 +1,10 @@
 package engine
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/windlass-run/windlass/cascade"
+)
 
 // The rules of the engine lead from a cascade, an input and outcomes of effects to entries. A
 // journal's header has their number, by which its session is resumed and verified. A change that
@@ -20,6 +24,18 @@ type ruleset int
 // assumesWindow: a model whose window nobody knows is given one, and a warning says so; an endpoint
 // on this machine is asked for its own before. Without, the window stays unknown. Since rules 2.
 func (r ruleset) assumesWindow() bool { return r >= 2 }
+
+// checksEveryTurn reports whether loop_until is also asked after turns that do not end the attempt.
+// Since rules 2 only where the phase says so.
+func (r ruleset) checksEveryTurn(c *cascade.Rules) bool {
+	return r < 2 || c.Check == cascade.CheckEveryTurn
+}
+
+// correctsInAttempt reports whether an answer that loop_until has rejected is corrected in a further
+// turn of the attempt. Since rules 2, with turns left of a max_turns that the file writes.
+func (r ruleset) correctsInAttempt(c *cascade.Rules, turn int) bool {
+	return r >= 2 && turn < c.MaxTurns
+}
 
 // RulesError says that a session was begun under rules that this engine does not have.
 type RulesError struct {

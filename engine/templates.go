@@ -6,7 +6,9 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/template"
 )
 
@@ -107,10 +109,25 @@ func (t *templates) strings(field string, value any) (any, error) {
 // varsFor returns what a template sees: the history only if it mentions it.
 func (t *templates) varsFor(src string) map[string]any {
 	vars := t.vars()
-	if t.uses(src, "history") {
-		vars["history"] = t.rec.fresh(historyVar(t.record.History))
+	if t.uses(src, historyName) {
+		vars[historyName] = t.rec.fresh(historyVar(t.record.History))
 	}
 	return vars
+}
+
+// historyName is the variable that is made only for templates that mention it.
+const historyName = "history"
+
+// Variables returns what the loader of cascades is told of the variables of templates: those of an
+// empty run.
+func Variables() cascade.Variables {
+	t := &templates{
+		place:   &place{phase: &cascade.Phase{}, rec: &recorder{Recorder: effect.NewRecorder(effect.Options{}), mask: effect.NoMask{}}},
+		session: echo.NewSession(""), spec: &Spec{},
+	}
+	v := cascade.Variables{Phase: t.vars(), Validator: validatorVars(t, "")}
+	v.Phase[historyName] = historyVar(nil)
+	return v
 }
 
 func (t *templates) vars() map[string]any {

@@ -93,7 +93,7 @@ func (v *visit) toolFailed(err error, inputs json.RawMessage) error {
 			return derr
 		}
 	}
-	recorded := v.tools.setState("last_deterministic_error", map[string]any{
+	recorded := v.tools.setState(cascade.StateLastError, map[string]any{
 		"phase": v.phase.Name, "tool": v.phase.Tool, "error": err.Error(), "inputs": in,
 	})
 	return cmp.Or(recorded, err)

@@ -41,6 +41,9 @@ var ownSpecs = map[string]effect.ToolSpec{
 // OwnTools returns the names of the engine's own tools that a phase may list in its tackle, sorted.
 func OwnTools() []string { return slices.Sorted(maps.Keys(ownSpecs)) }
 
+// OwnToolArguments returns the JSON Schema of the arguments of one of [OwnTools], or nil.
+func OwnToolArguments(name string) json.RawMessage { return ownSpecs[name].Parameters }
+
 // IsOwnTool reports whether the engine answers calls of a tool itself.
 func IsOwnTool(name string) bool {
 	_, ok := ownSpecs[name]

@@ -58,10 +58,13 @@ func (c *checks) judge(ctx context.Context, ans answer) (value any, failed strin
 	}
 	if !found.Valid {
 		c.templates.rejected = found.Reason
-		return nil, "loop_until " + name, nil
+		return nil, loopUntilCheck + name, nil
 	}
 	return value, "", nil
 }
+
+// loopUntilCheck is what a check is called that a validator decides, before its name.
+const loopUntilCheck = "loop_until "
 
 func (c *checks) verdict(check string, v *echo.Verdict) error {
 	v.Validator = check
@@ -164,9 +167,14 @@ func (c *checks) describe(name string) (string, error) {
 }
 
 func (c *checks) instructions(name string, def cascade.InlineValidator, content string) (string, error) {
-	vars := c.templates.vars()
-	vars["content"], vars["original_input"] = content, c.templates.spec.Input
-	return c.templates.textWith("validators."+name, def.Instructions, vars)
+	return c.templates.textWith("validators."+name, def.Instructions, validatorVars(c.templates, content))
+}
+
+// validatorVars returns what the instructions of an inline validator see.
+func validatorVars(t *templates, content string) map[string]any {
+	vars := t.vars()
+	vars["content"], vars["original_input"] = content, t.spec.Input
+	return vars
 }
 
 // inline asks a model, up to max_turns times until its answer is a verdict.

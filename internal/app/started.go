@@ -48,6 +48,7 @@ func ReadHeader(h journal.Header, tools ...string) (*Origin, error) {
 		return nil, headerError("session %s: %w", h.SessionID, err)
 	}
 	known := Known(tools...)
+	known.Recorded = true
 	var missing []string
 	known.LaterTool = func(name string, _ cascade.Diagnostic) {
 		if !slices.Contains(missing, name) {

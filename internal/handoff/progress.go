@@ -295,7 +295,7 @@ func (p *progress) choices(histories [][]*echo.Entry) []echo.HandoffItem {
 }
 
 // stateOfError is set by the engine before an on_error phase; nobody decided it.
-const stateOfError = "last_deterministic_error"
+const stateOfError = cascade.StateLastError
 
 // chosen reports whether a route was decided in the run and not in the file.
 func chosen(r echo.Route) bool {

@@ -216,10 +216,11 @@ var fields = map[string]map[string]field{
 		"max_turns":          {text: "The most turns of one attempt: 1 by default, 25 with tools. A turn is one model call with the tool results that answer it.", min: "1", max: manyTurns},
 		"max_attempts":       {text: "How often the phase is tried until its answer passes: 1 by default, 3 with an output_schema.", min: "1", max: manyTurns},
 		"loop_until":         {text: "The validator that the answer must pass: the name of a validator or a declared tool, or " + strings.Join(cascade.BuiltinValidators(), ", ") + ".", examples: validatorExamples()},
+		"check":              {text: "When loop_until is asked: when an attempt ends, or also after every turn before, which can end the attempt early.", def: "attempt"},
 		"loop_until_prompt":  {text: "What the model is told about the check, a template, in place of the built-in text."},
 		"loop_until_silent":  {text: "Do not tell the model what will be checked.", def: false},
 		"retry_instructions": {text: "What the model is told when an attempt failed, a template.", examples: []any{"It was refused: {{ validation_error }}. Try again."}},
-		"turn_prompt":        {text: "The prompt of the second and later turns, a template. With it the model is asked again until max_turns, or until loop_until passes."},
+		"turn_prompt":        {text: "The prompt of the second and later turns, a template. With it the model is asked again until max_turns or, with \"check\": \"every_turn\", until loop_until passes."},
 	},
 	"Handoff": {
 		"target":      {text: "The phase to run."},

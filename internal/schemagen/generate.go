@@ -69,6 +69,7 @@ var enums = map[reflect.Type][]any{
 	reflect.TypeFor[cascade.Backoff](): {
 		cascade.BackoffNone, cascade.BackoffLinear, cascade.BackoffExponential,
 	},
+	reflect.TypeFor[cascade.Check]():       {cascade.CheckAttempt, cascade.CheckEveryTurn},
 	reflect.TypeFor[cascade.ContextMode](): {cascade.ContextExplicit, cascade.ContextAuto},
 	reflect.TypeFor[cascade.Advance]():     {cascade.AdvanceCost, cascade.AdvanceEveryTurn, cascade.AdvanceStep},
 	reflect.TypeFor[cascade.Recount]():     {cascade.RecountTokenizer, cascade.RecountProbe},

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/internal/oneline"
@@ -111,7 +112,7 @@ func stateOf(f *record.Fold) map[string]any {
 			state[name] = f.State(name)
 		}
 		if v.Output != nil {
-			state["output_"+v.Phase] = v.Output
+			state[cascade.StateOutputPrefix+v.Phase] = v.Output
 		}
 	}
 	return state

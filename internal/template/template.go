@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/windlass-run/windlass/internal/template/lookup"
 	"github.com/windlass-run/windlass/internal/template/quote"
 	"github.com/windlass-run/windlass/internal/template/syntax"
 	"github.com/windlass-run/windlass/internal/template/value"
@@ -60,6 +61,9 @@ func ParseMode(mode Mode, src string) (*Template, error) {
 
 // References returns the variables that the template mentions and does not bind itself, sorted.
 func (t *Template) References() []string { return slices.Clone(t.roots) }
+
+// Lookups returns where the template looks up variables that it does not bind itself.
+func (t *Template) Lookups() []lookup.Lookup { return lookup.In(t.body) }
 
 // Uses reports whether the template mentions the variable.
 func (t *Template) Uses(name string) bool { return slices.Contains(t.roots, name) }

@@ -1,0 +1,151 @@
+package cascade
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// argumentRules hold the inputs of a phase that runs a tool against what the tool takes.
+type argumentRules struct{ *checker }
+
+func (k argumentRules) checkArguments(p located) {
+	if p.Tool == "" || k.known.Arguments == nil || !p.at.intact("inputs", "tool") {
+		return
+	}
+	tool := k.tools.declared(p.Tool)
+	if tool != nil && !tool.at.intact("inputs_schema") {
+		return
+	}
+	var declared *Tool
+	if tool != nil {
+		declared = tool.Tool
+	}
+	takes, ok := k.arguments[p.Tool]
+	if !ok {
+		takes = takesOf(k.known.Arguments(p.Tool, declared))
+		k.arguments[p.Tool] = takes
+	}
+	if takes == nil {
+		return
+	}
+	k.checkTaken(p, takes)
+	k.checkLacking(p, takes, tool)
+}
+
+// takes is what a tool takes.
+type takes struct {
+	Properties map[string]json.RawMessage `json:"properties"`
+	Required   []string                   `json:"required"`
+	shape      *shape
+}
+
+// takesOf returns nil when a schema of arguments does not say it.
+func takesOf(raw json.RawMessage) *takes {
+	t := &takes{shape: shapeOf(raw, 0)}
+	if raw == nil || json.Unmarshal(raw, t) != nil {
+		return nil
+	}
+	return t
+}
+
+// checkTaken finds arguments that the tool does not take.
+func (k argumentRules) checkTaken(p located, takes *takes) {
+	if takes.shape == nil || !takes.shape.closed {
+		return
+	}
+	names := slices.Sorted(maps.Keys(takes.Properties))
+	inputs := p.at.key("inputs")
+	for _, name := range slices.Sorted(maps.Keys(p.Inputs)) {
+		if _, ok := takes.Properties[name]; ok || !inputs.intact(name) {
+			continue
+		}
+		hint := meant(name, names)
+		if hint == "" {
+			hint = knownNames("the arguments are ", names)
+		}
+		if len(names) == 0 {
+			hint = "it takes none: remove this"
+		}
+		inputs.keyError(name, CodeUnknownArgument, fmt.Sprintf("%s gives %q, which the tool %q does not take", p.title(), name, p.Tool), hint)
+	}
+}
+
+// checkLacking finds arguments that the tool needs: its schema requires them, or its templates.
+func (k argumentRules) checkLacking(p located, takes *takes, tool *declared) {
+	needs := slices.Clone(takes.Required)
+	if tool != nil {
+		for _, name := range k.usedBy(tool) {
+			if _, taken := takes.Properties[name]; taken || takes.shape == nil || !takes.shape.closed {
+				needs = append(needs, name)
+			}
+		}
+	}
+	slices.Sort(needs)
+	for _, name := range slices.Compact(needs) {
+		if _, given := p.Inputs[name]; given || p.at.key("inputs").has(name) {
+			continue
+		}
+		message := fmt.Sprintf("%s runs the tool %q without %q, which it needs", p.title(), p.Tool, name)
+		hint := fmt.Sprintf(`add "inputs": {%q: ...}`, name)
+		if p.at.has("inputs") {
+			p.at.keyError("inputs", CodeMissingArgument, message, fmt.Sprintf(`add %q to "inputs"`, name))
+			continue
+		}
+		p.at.key("tool").error(CodeMissingArgument, message, hint)
+	}
+}
+
+// usedBy returns the arguments without which a tool's templates cannot be rendered.
+func (k argumentRules) usedBy(tool *declared) []string {
+	if tool.uses == nil {
+		uses := map[string]bool{}
+		for t := range k.templates.ofTool(*tool) {
+			for _, l := range k.templates.of(t) {
+				if name := argumentOf(&l); name != "" {
+					uses[name] = true
+				}
+			}
+		}
+		tool.uses = slices.AppendSeq([]string{}, maps.Keys(uses))
+	}
+	return tool.uses
+}
+
+// argumentOf returns the argument without which a tool's template cannot be rendered, or "".
+func argumentOf(l *Lookup) string {
+	root, _ := l.Path[0].(string)
+	switch {
+	case l.Perhaps || l.Safe > 0 && root != "input" || root == "env":
+		return ""
+	case root != "input":
+		return root
+	case len(l.Path) > 1 && l.Safe < 2:
+		name, _ := l.Path[1].(string)
+		return name
+	}
+	return ""
+}
+
+// checkRefused finds tools that this run refuses to run.
+func (k argumentRules) checkRefused(p located) {
+	if k.known.Refused == nil {
+		return
+	}
+	if p.Tool != "" {
+		if why := k.known.Refused(p.Tool, p.Inputs); why != "" {
+			p.at.key("tool").warn(CodeRefusedTool, fmt.Sprintf("%s runs the tool %q, which is refused", p.title(), p.Tool), why)
+		}
+		return
+	}
+	list := p.at.key("tackle")
+	if !p.at.has("tackle") {
+		list = p.at.key("tools")
+	}
+	for i, name := range p.Tackle {
+		if why := k.known.Refused(name, nil); why != "" {
+			list.index(i).warn(CodeRefusedTool, fmt.Sprintf("the tackle of %s names %q, of which every call is refused", p.title(), name), why)
+		}
+	}
+}

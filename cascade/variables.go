@@ -1,0 +1,71 @@
+package cascade
+
+import (
+	"fmt"
+	"strings"
+)
+
+// What the run itself keeps in state, beside what set_state sets.
+const (
+	StateOutputPrefix    = "output_"                  // and the name of a phase: its output
+	StateValidatedOutput = "validated_output"         // the newest that has passed an output_schema
+	StateLastError       = "last_deterministic_error" // of a phase that runs a tool
+)
+
+// Variables are what templates see, with a value of the right kind for each: an object with the
+// members it always has, or an empty one when they differ from run to run.
+type Variables struct {
+	Phase     map[string]any // the templates of a phase
+	Validator map[string]any // the instructions of a validator
+}
+
+// Lookup is one place where a template looks up a variable that it does not bind itself.
+type Lookup struct {
+	Line, Col int // from one, inside the template's text; Col counts bytes
+
+	// Path is the variable and the members that are taken of it, strings, or items, integers, up to
+	// the first that only the rendering knows. At least Safe of it cannot fail here, as behind
+	// default.
+	Path []any
+	Safe int
+
+	Perhaps bool // not every rendering comes to it
+}
+
+// expression writes the first n parts of the path as a template does.
+func (l *Lookup) expression(n int) string { return expressionOf(l.Path[:n]) }
+
+func expressionOf(path []any) string {
+	var b strings.Builder
+	for i, part := range path {
+		name, ok := part.(string)
+		switch {
+		case i == 0 && ok:
+			b.WriteString(name)
+		case ok && isTemplateName(name):
+			b.WriteString("." + name)
+		case ok:
+			fmt.Fprintf(&b, "[%q]", name)
+		default:
+			fmt.Fprintf(&b, "[%v]", part)
+		}
+	}
+	return b.String()
+}
+
+// isTemplateName reports whether a template can take a member of this name with a dot.
+func isTemplateName(s string) bool {
+	for i, r := range s {
+		letter := r == '_' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
+		if !letter && (i == 0 || r < '0' || r > '9') {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// need is a place where a template of a phase or a validator uses a value from outside the run.
+type need struct {
+	Lookup
+	where string
+}
