@@ -12,6 +12,9 @@ import (
 // maxSubschemas bounds all schemas of a cascade: compiling takes time with the square of the size.
 const maxSubschemas = 4 * schema.MaxSubschemas
 
+// schemaHint shows what a schema looks like.
+const schemaHint = `a JSON Schema is an object, as {"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}}`
+
 // schemas checks the JSON Schemas of a cascade.
 type schemas struct {
 	stop func() error
@@ -33,11 +36,11 @@ func (c *schemas) check(at place, raw json.RawMessage, what string) {
 	}
 	var invalid *schema.InvalidError
 	if !errors.As(err, &invalid) {
-		at.error(CodeInvalidSchema, fmt.Sprintf("%s is not a JSON Schema: %v", what, err), "")
+		at.error(CodeInvalidSchema, fmt.Sprintf("%s is not a JSON Schema: %v", what, err), schemaHint)
 		return
 	}
 	for _, v := range invalid.Violations {
-		place{at.doc, at.pointer + v.Pointer}.error(CodeInvalidSchema, fmt.Sprintf("%s is not a valid JSON Schema: %s", what, v), "")
+		place{at.doc, at.pointer + v.Pointer}.error(CodeInvalidSchema, fmt.Sprintf("%s is not a valid JSON Schema: %s", what, v), schemaHint)
 	}
 }
 
@@ -49,6 +52,6 @@ func (c *schemas) checkInputs(s *InputsSchema, owner place) {
 	}
 	c.check(at, s.Schema, "inputs_schema")
 	if t := at.key("type"); t.node() != nil && t.node().Kind == source.String && t.node().Text != "object" {
-		t.error(CodeInvalidSchema, fmt.Sprintf("inputs are an object, so the type of inputs_schema is \"object\", not %q", t.node().Text), "")
+		t.error(CodeInvalidSchema, fmt.Sprintf("inputs are an object, so the type of inputs_schema is \"object\", not %q", t.node().Text), `write "type": "object" and put this below "properties"`)
 	}
 }

@@ -159,7 +159,7 @@ func (t templates) checkTool(d declared) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.Headers)) {
 		if strings.TrimSpace(name) == "" || strings.ContainsAny(name, " \t\r\n:") {
-			d.at.key("headers").keyError(name, CodeInvalidName, fmt.Sprintf("%q is no name of an HTTP header", name), "")
+			d.at.key("headers").keyError(name, CodeInvalidName, fmt.Sprintf("%q is no name of an HTTP header", name), "a name has no spaces and no colon, as Accept")
 		}
 	}
 }

@@ -73,7 +73,7 @@ func (k toolRules) checkToolFields(t declared) {
 		t.at.keyError(key, CodeMisplacedField, fmt.Sprintf("%q does not belong to a tool of type %s", key, t.Type), "remove it")
 	}
 	if t.Type == ToolHTTP && strings.TrimSpace(t.URL) != "" && !isWebAddress(t.URL) {
-		t.at.key("url").error(CodeInvalidValue, fmt.Sprintf("the url of %s starts with neither http:// nor https://", t.title()), "")
+		t.at.key("url").error(CodeInvalidValue, fmt.Sprintf("the url of %s starts with neither http:// nor https://", t.title()), "write the whole address, as https://example.com/{{ id }}")
 	}
 }
 
@@ -82,6 +82,8 @@ func isWebAddress(url string) bool {
 	scheme, _, found := strings.Cut(strings.ToLower(url), "://")
 	return strings.Contains(scheme, "{") || found && (scheme == "http" || scheme == "https")
 }
+
+const jqHint = "a jq program is for example .items | length; the manual of jq describes more"
 
 // MaxJQBytes bounds a response_jq: compiling one takes memory with its nesting.
 const MaxJQBytes = 16 << 10
@@ -92,7 +94,7 @@ func (k toolRules) checkJQ(t declared) {
 	}
 	at := t.at.key("response_jq")
 	if len(t.ResponseJQ) > MaxJQBytes {
-		at.error(CodeInvalidJQ, fmt.Sprintf("response_jq of %s has %d bytes, more than the limit of %d", t.title(), len(t.ResponseJQ), MaxJQBytes), "")
+		at.error(CodeInvalidJQ, fmt.Sprintf("response_jq of %s has %d bytes, more than the limit of %d", t.title(), len(t.ResponseJQ), MaxJQBytes), "let it choose less, or work on the result in a phase")
 		return
 	}
 	query, err := gojq.Parse(t.ResponseJQ)
@@ -104,9 +106,9 @@ func (k toolRules) checkJQ(t declared) {
 	switch {
 	case errors.As(err, &pe):
 		before := t.ResponseJQ[:min(max(pe.Offset-len(pe.Token), 0), len(t.ResponseJQ))]
-		at.errorInside(CodeInvalidJQ, endOf(before), message, "")
+		at.errorInside(CodeInvalidJQ, endOf(before), message, jqHint)
 	case err != nil:
-		at.error(CodeInvalidJQ, message, "")
+		at.error(CodeInvalidJQ, message, jqHint)
 	}
 }
 

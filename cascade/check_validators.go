@@ -38,7 +38,7 @@ func (k validatorRules) checkValidatorRef(at place, text string) {
 	case errors.As(err, &unknown):
 		at.error(CodeUnknownValidator, err.Error(), k.validatorHint(text))
 	case err != nil:
-		at.error(CodeInvalidValidator, err.Error(), "")
+		at.error(CodeInvalidValidator, err.Error(), "the built-in validators are "+strings.Join(BuiltinValidators(), ", "))
 	case v.Kind == ValidatorCommand:
 		k.templates.checkFrom(TemplateCommand, at, strings.TrimSuffix(text, v.Command), v.Command)
 	}

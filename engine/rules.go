@@ -37,6 +37,10 @@ func (r ruleset) correctsInAttempt(c *cascade.Rules, turn int) bool {
 	return r >= 2 && turn < c.MaxTurns
 }
 
+// soundHints reports whether a missing variable is told without hints that would be refused. Since
+// rules 2: the text is recorded.
+func (r ruleset) soundHints() bool { return r >= 2 }
+
 // RulesError says that a session was begun under rules that this engine does not have.
 type RulesError struct {
 	Rules int // of the session

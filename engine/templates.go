@@ -64,7 +64,11 @@ func (t *templates) shell(field, src string) (string, error) {
 }
 
 func (t *templates) render(field string, parsed *template.Template, vars map[string]any) (string, error) {
-	out, warnings, err := parsed.Render(vars)
+	render := parsed.Render
+	if !t.rec.rules.soundHints() {
+		render = parsed.RenderRules1
+	}
+	out, warnings, err := render(vars)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", field, err)
 	}

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/engine/budget"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/app"
@@ -14,6 +16,7 @@ import (
 	"github.com/windlass-run/windlass/internal/template"
 	"github.com/windlass-run/windlass/internal/term"
 	"github.com/windlass-run/windlass/internal/tool"
+	"github.com/windlass-run/windlass/schema"
 )
 
 // hints are the next steps of a person for kinds of failures that do not say one themselves.
@@ -34,6 +37,7 @@ func hintFor(err error) string {
 		resume *app.ResumeError
 		half   *app.HalfForkError
 		fork   *app.ForkPointError
+		rights *app.RightsError
 	)
 	switch {
 	case errors.As(err, new(*app.SessionIDError)):
@@ -46,6 +50,8 @@ func hintFor(err error) string {
 		return "docs/models.md describes scripts; without --offline a model answers"
 	case errors.As(err, new(*tool.FolderError)):
 		return "--root FOLDER with a folder that exists"
+	case errors.As(err, &rights):
+		return rightsHint(rights)
 	case errors.As(err, new(*app.ToolsError)):
 		return "docs/tools.md describes what tools need"
 	case errors.As(err, new(*app.MissingToolsError)):
@@ -63,6 +69,18 @@ func hintFor(err error) string {
 		return "use the windlass that began the session"
 	}
 	return ""
+}
+
+// rightsHint says how the rights are granted that a run lacks.
+func rightsHint(e *app.RightsError) string {
+	var flags []string
+	for _, name := range e.Env {
+		flags = append(flags, "--allow-env "+name)
+	}
+	if len(flags) == 0 {
+		return "windlass validate shows the place of each"
+	}
+	return strings.Join(flags, " ") + ", with the variables set, or | default('...') in the template"
 }
 
 // inFlags says what is wrong with what a flag gives in the words of the command line.
@@ -113,18 +131,38 @@ func (s *shownRun) hint(kind failure.Kind, err error) string {
 	case errors.As(err, &model):
 		return model.Hint
 	case errors.As(err, &missing):
-		return missingHint(s.run.File(), missing.Name)
+		return missingHint(s.run, missing)
 	}
 	return s.lookHint()
 }
 
-// missingHint says what to do about a variable that a template needs.
-func missingHint(file, name string) string {
-	fallback := fmt.Sprintf("write {{ %s | default('...') }} in %s", name, file)
-	if input, ok := strings.CutPrefix(name, "input."); ok {
+// missingHint says what to do about a variable that a template needs: only what would be taken.
+func missingHint(run *app.Run, missing *template.MissingError) string {
+	file := "the cascade"
+	if run.File() != app.Stdin {
+		file = run.File()
+	}
+	fallback := "correct the template in " + file
+	if _, err := template.Parse("{{ " + missing.Name + " }}"); err == nil && !strings.HasPrefix(missing.Name, "(") {
+		fallback = fmt.Sprintf("write {{ %s | default('...') }} in %s", missing.Name, file)
+	}
+	input, isInput := strings.CutPrefix(missing.Name, "input.")
+	env, isEnv := strings.CutPrefix(missing.Name, "env.")
+	switch {
+	case run.File() == app.Stdin || strings.ContainsAny(input+env, ".["): // no name of one
+	case isInput && takesInput(run.Cascade(), input):
 		return fmt.Sprintf("windlass run %s --input %s=..., or %s", file, input, fallback)
+	case isEnv:
+		return fmt.Sprintf("windlass run %s --allow-env %s, with the variable set, or %s", file, env, fallback)
 	}
 	return fallback
+}
+
+// takesInput reports whether an input of this name would be taken.
+func takesInput(c *cascade.Cascade, name string) bool {
+	return !slices.ContainsFunc(c.CheckInput(map[string]any{name: ""}), func(v schema.Violation) bool {
+		return v.Pointer == "" && v.Property == name && v.Keyword != "required"
+	})
 }
 
 // resumeHint says how the run is resumed.

@@ -17,6 +17,7 @@ import (
 	"github.com/windlass-run/windlass/internal/app/input"
 	"github.com/windlass-run/windlass/internal/protection"
 	"github.com/windlass-run/windlass/internal/source"
+	"github.com/windlass-run/windlass/schema"
 )
 
 // runOptions are the flags of windlass run.
@@ -162,16 +163,26 @@ func checkInput(file string, c *cascade.Cascade, input map[string]any) error {
 	for _, v := range violations {
 		lines = append(lines, "  "+v.String())
 	}
-	return usageError(fmt.Errorf("the input does not fit %s:\n%s", file, strings.Join(lines, "\n")), inputHint(file, c))
+	return usageError(fmt.Errorf("the input does not fit %s:\n%s", file, strings.Join(lines, "\n")), inputHint(file, c, violations...))
 }
 
-// inputHint shows how the input of a cascade is given.
-func inputHint(file string, c *cascade.Cascade) string {
+// inputHint shows how the input of a cascade is given, or what of it is missing.
+func inputHint(file string, c *cascade.Cascade, violations ...schema.Violation) string {
 	hint := "windlass run " + file
-	if c.InputsSchema == nil || len(c.InputsSchema.Names) == 0 {
+	var names []string
+	if c.InputsSchema != nil {
+		names = slices.Sorted(maps.Keys(c.InputsSchema.Names))
+	}
+	if c.InputsSchema == nil || len(names) > 0 && len(violations) > 0 {
+		names = nil
+		for _, v := range violations {
+			names = append(names, v.Property)
+		}
+	}
+	if len(names) == 0 || slices.ContainsFunc(names, func(name string) bool { return strings.ContainsAny(name, " .[") }) {
 		return hint + " --input-json '{...}'"
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.InputsSchema.Names)) {
+	for _, name := range names {
 		hint += fmt.Sprintf(" --input %s=...", name)
 	}
 	return hint

@@ -24,8 +24,15 @@ func Known(tools ...string) cascade.Known {
 	}
 }
 
-// KnownFor is [Known] for runs with these rights: the loader finds what they refuse.
-func KnownFor(cfg *config.Config, o RunOptions) cascade.Known {
+// KnownFor is [Known] for runs with these rights in the working folder: the loader finds what they
+// refuse. A windlass.json that cannot be read is the business of who runs.
+func KnownFor(o RunOptions) cascade.Known {
+	cfg := &config.Config{}
+	if home, err := config.Home(); err == nil {
+		if found, err := config.Open(".", home); err == nil {
+			cfg = found
+		}
+	}
 	k := Known()
 	k.Refused = refusals(cfg, &o).Refusal
 	return k

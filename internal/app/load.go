@@ -19,26 +19,30 @@ const Stdin = "-"
 // LoadCascade loads the cascade of a file, or of stdin for [Stdin]. The error of one that is not
 // valid has a [*cascade.InvalidError].
 func LoadCascade(ctx context.Context, path string, stdin io.Reader) (*cascade.Cascade, cascade.Diagnostics, error) {
+	return loadCascade(ctx, path, stdin, Known())
+}
+
+func loadCascade(ctx context.Context, path string, stdin io.Reader, known cascade.Known) (*cascade.Cascade, cascade.Diagnostics, error) {
 	if path != Stdin {
-		return cascade.LoadContext(ctx, path, Known())
+		return cascade.LoadContext(ctx, path, known)
 	}
 	data, err := io.ReadAll(io.LimitReader(stdin, source.MaxBytes+1))
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the cascade from standard input: %w", err)
 	}
-	return cascade.ParseContext(ctx, "<stdin>", data, Known())
+	return cascade.ParseContext(ctx, "<stdin>", data, known)
 }
 
 // CheckFile checks a cascade, or one of the files that are next to cascades: a tool or a script.
 // The error of one that is not valid has a [*cascade.InvalidError].
-func CheckFile(ctx context.Context, path string, stdin io.Reader) (cascade.Diagnostics, error) {
+func CheckFile(ctx context.Context, path string, stdin io.Reader, known cascade.Known) (cascade.Diagnostics, error) {
 	switch {
 	case cascade.IsToolFile(path):
-		return cascade.CheckToolFile(ctx, path, Known())
+		return cascade.CheckToolFile(ctx, path, known)
 	case script.IsFile(path):
 		return checkScript(path)
 	}
-	_, found, err := LoadCascade(ctx, path, stdin)
+	_, found, err := loadCascade(ctx, path, stdin, known)
 	return found, err
 }
 

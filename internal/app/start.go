@@ -38,6 +38,9 @@ func (a *App) Start(ctx context.Context, job Job, o RunOptions, w Watch) (*Run, 
 	op.dir = a.SessionDir(id)
 	op.run.header = journal.Header{SessionID: id, File: job.File}
 	op.run.cascade, op.run.input = job.Cascade, job.Input
+	if err := op.check(); err != nil {
+		return nil, err
+	}
 	if err := op.chooseModel(); err != nil {
 		return nil, err
 	}

@@ -156,7 +156,7 @@ func (f *frame) lookup(e *syntax.Lookup) any {
 		next, ok := value.Member(v, key)
 		if !ok {
 			path := pathOf(f, e, i)
-			return &undefined{at: e.Pos, name: path + keyText(key), hint: value.HintFor(v, key, path), soft: soft}
+			return &undefined{at: e.Pos, name: path + keyText(key), hint: f.memberHint(v, key, path), soft: soft}
 		}
 		v = value.Plain(next)
 	}
@@ -184,11 +184,14 @@ func (f *frame) key(s *syntax.Step) any {
 	return f.plain(s.Index)
 }
 
+// expressionPath stands in messages for a value that is no variable.
+const expressionPath = "(expression)"
+
 // pathOf writes the lookup up to the nth step, for messages.
 func pathOf(f *frame, e *syntax.Lookup, n int) string {
 	p := e.Name
 	if e.Base != nil {
-		p = "(expression)"
+		p = expressionPath
 	}
 	for i := range e.Steps[:n] {
 		p += keyText(f.key(&e.Steps[i]))

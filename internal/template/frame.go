@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/windlass-run/windlass/internal/template/hint"
 	"github.com/windlass-run/windlass/internal/template/quote"
@@ -25,6 +26,7 @@ type run struct {
 	words    quote.Words
 	calls    int
 	warnings []string
+	anyHint  bool // see [Template.RenderRules1]
 }
 
 // at says where the operation stands that comes next; evaluating operands changes it.
@@ -65,13 +67,48 @@ func (s *scope) set(name string, v any) { s.bound[name] = v }
 
 func (f *frame) inner() *frame { return &frame{f.run, newScope(f.scope)} }
 
-// namesIn returns every name that is bound.
+// namesIn returns every name that is bound to a value.
 func namesIn(f *frame) []string {
 	names := slices.Collect(maps.Keys(f.vars))
 	for s := f.scope; s != nil; s = s.parent {
-		names = slices.AppendSeq(names, maps.Keys(s.bound))
+		for name, v := range s.bound {
+			if f.anyHint || isPlain(v) {
+				names = append(names, name)
+			}
+		}
 	}
 	return names
+}
+
+// isPlain reports whether a bound name can stand for a value by itself.
+func isPlain(v any) bool {
+	switch v.(type) {
+	case *macro, *value.Namespace:
+		return false
+	}
+	return true
+}
+
+// memberHint says what there is instead of a member that is missing, in the words of a template.
+func (f *frame) memberHint(v, key any, path string) string {
+	if f.anyHint {
+		return value.HintFor(v, key, path)
+	}
+	if ns, ok := v.(*value.Namespace); ok {
+		v = ns.Members
+	}
+	members, isObject := v.(map[string]any)
+	name, isName := key.(string)
+	if !isObject || !isName {
+		return value.HintFor(v, key, path)
+	}
+	var names []string
+	for n := range members {
+		if syntax.IsName(n) {
+			names = append(names, n)
+		}
+	}
+	return hint.Guess(name, strings.TrimPrefix(path, expressionPath)+".", names)
 }
 
 // undefined is the value of a variable that is not there.

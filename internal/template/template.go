@@ -71,10 +71,19 @@ func (t *Template) Uses(name string) bool { return slices.Contains(t.roots, name
 // Render returns the text, or a [*MissingError] or [*RenderError]. Variables are only read, as
 // JSON shows them. Lookups that found nothing in state or outputs are named in the warnings.
 func (t *Template) Render(vars map[string]any) (text string, warnings []string, err error) {
+	return t.render(&run{vars: vars})
+}
+
+// RenderRules1 is [Template.Render] with the hints that runs under rules 1 have recorded: they may
+// propose what no template can be given.
+func (t *Template) RenderRules1(vars map[string]any) (text string, warnings []string, err error) {
+	return t.render(&run{vars: vars, anyHint: true})
+}
+
+func (t *Template) render(r *run) (text string, warnings []string, err error) {
 	if len(t.body) == 0 {
 		return t.constant, nil, nil
 	}
-	r := &run{vars: vars}
 	defer func() {
 		switch p := recover().(type) {
 		case nil:

@@ -473,3 +473,27 @@ func BenchmarkParseSmall(b *testing.B) {
 		}
 	}
 }
+
+// TestHintsAreSound: what a hint proposes can be written there.
+func TestHintsAreSound(t *testing.T) {
+	t.Parallel()
+	vars := map[string]any{"input": map[string]any{"first name": 1, "service": 2, "list": []any{1}}}
+	for src, want := range map[string][2]string{ // under rules 2, and 1
+		`{% macro total() %}{% endmacro %}{{ totl }}`:           {"(there is input)", `(did you mean "total"?)`},
+		`{{ input["first nam"] }}`:                              {"(there is input.list, input.service)", `(did you mean "input.first name"?)`},
+		`{% set ns = namespace(count=1) %}{{ nss }}`:            {"(there is input)", `(did you mean "ns"?)`},
+		`{% set ns = namespace(count=1) %}{{ ns.coun }}`:        {`(did you mean "ns.count"?)`, `(did you mean "ns.count"?)`},
+		`{{ (input).servce }}`:                                  {`(did you mean "input.service"?)`, `(did you mean "input.service"?)`},
+		`{{ (input | items | first).servce }}`:                  {"((expression) is a list of 2)", "((expression) is a list of 2)"},
+		`{{ ({"service": 1} | default({})).servce }}`:           {`(did you mean ".service"?)`, `(did you mean "(expression).service"?)`},
+		`{% set x = 1 %}{% for i in [1] %}{{ xx }}{% endfor %}`: {`(did you mean "x"?)`, `(did you mean "x"?)`},
+		`{{ input.list[3] }}`:                                   {"(input.list is a list of 1)", "(input.list is a list of 1)"},
+	} {
+		tmpl, err := template.Parse(src)
+		require.NoError(t, err, src)
+		_, _, err = tmpl.Render(vars)
+		require.ErrorContains(t, err, want[0], src)
+		_, _, err = tmpl.RenderRules1(vars)
+		require.ErrorContains(t, err, want[1], src)
+	}
+}
