@@ -88,8 +88,8 @@ func TestStartErrors(t *testing.T) {
 			windlass.Input{"servce": 1},
 			[]windlass.RunOption{tools()},
 			windlass.InvalidInput,
-			`the input does not fit testdata/incident.yaml: unknown input "servce", did you mean "service"?; ` +
-				`missing input "service" (the service that is down)`, "docs/cascade.md describes inputs_schema",
+			`the input does not fit testdata/incident.yaml: missing input "service" (the service that is down): ` +
+				`used without default by "instructions" of phase "repair"`, "docs/cascade.md describes inputs_schema",
 		},
 		"the input is no JSON": {
 			c,

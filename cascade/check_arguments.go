@@ -43,7 +43,7 @@ type takes struct {
 
 // takesOf returns nil when a schema of arguments does not say it.
 func takesOf(raw json.RawMessage) *takes {
-	t := &takes{shape: shapeOf(raw, 0)}
+	t := &takes{shape: shapeOfObject(raw)}
 	if raw == nil || json.Unmarshal(raw, t) != nil {
 		return nil
 	}

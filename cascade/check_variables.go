@@ -169,7 +169,7 @@ func membersHint(of string, path []any, name string, names []string) string {
 		i := slices.IndexFunc(names, func(n string) bool { return near == fmt.Sprintf("did you mean %q?", n) })
 		return fmt.Sprintf("did you mean %s?", quoteExpression(written[i]))
 	}
-	return knownNames(of+" has ", names)
+	return cmp.Or(knownNames(of+" has ", names), "declare it, or remove it")
 }
 
 // quoteExpression quotes an expression that may have quotes in it.
@@ -299,20 +299,21 @@ func (k variableRules) checkToolVariables(d declared) {
 
 // argumentShape returns the shape of a tool's arguments: names keep others out.
 func (k variableRules) argumentShape(d declared) *shape {
-	return shapeOf(d.InputsSchema.JSONSchema(), 0)
+	return shapeOfObject(d.InputsSchema.JSONSchema())
 }
 
 func (k variableRules) unknownArgument(t templateAt, l *Lookup, path []any, lack *lack, d declared) {
-	what := l.expression(lack.at + 1 - (len(path) - len(l.Path)))
+	at := lack.at - (len(path) - len(l.Path)) // in the path as it is written
+	what := l.expression(at + 1)
 	severity, verb := SeverityError, "does not take"
 	if !lack.never {
 		severity, verb = SeverityWarning, "does not name"
 	}
 	names := slices.Sorted(maps.Keys(lack.of.members))
 	name, _ := path[lack.at].(string)
-	hint := cmp.Or(meant(name, names), knownNames("the arguments are ", names))
+	hint := cmp.Or(meant(name, names), knownNames("the arguments are ", names), `declare it in "inputs_schema", or remove it`)
 	if lack.of.kind != "" {
-		verb, hint = "does not take in this form", ""
+		verb, hint = "does not take in this form", "use "+l.expression(at)+" itself"
 	}
 	t.report(l, severity, fmt.Sprintf("%s uses %q, which \"inputs_schema\" of %s %s", describe(t.at), what, d.title(), verb), hint)
 }

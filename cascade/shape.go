@@ -17,7 +17,12 @@ type shape struct {
 const maxShape = 20
 
 // shapeOf reads a JSON Schema as far as what it says holds for every value.
-func shapeOf(raw json.RawMessage, depth int) *shape {
+func shapeOf(raw json.RawMessage, depth int) *shape { return readShape(raw, depth, false) }
+
+// shapeOfObject is shapeOf for a value that is an object, whether the schema says so or not.
+func shapeOfObject(raw json.RawMessage) *shape { return readShape(raw, 0, true) }
+
+func readShape(raw json.RawMessage, depth int, object bool) *shape {
 	var s struct {
 		Ref        any                        `json:"$ref"`
 		Type       any                        `json:"type"`
@@ -43,7 +48,7 @@ func shapeOf(raw json.RawMessage, depth int) *shape {
 		return nil
 	}
 	closed := string(s.More) == "false" && s.Patterns == nil
-	if s.Properties == nil && !closed || s.Type == nil && !closed {
+	if s.Properties == nil && !closed || s.Type == nil && !closed && !object {
 		return nil
 	}
 	return objectShape(s.Properties, closed, depth)
@@ -64,7 +69,7 @@ func shapeOfInputs(s *InputsSchema) *shape {
 	case s == nil:
 		return nil
 	case s.Schema != nil:
-		return shapeOf(s.Schema, 0)
+		return shapeOfObject(s.Schema)
 	}
 	out := &shape{members: make(map[string]*shape, len(s.Names))}
 	for name := range s.Names {

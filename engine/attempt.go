@@ -66,7 +66,7 @@ func (v *visit) promptTurn() error {
 // turnPrompt writes the prompt of a turn, which says why an answer before it was rejected.
 func (v *visit) turnPrompt(src string) (string, error) {
 	if src == "" {
-		return v.correction()
+		return v.templates.correction()
 	}
 	text, err := v.templates.text("turn_prompt", src)
 	if err == nil && v.corrects && !strings.Contains(src, "validation_error") {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
@@ -157,26 +156,11 @@ func (v *visit) judged(ctx context.Context) (value any, check string, err error)
 
 // askAgain opens an attempt after one that did not pass.
 func (v *visit) askAgain() error {
-	text, err := v.correction()
+	text, err := v.templates.correction()
 	if err != nil {
 		return err
 	}
 	return v.say(echo.StepRetry, echo.NewText(echo.RoleUser, echo.KindRetry, text))
-}
-
-// correction tells the model why its answer was rejected, and asks for another.
-func (v *visit) correction() (string, error) {
-	text := "Your answer was not accepted: " + v.templates.rejected + "\n\nCorrect this and give the complete answer again."
-	if src := v.phase.Rules.RetryInstructions; src != "" {
-		var err error
-		if text, err = v.templates.text("retry_instructions", src); err != nil {
-			return "", err
-		}
-		if !strings.Contains(src, "validation_error") {
-			text += "\n\nYour last answer was not accepted: " + v.templates.rejected
-		}
-	}
-	return text, nil
 }
 
 // say adds a message of the engine's own to the history.

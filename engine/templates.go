@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
@@ -52,6 +53,21 @@ func (t *templates) textWith(field, src string, vars map[string]any) (string, er
 		return "", fmt.Errorf("%s: %w", field, err)
 	}
 	return t.render(field, parsed, vars)
+}
+
+// correction tells the model why its answer was rejected, and asks for another.
+func (t *templates) correction() (string, error) {
+	text := "Your answer was not accepted: " + t.rejected + "\n\nCorrect this and give the complete answer again."
+	if src := t.phase.Rules.RetryInstructions; src != "" {
+		var err error
+		if text, err = t.text("retry_instructions", src); err != nil {
+			return "", err
+		}
+		if !strings.Contains(src, "validation_error") {
+			text += "\n\nYour last answer was not accepted: " + t.rejected
+		}
+	}
+	return text, nil
 }
 
 // shell renders a template as a shell command line: every value is quoted.

@@ -27,7 +27,7 @@ var recorded = map[string]string{
 	"ask.json":  `{"cascade_id": "ask", "phases": [{"name": "one", "instructions": "Say <something> & \"more\"."}]}`,
 	"read.json": `{"cascade_id": "read", "phases": [{"name": "one", "instructions": "Read.", "tackle": ["read_file"]}]}`,
 	"odd.json": `{"cascade_id": "odd", "tools": [{"tool_id": "odd", "type": "shell", "command": "printf 'tab\\there \\\\ quote \" \\001\\377 <&> \\360\\237\\246\\212\\n'"}],
-		"phases": [{"name": "strange", "tool": "odd", "callouts": "Odd"}, {"name": "two", "instructions": "{{ outputs['strange'] }}{{ state.nothing }}"}]}`,
+		"phases": [{"name": "strange", "tool": "odd", "callouts": "Odd"}, {"name": "two", "instructions": "{{ outputs['strange'] }}{{ state.output_two }}"}]}`,
 	"odd.script.json": `{"phases": {"two": [{"text": "{{ input }}\n\u2028 \u0000 end"}]}}`,
 	"windlass.json":   `{"models": {"*": {"max_retries": 0}}}`,
 }

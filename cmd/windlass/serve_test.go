@@ -365,8 +365,8 @@ func TestServeGrants(t *testing.T) {
 		"a phase that is not":       {`{"file": "ask.json", "models": {"two": "plain"}}`, 422, failure.InvalidRequest, `model "plain" is named for the phase "two", and the cascade has no phase "two"`},
 		"no model":                  {`{"file": "ask.json"}`, 422, failure.InvalidRequest, "no model: "},
 		"an input that does not fit": {
-			inline(`{"cascade_id": "c", "inputs_schema": {"n": "a number"}, "phases": [{"name": "one", "instructions": "x"}]}`, `"input": {"m": 1}`, `"model": "plain"`),
-			422, failure.InvalidInput, `the input does not fit the cascade; /input: unknown input "m"; /input: missing input "n" (a number)`,
+			inline(`{"cascade_id": "c", "inputs_schema": {"type": "object", "required": ["n"], "properties": {"n": {}}, "additionalProperties": false}, "phases": [{"name": "one", "instructions": "x"}]}`, `"input": {"m": 1}`, `"model": "plain"`),
+			422, failure.InvalidInput, `the input does not fit the cascade; /input: unknown input "m"; /input: missing input "n"`,
 		},
 	}
 	s := l.serve("--root", "cascades", "--no-clickhouse")

@@ -65,7 +65,7 @@ func TestSimulationAgreesWithTheRun(t *testing.T) {
 			l.file("long.txt", strings.Repeat("a line with src/file_7.go in it\n", 200))
 			l.file("c.json", `{"cascade_id": "c", "phases": [{"name": "look", "instructions": "Look.", "tackle": ["read_file"],
 				"use_native_tools": `+native+`, "intra_context": `+settings+`,
-				"rules": {"max_turns": 9, "max_attempts": 2, "loop_until": "regex:second"}}]}`)
+				"rules": {"max_attempts": 2, "loop_until": "regex:second"}}]}`)
 			turn := `{"text": "I read on.", "calls": [{"tool": "read_file", "arguments": {"path": "long.txt", "limit": %d}}]}`
 			var turns []string
 			for n := range 5 {

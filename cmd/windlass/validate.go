@@ -91,7 +91,7 @@ func (v *validation) run(ctx context.Context, paths []string) error {
 
 // filesOf returns the file that an argument names, or those below the folder that it names.
 func (v *validation) filesOf(path string) ([]string, error) {
-	if info, err := os.Stat(path); path == app.Stdin || err != nil || !info.IsDir() {
+	if path == app.Stdin || !isFolder(path) {
 		return []string{path}, nil
 	}
 	v.folders = true
@@ -100,6 +100,12 @@ func (v *validation) filesOf(path string) ([]string, error) {
 		return nil, withExit(exitUsage, err, "windlass validate FILE|FOLDER... reads JSON and YAML")
 	}
 	return files, nil
+}
+
+// isFolder reports whether there is a folder; what cannot be read is told where it is read.
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 func (v *validation) check(ctx context.Context, path string) {

@@ -48,7 +48,7 @@ func TestValidateCommand(t *testing.T) {
 	tool := file("t/t.tool.json", `{"tool_id": "t", "type": "shell", "command": " "}`)
 	beside := file("t/beside.json", soundCascade)
 	scripted := file("x.script.json", "{\n \"phasse\": {}}")
-	missing := filepath.Join(dir, "missing.json")
+	missing, empty := filepath.Join(dir, "missing.json"), t.TempDir()
 	tests := []struct {
 		name, stdin string
 		args        []string
@@ -68,7 +68,8 @@ func TestValidateCommand(t *testing.T) {
 		{"a tool file", "", []string{tool}, exitInvalid, "1 file, 1 error, 0 warnings\n", tool + `:1:46: error: tool "t" is of type shell and needs a "command"`},
 		{"a tool file again", "", []string{beside, tool, tool}, exitInvalid, "3 files, 1 error, 0 warnings\n", ""},
 		{"a script", "", []string{scripted}, exitInvalid, "1 file, 1 error, 0 warnings\n", scripted + ":2:2: error: "},
-		{"a folder", "", []string{dir}, exitUsage, "", "is a folder, not a file"},
+		{"an empty folder", "", []string{empty}, exitUsage, "", "Error: there are no cascades in " + empty + `: no JSON or YAML file below it has "cascade_id" or "phases"`},
+		{"an empty folder among others", "", []string{empty, sound}, exitUsage, sound + ": ok\n1 file, 0 errors, 0 warnings\n", "Error: there are no cascades in " + empty},
 		{"context settings", contextCascade, []string{"-"}, exitInvalid, "1 file, 3 errors, 1 warning\n", `<stdin>:3:95: error: "intra_context.guard" of phase "a": ` +
 			`"warn_percent" is 80 by default and "compact_percent" is 70: the warning has to come before the guard acts [conflicting_settings]`},
 		{"no file", "", nil, exitUsage, "", "Error: validate needs at least one cascade file\nTry: windlass validate --help"},
@@ -86,6 +87,53 @@ func TestValidateCommand(t *testing.T) {
 			require.NotContains(t, errs, "\x1b")
 		})
 	}
+}
+
+// TestValidateFolder: what counts as a cascade below a folder, a line for each, and a total.
+func TestValidateFolder(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"a/sound.json": soundCascade, "a/warns.json": warningCascade, "b.yaml": "cascade_id: x\n", "c.yml": "phases: [\n", "d.txt": brokenCascade,
+		"broken.json": brokenCascade, "t.tool.json": `{"tool_id": "t", "type": "shell", "command": "true"}`, "x.script.json": "{}", "data.json": `{"a": 1}`,
+		"list.json": `[{"phases": 1}]`, "tests/x.test.json": `{"windlass_test": 2, "expect": {"phases": []}}`, ".git/x.json": brokenCascade, "node_modules/x.json": brokenCascade,
+	} {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	}
+	code, out, errs := commandLine(t, "", "validate", dir)
+	require.Equal(t, exitInvalid, code, errs)
+	in := func(name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }
+	require.Equal(t, in("a/sound.json")+": ok\n"+in("a/warns.json")+": 0 errors, 1 warning\n"+in("b.yaml")+": 1 error, 0 warnings\n"+
+		in("broken.json")+": 2 errors, 0 warnings\n"+in("c.yml")+": 1 error, 0 warnings\n"+in("t.tool.json")+": ok\n"+in("x.script.json")+": ok\n"+
+		"7 files, 4 errors, 1 warning\n", out)
+	require.Contains(t, errs, "read_flie")
+
+	code, out, errs = commandLine(t, "", "validate", "--json", dir)
+	require.Equal(t, exitInvalid, code)
+	require.Empty(t, errs)
+	var report struct {
+		Files            []checkedFile
+		Errors, Warnings int
+		Diagnostics      cascade.Diagnostics
+	}
+	require.NoError(t, json.Unmarshal([]byte(out), &report))
+	require.Equal(t, checkedFile{in("broken.json"), 2, 0}, report.Files[3])
+	require.Equal(t, []int{7, 4, 1, 5}, []int{len(report.Files), report.Errors, report.Warnings, len(report.Diagnostics)})
+}
+
+// TestValidateKnowsTheRightsOfRuns: what is refused depends on them.
+func TestValidateKnowsTheRightsOfRuns(t *testing.T) {
+	t.Parallel()
+	const text = `{"cascade_id": "x", "phases": [{"name": "a", "instructions": "x", "tackle": ["run_command", "sql_query"]}]}`
+	_, _, errs := commandLine(t, text, "validate", "-")
+	require.Contains(t, errs, `<stdin>:1:78: warning: the tackle of phase "a" names "run_command", of which every call is refused [refused_tool]`)
+	require.Contains(t, errs, `= hint: run with --allow-commands, or list the commands in "trusted_commands" of windlass.json`)
+	_, _, errs = commandLine(t, text, "validate", "--allow-commands", "-")
+	require.Empty(t, errs)
+	_, _, errs = commandLine(t, text, "validate", "--allow-commands", "--no-clickhouse", "-")
+	require.Contains(t, errs, `names "sql_query", of which every call is refused [refused_tool]`)
 }
 
 // TestDiagnosticText holds what a person sees.

@@ -32,7 +32,6 @@ type sound struct {
 	phases []object
 	input  object // of the run
 	inputs []string
-	state  bool // some model can set it
 	graph  bool // phases have hand-offs
 }
 
