@@ -149,7 +149,7 @@ func missingHint(run *app.Run, missing *template.MissingError) string {
 	input, isInput := strings.CutPrefix(missing.Name, "input.")
 	env, isEnv := strings.CutPrefix(missing.Name, "env.")
 	switch {
-	case run.File() == app.Stdin || strings.ContainsAny(input+env, ".["): // no name of one
+	case run.File() == app.Stdin, isInput && !isName(input), isEnv && !isName(env):
 	case isInput && takesInput(run.Cascade(), input):
 		return fmt.Sprintf("windlass run %s --input %s=..., or %s", file, input, fallback)
 	case isEnv:
@@ -157,6 +157,9 @@ func missingHint(run *app.Run, missing *template.MissingError) string {
 	}
 	return fallback
 }
+
+// isName reports whether a path behind a variable is a single name.
+func isName(path string) bool { return !strings.ContainsAny(path, ".[") }
 
 // takesInput reports whether an input of this name would be taken.
 func takesInput(c *cascade.Cascade, name string) bool {

@@ -393,11 +393,12 @@ func TestServeGrants(t *testing.T) {
 	require.Len(t, p.Diagnostics, 1)
 	require.Equal(t, "bad.json", p.Diagnostics[0].File)
 
-	// run_command refuses what nobody granted; a link within the root leads where it should; absolute
-	// paths are as good.
-	s.begin(inline(`{"cascade_id": "c", "phases": [{"name": "one", "tool": "run_command", "inputs": {"command": "touch pwned"}}]}`, `"session_id": "command"`))
-	s.sameAsJournal(s.events("/api/sessions/command/events"), "command", 1, "failed")
-	require.Contains(t, s.get("command").Error, "--allow-commands")
+	// A phase with run_command, which nobody granted, begins no session; a link within the root leads
+	// where it should; absolute paths are as good.
+	refused := s.Do(t, http.MethodPost, "/api/runs", inline(`{"cascade_id": "c", "phases": [{"name": "one", "tool": "run_command", "inputs": {"command": "touch pwned"}}]}`, `"session_id": "command"`))
+	require.Equal(t, http.StatusUnprocessableEntity, refused.Status)
+	require.Contains(t, string(refused.Body), "--allow-commands")
+	require.Empty(t, idsOf(t, s, 10), "no session was begun")
 	s.begin(`{"file": "sub/inside.json", "model": "plain", "session_id": "inside"}`)
 	s.begin(fmt.Sprintf(`{"file": %q, "model": "plain", "session_id": "absolute"}`, filepath.Join(l.dir, "cascades", "ask.json")))
 	for _, id := range []string{"inside", "absolute"} {
