@@ -90,7 +90,10 @@ func (k phaseRules) checkRules(p located) {
 		rules.noEffect("max_attempts", fmt.Sprintf("%s has %d attempts but nothing that an attempt could fail", p.title(), r.MaxAttempts), "add loop_until or output_schema")
 	}
 	if rules.has("retry_instructions") && !checked {
-		rules.noEffect("retry_instructions", fmt.Sprintf("%s is never retried: it has neither loop_until nor output_schema", p.title()), "add one of them")
+		rules.noEffect("retry_instructions", fmt.Sprintf("%s is retried only after an empty answer: it has neither loop_until nor output_schema", p.title()), "add one of them")
+	}
+	if r.AllowEmpty && p.at.has("output_schema") {
+		rules.noEffect("allow_empty", p.title()+" has an output_schema, which no empty answer matches", "remove one of the two")
 	}
 	if rules.has("turn_prompt") && p.MaxTurns() == 1 {
 		rules.noEffect("turn_prompt", fmt.Sprintf("%s has one turn, so its turn_prompt is never used", p.title()), "set max_turns to 2 or more")

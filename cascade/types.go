@@ -117,6 +117,7 @@ type Rules struct {
 	LoopUntilPrompt   string `json:"loop_until_prompt,omitempty"`
 	LoopUntilSilent   bool   `json:"loop_until_silent,omitempty"`
 	RetryInstructions string `json:"retry_instructions,omitempty"`
+	AllowEmpty        bool   `json:"allow_empty,omitempty"`
 	TurnPrompt        string `json:"turn_prompt,omitempty"`
 }
 

@@ -69,6 +69,7 @@ const (
 	StopLoopUntil    StopReason = "loop_until"         // the validator passed before the turns were used up
 	StopToolResult   StopReason = "tool_result"        // a deterministic phase's tool answered
 	StopExhausted    StopReason = "attempts_exhausted" // no attempt passed
+	StopEmptyAnswer  StopReason = "empty_answer"       // the model answered without text, and again when it was asked once more
 	StopError        StopReason = "error"              // a model call, a tool or a template failed
 	StopBudget       StopReason = "budget"             // a limit of the budget was reached
 	StopInterrupted  StopReason = "interrupted"        // the context ended

@@ -5,13 +5,15 @@ import (
 	"strings"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // answer is what an attempt came to.
 type answer struct {
 	text   string
 	reason echo.StopReason
-	passed bool // loop_until has accepted it already
+	passed bool   // loop_until has accepted it already
+	empty  string // why there is no text; "": there is some
 }
 
 // attempt takes turns until the model answers without calls, loop_until passes, or none are left. It
@@ -32,7 +34,7 @@ func (v *visit) attempt(ctx context.Context) (answer, error) {
 			return answer{}, err
 		}
 		called := len(resp.Message.ToolCalls()) > 0
-		ans := answer{text: resp.Message.Text(), reason: echo.StopAnswered}
+		ans := answer{text: resp.Message.Text(), reason: echo.StopAnswered, empty: whyEmpty(resp)}
 		if err := v.checkTurn(ctx, limit, called, &ans); err != nil {
 			return answer{}, err
 		}
@@ -47,6 +49,27 @@ func (v *visit) attempt(ctx context.Context) (answer, error) {
 			return ans, nil
 		}
 	}
+}
+
+// whyEmpty says why an answer has no text; "" when it has some.
+func whyEmpty(resp *effect.ModelResponse) string {
+	if strings.TrimSpace(resp.Message.Text()) != "" {
+		return ""
+	}
+	reasoned := resp.Usage.Reasoning > 0
+	switch {
+	case resp.FinishReason == "length" && reasoned:
+		return "it was cut off at the limit of output tokens while the model was still reasoning"
+	case resp.FinishReason == "length":
+		return "it was cut off at the limit of output tokens before any text"
+	case resp.FinishReason == "content_filter":
+		return "the provider's content filter withheld it"
+	case len(resp.Message.ToolCalls()) > 0:
+		return "the model called tools where none can be called"
+	case reasoned:
+		return "the model only reasoned"
+	}
+	return "the model said nothing"
 }
 
 // promptTurn opens turn 2 and later, in a phase that prompts them.
@@ -111,7 +134,7 @@ func (v *visit) finalAnswer(ctx context.Context, before answer) (answer, error) 
 	if err != nil {
 		return answer{}, err
 	}
-	ans := answer{text: resp.Message.Text(), reason: echo.StopMaxTurns}
+	ans := answer{text: resp.Message.Text(), reason: echo.StopMaxTurns, empty: whyEmpty(resp)}
 	if before.passed {
 		ans.passed, ans.reason = true, echo.StopLoopUntil
 	}

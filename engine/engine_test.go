@@ -132,7 +132,7 @@ func TestLastTurnIsFollowedByOneAnswerWithoutTools(t *testing.T) {
 	t.Parallel()
 	b := setup(t, call("echo", `{"n":1}`), call("echo", `{"n":2}`), call("echo", `{"n":3}`))
 	b.tools.addEcho("echo")
-	res, err := b.run(`{"cascade_id":"c","phases":[{"name":"p","instructions":"Go.","tackle":["echo"],"rules":{"max_turns":2}},
+	res, err := b.run(`{"cascade_id":"c","phases":[{"name":"p","instructions":"Go.","tackle":["echo"],"rules":{"max_turns":2,"allow_empty":true}},
 		{"name":"q","instructions":"Go on.","context":{"from":[{"phase":"p","include":["messages"]}]}}]}`, nil)
 	require.ErrorContains(t, err, "no more answers")
 	require.Equal(t, echo.StopMaxTurns, res.Phases[0].Reason)
@@ -174,7 +174,7 @@ func TestLoopUntil(t *testing.T) {
 		"passes":             {`"loop_until":"regex:^ok"`, []answerFunc{say("ok")}, "ok", ""},
 		"retries":            {`"loop_until":"min_words:3","max_attempts":2`, []answerFunc{say("too few"), say("now enough words")}, "now enough words", ""},
 		"exhausted":          {`"loop_until":"max_words:1","max_attempts":2`, []answerFunc{say("a b"), say("a b c")}, nil, "c/p (attempt 2, turn 1): no answer passed loop_until max_words:1 in 2 attempts: the answer has 3 words, at most 1 are allowed"},
-		"one attempt only":   {`"loop_until":"non_empty"`, []answerFunc{say(" ")}, nil, "no answer passed loop_until non_empty in 1 attempt: the answer is empty"},
+		"one attempt only":   {`"loop_until":"non_empty","allow_empty":true`, []answerFunc{say(" ")}, nil, "no answer passed loop_until non_empty in 1 attempt: the answer is empty"},
 		"json":               {`"loop_until":"json","max_attempts":2`, []answerFunc{say("{"), say("```json\n{}\n```")}, "```json\n{}\n```", ""},
 		"turn_prompt":        {`"loop_until":"regex:42","check":"every_turn","max_turns":3,"turn_prompt":"turn {{ turn }} of {{ max_turns }}: {{ validation_error }}"`, []answerFunc{say("1"), say("42")}, "42", ""},
 		"turns are used up":  {`"loop_until":"regex:42","max_turns":2,"turn_prompt":"again","max_attempts":2`, []answerFunc{say("1"), say("2"), say("3"), say("42")}, "42", ""},

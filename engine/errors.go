@@ -43,6 +43,22 @@ func (e *VerdictError) Error() string {
 	return fmt.Sprintf("no answer passed %s in %s: %s", e.Check, quantity.Of(e.Attempts, "attempt"), excerpt.Of(e.Reason))
 }
 
+// EmptyAnswerError is an answer without text to a phase that was asked for one once more already.
+type EmptyAnswerError struct {
+	Attempts int
+	Why      string // of the last one
+}
+
+func (e *EmptyAnswerError) Error() string {
+	return fmt.Sprintf("the answer is empty in %s: %s", quantity.Of(e.Attempts, "attempt"), e.Why)
+}
+
+// Try says what can be done about it.
+func (e *EmptyAnswerError) Try() string {
+	return "a model that answers in text, or more output tokens if it was cut off; " +
+		`"rules": {"allow_empty": true} takes an empty answer`
+}
+
 // classify maps an error that ended a phase or run. A failure outranks the end of the context.
 func classify(err error) (echo.Status, echo.StopReason) {
 	var over *budget.Error

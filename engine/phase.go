@@ -107,12 +107,13 @@ func (v *visit) equip(ctx context.Context) (*echo.PhaseContext, error) {
 	return v.views.data(facts), err
 }
 
-// converse makes attempts until an answer passes every check, and returns it.
+// converse makes attempts until an answer passes every check, and returns it. The first empty
+// answer is followed by another attempt in any case.
 func (v *visit) converse(ctx context.Context) (any, error) {
 	if err := newOpening(v).write(ctx); err != nil {
 		return nil, err
 	}
-	limit := v.phase.MaxAttempts()
+	limit, empty := v.phase.MaxAttempts(), false
 	for v.Attempt = 1; ; v.Attempt++ {
 		v.Turn = 0
 		v.result.Attempts = v.Attempt
@@ -125,7 +126,14 @@ func (v *visit) converse(ctx context.Context) (any, error) {
 		if err != nil || check == "" {
 			return value, err
 		}
-		if v.Attempt == limit {
+		if check == checkEmpty && !empty {
+			empty, limit = true, max(limit, v.Attempt+1)
+		}
+		switch {
+		case v.Attempt < limit:
+		case check == checkEmpty:
+			return nil, &EmptyAnswerError{Attempts: v.Attempt, Why: ans.empty}
+		default:
 			return nil, &VerdictError{Check: check, Attempts: limit, Reason: v.templates.rejected}
 		}
 	}
@@ -223,10 +231,12 @@ func (v *visit) located(err error) error {
 	if errors.As(err, &pe) || effect.IsRecordError(err) {
 		return err
 	}
-	var verdict *VerdictError
 	reason := echo.StopError
-	if errors.As(err, &verdict) {
+	switch {
+	case errors.As(err, new(*VerdictError)):
 		reason = echo.StopExhausted
+	case errors.As(err, new(*EmptyAnswerError)):
+		reason = echo.StopEmptyAnswer
 	}
 	return &PhaseError{Site: v.Site, Reason: reason, Err: err}
 }

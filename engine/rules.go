@@ -40,6 +40,8 @@ func (r ruleset) correctsInAttempt(c *cascade.Rules, turn int) bool {
 // soundHints reports whether a missing variable is told without hints that would be refused. Since
 // rules 2: the text is recorded.
 func (r ruleset) soundHints() bool { return r >= 2 }
+// refusesEmpty: an answer without text is asked for again once, and then fails the phase.
+func (r ruleset) refusesEmpty() bool { return r >= 2 }
 
 // RulesError says that a session was begun under rules that this engine does not have.
 type RulesError struct {

@@ -171,7 +171,7 @@ func (t *templates) vars() map[string]any {
 	return map[string]any{
 		"input": input, "state": fresh(t.session.State), "outputs": fresh(outputs), "lineage": fresh(lineage), "env": env,
 		"turn": t.Turn, "max_turns": t.phase.MaxTurns(),
-		"attempt": t.Attempt, "max_attempts": t.phase.MaxAttempts(), "validation_error": t.rejected,
+		"attempt": t.Attempt, "max_attempts": max(t.phase.MaxAttempts(), t.Attempt), "validation_error": t.rejected,
 		"sounding_index": 0, "sounding_factor": 1,
 		"session": map[string]any{"id": cmp.Or(t.spec.Name, t.session.ID), "work_dir": t.spec.WorkDir},
 	}

@@ -28,12 +28,25 @@ type checks struct {
 	schemas   schemaCache
 }
 
-// judge checks an answer by output_schema, then loop_until unless passed already. It returns the
+// checkEmpty is the name of the check that an answer has text.
+const checkEmpty = "empty_answer"
+
+// refusesEmpty reports whether an answer of the phase must have text. What has a schema is refused
+// by that.
+func (c *checks) refusesEmpty() bool {
+	return c.rec.rules.refusesEmpty() && !c.phase.Rules.AllowEmpty && len(c.phase.OutputSchema) == 0
+}
+
+// judge refuses an empty answer, then checks it by output_schema, then loop_until unless passed already. It returns the
 // value or the check that failed; why is then in templates.rejected.
 func (c *checks) judge(ctx context.Context, ans answer) (value any, failed string, err error) {
 	phase := c.phase
 	value = ans.text
 	c.templates.rejected = ""
+	if ans.empty != "" && c.refusesEmpty() {
+		c.templates.rejected = "the answer is empty: " + ans.empty
+		return nil, checkEmpty, c.verdict(checkEmpty, &echo.Verdict{Reason: c.templates.rejected})
+	}
 	if len(phase.OutputSchema) > 0 {
 		parsed, reason, err := c.matchSchema(ctx, phase.OutputSchema, ans.text)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/engine/budget"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/app"
@@ -114,6 +115,7 @@ func (s *shownRun) hint(kind failure.Kind, err error) string {
 	var missing *template.MissingError
 	var over *budget.Error
 	var differs *effect.DivergenceError
+	var empty *engine.EmptyAnswerError
 	switch {
 	case errors.As(err, &differs):
 		return fmt.Sprintf("%s resume %s --fork %d, to go on from before that in a new session; windlass %s began this one",
@@ -130,6 +132,8 @@ func (s *shownRun) hint(kind failure.Kind, err error) string {
 		return s.resumeHint()
 	case errors.As(err, &model):
 		return model.Hint
+	case errors.As(err, &empty):
+		return empty.Try()
 	case errors.As(err, &missing):
 		return missingHint(s.run, missing)
 	}

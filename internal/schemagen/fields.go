@@ -221,6 +221,7 @@ var fields = map[string]map[string]field{
 		"loop_until_silent":  {text: "Do not tell the model what will be checked.", def: false},
 		"retry_instructions": {text: "What the model is told when an attempt failed, a template.", examples: []any{"It was refused: {{ validation_error }}. Try again."}},
 		"turn_prompt":        {text: "The prompt of the second and later turns, a template. With it the model is asked again until max_turns or, with \"check\": \"every_turn\", until loop_until passes."},
+		"allow_empty":        {text: "Whether an answer without text is an answer. If not, the model is asked once more, and then the phase fails.", def: false},
 	},
 	"Handoff": {
 		"target":      {text: "The phase to run."},
