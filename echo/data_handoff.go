@@ -4,13 +4,17 @@ import "time"
 
 // Handoff says how far a run has come. It follows from the record, but for what it says of files.
 type Handoff struct {
-	SessionID string     `json:"session_id"`
-	CascadeID string     `json:"cascade_id"`
-	Phase     string     `json:"phase"` // the newest, with "~2" on its second visit; "": none has begun
-	Attempt   int        `json:"attempt,omitempty"`
-	Turn      int        `json:"turn,omitempty"`
-	Status    Status     `json:"status"` // of the phase; of the run, once that has ended
-	Reason    StopReason `json:"reason,omitempty"`
+	SessionID string `json:"session_id"`
+	CascadeID string `json:"cascade_id"`
+
+	// GeneratedAt is when the newest entry was recorded that the handoff is made of.
+	GeneratedAt time.Time `json:"generated_at,omitzero"`
+
+	Phase   string     `json:"phase"` // the newest, with "~2" on its second visit; "": none has begun
+	Attempt int        `json:"attempt,omitempty"`
+	Turn    int        `json:"turn,omitempty"`
+	Status  Status     `json:"status"` // of the phase; of the run, once that has ended
+	Reason  StopReason `json:"reason,omitempty"`
 
 	Task     string          `json:"task"`            // of the phase, shortened
 	Input    string          `json:"input,omitempty"` // of the run as JSON, shortened

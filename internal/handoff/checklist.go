@@ -17,13 +17,15 @@ const (
 )
 
 var (
-	checkItem    = regexp.MustCompile(`^\s*(?:[-*+]|\d+[.)])\s+\[([ xX])\]\s+(\S.*)$`)
+	checkItem    = regexp.MustCompile(`^\s*(?:[-*+]|\d+[.)])\s+\[([ xX!])\]\s+(\S.*)$`)
+	blockedItem  = regexp.MustCompile(`(?i)^[*_~\[(]*(?:blocked|blocker|blocking)\b|[[(]blocked\b|\bblocked\s+(?:by|on)\b|^[^\s\w]*[⛔🚫]`)
 	decisionLine = regexp.MustCompile(`(?i)^\s*(?:[-*+>]\s+)*\**decision\**\s*:\s*\**\s*(\S.*)$`)
 )
 
 type checked struct {
-	text string
-	done bool
+	text   string
+	done   bool
+	blocks bool // it is marked so: "- [!] item", or its words say that it is blocked
 }
 
 func checklistIn(text string) []checked {
@@ -33,7 +35,9 @@ func checklistIn(text string) []checked {
 			continue // quicker than the expression
 		}
 		if m := checkItem.FindStringSubmatch(l); m != nil {
-			out = append(out, checked{text: excerpt.Line(m[2], widest.item), done: m[1] != " "})
+			done := m[1] == "x" || m[1] == "X"
+			blocks := !done && (m[1] == "!" || blockedItem.MatchString(m[2]))
+			out = append(out, checked{text: excerpt.Line(m[2], widest.item), done: done, blocks: blocks})
 		}
 	}
 	return out
@@ -77,7 +81,7 @@ func (c *checklists) merged() []checked {
 		for _, it := range checklistIn(strings.Join(c.latest[place], "")) {
 			key := strings.ToLower(it.text)
 			if i, ok := at[key]; ok {
-				out[i].done = it.done
+				out[i].done, out[i].blocks = it.done, it.blocks
 				continue
 			}
 			at[key] = len(out)
@@ -97,7 +101,10 @@ func (g *gathered) readHistory(phase string, history []*echo.Entry) {
 		if len(checklistIn(text)) > 0 {
 			g.lists.set("answers of "+phase, text)
 		}
-		for _, d := range decisionsIn(text) {
+		if hasSection(text, blockerTitle) {
+			g.blockers.set(sourceAnswer, text)
+		}
+		for _, d := range append(decisionsIn(text), sectionsIn(text, choiceTitle)...) {
 			g.decisions = append(g.decisions, echo.HandoffItem{Source: sourceAnswer, Text: d})
 		}
 		for _, c := range wellDone(m.ToolCalls(), history[i+1:]) {
@@ -116,7 +123,56 @@ func (g *gathered) readChecklists() {
 			continue
 		}
 		g.remaining = append(g.remaining, item)
+		if it.blocks {
+			g.blocking = append(g.blocking, item)
+		}
 	}
+}
+
+// readSections takes what the newest texts have below the headings of blockers and, but for
+// answers, of decisions.
+func (g *gathered) readSections() {
+	for _, place := range g.blockers.order {
+		text := strings.Join(g.blockers.latest[place], "")
+		for _, b := range sectionsIn(text, blockerTitle) {
+			g.blocking = append(g.blocking, echo.HandoffItem{Source: place, Text: b})
+		}
+		if place == sourceAnswer {
+			continue
+		}
+		for _, d := range sectionsIn(text, choiceTitle) {
+			g.decisions = append(g.decisions, echo.HandoffItem{Source: place, Text: d})
+		}
+	}
+}
+
+// once returns items without those that say again what a later one says.
+func once(items []echo.HandoffItem) []echo.HandoffItem {
+	seen := map[string]bool{}
+	var out []echo.HandoffItem
+	for _, it := range slices.Backward(items) {
+		if words := wordsOf(it.Text); !seen[words] {
+			seen[words] = true
+			out = append(out, it)
+		}
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// wordsOf returns what two texts have in common that say the same, however they are marked.
+func wordsOf(text string) string {
+	if m := decisionLine.FindStringSubmatch(text); m != nil {
+		text = m[1]
+	}
+	text = strings.NewReplacer("*", "", "_", "", "`", "", `"`, "").Replace(strings.ToLower(text))
+	return strings.TrimRight(strings.Join(strings.Fields(text), " "), ".!;, ")
+}
+
+// withoutDecisions returns a text without its lines that are decisions.
+func withoutDecisions(text string) string {
+	kept := slices.DeleteFunc(strings.Split(text, "\n"), func(l string) bool { return decisionLine.MatchString(l) })
+	return strings.TrimSpace(strings.Join(kept, "\n"))
 }
 
 func (g *gathered) readCall(c echo.ToolCall) {
@@ -130,14 +186,17 @@ func (g *gathered) readCall(c echo.ToolCall) {
 	}
 	if c.Name == setState {
 		g.lists.set(sourceState+in.Key, echo.AsText(in.Value))
+		g.blockers.set(sourceState+in.Key, echo.AsText(in.Value))
 		return
 	}
 	g.written = append(slices.DeleteFunc(g.written, func(p string) bool { return p == in.Path }), in.Path)
 	place := "file " + in.Path
 	if in.Append {
 		g.lists.add(place, in.Content)
+		g.blockers.add(place, in.Content)
 	} else {
 		g.lists.set(place, in.Content)
+		g.blockers.set(place, in.Content)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 func (p *progress) fit(g *gathered, l limits) *echo.Handoff {
 	h := &echo.Handoff{
 		SessionID: p.record.SessionID(), CascadeID: excerpt.Line(p.record.CascadeID(), maxName), Status: p.status, Reason: p.reason,
-		Task: clipClean(g.task, l.task), Progress: g.progress,
+		Task: clipClean(g.task, l.task), Progress: g.progress, GeneratedAt: p.asOf().UTC(),
 	}
 	if newest := p.newest(); newest != nil {
 		h.Phase, h.Attempt, h.Turn = excerpt.Line(newest.Key.String(), maxName), newest.Attempt, newest.Turn
@@ -127,7 +127,11 @@ func continuation(h *echo.Handoff, l limits) string {
 	if w := h.Workspace; w != nil {
 		line("Files: %s", filesText(w))
 	}
-	if i := slices.IndexFunc(h.Remaining, isOfChecklist); i >= 0 {
+	free := func(it echo.HandoffItem) bool {
+		same := func(b echo.HandoffItem) bool { return wordsOf(b.Text) == wordsOf(it.Text) }
+		return isOfChecklist(it) && !slices.ContainsFunc(h.Blocking, same)
+	}
+	if i := slices.IndexFunc(h.Remaining, free); i >= 0 {
 		line("Begin with: %s. What is done is not to be done again.", strings.TrimRight(h.Remaining[i].Text, "."))
 	}
 	return strings.TrimRight(b.String(), "\n")

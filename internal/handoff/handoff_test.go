@@ -20,11 +20,11 @@ func TestChecklistIn(t *testing.T) {
 		want []checked
 	}{
 		"none":        {"Nothing to do.\n- a list\n[x] no list", nil},
-		"dashes":      {"Plan:\n- [ ] one\n- [x] two\n", []checked{{"one", false}, {"two", true}}},
-		"other marks": {"* [X] a\n+ [ ] b\n1. [x] c\n2) [ ] d", []checked{{"a", true}, {"b", false}, {"c", true}, {"d", false}}},
-		"indented":    {"  - [ ]   spaces   inside  ", []checked{{"spaces inside", false}}},
+		"dashes":      {"Plan:\n- [ ] one\n- [x] two\n", []checked{{text: "one", done: false}, {text: "two", done: true}}},
+		"other marks": {"* [X] a\n+ [ ] b\n1. [x] c\n2) [ ] d", []checked{{text: "a", done: true}, {text: "b", done: false}, {text: "c", done: true}, {text: "d", done: false}}},
+		"indented":    {"  - [ ]   spaces   inside  ", []checked{{text: "spaces inside", done: false}}},
 		"no text":     {"- [ ] \n- [ ]\n- [y] odd", nil},
-		"controls":    {"- [ ] a\x1b[2Jb\u202e", []checked{{"a[2Jb", false}}},
+		"controls":    {"- [ ] a\x1b[2Jb\u202e", []checked{{text: "a[2Jb", done: false}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -45,9 +45,9 @@ func TestMergedChecklists(t *testing.T) {
 	c.set("plan", "- [ ] one\n- [ ] two\n- [ ] gone")
 	c.set("file", "- [x] Two\n- [ ] thr")
 	c.add("file", "ee\n")
-	require.Equal(t, []checked{{"one", false}, {"two", true}, {"gone", false}, {"three", false}}, c.merged())
+	require.Equal(t, []checked{{text: "one", done: false}, {text: "two", done: true}, {text: "gone", done: false}, {text: "three", done: false}}, c.merged())
 	c.set("plan", "- [x] one\n- [ ] two")
-	require.Equal(t, []checked{{"Two", false}, {"three", false}, {"one", true}}, c.merged(), "what a new version leaves out is gone, and it is the newest")
+	require.Equal(t, []checked{{text: "Two", done: false}, {text: "three", done: false}, {text: "one", done: true}}, c.merged(), "what a new version leaves out is gone, and it is the newest")
 }
 
 // recordBuilder makes the record of a session by hand.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/excerpt"
@@ -18,6 +19,9 @@ func Markdown(h *echo.Handoff) string {
 	m.line("- session: %s", excerpt.Line(h.SessionID, maxName))
 	m.line("- phase: %s", where(h))
 	m.line("- progress: %s", progressText(h.Progress))
+	if !h.GeneratedAt.IsZero() {
+		m.line("- as of: %s", timeText(h.GeneratedAt))
+	}
 	m.quoted("Task", h.Task)
 	m.quoted("Input", h.Input)
 	var o echo.Omitted
@@ -128,9 +132,11 @@ func (m *markdown) files(h *echo.Handoff, o echo.Omitted) {
 	m.line("Written by the run: %s", written)
 }
 
+func timeText(at time.Time) string { return at.UTC().Format("2006-01-02 15:04:05 UTC") }
+
 // filesText says in a line what is known of the files.
 func filesText(w *echo.Workspace) string {
-	at := w.At.UTC().Format("2006-01-02 15:04:05 UTC")
+	at := timeText(w.At)
 	problem := ""
 	switch {
 	case w.Problem != "" && len(w.Files) > 0:

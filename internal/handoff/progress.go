@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
@@ -81,14 +82,14 @@ type gathered struct {
 	done, remaining, blocking, decisions []echo.HandoffItem
 	written                              []string
 	progress                             echo.HandoffProgress
-	lists                                checklists
+	lists, blockers                      checklists // blockers: texts with sections, and those of state and files
 }
 
 func (p *progress) gather() *gathered {
 	g := &gathered{}
 	for _, v := range p.finished() {
 		g.progress.PhasesDone++
-		g.done = append(g.done, echo.HandoffItem{Source: sourcePhase + v.Phase, Text: cmp.Or(strings.TrimSpace(echo.AsText(v.Output)), "ended without an output")})
+		g.done = append(g.done, echo.HandoffItem{Source: sourcePhase + v.Phase, Text: cmp.Or(withoutDecisions(echo.AsText(v.Output)), strings.TrimSpace(echo.AsText(v.Output)), "ended without an output")})
 	}
 	histories := make([][]*echo.Entry, len(p.visits))
 	for i, v := range p.visits {
@@ -97,6 +98,7 @@ func (p *progress) gather() *gathered {
 		g.readHistory(v.Phase, histories[i])
 	}
 	g.readChecklists()
+	g.readSections()
 	if newest := p.newest(); newest != nil {
 		history := histories[len(histories)-1]
 		g.task = strings.TrimSpace(newestText(history, func(m *echo.Message) bool { return m.Kind() == echo.KindTask }))
@@ -113,7 +115,8 @@ func (p *progress) gather() *gathered {
 	if p.problem != "" {
 		g.blocking = append(g.blocking, echo.HandoffItem{Source: sourceStop, Text: p.problem})
 	}
-	g.decisions = append(p.choices(histories), g.decisions...)
+	g.decisions = once(append(p.choices(histories), g.decisions...))
+	g.blocking = once(g.blocking)
 	return g
 }
 
@@ -135,7 +138,7 @@ func (p *progress) finished() []record.Visit {
 // refusal is why the newest answer of a phase that has not ended well was not accepted.
 func (p *progress) refusal() []echo.HandoffItem {
 	newest := p.newest()
-	if newest == nil || newest.Status.IsSuccess() || p.reason == echo.StopExhausted {
+	if newest == nil || newest.Status.IsSuccess() || p.reason == echo.StopExhausted || p.reason == echo.StopEmptyAnswer {
 		return nil
 	}
 	if verdict, ok := newest.Refusal(); ok {
@@ -155,6 +158,19 @@ func stands(s echo.Status) string {
 	default:
 		return "is under way"
 	}
+}
+
+// asOf returns when the newest entry that a handoff tells of was recorded: none that says how
+// something ended, as a handoff is recorded before these.
+func (p *progress) asOf() time.Time {
+	for _, e := range slices.Backward(p.record.Counted()) {
+		switch e.NodeType {
+		case echo.NodeHandoff, echo.NodePhaseEnd, echo.NodeRunEnd, echo.NodeResume:
+		default:
+			return e.At
+		}
+	}
+	return p.record.StartedAt()
 }
 
 // newest returns the newest visit, nil when no phase has begun.
@@ -280,7 +296,7 @@ func (p *progress) choices(histories [][]*echo.Entry) []echo.HandoffItem {
 	for _, v := range p.visits {
 		for _, key := range v.State {
 			text := echo.AsText(p.record.State(key))
-			if !seen[key] && len(checklistIn(text)) == 0 {
+			if !seen[key] && len(checklistIn(text)) == 0 && !hasSection(text, blockerTitle) && !hasSection(text, choiceTitle) {
 				out = append(out, echo.HandoffItem{Source: sourceState + key, Text: text})
 			}
 			seen[key] = true
@@ -289,7 +305,9 @@ func (p *progress) choices(histories [][]*echo.Entry) []echo.HandoffItem {
 	all := slices.Concat(histories...)
 	for _, c := range p.record.Callouts() {
 		text := newestText(all, func(m *echo.Message) bool { return m.Hash() == c.Hash })
-		out = append(out, echo.HandoffItem{Source: sourceCallout + c.Name, Text: text})
+		if text = withoutDecisions(text); text != "" {
+			out = append(out, echo.HandoffItem{Source: sourceCallout + c.Name, Text: text})
+		}
 	}
 	return out
 }
