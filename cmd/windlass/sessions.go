@@ -17,12 +17,12 @@ import (
 func newSessionsCommand(con *console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "sessions",
-		Short:   "List runs and show what one did",
+		Short:   "List runs, show what one did, delete runs",
 		Example: "  windlass sessions list\n  windlass sessions show 01JZ4K\n  windlass sessions handoff 01JZ4K",
 		Args:    noArgs,
-		RunE:    needsCommand("list, show or handoff", "windlass sessions list"),
+		RunE:    needsCommand("list, show, handoff or delete", "windlass sessions list"),
 	}
-	cmd.AddCommand(newSessionsListCommand(con), newSessionsShowCommand(con), newSessionsHandoffCommand(con))
+	cmd.AddCommand(newSessionsListCommand(con), newSessionsShowCommand(con), newSessionsHandoffCommand(con), newSessionsDeleteCommand(con))
 	return cmd
 }
 

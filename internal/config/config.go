@@ -26,7 +26,8 @@ type Config struct {
 	Models          map[string]Model // by the name used in cascades, or a pattern with * in it
 	ClickHouseDSN   string
 	TrustedCommands []string
-	RequireSandbox  bool     // the embedded engine does not run where the system cannot confine it
+	RequireSandbox  bool // the embedded engine does not run where the system cannot confine it
+	Retention       Retention
 	ProtectPaths    []string // what tools do not write, besides the table of package protection
 }
 
@@ -69,6 +70,16 @@ type LongPrice struct {
 	CacheWrite  *float64
 	Output      float64
 }
+
+// Retention says after how many days without a new entry parts of a session may be deleted; 0: never.
+type Retention struct {
+	CardsDays    int // cards in ClickHouse
+	RowsDays     int // rows in ClickHouse, with the cards
+	JournalsDays int // folders of sessions on this machine
+}
+
+// None reports whether everything is kept.
+func (r Retention) None() bool { return r == Retention{} }
 
 // Lookup returns what is said of a model: under its name, else under the pattern that matches with
 // the most characters other than *.

@@ -51,6 +51,7 @@ func Parse(name string, data []byte) (*Config, error) {
 			"trusted_commands": func(n *source.Node) { c.TrustedCommands = p.Strings(n, "trusted_commands") },
 			"require_sandbox":  func(n *source.Node) { c.RequireSandbox = p.Bool(n, "require_sandbox") },
 			"protect_paths":    func(n *source.Node) { c.ProtectPaths = p.protectPaths(n) },
+			"retention":        func(n *source.Node) { c.Retention = p.retention(n) },
 			"models": func(n *source.Node) {
 				p.Each(n, "models", func(key string, v *source.Node) { c.Models[key] = p.model(key, v) })
 			},
@@ -94,6 +95,15 @@ func (p parser) model(name string, n *source.Node) Model {
 	}
 	p.Object(n, what, fields)
 	return m
+}
+
+func (p parser) retention(n *source.Node) (r Retention) {
+	p.Object(n, "retention", strict.Fields{
+		"cards_days":    func(n *source.Node) { r.CardsDays = p.Int(n, "cards_days", 1) },
+		"rows_days":     func(n *source.Node) { r.RowsDays = p.Int(n, "rows_days", 1) },
+		"journals_days": func(n *source.Node) { r.JournalsDays = p.Int(n, "journals_days", 1) },
+	})
+	return r
 }
 
 func (p parser) protectPaths(n *source.Node) []string {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/windlass-run/windlass/echo"
@@ -122,4 +123,35 @@ func Shipped(results []archive.Shipped) *term.Table {
 		t.Add(r.ID, term.Count(int64(r.Delivered)), term.Count(int64(r.Pending)), outcome)
 	}
 	return t
+}
+
+// Removed lists sessions with what is removed of each.
+func Removed(list []archive.Removed) *term.Table {
+	t := term.NewTable("session", "cascade", "status", "newest entry", "deleted")
+	for _, r := range list {
+		what := removedParts(&r)
+		if r.Kept != "" {
+			what = "kept: " + r.Kept
+		}
+		newest := ""
+		if !r.LastAt.IsZero() {
+			newest = r.LastAt.Local().Format(time.DateTime)
+		}
+		t.Add(r.ID, r.CascadeID, r.Status, newest, what)
+	}
+	return t
+}
+
+func removedParts(r *archive.Removed) string {
+	var parts []string
+	if r.Journal {
+		parts = append(parts, "journal")
+	}
+	if r.Rows {
+		parts = append(parts, "rows")
+	}
+	if r.Cards {
+		parts = append(parts, "cards")
+	}
+	return strings.Join(parts, ", ")
 }
