@@ -125,5 +125,5 @@ func (b *Builder) Frontier(c echo.Carry) int {
 // Masked reports whether the newest view does not hold the whole of the tool result with this hash.
 func (b *Builder) Masked(h echo.Hash) bool {
 	i, ok := b.draft.newest[h]
-	return ok && (b.draft.nodes[i].cur.sent == nil || b.draft.nodes[i].cur.form != FormFull)
+	return ok && (b.draft.nodes[i].cur.sent == nil || !b.draft.nodes[i].cur.form.whole())
 }

@@ -63,6 +63,11 @@ func (d *draft) take(it echo.Item) {
 	d.add(it, Tokens(d.render.message(it.Message)))
 	d.view.Items = append(d.view.Items, Item{Message: it.Message})
 	d.groups.add(d, i)
+	if n := &d.nodes[i]; n.isForeign() && d.settings.NameText { // full history would have had it as text, too
+		size := Tokens(d.render.message(isolated(n.msg)))
+		d.full += size - n.size
+		n.size = size
+	}
 }
 
 func (d *draft) reshape() {
@@ -100,7 +105,7 @@ func (d *draft) put(i int, m made) {
 		d.sent -= n.cur.tokens
 		d.sends -= it.count()
 		d.count.remove(&n.cur)
-		if !it.plain() {
+		if d.shortens(it) {
 			d.masked--
 		}
 	}
@@ -109,12 +114,20 @@ func (d *draft) put(i int, m made) {
 	d.sent += m.tokens
 	d.sends += it.count()
 	d.count.add(&m)
-	if !it.plain() {
+	if d.shortens(it) {
 		d.masked++
 	}
 	if i < d.view.before {
 		d.view.touched = append(d.view.touched, i)
 	}
+}
+
+// shortens reports whether a message counts as one that is not sent in full.
+func (d *draft) shortens(it *Item) bool {
+	if d.settings.NameText {
+		return !it.Form.whole()
+	}
+	return !it.plain()
 }
 
 // Ages tells what a history would be sent as for every frontier. It belongs to one goroutine.

@@ -46,13 +46,19 @@ func (d *draft) make(i int, s shape) made {
 			m.form = FormDropped
 			return d.withAfter(i, m)
 		}
+		if n.foreign != "" && d.settings.NameText {
+			m.sent = isolated(m.sent)
+		}
 		if Tokens(d.render.message(m.sent)) >= n.size && !mustCut(n, s) {
 			m.sent = n.msg
 			m.shape = full(uncut(s))
 		}
 	}
-	if n.foreign {
+	if n.foreign != "" {
 		m.sent = isolated(m.sent)
+	}
+	if m.form == FormFull && m.sent != n.msg && d.settings.NameText {
+		m.form = FormText
 	}
 	return d.withAfter(i, m)
 }
@@ -93,10 +99,10 @@ func (d *draft) withAfter(i int, m made) made {
 	n := &d.nodes[i]
 	if m.form != FormDropped && m.form != FormSummary && len(n.after) > 0 && m.reason != ReasonRetry {
 		m.after = n.after
-		if n.foreign {
+		if n.foreign != "" {
 			m.after = isolateAll(n.after)
 		}
-		if m.form == FormFull {
+		if m.form.whole() {
 			m.reason = ReasonRepaired
 		}
 	}

@@ -23,7 +23,7 @@ type node struct {
 	turn    int // of the visit, over all attempts, from 1; 0 before the first
 	result  int // for a tool result: its ordinal in the history, from 1
 	pinned  bool
-	foreign bool
+	foreign echo.Foreign
 	kept    bool
 	size    int64 // tokens of the message as it is
 
@@ -105,8 +105,8 @@ func (d *draft) shapeOf(i int, m *state) shape {
 		}
 	}
 	switch {
-	case n.foreign && (n.msg.Role() == echo.RoleTool || len(n.msg.ToolCalls()) > 0):
-		return full(ReasonOtherModel)
+	case n.isForeign():
+		return full(Reason(n.foreign))
 	case resting:
 		return full(ReasonNoPolicy)
 	case n.kept:
@@ -119,6 +119,11 @@ func (d *draft) shapeOf(i int, m *state) shape {
 func (d *draft) survives(i int) bool {
 	n, m := &d.nodes[i], &d.state
 	return n.msg.Role() == echo.RoleSystem || i == m.task || i == m.latest || n.pinned
+}
+
+// isForeign reports whether the message has calls or results that are written as text.
+func (n *node) isForeign() bool {
+	return n.foreign != "" && (n.msg.Role() == echo.RoleTool || len(n.msg.ToolCalls()) > 0)
 }
 
 func isToolResult(n *node) bool { return n.msg.Role() == echo.RoleTool }

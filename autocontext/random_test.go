@@ -92,6 +92,13 @@ func user(kind echo.Kind, text string, attempt, turn int) echo.Item {
 	return echo.Item{Message: echo.NewText(echo.RoleUser, kind, text), Attempt: attempt, Turn: turn}
 }
 
+func foreignIf(is bool) echo.Foreign {
+	if is {
+		return echo.ForeignNoTools
+	}
+	return ""
+}
+
 // conversation is a history that grows call by call: calls[k] is its length before call k.
 func (w *world) conversation(turns int) (items []echo.Item, calls []int) {
 	if w.IntN(2) == 0 {
@@ -99,12 +106,12 @@ func (w *world) conversation(turns int) (items []echo.Item, calls []int) {
 	}
 	if w.IntN(4) == 0 {
 		for _, it := range w.turn(0, 0) {
-			it.Foreign = w.IntN(2) == 0 && len(items) < 2
+			it.Foreign = foreignIf(w.IntN(2) == 0 && len(items) < 2)
 			items = append(items, it)
 		}
 		foreign := w.IntN(2) == 0
 		for i := range items {
-			items[i].Foreign = foreign
+			items[i].Foreign = foreignIf(foreign)
 		}
 	}
 	items = append(items, user(echo.KindTask, "task "+w.text(400), 0, 0))

@@ -119,7 +119,7 @@ func (g *guard) largestResult(limit int) int {
 	at, largest := -1, int64(0)
 	for i := range g.nodes {
 		n := &g.nodes[i]
-		long := n.cur.form == FormFull && !shorter(n.msg.Text(), limit+1) || n.cur.form == FormExcerpt && n.cur.limit > limit
+		long := n.cur.form.whole() && !shorter(n.msg.Text(), limit+1) || n.cur.form == FormExcerpt && n.cur.limit > limit
 		if to := cutTo(&g.carry, i); isToolResult(n) && long && !n.pinned && n.cur.tokens > largest && (to < 0 || to > limit) {
 			at, largest = i, n.cur.tokens
 		}

@@ -24,7 +24,7 @@ type groupBook struct {
 	open []echo.ToolCall // calls of the newest group without a result
 	at   int             // the message that made them
 	last int             // the newest message of that group
-	text bool            // the group is written as text
+	text echo.Foreign    // why the group is written as text; "": it is not
 	ids  map[string]bool // of all calls so far
 	late map[string]int  // calls of older groups without a result: the last message of the group
 
@@ -49,10 +49,20 @@ func (g *groupBook) add(d *draft, i int) {
 	g.open = slices.Clone(n.msg.ToolCalls())
 	for _, c := range g.open {
 		unclear := c.ID == "" || c.Name == "" || g.ids[c.ID]
-		g.text = g.text || unclear && d.settings.Dialect == dialect.Native
+		if g.text == "" && unclear && d.settings.Dialect == dialect.Native {
+			g.text = d.unclear()
+		}
 		g.ids[c.ID] = true
 	}
 	n.foreign = g.text
+}
+
+// unclear is why calls are written as text whose ids or names are missing or not their own.
+func (d *draft) unclear() echo.Foreign {
+	if d.settings.NameText {
+		return echo.Foreign(ReasonRepaired)
+	}
+	return echo.ForeignModel
 }
 
 func (g *groupBook) answer(d *draft, i int) {

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/autocontext"
+	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/dialect"
 )
@@ -126,10 +127,65 @@ func TestRepairsIsolateAnotherModelsCalls(t *testing.T) {
 			d.Parts = echo.Text(words)
 		}
 		h := history(echo.NewText(echo.RoleUser, echo.KindTask, "task"), echo.Seal(d), answers("a", "one"))
-		h[1].Foreign, h[2].Foreign = true, true
+		h[1].Foreign, h[2].Foreign = echo.ForeignModel, echo.ForeignModel
 		step, err := autocontext.NewBuilder(autocontext.Settings{}).Build(h, echo.Carry{})
 		require.NoError(t, err)
 		require.Equal(t, []string{"user: task", want, "user: Tool result of bash (a):\none"}, textsOf(autocontext.Settings{}, step.View))
 		require.Equal(t, []string{"full no_policy", "full other_model", "full other_model"}, formsOf(step.View))
+	}
+}
+
+// What is written as text is in the form text, with the reason for it: nothing of it is left out,
+// and nothing is saved.
+func TestTextIsAForm(t *testing.T) {
+	t.Parallel()
+	calling := func(words, id string) *echo.Message {
+		return echo.Seal(echo.Draft{Role: echo.RoleAssistant, Kind: echo.KindAnswer, Parts: echo.Text(words), ToolCalls: []echo.ToolCall{bash(id)}})
+	}
+	s := autocontext.Settings{NameText: true}
+	for name, tt := range map[string]struct {
+		foreign echo.Foreign
+		id      string
+		want    []string
+	}{
+		"no tools":      {echo.ForeignNoTools, "a", []string{"full no_policy", "text no_tools", "text no_tools"}},
+		"another way":   {echo.ForeignDialect, "a", []string{"full no_policy", "text other_dialect", "text other_dialect"}},
+		"another model": {echo.ForeignModel, "a", []string{"full no_policy", "text other_model", "text other_model"}},
+		"without an id": {"", "", []string{"full no_policy", "text repaired", "text repaired"}},
+	} {
+		h := history(echo.NewText(echo.RoleUser, echo.KindTask, "task"), calling("I look.", tt.id), answers(tt.id, strings.Repeat("one ", 500)))
+		h[1].Foreign, h[2].Foreign = tt.foreign, tt.foreign
+		step, err := autocontext.NewBuilder(s).Build(h, echo.Carry{})
+		require.NoError(t, err)
+		require.Equal(t, tt.want, formsOf(step.View), name)
+		r := step.View.Report()
+		require.Zero(t, r.MaskedCount, name)
+		require.Zero(t, r.TokensSaved, name)
+		require.Equal(t, r.ContextSize, r.FullHistorySize, name)
+	}
+}
+
+// What ages is cut all the same, and what is cut saves something.
+func TestTextAges(t *testing.T) {
+	t.Parallel()
+	s := autocontext.Settings{NameText: true, Policy: cascade.DefaultIntra()}
+	s.Policy.MaskAfter, s.Policy.Advance = 1, cascade.AdvanceEveryTurn
+	d := echo.Draft{Role: echo.RoleAssistant, Kind: echo.KindAnswer, ToolCalls: []echo.ToolCall{bash("a")}}
+	h := history(echo.Seal(d), answers("a", strings.Repeat("one ", 500)), echo.NewText(echo.RoleUser, echo.KindTask, "task"))
+	h[0].Foreign, h[1].Foreign = echo.ForeignNoTools, echo.ForeignNoTools
+	b := autocontext.NewBuilder(s)
+	var c echo.Carry
+	for turn := 1; turn < 5; turn++ {
+		step, err := b.Build(h, c)
+		require.NoError(t, err)
+		c = step.Carry
+		if turn == 4 {
+			require.Equal(t, autocontext.FormMasked, step.View.Items[1].Form)
+			require.Equal(t, echo.RoleUser, step.View.Items[1].Sent.Role())
+			require.Equal(t, 1, step.View.Report().MaskedCount)
+			require.Positive(t, step.View.Report().TokensSaved)
+		}
+		h = append(h, echo.Item{Message: echo.NewText(echo.RoleAssistant, echo.KindAnswer, "hm"), Attempt: 1, Turn: turn},
+			echo.Item{Message: echo.NewText(echo.RoleUser, echo.KindTurnPrompt, "go on"), Attempt: 1, Turn: turn})
 	}
 }

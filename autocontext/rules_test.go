@@ -81,7 +81,7 @@ func checkRules(t *testing.T, s autocontext.Settings, history []echo.Item, v *au
 	task, latest := -1, -1
 	for i, it := range v.Items {
 		require.Same(t, history[i].Message, it.Message)
-		foreign = foreign || history[i].Foreign
+		foreign = foreign || history[i].Foreign != ""
 		size += it.Tokens
 		full += autocontext.Tokens(plain.Render(&autocontext.View{Items: []autocontext.Item{{Sent: it.Message}}})[0])
 		checkItem(t, s, history[i], it)

@@ -15,6 +15,10 @@ type Settings struct {
 	Policy  cascade.Intra
 	Dialect dialect.Dialect
 
+	// NameText gives what is written as text a form of its own and its size as text. Without it,
+	// as in sessions of rules 1, it counts as full history that was shortened.
+	NameText bool
+
 	// Price is what the model takes for what it is sent; nil: unknown. A cached token is then
 	// assumed to cost a tenth, and no money is reported.
 	Price *echo.Price

@@ -8,6 +8,7 @@ type Form string
 // The forms.
 const (
 	FormFull    Form = "full"    // as it is
+	FormText    Form = "text"    // calls and results written as text, nothing left out
 	FormMasked  Form = "masked"  // a tool result as a placeholder that names its hash
 	FormExcerpt Form = "excerpt" // head and tail of a text, with what matters between them
 	FormStub    Form = "stub"    // an assistant message whose long call arguments are cut
@@ -35,7 +36,11 @@ const (
 	ReasonSlid       Reason = "slid"        // token_budget left out the oldest turns
 	ReasonOversize   Reason = "oversize"    // a tool result that alone would not have fitted
 	ReasonRepaired   Reason = "repaired"    // changed to make the sequence valid
-	ReasonOtherModel Reason = "other_model" // calls in another model's way, written as text
+	ReasonOtherModel Reason = "other_model" // calls of another model that the model's provider refuses
+
+	ReasonOtherDialect Reason = "other_dialect" // calls made in the text of answers, or by the protocol, where the model does the other
+	ReasonNoTools      Reason = "no_tools"      // calls for a model whose requests declare no tools
+	ReasonMenu         Reason = "menu"          // of the request by which a model chooses what comes in of earlier phases
 )
 
 // Item is one message of the history and what becomes of it.
@@ -48,6 +53,9 @@ type Item struct {
 	After  []*echo.Message // what a repair adds behind it
 	Tokens int64           // of what is sent for it, by [Tokens]
 }
+
+// whole reports whether nothing of a message is left out in a form.
+func (f Form) whole() bool { return f == FormFull || f == FormText }
 
 // plain reports whether the message itself is sent, and nothing else for it.
 func (it *Item) plain() bool { return it.Sent == it.Message && len(it.After) == 0 }

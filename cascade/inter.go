@@ -32,9 +32,9 @@ type AnchorInclude string
 // What can be an anchor.
 const (
 	AnchorOutput   AnchorInclude = "output"   // of the source phases
-	AnchorCallouts AnchorInclude = "callouts" // messages of the source phases that are marked
+	AnchorCallouts AnchorInclude = "callouts" // messages of all phases that are marked
 	AnchorInput    AnchorInclude = "input"    // of the run
-	AnchorErrors   AnchorInclude = "errors"   // tool results of the source phases that are errors, with their calls
+	AnchorErrors   AnchorInclude = "errors"   // tool results of all phases that are errors, with their calls
 )
 
 // Selection says how messages of earlier phases are chosen.
@@ -73,7 +73,7 @@ type Inter struct {
 
 // InterAnchors is [Anchors] with its defaults.
 type InterAnchors struct {
-	Window     int      // the newest turns of each source phase
+	Window     int      // the newest turns of each source phase, and of the phase's own last visit
 	FromPhases []string // names, or [FromAll], [FromFirst], [FromPrevious]
 	Include    []AnchorInclude
 }

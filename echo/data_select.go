@@ -19,10 +19,23 @@ const (
 // InterSelection is what came into a phase from earlier ones.
 type InterSelection struct {
 	Selected
-	Anchors      []Anchor `json:"anchors"`           // in the order of their places in the session
-	AnchorTokens int64    `json:"anchor_tokens"`     // of all of them; they do not count against the budget
-	Everything   int64    `json:"everything_tokens"` // what sending all of the earlier phases would take
+	Anchors      []Anchor `json:"anchors"`                 // in the order of their places in the session
+	AnchorTokens int64    `json:"anchor_tokens"`           // of all of them; they do not count against the budget
+	Everything   int64    `json:"everything_tokens"`       // what sending all of the earlier phases would take
+	Ending       int64    `json:"ending_tokens,omitempty"` // of the line behind what comes in, which the budget has to have room for
 	CardsUsed
+}
+
+// Sent returns the tokens of the groups that came in, anchors included. They are a part of
+// Everything and counted like it: with a line before each candidate, without the one behind all.
+func (d *InterSelection) Sent() int64 {
+	sent := d.AnchorTokens
+	for i := range d.Scores {
+		if d.Scores[i].Chosen {
+			sent += d.Scores[i].Tokens
+		}
+	}
+	return sent
 }
 
 // Selected is the outcome of a selection among turn groups.
@@ -31,6 +44,7 @@ type Selected struct {
 	Strategy Strategy `json:"strategy"` // that was used
 	Notes    []string `json:"notes,omitempty"`
 	Ignored  []string `json:"ignored,omitempty"` // ids that the model gave and that mean nothing
+	Why      string   `json:"why,omitempty"`     // in the words of the model that chose
 
 	Candidates      int   `json:"candidates"`
 	CandidateTokens int64 `json:"candidate_tokens"` // what sending all of them would take
@@ -96,6 +110,19 @@ type FoundCard struct {
 	Late     bool     `json:"late,omitempty"`
 }
 
+// Menu is what a model was asked that chooses what comes in.
+type Menu struct {
+	Model    string        `json:"model"`
+	Messages []MenuMessage `json:"messages"`
+}
+
+// MenuMessage is a message of a [Menu].
+type MenuMessage struct {
+	Role Role   `json:"role"`
+	Text string `json:"text"`
+}
+
+func (Menu) kind() kind           { return kind{node: NodeMenu} }
 func (InterSelection) kind() kind { return kind{node: NodeInter} }
 func (Findings) kind() kind       { return kind{NodeValue, StepCards} }
 

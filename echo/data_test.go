@@ -85,17 +85,19 @@ func goldenContexts() []golden {
 			`{"event":"compaction_complete","tokens":1,"before":2,"limit":3,"detail":"masked"}`),
 		goldenOf("a/select", InterSelection{
 			Selected: Selected{
-				Asked: StrategyHybrid, Strategy: StrategyPrefilter, Notes: []string{"n"}, Ignored: []string{"x"}, Candidates: 1, CandidateTokens: 2,
+				Asked: StrategyHybrid, Strategy: StrategyPrefilter, Notes: []string{"n"}, Ignored: []string{"x"}, Why: "y", Candidates: 1, CandidateTokens: 2,
 				Budget: 3, Used: 4, Messages: 5, Chosen: []Hash{"h"}, Scores: []Score{{
 					ID: "h", Phase: "a", Tokens: 1, Messages: 2, Keyword: 0.5, Recency: 0.25, Callout: true, Similarity: ptr(-0.5), Total: 1.5, Rank: 1,
 					Chosen: true, Late: true,
 				}},
 			},
-			Anchors: []Anchor{{ID: "i", Phase: "b", Why: "window", Messages: 1, Tokens: 2}}, AnchorTokens: 6, Everything: 7, CardsUsed: used,
-		}, `{"asked":"hybrid","strategy":"prefilter","notes":["n"],"ignored":["x"],"candidates":1,"candidate_tokens":2,"budget":3,"used":4,"messages":5,`+
+			Anchors: []Anchor{{ID: "i", Phase: "b", Why: "window", Messages: 1, Tokens: 2}}, AnchorTokens: 6, Everything: 7, Ending: 8, CardsUsed: used,
+		}, `{"asked":"hybrid","strategy":"prefilter","notes":["n"],"ignored":["x"],"why":"y","candidates":1,"candidate_tokens":2,"budget":3,"used":4,"messages":5,`+
 			`"chosen":["h"],"scores":[{"id":"h","phase":"a","tokens":1,"messages":2,"keyword":0.5,"recency":0.25,"callout":true,"meaning":-0.5,"total":1.5,`+
 			`"rank":1,"chosen":true,"late":true}],"anchors":[{"id":"i","phase":"b","why":"window","messages":1,"tokens":2}],"anchor_tokens":6,`+
-			`"everything_tokens":7,`+usedJSON+`}`),
+			`"everything_tokens":7,"ending_tokens":8,`+usedJSON+`}`),
+		goldenOf("a/select/menu", Menu{Model: "m", Messages: []MenuMessage{{Role: RoleUser, Text: "choose"}}},
+			`{"model":"m","messages":[{"role":"user","text":"choose"}]}`),
 		goldenOf("a/select/cards", Findings{CardsUsed: used, Found: []Found{{
 			Cards: []FoundCard{{Hash: "h", Summary: "s", Keywords: []string{"k"}, Late: true}}, Similarity: ptr(0.5),
 		}}}, `{`+usedJSON+`,"found":[{"cards":[{"hash":"h","summary":"s","keywords":["k"],"late":true}],"meaning":0.5}]}`),
@@ -198,11 +200,11 @@ func TestEveryKindOfEntryHasAPayload(t *testing.T) {
 	}
 	for _, n := range []NodeType{
 		NodeRunStart, NodeRunEnd, NodePhaseStart, NodePhaseEnd, NodeMessage, NodeSelection, NodeModelCall, NodeToolCall, NodeToolStart, NodeVerdict,
-		NodeRoute, NodeState, NodeCallout, NodeValue, NodeBranchStart, NodeBranchEnd, NodeResume, NodeHandoff, NodeWarning, NodeGuard, NodeInter,
+		NodeRoute, NodeState, NodeCallout, NodeValue, NodeBranchStart, NodeBranchEnd, NodeResume, NodeHandoff, NodeWarning, NodeGuard, NodeInter, NodeMenu,
 	} {
 		require.True(t, nodes[n], "%s has no payload", n)
 	}
-	require.Len(t, nodes, 21)
+	require.Len(t, nodes, 22)
 }
 
 func TestAnEntryIsReadAsItsKindOnly(t *testing.T) {

@@ -32,6 +32,7 @@ const (
 	NodeWarning     NodeType = "warning"           // Warning
 	NodeGuard       NodeType = "context_guard"     // Guard
 	NodeInter       NodeType = "context_inter"     // InterSelection; effect, unless a model chose
+	NodeMenu        NodeType = "context_menu"      // Menu
 )
 
 // Usage counts tokens of one model call, as the provider reported them.

@@ -59,6 +59,7 @@ const (
 	StepVerdict    StepKind = "verdict"  // named: what a validator said
 	StepSelect     StepKind = "select"   // of messages of earlier phases
 	StepCards      StepKind = "cards"    // what was found in cards
+	StepMenu       StepKind = "menu"     // what a model was asked that chooses
 	StepSimilarity StepKind = "meaning"  // a comparison of embeddings
 	StepCompact    StepKind = "compact"  // a summary of older messages
 	StepRecount    StepKind = "recount"  // an exact count by the provider

@@ -9,12 +9,22 @@ import (
 type Item struct {
 	Message *Message
 	Attempt int
-	Turn    int  // 0 before the first turn of an attempt
-	Pinned  bool // always sent in full, as callouts are
-	Foreign bool // made for another model's way of calling tools: calls and results are sent as text
-	Kept    bool // brought in by a selection: its age does nothing to it, only the guard does
-	Order   int  // its running number in the session, from 1; 0: it was brought in from another phase
+	Turn    int     // 0 before the first turn of an attempt
+	Pinned  bool    // always sent in full, as callouts are
+	Foreign Foreign // why its calls and results are sent as text; "": they are not
+	Kept    bool    // brought in by a selection: its age does nothing to it, only the guard does
+	Order   int     // its running number in the session, from 1; 0: it was brought in from another phase
 }
+
+// Foreign says why calls and results of an earlier phase are sent to a model as text.
+type Foreign string
+
+// The reasons.
+const (
+	ForeignModel   Foreign = "other_model"   // its provider refuses the calls of the model that made them
+	ForeignDialect Foreign = "other_dialect" // it calls tools in its text, or the model that made them did
+	ForeignNoTools Foreign = "no_tools"      // its requests declare no tools
+)
 
 // PhaseRecord is what a session knows of one visit to a phase. Its history only ever grows.
 type PhaseRecord struct {

@@ -25,7 +25,7 @@ type opening struct {
 
 func newOpening(v *visit) *opening {
 	o := &opening{v: v, inter: v.run.spec.Cascade.EffectiveInter(v.phase)}
-	o.earlier = &phasecontext.Earlier{Messages: v.run.messages, Phase: v.record, HasTools: len(v.tools.set.specs) > 0}
+	o.earlier = &phasecontext.Earlier{Messages: v.run.messages, Phase: v.record, HasTools: len(v.tools.set.specs) > 0, Rules: v.rec.rules.selects()}
 	if c := v.phase.Context; c != nil {
 		o.earlier.Exclude = c.Exclude
 	}
@@ -246,6 +246,11 @@ func (o *opening) askMenu(ctx context.Context, menu *selection.Menu) (*selection
 	if most := facts.MaxOutput; most > 0 {
 		req.MaxOutputTokens = min(req.MaxOutputTokens, int(most))
 	}
+	if o.earlier.Rules.Why {
+		if err := o.v.rec.add(o.v.at(echo.StepSelect).Step(echo.StepMenu), menuOf(req)); err != nil {
+			return nil, err
+		}
+	}
 	resp, problem, err := o.v.calls.try(ctx, o.v.at(echo.StepSelect).Step(echo.StepModel), req)
 	switch {
 	case err != nil:
@@ -256,4 +261,13 @@ func (o *opening) askMenu(ctx context.Context, menu *selection.Menu) (*selection
 		return &selection.MenuAnswer{Failed: emptyAnswer(resp)}, nil
 	}
 	return &selection.MenuAnswer{Text: resp.Message.Text()}, nil
+}
+
+// menuOf is what is recorded of a request to choose.
+func menuOf(req *effect.ModelRequest) echo.Menu {
+	menu := echo.Menu{Model: req.Model, Messages: make([]echo.MenuMessage, len(req.Messages))}
+	for i, m := range req.Messages {
+		menu.Messages[i] = echo.MenuMessage{Role: m.Role(), Text: m.Text()}
+	}
+	return menu
 }

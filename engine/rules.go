@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/engine/phasecontext"
 )
 
 // The rules of the engine lead from a cascade, an input and outcomes of effects to entries. A
@@ -42,6 +43,16 @@ func (r ruleset) correctsInAttempt(c *cascade.Rules, turn int) bool {
 func (r ruleset) soundHints() bool { return r >= 2 }
 // refusesEmpty: an answer without text is asked for again once, and then fails the phase.
 func (r ruleset) refusesEmpty() bool { return r >= 2 }
+// selects returns how phases get what they need of earlier ones; in another way since rules 2.
+func (r ruleset) selects() phasecontext.Rules {
+	if r < 2 {
+		return phasecontext.Rules{}
+	}
+	return phasecontext.Newest()
+}
+
+// namesText reports whether what is written as text has a form of its own in views; since rules 2.
+func (r ruleset) namesText() bool { return r >= 2 }
 
 // RulesError says that a session was begun under rules that this engine does not have.
 type RulesError struct {

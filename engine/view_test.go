@@ -557,15 +557,19 @@ func TestContextOfAnotherModelIsText(t *testing.T) {
 	for name, tc := range map[string]struct {
 		second  string
 		foreign bool
+		rules   int
 	}{
-		"the same":           {"", false},
-		"another model":      {`"model":"other",`, true},
-		"another way to ask": {`"use_native_tools":false,`, true},
+		"the same":                     {"", false, 0},
+		"another model":                {`"model":"other",`, false, 0},
+		"another model, rules 1":       {`"model":"other",`, true, 1},
+		"one that refuses other calls": {`"model":"gemini-3-pro",`, true, 0},
+		"another way to ask":           {`"use_native_tools":false,`, true, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t, call("big", `{}`), say("out a"), say("out b"))
 			b.tools.addBig("big", 30)
+			b.rules = tc.rules
 			_, err := b.run(fmt.Sprintf(source, tc.second), nil)
 			require.NoError(t, err)
 			text := strings.Join(roles(b.model.requests[2]), "\n")

@@ -47,6 +47,7 @@ func newViews(c *cascade.Cascade, f effect.ModelFacts, calls *calls, into *Conte
 		reads: reads{figures: into, again: map[echo.Hash]bool{}}, guard: guard{asks: map[autocontext.AskKind]int{}},
 	}
 	v.settings, v.room = settingsFor(c, calls.phase, f, told)
+	v.settings.NameText = calls.rec.rules.namesText()
 	return v
 }
 

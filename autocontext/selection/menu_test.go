@@ -32,7 +32,7 @@ func TestMenuAsItIsSent(t *testing.T) {
 	require.Equal(t, 1000, menu.MaxOut)
 	require.Len(t, menu.Messages, 2)
 	require.Equal(t, echo.RoleSystem, menu.Messages[0].Role())
-	require.Equal(t, menuTask, menu.Messages[0].Text())
+	require.Equal(t, menuTask+`{"ids": ["m3", "m1"]}. An empty list is a valid answer.`, menu.Messages[0].Text())
 	require.Equal(t, echo.RoleUser, menu.Messages[1].Role())
 	require.Equal(t, `The task:
 Write the report on the limits.
@@ -116,6 +116,25 @@ func TestReadMenu(t *testing.T) {
 	_, ignored, _ := readMenu(`{"ids": [`+strings.Repeat(`"x",`, 1000)+`"m1"]}`, offered)
 	require.Len(t, ignored, maxIgnored+1)
 	require.Equal(t, "and others of the 981 after it", ignored[maxIgnored])
+}
+
+// A model that is asked why says so in a sentence.
+func TestMenuAsksWhy(t *testing.T) {
+	t.Parallel()
+	s := selecting(echo.StrategyLLM, 10)
+	s.Why = true
+	menu := newMenu("task", []Group{said("x")}, []int{0}, s)
+	require.Equal(t, 1100, menu.MaxOut)
+	require.Equal(t, menuTask+`{"ids": ["m3", "m1"], "why": "one sentence that says why these"}. An empty list is a valid answer.`, menu.Messages[0].Text())
+	for text, want := range map[string]string{
+		`{"ids": ["m1"], "why": " It names\nthe limit. "}`:       "It names the limit.",
+		`{"ids": [], "why": "` + strings.Repeat("é", 400) + `"}`: strings.Repeat("é", 300) + "...",
+		`{"ids": ["m1"], "why": ["a"]}`:                          "",
+		`{"ids": ["m1"]}`:                                        "",
+		`{"why": "no ids"}`:                                      "",
+	} {
+		require.Equal(t, want, menuWhy(text), text)
+	}
 }
 
 const noIDs = `its answer has no JSON object with a list "ids"`

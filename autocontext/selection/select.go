@@ -31,6 +31,8 @@ type Settings struct {
 	Threshold float64
 	// Prefilter makes hybrid stop before the model is asked.
 	Prefilter bool
+	// Why has the model say in a sentence why it chose.
+	Why bool
 }
 
 // SettingsOf returns the settings of a phase.
@@ -140,6 +142,9 @@ func (sel *selected) byModel(task string, words []place, answer *MenuAnswer) (*e
 		problem = answer.Failed
 	default:
 		chosen, sel.Ignored, problem = readMenu(answer.Text, offered)
+		if sel.settings.Why && problem == "" {
+			sel.Why = menuWhy(answer.Text)
+		}
 	}
 	if problem != "" {
 		sel.Strategy = without

@@ -320,8 +320,9 @@ func TestFailingAttemptsSendLess(t *testing.T) {
 	require.LessOrEqual(t, float64(sent["policy"]), 0.2*float64(sent["full"]))
 }
 
-// What a phase with tools did can be brought into a phase without any, and into one of another
-// model: a strict provider refuses calls that a request declares no tools for.
+// What a phase with tools did can be brought into a phase without any, as a strict provider refuses
+// calls that a request declares no tools for, and into one of another model, as they are unless
+// its provider is known to refuse them.
 func TestCallsComeInAsText(t *testing.T) {
 	t.Parallel()
 	p := &tightProvider{work: readParts(1, 2)}
@@ -329,18 +330,21 @@ func TestCallsComeInAsText(t *testing.T) {
 	source := strings.Replace(readingCascade("", ""), `"rules": {"max_turns": 100}}]`, `"rules": {"max_turns": 100}},
 		{"name": "plain", "instructions": "Sum up.", "context": {"from": [{"phase": "read", "include": ["messages"]}]}},
 		{"name": "other", "model": "another", "tackle": ["part"], "instructions": "Check.", "context": {"from": [{"phase": "read", "include": ["messages"]}]}},
+		{"name": "picky", "model": "gemini-3-pro", "tackle": ["part"], "instructions": "Check.", "context": {"from": [{"phase": "read", "include": ["messages"]}]}},
 		{"name": "same", "tackle": ["part"], "instructions": "Check again.", "context": {"from": [{"phase": "read", "include": ["messages"]}]}}]`, 1)
 	l.reading(exitOK, source, "--model", "tight")
-	require.Equal(t, 5, p.turns)
+	require.Equal(t, 6, p.turns)
 	sent := map[string]string{}
 	for _, c := range l.entries() {
 		if c.NodeType == echo.NodeSelection {
 			for _, s := range c.Selection.Spans {
-				sent[c.Phase] += " " + s.Reason
+				sent[c.Phase] += " " + s.Form + " " + s.Reason
 			}
 		}
 	}
-	require.Contains(t, sent["plain"], "other_model")
-	require.Contains(t, sent["other"], "other_model")
-	require.NotContains(t, sent["same"], "other_model")
+	require.Contains(t, sent["plain"], "text no_tools")
+	for _, phase := range []string{"other", "same"} {
+		require.NotContains(t, sent[phase], "text", phase)
+	}
+	require.Contains(t, sent["picky"], "text other_model")
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -102,7 +103,10 @@ func requireAnchorsAndBudget(t *testing.T, requests []llmtest.Request, budget in
 		if station == 0 {
 			continue
 		}
-		anchors := anchorsOf(t, &requests[station*stationTurns-1])
+		anchors := map[string]bool{}
+		for before := 1; before <= station; before++ {
+			maps.Copy(anchors, anchorsOf(t, &requests[before*stationTurns-1], before == station))
+		}
 		raw := rawMessages(t, r.Raw)
 		for anchor := range anchors {
 			require.Contains(t, raw[:task], anchor, "request %d", i+1)
@@ -124,9 +128,9 @@ func requireAnchorsAndBudget(t *testing.T, requests []llmtest.Request, budget in
 	require.Greater(t, most, int64(budget)/2, "the budget is used")
 }
 
-// anchorsOf returns the messages that the station after the one of a request must be sent: the
-// answer, with the turn before it, and what failed.
-func anchorsOf(t *testing.T, last *llmtest.Request) map[string]bool {
+// anchorsOf returns the messages that the stations after the one of a request must be sent: the
+// answer, which is a callout, and what failed; the next one also the turn before the answer.
+func anchorsOf(t *testing.T, last *llmtest.Request, next bool) map[string]bool {
 	t.Helper()
 	_, task, turn := stationOf(last)
 	require.Equal(t, stationTurns, turn)
@@ -135,8 +139,11 @@ func anchorsOf(t *testing.T, last *llmtest.Request) map[string]bool {
 	answer := answerStations(*last)
 	out[string(echo.NewText(echo.RoleAssistant, echo.KindAnswer, answer.Text).JSON())] = true
 	at := task + 1 + 2*(brokenTurn-1) // a turn is a call and its result
-	for _, m := range []int{len(raw) - 2, len(raw) - 1, at, at + 1} {
+	for _, m := range []int{at, at + 1} {
 		out[raw[m]] = true
+	}
+	if next {
+		out[raw[len(raw)-2]], out[raw[len(raw)-1]] = true, true
 	}
 	require.Contains(t, raw[at+1], "No such file")
 	return out

@@ -26,6 +26,11 @@ type turnGroup struct {
 
 const anchorWindow cascade.AnchorInclude = "window"
 
+// Anchors lists why a group may be an anchor, in the order in which a reason is looked for.
+func Anchors() []string {
+	return []string{string(cascade.AnchorOutput), string(cascade.AnchorCallouts), string(cascade.AnchorErrors), string(anchorWindow)}
+}
+
 // id is the hash of the first original message, or of what comes in when there is none.
 func (g *turnGroup) id() echo.Hash {
 	if len(g.sources) > 0 {
@@ -95,7 +100,7 @@ func (e *Earlier) join(g *turnGroup, it *echo.Item) {
 	g.failed = g.failed || m.Failed()
 	in := echo.Item{Message: m, Pinned: it.Pinned, Foreign: it.Foreign, Kept: true}
 	if m.Role() == echo.RoleTool && g.rec.Model == "" {
-		in.Message, in.Foreign = toolOutput(g.rec.Name, m), false
+		in.Message, in.Foreign = toolOutput(g.rec.Name, m), ""
 	}
 	g.items = append(g.items, in)
 }
@@ -111,27 +116,37 @@ func toolOutput(phase string, m *echo.Message) *echo.Message {
 	return echo.Seal(echo.Draft{Role: echo.RoleUser, Kind: echo.KindContext, Parts: parts})
 }
 
-// markAnchors says which groups of a phase are anchors.
-func markAnchors(groups []turnGroup, a cascade.InterAnchors) {
-	mark := func(i int, why cascade.AnchorInclude) {
-		if groups[i].why == "" {
-			groups[i].why = why
-		}
+// markOutput makes the answer of a source phase an anchor.
+func markOutput(groups []turnGroup, a *cascade.InterAnchors) {
+	if i := outputOf(groups); i >= 0 && slices.Contains(a.Include, cascade.AnchorOutput) {
+		groups[i].mark(cascade.AnchorOutput)
 	}
-	has := func(what cascade.AnchorInclude) bool { return slices.Contains(a.Include, what) }
-	if i := outputOf(groups); i >= 0 && has(cascade.AnchorOutput) {
-		mark(i, cascade.AnchorOutput)
-	}
+}
+
+// markPinned makes callouts and errors of a phase anchors.
+func markPinned(groups []turnGroup, a *cascade.InterAnchors) {
+	callouts, failures := slices.Contains(a.Include, cascade.AnchorCallouts), slices.Contains(a.Include, cascade.AnchorErrors)
 	for i := range groups {
-		if groups[i].callout && has(cascade.AnchorCallouts) {
-			mark(i, cascade.AnchorCallouts)
+		if groups[i].callout && callouts {
+			groups[i].mark(cascade.AnchorCallouts)
 		}
-		if groups[i].failed && has(cascade.AnchorErrors) {
-			mark(i, cascade.AnchorErrors)
+		if groups[i].failed && failures {
+			groups[i].mark(cascade.AnchorErrors)
 		}
 	}
+}
+
+// markNewest makes the newest turns of a phase anchors.
+func markNewest(groups []turnGroup, a *cascade.InterAnchors) {
 	for i := newest(groups, a.Window); i < len(groups); i++ {
-		mark(i, anchorWindow)
+		groups[i].mark(anchorWindow)
+	}
+}
+
+// mark makes a group an anchor; the first reason stays.
+func (g *turnGroup) mark(why cascade.AnchorInclude) {
+	if g.why == "" {
+		g.why = why
 	}
 }
 
@@ -172,6 +187,7 @@ func (e *Earlier) gather(which cascade.InterAnchors, takenOver map[string]bool) 
 			source[rec] = true
 		}
 	}
+	own := e.Messages.Session.Last(e.Phase.Name)
 	for segment, rec := range e.Messages.Session.Phases {
 		if !rec.Done || takenOver[rec.Name] || slices.Contains(e.Exclude, rec.Name) {
 			continue
@@ -181,7 +197,13 @@ func (e *Earlier) gather(which cascade.InterAnchors, takenOver map[string]bool) 
 			groups[i].segment = segment
 		}
 		if source[rec] {
-			markAnchors(groups, which)
+			markOutput(groups, &which)
+		}
+		if source[rec] || e.Rules.AnchorsAll {
+			markPinned(groups, &which)
+		}
+		if source[rec] || e.Rules.AnchorsAll && rec == own {
+			markNewest(groups, &which)
 		}
 		for i := range groups {
 			if groups[i].why != "" {

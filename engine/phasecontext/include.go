@@ -15,7 +15,19 @@ type Earlier struct {
 	Phase    *echo.PhaseRecord // the phase that sees them
 	HasTools bool              // that phase has tools
 	Exclude  []string          // names of phases of which nothing comes in
+	Rules    Rules
 }
+
+// Rules are decisions that differ between the rules of the engine; the zero value is rules 1.
+type Rules struct {
+	TakesCalls bool // calls come in as text only where they cannot come in as they are
+	AnchorsAll bool // callouts, errors and the phase's own earlier visit are anchors beside those of from_phases
+	Framing    bool // the outcome says what the lines take between which groups come in
+	Why        bool // a model says why it chose, and what it was asked is recorded
+}
+
+// Newest returns the decisions of sessions that begin.
+func Newest() Rules { return Rules{TakesCalls: true, AnchorsAll: true, Framing: true, Why: true} }
 
 // Phases returns the finished phases that a name of context.from stands for.
 func (e *Earlier) Phases(name string) []*echo.PhaseRecord {
@@ -71,16 +83,18 @@ func (e *Earlier) Included(rec *echo.PhaseRecord, src cascade.Source) []echo.Ite
 	return out
 }
 
-// historyOf returns an earlier phase's history. Callouts are pinned. Calls and results of another
-// model or way of calling are foreign; without tools all are, as providers refuse them.
+// historyOf returns an earlier phase's history. Callouts are pinned, and calls and results that the
+// phase cannot be sent as they are are foreign.
 func (e *Earlier) historyOf(rec *echo.PhaseRecord) []echo.Item {
-	other := rec.Model != e.Phase.Model || rec.Prompted != e.Phase.Prompted || !e.HasTools
+	foreign := e.foreign(rec)
 	out := slices.Clone(rec.History)
 	for i := range out {
 		it := &out[i]
 		it.Pinned = it.Pinned || e.Messages.Session.IsCallout(it.Message.Hash())
 		calls := len(it.Message.ToolCalls()) > 0 || it.Message.Role() == echo.RoleTool
-		it.Foreign = it.Foreign || other && calls
+		if it.Foreign == "" && calls {
+			it.Foreign = foreign
+		}
 	}
 	return out
 }
@@ -164,7 +178,7 @@ func withoutCalls(items []echo.Item) []echo.Item {
 		if len(it.Message.ToolCalls()) > 0 {
 			d := it.Message.Draft()
 			d.ToolCalls = nil
-			out[i].Message, out[i].Foreign = echo.Seal(d), false
+			out[i].Message, out[i].Foreign = echo.Seal(d), ""
 		}
 	}
 	return out

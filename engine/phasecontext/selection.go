@@ -51,6 +51,7 @@ func NewSelection(o SelectionOptions) *Selection {
 	s := &Selection{SelectionOptions: o}
 	s.anchors, s.candidates = o.Earlier.gather(o.Inter.Anchors, o.TakenOver)
 	s.settings = selection.SettingsOf(o.Inter.Selection)
+	s.settings.Why = o.Earlier.Rules.Why
 	s.tokens = make([]int64, len(s.candidates))
 	for i, g := range s.candidates {
 		// Each may come in alone, with a marker of its own. Neighbours share one and take less.
@@ -216,8 +217,12 @@ func (s *Selection) outcome(f *echo.Findings, sel *echo.Selected) *echo.InterSel
 		out.Anchors = append(out.Anchors, echo.Anchor{ID: g.id(), Phase: g.rec.Name, Why: string(g.why), Messages: len(g.items), Tokens: n})
 	}
 	out.Everything = out.AnchorTokens + sel.CandidateTokens
+	ending := s.cost(marker(endOfSelected))
+	if s.Earlier.Rules.Framing {
+		out.Ending = ending
+	}
 	if out.Budget = s.settings.MaxTokens; len(out.Chosen) > 0 {
-		out.Used += s.cost(marker(endOfSelected))
+		out.Used += ending
 	}
 	return out
 }

@@ -38,7 +38,7 @@ func Try(ctx context.Context, id string, entries []*echo.Entry, t Trial) (*echo.
 	restore(messages, record.Of(until(entries, t.Before)))
 	native, settings := autocontext.NewRenderer(dialect.Native), autocontext.Settings{Count: t.Count}
 	s := NewSelection(SelectionOptions{
-		Earlier: &Earlier{Messages: messages, Phase: &echo.PhaseRecord{}}, Task: t.Task,
+		Earlier: &Earlier{Messages: messages, Phase: &echo.PhaseRecord{}, Rules: Newest()}, Task: t.Task,
 		Inter: cascade.Inter{Selection: t.Selection, Cards: cascade.InterCards{Wait: lookup.CompareLimit}},
 		Cost:  func(m *echo.Message) int64 { return settings.Most(native, m) }, Now: now,
 	})

@@ -152,7 +152,7 @@ var fields = map[string]map[string]field{
 	"Anchors": {
 		"window":      {text: "The newest turns of each source phase.", def: inter.Anchors.Window, min: "0", max: manyTurns},
 		"from_phases": {text: "The source phases: names, all, first, previous (prev).", def: inter.Anchors.FromPhases, examples: []any{[]string{"research"}}},
-		"include":     {text: "What else is an anchor: the output of the source phases, their callouts, the run's input, their tool results that are errors.", def: inter.Anchors.Include},
+		"include":     {text: "What else is an anchor: the output of the source phases, callouts of all phases, the run's input, tool results of all phases that are errors.", def: inter.Anchors.Include},
 	},
 	"Selection": {
 		"strategy":             {text: "How messages are chosen: heuristic by words, semantic by meaning, llm by a model that reads their summaries, hybrid by words and meaning and then by a model.", def: inter.Selection.Strategy},
