@@ -10,7 +10,7 @@ import (
 
 // Call is one model call of a phase: what its selection says in figures, and what came of it.
 type Call struct {
-	Number  int       `json:"number"` // in the session, from 1
+	Number  int       `json:"number"` // in the session, from 1; 0: a request to choose what comes in of earlier phases
 	Key     echo.Key  `json:"key"`    // of the model call
 	At      time.Time `json:"at"`
 	Visit   echo.Key  `json:"visit"`
@@ -78,9 +78,14 @@ func newCall(n int, req *record.Request, answer *echo.Entry) Call {
 		sum.Tokens += sent.Tokens
 		c.Forms[autocontext.Form(sent.Form)] = sum
 	}
-	if answer == nil {
-		return c
+	if answer != nil {
+		c.answered(answer)
 	}
+	return c
+}
+
+// answered takes over what came of the call.
+func (c *Call) answered(answer *echo.Entry) {
 	c.CostUSD, c.Answered, c.Scripted = answer.CostUSD, answer.Error == nil, answer.Scripted
 	if answer.Error != nil {
 		c.Error = answer.Error.Kind
@@ -88,5 +93,4 @@ func newCall(n int, req *record.Request, answer *echo.Entry) Call {
 	if u := answer.Usage; u != nil && !u.Estimated {
 		c.Counted, c.TokensIn, c.TokensCached = true, u.In, u.Cached
 	}
-	return c
 }

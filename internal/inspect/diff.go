@@ -57,15 +57,14 @@ type Diff struct {
 
 // Diff compares the requests of two calls.
 func (r *Record) Diff(from, to *Call) (*Diff, error) {
-	one, err := r.request(from)
+	was, err := r.forms(from)
 	if err != nil {
 		return nil, err
 	}
-	other, err := r.request(to)
+	is, err := r.forms(to)
 	if err != nil {
 		return nil, err
 	}
-	was, is := formsOf(one), formsOf(other)
 	return &Diff{SessionID: r.ID, From: from, To: to, Prefix: commonPrefix(was, is), Messages: changes(was, is, from.Visit == to.Visit)}, nil
 }
 

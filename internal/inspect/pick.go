@@ -55,6 +55,7 @@ func (r *Record) Pick(p Pick) (*Call, error) {
 }
 
 // Call returns the call with this number or key; for a place with several requests the last one.
+// The key may also be that of a request to choose what comes in, whose number is 0.
 func (r *Record) Call(name string) (*Call, error) {
 	if n, err := strconv.Atoi(name); err == nil {
 		if n < 1 || n > len(r.Calls) {
@@ -68,6 +69,9 @@ func (r *Record) Call(name string) (*Call, error) {
 		if err == nil && (c.Key == key.ModelKey() || c.Key.Place() == key) {
 			return c, nil
 		}
+	}
+	if m := r.menu(key); err == nil && m != nil {
+		return &m.call, nil
 	}
 	return nil, r.noCall(fmt.Sprintf("model call %q", name), name)
 }

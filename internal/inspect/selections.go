@@ -8,6 +8,7 @@ type SelectionUse struct {
 	Strategy echo.Strategy `json:"strategy"`
 	Anchor   string        `json:"anchor,omitempty"` // why it came in as an anchor
 	Score    *echo.Score   `json:"score,omitempty"`  // of its turn group, as a candidate
+	Why      string        `json:"why,omitempty"`    // in the words of the model that chose
 }
 
 // selections returns what became of a message in selections. Groups have their first hash.
@@ -37,7 +38,7 @@ func selectionUses(e *echo.Entry, group map[echo.Hash]bool) []SelectionUse {
 		return nil // it cannot be read: of another version
 	}
 	var out []SelectionUse
-	use := SelectionUse{Visit: e.Key.VisitKey(), Strategy: s.Strategy}
+	use := SelectionUse{Visit: e.Key.VisitKey(), Strategy: s.Strategy, Why: s.Why}
 	for _, a := range s.Anchors {
 		if group[a.ID] {
 			use.Anchor = a.Why

@@ -33,19 +33,33 @@ type Shown struct {
 	Forms     []SentForm        `json:"history"`
 }
 
-// Show returns what a call was sent.
+// Show returns what a call of [Record.Call] was sent.
 func (r *Record) Show(c *Call) (*Shown, error) {
-	req, err := r.request(c)
+	forms, err := r.forms(c)
 	if err != nil {
 		return nil, err
 	}
-	out := &Shown{SessionID: r.ID, Call: c, Messages: []json.RawMessage{}, Forms: formsOf(req)}
+	out := &Shown{SessionID: r.ID, Call: c, Messages: []json.RawMessage{}, Forms: forms}
 	for _, f := range out.Forms {
 		for _, m := range f.Sent {
 			out.Messages = append(out.Messages, m.JSON())
 		}
 	}
 	return out, nil
+}
+
+// forms returns what became of each message of the history of a call, or of a request to choose.
+func (r *Record) forms(c *Call) ([]SentForm, error) {
+	if c.Number == 0 {
+		if m := r.menu(c.Key); m != nil {
+			return m.forms(), nil
+		}
+	}
+	req, err := r.request(c)
+	if err != nil {
+		return nil, err
+	}
+	return formsOf(req), nil
 }
 
 func formsOf(req *record.Request) []SentForm {

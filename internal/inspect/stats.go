@@ -26,6 +26,8 @@ type Sums struct {
 	CachedEstimated *float64 `json:"cached_estimated"` // share that was equal to the call before, from 0 to 1
 	CachedReported  *float64 `json:"cached_reported"`  // share that providers say they read from their cache
 
+	Between record.Between `json:"between_phases"` // what came into phases of earlier ones; in no sum above
+
 	Guard  GuardSums `json:"guard"`
 	Reread ReadSums  `json:"read_again"`
 }
@@ -58,6 +60,7 @@ func (r *Record) Stats() *Stats {
 	s := &Stats{SessionID: r.ID, Calls: append([]Call{}, r.Calls...)}
 	s.Total.count(r.Calls)
 	s.Total.Guard.count(r.Entries)
+	s.Total.Between = record.BetweenPhases(r.Entries)
 	for _, v := range record.Of(r.Entries).Visits() {
 		again := &s.Total.Reread
 		again.MaskedResults += v.Reads.Masked

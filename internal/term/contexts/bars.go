@@ -27,7 +27,7 @@ type barPart struct {
 
 // barParts are the stretches in their order. What full history would have had besides follows them.
 var barParts = []barPart{
-	{[]autocontext.Form{autocontext.FormFull}, "█", term.Cyan, "full"},
+	{[]autocontext.Form{autocontext.FormFull, autocontext.FormText}, "█", term.Cyan, "full"},
 	{[]autocontext.Form{autocontext.FormExcerpt, autocontext.FormStub}, "▓", term.Green, "cut"},
 	{[]autocontext.Form{autocontext.FormMasked}, "▒", term.Yellow, "masked"},
 	{[]autocontext.Form{autocontext.FormSummary}, "◆", term.Red, "summary"},

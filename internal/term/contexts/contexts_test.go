@@ -16,8 +16,8 @@ func TestSelection(t *testing.T) {
 	t.Parallel()
 	near := 0.5
 	var b strings.Builder
-	require.NoError(t, Selection(To(&b), &echo.InterSelection{Everything: 1300, Selected: echo.Selected{
-		Strategy: echo.Strategy("heuristic"), Candidates: 2, Chosen: []echo.Hash{"aa"}, Used: 10, Budget: 4000,
+	require.NoError(t, Selection(To(&b), &echo.InterSelection{Everything: 1300, Ending: 22, Selected: echo.Selected{
+		Strategy: echo.Strategy("heuristic"), Candidates: 2, Chosen: []echo.Hash{"aa"}, Used: 32, Budget: 4000, Why: "it is \x1b[31mnear",
 		Scores: []echo.Score{
 			{ID: "aa", Phase: "look", Tokens: 10, Keyword: 1, Recency: 0.5, Similarity: &near, Total: 0.75, Rank: 1, Chosen: true},
 			{ID: "bb", Phase: "look", Tokens: 1290, Callout: true},
@@ -29,8 +29,30 @@ func TestSelection(t *testing.T) {
 		"----  -----  ------  -------  -------  -------  -------  -----  ----  ------\n"+
 		"aa    look       10     1.00     0.50     0.50           0.750     1  yes\n"+
 		"bb    look    1,290     0.00     0.00           yes      0.000\n"+
-		"\nchosen by heuristic: 1 of 2 candidates, 10 of 4,000 tokens; everything is 1,300 tokens\n"+
+		"\nchosen by heuristic: 1 of 2 candidates, 10 of 1,300 tokens; with the line behind them 32 of the budget of 4,000\n"+
+		"because: it is [31mnear\n"+
 		"note: a [31mnote\n", b.String())
+}
+
+// What is chosen is a part of everything, and the line behind it is of the budget only.
+func TestSelectionOfAllAndOfNothing(t *testing.T) {
+	t.Parallel()
+	last := func(s *echo.InterSelection) string {
+		var b strings.Builder
+		require.NoError(t, Selection(To(&b), s))
+		lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+		return lines[len(lines)-1]
+	}
+	s := &echo.InterSelection{Everything: 236, Ending: 22, Selected: echo.Selected{
+		Strategy: "heuristic", Candidates: 2, Chosen: []echo.Hash{"aa", "bb"}, Used: 258, Budget: 4000, CandidateTokens: 236,
+		Scores: []echo.Score{{ID: "aa", Tokens: 36, Rank: 1, Chosen: true}, {ID: "bb", Tokens: 200, Rank: 2, Chosen: true}},
+	}}
+	require.Equal(t, "chosen by heuristic: 2 of 2 candidates, 236 of 236 tokens; with the line behind them 258 of the budget of 4,000", last(s))
+	s.Chosen, s.Used, s.Budget, s.Scores[0].Chosen, s.Scores[1].Chosen = nil, 0, 50, false, false
+	require.Equal(t, "chosen by heuristic: 0 of 2 candidates, 0 of 236 tokens; "+
+		"the smallest that was ranked takes 36 tokens with the line before it, and the line behind what is chosen 22: more than the budget of 50", last(s))
+	s.Scores[0].Rank, s.Scores[1].Rank = 0, 0
+	require.Equal(t, "chosen by heuristic: 0 of 2 candidates, 0 of 236 tokens; 0 of the budget of 50", last(s))
 }
 
 // A text keeps its bytes unless it is shown on a terminal.

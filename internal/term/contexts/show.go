@@ -21,7 +21,11 @@ func Call(o Out, shown *inspect.Shown, of int) error {
 func (p *printer) head(shown *inspect.Shown, of int) {
 	c := shown.Call
 	p.fact("session", "%s", shown.SessionID)
-	p.fact("call", "%d of %d: %s", c.Number, of, c.Place())
+	if c.Number == 0 {
+		p.fact("call", "%s, to choose what comes in of earlier phases", c.Place())
+	} else {
+		p.fact("call", "%d of %d: %s", c.Number, of, c.Place())
+	}
 	words := ""
 	if c.Dialect == "prompted" {
 		words = ", without tool calling: calls and results were sent as text"
@@ -31,7 +35,9 @@ func (p *printer) head(shown *inspect.Shown, of int) {
 	if c.TokensSaved != 0 || c.MaskedCount > 0 {
 		p.fact("history", "%s tokens, %s not in full", term.Count(c.FullHistorySize), term.Plural(c.MaskedCount, "message"))
 	}
-	p.fact("prefix", "%s tokens are equal to the call before%s", term.Count(c.SharedSize), providerCount(c))
+	if c.Number > 0 {
+		p.fact("prefix", "%s tokens are equal to the call before%s", term.Count(c.SharedSize), providerCount(c))
+	}
 	if c.RequestLimit > 0 && c.RequestSize > 0 {
 		p.fact("request", "%s of %s tokens of the model, with everything", term.Count(c.RequestSize), term.Count(c.RequestLimit))
 	}

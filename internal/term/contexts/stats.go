@@ -3,6 +3,7 @@ package contexts
 import (
 	"fmt"
 
+	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/internal/inspect"
 	"github.com/windlass-run/windlass/internal/term"
 )
@@ -25,6 +26,10 @@ func (p *printer) sums(id string, t *inspect.Sums) {
 	p.fact("full", "%s", tokensAndUSD(t.FullTokens, t.FullUSD))
 	p.fact("sent", "%s", tokensAndUSD(t.SentTokens, t.SentUSD))
 	p.fact("saved", "%s", tokensAndUSD(t.SavedTokens, t.SavedUSD)+percents(t))
+	if b := t.Between; b.Selections > 0 {
+		p.fact("between", "%s for phases, with %s: %s of %s tokens came in, saved %s", term.Plural(b.Selections, "selection"),
+			term.Plural(b.Calls, "call"), term.Count(b.SentTokens), term.Count(b.FullTokens), savedBetween(&b))
+	}
 	if g := t.Guard; g.Warnings+g.Compactions+g.Calls > 0 {
 		p.fact("guard", "%s, %s, %s for them%s", term.Plural(g.Warnings, "warning"), term.Plural(g.Compactions, "compaction"), term.Plural(g.Calls, "call"),
 			guardCost(&g))
@@ -39,6 +44,14 @@ func (p *printer) sums(id string, t *inspect.Sums) {
 			term.Plural(s.MaskedResults, "masked result"))
 	}
 	p.line("")
+}
+
+func savedBetween(b *record.Between) string {
+	s := term.Count(b.SavedTokens) + " tokens"
+	if b.SavedUSD == nil {
+		return s + ", price unknown"
+	}
+	return s + ", " + formatSignedUSD(*b.SavedUSD)
 }
 
 func guardCost(g *inspect.GuardSums) string {

@@ -25,6 +25,7 @@ func Uses(o Out, x *inspect.Explained) error {
 	if len(x.Selections) > 0 {
 		p.line("")
 		p.table(selectionUseTable(x.Selections))
+		p.reasons(x.Selections)
 	}
 	return p.err
 }
@@ -51,6 +52,15 @@ func useTable(uses []inspect.Use) *term.Table {
 		t.Add(cells...)
 	}
 	return t
+}
+
+// reasons writes why models chose, once for each selection.
+func (p *printer) reasons(uses []inspect.SelectionUse) {
+	for i, u := range uses {
+		if u.Why != "" && (i == 0 || uses[i-1].Visit != u.Visit) {
+			p.line("%s: %s", term.Cell(u.Visit.String()), term.Cell(u.Why))
+		}
+	}
 }
 
 func selectionUseTable(uses []inspect.SelectionUse) *term.Table {

@@ -20,7 +20,7 @@ func selectionLine(e *echo.Entry) string {
 		return ""
 	}
 	return fmt.Sprintf("context by %s: %s, %d of %d candidates; %s of %s tokens", s.Strategy, term.Plural(len(s.Anchors), "anchor"),
-		len(s.Chosen), s.Candidates, term.Count(s.AnchorTokens+s.Used), term.Count(s.Everything))
+		len(s.Chosen), s.Candidates, term.Count(s.Sent()), term.Count(s.Everything))
 }
 
 // guardLine says what the guard of a phase's context did; "": the entry cannot be read.

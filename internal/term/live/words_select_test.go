@@ -19,7 +19,8 @@ func selectionEntry(t *testing.T) *echo.Entry {
 	t.Helper()
 	data, err := json.Marshal(echo.InterSelection{
 		Selected: echo.Selected{
-			Asked: echo.StrategyHybrid, Strategy: echo.StrategyPrefilter, Candidates: 41, Used: 1500, Chosen: []echo.Hash{"0123456789abcdef"},
+			Asked: echo.StrategyHybrid, Strategy: echo.StrategyPrefilter, Candidates: 41, Used: 1522, Chosen: []echo.Hash{"0123456789abcdef"},
+			Scores: []echo.Score{{ID: "0123456789abcdef", Tokens: 1500, Chosen: true}, {ID: "fedcba9876543210", Tokens: 29_000}},
 		},
 		Anchors: make([]echo.Anchor, 2), AnchorTokens: 500, Everything: 31_000,
 	})
