@@ -148,7 +148,7 @@ func (l *lab) requireEveryRowOnce(sessions int) {
 		n := json.Number(strconv.Itoa(len(lines)))
 		selected := 0
 		for _, line := range lines {
-			if strings.Contains(line, `"node_type":"context_selection"`) {
+			if strings.Contains(line, `"node_type":"context_selection"`) || strings.Contains(line, `"node_type":"context_inter"`) {
 				selected++
 			}
 		}

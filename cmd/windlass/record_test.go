@@ -87,6 +87,9 @@ func everythingArrives(t *testing.T, l *lab) {
 			selection := whole(t, e["selection"])
 			want := expectedRow(t, e)
 			want["selection_json"] = selection
+			if want["node_type"] == string(echo.NodeInter) {
+				addSizesBetween(t, want)
+			}
 			require.Empty(t, e, "values of an entry that have no column")
 			require.Empty(t, gocmp.Diff(want, comparable(t, rows[n])), "%s\n%s", r.args[0], line)
 		}
@@ -98,6 +101,27 @@ func everythingArrives(t *testing.T, l *lab) {
 	} {
 		require.True(t, seen[n], "no entry of type %s was compared", n)
 	}
+}
+
+// addSizesBetween adds the sizes of a selection between phases. No model here has a price.
+func addSizesBetween(t *testing.T, row map[string]any) {
+	t.Helper()
+	text, err := json.Marshal(row["data_json"])
+	require.NoError(t, err)
+	var s echo.InterSelection
+	require.NoError(t, json.Unmarshal(text, &s))
+	messages, left := s.Messages, 0
+	for _, a := range s.Anchors {
+		messages += a.Messages
+	}
+	for _, c := range s.Scores {
+		if !c.Chosen {
+			left += c.Messages
+		}
+	}
+	row["full_history_size"], row["context_size"] = number(uint64(s.Everything)), number(uint64(s.Sent()))
+	row["tokens_saved"] = number(uint64(s.Everything - s.Sent()))
+	row["message_count"], row["masked_count"] = number(uint64(messages)), number(uint64(left))
 }
 
 // whole copies a value, before parts are taken out of it.
@@ -246,7 +270,7 @@ func requireSelections(t *testing.T, l *lab, id string) {
 		want = append(want, row)
 	}
 	require.Empty(t, gocmp.Diff(want, append([]map[string]any{}, l.ask(
-		"SELECT seq, key, model, message_seq, hash, form, reason, tokens, sent_json FROM context_selections WHERE session_id = '"+id+"' ORDER BY seq")...)))
+		"SELECT seq, key, model, message_seq, hash, form, reason, tokens, sent_json FROM context_selections WHERE selection_type = 'intra_phase' AND session_id = '"+id+"' ORDER BY seq")...)))
 }
 
 func number(n uint64) json.Number { return json.Number(strconv.FormatUint(n, 10)) }

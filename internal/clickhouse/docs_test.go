@@ -167,7 +167,11 @@ func stories() []*echo.Entry {
 	s1.tool("research", "run_command", "exit status 1", 900, true)
 	s1.call("research", 1, 2, 1500, 1000, 80, nil, nil)
 	s1.end(echo.NodePhaseEnd, "research", "completed", echo.Usage{In: 2500, Cached: 1000, Out: 130}, nil)
-	s1.mark(echo.NodePhaseStart, "fix", map[string]any{"visit": 1})
+	s1.mark(echo.NodePhaseStart, "fix", map[string]any{"visit": 1, "context": map[string]any{
+		"dialect": "native", "policy": map[string]any{"enabled": true, "advance": "cost"}, "price": map[string]any{"input": 10, "cached": 1},
+	}})
+	s1.entries[len(s1.entries)-1].Model = "gpt-5"
+	s1.add(*echo.NewEntry(echo.MustKey("fix/select"), between(s1.history["research"])))
 	s1.say("fix", 0, echo.RoleSystem, echo.KindSystem, "Be brief.")
 	s1.say("fix", 0, echo.RoleUser, echo.KindTask, "Fix it.")
 	s1.call("fix", 1, 1, 400, 0, 30, cents(0.005), nil)
@@ -193,6 +197,24 @@ func stories() []*echo.Entry {
 	s2.mark(echo.NodePhaseStart, "research", map[string]any{"visit": 1})
 	s2.call("research", 1, 1, 900, 0, 0, cents(0), &echo.Failure{Kind: "rate_limited", Message: "429: slow down"})
 	return append(s1.entries, s2.entries...)
+}
+
+// between is a selection of two anchors and one of two candidates, in 1,000 of 3,000 tokens.
+func between(of []*echo.Message) echo.InterSelection {
+	return echo.InterSelection{
+		Selected: echo.Selected{
+			Asked: echo.StrategyLLM, Strategy: echo.StrategyLLM, Candidates: 2, CandidateTokens: 2200, Budget: 500, Used: 222, Messages: 1,
+			Why: "It says what was looked for.", Chosen: []echo.Hash{of[0].Hash()},
+			Scores: []echo.Score{
+				{ID: of[0].Hash(), Phase: "research", Tokens: 200, Messages: 1, Rank: 1, Chosen: true},
+				{ID: of[2].Hash(), Phase: "research", Tokens: 2000, Messages: 3, Rank: 2},
+			},
+		},
+		Anchors: []echo.Anchor{
+			{ID: of[1].Hash(), Phase: "research", Why: "errors", Messages: 3, Tokens: 500}, {ID: of[4].Hash(), Phase: "research", Why: "output", Messages: 1, Tokens: 300},
+		},
+		AnchorTokens: 800, Everything: 3000, Ending: 22,
+	}
 }
 
 func fill(t *testing.T) *clickhouse.DB {
@@ -279,7 +301,7 @@ func TestEveryColumnIsDocumented(t *testing.T) {
 	db := clickhousetest.Open(t)
 	for name, title := range map[string]string{
 		"unified_logs": "unified_logs", "context_selections": "context_selections", "savings_by_phase": "the savings views",
-		"context_cards": "context_cards", "context_embeddings": "context_embeddings",
+		"phase_selections": "phase_selections", "context_cards": "context_cards", "context_embeddings": "context_embeddings",
 	} {
 		_, table, found := strings.Cut(string(page), "## The columns of "+title+"\n")
 		require.True(t, found, title)

@@ -94,6 +94,9 @@ func (r *logRow) set(x *row) {
 		r.sizes = sizesOf(e.Selection)
 		r.selection, _ = e.Selection.AppendJSON(r.selection) // texts and numbers, which the journal has written already
 	}
+	if e.NodeType == echo.NodeInter && x.selected != nil {
+		r.sizes = x.selected.sizes
+	}
 }
 
 // toolUse is the call that an entry records; a tool message alone names its tool and call.

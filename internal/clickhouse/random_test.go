@@ -181,9 +181,10 @@ func (v *randomVisit) row(e *echo.Entry) storedSelection {
 		FullHistorySize: sel.FullHistorySize, ContextSize: sel.ContextSize, TokensSaved: sel.TokensSaved,
 		MessageCount: int64(sel.MessageCount), MaskedCount: int64(sel.MaskedCount), SharedSize: sel.SharedSize,
 		FullSharedSize: sel.FullSharedSize, SentUSD: sel.SentUSD, FullUSD: sel.FullUSD, RequestSize: sel.RequestSize, RequestLimit: sel.Limit,
+		SelectionType: "intra_phase", AnchorHashes: []string{}, SelectedHashes: []string{},
 	}
 	if v.name == talking {
-		s.Dialect = "prompted"
+		s.Dialect, s.Strategy = "prompted", "full"
 	}
 	for i, sent := range v.sent {
 		text := ""

@@ -18,7 +18,7 @@ import (
 // viewsVersion. A windlass of before refuses newer tables and goes on reading newer views: a view
 // may gain columns, and loses none without a new version of the tables.
 const (
-	schemaVersion = 8
+	schemaVersion = 9
 	viewsVersion  = 2
 
 	oldestSchema = 8 // whose tables can be brought up to date: those before have entries of journals before version 3

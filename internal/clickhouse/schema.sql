@@ -26,17 +26,27 @@ The statements as they run are in testdata/ddl_server.golden and testdata/ddl_cl
        if(guard_calls = 0, 0, round(sumOrNullIf(c.cost_usd, NOT c.sent), 12)) AS guard_usd,
        if(calls = 0, 0, round(sumOrNullIf(c.cost_usd, c.sent), 12)) AS cost_usd,
        if(sent_tokens = 0, NULL, sum(c.shared_size) / sent_tokens) AS cached_estimated,
-       if(sumIf(c.tokens_in, c.counted) = 0, NULL, sumIf(c.tokens_cached, c.counted) / sumIf(c.tokens_in, c.counted)) AS cached_reported{{end -}}
+       if(sumIf(c.tokens_in, c.counted) = 0, NULL, sumIf(c.tokens_cached, c.counted) / sumIf(c.tokens_in, c.counted)) AS cached_reported,
+       countIf(c.sent IS NULL) AS selections,
+       sum(c.selection_full) AS selection_full_tokens,
+       sum(c.selection_sent) AS selection_sent_tokens,
+       sum(c.selection_saved) AS selection_saved_tokens,
+       sumOrNull(c.selection_usd) AS selection_saved_usd{{end -}}
 
 {{/* The calls of phases that were answered, as others were not paid for or not sent at all, and those of the guard, which
-have no selection: summaries and exact counts. */ -}}
+have no selection: summaries and exact counts. Selections between phases are neither: their sent is NULL. */ -}}
 {{define "savingsRows"}}(
     SELECT session_id, cascade_id, phase_name, model, true AS sent, full_history_size, context_size, tokens_saved, shared_size,
-           full_usd, sent_usd, saved_usd, counted, tokens_in, tokens_cached, cost_usd
+           full_usd, sent_usd, saved_usd, counted, tokens_in, tokens_cached, cost_usd,
+           0 AS selection_full, 0 AS selection_sent, 0 AS selection_saved, NULL AS selection_usd
     FROM {{table "context_calls"}} WHERE answered
     UNION ALL
-    SELECT session_id, cascade_id, phase_name, model, false, 0, 0, 0, 0, NULL, NULL, NULL, false, 0, 0, cost_usd
+    SELECT session_id, cascade_id, phase_name, model, false, 0, 0, 0, 0, NULL, NULL, NULL, false, 0, 0, cost_usd, 0, 0, 0, NULL
     FROM {{table "model_calls"}} WHERE effect IN ('compact', 'recount')
+    UNION ALL
+    SELECT session_id, cascade_id, phase_name, model, NULL, 0, 0, 0, 0, NULL, NULL, NULL, false, 0, 0, NULL,
+           full_tokens, sent_tokens, saved_tokens, saved_usd
+    FROM {{table "phase_selections"}} WHERE calls > 0
 ){{end -}}
 
 -- The version of the schema. Every windlass before this schema looks here, too, and refuses a version that it does not know.
@@ -66,7 +76,8 @@ ORDER BY (session_id, seq);
 
 {{distributed "unified_logs" "cityHash64(session_id)"}};
 
--- One row per model call of a phase: what became of every message of the history. The arrays have an element for each.
+-- One row per selection: of a model call of a phase, what became of every message of the history, with an element for each
+-- in the arrays; and of what came into a phase of earlier ones (selection_type inter_phase), where these arrays are empty.
 -- Rows are equal where (session_id, seq) is, and the view "context_selections" shows each once.
 CREATE TABLE IF NOT EXISTS {{local "unified_selections"}}{{onCluster}}
 (
@@ -127,8 +138,15 @@ SELECT session_id, seq, at, {{place}}, effect, effect_number, effect_name, tool_
 FROM {{table "unified_logs"}} FINAL
 WHERE node_type = 'tool_call';
 
+-- One row per decision on context. Of a call, the anchors are the messages that are sent in full whatever their age is, and
+-- selected are the others of which something was sent.
 CREATE OR REPLACE VIEW {{table "context_selections"}}{{onCluster}} AS
-SELECT * FROM {{table "unified_selections"}} FINAL;
+SELECT s.* EXCEPT (anchor_hashes, selected_hashes),
+       concat(s.session_id, '/', toString(s.seq)) AS trace_id, 'auto_context' AS semantic_actor,
+       if(s.selection_type = 'inter_phase', s.anchor_hashes, arrayFilter((h, r) -> r = 'kept', s.hash, s.reason)) AS anchor_hashes,
+       if(s.selection_type = 'inter_phase', s.selected_hashes,
+          arrayFilter((h, r, f) -> r != 'kept' AND f NOT IN ('dropped', 'summary'), s.hash, s.reason, s.form)) AS selected_hashes
+FROM {{table "unified_selections"}} AS s FINAL;
 
 -- What each model call was sent, message by message, in the very words: a placeholder or a summary where one stood for a
 -- message of the history. message_seq and content_hash are those of that message. A validator that asks a model has no
@@ -180,7 +198,29 @@ LEFT JOIN
 (
     SELECT session_id, key, error_kind, has_usage, usage_estimated, tokens_in, tokens_cached, cost_usd
     FROM {{table "model_calls"}} ORDER BY seq DESC LIMIT 1 BY session_id, key
-) AS c ON s.session_id = c.session_id AND s.key = c.key;
+) AS c ON s.session_id = c.session_id AND s.key = c.key
+WHERE s.selection_type = 'intra_phase';
+
+-- One row per selection of what came into a phase of earlier ones, the newest of each visit. What came in is sent with every
+-- call of the visit, the first time in full, later from the cache: tokens and money are those of all calls that were
+-- answered. Money is NULL where the price is unknown.
+CREATE OR REPLACE VIEW {{table "phase_selections"}}{{onCluster}} AS
+SELECT d.session_id AS session_id, d.seq AS seq, d.at AS at, {{placeOf "d"}}, d.model AS model, d.strategy AS strategy, d.why AS why,
+       d.full_history_size AS everything_tokens, d.context_size AS came_in_tokens, d.tokens_saved AS left_out_tokens,
+       d.anchor_hashes AS anchor_hashes, d.selected_hashes AS selected_hashes, n.calls AS calls,
+       everything_tokens * calls AS full_tokens, came_in_tokens * calls AS sent_tokens, left_out_tokens * calls AS saved_tokens,
+       if(calls = 0, NULL, (d.input_price + (calls - 1) * d.cached_price) / 1e6) AS token_usd,
+       everything_tokens * token_usd AS full_usd, came_in_tokens * token_usd AS sent_usd, left_out_tokens * token_usd AS saved_usd
+FROM
+(
+    SELECT * FROM {{table "context_selections"}} WHERE selection_type = 'inter_phase'
+    ORDER BY seq DESC LIMIT 1 BY session_id, key
+) AS d
+LEFT JOIN
+(
+    SELECT session_id, phase_name, visit, branch, toInt64(countIf(answered)) AS calls
+    FROM {{table "context_calls"}} GROUP BY session_id, phase_name, visit, branch
+) AS n ON d.session_id = n.session_id AND d.phase_name = n.phase_name AND d.visit = n.visit AND d.branch = n.branch;
 
 CREATE OR REPLACE VIEW {{table "context_embeddings"}}{{onCluster}} AS
 SELECT * FROM {{table "unified_embeddings"}} FINAL;

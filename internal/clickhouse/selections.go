@@ -16,6 +16,8 @@ type selectionRow struct {
 	dialect string
 	sizes   sizes
 	lists   cellLists
+
+	decision decision
 }
 
 func selectionTable() table[selectionRow] {
@@ -35,13 +37,14 @@ func selectionTable() table[selectionRow] {
 				func(r *selectionRow) any { return &r.lists.sent },
 			},
 		},
-		lift(func(r *selectionRow) *sizes { return &r.sizes }, sizeColumns()))}
+		lift(func(r *selectionRow) *sizes { return &r.sizes }, sizeColumns()),
+		lift(func(r *selectionRow) *decision { return &r.decision }, decisionColumns()))}
 }
 
 // set makes the row of a selection, and adds its lists to those of the batch.
 func (r *selectionRow) set(x *row) {
 	r.entry, r.place, r.dialect = *x.Entry, placeOf(x.CascadeID, x.selected.key), x.selected.dialect.String()
-	r.sizes = sizesOf(x.Selection)
+	r.entry.Model, r.sizes, r.decision = x.selected.model, x.selected.sizes, x.selected.decision
 	r.lists.add(x.selected.cells)
 }
 
@@ -53,9 +56,13 @@ type row struct {
 }
 
 type selected struct {
-	key     echo.Key // of the call
+	key     echo.Key // of the call, or of the selection between phases
 	dialect dialect.Dialect
+	model   string
 	cells   []*cell // one for each message of the history; rows share them
+
+	sizes    sizes
+	decision decision
 }
 
 // cell is what became of one message of a history, until something else does. It never changes.
@@ -72,10 +79,11 @@ type cell struct {
 type recorder struct {
 	requests *record.Requests
 	visits   map[echo.Key]*selectedVisit // by conversation
+	settings map[echo.Key]phaseSettings  // by visit
 }
 
 func newRecorder() *recorder {
-	return &recorder{requests: record.NewRequests(), visits: map[echo.Key]*selectedVisit{}}
+	return &recorder{requests: record.NewRequests(), visits: map[echo.Key]*selectedVisit{}, settings: map[echo.Key]phaseSettings{}}
 }
 
 // row returns the row of the next entry; with an error, without its selection, which does not fit.
@@ -87,10 +95,30 @@ func (rec *recorder) row(e *echo.Entry) (*row, error) {
 		v.behind = true
 		return r, err
 	}
-	if req != nil {
-		r.selected = &selected{key: req.Key(), dialect: req.Dialect, cells: v.follow(req)}
+	s := rec.settingsFor(e)
+	switch {
+	case req != nil:
+		r.selected = &selected{
+			key: req.Key(), dialect: req.Dialect, model: e.Model, cells: v.follow(req), sizes: sizesOf(e.Selection),
+			decision: s.decision(decidesCall, s.strategy),
+		}
+	case e.NodeType == echo.NodeInter:
+		r.selected = s.betweenPhases(e)
 	}
 	return r, nil
+}
+
+// settingsFor returns the settings of an entry's visit, until that ends well.
+func (rec *recorder) settingsFor(e *echo.Entry) phaseSettings {
+	visit := e.Key.VisitKey()
+	if e.NodeType == echo.NodePhaseStart {
+		rec.settings[visit] = settingsOf(e)
+	}
+	s := rec.settings[visit]
+	if e.NodeType == echo.NodePhaseEnd && e.Error == nil {
+		delete(rec.settings, visit)
+	}
+	return s
 }
 
 // visit returns what is known of an entry's visit, until that begins anew or ends well.

@@ -119,6 +119,13 @@ type storedSelection struct {
 	FullUSD         *float64 `ch:"full_usd"`
 	RequestSize     int64    `ch:"request_size"`
 	RequestLimit    int64    `ch:"request_limit"`
+	SelectionType   string   `ch:"selection_type"`
+	Strategy        string   `ch:"strategy"`
+	Why             string   `ch:"why"`
+	AnchorHashes    []string `ch:"anchor_hashes"`
+	SelectedHashes  []string `ch:"selected_hashes"`
+	InputPrice      *float64 `ch:"input_price"`
+	CachedPrice     *float64 `ch:"cached_price"`
 }
 
 // expect says what must be stored of an entry, without the code that stores it.
@@ -216,7 +223,7 @@ func requireStored(t *testing.T, db *clickhouse.DB, entries []*echo.Entry, selec
 	require.Empty(t, cmp.Diff(want, got))
 	var gotSelections []storedSelection
 	require.NoError(t, clickhouse.Conn(db).Select(t.Context(), &gotSelections,
-		"SELECT * FROM context_selections WHERE session_id = ? ORDER BY seq", entries[0].SessionID))
+		"SELECT * FROM unified_selections FINAL WHERE session_id = ? ORDER BY seq", entries[0].SessionID))
 	require.Empty(t, cmp.Diff(selections, gotSelections))
 }
 

@@ -28,12 +28,12 @@ func TestSchemaHasVersions(t *testing.T) {
 		sum := sha256.Sum256([]byte(s))
 		return hex.EncodeToString(sum[:8])
 	}
-	require.Equal(t, "edad603c11396c94", sum(tables), "the tables have changed since version 8: raise schemaVersion and write their new sum here")
-	require.Equal(t, "9ca8273a9de4a0b5", sum(views), "the views have changed since version 2: raise viewsVersion and write their new sum here")
+	require.Equal(t, "2e6b3dccb597f5be", sum(tables), "the tables have changed since version 9: raise schemaVersion and write their new sum here")
+	require.Equal(t, "3613819775d53769", sum(views), "the views have changed since version 2: raise viewsVersion and write their new sum here")
 }
 
 // databaseOfBefore makes a database as windlass did before views had a version: its views of costs
-// lack a column.
+// lack a column, and its tables those that came with version 9. A session was delivered to it.
 func databaseOfBefore(t *testing.T) clickhouse.Options {
 	t.Helper()
 	o := clickhousetest.Options(t)
@@ -42,10 +42,20 @@ func databaseOfBefore(t *testing.T) clickhouse.Options {
 	conn := clickhouse.Conn(clickhousetest.Open(t))
 	statements = append(statements, "INSERT INTO "+o.Database+".schema_migrations (version, name) VALUES (8, 'schema')")
 	column := regexp.MustCompile(`\n *countIf\(.*\) AS scripted_calls,`)
+	added := regexp.MustCompile(`(?s),\n *selection_type .*?(\n\))`)
+	of9 := regexp.MustCompile("VIEW `[^`]+`\\.`(context_selections|sent_messages|context_calls|phase_selections|savings_by_[a-z]+)`")
 	for _, s := range statements {
+		if of9.MatchString(s) {
+			continue // views of tables with the new columns
+		}
+		if strings.Contains(s, "`unified_selections`\n(") {
+			s = added.ReplaceAllString(s, "$1")
+		}
 		s = column.ReplaceAllString(strings.Replace(s, "CREATE OR REPLACE VIEW", "CREATE VIEW IF NOT EXISTS", 1), "")
-		require.NoError(t, conn.Exec(t.Context(), s))
+		require.NoError(t, conn.Exec(t.Context(), s), s)
 	}
+	require.NoError(t, conn.Exec(t.Context(), "INSERT INTO "+o.Database+".unified_selections (session_id, seq, key, hash, form, reason) "+
+		"VALUES ('before', 7, 'a/attempt1/turn1/model', ['h1', 'h2', 'h3'], ['full', 'masked', 'dropped'], ['kept', 'aged', 'slid'])"))
 	return o
 }
 
@@ -95,8 +105,11 @@ func TestViewsOfBeforeAreMadeAgain(t *testing.T) {
 	db := openAtOnce(t, o)
 	close(stop)
 	require.NoError(t, <-read)
-	require.Equal(t, "version | name\n8 | views 2\n", result(t, db, schemaVersions))
+	require.Equal(t, "version | name\n8 | schema\n9 | views 2\n", result(t, db, schemaVersions+" ORDER BY version"))
+	require.Equal(t, "trace_id | selection_type | strategy | semantic_actor | anchor_hashes | selected_hashes\nbefore/7 | intra_phase |  | auto_context | [\"h1\"] | [\"h2\"]\n",
+		result(t, db, "SELECT trace_id, selection_type, strategy, semantic_actor, anchor_hashes, selected_hashes FROM context_selections"))
 	require.NoError(t, clickhousetest.Insert(t.Context(), db, stories()))
+	require.Equal(t, "1", scalar(t, db, "SELECT sum(selections) FROM savings_by_phase"))
 	for _, by := range clickhouse.CostBys() {
 		rows, err := db.Costs(t.Context(), by)
 		require.NoError(t, err)
@@ -140,7 +153,7 @@ func TestNewerViewsAreRead(t *testing.T) {
 		"any(l.cascade_id) AS cascade_id,", "any(l.cascade_id) AS cascade_id, 'new' AS note,")
 	require.NoError(t, clickhouse.NextSchema(t.Context(), db, false, more.Replace))
 	db = openAtOnce(t, o)
-	require.Equal(t, "version | name\n8 | views 3\n", result(t, db, schemaVersions))
+	require.Equal(t, "version | name\n9 | views 3\n", result(t, db, schemaVersions))
 	for _, view := range []string{"sessions", "cost_by_day"} {
 		require.Equal(t, "new", scalar(t, db, "SELECT any(note) FROM "+view))
 	}
@@ -165,11 +178,11 @@ func TestTablesOfBeforeGetTheirColumns(t *testing.T) {
 	for range 2 {
 		require.NoError(t, clickhouse.NextSchema(t.Context(), db, true, text))
 	}
-	require.Equal(t, "version | name\n8 | views 2\n9 | views 3\n", result(t, db, schemaVersions+" ORDER BY version"))
+	require.Equal(t, "version | name\n9 | views 2\n10 | views 3\n", result(t, db, schemaVersions+" ORDER BY version"))
 	require.Equal(t, "0", scalar(t, db, "SELECT count() FROM newest"))
 	require.Equal(t, "2", scalar(t, db, "SELECT count() FROM sessions"), "rows stay")
 	_, err := clickhouse.Open(t.Context(), o)
-	require.EqualError(t, err, `the ClickHouse database "`+o.Database+`" has schema version 9, but this windlass knows only up to 8: use a newer windlass, or another database`)
+	require.EqualError(t, err, `the ClickHouse database "`+o.Database+`" has schema version 10, but this windlass knows only up to 9: use a newer windlass, or another database`)
 	require.NoError(t, conn.Exec(t.Context(), "TRUNCATE TABLE schema_migrations"), "so that the test's cleanup can open it")
 }
 
