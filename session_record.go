@@ -122,6 +122,6 @@ func (r *Record) Select(ctx context.Context, s Selection) (*echo.InterSelection,
 	found, err := r.app.TrySelection(ctx, r.ID(), r.Entries(), cards.Trial{
 		Task: s.Task, Strategy: cascade.SelectionStrategy(s.Strategy), Budget: s.Budget, Phase: s.Phase, Model: s.Model,
 		Progress: func(fetch.Progress) {}, Instead: func(error) {}, // the selection itself says how it compared
-	})
+	}, false)
 	return found, explain(err)
 }

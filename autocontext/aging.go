@@ -31,7 +31,7 @@ func agedResult(p *cascade.Intra, i int, n *node, m *state) (shape, bool) {
 		return shape{}, false
 	case spared(p, n) != "":
 		return shape{}, false
-	case n.msg.Failed() && p.PreserveErrors:
+	case p.PreserveErrors && n.failed(m.inText):
 		limit := errorLimit
 		if t, ok := tiered(p, i, n, m); ok { // what its tier has cut shorter does not grow again
 			limit = min(limit, t.limit)
@@ -39,6 +39,15 @@ func agedResult(p *cascade.Intra, i int, n *node, m *state) (shape, bool) {
 		return shape{form: FormExcerpt, reason: ReasonError, limit: limit}, true
 	}
 	return shape{form: FormMasked, reason: ReasonAged}, true
+}
+
+// repeated masks a tool result when a later one has its content, as of the frontier. One that was
+// old enough to be masked when that came stays as it is: another placeholder would save nothing.
+func repeated(p *cascade.Intra, _ int, n *node, m *state) (shape, bool) {
+	if !p.Dedupe || n.again == 0 || n.again >= m.asOf || n.again-n.turn > p.MaskAfter || n.kept || spared(p, n) != "" {
+		return shape{}, false
+	}
+	return shape{form: FormMasked, reason: ReasonDuplicate}, true
 }
 
 func spared(p *cascade.Intra, n *node) Reason {

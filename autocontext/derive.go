@@ -33,6 +33,11 @@ func placeholder(m *echo.Message) *echo.Message {
 	return withText(m, s)
 }
 
+// sameAsLater returns a tool result that says that a later one has its content.
+func sameAsLater(m *echo.Message) *echo.Message {
+	return withText(m, fmt.Sprintf("[Same as a later result, %d characters: recall(%q)]", utf8.RuneCountInString(m.Text()), m.Hash()))
+}
+
 func bare(m *echo.Message) *echo.Message {
 	return withText(m, fmt.Sprintf("[Removed. recall(%q)]", m.Hash()))
 }
@@ -47,12 +52,17 @@ func excerpt(m *echo.Message, limit int) *echo.Message {
 	text := m.Text()
 	cut := cutMiddle(text, limit, m.Hash())
 	if m.Failed() {
-		cut = cutAround(text, limit, m.Hash())
+		cut = cutAround(text, limit, m.Hash(), hasFailureWord)
 	}
-	if cut == text && hasImages(m) { // the mark of a cut would have said where they are
-		cut = strings.TrimPrefix(fmt.Sprintf("%s\n[Images left out: recall(%q)]", text, m.Hash()), "\n")
+	return withText(m, imagesNamed(m, cut))
+}
+
+// imagesNamed says where images are that an excerpt lacks, unless the mark of its cut does.
+func imagesNamed(m *echo.Message, cut string) string {
+	if cut != m.Text() || !hasImages(m) {
+		return cut
 	}
-	return withText(m, cut)
+	return strings.TrimPrefix(fmt.Sprintf("%s\n[Images left out: recall(%q)]", cut, m.Hash()), "\n")
 }
 
 func withText(m *echo.Message, text string) *echo.Message {
@@ -172,16 +182,21 @@ func splitRunes(s string, n int) (head, rest string) {
 // failureWords choose lines of a result that failed; they never decide whether it failed.
 var failureWords = []string{"error", "fail", "fatal", "panic", "exception", "traceback", "expected", "cannot", "denied", "not found"}
 
+func hasFailureWord(line string) bool {
+	low := strings.ToLower(line)
+	return slices.ContainsFunc(failureWords, func(w string) bool { return strings.Contains(low, w) })
+}
+
 // cutAround keeps a quarter of limit characters at head and tail, and between them the lines that
-// say what went wrong, with their neighbours.
-func cutAround(text string, limit int, h echo.Hash) string {
+// tell what went wrong, with their neighbours.
+func cutAround(text string, limit int, h echo.Hash, tell func(line string) bool) string {
 	n := utf8.RuneCountInString(text)
 	if n <= limit {
 		return text
 	}
 	head, rest := splitRunes(text, limit/4)
 	middle, tail := splitRunes(rest, n-limit/4-limit/4)
-	kept, of := failureLines(middle, limit/2)
+	kept, of := failureLines(middle, limit/2, tell)
 	if kept == "" {
 		return cutMiddle(text, limit, h)
 	}
@@ -191,14 +206,13 @@ func cutAround(text string, limit int, h echo.Hash) string {
 // gapMark stands for lines that are left out.
 const gapMark = "[...]\n"
 
-// failureLines returns lines with a word of failure and their neighbours (a quarter of limit
+// failureLines returns the lines that tell of a failure and their neighbours (a quarter of limit
 // each), in limit characters at most, and how many characters of the text that are.
-func failureLines(text string, limit int) (kept string, of int) {
+func failureLines(text string, limit int, tell func(line string) bool) (kept string, of int) {
 	lines := strings.Split(text, "\n")
 	failure := make([]bool, len(lines))
 	for i, l := range lines {
-		low := strings.ToLower(l)
-		failure[i] = slices.ContainsFunc(failureWords, func(w string) bool { return strings.Contains(low, w) })
+		failure[i] = tell(l)
 	}
 	var b strings.Builder
 	left, gap := limit, false

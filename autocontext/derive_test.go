@@ -87,7 +87,7 @@ func TestCutAround(t *testing.T) {
 		"only such lines":  {strings.Repeat("error\n", 1000), []string{"error\nerror"}},
 		"characters":       {strings.Repeat("日", 2000) + "\nerror: 本\n" + strings.Repeat("語", 2000), []string{"error: 本"}},
 	} {
-		got := cutAround(c.text, 800, testHash)
+		got := cutAround(c.text, 800, testHash, hasFailureWord)
 		for _, want := range c.has {
 			require.Contains(t, got, want, name)
 		}
@@ -97,9 +97,9 @@ func TestCutAround(t *testing.T) {
 		require.True(t, strings.HasPrefix(c.text, got[:100]), name)
 		require.True(t, strings.HasSuffix(c.text, got[len(got)-60:]), name)
 	}
-	require.Equal(t, "error", cutAround("error", 800, testHash))
+	require.Equal(t, "error", cutAround("error", 800, testHash, hasFailureWord))
 	for limit := range 60 {
-		require.True(t, utf8.ValidString(cutAround(strings.Repeat("日本 error\n", 50), limit, testHash)))
+		require.True(t, utf8.ValidString(cutAround(strings.Repeat("日本 error\n", 50), limit, testHash, hasFailureWord)))
 	}
 }
 

@@ -40,6 +40,9 @@ type projection struct {
 
 func (p *projection) reset() { *p = projection{first: -1} }
 
+// reopen has a node looked at again that would never have changed.
+func (p *projection) reopen(i int) { p.young, p.low = min(p.young, i), min(p.low, i) }
+
 func (p *projection) forget(nodes []node, i int) {
 	if p.first != i {
 		return

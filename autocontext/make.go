@@ -41,7 +41,7 @@ func (d *draft) make(i int, s shape) made {
 	}
 	m.sent = n.msg
 	if s.form != FormFull {
-		m.sent = cut(n, s, d.settings.Dialect)
+		m.sent = cut(n, s, d.settings.Dialect, d.settings.FailuresInText)
 		if m.sent == nil { // nothing is left to say
 			m.form = FormDropped
 			return d.withAfter(i, m)
@@ -73,7 +73,7 @@ func uncut(s shape) Reason {
 	return ReasonSmall
 }
 
-func cut(n *node, s shape, told dialect.Dialect) *echo.Message {
+func cut(n *node, s shape, told dialect.Dialect, inText bool) *echo.Message {
 	m := n.msg
 	switch {
 	case s.form == FormStub:
@@ -82,8 +82,12 @@ func cut(n *node, s shape, told dialect.Dialect) *echo.Message {
 		return withText(m, leftOut(m))
 	case s.form == FormMasked && s.bare:
 		return bare(m)
+	case s.form == FormMasked && s.reason == ReasonDuplicate:
+		return sameAsLater(m)
 	case s.form == FormMasked:
 		return placeholder(m)
+	case isToolResult(n) && n.failed(inText) && !m.Failed():
+		return excerptAround(m, s.limit)
 	case s.reason == ReasonRetry:
 		d := m.Draft()
 		if d.ToolCalls = nil; m.Text() == "" {

@@ -27,6 +27,9 @@ type node struct {
 	kept    bool
 	size    int64 // tokens of the message as it is
 
+	again int   // the turn of the next tool result with the same content; 0: there is none
+	tells tells // of a failure in its text
+
 	orphan bool            // a tool result without its call: never sent
 	after  []*echo.Message // results that its group lacks, after the last message of the group
 
@@ -41,11 +44,12 @@ type node struct {
 // state is all that decides a message's form besides it and the settings. The aging passes use
 // only asOf, so views differ only when that moved, an attempt began, or the guard acted.
 type state struct {
-	asOf    int // the turn as of which ages are taken
-	attempt int // the attempt under way
-	latest  int // index of the latest request of the user
-	task    int // index of the task
-	results int // tool results in turns before asOf
+	asOf    int  // the turn as of which ages are taken
+	attempt int  // the attempt under way
+	latest  int  // index of the latest request of the user
+	task    int  // index of the task
+	inText  bool // results that tell of a failure are failures
+	results int  // tool results in turns before asOf
 
 	summaryAt int // the message in whose place the summary in force is sent; -1: none
 	slidAt    int // the message in whose place the note on turns that slid out is sent; -1: none
@@ -83,6 +87,7 @@ var order = [...]pass{
 	retried,   // it belongs to an attempt that did not pass
 	removed,   // the guard removed it, from the middle outward
 	cleared,   // clear_tool_uses
+	repeated,  // a later tool result has its content, as of the frontier
 	oversize,  // alone it would not have fitted
 	aged,      // it is older than the window, as of the frontier
 	tiered,    // it is longer than its tier allows, as of the frontier
@@ -107,6 +112,8 @@ func (d *draft) shapeOf(i int, m *state) shape {
 	switch {
 	case n.isForeign():
 		return full(Reason(n.foreign))
+	case resting && d.settings.SwitchedOff:
+		return full(ReasonSwitchedOff)
 	case resting:
 		return full(ReasonNoPolicy)
 	case n.kept:

@@ -76,6 +76,9 @@ func (w *world) turn(attempt, turn int) []echo.Item {
 			continue
 		}
 		parts := echo.Text(w.text(w.size()))
+		if w.IntN(6) == 0 {
+			parts = echo.Text(strings.Repeat("the same again a/b.go\n", 40)) // results that come again
+		}
 		if w.IntN(15) == 0 {
 			parts = append(parts, echo.Part{Type: echo.PartImage, URL: "data:image/png;base64,AAAA"})
 		}
@@ -157,7 +160,7 @@ func (w *world) settings() autocontext.Settings {
 	if w.IntN(4) == 0 {
 		p.Guard.Recount = cascade.RecountProbe
 	}
-	s := autocontext.Settings{Policy: p, Dialect: dialect.Dialect(w.IntN(2)), Fixed: int64(w.IntN(200))}
+	s := autocontext.Settings{FailuresInText: w.IntN(2) == 0, Policy: p, Dialect: dialect.Dialect(w.IntN(2)), Fixed: int64(w.IntN(200))}
 	if w.IntN(3) > 0 {
 		in := 0.1 + w.Float64()*10
 		s.Price = &echo.Price{Input: in, Cached: in * []float64{0, 0.1, 0.5, 1}[w.IntN(4)]}

@@ -126,7 +126,7 @@ func TestRetryNeverSendsMore(t *testing.T) {
 func TestRetryOffOrNotEnabled(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*cascade.Intra){
-		"compress_loops false": func(p *cascade.Intra) { p.CompressLoops, p.MaskAfter = false, 1000 },
+		"compress_loops false": func(p *cascade.Intra) { p.CompressLoops, p.Dedupe, p.MaskAfter = false, false, 1000 },
 		"not enabled":          func(p *cascade.Intra) { p.Enabled = false },
 	} {
 		k := attempts(3)

@@ -18,6 +18,10 @@ type Settings struct {
 	// NameText gives what is written as text a form of its own and its size as text. Without it,
 	// as in sessions of rules 1, it counts as full history that was shortened.
 	NameText bool
+	// FailuresInText says that a result that tells of a failure is one, also where its call went well.
+	FailuresInText bool
+	// SwitchedOff says that somebody has switched off what Policy would otherwise do.
+	SwitchedOff bool
 
 	// Price is what the model takes for what it is sent; nil: unknown. A cached token is then
 	// assumed to cost a tenth, and no money is reported.

@@ -97,7 +97,7 @@ func extractLines(m *echo.Message, limit int) []string {
 	case m.Kind() == echo.KindSummary:
 		return summaryLines(m.Text())
 	case m.Role() == echo.RoleTool && m.Failed():
-		if why, _ := failureLines(m.Text(), limit); why != "" {
+		if why, _ := failureLines(m.Text(), limit, hasFailureWord); why != "" {
 			text = oneline.Cut(why, limit)
 		}
 		return []string{"- " + oneline.Cut(m.Tool(), limit) + " failed: " + text}

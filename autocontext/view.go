@@ -21,22 +21,24 @@ type Reason string
 
 // The reasons.
 const (
-	ReasonNoPolicy   Reason = "no_policy"   // no context settings apply: full history is sent
-	ReasonRecent     Reason = "recent"      // not old enough for anything to become of it
-	ReasonKept       Reason = "kept"        // system, the task, a user request, pinned, a callout
-	ReasonSmall      Reason = "small"       // old enough, but what would stand for it is no shorter
-	ReasonExcluded   Reason = "excluded"    // the result of a tool that is never masked
-	ReasonAged       Reason = "aged"        // older than its limit of age when the frontier moved
-	ReasonError      Reason = "error"       // an old failure: the lines around it are kept
-	ReasonTier       Reason = "tier"        // longer than its tier of truncation allows
-	ReasonCleared    Reason = "cleared"     // clear_tool_uses
-	ReasonRetry      Reason = "retry"       // of an attempt that did not pass
-	ReasonRemoved    Reason = "removed"     // the guard removed this tool result
-	ReasonCompacted  Reason = "compacted"   // the guard had the older messages summed up
-	ReasonSlid       Reason = "slid"        // token_budget left out the oldest turns
-	ReasonOversize   Reason = "oversize"    // a tool result that alone would not have fitted
-	ReasonRepaired   Reason = "repaired"    // changed to make the sequence valid
-	ReasonOtherModel Reason = "other_model" // calls of another model that the model's provider refuses
+	ReasonNoPolicy    Reason = "no_policy"    // no context settings apply: full history is sent
+	ReasonSwitchedOff Reason = "switched_off" // windlass.json switches context settings off: full history is sent
+	ReasonRecent      Reason = "recent"       // not old enough for anything to become of it
+	ReasonKept        Reason = "kept"         // system, the task, a user request, pinned, a callout
+	ReasonSmall       Reason = "small"        // old enough, but what would stand for it is no shorter
+	ReasonExcluded    Reason = "excluded"     // the result of a tool that is never masked
+	ReasonAged        Reason = "aged"         // older than its limit of age when the frontier moved
+	ReasonError       Reason = "error"        // an old failure: the lines around it are kept
+	ReasonDuplicate   Reason = "duplicate"    // a later tool result has the same content
+	ReasonTier        Reason = "tier"         // longer than its tier of truncation allows
+	ReasonCleared     Reason = "cleared"      // clear_tool_uses
+	ReasonRetry       Reason = "retry"        // of an attempt that did not pass
+	ReasonRemoved     Reason = "removed"      // the guard removed this tool result
+	ReasonCompacted   Reason = "compacted"    // the guard had the older messages summed up
+	ReasonSlid        Reason = "slid"         // token_budget left out the oldest turns
+	ReasonOversize    Reason = "oversize"     // a tool result that alone would not have fitted
+	ReasonRepaired    Reason = "repaired"     // changed to make the sequence valid
+	ReasonOtherModel  Reason = "other_model"  // calls of another model that the model's provider refuses
 
 	ReasonOtherDialect Reason = "other_dialect" // calls made in the text of answers, or by the protocol, where the model does the other
 	ReasonNoTools      Reason = "no_tools"      // calls for a model whose requests declare no tools

@@ -179,7 +179,7 @@ func (k intraRules) checkIdleSettings(p located) {
 	if p.at.has("tackle") || p.at.has("tools") || p.ChoosesRoute() || bringsMessages(p.Context) {
 		return
 	}
-	for _, key := range at.written("mask_observations_after", "min_masked_size", "preserve_errors", "exclude_tools", "truncation", "clear_tool_uses") {
+	for _, key := range at.written("mask_observations_after", "min_masked_size", "preserve_errors", "dedupe", "exclude_tools", "truncation", "clear_tool_uses") {
 		at.noEffect(key, fmt.Sprintf("%s has no tools, so there are no results for %q", p.title(), key), "give it tools or remove it")
 	}
 }

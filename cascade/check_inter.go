@@ -74,7 +74,7 @@ func (b *interBlock) checkWrittenTwice() {
 // interWithoutEffect warns of settings for a selection that no phase makes.
 func (k interRules) interWithoutEffect(at place) {
 	const hint = `write "context": {"mode": "auto"} in the phases that are to get what matters of earlier ones, or remove it`
-	if !k.tools.offered[searchTool] {
+	if !k.tools.offered[searchTool] && len(at.written("card_model", "cards")) == 0 {
 		k.root.key("auto_context").noEffect("inter_phase", `"inter_phase" is for phases whose context has "mode": "auto", and there is none`, hint)
 		return
 	}

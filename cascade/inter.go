@@ -16,6 +16,7 @@ type InterContext struct {
 
 // Cards says how the cards are made by which messages are selected.
 type Cards struct {
+	Enabled     *bool    `json:"enabled,omitempty"` // default: true; cards are made of the messages of every session that ClickHouse keeps
 	WaitSeconds *float64 `json:"wait_seconds,omitempty"`
 }
 
@@ -92,6 +93,7 @@ type InterSelection struct {
 
 // InterCards is what cards are made with, in all phases.
 type InterCards struct {
-	Model string        // what sums messages up; "": the sentences that say most are taken
-	Wait  time.Duration // for the cards under way, before a selection
+	Enabled bool
+	Model   string        // what sums messages up; "": the sentences that say most are taken
+	Wait    time.Duration // for the cards under way, before a selection
 }

@@ -73,9 +73,10 @@ func TestEffectiveInter(t *testing.T) {
 		},
 		"cards": {
 			`{"card_model": "m", "cards": {"wait_seconds": 0.25}}`, `{"mode": "auto"}`,
-			func(in *Inter) { in.Cards = InterCards{"m", 250 * time.Millisecond} },
+			func(in *Inter) { in.Cards = InterCards{Enabled: true, Model: "m", Wait: 250 * time.Millisecond} },
 		},
-		"no wait": {`{"cards": {"wait_seconds": 0}}`, `{"mode": "auto"}`, func(in *Inter) { in.Cards.Wait = 0 }},
+		"cards off": {`{"cards": {"enabled": false}}`, `{"mode": "auto"}`, func(in *Inter) { in.Cards.Enabled = false }},
+		"no wait":   {`{"cards": {"wait_seconds": 0}}`, `{"mode": "auto"}`, func(in *Inter) { in.Cards.Wait = 0 }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -18,6 +18,7 @@ type IntraContext struct {
 	PreserveReasoning     *bool          `json:"preserve_reasoning,omitempty"`
 	ReasoningLimit        *int           `json:"reasoning_limit,omitempty"`
 	PreserveErrors        *bool          `json:"preserve_errors,omitempty"`
+	Dedupe                *bool          `json:"dedupe,omitempty"`
 	ExcludeTools          []string       `json:"exclude_tools,omitzero"` // empty: none, whatever the cascade says
 	CompressLoops         *bool          `json:"compress_loops,omitempty"`
 	LoopHistoryLimit      *int           `json:"loop_history_limit,omitempty"`
@@ -118,6 +119,7 @@ type Intra struct {
 	PreserveReasoning bool
 	ReasoningLimit    int
 	PreserveErrors    bool
+	Dedupe            bool // of results with equal content only the newest stays
 	ExcludeTools      []string
 	CompressLoops     bool
 	LoopHistoryLimit  int // attempts

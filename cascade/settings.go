@@ -9,7 +9,7 @@ import (
 func DefaultIntra() Intra {
 	return Intra{
 		Enabled: true, Window: 5, MaskAfter: 3, MinMaskedSize: 200, Advance: AdvanceCost, StepTurns: 10,
-		PreserveReasoning: true, ReasoningLimit: 2000, PreserveErrors: true,
+		PreserveReasoning: true, ReasoningLimit: 2000, PreserveErrors: true, Dedupe: true,
 		CompressLoops: true, LoopHistoryLimit: 3, LoopOutputLimit: 500,
 		Guard: IntraGuard{
 			Enabled: true, WarnPercent: 80, CompactPercent: 90, TargetPercent: 72, RemovalLevels: []int{10, 20, 50, 100},
@@ -39,7 +39,7 @@ func DefaultInter() Inter {
 			Strategy: StrategyHeuristic, MaxTokens: 30_000, MaxMessages: 50,
 			RecencyWeight: 0.3, KeywordWeight: 0.4, CalloutWeight: 0.3, SimilarityThreshold: 0.5,
 		},
-		Cards: InterCards{Wait: 5 * time.Second},
+		Cards: InterCards{Enabled: true, Wait: 5 * time.Second},
 	}
 }
 

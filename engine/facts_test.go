@@ -45,7 +45,7 @@ func TestRoomFor(t *testing.T) {
 func TestSettingsFor(t *testing.T) {
 	t.Parallel()
 	p := &cascade.Phase{Name: "p"}
-	s, _ := settingsFor(&cascade.Cascade{}, p, effect.ModelFacts{Window: 1000, Exact: true}, dialect.Prompted)
+	s, _ := settingsFor(&Spec{Cascade: &cascade.Cascade{}}, Rules, p, effect.ModelFacts{Window: 1000, Exact: true}, dialect.Prompted)
 	require.False(t, s.Policy.Enabled)
 	require.Equal(t, []int64{750, 80}, []int64{s.Limit, int64(s.Policy.Guard.WarnPercent)})
 	require.True(t, s.Exact)
@@ -53,7 +53,7 @@ func TestSettingsFor(t *testing.T) {
 	require.Empty(t, s.Strategy)
 
 	c := &cascade.Cascade{TokenBudget: &cascade.TokenBudget{MaxTotal: 500, WarningThreshold: 0.58, Strategy: cascade.BudgetFail}}
-	s, r := settingsFor(c, p, effect.ModelFacts{Window: 1000}, dialect.Native)
+	s, r := settingsFor(&Spec{Cascade: c}, Rules, p, effect.ModelFacts{Window: 1000}, dialect.Native)
 	require.Equal(t, int64(375), s.Limit)
 	require.Equal(t, 58, s.Policy.Guard.WarnPercent, "the threshold of the budget outranks the guard's")
 	require.Equal(t, cascade.BudgetFail, s.Strategy)

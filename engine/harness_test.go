@@ -23,7 +23,9 @@ type testBundle struct {
 	model   *fakeModel
 	tools   *fakeTools
 	entries *memory
-	rules   int // of the session; 0: the newest
+
+	off   cascade.SwitchedOff
+	rules int
 }
 
 func setup(t *testing.T, answers ...answerFunc) *testBundle {
@@ -44,7 +46,7 @@ func (b *testBundle) runCtx(ctx context.Context, source string, input map[string
 	require.NoError(b.t, json.Unmarshal([]byte(source), c))
 	log := echo.NewLog("s1", nil, nil, b.entries)
 	header := json.RawMessage(fmt.Sprintf(`{"rules":1,"session_id":"s1","cascade":%s}`, source))
-	res, err := b.runner.Run(ctx, Spec{Cascade: c, Input: input, Log: log, WorkDir: "/scratch", Header: header, Rules: b.rules})
+	res, err := b.runner.Run(ctx, Spec{Off: b.off, Rules: b.rules, Cascade: c, Input: input, Log: log, WorkDir: "/scratch", Header: header})
 	b.entries.checkKeys(b.t)
 	checkHandoffs(b.t, b.entries.asRead(b.t))
 	if !effect.IsRecordError(err) {
@@ -61,7 +63,7 @@ func (b *testBundle) checkReplay(c *cascade.Cascade, input map[string]any, res *
 	again := *b.runner
 	again.Model, again.Tools, again.Observer, again.Cards, again.Similarity = nil, onlySpecs{b.tools}, nil, nil, nil
 	replayed, replayErr := again.Run(context.Background(), Spec{
-		Cascade: c, Input: input, WorkDir: "/scratch", Name: "s1", Rules: b.rules, Recording: b.entries.asRead(b.t),
+		Off: b.off, Rules: b.rules, Cascade: c, Input: input, WorkDir: "/scratch", Name: "s1", Recording: b.entries.asRead(b.t),
 	})
 	if res.Status == echo.StatusInterrupted || res.Status == echo.StatusOverBudget {
 		require.ErrorIs(b.t, replayErr, effect.ErrEndOfRecord, "the replay of %v", err)

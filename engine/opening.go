@@ -24,7 +24,7 @@ type opening struct {
 }
 
 func newOpening(v *visit) *opening {
-	o := &opening{v: v, inter: v.run.spec.Cascade.EffectiveInter(v.phase)}
+	o := &opening{v: v, inter: v.run.spec.Off.Inter(v.run.spec.Cascade.EffectiveInter(v.phase))}
 	o.earlier = &phasecontext.Earlier{Messages: v.run.messages, Phase: v.record, HasTools: len(v.tools.set.specs) > 0, Rules: v.rec.rules.selects()}
 	if c := v.phase.Context; c != nil {
 		o.earlier.Exclude = c.Exclude
@@ -174,7 +174,7 @@ func (o *opening) bring(key echo.Key, it echo.Item) error {
 // selectContext brings in anchors of earlier phases, and what is chosen under the budget.
 func (o *opening) selectContext(ctx context.Context, task string, takenOver map[string]bool) error {
 	if !o.inter.Enabled {
-		return nil
+		return o.nothingSelected()
 	}
 	s := phasecontext.NewSelection(phasecontext.SelectionOptions{
 		Earlier: o.earlier, Task: task, Inter: o.inter, TakenOver: takenOver, CardModel: o.v.run.CardModel, Now: o.v.rec.now,
@@ -205,6 +205,25 @@ func (o *opening) selectContext(ctx context.Context, task string, takenOver map[
 	return nil
 }
 
+// nothingSelected says of a phase that would select why it does not.
+func (o *opening) nothingSelected() error {
+	off := &o.v.run.spec.Off
+	if wanted := o.v.run.spec.Cascade.EffectiveInter(o.v.phase); !wanted.Enabled || !off.InterPhase {
+		return nil
+	}
+	return o.v.rec.warn(o.v.at(echo.StepSelect), "nothing was selected of earlier phases: auto_context.inter_phase is off in windlass.json")
+}
+
+// withoutModel notes that a model would have chosen.
+func (o *opening) withoutModel(out *echo.InterSelection) {
+	wanted := o.v.run.spec.Cascade.EffectiveInter(o.v.phase).Selection.Strategy
+	if wanted == o.inter.Selection.Strategy {
+		return
+	}
+	out.Asked = echo.Strategy(wanted)
+	out.Notes = append(out.Notes, "auto_context.llm_selection is off in windlass.json: no model chooses")
+}
+
 // choose makes the selection and has it recorded: without a model as one effect. With one, the
 // effect is what was found in cards; the outcome follows from that and the model's answer.
 func (o *opening) choose(ctx context.Context, s *phasecontext.Selection) (*echo.InterSelection, error) {
@@ -212,6 +231,7 @@ func (o *opening) choose(ctx context.Context, s *phasecontext.Selection) (*echo.
 	if !o.inter.Selection.Strategy.AsksModel() {
 		out, err := effect.WholeReading[echo.InterSelection](ctx, o.v.rec, key, o.v.Site, func() echo.Payload {
 			out, _ := s.Choose(s.Look(ctx), nil)
+			o.withoutModel(out)
 			return *out
 		})
 		return &out, err

@@ -97,7 +97,7 @@ func (v *visit) equip(ctx context.Context) (*echo.PhaseContext, error) {
 		native = *facts.NativeTools
 	}
 	v.record.Prompted = !native
-	v.views = newViews(v.run.spec.Cascade, facts, v.calls, &v.result.ContextFigures)
+	v.views = newViews(&v.run.spec, facts, v.calls, &v.result.ContextFigures)
 	v.tools.views, v.tools.recalled = v.views, v.views.recalled
 	set, err := toolsOf(v.phase, v.run.Tools)
 	if err == nil {
@@ -122,7 +122,7 @@ func (v *visit) converse(ctx context.Context) (any, error) {
 				return nil, err
 			}
 		}
-		value, check, err := v.judged(ctx)
+		value, check, ans, err := v.judged(ctx)
 		if err != nil || check == "" {
 			return value, err
 		}
@@ -139,25 +139,23 @@ func (v *visit) converse(ctx context.Context) (any, error) {
 	}
 }
 
-// judged makes one attempt and returns its value, or the check that it did not pass. An answer that
-// loop_until rejects is corrected as long as there are turns that the file gives.
-func (v *visit) judged(ctx context.Context) (value any, check string, err error) {
+// judged makes one attempt and returns its value, or the check that its answer did not pass. An answer
+// that loop_until rejects is corrected as long as there are turns that the file gives.
+func (v *visit) judged(ctx context.Context) (value any, check string, ans answer, err error) {
 	for {
-		ans, err := v.attempt(ctx)
-		if err != nil {
-			return nil, "", err
+		if ans, err = v.attempt(ctx); err != nil {
+			return nil, "", ans, err
 		}
-		value, check, err = v.checks.judge(ctx, ans)
-		if err != nil {
-			return nil, "", err
+		if value, check, err = v.checks.judge(ctx, ans); err != nil {
+			return nil, "", ans, err
 		}
 		if check == "" {
 			v.result.Reason = ans.reason
-			return value, "", nil
+			return value, "", ans, nil
 		}
 		v.corrects = check == loopUntilCheck+v.phase.Rules.LoopUntil && v.rec.rules.correctsInAttempt(&v.phase.Rules, v.Turn)
 		if !v.corrects {
-			return nil, check, nil
+			return nil, check, ans, nil
 		}
 	}
 }

@@ -41,8 +41,10 @@ func (r ruleset) correctsInAttempt(c *cascade.Rules, turn int) bool {
 // soundHints reports whether a missing variable is told without hints that would be refused. Since
 // rules 2: the text is recorded.
 func (r ruleset) soundHints() bool { return r >= 2 }
+
 // refusesEmpty: an answer without text is asked for again once, and then fails the phase.
 func (r ruleset) refusesEmpty() bool { return r >= 2 }
+
 // selects returns how phases get what they need of earlier ones; in another way since rules 2.
 func (r ruleset) selects() phasecontext.Rules {
 	if r < 2 {
@@ -53,6 +55,12 @@ func (r ruleset) selects() phasecontext.Rules {
 
 // namesText reports whether what is written as text has a form of its own in views; since rules 2.
 func (r ruleset) namesText() bool { return r >= 2 }
+
+// findsFailures: preserve_errors also keeps what the text of a result tells of a failure, and
+// dedupe is a setting. Since rules 2.
+func (r ruleset) findsFailures() bool { return r >= 2 }
+
+func (r ruleset) dedupes() bool { return r >= 2 }
 
 // RulesError says that a session was begun under rules that this engine does not have.
 type RulesError struct {

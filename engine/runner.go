@@ -46,6 +46,9 @@ type Spec struct {
 	// Rules are those of the engine that the session was begun under; 0: [Rules].
 	Rules int
 
+	// Off is what somebody has switched off of the context settings of any cascade.
+	Off cascade.SwitchedOff
+
 	// Header is what the session was begun with, recorded with it; may be nil.
 	Header json.RawMessage
 

@@ -116,12 +116,16 @@ func (r room) check(model string) error {
 		"or set context_window of the model in windlass.json if it takes more", r.from, r.reserve, model, r.ceiling, r.from)
 }
 
-func settingsFor(c *cascade.Cascade, p *cascade.Phase, f effect.ModelFacts, d dialect.Dialect) (autocontext.Settings, room) {
+func settingsFor(spec *Spec, rules ruleset, p *cascade.Phase, f effect.ModelFacts, d dialect.Dialect) (autocontext.Settings, room) {
+	c := spec.Cascade
 	budget := c.EffectiveTokenBudget(p)
 	r := roomFor(f, budget, p.MaxOutputTokens)
 	s := autocontext.Settings{
-		Policy: c.EffectiveIntra(p), Dialect: d, Price: f.Price, Limit: r.limit, Assumed: r.assumed, Count: f.Count, Exact: f.Exact,
+		Policy: spec.Off.Intra(c.EffectiveIntra(p)), FailuresInText: rules.findsFailures(), NameText: rules.namesText(),
+		SwitchedOff: c.EffectiveIntra(p).Enabled && spec.Off.IntraPhase, Dialect: d, Price: f.Price, Limit: r.limit, Assumed: r.assumed,
+		Count: f.Count, Exact: f.Exact,
 	}
+	s.Policy.Dedupe = s.Policy.Dedupe && rules.dedupes()
 	if budget != nil {
 		s.Strategy = budget.Strategy
 		if budget.WarningThreshold > 0 {

@@ -145,7 +145,7 @@ func TestPhaseStartTellsTheSettings(t *testing.T) {
 	require.JSONEq(t, `{"visit":1,"context":{"dialect":"prompted","limit":7000,"window":10000,"reserve":1000,"strategy":"prune_oldest","exact":true,
 		"price":{"input":1,"cached":0.1},
 		"policy":{"enabled":true,"window":7,"mask_observations_after":3,"min_masked_size":200,"advance":"cost","preserve_reasoning":true,
-			"reasoning_limit":2000,"preserve_errors":true,"compress_loops":true,"loop_history_limit":3,"loop_output_limit":500,
+			"reasoning_limit":2000,"preserve_errors":true,"dedupe":true,"compress_loops":true,"loop_history_limit":3,"loop_output_limit":500,
 			"truncation":{"recent_results":5,"recent_limit":5000,"older_limit":1000,"inactive_limit":300},
 			"guard":{"enabled":true,"warn_percent":50,"compact_percent":90,"target_percent":72,"removal_levels":[10,20,50,100],
 				"keep_recent_messages":10,"recount":"tokenizer"}}}}`, string(starts[0].Data))

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/windlass-run/windlass/autocontext"
-	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/dialect"
 	"github.com/windlass-run/windlass/engine/budget"
@@ -37,7 +36,7 @@ type views struct {
 	answered time.Time // when the last answer of the phase came
 }
 
-func newViews(c *cascade.Cascade, f effect.ModelFacts, calls *calls, into *ContextFigures) *views {
+func newViews(spec *Spec, f effect.ModelFacts, calls *calls, into *ContextFigures) *views {
 	told := dialect.Native
 	if calls.record.Prompted {
 		told = dialect.Prompted
@@ -46,8 +45,7 @@ func newViews(c *cascade.Cascade, f effect.ModelFacts, calls *calls, into *Conte
 		place: calls.place, calls: calls, render: autocontext.NewRenderer(told),
 		reads: reads{figures: into, again: map[echo.Hash]bool{}}, guard: guard{asks: map[autocontext.AskKind]int{}},
 	}
-	v.settings, v.room = settingsFor(c, calls.phase, f, told)
-	v.settings.NameText = calls.rec.rules.namesText()
+	v.settings, v.room = settingsFor(spec, calls.rec.rules, calls.phase, f, told)
 	return v
 }
 
@@ -77,8 +75,12 @@ func (v *views) fixedTokens(f effect.ModelFacts) int64 {
 
 func (v *views) data(f effect.ModelFacts) *echo.PhaseContext {
 	s := &v.settings
+	policy := s.Policy.Written()
+	if !v.rec.rules.dedupes() {
+		policy.Dedupe = nil
+	}
 	return &echo.PhaseContext{
-		Dialect: s.Dialect.String(), Policy: effect.MustJSON(s.Policy.Written()), Limit: s.Limit, Window: f.Window, Reserve: v.room.reserve,
+		Dialect: s.Dialect.String(), Policy: effect.MustJSON(policy), Limit: s.Limit, Window: f.Window, Reserve: v.room.reserve,
 		Strategy: string(s.Strategy), Fixed: s.Fixed, Exact: s.Exact, Price: s.Price,
 	}
 }

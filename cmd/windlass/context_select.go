@@ -20,6 +20,7 @@ import (
 
 func newContextSelectCommand(con *console) *cobra.Command {
 	var o cards.Trial
+	var store bool
 	var cmd *cobra.Command
 	cmd = contextCommand(con, "select SESSION", "Try which messages of a session would be selected for a task",
 		"Tries which messages of a recorded session would be selected for a task, without running anything. Everything that\n"+
@@ -29,7 +30,7 @@ func newContextSelectCommand(con *console) *cobra.Command {
 			"  windlass context select 01JZ4K --for \"Write the fix\" --strategy heuristic --budget 4000 --phase fix\n"+
 			"  windlass context select 01JZ4K --for \"Write the fix\" --strategy llm --model gpt-5-nano --json",
 		1, "one session id", func(r *inspect.Record, _ []string) (any, shower, error) {
-			found, err := trySelection(cmd.Context(), con, r, o)
+			found, err := trySelection(cmd.Context(), con, r, o, store)
 			return found, func(out contexts.Out) error { return contexts.Selection(out, found) }, err
 		})
 	cmd.PreRunE = func(*cobra.Command, []string) error { return checkTrial(&o) }
@@ -39,6 +40,7 @@ func newContextSelectCommand(con *console) *cobra.Command {
 	f.Int64Var(&o.Budget, "budget", cascade.DefaultInter().Selection.MaxTokens, "the most `TOKENS`")
 	f.StringVar(&o.Phase, "phase", "", "select from what had finished when this `PHASE` began")
 	f.StringVar(&o.Model, "model", "", "the `MODEL` that chooses, with llm and hybrid")
+	f.BoolVar(&store, "store", false, "keep the cards that ClickHouse lacks of the session there, in context_cards")
 	return cmd
 }
 
@@ -61,7 +63,7 @@ func checkTrial(o *cards.Trial) error {
 }
 
 // trySelection selects as the flags say.
-func trySelection(ctx context.Context, con *console, r *inspect.Record, o cards.Trial) (*echo.InterSelection, error) {
+func trySelection(ctx context.Context, con *console, r *inspect.Record, o cards.Trial, store bool) (*echo.InterSelection, error) {
 	runs, err := con.open()
 	if err != nil {
 		return nil, err
@@ -73,7 +75,7 @@ func trySelection(ctx context.Context, con *console, r *inspect.Record, o cards.
 		progress.Mute()
 		fmt.Fprintf(con.err, "Messages are compared by their spelling and not by meaning: %v\n", why)
 	}
-	found, err := runs.TrySelection(ctx, r.ID, r.Entries, o)
+	found, err := runs.TrySelection(ctx, r.ID, r.Entries, o, store)
 	if failure.Is(err, failure.InvalidRequest) {
 		err = usageError(err, "windlass sessions show "+r.ID)
 	}

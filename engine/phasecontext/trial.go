@@ -34,8 +34,9 @@ type Trial struct {
 // Try makes a trial selection. The error says that there is nothing to select from.
 func Try(ctx context.Context, id string, entries []*echo.Entry, t Trial) (*echo.InterSelection, error) {
 	now := effect.Seams{Now: t.Now}.OrSystem().Now
-	messages := lookup.NewMessages(echo.NewSession(id), t.Cards, t.Similarity, now)
-	restore(messages, record.Of(until(entries, t.Before)))
+	var at time.Time // of the message that is entered
+	messages := lookup.NewMessages(echo.NewSession(id), t.Cards, t.Similarity, func() time.Time { return at })
+	restore(messages, record.Of(until(entries, t.Before)), &at)
 	native, settings := autocontext.NewRenderer(dialect.Native), autocontext.Settings{Count: t.Count}
 	s := NewSelection(SelectionOptions{
 		Earlier: &Earlier{Messages: messages, Phase: &echo.PhaseRecord{}, Rules: Newest()}, Task: t.Task,
@@ -71,14 +72,18 @@ func (t *Trial) ask(ctx context.Context, menu *selection.Menu) *selection.MenuAn
 }
 
 // restore fills a session with the own messages of a recorded session's phases.
-func restore(messages *lookup.Messages, f *record.Fold) {
+func restore(messages *lookup.Messages, f *record.Fold, at *time.Time) {
 	for _, was := range f.Visits() {
 		visit := messages.Session.Begin(was.Phase)
 		visit.Model, visit.Output, visit.Done = was.Model, was.Output, was.Status.IsSuccess()
 		for _, e := range f.History(was.Key) {
 			if record.IsOwn(e) {
+				*at = e.At
 				messages.Enter(visit, e.Message, e.Attempt, e.Turn)
 			}
+		}
+		for _, c := range f.Callouts() {
+			messages.MarkCallout(visit, c.Hash, c.Name)
 		}
 	}
 	messages.Session.Callouts = f.Callouts()

@@ -141,8 +141,8 @@ func (a *App) Price(model string) (*config.Price, error) {
 }
 
 // TrySelection makes a trial selection on the entries of a session, see [cards.Try], with the
-// configuration and the secrets of the app.
-func (a *App) TrySelection(ctx context.Context, id string, entries []*echo.Entry, t cards.Trial) (*echo.InterSelection, error) {
+// configuration and the secrets of the app. With store, ClickHouse is given the cards that it lacks.
+func (a *App) TrySelection(ctx context.Context, id string, entries []*echo.Entry, t cards.Trial, store bool) (*echo.InterSelection, error) {
 	cfg, err := a.Config()
 	if err != nil {
 		return nil, err
@@ -152,7 +152,14 @@ func (a *App) TrySelection(ctx context.Context, id string, entries []*echo.Entry
 		return nil, err
 	}
 	t.Config, t.Secrets, t.CacheDir, t.NoFetch = cfg, KnownSecrets(cfg, nil), db.CacheDir, a.options.NoFetch
-	return cards.Try(ctx, id, entries, t)
+	if !store {
+		return cards.Try(ctx, id, entries, t)
+	}
+	handle := a.pool(db).Open()
+	kept := clickhouse.NewCards(handle.DB)
+	t.Store = kept
+	found, err := cards.Try(ctx, id, entries, t)
+	return found, errors.Join(err, kept.Close())
 }
 
 func (a *App) database(cfg *config.Config) (clickhouse.Options, error) {

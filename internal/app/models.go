@@ -74,7 +74,7 @@ func (o *opening) chooseModel() error {
 		o.runner.Facts = factsOffline(o.router)
 		return o.chooseScript()
 	}
-	for _, model := range modelsInUse(o.run.cascade, o.runner) {
+	for _, model := range modelsInUse(o.run.cascade, o.run.started.Off, o.runner) {
 		if model == "" {
 			return failure.New(failure.InvalidRequest, &NoModelError{o.run.header.File}, "")
 		}
@@ -144,7 +144,7 @@ func (o *opening) chooseScript() error {
 }
 
 // modelsInUse lists the models that a run may ask, each once; "" when there is none for a phase.
-func modelsInUse(c *cascade.Cascade, r *engine.Runner) []string {
+func modelsInUse(c *cascade.Cascade, off cascade.SwitchedOff, r *engine.Runner) []string {
 	var list []string
 	add := func(name string) {
 		if !slices.Contains(list, name) {
@@ -160,7 +160,7 @@ func modelsInUse(c *cascade.Cascade, r *engine.Runner) []string {
 		if g := c.EffectiveIntra(p).Guard; g.Enabled && g.SummarizerModel != "" {
 			add(g.SummarizerModel)
 		}
-		if in := c.EffectiveInter(p); in.Enabled && in.Selection.Strategy.AsksModel() && in.Selection.SelectorModel != "" {
+		if in := off.Inter(c.EffectiveInter(p)); in.Enabled && in.Selection.Strategy.AsksModel() && in.Selection.SelectorModel != "" {
 			add(in.Selection.SelectorModel)
 		}
 		if v, ok := c.Validators[p.Rules.LoopUntil]; ok {

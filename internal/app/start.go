@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/engine"
@@ -41,6 +42,7 @@ func (a *App) Start(ctx context.Context, job Job, o RunOptions, w Watch) (*Run, 
 	if err := op.check(); err != nil {
 		return nil, err
 	}
+	op.run.started.Off = cascade.SwitchedOff(cfg.Off)
 	if err := op.chooseModel(); err != nil {
 		return nil, err
 	}
@@ -130,7 +132,7 @@ func (o *opening) connect(ctx context.Context) {
 
 func (o *opening) planCards(ctx context.Context) *cards.Plan {
 	c := cards.Choice{
-		Cascade: o.run.cascade, Config: o.config, Router: o.router, CacheDir: o.cache, Offline: o.options.Offline, NoFetch: o.app.options.NoFetch,
+		Cascade: o.run.cascade, Config: o.config, Router: o.router, CacheDir: o.cache, Off: o.run.started.Off, Stored: o.run.store != nil, Offline: o.options.Offline, NoFetch: o.app.options.NoFetch,
 		Notice: o.watch.Notice, Fetching: o.watch.Fetching,
 	}
 	return c.Plan(ctx)
@@ -143,6 +145,9 @@ func (o *opening) startCards(ctx context.Context, plan *cards.Plan) {
 	t := cards.Target{CascadeID: r.cascade.CascadeID, Log: r.log, Mask: r.secrets.Text}
 	if r.store != nil && plan != nil {
 		t.Database = o.pool.Open().DB
+	}
+	if o.run.started.Off.Cards && r.cascade.UsesCards() && len(r.recorded) == 0 {
+		cards.Warn(t, "no cards are made: auto_context.cards is off in windlass.json; messages are chosen by what can be extracted from them at once")
 	}
 	r.cards = plan.Start(t)
 	r.cards.Equip(r.runner, plan)

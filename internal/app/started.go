@@ -25,6 +25,9 @@ type Started struct {
 	Rights                // with absolute roots
 	Offline      bool     `json:"offline,omitempty"`
 	NoClickHouse bool     `json:"no_clickhouse,omitempty"`
+
+	// Off is what windlass.json had switched off of auto_context when the session began.
+	Off cascade.SwitchedOff `json:"auto_context_off,omitzero"`
 }
 
 // options returns what a run with the same models and rights is started with.
@@ -111,6 +114,7 @@ func (o *opening) newHeader() (journal.Header, error) {
 func (o *opening) newStarted() (Started, error) {
 	s := Started{
 		WorkDir: filepath.Join(o.dir, "work"), Rights: o.options.Rights, Offline: o.options.Offline, NoClickHouse: o.options.NoClickHouse,
+		Off: o.run.started.Off,
 	}
 	var err error
 	if s.Dir, err = filepath.Abs(o.app.dir); err != nil {

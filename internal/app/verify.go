@@ -120,7 +120,7 @@ func (a *App) Replay(h journal.Header, e Extensions) (*Replay, error) {
 	return &Replay{
 		Runner: op.runner, tools: tools,
 		Spec: engine.Spec{
-			Rules: h.Rules, Cascade: origin.Cascade, Input: origin.Input, Name: cmp.Or(origin.Started.Name, h.SessionID), WorkDir: origin.Started.WorkDir,
+			Rules: h.Rules, Off: origin.Started.Off, Cascade: origin.Cascade, Input: origin.Input, Name: cmp.Or(origin.Started.Name, h.SessionID), WorkDir: origin.Started.WorkDir,
 		},
 	}, nil
 }

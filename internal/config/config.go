@@ -28,8 +28,12 @@ type Config struct {
 	TrustedCommands []string
 	RequireSandbox  bool // the embedded engine does not run where the system cannot confine it
 	Retention       Retention
+	Off             Off      // what is switched off of auto_context
 	ProtectPaths    []string // what tools do not write, besides the table of package protection
 }
+
+// Off is what windlass.json switches off of auto_context, whatever a cascade says.
+type Off struct{ IntraPhase, Cards, InterPhase, LLMSelection bool }
 
 // Model is how one model, or those of a pattern, are reached and paid for. Zero means the default.
 type Model struct {

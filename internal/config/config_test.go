@@ -21,6 +21,7 @@ func TestParse(t *testing.T) {
 		"clickhouse_dsn": "clickhouse://host:9000/db",
 		"trusted_commands": ["go test"],
 		"protect_paths": ["deploy/", "*.lock"],
+		"auto_context": {"intra_phase": true, "cards": false, "inter_phase": false, "llm_selection": false},
 		"models": {
 			"big": {"model": "vendor/big-1", "base_url": "https://host/v1", "api_key_env": "HOST_KEY", "timeout_seconds": 90,
 				"idle_timeout_seconds": 1.5, "max_retries": 0, "retry_wait_seconds": 0.25, "headers": {"X-Title": "windlass", "Api-Key": "${OTHER_KEY}"},
@@ -31,7 +32,7 @@ func TestParse(t *testing.T) {
 	require.NoError(t, err)
 	want := &config.Config{
 		Path: "windlass.json", DefaultModel: "big", EmbeddingModel: "small", ClickHouseDSN: "clickhouse://host:9000/db", TrustedCommands: []string{"go test"},
-		ProtectPaths: []string{"deploy/", "*.lock"},
+		ProtectPaths: []string{"deploy/", "*.lock"}, Off: config.Off{Cards: true, InterPhase: true, LLMSelection: true},
 		Models: map[string]config.Model{"big": {
 			Model: "vendor/big-1", BaseURL: "https://host/v1", APIKeyEnv: "HOST_KEY", Timeout: 90 * time.Second,
 			IdleTimeout: 1500 * time.Millisecond, MaxRetries: new(0), RetryWait: 250 * time.Millisecond, Headers: map[string]string{"X-Title": "windlass", "Api-Key": "${OTHER_KEY}"},

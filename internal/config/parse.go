@@ -52,6 +52,7 @@ func Parse(name string, data []byte) (*Config, error) {
 			"require_sandbox":  func(n *source.Node) { c.RequireSandbox = p.Bool(n, "require_sandbox") },
 			"protect_paths":    func(n *source.Node) { c.ProtectPaths = p.protectPaths(n) },
 			"retention":        func(n *source.Node) { c.Retention = p.retention(n) },
+			"auto_context":     func(n *source.Node) { c.Off = p.autoContext(n) },
 			"models": func(n *source.Node) {
 				p.Each(n, "models", func(key string, v *source.Node) { c.Models[key] = p.model(key, v) })
 			},
@@ -104,6 +105,22 @@ func (p parser) retention(n *source.Node) (r Retention) {
 		"journals_days": func(n *source.Node) { r.JournalsDays = p.Int(n, "journals_days", 1) },
 	})
 	return r
+}
+
+func (p parser) autoContext(n *source.Node) Off {
+	var off Off
+	on := func(name string, to *bool) func(*source.Node) {
+		return func(n *source.Node) {
+			*to = n.Kind == source.Bool && !p.Bool(n, name) || n.Kind != source.Bool && p.Bool(n, name)
+		}
+	}
+	p.Object(n, "auto_context", strict.Fields{
+		"intra_phase":   on("intra_phase", &off.IntraPhase),
+		"cards":         on("cards", &off.Cards),
+		"inter_phase":   on("inter_phase", &off.InterPhase),
+		"llm_selection": on("llm_selection", &off.LLMSelection),
+	})
+	return off
 }
 
 func (p parser) protectPaths(n *source.Node) []string {

@@ -104,7 +104,8 @@ var fields = map[string]map[string]field{
 		"step_turns":              {text: "With advance step: the turns between two times of masking.", def: intra.StepTurns, min: "1", max: manyTurns},
 		"preserve_reasoning":      {text: "Keep older texts of the model, cut to reasoning_limit. If false, a placeholder stands for them.", def: intra.PreserveReasoning},
 		"reasoning_limit":         {text: "The characters that are kept of an older text.", def: intra.ReasoningLimit, min: "1", max: manyChars},
-		"preserve_errors":         {text: "Keep the beginning, the end and the lines around the failure of older results that are errors. If false, they are masked like any other.", def: intra.PreserveErrors},
+		"preserve_errors":         {text: "Keep the beginning, the end and the lines around the failure of older results that are errors, or whose text reports a failure (of a test, a compiler, a command). If false, they are masked like any other.", def: intra.PreserveErrors},
+		"dedupe":                  {text: "Of tool results with equal content keep only the newest: a placeholder that says so stands for the others once masking moves on.", def: intra.Dedupe},
 		"exclude_tools":           {text: "Tools whose results are neither masked nor cut, unless the guard needs the room.", def: []string{}, examples: []any{[]string{"read_file"}}},
 		"compress_loops":          {text: "Begin a retry with the task, the failed answers and their verdicts, and not with all that failed attempts did.", def: intra.CompressLoops},
 		"loop_history_limit":      {text: "The failed attempts that a retry is shown, the newest.", def: intra.LoopHistoryLimit, min: "0", max: manyTurns},
@@ -147,6 +148,7 @@ var fields = map[string]map[string]field{
 		"selection":      {text: "How messages of earlier phases are chosen."},
 	},
 	"Cards": {
+		"enabled":      {text: "Whether cards (a summary, keywords) are made of the messages of a session that ClickHouse keeps. A session that selects nothing makes them after its answer.", def: inter.Cards.Enabled},
 		"wait_seconds": {text: "How long a selection waits for cards that are being made. A message whose card is late is selected on what can be said of it at once.", def: inter.Cards.Wait.Seconds(), min: "0", max: "3600"},
 	},
 	"Anchors": {

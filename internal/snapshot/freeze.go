@@ -18,10 +18,11 @@ import (
 
 // Recorded is a session to be frozen.
 type Recorded struct {
-	Name    string // of the test
-	Cascade string // its file, relative to that of the test
-	Rules   int    // of the engine that it was begun under; 0: [engine.Rules]
-	Session string // what templates saw as the id of the session
+	Name    string              // of the test
+	Cascade string              // its file, relative to that of the test
+	Off     cascade.SwitchedOff // of auto_context
+	Rules   int                 // of the engine that it was begun under; 0: [engine.Rules]
+	Session string              // what templates saw as the id of the session
 	Models  []string
 	Input   map[string]any
 	Match   []Aspect
@@ -51,7 +52,7 @@ func Freeze(ctx context.Context, rec Recorded, r engine.Runner, c *cascade.Casca
 		return nil, err
 	}
 	t := &Test{
-		Version: Version, Name: rec.Name, Cascade: rec.Cascade, Rules: cmp.Or(rec.Rules, engine.Rules), Session: rec.Session, Models: rec.Models, Env: rec.Env,
+		Version: Version, Name: rec.Name, Cascade: rec.Cascade, Rules: cmp.Or(rec.Rules, engine.Rules), Off: rec.Off, Session: rec.Session, Models: rec.Models, Env: rec.Env,
 		Match: rec.Match, Answers: answersOf(entries),
 	}
 	input, _ := mask(rec.Input, rec.Masks).(map[string]any)

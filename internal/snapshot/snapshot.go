@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/windlass-run/windlass/cascade"
+
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/source"
 	"github.com/windlass-run/windlass/internal/wholefile"
@@ -30,17 +32,18 @@ const WorkDir = "/session/work"
 
 // Test is one frozen session.
 type Test struct {
-	Version int               `json:"windlass_test"`
-	Name    string            `json:"name"`
-	Cascade string            `json:"cascade"`          // its file, relative to that of the test, with slashes
-	Rules   int               `json:"rules,omitempty"`  // of the engine, by which it runs; 0: 1, from before they were kept
-	Session string            `json:"session"`          // what templates see as the id of the session
-	Models  []string          `json:"models,omitempty"` // as --model takes them
-	Env     map[string]string `json:"env,omitempty"`    // what templates see: placeholders, or values that are kept
-	Input   map[string]any    `json:"input"`
-	Match   []Aspect          `json:"match"` // what must be as it was
-	Expect  Observed          `json:"expect"`
-	Answers []Answer          `json:"answers"` // in the order in which they were given
+	Version int                 `json:"windlass_test"`
+	Name    string              `json:"name"`
+	Cascade string              `json:"cascade"`                   // its file, relative to that of the test, with slashes
+	Rules   int                 `json:"rules,omitempty"`           // of the engine, by which it runs; 0: 1, from before they were kept
+	Off     cascade.SwitchedOff `json:"auto_context_off,omitzero"` // of auto_context, by windlass.json
+	Session string              `json:"session"`                   // what templates see as the id of the session
+	Models  []string            `json:"models,omitempty"`          // as --model takes them
+	Env     map[string]string   `json:"env,omitempty"`             // what templates see: placeholders, or values that are kept
+	Input   map[string]any      `json:"input"`
+	Match   []Aspect            `json:"match"` // what must be as it was
+	Expect  Observed            `json:"expect"`
+	Answers []Answer            `json:"answers"` // in the order in which they were given
 
 	path string
 }

@@ -29,7 +29,8 @@ const (
 // Cards are what a run's messages are selected by. A nil *Cards has none: its methods do nothing.
 // It implements [lookup.Similarity].
 type Cards struct {
-	pipeline *contextcards.Pipeline
+	pipeline *contextcards.Pipeline // nil: cards are made at the end, see later
+	later    *later
 	embedder contextcards.Embedder
 	instead  string             // why the embedder is another one than was asked for; "": it is not
 	store    contextcards.Store // nil: in memory only
@@ -47,7 +48,7 @@ type Target struct {
 	Mask      func(text string) string                          // takes secrets out
 }
 
-// Start starts to make cards with what was chosen. It returns nil when no phase has a use for them.
+// Start starts to make cards with what was chosen. It returns nil when there are to be none.
 func (p *Plan) Start(t Target) *Cards {
 	if p == nil {
 		return nil
@@ -68,6 +69,10 @@ func (p *Plan) Start(t Target) *Cards {
 	}
 	o.Mask = t.Mask
 	o.Notice = func(_ contextcards.NoticeKind, detail string) { c.warn(detail) }
+	if p.later {
+		c.later = &later{options: o}
+		return c
+	}
 	c.pipeline = contextcards.Start(o)
 	return c
 }
@@ -85,6 +90,10 @@ func (c *Cards) Equip(r *engine.Runner, p *Plan) {
 	if c == nil {
 		return
 	}
+	if c.later != nil {
+		r.Cards = c.later
+		return
+	}
 	r.Cards, r.CardModel = c.pipeline, p.model
 	if c.embedder != nil {
 		r.Similarity = c
@@ -93,7 +102,7 @@ func (c *Cards) Equip(r *engine.Runner, p *Plan) {
 
 // Load reads the cards that are kept of a session that is resumed, so that they are not made again.
 func (c *Cards) Load(ctx context.Context, sessionID string) {
-	if c == nil {
+	if c == nil || c.pipeline == nil { // what is made again at the end takes the place of what was
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, loadLimit)
@@ -133,7 +142,11 @@ func (c *Cards) Close() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
 	defer cancel()
-	err := c.pipeline.Close(ctx)
+	pipeline := c.pipeline
+	if c.later != nil {
+		pipeline = c.later.make(ctx)
+	}
+	err := pipeline.Close(ctx)
 	c.costs.settle(settleLimit)
 	if c.close != nil {
 		err = errors.Join(err, c.close())
@@ -151,8 +164,11 @@ func (c *Cards) SinceAsked() func() effect.Totals {
 }
 
 // warn records something that a person should know of what is done in the background.
-func (c *Cards) warn(text string) {
+func (c *Cards) warn(text string) { Warn(Target{CascadeID: c.cascade, Log: c.log}, text) }
+
+// Warn records something that a person should know of the cards of a run.
+func Warn(t Target, text string) {
 	e := echo.NewEntry(echo.CardsKey().Step(echo.StepWarning), echo.Warning{Message: text})
-	e.CascadeID = c.cascade
-	_ = c.log.Append(e) // a log that fails ends the run by itself
+	e.CascadeID = t.CascadeID
+	_ = t.Log.Append(e) // a log that fails ends the run by itself
 }

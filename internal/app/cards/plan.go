@@ -20,12 +20,15 @@ import (
 type Plan struct {
 	options contextcards.Options
 	model   string // that should sum up; "": none should
+	later   bool   // nothing is selected by cards: they are made after the answer
 	instead string // why messages are not compared by meaning although they should be; "": they are
 }
 
 // Choice is what is chosen from.
 type Choice struct {
 	Cascade  *cascade.Cascade
+	Off      cascade.SwitchedOff
+	Stored   bool // ClickHouse keeps the session, so that its cards can be asked for
 	Config   *config.Config
 	Router   *llm.Router
 	CacheDir string
@@ -36,14 +39,19 @@ type Choice struct {
 	Fetching func() (show func(fetch.Progress), done func()) // shows what is fetched
 }
 
-// Plan chooses what cards are made with: nil when no phase has a use for them. It says what is not
-// there, but fails for none of it.
+// Plan chooses what cards are made with: nil when there are to be none. It says what is not there,
+// but fails for none of it.
 func (c *Choice) Plan(ctx context.Context) *Plan {
-	if !c.Cascade.UsesCards() {
+	settings := c.Cascade.EffectiveCards()
+	uses := c.Cascade.UsesCards()
+	if c.Off.Cards || !settings.Enabled || !uses && !c.Stored {
 		return nil
 	}
 	p := &Plan{}
-	if model := c.Cascade.EffectiveCards().Model; model != "" && !c.Offline {
+	if p.later = !uses && (settings.Model == "" || c.Offline); p.later {
+		return p
+	}
+	if model := settings.Model; model != "" && !c.Offline {
 		p.model = model
 		if err := c.Router.Check(model); err != nil {
 			c.Notice(fmt.Sprintf("Cards are made without %s: %v", model, err))

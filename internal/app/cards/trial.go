@@ -2,6 +2,7 @@ package cards
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -53,6 +54,8 @@ type Trial struct {
 	Phase    string                    // what had finished when it began is selected from; "": everything
 	Model    string                    // that chooses, with a strategy that asks one
 
+	Store contextcards.Store // takes the cards that it lacks; nil: none does
+
 	Config   *config.Config
 	Secrets  *secret.Set          // no model is sent them
 	CacheDir string               // of fetched files
@@ -63,7 +66,7 @@ type Trial struct {
 
 // Try makes a trial selection on the entries of a session. A phase that the session does not have,
 // or a session with nothing to select from, is of the kind [failure.InvalidRequest].
-func Try(ctx context.Context, sessionID string, entries []*echo.Entry, t Trial) (*echo.InterSelection, error) {
+func Try(ctx context.Context, sessionID string, entries []*echo.Entry, t Trial) (found *echo.InterSelection, err error) {
 	begins := func(e *echo.Entry) bool { return e.NodeType == echo.NodePhaseStart && e.Phase == t.Phase }
 	if t.Phase != "" && !slices.ContainsFunc(entries, begins) {
 		return nil, failure.Newf(failure.InvalidRequest, "session %s has no phase %q", sessionID, t.Phase)
@@ -86,16 +89,25 @@ func Try(ctx context.Context, sessionID string, entries []*echo.Entry, t Trial) 
 	if err != nil {
 		return nil, err
 	}
-	c := InMemory(embedder, t.Secrets.Text)
-	defer func() { _ = c.Close() }() // it only keeps them in memory
+	c := t.cards(embedder)
+	defer func() { err = errors.Join(err, c.Close()) }()
+	if err := c.pipeline.Load(ctx, sessionID); err != nil {
+		return nil, failure.New(failure.StorageFailed, err, "")
+	}
 	if try.Cards = c.Pipeline(); embedder != nil {
 		try.Similarity = c
 	}
-	found, err := phasecontext.Try(ctx, sessionID, entries, try)
+	found, err = phasecontext.Try(ctx, sessionID, entries, try)
 	if err != nil {
 		return nil, failure.New(failure.InvalidRequest, err, "")
 	}
 	return found, nil
+}
+
+// cards returns cards that are kept in memory, and in the store if there is one.
+func (t *Trial) cards(e contextcards.Embedder) *Cards {
+	o := contextcards.Options{Embedder: e, Mask: t.Secrets.Text, Store: t.Store}
+	return &Cards{embedder: e, pipeline: contextcards.Start(o)}
 }
 
 // check says why a trial makes no sense.

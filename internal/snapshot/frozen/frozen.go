@@ -89,7 +89,7 @@ func testOf(ctx context.Context, rec *journal.Recording, path string, o Options)
 	}
 	defer done() //nolint:errcheck // nothing was opened that could be lost
 	t, err := snapshot.Freeze(ctx, snapshot.Recorded{
-		Name: o.Name, Cascade: file, Rules: rec.Header.Rules, Session: cmp.Or(origin.Started.Name, id), Models: models, Input: origin.Input, Match: o.Match,
+		Name: o.Name, Cascade: file, Rules: rec.Header.Rules, Off: origin.Started.Off, Session: cmp.Or(origin.Started.Name, id), Models: models, Input: origin.Input, Match: o.Match,
 		Entries: rec.Entries, Env: env, Masks: append(masks, snapshot.PathMasks(origin.Started.WorkDir, origin.Started.Dir, home, origin.Started.Roots)...),
 	}, runner, origin.Cascade)
 	var unfaithful *snapshot.UnfaithfulError
