@@ -27,9 +27,6 @@ type node struct {
 	kept    bool
 	size    int64 // tokens of the message as it is
 
-	again int   // the turn of the next tool result with the same content; 0: there is none
-	tells tells // of a failure in its text
-
 	orphan bool            // a tool result without its call: never sent
 	after  []*echo.Message // results that its group lacks, after the last message of the group
 
@@ -38,7 +35,14 @@ type node struct {
 	next made  // what would be sent for it if the frontier moved to the coming turn
 	gain int64 // tokens that this would save
 
+	foundOut
+}
+
+// foundOut is what was found out of a tool result.
+type foundOut struct {
 	cleared int64 // tokens of it when clear_tool_uses has cleared it; 0: not known yet
+	again   int   // the turn of the next result with the same content; 0: there is none
+	tells   tells // of a failure in its text
 }
 
 // state is all that decides a message's form besides it and the settings. The aging passes use

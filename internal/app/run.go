@@ -113,7 +113,10 @@ type Closing struct {
 func (r *Run) Close() Closing {
 	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
 	defer cancel()
-	c := Closing{Cards: r.cards.Close()} // first: what it has to say goes into the log
+	var c Closing
+	if !r.cards.Later() {
+		c.Cards = r.cards.Close() // first: what it has to say goes into the log
+	}
 	err := errors.Join(r.log.Close(ctx), r.tools.Close())
 	if s := r.store; s != nil {
 		c.Earlier = s.delivery.Finish(err == nil)
@@ -122,6 +125,12 @@ func (r *Run) Close() Closing {
 	}
 	if !errors.As(err, &c.Undelivered) {
 		c.Err = err
+	}
+	if r.cards.Later() {
+		if c.Undelivered != nil { // ClickHouse is away, which is said already
+			r.cards.Drop()
+		}
+		c.Cards = r.cards.Close()
 	}
 	c.Delivered = r.store != nil && (c.Undelivered == nil || c.Undelivered.Rows == 0)
 	return c

@@ -70,6 +70,7 @@ func (p *Plan) Start(t Target) *Cards {
 	o.Mask = t.Mask
 	o.Notice = func(_ contextcards.NoticeKind, detail string) { c.warn(detail) }
 	if p.later {
+		o.Notice = nil // nothing waits for these cards: a journal does not go on after its end for them
 		c.later = &later{options: o}
 		return c
 	}
@@ -134,6 +135,12 @@ func (c *Cards) Similar(ctx context.Context, sessionID, text string, limit int) 
 	}
 	return ranked, strings.Join(degraded, "; "), nil
 }
+
+// Later reports whether the cards are made when the run is over, by [Cards.Close].
+func (c *Cards) Later() bool { return c != nil && c.later != nil }
+
+// Drop has no cards made that would be made when the run is over.
+func (c *Cards) Drop() { c.later.drop() }
 
 // Close waits for the cards that are under way, shortly. The error says what did not get done.
 func (c *Cards) Close() error {

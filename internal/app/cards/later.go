@@ -49,3 +49,9 @@ func (l *later) make(ctx context.Context) *contextcards.Pipeline {
 	}
 	return p
 }
+
+func (l *later) drop() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.sources = nil
+}

@@ -31,7 +31,7 @@ func TestPlanOfASessionThatSelectsNothing(t *testing.T) {
 	require.True(t, (&Choice{Cascade: plain(t, `"card_model": "m"`), Config: &config.Config{}, Stored: true, Offline: true}).Plan(ctx).later, "no endpoint is asked")
 }
 
-// The cards of a session that selects nothing are made when it is closed, by extraction.
+// The cards of a session that selects nothing are made when it is closed, without a model.
 func TestLater(t *testing.T) {
 	t.Parallel()
 	var store contextcards.Memory
@@ -56,7 +56,11 @@ func TestLater(t *testing.T) {
 	kept, err := store.Cards(t.Context(), "s")
 	require.NoError(t, err)
 	require.Len(t, kept, 1)
-	require.Equal(t, contextcards.GeneratorExtraction, kept[0].Generator)
+	require.Equal(t, contextcards.GeneratorMessage, kept[0].Generator)
 	require.Equal(t, "cause", kept[0].Callout)
 	require.Nil(t, r.Similarity)
+	dropped := &Cards{later: &later{options: contextcards.Options{Store: &contextcards.Memory{}}}}
+	dropped.later.Add(source)
+	dropped.Drop()
+	require.NoError(t, dropped.Close())
 }
