@@ -15,7 +15,6 @@ import (
 	"strings"
 
 	"github.com/windlass-run/windlass/cascade"
-
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/source"
 	"github.com/windlass-run/windlass/internal/wholefile"
