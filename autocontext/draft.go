@@ -19,11 +19,11 @@ type draft struct {
 	masked int // nodes that are not sent as they are
 	count  counting
 	note   slidNote
-	same   map[echo.Hash]int // index of the newest tool result with a content, of those that are sent
+	same   repeats
 }
 
 func newDraft(s *Settings, r *Renderer) *draft {
-	d := &draft{settings: s, render: r, history: history{newest: map[echo.Hash]int{}}, same: map[echo.Hash]int{}}
+	d := &draft{settings: s, render: r, history: history{newest: map[echo.Hash]int{}}, same: repeats{}}
 	d.count = counting{settings: s, render: r}
 	d.state = state{latest: -1, task: -1, summaryAt: -1, slidAt: -1, answers: map[int]int{}, carry: &d.carry, inText: s.FailuresInText}
 	d.next.reset()
@@ -69,22 +69,25 @@ func (d *draft) take(it echo.Item) {
 		d.full += size - n.size
 		n.size = size
 	}
-	d.link(i)
+	d.same.link(d, i)
 }
+
+// repeats has the index of the newest tool result with a content, of those that are sent.
+type repeats map[echo.Hash]int
 
 // link notes that a tool result repeats an earlier one. What is sent for that changes when the
 // frontier moves.
-func (d *draft) link(i int) {
+func (r repeats) link(d *draft, i int) {
 	n := &d.nodes[i]
 	if !d.settings.Policy.Dedupe || !isToolResult(n) || n.orphan {
 		return
 	}
 	h := n.msg.Hash()
-	if before, ok := d.same[h]; ok {
+	if before, ok := r[h]; ok {
 		d.nodes[before].again = max(n.turn, 1)
 		d.next.reopen(before)
 	}
-	d.same[h] = i
+	r[h] = i
 }
 
 func (d *draft) reshape() {
