@@ -66,7 +66,7 @@ func everythingArrives(t *testing.T, l *lab) {
 		{exitOK, []string{example("log_triage.json"), "--offline"}},
 		{exitOK, []string{example("repo_audit.json"), "--model", "gpt-5-mini"}},
 		{exitOK, []string{"read.json", "--model", "bad-arguments"}},
-		{exitOK, []string{"ask.json", "--model", "empty"}},
+		{exitFailed, []string{"ask.json", "--model", "empty"}},
 		{exitProvider, []string{"ask.json", "--model", "html"}},
 		{exitOK, []string{"odd.json", "--offline"}},
 		{exitOK, []string{example("incident_review.json"), "--offline"}},

@@ -3,8 +3,10 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -19,7 +21,11 @@ import (
 )
 
 // answers is a model of a test: it calls the tool restart once, and then says what that returned.
-type answers struct{ fail error }
+// Each of its calls has an id of its own.
+type answers struct {
+	fail  error
+	calls atomic.Int32
+}
 
 func (a *answers) Complete(_ context.Context, req *effect.ModelRequest) (*effect.ModelResponse, error) {
 	if a.fail != nil {
@@ -28,7 +34,7 @@ func (a *answers) Complete(_ context.Context, req *effect.ModelRequest) (*effect
 	last := req.Messages[len(req.Messages)-1]
 	d := echo.Draft{Role: echo.RoleAssistant, Parts: echo.Text("It says: " + last.Text())}
 	if last.Role() != echo.RoleTool {
-		d = echo.Draft{Role: echo.RoleAssistant, ToolCalls: []echo.ToolCall{{ID: "c1", Name: "restart", Arguments: `{"service": "checkout"}`}}}
+		d = echo.Draft{Role: echo.RoleAssistant, ToolCalls: []echo.ToolCall{{ID: fmt.Sprint("c", a.calls.Add(1)), Name: "restart", Arguments: `{"service": "checkout"}`}}}
 	}
 	var nothing float64
 	return &effect.ModelResponse{Message: echo.Seal(d), Provider: "test", Model: req.Model, CostUSD: &nothing, FinishReason: "stop"}, nil
