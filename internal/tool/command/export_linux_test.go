@@ -1,0 +1,4 @@
+package command
+
+// StatBecoming is statBecoming.
+var StatBecoming = statBecoming
