@@ -108,7 +108,11 @@ func (a *App) Replay(h journal.Header, e Extensions) (*Replay, error) {
 	if err := op.assignModels(); err != nil {
 		return nil, err
 	}
-	op.runner.Facts = llm.NewRouter(cfg, environment.Getenv).Facts
+	known := factsUnasked
+	if options.Offline {
+		known = factsOffline
+	}
+	op.runner.Facts = known(llm.NewRouter(cfg, environment.Getenv))
 	tools, err := tool.New(tool.Options{
 		Roots: []string{os.TempDir()}, Declared: origin.Cascade.Tools, Funcs: e.Tools, AllowEnv: origin.Started.AllowEnv,
 		Getenv: environment.LookupEnv, Secrets: op.run.secrets,
