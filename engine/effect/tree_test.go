@@ -211,7 +211,7 @@ type treeLab struct {
 	world   *effecttest.World
 	effects func(testing.TB, effect.Model, effect.Tools, effect.Writer) effect.Effects
 	store   treeStore
-	steady  bool // no model stops the run
+	steady  bool           // no model stops the run
 	record  []*echo.Entry  // what the store has kept
 	counts  map[string]int // how often the world had done something when its outcome was recorded
 	session string
