@@ -165,3 +165,28 @@ func (k Key) ModelKey() Key {
 	p.Effect[0].Kind = StepModel
 	return p.Key()
 }
+
+// Selects reports whether k is the key of a selection that is for the model call: whether call is
+// [Key.ModelKey] and k is not. It makes no key.
+func (k Key) Selects(call Key) bool {
+	at := strings.LastIndexByte(k.text, '/') + 1
+	if len(call.text) < at || k.text[:at] != call.text[:at] {
+		return false
+	}
+	word, number := cutNumber(k.text[at:])
+	called, of := cutNumber(call.text[at:])
+	return word == string(StepContext) && called == string(StepModel) && number == of && endsInTurn(k.text[:at])
+}
+
+// endsInTurn reports whether the beginning of a key, up to a slash, is that of a turn. A name may be
+// like a step, but none is both in a turn and in an attempt.
+func endsInTurn(text string) bool {
+	is := func(want string) bool {
+		text = strings.TrimSuffix(text, "/")
+		at := strings.LastIndexByte(text, '/') + 1
+		word, number := cutNumber(text[at:])
+		text = text[:at]
+		return word == want && number != ""
+	}
+	return is(wordTurn) && is(wordAttempt)
+}

@@ -119,6 +119,34 @@ func TestRelationsOfKeys(t *testing.T) {
 	require.Equal(t, turn.Named(StepState, "context"), turn.Named(StepState, "context").ModelKey(), "a name is no step")
 }
 
+// TestSelects: it is what ModelKey says, of keys whose names are like steps, too.
+func TestSelects(t *testing.T) {
+	t.Parallel()
+	var keys []Key
+	for _, text := range []string{
+		"p/attempt1/turn1/context", "p/attempt1/turn1/model", "p/attempt1/turn1/context2", "p/attempt1/turn1/model2", "p/attempt1/turn11/model",
+		"p/attempt1/turn1/state/context", "p/attempt1/turn1/state/model", "p/attempt1/context", "p/attempt1/model", "p/context", "p/model",
+		"p/attempt1/turn1/state/turn1/context", "p/attempt1/turn1/state/turn1/model", "p/child/attempt1/context", "p/child/attempt1/model",
+		"p/child/attempt1/attempt1/turn1/context", "p/child/attempt1/attempt1/turn1/model", "p/validate/turn1/context", "p/validate/turn1/model",
+		"p/attempt1/validate/turn1/context", "p/attempt1/validate/turn1/model", "p/attempt1/turn1/compact1/context", "p/attempt1/turn1/compact1/model",
+		"attempt1/attempt1/turn1/context", "attempt1/attempt1/turn1/model", "turn1/context", "turn1/model", "run", "run/context", "run/model",
+		"p/item2/sounding1/attempt3/turn4/context", "p/item2/sounding1/attempt3/turn4/model", "p~2/attempt1/turn1/context",
+	} {
+		keys = append(keys, MustKey(text))
+	}
+	found := 0
+	for _, k := range append(keys, Key{}) {
+		for _, call := range append(keys, Key{}) {
+			want := k.ModelKey() == call && k != call
+			require.Equal(t, want, k.Selects(call), "%s for %s", k, call)
+			if want {
+				found++
+			}
+		}
+	}
+	require.Equal(t, 5, found)
+}
+
 func TestBranchesOfKeys(t *testing.T) {
 	t.Parallel()
 	visit := PhaseKey("draft", 1)

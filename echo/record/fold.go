@@ -137,8 +137,8 @@ func (f *Fold) Output() any { return f.now.output }
 // Totals returns the sum of the model calls that count.
 func (f *Fold) Totals() Totals { return f.now.totals }
 
-// Spent returns the sum of all that is recorded, whether it counts or not.
+// Spent returns the sum of all that is recorded and not copied, whether it counts or not.
 func (f *Fold) Spent() Spent { return f.tally.Sums().Spent }
 
-// Sums returns the sums of all that is recorded, whether it counts or not.
+// Sums returns the sums of all that is recorded, whether it counts or not; see [Tally].
 func (f *Fold) Sums() Sums { return f.tally.Sums() }

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"slices"
 	"time"
 
 	"github.com/windlass-run/windlass/echo"
@@ -8,20 +9,31 @@ import (
 
 // Tally sums up a session's entries, given in order, whether they count or not. Unlike a [Fold] it
 // keeps none of them. The zero value is that of no entries. It belongs to one goroutine.
+//
+// What a fork has copied was done and paid for in the session that it comes from: it is in the
+// sums of that one, so that sums over sessions have it once, and here in Copied alone.
 type Tally struct {
 	sums   Sums
 	visits map[echo.Key]*visited
-	asked  map[echo.Key]Sizes // by the keys of model calls that are not answered
+	asked  []asked // what model calls are sent that are not answered: few
 }
 
-// Sums are what all entries of a session come to.
+// Sums are what all entries of a session come to that are its own.
 type Sums struct {
 	Spent
 	Background Totals // of it, what was done in the background
 	Context    Sizes  // of what phases' calls that were answered were sent
-	Phases     int    // visits that have begun
+	Copied     Copied // in no sum above
+	Phases     int    // visits that have begun, those that were copied among them
 	StartedAt  time.Time
 	Entries    uint64
+}
+
+// Copied is what a fork has of the session that it comes from.
+type Copied struct {
+	Origin
+	Totals    Totals
+	ToolCalls int
 }
 
 // Sizes are tokens, estimated.
@@ -38,41 +50,62 @@ type visited struct {
 	begun bool
 }
 
+// asked is what a selection says of a call that is to come.
+type asked struct {
+	selection echo.Key
+	Sizes
+}
+
 // Add takes the next entry.
 func (t *Tally) Add(e *echo.Entry) {
 	if t.sums.StartedAt.IsZero() {
 		t.sums.StartedAt = e.At
 	}
+	if e.NodeType == echo.NodeRunStart {
+		t.sums.Copied.Origin = OriginOf(e)
+	}
 	t.sums.Entries = e.Seq
-	t.sums.add(e)
-	if e.Background() {
-		t.sums.Background.Add(e)
-		return
+	own := !t.sums.Copied.Has(e)
+	t.sums.take(e, own)
+	if !own {
+		t.sums.Copied.add(e)
 	}
-	visit := e.Key.VisitKey()
-	if e.NodeType == echo.NodeRoute || visit == echo.RunKey() { // a route is recorded under the visit that it follows
-		return
+	switch visit := e.Key.VisitKey(); {
+	case visit == echo.CardsKey():
+		if own {
+			t.sums.Background.Add(e)
+		}
+	case e.NodeType == echo.NodeRoute || visit == echo.RunKey(): // a route is recorded under the visit that it follows
+	default:
+		t.visit(visit, e, own)
+		t.size(e, own)
 	}
-	t.visit(visit, e)
-	t.size(e)
+}
+
+func (c *Copied) add(e *echo.Entry) {
+	c.Totals.Add(e)
+	if e.NodeType == echo.NodeToolCall {
+		c.ToolCalls++
+	}
 }
 
 // size adds what a call was sent once it is answered.
-func (t *Tally) size(e *echo.Entry) {
+func (t *Tally) size(e *echo.Entry, own bool) {
 	switch {
 	case e.NodeType == echo.NodeSelection && e.Selection != nil:
-		if t.asked == nil {
-			t.asked = map[echo.Key]Sizes{}
-		}
-		key := e.Key.ModelKey()
-		t.asked[key] = t.asked[key].Plus(Sizes{Full: e.Selection.FullHistorySize, Sent: e.Selection.ContextSize})
+		t.asked = append(t.asked, asked{e.Key, Sizes{Full: e.Selection.FullHistorySize, Sent: e.Selection.ContextSize}})
 	case e.NodeType == echo.NodeModelCall && e.Error == nil:
-		t.sums.Context = t.sums.Context.Plus(t.asked[e.Key])
-		delete(t.asked, e.Key)
+		t.asked = slices.DeleteFunc(t.asked, func(a asked) bool {
+			sent := a.selection.Selects(e.Key)
+			if sent && own {
+				t.sums.Context = t.sums.Context.Plus(a.Sizes)
+			}
+			return sent
+		})
 	}
 }
 
-func (t *Tally) visit(key echo.Key, e *echo.Entry) {
+func (t *Tally) visit(key echo.Key, e *echo.Entry, own bool) {
 	if t.visits == nil {
 		t.visits = map[echo.Key]*visited{}
 	}
@@ -81,7 +114,7 @@ func (t *Tally) visit(key echo.Key, e *echo.Entry) {
 		v = &visited{}
 		t.visits[key] = v
 	}
-	v.add(e)
+	v.take(e, own)
 	if e.NodeType == echo.NodePhaseStart && !v.begun && e.Key.Path().Scope == "" {
 		v.begun = true
 		t.sums.Phases++

@@ -23,25 +23,25 @@ func (t *Totals) Add(e *echo.Entry) {
 	if e.NodeType != echo.NodeModelCall {
 		return
 	}
-	one := Totals{Calls: 1}
 	if e.Background() && e.Key.Purpose() == echo.PurposeEmbed {
-		one = Totals{Embeddings: 1}
+		t.Embeddings++
+	} else {
+		t.Calls++
 	}
 	if e.Error != nil {
-		one.Failed = 1
+		t.Failed++
 	}
 	if e.Scripted {
-		one.Scripted = 1
+		t.Scripted++
 	}
 	if e.Usage != nil {
-		one.Usage = *e.Usage
+		t.Usage = t.Usage.Add(*e.Usage)
 	}
 	if e.CostUSD == nil {
-		one.UnknownCosts = 1
+		t.UnknownCosts++
 	} else {
-		one.CostUSD = *e.CostUSD
+		t.CostUSD = plusUSD(t.CostUSD, *e.CostUSD)
 	}
-	*t = t.Plus(one)
 }
 
 // Plus returns the sum of both.
@@ -49,11 +49,12 @@ func (t Totals) Plus(u Totals) Totals {
 	return Totals{
 		Calls: t.Calls + u.Calls, Embeddings: t.Embeddings + u.Embeddings, Failed: t.Failed + u.Failed,
 		Scripted: t.Scripted + u.Scripted, Usage: t.Usage.Add(u.Usage),
-		// A sum stays a number that JSON can express.
-		CostUSD:      min(max(t.CostUSD+u.CostUSD, -math.MaxFloat64), math.MaxFloat64),
-		UnknownCosts: t.UnknownCosts + u.UnknownCosts,
+		CostUSD: plusUSD(t.CostUSD, u.CostUSD), UnknownCosts: t.UnknownCosts + u.UnknownCosts,
 	}
 }
+
+// plusUSD returns a sum that stays a number that JSON can express.
+func plusUSD(a, b float64) float64 { return min(max(a+b, -math.MaxFloat64), math.MaxFloat64) }
 
 // Requests returns how many calls and requests for embeddings there were.
 func (t Totals) Requests() int { return t.Calls + t.Embeddings }

@@ -57,15 +57,18 @@ type Reads struct {
 	Rereads int // calls that were made again for such results
 }
 
-// Spent sums up what is recorded, whether it counts or not.
+// Spent sums up what is recorded, whether it counts or not. What was copied is in LastAt alone.
 type Spent struct {
 	Totals    Totals
 	ToolCalls int
 	LastAt    time.Time // of the newest entry
 }
 
-func (s *Spent) add(e *echo.Entry) {
+func (s *Spent) take(e *echo.Entry, own bool) {
 	s.LastAt = e.At
+	if !own {
+		return
+	}
 	s.Totals.Add(e)
 	if e.NodeType == echo.NodeToolCall {
 		s.ToolCalls++
