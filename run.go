@@ -178,7 +178,8 @@ func (r *Run) do(ctx context.Context, run *app.Run) {
 	defer r.cancel()
 	res, err := recovered(ctx, run)
 	closing := run.Close()
-	r.result = &Result{Result: *res, Spent: run.Sums().Totals}
+	sums := run.Sums()
+	r.result = &Result{Result: *res, Spent: sums.Totals, Copied: sums.Copied}
 	if u := closing.Undelivered; u != nil {
 		r.result.Undelivered = u
 	}
@@ -236,6 +237,7 @@ func (r *Run) Cancel() { r.cancel() }
 type Result struct {
 	engine.Result
 	Spent       record.Totals // by the whole session: also by what failed, or was done in the background or before it was resumed
+	Copied      record.Copied // of a fork: what was paid for by the session that it comes from, and is not in Spent
 	Undelivered error         // why ClickHouse does not have everything yet; nil: it has, or it was to have nothing
 }
 

@@ -1,6 +1,7 @@
 package echo
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 )
@@ -72,6 +73,29 @@ func (e *Entry) SetHeader(header json.RawMessage) error {
 	}
 	e.Data = data
 	return nil
+}
+
+// Origin says of which session a fork has the first entries, and up to which. The zero value is that
+// of a session that is no fork.
+type Origin struct {
+	Session string `json:"parent"`
+	Upto    uint64 `json:"parent_seq"` // number of the last entry that it was to have of it
+}
+
+// Has reports whether an entry of the session was copied.
+func (o *Origin) Has(e *Entry) bool { return o.Upto > 0 && e.Seq <= o.Upto }
+
+// OriginOf returns the origin of the session that a run_start begins, as the header in it says.
+func OriginOf(start *Entry) Origin {
+	var o Origin
+	if !bytes.Contains(start.Data, []byte(`"parent_seq"`)) { // most are no forks, and a header has a whole cascade
+		return o
+	}
+	d, err := Read[RunStart](start)
+	if err != nil || json.Unmarshal(d.Header, &o) != nil || o.Session == "" {
+		return Origin{}
+	}
+	return o
 }
 
 // Clock is a reading of the clock: for how many seconds the run has been active.

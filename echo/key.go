@@ -166,16 +166,17 @@ func (k Key) ModelKey() Key {
 	return p.Key()
 }
 
-// Selects reports whether k is the key of a selection that is for the model call: whether call is
-// [Key.ModelKey] and k is not. It makes no key.
-func (k Key) Selects(call Key) bool {
-	at := strings.LastIndexByte(k.text, '/') + 1
-	if len(call.text) < at || k.text[:at] != call.text[:at] {
+// Selects reports whether a key is that of a selection which is for the model call: whether call is
+// its [Key.ModelKey] and another key. It makes no key.
+func Selects(selection, call Key) bool {
+	text := selection.text
+	at := strings.LastIndexByte(text, '/') + 1
+	if len(call.text) < at || text[:at] != call.text[:at] {
 		return false
 	}
-	word, number := cutNumber(k.text[at:])
+	word, number := cutNumber(text[at:])
 	called, of := cutNumber(call.text[at:])
-	return word == string(StepContext) && called == string(StepModel) && number == of && endsInTurn(k.text[:at])
+	return word == string(StepContext) && called == string(StepModel) && number == of && endsInTurn(text[:at])
 }
 
 // endsInTurn reports whether the beginning of a key, up to a slash, is that of a turn. A name may be

@@ -138,7 +138,7 @@ func TestSelects(t *testing.T) {
 	for _, k := range append(keys, Key{}) {
 		for _, call := range append(keys, Key{}) {
 			want := k.ModelKey() == call && k != call
-			require.Equal(t, want, k.Selects(call), "%s for %s", k, call)
+			require.Equal(t, want, Selects(k, call), "%s for %s", k, call)
 			if want {
 				found++
 			}

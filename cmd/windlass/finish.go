@@ -150,7 +150,7 @@ func (s *shownRun) printResult(res *engine.Result, runErr error) error {
 // ended returns the run as it is printed.
 func (s *shownRun) ended(res *engine.Result) summary.Run {
 	sums := s.run.Sums()
-	out := summary.Run{Session: s.run.ID(), Result: res, Totals: sums.Totals, Cards: sums.Background, Context: sums.Context}
+	out := summary.Run{Session: s.run.ID(), Result: res, Totals: sums.Totals, Cards: sums.Background, Context: sums.Context, Copied: sums.Copied}
 	for _, p := range res.Phases {
 		out.Phases = append(out.Phases, s.run.VisitTotals(p.Phase, p.Visit))
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/internal/quantity"
 	"github.com/windlass-run/windlass/internal/term"
 )
@@ -36,6 +37,26 @@ type account struct {
 	savedUSD, contextUSD *float64
 	guard                int
 	guardUSD             *float64
+
+	between between
+	copied  copies
+}
+
+// between is what came into phases of earlier ones, by the calls that were answered; after is how
+// many of the selections go on from calls that were copied.
+type between struct {
+	selections, calls, unpriced, after int
+	full, sent                         int64
+	usd                                *float64
+	lines                              []string // that the last process of the run prints
+}
+
+// copies are what a fork has of the session that it comes from.
+type copies struct {
+	from           string
+	upto           uint64
+	calls, unknown int
+	usd            *float64
 }
 
 // money adds up amounts some of which are unknown.
@@ -61,17 +82,24 @@ func (m *money) total() *float64 {
 
 // sumsOf adds up a journal in the plainest way.
 func sumsOf(entries []*echo.Entry) *account {
-	s := &account{id: entries[0].SessionID, status: "unfinished"}
+	s := &account{id: entries[0].SessionID, status: "unfinished", copied: copiesOf(entries)}
 	var all, cards, guard, context, full, sent, saved money
 	answers, visits := map[echo.Key]*echo.Entry{}, map[echo.Key]bool{}
 	for _, e := range entries {
-		switch e.NodeType {
-		case echo.NodePhaseStart:
+		switch {
+		case e.NodeType == echo.NodePhaseStart:
 			visits[e.Key] = true
+			continue
+		case e.NodeType == echo.NodeModelCall:
+			answers[e.Key] = e
+		}
+		if e.Seq <= s.copied.upto {
+			continue
+		}
+		switch e.NodeType {
 		case echo.NodeToolCall:
 			s.tools++
 		case echo.NodeModelCall:
-			answers[e.Key] = e
 			all.add(e.CostUSD)
 			s.call(e)
 			if strings.HasPrefix(e.Key.String(), "cards/") {
@@ -90,7 +118,7 @@ func sumsOf(entries []*echo.Entry) *account {
 	}
 	for _, e := range entries {
 		a := answers[e.Key.ModelKey()]
-		if e.NodeType != echo.NodeSelection || a == nil || a.Error != nil {
+		if e.NodeType != echo.NodeSelection || a == nil || a.Error != nil || a.Seq <= s.copied.upto {
 			continue
 		}
 		s.answered++
@@ -108,7 +136,93 @@ func sumsOf(entries []*echo.Entry) *account {
 	}
 	s.phases, s.usd, s.cardsUSD, s.guardUSD = len(visits), all.total(), cards.total(), guard.total()
 	s.fullUSD, s.sentUSD, s.savedUSD, s.contextUSD = full.total(), sent.total(), saved.total(), context.total()
+	s.sumBetween(entries, answers)
 	return s
+}
+
+func copiesOf(entries []*echo.Entry) copies {
+	var c copies
+	var usd money
+	d, _ := echo.Read[echo.RunStart](entries[0])
+	var h journal.Header
+	if json.Unmarshal(d.Header, &h) == nil {
+		c.from, c.upto = h.Parent, h.ParentSeq
+	}
+	for _, e := range entries {
+		if e.NodeType == echo.NodeModelCall && e.Seq <= c.upto {
+			c.calls++
+			usd.add(e.CostUSD)
+		}
+	}
+	c.unknown = usd.all - usd.known
+	if c.usd = usd.total(); c.from == "" {
+		c.usd = nil
+	}
+	return c
+}
+
+// sumBetween adds up what came into phases: it was sent with each call that was answered, the first
+// time at the full price.
+func (s *account) sumBetween(entries []*echo.Entry, answers map[echo.Key]*echo.Entry) {
+	var usd money
+	prices, once := map[echo.Key]*echo.Price{}, map[echo.Key]bool{}
+	for _, e := range entries {
+		if e.NodeType == echo.NodePhaseStart {
+			if d, _ := echo.Read[echo.PhaseStart](e); d.Context != nil {
+				prices[e.Key.VisitKey()] = d.Context.Price
+			}
+		}
+	}
+	for _, e := range entries {
+		if e.NodeType == echo.NodeResume {
+			s.between.lines = nil
+		}
+		d, err := echo.Read[echo.InterSelection](e)
+		if err != nil {
+			continue
+		}
+		if once[e.Key] {
+			panic("two selections for a visit: add up the newer")
+		}
+		once[e.Key] = true
+		if e.Seq > s.copied.upto {
+			s.between.lines = append(s.between.lines, fmt.Sprintf("%s of %s tokens", term.Count(d.Sent()), term.Count(d.Everything)))
+		}
+		var own, before int64
+		for _, c := range entries {
+			if a := answers[c.Key.ModelKey()]; c.NodeType != echo.NodeSelection || c.Key.VisitKey() != e.Key.VisitKey() || a == nil || a.Error != nil {
+				continue
+			} else if a.Seq <= s.copied.upto {
+				before++
+			} else {
+				own++
+			}
+		}
+		if own == 0 {
+			continue
+		}
+		b := &s.between
+		b.selections, b.calls, b.full, b.sent = b.selections+1, b.calls+int(own), b.full+own*d.Everything, b.sent+own*d.Sent()
+		if before > 0 {
+			b.after++
+		}
+		price := prices[e.Key.VisitKey()]
+		if price == nil {
+			b.unpriced++
+			usd.add(nil)
+			continue
+		}
+		v := 0.0
+		for n := range own {
+			per := price.Cached
+			if n+before == 0 {
+				per = price.Input
+			}
+			v += float64(d.Everything-d.Sent()) * per / 1e6
+		}
+		usd.add(&v)
+	}
+	s.between.usd = usd.total()
 }
 
 func (s *account) call(e *echo.Entry) {
@@ -139,6 +253,7 @@ func (s *account) costs() map[string]any {
 		"calls": s.calls, "embedding_calls": s.embeddings, "failed_calls": s.failed, "scripted_calls": s.scripted, "unknown_cost_calls": s.unknown,
 		"tokens_in": s.in, "tokens_cached": s.cached, "tokens_out": s.out, "tokens_reasoning": s.reasoning, "cost_usd": s.usd,
 		"phases": s.phases, "tool_calls": s.tools,
+		"copied_calls": s.copied.calls, "copied_unknown_cost_calls": s.copied.unknown, "copied_cost_usd": s.copied.usd,
 	}
 }
 
@@ -147,6 +262,17 @@ func (s *account) savings() map[string]any {
 	return map[string]any{
 		"calls": s.answered, "unpriced_calls": s.unpriced, "full_tokens": s.full, "sent_tokens": s.sent, "saved_tokens": s.full - s.sent,
 		"full_usd": s.fullUSD, "sent_usd": s.sentUSD, "saved_usd": s.savedUSD, "guard_calls": s.guard, "guard_usd": s.guardUSD, "cost_usd": s.contextUSD,
+		"selections": s.between.selections, "unpriced_selections": s.between.unpriced, "selection_full_tokens": s.between.full,
+		"selection_sent_tokens": s.between.sent, "selection_saved_tokens": s.between.full - s.between.sent, "selection_saved_usd": s.between.usd,
+	}
+}
+
+// selections are the figures of the statistics of what came into phases.
+func (s *account) selections() map[string]any {
+	b := s.between
+	return map[string]any{
+		"selections": b.selections, "calls": b.calls, "full_tokens": b.full, "sent_tokens": b.sent, "saved_tokens": b.full - b.sent,
+		"saved_usd": b.usd, "unpriced_selections": b.unpriced,
 	}
 }
 
@@ -179,10 +305,6 @@ var endLine = regexp.MustCompile(`(?m)^\S.* in \S+: (\d+) phases?, (\d+) model c
 // requireEnd holds what a run says at its end: the text and the JSON.
 func requireEnd(t *testing.T, s *account, p *process) {
 	t.Helper()
-	known := 0.0
-	if s.usd != nil {
-		known = *s.usd
-	}
 	embeddings := ""
 	if s.embeddings > 0 {
 		embeddings = fmt.Sprint(s.embeddings)
@@ -190,17 +312,21 @@ func requireEnd(t *testing.T, s *account, p *process) {
 	m := endLine.FindStringSubmatch(p.err.String())
 	require.NotNil(t, m, "%s: %s", s.id, p.err.String())
 	require.Equal(t, []string{
-		fmt.Sprint(s.phases), fmt.Sprint(s.calls), embeddings, term.Count(s.in), term.Count(s.cached), term.Count(s.out), quantity.Cost(known, s.unknown),
+		fmt.Sprint(s.phases), fmt.Sprint(s.calls), embeddings, term.Count(s.in), term.Count(s.cached), term.Count(s.out), quantity.Cost(s.usd, s.unknown),
 	}, m[1:8], s.id)
 	require.Equal(t, s.scripted > 0, m[8] != "", s.id)
 	if s.sent < s.full {
-		require.Contains(t, p.err.String(), fmt.Sprintf("Context: sent %s of %s tokens of history (%.0f%% less, estimated)",
-			term.Count(s.sent), term.Count(s.full), 100*float64(s.full-s.sent)/float64(s.full)), s.id)
+		require.Contains(t, p.err.String(), fmt.Sprintf("Context: sent %s of %s tokens of history (%s less, estimated)",
+			term.Count(s.sent), term.Count(s.full), term.Share(s.full-s.sent, s.full)), s.id)
 	} else {
 		require.NotContains(t, p.err.String(), "Context: sent ", s.id)
 	}
+	for _, line := range s.between.lines {
+		require.Contains(t, p.err.String(), line, s.id)
+	}
 	var out map[string]any
 	require.NoError(t, json.Unmarshal([]byte(p.out.String()), &out))
+	requireCopied(t, s, p, out)
 	requireFigures(t, s.id+" --json", map[string]any{
 		"model_calls": s.calls, "embedding_calls": s.embeddings, "failed_calls": s.failed, "unknown_costs": s.unknown, "cost_usd": s.usd,
 	}, out, "model_calls", "embedding_calls", "failed_calls", "unknown_costs", "cost_usd")
@@ -208,6 +334,21 @@ func requireEnd(t *testing.T, s *account, p *process) {
 	requireFigures(t, s.id+" usage", map[string]any{"in": s.in, "out": s.out, "cached": s.cached, "reasoning": s.reasoning}, used, "in", "out")
 	require.Len(t, out["phases"], s.phases)
 	requirePhases(t, s, out)
+}
+
+// requireCopied holds what the end of a fork says of what it has copied.
+func requireCopied(t *testing.T, s *account, p *process, out map[string]any) {
+	t.Helper()
+	copied, ok := out["copied"].(map[string]any)
+	require.Equal(t, s.copied.from != "", ok, s.id)
+	if !ok {
+		require.NotContains(t, p.err.String(), "Copied from", s.id)
+		return
+	}
+	require.Regexp(t, fmt.Sprintf(`(?m)^Copied from %s: .*, %s, not counted$`, s.copied.from, regexp.QuoteMeta(quantity.Cost(s.copied.usd, s.copied.unknown))), p.err.String(), s.id)
+	require.Equal(t, s.copied.from, copied["forked_from"])
+	requireFigures(t, s.id+" copied", map[string]any{"cost_usd": s.copied.usd, "unknown_costs": s.copied.unknown}, copied, "cost_usd", "unknown_costs")
+	require.InDelta(t, s.copied.calls, copied["model_calls"].(float64)+copied["embedding_calls"].(float64), 0)
 }
 
 // requirePhases demands that the figures of the phases and those of the cards make up those of the
@@ -272,13 +413,18 @@ func (l *lab) requireReports(want map[string]*account, here bool) {
 	bySession := l.rows("session_id", "cost", "--by", "session", "--json")
 	byView := l.rows("session_id", "sql", "--json", "SELECT * FROM cost_by_session")
 	byCall := l.rows("session_id", "sql", "--json", `SELECT session_id, countIf(effect != 'embed') AS calls, countIf(effect = 'embed') AS embedding_calls,
-		sum(tokens_in) AS tokens_in, sum(tokens_out) AS tokens_out, sumOrNull(cost_usd) AS cost_usd FROM model_calls GROUP BY session_id`)
+		sum(tokens_in) AS tokens_in, sum(tokens_out) AS tokens_out, sumOrNull(cost_usd) AS cost_usd FROM model_calls WHERE NOT copied GROUP BY session_id`)
 	saved := l.rows("session_id", "sql", "--json", "SELECT * FROM savings_by_session")
 	require.Len(l.t, list, len(want))
 	require.Len(l.t, stored, len(want))
 	for id, s := range want {
 		requireFigures(l.t, "sessions list: "+id, s.costs(), list[id], sessionFigures...)
-		requireFigures(l.t, "sessions: "+id, s.costs(), stored[id], sessionFigures...)
+		requireFigures(l.t, "sessions: "+id, s.costs(), stored[id], append(sessionFigures, "copied_calls", "copied_cost_usd")...)
+		require.Equal(l.t, s.copied.from, stored[id]["forked_from"], id)
+		if s.copied.from != "" {
+			require.Equal(l.t, s.copied.from, list[id]["forked_from"], id)
+			requireFigures(l.t, "sessions list, copied: "+id, s.costs(), list[id], "copied_calls", "copied_cost_usd")
+		}
 		require.Equal(l.t, s.status, stored[id]["status"], id)
 		status := s.status
 		if status == "unfinished" && here {
@@ -302,12 +448,11 @@ func (l *lab) requireReports(want map[string]*account, here bool) {
 }
 
 // requireStats holds the statistics of a session, and its row of savings, against the sums.
-//
-// Selections between phases have a place here, too, once savings have figures of them.
 func (l *lab) requireStats(s *account, row map[string]any) {
 	l.t.Helper()
 	if s.answered+s.guard > 0 {
-		requireFigures(l.t, "savings_by_session: "+s.id, s.savings(), row, "calls", "guard_calls", "guard_usd", "saved_usd", "saved_tokens", "cost_usd")
+		requireFigures(l.t, "savings_by_session: "+s.id, s.savings(), row, "calls", "guard_calls", "guard_usd", "saved_usd", "saved_tokens", "cost_usd",
+			"selections", "unpriced_selections", "selection_full_tokens", "selection_sent_tokens", "selection_saved_tokens", "selection_saved_usd")
 	}
 	var stats struct{ Total map[string]any }
 	if s.answered == 0 { // a session of which no call is known has no statistics
@@ -315,6 +460,8 @@ func (l *lab) requireStats(s *account, row map[string]any) {
 	}
 	require.NoError(l.t, json.Unmarshal([]byte(l.run(exitOK, "context", "stats", s.id, "--json").out.String()), &stats))
 	requireFigures(l.t, "context stats: "+s.id, s.savings(), stats.Total, "calls", "saved_tokens", "saved_usd", "full_tokens", "sent_usd", "cost_usd")
+	requireFigures(l.t, "between of context stats: "+s.id, s.selections(), stats.Total["between_phases"].(map[string]any),
+		"selections", "calls", "full_tokens", "sent_tokens", "saved_tokens", "saved_usd", "unpriced_selections")
 	requireFigures(l.t, "guard of context stats: "+s.id, map[string]any{"calls": s.guard, "cost_usd": s.guardUSD}, stats.Total["guard"].(map[string]any), "calls", "cost_usd")
 	for _, name := range []string{"cached_estimated", "cached_reported"} {
 		if stats.Total[name] == nil {

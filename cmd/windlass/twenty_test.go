@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/llm/llmtest"
 )
 
@@ -35,14 +36,28 @@ func TestTwentySessions(t *testing.T) {
 		ends[r.id] = last
 	}
 	ends["killed"] = l.killed("killed")
-	require.Len(t, ends, 22)
+	for _, f := range twentyForks {
+		ends[f.id] = l.forked(f.id, f.of, f.after)
+	}
+	require.Len(t, ends, 32)
 	l.run(exitOK, "ship")
 
-	want := map[string]*account{}
+	want, paid := map[string]*account{}, map[string]bool{}
 	for id := range ends {
-		want[id] = sumsOf(l.recorded(id))
+		entries := l.recorded(id)
+		want[id] = sumsOf(entries)
+		for _, e := range entries {
+			if e.NodeType == echo.NodeModelCall {
+				paid[e.At.String()+e.Key.String()] = true // a copy has both of the call that it is of
+			}
+		}
 	}
 	requireKinds(t, want)
+	calls := 0
+	for _, s := range want {
+		calls += s.calls + s.embeddings
+	}
+	require.Len(t, paid, calls, "each call that was paid for is in one session")
 	for id, p := range ends {
 		if id != "killed" { // which has said nothing
 			requireEnd(t, want[id], p)
@@ -97,6 +112,21 @@ var twentySessions = []twentySession{
 	{"learned", [][]string{ran("learned", "reading.json", "tight-unknown")}, nil},
 	{"cards", [][]string{ran("cards", "review.json", "priced")}, nil},
 	{"cards-refused", [][]string{ran("cards-refused", "review-refused.json", "priced")}, nil},
+	{"twice", [][]string{ran("twice", "circle.json", "circling")}, nil},
+	{"twice-unpriced", [][]string{ran("twice-unpriced", "circle.json", "circling-unpriced")}, nil},
+	{"twice-mixed", [][]string{ran("twice-mixed", "circle.json", "circling", "--model", "end=circling-unpriced")}, nil},
+	{"twice-again", [][]string{ran("twice-again", "circle.json", "circling-fails"), {"resume", "twice-again"}}, []int{exitProvider}},
+}
+
+// twentyForks are made once the others are there, each after an entry of one: amid the calls of a
+// visit for which something was selected, of a fork, with cards, and with costs that are unknown.
+var twentyForks = []struct{ id, of, after string }{
+	{"twice-fork", "twice", "report/attempt1/turn1/model"},
+	{"twice-fork-fork", "twice-fork", "report~2/attempt1/turn1/model"},
+	{"cards-fork", "cards", "report/start"},
+	{"cards-fork-late", "cards", "report/attempt1/turn1/model"},
+	{"mixed-fork", "mixed", "second/attempt1/turn1/model"},
+	{"again-fork", "twice-again", "report/attempt1/turn1/model"},
 }
 
 // twentyLab has the cascades, and models with a price, without one, and with a small window.
@@ -108,9 +138,13 @@ func twentyLab(t *testing.T) *lab {
 		tight[model] = &tightProvider{window: 6000, work: talkingParts(20)}
 	}
 	var asked sync.Map
+	circles := &circling{}
 	p := llmtest.Start(llmtest.Config{Key: testKey, Embed: embed, Answer: func(r llmtest.Request) *llmtest.Answer {
 		if p := tight[r.Model]; p != nil {
 			return p.answer(r)
+		}
+		if strings.HasPrefix(r.Model, "circling") {
+			return circles.answer(r)
 		}
 		_, again := asked.LoadOrStore(r.Model, true)
 		switch {
@@ -130,7 +164,8 @@ func twentyLab(t *testing.T) *lab {
 		"summer": {"price": {"input": 10, "output": 13}}, "vectors": {"price": {"input": 0.3, "output": 0}},
 		"tight": {"price": {"input": 1.3, "cached_input": 0.13, "output": 2.1}, `+small+`}, "tight-unpriced": {`+small+`},
 		"tight-probed": {"price": {"input": 1.7, "output": 2.3}, `+small+`},
-		"tight-unknown": {"price": {"input": 1.9, "output": 2.9}}}}`)
+		"tight-unknown": {"price": {"input": 1.9, "output": 2.9}},
+		"circling": {"price": {"input": 2.3, "cached_input": 0.23, "output": 3.1}}, "circling-fails": {"price": {"input": 3.7, "output": 4.1}}}}`)
 	for name, text := range recorded {
 		if strings.HasPrefix(name, "windlass") {
 			continue
@@ -147,6 +182,7 @@ func twentyLab(t *testing.T) *lab {
 		"reading.json": readingCascade("", ""),
 		"probing.json": readingCascade("", `"intra_context": {"enabled": false, "guard": {"recount": "probe"}},`),
 		"review.json":  reviewCascade("review", "summer"), "review-refused.json": reviewCascade("review-refused", "limited"),
+		"circle.json":  circleCascade,
 		"hanging.json": `{"cascade_id": "hanging", "phases": [{"name": "one", "instructions": "x"}, {"name": "two", "model": "hangs", "instructions": "y"}]}`,
 	} {
 		l.file(name, text)
@@ -163,6 +199,51 @@ func reviewCascade(id, cardModel string) string {
 	return fmt.Sprintf(`{"cascade_id": %q, "auto_context": {"inter_phase": {"card_model": %q}},
 		"phases": [{"name": "read", "instructions": %q}, {"name": "report", "instructions": "What of the seal?",
 		"context": {"mode": "auto", "anchors": {"window": 1, "include": []}, "selection": {"strategy": "semantic"}}}]}`, id, cardModel, long)
+}
+
+// circleCascade gathers and reports twice, each time with what is selected of before.
+var circleCascade = fmt.Sprintf(`{"cascade_id": "circle", "phases": [
+	{"name": "gather", "instructions": "Gather. %s", "handoffs": ["report"]},
+	{"name": "report", "instructions": "Report on the seal.", "handoffs": ["gather", "end"],
+		"context": {"mode": "auto", "anchors": {"window": 1, "include": []}, "selection": {"strategy": "heuristic", "max_tokens": 200}}},
+	{"name": "end", "instructions": "End.", "context": {"mode": "auto", "anchors": {"window": 1}, "selection": {"strategy": "heuristic"}}}]}`,
+	strings.Repeat("Look at the pump, its seal and its valve. ", 20))
+
+// circling is a model that has every second report followed by another round. A report of the one
+// that fails is refused once.
+type circling struct {
+	mu      sync.Mutex // guards what follows
+	reports int
+	failed  bool
+}
+
+func (c *circling) answer(r llmtest.Request) *llmtest.Answer {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	a := &llmtest.Answer{Text: strings.Repeat("The seal of the pump leaks, and so does the valve. ", 12), Usage: usage}
+	last := r.Messages[len(r.Messages)-1].Text()
+	switch asked := strings.HasPrefix(last, "Report on the seal."); {
+	case asked && r.Model == "circling-fails" && !c.failed:
+		c.failed = true
+		a.Fault = llmtest.Fault{Status: http.StatusUnauthorized, Message: "who?"}
+	case asked:
+		target := []string{"gather", "end"}[c.reports%2]
+		c.reports++
+		a.Text, a.Calls = "On.", []llmtest.Call{{ID: "c1", Name: "route_to", Arguments: `{"target": "` + target + `"}`}}
+	}
+	return a
+}
+
+// forked makes a session of another one up to an entry, by its key.
+func (l *lab) forked(id, of, after string) *process {
+	l.t.Helper()
+	for _, e := range l.recorded(of) {
+		if e.Key.String() == after && e.Error == nil {
+			return l.run(exitOK, "resume", of, "--fork", fmt.Sprint(e.Seq), "--session", id, "--json")
+		}
+	}
+	require.Fail(l.t, "session "+of+" has no "+after)
+	return nil
 }
 
 // killed makes a session whose process dies in its second phase.
@@ -191,7 +272,17 @@ func requireKinds(t *testing.T, all map[string]*account) {
 		"again":            func(s *account) bool { return s.calls == 2 && s.failed == 1 },
 		"again-unknown":    func(s *account) bool { return s.calls == 3 && s.failed == 1 && s.unknown == 1 },
 		"stopped":          func(s *account) bool { return s.calls == 2 && s.phases == 2 },
-		"fork":             func(s *account) bool { return s.calls > 0 },
+		"fork":             func(s *account) bool { return s.calls > 0 && s.copied.calls > 0 },
+		"twice":            func(s *account) bool { return s.between.selections == 3 && *s.between.usd > 0 && s.phases == 5 },
+		"twice-unpriced":   func(s *account) bool { return s.between.selections == 3 && s.between.usd == nil },
+		"twice-mixed":      func(s *account) bool { return s.between.unpriced == 1 && *s.between.usd > 0 },
+		"twice-again":      func(s *account) bool { return s.failed == 1 && s.between.selections == 3 },
+		"twice-fork":       func(s *account) bool { return s.between.after > 0 && s.copied.from == "twice" && *s.copied.usd > 0 },
+		"twice-fork-fork":  func(s *account) bool { return s.copied.from == "twice-fork" && s.copied.calls > 3 },
+		"cards-fork":       func(s *account) bool { return s.copied.calls == 1 && s.between.selections == 1 && s.cards > 0 },
+		"cards-fork-late":  func(s *account) bool { return s.copied.calls > 5 && s.copied.upto > 20 },
+		"mixed-fork":       func(s *account) bool { return s.calls == 0 && s.copied.unknown == 1 && *s.usd == 0 },
+		"again-fork":       func(s *account) bool { return s.failed == 0 && s.copied.calls == 3 },
 		"guarded":          func(s *account) bool { return s.guard > 0 && *s.guardUSD > 0 && s.sent < s.full },
 		"guarded-unpriced": func(s *account) bool { return s.guard > 0 && s.guardUSD == nil && s.unpriced > 0 },
 		"recounted":        func(s *account) bool { return s.guard > 0 },

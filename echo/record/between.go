@@ -4,7 +4,8 @@ import "github.com/windlass-run/windlass/echo"
 
 // Between sums up what came into phases of earlier ones. That is sent with every call of a visit,
 // so tokens and money are those of all calls that were answered. Money is an estimate: the first
-// call of a visit is sent it in full, later ones read it from the cache.
+// call of a visit is sent it in full, later ones read it from the cache. Calls that a fork has
+// copied are in none of it.
 type Between struct {
 	Selections  int      `json:"selections"` // in visits with a call that was answered
 	Calls       int      `json:"calls"`      // of these visits, answered
@@ -18,10 +19,13 @@ type Between struct {
 // BetweenPhases sums up the selections of a session. Of a visit the newest counts.
 func BetweenPhases(entries []*echo.Entry) Between {
 	var keys []echo.Key
+	var origin echo.Origin
 	newest := map[echo.Key]*echo.InterSelection{}
-	prices, failed, asked := map[echo.Key]*echo.Price{}, map[echo.Key]bool{}, map[echo.Key][]echo.Key{}
+	prices, answers, asked := map[echo.Key]*echo.Price{}, map[echo.Key]*echo.Entry{}, map[echo.Key][]echo.Key{}
 	for _, e := range entries {
 		switch e.NodeType { //nolint:exhaustive // the others say nothing of it
+		case echo.NodeRunStart:
+			origin = echo.OriginOf(e)
 		case echo.NodePhaseStart:
 			if start, err := echo.Read[echo.PhaseStart](e); err == nil && start.Context != nil {
 				prices[e.Key.VisitKey()] = start.Context.Price
@@ -29,7 +33,7 @@ func BetweenPhases(entries []*echo.Entry) Between {
 		case echo.NodeSelection:
 			asked[Conversation(e.Key)] = append(asked[Conversation(e.Key)], e.Key.ModelKey())
 		case echo.NodeModelCall:
-			failed[e.Key] = e.Error != nil
+			answers[e.Key] = e
 		case echo.NodeInter:
 			if s, err := echo.Read[echo.InterSelection](e); err == nil {
 				if newest[e.Key] == nil {
@@ -41,18 +45,26 @@ func BetweenPhases(entries []*echo.Entry) Between {
 	}
 	var sum Between
 	for _, key := range keys {
-		calls := 0
+		own, copied := 0, 0
 		for _, call := range asked[Conversation(key)] {
-			if bad, came := failed[call]; came && !bad {
-				calls++
+			switch answer := answers[call]; {
+			case answer == nil || answer.Error != nil:
+			case origin.Has(answer):
+				copied++
+			default:
+				own++
 			}
 		}
-		sum.add(newest[key], calls, prices[key.VisitKey()])
+		sum.add(newest[key], own, copied, prices[key.VisitKey()])
+	}
+	if sum.Selections == 0 {
+		sum.SavedUSD = new(float64) // the sum of none is known
 	}
 	return sum
 }
 
-func (b *Between) add(s *echo.InterSelection, calls int, price *echo.Price) {
+// add takes a selection that was sent with so many calls, after those that are copied.
+func (b *Between) add(s *echo.InterSelection, calls, copied int, price *echo.Price) {
 	if calls == 0 {
 		return
 	}
@@ -69,5 +81,9 @@ func (b *Between) add(s *echo.InterSelection, calls int, price *echo.Price) {
 	if b.SavedUSD == nil {
 		b.SavedUSD = new(float64)
 	}
-	*b.SavedUSD += float64(s.Everything-s.Sent()) * (price.Input + float64(calls-1)*price.Cached) / 1e6
+	perToken := float64(calls) * price.Cached
+	if copied == 0 {
+		perToken += price.Input - price.Cached
+	}
+	*b.SavedUSD += float64(s.Everything-s.Sent()) * perToken / 1e6
 }

@@ -31,7 +31,7 @@ type Sums struct {
 
 // Copied is what a fork has of the session that it comes from.
 type Copied struct {
-	Origin
+	echo.Origin
 	Totals    Totals
 	ToolCalls int
 }
@@ -62,7 +62,7 @@ func (t *Tally) Add(e *echo.Entry) {
 		t.sums.StartedAt = e.At
 	}
 	if e.NodeType == echo.NodeRunStart {
-		t.sums.Copied.Origin = OriginOf(e)
+		t.sums.Copied.Origin = echo.OriginOf(e)
 	}
 	t.sums.Entries = e.Seq
 	own := !t.sums.Copied.Has(e)
@@ -96,7 +96,7 @@ func (t *Tally) size(e *echo.Entry, own bool) {
 		t.asked = append(t.asked, asked{e.Key, Sizes{Full: e.Selection.FullHistorySize, Sent: e.Selection.ContextSize}})
 	case e.NodeType == echo.NodeModelCall && e.Error == nil:
 		t.asked = slices.DeleteFunc(t.asked, func(a asked) bool {
-			sent := a.selection.Selects(e.Key)
+			sent := echo.Selects(a.selection, e.Key)
 			if sent && own {
 				t.sums.Context = t.sums.Context.Plus(a.Sizes)
 			}

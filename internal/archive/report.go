@@ -38,6 +38,7 @@ type Call struct {
 	CostUSD    *float64              `json:"cost_usd"`
 	DurationMS float64               `json:"duration_ms"`
 	Failed     bool                  `json:"failed"`
+	Copied     bool                  `json:"copied,omitempty"`      // of the session that a fork comes from, which paid for it
 	Retries    int                   `json:"retries,omitempty"`     // requests of a model call that failed before
 	RetryKinds []echo.ModelErrorKind `json:"retry_kinds,omitempty"` // why each of them did
 	Error      string                `json:"error,omitempty"`
@@ -55,12 +56,15 @@ func (a *Archive) Report(ctx context.Context, given string) (*Report, error) {
 		PhaseReports: []PhaseReport{}, CallList: []Call{},
 	}
 	durations := map[string]float64{} // of the model calls of each visit, in ms
+	origin := read.fold.Sums().Copied.Origin
 	for _, e := range read.entries {
-		if e.NodeType == echo.NodeModelCall {
+		if e.NodeType == echo.NodeModelCall && !origin.Has(e) {
 			durations[e.Key.VisitKey().String()] += e.DurationMS
 		}
 		if e.NodeType == echo.NodeModelCall || e.NodeType == echo.NodeToolCall {
-			r.CallList = append(r.CallList, callOf(e))
+			c := callOf(e)
+			c.Copied = origin.Has(e)
+			r.CallList = append(r.CallList, c)
 		}
 	}
 	for i, v := range read.fold.Visits() {

@@ -94,6 +94,16 @@ func figuresOf(s *record.Sums) clickhouse.SessionFigures {
 	return clickhouse.SessionFigures{
 		Phases: uint64(s.Phases), Calls: uint64(t.Calls), EmbeddingCalls: uint64(t.Embeddings), ToolCalls: uint64(s.ToolCalls),
 		UnknownCostCalls: uint64(t.UnknownCosts), ScriptedCalls: uint64(t.Scripted), Tokens: tokensOf(&t.Usage), CostUSD: t.KnownUSD(),
+		Copied: copiedOf(&s.Copied),
+	}
+}
+
+func copiedOf(c *record.Copied) clickhouse.Copied {
+	if c.Session == "" {
+		return clickhouse.Copied{}
+	}
+	return clickhouse.Copied{
+		ForkedFrom: c.Session, CopiedCalls: uint64(c.Totals.Requests()), CopiedUnknown: uint64(c.Totals.UnknownCosts), CopiedCostUSD: c.Totals.KnownUSD(),
 	}
 }
 

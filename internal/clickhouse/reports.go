@@ -131,6 +131,16 @@ type SessionFigures struct {
 	ScriptedCalls    uint64 `json:"scripted_calls" ch:"scripted_calls"`
 	Tokens
 	CostUSD *float64 `json:"cost_usd" ch:"cost_usd"` // nil when there are calls and no cost is known
+	Copied
+}
+
+// Copied is what a fork has of the session that it comes from, and of no other figure but phases:
+// it was paid for there.
+type Copied struct {
+	ForkedFrom    string   `json:"forked_from,omitempty" ch:"forked_from"`                             // the id of that session; "": it is no fork
+	CopiedCalls   uint64   `json:"copied_calls,omitempty" ch:"copied_calls"`                           // requests for embeddings among them
+	CopiedUnknown uint64   `json:"copied_unknown_cost_calls,omitempty" ch:"copied_unknown_cost_calls"` // left out of CopiedCostUSD
+	CopiedCostUSD *float64 `json:"copied_cost_usd,omitempty" ch:"copied_cost_usd"`                     // nil: none is known, or it is no fork
 }
 
 // Sessions lists the newest sessions, the newest first; all of them when limit is 0.

@@ -50,9 +50,26 @@ func stored[T any](t table[T], version string) storedTable {
 	return storedTable{name: t.name, columns: t.names(), ddl: t.ddl(), added: added, version: version}
 }
 
+// computed are columns of a table that ClickHouse makes of others, also in rows that had been there
+// before: SELECT * is without them.
+func (t storedTable) computed(columns ...string) storedTable {
+	for _, c := range columns {
+		t.ddl += ",\n    " + c
+		t.added += ", ADD COLUMN IF NOT EXISTS " + c
+	}
+	return t
+}
+
+// The session that a fork comes from, and the last entry that it has of it: the start of a run has
+// the header of its journal.
+const (
+	forkedFrom = "forked_from          String MATERIALIZED if(node_type = 'run_start', JSONExtractString(data_json, 'header', 'parent'), '')"
+	forkedAt   = "forked_at            UInt64 MATERIALIZED if(node_type = 'run_start', JSONExtractUInt(data_json, 'header', 'parent_seq'), 0)"
+)
+
 func tables() []storedTable {
 	return []storedTable{
-		stored(logTable(), "seq"),
+		stored(logTable(), "seq").computed(forkedFrom, forkedAt),
 		stored(selectionTable(), "seq"),
 		stored(cardTable(), "(content_hash, generated_at)"),
 		stored(embeddingTable(), "(content_hash, embedding_model, generated_at)"),

@@ -31,7 +31,17 @@ The statements as they run are in testdata/ddl_server.golden and testdata/ddl_cl
        sum(c.selection_full) AS selection_full_tokens,
        sum(c.selection_sent) AS selection_sent_tokens,
        sum(c.selection_saved) AS selection_saved_tokens,
-       sumOrNull(c.selection_usd) AS selection_saved_usd{{end -}}
+       countIf(c.sent IS NULL AND c.selection_usd IS NULL) AS unpriced_selections,
+       if(selections = 0, 0, round(sumOrNull(c.selection_usd), 12)) AS selection_saved_usd{{end -}}
+
+{{/* What each fork has of the session that it comes from, which paid for it: its entries up to copied_upto. */ -}}
+{{define "joinForks"}}LEFT JOIN
+(
+    SELECT session_id AS fork, any(forked_from) AS forked_from, max(forked_at) AS copied_upto
+    FROM {{table "unified_logs"}} WHERE forked_at > 0 GROUP BY session_id
+) AS f ON session_id = f.fork{{end -}}
+
+{{define "copied"}}toBool(seq <= ifNull(f.copied_upto, 0)) AS copied{{end -}}
 
 {{/* The calls of phases that were answered, as others were not paid for or not sent at all, and those of the guard, which
 have no selection: summaries and exact counts. Selections between phases are neither: their sent is NULL. */ -}}
@@ -39,10 +49,10 @@ have no selection: summaries and exact counts. Selections between phases are nei
     SELECT session_id, cascade_id, phase_name, model, true AS sent, full_history_size, context_size, tokens_saved, shared_size,
            full_usd, sent_usd, saved_usd, counted, tokens_in, tokens_cached, cost_usd,
            0 AS selection_full, 0 AS selection_sent, 0 AS selection_saved, NULL AS selection_usd
-    FROM {{table "context_calls"}} WHERE answered
+    FROM {{table "context_calls"}} WHERE answered AND NOT copied
     UNION ALL
     SELECT session_id, cascade_id, phase_name, model, false, 0, 0, 0, 0, NULL, NULL, NULL, false, 0, 0, cost_usd, 0, 0, 0, NULL
-    FROM {{table "model_calls"}} WHERE effect IN ('compact', 'recount')
+    FROM {{table "model_calls"}} WHERE effect IN ('compact', 'recount') AND NOT copied
     UNION ALL
     SELECT session_id, cascade_id, phase_name, model, NULL, 0, 0, 0, 0, NULL, NULL, NULL, false, 0, 0, NULL,
            full_tokens, sent_tokens, saved_tokens, saved_usd
@@ -121,21 +131,22 @@ CREATE OR REPLACE VIEW {{table "logs"}}{{onCluster}} AS
 SELECT * EXCEPT (selection_json), content_text FROM {{table "unified_logs"}} FINAL;
 
 -- One row per model call and per request for embeddings, whose effect is 'embed'. cost_usd is NULL when the cost is unknown.
--- Requests that failed before the call was answered or given up are in retries and retry_kinds.
+-- Requests that failed before the call was answered or given up are in retries and retry_kinds. What a fork has copied was
+-- paid for in the session that it comes from, which has the same call: a sum over sessions is one WHERE NOT copied.
 CREATE OR REPLACE VIEW {{table "model_calls"}}{{onCluster}} AS
 SELECT session_id, seq, at, {{place}}, effect, effect_number, effect_name, model, provider, scripted,
        has_usage, tokens_in, tokens_cached, tokens_out, tokens_reasoning, usage_estimated, cost_usd, duration_ms,
        request_hash, content_hash, content_text, tool_calls_json, error_kind, error,
        JSONExtractUInt(data_json, 'retries') AS retries,
-       JSONExtract(data_json, 'retry_kinds', 'Array(String)') AS retry_kinds
-FROM {{table "unified_logs"}} FINAL
+       JSONExtract(data_json, 'retry_kinds', 'Array(String)') AS retry_kinds, {{template "copied"}}
+FROM {{table "unified_logs"}} AS l FINAL {{template "joinForks"}}
 WHERE node_type = 'model_call';
 
 -- One row per tool call.
 CREATE OR REPLACE VIEW {{table "tool_calls"}}{{onCluster}} AS
 SELECT session_id, seq, at, {{place}}, effect, effect_number, effect_name, tool_name, tool_call_id,
-       tool_arguments, failed, duration_ms, content_hash, content_text, error_kind, error
-FROM {{table "unified_logs"}} FINAL
+       tool_arguments, failed, duration_ms, content_hash, content_text, error_kind, error, {{template "copied"}}
+FROM {{table "unified_logs"}} AS l FINAL {{template "joinForks"}}
 WHERE node_type = 'tool_call';
 
 -- One row per decision on context. Of a call, the anchors are the messages that are sent in full whatever their age is, and
@@ -192,24 +203,24 @@ SELECT s.session_id AS session_id, s.seq AS seq, s.at AS at, {{placeOf "s"}},
        s.full_shared_size AS full_shared_size, s.full_usd AS full_usd, s.sent_usd AS sent_usd,
        s.full_usd - s.sent_usd AS saved_usd, s.request_size AS request_size, s.request_limit AS request_limit,
        c.key != '' AND c.error_kind = '' AS answered, c.has_usage AND NOT c.usage_estimated AS counted,
-       c.tokens_in AS tokens_in, c.tokens_cached AS tokens_cached, c.cost_usd AS cost_usd
+       c.tokens_in AS tokens_in, c.tokens_cached AS tokens_cached, c.cost_usd AS cost_usd, toBool(c.copied) AS copied
 FROM {{table "context_selections"}} AS s
 LEFT JOIN
 (
-    SELECT session_id, key, error_kind, has_usage, usage_estimated, tokens_in, tokens_cached, cost_usd
+    SELECT session_id, key, error_kind, has_usage, usage_estimated, tokens_in, tokens_cached, cost_usd, copied
     FROM {{table "model_calls"}} ORDER BY seq DESC LIMIT 1 BY session_id, key
 ) AS c ON s.session_id = c.session_id AND s.key = c.key
 WHERE s.selection_type = 'intra_phase';
 
 -- One row per selection of what came into a phase of earlier ones, the newest of each visit. What came in is sent with every
 -- call of the visit, the first time in full, later from the cache: tokens and money are those of all calls that were
--- answered. Money is NULL where the price is unknown.
+-- answered, without those that a fork has copied. Money is NULL where the price is unknown.
 CREATE OR REPLACE VIEW {{table "phase_selections"}}{{onCluster}} AS
 SELECT d.session_id AS session_id, d.seq AS seq, d.at AS at, {{placeOf "d"}}, d.model AS model, d.strategy AS strategy, d.why AS why,
        d.full_history_size AS everything_tokens, d.context_size AS came_in_tokens, d.tokens_saved AS left_out_tokens,
-       d.anchor_hashes AS anchor_hashes, d.selected_hashes AS selected_hashes, n.calls AS calls,
+       d.anchor_hashes AS anchor_hashes, d.selected_hashes AS selected_hashes, n.calls AS calls, n.copied_calls AS copied_calls,
        everything_tokens * calls AS full_tokens, came_in_tokens * calls AS sent_tokens, left_out_tokens * calls AS saved_tokens,
-       if(calls = 0, NULL, (d.input_price + (calls - 1) * d.cached_price) / 1e6) AS token_usd,
+       if(calls = 0, NULL, if(copied_calls = 0, d.input_price + (calls - 1) * d.cached_price, calls * d.cached_price) / 1e6) AS token_usd,
        everything_tokens * token_usd AS full_usd, came_in_tokens * token_usd AS sent_usd, left_out_tokens * token_usd AS saved_usd
 FROM
 (
@@ -218,7 +229,7 @@ FROM
 ) AS d
 LEFT JOIN
 (
-    SELECT session_id, phase_name, visit, branch, toInt64(countIf(answered)) AS calls
+    SELECT session_id, phase_name, visit, branch, toInt64(countIf(answered AND NOT copied)) AS calls, toInt64(countIf(answered AND copied)) AS copied_calls
     FROM {{table "context_calls"}} GROUP BY session_id, phase_name, visit, branch
 ) AS n ON d.session_id = n.session_id AND d.phase_name = n.phase_name AND d.visit = n.visit AND d.branch = n.branch;
 
@@ -238,26 +249,26 @@ ON c.session_id = e.session_id AND c.content_hash = e.content_hash AND c.embeddi
 
 -- cost_usd sums the known costs and is NULL when none is known; unknown_cost_calls says how many are left out of it. Sums of
 -- money are rounded far below the price of a token, as their last digits depend on the order. Requests for embeddings are
--- no calls, and in all other sums.
+-- no calls, and in all other sums. What a fork has copied is in the sums of the session that paid for it.
 CREATE OR REPLACE VIEW {{table "cost_by_session"}}{{onCluster}} AS
 SELECT c.session_id AS session_id, any(c.cascade_id) AS cascade_id, min(c.at) AS started_at, {{template "costs"}}
-FROM {{table "model_calls"}} AS c GROUP BY c.session_id;
+FROM {{table "model_calls"}} AS c WHERE NOT c.copied GROUP BY c.session_id;
 
 CREATE OR REPLACE VIEW {{table "cost_by_cascade"}}{{onCluster}} AS
 SELECT c.cascade_id AS cascade_id, uniqExact(c.session_id) AS sessions, {{template "costs"}}
-FROM {{table "model_calls"}} AS c GROUP BY c.cascade_id;
+FROM {{table "model_calls"}} AS c WHERE NOT c.copied GROUP BY c.cascade_id;
 
 CREATE OR REPLACE VIEW {{table "cost_by_phase"}}{{onCluster}} AS
 SELECT c.cascade_id AS cascade_id, c.phase_name AS phase_name, uniqExact(c.session_id) AS sessions, {{template "costs"}}
-FROM {{table "model_calls"}} AS c GROUP BY c.cascade_id, c.phase_name;
+FROM {{table "model_calls"}} AS c WHERE NOT c.copied GROUP BY c.cascade_id, c.phase_name;
 
 CREATE OR REPLACE VIEW {{table "cost_by_model"}}{{onCluster}} AS
 SELECT c.model AS model, c.provider AS provider, uniqExact(c.session_id) AS sessions, {{template "costs"}}
-FROM {{table "model_calls"}} AS c GROUP BY c.model, c.provider;
+FROM {{table "model_calls"}} AS c WHERE NOT c.copied GROUP BY c.model, c.provider;
 
 CREATE OR REPLACE VIEW {{table "cost_by_day"}}{{onCluster}} AS
 SELECT toDate(c.at, 'UTC') AS day, uniqExact(c.session_id) AS sessions, {{template "costs"}}
-FROM {{table "model_calls"}} AS c GROUP BY day;
+FROM {{table "model_calls"}} AS c WHERE NOT c.copied GROUP BY day;
 
 -- What sending less has saved, in tokens and in money, by the calls that were answered: full_usd is what full history would
 -- have cost with the same caching, sent_usd what was sent, both by the price card and without answers. Sums of money leave
@@ -276,7 +287,9 @@ SELECT c.model AS model, uniqExact(c.session_id) AS sessions, {{template "saving
 FROM {{template "savingsRows"}} AS c GROUP BY c.model;
 
 -- One row per session. What became of a run its newest end says, unless it was resumed since. A run without an end is
--- unfinished: whether it is running or was killed the rows cannot tell, and windlass sessions list can where it was run.
+-- unfinished: whether it is running or was killed the rows cannot tell, and windlass sessions list can where it was run. What
+-- a fork has copied of the session forked_from is in copied_calls, with requests for embeddings, and copied_cost_usd, and in no
+-- other figure but phases.
 CREATE OR REPLACE VIEW {{table "sessions"}}{{onCluster}} AS
 SELECT l.session_id AS session_id,
        any(l.cascade_id) AS cascade_id,
@@ -288,14 +301,23 @@ SELECT l.session_id AS session_id,
        min(l.at) AS started_at,
        max(l.at) AS last_at,
        uniqExactIf(l.key, l.node_type = 'phase_start') AS phases,
-       countIf(l.node_type = 'model_call' AND l.effect != 'embed') AS calls,
-       countIf(l.node_type = 'model_call' AND l.effect = 'embed') AS embedding_calls,
-       countIf(l.node_type = 'tool_call') AS tool_calls,
-       countIf(l.node_type = 'model_call' AND l.cost_usd IS NULL) AS unknown_cost_calls,
-       countIf(l.node_type = 'model_call' AND l.scripted) AS scripted_calls,
-       sumIf(l.tokens_in, l.node_type = 'model_call') AS tokens_in,
-       sumIf(l.tokens_cached, l.node_type = 'model_call') AS tokens_cached,
-       sumIf(l.tokens_out, l.node_type = 'model_call') AS tokens_out,
-       if(calls + embedding_calls = 0, 0, round(sumOrNullIf(l.cost_usd, l.node_type = 'model_call'), 12)) AS cost_usd
-FROM {{table "unified_logs"}} AS l FINAL
+       countIf(l.is_call AND NOT l.copied AND l.effect != 'embed') AS calls,
+       countIf(l.is_call AND NOT l.copied AND l.effect = 'embed') AS embedding_calls,
+       countIf(l.node_type = 'tool_call' AND NOT l.copied) AS tool_calls,
+       countIf(l.is_call AND NOT l.copied AND l.cost_usd IS NULL) AS unknown_cost_calls,
+       countIf(l.is_call AND NOT l.copied AND l.scripted) AS scripted_calls,
+       sumIf(l.tokens_in, l.is_call AND NOT l.copied) AS tokens_in,
+       sumIf(l.tokens_cached, l.is_call AND NOT l.copied) AS tokens_cached,
+       sumIf(l.tokens_out, l.is_call AND NOT l.copied) AS tokens_out,
+       if(calls + embedding_calls = 0, 0, round(sumOrNullIf(l.cost_usd, l.is_call AND NOT l.copied), 12)) AS cost_usd,
+       ifNull(any(l.forked_from), '') AS forked_from,
+       countIf(l.is_call AND l.copied) AS copied_calls,
+       countIf(l.is_call AND l.copied AND l.cost_usd IS NULL) AS copied_unknown_cost_calls,
+       if(forked_from = '', NULL, if(copied_calls = 0, 0, round(sumOrNullIf(l.cost_usd, l.is_call AND l.copied), 12))) AS copied_cost_usd
+FROM
+(
+    SELECT session_id, cascade_id, seq, at, node_type, key, effect, error, data_json, scripted, tokens_in, tokens_cached, tokens_out, cost_usd,
+           node_type = 'model_call' AS is_call, f.forked_from AS forked_from, {{template "copied"}}
+    FROM {{table "unified_logs"}} AS l FINAL {{template "joinForks"}}
+) AS l
 GROUP BY l.session_id;

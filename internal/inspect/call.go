@@ -35,6 +35,7 @@ type Call struct {
 	Forms map[autocontext.Form]FormSum `json:"forms"`
 
 	Answered     bool     `json:"answered"`
+	Copied       bool     `json:"copied,omitempty"` // of the session that a fork comes from, which paid for it: it is in no sum
 	Scripted     bool     `json:"scripted,omitempty"`
 	Error        string   `json:"error,omitempty"` // what the call failed of
 	Counted      bool     `json:"counted"`         // the tokens below are the provider's count

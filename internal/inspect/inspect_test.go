@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/inspect"
 )
@@ -178,6 +179,7 @@ func TestRecordWithoutCalls(t *testing.T) {
 	nothing := new(float64)
 	require.Equal(t, inspect.Sums{
 		FullUSD: nothing, SentUSD: nothing, SavedUSD: nothing, CostUSD: nothing, Guard: inspect.GuardSums{CostUSD: nothing},
+		Between: record.Between{SavedUSD: nothing},
 	}, r.Stats().Total, "the sum of none is known")
 }
 

@@ -16,6 +16,8 @@ type Record struct {
 	ID      string
 	Entries []*echo.Entry
 	Calls   []Call
+
+	origin echo.Origin
 }
 
 // New finds the model calls in the entries of a session.
@@ -23,12 +25,18 @@ func New(id string, entries []*echo.Entry) (*Record, error) {
 	r := &Record{ID: id, Entries: entries}
 	answers := map[echo.Key]*echo.Entry{}
 	for _, e := range entries {
-		if e.NodeType == echo.NodeModelCall {
+		switch e.NodeType { //nolint:exhaustive // the others are not asked for
+		case echo.NodeRunStart:
+			r.origin = echo.OriginOf(e)
+		case echo.NodeModelCall:
 			answers[e.Key] = e
 		}
 	}
 	err := r.walk(func(n int, req *record.Request) bool {
-		r.Calls = append(r.Calls, newCall(n, req, answers[req.Key()]))
+		answer := answers[req.Key()]
+		call := newCall(n, req, answer)
+		call.Copied = answer != nil && r.origin.Has(answer)
+		r.Calls = append(r.Calls, call)
 		return true
 	})
 	return r, err

@@ -5,12 +5,15 @@ import (
 	"github.com/windlass-run/windlass/echo/record"
 )
 
-// Sums are over the calls of a session that were answered, apart from NotAnswered.
+// Sums are over the calls of a session that were answered, apart from NotAnswered and Copied.
 type Sums struct {
 	Calls       int `json:"calls"`
 	NotAnswered int `json:"not_answered"`
 	Scripted    int `json:"scripted_calls"` // answered by a script, which has no price
 	Visits      int `json:"visits"`
+
+	ForkedFrom string `json:"forked_from,omitempty"`  // the session that a fork comes from
+	Copied     int    `json:"copied_calls,omitempty"` // that it has of it, where they were paid for
 
 	FullTokens  int64 `json:"full_tokens"`
 	SentTokens  int64 `json:"sent_tokens"`
@@ -59,7 +62,8 @@ type Stats struct {
 func (r *Record) Stats() *Stats {
 	s := &Stats{SessionID: r.ID, Calls: append([]Call{}, r.Calls...)}
 	s.Total.count(r.Calls)
-	s.Total.Guard.count(r.Entries)
+	s.Total.ForkedFrom = r.origin.Session
+	s.Total.Guard.count(r.Entries, &r.origin)
 	s.Total.Between = record.BetweenPhases(r.Entries)
 	for _, v := range record.Of(r.Entries).Visits() {
 		again := &s.Total.Reread
@@ -75,6 +79,10 @@ func (t *Sums) count(calls []Call) {
 	visits := map[echo.Key]bool{}
 	for i := range calls {
 		c := &calls[i]
+		if c.Copied {
+			t.Copied++
+			continue
+		}
 		visits[c.Visit] = true
 		if !c.Answered {
 			t.NotAnswered++
@@ -130,10 +138,11 @@ func share(part, whole int64) *float64 {
 	return &v
 }
 
-func (g *GuardSums) count(entries []*echo.Entry) {
+func (g *GuardSums) count(entries []*echo.Entry, origin *echo.Origin) {
 	var spent record.Totals
 	for _, e := range entries {
 		switch p := e.Key.Purpose(); {
+		case origin.Has(e):
 		case e.NodeType == echo.NodeModelCall && (p == echo.PurposeSummary || p == echo.PurposeRecount):
 			spent.Add(e)
 		case e.NodeType == echo.NodeGuard:

@@ -11,17 +11,28 @@ import (
 
 func TestUSD(t *testing.T) {
 	t.Parallel()
-	for usd, want := range map[float64]string{0: "$0.00", 12.345: "$12.35", 1: "$1.00", 0.25: "$0.2500", 0.0001: "$0.0001", 0.0000123: "$0.000012"} {
+	for usd, want := range map[float64]string{0: "$0.00", 12.345: "$12.35", 1: "$1.00", 0.25: "$0.2500", 0.0001: "$0.0001", 0.0000123: "$0.000012", -0.25: "-$0.2500", -0.0000123: "-$0.000012"} {
 		require.Equal(t, want, quantity.USD(usd))
 	}
 }
 
 func TestCost(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, "$2.00", quantity.Cost(2, 0))
-	require.Equal(t, "$2.00 + unknown", quantity.Cost(2, 1))
-	require.Equal(t, "cost unknown", quantity.Cost(0, 1))
-	require.Equal(t, "$0.00", quantity.Cost(0, 0))
+	two, none := 2.0, 0.0
+	require.Equal(t, "$2.00", quantity.Cost(&two, 0))
+	require.Equal(t, "$2.00 + unknown", quantity.Cost(&two, 1))
+	require.Equal(t, "cost unknown", quantity.Cost(nil, 1))
+	require.Equal(t, "$0.00 + unknown", quantity.Cost(&none, 1), "that of one call is known: nothing")
+	require.Equal(t, "$0.00", quantity.Cost(&none, 0))
+}
+
+func TestShare(t *testing.T) {
+	t.Parallel()
+	for want, of := range map[string][2]float64{
+		"33.3 %": {1, 3}, "66.7 %": {2, 3}, "100.0 %": {7, 7}, "0.0 %": {-0.0001, 5}, "-50.0 %": {-1, 2}, "99.9 %": {999, 1000},
+	} {
+		require.Equal(t, want, quantity.Share(of[0], of[1]))
+	}
 }
 
 func TestDuration(t *testing.T) {

@@ -1,7 +1,6 @@
 package term
 
 import (
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -50,10 +49,5 @@ func Counted(n int, noun string) string {
 	return Count(int64(n)) + strings.TrimPrefix(Plural(n, noun), strconv.Itoa(n))
 }
 
-// Percent returns a part of the whole in percent, rounded; 0 without a whole.
-func Percent(part, whole int64) int64 {
-	if whole <= 0 {
-		return 0
-	}
-	return int64(math.Round(100 * float64(part) / float64(whole)))
-}
+// Share writes a part of the whole in percent, as every report does; of nothing it is 0.0 %.
+func Share(part, whole int64) string { return quantity.Share(float64(part), float64(max(whole, 1))) }

@@ -70,7 +70,7 @@ func (c *Counter) Step() {
 		return
 	}
 	c.percent = percent
-	c.line.Draw(fmt.Sprintf("%d of %d %s (%d%%)", c.done, c.all, c.what, percent))
+	c.line.Draw(fmt.Sprintf("%d of %d %s (%d %%)", c.done, c.all, c.what, percent))
 }
 
 // Clear removes the line from the screen.

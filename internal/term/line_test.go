@@ -54,7 +54,7 @@ func TestCounter(t *testing.T) {
 	for range 150 {
 		c.Step()
 	}
-	require.Equal(t, "150 of 300 tests (50%)\n", screenOf(t, out.String()), "the last whole percent")
+	require.Equal(t, "150 of 300 tests (50 %)\n", screenOf(t, out.String()), "the last whole percent")
 	c.Clear()
 	require.Equal(t, "done\n", screenOf(t, out.String()+"done"))
 }

@@ -39,10 +39,9 @@ func TestNumbers(t *testing.T) {
 	require.Equal(t, "0 entries", term.Plural(0, "entry"))
 	require.Equal(t, "2 tests", term.Plural(2, "test"))
 	require.Equal(t, "1,200 turns", term.Counted(1200, "turn"))
-	require.Equal(t, int64(67), term.Percent(2, 3))
-	require.Equal(t, int64(33), term.Percent(1, 3))
-	require.Equal(t, int64(-1), term.Percent(-5, 500))
-	require.Equal(t, int64(0), term.Percent(0, 0))
+	require.Equal(t, "66.7 %", term.Share(2, 3))
+	require.Equal(t, "-1.0 %", term.Share(-5, 500))
+	require.Equal(t, "0.0 %", term.Share(0, 0))
 	for d, want := range map[time.Duration]string{
 		0: "0ms", time.Microsecond: "<1ms", 15 * time.Millisecond: "15ms", 1500 * time.Millisecond: "1.5s", 75 * time.Second: "1m15s",
 	} {

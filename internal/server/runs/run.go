@@ -94,7 +94,7 @@ func (h *Host) report(run *core.Run, res *engine.Result, err error, c core.Closi
 	}
 	took := time.Duration(res.DurationMS * float64(time.Millisecond))
 	h.options.Log.Printf("%s: %s in %s: %s, %s%s", run.ID(), res.Status, quantity.Duration(took), quantity.Requests(t.Calls, t.Embeddings),
-		quantity.Cost(t.CostUSD, t.UnknownCosts), why)
+		quantity.Cost(t.KnownUSD(), t.UnknownCosts), why)
 	warnings := []error{c.Cards, c.Err}
 	if c.Undelivered != nil {
 		warnings = append([]error{c.Undelivered}, warnings...)

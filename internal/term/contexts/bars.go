@@ -117,7 +117,7 @@ func asBefore(c *inspect.Call) string {
 	if c.ContextSize == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%.0f %%", 100*float64(c.SharedSize)/float64(c.ContextSize))
+	return term.Share(c.SharedSize, c.ContextSize)
 }
 
 // legend explains the marks.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/windlass-run/windlass/internal/inspect"
+	"github.com/windlass-run/windlass/internal/quantity"
 	"github.com/windlass-run/windlass/internal/term"
 )
 
@@ -33,7 +34,7 @@ func equalPart(p *inspect.Prefix) string {
 	case 1:
 		what = "The first message is equal"
 	}
-	return fmt.Sprintf("%s: %s tokens, %.1f %% of the second request, which a prefix cache can give.", what, term.Count(p.Tokens), 100*p.Share)
+	return fmt.Sprintf("%s: %s tokens, %s of the second request, which a prefix cache can give.", what, term.Count(p.Tokens), quantity.Share(p.Share, 1))
 }
 
 // diffTable lists changes; messages that follow each other and are the same share a line.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/internal/inspect"
+	"github.com/windlass-run/windlass/internal/quantity"
 	"github.com/windlass-run/windlass/internal/term"
 )
 
@@ -23,9 +24,12 @@ func (p *printer) sums(id string, t *inspect.Sums) {
 		calls += fmt.Sprintf("; %d more, not answered, in no sum", t.NotAnswered)
 	}
 	p.fact("calls", "%s", calls)
-	p.fact("full", "%s", tokensAndUSD(t.FullTokens, t.FullUSD))
-	p.fact("sent", "%s", tokensAndUSD(t.SentTokens, t.SentUSD))
-	p.fact("saved", "%s", tokensAndUSD(t.SavedTokens, t.SavedUSD)+percents(t))
+	if t.Copied > 0 {
+		p.fact("copied", "%s of session %s, which paid for them, in no sum", term.Plural(t.Copied, "call"), t.ForkedFrom)
+	}
+	p.fact("full", "%s", tokensAndUSD(t.FullTokens, t.FullUSD, t.Unpriced))
+	p.fact("sent", "%s", tokensAndUSD(t.SentTokens, t.SentUSD, t.Unpriced))
+	p.fact("saved", "%s", tokensAndUSD(t.SavedTokens, t.SavedUSD, t.Unpriced)+percents(t))
 	if b := t.Between; b.Selections > 0 {
 		p.fact("between", "%s for phases, with %s: %s of %s tokens came in, saved %s", term.Plural(b.Selections, "selection"),
 			term.Plural(b.Calls, "call"), term.Count(b.SentTokens), term.Count(b.FullTokens), savedBetween(&b))
@@ -51,7 +55,11 @@ func savedBetween(b *record.Between) string {
 	if b.SavedUSD == nil {
 		return s + ", price unknown"
 	}
-	return s + ", " + formatSignedUSD(*b.SavedUSD)
+	s += ", " + term.USD(*b.SavedUSD)
+	if b.Unpriced > 0 {
+		s += " + unknown"
+	}
+	return s
 }
 
 func guardCost(g *inspect.GuardSums) string {
@@ -61,19 +69,17 @@ func guardCost(g *inspect.GuardSums) string {
 	return ": " + term.Cost(g.CostUSD, uint64(g.Calls), uint64(g.Unknown))
 }
 
-func tokensAndUSD(tokens int64, usd *float64) string {
+// tokensAndUSD writes a sum whose money lacks that of so many calls.
+func tokensAndUSD(tokens int64, usd *float64, unpriced int) string {
 	s := fmt.Sprintf("%12s tokens", term.Count(tokens))
 	if usd == nil {
 		return s + "  price unknown"
 	}
-	return s + "  " + formatSignedUSD(*usd)
-}
-
-func formatSignedUSD(v float64) string {
-	if v < 0 {
-		return "-" + term.USD(-v)
+	s += "  " + term.USD(*usd)
+	if unpriced > 0 {
+		s += " + unknown"
 	}
-	return term.USD(v)
+	return s
 }
 
 // percents says what was saved as a share of full history.
@@ -81,9 +87,9 @@ func percents(t *inspect.Sums) string {
 	if t.FullTokens == 0 {
 		return ""
 	}
-	s := fmt.Sprintf("  (%.1f %% of the tokens", 100*float64(t.SavedTokens)/float64(t.FullTokens))
+	s := "  (" + term.Share(t.SavedTokens, t.FullTokens) + " of the tokens"
 	if t.FullUSD != nil && *t.FullUSD > 0 {
-		s += fmt.Sprintf(", %.1f %% of the money", 100**t.SavedUSD / *t.FullUSD)
+		s += ", " + quantity.Share(*t.SavedUSD, *t.FullUSD) + " of the money"
 	}
 	return s + ")"
 }
@@ -92,5 +98,5 @@ func formatShare(v *float64) string {
 	if v == nil {
 		return "an unknown share"
 	}
-	return fmt.Sprintf("%.0f %%", 100**v)
+	return quantity.Share(*v, 1)
 }

@@ -58,5 +58,5 @@ func (p *Progress) text(step fetch.Progress) string {
 	if !p.line.OnTerminal {
 		percent = percent / 25 * 25
 	}
-	return fmt.Sprintf("%s: %d%% of %d MiB", step.Step, percent, step.Total>>20)
+	return fmt.Sprintf("%s: %d %% of %d MiB", step.Step, percent, step.Total>>20)
 }

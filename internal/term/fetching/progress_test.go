@@ -27,7 +27,7 @@ func TestFetchProgress(t *testing.T) {
 	t.Parallel()
 	step := string(embedded.StepDownload)
 	p, out := firstRun(false)
-	require.Equal(t, step+": 0% of 8 MiB\n"+step+": 25% of 8 MiB\n"+step+": 50% of 8 MiB\n"+step+": 75% of 8 MiB\n"+step+": 100% of 8 MiB\n", out.String())
+	require.Equal(t, step+": 0 % of 8 MiB\n"+step+": 25 % of 8 MiB\n"+step+": 50 % of 8 MiB\n"+step+": 75 % of 8 MiB\n"+step+": 100 % of 8 MiB\n", out.String())
 	require.False(t, p.fetching, "the engine is being started")
 
 	p, out = firstRun(true)

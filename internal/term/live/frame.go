@@ -25,7 +25,7 @@ func (p *Progress) Frame(room Room, color bool) []string {
 	defer p.mu.Unlock()
 	now := p.now()
 	paint := term.Painter{On: color}.Paint
-	total := columns(Tokens(p.total.Usage), quantity.Cost(p.total.CostUSD, p.total.UnknownCosts), term.Duration(now.Sub(p.started)))
+	total := columns(Tokens(p.total.Usage), quantity.Cost(p.total.KnownUSD(), p.total.UnknownCosts), term.Duration(now.Sub(p.started)))
 	foot := []string{paint(term.Dim, term.Cut("  "+total, room.Width))}
 	if p.note != "" {
 		foot = slices.Insert(foot, 0, paint(term.Yellow, term.Cut("  "+p.note, room.Width)))
@@ -118,7 +118,7 @@ func (ph *phaseProgress) cells(now time.Time) []string {
 	tokens, cost := "", ""
 	// Calls were answered, or may have cost something.
 	if ph.spent.Calls > ph.spent.Failed || ph.spent.UnknownCosts > 0 {
-		tokens, cost = Tokens(ph.spent.Usage), quantity.Cost(ph.spent.CostUSD, ph.spent.UnknownCosts)
+		tokens, cost = Tokens(ph.spent.Usage), quantity.Cost(ph.spent.KnownUSD(), ph.spent.UnknownCosts)
 	}
 	return []string{ph.where(), tokens, cost, ph.elapsed(now)}
 }

@@ -89,7 +89,7 @@ func (v *Plain) modelCall(place string, e *echo.Entry) {
 	if e.Scripted {
 		scripted = " (scripted)"
 	}
-	v.line("%s: model %s%s  %s  %s  %s", place, e.Model, scripted, Tokens(t.Usage), quantity.Cost(t.CostUSD, t.UnknownCosts), term.Millis(e.DurationMS))
+	v.line("%s: model %s%s  %s  %s  %s", place, e.Model, scripted, Tokens(t.Usage), quantity.Cost(t.KnownUSD(), t.UnknownCosts), term.Millis(e.DurationMS))
 }
 
 func (v *Plain) verdict(place string, e *echo.Entry) {

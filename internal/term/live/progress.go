@@ -23,6 +23,7 @@ type Progress struct {
 	session string
 	started time.Time
 	phases  []phaseProgress
+	origin  echo.Origin // of a fork: what it has copied is in no sum
 	total   record.Totals
 	note    string
 }
@@ -60,7 +61,13 @@ func NewProgress(cascadeID, session string, phases []string, now func() time.Tim
 func (p *Progress) Entry(e *echo.Entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.total.Add(e)
+	if e.NodeType == echo.NodeRunStart {
+		p.origin = echo.OriginOf(e)
+	}
+	own := !p.origin.Has(e)
+	if own {
+		p.total.Add(e)
+	}
 	if e.NodeType == echo.NodeResume {
 		d, _ := echo.Read[echo.Resume](e) // one that cannot be read sets nothing aside
 		p.setAside(d.SetAside)
@@ -78,7 +85,9 @@ func (p *Progress) Entry(e *echo.Entry) {
 		ph.status, ph.started, ph.begun = echo.StatusRunning, p.now(), e.Seq
 	case echo.NodeModelCall:
 		ph.attempt, ph.turn, ph.activity, ph.detail = e.Attempt, e.Turn, "", ""
-		ph.spent.Add(e)
+		if own {
+			ph.spent.Add(e)
+		}
 	case echo.NodeToolCall:
 		ph.tools++
 		ph.activity, ph.detail = "", ""

@@ -35,8 +35,8 @@ func guardLine(e *echo.Entry) string {
 	}
 	switch ev.Event {
 	case echo.GuardWarning:
-		return fmt.Sprintf("context at %d%% of its limit (%s of %s tokens)%s",
-			term.Percent(ev.Tokens, ev.Limit), term.Count(ev.Tokens), term.Count(ev.Limit), detail)
+		return fmt.Sprintf("context at %s of its limit (%s of %s tokens)%s",
+			term.Share(ev.Tokens, ev.Limit), term.Count(ev.Tokens), term.Count(ev.Limit), detail)
 	case echo.GuardActing:
 		return fmt.Sprintf("making room in the context (%s of %s tokens)%s", term.Count(ev.Tokens), term.Count(ev.Limit), detail)
 	case echo.GuardComplete:

@@ -24,7 +24,7 @@ func guardEntry(t *testing.T, ev echo.Guard) *echo.Entry {
 func TestGuardLine(t *testing.T) {
 	t.Parallel()
 	for want, ev := range map[string]echo.Guard{
-		"context at 83% of its limit (105,984 of 128,000 tokens)": {Event: echo.GuardWarning, Tokens: 105_984, Limit: 128_000},
+		"context at 82.8 % of its limit (105,984 of 128,000 tokens)": {Event: echo.GuardWarning, Tokens: 105_984, Limit: 128_000},
 		"making room in the context (120,000 of 128,000 tokens)":  {Event: echo.GuardActing, Tokens: 120_000, Limit: 128_000},
 		"made room in the context, 120,000 -> 71,000 tokens: older messages were summed up by model": {
 			Event: echo.GuardComplete, Tokens: 71_000, Before: 120_000, Limit: 128_000, Detail: "older messages were\nsummed up by model",
@@ -48,7 +48,7 @@ func TestGuardIsShown(t *testing.T) {
 	for _, e := range []*echo.Entry{start, warning, summary} {
 		require.NoError(t, plain.Write(e))
 	}
-	require.Equal(t, "read turn 7: context at 90% of its limit (90 of 100 tokens)\n"+
+	require.Equal(t, "read turn 7: context at 90.0 % of its limit (90 of 100 tokens)\n"+
 		"read turn 7: summing up older messages: model cheap  in 0  cached 0  out 0  $0.00  0ms\n", out.String())
 
 	now := time.Now()
@@ -57,7 +57,7 @@ func TestGuardIsShown(t *testing.T) {
 	p.Entry(warning)
 	p.Event(engine.Event{Kind: engine.EventModelCall, Model: "cheap", Site: effect.Site{Phase: "read", Attempt: 1, Turn: 7, Purpose: echo.PurposeSummary}})
 	frame := strings.Join(p.Frame(Room{Width: 80, Height: 20}, false), "\n")
-	require.Contains(t, frame, "\n      summing up older messages with cheap\n      context at 90% of its limit (90 of 100 tokens)\n")
+	require.Contains(t, frame, "\n      summing up older messages with cheap\n      context at 90.0 % of its limit (90 of 100 tokens)\n")
 	require.Len(t, p.Frame(Room{Width: 80, Height: 6}, false), 6)
 	for _, line := range p.Frame(Room{Width: 30}, false) {
 		require.LessOrEqual(t, len([]rune(line)), 30)

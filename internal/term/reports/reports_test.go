@@ -74,5 +74,5 @@ func TestSimulation(t *testing.T) {
 	var b strings.Builder
 	require.NoError(t, reports.Simulation(&b, 0, &simulate.Report{Groups: []*simulate.Group{group}}))
 	require.True(t, strings.HasPrefix(b.String(), "a.jsonl: 1 conversation, 1,200 calls, 5,000 tokens with full history; a cached token costs 0.1 of another\n\n"), b.String())
-	require.Regexp(t, `default +2,500 +50\.0% +0\.0% +0 +1\.250 +0\.000 +1\.500  line 7`, b.String())
+	require.Regexp(t, `default +2,500 +50\.0 % +0\.0 % +0 +1\.250 +0\.000 +1\.500  line 7`, b.String())
 }

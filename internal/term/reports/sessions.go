@@ -11,6 +11,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/archive"
+	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/term"
 )
 
@@ -67,8 +68,12 @@ func Session(w io.Writer, width int, d *archive.Report) error {
 	if d.Error != "" {
 		fmt.Fprintf(w, "error     %s\n", term.Cell(d.Error))
 	}
-	fmt.Fprintf(w, "started   %s\nduration  %s\ncost      %s\n\n",
+	fmt.Fprintf(w, "started   %s\nduration  %s\ncost      %s\n",
 		d.StartedAt.Local().Format(time.DateTime), term.Duration(d.Duration()), term.Cost(d.CostUSD, d.Calls+d.EmbeddingCalls, d.UnknownCostCalls))
+	if d.ForkedFrom != "" {
+		fmt.Fprintf(w, "copied    from %s: %s, not counted\n", d.ForkedFrom, copied(&d.Copied))
+	}
+	fmt.Fprintln(w)
 	phases := term.NewTable(append([]string{"phase", "status", ">attempts", ">tools"}, usageHeads(false)...)...)
 	for _, p := range d.PhaseReports {
 		phases.Add(append([]string{
@@ -80,6 +85,15 @@ func Session(w io.Writer, width int, d *archive.Report) error {
 	}
 	fmt.Fprintln(w)
 	return callTable(d.CallList).Render(w, width)
+}
+
+// copied says what a fork has that was paid for elsewhere.
+func copied(c *clickhouse.Copied) string {
+	text := term.Plural(int(c.CopiedCalls), "call")
+	if cost := term.Cost(c.CopiedCostUSD, c.CopiedCalls, c.CopiedUnknown); cost != "" {
+		text += ", " + cost
+	}
+	return text
 }
 
 func callTable(calls []archive.Call) *term.Table {
@@ -97,6 +111,13 @@ func callTable(calls []archive.Call) *term.Table {
 
 // callOutcome says how a call ended. An error says itself how often the call was tried.
 func callOutcome(c archive.Call) string {
+	if c.Copied {
+		return "copied: " + ownOutcome(c)
+	}
+	return ownOutcome(c)
+}
+
+func ownOutcome(c archive.Call) string {
 	switch {
 	case c.Failed && c.Error != "":
 		return "failed: " + c.Error

@@ -5,6 +5,7 @@ import (
 	"io"
 	"path/filepath"
 
+	"github.com/windlass-run/windlass/internal/quantity"
 	"github.com/windlass-run/windlass/internal/simulate"
 	"github.com/windlass-run/windlass/internal/term"
 )
@@ -37,9 +38,9 @@ func SimulationTable(g *simulate.Group) *term.Table {
 			best = fmt.Sprintf("%.3f", *s.OfBest)
 		}
 		if s.KeptShare != nil {
-			kept = formatPercent(*s.KeptShare)
+			kept = quantity.Share(*s.KeptShare, 1)
 		}
-		t.Add(s.Policy, term.Count(s.TokensSent), formatPercent(s.Saved), formatPercent(s.Cached), formatMoney(g.Prices, s.Money),
+		t.Add(s.Policy, term.Count(s.TokensSent), quantity.Share(s.Saved, 1), quantity.Share(s.Cached, 1), formatMoney(g.Prices, s.Money),
 			best, fmt.Sprintf("%.3f", s.OfFull), fmt.Sprintf("%.3f", s.Worst), worstPlace(g, s), term.Count(int64(s.Invalid)), kept)
 	}
 	return t
@@ -59,8 +60,6 @@ func worstPlace(g *simulate.Group, s *simulate.Summary) string {
 	}
 	return place
 }
-
-func formatPercent(share float64) string { return fmt.Sprintf("%.1f%%", share*100) }
 
 // formatMoney writes a cost in USD, or in tokens at full price.
 func formatMoney(p simulate.Prices, v float64) string {

@@ -23,12 +23,13 @@ type Run struct {
 	Totals  record.Totals   // of the session, with those of the cards
 	Cards   record.Totals   // of the cards, which are in no phase
 	Phases  []record.Totals // of the result's phases
+	Copied  record.Copied   // in none of these
 	Context record.Sizes    // of what was sent
 }
 
 // paid writes the tokens and the money that calls took.
 func paid(t record.Totals) string {
-	return live.Tokens(t.Usage) + "  " + quantity.Cost(t.CostUSD, t.UnknownCosts)
+	return live.Tokens(t.Usage) + "  " + quantity.Cost(t.KnownUSD(), t.UnknownCosts)
 }
 
 // WriteText writes in lines how the run ended, what it took and what became of its context.
@@ -41,6 +42,9 @@ func (r Run) WriteText(w io.Writer) {
 		term.Plural(len(r.Result.Phases), "phase"), quantity.Requests(r.Totals.Calls, r.Totals.Embeddings), paid(r.Totals), scripted)
 	if r.Cards.Requests() > 0 {
 		fmt.Fprintf(w, "Cards: %s of it, %s\n", quantity.Requests(r.Cards.Calls, r.Cards.Embeddings), paid(r.Cards))
+	}
+	if c := r.Copied; c.Session != "" {
+		fmt.Fprintf(w, "Copied from %s: %s, %s, not counted\n", c.Session, quantity.Requests(c.Totals.Calls, c.Totals.Embeddings), quantity.Cost(c.Totals.KnownUSD(), c.Totals.UnknownCosts))
 	}
 	if line := contextLine(r.Result, r.Context); line != "" {
 		fmt.Fprintln(w, line)
@@ -56,8 +60,8 @@ func contextLine(res *engine.Result, s record.Sizes) string {
 	}
 	var parts []string
 	if s.Sent < s.Full {
-		parts = append(parts, fmt.Sprintf("sent %s of %s tokens of history (%d%% less, estimated)",
-			term.Count(s.Sent), term.Count(s.Full), term.Percent(s.Full-s.Sent, s.Full)))
+		parts = append(parts, fmt.Sprintf("sent %s of %s tokens of history (%s less, estimated)",
+			term.Count(s.Sent), term.Count(s.Full), term.Share(s.Full-s.Sent, s.Full)))
 	}
 	if f.MaskedResults > 0 {
 		parts = append(parts, term.Plural(f.MaskedResults, "tool result")+" masked at the end")
@@ -97,6 +101,12 @@ func totalsOf(t record.Totals) totalsJSON {
 	}
 }
 
+// copiedJSON is what a fork has of the session that it comes from, and of no other figure.
+type copiedJSON struct {
+	ForkedFrom string `json:"forked_from"`
+	totalsJSON
+}
+
 type phaseJSON struct {
 	engine.PhaseResult
 	totalsJSON
@@ -108,12 +118,16 @@ func (r Run) WriteJSON(w io.Writer, runErr error) error {
 		*engine.Result
 		totalsJSON
 		Phases []phaseJSON `json:"phases"`
-		Cards  *totalsJSON `json:"cards,omitempty"` // what cards took of it, which is in no phase
+		Cards  *totalsJSON `json:"cards,omitempty"`  // what cards took of it, which is in no phase
+		Copied *copiedJSON `json:"copied,omitempty"` // which a fork has, and did not pay for
 		Error  string      `json:"error,omitempty"`
 	}{Result: r.Result, totalsJSON: totalsOf(r.Totals), Phases: make([]phaseJSON, len(r.Result.Phases))}
 	if r.Cards.Requests() > 0 {
 		cards := totalsOf(r.Cards)
 		out.Cards = &cards
+	}
+	if r.Copied.Session != "" {
+		out.Copied = &copiedJSON{r.Copied.Session, totalsOf(r.Copied.Totals)}
 	}
 	for i, p := range r.Result.Phases {
 		out.Phases[i] = phaseJSON{p, totalsOf(r.Phases[i])}

@@ -23,7 +23,7 @@ func TestContextLine(t *testing.T) {
 		return res
 	}
 	require.Empty(t, contextLine(result(), record.Sizes{Full: 100, Sent: 100}))
-	require.Equal(t, "Context: sent 6,632 of 10,000 tokens of history (34% less, estimated), 3 tool results masked at the end, "+
+	require.Equal(t, "Context: sent 6,632 of 10,000 tokens of history (33.7 % less, estimated), 3 tool results masked at the end, "+
 		"1 recall and 2 repeated calls of masked results",
 		contextLine(result(engine.ContextFigures{MaskedResults: 2, Rereads: 2}, engine.ContextFigures{MaskedResults: 1, Recalls: 1}), record.Sizes{Full: 10_000, Sent: 6632}))
 }
@@ -34,10 +34,12 @@ func TestWriteText(t *testing.T) {
 	run := Run{
 		Session: "01a", Result: &engine.Result{Status: echo.StatusOverBudget, Phases: make([]engine.PhaseResult, 1)},
 		Totals: record.Totals{Calls: 2, UnknownCosts: 1}, Cards: record.Totals{Calls: 1, Embeddings: 3, CostUSD: 0.5},
+		Copied: record.Copied{Origin: echo.Origin{Session: "0zz", Upto: 9}, Totals: record.Totals{Calls: 4, CostUSD: 2, UnknownCosts: 1}},
 	}
 	run.WriteText(&out)
-	require.Equal(t, "\nStopped by the budget in 0ms: 1 phase, 2 model calls  in 0  cached 0  out 0  cost unknown\n"+
-		"Cards: 1 model call, 3 embedding requests of it, in 0  cached 0  out 0  $0.5000\nsession 01a\n", out.String())
+	require.Equal(t, "\nStopped by the budget in 0ms: 1 phase, 2 model calls  in 0  cached 0  out 0  $0.00 + unknown\n"+
+		"Cards: 1 model call, 3 embedding requests of it, in 0  cached 0  out 0  $0.5000\n"+
+		"Copied from 0zz: 4 model calls, $2.00 + unknown, not counted\nsession 01a\n", out.String())
 }
 
 func TestWriteJSON(t *testing.T) {
