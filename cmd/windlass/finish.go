@@ -170,8 +170,12 @@ func (s *shownRun) printSummary(res *engine.Result) {
 		fmt.Fprintf(s.con.err, "Delivered to ClickHouse besides: %s of %s\n", term.Plural(d.Rows, "row"), term.Plural(d.Sessions, "earlier session"))
 	}
 	if s.closing.Delivered {
-		fmt.Fprintf(s.con.err, "Ask what it did: %s sql \"SELECT phase_name, countIf(effect != 'embed') AS calls, sum(tokens_in) AS sent, sum(tokens_cached) AS cached, sum(tokens_out) AS got, sum(cost_usd) AS usd FROM model_calls WHERE session_id = '%s' GROUP BY phase_name ORDER BY min(seq)\"\n",
-			selfCommand(), s.run.ID())
+		own := ""
+		if s.run.Sums().Copied.Session != "" {
+			own = " AND NOT copied"
+		}
+		fmt.Fprintf(s.con.err, "Ask what it did: %s sql \"SELECT phase_name, countIf(effect != 'embed') AS calls, sum(tokens_in) AS sent, sum(tokens_cached) AS cached, sum(tokens_out) AS got, sum(cost_usd) AS usd FROM model_calls WHERE session_id = '%s'%s GROUP BY phase_name ORDER BY min(seq)\"\n",
+			selfCommand(), s.run.ID(), own)
 	}
 }
 

@@ -28,7 +28,7 @@ func newSQLCommand(con *console) *cobra.Command {
 		Long: "Runs one SQL statement and prints the rows. QUERY may be - to read it from standard input.\n" +
 			"Nothing can be changed without --write. docs/sql.md has the queries that are asked most.",
 		Example: `  windlass sql "SELECT * FROM sessions ORDER BY started_at DESC LIMIT 5"
-  windlass sql --json "SELECT phase_name, sum(tokens_in) FROM model_calls GROUP BY phase_name"
+  windlass sql --json "SELECT phase_name, sum(tokens_in) FROM model_calls WHERE NOT copied GROUP BY phase_name"
   windlass sql - < query.sql`,
 		Args: oneQuery,
 		RunE: func(cmd *cobra.Command, args []string) error { return runSQL(cmd.Context(), con, args[0], o) },

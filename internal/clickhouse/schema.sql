@@ -210,7 +210,8 @@ LEFT JOIN
     SELECT session_id, key, error_kind, has_usage, usage_estimated, tokens_in, tokens_cached, cost_usd, copied
     FROM {{table "model_calls"}} ORDER BY seq DESC LIMIT 1 BY session_id, key
 ) AS c ON s.session_id = c.session_id AND s.key = c.key
-WHERE s.selection_type = 'intra_phase';
+WHERE s.selection_type = 'intra_phase'
+SETTINGS join_use_nulls = 0;
 
 -- One row per selection of what came into a phase of earlier ones, the newest of each visit. What came in is sent with every
 -- call of the visit, the first time in full, later from the cache: tokens and money are those of all calls that were
@@ -231,7 +232,8 @@ LEFT JOIN
 (
     SELECT session_id, phase_name, visit, branch, toInt64(countIf(answered AND NOT copied)) AS calls, toInt64(countIf(answered AND copied)) AS copied_calls
     FROM {{table "context_calls"}} GROUP BY session_id, phase_name, visit, branch
-) AS n ON d.session_id = n.session_id AND d.phase_name = n.phase_name AND d.visit = n.visit AND d.branch = n.branch;
+) AS n ON d.session_id = n.session_id AND d.phase_name = n.phase_name AND d.visit = n.visit AND d.branch = n.branch
+SETTINGS join_use_nulls = 0;
 
 CREATE OR REPLACE VIEW {{table "context_embeddings"}}{{onCluster}} AS
 SELECT * FROM {{table "unified_embeddings"}} FINAL;

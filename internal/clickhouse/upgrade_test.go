@@ -28,12 +28,13 @@ func TestSchemaHasVersions(t *testing.T) {
 		sum := sha256.Sum256([]byte(s))
 		return hex.EncodeToString(sum[:8])
 	}
-	require.Equal(t, "2e6b3dccb597f5be", sum(tables), "the tables have changed since version 9: raise schemaVersion and write their new sum here")
-	require.Equal(t, "a463b01279c8cf47", sum(views), "the views have changed since version 2: raise viewsVersion and write their new sum here")
+	require.Equal(t, "aa30f41c926d5989", sum(tables), "the tables have changed since version 9: raise schemaVersion and write their new sum here")
+	require.Equal(t, "c2cac70cf93091fd", sum(views), "the views have changed since version 2: raise viewsVersion and write their new sum here")
 }
 
 // databaseOfBefore makes a database as windlass did before views had a version: its views of costs
-// lack a column, and its tables those that came with version 9. A session was delivered to it.
+// lack a column, and its tables those that came with version 9. A session was delivered to it, and a
+// fork of it.
 func databaseOfBefore(t *testing.T) clickhouse.Options {
 	t.Helper()
 	o := clickhousetest.Options(t)
@@ -43,7 +44,9 @@ func databaseOfBefore(t *testing.T) clickhouse.Options {
 	statements = append(statements, "INSERT INTO "+o.Database+".schema_migrations (version, name) VALUES (8, 'schema')")
 	column := regexp.MustCompile(`\n *countIf\(.*\) AS scripted_calls,`)
 	added := regexp.MustCompile(`(?s),\n *selection_type .*?(\n\))`)
-	of9 := regexp.MustCompile("VIEW `[^`]+`\\.`(context_selections|sent_messages|context_calls|phase_selections|savings_by_[a-z]+)`")
+	forks := regexp.MustCompile("(?s)\n *forked_[a-z]+ [^\n]* MATERIALIZED [^\n]*| AS l FINAL LEFT JOIN\n\\([^;]*\\) AS f ON session_id = f\\.fork|" +
+		", toBool\\(seq <= ifNull\\(f\\.copied_upto, 0\\)\\) AS copied| WHERE NOT c\\.copied")
+	of9 := regexp.MustCompile("VIEW `[^`]+`\\.`(context_selections|sent_messages|sessions|context_calls|phase_selections|savings_by_[a-z]+)`")
 	for _, s := range statements {
 		if of9.MatchString(s) {
 			continue // views of tables with the new columns
@@ -51,11 +54,20 @@ func databaseOfBefore(t *testing.T) clickhouse.Options {
 		if strings.Contains(s, "`unified_selections`\n(") {
 			s = added.ReplaceAllString(s, "$1")
 		}
+		s = forks.ReplaceAllStringFunc(s, func(of string) string {
+			if strings.HasPrefix(of, " AS l FINAL") {
+				return " FINAL"
+			}
+			return ""
+		})
 		s = column.ReplaceAllString(strings.Replace(s, "CREATE OR REPLACE VIEW", "CREATE VIEW IF NOT EXISTS", 1), "")
 		require.NoError(t, conn.Exec(t.Context(), s), s)
 	}
 	require.NoError(t, conn.Exec(t.Context(), "INSERT INTO "+o.Database+".unified_selections (session_id, seq, key, hash, form, reason) "+
 		"VALUES ('before', 7, 'a/attempt1/turn1/model', ['h1', 'h2', 'h3'], ['full', 'masked', 'dropped'], ['kept', 'aged', 'slid'])"))
+	require.NoError(t, conn.Exec(t.Context(), "INSERT INTO "+o.Database+".unified_logs (session_id, seq, node_type, key, tokens_in, data_json) "+
+		`VALUES ('fork', 1, 'run_start', 'run/start', 0, '{"header":{"parent":"before","parent_seq":2}}'),
+		('fork', 2, 'model_call', 'a/attempt1/turn1/model', 5, ''), ('fork', 3, 'model_call', 'a/attempt1/turn2/model', 7, '')`))
 	return o
 }
 
@@ -108,6 +120,8 @@ func TestViewsOfBeforeAreMadeAgain(t *testing.T) {
 	require.Equal(t, "version | name\n8 | schema\n9 | views 2\n", result(t, db, schemaVersions+" ORDER BY version"))
 	require.Equal(t, "trace_id | selection_type | strategy | semantic_actor | anchor_hashes | selected_hashes\nbefore/7 | intra_phase |  | auto_context | [\"h1\"] | [\"h2\"]\n",
 		result(t, db, "SELECT trace_id, selection_type, strategy, semantic_actor, anchor_hashes, selected_hashes FROM context_selections"))
+	require.Equal(t, "forked_from | calls | tokens_in | copied_calls\nbefore | 1 | 7 | 1\n",
+		result(t, db, "SELECT forked_from, calls, tokens_in, copied_calls FROM sessions"), "rows of before say it, too")
 	require.NoError(t, clickhousetest.Insert(t.Context(), db, stories()))
 	require.Equal(t, "1", scalar(t, db, "SELECT sum(selections) FROM savings_by_phase"))
 	for _, by := range clickhouse.CostBys() {
@@ -117,7 +131,7 @@ func TestViewsOfBeforeAreMadeAgain(t *testing.T) {
 	}
 	sessions, err := db.Sessions(t.Context(), 0)
 	require.NoError(t, err)
-	require.Len(t, sessions, 2)
+	require.Len(t, sessions, 3)
 	again, err := clickhouse.Open(t.Context(), clickhouse.Options{DSN: readonly})
 	require.NoError(t, err)
 	require.NoError(t, again.Close())
