@@ -56,6 +56,7 @@ type copies struct {
 	from           string
 	upto           uint64
 	calls, unknown int
+	asked          int // of those, in phases
 	usd            *float64
 }
 
@@ -118,7 +119,14 @@ func sumsOf(entries []*echo.Entry) *account {
 	}
 	for _, e := range entries {
 		a := answers[e.Key.ModelKey()]
-		if e.NodeType != echo.NodeSelection || a == nil || a.Error != nil || a.Seq <= s.copied.upto {
+		if e.NodeType != echo.NodeSelection || a == nil {
+			continue
+		}
+		if a.Seq <= s.copied.upto {
+			s.copied.asked++
+			continue
+		}
+		if a.Error != nil {
 			continue
 		}
 		s.answered++
@@ -422,6 +430,8 @@ func (l *lab) requireReports(want map[string]*account, here bool) {
 		requireFigures(l.t, "sessions: "+id, s.costs(), stored[id], append(sessionFigures, "copied_calls", "copied_cost_usd")...)
 		require.Equal(l.t, s.copied.from, stored[id]["forked_from"], id)
 		if s.copied.from != "" {
+			require.Contains(l.t, l.run(exitOK, "sessions", "show", id).out.String(), fmt.Sprintf("\ncopied    from %s: %s, %s, not counted\n", s.copied.from,
+				term.Plural(s.copied.calls, "call"), term.Cost(s.copied.usd, uint64(s.copied.calls), uint64(s.copied.unknown))))
 			require.Equal(l.t, s.copied.from, list[id]["forked_from"], id)
 			requireFigures(l.t, "sessions list, copied: "+id, s.costs(), list[id], "copied_calls", "copied_cost_usd")
 		}
@@ -460,6 +470,13 @@ func (l *lab) requireStats(s *account, row map[string]any) {
 	}
 	require.NoError(l.t, json.Unmarshal([]byte(l.run(exitOK, "context", "stats", s.id, "--json").out.String()), &stats))
 	requireFigures(l.t, "context stats: "+s.id, s.savings(), stats.Total, "calls", "saved_tokens", "saved_usd", "full_tokens", "sent_usd", "cost_usd")
+	if s.copied.asked > 0 {
+		require.Equal(l.t, []any{float64(s.copied.asked), s.copied.from}, []any{stats.Total["copied_calls"], stats.Total["forked_from"]}, s.id)
+		require.Contains(l.t, l.run(exitOK, "context", "stats", s.id).out.String(),
+			fmt.Sprintf("%s of session %s, which paid for them, in no sum\n", term.Plural(s.copied.asked, "call"), s.copied.from))
+	} else {
+		require.NotContains(l.t, stats.Total, "copied_calls", s.id)
+	}
 	requireFigures(l.t, "between of context stats: "+s.id, s.selections(), stats.Total["between_phases"].(map[string]any),
 		"selections", "calls", "full_tokens", "sent_tokens", "saved_tokens", "saved_usd", "unpriced_selections")
 	requireFigures(l.t, "guard of context stats: "+s.id, map[string]any{"calls": s.guard, "cost_usd": s.guardUSD}, stats.Total["guard"].(map[string]any), "calls", "cost_usd")

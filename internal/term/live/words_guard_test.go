@@ -25,7 +25,7 @@ func TestGuardLine(t *testing.T) {
 	t.Parallel()
 	for want, ev := range map[string]echo.Guard{
 		"context at 82.8 % of its limit (105,984 of 128,000 tokens)": {Event: echo.GuardWarning, Tokens: 105_984, Limit: 128_000},
-		"making room in the context (120,000 of 128,000 tokens)":  {Event: echo.GuardActing, Tokens: 120_000, Limit: 128_000},
+		"making room in the context (120,000 of 128,000 tokens)":     {Event: echo.GuardActing, Tokens: 120_000, Limit: 128_000},
 		"made room in the context, 120,000 -> 71,000 tokens: older messages were summed up by model": {
 			Event: echo.GuardComplete, Tokens: 71_000, Before: 120_000, Limit: 128_000, Detail: "older messages were\nsummed up by model",
 		},
