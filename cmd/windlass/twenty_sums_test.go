@@ -87,11 +87,11 @@ func sumsOf(entries []*echo.Entry) *account {
 	var all, cards, guard, context, full, sent, saved money
 	answers, visits := map[echo.Key]*echo.Entry{}, map[echo.Key]bool{}
 	for _, e := range entries {
-		switch {
-		case e.NodeType == echo.NodePhaseStart:
+		switch e.NodeType {
+		case echo.NodePhaseStart:
 			visits[e.Key] = true
 			continue
-		case e.NodeType == echo.NodeModelCall:
+		case echo.NodeModelCall:
 			answers[e.Key] = e
 		}
 		if e.Seq <= s.copied.upto {
