@@ -3,6 +3,7 @@ package autocontext
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/windlass-run/windlass/echo"
 )
@@ -14,16 +15,20 @@ import (
 // failurePattern is the form of a line that reports a failure. Each line of the form has the word.
 type failurePattern struct {
 	word   string
-	form   *regexp.Regexp
+	form   func() *regexp.Regexp // compiled when a text has the word: every command begins with this table
 	placed bool // the form begins with a place in a file, or a mark, as lines of other texts do
 }
 
 func report(word, form string) failurePattern {
-	return failurePattern{word: word, form: regexp.MustCompile(form)}
+	return failurePattern{word: word, form: compiledOnce(form)}
 }
 
 func placedReport(word, form string) failurePattern {
-	return failurePattern{word: word, form: regexp.MustCompile(form), placed: true}
+	return failurePattern{word: word, form: compiledOnce(form), placed: true}
+}
+
+func compiledOnce(form string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(form) })
 }
 
 var failurePatterns = []failurePattern{
@@ -91,7 +96,7 @@ func linesUp(patterns []failurePattern, line string) bool {
 		if !known {
 			quoted, known = quotedLine.MatchString(line), true
 		}
-		if (p.placed || !quoted) && p.form.MatchString(line) {
+		if (p.placed || !quoted) && p.form().MatchString(line) {
 			return true
 		}
 	}

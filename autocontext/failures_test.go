@@ -50,3 +50,12 @@ func TestExcerptOfToldFailure(t *testing.T) {
 	require.Contains(t, got, "characters cut. recall")
 	require.Less(t, len(got), errorLimit+200)
 }
+
+// Every form of a report compiles, and there is a word to look for it.
+func TestFailurePatternsCompile(t *testing.T) {
+	t.Parallel()
+	for _, p := range failurePatterns {
+		require.NotEmpty(t, p.word)
+		require.NotPanics(t, func() { p.form() }, p.word)
+	}
+}
