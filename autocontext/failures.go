@@ -16,7 +16,7 @@ import (
 type failurePattern struct {
 	word   string
 	form   func() *regexp.Regexp // compiled when a text has the word: every command begins with this table
-	placed bool // the form begins with a place in a file, or a mark, as lines of other texts do
+	placed bool                  // the form begins with a place in a file, or a mark, as lines of other texts do
 }
 
 func report(word, form string) failurePattern {
