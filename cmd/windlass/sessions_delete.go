@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"regexp"
 	"strconv"
@@ -125,7 +126,7 @@ func daysBefore(now time.Time, days int) time.Time {
 
 var ageForm = regexp.MustCompile(`^([1-9][0-9]{0,4})(h|d|w)$`)
 
-// parseAge reads an age in hours, days or weeks.
+// parseAge reads an age in hours, days or weeks. One that no duration can hold is none.
 func parseAge(text string) (time.Duration, bool) {
 	m := ageForm.FindStringSubmatch(text)
 	if m == nil {
@@ -133,7 +134,7 @@ func parseAge(text string) (time.Duration, bool) {
 	}
 	n, _ := strconv.Atoi(m[1]) // five digits
 	unit := map[string]time.Duration{"h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour}[m[2]]
-	return time.Duration(n) * unit, true
+	return time.Duration(n) * unit, time.Duration(n) <= math.MaxInt64/unit
 }
 
 func (d *deletion) noteKept(con *console, plan *archive.Removal) {

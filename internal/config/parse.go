@@ -98,11 +98,20 @@ func (p parser) model(name string, n *source.Node) Model {
 	return m
 }
 
+// maxDays is the longest retention, a hundred years: the day that is so long ago is one that every
+// part of windlass can count with.
+const maxDays = 36500
+
 func (p parser) retention(n *source.Node) (r Retention) {
+	days := func(name string, to *int) func(*source.Node) {
+		return func(n *source.Node) {
+			if *to = p.Int(n, name, 1); *to > maxDays {
+				p.Fail(n, "", "%s must be at most %d, it is %s", name, maxDays, n.Text)
+			}
+		}
+	}
 	p.Object(n, "retention", strict.Fields{
-		"cards_days":    func(n *source.Node) { r.CardsDays = p.Int(n, "cards_days", 1) },
-		"rows_days":     func(n *source.Node) { r.RowsDays = p.Int(n, "rows_days", 1) },
-		"journals_days": func(n *source.Node) { r.JournalsDays = p.Int(n, "journals_days", 1) },
+		"cards_days": days("cards_days", &r.CardsDays), "rows_days": days("rows_days", &r.RowsDays), "journals_days": days("journals_days", &r.JournalsDays),
 	})
 	return r
 }

@@ -18,9 +18,11 @@ func TestRetention(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, c.Retention.None())
 	for text, want := range map[string]string{
-		`{"retention": {"rows_days": 0}}`:   "windlass.json:1:29: rows_days must be at least 1, it is 0",
-		`{"retention": {"rows_days": 1.5}}`: "windlass.json:1:29: rows_days must be a whole number, it is 1.5",
-		`{"retention": {"days": 1}}`:        `windlass.json:1:16: unknown key "days" in retention (known keys: cards_days, journals_days, rows_days)`,
+		`{"retention": {"rows_days": 0}}`:               "windlass.json:1:29: rows_days must be at least 1, it is 0",
+		`{"retention": {"rows_days": 1.5}}`:             "windlass.json:1:29: rows_days must be a whole number, it is 1.5",
+		`{"retention": {"rows_days": 36501}}`:           "windlass.json:1:29: rows_days must be at most 36500, it is 36501",
+		`{"retention": {"rows_days": 150000000000000}}`: "windlass.json:1:29: rows_days must be at most 36500, it is 150000000000000",
+		`{"retention": {"days": 1}}`:                    `windlass.json:1:16: unknown key "days" in retention (known keys: cards_days, journals_days, rows_days)`,
 	} {
 		_, err := config.Parse("windlass.json", []byte(text))
 		require.EqualError(t, err, want)
