@@ -97,7 +97,7 @@ func (v *validation) filesOf(path string) ([]string, error) {
 	v.folders = true
 	files, err := app.FindFiles(path)
 	if err != nil {
-		return nil, withExit(exitUsage, err, "windlass validate FILE|FOLDER... reads JSON and YAML")
+		return files, withExit(exitUsage, err, "windlass validate FILE|FOLDER... reads JSON and YAML")
 	}
 	return files, nil
 }

@@ -2,6 +2,8 @@ package app
 
 import (
 	"bytes"
+	"cmp"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -23,28 +25,44 @@ func (e *NoCascadesError) Error() string {
 
 // FindFiles returns the files below a folder that [CheckFile] checks, sorted: cascades, which are
 // JSON and YAML files with "cascade_id" or "phases", the files of tools, and scripts. Folders whose
-// name begins with a dot, node_modules, and links to folders are left out.
+// name begins with a dot, node_modules, and links to folders are left out. A file that may not be
+// read is among them, for CheckFile to say so; the error names a folder that may not be read, and
+// the files are those of the others.
 func FindFiles(dir string) ([]string, error) {
-	var files []string
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && path != dir && (strings.HasPrefix(d.Name(), ".") || d.Name() == "node_modules"):
-			return fs.SkipDir
-		case !d.IsDir() && isChecked(path):
-			files = append(files, path)
-		}
-		return nil
+	var f finder
+	root := dir
+	if info, err := os.Lstat(dir); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		root += string(filepath.Separator) // what the link leads to
+	}
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		return f.visit(path, d, err, path == root)
 	})
-	switch {
+	slices.Sort(f.files)
+	switch err = cmp.Or(err, f.failed); {
 	case err != nil:
-		return nil, fmt.Errorf("look for cascades in %s: %w", dir, err)
-	case len(files) == 0:
+		return f.files, fmt.Errorf("look for cascades in %s: %w", dir, err)
+	case len(f.files) == 0:
 		return nil, &NoCascadesError{dir}
 	}
-	slices.Sort(files)
-	return files, nil
+	return f.files, nil
+}
+
+type finder struct {
+	files  []string
+	failed error // the first folder that may not be read
+}
+
+// visit is the function of a walk.
+func (f *finder) visit(path string, d fs.DirEntry, err error, root bool) error {
+	switch {
+	case err != nil:
+		f.failed = cmp.Or(f.failed, err)
+	case d.IsDir() && !root && (strings.HasPrefix(d.Name(), ".") || d.Name() == "node_modules"):
+		return fs.SkipDir
+	case !d.IsDir() && isChecked(path):
+		f.files = append(f.files, path)
+	}
+	return nil
 }
 
 func isChecked(path string) bool {
@@ -59,12 +77,13 @@ func isChecked(path string) bool {
 }
 
 // looksLikeCascade reports whether a file has a key that only cascades have. One that cannot be read
-// as JSON or YAML counts when it has the word.
+// as JSON or YAML counts when it has the word, and one that may not be read counts.
 func looksLikeCascade(path string) bool {
 	data, err := source.ReadFile(path, source.MaxBytes)
-	if err != nil {
-		return false
-	}
+	return errors.Is(err, fs.ErrPermission) || err == nil && hasKeys(path, data)
+}
+
+func hasKeys(path string, data []byte) bool {
 	has := func(word string) bool { return bytes.Contains(data, []byte(word)) }
 	if !has("cascade_id") && !has("phases") {
 		return false
