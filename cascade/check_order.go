@@ -88,7 +88,7 @@ func (o *order) first(p *located) bool {
 
 type orderRules struct{ *checker }
 
-// checkSources finds sources of context that cannot have run.
+// checkSources finds sources of context, and of its anchors, that cannot have run.
 func (k orderRules) checkSources(p located) {
 	if p.Context == nil {
 		return
@@ -99,32 +99,46 @@ func (k orderRules) checkSources(p located) {
 		if at.has("phase") {
 			at = at.key("phase")
 		}
-		if at.node() == nil || at.doc.edits[at.pointer] != 0 {
+		if k.checkGeneral(at, s.Phase, &p) {
 			continue
 		}
-		k.checkSourceOrder(at, s.Phase, p)
+		k.checkSourceOrder(at, "the context of "+p.title(), s.Phase, &p)
+	}
+	if p.Context.Anchors == nil {
+		return
+	}
+	list := p.at.keys("context", "anchors", "from_phases")
+	for i, name := range p.Context.Anchors.FromPhases {
+		k.checkSourceOrder(list.index(i), describe(list), name, &p)
 	}
 }
 
-func (k orderRules) checkSourceOrder(at place, name string, p located) {
+// checkGeneral reports whether a source is a word for several phases, and warns where there are none.
+func (k orderRules) checkGeneral(at place, name string, p *located) bool {
 	switch name {
 	case FromAll, FromFirst, FromPrevious:
-		if k.order.first(&p) {
+		if asWritten(at) && k.order.first(p) {
 			at.warn(CodeNoEffect, fmt.Sprintf("the context of %s names %q, and no phase runs before it", p.title(), name), "remove it")
 		}
-		return
+		return true
 	}
+	return false
+}
+
+// asWritten reports whether the file has a value, and no mistake was found in it.
+func asWritten(at place) bool { return at.node() != nil && at.doc.edits[at.pointer] == 0 }
+
+func (k orderRules) checkSourceOrder(at place, what, name string, p *located) {
 	i, known := k.names.first[name]
-	if !known || !k.order.never(i, &p) {
+	if !known || !asWritten(at) || !k.order.never(i, p) {
 		return
 	}
 	if i == p.index {
-		at.error(CodeLaterPhase, fmt.Sprintf("the context of %s names the phase itself, which a run comes to once", p.title()),
+		at.error(CodeLaterPhase, what+" names the phase itself, which a run comes to once",
 			"its own conversation is in its context anyway; name a phase that runs before it, or remove it")
 		return
 	}
-	at.error(CodeLaterPhase, fmt.Sprintf("the context of %s names %q, which cannot have run before it", p.title(), name),
-		k.earlierHint(&p))
+	at.error(CodeLaterPhase, fmt.Sprintf("%s names %q, which cannot have run before it", what, name), k.earlierHint(p))
 }
 
 // earlierHint names the phases that can have run before one.
