@@ -302,6 +302,9 @@ func (c *client) response(req *effect.ModelRequest, model string, a *assembly, r
 		counter := c.counter()
 		r.Usage = echo.Usage{In: counter.Request(req.Messages, req.Tools), Out: counter.Answer(r.Message), Estimated: true}
 	}
+	if a.reasoned && r.Usage.Reasoning == 0 && r.Message.Text() == "" && len(a.calls) == 0 {
+		r.Usage.Reasoning = r.Usage.Out // there is nothing else that was generated
+	}
 	r.CacheWritten = a.usage.written(r.Usage)
 	r.CostUSD = c.cost(a.usage, r.Usage, r.CacheWritten)
 	return r

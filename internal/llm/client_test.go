@@ -445,6 +445,38 @@ func TestEmptyAnswer(t *testing.T) {
 	require.Equal(t, "stop", resp.FinishReason)
 }
 
+// An answer that is nothing but reasoning is known as such where the provider counts none: servers
+// on one's own machine do not.
+func TestReasoningOnly(t *testing.T) {
+	t.Parallel()
+	usage := map[string]any{"prompt_tokens": 100, "completion_tokens": 40}
+	for name, tt := range map[string]struct {
+		answer llmtest.Answer
+		want   int64
+	}{
+		"streamed":        {llmtest.Answer{Reasoning: "Let me think.", Usage: usage}, 40},
+		"plain":           {llmtest.Answer{Reasoning: "Let me think.", Usage: usage, Plain: true}, 40},
+		"by another name": {llmtest.Answer{Raw: `data: {"choices":[{"delta":{"content":"","reasoning":"So."},"finish_reason":"stop"}],"usage":{"prompt_tokens":100,"completion_tokens":40}}` + "\n\ndata: [DONE]\n\n"}, 40},
+		"with text":       {llmtest.Answer{Reasoning: "Let me think.", Text: "Done.", Usage: usage}, 0},
+		"with a call":     {llmtest.Answer{Reasoning: "So.", Calls: []llmtest.Call{{ID: "c1", Name: "f", Arguments: "{}"}}, Usage: usage}, 0},
+		"nothing":         {llmtest.Answer{Usage: usage}, 0},
+		"counted": {llmtest.Answer{Reasoning: "So.", Usage: map[string]any{
+			"prompt_tokens": 100, "completion_tokens": 40, "completion_tokens_details": map[string]any{"reasoning_tokens": 38},
+		}}, 38},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, "", always(&tt.answer))
+			req := request()
+			req.Tools = []effect.ToolSpec{{Name: "f", Parameters: json.RawMessage(`{"type":"object"}`)}}
+			resp, err := b.router.Complete(t.Context(), req)
+			require.NoError(t, err)
+			require.Equal(t, tt.want, resp.Usage.Reasoning)
+			require.Equal(t, int64(40), resp.Usage.Out)
+		})
+	}
+}
+
 // The waits double from retry_wait_seconds, each less a jitter of at most a quarter, and never
 // exceed the ceiling.
 func TestWaits(t *testing.T) {

@@ -35,6 +35,8 @@ type assembly struct {
 	finish  string
 	usage   *wireUsage
 	choices bool // at least one choice has come
+
+	reasoned bool // there was reasoning beside the content
 }
 
 // callState is one tool call as it grows.
@@ -103,6 +105,7 @@ func (a *assembly) part(p *wire.Part) {
 		}
 	}
 	a.refusal.Write(p.Refusal)
+	a.reasoned = a.reasoned || bool(p.Reasoning || p.ReasoningContent)
 	for i := range p.ToolCalls {
 		a.call(&p.ToolCalls[i])
 	}

@@ -31,11 +31,23 @@ type Choice struct {
 	Usage        json.RawMessage `json:"usage"` // Moonshot sends it here
 }
 
-// Part is a piece of an answer. Reasoning beside the content is not part of the answer.
+// Part is a piece of an answer. Reasoning beside the content is not part of the answer: only that
+// there is some is read, under both names that providers have for it.
 type Part struct {
-	Content   Content    `json:"content"`
-	Refusal   Text       `json:"refusal"`
-	ToolCalls []CallPart `json:"tool_calls"`
+	Content          Content    `json:"content"`
+	Refusal          Text       `json:"refusal"`
+	ToolCalls        []CallPart `json:"tool_calls"`
+	Reasoning        Given      `json:"reasoning"`
+	ReasoningContent Given      `json:"reasoning_content"`
+}
+
+// Given says that there is a value that is neither null nor an empty string.
+type Given bool
+
+// UnmarshalJSON accepts any value.
+func (g *Given) UnmarshalJSON(b []byte) error {
+	*g = Given(len(b) > 0 && !isNull(b) && string(b) != `""`)
+	return nil
 }
 
 // CallPart is a piece of a tool call.
@@ -232,6 +244,10 @@ func (s *scanner) part(p *Part) bool {
 				p.ToolCalls = append(p.ToolCalls, CallPart{})
 				return s.call(&p.ToolCalls[len(p.ToolCalls)-1])
 			}))
+		case "reasoning":
+			return once(&seen, 8) && p.Reasoning.read(s)
+		case "reasoning_content":
+			return once(&seen, 16) && p.ReasoningContent.read(s)
 		}
 		return s.skip(maxDepth)
 	})
@@ -274,6 +290,12 @@ func (s *scanner) optional(to *[]byte) (ok bool) {
 	}
 	*to, ok = s.text()
 	return ok
+}
+
+// read reads any value.
+func (g *Given) read(s *scanner) bool {
+	b, ok := s.value()
+	return ok && g.UnmarshalJSON(b) == nil
 }
 
 // raw reads a value as it is; null is none.

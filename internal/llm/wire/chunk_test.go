@@ -14,6 +14,7 @@ var chunks = []string{
 	`{"id":"x","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":"word "},"logprobs":null,"finish_reason":null}]}`,
 	`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c","type":"function","function":{"name":"f","arguments":"{\"a\": \"\\n\/\b\f\r\t\"}"}}]},"finish_reason":"tool_calls"}],"usage":null}`,
 	`{"choices":[],"usage":{"prompt_tokens":1e3,"completion_tokens":-0.5E+2,"x":[true,false,null,"\u00e9",{}]},"x_groq":{"id":"r","usage":{"prompt_tokens":1}}}`,
+	`{"choices":[{"delta":{"content":"","reasoning_content":"So","reasoning":""}},{"delta":{"reasoning":{"text":"x"},"reasoning_content":null}}]}`,
 	`{"choices":[{"index":-1,"message":{"content":null,"refusal":"no","tool_calls":null},"usage":{"cost":1}}],"error":{"message":"x"}}`,
 	` { "model" : "é" , "choices" : [ { } , { "index" : 2 } ] , "systemFingerprint" : "x" } ` + "\n",
 	// What the fast pass leaves to encoding/json.

@@ -104,7 +104,8 @@ func (s *scanner) array(element func() bool) bool {
 // names are the members that chunks are read for.
 var names = [][]byte{
 	[]byte("model"), []byte("choices"), []byte("usage"), []byte("x_groq"), []byte("error"), []byte("index"), []byte("delta"), []byte("message"),
-	[]byte("finish_reason"), []byte("content"), []byte("refusal"), []byte("tool_calls"), []byte("id"), []byte("function"), []byte("name"), []byte("arguments"),
+	[]byte("finish_reason"), []byte("content"), []byte("refusal"), []byte("reasoning"), []byte("reasoning_content"), []byte("tool_calls"),
+	[]byte("id"), []byte("function"), []byte("name"), []byte("arguments"),
 }
 
 // key reads a key that can only be one of the names when it is the same: encoding/json would take
