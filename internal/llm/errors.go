@@ -170,7 +170,11 @@ func classify(status int, words string) (echo.ModelErrorKind, retryClass) {
 		has("context_length_exceeded", "maximum context length", "context window", "prompt is too long", "too many tokens",
 			"exceeds the context length", "too large to process"): // Ollama and llama.cpp, of texts to embed
 		return echo.ModelErrContextLength, retryNever
-	case has("model_not_found", "unknown_model", "invalid model name"),
+	case status == http.StatusNotFound && has("no endpoints found that", "no endpoints found matching"): // OpenRouter has the model
+		return echo.ModelErrBadRequest, retryNever
+	case status == http.StatusNotFound && has("invalid url"): // what follows is a path, whatever words are in it
+		return echo.ModelErrUnknownEndpoint, retryNever
+	case has("model_not_found", "unknown_model", "invalid model name", "is not a valid model id"),
 		status == http.StatusNotFound && has("model", "deployment", "no endpoints found"): // Azure and OpenRouter say it so
 		return echo.ModelErrUnknownModel, retryNever
 	case status == http.StatusNotFound:
