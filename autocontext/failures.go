@@ -66,6 +66,10 @@ var failurePatterns = []failurePattern{
 	placedReport(".go:", `^\S+\.go:\d+:\d+: `),
 	report("ERROR", `^ERROR\b[: ]|^\s*\[ERROR\] |^ERRORS?:?$`),
 	report("ERR!", `^npm ERR! `),
+	report("problem", `^✖ [1-9]\d* problem`),
+	report("curl: (", `^curl: \(\d+\) `),
+	report("Error from server", `^Error from server\b`),
+	placedReport("Error)", `^\S+\.rb:\d+:in .*\(([A-Z]\w*::)*[A-Z]\w*Error\)$`),
 	report("***", `^make(\[\d+\])?: \*\*\* `),
 }
 

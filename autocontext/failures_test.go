@@ -23,6 +23,8 @@ func TestReportsFailure(t *testing.T) {
 		"Segmentation fault (core dumped)", "The last command timed out and was killed.", "EXECUTION TIMED OUT AFTER 60 S", "fatal: not a git repository", "error: expected `;`",
 		"error[E0308]: mismatched types", "src/a.c:12:5: error: expected expression", "app.ts(3,5): error TS2304: Cannot find name", "./main.go:3:5: undefined: x", "Main.java:3: error: ';' expected",
 		"ERRORS:", "[ERROR] Failed to execute goal", "npm ERR! code ELIFECYCLE", "make: *** [all] Error 2", "\x1b[31mFAILED\x1b[0m tests/a.py", "ValueError: x\r",
+		"curl: (6) Could not resolve host: nope", `Error from server (NotFound): pods "x" not found`, "✖ 1 problem (1 error, 0 warnings)",
+		"app.rb:3:in `sum': undefined method `x' for nil (NoMethodError)",
 	} {
 		require.True(t, reportsFailure(line), line)
 		require.True(t, hasFailure("before\n"+line+"\nafter"), line)
@@ -33,6 +35,7 @@ func TestReportsFailure(t *testing.T) {
 		"+ValueError: no", "-FAILED (errors=1)", "# FAILED (errors=1)", "12: FAIL: test_join", "tests/a.py:12:FAIL: test_join", "from errors import ValueError, TypeError", "class InvalidPage(Exception):",
 		"OK (skipped=9, expected failures=2)", "2424 passed in 18.78s", "0 failed", "exit code 0", "<returncode>0</returncode>", `{"error": null}`, `"error": ""`, "plugins: rerunfailures-15.0",
 		"test_error_messages.py", "  // panic: at the end", "panic at the disco", "the error is small", "an error: of 3 %", "Success: no error",
+		"curl: a tool", "✖ 0 problems", "app.rb:3:in `sum'", "app.rb:3: # calls x in (NoMethodError)",
 	} {
 		require.False(t, reportsFailure(line), line)
 		require.False(t, hasFailure("before\n"+line+"\nafter"), line)
