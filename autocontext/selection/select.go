@@ -122,11 +122,15 @@ func (sel *selected) bySemantic(words []place) *echo.Selected {
 // byModel has a model choose from a menu, and falls back to words and similarity.
 func (sel *selected) byModel(task string, words []place, answer *MenuAnswer) (*echo.Selected, *Menu) {
 	order, without := sel.prefilter(words)
-	if sel.fits() {
+	switch fits := sel.fits(); {
+	case fits && sel.settings.Prefilter:
+		sel.Strategy = without
+		sel.note("everything fits")
+		return sel.take(sel.withRest(order)), nil
+	case fits:
 		sel.note("everything fits: no model was asked")
 		return sel.take(sel.withRest(order)), nil
-	}
-	if sel.settings.Prefilter {
+	case sel.settings.Prefilter:
 		sel.Strategy = without
 		return sel.take(order), nil
 	}

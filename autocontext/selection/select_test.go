@@ -406,6 +406,12 @@ func TestPrefilterAsksNobody(t *testing.T) {
 	require.Equal(t, echo.StrategyPrefilter, sel.Strategy)
 	require.ElementsMatch(t, []int{1, 2}, []int{sel.Scores[0].Rank, sel.Scores[15].Rank}, "words and meaning are for these")
 	require.Empty(t, sel.Notes)
+
+	s.MaxTokens, s.MaxMessages = 300, 30
+	chosen, sel = choose(t, "pump", many(), s, nil)
+	require.Len(t, chosen, 30)
+	require.Equal(t, echo.StrategyPrefilter, sel.Strategy, "it is the same when everything fits")
+	require.Equal(t, []string{"everything fits"}, sel.Notes)
 }
 
 func TestLateCardsAreTold(t *testing.T) {
