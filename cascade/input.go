@@ -75,7 +75,7 @@ func (c *Cascade) neededInput(m missing) schema.Violation {
 	if more := len(m.where) - shown; more > 0 {
 		where += fmt.Sprintf(" and %d more", more)
 	}
-	return schema.Violation{Keyword: "required", Property: m.name, Message: message + ": used without default by " + where}
+	return schema.Violation{Keyword: "required", Property: m.whole, Message: message + ": used without default by " + where}
 }
 
 // InputWarnings returns what is probably a mistake in a run's input: inputs that an inputs_schema
@@ -116,6 +116,7 @@ func (c *Cascade) MissingEnv(granted map[string]string) map[string][]string {
 // missing is a value that templates look up and that is not there, with the places.
 type missing struct {
 	name  string // as a template writes it behind the variable
+	whole string // the same with what is looked up in it
 	where []string
 }
 
@@ -139,7 +140,10 @@ func (c *Cascade) missing(root string, value map[string]any) []missing {
 		if !known {
 			i = len(out)
 			index[name] = i
-			out = append(out, missing{name: name})
+			out = append(out, missing{name: name, whole: name})
+		}
+		if at+1 < len(n.Path) {
+			out[i].whole = strings.TrimPrefix(n.expression(len(n.Path)), root+".")
 		}
 		if k := len(out[i].where); k == 0 || out[i].where[k-1] != n.where {
 			out[i].where = append(out[i].where, n.where)
