@@ -31,3 +31,9 @@ func TestDocumentedFigures(t *testing.T) {
 	require.Contains(t, models, "8,192 tokens more")
 	require.Contains(t, models, "more than five minutes")
 }
+
+// The page shows the error of a session of newer rules as it is now.
+func TestDocumentedRules(t *testing.T) {
+	t.Parallel()
+	require.Contains(t, page(t, "resume.md"), "session 01jz4k: "+CheckRules(Rules+1).Error())
+}
