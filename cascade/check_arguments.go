@@ -1,10 +1,14 @@
 package cascade
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
+
+	"github.com/windlass-run/windlass/schema"
 )
 
 // argumentRules hold the inputs of a phase that runs a tool against what the tool takes.
@@ -31,7 +35,47 @@ func (k argumentRules) checkArguments(p located) {
 		return
 	}
 	k.checkTaken(p, takes)
+	k.checkConstants(p, takes)
 	k.checkLacking(p, takes, tool)
+}
+
+// checkConstants finds values without a template that the tool's schema does not allow.
+func (k argumentRules) checkConstants(p located, takes *takes) {
+	inputs := p.at.key("inputs")
+	for _, name := range slices.Sorted(maps.Keys(p.Inputs)) {
+		value, property := p.Inputs[name], takes.Properties[name]
+		if property == nil || !inputs.intact(name) || !isConstant(value) {
+			continue
+		}
+		compiled, err := schema.Compile(property)
+		if err != nil {
+			continue // a part of a schema that refers to others says nothing by itself
+		}
+		if wrong, err := compiled.Validate(fitted(value, property)); err == nil && len(wrong) > 0 {
+			inputs.key(name).error(CodeInvalidValue, fmt.Sprintf("%s gives the tool %q a wrong %q: %s", p.title(), p.Tool, name, wrong[0]), "")
+		}
+	}
+}
+
+// isConstant reports whether rendering surely leaves a value as it is: an escape may hide a tag.
+func isConstant(value json.RawMessage) bool {
+	return !bytes.ContainsAny(value, `\`) && !bytes.Contains(value, []byte("{{")) && !bytes.Contains(value, []byte("{%")) && !bytes.Contains(value, []byte("{#"))
+}
+
+// fitted returns what a run makes of a text for an argument of another type: the JSON that it begins with.
+func fitted(value, property json.RawMessage) json.RawMessage {
+	var of struct {
+		Type any `json:"type"`
+	}
+	var text string
+	if json.Unmarshal(property, &of) != nil || of.Type == nil || of.Type == "string" || json.Unmarshal(value, &text) != nil {
+		return value
+	}
+	var read json.RawMessage
+	if json.NewDecoder(strings.NewReader(text)).Decode(&read) != nil {
+		return value
+	}
+	return read
 }
 
 // takes is what a tool takes.
