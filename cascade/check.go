@@ -71,6 +71,7 @@ func (k *checker) checkRunnable() {
 		argumentRules{k}.checkArguments(p)
 		argumentRules{k}.checkRefused(p)
 	}
+	orderRules{k}.checkSharedAnchors()
 	variableRules{k}.checkVariables()
 }
 

@@ -125,6 +125,26 @@ func (k orderRules) checkGeneral(at place, name string, p *located) bool {
 	return false
 }
 
+// checkSharedAnchors warns of anchors for all phases that none of them can have.
+func (k orderRules) checkSharedAnchors() {
+	if k.cascade.AutoContext == nil || k.cascade.AutoContext.InterPhase == nil || k.cascade.AutoContext.InterPhase.Anchors == nil {
+		return
+	}
+	list := k.root.keys("auto_context", "inter_phase", "anchors", "from_phases")
+	for n, name := range k.cascade.AutoContext.InterPhase.Anchors.FromPhases {
+		i, known := k.names.first[name]
+		never, selects := true, false
+		for j := range k.phases {
+			if p := &k.phases[j]; p.Context != nil && p.Context.auto() && !p.at.keys("context", "anchors").has("from_phases") {
+				never, selects = never && k.order.never(i, p), true
+			}
+		}
+		if at := list.index(n); known && selects && never && asWritten(at) {
+			at.warn(CodeNoEffect, fmt.Sprintf("%s names %q, and no phase that selects can run after it", describe(list), name), "remove it, or move the phase")
+		}
+	}
+}
+
 // asWritten reports whether the file has a value, and no mistake was found in it.
 func asWritten(at place) bool { return at.node() != nil && at.doc.edits[at.pointer] == 0 }
 
