@@ -33,12 +33,19 @@ func (k *counting) of(m *made) int64 {
 	}
 	n := int64(0)
 	if m.sent != nil {
-		n = k.settings.Count(k.render.message(m.sent))
+		n = k.one(m.sent)
 	}
 	for _, a := range m.after {
-		n += k.settings.Count(k.render.message(a))
+		n += k.one(a)
 	}
 	return n
+}
+
+func (k *counting) one(m *echo.Message) int64 {
+	if r := m.Redacted(); r != nil && r.Tokens > 0 {
+		return r.Tokens
+	}
+	return k.settings.Count(k.render.message(m))
 }
 
 func (d *draft) counted() int64 {

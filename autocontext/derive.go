@@ -66,7 +66,7 @@ func imagesNamed(m *echo.Message, cut string) string {
 }
 
 func withText(m *echo.Message, text string) *echo.Message {
-	d := m.Draft()
+	d := m.Derived()
 	d.Parts = echo.Text(text)
 	return echo.Seal(d)
 }
@@ -74,7 +74,7 @@ func withText(m *echo.Message, text string) *echo.Message {
 // stub returns an assistant message with its long arguments cut, and its words cut to limit
 // characters (left out below zero). In the prompted dialect the calls in the text are cut, too.
 func stub(m *echo.Message, limit int, told dialect.Dialect) *echo.Message {
-	d := m.Draft()
+	d := m.Derived()
 	d.ToolCalls = make([]echo.ToolCall, len(m.ToolCalls()))
 	for i, c := range m.ToolCalls() {
 		c.Arguments = stubArguments(c.Arguments, m.Hash())

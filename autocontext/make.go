@@ -89,7 +89,7 @@ func cut(n *node, s shape, told dialect.Dialect, inText bool) *echo.Message {
 	case isToolResult(n) && n.failed(inText) && !m.Failed():
 		return excerptAround(m, s.limit)
 	case s.reason == ReasonRetry:
-		d := m.Draft()
+		d := m.Derived()
 		if d.ToolCalls = nil; m.Text() == "" {
 			return nil
 		}

@@ -162,7 +162,7 @@ func isolated(m *echo.Message) *echo.Message {
 		if words := beforeCalls(text); words == text { // else the text has the calls
 			text = strings.TrimPrefix(text+"\n"+dialect.CallsAsText(m.ToolCalls()), "\n")
 		}
-		d := m.Draft()
+		d := m.Derived()
 		d.ToolCalls, d.Parts = nil, echo.Text(text)
 		return echo.Seal(d)
 	}

@@ -73,5 +73,10 @@ type View struct {
 }
 
 // Tokens estimates a message's tokens, its overhead included, for records and decisions about
-// money: a quarter of the bytes of its encoding.
-func Tokens(m *echo.Message) int64 { return int64(len(m.JSON())+3) / 4 }
+// money: a quarter of the bytes of its encoding. A redacted message keeps the tokens that it had.
+func Tokens(m *echo.Message) int64 {
+	if r := m.Redacted(); r != nil && r.Tokens > 0 {
+		return r.Tokens
+	}
+	return int64(len(m.JSON())+3) / 4
+}

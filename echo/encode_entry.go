@@ -113,6 +113,10 @@ func (w *writer) draft(d *Draft) {
 	w.optStr("kind", string(d.Kind))
 	w.optStr("tool", d.Tool)
 	w.optBool("failed", d.Failed)
+	if r := d.Redacted; r != nil {
+		w.key("redacted")
+		w.any(r)
+	}
 	w.close()
 }
 

@@ -74,8 +74,9 @@ type Draft struct {
 	ToolCalls  []ToolCall `json:"tool_calls,omitempty"`
 	ToolCallID string     `json:"tool_call_id,omitempty"` // role tool: the call that this answers
 	Kind       Kind       `json:"kind,omitempty"`
-	Tool       string     `json:"tool,omitempty"`   // role tool: the tool's name
-	Failed     bool       `json:"failed,omitempty"` // role tool: the tool itself reported failure
+	Tool       string     `json:"tool,omitempty"`     // role tool: the tool's name
+	Failed     bool       `json:"failed,omitempty"`   // role tool: the tool itself reported failure
+	Redacted   *Redacted  `json:"redacted,omitempty"` // texts were taken out of the message; nil: none were
 }
 
 // Message is an immutable message, encoded once: the same bytes are sent, hashed, journaled and
@@ -135,6 +136,9 @@ func Seal(d Draft) *Message {
 	m.digest = sha256.Sum256(m.JSON())
 	if m.hash == "" {
 		m.hash = shortHash(m.digest)
+	}
+	if d.Redacted != nil {
+		m.hash = d.Redacted.Hash
 	}
 	return m
 }

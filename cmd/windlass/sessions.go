@@ -17,12 +17,12 @@ import (
 func newSessionsCommand(con *console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "sessions",
-		Short:   "List runs, show what one did, delete runs",
+		Short:   "List runs, show what one did, delete or redact runs",
 		Example: "  windlass sessions list\n  windlass sessions show 01JZ4K\n  windlass sessions handoff 01JZ4K",
 		Args:    noArgs,
-		RunE:    needsCommand("list, show, handoff or delete", "windlass sessions list"),
+		RunE:    needsCommand("list, show, handoff, delete or redact", "windlass sessions list"),
 	}
-	cmd.AddCommand(newSessionsListCommand(con), newSessionsShowCommand(con), newSessionsHandoffCommand(con), newSessionsDeleteCommand(con))
+	cmd.AddCommand(newSessionsListCommand(con), newSessionsShowCommand(con), newSessionsHandoffCommand(con), newSessionsDeleteCommand(con), newSessionsRedactCommand(con))
 	return cmd
 }
 

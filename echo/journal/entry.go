@@ -8,8 +8,8 @@ import (
 )
 
 // decodeEntry reads a line with an entry of a session, and checks that its message is the one that
-// was recorded, and that its fields say what its key says.
-func decodeEntry(line []byte, session string) (*echo.Entry, error) {
+// was recorded or redacted, and that its fields say what its key says.
+func decodeEntry(line []byte, of *Header) (*echo.Entry, error) {
 	e := &echo.Entry{}
 	if err := json.Unmarshal(line, e); err != nil {
 		return nil, err
@@ -20,7 +20,10 @@ func decodeEntry(line []byte, session string) (*echo.Entry, error) {
 	if err := e.CheckKey(); err != nil {
 		return nil, notWritten(fmt.Errorf("entry %d: %w", e.Seq, err))
 	}
-	if err := checkSession(e, session); err != nil {
+	if err := checkSession(e, of.SessionID); err != nil {
+		return nil, notWritten(err)
+	}
+	if err := e.CheckRedacted(of.Redacted()); err != nil {
 		return nil, notWritten(err)
 	}
 	return e, nil

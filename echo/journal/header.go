@@ -29,6 +29,30 @@ type Header struct {
 	// Of a fork: the id of the parent, and the number of the last entry that it has of it.
 	Parent    string `json:"parent,omitempty"`
 	ParentSeq uint64 `json:"parent_seq,omitempty"`
+
+	// Redactions are the messages that were redacted since, in that order.
+	Redactions []Redaction `json:"redactions,omitempty"`
+}
+
+// Redaction is a message whose content was taken out of a journal after it was recorded.
+type Redaction struct {
+	Hash       echo.Hash `json:"hash"`
+	Role       echo.Role `json:"role"`
+	Kind       echo.Kind `json:"kind,omitempty"`
+	Tokens     int64     `json:"tokens"` // as it was, as are the next two
+	Bytes      int       `json:"bytes"`
+	Characters int       `json:"characters"`
+	At         time.Time `json:"at"` // when it was redacted
+	Reason     string    `json:"reason,omitempty"`
+}
+
+// Redacted returns the hashes of the messages that were redacted.
+func (h *Header) Redacted() []echo.Hash {
+	var hashes []echo.Hash
+	for _, r := range h.Redactions {
+		hashes = append(hashes, r.Hash)
+	}
+	return hashes
 }
 
 var (

@@ -42,7 +42,7 @@ func look(path string, file io.ReaderAt, size int64, b bounds, back func(*echo.E
 		return nil, err
 	}
 	r := &backReader{
-		path: path, session: t.header.SessionID, first: t.sum,
+		path: path, header: t.header, first: t.sum,
 		lines: linesBack{bounds: b, file: file, start: t.lines.offset, at: max(size, t.lines.offset)},
 	}
 	if r.lines.start+int64(len(t.lines.unread)) == size { // a short journal was read whole for its header
@@ -54,12 +54,12 @@ func look(path string, file io.ReaderAt, size int64, b bounds, back func(*echo.E
 
 // backReader reads the entries of a journal from the newest back.
 type backReader struct {
-	path    string
-	session string  // that the header says
-	first   lineSum // of the header
-	lines   linesBack
-	count   int    // of entries that were read
-	seq     uint64 // of the one that was read last
+	path   string
+	header *Header
+	first  lineSum // of the header
+	lines  linesBack
+	count  int    // of entries that were read
+	seq    uint64 // of the one that was read last
 }
 
 func (b *backReader) read(back func(*echo.Entry) bool) (torn bool, err error) {
@@ -108,7 +108,7 @@ func (b *backReader) decode(line, before []byte) (*echo.Entry, error) {
 	if _, err := sum.check(line); err != nil {
 		return nil, err
 	}
-	e, err := decodeEntry(line, b.session)
+	e, err := decodeEntry(line, b.header)
 	if err == nil && b.count > 0 {
 		err = checkSeq(e, b.seq-1)
 	}

@@ -148,6 +148,6 @@ func (e *journalEnd) follows(sum lineSum, seq uint64, line loggedLine) (lineSum,
 	if err != nil {
 		return sum, false
 	}
-	entry, err := decodeEntry(line.text, e.session)
+	entry, err := decodeEntry(line.text, e.header)
 	return next, err == nil && checkSeq(entry, seq+1) == nil
 }

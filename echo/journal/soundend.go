@@ -9,7 +9,7 @@ import (
 
 // journalEnd is how far a journal is sound.
 type journalEnd struct {
-	session   string
+	header    *Header
 	sum       lineSum // of its last sound line
 	seq       uint64  // of the entry there
 	size      int64   // of the sound lines
@@ -41,7 +41,7 @@ func soundEnd(path string, mark uint64) (*journalEnd, error) {
 		}
 		return nil, err
 	}
-	end := &journalEnd{session: t.header.SessionID, whole: info.Size()}
+	end := &journalEnd{header: t.header, whole: info.Size()}
 	for {
 		end.sum, end.seq, end.size = t.sum, t.seq, t.lines.offset
 		if t.seq < mark {

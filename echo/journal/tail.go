@@ -108,7 +108,7 @@ func (t *Tail) checkEntry(line []byte) (e *echo.Entry, sum lineSum, err error) {
 	if sum, err = t.sum.check(line); err != nil || t.seq+1 < t.from {
 		return nil, sum, err
 	}
-	if e, err = decodeEntry(line, t.header.SessionID); err != nil {
+	if e, err = decodeEntry(line, t.header); err != nil {
 		return nil, sum, err
 	}
 	return e, sum, checkSeq(e, t.seq+1)

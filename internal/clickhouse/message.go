@@ -12,11 +12,15 @@ type messageParts struct {
 	content, prompted []byte // as providers are sent it; and how a model without tool calling is, if that differs
 	calls             []byte
 	failed            bool
+	redacted          []byte
 }
 
 func partsOf(m, rendered *echo.Message) messageParts {
 	p := messageParts{
 		role: string(m.Role()), kind: string(m.Kind()), content: m.ContentJSON(), calls: m.ToolCallsJSON(), failed: m.Failed(),
+	}
+	if x := m.Redacted(); x != nil {
+		p.redacted, _ = json.Marshal(x) // texts and numbers
 	}
 	if rendered != m {
 		p.prompted = rendered.ContentJSON()
@@ -37,6 +41,10 @@ func messageColumns() []column[messageParts] {
 		},
 		{"tool_calls_json", zipped, func(m *messageParts) any { return &m.calls }},
 		{"failed", "Bool", func(m *messageParts) any { return &m.failed }},
+		{
+			"redacted_json", "String COMMENT 'what was taken out of the message after it was recorded; empty: nothing' CODEC(ZSTD(3))",
+			func(m *messageParts) any { return &m.redacted },
+		},
 	}
 }
 
@@ -64,6 +72,11 @@ func (p *messageParts) restore(call *echo.ToolUse) (*echo.Message, error) {
 	var err error
 	if d.Parts, err = readContent(p.content); err != nil {
 		return nil, fmt.Errorf("read the content: %w", err)
+	}
+	if len(p.redacted) > 0 {
+		if err := json.Unmarshal(p.redacted, &d.Redacted); err != nil {
+			return nil, fmt.Errorf("read what was redacted: %w", err)
+		}
 	}
 	return echo.Seal(d), nil
 }

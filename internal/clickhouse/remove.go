@@ -3,7 +3,11 @@ package clickhouse
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/windlass-run/windlass/contextcards"
+	"github.com/windlass-run/windlass/echo"
 )
 
 // Part is what a database has of sessions, as it can be removed by itself.
@@ -46,6 +50,37 @@ func (db *DB) Remove(ctx context.Context, part Part, sessions []string) error {
 	return nil
 }
 
+// RemoveCards removes the cards and embeddings of some messages of a session, as [DB.Remove] does.
+func (db *DB) RemoveCards(ctx context.Context, session string, messages []echo.Hash) error {
+	if len(messages) == 0 {
+		return nil
+	}
+	names := make([]string, len(messages))
+	for i, h := range messages {
+		names[i] = quoteString(string(h))
+	}
+	for _, t := range parts[PartCards] {
+		sql := "ALTER TABLE " + db.layout.local(t) + db.layout.onCluster() + " DELETE WHERE session_id = " + quoteString(session) +
+			" AND content_hash IN (" + strings.Join(names, ", ") + ") SETTINGS mutations_sync = 2"
+		if err := db.conn.Exec(ctx, sql); err != nil {
+			return fmt.Errorf("remove cards of session %s from ClickHouse: %w", session, sqlError(err))
+		}
+	}
+	return nil
+}
+
+// IsBefore reports whether the database has rows of a session that are from before a message of it
+// was redacted: the start of the run, which has the header of the journal, does not say it.
+func (db *DB) IsBefore(ctx context.Context, session string, redacted echo.Hash) (bool, error) {
+	var rows uint64
+	sql := "SELECT countIf(NOT has(arrayMap(r -> JSONExtractString(r, 'hash'), JSONExtractArrayRaw(data_json, 'header', 'redactions')), ?)) FROM " +
+		db.layout.table("unified_logs") + " WHERE session_id = ? AND node_type = 'run_start'"
+	if err := db.conn.QueryRow(ctx, sql, string(redacted), session).Scan(&rows); err != nil {
+		return false, fmt.Errorf("ask ClickHouse for the redactions of session %s: %w", session, sqlError(err))
+	}
+	return rows > 0, nil
+}
+
 // Having returns the ids of the sessions of which the database has a part.
 func (db *DB) Having(ctx context.Context, part Part) (map[string]bool, error) {
 	ids := map[string]bool{}
@@ -61,4 +96,28 @@ func (db *DB) Having(ctx context.Context, part Part) (map[string]bool, error) {
 		}
 	}
 	return ids, nil
+}
+
+// RedactCards puts cards without a text and without an embedding in place of those of messages that
+// were redacted; mark is their summary. It may be called again.
+func (db *DB) RedactCards(ctx context.Context, session string, messages []echo.Hash, mark func(contextcards.Card) string) error {
+	store := NewCards(func(context.Context) (*DB, error) { return db, nil })
+	all, err := store.Summaries(ctx, session)
+	if err != nil {
+		return err
+	}
+	var cards []contextcards.Card
+	var hashes []echo.Hash
+	for _, c := range all {
+		text := mark(c)
+		if !slices.Contains(messages, c.Hash) || c.Summary == text && c.EmbeddingModel == "" {
+			continue
+		}
+		c.Summary, c.Keywords, c.Embedding, c.EmbeddingModel, c.Generator = text, nil, nil, "", "message"
+		cards, hashes = append(cards, c), append(hashes, c.Hash)
+	}
+	if err := db.RemoveCards(ctx, session, hashes); err != nil {
+		return err
+	}
+	return store.Put(ctx, cards)
 }

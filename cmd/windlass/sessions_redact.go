@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/windlass-run/windlass/internal/archive"
+	"github.com/windlass-run/windlass/internal/redaction"
+	"github.com/windlass-run/windlass/internal/term"
+)
+
+func newSessionsRedactCommand(con *console) *cobra.Command {
+	var o archive.RedactOptions
+	cmd := &cobra.Command{
+		Use:   "redact ID HASH",
+		Short: "Take the content of a message out of a run, here and in ClickHouse",
+		Long: `Takes the content of a message out of a run for good: a secret that somebody pasted, or that a tool printed. HASH is the
+content hash of the message, as context show and SQL print it, or its first 12 digits. A mark is in its place in the
+journal, in ClickHouse and in cards: in every message with this content, in what was sent of it, in copies of its text
+inside other messages, and in what the run was given and came to. Lines and long words of it in other messages are
+reported, and taken out with --parts. What models wrote of it in words of their own is not found.
+
+Files, frozen tests and other sessions that have it are named and stay as they are. A run that a process has is never
+redacted. When ClickHouse does not answer, the journal is redacted, and the same command completes it later.`,
+		Example: "  windlass sessions redact 01JZ4K 3f2a9c0d1e5b7788 --dry-run\n  windlass sessions redact 01JZ4K 3f2a9c0d1e5b --reason 'pasted key' --parts",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return usageError(errors.New("sessions redact needs the id of a session and the content hash of a message"),
+					"windlass context show SESSION, which prints the hashes")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return redactSession(cmd.Context(), con, args[0], args[1], o)
+		},
+	}
+	cmd.Flags().StringVar(&o.Reason, "reason", "", "a `TEXT` that is kept in the journal, and says why")
+	cmd.Flags().BoolVar(&o.Parts, "parts", false, "take its lines (of 16 bytes and more) and long words (of 20) out of other messages, too")
+	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "say what would change, and change nothing")
+	con.jsonFlag(cmd)
+	return cmd
+}
+
+func redactSession(ctx context.Context, con *console, id, hash string, o archive.RedactOptions) error {
+	arc, err := con.archive()
+	if err != nil {
+		return err
+	}
+	done, err := arc.Redact(ctx, id, hash, o)
+	if done == nil {
+		return err
+	}
+	return errors.Join(con.print(done, func() error {
+		fmt.Fprint(con.out, redactedText(done))
+		return nil
+	}), err)
+}
+
+// redactedText says what became of a message, and where it still is.
+func redactedText(r *archive.Redacted) string {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	what := fmt.Sprintf("%s (%s, %s)", r.Hash, r.Role, term.Plural(r.Characters, "character"))
+	changed := term.Plural(len(r.Entries), "entry")
+	switch {
+	case r.Already:
+		line("Message %s of session %s is redacted already, since %s.", what, r.SessionID, r.At.UTC().Format("2006-01-02 15:04:05 UTC"))
+	case r.DryRun:
+		line("Message %s of session %s would be redacted: %s of its journal would change.", what, r.SessionID, changed)
+	default:
+		line("Message %s of session %s is redacted: %s of its journal changed.", what, r.SessionID, changed)
+	}
+	switch r.Stored {
+	case archive.StoredReplaced:
+		line("ClickHouse has the rows of now; it removes the files of before some minutes later.")
+	case archive.StoredPending:
+		line("The rows in ClickHouse would be replaced.")
+	}
+	if n := len(r.Left); n > 0 {
+		have := "have"
+		if n == 1 {
+			have = "has"
+		}
+		line("%s still %s lines or long words of it; --parts takes them out, or redact these messages too:", term.Plural(n, "other place"), have)
+		for _, p := range r.Left {
+			line("  %s", placeText(p))
+		}
+	}
+	list(&b, "Files that have it and were left as they are:", r.Files)
+	list(&b, "Other sessions that have this message:", r.Sessions)
+	list(&b, "Other databases that the session was delivered to, to be done with their DSN:", r.Others)
+	return b.String()
+}
+
+func list(b *strings.Builder, head string, all []string) {
+	if len(all) == 0 {
+		return
+	}
+	fmt.Fprintln(b, head)
+	for _, one := range all {
+		fmt.Fprintf(b, "  %s\n", term.CleanLines(one))
+	}
+}
+
+func placeText(p redaction.Place) string {
+	switch {
+	case p.Seq == 0:
+		return "the cascade of the session"
+	case p.Hash == "":
+		return fmt.Sprintf("entry %d (%s)", p.Seq, p.Node)
+	}
+	return fmt.Sprintf("entry %d (%s): %s", p.Seq, p.Node, p.Hash)
+}

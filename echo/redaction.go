@@ -1,0 +1,83 @@
+package echo
+
+import (
+	"fmt"
+	"slices"
+	"unicode/utf8"
+)
+
+// Redacted says of a message that what stands in it is not what was recorded: texts were taken out
+// of it afterwards, and a mark is in the place of each. The message keeps its content hash, so that
+// what refers to it still does; what is sent of it, and digested, is what stands now.
+type Redacted struct {
+	Hash   Hash   `json:"hash"`             // of the message as it was
+	Of     []Hash `json:"of"`               // of the redacted messages whose texts were taken out
+	Tokens int64  `json:"tokens,omitempty"` // of the message as it was; 0: as it stands now
+	Bytes  int    `json:"bytes,omitempty"`  // of its encoding as it was; 0: not known
+}
+
+// covered reports whether every redaction that took something out is among those given.
+func (r *Redacted) covered(by []Hash) bool {
+	return len(r.Of) > 0 && !slices.ContainsFunc(r.Of, func(h Hash) bool { return !slices.Contains(by, h) })
+}
+
+// Redacted returns what is known of a message that texts were taken out of; nil: none were. It must
+// not be written to.
+func (m *Message) Redacted() *Redacted { return m.draft.Redacted }
+
+// Derived returns the draft of a message that is made of this one: it has other tokens.
+func (m *Message) Derived() Draft {
+	d := m.draft
+	if r := d.Redacted; r != nil {
+		d.Redacted = &Redacted{Hash: r.Hash, Of: r.Of}
+	}
+	return d
+}
+
+// RedactionMark is what stands in place of a text that was taken out with a message.
+func RedactionMark(of Hash, text string) string {
+	return fmt.Sprintf("%s%d characters]", redactionHead(of), utf8.RuneCountInString(text))
+}
+
+func redactionHead(of Hash) string { return "[redacted " + string(of) + ": " }
+
+// RedactionHeads returns how the marks of redactions begin.
+func RedactionHeads(of []Hash) []string {
+	heads := make([]string, len(of))
+	for i, h := range of {
+		heads[i] = redactionHead(h)
+	}
+	return heads
+}
+
+// CheckRedacted returns an error when a message of the entry says that texts were taken out of it by
+// a redaction that is not among those given.
+func (e *Entry) CheckRedacted(by []Hash) error {
+	var err error
+	e.eachMessage(func(m *Message) {
+		if r := m.Redacted(); r != nil && !r.covered(by) {
+			err = fmt.Errorf("entry %d: the message %s says that it is redacted, and the header of the journal does not", e.Seq, r.Hash)
+		}
+	})
+	return err
+}
+
+// eachMessage calls see with the message of the entry, and with those that were sent in place of
+// others.
+func (e *Entry) eachMessage(see func(*Message)) {
+	if e.Message != nil {
+		see(e.Message)
+	}
+	if e.Selection == nil {
+		return
+	}
+	for _, s := range e.Selection.Spans {
+		for _, sent := range s.Sent {
+			for _, m := range sent {
+				if m != nil {
+					see(m)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,220 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/windlass-run/windlass/contextcards"
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
+	"github.com/windlass-run/windlass/internal/clickhouse"
+	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/delivery"
+	"github.com/windlass-run/windlass/internal/failure"
+	"github.com/windlass-run/windlass/internal/redaction"
+)
+
+// RedactOptions say how a message is redacted.
+type RedactOptions struct {
+	Reason string
+	Parts  bool // its lines and long words are taken out of other messages, too
+	DryRun bool // only what would change is said
+}
+
+// Redacted is what redacting a message has come to, or would.
+type Redacted struct {
+	SessionID string `json:"session_id"`
+	journal.Redaction
+	Already  bool              `json:"already"`           // it was redacted before
+	DryRun   bool              `json:"dry_run,omitempty"` // nothing has changed
+	Entries  []uint64          `json:"entries"`           // of the journal that changed
+	Left     []redaction.Place `json:"left"`              // that have lines or long words of the message
+	Files    []string          `json:"files"`             // that do, and were left as they are
+	Sessions []string          `json:"sessions"`          // others that have the message
+	Stored   Stored            `json:"clickhouse"`
+	Others   []string          `json:"other_databases"` // that the session was delivered to
+}
+
+// Stored is what became of the rows of a redacted session.
+type Stored string
+
+// What becomes of rows.
+const (
+	StoredNone     Stored = "none"     // there is no ClickHouse, or it has nothing of the session
+	StoredReplaced Stored = "replaced" // the rows of before were removed, those of now are there
+	StoredCurrent  Stored = "current"  // they were of now already
+	StoredPending  Stored = "pending"  // they would be replaced
+)
+
+// Redact takes the content of a message out of a session of this machine: of its journal, and then
+// of ClickHouse. Both are given by the beginnings of their names. A session that a process runs is
+// an error. When it fails after the journal was changed it can be called again.
+func (a *Archive) Redact(ctx context.Context, given, hash string, o RedactOptions) (*Redacted, error) {
+	id, err := a.Here(given)
+	if err == nil && (id == "" || given == "") {
+		err = failure.New(failure.UnknownSession, fmt.Errorf("no session %q has a journal on this machine: it is redacted where it was run", given), "")
+	}
+	if err != nil {
+		return nil, err
+	}
+	dir := config.SessionDir(a.Home, id)
+	owned, err := journal.Own(dir)
+	switch {
+	case errors.Is(err, journal.ErrBusy):
+		return nil, failure.New(failure.SessionBusy, fmt.Errorf("session %s is not redacted: a process runs it", id), "")
+	case err != nil:
+		return nil, failure.New(failure.StorageFailed, fmt.Errorf("redact session %s: %w", id, err), "")
+	}
+	r := &redacting{archive: a, owned: owned, dir: dir, id: id, options: o}
+	done, err := r.run(ctx, hash)
+	return done, errors.Join(err, owned.Close())
+}
+
+// redacting is the redaction of a message, while the session is owned.
+type redacting struct {
+	archive *Archive
+	owned   *journal.Owned
+	dir, id string
+	options RedactOptions
+}
+
+func (r *redacting) run(ctx context.Context, given string) (*Redacted, error) {
+	rec, err := journal.Read(JournalPath(r.archive.Home, r.id))
+	if err != nil {
+		return nil, ReadError(err)
+	}
+	hash, err := redaction.Find(r.id, given, rec.Entries)
+	if err != nil {
+		return nil, r.findError(err)
+	}
+	at := time.Now().UTC().Truncate(time.Microsecond)
+	plan, err := redaction.New(rec, hash, redaction.Options{At: at, Reason: r.options.Reason, Parts: r.options.Parts})
+	if err != nil {
+		return nil, failure.New(failure.Failed, err, "")
+	}
+	done := &Redacted{
+		SessionID: r.id, Redaction: plan.Redaction, Already: plan.Already, DryRun: r.options.DryRun, Entries: append([]uint64{}, plan.Entries...),
+		Left: append([]redaction.Place{}, plan.Left...), Files: []string{}, Sessions: []string{}, Stored: StoredNone, Others: []string{},
+	}
+	r.elsewhere(done, plan, rec)
+	if err := r.journal(plan); err != nil {
+		return nil, err
+	}
+	done.Stored, err = r.stored(ctx, plan)
+	if err != nil && !plan.Already && !r.options.DryRun {
+		err = r.halfDone(err)
+	}
+	return done, err
+}
+
+// findError gives the error of a message that is not found its kind.
+func (r *redacting) findError(err error) error {
+	if errors.As(err, new(*redaction.HashError)) {
+		return failure.New(failure.InvalidRequest, err, "")
+	}
+	return failure.New(failure.UnknownMessage, err, "")
+}
+
+// halfDone says what is done when ClickHouse could not follow.
+func (r *redacting) halfDone(err error) error {
+	kind := failure.KindOf(err)
+	return failure.New(kind, fmt.Errorf("the journal of session %s is redacted, and ClickHouse is not: %w", r.id, err), "the same command again, when ClickHouse answers")
+}
+
+// journal writes the journal anew. Before that is noted that ClickHouse has nothing of it, so that
+// whatever happens the rows of now follow.
+func (r *redacting) journal(plan *redaction.Plan) error {
+	if plan.Already || r.options.DryRun {
+		return nil
+	}
+	for _, m := range delivery.ReadMarks(r.dir).Shipped {
+		m.Seq, m.EntryAt = 0, time.Time{}
+		if err := delivery.SetMark(r.dir, m); err != nil {
+			return failure.New(failure.StorageFailed, err, "")
+		}
+	}
+	if err := r.owned.Rewrite(plan.Header, plan.Change); err != nil {
+		return failure.New(failure.StorageFailed, err, "")
+	}
+	return nil
+}
+
+// stored has ClickHouse follow the journal: rows of before are removed, and then those of now
+// delivered, so that one that is killed in between can be called again.
+func (r *redacting) stored(ctx context.Context, plan *redaction.Plan) (done Stored, err error) {
+	a := r.archive
+	if a.Database == nil || a.Address == nil {
+		return StoredNone, nil
+	}
+	to, err := a.Address()
+	if err != nil {
+		return StoredNone, err
+	}
+	err = a.Database(ctx, func(ctx context.Context, db *clickhouse.DB) error {
+		done, err = r.storedIn(ctx, db, to, plan)
+		return err
+	})
+	return done, err
+}
+
+func (r *redacting) storedIn(ctx context.Context, db *clickhouse.DB, to string, plan *redaction.Plan) (Stored, error) {
+	before, err := db.IsBefore(ctx, r.id, plan.Redaction.Hash)
+	if err != nil {
+		return StoredNone, err
+	}
+	done := StoredCurrent
+	switch {
+	case r.options.DryRun && before:
+		return StoredPending, nil
+	case r.options.DryRun:
+		return StoredNone, nil
+	case before:
+		done = StoredReplaced
+		if err := db.Remove(ctx, clickhouse.PartRows, []string{r.id}); err != nil {
+			return done, err
+		}
+	}
+	mark := func(c contextcards.Card) string { return echo.RedactionMark(c.Hash, "") }
+	if err := db.RedactCards(ctx, r.id, plan.Hashes, mark); err != nil {
+		return done, err
+	}
+	if delivery.ReadMarks(r.dir).KeepHere {
+		return StoredNone, nil
+	}
+	shipped, err := db.Ship(ctx, r.dir, clickhouse.ShipOptions{To: to, Again: before})
+	if shipped.Rows > 0 {
+		done = StoredReplaced
+	}
+	return done, err
+}
+
+// elsewhere notes where else the message, or parts of it, are: nothing of that changes.
+func (r *redacting) elsewhere(done *Redacted, plan *redaction.Plan, rec *journal.Recording) {
+	to := ""
+	if r.archive.Address != nil {
+		to, _ = r.archive.Address() // an error is met again
+	}
+	for _, m := range delivery.ReadMarks(r.dir).Shipped {
+		if m.To != to {
+			done.Others = append(done.Others, m.To)
+		}
+	}
+	done.Sessions = append(done.Sessions, sessionsWith(r.archive.Home, r.id, plan.Redaction.Hash)...)
+	if plan.Parts != nil {
+		done.Files = append(done.Files, filesWith(plan.Parts, r.places(rec))...)
+	}
+}
+
+// places returns the folders that may have copies of what is in the session.
+func (r *redacting) places(rec *journal.Recording) []string {
+	places := []string{r.dir, config.CommitDir(r.archive.Home)}
+	for _, dir := range testFolders(rec.Header) {
+		if info, err := os.Lstat(dir); err == nil && info.IsDir() {
+			places = append(places, dir)
+		}
+	}
+	return places
+}

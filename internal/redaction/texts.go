@@ -1,0 +1,223 @@
+package redaction
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/secret"
+)
+
+// What counts as a part of a message that tells it apart from others.
+const (
+	minLine  = 16 // bytes of a line, without white space around it
+	minWord  = 20 // bytes of a word: keys and tokens are long
+	maxParts = 1000
+	maxKey   = 24 // bytes of the name of a JSON member that stays
+)
+
+// texts finds texts, in whatever encoding they stand, and puts marks in their place.
+type texts struct {
+	set   *secret.Set
+	marks *strings.Replacer
+}
+
+func newTexts(of echo.Hash, all []string) *texts {
+	values := make([]secret.Value, 0, len(all))
+	var marks []string
+	for i, t := range all {
+		name := fmt.Sprintf("%s %d", of, i)
+		values = append(values, secret.Value{Name: name, Value: t})
+		marks = append(marks, secret.Placeholder(name), echo.RedactionMark(of, t))
+	}
+	return &texts{set: secret.New(values...), marks: strings.NewReplacer(marks...)}
+}
+
+func (t *texts) has(text string) bool { return t.set.Has(text) }
+
+func (t *texts) without(text string) string {
+	if !t.set.Has(text) {
+		return text
+	}
+	return t.marks.Replace(t.set.Text(text))
+}
+
+// jsonString is a string of a JSON text, with its quotes.
+var jsonString = regexp.MustCompile(`(?s)"(?:[^"\\]|\\.)*"`)
+
+// withoutJSON returns JSON with marks in its strings, also for those that are one of leaves.
+func (t *texts) withoutJSON(raw []byte, of echo.Hash, leaves map[string]bool) []byte {
+	return jsonString.ReplaceAllFunc(raw, func(quoted []byte) []byte {
+		var text string
+		if json.Unmarshal(quoted, &text) != nil {
+			return quoted
+		}
+		clean := t.without(text)
+		if leaves[text] {
+			clean = echo.RedactionMark(of, text)
+		}
+		if clean == text {
+			return quoted
+		}
+		out, _ := json.Marshal(clean) // a string can always be encoded
+		return out
+	})
+}
+
+// textsOf returns the texts of a message as it was recorded: what it says, its images, and the
+// arguments of its calls.
+func textsOf(m *echo.Message) []string {
+	var all []string
+	for _, p := range m.Parts() {
+		all = append(all, p.Text, p.URL)
+	}
+	for _, c := range m.ToolCalls() {
+		all = append(all, c.Arguments)
+	}
+	for i := range all {
+		all[i] = strings.TrimSpace(all[i])
+	}
+	return distinct(all, secret.MinLength)
+}
+
+// partsOf returns the lines and long words of texts, the longest first.
+func partsOf(all []string) []string {
+	var parts []string
+	for _, t := range all {
+		for _, l := range strings.Split(t, "\n") {
+			if l = strings.TrimSpace(l); len(l) >= minLine {
+				parts = append(parts, l)
+			}
+		}
+		for _, w := range strings.FieldsFunc(t, betweenWords) {
+			if len(w) >= minWord {
+				parts = append(parts, w)
+			}
+		}
+	}
+	parts = distinct(parts, minLine)
+	slices.SortStableFunc(parts, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+	return parts[:min(len(parts), maxParts)]
+}
+
+func betweenWords(r rune) bool { return strings.ContainsRune(" \t\r\n\"'`=,;:()[]{}<>|\\", r) }
+
+func distinct(all []string, least int) []string {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(slices.Clone(all), func(t string) bool {
+		known := seen[t] || len(t) < least
+		seen[t] = true
+		return known
+	})
+}
+
+// leavesOf returns the strings in a JSON value.
+func leavesOf(raw string) []string {
+	var value any
+	if json.Unmarshal([]byte(raw), &value) != nil {
+		return nil
+	}
+	var out []string
+	var walk func(any)
+	walk = func(v any) {
+		switch t := v.(type) {
+		case string:
+			out = append(out, t)
+		case []any:
+			for _, e := range t {
+				walk(e)
+			}
+		case map[string]any:
+			for _, e := range t {
+				walk(e)
+			}
+		}
+	}
+	walk(value)
+	return out
+}
+
+// shaped returns a JSON object or array with a mark in place of each string, and 0 for each number:
+// what reads it finds the types that it expects. ok is false for any other text.
+func shaped(of echo.Hash, text string) (out string, ok bool) {
+	text = strings.TrimSpace(text)
+	if text == "" || text[0] != '{' && text[0] != '[' {
+		return "", false
+	}
+	var value any
+	if json.Unmarshal([]byte(text), &value) != nil {
+		return "", false
+	}
+	b, _ := json.Marshal(shapeOf(of, value)) // it came from JSON
+	return string(b), true
+}
+
+func shapeOf(of echo.Hash, value any) any {
+	switch t := value.(type) {
+	case string:
+		return markOf(of, t)
+	case float64:
+		return 0
+	case []any:
+		for i := range t {
+			t[i] = shapeOf(of, t[i])
+		}
+		return t
+	case map[string]any:
+		out := make(map[string]any, len(t))
+		for k, v := range t {
+			if len(k) > maxKey {
+				k = echo.RedactionMark(of, k)
+			}
+			out[k] = shapeOf(of, v)
+		}
+		return out
+	}
+	return value
+}
+
+// markOf returns the mark for a whole text, nothing for nothing.
+func markOf(of echo.Hash, text string) string {
+	if text == "" {
+		return ""
+	}
+	return echo.RedactionMark(of, text)
+}
+
+// sameJSON reports whether two texts are the same JSON value.
+func sameJSON(a, b []byte) bool {
+	var x, y any
+	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
+		return false
+	}
+	p, _ := json.Marshal(x)
+	q, _ := json.Marshal(y)
+	return bytes.Equal(p, q)
+}
+
+// withMember returns a JSON object with another value for a member; the rest stays as it is.
+func withMember(object []byte, name string, value []byte) ([]byte, error) {
+	dec := json.NewDecoder(bytes.NewReader(object))
+	if _, err := dec.Token(); err != nil {
+		return nil, err
+	}
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			return nil, err
+		}
+		var is json.RawMessage
+		if err := dec.Decode(&is); err != nil {
+			return nil, err
+		}
+		if end := int(dec.InputOffset()); key == name {
+			return slices.Concat(object[:end-len(is)], value, object[end:]), nil
+		}
+	}
+	return object, nil
+}
