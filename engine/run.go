@@ -31,6 +31,7 @@ func (r *Runner) Run(ctx context.Context, spec Spec) (*Result, error) {
 		err = run.phases(ctx)
 	}
 	run.result.Status, run.result.Reason = classify(err)
+	defer func() { run.result.Taken = run.rec.Taken() }()
 	run.result.DurationMS = effect.Millis(run.rec.active().Sub(run.start))
 	if effect.IsRecordError(err) {
 		return run.result, run.rec.Missing(err)
@@ -81,7 +82,7 @@ func newRun(r *Runner, spec Spec) *run {
 func (r *run) newRecorder() *effect.Recorder {
 	o := effect.Options{
 		Log: r.spec.Log, Mask: r.rec.mask, Seams: r.Seams, Effects: r.spec.Effects,
-		Recording: r.spec.Recording, SetAside: record.SetAside(r.spec.Recording),
+		Recording: r.spec.Recording, Redacted: r.spec.Redacted, SetAside: record.SetAside(r.spec.Recording),
 	}
 	aside := r.setAside()
 	for _, seq := range aside {

@@ -55,6 +55,10 @@ type Spec struct {
 	// Recording is what the log has of the run, which follows it and then goes on.
 	Recording []*echo.Entry
 
+	// Redacted are the messages of the recording that were redacted after it was made: what follows from
+	// them is taken as it is recorded.
+	Redacted []echo.Hash
+
 	// Effects perform and record what is not recorded; nil: the runner's model and tools are asked.
 	Effects effect.Effects
 
@@ -93,6 +97,9 @@ type Result struct {
 	Phases    []PhaseResult   `json:"phases"`
 	effect.Totals
 	DurationMS float64 `json:"duration_ms"`
+
+	// Taken is how many entries were taken as they are recorded for a redaction, not compared.
+	Taken int `json:"-"`
 }
 
 // PhaseResult is how one visit to a phase ended.

@@ -81,6 +81,9 @@ func (c *toolCalls) plan(ctx context.Context, p *plannedCall, refused bool) erro
 
 func (c *toolCalls) settle(p *plannedCall, kind string, failed bool, text string) error {
 	p.result = echo.NewToolResult(p.call, echo.Text(text), failed)
+	if e := c.rec.Peek(echo.NodeToolCall, p.key); e != nil && c.rec.Redacted(e.Message, p.result) {
+		p.result = e.Message
+	}
 	return c.rec.Append(effect.ToolEntry(p.key, c.Site, p.call, p.result, kind))
 }
 

@@ -34,6 +34,7 @@ type views struct {
 	guard    guard
 	reads    reads
 	answered time.Time // when the last answer of the phase came
+	followed bool      // the call before was sent what is recorded, which a redaction has changed
 }
 
 func newViews(spec *Spec, f effect.ModelFacts, calls *calls, into *ContextFigures) *views {
@@ -87,6 +88,11 @@ func (v *views) data(f effect.ModelFacts) *echo.PhaseContext {
 
 // request builds a call's view and request, and records the selection within the budget.
 func (v *views) request(ctx context.Context, selection, call echo.Key, noTools bool) (*effect.ModelRequest, error) {
+	recorded := v.rec.Peek(echo.NodeSelection, selection) != nil
+	if v.followed && !recorded {
+		v.carry.Sent = 0 // the next selection names every message
+	}
+	v.followed = recorded && v.rec.InRedacted(v.visit)
 	view, err := v.build(ctx)
 	if err != nil {
 		return nil, err

@@ -66,6 +66,10 @@ func (s *shownRun) show(r *app.Run) (engine.Observer, []echo.Sink) {
 	if h := r.Header(); len(recorded) > 0 && r.Changed() {
 		s.notices.Say(fmt.Sprintf("%s has changed since the session began. The session goes on with the cascade as it was; --cascade %s takes the new one.", h.File, h.File))
 	}
+	if n := len(r.Header().Redactions); n > 0 {
+		s.notices.Say(fmt.Sprintf("%s of the session: models get a mark in place of what was taken out, such as %s.", term.Plural(n, "redaction"),
+			echo.RedactionMark(r.Header().Redactions[0].Hash, "")))
+	}
 	var v live.View = live.NewPlain(io.Discard)
 	if !s.quiet {
 		v = live.Choose(s.con.err, r.Cascade(), r.ID(), s.notices)

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -29,6 +30,37 @@ Exit codes: 0 it holds; 1 it does not: the first difference is shown; 6 the reco
 	return cmd
 }
 
+// uncheckedText says what could not be checked of a session, as it is redacted.
+func uncheckedText(c *app.RedactionCheck) string {
+	if c == nil {
+		return ""
+	}
+	are, hashes := "are", "their hashes are"
+	if c.Messages == 1 {
+		are, hashes = "is", "its hash is"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s of %d %s redacted: %s taken as recorded, not computed.\n", term.Plural(c.Messages, "message"), c.Of, are, hashes)
+	for _, r := range c.Redactions {
+		fmt.Fprintf(&b, "  %s  %s, %s, since %s", r.Hash, r.Role, term.Plural(r.Characters, "character"), r.At.UTC().Format("2006-01-02 15:04:05 UTC"))
+		if r.Reason != "" {
+			fmt.Fprintf(&b, ": %s", term.CleanLines(r.Reason))
+		}
+		b.WriteByte('\n')
+	}
+	if c.Taken > 0 {
+		follow := "follow from what is redacted, and were taken as recorded, not compared"
+		if c.Taken == 1 {
+			follow = "follows from what is redacted, and was taken as recorded, not compared"
+		}
+		fmt.Fprintf(&b, "%s %s.\n", term.Plural(c.Taken, "entry"), follow)
+	}
+	if c.NotMade > 0 {
+		fmt.Fprintf(&b, "From entry %d on nothing was made again: what decided the way of the run is redacted. Only the checksums hold there.\n", c.NotMade)
+	}
+	return b.String()
+}
+
 func verifySession(ctx context.Context, con *console, given string) error {
 	rec, err := readSession(ctx, con, given)
 	if err != nil {
@@ -41,8 +73,13 @@ func verifySession(ctx context.Context, con *console, given string) error {
 	}
 	err = con.print(v, func() error {
 		if v.Holds {
-			fmt.Fprintf(con.out, "Session %s holds: %s, %s, %s and %s follow from its record (%s).\n", id, term.Plural(v.Entries, "entry"),
+			holds := "holds"
+			if c := v.Redaction; c != nil && (c.Taken > 0 || c.NotMade > 0) {
+				holds = "holds as far as its redactions leave it to be checked"
+			}
+			fmt.Fprintf(con.out, "Session %s %s: %s, %s, %s and %s follow from its record (%s).\n", id, holds, term.Plural(v.Entries, "entry"),
 				term.Plural(v.Requests, "request"), term.Plural(v.Views, "view"), term.Plural(v.Selections, "selection"), v.Status)
+			fmt.Fprint(con.out, uncheckedText(v.Redaction))
 		}
 		return nil
 	})

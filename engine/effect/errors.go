@@ -49,14 +49,19 @@ type DivergenceError struct {
 	Field    string // what differs: content, request, ...; "": another entry than the recorded one
 	Recorded string // shortened
 	Now      string // shortened
+	Redacted bool   // it may be so because what it follows from was redacted
 }
 
 func (e *DivergenceError) Error() string {
-	if e.Field == "" {
-		return fmt.Sprintf("the run does not follow its record: entry %d is %s at %s, but now the run comes to %s", e.Seq, e.Node, e.Key, e.Now)
+	why := ""
+	if e.Redacted {
+		why = "; what was recorded before it is redacted, and what followed from that cannot be made again"
 	}
-	return fmt.Sprintf("the run does not follow its record: entry %d (%s at %s) has another %s: recorded %s, now %s",
-		e.Seq, e.Node, e.Key, e.Field, e.Recorded, e.Now)
+	if e.Field == "" {
+		return fmt.Sprintf("the run does not follow its record: entry %d is %s at %s, but now the run comes to %s%s", e.Seq, e.Node, e.Key, e.Now, why)
+	}
+	return fmt.Sprintf("the run does not follow its record: entry %d (%s at %s) has another %s: recorded %s, now %s%s",
+		e.Seq, e.Node, e.Key, e.Field, e.Recorded, e.Now, why)
 }
 
 func other(recorded *echo.Entry, node echo.NodeType, key echo.Key) error {

@@ -22,6 +22,8 @@ type Options struct {
 
 	Recording []*echo.Entry   // of the run so far, in its order: the log has it
 	SetAside  map[uint64]bool // numbers of entries of Recording that do not count
+	// Redacted are the messages of the recording that were redacted after it was made.
+	Redacted []echo.Hash
 	// Resumed makes the entry of the resumption, once, where the recording ends.
 	Resumed func() *echo.Entry
 }
@@ -34,6 +36,7 @@ type Recorder struct {
 	w         Writer
 	effects   Effects
 	recording *recording
+	redacted  *redacted // nil: nothing was
 	seams     Seams
 	resumed   func() *echo.Entry
 
@@ -46,7 +49,7 @@ type Recorder struct {
 func NewRecorder(o Options) *Recorder {
 	return &Recorder{
 		w: Writer{Log: o.Log, Mask: cmp.Or[Mask](o.Mask, NoMask{})}, effects: o.Effects, recording: newRecording(o.Recording, o.SetAside),
-		seams: o.Seams.OrSystem(), resumed: o.Resumed,
+		seams: o.Seams.OrSystem(), resumed: o.Resumed, redacted: newRedacted(o.Redacted, o.Recording),
 	}
 }
 
@@ -72,7 +75,7 @@ func (r *Recorder) Next(node echo.NodeType, key echo.Key) *echo.Entry {
 func (r *Recorder) Append(e *echo.Entry) error {
 	recorded, err := r.follow(e.NodeType, e.Key)
 	if recorded != nil {
-		return sameButSecrets(r.w.Mask, recorded, e)
+		return r.redacted.excuse(recorded, e, sameButSecrets(r.w.Mask, recorded, e))
 	}
 	if err != nil {
 		return err
@@ -98,7 +101,10 @@ func (r *Recorder) Model(ctx context.Context, key echo.Key, req *ModelRequest) (
 		return nil, err
 	case e == nil:
 		return r.effects.Model(ctx, key, req)
-	case !asRecorded(r.w.Mask, req, e.RequestHash):
+	case asRecorded(r.w.Mask, req, e.RequestHash):
+	case r.redacted.after(e):
+		r.redacted.taken.Add(1)
+	default:
 		return nil, &DivergenceError{Seq: e.Seq, Node: e.NodeType, Key: key, Field: "request", Recorded: e.RequestHash, Now: req.Hash()}
 	}
 	return answerOf(e, req)
@@ -122,7 +128,7 @@ func (r *Recorder) Tool(ctx context.Context, key echo.Key, spec ToolSpec, req To
 
 func (r *Recorder) result(e *echo.Entry, req ToolRequest) (*echo.Message, error) {
 	recorded, now := MustJSON(withoutSecrets(r.w.Mask, e).Tool), MustJSON(toolUse(r.w.call(req)))
-	if string(recorded) != string(now) || e.Message == nil {
+	if string(recorded) != string(now) && !r.redacted.in(recorded, now) || e.Message == nil {
 		return nil, differs(e, "tool", string(recorded), string(now))
 	}
 	return e.Message, nil
@@ -151,7 +157,7 @@ func (r *Recorder) follow(node echo.NodeType, key echo.Key) (*echo.Entry, error)
 	case recorded != nil:
 		return recorded, nil
 	case instead != nil:
-		return nil, other(instead, node, key)
+		return nil, r.redacted.explain(other(instead, node, key))
 	case r.w.Log == nil:
 		return nil, &EndError{Node: node, Key: key}
 	}
@@ -178,7 +184,7 @@ func (r *Recorder) Resume() error {
 // Complete is called at the end of a run with what it recorded last. The error: more is recorded.
 func (r *Recorder) Complete(node echo.NodeType, key echo.Key) error {
 	if left := r.recording.pending(echo.Key{}); left != nil {
-		return other(left, node, key)
+		return r.redacted.explain(other(left, node, key))
 	}
 	return nil
 }
@@ -187,7 +193,7 @@ func (r *Recorder) Complete(node echo.NodeType, key echo.Key) error {
 func (r *Recorder) Missing(err error) error {
 	var end *EndError
 	if left := r.recording.pending(echo.Key{}); left != nil && errors.As(err, &end) {
-		return other(left, end.Node, end.Key)
+		return r.redacted.explain(other(left, end.Node, end.Key))
 	}
 	return err
 }

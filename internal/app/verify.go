@@ -29,6 +29,17 @@ type Verification struct {
 	Selections int    `json:"selections"`     // between phases
 	Torn       bool   `json:"torn,omitempty"` // the last line was cut off by a crash; it is left out
 	Difference string `json:"difference,omitempty"`
+
+	Redaction *RedactionCheck `json:"redacted,omitempty"` // nil: nothing of the session is redacted
+}
+
+// RedactionCheck is what [App.Verify] cannot say of a session with redacted messages.
+type RedactionCheck struct {
+	Redactions []journal.Redaction `json:"redactions"`
+	Messages   int                 `json:"messages"`                // whose hashes were taken as recorded, not computed
+	Of         int                 `json:"of"`                      // messages recorded
+	Taken      int                 `json:"taken"`                   // entries that follow from them, taken as recorded
+	NotMade    uint64              `json:"not_made_from,omitempty"` // the entry from which on nothing could be made again; 0: all was
 }
 
 // Verify runs a session again with nothing but its record: no model is asked, no tool runs, nothing
@@ -49,10 +60,15 @@ func (a *App) Verify(ctx context.Context, rec *journal.Recording, e Extensions) 
 		return v, nil
 	}
 	res, err := replay.Runner.Run(ctx, replay.Spec)
+	if v.Redaction = redactionCheck(rec); v.Redaction != nil {
+		v.Redaction.Taken = res.Taken
+	}
 	var differs *effect.DivergenceError
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
+	case errors.As(err, &differs) && differs.Redacted:
+		v.Holds, v.Redaction.NotMade = true, differs.Seq
 	case errors.As(err, &differs):
 		v.Difference = differs.Error()
 	case errors.Is(err, effect.ErrEndOfRecord):
@@ -64,6 +80,22 @@ func (a *App) Verify(ctx context.Context, rec *journal.Recording, e Extensions) 
 		v.Difference = fmt.Sprintf("the run is recorded as %s, and comes to %s: %v", end.Status, res.Status, err)
 	}
 	return v, nil
+}
+
+func redactionCheck(rec *journal.Recording) *RedactionCheck {
+	if len(rec.Header.Redactions) == 0 {
+		return nil
+	}
+	c := &RedactionCheck{Redactions: rec.Header.Redactions}
+	for _, e := range rec.Entries {
+		if e.Message == nil {
+			continue
+		}
+		if c.Of++; e.Message.Redacted() != nil {
+			c.Messages++
+		}
+	}
+	return c
 }
 
 func (v *Verification) count(entries []*echo.Entry) {
@@ -124,7 +156,7 @@ func (a *App) Replay(h journal.Header, e Extensions) (*Replay, error) {
 	return &Replay{
 		Runner: op.runner, tools: tools,
 		Spec: engine.Spec{
-			Rules: h.Rules, Off: origin.Started.Off, Cascade: origin.Cascade, Input: origin.Input, Name: cmp.Or(origin.Started.Name, h.SessionID), WorkDir: origin.Started.WorkDir,
+			Rules: h.Rules, Redacted: h.Redacted(), Off: origin.Started.Off, Cascade: origin.Cascade, Input: origin.Input, Name: cmp.Or(origin.Started.Name, h.SessionID), WorkDir: origin.Started.WorkDir,
 		},
 	}, nil
 }

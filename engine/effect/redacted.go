@@ -1,0 +1,159 @@
+package effect
+
+import (
+	"bytes"
+	"errors"
+	"sync/atomic"
+
+	"github.com/windlass-run/windlass/echo"
+)
+
+// redacted says what of a recording cannot be made again, as texts were taken out of it after it was
+// made. What has a mark in place of a text is taken as it is recorded. What was sent in a visit after
+// a message was redacted there cannot be made again either. All else is compared as ever.
+type redacted struct {
+	heads [][]byte            // how marks begin
+	since map[echo.Key]uint64 // the first entry of each visit with a redacted message or a mark
+	first uint64              // of all visits
+	taken atomic.Int64        // how often something was taken as it is recorded
+}
+
+// newRedacted returns nil when nothing was redacted.
+func newRedacted(of []echo.Hash, entries []*echo.Entry) *redacted {
+	if len(of) == 0 {
+		return nil
+	}
+	x := &redacted{since: map[echo.Key]uint64{}}
+	for _, h := range echo.RedactionHeads(of) {
+		x.heads = append(x.heads, []byte(h))
+	}
+	for _, e := range entries {
+		if text, err := e.AppendJSON(nil); err != nil || !x.in(text) {
+			continue
+		}
+		if x.first == 0 {
+			x.first = e.Seq
+		}
+		if visit := e.Key.VisitKey(); x.since[visit] == 0 {
+			x.since[visit] = e.Seq
+		}
+	}
+	return x
+}
+
+// in reports whether one of some texts has a mark.
+func (x *redacted) in(texts ...[]byte) bool {
+	if x == nil {
+		return false
+	}
+	for _, t := range texts {
+		for _, h := range x.heads {
+			if bytes.Contains(t, h) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// after reports whether something was redacted in the visit of an entry before it, or in it.
+func (x *redacted) after(e *echo.Entry) bool {
+	if x == nil {
+		return false
+	}
+	since := x.since[e.Key.VisitKey()]
+	return since > 0 && since <= e.Seq
+}
+
+// excuse returns the difference between a recorded entry and that of now, nil when there is none or
+// when it comes of a redaction.
+func (x *redacted) excuse(recorded, now *echo.Entry, difference error) error {
+	if difference == nil || x == nil {
+		return difference
+	}
+	for same := *now; difference != nil; difference = compare(recorded, &same) {
+		var d *DivergenceError
+		if !errors.As(difference, &d) || !x.excuses(d.Field, recorded, &same) {
+			return x.explain(difference)
+		}
+	}
+	x.taken.Add(1)
+	return nil
+}
+
+// excuses reports whether a field differs for a redaction; then now has it as it is recorded.
+func (x *redacted) excuses(field string, recorded, now *echo.Entry) bool {
+	switch {
+	case field == "content" && x.in(recorded.Message.JSON(), now.Message.JSON()):
+		now.Message = recorded.Message
+	case field == "tool" && x.in(MustJSON(recorded.Tool), MustJSON(now.Tool)):
+		now.Tool = recorded.Tool
+	case field == "error" && x.in(MustJSON(recorded.Error), MustJSON(now.Error)):
+		now.Error = recorded.Error
+	case field == "selection" && x.after(recorded):
+		now.Selection = recorded.Selection
+	case field != "data":
+		return false
+	case x.in(recorded.Data, now.Data), (recorded.NodeType == echo.NodeSelection || recorded.NodeType == echo.NodeGuard) && x.after(recorded):
+		now.Data = recorded.Data
+	default:
+		return recorded.NodeType == echo.NodePhaseEnd && x.after(recorded) && sameFigures(recorded, now)
+	}
+	return true
+}
+
+// sameFigures gives the end of a phase the recorded figures of views, which depend on what was sent.
+// It reports whether that changes it.
+func sameFigures(recorded, now *echo.Entry) bool {
+	was, err := echo.Read[echo.PhaseEnd](recorded)
+	if err != nil {
+		return false
+	}
+	is, err := echo.Read[echo.PhaseEnd](now)
+	if err != nil || is.Masked == was.Masked && is.Recalls == was.Recalls && is.Rereads == was.Rereads {
+		return false
+	}
+	is.Masked, is.Recalls, is.Rereads = was.Masked, was.Recalls, was.Rereads
+	now.Set(is)
+	return true
+}
+
+// explain marks a difference that may come of a redaction: the run goes another way, as what decided
+// its way was taken out.
+func (x *redacted) explain(err error) error {
+	var d *DivergenceError
+	if x == nil || !errors.As(err, &d) || x.first == 0 || x.first > d.Seq {
+		return err
+	}
+	switch d.Node {
+	case echo.NodeVerdict, echo.NodeRoute, echo.NodeState, echo.NodePhaseEnd, echo.NodeRunEnd:
+		d.Redacted = true
+	default:
+		d.Redacted = d.Field == ""
+	}
+	return err
+}
+
+// Redacted reports whether a recorded entry, or what a run would record in its place, has a mark of
+// a redaction: then the run continues with what is recorded.
+func (r *Recorder) Redacted(recorded, now *echo.Message) bool {
+	if r.redacted == nil || recorded == nil || now == nil || recorded.Hash() == now.Hash() && recorded.Redacted() == nil {
+		return false
+	}
+	return recorded.Redacted() != nil || r.redacted.in(recorded.JSON(), now.JSON())
+}
+
+// InRedacted reports whether something was redacted in a visit: what is sent in it by the recording is
+// not what the run would send.
+func (r *Recorder) InRedacted(visit echo.Key) bool {
+	return r.redacted != nil && r.redacted.since[visit] > 0
+}
+
+// Taken returns how many entries were taken as they are recorded, as they come of what was redacted,
+// and could not be compared.
+func (r *Recorder) Taken() int {
+	if r.redacted == nil {
+		return 0
+	}
+	return int(r.redacted.taken.Load())
+}
