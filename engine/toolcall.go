@@ -21,6 +21,8 @@ type plannedCall struct {
 	spec   effect.ToolSpec
 	args   json.RawMessage
 	result *echo.Message // nil: the call is to be performed
+
+	redacted bool // the arguments are not what the model wrote
 }
 
 type toolCalls struct {
@@ -38,7 +40,7 @@ type toolCalls struct {
 func (c *toolCalls) run(ctx context.Context, m *echo.Message, refused bool) (repeated []string, err error) {
 	plan := make([]plannedCall, len(m.ToolCalls()))
 	for i, call := range m.ToolCalls() {
-		plan[i] = plannedCall{call: call, key: c.here().Numbered(echo.StepTool, i+1)}
+		plan[i] = plannedCall{call: call, key: c.here().Numbered(echo.StepTool, i+1), redacted: m.Redacted() != nil}
 		if err := c.plan(ctx, &plan[i], refused); err != nil {
 			return nil, err
 		}
@@ -68,8 +70,14 @@ func (c *toolCalls) plan(ctx context.Context, p *plannedCall, refused bool) erro
 	if err != nil {
 		return err
 	}
-	if problem != "" {
+	if problem != "" && !c.wasSound(p) {
 		return c.settle(p, "invalid_arguments", true, problem)
+	}
+	if args == nil { // what it was called with does not matter any more
+		args = json.RawMessage("{}")
+		if json.Valid([]byte(p.call.Arguments)) {
+			args = json.RawMessage(p.call.Arguments)
+		}
 	}
 	p.spec, p.args = spec, args
 	text, failed, ok, err := c.call(ctx, p.key, p.call.Name, args)
@@ -79,9 +87,15 @@ func (c *toolCalls) plan(ctx context.Context, p *plannedCall, refused bool) erro
 	return c.settle(p, "failed", failed, text)
 }
 
+// wasSound reports whether a call with redacted arguments has a recorded result of its tool.
+func (c *toolCalls) wasSound(p *plannedCall) bool {
+	e := c.rec.Peek(echo.NodeToolCall, p.key)
+	return p.redacted && e != nil && (e.Error == nil || e.Error.Kind != "invalid_arguments")
+}
+
 func (c *toolCalls) settle(p *plannedCall, kind string, failed bool, text string) error {
 	p.result = echo.NewToolResult(p.call, echo.Text(text), failed)
-	if e := c.rec.Peek(echo.NodeToolCall, p.key); e != nil && c.rec.Redacted(e.Message, p.result) {
+	if e := c.rec.Peek(echo.NodeToolCall, p.key); e != nil && (p.redacted || c.rec.Redacted(e.Message, p.result)) {
 		p.result = e.Message
 	}
 	return c.rec.Append(effect.ToolEntry(p.key, c.Site, p.call, p.result, kind))

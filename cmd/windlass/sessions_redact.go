@@ -81,11 +81,14 @@ func redactedText(r *archive.Redacted) string {
 		line("The rows in ClickHouse would be replaced.")
 	}
 	if n := len(r.Left); n > 0 {
-		have := "have"
-		if n == 1 {
-			have = "has"
+		have := "still have"
+		switch {
+		case r.DryRun:
+			have = "would still have"
+		case n == 1:
+			have = "still has"
 		}
-		line("%s still %s lines or long words of it; --parts takes them out, or redact these messages too:", term.Plural(n, "other place"), have)
+		line("%s %s lines or long words of it; --parts takes them out, or redact these messages too:", term.Plural(n, "other place"), have)
 		for _, p := range r.Left {
 			line("  %s", placeText(p))
 		}

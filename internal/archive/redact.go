@@ -112,10 +112,11 @@ func (r *redacting) run(ctx context.Context, given string) (*Redacted, error) {
 
 // findError gives the error of a message that is not found its kind.
 func (r *redacting) findError(err error) error {
+	kind := failure.UnknownMessage
 	if errors.As(err, new(*redaction.HashError)) {
-		return failure.New(failure.InvalidRequest, err, "")
+		kind = failure.InvalidRequest
 	}
-	return failure.New(failure.UnknownMessage, err, "")
+	return failure.New(kind, err, "windlass context show "+r.id+", which prints the hashes")
 }
 
 // halfDone says what is done when ClickHouse could not follow.
@@ -146,7 +147,7 @@ func (r *redacting) journal(plan *redaction.Plan) error {
 // delivered, so that one that is killed in between can be called again.
 func (r *redacting) stored(ctx context.Context, plan *redaction.Plan) (done Stored, err error) {
 	a := r.archive
-	if a.Database == nil || a.Address == nil {
+	if marks := delivery.ReadMarks(r.dir); a.Database == nil || a.Address == nil || marks.KeepHere && len(marks.Shipped) == 0 {
 		return StoredNone, nil
 	}
 	to, err := a.Address()

@@ -156,11 +156,13 @@ type redactor struct {
 	leaves   map[string]bool // strings that are taken out where they stand alone
 	calls    map[string]bool // the calls of the message, by their places
 	turns    map[string]bool // where the message has calls
-	answers  []string        // JSON values that it says
+	shape    shape
+	answers  []string // JSON values that it says
 }
 
 func newRedactor(rec *journal.Recording, m *echo.Message, is journal.Redaction, parts bool) *redactor {
 	r := &redactor{of: is.Hash, is: is, leaves: map[string]bool{}, calls: map[string]bool{}, turns: map[string]bool{}}
+	r.shape = shape{of: r.of, names: namesIn(rec.Entries)}
 	whole := textsOf(m)
 	all := append(slices.Clone(whole), partsOf(whole)...)
 	for _, t := range whole {
@@ -194,6 +196,19 @@ func newRedactor(rec *journal.Recording, m *echo.Message, is journal.Redaction, 
 	return r
 }
 
+// namesIn returns the names in the keys of entries: of phases, values of the state, tools that check.
+func namesIn(entries []*echo.Entry) map[string]bool {
+	names := map[string]bool{}
+	for _, e := range entries {
+		p := e.Key.Path()
+		names[p.Phase] = true
+		for _, s := range append(p.Branches, p.Effect...) {
+			names[s.Name] = true
+		}
+	}
+	return names
+}
+
 // turnOf names the turn that something belongs to.
 func turnOf(k echo.Key) string {
 	p := k.Path()
@@ -209,7 +224,7 @@ func (r *redactor) entry(e *echo.Entry, h journal.Header) (*echo.Entry, error) {
 	}
 	if t := e.Tool; t != nil {
 		use := *t
-		if use.Arguments = r.messages.without(t.Arguments); r.calls[turnOf(e.Key)+" "+t.CallID] {
+		if use.Arguments = r.withoutIn(t.Arguments); r.calls[turnOf(e.Key)+" "+t.CallID] {
 			use.Arguments = r.arguments(t.Arguments)
 		}
 		now.Tool = &use
@@ -238,11 +253,27 @@ func (r *redactor) message(m *echo.Message) *echo.Message {
 		// parts of it were taken out with another one
 		return r.tombstone(m, m.Redacted().Tokens)
 	}
-	clean := m.Rewritten(r.messages.without)
-	if clean == m || bytes.Equal(clean.JSON(), m.JSON()) {
+	d := m.Draft()
+	d.Parts, d.ToolCalls = slices.Clone(d.Parts), slices.Clone(d.ToolCalls)
+	for i := range d.Parts {
+		p := &d.Parts[i]
+		p.Text, p.URL = r.messages.without(p.Text), r.messages.without(p.URL)
+	}
+	for i := range d.ToolCalls {
+		d.ToolCalls[i].Arguments = r.withoutIn(d.ToolCalls[i].Arguments)
+	}
+	if bytes.Equal(echo.Seal(d).JSON(), m.JSON()) {
 		return m
 	}
-	return r.marked(clean.Draft(), m, estimate(m))
+	return r.marked(d, m, estimate(m))
+}
+
+// withoutIn returns the arguments of a call without the redacted texts; JSON stays JSON.
+func (r *redactor) withoutIn(arguments string) string {
+	if json.Valid([]byte(arguments)) {
+		return string(r.messages.withoutJSON([]byte(arguments), r.of, nil))
+	}
+	return r.messages.without(arguments)
 }
 
 // tombstone returns what stands for a message: who said it, which calls it had, and marks.
@@ -251,7 +282,7 @@ func (r *redactor) tombstone(m *echo.Message, tokens int64) *echo.Message {
 	if len(d.Parts) > 0 {
 		text, ok := "", false
 		if d.Role == echo.RoleAssistant {
-			text, ok = shaped(r.of, m.Text())
+			text, ok = r.shape.text(m.Text())
 		}
 		if !ok {
 			text = echo.RedactionMark(r.of, m.Text())
@@ -279,7 +310,7 @@ func (r *redactor) marked(d echo.Draft, was *echo.Message, tokens int64) *echo.M
 }
 
 func (r *redactor) arguments(text string) string {
-	if out, ok := shaped(r.of, text); ok {
+	if out, ok := r.shape.text(text); ok {
 		return out
 	}
 	return markOf(r.of, text)
@@ -351,7 +382,7 @@ func (r *redactor) value(e *echo.Entry, name string, own bool) error {
 	if err := json.Unmarshal(is, &value); err != nil {
 		return err
 	}
-	now, err := json.Marshal(shapeOf(r.of, value))
+	now, err := json.Marshal(r.shape.value(value))
 	if err != nil {
 		return err
 	}

@@ -142,9 +142,15 @@ func leavesOf(raw string) []string {
 	return out
 }
 
-// shaped returns a JSON object or array with a mark in place of each string, and 0 for each number:
+// shape says how JSON becomes marks.
+type shape struct {
+	of    echo.Hash
+	names map[string]bool // that the keys of the journal have, too: they stay
+}
+
+// text returns a JSON object or array with a mark in place of each string, and 0 for each number:
 // what reads it finds the types that it expects. ok is false for any other text.
-func shaped(of echo.Hash, text string) (out string, ok bool) {
+func (s shape) text(text string) (out string, ok bool) {
 	text = strings.TrimSpace(text)
 	if text == "" || text[0] != '{' && text[0] != '[' {
 		return "", false
@@ -153,28 +159,31 @@ func shaped(of echo.Hash, text string) (out string, ok bool) {
 	if json.Unmarshal([]byte(text), &value) != nil {
 		return "", false
 	}
-	b, _ := json.Marshal(shapeOf(of, value)) // it came from JSON
+	b, _ := json.Marshal(s.value(value)) // it came from JSON
 	return string(b), true
 }
 
-func shapeOf(of echo.Hash, value any) any {
+func (s shape) value(value any) any {
 	switch t := value.(type) {
 	case string:
-		return markOf(of, t)
+		if s.names[t] {
+			return t
+		}
+		return markOf(s.of, t)
 	case float64:
 		return 0
 	case []any:
 		for i := range t {
-			t[i] = shapeOf(of, t[i])
+			t[i] = s.value(t[i])
 		}
 		return t
 	case map[string]any:
 		out := make(map[string]any, len(t))
 		for k, v := range t {
 			if len(k) > maxKey {
-				k = echo.RedactionMark(of, k)
+				k = echo.RedactionMark(s.of, k)
 			}
-			out[k] = shapeOf(of, v)
+			out[k] = s.value(v)
 		}
 		return out
 	}
