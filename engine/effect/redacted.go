@@ -56,12 +56,16 @@ func (x *redacted) in(texts ...[]byte) bool {
 	return false
 }
 
-// after reports whether something was redacted in the visit of an entry before it, or in it.
+// after reports whether something was redacted before an entry, or in it, that it may depend on: in its
+// visit or, for what selects of other visits, anywhere.
 func (x *redacted) after(e *echo.Entry) bool {
 	if x == nil {
 		return false
 	}
 	since := x.since[e.Key.VisitKey()]
+	if e.NodeType == echo.NodeInter || e.NodeType == echo.NodeMenu || e.Key.Purpose() == echo.PurposeSelect {
+		return since > 0 || x.first > 0 && x.first <= e.Seq // it also depends on the task, which is recorded after it
+	}
 	return since > 0 && since <= e.Seq
 }
 
@@ -94,13 +98,16 @@ func (x *redacted) excuses(field string, recorded, now *echo.Entry) bool {
 		now.Selection = recorded.Selection
 	case field != "data":
 		return false
-	case x.in(recorded.Data, now.Data), (recorded.NodeType == echo.NodeSelection || recorded.NodeType == echo.NodeGuard) && x.after(recorded):
+	case x.in(recorded.Data, now.Data), dependsOnSizes[recorded.NodeType] && x.after(recorded):
 		now.Data = recorded.Data
 	default:
 		return recorded.NodeType == echo.NodePhaseEnd && x.after(recorded) && sameFigures(recorded, now)
 	}
 	return true
 }
+
+// dependsOnSizes are entries that say nothing but what follows from what is sent.
+var dependsOnSizes = map[echo.NodeType]bool{echo.NodeSelection: true, echo.NodeGuard: true, echo.NodeInter: true, echo.NodeMenu: true}
 
 // sameFigures gives the end of a phase the recorded figures of views, which depend on what was sent.
 // It reports whether that changes it.
@@ -125,12 +132,7 @@ func (x *redacted) explain(err error) error {
 	if x == nil || !errors.As(err, &d) || x.first == 0 || x.first > d.Seq {
 		return err
 	}
-	switch d.Node {
-	case echo.NodeVerdict, echo.NodeRoute, echo.NodeState, echo.NodePhaseEnd, echo.NodeRunEnd:
-		d.Redacted = true
-	default:
-		d.Redacted = d.Field == ""
-	}
+	d.Redacted = d.Field == "" || d.Node == echo.NodeVerdict
 	return err
 }
 

@@ -25,7 +25,7 @@ type Options struct {
 type Place struct {
 	Seq  uint64        `json:"seq"` // 0: the header of the journal, which has the cascade
 	Node echo.NodeType `json:"node_type,omitempty"`
-	Hash echo.Hash     `json:"content_hash,omitempty"` // of its message
+	Hash echo.Hash     `json:"content_hash,omitempty"` // of its message, or of one that was sent in another form
 }
 
 // Plan is what a session becomes.
@@ -105,8 +105,8 @@ func (p *Plan) add(r *redactor, e *echo.Entry) error {
 		p.changed[e.Seq] = now
 		p.Entries = append(p.Entries, e.Seq)
 	}
-	if r.leftIn(now) {
-		p.Left = append(p.Left, Place{Seq: e.Seq, Node: e.NodeType, Hash: e.ContentHash})
+	if hash, left := r.leftIn(now); left {
+		p.Left = append(p.Left, Place{Seq: e.Seq, Node: e.NodeType, Hash: hash})
 	}
 	return nil
 }
@@ -436,23 +436,21 @@ func (r *redactor) findings(e *echo.Entry) {
 	}
 }
 
-// leftIn reports whether an entry has parts of the message.
-func (r *redactor) leftIn(e *echo.Entry) bool {
-	if m := e.Message; m != nil && r.data.has(string(m.JSON())) {
-		return true
-	}
-	if t := e.Tool; t != nil && r.data.has(t.Arguments) {
-		return true
+// leftIn reports whether an entry has parts of the message, and the hash of the message that does.
+func (r *redactor) leftIn(e *echo.Entry) (echo.Hash, bool) {
+	has := func(m *echo.Message) bool { return m != nil && r.data.has(string(m.JSON())) }
+	if has(e.Message) || e.Tool != nil && r.data.has(e.Tool.Arguments) {
+		return e.ContentHash, true
 	}
 	if e.Selection == nil {
-		return false
+		return "", false
 	}
 	for _, s := range e.Selection.Spans {
-		for _, sent := range s.Sent {
-			if slices.ContainsFunc(sent, func(m *echo.Message) bool { return m != nil && r.data.has(string(m.JSON())) }) {
-				return true
+		for i, sent := range s.Sent {
+			if slices.ContainsFunc(sent, has) && i < len(s.Hashes) {
+				return s.Hashes[i], true
 			}
 		}
 	}
-	return false
+	return "", false
 }
