@@ -1,7 +1,10 @@
 package echo
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"unicode/utf8"
 )
@@ -41,13 +44,49 @@ func RedactionMark(of Hash, text string) string {
 
 func redactionHead(of Hash) string { return "[redacted " + string(of) + ": " }
 
-// RedactionHeads returns how the marks of redactions begin.
-func RedactionHeads(of []Hash) []string {
-	heads := make([]string, len(of))
-	for i, h := range of {
-		heads[i] = redactionHead(h)
+// RedactionMarks finds the marks of redactions in what is recorded.
+type RedactionMarks struct{ heads [][]byte }
+
+// MarksOf returns what finds the marks of some redacted messages.
+func MarksOf(of []Hash) RedactionMarks {
+	var m RedactionMarks
+	for _, h := range of {
+		m.heads = append(m.heads, []byte(redactionHead(h)))
 	}
-	return heads
+	return m
+}
+
+// In reports whether one of some texts, such as the JSON of what entries say, has a mark.
+func (m RedactionMarks) In(texts ...[]byte) bool {
+	return slices.ContainsFunc(texts, func(t []byte) bool {
+		return slices.ContainsFunc(m.heads, func(head []byte) bool { return bytes.Contains(t, head) })
+	})
+}
+
+// jsonString is a string of a JSON text, with its quotes.
+var jsonString = regexp.MustCompile(`(?s)"(?:[^"\\]|\\.)*"`)
+
+// ReplaceStrings returns JSON with other strings in place of its strings, names of members included.
+// All else stays byte for byte.
+func ReplaceStrings(raw json.RawMessage, replace func(string) string) json.RawMessage {
+	return jsonString.ReplaceAllFunc(raw, func(quoted []byte) []byte {
+		var text string
+		if json.Unmarshal(quoted, &text) != nil {
+			return quoted
+		}
+		now := replace(text)
+		if now == text {
+			return quoted
+		}
+		return appendHTMLString(nil, now)
+	})
+}
+
+// ReplaceStrings replaces the strings in what the entry says, see [ReplaceStrings].
+func (e *Entry) ReplaceStrings(replace func(string) string) {
+	if len(e.Data) > 0 {
+		e.Data = ReplaceStrings(e.Data, replace)
+	}
 }
 
 // CheckRedacted returns an error when a message of the entry says that texts were taken out of it by

@@ -50,7 +50,7 @@ func redactSession(ctx context.Context, con *console, id, hash string, o archive
 	if err != nil {
 		return err
 	}
-	done, err := arc.Redact(ctx, id, hash, o)
+	done, err := archive.Redact(ctx, arc, id, hash, o)
 	if done == nil {
 		return err
 	}

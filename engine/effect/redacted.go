@@ -1,7 +1,6 @@
 package effect
 
 import (
-	"bytes"
 	"errors"
 	"sync/atomic"
 
@@ -12,7 +11,7 @@ import (
 // made. What has a mark in place of a text is taken as it is recorded. What was sent in a visit after
 // a message was redacted there cannot be made again either. All else is compared as ever.
 type redacted struct {
-	heads [][]byte            // how marks begin
+	marks echo.RedactionMarks
 	since map[echo.Key]uint64 // the first entry of each visit with a redacted message or a mark
 	first uint64              // of all visits
 	taken atomic.Int64        // how often something was taken as it is recorded
@@ -23,10 +22,7 @@ func newRedacted(of []echo.Hash, entries []*echo.Entry) *redacted {
 	if len(of) == 0 {
 		return nil
 	}
-	x := &redacted{since: map[echo.Key]uint64{}}
-	for _, h := range echo.RedactionHeads(of) {
-		x.heads = append(x.heads, []byte(h))
-	}
+	x := &redacted{marks: echo.MarksOf(of), since: map[echo.Key]uint64{}}
 	for _, e := range entries {
 		if text, err := e.AppendJSON(nil); err != nil || !x.in(text) {
 			continue
@@ -43,17 +39,7 @@ func newRedacted(of []echo.Hash, entries []*echo.Entry) *redacted {
 
 // in reports whether one of some texts has a mark.
 func (x *redacted) in(texts ...[]byte) bool {
-	if x == nil {
-		return false
-	}
-	for _, t := range texts {
-		for _, h := range x.heads {
-			if bytes.Contains(t, h) {
-				return true
-			}
-		}
-	}
-	return false
+	return x != nil && x.marks.In(texts...)
 }
 
 // after reports whether something was redacted before an entry, or in it, that it may depend on: in its

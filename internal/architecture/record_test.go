@@ -18,6 +18,7 @@ var rawData = map[string]string{
 	"engine/effect.comparable":             "what is verified are the recorded bytes",
 	"engine/effect.(Writer).Reading":       "the outcome of an effect is what is recorded of it",
 	"engine/effect.(Recorder).Value":       "the outcome of an effect is what is recorded of it",
+	"engine/effect.(redacted).excuses":     "what was redacted is taken as it is recorded",
 	"engine/effect.(Answered).Value":       "the outcome of an effect is what is recorded of it",
 	"engine/effect.answerReading":          "a recorded reading is recorded again as it is",
 	"internal/snapshot.answerOf":           "a frozen test keeps an outcome as it is recorded",

@@ -49,10 +49,10 @@ const (
 	StoredPending  Stored = "pending"  // they would be replaced
 )
 
-// Redact takes the content of a message out of a session of this machine: of its journal, and then
+// Redact takes the content of a message out of a session of an archive on this machine: of its journal, and then
 // of ClickHouse. Both are given by the beginnings of their names. A session that a process runs is
 // an error. When it fails after the journal was changed it can be called again.
-func (a *Archive) Redact(ctx context.Context, given, hash string, o RedactOptions) (*Redacted, error) {
+func Redact(ctx context.Context, a *Archive, given, hash string, o RedactOptions) (*Redacted, error) {
 	id, err := a.Here(given)
 	if err == nil && (id == "" || given == "") {
 		err = failure.New(failure.UnknownSession, fmt.Errorf("no session %q has a journal on this machine: it is redacted where it was run", given), "")

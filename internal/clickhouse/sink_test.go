@@ -40,6 +40,7 @@ type stored struct {
 	ToolCallID      string   `ch:"tool_call_id"`
 	ToolArguments   string   `ch:"tool_arguments"`
 	Failed          bool     `ch:"failed"`
+	RedactedJSON    string   `ch:"redacted_json"`
 	Model           string   `ch:"model"`
 	Provider        string   `ch:"provider"`
 	Scripted        bool     `ch:"scripted"`

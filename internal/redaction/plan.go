@@ -70,8 +70,8 @@ func New(rec *journal.Recording, of echo.Hash, o Options) (*Plan, error) {
 	r := newRedactor(rec, m, p.Redaction, o.Parts)
 	p.Parts = &Leftover{r.data}
 	p.Header.Redactions = append(slices.Clone(rec.Header.Redactions), p.Redaction)
-	p.Header.Input = r.data.withoutJSON(rec.Header.Input, of, r.leaves)
-	p.Header.Cascade = r.messages.withoutJSON(rec.Header.Cascade, of, nil)
+	p.Header.Input = echo.ReplaceStrings(rec.Header.Input, r.data.replacer(of, r.leaves))
+	p.Header.Cascade = echo.ReplaceStrings(rec.Header.Cascade, r.messages.replacer(of, nil))
 	if r.data.has(string(p.Header.Cascade)) {
 		p.Left = append(p.Left, Place{})
 	}
@@ -238,9 +238,6 @@ func (r *redactor) entry(e *echo.Entry, h journal.Header) (*echo.Entry, error) {
 	if e.Selection != nil {
 		now.Selection = r.selection(e.Selection)
 	}
-	if len(e.Data) == 0 {
-		return &now, nil
-	}
 	return &now, r.dataOf(&now, h)
 }
 
@@ -271,7 +268,7 @@ func (r *redactor) message(m *echo.Message) *echo.Message {
 // withoutIn returns the arguments of a call without the redacted texts; JSON stays JSON.
 func (r *redactor) withoutIn(arguments string) string {
 	if json.Valid([]byte(arguments)) {
-		return string(r.messages.withoutJSON([]byte(arguments), r.of, nil))
+		return string(echo.ReplaceStrings(json.RawMessage(arguments), r.messages.replacer(r.of, nil)))
 	}
 	return r.messages.without(arguments)
 }
@@ -351,69 +348,73 @@ func (r *redactor) dataOf(e *echo.Entry, h journal.Header) error {
 	case echo.NodeRunStart:
 		return r.start(e, h)
 	case echo.NodePhaseStart, echo.NodeSelection, echo.NodeModelCall, echo.NodeResume:
-		e.Data = r.messages.withoutJSON(e.Data, r.of, nil)
+		e.ReplaceStrings(r.messages.replacer(r.of, nil))
 		return nil
-	case echo.NodeState:
-		if err := r.value(e, "value", r.turns[turnOf(e.Key)]); err != nil {
-			return err
-		}
-	case echo.NodePhaseEnd, echo.NodeRunEnd:
-		if err := r.value(e, "output", false); err != nil {
+	case echo.NodeState, echo.NodePhaseEnd, echo.NodeRunEnd:
+		if err := r.values(e); err != nil {
 			return err
 		}
 	case echo.NodeValue:
 		r.findings(e)
 	}
-	e.Data = r.data.withoutJSON(e.Data, r.of, r.leaves)
+	e.ReplaceStrings(r.data.replacer(r.of, r.leaves))
 	return nil
 }
 
-// value shapes a member of an entry's data that is what the message says, or comes from its calls.
-func (r *redactor) value(e *echo.Entry, name string, own bool) error {
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(e.Data, &members); err != nil {
-		return err
+// values shapes values that are what the message says, or come from its calls.
+func (r *redactor) values(e *echo.Entry) error {
+	switch e.NodeType {
+	case echo.NodeState:
+		return change(e, func(d *echo.State) bool { return r.shapes(&d.Value, r.turns[turnOf(e.Key)]) })
+	case echo.NodePhaseEnd:
+		return change(e, func(d *echo.PhaseEnd) bool { return r.shapes(&d.Output, false) })
 	}
-	is := members[name]
-	if !own && !slices.ContainsFunc(r.answers, func(a string) bool { return len(is) > 0 && sameJSON([]byte(a), is) }) {
-		return nil
+	return change(e, func(d *echo.RunEnd) bool { return r.shapes(&d.Output, false) })
+}
+
+// shapes puts marks into a value, if it is the message's own or what it says as JSON.
+func (r *redactor) shapes(value *any, own bool) bool {
+	if *value == nil || !own && !slices.ContainsFunc(r.answers, func(a string) bool { return sameJSON(a, *value) }) {
+		return false
 	}
-	var value any
-	if err := json.Unmarshal(is, &value); err != nil {
-		return err
-	}
-	now, err := json.Marshal(r.shape.value(value))
+	*value = r.shape.value(*value)
+	return true
+}
+
+// change changes what an entry says by its type.
+func change[T echo.Payload](e *echo.Entry, with func(*T) bool) error {
+	d, err := echo.Read[T](e)
 	if err != nil {
 		return err
 	}
-	if sameJSON(now, is) {
-		return nil
+	if with(&d) {
+		e.Set(d)
 	}
-	e.Data, err = withMember(e.Data, name, now)
-	return err
+	return nil
 }
 
 // start changes the input and the header in the start of a run.
 func (r *redactor) start(e *echo.Entry, h journal.Header) error {
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(e.Data, &members); err != nil {
-		return err
-	}
-	if is := members["input"]; len(is) > 0 {
-		data, err := withMember(e.Data, "input", r.data.withoutJSON(is, r.of, r.leaves))
-		if err != nil {
-			return err
-		}
-		e.Data = data
-	}
-	if len(members["header"]) == 0 {
-		return nil
-	}
-	text, err := json.Marshal(h)
+	header, err := json.Marshal(h)
 	if err != nil {
 		return err
 	}
-	return e.SetHeader(text)
+	return change(e, func(d *echo.RunStart) bool {
+		input, err := json.Marshal(d.Input)
+		if err != nil {
+			return false
+		}
+		var now map[string]any
+		dec := json.NewDecoder(bytes.NewReader(echo.ReplaceStrings(input, r.data.replacer(r.of, r.leaves))))
+		dec.UseNumber()
+		if dec.Decode(&now) != nil {
+			return false
+		}
+		if d.Input = now; len(d.Header) > 0 {
+			d.Header = header
+		}
+		return true
+	})
 }
 
 // findings takes the card of the message out of what was found in cards.

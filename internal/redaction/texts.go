@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -47,26 +46,14 @@ func (t *texts) without(text string) string {
 	return t.marks.Replace(t.set.Text(text))
 }
 
-// jsonString is a string of a JSON text, with its quotes.
-var jsonString = regexp.MustCompile(`(?s)"(?:[^"\\]|\\.)*"`)
-
-// withoutJSON returns JSON with marks in its strings, also for those that are one of leaves.
-func (t *texts) withoutJSON(raw []byte, of echo.Hash, leaves map[string]bool) []byte {
-	return jsonString.ReplaceAllFunc(raw, func(quoted []byte) []byte {
-		var text string
-		if json.Unmarshal(quoted, &text) != nil {
-			return quoted
-		}
-		clean := t.without(text)
+// replacer returns what takes the texts out of strings of JSON, also those that are one of leaves.
+func (t *texts) replacer(of echo.Hash, leaves map[string]bool) func(string) string {
+	return func(text string) string {
 		if leaves[text] {
-			clean = echo.RedactionMark(of, text)
+			return echo.RedactionMark(of, text)
 		}
-		if clean == text {
-			return quoted
-		}
-		out, _ := json.Marshal(clean) // a string can always be encoded
-		return out
-	})
+		return t.without(text)
+	}
 }
 
 // textsOf returns the texts of a message as it was recorded: what it says, its images, and the
@@ -170,13 +157,14 @@ func (s shape) value(value any) any {
 			return t
 		}
 		return markOf(s.of, t)
-	case float64:
+	case float64, json.Number:
 		return 0
 	case []any:
+		out := make([]any, len(t))
 		for i := range t {
-			t[i] = s.value(t[i])
+			out[i] = s.value(t[i])
 		}
-		return t
+		return out
 	case map[string]any:
 		out := make(map[string]any, len(t))
 		for k, v := range t {
@@ -198,35 +186,16 @@ func markOf(of echo.Hash, text string) string {
 	return echo.RedactionMark(of, text)
 }
 
-// sameJSON reports whether two texts are the same JSON value.
-func sameJSON(a, b []byte) bool {
-	var x, y any
-	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
+// sameJSON reports whether a text is a JSON value.
+func sameJSON(text string, value any) bool {
+	var is any
+	if json.Unmarshal([]byte(text), &is) != nil {
 		return false
 	}
-	p, _ := json.Marshal(x)
-	q, _ := json.Marshal(y)
-	return bytes.Equal(p, q)
-}
-
-// withMember returns a JSON object with another value for a member; the rest stays as it is.
-func withMember(object []byte, name string, value []byte) ([]byte, error) {
-	dec := json.NewDecoder(bytes.NewReader(object))
-	if _, err := dec.Token(); err != nil {
-		return nil, err
+	a, err := json.Marshal(is)
+	if err != nil {
+		return false
 	}
-	for dec.More() {
-		key, err := dec.Token()
-		if err != nil {
-			return nil, err
-		}
-		var is json.RawMessage
-		if err := dec.Decode(&is); err != nil {
-			return nil, err
-		}
-		if end := int(dec.InputOffset()); key == name {
-			return slices.Concat(object[:end-len(is)], value, object[end:]), nil
-		}
-	}
-	return object, nil
+	b, err := json.Marshal(value)
+	return err == nil && bytes.Equal(a, b)
 }
