@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -220,4 +221,32 @@ func TestRedactionThatIsNotRecorded(t *testing.T) {
 	require.NoError(t, owned.Rewrite(rec.Header, forged))
 	require.NoError(t, owned.Close())
 	require.Contains(t, l.run(exitFailed, "verify", "s1").err.String(), `has another data: recorded`)
+}
+
+// TestDocumentedRedaction runs the commands of the page, and holds what it shows against what they
+// print.
+func TestDocumentedRedaction(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, clickhousetest.DSN(t, clickhousetest.Open(t)))
+	l.file("ask.json", `{"cascade_id": "ask", "phases": [{"name": "one", "tackle": ["read_file"], "instructions": "Read the file."},
+		{"name": "two", "context": {"from": ["one"]}, "instructions": "Sum up {{ outputs.one }}."}]}`)
+	l.file("ask.script.json", fmt.Sprintf(`{"phases": {"one": [{"calls": [{"tool": "read_file", "arguments": {"path": "secret.txt"}}]},
+		{"text": "The file has the key %s in it."}]}, "default": [{"text": "It is a key."}]}`, canary))
+	l.file("secret.txt", "user=me\nAPI_KEY="+canary+"\nmore text here\n")
+	l.run(exitOK, "run", "ask.json", "--offline", "--session", "01jz4k", "-q", "--no-clickhouse")
+	when := regexp.MustCompile(`since 20[0-9-]+ [0-9:]+ UTC`)
+	n := 0
+	for _, b := range blocksOf(t, "cli.md") {
+		command, want, _ := strings.Cut(b.text, "\n")
+		if !strings.HasPrefix(command, "$ windlass sessions redact ") && command != "$ windlass verify 01jz4k" {
+			continue
+		}
+		n++
+		args := strings.Fields(strings.TrimPrefix(command, "$ windlass "))
+		if at := slices.Index(args, "--reason"); at > 0 {
+			args = append(args[:at+1], strings.Trim(strings.Join(args[at+1:], " "), `"`))
+		}
+		require.Equal(t, when.ReplaceAllString(want, "since WHEN"), when.ReplaceAllString(l.run(exitOK, args...).out.String(), "since WHEN"))
+	}
+	require.Equal(t, 2, n)
 }

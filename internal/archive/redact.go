@@ -53,8 +53,11 @@ const (
 // of ClickHouse. Both are given by the beginnings of their names. A session that a process runs is
 // an error. When it fails after the journal was changed it can be called again.
 func Redact(ctx context.Context, a *Archive, given, hash string, o RedactOptions) (*Redacted, error) {
-	id, err := a.Here(given)
-	if err == nil && (id == "" || given == "") {
+	id, err := "", error(nil)
+	if given != "" {
+		id, err = a.Here(given)
+	}
+	if err == nil && id == "" {
 		err = failure.New(failure.UnknownSession, fmt.Errorf("no session %q has a journal on this machine: it is redacted where it was run", given), "")
 	}
 	if err != nil {

@@ -82,7 +82,7 @@ func partsOf(all []string) []string {
 			}
 		}
 		for _, w := range strings.FieldsFunc(t, betweenWords) {
-			if len(w) >= minWord {
+			if w = strings.Trim(w, ".!?"); len(w) >= minWord {
 				parts = append(parts, w)
 			}
 		}
