@@ -111,9 +111,11 @@ func TestRedactedIsNowhere(t *testing.T) {
 	savings := l.run(exitOK, "sql", "--json", "SELECT * FROM savings_by_session").out.String()
 	cards := l.run(exitOK, "sql", "--json", "SELECT content_hash, estimated_tokens FROM context_cards ORDER BY content_hash").out.String()
 	hash := l.hashOf("s1", "one/attempt1/turn1/tool1")
+	l.run(exitOK, "test", "freeze", "s1", "--name", "kept")
 
 	var done archive.Redacted
 	require.NoError(t, json.Unmarshal([]byte(l.run(exitOK, "sessions", "redact", "s1", hash, "--json").out.String()), &done))
+	require.Equal(t, []string{filepath.Join(l.dir, "tests", "kept.test.json")}, done.Files, "a frozen test has a copy, which is named")
 	require.NotEmpty(t, done.Left)
 	for _, p := range done.Left {
 		require.NotEmpty(t, p.Hash, "what is left is in messages that can be redacted themselves, not in %d", p.Seq)
@@ -171,6 +173,9 @@ func TestEveryMessageCanBeRedacted(t *testing.T) {
 		require.Zero(t, v.Redaction.NotMade, "%s: %s", e.Key, args)
 		l.run(exitOK, "context", "show", "s1", "--call", "4")
 		l.run(exitOK, "simulate", "s1")
+		l.run(exitOK, "context", "select", "s1", "--for", "Which key?")
+		l.run(exitOK, "context", "stats", "s1")
+		l.run(exitOK, "sessions", "handoff", "s1")
 		l.run(exitOK, "replay", "s1", "--speed", "0")
 		for n, at := range []string{"9", "19", "28"} {
 			id := fmt.Sprintf("f%d-%d", i, n)
@@ -212,7 +217,7 @@ func TestRedactionThatIsNotRecorded(t *testing.T) {
 
 	forged := func(e *echo.Entry) (*echo.Entry, error) {
 		if e.NodeType != echo.NodeRoute || e.Phase != "one" {
-			return nil, nil
+			return nil, nil //nolint:nilnil // it stays as it is
 		}
 		other := *e
 		other.Data = bytes.Replace(e.Data, []byte(`"file order"`), []byte(`"on_error"`), 1)

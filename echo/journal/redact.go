@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/windlass-run/windlass/echo"
 )
@@ -101,7 +102,7 @@ func (r *rewriting) entry(line []byte) error {
 		return &DamageError{Path: t.path, Line: int(t.seq) + 2, Err: err}
 	}
 	t.seq, t.sum = t.seq+1, sum
-	object := append(line[:len(line)-sumSize:len(line)-sumSize], '}')
+	object := slices.Concat(line[:len(line)-sumSize], []byte{'}'})
 	changed, err := r.change(e)
 	if err != nil {
 		return err
