@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -21,7 +23,7 @@ type Redacted struct {
 
 // covered reports whether every redaction that took something out is among those given.
 func (r *Redacted) covered(by []Hash) bool {
-	return len(r.Of) > 0 && !slices.ContainsFunc(r.Of, func(h Hash) bool { return !slices.Contains(by, h) })
+	return IsHash(r.Hash) && len(r.Of) > 0 && !slices.ContainsFunc(r.Of, func(h Hash) bool { return !slices.Contains(by, h) })
 }
 
 // Redacted returns what is known of a message that texts were taken out of; nil: none were. It must
@@ -39,7 +41,17 @@ func (m *Message) Derived() Draft {
 
 // RedactionMark is what stands in place of a text that was taken out with a message.
 func RedactionMark(of Hash, text string) string {
-	return fmt.Sprintf("%s%d characters]", redactionHead(of), utf8.RuneCountInString(text))
+	return RedactionMarkOf(of, utf8.RuneCountInString(text))
+}
+
+// RedactionMarkOf is [RedactionMark] for a text of so many characters.
+func RedactionMarkOf(of Hash, characters int) string {
+	return fmt.Sprintf("%s%d characters]", redactionHead(of), characters)
+}
+
+// IsHash reports whether a text has the form of a content hash.
+func IsHash(h Hash) bool {
+	return len(h) == 16 && strings.Trim(string(h), hexDigits) == ""
 }
 
 func redactionHead(of Hash) string { return "[redacted " + string(of) + ": " }
@@ -95,7 +107,7 @@ func (e *Entry) CheckRedacted(by []Hash) error {
 	var err error
 	e.eachMessage(func(m *Message) {
 		if r := m.Redacted(); r != nil && !r.covered(by) {
-			err = fmt.Errorf("entry %d: the message %s says that it is redacted, and the header of the journal does not", e.Seq, r.Hash)
+			err = fmt.Errorf("entry %d: the message %.40s says that it is redacted, and the header of the journal does not", e.Seq, strconv.Quote(string(r.Hash)))
 		}
 	})
 	return err

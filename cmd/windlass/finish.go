@@ -68,7 +68,7 @@ func (s *shownRun) show(r *app.Run) (engine.Observer, []echo.Sink) {
 	}
 	if n := len(r.Header().Redactions); n > 0 {
 		s.notices.Say(fmt.Sprintf("%s of the session: models get a mark in place of what was taken out, such as %s.", term.Plural(n, "redaction"),
-			echo.RedactionMark(r.Header().Redactions[0].Hash, "")))
+			echo.RedactionMarkOf(r.Header().Redactions[0].Hash, r.Header().Redactions[0].Characters)))
 	}
 	var v live.View = live.NewPlain(io.Discard)
 	if !s.quiet {

@@ -212,7 +212,7 @@ func expectedRow(t *testing.T, e map[string]any) map[string]any {
 	row["data_json"] = take(e, "data", nil)
 	row["sent_usd"], row["full_usd"] = take(e, "selection.sent_usd", nil), take(e, "selection.full_usd", nil)
 	row["redacted_json"] = take(e, "message.redacted", "") // nothing here is redacted
-	row["prompted_json"] = nil // no phase here has a model without tool calling
+	row["prompted_json"] = nil                             // no phase here has a model without tool calling
 	addPlace(row)
 	take(e, "selection.delta", nil)
 	take(e, "selection.spans", nil)

@@ -42,7 +42,7 @@ func uncheckedText(c *app.RedactionCheck) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s of %d %s redacted: %s taken as recorded, not computed.\n", term.Plural(c.Messages, "message"), c.Of, are, hashes)
 	for _, r := range c.Redactions {
-		fmt.Fprintf(&b, "  %s  %s, %s, since %s", r.Hash, r.Role, term.Plural(r.Characters, "character"), r.At.UTC().Format("2006-01-02 15:04:05 UTC"))
+		fmt.Fprintf(&b, "  %s  %s, %s, since %s", r.Hash, term.CleanLines(string(r.Role)), term.Plural(r.Characters, "character"), r.At.UTC().Format("2006-01-02 15:04:05 UTC"))
 		if r.Reason != "" {
 			fmt.Fprintf(&b, ": %s", term.CleanLines(r.Reason))
 		}

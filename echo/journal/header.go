@@ -71,6 +71,11 @@ func (h *Header) check() error {
 	if !IsSessionID(h.SessionID) {
 		return fmt.Errorf("the header says session %.80q, which cannot be the id of a session", h.SessionID)
 	}
+	for _, r := range h.Redactions {
+		if !echo.IsHash(r.Hash) {
+			return fmt.Errorf("the header says that %.80q is redacted, which cannot be the hash of a message", r.Hash)
+		}
+	}
 	return nil
 }
 

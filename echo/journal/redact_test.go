@@ -122,7 +122,7 @@ func TestRewriteRefuses(t *testing.T) {
 		change func(*echo.Entry) (*echo.Entry, error)
 		text   string
 	}{
-		"not in the header": {nil, none, change, "entry 2: the message " + string(h.Redactions[0].Hash) + " says that it is redacted, and the header of the journal does not; windlass does not write such entries"},
+		"not in the header": {nil, none, change, "entry 2: the message \"" + string(h.Redactions[0].Hash) + "\" says that it is redacted, and the header of the journal does not; windlass does not write such entries"},
 		"its own error":     {nil, h, func(*echo.Entry) (*echo.Entry, error) { return nil, errors.New("no") }, "anew: no"},
 		"another number": {nil, h, func(e *echo.Entry) (*echo.Entry, error) {
 			now := *e
@@ -175,6 +175,21 @@ func TestRewriteFollowsNoLinks(t *testing.T) {
 	whole, err := os.ReadFile(elsewhere)
 	require.NoError(t, err)
 	require.Contains(t, string(whole), "secret")
+}
+
+// What a header says is redacted is the hash of a message, which is shown on terminals.
+func TestHeaderNamesRedactedMessages(t *testing.T) {
+	t.Parallel()
+	h, _ := redactOne("secret")
+	require.NoError(t, h.check())
+	for _, hash := range []echo.Hash{"", "0123456789abcde", "0123456789abcdeF", "\x1b[2J0123456789ab", "0123456789abcdef0"} {
+		h.Redactions[0].Hash = hash
+		require.ErrorContains(t, h.check(), "which cannot be the hash of a message")
+		d := echo.NewText(echo.RoleUser, echo.KindTask, "a").Draft()
+		d.Redacted = &echo.Redacted{Hash: hash, Of: []echo.Hash{"0123456789abcdef"}}
+		e := &echo.Entry{Seq: 1, Message: echo.Seal(d)}
+		require.ErrorContains(t, e.CheckRedacted([]echo.Hash{"0123456789abcdef"}), "says that it is redacted, and the header of the journal does not")
+	}
 }
 
 // FuzzRewrite: whatever is in a journal, writing it anew changes no line that is not to change, and

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/windlass-run/windlass/contextcards"
-	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/config"
@@ -181,7 +180,7 @@ func (r *redacting) storedIn(ctx context.Context, db *clickhouse.DB, to string, 
 			return done, err
 		}
 	}
-	mark := func(c contextcards.Card) string { return echo.RedactionMark(c.Hash, "") }
+	mark := func(c contextcards.Card) string { return fmt.Sprintf("[redacted %s]", c.Hash) }
 	if err := db.RedactCards(ctx, r.id, plan.Hashes, mark); err != nil {
 		return done, err
 	}
