@@ -18,6 +18,8 @@ const smallestAnswer = 16
 type guard struct {
 	done int                         // events of the guard
 	asks map[autocontext.AskKind]int // how often the builder has asked
+
+	summaries map[echo.Hash]*echo.Message // that are taken as they are recorded
 }
 
 // settle gets what a view needs and puts it into the carry.

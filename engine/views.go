@@ -44,7 +44,7 @@ func newViews(spec *Spec, f effect.ModelFacts, calls *calls, into *ContextFigure
 	}
 	v := &views{
 		place: calls.place, calls: calls, render: autocontext.NewRenderer(told),
-		reads: reads{figures: into, again: map[echo.Hash]bool{}}, guard: guard{asks: map[autocontext.AskKind]int{}},
+		reads: reads{figures: into, again: map[echo.Hash]bool{}}, guard: guard{asks: map[autocontext.AskKind]int{}, summaries: map[echo.Hash]*echo.Message{}},
 	}
 	v.settings, v.room = settingsFor(spec, calls.rec.rules, calls.phase, f, told)
 	return v
@@ -93,6 +93,9 @@ func (v *views) request(ctx context.Context, selection, call echo.Key, noTools b
 		v.carry.Sent = 0 // the next selection names every message
 	}
 	v.followed = recorded && v.rec.InRedacted(v.visit)
+	if req, err := v.follow(ctx, selection, call, noTools); req != nil || err != nil {
+		return req, err
+	}
 	view, err := v.build(ctx)
 	if err != nil {
 		return nil, err

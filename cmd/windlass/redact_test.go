@@ -185,6 +185,40 @@ func TestEveryMessageCanBeRedacted(t *testing.T) {
 	require.Greater(t, len(seen), 10)
 }
 
+// TestEveryMessageCanBeRedactedUnderAGuard: so it is where the guard summed messages up, masked and
+// removed them, by sizes that are others now.
+func TestEveryMessageCanBeRedactedUnderAGuard(t *testing.T) {
+	t.Parallel()
+	l := redactLab(t)
+	l.file("ask.json", `{"cascade_id": "ask", "token_budget": {"max_total": 2500, "reserve_for_output": 300, "strategy": "summarize"}, "phases": [
+		{"name": "one", "tackle": ["read_file"], "instructions": "Do it.", "rules": {"max_turns": 30}},
+		{"name": "two", "context": {"from": ["one"]}, "instructions": "Sum."}]}`)
+	turns := []string{`{"calls": [{"tool": "read_file", "arguments": {"path": "secret.txt", "limit": 32}}]}`}
+	for i := range 12 {
+		turns = append(turns, fmt.Sprintf(`{"text": "Step %d.", "calls": [{"tool": "read_file", "arguments": {"path": "long.txt", "limit": %d}}]}`, i, 20+i))
+	}
+	l.file("ask.script.json", fmt.Sprintf(`{"phases": {"one": [%s, {"text": "The key is %s."}]}, "default": [{"text": "It was %s."}]}`, strings.Join(turns, ","), canary, canary))
+	l.run(exitOK, "run", "ask.json", "--offline", "--session", "s1", "-q", "--no-clickhouse")
+	path := filepath.Join(l.home, "sessions", "s1", journal.File)
+	sound, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Contains(t, string(sound), "/compact1/model")
+	entries := l.recording("s1").Entries
+	for i, e := range entries {
+		if e.Message == nil || i%3 != 0 && e.Message.Role() == echo.RoleTool {
+			continue
+		}
+		require.NoError(t, os.WriteFile(path, sound, 0o600))
+		l.run(exitOK, "sessions", "redact", "s1", string(e.ContentHash))
+		var v app.Verification
+		require.NoError(t, json.Unmarshal([]byte(l.run(exitOK, "verify", "s1", "--json").out.String()), &v))
+		require.Zero(t, v.Redaction.NotMade, "%d: %s", e.Seq, e.Key)
+		if i%5 == 0 {
+			l.run(exitOK, "resume", "s1", "--fork", fmt.Sprint(len(entries)-12), "--session", fmt.Sprint("f", i), "-q")
+		}
+	}
+}
+
 // TestRedactedSessionGoesOn: a run that was stopped goes on after a redaction, once with a warning, and
 // the model is sent the mark.
 func TestRedactedSessionGoesOn(t *testing.T) {

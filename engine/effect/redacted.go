@@ -131,6 +131,18 @@ func (r *Recorder) Redacted(recorded, now *echo.Message) bool {
 	return recorded.Redacted() != nil || r.redacted.in(recorded.JSON(), now.JSON())
 }
 
+// AfterRedaction reports whether a recorded entry may depend on what was redacted.
+func (r *Recorder) AfterRedaction(recorded *echo.Entry) bool { return r.redacted.after(recorded) }
+
+// Take is [Recorder.Next] for what cannot be made again for a redaction: it is counted.
+func (r *Recorder) Take(node echo.NodeType, key echo.Key) *echo.Entry {
+	e := r.Next(node, key)
+	if e != nil && r.redacted != nil {
+		r.redacted.taken.Add(1)
+	}
+	return e
+}
+
 // InRedacted reports whether something was redacted in a visit: what is sent in it by the recording is
 // not what the run would send.
 func (r *Recorder) InRedacted(visit echo.Key) bool {
