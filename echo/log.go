@@ -1,6 +1,7 @@
 package echo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,12 +36,13 @@ type Log struct {
 	sinks   []Sink      // the durable one first
 	follow  func(*Entry)
 
-	mu     sync.Mutex // guards seq and closed, and keeps the sinks' order
+	mu     sync.Mutex // guards seq, closed and failed, and keeps the sinks' order
 	seq    uint64
 	closed bool
+	failed error // of a sink: every later append fails with it
 }
 
-// ErrLogClosed is returned for an append after Close.
+// ErrLogClosed is returned for an append after Close, unless a sink failed before.
 var ErrLogClosed = errors.New("append to a closed log")
 
 // NewLog returns the log of a session whose next entry is number 1. durable may be nil (nothing is
@@ -69,12 +71,13 @@ func (l *Log) SessionID() string { return l.session }
 
 // Append completes e with session, number, time, content hash and what its key says, and gives it
 // to every sink. The entry belongs to the log afterwards. An entry without a key, or whose payload
-// cannot be encoded, is refused. After an error of a sink the log takes no more entries.
+// cannot be encoded, is refused. After an error of a sink the log takes no more entries, and
+// returns that error for each.
 func (l *Log) Append(e *Entry) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
-		return ErrLogClosed
+		return cmp.Or(l.failed, ErrLogClosed)
 	}
 	if e.invalid != nil {
 		return e.invalid
@@ -91,7 +94,7 @@ func (l *Log) Append(e *Entry) error {
 	}
 	for _, s := range l.sinks {
 		if err := s.Write(e); err != nil {
-			l.closed = true
+			l.closed, l.failed = true, err
 			return err
 		}
 	}

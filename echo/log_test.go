@@ -22,7 +22,7 @@ func TestLogStopsAtASinkThatFails(t *testing.T) {
 	}
 	require.ErrorIs(t, log.Append(e()), boom)
 	require.Zero(t, log.Len())
-	require.ErrorIs(t, log.Append(e()), ErrLogClosed)
+	require.ErrorIs(t, log.Append(e()), boom, "the reason is not lost")
 	require.ErrorIs(t, log.Close(context.Background()), boom)
 	require.NoError(t, log.Close(context.Background()))
 	require.NoError(t, log.Wait(context.Background()), "without a journal there is nothing to wait for")

@@ -138,7 +138,7 @@ func TestOriginsPhaseOfFifteenTurns(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, append(line, '\n'), 0o600))
 	code, out, errs := commandLine(t, "", "simulate", file, "--policy", "every_turn", "--policy", "cost")
 	require.Equal(t, exitOK, code, errs)
-	rows := regexp.MustCompile(`(?m)^(every_turn|cost) +[\d,]+ +([\d.]+)% +[\d.]+% +[\d,]+ +[\d.]+ +([\d.]+) `).FindAllStringSubmatch(out, -1)
+	rows := regexp.MustCompile(`(?m)^(every_turn|cost) +[\d,]+ +([\d.]+) % +[\d.]+ % +[\d,]+ +[\d.]+ +([\d.]+) `).FindAllStringSubmatch(out, -1)
 	require.Len(t, rows, 2, out)
 	for _, m := range rows {
 		row := fmt.Sprintf("| `%s` | %s %% | %s |\n", m[1], m[2], m[3])

@@ -58,7 +58,7 @@ func TestEveryFieldIsDescribed(t *testing.T) {
 	types := map[string]any{
 		"RunRequest": RunRequest{}, "ResumeRequest": ResumeRequest{}, "Budget": Budget{}, "Session": Session{}, "SessionList": SessionList{},
 		"SessionDetail": SessionDetail{}, "PhaseReport": archive.Phase{}, "Problem": problemBody{}, "Violation": violation{},
-		"Diagnostic": cascade.Diagnostic{}, "Entry": echo.Entry{}, "Message": echo.Draft{}, "Part": echo.Part{}, "ToolCall": echo.ToolCall{},
+		"Diagnostic": cascade.Diagnostic{}, "Entry": echo.Entry{}, "Message": echo.Draft{}, "Redacted": echo.Redacted{}, "Part": echo.Part{}, "ToolCall": echo.ToolCall{},
 		"ToolUse": echo.ToolUse{}, "Usage": echo.Usage{}, "Failure": echo.Failure{}, "Selection": echo.Selection{}, "Span": echo.Span{},
 		"CallContext": inspect.Shown{}, "ContextCall": inspect.Call{}, "SentForm": inspect.SentForm{}, "FormSum": inspect.FormSum{},
 		"Handoff": echo.Handoff{}, "HandoffItem": echo.HandoffItem{}, "HandoffProgress": echo.HandoffProgress{}, "Omitted": echo.Omitted{},
