@@ -68,7 +68,7 @@ func faults() []fault {
 	// If the header did not count, the wait would be longer than the call may take, and nothing would
 	// be tried again.
 	const onlyTheHeader = `{"retry_wait_seconds": 1000}`
-	const impatient = `{"retry_wait_seconds": 0.001, "idle_timeout_seconds": 0.05}`
+	const impatient = `{"retry_wait_seconds": 0.001, "idle_timeout_seconds": 0.5}` // shorter ones end tries before a busy server has seen them
 	return []fault{
 		{"429, once", gives("429", "well"), "", times(1, "rate_limited"), ""},
 		{"429, every time", gives("429"), "", times(4, "rate_limited"), "rate_limited"},
@@ -211,7 +211,7 @@ func (l *faultyLab) goesOn(t *testing.T, row int) {
 func (l *faultyLab) runFault(t *testing.T, i int, f fault) int {
 	id := f.id(i)
 	p := l.start("run", "it.json", "--model", "fine", "--model", "two="+id, "--session", id)
-	// The longest wait for a fault is two seconds. This only ends a test that would hang otherwise.
+	// The longest wait for a fault is some seconds. This only ends a test that would hang otherwise.
 	stop := time.AfterFunc(5*time.Minute, func() { _ = p.Process.Kill() })
 	defer stop.Stop()
 	code := p.wait()
