@@ -45,12 +45,11 @@ func (e *VerdictError) Error() string {
 
 // EmptyAnswerError is an answer without text to a phase that was asked for one once more already.
 type EmptyAnswerError struct {
-	Attempts int
-	Why      string // of the last one
+	Why string // of the second one
 }
 
 func (e *EmptyAnswerError) Error() string {
-	return fmt.Sprintf("the answer is empty in %s: %s", quantity.Of(e.Attempts, "attempt"), e.Why)
+	return "the answer is empty in 2 attempts: " + e.Why
 }
 
 // Try says what can be done about it.

@@ -108,7 +108,7 @@ func (v *visit) equip(ctx context.Context) (*echo.PhaseContext, error) {
 }
 
 // converse makes attempts until an answer passes every check, and returns it. The first empty
-// answer is followed by another attempt in any case.
+// answer is followed by another attempt in any case, the second by none.
 func (v *visit) converse(ctx context.Context) (any, error) {
 	if err := newOpening(v).write(ctx); err != nil {
 		return nil, err
@@ -126,14 +126,12 @@ func (v *visit) converse(ctx context.Context) (any, error) {
 		if err != nil || check == "" {
 			return value, err
 		}
-		if check == checkEmpty && !empty {
-			empty, limit = true, max(limit, v.Attempt+1)
-		}
 		switch {
-		case v.Attempt < limit:
+		case check == checkEmpty && empty:
+			return nil, &EmptyAnswerError{Why: ans.empty}
 		case check == checkEmpty:
-			return nil, &EmptyAnswerError{Attempts: v.Attempt, Why: ans.empty}
-		default:
+			empty, limit = true, max(limit, v.Attempt+1)
+		case v.Attempt >= limit:
 			return nil, &VerdictError{Check: check, Attempts: limit, Reason: v.templates.rejected}
 		}
 	}
