@@ -18,9 +18,9 @@ import (
 
 const crashedAsk = `{"cascade_id": "ask", "phases": [{"name": "one", "instructions": "Say something."}, {"name": "two", "instructions": "Say more."}]}`
 
-// diskFullText is what a run says that has no room for its journal: on the way, or for its first
-// line.
-const diskFullText = `Error: .*: file too large\nTry: (free space, or set WINDLASS_HOME to a folder on another disk; the journal holds everything up to here|set WINDLASS_HOME to a folder on a disk with room that you may write to)\n`
+// diskFullText is what a run says that has no room for a journal: on the way, for its first line, or
+// for what a commit log has of a run before it.
+const diskFullText = `Error: .*: file too large\nTry: (free space, or set WINDLASS_HOME to a folder on another disk(; the journal holds everything up to here)?|set WINDLASS_HOME to a folder on a disk with room that you may write to)\n`
 
 // TestDiskFull gives runs less and less room for their journal. Each says what is wrong, leaves a
 // journal that can be read, or none, and goes on once there is room. The room is limited by the
