@@ -44,6 +44,9 @@ type Redaction struct {
 	Characters int       `json:"characters"`
 	At         time.Time `json:"at"` // when it was redacted
 	Reason     string    `json:"reason,omitempty"`
+
+	Entries []uint64 `json:"entries,omitempty"` // numbers of those that changed: a number that was taken out leaves no mark
+	Numbers int      `json:"numbers,omitempty"` // how many numbers were, each of which is 0 now
 }
 
 // Redacted returns the hashes of the messages that were redacted.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -37,6 +38,7 @@ type Plan struct {
 	Left      []Place     // what has parts of the message afterwards
 	Hashes    []echo.Hash // of the messages that change, or have changed before
 	Parts     *Leftover   // finds what is left in files; nil when the message was redacted before
+	Short     int         // values of the message that are too short to be looked for elsewhere
 	changed   map[uint64]*echo.Entry
 }
 
@@ -68,47 +70,87 @@ func New(rec *journal.Recording, of echo.Hash, o Options) (*Plan, error) {
 		Characters: utf8.RuneCountInString(m.Text()), At: o.At, Reason: o.Reason,
 	}
 	r := newRedactor(rec, m, p.Redaction, o.Parts)
-	p.Parts = &Leftover{r.data}
-	p.Header.Redactions = append(slices.Clone(rec.Header.Redactions), p.Redaction)
-	p.Header.Input = echo.ReplaceStrings(rec.Header.Input, r.data.replacer(of, r.leaves))
-	p.Header.Cascade = echo.ReplaceStrings(rec.Header.Cascade, r.messages.replacer(of, nil))
-	if r.data.has(string(p.Header.Cascade)) {
-		p.Left = append(p.Left, Place{})
-	}
-	after := make([]*echo.Entry, len(rec.Entries))
-	for i, e := range rec.Entries {
-		if err := p.add(r, e); err != nil {
-			return nil, err
-		}
-		if after[i] = e; p.changed[e.Seq] != nil {
-			after[i] = p.changed[e.Seq]
-		}
+	p.Parts, p.Short = &Leftover{r.data}, r.short
+	after, err := p.changes(r, rec)
+	if err != nil {
+		return nil, err
 	}
 	p.hashes(after)
-	return p, nil
+	return p, p.check(rec, after)
 }
 
-func (p *Plan) add(r *redactor, e *echo.Entry) error {
+// changes changes the header and entries. The start of the run is last, as it has the header.
+func (p *Plan) changes(r *redactor, rec *journal.Recording) (after []*echo.Entry, err error) {
+	if p.Header.Input, err = r.json(rec.Header.Input, someData, r.data, nil); err != nil {
+		return nil, fmt.Errorf("redact the input: %w", err)
+	}
+	left := false
+	if p.Header.Cascade, err = r.json(rec.Header.Cascade, cascadePlace, r.messages, nil); err == nil {
+		_, err = r.json(p.Header.Cascade, cascadePlace, leftIn(r.data, &left), func(t string) { left = left || r.data.has(t) })
+	}
+	if err == nil {
+		_, err = r.json(p.Header.Input, someData, leftIn(r.data, &left), func(t string) { left = left || r.data.has(t) && !r.shape.names[t] })
+	}
+	if err != nil {
+		return nil, fmt.Errorf("redact the cascade: %w", err)
+	}
+	if left {
+		p.Left = append(p.Left, Place{})
+	}
+	after = slices.Clone(rec.Entries)
+	for _, start := range []bool{false, true} {
+		for i, e := range rec.Entries {
+			if start != (e.NodeType == echo.NodeRunStart) {
+				continue
+			}
+			if after[i], err = p.add(r, e); err != nil {
+				return nil, err
+			}
+		}
+		if !start {
+			p.record(r, rec)
+		}
+	}
+	slices.Sort(p.Entries)
+	return after, nil
+}
+
+// record puts the redaction into the header.
+func (p *Plan) record(r *redactor, rec *journal.Recording) {
+	p.Redaction.Numbers, p.Redaction.Entries = *r.shape.numbers, slices.Clone(p.Entries)
+	if !bytes.Equal(p.Header.Input, rec.Header.Input) {
+		p.Redaction.Entries = slices.Insert(p.Redaction.Entries, 0, 1)
+	}
+	p.Header.Redactions = append(slices.Clone(rec.Header.Redactions), p.Redaction)
+}
+
+// add returns what an entry becomes.
+func (p *Plan) add(r *redactor, e *echo.Entry) (*echo.Entry, error) {
 	now, err := r.entry(e, p.Header)
 	if err != nil {
-		return fmt.Errorf("redact entry %d (%s): %w", e.Seq, e.Key, err)
+		return nil, fmt.Errorf("redact entry %d (%s): %w", e.Seq, e.Key, err)
 	}
 	was, err := e.AppendJSON(nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	is, err := now.AppendJSON(nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if !bytes.Equal(was, is) {
-		p.changed[e.Seq] = now
-		p.Entries = append(p.Entries, e.Seq)
+	hash, left, err := r.leftIn(now)
+	if err != nil {
+		return nil, fmt.Errorf("look through entry %d (%s): %w", e.Seq, e.Key, err)
 	}
-	if hash, left := r.leftIn(now); left {
+	if left {
 		p.Left = append(p.Left, Place{Seq: e.Seq, Node: e.NodeType, Hash: hash})
 	}
-	return nil
+	if bytes.Equal(was, is) {
+		return e, nil
+	}
+	p.changed[e.Seq] = now
+	p.Entries = append(p.Entries, e.Seq)
+	return now, nil
 }
 
 // hashes notes the messages that texts were taken out of.
@@ -153,34 +195,17 @@ type redactor struct {
 	is       journal.Redaction
 	messages *texts          // what is taken out of other messages
 	data     *texts          // what is taken out of what the engine wrote down, and looked for everywhere
-	leaves   map[string]bool // strings that are taken out where they stand alone
 	calls    map[string]bool // the calls of the message, by their places
 	turns    map[string]bool // where the message has calls
 	shape    shape
 	answers  []string // JSON values that it says
+	short    int      // values that are not looked for
 }
 
 func newRedactor(rec *journal.Recording, m *echo.Message, is journal.Redaction, parts bool) *redactor {
-	r := &redactor{of: is.Hash, is: is, leaves: map[string]bool{}, calls: map[string]bool{}, turns: map[string]bool{}}
-	r.shape = shape{of: r.of, names: namesIn(rec.Entries)}
-	whole := textsOf(m)
-	all := append(slices.Clone(whole), partsOf(whole)...)
-	for _, t := range whole {
-		for _, l := range leavesOf(t) {
-			if len(l) >= secret.MinLength {
-				r.leaves[l] = true
-			}
-		}
-	}
-	for _, l := range leavesOf(string(rec.Header.Input)) {
-		if l = strings.TrimSpace(l); len(l) >= secret.MinLength && slices.ContainsFunc(whole, func(t string) bool { return strings.Contains(t, l) }) {
-			all = append(all, l)
-		}
-	}
-	r.data = newTexts(r.of, distinct(all, secret.MinLength))
-	if r.messages = newTexts(r.of, whole); parts {
-		r.messages = r.data
-	}
+	r := &redactor{of: is.Hash, is: is, calls: map[string]bool{}, turns: map[string]bool{}}
+	r.shape = shape{of: r.of, names: namesIn(rec), numbers: new(int)}
+	r.texts(rec, m, parts)
 	if text := m.Text(); m.Role() == echo.RoleAssistant && text != "" {
 		r.answers = append(r.answers, text)
 	}
@@ -196,10 +221,50 @@ func newRedactor(rec *journal.Recording, m *echo.Message, is journal.Redaction, 
 	return r
 }
 
-// namesIn returns the names in the keys of entries: of phases, values of the state, tools that check.
-func namesIn(entries []*echo.Entry) map[string]bool {
+// texts finds out what is looked for: all that the message says, each value in what it says as JSON,
+// what it has of the input and, for data, its lines and long words. Names are not looked for.
+func (r *redactor) texts(rec *journal.Recording, m *echo.Message, parts bool) {
+	whole := textsOf(m)
+	all := slices.Clone(whole)
+	for _, t := range whole {
+		all = append(all, r.noNames(leavesOf(t))...)
+	}
+	all = distinct(all, 1)
+	known := longEnough(all)
+	r.short = len(all) - len(known)
+	r.messages = newTexts(r.of, known)
+	more := r.noNames(partsOf(whole))
+	for _, l := range leavesOf(string(rec.Header.Input)) {
+		if len(l) >= secret.MinLength && slices.ContainsFunc(whole, func(t string) bool { return strings.Contains(t, l) }) {
+			more = append(more, l)
+		}
+	}
+	r.data = newTexts(r.of, distinct(slices.Concat(known, more), 1))
+	if parts {
+		r.messages = r.data
+	}
+}
+
+func (r *redactor) noNames(all []string) []string {
+	return slices.DeleteFunc(all, func(t string) bool { return r.shape.names[t] })
+}
+
+// namesIn returns the names of the cascade, and those in the keys of entries: of phases, values of the
+// state, tools that check.
+func namesIn(rec *journal.Recording) map[string]bool {
 	names := map[string]bool{}
-	for _, e := range entries {
+	stays := func(t string) {
+		names[t] = true
+		if strings.HasPrefix(t, "{") {
+			for _, n := range identifier.FindAllString(t, -1) {
+				names[n] = true
+			}
+		}
+	}
+	same := change{text: func(t string) string { return t }, name: func(t string) string { return t }, stays: stays}
+	same.number = func(json.Number) (string, bool) { return "", false }
+	_, _ = rewrite(rec.Header.Cascade, cascadePlace, same) // an error is met again
+	for _, e := range rec.Entries {
 		p := e.Key.Path()
 		names[p.Phase] = true
 		for _, s := range append(p.Branches, p.Effect...) {
@@ -207,6 +272,56 @@ func namesIn(entries []*echo.Entry) map[string]bool {
 		}
 	}
 	return names
+}
+
+var identifier = regexp.MustCompile(`[\pL_][\pL\pN_]*`)
+
+// json returns a JSON value without texts; stays is told what of it is structure.
+func (r *redactor) json(raw []byte, p *place, t taker, stays func(string)) ([]byte, error) {
+	if len(raw) == 0 {
+		return raw, nil
+	}
+	return rewrite(raw, p, change{
+		text: t.without, stays: stays,
+		number: func(n json.Number) (string, bool) {
+			now, ok := t.number(n)
+			if ok {
+				*r.shape.numbers++
+			}
+			return now, ok
+		},
+		name: func(n string) string {
+			if r.shape.names[n] {
+				return n
+			}
+			return t.without(n)
+		},
+	})
+}
+
+// taker takes texts and numbers out.
+type taker interface {
+	without(text string) string
+	number(n json.Number) (string, bool)
+}
+
+// finder only notes that there is one.
+type finder struct {
+	all   *texts
+	found *bool
+}
+
+func leftIn(all *texts, found *bool) finder { return finder{all, found} }
+
+func (f finder) without(text string) string {
+	*f.found = *f.found || f.all.has(text)
+	return text
+}
+
+func (f finder) number(n json.Number) (string, bool) {
+	_, ok := f.all.number(n)
+	*f.found = *f.found || ok
+	return "", false
 }
 
 // turnOf names the turn that something belongs to.
@@ -254,7 +369,7 @@ func (r *redactor) message(m *echo.Message) *echo.Message {
 	d.Parts, d.ToolCalls = slices.Clone(d.Parts), slices.Clone(d.ToolCalls)
 	for i := range d.Parts {
 		p := &d.Parts[i]
-		p.Text, p.URL = r.messages.without(p.Text), r.messages.without(p.URL)
+		p.Text, p.URL = r.textIn(p.Text), r.messages.without(p.URL)
 	}
 	for i := range d.ToolCalls {
 		d.ToolCalls[i].Arguments = r.withoutIn(d.ToolCalls[i].Arguments)
@@ -265,12 +380,35 @@ func (r *redactor) message(m *echo.Message) *echo.Message {
 	return r.marked(d, m, estimate(m))
 }
 
-// withoutIn returns the arguments of a call without the redacted texts; JSON stays JSON.
+// withoutIn returns the arguments of a call without the redacted texts; JSON stays JSON, and names in
+// it stay names.
 func (r *redactor) withoutIn(arguments string) string {
-	if json.Valid([]byte(arguments)) {
-		return string(echo.ReplaceStrings(json.RawMessage(arguments), r.messages.replacer(r.of, nil)))
+	return r.textWith(arguments, butNames{r.messages, r.shape.names})
+}
+
+// textIn returns a text without the redacted texts; JSON stays JSON.
+func (r *redactor) textIn(text string) string { return r.textWith(text, r.messages) }
+
+func (r *redactor) textWith(text string, t taker) string {
+	if isContainer(text) {
+		if out, err := r.json([]byte(text), allData, t, nil); err == nil {
+			return string(out)
+		}
 	}
-	return r.messages.without(arguments)
+	return t.without(text)
+}
+
+// butNames takes nothing out that is a name.
+type butNames struct {
+	taker
+	names map[string]bool
+}
+
+func (b butNames) without(text string) string {
+	if b.names[text] {
+		return text
+	}
+	return b.taker.without(text)
 }
 
 // tombstone returns what stands for a message: who said it, which calls it had, and marks.
@@ -347,9 +485,6 @@ func (r *redactor) dataOf(e *echo.Entry, h journal.Header) error {
 	switch e.NodeType {
 	case echo.NodeRunStart:
 		return r.start(e, h)
-	case echo.NodePhaseStart, echo.NodeSelection, echo.NodeModelCall, echo.NodeResume:
-		e.ReplaceStrings(r.messages.replacer(r.of, nil))
-		return nil
 	case echo.NodeState, echo.NodePhaseEnd, echo.NodeRunEnd:
 		if err := r.values(e); err != nil {
 			return err
@@ -357,19 +492,24 @@ func (r *redactor) dataOf(e *echo.Entry, h journal.Header) error {
 	case echo.NodeValue:
 		r.findings(e)
 	}
-	e.ReplaceStrings(r.data.replacer(r.of, r.leaves))
-	return nil
+	place := contentOf(e)
+	if place == nil || len(e.Data) == 0 {
+		return nil
+	}
+	now, err := r.json(e.Data, place, r.data, nil)
+	e.Data = now
+	return err
 }
 
 // values shapes values that are what the message says, or come from its calls.
 func (r *redactor) values(e *echo.Entry) error {
 	switch e.NodeType {
 	case echo.NodeState:
-		return change(e, func(d *echo.State) bool { return r.shapes(&d.Value, r.turns[turnOf(e.Key)]) })
+		return changeIn(e, func(d *echo.State) bool { return r.shapes(&d.Value, r.turns[turnOf(e.Key)]) })
 	case echo.NodePhaseEnd:
-		return change(e, func(d *echo.PhaseEnd) bool { return r.shapes(&d.Output, false) })
+		return changeIn(e, func(d *echo.PhaseEnd) bool { return r.shapes(&d.Output, false) })
 	}
-	return change(e, func(d *echo.RunEnd) bool { return r.shapes(&d.Output, false) })
+	return changeIn(e, func(d *echo.RunEnd) bool { return r.shapes(&d.Output, false) })
 }
 
 // shapes puts marks into a value, if it is the message's own or what it says as JSON.
@@ -381,8 +521,8 @@ func (r *redactor) shapes(value *any, own bool) bool {
 	return true
 }
 
-// change changes what an entry says by its type.
-func change[T echo.Payload](e *echo.Entry, with func(*T) bool) error {
+// changeIn changes what an entry says by its type.
+func changeIn[T echo.Payload](e *echo.Entry, with func(*T) bool) error {
 	d, err := echo.Read[T](e)
 	if err != nil {
 		return err
@@ -399,22 +539,28 @@ func (r *redactor) start(e *echo.Entry, h journal.Header) error {
 	if err != nil {
 		return err
 	}
-	return change(e, func(d *echo.RunStart) bool {
-		input, err := json.Marshal(d.Input)
-		if err != nil {
-			return false
-		}
-		var now map[string]any
-		dec := json.NewDecoder(bytes.NewReader(echo.ReplaceStrings(input, r.data.replacer(r.of, r.leaves))))
-		dec.UseNumber()
-		if dec.Decode(&now) != nil {
-			return false
-		}
-		if d.Input = now; len(d.Header) > 0 {
-			d.Header = header
-		}
-		return true
-	})
+	d, err := echo.Read[echo.RunStart](e)
+	if err != nil {
+		return err
+	}
+	input, err := json.Marshal(d.Input)
+	if err == nil {
+		input, err = r.json(input, someData, r.data, nil)
+	}
+	if err != nil {
+		return err
+	}
+	dec := json.NewDecoder(bytes.NewReader(input))
+	dec.UseNumber()
+	d.Input = nil
+	if err := dec.Decode(&d.Input); err != nil {
+		return err
+	}
+	if len(d.Header) > 0 {
+		d.Header = header
+	}
+	e.Set(d)
+	return nil
 }
 
 // findings takes the card of the message out of what was found in cards.
@@ -437,21 +583,46 @@ func (r *redactor) findings(e *echo.Entry) {
 	}
 }
 
-// leftIn reports whether an entry has parts of the message, and the hash of the message that does.
-func (r *redactor) leftIn(e *echo.Entry) (echo.Hash, bool) {
-	has := func(m *echo.Message) bool { return m != nil && r.data.has(string(m.JSON())) }
-	if has(e.Message) || e.Tool != nil && r.data.has(e.Tool.Arguments) {
-		return e.ContentHash, true
+// leftIn reports whether an entry has texts or parts of the message, and the hash of the message that
+// does. The redacted message itself is none of them.
+func (r *redactor) leftIn(e *echo.Entry) (hash echo.Hash, left bool, err error) {
+	has := func(m *echo.Message) bool { return m != nil && m.Hash() != r.of && r.leftInMessage(m) }
+	own := e.Message != nil && e.Message.Hash() == r.of
+	if !own && e.Tool != nil && !r.calls[turnOf(e.Key)+" "+e.Tool.CallID] && r.leftInText(e.Tool.Arguments) || has(e.Message) {
+		return e.ContentHash, true, nil
 	}
-	if e.Selection == nil {
-		return "", false
+	if e.NodeType == echo.NodeRunStart {
+		return "", false, nil // it has what the header has
+	}
+	left = e.Error != nil && r.data.has(e.Error.Message)
+	if len(e.Data) > 0 {
+		_, err = r.json(e.Data, contentOf(e), leftIn(r.data, &left), func(t string) { left = left || r.data.hasLong(t) && !r.shape.names[t] })
+	}
+	if left || err != nil || e.Selection == nil {
+		return "", left, err
 	}
 	for _, s := range e.Selection.Spans {
 		for i, sent := range s.Sent {
-			if slices.ContainsFunc(sent, has) && i < len(s.Hashes) {
-				return s.Hashes[i], true
+			if i < len(s.Hashes) && s.Hashes[i] != r.of && slices.ContainsFunc(sent, has) {
+				return s.Hashes[i], true, nil
 			}
 		}
 	}
-	return "", false
+	return "", false, nil
+}
+
+func (r *redactor) leftInMessage(m *echo.Message) bool {
+	for _, p := range m.Parts() {
+		if r.leftInText(p.Text) || r.data.has(p.URL) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(m.ToolCalls(), func(c echo.ToolCall) bool { return r.leftInText(c.Arguments) })
+}
+
+// leftInText reports whether a text has parts of the message, but for names.
+func (r *redactor) leftInText(text string) bool {
+	left := false
+	_ = r.textWith(text, butNames{leftIn(r.data, &left), r.shape.names})
+	return left
 }
