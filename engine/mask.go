@@ -8,7 +8,7 @@ import (
 // kept returns a message as it is recorded under a key and enters the history: without secrets, or
 // as the recording has it. The phase's own is sent with what its templates rendered.
 func (r *recorder) kept(key echo.Key, m *echo.Message, own bool) *echo.Message {
-	if e := r.Peek(echo.NodeMessage, key); e != nil && r.Redacted(e.Message, m) {
+	if e := r.Peek(echo.NodeMessage, key); e != nil && r.Redacted(e, m) {
 		return e.Message
 	}
 	clean := m.Rewritten(r.mask.Text)

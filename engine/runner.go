@@ -55,9 +55,9 @@ type Spec struct {
 	// Recording is what the log has of the run, which follows it and then goes on.
 	Recording []*echo.Entry
 
-	// Redacted are the messages of the recording that were redacted after it was made: what follows from
-	// them is taken as it is recorded.
-	Redacted []echo.Hash
+	// Redacted is what was redacted of the recording after it was made: what follows from that is taken
+	// as it is recorded.
+	Redacted effect.Redactions
 
 	// Effects perform and record what is not recorded; nil: the runner's model and tools are asked.
 	Effects effect.Effects

@@ -95,7 +95,7 @@ func (c *toolCalls) wasSound(p *plannedCall) bool {
 
 func (c *toolCalls) settle(p *plannedCall, kind string, failed bool, text string) error {
 	p.result = echo.NewToolResult(p.call, echo.Text(text), failed)
-	if e := c.rec.Peek(echo.NodeToolCall, p.key); e != nil && (p.redacted || c.rec.Redacted(e.Message, p.result)) {
+	if e := c.rec.Peek(echo.NodeToolCall, p.key); e != nil && (p.redacted || c.rec.Redacted(e, p.result)) {
 		p.result = e.Message
 	}
 	return c.rec.Append(effect.ToolEntry(p.key, c.Site, p.call, p.result, kind))

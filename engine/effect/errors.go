@@ -50,6 +50,7 @@ type DivergenceError struct {
 	Recorded string // shortened
 	Now      string // shortened
 	Redacted bool   // it may be so because what it follows from was redacted
+	Hidden   bool   // what differs is not said: it may have what was redacted
 }
 
 func (e *DivergenceError) Error() string {
@@ -59,6 +60,10 @@ func (e *DivergenceError) Error() string {
 	}
 	if e.Field == "" {
 		return fmt.Sprintf("the run does not follow its record: entry %d is %s at %s, but now the run comes to %s%s", e.Seq, e.Node, e.Key, e.Now, why)
+	}
+	if e.Hidden {
+		return fmt.Sprintf("the run does not follow its record: entry %d (%s at %s) has another %s, which is not shown, as numbers of the session are redacted%s",
+			e.Seq, e.Node, e.Key, e.Field, why)
 	}
 	return fmt.Sprintf("the run does not follow its record: entry %d (%s at %s) has another %s: recorded %s, now %s%s",
 		e.Seq, e.Node, e.Key, e.Field, e.Recorded, e.Now, why)

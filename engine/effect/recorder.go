@@ -22,8 +22,7 @@ type Options struct {
 
 	Recording []*echo.Entry   // of the run so far, in its order: the log has it
 	SetAside  map[uint64]bool // numbers of entries of Recording that do not count
-	// Redacted are the messages of the recording that were redacted after it was made.
-	Redacted []echo.Hash
+	Redacted  Redactions
 	// Resumed makes the entry of the resumption, once, where the recording ends.
 	Resumed func() *echo.Entry
 }
@@ -128,8 +127,8 @@ func (r *Recorder) Tool(ctx context.Context, key echo.Key, spec ToolSpec, req To
 
 func (r *Recorder) result(e *echo.Entry, req ToolRequest) (*echo.Message, error) {
 	recorded, now := MustJSON(withoutSecrets(r.w.Mask, e).Tool), MustJSON(toolUse(r.w.call(req)))
-	if string(recorded) != string(now) && !r.redacted.in(recorded, now) || e.Message == nil {
-		return nil, differs(e, "tool", string(recorded), string(now))
+	if string(recorded) != string(now) && !r.redacted.takesTool(e, recorded, now) || e.Message == nil {
+		return nil, r.redacted.explain(differs(e, "tool", string(recorded), string(now)))
 	}
 	return e.Message, nil
 }

@@ -14,17 +14,31 @@ type redacted struct {
 	marks echo.RedactionMarks
 	since map[echo.Key]uint64 // the first entry of each visit with a redacted message or a mark
 	first uint64              // of all visits
-	taken atomic.Int64        // how often something was taken as it is recorded
+	// changed are the entries that changed without a mark, perhaps, and zeros the first with a number
+	// that is 0 now: texts that were made of it have no mark.
+	changed map[uint64]bool
+	zeros   uint64
+	taken   atomic.Int64 // how often something was taken as it is recorded
+}
+
+// Redactions are what was redacted of a recording after it was made.
+type Redactions struct {
+	Messages []echo.Hash
+	Entries  []uint64 // that changed; nil: those with a mark
+	Zeros    uint64   // the first entry that may have a number that is 0 now; 0: none has
 }
 
 // newRedacted returns nil when nothing was redacted.
-func newRedacted(of []echo.Hash, entries []*echo.Entry) *redacted {
-	if len(of) == 0 {
+func newRedacted(of Redactions, entries []*echo.Entry) *redacted {
+	if len(of.Messages) == 0 {
 		return nil
 	}
-	x := &redacted{marks: echo.MarksOf(of), since: map[echo.Key]uint64{}}
+	x := &redacted{marks: echo.MarksOf(of.Messages), since: map[echo.Key]uint64{}, changed: map[uint64]bool{}, zeros: of.Zeros}
+	for _, seq := range of.Entries {
+		x.changed[seq] = true
+	}
 	for _, e := range entries {
-		if text, err := e.AppendJSON(nil); err != nil || !x.in(text) {
+		if text, err := e.AppendJSON(nil); !x.changed[e.Seq] && (err != nil || !x.in(text)) {
 			continue
 		}
 		if x.first == 0 {
@@ -45,8 +59,8 @@ func (x *redacted) in(texts ...[]byte) bool {
 // after reports whether something was redacted before an entry, or in it, that it may depend on: in its
 // visit or, for what selects of other visits, anywhere.
 func (x *redacted) after(e *echo.Entry) bool {
-	if x == nil {
-		return false
+	if x == nil || x.afterZero(e) {
+		return x != nil
 	}
 	since := x.since[e.Key.VisitKey()]
 	if e.NodeType == echo.NodeInter || e.NodeType == echo.NodeMenu || e.Key.Purpose() == echo.PurposeSelect {
@@ -73,18 +87,19 @@ func (x *redacted) excuse(recorded, now *echo.Entry, difference error) error {
 
 // excuses reports whether a field differs for a redaction; then now has it as it is recorded.
 func (x *redacted) excuses(field string, recorded, now *echo.Entry) bool {
+	taken := x.changed[recorded.Seq] || x.afterZero(recorded)
 	switch {
-	case field == "content" && x.in(recorded.Message.JSON(), now.Message.JSON()):
+	case field == "content" && (taken || x.in(recorded.Message.JSON(), now.Message.JSON())):
 		now.Message = recorded.Message
-	case field == "tool" && x.in(MustJSON(recorded.Tool), MustJSON(now.Tool)):
+	case field == "tool" && (taken || x.in(MustJSON(recorded.Tool), MustJSON(now.Tool))):
 		now.Tool = recorded.Tool
-	case field == "error" && x.in(MustJSON(recorded.Error), MustJSON(now.Error)):
+	case field == "error" && (taken || x.in(MustJSON(recorded.Error), MustJSON(now.Error))):
 		now.Error = recorded.Error
 	case field == "selection" && x.after(recorded):
 		now.Selection = recorded.Selection
 	case field != "data":
 		return false
-	case x.in(recorded.Data, now.Data), dependsOnSizes[recorded.NodeType] && x.after(recorded):
+	case x.changed[recorded.Seq], saysContent[recorded.NodeType] && taken, x.in(recorded.Data, now.Data), dependsOnSizes[recorded.NodeType] && x.after(recorded):
 		now.Data = recorded.Data
 	default:
 		return recorded.NodeType == echo.NodePhaseEnd && x.after(recorded) && sameFigures(recorded, now)
@@ -94,6 +109,19 @@ func (x *redacted) excuses(field string, recorded, now *echo.Entry) bool {
 
 // dependsOnSizes are entries that say nothing but what follows from what is sent.
 var dependsOnSizes = map[echo.NodeType]bool{echo.NodeSelection: true, echo.NodeGuard: true, echo.NodeInter: true, echo.NodeMenu: true}
+
+// saysContent are entries whose data may be made of numbers that were taken out.
+var saysContent = map[echo.NodeType]bool{
+	echo.NodePhaseEnd: true, echo.NodeRunEnd: true, echo.NodeState: true, echo.NodeHandoff: true, echo.NodeCallout: true, echo.NodeWarning: true,
+}
+
+// afterZero reports whether an entry may be made of a number that is 0 now.
+func (x *redacted) afterZero(e *echo.Entry) bool { return x.zeros > 0 && x.zeros <= e.Seq }
+
+// takesTool reports whether the request of a recorded tool is not what the run would ask for a redaction.
+func (x *redacted) takesTool(e *echo.Entry, recorded, now []byte) bool {
+	return x != nil && (x.changed[e.Seq] || x.afterZero(e) || x.in(recorded, now))
+}
 
 // sameFigures gives the end of a phase the recorded figures of views, which depend on what was sent.
 // It reports whether that changes it.
@@ -115,20 +143,24 @@ func sameFigures(recorded, now *echo.Entry) bool {
 // its way was taken out.
 func (x *redacted) explain(err error) error {
 	var d *DivergenceError
-	if x == nil || !errors.As(err, &d) || x.first == 0 || x.first > d.Seq {
+	if x == nil || !errors.As(err, &d) {
 		return err
 	}
-	d.Redacted = d.Field == "" || d.Node == echo.NodeVerdict
+	d.Hidden = x.zeros > 0
+	if x.first > 0 && x.first <= d.Seq {
+		d.Redacted = d.Field == "" || d.Node == echo.NodeVerdict
+	}
 	return err
 }
 
 // Redacted reports whether a recorded entry, or what a run would record in its place, has a mark of
 // a redaction: then the run continues with what is recorded.
-func (r *Recorder) Redacted(recorded, now *echo.Message) bool {
+func (r *Recorder) Redacted(e *echo.Entry, now *echo.Message) bool {
+	recorded := e.Message
 	if r.redacted == nil || recorded == nil || now == nil || recorded.Hash() == now.Hash() && recorded.Redacted() == nil {
 		return false
 	}
-	return recorded.Redacted() != nil || r.redacted.in(recorded.JSON(), now.JSON())
+	return recorded.Redacted() != nil || r.redacted.in(recorded.JSON(), now.JSON()) || r.redacted.afterZero(e)
 }
 
 // AfterRedaction reports whether a recorded entry may depend on what was redacted.

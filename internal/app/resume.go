@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
@@ -134,6 +135,11 @@ func forkHeader(parent journal.Header, id string, seq uint64, o ForkOptions) (jo
 	}
 	h.Options = encoded(started)
 	h.SessionID, h.Parent, h.ParentSeq = id, parent.SessionID, seq
+	h.Redactions = slices.Clone(h.Redactions)
+	for i := range h.Redactions {
+		of := &h.Redactions[i]
+		of.Entries = slices.DeleteFunc(slices.Clone(of.Entries), func(n uint64) bool { return n > seq })
+	}
 	return h, nil
 }
 

@@ -98,6 +98,19 @@ func redactionCheck(rec *journal.Recording) *RedactionCheck {
 	return c
 }
 
+// redactionsOf returns what was redacted of a session, for a run that follows its recording. A fork has
+// other entries behind those of its parent.
+func redactionsOf(h *journal.Header) effect.Redactions {
+	x := effect.Redactions{Messages: h.Redacted()}
+	for _, r := range h.Redactions {
+		x.Entries = append(x.Entries, r.Entries...)
+		if len(r.Entries) > 0 && r.Numbers > 0 && (x.Zeros == 0 || r.Entries[0] < x.Zeros) {
+			x.Zeros = r.Entries[0]
+		}
+	}
+	return x
+}
+
 func (v *Verification) count(entries []*echo.Entry) {
 	for _, e := range record.Counted(entries) {
 		switch e.NodeType {
@@ -156,7 +169,7 @@ func (a *App) Replay(h journal.Header, e Extensions) (*Replay, error) {
 	return &Replay{
 		Runner: op.runner, tools: tools,
 		Spec: engine.Spec{
-			Rules: h.Rules, Redacted: h.Redacted(), Off: origin.Started.Off, Cascade: origin.Cascade, Input: origin.Input, Name: cmp.Or(origin.Started.Name, h.SessionID), WorkDir: origin.Started.WorkDir,
+			Rules: h.Rules, Redacted: redactionsOf(&h), Off: origin.Started.Off, Cascade: origin.Cascade, Input: origin.Input, Name: cmp.Or(origin.Started.Name, h.SessionID), WorkDir: origin.Started.WorkDir,
 		},
 	}, nil
 }
