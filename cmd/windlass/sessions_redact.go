@@ -22,7 +22,8 @@ func newSessionsRedactCommand(con *console) *cobra.Command {
 content hash of the message, as context show and SQL print it, or its first 12 digits. A mark is in its place in the
 journal, in ClickHouse and in cards: in every message with this content, in what was sent of it, in copies of its text
 inside other messages, and in what the run was given and came to. Lines and long words of it in other messages are
-reported, and taken out with --parts. What models wrote of it in words of their own is not found.
+reported, and taken out with --parts, which must be given the first time: afterwards they are not known any more. What
+models wrote of it in words of their own is not found.
 
 Files, frozen tests and other sessions that have it are named and stay as they are. A run that a process has is never
 redacted. When ClickHouse does not answer, the journal is redacted, and the same command completes it later.`,
@@ -68,7 +69,7 @@ func redactedText(r *archive.Redacted) string {
 	changed := term.Plural(len(r.Entries), "entry")
 	switch {
 	case r.Already:
-		line("Message %s of session %s is redacted already, since %s.", what, r.SessionID, r.At.UTC().Format("2006-01-02 15:04:05 UTC"))
+		line("Message %s of session %s was redacted on %s; what was left of it then is not known any more.", what, r.SessionID, r.At.UTC().Format("2006-01-02 15:04:05 UTC"))
 	case r.DryRun:
 		line("Message %s of session %s would be redacted: %s of its journal would change.", what, r.SessionID, changed)
 	default:
@@ -80,23 +81,33 @@ func redactedText(r *archive.Redacted) string {
 	case archive.StoredPending:
 		line("The rows in ClickHouse would be replaced.")
 	}
-	if n := len(r.Left); n > 0 {
-		have := "still have"
-		switch {
-		case r.DryRun:
-			have = "would still have"
-		case n == 1:
-			have = "still has"
-		}
-		line("%s %s lines or long words of it; --parts takes them out, or redact these messages too:", term.Plural(n, "other place"), have)
-		for _, p := range r.Left {
-			line("  %s", placeText(p))
-		}
-	}
+	leftText(line, r)
 	list(&b, "Files that have it and were left as they are:", r.Files)
 	list(&b, "Other sessions that have this message:", r.Sessions)
 	list(&b, "Other databases that the session was delivered to, to be done with their DSN:", r.Others)
 	return b.String()
+}
+
+// leftText says what is left of a message in the session, and what takes it out.
+func leftText(line func(string, ...any), r *archive.Redacted) {
+	if r.Short > 0 {
+		line("%s shorter than 4 characters: not looked for elsewhere.", term.Plural(r.Short, "value"))
+	}
+	n := len(r.Left)
+	if n == 0 {
+		return
+	}
+	have, out := "still have", "redact these messages, too"
+	if n == 1 {
+		have = "still has"
+	}
+	if r.DryRun {
+		have, out = "would still have", "--parts takes them out, or redact these messages, too"
+	}
+	line("%s %s lines or long words of it; %s:", term.Plural(n, "other place"), have, out)
+	for _, p := range r.Left {
+		line("  %s", placeText(p))
+	}
 }
 
 func list(b *strings.Builder, head string, all []string) {

@@ -7,7 +7,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/windlass-run/windlass/contextcards"
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/config"
@@ -30,7 +29,8 @@ type Redacted struct {
 	Already  bool              `json:"already"`           // it was redacted before
 	DryRun   bool              `json:"dry_run,omitempty"` // nothing has changed
 	Entries  []uint64          `json:"entries"`           // of the journal that changed
-	Left     []redaction.Place `json:"left"`              // that have lines or long words of the message
+	Left     []redaction.Place `json:"left"`              // that have lines or long words of the message; null: not known any more
+	Short    int               `json:"short_values"`      // values of it with fewer than 4 characters, which were not looked for
 	Files    []string          `json:"files"`             // that do, and were left as they are
 	Sessions []string          `json:"sessions"`          // others that have the message
 	Stored   Stored            `json:"clickhouse"`
@@ -66,7 +66,8 @@ func Redact(ctx context.Context, a *Archive, given, hash string, o RedactOptions
 	owned, err := journal.Own(dir)
 	switch {
 	case errors.Is(err, journal.ErrBusy):
-		return nil, failure.New(failure.SessionBusy, fmt.Errorf("session %s is not redacted: a process runs it", id), "")
+		return nil, failure.New(failure.SessionBusy, fmt.Errorf("session %s is not redacted: a process runs it, or redacts it", id),
+			"again, when its run has ended or the other redaction is done")
 	case err != nil:
 		return nil, failure.New(failure.StorageFailed, fmt.Errorf("redact session %s: %w", id, err), "")
 	}
@@ -99,7 +100,10 @@ func (r *redacting) run(ctx context.Context, given string) (*Redacted, error) {
 	}
 	done := &Redacted{
 		SessionID: r.id, Redaction: plan.Redaction, Already: plan.Already, DryRun: r.options.DryRun, Entries: append([]uint64{}, plan.Entries...),
-		Left: append([]redaction.Place{}, plan.Left...), Files: []string{}, Sessions: []string{}, Stored: StoredNone, Others: []string{},
+		Short: plan.Short, Files: []string{}, Sessions: []string{}, Stored: StoredNone, Others: []string{},
+	}
+	if !plan.Already {
+		done.Left = append([]redaction.Place{}, plan.Left...)
 	}
 	r.elsewhere(done, plan, rec)
 	if err := r.journal(plan); err != nil {
@@ -124,17 +128,17 @@ func (r *redacting) findError(err error) error {
 // halfDone says what is done when ClickHouse could not follow.
 func (r *redacting) halfDone(err error) error {
 	kind := failure.KindOf(err)
-	return failure.New(kind, fmt.Errorf("the journal of session %s is redacted, and ClickHouse is not: %w", r.id, err), "the same command again, when ClickHouse answers")
+	return failure.New(kind, fmt.Errorf("the journal of session %s is redacted, and ClickHouse is not: %w", r.id, err), "windlass ship "+r.id+", when ClickHouse answers")
 }
 
-// journal writes the journal anew. Before that is noted that ClickHouse has nothing of it, so that
-// whatever happens the rows of now follow.
+// journal writes the journal anew. Before that is noted that ClickHouse has nothing of it, but
+// rows of before, so that whatever happens the next delivery replaces them.
 func (r *redacting) journal(plan *redaction.Plan) error {
 	if plan.Already || r.options.DryRun {
 		return nil
 	}
 	for _, m := range delivery.ReadMarks(r.dir).Shipped {
-		m.Seq, m.EntryAt = 0, time.Time{}
+		m.Seq, m.EntryAt, m.Before = 0, time.Time{}, true
 		if err := delivery.SetMark(r.dir, m); err != nil {
 			return failure.New(failure.StorageFailed, err, "")
 		}
@@ -179,9 +183,14 @@ func (r *redacting) storedIn(ctx context.Context, db *clickhouse.DB, to string, 
 		if err := db.Remove(ctx, clickhouse.PartRows, []string{r.id}); err != nil {
 			return done, err
 		}
+		if mark := delivery.ReadMarks(r.dir).Of(to); mark.Before {
+			mark.Before = false // they are removed
+			if err := delivery.SetMark(r.dir, mark); err != nil {
+				return done, failure.New(failure.StorageFailed, err, "")
+			}
+		}
 	}
-	mark := func(c contextcards.Card) string { return fmt.Sprintf("[redacted %s]", c.Hash) }
-	if err := db.RedactCards(ctx, r.id, plan.Hashes, mark); err != nil {
+	if err := db.RedactCards(ctx, r.id, plan.Hashes); err != nil {
 		return done, err
 	}
 	if delivery.ReadMarks(r.dir).KeepHere {

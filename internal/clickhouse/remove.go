@@ -99,8 +99,8 @@ func (db *DB) Having(ctx context.Context, part Part) (map[string]bool, error) {
 }
 
 // RedactCards puts cards without a text and without an embedding in place of those of messages that
-// were redacted; mark is their summary. It may be called again.
-func (db *DB) RedactCards(ctx context.Context, session string, messages []echo.Hash, mark func(contextcards.Card) string) error {
+// were redacted. It may be called again.
+func (db *DB) RedactCards(ctx context.Context, session string, messages []echo.Hash) error {
 	store := NewCards(func(context.Context) (*DB, error) { return db, nil })
 	all, err := store.Summaries(ctx, session)
 	if err != nil {
@@ -109,7 +109,7 @@ func (db *DB) RedactCards(ctx context.Context, session string, messages []echo.H
 	var cards []contextcards.Card
 	var hashes []echo.Hash
 	for _, c := range all {
-		text := mark(c)
+		text := fmt.Sprintf("[redacted %s]", c.Hash)
 		if !slices.Contains(messages, c.Hash) || c.Summary == text && c.EmbeddingModel == "" {
 			continue
 		}

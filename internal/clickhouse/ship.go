@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/windlass-run/windlass/echo"
@@ -42,6 +43,9 @@ func (db *DB) Ship(ctx context.Context, dir string, o ShipOptions) (Shipment, er
 	if err != nil {
 		return done, err
 	}
+	if mark, err = db.followRedactions(ctx, dir, rec, mark); err != nil {
+		return done, err
+	}
 	if o.Again || !fits(mark, rec.Entries) {
 		mark.Seq = 0
 	}
@@ -70,6 +74,33 @@ func (db *DB) Ship(ctx context.Context, dir string, o ShipOptions) (Shipment, er
 		}
 	}
 	return done, nil
+}
+
+// followRedactions removes the rows and cards of before a redaction, if the mark says that the database
+// may have them.
+func (db *DB) followRedactions(ctx context.Context, dir string, rec *journal.Recording, mark delivery.Mark) (delivery.Mark, error) {
+	if !mark.Before {
+		return mark, nil
+	}
+	if err := db.Remove(ctx, PartRows, []string{rec.Header.SessionID}); err != nil {
+		return mark, err
+	}
+	if err := db.RedactCards(ctx, rec.Header.SessionID, redactedIn(rec.Entries)); err != nil {
+		return mark, err
+	}
+	mark.Seq, mark.EntryAt, mark.Before = 0, time.Time{}, false
+	return mark, delivery.SetMark(dir, mark)
+}
+
+// redactedIn returns the hashes of the messages that texts were taken out of.
+func redactedIn(entries []*echo.Entry) []echo.Hash {
+	var hashes []echo.Hash
+	for _, e := range entries {
+		if m := e.Message; m != nil && m.Redacted() != nil && !slices.Contains(hashes, m.Hash()) {
+			hashes = append(hashes, m.Hash())
+		}
+	}
+	return hashes
 }
 
 func fits(m delivery.Mark, entries []*echo.Entry) bool {
@@ -159,7 +190,7 @@ func (p *packer) pack(entries []*echo.Entry) (*batch, []*echo.Entry, error) {
 }
 
 func (p *packer) markAt(b *batch) delivery.Mark {
-	return delivery.Mark{To: p.mark.To, Database: p.mark.Database, Seq: b.last, EntryAt: b.at}
+	return delivery.Mark{To: p.mark.To, Database: p.mark.Database, Seq: b.last, EntryAt: b.at, Before: p.mark.Before}
 }
 
 // batchLength returns how many of the entries one write should take.

@@ -35,6 +35,10 @@ type Mark struct {
 	Database string    `json:"database"` // its own id: one that was made anew has nothing
 	Seq      uint64    `json:"seq"`
 	EntryAt  time.Time `json:"entry_at"` // when that entry was recorded: a journal that was cut and went on has another
+
+	// Before says that the database may have rows of before a message of the session was redacted. They
+	// are removed before it is delivered anew.
+	Before bool `json:"before_redaction,omitempty"`
 }
 
 // ReadMarks returns the marks of a session's folder.

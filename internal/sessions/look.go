@@ -52,7 +52,7 @@ func (s *Session) Status() string {
 // Waiting returns how many entries a ClickHouse does not have yet, as far as is known here.
 func (s *Session) Waiting(to string) uint64 {
 	m := s.Marks.Of(to)
-	if m.Seq > s.Last || m.Seq == s.Last && !m.EntryAt.Equal(s.LastAt) {
+	if m.Before || m.Seq > s.Last || m.Seq == s.Last && !m.EntryAt.Equal(s.LastAt) {
 		return s.Last
 	}
 	return s.Last - m.Seq
