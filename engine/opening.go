@@ -248,7 +248,25 @@ func (o *opening) choose(ctx context.Context, s *phasecontext.Selection) (*echo.
 		}
 		out, _ = s.Choose(&found, answer)
 	}
+	if was, err := o.chosenBefore(key, out); was != nil || err != nil {
+		return was, err
+	}
 	return out, o.v.rec.add(key, *out)
+}
+
+// chosenBefore returns a recorded outcome that differs from that of now, where what it follows from was
+// redacted since: the model's answer, or what it chose from. nil: there is none.
+func (o *opening) chosenBefore(key echo.Key, now *echo.InterSelection) (*echo.InterSelection, error) {
+	recorded := o.v.rec.Peek(echo.NodeInter, key)
+	if recorded == nil || !o.v.rec.AfterRedaction(recorded) {
+		return nil, nil //nolint:nilnil // see above
+	}
+	was, err := echo.Read[echo.InterSelection](recorded)
+	if err != nil || slices.Equal(was.Chosen, now.Chosen) {
+		return nil, err
+	}
+	o.v.rec.Take(echo.NodeInter, key)
+	return &was, nil
 }
 
 // askMenu has a model choose. A failed call is an answer too.

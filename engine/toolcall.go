@@ -93,9 +93,15 @@ func (c *toolCalls) wasSound(p *plannedCall) bool {
 	return p.redacted && e != nil && (e.Error == nil || e.Error.Kind != "invalid_arguments")
 }
 
+// searchedBefore reports whether a recorded result is of a search in messages, of which one was redacted
+// since: they are in another order now.
+func (c *toolCalls) searchedBefore(e *echo.Entry) bool {
+	return e.Tool != nil && e.Tool.Name == lookup.ToolSearch && c.rec.SomethingRedacted(e)
+}
+
 func (c *toolCalls) settle(p *plannedCall, kind string, failed bool, text string) error {
 	p.result = echo.NewToolResult(p.call, echo.Text(text), failed)
-	if e := c.rec.Peek(echo.NodeToolCall, p.key); e != nil && (p.redacted || c.rec.Redacted(e, p.result)) {
+	if e := c.rec.Peek(echo.NodeToolCall, p.key); e != nil && (p.redacted || c.rec.Redacted(e, p.result) || c.searchedBefore(e)) {
 		p.result = e.Message
 	}
 	return c.rec.Append(effect.ToolEntry(p.key, c.Site, p.call, p.result, kind))

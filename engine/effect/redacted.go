@@ -166,6 +166,11 @@ func (r *Recorder) Redacted(e *echo.Entry, now *echo.Message) bool {
 // AfterRedaction reports whether a recorded entry may depend on what was redacted.
 func (r *Recorder) AfterRedaction(recorded *echo.Entry) bool { return r.redacted.after(recorded) }
 
+// SomethingRedacted reports whether anything was redacted before a recorded entry, or in it.
+func (r *Recorder) SomethingRedacted(e *echo.Entry) bool {
+	return r.redacted != nil && r.redacted.first > 0 && r.redacted.first <= e.Seq
+}
+
 // Take is [Recorder.Next] for what cannot be made again for a redaction: it is counted.
 func (r *Recorder) Take(node echo.NodeType, key echo.Key) *echo.Entry {
 	e := r.Next(node, key)
