@@ -3,6 +3,7 @@ package redaction
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -78,7 +79,7 @@ func (w *walker) value(p *place) error {
 	before := w.dec.InputOffset()
 	token, err := w.dec.Token()
 	if err != nil {
-		if err == io.EOF { //nolint:errorlint // the decoder returns it as it is
+		if errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF
 		}
 		return err
@@ -99,7 +100,7 @@ func (w *walker) value(p *place) error {
 }
 
 func (w *walker) string(t string, k contentKind, before int64) {
-	now := t
+	var now string
 	switch k {
 	case structure, inputs:
 		w.stay(t)
@@ -134,12 +135,10 @@ func (w *walker) container(open json.Delim, p *place, before int64) error {
 			}
 			name, _ := token.(string)
 			at = p.member(name)
-			if now := name; p.kind() == data {
-				if now = w.name(name); now != name {
-					w.put(before, quoted(now))
-				}
-			} else {
+			if p.kind() != data {
 				w.stay(name)
+			} else if now := w.name(name); now != name {
+				w.put(before, quoted(now))
 			}
 		}
 		if err := w.value(at); err != nil {
