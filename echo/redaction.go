@@ -2,9 +2,7 @@ package echo
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -73,32 +71,6 @@ func (m RedactionMarks) In(texts ...[]byte) bool {
 	return slices.ContainsFunc(texts, func(t []byte) bool {
 		return slices.ContainsFunc(m.heads, func(head []byte) bool { return bytes.Contains(t, head) })
 	})
-}
-
-// jsonString is a string of a JSON text, with its quotes.
-var jsonString = regexp.MustCompile(`(?s)"(?:[^"\\]|\\.)*"`)
-
-// ReplaceStrings returns JSON with other strings in place of its strings, names of members included.
-// All else stays byte for byte.
-func ReplaceStrings(raw json.RawMessage, replace func(string) string) json.RawMessage {
-	return jsonString.ReplaceAllFunc(raw, func(quoted []byte) []byte {
-		var text string
-		if json.Unmarshal(quoted, &text) != nil {
-			return quoted
-		}
-		now := replace(text)
-		if now == text {
-			return quoted
-		}
-		return appendHTMLString(nil, now)
-	})
-}
-
-// ReplaceStrings replaces the strings in what the entry says, see [ReplaceStrings].
-func (e *Entry) ReplaceStrings(replace func(string) string) {
-	if len(e.Data) > 0 {
-		e.Data = ReplaceStrings(e.Data, replace)
-	}
 }
 
 // CheckRedacted returns an error when a message of the entry says that texts were taken out of it by

@@ -2,6 +2,7 @@ package echo
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -39,27 +40,36 @@ func TestRedactedMessagesKeepTheirHash(t *testing.T) {
 	require.EqualValues(t, 7, m.Redacted().Tokens)
 }
 
-func TestReplaceStrings(t *testing.T) {
+// Only content changes; all else stays byte for byte.
+func TestRewriteContent(t *testing.T) {
 	t.Parallel()
-	upper := func(s string) string {
-		if s == "a" || s == "<" {
-			return "\u2028" + s
-		}
-		return s
+	place := &ContentPlace{Members: map[string]*ContentPlace{
+		"say": {Is: ContentText}, "form": {Is: ContentPattern}, "any": {Is: ContentData}, "in": {Is: ContentGiven}, "list": {Members: map[string]*ContentPlace{"*": {Is: ContentText}}},
+		"names": {Is: ContentInputs, Schema: &ContentPlace{Members: map[string]*ContentPlace{"title": {Is: ContentText}}}, Members: map[string]*ContentPlace{"*": {Is: ContentText}}},
+	}}
+	var stays []string
+	change := ContentChange{
+		Text: strings.ToUpper, Name: strings.ToUpper, Stays: func(s string) { stays = append(stays, s) },
+		Number: func(n json.Number) (string, bool) { return "0", n == "4.70" },
 	}
 	for was, want := range map[string]string{
-		``:                                       ``,
-		`{"b": 1.50, "a":["a\u0061", "\u003c"]}`: `{"b": 1.50, "\u2028a":["a\u0061", "\u2028\u003c"]}`,
-		`"\""`:                                   `"\""`,
-		`{"cut":"a`:                              `{"cut":"a`,
+		`{"key" : "a", "say": "a\u0062<",  "n":4.70}`:          `{"key" : "a", "say": "AB\u003c",  "n":4.70}`,
+		`{"form":"a {{ b }} c {% d %}{{ e"}`:                   `{"form":"A {{ b }} C {% d %}{{ E"}`,
+		`{"any":{"k":["v",4.70, 1.50,true]},"list":["x","X"]}`: `{"any":{"K":["V",0, 1.50,true]},"list":["X","X"]}`,
+		`{"in":{"k":"v"}}`:                        `{"in":{"k":"V"}}`,
+		`{"names":{"topic":"what"}}`:              `{"names":{"topic":"WHAT"}}`,
+		`{"names":{"type":"object","title":"a"}}`: `{"names":{"type":"object","title":"A"}}`,
+		`null`: `null`,
 	} {
-		require.Equal(t, want, string(ReplaceStrings(json.RawMessage(was), upper)))
+		now, err := RewriteContent([]byte(was), place, change)
+		require.NoError(t, err)
+		require.Equal(t, want, string(now))
 	}
-	e := &Entry{}
-	e.ReplaceStrings(upper)
-	require.Nil(t, e.Data)
-	marks := MarksOf([]Hash{"0123456789abcdef"})
-	require.True(t, marks.In(nil, []byte(`"x [redacted 0123456789abcdef: 3 characters]"`)))
-	require.False(t, marks.In([]byte(`[redacted 0123456789abcdee: 3 characters]`)))
-	require.False(t, MarksOf(nil).In([]byte(`[redacted : `)))
+	require.Contains(t, stays, "{{ b }}")
+	_, err := RewriteContent([]byte(`{"say":`), place, change)
+	require.EqualError(t, err, "read JSON: unexpected EOF")
+	e := &Entry{Data: json.RawMessage(`{"say":"a"}`)}
+	require.NoError(t, e.RewriteContent(place, change))
+	require.Equal(t, `{"say":"A"}`, string(e.Data))
+	require.NoError(t, (&Entry{}).RewriteContent(place, change))
 }

@@ -1,7 +1,6 @@
 package redaction
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 
@@ -68,9 +67,6 @@ func readEntry(e *echo.Entry, redacted []echo.Hash) error {
 	}
 	if m := again.Message; m != nil && m.Hash() != again.ContentHash {
 		return fmt.Errorf("the content does not match its hash %s", again.ContentHash)
-	}
-	if len(bytes.TrimSpace(again.Data)) == 0 {
-		return nil
 	}
 	return readData(&again)
 }

@@ -6,57 +6,61 @@ import "github.com/windlass-run/windlass/echo"
 // what is added to either stays until it is named here.
 
 var (
-	aText    = &place{is: text}
-	aPattern = &place{is: pattern}
-	allData  = &place{is: data}
-	someData = &place{is: given}
+	aText    = &echo.ContentPlace{Is: echo.ContentText}
+	aPattern = &echo.ContentPlace{Is: echo.ContentPattern}
+	allData  = &echo.ContentPlace{Is: echo.ContentData}
+	someData = &echo.ContentPlace{Is: echo.ContentGiven}
 )
 
-func object(members map[string]*place) *place { return &place{members: members} }
+func object(members map[string]*echo.ContentPlace) *echo.ContentPlace {
+	return &echo.ContentPlace{Members: members}
+}
 
-func listOf(p *place) *place { return object(map[string]*place{"*": p}) }
+func listOf(p *echo.ContentPlace) *echo.ContentPlace {
+	return object(map[string]*echo.ContentPlace{"*": p})
+}
 
 var (
 	schemaPlace  = newSchemaPlace()
-	inputsPlace  = &place{is: inputs, members: map[string]*place{"*": aText}}
+	inputsPlace  = &echo.ContentPlace{Is: echo.ContentInputs, Schema: schemaPlace, Members: map[string]*echo.ContentPlace{"*": aText}}
 	cascadePlace = newCascadePlace()
 )
 
-func newSchemaPlace() *place {
-	s := &place{}
+func newSchemaPlace() *echo.ContentPlace {
+	s := &echo.ContentPlace{}
 	named := listOf(s)
-	s.members = map[string]*place{
+	s.Members = map[string]*echo.ContentPlace{
 		"title": aText, "description": aText, "$comment": aText, "default": someData, "examples": someData,
 	}
 	for _, key := range []string{"properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "prefixItems", "allOf", "anyOf", "oneOf"} {
-		s.members[key] = named
+		s.Members[key] = named
 	}
 	for _, key := range []string{"items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames"} {
-		s.members[key] = s
+		s.Members[key] = s
 	}
 	return s
 }
 
-func newCascadePlace() *place {
-	phase := &place{}
-	phase.members = map[string]*place{
-		"instructions": aPattern, "inputs": {is: given}, "output_schema": schemaPlace, "on_error": phase,
-		"rules":    object(map[string]*place{"loop_until_prompt": aPattern, "retry_instructions": aPattern, "turn_prompt": aPattern}),
-		"handoffs": listOf(object(map[string]*place{"description": aText})),
-		"callouts": object(map[string]*place{"output": aPattern, "messages": aPattern}),
-		"context":  object(map[string]*place{"from": listOf(object(map[string]*place{"condition": aPattern}))}),
+func newCascadePlace() *echo.ContentPlace {
+	phase := &echo.ContentPlace{}
+	phase.Members = map[string]*echo.ContentPlace{
+		"instructions": aPattern, "inputs": {Is: echo.ContentGiven}, "output_schema": schemaPlace, "on_error": phase,
+		"rules":    object(map[string]*echo.ContentPlace{"loop_until_prompt": aPattern, "retry_instructions": aPattern, "turn_prompt": aPattern}),
+		"handoffs": listOf(object(map[string]*echo.ContentPlace{"description": aText})),
+		"callouts": object(map[string]*echo.ContentPlace{"output": aPattern, "messages": aPattern}),
+		"context":  object(map[string]*echo.ContentPlace{"from": listOf(object(map[string]*echo.ContentPlace{"condition": aPattern}))}),
 	}
-	tool := object(map[string]*place{
+	tool := object(map[string]*echo.ContentPlace{
 		"description": aText, "inputs_schema": inputsPlace, "command": aPattern, "url": aPattern, "headers": listOf(aPattern), "body": aPattern,
 	})
-	return object(map[string]*place{
+	return object(map[string]*echo.ContentPlace{
 		"description": aText, "inputs_schema": inputsPlace, "tools": listOf(tool), "phases": listOf(phase),
-		"validators": listOf(object(map[string]*place{"instructions": aPattern})),
+		"validators": listOf(object(map[string]*echo.ContentPlace{"instructions": aPattern})),
 	})
 }
 
 // contentOf returns the content of what an entry says, nil when all of it is structure.
-func contentOf(e *echo.Entry) *place {
+func contentOf(e *echo.Entry) *echo.ContentPlace {
 	if e.NodeType == echo.NodeValue {
 		p := e.Key.Path()
 		return valuePlaces[p.Last().Kind]
@@ -64,37 +68,37 @@ func contentOf(e *echo.Entry) *place {
 	return dataPlaces[e.NodeType]
 }
 
-var selectedPlaces = map[string]*place{"why": aText, "notes": listOf(aText), "ignored": listOf(aText), "degraded": listOf(aText)}
+var selectedPlaces = map[string]*echo.ContentPlace{"why": aText, "notes": listOf(aText), "ignored": listOf(aText), "degraded": listOf(aText)}
 
-var dataPlaces = map[echo.NodeType]*place{
-	echo.NodePhaseEnd:  object(map[string]*place{"output": allData}),
-	echo.NodeRunEnd:    object(map[string]*place{"output": allData}),
-	echo.NodeState:     object(map[string]*place{"value": allData}),
-	echo.NodeVerdict:   object(map[string]*place{"reason": aText}),
-	echo.NodeCallout:   object(map[string]*place{"name": aText}),
-	echo.NodeWarning:   object(map[string]*place{"message": aText}),
-	echo.NodeGuard:     object(map[string]*place{"detail": aText}),
-	echo.NodeModelCall: object(map[string]*place{"hint": aText}),
+var dataPlaces = map[echo.NodeType]*echo.ContentPlace{
+	echo.NodePhaseEnd:  object(map[string]*echo.ContentPlace{"output": allData}),
+	echo.NodeRunEnd:    object(map[string]*echo.ContentPlace{"output": allData}),
+	echo.NodeState:     object(map[string]*echo.ContentPlace{"value": allData}),
+	echo.NodeVerdict:   object(map[string]*echo.ContentPlace{"reason": aText}),
+	echo.NodeCallout:   object(map[string]*echo.ContentPlace{"name": aText}),
+	echo.NodeWarning:   object(map[string]*echo.ContentPlace{"message": aText}),
+	echo.NodeGuard:     object(map[string]*echo.ContentPlace{"detail": aText}),
+	echo.NodeModelCall: object(map[string]*echo.ContentPlace{"hint": aText}),
 	echo.NodeInter:     object(selectedPlaces),
-	echo.NodeMenu:      object(map[string]*place{"messages": listOf(object(map[string]*place{"text": aText}))}),
+	echo.NodeMenu:      object(map[string]*echo.ContentPlace{"messages": listOf(object(map[string]*echo.ContentPlace{"text": aText}))}),
 	echo.NodeHandoff:   handoffPlace(),
 }
 
-var valuePlaces = map[echo.StepKind]*place{
-	echo.StepCards: object(map[string]*place{
+var valuePlaces = map[echo.StepKind]*echo.ContentPlace{
+	echo.StepCards: object(map[string]*echo.ContentPlace{
 		"degraded": listOf(aText),
-		"found": listOf(object(map[string]*place{
-			"cards": listOf(object(map[string]*place{"summary": aText, "keywords": listOf(aText)})),
+		"found": listOf(object(map[string]*echo.ContentPlace{
+			"cards": listOf(object(map[string]*echo.ContentPlace{"summary": aText, "keywords": listOf(aText)})),
 		})),
 	}),
-	echo.StepSimilarity: object(map[string]*place{"problem": aText}),
+	echo.StepSimilarity: object(map[string]*echo.ContentPlace{"problem": aText}),
 }
 
-func handoffPlace() *place {
-	items := listOf(object(map[string]*place{"text": aText}))
-	return object(map[string]*place{
-		"task": aText, "input": aText, "progress": object(map[string]*place{"said": aText}), "done": items, "remaining": items, "blocking": items,
+func handoffPlace() *echo.ContentPlace {
+	items := listOf(object(map[string]*echo.ContentPlace{"text": aText}))
+	return object(map[string]*echo.ContentPlace{
+		"task": aText, "input": aText, "progress": object(map[string]*echo.ContentPlace{"said": aText}), "done": items, "remaining": items, "blocking": items,
 		"decisions": items, "files_written": listOf(aText), "continuation": aText,
-		"workspace": object(map[string]*place{"files": listOf(object(map[string]*place{"path": aText})), "problem": aText}),
+		"workspace": object(map[string]*echo.ContentPlace{"files": listOf(object(map[string]*echo.ContentPlace{"path": aText})), "problem": aText}),
 	})
 }

@@ -261,9 +261,9 @@ func namesIn(rec *journal.Recording) map[string]bool {
 			}
 		}
 	}
-	same := change{text: func(t string) string { return t }, name: func(t string) string { return t }, stays: stays}
-	same.number = func(json.Number) (string, bool) { return "", false }
-	_, _ = rewrite(rec.Header.Cascade, cascadePlace, same) // an error is met again
+	same := echo.ContentChange{Text: func(t string) string { return t }, Name: func(t string) string { return t }, Stays: stays}
+	same.Number = func(json.Number) (string, bool) { return "", false }
+	_, _ = echo.RewriteContent(rec.Header.Cascade, cascadePlace, same) // an error is met again
 	for _, e := range rec.Entries {
 		p := e.Key.Path()
 		names[p.Phase] = true
@@ -277,26 +277,30 @@ func namesIn(rec *journal.Recording) map[string]bool {
 var identifier = regexp.MustCompile(`[\pL_][\pL\pN_]*`)
 
 // json returns a JSON value without texts; stays is told what of it is structure.
-func (r *redactor) json(raw []byte, p *place, t taker, stays func(string)) ([]byte, error) {
+func (r *redactor) json(raw []byte, p *echo.ContentPlace, t taker, stays func(string)) ([]byte, error) {
 	if len(raw) == 0 {
 		return raw, nil
 	}
-	return rewrite(raw, p, change{
-		text: t.without, stays: stays,
-		number: func(n json.Number) (string, bool) {
+	return echo.RewriteContent(raw, p, r.changing(t, stays))
+}
+
+func (r *redactor) changing(t taker, stays func(string)) echo.ContentChange {
+	return echo.ContentChange{
+		Text: t.without, Stays: stays,
+		Number: func(n json.Number) (string, bool) {
 			now, ok := t.number(n)
 			if ok {
 				*r.shape.numbers++
 			}
 			return now, ok
 		},
-		name: func(n string) string {
+		Name: func(n string) string {
 			if r.shape.names[n] {
 				return n
 			}
 			return t.without(n)
 		},
-	})
+	}
 }
 
 // taker takes texts and numbers out.
@@ -493,12 +497,10 @@ func (r *redactor) dataOf(e *echo.Entry, h journal.Header) error {
 		r.findings(e)
 	}
 	place := contentOf(e)
-	if place == nil || len(e.Data) == 0 {
+	if place == nil {
 		return nil
 	}
-	now, err := r.json(e.Data, place, r.data, nil)
-	e.Data = now
-	return err
+	return e.RewriteContent(place, r.changing(r.data, nil))
 }
 
 // values shapes values that are what the message says, or come from its calls.
@@ -595,9 +597,8 @@ func (r *redactor) leftIn(e *echo.Entry) (hash echo.Hash, left bool, err error) 
 		return "", false, nil // it has what the header has
 	}
 	left = e.Error != nil && r.data.has(e.Error.Message)
-	if len(e.Data) > 0 {
-		_, err = r.json(e.Data, contentOf(e), leftIn(r.data, &left), func(t string) { left = left || r.data.hasLong(t) && !r.shape.names[t] })
-	}
+	same := *e
+	err = same.RewriteContent(contentOf(e), r.changing(leftIn(r.data, &left), func(t string) { left = left || r.data.hasLong(t) && !r.shape.names[t] }))
 	if left || err != nil || e.Selection == nil {
 		return "", left, err
 	}

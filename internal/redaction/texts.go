@@ -228,10 +228,10 @@ func leavesOf(raw string) []string {
 			out = append(out, s)
 		}
 	}
-	_, err := rewrite([]byte(raw), allData, change{
-		text:   func(s string) string { add(s); return s },
-		number: func(n json.Number) (string, bool) { add(n.String()); return "", false },
-		name: func(s string) string {
+	_, err := echo.RewriteContent([]byte(raw), allData, echo.ContentChange{
+		Text:   func(s string) string { add(s); return s },
+		Number: func(n json.Number) (string, bool) { add(n.String()); return "", false },
+		Name: func(s string) string {
 			if len(s) > maxKey {
 				add(s)
 			}
@@ -331,4 +331,9 @@ func sameJSON(text string, value any) bool {
 	}
 	b, err := json.Marshal(value)
 	return err == nil && bytes.Equal(a, b)
+}
+
+func quoted(s string) string {
+	b, _ := json.Marshal(s) // a string can always be encoded
+	return string(b)
 }
