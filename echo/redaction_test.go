@@ -56,9 +56,9 @@ func TestRewriteContent(t *testing.T) {
 		`{"key" : "a", "say": "a\u0062<",  "n":4.70}`:          `{"key" : "a", "say": "AB\u003c",  "n":4.70}`,
 		`{"form":"a {{ b }} c {% d %}{{ e"}`:                   `{"form":"A {{ b }} C {% d %}{{ E"}`,
 		`{"any":{"k":["v",4.70, 1.50,true]},"list":["x","X"]}`: `{"any":{"K":["V",0, 1.50,true]},"list":["X","X"]}`,
-		`{"in":{"k":"v"}}`:                                     `{"in":{"k":"V"}}`,
-		`{"names":{"topic":"what"}}`:                           `{"names":{"topic":"WHAT"}}`,
-		`{"names":{"type":"object","title":"a"}}`:              `{"names":{"type":"object","title":"A"}}`,
+		`{"in":{"k":"v"}}`:                        `{"in":{"k":"V"}}`,
+		`{"names":{"topic":"what"}}`:              `{"names":{"topic":"WHAT"}}`,
+		`{"names":{"type":"object","title":"a"}}`: `{"names":{"type":"object","title":"A"}}`,
 		`null`: `null`,
 	} {
 		now, err := RewriteContent([]byte(was), place, change)
