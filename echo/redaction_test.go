@@ -52,18 +52,18 @@ func TestRewriteContent(t *testing.T) {
 		Text: strings.ToUpper, Name: strings.ToUpper, Stays: func(s string) { stays = append(stays, s) },
 		Number: func(n json.Number) (string, bool) { return "0", n == "4.70" },
 	}
-	for was, want := range map[string]string{
-		`{"key" : "a", "say": "a\u0062<",  "n":4.70}`:          `{"key" : "a", "say": "AB\u003c",  "n":4.70}`,
-		`{"form":"a {{ b }} c {% d %}{{ e"}`:                   `{"form":"A {{ b }} C {% d %}{{ E"}`,
-		`{"any":{"k":["v",4.70, 1.50,true]},"list":["x","X"]}`: `{"any":{"K":["V",0, 1.50,true]},"list":["X","X"]}`,
-		`{"in":{"k":"v"}}`:                        `{"in":{"k":"V"}}`,
-		`{"names":{"topic":"what"}}`:              `{"names":{"topic":"WHAT"}}`,
-		`{"names":{"type":"object","title":"a"}}`: `{"names":{"type":"object","title":"A"}}`,
-		`null`: `null`,
+	for _, pair := range [][2]string{
+		{`{"key" : "a", "say": "a\u0062<",  "n":4.70}`, `{"key" : "a", "say": "AB\u003c",  "n":4.70}`},
+		{`{"form":"a {{ b }} c {% d %}{{ e"}`, `{"form":"A {{ b }} C {% d %}{{ E"}`},
+		{`{"any":{"k":["v",4.70, 1.50,true]},"list":["x","X"]}`, `{"any":{"K":["V",0, 1.50,true]},"list":["X","X"]}`},
+		{`{"in":{"k":"v"}}`, `{"in":{"k":"V"}}`},
+		{`{"names":{"topic":"what"}}`, `{"names":{"topic":"WHAT"}}`},
+		{`{"names":{"type":"object","title":"a"}}`, `{"names":{"type":"object","title":"A"}}`},
+		{`null`, `null`},
 	} {
-		now, err := RewriteContent([]byte(was), place, change)
+		now, err := RewriteContent([]byte(pair[0]), place, change)
 		require.NoError(t, err)
-		require.Equal(t, want, string(now))
+		require.Equal(t, pair[1], string(now))
 	}
 	require.Contains(t, stays, "{{ b }}")
 	_, err := RewriteContent([]byte(`{"say":`), place, change)
