@@ -43,7 +43,7 @@ func (p *ContentPlace) member(name string) *ContentPlace {
 	return p.Members["*"]
 }
 
-func (p *ContentPlace) kind() ContentKind {
+func (p *ContentPlace) holds() ContentKind {
 	if p == nil {
 		return ContentNone
 	}
@@ -91,9 +91,9 @@ func (w *contentWalker) value(p *ContentPlace) error {
 	case json.Delim:
 		return w.container(t, p, before)
 	case string:
-		w.string(t, p.kind(), before)
+		w.string(t, p.holds(), before)
 	case json.Number:
-		if k := p.kind(); k == ContentData || k == ContentGiven {
+		if k := p.holds(); k == ContentData || k == ContentGiven {
 			if now, ok := w.Number(t); ok {
 				w.put(before, now)
 			}
@@ -125,7 +125,7 @@ func (w *contentWalker) stay(t string) {
 }
 
 func (w *contentWalker) container(open json.Delim, p *ContentPlace, before int64) error {
-	if p.kind() == ContentInputs {
+	if p.holds() == ContentInputs {
 		p = w.inputs(p, before)
 	}
 	for w.dec.More() {
@@ -138,7 +138,7 @@ func (w *contentWalker) container(open json.Delim, p *ContentPlace, before int64
 			}
 			name, _ := token.(string)
 			at = p.member(name)
-			if p.kind() != ContentData {
+			if p.holds() != ContentData {
 				w.stay(name)
 			} else if now := w.Name(name); now != name {
 				w.put(before, quotedText(now))

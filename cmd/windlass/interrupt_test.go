@@ -19,8 +19,17 @@ import (
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
 )
 
-const hangingTool = `{"cascade_id": "hang", "tools": [{"tool_id": "hang", "type": "shell", "inputs_schema": {"marker": "a file"}, "command": "touch {{ marker }}; COMMAND"}],
+const hangingTool = `{"cascade_id": "hang", "tools": [{"tool_id": "hang", "type": "shell", "inputs_schema": {"marker": "a file"}, "command": "COMMAND"}],
 	"phases": [{"name": "one", "tool": "hang", "inputs": {"marker": "{{ session.work_dir }}/marker"}}, {"name": "two", "instructions": "never"}]}`
+
+// hangingCascade is a cascade with a tool that hangs once its marker is there, and then ignores a SIGTERM
+// when it is stubborn.
+func hangingCascade(stubborn bool, command string) string {
+	if command = "touch {{ marker }}; " + command; stubborn {
+		command = "trap '' TERM; " + command
+	}
+	return strings.Replace(hangingTool, "COMMAND", command, 1)
+}
 
 // TestInterrupt ends runs with Ctrl-C while they wait: exit 130, a whole record, everything
 // delivered, nothing left.
@@ -38,8 +47,8 @@ func TestInterrupt(t *testing.T) {
 	}{
 		"model":         {recorded["ask.json"], "hangs", os.Interrupt, ""},
 		"midway":        {recorded["ask.json"], "hangs-midway", os.Interrupt, ""},
-		"tool":          {strings.Replace(hangingTool, "COMMAND", "sleep 8661", 1), "plain", os.Interrupt, "sleep 8661"},
-		"stubborn tool": {strings.Replace(hangingTool, "COMMAND", "trap '' TERM; sleep 8662; sleep 8662", 1), "plain", os.Interrupt, "sleep 8662"},
+		"tool":          {hangingCascade(false, "sleep 8661"), "plain", os.Interrupt, "sleep 8661"},
+		"stubborn tool": {hangingCascade(true, "sleep 8662; sleep 8662"), "plain", os.Interrupt, "sleep 8662"},
 		"terminated":    {recorded["ask.json"], "hangs", syscall.SIGTERM, ""},
 		"hung up":       {recorded["ask.json"], "hangs", syscall.SIGHUP, ""},
 	}
@@ -121,7 +130,7 @@ func TestInterruptBeforeTheEngineAnswers(t *testing.T) {
 func TestSecondInterrupt(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, clickhousetest.DSN(t, clickhousetest.Open(t)))
-	l.file("it.json", strings.Replace(hangingTool, "COMMAND", "trap '' TERM; sleep 8671; sleep 8671", 1))
+	l.file("it.json", hangingCascade(true, "sleep 8671; sleep 8671"))
 	p := l.start("run", "it.json", "--model", "plain", "--session", "twice")
 	l.awaitHanging("twice")
 	require.NoError(t, p.Process.Signal(os.Interrupt))
