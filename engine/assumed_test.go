@@ -111,21 +111,12 @@ func TestRefusalOutranksAnAssumedWindow(t *testing.T) {
 	b.runner.Facts = unknownModel
 	b.tools.addBig("big", 20)
 	b.model.summarizer(estimated(say("notes")))
-	refused := 0
-	for i, inner := range b.model.answers {
-		b.model.answers[i] = func(req *effect.ModelRequest) (*effect.ModelResponse, error) {
-			if req.Site.Purpose == "" && tokensOf([]*effect.ModelRequest{req}) > window {
-				refused++
-				return nil, tooLong()
-			}
-			return inner(req)
-		}
-	}
+	refused := b.refusesAbove(window)
 	res, err := b.run(fmt.Sprintf(longPhase, ""), nil)
 	require.NoError(t, err)
 	require.Equal(t, "done", res.Output)
-	require.Positive(t, refused)
-	require.LessOrEqual(t, refused, 3, "what was refused once is a limit for all later requests")
+	require.Positive(t, *refused)
+	require.LessOrEqual(t, *refused, 3, "what was refused once is a limit for all later requests")
 }
 
 // A window that is only assumed keeps nothing from being sent.

@@ -465,6 +465,21 @@ func tooLong() error {
 	return &effect.ModelError{Kind: echo.ModelErrContextLength, Model: "m", Provider: "fake", Message: "the request is too long for the model (400)", Unpaid: true}
 }
 
+// refusesAbove has the provider refuse requests of phases above so many tokens, and counts those.
+func (b *testBundle) refusesAbove(window int64) *int {
+	refused := new(int)
+	for i, inner := range b.model.answers {
+		b.model.answers[i] = func(req *effect.ModelRequest) (*effect.ModelResponse, error) {
+			if req.Site.Purpose == "" && tokensOf([]*effect.ModelRequest{req}) > window {
+				*refused++
+				return nil, tooLong()
+			}
+			return inner(req)
+		}
+	}
+	return refused
+}
+
 // A request that is refused as too long is made smaller and sent again under the next key, although
 // no limit is known.
 func TestRefusalAsTooLongMakesRoom(t *testing.T) {
@@ -473,21 +488,12 @@ func TestRefusalAsTooLongMakesRoom(t *testing.T) {
 	b := setup(t, talking(20, 1600)...)
 	b.tools.addBig("big", 20)
 	b.model.summarizer(estimated(say("notes")))
-	refused := 0
-	for i, inner := range b.model.answers {
-		b.model.answers[i] = func(req *effect.ModelRequest) (*effect.ModelResponse, error) {
-			if req.Site.Purpose == "" && tokensOf([]*effect.ModelRequest{req}) > window {
-				refused++
-				return nil, tooLong()
-			}
-			return inner(req)
-		}
-	}
+	refused := b.refusesAbove(window)
 	res, err := b.run(fmt.Sprintf(longPhase, ""), nil)
 	require.NoError(t, err)
 	require.Equal(t, "done", res.Output)
-	require.Positive(t, refused)
-	require.LessOrEqual(t, refused, 3, "what was refused once is a limit for all later requests")
+	require.Positive(t, *refused)
+	require.LessOrEqual(t, *refused, 3, "what was refused once is a limit for all later requests")
 	var again []string
 	for _, key := range b.entries.keys(echo.NodeModelCall) {
 		if strings.HasSuffix(key, "/model2") {
