@@ -38,6 +38,7 @@ import (
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/database"
 	"github.com/windlass-run/windlass/internal/failure"
+	"github.com/windlass-run/windlass/internal/names"
 )
 
 // Windlass starts, resumes and finds runs. It is safe for concurrent use, and runs any number of
@@ -69,7 +70,7 @@ func Open(ctx context.Context, o Options) (*Windlass, error) {
 	if w.app, err = app.Open(settings); err != nil {
 		return nil, errors.Join(explain(err), w.removeHome())
 	}
-	w.archive = &archive.Archive{Home: w.app.Home()}
+	w.archive = &archive.Archive{Home: w.app.Home(), Scope: names.Everything}
 	if o.NoClickHouse {
 		return w, nil
 	}

@@ -141,6 +141,12 @@ func TestStartErrors(t *testing.T) {
 			windlass.InvalidRequest,
 			`session id "a/b": use up to 64 letters, digits, dots, dashes and underscores, beginning with a letter or digit`, "",
 		},
+		"the id of another": {
+			c, checkout,
+			[]windlass.RunOption{tools(), provider(), windlass.WithSessionID("last")},
+			windlass.InvalidRequest,
+			`session id "last": it is how commands name the newest sessions`, "",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -14,6 +14,7 @@ import (
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/database"
 	"github.com/windlass-run/windlass/internal/fetch"
+	"github.com/windlass-run/windlass/internal/names"
 	"github.com/windlass-run/windlass/internal/term"
 	"github.com/windlass-run/windlass/internal/term/fetching"
 )
@@ -79,7 +80,7 @@ func (con *console) archive() (*archive.Archive, error) {
 		}
 		return con.ask(ctx, pool, do)
 	}
-	return &archive.Archive{Home: opened.Home(), Database: ask, Address: opened.DatabaseAddress}, nil
+	return &archive.Archive{Home: opened.Home(), Database: ask, Address: opened.DatabaseAddress, Scope: names.Everything}, nil
 }
 
 // ask gives do the database of a pool. A signal ends that at once, as nothing is recorded.

@@ -13,9 +13,11 @@ import (
 	"github.com/windlass-run/windlass/engine/budget"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/template"
 	"github.com/windlass-run/windlass/internal/term"
+	"github.com/windlass-run/windlass/internal/term/reports"
 	"github.com/windlass-run/windlass/internal/tool"
 	"github.com/windlass-run/windlass/schema"
 )
@@ -41,12 +43,14 @@ func hintFor(err error) string {
 		rights *app.RightsError
 	)
 	switch {
-	case errors.As(err, new(*app.SessionIDError)):
+	case errors.As(err, new(*app.SessionIDError)), errors.As(err, new(*app.ReservedIDError)):
 		return "--session nightly-7, or none for a new id"
 	case errors.As(err, &model):
 		return "windlass run " + model.File + " --model gpt-5-mini, or --offline to use the script beside the cascade"
 	case errors.As(err, &phase):
 		return "windlass validate " + phase.File
+	case errors.As(err, new(*archive.AmbiguousError)):
+		return "one of these ids, or more of it"
 	case errors.As(err, new(*app.NoScriptError)):
 		return "docs/models.md describes scripts; without --offline a model answers"
 	case errors.As(err, new(*tool.FolderError)):
@@ -89,7 +93,10 @@ func inFlags(err error) error {
 	var model *app.NoModelError
 	var phase *app.UnknownPhaseError
 	var fork *app.ForkPointError
+	var several *archive.AmbiguousError
 	switch {
+	case errors.As(err, &several):
+		return fmt.Errorf("%q %s %d sessions:\n%s", several.Name, several.Meaning(), len(several.Sessions)+several.More, reports.Candidates(several))
 	case errors.As(err, &model):
 		return fmt.Errorf("no model: %s names none, and neither --model, WINDLASS_MODEL nor windlass.json does", model.File)
 	case errors.As(err, &phase):

@@ -24,6 +24,14 @@ func (e *SessionIDError) Error() string {
 	return fmt.Sprintf("session id %q: use up to 64 letters, digits, dots, dashes and underscores, beginning with a letter or digit", e.ID)
 }
 
+// ReservedIDError says that a text cannot be the id of a session because commands take it for
+// another one.
+type ReservedIDError struct{ ID string }
+
+func (e *ReservedIDError) Error() string {
+	return fmt.Sprintf("session id %q: it is how commands name the newest sessions", e.ID)
+}
+
 // NoModelError says that nothing names a model for a phase.
 type NoModelError struct{ File string }
 

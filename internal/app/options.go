@@ -13,6 +13,7 @@ import (
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/fetch"
+	"github.com/windlass-run/windlass/internal/names"
 	"github.com/windlass-run/windlass/internal/tool"
 )
 
@@ -140,6 +141,9 @@ func (w Watch) complete() Watch {
 func sessionID(wanted string) (string, error) {
 	if wanted == "" {
 		return strings.ToLower(ulid.Make().String()), nil
+	}
+	if names.IsReserved(wanted) {
+		return "", failure.New(failure.InvalidRequest, &ReservedIDError{wanted}, "")
 	}
 	if !journal.IsSessionID(wanted) {
 		return "", failure.New(failure.InvalidRequest, &SessionIDError{wanted}, "")

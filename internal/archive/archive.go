@@ -7,15 +7,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/failure"
+	"github.com/windlass-run/windlass/internal/names"
 )
 
 // Database gives do an open ClickHouse, and again when it was lost. Its errors have a kind.
@@ -27,6 +26,7 @@ type Archive struct {
 	Database Database               // nil: only the sessions of this machine
 	Address  func() (string, error) // of the database; nil: nothing is delivered or rebuilt
 	Engines  Engines                // nil: this process runs none
+	Scope    names.Scope            // of the names that sessions are asked for by
 
 	mu   sync.Mutex
 	seen map[string]seenJournal // for lists: what was read of journals that did not change since
@@ -84,26 +84,6 @@ func Unreadable(found []error) error {
 }
 
 // Local lists the ids of the sessions that have a journal on this machine.
-func Local(home string) ([]string, error) { return localWith(home, "") }
-
-// localWith is [Local] of the ids that begin so.
-func localWith(home, prefix string) ([]string, error) {
-	dir := config.SessionsDir(home)
-	folders, err := os.ReadDir(dir)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, failure.New(failure.StorageFailed, fmt.Errorf("list the sessions on this machine: %w", err), "")
-	}
-	var ids []string
-	for _, f := range folders {
-		if !strings.HasPrefix(f.Name(), prefix) {
-			continue
-		}
-		if _, err := os.Lstat(filepath.Join(dir, f.Name(), journal.File)); err == nil { // reading refuses a link
-			ids = append(ids, f.Name())
-		}
-	}
-	return ids, nil
+func Local(home string) ([]string, error) {
+	return localWith(home, func(string) bool { return true })
 }

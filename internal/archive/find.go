@@ -11,37 +11,25 @@ import (
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/failure"
+	"github.com/windlass-run/windlass/internal/names"
+	"github.com/windlass-run/windlass/internal/quantity"
 	"github.com/windlass-run/windlass/internal/suggestion"
 )
 
-// Match returns the id that is given or, as the only one, begins so; "" when there is none.
-func Match(given string, ids []string) (string, error) {
-	var matches []string
-	for _, id := range ids {
-		if id == given {
-			return id, nil
-		}
-		if strings.HasPrefix(id, given) {
-			matches = append(matches, id)
-		}
-	}
-	switch len(matches) {
-	case 0:
-		return "", nil
-	case 1:
-		return matches[0], nil
-	}
-	several := &clickhouse.SessionError{ID: given, Matches: matches[:min(len(matches), clickhouse.MaxMatches)]}
-	return "", failure.New(failure.UnknownSession, several, "")
-}
-
-// Here returns the whole id of a session on this machine, given by its beginning; "" for none.
-func (a *Archive) Here(given string) (string, error) {
-	ids, err := localWith(a.Home, given)
-	if err != nil {
+// Here returns the whole id of a session on this machine that a name means; "" for none.
+func (a *Archive) Here(name string) (string, error) {
+	found, err := names.Find(name, a.Scope, local{a.Home})
+	switch {
+	case err != nil:
 		return "", err
+	case len(found.IDs) == 1:
+		return found.IDs[0], nil
+	case found.Way == names.Last:
+		return "", a.tooFew(name)
+	case len(found.IDs) > 1:
+		return "", ambiguous(name, found, func(id string) Candidate { return candidateHere(a.Home, id) })
 	}
-	return Match(given, ids)
+	return "", nil
 }
 
 // LocalJournal is [Archive.Here] with the path of the session's journal.
@@ -95,16 +83,12 @@ func (a *Archive) elsewhere(ctx context.Context, given string, do func(ctx conte
 	}
 	found := false
 	err := a.Database(ctx, func(ctx context.Context, db *clickhouse.DB) error {
-		s, err := db.Session(ctx, given)
-		var unknown *clickhouse.SessionError
-		if errors.As(err, &unknown) {
-			return a.unknown(ctx, db, unknown)
-		}
+		id, err := a.idStored(ctx, db, given)
 		if err != nil {
 			return err
 		}
 		found = true
-		return do(ctx, db, s.ID)
+		return do(ctx, db, id)
 	})
 	if found || !isAway(err) {
 		return err
@@ -114,12 +98,43 @@ func (a *Archive) elsewhere(ctx context.Context, given string, do func(ctx conte
 	return failure.New(f.Kind, fmt.Errorf("session %q has no journal on this machine, and ClickHouse could not be asked for it: %w", given, err), f.Try)
 }
 
-// unknown says which sessions there are with ids like one that is not there.
-func (a *Archive) unknown(ctx context.Context, db *clickhouse.DB, unknown *clickhouse.SessionError) error {
-	if len(unknown.Matches) > 0 {
-		return failure.New(failure.UnknownSession, unknown, "")
+// idStored returns the id of the session in ClickHouse that a name means.
+func (a *Archive) idStored(ctx context.Context, db *clickhouse.DB, name string) (string, error) {
+	rows, err := db.SessionsNamed(ctx, name, names.MinSuffix)
+	if err != nil {
+		return "", err
 	}
-	msg := fmt.Sprintf("no session %q on this machine or in ClickHouse", unknown.ID)
+	found, err := names.Find(name, a.Scope, stored(rows))
+	switch {
+	case err != nil:
+		return "", err
+	case len(found.IDs) == 1:
+		return found.IDs[0], nil
+	case len(found.IDs) > 1:
+		return "", ambiguous(name, found, stored(rows).candidate)
+	}
+	return "", a.unknown(ctx, db, name)
+}
+
+// tooFew says that there is no session so far back.
+func (a *Archive) tooFew(name string) error {
+	ids, err := Local(a.Home)
+	if err != nil {
+		return err
+	}
+	have := "are only " + quantity.Of(len(ids), "session")
+	switch len(ids) {
+	case 0:
+		have = "is none"
+	case 1:
+		have = "is only one session"
+	}
+	return failure.Newf(failure.UnknownSession, "no session %q: there %s on this machine", name, have)
+}
+
+// unknown says which sessions there are with ids like one that is not there.
+func (a *Archive) unknown(ctx context.Context, db *clickhouse.DB, name string) error {
+	msg := fmt.Sprintf("no session %q on this machine or in ClickHouse", name)
 	ids, err := Local(a.Home)
 	if err != nil {
 		return err
@@ -134,7 +149,7 @@ func (a *Archive) unknown(ctx context.Context, db *clickhouse.DB, unknown *click
 		}
 	}
 	if len(ids) > 0 {
-		msg += "; the nearest are " + strings.Join(suggestion.Nearest(unknown.ID, ids, 3), ", ")
+		msg += "; the nearest are " + strings.Join(suggestion.Nearest(name, ids, 3), ", ")
 	}
 	return failure.New(failure.UnknownSession, errors.New(msg), "")
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/failure"
+	"github.com/windlass-run/windlass/internal/names"
 	"github.com/windlass-run/windlass/internal/quantity"
 	"github.com/windlass-run/windlass/internal/sessions"
 )
@@ -47,42 +48,53 @@ type Removal struct {
 	database Database
 }
 
-// RemovalOf plans to remove all of the sessions that are given by the beginnings of their ids. A
-// session that runs, or of which ClickHouse does not have all, is an error.
+// RemovalOf plans to remove all of the sessions that are given by their ids, or the ends or
+// beginnings of these. No other name is taken, as what it means changes with the next run. A session
+// that runs, or of which ClickHouse does not have all, is an error.
 func (a *Archive) RemovalOf(ctx context.Context, given []string) (*Removal, error) {
 	r, list, cards, err := a.removable(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var ids []string
-	for i := range list {
-		ids = append(ids, list[i].ID)
-	}
 	var chosen []string
-	for _, g := range given {
-		id, err := "", error(nil)
-		if g != "" {
-			id, err = Match(g, ids)
-		}
-		if err == nil && id == "" {
-			err = failure.Newf(failure.UnknownSession, "no session %q on this machine or in ClickHouse", g)
-		}
+	for _, name := range given {
+		l, err := toRemove(list, name)
 		if err != nil {
 			return nil, err
 		}
-		if slices.Contains(chosen, id) {
+		if slices.Contains(chosen, l.ID) {
 			continue
 		}
-		chosen = append(chosen, id)
-		l := &list[slices.Index(ids, id)]
+		chosen = append(chosen, l.ID)
 		s := removed(l)
 		if s.Kept, s.busy = l.mustStay(); s.Kept != "" {
 			return nil, s.refusal()
 		}
-		s.Journal, s.Rows, s.Cards = l.Here, l.stored, cards[id]
+		s.Journal, s.Rows, s.Cards = l.Here, l.stored, cards[l.ID]
 		r.Sessions = append(r.Sessions, s)
 	}
 	return r, nil
+}
+
+// toRemove returns the session of a list that a name means, as far as one is removed by that.
+func toRemove(list []Listed, name string) (*Listed, error) {
+	all := make(stored, len(list))
+	for i := range list {
+		all[i] = list[i].Session
+	}
+	found, err := names.Find(name, names.IDs, all)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(found.IDs) > 1:
+		return nil, ambiguous(name, found, all.candidate)
+	case len(found.IDs) == 1:
+		return &list[slices.IndexFunc(list, func(l Listed) bool { return l.ID == found.IDs[0] })], nil
+	}
+	if id, _ := all.NewestOf(name); names.IsReserved(name) || id != "" && name != "" {
+		return nil, failure.New(failure.InvalidRequest, fmt.Errorf("%q is no session's id: a session is deleted by its id, or the end or the beginning of that", name), "windlass sessions list")
+	}
+	return nil, failure.Newf(failure.UnknownSession, "no session %q on this machine or in ClickHouse", name)
 }
 
 // refusal says why a session that was named is not removed.

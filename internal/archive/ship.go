@@ -74,7 +74,7 @@ type Shipment struct {
 	again    bool   // deliver what was delivered already, too
 }
 
-// Shipment chooses the sessions to deliver: those given by the beginnings of their ids; else those
+// Shipment chooses the sessions to deliver: those on this machine that names mean; else those
 // with something pending, or all of them again. One that is kept here is delivered only when given.
 func (a *Archive) Shipment(given []string, again bool) (*Shipment, error) {
 	to, err := a.Address()
@@ -87,7 +87,7 @@ func (a *Archive) Shipment(given []string, again bool) (*Shipment, error) {
 	}
 	p := &Shipment{database: a.Database, to: to, again: again}
 	if len(given) > 0 {
-		p.Sessions, err = named(all, given)
+		p.Sessions, err = a.named(all, given)
 		return p, err
 	}
 	for _, s := range all {
@@ -98,17 +98,16 @@ func (a *Archive) Shipment(given []string, again bool) (*Shipment, error) {
 	return p, nil
 }
 
-func named(all []*sessions.Session, given []string) ([]*sessions.Session, error) {
-	var names []string
+func (a *Archive) named(all []*sessions.Session, given []string) ([]*sessions.Session, error) {
 	byID := map[string]*sessions.Session{}
 	for _, s := range all {
-		names, byID[s.ID] = append(names, s.ID), s
+		byID[s.ID] = s
 	}
 	var chosen []*sessions.Session
-	for _, g := range given {
-		id, err := Match(g, names)
-		if err == nil && (id == "" || g == "") {
-			err = failure.Newf(failure.UnknownSession, "no session %q on this machine", g)
+	for _, name := range given {
+		id, err := a.Here(name)
+		if err == nil && id == "" {
+			err = failure.Newf(failure.UnknownSession, "no session %q on this machine", name)
 		}
 		if err != nil {
 			return nil, err

@@ -365,17 +365,30 @@ func TestReports(t *testing.T) {
 	requireGolden(t, "reports", string(b)+"\n")
 }
 
-func TestSessionByTheBeginningOfItsID(t *testing.T) {
+func TestSessionsByTheirNames(t *testing.T) {
 	t.Parallel()
 	db := fill(t)
 	require.NoError(t, clickhousetest.Insert(t.Context(), db, texts("s10", "x", 1)))
-	for id, want := range map[string]string{"s1": "s1", "s10": "s10", "s2": "s2"} {
-		s, err := db.Session(t.Context(), id)
+	for name, want := range map[string][]string{
+		"s1": {"s1", "s10"}, "s": {"s1", "s10", "s2"}, "10": nil, "x": nil, "": nil, "s%": nil, "s1' OR 1=1 --": nil,
+	} {
+		found, err := db.SessionsNamed(t.Context(), name, 3)
 		require.NoError(t, err)
-		require.Equal(t, want, s.ID)
+		var ids []string
+		for i := range found {
+			ids = append(ids, found[i].ID)
+		}
+		require.ElementsMatch(t, want, ids, name)
 	}
-	_, err := db.Session(t.Context(), "s")
-	require.EqualError(t, err, `"s" is the beginning of several sessions: s1, s10, s2`)
-	_, err = db.Session(t.Context(), "nope")
-	require.EqualError(t, err, `no session "nope" in ClickHouse`)
+	found, err := db.SessionsNamed(t.Context(), "10", 2)
+	require.NoError(t, err)
+	require.Len(t, found, 1, "by the end of its id")
+	s, err := db.Session(t.Context(), "s1")
+	require.NoError(t, err)
+	require.Equal(t, "s1", s.ID)
+	found, err = db.SessionsNamed(t.Context(), s.CascadeID, 99)
+	require.NoError(t, err)
+	require.Contains(t, found, s, "by its cascade")
+	_, err = db.Session(t.Context(), "s")
+	require.EqualError(t, err, `no session "s" in ClickHouse`)
 }

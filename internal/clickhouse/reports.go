@@ -157,41 +157,37 @@ func sessionsWhere(ctx context.Context, db *DB, tail string, args ...any) ([]Ses
 	return list[Session](ctx, db, "list the sessions", query+tail, args...)
 }
 
-// SessionError says that an id does not name exactly one session.
-type SessionError struct {
-	ID      string
-	Matches []string // sessions whose ids begin with it; none when it is unknown
-}
+// SessionError says that there is no session of an id.
+type SessionError struct{ ID string }
 
-func (e *SessionError) Error() string {
-	if len(e.Matches) == 0 {
-		return fmt.Sprintf("no session %q in ClickHouse", e.ID)
-	}
-	names := strings.Join(e.Matches, ", ")
-	if len(e.Matches) == MaxMatches {
-		names += " and perhaps more"
-	}
-	return fmt.Sprintf("%q is the beginning of several sessions: %s", e.ID, names)
-}
+func (e *SessionError) Error() string { return fmt.Sprintf("no session %q in ClickHouse", e.ID) }
 
-// MaxMatches is how many sessions a [SessionError] lists at most.
-const MaxMatches = 10
-
-// Session returns the session whose id is id, or begins with it if there is only one such.
+// Session returns the session of a whole id. The error is a [*SessionError] when there is none.
 func (db *DB) Session(ctx context.Context, id string) (Session, error) {
-	found, err := sessionsWhere(ctx, db,
-		fmt.Sprintf(" WHERE startsWith(session_id, ?) ORDER BY session_id = ? DESC, session_id LIMIT %d", MaxMatches), id, id)
-	if err != nil {
+	found, err := sessionsWhere(ctx, db, " WHERE session_id = ?", id)
+	switch {
+	case err != nil:
 		return Session{}, err
+	case len(found) == 0:
+		return Session{}, &SessionError{ID: id}
 	}
-	if id != "" && len(found) > 0 && (len(found) == 1 || found[0].ID == id) {
-		return found[0], nil
+	return found[0], nil
+}
+
+// SessionsNamed returns the sessions that a name may mean, the newest first: by their ids, the
+// beginnings of these, their ends when the name has at least so many characters, and by their
+// cascades.
+func (db *DB) SessionsNamed(ctx context.Context, name string, minSuffix int) ([]Session, error) {
+	if name == "" {
+		return nil, nil
 	}
-	e := &SessionError{ID: id}
-	for _, s := range found {
-		e.Matches = append(e.Matches, s.ID)
+	where := " WHERE startsWith(session_id, ?) OR cascade_id = ?"
+	args := []any{name, name}
+	if len(name) >= minSuffix {
+		where += " OR endsWith(session_id, ?)"
+		args = append(args, name)
 	}
-	return Session{}, e
+	return sessionsWhere(ctx, db, where+" ORDER BY started_at DESC, session_id", args...)
 }
 
 // Size is how much a database holds.

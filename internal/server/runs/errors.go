@@ -45,6 +45,7 @@ func clientTry(err error) string {
 		script *core.NoScriptError
 		tools  *core.ToolsError
 		id     *core.SessionIDError
+		taken  *core.ReservedIDError
 	)
 	switch {
 	case errors.As(err, &model), errors.As(err, &phase):
@@ -53,7 +54,7 @@ func clientTry(err error) string {
 		return "docs/models.md describes scripts; without offline a model answers"
 	case errors.As(err, &tools):
 		return "correct the tools of the cascade; docs/tools.md describes what they need"
-	case errors.As(err, &id):
+	case errors.As(err, &id), errors.As(err, &taken):
 		return "another session_id, or none for a new one"
 	}
 	return ""

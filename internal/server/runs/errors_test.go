@@ -48,6 +48,10 @@ func TestErrorsOfRuns(t *testing.T) {
 			startError, of(failure.InvalidRequest, &core.SessionIDError{ID: "/"}),
 			problem{failure.InvalidRequest, (&core.SessionIDError{ID: "/"}).Error(), "another session_id, or none for a new one"},
 		},
+		"an id that means another": {
+			startError, of(failure.InvalidRequest, &core.ReservedIDError{ID: "last"}),
+			problem{failure.InvalidRequest, `session id "last": it is how commands name the newest sessions`, "another session_id, or none for a new one"},
+		},
 		"an id that is taken": {
 			startError, of(failure.SessionExists, journal.ErrExists),
 			problem{failure.SessionExists, journal.ErrExists.Error(), "another session_id, or none for a new one; if this request was sent twice, the first one began the run"},

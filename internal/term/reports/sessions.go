@@ -45,12 +45,8 @@ func sessionCells(l *archive.Listed, embeds bool) []string {
 	if l.Resumable {
 		status += ", resumable"
 	}
-	started := ""
-	if !l.StartedAt.IsZero() { // it is in the header, which may be unreadable
-		started = l.StartedAt.Local().Format(time.DateTime)
-	}
 	cells := []string{
-		l.ID, l.CascadeID, status, started, term.Duration(l.Duration()), term.Count(int64(l.Phases)), term.Count(int64(l.Calls)),
+		l.ID, l.CascadeID, status, formatTime(l.StartedAt), term.Duration(l.Duration()), term.Count(int64(l.Phases)), term.Count(int64(l.Calls)),
 	}
 	if embeds {
 		cells = append(cells, term.Count(int64(l.EmbeddingCalls)))
@@ -130,6 +126,29 @@ func ownOutcome(c archive.Call) string {
 	}
 }
 
+// Candidates lists the sessions that a name may mean, a line for each, indented.
+func Candidates(e *archive.AmbiguousError) string {
+	t := term.NewTable("session", "cascade", "status", "started")
+	for _, s := range e.Sessions {
+		t.Add(s.ID, s.CascadeID, s.Status, formatTime(s.StartedAt))
+	}
+	var b strings.Builder
+	_ = t.Render(&b, 0) // whole ids, to be copied; a [strings.Builder] takes everything
+	lines := "  " + strings.ReplaceAll(strings.TrimSuffix(b.String(), "\n"), "\n", "\n  ")
+	if e.More > 0 {
+		lines += fmt.Sprintf("\n  and %d more", e.More)
+	}
+	return lines
+}
+
+// formatTime writes a time as the tables do; nothing for one that is not known.
+func formatTime(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Local().Format(time.DateTime)
+}
+
 // Shipped has a row for each session of a delivery.
 func Shipped(results []archive.Shipped) *term.Table {
 	t := term.NewTable("session", ">delivered", ">waiting", "outcome")
@@ -154,11 +173,7 @@ func Removed(list []archive.Removed) *term.Table {
 		if r.Kept != "" {
 			what = "kept: " + r.Kept
 		}
-		newest := ""
-		if !r.LastAt.IsZero() {
-			newest = r.LastAt.Local().Format(time.DateTime)
-		}
-		t.Add(r.ID, r.CascadeID, r.Status, newest, what)
+		t.Add(r.ID, r.CascadeID, r.Status, formatTime(r.LastAt), what)
 	}
 	return t
 }

@@ -1,0 +1,176 @@
+package archive
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/windlass-run/windlass/echo/journal"
+	"github.com/windlass-run/windlass/internal/clickhouse"
+	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/failure"
+	"github.com/windlass-run/windlass/internal/names"
+	"github.com/windlass-run/windlass/internal/sessions"
+)
+
+// maxCandidates is how many sessions an [AmbiguousError] lists at most.
+const maxCandidates = 10
+
+// Candidate is one of the sessions that a name may mean.
+type Candidate struct {
+	ID, CascadeID, Status string
+	StartedAt             time.Time // zero: not known
+}
+
+// AmbiguousError says that a name means several sessions.
+type AmbiguousError struct {
+	Name     string
+	Way      names.Way   // names.Suffix or names.Prefix
+	Sessions []Candidate // the first ten, by their ids
+	More     int         // that are not listed
+}
+
+// Meaning says what the name is of the sessions: "is the end of" or "is the beginning of".
+func (e *AmbiguousError) Meaning() string {
+	if e.Way == names.Suffix {
+		return "is the end of"
+	}
+	return "is the beginning of"
+}
+
+func (e *AmbiguousError) Error() string {
+	ids := make([]string, len(e.Sessions))
+	for i, s := range e.Sessions {
+		ids[i] = s.ID
+	}
+	more := ""
+	if e.More > 0 {
+		more = fmt.Sprintf(" and %d more", e.More)
+	}
+	return fmt.Sprintf("%q %s several sessions: %s%s", e.Name, e.Meaning(), strings.Join(ids, ", "), more)
+}
+
+func ambiguous(name string, found names.Found, of func(id string) Candidate) error {
+	e := &AmbiguousError{Name: name, Way: found.Way}
+	listed := found.IDs[:min(len(found.IDs), maxCandidates)]
+	for _, id := range listed {
+		e.Sessions = append(e.Sessions, of(id))
+	}
+	e.More = len(found.IDs) - len(listed)
+	return failure.New(failure.UnknownSession, e, "")
+}
+
+// local are the sessions with a journal in a home folder. It implements [names.Sessions].
+type local struct{ home string }
+
+func (l local) IDs(fits func(string) bool) ([]string, error) { return localWith(l.home, fits) }
+
+func (l local) Nth(n int) (string, error) {
+	found, err := l.newest()
+	if err != nil || n >= len(found) {
+		return "", err
+	}
+	return found[n].ID, nil
+}
+
+// cascadesAtOnce is how many sessions are looked at before it is known whether they are needed.
+const cascadesAtOnce = 64
+
+func (l local) NewestOf(cascade string) (string, error) {
+	found, err := l.newest()
+	if err != nil {
+		return "", err
+	}
+	for some := range slices.Chunk(found, cascadesAtOnce) {
+		looked := make([]*sessions.Session, len(some))
+		at := make([]int, len(some))
+		for i := range at {
+			at[i] = i
+		}
+		sessions.Each(at, func(i int) { looked[i], _ = sessions.Look(some[i].Dir) }) // one without a header has no cascade
+		for _, s := range looked {
+			if s.CascadeID == cascade {
+				return s.ID, nil
+			}
+		}
+	}
+	return "", nil
+}
+
+// newest returns the sessions as [Archive.List] sorts them.
+func (l local) newest() ([]*sessions.Found, error) {
+	found, err := sessions.Find(config.SessionsDir(l.home))
+	if err != nil {
+		return nil, failure.New(failure.StorageFailed, err, "")
+	}
+	slices.SortStableFunc(found, func(a, b *sessions.Found) int {
+		return cmp.Or(b.StartedAt.Compare(a.StartedAt), strings.Compare(a.ID, b.ID))
+	})
+	return found, nil
+}
+
+func candidateHere(home, id string) Candidate {
+	s, err := sessions.Look(config.SessionDir(home, id))
+	c := Candidate{ID: id, CascadeID: s.CascadeID, Status: s.Status(), StartedAt: s.Header.StartedAt}
+	if err != nil {
+		c.Status = statusOfUnreadable(err)
+	}
+	return c
+}
+
+// stored are sessions of ClickHouse, the newest first. It implements [names.Sessions], without the
+// way [names.Last], which is for those of a machine.
+type stored []clickhouse.Session
+
+func (s stored) IDs(fits func(string) bool) (ids []string, err error) {
+	for i := range s {
+		if fits(s[i].ID) {
+			ids = append(ids, s[i].ID)
+		}
+	}
+	return ids, nil
+}
+
+func (s stored) Nth(int) (string, error) { return "", nil }
+
+func (s stored) NewestOf(cascade string) (string, error) {
+	for i := range s {
+		if s[i].CascadeID == cascade {
+			return s[i].ID, nil
+		}
+	}
+	return "", nil
+}
+
+func (s stored) candidate(id string) Candidate {
+	i := slices.IndexFunc(s, func(one clickhouse.Session) bool { return one.ID == id })
+	return Candidate{ID: id, CascadeID: s[i].CascadeID, Status: s[i].Status, StartedAt: s[i].StartedAt}
+}
+
+// localWith is [Local] of the ids that fit.
+func localWith(home string, fits func(id string) bool) ([]string, error) {
+	dir := config.SessionsDir(home)
+	folders, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, failure.New(failure.StorageFailed, fmt.Errorf("list the sessions on this machine: %w", err), "")
+	}
+	var ids []string
+	for _, f := range folders {
+		name := f.Name()
+		if !fits(name) {
+			continue
+		}
+		if _, err := os.Lstat(filepath.Join(dir, name, journal.File)); err == nil { // reading refuses a link
+			ids = append(ids, name)
+		}
+	}
+	return ids, nil
+}
