@@ -67,6 +67,29 @@ func (con *console) print(v any, text func() error) error {
 // table writes a table, as wide as the terminal allows.
 func (con *console) table(t *term.Table) error { return t.Render(con.out, term.Width(con.out)) }
 
+// sessionTable writes a table to one of the streams whose first column has these ids of sessions:
+// whole where the terminal has room, and where it is none.
+func (con *console) sessionTable(to io.Writer, t *term.Table, ids []string) error {
+	width := term.Width(to)
+	if width > 0 && con.app != nil {
+		known, err := archive.Local(con.app.Home())
+		if err != nil {
+			return err
+		}
+		t.Shorten(0, names.Short(ids, known))
+	}
+	return t.Render(to, width)
+}
+
+// sessionIDs returns the ids of a list of sessions.
+func sessionIDs[T any](list []T, id func(T) string) []string {
+	ids := make([]string, len(list))
+	for i, s := range list {
+		ids[i] = id(s)
+	}
+	return ids
+}
+
 // archive returns the sessions of this machine and of its ClickHouse.
 func (con *console) archive() (*archive.Archive, error) {
 	opened, err := con.open()

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/internal/clickhouse"
+	"github.com/windlass-run/windlass/internal/term"
 	"github.com/windlass-run/windlass/internal/term/reports"
 )
 
@@ -59,7 +60,14 @@ func showCosts(ctx context.Context, con *console, by clickhouse.CostBy) error {
 		for _, r := range rows {
 			unknown += r.UnknownCostCalls
 		}
-		if err := con.table(reports.Costs(by, rows)); err != nil {
+		table := reports.Costs(by, rows)
+		show := con.table
+		if by == clickhouse.BySession {
+			show = func(t *term.Table) error {
+				return con.sessionTable(con.out, t, sessionIDs(rows, func(r clickhouse.CostRow) string { return r.SessionID }))
+			}
+		}
+		if err := show(table); err != nil {
 			return err
 		}
 		con.noteUnknown(unknown)

@@ -3,17 +3,20 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/inspect"
 )
 
 // resumeOptions are the flags of windlass resume.
 type resumeOptions struct {
 	app.ForkOptions
 	showOptions
-	fork    uint64
+	fork    string // a place of the session; "": it is resumed itself
 	cascade string
 }
 
@@ -27,26 +30,29 @@ as that goes, so nothing is paid for twice; then it goes on. The cascade, the in
 that the run was begun with. A tool that had begun and may do harm when it is run twice is not run again: the model is
 told that its result is not known.
 
-With --fork a new session goes on from an entry of the old one, which stays as it is. Exit codes are those of
-windlass run.`,
-		Example: `  windlass resume 01jz4k
-  windlass resume 01jz4k --json
-  windlass resume 01jz4k --fork 27
-  windlass resume 01jz4k --fork 27 --cascade better.json`,
+With --fork a new session goes on from a place of the old one, which stays as it is. PLACE is the number or the key of
+an entry, to go on after it; or a phase, a visit as draft~2, an attempt or a turn as draft/attempt1/turn3, to begin it
+again. Of a phase it is the newest visit. Exit codes are those of windlass run.`,
+		Example: `  windlass resume last
+  windlass resume last --json
+  windlass resume last --fork draft
+  windlass resume 7k2mq --fork 27 --cascade better.json`,
 		Args: oneSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch set := cmd.Flags().Changed; {
-			case set("fork") && o.fork == 0:
+			case set("fork") && o.fork == "0":
 				return usageError(errors.New("--fork 0: entries are counted from 1"), "windlass replay "+args[0]+" --list")
-			case o.fork == 0 && (o.cascade != "" || o.SessionID != ""):
+			case set("fork") && o.fork == "":
+				return usageError(errors.New("--fork is empty"), "windlass resume "+args[0]+" --fork PHASE")
+			case o.fork == "" && (o.cascade != "" || o.SessionID != ""):
 				return usageError(errors.New("--cascade and --session go with --fork: a session keeps the cascade and the id that it was begun with"),
-					"windlass resume "+args[0]+" --fork ENTRY --cascade FILE")
+					"windlass resume "+args[0]+" --fork PLACE --cascade FILE")
 			}
 			return resumeSession(cmd.Context(), con, args[0], o)
 		},
 	}
 	f := cmd.Flags()
-	f.Uint64Var(&o.fork, "fork", 0, "go on after this `ENTRY` of the session, in a new session")
+	f.StringVar(&o.fork, "fork", "", "go on from this `PLACE` of the session, in a new session: a phase, a key, or the number of an entry")
 	f.StringVar(&o.SessionID, "session", "", "the `ID` of the new session of a fork (default: a new one)")
 	f.StringVar(&o.cascade, "cascade", "", "a `FILE` that a fork goes on with; what is recorded must follow from it, too")
 	o.flags(cmd, "print every new entry of the record as a line of JSON, as it happens")
@@ -65,10 +71,32 @@ func resumeSession(ctx context.Context, con *console, given string, o resumeOpti
 		}
 		o.File = o.cascade
 	}
+	var seq uint64
+	if o.fork != "" {
+		if seq, err = forkPoint(con, id, o.fork); err != nil {
+			return err
+		}
+	}
 	return follow(ctx, con, o.showOptions, func(ctx context.Context, runs *app.App, w app.Watch) (*app.Run, error) {
-		if o.fork > 0 {
-			return runs.Fork(ctx, id, o.fork, o.ForkOptions, w)
+		if o.fork != "" {
+			return runs.Fork(ctx, id, seq, o.ForkOptions, w)
 		}
 		return runs.Resume(ctx, id, o.ResumeOptions, w)
 	})
+}
+
+// forkPoint returns the number of the entry that --fork names.
+func forkPoint(con *console, id, place string) (uint64, error) {
+	if n, err := strconv.ParseUint(place, 10, 64); err == nil {
+		return n, nil
+	}
+	rec, err := con.app.ReadJournal(id)
+	if err != nil {
+		return 0, err
+	}
+	seq, err := inspect.ForkPoint(id, rec.Entries, place)
+	if err != nil {
+		return 0, usageError(fmt.Errorf("--fork: %w", err), "windlass replay "+id+" --list")
+	}
+	return seq, nil
 }

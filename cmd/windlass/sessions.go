@@ -70,7 +70,7 @@ func printSessions(con *console, list []archive.Listed) error {
 		fmt.Fprintln(con.err, "No sessions yet. Make one: windlass run FILE")
 		return nil
 	}
-	if err := con.table(reports.Sessions(list)); err != nil {
+	if err := con.sessionTable(con.out, reports.Sessions(list), sessionIDs(list, func(l archive.Listed) string { return l.ID })); err != nil {
 		return err
 	}
 	if b := archive.BacklogOf(list); b.Rows > 0 {

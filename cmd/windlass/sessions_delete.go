@@ -69,16 +69,21 @@ func deleteSessions(ctx context.Context, con *console, d *deletion) error {
 			fmt.Fprintln(con.err, "Nothing to delete.")
 			return nil
 		}
-		return con.print(append([]archive.Removed{}, plan.Sessions...), func() error { return con.table(reports.Removed(plan.Sessions)) })
+		return con.print(append([]archive.Removed{}, plan.Sessions...), func() error { return con.removed(con.out, plan.Sessions) })
 	}
 	if err := d.confirm(con, plan); err != nil {
 		return err
 	}
 	done, err := plan.Do(ctx)
 	if len(done) > 0 || con.asJSON {
-		err = errors.Join(con.print(done, func() error { return con.table(reports.Removed(done)) }), err)
+		err = errors.Join(con.print(done, func() error { return con.removed(con.out, done) }), err)
 	}
 	return err
+}
+
+// removed lists what is deleted of sessions.
+func (con *console) removed(to io.Writer, list []archive.Removed) error {
+	return con.sessionTable(to, reports.Removed(list), sessionIDs(list, func(r archive.Removed) string { return r.ID }))
 }
 
 // plan returns what is to be deleted, by one of the three ways to say it.
@@ -153,7 +158,7 @@ func (d *deletion) confirm(con *console, plan *archive.Removal) error {
 	if !ok || !term.IsTerminal(in) || !term.IsTerminal(con.err) {
 		return usageError(fmt.Errorf("%s would be deleted, and there is no terminal to ask on", what), "--dry-run lists them, --yes deletes them")
 	}
-	if err := reports.Removed(plan.Sessions).Render(con.err, term.Width(con.err)); err != nil {
+	if err := con.removed(con.err, plan.Sessions); err != nil {
 		return err
 	}
 	fmt.Fprintf(con.err, "Delete this of %s for good? [y/N] ", what)

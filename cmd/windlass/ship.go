@@ -59,7 +59,9 @@ func shipSessions(ctx context.Context, con *console, ids []string, again bool) e
 		return shipProgress{term.NewLine(con.err), fmt.Sprintf("%d of %d, %s", n, all, s.ID)}
 	})
 	if len(results) > 0 {
-		err = errors.Join(err, con.print(results, func() error { return con.table(reports.Shipped(results)) }))
+		err = errors.Join(err, con.print(results, func() error {
+			return con.sessionTable(con.out, reports.Shipped(results), sessionIDs(results, func(s archive.Shipped) string { return s.ID }))
+		}))
 	}
 	return shipError(err, results)
 }

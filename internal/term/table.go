@@ -3,6 +3,7 @@ package term
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/mattn/go-runewidth"
@@ -17,6 +18,7 @@ type Table struct {
 	heads []string
 	right []bool // the column holds numbers
 	rows  [][]string
+	short map[int][]string // of columns that are never cut: what stands in each row where there is little room
 }
 
 // NewTable makes a table with these heads. One that begins with ">" is of a column of numbers.
@@ -46,10 +48,22 @@ func (t *Table) Add(cells ...string) {
 	t.rows = append(t.rows, row)
 }
 
+// Shorten gives a column other cells, a cell for each row, that are shown when the table is too wide
+// with its own. The column is never cut.
+func (t *Table) Shorten(column int, cells []string) {
+	if t.short == nil {
+		t.short = map[int][]string{}
+	}
+	t.short[column] = cells
+}
+
 // Render writes the table; width is that of the terminal, 0 for none.
 func (t *Table) Render(w io.Writer, width int) error {
-	widths := t.widths()
-	if width > 0 {
+	rows := t.rows
+	widths := t.widths(rows)
+	if width > 0 && total(widths) > width {
+		rows = t.shortRows()
+		widths = t.widths(rows)
 		t.shrink(widths, width)
 	}
 	var b strings.Builder
@@ -59,18 +73,30 @@ func (t *Table) Render(w io.Writer, width int) error {
 		rule[i] = strings.Repeat("-", n)
 	}
 	t.line(&b, rule, widths)
-	for _, row := range t.rows {
+	for _, row := range rows {
 		t.line(&b, row, widths)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-func (t *Table) widths() []int {
+// shortRows returns the rows with the cells that take less room.
+func (t *Table) shortRows() [][]string {
+	rows := make([][]string, len(t.rows))
+	for i, row := range t.rows {
+		rows[i] = slices.Clone(row)
+		for column, cells := range t.short {
+			rows[i][column] = Cell(cells[i])
+		}
+	}
+	return rows
+}
+
+func (t *Table) widths(rows [][]string) []int {
 	widths := make([]int, len(t.heads))
 	for i, h := range t.heads {
 		widths[i] = runewidth.StringWidth(h)
-		for _, row := range t.rows {
+		for _, row := range rows {
 			widths[i] = max(widths[i], runewidth.StringWidth(row[i]))
 		}
 	}
@@ -79,14 +105,10 @@ func (t *Table) widths() []int {
 
 // shrink narrows the widest column of text until the table fits or no column can be narrowed.
 func (t *Table) shrink(widths []int, width int) {
-	total := 2 * (len(widths) - 1)
-	for _, n := range widths {
-		total += n
-	}
-	for ; total > width; total-- {
+	for over := total(widths) - width; over > 0; over-- {
 		widest := -1
 		for i, n := range widths {
-			if !t.right[i] && n > narrowest && (widest < 0 || n > widths[widest]) {
+			if t.short[i] == nil && !t.right[i] && n > narrowest && (widest < 0 || n > widths[widest]) {
 				widest = i
 			}
 		}
@@ -95,6 +117,15 @@ func (t *Table) shrink(widths []int, width int) {
 		}
 		widths[widest]--
 	}
+}
+
+// total is how many columns a line takes.
+func total(widths []int) int {
+	n := 2 * (len(widths) - 1)
+	for _, w := range widths {
+		n += w
+	}
+	return n
 }
 
 func (t *Table) line(b *strings.Builder, cells []string, widths []int) {

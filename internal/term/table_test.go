@@ -47,6 +47,41 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// An id is shown whole where there is room, else short, and never cut.
+func TestTableOfIDs(t *testing.T) {
+	t.Parallel()
+	for width, want := range map[int]string{
+		0: "" +
+			"id                      status\n" +
+			"----------------------  ----------------------\n" +
+			"01jz4k0000000000007k2m  interrupted, resumable\n" +
+			"a-name-that-was-chosen  completed\n",
+		46: "" +
+			"id                      status\n" +
+			"----------------------  ----------------------\n" +
+			"01jz4k0000000000007k2m  interrupted, resumable\n" +
+			"a-name-that-was-chosen  completed\n",
+		36: "" +
+			"id                      status\n" +
+			"----------------------  ------------\n" +
+			"07k2m                   interrupted…\n" +
+			"a-name-that-was-chosen  completed\n",
+		8: "" +
+			"id                      status\n" +
+			"----------------------  --------\n" +
+			"07k2m                   interru…\n" +
+			"a-name-that-was-chosen  complet…\n",
+	} {
+		tb := term.NewTable("id", "status")
+		tb.Add("01jz4k0000000000007k2m", "interrupted, resumable")
+		tb.Add("a-name-that-was-chosen", "completed")
+		tb.Shorten(0, []string{"07k2m", "a-name-that-was-chosen"})
+		var b strings.Builder
+		require.NoError(t, tb.Render(&b, width))
+		require.Equal(t, want, b.String(), "%d columns", width)
+	}
+}
+
 func TestCost(t *testing.T) {
 	t.Parallel()
 	half := 0.5
