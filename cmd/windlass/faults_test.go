@@ -252,11 +252,11 @@ func (l *faultyLab) runFault(t *testing.T, i int, f fault) int {
 	return code
 }
 
-// showsTries demands that windlass sessions show says how often calls were tried.
+// showsTries demands that windlass show --calls says how often calls were tried.
 func (l *faultyLab) showsTries() {
 	l.t.Helper()
-	require.Regexp(l.t, `two/attempt1/turn1/model .* ok \(tried 2 times\)`, l.run(exitOK, "sessions", "show", "fault-0").out.String())
-	require.Regexp(l.t, `two/attempt1/turn1/model .* failed: rate limited \(429\): not now \(tried 5 times\)`, l.run(exitOK, "sessions", "show", "fault-1").out.String())
+	require.Regexp(l.t, `two/attempt1/turn1/model .* ok \(tried 2 times\)`, l.run(exitOK, "show", "fault-0", "--calls").out.String())
+	require.Regexp(l.t, `two/attempt1/turn1/model .* failed: rate limited \(429\): not now \(tried 5 times\)`, l.run(exitOK, "show", "fault-1", "--calls").out.String())
 	var shown struct {
 		CallList []struct {
 			Retries    int      `json:"retries"`

@@ -68,6 +68,7 @@ Exit codes: 0 done; 1 the cascade failed; 2 wrong usage; 3 the file is invalid; 
 // commands make every command, in the order of the help text.
 var commands = []func(*console) *cobra.Command{
 	newRunCommand,
+	newShowCommand,
 	newResumeCommand,
 	newServeCommand,
 	newValidateCommand,

@@ -18,7 +18,7 @@ func newSessionsCommand(con *console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "sessions",
 		Short:   "List runs, show what one did, delete or redact runs",
-		Example: "  windlass sessions list\n  windlass sessions show 01JZ4K\n  windlass sessions handoff 01JZ4K",
+		Example: "  windlass sessions list\n  windlass sessions show last\n  windlass sessions handoff last",
 		Args:    noArgs,
 		RunE:    needsCommand("list, show, handoff, delete or redact", "windlass sessions list"),
 	}
@@ -85,34 +85,7 @@ func printSessions(con *console, list []archive.Listed) error {
 }
 
 func newSessionsShowCommand(con *console) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "show ID",
-		Short:   "Show a run phase by phase and call by call",
-		Long:    "Shows a run phase by phase and call by call. ID may be the beginning of a session's id if no other begins so.",
-		Example: "  windlass sessions show 01JZ4K\n  windlass sessions show 01JZ4K --json",
-		Args:    oneSession,
-		RunE:    func(cmd *cobra.Command, args []string) error { return showSession(cmd.Context(), con, args[0]) },
-	}
-	con.jsonFlag(cmd)
-	return cmd
-}
-
-func showSession(ctx context.Context, con *console, given string) error {
-	arc, err := con.archive()
-	if err != nil {
-		return err
-	}
-	d, err := arc.Report(ctx, given)
-	if err != nil {
-		return err
-	}
-	return con.print(d, func() error {
-		if err := reports.Session(con.out, term.Width(con.out), d); err != nil {
-			return err
-		}
-		con.noteUnknown(d.UnknownCostCalls)
-		return nil
-	})
+	return showCommand(con, "show SESSION", "sessions show")
 }
 
 func newSessionsHandoffCommand(con *console) *cobra.Command {
@@ -120,7 +93,7 @@ func newSessionsHandoffCommand(con *console) *cobra.Command {
 		"Says where a run stands, for whoever goes on with it, as Markdown: the task, what is done, what remains, what is in the\n"+
 			"way, what was decided, which files differ from the last commit, and what to tell a model that goes on. It is made of\n"+
 			"the record, so that it is there for a run that was killed, too. No model is asked.",
-		"  windlass sessions handoff 01JZ4K\n  windlass sessions handoff 01JZ4K > handoff.md\n  windlass sessions handoff 01JZ4K --json",
+		"  windlass sessions handoff last\n  windlass sessions handoff last > handoff.md\n  windlass sessions handoff 7k2mq --json",
 		1, "one session id", func(r *inspect.Record, _ []string) (any, shower, error) {
 			h, err := r.Handoff()
 			return h, func(o contexts.Out) error { return contexts.Text(o, handoff.Markdown(h)) }, err

@@ -134,6 +134,8 @@ func TestThereAndBack(t *testing.T) {
 	require.Equal(t, []uint64{5, 1, 1}, []uint64{local.Entries, local.Calls, local.Phases})
 	stored, err := there.Report(t.Context(), "alpha")
 	require.NoError(t, err)
+	require.Equal(t, []bool{true, false}, []bool{undelivered.Here, stored.Here})
+	stored.Here = true
 	require.Equal(t, undelivered, stored)
 	require.Equal(t, local.SessionFigures, stored.SessionFigures)
 	require.Len(t, stored.CallList, 1)

@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 )
 
@@ -13,6 +14,10 @@ type Report struct {
 	clickhouse.Session
 	PhaseReports []PhaseReport `json:"phase_reports"`
 	CallList     []Call        `json:"call_list"`
+
+	Here      bool          `json:"-"` // its journal is on this machine
+	Resumable bool          `json:"-"` // it can be resumed, as far as its record says
+	Entries   []*echo.Entry `json:"-"`
 }
 
 // PhaseReport is what one visit to a phase did and used.
@@ -23,6 +28,7 @@ type PhaseReport struct {
 	Reason string `json:"reason,omitempty"`
 	clickhouse.SessionTimes
 	Attempts  int `json:"attempts"`
+	Turns     int `json:"-"`
 	ToolCalls int `json:"tool_calls"`
 	clickhouse.Usage
 }
@@ -53,7 +59,10 @@ func (a *Archive) Report(ctx context.Context, given string) (*Report, error) {
 	d := read.detail
 	r := &Report{
 		Session:      clickhouse.Session{SessionState: d.SessionState, SessionTimes: d.SessionTimes, SessionFigures: d.SessionFigures},
-		PhaseReports: []PhaseReport{}, CallList: []Call{},
+		PhaseReports: []PhaseReport{}, CallList: []Call{}, Here: d.Here, Resumable: d.Resumable, Entries: read.entries,
+	}
+	if !r.Here { // whoever resumes it brings it here
+		r.Resumable = canResume(&r.Session) && record.ResumptionOf(read.entries).Possible
 	}
 	durations := map[string]float64{} // of the model calls of each visit, in ms
 	origin := read.fold.Sums().Copied.Origin
@@ -71,7 +80,7 @@ func (a *Archive) Report(ctx context.Context, given string) (*Report, error) {
 		p, t := &d.PhaseReports[i], v.Spent.Totals
 		r.PhaseReports = append(r.PhaseReports, PhaseReport{
 			Visit: p.Visit, Phase: p.Phase, Status: p.Status, Reason: p.Reason,
-			SessionTimes: clickhouse.SessionTimes{StartedAt: p.StartedAt, LastAt: p.LastAt}, Attempts: p.Attempts, ToolCalls: p.ToolCalls,
+			SessionTimes: clickhouse.SessionTimes{StartedAt: p.StartedAt, LastAt: p.LastAt}, Attempts: p.Attempts, Turns: p.Turns, ToolCalls: p.ToolCalls,
 			Usage: clickhouse.Usage{
 				Calls: uint64(t.Calls), EmbeddingCalls: uint64(t.Embeddings), UnknownCostCalls: uint64(t.UnknownCosts),
 				FailedCalls: uint64(t.Failed), ScriptedCalls: uint64(t.Scripted),

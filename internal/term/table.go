@@ -57,6 +57,9 @@ func (t *Table) Shorten(column int, cells []string) {
 	t.short[column] = cells
 }
 
+// Width returns how many columns of a terminal the table takes when nothing is cut or shortened.
+func (t *Table) Width() int { return total(t.widths(t.rows)) }
+
 // Render writes the table; width is that of the terminal, 0 for none.
 func (t *Table) Render(w io.Writer, width int) error {
 	rows := t.rows

@@ -53,15 +53,14 @@ func TestSessions(t *testing.T) {
 	require.Contains(t, reports.Sessions([]archive.Listed{{}, {Pending: 1}}).Heads(), "waiting")
 }
 
-func TestSession(t *testing.T) {
+func TestCalls(t *testing.T) {
 	t.Parallel()
-	var b strings.Builder
-	require.NoError(t, reports.Session(&b, 0, &archive.Report{CallList: []archive.Call{
+	shown := text(t, reports.Calls([]archive.Call{
 		{NodeType: "tool_call", Name: "read_file", Failed: true, Error: "no such file"},
 		{NodeType: "model_call", Retries: 2},
-	}}))
-	require.Contains(t, b.String(), "failed: no such file\n")
-	require.Contains(t, b.String(), "ok (tried 3 times)\n")
+	}))
+	require.Contains(t, shown, "failed: no such file\n")
+	require.Contains(t, shown, "ok (tried 3 times)\n")
 }
 
 func TestSimulation(t *testing.T) {

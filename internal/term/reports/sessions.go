@@ -4,14 +4,12 @@ package reports
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/archive"
-	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/term"
 )
 
@@ -55,44 +53,8 @@ func sessionCells(l *archive.Listed, embeds bool) []string {
 		term.Cost(l.CostUSD, l.Calls+l.EmbeddingCalls, l.UnknownCostCalls))
 }
 
-// Session writes one session, phase by phase and call by call.
-func Session(w io.Writer, width int, d *archive.Report) error {
-	fmt.Fprintf(w, "session   %s\ncascade   %s\nstatus    %s\n", d.ID, term.Cell(d.CascadeID), d.Status)
-	if d.Reason != "" {
-		fmt.Fprintf(w, "reason    %s\n", term.Cell(d.Reason))
-	}
-	if d.Error != "" {
-		fmt.Fprintf(w, "error     %s\n", term.Cell(d.Error))
-	}
-	fmt.Fprintf(w, "started   %s\nduration  %s\ncost      %s\n",
-		d.StartedAt.Local().Format(time.DateTime), term.Duration(d.Duration()), term.Cost(d.CostUSD, d.Calls+d.EmbeddingCalls, d.UnknownCostCalls))
-	if d.ForkedFrom != "" {
-		fmt.Fprintf(w, "copied    from %s: %s, not counted\n", d.ForkedFrom, copied(&d.Copied))
-	}
-	fmt.Fprintln(w)
-	phases := term.NewTable(append([]string{"phase", "status", ">attempts", ">tools"}, usageHeads(false)...)...)
-	for _, p := range d.PhaseReports {
-		phases.Add(append([]string{
-			p.Visit, p.Status, term.Count(int64(p.Attempts)), term.Count(int64(p.ToolCalls)),
-		}, usageCells(p.Usage, false)...)...)
-	}
-	if err := phases.Render(w, width); err != nil {
-		return err
-	}
-	fmt.Fprintln(w)
-	return callTable(d.CallList).Render(w, width)
-}
-
-// copied says what a fork has that was paid for elsewhere.
-func copied(c *clickhouse.Copied) string {
-	text := term.Plural(int(c.CopiedCalls), "call")
-	if cost := term.Cost(c.CopiedCostUSD, c.CopiedCalls, c.CopiedUnknown); cost != "" {
-		text += ", " + cost
-	}
-	return text
-}
-
-func callTable(calls []archive.Call) *term.Table {
+// Calls has a row for each model and tool call of a session.
+func Calls(calls []archive.Call) *term.Table {
 	t := term.NewTable(">seq", "where", "call", ">tokens in", ">cached", ">tokens out", ">cost", ">time", "outcome")
 	for _, c := range calls {
 		in, cached, out, cost := "", "", "", ""

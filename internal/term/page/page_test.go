@@ -1,0 +1,124 @@
+package page_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/windlass-run/windlass/internal/archive"
+	"github.com/windlass-run/windlass/internal/clickhouse"
+	"github.com/windlass-run/windlass/internal/term"
+	"github.com/windlass-run/windlass/internal/term/contexts"
+	"github.com/windlass-run/windlass/internal/term/page"
+)
+
+func session(status, failure string, resumable bool, phases ...string) *page.Session {
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.Local)
+	r := &archive.Report{Session: clickhouse.Session{
+		SessionState: clickhouse.SessionState{ID: "01jz4k", CascadeID: "audit", Status: status, Error: failure},
+		SessionTimes: clickhouse.SessionTimes{StartedAt: at, LastAt: at.Add(time.Second)},
+	}, Resumable: resumable}
+	for _, name := range phases {
+		r.PhaseReports = append(r.PhaseReports, archive.PhaseReport{Visit: name + "~2", Phase: name, Status: status})
+	}
+	return &page.Session{Report: r, Command: "windlass", Name: "jz4k1"}
+}
+
+func write(t *testing.T, o contexts.Out, s *page.Session) string {
+	t.Helper()
+	var b strings.Builder
+	o.W = &b
+	require.NoError(t, page.Write(o, s))
+	return b.String()
+}
+
+// TestNext: the page ends with what to do next, which depends on how the run stands.
+func TestNext(t *testing.T) {
+	t.Parallel()
+	for want, s := range map[string]*page.Session{
+		"next      windlass context stats jz4k1  shows what each call was sent":                            session("completed", "", false, "read"),
+		"next      windlass show jz4k1  shows how far it has come":                                         session("running", "", false, "read"),
+		"next      windlass resume jz4k1  goes on where it stopped":                                        session("killed", "", true, "read"),
+		"try       windlass resume jz4k1  goes on where it stopped":                                        session("failed", "429", true, "read"),
+		"try       windlass resume jz4k1  goes on, with a higher --max-usd, --max-tokens or --max-seconds": session("over_budget", "too much", true, "read"),
+		"try       windlass resume jz4k1 --fork read  begins the phase again, in a new session":            session("failed", "no attempt passed", false, "read"),
+		`try       windlass resume jz4k1 --fork 'it'\''s; rm'  begins the phase again, in a new session`:   session("failed", "no attempt passed", false, "it's; rm"),
+		"try       windlass replay jz4k1  shows what it did":                                               session("failed", "no template", false),
+		"next      it has no end in ClickHouse, and may run on another machine":                            session("unfinished", "", false, "read"),
+	} {
+		shown := write(t, contexts.Out{}, s)
+		require.True(t, strings.HasSuffix(shown, "\n"+want+"\n"), shown)
+		require.Contains(t, shown, "started   2026-03-01 12:00:00, took 1.0s\n")
+	}
+}
+
+// TestInterrupted: the status is not said twice.
+func TestInterrupted(t *testing.T) {
+	t.Parallel()
+	shown := write(t, contexts.Out{}, session("interrupted", "interrupted", true, "read"))
+	require.NotContains(t, shown, "error ")
+	require.Contains(t, shown, "status    interrupted, resumable\n")
+	require.Contains(t, shown, "\nnext      windlass resume jz4k1  goes on where it stopped\n")
+}
+
+// TestPlaces: a session that is only in ClickHouse says so; one that is here says where.
+func TestPlaces(t *testing.T) {
+	t.Parallel()
+	s := session("completed", "", false, "read")
+	require.Contains(t, write(t, contexts.Out{}, s), "\njournal   in ClickHouse; not on this machine\nhandoff   windlass sessions handoff jz4k1\n")
+	s.Place = page.Place{File: "audit.json", Journal: "/home/j.jsonl", WorkDir: "/home/work"}
+	shown := write(t, contexts.Out{}, s)
+	require.Contains(t, shown, "cascade   audit  audit.json\n")
+	require.Contains(t, shown, "\njournal   /home/j.jsonl\nwork      /home/work\nhandoff   windlass sessions handoff jz4k1\n")
+}
+
+// TestWidths: columns of the table go where there is no room for them, the name of a phase never.
+func TestWidths(t *testing.T) {
+	t.Parallel()
+	s := session("completed", "", false, "a_phase_of_a_long_name")
+	for width, heads := range map[int]string{
+		0:   "phase status attempts turns calls failed tools tokens in cached tokens out cost time",
+		200: "phase status attempts turns calls failed tools tokens in cached tokens out cost time",
+		114: "phase status attempts turns calls failed tools tokens in cached tokens out cost",
+		98:  "phase status attempts turns calls tokens in cached tokens out cost",
+		80:  "phase status attempts turns calls tokens in tokens out cost",
+	} {
+		shown := write(t, contexts.Out{Width: width}, s)
+		require.Contains(t, shown, "a_phase_of_a_long_name~2  completed")
+		var head string
+		for line := range strings.Lines(shown) {
+			if strings.HasPrefix(line, "phase") {
+				head = strings.Join(strings.Fields(line), " ")
+			}
+		}
+		require.Equal(t, heads, head, "%d columns", width)
+	}
+}
+
+// TestHostilePage: nothing that a record says reaches the terminal's controls.
+func TestHostilePage(t *testing.T) {
+	t.Parallel()
+	const hostile = "a\x1b]0;owned\a\x1b[2J\u202eb\nc"
+	s := session(hostile, hostile, false, hostile)
+	s.CascadeID, s.Reason = hostile, hostile
+	s.Place = page.Place{File: hostile, Journal: hostile, WorkDir: hostile}
+	shown := write(t, contexts.Out{Width: 80}, s)
+	require.NotContains(t, shown, "\x1b")
+	require.NotContains(t, shown, "\a")
+	require.NotContains(t, shown, "\u202e")
+	require.NotContains(t, shown, "b\nc")
+	coloured := write(t, contexts.Out{Painter: term.Painter{On: true}}, session("failed", "why", false, "read"))
+	require.Contains(t, coloured, string(term.Red)+"failed")
+}
+
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("the disk is full") }
+
+func TestWriteFails(t *testing.T) {
+	t.Parallel()
+	require.EqualError(t, page.Write(contexts.Out{W: full{}}, session("completed", "", false, "read")), "the disk is full")
+}
