@@ -77,7 +77,7 @@ func trySelection(ctx context.Context, con *console, r *inspect.Record, o cards.
 	}
 	found, err := runs.TrySelection(ctx, r.ID, r.Entries, o, store)
 	if failure.Is(err, failure.InvalidRequest) {
-		err = usageError(err, "windlass sessions show "+r.ID)
+		err = usageError(err, "windlass show "+r.ID)
 	}
 	return found, err
 }

@@ -173,13 +173,25 @@ func (s *shownRun) printSummary(res *engine.Result) {
 	if d := s.closing.Earlier; d.Rows > 0 {
 		fmt.Fprintf(s.con.err, "Delivered to ClickHouse besides: %s of %s\n", term.Plural(d.Rows, "row"), term.Plural(d.Sessions, "earlier session"))
 	}
-	if s.closing.Delivered {
-		own := ""
-		if s.run.Sums().Copied.Session != "" {
-			own = " AND NOT copied"
+	s.printNext()
+}
+
+// printNext says what can be asked about the run.
+func (s *shownRun) printNext() {
+	name := s.run.ID()
+	if arc, err := s.con.archive(); err == nil {
+		if newest, err := arc.Here("last"); err == nil && newest == name { // another may have begun since
+			name = "last"
 		}
-		fmt.Fprintf(s.con.err, "Ask what it did: %s sql \"SELECT phase_name, countIf(effect != 'embed') AS calls, sum(tokens_in) AS sent, sum(tokens_cached) AS cached, sum(tokens_out) AS got, sum(cost_usd) AS usd FROM model_calls WHERE session_id = '%s'%s GROUP BY phase_name ORDER BY min(seq)\"\n",
-			selfCommand(), s.run.ID(), own)
+	}
+	label := "Next: "
+	for _, next := range []struct{ command, what string }{
+		{"show", "what it did and cost, phase by phase"},
+		{"context stats", "what its calls were sent, and what that saved"},
+		{"replay", "how it went, once more"},
+	} {
+		fmt.Fprintf(s.con.err, "%s%-*s  %s\n", label, len(selfCommand()+" context stats "+name), selfCommand()+" "+next.command+" "+name, next.what)
+		label = "      "
 	}
 }
 

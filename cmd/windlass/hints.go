@@ -187,10 +187,5 @@ func (s *shownRun) resumeWith(e *budget.Error) string {
 	return fmt.Sprintf("%s --%s %s", s.resumeHint(), strings.ReplaceAll(e.Limit, "_", "-"), e.Enough())
 }
 
-// lookHint says where the record of the run is.
-func (s *shownRun) lookHint() string {
-	if !s.closing.Delivered {
-		return "see " + s.run.Journal()
-	}
-	return fmt.Sprintf("%s sessions show %s", selfCommand(), s.run.ID())
-}
+// lookHint says how the run is looked at.
+func (s *shownRun) lookHint() string { return fmt.Sprintf("%s show %s", selfCommand(), s.run.ID()) }

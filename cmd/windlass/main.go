@@ -62,6 +62,7 @@ Exit codes: 0 done; 1 the cascade failed; 2 wrong usage; 3 the file is invalid; 
 		root.AddCommand(newCommand(con))
 	}
 	markErrors(root)
+	addCompletions(root)
 	return root
 }
 

@@ -25,9 +25,8 @@ func newModelsCommand(con *console) *cobra.Command {
 Prices are in US dollars per million tokens: sent, read from the provider's cache, written to it, and generated.
 With the name of a model everything is shown that a run would take for it, and where that was found; with another text,
 the models that have it in a name or in the name of the family. docs/models.md says how names are matched.`,
-		Example:           "  windlass models\n  windlass models anthropic\n  windlass models claude-3-5-sonnet-20241022\n  windlass models --json",
-		Args:              atMostOne("NAME"),
-		ValidArgsFunction: con.completeModels,
+		Example: "  windlass models\n  windlass models anthropic\n  windlass models claude-3-5-sonnet-20241022\n  windlass models --json",
+		Args:    atMostOne("NAME"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			cfg, err := con.config()
 			if err != nil {
@@ -61,20 +60,6 @@ func atMostOne(name string) cobra.PositionalArgs {
 		}
 		return usageError(fmt.Errorf("%s takes at most one %s, not %d", cmd.CommandPath(), name, len(args)), cmd.CommandPath()+" --help")
 	}
-}
-
-// completeModels lists the names of known models for a shell, with the phase that is written before.
-func (con *console) completeModels(_ *cobra.Command, _ []string, written string) ([]string, cobra.ShellCompDirective) {
-	cfg, err := con.config()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	phase := written[:strings.LastIndexByte(written, '=')+1]
-	var names []string
-	for _, m := range knownModels(cfg) {
-		names = append(names, phase+m.Name)
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
 // shownPrice is a price as it is printed, in US dollars per million tokens.

@@ -102,10 +102,14 @@ func TestReadme(t *testing.T) {
 	require.NoError(t, err)
 	p := l.run(exitOK, first...)
 	require.Contains(t, p.out.String(), `"next_steps": [`)
-	next := regexp.MustCompile(`(?m)^Ask what it did: windlass sql "(.*)"$`).FindStringSubmatch(p.err.String())
-	require.NotNil(t, next, p.err.String())
-	asked := l.run(exitOK, "sql", "--csv", next[1])
-	require.Contains(t, asked.out.String(), "survey,3,")
+	next := regexp.MustCompile(`(?m)^(?:Next: |      )windlass (.*?)  +(.*)$`).FindAllStringSubmatch(p.err.String(), -1)
+	require.Len(t, next, 3, p.err.String())
+	for _, m := range next {
+		require.LessOrEqual(t, len(m[0]), 80)
+		asked := l.run(exitOK, strings.Fields(m[1])...)
+		require.Contains(t, asked.out.String()+asked.err.String(), "survey", m[1])
+	}
+	require.Equal(t, "show last", next[0][1])
 
 	shown := jsonText.FindSubmatch(data)
 	require.NotNil(t, shown)

@@ -60,7 +60,7 @@ func inspectError(r *inspect.Record, err error) error {
 	}
 	switch kind := failure.KindOf(err); {
 	case kind == failure.UnknownCall && len(r.Calls) == 0:
-		return usageError(err, "windlass sessions show "+r.ID)
+		return usageError(err, "windlass show "+r.ID)
 	case kind == failure.UnknownCall:
 		return usageError(err, "windlass context stats "+r.ID)
 	case kind == failure.UnknownMessage:

@@ -54,7 +54,6 @@ Exit codes: 0 done; 1 the cascade failed; 2 wrong usage; 3 the file is invalid; 
 	f.StringVar(&o.inputJSON, "input-json", "", "the input as a JSON `OBJECT`")
 	f.StringVar(&o.inputFile, "input-file", "", "a `FILE` with the input as JSON or YAML (- is standard input)")
 	f.StringArrayVarP(&o.models, "model", "m", nil, "default `MODEL`, or PHASE=MODEL for one phase (repeatable)")
-	_ = cmd.RegisterFlagCompletionFunc("model", con.completeModels) // fails for unknown flags only
 	f.StringVar(&o.SessionID, "session", "", "the `ID` of the new session (default: a new one)")
 	f.BoolVar(&o.Offline, "offline", false, "answer from the script beside the cascade instead of a model")
 	o.flags(cmd, "print every entry of the record as a line of JSON, as it happens")

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/oklog/ulid/v2"
+
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/config"
@@ -112,6 +114,40 @@ func (l local) newest() ([]*sessions.Found, error) {
 		return cmp.Or(b.StartedAt.Compare(a.StartedAt), strings.Compare(a.ID, b.ID))
 	})
 	return found, nil
+}
+
+// Recent returns the sessions of this machine that began last among those with these ids that fit, at
+// most so many. It is for people who choose one: when a session with an id that windlass made began,
+// the id is believed.
+func Recent(home string, ids []string, most int, fits func(id string) bool) []Candidate {
+	type began struct {
+		id string
+		at time.Time
+	}
+	var list []began
+	for _, id := range ids {
+		if journal.IsSessionID(id) && fits(id) {
+			list = append(list, began{id: id})
+		}
+	}
+	at := make([]*began, len(list))
+	for i := range list {
+		at[i] = &list[i]
+	}
+	sessions.Each(at, func(b *began) {
+		if made, err := ulid.ParseStrict(b.id); err == nil {
+			b.at = made.Timestamp()
+			return
+		}
+		b.at, _, _ = journal.Glance(JournalPath(home, b.id)) // without a time it is an old one
+	})
+	slices.SortStableFunc(list, func(a, b began) int { return cmp.Or(b.at.Compare(a.at), strings.Compare(b.id, a.id)) })
+	list = list[:min(most, len(list))]
+	found := make([]Candidate, len(list))
+	for i, b := range list {
+		found[i] = candidateHere(home, b.id)
+	}
+	return found
 }
 
 func candidateHere(home, id string) Candidate {

@@ -87,7 +87,7 @@ func TestWidths(t *testing.T) {
 		80:  "phase status attempts turns calls tokens in tokens out cost",
 	} {
 		shown := write(t, contexts.Out{Width: width}, s)
-		require.Contains(t, shown, "a_phase_of_a_long_name~2  completed")
+		require.Contains(t, shown, "a_phase_of_a_long_name~2  comple")
 		var head string
 		for line := range strings.Lines(shown) {
 			if strings.HasPrefix(line, "phase") {

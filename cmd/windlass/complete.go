@@ -1,0 +1,259 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/app/cards"
+	"github.com/windlass-run/windlass/internal/archive"
+	"github.com/windlass-run/windlass/internal/clickhouse"
+	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/names"
+	"github.com/windlass-run/windlass/internal/sessions"
+	"github.com/windlass-run/windlass/internal/term"
+)
+
+// What a shell completes is read from the folder of the sessions, the files that a command names, and
+// windlass.json. Nothing is restored, fetched, started or asked for, and an error completes nothing.
+
+// completer returns what may stand in the place of a word that is being written.
+type completer = cobra.CompletionFunc
+
+// wordCompleters complete the arguments of commands, by the paths of these.
+var wordCompleters = map[string]completer{
+	"run":              onlyFirst(cascadeFiles),
+	"validate":         cascadeFiles,
+	"models":           onlyFirst(modelNames),
+	"show":             onlyFirst(sessionNames),
+	"resume":           onlyFirst(sessionNames),
+	"verify":           onlyFirst(sessionNames),
+	"replay":           onlyFirst(sessionNames),
+	"sessions show":    onlyFirst(sessionNames),
+	"sessions handoff": onlyFirst(sessionNames),
+	"sessions delete":  sessionIDsOnly,
+	"ship":             sessionNames,
+	"simulate":         sessionsOrFiles,
+	"context show":     onlyFirst(sessionNames),
+	"context diff":     onlyFirst(sessionNames),
+	"context why":      onlyFirst(sessionNames),
+	"context stats":    onlyFirst(sessionNames),
+	"context select":   onlyFirst(sessionNames),
+	"test freeze":      onlyFirst(sessionNames),
+}
+
+// flagCompleters complete the values of flags, by the paths of commands and the names of the flags.
+var flagCompleters = map[string]completer{
+	"run --model":               phaseModels,
+	"run --input-file":          cascadeFiles,
+	"run --root":                folders,
+	"resume --fork":             sessionPhases,
+	"resume --cascade":          cascadeFiles,
+	"context show --phase":      sessionPhases,
+	"context select --phase":    sessionPhases,
+	"context select --model":    modelNames,
+	"context select --strategy": oneOf(textsOf(cards.Strategies())...),
+	"cost --by":                 oneOf(textsOf(clickhouse.CostBys())...),
+	"test freeze --cascade":     cascadeFiles,
+	"test freeze --dir":         folders,
+	"serve --root":              folders,
+}
+
+// addCompletions gives the commands what completes their arguments and flags.
+func addCompletions(root *cobra.Command) {
+	var visit func(*cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		path := strings.TrimPrefix(cmd.CommandPath(), root.Name()+" ")
+		if c := wordCompleters[path]; c != nil {
+			cmd.ValidArgsFunction = c
+		} else if cmd.ValidArgsFunction == nil && cmd != root {
+			cmd.ValidArgsFunction = cobra.NoFileCompletions
+		}
+		for name, c := range flagCompleters {
+			if flag, ok := strings.CutPrefix(name, path+" --"); ok {
+				_ = cmd.RegisterFlagCompletionFunc(flag, c) // fails for unknown flags only, and a test looks for these
+			}
+		}
+		for _, c := range cmd.Commands() {
+			visit(c)
+		}
+	}
+	visit(root)
+}
+
+// onlyFirst completes the first argument of a command, and no other.
+func onlyFirst(c completer) completer {
+	return func(cmd *cobra.Command, args []string, written string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return c(cmd, args, written)
+	}
+}
+
+func oneOf(list ...string) completer {
+	return cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp)
+}
+
+func textsOf[T ~string](list []T) []string {
+	texts := make([]string, len(list))
+	for i, t := range list {
+		texts[i] = string(t)
+	}
+	return texts
+}
+
+func cascadeFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return []string{"json", "yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt
+}
+
+func folders(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveFilterDirs
+}
+
+func sessionNames(_ *cobra.Command, given []string, written string) ([]string, cobra.ShellCompDirective) {
+	return completeSessions(given, written, names.Everything), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+}
+
+func sessionIDsOnly(_ *cobra.Command, given []string, written string) ([]string, cobra.ShellCompDirective) {
+	return completeSessions(given, written, names.IDs), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+}
+
+// sessionsOrFiles completes sessions, and files where no session fits.
+func sessionsOrFiles(_ *cobra.Command, given []string, written string) ([]string, cobra.ShellCompDirective) {
+	found := completeSessions(given, written, names.Everything)
+	if written != "" && len(found) == 0 {
+		return []string{"jsonl"}, cobra.ShellCompDirectiveFilterFileExt
+	}
+	return found, cobra.ShellCompDirectiveDefault | cobra.ShellCompDirectiveKeepOrder
+}
+
+// mostCompleted is how many sessions are offered; who wants another one writes more of its id.
+const mostCompleted = 20
+
+// completeSessions offers the newest sessions: the first as last, each by its short id, or by its
+// whole one where that has been begun.
+func completeSessions(given []string, written string, scope names.Scope) []string {
+	home, err := config.Home()
+	if err != nil {
+		return nil
+	}
+	all, err := archive.Local(home)
+	if err != nil {
+		return nil
+	}
+	short := map[string]string{}
+	for i, s := range names.Short(all, nil) {
+		short[all[i]] = s
+	}
+	recent := archive.Recent(home, all, mostCompleted, func(id string) bool {
+		return (strings.HasPrefix(id, written) || strings.HasPrefix(short[id], written)) && !slices.Contains(given, short[id])
+	})
+	var out []string
+	now := time.Now()
+	if scope == names.Everything && strings.HasPrefix("last", written) {
+		for _, s := range archive.Recent(home, all, 1, func(string) bool { return true }) {
+			out = append(out, described("last", &s, now))
+		}
+	}
+	for i := range recent {
+		s := &recent[i]
+		name := short[s.ID]
+		if !strings.HasPrefix(name, written) {
+			name = s.ID
+		}
+		out = append(out, described(name, s, now))
+	}
+	return out
+}
+
+// described is a candidate as cobra takes it: the word, a tab, and what a shell shows beside it.
+func described(name string, s *archive.Candidate, now time.Time) string {
+	parts := []string{s.CascadeID, s.Status}
+	if !s.StartedAt.IsZero() {
+		parts = append(parts, ago(now.Sub(s.StartedAt)))
+	}
+	parts = slices.DeleteFunc(parts, func(p string) bool { return p == "" })
+	return cobra.CompletionWithDesc(name, strings.ReplaceAll(term.OneLine(strings.Join(parts, ", ")), "\t", " "))
+}
+
+// ago says how long something is past, in one unit.
+func ago(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return "just now"
+	case d < time.Hour:
+		return term.Plural(int(d/time.Minute), "minute") + " ago"
+	case d < 48*time.Hour:
+		return term.Plural(int(d/time.Hour), "hour") + " ago"
+	}
+	return term.Plural(int(d/(24*time.Hour)), "day") + " ago"
+}
+
+// sessionPhases completes the phases of the session that is the first argument.
+func sessionPhases(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	home, err := config.Home()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	id, err := (&archive.Archive{Home: home, Scope: names.Everything}).Here(args[0])
+	if err != nil || id == "" {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	s, _ := sessions.Look(config.SessionDir(home, id)) // of a journal that is damaged later on the header is enough
+	var c struct {
+		Phases []struct {
+			Name string `json:"name"`
+		} `json:"phases"`
+	}
+	_ = json.Unmarshal(s.Header.Cascade, &c) // one that is no cascade has no phases
+	var phases []string
+	for _, p := range c.Phases {
+		phases = append(phases, term.Cell(p.Name))
+	}
+	return phases, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+}
+
+// phaseModels completes a model, or a phase of the cascade with a model.
+func phaseModels(cmd *cobra.Command, args []string, written string) ([]string, cobra.ShellCompDirective) {
+	models, directive := modelNames(cmd, args, written)
+	if strings.Contains(written, "=") || len(args) == 0 || args[0] == app.Stdin {
+		return models, directive
+	}
+	c, _, err := app.LoadCascade(cmd.Context(), args[0], nil)
+	if err != nil || c == nil {
+		return models, directive
+	}
+	for p := range c.EachPhase() {
+		if name := p.Name + "="; strings.HasPrefix(name, written) {
+			models = append(models, cobra.CompletionWithDesc(term.Cell(name), fmt.Sprintf("a model for the phase %s", term.Cell(p.Name))))
+		}
+	}
+	return models, directive | cobra.ShellCompDirectiveNoSpace
+}
+
+// modelNames completes a model, also behind PHASE=.
+func modelNames(_ *cobra.Command, _ []string, written string) ([]string, cobra.ShellCompDirective) {
+	cfg := &config.Config{}
+	if home, err := config.Home(); err == nil {
+		if opened, err := config.Open(".", home); err == nil {
+			cfg = opened
+		}
+	}
+	phase := written[:strings.LastIndexByte(written, '=')+1]
+	var list []string
+	for _, m := range knownModels(cfg) {
+		if name := phase + term.Cell(m.Name); strings.HasPrefix(name, written) {
+			list = append(list, name)
+		}
+	}
+	return list, cobra.ShellCompDirectiveNoFileComp
+}
