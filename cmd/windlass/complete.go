@@ -143,31 +143,37 @@ func completeSessions(given []string, written string, scope names.Scope) []strin
 	if err != nil {
 		return nil
 	}
-	all, err := archive.Local(home)
+	all, err := archive.Folders(home)
 	if err != nil {
 		return nil
 	}
-	short := map[string]string{}
-	for i, s := range names.Short(all, nil) {
-		short[all[i]] = s
+	short := names.Short(all, nil)
+	var fit []string
+	shortOf := map[string]string{}
+	for i, id := range all {
+		if (strings.HasPrefix(id, written) || strings.HasPrefix(short[i], written)) && !slices.Contains(given, short[i]) && !slices.Contains(given, id) {
+			fit = append(fit, id)
+			shortOf[id] = short[i]
+		}
 	}
-	recent := archive.Recent(home, all, mostCompleted, func(id string) bool {
-		return (strings.HasPrefix(id, written) || strings.HasPrefix(short[id], written)) && !slices.Contains(given, short[id])
-	})
 	var out []string
 	now := time.Now()
-	if scope == names.Everything && strings.HasPrefix("last", written) {
-		for _, s := range archive.Recent(home, all, 1, func(string) bool { return true }) {
-			out = append(out, described("last", &s, now))
+	recent := archive.Recent(home, fit, mostCompleted)
+	if scope == names.Everything && written != "" && strings.HasPrefix("last", written) {
+		recent = append(archive.Recent(home, all, 1), recent...)
+	}
+	if scope == names.Everything && strings.HasPrefix("last", written) && len(recent) > 0 {
+		out = append(out, described("last", &recent[0], now))
+		if written != "" {
+			recent = recent[1:]
 		}
 	}
 	for i := range recent {
-		s := &recent[i]
-		name := short[s.ID]
+		name := shortOf[recent[i].ID]
 		if !strings.HasPrefix(name, written) {
-			name = s.ID
+			name = recent[i].ID
 		}
-		out = append(out, described(name, s, now))
+		out = append(out, described(name, &recent[i], now))
 	}
 	return out
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/term"
 	"github.com/windlass-run/windlass/internal/term/live"
@@ -179,8 +180,8 @@ func (s *shownRun) printSummary(res *engine.Result) {
 // printNext says what can be asked about the run.
 func (s *shownRun) printNext() {
 	name := s.run.ID()
-	if arc, err := s.con.archive(); err == nil {
-		if newest, err := arc.Here("last"); err == nil && newest == name { // another may have begun since
+	if ids, err := archive.Folders(s.con.app.Home()); err == nil {
+		if newest := archive.Recent(s.con.app.Home(), ids, 1); len(newest) > 0 && newest[0].ID == name { // another may have begun since
 			name = "last"
 		}
 	}

@@ -116,36 +116,52 @@ func (l local) newest() ([]*sessions.Found, error) {
 	return found, nil
 }
 
-// Recent returns the sessions of this machine that began last among those with these ids that fit, at
-// most so many. It is for people who choose one: when a session with an id that windlass made began,
-// the id is believed.
-func Recent(home string, ids []string, most int, fits func(id string) bool) []Candidate {
-	type began struct {
+// Folders lists the names of the folders that may be sessions of this machine, without looking into
+// them: it takes a fraction of [Local].
+func Folders(home string) ([]string, error) {
+	entries, err := os.ReadDir(config.SessionsDir(home))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, failure.New(failure.StorageFailed, fmt.Errorf("list the sessions on this machine: %w", err), "")
+	}
+	ids := make([]string, 0, len(entries))
+	for _, e := range entries {
+		if journal.IsSessionID(e.Name()) {
+			ids = append(ids, e.Name())
+		}
+	}
+	return ids, nil
+}
+
+// Recent returns the sessions among those with these ids that began last, at most so many. It is for
+// showing them to people: when a session with an id that windlass made began, the id is believed.
+func Recent(home string, ids []string, most int) []Candidate {
+	type begun struct {
 		id string
 		at time.Time
 	}
-	var list []began
-	for _, id := range ids {
-		if journal.IsSessionID(id) && fits(id) {
-			list = append(list, began{id: id})
-		}
+	list := make([]*begun, len(ids))
+	for i, id := range ids {
+		list[i] = &begun{id: id}
 	}
-	at := make([]*began, len(list))
-	for i := range list {
-		at[i] = &list[i]
-	}
-	sessions.Each(at, func(b *began) {
+	sessions.Each(list, func(b *begun) {
 		if made, err := ulid.ParseStrict(b.id); err == nil {
 			b.at = made.Timestamp()
 			return
 		}
 		b.at, _, _ = journal.Glance(JournalPath(home, b.id)) // without a time it is an old one
 	})
-	slices.SortStableFunc(list, func(a, b began) int { return cmp.Or(b.at.Compare(a.at), strings.Compare(b.id, a.id)) })
-	list = list[:min(most, len(list))]
-	found := make([]Candidate, len(list))
-	for i, b := range list {
-		found[i] = candidateHere(home, b.id)
+	slices.SortStableFunc(list, func(a, b *begun) int { return cmp.Or(b.at.Compare(a.at), strings.Compare(b.id, a.id)) })
+	var found []Candidate
+	for _, b := range list {
+		if len(found) == most {
+			break
+		}
+		if _, err := os.Lstat(JournalPath(home, b.id)); err == nil {
+			found = append(found, candidateHere(home, b.id))
+		}
 	}
 	return found
 }
