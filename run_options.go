@@ -136,7 +136,7 @@ func WithAllowWrite(patterns ...string) RunOption {
 }
 
 // WithSessionID sets the id of a new session: up to 64 letters, digits, dots, dashes and
-// underscores.
+// underscores, and not "last".
 func WithSessionID(id string) RunOption {
 	return func(s *runSettings) { s.SessionID, s.idGiven = id, true }
 }

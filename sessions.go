@@ -104,8 +104,9 @@ func newSession(s *clickhouse.SessionState, t *clickhouse.SessionTimes, f *click
 	}
 }
 
-// Session sums a session up, also while it runs. It is named by its id or by the beginning of it,
-// as everywhere.
+// Session sums a session up, also while it runs. It is named as everywhere: by its id, "last" or
+// "last~N", the end of its id (5 characters or more), its beginning, or the id of a cascade, whose
+// newest session it is. The first of these that fits counts.
 func (w *Windlass) Session(ctx context.Context, id string) (*SessionDetail, error) {
 	if err := w.ready("sum up a session"); err != nil {
 		return nil, err

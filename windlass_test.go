@@ -182,6 +182,11 @@ func TestWhatIsMadeOfRecords(t *testing.T) {
 	require.NoError(t, err)
 	record, err := w.Record(t.Context(), "one")
 	require.NoError(t, err)
+	for _, name := range []string{"last", "last~0", "on", "incident"} {
+		s, err := w.Session(t.Context(), name)
+		require.NoError(t, err)
+		require.Equal(t, "one", s.ID, name)
+	}
 
 	fails := func(err error, kind windlass.Kind, text string) {
 		t.Helper()

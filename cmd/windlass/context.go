@@ -16,11 +16,11 @@ func newContextCommand(con *console) *cobra.Command {
 		Use:   "context",
 		Short: "Show what model calls were sent, in which form and why",
 		Long: "Shows what the model calls of a run were sent, message by message, in which form and why.\n\n" +
-			"SESSION is a session's id, or its beginning. The journal on this machine is read, and ClickHouse when there is none.\n" +
+			aboutNames + "\nThe journal on this machine is read, and ClickHouse when there is none.\n" +
 			"CALL is the number of a call in its session, such as 3, or its key, such as research/attempt1/turn3.\n" +
 			"Tokens are estimates made without a tokenizer, a quarter of the bytes; what the provider counted is said to be its count.",
-		Example: "  windlass context stats 01JZ4K\n  windlass context show 01JZ4K --phase research --turn 3\n" +
-			"  windlass context diff 01JZ4K 3 4\n  windlass context why 01JZ4K 802db2e5",
+		Example: "  windlass context stats last\n  windlass context show last --phase research --turn 3\n" +
+			"  windlass context diff last 3 4\n  windlass context why last 802db2e5",
 		Args: noArgs,
 		RunE: needsCommand("show, diff, why, stats or select", "windlass context stats SESSION"),
 	}
@@ -60,8 +60,8 @@ func newContextShowCommand(con *console) *cobra.Command {
 	cmd := contextCommand(con, "show SESSION", "Print exactly what one model call was sent",
 		"Prints exactly what one model call was sent, message by message: its form and why, its size, the content hash of the\n"+
 			"original, and the text as sent. Without flags it is the session's last call, else the last one that the flags name.",
-		"  windlass context show 01JZ4K\n  windlass context show 01JZ4K --phase research --turn 3\n"+
-			"  windlass context show 01JZ4K --call research/attempt2/turn1 --json",
+		"  windlass context show last\n  windlass context show last --phase research --turn 3\n"+
+			"  windlass context show last --call research/attempt2/turn1 --json",
 		1, "one session id",
 		func(r *inspect.Record, _ []string) (any, shower, error) {
 			c, err := r.Pick(pick)
@@ -87,7 +87,7 @@ func newContextShowCommand(con *console) *cobra.Command {
 func newContextDiffCommand(con *console) *cobra.Command {
 	return contextCommand(con, "diff SESSION CALL CALL", "Show what changed between the requests of two calls",
 		"Shows what changed between the requests of two calls, and where their common beginning ends: what a prefix cache can give.",
-		"  windlass context diff 01JZ4K 3 4\n  windlass context diff 01JZ4K research/attempt1/turn3 research/attempt2/turn1",
+		"  windlass context diff last 3 4\n  windlass context diff last research/attempt1/turn3 research/attempt2/turn1",
 		3, "one session id and two calls", func(r *inspect.Record, args []string) (any, shower, error) {
 			from, err := r.Call(args[0])
 			if err != nil {
@@ -105,7 +105,7 @@ func newContextDiffCommand(con *console) *cobra.Command {
 func newContextWhyCommand(con *console) *cobra.Command {
 	return contextCommand(con, "why SESSION HASH", "List the calls that a message was sent in, in which form and why",
 		"Lists the calls that a message was sent in, in which form and why. HASH is its content hash, or the beginning of it.",
-		"  windlass context why 01JZ4K 802db2e58ea89691\n  windlass context why 01JZ4K 802d --json",
+		"  windlass context why last 802db2e58ea89691\n  windlass context why last 802d --json",
 		2, "one session id and one hash", func(r *inspect.Record, args []string) (any, shower, error) {
 			x, err := r.Explain(args[0])
 			return x, func(o contexts.Out) error { return contexts.Uses(o, x) }, err
@@ -116,7 +116,7 @@ func newContextStatsCommand(con *console) *cobra.Command {
 	return contextCommand(con, "stats SESSION", "Sum up what was sent and what that saved, with a bar for each call",
 		"Sums up what the model calls of a run were sent: in tokens and in money, beside full history with the same caching.\n"+
 			"Each call has a bar of its tokens by form; what full history would have had is dotted.",
-		"  windlass context stats 01JZ4K\n  windlass context stats 01JZ4K --json",
+		"  windlass context stats last\n  windlass context stats last --json",
 		1, "one session id", func(r *inspect.Record, _ []string) (any, shower, error) {
 			s := r.Stats()
 			return s, func(o contexts.Out) error { return showStats(con, o, r, &s.Total) }, nil

@@ -26,9 +26,9 @@ func newContextSelectCommand(con *console) *cobra.Command {
 		"Tries which messages of a recorded session would be selected for a task, without running anything. Everything that\n"+
 			"finished phases said is a candidate; there are no anchors. Strategies: heuristic, semantic, prefilter (words and\n"+
 			"meaning), and with --model, which is asked and paid for, llm and hybrid.",
-		"  windlass context select 01JZ4K --for \"Why did orders fail?\"\n"+
-			"  windlass context select 01JZ4K --for \"Write the fix\" --strategy heuristic --budget 4000 --phase fix\n"+
-			"  windlass context select 01JZ4K --for \"Write the fix\" --strategy llm --model gpt-5-nano --json",
+		"  windlass context select last --for \"Why did orders fail?\"\n"+
+			"  windlass context select last --for \"Write the fix\" --strategy heuristic --budget 4000 --phase fix\n"+
+			"  windlass context select last --for \"Write the fix\" --strategy llm --model gpt-5-nano --json",
 		1, "one session id", func(r *inspect.Record, _ []string) (any, shower, error) {
 			found, err := trySelection(cmd.Context(), con, r, o, store)
 			return found, func(out contexts.Out) error { return contexts.Selection(out, found) }, err

@@ -28,9 +28,9 @@ func newReplayCommand(con *console) *cobra.Command {
 		Short: "Show a run again as it went",
 		Long: `Show a run again, off its record, as it was shown while it ran: in place on a terminal, else line by line. Nothing is
 asked of anybody, nothing is run and nothing is written.`,
-		Example: `  windlass replay 01jz4k --speed 10
-  windlass replay 01jz4k --list
-  windlass replay 01jz4k --events | jq 'select(.node_type == "model_call")'`,
+		Example: `  windlass replay last --speed 10
+  windlass replay last --list
+  windlass replay last --events | jq 'select(.node_type == "model_call")'`,
 		Args: oneSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !(o.speed >= 0) { // no number is not one, either

@@ -125,6 +125,15 @@ func TestServeList(t *testing.T) {
 	detail, try := s.refused(404, failure.UnknownSession, http.MethodGet, "/api/sessions/run", nil)
 	require.Equal(t, `"run" is the beginning of several sessions: run-0, run-1, run-2`, detail)
 	require.Equal(t, "GET /api/sessions lists them", try)
+	var found server.SessionDetail
+	l.run(exitOK, "run", "cascades/odd.json", "--offline", "--no-clickhouse", "--quiet", "--session", "nightly-2")
+	s.Do(t, http.MethodGet, "/api/sessions/tly-2", nil).Into(t, &found)
+	require.Equal(t, "nightly-2", found.ID, "by the end of its id")
+	for _, name := range []string{"last", found.CascadeID} { // what these mean changes between two requests
+		detail, _ = s.refused(404, failure.UnknownSession, http.MethodGet, "/api/sessions/"+name, nil)
+		require.Equal(t, fmt.Sprintf("no session %q on this machine", name), detail)
+	}
+	require.NoError(t, os.RemoveAll(filepath.Join(l.home, "sessions", "nightly-2")))
 
 	path := filepath.Join(l.home, "sessions", "run-1", "journal.jsonl")
 	data, err := os.ReadFile(path)
@@ -184,6 +193,9 @@ func TestServeCancel(t *testing.T) {
 	})
 	s.sameAsJournal(s.events("/api/sessions/next/events"), "next", 1, "completed")
 	s.refused(409, failure.SessionExists, http.MethodPost, "/api/runs", `{"file": "ask.json", "model": "plain", "session_id": "next"}`)
+	detail, try = s.refused(422, failure.InvalidRequest, http.MethodPost, "/api/runs", `{"file": "ask.json", "model": "plain", "session_id": "last"}`)
+	require.Equal(t, `session id "last": it is how commands name the newest sessions`, detail)
+	require.Equal(t, "another session_id, or none for a new one", try)
 	s.stop(exitOK)
 }
 

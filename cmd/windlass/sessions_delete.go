@@ -35,12 +35,13 @@ func newSessionsDeleteCommand(con *console) *cobra.Command {
 		Use:   "delete [ID...]",
 		Short: "Delete runs here and in ClickHouse",
 		Long: `Deletes runs: the folder on this machine, with the journal and the working folder of the run, and the rows and cards
-in ClickHouse. They are named by ID, which may be the beginning of one, or all that have recorded nothing for longer than
---older-than; --retention deletes what windlass.json says is old enough (docs/cli.md). --dry-run only lists them. Frozen tests are not touched.
+in ClickHouse. They are named by ID, its end (5 characters or more) or its beginning, but not as last or by a cascade,
+which mean another run tomorrow; or all that have recorded nothing for longer than --older-than; --retention deletes what
+windlass.json says is old enough (docs/cli.md). --dry-run only lists them. Frozen tests are not touched.
 
 A run that a process has is never deleted, and none of which ClickHouse does not have everything, unless it ran with
 --no-clickhouse. Without a terminal nothing is deleted without --yes.`,
-		Example: "  windlass sessions delete 01JZ4K\n  windlass sessions delete --older-than 90d --dry-run\n  windlass sessions delete --retention --yes",
+		Example: "  windlass sessions delete 7k2mq\n  windlass sessions delete --older-than 90d --dry-run\n  windlass sessions delete --retention --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d.ids = args
 			return deleteSessions(cmd.Context(), con, &d)

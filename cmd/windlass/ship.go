@@ -19,12 +19,11 @@ func newShipCommand(con *console) *cobra.Command {
 		Use:   "ship [SESSION...]",
 		Short: "Deliver to ClickHouse what waits on this machine",
 		Long: `Delivers what ClickHouse does not have yet of the sessions on this machine, from their journals: of every session, or
-of those named. SESSION may be the beginning of an id. It may be repeated at any time: what is there already is not
-counted twice.
+of those named, as every command names them. It may be repeated at any time: what is there already is not counted twice.
 
 A session that a process runs is left to that process. One that was run with --no-clickhouse is delivered only when it
 is named. Exit code 6 when ClickHouse is not available, or a journal cannot be read; the others are delivered all the same.`,
-		Example: "  windlass ship\n  windlass ship 01JZ4K\n  windlass ship --again --json",
+		Example: "  windlass ship\n  windlass ship last\n  windlass ship --again --json",
 		RunE:    func(cmd *cobra.Command, args []string) error { return shipSessions(cmd.Context(), con, args, again) },
 	}
 	cmd.Flags().BoolVar(&again, "again", false, "deliver everything once more, also what was delivered before")

@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -31,6 +32,9 @@ func TestShowOnTerminal(t *testing.T) {
 			s.Write(t, scrub(shown, l.dir)+"\n")
 		}
 		golden(t, fmt.Sprintf("show-%d.golden", width), s.Text())
+		if width == 80 {
+			requireDocumented(t, s.Text())
+		}
 	}
 	l.env = append(l.env, "NO_COLOR=1")
 	require.NotContains(t, l.onTerminal(80, 200, exitOK, nil, "show", "last"), "\x1b[")
@@ -38,6 +42,16 @@ func TestShowOnTerminal(t *testing.T) {
 	require.NotContains(t, piped, "\x1b[")
 	require.Equal(t, piped, l.run(exitOK, "sessions", "show", "last").out.String(), "the same by its other name")
 	require.Equal(t, l.run(exitOK, "sessions", "show", "last", "--json").out.String(), l.run(exitOK, "show", "last", "--json").out.String())
+}
+
+// requireDocumented demands that docs/cli.md shows the page as it is.
+func requireDocumented(t *testing.T, shown string) {
+	t.Helper()
+	page, _, _ := strings.Cut(shown, "\nThe cost of ")
+	data, err := os.ReadFile("../../docs/cli.md")
+	require.NoError(t, err)
+	doc := strings.ReplaceAll(string(data), "~/.windlass/sessions/01k0cc5555555555555555555e", "WORK/windlass/sessions/SESSION")
+	require.Contains(t, strings.ReplaceAll(doc, ", took 39.0s", ", took TIME"), page)
 }
 
 // TestShortIDs: the list of sessions shows whole ids where there is room and to a pipe, else short

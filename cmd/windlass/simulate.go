@@ -39,8 +39,8 @@ func newSimulateCommand(con *console) *cobra.Command {
 		Long: `Replays recorded conversations under one or many context settings and shows what each would have sent, what a prefix
 cache would have shared, what it would have cost, and what would have been lost. No model is asked.
 
-A FILE has one conversation per line: a JSON array of chat messages. A SESSION is an id, or the beginning of one, of a
-run on this machine. Every policy is held against full history and against the best schedule in hindsight, which knows
+A FILE has one conversation per line: a JSON array of chat messages. A SESSION is a run on this machine, named as
+everywhere: last, the end of its id. Every policy is held against full history and against the best schedule in hindsight, which knows
 the whole conversation. docs/simulate.md says what the columns mean.
 
 POLICY is ` + strings.Join(simulate.PolicyNames(), ", ") + `, a JSON object of intra_context settings, or @FILE with one;
@@ -49,7 +49,7 @@ cached), IN:CACHED in USD per million tokens, or the name of a model.`,
 		Example: "  windlass simulate transcripts.jsonl\n" +
 			"  windlass simulate transcripts.jsonl --prices 1,0.1,gpt-5-mini --plot cost.svg\n" +
 			"  windlass simulate transcripts.jsonl --policy default --policy 'tight={\"mask_observations_after\": 1}'\n" +
-			"  windlass simulate 01JZ4K --policy full --policy @settings.json --json\n" +
+			"  windlass simulate last --policy full --policy @settings.json --json\n" +
 			"  windlass simulate transcripts.jsonl --policy default --calls calls.jsonl --dump requests.jsonl",
 		Args: atLeastOne("file or session"),
 		RunE: func(cmd *cobra.Command, args []string) error { return runSimulation(cmd.Context(), con, args, o) },

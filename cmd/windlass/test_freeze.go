@@ -33,9 +33,9 @@ tools answered is not looked at otherwise, so read the file before you share it.
 
 What a test compares: phases, routes, tools (their calls), output, state, and context (what each model call was sent). All but
 context unless --match says otherwise.`,
-		Example: `  windlass test freeze 01jz4k --name refund
-  windlass test freeze 01jz4k --name refund-prompts --match phases,output,context
-  windlass test freeze 01jz4k --name refund --dir cascades/tests --cascade cascades/refund.json`,
+		Example: `  windlass test freeze last --name refund
+  windlass test freeze last --name refund-prompts --match phases,output,context
+  windlass test freeze last --name refund --dir cascades/tests --cascade cascades/refund.json`,
 		Args: oneSession,
 		RunE: func(cmd *cobra.Command, args []string) error { return freezeSession(cmd.Context(), con, args[0], o) },
 	}

@@ -22,7 +22,7 @@ func newTestCommand(con *console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "test",
 		Short:   "Make regression tests of recorded runs, and run them without a model",
-		Example: "  windlass test freeze 01jz4k --name refund\n  windlass test run",
+		Example: "  windlass test freeze last --name refund\n  windlass test run",
 		Args:    noArgs,
 		RunE:    needsCommand("freeze or run", "windlass test run"),
 	}

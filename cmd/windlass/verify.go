@@ -20,7 +20,7 @@ selection, request and decision is made again from the recorded answers and comp
 recorded. The checksums of the journal say that no byte of it was changed.
 
 Exit codes: 0 it holds; 1 it does not: the first difference is shown; 6 the record cannot be read.`,
-		Example: "  windlass verify 01jz4k\n  windlass verify 01jz4k --json",
+		Example: "  windlass verify last\n  windlass verify last --json",
 		Args:    oneSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return verifySession(cmd.Context(), con, args[0])

@@ -25,7 +25,7 @@ func (a *Archive) Here(name string) (string, error) {
 	case len(found.IDs) == 1:
 		return found.IDs[0], nil
 	case found.Way == names.Last:
-		return "", a.tooFew(name)
+		return "", tooFew(a.Home, name)
 	case len(found.IDs) > 1:
 		return "", ambiguous(name, found, func(id string) Candidate { return candidateHere(a.Home, id) })
 	}
@@ -83,7 +83,7 @@ func (a *Archive) elsewhere(ctx context.Context, given string, do func(ctx conte
 	}
 	found := false
 	err := a.Database(ctx, func(ctx context.Context, db *clickhouse.DB) error {
-		id, err := a.idStored(ctx, db, given)
+		id, err := idStored(ctx, a, db, given)
 		if err != nil {
 			return err
 		}
@@ -99,7 +99,7 @@ func (a *Archive) elsewhere(ctx context.Context, given string, do func(ctx conte
 }
 
 // idStored returns the id of the session in ClickHouse that a name means.
-func (a *Archive) idStored(ctx context.Context, db *clickhouse.DB, name string) (string, error) {
+func idStored(ctx context.Context, a *Archive, db *clickhouse.DB, name string) (string, error) {
 	rows, err := db.SessionsNamed(ctx, name, names.MinSuffix)
 	if err != nil {
 		return "", err
@@ -117,8 +117,8 @@ func (a *Archive) idStored(ctx context.Context, db *clickhouse.DB, name string) 
 }
 
 // tooFew says that there is no session so far back.
-func (a *Archive) tooFew(name string) error {
-	ids, err := Local(a.Home)
+func tooFew(home, name string) error {
+	ids, err := Local(home)
 	if err != nil {
 		return err
 	}

@@ -87,7 +87,7 @@ func (a *Archive) Shipment(given []string, again bool) (*Shipment, error) {
 	}
 	p := &Shipment{database: a.Database, to: to, again: again}
 	if len(given) > 0 {
-		p.Sessions, err = a.named(all, given)
+		p.Sessions, err = named(a, all, given)
 		return p, err
 	}
 	for _, s := range all {
@@ -98,7 +98,7 @@ func (a *Archive) Shipment(given []string, again bool) (*Shipment, error) {
 	return p, nil
 }
 
-func (a *Archive) named(all []*sessions.Session, given []string) ([]*sessions.Session, error) {
+func named(a *Archive, all []*sessions.Session, given []string) ([]*sessions.Session, error) {
 	byID := map[string]*sessions.Session{}
 	for _, s := range all {
 		byID[s.ID] = s

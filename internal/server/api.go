@@ -7,7 +7,7 @@ import (
 	"github.com/windlass-run/windlass/internal/archive"
 )
 
-// Runs is what the API changes. An id may be the beginning of one if no other begins so. Errors
+// Runs is what the API changes. An id may be its end or its beginning if it means no other. Errors
 // that a client can act on are [*Problem]s. All methods are safe for concurrent use.
 type Runs interface {
 	// Start begins a run, and returns when it goes on by itself.
@@ -18,7 +18,7 @@ type Runs interface {
 	Resume(ctx context.Context, id string, r *ResumeRequest) (*Session, error)
 }
 
-// Record is what the API reads. An id may be the beginning of one if no other begins so. Errors for
+// Record is what the API reads. An id may be its end or its beginning if it means no other. Errors for
 // clients are [*Problem]s or have a kind. All methods are safe for concurrent use.
 type Record interface {
 	// List returns the newest sessions, the newest first.
