@@ -159,13 +159,13 @@ func completeSessions(given []string, written string, scope names.Scope) []strin
 	var out []string
 	now := time.Now()
 	recent := archive.Recent(home, fit, mostCompleted)
-	if scope == names.Everything && written != "" && strings.HasPrefix("last", written) {
-		recent = append(archive.Recent(home, all, 1), recent...)
-	}
-	if scope == names.Everything && strings.HasPrefix("last", written) && len(recent) > 0 {
-		out = append(out, described("last", &recent[0], now))
+	if word := "last"; scope == names.Everything && strings.HasPrefix(word, written) {
+		newest := recent
 		if written != "" {
-			recent = recent[1:]
+			newest = archive.Recent(home, all, 1)
+		}
+		if len(newest) > 0 {
+			out = append(out, described(word, &newest[0], now))
 		}
 	}
 	for i := range recent {

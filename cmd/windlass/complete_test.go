@@ -132,8 +132,15 @@ func TestCompletionTouchesNothing(t *testing.T) {
 	l.file("bad.json", `{"phases": "\u001b]0;owned\u0007"}`)
 	before := filesBelow(t, l.dir)
 	for _, words := range [][]string{
-		{"show", ""}, {"resume", "last", "--fork", ""}, {"resume", "../..", "--fork", ""}, {"run", "bad.json", "--model", ""}, {"models", ""},
-		{"sessions", "delete", "../"}, {"show", "\x1b"}, {"run", "-", "--model", "x"}, {"context", "show", strings.Repeat("x", 1<<15), "--phase", ""},
+		{"show", ""},
+		{"resume", "last", "--fork", ""},
+		{"resume", "../..", "--fork", ""},
+		{"run", "bad.json", "--model", ""},
+		{"models", ""},
+		{"sessions", "delete", "../"},
+		{"show", "\x1b"},
+		{"run", "-", "--model", "x"},
+		{"context", "show", strings.Repeat("x", 1<<15), "--phase", ""},
 	} {
 		p := l.run(exitOK, append([]string{"__complete"}, words...)...)
 		requireHarmless(t, p.out.String())

@@ -93,7 +93,7 @@ Try: give it context_window and price in windlass.json; docs/models.md says how
 `, p.err.String())
 	require.Equal(t, "Error: windlass models takes at most one NAME, not 2\nTry: windlass models --help\n", l.run(exitUsage, "models", "a", "b").err.String())
 	require.Contains(t, l.run(exitOK, "__complete", "models", "gr").out.String(), "grok-4.7\n")
-	require.Contains(t, l.run(exitOK, "__complete", "run", "x.json", "--model", "fix=gr").out.String(), "\nfix=grok-4.7\n")
+	require.Contains(t, l.run(exitOK, "__complete", "run", "x.json", "--model", "fix=gr").out.String(), "fix=grok-4.7\n")
 }
 
 // What docs/models.md shows is what the command shows.

@@ -97,8 +97,16 @@ func TestEveryCommandTakesNames(t *testing.T) {
 	l.run(exitOK, "run", "ask.json", "--offline", "--no-clickhouse", "--quiet", "--session", "first-one")
 	for i, name := range []string{"last", "last~0", "first-one", "t-one", "first", "ask"} {
 		for _, args := range [][]string{
-			{"show"}, {"sessions", "show"}, {"sessions", "handoff"}, {"verify"}, {"replay"}, {"context", "show"}, {"context", "stats"},
-			{"context", "diff", "", "1", "1"}, {"simulate"}, {"test", "freeze", "", "--name", fmt.Sprint("t", i)},
+			{"show"},
+			{"sessions", "show"},
+			{"sessions", "handoff"},
+			{"verify"},
+			{"replay"},
+			{"context", "show"},
+			{"context", "stats"},
+			{"context", "diff", "", "1", "1"},
+			{"simulate"},
+			{"test", "freeze", "", "--name", fmt.Sprint("t", i)},
 		} {
 			if args = append([]string(nil), args...); len(args) > 2 {
 				args[2] = name

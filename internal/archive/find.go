@@ -100,18 +100,20 @@ func (a *Archive) elsewhere(ctx context.Context, given string, do func(ctx conte
 
 // idStored returns the id of the session in ClickHouse that a name means.
 func idStored(ctx context.Context, a *Archive, db *clickhouse.DB, name string) (string, error) {
-	rows, err := db.SessionsNamed(ctx, name, names.MinSuffix)
-	if err != nil {
-		return "", err
-	}
-	found, err := names.Find(name, a.Scope, stored(rows))
+	found, err := names.Find(name, a.Scope, stored{ctx, db, name})
 	switch {
 	case err != nil:
 		return "", err
 	case len(found.IDs) == 1:
 		return found.IDs[0], nil
 	case len(found.IDs) > 1:
-		return "", ambiguous(name, found, stored(rows).candidate)
+		return "", ambiguous(name, found, func(id string) Candidate {
+			s, err := db.Session(ctx, id)
+			if err != nil { // the id is known
+				return Candidate{ID: id}
+			}
+			return candidateOf(&s)
+		})
 	}
 	return "", a.unknown(ctx, db, name)
 }

@@ -2,6 +2,7 @@ package archive
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -175,33 +176,45 @@ func candidateHere(home, id string) Candidate {
 	return c
 }
 
-// stored are sessions of ClickHouse, the newest first. It implements [names.Sessions], without the
-// way [names.Last], which is for those of a machine.
-type stored []clickhouse.Session
+// stored are the sessions of a ClickHouse that a name may mean, but for [names.Last], which is for
+// those of a machine. It implements [names.Sessions].
+type stored struct {
+	ctx  context.Context //nolint:containedctx // of one search
+	db   *clickhouse.DB
+	name string
+}
 
-func (s stored) IDs(fits func(string) bool) (ids []string, err error) {
-	for i := range s {
-		if fits(s[i].ID) {
-			ids = append(ids, s[i].ID)
+func (s stored) IDs(fits func(string) bool) ([]string, error) {
+	ids, err := s.db.IDsLike(s.ctx, s.name, names.MinSuffix)
+	return slices.DeleteFunc(ids, func(id string) bool { return !fits(id) }), err
+}
+
+func (s stored) Nth(int) (string, error) { return "", nil }
+
+func (s stored) NewestOf(cascade string) (string, error) { return s.db.NewestOf(s.ctx, cascade) }
+
+func candidateOf(s *clickhouse.Session) Candidate {
+	return Candidate{ID: s.ID, CascadeID: s.CascadeID, Status: s.Status, StartedAt: s.StartedAt}
+}
+
+// listing are the sessions of a list, the newest first. It implements [names.Sessions], for ids.
+type listing []Listed
+
+func (l listing) IDs(fits func(string) bool) (ids []string, err error) {
+	for i := range l {
+		if fits(l[i].ID) {
+			ids = append(ids, l[i].ID)
 		}
 	}
 	return ids, nil
 }
 
-func (s stored) Nth(int) (string, error) { return "", nil }
+func (l listing) Nth(int) (string, error) { return "", nil }
 
-func (s stored) NewestOf(cascade string) (string, error) {
-	for i := range s {
-		if s[i].CascadeID == cascade {
-			return s[i].ID, nil
-		}
-	}
-	return "", nil
-}
+func (l listing) NewestOf(string) (string, error) { return "", nil }
 
-func (s stored) candidate(id string) Candidate {
-	i := slices.IndexFunc(s, func(one clickhouse.Session) bool { return one.ID == id })
-	return Candidate{ID: id, CascadeID: s[i].CascadeID, Status: s[i].Status, StartedAt: s[i].StartedAt}
+func (l listing) with(id string) *Listed {
+	return &l[slices.IndexFunc(l, func(one Listed) bool { return one.ID == id })]
 }
 
 // localWith is [Local] of the ids that fit.

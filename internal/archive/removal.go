@@ -77,21 +77,18 @@ func (a *Archive) RemovalOf(ctx context.Context, given []string) (*Removal, erro
 }
 
 // toRemove returns the session of a list that a name means, as far as one is removed by that.
-func toRemove(list []Listed, name string) (*Listed, error) {
-	all := make(stored, len(list))
-	for i := range list {
-		all[i] = list[i].Session
-	}
-	found, err := names.Find(name, names.IDs, all)
+func toRemove(list listing, name string) (*Listed, error) {
+	found, err := names.Find(name, names.IDs, list)
 	switch {
 	case err != nil:
 		return nil, err
 	case len(found.IDs) > 1:
-		return nil, ambiguous(name, found, all.candidate)
+		return nil, ambiguous(name, found, func(id string) Candidate { return candidateOf(&list.with(id).Session) })
 	case len(found.IDs) == 1:
-		return &list[slices.IndexFunc(list, func(l Listed) bool { return l.ID == found.IDs[0] })], nil
+		return list.with(found.IDs[0]), nil
 	}
-	if id, _ := all.NewestOf(name); names.IsReserved(name) || id != "" && name != "" {
+	isCascade := name != "" && slices.ContainsFunc(list, func(l Listed) bool { return l.CascadeID == name })
+	if names.IsReserved(name) || isCascade {
 		return nil, failure.New(failure.InvalidRequest, fmt.Errorf("%q is no session's id: a session is deleted by its id, or the end or the beginning of that", name), "windlass sessions list")
 	}
 	return nil, failure.Newf(failure.UnknownSession, "no session %q on this machine or in ClickHouse", name)

@@ -370,25 +370,30 @@ func TestSessionsByTheirNames(t *testing.T) {
 	db := fill(t)
 	require.NoError(t, clickhousetest.Insert(t.Context(), db, texts("s10", "x", 1)))
 	for name, want := range map[string][]string{
-		"s1": {"s1", "s10"}, "s": {"s1", "s10", "s2"}, "10": nil, "x": nil, "": nil, "s%": nil, "s1' OR 1=1 --": nil,
+		"s1": {"s1"}, "s": {"s1", "s10", "s2"}, "10": {"s10"}, "0": {}, "x": {}, "": {}, "s%": {}, "s1' OR 1=1 --": {},
 	} {
-		found, err := db.SessionsNamed(t.Context(), name, 3)
+		ids, err := db.IDsLike(t.Context(), name, 2)
 		require.NoError(t, err)
-		var ids []string
-		for i := range found {
-			ids = append(ids, found[i].ID)
-		}
 		require.ElementsMatch(t, want, ids, name)
 	}
-	found, err := db.SessionsNamed(t.Context(), "10", 2)
-	require.NoError(t, err)
-	require.Len(t, found, 1, "by the end of its id")
 	s, err := db.Session(t.Context(), "s1")
 	require.NoError(t, err)
 	require.Equal(t, "s1", s.ID)
-	found, err = db.SessionsNamed(t.Context(), s.CascadeID, 99)
-	require.NoError(t, err)
-	require.Contains(t, found, s, "by its cascade")
 	_, err = db.Session(t.Context(), "s")
 	require.EqualError(t, err, `no session "s" in ClickHouse`)
+
+	sessions, err := db.Sessions(t.Context(), 0)
+	require.NoError(t, err)
+	newest := map[string]string{"nope": ""}
+	for _, s := range sessions { // the newest first
+		if _, known := newest[s.CascadeID]; !known {
+			newest[s.CascadeID] = s.ID
+		}
+	}
+	require.Greater(t, len(newest), 1)
+	for cascade, want := range newest {
+		id, err := db.NewestOf(t.Context(), cascade)
+		require.NoError(t, err)
+		require.Equal(t, want, id, cascade)
+	}
 }

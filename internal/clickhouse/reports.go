@@ -174,20 +174,37 @@ func (db *DB) Session(ctx context.Context, id string) (Session, error) {
 	return found[0], nil
 }
 
-// SessionsNamed returns the sessions that a name may mean, the newest first: by their ids, the
-// beginnings of these, their ends when the name has at least so many characters, and by their
-// cascades.
-func (db *DB) SessionsNamed(ctx context.Context, name string, minSuffix int) ([]Session, error) {
+// IDsLike returns the ids that are a name, begin with it or, when it has at least so many characters,
+// end with it; only the one that is the name, when there is such a one.
+func (db *DB) IDsLike(ctx context.Context, name string, minSuffix int) ([]string, error) {
 	if name == "" {
 		return nil, nil
 	}
-	where := " WHERE startsWith(session_id, ?) OR cascade_id = ?"
-	args := []any{name, name}
-	if len(name) >= minSuffix {
-		where += " OR endsWith(session_id, ?)"
-		args = append(args, name)
+	const what = "look for sessions by their ids"
+	from := "SELECT DISTINCT session_id FROM " + db.layout.table("unified_logs")
+	rows, err := list[SessionState](ctx, db, what, from+" WHERE session_id = ?", name) // by the primary key
+	if err == nil && len(rows) == 0 {
+		where, args := " WHERE startsWith(session_id, ?)", []any{name}
+		if len(name) >= minSuffix {
+			where, args = where+" OR endsWith(session_id, ?)", append(args, name)
+		}
+		rows, err = list[SessionState](ctx, db, what, from+where, args...)
 	}
-	return sessionsWhere(ctx, db, where+" ORDER BY started_at DESC, session_id", args...)
+	ids := make([]string, len(rows))
+	for i := range rows {
+		ids[i] = rows[i].ID
+	}
+	return ids, err
+}
+
+// NewestOf returns the id of the session of a cascade that began last; "" for none.
+func (db *DB) NewestOf(ctx context.Context, cascade string) (string, error) {
+	rows, err := list[SessionState](ctx, db, "look for the newest session of a cascade",
+		"SELECT session_id FROM "+db.layout.table("unified_logs")+" WHERE cascade_id = ? GROUP BY session_id ORDER BY min(at) DESC, session_id LIMIT 1", cascade)
+	if err != nil || len(rows) == 0 {
+		return "", err
+	}
+	return rows[0].ID, nil
 }
 
 // Size is how much a database holds.

@@ -156,14 +156,14 @@ var columns = []column{
 	{"status", func(p *archive.PhaseReport) string { return p.Status }, 0},
 	{">attempts", func(p *archive.PhaseReport) string { return term.Count(int64(p.Attempts)) }, 0},
 	{">turns", func(p *archive.PhaseReport) string { return term.Count(int64(p.Turns)) }, 0},
-	{">calls", func(p *archive.PhaseReport) string { return term.Count(int64(p.Usage.Calls)) }, 0},
+	{">calls", func(p *archive.PhaseReport) string { return term.Count(int64(p.Calls)) }, 0},
 	{">failed", func(p *archive.PhaseReport) string { return term.Count(int64(p.FailedCalls)) }, 3},
 	{">tools", func(p *archive.PhaseReport) string { return term.Count(int64(p.ToolCalls)) }, 2},
 	{">tokens in", func(p *archive.PhaseReport) string { return term.Count(p.TokensIn) }, 0},
 	{">cached", func(p *archive.PhaseReport) string { return term.Count(p.TokensCached) }, 1},
 	{">tokens out", func(p *archive.PhaseReport) string { return term.Count(p.TokensOut) }, 0},
 	{">cost", func(p *archive.PhaseReport) string {
-		return term.Cost(p.CostUSD, p.Usage.Calls+p.EmbeddingCalls, p.UnknownCostCalls)
+		return term.Cost(p.CostUSD, p.Calls+p.EmbeddingCalls, p.UnknownCostCalls)
 	}, 0},
 	{">time", func(p *archive.PhaseReport) string { return term.Millis(p.DurationMS) }, 4},
 }
