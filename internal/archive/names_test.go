@@ -69,6 +69,50 @@ func TestNames(t *testing.T) {
 	require.EqualError(t, err, `no session "last": there is none on this machine`)
 }
 
+// TestLastIsNoDamage: a session of which it is not known when it began is the oldest.
+func TestLastIsNoDamage(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	write(t, home, old, 0, true)
+	for _, id := range []string{"zz-damaged", "01zzzzzzzzzzzzzzzzzzzzzzzz"} {
+		require.NoError(t, os.MkdirAll(config.SessionDir(home, id), 0o700))
+		require.NoError(t, os.WriteFile(archive.JournalPath(home, id), []byte("{\n"), 0o600))
+	}
+	require.NoError(t, os.MkdirAll(config.SessionDir(home, "no-journal"), 0o700))
+	a := &archive.Archive{Home: home, Scope: names.Everything}
+	for name, want := range map[string]string{"last": old, "last~2": "zz-damaged"} {
+		id, err := a.Find(t.Context(), name)
+		require.NoError(t, err)
+		require.Equal(t, want, id, name)
+	}
+	_, err := a.Find(t.Context(), "last~3")
+	require.EqualError(t, err, `no session "last~3": there are only 3 sessions on this machine`)
+}
+
+// TestRecent gives the newest sessions, whoever chose their ids, and none without a journal.
+func TestRecent(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	for i, id := range []string{old, "chosen", newest} {
+		write(t, home, id, time.Duration(i)*time.Hour, true)
+	}
+	require.NoError(t, os.MkdirAll(config.SessionDir(home, "no-journal"), 0o700))
+	require.NoError(t, os.MkdirAll(config.SessionDir(home, "no id"), 0o700))
+	ids, err := archive.Folders(home)
+	require.NoError(t, err)
+	require.ElementsMatch(t, []string{old, "chosen", newest, "no-journal"}, ids)
+	var found []string
+	for _, s := range archive.Recent(home, ids, 9) {
+		require.Equal(t, "completed", s.Status)
+		found = append(found, s.ID)
+	}
+	require.ElementsMatch(t, []string{old, "chosen", newest}, found)
+	require.Len(t, archive.Recent(home, ids, 2), 2)
+	ids, err = archive.Folders(t.TempDir())
+	require.NoError(t, err)
+	require.Empty(t, ids)
+}
+
 // TestAmbiguousNames lists ten of the sessions with what tells them apart, and counts the others.
 func TestAmbiguousNames(t *testing.T) {
 	t.Parallel()
