@@ -57,7 +57,14 @@ Exit codes: 0 done; 1 the cascade failed; 2 wrong usage; 3 the file is invalid; 
 	})
 	root.SuggestionsMinimumDistance = 2 // cobra sets it only for its own message
 	root.Args = func(_ *cobra.Command, args []string) error { return unknownCommand(root, args) }
-	root.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	showVersion := root.Flags().Bool("version", false, "print the version, as windlass version does")
+	con.jsonFlag(root)
+	root.RunE = func(cmd *cobra.Command, _ []string) error {
+		if *showVersion {
+			return printVersion(cmd.Context(), con)
+		}
+		return cmd.Help()
+	}
 	for _, newCommand := range commands {
 		root.AddCommand(newCommand(con))
 	}

@@ -219,18 +219,27 @@ func (c Config) findBinary(ctx context.Context) (Engine, error) {
 	if err != nil {
 		return Engine{}, err
 	}
+	out, err := askVersion(ctx, path)
+	if err != nil {
+		return Engine{}, err
+	}
+	if err := checkVersion(out); err != nil {
+		return Engine{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return Engine{Kind: KindBinary, Path: path}, nil
+}
+
+// askVersion returns what a clickhouse binary says of its version.
+func askVersion(ctx context.Context, path string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, "local", "--version")
 	cmd.WaitDelay = time.Second
 	out, err := cmd.Output()
 	if err != nil {
-		return Engine{}, fmt.Errorf("ask %s for its version: %w", path, err)
+		return "", fmt.Errorf("ask %s for its version: %w", path, err)
 	}
-	if err := checkVersion(string(out)); err != nil {
-		return Engine{}, fmt.Errorf("%s: %w", path, err)
-	}
-	return Engine{Kind: KindBinary, Path: path}, nil
+	return string(out), nil
 }
 
 func checkVersion(out string) error {
