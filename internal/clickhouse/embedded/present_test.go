@@ -28,19 +28,23 @@ func TestPresent(t *testing.T) {
 	}{
 		{
 			Config{CacheDir: cached, Platform: "linux/amd64"},
-			Presence{Here: true, Version: pin, Path: library}, "ClickHouse " + pin + ", on this machine: " + library,
+			Presence{Here: true, Version: pin, Path: library},
+			"ClickHouse " + pin + ", on this machine: " + library,
 		},
 		{
 			Config{Path: filepath.Dir(binary), Platform: "linux/amd64"},
-			Presence{Here: true, Version: "26.7.3.1", Path: binary}, "ClickHouse 26.7.3.1, on this machine: " + binary,
+			Presence{Here: true, Version: "26.7.3.1", Path: binary},
+			"ClickHouse 26.7.3.1, on this machine: " + binary,
 		},
 		{
 			Config{CacheDir: t.TempDir(), Path: filepath.Dir(npm), Platform: "linux/amd64"},
-			Presence{Version: pin}, "ClickHouse " + pin + ", not on this machine yet: windlass fetch engine fetches it",
+			Presence{Version: pin},
+			"ClickHouse " + pin + ", not on this machine yet: windlass fetch engine fetches it",
 		},
 		{
 			Config{CacheDir: t.TempDir(), Platform: "plan9/mips"},
-			Presence{Problem: "no ClickHouse engine for plan9/mips"}, "none, no ClickHouse engine for plan9/mips",
+			Presence{Problem: "no ClickHouse engine for plan9/mips"},
+			"none, no ClickHouse engine for plan9/mips",
 		},
 	} {
 		got := Present(t.Context(), c.config)
