@@ -15,6 +15,7 @@ import (
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/names"
+	"github.com/windlass-run/windlass/internal/scaffold"
 	"github.com/windlass-run/windlass/internal/sessions"
 	"github.com/windlass-run/windlass/internal/term"
 )
@@ -29,6 +30,7 @@ type completer = cobra.CompletionFunc
 var wordCompleters = map[string]completer{
 	"run":              onlyFirst(cascadeFiles),
 	"validate":         cascadeFiles,
+	"init":             onlyFirst(folders),
 	"models":           onlyFirst(modelNames),
 	"show":             onlyFirst(sessionNames),
 	"resume":           onlyFirst(sessionNames),
@@ -52,6 +54,8 @@ var flagCompleters = map[string]completer{
 	"run --model":               phaseModels,
 	"run --input-file":          cascadeFiles,
 	"run --root":                folders,
+	"init --model":              modelNames,
+	"init --template":           oneOf(scaffold.Names()...),
 	"resume --fork":             sessionPhases,
 	"resume --cascade":          cascadeFiles,
 	"context show --phase":      sessionPhases,

@@ -80,6 +80,7 @@ var commands = []func(*console) *cobra.Command{
 	newResumeCommand,
 	newServeCommand,
 	newValidateCommand,
+	newInitCommand,
 	newGraphCommand,
 	newSchemaCommand,
 	newSQLCommand,

@@ -44,3 +44,9 @@ func WriteJSON(w io.Writer, v any) error {
 	enc.SetIndent("", "  ")
 	return enc.Encode(v)
 }
+
+// IsTerminalInput reports whether r is a terminal, so that somebody can be asked.
+func IsTerminalInput(r io.Reader) bool {
+	f, ok := r.(*os.File)
+	return ok && xterm.IsTerminal(int(f.Fd()))
+}
