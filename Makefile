@@ -3,6 +3,9 @@
 TOOL := go tool -modfile=tools/go.mod
 TOOL_HERE := go tool -modfile=$(CURDIR)/tools/go.mod
 MODULES := . bench e2e
+VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+COMMIT = $(shell git rev-parse HEAD 2>/dev/null)
+PREFIX ?= /usr/local
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
 
 .DEFAULT_GOAL := help
@@ -13,7 +16,27 @@ help: ## list the targets
 
 .PHONY: build
 build: ## build bin/windlass
-	go build -o bin/windlass ./cmd/windlass
+	go build -trimpath -ldflags "-X main.version=$(VERSION) -X main.commit=$(COMMIT)" -o bin/windlass ./cmd/windlass
+
+.PHONY: install
+install: build ## install windlass and its completions below PREFIX (default /usr/local), of a package below DESTDIR
+	@set -e; root="$(DESTDIR)$(PREFIX)"; \
+	install -d "$$root/bin" "$$root/share/bash-completion/completions" "$$root/share/zsh/site-functions" "$$root/share/fish/vendor_completions.d"; \
+	install -m 755 bin/windlass "$$root/bin/windlass"; \
+	bin/windlass completion bash > "$$root/share/bash-completion/completions/windlass"; \
+	bin/windlass completion zsh > "$$root/share/zsh/site-functions/_windlass"; \
+	bin/windlass completion fish > "$$root/share/fish/vendor_completions.d/windlass.fish"; \
+	echo "installed $$root/bin/windlass"
+
+.PHONY: uninstall
+uninstall: ## remove what make install has installed, with the same PREFIX and DESTDIR
+	@root="$(DESTDIR)$(PREFIX)"; rm -f "$$root/bin/windlass" "$$root/share/bash-completion/completions/windlass" \
+	"$$root/share/zsh/site-functions/_windlass" "$$root/share/fish/vendor_completions.d/windlass.fish"
+
+.PHONY: dist
+dist: ## make the archives of a release in dist, with checksums; with VERSION=... of another version than git names
+	rm -rf dist
+	cd tools && go run ./dist -out ../dist -version "$(VERSION)" -commit "$(COMMIT)" $(PLATFORMS)
 
 .PHONY: test
 test: ## run the tests as the README says

@@ -8,21 +8,21 @@ package main
 
 import (
 	"bytes"
+	"context"
 	_ "embed"
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	classifier "github.com/google/licenseclassifier/v2"
 	"github.com/google/licenseclassifier/v2/assets"
+
+	"github.com/windlass-run/windlass/tools/internal/modules"
 )
 
 // platforms are those that windlass is built for; the modules differ.
@@ -49,11 +49,11 @@ func main() {
 }
 
 func run(file string, check bool) error {
-	modules, err := linked()
+	linked, err := modules.Linked(context.Background(), "..", platforms...)
 	if err != nil {
 		return err
 	}
-	text, err := table(modules)
+	text, err := table(linked)
 	if err != nil {
 		return err
 	}
@@ -70,47 +70,8 @@ func run(file string, check bool) error {
 	return nil
 }
 
-// module is a module that is linked in.
-type module struct {
-	Path, Version, Dir string
-	Main               bool
-	Replace            *module
-}
-
-// linked returns the modules of the packages that windlass is made of, sorted by path.
-func linked() ([]module, error) {
-	found := map[string]module{}
-	for _, p := range platforms {
-		system, machine, _ := strings.Cut(p, "/")
-		cmd := exec.Command("go", "list", "-deps", "-json=Module", "./cmd/windlass")
-		cmd.Dir, cmd.Stderr = "..", os.Stderr
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+machine)
-		out, err := cmd.Output()
-		if err != nil {
-			return nil, fmt.Errorf("list what is linked for %s: %w", p, err)
-		}
-		for dec := json.NewDecoder(bytes.NewReader(out)); ; {
-			var pkg struct{ Module *module }
-			if err := dec.Decode(&pkg); errors.Is(err, io.EOF) {
-				break
-			} else if err != nil {
-				return nil, fmt.Errorf("read what is linked for %s: %w", p, err)
-			}
-			if m := pkg.Module; m != nil && !m.Main {
-				found[m.Path] = *m
-			}
-		}
-	}
-	out := make([]module, 0, len(found))
-	for _, m := range found {
-		out = append(out, m)
-	}
-	slices.SortFunc(out, func(a, b module) int { return strings.Compare(a.Path, b.Path) })
-	return out, nil
-}
-
 // table returns the list as CSV. The error names every module that may not be linked in.
-func table(modules []module) ([]byte, error) {
+func table(linked []modules.Module) ([]byte, error) {
 	c, err := assets.DefaultClassifier()
 	if err != nil {
 		return nil, fmt.Errorf("load the texts of licences: %w", err)
@@ -120,7 +81,7 @@ func table(modules []module) ([]byte, error) {
 	w := csv.NewWriter(&b)
 	rows := [][]string{{"module", "version", "licences"}}
 	var problems []error
-	for _, m := range modules {
+	for _, m := range linked {
 		names, err := licences(c, m)
 		switch {
 		case err != nil:
@@ -142,17 +103,14 @@ func table(modules []module) ([]byte, error) {
 }
 
 // licences returns the licences that the files at the root of a module name, sorted.
-func licences(c *classifier.Classifier, m module) ([]string, error) {
-	entries, err := os.ReadDir(m.Dir)
+func licences(c *classifier.Classifier, m modules.Module) ([]string, error) {
+	files, err := m.Licences()
 	if err != nil {
-		return nil, fmt.Errorf("%s %s: %w", m.Path, m.Version, err)
+		return nil, err
 	}
 	var names []string
-	for _, e := range entries {
-		if !isLicence(e.Name()) || e.IsDir() {
-			continue
-		}
-		data, err := os.ReadFile(filepath.Join(m.Dir, e.Name()))
+	for _, file := range files {
+		data, err := os.ReadFile(filepath.Join(m.Dir, file))
 		if err != nil {
 			return nil, fmt.Errorf("%s %s: %w", m.Path, m.Version, err)
 		}
@@ -164,15 +122,4 @@ func licences(c *classifier.Classifier, m module) ([]string, error) {
 	}
 	slices.Sort(names)
 	return slices.Compact(names), nil
-}
-
-// isLicence reports whether a file's name says that it is a licence.
-func isLicence(name string) bool {
-	upper := strings.ToUpper(name)
-	for _, word := range []string{"LICENSE", "LICENCE", "COPYING", "UNLICENSE"} {
-		if strings.HasPrefix(upper, word) {
-			return true
-		}
-	}
-	return false
 }
