@@ -62,6 +62,10 @@ fmt-check: ## fail when a file is not formatted
 cross: ## build for every platform, without cgo
 	@for p in $(PLATFORMS); do echo "$$p"; CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} go build -o /dev/null ./cmd/windlass || exit 1; done
 
+.PHONY: packaging
+packaging: ## install windlass in every way that can be tried here, and make its archives twice; EVERY=1: of every platform
+	cd e2e && go test -count=1 -timeout 60m ./packaging $(if $(EVERY),-args -every)
+
 .PHONY: tidy-check
 tidy-check: ## fail when go.mod or go.sum are not tidy
 	@for m in $(MODULES); do (cd $$m && go mod tidy -diff) || exit 1; done

@@ -45,6 +45,7 @@ func newRootCommand(con *console) *cobra.Command {
 Exit codes: 0 done; 1 the cascade failed; 2 wrong usage; 3 the file is invalid; 4 the provider failed;
 5 a budget was reached; 6 storage or engine not available; 130 interrupted.`,
 		Example: `  windlass run examples/cascades/minimal.json --offline
+  windlass init hello
   windlass validate incident.json
   windlass cost --by phase
   windlass sql "SELECT * FROM sessions ORDER BY started_at DESC LIMIT 5"`,

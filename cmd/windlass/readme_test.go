@@ -71,7 +71,9 @@ func TestShownCommandsExist(t *testing.T) {
 					break
 				}
 			}
-			cmd, rest, err := newRootCommand(&console{}).Find(args)
+			root := newRootCommand(&console{})
+			root.InitDefaultCompletionCmd()
+			cmd, rest, err := root.Find(args)
 			require.NoError(t, err, "%s: %v", path, args)
 			require.NotEqual(t, "windlass", cmd.Name(), "%s: %v", path, args)
 			require.NoError(t, cmd.ParseFlags(rest), "%s: %v", path, args)
