@@ -154,13 +154,16 @@ func printMade(con *console, m made, o scaffold.Options) error {
 		case 2:
 			command += "    # answers from the script, costs nothing"
 		case 1:
-			command += fmt.Sprintf("              # asks %s: set OPENAI_API_KEY first", o.Model)
+			command += fmt.Sprintf("              # asks %s, needs OPENAI_API_KEY", o.Model)
 		}
 		fmt.Fprintf(&b, "  %s\n", term.Clean(command))
 	}
 	_, err := io.WriteString(con.out, b.String())
 	return err
 }
+
+// longestQuestion is how long a question with its proposal is in one line.
+const longestQuestion = 50
 
 // questions asks a person, who may take what is proposed by an empty line.
 type questions struct {
@@ -173,7 +176,11 @@ func (q *questions) ask(wanted bool, question string, value *string) {
 	if !wanted || q.err != nil {
 		return
 	}
-	fmt.Fprintf(q.out, "%s [%s]: ", question, term.Clean(*value))
+	between := " "
+	if len(question)+len(*value) > longestQuestion {
+		between = "\n  "
+	}
+	fmt.Fprintf(q.out, "%s%s[%s]: ", question, between, term.Clean(*value))
 	line, err := q.in.ReadString('\n')
 	if err != nil {
 		fmt.Fprintln(q.out)

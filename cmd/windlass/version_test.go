@@ -74,6 +74,6 @@ func TestVersionSaysWhatIsThere(t *testing.T) {
 		require.Equal(t, l.run(exitOK, "version", "--json").out.String(), l.run(exitOK, "--version", "--json").out.String())
 	}
 	require.NoDirExists(t, empty)
-	_, err := os.Stat(filepath.Join(l.home))
+	_, err := os.Stat(l.home)
 	require.ErrorIs(t, err, os.ErrNotExist, "a version makes no folders")
 }
