@@ -30,6 +30,7 @@ type completer = cobra.CompletionFunc
 var wordCompleters = map[string]completer{
 	"run":              onlyFirst(cascadeFiles),
 	"validate":         cascadeFiles,
+	"graph":            onlyFirst(cascadeFiles),
 	"init":             onlyFirst(folders),
 	"models":           onlyFirst(modelNames),
 	"show":             onlyFirst(sessionNames),
@@ -39,6 +40,7 @@ var wordCompleters = map[string]completer{
 	"sessions show":    onlyFirst(sessionNames),
 	"sessions handoff": onlyFirst(sessionNames),
 	"sessions delete":  sessionIDsOnly,
+	"sessions redact":  onlyFirst(sessionIDsOnly),
 	"ship":             sessionNames,
 	"simulate":         sessionsOrFiles,
 	"context show":     onlyFirst(sessionNames),
@@ -54,6 +56,7 @@ var flagCompleters = map[string]completer{
 	"run --model":               phaseModels,
 	"run --input-file":          cascadeFiles,
 	"run --root":                folders,
+	"graph --format":            oneOf("mermaid", "svg"),
 	"init --model":              modelNames,
 	"init --template":           oneOf(scaffold.Names()...),
 	"resume --fork":             sessionPhases,

@@ -71,6 +71,8 @@ func TestCompletionOfSessions(t *testing.T) {
 	require.Equal(t, newest, first("show", newest[:20]), "an id that was begun is completed")
 	ids, _ := l.complete("sessions", "delete", "")
 	require.Equal(t, offered[1:], ids, "what is deleted has no name that changes")
+	ids, _ = l.complete("sessions", "redact", "")
+	require.Equal(t, offered[1:], ids, "nor has what is redacted")
 	more, _ := l.complete("ship", short, "")
 	require.NotContains(t, more, offered[1], "each once")
 	none, directive := l.complete("show", "last", "")

@@ -21,7 +21,7 @@ func TestShownOutput(t *testing.T) {
 	total := 0
 	for _, page := range []string{"install.md", "cli.md"} {
 		for _, b := range blocksOf(t, page) {
-			if b.info != "console" {
+			if b.info != "console" || strings.Contains(b.text, " 01jz4k") { // those of a redacted session have a test of their own
 				continue
 			}
 			l := newLab(t, "")

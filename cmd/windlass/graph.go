@@ -49,6 +49,5 @@ The graph is Mermaid text, which GitHub, GitLab and many editors draw, or with -
 	}
 	cmd.Flags().StringVar(&format, "format", "mermaid", "the `FORMAT`: mermaid or svg")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "write to this file instead of standard output")
-	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"mermaid", "svg"}, cobra.ShellCompDirectiveNoFileComp)) // fails for unknown flags only
 	return cmd
 }

@@ -25,9 +25,11 @@ inside other messages, and in what the run was given and came to. Lines and long
 reported, and taken out with --parts, which must be given the first time: afterwards they are not known any more. What
 models wrote of it in words of their own is not found.
 
+ID is the id of a session, its end (5 characters or more) or its beginning.
+
 Files, frozen tests and other sessions that have it are named and stay as they are. A run that a process has is never
 redacted. When ClickHouse does not answer, the journal is redacted, and the same command completes it later.`,
-		Example: "  windlass sessions redact 01JZ4K 3f2a9c0d1e5b7788 --dry-run\n  windlass sessions redact 01JZ4K 3f2a9c0d1e5b --reason 'pasted key' --parts",
+		Example: "  windlass sessions redact 7k2mq 3f2a9c0d1e5b7788 --dry-run\n  windlass sessions redact 7k2mq 3f2a9c0d1e5b --reason 'pasted key' --parts",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
 				return usageError(errors.New("sessions redact needs the id of a session and the content hash of a message"),

@@ -17,17 +17,19 @@ import (
 )
 
 // Here returns the whole id of a session on this machine that a name means; "" for none.
-func (a *Archive) Here(name string) (string, error) {
-	found, err := names.Find(name, a.Scope, local{a.Home})
+func (a *Archive) Here(name string) (string, error) { return here(a.Home, name, a.Scope) }
+
+func here(home, name string, scope names.Scope) (string, error) {
+	found, err := names.Find(name, scope, local{home})
 	switch {
 	case err != nil:
 		return "", err
 	case len(found.IDs) == 1:
 		return found.IDs[0], nil
 	case found.Way == names.Last:
-		return "", tooFew(a.Home, name)
+		return "", tooFew(home, name)
 	case len(found.IDs) > 1:
-		return "", ambiguous(name, found, func(id string) Candidate { return candidateHere(a.Home, id) })
+		return "", ambiguous(name, found, func(id string) Candidate { return candidateHere(home, id) })
 	}
 	return "", nil
 }

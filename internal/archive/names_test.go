@@ -206,3 +206,26 @@ func TestRemovalTakesNoNewest(t *testing.T) {
 	_, err := a.RemovalOf(t.Context(), []string{strings.Repeat("x", 1<<16)})
 	require.ErrorContains(t, err, "no session \"xxx")
 }
+
+// TestRedactionTakesNoNewest: as what is deleted, what is redacted is named by its id only.
+func TestRedactionTakesNoNewest(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	write(t, home, old, 0, true)
+	a := &archive.Archive{Home: home, Scope: names.Everything}
+	hash := strings.Repeat("0", 16)
+	for _, name := range []string{"last", "last~0", "incident"} {
+		_, err := archive.Redact(t.Context(), a, name, hash, archive.RedactOptions{})
+		require.EqualError(t, err, fmt.Sprintf("%q is no session's id: a session is redacted by its id, or the end or the beginning of that", name))
+		require.Equal(t, failure.InvalidRequest, failure.KindOf(err))
+	}
+	for _, name := range []string{old, "0abcd", "01jz"} {
+		_, err := archive.Redact(t.Context(), a, name, hash, archive.RedactOptions{})
+		require.ErrorContains(t, err, old, "the session is found, the message is not")
+		require.Equal(t, failure.UnknownMessage, failure.KindOf(err))
+	}
+	for _, name := range []string{"", "nothing"} {
+		_, err := archive.Redact(t.Context(), a, name, hash, archive.RedactOptions{})
+		require.EqualError(t, err, fmt.Sprintf("no session %q has a journal on this machine: it is redacted where it was run", name))
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/delivery"
 	"github.com/windlass-run/windlass/internal/failure"
+	"github.com/windlass-run/windlass/internal/names"
 	"github.com/windlass-run/windlass/internal/redaction"
 )
 
@@ -49,16 +50,11 @@ const (
 )
 
 // Redact takes the content of a message out of a session of an archive on this machine: of its journal, and then
-// of ClickHouse. Both are given by the beginnings of their names. A session that a process runs is
-// an error. When it fails after the journal was changed it can be called again.
+// of ClickHouse. The session is given by its id, or the end or the beginning of that, the message by the
+// beginning of its hash. A session that a process runs is an error. When it fails after the journal was
+// changed it can be called again.
 func Redact(ctx context.Context, a *Archive, given, hash string, o RedactOptions) (*Redacted, error) {
-	id, err := "", error(nil)
-	if given != "" {
-		id, err = a.Here(given)
-	}
-	if err == nil && id == "" {
-		err = failure.New(failure.UnknownSession, fmt.Errorf("no session %q has a journal on this machine: it is redacted where it was run", given), "")
-	}
+	id, err := toRedact(a.Home, given)
 	if err != nil {
 		return nil, err
 	}
@@ -74,6 +70,19 @@ func Redact(ctx context.Context, a *Archive, given, hash string, o RedactOptions
 	r := &redacting{archive: a, owned: owned, dir: dir, id: id, options: o}
 	done, err := r.run(ctx, hash)
 	return done, errors.Join(err, owned.Close())
+}
+
+// toRedact returns the session of this machine that a name means, as far as one is redacted by that.
+func toRedact(home, name string) (string, error) {
+	id, err := here(home, name, names.IDs)
+	if err != nil || id != "" {
+		return id, err
+	}
+	other, _ := here(home, name, names.Everything)
+	if names.IsReserved(name) || other != "" {
+		return "", notByID(name, "redacted")
+	}
+	return "", failure.Newf(failure.UnknownSession, "no session %q has a journal on this machine: it is redacted where it was run", name)
 }
 
 // redacting is the redaction of a message, while the session is owned.

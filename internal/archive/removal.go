@@ -89,9 +89,15 @@ func toRemove(list listing, name string) (*Listed, error) {
 	}
 	isCascade := name != "" && slices.ContainsFunc(list, func(l Listed) bool { return l.CascadeID == name })
 	if names.IsReserved(name) || isCascade {
-		return nil, failure.New(failure.InvalidRequest, fmt.Errorf("%q is no session's id: a session is deleted by its id, or the end or the beginning of that", name), "windlass sessions list")
+		return nil, notByID(name, "deleted")
 	}
 	return nil, failure.Newf(failure.UnknownSession, "no session %q on this machine or in ClickHouse", name)
+}
+
+// notByID refuses a name that means another session after the next run, for what cannot be undone.
+func notByID(name, done string) error {
+	err := fmt.Errorf("%q is no session's id: a session is %s by its id, or the end or the beginning of that", name, done)
+	return failure.New(failure.InvalidRequest, err, "windlass sessions list")
 }
 
 // refusal says why a session that was named is not removed.
