@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -13,10 +15,13 @@ import (
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/database"
+	"github.com/windlass-run/windlass/internal/environment"
 	"github.com/windlass-run/windlass/internal/fetch"
 	"github.com/windlass-run/windlass/internal/names"
 	"github.com/windlass-run/windlass/internal/term"
+	"github.com/windlass-run/windlass/internal/term/contexts"
 	"github.com/windlass-run/windlass/internal/term/fetching"
+	"github.com/windlass-run/windlass/internal/term/pager"
 )
 
 // console is what a command works with. Results go to out; progress, logs and errors go to err.
@@ -27,6 +32,8 @@ type console struct {
 
 	app    *app.App // nil until open was called, by whatever needs it
 	asJSON bool     // the flag --json, of commands that have it from jsonFlag
+	wide   bool     // the flag --wide, of commands that have it from wideFlag
+	direct bool     // the flag --no-pager
 	warned string   // of the engine, so far
 }
 
@@ -61,24 +68,68 @@ func (con *console) print(v any, text func() error) error {
 	if con.asJSON {
 		return term.WriteJSON(con.out, v)
 	}
-	return text()
+	return con.paged(text)
+}
+
+// paged lets text write for people. What is longer than the terminal goes through a pager; what text
+// writes to standard error follows.
+func (con *console) paged(text func() error) error {
+	command := con.pager()
+	if command == "" {
+		return text()
+	}
+	out, errw := con.out, con.err
+	var notes bytes.Buffer
+	shown := pager.New(out.(*os.File), command) //nolint:forcetypeassert // it is a terminal
+	con.out, con.err = shown, &notes
+	err := text()
+	con.out, con.err = out, errw
+	err = errors.Join(err, shown.Close())
+	_, _ = errw.Write(notes.Bytes())
+	return err
+}
+
+// pager returns the command of the pager; "" for none.
+func (con *console) pager() string {
+	out, ok := con.out.(*os.File)
+	in, isFile := con.in.(*os.File)
+	if con.direct || !ok || !isFile || !term.CanDraw(out) || !term.IsTerminal(in) {
+		return ""
+	}
+	return pager.Command(environment.LookupEnv)
+}
+
+// room is that of tables in an output.
+func (con *console) room(to io.Writer) term.Room {
+	room := term.RoomOf(to)
+	if con.wide {
+		room.Width = 0
+	}
+	return room
+}
+
+// contexts returns what standard output can show of the calls of a session.
+func (con *console) contexts() contexts.Out {
+	o := contexts.To(con.out)
+	o.Wide = con.wide
+	return o
 }
 
 // table writes a table, as wide as the terminal allows.
-func (con *console) table(t *term.Table) error { return t.Render(con.out, term.Width(con.out)) }
+func (con *console) table(t *term.Table) error { return t.Render(con.out, con.room(con.out)) }
 
 // sessionTable writes a table to one of the streams whose first column has these ids of sessions:
 // whole where the terminal has room, and where it is none.
 func (con *console) sessionTable(to io.Writer, t *term.Table, ids []string) error {
-	width := term.Width(to)
-	if width > 0 && con.app != nil {
+	room := con.room(to)
+	if room.Width > 0 && con.app != nil {
 		known, err := archive.Local(con.app.Home())
 		if err != nil {
 			return err
 		}
-		t.Shorten(0, names.Short(ids, known))
+		t.Shorten("session", names.Short(ids, known))
 	}
-	return t.Render(to, width)
+	return t.Render(to, room)
 }
 
 // sessionIDs returns the ids of a list of sessions.
@@ -146,6 +197,12 @@ func (con *console) noteUnknown(unknown uint64) {
 		fmt.Fprintf(con.err, "The cost of %s is unknown and in no sum; windlass.json can set a model's price.\n",
 			term.Plural(int(unknown), "call"))
 	}
+}
+
+// wideFlag adds --wide.
+func (con *console) wideFlag(cmd *cobra.Command) *cobra.Command {
+	cmd.Flags().BoolVar(&con.wide, "wide", false, "show every column of tables, and cut nothing")
+	return cmd
 }
 
 // jsonFlag adds --json.

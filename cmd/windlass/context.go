@@ -47,7 +47,7 @@ func contextCommand(
 				if err != nil {
 					return err
 				}
-				return con.print(found, func() error { return show(contexts.To(con.out)) })
+				return con.print(found, func() error { return show(con.contexts()) })
 			})
 		},
 	}
@@ -85,7 +85,7 @@ func newContextShowCommand(con *console) *cobra.Command {
 }
 
 func newContextDiffCommand(con *console) *cobra.Command {
-	return contextCommand(con, "diff SESSION CALL CALL", "Show what changed between the requests of two calls",
+	return con.wideFlag(contextCommand(con, "diff SESSION CALL CALL", "Show what changed between the requests of two calls",
 		"Shows what changed between the requests of two calls, and where their common beginning ends: what a prefix cache can give.",
 		"  windlass context diff last 3 4\n  windlass context diff last research/attempt1/turn3 research/attempt2/turn1",
 		3, "one session id and two calls", func(r *inspect.Record, args []string) (any, shower, error) {
@@ -99,28 +99,28 @@ func newContextDiffCommand(con *console) *cobra.Command {
 			}
 			d, err := r.Diff(from, to)
 			return d, func(o contexts.Out) error { return contexts.Diff(o, d) }, err
-		})
+		}))
 }
 
 func newContextWhyCommand(con *console) *cobra.Command {
-	return contextCommand(con, "why SESSION HASH", "List the calls that a message was sent in, in which form and why",
+	return con.wideFlag(contextCommand(con, "why SESSION HASH", "List the calls that a message was sent in, in which form and why",
 		"Lists the calls that a message was sent in, in which form and why. HASH is its content hash, or the beginning of it.",
 		"  windlass context why last 802db2e58ea89691\n  windlass context why last 802d --json",
 		2, "one session id and one hash", func(r *inspect.Record, args []string) (any, shower, error) {
 			x, err := r.Explain(args[0])
 			return x, func(o contexts.Out) error { return contexts.Uses(o, x) }, err
-		})
+		}))
 }
 
 func newContextStatsCommand(con *console) *cobra.Command {
-	return contextCommand(con, "stats SESSION", "Sum up what was sent and what that saved, with a bar for each call",
+	return con.wideFlag(contextCommand(con, "stats SESSION", "Sum up what was sent and what that saved, with a bar for each call",
 		"Sums up what the model calls of a run were sent: in tokens and in money, beside full history with the same caching.\n"+
 			"Each call has a bar of its tokens by form; what full history would have had is dotted.",
 		"  windlass context stats last\n  windlass context stats last --json",
 		1, "one session id", func(r *inspect.Record, _ []string) (any, shower, error) {
 			s := r.Stats()
 			return s, func(o contexts.Out) error { return showStats(con, o, r, &s.Total) }, nil
-		})
+		}))
 }
 
 // showStats shows the sums, and says what they lack.

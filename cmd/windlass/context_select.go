@@ -34,6 +34,7 @@ func newContextSelectCommand(con *console) *cobra.Command {
 			return found, func(out contexts.Out) error { return contexts.Selection(out, found) }, err
 		})
 	cmd.PreRunE = func(*cobra.Command, []string) error { return checkTrial(&o) }
+	con.wideFlag(cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.Task, "for", "", "the `TASK` to select for")
 	f.StringVar((*string)(&o.Strategy), "strategy", string(cards.StrategyPrefilter), "how: heuristic, semantic, prefilter, llm or hybrid")

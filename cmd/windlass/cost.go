@@ -30,6 +30,7 @@ func newCostCommand(con *console) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&by, "by", string(clickhouse.ByCascade), "sum up by "+costBys())
+	con.wideFlag(cmd)
 	con.jsonFlag(cmd)
 	return cmd
 }

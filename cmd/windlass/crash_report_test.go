@@ -117,7 +117,7 @@ func (c *crashes) report() {
 	}
 	for _, t := range []*term.Table{places, sums} {
 		fmt.Fprintln(os.Stderr)
-		require.NoError(c.t, t.Render(os.Stderr, 0))
+		require.NoError(c.t, t.Render(os.Stderr, term.Room{}))
 	}
 	fmt.Fprintf(os.Stderr, "\nNothing was lost, in %s.\n", time.Since(c.began).Round(time.Second))
 }

@@ -31,6 +31,7 @@ func newDoctorCommand(con *console) *cobra.Command {
 		Args:    noArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), con) },
 	}
+	con.wideFlag(cmd)
 	con.jsonFlag(cmd)
 	return cmd
 }
@@ -79,7 +80,7 @@ func printHealth(con *console, h health) error {
 	t := term.NewTable("what", "finding")
 	t.Add("windlass", fmt.Sprintf("%s (%s, %s)", h.Version.Version, h.Version.Platform, h.Version.Go))
 	h.Findings(t, backlogText(h.ClickHouse.Waiting))
-	if err := t.Render(con.out, 0); err != nil { // nothing here may be cut: it is read for details
+	if err := con.table(t.WrapLast()); err != nil { // nothing here may be cut: it is read for details
 		return err
 	}
 	for _, w := range h.Warnings {

@@ -59,6 +59,7 @@ Exit codes: 0 done; 1 the cascade failed; 2 wrong usage; 3 the file is invalid; 
 	root.SuggestionsMinimumDistance = 2 // cobra sets it only for its own message
 	root.Args = func(_ *cobra.Command, args []string) error { return unknownCommand(root, args) }
 	showVersion := root.Flags().Bool("version", false, "print the version, as windlass version does")
+	root.PersistentFlags().BoolVar(&con.direct, "no-pager", false, "show long output at once")
 	con.jsonFlag(root)
 	root.RunE = func(cmd *cobra.Command, _ []string) error {
 		if *showVersion {

@@ -17,7 +17,6 @@ import (
 )
 
 func newModelsCommand(con *console) *cobra.Command {
-	var wide bool
 	cmd := &cobra.Command{
 		Use:   "models [NAME]",
 		Short: "List the models whose prices and limits are known",
@@ -34,7 +33,7 @@ the models that have it in a name or in the name of the family. docs/models.md s
 			}
 			known := knownModels(cfg)
 			if len(args) == 0 {
-				return con.showModels(known, wide)
+				return con.showModels(known)
 			}
 			if m := modelCalled(cfg, known, args[0]); m != nil {
 				return con.print(m, func() error { return m.write(con.out) })
@@ -44,10 +43,10 @@ the models that have it in a name or in the name of the family. docs/models.md s
 				return withExit(exitFailed, fmt.Errorf("no known model is called %q: a run takes %s tokens for its window, and does not know what it costs",
 					args[0], term.Count(llm.DefaultWindow)), "give it context_window and price in windlass.json; docs/models.md says how")
 			}
-			return con.showModels(matching, wide)
+			return con.showModels(matching)
 		},
 	}
-	cmd.Flags().BoolVar(&wide, "wide", false, "also longest answers, prices of long requests, days, and sources")
+	cmd.Flags().BoolVar(&con.wide, "wide", false, "also longest answers, prices of long requests, days, and sources; cut nothing")
 	con.jsonFlag(cmd)
 	return cmd
 }
@@ -173,17 +172,17 @@ func (m *shownModel) has(text string) bool {
 	return slices.ContainsFunc(names, func(n string) bool { return strings.Contains(strings.ToLower(n), strings.ToLower(text)) })
 }
 
-func (con *console) showModels(list []shownModel, wide bool) error {
+func (con *console) showModels(list []shownModel) error {
 	return con.print(list, func() error {
 		heads := []string{"model", "family", ">window", ">in", ">cached", ">write", ">out"}
-		if wide {
+		if con.wide {
 			heads = append(heads, ">answer", "long requests", "as of", "found", "source")
 		}
 		t := term.NewTable(heads...)
 		for i := range list {
-			t.Add(list[i].cells(wide)...)
+			t.Add(list[i].cells(con.wide)...)
 		}
-		return con.table(t)
+		return con.table(t.Key("model").Drop("write", "cached", "family"))
 	})
 }
 

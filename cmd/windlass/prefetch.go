@@ -30,6 +30,7 @@ func newFetchCommand(con *console) *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return fetchThings(cmd.Context(), con, args) },
 	}
+	con.wideFlag(cmd)
 	con.jsonFlag(cmd)
 	return cmd
 }
@@ -68,5 +69,5 @@ func printFetched(con *console, things []prefetch.Thing) error {
 		}
 		t.Add(f.What, where)
 	}
-	return t.Render(con.out, 0)
+	return con.table(t.WrapLast())
 }

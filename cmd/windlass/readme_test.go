@@ -139,10 +139,12 @@ func TestFlagsAreDocumented(t *testing.T) {
 	require.NoError(t, err)
 	there := map[string]bool{"--help": true}
 	each(newRootCommand(&console{}), func(cmd *cobra.Command) {
-		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		documented := func(f *pflag.Flag) {
 			there["--"+f.Name] = true
 			require.Contains(t, string(data), "`--"+f.Name, "%s --%s is not in docs/cli.md", cmd.CommandPath(), f.Name)
-		})
+		}
+		cmd.Flags().VisitAll(documented)
+		cmd.PersistentFlags().VisitAll(documented)
 	})
 	shown := flagName.FindAllStringSubmatch(string(data), -1)
 	require.NotEmpty(t, shown)

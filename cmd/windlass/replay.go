@@ -43,6 +43,7 @@ asked of anybody, nothing is run and nothing is written.`,
 	f.Float64Var(&o.speed, "speed", 0, "how many times as fast as the run went; 0: at once")
 	f.BoolVar(&o.events, "events", false, "print every entry as a line of JSON")
 	f.BoolVar(&o.list, "list", false, "list the entries with their numbers, as --fork takes them")
+	con.wideFlag(cmd)
 	exclude(cmd, "events", "list")
 	return cmd
 }
@@ -53,7 +54,7 @@ func replaySession(ctx context.Context, con *console, given string, o replayOpti
 		return err
 	}
 	if o.list {
-		return con.table(entryTable(rec.Entries))
+		return con.paged(func() error { return con.table(entryTable(rec.Entries)) })
 	}
 	origin, err := app.ReadHeader(rec.Header)
 	if err != nil {
@@ -89,5 +90,5 @@ func entryTable(entries []*echo.Entry) *term.Table {
 		}
 		t.Add(term.Count(int64(e.Seq)), e.At.Local().Format(time.TimeOnly), string(e.NodeType), term.Cell(e.Key.String()), status)
 	}
-	return t
+	return t.Key("entry", "what", "where").Drop("at")
 }

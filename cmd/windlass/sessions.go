@@ -44,6 +44,7 @@ func newSessionsListCommand(con *console) *cobra.Command {
 		},
 	}
 	cmd.Flags().IntVar(&limit, "limit", 20, "how many; 0 for all")
+	con.wideFlag(cmd)
 	con.jsonFlag(cmd)
 	return cmd
 }

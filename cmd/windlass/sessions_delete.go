@@ -51,6 +51,7 @@ A run that a process has is never deleted, and none of which ClickHouse does not
 	cmd.Flags().BoolVar(&d.retention, "retention", false, "what is older than the retention in windlass.json allows")
 	cmd.Flags().BoolVar(&d.dryRun, "dry-run", false, "list what would be deleted, and delete nothing")
 	cmd.Flags().BoolVar(&d.yes, "yes", false, "do not ask")
+	con.wideFlag(cmd)
 	con.jsonFlag(cmd)
 	return cmd
 }

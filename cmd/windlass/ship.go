@@ -27,6 +27,7 @@ is named. Exit code 6 when ClickHouse is not available, or a journal cannot be r
 		RunE:    func(cmd *cobra.Command, args []string) error { return shipSessions(cmd.Context(), con, args, again) },
 	}
 	cmd.Flags().BoolVar(&again, "again", false, "deliver everything once more, also what was delivered before")
+	con.wideFlag(cmd)
 	con.jsonFlag(cmd)
 	return cmd
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/inspect"
 	"github.com/windlass-run/windlass/internal/names"
-	"github.com/windlass-run/windlass/internal/term/contexts"
 	"github.com/windlass-run/windlass/internal/term/page"
 )
 
@@ -37,6 +36,7 @@ history, where the run is, and what to do next. --calls lists every call.
 		},
 	}
 	cmd.Flags().BoolVar(&calls, "calls", false, "list every model and tool call")
+	con.wideFlag(cmd)
 	con.jsonFlag(cmd)
 	return cmd
 }
@@ -51,7 +51,7 @@ func showSession(ctx context.Context, con *console, given string, calls bool) er
 		return err
 	}
 	return con.print(d, func() error {
-		out := contexts.To(con.out)
+		out := con.contexts()
 		s := &page.Session{Report: d, Place: placeOf(con.app, d), Command: selfCommand(), Name: con.nameOf(out.Width, d.ID), Calls: calls}
 		if r, err := inspect.New(d.ID, d.Entries); err == nil { // else what was sent cannot be said
 			s.Contexts = r.Calls

@@ -60,6 +60,7 @@ cached), IN:CACHED in USD per million tokens, or the name of a model.`,
 	f.StringVar(&o.plot, "plot", "", "write a picture of cost against information kept to this file, as SVG")
 	f.StringVar(&o.calls, "calls", "", "write a line of JSON per call to this file")
 	f.StringVar(&o.dump, "dump", "", "write a line of JSON per call to this file, with the messages as they would be sent")
+	con.wideFlag(cmd)
 	con.jsonFlag(cmd)
 	return cmd
 }
@@ -88,7 +89,7 @@ func runSimulation(ctx context.Context, con *console, args []string, o simulateO
 		return err
 	}
 	return con.print(report, func() error {
-		return reports.Simulation(con.out, term.Width(con.out), report)
+		return reports.Simulation(con.out, con.room(con.out), report)
 	})
 }
 

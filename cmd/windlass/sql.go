@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -37,6 +38,7 @@ func newSQLCommand(con *console) *cobra.Command {
 	f.BoolVar(&o.json, "json", false, "print a JSON array with one object per row")
 	f.BoolVar(&o.csv, "csv", false, `print CSV with a header; NULL is \N`)
 	f.BoolVar(&o.write, "write", false, "let the statement change data")
+	con.wideFlag(cmd)
 	exclude(cmd, "json", "csv")
 	return cmd
 }
@@ -74,17 +76,31 @@ func runSQL(ctx context.Context, con *console, query string, o sqlOptions) error
 	options.Reading = !o.write
 	pool := database.NewPool(options) // another than that of the app, for what is opened ahead
 	defer pool.Close()                //nolint:errcheck // what was asked is answered
-	return con.ask(ctx, pool, func(ctx context.Context, db *clickhouse.DB) error {
+	var table bytes.Buffer            // for people: it is shown when ClickHouse has answered
+	err = con.ask(ctx, pool, func(ctx context.Context, db *clickhouse.DB) error {
 		result, err := db.Query(ctx, query, clickhouse.QueryOptions{Write: o.write})
 		if err != nil {
 			return sqlHint(err, o.write)
 		}
 		format, err := o.format(result.Format)
 		if err == nil {
-			err = rows.Write(con.out, result, format)
+			err = con.writeRows(&table, result, format)
 		}
 		return errors.Join(err, result.Close())
 	})
+	if table.Len() == 0 {
+		return err
+	}
+	return errors.Join(con.paged(func() error { _, err := table.WriteTo(con.out); return err }), err)
+}
+
+// writeRows writes rows, a table for a pager to where it is taken from.
+func (con *console) writeRows(table io.Writer, result *clickhouse.Rows, format rows.Format) error {
+	to := con.out
+	if format == rows.Table && con.pager() != "" {
+		to = table
+	}
+	return rows.Write(to, result, format, con.room(con.out))
 }
 
 // sqlHint adds what to do about a refused statement.

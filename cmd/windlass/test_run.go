@@ -54,6 +54,7 @@ Exit codes: 0 all passed; 1 one did not; 2 there are none.`,
 	f := cmd.Flags()
 	f.StringVar(&o.junit, "junit", "", "write a report in the JUnit format to a `FILE`")
 	f.BoolVar(&o.update, "update", false, "make what comes out what the tests expect")
+	con.wideFlag(cmd)
 	con.jsonFlag(cmd)
 	return cmd
 }
@@ -115,7 +116,7 @@ func printTests(con *console, report *suite.Report) error {
 	for _, r := range report.Tests {
 		t.Add(r.Name, r.CascadeID, string(r.Status), fmt.Sprintf("%.1f", r.DurationMS))
 	}
-	if err := con.table(t); err != nil {
+	if err := con.table(t.Key("test", "cascade").Drop("ms")); err != nil {
 		return err
 	}
 	var b strings.Builder

@@ -15,7 +15,7 @@ import (
 func (w *World) Terminal(args ...string) *Outcome {
 	w.T.Helper()
 	cmd := exec.CommandContext(context.Background(), w.Bin, args...)
-	cmd.Dir, cmd.Env = w.Dir, append(append([]string(nil), w.Env...), "TERM=xterm-256color")
+	cmd.Dir, cmd.Env = w.Dir, append(append([]string(nil), w.Env...), "TERM=xterm-256color", "WINDLASS_PAGER=") // nobody is there to leave a pager
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 30, Cols: 120})
 	w.Must(err)
 	defer tty.Close() //nolint:errcheck // what was on it has been read

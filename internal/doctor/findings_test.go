@@ -20,7 +20,7 @@ func TestFindings(t *testing.T) {
 	found := term.NewTable("what", "finding")
 	r.Findings(found, "nothing")
 	var out strings.Builder
-	require.NoError(t, found.Render(&out, 0))
+	require.NoError(t, found.Render(&out, term.Room{}))
 	require.Equal(t, `what                finding
 ------------------  -----------------------------------------------------------------------
 home                /home

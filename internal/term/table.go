@@ -1,7 +1,6 @@
 package term
 
 import (
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -9,17 +8,30 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
-// narrowest is the width that no column is cut below.
-const narrowest = 8
-
-// Table is text in columns. Numbers are right-aligned. On a terminal the widest columns of text are
-// cut to fit. It holds no colours.
+// Table is text in columns. Numbers are right-aligned. Where a terminal has no room for all of it,
+// columns are left out as [Table.Drop] says, and text is cut. It holds no colours.
 type Table struct {
-	heads []string
-	right []bool // the column holds numbers
-	rows  [][]string
-	short map[int][]string // of columns that are never cut: what stands in each row where there is little room
+	columns []column
+	drops   []string // heads, in the order in which their columns go
+	rows    [][]string
 }
+
+type column struct {
+	head  string
+	right bool     // it holds numbers
+	key   bool     // it is never cut
+	wraps bool     // it goes on in the next line instead of being cut; the last column only
+	short []string // what stands in each row where there is little room
+}
+
+// Room is where a table is written.
+type Room struct {
+	Width int // the columns of a terminal; 0: all is shown, and nothing is cut
+	Painter
+}
+
+// RoomOf is that of an output.
+func RoomOf(w io.Writer) Room { return Room{Width(w), Painter{WantsColour(w)}} }
 
 // NewTable makes a table with these heads. One that begins with ">" is of a column of numbers.
 func NewTable(heads ...string) *Table {
@@ -33,11 +45,50 @@ func NewTable(heads ...string) *Table {
 
 // Column adds a column before there are rows; right is for numbers.
 func (t *Table) Column(head string, right bool) {
-	t.heads, t.right = append(t.heads, Cell(head)), append(t.right, right)
+	t.columns = append(t.columns, column{head: Cell(head), right: right})
 }
 
 // Heads returns the heads of the columns.
-func (t *Table) Heads() []string { return t.heads }
+func (t *Table) Heads() []string {
+	heads := make([]string, len(t.columns))
+	for i := range t.columns {
+		heads[i] = t.columns[i].head
+	}
+	return heads
+}
+
+// Key says that the columns under these heads hold what can be typed: it is never cut. What
+// follows a key that is too long goes below it.
+func (t *Table) Key(heads ...string) *Table {
+	return t.each(heads, func(c *column) { c.key = true })
+}
+
+// Drop says which columns are left out where there is no room for them, the first one first.
+func (t *Table) Drop(heads ...string) *Table {
+	t.drops = heads
+	return t
+}
+
+// WrapLast says that the cells of the last column go on in the next line where they are too long.
+func (t *Table) WrapLast() *Table {
+	t.columns[len(t.columns)-1].wraps = true
+	return t
+}
+
+// Shorten gives a column other cells, a cell for each row, that are shown when the table is too wide
+// with its own. The column is never cut.
+func (t *Table) Shorten(head string, cells []string) *Table {
+	return t.each([]string{head}, func(c *column) { c.short, c.key = cells, true })
+}
+
+func (t *Table) each(heads []string, do func(*column)) *Table {
+	for i := range t.columns {
+		if slices.Contains(heads, t.columns[i].head) {
+			do(&t.columns[i])
+		}
+	}
+	return t
+}
 
 // Add adds a row, with a cell for each column.
 func (t *Table) Add(cells ...string) {
@@ -48,104 +99,111 @@ func (t *Table) Add(cells ...string) {
 	t.rows = append(t.rows, row)
 }
 
-// Shorten gives a column other cells, a cell for each row, that are shown when the table is too wide
-// with its own. The column is never cut.
-func (t *Table) Shorten(column int, cells []string) {
-	if t.short == nil {
-		t.short = map[int][]string{}
+// Render writes the table, and below it which columns it leaves out.
+func (t *Table) Render(w io.Writer, room Room) error {
+	l := t.fit(room.Width)
+	p := &tableWriter{layout: l, places: l.places(room.Width), width: room.Width}
+	p.row(l.cells(t.Heads()))
+	rules := make([]string, len(l.widths))
+	for i, n := range l.widths {
+		rules[i] = strings.Repeat("-", n)
 	}
-	t.short[column] = cells
-}
-
-// Width returns how many columns of a terminal the table takes when nothing is cut or shortened.
-func (t *Table) Width() int { return total(t.widths(t.rows)) }
-
-// Render writes the table; width is that of the terminal, 0 for none.
-func (t *Table) Render(w io.Writer, width int) error {
-	rows := t.rows
-	widths := t.widths(rows)
-	if width > 0 && total(widths) > width {
-		rows = t.shortRows()
-		widths = t.widths(rows)
-		t.shrink(widths, width)
+	p.row(rules)
+	for _, row := range l.rows {
+		p.row(l.cells(row))
 	}
-	var b strings.Builder
-	t.line(&b, t.heads, widths)
-	rule := make([]string, len(widths))
-	for i, n := range widths {
-		rule[i] = strings.Repeat("-", n)
+	if len(l.gone) > 0 {
+		p.WriteString(room.Paint(Dim, NotShown(l.gone, room.Width)) + "\n")
 	}
-	t.line(&b, rule, widths)
-	for _, row := range rows {
-		t.line(&b, row, widths)
-	}
-	_, err := io.WriteString(w, b.String())
+	_, err := io.WriteString(w, p.String())
 	return err
 }
 
-// shortRows returns the rows with the cells that take less room.
-func (t *Table) shortRows() [][]string {
-	rows := make([][]string, len(t.rows))
-	for i, row := range t.rows {
-		rows[i] = slices.Clone(row)
-		for column, cells := range t.short {
-			rows[i][column] = Cell(cells[i])
-		}
+// NotShown names columns that are left out, as many as a line has room for.
+func NotShown(heads []string, width int) string {
+	const begin, end = "not shown: ", " (--wide)"
+	line := begin + strings.Join(heads, ", ") + end
+	for n := len(heads) - 1; n > 0 && runewidth.StringWidth(line) > width; n-- {
+		line = begin + strings.Join(heads[:n], ", ") + " and " + Count(int64(len(heads)-n)) + " more" + end
 	}
-	return rows
+	return line
 }
 
-func (t *Table) widths(rows [][]string) []int {
-	widths := make([]int, len(t.heads))
-	for i, h := range t.heads {
-		widths[i] = runewidth.StringWidth(h)
-		for _, row := range rows {
-			widths[i] = max(widths[i], runewidth.StringWidth(row[i]))
-		}
-	}
-	return widths
+// tableWriter writes rows, each in as many lines as it needs.
+type tableWriter struct {
+	strings.Builder
+	layout
+	places []place
+	width  int
 }
 
-// shrink narrows the widest column of text until the table fits or no column can be narrowed.
-func (t *Table) shrink(widths []int, width int) {
-	for over := total(widths) - width; over > 0; over-- {
-		widest := -1
-		for i, n := range widths {
-			if t.short[i] == nil && !t.right[i] && n > narrowest && (widest < 0 || n > widths[widest]) {
-				widest = i
-			}
+// row writes the cells of the columns that are shown.
+func (p *tableWriter) row(cells []string) {
+	line, at := "", 0 // what is written of the line, and how many columns that takes
+	end := func() {
+		if line = strings.TrimRight(line, " "); line != "" {
+			p.WriteString(line + "\n")
 		}
-		if widest < 0 {
-			return
-		}
-		widths[widest]--
+		line, at = "", 0
 	}
-}
-
-// total is how many columns a line takes.
-func total(widths []int) int {
-	n := 2 * (len(widths) - 1)
-	for _, w := range widths {
-		n += w
-	}
-	return n
-}
-
-func (t *Table) line(b *strings.Builder, cells []string, widths []int) {
-	var line strings.Builder
+	var rest []string // of a cell that wraps
 	for i, c := range cells {
-		if i > 0 {
-			line.WriteString("  ")
+		col, where := &p.columns[i], p.places[i]
+		switch {
+		case col.wraps && runewidth.StringWidth(c) > where.width:
+			lines := Wrapped(c, where.width)
+			c, rest = lines[0], lines[1:]
+		case !col.key && runewidth.StringWidth(c) > where.width:
+			c = runewidth.Truncate(c, where.width, "…")
 		}
-		if runewidth.StringWidth(c) > widths[i] {
-			c = runewidth.Truncate(c, widths[i], "…")
+		n := runewidth.StringWidth(c)
+		begin := where.at
+		if col.right {
+			begin += max(0, where.width-n)
 		}
-		space := strings.Repeat(" ", widths[i]-runewidth.StringWidth(c))
-		if t.right[i] {
-			line.WriteString(space + c)
-		} else {
-			line.WriteString(c + space)
+		if i > 0 && (p.places[i-1].line < where.line || c != "" && at > max(0, begin-gap)) {
+			end()
+		}
+		if p.width > 0 && n > where.width && begin+n > p.width && begin > indent {
+			end()
+			begin = indent
+		}
+		if c != "" {
+			line += strings.Repeat(" ", begin-at) + c
+			at = begin + n
 		}
 	}
-	fmt.Fprintln(b, strings.TrimRight(line.String(), " "))
+	end()
+	p.rest(rest, p.places[len(p.places)-1])
+}
+
+// rest writes the lines in which a cell goes on.
+func (p *tableWriter) rest(lines []string, where place) {
+	for _, l := range lines {
+		at := where.at
+		if n := runewidth.StringWidth(l); n > where.width {
+			at = max(0, min(at, p.width-n))
+		}
+		p.WriteString(strings.Repeat(" ", at) + l + "\n")
+	}
+}
+
+// Wrapped divides a text between its words into lines of a width, at least one. A word that is longer
+// has a line of its own.
+func Wrapped(s string, width int) []string {
+	var lines []string
+	line, n := "", 0
+	for i, word := range strings.Split(s, " ") {
+		w := runewidth.StringWidth(word)
+		if i > 0 && n+1+w > width {
+			lines = append(lines, line)
+			line, n = word, w
+			continue
+		}
+		if i > 0 {
+			line, n = line+" ", n+1
+		}
+		line, n = line+word, n+w
+	}
+	return append(lines, line)
 }

@@ -31,16 +31,16 @@ func TestTable(t *testing.T) {
 			"-----------  -----\n" +
 			"漢字 and m…  1,234\n" +
 			"a⏎b[31mred       5\n"},
-		"no column is cut to nothing": {1, "" +
-			"name      count\n" +
-			"--------  -----\n" +
-			"漢字 an…  1,234\n" +
-			"a⏎b[31m…      5\n"},
+		"no column is cut to nothing: it goes below": {1, "" +
+			"name\n  count\n" +
+			"--------\n  -----\n" +
+			"漢字 an…\n  1,234\n" +
+			"a⏎b[31m…\n      5\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var b strings.Builder
-			require.NoError(t, sample().Render(&b, tc.width))
+			require.NoError(t, sample().Render(&b, term.Room{Width: tc.width}))
 			require.Equal(t, tc.want, b.String())
 			require.NotContains(t, b.String(), "\x1b")
 		})
@@ -67,17 +67,17 @@ func TestTableOfIDs(t *testing.T) {
 			"07k2m                   interrupted…\n" +
 			"a-name-that-was-chosen  completed\n",
 		8: "" +
-			"id                      status\n" +
-			"----------------------  --------\n" +
-			"07k2m                   interru…\n" +
-			"a-name-that-was-chosen  complet…\n",
+			"id\n  status\n" +
+			"--------\n  --------\n" +
+			"07k2m\n  interru…\n" +
+			"a-name-that-was-chosen\n  complet…\n",
 	} {
 		tb := term.NewTable("id", "status")
 		tb.Add("01jz4k0000000000007k2m", "interrupted, resumable")
 		tb.Add("a-name-that-was-chosen", "completed")
-		tb.Shorten(0, []string{"07k2m", "a-name-that-was-chosen"})
+		tb.Shorten("id", []string{"07k2m", "a-name-that-was-chosen"})
 		var b strings.Builder
-		require.NoError(t, tb.Render(&b, width))
+		require.NoError(t, tb.Render(&b, term.Room{Width: width}))
 		require.Equal(t, want, b.String(), "%d columns", width)
 	}
 }
@@ -104,6 +104,6 @@ func TestCutValue(t *testing.T) {
 	tb := term.NewTable("text")
 	tb.Add(term.CutValue(long, 20))
 	var b strings.Builder
-	require.NoError(t, tb.Render(&b, 20))
+	require.NoError(t, tb.Render(&b, term.Room{Width: 20}))
 	require.Contains(t, b.String(), strings.Repeat("漢", 9)+"…\n")
 }

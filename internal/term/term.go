@@ -9,9 +9,18 @@ import (
 	xterm "golang.org/x/term"
 )
 
-// IsTerminal reports whether w is a terminal.
-func IsTerminal(w io.Writer) bool {
+// fileOf returns the file that w is, or the terminal on which w shows what it is given.
+func fileOf(w io.Writer) (*os.File, bool) {
+	if shown, ok := w.(interface{ Terminal() *os.File }); ok {
+		return shown.Terminal(), true
+	}
 	f, ok := w.(*os.File)
+	return f, ok
+}
+
+// IsTerminal reports whether w is a terminal, or what shows its text on one, as a pager.
+func IsTerminal(w io.Writer) bool {
+	f, ok := fileOf(w)
 	return ok && xterm.IsTerminal(int(f.Fd()))
 }
 
@@ -20,7 +29,7 @@ func CanDraw(w io.Writer) bool { return IsTerminal(w) && os.Getenv("TERM") != "d
 
 // Size returns the columns and lines of the terminal that w is, zeros if it is none.
 func Size(w io.Writer) (width, height int) {
-	f, ok := w.(*os.File)
+	f, ok := fileOf(w)
 	if !ok {
 		return 0, 0
 	}

@@ -41,7 +41,7 @@ func (p *printer) bars(calls []inspect.Call, width int) {
 	for i := range calls {
 		longest = max(longest, calls[i].FullHistorySize, calls[i].ContextSize)
 	}
-	head, rows := barRows(calls, width)
+	head, rows, gone := barRows(calls, width, p.Wide)
 	room := max(narrowBar, min(widestBar, width-runewidth.StringWidth(head)-1-noteWidth(calls)))
 	p.line("%s\n%s", legend(p.Painter), p.Paint(term.Dim, head))
 	for i := range calls {
@@ -54,6 +54,9 @@ func (p *printer) bars(calls []inspect.Call, width int) {
 			note = term.Cut(note, width-runewidth.StringWidth(head)-1-room)
 		}
 		p.line("%s", strings.TrimRight(rows[i]+" "+p.bar(c, longest, room)+note, " "))
+	}
+	if len(gone) > 0 {
+		p.line("%s", p.Paint(term.Dim, term.NotShown(gone, width)))
 	}
 }
 
@@ -75,8 +78,9 @@ func noteWidth(calls []inspect.Call) (n int) {
 	return n
 }
 
-// barRows returns what is left of the bars, with a head: as many columns as leave room for a bar.
-func barRows(calls []inspect.Call, width int) (head string, rows []string) {
+// barRows returns what is left of the bars, with a head: as many columns as leave room for a bar, and
+// the heads of the others.
+func barRows(calls []inspect.Call, width int, all bool) (head string, rows, gone []string) {
 	cells := [][]string{{"call", "turn", "sent", "of full", "as before"}}
 	for i := range calls {
 		c := &calls[i]
@@ -91,9 +95,10 @@ func barRows(calls []inspect.Call, width int) (head string, rows []string) {
 		}
 	}
 	columns := len(widths)
-	for columns > 3 && sum(widths[:columns])+columns+narrowBar+noteWidth(calls) > width {
+	for !all && columns > 3 && sum(widths[:columns])+columns+narrowBar+noteWidth(calls) > width {
 		columns--
 	}
+	gone = cells[0][columns:]
 	for _, row := range cells {
 		for i, cell := range row[:columns] {
 			if row[i] = runewidth.FillLeft(cell, widths[i]); i == 1 {
@@ -102,7 +107,7 @@ func barRows(calls []inspect.Call, width int) (head string, rows []string) {
 		}
 		rows = append(rows, strings.Join(row[:columns], " "))
 	}
-	return rows[0], rows[1:]
+	return rows[0], rows[1:], gone
 }
 
 func sum[N int | int64](list []N) (n N) {

@@ -62,7 +62,7 @@ func diffTable(list []inspect.MessageChange) *term.Table {
 			string(from.Form), string(to.Form), string(to.Reason), sizes(c))
 		i++
 	}
-	return t
+	return t.Key("hash").Drop("tokens", "to", "was")
 }
 
 func fromSide(c *inspect.MessageChange) *inspect.Side { return c.From }

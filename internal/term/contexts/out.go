@@ -14,6 +14,7 @@ import (
 type Out struct {
 	W     io.Writer
 	Width int  // the columns of a terminal, 0 for none
+	Wide  bool // tables have all columns, and nothing of them is cut
 	Safe  bool // texts of messages cannot control the terminal; else they are the very bytes
 	term.Painter
 }
@@ -21,6 +22,14 @@ type Out struct {
 // To returns what w can show.
 func To(w io.Writer) Out {
 	return Out{W: w, Width: term.Width(w), Safe: term.IsTerminal(w), Painter: term.Painter{On: term.WantsColour(w)}}
+}
+
+// Room is that of tables.
+func (o Out) Room() term.Room {
+	if o.Wide {
+		return term.Room{Painter: o.Painter}
+	}
+	return term.Room{Width: o.Width, Painter: o.Painter}
 }
 
 // Text writes a text that others wrote, which may have several lines.
@@ -58,14 +67,25 @@ func (p *printer) line(format string, args ...any) {
 	}
 }
 
-// fact writes a line with a name.
+// fact writes a line with a name, or several where the terminal is narrow.
 func (p *printer) fact(name, format string, args ...any) {
-	p.line("%s", p.Paint(term.Bold, fmt.Sprintf("%-9s", name))+fmt.Sprintf(format, args...))
+	const column = 9
+	lines := []string{fmt.Sprintf(format, args...)}
+	if p.Width > 2*column {
+		lines = term.Wrapped(lines[0], p.Width-column)
+	}
+	for i, l := range lines {
+		if i == 0 {
+			p.line("%s%s", p.Paint(term.Bold, fmt.Sprintf("%-*s", column, name)), l)
+			continue
+		}
+		p.line("%*s%s", column, "", l)
+	}
 }
 
 // table writes a table.
 func (p *printer) table(t *term.Table) {
-	if err := t.Render(p.W, p.Width); p.err == nil {
+	if err := t.Render(p.W, p.Room()); p.err == nil {
 		p.err = err
 	}
 }

@@ -51,7 +51,7 @@ func scoreTable(scores []echo.Score) *term.Table {
 		cells := append([]string{string(s.ID), s.Phase, term.Count(s.Tokens)}, scoreCells(s)...)
 		t.Add(append(cells, ifSo(s.Chosen))...)
 	}
-	return t
+	return t.Key("hash", "phase").Drop("callout", "keyword", "recency", "meaning", "rank", "total")
 }
 
 // scoreCells are the parts of a score: keyword, recency, meaning, callout, total, rank.

@@ -51,7 +51,7 @@ func useTable(uses []inspect.Use) *term.Table {
 		}
 		t.Add(cells...)
 	}
-	return t
+	return t.Key("calls", "where", "until", "in place of").Drop("message", "tokens", "form")
 }
 
 // reasons writes why models chose, once for each selection.
@@ -81,5 +81,5 @@ func selectionUseTable(uses []inspect.SelectionUse) *term.Table {
 		}
 		t.Add(append(append([]string{u.Visit.String(), string(u.Strategy)}, cells...), outcome)...)
 	}
-	return t
+	return t.Key("selected for").Drop("keyword", "recency", "meaning", "callout", "by", "rank", "total")
 }

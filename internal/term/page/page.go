@@ -5,7 +5,6 @@ package page
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -44,7 +43,7 @@ func Write(o contexts.Out, s *Session) error {
 	p.facts(s)
 	if len(s.PhaseReports) > 0 {
 		p.line("")
-		p.table(phases(s.PhaseReports, o.Width))
+		p.table(phases(s.PhaseReports))
 	}
 	if len(s.Contexts) > 0 {
 		p.line("")
@@ -79,7 +78,7 @@ func (p *printer) fact(name, value string) {
 	}
 }
 
-func (p *printer) table(t *term.Table) { p.keep(t.Render(p.W, p.Width)) }
+func (p *printer) table(t *term.Table) { p.keep(t.Render(p.W, p.Room())) }
 
 // facts say which session it is, how it stands, and what it took.
 func (p *printer) facts(s *Session) {
@@ -144,60 +143,16 @@ func statusColour(status string) term.Colour {
 	return term.Yellow
 }
 
-// column is a column of the table of phases.
-type column struct {
-	head string
-	cell func(*archive.PhaseReport) string
-	drop int // those with the highest go first where there is no room; 0: never
-}
-
-var columns = []column{
-	{"phase", func(p *archive.PhaseReport) string { return p.Visit }, 0},
-	{"status", func(p *archive.PhaseReport) string { return p.Status }, 0},
-	{">attempts", func(p *archive.PhaseReport) string { return term.Count(int64(p.Attempts)) }, 0},
-	{">turns", func(p *archive.PhaseReport) string { return term.Count(int64(p.Turns)) }, 0},
-	{">calls", func(p *archive.PhaseReport) string { return term.Count(int64(p.Calls)) }, 0},
-	{">failed", func(p *archive.PhaseReport) string { return term.Count(int64(p.FailedCalls)) }, 3},
-	{">tools", func(p *archive.PhaseReport) string { return term.Count(int64(p.ToolCalls)) }, 2},
-	{">tokens in", func(p *archive.PhaseReport) string { return term.Count(p.TokensIn) }, 0},
-	{">cached", func(p *archive.PhaseReport) string { return term.Count(p.TokensCached) }, 1},
-	{">tokens out", func(p *archive.PhaseReport) string { return term.Count(p.TokensOut) }, 0},
-	{">cost", func(p *archive.PhaseReport) string {
-		return term.Cost(p.CostUSD, p.Calls+p.EmbeddingCalls, p.UnknownCostCalls)
-	}, 0},
-	{">time", func(p *archive.PhaseReport) string { return term.Millis(p.DurationMS) }, 4},
-}
-
-// phases is the table of phases with the columns for which a terminal of a width has room.
-func phases(list []archive.PhaseReport, width int) *term.Table {
-	shown := slices.Clone(columns)
-	for {
-		t := tableOf(list, shown)
-		last := slices.MaxFunc(shown, func(a, b column) int { return a.drop - b.drop }).drop
-		if width == 0 || t.Width() <= width || last == 0 {
-			return t
-		}
-		shown = slices.DeleteFunc(shown, func(c column) bool { return c.drop == last })
-	}
-}
-
-func tableOf(list []archive.PhaseReport, shown []column) *term.Table {
-	heads := make([]string, len(shown))
-	for i, c := range shown {
-		heads[i] = c.head
-	}
-	t := term.NewTable(heads...)
-	visits := make([]string, len(list))
+// phases is the table of phases.
+func phases(list []archive.PhaseReport) *term.Table {
+	t := term.NewTable("phase", "status", ">attempts", ">turns", ">calls", ">failed", ">tools", ">tokens in", ">cached", ">tokens out", ">cost", ">time")
 	for i := range list {
-		visits[i] = list[i].Visit
-		cells := make([]string, len(shown))
-		for j, c := range shown {
-			cells[j] = c.cell(&list[i])
-		}
-		t.Add(cells...)
+		p := &list[i]
+		t.Add(p.Visit, p.Status, term.Count(int64(p.Attempts)), term.Count(int64(p.Turns)), term.Count(int64(p.Calls)),
+			term.Count(int64(p.FailedCalls)), term.Count(int64(p.ToolCalls)), term.Count(p.TokensIn), term.Count(p.TokensCached), term.Count(p.TokensOut),
+			term.Cost(p.CostUSD, p.Calls+p.EmbeddingCalls, p.UnknownCostCalls), term.Millis(p.DurationMS))
 	}
-	t.Shorten(0, visits) // never cut: it is a key
-	return t
+	return t.Key("phase").Drop("time", "failed", "tools", "cached", "turns", "attempts", "tokens out")
 }
 
 // places say where the session is.

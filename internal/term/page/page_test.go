@@ -84,7 +84,8 @@ func TestWidths(t *testing.T) {
 		200: "phase status attempts turns calls failed tools tokens in cached tokens out cost time",
 		114: "phase status attempts turns calls failed tools tokens in cached tokens out cost",
 		98:  "phase status attempts turns calls tokens in cached tokens out cost",
-		80:  "phase status attempts turns calls tokens in tokens out cost",
+		88:  "phase status attempts turns calls tokens in tokens out cost",
+		80:  "phase status turns calls tokens in tokens out cost",
 	} {
 		shown := write(t, contexts.Out{Width: width}, s)
 		require.Contains(t, shown, "a_phase_of_a_long_name~2  comple")
@@ -95,6 +96,7 @@ func TestWidths(t *testing.T) {
 			}
 		}
 		require.Equal(t, heads, head, "%d columns", width)
+		require.Equal(t, width > 0 && width < 200, strings.Contains(shown, "\nnot shown: time"), shown)
 	}
 }
 

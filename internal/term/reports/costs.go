@@ -15,7 +15,7 @@ func Costs(by clickhouse.CostBy, rows []clickhouse.CostRow) *term.Table {
 	for _, r := range rows {
 		t.Add(append(names.cells(r), usageCells(r.Usage, embeds)...)...)
 	}
-	return t
+	return t.Key(names.heads...).Drop("time", "scripted", "failed", "embeddings", "cached", "tokens out", "calls", "tokens in")
 }
 
 // embeddingsHead is that of the requests for embeddings, which few reports have.

@@ -16,7 +16,7 @@ import (
 func text(t *testing.T, table *term.Table) string {
 	t.Helper()
 	var b strings.Builder
-	require.NoError(t, table.Render(&b, 0))
+	require.NoError(t, table.Render(&b, term.Room{}))
 	return b.String()
 }
 
@@ -71,7 +71,7 @@ func TestSimulation(t *testing.T) {
 		Policies: []*simulate.Summary{{Policy: "default", TokensSent: 2500, Saved: 0.5, OfBest: &best, Worst: 1.5, WorstAt: 7}},
 	}
 	var b strings.Builder
-	require.NoError(t, reports.Simulation(&b, 0, &simulate.Report{Groups: []*simulate.Group{group}}))
+	require.NoError(t, reports.Simulation(&b, term.Room{}, &simulate.Report{Groups: []*simulate.Group{group}}))
 	require.True(t, strings.HasPrefix(b.String(), "a.jsonl: 1 conversation, 1,200 calls, 5,000 tokens with full history; a cached token costs 0.1 of another\n\n"), b.String())
 	require.Regexp(t, `default +2,500 +50\.0 % +0\.0 % +0 +1\.250 +0\.000 +1\.500  line 7`, b.String())
 }

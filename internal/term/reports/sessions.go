@@ -26,7 +26,9 @@ func Sessions(list []archive.Listed) *term.Table {
 		heads = append(heads, ">waiting")
 	}
 	t := term.NewTable(heads...)
+	var started []string
 	for _, s := range list {
+		started = append(started, formatMinute(s.StartedAt))
 		cells := sessionCells(&s, anyEmbeds)
 		if anyWaits && s.Pending > 0 {
 			cells = append(cells, term.Count(int64(s.Pending)))
@@ -35,7 +37,8 @@ func Sessions(list []archive.Listed) *term.Table {
 		}
 		t.Add(cells...)
 	}
-	return t
+	return t.Key("session", "cascade").Shorten("started", started).
+		Drop("cached", "embeddings", "phases", "tokens out", "calls", "duration", "tokens in", "waiting")
 }
 
 func sessionCells(l *archive.Listed, embeds bool) []string {
@@ -64,7 +67,7 @@ func Calls(calls []archive.Call) *term.Table {
 		}
 		t.Add(term.Count(int64(c.Seq)), c.Key, c.Name, in, cached, out, cost, term.Millis(c.DurationMS), callOutcome(c))
 	}
-	return t
+	return t.Key("seq", "where").Drop("cached", "time", "tokens out", "tokens in")
 }
 
 // callOutcome says how a call ended. An error says itself how often the call was tried.
@@ -88,14 +91,18 @@ func ownOutcome(c archive.Call) string {
 	}
 }
 
-// Candidates lists the sessions that a name may mean, a line for each, indented.
+// Candidates lists the sessions that a name may mean, a line for each, indented. The ids are whole,
+// to be copied.
 func Candidates(e *archive.AmbiguousError) string {
 	t := term.NewTable("session", "cascade", "status", "started")
+	var started []string
 	for _, s := range e.Sessions {
 		t.Add(s.ID, s.CascadeID, s.Status, formatTime(s.StartedAt))
+		started = append(started, formatMinute(s.StartedAt))
 	}
 	var b strings.Builder
-	_ = t.Render(&b, 0) // whole ids, to be copied; a [strings.Builder] takes everything
+	room := term.Room{Width: 80 - len("  ")}
+	_ = t.Key("session", "cascade").Shorten("started", started).Render(&b, room) // a [strings.Builder] takes everything
 	lines := "  " + strings.ReplaceAll(strings.TrimSuffix(b.String(), "\n"), "\n", "\n  ")
 	if e.More > 0 {
 		lines += fmt.Sprintf("\n  and %d more", e.More)
@@ -111,6 +118,14 @@ func formatTime(t time.Time) string {
 	return t.Local().Format(time.DateTime)
 }
 
+// formatMinute is formatTime where there is little room.
+func formatMinute(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Local().Format("2006-01-02 15:04")
+}
+
 // Shipped has a row for each session of a delivery.
 func Shipped(results []archive.Shipped) *term.Table {
 	t := term.NewTable("session", ">delivered", ">waiting", "outcome")
@@ -124,7 +139,7 @@ func Shipped(results []archive.Shipped) *term.Table {
 		}
 		t.Add(r.ID, term.Count(int64(r.Delivered)), term.Count(int64(r.Pending)), outcome)
 	}
-	return t
+	return t.Key("session")
 }
 
 // Removed lists sessions with what is removed of each.
@@ -137,7 +152,7 @@ func Removed(list []archive.Removed) *term.Table {
 		}
 		t.Add(r.ID, r.CascadeID, r.Status, formatTime(r.LastAt), what)
 	}
-	return t
+	return t.Key("session", "cascade").Drop("newest entry", "status")
 }
 
 func removedParts(r *archive.Removed) string {

@@ -11,7 +11,7 @@ import (
 )
 
 // Simulation writes a table of the policies for each file and each price.
-func Simulation(w io.Writer, width int, r *simulate.Report) error {
+func Simulation(w io.Writer, room term.Room, r *simulate.Report) error {
 	for i, g := range append(r.Groups, r.Total...) {
 		if i > 0 {
 			fmt.Fprintln(w)
@@ -22,7 +22,7 @@ func Simulation(w io.Writer, width int, r *simulate.Report) error {
 		}
 		fmt.Fprintf(w, "%s: %s, %s, %s tokens with full history; %s\n\n", term.Cell(name),
 			term.Counted(g.Conversations, "conversation"), term.Counted(g.Calls, "call"), term.Count(g.TokensFull), g.Prices)
-		if err := SimulationTable(g).Render(w, width); err != nil {
+		if err := SimulationTable(g).Render(w, room); err != nil {
 			return err
 		}
 	}
@@ -43,7 +43,7 @@ func SimulationTable(g *simulate.Group) *term.Table {
 		t.Add(s.Policy, term.Count(s.TokensSent), quantity.Share(s.Saved, 1), quantity.Share(s.Cached, 1), formatMoney(g.Prices, s.Money),
 			best, fmt.Sprintf("%.3f", s.OfFull), fmt.Sprintf("%.3f", s.Worst), worstPlace(g, s), term.Count(int64(s.Invalid)), kept)
 	}
-	return t
+	return t.Key("policy").Drop("invalid", "kept", "where", "of best", "cached", "worst")
 }
 
 // worstPlace names the conversation a policy did worst in; "": nowhere worse than full history.

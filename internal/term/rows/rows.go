@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/windlass-run/windlass/echo"
@@ -19,7 +20,7 @@ type Format string
 
 // The formats.
 const (
-	Table Format = "table" // for people; the columns are cut to the width of the terminal
+	Table Format = "table" // for people; as wide as the terminal
 	JSON  Format = "json"  // an array with an object for each row
 	CSV   Format = "csv"   // with a header; NULL is \N
 	None  Format = "null"  // the rows are read and not written
@@ -40,8 +41,8 @@ func FormatOf(clause string) (Format, bool) {
 	return "", false
 }
 
-// Write writes all rows in a format. It does not close them.
-func Write(w io.Writer, rows *clickhouse.Rows, format Format) error {
+// Write writes all rows in a format, a table in a room. It does not close them.
+func Write(w io.Writer, rows *clickhouse.Rows, format Format, room term.Room) error {
 	out := bufio.NewWriter(w)
 	var err error
 	switch format {
@@ -52,7 +53,7 @@ func Write(w io.Writer, rows *clickhouse.Rows, format Format) error {
 	case None:
 		err = eachRow(rows, func([]clickhouse.Value) error { return nil })
 	default:
-		err = writeTable(out, rows, term.Width(w))
+		err = writeTable(out, rows, room)
 	}
 	return errors.Join(err, out.Flush())
 }
@@ -144,18 +145,21 @@ func writeCSV(w io.Writer, rows *clickhouse.Rows) error {
 	return errors.Join(err, out.Error())
 }
 
-func writeTable(w io.Writer, rows *clickhouse.Rows, width int) error {
+func writeTable(w io.Writer, rows *clickhouse.Rows, room term.Room) error {
 	if len(rows.Columns) == 0 {
 		return nil // a statement without a result
 	}
 	t := term.NewTable()
+	keys, drops := keysOf(rows.Columns)
 	for _, c := range rows.Columns {
 		t.Column(c.Name, c.IsNumber())
 	}
 	err := eachRow(rows, func(row []clickhouse.Value) error {
 		cells := make([]string, len(row))
 		for i, v := range row {
-			cells[i] = term.CutValue(v.String(), width)
+			if cells[i] = v.String(); !slices.Contains(keys, rows.Columns[i].Name) {
+				cells[i] = term.CutValue(cells[i], room.Width)
+			}
 		}
 		t.Add(cells...)
 		return nil
@@ -163,5 +167,21 @@ func writeTable(w io.Writer, rows *clickhouse.Rows, width int) error {
 	if err != nil {
 		return err
 	}
-	return t.Render(w, width)
+	return t.Key(keys...).Drop(drops...).Render(w, room)
+}
+
+// keysOf returns the names of the columns that hold keys and ids, and of those that are left out
+// where there is no room: the last ones first, but not the first one.
+func keysOf(columns []clickhouse.Column) (keys, drops []string) {
+	for i, c := range columns {
+		name := term.Cell(c.Name)
+		switch lower := strings.ToLower(c.Name); {
+		case lower == "key", strings.HasSuffix(lower, "_key"), strings.HasSuffix(lower, "_id"), strings.HasSuffix(lower, "_hash"):
+			keys = append(keys, name)
+		case i > 0:
+			drops = append(drops, name)
+		}
+	}
+	slices.Reverse(drops)
+	return keys, drops
 }
