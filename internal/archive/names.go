@@ -185,13 +185,15 @@ type stored struct {
 }
 
 func (s stored) IDs(fits func(string) bool) ([]string, error) {
-	ids, err := s.db.IDsLike(s.ctx, s.name, names.MinSuffix)
+	ids, err := clickhouse.IDsLike(s.ctx, s.db, s.name, names.MinSuffix)
 	return slices.DeleteFunc(ids, func(id string) bool { return !fits(id) }), err
 }
 
 func (s stored) Nth(int) (string, error) { return "", nil }
 
-func (s stored) NewestOf(cascade string) (string, error) { return s.db.NewestOf(s.ctx, cascade) }
+func (s stored) NewestOf(cascade string) (string, error) {
+	return clickhouse.NewestOf(s.ctx, s.db, cascade)
+}
 
 func candidateOf(s *clickhouse.Session) Candidate {
 	return Candidate{ID: s.ID, CascadeID: s.CascadeID, Status: s.Status, StartedAt: s.StartedAt}

@@ -372,7 +372,7 @@ func TestSessionsByTheirNames(t *testing.T) {
 	for name, want := range map[string][]string{
 		"s1": {"s1"}, "s": {"s1", "s10", "s2"}, "10": {"s10"}, "0": {}, "x": {}, "": {}, "s%": {}, "s1' OR 1=1 --": {},
 	} {
-		ids, err := db.IDsLike(t.Context(), name, 2)
+		ids, err := clickhouse.IDsLike(t.Context(), db, name, 2)
 		require.NoError(t, err)
 		require.ElementsMatch(t, want, ids, name)
 	}
@@ -392,7 +392,7 @@ func TestSessionsByTheirNames(t *testing.T) {
 	}
 	require.Greater(t, len(newest), 1)
 	for cascade, want := range newest {
-		id, err := db.NewestOf(t.Context(), cascade)
+		id, err := clickhouse.NewestOf(t.Context(), db, cascade)
 		require.NoError(t, err)
 		require.Equal(t, want, id, cascade)
 	}

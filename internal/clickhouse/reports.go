@@ -176,7 +176,7 @@ func (db *DB) Session(ctx context.Context, id string) (Session, error) {
 
 // IDsLike returns the ids that are a name, begin with it or, when it has at least so many characters,
 // end with it; only the one that is the name, when there is such a one.
-func (db *DB) IDsLike(ctx context.Context, name string, minSuffix int) ([]string, error) {
+func IDsLike(ctx context.Context, db *DB, name string, minSuffix int) ([]string, error) {
 	if name == "" {
 		return nil, nil
 	}
@@ -198,7 +198,7 @@ func (db *DB) IDsLike(ctx context.Context, name string, minSuffix int) ([]string
 }
 
 // NewestOf returns the id of the session of a cascade that began last; "" for none.
-func (db *DB) NewestOf(ctx context.Context, cascade string) (string, error) {
+func NewestOf(ctx context.Context, db *DB, cascade string) (string, error) {
 	rows, err := list[SessionState](ctx, db, "look for the newest session of a cascade",
 		"SELECT session_id FROM "+db.layout.table("unified_logs")+" WHERE cascade_id = ? GROUP BY session_id ORDER BY min(at) DESC, session_id LIMIT 1", cascade)
 	if err != nil || len(rows) == 0 {
