@@ -84,6 +84,7 @@ func (p parser) model(name string, n *source.Node) Model {
 		"dimensions":           func(n *source.Node) { m.Dimensions = p.Int(n, "dimensions", 1) },
 		"batch_size":           func(n *source.Node) { m.BatchSize = p.Int(n, "batch_size", 1) },
 		"max_tokens_param":     func(n *source.Node) { m.MaxTokensParam = p.maxTokensParam(n) },
+		"stream":               func(n *source.Node) { v := p.Bool(n, "stream"); m.Stream = &v },
 		"native_tools":         func(n *source.Node) { v := p.Bool(n, "native_tools"); m.NativeTools = &v },
 		"options":              func(n *source.Node) { m.Options = p.options(n) },
 	}

@@ -46,6 +46,7 @@ type client struct {
 	wait     time.Duration // before the second try
 	timeout  time.Duration
 	idle     time.Duration
+	whole    bool // answers are not streamed
 	price    *config.Price
 	secrets  cleaner
 	tools    *memo[toolSet, []byte]
@@ -78,6 +79,9 @@ func newClient(e endpoint, m config.Model, transport http.RoundTripper) *client 
 		now: time.Now, sleep: effect.Seams{}.OrSystem().Sleep,
 		retries: DefaultMaxRetries, wait: cmp.Or(m.RetryWait, DefaultRetryWait),
 		timeout: cmp.Or(m.Timeout, DefaultTimeout), idle: cmp.Or(m.IdleTimeout, DefaultIdleTimeout),
+	}
+	if c.whole = m.Stream != nil && !*m.Stream; c.whole { // such an endpoint is silent until the answer is whole
+		c.idle = cmp.Or(m.IdleTimeout, c.timeout)
 	}
 	if m.MaxRetries != nil {
 		c.retries = *m.MaxRetries
@@ -115,17 +119,25 @@ func (c *client) complete(ctx context.Context, req *effect.ModelRequest, model s
 	b.fill(&wireRequest{
 		model: model, temperature: req.Temperature, maxTokens: cmp.Or(req.MaxOutputTokens, c.settings.MaxOutputTokens),
 		maxTokensParam: cmp.Or(c.settings.MaxTokensParam, "max_completion_tokens"),
-		options:        options, tools: c.encodedTools(req.Tools), noToolCalls: req.NoToolCalls,
+		options:        options, whole: c.whole, tools: c.encodedTools(req.Tools), noToolCalls: req.NoToolCalls,
 	}, req.Messages)
 	var answer *assembly
 	retried, err := c.try(ctx, req, &call{url: c.api.chat, body: b, read: func(res *http.Response) error {
 		answer = &assembly{onDelta: req.OnDelta, secrets: c.secrets, shown: secret.Stream{Set: c.secrets.Set}}
 		return answer.read(res)
-	}})
+	}, hint: c.hint})
 	if err != nil {
 		return nil, err
 	}
 	return c.response(req, model, answer, retried), nil
+}
+
+// hint says what to try after a failure.
+func (c *client) hint(f *failure) string {
+	if !c.whole && refusesStream(f) {
+		return streamHint
+	}
+	return f.hint
 }
 
 // call is a request that may be attempted several times.

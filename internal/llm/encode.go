@@ -23,6 +23,7 @@ type wireRequest struct {
 	options        map[string]json.RawMessage
 	tools          []byte // encoded, or nil
 	noToolCalls    bool
+	whole          bool // the answer is not to be streamed
 }
 
 // fill makes the request body: first what stays the same in a conversation, then messages, then
@@ -47,7 +48,9 @@ func (b *body) fill(w *wireRequest, msgs []*echo.Message) {
 func appendHead(dst []byte, w *wireRequest) []byte {
 	dst = append(dst, `{"model":`...)
 	dst = echo.AppendString(dst, w.model)
-	dst = append(dst, `,"stream":true,"stream_options":{"include_usage":true}`...)
+	if !w.whole {
+		dst = append(dst, `,"stream":true,"stream_options":{"include_usage":true}`...)
+	}
 	if w.temperature != nil {
 		dst = append(dst, `,"temperature":`...)
 		dst = strconv.AppendFloat(dst, *w.temperature, 'g', -1, 64)

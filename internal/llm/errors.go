@@ -142,6 +142,16 @@ func (f *failure) fill(kind echo.ModelErrorKind, class retryClass) {
 	f.kind, f.class, f.hint = kind, class, kinds[kind].hint
 }
 
+// streamHint is what to try with an endpoint that refuses a request because it asks for a stream.
+const streamHint = `set "stream": false for the model in windlass.json: the endpoint refuses to stream`
+
+// refusesStream reports whether a refusal is about the stream that was asked for.
+func refusesStream(f *failure) bool {
+	return f.kind == echo.ModelErrBadRequest && streamWord.MatchString(f.message)
+}
+
+var streamWord = regexp.MustCompile(`(?i)\bstream(ing)?\b`)
+
 // providerFailure decides what an error of the provider means.
 func providerFailure(status int, pe *providerError) *failure {
 	f := &failure{status: status, message: pe.Message, after: -1}

@@ -29,6 +29,16 @@ func SleepLess(t *testing.T, r *Router, model string) *[]time.Duration {
 	return waits
 }
 
+// IdleTimeout returns for how long a model's endpoint may be silent.
+func IdleTimeout(t *testing.T, r *Router, model string) time.Duration {
+	t.Helper()
+	c, err := r.client(model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.idle
+}
+
 // Exact reports whether the model family's own tokenizer is used.
 func (c *Counter) Exact() bool { return c.codec != nil }
 

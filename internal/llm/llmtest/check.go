@@ -58,6 +58,9 @@ func (s *Server) read(data []byte) (*Request, error) {
 	if req.Model == "" {
 		return nil, errors.New("you must provide a model parameter")
 	}
+	if s.cfg.NoStream && req.Stream {
+		return nil, errors.New("stream is not supported by this endpoint")
+	}
 	return req, checkMessages(req.Messages, req.Tools)
 }
 

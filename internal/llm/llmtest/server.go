@@ -114,6 +114,8 @@ type Config struct {
 	// Sent is told what has been sent of a completion: a part, before the rest is held back or
 	// dropped, or all of it. May be nil.
 	Sent func(r Request, whole bool)
+	// NoStream refuses requests for a stream, as endpoints do that cannot stream.
+	NoStream bool
 	// Lenient turns the checks of messages off, for benchmarks of the client.
 	Lenient bool
 }
