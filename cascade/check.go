@@ -42,6 +42,7 @@ func (k *checker) check() {
 	k.tools.offer(k.phases)
 	k.schemas.checkInputs(k.cascade.InputsSchema, k.root)
 	checkModel(k.root, "model")
+	checkFallback(k.root, k.cascade.Model, k.cascade.Fallback)
 	validatorRules{k}.checkValidators()
 	phaseRules{k}.checkPhaseNames()
 	for _, p := range k.phases {
@@ -81,6 +82,7 @@ func (k *checker) checkPhase(p located) {
 	phase.checkMisplaced(p)
 	phase.checkRules(p)
 	checkModel(p.at, "model")
+	checkFallback(p.at, k.cascade.modelOf(p.Phase), p.Fallback)
 	references.checkTackle(p)
 	phase.checkLoopUntil(p)
 	references.checkTargets(p)

@@ -52,7 +52,7 @@ func blank(at place) bool {
 // The fields that only one kind of phase has.
 var (
 	modelFields = []string{
-		"model", "temperature", "max_output_tokens", "model_options", "tackle", "tools", "use_native_tools", "rules", "intra_context",
+		"model", "fallback_models", "temperature", "max_output_tokens", "model_options", "tackle", "tools", "use_native_tools", "rules", "intra_context",
 		"output_schema",
 	}
 	toolFields = []string{"inputs", "routing", "retry", "timeout"}

@@ -1,5 +1,7 @@
 package echo
 
+import "reflect"
+
 // ModelCall is what a model call says beyond its message, usage and cost.
 type ModelCall struct {
 	Model        string           `json:"model,omitempty"` // as the provider names it
@@ -43,7 +45,13 @@ type ModelFacts struct {
 	Price       *Price  `json:"price,omitempty"`        // nil: unknown
 	Tariff      *Tariff `json:"tariff,omitempty"`       // nil: unknown
 	NativeTools *bool   `json:"native_tools,omitempty"` // it has tool calling of its own; nil: unknown
+
+	// Fallback lists the models that are asked when it cannot be reached, unless a cascade does.
+	Fallback []string `json:"fallback_models,omitempty"`
 }
+
+// IsZero reports whether nothing is known.
+func (f ModelFacts) IsZero() bool { return reflect.ValueOf(f).IsZero() }
 
 // Price is the price of sent tokens, in USD per million.
 type Price struct {

@@ -45,7 +45,16 @@ type Route struct {
 
 // Warning is something that a person should know and that does not stop the run.
 type Warning struct {
-	Message string `json:"message"`
+	Message  string    `json:"message"`
+	Fallback *Fallback `json:"fallback,omitempty"` // nil: the warning is of something else
+}
+
+// Fallback says that another model is asked for the rest of a visit. The entry names that model.
+type Fallback struct {
+	From    string         `json:"from"`
+	To      string         `json:"to"`
+	Kind    ModelErrorKind `json:"kind"`    // why From could not be asked
+	Context *PhaseContext  `json:"context"` // in force from now on
 }
 
 func (RunStart) kind() kind { return kind{node: NodeRunStart} }

@@ -34,6 +34,14 @@ func goldens() []golden {
 	return slices.Concat(goldenRuns(), goldenPhases(), goldenContexts(), goldenValues(), []golden{goldenHandoff()})
 }
 
+var settings = &PhaseContext{
+	Dialect: "prompted", Policy: json.RawMessage(`{"enabled":true}`), Limit: 1, Window: 2, Reserve: 3, Strategy: "fail", Fixed: 4, Exact: true,
+	Price: &Price{0.5, 0.05},
+}
+
+const settingsJSON = `{"dialect":"prompted","policy":{"enabled":true},"limit":1,"window":2,"reserve":3,"strategy":"fail","fixed":4,"exact":true,` +
+	`"price":{"input":0.5,"cached":0.05}}`
+
 func goldenRuns() []golden {
 	return []golden{
 		goldenOf("run/start", RunStart{
@@ -44,17 +52,14 @@ func goldenRuns() []golden {
 		goldenOf("run/resume", Resume{Budget: &Budget{1, 2, 3}, SetAside: []uint64{9, 8}},
 			`{"budget":{"max_usd":1,"max_tokens":2,"max_seconds":3},"set_aside":[9,8]}`),
 		goldenOf("a/route", Route{From: "a", To: "b", Reason: "route_to"}, `{"from":"a","reason":"route_to","to":"b"}`),
-		goldenOf("cards/warning", Warning{"slow"}, `{"message":"slow"}`),
+		goldenOf("a/attempt1/turn1/model/warning", Warning{Message: "gone", Fallback: &Fallback{From: "m", To: "n", Kind: ModelErrServer, Context: settings}},
+			`{"message":"gone","fallback":{"from":"m","to":"n","kind":"server","context":`+settingsJSON+`}}`),
 	}
 }
 
 func goldenPhases() []golden {
 	return []golden{
-		goldenOf("a/start", PhaseStart{Visit: 2, Context: &PhaseContext{
-			Dialect: "prompted", Policy: json.RawMessage(`{"enabled":true}`), Limit: 1, Window: 2, Reserve: 3, Strategy: "fail", Fixed: 4, Exact: true,
-			Price: &Price{0.5, 0.05},
-		}}, `{"visit":2,"context":{"dialect":"prompted","policy":{"enabled":true},"limit":1,"window":2,"reserve":3,"strategy":"fail","fixed":4,"exact":true,`+
-			`"price":{"input":0.5,"cached":0.05}}}`),
+		goldenOf("a/start", PhaseStart{Visit: 2, Context: settings}, `{"visit":2,"context":`+settingsJSON+`}`),
 		goldenOf("a/end", PhaseEnd{
 			Status: StatusCompleted, Reason: StopAnswered, Attempts: 1, Turns: 2, Calls: 3, Unknown: 4, Masked: 5, Recalls: 6, Rereads: 7,
 			Output: map[string]any{"n": big},
@@ -112,9 +117,9 @@ func goldenValues() []golden {
 		}, `{"model_calls":1,"usage":{"in":2,"cached":3,"out":4,"reasoning":5,"estimated":true},"cost_usd":0.5,"unknown_costs":6,"scripted":true,"limited_usd":true}`),
 		goldenOf("run/facts/openai%2Fgpt", ModelFacts{
 			Name: "gpt", Window: 1, Assumed: true, MaxOutput: 2, Price: &Price{1, 0.1}, NativeTools: ptr(true),
-			Tariff: &Tariff{Input: 1, Cached: 0.1, Output: 4, Over: 200, Long: &Tariff{2, 0.2, 8, 300, &Tariff{}}},
+			Tariff: &Tariff{Input: 1, Cached: 0.1, Output: 4, Over: 200, Long: &Tariff{2, 0.2, 8, 300, &Tariff{}}}, Fallback: []string{"m"},
 		}, `{"name":"gpt","window":1,"assumed":true,"max_output":2,"price":{"input":1,"cached":0.1},"tariff":{"input":1,"cached":0.1,"output":4,"over":200,`+
-			`"long":{"input":2,"cached":0.2,"output":8,"over":300,"long":{"input":0,"cached":0,"output":0}}},"native_tools":true}`),
+			`"long":{"input":2,"cached":0.2,"output":8,"over":300,"long":{"input":0,"cached":0,"output":0}}},"native_tools":true,"fallback_models":["m"]}`),
 		goldenOf("a/attempt1/turn2/tool1/meaning", Similarity{Embedder: "e", Messages: map[Hash]float64{"h": 0.5}, Problem: "p"},
 			`{"embedder":"e","similarity":{"h":0.5},"problem":"p"}`),
 		goldenOf("a/attempt1/turn2/idle", Idle{303}, `{"idle_seconds":303}`),

@@ -118,6 +118,9 @@ func (c CalloutMark) append(w *writer) {
 }
 
 func (v Warning) append(w *writer) {
+	if w.refused = w.refused || v.Fallback != nil; w.refused { // too rare
+		return
+	}
 	w.open()
 	w.str("message", v.Message)
 	w.close()

@@ -29,9 +29,10 @@ const (
 // PhaseRecord is what a session knows of one visit to a phase. Its history only ever grows.
 type PhaseRecord struct {
 	Name      string
-	Visit     int    // from 1
-	Model     string // that it was run with; empty for a deterministic phase
-	Prompted  bool   // tools were called in the prompt, not by the provider's protocol
+	Visit     int      // from 1
+	Model     string   // that it was run with; empty for a deterministic phase
+	Before    []string // models that it asked before Model, which could not be reached any more
+	Prompted  bool     // tools were called in the prompt, not by the provider's protocol
 	History   []Item
 	Output    any      // a string, or the parsed value of a structured answer; nil until the phase has ended
 	StateKeys []string // state that the phase set, in order, each once

@@ -98,6 +98,7 @@ func (v *visit) equip(ctx context.Context) (*echo.PhaseContext, error) {
 	}
 	v.record.Prompted = !native
 	v.views = newViews(&v.run.spec, facts, v.calls, &v.result.ContextFigures)
+	v.views.fallbacks = fallbackModels(v.run.spec.Cascade, v.phase, v.record.Model, &facts)
 	v.tools.views, v.tools.recalled = v.views, v.views.recalled
 	set, err := toolsOf(v.phase, v.run.Tools)
 	if err == nil {

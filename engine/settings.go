@@ -35,7 +35,7 @@ func (m *models) of(ctx context.Context, model string) (effect.ModelFacts, error
 	key := echo.RunKey().Named(echo.StepFacts, model)
 	d, _, err := effect.Reading[echo.ModelFacts](ctx, m.rec, key, effect.Site{Cascade: m.rec.cascade}, func() echo.Payload {
 		d := m.reading(ctx, &f)
-		if d == (echo.ModelFacts{}) || f.AskWindow != nil && ctx.Err() != nil { // then nobody answered
+		if d.IsZero() || f.AskWindow != nil && ctx.Err() != nil { // then nobody answered
 			return nil
 		}
 		return d
@@ -47,6 +47,7 @@ func (m *models) of(ctx context.Context, model string) (effect.ModelFacts, error
 		f = m.facts(cmp.Or(d.Name, model))
 	}
 	f.Window, f.Assumed, f.MaxOutput, f.Price, f.Tariff, f.NativeTools = d.Window, d.Assumed, d.MaxOutput, d.Price, d.Tariff, d.NativeTools
+	f.Fallback = d.Fallback
 	m.known[model] = f
 	if !d.Assumed {
 		return f, nil
@@ -57,7 +58,7 @@ func (m *models) of(ctx context.Context, model string) (effect.ModelFacts, error
 
 // reading is what is recorded of a model's facts.
 func (m *models) reading(ctx context.Context, f *effect.ModelFacts) echo.ModelFacts {
-	d := echo.ModelFacts{Name: f.Name, Window: f.Window, MaxOutput: f.MaxOutput, Price: f.Price, Tariff: f.Tariff, NativeTools: f.NativeTools}
+	d := echo.ModelFacts{Name: f.Name, Window: f.Window, MaxOutput: f.MaxOutput, Price: f.Price, Tariff: f.Tariff, NativeTools: f.NativeTools, Fallback: f.Fallback}
 	if !m.rec.rules.assumesWindow() {
 		return d
 	}

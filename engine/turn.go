@@ -34,7 +34,8 @@ func (v *visit) takeTurn(ctx context.Context, noTools bool) (*effect.ModelRespon
 			". Making it again will not change the result: use what you have, or try something else."))
 }
 
-// send makes a turn's model call. A request refused as too long is made smaller and sent again.
+// send makes a turn's model call. A request refused as too long is made smaller and sent again; where
+// a model cannot be reached, the next one is asked.
 func (v *visit) send(ctx context.Context, noTools bool) (*effect.ModelResponse, error) {
 	if err := v.views.readIdle(ctx); err != nil {
 		return nil, err
@@ -51,11 +52,18 @@ func (v *visit) send(ctx context.Context, noTools bool) (*effect.ModelResponse, 
 			v.views.learn(resp)
 			return resp, nil
 		}
-		if !refusedAsTooLong(err) {
+		moved, failed := v.views.fallBack(ctx, key, err)
+		switch {
+		case failed != nil:
+			return nil, failed
+		case moved:
+			refusal = nil
+			continue
+		case !refusedAsTooLong(err):
 			return nil, err
 		}
 		refusal = err
-		if try == maxRefusals || !v.views.smaller() {
+		if try >= maxRefusals || !v.views.smaller() {
 			return nil, refusedForGood(refusal, nil)
 		}
 		if err := v.rec.warn(key, "the provider refused the request as too long; it is made smaller and sent again"); err != nil {

@@ -24,6 +24,7 @@ const maxAsks = 20
 // views decides what each call of a phase with a model is sent.
 type views struct {
 	*place
+	spec     *Spec
 	calls    *calls
 	tools    *toolset
 	settings autocontext.Settings
@@ -35,6 +36,8 @@ type views struct {
 	reads    reads
 	answered time.Time // when the last answer of the phase came
 	followed bool      // the call before was sent what is recorded, which a redaction has changed
+
+	fallbacks []string // models to ask when the one in use cannot be reached
 }
 
 func newViews(spec *Spec, f effect.ModelFacts, calls *calls, into *ContextFigures) *views {
@@ -43,7 +46,7 @@ func newViews(spec *Spec, f effect.ModelFacts, calls *calls, into *ContextFigure
 		told = dialect.Prompted
 	}
 	v := &views{
-		place: calls.place, calls: calls, render: autocontext.NewRenderer(told),
+		place: calls.place, spec: spec, calls: calls, render: autocontext.NewRenderer(told),
 		reads: reads{figures: into, again: map[echo.Hash]bool{}}, guard: guard{asks: map[autocontext.AskKind]int{}, summaries: map[echo.Hash]*echo.Message{}},
 	}
 	v.settings, v.room = settingsFor(spec, calls.rec.rules, calls.phase, f, told)

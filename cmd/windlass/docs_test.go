@@ -38,11 +38,11 @@ func blocksOf(t *testing.T, page string) []block {
 	return out
 }
 
-// TestDocumentedCascades loads the examples of the language's page: none has even a warning.
+// TestDocumentedCascades loads the examples of the pages: none has even a warning.
 func TestDocumentedCascades(t *testing.T) {
 	t.Parallel()
 	n := 0
-	for _, b := range blocksOf(t, "cascade.md") {
+	for _, b := range append(blocksOf(t, "cascade.md"), blocksOf(t, "models.md")...) {
 		language, kind, _ := strings.Cut(b.info, " ")
 		if kind != "cascade" {
 			continue

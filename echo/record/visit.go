@@ -12,7 +12,7 @@ type Visit struct {
 	Key    echo.Key
 	Phase  string
 	Number int    // from 1: how often the phase has begun
-	Model  string // empty for a phase without a model
+	Model  string // that it asks now; empty for a phase without a model
 
 	Outcome
 	Position
@@ -105,9 +105,25 @@ func (v *Visit) add(e *echo.Entry, p *echo.Path) {
 		if err == nil {
 			v.Verdicts = append(v.Verdicts, Verdict{Verdict: d, Attempt: p.Attempt})
 		}
+	case echo.NodeWarning:
+		if f := FallbackOf(e); f != nil {
+			v.Model = f.To
+		}
 	case echo.NodePhaseEnd:
 		v.end(e)
 	}
+}
+
+// FallbackOf returns which model an entry has asked from now on, nil when it is of something else.
+func FallbackOf(e *echo.Entry) *echo.Fallback {
+	if e.NodeType != echo.NodeWarning {
+		return nil
+	}
+	d, err := echo.Read[echo.Warning](e)
+	if err != nil || d.Fallback == nil || d.Fallback.Context == nil {
+		return nil
+	}
+	return d.Fallback
 }
 
 // end takes how the visit ended. One whose end cannot be read has failed.

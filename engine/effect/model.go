@@ -137,6 +137,7 @@ type ModelFacts struct {
 	Price       *echo.Price
 	Tariff      *echo.Tariff // the price of a whole call; nil: unknown
 	NativeTools *bool        // for phases that do not say; nil: unknown, which counts as true
+	Fallback    []string     // models to ask when it cannot be reached, unless a cascade names some
 
 	Count      func(*echo.Message) int64 // of a message as it is sent; nil: four bytes are a token
 	Exact      bool                      // Count uses the model's own tokenizer

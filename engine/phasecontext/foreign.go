@@ -1,6 +1,7 @@
 package phasecontext
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/windlass-run/windlass/echo"
@@ -59,30 +60,56 @@ func familyOf(model string) *family {
 func (e *Earlier) foreign(rec *echo.PhaseRecord) echo.Foreign {
 	switch {
 	case !e.Rules.TakesCalls:
-		if rec.Model != e.Phase.Model || rec.Prompted != e.Phase.Prompted || !e.HasTools {
+		if others(rec, e.Phase.Model) || rec.Prompted != e.Phase.Prompted || !e.HasTools {
 			return echo.ForeignModel
 		}
 	case rec.Prompted != e.Phase.Prompted:
 		return echo.ForeignDialect
 	case !e.HasTools:
 		return echo.ForeignNoTools
-	case rec.Model != e.Phase.Model && refused(rec, familyOf(e.Phase.Model)):
+	case others(rec, e.Phase.Model) && refused(rec, familyOf(e.Phase.Model)):
 		return echo.ForeignModel
 	}
 	return ""
 }
 
+// others reports whether another model than this one was asked in a phase.
+func others(rec *echo.PhaseRecord, model string) bool {
+	return rec.Model != model || len(rec.Before) > 0
+}
+
 // refused reports whether a family refuses a call of an earlier phase of another family.
 func refused(rec *echo.PhaseRecord, by *family) bool {
-	if by == nil || by == familyOf(rec.Model) {
+	if by == nil || by == familyOf(rec.Model) && allOf(by, rec.Before) {
 		return false
 	}
+	return slices.ContainsFunc(rec.History, func(it echo.Item) bool { return refuses(by, it.Message) })
+}
+
+func allOf(f *family, models []string) bool {
+	return !slices.ContainsFunc(models, func(m string) bool { return familyOf(m) != f })
+}
+
+func refuses(by *family, m *echo.Message) bool {
+	return slices.ContainsFunc(m.ToolCalls(), func(c echo.ToolCall) bool { return by.refuses(&c) })
+}
+
+// TakeOver makes a model that of a visit that has begun with others. Calls so far are sent to it as
+// text when its provider refuses one of them.
+func TakeOver(rec *echo.PhaseRecord, model string) {
+	rec.Before = append(rec.Before, rec.Model)
+	rec.Model = model
+	by := familyOf(model)
+	if rec.Prompted || by == nil || allOf(by, rec.Before) {
+		return
+	}
+	taken := func(it echo.Item) bool { return it.Foreign == "" && refuses(by, it.Message) }
+	if !slices.ContainsFunc(rec.History, taken) {
+		return
+	}
 	for i := range rec.History {
-		for _, c := range rec.History[i].Message.ToolCalls() {
-			if by.refuses(&c) {
-				return true
-			}
+		if it := &rec.History[i]; it.Foreign == "" && (len(it.Message.ToolCalls()) > 0 || it.Message.Role() == echo.RoleTool) {
+			it.Foreign = echo.ForeignModel
 		}
 	}
-	return false
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/app/cards"
+	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/environment"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/llm"
@@ -74,7 +75,7 @@ func (o *opening) chooseModel() error {
 		o.runner.Facts = factsOffline(o.router)
 		return o.chooseScript()
 	}
-	for _, model := range modelsInUse(o.run.cascade, o.run.started.Off, o.runner) {
+	for _, model := range modelsInUse(o.run.cascade, o.run.started.Off, o.runner, o.config) {
 		if model == "" {
 			return failure.New(failure.InvalidRequest, &NoModelError{o.run.header.File}, "")
 		}
@@ -143,8 +144,20 @@ func (o *opening) chooseScript() error {
 	return nil
 }
 
+// fallbackOf lists the models that may be asked in place of a phase's.
+func fallbackOf(c *cascade.Cascade, p *cascade.Phase, model string, known *config.Config) []string {
+	switch {
+	case p.Fallback != nil:
+		return p.Fallback
+	case c.Fallback != nil:
+		return c.Fallback
+	}
+	m, _ := known.Lookup(model)
+	return m.Fallback
+}
+
 // modelsInUse lists the models that a run may ask, each once; "" when there is none for a phase.
-func modelsInUse(c *cascade.Cascade, off cascade.SwitchedOff, r *engine.Runner) []string {
+func modelsInUse(c *cascade.Cascade, off cascade.SwitchedOff, r *engine.Runner, known *config.Config) []string {
 	var list []string
 	add := func(name string) {
 		if !slices.Contains(list, name) {
@@ -157,6 +170,9 @@ func modelsInUse(c *cascade.Cascade, off cascade.SwitchedOff, r *engine.Runner) 
 		}
 		own := modelOf(p, r)
 		add(own)
+		for _, name := range fallbackOf(c, p, own, known) {
+			add(name)
+		}
 		if g := c.EffectiveIntra(p).Guard; g.Enabled && g.SummarizerModel != "" {
 			add(g.SummarizerModel)
 		}

@@ -114,6 +114,11 @@ func (rec *recorder) settingsFor(e *echo.Entry) phaseSettings {
 	if e.NodeType == echo.NodePhaseStart {
 		rec.settings[visit] = settingsOf(e)
 	}
+	if f := record.FallbackOf(e); f != nil {
+		s := rec.settings[visit]
+		s.model, s.price = f.To, f.Context.Price
+		rec.settings[visit] = s
+	}
 	s := rec.settings[visit]
 	if e.NodeType == echo.NodePhaseEnd && e.Error == nil {
 		delete(rec.settings, visit)

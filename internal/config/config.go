@@ -52,6 +52,7 @@ type Model struct {
 	BatchSize       int                        // texts in one request to an embedding model; 0: the default
 	MaxTokensParam  string                     // max_completion_tokens (default) or max_tokens
 	NativeTools     *bool                      // nil: as the cascade says
+	Fallback        []string                   // models that are asked for the rest of a phase when this one cannot be reached
 	Stream          *bool                      // answers come in pieces; nil: they do
 	Options         map[string]json.RawMessage // further members of the request body
 }

@@ -27,7 +27,7 @@ func TestParse(t *testing.T) {
 				"idle_timeout_seconds": 1.5, "max_retries": 0, "retry_wait_seconds": 0.25, "headers": {"X-Title": "windlass", "Api-Key": "${OTHER_KEY}"},
 				"price": {"input": 1, "cached_input": 0, "cache_write": 1.25, "output": 2.5, "as_of": "2026-01-31", "source": "contract",
 					"long": {"over": 200000, "input": 2, "cache_write": 2.5, "output": 5}},
-				"context_window": 1000, "max_output_tokens": 100, "dimensions": 512, "batch_size": 10, "max_tokens_param": "max_tokens", "native_tools": false, "stream": false,
+				"context_window": 1000, "max_output_tokens": 100, "dimensions": 512, "batch_size": 10, "max_tokens_param": "max_tokens", "native_tools": false, "stream": false, "fallback_models": ["small", "other"],
 				"options": {"reasoning_effort": "low"}}}}`))
 	require.NoError(t, err)
 	want := &config.Config{
@@ -40,7 +40,7 @@ func TestParse(t *testing.T) {
 				Input: 1, CachedInput: new(0.0), CacheWrite: new(1.25), Output: 2.5, AsOf: "2026-01-31", Source: "contract",
 				Long: &config.LongPrice{Over: 200000, Input: 2, CacheWrite: new(2.5), Output: 5},
 			},
-			ContextWindow: 1000, MaxOutputTokens: 100, Dimensions: 512, BatchSize: 10, MaxTokensParam: "max_tokens", NativeTools: new(false), Stream: new(false),
+			ContextWindow: 1000, MaxOutputTokens: 100, Dimensions: 512, BatchSize: 10, MaxTokensParam: "max_tokens", NativeTools: new(false), Stream: new(false), Fallback: []string{"small", "other"},
 			Options: c.Models["big"].Options,
 		}},
 	}
@@ -60,7 +60,8 @@ func TestProblems(t *testing.T) {
     "c": {"headers": {"Authorization": "Bearer sk-secret-value"}, "timeout_seconds": -1},
     "d": {"price": {"input": 1}, "max_retries": 1.5, "max_tokens_param": "tokens"},
     "e": {"options": {"messages": []}, "native_tools": "no", "base_url": "https://host/v1?api_key=sk-secret-value"},
-    "f": {"price": {"input": 1, "output": 1, "as_of": "today", "long": {"over": 5}}}
+    "f": {"price": {"input": 1, "output": 1, "as_of": "today", "long": {"over": 5}}},
+    "g": {"fallback_models": ["a", "g", "a", " ", 1], "stream": "no"}
   }
 }`
 	_, err := config.Parse("w.json", []byte(src))
@@ -83,6 +84,11 @@ func TestProblems(t *testing.T) {
 		`w.json:9:74: base_url must not hold a key in its query (as in "https://host/v1")`,
 		`w.json:10:55: as_of must be a day like 2026-01-31`,
 		`w.json:10:72: long needs over (tokens), input and output`,
+		`w.json:11:36: fallback_models has "g", the model that they stand in for`,
+		`w.json:11:41: fallback_models has "a" twice`,
+		`w.json:11:46: fallback_models names a model of nothing`,
+		`w.json:11:51: a model of fallback_models must be a string`,
+		`w.json:11:65: stream must be true or false`,
 	}
 	got := make([]string, len(problems.Problems))
 	for i, p := range problems.Problems {

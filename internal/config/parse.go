@@ -84,6 +84,7 @@ func (p parser) model(name string, n *source.Node) Model {
 		"dimensions":           func(n *source.Node) { m.Dimensions = p.Int(n, "dimensions", 1) },
 		"batch_size":           func(n *source.Node) { m.BatchSize = p.Int(n, "batch_size", 1) },
 		"max_tokens_param":     func(n *source.Node) { m.MaxTokensParam = p.maxTokensParam(n) },
+		"fallback_models":      func(n *source.Node) { m.Fallback = p.fallback(name, n) },
 		"stream":               func(n *source.Node) { v := p.Bool(n, "stream"); m.Stream = &v },
 		"native_tools":         func(n *source.Node) { v := p.Bool(n, "native_tools"); m.NativeTools = &v },
 		"options":              func(n *source.Node) { m.Options = p.options(n) },
@@ -97,6 +98,25 @@ func (p parser) model(name string, n *source.Node) Model {
 	}
 	p.Object(n, what, fields)
 	return m
+}
+
+func (p parser) fallback(model string, n *source.Node) []string {
+	var out []string
+	p.List(n, "fallback_models", func(_ int, item *source.Node) {
+		name := p.String(item, "a model of fallback_models")
+		switch {
+		case item.Kind != source.String:
+			return
+		case strings.TrimSpace(name) == "":
+			p.Fail(item, "", "fallback_models names a model of nothing")
+		case name == model:
+			p.Fail(item, "", "fallback_models has %q, the model that they stand in for", name)
+		case slices.Contains(out, name):
+			p.Fail(item, "", "fallback_models has %q twice", name)
+		}
+		out = append(out, name)
+	})
+	return out
 }
 
 // maxDays is the longest retention, a hundred years: the day that is so long ago is one that every

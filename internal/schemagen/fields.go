@@ -81,6 +81,10 @@ var fields = map[string]map[string]field{
 			examples: []any{map[string]any{"service": "the failing service"}},
 		},
 		"model": {text: "The model of all phases that name none. Without it, --model or WINDLASS_MODEL says.", examples: []any{"gpt-5-mini"}},
+		"fallback_models": {
+			text:     "The models of all phases that name none of their own: the next of them is asked for the rest of a phase when its model cannot be reached (429, 5xx, network, timeout) after all retries.",
+			examples: []any{[]string{"claude-haiku-4-5", "gemini-2.5-flash"}},
+		},
 		"auto_context": {
 			text:     "How what a model is sent is chosen: what becomes of older messages inside a phase, and what is selected of earlier phases. Without it every call is sent the phase's whole history, under the guard.",
 			examples: []any{map[string]any{"intra_phase": map[string]any{"window": 5, "mask_observations_after": 3}}},
@@ -196,6 +200,7 @@ var fields = map[string]map[string]field{
 		"name":              {text: "The phase's name, unique in the cascade. Templates read its result as outputs.NAME.", pattern: phaseName, examples: []any{"research"}},
 		"instructions":      {text: "The task for the model, a template. A phase has either instructions or a tool.", examples: []any{"Find out why {{ input.service }} fails."}},
 		"model":             {text: "The model of this phase.", examples: []any{"gpt-5-mini"}},
+		"fallback_models":   {text: "The models that stand in for this phase's; an empty list stands for none.", examples: []any{[]string{"claude-haiku-4-5"}}},
 		"temperature":       {text: "The sampling temperature; by default the model's own.", min: "0", max: "2"},
 		"max_output_tokens": {text: "The most tokens of one answer.", min: "1", max: manyTokens},
 		"model_options":     {text: "Further options, passed to the provider as they are.", examples: []any{map[string]any{"reasoning_effort": "low"}}},

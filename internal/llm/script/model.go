@@ -50,7 +50,7 @@ func (m *Model) Complete(ctx context.Context, req *effect.ModelRequest) (*effect
 	if err := (effect.Seams{}).OrSystem().Sleep(ctx, t.delay); err != nil {
 		return nil, err
 	}
-	if t.fail != nil {
+	if t.fail != nil && (t.fail.model == "" || t.fail.model == req.Model) {
 		return nil, &effect.ModelError{
 			Kind: echo.ModelErrorKind(t.fail.kind), Provider: Provider, Model: req.Model, Status: t.fail.status,
 			Unpaid: true, Message: t.fail.message, Hint: "the script " + m.script.Path + " makes this call fail",

@@ -239,7 +239,8 @@ func TestParseProblems(t *testing.T) {
     "d": [{"text": "x", "fail": {"kind": "nonsense"}}],
     "e": [{"calls": [{"arguments": "x"}], "finish_reason": "done"}],
     "f": [{"text": "x", "repeat": true}, {"text": "y", "usage": {"in": 1, "cached": 2, "out": 0}}],
-    "g": [{"text": "x", "expect": {"matches": ["("]}, "delay_ms": 99999999}]
+    "g": [{"text": "x", "expect": {"matches": ["("]}, "delay_ms": 99999999}],
+    "h": [{"fail": {"kind": "server", "model": "m"}}]
   }
 }`
 	_, err := script.Parse("s.json", []byte(src))
@@ -259,6 +260,7 @@ func TestParseProblems(t *testing.T) {
 		`s.json:9:65: cached tokens are a part of in, reasoning tokens a part of out`,
 		`s.json:10:48: not a valid regular expression`,
 		`s.json:10:67: delay_ms must be at most 60000`,
+		`s.json:11:11: a turn that fails for one model answers the others: it needs text or calls`,
 	} {
 		require.Contains(t, err.Error(), want)
 	}

@@ -133,8 +133,10 @@ func (p parser) turn(n *source.Node) *turn {
 	case !ok:
 	case !answers && t.fail == nil && n.Get("text") == nil && n.Get("calls") == nil && n.Get("fail") == nil:
 		p.Fail(n, "", "a turn needs text, calls or fail")
-	case answers && t.fail != nil:
+	case answers && t.fail != nil && t.fail.model == "":
 		p.Fail(n, "", "a turn either answers or fails")
+	case !answers && t.fail != nil && t.fail.model != "":
+		p.Fail(n, "", "a turn that fails for one model answers the others: it needs text or calls")
 	}
 	return t
 }
@@ -242,6 +244,7 @@ func (p parser) fail(n *source.Node) *fail {
 		"kind":    func(n *source.Node) { f.kind = p.String(n, "kind") },
 		"status":  func(n *source.Node) { f.status = p.Int(n, "status", 0) },
 		"message": func(n *source.Node) { f.message = p.String(n, "message") },
+		"model":   func(n *source.Node) { f.model = p.String(n, "model") },
 	})
 	if !ok {
 		return f

@@ -64,6 +64,7 @@ type fail struct {
 	kind    string
 	status  int
 	message string
+	model   string // that fails, while others answer; "": all
 }
 
 // expect is what must be true of the request, or the script does not fit the run.
