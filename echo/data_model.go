@@ -46,6 +46,8 @@ type ModelFacts struct {
 	Tariff      *Tariff `json:"tariff,omitempty"`       // nil: unknown
 	NativeTools *bool   `json:"native_tools,omitempty"` // it has tool calling of its own; nil: unknown
 
+	// MarkCache says that requests mark what the provider is to keep in its prefix cache.
+	MarkCache bool `json:"mark_cache,omitempty"`
 	// Fallback lists the models that are asked when it cannot be reached, unless a cascade does.
 	Fallback []string `json:"fallback_models,omitempty"`
 }

@@ -93,7 +93,7 @@ func (v *views) moveTo(f effect.ModelFacts) {
 	v.settings, v.room = settingsFor(v.spec, v.rec.rules, v.phase, f, v.settings.Dialect)
 	v.settings.Fixed = v.fixedTokens(f)
 	v.builder = autocontext.NewBuilder(v.settings)
-	v.answered = time.Time{}
+	v.answered, v.marks = time.Time{}, cacheMarks{on: f.MarkCache}
 	c := &v.carry
 	c.Sent, c.Debt, c.Scale, c.Ceiling, c.Refused, c.Acting, c.Warned, c.Answered = 0, 0, 0, 0, 0, 0, false, nil
 }

@@ -47,7 +47,7 @@ func (m *models) of(ctx context.Context, model string) (effect.ModelFacts, error
 		f = m.facts(cmp.Or(d.Name, model))
 	}
 	f.Window, f.Assumed, f.MaxOutput, f.Price, f.Tariff, f.NativeTools = d.Window, d.Assumed, d.MaxOutput, d.Price, d.Tariff, d.NativeTools
-	f.Fallback = d.Fallback
+	f.Fallback, f.MarkCache = d.Fallback, d.MarkCache
 	m.known[model] = f
 	if !d.Assumed {
 		return f, nil
@@ -58,7 +58,7 @@ func (m *models) of(ctx context.Context, model string) (effect.ModelFacts, error
 
 // reading is what is recorded of a model's facts.
 func (m *models) reading(ctx context.Context, f *effect.ModelFacts) echo.ModelFacts {
-	d := echo.ModelFacts{Name: f.Name, Window: f.Window, MaxOutput: f.MaxOutput, Price: f.Price, Tariff: f.Tariff, NativeTools: f.NativeTools, Fallback: f.Fallback}
+	d := echo.ModelFacts{Name: f.Name, Window: f.Window, MaxOutput: f.MaxOutput, Price: f.Price, Tariff: f.Tariff, NativeTools: f.NativeTools, Fallback: f.Fallback, MarkCache: f.MarkCache}
 	if !m.rec.rules.assumesWindow() {
 		return d
 	}

@@ -37,6 +37,7 @@ type views struct {
 	answered time.Time // when the last answer of the phase came
 	followed bool      // the call before was sent what is recorded, which a redaction has changed
 
+	marks     cacheMarks
 	fallbacks []string // models to ask when the one in use cannot be reached
 }
 
@@ -50,6 +51,7 @@ func newViews(spec *Spec, f effect.ModelFacts, calls *calls, into *ContextFigure
 		reads: reads{figures: into, again: map[echo.Hash]bool{}}, guard: guard{asks: map[autocontext.AskKind]int{}, summaries: map[echo.Hash]*echo.Message{}},
 	}
 	v.settings, v.room = settingsFor(spec, calls.rec.rules, calls.phase, f, told)
+	v.marks.on = f.MarkCache
 	return v
 }
 
@@ -133,6 +135,8 @@ func (v *views) requestOf(view *autocontext.View, noTools bool) *effect.ModelReq
 	} else {
 		req.Tools, req.ToolsDigest = v.tools.specs, v.tools.digest
 	}
+	more := !noTools && (v.phase.MaxTurns() > 1 || v.phase.MaxAttempts() > 1)
+	req.CacheMarks = v.marks.of(req.Messages, more)
 	return req
 }
 

@@ -34,6 +34,10 @@ type ModelRequest struct {
 	MaxOutputTokens int                        // 0: the provider's default
 	Options         map[string]json.RawMessage // further members of the request body, sent as they are
 
+	// CacheMarks are indexes of messages, ascending, up to and with which the provider is asked to keep
+	// the request in its prefix cache; most providers keep it without being asked.
+	CacheMarks []int
+
 	// ToolsDigest is [DigestTools] of Tools, for many requests with the same ones; zero: computed.
 	ToolsDigest [sha256.Size]byte
 	// AnswerLength is how many tokens the answer is asked, not allowed, to have; 0: not said.
@@ -67,7 +71,8 @@ func (r *ModelRequest) Hash() string {
 		Temperature     *float64                   `json:",omitempty"`
 		MaxOutputTokens int                        `json:",omitempty"`
 		Options         map[string]json.RawMessage `json:",omitempty"`
-	}{r.Model, r.NoToolCalls, r.Prompted, r.Temperature, r.MaxOutputTokens, r.Options}))
+		CacheMarks      []int                      `json:",omitempty"`
+	}{r.Model, r.NoToolCalls, r.Prompted, r.Temperature, r.MaxOutputTokens, r.Options, r.CacheMarks}))
 	h.Write(tools[:])
 	for _, m := range r.Messages {
 		d := m.Digest()
@@ -137,6 +142,7 @@ type ModelFacts struct {
 	Price       *echo.Price
 	Tariff      *echo.Tariff // the price of a whole call; nil: unknown
 	NativeTools *bool        // for phases that do not say; nil: unknown, which counts as true
+	MarkCache   bool         // its prefix cache has to be asked for, see [ModelRequest.CacheMarks]
 	Fallback    []string     // models to ask when it cannot be reached, unless a cascade names some
 
 	Count      func(*echo.Message) int64 // of a message as it is sent; nil: four bytes are a token

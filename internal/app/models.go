@@ -118,7 +118,7 @@ func factsOffline(r *llm.Router) func(string) effect.ModelFacts {
 func factsUnasked(r *llm.Router) func(string) effect.ModelFacts {
 	return func(model string) effect.ModelFacts {
 		f := r.Facts(model)
-		f.AskWindow = nil
+		f.AskWindow, f.MarkCache = nil, false
 		if model == scriptedModel || model == ownModel {
 			f.DefaultWindow = 0
 		}

@@ -53,6 +53,7 @@ type Model struct {
 	MaxTokensParam  string                     // max_completion_tokens (default) or max_tokens
 	NativeTools     *bool                      // nil: as the cascade says
 	Fallback        []string                   // models that are asked for the rest of a phase when this one cannot be reached
+	CacheControl    *bool                      // requests mark what is to be cached; nil: where the endpoint is known to want that
 	Stream          *bool                      // answers come in pieces; nil: they do
 	Options         map[string]json.RawMessage // further members of the request body
 }

@@ -85,6 +85,7 @@ func (p parser) model(name string, n *source.Node) Model {
 		"batch_size":           func(n *source.Node) { m.BatchSize = p.Int(n, "batch_size", 1) },
 		"max_tokens_param":     func(n *source.Node) { m.MaxTokensParam = p.maxTokensParam(n) },
 		"fallback_models":      func(n *source.Node) { m.Fallback = p.fallback(name, n) },
+		"cache_control":        func(n *source.Node) { v := p.Bool(n, "cache_control"); m.CacheControl = &v },
 		"stream":               func(n *source.Node) { v := p.Bool(n, "stream"); m.Stream = &v },
 		"native_tools":         func(n *source.Node) { v := p.Bool(n, "native_tools"); m.NativeTools = &v },
 		"options":              func(n *source.Node) { m.Options = p.options(n) },

@@ -119,7 +119,7 @@ func (c *client) complete(ctx context.Context, req *effect.ModelRequest, model s
 	b.fill(&wireRequest{
 		model: model, temperature: req.Temperature, maxTokens: cmp.Or(req.MaxOutputTokens, c.settings.MaxOutputTokens),
 		maxTokensParam: cmp.Or(c.settings.MaxTokensParam, "max_completion_tokens"),
-		options:        options, whole: c.whole, tools: c.encodedTools(req.Tools), noToolCalls: req.NoToolCalls,
+		options:        options, whole: c.whole, marks: req.CacheMarks, tools: c.encodedTools(req.Tools), noToolCalls: req.NoToolCalls,
 	}, req.Messages)
 	var answer *assembly
 	retried, err := c.try(ctx, req, &call{url: c.api.chat, body: b, read: func(res *http.Response) error {
@@ -134,8 +134,11 @@ func (c *client) complete(ctx context.Context, req *effect.ModelRequest, model s
 
 // hint says what to try after a failure.
 func (c *client) hint(f *failure) string {
-	if !c.whole && refusesStream(f) {
+	switch {
+	case !c.whole && refusesStream(f):
 		return streamHint
+	case f.kind == echo.ModelErrBadRequest && strings.Contains(f.message, "cache_control"):
+		return cacheHint
 	}
 	return f.hint
 }

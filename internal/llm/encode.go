@@ -23,7 +23,8 @@ type wireRequest struct {
 	options        map[string]json.RawMessage
 	tools          []byte // encoded, or nil
 	noToolCalls    bool
-	whole          bool // the answer is not to be streamed
+	whole          bool  // the answer is not to be streamed
+	marks          []int // messages with a mark for the prefix cache
 }
 
 // fill makes the request body: first what stays the same in a conversation, then messages, then
@@ -36,7 +37,7 @@ func (b *body) fill(w *wireRequest, msgs []*echo.Message) {
 		b.add(w.tools)
 	}
 	b.add([]byte(`,"messages":[`))
-	b.addMessages(msgs)
+	b.addMessages(msgs, w.marks)
 	b.add([]byte(`]`))
 	if len(w.tools) > 0 && w.noToolCalls {
 		b.add([]byte(`,"tool_choice":"none"`))
@@ -77,20 +78,27 @@ func appendOptions(dst []byte, options map[string]json.RawMessage) []byte {
 
 // addMessages adds the encoded messages. The protocol has no place for images in tool results: they
 // follow in a user message after the last result of the turn.
-func (b *body) addMessages(msgs []*echo.Message) {
+func (b *body) addMessages(msgs []*echo.Message, marks []int) {
 	b.parts = slices.Grow(b.parts, len(msgs)+3) // and the end of the body
 	first := true
+	mark := false // the message that is added
 	add := func(m *echo.Message) {
-		if first {
+		switch {
+		case mark && first:
+			b.add(marked(m))
+		case mark:
+			b.add(append([]byte{','}, marked(m)...))
+		case first:
 			b.add(m.JSON())
-		} else {
+		default:
 			b.add(m.Element())
 		}
-		first = false
+		first, mark = false, false
 	}
 	var images []echo.Part
 	for i, m := range msgs {
 		m = m.Open()
+		mark = slices.Contains(marks, i)
 		if m.HasImage() && m.Role() == echo.RoleTool {
 			text, moved := splitImages(m)
 			add(text)

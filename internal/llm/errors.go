@@ -145,6 +145,9 @@ func (f *failure) fill(kind echo.ModelErrorKind, class retryClass) {
 // streamHint is what to try with an endpoint that refuses a request because it asks for a stream.
 const streamHint = `set "stream": false for the model in windlass.json: the endpoint refuses to stream`
 
+// cacheHint is what to try with an endpoint that refuses marks.
+const cacheHint = `set "cache_control": false for the model in windlass.json: the endpoint refuses the marks of its prefix cache`
+
 // refusesStream reports whether a refusal is about the stream that was asked for.
 func refusesStream(f *failure) bool {
 	return f.kind == echo.ModelErrBadRequest && streamWord.MatchString(f.message)

@@ -61,6 +61,9 @@ func (s *Server) read(data []byte) (*Request, error) {
 	if s.cfg.NoStream && req.Stream {
 		return nil, errors.New("stream is not supported by this endpoint")
 	}
+	if err := s.checkMarks(req.Messages); err != nil {
+		return nil, err
+	}
 	return req, checkMessages(req.Messages, req.Tools)
 }
 
@@ -174,6 +177,34 @@ func duplicateMember(data []byte) error {
 		if err := dec.Decode(&skip); err != nil && !errors.Is(err, io.EOF) {
 			return err
 		}
+	}
+	return nil
+}
+
+// checkMarks checks the marks of a prefix cache as Anthropic's endpoints do: at most four, each on a
+// text that is not empty.
+func (s *Server) checkMarks(msgs []Message) error {
+	n := 0
+	for i := range msgs {
+		for _, part := range msgs[i].parts() {
+			raw, ok := part["cache_control"]
+			if !ok {
+				continue
+			}
+			var text string
+			n++
+			switch {
+			case !s.cfg.CacheControl:
+				return fmt.Errorf("messages.%d.content: extra inputs are not permitted: cache_control", i)
+			case string(raw) != `{"type":"ephemeral"}`:
+				return fmt.Errorf("messages.%d: cache_control %s", i, raw)
+			case string(part["type"]) != `"text"` || json.Unmarshal(part["text"], &text) != nil || text == "":
+				return errors.New("cache_control cannot be set for empty text blocks")
+			}
+		}
+	}
+	if n > 4 {
+		return fmt.Errorf("a maximum of 4 blocks with cache_control may be provided. Found %d", n)
 	}
 	return nil
 }

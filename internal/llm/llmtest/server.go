@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -52,6 +53,19 @@ func (m *Message) Text() string {
 		b.WriteString(p.Text)
 	}
 	return b.String()
+}
+
+// parts returns the content as a list of parts, nil for a text.
+func (m *Message) parts() (parts []map[string]json.RawMessage) {
+	if json.Unmarshal(m.Content, &parts) != nil {
+		return nil
+	}
+	return parts
+}
+
+// Marked reports whether a part of the content is marked for the prefix cache.
+func (m *Message) Marked() bool {
+	return slices.ContainsFunc(m.parts(), func(p map[string]json.RawMessage) bool { return p["cache_control"] != nil })
 }
 
 // Tool is a tool that a request offers.
@@ -116,6 +130,8 @@ type Config struct {
 	Sent func(r Request, whole bool)
 	// NoStream refuses requests for a stream, as endpoints do that cannot stream.
 	NoStream bool
+	// CacheControl takes parts with cache_control; else they are refused, as members nobody knows.
+	CacheControl bool
 	// Lenient turns the checks of messages off, for benchmarks of the client.
 	Lenient bool
 }
