@@ -163,7 +163,7 @@ func isolated(m *echo.Message) *echo.Message {
 			text = strings.TrimPrefix(text+"\n"+dialect.CallsAsText(m.ToolCalls()), "\n")
 		}
 		d := m.Derived()
-		d.ToolCalls, d.Parts = nil, echo.Text(text)
+		d.ToolCalls, d.Thought, d.Parts = nil, nil, echo.Text(text)
 		return echo.Seal(d)
 	}
 	return m

@@ -1,6 +1,9 @@
 package echo
 
-import "reflect"
+import (
+	"encoding/json"
+	"reflect"
+)
 
 // ModelCall is what a model call says beyond its message, usage and cost.
 type ModelCall struct {
@@ -13,6 +16,7 @@ type ModelCall struct {
 	Status       int              `json:"status,omitempty"`        // HTTP status of a failure
 	Hint         string           `json:"hint,omitempty"`          // what to try after a failure
 	Failed       bool             `json:"failed,omitempty"`        // by an error that the provider did not give
+	Thought      json.RawMessage  `json:"thought,omitempty"`       // of the answer: see [Draft]
 }
 
 // ModelErrorKind is what went wrong with a model call; it decides the next attempt and the exit

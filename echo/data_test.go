@@ -70,8 +70,8 @@ func goldenPhases() []golden {
 		goldenOf("a/callout/output", CalloutMark{"Finding 1"}, `{"name":"Finding 1"}`),
 		goldenOf("a/attempt1/turn1/model", ModelCall{
 			Model: "m", FinishReason: "stop", Retries: 2, RetryKinds: []ModelErrorKind{ModelErrTimeout, ModelErrServer}, CacheWritten: 7, Ignored: "usage", Status: 503,
-			Hint: "wait", Failed: true,
-		}, `{"model":"m","finish_reason":"stop","retries":2,"retry_kinds":["timeout","server"],"cache_written":7,"ignored":"usage","status":503,"hint":"wait","failed":true}`),
+			Hint: "wait", Failed: true, Thought: json.RawMessage(`{"reasoning_content":"hm"}`),
+		}, `{"model":"m","finish_reason":"stop","retries":2,"retry_kinds":["timeout","server"],"cache_written":7,"ignored":"usage","status":503,"hint":"wait","failed":true,"thought":{"reasoning_content":"hm"}}`),
 	}
 }
 

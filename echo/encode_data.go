@@ -82,6 +82,9 @@ func (g Guard) append(w *writer) {
 }
 
 func (m ModelCall) append(w *writer) {
+	if w.refused = w.refused || m.Thought != nil; w.refused {
+		return
+	}
 	w.open()
 	w.optStr("model", m.Model)
 	w.optStr("finish_reason", m.FinishReason)

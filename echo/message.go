@@ -77,6 +77,11 @@ type Draft struct {
 	Tool       string     `json:"tool,omitempty"`     // role tool: the tool's name
 	Failed     bool       `json:"failed,omitempty"`   // role tool: the tool itself reported failure
 	Redacted   *Redacted  `json:"redacted,omitempty"` // texts were taken out of the message; nil: none were
+
+	// Thought has the members, as a JSON object, by which the provider gets back what the model
+	// reasoned before it called tools. It is sent, but no part of what the message says: neither of its
+	// hash nor of its encoding in a record, where [ModelCall] has it.
+	Thought json.RawMessage `json:"-"`
 }
 
 // Message is an immutable message, encoded once: the same bytes are sent, hashed, journaled and
@@ -112,6 +117,12 @@ const elementHead = `,{"content":`
 
 // Seal makes a Message of a draft. The draft's slices belong to the message afterwards.
 func Seal(d Draft) *Message {
+	thought := d.Thought
+	d.Thought = nil
+	return seal(d).WithThought(thought)
+}
+
+func seal(d Draft) *Message {
 	m := &Message{draft: d, image: slices.ContainsFunc(d.Parts, func(p Part) bool { return p.Type == PartImage })}
 	for _, c := range d.ToolCalls {
 		m.mark |= MarkOf(c.ID)
@@ -242,6 +253,31 @@ func (m *Message) Open() *Message {
 	return m
 }
 
+// WithThought returns the message with what its model reasoned, see [Draft]; none for an empty one.
+func (m *Message) WithThought(thought json.RawMessage) *Message {
+	if len(thought) <= len("{}") {
+		return withoutThought(m)
+	}
+	out := *withoutThought(m)
+	out.draft.Thought = thought
+	end := len(out.element) - 1
+	out.element = slices.Concat(out.element[:end], []byte{','}, thought[1:])
+	out.digest = sha256.Sum256(out.JSON())
+	return &out
+}
+
+func withoutThought(m *Message) *Message {
+	if len(m.draft.Thought) == 0 {
+		return m
+	}
+	d := m.draft
+	d.Thought = nil
+	return seal(d)
+}
+
+// Thought returns what the model reasoned, nil for nothing.
+func (m *Message) Thought() json.RawMessage { return m.draft.Thought }
+
 // Text returns the text parts, joined by newlines.
 func (m *Message) Text() string {
 	parts := m.draft.Parts
@@ -265,7 +301,11 @@ func (m *Message) ToolCallsJSON() []byte {
 	if m.calls == 0 {
 		return nil
 	}
-	return m.element[m.calls : len(m.element)-1]
+	end := len(m.element) - 1
+	if n := len(m.draft.Thought); n > 0 {
+		end -= n - 1
+	}
+	return m.element[m.calls:end]
 }
 
 // MarshalJSON writes the draft, from which [Message.UnmarshalJSON] makes the same message again.

@@ -39,6 +39,13 @@ type PhaseRecord struct {
 	Done      bool     // the phase ended well
 }
 
+// ForgetThoughts drops what models reasoned: no other model and no other phase is sent it.
+func (p *PhaseRecord) ForgetThoughts() {
+	for i := range p.History {
+		p.History[i].Message = p.History[i].Message.WithThought(nil)
+	}
+}
+
 // Text returns the output as text: a string as it is, anything else as JSON.
 func (p *PhaseRecord) Text() string { return AsText(p.Output) }
 

@@ -176,7 +176,13 @@ func (v *visit) say(kind echo.StepKind, m *echo.Message) error {
 	return v.rec.message(key, m)
 }
 
-func (v *visit) enter(m *echo.Message) { v.run.messages.Enter(v.record, m, v.Attempt, v.Turn) }
+// enter adds a message to the history. What its model reasoned is for the requests of the visit only.
+func (v *visit) enter(m *echo.Message) {
+	v.run.messages.Enter(v.record, m.WithThought(nil), v.Attempt, v.Turn)
+	if h := v.record.History; len(m.Thought()) > 0 {
+		h[len(h)-1].Message = m
+	}
+}
 
 // settleOutput makes a phase's output known to the rest of the run.
 func (v *visit) settleOutput(value any) error {
@@ -240,6 +246,7 @@ func (v *visit) located(err error) error {
 
 // finish records the end of the visit and returns what ended it or made the record fail.
 func (v *visit) finish(ctx context.Context, out outcome, err error) error {
+	v.record.ForgetThoughts()
 	res := &v.result
 	if err != nil {
 		res.Status, res.Reason = classify(err)

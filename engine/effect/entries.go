@@ -27,11 +27,15 @@ func CallEntry(key echo.Key, req *ModelRequest, resp *ModelResponse, err error, 
 		modelFailure(e, err)
 		return e
 	}
-	e.Message, e.Provider, e.Scripted = resp.Message, resp.Provider, resp.Scripted
+	var thought json.RawMessage
+	if resp.Message != nil { // not for embeddings
+		e.Message, thought = resp.Message.WithThought(nil), resp.Message.Thought()
+	}
+	e.Provider, e.Scripted = resp.Provider, resp.Scripted
 	e.Usage, e.CostUSD = &resp.Usage, resp.CostUSD
 	e.Set(echo.ModelCall{
 		Model: resp.Model, FinishReason: resp.FinishReason, Retries: resp.Retries, RetryKinds: resp.RetryKinds, Ignored: resp.Ignored,
-		CacheWritten: resp.CacheWritten,
+		CacheWritten: resp.CacheWritten, Thought: thought,
 	})
 	return e
 }
@@ -68,8 +72,12 @@ func answerOf(e *echo.Entry, req *ModelRequest) (*ModelResponse, error) {
 	case e.Message == nil:
 		return nil, fmt.Errorf("the record of %s has neither an answer nor an error", e.Key)
 	}
+	var thought json.RawMessage
+	if d.Thought != nil {
+		thought = MustJSON(d.Thought) // as it was encoded when it came
+	}
 	resp := &ModelResponse{
-		Message: e.Message, Provider: e.Provider, Model: d.Model, Scripted: e.Scripted, CostUSD: e.CostUSD,
+		Message: e.Message.WithThought(thought), Provider: e.Provider, Model: d.Model, Scripted: e.Scripted, CostUSD: e.CostUSD,
 		FinishReason: d.FinishReason, Retries: d.Retries, RetryKinds: d.RetryKinds, Ignored: d.Ignored,
 		CacheWritten: d.CacheWritten,
 	}

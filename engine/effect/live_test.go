@@ -50,3 +50,12 @@ func TestSyncOverlapsAnIdempotentTool(t *testing.T) {
 		require.Equal(t, "done", m.Text())
 	})
 }
+
+// A request for embeddings is answered without a message.
+func TestEntryOfACallWithoutMessages(t *testing.T) {
+	t.Parallel()
+	e := CallEntry(echo.CardsKey().Numbered(echo.StepEmbed, 1), &ModelRequest{Model: "m"}, &ModelResponse{Usage: echo.Usage{In: 5}}, nil, 0)
+	require.Nil(t, e.Message)
+	require.Empty(t, e.RequestHash)
+	require.Equal(t, echo.Usage{In: 5}, *e.Usage)
+}

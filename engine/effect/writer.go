@@ -55,7 +55,11 @@ func (w Writer) Answer(key echo.Key, req *ModelRequest, resp *ModelResponse, err
 		if req.Parse != nil {
 			read.Message = req.Parse(read.Message)
 		}
+		thought := read.Message.Thought()
 		read.Message = read.Message.Rewritten(w.mask().Text)
+		if len(thought) > 0 {
+			read.Message = read.Message.WithThought(MustJSON(json.RawMessage(w.mask().JSON(thought))))
+		}
 		resp = &read
 	}
 	recorded := w.Append(withoutSecrets(w.mask(), CallEntry(key, req, resp, err, took)))

@@ -99,6 +99,7 @@ func refuses(by *family, m *echo.Message) bool {
 func TakeOver(rec *echo.PhaseRecord, model string) {
 	rec.Before = append(rec.Before, rec.Model)
 	rec.Model = model
+	rec.ForgetThoughts()
 	by := familyOf(model)
 	if rec.Prompted || by == nil || allOf(by, rec.Before) {
 		return

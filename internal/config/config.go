@@ -54,9 +54,17 @@ type Model struct {
 	NativeTools     *bool                      // nil: as the cascade says
 	Fallback        []string                   // models that are asked for the rest of a phase when this one cannot be reached
 	CacheControl    *bool                      // requests mark what is to be cached; nil: where the endpoint is known to want that
+	SendReasoning   string                     // the member in which reasoning is sent back; "": as the endpoint is known to want it
 	Stream          *bool                      // answers come in pieces; nil: they do
 	Options         map[string]json.RawMessage // further members of the request body
 }
+
+// The values of Model.SendReasoning.
+const (
+	ReasoningContent = "reasoning_content"
+	ReasoningDetails = "reasoning_details"
+	ReasoningNone    = "none"
+)
 
 // Price is what a model costs, in US dollars per million tokens.
 type Price struct {

@@ -27,7 +27,7 @@ func TestParse(t *testing.T) {
 				"idle_timeout_seconds": 1.5, "max_retries": 0, "retry_wait_seconds": 0.25, "headers": {"X-Title": "windlass", "Api-Key": "${OTHER_KEY}"},
 				"price": {"input": 1, "cached_input": 0, "cache_write": 1.25, "output": 2.5, "as_of": "2026-01-31", "source": "contract",
 					"long": {"over": 200000, "input": 2, "cache_write": 2.5, "output": 5}},
-				"context_window": 1000, "max_output_tokens": 100, "dimensions": 512, "batch_size": 10, "max_tokens_param": "max_tokens", "native_tools": false, "stream": false, "cache_control": true, "fallback_models": ["small", "other"],
+				"context_window": 1000, "max_output_tokens": 100, "dimensions": 512, "batch_size": 10, "max_tokens_param": "max_tokens", "native_tools": false, "stream": false, "send_reasoning": "none", "cache_control": true, "fallback_models": ["small", "other"],
 				"options": {"reasoning_effort": "low"}}}}`))
 	require.NoError(t, err)
 	want := &config.Config{
@@ -40,7 +40,7 @@ func TestParse(t *testing.T) {
 				Input: 1, CachedInput: new(0.0), CacheWrite: new(1.25), Output: 2.5, AsOf: "2026-01-31", Source: "contract",
 				Long: &config.LongPrice{Over: 200000, Input: 2, CacheWrite: new(2.5), Output: 5},
 			},
-			ContextWindow: 1000, MaxOutputTokens: 100, Dimensions: 512, BatchSize: 10, MaxTokensParam: "max_tokens", NativeTools: new(false), Stream: new(false), CacheControl: new(true), Fallback: []string{"small", "other"},
+			ContextWindow: 1000, MaxOutputTokens: 100, Dimensions: 512, BatchSize: 10, MaxTokensParam: "max_tokens", NativeTools: new(false), Stream: new(false), SendReasoning: "none", CacheControl: new(true), Fallback: []string{"small", "other"},
 			Options: c.Models["big"].Options,
 		}},
 	}
@@ -61,7 +61,7 @@ func TestProblems(t *testing.T) {
     "d": {"price": {"input": 1}, "max_retries": 1.5, "max_tokens_param": "tokens"},
     "e": {"options": {"messages": []}, "native_tools": "no", "base_url": "https://host/v1?api_key=sk-secret-value"},
     "f": {"price": {"input": 1, "output": 1, "as_of": "today", "long": {"over": 5}}},
-    "g": {"fallback_models": ["a", "g", "a", " ", 1], "stream": "no"}
+    "g": {"fallback_models": ["a", "g", "a", " ", 1], "stream": "no", "send_reasoning": "yes"}
   }
 }`
 	_, err := config.Parse("w.json", []byte(src))
@@ -89,6 +89,7 @@ func TestProblems(t *testing.T) {
 		`w.json:11:46: fallback_models names a model of nothing`,
 		`w.json:11:51: a model of fallback_models must be a string`,
 		`w.json:11:65: stream must be true or false`,
+		`w.json:11:89: send_reasoning must be "reasoning_content", "reasoning_details" or "none"`,
 	}
 	got := make([]string, len(problems.Problems))
 	for i, p := range problems.Problems {

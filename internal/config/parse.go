@@ -86,6 +86,7 @@ func (p parser) model(name string, n *source.Node) Model {
 		"max_tokens_param":     func(n *source.Node) { m.MaxTokensParam = p.maxTokensParam(n) },
 		"fallback_models":      func(n *source.Node) { m.Fallback = p.fallback(name, n) },
 		"cache_control":        func(n *source.Node) { v := p.Bool(n, "cache_control"); m.CacheControl = &v },
+		"send_reasoning":       func(n *source.Node) { m.SendReasoning = p.sendReasoning(n) },
 		"stream":               func(n *source.Node) { v := p.Bool(n, "stream"); m.Stream = &v },
 		"native_tools":         func(n *source.Node) { v := p.Bool(n, "native_tools"); m.NativeTools = &v },
 		"options":              func(n *source.Node) { m.Options = p.options(n) },
@@ -275,6 +276,14 @@ func (p parser) maxTokensParam(n *source.Node) string {
 	s := p.String(n, "max_tokens_param")
 	if s != "max_tokens" && s != "max_completion_tokens" && n.Kind == source.String {
 		p.Fail(n, "", `max_tokens_param must be "max_completion_tokens" or "max_tokens"`)
+	}
+	return s
+}
+
+func (p parser) sendReasoning(n *source.Node) string {
+	s := p.String(n, "send_reasoning")
+	if n.Kind == source.String && !slices.Contains([]string{ReasoningContent, ReasoningDetails, ReasoningNone}, s) {
+		p.Fail(n, "", `send_reasoning must be "reasoning_content", "reasoning_details" or "none"`)
 	}
 	return s
 }

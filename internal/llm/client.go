@@ -46,7 +46,8 @@ type client struct {
 	wait     time.Duration // before the second try
 	timeout  time.Duration
 	idle     time.Duration
-	whole    bool // answers are not streamed
+	whole    bool   // answers are not streamed
+	thinking string // see reasoningMember
 	price    *config.Price
 	secrets  cleaner
 	tools    *memo[toolSet, []byte]
@@ -77,7 +78,7 @@ func newClient(e endpoint, m config.Model, transport http.RoundTripper) *client 
 		api:     api{transport: transport, header: e.header(), chat: e.path("chat/completions"), embeddings: e.path("embeddings")},
 		secrets: cleaner{e.secrets}, provider: e.base.Host, settings: m, tools: newMemo[toolSet, []byte](maxToolSets),
 		now: time.Now, sleep: effect.Seams{}.OrSystem().Sleep,
-		retries: DefaultMaxRetries, wait: cmp.Or(m.RetryWait, DefaultRetryWait),
+		thinking: reasoningMember(m, e.base), retries: DefaultMaxRetries, wait: cmp.Or(m.RetryWait, DefaultRetryWait),
 		timeout: cmp.Or(m.Timeout, DefaultTimeout), idle: cmp.Or(m.IdleTimeout, DefaultIdleTimeout),
 	}
 	if c.whole = m.Stream != nil && !*m.Stream; c.whole { // such an endpoint is silent until the answer is whole
@@ -123,7 +124,7 @@ func (c *client) complete(ctx context.Context, req *effect.ModelRequest, model s
 	}, req.Messages)
 	var answer *assembly
 	retried, err := c.try(ctx, req, &call{url: c.api.chat, body: b, read: func(res *http.Response) error {
-		answer = &assembly{onDelta: req.OnDelta, secrets: c.secrets, shown: secret.Stream{Set: c.secrets.Set}}
+		answer = &assembly{onDelta: req.OnDelta, secrets: c.secrets, shown: secret.Stream{Set: c.secrets.Set}, thought: thought{member: c.thinking}}
 		return answer.read(res)
 	}, hint: c.hint})
 	if err != nil {

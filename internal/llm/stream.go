@@ -37,6 +37,7 @@ type assembly struct {
 	choices bool // at least one choice has come
 
 	reasoned bool // there was reasoning beside the content
+	thought  thought
 }
 
 // callState is one tool call as it grows.
@@ -105,7 +106,10 @@ func (a *assembly) part(p *wire.Part) {
 		}
 	}
 	a.refusal.Write(p.Refusal)
-	a.reasoned = a.reasoned || bool(p.Reasoning || p.ReasoningContent)
+	a.reasoned = a.reasoned || bool(p.Reasoning) || wire.IsGiven(p.ReasoningContent)
+	if a.thought.member != "" {
+		a.thought.add(p.ReasoningContent, p.Details)
+	}
 	for i := range p.ToolCalls {
 		a.call(&p.ToolCalls[i])
 	}
@@ -286,6 +290,9 @@ func (a *assembly) message(msgs []*echo.Message) *echo.Message {
 			args = "{}"
 		}
 		d.ToolCalls = append(d.ToolCalls, echo.ToolCall{ID: id, Name: a.secrets.Text(c.name), Arguments: args})
+	}
+	if t := a.thought.members(); t != nil && len(d.ToolCalls) > 0 {
+		d.Thought = encoded(json.RawMessage(a.secrets.body(t)))
 	}
 	return echo.Seal(d)
 }

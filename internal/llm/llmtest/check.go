@@ -64,6 +64,9 @@ func (s *Server) read(data []byte) (*Request, error) {
 	if err := s.checkMarks(req.Messages); err != nil {
 		return nil, err
 	}
+	if err := s.checkThoughts(req.Messages); err != nil {
+		return nil, err
+	}
 	return req, checkMessages(req.Messages, req.Tools)
 }
 
@@ -205,6 +208,25 @@ func (s *Server) checkMarks(msgs []Message) error {
 	}
 	if n > 4 {
 		return fmt.Errorf("a maximum of 4 blocks with cache_control may be provided. Found %d", n)
+	}
+	return nil
+}
+
+// checkThoughts checks what comes back of a model's reasoning.
+func (s *Server) checkThoughts(msgs []Message) error {
+	for i := range msgs {
+		m := &msgs[i]
+		var text string
+		switch calls := len(m.ToolCalls) > 0; {
+		case m.ReasoningContent != nil && !s.cfg.Thinking:
+			return fmt.Errorf("messages.%d: unknown member reasoning_content", i)
+		case m.ReasoningDetails != nil && !s.cfg.Details:
+			return fmt.Errorf("messages.%d: unknown member reasoning_details", i)
+		case s.cfg.Thinking && calls && json.Unmarshal(m.ReasoningContent, &text) != nil:
+			return errors.New("the reasoning_content in the thinking mode must be passed back to the API")
+		case m.ReasoningContent != nil && !calls:
+			return fmt.Errorf("messages.%d: reasoning_content without calls", i)
+		}
 	}
 	return nil
 }

@@ -34,6 +34,9 @@ type Message struct {
 	Content    json.RawMessage `json:"content"`
 	ToolCalls  []Call          `json:"tool_calls,omitempty"`
 	ToolCallID string          `json:"tool_call_id,omitempty"`
+
+	ReasoningContent json.RawMessage `json:"reasoning_content,omitempty"`
+	ReasoningDetails json.RawMessage `json:"reasoning_details,omitempty"`
 }
 
 // Text returns the content's text.
@@ -130,6 +133,11 @@ type Config struct {
 	Sent func(r Request, whole bool)
 	// NoStream refuses requests for a stream, as endpoints do that cannot stream.
 	NoStream bool
+	// Thinking wants reasoning_content with every answer that calls tools; else it is refused, as a
+	// member nobody knows, unless the endpoint takes reasoning_details.
+	Thinking bool
+	// Details takes reasoning_details.
+	Details bool
 	// CacheControl takes parts with cache_control; else they are refused, as members nobody knows.
 	CacheControl bool
 	// Lenient turns the checks of messages off, for benchmarks of the client.

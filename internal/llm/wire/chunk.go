@@ -31,22 +31,26 @@ type Choice struct {
 	Usage        json.RawMessage `json:"usage"` // Moonshot sends it here
 }
 
-// Part is a piece of an answer. Reasoning beside the content is not part of the answer: only that
-// there is some is read, under both names that providers have for it.
+// Part is a piece of an answer. Reasoning beside the content is not part of what it says: of the name
+// that no provider wants it back under, only that there is some is read.
 type Part struct {
-	Content          Content    `json:"content"`
-	Refusal          Text       `json:"refusal"`
-	ToolCalls        []CallPart `json:"tool_calls"`
-	Reasoning        Given      `json:"reasoning"`
-	ReasoningContent Given      `json:"reasoning_content"`
+	Content          Content         `json:"content"`
+	Refusal          Text            `json:"refusal"`
+	ToolCalls        []CallPart      `json:"tool_calls"`
+	Reasoning        Given           `json:"reasoning"`
+	ReasoningContent json.RawMessage `json:"reasoning_content"` // nil for none
+	Details          json.RawMessage `json:"reasoning_details"` // nil for none
 }
 
 // Given says that there is a value that is neither null nor an empty string.
 type Given bool
 
+// IsGiven says whether there is a value that is neither null nor an empty string.
+func IsGiven(value []byte) bool { return len(value) > 0 && !isNull(value) && string(value) != `""` }
+
 // UnmarshalJSON accepts any value.
 func (g *Given) UnmarshalJSON(b []byte) error {
-	*g = Given(len(b) > 0 && !isNull(b) && string(b) != `""`)
+	*g = Given(IsGiven(b))
 	return nil
 }
 
@@ -154,7 +158,11 @@ func (c *Chunk) readSlowly(data []byte) error {
 	}
 	c.Usage, c.Groq.Usage, c.Error = withoutNull(c.Usage), withoutNull(c.Groq.Usage), withoutNull(c.Error)
 	for i := range c.Choices {
-		c.Choices[i].Usage = withoutNull(c.Choices[i].Usage)
+		ch := &c.Choices[i]
+		ch.Usage = withoutNull(ch.Usage)
+		for _, p := range []*Part{&ch.Delta, &ch.Message} {
+			p.ReasoningContent, p.Details = withoutNull(p.ReasoningContent), withoutNull(p.Details)
+		}
 	}
 	return nil
 }
@@ -247,7 +255,9 @@ func (s *scanner) part(p *Part) bool {
 		case "reasoning":
 			return once(&seen, 8) && p.Reasoning.read(s)
 		case "reasoning_content":
-			return once(&seen, 16) && p.ReasoningContent.read(s)
+			return once(&seen, 16) && s.raw(&p.ReasoningContent)
+		case "reasoning_details":
+			return once(&seen, 32) && s.raw(&p.Details)
 		}
 		return s.skip(maxDepth)
 	})
