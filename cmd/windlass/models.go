@@ -17,19 +17,27 @@ import (
 )
 
 func newModelsCommand(con *console) *cobra.Command {
+	var endpoint string
 	cmd := &cobra.Command{
 		Use:   "models [NAME]",
 		Short: "List the models whose prices and limits are known",
 		Long: `List the models whose prices and limits are known: those of windlass.json, and those of the embedded table.
 Prices are in US dollars per million tokens: sent, read from the provider's cache, written to it, and generated.
 With the name of a model everything is shown that a run would take for it, and where that was found; with another text,
-the models that have it in a name or in the name of the family. docs/models.md says how names are matched.`,
-		Example: "  windlass models\n  windlass models anthropic\n  windlass models claude-3-5-sonnet-20241022\n  windlass models --json",
-		Args:    atMostOne("NAME"),
-		RunE: func(_ *cobra.Command, args []string) error {
+the models that have it in a name or in the name of the family. docs/models.md says how names are matched.
+
+With --endpoint the endpoint itself is asked for its models: that of a model, or one with a URL. Those whose prices and limits are
+known are shown with them; a NAME lists those that have the text in their name.`,
+		Example: "  windlass models\n  windlass models anthropic\n  windlass models claude-3-5-sonnet-20241022\n  windlass models --json\n" +
+			"  windlass models --endpoint gpt-5-mini\n  windlass models --endpoint https://openrouter.ai/api/v1 claude",
+		Args: atMostOne("NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, err := con.config()
 			if err != nil {
 				return err
+			}
+			if cmd.Flags().Changed("endpoint") {
+				return con.showEndpoint(cmd.Context(), cfg, endpoint, strings.Join(args, ""))
 			}
 			known := knownModels(cfg)
 			if len(args) == 0 {
@@ -46,6 +54,7 @@ the models that have it in a name or in the name of the family. docs/models.md s
 			return con.showModels(matching)
 		},
 	}
+	cmd.Flags().StringVar(&endpoint, "endpoint", "", "ask the endpoint of this model, or with this URL, for its models")
 	cmd.Flags().BoolVar(&con.wide, "wide", false, "also longest answers, prices of long requests, days, and sources; cut nothing")
 	con.jsonFlag(cmd)
 	return cmd

@@ -96,6 +96,44 @@ Try: give it context_window and price in windlass.json; docs/models.md says how
 	require.Contains(t, l.run(exitOK, "__complete", "run", "x.json", "--model", "fix=gr").out.String(), "fix=grok-4.7\n")
 }
 
+// The models that an endpoint lists, with what is known of them.
+func TestModelsOfAnEndpoint(t *testing.T) {
+	t.Parallel()
+	server := llmtest.Start(llmtest.Config{Key: testKey, Models: []string{"openai/gpt-5-mini", "zippy", "no\x1b[31mne", "gpt-5-nano-2025-08-07"}})
+	t.Cleanup(server.Close)
+	l := newLab(t, "clickhouse://127.0.0.1:1/none")
+	l.file("windlass.json", modelsConfig)
+	l.env = append(l.env, "OPENAI_BASE_URL="+server.URL)
+	want := `model                  known as     window    in  cached  write  out
+---------------------  ----------  -------  ----  ------  -----  ---
+gpt-5-nano-2025-08-07  gpt-5-nano  400,000  0.05   0.005      -  0.4
+no[31mne               -                 -     -       -      -    -
+openai/gpt-5-mini      gpt-5-mini  400,000  0.25   0.025      -    2
+zippy                  zippy         1,000  0.25   0.025      -    2
+`
+	for _, of := range []string{"zippy", "gpt-5-mini", server.URL} {
+		require.Equal(t, want, l.run(exitOK, "models", "--endpoint", of).out.String())
+	}
+	require.Equal(t, 3, strings.Count(l.run(exitOK, "models", "--endpoint", "zippy", "MINI").out.String(), "\n"))
+	require.Equal(t, "The endpoint lists no such model.\n", l.run(exitOK, "models", "--endpoint", "zippy", "nonsense").out.String())
+	var list []struct {
+		ID    string
+		Known *struct{ Name string }
+	}
+	require.NoError(t, json.Unmarshal([]byte(l.run(exitOK, "models", "--json", "--endpoint", "zippy").out.String()), &list))
+	require.Equal(t, "gpt-5-mini", list[2].Known.Name)
+	require.Nil(t, list[1].Known)
+
+	p := l.run(exitProvider, "models", "--endpoint", "local")
+	require.Equal(t, "Error: list the models of localhost:1: connection refused: nobody listens there\n"+
+		"Try: check the network and the endpoint's address (OPENAI_BASE_URL, or base_url in windlass.json)\n", p.err.String())
+	l.env = append(l.env, "OPENAI_API_KEY=sk-wrong-0123456789abcdef")
+	p = l.run(exitProvider, "models", "--endpoint", "zippy")
+	require.Contains(t, p.err.String(), "the key was refused (401)")
+	require.NotContains(t, p.err.String(), "sk-wrong")
+	require.Equal(t, "Error: --endpoint needs the name of a model or a URL\nTry: windlass models --endpoint https://host/v1\n", l.run(exitUsage, "models", "--endpoint", "").err.String())
+}
+
 // What docs/models.md shows is what the command shows.
 func TestModelsPage(t *testing.T) {
 	t.Parallel()

@@ -39,6 +39,12 @@ func IdleTimeout(t *testing.T, r *Router, model string) time.Duration {
 	return c.idle
 }
 
+// ListHeader returns what a request for the models of an endpoint says.
+func ListHeader(r *Router, of string) (http.Header, error) {
+	e, _, err := r.listed(of)
+	return e.header(), err
+}
+
 // Exact reports whether the model family's own tokenizer is used.
 func (c *Counter) Exact() bool { return c.codec != nil }
 

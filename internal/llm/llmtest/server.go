@@ -125,6 +125,7 @@ type Answer struct {
 type Config struct {
 	Key    string                     // the key that requests must carry; empty: any or none
 	Models []string                   // the models there are; empty: all
+	Listed string                     // the answer to /models; empty: the list of Models
 	Window int64                      // what a model's page says of its window; 0: nothing
 	Answer func(Request) *Answer      // decides each answer; nil: the text "ok"
 	Embed  func(EmbedRequest) *Answer // decides each answer to /embeddings; nil: a vector for each text
@@ -203,6 +204,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		_ = json.NewEncoder(w).Encode(map[string]any{"id": strings.TrimPrefix(r.URL.Path, "/v1/models/"), "max_model_len": s.cfg.Window})
 		return
 	}
+	if r.Method == http.MethodGet && r.URL.Path == "/v1/models" {
+		s.serveModels(w, r)
+		return
+	}
 	if status, code, err := s.admit(r); err != nil {
 		writeError(w, status, code, err.Error())
 		return
@@ -256,6 +261,23 @@ func readAll(r *http.Request) ([]byte, error) {
 	data := make([]byte, r.ContentLength)
 	_, err := io.ReadFull(r.Body, data)
 	return data, err
+}
+
+// serveModels lists the models.
+func (s *Server) serveModels(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case s.cfg.Key != "" && r.Header.Get("Authorization") != "Bearer "+s.cfg.Key:
+		writeError(w, http.StatusUnauthorized, "invalid_api_key", "incorrect API key provided: "+r.Header.Get("Authorization"))
+		return
+	case s.cfg.Listed != "":
+		_, _ = io.WriteString(w, s.cfg.Listed)
+		return
+	}
+	data := []any{}
+	for _, id := range s.cfg.Models {
+		data = append(data, map[string]any{"id": id, "object": "model"})
+	}
+	_ = json.NewEncoder(w).Encode(map[string]any{"object": "list", "data": data})
 }
 
 // isModelQuestion reports whether a request asks what the server knows of a model.
