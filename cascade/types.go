@@ -16,7 +16,7 @@ type Cascade struct {
 	Tags         []string                   `json:"tags,omitempty"`
 	InputsSchema *InputsSchema              `json:"inputs_schema,omitempty"`
 	Model        string                     `json:"model,omitempty"`
-	Fallback     []string                   `json:"fallback_models,omitempty"`
+	Fallback     []string                   `json:"fallback_models,omitzero"`
 	AutoContext  *AutoContext               `json:"auto_context,omitempty"`
 	TokenBudget  *TokenBudget               `json:"token_budget,omitempty"`
 	Budget       *Budget                    `json:"budget,omitempty"`
@@ -80,7 +80,7 @@ type Phase struct {
 	// A phase with a model.
 	Instructions    string                     `json:"instructions,omitempty"`
 	Model           string                     `json:"model,omitempty"`
-	Fallback        []string                   `json:"fallback_models,omitempty"` // nil: the cascade's; empty: none
+	Fallback        []string                   `json:"fallback_models,omitzero"` // nil: the cascade's; empty: none
 	Temperature     *float64                   `json:"temperature,omitempty"`
 	MaxOutputTokens int                        `json:"max_output_tokens,omitempty"`
 	ModelOptions    map[string]json.RawMessage `json:"model_options,omitempty"`

@@ -296,3 +296,17 @@ func TestFallbackThatFailsIsResumed(t *testing.T) {
 	require.Equal(t, []string{"m", "b", "b"}, b.model.asked())
 	checkFold(t, sink.asRead(t), res)
 }
+
+// The header of a journal keeps that a phase has an empty list.
+func TestEmptyFallbackIsKept(t *testing.T) {
+	t.Parallel()
+	c := &cascade.Cascade{}
+	require.NoError(t, json.Unmarshal([]byte(`{"cascade_id":"c","fallback_models":["b"],"phases":[{"name":"p","instructions":"Go.","fallback_models":[]},{"name":"q","instructions":"Go."}]}`), c))
+	text, err := json.Marshal(c)
+	require.NoError(t, err)
+	again := &cascade.Cascade{}
+	require.NoError(t, json.Unmarshal(text, again))
+	require.NotNil(t, again.Phases[0].Fallback)
+	require.Nil(t, again.Phases[1].Fallback)
+	require.Equal(t, c.Fallback, again.Fallback)
+}

@@ -18,11 +18,11 @@ import (
 func startProvider() *llmtest.Server {
 	var asked sync.Map // model -> true
 	return llmtest.Start(llmtest.Config{
-		Window: 1_000_000,
-		Key:    testKey,
+		Window: 1_000_000, Details: true,
+		Key: testKey,
 		Models: []string{
 			"plain", "gpt-5-mini", "html", "broken-json", "no-choices", "empty", "cut-once", "cut", "limited-once", "limited", "hangs",
-			"hangs-midway", "bad-arguments", "unknown-tool", "calls-slow", "overloaded", "summer", "vectors",
+			"hangs-midway", "bad-arguments", "unknown-tool", "calls-slow", "overloaded", "summer", "vectors", "thinks",
 		},
 		Embed: embed,
 		Answer: func(r llmtest.Request) *llmtest.Answer {
@@ -44,6 +44,9 @@ func answer(r llmtest.Request, first bool) *llmtest.Answer {
 		a.Text = `{"summaries": [{"id": 1, "summary": "What the first says."}, {"id": 2, "summary": "What the second says."}]}`
 	case "gpt-5-mini":
 		return work(r)
+	case "thinks":
+		a = work(r)
+		a.Details = `[{"type":"reasoning.text","text":"Is it <so> & \"so\"?","index":0},{"type":"reasoning.encrypted","data":"AA==","index":1}]`
 	case "html":
 		a.Fault.HTML = true
 	case "broken-json":

@@ -33,7 +33,7 @@ func TestFormsOfLists(t *testing.T) {
 	for listed, want := range map[string][]string{
 		`{"data":[{"id":"b"},{"id":"a","name":"A"}]}`:                         {"a", "b"},
 		`{"models":[{"name":"models/gemini"},{"name":"llama3.1:8b"}]}`:        {"gemini", "llama3.1:8b"},
-		` [{"id":"a"},{"id":""},{}]`:                                          {"a"},
+		`[{"id":"a"},{"id":""},{}]`:                                           {"a"},
 		`{"data":[]}`:                                                         nil,
 		`{"data":[{"id":"` + strings.Repeat("x", 300) + `"},{"id":"short"}]}`: {"short"},
 	} {

@@ -2,6 +2,7 @@ package llm_test
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -30,7 +31,9 @@ func converse(t *testing.T, cfg llmtest.Config, settings string, first llmtest.A
 	resp, err := router.Complete(t.Context(), req)
 	require.NoError(t, err)
 	again := *req
-	again.Messages = append(req.Messages[:1:1], resp.Message, echo.NewToolResult(resp.Message.ToolCalls()[0], echo.Text("found"), false))
+	again.Messages = slices.Concat(req.Messages, []*echo.Message{
+		resp.Message, echo.NewToolResult(resp.Message.ToolCalls()[0], echo.Text("found"), false),
+	})
 	last, err := router.Complete(t.Context(), &again)
 	require.NoError(t, err)
 	require.Empty(t, last.Message.Thought())

@@ -225,6 +225,9 @@ func (a *Answer) deltas(delta func(map[string]any, any)) {
 	if a.Reasoning != "" {
 		delta(map[string]any{"reasoning_content": a.Reasoning}, nil)
 	}
+	if a.Details != "" {
+		delta(map[string]any{"reasoning_details": json.RawMessage(a.Details)}, nil)
+	}
 	if a.Refusal != "" {
 		delta(map[string]any{"refusal": a.Refusal}, nil)
 	}

@@ -109,6 +109,7 @@ func (c *Call) UnmarshalJSON(b []byte) error {
 type Answer struct {
 	Text      string
 	Reasoning string // sent as reasoning_content
+	Details   string // a JSON list, sent as reasoning_details; only in a stream
 	Refusal   string
 	Calls     []Call
 	Finish    string         // default: tool_calls with calls, else stop
