@@ -310,3 +310,24 @@ func TestEmptyFallbackIsKept(t *testing.T) {
 	require.Nil(t, again.Phases[1].Fallback)
 	require.Equal(t, c.Fallback, again.Fallback)
 }
+
+// A run whose models are all passed over failed of its call, which is made again.
+func TestFallbackThatIsPassedOverIsResumed(t *testing.T) {
+	t.Parallel()
+	c := &cascade.Cascade{}
+	require.NoError(t, json.Unmarshal([]byte(`{"cascade_id":"c","fallback_models":["small"],"phases":[{"name":"p","instructions":"Go.","max_output_tokens":100}]}`), c))
+	sink := &memory{}
+	b := setup(t, away(echo.ModelErrServer), say("ok"))
+	b.known(map[string]effect.ModelFacts{"small": {Window: 50}})
+	_, err := b.runner.Run(context.Background(), Spec{Cascade: c, Log: echo.NewLog("s1", nil, nil, sink), WorkDir: "/scratch"})
+	require.ErrorContains(t, err, "model m at host: away")
+	past := sink.asRead(t)
+	require.NoError(t, CheckResumable(past))
+	sink = &memory{list: past}
+	res, err := b.runner.Run(context.Background(), Spec{
+		Cascade: c, Log: echo.ContinueLog("s1", uint64(len(past)), nil, nil, sink), WorkDir: "/scratch", Recording: past,
+	})
+	require.NoError(t, err)
+	require.Equal(t, "ok", res.Output)
+	require.Equal(t, []string{"m", "m"}, b.model.asked())
+}

@@ -68,10 +68,14 @@ func startOf(call *echo.Entry, before []*echo.Entry) *echo.Entry {
 	return nil
 }
 
-// isOutcome reports whether an entry is what came of something, or follows from what came of it.
+// isOutcome reports whether an entry is what came of something, or follows from what came of it. What
+// is known of a model is neither: after a call has failed others are looked at.
 func isOutcome(e *echo.Entry) bool {
 	switch e.NodeType {
-	case echo.NodeModelCall, echo.NodeToolCall, echo.NodeValue, echo.NodeInter, echo.NodeVerdict:
+	case echo.NodeValue:
+		p := e.Key.Path()
+		return p.Last().Kind != echo.StepFacts
+	case echo.NodeModelCall, echo.NodeToolCall, echo.NodeInter, echo.NodeVerdict:
 		return true
 	default:
 		return false
