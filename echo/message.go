@@ -119,7 +119,7 @@ const elementHead = `,{"content":`
 func Seal(d Draft) *Message {
 	thought := d.Thought
 	d.Thought = nil
-	return seal(d).WithThought(thought)
+	return WithThought(seal(d), thought)
 }
 
 func seal(d Draft) *Message {
@@ -252,31 +252,6 @@ func (m *Message) Open() *Message {
 	}
 	return m
 }
-
-// WithThought returns the message with what its model reasoned, see [Draft]; none for an empty one.
-func (m *Message) WithThought(thought json.RawMessage) *Message {
-	if len(thought) <= len("{}") {
-		return withoutThought(m)
-	}
-	out := *withoutThought(m)
-	out.draft.Thought = thought
-	end := len(out.element) - 1
-	out.element = slices.Concat(out.element[:end], []byte{','}, thought[1:])
-	out.digest = sha256.Sum256(out.JSON())
-	return &out
-}
-
-func withoutThought(m *Message) *Message {
-	if len(m.draft.Thought) == 0 {
-		return m
-	}
-	d := m.draft
-	d.Thought = nil
-	return seal(d)
-}
-
-// Thought returns what the model reasoned, nil for nothing.
-func (m *Message) Thought() json.RawMessage { return m.draft.Thought }
 
 // Text returns the text parts, joined by newlines.
 func (m *Message) Text() string {

@@ -42,7 +42,7 @@ type PhaseRecord struct {
 // ForgetThoughts drops what models reasoned: no other model and no other phase is sent it.
 func (p *PhaseRecord) ForgetThoughts() {
 	for i := range p.History {
-		p.History[i].Message = p.History[i].Message.WithThought(nil)
+		p.History[i].Message = WithThought(p.History[i].Message, nil)
 	}
 }
 

@@ -178,8 +178,8 @@ func (v *visit) say(kind echo.StepKind, m *echo.Message) error {
 
 // enter adds a message to the history. What its model reasoned is for the requests of the visit only.
 func (v *visit) enter(m *echo.Message) {
-	v.run.messages.Enter(v.record, m.WithThought(nil), v.Attempt, v.Turn)
-	if h := v.record.History; len(m.Thought()) > 0 {
+	v.run.messages.Enter(v.record, echo.WithThought(m, nil), v.Attempt, v.Turn)
+	if h := v.record.History; len(echo.Thought(m)) > 0 {
 		h[len(h)-1].Message = m
 	}
 }

@@ -15,15 +15,15 @@ import (
 func thinking(thought string, answer answerFunc) answerFunc {
 	return func(req *effect.ModelRequest) (*effect.ModelResponse, error) {
 		resp, err := answer(req)
-		resp.Message = resp.Message.WithThought(effect.MustJSON(map[string]string{"reasoning_content": thought}))
+		resp.Message = echo.WithThought(resp.Message, effect.MustJSON(map[string]string{"reasoning_content": thought}))
 		return resp, err
 	}
 }
 
 func thoughts(req *effect.ModelRequest) (out []string) {
 	for _, m := range req.Messages {
-		if m.Thought() != nil {
-			out = append(out, string(m.Thought()))
+		if echo.Thought(m) != nil {
+			out = append(out, string(echo.Thought(m)))
 		}
 	}
 	return out

@@ -29,7 +29,7 @@ func CallEntry(key echo.Key, req *ModelRequest, resp *ModelResponse, err error, 
 	}
 	var thought json.RawMessage
 	if resp.Message != nil { // not for embeddings
-		e.Message, thought = resp.Message.WithThought(nil), resp.Message.Thought()
+		e.Message, thought = echo.WithThought(resp.Message, nil), echo.Thought(resp.Message)
 	}
 	e.Provider, e.Scripted = resp.Provider, resp.Scripted
 	e.Usage, e.CostUSD = &resp.Usage, resp.CostUSD
@@ -77,7 +77,7 @@ func answerOf(e *echo.Entry, req *ModelRequest) (*ModelResponse, error) {
 		thought = MustJSON(d.Thought) // as it was encoded when it came
 	}
 	resp := &ModelResponse{
-		Message: e.Message.WithThought(thought), Provider: e.Provider, Model: d.Model, Scripted: e.Scripted, CostUSD: e.CostUSD,
+		Message: echo.WithThought(e.Message, thought), Provider: e.Provider, Model: d.Model, Scripted: e.Scripted, CostUSD: e.CostUSD,
 		FinishReason: d.FinishReason, Retries: d.Retries, RetryKinds: d.RetryKinds, Ignored: d.Ignored,
 		CacheWritten: d.CacheWritten,
 	}

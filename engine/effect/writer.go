@@ -55,10 +55,10 @@ func (w Writer) Answer(key echo.Key, req *ModelRequest, resp *ModelResponse, err
 		if req.Parse != nil {
 			read.Message = req.Parse(read.Message)
 		}
-		thought := read.Message.Thought()
+		thought := echo.Thought(read.Message)
 		read.Message = read.Message.Rewritten(w.mask().Text)
 		if len(thought) > 0 {
-			read.Message = read.Message.WithThought(MustJSON(json.RawMessage(w.mask().JSON(thought))))
+			read.Message = echo.WithThought(read.Message, MustJSON(json.RawMessage(w.mask().JSON(thought))))
 		}
 		resp = &read
 	}

@@ -36,17 +36,17 @@ func converse(t *testing.T, cfg llmtest.Config, settings string, first llmtest.A
 	})
 	last, err := router.Complete(t.Context(), &again)
 	require.NoError(t, err)
-	require.Empty(t, last.Message.Thought())
+	require.Empty(t, echo.Thought(last.Message))
 	require.NoError(t, server.Refused())
 	requests := server.Requests()
 	m := requests[1].Messages[1]
-	plain := resp.Message.WithThought(nil)
+	plain := echo.WithThought(resp.Message, nil)
 	require.Equal(t, plain.Hash(), resp.Message.Hash(), "it is no part of what the message says")
 	require.Equal(t, string(plain.ToolCallsJSON()), string(resp.Message.ToolCallsJSON()))
-	if resp.Message.Thought() != nil {
+	if echo.Thought(resp.Message) != nil {
 		require.NotEqual(t, plain.Digest(), resp.Message.Digest(), "the request's hash has it")
 	}
-	return string(resp.Message.Thought()), string(m.ReasoningContent) + string(m.ReasoningDetails), told
+	return string(echo.Thought(resp.Message)), string(m.ReasoningContent) + string(m.ReasoningDetails), told
 }
 
 // What a model reasoned before it called tools goes back where the endpoint wants it, and is no text.

@@ -100,7 +100,7 @@ func (c *Counter) Message(m *echo.Message) int64 {
 				n += c.Text(p.Text)
 			}
 		}
-		if t := m.Thought(); len(t) > 0 {
+		if t := echo.Thought(m); len(t) > 0 {
 			n += c.Text(string(t))
 		}
 		return n + c.calls(m.ToolCalls())
