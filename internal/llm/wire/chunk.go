@@ -3,13 +3,15 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 )
 
 // Chunk is one event of a stream, or a whole answer; they differ in where a choice has its content.
 // Its texts are valid until the next [Chunk.Read], and as long as what was read is not changed.
 type Chunk struct {
 	Model   Text            `json:"model"`
-	Choices []Choice        `json:"choices"`
+	Choices Choices         `json:"choices"`
 	Usage   json.RawMessage `json:"usage"` // nil for none
 	Groq    GroqPart        `json:"x_groq"`
 	Error   json.RawMessage `json:"error"`
@@ -22,6 +24,13 @@ type GroqPart struct {
 	Usage json.RawMessage `json:"usage"`
 }
 
+// maxChoices is far above what endpoints answer that are asked for one choice. What has more is no
+// answer, and would take hundreds of bytes for every few that are sent.
+const maxChoices = 128
+
+// Choices are the answers, or pieces of them.
+type Choices []Choice
+
 // Choice is one of the answers, or a piece of it.
 type Choice struct {
 	Index        int             `json:"index"`
@@ -29,6 +38,28 @@ type Choice struct {
 	Message      Part            `json:"message"`
 	FinishReason Text            `json:"finish_reason"`
 	Usage        json.RawMessage `json:"usage"` // Moonshot sends it here
+}
+
+// UnmarshalJSON reads at most [maxChoices].
+func (c *Choices) UnmarshalJSON(b []byte) error {
+	*c = nil
+	if isNull(b) {
+		return nil
+	}
+	d := json.NewDecoder(bytes.NewReader(b))
+	if start, err := d.Token(); err != nil || start != json.Delim('[') {
+		return errors.Join(errors.New("the choices are no list"), err)
+	}
+	for d.More() {
+		if len(*c) == maxChoices {
+			return fmt.Errorf("there are more than %d choices", maxChoices)
+		}
+		*c = append(*c, Choice{})
+		if err := d.Decode(&(*c)[len(*c)-1]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Part is a piece of an answer. Reasoning beside the content is not part of what it says: of the name
@@ -189,7 +220,11 @@ func (s *scanner) chunk(c *Chunk) bool {
 			return once(&seen, 1) && s.optional((*[]byte)(&c.Model))
 		case "choices":
 			return once(&seen, 2) && (s.null() || s.array(func() bool {
-				if n := len(c.Choices); n < cap(c.Choices) {
+				n := len(c.Choices)
+				if n == maxChoices {
+					return false
+				}
+				if n < cap(c.Choices) {
 					c.Choices = c.Choices[:n+1]
 				} else {
 					c.Choices = append(c.Choices, Choice{})

@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -48,6 +49,20 @@ func TestChunksAreReadAsByEncodingJSON(t *testing.T) {
 	for _, data := range chunks {
 		read(t, &used, []byte(data))
 	}
+}
+
+// An answer has no more choices than can be meant, and none is kept of what has more.
+func TestChoicesAreBounded(t *testing.T) {
+	t.Parallel()
+	of := func(n int) []byte {
+		return []byte(`{"choices":[` + strings.Repeat(`{"index":0},`, n-1) + `{"index":0}]}`)
+	}
+	var used Chunk
+	read(t, &used, of(maxChoices))
+	require.NoError(t, used.Read(of(maxChoices)))
+	read(t, &used, of(maxChoices+1))
+	require.ErrorContains(t, used.Read(of(1_000_000)), "there are more than 128 choices")
+	require.LessOrEqual(t, cap(used.Choices), 2*maxChoices)
 }
 
 // What endpoints send every day takes one pass.
