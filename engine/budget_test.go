@@ -256,3 +256,90 @@ func TestBudgetOfTimeOverAResume(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "d", res.Output)
 }
+
+// forked makes a fork of what is recorded: of all that is before a phase begins.
+func (b *budgeted) forked(phase string) (header json.RawMessage, past []*echo.Entry) {
+	b.t.Helper()
+	for _, e := range b.past {
+		if e.NodeType == echo.NodePhaseStart && e.Phase == phase || e.NodeType == echo.NodePhaseEnd && e.Error != nil {
+			break
+		}
+		e := *e
+		past = append(past, &e)
+	}
+	header = json.RawMessage(fmt.Sprintf(`{"parent":"s0","parent_seq":%d}`, len(past)))
+	require.NoError(b.t, past[0].SetHeader(header))
+	return header, past
+}
+
+// What a fork has copied was paid for by its parent: since rules 3 it does not count in its budget,
+// also when the fork is resumed. What it takes itself does.
+func TestBudgetOfAFork(t *testing.T) {
+	t.Parallel()
+	clock := time.Unix(0, 0)
+	after := func(text string, unknown bool) answerFunc {
+		return func(req *effect.ModelRequest) (*effect.ModelResponse, error) {
+			clock = clock.Add(40 * time.Second)
+			resp, err := say(text)(req)
+			if unknown {
+				resp.CostUSD = nil
+			}
+			return resp, err
+		}
+	}
+	for name, tt := range map[string]struct {
+		limits  cascade.Budget
+		unknown bool   // what the first call costs
+		rules2  string // the end of the fork under rules 2
+		rules3  string // that of phase d under rules 3; "": it ends well
+	}{
+		"tokens":  {cascade.Budget{MaxTokens: 230}, false, "used 220 tokens", ""},
+		"money":   {cascade.Budget{MaxUSD: 0.02}, false, "used $0.0200", ""},
+		"unknown": {cascade.Budget{MaxUSD: 1}, true, "the cost of 1 call is unknown", ""},
+		"seconds": {cascade.Budget{MaxSeconds: 80}, false, "used 80.0 s", ""},
+		"its own": {cascade.Budget{MaxTokens: 120}, false, "used 110 tokens", "max_tokens is 120 tokens, used 110 tokens"},
+	} {
+		for rules := 2; rules <= 3; rules++ {
+			b := setup(t, after("a", tt.unknown), after("b", false), after("d", false)).budgeted(fmt.Sprintf(twoPhases, ""))
+			b.runner.Seams.Now = func() time.Time { return clock }
+			_, err := b.take(&cascade.Budget{MaxTokens: 230})
+			require.ErrorContains(t, err, "used 220 tokens", name)
+
+			from := "d"
+			if name == "its own" {
+				from = "b"
+			}
+			header, past := b.forked(from)
+			clock = clock.Add(time.Hour)
+			spec := Spec{Cascade: b.cascade, WorkDir: "/scratch", Header: header, Rules: rules, Name: "s1"}
+			take := func(limits cascade.Budget) error {
+				sink := &memory{list: past}
+				spec.Recording, spec.Budget = past, &limits
+				spec.Log = echo.ContinueLog("s1", uint64(len(past)), b.runner.Seams.Now, nil, sink)
+				_, err := b.runner.Run(context.Background(), spec)
+				past = sink.asRead(t)
+				return err
+			}
+			// It is stopped once, so that it is resumed.
+			require.Error(t, take(cascade.Budget{MaxTokens: 1}), name)
+			if name == "its own" {
+				b.model.answers = append(b.model.answers, after("d", false))
+			}
+			clock = clock.Add(time.Hour)
+			err = take(tt.limits)
+			switch want := []string{tt.rules2, tt.rules3}[rules-2]; want {
+			case "":
+				require.NoError(t, err, name)
+			default:
+				require.ErrorContains(t, err, want, name)
+			}
+			spec.Log, spec.Recording = nil, past
+			_, err = b.runner.Run(context.Background(), spec)
+			if tt.rules3 == "" && rules == 3 {
+				require.NoError(t, err, name)
+			} else {
+				require.ErrorIs(t, err, effect.ErrEndOfRecord, name)
+			}
+		}
+	}
+}

@@ -17,6 +17,8 @@ type account struct {
 	ledger     *budget.Ledger
 	models     *models
 	totals     *effect.Totals       // of the run
+	copied     copiedPart           // of a fork: what does not count in its budget
+	counted    effect.Totals        // of totals, what does
 	background func() effect.Totals // see Spec.Background
 	start      time.Time            // of the run, by the clock of active
 	reported   bool                 // that a cost of the background is unknown
@@ -60,9 +62,13 @@ func emptyAnswer(resp *effect.ModelResponse) string {
 // ask makes a model call and counts what it took, also when it failed: one that broke off may have
 // been paid for.
 func (c *calls) ask(ctx context.Context, key echo.Key, req *effect.ModelRequest) (*effect.ModelResponse, error) {
+	copied := c.copied.has(c.rec.Peek(echo.NodeModelCall, key))
 	resp, err := c.rec.Model(ctx, key, req)
 	c.visited.Count(resp, err)
 	c.totals.Count(resp, err)
+	if !copied {
+		c.counted.Count(resp, err)
+	}
 	if err == nil {
 		c.ledger.Answered(req, resp)
 	}
@@ -84,13 +90,17 @@ func (c *calls) afford(ctx context.Context, key echo.Key, req *effect.ModelReque
 	if err != nil || c.ledger.Unlimited() || c.rec.replaying() {
 		return err
 	}
-	return c.ledger.Afford(req, size(req, f), f, *c.totals, elapsed)
+	if elapsed != nil {
+		elapsed = new(max(*elapsed-c.copied.seconds, 0))
+	}
+	return c.ledger.Afford(req, size(req, f), f, c.counted, elapsed)
 }
 
 // countBackground reads what calls in the background have taken. An unknown cost is reported once
 // and does not end the run, which depends on none of them.
 func (c *calls) countBackground(ctx context.Context, key echo.Key) error {
 	limits := &c.ledger.Limits
+	copied := c.copied.has(c.rec.Peek(echo.NodeValue, key))
 	d, known, err := effect.Reading[echo.BackgroundTotals](ctx, c.rec, key, c.Site, func() echo.Payload {
 		if c.background == nil || limits.MaxUSD <= 0 && limits.MaxTokens <= 0 {
 			return nil
@@ -105,9 +115,11 @@ func (c *calls) countBackground(ctx context.Context, key echo.Key) error {
 	if err != nil || !known {
 		return err
 	}
-	c.ledger.Background = c.ledger.Background.Plus(effect.Totals{
-		Calls: d.Calls, Usage: d.Usage, CostUSD: d.CostUSD, UnknownCosts: d.UnknownCosts, Scripted: d.Scripted,
-	})
+	if !copied {
+		c.ledger.Background = c.ledger.Background.Plus(effect.Totals{
+			Calls: d.Calls, Usage: d.Usage, CostUSD: d.CostUSD, UnknownCosts: d.UnknownCosts, Scripted: d.Scripted,
+		})
+	}
 	if c.reported || d.UnknownCosts == 0 || !d.Limited {
 		return nil
 	}
@@ -128,3 +140,32 @@ func (c *calls) readClock(ctx context.Context, key echo.Key) (*float64, error) {
 	}
 	return (*float64)(&elapsed), nil
 }
+
+// copiedPart is what a fork has of the session that it comes from, which paid for it. The zero value
+// has nothing.
+type copiedPart struct {
+	echo.Origin
+	seconds float64 // for which the run had been active
+}
+
+// copiedOf returns the part of a recording that was copied.
+func copiedOf(recording []*echo.Entry) copiedPart {
+	if len(recording) == 0 {
+		return copiedPart{}
+	}
+	c := copiedPart{Origin: echo.OriginOf(recording[0])}
+	var away time.Duration
+	for i, e := range recording {
+		if !c.Has(e) {
+			break
+		}
+		if e.NodeType == echo.NodeResume && i > 0 {
+			away += max(e.At.Sub(recording[i-1].At), 0)
+		}
+		c.seconds = (e.At.Sub(recording[0].At) - away).Seconds()
+	}
+	return c
+}
+
+// has reports whether a recorded entry, or none, was copied.
+func (c *copiedPart) has(e *echo.Entry) bool { return e != nil && c.Has(e) }

@@ -14,7 +14,7 @@ import (
 // and other times, do not. Who raises Rules keeps the rules before, by a switch in this file, and
 // sets OldestRules to them.
 const (
-	Rules       = 2 // of sessions that begin
+	Rules       = 3 // of sessions that begin
 	OldestRules = 1 // that can still be replayed
 )
 
@@ -61,6 +61,10 @@ func (r ruleset) namesText() bool { return r >= 2 }
 func (r ruleset) findsFailures() bool { return r >= 2 }
 
 func (r ruleset) dedupes() bool { return r >= 2 }
+
+// countsCopied reports whether the budget of a fork counts what was copied, which the session that it
+// comes from has paid for. Not since rules 3.
+func (r ruleset) countsCopied() bool { return r < 3 }
 
 // RulesError says that a session was begun under rules that this engine does not have.
 type RulesError struct {

@@ -11,6 +11,6 @@ func TestCheckRules(t *testing.T) {
 	for rules := OldestRules; rules <= Rules; rules++ {
 		require.NoError(t, CheckRules(rules))
 	}
-	require.EqualError(t, CheckRules(Rules+1), "the session was begun under rules 3 of the engine, and this windlass replays rules 1 to 2: a newer windlass began the session: use that one")
-	require.EqualError(t, CheckRules(OldestRules-1), "the session was begun under rules 0 of the engine, and this windlass replays rules 1 to 2: use the windlass that began the session, or begin it again")
+	require.EqualError(t, CheckRules(Rules+1), "the session was begun under rules 4 of the engine, and this windlass replays rules 1 to 3: a newer windlass began the session: use that one")
+	require.EqualError(t, CheckRules(OldestRules-1), "the session was begun under rules 0 of the engine, and this windlass replays rules 1 to 3: use the windlass that began the session, or begin it again")
 }

@@ -76,6 +76,9 @@ func newRun(r *Runner, spec Spec) *run {
 		ledger: budget.NewLedger(spec.BudgetInForce()), totals: &x.result.Totals, background: spec.Background,
 		models: &models{rec: x.rec, facts: r.Facts, known: map[string]effect.ModelFacts{}}, start: x.rec.active(),
 	}
+	if !x.rec.rules.countsCopied() {
+		x.copied = copiedOf(spec.Recording)
+	}
 	return x
 }
 
