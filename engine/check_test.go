@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -118,4 +119,60 @@ func TestChecksOfRules1(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []any{3, 2}, []any{*asked, res.Phases[0].Attempts})
 	require.Equal(t, []string{"p/attempt1/turn1/model", "p/attempt1/turn2/model", "p/attempt2/turn1/model"}, b.entries.keys(echo.NodeModelCall))
+}
+
+// TestOutputOfACheckIsToldFromItsEnd: since rules 3 the model, the record and the error have the last
+// lines of what a command printed, and how many they lack. Before they had it from its beginning.
+func TestOutputOfACheckIsToldFromItsEnd(t *testing.T) {
+	t.Parallel()
+	var printed strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&printed, "line %d\n", i+1)
+	}
+	printed.WriteString("[exit status 1]")
+	const end = "line 299\nline 300\n[exit status 1]"
+	for rules := 2; rules <= 3; rules++ {
+		b := setup(t, say("a"), say("b"))
+		b.rules = rules
+		b.tools.add(effect.CommandTool, `{"type":"object"}`, func(context.Context, effect.ToolRequest) (effect.ToolResult, error) {
+			return effect.ToolResult{Failed: true, Kind: "exit_status", Parts: echo.Text(printed.String())}, nil
+		})
+		_, err := b.run(`{"cascade_id":"c","phases":[{"name":"p","instructions":"Go.","rules":{"loop_until":"command:make test","max_attempts":2}}]}`, nil)
+		told := lastOf(b, 1)
+		var verdict echo.Verdict
+		require.NoError(t, json.Unmarshal(b.entries.of(echo.NodeVerdict)[0].Data, &verdict))
+		kept := b.entries.of(echo.NodeToolCall)[0].Message.Text()
+		require.Equal(t, printed.String(), kept, "the record has all of it")
+		if rules < 3 {
+			require.Equal(t, printed.String(), verdict.Reason)
+			require.Contains(t, told, "not accepted: line 1\nline 2\n")
+			require.ErrorContains(t, err, "in 2 attempts: line 1\n")
+			require.ErrorContains(t, err, "[... 281 lines left out ...]\n")
+			continue
+		}
+		require.Equal(t, 100, strings.Count(verdict.Reason, "\n")+1)
+		require.True(t, strings.HasPrefix(verdict.Reason, "[... 202 lines left out ...]\nline 203\n"), verdict.Reason)
+		require.True(t, strings.HasSuffix(verdict.Reason, end), verdict.Reason)
+		require.Equal(t, "Your answer was not accepted: "+verdict.Reason+"\n\nCorrect this and give the complete answer again.", told)
+		require.ErrorContains(t, err, "in 2 attempts: [... 282 lines left out ...]\nline 283\n")
+		require.ErrorContains(t, err, end)
+	}
+}
+
+// TestCommandIsAskedOnce: a command runs once, at the end of an attempt, however many turns it has;
+// with every_turn also after turns before.
+func TestCommandIsAskedOnce(t *testing.T) {
+	t.Parallel()
+	for check, want := range map[string]int{"": 1, `,"check":"attempt"`: 1, `,"check":"every_turn"`: 4} {
+		b := setup(t, call("echo", `{}`), call("echo", `{"a":1}`), call("echo", `{"a":2}`), say("done"))
+		b.tools.addEcho("echo")
+		runs := 0
+		b.tools.add(effect.CommandTool, `{"type":"object"}`, func(context.Context, effect.ToolRequest) (effect.ToolResult, error) {
+			runs++
+			return effect.ToolResult{Failed: runs < 4, Kind: "exit_status", Parts: echo.Text("[exit status 1]")}, nil
+		})
+		_, err := b.run(checking(`"loop_until":"command:make test"`+check, `,"tackle":["echo"]`), nil)
+		require.Equal(t, want == 4, err == nil, check)
+		require.Equal(t, want, runs, check)
+	}
 }

@@ -133,7 +133,7 @@ func (v *visit) converse(ctx context.Context) (any, error) {
 		case check == checkEmpty:
 			empty, limit = true, max(limit, v.Attempt+1)
 		case v.Attempt >= limit:
-			return nil, &VerdictError{Check: check, Attempts: limit, Reason: v.templates.rejected}
+			return nil, &VerdictError{Check: check, Attempts: limit, Reason: v.rec.rules.ending(check, v.templates.rejected)}
 		}
 	}
 }

@@ -2,9 +2,11 @@ package engine
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/engine/phasecontext"
+	"github.com/windlass-run/windlass/internal/excerpt"
 )
 
 // The rules of the engine lead from a cascade, an input and outcomes of effects to entries. A
@@ -65,6 +67,24 @@ func (r ruleset) dedupes() bool { return r >= 2 }
 // countsCopied reports whether the budget of a fork counts what was copied, which the session that it
 // comes from has paid for. Not since rules 3.
 func (r ruleset) countsCopied() bool { return r < 3 }
+
+// reason returns what a model is told of the output of a command or tool that has rejected an answer.
+// Since rules 3 the last lines, where it is long.
+func (r ruleset) reason(output string) string {
+	if r < 3 {
+		return output
+	}
+	return excerpt.Verdict(output)
+}
+
+// ending returns what an error has of the reason for which a check has failed; excerpt.Of makes it
+// shorter. Since rules 3 loop_until's is the last lines.
+func (r ruleset) ending(check, reason string) string {
+	if r < 3 || !strings.HasPrefix(check, loopUntilCheck) {
+		return reason
+	}
+	return excerpt.End(reason)
+}
 
 // RulesError says that a session was begun under rules that this engine does not have.
 type RulesError struct {

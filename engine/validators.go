@@ -289,7 +289,7 @@ func (c *checks) toolVerdict(ctx context.Context, spec effect.ToolSpec, args jso
 	if vd, ok := readVerdict(m.Text()); ok && !m.Failed() {
 		return vd, nil
 	}
-	return accept(!m.Failed(), m.Text()), nil
+	return accept(!m.Failed(), c.rec.rules.reason(m.Text())), nil
 }
 
 // fitArguments keeps the arguments that a tool's schema names; a tool that names none gets all.

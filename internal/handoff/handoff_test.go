@@ -132,6 +132,26 @@ func TestHandoffIsBounded(t *testing.T) {
 	require.Positive(t, h.Omitted.Changed)
 }
 
+// Of what a check printed a handoff has the last lines, which say why it failed.
+func TestHandoffHasTheEndOfAnOutput(t *testing.T) {
+	t.Parallel()
+	for validator, want := range map[string]string{
+		"command:make test": "command:make test did not pass: [... 25 lines left out ...] ok ok ok ok ok of_test.go:19: want 0 [exit status 1]",
+		"output_schema":     "output_schema did not pass: " + strings.TrimSuffix(strings.Repeat("ok ", 30), " ") + " of_test.go:19: want 0 [exit status 1]",
+	} {
+		b := &recordBuilder{t: t, cascade: "c"}
+		b.add(echo.RunKey().Step(echo.StepStart), echo.RunStart{})
+		visit := echo.PhaseKey("p", 1)
+		b.add(visit.Step(echo.StepStart), echo.PhaseStart{Visit: 1})
+		b.add(visit.Attempt(1).Named(echo.StepVerdict, validator), echo.Verdict{
+			Validator: validator, Reason: strings.Repeat("ok\n", 30) + "of_test.go:19: want 0\n[exit status 1]\n",
+		})
+		h, err := Of(b.entries)
+		require.NoError(t, err)
+		require.Equal(t, []echo.HandoffItem{{Source: "validator", Text: want}}, h.Blocking)
+	}
+}
+
 func TestHandoffOfNothing(t *testing.T) {
 	t.Parallel()
 	_, err := Of(nil)

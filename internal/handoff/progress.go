@@ -11,6 +11,7 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/record"
+	"github.com/windlass-run/windlass/internal/excerpt"
 )
 
 // progress is what a handoff is made of: how far a run has come, as its record says it.
@@ -142,9 +143,18 @@ func (p *progress) refusal() []echo.HandoffItem {
 		return nil
 	}
 	if verdict, ok := newest.Refusal(); ok {
-		return []echo.HandoffItem{{Source: sourceValidator, Text: verdict.Validator + " did not pass: " + verdict.Reason}}
+		return []echo.HandoffItem{{Source: sourceValidator, Text: verdict.Validator + " did not pass: " + reasonOf(&verdict)}}
 	}
 	return nil
+}
+
+// reasonOf is why an answer did not pass: of what a program printed the last lines, which say so.
+func reasonOf(d *record.Verdict) string {
+	reason := strings.TrimSpace(d.Reason)
+	if d.Validator == "output_schema" || !strings.Contains(reason, "\n") {
+		return reason
+	}
+	return excerpt.Last(reason, 8, widest.problem/2)
 }
 
 func stands(s echo.Status) string {

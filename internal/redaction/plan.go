@@ -228,6 +228,7 @@ func (r *redactor) texts(rec *journal.Recording, m *echo.Message, parts bool) {
 	all := slices.Clone(whole)
 	for _, t := range whole {
 		all = append(all, r.noNames(leavesOf(t))...)
+		all = append(all, toldOf(t))
 	}
 	all = distinct(all, 1)
 	known := longEnough(all)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
+	"github.com/windlass-run/windlass/internal/excerpt"
 	"github.com/windlass-run/windlass/internal/redaction"
 )
 
@@ -212,4 +213,25 @@ func must(b []byte, err error) []byte {
 		panic(err)
 	}
 	return b
+}
+
+// A model is told the last lines of what a check has printed: they are taken out of what it is told.
+func TestEndOfAnOutput(t *testing.T) {
+	t.Parallel()
+	for name, printed := range map[string]string{
+		"lines":    strings.Repeat("ok\n", 300) + "at " + secret + "\n[exit status 1]",
+		"one line": strings.Repeat("ok ", 5000) + secret + " [exit status 1]",
+		"both":     "ok\n" + strings.Repeat("ok ", 5000) + secret + " [exit status 1]",
+	} {
+		output := echo.NewToolResult(echo.ToolCall{ID: "c1"}, echo.Text(printed), true)
+		rec := recording(t, `{}`, `{}`,
+			&echo.Entry{NodeType: echo.NodeToolCall, Key: echo.MustKey("p/attempt1/turn1/validate/lint"), Tool: &echo.ToolUse{Name: "lint"}, Message: output},
+			message("p/attempt2/retry", echo.NewText(echo.RoleUser, echo.KindRetry, "Your answer was not accepted: "+excerpt.Verdict(printed)+"\n\nCorrect this.")),
+		)
+		plan, err := redaction.New(rec, output.Hash(), redaction.Options{At: time.Unix(0, 0)})
+		require.NoError(t, err, name)
+		_, text := after(t, rec, plan)
+		require.NotContains(t, text, secret, name)
+		require.Contains(t, text, "Correct this.", name)
+	}
 }

@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/excerpt"
 	"github.com/windlass-run/windlass/internal/secret"
 )
 
@@ -177,6 +178,18 @@ func textsOf(m *echo.Message) []string {
 		all[i] = strings.TrimSpace(all[i])
 	}
 	return distinct(all, 1)
+}
+
+// toldOf returns what a model is told of a text that a check has printed: its last lines.
+func toldOf(text string) string {
+	told := excerpt.Verdict(text)
+	if told == text {
+		return text
+	}
+	if _, end, ok := strings.Cut(told, "\n"); ok {
+		told = end
+	}
+	return strings.TrimSpace(strings.TrimPrefix(told, "…"))
 }
 
 // longEnough returns the texts that are looked for elsewhere.

@@ -11,6 +11,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/internal/excerpt"
 	"github.com/windlass-run/windlass/internal/quantity"
 	"github.com/windlass-run/windlass/internal/term"
 )
@@ -99,9 +100,18 @@ func (v *Plain) verdict(place string, e *echo.Entry) {
 	}
 	outcome := "passed"
 	if !d.Valid {
-		outcome = "did not pass: " + term.Cut(term.OneLine(d.Reason), 160)
+		outcome = "did not pass: " + reasonLine(&d)
 	}
 	v.line("%s: %s %s", place, term.Cut(term.OneLine(d.Validator), 60), outcome)
+}
+
+// reasonLine is why an answer did not pass: of what a program printed the last lines, which say so.
+func reasonLine(d *echo.Verdict) string {
+	reason := strings.TrimSpace(d.Reason)
+	if d.Validator != "output_schema" && strings.Contains(reason, "\n") {
+		reason = excerpt.Last(reason, 6, 160)
+	}
+	return term.Cut(term.OneLine(reason), 160)
 }
 
 func (v *Plain) line(format string, args ...any) {

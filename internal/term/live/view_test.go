@@ -41,3 +41,21 @@ func TestEvents(t *testing.T) {
 	require.ErrorAs(t, err, &output)
 	require.EqualError(t, err, "print the events: broken pipe")
 }
+
+// Of what a program printed the last lines are shown, which say why it failed, and how many come before
+// them; of other reasons the beginning.
+func TestVerdictsInLines(t *testing.T) {
+	t.Parallel()
+	lint := strings.Repeat("ok example.com/a\n", 30) + "--- FAIL: TestOf\n    of_test.go:19: want 0\n[exit status 1]"
+	for _, tt := range []struct{ validator, reason, want string }{
+		{"command:make test", lint, "[... 28 lines left out ...] ok example.com/a ok example.com/a --- FAIL: TestOf of_test.go:19: want 0 [exit status 1]"},
+		{"command:make test", "no title\n[exit status 1]", "no title [exit status 1]"},
+		{"fair", strings.Repeat("It is long. ", 20), strings.Repeat("It is long. ", 13) + "It …"},
+		{"output_schema", "it does not match the schema:\n" + strings.Repeat("- a is missing\n", 20), "it does not match the schema: " + strings.Repeat("- a is missing ", 8) + "- a is mi…"},
+	} {
+		var out bytes.Buffer
+		e := echo.NewEntry(echo.PhaseKey("p", 1).Attempt(1).Turn(1).Named(echo.StepVerdict, tt.validator), echo.Verdict{Validator: tt.validator, Reason: tt.reason})
+		require.NoError(t, NewPlain(&out).Write(e))
+		require.Equal(t, tt.validator+" did not pass: "+tt.want+"\n", out.String()[strings.Index(out.String(), tt.validator):])
+	}
+}
