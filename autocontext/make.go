@@ -39,7 +39,7 @@ func (d *draft) make(i int, s shape) made {
 	case n.next.asked:
 		return n.next
 	}
-	m.sent = n.msg
+	m.sent = n.full()
 	if s.form != FormFull {
 		m.sent = cut(n, s, d.settings.Dialect, d.settings.FailuresInText)
 		if m.sent == nil { // nothing is left to say
@@ -49,18 +49,27 @@ func (d *draft) make(i int, s shape) made {
 		if n.foreign != "" && d.settings.NameText {
 			m.sent = isolated(m.sent)
 		}
+		m.sent = n.as.in(m.sent)
 		if Tokens(d.render.message(m.sent)) >= n.size && !mustCut(n, s) {
-			m.sent = n.msg
+			m.sent = n.full()
 			m.shape = full(uncut(s))
 		}
 	}
 	if n.foreign != "" {
 		m.sent = isolated(m.sent)
 	}
-	if m.form == FormFull && m.sent != n.msg && d.settings.NameText {
+	if m.form == FormFull && m.sent != n.full() && d.settings.NameText {
 		m.form = FormText
 	}
 	return d.withAfter(i, m)
+}
+
+// full is what is sent for a message when nothing of it is left out.
+func (n *node) full() *echo.Message {
+	if n.own != nil {
+		return n.own
+	}
+	return n.msg
 }
 
 // mustCut reports whether an answer of an earlier attempt loses its calls with their results.
@@ -113,7 +122,7 @@ func (d *draft) withAfter(i int, m made) made {
 	m.tokens = 0
 	switch m.sent {
 	case nil:
-	case n.msg:
+	case n.full():
 		m.tokens = n.size
 	default:
 		m.tokens = Tokens(d.render.message(m.sent))

@@ -27,6 +27,8 @@ type node struct {
 	kept    bool
 	size    int64 // tokens of the message as it is
 
+	as     renamed         // ids of calls that are sent as others
+	own    *echo.Message   // the message with these; nil: it is sent with its own
 	orphan bool            // a tool result without its call: never sent
 	after  []*echo.Message // results that its group lacks, after the last message of the group
 

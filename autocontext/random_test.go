@@ -16,10 +16,12 @@ type world struct {
 	*rand.Rand
 	ids    int
 	broken bool // histories may be damaged
+	again  bool // every turn numbers its calls from 1
+	own    bool // such calls are sent with ids of their own
 }
 
 func newWorld(seed uint64, broken bool) *world {
-	return &world{Rand: rand.New(rand.NewPCG(seed, 7)), broken: broken}
+	return &world{Rand: rand.New(rand.NewPCG(seed, 7)), broken: broken, again: seed%3 == 0, own: seed%4 < 2}
 }
 
 func (w *world) text(most int) string {
@@ -61,6 +63,9 @@ func (w *world) call() echo.ToolCall {
 func (w *world) turn(attempt, turn int) []echo.Item {
 	at := func(m *echo.Message) echo.Item {
 		return echo.Item{Message: m, Attempt: attempt, Turn: turn, Pinned: w.IntN(40) == 0}
+	}
+	if w.again {
+		w.ids = 0
 	}
 	d := echo.Draft{Role: echo.RoleAssistant, Kind: echo.KindAnswer}
 	if text := w.text(w.size()); text != "" {
@@ -160,7 +165,7 @@ func (w *world) settings() autocontext.Settings {
 	if w.IntN(4) == 0 {
 		p.Guard.Recount = cascade.RecountProbe
 	}
-	s := autocontext.Settings{FailuresInText: w.IntN(2) == 0, Policy: p, Dialect: dialect.Dialect(w.IntN(2)), Fixed: int64(w.IntN(200))}
+	s := autocontext.Settings{FailuresInText: w.IntN(2) == 0, OwnIDs: w.own, Policy: p, Dialect: dialect.Dialect(w.IntN(2)), Fixed: int64(w.IntN(200))}
 	if w.IntN(3) > 0 {
 		in := 0.1 + w.Float64()*10
 		s.Price = &echo.Price{Input: in, Cached: in * []float64{0, 0.1, 0.5, 1}[w.IntN(4)]}

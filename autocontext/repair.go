@@ -11,7 +11,7 @@ import (
 // Providers refuse histories with calls without results, results without calls, ids that are
 // missing or used twice, and an end in the wrong role. The history is never edited: what is
 // missing is added to the view, what does not belong is left out, calls that cannot be told apart
-// are written as text.
+// are written as text. An id that an earlier call has is sent as another one: see ids.go.
 
 // noResponse is the result of a call that has none.
 const noResponse = "Tool no response: the call was made, but its result is not known. Make it again if you need it."
@@ -25,10 +25,17 @@ type groupBook struct {
 	at   int             // the message that made them
 	last int             // the newest message of that group
 	text echo.Foreign    // why the group is written as text; "": it is not
-	ids  map[string]bool // of all calls so far
-	late map[string]int  // calls of older groups without a result: the last message of the group
+	as   renamed         // the ids that are sent for those of the group
+	ids  usedIDs         // of all calls so far
+	late map[string]late // calls of older groups without a result, by their ids
 
 	ending int // the node that completes the conversation for now, plus 1; 0: none does
+}
+
+// late is a call without a result.
+type late struct {
+	at int     // the last message of its group
+	as renamed // the ids that are sent for those of the group
 }
 
 func (g *groupBook) add(d *draft, i int) {
@@ -43,18 +50,22 @@ func (g *groupBook) add(d *draft, i int) {
 		return
 	}
 	if g.ids == nil {
-		g.ids, g.late = map[string]bool{}, map[string]int{}
+		g.ids, g.late = usedIDs{}, map[string]late{}
 	}
-	g.at, g.last, g.text = i, i, n.foreign
+	g.at, g.last, g.text, g.as = i, i, n.foreign, nil
 	g.open = slices.Clone(n.msg.ToolCalls())
-	for _, c := range g.open {
-		unclear := c.ID == "" || c.Name == "" || g.ids[c.ID]
-		if g.text == "" && unclear && d.settings.Dialect == dialect.Native {
+	if native := d.settings.Dialect == dialect.Native; native && g.text == "" {
+		switch again := g.ids.again(g.open); {
+		case incomplete(g.open) || again && !d.settings.OwnIDs:
 			g.text = d.unclear()
+		case again:
+			g.as = g.ids.rename(g.open)
 		}
-		g.ids[c.ID] = true
 	}
-	n.foreign = g.text
+	if g.as == nil && (g.text == "" || !d.settings.OwnIDs) {
+		g.ids.use(g.open)
+	}
+	n.foreign, n.as = g.text, g.as
 }
 
 // unclear is why calls are written as text whose ids or names are missing or not their own.
@@ -70,25 +81,25 @@ func (g *groupBook) answer(d *draft, i int) {
 	id := n.msg.ToolCallID()
 	if at := slices.IndexFunc(g.open, func(c echo.ToolCall) bool { return c.ID == id }); at >= 0 {
 		g.open = slices.Delete(g.open, at, at+1)
-		n.foreign = g.text
+		n.foreign, n.as = g.text, g.as.of(id)
 		g.last = i
 		g.pin(d)
 		return
 	}
 	n.orphan = true
-	at, ok := g.late[id]
+	l, ok := g.late[id]
 	if !ok {
 		return
 	}
 	delete(g.late, id)
-	owner := &d.nodes[at]
+	owner := &d.nodes[l.at]
 	for j, m := range owner.after {
-		if m.ToolCallID() == id {
+		if m.ToolCallID() == l.as.id(id) {
 			owner.after = slices.Clone(owner.after)
-			owner.after[j] = n.msg
+			owner.after[j] = l.as.in(n.msg)
 		}
 	}
-	d.refresh(at)
+	d.refresh(l.at)
 }
 
 // pin makes the whole newest group survive with one of its messages.
@@ -106,10 +117,10 @@ func (g *groupBook) pin(d *draft) {
 
 func (g *groupBook) finish(d *draft) {
 	for _, c := range g.open {
-		g.late[c.ID] = g.last
+		g.late[c.ID] = late{g.last, g.as}
 	}
 	if len(g.open) > 0 {
-		d.complete(g.last, missing(g.open))
+		d.complete(g.last, missing(g.open, g.as))
 	}
 	g.open = nil
 }
@@ -123,7 +134,7 @@ func (g *groupBook) settle(d *draft) {
 	case end < 0 || g.ending > 0:
 		return
 	case len(g.open) > 0:
-		d.complete(g.last, missing(g.open))
+		d.complete(g.last, missing(g.open, g.as))
 		g.ending = g.last + 1
 	case d.nodes[end].msg.Role() == echo.RoleAssistant:
 		d.complete(end, []*echo.Message{echo.NewText(echo.RoleUser, echo.KindNotice, goOn)})
@@ -144,9 +155,10 @@ func (d *draft) complete(i int, after []*echo.Message) {
 	d.refresh(i)
 }
 
-func missing(calls []echo.ToolCall) []*echo.Message {
+func missing(calls []echo.ToolCall, as renamed) []*echo.Message {
 	out := make([]*echo.Message, len(calls))
 	for i, c := range calls {
+		c.ID = as.id(c.ID)
 		out[i] = echo.NewToolResult(c, echo.Text(noResponse), true)
 	}
 	return out

@@ -77,14 +77,15 @@ func checkRules(t *testing.T, s autocontext.Settings, history []echo.Item, v *au
 	validSequence(t, sent)
 	require.Len(t, v.Items, len(history))
 	foreign, plain := false, autocontext.NewRenderer(s.Dialect)
+	whole := wholeOf(t, s, history)
 	var size, full int64
 	task, latest := -1, -1
 	for i, it := range v.Items {
 		require.Same(t, history[i].Message, it.Message)
 		foreign = foreign || history[i].Foreign != ""
 		size += it.Tokens
-		full += autocontext.Tokens(plain.Render(&autocontext.View{Items: []autocontext.Item{{Sent: it.Message}}})[0])
-		checkItem(t, s, history[i], it)
+		full += autocontext.Tokens(plain.Render(&autocontext.View{Items: []autocontext.Item{{Sent: whole[i]}}})[0])
+		checkItem(t, s, history[i], whole[i], it)
 		if m := it.Message; m.Role() == echo.RoleUser && m.Kind() != echo.KindContext {
 			if task < 0 {
 				task = i
@@ -111,10 +112,35 @@ func checkRules(t *testing.T, s autocontext.Settings, history []echo.Item, v *au
 	require.Equal(t, wire, r.ContextSize, "the size is that of what is sent")
 }
 
-// checkItem checks one message and what became of it.
-func checkItem(t *testing.T, s autocontext.Settings, h echo.Item, it autocontext.Item) {
+// wholeOf returns what is sent of each message when nothing is left out, with the ids that it has then.
+func wholeOf(t *testing.T, s autocontext.Settings, history []echo.Item) []*echo.Message {
 	t.Helper()
-	m := it.Message
+	out := make([]*echo.Message, len(history))
+	step, err := autocontext.NewBuilder(autocontext.Settings{OwnIDs: s.OwnIDs, Dialect: s.Dialect}).Build(history, echo.Carry{})
+	require.NoError(t, err)
+	for i, it := range step.View.Items {
+		out[i] = it.Message
+		if m := it.Sent; m != nil && m.Role() == it.Message.Role() && len(m.ToolCalls()) == len(it.Message.ToolCalls()) {
+			out[i] = m
+			require.Equal(t, withoutIDs(it.Message), withoutIDs(m))
+		}
+	}
+	return out
+}
+
+// withoutIDs is what a message says beside the ids of calls.
+func withoutIDs(m *echo.Message) echo.Draft {
+	d := m.Draft()
+	d.ToolCallID, d.ToolCalls = "", slices.Clone(d.ToolCalls)
+	for i := range d.ToolCalls {
+		d.ToolCalls[i].ID = ""
+	}
+	return d
+}
+
+// checkItem checks one message and what became of it.
+func checkItem(t *testing.T, s autocontext.Settings, h echo.Item, m *echo.Message, it autocontext.Item) {
+	t.Helper()
 	if m.Role() == echo.RoleSystem {
 		require.Same(t, m, it.Sent, "system messages survive")
 	}
@@ -129,7 +155,7 @@ func checkItem(t *testing.T, s autocontext.Settings, h echo.Item, it autocontext
 	}
 	if it.Form == autocontext.FormMasked && it.Sent.Role() == echo.RoleTool {
 		require.Equal(t, m.ToolCallID(), it.Sent.ToolCallID())
-		require.Contains(t, it.Sent.Text(), string(m.Hash()), "a placeholder names the hash of the original")
+		require.Contains(t, it.Sent.Text(), string(it.Message.Hash()), "a placeholder names the hash of the original")
 	}
 	for i, c := range it.Sent.ToolCalls() {
 		require.Equal(t, m.ToolCalls()[i].ID, c.ID, "masking never removes calls")

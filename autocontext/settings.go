@@ -18,6 +18,9 @@ type Settings struct {
 	// NameText gives what is written as text a form of its own and its size as text. Without it,
 	// as in sessions of rules 1, it counts as full history that was shortened.
 	NameText bool
+	// OwnIDs has a call whose id an earlier call has sent with another id. Without it, as in sessions
+	// of rules 1 and 2, it is written as text.
+	OwnIDs bool
 	// FailuresInText says that a result that tells of a failure is one, also where its call went well.
 	FailuresInText bool
 	// SwitchedOff says that somebody has switched off what Policy would otherwise do.

@@ -176,7 +176,7 @@ func (f *fakeModel) Complete(ctx context.Context, req *effect.ModelRequest) (*ef
 }
 
 func checkSequence(ms []*echo.Message) error {
-	open := map[string]bool{}
+	open, used := map[string]bool{}, map[string]bool{}
 	for i, m := range ms {
 		if m.Role() == echo.RoleTool {
 			if !open[m.ToolCallID()] {
@@ -189,7 +189,10 @@ func checkSequence(ms []*echo.Message) error {
 			return fmt.Errorf("message %d comes before all calls are answered", i)
 		}
 		for _, c := range m.ToolCalls() {
-			open[c.ID] = true
+			if used[c.ID] {
+				return fmt.Errorf("message %d has the id %s of an earlier call", i, c.ID)
+			}
+			open[c.ID], used[c.ID] = true, true
 		}
 	}
 	if len(open) > 0 {

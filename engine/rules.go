@@ -58,6 +58,10 @@ func (r ruleset) selects() phasecontext.Rules {
 // namesText reports whether what is written as text has a form of its own in views; since rules 2.
 func (r ruleset) namesText() bool { return r >= 2 }
 
+// ownIDs: a call whose id an earlier call of the request has is sent with an id of its own, and is no
+// text. Since rules 3.
+func (r ruleset) ownIDs() bool { return r >= 3 }
+
 // findsFailures: preserve_errors also keeps what the text of a result tells of a failure, and
 // dedupe is a setting. Since rules 2.
 func (r ruleset) findsFailures() bool { return r >= 2 }

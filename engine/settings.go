@@ -122,7 +122,7 @@ func settingsFor(spec *Spec, rules ruleset, p *cascade.Phase, f effect.ModelFact
 	budget := c.EffectiveTokenBudget(p)
 	r := roomFor(f, budget, p.MaxOutputTokens)
 	s := autocontext.Settings{
-		Policy: spec.Off.Intra(c.EffectiveIntra(p)), FailuresInText: rules.findsFailures(), NameText: rules.namesText(),
+		Policy: spec.Off.Intra(c.EffectiveIntra(p)), FailuresInText: rules.findsFailures(), NameText: rules.namesText(), OwnIDs: rules.ownIDs(),
 		SwitchedOff: c.EffectiveIntra(p).Enabled && spec.Off.IntraPhase, Dialect: d, Price: f.Price, Limit: r.limit, Assumed: r.assumed,
 		Count: f.Count, Exact: f.Exact,
 	}

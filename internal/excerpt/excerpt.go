@@ -119,7 +119,9 @@ func Last(s string, lines, bytes int) string {
 
 var leftOutLine = regexp.MustCompile(`^\[\.\.\. ([0-9]+) lines? left out \.\.\.\]$`)
 
-func leftOut(lines int) string { return fmt.Sprintf("[... %s left out ...]", quantity.Of(lines, "line")) }
+func leftOut(lines int) string {
+	return fmt.Sprintf("[... %s left out ...]", quantity.Of(lines, "line"))
+}
 
 // tail returns the last n bytes of a text, from a whole character on.
 func tail(s string, n int) string {
