@@ -1,6 +1,9 @@
 package autocontext
 
-import "github.com/windlass-run/windlass/echo"
+import (
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/dialect"
+)
 
 // counting sums up a request's tokens by [Settings.Count], four bytes a token without it. A
 // tokenizer takes time, so it is only asked, once a message, when the length in bytes comes near
@@ -97,7 +100,8 @@ func imagesIn(m *echo.Message) int {
 	return n
 }
 
-// Most returns the most tokens that a message may take in a request, as it is or written as text.
+// Most returns the most tokens that a message may take in a request: as it is, with other ids of calls,
+// or written as text.
 func (s *Settings) Most(r *Renderer, m *echo.Message) int64 {
 	count := s.Count
 	if count == nil {
@@ -106,6 +110,9 @@ func (s *Settings) Most(r *Renderer, m *echo.Message) int64 {
 	n := count(r.message(m))
 	if m.Role() == echo.RoleTool || len(m.ToolCalls()) > 0 {
 		n = max(n, count(isolated(m)))
+		if s.OwnIDs && r.dialect == dialect.Native {
+			n = max(n, count(withOwnIDs(m)))
+		}
 	}
 	return n
 }

@@ -118,3 +118,12 @@ func (r renamed) in(m *echo.Message) *echo.Message {
 	}
 	return echo.Seal(d)
 }
+
+// withOwnIDs returns a message with ids of the form that they are given.
+func withOwnIDs(m *echo.Message) *echo.Message {
+	as := renamed{m.ToolCallID(): numbered(m.ToolCallID(), 2)}
+	for _, c := range m.ToolCalls() {
+		as[c.ID] = numbered(c.ID, 2)
+	}
+	return as.in(m)
+}

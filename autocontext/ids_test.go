@@ -139,3 +139,21 @@ func TestTextTakesNoID(t *testing.T) {
 	require.Equal(t, []string{"1"}, ids)
 	require.Same(t, h[3].Message, step.View.Items[3].Sent)
 }
+
+// What may come in of an earlier phase is counted with the longer ids that it may get.
+func TestMostCountsOwnIDs(t *testing.T) {
+	t.Parallel()
+	render := autocontext.NewRenderer(dialect.Native)
+	for _, m := range []*echo.Message{asks(bash("1"), bash("2")), answers("1", strings.Repeat("long ", 40))} {
+		h := history(asks(bash("1"), bash("2")), answers("1", "a"), answers("2", "b"))
+		if m.Role() == echo.RoleTool {
+			h = append(h, history(asks(bash("1")))...)
+		}
+		h = append(h, history(m)...)
+		step, err := autocontext.NewBuilder(ownIDs).Build(h, echo.Carry{})
+		require.NoError(t, err)
+		it := step.View.Items[len(h)-1]
+		require.NotEqual(t, m.JSON(), it.Sent.JSON())
+		require.LessOrEqual(t, autocontext.Tokens(it.Sent), ownIDs.Most(render, m))
+	}
+}

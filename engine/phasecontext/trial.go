@@ -37,7 +37,7 @@ func Try(ctx context.Context, id string, entries []*echo.Entry, t Trial) (*echo.
 	var at time.Time // of the message that is entered
 	messages := lookup.NewMessages(echo.NewSession(id), t.Cards, t.Similarity, func() time.Time { return at })
 	restore(messages, record.Of(until(entries, t.Before)), &at)
-	native, settings := autocontext.NewRenderer(dialect.Native), autocontext.Settings{Count: t.Count}
+	native, settings := autocontext.NewRenderer(dialect.Native), autocontext.Settings{Count: t.Count, OwnIDs: true}
 	s := NewSelection(SelectionOptions{
 		Earlier: &Earlier{Messages: messages, Phase: &echo.PhaseRecord{}, Rules: Newest()}, Task: t.Task,
 		Inter: cascade.Inter{Selection: t.Selection, Cards: cascade.InterCards{Wait: lookup.CompareLimit}},

@@ -123,5 +123,5 @@ func (p Policy) settings(c *Conversation, prices Prices, scheduled bool) autocon
 	if scheduled {
 		in, _ = p.class()
 	}
-	return autocontext.Settings{FailuresInText: true, Policy: in, Dialect: c.Dialect, Price: &echo.Price{Input: prices.Input, Cached: prices.Cached}}
+	return autocontext.Settings{FailuresInText: true, OwnIDs: true, Policy: in, Dialect: c.Dialect, Price: &echo.Price{Input: prices.Input, Cached: prices.Cached}}
 }
