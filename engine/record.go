@@ -29,7 +29,7 @@ func (r *recorder) observe(e Event) {
 
 func (r *recorder) use(ctx context.Context, key echo.Key, spec effect.ToolSpec, req effect.ToolRequest) (*echo.Message, error) {
 	arguments := effect.MaskedArguments(r.mask, string(req.Arguments))
-	r.observe(Event{Kind: EventToolCall, Site: req.Site, Tool: req.Name, Arguments: arguments})
+	r.observe(Event{Kind: EventToolCall, Key: key, Site: req.Site, Tool: req.Name, Arguments: arguments})
 	return r.Tool(ctx, key, spec, req)
 }
 

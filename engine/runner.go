@@ -136,6 +136,7 @@ const (
 type Event struct {
 	Kind        EventKind
 	Site        effect.Site
+	Key         echo.Key     // tool_call: of the entry that records its result
 	Model       string       // model_call
 	ContextSize int64        // model_call: estimated tokens
 	Tool        string       // tool_call

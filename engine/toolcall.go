@@ -12,8 +12,9 @@ import (
 	"github.com/windlass-run/windlass/engine/lookup"
 )
 
-// maxParallelTools bounds how many tools of one answer run at the same time.
-const maxParallelTools = 8
+// MaxParallelTools bounds how many tools of one answer run at the same time; the others wait, in
+// their order.
+const MaxParallelTools = 8
 
 type plannedCall struct {
 	call   echo.ToolCall
@@ -115,7 +116,7 @@ func (c *toolCalls) performAll(ctx context.Context, plan []plannedCall) error {
 			open = append(open, &plan[i])
 			c.touched = c.touched || !plan[i].spec.Idempotent
 			c.rec.observe(Event{
-				Kind: EventToolCall, Site: c.Site, Tool: plan[i].call.Name, Arguments: c.rec.mask.Text(plan[i].call.Arguments),
+				Kind: EventToolCall, Key: plan[i].key, Site: c.Site, Tool: plan[i].call.Name, Arguments: c.rec.mask.Text(plan[i].call.Arguments),
 			})
 		}
 	}
@@ -129,7 +130,7 @@ func (c *toolCalls) performAll(ctx context.Context, plan []plannedCall) error {
 			return err
 		}}
 	}
-	return c.rec.Fork(ctx, site.Cascade, maxParallelTools, branches)
+	return c.rec.Fork(ctx, site.Cascade, MaxParallelTools, branches)
 }
 
 // checkArguments checks arguments against the tool's schema. The problem is for the model.

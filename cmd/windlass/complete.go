@@ -18,6 +18,7 @@ import (
 	"github.com/windlass-run/windlass/internal/scaffold"
 	"github.com/windlass-run/windlass/internal/sessions"
 	"github.com/windlass-run/windlass/internal/term"
+	"github.com/windlass-run/windlass/internal/term/live"
 )
 
 // What a shell completes is read from the folder of the sessions, the files that a command names, and
@@ -59,6 +60,9 @@ var flagCompleters = map[string]completer{
 	"graph --format":            oneOf("mermaid", "svg"),
 	"init --model":              modelNames,
 	"init --template":           oneOf(scaffold.Names()...),
+	"run --progress":            oneOf(textsOf(live.Modes())...),
+	"resume --progress":         oneOf(textsOf(live.Modes())...),
+	"replay --progress":         oneOf(textsOf(replayModes)...),
 	"resume --fork":             sessionPhases,
 	"resume --cascade":          cascadeFiles,
 	"context show --phase":      sessionPhases,

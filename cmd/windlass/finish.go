@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/archive"
@@ -23,15 +22,17 @@ import (
 type showOptions struct {
 	asJSON bool
 	events bool
-	quiet  bool
+	progressOptions
 }
 
 func (o *showOptions) flags(cmd *cobra.Command, events string) {
 	f := cmd.Flags()
 	f.BoolVar(&o.asJSON, "json", false, "print the whole result as JSON")
 	f.BoolVar(&o.events, "events", false, events)
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress: the same as --progress quiet")
+	o.progressFlag(cmd, live.Modes())
 	exclude(cmd, "json", "events")
+	exclude(cmd, "quiet", "progress")
 }
 
 // shownRun is a run that is shown, and how it ended.
@@ -50,6 +51,9 @@ func follow(ctx context.Context, con *console, o showOptions, open func(context.
 	term.SurviveClosedPipes() // to the end of the process: what it says last may be unread, too
 	runs, err := con.open()
 	if err != nil {
+		return err
+	}
+	if err := o.resolve(con.err, live.Modes()); err != nil {
 		return err
 	}
 	s := &shownRun{con: con, showOptions: o, notices: term.NewNotices(con.err)}
@@ -71,33 +75,16 @@ func (s *shownRun) show(r *app.Run) (engine.Observer, []echo.Sink) {
 		s.notices.Say(fmt.Sprintf("%s of the session: models get a mark in place of what was taken out, such as %s.", term.Plural(n, "redaction"),
 			echo.RedactionMarkOf(r.Header().Redactions[0].Hash, r.Header().Redactions[0].Characters)))
 	}
-	var v live.View = live.NewPlain(io.Discard)
-	if !s.quiet {
-		v = live.Choose(s.con.err, r.Cascade(), r.ID(), s.notices)
-		_, s.drawing = v.(*live.InPlace)
-	}
+	v := live.New(s.mode, s.con.err, live.Shown{Cascade: r.Cascade(), Session: r.ID(), Notices: s.notices, Now: time.Now})
+	s.drawing = s.mode == live.ModeLive
 	if len(recorded) > 0 {
-		s.showRecorded(v, r)
+		v.Resume(recorded)
 	}
 	sinks := []echo.Sink{v}
 	if s.events {
 		sinks = append(sinks, live.NewEvents(term.NewOutput(s.con.out, s.readerGone)))
 	}
 	return v, sinks
-}
-
-// showRecorded shows what a resumed run did so far: all of it on a terminal, else how much it is.
-func (s *shownRun) showRecorded(v live.View, r *app.Run) {
-	if inPlace, ok := v.(*live.InPlace); ok {
-		for _, e := range r.Recorded() {
-			_ = inPlace.Write(e) // it only draws
-		}
-		inPlace.SetAside(record.ResumptionOf(r.Recorded()).SetAside())
-	} else if !s.quiet {
-		t := record.Of(record.Kept(r.Recorded())).Totals()
-		fmt.Fprintf(s.con.err, "%s: session %s is resumed after %s, %s answered from its record\n",
-			r.Cascade().CascadeID, r.ID(), term.Plural(len(r.Recorded()), "entry"), term.Plural(t.Calls-t.Failed, "model call"))
-	}
 }
 
 // readerGone says that nobody reads standard output any more: now, or after what is drawn.
@@ -164,11 +151,11 @@ func (s *shownRun) ended(res *engine.Result) summary.Run {
 
 // printSummary says on standard error what it took and what to try next.
 func (s *shownRun) printSummary(res *engine.Result) {
-	if !s.quiet {
+	if s.mode != live.ModeQuiet {
 		s.ended(res).WriteText(s.con.err)
 	}
 	s.printUndelivered()
-	if s.quiet {
+	if s.mode == live.ModeQuiet {
 		return
 	}
 	if d := s.closing.Earlier; d.Rows > 0 {
@@ -203,7 +190,7 @@ func (s *shownRun) printUndelivered() {
 		return
 	}
 	fmt.Fprintf(s.con.err, "Warning: %v\n", u)
-	if u.Rows > 0 && !s.quiet {
+	if u.Rows > 0 && s.mode != live.ModeQuiet {
 		fmt.Fprintf(s.con.err, "The journal has them: the next run delivers them, or %s ship %s. %s doctor says what is wrong with ClickHouse.\n",
 			selfCommand(), s.run.ID(), selfCommand())
 	}

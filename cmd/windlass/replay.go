@@ -16,10 +16,14 @@ import (
 
 // replayOptions are the flags of windlass replay.
 type replayOptions struct {
+	progressOptions
 	speed  float64
 	events bool
 	list   bool
 }
+
+// replayModes are the modes of a replay: it shows progress and nothing else.
+var replayModes = []live.Mode{live.ModePlain, live.ModeLive}
 
 func newReplayCommand(con *console) *cobra.Command {
 	var o replayOptions
@@ -43,12 +47,18 @@ asked of anybody, nothing is run and nothing is written.`,
 	f.Float64Var(&o.speed, "speed", 0, "how many times as fast as the run went; 0: at once")
 	f.BoolVar(&o.events, "events", false, "print every entry as a line of JSON")
 	f.BoolVar(&o.list, "list", false, "list the entries with their numbers, as --fork takes them")
+	o.progressFlag(cmd, replayModes)
 	con.wideFlag(cmd)
 	exclude(cmd, "events", "list")
+	exclude(cmd, "events", "progress")
+	exclude(cmd, "list", "progress")
 	return cmd
 }
 
 func replaySession(ctx context.Context, con *console, given string, o replayOptions) error {
+	if err := o.resolve(con.err, replayModes); err != nil {
+		return err
+	}
 	rec, err := readSession(ctx, con, given)
 	if err != nil {
 		return err
@@ -63,12 +73,19 @@ func replaySession(ctx context.Context, con *console, given string, o replayOpti
 	n := term.NewNotices(con.err)
 	ctx, stop := interruptible(ctx, recording(n))
 	defer stop()
+	clock := inspect.NewClock(rec.Entries, o.speed)
 	var sink echo.Sink = live.NewEvents(con.out)
+	begins := func(*echo.Entry) {}
 	if !o.events {
-		sink = live.Choose(con.err, origin.Cascade, rec.Header.SessionID, n)
+		v := live.New(o.mode, con.err, live.Shown{Cascade: origin.Cascade, Session: rec.Header.SessionID, Notices: n, Now: clock.Now})
+		sink, begins = v, func(e *echo.Entry) { live.Begin(v, e) }
 	}
-	for e := range inspect.PlayBack(ctx, rec.Entries, o.speed) {
-		if err = sink.Write(e); err != nil {
+	for step := range inspect.Play(ctx, rec.Entries, o.speed) {
+		if clock.Set(step.At); step.Begins {
+			begins(step.Entry)
+			continue
+		}
+		if err = sink.Write(step.Entry); err != nil {
 			break
 		}
 	}

@@ -91,11 +91,17 @@ func NewNotices(w io.Writer) *Notices {
 	return &Notices{say: func(text string) { fmt.Fprintf(w, "\n%s\n", text) }}
 }
 
-// Redirect gives notices to say from now on.
-func (n *Notices) Redirect(say func(string)) {
+// Redirect gives notices to say from now on, until back is called.
+func (n *Notices) Redirect(say func(string)) (back func()) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	before := n.say
 	n.say = say
+	return func() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.say = before
+	}
 }
 
 // Say shows a notice.

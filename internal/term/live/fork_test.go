@@ -25,5 +25,5 @@ func TestForkOnTerminal(t *testing.T) {
 	p.Entry(call(3))
 	require.Contains(t, strings.Join(p.Frame(Room{Width: 100}, false), "\n"), "in 0  cached 0  out 0  $0.00")
 	p.Entry(call(4))
-	require.Contains(t, strings.Join(p.Frame(Room{Width: 100}, false), "\n"), "in 7  cached 0  out 0  $2.00")
+	require.Contains(t, strings.Join(p.Frame(Room{Width: 100}, false), "\n"), "in 7  cached 0 (0.0 %)  out 0  $2.00")
 }

@@ -3,8 +3,8 @@ package live
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/mattn/go-runewidth"
 
@@ -25,8 +25,7 @@ func (p *Progress) Frame(room Room, color bool) []string {
 	defer p.mu.Unlock()
 	now := p.now()
 	paint := term.Painter{On: color}.Paint
-	total := columns(Tokens(p.total.Usage), quantity.Cost(p.total.KnownUSD(), p.total.UnknownCosts), term.Duration(now.Sub(p.started)))
-	foot := []string{paint(term.Dim, term.Cut("  "+total, room.Width))}
+	foot := []string{paint(term.Dim, term.Cut("  "+p.sums(now), room.Width))}
 	if p.note != "" {
 		foot = slices.Insert(foot, 0, paint(term.Yellow, term.Cut("  "+p.note, room.Width)))
 	}
@@ -34,18 +33,24 @@ func (p *Progress) Frame(room Room, color bool) []string {
 	if p.total.Scripted > 0 {
 		scripted = "(scripted: no model was asked)"
 	}
-	head := columns(p.cascade, scripted, "session "+p.session)
-	out := []string{paint(term.Bold, term.Cut(head, room.Width))}
-	below := p.below(room.Width, paint)
+	out := []string{paint(term.Bold, term.Cut(columns(p.cascade, scripted, "session "+p.session), room.Width))}
+	below := p.below(now, room, paint)
+	figures := p.hasFigures() && (room.Height == 0 || room.Height >= lowest)
 	lines := room.Height - len(out) - len(foot) - len(below)
+	if figures {
+		lines--
+	}
 	from, to := p.window(lines, room.Height > 0)
+	head, rows := table(p.phases[from:to], now, room.Width)
+	if figures && head != "" {
+		out = append(out, paint(term.Dim, head))
+	}
 	if from > 0 {
 		out = append(out, paint(term.Dim, fmt.Sprintf("  ⋮ %d before", from)))
 	}
-	for i, row := range p.rows(now, from, to, room.Width) {
-		ph := &p.phases[from+i]
-		mark, style := marks(ph.status)
-		if ph.status == echo.StatusPending {
+	for i, row := range rows {
+		mark, style := marks(p.phases[from+i].status)
+		if p.phases[from+i].status == echo.StatusPending {
 			row = paint(style, row)
 		}
 		out = append(out, "  "+paint(style, mark)+" "+row)
@@ -63,6 +68,28 @@ func (p *Progress) Frame(room Room, color bool) []string {
 	return out
 }
 
+// lowest is the height of a frame that has names of columns.
+const lowest = 8
+
+// hasFigures reports whether there is a figure that needs the name of its column.
+func (p *Progress) hasFigures() bool {
+	return slices.ContainsFunc(p.phases, func(ph phaseProgress) bool { return ph.turn > 0 || ph.tools > 0 })
+}
+
+// sums says what the whole run took.
+func (p *Progress) sums(now time.Time) string {
+	u := p.total.Usage
+	cached := "cached " + term.Count(u.Cached)
+	if share := cachedShare(u); share != "" {
+		cached += " (" + share + ")"
+	}
+	took := whole(now.Sub(p.started))
+	if p.over {
+		took = term.Duration(now.Sub(p.started))
+	}
+	return columns("in "+term.Count(u.In), cached, "out "+term.Count(u.Out), quantity.Cost(p.total.KnownUSD(), p.total.UnknownCosts), took)
+}
+
 // active returns the phase that is running, else the last one that has begun.
 func (p *Progress) active() int {
 	at := 0
@@ -74,8 +101,9 @@ func (p *Progress) active() int {
 	return at
 }
 
-// below returns the lines under the running phase: its activity, its selected context, its guard.
-func (p *Progress) below(width int, paint func(c term.Colour, text string) string) []string {
+// below returns the lines under the running phase: its tools or its activity, its selected context,
+// its guard.
+func (p *Progress) below(now time.Time, room Room, paint func(c term.Colour, text string) string) []string {
 	if len(p.phases) == 0 {
 		return nil
 	}
@@ -86,15 +114,42 @@ func (p *Progress) below(width int, paint func(c term.Colour, text string) strin
 	var out []string
 	add := func(c term.Colour, text string) {
 		if text != "" {
-			out = append(out, paint(c, term.Cut("      "+text, width)))
+			out = append(out, paint(c, term.Cut("    "+text, room.Width)))
 		}
 	}
-	if ph.activity != "" {
-		add(term.Dim, columns(term.OneLine(ph.activity), term.OneLine(ph.detail)))
+	d := &ph.doing
+	for _, line := range d.running.lines(now, mostTools(room)) {
+		add(term.Cyan, line)
 	}
-	add(term.Dim, ph.selected)
-	add(term.Yellow, ph.guard)
+	if d.activity != "" {
+		add(term.Dim, clocked(whole(now.Sub(d.since)), columns(term.OneLine(d.activity), tailOf(term.OneLine(d.detail), room.Width))))
+	}
+	add(term.Dim, labelled("  ", d.selected))
+	add(term.Yellow, labelled("  ", d.guard))
 	return out
+}
+
+// tailOf is the end of a text that streams, where something happens, as far as a line has room.
+func tailOf(text string, width int) string {
+	room := max(width-longestActivity, 8)
+	for i, n := len(text), 0; i > 0; {
+		r, size := utf8.DecodeLastRuneInString(text[:i])
+		if n += runewidth.RuneWidth(r); n > room {
+			return "…" + text[i:]
+		}
+		i -= size
+	}
+	return text
+}
+
+const longestActivity = 26 // columns before such a text
+
+// mostTools is how many lines tools may have: a third of a terminal, and not more than ten.
+func mostTools(room Room) int {
+	if room.Height == 0 {
+		return 10
+	}
+	return min(max(room.Height/3, 1), 10)
 }
 
 // window returns which phases are shown in so many lines: all when they fit, else those around the
@@ -109,87 +164,12 @@ func (p *Progress) window(lines int, bounded bool) (from, to int) {
 	return from, from + shown
 }
 
-// shapes are the choices of cells, the fullest first: the first that fits the width is taken.
-var shapes = [][]int{{0, 1, 2, 3}, {0, 2, 3}, {0, 3}, {3}}
-
-// cells say how far a phase has come, what it took in tokens and in money, and for how long it
-// runs.
-func (ph *phaseProgress) cells(now time.Time) []string {
-	tokens, cost := "", ""
-	// Calls were answered, or may have cost something.
-	if ph.spent.Calls > ph.spent.Failed || ph.spent.UnknownCosts > 0 {
-		tokens, cost = Tokens(ph.spent.Usage), quantity.Cost(ph.spent.KnownUSD(), ph.spent.UnknownCosts)
-	}
-	return []string{ph.where(), tokens, cost, ph.elapsed(now)}
-}
-
-// rows returns the phases in columns, without their marks. Columns that are empty are left out.
-func (p *Progress) rows(now time.Time, from, to, width int) []string {
-	const margin = 4 // the mark and the blanks around it
-	nameWidth := 0
-	var cells [][]string
-	for i := from; i < to; i++ {
-		nameWidth = max(nameWidth, runewidth.StringWidth(p.phases[i].name))
-		cells = append(cells, p.phases[i].cells(now))
-	}
-	nameWidth = min(nameWidth, max((width-margin)/2, 8))
-	var out []string
-	for _, shape := range shapes {
-		out = out[:0]
-		for i := from; i < to; i++ {
-			out = append(out, runewidth.FillRight(runewidth.Truncate(p.phases[i].name, nameWidth, "…"), nameWidth))
-		}
-		for _, column := range shape {
-			appendColumn(out, cells, column)
-		}
-		for i, row := range out {
-			out[i] = strings.TrimRight(row, " ")
-		}
-		if !slices.ContainsFunc(out, func(row string) bool { return runewidth.StringWidth(row) > width-margin }) {
-			return out
-		}
-	}
-	for i := range out {
-		out[i] = runewidth.Truncate(out[i], max(width-margin, 1), "…")
-	}
-	return out
-}
-
-// appendColumn adds to each row its cell of a column, and nothing when all of them are empty.
-func appendColumn(rows []string, cells [][]string, column int) {
-	widest := 0
-	for _, c := range cells {
-		widest = max(widest, runewidth.StringWidth(c[column]))
-	}
-	if widest == 0 {
-		return
-	}
-	for i, c := range cells {
-		rows[i] += "  " + runewidth.FillRight(c[column], widest)
-	}
-}
-
-// where says how far a phase has come.
-func (ph *phaseProgress) where() string {
-	var parts []string
-	if ph.attempt > 1 {
-		parts = append(parts, fmt.Sprintf("attempt %d", ph.attempt))
-	}
-	if ph.turn > 0 {
-		parts = append(parts, fmt.Sprintf("turn %d", ph.turn))
-	}
-	if ph.tools > 0 {
-		parts = append(parts, term.Plural(ph.tools, "tool"))
-	}
-	return strings.Join(parts, ", ")
-}
-
 func (ph *phaseProgress) elapsed(now time.Time) string {
 	switch ph.status {
 	case echo.StatusPending:
 		return ""
 	case echo.StatusRunning:
-		return term.Duration(now.Sub(ph.started))
+		return whole(now.Sub(ph.started))
 	default:
 		return term.Duration(ph.duration)
 	}

@@ -101,6 +101,7 @@ func TestFrameOfARunThatWasResumed(t *testing.T) {
 		if node == echo.NodeModelCall {
 			usd := 0.5
 			e.CostUSD, e.Usage = &usd, &echo.Usage{In: 10, Out: 1}
+			e.Attempt, e.Turn = 1, 1
 		}
 		p.Entry(e)
 	}
@@ -114,18 +115,18 @@ func TestFrameOfARunThatWasResumed(t *testing.T) {
 	put(echo.NodePhaseStart, "count", ``)
 	put(echo.NodeModelCall, "count", ``)
 	put(echo.NodePhaseEnd, "count", `{"status": "interrupted", "reason": "interrupted"}`)
-	require.Equal(t, "■ count in 10 cached 0 out 1 $0.5000 0ms\n· report\nin 10 cached 0 out 1 $0.5000 0ms", frame())
+	require.Equal(t, "phase turn in out cached cost time\n■ count 1 10 1 0.0 % $0.5000 0ms\n· report\nin 10 cached 0 (0.0 %) out 1 $0.5000 0s", frame())
 	put(echo.NodeResume, "", `{"set_aside": [3]}`)
-	require.Equal(t, "▸ count in 10 cached 0 out 1 $0.5000 0ms\n· report\nin 10 cached 0 out 1 $0.5000 0ms", frame())
+	require.Equal(t, "phase turn in out cached cost time\n▸ count 1 10 1 0.0 % $0.5000 0s\n· report\nin 10 cached 0 (0.0 %) out 1 $0.5000 0s", frame())
 	put(echo.NodePhaseEnd, "count", `{"status": "failed"}`)
 	put(echo.NodePhaseStart, "sorry", ``)
 	put(echo.NodeModelCall, "sorry", ``)
 	put(echo.NodePhaseEnd, "sorry", `{"status": "over_budget"}`)
-	require.Equal(t, "✗ count in 10 cached 0 out 1 $0.5000 0ms\n■ sorry in 10 cached 0 out 1 $0.5000 0ms\n· report\n"+
-		"in 20 cached 0 out 2 $1.00 0ms", frame())
-	p.SetAside([]uint64{8, 7, 6, 5})
+	require.Equal(t, "phase turn in out cached cost time\n✗ count 1 10 1 0.0 % $0.5000 0ms\n■ sorry 1 10 1 0.0 % $0.5000 0ms\n· report\n"+
+		"in 20 cached 0 (0.0 %) out 2 $1.00 0s", frame())
+	p.setAside([]uint64{8, 7, 6, 5})
 	put(echo.NodePhaseEnd, "count", `{"status": "completed"}`)
 	put(echo.NodePhaseStart, "report", ``)
 	put(echo.NodeResume, "", `{"set_aside": [10]}`)
-	require.Equal(t, "✓ count in 10 cached 0 out 1 $0.5000 0ms\n· report\nin 20 cached 0 out 2 $1.00 0ms", frame())
+	require.Equal(t, "phase turn in out cached cost time\n✓ count 1 10 1 0.0 % $0.5000 0ms\n· report\nin 20 cached 0 (0.0 %) out 2 $1.00 0s", frame())
 }

@@ -15,14 +15,16 @@ import (
 	"github.com/windlass-run/windlass/internal/term"
 )
 
-// InPlace draws a run in place on a terminal. One goroutine of its own draws, ten times a second;
-// Close draws the end of the run in full and leaves it on the screen.
+// InPlace draws a run in place on a terminal. One goroutine of its own draws, at most ten times a
+// second and only what has changed; Close draws the end of the run in full and leaves it on the
+// screen.
 type InPlace struct {
 	progress *Progress
 	out      io.Writer
 	room     func() Room
 	color    bool
-	drawn    []int // widths of the lines on the screen; owned by the drawing goroutine
+	screen   screen // owned by the drawing goroutine
+	ended    func() // nil: nobody wants to know that nothing is drawn any more
 	stop     chan struct{}
 	done     chan struct{}
 	once     sync.Once
@@ -48,35 +50,70 @@ func (v *InPlace) run() {
 		select {
 		case <-t.C:
 		case <-v.stop:
-			v.progress.Note("")
+			v.progress.End()
+			v.screen.changed = true // a Ctrl-C may have left its mark
 			v.draw(Room{Width: v.room().Width})
 			return
 		}
 	}
 }
 
-// draw writes a frame over the one before, line by line, so that nothing flickers.
+// draw writes what stays, and the frame over the one before.
 func (v *InPlace) draw(room Room) {
-	lines := v.progress.Frame(room, v.color)
-	var b strings.Builder
-	if up := v.rows(room.Width); up > 0 {
-		fmt.Fprintf(&b, "\x1b[%dA", up)
+	said := v.progress.Said(room.Width, v.color)
+	if text := v.screen.next(said, v.progress.Frame(room, v.color), room.Width); text != "" {
+		_, _ = io.WriteString(v.out, text) // a terminal that went away does not stop the run
 	}
-	b.WriteString("\r")
-	v.drawn = v.drawn[:0]
-	for _, l := range lines {
-		b.WriteString(l + "\x1b[K\n")
-		v.drawn = append(v.drawn, runewidth.StringWidth(term.StripColour(l)))
-	}
-	b.WriteString("\x1b[J")
-	_, _ = io.WriteString(v.out, b.String()) // a terminal that went away does not stop the run
 }
 
-// rows returns how many lines the last frame takes on a terminal that is this wide now.
-func (v *InPlace) rows(width int) int {
+// screen is the frame that stands on a terminal.
+type screen struct {
+	lines   []string
+	width   int  // of the room that it was drawn for
+	changed bool // what stands there may be something else
+}
+
+// next returns what puts lines that stay, and below them a frame, over the frame that stands there:
+// only its lines that differ are written, in one piece, so that nothing flickers.
+func (s *screen) next(said, frame []string, width int) string {
+	same, up := 0, len(s.lines)
+	if s.changed || width != s.width {
+		up = s.rows(width)
+	} else if len(said) == 0 {
+		for same < min(len(frame), up) && frame[same] == s.lines[same] {
+			same++
+		}
+		if same == len(frame) && same == up {
+			return ""
+		}
+		up -= same
+	}
+	whole := same == 0 && (len(said) > 0 || s.changed || width != s.width)
+	var b strings.Builder
+	b.WriteString("\r")
+	if up > 0 {
+		fmt.Fprintf(&b, "\x1b[%dA", up)
+	}
+	for _, line := range said {
+		b.WriteString(line + "\x1b[K\n")
+	}
+	for i, line := range frame[same:] {
+		if at := same + i; !whole && at < len(s.lines) && line == s.lines[at] {
+			b.WriteString("\n")
+			continue
+		}
+		b.WriteString(line + "\x1b[K\n")
+	}
+	b.WriteString("\x1b[J")
+	s.lines, s.width, s.changed = frame, width, false
+	return b.String()
+}
+
+// rows returns how many lines the frame takes on a terminal whose room is this wide now.
+func (s *screen) rows(width int) int {
 	n := 0
-	for _, w := range v.drawn {
-		n += 1 + max(w-1, 0)/(width+1) // the terminal is a column wider than frames are
+	for _, line := range s.lines {
+		n += 1 + max(runewidth.StringWidth(term.StripColour(line))-1, 0)/(width+1) // the terminal is a column wider than frames are
 	}
 	return n
 }
@@ -87,12 +124,18 @@ func (v *InPlace) Observe(ev engine.Event) { v.progress.Event(ev) }
 // Write implements echo.Sink.
 func (v *InPlace) Write(e *echo.Entry) error { v.progress.Entry(e); return nil }
 
-// SetAside has entries count no longer, see [Progress.SetAside].
-func (v *InPlace) SetAside(seqs []uint64) { v.progress.SetAside(seqs) }
+// Resume implements [View]: all that the run did so far is drawn.
+func (v *InPlace) Resume(entries []*echo.Entry) { v.progress.Resume(entries) }
 
 // Close draws the end of the run and leaves it on the screen.
 func (v *InPlace) Close(context.Context) error {
-	v.once.Do(func() { close(v.stop) })
+	v.once.Do(func() {
+		close(v.stop)
+		<-v.done
+		if v.ended != nil {
+			v.ended()
+		}
+	})
 	<-v.done
 	return nil
 }

@@ -6,49 +6,79 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
+	"sync"
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine"
-	"github.com/windlass-run/windlass/internal/excerpt"
 	"github.com/windlass-run/windlass/internal/quantity"
 	"github.com/windlass-run/windlass/internal/term"
 )
 
-// Plain writes a line for everything that has ended. One goroutine at a time may call Write.
+// Plain writes a line for everything of note: when a tool starts, when something has ended. The run
+// and what works in its background write to it; the mutex guards everything.
 type Plain struct {
-	out io.Writer
+	mu    sync.Mutex
+	out   io.Writer
+	loads map[string]*load // of the visits that are running, by phase
 }
 
 // NewPlain returns the view of a run in lines.
-func NewPlain(out io.Writer) *Plain { return &Plain{out: out} }
+func NewPlain(out io.Writer) *Plain { return &Plain{out: out, loads: map[string]*load{}} }
 
-// Observe implements engine.Observer: only retries are worth a line of their own.
+// Observe implements engine.Observer: only tools and retries are worth a line of their own.
 func (v *Plain) Observe(ev engine.Event) {
-	if ev.Kind == engine.EventDelta && ev.Delta.Retrying != "" {
-		v.line("%s: trying again in %s: %s", placeOf(ev.Site.Phase, ev.Site.Attempt, ev.Site.Turn),
-			ev.Delta.RetryWait.Round(100*time.Millisecond), term.OneLine(ev.Delta.Retrying))
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	place := placeOf(ev.Site.Phase, ev.Site.Attempt, ev.Site.Turn)
+	switch {
+	case ev.Kind == engine.EventDelta && ev.Delta.Retrying != "":
+		v.line("%s: %s", place, retryText(ev))
+	case ev.Kind == engine.EventToolCall:
+		v.line("%s: %s", place, columns(toolText(ev.Tool, ev.Arguments), "started"))
 	}
 }
 
 // Close implements echo.Sink.
 func (v *Plain) Close(context.Context) error { return nil }
 
+// Resume implements [View]: it says how much the run is answered from its record.
+func (v *Plain) Resume(entries []*echo.Entry) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, e := range entries {
+		v.load(e.Phase).add(e, true)
+	}
+	v.line("%s: session %s is %s", entries[0].CascadeID, entries[0].SessionID, resumedAfter(entries))
+}
+
+// resumedAfter says how much of a run is recorded that is resumed.
+func resumedAfter(entries []*echo.Entry) string {
+	t := record.Of(record.Kept(entries)).Totals()
+	return fmt.Sprintf("resumed after %s, %s answered from its record", term.Plural(len(entries), "entry"), term.Plural(t.Calls-t.Failed, "model call"))
+}
+
+// load returns that of the visit to a phase that is running.
+func (v *Plain) load(phase string) *load {
+	if v.loads[phase] == nil {
+		v.loads[phase] = &load{}
+	}
+	return v.loads[phase]
+}
+
 // Write implements echo.Sink.
 func (v *Plain) Write(e *echo.Entry) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	place := placeOf(e.Phase, e.Attempt, e.Turn)
+	v.load(e.Phase).add(e, true)
 	switch e.NodeType {
 	case echo.NodeRunStart:
 		v.line("%s: session %s", e.CascadeID, e.SessionID)
 	case echo.NodeModelCall:
 		v.modelCall(place, e)
 	case echo.NodeToolCall:
-		outcome := ""
-		if e.Error != nil {
-			outcome = "failed (" + e.Error.Kind + ")"
-		}
-		v.line("%s: %s", place, columns("tool "+joined(" ", term.OneLine(e.Tool.Name), argumentHint(e.Tool.Arguments)), outcome, term.Millis(e.DurationMS)))
+		v.toolCall(place, e)
 	case echo.NodeVerdict:
 		v.verdict(place, e)
 	case echo.NodeWarning:
@@ -64,24 +94,35 @@ func (v *Plain) Write(e *echo.Entry) error {
 			v.line("%s: %s", place, line)
 		}
 	case echo.NodePhaseEnd:
-		if d, err := echo.Read[echo.PhaseEnd](e); err == nil {
-			v.line("%s: %s (%s)  %s", e.Phase, d.Status, d.Reason, term.Millis(e.DurationMS))
-		}
+		v.phaseEnd(e)
 	}
 	return nil
 }
 
+func (v *Plain) toolCall(place string, e *echo.Entry) {
+	if e.Error != nil {
+		v.line("%s: %s", place, toolFailure(e))
+		return
+	}
+	v.line("%s: %s", place, columns(toolText(e.Tool.Name, e.Tool.Arguments), term.Millis(e.DurationMS)))
+}
+
+func (v *Plain) phaseEnd(e *echo.Entry) {
+	d, err := echo.Read[echo.PhaseEnd](e)
+	if err != nil {
+		return
+	}
+	l := v.load(e.Phase)
+	v.line("%s: %s", e.Phase, columns(fmt.Sprintf("%s (%s)", d.Status, d.Reason), labelled("cached ", cachedShare(l.spent.Usage)),
+		labelled("window ", l.full()), term.Millis(e.DurationMS)))
+}
+
 func (v *Plain) modelCall(place string, e *echo.Entry) {
-	switch purpose := e.Key.Purpose(); {
-	case purpose == echo.PurposeEmbed && e.Error == nil:
+	if e.Key.Purpose() == echo.PurposeEmbed && e.Error == nil {
 		return // one for nearly every message: the sums have them
-	case purpose == echo.PurposeValidator:
-		place += ": validator " + e.Key.Validator()
-	case purpose != "":
-		place += ": " + purposeWords(purpose)
 	}
 	if e.Error != nil {
-		v.line("%s: model %s failed (%s): %s", place, e.Model, e.Error.Kind, term.OneLine(e.Error.Message))
+		v.line("%s: %s", place, modelFailure(e))
 		return
 	}
 	var t record.Totals
@@ -90,7 +131,7 @@ func (v *Plain) modelCall(place string, e *echo.Entry) {
 	if e.Scripted {
 		scripted = " (scripted)"
 	}
-	v.line("%s: model %s%s  %s  %s  %s", place, e.Model, scripted, Tokens(t.Usage), quantity.Cost(t.KnownUSD(), t.UnknownCosts), term.Millis(e.DurationMS))
+	v.line("%s: %smodel %s%s  %s  %s  %s", place, purposeOf(e), e.Model, scripted, Tokens(t.Usage), quantity.Cost(t.KnownUSD(), t.UnknownCosts), term.Millis(e.DurationMS))
 }
 
 func (v *Plain) verdict(place string, e *echo.Entry) {
@@ -107,15 +148,47 @@ func (v *Plain) verdict(place string, e *echo.Entry) {
 
 // reasonLine is why an answer did not pass: of what a program printed the last lines, which say so.
 func reasonLine(d *echo.Verdict) string {
-	reason := strings.TrimSpace(d.Reason)
-	if d.Validator != "output_schema" && strings.Contains(reason, "\n") {
-		reason = excerpt.Last(reason, 6, 160)
+	if d.Validator == "output_schema" {
+		return term.Cut(term.OneLine(strings.TrimSpace(d.Reason)), 160)
 	}
-	return term.Cut(term.OneLine(reason), 160)
+	return lastWords(d.Reason, 160)
 }
 
 func (v *Plain) line(format string, args ...any) {
 	_, _ = fmt.Fprintln(v.out, term.Clean(fmt.Sprintf(format, args...))) // a pipe that was closed does not stop the run
+}
+
+// Quiet writes what concerns money and nothing else: that another model is asked, and that a limit
+// cannot be kept. The run and what works in its background write to it, each line at once.
+type Quiet struct{ out io.Writer }
+
+// NewQuiet returns the view of a run that shows no progress.
+func NewQuiet(out io.Writer) *Quiet { return &Quiet{out: out} }
+
+// Observe implements engine.Observer.
+func (v *Quiet) Observe(engine.Event) {}
+
+// Close implements echo.Sink.
+func (v *Quiet) Close(context.Context) error { return nil }
+
+// Resume implements [View].
+func (v *Quiet) Resume([]*echo.Entry) {}
+
+// Write implements echo.Sink.
+func (v *Quiet) Write(e *echo.Entry) error {
+	if e.NodeType != echo.NodeWarning {
+		return nil
+	}
+	d, err := echo.Read[echo.Warning](e)
+	if err == nil && (d.Fallback != nil || ofBudget(e.Key)) {
+		_, _ = fmt.Fprintf(v.out, "Warning: %s: %s\n", placeOf(e.Phase, e.Attempt, e.Turn), term.OneLine(d.Message))
+	}
+	return nil
+}
+
+// ofBudget reports whether an entry is about what counts for the budget.
+func ofBudget(key echo.Key) bool {
+	return slices.ContainsFunc(key.Path().Effect, func(s echo.Step) bool { return s.Kind == echo.StepBackground })
 }
 
 func placeOf(phase string, attempt, turn int) string {
@@ -137,4 +210,12 @@ func columns(parts ...string) string { return joined("  ", parts...) }
 
 func joined(separator string, parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), separator)
+}
+
+// labelled puts a label before a text, if there is one.
+func labelled(label, text string) string {
+	if text == "" {
+		return ""
+	}
+	return label + text
 }

@@ -2,9 +2,9 @@ package live
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -22,10 +22,13 @@ type Progress struct {
 	cascade string
 	session string
 	started time.Time
+	over    bool // the run has ended: times are exact
 	phases  []phaseProgress
 	origin  echo.Origin // of a fork: what it has copied is in no sum
 	total   record.Totals
 	note    string
+	said    []*saying // what stays above the frame, and is not there yet
+	failure string    // the newest one
 }
 
 // phaseProgress is one line: a visit to a phase, or a phase that is still to come.
@@ -35,17 +38,24 @@ type phaseProgress struct {
 	attempt  int
 	turn     int
 	tools    int
-	activity string
-	detail   string
-	selected string // what came in of earlier phases
-	guard    string // what the guard of its context did last
-	spent    record.Totals
+	doing    doing
+	load     load
 	started  time.Time
 	duration time.Duration
 
 	begun uint64 // the number of the entry of its start
 	ended uint64 // and of its end
 	extra bool   // it is not one of those that were to come
+}
+
+// doing is what a visit does now.
+type doing struct {
+	activity string
+	detail   string
+	since    time.Time // of the activity
+	running  running   // while there are any, there is no activity
+	selected string    // what came in of earlier phases
+	guard    string    // what the guard of its context did last
 }
 
 // NewProgress returns the state of a run that is about to begin.
@@ -57,10 +67,37 @@ func NewProgress(cascadeID, session string, phases []string, now func() time.Tim
 	return p
 }
 
+// Resume adds what a run did so far that is resumed: as if nothing had stopped it, and without what
+// it said then.
+func (p *Progress) Resume(entries []*echo.Entry) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, e := range entries {
+		p.add(e)
+	}
+	p.setAside(record.ResumptionOf(entries).SetAside())
+	p.said = []*saying{retried.of("%s", resumedAfter(entries))}
+}
+
 // Entry adds what was recorded.
 func (p *Progress) Entry(e *echo.Entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.add(e)
+	if s := sayingOf(e); s != nil && !p.isSaid(e) {
+		p.said = append(p.said, s)
+	}
+	if e.Error != nil {
+		p.failure = e.Error.Message
+	}
+}
+
+// isSaid reports whether a phase has failed for what was the failure before.
+func (p *Progress) isSaid(e *echo.Entry) bool {
+	return e.NodeType == echo.NodePhaseEnd && e.Error != nil && p.failure != "" && strings.Contains(e.Error.Message, p.failure)
+}
+
+func (p *Progress) add(e *echo.Entry) {
 	if e.NodeType == echo.NodeRunStart {
 		p.origin = echo.OriginOf(e)
 	}
@@ -77,35 +114,39 @@ func (p *Progress) Entry(e *echo.Entry) {
 	if e.NodeType == echo.NodePhaseStart {
 		ph = p.begin(e.Phase)
 	}
-	if ph == nil {
-		return
-	}
-	switch e.NodeType {
-	case echo.NodePhaseStart:
-		ph.status, ph.started, ph.begun = echo.StatusRunning, p.now(), e.Seq
-	case echo.NodeModelCall:
-		ph.attempt, ph.turn, ph.activity, ph.detail = e.Attempt, e.Turn, "", ""
-		if own {
-			ph.spent.Add(e)
-		}
-	case echo.NodeToolCall:
-		ph.tools++
-		ph.activity, ph.detail = "", ""
-	case echo.NodeInter:
-		ph.selected = selectionLine(e)
-	case echo.NodeGuard:
-		ph.guard = guardLine(e)
-	case echo.NodePhaseEnd:
-		ph.status, ph.duration = record.Visit{}.After(e).Status, p.now().Sub(ph.started)
-		ph.activity, ph.detail, ph.ended = "", "", e.Seq
+	if ph != nil {
+		ph.add(e, own, p.now())
 	}
 }
 
-// SetAside has entries count no longer, as those that record the stop of a run that resumes.
-func (p *Progress) SetAside(seqs []uint64) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.setAside(seqs)
+// add takes an entry of the visit.
+func (ph *phaseProgress) add(e *echo.Entry, own bool, now time.Time) {
+	ph.load.add(e, own)
+	switch e.NodeType {
+	case echo.NodePhaseStart:
+		ph.status, ph.started, ph.begun = echo.StatusRunning, now, e.Seq
+	case echo.NodeModelCall:
+		ph.attempt, ph.turn = e.Attempt, e.Turn
+		ph.doing.act("", "", now)
+	case echo.NodeToolCall:
+		ph.tools++
+		ph.doing.act("", "", now)
+		ph.doing.running.end(e.Key, now)
+	case echo.NodeInter:
+		ph.doing.selected = selectionLine(e)
+	case echo.NodeGuard:
+		ph.doing.guard = guardLine(e)
+	case echo.NodePhaseEnd:
+		ph.status, ph.duration, ph.ended = record.Visit{}.After(e).Status, now.Sub(ph.started), e.Seq
+		if e.DurationMS > 0 {
+			ph.duration = time.Duration(e.DurationMS * float64(time.Millisecond))
+		}
+		ph.doing = doing{}
+	}
+}
+
+func (d *doing) act(activity, detail string, now time.Time) {
+	d.activity, d.detail, d.since = activity, detail, now
 }
 
 // setAside has phases whose ends do not count any more go on, and others begin again. What they
@@ -134,26 +175,35 @@ func (p *Progress) Event(ev engine.Event) {
 		return
 	}
 	ph.attempt, ph.turn = ev.Site.Attempt, ev.Site.Turn
+	ph.doing.event(ev, p.now())
+	if ev.Kind == engine.EventDelta && ev.Delta.Retrying != "" {
+		p.said = append(p.said, retrySaying(ev))
+	}
+}
+
+func (d *doing) event(ev engine.Event, now time.Time) {
 	switch ev.Kind {
 	case engine.EventModelCall:
-		ph.activity, ph.detail = "asking "+ev.Model, ""
-		if ev.Site.Validator != "" {
-			ph.activity = "validator " + ev.Site.Validator
+		activity := "asking " + ev.Model
+		switch {
+		case ev.Site.Purpose != "":
+			activity = purposeWords(ev.Site.Purpose) + " with " + ev.Model
+		case ev.Site.Validator != "":
+			activity = "validator " + ev.Site.Validator
 		}
-		if ev.Site.Purpose != "" {
-			ph.activity = purposeWords(ev.Site.Purpose) + " with " + ev.Model
-		}
+		d.act(activity, "", now)
 	case engine.EventToolCall:
-		ph.activity, ph.detail = term.Clean(ev.Tool), argumentHint(ev.Arguments)
+		d.act("", "", now)
+		d.running.begin(ev, now)
 	case engine.EventDelta:
 		switch {
 		case ev.Delta.Retrying != "":
-			ph.activity, ph.detail = fmt.Sprintf("retrying in %s", ev.Delta.RetryWait.Round(100*time.Millisecond)), ev.Delta.Retrying
+			d.act(retryText(ev), "", now)
 		case ev.Delta.ToolCall != "":
-			ph.activity, ph.detail = "calling "+term.Clean(ev.Delta.ToolCall), ""
+			d.activity, d.detail = "calling "+term.Clean(ev.Delta.ToolCall), ""
 		case ev.Delta.Text != "":
-			ph.activity = "answering"
-			ph.detail = term.Tail(ph.detail+ev.Delta.Text, 200)
+			d.activity = "answering"
+			d.detail = term.Tail(d.detail+ev.Delta.Text, 400)
 		}
 	}
 }
@@ -163,6 +213,26 @@ func (p *Progress) Note(note string) {
 	p.mu.Lock()
 	p.note = note
 	p.mu.Unlock()
+}
+
+// End removes the note and has times shown exactly from now on.
+func (p *Progress) End() {
+	p.mu.Lock()
+	p.note, p.over = "", true
+	p.mu.Unlock()
+}
+
+// Said returns the lines that stay above the frame and are not there yet, once.
+func (p *Progress) Said(width int, color bool) []string {
+	p.mu.Lock()
+	said := p.said
+	p.said = nil
+	p.mu.Unlock()
+	var out []string
+	for _, s := range said {
+		out = append(out, s.render(width, color)...)
+	}
+	return out
 }
 
 // begin returns the line of a phase that starts: its first pending one, else a new one before
@@ -195,16 +265,21 @@ func (p *Progress) current(name string) *phaseProgress {
 // telling are the arguments that say best what a call is about, the best first.
 var telling = []string{"pattern", "path", "command", "url", "sql", "target", "key", "dir"}
 
-// argumentHint shows the most telling argument of a call, else its first string by name.
+// longestHint is how many columns of arguments are shown at most.
+const longestHint = 200
+
+// argumentHint shows the most telling argument of a call, else its first string by name, else the
+// start of all of them.
 func argumentHint(args string) string {
 	var all map[string]any
-	if json.Unmarshal([]byte(args), &all) != nil {
+	if json.Unmarshal([]byte(args), &all) != nil || len(all) == 0 {
 		return ""
 	}
 	for _, name := range slices.Concat(telling, slices.Sorted(maps.Keys(all))) {
 		if text, ok := all[name].(string); ok && text != "" {
-			return term.Cut(term.OneLine(text), 80)
+			return term.Cut(term.OneLine(text), longestHint)
 		}
 	}
-	return ""
+	text, _ := json.Marshal(all) //nolint:errchkjson // it came from JSON
+	return term.Cut(term.OneLine(string(text)), longestHint)
 }

@@ -14,11 +14,14 @@ import (
 	"github.com/windlass-run/windlass/internal/term"
 )
 
-func TestChooseOffATerminal(t *testing.T) {
+func TestPlainOffATerminal(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	n := term.NewNotices(&out)
-	v := Choose(&out, &cascade.Cascade{CascadeID: "c"}, "s", n)
+	m, err := Mode("").For(&out)
+	require.NoError(t, err)
+	require.Equal(t, ModePlain, m)
+	v := New(m, &out, Shown{Cascade: &cascade.Cascade{CascadeID: "c"}, Session: "s", Notices: n})
 	require.NoError(t, v.Write(&echo.Entry{NodeType: echo.NodeRunStart, CascadeID: "c", SessionID: "s"}))
 	n.Say("stopping")
 	require.NoError(t, v.Close(t.Context()))

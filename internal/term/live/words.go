@@ -3,8 +3,12 @@ package live
 import (
 	"cmp"
 	"fmt"
+	"strings"
+
+	"github.com/mattn/go-runewidth"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/term"
 )
 
@@ -43,6 +47,73 @@ func guardLine(e *echo.Entry) string {
 		return fmt.Sprintf("made room in the context, %s -> %s tokens%s", term.Count(ev.Before), term.Count(ev.Tokens), detail)
 	default:
 		return ""
+	}
+}
+
+// toolText names a tool and what it was called with.
+func toolText(name, arguments string) string {
+	return "tool " + joined(" ", term.OneLine(name), term.Cut(argumentHint(arguments), 80))
+}
+
+// toolFailure says how a tool call failed and why. A call that was refused took no time.
+func toolFailure(e *echo.Entry) string {
+	took, reason := "", reasonOf(e)
+	if e.DurationMS > 0 {
+		took = term.Millis(e.DurationMS)
+	}
+	if e.Error.Kind == effect.KindUnfinished { // what the model reads of it is long, and the same for each
+		reason = "the run was stopped while it ran; it is not run again"
+	}
+	return joined(": ", columns(toolText(e.Tool.Name, e.Tool.Arguments), "failed ("+e.Error.Kind+")", took), reason)
+}
+
+// modelFailure says how a model call failed and why.
+func modelFailure(e *echo.Entry) string {
+	return fmt.Sprintf("%smodel %s failed (%s): %s", purposeOf(e), e.Model, e.Error.Kind, term.OneLine(e.Error.Message))
+}
+
+// reasonOf is the reason that an entry has for a failure, in one line.
+func reasonOf(e *echo.Entry) string {
+	if e.Error == nil {
+		return ""
+	}
+	reason := lastWords(e.Error.Message, 160)
+	if e.Message == nil || !strings.HasSuffix(reason, ":") { // it is the first line of what the model reads
+		return reason
+	}
+	if lines := linesOf(e.Message.Text()); len(lines) > 1 {
+		return reason + " " + term.Cut(term.OneLine(lines[1]), 160)
+	}
+	return reason
+}
+
+// lastWords is a text in one line of that many columns: of several lines the last ones, where a
+// program says why it failed.
+func lastWords(text string, width int) string {
+	lines := linesOf(text)
+	if len(lines) == 1 {
+		return term.Cut(term.OneLine(lines[0]), width)
+	}
+	out := ""
+	for i := len(lines) - 1; i >= 0; i-- {
+		next := joined(" | ", term.OneLine(lines[i]), out)
+		if runewidth.StringWidth(next)+2 > width {
+			return cmp.Or(labelled("… ", out), term.Cut(next, width))
+		}
+		out = next
+	}
+	return out
+}
+
+// purposeOf says what a model call was made for, before its model; "" for the next answer.
+func purposeOf(e *echo.Entry) string {
+	switch purpose := e.Key.Purpose(); purpose {
+	case "":
+		return ""
+	case echo.PurposeValidator:
+		return "validator " + e.Key.Validator() + ": "
+	default:
+		return purposeWords(purpose) + ": "
 	}
 }
 

@@ -57,7 +57,7 @@ func TestGuardIsShown(t *testing.T) {
 	p.Entry(warning)
 	p.Event(engine.Event{Kind: engine.EventModelCall, Model: "cheap", Site: effect.Site{Phase: "read", Attempt: 1, Turn: 7, Purpose: echo.PurposeSummary}})
 	frame := strings.Join(p.Frame(Room{Width: 80, Height: 20}, false), "\n")
-	require.Contains(t, frame, "\n      summing up older messages with cheap\n      context at 90.0 % of its limit (90 of 100 tokens)\n")
+	require.Contains(t, frame, "\n        0s  summing up older messages with cheap\n      context at 90.0 % of its limit (90 of 100 tokens)\n")
 	require.Len(t, p.Frame(Room{Width: 80, Height: 6}, false), 6)
 	for _, line := range p.Frame(Room{Width: 30}, false) {
 		require.LessOrEqual(t, len([]rune(line)), 30)

@@ -56,7 +56,7 @@ func TestSelectionIsShown(t *testing.T) {
 	require.NotContains(t, shown(), "context by")
 	p.Entry(selectionEntry(t))
 	p.Event(engine.Event{Kind: engine.EventModelCall, Model: "cheap", Site: effect.Site{Phase: "research", Attempt: 1, Turn: 1}})
-	require.Contains(t, shown(), "\n      asking cheap\n      "+selectionText+"\n")
+	require.Contains(t, shown(), "\n        0s  asking cheap\n      "+selectionText+"\n")
 	p.Entry(&echo.Entry{NodeType: echo.NodePhaseEnd, Phase: "research", Data: json.RawMessage(`{"status":"completed"}`)})
 	p.Entry(&echo.Entry{NodeType: echo.NodePhaseStart, Phase: "report"})
 	require.NotContains(t, shown(), "context by")

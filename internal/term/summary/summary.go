@@ -8,6 +8,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/mattn/go-runewidth"
+
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine"
@@ -32,24 +34,51 @@ func paid(t record.Totals) string {
 	return live.Tokens(t.Usage) + "  " + quantity.Cost(t.KnownUSD(), t.UnknownCosts)
 }
 
-// WriteText writes in lines how the run ended, what it took and what became of its context.
+// WriteText writes in lines how the run ended, what it took and what became of its context. None is
+// wider than the terminal that w may be.
 func (r Run) WriteText(w io.Writer) {
 	scripted := ""
 	if r.Totals.Scripted > 0 {
 		scripted = "  (scripted: no model was asked, nothing was paid)"
 	}
-	fmt.Fprintf(w, "\n%s in %s: %s, %s  %s%s\n", cmp.Or(statusWords[r.Result.Status], "Failed"), term.Millis(r.Result.DurationMS),
+	fmt.Fprintln(w)
+	line(w, "%s in %s: %s, %s  %s%s", cmp.Or(statusWords[r.Result.Status], "Failed"), term.Millis(r.Result.DurationMS),
 		term.Plural(len(r.Result.Phases), "phase"), quantity.Requests(r.Totals.Calls, r.Totals.Embeddings), paid(r.Totals), scripted)
 	if r.Cards.Requests() > 0 {
-		fmt.Fprintf(w, "Cards: %s of it, %s\n", quantity.Requests(r.Cards.Calls, r.Cards.Embeddings), paid(r.Cards))
+		line(w, "Cards: %s of it, %s", quantity.Requests(r.Cards.Calls, r.Cards.Embeddings), paid(r.Cards))
 	}
 	if c := r.Copied; c.Session != "" {
-		fmt.Fprintf(w, "Copied from %s: %s, %s, not counted\n", c.Session, quantity.Requests(c.Totals.Calls, c.Totals.Embeddings), quantity.Cost(c.Totals.KnownUSD(), c.Totals.UnknownCosts))
+		line(w, "Copied from %s: %s, %s, not counted", c.Session, quantity.Requests(c.Totals.Calls, c.Totals.Embeddings), quantity.Cost(c.Totals.KnownUSD(), c.Totals.UnknownCosts))
 	}
-	if line := contextLine(r.Result, r.Context); line != "" {
-		fmt.Fprintln(w, line)
+	if text := contextLine(r.Result, r.Context); text != "" {
+		line(w, "%s", text)
 	}
-	fmt.Fprintf(w, "session %s\n", r.Session)
+	line(w, "session %s", r.Session)
+}
+
+// line writes a line, on a terminal in as many as it takes.
+func line(w io.Writer, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if width := term.Width(w); width > 0 {
+		text = strings.Join(folded(text, width-len(gap)), "\n"+gap)
+	}
+	fmt.Fprintln(w, text)
+}
+
+const gap = "  " // between columns, and before what a line goes on with
+
+// folded divides a line that is too wide, between columns where it can.
+func folded(text string, width int) []string {
+	var rows []string
+	for i, column := range strings.Split(text, gap) {
+		last := len(rows) - 1
+		if i > 0 && runewidth.StringWidth(rows[last]+gap+column) <= width {
+			rows[last] += gap + column
+			continue
+		}
+		rows = append(rows, term.Wrapped(column, width)...)
+	}
+	return rows
 }
 
 // contextLine says what became of the context of all phases; "": everything was sent whole.

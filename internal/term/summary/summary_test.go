@@ -73,3 +73,12 @@ func TestWriteOutput(t *testing.T) {
 		require.Equal(t, want, out.String())
 	}
 }
+
+// What is wider than a terminal goes on below, between columns where it can.
+func TestFolded(t *testing.T) {
+	t.Parallel()
+	const text = "Completed in 1s: 2 phases, 3 model calls  in 409  cached 89  out 136  $0.00  (scripted: no model was asked, nothing was paid)"
+	require.Equal(t, []string{text}, folded(text, 200))
+	require.Equal(t, []string{"Completed in 1s: 2 phases, 3 model calls  in 409  cached 89  out 136  $0.00", "(scripted: no model was asked, nothing was paid)"}, folded(text, 78))
+	require.Equal(t, []string{"Completed in 1s: 2", "phases, 3 model", "calls  in 409", "cached 89  out 136", "$0.00", "(scripted: no", "model was asked,", "nothing was paid)"}, folded(text, 18))
+}

@@ -14,14 +14,24 @@ import (
 // Screen is a terminal that knows text, line ends, cursor up, and two ways to erase.
 type Screen struct {
 	width, height int
-	lines         [][]rune // all there ever were; the last height ones are on the screen
+	lines         [][]cell // all there ever were; the last height ones are on the screen
 	wrapped       map[int]bool
-	row, col      int // of the cursor; row counts in lines
+	row, col      int    // of the cursor; row counts in lines
+	style         string // of what is written now
 }
+
+// cell is a place for a character.
+type cell struct {
+	rune  rune // 0: the second half of a wide character
+	style string
+}
+
+// styles are the names of colours and weights, by what switches them on.
+var styles = map[int]string{0: "", 1: "bold", 2: "dim", 31: "red", 32: "green", 33: "yellow", 36: "cyan"}
 
 // NewScreen returns an empty terminal of so many columns and lines.
 func NewScreen(width, height int) *Screen {
-	return &Screen{width: width, height: height, lines: [][]rune{nil}, wrapped: map[int]bool{}}
+	return &Screen{width: width, height: height, lines: [][]cell{nil}, wrapped: map[int]bool{}}
 }
 
 var escape = regexp.MustCompile(`^\x1b\[(\d*)([A-Za-z])`)
@@ -66,6 +76,9 @@ func (s *Screen) command(t *testing.T, name string, n int) {
 			delete(s.wrapped, i)
 		}
 	case "m":
+		style, ok := styles[n]
+		require.True(t, ok, "the terminal of this test does not know style %d", n)
+		s.style = style
 	default:
 		t.Fatalf("the terminal of this test does not know %q", name)
 	}
@@ -86,25 +99,44 @@ func (s *Screen) put(r rune) {
 	}
 	line := s.lines[s.row]
 	for len(line) <= s.col {
-		line = append(line, ' ')
+		line = append(line, cell{rune: ' '})
 	}
-	line[s.col] = r
+	line[s.col] = cell{r, s.style}
 	s.lines[s.row] = line
 	s.col++
 	for range runewidth.RuneWidth(r) - 1 { // the second half of a wide character
-		s.lines[s.row] = append(s.lines[s.row][:s.col:s.col], 0)
+		s.lines[s.row] = append(s.lines[s.row][:s.col:s.col], cell{0, s.style})
 		s.col++
 	}
 }
 
 // Text returns what was not erased, scrolled away or not. Lines that were wrapped are whole.
-func (s *Screen) Text() string {
+func (s *Screen) Text() string { return s.text(false) }
+
+// Styled is Text with the names of styles before what has them: "<red>no</>".
+func (s *Screen) Styled() string { return s.text(true) }
+
+// Wraps reports whether a line was too wide.
+func (s *Screen) Wraps() bool { return len(s.wrapped) > 0 }
+
+func (s *Screen) text(styled bool) string {
 	var b strings.Builder
-	for i, l := range s.lines {
+	for i, line := range s.lines {
 		if i > 0 && !s.wrapped[i] {
 			b.WriteString("\n")
 		}
-		b.WriteString(strings.ReplaceAll(string(l), "\x00", ""))
+		before := ""
+		for _, c := range append(line[:len(line):len(line)], cell{}) {
+			if styled && c.style != before && before != "" {
+				b.WriteString("</>")
+			}
+			if styled && c.style != before && c.style != "" {
+				b.WriteString("<" + c.style + ">")
+			}
+			if before = c.style; c.rune != 0 {
+				b.WriteRune(c.rune)
+			}
+		}
 	}
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }
