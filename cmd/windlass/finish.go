@@ -25,12 +25,12 @@ type showOptions struct {
 	progressOptions
 }
 
-func (o *showOptions) flags(cmd *cobra.Command, events string) {
+func (o *showOptions) flags(con *console, cmd *cobra.Command, events string) {
 	f := cmd.Flags()
 	f.BoolVar(&o.asJSON, "json", false, "print the whole result as JSON")
 	f.BoolVar(&o.events, "events", false, events)
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress: the same as --progress quiet")
-	o.progressFlag(cmd, live.Modes())
+	o.progressFlag(con, cmd, live.Modes())
 	exclude(cmd, "json", "events")
 	exclude(cmd, "quiet", "progress")
 }
@@ -51,9 +51,6 @@ func follow(ctx context.Context, con *console, o showOptions, open func(context.
 	term.SurviveClosedPipes() // to the end of the process: what it says last may be unread, too
 	runs, err := con.open()
 	if err != nil {
-		return err
-	}
-	if err := o.resolve(con.err, live.Modes()); err != nil {
 		return err
 	}
 	s := &shownRun{con: con, showOptions: o, notices: term.NewNotices(con.err)}

@@ -19,8 +19,10 @@ type progressOptions struct {
 	mode     live.Mode // set by resolve
 }
 
-// progressFlag adds --progress, with the modes that a command has.
-func (o *progressOptions) progressFlag(cmd *cobra.Command, modes []live.Mode) {
+// progressFlag adds --progress, with the modes that a command has. The mode is decided before the
+// command does anything.
+func (o *progressOptions) progressFlag(con *console, cmd *cobra.Command, modes []live.Mode) {
+	cmd.PreRunE = func(*cobra.Command, []string) error { return o.resolve(con.err, modes) }
 	cmd.Flags().StringVar(&o.progress, "progress", "", fmt.Sprintf("how progress is shown, `MODE` is %s (default: live on a terminal, else plain)", orList(modes)))
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -143,4 +144,19 @@ func TestRecordingOfAnInterruptAndAResume(t *testing.T) {
 		require.True(l.t, strings.HasSuffix(first, "Try: windlass resume pressed\r\n"), first)
 		return []string{first, l.onTerminal(v.width, 24, exitOK, nil, "resume", "pressed")}
 	})
+}
+
+// TestShownRecordings holds the recordings in the pages against the golden files, but for times.
+func TestShownRecordings(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/cli.md")
+	require.NoError(t, err)
+	found := regexp.MustCompile("(?s)<!-- recording (\\w+) -->\n```text\n(.*?)```\n").FindAllStringSubmatch(string(page), -1)
+	require.Len(t, found, 1)
+	for _, m := range found {
+		recording, err := os.ReadFile("testdata/recording-" + m[1] + ".golden")
+		require.NoError(t, err)
+		first := strings.Split(string(recording), "== 80 columns\n")[1]
+		require.Equal(t, first, newLab(t, "").scrubLive(m[2]))
+	}
 }

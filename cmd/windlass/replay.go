@@ -47,7 +47,7 @@ asked of anybody, nothing is run and nothing is written.`,
 	f.Float64Var(&o.speed, "speed", 0, "how many times as fast as the run went; 0: at once")
 	f.BoolVar(&o.events, "events", false, "print every entry as a line of JSON")
 	f.BoolVar(&o.list, "list", false, "list the entries with their numbers, as --fork takes them")
-	o.progressFlag(cmd, replayModes)
+	o.progressFlag(con, cmd, replayModes)
 	con.wideFlag(cmd)
 	exclude(cmd, "events", "list")
 	exclude(cmd, "events", "progress")
@@ -56,9 +56,6 @@ asked of anybody, nothing is run and nothing is written.`,
 }
 
 func replaySession(ctx context.Context, con *console, given string, o replayOptions) error {
-	if err := o.resolve(con.err, replayModes); err != nil {
-		return err
-	}
 	rec, err := readSession(ctx, con, given)
 	if err != nil {
 		return err

@@ -55,7 +55,7 @@ again. Of a phase it is the newest visit. Exit codes are those of windlass run.`
 	f.StringVar(&o.fork, "fork", "", "go on from this `PLACE` of the session, in a new session: a phase, a key, or the number of an entry")
 	f.StringVar(&o.SessionID, "session", "", "the `ID` of the new session of a fork (default: a new one)")
 	f.StringVar(&o.cascade, "cascade", "", "a `FILE` that a fork goes on with; what is recorded must follow from it, too")
-	o.flags(cmd, "print every new entry of the record as a line of JSON, as it happens")
+	o.flags(con, cmd, "print every new entry of the record as a line of JSON, as it happens")
 	limitFlags(cmd, &o.Limits)
 	return cmd
 }

@@ -56,7 +56,7 @@ Exit codes: 0 done; 1 the cascade failed; 2 wrong usage; 3 the file is invalid; 
 	f.StringArrayVarP(&o.models, "model", "m", nil, "default `MODEL`, or PHASE=MODEL for one phase (repeatable)")
 	f.StringVar(&o.SessionID, "session", "", "the `ID` of the new session (default: a new one)")
 	f.BoolVar(&o.Offline, "offline", false, "answer from the script beside the cascade instead of a model")
-	o.flags(cmd, "print every entry of the record as a line of JSON, as it happens")
+	o.flags(con, cmd, "print every entry of the record as a line of JSON, as it happens")
 	f.StringArrayVar(&o.Rights.Roots, "root", nil, "a `FOLDER` that file tools may use (repeatable; default: the working folder)")
 	f.StringArrayVar(&o.Rights.AllowEnv, "allow-env", nil, "an environment variable `NAME` that templates and tools may see (repeatable)")
 	f.BoolVar(&o.Rights.AllowCommands, "allow-commands", false, "let models run any command with run_command")
