@@ -189,7 +189,7 @@ func (k argumentRules) checkRefused(p located) {
 	}
 	for i, name := range p.Tackle {
 		if why := k.known.Refused(name, nil); why != "" {
-			list.index(i).warn(CodeRefusedTool, fmt.Sprintf("the tackle of %s names %q, of which every call is refused", p.title(), name), why)
+			list.index(i).warn(CodeRefusedTool, fmt.Sprintf("the tackle of %s names %q, but every call of it is refused", p.title(), name), why)
 		}
 	}
 }

@@ -124,7 +124,7 @@ func (k flowRules) checkFlow() {
 	for i := range phases {
 		if !reached[i] {
 			at := k.root.key("phases").index(i)
-			at.key("name").warn(CodeUnreachablePhase, fmt.Sprintf("no run comes to %s: no hand-off, route or on_error leads to it", describe(at)),
+			at.key("name").warn(CodeUnreachablePhase, fmt.Sprintf("%s is never reached: no handoff, route or on_error leads to it", describe(at)),
 				"add a hand-off to it; in a cascade with hand-offs or routing, phases do not follow each other by themselves")
 		}
 	}

@@ -114,8 +114,8 @@ func newContextWhyCommand(con *console) *cobra.Command {
 
 func newContextStatsCommand(con *console) *cobra.Command {
 	return con.wideFlag(contextCommand(con, "stats SESSION", "Sum up what was sent and what that saved, with a bar for each call",
-		"Sums up what the model calls of a run were sent: in tokens and in money, beside full history with the same caching.\n"+
-			"Each call has a bar of its tokens by form; what full history would have had is dotted.",
+		"Sums up what the model calls of a run were sent: in tokens and in money, compared with full history and the same caching.\n"+
+			"Each call has a bar of its tokens by form; the dots are tokens of the full history that were not sent.",
 		"  windlass context stats last\n  windlass context stats last --json",
 		1, "one session id", func(r *inspect.Record, _ []string) (any, shower, error) {
 			s := r.Stats()

@@ -41,7 +41,7 @@ func newContextSelectCommand(con *console) *cobra.Command {
 	f.Int64Var(&o.Budget, "budget", cascade.DefaultInter().Selection.MaxTokens, "the most `TOKENS`")
 	f.StringVar(&o.Phase, "phase", "", "select from what had finished when this `PHASE` began")
 	f.StringVar(&o.Model, "model", "", "the `MODEL` that chooses, with llm and hybrid")
-	f.BoolVar(&store, "store", false, "keep the cards that ClickHouse lacks of the session there, in context_cards")
+	f.BoolVar(&store, "store", false, "store the session's cards that ClickHouse does not have yet in context_cards")
 	return cmd
 }
 

@@ -39,8 +39,8 @@ func run(ctx context.Context, args []string, in io.Reader, out, errw io.Writer) 
 func newRootCommand(con *console) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "windlass",
-		Short: "Run LLM workflows declared phase by phase, and ask what they did and cost",
-		Long: `Run LLM workflows declared phase by phase, and ask what they did and cost.
+		Short: "Run LLM workflows declared phase by phase, and see what they did and cost",
+		Long: `Run LLM workflows declared phase by phase, and see what they did and cost.
 
 Exit codes: 0 done; 1 the cascade failed; 2 wrong usage; 3 the file is invalid; 4 the provider failed;
 5 a budget was reached; 6 storage or engine not available; 130 interrupted.`,
@@ -58,8 +58,8 @@ Exit codes: 0 done; 1 the cascade failed; 2 wrong usage; 3 the file is invalid; 
 	})
 	root.SuggestionsMinimumDistance = 2 // cobra sets it only for its own message
 	root.Args = func(_ *cobra.Command, args []string) error { return unknownCommand(root, args) }
-	showVersion := root.Flags().Bool("version", false, "print the version, as windlass version does")
-	root.PersistentFlags().BoolVar(&con.direct, "no-pager", false, "show long output at once")
+	showVersion := root.Flags().Bool("version", false, "print the version, like windlass version")
+	root.PersistentFlags().BoolVar(&con.direct, "no-pager", false, "do not page long output")
 	con.jsonFlag(root)
 	root.RunE = func(cmd *cobra.Command, _ []string) error {
 		if *showVersion {

@@ -97,7 +97,7 @@ func TestRunsOutliveTheEngine(t *testing.T) {
 	t.Logf("%d runs, the engine killed %d times", runs, kills.Load())
 	require.Positive(t, kills.Load())
 	l.run(exitOK, "ship")
-	require.Contains(t, l.run(exitOK, "ship").err.String(), "Nothing waits")
+	require.Contains(t, l.run(exitOK, "ship").err.String(), "Nothing is pending")
 	l.requireEveryRowOnce(runs + 1)
 }
 

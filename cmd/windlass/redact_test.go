@@ -128,7 +128,7 @@ func TestRedactedIsNowhere(t *testing.T) {
 	require.Equal(t, cards, l.run(exitOK, "sql", "--json", "SELECT content_hash, estimated_tokens FROM context_cards ORDER BY content_hash").out.String())
 	everyRowOnce(t, l, "s1")
 
-	require.Contains(t, l.run(exitOK, "verify", "s1").out.String(), "holds as far as its redactions leave it to be checked")
+	require.Contains(t, l.run(exitOK, "verify", "s1").out.String(), "holds as far as its redactions allow")
 	at := slices.IndexFunc(l.recording("s1").Entries, func(e *echo.Entry) bool { return e.Key.String() == "three/start" })
 	l.home = filepath.Join(l.dir, "another")
 	l.env = append(l.env, "WINDLASS_HOME="+l.home)

@@ -29,9 +29,9 @@ func newReplayCommand(con *console) *cobra.Command {
 	var o replayOptions
 	cmd := &cobra.Command{
 		Use:   "replay SESSION",
-		Short: "Show a run again as it went",
-		Long: `Show a run again, off its record, as it was shown while it ran: in place on a terminal, else line by line. Nothing is
-asked of anybody, nothing is run and nothing is written.`,
+		Short: "Show a recorded run again",
+		Long: `Show a run again from its record, as it was shown while it ran: in place on a terminal, line by line elsewhere. No model
+is asked, no tool runs and nothing is written.`,
 		Example: `  windlass replay last --speed 10
   windlass replay last --list
   windlass replay last --events | jq 'select(.node_type == "model_call")'`,

@@ -24,15 +24,15 @@ func newResumeCommand(con *console) *cobra.Command {
 	var o resumeOptions
 	cmd := &cobra.Command{
 		Use:   "resume SESSION",
-		Short: "Go on with a run that was interrupted, killed, or stopped by a budget or a provider",
-		Long: `Go on with a run that did not come to its end. The cascade runs again and is answered from the session's record as far
-as that goes, so nothing is paid for twice; then it goes on. The cascade, the input, the models and the rights are those
-that the run was begun with. A tool that had begun and may do harm when it is run twice is not run again: the model is
-told that its result is not known.
+		Short: "Resume a run that was interrupted, killed, or stopped by a budget or a provider",
+		Long: `Resume a run that did not complete. The cascade runs again and gets its answers from the session's record, so nothing is
+paid for twice; where the record ends, the run continues with the model and the tools. The cascade, the input, the models
+and the rights are those that the run began with. A tool that had started and may do harm when it runs twice is not run
+again: the model is told that its result is unknown.
 
-With --fork a new session goes on from a place of the old one, which stays as it is. PLACE is the number or the key of
-an entry, to go on after it; or a phase, a visit as draft~2, an attempt or a turn as draft/attempt1/turn3, to begin it
-again. Of a phase it is the newest visit. Exit codes are those of windlass run.`,
+With --fork a new session continues from a place in the old one, which does not change. PLACE is the number or the key of
+an entry, to continue after it; or a phase, a visit such as draft~2, an attempt or a turn such as draft/attempt1/turn3, to
+start it again. A phase stands for its newest visit. The exit codes are those of windlass run.`,
 		Example: `  windlass resume last
   windlass resume last --json
   windlass resume last --fork draft
@@ -52,9 +52,9 @@ again. Of a phase it is the newest visit. Exit codes are those of windlass run.`
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.fork, "fork", "", "go on from this `PLACE` of the session, in a new session: a phase, a key, or the number of an entry")
+	f.StringVar(&o.fork, "fork", "", "continue from this `PLACE` in a new session: a phase, a key, or the number of an entry")
 	f.StringVar(&o.SessionID, "session", "", "the `ID` of the new session of a fork (default: a new one)")
-	f.StringVar(&o.cascade, "cascade", "", "a `FILE` that a fork goes on with; what is recorded must follow from it, too")
+	f.StringVar(&o.cascade, "cascade", "", "the cascade `FILE` of a fork; the recorded entries must follow from it as well")
 	o.flags(con, cmd, "print every new entry of the record as a line of JSON, as it happens")
 	limitFlags(cmd, &o.Limits)
 	return cmd

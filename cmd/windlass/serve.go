@@ -43,7 +43,7 @@ most that each run may take, whatever its cascade or the request says. Every req
 WINDLASS_SERVE_TOKEN or --token-file, or else one that is made at each start, in a file that only you can read. "windlass
 serve token" prints it.
 
-The first Ctrl-C ends it cleanly: no new runs; those that are going on have --grace to finish and are then interrupted.
+The first Ctrl-C ends it cleanly: no new run starts; running ones have --grace to finish and are then interrupted.
 Exit codes: 0 every run had ended; 2 wrong usage; 6 storage is not available; 130 runs were interrupted.`,
 		Example: `  windlass serve --root cascades
   windlass serve --root cascades --listen 127.0.0.1:9000 --max-runs 2
@@ -56,7 +56,7 @@ Exit codes: 0 every run had ended; 2 wrong usage; 6 storage is not available; 13
 	f := cmd.Flags()
 	f.StringVar(&o.listen, "listen", "127.0.0.1:8765", "the `ADDRESS` to listen on")
 	tokenFlag(cmd, &o.tokenFile)
-	f.StringVar(&o.tlsCert, "tls-cert", "", "a `FILE` with a certificate (PEM): the server speaks TLS; read anew when it changes")
+	f.StringVar(&o.tlsCert, "tls-cert", "", "a `FILE` with a certificate (PEM): the server uses TLS; it is read again when it changes")
 	f.StringVar(&o.tlsKey, "tls-key", "", "the `FILE` with the key of --tls-cert (PEM), which other users must not be able to read")
 	f.StringArrayVar(&o.grants.Roots, "root", nil, "a `FOLDER` whose cascades may be run and whose files tools may use (repeatable; default: none)")
 	f.StringArrayVar(&o.grants.AllowEnv, "allow-env", nil, "an environment variable `NAME` that templates and tools may see (repeatable)")
@@ -65,9 +65,9 @@ Exit codes: 0 every run had ended; 2 wrong usage; 6 storage is not available; 13
 	f.BoolVar(&o.grants.AllowHTTP, "allow-http", false, "let cascades declare tools that send requests over HTTP")
 	f.BoolVar(&o.grants.Offline, "offline", false, "answer from the scripts beside the cascades instead of a model")
 	f.BoolVar(&o.runs.NoClickHouse, "no-clickhouse", false, "keep journals only")
-	f.IntVar(&o.runs.Most, "max-runs", 8, "how many runs may go on at once")
+	f.IntVar(&o.runs.Most, "max-runs", 8, "how many runs may be active at once")
 	limitFlags(cmd, &o.grants.Limits)
-	f.DurationVar(&o.grace, "grace", 10*time.Second, "how long runs may go on after Ctrl-C before they are interrupted")
+	f.DurationVar(&o.grace, "grace", 10*time.Second, "how long runs may continue after Ctrl-C before they are interrupted")
 	cmd.AddCommand(newServeTokenCommand(con))
 	return cmd
 }

@@ -824,7 +824,7 @@ func TestServeTLS(t *testing.T) {
 		return err == nil && resp.Body.Close() == nil && served.SerialNumber.Int64() == 2
 	})
 	log := s.stop(exitOK)
-	require.Contains(t, log, " the certificate was read anew; it is valid until ")
+	require.Contains(t, log, " the certificate was read again; it is valid until ")
 	require.Contains(t, log, " the certificate is valid until "+now.Add(24*time.Hour).UTC().Format(time.RFC3339)+"\n")
 
 	for name, tt := range map[string]struct {

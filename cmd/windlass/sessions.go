@@ -90,10 +90,10 @@ func newSessionsShowCommand(con *console) *cobra.Command {
 }
 
 func newSessionsHandoffCommand(con *console) *cobra.Command {
-	return contextCommand(con, "handoff SESSION", "Say where a run stands, for whoever goes on with it",
-		"Says where a run stands, for whoever goes on with it, as Markdown: the task, what is done, what remains, what is in the\n"+
-			"way, what was decided, which files differ from the last commit, and what to tell a model that goes on. It is made of\n"+
-			"the record, so that it is there for a run that was killed, too. No model is asked.",
+	return contextCommand(con, "handoff SESSION", "Report the state of a run for the person or model that continues it",
+		"Reports the state of a run as Markdown, for the person or model that continues it: the task, what is done, what remains,\n"+
+			"blockers, decisions, files that differ from the last commit, and a text for the next model. It comes from the record\n"+
+			"alone, so a killed run has one as well. No model is asked.",
 		"  windlass sessions handoff last\n  windlass sessions handoff last > handoff.md\n  windlass sessions handoff 7k2mq --json",
 		1, "one session id", func(r *inspect.Record, _ []string) (any, shower, error) {
 			h, err := r.Handoff()

@@ -19,16 +19,16 @@ func newSessionsRedactCommand(con *console) *cobra.Command {
 		Use:   "redact ID HASH",
 		Short: "Take the content of a message out of a run, here and in ClickHouse",
 		Long: `Takes the content of a message out of a run for good: a secret that somebody pasted, or that a tool printed. HASH is the
-content hash of the message, as context show and SQL print it, or its first 12 digits. A mark is in its place in the
-journal, in ClickHouse and in cards: in every message with this content, in what was sent of it, in copies of its text
-inside other messages, and in what the run was given and came to. Lines and long words of it in other messages are
-reported, and taken out with --parts, which must be given the first time: afterwards they are not known any more. What
-models wrote of it in words of their own is not found.
+content hash of the message, as context show and SQL print it, or its first 12 digits. A mark replaces it in the
+journal, in ClickHouse and in cards: in every message with this content, in the requests that contained it, in copies of
+its text inside other messages, and in the run's input and output. Lines and long words of it in other messages are
+reported; --parts takes them out as well, and must be given the first time, because afterwards they are no longer known.
+A paraphrase by a model is not found.
 
 ID is the id of a session, its end (5 characters or more) or its beginning.
 
-Files, frozen tests and other sessions that have it are named and stay as they are. A run that a process has is never
-redacted. When ClickHouse does not answer, the journal is redacted, and the same command completes it later.`,
+Files, frozen tests and other sessions that contain it are listed and do not change. A session that a process is running
+is never redacted. When ClickHouse does not answer, the journal is redacted, and the same command completes it later.`,
 		Example: "  windlass sessions redact 7k2mq 3f2a9c0d1e5b7788 --dry-run\n  windlass sessions redact 7k2mq 3f2a9c0d1e5b --reason 'pasted key' --parts",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
@@ -79,14 +79,14 @@ func redactedText(r *archive.Redacted) string {
 	}
 	switch r.Stored {
 	case archive.StoredReplaced:
-		line("ClickHouse has the rows of now; it removes the files of before some minutes later.")
+		line("ClickHouse has the new rows; it removes the old files some minutes later.")
 	case archive.StoredPending:
 		line("The rows in ClickHouse would be replaced.")
 	}
 	leftText(line, r)
-	list(&b, "Files that have it and were left as they are:", r.Files)
+	list(&b, "Files that contain it and were not changed:", r.Files)
 	list(&b, "Other sessions that have this message:", r.Sessions)
-	list(&b, "Other databases that the session was delivered to, to be done with their DSN:", r.Others)
+	list(&b, "Other databases that have the session; run the command again with their DSN:", r.Others)
 	return b.String()
 }
 

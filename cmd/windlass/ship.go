@@ -17,16 +17,17 @@ func newShipCommand(con *console) *cobra.Command {
 	var again bool
 	cmd := &cobra.Command{
 		Use:   "ship [SESSION...]",
-		Short: "Deliver to ClickHouse what waits on this machine",
-		Long: `Delivers what ClickHouse does not have yet of the sessions on this machine, from their journals: of every session, or
-of those named, as every command names them. It may be repeated at any time: what is there already is not counted twice.
+		Short: "Deliver pending rows of this machine's sessions to ClickHouse",
+		Long: `Delivers the rows that ClickHouse does not have yet, from the journals on this machine: those of all sessions, or of the
+named ones. It can be repeated at any time: a row that is there already is not counted twice.
 
-A session that a process runs is left to that process. One that was run with --no-clickhouse is delivered only when it
-is named. Exit code 6 when ClickHouse is not available, or a journal cannot be read; the others are delivered all the same.`,
+The process that runs a session delivers its rows itself. A session that ran with --no-clickhouse is delivered only when
+it is named. The exit code is 6 when ClickHouse is not available or a journal cannot be read; the other sessions are
+delivered all the same.`,
 		Example: "  windlass ship\n  windlass ship last\n  windlass ship --again --json",
 		RunE:    func(cmd *cobra.Command, args []string) error { return shipSessions(cmd.Context(), con, args, again) },
 	}
-	cmd.Flags().BoolVar(&again, "again", false, "deliver everything once more, also what was delivered before")
+	cmd.Flags().BoolVar(&again, "again", false, "deliver all rows again, also those that were delivered before")
 	con.wideFlag(cmd)
 	con.jsonFlag(cmd)
 	return cmd
@@ -52,7 +53,7 @@ func shipSessions(ctx context.Context, con *console, ids []string, again bool) e
 	}
 	all := len(chosen.Sessions)
 	if all == 0 {
-		fmt.Fprintln(con.err, "Nothing waits: ClickHouse has every session of this machine.")
+		fmt.Fprintln(con.err, "Nothing is pending: ClickHouse has every session of this machine.")
 		return con.print([]archive.Shipped{}, func() error { return nil })
 	}
 	results, err := chosen.Deliver(ctx, func(n int, s *sessions.Session) archive.Progress {

@@ -39,9 +39,9 @@ func newSimulateCommand(con *console) *cobra.Command {
 		Long: `Replays recorded conversations under one or many context settings and shows what each would have sent, what a prefix
 cache would have shared, what it would have cost, and what would have been lost. No model is asked.
 
-A FILE has one conversation per line: a JSON array of chat messages. A SESSION is a run on this machine, named as
-everywhere: last, the end of its id. Every policy is held against full history and against the best schedule in hindsight, which knows
-the whole conversation. docs/simulate.md says what the columns mean.
+A FILE has one conversation per line: a JSON array of chat messages. A SESSION is a run on this machine, by
+any of its names, such as last. Every policy is compared with full history and with the best schedule in hindsight,
+which knows the whole conversation. docs/simulate.md explains the columns.
 
 POLICY is ` + strings.Join(simulate.PolicyNames(), ", ") + `, a JSON object of intra_context settings, or @FILE with one;
 NAME=OBJECT and NAME=@FILE give it a name. PRICES is what a cached token costs as a share of another (0.1; 1: nothing is

@@ -25,9 +25,9 @@ func newSQLCommand(con *console) *cobra.Command {
 	var o sqlOptions
 	cmd := &cobra.Command{
 		Use:   "sql QUERY",
-		Short: "Ask ClickHouse with one SQL statement",
+		Short: "Query ClickHouse with one SQL statement",
 		Long: "Runs one SQL statement and prints the rows. QUERY may be - to read it from standard input.\n" +
-			"Nothing can be changed without --write. docs/sql.md has the queries that are asked most.",
+			"Nothing can be changed without --write. docs/sql.md has the most common queries.",
 		Example: `  windlass sql "SELECT * FROM sessions ORDER BY started_at DESC LIMIT 5"
   windlass sql --json "SELECT phase_name, sum(tokens_in) FROM model_calls WHERE NOT copied GROUP BY phase_name"
   windlass sql - < query.sql`,

@@ -128,12 +128,12 @@ func TestValidateKnowsTheRightsOfRuns(t *testing.T) {
 	t.Parallel()
 	const text = `{"cascade_id": "x", "phases": [{"name": "a", "instructions": "x", "tackle": ["run_command", "sql_query"]}]}`
 	_, _, errs := commandLine(t, text, "validate", "-")
-	require.Contains(t, errs, `<stdin>:1:78: warning: the tackle of phase "a" names "run_command", of which every call is refused [refused_tool]`)
+	require.Contains(t, errs, `<stdin>:1:78: warning: the tackle of phase "a" names "run_command", but every call of it is refused [refused_tool]`)
 	require.Contains(t, errs, `= hint: run with --allow-commands, or list the commands in "trusted_commands" of windlass.json`)
 	_, _, errs = commandLine(t, text, "validate", "--allow-commands", "-")
 	require.Empty(t, errs)
 	_, _, errs = commandLine(t, text, "validate", "--allow-commands", "--no-clickhouse", "-")
-	require.Contains(t, errs, `names "sql_query", of which every call is refused [refused_tool]`)
+	require.Contains(t, errs, `names "sql_query", but every call of it is refused [refused_tool]`)
 }
 
 // TestDiagnosticText holds what a person sees.

@@ -56,7 +56,7 @@ func uncheckedText(c *app.RedactionCheck) string {
 		fmt.Fprintf(&b, "%s %s.\n", term.Plural(c.Taken, "entry"), follow)
 	}
 	if c.NotMade > 0 {
-		fmt.Fprintf(&b, "From entry %d on nothing was made again: what decided the way of the run is redacted. Only the checksums hold there.\n", c.NotMade)
+		fmt.Fprintf(&b, "From entry %d on only the checksums were checked: the message that decided the route of the run is redacted.\n", c.NotMade)
 	}
 	return b.String()
 }
@@ -75,7 +75,7 @@ func verifySession(ctx context.Context, con *console, given string) error {
 		if v.Holds {
 			holds := "holds"
 			if c := v.Redaction; c != nil && (c.Taken > 0 || c.NotMade > 0) {
-				holds = "holds as far as its redactions leave it to be checked"
+				holds = "holds as far as its redactions allow"
 			}
 			fmt.Fprintf(con.out, "Session %s %s: %s, %s, %s and %s follow from its record (%s).\n", id, holds, term.Plural(v.Entries, "entry"),
 				term.Plural(v.Requests, "request"), term.Plural(v.Views, "view"), term.Plural(v.Selections, "selection"), v.Status)

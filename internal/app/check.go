@@ -36,7 +36,7 @@ func (o *opening) check() error {
 	for p := range c.EachPhase() {
 		for _, name := range p.Tackle {
 			if why := tools.Refusal(name, nil); why != "" {
-				o.watch.Notice(fmt.Sprintf("phase %q offers its model %q, of which every call is refused: %s", p.Name, name, why))
+				o.watch.Notice(fmt.Sprintf("phase %q offers its model %q, but every call of it is refused: %s", p.Name, name, why))
 			}
 		}
 		why := tools.Refusal(p.Tool, p.Inputs)

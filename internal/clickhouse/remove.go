@@ -76,7 +76,7 @@ func (db *DB) IsBefore(ctx context.Context, session string, redacted echo.Hash) 
 	sql := "SELECT countIf(NOT has(arrayMap(r -> JSONExtractString(r, 'hash'), JSONExtractArrayRaw(data_json, 'header', 'redactions')), ?)) FROM " +
 		db.layout.table("unified_logs") + " WHERE session_id = ? AND node_type = 'run_start'"
 	if err := db.conn.QueryRow(ctx, sql, string(redacted), session).Scan(&rows); err != nil {
-		return false, fmt.Errorf("ask ClickHouse for the redactions of session %s: %w", session, sqlError(err))
+		return false, fmt.Errorf("query ClickHouse for the redactions of session %s: %w", session, sqlError(err))
 	}
 	return rows > 0, nil
 }

@@ -228,7 +228,7 @@ func (db *DB) Size(ctx context.Context) (Size, error) {
 func (db *DB) Version() (string, error) {
 	v, err := db.conn.ServerVersion()
 	if err != nil {
-		return "", fmt.Errorf("ask ClickHouse for its version: %w", err)
+		return "", fmt.Errorf("query the version of ClickHouse: %w", err)
 	}
 	return v.Version.String(), nil
 }

@@ -125,7 +125,7 @@ func (db *DB) id(ctx context.Context) (string, error) {
 	var id string
 	err := db.conn.QueryRow(ctx, "SELECT any(toString(uuid)) FROM system.databases WHERE name = ?", db.layout.database).Scan(&id)
 	if err != nil {
-		return "", fmt.Errorf("ask ClickHouse for the id of the database: %w", err)
+		return "", fmt.Errorf("query the id of the ClickHouse database: %w", err)
 	}
 	return id, nil
 }

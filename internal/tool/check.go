@@ -30,7 +30,7 @@ func Arguments(name string, declared *cascade.Tool) json.RawMessage {
 func (o *Options) Refusal(name string, inputs map[string]json.RawMessage) string {
 	switch {
 	case name == SQLQuery && o.SQL == nil:
-		return "it asks ClickHouse: run without --no-clickhouse, or remove it"
+		return "it queries ClickHouse: run without --no-clickhouse, or remove it"
 	case name != RunCommand || o.AllowCommands || len(o.TrustedCommands) > 0 && !o.neverTrusted(inputs):
 		return ""
 	}

@@ -156,7 +156,7 @@ func wholeCalls() []call {
 	return []call{
 		asks(wholes.Step(echo.StepModel), everything()),
 		asks(wholes.Try(echo.StepModel, 2), Ask(Failing, "too much")),
-		asks(wholes.Try(echo.StepModel, 3), Ask(Refused, "in vain")),
+		asks(wholes.Try(echo.StepModel, 3), Ask(Refused, "a refused call")),
 		asks(wholes.Try(echo.StepModel, 4), Ask(Broken, "what is not there")),
 		uses(wholes.Numbered(echo.StepTool, 1), wholeUse("write")),
 		uses(wholes.Numbered(echo.StepTool, 2), wholeUse("read")),
@@ -202,7 +202,7 @@ func wholeEntries() (out []*echo.Entry) {
 		Model: f.Model, Retries: f.Retries, RetryKinds: f.RetryKinds, Status: f.Status, Hint: f.Hint,
 	})
 	e.Provider, e.Error = f.Provider, &echo.Failure{Kind: "server", Message: f.Message}
-	e = model(wholes.Try(echo.StepModel, 3), Ask(Refused, "in vain"), echo.ModelCall{Model: r.Model, Status: r.Status})
+	e = model(wholes.Try(echo.StepModel, 3), Ask(Refused, "a refused call"), echo.ModelCall{Model: r.Model, Status: r.Status})
 	e.Provider, e.Error, e.CostUSD = r.Provider, &echo.Failure{Kind: "auth", Message: r.Message}, new(float64)
 	e = model(wholes.Try(echo.StepModel, 4), Ask(Broken, "what is not there"), echo.ModelCall{Failed: true})
 	e.Error = &echo.Failure{Kind: "failed", Message: errBroken.Error()}

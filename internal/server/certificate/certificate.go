@@ -27,7 +27,7 @@ type Pair struct {
 	looked  time.Time
 }
 
-// Load reads a certificate and its key. report gets a line when they were, or cannot be, read anew.
+// Load reads a certificate and its key. report gets a line when they were, or cannot be, read again.
 func Load(certFile, keyFile string, report func(string)) (*Pair, error) {
 	return load(certFile, keyFile, report, time.Now)
 }
@@ -74,7 +74,7 @@ func (p *Pair) get() *tls.Certificate {
 		return p.current
 	}
 	p.current = c
-	p.report("the certificate was read anew; it is valid until " + c.Leaf.NotAfter.UTC().Format(time.RFC3339))
+	p.report("the certificate was read again; it is valid until " + c.Leaf.NotAfter.UTC().Format(time.RFC3339))
 	return c
 }
 

@@ -95,7 +95,7 @@ func TestReload(t *testing.T) {
 	now = now.Add(lookEvery)
 	require.Equal(t, int64(2), serial())
 	require.Len(t, said, 1)
-	require.Regexp(t, `^the certificate was read anew; it is valid until \d{4}-`, said[0])
+	require.Regexp(t, `^the certificate was read again; it is valid until \d{4}-`, said[0])
 
 	require.NoError(t, os.Remove(f.Key))
 	for range 3 {
