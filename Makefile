@@ -124,7 +124,7 @@ bench-context: ## measure the context settings on recorded conversations in DATA
 	cd bench && go run ./context "$(abspath $(DATA))"
 
 .PHONY: bench-selection
-bench-selection: ## measure what selections find of the evidence in the conversations of the file DATA (docs/selection.md)
+bench-selection: ## measure what selections find of the evidence in the conversations of the file DATA (docs/measured.md)
 	@test -n "$(DATA)" || { echo "usage: make bench-selection DATA=FILE, a file in the format of LoCoMo"; exit 2; }
 	cd bench && go run ./selection $(FLAGS) "$(abspath $(DATA))"
 

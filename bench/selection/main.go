@@ -1,6 +1,6 @@
 // Command selection measures how much of the evidence for questions about long conversations each
 // strategy of selection finds under a budget. `make bench-selection DATA=FILE` runs it;
-// docs/selection.md explains the figures.
+// docs/measured.md explains the figures.
 package main
 
 import (
@@ -30,7 +30,7 @@ Measures how much of the evidence for questions about long conversations each st
 the format of LoCoMo: a JSON array of conversations over many sessions, with questions and the ids of the turns that hold
 each answer. Every turn is a candidate, a question is the task, and recall is the share of the evidence among what is
 chosen. Tokens are characters divided by four. No model is asked; of hybrid it is measured what it would show to one, cut
-to the budget. docs/selection.md has the figures.
+to the budget. docs/measured.md has the figures.
 
 An embedder is words (word vectors, fetched once), hashed (runs of characters: similarity of spelling only), or the name of
 an embedding model as in windlass.json.
@@ -158,7 +158,7 @@ func once[T int64 | string](flag string, list []T) error {
 }
 
 func read(path string) ([]*locomo.Conversation, error) {
-	const hint = "give a file of conversations in the format of LoCoMo (docs/selection.md)"
+	const hint = "give a file of conversations in the format of LoCoMo (docs/measured.md)"
 	f, err := source.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s", err, hint)

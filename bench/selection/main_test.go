@@ -90,10 +90,10 @@ func TestWithoutWordVectors(t *testing.T) {
 		"WINDLASS_EMBEDDING_MODEL; or measure -embedder hashed")
 }
 
-// The flags in docs/selection.md are those of the command.
+// The flags in docs/measured.md are those of the command.
 func TestThePageNamesItsFlags(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../docs/selection.md")
+	page, err := os.ReadFile("../../docs/measured.md")
 	require.NoError(t, err)
 	lines := 0
 	for line := range strings.Lines(string(page)) {
@@ -111,8 +111,8 @@ func TestMistakes(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
 		"":                                "selection needs one file, got 0: make bench-selection DATA=FILE",
-		"testdata/nowhere.json":           "open testdata/nowhere.json: no such file or directory: give a file of conversations in the format of LoCoMo (docs/selection.md)",
-		"testdata/broken.json":            "read testdata/broken.json: conversation 1 (garden): it has no turns: expected conversation.session_1, session_2, ..., each an array of turns: give a file of conversations in the format of LoCoMo (docs/selection.md)",
+		"testdata/nowhere.json":           "open testdata/nowhere.json: no such file or directory: give a file of conversations in the format of LoCoMo (docs/measured.md)",
+		"testdata/broken.json":            "read testdata/broken.json: conversation 1 (garden): it has no turns: expected conversation.session_1, session_2, ..., each an array of turns: give a file of conversations in the format of LoCoMo (docs/measured.md)",
 		"-strategy llm FILE":              "-strategy llm: a model would be asked for every question, and none is asked here: choose among heuristic, semantic, hybrid",
 		"-strategy best FILE":             `-strategy "best" is not known: choose among heuristic, semantic, hybrid`,
 		"-strategy , FILE":                "-strategy is empty: choose among heuristic, semantic, hybrid",

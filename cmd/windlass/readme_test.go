@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -91,33 +92,66 @@ func TestShownCommandsExist(t *testing.T) {
 	require.Greater(t, total, 7)
 }
 
-// TestReadme runs the README's first command word for word, from the repository's folder, and loads
-// its cascade.
+var (
+	figures    = regexp.MustCompile(`\d[\d,.]*`)
+	bars       = regexp.MustCompile(`[█▓▒·]+`)
+	savedShare = regexp.MustCompile(`\(([\d.]+) % of the tokens\)`)
+)
+
+// TestReadme runs the commands of the README: what it shows of a run and of its context has the same
+// form, and nearly the same share is saved, as the pages that the run reads grow. The first result
+// takes two commands, and the run from the sources names three commands that show what it did. Its
+// cascade loads.
 func TestReadme(t *testing.T) {
 	t.Parallel()
-	data, err := os.ReadFile("../../README.md")
+	repository, err := filepath.Abs("../..")
 	require.NoError(t, err)
-	first := commandsOf(string(data))[0]
-	require.Equal(t, []string{"run", "examples/cascades/repo_audit.json", "--offline"}, first)
 	l := newLab(t, clickhousetest.DSN(t, clickhousetest.Open(t)))
-	l.dir, err = filepath.Abs("../..")
+	work := l.dir
+	l.dir = repository
+	r := followPage(t, l, "../../README.md", func(text string) string {
+		return figures.ReplaceAllString(bars.ReplaceAllString(looseText(text), "█"), "N")
+	})
+	shown := savedShare.FindStringSubmatch(r.page)
+	require.NotNil(t, shown)
+	stats := savedShare.FindStringSubmatch(l.run(exitOK, "context", "stats", "last").out.String())
+	require.NotNil(t, stats)
+	was, err := strconv.ParseFloat(shown[1], 64)
 	require.NoError(t, err)
-	p := l.run(exitOK, first...)
+	is, err := strconv.ParseFloat(stats[1], 64)
+	require.NoError(t, err)
+	require.InDelta(t, was, is, 5, "the README shows a share that is out of date")
+
+	commands := commandsOf(r.page)
+	require.Equal(t, "init hello && windlass run hello/hello.json --offline", strings.Join(commands[0], " "))
+	l.dir = work
+	l.run(exitOK, "init", "hello")
+	require.Contains(t, l.run(exitOK, "run", "hello/hello.json", "--offline").out.String(), "(scripted)")
+
+	require.Equal(t, []string{"run", "examples/cascades/repo_audit.json", "--offline"}, commands[1])
+	l.dir = repository
+	p := l.run(exitOK, commands[1]...)
 	require.Contains(t, p.out.String(), `"next_steps": [`)
-	next := regexp.MustCompile(`(?m)^(?:Next: |      )windlass (.*?)  +(.*)$`).FindAllStringSubmatch(p.err.String(), -1)
-	require.Len(t, next, 3, p.err.String())
+	requireNext(t, l, p.err.String())
+
+	example := jsonText.FindStringSubmatch(r.page)
+	require.NotNil(t, example)
+	_, found, err := cascade.Parse("README.md.json", []byte(example[1]), app.Known())
+	require.NoError(t, err)
+	require.Empty(t, found)
+}
+
+// requireNext runs the three commands with which a run ends.
+func requireNext(t *testing.T, l *lab, end string) {
+	t.Helper()
+	next := regexp.MustCompile(`(?m)^(?:Next: |      )windlass (.*?)  +(.*)$`).FindAllStringSubmatch(end, -1)
+	require.Len(t, next, 3, end)
 	for _, m := range next {
 		require.LessOrEqual(t, len(m[0]), 80)
 		asked := l.run(exitOK, strings.Fields(m[1])...)
 		require.Contains(t, asked.out.String()+asked.err.String(), "survey", m[1])
 	}
 	require.Equal(t, "show last", next[0][1])
-
-	shown := jsonText.FindSubmatch(data)
-	require.NotNil(t, shown)
-	_, found, err := cascade.Parse("README.md.json", shown[1], app.Known())
-	require.NoError(t, err)
-	require.Empty(t, found)
 }
 
 func TestLinksLeadSomewhere(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"github.com/windlass-run/windlass/internal/app"
 )
 
-// TestSelectionPage holds the page about selections to what there is: its commands and their flags,
+// TestSelectionPage holds the page about selections, and that of measurements, to what there is: its commands and their flags,
 // its snippet, the strategies and the parts of a score.
 func TestSelectionPage(t *testing.T) {
 	t.Parallel()
@@ -22,7 +22,7 @@ func TestSelectionPage(t *testing.T) {
 	require.NoError(t, err)
 	page := string(data)
 	commands, snippets := 0, 0
-	for _, b := range blocksOf(t, "selection.md") {
+	for _, b := range append(blocksOf(t, "selection.md"), blocksOf(t, "measured.md")...) {
 		switch b.info {
 		case "sh":
 			for line := range strings.Lines(b.text) {
