@@ -40,8 +40,9 @@ func newSimulateCommand(con *console) *cobra.Command {
 cache would have shared, what it would have cost, and what would have been lost. No model is asked.
 
 A FILE has one conversation per line: a JSON array of chat messages. A SESSION is a run on this machine, by
-any of its names, such as last. Every policy is compared with full history and with the best schedule in hindsight,
-which knows the whole conversation. docs/simulate.md explains the columns.
+any of its names, such as last; the first row of its table is what the run really sent. Every policy is compared with
+full history and with the best schedule in hindsight, which knows the whole conversation. docs/simulate.md explains the
+columns.
 
 POLICY is ` + strings.Join(simulate.PolicyNames(), ", ") + `, a JSON object of intra_context settings, or @FILE with one;
 NAME=OBJECT and NAME=@FILE give it a name. PRICES is what a cached token costs as a share of another (0.1; 1: nothing is

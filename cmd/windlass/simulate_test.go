@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/echo/journal"
+	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/internal/simulate"
 	"github.com/windlass-run/windlass/internal/term/reports"
 )
@@ -25,7 +26,7 @@ func TestSimulatePage(t *testing.T) {
 	data, err := os.ReadFile("../../docs/simulate.md")
 	require.NoError(t, err)
 	page := string(data)
-	for _, head := range reports.SimulationTable(&simulate.Group{}).Heads()[1:] {
+	for _, head := range reports.SimulationTable(&simulate.Group{AsRun: &simulate.Summary{}}).Heads()[1:] {
 		require.Regexp(t, `(?m)^\| ([a-z, ]+, )?`+head+`(, [a-z ]+)? \|`, page, "the column %s", head)
 	}
 	for _, name := range simulate.PolicyNames() {
@@ -97,7 +98,78 @@ func TestSimulationAgreesWithTheRun(t *testing.T) {
 			require.Len(t, recorded, 12)
 			require.Equal(t, recorded, simulated)
 			require.Positive(t, saved)
+			requireAsRun(t, l, "same="+settings, recorded)
 		})
+	}
+}
+
+// requireAsRun demands that what was really sent in the session "whole" is the sum of its calls, and
+// has the figures of the policy that it ran with.
+func requireAsRun(t *testing.T, l *lab, same string, calls [][3]int64) {
+	t.Helper()
+	var report simulate.Report
+	shown := l.run(exitOK, "simulate", "whole", "--policy", "full", "--policy", same, "--prices", "2:0.5", "--json")
+	require.NoError(t, json.Unmarshal([]byte(shown.out.String()), &report))
+	g := report.Groups[0]
+	var tokens, shared int64
+	for _, c := range calls {
+		tokens, shared = tokens+c[1], shared+c[2]
+	}
+	require.Equal(t, []int64{tokens, shared}, []int64{g.AsRun.TokensSent, g.AsRun.TokensShared})
+	full, equal := *g.Policies[0], *g.Policies[1]
+	require.Positive(t, *full.Changed)
+	require.InDelta(t, float64(full.TokensSent)/float64(tokens), *full.TokensOfRun, 1e-9)
+	require.InDelta(t, full.Money/g.AsRun.Money, *full.MoneyOfRun, 1e-9)
+	require.Equal(t, []float64{0, 1, 1}, []float64{float64(*equal.Changed), *equal.TokensOfRun, *equal.MoneyOfRun})
+	require.NotNil(t, g.AsRun.OfBest)
+	equal.Policy, equal.Changed, equal.TokensOfRun, equal.MoneyOfRun = simulate.AsRun, nil, nil, nil
+	require.Equal(t, equal, *g.AsRun)
+
+	text := l.run(exitOK, "simulate", "whole", "--policy", "full", "--policy", same, "--prices", "2:0.5").out.String()
+	require.Regexp(t, `(?m)^-[- ]+\nas run +[\d,]+  +[\d.]+ %`, text, "it is the first row")
+	require.Regexp(t, `(?m)^full +[\d,]+ +\+\d+\.\d % `, text)
+	require.Regexp(t, `(?m)^same +[\d,]+ +0\.0 % `, text)
+	require.NotContains(t, text, "No policy would")
+	only := l.run(exitOK, "simulate", "whole", "--policy", "as one="+strings.TrimPrefix(same, "same=")).out.String()
+	require.Contains(t, only, "\nNo policy would have sent anything else: each of 12 calls is the same under all of them.\n")
+}
+
+// What was really sent is what the record says, in every recorded session: summaries of the guard,
+// branches and fallbacks as well.
+func TestAsRunIsTheRecord(t *testing.T) {
+	t.Parallel()
+	paths, err := filepath.Glob("testdata/frozen/rules*/*.jsonl")
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, len(paths), 8)
+	full, _ := simulate.NamedPolicy(simulate.PolicyFull)
+	prices, err := simulate.ParsePrices("0.1")
+	require.NoError(t, err)
+	for _, path := range paths {
+		rec, err := journal.Read(path)
+		require.NoError(t, err)
+		all, err := simulate.FromRecording("s", rec)
+		require.NoError(t, err)
+		sim := &simulate.Simulation{Policies: []simulate.Policy{full}, Prices: []simulate.Prices{prices}}
+		sent := map[string]map[int]int64{} // by visit and length of the history
+		for req, err := range record.RequestsOf(rec.Entries) {
+			require.NoError(t, err)
+			visit := req.Key().VisitKey().String()
+			if sent[visit] == nil {
+				sent[visit] = map[int]int64{}
+			}
+			sent[visit][len(req.History)] = req.Selection.Selection.ContextSize
+		}
+		calls := 0
+		require.NoError(t, sim.Run(t.Context(), all, func(o *simulate.Outcome) error {
+			require.Len(t, o.AsRun, 1, "%s: %s", path, o.Conversation)
+			for _, c := range o.AsRun[0].Calls {
+				calls++
+				require.Equal(t, sent[o.Conversation.Name][c.History], c.Tokens, "%s: %s, %d", path, o.Conversation, c.History)
+				require.Empty(t, c.Invalid)
+			}
+			return nil
+		}))
+		require.Positive(t, calls)
 	}
 }
 

@@ -9,15 +9,39 @@ import (
 
 // USD writes an amount of money with as many digits as a small one needs to differ from nothing.
 func USD(v float64) string {
-	switch {
-	case v < 0:
-		return "-" + USD(-v)
-	case v >= 1 || v == 0:
-		return fmt.Sprintf("$%.2f", v)
-	case v < 0.0001:
-		return "$" + strconv.FormatFloat(v, 'f', int(1-math.Floor(math.Log10(v))), 64) // two digits that count
+	return usd(v, decimals(v))
+}
+
+// USDColumn writes amounts of money below each other, all with the decimals of the one that needs
+// most.
+func USDColumn(amounts []float64) []string {
+	most := 0
+	for _, v := range amounts {
+		most = max(most, decimals(v))
 	}
-	return fmt.Sprintf("$%.4f", v)
+	out := make([]string, len(amounts))
+	for i, v := range amounts {
+		out[i] = usd(v, most)
+	}
+	return out
+}
+
+func usd(v float64, decimals int) string {
+	if v < 0 {
+		return "-" + usd(-v, decimals)
+	}
+	return "$" + strconv.FormatFloat(v, 'f', decimals, 64)
+}
+
+// decimals is how many decimals an amount needs.
+func decimals(v float64) int {
+	switch v = math.Abs(v); {
+	case v >= 1 || v == 0:
+		return 2
+	case v < 0.0001:
+		return int(1 - math.Floor(math.Log10(v))) // two digits that count
+	}
+	return 4
 }
 
 // Cost writes what calls cost, nil when no cost is known. A sum that lacks some unknown costs is

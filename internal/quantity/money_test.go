@@ -16,6 +16,15 @@ func TestUSD(t *testing.T) {
 	}
 }
 
+// Amounts below each other have one number of decimals.
+func TestUSDColumn(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, []string{"$12.5000", "$0.0031", "$0.0000", "-$1.0000"}, quantity.USDColumn([]float64{12.5, 0.0031, 0, -1}))
+	require.Equal(t, []string{"$12.50", "$1.00"}, quantity.USDColumn([]float64{12.5, 1}))
+	require.Equal(t, []string{"$0.000012", "$0.250000"}, quantity.USDColumn([]float64{0.000012, 0.25}))
+	require.Empty(t, quantity.USDColumn(nil))
+}
+
 func TestCost(t *testing.T) {
 	t.Parallel()
 	two, none := 2.0, 0.0

@@ -73,7 +73,7 @@ func choosePolicy(text, from string) (Policy, cascade.Diagnostics, error) {
 		return Policy{}, nil, choiceError("", "policy %q: expected one of %s, a JSON object of intra_context settings, or @FILE with one",
 			text, strings.Join(PolicyNames(), ", "))
 	}
-	if _, taken := NamedPolicy(name); taken {
+	if _, taken := NamedPolicy(name); taken || name == AsRun {
 		return Policy{}, nil, choiceError("another name: NAME=OBJECT or NAME=@FILE", "policy %s: there is a policy of the name %q already", text, name)
 	}
 	p, found, err := ParsePolicy(name, from, settings)

@@ -30,6 +30,9 @@ const (
 	policyStep      = "step:"
 )
 
+// AsRun is the name of what a recorded run really sent. It is no policy that can be chosen.
+const AsRun = "as run"
+
 // PolicyNames are the forms of a policy's name, for help and errors.
 func PolicyNames() []string {
 	return []string{PolicyFull, PolicyDefault, PolicyEveryTurn, policyStep + "N", PolicyHindsight}

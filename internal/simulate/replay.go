@@ -14,6 +14,8 @@ type Call struct {
 	References int             // of the answer, to what occurred earlier
 	Kept       int             // of them that stand in the request
 	Request    []*echo.Message // nil unless requests are kept
+
+	print uint64 // equal for requests that are equal
 }
 
 // Sizes are the measures of one request, in tokens by [autocontext.Tokens].
@@ -118,6 +120,7 @@ func (r *replayer) replay(ctx context.Context, settings autocontext.Settings, pr
 // measure sets what follows from the bytes of a request.
 func (r *replayer) measure(c *Call, p point, request, before []*reading) {
 	c.Tokens, c.Shared = measure(before, request)
+	c.print = fingerprint(request)
 	wire := make([]*wireMessage, len(request))
 	text := sentText{whole: make([]bool, len(r.conversation.Items))}
 	for i, d := range request {

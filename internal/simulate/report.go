@@ -17,6 +17,12 @@ type Group struct {
 	TokensFull    int64      `json:"tokens_full"` // that full history would send
 	MoneyFull     float64    `json:"money_full"`  // in USD, or in tokens at full price
 	Policies      []*Summary `json:"policies"`
+
+	// AsRun is what a session really sent, in the same measures; nil: it is not recorded.
+	AsRun   *Summary `json:"as_run,omitempty"`
+	PaidUSD *float64 `json:"paid_usd,omitempty"` // by the record, answers included; nil: unknown
+
+	Series []*Series `json:"series,omitempty"` // when the simulation asks for them
 }
 
 // Summary is one policy in a [Group].
@@ -40,6 +46,11 @@ type Summary struct {
 	References   int      `json:"references"`      // of calls' arguments to what occurred earlier
 	Kept         int      `json:"references_kept"` // of them, those in the request
 	KeptShare    *float64 `json:"kept"`            // null when there are no references
+
+	// How it differs from what was really sent; nil: that is not recorded.
+	Changed     *int     `json:"calls_changed,omitempty"` // calls that are sent something else
+	TokensOfRun *float64 `json:"tokens_of_run,omitempty"` // as a share of what was sent
+	MoneyOfRun  *float64 `json:"money_of_run,omitempty"`
 
 	best float64 // money of the best schedule
 }
@@ -65,7 +76,7 @@ func NewCollector(s *Simulation) *Collector {
 func (c *Collector) groups(file string) []*Group {
 	var out []*Group
 	for _, prices := range c.sim.Prices {
-		g := &Group{File: file, Prices: prices}
+		g := &Group{File: file, Prices: prices, AsRun: &Summary{Policy: AsRun}, PaidUSD: new(float64)}
 		for _, p := range c.sim.Policies {
 			g.Policies = append(g.Policies, &Summary{Policy: p.Name})
 		}
@@ -86,24 +97,25 @@ func (c *Collector) Add(o *Outcome) {
 	n := len(c.sim.Policies)
 	for i := range c.sim.Prices {
 		runs := o.Runs[i*n : (i+1)*n]
-		c.addTo(groups[i], o, o.Full[i], runs)
-		c.addTo(c.report.Total[i], o, o.Full[i], runs)
+		for _, g := range []*Group{groups[i], c.report.Total[i]} {
+			c.addTo(g, o.Conversation, &o.Full[i], runs)
+			g.addAsRun(o, i, runs)
+			if c.sim.Series {
+				g.addSeries(o, i, runs)
+			}
+		}
 	}
 }
 
-func (c *Collector) addTo(g *Group, o *Outcome, full Run, runs []Run) {
+func (c *Collector) addTo(g *Group, of *Conversation, full *Run, runs []Run) {
 	all := full.total()
 	g.Conversations++
 	g.Calls += len(full.Calls)
 	g.TokensFull += all.tokens
 	g.MoneyFull += all.money
 	for i := range runs {
-		s, t := g.Policies[i], runs[i].total()
-		s.add(&runs[i], t)
-		if all.money > 0 && t.money/all.money > s.Worst {
-			s.Worst = t.money / all.money
-			s.WorstFile, s.WorstAt, s.WorstName = o.Conversation.File, o.Conversation.Number, o.Conversation.Name
-		}
+		s := g.Policies[i]
+		s.add(&runs[i], all, of)
 		if b := c.best[i]; b >= 0 {
 			s.best += runs[b].total().money
 		}
@@ -124,10 +136,16 @@ func (r *Run) total() (t total) {
 	return t
 }
 
-func (s *Summary) add(r *Run, t total) {
+// add adds a run of a conversation for which full history takes so much.
+func (s *Summary) add(r *Run, full total, of *Conversation) {
+	t := r.total()
 	s.TokensSent += t.tokens
 	s.TokensShared += t.shared
 	s.Money += t.money
+	if full.money > 0 && t.money/full.money > s.Worst {
+		s.Worst = t.money / full.money
+		s.WorstFile, s.WorstAt, s.WorstName = of.File, of.Number, of.Name
+	}
 	for i := range r.Calls {
 		call := &r.Calls[i]
 		if call.Invalid != "" {
@@ -146,6 +164,7 @@ func (c *Collector) Report() *Report {
 		for i, s := range g.Policies {
 			s.finish(g, c.best[i] >= 0)
 		}
+		g.finishAsRun(c)
 	}
 	if len(c.files) < 2 {
 		c.report.Total = nil

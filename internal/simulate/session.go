@@ -24,6 +24,7 @@ func FromRecording(name string, rec *journal.Recording) ([]*Conversation, error)
 			continue // it asked no model
 		}
 		v.conversation.Number = len(all) + 1
+		v.sent.of(v.conversation)
 		all = append(all, v.conversation)
 	}
 	if len(all) == 0 {
@@ -44,6 +45,7 @@ type sessionReader struct {
 type visit struct {
 	conversation *Conversation
 	asked        echo.Key // the key of the newest call, until its answer was read
+	sent         *sentRequests
 }
 
 func (s *sessionReader) take(e *echo.Entry) error {
@@ -51,7 +53,7 @@ func (s *sessionReader) take(e *echo.Entry) error {
 		s.callouts[e.ContentHash] = true
 	}
 	if e.NodeType == echo.NodePhaseStart {
-		v := &visit{conversation: &Conversation{File: s.name, Name: e.Key.VisitKey().String(), Dialect: dialect.Recorded(e)}}
+		v := &visit{conversation: &Conversation{File: s.name, Name: e.Key.VisitKey().String(), Dialect: dialect.Recorded(e)}, sent: newSentRequests()}
 		s.visits, s.latest[e.Key.VisitKey()] = append(s.visits, v), v
 	}
 	req, err := s.requests.Read(e)
@@ -63,6 +65,7 @@ func (s *sessionReader) take(e *echo.Entry) error {
 	case v == nil:
 	case req != nil:
 		v.asked = req.Key()
+		v.sent.add(req)
 		v.conversation.Items = v.conversation.Items[:0]
 		for _, h := range req.History {
 			v.conversation.Items = append(v.conversation.Items, s.item(h))
@@ -70,6 +73,7 @@ func (s *sessionReader) take(e *echo.Entry) error {
 	case e.NodeType == echo.NodeModelCall && e.Key == v.asked && e.Message != nil:
 		// The answer of the last call is in no request. The others are replaced by the next request.
 		v.conversation.Items = append(v.conversation.Items, s.item(e))
+		v.sent.answered(e)
 	}
 	return nil
 }
@@ -85,6 +89,9 @@ type Conversation struct {
 	Name    string // of a visit, such as "research~2"; "" for a line of a file
 	Items   []echo.Item
 	Dialect dialect.Dialect // how the model was told about tools
+
+	Sent    [][]*echo.Message // what each call was really sent; nil: it is not recorded
+	PaidUSD *float64          // by the record, answers included; nil: unknown
 }
 
 // String names a conversation for people.

@@ -15,6 +15,7 @@ type Simulation struct {
 	Policies []Policy // see [WithHindsight]
 	Prices   []Prices
 	Keep     bool // requests are kept in [Call.Request]
+	Series   bool // a [Collector] keeps each call in [Group.Series]
 }
 
 // Run is one conversation under one policy at one price.
@@ -29,6 +30,7 @@ type Outcome struct {
 	Conversation *Conversation
 	Runs         []Run // by prices, then by policies
 	Full         []Run // with full history, by prices
+	AsRun        []Run // what was really sent, by prices; none: it is not recorded
 }
 
 // Run replays conversations in parallel and yields their outcomes in order. It ends with the first
@@ -86,6 +88,9 @@ func (s *Simulation) one(ctx context.Context, c *Conversation) (*Outcome, error)
 			return nil, err
 		}
 		out.Full = append(out.Full, Run{Policy: PolicyFull, Prices: prices, Calls: calls})
+		if c.Sent != nil {
+			out.AsRun = append(out.AsRun, Run{Policy: AsRun, Prices: prices, Calls: r.asRun(prices)})
+		}
 		for i, p := range s.Policies {
 			if p.Hindsight && courses[i] == nil {
 				courses[i] = lay(c, p.settings(c, prices, true))

@@ -75,3 +75,33 @@ func TestSimulation(t *testing.T) {
 	require.True(t, strings.HasPrefix(b.String(), "a.jsonl: 1 conversation, 1,200 calls, 5,000 tokens with full history; a cached token costs 0.1 of another\n\n"), b.String())
 	require.Regexp(t, `default +2,500 +50\.0 % +0\.0 % +0 +1\.250 +0\.000 +1\.500  line 7`, b.String())
 }
+
+// What was really sent is the first row, the others say how they differ from it, costs have one number
+// of decimals, and what the run paid is below.
+func TestSimulationOfARun(t *testing.T) {
+	t.Parallel()
+	some := func(v float64) *float64 { return &v }
+	changed, none := 3, 0
+	group := &simulate.Group{
+		File: "a", Conversations: 1, Calls: 12, TokensFull: 5000, Prices: simulate.Prices{Input: 2, Cached: 0.5, USD: true, Name: "2:0.5"},
+		AsRun: &simulate.Summary{Policy: simulate.AsRun, TokensSent: 2500, Money: 0.0012}, PaidUSD: some(0.25),
+		Policies: []*simulate.Summary{
+			{Policy: "full", TokensSent: 5000, Money: 1.5, Changed: &changed, TokensOfRun: some(2), MoneyOfRun: some(1250)},
+			{Policy: "tight", TokensSent: 2250, Money: 0.0011, Changed: &none, TokensOfRun: some(0.9), MoneyOfRun: some(0.91666)},
+		},
+	}
+	shown := func(room term.Room) string {
+		var b strings.Builder
+		require.NoError(t, reports.Simulation(&b, room, &simulate.Report{Groups: []*simulate.Group{group}}))
+		return b.String()
+	}
+	all := shown(term.Room{})
+	require.Regexp(t, `(?m)^as run +2,500 +0\.0 % +0\.0 % +\$0\.0012 +0\.000`, all)
+	require.Regexp(t, `(?m)^full +5,000 +\+100\.0 % +0\.0 % +0\.0 % +\$1\.5000 +\+124900\.0 %`, all)
+	require.Regexp(t, `(?m)^tight +2,250 +-10\.0 % +0\.0 % +0\.0 % +\$0\.0011 +-8\.3 %`, all)
+	require.True(t, strings.HasSuffix(all, "\n\nBy the record, the run paid $0.2500 for 12 calls, answers included.\n"), all)
+
+	group.Policies, group.AsRun.TokensSent = group.Policies[1:], 5000
+	require.Contains(t, shown(term.Room{Width: 80}), ""+
+		"\nNo policy would have sent anything else: nothing in 12 calls was old or large\nenough to be left out.\nBy the record,")
+}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/windlass-run/windlass/internal/quantity"
 	"github.com/windlass-run/windlass/internal/simulate"
@@ -25,14 +27,55 @@ func Simulation(w io.Writer, room term.Room, r *simulate.Report) error {
 		if err := SimulationTable(g).Render(w, room); err != nil {
 			return err
 		}
+		writeNotes(w, room, asRunNotes(g))
 	}
 	return nil
 }
 
-// SimulationTable has a row for each policy of a group.
+// writeNotes writes lines below a table.
+func writeNotes(w io.Writer, room term.Room, notes []string) {
+	if len(notes) > 0 {
+		fmt.Fprintln(w)
+	}
+	for _, n := range notes {
+		lines := []string{n}
+		if room.Width > 0 {
+			lines = term.Wrapped(n, room.Width)
+		}
+		fmt.Fprintln(w, strings.Join(lines, "\n"))
+	}
+}
+
+// asRunNotes are what there is to say of the run that was replayed.
+func asRunNotes(g *simulate.Group) []string {
+	var notes []string
+	if g.NothingChanges() {
+		why := "each of " + term.Counted(g.Calls, "call") + " is the same under all of them."
+		if g.AsRun.TokensSent == g.TokensFull {
+			why = "nothing in " + term.Counted(g.Calls, "call") + " was old or large enough to be left out."
+		}
+		notes = append(notes, "No policy would have sent anything else: "+why)
+	}
+	if g.AsRun != nil && g.PaidUSD != nil && *g.PaidUSD > 0 {
+		notes = append(notes, fmt.Sprintf("By the record, the run paid %s for %s, answers included.", term.USD(*g.PaidUSD),
+			term.Counted(g.Calls, "call")))
+	}
+	return notes
+}
+
+// SimulationTable has a row for what was really sent, if that is known, and one for each policy of a
+// group.
 func SimulationTable(g *simulate.Group) *term.Table {
-	t := term.NewTable("policy", ">tokens", ">saved", ">cached", ">cost", ">of best", ">of full", ">worst", "where", ">invalid", ">kept")
-	for _, s := range g.Policies {
+	rows := g.Policies
+	heads := []string{"policy", ">tokens", ">saved", ">cached", ">cost", ">of best", ">of full", ">worst", "where", ">invalid", ">kept"}
+	if g.AsRun != nil {
+		rows = append([]*simulate.Summary{g.AsRun}, rows...)
+		heads = slices.Insert(heads, 5, ">cost diff")
+		heads = slices.Insert(heads, 2, ">tokens diff")
+	}
+	t := term.NewTable(heads...)
+	costs := moneyColumn(g.Prices, rows)
+	for i, s := range rows {
 		best, kept := "", ""
 		if s.OfBest != nil {
 			best = fmt.Sprintf("%.3f", *s.OfBest)
@@ -40,10 +83,29 @@ func SimulationTable(g *simulate.Group) *term.Table {
 		if s.KeptShare != nil {
 			kept = quantity.Share(*s.KeptShare, 1)
 		}
-		t.Add(s.Policy, term.Count(s.TokensSent), quantity.Share(s.Saved, 1), quantity.Share(s.Cached, 1), formatMoney(g.Prices, s.Money),
-			best, fmt.Sprintf("%.3f", s.OfFull), fmt.Sprintf("%.3f", s.Worst), worstPlace(g, s), term.Count(int64(s.Invalid)), kept)
+		cells := []string{
+			s.Policy, term.Count(s.TokensSent), quantity.Share(s.Saved, 1), quantity.Share(s.Cached, 1), costs[i],
+			best, fmt.Sprintf("%.3f", s.OfFull), fmt.Sprintf("%.3f", s.Worst), worstPlace(g, s), term.Count(int64(s.Invalid)), kept,
+		}
+		if g.AsRun != nil {
+			cells = slices.Insert(cells, 5, difference(s.MoneyOfRun))
+			cells = slices.Insert(cells, 2, difference(s.TokensOfRun))
+		}
+		t.Add(cells...)
 	}
-	return t.Key("policy").Drop("invalid", "kept", "where", "of best", "cached", "worst")
+	return t.Key("policy").Drop("invalid", "kept", "where", "of best", "worst", "cached", "of full", "saved")
+}
+
+// difference writes how much more or less than the run something is, "" for the run itself.
+func difference(ofRun *float64) string {
+	if ofRun == nil {
+		return ""
+	}
+	s := quantity.Share(*ofRun-1, 1)
+	if !strings.HasPrefix(s, "-") && s != "0.0 %" {
+		s = "+" + s
+	}
+	return s
 }
 
 // worstPlace names the conversation a policy did worst in; "": nowhere worse than full history.
@@ -61,10 +123,17 @@ func worstPlace(g *simulate.Group, s *simulate.Summary) string {
 	return place
 }
 
-// formatMoney writes a cost in USD, or in tokens at full price.
-func formatMoney(p simulate.Prices, v float64) string {
-	if p.USD {
-		return term.USD(v)
+// moneyColumn writes the costs of rows: in USD with one number of decimals for all of them, or in
+// tokens at full price.
+func moneyColumn(p simulate.Prices, rows []*simulate.Summary) []string {
+	costs := make([]float64, len(rows))
+	cells := make([]string, len(rows))
+	for i, s := range rows {
+		costs[i] = s.Money
+		cells[i] = term.Count(int64(s.Money + 0.5))
 	}
-	return term.Count(int64(v + 0.5))
+	if p.USD {
+		return quantity.USDColumn(costs)
+	}
+	return cells
 }
