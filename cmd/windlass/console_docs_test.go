@@ -43,5 +43,5 @@ func TestShownOutput(t *testing.T) {
 			}
 		}
 	}
-	require.Equal(t, 7, total)
+	require.Equal(t, 9, total)
 }

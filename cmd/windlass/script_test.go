@@ -95,7 +95,7 @@ func testEnvironment(work, cache, dsn, baseURL string) []string {
 		"HOME=" + filepath.Join(work, "home"), "TMPDIR=" + work,
 		"WINDLASS_HOME=" + filepath.Join(work, "windlass"), "WINDLASS_CACHE=" + cache, "WINDLASS_CLICKHOUSE_DSN=" + dsn,
 		"GORACE=atexit_sleep_ms=0", // the race detector's processes end without waiting a second
-		"WINDLASS_MODEL=", "WINDLASS_EMBEDDING_MODEL=hashed", "OPENAI_BASE_URL=" + baseURL, "OPENAI_API_KEY=" + testKey, "TERM=dumb", "TZ=UTC",
+		"WINDLASS_MODEL=", "WINDLASS_EMBEDDING_MODEL=hashed", "OPENAI_BASE_URL=" + baseURL, "OPENAI_API_KEY=" + testKey, "TERM=dumb", "TZ=UTC", "LC_ALL=C.UTF-8",
 		"WINDLASS_PAGER=", // nobody is there to leave one
 	}
 }

@@ -26,7 +26,8 @@ import (
 type simulateOptions struct {
 	policies []string
 	prices   []string
-	plot     string
+	plot     bool
+	svg      string
 	calls    string
 	dump     string
 }
@@ -48,8 +49,9 @@ POLICY is ` + strings.Join(simulate.PolicyNames(), ", ") + `, a JSON object of i
 NAME=OBJECT and NAME=@FILE give it a name. PRICES is what a cached token costs as a share of another (0.1; 1: nothing is
 cached), IN:CACHED in USD per million tokens, or the name of a model.`,
 		Example: "  windlass simulate transcripts.jsonl\n" +
-			"  windlass simulate transcripts.jsonl --prices 1,0.1,gpt-5-mini --plot cost.svg\n" +
+			"  windlass simulate transcripts.jsonl --prices 1,0.1,gpt-5-mini --svg cost.svg\n" +
 			"  windlass simulate transcripts.jsonl --policy default --policy 'tight={\"mask_observations_after\": 1}'\n" +
+			"  windlass simulate last --prices gpt-5-mini --plot\n" +
 			"  windlass simulate last --policy full --policy @settings.json --json\n" +
 			"  windlass simulate transcripts.jsonl --policy default --calls calls.jsonl --dump requests.jsonl",
 		Args: atLeastOne("file or session"),
@@ -58,7 +60,8 @@ cached), IN:CACHED in USD per million tokens, or the name of a model.`,
 	f := cmd.Flags()
 	f.StringArrayVar(&o.policies, "policy", nil, "settings to replay under, repeatable; default: full, every_turn, step:10 and default")
 	f.StringSliceVar(&o.prices, "prices", []string{"0.1"}, "what tokens cost, repeatable or separated by commas")
-	f.StringVar(&o.plot, "plot", "", "write a picture of cost against information kept to this file, as SVG")
+	f.BoolVar(&o.plot, "plot", false, "draw tokens and cost per call, and the cost so far under each policy")
+	f.StringVar(&o.svg, "svg", "", "write a picture of cost against information kept to this `FILE`")
 	f.StringVar(&o.calls, "calls", "", "write a line of JSON per call to this file")
 	f.StringVar(&o.dump, "dump", "", "write a line of JSON per call to this file, with the messages as they would be sent")
 	con.wideFlag(cmd)
@@ -81,7 +84,7 @@ func runSimulation(ctx context.Context, con *console, args []string, o simulateO
 	if err != nil {
 		return conversationsError(err)
 	}
-	sim := &simulate.Simulation{Policies: simulate.WithHindsight(named), Prices: prices, Keep: o.dump != ""}
+	sim := &simulate.Simulation{Policies: simulate.WithHindsight(named), Prices: prices, Keep: o.dump != "", Series: o.plot}
 	report, err := replayAll(ctx, con, sim, all, len(named), o)
 	if ctx.Err() != nil {
 		return withExit(exitInterrupted, errInterrupted, "")
@@ -90,7 +93,10 @@ func runSimulation(ctx context.Context, con *console, args []string, o simulateO
 		return err
 	}
 	return con.print(report, func() error {
-		return reports.Simulation(con.out, con.room(con.out), report)
+		if err := reports.Simulation(con.out, con.room(con.out), report); err != nil || !o.plot {
+			return err
+		}
+		return reports.SimulationPlots(con.out, con.canvas(), report)
 	})
 }
 
@@ -123,7 +129,7 @@ func openOutputs(to *simulate.Files, o simulateOptions) error {
 	for _, f := range []struct {
 		flag, path string
 		to         **simulate.File
-	}{{"plot", o.plot, &to.Plot}, {"calls", o.calls, &to.Calls}, {"dump", o.dump, &to.Requests}} {
+	}{{"svg", o.svg, &to.Plot}, {"calls", o.calls, &to.Calls}, {"dump", o.dump, &to.Requests}} {
 		if f.path == "" {
 			continue
 		}

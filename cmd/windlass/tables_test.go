@@ -130,7 +130,7 @@ func tablesOf(shown string) string {
 	for line := range strings.Lines(shown) {
 		plain := term.StripColour(line)
 		prose := strings.HasPrefix(plain, "The ") || strings.HasPrefix(plain, "journal ") || strings.HasPrefix(plain, "next ") ||
-			strings.HasPrefix(plain, "error ") || strings.HasPrefix(plain, "handoff ") || strings.HasPrefix(plain, "replayed") || strings.Contains(plain, "with full history") ||
+			strings.HasPrefix(plain, "error ") || strings.HasPrefix(plain, "handoff ") || strings.HasPrefix(plain, "replayed") || strings.Contains(plain, " tokens with full") ||
 			strings.HasSuffix(strings.TrimSpace(plain), ".")
 		if !prose {
 			kept = append(kept, line)

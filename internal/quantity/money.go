@@ -13,11 +13,14 @@ func USD(v float64) string {
 }
 
 // USDColumn writes amounts of money below each other, all with the decimals of the one that needs
-// most.
+// most. The largest has three digits that count, so that amounts that are nearly equal differ.
 func USDColumn(amounts []float64) []string {
-	most := 0
+	most, largest := 0, 0.0
 	for _, v := range amounts {
-		most = max(most, decimals(v))
+		most, largest = max(most, decimals(v)), max(largest, math.Abs(v))
+	}
+	if largest > 0 {
+		most = max(most, int(2-math.Floor(math.Log10(largest))))
 	}
 	out := make([]string, len(amounts))
 	for i, v := range amounts {

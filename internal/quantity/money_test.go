@@ -22,6 +22,8 @@ func TestUSDColumn(t *testing.T) {
 	require.Equal(t, []string{"$12.5000", "$0.0031", "$0.0000", "-$1.0000"}, quantity.USDColumn([]float64{12.5, 0.0031, 0, -1}))
 	require.Equal(t, []string{"$12.50", "$1.00"}, quantity.USDColumn([]float64{12.5, 1}))
 	require.Equal(t, []string{"$0.000012", "$0.250000"}, quantity.USDColumn([]float64{0.000012, 0.25}))
+	require.Equal(t, []string{"$0.000725", "$0.000753"}, quantity.USDColumn([]float64{0.000725, 0.000753}))
+	require.Equal(t, []string{"$0.00"}, quantity.USDColumn([]float64{0}))
 	require.Empty(t, quantity.USDColumn(nil))
 }
 

@@ -2,9 +2,12 @@
 package term
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"os"
+	"runtime"
+	"strings"
 
 	xterm "golang.org/x/term"
 )
@@ -44,6 +47,14 @@ func Size(w io.Writer) (width, height int) {
 func Width(w io.Writer) int {
 	width, _ := Size(w)
 	return width
+}
+
+// IsUTF8 reports whether the locale of an environment has every character, by the variables that POSIX
+// reads, in their order. Without any of them it is that of POSIX, which has ASCII. The terminals of
+// Windows have no locale, and every character.
+func IsUTF8(getenv func(string) string) bool {
+	locale := strings.ToLower(cmp.Or(getenv("LC_ALL"), getenv("LC_CTYPE"), getenv("LANG")))
+	return runtime.GOOS == "windows" || strings.Contains(locale, "utf-8") || strings.Contains(locale, "utf8")
 }
 
 // WriteJSON writes a value as indented JSON, with <, > and & as they are.

@@ -1,6 +1,7 @@
 package term_test
 
 import (
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -67,4 +68,24 @@ func TestNoTerminal(t *testing.T) {
 	require.Zero(t, term.Width(&out))
 	require.NoError(t, term.WriteJSON(&out, map[string]string{"a": "<b>"}))
 	require.Equal(t, "{\n  \"a\": \"<b>\"\n}\n", out.String())
+}
+
+// The first variable that is set says the locale.
+func TestIsUTF8(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		all, ctype, lang string
+		want             bool
+	}{
+		{"", "", "de_DE.UTF-8", true},
+		{"", "en_US.utf8", "C", true},
+		{"C.UTF-8", "C", "C", true},
+		{"", "", "", false},
+		{"", "", "C", false},
+		{"POSIX", "", "de_DE.UTF-8", false},
+		{"", "de_DE.ISO-8859-1", "de_DE.UTF-8", false},
+	} {
+		set := map[string]string{"LC_ALL": c.all, "LC_CTYPE": c.ctype, "LANG": c.lang}
+		require.Equal(t, c.want || runtime.GOOS == "windows", term.IsUTF8(func(name string) string { return set[name] }), set)
+	}
 }

@@ -22,28 +22,28 @@ func Simulation(w io.Writer, room term.Room, r *simulate.Report) error {
 		if name == "" {
 			name = "all files"
 		}
-		fmt.Fprintf(w, "%s: %s, %s, %s tokens with full history; %s\n\n", term.Cell(name),
-			term.Counted(g.Conversations, "conversation"), term.Counted(g.Calls, "call"), term.Count(g.TokensFull), g.Prices)
+		writeWrapped(w, room, fmt.Sprintf("%s: %s, %s, %s tokens with full history; %s", term.Cell(name),
+			term.Counted(g.Conversations, "conversation"), term.Counted(g.Calls, "call"), term.Count(g.TokensFull), g.Prices))
+		fmt.Fprintln(w)
 		if err := SimulationTable(g).Render(w, room); err != nil {
 			return err
 		}
-		writeNotes(w, room, asRunNotes(g))
+		for i, note := range asRunNotes(g) {
+			if i == 0 {
+				fmt.Fprintln(w)
+			}
+			writeWrapped(w, room, note)
+		}
 	}
 	return nil
 }
 
-// writeNotes writes lines below a table.
-func writeNotes(w io.Writer, room term.Room, notes []string) {
-	if len(notes) > 0 {
-		fmt.Fprintln(w)
+// writeWrapped writes a sentence, in several lines where the terminal is narrow.
+func writeWrapped(w io.Writer, room term.Room, s string) {
+	if room.Width > 0 {
+		s = strings.Join(term.Wrapped(s, room.Width), "\n")
 	}
-	for _, n := range notes {
-		lines := []string{n}
-		if room.Width > 0 {
-			lines = term.Wrapped(n, room.Width)
-		}
-		fmt.Fprintln(w, strings.Join(lines, "\n"))
-	}
+	fmt.Fprintln(w, s)
 }
 
 // asRunNotes are what there is to say of the run that was replayed.
@@ -74,7 +74,11 @@ func SimulationTable(g *simulate.Group) *term.Table {
 		heads = slices.Insert(heads, 2, ">tokens diff")
 	}
 	t := term.NewTable(heads...)
-	costs := moneyColumn(g.Prices, rows)
+	var money []float64
+	for _, s := range rows {
+		money = append(money, s.Money)
+	}
+	costs := moneyColumn(g.Prices, money)
 	for i, s := range rows {
 		best, kept := "", ""
 		if s.OfBest != nil {
@@ -123,17 +127,15 @@ func worstPlace(g *simulate.Group, s *simulate.Summary) string {
 	return place
 }
 
-// moneyColumn writes the costs of rows: in USD with one number of decimals for all of them, or in
-// tokens at full price.
-func moneyColumn(p simulate.Prices, rows []*simulate.Summary) []string {
-	costs := make([]float64, len(rows))
-	cells := make([]string, len(rows))
-	for i, s := range rows {
-		costs[i] = s.Money
-		cells[i] = term.Count(int64(s.Money + 0.5))
-	}
+// moneyColumn writes costs: in USD with one number of decimals for all of them, or in tokens at full
+// price.
+func moneyColumn(p simulate.Prices, costs []float64) []string {
 	if p.USD {
 		return quantity.USDColumn(costs)
+	}
+	cells := make([]string, len(costs))
+	for i, v := range costs {
+		cells[i] = term.Count(int64(v + 0.5))
 	}
 	return cells
 }
