@@ -123,5 +123,8 @@ func (r *Record) Select(ctx context.Context, s Selection) (*echo.InterSelection,
 		Task: s.Task, Strategy: cascade.SelectionStrategy(s.Strategy), Budget: s.Budget, Phase: s.Phase, Model: s.Model,
 		Progress: func(fetch.Progress) {}, Instead: func(error) {}, // the selection itself says how it compared
 	}, false)
-	return found, explain(err)
+	if err != nil {
+		return nil, explain(err)
+	}
+	return &found.InterSelection, nil
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/windlass-run/windlass/echo"
 )
 
 // place is what a ranking says of a group: its index and the score that put it there.
@@ -69,15 +71,20 @@ func (sel *selected) byWords(relevance []float64) []place {
 		sc := &sel.Scores[i]
 		sc.Keyword = relevance[i]
 		sc.Recency = math.Exp2(-float64(len(groups)-1-i) / recencyHalf)
-		totals[i] = s.KeywordWeight * sc.Keyword * (1 + s.RecencyWeight*sc.Recency)
-		if s.KeywordWeight == 0 {
-			totals[i] = s.RecencyWeight * sc.Recency
-		}
-		if groups[i].Callout {
-			totals[i] += s.CalloutWeight
-		}
+		totals[i] = wordScore(sc, s)
 	}
 	return ranked(totals)
+}
+
+func wordScore(sc *echo.Score, s *Settings) float64 {
+	total := s.KeywordWeight * sc.Keyword * (1 + s.RecencyWeight*sc.Recency)
+	if s.KeywordWeight == 0 {
+		total = s.RecencyWeight * sc.Recency
+	}
+	if sc.Callout {
+		total += s.CalloutWeight
+	}
+	return total
 }
 
 // rawShare is the weight of a group's own similarity: it decides among those that do not stand out.
@@ -105,7 +112,7 @@ func (sel *selected) bySimilarity(threshold float64) []place {
 		}
 		sel.Scores[i].Similarity = &similar[i]
 	}
-	scores := normalized(spread(groups, outstanding(groups, similar)))
+	scores := standingOut(groups, similar)
 	raw := make([]float64, len(groups))
 	for i := range raw {
 		raw[i] = max(similar[i], 0)
@@ -118,6 +125,11 @@ func (sel *selected) bySimilarity(threshold float64) []place {
 		}
 	}
 	return ranked(scores)
+}
+
+// standingOut returns by how much groups and their neighbours stand out: 1 for the one that does most.
+func standingOut(groups []Group, similar []float64) []float64 {
+	return normalized(spread(groups, outstanding(groups, similar)))
 }
 
 // outstanding returns by how much groups are above the mean similarity and one standard deviation.

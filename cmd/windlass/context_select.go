@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/cascade"
-	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/app/cards"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/inspect"
@@ -64,7 +63,7 @@ func checkTrial(o *cards.Trial) error {
 }
 
 // trySelection selects as the flags say.
-func trySelection(ctx context.Context, con *console, r *inspect.Record, o cards.Trial, store bool) (*echo.InterSelection, error) {
+func trySelection(ctx context.Context, con *console, r *inspect.Record, o cards.Trial, store bool) (*cards.Tried, error) {
 	runs, err := con.open()
 	if err != nil {
 		return nil, err

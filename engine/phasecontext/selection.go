@@ -82,13 +82,18 @@ func (s *Selection) cost(items ...echo.Item) (n int64) {
 
 // Choose makes the selection, or returns the menu by which a model has to choose first.
 func (s *Selection) Choose(f *echo.Findings, answer *selection.MenuAnswer) (*echo.InterSelection, *selection.Menu) {
-	settings := s.settings
-	settings.MaxTokens = max(settings.MaxTokens-s.cost(marker(endOfSelected)), 0)
-	selected, menu := s.Earlier.Messages.Index.Select(s.Task, s.groups(f), settings, answer)
+	selected, menu := s.Earlier.Messages.Index.Select(s.Task, s.groups(f), s.withinBudget(), answer)
 	if menu != nil {
 		return nil, menu
 	}
 	return s.outcome(f, selected), nil
+}
+
+// withinBudget returns the settings with room for the line behind what comes in.
+func (s *Selection) withinBudget() selection.Settings {
+	settings := s.settings
+	settings.MaxTokens = max(settings.MaxTokens-s.cost(marker(endOfSelected)), 0)
+	return settings
 }
 
 func (s *Selection) groups(f *echo.Findings) []selection.Group {

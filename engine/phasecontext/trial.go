@@ -31,8 +31,25 @@ type Trial struct {
 	Now        func() time.Time
 }
 
+// Tried is a trial selection with what it goes by.
+type Tried struct {
+	echo.InterSelection
+	Explained []Explained    `json:"scores"` // the scores of the selection, in their order, with what they go by
+	Cut       *selection.Cut `json:"cut"`    // where the budget ended; null: all that was ranked fitted
+}
+
+// Explained is a score with the text that it is of.
+type Explained struct {
+	echo.Score
+	Text  string           `json:"text"`  // the first words of the group, in one line
+	Terms []selection.Term `json:"terms"` // add up to the total; empty: it was not ranked
+}
+
+// mostText is how many bytes of a group are shown.
+const mostText = 100
+
 // Try makes a trial selection. The error says that there is nothing to select from.
-func Try(ctx context.Context, id string, entries []*echo.Entry, t Trial) (*echo.InterSelection, error) {
+func Try(ctx context.Context, id string, entries []*echo.Entry, t Trial) (*Tried, error) {
 	now := effect.Seams{Now: t.Now}.OrSystem().Now
 	var at time.Time // of the message that is entered
 	messages := lookup.NewMessages(echo.NewSession(id), t.Cards, t.Similarity, func() time.Time { return at })
@@ -55,7 +72,35 @@ func Try(ctx context.Context, id string, entries []*echo.Entry, t Trial) (*echo.
 	if menu != nil {
 		out, _ = s.Choose(f, t.ask(ctx, menu))
 	}
-	return out, nil
+	return s.explain(f, out), nil
+}
+
+// explain says of each candidate what it begins with and how it came to its score.
+func (s *Selection) explain(f *echo.Findings, out *echo.InterSelection) *Tried {
+	settings := s.withinBudget()
+	terms := selection.Explain(&out.Selected, s.groups(f), settings)
+	tried := &Tried{InterSelection: *out, Cut: selection.CutOf(&out.Selected, settings)}
+	for i := range out.Scores {
+		e := Explained{Score: out.Scores[i], Text: s.candidates[i].firstWords(), Terms: terms[i]}
+		if e.Terms == nil {
+			e.Terms = []selection.Term{}
+		}
+		tried.Explained = append(tried.Explained, e)
+	}
+	return tried
+}
+
+// firstWords are what a group begins with: what is said first, or what is called.
+func (g *turnGroup) firstWords() string {
+	for _, it := range g.items {
+		if text := excerpt.Line(it.Message.Text(), mostText); text != "" {
+			return text
+		}
+		for _, c := range it.Message.ToolCalls() {
+			return excerpt.Line(c.Name+" "+c.Arguments, mostText)
+		}
+	}
+	return ""
 }
 
 func (t *Trial) ask(ctx context.Context, menu *selection.Menu) *selection.MenuAnswer {

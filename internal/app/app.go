@@ -142,7 +142,7 @@ func (a *App) Price(model string) (*config.Price, error) {
 
 // TrySelection makes a trial selection on the entries of a session, see [cards.Try], with the
 // configuration and the secrets of the app. With store, ClickHouse is given the cards that it lacks.
-func (a *App) TrySelection(ctx context.Context, id string, entries []*echo.Entry, t cards.Trial, store bool) (*echo.InterSelection, error) {
+func (a *App) TrySelection(ctx context.Context, id string, entries []*echo.Entry, t cards.Trial, store bool) (*cards.Tried, error) {
 	cfg, err := a.Config()
 	if err != nil {
 		return nil, err

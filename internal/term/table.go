@@ -14,6 +14,7 @@ type Table struct {
 	columns []column
 	drops   []string // heads, in the order in which their columns go
 	rows    [][]string
+	notes   map[int][]string // lines before a row, by its number
 }
 
 type column struct {
@@ -99,6 +100,14 @@ func (t *Table) Add(cells ...string) {
 	t.rows = append(t.rows, row)
 }
 
+// Note adds a line between the rows so far and the next one. It goes over all columns.
+func (t *Table) Note(text string) {
+	if t.notes == nil {
+		t.notes = map[int][]string{}
+	}
+	t.notes[len(t.rows)] = append(t.notes[len(t.rows)], Cell(text))
+}
+
 // Render writes the table, and below it which columns it leaves out.
 func (t *Table) Render(w io.Writer, room Room) error {
 	l := t.fit(room.Width)
@@ -109,9 +118,11 @@ func (t *Table) Render(w io.Writer, room Room) error {
 		rules[i] = strings.Repeat("-", n)
 	}
 	p.row(rules)
-	for _, row := range l.rows {
+	for i, row := range l.rows {
+		p.notes(t.notes[i], room)
 		p.row(l.cells(row))
 	}
+	p.notes(t.notes[len(l.rows)], room)
 	if len(l.gone) > 0 {
 		p.WriteString(room.Paint(Dim, NotShown(l.gone, room.Width)) + "\n")
 	}
@@ -175,6 +186,19 @@ func (p *tableWriter) row(cells []string) {
 	}
 	end()
 	p.rest(rest, p.places[len(p.places)-1])
+}
+
+// notes writes lines that go over all columns.
+func (p *tableWriter) notes(notes []string, room Room) {
+	for _, n := range notes {
+		lines := []string{n}
+		if p.width > 0 {
+			lines = Wrapped(n, p.width)
+		}
+		for _, l := range lines {
+			p.WriteString(room.Paint(Bold, l) + "\n")
+		}
+	}
 }
 
 // rest writes the lines in which a cell goes on.

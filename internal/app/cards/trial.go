@@ -64,9 +64,12 @@ type Trial struct {
 	Instead  func(error)          // is told why another embedder than the one of Config is used
 }
 
+// Tried is a trial selection with what it goes by.
+type Tried = phasecontext.Tried
+
 // Try makes a trial selection on the entries of a session. A phase that the session does not have,
 // or a session with nothing to select from, is of the kind [failure.InvalidRequest].
-func Try(ctx context.Context, sessionID string, entries []*echo.Entry, t Trial) (found *echo.InterSelection, err error) {
+func Try(ctx context.Context, sessionID string, entries []*echo.Entry, t Trial) (found *Tried, err error) {
 	begins := func(e *echo.Entry) bool { return e.NodeType == echo.NodePhaseStart && e.Phase == t.Phase }
 	if t.Phase != "" && !slices.ContainsFunc(entries, begins) {
 		return nil, failure.Newf(failure.InvalidRequest, "session %s has no phase %q", sessionID, t.Phase)

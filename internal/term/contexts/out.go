@@ -6,6 +6,7 @@ package contexts
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/windlass-run/windlass/internal/term"
 )
@@ -65,6 +66,15 @@ func (p *printer) line(format string, args ...any) {
 	if _, err := fmt.Fprintf(p.W, format+"\n", args...); p.err == nil {
 		p.err = err
 	}
+}
+
+// sentence writes a line, or several where the terminal is narrow.
+func (p *printer) sentence(format string, args ...any) {
+	s := fmt.Sprintf(format, args...)
+	if p.Width > 0 {
+		s = strings.Join(term.Wrapped(s, p.Width), "\n")
+	}
+	p.line("%s", s)
 }
 
 // fact writes a line with a name, or several where the terminal is narrow.
