@@ -107,10 +107,11 @@ const (
 	ByModel   = clickhouse.ByModel
 	BySession = clickhouse.BySession
 	ByDay     = clickhouse.ByDay
+	ByTag     = clickhouse.ByTag // a session counts for each tag of its cascade
 )
 
 // CostRow is one line of a cost report: the names that the report is by (SessionID, CascadeID,
-// Phase, Model, Provider, Day), and what the model calls took (Calls, TokensIn, TokensCached,
+// Phase, Model, Provider, Day, Tag), and what the model calls took (Calls, TokensIn, TokensCached,
 // TokensOut, CostUSD). CostUSD leaves out the UnknownCostCalls, and is nil when no cost is known.
 type CostRow = clickhouse.CostRow
 
@@ -126,6 +127,6 @@ func (w *Windlass) Costs(ctx context.Context, by CostBy) ([]CostRow, error) {
 	if w.journals {
 		return nil, errNoClickHouse
 	}
-	rows, err := w.archive.Costs(ctx, by)
+	rows, err := w.archive.Costs(ctx, by, clickhouse.Filter{})
 	return rows, explain(err)
 }

@@ -79,7 +79,7 @@ func (w *Windlass) Sessions(ctx context.Context, limit int) ([]Session, error) {
 	if err := w.ready("list sessions"); err != nil {
 		return nil, err
 	}
-	listed, away, err := w.archive.List(ctx, limit)
+	listed, away, err := w.archive.List(ctx, limit, clickhouse.Filter{})
 	if err != nil {
 		return nil, explain(err)
 	}

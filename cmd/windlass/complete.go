@@ -70,6 +70,8 @@ var flagCompleters = map[string]completer{
 	"context select --model":    modelNames,
 	"context select --strategy": oneOf(textsOf(cards.Strategies())...),
 	"cost --by":                 oneOf(textsOf(clickhouse.CostBys())...),
+	"cost --session":            sessionNames,
+	"sessions list --by":        oneOf("tag"),
 	"test freeze --cascade":     cascadeFiles,
 	"test freeze --dir":         folders,
 	"serve --root":              folders,

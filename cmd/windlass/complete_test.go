@@ -111,7 +111,7 @@ func TestCompletionOfPhasesModelsAndFiles(t *testing.T) {
 	offered, _ = l.complete("models", "our")
 	require.Equal(t, []string{"our-model"}, offered)
 	offered, _ = l.complete("cost", "--by", "s")
-	require.Equal(t, []string{"cascade", "phase", "model", "session", "day"}, offered, "shells choose")
+	require.Equal(t, []string{"cascade", "phase", "model", "session", "day", "tag"}, offered, "shells choose")
 	for _, words := range [][]string{{"run", ""}, {"validate", "few.json", ""}, {"resume", "last", "--cascade", ""}, {"run", "few.json", "--input-file", ""}} {
 		offered, directive = l.complete(words...)
 		require.Equal(t, []string{"json", "yaml", "yml"}, offered, words)

@@ -5,73 +5,96 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/clickhouse"
-	"github.com/windlass-run/windlass/internal/term"
 	"github.com/windlass-run/windlass/internal/term/reports"
 )
 
 func newCostCommand(con *console) *cobra.Command {
 	var by string
+	var flags filterFlags
 	cmd := &cobra.Command{
 		Use:   "cost",
 		Short: "Show what runs have cost",
-		Long: "Sums up what model calls cost. A cost that is not known is shown as unknown and never counted as nothing.\n" +
-			"Calls that a script answered cost nothing and are counted apart.",
-		Example: "  windlass cost\n  windlass cost --by phase\n  windlass cost --by day --json",
-		Args:    noArgs,
+		Long: `Sums up what model calls cost. A cost that is not known is shown as unknown and never counted as nothing.
+Calls that a script answered cost nothing and are counted apart. --since, --cascade, --session and --tag leave out
+what does not fit all of them. The tags are those that a cascade file lists. With --by tag a session with several
+tags counts for each of them.`,
+		Example: "  windlass cost\n  windlass cost --by phase --since 7d\n  windlass cost --by day --json\n  windlass cost --by model --session last\n" +
+			"  windlass cost --by tag --tag team",
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !slices.Contains(clickhouse.CostBys(), clickhouse.CostBy(by)) {
 				return usageError(fmt.Errorf("--by %q: expected one of %s", by, costBys()), "windlass cost --by phase")
 			}
-			return showCosts(cmd.Context(), con, clickhouse.CostBy(by))
+			arc, err := con.archive()
+			if err != nil {
+				return err
+			}
+			filter, err := flags.filter(cmd.Context(), cmd, arc, time.Now())
+			if err != nil {
+				return err
+			}
+			return showCosts(cmd.Context(), con, arc, clickhouse.CostBy(by), filter)
 		},
 	}
 	cmd.Flags().StringVar(&by, "by", string(clickhouse.ByCascade), "sum up by "+costBys())
+	flags.add(cmd, "only calls since")
+	flags.addSession(cmd)
 	con.wideFlag(cmd)
 	con.jsonFlag(cmd)
 	return cmd
 }
 
-func costBys() string {
-	var names []string
-	for _, by := range clickhouse.CostBys() {
-		names = append(names, string(by))
-	}
-	return strings.Join(names, ", ")
-}
+func costBys() string { return strings.Join(textsOf(clickhouse.CostBys()), ", ") }
 
-func showCosts(ctx context.Context, con *console, by clickhouse.CostBy) error {
-	arc, err := con.archive()
+func showCosts(ctx context.Context, con *console, arc *archive.Archive, by clickhouse.CostBy, filter clickhouse.Filter) error {
+	rows, err := arc.Costs(ctx, by, filter)
 	if err != nil {
 		return err
 	}
-	rows, err := arc.Costs(ctx, by)
-	if err != nil {
-		return err
+	var total clickhouse.CostTotal
+	if by == clickhouse.ByTag && !con.asJSON && len(rows) > 0 {
+		if total, err = archive.CostTotal(ctx, arc, filter); err != nil {
+			return err
+		}
 	}
 	return con.print(append([]clickhouse.CostRow{}, rows...), func() error { // an empty report is [], not null
 		if len(rows) == 0 {
-			fmt.Fprintln(con.err, "No model calls yet. Make some: windlass run FILE")
+			fmt.Fprintln(con.err, noCosts(filter))
 			return nil
 		}
-		var unknown uint64
-		for _, r := range rows {
-			unknown += r.UnknownCostCalls
-		}
-		table := reports.Costs(by, rows)
-		show := con.table
-		if by == clickhouse.BySession {
-			show = func(t *term.Table) error {
-				return con.sessionTable(con.out, t, sessionIDs(rows, func(r clickhouse.CostRow) string { return r.SessionID }))
-			}
-		}
-		if err := show(table); err != nil {
+		if err := con.costTable(by, rows); err != nil {
 			return err
+		}
+		unknown := total.UnknownCostCalls
+		if by == clickhouse.ByTag {
+			fmt.Fprintf(con.out, "\n%s\n", reports.CostTotal(&total))
+		} else {
+			for _, r := range rows {
+				unknown += r.UnknownCostCalls
+			}
 		}
 		con.noteUnknown(unknown)
 		return nil
 	})
+}
+
+func noCosts(filter clickhouse.Filter) string {
+	if !filter.IsZero() {
+		return "No model calls fit --since, --cascade, --session and --tag."
+	}
+	return "No model calls yet. Make some: windlass run FILE"
+}
+
+func (con *console) costTable(by clickhouse.CostBy, rows []clickhouse.CostRow) error {
+	table := reports.Costs(by, rows)
+	if by != clickhouse.BySession {
+		return con.table(table)
+	}
+	return con.sessionTable(con.out, table, sessionIDs(rows, func(r clickhouse.CostRow) string { return r.SessionID }))
 }

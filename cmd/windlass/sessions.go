@@ -1,8 +1,8 @@
 package main
 
 import (
-	"context"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -27,50 +27,98 @@ func newSessionsCommand(con *console) *cobra.Command {
 }
 
 func newSessionsListCommand(con *console) *cobra.Command {
-	var limit int
+	o := listing{}
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the newest runs",
-		Long: "Lists the newest runs: those in ClickHouse, and those that are only on this machine so far. A run that was killed,\n" +
-			"interrupted, over its budget or left by its provider can be resumed. Without ClickHouse the runs of this machine\n" +
-			"are listed.",
-		Example: "  windlass sessions list\n  windlass sessions list --limit 100 --json",
-		Args:    noArgs,
+		Long: `Lists the newest runs: those in ClickHouse, and those that are only on this machine so far. A run that was killed,
+interrupted, over its budget or left by its provider can be resumed. Without ClickHouse the runs of this machine
+are listed. --since, --cascade and --tag leave out what does not fit all of them. The tags are those that a cascade
+file lists. --by tag sums all runs up by their tags; a run with several tags counts for each of them.`,
+		Example: "  windlass sessions list\n  windlass sessions list --since 7d --tag team=search\n  windlass sessions list --by tag\n" +
+			"  windlass sessions list --limit 100 --json",
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if limit < 0 {
-				return usageError(fmt.Errorf("--limit %d is below zero", limit), "--limit 20, or 0 for all")
+			switch {
+			case o.limit < 0:
+				return usageError(fmt.Errorf("--limit %d is below zero", o.limit), "--limit 20, or 0 for all")
+			case cmd.Flags().Changed("by") && o.by != "tag":
+				return usageError(fmt.Errorf("--by %q: expected tag", o.by), "windlass sessions list --by tag")
+			case o.by != "" && !cmd.Flags().Changed("limit"):
+				o.limit = 0
 			}
-			return listSessions(cmd.Context(), con, limit)
+			return o.show(cmd, con)
 		},
 	}
-	cmd.Flags().IntVar(&limit, "limit", 20, "how many; 0 for all")
+	cmd.Flags().IntVar(&o.limit, "limit", 20, "how many; 0 for all")
+	cmd.Flags().StringVar(&o.by, "by", "", "sum up by tag, all runs unless --limit is given")
+	o.filter.add(cmd, "only runs that began since")
 	con.wideFlag(cmd)
 	con.jsonFlag(cmd)
 	return cmd
 }
 
-func listSessions(ctx context.Context, con *console, limit int) error {
+// listing is what the flags of "sessions list" say.
+type listing struct {
+	limit  int
+	by     string
+	filter filterFlags
+}
+
+func (o *listing) show(cmd *cobra.Command, con *console) error {
 	arc, err := con.archive()
 	if err != nil {
 		return err
 	}
-	list, away, err := arc.List(ctx, limit)
+	filter, err := o.filter.filter(cmd.Context(), cmd, arc, time.Now())
 	if err != nil {
 		return err
 	}
-	err = con.print(append([]archive.Listed{}, list...), func() error { return printSessions(con, list) }) // an empty list is [], not null
+	list, away, err := arc.List(cmd.Context(), o.limit, filter)
+	if err != nil {
+		return err
+	}
+	shown := any(append([]archive.Listed{}, list...)) // an empty list is [], not null
+	if o.by != "" {
+		shown = archive.ByTag(list)
+	}
+	err = con.print(shown, func() error {
+		switch {
+		case len(list) == 0 && !filter.IsZero():
+			fmt.Fprintln(con.err, "No sessions fit --since, --cascade and --tag.")
+		case len(list) == 0:
+			fmt.Fprintln(con.err, "No sessions yet. Make one: windlass run FILE")
+		case o.by != "":
+			return printTags(con, list)
+		default:
+			return printSessions(con, list)
+		}
+		return nil
+	})
 	if away != nil {
 		fmt.Fprintf(con.err, "Warning: only the sessions of this machine are listed: %s\n", term.CleanLines(away.Error()))
 	}
 	return err
 }
 
+// printTags sums sessions up by their tags.
+func printTags(con *console, list []archive.Listed) error {
+	if err := con.table(reports.Tags(archive.ByTag(list))); err != nil {
+		return err
+	}
+	several := 0
+	for i := range list {
+		if len(list[i].Tags) > 1 {
+			several++
+		}
+	}
+	sum := archive.SumOf(list)
+	fmt.Fprintf(con.out, "\n%s\n", reports.TagTotal(&sum, several))
+	return nil
+}
+
 // printSessions shows a table, and what can be done with the sessions in it.
 func printSessions(con *console, list []archive.Listed) error {
-	if len(list) == 0 {
-		fmt.Fprintln(con.err, "No sessions yet. Make one: windlass run FILE")
-		return nil
-	}
 	if err := con.sessionTable(con.out, reports.Sessions(list), sessionIDs(list, func(l archive.Listed) string { return l.ID })); err != nil {
 		return err
 	}

@@ -6,10 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
-	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
@@ -129,19 +126,6 @@ func daysBefore(now time.Time, days int) time.Time {
 		return time.Time{}
 	}
 	return now.AddDate(0, 0, -days)
-}
-
-var ageForm = regexp.MustCompile(`^([1-9][0-9]{0,4})(h|d|w)$`)
-
-// parseAge reads an age in hours, days or weeks. One that no duration can hold is none.
-func parseAge(text string) (time.Duration, bool) {
-	m := ageForm.FindStringSubmatch(text)
-	if m == nil {
-		return 0, false
-	}
-	n, _ := strconv.Atoi(m[1]) // five digits
-	unit := map[string]time.Duration{"h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour}[m[2]]
-	return time.Duration(n) * unit, time.Duration(n) <= math.MaxInt64/unit
 }
 
 func (d *deletion) noteKept(con *console, plan *archive.Removal) {

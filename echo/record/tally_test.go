@@ -1,6 +1,7 @@
 package record
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -71,4 +72,18 @@ func TestTallyTellsRequestsApart(t *testing.T) {
 	require.Equal(t, 5, s.Totals.Requests())
 	require.Zero(t, *Totals{}.KnownUSD(), "the sum of none is known")
 	require.Nil(t, Totals{Embeddings: 1, UnknownCosts: 1}.KnownUSD())
+}
+
+// TestRoundUSD: what adding up leaves behind is no part of a sum, and what a token costs is.
+func TestRoundUSD(t *testing.T) {
+	t.Parallel()
+	one, two := 0.1, 0.2
+	for of, want := range map[float64]float64{
+		one + two: 0.3, 2.7689999999999997: 2.769, 0: 0, 1e-12: 1e-12, 0.00000002: 0.00000002, -one - two: -0.3,
+		12345.1 + two: 12345.3, 1e15: 1e15, 3e-13: 0,
+	} {
+		require.Equal(t, want, RoundUSD(of))
+	}
+	require.Equal(t, 0.3, *Totals{Calls: 2, CostUSD: one + two}.KnownUSD())
+	require.True(t, math.IsInf(RoundUSD(math.Inf(1)), 1))
 }

@@ -2,6 +2,7 @@ package record
 
 import (
 	"math"
+	"strconv"
 
 	"github.com/windlass-run/windlass/echo"
 )
@@ -59,12 +60,25 @@ func plusUSD(a, b float64) float64 { return min(max(a+b, -math.MaxFloat64), math
 // Requests returns how many calls and requests for embeddings there were.
 func (t Totals) Requests() int { return t.Calls + t.Embeddings }
 
+// RoundUSD takes the noise out of a sum of money, such as 0.30000000000000004: 12 digits after the
+// point stay, and at most 15 in all.
+func RoundUSD(usd float64) float64 {
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(usd, 'f', 12, 64), 64)
+	if err == nil {
+		rounded, err = strconv.ParseFloat(strconv.FormatFloat(rounded, 'g', 15, 64), 64)
+	}
+	if err != nil { // no sum of money is so large
+		return usd
+	}
+	return rounded
+}
+
 // KnownUSD returns the cost of those whose cost is known, nil when there are only others: the sum of
 // none is 0.
 func (t Totals) KnownUSD() *float64 {
 	if n := t.Requests(); n > 0 && n == t.UnknownCosts {
 		return nil
 	}
-	usd := t.CostUSD
+	usd := RoundUSD(t.CostUSD)
 	return &usd
 }

@@ -26,10 +26,19 @@ var began = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // write makes a session of a home, of one call, and leaves it without an end unless it completed.
 func write(t testing.TB, home, id string, after time.Duration, completed bool) {
 	t.Helper()
-	h := journal.Header{
-		Rules: 1, SessionID: id, StartedAt: began.Add(after), Cascade: []byte(`{"cascade_id":"incident"}`), Input: []byte(`{}`),
-		Options: []byte(`{}`),
-	}
+	writeHeader(t, home, journal.Header{SessionID: id, StartedAt: began.Add(after), Cascade: []byte(`{"cascade_id":"incident"}`)}, completed)
+}
+
+// writeCascade is write of a completed session of another cascade.
+func writeCascade(t testing.TB, home, id string, after time.Duration, cascade string) {
+	t.Helper()
+	writeHeader(t, home, journal.Header{SessionID: id, StartedAt: began.Add(after), Cascade: []byte(cascade)}, true)
+}
+
+func writeHeader(t testing.TB, home string, h journal.Header, completed bool) {
+	t.Helper()
+	h.Rules, h.Input, h.Options = 1, []byte(`{}`), []byte(`{}`)
+	id := h.SessionID
 	j, err := journal.Create(config.SessionDir(home, id), h)
 	require.NoError(t, err)
 	header, err := json.Marshal(h)
@@ -48,7 +57,7 @@ func write(t testing.TB, home, id string, after time.Duration, completed bool) {
 			echo.NewEntry(echo.MustKey("run/end"), echo.RunEnd{Status: echo.StatusCompleted, Reason: echo.StopEndOfCascade}))
 	}
 	for i, e := range entries {
-		e.SessionID, e.CascadeID, e.Seq, e.At = id, "incident", uint64(i+1), h.StartedAt.Add(time.Duration(i)*time.Second)
+		e.SessionID, e.CascadeID, e.Seq, e.At = id, sessions.CascadeID(h.Cascade), uint64(i+1), h.StartedAt.Add(time.Duration(i)*time.Second)
 		e.SetKeyFields()
 		require.NoError(t, j.Write(e))
 	}
@@ -172,7 +181,7 @@ func TestThereAndBack(t *testing.T) {
 // requireLists demands that both lists have the session that is here and the one that is not.
 func requireLists(t *testing.T, a *archive.Archive) {
 	t.Helper()
-	list, problem, err := a.List(t.Context(), 0)
+	list, problem, err := a.List(t.Context(), 0, clickhouse.Filter{})
 	require.NoError(t, err)
 	require.NoError(t, problem)
 	require.Len(t, list, 2)
@@ -193,10 +202,10 @@ func requireLists(t *testing.T, a *archive.Archive) {
 func TestDatabaseAway(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
-	_, _, err := away(home).List(t.Context(), 0)
+	_, _, err := away(home).List(t.Context(), 0, clickhouse.Filter{})
 	require.EqualError(t, err, "ClickHouse at HOST: no answer", "there is nothing here to list")
 	write(t, home, "alpha", 0, true)
-	list, problem, err := away(home).List(t.Context(), 0)
+	list, problem, err := away(home).List(t.Context(), 0, clickhouse.Filter{})
 	require.NoError(t, err)
 	require.EqualError(t, problem, "ClickHouse at HOST: no answer")
 	require.Equal(t, archive.Backlog{Rows: 5, Sessions: 1}, archive.BacklogOf(list))
@@ -245,7 +254,7 @@ func TestUnreadable(t *testing.T) {
 		_, err = a.Detail(t.Context(), id)
 		require.Equal(t, kind, failure.KindOf(err))
 	}
-	list, _, err := a.List(t.Context(), 0)
+	list, _, err := a.List(t.Context(), 0, clickhouse.Filter{})
 	require.NoError(t, err)
 	require.Equal(t, []string{"damaged", "other_version"}, []string{list[0].Status, list[1].Status})
 	newest, err := a.Newest(t.Context(), 1)
@@ -254,7 +263,7 @@ func TestUnreadable(t *testing.T) {
 	require.Contains(t, newest.Notes[0], "session damaged is left out: journal ")
 	require.NoError(t, os.RemoveAll(config.SessionsDir(home)))
 	require.NoError(t, os.WriteFile(config.SessionsDir(home), nil, 0o600))
-	_, _, err = a.List(t.Context(), 0)
+	_, _, err = a.List(t.Context(), 0, clickhouse.Filter{})
 	require.ErrorContains(t, err, "list the sessions on this machine: ")
 	require.Equal(t, failure.StorageFailed, failure.KindOf(err))
 	_, err = a.Find(t.Context(), "x")

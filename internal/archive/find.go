@@ -143,7 +143,7 @@ func (a *Archive) unknown(ctx context.Context, db *clickhouse.DB, name string) e
 	if err != nil {
 		return err
 	}
-	known, err := db.Sessions(ctx, 1000)
+	known, err := db.Sessions(ctx, 1000, clickhouse.Filter{})
 	if err != nil {
 		return err
 	}

@@ -32,8 +32,8 @@ type Listed struct {
 	stored bool              // ClickHouse has rows of it
 }
 
-// List returns the newest sessions, all when limit is 0. away: why only those here.
-func (a *Archive) List(ctx context.Context, limit int) (list []Listed, away, err error) {
+// List returns the newest sessions that fit a filter, all when limit is 0. away: why only those here.
+func (a *Archive) List(ctx context.Context, limit int, f clickhouse.Filter) (list []Listed, away, err error) {
 	find := sync.OnceValues(func() ([]*sessions.Found, error) { return sessions.Find(config.SessionsDir(a.Home)) })
 	var reading sync.WaitGroup
 	reading.Go(func() { _, _ = find() }) // while ClickHouse is opened
@@ -45,7 +45,7 @@ func (a *Archive) List(ctx context.Context, limit int) (list []Listed, away, err
 			return nil, nil, err
 		}
 		away = a.Database(ctx, func(ctx context.Context, db *clickhouse.DB) (err error) {
-			stored, err = db.Sessions(ctx, limit)
+			stored, err = db.Sessions(ctx, limit, f)
 			return err
 		})
 	}
@@ -56,7 +56,7 @@ func (a *Archive) List(ctx context.Context, limit int) (list []Listed, away, err
 	if away != nil && (len(local) == 0 || failure.Is(away, failure.Interrupted)) {
 		return nil, nil, away
 	}
-	rows := newestOf(merge(stored, local), limit, to)
+	rows := newestOf(merge(stored, local), limit, to, f)
 	list = make([]Listed, len(rows))
 	for i, r := range rows {
 		list[i] = r.Listed
@@ -99,9 +99,22 @@ func merge(stored []clickhouse.Session, local []*sessions.Found) []*row {
 	return rows
 }
 
-// newestOf returns the newest rows, all when limit is 0, whole. Only they are looked at, and those
+// filteredAtOnce is how many sessions are looked at before it is known whether they fit a filter.
+const filteredAtOnce = 256
+
+func unseenOf(rows []*row) (unseen []*row) {
+	for _, r := range rows {
+		if r.found != nil {
+			unseen = append(unseen, r)
+		}
+	}
+	return unseen
+}
+
+// newestOf returns the newest rows that fit, all when limit is 0, whole. Only they are looked at, and those
 // that turn out not to be as new as their journals say unchecked.
-func newestOf(rows []*row, limit int, to string) []*row {
+func newestOf(rows []*row, limit int, to string, f clickhouse.Filter) []*row {
+	rows = slices.DeleteFunc(rows, func(r *row) bool { return r.StartedAt.Before(f.Since) })
 	for {
 		slices.SortStableFunc(rows, func(a, b *row) int {
 			return cmp.Or(b.StartedAt.Compare(a.StartedAt), strings.Compare(a.ID, b.ID))
@@ -110,18 +123,16 @@ func newestOf(rows []*row, limit int, to string) []*row {
 		if limit > 0 {
 			newest = rows[:min(limit, len(rows))]
 		}
-		var unseen []*row
-		for _, r := range newest {
-			if r.found != nil {
-				unseen = append(unseen, r)
-			}
+		unseen := unseenOf(newest)
+		if len(unseen) > 0 && !f.IsZero() {
+			unseen = unseenOf(rows[:min(max(len(newest), filteredAtOnce), len(rows))])
 		}
 		if len(unseen) == 0 {
 			sessions.Each(newest, (*row).complete)
 			return newest
 		}
 		sessions.Each(unseen, func(r *row) { r.look(to) })
-		rows = slices.DeleteFunc(rows, func(r *row) bool { return r.gone() })
+		rows = slices.DeleteFunc(rows, func(r *row) bool { return r.gone() || r.local != nil && !r.fits(f) })
 	}
 }
 
@@ -133,7 +144,7 @@ func (r *row) look(to string) {
 		return // it is here no more
 	}
 	if !r.stored {
-		r.CascadeID, r.StartedAt, r.LastAt = s.CascadeID, s.Header.StartedAt, s.LastAt
+		r.CascadeID, r.StartedAt, r.LastAt, r.Tags = s.CascadeID, s.Header.StartedAt, s.LastAt, sessions.Tags(s.Header.Cascade)
 	}
 	r.local, r.Here = s, true
 	if s.Err != nil {
@@ -141,6 +152,12 @@ func (r *row) look(to string) {
 		return
 	}
 	r.Pending, r.Resumable = s.Waiting(to), s.Resumable() && engine.CheckRules(s.Header.Rules) == nil
+}
+
+// fits reports whether a session that is here fits a filter. One whose header cannot be read fits no
+// cascade and no tag.
+func (r *row) fits(f clickhouse.Filter) bool {
+	return f.IsZero() || f.Fits(r.ID, r.CascadeID, r.StartedAt, r.Tags)
 }
 
 // gone reports whether nothing is left of a session that was here.
@@ -179,6 +196,7 @@ func (l *Listed) complete() {
 func localFigures(local *sessions.Session, f *record.Fold) clickhouse.Session {
 	s := figures(local.ID, f)
 	s.CascadeID, s.Status, s.Reason, s.Error = local.CascadeID, local.Status(), "", ""
+	s.Tags = sessions.Tags(local.Header.Cascade)
 	if s.Status == local.End.Status.String() {
 		s.Reason, s.Error = string(local.End.Reason), local.End.Error
 	}

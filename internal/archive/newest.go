@@ -81,7 +81,7 @@ func (a *Archive) others(ctx context.Context, limit int, here map[string]bool) (
 	var out []Session
 	err := a.Database(ctx, func(ctx context.Context, db *clickhouse.DB) error {
 		out = nil // it may be the second time
-		rows, err := db.Sessions(ctx, limit+len(here))
+		rows, err := db.Sessions(ctx, limit+len(here), clickhouse.Filter{})
 		for _, row := range rows {
 			if here[row.ID] {
 				continue

@@ -141,7 +141,7 @@ func (a *Archive) RemovalBefore(ctx context.Context, ages Ages) (*Removal, error
 // removable returns all sessions, and which of them have cards. Without ClickHouse nothing can be
 // removed, as its rows would stay.
 func (a *Archive) removable(ctx context.Context) (*Removal, []Listed, map[string]bool, error) {
-	list, away, err := a.List(ctx, 0)
+	list, away, err := a.List(ctx, 0, clickhouse.Filter{})
 	if err = errors.Join(err, away); err != nil {
 		return nil, nil, nil, err
 	}

@@ -5,8 +5,10 @@ import (
 	"context"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/internal/clickhouse"
+	"github.com/windlass-run/windlass/internal/sessions"
 )
 
 // Report is what one run did, with each of its model and tool calls.
@@ -58,7 +60,7 @@ func (a *Archive) Report(ctx context.Context, given string) (*Report, error) {
 	}
 	d := read.detail
 	r := &Report{
-		Session:      clickhouse.Session{SessionState: d.SessionState, SessionTimes: d.SessionTimes, SessionFigures: d.SessionFigures},
+		Session:      clickhouse.Session{SessionState: d.SessionState, SessionTimes: d.SessionTimes, SessionFigures: d.SessionFigures, Tags: tagsOf(read.entries)},
 		PhaseReports: []PhaseReport{}, CallList: []Call{}, Here: d.Here, Resumable: d.Resumable, Entries: read.entries,
 	}
 	if !r.Here { // whoever resumes it brings it here
@@ -91,6 +93,18 @@ func (a *Archive) Report(ctx context.Context, given string) (*Report, error) {
 	return r, nil
 }
 
+// tagsOf returns the tags of a session's cascade, as the start of its run has them.
+func tagsOf(entries []*echo.Entry) []string {
+	if len(entries) == 0 || entries[0].NodeType != echo.NodeRunStart {
+		return nil
+	}
+	h, err := journal.HeaderOf(entries[0])
+	if err != nil {
+		return nil
+	}
+	return sessions.Tags(h.Cascade)
+}
+
 func callOf(e *echo.Entry) Call {
 	c := Call{
 		Seq: e.Seq, NodeType: e.NodeType, Key: e.Key.String(), Phase: e.Phase, Name: e.Model,
@@ -113,11 +127,20 @@ func tokensOf(u *echo.Usage) clickhouse.Tokens {
 	return clickhouse.Tokens{TokensIn: u.In, TokensCached: u.Cached, TokensOut: u.Out}
 }
 
-// Costs returns what runs have cost, summed up.
-func (a *Archive) Costs(ctx context.Context, by clickhouse.CostBy) (rows []clickhouse.CostRow, err error) {
+// Costs returns what the calls that fit a filter cost, summed up.
+func (a *Archive) Costs(ctx context.Context, by clickhouse.CostBy, f clickhouse.Filter) (rows []clickhouse.CostRow, err error) {
 	err = a.Database(ctx, func(ctx context.Context, db *clickhouse.DB) (err error) {
-		rows, err = db.Costs(ctx, by)
+		rows, err = db.Costs(ctx, by, f)
 		return err
 	})
 	return rows, err
+}
+
+// CostTotal returns what all calls that fit a filter cost.
+func CostTotal(ctx context.Context, a *Archive, f clickhouse.Filter) (total clickhouse.CostTotal, err error) {
+	err = a.Database(ctx, func(ctx context.Context, db *clickhouse.DB) (err error) {
+		total, err = db.CostTotal(ctx, f)
+		return err
+	})
+	return total, err
 }

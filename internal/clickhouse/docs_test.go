@@ -353,11 +353,11 @@ func TestReports(t *testing.T) {
 	db := fill(t)
 	report := map[string]any{}
 	for _, by := range clickhouse.CostBys() {
-		rows, err := db.Costs(t.Context(), by)
+		rows, err := db.Costs(t.Context(), by, clickhouse.Filter{})
 		require.NoError(t, err)
 		report["cost_by_"+string(by)] = rows
 	}
-	sessions, err := db.Sessions(t.Context(), 0)
+	sessions, err := db.Sessions(t.Context(), 0, clickhouse.Filter{})
 	require.NoError(t, err)
 	report["sessions"] = sessions
 	b, err := json.MarshalIndent(report, "", "  ")
@@ -382,7 +382,7 @@ func TestSessionsByTheirNames(t *testing.T) {
 	_, err = db.Session(t.Context(), "s")
 	require.EqualError(t, err, `no session "s" in ClickHouse`)
 
-	sessions, err := db.Sessions(t.Context(), 0)
+	sessions, err := db.Sessions(t.Context(), 0, clickhouse.Filter{})
 	require.NoError(t, err)
 	newest := map[string]string{"nope": ""}
 	for _, s := range sessions { // the newest first

@@ -18,10 +18,11 @@ const (
 	ByModel   CostBy = "model"
 	BySession CostBy = "session"
 	ByDay     CostBy = "day"
+	ByTag     CostBy = "tag"
 )
 
 // CostBys lists the ways to sum up costs.
-func CostBys() []CostBy { return []CostBy{ByCascade, ByPhase, ByModel, BySession, ByDay} }
+func CostBys() []CostBy { return []CostBy{ByCascade, ByPhase, ByModel, BySession, ByDay, ByTag} }
 
 // Tokens are what model calls used.
 type Tokens struct {
@@ -51,6 +52,7 @@ type CostRow struct {
 	Model     string `json:"model,omitempty" ch:"model"`
 	Provider  string `json:"provider,omitempty" ch:"provider"`
 	Day       string `json:"day,omitempty" ch:"day"`
+	Tag       string `json:"tag,omitempty" ch:"tag"` // "": of the sessions without one
 	Usage
 }
 
@@ -70,23 +72,6 @@ func reportColumns[T any]() string {
 	return strings.Join(columns, ", ")
 }
 
-// Costs sums up what all sessions cost, the dearest first; days in their order.
-func (db *DB) Costs(ctx context.Context, by CostBy) ([]CostRow, error) {
-	names := map[CostBy]string{
-		ByCascade: "cascade_id", ByPhase: "cascade_id, phase_name", ByModel: "model, provider",
-		BySession: "session_id, cascade_id", ByDay: "toString(day) AS day",
-	}[by]
-	if names == "" {
-		return nil, fmt.Errorf("costs cannot be summed up by %q", by)
-	}
-	order := "ifNull(cost_usd, 0) DESC, tokens_in DESC, 1"
-	if by == ByDay {
-		order = "day"
-	}
-	query := "SELECT " + names + ", " + reportColumns[Usage]() + " FROM " + db.layout.table("cost_by_"+string(by)) + " ORDER BY " + order
-	return list[CostRow](ctx, db, "ask for the costs", query)
-}
-
 // list returns all rows of a query; what says in an error what they were wanted for.
 func list[T any](ctx context.Context, db *DB, what, query string, args ...any) ([]T, error) {
 	var rows []T
@@ -101,6 +86,7 @@ type Session struct {
 	SessionState
 	SessionTimes
 	SessionFigures
+	Tags []string `json:"tags,omitempty" ch:"tags"` // of its cascade when it began
 }
 
 // SessionState says which run it is and how it stands.
@@ -143,13 +129,14 @@ type Copied struct {
 	CopiedCostUSD *float64 `json:"copied_cost_usd,omitempty" ch:"copied_cost_usd"`                     // nil: none is known, or it is no fork
 }
 
-// Sessions lists the newest sessions, the newest first; all of them when limit is 0.
-func (db *DB) Sessions(ctx context.Context, limit int) ([]Session, error) {
-	tail := " ORDER BY started_at DESC, session_id"
+// Sessions lists the newest sessions that fit a filter, the newest first; all of them when limit is 0.
+func (db *DB) Sessions(ctx context.Context, limit int, f Filter) ([]Session, error) {
+	where := f.sessions()
+	tail := where.sql() + " ORDER BY started_at DESC, session_id"
 	if limit > 0 {
 		tail += fmt.Sprintf(" LIMIT %d", limit)
 	}
-	return sessionsWhere(ctx, db, tail)
+	return sessionsWhere(ctx, db, tail, where.args...)
 }
 
 func sessionsWhere(ctx context.Context, db *DB, tail string, args ...any) ([]Session, error) {

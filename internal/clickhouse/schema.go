@@ -19,7 +19,7 @@ import (
 // may gain columns, and loses none without a new version of the tables.
 const (
 	schemaVersion = 9
-	viewsVersion  = 2
+	viewsVersion  = 3
 
 	oldestSchema = 8 // whose tables can be brought up to date: those before have entries of journals before version 3
 )
@@ -116,6 +116,18 @@ func (s schema) statements(l layout, have uint32) ([]string, error) {
 	if have > 0 && have < s.version {
 		addColumns = l.addColumns
 	}
+	t, err := s.parse(l, addColumns)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	if err := t.Execute(&out, nil); err != nil {
+		return nil, fmt.Errorf("write the schema: %w", err)
+	}
+	return splitStatements(out.String()), nil
+}
+
+func (s schema) parse(l layout, addColumns func() string) (*template.Template, error) {
 	t, err := template.New("schema.sql").Funcs(template.FuncMap{
 		"table": l.table, "local": l.local, "onCluster": l.onCluster, "replacing": l.replacing, "distributed": l.distributed,
 		"columns": tableColumns, "place": func() string { return placeNames("") }, "placeOf": placeNames,
@@ -124,11 +136,7 @@ func (s schema) statements(l layout, have uint32) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the schema: %w", err)
 	}
-	var out bytes.Buffer
-	if err := t.Execute(&out, nil); err != nil {
-		return nil, fmt.Errorf("write the schema: %w", err)
-	}
-	return splitStatements(out.String()), nil
+	return t, nil
 }
 
 // splitStatements splits at semicolons that end a line, which is how schema.sql is written.

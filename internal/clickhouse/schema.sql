@@ -41,6 +41,9 @@ The statements as they run are in testdata/ddl_server.golden and testdata/ddl_cl
     FROM {{table "unified_logs"}} WHERE forked_at > 0 GROUP BY session_id
 ) AS f ON session_id = f.fork{{end -}}
 
+{{/* The tags that the header of a journal has, which is in the start of the run. */ -}}
+{{define "tags"}}arrayDistinct(arrayFilter(t -> t != '', JSONExtract(if(node_type = 'run_start', data_json, ''), 'header', 'cascade', 'tags', 'Array(String)'))){{end -}}
+
 {{define "copied"}}toBool(seq <= ifNull(f.copied_upto, 0)) AS copied{{end -}}
 
 {{/* The calls of phases that were answered, as others were not paid for or not sent at all, and those of the guard, which
@@ -249,6 +252,12 @@ FROM (SELECT * FROM {{table "unified_cards"}} FINAL) AS c
 LEFT JOIN (SELECT session_id, content_hash, embedding_model, embedding FROM {{table "unified_embeddings"}} FINAL) AS e
 ON c.session_id = e.session_id AND c.content_hash = e.content_hash AND c.embedding_model = e.embedding_model;
 
+-- The tags of each session: those that its cascade had when it began.
+CREATE OR REPLACE VIEW {{table "session_tags"}}{{onCluster}} AS
+SELECT session_id, arrayJoin({{template "tags"}}) AS tag
+FROM {{table "unified_logs"}} FINAL
+WHERE node_type = 'run_start';
+
 -- cost_usd sums the known costs and is NULL when none is known; unknown_cost_calls says how many are left out of it. Sums of
 -- money are rounded far below the price of a token, as their last digits depend on the order. Requests for embeddings are
 -- no calls, and in all other sums. What a fork has copied is in the sums of the session that paid for it.
@@ -271,6 +280,13 @@ FROM {{table "model_calls"}} AS c WHERE NOT c.copied GROUP BY c.model, c.provide
 CREATE OR REPLACE VIEW {{table "cost_by_day"}}{{onCluster}} AS
 SELECT toDate(c.at, 'UTC') AS day, uniqExact(c.session_id) AS sessions, {{template "costs"}}
 FROM {{table "model_calls"}} AS c WHERE NOT c.copied GROUP BY day;
+
+-- A session with several tags is in the sums of each of them; the sessions without a tag have the tag ''.
+CREATE OR REPLACE VIEW {{table "cost_by_tag"}}{{onCluster}} AS
+SELECT t.tag AS tag, uniqExact(c.session_id) AS sessions, {{template "costs"}}
+FROM {{table "model_calls"}} AS c LEFT JOIN {{table "session_tags"}} AS t ON c.session_id = t.session_id
+WHERE NOT c.copied GROUP BY tag
+SETTINGS join_use_nulls = 0;
 
 -- What sending less has saved, in tokens and in money, by the calls that were answered: full_usd is what full history would
 -- have cost with the same caching, sent_usd what was sent, both by the price card and without answers. Sums of money leave
@@ -313,13 +329,14 @@ SELECT l.session_id AS session_id,
        sumIf(l.tokens_out, l.is_call AND NOT l.copied) AS tokens_out,
        if(calls + embedding_calls = 0, 0, round(sumOrNullIf(l.cost_usd, l.is_call AND NOT l.copied), 12)) AS cost_usd,
        ifNull(any(l.forked_from), '') AS forked_from,
+       argMinIf(l.tags, l.seq, l.node_type = 'run_start') AS tags,
        countIf(l.is_call AND l.copied) AS copied_calls,
        countIf(l.is_call AND l.copied AND l.cost_usd IS NULL) AS copied_unknown_cost_calls,
        if(forked_from = '', NULL, if(copied_calls = 0, 0, round(sumOrNullIf(l.cost_usd, l.is_call AND l.copied), 12))) AS copied_cost_usd
 FROM
 (
     SELECT session_id, cascade_id, seq, at, node_type, key, effect, error, data_json, scripted, tokens_in, tokens_cached, tokens_out, cost_usd,
-           node_type = 'model_call' AS is_call, f.forked_from AS forked_from, {{template "copied"}}
+           node_type = 'model_call' AS is_call, {{template "tags"}} AS tags, f.forked_from AS forked_from, {{template "copied"}}
     FROM {{table "unified_logs"}} AS l FINAL {{template "joinForks"}}
 ) AS l
 GROUP BY l.session_id;

@@ -29,7 +29,7 @@ func TestSchemaHasVersions(t *testing.T) {
 		return hex.EncodeToString(sum[:8])
 	}
 	require.Equal(t, "6302c124fc4958c9", sum(tables), "the tables have changed since version 9: raise schemaVersion and write their new sum here")
-	require.Equal(t, "c2cac70cf93091fd", sum(views), "the views have changed since version 2: raise viewsVersion and write their new sum here")
+	require.Equal(t, "9086cbff5603aff9", sum(views), "the views have changed since version 3: raise viewsVersion and write their new sum here")
 }
 
 // databaseOfBefore makes a database as windlass did before views had a version: its views of costs
@@ -47,7 +47,7 @@ func databaseOfBefore(t *testing.T) clickhouse.Options {
 	redacted := regexp.MustCompile(`\n *redacted_json .*`)
 	forks := regexp.MustCompile("(?s)\n *forked_[a-z]+ [^\n]* MATERIALIZED [^\n]*| AS l FINAL LEFT JOIN\n\\([^;]*\\) AS f ON session_id = f\\.fork|" +
 		", toBool\\(seq <= ifNull\\(f\\.copied_upto, 0\\)\\) AS copied| WHERE NOT c\\.copied")
-	of9 := regexp.MustCompile("VIEW `[^`]+`\\.`(context_selections|sent_messages|sessions|context_calls|phase_selections|savings_by_[a-z]+)`")
+	of9 := regexp.MustCompile("VIEW `[^`]+`\\.`(context_selections|sent_messages|sessions|context_calls|phase_selections|savings_by_[a-z]+|session_tags|cost_by_tag)`")
 	for _, s := range statements {
 		if of9.MatchString(s) {
 			continue // views of tables with the new columns
@@ -119,7 +119,7 @@ func TestViewsOfBeforeAreMadeAgain(t *testing.T) {
 	db := openAtOnce(t, o)
 	close(stop)
 	require.NoError(t, <-read)
-	require.Equal(t, "version | name\n8 | schema\n9 | views 2\n", result(t, db, schemaVersions+" ORDER BY version"))
+	require.Equal(t, "version | name\n8 | schema\n9 | views 3\n", result(t, db, schemaVersions+" ORDER BY version"))
 	require.Equal(t, "trace_id | selection_type | strategy | semantic_actor | anchor_hashes | selected_hashes\nbefore/7 | intra_phase |  | auto_context | [\"h1\"] | [\"h2\"]\n",
 		result(t, db, "SELECT trace_id, selection_type, strategy, semantic_actor, anchor_hashes, selected_hashes FROM context_selections"))
 	require.Equal(t, "forked_from | calls | tokens_in | copied_calls\nbefore | 1 | 7 | 1\n",
@@ -127,11 +127,11 @@ func TestViewsOfBeforeAreMadeAgain(t *testing.T) {
 	require.NoError(t, clickhousetest.Insert(t.Context(), db, stories()))
 	require.Equal(t, "1", scalar(t, db, "SELECT sum(selections) FROM savings_by_phase"))
 	for _, by := range clickhouse.CostBys() {
-		rows, err := db.Costs(t.Context(), by)
+		rows, err := db.Costs(t.Context(), by, clickhouse.Filter{})
 		require.NoError(t, err)
 		require.NotEmpty(t, rows)
 	}
-	sessions, err := db.Sessions(t.Context(), 0)
+	sessions, err := db.Sessions(t.Context(), 0, clickhouse.Filter{})
 	require.NoError(t, err)
 	require.Len(t, sessions, 3)
 	again, err := clickhouse.Open(t.Context(), clickhouse.Options{DSN: readonly})
@@ -153,7 +153,7 @@ func TestViewsOfVersion1AreReplaced(t *testing.T) {
 		require.NoError(t, conn.Exec(t.Context(), before.Replace(s)))
 	}
 	db := openAtOnce(t, o)
-	require.Equal(t, "version | name\n8 | views 1\n9 | views 2\n", result(t, db, schemaVersions+" ORDER BY version"))
+	require.Equal(t, "version | name\n8 | views 1\n9 | views 3\n", result(t, db, schemaVersions+" ORDER BY version"))
 	require.NoError(t, clickhousetest.Insert(t.Context(), db, stories()))
 	require.Equal(t, "status\ncompleted\nunfinished\n", result(t, db, "SELECT status FROM sessions ORDER BY status"))
 	require.Equal(t, "0", scalar(t, db, "SELECT count() FROM savings_by_phase WHERE guard_calls = 0 AND isNull(guard_usd)"))
@@ -169,13 +169,13 @@ func TestNewerViewsAreRead(t *testing.T) {
 		"any(l.cascade_id) AS cascade_id,", "any(l.cascade_id) AS cascade_id, 'new' AS note,")
 	require.NoError(t, clickhouse.NextSchema(t.Context(), db, false, more.Replace))
 	db = openAtOnce(t, o)
-	require.Equal(t, "version | name\n9 | views 3\n", result(t, db, schemaVersions))
+	require.Equal(t, "version | name\n9 | views 4\n", result(t, db, schemaVersions))
 	for _, view := range []string{"sessions", "cost_by_day"} {
 		require.Equal(t, "new", scalar(t, db, "SELECT any(note) FROM "+view))
 	}
-	_, err := db.Costs(t.Context(), clickhouse.ByDay)
+	_, err := db.Costs(t.Context(), clickhouse.ByDay, clickhouse.Filter{})
 	require.NoError(t, err)
-	_, err = db.Sessions(t.Context(), 0)
+	_, err = db.Sessions(t.Context(), 0, clickhouse.Filter{})
 	require.NoError(t, err)
 }
 
@@ -194,7 +194,7 @@ func TestTablesOfBeforeGetTheirColumns(t *testing.T) {
 	for range 2 {
 		require.NoError(t, clickhouse.NextSchema(t.Context(), db, true, text))
 	}
-	require.Equal(t, "version | name\n9 | views 2\n10 | views 3\n", result(t, db, schemaVersions+" ORDER BY version"))
+	require.Equal(t, "version | name\n9 | views 3\n10 | views 4\n", result(t, db, schemaVersions+" ORDER BY version"))
 	require.Equal(t, "0", scalar(t, db, "SELECT count() FROM newest"))
 	require.Equal(t, "2", scalar(t, db, "SELECT count() FROM sessions"), "rows stay")
 	_, err := clickhouse.Open(t.Context(), o)

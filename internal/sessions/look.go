@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/windlass-run/windlass/echo"
@@ -103,6 +104,20 @@ func CascadeID(cascade json.RawMessage) (id string) {
 		}
 	}
 	return ""
+}
+
+// Tags returns the tags of a cascade, each once, without empty ones.
+func Tags(cascade json.RawMessage) (tags []string) {
+	var c struct {
+		Tags []string `json:"tags"`
+	}
+	_ = json.Unmarshal(cascade, &c) // what is no cascade has no tags
+	for _, t := range c.Tags {
+		if t != "" && !slices.Contains(tags, t) {
+			tags = append(tags, t)
+		}
+	}
+	return tags
 }
 
 // lookBack takes the next entry from the end, until there is the one that says how the run stands.

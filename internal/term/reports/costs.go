@@ -1,9 +1,13 @@
 package reports
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 
+	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/clickhouse"
+	"github.com/windlass-run/windlass/internal/quantity"
 	"github.com/windlass-run/windlass/internal/term"
 )
 
@@ -51,4 +55,46 @@ var costNames = map[clickhouse.CostBy]struct {
 	clickhouse.ByModel:   {[]string{"model", "provider"}, func(r clickhouse.CostRow) []string { return []string{r.Model, r.Provider} }},
 	clickhouse.BySession: {[]string{"session", "cascade"}, func(r clickhouse.CostRow) []string { return []string{r.SessionID, r.CascadeID} }},
 	clickhouse.ByDay:     {[]string{"day"}, func(r clickhouse.CostRow) []string { return []string{r.Day} }},
+	clickhouse.ByTag:     {[]string{"tag"}, func(r clickhouse.CostRow) []string { return []string{tagName(r.Tag)} }},
+}
+
+// tagName is a tag in a table.
+func tagName(tag string) string { return cmp.Or(tag, "(no tag)") }
+
+// CostTotal says what the rows of a report by tags are parts of.
+func CostTotal(t *clickhouse.CostTotal) string {
+	return totalOf(int(t.Sessions), int(t.Several), term.Cost(t.CostUSD, t.Calls+t.EmbeddingCalls, t.UnknownCostCalls))
+}
+
+// TagTotal is CostTotal of a list of sessions, several of them with more than one tag.
+func TagTotal(sum *archive.TagSums, several int) string {
+	return totalOf(sum.Sessions, several, term.Cost(sum.CostUSD, sum.Calls+sum.EmbeddingCalls, sum.UnknownCostCalls))
+}
+
+func totalOf(sessions, several int, cost string) string {
+	return fmt.Sprintf("Total: %s, %s.%s", cost, quantity.Of(sessions, "session"), severalTags(several))
+}
+
+// severalTags says why rows by tags add up to more than their total.
+func severalTags(sessions int) string {
+	switch sessions {
+	case 0:
+		return ""
+	case 1:
+		return " The rows add up to more: 1 session has several tags and counts for each."
+	}
+	return fmt.Sprintf(" The rows add up to more: %d sessions have several tags and count for each.", sessions)
+}
+
+// Tags has a row for each tag of a list of sessions.
+func Tags(rows []archive.TagSums) *term.Table {
+	t := term.NewTable("tag", ">sessions", ">completed", ">resumable", "newest", ">calls", ">tokens in", ">cached", ">tokens out", ">cost")
+	var newest []string
+	for _, r := range rows {
+		newest = append(newest, formatMinute(r.NewestAt))
+		t.Add(tagName(r.Tag), term.Count(int64(r.Sessions)), term.Count(int64(r.Completed)), term.Count(int64(r.Resumable)), formatTime(r.NewestAt),
+			term.Count(int64(r.Calls)), term.Count(r.TokensIn), term.Count(r.TokensCached), term.Count(r.TokensOut),
+			term.Cost(r.CostUSD, r.Calls+r.EmbeddingCalls, r.UnknownCostCalls))
+	}
+	return t.Key("tag").Shorten("newest", newest).Drop("cached", "resumable", "tokens out", "calls", "completed", "tokens in")
 }
