@@ -65,6 +65,7 @@ func TestFiltersAndTags(t *testing.T) {
 	for _, s := range sums {
 		require.InDelta(t, 0.0124*s["sessions"].(float64), s["cost_usd"], 0, "no noise")
 	}
+	require.Regexp(t, `(?m)^tags +Array\(String\) +the tags of the cascade when the run began`, l.run(exitOK, "sql", "DESCRIBE sessions").out.String())
 	require.Contains(t, l.run(exitOK, "show", "of-one", "--json").out.String(), "\"tags\": [\n    \"nightly\",\n    \"team=search\"\n  ]")
 }
 

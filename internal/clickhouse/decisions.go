@@ -28,12 +28,12 @@ func decisionColumns() []column[decision] {
 		{"strategy", few, func(d *decision) any { return &d.strategy }},
 		{"why", "String", func(d *decision) any { return &d.why }},
 		{
-			"anchor_hashes", "Array(String) COMMENT 'of an inter_phase selection; the view context_selections has those of the others'",
+			"anchor_hashes", "Array(String)",
 			func(d *decision) any { return &d.anchors },
 		},
-		{"selected_hashes", "Array(String) COMMENT 'likewise'", func(d *decision) any { return &d.selected }},
-		{"input_price", "Nullable(Float64) COMMENT 'US dollars for a million tokens; NULL: unknown'", func(d *decision) any { return &d.input }},
-		{"cached_price", "Nullable(Float64) COMMENT 'the same of tokens that are read from the cache'", func(d *decision) any { return &d.cached }},
+		{"selected_hashes", "Array(String)", func(d *decision) any { return &d.selected }},
+		{"input_price", "Nullable(Float64)", func(d *decision) any { return &d.input }},
+		{"cached_price", "Nullable(Float64)", func(d *decision) any { return &d.cached }},
 	}
 }
 

@@ -292,34 +292,6 @@ func TestQueriesElsewhere(t *testing.T) {
 	requireGolden(t, "docs_elsewhere", out.String())
 }
 
-// TestEveryColumnIsDocumented looks for the columns of each table and view that docs/sql.md has a
-// table of, and for columns there that do not exist.
-func TestEveryColumnIsDocumented(t *testing.T) {
-	t.Parallel()
-	page, err := os.ReadFile("../../docs/sql.md")
-	require.NoError(t, err)
-	db := clickhousetest.Open(t)
-	for name, title := range map[string]string{
-		"unified_logs": "unified_logs", "context_selections": "context_selections", "savings_by_phase": "the savings views",
-		"phase_selections": "phase_selections", "context_cards": "context_cards", "context_embeddings": "context_embeddings",
-	} {
-		_, table, found := strings.Cut(string(page), "## The columns of "+title+"\n")
-		require.True(t, found, title)
-		_, table, found = strings.Cut(table, "| column | meaning |")
-		require.True(t, found, title)
-		table, _, _ = strings.Cut(table, "\n\n")
-		var documented []string
-		for line := range strings.Lines(table) {
-			cell, _, _ := strings.Cut(strings.TrimPrefix(line, "|"), "|")
-			for _, m := range regexp.MustCompile("`([a-z_]+)`").FindAllStringSubmatch(cell, -1) {
-				documented = append(documented, m[1])
-			}
-		}
-		columns := result(t, db, "SELECT name FROM system.columns WHERE database = currentDatabase() AND table = '"+name+"'")
-		require.ElementsMatch(t, strings.Fields(strings.TrimPrefix(columns, "name\n")), documented)
-	}
-}
-
 // result returns the rows of a query as lines.
 func result(t *testing.T, db *clickhouse.DB, sql string) string {
 	t.Helper()

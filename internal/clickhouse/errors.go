@@ -17,6 +17,7 @@ import (
 const (
 	codeUnknownTable     = 60
 	codeUnknownDatabase  = 81
+	codeTableIsDropped   = 218
 	codeAuthFailed       = 516
 	codeSocketTimeout    = 209
 	codeNetworkError     = 210

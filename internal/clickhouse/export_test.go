@@ -39,6 +39,11 @@ func StatementsAfter(database, cluster string) ([]string, error) {
 	return schema{text: schemaText, version: schemaVersion + 1}.statements(layout{database: database, cluster: cluster}, schemaVersion)
 }
 
+// Comments returns the statements that give the columns their comments.
+func Comments(database, cluster string) []string {
+	return layout{database: database, cluster: cluster}.commentColumns()
+}
+
 // Discarded is what a database from [Discarding] has taken: rows, and writes by table.
 type Discarded struct {
 	Rows   int

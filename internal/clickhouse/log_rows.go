@@ -39,7 +39,7 @@ func logTable() table[logRow] {
 			{"error", "String", func(r *logRow) any { return &r.failure.Message }},
 			{"data_json", zipped, func(r *logRow) any { return &r.entry.Data }},
 			{
-				"selection_json", "String COMMENT 'a selection as the journal has it: what changed since the call before' CODEC(ZSTD(3))",
+				"selection_json", "String CODEC(ZSTD(3))",
 				func(r *logRow) any { return &r.selection },
 			},
 		})}
@@ -66,13 +66,13 @@ func callColumns() []column[logRow] {
 		{"model", few, func(r *logRow) any { return &r.entry.Model }},
 		{"provider", few, func(r *logRow) any { return &r.entry.Provider }},
 		{"scripted", "Bool", func(r *logRow) any { return &r.entry.Scripted }},
-		{"has_usage", "Bool COMMENT 'false: the token counts below are unknown, not zero'", func(r *logRow) any { return &r.hasUsage }},
+		{"has_usage", "Bool", func(r *logRow) any { return &r.hasUsage }},
 		{"tokens_in", "Int64", func(r *logRow) any { return &r.usage.In }},
 		{"tokens_cached", "Int64", func(r *logRow) any { return &r.usage.Cached }},
 		{"tokens_out", "Int64", func(r *logRow) any { return &r.usage.Out }},
 		{"tokens_reasoning", "Int64", func(r *logRow) any { return &r.usage.Reasoning }},
 		{"usage_estimated", "Bool", func(r *logRow) any { return &r.usage.Estimated }},
-		{"cost_usd", "Nullable(Float64) COMMENT 'NULL: unknown, which is not zero'", func(r *logRow) any { return &r.entry.CostUSD }},
+		{"cost_usd", "Nullable(Float64)", func(r *logRow) any { return &r.entry.CostUSD }},
 		{"duration_ms", "Float64", func(r *logRow) any { return &r.entry.DurationMS }},
 		{"request_hash", "String", func(r *logRow) any { return &r.entry.RequestHash }},
 	}

@@ -36,13 +36,13 @@ func messageColumns() []column[messageParts] {
 		{"kind", few, func(m *messageParts) any { return &m.kind }},
 		{"content_json", zipped, func(m *messageParts) any { return &m.content }},
 		{
-			"prompted_json", "String COMMENT 'how a model without tool calling is sent the content; empty: as it is' CODEC(ZSTD(3))",
+			"prompted_json", "String CODEC(ZSTD(3))",
 			func(m *messageParts) any { return &m.prompted },
 		},
 		{"tool_calls_json", zipped, func(m *messageParts) any { return &m.calls }},
 		{"failed", "Bool", func(m *messageParts) any { return &m.failed }},
 		{
-			"redacted_json", "String COMMENT 'what was taken out of the message after it was recorded; empty: nothing' CODEC(ZSTD(3))",
+			"redacted_json", "String CODEC(ZSTD(3))",
 			func(m *messageParts) any { return &m.redacted },
 		},
 	}

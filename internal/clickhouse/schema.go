@@ -16,7 +16,8 @@ import (
 
 // A change of a table in [tables] raises schemaVersion, a change of a view in schema.sql raises
 // viewsVersion. A windlass of before refuses newer tables and goes on reading newer views: a view
-// may gain columns, and loses none without a new version of the tables.
+// may gain columns, and loses none without a new version of the tables. Comments of columns come with
+// either, and have no version: what they say may lag behind docs/sql.md.
 const (
 	schemaVersion = 9
 	viewsVersion  = 3
@@ -171,7 +172,10 @@ func prepare(ctx context.Context, conn driver.Conn, l layout, s schema) error {
 	if have == 0 {
 		statements = slices.Insert(statements, 0, l.makeDatabase())
 	}
-	if err = l.run(ctx, conn, statements); err == nil { // whoever reads the versions finds all of the schema
+	if err = l.run(ctx, conn, statements); err == nil {
+		err = l.comment(ctx, conn)
+	}
+	if err == nil { // whoever reads the versions finds all of the schema
 		err = conn.Exec(ctx, "INSERT INTO "+l.table("schema_migrations")+" (version, name) VALUES (?, ?)", s.version, fmt.Sprintf(viewsName, s.views))
 	}
 	switch {

@@ -27,13 +27,13 @@ func selectionTable() table[selectionRow] {
 		[]column[selectionRow]{
 			{"model", few, func(r *selectionRow) any { return &r.entry.Model }},
 			{"dialect", few, func(r *selectionRow) any { return &r.dialect }},
-			{"message_seq", "Array(UInt64) COMMENT 'the entry that has the message'", func(r *selectionRow) any { return &r.lists.seqs }},
+			{"message_seq", "Array(UInt64)", func(r *selectionRow) any { return &r.lists.seqs }},
 			{"hash", "Array(String) CODEC(ZSTD(3))", func(r *selectionRow) any { return &r.lists.hashes }},
 			{"form", "Array(" + few + ")", func(r *selectionRow) any { return &r.lists.forms }},
 			{"reason", "Array(" + few + ")", func(r *selectionRow) any { return &r.lists.reasons }},
 			{"tokens", "Array(Int64)", func(r *selectionRow) any { return &r.lists.tokens }},
 			{
-				"sent_json", "Array(String) COMMENT 'a JSON array of the messages sent in place of the message; empty: the message itself' CODEC(ZSTD(3))",
+				"sent_json", "Array(String) CODEC(ZSTD(3))",
 				func(r *selectionRow) any { return &r.lists.sent },
 			},
 		},

@@ -28,7 +28,7 @@ func TestSchemaHasVersions(t *testing.T) {
 		sum := sha256.Sum256([]byte(s))
 		return hex.EncodeToString(sum[:8])
 	}
-	require.Equal(t, "6302c124fc4958c9", sum(tables), "the tables have changed since version 9: raise schemaVersion and write their new sum here")
+	require.Equal(t, "f45aa6788b159d69", sum(tables), "the tables have changed since version 9: raise schemaVersion and write their new sum here")
 	require.Equal(t, "9086cbff5603aff9", sum(views), "the views have changed since version 3: raise viewsVersion and write their new sum here")
 }
 
@@ -124,6 +124,7 @@ func TestViewsOfBeforeAreMadeAgain(t *testing.T) {
 		result(t, db, "SELECT trace_id, selection_type, strategy, semantic_actor, anchor_hashes, selected_hashes FROM context_selections"))
 	require.Equal(t, "forked_from | calls | tokens_in | copied_calls\nbefore | 1 | 7 | 1\n",
 		result(t, db, "SELECT forked_from, calls, tokens_in, copied_calls FROM sessions"), "rows of before say it, too")
+	requireComments(t, db)
 	require.NoError(t, clickhousetest.Insert(t.Context(), db, stories()))
 	require.Equal(t, "1", scalar(t, db, "SELECT sum(selections) FROM savings_by_phase"))
 	for _, by := range clickhouse.CostBys() {
@@ -155,6 +156,7 @@ func TestViewsOfVersion1AreReplaced(t *testing.T) {
 	db := openAtOnce(t, o)
 	require.Equal(t, "version | name\n8 | views 1\n9 | views 3\n", result(t, db, schemaVersions+" ORDER BY version"))
 	require.NoError(t, clickhousetest.Insert(t.Context(), db, stories()))
+	requireComments(t, db)
 	require.Equal(t, "status\ncompleted\nunfinished\n", result(t, db, "SELECT status FROM sessions ORDER BY status"))
 	require.Equal(t, "0", scalar(t, db, "SELECT count() FROM savings_by_phase WHERE guard_calls = 0 AND isNull(guard_usd)"))
 }

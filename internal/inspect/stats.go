@@ -98,6 +98,11 @@ func (t *Sums) count(calls []Call) {
 	if t.Visits = len(visits); t.Calls == 0 { // the sum of none is known
 		t.FullUSD, t.SentUSD, t.SavedUSD, t.CostUSD = new(float64), new(float64), new(float64), new(float64)
 	}
+	for _, sum := range []*float64{t.FullUSD, t.SentUSD, t.SavedUSD, t.CostUSD} {
+		if sum != nil {
+			*sum = record.RoundUSD(*sum)
+		}
+	}
 	t.CachedEstimated, t.CachedReported = share(shared, t.SentTokens), share(cached, counted)
 }
 
