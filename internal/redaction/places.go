@@ -2,8 +2,8 @@ package redaction
 
 import "github.com/windlass-run/windlass/echo"
 
-// Where the content is of a cascade and of what entries say: a list of what is taken out, so that
-// what is added to either stays until it is named here.
+// Where the content is of a cascade and of what entries say: a list of what is taken out. What else
+// there is stays. TestEveryMemberIsNamed has that list, with the reasons: a member in neither fails it.
 
 var (
 	aText    = &echo.ContentPlace{Is: echo.ContentText}
@@ -78,7 +78,7 @@ var dataPlaces = map[echo.NodeType]*echo.ContentPlace{
 	echo.NodeCallout:   object(map[string]*echo.ContentPlace{"name": aText}),
 	echo.NodeWarning:   object(map[string]*echo.ContentPlace{"message": aText}),
 	echo.NodeGuard:     object(map[string]*echo.ContentPlace{"detail": aText}),
-	echo.NodeModelCall: object(map[string]*echo.ContentPlace{"hint": aText}),
+	echo.NodeModelCall: object(map[string]*echo.ContentPlace{"hint": aText, "ignored": aText, "thought": someData}),
 	echo.NodeInter:     object(selectedPlaces),
 	echo.NodeMenu:      object(map[string]*echo.ContentPlace{"messages": listOf(object(map[string]*echo.ContentPlace{"text": aText}))}),
 	echo.NodeHandoff:   handoffPlace(),

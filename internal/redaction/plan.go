@@ -205,7 +205,7 @@ type redactor struct {
 func newRedactor(rec *journal.Recording, m *echo.Message, is journal.Redaction, parts bool) *redactor {
 	r := &redactor{of: is.Hash, is: is, calls: map[string]bool{}, turns: map[string]bool{}}
 	r.shape = shape{of: r.of, names: namesIn(rec), numbers: new(int)}
-	r.texts(rec, m, parts)
+	r.texts(rec, m, parts, thoughtsOf(rec.Entries, r.of))
 	if text := m.Text(); m.Role() == echo.RoleAssistant && text != "" {
 		r.answers = append(r.answers, text)
 	}
@@ -221,10 +221,11 @@ func newRedactor(rec *journal.Recording, m *echo.Message, is journal.Redaction, 
 	return r
 }
 
-// texts finds out what is looked for: all that the message says, each value in what it says as JSON,
-// what it has of the input and, for data, its lines and long words. Names are not looked for.
-func (r *redactor) texts(rec *journal.Recording, m *echo.Message, parts bool) {
-	whole := textsOf(m)
+// texts finds out what is looked for: all that the message says and its model thought, each value in
+// what it says as JSON, what it has of the input and, for data, its lines and long words. Names are not
+// looked for.
+func (r *redactor) texts(rec *journal.Recording, m *echo.Message, parts bool, thoughts []string) {
+	whole := append(textsOf(m), thoughts...)
 	all := slices.Clone(whole)
 	for _, t := range whole {
 		all = append(all, r.noNames(leavesOf(t))...)
@@ -494,6 +495,8 @@ func (r *redactor) dataOf(e *echo.Entry, h journal.Header) error {
 		if err := r.values(e); err != nil {
 			return err
 		}
+	case echo.NodeModelCall:
+		r.thought(e)
 	case echo.NodeValue:
 		r.findings(e)
 	}
