@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
@@ -37,6 +38,9 @@ type console struct {
 	wide   bool     // the flag --wide, of commands that have it from wideFlag
 	direct bool     // the flag --no-pager
 	warned string   // of the engine, so far
+
+	downloads fetch.Policy // of the command; set before open
+	asking    atomic.Bool  // somebody is asked about a download, so nothing has begun
 }
 
 // open returns the app of the command, whose end closes it.
@@ -44,9 +48,38 @@ func (con *console) open() (*app.App, error) {
 	if con.app != nil {
 		return con.app, nil
 	}
-	opened, err := app.Open(app.Options{Version: readVersion().Version})
+	opened, err := app.Open(app.Options{Version: readVersion().Version, Gate: con.gate()})
 	con.app = opened
 	return opened, err
+}
+
+// gate returns what decides about the downloads of the command. A person can be asked at a terminal
+// only.
+func (con *console) gate() *fetch.Gate {
+	g := &fetch.Gate{Policy: con.downloads, Announce: func(o fetch.Offer) { fetching.Announce(con.err, o) }}
+	if term.IsTerminalInput(con.in) && term.IsTerminal(con.err) {
+		g.Ask = func(ctx context.Context, o fetch.Offer) (bool, error) {
+			con.asking.Store(true)
+			defer con.asking.Store(false)
+			return fetching.Ask(ctx, con.in, con.err, o)
+		}
+	}
+	return g
+}
+
+// noFetchFlag adds --no-fetch to a command that runs cascades.
+func (con *console) noFetchFlag(cmd *cobra.Command, policy fetch.Policy) {
+	no := cmd.Flags().Bool("no-fetch", false, "download nothing: without the ClickHouse engine the run does not begin")
+	before := cmd.PreRunE
+	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
+		if con.downloads = policy; *no {
+			con.downloads = fetch.PolicyNone
+		}
+		if before != nil {
+			return before(cmd, args)
+		}
+		return nil
+	}
 }
 
 // close ends the use of ClickHouse. What a command lost by that has been said where it was used.

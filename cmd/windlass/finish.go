@@ -54,7 +54,12 @@ func follow(ctx context.Context, con *console, o showOptions, open func(context.
 		return err
 	}
 	s := &shownRun{con: con, showOptions: o, notices: term.NewNotices(con.err)}
-	ctx, stop := interruptible(ctx, recording(s.notices))
+	stopping := recording(s.notices)
+	ctx, stop := interruptible(ctx, func() {
+		if !con.asking.Load() {
+			stopping()
+		}
+	})
 	defer stop()
 	if s.run, err = open(ctx, runs, app.Watch{Follow: s.show, Notice: s.notices.Say, Fetching: con.fetching}); err != nil {
 		return err

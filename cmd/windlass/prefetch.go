@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/internal/app/prefetch"
+	"github.com/windlass-run/windlass/internal/fetch"
 	"github.com/windlass-run/windlass/internal/term"
 	"github.com/windlass-run/windlass/internal/term/fetching"
 )
@@ -37,6 +38,7 @@ func newFetchCommand(con *console) *cobra.Command {
 
 // fetchThings fetches what is named, or all that is needed. One that fails does not stop the other.
 func fetchThings(ctx context.Context, con *console, names []string) error {
+	con.downloads = fetch.PolicyAnnounce
 	ctx, stop := interruptible(ctx, func() {})
 	defer stop()
 	cfg, err := con.config()

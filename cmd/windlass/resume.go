@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/fetch"
 	"github.com/windlass-run/windlass/internal/inspect"
 )
 
@@ -56,6 +57,7 @@ start it again. A phase stands for its newest visit. The exit codes are those of
 	f.StringVar(&o.SessionID, "session", "", "the `ID` of the new session of a fork (default: a new one)")
 	f.StringVar(&o.cascade, "cascade", "", "the cascade `FILE` of a fork; the recorded entries must follow from it as well")
 	o.flags(con, cmd, "print every new entry of the record as a line of JSON, as it happens")
+	con.noFetchFlag(cmd, fetch.PolicyBegin)
 	limitFlags(cmd, &o.Limits)
 	return cmd
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/app/input"
+	"github.com/windlass-run/windlass/internal/fetch"
 	"github.com/windlass-run/windlass/internal/protection"
 	"github.com/windlass-run/windlass/internal/source"
 	"github.com/windlass-run/windlass/schema"
@@ -62,6 +63,7 @@ Exit codes: 0 done; 1 the cascade failed; 2 wrong usage; 3 the file is invalid; 
 	f.BoolVar(&o.Rights.AllowCommands, "allow-commands", false, "let models run any command with run_command")
 	allowWriteFlag(cmd, &o.Rights.AllowWrite)
 	f.BoolVar(&o.NoClickHouse, "no-clickhouse", false, "keep the journal only")
+	con.noFetchFlag(cmd, fetch.PolicyBegin)
 	limitFlags(cmd, &o.Limits)
 	return cmd
 }
@@ -119,8 +121,17 @@ func runCascade(ctx context.Context, con *console, file string, o runOptions) er
 		o.Rights.Roots = []string{wd}
 	}
 	return follow(ctx, con, o.showOptions, func(ctx context.Context, runs *app.App, w app.Watch) (*app.Run, error) {
-		return runs.Start(ctx, app.Job{Cascade: c, File: file, Input: input}, o.RunOptions, w)
+		r, err := runs.Start(ctx, app.Job{Cascade: c, File: file, Input: input}, o.RunOptions, w)
+		return r, withoutEngine(err)
 	})
+}
+
+// withoutEngine says how a run begins when the engine may not be downloaded.
+func withoutEngine(err error) error {
+	if !fetch.IsRefused(err) {
+		return err
+	}
+	return withExit(exitStorage, err, "windlass fetch engine, or windlass run --no-clickhouse to keep the journal only")
 }
 
 // readModels reads --model.

@@ -42,6 +42,10 @@ const testKey = "sk-test-5f2c9e7a11d04b6f"
 //	cutjournal ID           demands that a session's journal ends with a whole line, before the
 //	                        end of the run
 //	asked MODEL N           demands that the provider has got N requests to a model so far
+//	downloaded N            demands that N downloads from $DOWNLOADS were begun so far
+//	terminal CODE TEXT ANSWER COMMAND...
+//	                        runs a command on a terminal, types ANSWER once TEXT is shown, demands
+//	                        the exit code, and writes what was shown to screen
 //	gone TEXT               demands that no process has TEXT in its command line
 func TestScripts(t *testing.T) {
 	t.Parallel()
@@ -68,6 +72,10 @@ func TestScripts(t *testing.T) {
 			e.Defer(func() { requireAllHold(t, filepath.Join(e.WorkDir, "windlass")) })
 			e.Values[dbKey{}] = db
 			e.Values[providerKey{}] = p
+			d := startDownloads()
+			e.Defer(d.Close)
+			e.Values[downloadsKey{}] = d
+			e.Vars = append(e.Vars, d.env()...)
 			repo, err := filepath.Abs("../..")
 			e.Vars = append(e.Vars, testEnvironment(e.WorkDir, cache, dsn, p.URL)...)
 			e.Vars = append(e.Vars, "KEY="+testKey, "URL="+p.URL, "CACHE="+cache, "REPO="+repo, "REALHOME="+os.Getenv("HOME"), "DSN="+dsn, "WRONGDSN="+wrongPassword(dsn), "GOOS="+runtime.GOOS)
@@ -77,7 +85,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": scriptExits, "journal": scriptJournal, "nosessions": scriptNoSessions, "gone": scriptGone,
-			"sorted":     scriptSorted,
+			"sorted": scriptSorted, "downloaded": scriptDownloaded, "terminal": scriptTerminal,
 			"cutjournal": scriptCutJournal, "asked": scriptAsked, "damage": scriptDamage, "cutlines": scriptCutLines,
 		},
 	})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/windlass-run/windlass/internal/fetch"
 	"github.com/windlass-run/windlass/internal/server/certificate"
 	"github.com/windlass-run/windlass/internal/server/grants"
 	"github.com/windlass-run/windlass/internal/server/runs"
@@ -66,6 +67,7 @@ Exit codes: 0 every run had ended; 2 wrong usage; 6 storage is not available; 13
 	f.BoolVar(&o.grants.Offline, "offline", false, "answer from the scripts beside the cascades instead of a model")
 	f.BoolVar(&o.runs.NoClickHouse, "no-clickhouse", false, "keep journals only")
 	f.IntVar(&o.runs.Most, "max-runs", 8, "how many runs may be active at once")
+	con.noFetchFlag(cmd, fetch.PolicyAnnounce)
 	limitFlags(cmd, &o.grants.Limits)
 	f.DurationVar(&o.grace, "grace", 10*time.Second, "how long runs may continue after Ctrl-C before they are interrupted")
 	cmd.AddCommand(newServeTokenCommand(con))
@@ -79,6 +81,11 @@ func runServer(ctx context.Context, con *console, o serveOptions) error {
 	}
 	if _, err := con.config(); err != nil { // every run would fail of it
 		return err
+	}
+	if con.downloads == fetch.PolicyNone && !o.runs.NoClickHouse {
+		if err := con.app.AllowEngine(ctx); err != nil {
+			return err
+		}
 	}
 	l := log.New(con.err, "", log.LstdFlags|log.LUTC)
 	cert, err := o.certificate(l)

@@ -19,6 +19,7 @@ import (
 	"github.com/windlass-run/windlass/internal/database"
 	"github.com/windlass-run/windlass/internal/environment"
 	"github.com/windlass-run/windlass/internal/failure"
+	"github.com/windlass-run/windlass/internal/fetch"
 	"github.com/windlass-run/windlass/internal/llm"
 )
 
@@ -27,6 +28,8 @@ type Options struct {
 	Home    string // the folder with the sessions; "": the one that the environment says
 	Dir     string // the folder whose windlass.json counts for runs that start; "": the working folder
 	Version string // of this windlass, as the headers of sessions name it
+
+	Gate *fetch.Gate // decides which downloads begin; nil: all
 
 	// What is for a program that is not the command windlass.
 	Cache      string // the folder of fetched files; "": the one that the environment says
@@ -140,6 +143,15 @@ func (a *App) Price(model string) (*config.Price, error) {
 	return llm.NewRouter(cfg, environment.Getenv).Price(model), nil
 }
 
+// AllowEngine asks the gate about the download of the engine, when a run would need it.
+func (a *App) AllowEngine(ctx context.Context) error {
+	o, err := a.Database()
+	if err != nil {
+		return err
+	}
+	return database.AllowEngine(ctx, o)
+}
+
 // TrySelection makes a trial selection on the entries of a session, see [cards.Try], with the
 // configuration and the secrets of the app. With store, ClickHouse is given the cards that it lacks.
 func (a *App) TrySelection(ctx context.Context, id string, entries []*echo.Entry, t cards.Trial, store bool) (*cards.Tried, error) {
@@ -151,7 +163,7 @@ func (a *App) TrySelection(ctx context.Context, id string, entries []*echo.Entry
 	if err != nil {
 		return nil, err
 	}
-	t.Config, t.Secrets, t.CacheDir, t.NoFetch = cfg, KnownSecrets(cfg, nil), db.CacheDir, a.options.NoFetch
+	t.Config, t.Secrets, t.CacheDir, t.NoFetch, t.Gate = cfg, KnownSecrets(cfg, nil), db.CacheDir, a.options.NoFetch, a.options.Gate
 	if !store {
 		return cards.Try(ctx, id, entries, t)
 	}
@@ -165,7 +177,7 @@ func (a *App) TrySelection(ctx context.Context, id string, entries []*echo.Entry
 func (a *App) database(cfg *config.Config) (clickhouse.Options, error) {
 	o, err := database.Options(a.home, a.options.Cache, cfg)
 	o.DSN = cmp.Or(a.options.DSN, o.DSN)
-	o.Engine.NoFetch, o.Engine.Executable = a.options.NoFetch, a.options.Executable
+	o.Engine.NoFetch, o.Engine.Executable, o.Engine.Gate = a.options.NoFetch, a.options.Executable, a.options.Gate
 	return o, err
 }
 

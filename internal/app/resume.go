@@ -67,6 +67,9 @@ func (a *App) resume(ctx context.Context, j *journal.Journal, rec *journal.Recor
 	if err := op.chooseModel(); err != nil {
 		return nil, err
 	}
+	if err := op.allowDownloads(ctx); err != nil {
+		return nil, err
+	}
 	return r, op.equip(ctx, j)
 }
 

@@ -46,6 +46,9 @@ func (a *App) Start(ctx context.Context, job Job, o RunOptions, w Watch) (*Run, 
 	if err := op.chooseModel(); err != nil {
 		return nil, err
 	}
+	if err := op.allowDownloads(ctx); err != nil {
+		return nil, err
+	}
 	if op.run.header, err = op.newHeader(); err != nil {
 		return nil, err
 	}
@@ -130,12 +133,43 @@ func (o *opening) connect(ctx context.Context) {
 	s.delivery = database.Deliver(ctx, o.pool, o.dir)
 }
 
-func (o *opening) planCards(ctx context.Context) *cards.Plan {
-	c := cards.Choice{
-		Cascade: o.run.cascade, Config: o.config, Router: o.router, CacheDir: o.cache, Off: o.run.started.Off, Stored: o.run.store != nil, Offline: o.options.Offline, NoFetch: o.app.options.NoFetch,
+func (o *opening) planCards(ctx context.Context) *cards.Plan { return o.cardsChoice().Plan(ctx) }
+
+func (o *opening) cardsChoice() *cards.Choice {
+	return &cards.Choice{
+		Cascade: o.run.cascade, Config: o.config, Router: o.router, CacheDir: o.cache, Off: o.run.started.Off, Stored: o.run.store != nil,
+		Offline: o.options.Offline, NoFetch: o.app.options.NoFetch, Gate: o.app.options.Gate,
 		Notice: o.watch.Notice, Fetching: o.watch.Fetching,
 	}
-	return c.Plan(ctx)
+}
+
+// allowDownloads asks the gate about what the run would download, before anything of the run is
+// written. Without the engine nothing begins; without the word vectors the run does without.
+func (o *opening) allowDownloads(ctx context.Context) error {
+	if o.app.options.Gate == nil {
+		return nil
+	}
+	db, err := o.app.database(o.config)
+	if err != nil {
+		return err
+	}
+	if !o.options.NoClickHouse {
+		if err := database.AllowEngine(ctx, db); err != nil {
+			return allowError(ctx, err)
+		}
+	}
+	c := o.cardsChoice()
+	c.CacheDir = db.CacheDir
+	c.Allow(ctx)
+	return allowError(ctx, ctx.Err())
+}
+
+// allowError makes the end of ctx while somebody is asked an interruption.
+func allowError(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return failure.New(failure.Interrupted, context.Cause(ctx), "")
+	}
+	return err
 }
 
 // startCards starts the cards of the run. Those of a session that is resumed are read, and not made

@@ -30,6 +30,18 @@ func Options(home, cache string, cfg *config.Config) (clickhouse.Options, error)
 	}, nil
 }
 
+// AllowEngine asks the gate of o at once about the download of the engine, when there is one to
+// come. The error is that of the gate.
+func AllowEngine(ctx context.Context, o clickhouse.Options) error {
+	if o.DSN != "" || o.Engine.Gate == nil {
+		return nil
+	}
+	if e, err := embedded.Running(clickhouse.EngineDir(o.Home)); err == nil && e != nil {
+		return nil
+	}
+	return embedded.Allow(ctx, o.Engine)
+}
+
 // CheckEngine reports why there is no embedded engine to use, without starting or fetching one.
 func CheckEngine(ctx context.Context, o clickhouse.Options) error {
 	if e, err := embedded.Running(clickhouse.EngineDir(o.Home)); err == nil && e != nil {

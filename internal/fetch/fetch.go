@@ -45,6 +45,8 @@ type Item struct {
 	Dir    string // the cache's folder for such things: the lock and the staging folders are in it
 	Target string // the finished file, below Dir
 	Space  string // how much room is needed meanwhile, for a person whose disk is full
+	Gate   *Gate  // decides whether it is downloaded
+	Offer  Offer  // what the gate is asked
 	Steps  Steps
 	Sum    Checksum
 	Get    Download
@@ -52,8 +54,12 @@ type Item struct {
 	Make func(ctx context.Context, packed, target string) error
 }
 
-// Fetch fetches the item, or waits for another process that does.
+// Fetch fetches the item, or waits for another process that does. When its gate refuses it, nothing
+// is written.
 func (it Item) Fetch(ctx context.Context, progress func(Progress)) error {
+	if err := it.Gate.Allow(ctx, it.Offer); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(it.Dir, 0o755); err != nil {
 		return fmt.Errorf("make the cache folder: %w", err)
 	}

@@ -24,3 +24,11 @@ func Of(n int, noun string) string {
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
 }
+
+// MB writes a number of bytes in megabytes, 1,000,000 bytes each: the one unit of downloads.
+func MB(bytes int64) string {
+	if bytes < 1_000_000 {
+		return "less than 1 MB"
+	}
+	return fmt.Sprintf("%d MB", (bytes+500_000)/1_000_000)
+}

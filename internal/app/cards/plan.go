@@ -9,6 +9,7 @@ import (
 	"github.com/windlass-run/windlass/contextcards"
 	"github.com/windlass-run/windlass/engine/lookup"
 	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/fetch"
 	"github.com/windlass-run/windlass/internal/llm"
 	"github.com/windlass-run/windlass/internal/oneline"
@@ -32,8 +33,9 @@ type Choice struct {
 	Config   *config.Config
 	Router   *llm.Router
 	CacheDir string
-	Offline  bool // nothing is fetched, and no endpoint is asked
-	NoFetch  bool // nothing is fetched
+	Offline  bool        // nothing is fetched, and no endpoint is asked
+	NoFetch  bool        // nothing is fetched
+	Gate     *fetch.Gate // decides whether word vectors are downloaded
 
 	Notice   func(text string)                               // is told what a person should know
 	Fetching func() (show func(fetch.Progress), done func()) // shows what is fetched
@@ -59,12 +61,36 @@ func (c *Choice) Plan(ctx context.Context) *Plan {
 			p.options.Summarizer = &llm.Summarizer{Model: c.Router, Use: model}
 		}
 	}
-	e := c.embedder(ctx, EmbeddingModel(c.Config), vectors.ConfigFromEnv(c.CacheDir))
+	e := c.embedder(ctx, EmbeddingModel(c.Config), c.local())
 	if p.options.Embedder = e.Embedder; e.Instead != nil {
 		p.instead = "compared by spelling and not by meaning: " + source.Printable(oneline.Of(e.Instead.Error()))
-		c.Notice(fmt.Sprintf("Messages are compared by their spelling and not by meaning: %v", e.Instead))
+		c.Notice(fmt.Sprintf("Messages are compared by their spelling and not by meaning: %v%s", e.Instead, tryInstead(e.Instead)))
 	}
 	return p
+}
+
+// tryInstead says how what was refused is fetched.
+func tryInstead(err error) string {
+	if f, ok := errors.AsType[*failure.Error](err); ok && fetch.IsRefused(f) {
+		return ". Try: " + f.Try
+	}
+	return ""
+}
+
+// Allow asks the gate at once about the download that [Choice.Plan] would need. That it is refused
+// is no error: Plan does without.
+func (c *Choice) Allow(ctx context.Context) {
+	settings := c.Cascade.EffectiveCards()
+	if c.Off.Cards || !settings.Enabled || c.Offline || c.NoFetch || EmbeddingModel(c.Config) != EmbedderWords || needOf(c.Cascade) != needMuch {
+		return
+	}
+	_ = vectors.Allow(ctx, c.local())
+}
+
+func (c *Choice) local() vectors.Config {
+	local := vectors.ConfigFromEnv(c.CacheDir)
+	local.Gate = c.Gate
+	return local
 }
 
 // need is how much a cascade needs to compare by meaning.

@@ -60,6 +60,7 @@ type Trial struct {
 	Secrets  *secret.Set          // no model is sent them
 	CacheDir string               // of fetched files
 	NoFetch  bool                 // nothing is fetched
+	Gate     *fetch.Gate          // decides whether word vectors are downloaded
 	Progress func(fetch.Progress) // is told how word vectors are fetched
 	Instead  func(error)          // is told why another embedder than the one of Config is used
 }
@@ -147,12 +148,16 @@ func (t *Trial) embedder(ctx context.Context, router *llm.Router, s cascade.Sele
 		return nil, nil //nolint:nilnil // a strategy that compares nothing by similarity has no embedder
 	}
 	name, local := EmbeddingModel(t.Config), vectors.ConfigFromEnv(t.CacheDir)
+	local.Gate = t.Gate
 	e := Embedder{Embedder: contextcards.NewHashed(0), Instead: errNoFetch}
 	if name != EmbedderWords || !t.NoFetch || local.Here() {
 		var err error
 		if e, err = OpenEmbedder(ctx, name, local, router, t.Progress); err != nil {
 			return nil, err
 		}
+	}
+	if refused, ok := errors.AsType[*failure.Error](e.Instead); ok && fetch.IsRefused(refused) {
+		return nil, refused // whoever tries a selection wants it as a run would make it
 	}
 	if e.Instead != nil {
 		t.Instead(e.Instead)

@@ -69,7 +69,7 @@ func one(ctx context.Context, name string, named bool, o clickhouse.Options, cfg
 			thing.NotNeeded = "a ClickHouse server is used"
 			return thing, nil
 		}
-		engine, _, err := embedded.Find(ctx, embedded.ConfigFromEnv(o.CacheDir), o.Progress)
+		engine, _, err := embedded.Find(ctx, o.Engine, o.Progress)
 		thing.Path = engine.Path
 		return thing, err
 	}
@@ -78,6 +78,7 @@ func one(ctx context.Context, name string, named bool, o clickhouse.Options, cfg
 		return thing, nil
 	}
 	c := vectors.ConfigFromEnv(o.CacheDir)
+	c.Gate = o.Engine.Gate
 	thing.Path = c.File()
 	_, err := vectors.Open(ctx, c, o.Progress)
 	return thing, err

@@ -19,15 +19,13 @@ const (
 	libraryName = "libchdb.so" // the name in the cache, whatever the archive calls it
 )
 
-// fetch brings one library into target, which then exists whole or not at all.
-func (c Config) fetch(ctx context.Context, target string, sum fetch.Checksum, get fetch.Download, progress func(Progress)) (Engine, error) {
+// fetch brings one library into target, which then exists whole or not at all. The item has what is
+// downloaded and how.
+func (c Config) fetch(ctx context.Context, target string, item fetch.Item, progress func(Progress)) (Engine, error) {
 	engine := Engine{Kind: KindLibrary, Path: filepath.Join(target, libraryName)}
-	item := fetch.Item{
-		What: "the engine", Dir: filepath.Join(c.CacheDir, engineDir), Target: engine.Path, Space: "about 800 MB",
-		Steps: fetch.Steps{Wait: StepWait, Download: StepDownload, Verify: StepVerify, Unpack: StepUnpack},
-		Sum:   sum, Get: get,
-		Make: func(ctx context.Context, packed, target string) error { return unpack(ctx, packed, target, progress) },
-	}
+	item.What, item.Dir, item.Target, item.Space = "the engine", filepath.Join(c.CacheDir, engineDir), engine.Path, "about 800 MB"
+	item.Steps = fetch.Steps{Wait: StepWait, Download: StepDownload, Verify: StepVerify, Unpack: StepUnpack}
+	item.Make = func(ctx context.Context, packed, target string) error { return unpack(ctx, packed, target, progress) }
 	if err := item.Fetch(ctx, progress); err != nil {
 		return Engine{}, err
 	}

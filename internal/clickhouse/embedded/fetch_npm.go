@@ -33,7 +33,18 @@ func (c Config) fetchNpm(ctx context.Context, progress func(Progress)) (Engine, 
 	if err != nil {
 		return Engine{}, err
 	}
-	return c.fetch(ctx, c.npmDir(p), sum, p.Pack(npm, StepDownload, progress), progress)
+	return c.fetch(ctx, c.npmDir(p), fetch.Item{
+		Gate: c.Gate, Offer: c.offer(p.Packed), Sum: sum, Get: p.Pack(npm, StepDownload, progress),
+	}, progress)
+}
+
+// allowNpm asks the gate about the package.
+func (c Config) allowNpm(ctx context.Context) error {
+	p, _, err := c.canFetchNpm()
+	if err != nil {
+		return err
+	}
+	return c.Gate.Allow(ctx, c.offer(p.Packed))
 }
 
 func (c Config) npmDir(p fetch.Package) string {

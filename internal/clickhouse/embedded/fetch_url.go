@@ -56,7 +56,45 @@ func (c Config) fetchURL(ctx context.Context, progress func(Progress)) (Engine, 
 		return path, getURL(ctx, c.URL, path, progress)
 	}
 	sum := fetch.Checksum{Hash: sha256.New(), Want: want, Name: strings.ToLower(c.SHA256)}
-	return c.fetch(ctx, c.urlDir(), sum, get, progress)
+	gate, size := c.gateOfURL(ctx)
+	return c.fetch(ctx, c.urlDir(), fetch.Item{Gate: gate, Offer: c.offer(size), Sum: sum, Get: get}, progress)
+}
+
+// allowURL asks the gate about what the URL gives.
+func (c Config) allowURL(ctx context.Context) error {
+	if _, err := c.canFetchURL(); err != nil {
+		return err
+	}
+	gate, size := c.gateOfURL(ctx)
+	return gate.Allow(ctx, c.offer(size))
+}
+
+// gateOfURL returns who decides about the download, and its size. A file of this machine is no
+// download.
+func (c Config) gateOfURL(ctx context.Context) (*fetch.Gate, int64) {
+	if c.Gate == nil || strings.HasPrefix(strings.ToLower(c.URL), "file:") {
+		return nil, 0
+	}
+	return c.Gate, sizeOf(ctx, c.URL)
+}
+
+// sizeOf returns how many bytes a server says that it would send; 0 when it does not say.
+func sizeOf(ctx context.Context, rawURL string) int64 {
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodHead, rawURL, http.NoBody)
+	if err != nil {
+		return 0
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil { // the download says so
+		return 0
+	}
+	_ = resp.Body.Close() // a HEAD has none
+	if resp.StatusCode != http.StatusOK {
+		return 0
+	}
+	return max(resp.ContentLength, 0)
 }
 
 func (c Config) urlDir() string {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/windlass-run/windlass/internal/environment"
+	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/fetch"
 )
 
@@ -45,6 +46,8 @@ type Config struct {
 	Path     string // as the environment variable: where to look for clickhouse and npm
 	Platform string // GOOS/GOARCH; default: this machine's
 	NoFetch  bool   // only what is on this machine is found
+
+	Gate *fetch.Gate // decides whether an engine is downloaded
 
 	// Executable is the program that the engine process is, see [Start]; "": this one.
 	Executable string
@@ -109,6 +112,23 @@ func Survey(ctx context.Context, c Config) (Engine, []Attempt, error) {
 		func(context.Context) (Engine, error) { _, _, err := c.canFetchNpm(); return Engine{}, err }))
 }
 
+// Allow asks the gate of c at once about the download that [Find] would need. The error is that of
+// the gate; what else keeps an engine from being found, Find says.
+func Allow(ctx context.Context, c Config) error {
+	_, _, err := c.search(ctx, c.sources(
+		func(ctx context.Context) (Engine, error) { return Engine{}, c.allowURL(ctx) },
+		func(ctx context.Context) (Engine, error) { return Engine{}, c.allowNpm(ctx) }))
+	if fetch.IsRefused(err) || ctx.Err() != nil {
+		return err
+	}
+	return nil
+}
+
+// offer is the download of an engine.
+func (c Config) offer(size int64) fetch.Offer {
+	return fetch.Offer{Name: "engine", What: "the ClickHouse engine", Size: size, Dir: c.CacheDir, Kind: failure.EngineMissing}
+}
+
 // ask returns the engine of a source; one without a path is one that could be fetched.
 type ask func(context.Context) (Engine, error)
 
@@ -145,6 +165,8 @@ func (c Config) search(ctx context.Context, sources []place) (Engine, []Attempt,
 			return e, append(attempts, Attempt{Source: s.name, OK: true, Outcome: e.Path}), nil
 		case ctx.Err() != nil:
 			return Engine{}, attempts, ctx.Err()
+		case fetch.IsRefused(err): // no other source is tried in its place
+			return Engine{}, attempts, err
 		}
 		attempts = append(attempts, Attempt{Source: s.name, Outcome: err.Error()})
 		if s.explicit {

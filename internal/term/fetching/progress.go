@@ -8,6 +8,7 @@ import (
 
 	"github.com/windlass-run/windlass/internal/clickhouse/embedded"
 	"github.com/windlass-run/windlass/internal/fetch"
+	"github.com/windlass-run/windlass/internal/quantity"
 	"github.com/windlass-run/windlass/internal/term"
 )
 
@@ -58,5 +59,5 @@ func (p *Progress) text(step fetch.Progress) string {
 	if !p.line.OnTerminal {
 		percent = percent / 25 * 25
 	}
-	return fmt.Sprintf("%s: %d %% of %d MiB", step.Step, percent, step.Total>>20)
+	return fmt.Sprintf("%s: %d %% of %s", step.Step, percent, quantity.MB(step.Total))
 }

@@ -17,7 +17,7 @@ func firstRun(inPlace bool) (*Progress, *bytes.Buffer) {
 	p := NewProgress(&out)
 	p.line.OnTerminal = inPlace
 	for done := int64(0); done <= 8; done++ {
-		p.Show(fetch.Progress{Step: embedded.StepDownload, Done: done << 20, Total: 8 << 20})
+		p.Show(fetch.Progress{Step: embedded.StepDownload, Done: done * 1_000_000, Total: 8_000_000})
 	}
 	p.Show(fetch.Progress{Step: embedded.StepStart})
 	return p, &out
@@ -27,7 +27,7 @@ func TestFetchProgress(t *testing.T) {
 	t.Parallel()
 	step := string(embedded.StepDownload)
 	p, out := firstRun(false)
-	require.Equal(t, step+": 0 % of 8 MiB\n"+step+": 25 % of 8 MiB\n"+step+": 50 % of 8 MiB\n"+step+": 75 % of 8 MiB\n"+step+": 100 % of 8 MiB\n", out.String())
+	require.Equal(t, step+": 0 % of 8 MB\n"+step+": 25 % of 8 MB\n"+step+": 50 % of 8 MB\n"+step+": 75 % of 8 MB\n"+step+": 100 % of 8 MB\n", out.String())
 	require.False(t, p.fetching, "the engine is being started")
 
 	p, out = firstRun(true)
