@@ -16,10 +16,10 @@ import (
 	"github.com/windlass-run/windlass/internal/term/termtest"
 )
 
-// recordings is a page whose blocks are followed one after the other, as a reader does: a block with
+// shownPage is a page whose blocks are followed one after the other, as a reader does: a block with
 // a file's name after its language is written to that file, or with >> before the name appended to
-// it, and a console block is run on a terminal of 80 columns.
-type recordings struct {
+// it, and a console block is run on a terminal of 100 columns.
+type shownPage struct {
 	*lab
 	path  string // of the page
 	page  string
@@ -31,11 +31,11 @@ type recordings struct {
 var consoleInfo = regexp.MustCompile(`^console(?: exit (\d+))?$`)
 
 // followPage follows a page; loose takes what differs from run to run out of shown and of seen output.
-func followPage(t *testing.T, l *lab, path string, loose func(string) string) *recordings {
+func followPage(t *testing.T, l *lab, path string, loose func(string) string) *shownPage {
 	t.Helper()
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)
-	r := &recordings{lab: l, path: path, page: string(data), from: l.dir, loose: loose}
+	r := &shownPage{lab: l, path: path, page: string(data), from: l.dir, loose: loose}
 	l.env = append(l.env, "NO_COLOR=1")
 	commands := 0
 	for _, m := range fence.FindAllStringSubmatch(r.page, -1) {
@@ -60,7 +60,7 @@ func followPage(t *testing.T, l *lab, path string, loose func(string) string) *r
 }
 
 // console runs the commands of a block and compares what they show, times, ids and columns aside.
-func (r *recordings) console(t *testing.T, m []string) (commands int) {
+func (r *shownPage) console(t *testing.T, m []string) (commands int) {
 	t.Helper()
 	want := exitOK
 	if code := consoleInfo.FindStringSubmatch(m[1])[1]; code != "" {
@@ -92,12 +92,12 @@ func (r *recordings) console(t *testing.T, m []string) (commands int) {
 }
 
 // screen is what a command leaves on a terminal; init, which would ask there, is shown as without one.
-func (r *recordings) screen(t *testing.T, code int, args ...string) string {
+func (r *shownPage) screen(t *testing.T, code int, args ...string) string {
 	t.Helper()
 	if args[0] == "init" {
 		return r.run(code, args...).out.String()
 	}
-	shown := r.onTerminal(80, 200, code, nil, args...)
+	shown := r.onTerminal(100, 200, code, nil, args...)
 	s := termtest.NewScreen(400, 200) // long paths are one line
 	s.Write(t, shown)
 	text := strings.ReplaceAll(strings.TrimRight(s.Text(), "\n")+"\n", r.home, "~/.windlass")
