@@ -22,7 +22,7 @@ func page(t *testing.T, name string) string {
 func TestDocumentedRecall(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, []any{4000, 20_000}, []any{recallDefault, recallMost})
-	require.Contains(t, page(t, "tools.md"), "(4,000 unless it says otherwise, 20,000 at most)")
+	require.Contains(t, page(t, "tools.md"), "(4,000 by default, 20,000 at most)")
 	call := echo.ToolCall{ID: "c", Name: "read_file"}
 	o := original{message: echo.NewToolResult(call, echo.Text(strings.Repeat("x", 5400)), false), phase: &echo.PhaseRecord{Name: "research"}, turn: 3}
 	text, failed := o.page(0, recallDefault)
