@@ -60,7 +60,7 @@ type explainer struct {
 	groups   []Group
 	settings Settings
 
-	share, standing     []float64 // of the highest similarity; by which they stand out
+	share, standing     []float64   // of the highest similarity; by which they stand out
 	ofWords, ofMeanings map[int]int // the ranks of groups, from 1
 }
 
