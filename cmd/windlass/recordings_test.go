@@ -85,6 +85,13 @@ func recordings(t *testing.T, name string, scenario func(l *lab, v variant) []st
 	golden(t, "recording-"+name+".golden", strings.Join(texts, ""))
 }
 
+// shownAs is what a terminal shows of a text in the end.
+func (l *lab) shownAs(v variant, text string) string {
+	s := termtest.NewScreen(v.width, 24)
+	s.Write(l.t, text)
+	return l.scrubLive(s.Text())
+}
+
 func TestRecordingOfAFirstRun(t *testing.T) {
 	t.Parallel()
 	recordings(t, "first", func(l *lab, v variant) []string {
@@ -114,6 +121,7 @@ func TestRecordingOfSixTools(t *testing.T) {
 			_, err = io.WriteString(f, strings.Repeat("go\n", 100))
 			require.NoError(l.t, err)
 		}, "run", "six.json", "--offline", "--no-clickhouse", "--session", "six")
+		require.True(l.t, strings.HasPrefix(l.shownAs(v, all), l.shownAs(v, l.onTerminal(v.width, 24, exitOK, nil, "replay", "six"))), "a replay ends with the same frame")
 		return []string{midway, all}
 	})
 }

@@ -127,10 +127,10 @@ func (ph *phaseProgress) add(e *echo.Entry, own bool, now time.Time) {
 		ph.status, ph.started, ph.begun = echo.StatusRunning, now, e.Seq
 	case echo.NodeModelCall:
 		ph.attempt, ph.turn = e.Attempt, e.Turn
-		ph.doing.act("", "", now)
+		ph.doing.act("", now)
 	case echo.NodeToolCall:
 		ph.tools++
-		ph.doing.act("", "", now)
+		ph.doing.act("", now)
 		ph.doing.running.end(e.Key, now)
 	case echo.NodeInter:
 		ph.doing.selected = selectionLine(e)
@@ -145,8 +145,9 @@ func (ph *phaseProgress) add(e *echo.Entry, own bool, now time.Time) {
 	}
 }
 
-func (d *doing) act(activity, detail string, now time.Time) {
-	d.activity, d.detail, d.since = activity, detail, now
+// act begins an activity; "" is none.
+func (d *doing) act(activity string, now time.Time) {
+	d.activity, d.detail, d.since = activity, "", now
 }
 
 // setAside has phases whose ends do not count any more go on, and others begin again. What they
@@ -191,14 +192,14 @@ func (d *doing) event(ev engine.Event, now time.Time) {
 		case ev.Site.Validator != "":
 			activity = "validator " + ev.Site.Validator
 		}
-		d.act(activity, "", now)
+		d.act(activity, now)
 	case engine.EventToolCall:
-		d.act("", "", now)
+		d.act("", now)
 		d.running.begin(ev, now)
 	case engine.EventDelta:
 		switch {
 		case ev.Delta.Retrying != "":
-			d.act(retryText(ev), "", now)
+			d.act(retryText(ev), now)
 		case ev.Delta.ToolCall != "":
 			d.activity, d.detail = "calling "+term.Clean(ev.Delta.ToolCall), ""
 		case ev.Delta.Text != "":

@@ -69,7 +69,8 @@ func table(phases []phaseProgress, now time.Time, width int) (head string, rows 
 	}
 	g := gridOf(phases, now)
 	nameWidth = min(nameWidth, max((width-margin)/3, width-margin-g.width(), 8))
-	for g.width()+nameWidth+margin > width && g.drop() { //nolint:revive // drop does the work
+	for more := true; more && g.width()+nameWidth+margin > width; {
+		more = g.drop()
 	}
 	row := func(name string, i int) string {
 		var b strings.Builder
